@@ -53,7 +53,7 @@ fn history(case: &Value) -> Result<HandHistory> {
         carried_pot: pot("carried_pot")?,
     };
     let names = (0..stacks.len()).map(|at| format!("player {at}")).collect();
-    Ok(HandHistory { actions: texts(&case["actions"]), ..HandHistory::of(&setup, names) })
+    Ok(HandHistory { actions: texts(&case["actions"]), ..HandHistory::for_setup(&setup, names) })
 }
 
 #[test]
@@ -63,7 +63,10 @@ fn rule_sets_are_accepted_and_refused_as_listed() -> Result<()> {
         ensure!(RuleSet::from_canonical(&rules.canonical())? == rules, "{case}");
         let Some(players) = case.get("players") else { continue };
         let players: (u8, u8) = serde_json::from_value(players.clone())?;
-        ensure!((*rules.seats().start(), *rules.seats().end()) == players, "{case}");
+        ensure!(
+            (*rules.player_counts().start(), *rules.player_counts().end()) == players,
+            "{case}"
+        );
     }
     for case in vectors("invalid")? {
         ensure!(rule_set(&case)?.is_err(), "{case} is a rule set");

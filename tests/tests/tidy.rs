@@ -5,49 +5,49 @@ use std::process::Command;
 
 use sabacc_tests::tidy::{self, Finding, Tree, arrows, machine, names, registry, sizes};
 
-type Result = std::result::Result<(), ToMend>;
+type Result = std::result::Result<(), Findings>;
 
 /// Failure of a test: prints the findings without a useless backtrace.
-struct ToMend(String);
+struct Findings(String);
 
-impl fmt::Debug for ToMend {
+impl fmt::Debug for Findings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl From<anyhow::Error> for ToMend {
-    fn from(error: anyhow::Error) -> ToMend {
-        ToMend(format!("{error:#}"))
+impl From<anyhow::Error> for Findings {
+    fn from(error: anyhow::Error) -> Findings {
+        Findings(format!("{error:#}"))
     }
 }
 
-fn none(findings: &[Finding]) -> Result {
+fn expect_none(findings: &[Finding]) -> Result {
     if findings.is_empty() {
         return Ok(());
     }
     let lines: Vec<String> = findings.iter().map(|finding| format!("  {finding}")).collect();
-    Err(ToMend(format!("{} to mend:\n{}", findings.len(), lines.join("\n"))))
+    Err(Findings(format!("{} to mend:\n{}", findings.len(), lines.join("\n"))))
 }
 
 #[test]
 fn every_package_says_what_it_knows() -> Result {
-    none(&tidy::headers::headers(&Tree::open()?)?)
+    expect_none(&tidy::headers::headers(&Tree::open()?)?)
 }
 
 #[test]
 fn packages_know_only_whom_they_may() -> Result {
-    none(&arrows::arrows(&Tree::open()?, arrows::ROWS)?)
+    expect_none(&arrows::arrows(&Tree::open()?, arrows::ROWS)?)
 }
 
 #[test]
 fn the_table_of_arrows_is_true() -> Result {
-    none(&arrows::table(&Tree::open()?, arrows::ROWS)?)
+    expect_none(&arrows::table(&Tree::open()?, arrows::ROWS)?)
 }
 
 #[test]
 fn packages_reach_nothing_that_their_row_excludes() -> Result {
-    none(&tidy::purity::purity(&Tree::open()?, arrows::ROWS)?)
+    expect_none(&tidy::purity::purity(&Tree::open()?, arrows::ROWS)?)
 }
 
 /// Cargo's own word for what an integrator and an auditor link, features considered.
@@ -77,48 +77,48 @@ fn client_and_audit_link_no_sql_no_telemetry_and_no_launcher() {
 fn files_are_short() -> Result {
     let tree = Tree::open()?;
     println!("{}", sizes::report(&tree));
-    none(&sizes::sizes(&tree))
+    expect_none(&sizes::sizes(&tree))
 }
 
 #[test]
 fn registries_are_sorted() -> Result {
-    none(&registry::registries(&Tree::open()?, registry::KNOWN))
+    expect_none(&registry::registries(&Tree::open()?, registry::KNOWN))
 }
 
 #[test]
 fn the_database_is_named_in_its_places_only() -> Result {
-    none(&names::sql(&Tree::open()?, names::SQL))
+    expect_none(&names::sql(&Tree::open()?, names::SQL))
 }
 
 #[test]
 fn grpc_codes_are_named_in_their_places_only() -> Result {
-    none(&names::codes(&Tree::open()?, names::CODES))
+    expect_none(&names::codes(&Tree::open()?, names::CODES))
 }
 
 #[test]
 fn exceptions_are_about_files_that_exist() -> Result {
     let tree = Tree::open()?;
-    none(&names::stale(&tree, names::SQL))?;
-    none(&names::stale(&tree, names::CODES))?;
-    none(&names::stale(&tree, machine::ALLOWED))
+    expect_none(&names::stale(&tree, names::SQL))?;
+    expect_none(&names::stale(&tree, names::CODES))?;
+    expect_none(&names::stale(&tree, machine::ALLOWED))
 }
 
 #[test]
 fn no_file_tells_of_the_machine_it_was_written_on() -> Result {
-    none(&machine::machine_paths(&Tree::open()?, machine::ALLOWED))
+    expect_none(&machine::machine_paths(&Tree::open()?, machine::ALLOWED))
 }
 
 #[test]
 fn the_readme_and_ci_run_the_same_tests() -> Result {
-    none(&tidy::test_command::test_command(&Tree::open()?))
+    expect_none(&tidy::test_command::test_command(&Tree::open()?))
 }
 
 #[test]
 fn warnings_name_sections_of_the_runbook_that_there_are() -> Result {
-    none(&tidy::runbook::runbook(&Tree::open()?))
+    expect_none(&tidy::runbook::runbook(&Tree::open()?))
 }
 
 #[test]
 fn what_deploy_sets_is_what_programs_read() -> Result {
-    none(&tidy::variables::variables(&Tree::open()?))
+    expect_none(&tidy::variables::variables(&Tree::open()?))
 }

@@ -22,15 +22,15 @@ use sha2::{Digest, Sha256};
 
 use crate::hand::HandRecords;
 
-pub use read::NotABundle;
+pub use read::BundleError;
 pub(crate) use trust::proved_log;
-pub use trust::{BadKeys, Trusted};
+pub use trust::{ParseKeysError, TrustedKeys};
 
 /// The only format.
 pub const FORMAT: u32 = 1;
 
 /// Names of the logs, in their order in a bundle.
-pub const LOGS: [&str; 3] = ["table", "dealer", "wallet"];
+pub const LOG_NAMES: [&str; 3] = ["table", "dealer", "wallet"];
 
 /// The parsed or assembled bundle of a hand. Having one verifies nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -76,7 +76,7 @@ impl Bundle {
     ///
     /// # Errors
     /// If the bytes are no bundle.
-    pub fn parse(bytes: &[u8]) -> Result<Bundle, NotABundle> {
+    pub fn parse(bytes: &[u8]) -> Result<Bundle, BundleError> {
         read::bundle(bytes)
     }
 
@@ -84,22 +84,22 @@ impl Bundle {
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let Bundle { hand_id, table, dealer, wallet } = self;
-        let [table_name, dealer_name, wallet_name] = LOGS;
+        let [table_name, dealer_name, wallet_name] = LOG_NAMES;
         let logs = [(table_name, table), (dealer_name, dealer), (wallet_name, wallet)];
-        wrap(*hand_id, logs.map(|(name, log)| written(name, log)))
+        encode_file(*hand_id, logs.map(|(name, log)| encode_log(name, log)))
     }
 
     /// Returns the logs with their names, in their order.
     #[must_use]
     pub fn logs(&self) -> [(&'static str, &ProvedLog); 3] {
-        let [table, dealer, wallet] = LOGS;
+        let [table, dealer, wallet] = LOG_NAMES;
         [(table, &self.table), (dealer, &self.dealer), (wallet, &self.wallet)]
     }
 
     /// Returns the records in the form that an audit takes, with the verdict on the proofs for a
     /// reader who trusts these keys.
     #[must_use]
-    pub fn records(&self, trusted: &Trusted) -> HandRecords {
+    pub fn records(&self, trusted: &TrustedKeys) -> HandRecords {
         let stream = StreamId::from(self.hand_id);
         let (hand, table) =
             self.table.records.iter().cloned().partition(|event| event.stream == stream);
@@ -109,8 +109,8 @@ impl Bundle {
             table,
             dealer: self.dealer.records.clone(),
             wallet: self.wallet.records.clone(),
-            dealer_keys: trust::public(&self.dealer.key).into_iter().collect(),
-            proofs: Some(trust::proofs(self, trusted)),
+            dealer_keys: trust::public_key(&self.dealer.key).into_iter().collect(),
+            proofs: Some(trust::check_proofs(self, trusted)),
         }
     }
 }
@@ -118,27 +118,27 @@ impl Bundle {
 /// Encodes a `.sabacc` file from logs that are encoded already, in their order. [`Bundle::parse`]
 /// decides whether they are a bundle.
 #[must_use]
-pub fn wrap(hand_id: HandId, logs: [pb::BundleLog; 3]) -> Vec<u8> {
+pub fn encode_file(hand_id: HandId, logs: [pb::BundleLog; 3]) -> Vec<u8> {
     let (hand_id, logs) = (hand_id.0.to_vec(), logs.into());
     let contents = pb::BundleContents { format: FORMAT, hand_id, logs }.encode_to_vec();
     let sha256 = Sha256::digest(&contents).to_vec();
     pb::HandBundle { contents, sha256 }.encode_to_vec()
 }
 
-fn written(name: &str, log: &ProvedLog) -> pb::BundleLog {
+fn encode_log(name: &str, log: &ProvedLog) -> pb::BundleLog {
     let ProvedLog { key, checkpoint, records, proof } = log;
     pb::BundleLog {
         name: name.to_owned(),
         key: key.clone(),
         checkpoint: checkpoint.clone(),
-        records: records.iter().map(record).collect(),
+        records: records.iter().map(log_record).collect(),
         proof: proof.iter().map(|hash| hash.to_vec()).collect(),
     }
 }
 
 /// Converts an event to a record of a bundle.
 #[must_use]
-pub fn record(event: &Event) -> pb::LogRecord {
+pub fn log_record(event: &Event) -> pb::LogRecord {
     pb::LogRecord {
         position: event.position.0,
         recorded_at_micros: event.recorded_at.0,

@@ -3,29 +3,41 @@
 use std::collections::VecDeque;
 
 use fairness::{Handle, Shoe};
-use rules::{Count, Deal};
+use rules::{CardCount, Deal};
 use wire::HandReplay;
-use wire::places::Misplaced;
-use wire::replay::Layout;
+use wire::card_positions::PositionError;
+use wire::replay::DealLayout;
 
 /// Lays out a deal like a table that knows the shoe. The replay is not changed.
-pub(crate) fn lay_out(replay: &HandReplay, shoe: &Shoe, deal: &Deal) -> Result<Layout, Misplaced> {
-    let mut places = replay.places.clone();
+pub(crate) fn lay_out(
+    replay: &HandReplay,
+    shoe: &Shoe,
+    deal: &Deal,
+) -> Result<DealLayout, PositionError> {
+    let mut places = replay.positions.clone();
     match deal.parts[..] {
-        [ref part] if matches!(part.count, Count::UntilOneOf(_)) => Ok(Layout {
+        [ref part] if matches!(part.count, CardCount::UntilOneOf(_)) => Ok(DealLayout {
             restocks: VecDeque::new(),
-            places: until((replay, shoe), &part.count, places.rest(part.pile)),
+            positions: draw_until(
+                (replay, shoe),
+                &part.count,
+                places.remaining_positions(part.pile),
+            ),
         }),
-        _ => places.lay_out(deal),
+        _ => places.take_layout(deal),
     }
 }
 
-fn until((replay, shoe): (&HandReplay, &Shoe), count: &Count, pile: Vec<Handle>) -> Vec<Handle> {
+fn draw_until(
+    (replay, shoe): (&HandReplay, &Shoe),
+    count: &CardCount,
+    pile: Vec<Handle>,
+) -> Vec<Handle> {
     let deck = replay.hand.rules().variant().deck;
     let mut cards = Vec::new();
     let more = |place: &Handle| {
-        let wanted = count.more(&cards);
-        cards.extend(shoe.open(*place).ok().and_then(|id| deck.card(id)));
+        let wanted = count.needs_more(&cards);
+        cards.extend(shoe.card_at(*place).ok().and_then(|id| deck.card(id)));
         wanted
     };
     pile.into_iter().take_while(more).collect()

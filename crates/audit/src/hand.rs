@@ -11,20 +11,20 @@
 //! Records of different logs have the times of different clocks. Between logs, order is judged with
 //! a tolerance of [`CLOCK_SKEW`]; inside one log without any.
 
-mod case;
+mod card_reveals;
 pub(crate) mod chance;
+mod commitments;
 mod credits;
+mod decoded_records;
 mod discarded;
 mod entropy;
 mod inputs;
-mod openings;
-mod peeks;
-mod promises;
+mod replay;
+mod reveal_report;
 mod select;
+mod sentences;
 mod story;
 mod streams;
-mod walk;
-mod words;
 
 use std::fmt;
 use std::time::Duration;
@@ -33,19 +33,19 @@ use eventlog_core::Event;
 use primitives::{HandId, TableId};
 use serde::Serialize;
 
-use crate::report::{Checked, Checks, Trouble, Verdict, missing};
-use case::Case;
-use walk::Walk;
+use crate::report::{CheckError, Checked, Checks, Verdict, missing};
+use decoded_records::DecodedRecords;
+use replay::Replay;
 
 pub use discarded::discarded;
 pub use inputs::inputs;
-pub use peeks::{Opened, opened};
-pub use select::{hand_no, of_table, of_wallet};
+pub use reveal_report::{RevealReport, reveal_report};
+pub use select::{hand_no, select_from_table, select_from_wallet};
 pub use story::{StoryLine, story};
 
 /// Returns the id of a hand. It is its stream in every log, and the id of its transfer.
 #[must_use]
-pub fn id(table: TableId, hand_no: u64) -> HandId {
+pub fn hand_id(table: TableId, hand_no: u64) -> HandId {
     fairness::hand_id(table, hand_no)
 }
 
@@ -77,8 +77,8 @@ pub struct HandRecords {
 /// Verdict on the proofs that records are in the logs: see [`crate::bundle::Bundle::records`].
 #[derive(Debug, Clone)]
 pub struct Proofs {
-    pub(crate) keys: Result<(), Trouble>,
-    pub(crate) inclusion: Result<(), Trouble>,
+    pub(crate) keys: Result<(), CheckError>,
+    pub(crate) inclusion: Result<(), CheckError>,
     /// Name of the key of the dealer's log. Commitments are bound to it.
     pub(crate) dealer_origin: Option<String>,
 }
@@ -233,25 +233,25 @@ impl Report {
 /// Audits one hand.
 #[must_use]
 pub fn audit(records: &HandRecords) -> Report {
-    let case = Case::read(records);
-    let walk = Walk::of(&case);
-    let mut notes = promises::notes(&case);
-    notes.extend(walk.notes.iter().cloned());
-    let openings = openings::check(&case, &walk, &mut notes);
+    let decoded = DecodedRecords::decode(records);
+    let replay = Replay::run(&decoded);
+    let mut notes = commitments::notes(&decoded);
+    notes.extend(replay.notes.iter().cloned());
+    let openings = card_reveals::check(&decoded, &replay, &mut notes);
     let verdict = |check: Check| -> Verdict {
         match check {
-            Check::Keys => proved(records, |proofs| &proofs.keys).into(),
-            Check::Inclusion => proved(records, |proofs| &proofs.inclusion).into(),
-            Check::Streams => streams::check(&case).into(),
-            Check::Commitment => promises::commitment(&case).into(),
-            Check::Transcript => promises::transcript(&case).into(),
-            Check::Seed => promises::seed(&case).into(),
-            Check::Operations => chance::operations(&case, &walk).into(),
-            Check::Cards | Check::Decisions | Check::Clocks => walk.verdict(check).into(),
+            Check::Keys => proof_verdict(records, |proofs| &proofs.keys).into(),
+            Check::Inclusion => proof_verdict(records, |proofs| &proofs.inclusion).into(),
+            Check::Streams => streams::check(&decoded).into(),
+            Check::Commitment => commitments::check_commitment(&decoded).into(),
+            Check::Transcript => commitments::check_transcript(&decoded).into(),
+            Check::Seed => commitments::check_seed(&decoded).into(),
+            Check::Operations => chance::check_operations(&decoded, &replay).into(),
+            Check::Cards | Check::Decisions | Check::Clocks => replay.verdict(check).into(),
             Check::Openings => openings.clone().into(),
-            Check::Settlement => credits::settlement(&case, &walk).into(),
-            Check::Transfer => credits::transfer(&case, &walk).into(),
-            Check::Conserved => credits::conserved(&case).into(),
+            Check::Settlement => credits::check_settlement(&decoded, &replay).into(),
+            Check::Transfer => credits::check_transfer(&decoded, &replay).into(),
+            Check::Conserved => credits::check_conserved(&decoded).into(),
         }
     };
     let checked = |check| Checked { check, verdict: verdict(check) };
@@ -262,10 +262,10 @@ pub fn audit(records: &HandRecords) -> Report {
     }
 }
 
-fn proved(
+fn proof_verdict(
     records: &HandRecords,
-    which: fn(&Proofs) -> &Result<(), Trouble>,
-) -> Result<(), Trouble> {
+    which: fn(&Proofs) -> &Result<(), CheckError>,
+) -> Result<(), CheckError> {
     match &records.proofs {
         Some(proofs) => which(proofs).clone(),
         None => Err(missing("the records came without proofs that they stand in the logs")),

@@ -12,24 +12,24 @@
 //! under way are known differences. They are left out of the comparison and listed as open.
 
 mod authors;
-mod effects;
 mod replay;
 mod tables;
+mod transfers;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
-use ::ledger::{Account, Event as Entry, Kind, Leg, Transfer, conserved};
+use ::ledger::{Account, Event as Entry, Kind, Leg, Transfer, check_conservation};
 use eventlog_core::Event;
 use primitives::{RequestId, UnixMicros};
 use serde::Serialize;
 use wire::Recorded;
 
 use crate::report::{Checked, Checks, Verdict};
-use effects::Effects;
 use replay::Replay;
 use tables::Tables;
+use transfers::Transfers;
 
 /// The checks, in the order of reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -119,9 +119,9 @@ impl Report {
 
 /// The first failure of each check.
 #[derive(Default)]
-struct Troubles(BTreeMap<Check, String>);
+struct Failures(BTreeMap<Check, String>);
 
-impl Troubles {
+impl Failures {
     fn add(&mut self, check: Check, why: impl FnOnce() -> String) {
         self.0.entry(check).or_insert_with(why);
     }
@@ -132,13 +132,13 @@ impl Troubles {
 pub struct LedgerAudit {
     replay: Replay,
     /// Ids of transfers that operators requested, with the operator; nobody else keeps these ids.
-    operators: BTreeSet<(Arc<str>, RequestId)>,
+    operator_transfers: BTreeSet<(Arc<str>, RequestId)>,
     /// One past the last position of the wallet's log.
     wallet_size: u64,
     tables: Tables,
-    effects: Effects,
+    transfers: Transfers,
     figures: Figures,
-    troubles: Troubles,
+    failures: Failures,
     suspense: Vec<String>,
 }
 
@@ -163,22 +163,24 @@ impl LedgerAudit {
                 if let Err(why) = self.replay.next(event.recorded_at, &entry) {
                     self.unlawful(at, &why);
                 }
-                if let Err(why) = authors::of_wallet(&event.actor, &entry) {
+                if let Err(why) = authors::check_wallet_author(&event.actor, &entry) {
                     self.unlawful(at, &why);
                 }
                 match entry {
-                    Entry::Posted(posted) => self.posted(at, &event.actor, &posted.transfer),
+                    Entry::TransferPosted(posted) => {
+                        self.posted(at, &event.actor, &posted.transfer)
+                    }
                     Entry::HoldPlaced(_) => {
                         self.figures.holds = self.figures.holds.saturating_add(1);
                     }
-                    Entry::Opened(_)
-                    | Entry::Frozen { .. }
-                    | Entry::Unfrozen { .. }
-                    | Entry::Closed { .. }
+                    Entry::AccountOpened(_)
+                    | Entry::AccountFrozen { .. }
+                    | Entry::AccountUnfrozen { .. }
+                    | Entry::AccountClosed { .. }
                     | Entry::HoldReleased(_)
                     | Entry::HoldExpired(_)
                     | Entry::LimitsSet { .. }
-                    | Entry::Excluded { .. }
+                    | Entry::PlayerExcluded { .. }
                     | Entry::AdjustmentProposed(_)
                     | Entry::AdjustmentRejected { .. }
                     | Entry::SnapshotTaken { .. } => {}
@@ -198,9 +200,9 @@ impl LedgerAudit {
         };
         match recorded {
             Ok(recorded) => {
-                let mut books = tables::Books {
-                    effects: &mut self.effects,
-                    troubles: &mut self.troubles,
+                let mut books = tables::Context {
+                    transfers: &mut self.transfers,
+                    failures: &mut self.failures,
                     figures: &mut self.figures,
                 };
                 self.tables.apply(event, &recorded, &mut books);
@@ -208,14 +210,14 @@ impl LedgerAudit {
             Err(error) => {
                 let at = event.position.0;
                 let why = || format!("position {at} of the table's log: {error}");
-                self.troubles.add(Check::Tables, why);
+                self.failures.add(Check::Tables, why);
             }
         }
     }
 
     fn unlawful(&mut self, at: u64, why: &str) {
         let why = || format!("position {at} of the wallet's log: {why}");
-        self.troubles.add(Check::Lawful, why);
+        self.failures.add(Check::Lawful, why);
     }
 
     /// Checks a posted transfer. Transfers of the tables' accounts are matched with the tables'
@@ -224,8 +226,8 @@ impl LedgerAudit {
         self.count(transfer);
         self.note_suspense(at, transfer);
         if !transfer.kind.needs_reason() {
-            self.effects.posted(transfer, at, &mut self.troubles);
-        } else if !self.operators.insert((Arc::clone(actor), transfer.id)) {
+            self.transfers.add_posting(transfer, at, &mut self.failures);
+        } else if !self.operator_transfers.insert((Arc::clone(actor), transfer.id)) {
             self.unlawful(at, &format!("the transfer {} is posted a second time", transfer.id));
         }
     }
@@ -276,18 +278,18 @@ impl LedgerAudit {
         if let Err(why) = self.replay.finish() {
             self.unlawful(self.wallet_size, &why);
         }
-        if let Err(unsound) = conserved(self.replay.ledger()) {
-            self.troubles.add(Check::Balanced, || unsound.to_string());
+        if let Err(unsound) = check_conservation(self.replay.ledger()) {
+            self.failures.add(Check::Balanced, || unsound.to_string());
         }
-        let until = effects::Until { wallet_size: self.wallet_size, read_at };
-        let effects = std::mem::take(&mut self.effects);
-        let (pending, mut open) = effects.finish(&until, &mut self.troubles);
-        open.extend(self.tables.in_play());
-        open.extend(self.tables.still_stopped());
+        let until = transfers::ReadLimit { wallet_size: self.wallet_size, read_at };
+        let transfers = std::mem::take(&mut self.transfers);
+        let (pending, mut open) = transfers.finish(&until, &mut self.failures);
+        open.extend(self.tables.describe_in_play());
+        open.extend(self.tables.describe_stopped());
         self.compare(&pending);
         self.figures.accounts =
             u64::try_from(self.replay.ledger().accounts().len()).unwrap_or(u64::MAX);
-        let Troubles(mut troubles) = self.troubles;
+        let Failures(mut troubles) = self.failures;
         let mut checked = |check| {
             let verdict = troubles.remove(&check).map_or(Verdict::Passed, Verdict::Failed);
             Checked { check, verdict }
@@ -314,7 +316,7 @@ impl LedgerAudit {
         let different = |account: &&&Account| amount(&wallet, account) != amount(stated, account);
         if let Some(account) = accounts.iter().find(different) {
             let (wallet, table) = (amount(&wallet, account), amount(stated, account));
-            self.troubles.add(Check::Accounts, || {
+            self.failures.add(Check::Accounts, || {
                 format!("{account}: the wallet says {wallet} credits, the tables {table}")
             });
         }
@@ -325,7 +327,7 @@ impl LedgerAudit {
 fn of_the_clock(event: &Event) -> Result<bool, String> {
     let step = wire::clock::parse(event).map_err(|foreign| foreign.to_string())?;
     if step.is_some() {
-        authors::a_service(&event.actor)?;
+        authors::check_service(&event.actor)?;
     }
     Ok(step.is_some())
 }

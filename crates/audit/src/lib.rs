@@ -18,13 +18,13 @@
 
 pub mod bundle;
 mod dealing;
+#[cfg(any(test, feature = "specimen"))]
+pub mod fixture;
 pub mod hand;
 pub mod ledger;
 pub mod log;
 pub mod receipt;
 mod report;
-#[cfg(any(test, feature = "specimen"))]
-pub mod specimen;
 pub mod stops;
 
 pub mod table;

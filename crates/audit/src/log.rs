@@ -109,12 +109,12 @@ pub struct LogAudit {
     heads: BTreeMap<StreamId, (u64, [u8; 32])>,
     recorded_at: UnixMicros,
     /// Signed roots that the audit has not reached, by size.
-    signed: BTreeMap<u64, Vec<Hash>>,
+    signed_roots: BTreeMap<u64, Vec<Hash>>,
     checkpoints: u64,
-    covered: u64,
+    signed_size: u64,
     clock_records: u64,
     clock_steps: VecDeque<ClockStep>,
-    troubles: BTreeMap<Check, String>,
+    failures: BTreeMap<Check, String>,
 }
 
 impl LogAudit {
@@ -130,18 +130,18 @@ impl LogAudit {
         match Checkpoint::open(note.as_bytes(), key, &[]) {
             Ok(opened) => {
                 let head = opened.checkpoint.head();
-                self.covered = self.covered.max(head.size);
-                self.signed.entry(head.size).or_default().push(head.root);
-                self.reached();
+                self.signed_size = self.signed_size.max(head.size);
+                self.signed_roots.entry(head.size).or_default().push(head.root);
+                self.check_signed_roots();
             }
             Err(error) => self.check(false, Check::Signatures, || error.to_string()),
         }
     }
 
     /// Checks the checkpoints of the tree's present size.
-    fn reached(&mut self) {
+    fn check_signed_roots(&mut self) {
         let size = self.tree.size();
-        let Some(roots) = self.signed.remove(&size) else { return };
+        let Some(roots) = self.signed_roots.remove(&size) else { return };
         let root = self.tree.root();
         self.check(roots.iter().all(|signed| *signed == root), Check::Trees, || {
             format!(
@@ -172,7 +172,7 @@ impl LogAudit {
         self.tree.push(&record);
         self.heads.insert(stream, (found, chain_hash(&record)));
         self.recorded_at = now;
-        self.reached();
+        self.check_signed_roots();
         self.clock(event);
     }
 
@@ -190,7 +190,7 @@ impl LogAudit {
 
     fn check(&mut self, fact: bool, check: Check, why: impl FnOnce() -> String) {
         if !fact {
-            self.troubles.entry(check).or_insert_with(why);
+            self.failures.entry(check).or_insert_with(why);
         }
     }
 
@@ -200,12 +200,12 @@ impl LogAudit {
             tree,
             heads,
             recorded_at,
-            signed,
+            signed_roots: signed,
             checkpoints,
-            covered,
+            signed_size: covered,
             clock_records,
             clock_steps,
-            mut troubles,
+            failures: mut troubles,
         } = self;
         if let Some(size) = signed.keys().next() {
             let why = format!("a checkpoint over {size} records was signed, the log has less");

@@ -16,13 +16,13 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 use wire::Recorded;
 
-use crate::bundle::{ProvedLog, Trusted, proved_log};
-use crate::report::Trouble;
+use crate::bundle::{ProvedLog, TrustedKeys, proved_log};
+use crate::report::CheckError;
 
 /// Verdict on a receipt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "verdict", content = "why", rename_all = "snake_case")]
-pub enum Word {
+pub enum ReceiptVerdict {
     /// The commitment is at the position that the table named.
     Kept,
     /// The commitment is not there: the table is convicted by its own two signatures.
@@ -33,45 +33,49 @@ pub enum Word {
     Worthless(String),
 }
 
-impl fmt::Display for Word {
+impl fmt::Display for ReceiptVerdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Word::Kept => f.write_str("the table kept its word: the commitment is in its log"),
-            Word::Broken(why) => write!(f, "the TABLE broke its word: {why}"),
-            Word::NotShown(why) => write!(f, "it is not shown what the table did: {why}"),
-            Word::Worthless(why) => write!(f, "the receipt proves nothing: {why}"),
+            ReceiptVerdict::Kept => {
+                f.write_str("the table kept its word: the commitment is in its log")
+            }
+            ReceiptVerdict::Broken(why) => write!(f, "the TABLE broke its word: {why}"),
+            ReceiptVerdict::NotShown(why) => write!(f, "it is not shown what the table did: {why}"),
+            ReceiptVerdict::Worthless(why) => write!(f, "the receipt proves nothing: {why}"),
         }
     }
 }
 
 /// Parses a receipt from a file: the encoded message, in its only spelling.
 #[must_use]
-pub fn read(bytes: &[u8]) -> Option<EntropyReceipt> {
+pub fn parse(bytes: &[u8]) -> Option<EntropyReceipt> {
     EntropyReceipt::decode(bytes).ok().filter(|receipt| receipt.encode_to_vec() == bytes)
 }
 
 /// Compares a receipt with records of the table's log, from a bundle or proved by themselves.
 #[must_use]
-pub fn check(receipt: &EntropyReceipt, log: &ProvedLog, trusted: &Trusted) -> Word {
+pub fn check(receipt: &EntropyReceipt, log: &ProvedLog, trusted: &TrustedKeys) -> ReceiptVerdict {
     let size = match proved_log("table", log, trusted) {
         Ok(size) => size,
-        Err(Trouble::Failed(why) | Trouble::NotPossible(why)) => return Word::NotShown(why),
+        Err(CheckError::Failed(why) | CheckError::NotPossible(why)) => {
+            return ReceiptVerdict::NotShown(why);
+        }
     };
     let key = VerifierKey::parse(&log.key).ok();
     if let Err(why) =
-        key.map_or_else(|| Err("there is no key".to_owned()), |key| own(receipt, &key))
+        key.map_or_else(|| Err("there is no key".to_owned()), |key| verify_receipt(receipt, &key))
     {
-        return Word::Worthless(why);
+        return ReceiptVerdict::Worthless(why);
     }
     let position = receipt.position;
     if position >= size {
-        return Word::NotShown(format!(
+        return ReceiptVerdict::NotShown(format!(
             "the checkpoint is of {size} records, older than position {position}"
         ));
     }
     let found = log.records.iter().find(|event| event.position.0 == position);
     let Some(event) = found else {
-        return Word::NotShown(format!(
+        return ReceiptVerdict::NotShown(format!(
             "position {position} of the table's log is not among the records: ask the log for it"
         ));
     };
@@ -85,10 +89,10 @@ pub fn check(receipt: &EntropyReceipt, log: &ProvedLog, trusted: &Trusted) -> Wo
         _ => false,
     };
     if stands {
-        return Word::Kept;
+        return ReceiptVerdict::Kept;
     }
     let name = Recorded::try_from(event).map_or("something", |recorded| recorded.name());
-    Word::Broken(format!(
+    ReceiptVerdict::Broken(format!(
         "it signed that the commitment of seat {} for hand {} stands at position {position}, and \
          signed a log with another {name} there",
         receipt.seat, receipt.hand_no
@@ -96,7 +100,7 @@ pub fn check(receipt: &EntropyReceipt, log: &ProvedLog, trusted: &Trusted) -> Wo
 }
 
 /// Checks that the receipt is signed with this key.
-fn own(receipt: &EntropyReceipt, key: &VerifierKey) -> Result<(), String> {
+fn verify_receipt(receipt: &EntropyReceipt, key: &VerifierKey) -> Result<(), String> {
     let EntropyReceipt {
         table_id,
         hand_no,

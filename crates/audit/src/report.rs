@@ -60,30 +60,30 @@ impl<C: Copy + PartialEq> Checks<C> {
 
 /// Reason why a check does not pass.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Trouble {
+pub(crate) enum CheckError {
     Failed(String),
     NotPossible(String),
 }
 
-impl From<Result<(), Trouble>> for Verdict {
-    fn from(result: Result<(), Trouble>) -> Verdict {
+impl From<Result<(), CheckError>> for Verdict {
+    fn from(result: Result<(), CheckError>) -> Verdict {
         match result {
             Ok(()) => Verdict::Passed,
-            Err(Trouble::Failed(why)) => Verdict::Failed(why),
-            Err(Trouble::NotPossible(why)) => Verdict::NotPossible(why),
+            Err(CheckError::Failed(why)) => Verdict::Failed(why),
+            Err(CheckError::NotPossible(why)) => Verdict::NotPossible(why),
         }
     }
 }
 
-pub(crate) fn failed(why: impl Into<String>) -> Trouble {
-    Trouble::Failed(why.into())
+pub(crate) fn failed(why: impl Into<String>) -> CheckError {
+    CheckError::Failed(why.into())
 }
 
-pub(crate) fn missing(why: impl Into<String>) -> Trouble {
-    Trouble::NotPossible(why.into())
+pub(crate) fn missing(why: impl Into<String>) -> CheckError {
+    CheckError::NotPossible(why.into())
 }
 
 /// Fails with `why` if `fact` is false.
-pub(crate) fn hold(fact: bool, why: impl FnOnce() -> String) -> Result<(), Trouble> {
-    if fact { Ok(()) } else { Err(Trouble::Failed(why())) }
+pub(crate) fn ensure(fact: bool, why: impl FnOnce() -> String) -> Result<(), CheckError> {
+    if fact { Ok(()) } else { Err(CheckError::Failed(why())) }
 }

@@ -8,7 +8,7 @@ use wire::Recorded;
 
 /// A record of an effect that stopped or was resumed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Stopped {
+pub struct StopRecord {
     /// Time at which it was recorded, in RFC 3339.
     pub at: String,
     /// Number of the hand in play at that time, or else of the last one; 0 before the first.
@@ -18,7 +18,7 @@ pub struct Stopped {
 }
 
 /// Returns all stops and resumptions of a table, in order. `events` are those of its own stream.
-pub fn stops<'a>(events: impl IntoIterator<Item = &'a Event>) -> Vec<Stopped> {
+pub fn stops<'a>(events: impl IntoIterator<Item = &'a Event>) -> Vec<StopRecord> {
     let mut found = Vec::new();
     let mut hand = 0;
     for event in events {
@@ -27,11 +27,11 @@ pub fn stops<'a>(events: impl IntoIterator<Item = &'a Event>) -> Vec<Stopped> {
                 hand = started.hand_no;
                 None
             }
-            Ok(Recorded::EffectStopped(stopped)) => Some(told_stopped(&stopped)),
-            Ok(Recorded::EffectResumed(resumed)) => Some(told_resumed(&event.actor, &resumed)),
+            Ok(Recorded::EffectStopped(stopped)) => Some(describe_stopped(&stopped)),
+            Ok(Recorded::EffectResumed(resumed)) => Some(describe_resumed(&event.actor, &resumed)),
             Ok(_) | Err(_) => None,
         };
-        found.extend(text.map(|text| Stopped {
+        found.extend(text.map(|text| StopRecord {
             at: event.recorded_at.to_string(),
             hand_no: hand,
             text,
@@ -40,13 +40,13 @@ pub fn stops<'a>(events: impl IntoIterator<Item = &'a Event>) -> Vec<Stopped> {
     found
 }
 
-fn told_stopped(stopped: &pb::EffectStopped) -> String {
-    let what = stopped.effect.as_ref().map_or_else(|| WHOLE.to_owned(), in_words);
+fn describe_stopped(stopped: &pb::EffectStopped) -> String {
+    let what = stopped.effect.as_ref().map_or_else(|| WHOLE_TABLE.to_owned(), describe_effect);
     format!("{what} stops: {}", stopped.why)
 }
 
-fn told_resumed(actor: &str, resumed: &pb::EffectResumed) -> String {
-    let what = resumed.effect.as_ref().map_or_else(|| WHOLE.to_owned(), in_words);
+fn describe_resumed(actor: &str, resumed: &pb::EffectResumed) -> String {
+    let what = resumed.effect.as_ref().map_or_else(|| WHOLE_TABLE.to_owned(), describe_effect);
     let how = match resumed.resolution() {
         Resolution::PayToSuspense => "is paid to house/suspense",
         Resolution::Retry | Resolution::Unspecified => "is tried again",
@@ -54,11 +54,11 @@ fn told_resumed(actor: &str, resumed: &pb::EffectResumed) -> String {
     format!("{what} {how}, by {actor}: {}", resumed.reason)
 }
 
-const WHOLE: &str = "the table as a whole";
+const WHOLE_TABLE: &str = "the table as a whole";
 
 /// Describes an effect with its hand or seat.
 #[must_use]
-pub fn in_words(effect: &pb::Effect) -> String {
+pub fn describe_effect(effect: &pb::Effect) -> String {
     let hand = |what: &str| format!("{what} of hand {}", effect.hand_no);
     let seat = |what: &str| format!("{what} of seat {}", effect.seat);
     match effect.kind() {

@@ -14,12 +14,12 @@ use serde::Serialize;
 use wire::Recorded;
 
 use crate::hand::{self, HandRecords, Report};
-use crate::stops::{Stopped, stops};
+use crate::stops::{StopRecord, stops};
 
 /// Result of a hand.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "end", rename_all = "snake_case")]
-pub enum End {
+pub enum HandResult {
     /// Settled.
     Played,
     /// Settled, but the record of its end is missing: the last hand of a table that has stopped, or
@@ -35,12 +35,12 @@ pub enum End {
 
 /// A hand of the table.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Hand {
+pub struct HandSummary {
     pub hand_no: u64,
     /// Id as a UUID.
     pub hand_id: String,
     #[serde(flatten)]
-    pub end: End,
+    pub end: HandResult,
     /// Whether every check that the records allow has passed.
     pub passed: bool,
     /// The checks that failed or could not be made, with their reasons.
@@ -52,7 +52,7 @@ pub struct Hand {
 /// Result of the audit of a table.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct TableReport {
-    pub hands: Vec<Hand>,
+    pub hands: Vec<HandSummary>,
     /// Number of hands played to their end.
     pub played: u64,
     /// Number of burnt hands, by the player who withheld.
@@ -62,7 +62,7 @@ pub struct TableReport {
     /// Number of hands that an operator made void.
     pub by_operator: u64,
     /// Effects that stopped, and their resumptions.
-    pub stops: Vec<Stopped>,
+    pub stops: Vec<StopRecord>,
     /// Facts that break no rule but that everybody should know.
     pub warnings: Vec<String>,
     /// Missing records: hand numbers without a hand, seeds that were never opened.
@@ -83,9 +83,9 @@ pub struct TableAudit {
     table: TableId,
     report: TableReport,
     /// Number of the hand in which a player revealed this entropy.
-    entropy: BTreeMap<(PlayerId, Vec<u8>), u64>,
+    revealed_entropy: BTreeMap<(PlayerId, Vec<u8>), u64>,
     /// Whether the last hand is settled and has no fault other than missing records.
-    ending: bool,
+    is_last_unfinished: bool,
 }
 
 impl TableAudit {
@@ -101,7 +101,7 @@ impl TableAudit {
             warnings: Vec::new(),
             missing: Vec::new(),
         };
-        TableAudit { table, report, entropy: BTreeMap::new(), ending: false }
+        TableAudit { table, report, revealed_entropy: BTreeMap::new(), is_last_unfinished: false }
     }
 
     /// Adds the stops, from the table's own stream.
@@ -115,19 +115,19 @@ impl TableAudit {
         for number in last.saturating_add(1)..hand_no {
             self.report.missing.push(format!("hand {number} is not on record"));
         }
-        let (end, open) = self.end(records);
-        let over = !matches!(end, End::InPlay);
-        if matches!(end, End::Burnt { .. } | End::Aborted { .. }) && !open {
+        let (end, open) = self.count_result(records);
+        let over = !matches!(end, HandResult::InPlay);
+        if matches!(end, HandResult::Burnt { .. } | HandResult::Aborted { .. }) && !open {
             let why = format!("the seed of hand {hand_no} was thrown away, and is not open");
             self.report.missing.push(why);
         }
-        self.replays(hand_no, records);
+        self.warn_repeated_entropy(hand_no, records);
         let troubles = report.checks.0.iter();
         let troubles = troubles.filter(|it| it.verdict != crate::Verdict::Passed);
         let failed = report.checks.failed().next().is_some();
         let passed = report.passed_but_for_proofs() || (!over && !failed);
-        self.ending = end == End::Played && !passed && !failed;
-        self.report.hands.push(Hand {
+        self.is_last_unfinished = end == HandResult::Played && !passed && !failed;
+        self.report.hands.push(HandSummary {
             hand_no,
             hand_id: records.hand_id.to_string(),
             passed,
@@ -138,43 +138,43 @@ impl TableAudit {
     }
 
     /// Counts the result of a hand. Returns it, and whether the hand's seed is open.
-    fn end(&mut self, records: &HandRecords) -> (End, bool) {
-        let (mut end, mut open) = (End::InPlay, false);
+    fn count_result(&mut self, records: &HandRecords) -> (HandResult, bool) {
+        let (mut end, mut open) = (HandResult::InPlay, false);
         let players = roster(records);
         for event in &records.hand {
             let Ok(recorded) = Recorded::try_from(event) else { continue };
             if let Recorded::HandSettled(_) = &recorded {
-                end = End::Played;
+                end = HandResult::Played;
             } else if let Recorded::HandRevealed(_) = &recorded {
                 open = true;
             } else if let Recorded::HandAborted(aborted) = &recorded {
                 let evidence = aborted.evidence.clone();
                 end = match aborted.at_fault() {
-                    AtFault::Seat => End::Burnt { seats: aborted.seats.clone() },
-                    AtFault::Dealer => End::Aborted { fault: "dealer", evidence },
-                    AtFault::Operator => End::Aborted { fault: "operator", evidence },
-                    AtFault::Unspecified => End::Aborted { fault: "nobody", evidence },
+                    AtFault::Seat => HandResult::Burnt { seats: aborted.seats.clone() },
+                    AtFault::Dealer => HandResult::Aborted { fault: "dealer", evidence },
+                    AtFault::Operator => HandResult::Aborted { fault: "operator", evidence },
+                    AtFault::Unspecified => HandResult::Aborted { fault: "nobody", evidence },
                 };
             }
         }
         let report = &mut self.report;
         match &end {
-            End::Played => report.played += 1,
-            End::Burnt { seats } => {
+            HandResult::Played => report.played += 1,
+            HandResult::Burnt { seats } => {
                 for seat in seats {
                     let player = players.get(seat).map(ToString::to_string);
                     *report.burnt.entry(player.unwrap_or_default()).or_default() += 1;
                 }
             }
-            End::Aborted { fault: "dealer", .. } => report.by_dealer += 1,
-            End::Aborted { fault: "operator", .. } => report.by_operator += 1,
-            End::Aborted { .. } | End::Ending | End::InPlay => {}
+            HandResult::Aborted { fault: "dealer", .. } => report.by_dealer += 1,
+            HandResult::Aborted { fault: "operator", .. } => report.by_operator += 1,
+            HandResult::Aborted { .. } | HandResult::Ending | HandResult::InPlay => {}
         }
         (end, open)
     }
 
     /// Warns of entropy that a player had revealed before: random entropy does not repeat.
-    fn replays(&mut self, hand_no: u64, records: &HandRecords) {
+    fn warn_repeated_entropy(&mut self, hand_no: u64, records: &HandRecords) {
         let players = roster(records);
         for event in &records.hand {
             let Ok(Recorded::EntropyRevealed(revealed)) = Recorded::try_from(event) else {
@@ -182,7 +182,8 @@ impl TableAudit {
             };
             let seat = revealed.seat;
             let Some(player) = players.get(&seat) else { continue };
-            let before = self.entropy.insert((*player, revealed.entropy.to_vec()), hand_no);
+            let before =
+                self.revealed_entropy.insert((*player, revealed.entropy.to_vec()), hand_no);
             if let Some(before) = before {
                 self.report.warnings.push(format!(
                     "hand {hand_no}: player {player} on seat {seat} revealed the entropy again that \
@@ -196,8 +197,8 @@ impl TableAudit {
     /// no hand before the previous one has ended.
     #[must_use]
     pub fn finish(mut self) -> TableReport {
-        if let Some(last) = self.report.hands.last_mut().filter(|_| self.ending) {
-            (last.end, last.passed) = (End::Ending, true);
+        if let Some(last) = self.report.hands.last_mut().filter(|_| self.is_last_unfinished) {
+            (last.end, last.passed) = (HandResult::Ending, true);
             self.report.played -= 1;
         }
         self.report

@@ -10,9 +10,11 @@ use std::collections::BTreeMap;
 
 use audit::Verdict;
 use audit::bundle::ProvedLog;
+use audit::fixture::{
+    EntropyPart, Entry, HandOptions, LogName, SECRETS, TableFixture, log_key, signed_log, trusted,
+};
 use audit::hand::{self, Check, Report, audit};
-use audit::receipt::{self, Word};
-use audit::specimen::{Entry, LogName, Part, Room, SECRETS, Ways, log_key, signed, trusted};
+use audit::receipt::{self, ReceiptVerdict};
 use audit::table::{TableAudit, TableReport};
 use ed25519_dalek::SigningKey;
 use fairness::{ClientCommitment, Receipt};
@@ -23,18 +25,18 @@ use proto::table::v1::EntropyReceipt;
 use sha2::{Digest, Sha256};
 use wire::Recorded;
 
-fn played(ways: Ways) -> Room {
-    let mut room = Room::seated(40, "dice", 3).in_ways(ways);
+fn played(ways: HandOptions) -> TableFixture {
+    let mut room = TableFixture::seated(40, "dice", 3).with_options(ways);
     assert!(room.play());
     room
 }
 
-fn verdict(room: &Room) -> Report {
+fn verdict(room: &TableFixture) -> Report {
     audit(&room.bundle(1).records(&trusted()))
 }
 
 /// Returns the one check that fails, and its reason.
-fn only(report: &Report) -> (Check, String) {
+fn only_failure(report: &Report) -> (Check, String) {
     let failed: Vec<Check> = report.checks.failed().collect();
     let [check] = failed[..] else { panic!("{report:#?}") };
     match report.checks.of(check) {
@@ -43,11 +45,11 @@ fn only(report: &Report) -> (Check, String) {
     }
 }
 
-fn find(entries: &[Entry], test: impl Fn(&Recorded) -> bool) -> usize {
+fn index_of(entries: &[Entry], test: impl Fn(&Recorded) -> bool) -> usize {
     entries.iter().position(|entry| test(&entry.recorded)).unwrap()
 }
 
-fn tables(rooms: &Room) -> TableReport {
+fn tables(rooms: &TableFixture) -> TableReport {
     let mut audit_of_table = TableAudit::new(rooms.table);
     for hand_no in 1..=rooms.hand_no {
         let records = rooms.records(hand_no);
@@ -60,14 +62,14 @@ fn tables(rooms: &Room) -> TableReport {
 /// its own log and in the table's, where the seats' commitments already are.
 #[test]
 fn a_seed_picked_late_names_the_dealer() {
-    let mut room = played(Ways::default());
+    let mut room = played(HandOptions::default());
     let entries = &mut room.script.entries;
-    let given = find(entries, |it| matches!(it, Recorded::EntropyCommitted(_)));
-    let noted = find(entries, |it| matches!(it, Recorded::HandCommitted(_)));
+    let given = index_of(entries, |it| matches!(it, Recorded::EntropyCommitted(_)));
+    let noted = index_of(entries, |it| matches!(it, Recorded::HandCommitted(_)));
     let mut first = entries.remove(given);
     first.at = entries[noted].at;
     entries.insert(noted, first);
-    let (check, why) = only(&verdict(&room));
+    let (check, why) = only_failure(&verdict(&room));
     assert_eq!(check, Check::Commitment);
     assert!(why.contains("before the dealer's commitment"), "{why}");
 }
@@ -76,15 +78,15 @@ fn a_seed_picked_late_names_the_dealer() {
 /// proof.
 #[test]
 fn ground_seeds_are_two_signed_promises_and_name_the_dealer() {
-    let mut room = played(Ways::default());
-    let (_, other) = room.promise(1, [42; 64]);
-    let again = Recorded::from(room.promised(1, other.clone()));
+    let mut room = played(HandOptions::default());
+    let (_, other) = room.signed_commitment(1, [42; 64]);
+    let again = Recorded::from(room.seed_committed(1, other.clone()));
     let entries = &mut room.script.entries;
-    let first = find(entries, |it| matches!(it, Recorded::SeedCommitted(_)));
+    let first = index_of(entries, |it| matches!(it, Recorded::SeedCommitted(_)));
     let mut entry = entries[first].clone();
     entry.recorded = again;
     entries.insert(first + 1, entry);
-    let (check, why) = only(&verdict(&room));
+    let (check, why) = only_failure(&verdict(&room));
     assert_eq!(check, Check::Commitment);
     assert_eq!(why, "the dealer committed to a second seed for this hand number");
     // Both are under the dealer's own key, for one table and number.
@@ -94,7 +96,7 @@ fn ground_seeds_are_two_signed_promises_and_name_the_dealer() {
         if let Recorded::SeedCommitted(it) = Recorded::try_from(&event).unwrap() {
             let made = it.commitment.unwrap();
             let commitment = fairness::Commitment(made.commitment[..].try_into().unwrap());
-            let signed = fairness::SeedCommitted {
+            let signed = fairness::CommitmentStatement {
                 table: room.table,
                 hand_no: it.hand_no,
                 ruleset_hash: it.rule_set_hash[..].try_into().unwrap(),
@@ -113,10 +115,10 @@ fn ground_seeds_are_two_signed_promises_and_name_the_dealer() {
 /// audit of the table counts such hands and lists the cards that were thrown away.
 #[test]
 fn disliked_hands_are_counted_against_the_dealer_with_their_outcomes() {
-    let mut room = Room::seated(40, "dice", 3);
+    let mut room = TableFixture::seated(40, "dice", 3);
     for hand in 0..6 {
         let abort = (hand % 2 == 0).then_some((AtFault::Dealer, Some(5)));
-        room.ways = Ways { abort, ..Ways::default() };
+        room.options = HandOptions { abort, ..HandOptions::default() };
         assert!(room.play());
     }
     let report = tables(&room);
@@ -140,9 +142,10 @@ fn disliked_hands_are_counted_against_the_dealer_with_their_outcomes() {
 /// the seed, so it chooses blindly. The hand is burnt and the client is named, each time.
 #[test]
 fn the_last_revealer_is_named_and_counted() {
-    let parts: BTreeMap<u32, Part> =
-        [(1, Part::Reveals), (2, Part::Reveals), (3, Part::Withholds)].into();
-    let mut room = Room::seated(40, "dice", 3).in_ways(Ways { parts, ..Ways::default() });
+    let parts: BTreeMap<u32, EntropyPart> =
+        [(1, EntropyPart::Reveals), (2, EntropyPart::Reveals), (3, EntropyPart::Withholds)].into();
+    let mut room = TableFixture::seated(40, "dice", 3)
+        .with_options(HandOptions { parts, ..HandOptions::default() });
     assert!(room.play() && room.play());
     for hand_no in [1, 2] {
         let report = audit(&room.bundle(hand_no).records(&trusted()));
@@ -172,7 +175,7 @@ fn hand_event(
 #[test]
 fn replayed_entropy_is_a_warning_that_names_the_client() {
     let twice = |number| {
-        let mut room = Room::seated(number, "swg", 3);
+        let mut room = TableFixture::seated(number, "swg", 3);
         (room.play() && room.play()).then_some(room)
     };
     let mut room = (0..).find_map(twice).unwrap();
@@ -192,13 +195,13 @@ fn replayed_entropy_is_a_warning_that_names_the_client() {
     assert_eq!(report.warnings.len(), 1, "{:?}", report.warnings);
     assert!(report.warnings[0].contains(&player.to_string()), "{:?}", report.warnings);
     // It does not open a commitment that was made for another hand.
-    let (check, why) = only(&audit(&room.bundle(2).records(&trusted())));
+    let (check, why) = only_failure(&audit(&room.bundle(2).records(&trusted())));
     assert_eq!(check, Check::Transcript);
     assert!(why.contains("what seat 1 revealed does not open"), "{why}");
 }
 
 /// Returns the receipt that the table signs for a commitment.
-fn receipt_for(room: &Room, position: u64, given: &pb::EntropyCommitted) -> EntropyReceipt {
+fn receipt_for(room: &TableFixture, position: u64, given: &pb::EntropyCommitted) -> EntropyReceipt {
     let key = SigningKey::from_bytes(&SECRETS[0]);
     let key_id = Sha256::digest(key.verifying_key().to_bytes())[..8].to_vec();
     let commitment = ClientCommitment(given.commitment[..].try_into().unwrap());
@@ -223,7 +226,7 @@ fn receipt_for(room: &Room, position: u64, given: &pb::EntropyCommitted) -> Entr
     }
 }
 
-fn first_commitment(room: &Room) -> (u64, pb::EntropyCommitted) {
+fn first_commitment(room: &TableFixture) -> (u64, pb::EntropyCommitted) {
     let events = room.script.events(LogName::Table);
     let found = events.iter().find_map(|event| {
         if let Recorded::EntropyCommitted(it) = Recorded::try_from(event).unwrap() {
@@ -236,8 +239,8 @@ fn first_commitment(room: &Room) -> (u64, pb::EntropyCommitted) {
 }
 
 /// A record of the table's log with its own proof.
-fn table_record(room: &Room, position: u64) -> ProvedLog {
-    let (nodes, head, note) = signed(&room.script, LogName::Table);
+fn table_record(room: &TableFixture, position: u64) -> ProvedLog {
+    let (nodes, head, note) = signed_log(&room.script, LogName::Table);
     let mut events = room.script.events(LogName::Table);
     events.retain(|event| event.position.0 == position);
     let key = log_key(LogName::Table).public().to_string();
@@ -247,12 +250,12 @@ fn table_record(room: &Room, position: u64) -> ProvedLog {
 /// The table takes a commitment, signs for it, and does not write it down.
 #[test]
 fn a_dropped_commitment_convicts_the_table_by_its_receipt() {
-    let honest = played(Ways::default());
+    let honest = played(HandOptions::default());
     let (position, given) = first_commitment(&honest);
     let receipt = receipt_for(&honest, position, &given);
-    assert_eq!(receipt::read(&receipt.encode_to_vec()), Some(receipt.clone()));
+    assert_eq!(receipt::parse(&receipt.encode_to_vec()), Some(receipt.clone()));
     let bundle = honest.bundle(1);
-    assert_eq!(receipt::check(&receipt, &bundle.table, &trusted()), Word::Kept);
+    assert_eq!(receipt::check(&receipt, &bundle.table, &trusted()), ReceiptVerdict::Kept);
 
     let mut dropping = honest.clone();
     dropping.script.entries.retain(
@@ -260,28 +263,29 @@ fn a_dropped_commitment_convicts_the_table_by_its_receipt() {
     );
     let shown = table_record(&dropping, position);
     let word = receipt::check(&receipt, &shown, &trusted());
-    assert!(matches!(&word, Word::Broken(_)), "{word:?}");
+    assert!(matches!(&word, ReceiptVerdict::Broken(_)), "{word:?}");
     assert!(word.to_string().starts_with("the TABLE broke its word"));
 
     // A receipt with changed fields convicts nobody.
     let mut forged = receipt.clone();
     forged.commitment[0] ^= 1;
     let word = receipt::check(&forged, &bundle.table, &trusted());
-    assert!(matches!(word, Word::Worthless(_)), "{word:?}");
+    assert!(matches!(word, ReceiptVerdict::Worthless(_)), "{word:?}");
     let elsewhere = EntropyReceipt { position: position + 1, ..receipt.clone() };
     let word = receipt::check(&elsewhere, &bundle.table, &trusted());
-    assert!(matches!(word, Word::Worthless(_)), "{word:?}");
+    assert!(matches!(word, ReceiptVerdict::Worthless(_)), "{word:?}");
     // Records that do not show the position prove nothing either way.
     let other = table_record(&honest, 0);
     let word = receipt::check(&receipt, &other, &trusted());
-    assert!(matches!(word, Word::NotShown(_)), "{word:?}");
+    assert!(matches!(word, ReceiptVerdict::NotShown(_)), "{word:?}");
 }
 
 /// The table records a commitment and acts as if it had not.
 #[test]
 fn an_overlooked_commitment_names_the_table() {
-    let room = played(Ways { parts: [(1, Part::Dropped)].into(), ..Ways::default() });
-    let (check, why) = only(&verdict(&room));
+    let room =
+        played(HandOptions { parts: [(1, EntropyPart::Dropped)].into(), ..HandOptions::default() });
+    let (check, why) = only_failure(&verdict(&room));
     assert_eq!(check, Check::Transcript);
     assert!(why.starts_with("the table closed with the commitments of seats"), "{why}");
 }
@@ -290,7 +294,7 @@ fn an_overlooked_commitment_names_the_table() {
 /// index.
 #[test]
 fn another_roll_is_found_in_the_dealers_log() {
-    let mut room = played(Ways::default());
+    let mut room = played(HandOptions::default());
     let entries = &mut room.script.entries;
     let last = entries
         .iter()
@@ -302,7 +306,7 @@ fn another_roll_is_found_in_the_dealers_log() {
         done.result.as_mut().unwrap().index += 1;
     }
     entries.insert(last + 1, again);
-    let (check, why) = only(&verdict(&room));
+    let (check, why) = only_failure(&verdict(&room));
     assert_eq!(check, Check::Operations);
     assert!(why.contains("which the hand did not use"), "{why}");
 }
@@ -310,21 +314,21 @@ fn another_roll_is_found_in_the_dealers_log() {
 /// A caller makes the dealer reveal a card to them. The dealer records it with the caller's name.
 #[test]
 fn a_peek_names_who_peeked() {
-    let mut room = played(Ways::default());
+    let mut room = played(HandOptions::default());
     let entries = &mut room.script.entries;
-    let moved = find(entries, |it| matches!(it, Recorded::CardsOpened(_)));
+    let moved = index_of(entries, |it| matches!(it, Recorded::CardsOpened(_)));
     let mut peek = entries[moved].clone();
     if let Recorded::CardsOpened(opened) = &mut peek.recorded {
         opened.caller = "operator/curious".to_owned();
         opened.opening.as_mut().unwrap().audience_seat = 99;
     }
-    let decided = find(entries, |it| matches!(it, Recorded::MoveDecided(_)));
+    let decided = index_of(entries, |it| matches!(it, Recorded::MoveDecided(_)));
     peek.at = entries[decided].at;
     entries.insert(decided + 1, peek);
-    let (check, why) = only(&verdict(&room));
+    let (check, why) = only_failure(&verdict(&room));
     assert_eq!(check, Check::Openings);
     assert!(why.contains("operator/curious had"), "{why}");
-    let opened = hand::opened(&room.records(1));
+    let opened = hand::reveal_report(&room.records(1));
     let [(caller, _, _)] = &opened.uncalled[..] else { panic!("{opened:?}") };
     assert_eq!(caller, "operator/curious");
     assert_eq!(opened.cards.len(), 2);
@@ -334,14 +338,14 @@ fn a_peek_names_who_peeked() {
 /// the last signed checkpoint is of another tree.
 #[test]
 fn a_rewritten_log_contradicts_its_own_signature() {
-    let honest = played(Ways::default());
+    let honest = played(HandOptions::default());
     let mut rewritten = honest.clone();
     for entry in &mut rewritten.script.entries {
         if let Recorded::CardsMoved(moved) = &mut entry.recorded {
             moved.seat = moved.seat % 3 + 1;
         }
     }
-    let (_, _, signed_before) = signed(&honest.script, LogName::Table);
+    let (_, _, signed_before) = signed_log(&honest.script, LogName::Table);
     let key = log_key(LogName::Table);
     let events = rewritten.script.events(LogName::Table);
     let report = audit::log::audit(&events, (std::slice::from_ref(&signed_before), key.public()));
@@ -355,8 +359,8 @@ fn a_rewritten_log_contradicts_its_own_signature() {
 
     // An attacker who has the key and signs both: two notes over one size are proof against the
     // log.
-    let (_, one, first) = signed(&honest.script, LogName::Table);
-    let (_, other, second) = signed(&rewritten.script, LogName::Table);
+    let (_, one, first) = signed_log(&honest.script, LogName::Table);
+    let (_, other, second) = signed_log(&rewritten.script, LogName::Table);
     assert_eq!(one.size, other.size);
     assert_ne!(one.root, other.root);
     for note in [first, second] {

@@ -12,10 +12,10 @@ use std::time::Duration;
 
 use client::Client;
 use client::Error;
-use client::Patience;
+use client::RetryPolicy;
 use client::TableState;
 use client::chance::Chance;
-use client::{Seen, Watch};
+use client::{Watch, WatchMessage};
 use primitives::{Credits, PlayerId, TableId};
 use proto::common::v1::{ErrorReason, Move};
 use proto::table::v1::table_update::What;
@@ -26,17 +26,17 @@ use tokio_util::sync::CancellationToken;
 use crate::strategy::Strategy;
 
 /// Time for a call in flight, and for standing up, after the bot is told to stop.
-const GRACE: Duration = Duration::from_secs(5);
+const STOP_GRACE: Duration = Duration::from_secs(5);
 
 /// Options of a bot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Bot {
+pub struct BotOptions {
     /// Seat to ask for first, 0 for any. If it is taken, the bot asks for any seat.
     pub seat: u32,
     /// Credits to sit down with, clamped to the table's limits; 0: the least.
     pub buy_in: Credits,
     /// Time to wait before each decision.
-    pub thinking: Duration,
+    pub think_time: Duration,
 }
 
 /// Reason that a bot stopped.
@@ -60,7 +60,7 @@ pub struct BotReport {
     /// Decisions that the table accepted.
     pub decisions: u64,
     /// Decisions that the rules did not allow: errors of the strategy.
-    pub mistakes: u64,
+    pub illegal_moves: u64,
     /// Number of times it sat down.
     pub buy_ins: u64,
 }
@@ -74,42 +74,42 @@ pub struct BotReport {
 pub async fn run_bot(
     client: &Client,
     table: TableId,
-    bot: Bot,
+    bot: BotOptions,
     strategy: impl Strategy,
     stop: CancellationToken,
 ) -> Result<BotReport, Error> {
     let mut report =
-        BotReport { end: BotEnd::Stopped, hands: 0, decisions: 0, mistakes: 0, buy_ins: 0 };
+        BotReport { end: BotEnd::Stopped, hands: 0, decisions: 0, illegal_moves: 0, buy_ins: 0 };
     let me = tokio::select! {
         me = Box::pin(client.open_account(None)) => me?,
         () = stop.cancelled() => return Ok(report),
     };
-    let mut player = Playing {
+    let mut player = RunningBot {
         client,
         table,
         bot,
         strategy,
         stop: &stop,
-        me,
+        player: me,
         watch: client.watch(table),
         chance: client.chance(table, Some(me)),
         state: TableState::new(Some(me)),
-        decided: None,
-        seat_changes: false,
-        returns_at: None,
+        last_decided: None,
+        seat_change_pending: false,
+        may_return_at: None,
         report: &mut report,
     };
     let mut distrust = None;
     player.report.end = {
         let patient = async {
             stop.cancelled().await;
-            tokio::time::sleep(GRACE).await;
+            tokio::time::sleep(STOP_GRACE).await;
         };
         tokio::select! {
             // On the heap, so that a caller with many bots does not hold their futures on the
             // stack.
             end = Box::pin(player.play()) => match end {
-                Err(Error::Distrust(found)) => {
+                Err(Error::FairnessViolation(found)) => {
                     distrust = Some(found);
                     BotEnd::Stopped
                 }
@@ -125,44 +125,44 @@ pub async fn run_bot(
     }
 }
 
-struct Playing<'a, S> {
+struct RunningBot<'a, S> {
     client: &'a Client,
     table: TableId,
-    bot: Bot,
+    bot: BotOptions,
     strategy: S,
     stop: &'a CancellationToken,
-    me: PlayerId,
+    player: PlayerId,
     watch: Watch,
     chance: Chance,
     state: TableState,
     /// Hand number and turn of the last decision.
-    decided: Option<(u64, u32)>,
+    last_decided: Option<(u64, u32)>,
     /// A change of its seat was requested and is not in the updates yet.
-    seat_changes: bool,
+    seat_change_pending: bool,
     /// Earliest time to sit in again.
-    returns_at: Option<Instant>,
+    may_return_at: Option<Instant>,
     report: &'a mut BotReport,
 }
 
-impl<S: Strategy> Playing<'_, S> {
+impl<S: Strategy> RunningBot<'_, S> {
     async fn play(&mut self) -> Result<BotEnd, Error> {
         loop {
             let seen = tokio::select! {
                 biased;
                 () = self.stop.cancelled() => return Ok(BotEnd::Stopped),
                 seen = self.watch.next() => Some(seen),
-                () = at(self.returns_at) => None,
+                () = sleep_until(self.may_return_at) => None,
             };
             match seen {
                 None => {}
                 Some(Ok(Some(seen))) => {
-                    self.see(&seen);
-                    self.chance.see(&seen)?;
+                    self.apply(&seen);
+                    self.chance.apply(&seen)?;
                     self.watch.set_awaited(self.chance.is_awaited());
                 }
                 Some(Ok(None)) => return Ok(BotEnd::TableClosed),
                 Some(Err(gap @ Error::Gap { .. })) => {
-                    tracing::warn!(table = %self.table, player = %self.me, %gap, "starting over");
+                    tracing::warn!(table = %self.table, player = %self.player, %gap, "starting over");
                     continue;
                 }
                 Some(Err(error)) => return Err(error),
@@ -170,33 +170,33 @@ impl<S: Strategy> Playing<'_, S> {
             if !self.watch.is_live() {
                 continue;
             }
-            self.client.take_part(self.table, &mut self.chance).await?;
+            self.client.contribute_entropy(self.table, &mut self.chance).await?;
             let due = (self.state.view().hand_no, self.state.my_turn().map_or(0, |turn| turn.turn));
-            if let Some(turn) = self.state.my_turn().filter(|_| self.decided != Some(due)) {
+            if let Some(turn) = self.state.my_turn().filter(|_| self.last_decided != Some(due)) {
                 let turn = turn.clone();
-                self.decided = Some(due);
-                if self.stopped_while_thinking().await {
+                self.last_decided = Some(due);
+                if self.is_stopped_while_thinking().await {
                     return Ok(BotEnd::Stopped);
                 }
                 self.decide(due.0, &turn).await?;
-            } else if !self.seat_changes
-                && let Some(end) = self.mind_the_seat().await?
+            } else if !self.seat_change_pending
+                && let Some(end) = self.maintain_seat().await?
             {
                 return Ok(end);
             }
         }
     }
 
-    fn see(&mut self, seen: &Seen) {
+    fn apply(&mut self, seen: &WatchMessage) {
         self.state.apply(seen);
         match seen {
-            Seen::Snapshot(_) => self.seat_changes = false,
-            Seen::Update(update) => match &update.what {
+            WatchMessage::Snapshot(_) => self.seat_change_pending = false,
+            WatchMessage::Update(update) => match &update.what {
                 Some(What::Seat(changed)) => {
-                    let mine = |seat: &SeatView| seat.player_id == self.me.bytes();
-                    self.seat_changes &= !changed.seat.as_ref().is_some_and(mine);
+                    let mine = |seat: &SeatView| seat.player_id == self.player.bytes();
+                    self.seat_change_pending &= !changed.seat.as_ref().is_some_and(mine);
                 }
-                Some(What::HandEnded(_)) if self.state.my_place().is_some() => {
+                Some(What::HandEnded(_)) if self.state.my_hand_seat().is_some() => {
                     self.report.hands += 1;
                 }
                 Some(
@@ -213,17 +213,17 @@ impl<S: Strategy> Playing<'_, S> {
                 )
                 | None => {}
             },
-            Seen::CaughtUp => {}
+            WatchMessage::CaughtUp => {}
         }
     }
 
-    async fn stopped_while_thinking(&self) -> bool {
-        if self.bot.thinking.is_zero() {
+    async fn is_stopped_while_thinking(&self) -> bool {
+        if self.bot.think_time.is_zero() {
             return self.stop.is_cancelled();
         }
         tokio::select! {
             () = self.stop.cancelled() => true,
-            () = tokio::time::sleep(self.bot.thinking) => false,
+            () = tokio::time::sleep(self.bot.think_time) => false,
         }
     }
 
@@ -232,7 +232,7 @@ impl<S: Strategy> Playing<'_, S> {
         if self.act(hand_no, turn, chosen).await? {
             return Ok(());
         }
-        self.report.mistakes += 1;
+        self.report.illegal_moves += 1;
         // The clock would take the default; taking it now saves the others the wait.
         if let Some(default) = turn.default_move.clone() {
             self.act(hand_no, turn, default).await?;
@@ -248,14 +248,14 @@ impl<S: Strategy> Playing<'_, S> {
             self.report.decisions += 1;
             return Ok(true);
         };
-        if looks_again(&error) {
+        if is_outdated(&error) {
             return Ok(true);
         }
         match error.reason() {
             Some(
                 ErrorReason::IllegalMove | ErrorReason::AmountOutOfRange | ErrorReason::BadField,
             ) => {
-                let (table, player) = (self.table, self.me);
+                let (table, player) = (self.table, self.player);
                 tracing::warn!(%table, %player, hand_no, turn = turn.turn, ?kind, "not allowed");
                 Ok(false)
             }
@@ -268,17 +268,17 @@ impl<S: Strategy> Playing<'_, S> {
         if self.report.end == BotEnd::TableClosed {
             return Ok(());
         }
-        let hasty = self.client.with_patience(Patience::of(GRACE));
+        let hasty = self.client.with_retry_policy(RetryPolicy::with_total_time(STOP_GRACE));
         match hasty.stand_up(self.table).await {
             Ok(_) => Ok(()),
-            Err(error) if looks_again(&error) => Ok(()),
+            Err(error) if is_outdated(&error) => Ok(()),
             Err(error) => Err(error),
         }
     }
 }
 
 /// Sleeps until `time`, or for ever without one.
-async fn at(time: Option<Instant>) {
+async fn sleep_until(time: Option<Instant>) {
     match time {
         Some(time) => tokio::time::sleep_until(time).await,
         None => std::future::pending().await,
@@ -286,7 +286,7 @@ async fn at(time: Option<Instant>) {
 }
 
 /// Whether the error only says that the table has moved on; the stream shows the new state.
-fn looks_again(error: &Error) -> bool {
+fn is_outdated(error: &Error) -> bool {
     matches!(
         error.reason(),
         Some(ErrorReason::NotYourTurn | ErrorReason::NotYourSeat | ErrorReason::TableClosed)

@@ -4,5 +4,5 @@
 pub mod bot;
 pub mod strategy;
 
-pub use bot::{Bot, BotEnd, BotReport, run_bot};
+pub use bot::{BotEnd, BotOptions, BotReport, run_bot};
 pub use strategy::Strategy;

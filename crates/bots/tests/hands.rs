@@ -4,14 +4,17 @@
 
 use bots::Strategy;
 use bots::strategy::{Odds, Random, Steady};
-use client::{Seen, TableState};
+use client::{TableState, WatchMessage};
 use primitives::{Credits, SeatNo};
 use proto::table::v1 as pb;
 use proto::table::v1::table_update::What;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
-use rules::{By, Decision, Event, Hand, Next, Player, PlayerView, RuleSet, Setup, Variant, Viewer};
-use wire::moves::{HIDDEN, Reader, legal, seat_of, show};
+use rules::{
+    Decision, DecisionAuthor, Event, Hand, Next, Player, PlayerView, RuleSet, Setup, Variant,
+    Viewer,
+};
+use wire::moves::{HIDDEN, MoveReader, seat_of, write_legal, write_with_cards};
 
 const SEATS: [u8; 3] = [2, 5, 7];
 
@@ -20,14 +23,14 @@ fn seats() -> Vec<SeatNo> {
 }
 
 /// Player: their strategy and their state.
-struct Place {
+struct PlayerState {
     strategy: Box<dyn Strategy>,
     state: TableState,
 }
 
-impl Place {
-    fn of(strategy: impl Strategy + 'static) -> Place {
-        Place { strategy: Box::new(strategy), state: TableState::new(None) }
+impl PlayerState {
+    fn of(strategy: impl Strategy + 'static) -> PlayerState {
+        PlayerState { strategy: Box::new(strategy), state: TableState::new(None) }
     }
 }
 
@@ -78,14 +81,14 @@ fn snapshot(hand: &Hand, hand_no: u64, player: Player) -> pb::TableView {
 }
 
 /// Returns the player's decision, parsed as a server does.
-fn decide(hand: &Hand, hand_no: u64, due: &Decision, place: &mut Place) -> Event {
+fn decide(hand: &Hand, hand_no: u64, due: &Decision, place: &mut PlayerState) -> Event {
     let deck = hand.rules().variant().deck;
-    place.state.apply(&Seen::Snapshot(Box::new(snapshot(hand, hand_no, due.player))));
+    place.state.apply(&WatchMessage::Snapshot(Box::new(snapshot(hand, hand_no, due.player))));
     let turn = pb::Turn {
         seat: seat_of(due.player, &seats()),
         turn: 1,
-        legal: due.legal.iter().map(|one| legal(one, deck, &seats())).collect(),
-        default_move: Some(show(&due.default, deck, &seats())),
+        legal: due.legal.iter().map(|one| write_legal(one, deck, &seats())).collect(),
+        default_move: Some(write_with_cards(&due.default, deck, &seats())),
         ..pb::Turn::default()
     };
     let chosen = place.strategy.choose(&place.state, &turn);
@@ -94,16 +97,16 @@ fn decide(hand: &Hand, hand_no: u64, due: &Decision, place: &mut Place) -> Event
     let cards: Vec<_> =
         mine.cards.iter().filter_map(|held| held.card).chain(mine.extra.iter().copied()).collect();
     let seats = seats();
-    let read = Reader { deck, cards: &cards, seats: &seats }.read(&chosen);
+    let read = MoveReader { deck, cards: &cards, seats: &seats }.read(&chosen);
     let played = read.unwrap_or_else(|bad| panic!("{bad}: {chosen:?} of {:?}", turn.legal));
-    rules::decide(hand, due.player, played, By::Player)
+    rules::decide(hand, due.player, played, DecisionAuthor::Player)
         .unwrap_or_else(|refusal| panic!("{refusal}: {chosen:?} of {:?}", turn.legal))
 }
 
 /// Plays one hand; returns each player's gain.
-fn play(variant: &'static Variant, hand_no: u64, places: &mut [Place; 3]) -> [i64; 3] {
+fn play(variant: &'static Variant, hand_no: u64, places: &mut [PlayerState; 3]) -> [i64; 3] {
     let rules = RuleSet::defaults(variant);
-    let stack = rules.due(Credits::ZERO).times(20).unwrap();
+    let stack = rules.min_stack(Credits::ZERO).times(20).unwrap();
     let setup = Setup {
         rules,
         seats: seats(),
@@ -114,9 +117,9 @@ fn play(variant: &'static Variant, hand_no: u64, places: &mut [Place; 3]) -> [i6
     let mut hand = Hand::try_new(setup).unwrap();
     let mut chance = StdRng::seed_from_u64(hand_no);
     for _ in 0..100_000 {
-        let outcome = rules::play::outcome(&hand, &mut |n| chance.random_range(0..n));
+        let outcome = rules::play::random_outcome(&hand, &mut |n| chance.random_range(0..n));
         let event = match (outcome, rules::next(&hand)) {
-            (Some(outcome), _) => rules::chance(&hand, outcome).unwrap(),
+            (Some(outcome), _) => rules::resolve_chance(&hand, outcome).unwrap(),
             (None, Next::Decision(due)) => {
                 decide(&hand, hand_no, &due, &mut places[due.player.index()])
             }
@@ -134,7 +137,7 @@ fn play(variant: &'static Variant, hand_no: u64, places: &mut [Place; 3]) -> [i6
             let line = line.map_or_else(String::new, |line| line.to_string());
             let what = What::Action(pb::HandAction { line, ..pb::HandAction::default() });
             let update = pb::TableUpdate { sequence: 1, at: None, what: Some(what) };
-            place.state.apply(&Seen::Update(Box::new(update)));
+            place.state.apply(&WatchMessage::Update(Box::new(update)));
         }
         rules::evolve(&mut hand, &event);
     }
@@ -144,8 +147,11 @@ fn play(variant: &'static Variant, hand_no: u64, places: &mut [Place; 3]) -> [i6
 #[test]
 fn every_game_is_played_to_its_end_by_legal_moves() {
     for variant in rules::ALL {
-        let mut places =
-            [Place::of(Random::new(1)), Place::of(Steady::new(2)), Place::of(Steady::new(3))];
+        let mut places = [
+            PlayerState::of(Random::new(1)),
+            PlayerState::of(Steady::new(2)),
+            PlayerState::of(Steady::new(3)),
+        ];
         for hand_no in 1..=30 {
             play(variant, hand_no, &mut places);
         }
@@ -156,8 +162,11 @@ fn every_game_is_played_to_its_end_by_legal_moves() {
 fn steady_players_take_from_random_ones() {
     for id in ["dice", "electronic"] {
         let variant = rules::variant(id).unwrap();
-        let mut places =
-            [Place::of(Random::new(1)), Place::of(Steady::new(2)), Place::of(Random::new(3))];
+        let mut places = [
+            PlayerState::of(Random::new(1)),
+            PlayerState::of(Steady::new(2)),
+            PlayerState::of(Random::new(3)),
+        ];
         let mut gained = 0;
         for hand_no in 1..=200 {
             let [first, steady, third] = play(variant, hand_no, &mut places);
@@ -172,14 +181,17 @@ fn steady_players_take_from_random_ones() {
 fn players_who_weigh_their_odds_take_from_random_ones_in_every_game() {
     const HANDS: u64 = 80;
     for variant in rules::ALL {
-        let mut places =
-            [Place::of(Random::new(1)), Place::of(Odds::new(2)), Place::of(Random::new(3))];
+        let mut places = [
+            PlayerState::of(Random::new(1)),
+            PlayerState::of(Odds::new(2)),
+            PlayerState::of(Random::new(3)),
+        ];
         let mut gained = 0;
         for hand_no in 1..=HANDS {
             let [first, odds, third] = play(variant, hand_no, &mut places);
             gained += 2 * odds - first - third;
         }
-        let due = i64::try_from(RuleSet::defaults(variant).due(Credits::ZERO).get()).unwrap();
+        let due = i64::try_from(RuleSet::defaults(variant).min_stack(Credits::ZERO).get()).unwrap();
         // Gain per hand over each opponent, as a share of the cost of being dealt in.
         let ahead = gained * 100 / (2 * due * i64::try_from(HANDS).unwrap());
         assert!(ahead > 40, "{}: {ahead} % of that ahead", variant.id);

@@ -11,8 +11,8 @@
 //! cryptography provider has to be installed.
 
 mod access;
-mod bill;
 mod claims;
+mod cost;
 mod guard;
 mod issuer;
 mod jws;
@@ -23,10 +23,10 @@ mod verifier;
 use primitives::PlayerId;
 
 pub use access::{Access, AccessError};
-pub use bill::{Bill, UNITS, take_units};
 pub use claims::{AUDIENCE, Claims};
-pub(crate) use guard::{AddressPays, Paced, TokenLife};
-pub use guard::{Guard, Guarded};
+pub use cost::{CostCharger, UNITS_HEADER, remove_units_header};
+pub(crate) use guard::{AddressRateLimit, MessageRateLimit, TokenExpiry};
+pub use guard::{Guard, GuardedService};
 pub use issuer::{KeyError, ServiceToken, TokenIssuer};
 pub(crate) use peer::PeerNames;
 pub use verifier::{IssuerKey, TokenError, Verifier};

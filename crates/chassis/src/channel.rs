@@ -22,36 +22,40 @@ use crate::auth::ServiceToken;
 use crate::telemetry;
 
 /// Channel to another service, from which the generated clients are made. Cheap to clone.
-pub type PeerChannel = InterceptedService<Channel, Carry>;
+pub type PeerChannel = InterceptedService<Channel, CredentialInterceptor>;
 
 /// Channel to `uri`, not connected yet. `https` uses `tls`, or the well-known roots without it.
 /// Needs a running tokio runtime.
 ///
 /// # Errors
 /// The certificates cannot be used.
-pub fn to(uri: &Uri, tls: Option<&Tls>, carry: Carry) -> Result<PeerChannel, ChannelError> {
-    Ok(InterceptedService::new(transport::connect(uri, tls)?, carry))
+pub fn connect_lazy(
+    uri: &Uri,
+    tls: Option<&Tls>,
+    interceptor: CredentialInterceptor,
+) -> Result<PeerChannel, ChannelError> {
+    Ok(InterceptedService::new(transport::connect(uri, tls)?, interceptor))
 }
 
 /// Adds the trace context and credentials to every call.
 #[derive(Clone)]
-pub enum Carry {
+pub enum CredentialInterceptor {
     /// Adds the trace context. A token comes only from the call itself.
-    Nothing,
+    NoToken,
     /// Adds the trace context, and this service's own token if the call has none.
-    Own(ServiceToken),
+    OwnToken(ServiceToken),
 }
 
-impl Interceptor for Carry {
+impl Interceptor for CredentialInterceptor {
     fn call(&mut self, mut request: Request<()>) -> Result<Request<()>, Status> {
         let mut headers = std::mem::take(request.metadata_mut()).into_headers();
         telemetry::inject(&mut headers);
         *request.metadata_mut() = tonic::metadata::MetadataMap::from_headers(headers);
         match self {
-            Carry::Nothing => {}
-            Carry::Own(token) => {
+            CredentialInterceptor::NoToken => {}
+            CredentialInterceptor::OwnToken(token) => {
                 if !request.metadata().contains_key("authorization") {
-                    bear(&mut request, &token.current());
+                    add_token(&mut request, &token.current());
                 }
             }
         }
@@ -61,12 +65,12 @@ impl Interceptor for Carry {
 
 /// Puts a token into a call. A token that is no valid header value is left out: every server would
 /// refuse it.
-pub fn bear<T>(request: &mut Request<T>, token: &str) {
-    Bearer::new(token).bear(request);
+pub fn add_token<T>(request: &mut Request<T>, token: &str) {
+    Bearer::new(token).add_to(request);
 }
 
 /// Forwards the token of the call `from` to a call that is made on its behalf.
-pub fn pass_on<T, U>(from: &Request<T>, to: &mut Request<U>) {
+pub fn forward_token<T, U>(from: &Request<T>, to: &mut Request<U>) {
     if let Some(token) = from.metadata().get("authorization") {
         to.metadata_mut().insert("authorization", token.clone());
     }

@@ -7,9 +7,9 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 /// Bounds the concurrency of long work. A caller that finds the queue full is refused.
 #[derive(Debug)]
 pub struct ConcurrencyLimiter {
-    at_work: Arc<Semaphore>,
+    running: Arc<Semaphore>,
     /// Running and waiting together.
-    all: Arc<Semaphore>,
+    admitted: Arc<Semaphore>,
 }
 
 /// Permit to run; given back when dropped. It moves along with work that outlives its caller.
@@ -21,15 +21,15 @@ pub struct Permit {
 
 impl ConcurrencyLimiter {
     #[must_use]
-    pub fn new(at_work: usize, waiting: usize) -> ConcurrencyLimiter {
-        let all = Arc::new(Semaphore::new(at_work.saturating_add(waiting)));
-        ConcurrencyLimiter { at_work: Arc::new(Semaphore::new(at_work)), all }
+    pub fn new(max_running: usize, max_waiting: usize) -> ConcurrencyLimiter {
+        let all = Arc::new(Semaphore::new(max_running.saturating_add(max_waiting)));
+        ConcurrencyLimiter { running: Arc::new(Semaphore::new(max_running)), admitted: all }
     }
 
     /// Waits for a permit, first come first served. `None` if the queue is full.
-    pub async fn enter(&self) -> Option<Permit> {
-        let all = Arc::clone(&self.all).try_acquire_owned().ok()?;
-        let at_work = Arc::clone(&self.at_work).acquire_owned().await.ok()?;
+    pub async fn acquire(&self) -> Option<Permit> {
+        let all = Arc::clone(&self.admitted).try_acquire_owned().ok()?;
+        let at_work = Arc::clone(&self.running).acquire_owned().await.ok()?;
         Some(Permit { _at_work: at_work, _all: all })
     }
 }
@@ -43,12 +43,12 @@ mod tests {
     #[tokio::test]
     async fn one_works_one_waits_and_the_third_is_sent_away() {
         let limiter = ConcurrencyLimiter::new(1, 1);
-        let first = limiter.enter().await.unwrap();
-        let mut second = Box::pin(limiter.enter());
+        let first = limiter.acquire().await.unwrap();
+        let mut second = Box::pin(limiter.acquire());
         assert!(second.as_mut().now_or_never().is_none());
-        assert!(limiter.enter().await.is_none());
+        assert!(limiter.acquire().await.is_none());
         drop(first);
         assert!(second.await.is_some());
-        assert!(limiter.enter().await.is_some());
+        assert!(limiter.acquire().await.is_some());
     }
 }

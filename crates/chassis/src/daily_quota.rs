@@ -15,7 +15,7 @@ const DAY: Duration = Duration::from_hours(24);
 /// Counts each player's records of the current day.
 #[derive(Debug)]
 pub struct DailyQuota {
-    most: u32,
+    max_records: u32,
     today: Mutex<Today>,
 }
 
@@ -30,7 +30,7 @@ impl DailyQuota {
     /// Quota of `most` records per player and day.
     #[must_use]
     pub fn new(most: u32) -> DailyQuota {
-        DailyQuota { most, today: Mutex::default() }
+        DailyQuota { max_records: most, today: Mutex::default() }
     }
 
     /// Checks whether the player may have another record.
@@ -38,19 +38,23 @@ impl DailyQuota {
     /// # Errors
     /// The quota is used up; the error is the time until the next day.
     pub fn check(&self, player: PlayerId, now: UnixMicros) -> Result<(), Duration> {
-        let records = self.with(now, |today| today.get(&player).copied()).unwrap_or(0);
-        if records < self.most { Ok(()) } else { Err(rest_of_the_day(now)) }
+        let records = self.with_records(now, |today| today.get(&player).copied()).unwrap_or(0);
+        if records < self.max_records { Ok(()) } else { Err(rest_of_the_day(now)) }
     }
 
     /// Counts a record of the player.
     pub fn count(&self, player: PlayerId, now: UnixMicros) {
-        self.with(now, |today| {
+        self.with_records(now, |today| {
             let records = today.entry(player).or_default();
             *records = records.saturating_add(1);
         });
     }
 
-    fn with<T>(&self, now: UnixMicros, f: impl FnOnce(&mut BTreeMap<PlayerId, u32>) -> T) -> T {
+    fn with_records<T>(
+        &self,
+        now: UnixMicros,
+        f: impl FnOnce(&mut BTreeMap<PlayerId, u32>) -> T,
+    ) -> T {
         let mut today = self.today.lock().unwrap_or_else(PoisonError::into_inner);
         let day = day(now);
         // A clock that is set back must not reset the counts.

@@ -19,10 +19,10 @@ use tokio_util::task::TaskTracker;
      acknowledged stands, and the next start reads what was written (deploy/README.md, The database is \
      away)"
 )]
-pub struct NotClosed(Duration);
+pub struct CloseTimeout(Duration);
 
 /// Exit code after a second signal.
-const TOLD_TWICE: i32 = 130;
+const SECOND_SIGNAL_EXIT_CODE: i32 = 130;
 
 /// Stop of one server. Cheap to clone; clones share their state.
 #[derive(Debug, Clone)]
@@ -67,12 +67,12 @@ impl Drain {
         let mut interrupt = signal(SignalKind::interrupt())?;
         let drain = self.clone();
         tokio::spawn(async move {
-            let name = first(&mut terminate, &mut interrupt).await;
+            let name = next_signal(&mut terminate, &mut interrupt).await;
             tracing::info!(signal = name, grace = ?drain.grace, "stopping; once more stops at once");
             drain.begin();
-            let name = first(&mut terminate, &mut interrupt).await;
+            let name = next_signal(&mut terminate, &mut interrupt).await;
             tracing::warn!(signal = name, "told twice: leaving without finishing");
-            std::process::exit(TOLD_TWICE);
+            std::process::exit(SECOND_SIGNAL_EXIT_CODE);
         });
         Ok(())
     }
@@ -108,8 +108,8 @@ impl Drain {
     ///
     /// # Errors
     /// [`NotClosed`] if they are not done in time. They are dropped, as in a crash.
-    pub async fn close<T>(&self, last: impl Future<Output = T>) -> Result<T, NotClosed> {
-        tokio::time::timeout(self.grace, last).await.map_err(|_| NotClosed(self.grace))
+    pub async fn close<T>(&self, last_writes: impl Future<Output = T>) -> Result<T, CloseTimeout> {
+        tokio::time::timeout(self.grace, last_writes).await.map_err(|_| CloseTimeout(self.grace))
     }
 
     /// Waits for a stop to begin and for all tracked work to end, for the grace period at most.
@@ -128,7 +128,7 @@ impl Drain {
     }
 }
 
-async fn first(
+async fn next_signal(
     terminate: &mut tokio::signal::unix::Signal,
     interrupt: &mut tokio::signal::unix::Signal,
 ) -> &'static str {

@@ -7,13 +7,13 @@
 //! ([`drain`]), [`serve::bind`] the port, build the services, [`serve::Server::run`], flush.
 
 pub mod auth;
+mod body_with_permit;
 pub mod channel;
 pub mod concurrency_limiter;
 pub mod config;
 pub mod daily_quota;
 pub mod drain;
-pub mod fetch;
-mod held;
+pub mod http_client;
 pub mod limits;
 pub mod memory;
 pub mod proxies;

@@ -18,17 +18,17 @@ pub struct Limits {
     /// Bytes of a request's headers.
     pub header_bytes: u32,
     /// Silence on a connection after which it is pinged.
-    pub keepalive: Duration,
+    pub keepalive_interval: Duration,
     /// Time to answer a ping. A new connection has to send a request within `keepalive` and this
     /// together.
-    pub keepalive_answer: Duration,
+    pub keepalive_timeout: Duration,
     /// Age, give or take a tenth, at which a connection is asked to leave. Its calls may go on.
-    pub connection_age: Duration,
+    pub max_connection_age: Duration,
     /// Time after `connection_age` at which the connection's streams end and the rest is cut.
     /// `None` means no bound.
     pub connection_grace: Option<Duration>,
     /// Time after which a response stream is reset if the caller takes none of it.
-    pub stream_stall: Duration,
+    pub stream_stall_timeout: Duration,
     /// Deadline of a unary call, unless the caller asks for an earlier one. Streams have no
     /// deadline.
     pub unary_deadline: Duration,
@@ -54,7 +54,7 @@ pub struct Limits {
     /// proxy is trusted and no proxy has forwarded the call.
     pub exempt_loopback: bool,
     /// Time for a TLS handshake.
-    pub handshake: Duration,
+    pub handshake_timeout: Duration,
 }
 
 impl Limits {
@@ -67,11 +67,11 @@ impl Limits {
             pending_resets: 20,
             message_bytes: 64 * 1024,
             header_bytes: 8 * 1024,
-            keepalive: Duration::from_secs(20),
-            keepalive_answer: Duration::from_secs(10),
-            connection_age: Duration::from_secs(30 * 60),
+            keepalive_interval: Duration::from_secs(20),
+            keepalive_timeout: Duration::from_secs(10),
+            max_connection_age: Duration::from_secs(30 * 60),
             connection_grace: Some(Duration::from_secs(30)),
-            stream_stall: Duration::from_secs(30),
+            stream_stall_timeout: Duration::from_secs(30),
             unary_deadline: Duration::from_secs(5),
             connection_calls: 32,
             player_calls: NonZeroU32::new(20),
@@ -82,7 +82,7 @@ impl Limits {
             address_streams: Some(64),
             address_calls: NonZeroU32::new(200),
             exempt_loopback: false,
-            handshake: Duration::from_secs(5),
+            handshake_timeout: Duration::from_secs(5),
         }
     }
 
@@ -93,14 +93,14 @@ impl Limits {
     /// connection by age has a cost: a client that begins a call meanwhile cannot tell whether it
     /// was sent. And there is no hostile caller here to be shed.
     #[must_use]
-    pub const fn inside() -> Limits {
+    pub const fn internal() -> Limits {
         Limits {
             streams: 256,
             // Calls of one peer may run out of time together, and then as many resets come at once.
             error_resets: 4096,
             pending_resets: 4096,
             message_bytes: 1024 * 1024,
-            connection_age: Limits::NEVER,
+            max_connection_age: Limits::NEVER,
             connection_grace: None,
             connection_calls: 256,
             player_calls: None,

@@ -8,13 +8,13 @@ use rustix::process::{Resource, Rlimit, setrlimit};
 
 /// Reason why memory is not locked.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Unlocked {
+pub enum MemoryLockError {
     #[error(
         "seeds and keys may reach the swap space: at most {limit} bytes may be locked in memory; \
          allow it without limit (ulimit -l unlimited, LimitMEMLOCK=infinity, or memlock: -1 among \
          the container's ulimits), or have no swap space"
     )]
-    Limited { limit: u64 },
+    BelowLimit { limit: u64 },
     #[error("seeds and keys may reach the swap space: memory cannot be locked: {0}")]
     Refused(String),
 }
@@ -44,16 +44,16 @@ fn forbid_dumps() {
 }
 
 #[cfg(target_os = "linux")]
-fn lock() -> Result<(), Unlocked> {
+fn lock() -> Result<(), MemoryLockError> {
     use rustix::mm::{MlockAllFlags, mlockall};
     use rustix::process::getrlimit;
     if let Some(limit) = getrlimit(Resource::Memlock).current
         && !is_privileged()
     {
-        return Err(Unlocked::Limited { limit });
+        return Err(MemoryLockError::BelowLimit { limit });
     }
     let all = MlockAllFlags::CURRENT | MlockAllFlags::FUTURE | MlockAllFlags::ONFAULT;
-    mlockall(all).map_err(|error| Unlocked::Refused(error.to_string()))
+    mlockall(all).map_err(|error| MemoryLockError::Refused(error.to_string()))
 }
 
 /// Whether the process has `CAP_IPC_LOCK`, so that the limit does not apply to it.
@@ -64,6 +64,6 @@ fn is_privileged() -> bool {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn lock() -> Result<(), Unlocked> {
-    Err(Unlocked::Refused("this system does not lock memory page by page".to_owned()))
+fn lock() -> Result<(), MemoryLockError> {
+    Err(MemoryLockError::Refused("this system does not lock memory page by page".to_owned()))
 }

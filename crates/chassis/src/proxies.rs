@@ -14,9 +14,10 @@ use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use http::HeaderMap;
 
 const FORWARDED: &str = "forwarded";
-const PLAIN: &str = "x-forwarded-for";
+const X_FORWARDED_FOR: &str = "x-forwarded-for";
 /// Headers that a proxy adds, even if it does not name the caller.
-const HANDED_ON: [&str; 5] = [FORWARDED, PLAIN, "x-forwarded-proto", "x-real-ip", "via"];
+const PROXY_HEADERS: [&str; 5] =
+    [FORWARDED, X_FORWARDED_FOR, "x-forwarded-proto", "x-real-ip", "via"];
 
 /// Network: an address and the length of its prefix in bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,12 +61,12 @@ impl Network {
 
 /// Networks of trusted proxies.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Proxies(Vec<Network>);
+pub struct TrustedProxies(Vec<Network>);
 
-impl Proxies {
+impl TrustedProxies {
     #[must_use]
-    pub const fn new(networks: Vec<Network>) -> Proxies {
-        Proxies(networks)
+    pub const fn new(networks: Vec<Network>) -> TrustedProxies {
+        TrustedProxies(networks)
     }
 
     /// Whether no proxy is trusted.
@@ -76,8 +77,8 @@ impl Proxies {
 
     /// Whether the headers say that a proxy, trusted or not, has forwarded the call.
     #[must_use]
-    pub fn are_told_of(headers: &HeaderMap) -> bool {
-        HANDED_ON.iter().any(|name| headers.contains_key(*name))
+    pub fn is_forwarded(headers: &HeaderMap) -> bool {
+        PROXY_HEADERS.iter().any(|name| headers.contains_key(*name))
     }
 
     #[must_use]
@@ -88,9 +89,11 @@ impl Proxies {
     /// Address of the caller according to the trusted proxy. `None` if the headers contain none
     /// that can be believed.
     #[must_use]
-    pub fn handed_on(&self, headers: &HeaderMap) -> Option<IpAddr> {
-        let forwarded = list(headers, FORWARDED).map(|list| self.last(list.map(forwarded_for)));
-        let plain = list(headers, PLAIN).map(|list| self.last(list.map(node)));
+    pub fn caller_address(&self, headers: &HeaderMap) -> Option<IpAddr> {
+        let forwarded = header_elements(headers, FORWARDED)
+            .map(|list| self.last_untrusted(list.map(forwarded_for)));
+        let plain = header_elements(headers, X_FORWARDED_FOR)
+            .map(|list| self.last_untrusted(list.map(parse_node)));
         match (forwarded, plain) {
             (Some(one), Some(other)) if one != other => None,
             (Some(address), _) | (None, Some(address)) => address,
@@ -99,13 +102,19 @@ impl Proxies {
     }
 
     /// Last address that is not a trusted proxy's. `None` if that element is no address.
-    fn last(&self, mut backwards: impl Iterator<Item = Option<IpAddr>>) -> Option<IpAddr> {
+    fn last_untrusted(
+        &self,
+        mut backwards: impl Iterator<Item = Option<IpAddr>>,
+    ) -> Option<IpAddr> {
         backwards.find(|address| address.is_none_or(|address| !self.trust(address))).flatten()
     }
 }
 
 /// Elements of a list header, from the last to the first. `None` if the header is absent.
-fn list<'a>(headers: &'a HeaderMap, name: &'static str) -> Option<impl Iterator<Item = &'a str>> {
+fn header_elements<'a>(
+    headers: &'a HeaderMap,
+    name: &'static str,
+) -> Option<impl Iterator<Item = &'a str>> {
     headers.contains_key(name).then(|| {
         let values = headers.get_all(name).iter().collect::<Vec<_>>().into_iter().rev();
         // A value that is not text becomes one element that is no address.
@@ -117,11 +126,11 @@ fn list<'a>(headers: &'a HeaderMap, name: &'static str) -> Option<impl Iterator<
 fn forwarded_for(element: &str) -> Option<IpAddr> {
     let mut named = element.split(';').filter_map(|pair| pair.trim().split_once('='));
     let (_, value) = named.find(|(name, _)| name.trim().eq_ignore_ascii_case("for"))?;
-    node(value.trim().trim_matches('"'))
+    parse_node(value.trim().trim_matches('"'))
 }
 
 /// Parses an address, with optional brackets and port.
-fn node(text: &str) -> Option<IpAddr> {
+fn parse_node(text: &str) -> Option<IpAddr> {
     let bracketed = || text.strip_prefix('[')?.strip_suffix(']')?.parse::<Ipv6Addr>().ok();
     let plain = text.parse().ok().or_else(|| bracketed().map(IpAddr::V6));
     plain
@@ -135,9 +144,9 @@ mod tests {
 
     use super::*;
 
-    fn proxies() -> Proxies {
+    fn proxies() -> TrustedProxies {
         let networks = ["10.0.0.0/8", "fd00::/8"].map(|text| Network::parse(text).unwrap());
-        Proxies::new(networks.to_vec())
+        TrustedProxies::new(networks.to_vec())
     }
 
     fn check(headers: &[(&'static str, &str)], expected: Option<&str>) {
@@ -146,7 +155,7 @@ mod tests {
             map.append(*name, HeaderValue::from_str(value).unwrap());
         }
         let expected = expected.map(|text| text.parse().unwrap());
-        assert_eq!(proxies().handed_on(&map), expected, "{headers:?}");
+        assert_eq!(proxies().caller_address(&map), expected, "{headers:?}");
     }
 
     #[test]

@@ -17,13 +17,13 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 /// Keys with a limit of their own, in each of two generations.
-const KEYS: usize = 65_536;
+const MAX_KEYS: usize = 65_536;
 /// Limits shared by the keys beyond `KEYS`.
-const SHARED: usize = 1024;
+const SHARED_LIMITS: usize = 1024;
 /// Credit saved up after a pause, and the highest cost of a single call.
 const BURST: Duration = Duration::from_secs(1);
 /// Longest debt. A key that was quiet for so long has none.
-const DEBT: Duration = Duration::from_secs(2);
+const MAX_DEBT: Duration = Duration::from_secs(2);
 
 /// Rate limits of all keys.
 #[derive(Debug)]
@@ -63,7 +63,7 @@ impl<K: Ord> RateLimiter<K> {
         Q: Ord + Hash + ToOwned<Owned = K> + ?Sized,
     {
         let cost = self.gap.saturating_mul(units).min(BURST);
-        self.locked().with(key, now, &self.hasher, |free_at| {
+        self.locked().with_key(key, now, &self.hasher, |free_at| {
             let next = (*free_at).max(now) + cost;
             let ahead = next.saturating_duration_since(now);
             if ahead > BURST {
@@ -81,8 +81,8 @@ impl<K: Ord> RateLimiter<K> {
         Q: Ord + Hash + ToOwned<Owned = K> + ?Sized,
     {
         let cost = self.gap.saturating_mul(units).min(BURST);
-        self.locked().with(key, now, &self.hasher, |free_at| {
-            *free_at = ((*free_at).max(now) + cost).min(now + DEBT);
+        self.locked().with_key(key, now, &self.hasher, |free_at| {
+            *free_at = ((*free_at).max(now) + cost).min(now + MAX_DEBT);
         });
     }
 
@@ -92,7 +92,7 @@ impl<K: Ord> RateLimiter<K> {
 }
 
 impl<K: Ord> State<K> {
-    fn with<Q, T>(
+    fn with_key<Q, T>(
         &mut self,
         key: &Q,
         now: Instant,
@@ -104,7 +104,7 @@ impl<K: Ord> State<K> {
         Q: Ord + Hash + ToOwned<Owned = K> + ?Sized,
     {
         let since = *self.since.get_or_insert(now);
-        if now.saturating_duration_since(since) >= DEBT {
+        if now.saturating_duration_since(since) >= MAX_DEBT {
             self.old = mem::take(&mut self.young);
             self.since = Some(now);
         }
@@ -112,9 +112,9 @@ impl<K: Ord> State<K> {
             return change(free_at);
         }
         let known = self.old.remove(key);
-        if self.young.len() >= KEYS {
-            self.shared.resize(SHARED, now);
-            let slot = hasher.hash_one(key) % SHARED as u64;
+        if self.young.len() >= MAX_KEYS {
+            self.shared.resize(SHARED_LIMITS, now);
+            let slot = hasher.hash_one(key) % SHARED_LIMITS as u64;
             let slot = usize::try_from(slot).expect("below the number of slots");
             return change(&mut self.shared[slot]);
         }
@@ -194,13 +194,13 @@ mod tests {
     fn memory_is_bounded_and_the_limit_holds_beyond() {
         let limiter: RateLimiter<u64> = RateLimiter::new(NonZeroU32::MIN);
         let now = Instant::now();
-        let most = KEYS as u64;
+        let most = MAX_KEYS as u64;
         for key in 0..most {
             assert_eq!(limiter.take(&key, 1, now), Ok(()));
         }
         let beyond = (most..most + 10_000).filter(|key| limiter.take(key, 1, now).is_ok()).count();
-        assert!(beyond <= SHARED, "{beyond} taken by those beyond");
+        assert!(beyond <= SHARED_LIMITS, "{beyond} taken by those beyond");
         let state = limiter.locked();
-        assert!(state.young.len() <= KEYS && state.shared.len() == SHARED);
+        assert!(state.young.len() <= MAX_KEYS && state.shared.len() == SHARED_LIMITS);
     }
 }

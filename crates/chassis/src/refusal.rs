@@ -26,14 +26,14 @@ pub(crate) fn overloaded(message: impl Into<String>, wait: Duration) -> Status {
 }
 
 /// Encodes a refusal for its caller: as gRPC trailers, or as JSON with an HTTP status.
-pub(crate) fn answer(status: &Status, grpc: bool) -> Response<Body> {
+pub(crate) fn encode_refusal(status: &Status, grpc: bool) -> Response<Body> {
     if grpc {
         return status.clone().into_http();
     }
     let details = status.get_error_details();
     let reason = details.error_info().map(|info| info.reason.as_str());
     let error = serde_json::json!({ "error": {
-        "code": http(status.code()).as_u16(),
+        "code": http_status(status.code()).as_u16(),
         "message": status.message(),
         "details": [{
             "@type": "type.googleapis.com/google.rpc.ErrorInfo",
@@ -42,7 +42,7 @@ pub(crate) fn answer(status: &Status, grpc: bool) -> Response<Body> {
         }],
     }});
     let mut response = Response::new(Body::new(format!("{error}\n")));
-    *response.status_mut() = http(status.code());
+    *response.status_mut() = http_status(status.code());
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     let wait = details.retry_info().and_then(|info| info.retry_delay);
@@ -53,7 +53,7 @@ pub(crate) fn answer(status: &Status, grpc: bool) -> Response<Body> {
 }
 
 /// HTTP status that fits a gRPC code best.
-const fn http(code: Code) -> StatusCode {
+const fn http_status(code: Code) -> StatusCode {
     match code {
         Code::Ok => StatusCode::OK,
         Code::InvalidArgument | Code::FailedPrecondition | Code::OutOfRange => {
@@ -79,7 +79,7 @@ mod tests {
     #[tokio::test]
     async fn whoever_does_not_speak_grpc_reads_the_reason_too() {
         let status = overloaded("wait", Duration::from_millis(10));
-        let answer = answer(&status, false);
+        let answer = encode_refusal(&status, false);
         assert_eq!(answer.status(), StatusCode::TOO_MANY_REQUESTS);
         assert_eq!(answer.headers()[header::RETRY_AFTER], "1");
         let body = answer.into_body().collect().await.unwrap().to_bytes();

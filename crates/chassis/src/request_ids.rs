@@ -15,10 +15,10 @@ use tokio::time::Instant;
 use crate::rate_limiter::RateLimiter;
 
 /// Oldest age of a UUIDv7 that is known from memory. A call is repeated within minutes.
-const RECENT: Duration = Duration::from_mins(10);
+const MAX_AGE: Duration = Duration::from_mins(10);
 /// Furthest time that a UUIDv7 may be ahead of this clock. A clock that is off by more makes tokens
 /// invalid first.
-const AHEAD: Duration = Duration::from_mins(1);
+const MAX_AHEAD: Duration = Duration::from_mins(1);
 
 /// Reason why an id is not admitted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -28,23 +28,23 @@ pub enum Inadmissible {
     /// The id was made this far in the future.
     Ahead(Duration),
     /// The player sent too many ids that need a lookup. They have to wait this long.
-    TooMany(Duration),
+    TooManyLookups(Duration),
 }
 
 /// Rate limiter of ids that need a lookup, by player. `actor` is class and subject, such as
 /// `player:…`.
 #[derive(Debug)]
-pub struct RequestIds {
-    odd: RateLimiter<String>,
+pub struct RequestIdPolicy {
+    lookups: RateLimiter<String>,
 }
 
-impl Default for RequestIds {
-    fn default() -> RequestIds {
-        RequestIds { odd: RateLimiter::new(NonZeroU32::MIN) }
+impl Default for RequestIdPolicy {
+    fn default() -> RequestIdPolicy {
+        RequestIdPolicy { lookups: RateLimiter::new(NonZeroU32::MIN) }
     }
 }
 
-impl RequestIds {
+impl RequestIdPolicy {
     /// Admits an id. Services' ids are always admitted.
     ///
     /// # Errors
@@ -56,14 +56,14 @@ impl RequestIds {
         if id.is_derived() {
             return Err(Inadmissible::Derived);
         }
-        let made_at = id.made_at();
-        if let Some(at) = made_at.filter(|at| *at > now.plus(AHEAD)) {
+        let made_at = id.created_at();
+        if let Some(at) = made_at.filter(|at| *at > now.plus(MAX_AHEAD)) {
             return Err(Inadmissible::Ahead(at.since(now)));
         }
-        if !actor.starts_with("player:") || made_at.is_some_and(|at| now <= at.plus(RECENT)) {
+        if !actor.starts_with("player:") || made_at.is_some_and(|at| now <= at.plus(MAX_AGE)) {
             return Ok(());
         }
-        self.odd.take(actor, 1, Instant::now()).map_err(Inadmissible::TooMany)
+        self.lookups.take(actor, 1, Instant::now()).map_err(Inadmissible::TooManyLookups)
     }
 }
 
@@ -82,7 +82,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn an_odd_id_is_looked_up_once_a_second_a_player() {
-        let ids = RequestIds::default();
+        let ids = RequestIdPolicy::default();
         let (one, two) = ("player:a", "player:b");
         let now = NOW.0 / 1000;
         let hour = 3_600_000;
@@ -94,7 +94,7 @@ mod tests {
         for id in odd {
             assert_eq!(ids.admit(one, id, NOW), Ok(()));
             let refused = ids.admit(one, id, NOW);
-            assert!(matches!(refused, Err(Inadmissible::TooMany(_))), "{refused:?}");
+            assert!(matches!(refused, Err(Inadmissible::TooManyLookups(_))), "{refused:?}");
             assert_eq!(ids.admit(two, id, NOW), Ok(()), "others are not charged");
             tokio::time::advance(Duration::from_secs(1)).await;
         }
@@ -102,7 +102,7 @@ mod tests {
 
     #[tokio::test]
     async fn ids_of_the_future_are_refused() {
-        let (ids, second) = (RequestIds::default(), Duration::from_secs(1));
+        let (ids, second) = (RequestIdPolicy::default(), Duration::from_secs(1));
         let ahead = v7(NOW.0 / 1000 + 61_000, 1);
         for actor in ["player:a", "operator:ada"] {
             assert_eq!(ids.admit(actor, ahead, NOW), Err(Inadmissible::Ahead(second * 61)));
@@ -112,7 +112,7 @@ mod tests {
 
     #[tokio::test]
     async fn derived_ids_are_for_services() {
-        let ids = RequestIds::default();
+        let ids = RequestIdPolicy::default();
         let derived = RequestId::derived([7; 16]);
         for actor in ["player:a", "operator:ada"] {
             assert_eq!(ids.admit(actor, derived, NOW), Err(Inadmissible::Derived));

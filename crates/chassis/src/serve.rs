@@ -7,22 +7,22 @@
 //! the port closes, streams end by their token, accepted work finishes, and after the grace period
 //! the rest is cut off.
 
-mod addresses;
-mod beside;
-mod bodies;
-mod calls;
+mod address_limits;
 mod connection;
+mod connection_calls;
 mod deadline;
+mod decode_errors;
 mod frames;
 mod grpc;
 mod health;
 mod lifetime;
-mod places;
+mod message_limit;
+mod open_counter;
+mod path_router;
 mod probes;
 mod readiness;
-mod streams;
-mod taking;
-mod unreadable;
+mod stall;
+mod stream_limit;
 
 use std::convert::Infallible;
 use std::io;
@@ -38,26 +38,26 @@ use tokio_rustls::TlsAcceptor;
 use tonic::body::Body;
 use tower::Service;
 
-use self::addresses::Addresses;
-use self::connection::Accepted;
+use self::address_limits::AddressLimits;
+use self::connection::AcceptedConnection;
 use self::probes::Probes;
 use crate::drain::Drain;
 use crate::limits::Limits;
-use crate::proxies::Proxies;
+use crate::proxies::TrustedProxies;
 
-pub use beside::Beside;
-pub use bodies::{Bodies, BodiesLayer, WholeBody};
-pub use calls::CallerAddress;
+pub use connection_calls::CallerAddress;
 pub use deadline::{Deadline, DeadlineLayer};
-pub use grpc::{Grpc, GrpcApp};
+pub use decode_errors::{DecodeErrorLayer, DecodeErrorService};
+pub use grpc::{GrpcApp, GrpcBuilder};
 pub use health::{Health, LIVENESS};
 pub use lifetime::{Lifetime, LifetimeLayer};
+pub use message_limit::{MessageLimit, MessageLimitLayer, WholeBody};
+pub use path_router::PathRouter;
 pub use readiness::{Condition, Readiness};
-pub use streams::{IsStream, Streams, StreamsLayer};
-pub use unreadable::{Readable, ReadableLayer};
+pub use stream_limit::{IsStream, StreamLimitLayer, StreamLimitService};
 
 /// Pause after a failed accept, in which the operating system may get file descriptors back.
-const SHORT_OF_DESCRIPTORS: Duration = Duration::from_millis(100);
+const ACCEPT_RETRY_PAUSE: Duration = Duration::from_millis(100);
 
 /// Error of an address that cannot be listened on.
 #[derive(Debug, thiserror::Error)]
@@ -76,19 +76,19 @@ pub enum BindError {
         "{address} is no address of this machine: choose one that is, or 0.0.0.0 or [::] for all, \
          with SABACC_LISTEN=ADDRESS:PORT"
     )]
-    NotOurs { address: SocketAddr },
+    NotLocal { address: SocketAddr },
     #[error("cannot listen on {address}: {source}")]
     Other { address: SocketAddr, source: io::Error },
 }
 
 /// Port that is listened on. Callers may connect already; they are answered once it is served.
 #[derive(Debug)]
-pub struct Bound {
+pub struct BoundPort {
     listener: TcpListener,
     address: SocketAddr,
 }
 
-impl Bound {
+impl BoundPort {
     /// Actual address, with the port that the system chose if port 0 was requested.
     #[must_use]
     pub const fn address(&self) -> SocketAddr {
@@ -100,11 +100,11 @@ impl Bound {
 ///
 /// # Errors
 /// The address cannot be listened on; the error says what to do.
-pub async fn bind(address: SocketAddr) -> Result<Bound, BindError> {
+pub async fn bind(address: SocketAddr) -> Result<BoundPort, BindError> {
     let bound = async {
         let listener = TcpListener::bind(address).await?;
         let address = listener.local_addr()?;
-        Ok(Bound { listener, address })
+        Ok(BoundPort { listener, address })
     };
     bound.await.map_err(|source: io::Error| {
         let is = |kind| source.kind() == kind;
@@ -113,7 +113,7 @@ pub async fn bind(address: SocketAddr) -> Result<Bound, BindError> {
         } else if is(io::ErrorKind::PermissionDenied) {
             BindError::Forbidden { address }
         } else if is(io::ErrorKind::AddrNotAvailable) {
-            BindError::NotOurs { address }
+            BindError::NotLocal { address }
         } else {
             BindError::Other { address, source }
         }
@@ -128,7 +128,7 @@ pub struct Server {
     /// Whether HTTP/1.1 is served too, for browsers and curl.
     pub http1: bool,
     /// Proxies that are believed about the addresses of callers.
-    pub proxies: Proxies,
+    pub proxies: TrustedProxies,
     pub health: Health,
     pub drain: Drain,
 }
@@ -137,12 +137,19 @@ impl Server {
     /// Server without TLS, HTTP/1.1 and trusted proxies.
     #[must_use]
     pub fn new(limits: Limits, health: Health, drain: Drain) -> Server {
-        Server { limits, tls: None, http1: false, proxies: Proxies::default(), health, drain }
+        Server {
+            limits,
+            tls: None,
+            http1: false,
+            proxies: TrustedProxies::default(),
+            health,
+            drain,
+        }
     }
 
     /// Serves `app` until the drain begins, then stops in order. Returns whether all work ended by
     /// itself; `false` means that some was cut off.
-    pub async fn run<S, B>(self, bound: Bound, app: S) -> bool
+    pub async fn run<S, B>(self, bound: BoundPort, app: S) -> bool
     where
         S: Service<Request<Body>, Response = Response<B>, Error = Infallible>,
         S: Clone + Send + Sync + 'static,
@@ -150,22 +157,22 @@ impl Server {
         B: http_body::Body<Data = Bytes> + Send + Unpin + 'static,
         B::Error: Into<tonic::codegen::StdError> + Send + Sync,
     {
-        let Bound { listener, address } = bound;
+        let BoundPort { listener, address } = bound;
         tracing::info!(%address, tls = self.tls.is_some(), "serving");
         let app = Probes::new(app, self.health.readiness().clone());
-        let addresses = Arc::new(Addresses::new(&self.limits, self.proxies.clone()));
+        let addresses = Arc::new(AddressLimits::new(&self.limits, self.proxies.clone()));
         let most = self.limits.connections.unwrap_or(Semaphore::MAX_PERMITS);
         let places = Arc::new(Semaphore::new(most));
         let server = Arc::new(self);
         let (health, stopping) = (server.health.clone(), server.drain.stopping().clone());
-        let follows = async move { stopping.run_until_cancelled(health.follow()).await };
+        let follows = async move { stopping.run_until_cancelled(health.publish_readiness()).await };
         let follows = tokio::spawn(follows);
         while let Some((stream, peer)) = accept(&listener, &server.drain).await {
             let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
                 tracing::debug!(%peer, "too many connections");
                 continue;
             };
-            let accepted = Accepted { stream, peer, addresses: Arc::clone(&addresses) };
+            let accepted = AcceptedConnection { stream, peer, addresses: Arc::clone(&addresses) };
             let connection = connection::serve(accepted, app.clone(), Arc::clone(&server));
             server.drain.spawn(async move {
                 connection.await;
@@ -192,17 +199,17 @@ async fn accept(listener: &TcpListener, drain: &Drain) -> Option<(TcpStream, Soc
         };
         match accepted {
             Ok(connection) => return Some(connection),
-            Err(error) if is_the_callers(&error) => {}
+            Err(error) if is_connection_error(&error) => {}
             Err(error) => {
                 tracing::warn!(runbook = "deploy/README.md, Connections cannot be accepted", %error, "cannot accept connections for the moment");
-                tokio::time::sleep(SHORT_OF_DESCRIPTORS).await;
+                tokio::time::sleep(ACCEPT_RETRY_PAUSE).await;
             }
         }
     }
 }
 
 /// Whether the error concerns a single connection and not the listener.
-fn is_the_callers(error: &io::Error) -> bool {
+fn is_connection_error(error: &io::Error) -> bool {
     matches!(
         error.kind(),
         io::ErrorKind::ConnectionAborted

@@ -7,8 +7,8 @@
 //! warning that repeats during an outage names its section of the runbook and is logged once a
 //! minute (`rare`).
 
-mod carry;
-mod rare;
+mod repeat_filter;
+mod trace_context;
 mod traced;
 
 use std::io::IsTerminal as _;
@@ -28,12 +28,12 @@ use tracing_subscriber::{Layer, fmt};
 
 use crate::config::Settings;
 
-pub use carry::{extract, inject};
+pub use trace_context::{extract, inject};
 pub(crate) use traced::is_grpc;
 pub use traced::{TRACE_ID, TraceLayer, Traced, TracedBody};
 
 /// Longest time to export the spans that are still in memory.
-const FLUSH: Duration = Duration::from_secs(5);
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Format of log lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -130,7 +130,8 @@ pub struct Telemetry {
 impl Telemetry {
     /// Exports the spans that are still in memory. Takes five seconds at most.
     pub async fn flush(self) {
-        let sent = tokio::task::spawn_blocking(move || self.provider.shutdown_with_timeout(FLUSH));
+        let sent =
+            tokio::task::spawn_blocking(move || self.provider.shutdown_with_timeout(FLUSH_TIMEOUT));
         if let Ok(Err(error)) = sent.await {
             tracing::warn!(%error, "the last spans were not exported");
         }
@@ -153,8 +154,8 @@ pub fn start(service: &str, config: &TelemetryConfig) -> Result<Telemetry, Telem
         LogFormat::Json => lines.json().flatten_event(true).boxed(),
     };
     tracing_subscriber::registry()
-        .with(spans(&provider, config.otlp.is_some()))
-        .with(lines.with_filter(directives.and(rare::Rare::new())))
+        .with(span_layer(&provider, config.otlp.is_some()))
+        .with(lines.with_filter(directives.and(repeat_filter::RepeatFilter::new())))
         .try_init()?;
     Ok(Telemetry { provider })
 }
@@ -180,7 +181,7 @@ fn provider(service: &str, config: &TelemetryConfig) -> Result<SdkTracerProvider
 /// A call always has a span, since its trace has an id. Spans within a call have the level `debug`
 /// and are made only if they are exported: each decision of a player has several, and they cost
 /// processor time.
-fn spans<S>(provider: &SdkTracerProvider, exported: bool) -> impl Layer<S> + use<S>
+fn span_layer<S>(provider: &SdkTracerProvider, exported: bool) -> impl Layer<S> + use<S>
 where
     S: Subscriber + for<'span> LookupSpan<'span>,
 {
@@ -220,17 +221,17 @@ mod tests {
 
     /// Keeps tests with their own subscribers apart: the interest in a callsite is cached for all
     /// threads.
-    pub(super) fn alone() -> MutexGuard<'static, ()> {
+    pub(super) fn lock_subscriber() -> MutexGuard<'static, ()> {
         static ALONE: Mutex<()> = Mutex::new(());
         ALONE.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Trace id of a call, and whether a span within the call is enabled.
     fn within(exported: bool) -> ([u8; 16], bool) {
-        let _alone = alone();
+        let _alone = lock_subscriber();
         let config = TelemetryConfig::default();
         let provider = provider("test", &config).unwrap();
-        let told = tracing_subscriber::registry().with(spans(&provider, exported));
+        let told = tracing_subscriber::registry().with(span_layer(&provider, exported));
         tracing::subscriber::with_default(told, || {
             tracing::info_span!("call").in_scope(|| {
                 let inner = tracing::debug_span!("inner");

@@ -32,7 +32,7 @@ fn complains(file: &str, variables: &[(&str, &str)], words: &[&str]) {
 fn nothing_set_is_a_service_on_this_machine_alone() {
     let config = parse("", &[]).unwrap();
     assert!(config.listen.ip().is_loopback());
-    assert_eq!(config.limits, Limits::inside());
+    assert_eq!(config.limits, Limits::internal());
     assert!(config.database_url.is_none() && config.auth.issuers.is_empty());
     let gateway = ServiceConfig::parse(Service::Gateway, source("", &[])).unwrap();
     assert_eq!(gateway.limits, Limits::public());
@@ -88,7 +88,7 @@ fn witnesses_are_named_with_their_keys() {
     let urls: Vec<String> = config.witnesses.iter().map(|(url, _)| url.to_string()).collect();
     assert_eq!(urls, ["https://w.example/w1", "http://127.0.0.1:7410/"]);
     assert_eq!(config.witnesses[0].1.to_string(), key);
-    assert_eq!(config.memory.unwrap().to_str(), Some("/var/lib/sabacc/table"));
+    assert_eq!(config.checkpoint_file.unwrap().to_str(), Some("/var/lib/sabacc/table"));
     assert!(parse("", &[]).unwrap().log_witnesses.witnesses.is_empty());
     // A log's key is not accepted as a witness's.
     let log = "sabacc.example/table/0+0e31dfc4+AYqI4910CfGV/VLbLTy6XXLKZwm/HZQSG/N0iAG0D29c";
@@ -224,7 +224,7 @@ fn limits_of_addresses_and_players_are_settings() {
 #[test]
 fn a_program_is_told_all_that_it_lacks_at_once() {
     let whole = |service, file: &str| {
-        let parsed = ServiceConfig::parse_whole(service, source(file, &[]));
+        let parsed = ServiceConfig::parse_standalone(service, source(file, &[]));
         parsed.map(|_| ()).map_err(|error| error.to_string())
     };
     let log = ["SABACC_DATABASE_URL", "SABACC_ORIGIN", "SABACC_LOG_KEY", "SABACC_ISSUER_KEYS"];

@@ -9,21 +9,21 @@ use crate::error::Error;
 
 /// Result of creating or removing credits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Posted {
+pub struct IssueResult {
     /// Credits of the account after the transfer.
     pub balance: Credits,
     /// Position of the transfer in the wallet's log.
     pub position: u64,
 }
 
-fn named(player: Option<PlayerId>) -> Vec<u8> {
+fn player_id_bytes(player: Option<PlayerId>) -> Vec<u8> {
     player.map_or_else(Vec::new, |player| player.bytes().to_vec())
 }
 
-fn posted(balance: u64, position: u64) -> Result<Posted, Error> {
+fn issue_result(balance: u64, position: u64) -> Result<IssueResult, Error> {
     let balance = Credits::try_new(balance)
         .map_err(|_| Error::Malformed("the balance is more than there can be"))?;
-    Ok(Posted { balance, position })
+    Ok(IssueResult { balance, position })
 }
 
 impl Client {
@@ -32,10 +32,12 @@ impl Client {
     /// # Errors
     /// See [`Error`].
     pub async fn open_account(&self, player: Option<PlayerId>) -> Result<PlayerId, Error> {
-        let request =
-            pb::OpenAccountRequest { request_id: self.request_id(), player_id: named(player) };
+        let request = pb::OpenAccountRequest {
+            request_id: self.request_id(),
+            player_id: player_id_bytes(player),
+        };
         let answer = self
-            .repeat(request, |channel, request| async move {
+            .call_with_retries(request, |channel, request| async move {
                 WalletServiceClient::new(channel).open_account(request).await
             })
             .await?;
@@ -54,8 +56,8 @@ impl Client {
         &self,
         player: Option<PlayerId>,
     ) -> Result<pb::GetAccountResponse, Error> {
-        let request = pb::GetAccountRequest { player_id: named(player) };
-        self.repeat(request, |channel, request| async move {
+        let request = pb::GetAccountRequest { player_id: player_id_bytes(player) };
+        self.call_with_retries(request, |channel, request| async move {
             WalletServiceClient::new(channel).get_account(request).await
         })
         .await
@@ -73,13 +75,13 @@ impl Client {
         page_token: &str,
     ) -> Result<pb::ListEntriesResponse, Error> {
         let request = pb::ListEntriesRequest {
-            player_id: named(player),
+            player_id: player_id_bytes(player),
             page_size,
             page_token: page_token.to_owned(),
             from: None,
             to: None,
         };
-        self.repeat(request, |channel, request| async move {
+        self.call_with_retries(request, |channel, request| async move {
             WalletServiceClient::new(channel).list_entries(request).await
         })
         .await
@@ -94,7 +96,7 @@ impl Client {
         player: PlayerId,
         amount: Credits,
         reason: &str,
-    ) -> Result<Posted, Error> {
+    ) -> Result<IssueResult, Error> {
         let request = pb::IssueRequest {
             request_id: self.request_id(),
             player_id: player.bytes().to_vec(),
@@ -102,11 +104,11 @@ impl Client {
             reason: reason.to_owned(),
         };
         let answer = self
-            .repeat(request, |channel, request| async move {
+            .call_with_retries(request, |channel, request| async move {
                 WalletServiceClient::new(channel).issue(request).await
             })
             .await?;
-        posted(answer.balance, answer.position)
+        issue_result(answer.balance, answer.position)
     }
 
     /// Removes credits from an account. For operators; the reason has 1 to 200 characters.
@@ -118,7 +120,7 @@ impl Client {
         player: PlayerId,
         amount: Credits,
         reason: &str,
-    ) -> Result<Posted, Error> {
+    ) -> Result<IssueResult, Error> {
         let request = pb::RedeemRequest {
             request_id: self.request_id(),
             player_id: player.bytes().to_vec(),
@@ -126,10 +128,10 @@ impl Client {
             reason: reason.to_owned(),
         };
         let answer = self
-            .repeat(request, |channel, request| async move {
+            .call_with_retries(request, |channel, request| async move {
                 WalletServiceClient::new(channel).redeem(request).await
             })
             .await?;
-        posted(answer.balance, answer.position)
+        issue_result(answer.balance, answer.position)
     }
 }

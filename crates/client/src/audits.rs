@@ -17,7 +17,7 @@ impl Client {
     pub async fn get_hand_bundle(&self, table: TableId, hand_no: u64) -> Result<Vec<u8>, Error> {
         let request = pb::GetHandBundleRequest { table_id: table.bytes().to_vec(), hand_no };
         let answer = self
-            .repeat(request, |channel, request| async move {
+            .call_with_retries(request, |channel, request| async move {
                 AuditServiceClient::new(channel).get_hand_bundle(request).await
             })
             .await?;
@@ -34,7 +34,7 @@ impl Client {
         hand_no: u64,
     ) -> Result<pb::AuditHandResponse, Error> {
         let request = pb::AuditHandRequest { table_id: table.bytes().to_vec(), hand_no };
-        self.repeat(request, |channel, request| async move {
+        self.call_with_retries(request, |channel, request| async move {
             AuditServiceClient::new(channel).audit_hand(request).await
         })
         .await

@@ -22,50 +22,50 @@ use crate::connection::Client;
 use crate::error::Error;
 
 /// Storage for the last checkpoint of each log.
-pub trait Memory: Send + Sync {
+pub trait CheckpointStore: Send + Sync {
     /// Returns the stored note of a log, if there is one.
     ///
     /// # Errors
     /// The note cannot be read.
-    fn recall(&self, origin: &str) -> io::Result<Option<String>>;
+    fn load(&self, origin: &str) -> io::Result<Option<String>>;
 
     /// Replaces the stored note of a log. The new one survives a crash.
     ///
     /// # Errors
     /// The note cannot be written.
-    fn keep(&self, origin: &str, note: &str) -> io::Result<()>;
+    fn save(&self, origin: &str, note: &str) -> io::Result<()>;
 }
 
 /// Storage in memory, lost with the process.
 #[derive(Debug, Default)]
-pub struct ForNow(Mutex<BTreeMap<String, String>>);
+pub struct MemoryStore(Mutex<BTreeMap<String, String>>);
 
 /// Storage in a directory, one file for each log.
 #[derive(Debug)]
-pub struct InFolder(PathBuf);
+pub struct DirectoryStore(PathBuf);
 
 /// Monitor that compares the remembered checkpoints with those that the logs show.
 #[derive(Debug)]
-pub struct Checkpoints<M> {
+pub struct CheckpointMonitor<M> {
     logs: Vec<VerifierKey>,
     witnesses: Vec<VerifierKey>,
-    memory: M,
+    store: M,
 }
 
 /// Log whose checkpoint was verified.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Looked {
+pub struct VerifiedLog {
     pub origin: String,
     pub head: TreeHead,
     /// Number of known witnesses whose cosignatures are valid.
-    pub cosigned: usize,
+    pub cosignatures: usize,
 }
 
 /// Two notes signed with one log's key that contradict each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Contradiction {
     pub origin: String,
-    pub how: How,
+    pub kind: ContradictionKind,
     /// The note that was stored.
     pub remembered: String,
     /// The note that the log shows.
@@ -74,7 +74,7 @@ pub struct Contradiction {
 
 /// Kind of a contradiction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum How {
+pub enum ContradictionKind {
     /// Two trees of one size: proof against the log without further evidence.
     Fork,
     /// The log shows fewer records than it signed before.
@@ -85,84 +85,88 @@ pub enum How {
 
 /// Error of a check of the logs.
 #[derive(Debug, thiserror::Error)]
-pub enum LookError {
-    #[error("THE LOG {} CONTRADICTS ITSELF: {}; keep both notes:\n{}\n{}", .0.origin, .0.how, .0.remembered, .0.shown)]
+pub enum CheckError {
+    #[error("THE LOG {} CONTRADICTS ITSELF: {}; keep both notes:\n{}\n{}", .0.origin, .0.kind, .0.remembered, .0.shown)]
     Contradiction(Box<Contradiction>),
     /// The answer is not signed with the log's key.
     #[error("what is shown as {origin} is not signed by it: {source}\n{shown}")]
     Unsigned { origin: String, shown: String, source: CheckpointError },
     #[error("what is remembered of {origin} is damaged: {source}")]
-    Damaged { origin: String, source: CheckpointError },
+    Corrupt { origin: String, source: CheckpointError },
     #[error("what is known of {origin} cannot be remembered: {source}")]
-    Memory { origin: String, source: io::Error },
+    Store { origin: String, source: io::Error },
     #[error(transparent)]
     Call(#[from] Error),
 }
 
-impl std::fmt::Display for How {
+impl std::fmt::Display for ContradictionKind {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            How::Fork => "it signed two trees of one size",
-            How::Rewound => "it shows fewer records than it signed before",
-            How::Unproved => "it cannot prove that it only grew",
+            ContradictionKind::Fork => "it signed two trees of one size",
+            ContradictionKind::Rewound => "it shows fewer records than it signed before",
+            ContradictionKind::Unproved => "it cannot prove that it only grew",
         })
     }
 }
 
-impl<M: Memory> Checkpoints<M> {
+impl<M: CheckpointStore> CheckpointMonitor<M> {
     /// Creates a monitor. `keys` holds the keys of logs, whose names end in `/table`, `/dealer` or
     /// `/wallet`, and of witnesses.
-    pub fn new(keys: impl IntoIterator<Item = VerifierKey>, memory: M) -> Checkpoints<M> {
+    pub fn new(keys: impl IntoIterator<Item = VerifierKey>, memory: M) -> CheckpointMonitor<M> {
         let (logs, witnesses) = keys.into_iter().partition(VerifierKey::is_log);
-        Checkpoints { logs, witnesses, memory }
+        CheckpointMonitor { logs, witnesses, store: memory }
     }
 
     /// Checks every log once.
     ///
     /// # Errors
     /// See [`LookError`]; stops at the first log that fails.
-    pub async fn look(&self, client: &Client) -> Result<Vec<Looked>, LookError> {
+    pub async fn check(&self, client: &Client) -> Result<Vec<VerifiedLog>, CheckError> {
         let mut all = Vec::new();
         for log in &self.logs {
-            all.push(self.look_at(client, log).await?);
+            all.push(self.check_log(client, log).await?);
         }
         Ok(all)
     }
 
-    async fn look_at(&self, client: &Client, log: &VerifierKey) -> Result<Looked, LookError> {
+    async fn check_log(
+        &self,
+        client: &Client,
+        log: &VerifierKey,
+    ) -> Result<VerifiedLog, CheckError> {
         let origin = log.name().as_str();
         let name = origin.rsplit('/').next().unwrap_or(origin);
-        let remembered = self.recall(log)?;
+        let remembered = self.load(log)?;
         let shown = client.checkpoint(name).await?;
         let opened =
             Checkpoint::open(shown.as_bytes(), log, &self.witnesses).map_err(|source| {
-                LookError::Unsigned { origin: origin.to_owned(), shown: shown.clone(), source }
+                CheckError::Unsigned { origin: origin.to_owned(), shown: shown.clone(), source }
             })?;
         let head = opened.checkpoint.head();
         if let Some((old, remembered)) = &remembered
             && let Some(how) = contradiction(client, name, *old, head).await?
         {
             let (origin, remembered) = (origin.to_owned(), remembered.clone());
-            let found = Contradiction { origin, how, remembered, shown };
-            return Err(LookError::Contradiction(Box::new(found)));
+            let found = Contradiction { origin, kind: how, remembered, shown };
+            return Err(CheckError::Contradiction(Box::new(found)));
         }
         if remembered.is_none_or(|(old, _)| old != head) {
-            let kept = self.memory.keep(origin, &shown);
-            kept.map_err(|source| LookError::Memory { origin: origin.to_owned(), source })?;
+            let kept = self.store.save(origin, &shown);
+            kept.map_err(|source| CheckError::Store { origin: origin.to_owned(), source })?;
         }
-        Ok(Looked { origin: origin.to_owned(), head, cosigned: opened.cosigned.len() })
+        Ok(VerifiedLog { origin: origin.to_owned(), head, cosignatures: opened.cosignatures.len() })
     }
 
-    fn recall(&self, log: &VerifierKey) -> Result<Option<(TreeHead, String)>, LookError> {
+    fn load(&self, log: &VerifierKey) -> Result<Option<(TreeHead, String)>, CheckError> {
         let origin = log.name().to_string();
-        let note = match self.memory.recall(&origin) {
+        let note = match self.store.load(&origin) {
             Ok(Some(note)) => note,
             Ok(None) => return Ok(None),
-            Err(source) => return Err(LookError::Memory { origin, source }),
+            Err(source) => return Err(CheckError::Store { origin, source }),
         };
         match Checkpoint::open(note.as_bytes(), log, &[]) {
             Ok(opened) => Ok(Some((opened.checkpoint.head(), note))),
-            Err(source) => Err(LookError::Damaged { origin, source }),
+            Err(source) => Err(CheckError::Corrupt { origin, source }),
         }
     }
 }
@@ -173,21 +177,23 @@ async fn contradiction(
     log: &str,
     old: TreeHead,
     new: TreeHead,
-) -> Result<Option<How>, Error> {
+) -> Result<Option<ContradictionKind>, Error> {
     if new.size < old.size {
-        return Ok(Some(How::Rewound));
+        return Ok(Some(ContradictionKind::Rewound));
     }
     if new.size == old.size {
-        return Ok((new.root != old.root).then_some(How::Fork));
+        return Ok((new.root != old.root).then_some(ContradictionKind::Fork));
     }
     let proof = match client.consistency(log, old.size, new.size).await {
         Ok(proof) => proof,
         // The server answered without a proof.
-        Err(Error::Refused(_) | Error::Malformed(_)) => return Ok(Some(How::Unproved)),
+        Err(Error::Refused(_) | Error::Malformed(_)) => {
+            return Ok(Some(ContradictionKind::Unproved));
+        }
         Err(error) => return Err(error),
     };
     let (old, new) = ((old.size, &old.root), (new.size, &new.root));
-    Ok(verify_consistency(old, new, &proof).is_err().then_some(How::Unproved))
+    Ok(verify_consistency(old, new, &proof).is_err().then_some(ContradictionKind::Unproved))
 }
 
 impl Client {
@@ -199,7 +205,7 @@ impl Client {
     pub async fn checkpoint(&self, log: &str) -> Result<String, Error> {
         let request = pb::GetCheckpointRequest { log: log.to_owned() };
         let answer = self
-            .repeat(request, |channel, request| async move {
+            .call_with_retries(request, |channel, request| async move {
                 LogServiceClient::new(channel).get_checkpoint(request).await
             })
             .await?;
@@ -215,7 +221,7 @@ impl Client {
         let request =
             pb::ProveConsistencyRequest { log: log.to_owned(), old_size: old, new_size: new };
         let answer = self
-            .repeat(request, |channel, request| async move {
+            .call_with_retries(request, |channel, request| async move {
                 LogServiceClient::new(channel).prove_consistency(request).await
             })
             .await?;
@@ -226,31 +232,31 @@ impl Client {
     }
 }
 
-impl Memory for ForNow {
-    fn recall(&self, origin: &str) -> io::Result<Option<String>> {
+impl CheckpointStore for MemoryStore {
+    fn load(&self, origin: &str) -> io::Result<Option<String>> {
         Ok(self.0.lock().unwrap_or_else(PoisonError::into_inner).get(origin).cloned())
     }
 
-    fn keep(&self, origin: &str, note: &str) -> io::Result<()> {
+    fn save(&self, origin: &str, note: &str) -> io::Result<()> {
         let mut notes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         notes.insert(origin.to_owned(), note.to_owned());
         Ok(())
     }
 }
 
-impl InFolder {
+impl DirectoryStore {
     /// Opens a directory, and creates it if it is missing.
     ///
     /// # Errors
     /// The directory cannot be created.
-    pub fn open(folder: impl Into<PathBuf>) -> io::Result<InFolder> {
+    pub fn open(folder: impl Into<PathBuf>) -> io::Result<DirectoryStore> {
         let folder = folder.into();
         fs::create_dir_all(&folder)?;
-        Ok(InFolder(folder))
+        Ok(DirectoryStore(folder))
     }
 
     /// Path of an origin's file; characters that are unsafe in a name are escaped.
-    fn file(&self, origin: &str) -> PathBuf {
+    fn path(&self, origin: &str) -> PathBuf {
         let plain = |letter: char| letter.is_ascii_alphanumeric() || ".-_".contains(letter);
         let name: String = origin
             .chars()
@@ -263,17 +269,17 @@ impl InFolder {
     }
 }
 
-impl Memory for InFolder {
-    fn recall(&self, origin: &str) -> io::Result<Option<String>> {
-        match fs::read_to_string(self.file(origin)) {
+impl CheckpointStore for DirectoryStore {
+    fn load(&self, origin: &str) -> io::Result<Option<String>> {
+        match fs::read_to_string(self.path(origin)) {
             Ok(note) => Ok(Some(note)),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
         }
     }
 
-    fn keep(&self, origin: &str, note: &str) -> io::Result<()> {
-        let path = self.file(origin);
+    fn save(&self, origin: &str, note: &str) -> io::Result<()> {
+        let path = self.path(origin);
         let new = path.with_extension("new");
         fs::write(&new, note)?;
         fs::File::open(&new)?.sync_all()?;

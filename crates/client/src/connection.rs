@@ -11,9 +11,9 @@ use tonic::{Request, Response, Status};
 use transport::Bearer;
 use transport::tls::Tls;
 
-use crate::chance::{Chance, Secret, Trust};
+use crate::chance::{Chance, Secret, TrustedKeys};
 use crate::error::{Error, Refusal};
-use crate::patience::{Attempts, Patience, is_passing};
+use crate::retry::{Attempts, RetryPolicy, is_transient};
 
 /// Source of the token of each call: a fixed text, or a function that returns a fresh one.
 #[derive(Clone)]
@@ -54,10 +54,10 @@ pub struct Client {
     channel: Channel,
     token: TokenSource,
     ids: IdMaker,
-    patience: Patience,
+    retry_policy: RetryPolicy,
     clock: Arc<dyn Clock>,
     secret: Secret,
-    trust: Arc<Trust>,
+    trusted_keys: Arc<TrustedKeys>,
 }
 
 impl Client {
@@ -88,23 +88,23 @@ impl Client {
             channel: transport::connect(&uri, tls)?,
             token: token.into(),
             ids: IdMaker::system(),
-            patience: Patience::default(),
+            retry_policy: RetryPolicy::default(),
             clock: Arc::new(SystemClock::new()),
-            secret: Secret::fresh(),
-            trust: Arc::default(),
+            secret: Secret::random(),
+            trusted_keys: Arc::default(),
         })
     }
 
     /// Returns a client on this connection with another token.
     #[must_use]
-    pub fn bearing(&self, token: impl Into<TokenSource>) -> Client {
+    pub fn with_token(&self, token: impl Into<TokenSource>) -> Client {
         Client { token: token.into(), ..self.clone() }
     }
 
     /// Returns a client on this connection with another retry policy.
     #[must_use]
-    pub fn with_patience(&self, patience: Patience) -> Client {
-        Client { patience, ..self.clone() }
+    pub fn with_retry_policy(&self, patience: RetryPolicy) -> Client {
+        Client { retry_policy: patience, ..self.clone() }
     }
 
     /// Returns a client on this connection with a stored secret: it reveals after a restart what it
@@ -116,19 +116,19 @@ impl Client {
 
     /// Returns a client on this connection that checks signatures against these keys.
     #[must_use]
-    pub fn trusting(&self, trust: Trust) -> Client {
-        Client { trust: Arc::new(trust), ..self.clone() }
+    pub fn with_trusted_keys(&self, trust: TrustedKeys) -> Client {
+        Client { trusted_keys: Arc::new(trust), ..self.clone() }
     }
 
     /// Creates the [`Chance`] of a table for a player, or for a viewer who only checks; for use
     /// beside a stream.
     #[must_use]
     pub fn chance(&self, table: TableId, me: Option<PlayerId>) -> Chance {
-        Chance::new(table, me, self.secret.clone(), (*self.trust).clone())
+        Chance::new(table, me, self.secret.clone(), (*self.trusted_keys).clone())
     }
 
-    pub(crate) fn patience(&self) -> &Patience {
-        &self.patience
+    pub(crate) fn retry_policy(&self) -> &RetryPolicy {
+        &self.retry_policy
     }
 
     pub(crate) fn clock(&self) -> &dyn Clock {
@@ -148,14 +148,14 @@ impl Client {
     pub(crate) fn request<Q>(&self, message: Q) -> Request<Q> {
         let mut request = Request::new(message);
         match &self.token.0 {
-            Source::Fixed(bearer) => bearer.bear(&mut request),
-            Source::Fresh(token) => Bearer::new(&token()).bear(&mut request),
+            Source::Fixed(bearer) => bearer.add_to(&mut request),
+            Source::Fresh(token) => Bearer::new(&token()).add_to(&mut request),
         }
         request
     }
 
     /// Sends `message` until there is an answer or a final refusal, or the retry policy ends.
-    pub(crate) async fn repeat<Q, A, F>(
+    pub(crate) async fn call_with_retries<Q, A, F>(
         &self,
         message: Q,
         send: impl Fn(Channel, Request<Q>) -> F + Send,
@@ -172,10 +172,10 @@ impl Client {
                 Ok(answer) => return Ok(answer.into_inner()),
                 Err(status) => status,
             };
-            if !is_passing(&status) {
+            if !is_transient(&status) {
                 return Err(Error::Refused(Refusal::from(&status)));
             }
-            let again = attempts.again(&self.patience, &status, self.clock.now());
+            let again = attempts.next_attempt(&self.retry_policy, &status, self.clock.now());
             let at = again.ok_or_else(|| Error::Unanswered(Refusal::from(&status)))?;
             self.clock.sleep_until(at).await;
         }

@@ -11,7 +11,7 @@ use tonic_types::StatusExt;
 use transport::ChannelError;
 use wire::status;
 
-use crate::chance::Distrust;
+use crate::chance::FairnessViolation;
 
 /// Reason that a call has no answer.
 #[derive(Debug, thiserror::Error)]
@@ -36,7 +36,7 @@ pub enum Error {
     Gap { expected: u64, got: u64 },
     /// The table or its dealer breaks the rules of chance. Stop playing, and keep the evidence.
     #[error(transparent)]
-    Distrust(#[from] Box<Distrust>),
+    FairnessViolation(#[from] Box<FairnessViolation>),
 }
 
 impl Error {
@@ -54,7 +54,7 @@ impl Error {
             | Error::Channel(_)
             | Error::Malformed(_)
             | Error::Gap { .. }
-            | Error::Distrust(_) => None,
+            | Error::FairnessViolation(_) => None,
         }
     }
 }
@@ -79,7 +79,7 @@ pub struct Refusal {
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)?;
-        let reason = self.reason.map(|reason| status::name(reason).to_owned());
+        let reason = self.reason.map(|reason| status::reason_name(reason).to_owned());
         let trace = self.trace_id.as_ref().map(|trace| format!("trace {trace}"));
         let notes: Vec<String> = reason.into_iter().chain(trace).collect();
         if notes.is_empty() { Ok(()) } else { write!(f, " ({})", notes.join(", ")) }
@@ -114,13 +114,13 @@ impl From<&Status> for Refusal {
 
 #[cfg(test)]
 mod tests {
-    use wire::refused;
+    use wire::api_refusal;
 
     use super::*;
 
     #[test]
     fn a_refusal_keeps_what_the_server_said() {
-        let refused = refused(ErrorReason::BuyInOutOfRange, "too little to sit down with");
+        let refused = api_refusal(ErrorReason::BuyInOutOfRange, "too little to sit down with");
         let mut status = Status::from(refused.with("min", "200").field("buy_in"));
         status
             .metadata_mut()
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn a_refusal_says_how_long_to_wait() {
-        let status = Status::from(refused(ErrorReason::Overloaded, "too much at once"));
+        let status = Status::from(api_refusal(ErrorReason::Overloaded, "too much at once"));
         let asked = status.get_details_retry_info().unwrap().retry_delay;
         assert!(asked.is_some());
         assert_eq!(Refusal::from(&status).retry_after, asked);

@@ -19,7 +19,7 @@ impl Client {
     pub async fn set_name(&self, name: &str) -> Result<String, Error> {
         let request = pb::SetNameRequest { request_id: self.request_id(), name: name.to_owned() };
         let answer = self
-            .repeat(request, |channel, request| async move {
+            .call_with_retries(request, |channel, request| async move {
                 PeopleServiceClient::new(channel).set_name(request).await
             })
             .await?;
@@ -36,7 +36,7 @@ impl Client {
     ) -> Result<pb::GetPlayerResponse, Error> {
         let player_id = player.map_or_else(Vec::new, |player| player.bytes().to_vec());
         let request = pb::GetPlayerRequest { player_id };
-        self.repeat(request, |channel, request| async move {
+        self.call_with_retries(request, |channel, request| async move {
             PeopleServiceClient::new(channel).get_player(request).await
         })
         .await
@@ -54,7 +54,7 @@ impl Client {
             reason: reason.to_owned(),
         };
         let pb::ErasePlayerResponse {} = self
-            .repeat(request, |channel, request| async move {
+            .call_with_retries(request, |channel, request| async move {
                 PeopleServiceClient::new(channel).erase_player(request).await
             })
             .await?;
@@ -79,7 +79,7 @@ impl Client {
             text: text.to_owned(),
         };
         let answer = self
-            .repeat(request, |channel, request| async move {
+            .call_with_retries(request, |channel, request| async move {
                 DisputeServiceClient::new(channel).open_dispute(request).await
             })
             .await?;
@@ -104,7 +104,7 @@ impl Client {
         };
         loop {
             let page = self
-                .repeat(request.clone(), |channel, request| async move {
+                .call_with_retries(request.clone(), |channel, request| async move {
                     DisputeServiceClient::new(channel).list_disputes(request).await
                 })
                 .await?;
@@ -123,7 +123,7 @@ impl Client {
     pub async fn get_dispute(&self, dispute: DisputeId) -> Result<audit::Dispute, Error> {
         let request = audit::GetDisputeRequest { dispute_id: dispute.bytes().to_vec() };
         let answer = self
-            .repeat(request, |channel, request| async move {
+            .call_with_retries(request, |channel, request| async move {
                 DisputeServiceClient::new(channel).get_dispute(request).await
             })
             .await?;
@@ -147,7 +147,7 @@ impl Client {
             text: text.to_owned(),
         };
         let audit::AnswerDisputeResponse {} = self
-            .repeat(request, |channel, request| async move {
+            .call_with_retries(request, |channel, request| async move {
                 DisputeServiceClient::new(channel).answer_dispute(request).await
             })
             .await?;

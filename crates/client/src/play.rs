@@ -12,37 +12,37 @@ use tokio::sync::mpsc;
 
 use primitives::{PlayerId, TableId};
 
-use crate::chance::{Chance, Distrust, Due};
+use crate::chance::{Chance, EntropyMessage, FairnessViolation};
 use crate::connection::Client;
 use crate::error::{Error, Refusal};
 use crate::tables::{commit_request, reveal_request};
-use crate::watch::{Seen, Watch};
+use crate::watch::{Watch, WatchMessage};
 
 /// Maximum number of messages without an answer.
-const UNANSWERED: usize = 16;
+const MAX_UNANSWERED: usize = 16;
 
 /// Message received at a table that is played at.
 #[derive(Debug)]
-pub enum Heard {
-    Seen(Seen),
-    Acted(Acted),
+pub enum PlayMessage {
+    Watch(WatchMessage),
+    Decision(DecisionOutcome),
     /// Outcome of an entropy message. The caller need not react.
-    TookPart(TookPart),
+    Entropy(EntropyOutcome),
 }
 
 /// Outcome of an entropy message: a receipt for a commitment, none for revealed entropy, or the
 /// refusal.
 #[derive(Debug)]
-pub struct TookPart {
+pub struct EntropyOutcome {
     pub hand_no: u64,
     pub outcome: Result<Option<pb::EntropyReceipt>, Refusal>,
 }
 
 /// Outcome of a decision.
 #[derive(Debug)]
-pub struct Acted {
+pub struct DecisionOutcome {
     /// Request id that [`Play::decide`] returned, 16 bytes.
-    pub request: Vec<u8>,
+    pub request_id: Vec<u8>,
     /// Sequence number of the update that carries the decision, or the refusal.
     pub outcome: Result<u64, Refusal>,
 }
@@ -54,14 +54,14 @@ pub struct Play {
 
 impl Play {
     pub(crate) fn new(mut watch: Watch) -> Play {
-        watch.deciding = Some(Deciding::default());
+        watch.requests = Some(PlayRequests::default());
         Play { watch }
     }
 
     /// Takes part in the chance of this table's hands for the token's player, and checks what the
     /// stream says of it.
     #[must_use]
-    pub fn taking_part(self, me: PlayerId) -> Play {
+    pub fn contributing_entropy(self, me: PlayerId) -> Play {
         let chance = self.watch.client().chance(self.watch.table(), Some(me));
         self.with_chance(chance)
     }
@@ -69,7 +69,7 @@ impl Play {
     /// Takes part with a [`Chance`] that the caller made.
     #[must_use]
     pub fn with_chance(mut self, chance: Chance) -> Play {
-        if let Some(deciding) = &mut self.watch.deciding {
+        if let Some(deciding) = &mut self.watch.requests {
             deciding.chance = Some(Box::new(chance));
         }
         self
@@ -79,8 +79,8 @@ impl Play {
     ///
     /// # Errors
     /// See [`Watch::next`]; also [`Error::Distrust`], after the message that it was found in.
-    pub async fn next(&mut self) -> Result<Option<Heard>, Error> {
-        self.watch.hear().await
+    pub async fn next(&mut self) -> Result<Option<PlayMessage>, Error> {
+        self.watch.receive().await
     }
 
     /// Sends a decision for the turn that `hand_no` and `Turn.turn` name, and returns its request
@@ -97,14 +97,14 @@ impl Play {
             turn,
             r#move: Some(decision),
         };
-        let deciding = self.watch.deciding.as_mut().expect("a table that is played at has a way");
+        let deciding = self.watch.requests.as_mut().expect("a table that is played at has a way");
         if deciding.is_full() {
             return Err(Error::Malformed("sixteen messages wait for their answers already"));
         }
-        deciding.send(Asked {
+        deciding.send(PendingRequest {
             request_id: request_id.clone(),
             message: Message::Act(act),
-            due: None,
+            entropy: None,
         });
         Ok(request_id)
     }
@@ -118,32 +118,32 @@ impl Play {
 
 /// Messages to the table over the stream, and the entropy contribution.
 #[derive(Default)]
-pub(crate) struct Deciding {
+pub(crate) struct PlayRequests {
     /// Messages without an answer, in the order they were sent.
-    unanswered: Vec<Asked>,
-    way: Option<mpsc::Sender<pb::PlayRequest>>,
+    unanswered: Vec<PendingRequest>,
+    sender: Option<mpsc::Sender<pb::PlayRequest>>,
     chance: Option<Box<Chance>>,
     /// Violation that was found and not yet returned.
-    distrust: Option<Box<Distrust>>,
+    violation: Option<Box<FairnessViolation>>,
 }
 
 /// Message without an answer.
-struct Asked {
+struct PendingRequest {
     request_id: Vec<u8>,
     message: Message,
     /// The entropy message that it carries, if it is one.
-    due: Option<Due>,
+    entropy: Option<EntropyMessage>,
 }
 
-impl Deciding {
+impl PlayRequests {
     /// Returns the requests of a new stream: the table to follow, the messages without an answer,
     /// and later messages.
-    pub(crate) fn open(
+    pub(crate) fn request_stream(
         &mut self,
         watch: pb::WatchTableRequest,
     ) -> impl Stream<Item = pb::PlayRequest> + Send + 'static {
-        let (way, later) = mpsc::channel(UNANSWERED);
-        self.way = Some(way);
+        let (way, later) = mpsc::channel(MAX_UNANSWERED);
+        self.sender = Some(way);
         let again = self.unanswered.iter().map(|asked| asked.message.clone());
         let first = std::iter::once(Message::Watch(watch)).chain(again);
         let first: Vec<_> = first.map(request).collect();
@@ -154,11 +154,11 @@ impl Deciding {
     }
 
     fn is_full(&self) -> bool {
-        self.unanswered.len() >= UNANSWERED
+        self.unanswered.len() >= MAX_UNANSWERED
     }
 
-    fn send(&mut self, asked: Asked) {
-        if let Some(way) = &self.way {
+    fn send(&mut self, asked: PendingRequest) {
+        if let Some(way) = &self.sender {
             // On a failed stream the message goes out with the next one.
             let _ = way.try_send(request(asked.message.clone()));
         }
@@ -166,9 +166,9 @@ impl Deciding {
     }
 
     /// Applies what the stream showed to the chance.
-    pub(crate) fn see(&mut self, seen: &Seen) {
-        if let Some(Err(found)) = self.chance.as_mut().map(|chance| chance.see(seen)) {
-            self.distrust.get_or_insert(found);
+    pub(crate) fn apply(&mut self, seen: &WatchMessage) {
+        if let Some(Err(found)) = self.chance.as_mut().map(|chance| chance.apply(seen)) {
+            self.violation.get_or_insert(found);
         }
     }
 
@@ -177,59 +177,55 @@ impl Deciding {
     }
 
     /// Returns a found violation, once.
-    pub(crate) fn distrust(&mut self) -> Result<(), Error> {
-        self.distrust.take().map_or(Ok(()), |found| Err(found.into()))
+    pub(crate) fn take_violation(&mut self) -> Result<(), Error> {
+        self.violation.take().map_or(Ok(()), |found| Err(found.into()))
     }
 
     /// Sends the entropy messages that are due.
-    pub(crate) fn take_part(&mut self, client: &Client, table: TableId) {
+    pub(crate) fn send_entropy(&mut self, client: &Client, table: TableId) {
         while !self.is_full()
-            && let Some(due) = self.chance.as_mut().and_then(|chance| chance.due())
+            && let Some(due) = self.chance.as_mut().and_then(|chance| chance.next_message())
         {
             let request_id = client.request_id();
             let message = match due {
-                Due::Commit { hand_no, commitment } => Message::CommitEntropy(commit_request(
-                    request_id.clone(),
-                    table,
-                    (hand_no, commitment),
-                )),
-                Due::Reveal { hand_no, entropy } => Message::RevealEntropy(reveal_request(
-                    request_id.clone(),
-                    table,
-                    (hand_no, entropy),
-                )),
+                EntropyMessage::Commit { hand_no, commitment } => Message::CommitEntropy(
+                    commit_request(request_id.clone(), table, (hand_no, commitment)),
+                ),
+                EntropyMessage::Reveal { hand_no, entropy } => Message::RevealEntropy(
+                    reveal_request(request_id.clone(), table, (hand_no, entropy)),
+                ),
             };
-            self.send(Asked { request_id, message, due: Some(due) });
+            self.send(PendingRequest { request_id, message, entropy: Some(due) });
         }
     }
 
     /// Matches an answer with its decision. None if the decision was answered before, having been
     /// sent twice.
-    pub(crate) fn answered(&mut self, acted: pb::Acted) -> Option<Acted> {
+    pub(crate) fn resolve_decision(&mut self, acted: pb::Acted) -> Option<DecisionOutcome> {
         let pb::Acted { request_id, outcome } = acted;
-        self.take(&request_id)?;
+        self.remove(&request_id)?;
         let outcome = match outcome? {
             pb::acted::Outcome::Sequence(sequence) => Ok(sequence),
             pb::acted::Outcome::Refused(refused) => Err(refusal(refused)),
         };
-        Some(Acted { request: request_id, outcome })
+        Some(DecisionOutcome { request_id, outcome })
     }
 
     /// Matches an answer with its entropy message. None if the message was answered before.
-    pub(crate) fn taken(&mut self, taken: pb::EntropyTaken) -> Option<TookPart> {
+    pub(crate) fn resolve_entropy(&mut self, taken: pb::EntropyTaken) -> Option<EntropyOutcome> {
         use pb::entropy_taken::Outcome;
         let pb::EntropyTaken { request_id, outcome } = taken;
-        let due = self.take(&request_id)?.due?;
+        let due = self.remove(&request_id)?.entropy?;
         let (hand_no, chance) = (due.hand_no(), self.chance.as_mut()?);
         let outcome = match outcome? {
             Outcome::Receipt(receipt) => {
-                if let Err(found) = chance.receipt(hand_no, &receipt) {
-                    self.distrust.get_or_insert(found);
+                if let Err(found) = chance.accept_receipt(hand_no, &receipt) {
+                    self.violation.get_or_insert(found);
                 }
                 Ok(Some(receipt))
             }
             Outcome::Revealed(pb::RevealEntropyResponse {}) => {
-                chance.revealed(hand_no);
+                chance.reveal_accepted(hand_no);
                 Ok(None)
             }
             Outcome::Refused(refused) => {
@@ -238,10 +234,10 @@ impl Deciding {
                 Err(refusal)
             }
         };
-        Some(TookPart { hand_no, outcome })
+        Some(EntropyOutcome { hand_no, outcome })
     }
 
-    fn take(&mut self, request_id: &[u8]) -> Option<Asked> {
+    fn remove(&mut self, request_id: &[u8]) -> Option<PendingRequest> {
         let at = self.unanswered.iter().position(|asked| asked.request_id == request_id)?;
         Some(self.unanswered.remove(at))
     }

@@ -10,16 +10,16 @@ use primitives::{Credits, PlayerId};
 use proto::table::v1 as pb;
 use rules::RuleSet;
 
-use crate::watch::Seen;
+use crate::watch::WatchMessage;
 
 /// Phase of a hand that is settled.
-const OVER: &str = "over";
+const OVER_PHASE: &str = "over";
 
 /// Table as one viewer knows it.
 #[derive(Clone, Default)]
 pub struct TableState {
     view: pb::TableView,
-    me: Option<PlayerId>,
+    viewer: Option<PlayerId>,
     lines: Vec<String>,
     rules: Option<RuleSet>,
     closed: bool,
@@ -29,15 +29,15 @@ impl TableState {
     /// Creates an empty state. The viewer may be `None` if a snapshot names their seat.
     #[must_use]
     pub fn new(me: Option<PlayerId>) -> TableState {
-        TableState { me, ..TableState::default() }
+        TableState { viewer: me, ..TableState::default() }
     }
 
     /// Applies what the stream showed.
-    pub fn apply(&mut self, seen: &Seen) {
+    pub fn apply(&mut self, seen: &WatchMessage) {
         match seen {
-            Seen::Snapshot(view) => self.start_from((**view).clone()),
-            Seen::Update(update) => self.update(update),
-            Seen::CaughtUp => {}
+            WatchMessage::Snapshot(view) => self.apply_snapshot((**view).clone()),
+            WatchMessage::Update(update) => self.apply_update(update),
+            WatchMessage::CaughtUp => {}
         }
     }
 
@@ -61,8 +61,8 @@ impl TableState {
 
     /// Whether a hand is in play.
     #[must_use]
-    pub fn in_play(&self) -> bool {
-        self.hand().is_some_and(|hand| hand.phase != OVER)
+    pub fn is_hand_in_play(&self) -> bool {
+        self.hand().is_some_and(|hand| hand.phase != OVER_PHASE)
     }
 
     /// Returns the history lines of this hand since the viewer joined, such as `d deal p2 ?? ??`.
@@ -82,19 +82,19 @@ impl TableState {
     #[must_use]
     pub fn due(&self) -> Credits {
         let pot = Credits::try_new(self.view.sabacc_pot).unwrap_or(Credits::MAX);
-        self.rules.as_ref().map_or(Credits::of(1), |rules| rules.due(pot))
+        self.rules.as_ref().map_or(Credits::of(1), |rules| rules.min_stack(pot))
     }
 
     /// Returns the viewer, once known.
     #[must_use]
-    pub fn me(&self) -> Option<PlayerId> {
-        self.me
+    pub fn viewer(&self) -> Option<PlayerId> {
+        self.viewer
     }
 
     /// Returns the viewer's own seat.
     #[must_use]
     pub fn my_seat(&self) -> Option<&pb::SeatView> {
-        self.view.seats.iter().find(|seat| match self.me {
+        self.view.seats.iter().find(|seat| match self.viewer {
             Some(me) => seat.player_id == me.bytes(),
             None => self.view.your_seat != 0 && seat.seat == self.view.your_seat,
         })
@@ -102,7 +102,7 @@ impl TableState {
 
     /// Returns the viewer's seat in the hand, if they were dealt in.
     #[must_use]
-    pub fn my_place(&self) -> Option<&pb::HandSeat> {
+    pub fn my_hand_seat(&self) -> Option<&pb::HandSeat> {
         let mine = self.my_seat()?.seat;
         self.hand()?.seats.iter().find(|place| place.seat == mine)
     }
@@ -110,13 +110,13 @@ impl TableState {
     /// Returns the viewer's own cards, newest last.
     #[must_use]
     pub fn my_cards(&self) -> &[pb::HeldCard] {
-        self.my_place().map_or(&[], |place| &place.cards)
+        self.my_hand_seat().map_or(&[], |place| &place.cards)
     }
 
     /// Returns the viewer's credits in this hand.
     #[must_use]
     pub fn my_standing(&self) -> Option<&pb::SeatStanding> {
-        let mine = self.my_place()?.seat;
+        let mine = self.my_hand_seat()?.seat;
         self.standing()?.seats.iter().find(|standing| standing.seat == mine)
     }
 
@@ -135,7 +135,7 @@ impl TableState {
     /// Returns the viewer's own decision, if it is due.
     #[must_use]
     pub fn my_turn(&self) -> Option<&pb::Turn> {
-        let mine = self.my_place()?.seat;
+        let mine = self.my_hand_seat()?.seat;
         self.turn().filter(|turn| turn.seat == mine)
     }
 

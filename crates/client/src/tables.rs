@@ -7,7 +7,7 @@ use proto::event::v1::Resolution;
 use proto::table::v1 as pb;
 use proto::table::v1::table_service_client::TableServiceClient;
 
-use crate::chance::{Chance, Due};
+use crate::chance::{Chance, EntropyMessage};
 use crate::connection::Client;
 use crate::error::Error;
 use crate::play::Play;
@@ -22,7 +22,7 @@ impl Client {
         let request =
             pb::CreateTableRequest { request_id: self.request_id(), config: Some(config) };
         let answer = self
-            .repeat(request, |channel, request| async move {
+            .call_with_retries(request, |channel, request| async move {
                 TableServiceClient::new(channel).create_table(request).await
             })
             .await?;
@@ -39,7 +39,7 @@ impl Client {
         let mut request = pb::ListTablesRequest { page_size: 500, page_token: String::new() };
         loop {
             let page = self
-                .repeat(request.clone(), |channel, request| async move {
+                .call_with_retries(request.clone(), |channel, request| async move {
                     TableServiceClient::new(channel).list_tables(request).await
                 })
                 .await?;
@@ -58,7 +58,7 @@ impl Client {
     pub async fn get_table(&self, table: TableId) -> Result<pb::TableView, Error> {
         let request = pb::GetTableRequest { table_id: table.bytes().to_vec() };
         let answer = self
-            .repeat(request, |channel, request| async move {
+            .call_with_retries(request, |channel, request| async move {
                 TableServiceClient::new(channel).get_table(request).await
             })
             .await?;
@@ -79,7 +79,7 @@ impl Client {
             buy_in: buy_in.get(),
         };
         let answer = self
-            .repeat(request, |channel, request| async move {
+            .call_with_retries(request, |channel, request| async move {
                 TableServiceClient::new(channel).sit_down(request).await
             })
             .await?;
@@ -94,7 +94,7 @@ impl Client {
         let request =
             pb::StandUpRequest { request_id: self.request_id(), table_id: table.bytes().to_vec() };
         let answer = self
-            .repeat(request, |channel, request| async move {
+            .call_with_retries(request, |channel, request| async move {
                 TableServiceClient::new(channel).stand_up(request).await
             })
             .await?;
@@ -112,7 +112,7 @@ impl Client {
             sit_out,
         };
         let pb::SitOutResponse {} = self
-            .repeat(request, |channel, request| async move {
+            .call_with_retries(request, |channel, request| async move {
                 TableServiceClient::new(channel).sit_out(request).await
             })
             .await?;
@@ -139,7 +139,7 @@ impl Client {
             r#move: Some(decision),
         };
         let answer = self
-            .repeat(request, |channel, request| async move {
+            .call_with_retries(request, |channel, request| async move {
                 TableServiceClient::new(channel).act(request).await
             })
             .await?;
@@ -158,7 +158,7 @@ impl Client {
     ) -> Result<pb::EntropyReceipt, Error> {
         let request = commit_request(self.request_id(), table, (hand_no, commitment));
         let answer = self
-            .repeat(request, |channel, request| async move {
+            .call_with_retries(request, |channel, request| async move {
                 TableServiceClient::new(channel).commit_entropy(request).await
             })
             .await?;
@@ -177,7 +177,7 @@ impl Client {
     ) -> Result<(), Error> {
         let request = reveal_request(self.request_id(), table, (hand_no, entropy));
         let pb::RevealEntropyResponse {} = self
-            .repeat(request, |channel, request| async move {
+            .call_with_retries(request, |channel, request| async move {
                 TableServiceClient::new(channel).reveal_entropy(request).await
             })
             .await?;
@@ -189,19 +189,23 @@ impl Client {
     ///
     /// # Errors
     /// Returns an error if there is no answer, or if a check of a receipt fails.
-    pub async fn take_part(&self, table: TableId, chance: &mut Chance) -> Result<(), Error> {
-        while let Some(due) = chance.due() {
+    pub async fn contribute_entropy(
+        &self,
+        table: TableId,
+        chance: &mut Chance,
+    ) -> Result<(), Error> {
+        while let Some(due) = chance.next_message() {
             let answer = match due {
-                Due::Commit { hand_no, commitment } => {
+                EntropyMessage::Commit { hand_no, commitment } => {
                     self.commit_entropy(table, hand_no, commitment).await.map(Some)
                 }
-                Due::Reveal { hand_no, entropy } => {
+                EntropyMessage::Reveal { hand_no, entropy } => {
                     self.reveal_entropy(table, hand_no, entropy).await.map(|()| None)
                 }
             };
             match answer {
-                Ok(Some(receipt)) => chance.receipt(due.hand_no(), &receipt)?,
-                Ok(None) => chance.revealed(due.hand_no()),
+                Ok(Some(receipt)) => chance.accept_receipt(due.hand_no(), &receipt)?,
+                Ok(None) => chance.reveal_accepted(due.hand_no()),
                 Err(Error::Refused(refusal)) => chance.refused(&due, &refusal),
                 Err(error) => return Err(error),
             }
@@ -221,7 +225,7 @@ impl Client {
             reason: reason.to_owned(),
         };
         let pb::VoidHandResponse {} = self
-            .repeat(request, |channel, request| async move {
+            .call_with_retries(request, |channel, request| async move {
                 TableServiceClient::new(channel).void_hand(request).await
             })
             .await?;
@@ -245,7 +249,7 @@ impl Client {
             reason: reason.to_owned(),
             resolution: resolution.into(),
         };
-        self.repeat(request, |channel, request| async move {
+        self.call_with_retries(request, |channel, request| async move {
             TableServiceClient::new(channel).resume_table(request).await
         })
         .await
@@ -261,7 +265,7 @@ impl Client {
             table_id: table.bytes().to_vec(),
         };
         let pb::CloseTableResponse {} = self
-            .repeat(request, |channel, request| async move {
+            .call_with_retries(request, |channel, request| async move {
                 TableServiceClient::new(channel).close_table(request).await
             })
             .await?;

@@ -17,18 +17,18 @@ use tonic::{Response, Status, Streaming};
 
 use crate::connection::Client;
 use crate::error::{Error, Refusal};
-use crate::patience::{Attempts, is_passing};
-use crate::play::{Deciding, Heard};
+use crate::play::{PlayMessage, PlayRequests};
+use crate::retry::{Attempts, is_transient};
 
 /// Longest silence of a stream, heartbeats included, before it counts as dead.
-const SILENCE: Duration = Duration::from_secs(60);
+const MAX_SILENCE: Duration = Duration::from_secs(60);
 
 /// Longest pause between two attempts of a client that the other players wait for.
-const HURRY: Duration = Duration::from_millis(300);
+const MAX_AWAITED_PAUSE: Duration = Duration::from_millis(300);
 
 /// Message of a followed table.
 #[derive(Clone, PartialEq)]
-pub enum Seen {
+pub enum WatchMessage {
     /// The whole table. Comes first, and again if too many updates were missed.
     Snapshot(Box<pb::TableView>),
     Update(Box<pb::TableUpdate>),
@@ -37,12 +37,12 @@ pub enum Seen {
 }
 
 /// Leaves out the cards.
-impl fmt::Debug for Seen {
+impl fmt::Debug for WatchMessage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Seen::Snapshot(view) => write!(f, "Snapshot({})", view.sequence),
-            Seen::Update(update) => write!(f, "Update({})", update.sequence),
-            Seen::CaughtUp => f.write_str("CaughtUp"),
+            WatchMessage::Snapshot(view) => write!(f, "Snapshot({})", view.sequence),
+            WatchMessage::Update(update) => write!(f, "Update({})", update.sequence),
+            WatchMessage::CaughtUp => f.write_str("CaughtUp"),
         }
     }
 }
@@ -54,16 +54,16 @@ pub struct Watch {
     resume_token: Vec<u8>,
     /// The last update, received or contained in the snapshot.
     sequence: Option<u64>,
-    stream: Option<Source>,
+    stream: Option<TableStream>,
     /// Messages to the table, if the stream is one of play.
-    pub(crate) deciding: Option<Deciding>,
+    pub(crate) requests: Option<PlayRequests>,
     attempts: Attempts,
     /// Earliest time of the next attempt to connect.
     not_before: UnixMicros,
-    live: bool,
-    over: bool,
+    is_live: bool,
+    is_over: bool,
     /// The other players wait: reconnects without long pauses.
-    awaited: bool,
+    is_awaited: bool,
 }
 
 impl Watch {
@@ -74,12 +74,12 @@ impl Watch {
             resume_token,
             sequence: None,
             stream: None,
-            deciding: None,
+            requests: None,
             attempts: Attempts::default(),
             not_before: UnixMicros(0),
-            live: false,
-            over: false,
-            awaited: false,
+            is_live: false,
+            is_over: false,
+            is_awaited: false,
         }
     }
 
@@ -88,59 +88,62 @@ impl Watch {
     /// # Errors
     /// Returns an error if the server refuses, does not answer within the retry policy, or an
     /// update is missing. The next call tries again.
-    pub async fn next(&mut self) -> Result<Option<Seen>, Error> {
+    pub async fn next(&mut self) -> Result<Option<WatchMessage>, Error> {
         loop {
-            match self.hear().await? {
-                Some(Heard::Seen(seen)) => return Ok(Some(seen)),
+            match self.receive().await? {
+                Some(PlayMessage::Watch(seen)) => return Ok(Some(seen)),
                 // A stream that only watches sends nothing that could be answered.
-                Some(Heard::Acted(_) | Heard::TookPart(_)) => {}
+                Some(PlayMessage::Decision(_) | PlayMessage::Entropy(_)) => {}
                 None => return Ok(None),
             }
         }
     }
 
-    pub(crate) async fn hear(&mut self) -> Result<Option<Heard>, Error> {
-        if let Some(deciding) = &mut self.deciding {
-            deciding.distrust()?;
+    pub(crate) async fn receive(&mut self) -> Result<Option<PlayMessage>, Error> {
+        if let Some(deciding) = &mut self.requests {
+            deciding.take_violation()?;
         }
-        while !self.over {
+        while !self.is_over {
             let Some(stream) = &mut self.stream else {
-                self.open().await?;
+                self.connect().await?;
                 continue;
             };
-            let message = tokio::time::timeout(SILENCE, stream.message()).await.unwrap_or(Ok(None));
+            let message =
+                tokio::time::timeout(MAX_SILENCE, stream.message()).await.unwrap_or(Ok(None));
             match message {
-                Ok(Some(Told::Seen(message))) => {
-                    if let Some(seen) = self.take(message)? {
-                        if let Some(deciding) = &mut self.deciding {
-                            deciding.see(&seen);
-                            self.awaited = deciding.is_awaited();
-                            if self.live {
-                                deciding.take_part(&self.client, self.table);
+                Ok(Some(StreamMessage::Watch(message))) => {
+                    if let Some(seen) = self.accept(message)? {
+                        if let Some(deciding) = &mut self.requests {
+                            deciding.apply(&seen);
+                            self.is_awaited = deciding.is_awaited();
+                            if self.is_live {
+                                deciding.send_entropy(&self.client, self.table);
                             }
                         }
-                        return Ok(Some(Heard::Seen(seen)));
+                        return Ok(Some(PlayMessage::Watch(seen)));
                     }
                 }
-                Ok(Some(Told::Acted(acted))) => {
-                    let deciding = self.deciding.as_mut();
-                    if let Some(acted) = deciding.and_then(|deciding| deciding.answered(acted)) {
-                        return Ok(Some(Heard::Acted(acted)));
+                Ok(Some(StreamMessage::Acted(acted))) => {
+                    let deciding = self.requests.as_mut();
+                    if let Some(acted) =
+                        deciding.and_then(|deciding| deciding.resolve_decision(acted))
+                    {
+                        return Ok(Some(PlayMessage::Decision(acted)));
                     }
                 }
-                Ok(Some(Told::Taken(taken))) => {
-                    let Some(deciding) = &mut self.deciding else { continue };
-                    let taken = deciding.taken(taken);
-                    if self.live {
-                        deciding.take_part(&self.client, self.table);
+                Ok(Some(StreamMessage::Entropy(taken))) => {
+                    let Some(deciding) = &mut self.requests else { continue };
+                    let taken = deciding.resolve_entropy(taken);
+                    if self.is_live {
+                        deciding.send_entropy(&self.client, self.table);
                     }
                     if let Some(taken) = taken {
-                        return Ok(Some(Heard::TookPart(taken)));
+                        return Ok(Some(PlayMessage::Entropy(taken)));
                     }
                 }
-                Ok(Some(Told::Nothing)) => {}
-                Ok(None) => self.later(&ended())?,
-                Err(status) => self.broken(&status)?,
+                Ok(Some(StreamMessage::Unknown)) => {}
+                Ok(None) => self.reconnect_later(&ended())?,
+                Err(status) => self.stream_failed(&status)?,
             }
         }
         Ok(None)
@@ -155,7 +158,7 @@ impl Watch {
     }
 
     /// Returns the messages as a stream.
-    pub fn into_stream(self) -> impl Stream<Item = Result<Seen, Error>> + Send {
+    pub fn into_stream(self) -> impl Stream<Item = Result<WatchMessage, Error>> + Send {
         futures_util::stream::try_unfold(self, |mut watch| async move {
             Ok(watch.next().await?.map(|seen| (seen, watch)))
         })
@@ -164,12 +167,12 @@ impl Watch {
     /// Whether the stream has caught up with the table.
     #[must_use]
     pub fn is_live(&self) -> bool {
-        self.live
+        self.is_live
     }
 
     /// Says whether others wait for this viewer: if so, a lost stream is opened again within a second.
     pub fn set_awaited(&mut self, awaited: bool) {
-        self.awaited = awaited;
+        self.is_awaited = awaited;
     }
 
     /// Returns a token with which another client can continue from this position.
@@ -178,29 +181,29 @@ impl Watch {
         &self.resume_token
     }
 
-    async fn open(&mut self) -> Result<(), Error> {
+    async fn connect(&mut self) -> Result<(), Error> {
         self.client.clock().sleep_until(self.not_before).await;
         let watch = pb::WatchTableRequest {
             table_id: self.table.bytes().to_vec(),
             resume_token: self.resume_token.clone(),
         };
         let mut tables = TableServiceClient::new(self.client.channel());
-        let opened = match &mut self.deciding {
+        let opened = match &mut self.requests {
             None => tables.watch_table(self.client.request(watch)).await.map(watching),
             Some(deciding) => {
-                let messages = deciding.open(watch);
+                let messages = deciding.request_stream(watch);
                 tables.play(self.client.request(messages)).await.map(playing)
             }
         };
         match opened {
             Ok(stream) => self.stream = Some(stream),
-            Err(status) => self.broken(&status)?,
+            Err(status) => self.stream_failed(&status)?,
         }
         Ok(())
     }
 
     /// Returns the message for the caller; none for one that concerns only the stream.
-    fn take(&mut self, message: pb::WatchTableResponse) -> Result<Option<Seen>, Error> {
+    fn accept(&mut self, message: pb::WatchTableResponse) -> Result<Option<WatchMessage>, Error> {
         let pb::WatchTableResponse { message, resume_token } = message;
         let seen = match message {
             Some(Message::Snapshot(view)) => {
@@ -210,11 +213,11 @@ impl Watch {
                     return Err(self.gap(seen, view.sequence));
                 }
                 self.sequence = Some(view.sequence);
-                Some(Seen::Snapshot(view))
+                Some(WatchMessage::Snapshot(view))
             }
             Some(Message::Update(update)) => {
                 if self.sequence.is_none() && self.resume_token.is_empty() {
-                    self.hang_up();
+                    self.disconnect();
                     return Err(Error::Malformed("an update came before any snapshot"));
                 }
                 let expected = self.sequence.map(|last| last.saturating_add(1));
@@ -222,21 +225,21 @@ impl Watch {
                     return Err(self.gap(expected, update.sequence));
                 }
                 self.sequence = Some(update.sequence);
-                Some(Seen::Update(update))
+                Some(WatchMessage::Update(update))
             }
             Some(Message::CaughtUp(pb::CaughtUp {})) => {
-                self.live = true;
-                Some(Seen::CaughtUp)
+                self.is_live = true;
+                Some(WatchMessage::CaughtUp)
             }
             Some(Message::Ended(pb::StreamEnded { reason })) => {
                 match pb::EndReason::try_from(reason) {
-                    Ok(pb::EndReason::TableClosed) => self.over = true,
+                    Ok(pb::EndReason::TableClosed) => self.is_over = true,
                     Ok(
                         pb::EndReason::Unspecified
                         | pb::EndReason::ServerStopping
                         | pb::EndReason::TooSlow,
                     )
-                    | Err(_) => self.later(&ended())?,
+                    | Err(_) => self.reconnect_later(&ended())?,
                 }
                 None
             }
@@ -251,38 +254,38 @@ impl Watch {
         Ok(seen)
     }
 
-    fn broken(&mut self, status: &Status) -> Result<(), Error> {
+    fn stream_failed(&mut self, status: &Status) -> Result<(), Error> {
         if wire::status::reason_of(status) == Some(ErrorReason::TableClosed) {
-            self.over = true;
+            self.is_over = true;
             return Ok(());
         }
-        if !is_passing(status) {
-            self.hang_up();
+        if !is_transient(status) {
+            self.disconnect();
             return Err(Error::Refused(Refusal::from(status)));
         }
-        self.later(status)
+        self.reconnect_later(status)
     }
 
     /// Plans the next attempt to connect, if the retry policy allows one.
-    fn later(&mut self, status: &Status) -> Result<(), Error> {
-        self.hang_up();
+    fn reconnect_later(&mut self, status: &Status) -> Result<(), Error> {
+        self.disconnect();
         let now = self.client.clock().now();
-        if let Some(at) = self.attempts.again(self.client.patience(), status, now) {
-            let soon = now.plus(HURRY);
-            self.not_before = if self.awaited { at.min(soon) } else { at };
+        if let Some(at) = self.attempts.next_attempt(self.client.retry_policy(), status, now) {
+            let soon = now.plus(MAX_AWAITED_PAUSE);
+            self.not_before = if self.is_awaited { at.min(soon) } else { at };
             return Ok(());
         }
         self.attempts.reset();
         Err(Error::Unanswered(Refusal::from(status)))
     }
 
-    fn hang_up(&mut self) {
+    fn disconnect(&mut self) {
         self.stream = None;
-        self.live = false;
+        self.is_live = false;
     }
 
     fn gap(&mut self, expected: u64, got: u64) -> Error {
-        self.hang_up();
+        self.disconnect();
         self.resume_token.clear();
         self.sequence = None;
         Error::Gap { expected, got }
@@ -290,38 +293,42 @@ impl Watch {
 }
 
 /// Open stream, of either kind.
-enum Source {
+enum TableStream {
     Watching(Streaming<pb::WatchTableResponse>),
     Playing(Streaming<pb::PlayResponse>),
 }
 
 /// Message of a stream.
-enum Told {
-    Seen(pb::WatchTableResponse),
+enum StreamMessage {
+    Watch(pb::WatchTableResponse),
     Acted(pb::Acted),
-    Taken(pb::EntropyTaken),
+    Entropy(pb::EntropyTaken),
     /// A message of a kind that this client does not know.
-    Nothing,
+    Unknown,
 }
 
-fn watching(answer: Response<Streaming<pb::WatchTableResponse>>) -> Source {
-    Source::Watching(answer.into_inner())
+fn watching(answer: Response<Streaming<pb::WatchTableResponse>>) -> TableStream {
+    TableStream::Watching(answer.into_inner())
 }
 
-fn playing(answer: Response<Streaming<pb::PlayResponse>>) -> Source {
-    Source::Playing(answer.into_inner())
+fn playing(answer: Response<Streaming<pb::PlayResponse>>) -> TableStream {
+    TableStream::Playing(answer.into_inner())
 }
 
-impl Source {
-    async fn message(&mut self) -> Result<Option<Told>, Status> {
+impl TableStream {
+    async fn message(&mut self) -> Result<Option<StreamMessage>, Status> {
         Ok(match self {
-            Source::Watching(stream) => stream.message().await?.map(Told::Seen),
-            Source::Playing(stream) => stream.message().await?.map(|told| match told.message {
-                Some(pb::play_response::Message::Seen(seen)) => Told::Seen(seen),
-                Some(pb::play_response::Message::Acted(acted)) => Told::Acted(acted),
-                Some(pb::play_response::Message::Entropy(taken)) => Told::Taken(taken),
-                None => Told::Nothing,
-            }),
+            TableStream::Watching(stream) => stream.message().await?.map(StreamMessage::Watch),
+            TableStream::Playing(stream) => {
+                stream.message().await?.map(|told| match told.message {
+                    Some(pb::play_response::Message::Seen(seen)) => StreamMessage::Watch(seen),
+                    Some(pb::play_response::Message::Acted(acted)) => StreamMessage::Acted(acted),
+                    Some(pb::play_response::Message::Entropy(taken)) => {
+                        StreamMessage::Entropy(taken)
+                    }
+                    None => StreamMessage::Unknown,
+                })
+            }
         })
     }
 }

@@ -5,7 +5,10 @@
 use std::sync::{Arc, Mutex};
 
 use client::Client;
-use client::checkpoints::{Checkpoints, Contradiction, ForNow, How, InFolder, LookError, Memory};
+use client::checkpoints::{
+    CheckError, CheckpointMonitor, CheckpointStore, Contradiction, ContradictionKind,
+    DirectoryStore, MemoryStore,
+};
 use merkle::note::{KeyName, LogKey, VerifierKey};
 use merkle::{Leaves, Signer, TreeHead, leaf_hash, prove_consistency, root_at};
 use proto::audit::v1 as pb;
@@ -29,7 +32,7 @@ fn public() -> Vec<VerifierKey> {
 }
 
 /// Answers of the fake log.
-struct Says {
+struct LogState {
     leaves: Leaves,
     size: u64,
     key: u8,
@@ -37,12 +40,12 @@ struct Says {
 }
 
 #[derive(Clone)]
-struct Fake(Arc<Mutex<Says>>);
+struct FakeLog(Arc<Mutex<LogState>>);
 
-impl Fake {
-    async fn start(size: u64) -> (Fake, Client) {
-        let says = Says { leaves: leaves(size, 0), size, key: 1, proves: true };
-        let fake = Fake(Arc::new(Mutex::new(says)));
+impl FakeLog {
+    async fn start(size: u64) -> (FakeLog, Client) {
+        let says = LogState { leaves: leaves(size, 0), size, key: 1, proves: true };
+        let fake = FakeLog(Arc::new(Mutex::new(says)));
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
         let service = LogServiceServer::new(fake.clone());
@@ -56,13 +59,13 @@ impl Fake {
         (says.leaves, says.size) = (leaves(size, 0), size);
     }
 
-    fn change(&self, change: impl FnOnce(&mut Says)) {
+    fn change(&self, change: impl FnOnce(&mut LogState)) {
         change(&mut self.0.lock().unwrap());
     }
 }
 
 #[tonic::async_trait]
-impl LogService for Fake {
+impl LogService for FakeLog {
     async fn get_checkpoint(
         &self,
         request: Request<pb::GetCheckpointRequest>,
@@ -120,70 +123,70 @@ impl LogService for Fake {
 
 #[tokio::test]
 async fn a_log_that_grows_is_believed() {
-    let (fake, client) = Fake::start(0).await;
-    let seen = Checkpoints::new(public(), ForNow::default());
+    let (fake, client) = FakeLog::start(0).await;
+    let seen = CheckpointMonitor::new(public(), MemoryStore::default());
     for size in [0, 5, 5, 300] {
         fake.grow(size);
-        let looked = seen.look(&client).await.unwrap();
+        let looked = seen.check(&client).await.unwrap();
         assert_eq!((looked[0].origin.as_str(), looked[0].head.size), ("test/table", size));
     }
 }
 
 /// Returns the contradiction that the client finds if the log changes between two checks.
-async fn found(lie: impl FnOnce(&mut Says)) -> Contradiction {
-    let (fake, client) = Fake::start(300).await;
-    let seen = Checkpoints::new(public(), ForNow::default());
-    let first = seen.look(&client).await.unwrap();
+async fn find_contradiction(lie: impl FnOnce(&mut LogState)) -> Contradiction {
+    let (fake, client) = FakeLog::start(300).await;
+    let seen = CheckpointMonitor::new(public(), MemoryStore::default());
+    let first = seen.check(&client).await.unwrap();
     fake.change(lie);
-    let second = seen.look(&client).await;
-    let Err(LookError::Contradiction(found)) = second else { panic!("believed: {second:?}") };
+    let second = seen.check(&client).await;
+    let Err(CheckError::Contradiction(found)) = second else { panic!("believed: {second:?}") };
     // Both notes are evidence for anybody with the key, and the stored note is still the old one.
     for note in [&found.remembered, &found.shown] {
         merkle::Checkpoint::open(note.as_bytes(), &public()[0], &[]).unwrap();
     }
     fake.grow(301);
     fake.change(|says| says.proves = true);
-    let third = seen.look(&client).await.unwrap();
+    let third = seen.check(&client).await.unwrap();
     assert_eq!((first[0].head.size, third[0].head.size), (300, 301));
     *found
 }
 
 #[tokio::test]
 async fn a_fork_is_found_with_both_notes() {
-    let fork = found(|says| says.leaves = leaves(300, 1)).await;
-    assert_eq!(fork.how, How::Fork);
-    let longer = found(|says| (says.leaves, says.size) = (leaves(400, 1), 400)).await;
-    assert_eq!(longer.how, How::Unproved);
-    let silent = found(|says| {
+    let fork = find_contradiction(|says| says.leaves = leaves(300, 1)).await;
+    assert_eq!(fork.kind, ContradictionKind::Fork);
+    let longer = find_contradiction(|says| (says.leaves, says.size) = (leaves(400, 1), 400)).await;
+    assert_eq!(longer.kind, ContradictionKind::Unproved);
+    let silent = find_contradiction(|says| {
         (says.leaves, says.size, says.proves) = (leaves(400, 0), 400, false);
     });
-    assert_eq!(silent.await.how, How::Unproved);
-    let rewound = found(|says| says.size = 200).await;
-    assert_eq!(rewound.how, How::Rewound);
+    assert_eq!(silent.await.kind, ContradictionKind::Unproved);
+    let rewound = find_contradiction(|says| says.size = 200).await;
+    assert_eq!(rewound.kind, ContradictionKind::Rewound);
     assert!(rewound.shown.contains("\n200\n") && rewound.remembered.contains("\n300\n"));
 }
 
 #[tokio::test]
 async fn another_key_is_not_the_log() {
-    let (fake, client) = Fake::start(300).await;
+    let (fake, client) = FakeLog::start(300).await;
     fake.change(|says| says.key = 2);
-    let seen = Checkpoints::new(public(), ForNow::default());
-    let looked = seen.look(&client).await;
-    assert!(matches!(looked, Err(LookError::Unsigned { .. })), "{looked:?}");
+    let seen = CheckpointMonitor::new(public(), MemoryStore::default());
+    let looked = seen.check(&client).await;
+    assert!(matches!(looked, Err(CheckError::Unsigned { .. })), "{looked:?}");
 }
 
 #[tokio::test]
 async fn a_folder_remembers_for_the_next_program() {
     let folder = tempfile::tempdir().unwrap();
-    let (fake, client) = Fake::start(300).await;
-    let seen = Checkpoints::new(public(), InFolder::open(folder.path()).unwrap());
-    seen.look(&client).await.unwrap();
+    let (fake, client) = FakeLog::start(300).await;
+    let seen = CheckpointMonitor::new(public(), DirectoryStore::open(folder.path()).unwrap());
+    seen.check(&client).await.unwrap();
     fake.change(|says| says.leaves = leaves(300, 1));
-    let again = Checkpoints::new(public(), InFolder::open(folder.path()).unwrap());
-    let looked = again.look(&client).await;
-    assert!(matches!(looked, Err(LookError::Contradiction(_))), "{looked:?}");
-    let memory = InFolder::open(folder.path()).unwrap();
-    memory.keep("test/table", "damaged").unwrap();
-    let looked = again.look(&client).await;
-    assert!(matches!(looked, Err(LookError::Damaged { .. })), "{looked:?}");
+    let again = CheckpointMonitor::new(public(), DirectoryStore::open(folder.path()).unwrap());
+    let looked = again.check(&client).await;
+    assert!(matches!(looked, Err(CheckError::Contradiction(_))), "{looked:?}");
+    let memory = DirectoryStore::open(folder.path()).unwrap();
+    memory.save("test/table", "damaged").unwrap();
+    let looked = again.check(&client).await;
+    assert!(matches!(looked, Err(CheckError::Corrupt { .. })), "{looked:?}");
 }

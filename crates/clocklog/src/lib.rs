@@ -75,7 +75,7 @@ pub async fn append(log: &Log, service: &str, Noticed { step, id }: Noticed) -> 
         Ok(_) | Err(AppendError::Duplicate { .. }) => true,
         Err(
             error @ (AppendError::Clock(_)
-            | AppendError::Full
+            | AppendError::QueueFull
             | AppendError::Lost
             | AppendError::Unavailable { .. }),
         ) => {
@@ -86,7 +86,7 @@ pub async fn append(log: &Log, service: &str, Noticed { step, id }: Noticed) -> 
             error @ (AppendError::Empty
             | AppendError::Misplaced { .. }
             | AppendError::TooLarge { .. }
-            | AppendError::Twice { .. }),
+            | AppendError::DuplicateInGroup { .. }),
         ) => {
             tracing::error!(%error, "a step of the clock cannot be recorded");
             false

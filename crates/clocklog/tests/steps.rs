@@ -81,7 +81,7 @@ async fn open(store: &Arc<MemStore>, clock: &Arc<ManualClock>) -> Log {
         lease: Duration::from_secs(5),
         take_over: true,
         clock: Arc::new(move || time.now()),
-        limits: Limits { patience: Duration::ZERO, ..Limits::default() },
+        limits: Limits { store_timeout: Duration::ZERO, ..Limits::default() },
     };
     Log::open(Arc::<MemStore>::clone(store) as Arc<dyn Store>, options).await.expect("it is free")
 }
@@ -161,7 +161,7 @@ async fn a_step_that_the_fence_refuses_is_recorded_once_the_clocks_agree() {
 
 #[tokio::test(start_paused = true)]
 async fn a_step_whose_entry_was_in_doubt_is_recorded_once() {
-    for fault in [Fault::FailAfter, Fault::LandLate, Fault::Vanish] {
+    for fault in [Fault::InDoubtWritten, Fault::InDoubtWrittenLate, Fault::InDoubtNotWritten] {
         let service = Service::new().await;
         service.store.inject(fault);
         service.step(HOUR).await;

@@ -36,9 +36,9 @@ use primitives::{StreamId, UnixMicros};
 pub use crate::pg::{remove, restore};
 
 use crate::error::{ReadError, Source};
-use crate::heads::Head;
 use crate::reader::Reader;
-use format::{Hashing, Input, Output};
+use crate::stream_heads::StreamHead;
+use format::{ArchiveReader, ArchiveWriter, HashingReader};
 
 const PAGE: usize = 1000;
 
@@ -50,7 +50,7 @@ pub enum ArchiveError {
     #[error("the file could not be read or written")]
     Io(#[from] io::Error),
     #[error("the file is no archive, or damaged: {0}")]
-    Damaged(&'static str),
+    Corrupt(&'static str),
     #[error("the file's events do not lead to the root that it names")]
     Proof(#[from] ProofError),
     #[error("positions {from} to {to} are no range of a log of {size} events")]
@@ -62,7 +62,7 @@ pub enum ArchiveError {
     #[error("the file and the live log differ at position {0}: nothing was removed")]
     Differs(u64),
     #[error("the file holds events recorded since {}, which are to be kept", .0.0)]
-    Kept(UnixMicros),
+    Retained(UnixMicros),
     #[error("the database cannot be reached, or refuses: an administrator's address is needed")]
     Database(Source),
 }
@@ -95,11 +95,11 @@ pub async fn tree_at(reader: &Reader, size: u64) -> Result<Tree, ArchiveError> {
     if size < tree.size() {
         return Err(ReadError::Archived { size: tree.size() }.into());
     }
-    grown(reader, tree, size, |_| Ok(())).await
+    grow_tree(reader, tree, size, |_| Ok(())).await
 }
 
 /// Appends events to a tree until it has `size` leaves. Passes each event to `show`.
-async fn grown(
+async fn grow_tree(
     reader: &Reader,
     mut tree: Tree,
     size: u64,
@@ -134,29 +134,29 @@ pub async fn write(
     if from >= to || to > size || before.size() != from {
         return Err(ArchiveError::Range { from, to, size });
     }
-    let mut out = Output::new(out);
+    let mut out = ArchiveWriter::new(out);
     let header = Header { log: reader.name().into(), range, before: before.clone() };
     out.header(&header)?;
     let mut recorded_at = UnixMicros::default();
-    let after = grown(reader, before, to, |event| {
+    let after = grow_tree(reader, before, to, |event| {
         recorded_at = event.recorded_at;
         out.event(event)
     })
     .await?;
     let mut rest = Vec::new();
-    let whole = grown(reader, after.clone(), size, |event| {
+    let whole = grow_tree(reader, after.clone(), size, |event| {
         rest.push(leaf_hash(&event.record()));
         Ok(())
     })
     .await?;
     let head = (size, whole.root());
-    out.tail(head, &proof(&after, &rest))?;
+    out.tail(head, &consistency_proof(&after, &rest))?;
     Ok(Verified { header, after, head, recorded_at })
 }
 
 /// Consistency proof from `old` to the tree with the further leaves `rest`. The required subtrees
 /// of the older tree are among its peaks.
-fn proof(old: &Tree, rest: &[Hash]) -> Vec<Hash> {
+fn consistency_proof(old: &Tree, rest: &[Hash]) -> Vec<Hash> {
     let (old_size, size) = (old.size(), old.size() + rest.len() as u64);
     let (mut path, mut peaks) = (Vec::new(), old.peaks().iter());
     let (mut begins, mut ends) = (0, size);
@@ -180,17 +180,17 @@ fn proof(old: &Tree, rest: &[Hash]) -> Vec<Hash> {
 
 /// Archive being read. Events are checked one by one, the whole file by [`Archive::finish`].
 pub struct Archive<R> {
-    input: Input<R>,
+    input: ArchiveReader<R>,
     header: Header,
     tree: Tree,
     recorded_at: UnixMicros,
     /// Last event of each stream read so far.
-    heads: BTreeMap<StreamId, Head>,
+    heads: BTreeMap<StreamId, StreamHead>,
 }
 
 impl<R: Read> Archive<R> {
     pub fn open(input: R) -> Result<Archive<R>, ArchiveError> {
-        let mut input = Input::new(Hashing::new(input));
+        let mut input = ArchiveReader::new(HashingReader::new(input));
         let header = input.header()?;
         let tree = header.before.clone();
         let (recorded_at, heads) = (UnixMicros::default(), BTreeMap::new());
@@ -207,13 +207,13 @@ impl<R: Read> Archive<R> {
             return Ok(None);
         }
         let event = self.input.event(self.tree.size())?;
-        let head = Head::of(&event);
+        let head = StreamHead::from_last_event(&event);
         let before = self.heads.insert(event.stream, head);
         let follows = before.is_none_or(|before| {
             event.previous == before.hash && event.version.0 == before.version.0 + 1
         });
         if !follows || event.recorded_at < self.recorded_at {
-            return Err(ArchiveError::Damaged("an event does not follow the one before it"));
+            return Err(ArchiveError::Corrupt("an event does not follow the one before it"));
         }
         self.recorded_at = event.recorded_at;
         self.tree.push(&event.record());
@@ -243,7 +243,11 @@ mod tests {
             for (length, leaf) in leaves[..size].iter().enumerate() {
                 old.push_leaf(*leaf);
                 let expected = merkle::consistency_proof(&leaves[..size], length + 1).unwrap();
-                assert_eq!(proof(&old, &leaves[length + 1..size]), expected, "{length} of {size}");
+                assert_eq!(
+                    consistency_proof(&old, &leaves[length + 1..size]),
+                    expected,
+                    "{length} of {size}"
+                );
             }
         }
     }

@@ -8,59 +8,69 @@ use eventlog_core::{Event, NewEvent, Position, Version};
 use merkle::Tree;
 use primitives::{StreamId, UnixMicros};
 
-use crate::event::{Entry, Receipt, Stored};
-use crate::heads::Head;
+use crate::event::{AnsweredRequest, Entry, Receipt};
 use crate::key::RequestKey;
+use crate::stream_heads::StreamHead;
 
 /// State of the log at the beginning of a batch.
-pub(crate) struct Start<'a> {
+pub(crate) struct BatchStart<'a> {
     pub(crate) tree: &'a Tree,
     pub(crate) recorded_at: UnixMicros,
     /// Heads of all streams of the batch.
-    pub(crate) heads: BTreeMap<StreamId, Head>,
+    pub(crate) heads: BTreeMap<StreamId, StreamHead>,
 }
 
 /// Batch with positions and versions, not committed yet.
-pub(crate) struct Stamped {
+pub(crate) struct StampedBatch {
     pub(crate) recorded_at: UnixMicros,
     pub(crate) events: Arc<[Event]>,
-    pub(crate) requests: Arc<[Stored]>,
+    pub(crate) requests: Arc<[AnsweredRequest]>,
     /// One receipt for each entry.
     pub(crate) receipts: Vec<Receipt>,
     /// Tree including the batch.
     pub(crate) tree: Tree,
     /// Stream heads including the batch.
-    pub(crate) heads: BTreeMap<StreamId, Head>,
+    pub(crate) heads: BTreeMap<StreamId, StreamHead>,
 }
 
-pub(crate) fn stamp<'a>(entries: impl Iterator<Item = &'a Entry>, start: Start<'_>) -> Stamped {
-    let Start { tree, recorded_at, heads } = start;
-    let mut stamp = Stamp { recorded_at, events: Vec::new(), tree: tree.clone(), heads };
+pub(crate) fn stamp<'a>(
+    entries: impl Iterator<Item = &'a Entry>,
+    start: BatchStart<'_>,
+) -> StampedBatch {
+    let BatchStart { tree, recorded_at, heads } = start;
+    let mut stamp = BatchStamper { recorded_at, events: Vec::new(), tree: tree.clone(), heads };
     let (mut requests, mut receipts) = (Vec::new(), Vec::new());
     for entry in entries {
         let first = Position(stamp.tree.size());
         let versions = entry.events.iter().map(|new| stamp.add(new, entry)).collect();
         receipts.push(Receipt { first, recorded_at, versions });
-        requests.extend(entry.request.as_ref().map(|request| Stored {
+        requests.extend(entry.request.as_ref().map(|request| AnsweredRequest {
             key: RequestKey::new(&entry.actor, request.id),
             digest: request.digest,
             first,
             answer: request.answer.clone(),
         }));
     }
-    let Stamp { events, tree, heads, .. } = stamp;
-    Stamped { recorded_at, events: events.into(), requests: requests.into(), receipts, tree, heads }
+    let BatchStamper { events, tree, heads, .. } = stamp;
+    StampedBatch {
+        recorded_at,
+        events: events.into(),
+        requests: requests.into(),
+        receipts,
+        tree,
+        heads,
+    }
 }
 
 /// Batch being stamped.
-struct Stamp {
+struct BatchStamper {
     recorded_at: UnixMicros,
     events: Vec<Event>,
     tree: Tree,
-    heads: BTreeMap<StreamId, Head>,
+    heads: BTreeMap<StreamId, StreamHead>,
 }
 
-impl Stamp {
+impl BatchStamper {
     fn add(&mut self, new: &NewEvent, entry: &Entry) -> Version {
         let head = self.heads.entry(new.stream).or_default();
         let event = Event {
@@ -78,7 +88,7 @@ impl Stamp {
             previous: head.hash,
         };
         let record = event.record();
-        *head = Head { version: event.version, hash: chain_hash(&record) };
+        *head = StreamHead { version: event.version, hash: chain_hash(&record) };
         self.tree.push(&record);
         self.events.push(event);
         head.version

@@ -6,8 +6,8 @@ use std::time::Duration;
 use eventlog_core::Position;
 use primitives::RequestId;
 
-use crate::event::Stored;
-use crate::store::{ClockOff, StoreError};
+use crate::event::AnsweredRequest;
+use crate::store::{ClockSkew, StoreError};
 
 /// Cause of an error, known only by its text and its own sources.
 pub type Source = Arc<dyn std::error::Error + Send + Sync>;
@@ -19,10 +19,10 @@ pub enum AppendError {
     /// The request was answered before. With the same digest its caller gets the stored answer;
     /// with another digest the caller has reused an id.
     #[error("a request was answered before, at position {}", .stored.first.0)]
-    Duplicate { stored: Stored },
+    Duplicate { stored: AnsweredRequest },
     /// Too many entries wait to be written. Nothing was appended; the caller may retry.
     #[error("the log's queue is full: repeat the request a little later")]
-    Full,
+    QueueFull,
     /// The store was unavailable for as long as the log waits for it, or refused the entry. Nothing
     /// was appended; the caller may retry.
     #[error("the log's database is unavailable: repeat the request later")]
@@ -30,7 +30,7 @@ pub enum AppendError {
     /// A clock was wrong for as long as the log waits for the store. Nothing was appended; the
     /// caller may retry once the clock is right.
     #[error(transparent)]
-    Clock(ClockOff),
+    Clock(ClockSkew),
     /// Another process owns the log, or the outcome of the entry cannot be known here. The owner
     /// must stop, drop its state and open the log again.
     #[error("this process no longer owns the log: reload before going on")]
@@ -47,7 +47,7 @@ pub enum AppendError {
     Misplaced { first: Position, size: u64 },
     /// Two entries of the group have the same request key, which is the caller's fault.
     #[error("request {id} is answered twice in one group")]
-    Twice { id: RequestId },
+    DuplicateInGroup { id: RequestId },
 }
 
 /// Error of a read.
@@ -82,7 +82,7 @@ pub enum OpenError {
     Unavailable { log: Arc<str>, source: Source },
     /// The log was not taken, because this process could not write to it.
     #[error("log {log} cannot be taken: {off}")]
-    Clock { log: Arc<str>, off: ClockOff },
+    Clock { log: Arc<str>, off: ClockSkew },
     #[error("log {log} is corrupt: {what}")]
     Corrupt { log: Arc<str>, what: Arc<str> },
 }
@@ -100,7 +100,7 @@ impl From<StoreError> for ReadError {
 }
 
 impl OpenError {
-    pub(crate) fn of(log: &Arc<str>, error: StoreError) -> OpenError {
+    pub(crate) fn from_store(log: &Arc<str>, error: StoreError) -> OpenError {
         let log = log.clone();
         match error {
             StoreError::Unavailable(source)

@@ -55,7 +55,7 @@ impl Entry {
 
 /// Record of a request that the log has answered.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Stored {
+pub struct AnsweredRequest {
     pub key: RequestKey,
     /// SHA-256 of the content of the first command.
     pub digest: [u8; 32],
@@ -64,13 +64,13 @@ pub struct Stored {
     pub answer: Bytes,
 }
 
-impl Stored {
+impl AnsweredRequest {
     #[must_use]
     pub fn recall(self, digest: [u8; 32]) -> Recall {
         if self.digest == digest {
-            Recall::Same { answer: self.answer, first: self.first }
+            Recall::Repeated { answer: self.answer, first: self.first }
         } else {
-            Recall::Different
+            Recall::IdReused
         }
     }
 }
@@ -81,9 +81,9 @@ pub enum Recall {
     /// The id is new.
     Fresh,
     /// The command was answered; this is the first answer.
-    Same { answer: Bytes, first: Position },
+    Repeated { answer: Bytes, first: Position },
     /// The id was used for a command with another content.
-    Different,
+    IdReused,
 }
 
 /// Size, root and time of the committed log.
@@ -106,7 +106,7 @@ impl fmt::Debug for Request {
     }
 }
 
-impl fmt::Debug for Stored {
+impl fmt::Debug for AnsweredRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Stored")
             .field("key", &self.key)
@@ -120,12 +120,12 @@ impl fmt::Debug for Recall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Recall::Fresh => f.write_str("Fresh"),
-            Recall::Same { answer, first } => f
+            Recall::Repeated { answer, first } => f
                 .debug_struct("Same")
                 .field("answer_len", &answer.len())
                 .field("first", &first.0)
                 .finish(),
-            Recall::Different => f.write_str("Different"),
+            Recall::IdReused => f.write_str("Different"),
         }
     }
 }
@@ -138,7 +138,7 @@ mod tests {
     fn debug_shows_no_answer() {
         let secret = Bytes::from_static(b"\x53\x45\x43\x52\x45\x54");
         let request = Request { id: RequestId([2; 16]), digest: [3; 32], answer: secret.clone() };
-        let recall = Recall::Same { answer: secret, first: Position(0) };
+        let recall = Recall::Repeated { answer: secret, first: Position(0) };
         let text = format!("{request:?} {recall:?}");
         assert!(!text.contains("SECRET") && !text.contains("83, 69"), "{text}");
         assert!(text.contains("answer_len: 6"), "{text}");

@@ -32,12 +32,12 @@ pub struct Group {
     /// event if that is later.
     pub at: UnixMicros,
     /// Rows for the store's projection. A store in memory ignores them.
-    pub rows: Option<Arc<dyn Rows>>,
+    pub rows: Option<Arc<dyn ProjectionRows>>,
 }
 
 /// Rows for a service's own tables, written by the statement that writes the events: see
 /// [`Projection`](crate::Projection).
-pub trait Rows: Send + Sync + fmt::Debug {
+pub trait ProjectionRows: Send + Sync + fmt::Debug {
     /// Common table expressions to use instead of the projection's, for rows that need only a part
     /// of its tables: each expression costs the statement a fixed time, even without rows.
     fn ctes(&self) -> Option<&'static str> {
@@ -47,13 +47,13 @@ pub trait Rows: Send + Sync + fmt::Debug {
     /// Statement for the case that the database refuses the inserts of [`ctes`](Rows::ctes) because
     /// other rows occupy their keys: it removes those rows, and the batch is tried once more. So
     /// the usual case needs no check for each row and no right to update rows.
-    fn clearing(&self) -> Option<&'static str> {
+    fn clearing_statement(&self) -> Option<&'static str> {
         None
     }
 
     /// Expressions for writing the rows ahead of their turn: see [`Ahead`]. `None` if the rows
     /// depend on the previous batch and must wait until it is written.
-    fn ahead(&self) -> Option<Ahead> {
+    fn pipelined(&self) -> Option<PipelinedCtes> {
         None
     }
 
@@ -66,7 +66,7 @@ pub trait Rows: Send + Sync + fmt::Debug {
 /// inserted first, and rolled back unless that batch is found written. They must not read anything
 /// that a previous batch may write.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Ahead {
+pub struct PipelinedCtes {
     /// Inserts over `fence (log, size)`, and at the end `beside`, one row that reads from each
     /// insert, so that all of them are executed first: `, beside AS (SELECT count(*) FROM seen)`.
     pub rows: &'static str,
@@ -75,5 +75,5 @@ pub struct Ahead {
     /// `SET`, not `WHERE`. An insert that finds the row in its way is best: for an UPDATE of a
     /// changed row the server sets up the whole statement again to check that row, which costs as
     /// much as many rows.
-    pub turn: &'static str,
+    pub after_fence: &'static str,
 }

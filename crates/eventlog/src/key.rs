@@ -15,11 +15,11 @@ use primitives::{RequestId, UnixMicros};
 use sha2::{Digest as _, Sha256};
 
 /// Lowest number of milliseconds for which [`RequestId::made_at`] returns a time.
-const FIRST_TIME: u64 = 1 << 40;
+const MIN_TIMED_MILLIS: u64 = 1 << 40;
 /// Prefix of the keys of services' ids without a time.
-const DERIVED: [u8; 6] = [0, 0, 0, 0, 0, 1];
+const DERIVED_PREFIX: [u8; 6] = [0, 0, 0, 0, 0, 1];
 /// Prefix after all derived keys.
-const BEHIND_DERIVED: [u8; 6] = [0, 0, 0, 0, 0, 2];
+const AFTER_DERIVED_PREFIX: [u8; 6] = [0, 0, 0, 0, 0, 2];
 
 /// Key of a request: one caller's use of one id. The first six bytes are its kind or its time. The
 /// rest is the first ten bytes of the SHA-256 over caller and id, so that a caller cannot find an
@@ -33,16 +33,16 @@ pub(crate) enum Kind {
     /// Time at which the id says that it was made.
     Timed(UnixMicros),
     Derived,
-    Odd,
+    Other,
 }
 
 impl RequestKey {
     /// Key of `id` as used by this caller. `actor` is class and subject, such as `player:…`.
     #[must_use]
     pub fn new(actor: &str, id: RequestId) -> RequestKey {
-        let prefix = match id.made_at() {
-            Some(_) => first_six(&id.0),
-            None if actor.starts_with("service:") => DERIVED,
+        let prefix = match id.created_at() {
+            Some(_) => prefix_of(&id.0),
+            None if actor.starts_with("service:") => DERIVED_PREFIX,
             None => [0; 6],
         };
         let hash = Sha256::new()
@@ -61,28 +61,29 @@ impl RequestKey {
         let from = |millis: u64| {
             let mut prefix = [0; 6];
             prefix.copy_from_slice(&millis.to_be_bytes()[2..]);
-            RequestKey::least(prefix)
+            RequestKey::first_with_prefix(prefix)
         };
-        from(FIRST_TIME)..from((at.0 / 1000).saturating_add(1))
+        from(MIN_TIMED_MILLIS)..from((at.0 / 1000).saturating_add(1))
     }
 
     /// Keys of ids that services derive.
     pub(crate) const fn derived() -> Range<RequestKey> {
-        RequestKey::least(DERIVED)..RequestKey::least(BEHIND_DERIVED)
+        RequestKey::first_with_prefix(DERIVED_PREFIX)
+            ..RequestKey::first_with_prefix(AFTER_DERIVED_PREFIX)
     }
 
-    const fn least([a, b, c, d, e, f]: [u8; 6]) -> RequestKey {
+    const fn first_with_prefix([a, b, c, d, e, f]: [u8; 6]) -> RequestKey {
         RequestKey([a, b, c, d, e, f, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0])
     }
 
     pub(crate) fn kind(self) -> Kind {
-        let prefix = first_six(&self.0);
-        if prefix == DERIVED {
+        let prefix = prefix_of(&self.0);
+        if prefix == DERIVED_PREFIX {
             return Kind::Derived;
         }
         let [a, b, c, d, e, f] = prefix;
         let millis = u64::from_be_bytes([0, 0, a, b, c, d, e, f]);
-        if millis < FIRST_TIME { Kind::Odd } else { Kind::Timed(UnixMicros(millis * 1000)) }
+        if millis < MIN_TIMED_MILLIS { Kind::Other } else { Kind::Timed(UnixMicros(millis * 1000)) }
     }
 }
 
@@ -92,7 +93,7 @@ impl fmt::Debug for RequestKey {
     }
 }
 
-fn first_six(bytes: &[u8; 16]) -> [u8; 6] {
+fn prefix_of(bytes: &[u8; 16]) -> [u8; 6] {
     let [a, b, c, d, e, f, ..] = *bytes;
     [a, b, c, d, e, f]
 }
@@ -133,10 +134,10 @@ mod tests {
         let derived = key("service:table", RequestId([0xff; 16]));
         assert_eq!(derived.kind(), Kind::Derived);
         assert!(RequestKey::derived().contains(&derived));
-        assert!(RequestKey::derived().end < key("player:a", v7(FIRST_TIME, 0)));
-        for odd in [RequestId([0xff; 16]), v7(1, 1), v7(FIRST_TIME - 1, 1)] {
-            assert_eq!(key("player:a", odd).kind(), Kind::Odd);
-            assert_eq!(odd.made_at(), None);
+        assert!(RequestKey::derived().end < key("player:a", v7(MIN_TIMED_MILLIS, 0)));
+        for odd in [RequestId([0xff; 16]), v7(1, 1), v7(MIN_TIMED_MILLIS - 1, 1)] {
+            assert_eq!(key("player:a", odd).kind(), Kind::Other);
+            assert_eq!(odd.created_at(), None);
         }
     }
 }

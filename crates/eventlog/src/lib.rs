@@ -16,13 +16,13 @@
 //! - [`store`] specifies a store. `pg` implements it in PostgreSQL, `mem` in memory, with faults on
 //!   demand.
 
-mod answered;
+mod answer_cache;
 pub mod archive;
 mod batch;
+mod checkpoint_store;
 mod error;
 pub mod event;
 mod group;
-mod heads;
 mod key;
 mod log;
 mod mem;
@@ -30,27 +30,29 @@ mod open;
 mod pg;
 mod queue;
 mod reader;
-mod shelf;
 mod standby;
 pub mod store;
+mod stream_heads;
 mod subscription;
 mod writer;
 
-pub use answered::Known;
+pub use answer_cache::RequestLookup;
+pub use checkpoint_store::{
+    CheckpointStore, FullTile, SignedCheckpoint, TILE_BYTES, TileCoordinates,
+};
 pub use error::{AppendError, OpenError, ReadError, Source};
-pub use event::{Entry, Recall, Receipt, Request, Stored, TreeHead};
+pub use event::{AnsweredRequest, Entry, Recall, Receipt, Request, TreeHead};
 pub use eventlog_core::record;
 pub use eventlog_core::{Event, NewEvent, Position, Version};
-pub use group::{Ahead, Group, Rows};
+pub use group::{Group, PipelinedCtes, ProjectionRows};
 pub use key::RequestKey;
 pub use log::{Clock, Health, Limits, Log, Options};
 pub use mem::{Fault, MemStore};
 pub use pg::{
-    ConnectError, MigrateError, PgStore, Pools, Projection, drop_idle, in_time, migrate,
-    migrate_with, within,
+    ConnectError, MigrateError, PgStore, PoolSizes, Projection, drop_idle, migrate, migrate_with,
+    with_statement_timeout, with_timeout,
 };
 pub use primitives::{RequestId, StreamId, UnixMicros};
 pub use reader::Reader;
-pub use shelf::{FullTile, Shelf, SignedCheckpoint, TILE_BYTES, TilePlace};
-pub use standby::{Waits, Writes};
-pub use store::{ClockOff, Store};
+pub use standby::{WaitReason, WriteHealth};
+pub use store::{ClockSkew, Store};

@@ -14,21 +14,21 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tracing::{Instrument as _, Span};
 
-use crate::answered::{Answered, Known};
+use crate::answer_cache::{AnswerCache, RequestLookup};
 use crate::error::{AppendError, OpenError, ReadError};
-use crate::event::{Entry, Recall, Receipt, Stored, TreeHead};
+use crate::event::{AnsweredRequest, Entry, Recall, Receipt, TreeHead};
 use crate::group::Group;
-use crate::heads::Heads;
 use crate::key::RequestKey;
 use crate::open::open;
-use crate::queue::{Command, Waiting, Wish};
+use crate::queue::{AppendCommand, Command, QueuedAppend};
 use crate::reader::Reader;
-use crate::store::{Fence, Reading, Store, StoreError};
+use crate::store::{ClockReading, Fence, Store, StoreError};
+use crate::stream_heads::StreamHeads;
 use crate::subscription::{Mode, Subscription};
-use crate::writer::{ClockTrouble, Spare, Writer};
+use crate::writer::{ClockAlarm, CpuHeadroom, Writer};
 
 /// Bytes that an event counts for in addition to its payload.
-const EVENT_FLOOR: usize = 128;
+const EVENT_OVERHEAD_BYTES: usize = 128;
 
 /// Source of the current time.
 pub type Clock = Arc<dyn Fn() -> UnixMicros + Send + Sync>;
@@ -64,21 +64,21 @@ pub struct Limits {
     /// Bytes that wait to be committed, counted as for `batch_bytes`.
     pub queue_bytes: usize,
     /// Streams whose last event is cached.
-    pub streams: usize,
+    pub cached_streams: usize,
     /// Answered requests that are cached: this many of ids with a time, and this many of derived
     /// ids.
-    pub requests: usize,
+    pub cached_requests: usize,
     /// Commits that a live subscription may fall behind before it reads from the store again.
     pub live_commits: usize,
     /// Longest time that an entry waits for an unavailable store.
-    pub patience: Duration,
+    pub store_timeout: Duration,
     /// Largest difference between the owner's clock, or a time to be recorded, and the store's
     /// clock.
-    pub skew: Duration,
+    pub max_clock_skew: Duration,
 }
 
 /// Far more than the error of machines that use NTP, and less than a player's clock runs.
-const SKEW: Duration = Duration::from_secs(2);
+const MAX_CLOCK_SKEW: Duration = Duration::from_secs(2);
 
 impl Default for Limits {
     fn default() -> Limits {
@@ -87,11 +87,11 @@ impl Default for Limits {
             batch_bytes: 1 << 20,
             queue_entries: 10_000,
             queue_bytes: 32 << 20,
-            streams: 100_000,
-            requests: 200_000,
+            cached_streams: 100_000,
+            cached_requests: 200_000,
             live_commits: 64,
-            patience: Duration::from_secs(5),
-            skew: SKEW,
+            store_timeout: Duration::from_secs(5),
+            max_clock_skew: MAX_CLOCK_SKEW,
         }
     }
 }
@@ -103,13 +103,13 @@ pub struct Health {
     /// Time of the last successful write.
     pub written: Instant,
     /// Reason why no write has succeeded since.
-    pub trouble: Option<Arc<str>>,
+    pub outage: Option<Arc<str>>,
 }
 
 impl Options {
     /// Current reading of the owner's clock.
-    pub(crate) fn reading(&self) -> Reading {
-        Reading { at: (self.clock)(), skew: self.limits.skew }
+    pub(crate) fn reading(&self) -> ClockReading {
+        ClockReading { at: (self.clock)(), skew: self.limits.max_clock_skew }
     }
 }
 
@@ -120,19 +120,19 @@ pub struct Log {
     reader: Reader,
     queue: mpsc::Sender<Command>,
     /// Bytes that may still be queued.
-    room: Arc<Semaphore>,
+    queue_permits: Arc<Semaphore>,
     limits: Limits,
     clock: Clock,
     head: watch::Receiver<TreeHead>,
     health: watch::Receiver<Health>,
     /// Cache of answered requests, filled by the writer.
-    answered: Arc<RwLock<Answered>>,
+    answer_cache: Arc<RwLock<AnswerCache>>,
     /// Ends with the writer.
     commits: broadcast::WeakSender<Arc<[Event]>>,
     last_alive: Option<UnixMicros>,
     epoch: u64,
     /// Longest silence of an owner that can write.
-    stale: Duration,
+    max_silence: Duration,
     stopped: CancellationToken,
 }
 
@@ -148,22 +148,22 @@ impl Log {
             recorded_at: opened.recorded_at,
         });
         let (queue, queued) = mpsc::channel(limits.queue_entries.max(1));
-        let (health, watched) = watch::channel(Health { written: Instant::now(), trouble: None });
+        let (health, watched) = watch::channel(Health { written: Instant::now(), outage: None });
         let commits = broadcast::Sender::new(limits.live_commits.max(1));
         let stopped = CancellationToken::new();
-        let answered = Arc::new(RwLock::new(opened.answered));
+        let answered = Arc::new(RwLock::new(opened.answer_cache));
         let log = Log {
             store: store.clone(),
             reader: Reader::new(store.clone(), options.name.clone()),
             queue,
-            room: Arc::new(Semaphore::new(limits.queue_bytes.max(limits.batch_bytes))),
+            queue_permits: Arc::new(Semaphore::new(limits.queue_bytes.max(limits.batch_bytes))),
             head: committed,
             health: watched,
-            answered: answered.clone(),
+            answer_cache: answered.clone(),
             commits: commits.downgrade(),
             last_alive: opened.last_alive,
             epoch: opened.epoch,
-            stale: options.lease * 4 / 5,
+            max_silence: options.lease * 4 / 5,
             stopped: stopped.clone(),
             clock: Arc::clone(&options.clock),
             limits,
@@ -176,13 +176,13 @@ impl Log {
             closing: false,
             tree: opened.tree,
             recorded_at: opened.recorded_at,
-            heads: Heads::new(log.limits.streams),
-            answered,
+            heads: StreamHeads::new(log.limits.cached_streams),
+            answer_cache: answered,
             head,
             commits,
             renew_at: Instant::now(),
-            spare: Spare::new(),
-            clock: ClockTrouble::default(),
+            cpu_headroom: CpuHeadroom::new(),
+            clock_alarm: ClockAlarm::default(),
             health,
             options,
         };
@@ -201,7 +201,7 @@ impl Log {
         let span = tracing::debug_span!("log.append", log, events = entry.events.len());
         async move {
             let (answer, answered) = oneshot::channel();
-            self.enqueue(Wish::Entry(entry, answer))?;
+            self.enqueue(AppendCommand::Entry(entry, answer))?;
             answered.await.unwrap_or(Err(AppendError::Lost))
         }
         .instrument(span)
@@ -220,7 +220,7 @@ impl Log {
         let (log, entries) = (self.reader.name(), group.entries.len());
         let span = tracing::debug_span!("log.append_group", log, entries);
         let (answer, answered) = oneshot::channel();
-        let queued = span.in_scope(|| self.enqueue(Wish::Group(group, answer)));
+        let queued = span.in_scope(|| self.enqueue(AppendCommand::Group(group, answer)));
         async move {
             queued?;
             answered.await.unwrap_or(Err(AppendError::Lost))
@@ -228,10 +228,10 @@ impl Log {
         .instrument(span)
     }
 
-    fn enqueue(&self, mut wish: Wish) -> Result<(), AppendError> {
-        let entries = match &mut wish {
-            Wish::Entry(entry, _) => slice::from_mut(entry),
-            Wish::Group(group, _) => &mut group.entries[..],
+    fn enqueue(&self, mut command: AppendCommand) -> Result<(), AppendError> {
+        let entries = match &mut command {
+            AppendCommand::Entry(entry, _) => slice::from_mut(entry),
+            AppendCommand::Group(group, _) => &mut group.entries[..],
         };
         if entries.is_empty() || entries.iter().any(|entry| entry.events.is_empty()) {
             return Err(AppendError::Empty);
@@ -249,12 +249,15 @@ impl Log {
             return Err(too_large);
         }
         let permits = u32::try_from(bytes).map_err(|_| too_large)?;
-        let room =
-            self.room.clone().try_acquire_many_owned(permits).map_err(|_| AppendError::Full)?;
+        let room = self
+            .queue_permits
+            .clone()
+            .try_acquire_many_owned(permits)
+            .map_err(|_| AppendError::QueueFull)?;
         let (since, span) = (Instant::now(), Span::current());
-        let waiting = Waiting { wish, events, bytes, since, span, _room: room };
+        let waiting = QueuedAppend { command, events, bytes, since, span, _queue_permit: room };
         self.queue.try_send(Command::Append(Box::new(waiting))).map_err(|error| match error {
-            TrySendError::Full(_) => AppendError::Full,
+            TrySendError::Full(_) => AppendError::QueueFull,
             TrySendError::Closed(_) => AppendError::Lost,
         })
     }
@@ -266,9 +269,9 @@ impl Log {
         for entry in entries {
             let Some((request, key)) = entry.request.as_ref().zip(entry.key()) else { continue };
             if entries.len() > 1 && !seen.insert(key) {
-                return Err(AppendError::Twice { id: request.id });
+                return Err(AppendError::DuplicateInGroup { id: request.id });
             }
-            if let Known::Stored(stored) = self.known(key) {
+            if let RequestLookup::Answered(stored) = self.lookup(key) {
                 return Err(AppendError::Duplicate { stored });
             }
         }
@@ -278,22 +281,22 @@ impl Log {
     /// Looks a request up without asking the store. A request that waits to be written is not
     /// answered yet.
     #[must_use]
-    pub fn known(&self, key: RequestKey) -> Known {
+    pub fn lookup(&self, key: RequestKey) -> RequestLookup {
         // Another owner may have answered it since.
         if self.stopped.is_cancelled() {
-            return Known::Ask;
+            return RequestLookup::Unknown;
         }
         let now = (self.clock)();
-        self.answered.read().unwrap_or_else(PoisonError::into_inner).known(key, now)
+        self.answer_cache.read().unwrap_or_else(PoisonError::into_inner).lookup(key, now)
     }
 
     /// Whether a command was answered before. `digest` is the SHA-256 of its content. Asks the
     /// store only if the cache cannot tell.
     pub async fn recall(&self, key: RequestKey, digest: [u8; 32]) -> Result<Recall, ReadError> {
-        let stored = match self.known(key) {
-            Known::Fresh => None,
-            Known::Stored(stored) => Some(stored),
-            Known::Ask => self.reader.request(key).await?,
+        let stored = match self.lookup(key) {
+            RequestLookup::Fresh => None,
+            RequestLookup::Answered(stored) => Some(stored),
+            RequestLookup::Unknown => self.reader.request(key).await?,
         };
         Ok(stored.map_or(Recall::Fresh, |stored| stored.recall(digest)))
     }
@@ -302,13 +305,13 @@ impl Log {
     pub async fn recall_many(
         &self,
         keys: &[RequestKey],
-    ) -> Result<BTreeMap<RequestKey, Stored>, ReadError> {
+    ) -> Result<BTreeMap<RequestKey, AnsweredRequest>, ReadError> {
         let (mut found, mut ask) = (BTreeMap::new(), Vec::new());
         for key in keys {
-            match self.known(*key) {
-                Known::Fresh => {}
-                Known::Stored(stored) => drop(found.insert(*key, stored)),
-                Known::Ask => ask.push(*key),
+            match self.lookup(*key) {
+                RequestLookup::Fresh => {}
+                RequestLookup::Answered(stored) => drop(found.insert(*key, stored)),
+                RequestLookup::Unknown => ask.push(*key),
             }
         }
         if !ask.is_empty() {
@@ -322,7 +325,7 @@ impl Log {
     /// state confirms first, since a refusal does not pass the fence. [`AppendError::Lost`] stops
     /// the log; it is also the result if the store has fewer events than were committed, as after a
     /// fail-over to a lagging replica.
-    pub async fn confirm(&self) -> Result<(), AppendError> {
+    pub async fn confirm_ownership(&self) -> Result<(), AppendError> {
         let size = self.size();
         let fence = self.store.fence(self.reader.name()).await;
         let owned = |fence: Fence| fence.epoch == self.epoch && fence.size >= size;
@@ -402,19 +405,19 @@ impl Log {
     /// Receiver of the committed head, updated at each commit. Ends when the log is no longer owned
     /// here.
     #[must_use]
-    pub fn heads(&self) -> watch::Receiver<TreeHead> {
+    pub fn watch_head(&self) -> watch::Receiver<TreeHead> {
         self.head.clone()
     }
 
     /// Receiver of the write health. Ends when the log is no longer owned here.
     #[must_use]
-    pub fn health(&self) -> watch::Receiver<Health> {
+    pub fn watch_health(&self) -> watch::Receiver<Health> {
         self.health.clone()
     }
 
     /// Longest silence of an owner that can write: it renews its lease twice in that time.
-    pub(crate) const fn stale(&self) -> Duration {
-        self.stale
+    pub(crate) const fn max_silence(&self) -> Duration {
+        self.max_silence
     }
 
     /// Number of committed events.
@@ -461,7 +464,8 @@ impl Log {
 /// Bytes of an entry as the limits count them: everything of variable length, with a fixed amount
 /// for each event.
 fn size_of_entry(entry: &Entry) -> usize {
-    let payloads: usize = entry.events.iter().map(|event| event.payload.len() + EVENT_FLOOR).sum();
+    let payloads: usize =
+        entry.events.iter().map(|event| event.payload.len() + EVENT_OVERHEAD_BYTES).sum();
     let answer = entry.request.as_ref().map_or(0, |request| request.answer.len());
     payloads + answer + entry.actor.len()
 }

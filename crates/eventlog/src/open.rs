@@ -19,10 +19,10 @@ use merkle::Tree;
 use primitives::UnixMicros;
 use tokio::time::{Instant, sleep};
 
-use crate::answered::Answered;
+use crate::answer_cache::AnswerCache;
 use crate::error::OpenError;
 use crate::log::Options;
-use crate::store::{Claim, Claimed, Fence, Renewal, Store, StoreError};
+use crate::store::{Claim, ClaimOutcome, Fence, Renewal, Store, StoreError};
 
 /// Records whose subtrees are taken from the saved tree without reading their events.
 const GRAIN: u64 = 1024;
@@ -30,18 +30,18 @@ const GRAIN: u64 = 1024;
 const PAGE: usize = 1000;
 const REQUESTS_PAGE: usize = 10_000;
 /// Longest time between two checks of a lease that should have ended.
-const LOOK_AGAIN: Duration = Duration::from_millis(250);
+const MAX_CLAIM_PAUSE: Duration = Duration::from_millis(250);
 
 /// End of an opened log.
-pub(crate) struct Opened {
+pub(crate) struct OpenedLog {
     pub(crate) epoch: u64,
     pub(crate) tree: Tree,
     pub(crate) recorded_at: UnixMicros,
     pub(crate) last_alive: Option<UnixMicros>,
-    pub(crate) answered: Answered,
+    pub(crate) answer_cache: AnswerCache,
 }
 
-pub(crate) async fn open(store: &dyn Store, options: &Options) -> Result<Opened, OpenError> {
+pub(crate) async fn open(store: &dyn Store, options: &Options) -> Result<OpenedLog, OpenError> {
     let fence = claim(store, options).await?;
     let last_alive = fence.alive_at;
     let mut lease = Lease { store, options, epoch: fence.epoch, renewed: Instant::now() };
@@ -52,19 +52,19 @@ pub(crate) async fn open(store: &dyn Store, options: &Options) -> Result<Opened,
         lease.renew().await?;
     }
     let (tree, answered, recorded_at) = found?;
-    Ok(Opened { epoch: fence.epoch, tree, recorded_at, last_alive, answered })
+    Ok(OpenedLog { epoch: fence.epoch, tree, recorded_at, last_alive, answer_cache: answered })
 }
 
 async fn find_end(
     lease: &mut Lease<'_>,
     fence: &Fence,
-) -> Result<(Tree, Answered, UnixMicros), OpenError> {
-    let tree = restore(lease, fence).await?;
-    let answered = remember(lease).await?;
+) -> Result<(Tree, AnswerCache, UnixMicros), OpenError> {
+    let tree = restore_tree(lease, fence).await?;
+    let answered = load_answer_cache(lease).await?;
     let log = &lease.options.name;
     let recorded_at = last_recorded_at(lease.store, log, fence.size)
         .await
-        .map_err(|error| OpenError::of(log, error))?;
+        .map_err(|error| OpenError::from_store(log, error))?;
     Ok((tree, answered, recorded_at))
 }
 
@@ -77,16 +77,18 @@ async fn claim(store: &dyn Store, options: &Options) -> Result<Fence, OpenError>
         take_over: options.take_over,
         clock: options.reading(),
     };
-    let mut patience_ends = None;
+    let mut deadline = None;
     loop {
         let claim = Claim { clock: options.reading(), ..claim.clone() };
-        let claimed =
-            store.claim(&claim).await.map_err(|error| OpenError::of(&options.name, error))?;
+        let claimed = store
+            .claim(&claim)
+            .await
+            .map_err(|error| OpenError::from_store(&options.name, error))?;
         match claimed {
-            Claimed::Yours(fence) => return Ok(fence),
-            Claimed::Held { fence, remaining } => {
+            ClaimOutcome::Granted(fence) => return Ok(fence),
+            ClaimOutcome::Held { fence, remaining } => {
                 let now = Instant::now();
-                let ends = *patience_ends.get_or_insert(now + remaining + LOOK_AGAIN);
+                let ends = *deadline.get_or_insert(now + remaining + MAX_CLAIM_PAUSE);
                 if now >= ends {
                     return Err(OpenError::Held {
                         log: options.name.clone(),
@@ -95,7 +97,7 @@ async fn claim(store: &dyn Store, options: &Options) -> Result<Fence, OpenError>
                         remaining,
                     });
                 }
-                sleep(remaining.min(LOOK_AGAIN).max(Duration::from_millis(1))).await;
+                sleep(remaining.min(MAX_CLAIM_PAUSE).max(Duration::from_millis(1))).await;
             }
         }
     }
@@ -121,7 +123,7 @@ impl Lease<'_> {
             epoch: self.epoch,
             lease: self.options.lease,
             clock: self.options.reading(),
-            serves: false,
+            is_serving: false,
             size: 0,
         };
         match self.store.renew(&renewal).await {
@@ -130,31 +132,33 @@ impl Lease<'_> {
                 Ok(())
             }
             Ok(false) => Err(OpenError::Lost { log: log.clone() }),
-            Err(error) => Err(OpenError::of(log, error)),
+            Err(error) => Err(OpenError::from_store(log, error)),
         }
     }
 }
 
-async fn restore(lease: &mut Lease<'_>, fence: &Fence) -> Result<Tree, OpenError> {
+async fn restore_tree(lease: &mut Lease<'_>, fence: &Fence) -> Result<Tree, OpenError> {
     let log = &lease.options.name;
-    let cut = lease.store.cut(log).await.map_err(|error| OpenError::of(log, error))?;
+    let cut = lease.store.cut(log).await.map_err(|error| OpenError::from_store(log, error))?;
     let cut = cut.unwrap_or_default();
     let saved = fence.tree.clone().and_then(|peaks| Tree::restore(fence.size, peaks).ok());
     if let Some(saved) = saved {
-        if grow(lease, beyond(&cut, saved.trunk(GRAIN)), fence.size).await? == saved {
+        if grow_tree(lease, not_before_cut(&cut, saved.aligned_prefix(GRAIN)), fence.size).await?
+            == saved
+        {
             return Ok(saved);
         }
         tracing::warn!(log = %lease.options.name, "the saved tree does not fit the events: building it anew");
     }
-    grow(lease, cut, fence.size).await
+    grow_tree(lease, cut, fence.size).await
 }
 
 /// Events before a cut cannot be read, so the tree must begin at the cut or later.
-fn beyond(cut: &Tree, tree: Tree) -> Tree {
+fn not_before_cut(cut: &Tree, tree: Tree) -> Tree {
     if tree.size() < cut.size() { cut.clone() } else { tree }
 }
 
-async fn grow(lease: &mut Lease<'_>, mut tree: Tree, size: u64) -> Result<Tree, OpenError> {
+async fn grow_tree(lease: &mut Lease<'_>, mut tree: Tree, size: u64) -> Result<Tree, OpenError> {
     let log = &lease.options.name;
     let corrupt = |what: String| OpenError::Corrupt { log: log.clone(), what: what.into() };
     while tree.size() < size {
@@ -163,7 +167,7 @@ async fn grow(lease: &mut Lease<'_>, mut tree: Tree, size: u64) -> Result<Tree, 
             .store
             .read(log, Position(tree.size()), missing.min(PAGE))
             .await
-            .map_err(|error| OpenError::of(log, error))?;
+            .map_err(|error| OpenError::from_store(log, error))?;
         if page.is_empty() {
             return Err(corrupt(format!("it should have {size} events, it has {}", tree.size())));
         }
@@ -179,17 +183,17 @@ async fn grow(lease: &mut Lease<'_>, mut tree: Tree, size: u64) -> Result<Tree, 
 }
 
 /// Loads the newest answered requests into the cache.
-async fn remember(lease: &mut Lease<'_>) -> Result<Answered, OpenError> {
+async fn load_answer_cache(lease: &mut Lease<'_>) -> Result<AnswerCache, OpenError> {
     let log = &lease.options.name;
-    let mut answered = Answered::new(lease.options.limits.requests);
+    let mut answered = AnswerCache::new(lease.options.limits.cached_requests);
     for (keys, range) in answered.ranges((lease.options.clock)()) {
         let mut below = keys.end;
-        while !range.is_over() {
+        while !range.is_full() {
             let page = lease
                 .store
                 .latest_requests(log, Some(below), REQUESTS_PAGE)
                 .await
-                .map_err(|error| OpenError::of(log, error))?;
+                .map_err(|error| OpenError::from_store(log, error))?;
             let of_it = page.iter().take_while(|stored| stored.key >= keys.start);
             let kept = of_it.map(|stored| range.put(stored)).count();
             let Some(least) = page.last().filter(|_| kept == REQUESTS_PAGE) else { break };

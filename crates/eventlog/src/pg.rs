@@ -28,14 +28,14 @@
 //! are.
 
 mod archive;
+mod checkpoint_store;
 mod durability;
 mod error;
-mod link;
 mod migrate;
 mod projection;
 mod rows;
-mod shelf;
 mod sql;
+mod writer_pool;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -48,36 +48,38 @@ use sqlx::PgPool;
 use sqlx::postgres::{PgConnectOptions, PgConnection, PgPoolOptions};
 
 pub use archive::{remove, restore};
-pub use error::{ConnectError, MigrateError, in_time, within};
+pub use error::{ConnectError, MigrateError, with_statement_timeout, with_timeout};
 pub use migrate::{migrate, migrate_with};
 pub use projection::Projection;
 
-use crate::event::Stored;
+use crate::event::AnsweredRequest;
 use crate::key::RequestKey;
-use crate::store::{Appended, Batch, Claim, Claimed, ClockOff, Fence, Renewal, Store, StoreError};
-use error::Trouble;
-use link::{Links, options, set_session};
-use projection::{Form, Statements};
-use sql::Timed;
+use crate::store::{
+    AppendOutcome, Batch, Claim, ClaimOutcome, ClockSkew, Fence, Renewal, Store, StoreError,
+};
+use error::StatementError;
+use projection::{AppendForm, Statements};
+use sql::TimedOutcome;
+use writer_pool::{WriterPool, connect_options, set_session};
 
 /// Maximum numbers of connections of a store.
 #[derive(Clone, Copy, Debug)]
-pub struct Pools {
+pub struct PoolSizes {
     /// Connections for reads and lookups.
     pub readers: u32,
     /// Connections for claims, leases and batches, of which two are sent at once for each log.
     pub writers: u32,
 }
 
-impl Default for Pools {
-    fn default() -> Pools {
-        Pools { readers: 8, writers: 6 }
+impl Default for PoolSizes {
+    fn default() -> PoolSizes {
+        PoolSizes { readers: 8, writers: 6 }
     }
 }
 
 /// Logs of one service in PostgreSQL.
 pub struct PgStore {
-    links: Links,
+    writers: WriterPool,
     readers: PgPool,
     projection: Projection,
     statements: Statements,
@@ -86,7 +88,7 @@ pub struct PgStore {
 /// Attempts of a read whose connection turns out to be dead.
 const READ_TRIES: u32 = 3;
 /// Longest time that a reader waits for a connection.
-const ACQUIRE: Duration = Duration::from_secs(5);
+const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
 
 impl PgStore {
     /// Connects to the logs of a service, such as `table`, under the role that `url` names. The
@@ -94,7 +96,7 @@ impl PgStore {
     pub async fn connect(
         url: &str,
         service: &str,
-        pools: Pools,
+        pools: PoolSizes,
     ) -> Result<Arc<PgStore>, ConnectError> {
         PgStore::connect_with(url, service, pools, Projection::nothing()).await
     }
@@ -104,19 +106,24 @@ impl PgStore {
     pub async fn connect_with(
         url: &str,
         service: &str,
-        pools: Pools,
+        pools: PoolSizes,
         projection: Projection,
     ) -> Result<Arc<PgStore>, ConnectError> {
-        let options = options(url, service)?;
+        let options = connect_options(url, service)?;
         let schema: Arc<str> = service.into();
-        let links = Links::new(options.clone(), schema.clone(), pools.writers);
-        let mut link = links.take().await.map_err(ConnectError::Unavailable)?;
-        if !sql::migrated(&mut link).await.map_err(ConnectError::Unavailable)? {
+        let links = WriterPool::new(options.clone(), schema.clone(), pools.writers);
+        let mut link = links.acquire().await.map_err(ConnectError::Unavailable)?;
+        if !sql::is_migrated(&mut link).await.map_err(ConnectError::Unavailable)? {
             return Err(ConnectError::NotMigrated { service: service.into() });
         }
-        links.put_back(link);
+        links.release(link);
         let readers = readers(options, schema, pools);
-        Ok(Arc::new(PgStore { links, readers, projection, statements: Statements::default() }))
+        Ok(Arc::new(PgStore {
+            writers: links,
+            readers,
+            projection,
+            statements: Statements::default(),
+        }))
     }
 }
 
@@ -126,11 +133,11 @@ impl PgStore {
     /// # Errors
     /// All wrong settings with their remedies, or the database cannot be reached.
     pub async fn require_durability(&self) -> Result<(), ConnectError> {
-        let mut link = self.links.take().await.map_err(ConnectError::Unavailable)?;
-        let promises = in_time(sql::promises(&mut link)).await;
+        let mut link = self.writers.acquire().await.map_err(ConnectError::Unavailable)?;
+        let promises = with_statement_timeout(sql::durability_settings(&mut link)).await;
         let promises = promises.map_err(ConnectError::Unavailable)?;
-        self.links.put_back(link);
-        let wrong = durability::wrong(&promises);
+        self.writers.release(link);
+        let wrong = durability::violations(&promises);
         if wrong.is_empty() { Ok(()) } else { Err(ConnectError::Unsafe(wrong)) }
     }
 
@@ -147,36 +154,37 @@ impl PgStore {
         &self,
         link: &mut PgConnection,
         batch: &Batch,
-    ) -> Result<Result<Appended, ClockOff>, sqlx::Error> {
-        if batch.behind.is_none() {
-            let Timed { done, time } = self.write_in_turn(link, batch).await?;
+    ) -> Result<Result<AppendOutcome, ClockSkew>, sqlx::Error> {
+        if batch.pipelined_after.is_none() {
+            let TimedOutcome { outcome: done, time } = self.write_in_turn(link, batch).await?;
             if done {
-                return Ok(Ok(Appended::Done));
+                return Ok(Ok(AppendOutcome::Written));
             }
             let checked = batch.clock.check(Some(batch.recorded_at()), time);
-            return Ok(checked.map(|()| Appended::Fenced));
+            return Ok(checked.map(|()| AppendOutcome::Fenced));
         }
-        let rows = batch.rows.as_ref().unwrap_or(&self.projection.none);
-        let Some(ahead) = rows.ahead() else { return Ok(Ok(Appended::Fenced)) };
-        let written = self.write_as(link, batch, Form::Ahead(ahead)).await;
+        let rows = batch.rows.as_ref().unwrap_or(&self.projection.no_rows);
+        let Some(ahead) = rows.pipelined() else { return Ok(Ok(AppendOutcome::Fenced)) };
+        let written = self.write_as(link, batch, AppendForm::Pipelined(ahead)).await;
         // The batch is tried again in its turn.
-        let again = |error: &_| error::is_out_of_turn(error) || error::is_of_the_projection(error);
+        let again =
+            |error: &_| error::is_pipeline_conflict(error) || error::is_projection_conflict(error);
         if written.as_ref().is_err_and(again) {
-            return Ok(Ok(Appended::Fenced));
+            return Ok(Ok(AppendOutcome::Fenced));
         }
-        written.map(|_| Ok(Appended::Done))
+        written.map(|_| Ok(AppendOutcome::Written))
     }
 
     async fn write_in_turn(
         &self,
         link: &mut PgConnection,
         batch: &Batch,
-    ) -> Result<Timed<bool>, sqlx::Error> {
-        let rows = batch.rows.as_ref().unwrap_or(&self.projection.none);
-        let form = Form::InTurn(rows.ctes().unwrap_or(self.projection.ctes));
+    ) -> Result<TimedOutcome<bool>, sqlx::Error> {
+        let rows = batch.rows.as_ref().unwrap_or(&self.projection.no_rows);
+        let form = AppendForm::InTurn(rows.ctes().unwrap_or(self.projection.ctes));
         let written = self.write_as(link, batch, form).await;
-        match (&written, rows.clearing()) {
-            (Err(error), Some(clearing)) if error::is_of_the_projection(error) => {
+        match (&written, rows.clearing_statement()) {
+            (Err(error), Some(clearing)) if error::is_projection_conflict(error) => {
                 tracing::warn!(log = %batch.log, %error, "a row stands where one of a batch goes: it is removed");
                 sqlx::raw_sql(clearing).execute(&mut *link).await?;
                 self.write_as(link, batch, form).await
@@ -189,19 +197,19 @@ impl PgStore {
         &self,
         link: &mut PgConnection,
         batch: &Batch,
-        form: Form,
-    ) -> Result<Timed<bool>, sqlx::Error> {
+        form: AppendForm,
+    ) -> Result<TimedOutcome<bool>, sqlx::Error> {
         let mut arguments = sql::append_arguments(batch)?;
-        let rows = batch.rows.as_ref().unwrap_or(&self.projection.none);
+        let rows = batch.rows.as_ref().unwrap_or(&self.projection.no_rows);
         rows.bind(&mut arguments).map_err(sqlx::Error::Encode)?;
         sql::append(link, &self.statements.of(form), arguments).await
     }
 }
 
-fn readers(options: PgConnectOptions, schema: Arc<str>, pools: Pools) -> PgPool {
+fn readers(options: PgConnectOptions, schema: Arc<str>, pools: PoolSizes) -> PgPool {
     PgPoolOptions::new()
         .max_connections(pools.readers.max(1))
-        .acquire_timeout(ACQUIRE)
+        .acquire_timeout(ACQUIRE_TIMEOUT)
         .test_before_acquire(false)
         .after_connect(move |connection, _| {
             let schema = schema.clone();
@@ -227,10 +235,10 @@ impl PgStore {
         let mut tries = READ_TRIES;
         loop {
             tries -= 1;
-            match in_time(query()).await.map_err(Trouble::of) {
+            match with_statement_timeout(query()).await.map_err(StatementError::classify) {
                 Ok(rows) => return Ok(rows),
-                Err(Trouble::Doubt(_)) if tries > 0 => drop_idle(&self.readers),
-                Err(trouble) => return Err(trouble.of_a_read()),
+                Err(StatementError::InDoubt(_)) if tries > 0 => drop_idle(&self.readers),
+                Err(trouble) => return Err(trouble.into_read_error()),
             }
         }
     }
@@ -238,36 +246,36 @@ impl PgStore {
 
 #[async_trait]
 impl Store for PgStore {
-    async fn claim(&self, claim: &Claim) -> Result<Claimed, StoreError> {
-        let mut link = self.links.take().await.map_err(StoreError::unavailable)?;
-        let claimed = in_time(sql::claim(&mut link, claim)).await;
-        let Timed { done, time } = self.links.settle(link, claimed)?;
-        if let Some(fence) = done {
-            return Ok(Claimed::Yours(fence));
+    async fn claim(&self, claim: &Claim) -> Result<ClaimOutcome, StoreError> {
+        let mut link = self.writers.acquire().await.map_err(StoreError::unavailable)?;
+        let claimed = with_statement_timeout(sql::claim(&mut link, claim)).await;
+        let TimedOutcome { outcome, time } = self.writers.release_unless_broken(link, claimed)?;
+        if let Some(fence) = outcome {
+            return Ok(ClaimOutcome::Granted(fence));
         }
         claim.clock.check(None, time).map_err(StoreError::Clock)?;
-        let mut link = self.links.take().await.map_err(StoreError::unavailable)?;
-        let held = in_time(sql::fence(&mut link, &claim.log)).await;
-        match self.links.settle(link, held)? {
-            Some((fence, remaining)) => Ok(Claimed::Held { fence, remaining }),
+        let mut link = self.writers.acquire().await.map_err(StoreError::unavailable)?;
+        let held = with_statement_timeout(sql::fence(&mut link, &claim.log)).await;
+        match self.writers.release_unless_broken(link, held)? {
+            Some((fence, remaining)) => Ok(ClaimOutcome::Held { fence, remaining }),
             None => Err(StoreError::Corrupt("the log's owner row came and went".into())),
         }
     }
 
     async fn renew(&self, renewal: &Renewal) -> Result<bool, StoreError> {
-        let mut link = self.links.take().await.map_err(StoreError::unavailable)?;
-        let renewed = in_time(sql::renew(&mut link, renewal)).await;
-        let Timed { done, time } = self.links.settle(link, renewed)?;
-        if !done {
+        let mut link = self.writers.acquire().await.map_err(StoreError::unavailable)?;
+        let renewed = with_statement_timeout(sql::renew(&mut link, renewal)).await;
+        let TimedOutcome { outcome, time } = self.writers.release_unless_broken(link, renewed)?;
+        if !outcome {
             renewal.clock.check(None, time).map_err(StoreError::Clock)?;
         }
-        Ok(done)
+        Ok(outcome)
     }
 
     async fn fence(&self, log: &str) -> Result<Option<Fence>, StoreError> {
-        let mut link = self.links.take().await.map_err(StoreError::unavailable)?;
-        let fence = in_time(sql::fence(&mut link, log)).await;
-        Ok(self.links.settle(link, fence)?.map(|(fence, _)| fence))
+        let mut link = self.writers.acquire().await.map_err(StoreError::unavailable)?;
+        let fence = with_statement_timeout(sql::fence(&mut link, log)).await;
+        Ok(self.writers.release_unless_broken(link, fence)?.map(|(fence, _)| fence))
     }
 
     async fn size(&self, log: &str) -> Result<u64, StoreError> {
@@ -276,24 +284,24 @@ impl Store for PgStore {
         Ok(fence.await?.map_or(0, |(fence, _)| fence.size))
     }
 
-    async fn append(&self, batch: &Batch) -> Result<Appended, StoreError> {
-        let mut link = self.links.take().await.map_err(StoreError::unavailable)?;
-        let written = in_time(self.write(&mut link, batch)).await;
-        match self.links.settle(link, written) {
+    async fn append(&self, batch: &Batch) -> Result<AppendOutcome, StoreError> {
+        let mut link = self.writers.acquire().await.map_err(StoreError::unavailable)?;
+        let written = with_statement_timeout(self.write(&mut link, batch)).await;
+        match self.writers.release_unless_broken(link, written) {
             Ok(written) => written.map_err(StoreError::Clock),
-            Err(Trouble::Repeated) => Ok(Appended::Repeated),
+            Err(StatementError::Duplicate) => Ok(AppendOutcome::Duplicate),
             Err(trouble) => Err(trouble.into()),
         }
     }
 
-    fn takes_entries_ahead(&self) -> bool {
-        self.projection.none.ahead().is_some()
+    fn pipelines_entries(&self) -> bool {
+        self.projection.no_rows.pipelined().is_some()
     }
 
     async fn last_events(&self, log: &str, of: &[StreamId]) -> Result<Vec<Event>, StoreError> {
-        let mut link = self.links.take().await.map_err(StoreError::unavailable)?;
-        let events = in_time(sql::last_events(&mut link, log, of)).await;
-        self.links.settle(link, events).map_err(Trouble::of_a_read)
+        let mut link = self.writers.acquire().await.map_err(StoreError::unavailable)?;
+        let events = with_statement_timeout(sql::last_events(&mut link, log, of)).await;
+        self.writers.release_unless_broken(link, events).map_err(StatementError::into_read_error)
     }
 
     async fn last_of_stream(
@@ -308,7 +316,11 @@ impl Store for PgStore {
         Ok(last.await?.pop())
     }
 
-    async fn requests(&self, log: &str, of: &[RequestKey]) -> Result<Vec<Stored>, StoreError> {
+    async fn requests(
+        &self,
+        log: &str,
+        of: &[RequestKey],
+    ) -> Result<Vec<AnsweredRequest>, StoreError> {
         self.read_with(|| sql::requests(&self.readers, log, of)).await
     }
 
@@ -321,7 +333,7 @@ impl Store for PgStore {
         log: &str,
         below: Option<RequestKey>,
         limit: usize,
-    ) -> Result<Vec<Stored>, StoreError> {
+    ) -> Result<Vec<AnsweredRequest>, StoreError> {
         self.read_with(|| sql::latest_requests(&self.readers, log, below, limit)).await
     }
 

@@ -7,7 +7,7 @@ use merkle::Tree;
 use primitives::StreamId;
 
 use crate::error::ReadError;
-use crate::event::Stored;
+use crate::event::AnsweredRequest;
 use crate::key::RequestKey;
 use crate::store::Store;
 
@@ -41,14 +41,14 @@ impl Reader {
         let events = self.store.read(&self.log, from, limit).await?;
         let gap = events.iter().zip(from.0..).find(|(event, at)| event.position.0 != *at);
         if let Some((_, at)) = gap {
-            return Err(self.missing(Some(at), &format!("position {at}")).await);
+            return Err(self.gap_error(Some(at), &format!("position {at}")).await);
         }
         Ok(events)
     }
 
     /// Reason for a gap before other events; `position` is that of the gap, if known. The last
     /// event of the log or of a stream is never removed, so a missing end is not due to a cut.
-    async fn missing(&self, position: Option<u64>, at: &str) -> ReadError {
+    async fn gap_error(&self, position: Option<u64>, at: &str) -> ReadError {
         match self.cut().await {
             Ok(Some(tree)) if position.is_none_or(|position| position < tree.size()) => {
                 ReadError::Archived { size: tree.size() }
@@ -77,7 +77,7 @@ impl Reader {
         let events = self.store.read_stream(&self.log, stream, from, limit).await?;
         let gap = events.iter().zip(from.0.max(1)..).find(|(event, at)| event.version.0 != *at);
         if let Some((_, at)) = gap {
-            return Err(self.missing(None, &format!("version {at} of stream {stream}")).await);
+            return Err(self.gap_error(None, &format!("version {at} of stream {stream}")).await);
         }
         Ok(events)
     }
@@ -88,12 +88,12 @@ impl Reader {
     }
 
     /// Answered request with this key.
-    pub async fn request(&self, key: RequestKey) -> Result<Option<Stored>, ReadError> {
+    pub async fn request(&self, key: RequestKey) -> Result<Option<AnsweredRequest>, ReadError> {
         Ok(self.store.requests(&self.log, &[key]).await?.pop())
     }
 
     /// Answered requests among these keys, in any order.
-    pub async fn requests(&self, keys: &[RequestKey]) -> Result<Vec<Stored>, ReadError> {
+    pub async fn requests(&self, keys: &[RequestKey]) -> Result<Vec<AnsweredRequest>, ReadError> {
         Ok(self.store.requests(&self.log, keys).await?)
     }
 }

@@ -14,18 +14,18 @@ use crate::log::{Health, Log, Options};
 use crate::store::Store;
 
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
-const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+const MAX_PAUSE: Duration = Duration::from_secs(1);
 /// Time between two log lines about one lasting outage.
-const QUIET: Duration = Duration::from_secs(60);
+const LOG_INTERVAL: Duration = Duration::from_secs(60);
 /// Time between two checks of the write health.
-const LOOK: Duration = Duration::from_millis(250);
+const CHECK_INTERVAL: Duration = Duration::from_millis(250);
 
 /// Reason why a log is waited for, as text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Waits<'a> {
+pub enum WaitReason<'a> {
     /// Another process owns it.
     Standby(&'a str),
-    Trouble(&'a str),
+    Outage(&'a str),
 }
 
 impl Log {
@@ -34,16 +34,16 @@ impl Log {
     ///
     /// # Errors
     /// Only [`OpenError::Corrupt`].
-    pub async fn open_in_turn(
+    pub async fn open_when_free(
         store: Arc<dyn Store>,
         mut options: Options,
-        waits: impl Fn(Waits<'_>) + Send + Sync,
+        waits: impl Fn(WaitReason<'_>) + Send + Sync,
     ) -> Result<Log, OpenError> {
-        let (mut pause, mut told) = (FIRST_PAUSE, Told::default());
+        let (mut pause, mut told) = (FIRST_PAUSE, WaitLog::default());
         loop {
             let error = match Log::open(Arc::clone(&store), options.clone()).await {
                 Ok(log) => {
-                    told.over(&options.name);
+                    told.log_end(&options.name);
                     return Ok(log);
                 }
                 Err(error) => error,
@@ -52,35 +52,35 @@ impl Log {
                 OpenError::Corrupt { .. } => return Err(error),
                 OpenError::Held { owner, address, .. } => {
                     options.take_over = false;
-                    waits(Waits::Standby(&format!("standby: {error}")));
+                    waits(WaitReason::Standby(&format!("standby: {error}")));
                     // The claim has already waited for a whole lease.
                     pause = FIRST_PAUSE;
-                    told.held(&error, &format!("{owner} at {address}"));
+                    told.log_owner(&error, &format!("{owner} at {address}"));
                 }
                 OpenError::Lost { .. }
                 | OpenError::Unavailable { .. }
                 | OpenError::Clock { .. } => {
                     options.take_over &= !matches!(error, OpenError::Lost { .. });
-                    waits(Waits::Trouble(&words(&error)));
-                    told.trouble(&error);
+                    waits(WaitReason::Outage(&error_chain(&error)));
+                    told.log_outage(&error);
                 }
             }
             sleep(pause).await;
-            pause = (pause * 2).min(LONGEST_PAUSE);
+            pause = (pause * 2).min(MAX_PAUSE);
         }
     }
 
     /// Reports whether the store takes writes, until the log is no longer owned here. The future
     /// holds no handle of the log, so it does not keep the log from being released.
-    pub fn report<R>(&self, report: R) -> impl Future<Output = ()> + Send + use<R>
+    pub fn report_writes<R>(&self, report: R) -> impl Future<Output = ()> + Send + use<R>
     where
-        R: Fn(Writes<'_>) + Send + Sync,
+        R: Fn(WriteHealth<'_>) + Send + Sync,
     {
-        let (health, stopped, stale) = (self.health(), self.stopped(), self.stale());
+        let (health, stopped, stale) = (self.watch_health(), self.stopped(), self.max_silence());
         async move {
             let reports = report_health(&health, stale, &report);
             if stopped.run_until_cancelled(reports).await.is_none() {
-                report(Writes::Trouble("the log is not owned here any more"));
+                report(WriteHealth::Outage("the log is not owned here any more"));
             }
         }
     }
@@ -88,22 +88,22 @@ impl Log {
 
 /// Health of the log's writes.
 #[derive(Clone, Copy, Debug)]
-pub enum Writes<'a> {
-    Taken,
+pub enum WriteHealth<'a> {
+    Accepted,
     /// Writes fail at the moment, for this reason.
-    Trouble(&'a str),
+    Outage(&'a str),
     /// Writes have failed for longer than the lease, for this reason: another process may own the
     /// log.
-    Silence(&'a str),
+    LeaseExpired(&'a str),
 }
 
 async fn report_health(
     health: &watch::Receiver<Health>,
     stale: Duration,
-    report: &(impl Fn(Writes<'_>) + Send + Sync),
+    report: &(impl Fn(WriteHealth<'_>) + Send + Sync),
 ) {
     loop {
-        let Health { written, trouble } = health.borrow().clone();
+        let Health { written, outage: trouble } = health.borrow().clone();
         let silent = written.elapsed();
         let what = match trouble {
             Some(trouble) => Some(format!("the log takes nothing: {trouble}")),
@@ -113,16 +113,16 @@ async fn report_health(
             None => None,
         };
         report(match &what {
-            None => Writes::Taken,
+            None => WriteHealth::Accepted,
             // By then the lease has expired.
-            Some(what) if silent >= stale * 2 => Writes::Silence(what),
-            Some(what) => Writes::Trouble(what),
+            Some(what) if silent >= stale * 2 => WriteHealth::LeaseExpired(what),
+            Some(what) => WriteHealth::Outage(what),
         });
-        sleep(LOOK).await;
+        sleep(CHECK_INTERVAL).await;
     }
 }
 
-fn words(error: &OpenError) -> String {
+fn error_chain(error: &OpenError) -> String {
     let mut words = error.to_string();
     let mut source = std::error::Error::source(error);
     while let Some(error) = source {
@@ -134,33 +134,33 @@ fn words(error: &OpenError) -> String {
 
 /// State of the log lines about a wait.
 #[derive(Default)]
-struct Told {
+struct WaitLog {
     owner: Option<String>,
-    trouble: Option<Instant>,
+    outage_logged_at: Option<Instant>,
 }
 
-impl Told {
+impl WaitLog {
     /// Logs each owner once.
-    fn held(&mut self, error: &OpenError, owner: &str) {
+    fn log_owner(&mut self, error: &OpenError, owner: &str) {
         if self.owner.as_deref() != Some(owner) {
             tracing::info!("standby: {error}; this process takes it then");
             self.owner = Some(owner.to_owned());
         }
     }
 
-    fn trouble(&mut self, error: &OpenError) {
-        if self.trouble.is_none_or(|told| told.elapsed() >= QUIET) {
+    fn log_outage(&mut self, error: &OpenError) {
+        if self.outage_logged_at.is_none_or(|told| told.elapsed() >= LOG_INTERVAL) {
             tracing::warn!(
                 runbook = "deploy/README.md, The database is away",
                 "{}; tried again until it can be taken",
-                words(error)
+                error_chain(error)
             );
-            self.trouble = Some(Instant::now());
+            self.outage_logged_at = Some(Instant::now());
         }
     }
 
-    fn over(&self, log: &str) {
-        if self.owner.is_some() || self.trouble.is_some() {
+    fn log_end(&self, log: &str) {
+        if self.owner.is_some() || self.outage_logged_at.is_some() {
             tracing::info!(log, "the log is taken: this process serves now");
         }
     }

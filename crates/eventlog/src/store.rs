@@ -21,15 +21,15 @@ use merkle::Tree;
 use primitives::{StreamId, UnixMicros};
 
 use crate::error::Source;
-use crate::event::Stored;
-use crate::group::Rows;
+use crate::event::AnsweredRequest;
+use crate::group::ProjectionRows;
 use crate::key::RequestKey;
 
 #[async_trait]
 pub trait Store: Send + Sync {
     /// Takes the log for a new owner if its lease has ended, or at once with `take_over`. Creates
     /// the log if it does not exist.
-    async fn claim(&self, claim: &Claim) -> Result<Claimed, StoreError>;
+    async fn claim(&self, claim: &Claim) -> Result<ClaimOutcome, StoreError>;
 
     /// Restarts the owner's lease; a lease of zero releases it. `false` if the owner's epoch is
     /// gone. A renewal is a commit of its own: all commits before it are as durable as it is.
@@ -44,11 +44,11 @@ pub trait Store: Send + Sync {
     }
 
     /// Writes a batch whole or not at all. [`StoreError::InDoubt`] if the outcome is unknown.
-    async fn append(&self, batch: &Batch) -> Result<Appended, StoreError>;
+    async fn append(&self, batch: &Batch) -> Result<AppendOutcome, StoreError>;
 
     /// Whether a batch of plain entries may be sent behind another one. `false` if the store's
     /// projection does not allow it.
-    fn takes_entries_ahead(&self) -> bool;
+    fn pipelines_entries(&self) -> bool;
 
     /// Last event of each of the streams that have one, in any order.
     async fn last_events(&self, log: &str, of: &[StreamId]) -> Result<Vec<Event>, StoreError>;
@@ -63,7 +63,11 @@ pub trait Store: Send + Sync {
     }
 
     /// Answered requests among these keys, in any order.
-    async fn requests(&self, log: &str, of: &[RequestKey]) -> Result<Vec<Stored>, StoreError>;
+    async fn requests(
+        &self,
+        log: &str,
+        of: &[RequestKey],
+    ) -> Result<Vec<AnsweredRequest>, StoreError>;
 
     /// Tree at the log's cut: the events before it were archived and removed, except the last of
     /// each stream. `None` if no event was removed.
@@ -76,7 +80,7 @@ pub trait Store: Send + Sync {
         log: &str,
         below: Option<RequestKey>,
         limit: usize,
-    ) -> Result<Vec<Stored>, StoreError>;
+    ) -> Result<Vec<AnsweredRequest>, StoreError>;
 
     /// Events from a position on, in order, at most `limit`.
     async fn read(&self, log: &str, from: Position, limit: usize)
@@ -102,12 +106,12 @@ pub struct Claim {
     pub lease: Duration,
     /// Whether to take the log without waiting for the present owner's lease.
     pub take_over: bool,
-    pub clock: Reading,
+    pub clock: ClockReading,
 }
 
 /// Reading of the owner's clock when a statement is sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Reading {
+pub struct ClockReading {
     pub at: UnixMicros,
     /// Largest difference from the store's clock, not counting the time that the statement was on
     /// its way.
@@ -115,12 +119,12 @@ pub struct Reading {
 }
 
 #[derive(Clone, Debug)]
-pub enum Claimed {
+pub enum ClaimOutcome {
     /// The log belongs to the claimant, under the fence's epoch, which is a random number that no
     /// owner had before. `alive_at` and `tree` are as the previous owner left them. The claim is a
     /// commit of its own, made after everything that it found, so all of that is as durable as the
     /// claim.
-    Yours(Fence),
+    Granted(Fence),
     /// Another owner has the log, for at least the given time.
     Held { fence: Fence, remaining: Duration },
 }
@@ -130,9 +134,9 @@ pub struct Renewal {
     pub log: Arc<str>,
     pub epoch: u64,
     pub lease: Duration,
-    pub clock: Reading,
+    pub clock: ClockReading,
     /// Whether the owner serves. If so, the reading is kept as [`Fence::alive_at`].
-    pub serves: bool,
+    pub is_serving: bool,
     /// Number of events that the owner knows to be committed. A store with fewer events is another
     /// one, such as a lagging replica after a fail-over: there the renewal fails.
     pub size: u64,
@@ -162,15 +166,15 @@ pub struct Batch {
     pub first: u64,
     /// Events, all recorded at the same time.
     pub events: Arc<[Event]>,
-    pub requests: Arc<[Stored]>,
+    pub requests: Arc<[AnsweredRequest]>,
     /// Rows for the store's projection.
-    pub rows: Option<Arc<dyn Rows>>,
+    pub rows: Option<Arc<dyn ProjectionRows>>,
     /// First position of the previous batch, if that is still being written. The store may begin
     /// with this batch, but writes it only after that one. If it cannot, it answers
     /// [`Appended::Fenced`], at once or later.
-    pub behind: Option<u64>,
+    pub pipelined_after: Option<u64>,
     pub lease: Duration,
-    pub clock: Reading,
+    pub clock: ClockReading,
     /// Peaks of the tree including this batch.
     pub tree: Vec<[u8; 32]>,
 }
@@ -184,12 +188,12 @@ impl Batch {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Appended {
-    Done,
+pub enum AppendOutcome {
+    Written,
     /// The fence shows another epoch or size; this attempt wrote nothing.
     Fenced,
     /// A request of the batch was answered before; nothing was written.
-    Repeated,
+    Duplicate,
 }
 
 #[derive(Clone, Debug, thiserror::Error)]
@@ -205,7 +209,7 @@ pub enum StoreError {
     Refused(#[source] Source),
     /// Nothing was changed, because a clock is wrong.
     #[error(transparent)]
-    Clock(ClockOff),
+    Clock(ClockSkew),
     /// The stored log contradicts itself or the request.
     #[error("the store is corrupt: {0}")]
     Corrupt(Arc<str>),
@@ -213,7 +217,7 @@ pub enum StoreError {
 
 /// Clock that is too far from the store's, with the difference in microseconds; positive is ahead.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum ClockOff {
+pub enum ClockSkew {
     #[error("{}", owner_is_off(*.0))]
     Owner(i64),
     #[error(
@@ -243,24 +247,24 @@ pub struct StoreTime {
     pub now: UnixMicros,
 }
 
-impl Reading {
+impl ClockReading {
     /// Refuses a reading, or a time to be recorded, that is too far from the store's clock. A
     /// reading is behind compared with the time at which the statement arrived, and ahead compared
     /// with the time now.
     ///
     /// # Errors
     /// The clock that is off, and the difference.
-    pub fn check(self, recorded_at: Option<UnixMicros>, store: StoreTime) -> Result<(), ClockOff> {
-        let Reading { at, skew } = self;
+    pub fn check(self, recorded_at: Option<UnixMicros>, store: StoreTime) -> Result<(), ClockSkew> {
+        let ClockReading { at, skew } = self;
         if at > store.now.plus(skew) {
-            return Err(ClockOff::Owner(signed(at.since(store.now))));
+            return Err(ClockSkew::Owner(signed(at.since(store.now))));
         }
         if at.plus(skew) < store.received {
-            return Err(ClockOff::Owner(-signed(store.received.since(at))));
+            return Err(ClockSkew::Owner(-signed(store.received.since(at))));
         }
         match recorded_at {
             Some(recorded) if recorded > store.now.plus(skew) => {
-                Err(ClockOff::Log(signed(recorded.since(store.now))))
+                Err(ClockSkew::Log(signed(recorded.since(store.now))))
             }
             Some(_) | None => Ok(()),
         }

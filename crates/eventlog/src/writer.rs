@@ -31,34 +31,34 @@ use tokio::sync::{broadcast, mpsc, watch};
 use tokio::task::yield_now;
 use tokio::time::{Instant, sleep, sleep_until};
 
-use crate::answered::{Answered, Known};
-use crate::batch::{Stamped, Start, stamp};
+use crate::answer_cache::{AnswerCache, RequestLookup};
+use crate::batch::{BatchStart, StampedBatch, stamp};
 use crate::error::AppendError;
-use crate::event::{Stored, TreeHead};
-use crate::heads::{Head, Heads};
+use crate::event::{AnsweredRequest, TreeHead};
 use crate::log::{Health, Options};
-use crate::queue::{Command, Gathering, Waiting};
-use crate::store::{Appended, Batch, Renewal, Store, StoreError};
-use ahead::CROWD;
-use attend::Written;
-pub(crate) use clock::ClockTrouble;
-use flight::{Attempted, Flight};
-pub(crate) use spare::Spare;
+use crate::queue::{BatchBuilder, Command, QueuedAppend};
+use crate::store::{AppendOutcome, Batch, Renewal, Store, StoreError};
+use crate::stream_heads::{StreamHead, StreamHeads};
+pub(crate) use clock_alarm::ClockAlarm;
+pub(crate) use cpu_headroom::CpuHeadroom;
+use in_doubt::BatchOutcome;
+use in_flight::{AttemptResult, InFlight};
+use pipeline::MIN_PIPELINED_ENTRIES;
 
-mod ahead;
-mod attend;
-mod clock;
-mod flight;
-mod spare;
+mod clock_alarm;
+mod cpu_headroom;
+mod in_doubt;
+mod in_flight;
+mod pipeline;
 
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
-const LONGEST_PAUSE: Duration = Duration::from_millis(500);
+const MAX_PAUSE: Duration = Duration::from_millis(500);
 
 /// Time between two attempts while a clock is off.
 const CLOCK_PAUSE: Duration = Duration::from_millis(100);
 
 /// Most yields to other tasks between two batches.
-const TURNS: usize = 16;
+const MAX_YIELDS_PER_COMMIT: usize = 16;
 
 pub(crate) struct Writer {
     pub(crate) store: Arc<dyn Store>,
@@ -66,25 +66,25 @@ pub(crate) struct Writer {
     pub(crate) epoch: u64,
     pub(crate) queue: mpsc::Receiver<Command>,
     /// Entries taken from the queue and not sent yet, in the queue's order.
-    pub(crate) backlog: VecDeque<Waiting>,
+    pub(crate) backlog: VecDeque<QueuedAppend>,
     pub(crate) closing: bool,
     pub(crate) tree: Tree,
     pub(crate) recorded_at: UnixMicros,
-    pub(crate) heads: Heads,
-    pub(crate) answered: Arc<RwLock<Answered>>,
+    pub(crate) heads: StreamHeads,
+    pub(crate) answer_cache: Arc<RwLock<AnswerCache>>,
     pub(crate) head: watch::Sender<TreeHead>,
     pub(crate) commits: broadcast::Sender<Arc<[Event]>>,
     pub(crate) renew_at: Instant,
-    pub(crate) spare: Spare,
-    pub(crate) clock: ClockTrouble,
+    pub(crate) cpu_headroom: CpuHeadroom,
+    pub(crate) clock_alarm: ClockAlarm,
     pub(crate) health: watch::Sender<Health>,
 }
 
 /// Another process owns the log.
-struct Lost;
+struct OwnershipLost;
 
 enum Task {
-    Commit(Vec<Waiting>),
+    Commit(Vec<QueuedAppend>),
     Renew,
 }
 
@@ -117,8 +117,8 @@ impl Writer {
     /// Lets the callers that were just answered run, if they are tasks of this process, so that the
     /// next batch holds their next entries too. Otherwise half of them would miss every other
     /// commit. It does not wait.
-    async fn let_back_in(&self, callers: usize) {
-        for _ in 0..TURNS {
+    async fn yield_to_callers(&self, callers: usize) {
+        for _ in 0..MAX_YIELDS_PER_COMMIT {
             if self.queue.len() + self.backlog.len() >= callers {
                 break;
             }
@@ -136,18 +136,22 @@ impl Writer {
             tokio::select! {
                 biased;
                 () = sleep_until(self.renew_at) => return Some(Task::Renew),
-                command = self.queue.recv() => self.hear(command),
+                command = self.queue.recv() => self.receive(command),
             }
         }
-        self.hear_all();
+        self.receive_all();
         // Two batches alternate between the database and this process; with a single one each of
         // the two would be idle half of the time.
         let half = self.backlog.len() / 2;
-        let most = if half >= CROWD && self.could_go_ahead(half) { half } else { usize::MAX };
-        self.gather(most).map(Task::Commit)
+        let most = if half >= MIN_PIPELINED_ENTRIES && self.can_pipeline(half) {
+            half
+        } else {
+            usize::MAX
+        };
+        self.take_batch(most).map(Task::Commit)
     }
 
-    fn hear(&mut self, command: Option<Command>) {
+    fn receive(&mut self, command: Option<Command>) {
         match command {
             Some(Command::Append(waiting)) => self.backlog.push_back(*waiting),
             Some(Command::Close) | None => self.closing = true,
@@ -155,19 +159,19 @@ impl Writer {
     }
 
     /// Takes all commands that are in the queue now.
-    fn hear_all(&mut self) {
+    fn receive_all(&mut self) {
         while !self.closing && self.backlog.len() < self.options.limits.batch_events {
             match self.queue.try_recv() {
-                Ok(command) => self.hear(Some(command)),
+                Ok(command) => self.receive(Some(command)),
                 Err(_) => break,
             }
         }
     }
 
     /// Takes the first entries of the backlog that fit into one batch, at most `most`.
-    fn gather(&mut self, most: usize) -> Option<Vec<Waiting>> {
+    fn take_batch(&mut self, most: usize) -> Option<Vec<QueuedAppend>> {
         let first = if most == 0 { None } else { self.backlog.pop_front() };
-        let mut batch = Gathering::new(first?);
+        let mut batch = BatchBuilder::new(first?);
         while batch.waiting.len() < most
             && let Some(next) = self.backlog.pop_front()
         {
@@ -181,95 +185,101 @@ impl Writer {
 
     /// Commits a batch, and the batches that follow it ahead of their turn. Entries whose requests
     /// were answered before are refused as duplicates. A group is appended or refused as a whole.
-    async fn commit(&mut self, batch: Vec<Waiting>) -> Result<(), Lost> {
-        let give_up = batch.first().map_or_else(Instant::now, |first| self.give_up(first));
-        let Some(mut flight) = self.ready(batch, give_up).await? else { return Ok(()) };
+    async fn commit(&mut self, batch: Vec<QueuedAppend>) -> Result<(), OwnershipLost> {
+        let give_up = batch.first().map_or_else(Instant::now, |first| self.retry_deadline(first));
+        let Some(mut flight) = self.stamp_and_send(batch, give_up).await? else { return Ok(()) };
         loop {
             let mut next = None;
-            let written = match self.fly(&mut flight, &mut next).await {
-                Ok(Appended::Done) => self.surely_written(&flight.batch, flight.sent).await,
-                attempted => self.attend(&mut flight, attempted, next.as_mut()).await,
+            let written = match self.wait_for_batch(&mut flight, &mut next).await {
+                Ok(AppendOutcome::Written) => {
+                    self.confirm_written(&flight.batch, flight.sent_at).await
+                }
+                attempted => self.resolve_in_doubt(&mut flight, attempted, next.as_mut()).await,
             };
             let plain = flight.is_plain();
-            let (waiting, stamped, give_up) = flight.landed();
+            let (waiting, stamped, give_up) = flight.into_parts();
             let rest = match written {
-                Written::Done => {
+                BatchOutcome::Written => {
                     let callers = waiting.len();
-                    self.committed(stamped, waiting);
+                    self.apply_commit(stamped, waiting);
                     if plain || next.is_none() {
-                        self.let_back_in(callers).await;
+                        self.yield_to_callers(callers).await;
                     }
                     let Some(next) = next else { return Ok(()) };
                     flight = next;
                     continue;
                 }
-                Written::Repeated => {
-                    self.call_back(next);
+                BatchOutcome::Duplicate => {
+                    self.requeue(next);
                     match self.answer_repeats(waiting, give_up).await {
                         Ok(rest) => rest,
-                        Err((waiting, error)) => return self.fail(waiting, error),
+                        Err((waiting, error)) => return self.refuse_batch(waiting, error),
                     }
                 }
-                Written::Not(StoreError::Clock(_)) if Instant::now() < give_up => {
-                    self.call_back(next);
+                BatchOutcome::NotWritten(StoreError::Clock(_)) if Instant::now() < give_up => {
+                    self.requeue(next);
                     // The next attempt gets a new time, which may be right.
                     sleep(CLOCK_PAUSE).await;
                     waiting
                 }
-                Written::Not(error) => {
-                    self.call_back(next);
-                    return self.fail(waiting, error);
+                BatchOutcome::NotWritten(error) => {
+                    self.requeue(next);
+                    return self.refuse_batch(waiting, error);
                 }
-                Written::Lost => {
+                BatchOutcome::Lost => {
                     let after = next.into_iter().flat_map(|next| next.waiting);
                     waiting.into_iter().chain(after).for_each(|it| it.refuse(AppendError::Lost));
-                    return Err(Lost);
+                    return Err(OwnershipLost);
                 }
             };
-            flight = match self.ready(rest, give_up).await? {
+            flight = match self.stamp_and_send(rest, give_up).await? {
                 Some(flight) => flight,
                 None => return Ok(()),
             };
         }
     }
 
-    fn give_up(&self, waiting: &Waiting) -> Instant {
-        waiting.since + self.options.limits.patience
+    fn retry_deadline(&self, waiting: &QueuedAppend) -> Instant {
+        waiting.since + self.options.limits.store_timeout
     }
 
     /// Waits for a batch, and sends the next one meanwhile if that can go ahead.
-    async fn fly(&mut self, flight: &mut Flight, next: &mut Option<Flight>) -> Attempted {
+    async fn wait_for_batch(
+        &mut self,
+        flight: &mut InFlight,
+        next: &mut Option<InFlight>,
+    ) -> AttemptResult {
         let mut tried = false;
         loop {
-            if next.is_none() && !tried && self.is_worth_it(flight) {
+            if next.is_none() && !tried && self.is_worth_pipelining(flight) {
                 // An obstacle remains until the batch is written.
                 tried = true;
-                *next = self.ahead(flight);
+                *next = self.send_pipelined(flight);
             }
-            let hears = next.is_none() && !tried && self.hears(flight);
+            let hears = next.is_none() && !tried && self.should_receive(flight);
             tokio::select! {
                 biased;
-                attempted = flight.attempted() => return attempted,
-                () = over(next) => {}
+                attempted = flight.result() => return attempted,
+                () = wait_for_attempt(next) => {}
                 command = self.queue.recv(), if hears => {
-                    self.hear(command);
-                    self.hear_all();
+                    self.receive(command);
+                    self.receive_all();
                 }
             }
         }
     }
 
     /// Stamps and sends a batch. `None` if it has no entry left to write.
-    async fn ready(
+    async fn stamp_and_send(
         &mut self,
-        batch: Vec<Waiting>,
+        batch: Vec<QueuedAppend>,
         give_up: Instant,
-    ) -> Result<Option<Flight>, Lost> {
-        let batch = self.refuse_known(batch);
+    ) -> Result<Option<InFlight>, OwnershipLost> {
+        let batch = self.refuse_answered(batch);
         let Some(first) = batch.first() else { return Ok(None) };
-        let now = match first.place() {
+        let now = match first.group_start() {
             Some((place, _)) if place.0 != self.tree.size() => {
-                self.misplaced(batch);
+                self.refuse_misplaced(batch);
                 return Ok(None);
             }
             Some((_, at)) => at,
@@ -277,37 +287,42 @@ impl Writer {
         };
         let heads = match self.heads_of(&batch, give_up).await {
             Ok(heads) => heads,
-            Err(error) => return self.fail(batch, error).map(|()| None),
+            Err(error) => return self.refuse_batch(batch, error).map(|()| None),
         };
-        let start = Start { tree: &self.tree, recorded_at: self.recorded_at.max(now), heads };
-        let stamped = stamp(batch.iter().flat_map(Waiting::entries), start);
+        let start = BatchStart { tree: &self.tree, recorded_at: self.recorded_at.max(now), heads };
+        let stamped = stamp(batch.iter().flat_map(QueuedAppend::entries), start);
         Ok(Some(self.send(batch, stamped, None)))
     }
 
-    fn send(&self, waiting: Vec<Waiting>, stamped: Stamped, behind: Option<u64>) -> Flight {
+    fn send(
+        &self,
+        waiting: Vec<QueuedAppend>,
+        stamped: StampedBatch,
+        behind: Option<u64>,
+    ) -> InFlight {
         let first = waiting.first();
-        let give_up = first.map_or_else(Instant::now, |first| self.give_up(first));
+        let give_up = first.map_or_else(Instant::now, |first| self.retry_deadline(first));
         let batch = Batch {
             log: self.options.name.clone(),
             epoch: self.epoch,
             first: stamped.tree.size() - stamped.events.len() as u64,
             events: stamped.events.clone(),
             requests: stamped.requests.clone(),
-            rows: first.and_then(Waiting::rows),
-            behind,
+            rows: first.and_then(QueuedAppend::rows),
+            pipelined_after: behind,
             lease: self.options.lease,
             clock: self.options.reading(),
             tree: stamped.tree.peaks().to_vec(),
         };
-        Flight::new((waiting, stamped), batch, give_up, Arc::clone(&self.store))
+        InFlight::new((waiting, stamped), batch, give_up, Arc::clone(&self.store))
     }
 
     /// Heads of all streams of a batch. One query finds all that are not cached.
     async fn heads_of(
         &mut self,
-        batch: &[Waiting],
+        batch: &[QueuedAppend],
         give_up: Instant,
-    ) -> Result<BTreeMap<StreamId, Head>, StoreError> {
+    ) -> Result<BTreeMap<StreamId, StreamHead>, StoreError> {
         let mut heads = BTreeMap::new();
         let mut unknown = Vec::new();
         for stream in streams(batch) {
@@ -318,18 +333,21 @@ impl Writer {
         }
         if !unknown.is_empty() {
             let log = &self.options.name;
-            let last = patiently(give_up, || self.store.last_events(log, &unknown)).await?;
-            heads.extend(last.iter().map(|event| (event.stream, Head::of(event))));
+            let last =
+                retry_while_unavailable(give_up, || self.store.last_events(log, &unknown)).await?;
+            heads.extend(
+                last.iter().map(|event| (event.stream, StreamHead::from_last_event(event))),
+            );
         }
         Ok(heads)
     }
 
     /// Refuses the entries whose requests were answered since they were queued, and returns the
     /// others.
-    fn refuse_known(&self, batch: Vec<Waiting>) -> Vec<Waiting> {
+    fn refuse_answered(&self, batch: Vec<QueuedAppend>) -> Vec<QueuedAppend> {
         let mut rest = Vec::with_capacity(batch.len());
         for waiting in batch {
-            match self.known(&waiting) {
+            match self.find_answered(&waiting) {
                 Some(stored) => waiting.refuse(AppendError::Duplicate { stored }),
                 None => rest.push(waiting),
             }
@@ -337,36 +355,36 @@ impl Writer {
         rest
     }
 
-    fn known(&self, waiting: &Waiting) -> Option<Stored> {
+    fn find_answered(&self, waiting: &QueuedAppend) -> Option<AnsweredRequest> {
         let now = (self.options.clock)();
-        let answered = self.answered.read().unwrap_or_else(PoisonError::into_inner);
-        waiting.requests().find_map(|key| match answered.known(key, now) {
-            Known::Stored(stored) => Some(stored),
-            Known::Fresh | Known::Ask => None,
+        let answered = self.answer_cache.read().unwrap_or_else(PoisonError::into_inner);
+        waiting.requests().find_map(|key| match answered.lookup(key, now) {
+            RequestLookup::Answered(stored) => Some(stored),
+            RequestLookup::Fresh | RequestLookup::Unknown => None,
         })
     }
 
-    fn misplaced(&self, batch: Vec<Waiting>) {
+    fn refuse_misplaced(&self, batch: Vec<QueuedAppend>) {
         let size = self.tree.size();
         for waiting in batch {
-            let first = waiting.place().map_or(Position(size), |(first, _)| first);
+            let first = waiting.group_start().map_or(Position(size), |(first, _)| first);
             waiting.refuse(AppendError::Misplaced { first, size });
         }
     }
 
-    async fn renew(&mut self) -> Result<(), Lost> {
+    async fn renew(&mut self) -> Result<(), OwnershipLost> {
         match self.store.renew(&self.renewal(self.options.lease)).await {
             Ok(true) => {
-                self.wrote();
+                self.record_write();
                 Ok(())
             }
             Ok(false) => {
                 tracing::error!(log = %self.options.name, epoch = self.epoch, "another owner has the log: it stops here");
-                Err(Lost)
+                Err(OwnershipLost)
             }
             Err(error) => {
                 match error {
-                    StoreError::Clock(off) => self.clock.is_off(&self.options.name, off),
+                    StoreError::Clock(off) => self.clock_alarm.report_off(&self.options.name, off),
                     StoreError::Unavailable(_)
                     | StoreError::InDoubt(_)
                     | StoreError::Refused(_)
@@ -374,8 +392,8 @@ impl Writer {
                         tracing::warn!(runbook = "deploy/README.md, The database is away", log = %self.options.name, %error, "the lease could not be renewed");
                     }
                 }
-                self.health.send_modify(|health| health.trouble = Some(error.to_string().into()));
-                self.renew_at = Instant::now() + (self.options.lease / 6).min(LONGEST_PAUSE);
+                self.health.send_modify(|health| health.outage = Some(error.to_string().into()));
+                self.renew_at = Instant::now() + (self.options.lease / 6).min(MAX_PAUSE);
                 Ok(())
             }
         }
@@ -395,23 +413,27 @@ impl Writer {
             epoch: self.epoch,
             lease,
             clock: self.options.reading(),
-            serves: true,
+            is_serving: true,
             size: self.tree.size(),
         }
     }
 
     /// Records that the store has just taken a write.
-    fn wrote(&mut self) {
+    fn record_write(&mut self) {
         let now = Instant::now();
         self.renew_at = now + self.options.lease / 3;
-        self.clock.is_right(&self.options.name);
-        self.health.send_replace(Health { written: now, trouble: None });
+        self.clock_alarm.report_right(&self.options.name);
+        self.health.send_replace(Health { written: now, outage: None });
     }
 
     /// Refuses all entries of a batch that was not written.
-    fn fail(&self, batch: Vec<Waiting>, error: StoreError) -> Result<(), Lost> {
+    fn refuse_batch(
+        &self,
+        batch: Vec<QueuedAppend>,
+        error: StoreError,
+    ) -> Result<(), OwnershipLost> {
         let trouble = Some(error.to_string().into());
-        self.health.send_modify(|health| health.trouble = trouble);
+        self.health.send_modify(|health| health.outage = trouble);
         let (reply, outcome) = match error {
             StoreError::Clock(off) => (AppendError::Clock(off), Ok(())),
             StoreError::Refused(source) => {
@@ -424,21 +446,21 @@ impl Writer {
             }
             StoreError::Corrupt(what) => {
                 tracing::error!(log = %self.options.name, %what, "the store contradicts itself: the log stops");
-                (AppendError::Lost, Err(Lost))
+                (AppendError::Lost, Err(OwnershipLost))
             }
         };
         batch.into_iter().for_each(|waiting| waiting.refuse(reply.clone()));
         outcome
     }
 
-    fn committed(&mut self, stamped: Stamped, batch: Vec<Waiting>) {
-        let Stamped { recorded_at, events, requests, receipts, tree, heads } = stamped;
+    fn apply_commit(&mut self, stamped: StampedBatch, batch: Vec<QueuedAppend>) {
+        let StampedBatch { recorded_at, events, requests, receipts, tree, heads } = stamped;
         self.recorded_at = recorded_at;
         self.tree = tree;
         heads.into_iter().for_each(|(stream, head)| self.heads.put(stream, head));
-        self.wrote();
+        self.record_write();
         {
-            let mut answered = self.answered.write().unwrap_or_else(PoisonError::into_inner);
+            let mut answered = self.answer_cache.write().unwrap_or_else(PoisonError::into_inner);
             requests.iter().for_each(|stored| answered.put(stored, recorded_at));
         }
         self.head.send_replace(TreeHead {
@@ -449,27 +471,30 @@ impl Writer {
         // The send fails if there is no subscriber.
         let _ = self.commits.send(events);
         let mut receipts = receipts.into_iter();
-        batch.into_iter().for_each(|waiting| waiting.confirm(&mut receipts));
+        batch.into_iter().for_each(|waiting| waiting.acknowledge(&mut receipts));
     }
 }
 
 /// Waits for the end of an attempt that is in flight; never ends if there is none.
-async fn over(next: &mut Option<Flight>) {
+async fn wait_for_attempt(next: &mut Option<InFlight>) {
     match next {
-        Some(next) if next.is_flying() => {
-            let _ = next.attempted().await;
+        Some(next) if next.is_pending() => {
+            let _ = next.result().await;
         }
         Some(_) | None => std::future::pending().await,
     }
 }
 
 /// Streams of a batch.
-fn streams(batch: &[Waiting]) -> BTreeSet<StreamId> {
-    batch.iter().flat_map(Waiting::streams).collect()
+fn streams(batch: &[QueuedAppend]) -> BTreeSet<StreamId> {
+    batch.iter().flat_map(QueuedAppend::streams).collect()
 }
 
 /// Repeats a query while the store is unavailable, until `give_up`.
-async fn patiently<T, F>(give_up: Instant, ask: impl Fn() -> F) -> Result<T, StoreError>
+async fn retry_while_unavailable<T, F>(
+    give_up: Instant,
+    ask: impl Fn() -> F,
+) -> Result<T, StoreError>
 where
     F: Future<Output = Result<T, StoreError>>,
 {
@@ -480,6 +505,6 @@ where
             other => return other,
         }
         sleep(pause).await;
-        pause = (pause * 2).min(LONGEST_PAUSE);
+        pause = (pause * 2).min(MAX_PAUSE);
     }
 }

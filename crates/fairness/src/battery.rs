@@ -21,14 +21,14 @@ mod tally;
 
 use std::fmt;
 
-pub use hand::{CARDS, Drawn, draw};
+pub use hand::{CARDS, HandOutcomes, draw_hand};
 pub use measure::{Law, Measure};
 pub use tally::Tally;
 
 /// Probability that the whole battery rejects a fair dealer.
-pub const LEVEL: f64 = 0.01;
+pub const SIGNIFICANCE_LEVEL: f64 = 0.01;
 /// Largest distance, in hands, at which hands are compared.
-pub const LAGS: usize = 5;
+pub const MAX_LAG: usize = 5;
 
 /// A statistical test of a tally.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,7 +76,7 @@ impl Test {
             Test::FiveCardRepeats,
             Test::TenCardRepeats,
         ];
-        let apart = (1..=LAGS).flat_map(|lag| [Test::DecksApart(lag), Test::DiceApart(lag)]);
+        let apart = (1..=MAX_LAG).flat_map(|lag| [Test::DecksApart(lag), Test::DiceApart(lag)]);
         single.into_iter().chain(apart)
     }
 }
@@ -102,23 +102,23 @@ impl fmt::Display for Test {
             Test::FiveCardRepeats => "the same five top cards come again as rarely as they should",
             Test::TenCardRepeats => "the same ten top cards do not come again",
             Test::DecksApart(lag) => {
-                return write!(f, "a deck tells nothing about the deck {}", later(*lag));
+                return write!(f, "a deck tells nothing about the deck {}", lag_text(*lag));
             }
             Test::DiceApart(lag) => {
-                return write!(f, "dice tell nothing about the dice {}", later(*lag));
+                return write!(f, "dice tell nothing about the dice {}", lag_text(*lag));
             }
         };
         f.write_str(words)
     }
 }
 
-fn later(lag: usize) -> String {
+fn lag_text(lag: usize) -> String {
     if lag == 1 { "of the next hand".to_owned() } else { format!("{lag} hands later") }
 }
 
 /// Hands that a result is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Of {
+pub enum Scope {
     /// The hands of all seeds together.
     All,
     Seed(u64),
@@ -126,26 +126,26 @@ pub enum Of {
 
 /// Result of one test of one tally.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Answer {
+pub struct TestResult {
     pub test: Test,
-    pub of: Of,
+    pub scope: Scope,
     /// None if there were too few hands.
-    pub judged: Option<Judged>,
+    pub judgement: Option<Judgement>,
 }
 
 /// A measure, corrected for the number of tests.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Judged {
+pub struct Judgement {
     pub measure: Measure,
     /// The p-value corrected for the whole family (Holm), at most 1. Below [`LEVEL`] it is
     /// rejected.
-    pub adjusted: f64,
+    pub adjusted_p: f64,
 }
 
-impl Judged {
+impl Judgement {
     #[must_use]
-    pub fn rejected(&self) -> bool {
-        self.adjusted < LEVEL
+    pub fn is_rejected(&self) -> bool {
+        self.adjusted_p < SIGNIFICANCE_LEVEL
     }
 }
 
@@ -154,20 +154,21 @@ impl Judged {
 pub struct Report {
     /// Number of hands of all seeds.
     pub hands: u64,
-    pub answers: Vec<Answer>,
+    pub results: Vec<TestResult>,
 }
 
 impl Report {
     /// Whether every test could be made of all hands, and no result was rejected.
     #[must_use]
     pub fn passed(&self) -> bool {
-        let made = |answer: &Answer| answer.of != Of::All || answer.judged.is_some();
-        self.answers.iter().all(made) && self.rejected().next().is_none()
+        let made = |answer: &TestResult| answer.scope != Scope::All || answer.judgement.is_some();
+        self.results.iter().all(made) && self.rejections().next().is_none()
     }
 
-    pub fn rejected(&self) -> impl Iterator<Item = &Answer> {
-        let rejected = |answer: &&Answer| answer.judged.is_some_and(|judged| judged.rejected());
-        self.answers.iter().filter(rejected)
+    pub fn rejections(&self) -> impl Iterator<Item = &TestResult> {
+        let rejected =
+            |answer: &&TestResult| answer.judgement.is_some_and(|judged| judged.is_rejected());
+        self.results.iter().filter(rejected)
     }
 }
 
@@ -176,31 +177,31 @@ impl Report {
 pub fn judge(seeds: &[(u64, Tally)]) -> Report {
     let mut all = Tally::new();
     seeds.iter().for_each(|(_, tally)| all.merge(tally));
-    let of_all = std::iter::once((Of::All, &all));
-    let tallies = of_all.chain(seeds.iter().map(|(seed, tally)| (Of::Seed(*seed), tally)));
+    let of_all = std::iter::once((Scope::All, &all));
+    let tallies = of_all.chain(seeds.iter().map(|(seed, tally)| (Scope::Seed(*seed), tally)));
     let mut answers = Vec::new();
     for (of, tally) in tallies {
         answers.extend(Test::all().map(|test| {
-            let judged = tally.measure(test).map(|measure| Judged { measure, adjusted: 1.0 });
-            Answer { test, of, judged }
+            let judged = tally.measure(test).map(|measure| Judgement { measure, adjusted_p: 1.0 });
+            TestResult { test, scope: of, judgement: judged }
         }));
     }
     holm(&mut answers);
-    Report { hands: all.hands(), answers }
+    Report { hands: all.hands(), results: answers }
 }
 
 /// Holm's step-down rule. The smallest p-value is multiplied by the number of p-values, the next by
 /// one less and so on, and none becomes smaller than the one before it. It holds however the tests
 /// depend on each other.
-fn holm(answers: &mut [Answer]) {
-    let mut judged: Vec<&mut Judged> =
-        answers.iter_mut().filter_map(|answer| answer.judged.as_mut()).collect();
-    judged.sort_by(|one, other| one.measure.p.total_cmp(&other.measure.p));
+fn holm(answers: &mut [TestResult]) {
+    let mut judged: Vec<&mut Judgement> =
+        answers.iter_mut().filter_map(|answer| answer.judgement.as_mut()).collect();
+    judged.sort_by(|one, other| one.measure.p_value.total_cmp(&other.measure.p_value));
     let mut left = judged.len();
     let mut before = 0.0_f64;
     for one in judged {
-        before = before.max(one.measure.p * left as f64).min(1.0);
-        one.adjusted = before;
+        before = before.max(one.measure.p_value * left as f64).min(1.0);
+        one.adjusted_p = before;
         left -= 1;
     }
 }
@@ -209,10 +210,10 @@ fn holm(answers: &mut [Answer]) {
 mod tests {
     use super::*;
 
-    fn answer(p: f64) -> Answer {
-        let measure = Measure { statistic: 0.0, law: Law::Normal, p };
-        let judged = Some(Judged { measure, adjusted: f64::NAN });
-        Answer { test: Test::Places, of: Of::All, judged }
+    fn answer(p: f64) -> TestResult {
+        let measure = Measure { statistic: 0.0, law: Law::Normal, p_value: p };
+        let judged = Some(Judgement { measure, adjusted_p: f64::NAN });
+        TestResult { test: Test::Places, scope: Scope::All, judgement: judged }
     }
 
     /// Four p-values of a textbook example, and their corrected values.
@@ -220,7 +221,7 @@ mod tests {
     fn holm_multiplies_by_what_is_left_and_never_steps_back() {
         let mut answers = [0.01, 0.04, 0.03, 0.005].map(answer);
         holm(&mut answers);
-        let adjusted = answers.map(|answer| answer.judged.unwrap().adjusted);
+        let adjusted = answers.map(|answer| answer.judgement.unwrap().adjusted_p);
         for (got, wanted) in adjusted.into_iter().zip([0.03, 0.06, 0.06, 0.02]) {
             assert!((got - wanted).abs() < 1e-12, "{got} is not {wanted}");
         }
@@ -229,9 +230,9 @@ mod tests {
     #[test]
     fn too_few_hands_are_no_pass() {
         let mut tally = Tally::new();
-        (0..10).for_each(|hand| tally.add(&draw(1, hand)));
+        (0..10).for_each(|hand| tally.add(&draw_hand(1, hand)));
         let report = judge(&[(1, tally)]);
-        assert_eq!(report.rejected().count(), 0);
+        assert_eq!(report.rejections().count(), 0);
         assert!(!report.passed());
     }
 }

@@ -11,7 +11,7 @@ use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
 use crate::context::Context;
-use crate::encoding::{hash, keyed, prf};
+use crate::encoding::{hash, keyed_hmac, prf};
 
 /// The dealer's secret for one hand: 64 bytes, because 76! has 370 bits and 32 bytes could not
 /// reach every order of the largest deck. Wiped when dropped, compared in constant time.
@@ -83,7 +83,7 @@ impl Entropy {
         let mut key = Zeroizing::new([0; 64]);
         key[..32].copy_from_slice(secret);
         let fields: [&[u8]; 4] = [&context.0, &dealer.0, &[seat], player.bytes()];
-        let long = prf(&keyed(&key), "client-entropy", &fields);
+        let long = prf(&keyed_hmac(&key), "client-entropy", &fields);
         Entropy(*long.first_chunk().expect("64 bytes are more than 32"))
     }
 }

@@ -4,12 +4,12 @@
 //! 62 bytes. Salts come from a key of their own. So neither the keys of the operations nor another
 //! card's salt give a salt away, and the seed, published after the hand, gives every one.
 
-use crate::encoding::{Keyed, keyed, lp_tag, prf};
+use crate::encoding::{KeyedHmac, keyed_hmac, lp_tag, prf};
 use crate::keys::Keys;
 
 mod levels;
 
-pub(crate) use levels::Levels;
+pub(crate) use levels::MerkleLevels;
 
 /// Number of bytes of one card's record.
 pub const RECORD_LEN: usize = 62;
@@ -32,7 +32,7 @@ pub fn record(op: u32, position: u16, card: u8, salt: &[u8; 32]) -> [u8; RECORD_
 /// Salt of the card at `position` of the pile as operation `op` left it.
 #[must_use]
 pub fn salt(keys: &Keys, op: u32, position: u16) -> [u8; 32] {
-    salt_under(&keyed(keys.expose_salt()), op, position)
+    salt_with_key(&keyed_hmac(keys.expose_salt()), op, position)
 }
 
 /// Records of a pile whose `cards`, from the top, are as operation `op` left them.
@@ -41,10 +41,10 @@ pub fn salt(keys: &Keys, op: u32, position: u16) -> [u8; 32] {
 /// If there are more than 65,536 cards. No shuffle has so many.
 #[must_use]
 pub fn records(keys: &Keys, op: u32, cards: &[u8]) -> Vec<[u8; RECORD_LEN]> {
-    let key = keyed(keys.expose_salt());
+    let key = keyed_hmac(keys.expose_salt());
     let at = |(position, card): (usize, &u8)| {
         let position = u16::try_from(position).expect("a pile has at most 255 cards");
-        record(op, position, *card, &salt_under(&key, op, position))
+        record(op, position, *card, &salt_with_key(&key, op, position))
     };
     cards.iter().enumerate().map(at).collect()
 }
@@ -58,7 +58,7 @@ pub fn root(keys: &Keys, op: u32, cards: &[u8]) -> [u8; 32] {
 /// Root that one card's record and path lead to, in a pile of `count` cards. None if the path does
 /// not have the length for its position.
 #[must_use]
-pub fn root_from(
+pub fn root_from_path(
     record: &[u8; RECORD_LEN],
     (position, count): (u16, u16),
     path: &[[u8; 32]],
@@ -67,7 +67,7 @@ pub fn root_from(
     merkle::root_from_inclusion(&leaf, position.into(), count.into(), path).ok()
 }
 
-fn salt_under(key: &Keyed, op: u32, position: u16) -> [u8; 32] {
+fn salt_with_key(key: &KeyedHmac, op: u32, position: u16) -> [u8; 32] {
     let long = prf(key, "card-salt", &[&op.to_be_bytes(), &position.to_be_bytes()]);
     let mut salt = [0; 32];
     salt.copy_from_slice(&long[..32]);

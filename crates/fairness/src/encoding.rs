@@ -10,13 +10,13 @@ use sha2::{Digest, Sha256, Sha512};
 use zeroize::Zeroizing;
 
 /// Prefix of every tag.
-pub(crate) const SCHEME: &str = "sabacc/fair/v1/";
+pub(crate) const TAG_PREFIX: &str = "sabacc/fair/v1/";
 
 /// 64 bytes that are wiped when dropped.
 pub(crate) type Secret64 = Zeroizing<[u8; 64]>;
 
 /// HMAC-SHA-512 with its key in place, to be cloned for each message.
-pub(crate) type Keyed = Hmac<Sha512>;
+pub(crate) type KeyedHmac = Hmac<Sha512>;
 
 /// Puts LP of the joined `parts`: their total length, then each part.
 fn put_lp(parts: &[&[u8]], put: &mut impl FnMut(&[u8])) {
@@ -26,27 +26,27 @@ fn put_lp(parts: &[&[u8]], put: &mut impl FnMut(&[u8])) {
 }
 
 /// Puts LP(SCHEME + tag), then LP of each field.
-fn put_all(tag: &str, fields: &[&[u8]], mut put: impl FnMut(&[u8])) {
-    put_lp(&[SCHEME.as_bytes(), tag.as_bytes()], &mut put);
+fn put_tagged(tag: &str, fields: &[&[u8]], mut put: impl FnMut(&[u8])) {
+    put_lp(&[TAG_PREFIX.as_bytes(), tag.as_bytes()], &mut put);
     fields.iter().for_each(|field| put_lp(&[field], &mut put));
 }
 
 /// H(tag, fields…).
 pub(crate) fn hash(tag: &str, fields: &[&[u8]]) -> [u8; 32] {
     let mut hasher = Sha256::new();
-    put_all(tag, fields, |bytes| hasher.update(bytes));
+    put_tagged(tag, fields, |bytes| hasher.update(bytes));
     hasher.finalize().into()
 }
 
 /// Prepares a key for [`prf`].
-pub(crate) fn keyed(key: &[u8; 64]) -> Keyed {
-    Keyed::new_from_slice(key).expect("HMAC takes keys of any length")
+pub(crate) fn keyed_hmac(key: &[u8; 64]) -> KeyedHmac {
+    KeyedHmac::new_from_slice(key).expect("HMAC takes keys of any length")
 }
 
 /// PRF(key, tag, fields…).
-pub(crate) fn prf(key: &Keyed, tag: &str, fields: &[&[u8]]) -> Secret64 {
+pub(crate) fn prf(key: &KeyedHmac, tag: &str, fields: &[&[u8]]) -> Secret64 {
     let mut mac = key.clone();
-    put_all(tag, fields, |bytes| mac.update(bytes));
+    put_tagged(tag, fields, |bytes| mac.update(bytes));
     Zeroizing::new(mac.finalize().into_bytes().into())
 }
 
@@ -62,7 +62,7 @@ pub(crate) fn lp_list(tag: &str, fields: &[&[u8]]) -> Vec<u8> {
 /// LP(SCHEME + tag) alone: the prefix of a card record, and the label of an HKDF expansion.
 pub(crate) fn lp_tag(tag: &str) -> Vec<u8> {
     let mut bytes = Vec::new();
-    put_all(tag, &[], |piece| bytes.extend_from_slice(piece));
+    put_tagged(tag, &[], |piece| bytes.extend_from_slice(piece));
     bytes
 }
 

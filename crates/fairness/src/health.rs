@@ -20,7 +20,7 @@ pub const BLOCK: usize = 64;
 /// Number of samples that the proportion is taken over.
 pub const WINDOW: u32 = 512;
 /// Number of samples that a source must pass before its first use.
-pub const START: usize = 1024;
+pub const STARTUP_SAMPLES: usize = 1024;
 /// A healthy source reaches a cutoff with a probability of 2 to the power of minus this.
 const ALPHA_BITS: f64 = 30.0;
 
@@ -48,19 +48,19 @@ impl Cutoffs {
     /// Cutoffs for samples of `bits` of min-entropy each. Values outside 0.001 to 8 count as the
     /// nearest of the two.
     #[must_use]
-    pub fn of(bits: f64) -> Cutoffs {
+    pub fn for_entropy(bits: f64) -> Cutoffs {
         let bits = bits.clamp(0.001, 8.0);
         let mut repetition = 1;
         while f64::from(repetition - 1) * bits < ALPHA_BITS {
             repetition += 1;
         }
-        Cutoffs { repetition, proportion: 1 + most(WINDOW, (-bits).exp2(), ALPHA_BITS) }
+        Cutoffs { repetition, proportion: 1 + binomial_cutoff(WINDOW, (-bits).exp2(), ALPHA_BITS) }
     }
 }
 
 /// Critical value of the binomial law: the smallest k such that `n` samples hold more than k of a
 /// value of probability `p` with a probability of at most 2^-`alpha_bits`.
-fn most(n: u32, p: f64, alpha_bits: f64) -> u32 {
+fn binomial_cutoff(n: u32, p: f64, alpha_bits: f64) -> u32 {
     // Summed from the far end, so that rounding affects small numbers only.
     let mut at = n;
     let mut term = p.ln() * f64::from(n);
@@ -75,7 +75,7 @@ fn most(n: u32, p: f64, alpha_bits: f64) -> u32 {
 }
 
 /// Health tests of one source, over everything that comes from it.
-pub struct Health {
+pub struct HealthTests {
     cutoffs: Cutoffs,
     last: Option<u8>,
     in_a_row: u32,
@@ -85,12 +85,12 @@ pub struct Health {
     block: Option<Zeroizing<[u8; BLOCK]>>,
 }
 
-impl Health {
+impl HealthTests {
     /// Tests a source whose bytes have `bits` of min-entropy each, above 0 and at most 8.
     #[must_use]
-    pub fn new(bits: f64) -> Health {
-        let cutoffs = Cutoffs::of(bits);
-        Health { cutoffs, last: None, in_a_row: 0, window: (0, 0, 0), block: None }
+    pub fn new(bits: f64) -> HealthTests {
+        let cutoffs = Cutoffs::for_entropy(bits);
+        HealthTests { cutoffs, last: None, in_a_row: 0, window: (0, 0, 0), block: None }
     }
 
     /// Takes the source's next bytes. After an error neither these nor later bytes may be used.
@@ -122,7 +122,7 @@ impl Health {
 }
 
 /// Hides the samples: they may become a seed.
-impl fmt::Debug for Health {
+impl fmt::Debug for HealthTests {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Health {{ cutoffs: {:?}, .. }}", self.cutoffs)
     }
@@ -140,7 +140,7 @@ mod tests {
 
     /// Feeds `blocks` and compares the outcome, and the number of blocks taken until then.
     fn check(bits: f64, blocks: &[[u8; BLOCK]], outcome: Result<(), Unhealthy>, taken: usize) {
-        let mut health = Health::new(bits);
+        let mut health = HealthTests::new(bits);
         for (at, block) in blocks.iter().enumerate() {
             let fed = health.feed(block);
             if fed.is_err() || at + 1 == blocks.len() {
@@ -155,10 +155,10 @@ mod tests {
     #[test]
     fn cutoffs_as_published() {
         for (bits, cutoff) in [(0.5, 410), (1.0, 311), (2.0, 177), (4.0, 62), (8.0, 13)] {
-            assert_eq!(1 + most(512, f64::exp2(-bits), 20.0), cutoff, "{bits} bits");
+            assert_eq!(1 + binomial_cutoff(512, f64::exp2(-bits), 20.0), cutoff, "{bits} bits");
         }
         for (bits, cutoff) in [(0.2, 941), (0.4, 840), (0.6, 748), (0.8, 664), (1.0, 589)] {
-            assert_eq!(1 + most(1024, f64::exp2(-bits), 20.0), cutoff, "{bits} bits");
+            assert_eq!(1 + binomial_cutoff(1024, f64::exp2(-bits), 20.0), cutoff, "{bits} bits");
         }
     }
 
@@ -167,7 +167,11 @@ mod tests {
     fn cutoffs_of_ours() {
         let table = [(0.5, 61, 422), (1.0, 31, 325), (2.0, 16, 190), (4.0, 9, 71), (8.0, 5, 16)];
         for (bits, repetition, proportion) in table {
-            assert_eq!(Cutoffs::of(bits), Cutoffs { repetition, proportion }, "{bits} bits");
+            assert_eq!(
+                Cutoffs::for_entropy(bits),
+                Cutoffs { repetition, proportion },
+                "{bits} bits"
+            );
         }
     }
 
@@ -184,7 +188,7 @@ mod tests {
             block[10..10 + count].fill(99);
             block
         };
-        assert_eq!(Cutoffs::of(4.0).repetition, 9);
+        assert_eq!(Cutoffs::for_entropy(4.0).repetition, 9);
         check(4.0, &[stuck(8), plain(1)], Ok(()), 2);
         check(4.0, &[plain(1), stuck(9)], Err(Unhealthy::Stuck { cutoff: 9 }), 2);
         // A row that spans two blocks.
@@ -215,7 +219,7 @@ mod tests {
 
     #[test]
     fn what_was_fed_does_not_print() {
-        let mut health = Health::new(4.0);
+        let mut health = HealthTests::new(4.0);
         health.feed(&plain(3)).unwrap();
         let cutoffs = "Cutoffs { repetition: 9, proportion: 71 }";
         assert_eq!(format!("{health:?}"), format!("Health {{ cutoffs: {cutoffs}, .. }}"));

@@ -7,7 +7,7 @@ use sha2::Sha512;
 use zeroize::Zeroizing;
 
 use crate::commit::Seed;
-use crate::encoding::{Secret64, keyed, lp_tag, prf};
+use crate::encoding::{Secret64, keyed_hmac, lp_tag, prf};
 use crate::transcript::Transcript;
 
 /// Secrets from which every operation and every card's salt of one hand come. Wiped when dropped.
@@ -43,7 +43,7 @@ impl Keys {
 
     /// Key of operation `index`: PRF(k_hand, "op", index, kind, params).
     pub(crate) fn operation(&self, index: u32, kind: &str, params: &[u8]) -> Secret64 {
-        prf(&keyed(&self.hand), "op", &[&index.to_be_bytes(), kind.as_bytes(), params])
+        prf(&keyed_hmac(&self.hand), "op", &[&index.to_be_bytes(), kind.as_bytes(), params])
     }
 }
 

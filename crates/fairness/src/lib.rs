@@ -39,6 +39,8 @@ pub use context::Context;
 pub use hand_id::hand_id;
 pub use keys::Keys;
 pub use operation::{MAX_CARDS, MAX_DICE, MAX_SAMPLE, Operation, OperationError, Outcome, perform};
-pub use shoe::{Answer, Ask, Handle, Opening, Shoe, ShoeError, ShuffleInput};
-pub use signature::{BadSignature, Receipt, SeedCommitted};
-pub use transcript::{Beacon, Row, Status, Transcript, TranscriptError};
+pub use shoe::{
+    Handle, OperationRequest, ProvedCard, PublicOutcome, Shoe, ShoeError, ShuffleInput,
+};
+pub use signature::{BadSignature, CommitmentStatement, Receipt};
+pub use transcript::{Beacon, RowStatus, Transcript, TranscriptError, TranscriptRow};

@@ -9,7 +9,7 @@ use std::fmt;
 use std::num::NonZeroU64;
 
 use crate::keys::Keys;
-use crate::uniform::Words;
+use crate::uniform::WordStream;
 
 /// Most cards in one shuffle.
 pub const MAX_CARDS: usize = 255;
@@ -70,7 +70,7 @@ pub enum OperationError {
 pub fn perform(keys: &Keys, index: u32, operation: &Operation) -> Result<Outcome, OperationError> {
     operation.check()?;
     let key = keys.operation(index, operation.kind(), &operation.params());
-    let mut words = Words::new(&key);
+    let mut words = WordStream::new(&key);
     Ok(match operation {
         Operation::Shuffle { pile: _, cards } => Outcome::Shuffled(shuffle(&mut words, cards)),
         Operation::Roll { sides } => {
@@ -134,14 +134,14 @@ impl Operation {
 }
 
 /// A number from 0 to `n` - 1.
-fn below(words: &mut Words, n: u32) -> u32 {
+fn below(words: &mut WordStream, n: u32) -> u32 {
     let n = NonZeroU64::new(u64::from(n)).expect("bounds are checked before a word is drawn");
     u32::try_from(words.below(n)).expect("it is below a u32")
 }
 
 /// Shuffles: from the top index down, each card changes places with one at or below it
 /// (Durstenfeld).
-fn shuffle(words: &mut Words, cards: &[u8]) -> Vec<u8> {
+fn shuffle(words: &mut WordStream, cards: &[u8]) -> Vec<u8> {
     let mut cards = cards.to_vec();
     for last in (1..cards.len()).rev() {
         let count = u32::try_from(last + 1).expect("at most 255 cards");
@@ -151,14 +151,14 @@ fn shuffle(words: &mut Words, cards: &[u8]) -> Vec<u8> {
     cards
 }
 
-fn roll(words: &mut Words, sides: u8) -> u8 {
+fn roll(words: &mut WordStream, sides: u8) -> u8 {
     let side = below(words, u32::from(sides)) + 1;
     u8::try_from(side).expect("at most the number of sides")
 }
 
 /// The first `k` entries of a shuffle of 0 to `n` - 1 from its bottom index up. Only positions that
 /// were touched are stored.
-fn sample(words: &mut Words, n: u32, k: u32) -> Vec<u32> {
+fn sample(words: &mut WordStream, n: u32, k: u32) -> Vec<u32> {
     let mut moved = BTreeMap::new();
     let draw = |place| {
         let other = place + below(words, n - place);

@@ -14,7 +14,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use crate::deck::{self, Levels};
+use crate::deck::{self, MerkleLevels};
 use crate::keys::Keys;
 use crate::operation::{MAX_CARDS, Operation, OperationError, Outcome, perform};
 
@@ -38,7 +38,7 @@ pub enum ShuffleInput {
 
 /// An operation as its caller requests it, with handles in place of cards.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Ask {
+pub enum OperationRequest {
     Shuffle { pile: u8, input: ShuffleInput },
     Roll { sides: Vec<u8> },
     Pulse { ppm: u32 },
@@ -48,7 +48,7 @@ pub enum Ask {
 
 /// Public result of an operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Answer {
+pub enum PublicOutcome {
     /// The pile has `count` cards, and `root` commits to them.
     Shuffled {
         root: [u8; 32],
@@ -62,7 +62,7 @@ pub enum Answer {
 
 /// A card with the proof of its position at its handle. Only the card's audience may have it.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Opening {
+pub struct ProvedCard {
     pub handle: Handle,
     pub card: u8,
     pub salt: [u8; 32],
@@ -72,13 +72,13 @@ pub struct Opening {
     pub count: u16,
 }
 
-impl Opening {
+impl ProvedCard {
     /// Root that the proof leads to. The card is proved if this is its shuffle's root. None if the
     /// path does not have the length for its position.
     #[must_use]
     pub fn root(&self) -> Option<[u8; 32]> {
-        let Opening { handle: Handle { op, position }, card, salt, path, count } = self;
-        deck::root_from(&deck::record(*op, *position, *card, salt), (*position, *count), path)
+        let ProvedCard { handle: Handle { op, position }, card, salt, path, count } = self;
+        deck::root_from_path(&deck::record(*op, *position, *card, salt), (*position, *count), path)
     }
 }
 
@@ -86,39 +86,39 @@ impl Opening {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ShoeError {
     #[error("operation {index} comes too early: the next one is {next}")]
-    Gap { index: u32, next: u32 },
+    IndexGap { index: u32, next: u32 },
     #[error("operation {index} was done already, and with other words")]
-    Different { index: u32 },
+    IndexUsed { index: u32 },
     #[error("pile {pile} has no cards yet: its first shuffle names fresh ones")]
-    NoCards { pile: u8 },
+    PileEmpty { pile: u8 },
     #[error("pile {pile} has its cards: shuffle them by their handles")]
-    NotFresh { pile: u8 },
+    PileNotFresh { pile: u8 },
     #[error("cards {first} to {first} + {count} - 1 are not all new cards numbered up to 255")]
-    FreshRange { first: u8, count: u16 },
+    CardsNotNew { first: u8, count: u16 },
     #[error("no shuffle of this hand left a card at {}:{}", .0.op, .0.position)]
-    Unknown(Handle),
+    CardUnknown(Handle),
     #[error("the card at {}:{} was shuffled again since: use its current handle", .0.op, .0.position)]
-    Stale(Handle),
+    CardStale(Handle),
     #[error("the card at {}:{} is named twice", .0.op, .0.position)]
-    Twice(Handle),
+    CardTwice(Handle),
     #[error(transparent)]
     Operation(#[from] OperationError),
 }
 
 /// A pile as one shuffle left it.
-struct Deck {
+struct ShuffledPile {
     /// Cards from the top.
     cards: Vec<u8>,
     /// The tree over the cards' records.
-    tree: Levels,
+    tree: MerkleLevels,
 }
 
 /// The chance of one hand. The module states its rules.
 pub struct Shoe {
     keys: Keys,
-    done: Vec<(Ask, Answer)>,
+    performed: Vec<(OperationRequest, PublicOutcome)>,
     /// Piles by the index of the shuffle.
-    decks: BTreeMap<u32, Deck>,
+    shuffles: BTreeMap<u32, ShuffledPile>,
     piles: BTreeSet<u8>,
     /// Current handle of every card that was made.
     current: BTreeMap<u8, Handle>,
@@ -129,8 +129,8 @@ impl Shoe {
     pub fn new(keys: Keys) -> Shoe {
         Shoe {
             keys,
-            done: Vec::new(),
-            decks: BTreeMap::new(),
+            performed: Vec::new(),
+            shuffles: BTreeMap::new(),
             piles: BTreeSet::new(),
             current: BTreeMap::new(),
         }
@@ -142,108 +142,117 @@ impl Shoe {
     /// After 2^32 - 1 operations.
     #[must_use]
     pub fn next_index(&self) -> u32 {
-        u32::try_from(self.done.len()).expect("no hand has 2^32 operations")
+        u32::try_from(self.performed.len()).expect("no hand has 2^32 operations")
     }
 
     /// Performs operation `index`, or repeats the answer if it was done before.
-    pub fn perform(&mut self, index: u32, ask: &Ask) -> Result<Answer, ShoeError> {
+    pub fn perform(
+        &mut self,
+        index: u32,
+        request: &OperationRequest,
+    ) -> Result<PublicOutcome, ShoeError> {
         let next = self.next_index();
         if index > next {
-            return Err(ShoeError::Gap { index, next });
+            return Err(ShoeError::IndexGap { index, next });
         }
-        if let Some((asked, answer)) = self.done.get(place(index)) {
-            let same = asked == ask;
-            return if same { Ok(answer.clone()) } else { Err(ShoeError::Different { index }) };
+        if let Some((asked, answer)) = self.performed.get(to_usize(index)) {
+            let same = asked == request;
+            return if same { Ok(answer.clone()) } else { Err(ShoeError::IndexUsed { index }) };
         }
-        let operation = self.operation(ask)?;
+        let operation = self.operation(request)?;
         let outcome = perform(&self.keys, index, &operation)?;
         let answer = match outcome {
-            Outcome::Shuffled(cards) => self.lay(index, ask, cards),
-            Outcome::Rolled(sides) => Answer::Rolled(sides),
-            Outcome::Pulsed(yes) => Answer::Pulsed(yes),
-            Outcome::Picked(one) => Answer::Picked(one),
-            Outcome::Sampled(some) => Answer::Sampled(some),
+            Outcome::Shuffled(cards) => self.record_shuffle(index, request, cards),
+            Outcome::Rolled(sides) => PublicOutcome::Rolled(sides),
+            Outcome::Pulsed(yes) => PublicOutcome::Pulsed(yes),
+            Outcome::Picked(one) => PublicOutcome::Picked(one),
+            Outcome::Sampled(some) => PublicOutcome::Sampled(some),
         };
-        self.done.push((ask.clone(), answer.clone()));
+        self.performed.push((request.clone(), answer.clone()));
         Ok(answer)
     }
 
     /// The card at a current handle.
-    pub fn open(&self, handle: Handle) -> Result<u8, ShoeError> {
-        let card = self.reopen(handle)?;
+    pub fn card_at(&self, handle: Handle) -> Result<u8, ShoeError> {
+        let card = self.card_at_any(handle)?;
         let current = self.current.get(&card) == Some(&handle);
-        if current { Ok(card) } else { Err(ShoeError::Stale(handle)) }
+        if current { Ok(card) } else { Err(ShoeError::CardStale(handle)) }
     }
 
     /// The card that lay at a handle, stale or not. Only for repeating an answer that was given
     /// while the handle was current.
-    pub fn reopen(&self, handle: Handle) -> Result<u8, ShoeError> {
-        let deck = self.decks.get(&handle.op).ok_or(ShoeError::Unknown(handle))?;
+    pub fn card_at_any(&self, handle: Handle) -> Result<u8, ShoeError> {
+        let deck = self.shuffles.get(&handle.op).ok_or(ShoeError::CardUnknown(handle))?;
         let card = deck.cards.get(usize::from(handle.position));
-        card.copied().ok_or(ShoeError::Unknown(handle))
+        card.copied().ok_or(ShoeError::CardUnknown(handle))
     }
 
     /// The card at a current handle, with its proof.
-    pub fn open_proved(&self, handle: Handle) -> Result<Opening, ShoeError> {
-        self.open(handle)?;
+    pub fn prove_current(&self, handle: Handle) -> Result<ProvedCard, ShoeError> {
+        self.card_at(handle)?;
         self.prove(handle)
     }
 
     /// The card that lay at a handle, stale or not, with its proof. Only for an audience that saw
     /// it.
-    pub fn prove(&self, handle: Handle) -> Result<Opening, ShoeError> {
+    pub fn prove(&self, handle: Handle) -> Result<ProvedCard, ShoeError> {
         let Handle { op, position } = handle;
-        let card = self.reopen(handle)?;
-        let deck = self.decks.get(&op).ok_or(ShoeError::Unknown(handle))?;
+        let card = self.card_at_any(handle)?;
+        let deck = self.shuffles.get(&op).ok_or(ShoeError::CardUnknown(handle))?;
         let salt = deck::salt(&self.keys, op, position);
         let path = deck.tree.path(position);
-        Ok(Opening { handle, card, salt, path, count: count(&deck.cards) })
+        Ok(ProvedCard { handle, card, salt, path, count: count(&deck.cards) })
     }
 
     /// The operation of `ask`, with cards in place of handles.
-    fn operation(&self, ask: &Ask) -> Result<Operation, ShoeError> {
-        Ok(match ask {
-            Ask::Shuffle { pile, input } => {
-                Operation::Shuffle { pile: *pile, cards: self.input(*pile, input)? }
+    fn operation(&self, request: &OperationRequest) -> Result<Operation, ShoeError> {
+        Ok(match request {
+            OperationRequest::Shuffle { pile, input } => {
+                Operation::Shuffle { pile: *pile, cards: self.input_cards(*pile, input)? }
             }
-            Ask::Roll { sides } => Operation::Roll { sides: sides.clone() },
-            Ask::Pulse { ppm } => Operation::Pulse { ppm: *ppm },
-            Ask::Pick { n } => Operation::Pick { n: *n },
-            Ask::Sample { n, k } => Operation::Sample { n: *n, k: *k },
+            OperationRequest::Roll { sides } => Operation::Roll { sides: sides.clone() },
+            OperationRequest::Pulse { ppm } => Operation::Pulse { ppm: *ppm },
+            OperationRequest::Pick { n } => Operation::Pick { n: *n },
+            OperationRequest::Sample { n, k } => Operation::Sample { n: *n, k: *k },
         })
     }
 
-    fn input(&self, pile: u8, input: &ShuffleInput) -> Result<Vec<u8>, ShoeError> {
+    fn input_cards(&self, pile: u8, input: &ShuffleInput) -> Result<Vec<u8>, ShoeError> {
         let has_cards = self.piles.contains(&pile);
         match input {
-            ShuffleInput::Fresh { .. } if has_cards => Err(ShoeError::NotFresh { pile }),
-            ShuffleInput::Fresh { first, count } => self.fresh(*first, *count),
-            ShuffleInput::Cards(_) if !has_cards => Err(ShoeError::NoCards { pile }),
-            ShuffleInput::Cards(handles) => self.taken(handles),
+            ShuffleInput::Fresh { .. } if has_cards => Err(ShoeError::PileNotFresh { pile }),
+            ShuffleInput::Fresh { first, count } => self.fresh_cards(*first, *count),
+            ShuffleInput::Cards(_) if !has_cards => Err(ShoeError::PileEmpty { pile }),
+            ShuffleInput::Cards(handles) => self.take_cards(handles),
         }
     }
 
-    fn fresh(&self, first: u8, count: u16) -> Result<Vec<u8>, ShoeError> {
+    fn fresh_cards(&self, first: u8, count: u16) -> Result<Vec<u8>, ShoeError> {
         if usize::from(count) > MAX_CARDS {
             return Err(OperationError::Cards(usize::from(count)).into());
         }
         let new = |card: u16| u8::try_from(card).ok().filter(|c| !self.current.contains_key(c));
         let range = u16::from(first)..u16::from(first) + count;
-        range.map(new).collect::<Option<_>>().ok_or(ShoeError::FreshRange { first, count })
+        range.map(new).collect::<Option<_>>().ok_or(ShoeError::CardsNotNew { first, count })
     }
 
-    fn taken(&self, handles: &[Handle]) -> Result<Vec<u8>, ShoeError> {
+    fn take_cards(&self, handles: &[Handle]) -> Result<Vec<u8>, ShoeError> {
         let mut seen = BTreeSet::new();
         let mut take = |handle: &Handle| {
-            let card = self.open(*handle)?;
-            if seen.insert(card) { Ok(card) } else { Err(ShoeError::Twice(*handle)) }
+            let card = self.card_at(*handle)?;
+            if seen.insert(card) { Ok(card) } else { Err(ShoeError::CardTwice(*handle)) }
         };
         handles.iter().map(&mut take).collect()
     }
 
     /// Records a shuffled pile: its positions become the cards' current handles.
-    fn lay(&mut self, op: u32, ask: &Ask, cards: Vec<u8>) -> Answer {
-        if let Ask::Shuffle { pile, input: _ } = ask {
+    fn record_shuffle(
+        &mut self,
+        op: u32,
+        request: &OperationRequest,
+        cards: Vec<u8>,
+    ) -> PublicOutcome {
+        if let OperationRequest::Shuffle { pile, input: _ } = request {
             self.piles.insert(*pile);
         }
         for (position, card) in (0_u16..).zip(&cards) {
@@ -251,14 +260,14 @@ impl Shoe {
         }
         let records = deck::records(&self.keys, op, &cards);
         let leaves = records.iter().map(|record| merkle::leaf_hash(record)).collect();
-        let tree = Levels::new(leaves);
-        let answer = Answer::Shuffled { root: tree.root(), count: count(&cards) };
-        self.decks.insert(op, Deck { cards, tree });
+        let tree = MerkleLevels::new(leaves);
+        let answer = PublicOutcome::Shuffled { root: tree.root(), count: count(&cards) };
+        self.shuffles.insert(op, ShuffledPile { cards, tree });
         answer
     }
 }
 
-fn place(index: u32) -> usize {
+fn to_usize(index: u32) -> usize {
     usize::try_from(index).expect("machines of 32 bits and more")
 }
 
@@ -269,11 +278,11 @@ fn count(cards: &[u8]) -> u16 {
 /// Hides the cards.
 impl fmt::Debug for Shoe {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Shoe {{ done: {} operations }}", self.done.len())
+        write!(f, "Shoe {{ done: {} operations }}", self.performed.len())
     }
 }
 
-impl fmt::Debug for Opening {
+impl fmt::Debug for ProvedCard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Opening {{ handle: {:?}, .. }}", self.handle)
     }

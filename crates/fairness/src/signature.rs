@@ -18,7 +18,7 @@ pub struct BadSignature;
 /// The dealer's signed commitment for one hand number, tag `dealer-commit-sig`. Two with one table
 /// and number and different commitments prove that the dealer tried seeds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SeedCommitted<'a> {
+pub struct CommitmentStatement<'a> {
     pub table: TableId,
     pub hand_no: u64,
     pub ruleset_hash: &'a [u8; 32],
@@ -27,12 +27,12 @@ pub struct SeedCommitted<'a> {
     pub key_id: &'a [u8],
 }
 
-impl SeedCommitted<'_> {
+impl CommitmentStatement<'_> {
     /// Bytes that are signed: LP(tag), then LP of table, hand number, hash of the rules, commitment
     /// and key id.
     #[must_use]
     pub fn message(&self) -> Vec<u8> {
-        let SeedCommitted { table, hand_no, ruleset_hash, commitment, key_id } = self;
+        let CommitmentStatement { table, hand_no, ruleset_hash, commitment, key_id } = self;
         let number = hand_no.to_be_bytes();
         let fields: [&[u8]; 5] = [table.bytes(), &number, &ruleset_hash[..], &commitment.0, key_id];
         lp_list("dealer-commit-sig", &fields)
@@ -94,7 +94,7 @@ fn verify(key: &[u8; 32], message: &[u8], signature: &[u8; 64]) -> Result<(), Ba
 mod tests {
     use super::*;
 
-    const COMMITTED: SeedCommitted<'_> = SeedCommitted {
+    const COMMITTED: CommitmentStatement<'_> = CommitmentStatement {
         table: TableId([1; 16]),
         hand_no: 2,
         ruleset_hash: &[3; 32],
@@ -133,11 +133,11 @@ mod tests {
         let (public, signature) = (key().verifying_key().to_bytes(), COMMITTED.sign(&key()));
         assert_eq!(COMMITTED.verify(&public, &signature), Ok(()));
         let others = [
-            SeedCommitted { table: TableId([0; 16]), ..COMMITTED },
-            SeedCommitted { hand_no: 3, ..COMMITTED },
-            SeedCommitted { ruleset_hash: &[0; 32], ..COMMITTED },
-            SeedCommitted { commitment: &Commitment([0; 32]), ..COMMITTED },
-            SeedCommitted { key_id: &[5; 5], ..COMMITTED },
+            CommitmentStatement { table: TableId([0; 16]), ..COMMITTED },
+            CommitmentStatement { hand_no: 3, ..COMMITTED },
+            CommitmentStatement { ruleset_hash: &[0; 32], ..COMMITTED },
+            CommitmentStatement { commitment: &Commitment([0; 32]), ..COMMITTED },
+            CommitmentStatement { key_id: &[5; 5], ..COMMITTED },
         ];
         for other in others {
             assert_eq!(other.verify(&public, &signature), Err(BadSignature), "{other:?}");

@@ -14,7 +14,7 @@ use crate::encoding::hash;
 /// State of a seat's client. The discriminants are the protocol's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Status {
+pub enum RowStatus {
     /// Committed, and revealed entropy that opens the commitment.
     Revealed = 1,
     /// Committed, then silent until the deadline.
@@ -25,10 +25,10 @@ pub enum Status {
 
 /// Contribution of one seat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Row {
+pub struct TranscriptRow {
     pub seat: u8,
     pub player: PlayerId,
-    pub status: Status,
+    pub status: RowStatus,
     /// Used unless the status is absent; zeros stand in its place then.
     pub commitment: ClientCommitment,
     /// Used only if the status is revealed; zeros stand in its place otherwise.
@@ -51,9 +51,9 @@ pub struct Transcript(pub [u8; 32]);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TranscriptError {
     #[error("seat {seat} does not come after the one before it: give each seat once, ascending")]
-    NotAscending { seat: u8 },
+    SeatsNotAscending { seat: u8 },
     #[error("what seat {seat} revealed does not open its commitment")]
-    NotOpened { seat: u8 },
+    RevealDoesNotOpen { seat: u8 },
 }
 
 impl Transcript {
@@ -61,27 +61,27 @@ impl Transcript {
         context: &Context,
         dealer: &Commitment,
         beacon: Option<Beacon>,
-        rows: &[Row],
+        rows: &[TranscriptRow],
     ) -> Result<Transcript, TranscriptError> {
         for pair in rows.windows(2) {
             if let [before, row] = pair
                 && before.seat >= row.seat
             {
-                return Err(TranscriptError::NotAscending { seat: row.seat });
+                return Err(TranscriptError::SeatsNotAscending { seat: row.seat });
             }
         }
         for row in rows {
-            let Row { seat, player, status, commitment, entropy } = row;
+            let TranscriptRow { seat, player, status, commitment, entropy } = row;
             let made = ClientCommitment::new(context, dealer, *seat, *player, entropy);
-            if *status == Status::Revealed && !made.matches(commitment) {
-                return Err(TranscriptError::NotOpened { seat: *seat });
+            if *status == RowStatus::Revealed && !made.matches(commitment) {
+                return Err(TranscriptError::RevealDoesNotOpen { seat: *seat });
             }
         }
         let beacon = beacon.map_or_else(Vec::new, |beacon| beacon.encode());
         // Seats ascend strictly: at most 256 rows, and no table has a seat for every u8.
         let count = u8::try_from(rows.len())
-            .map_err(|_| TranscriptError::NotAscending { seat: u8::MAX })?;
-        let rows: Vec<[u8; 82]> = rows.iter().map(Row::encode).collect();
+            .map_err(|_| TranscriptError::SeatsNotAscending { seat: u8::MAX })?;
+        let rows: Vec<[u8; 82]> = rows.iter().map(TranscriptRow::encode).collect();
         let count = [count];
         let mut fields: Vec<&[u8]> = vec![&context.0, &dealer.0, &beacon, &count];
         fields.extend(rows.iter().map(|row| &row[..]));
@@ -89,12 +89,12 @@ impl Transcript {
     }
 }
 
-impl Row {
+impl TranscriptRow {
     fn encode(&self) -> [u8; 82] {
         let (commitment, entropy) = match self.status {
-            Status::Revealed => (self.commitment.0, self.entropy.0),
-            Status::Withheld => (self.commitment.0, [0; 32]),
-            Status::Absent => ([0; 32], [0; 32]),
+            RowStatus::Revealed => (self.commitment.0, self.entropy.0),
+            RowStatus::Withheld => (self.commitment.0, [0; 32]),
+            RowStatus::Absent => ([0; 32], [0; 32]),
         };
         let mut row = [0; 82];
         row[0] = self.seat;
@@ -123,42 +123,42 @@ mod tests {
     const CONTEXT: Context = Context([1; 32]);
     const DEALER: Commitment = Commitment([2; 32]);
 
-    fn row(seat: u8, status: Status) -> Row {
+    fn row(seat: u8, status: RowStatus) -> TranscriptRow {
         let (player, entropy) = (PlayerId([seat; 16]), Entropy([seat; 32]));
         let commitment = ClientCommitment::new(&CONTEXT, &DEALER, seat, player, &entropy);
-        Row { seat, player, status, commitment, entropy }
+        TranscriptRow { seat, player, status, commitment, entropy }
     }
 
-    fn transcript(rows: &[Row]) -> Result<Transcript, TranscriptError> {
+    fn transcript(rows: &[TranscriptRow]) -> Result<Transcript, TranscriptError> {
         Transcript::try_new(&CONTEXT, &DEALER, None, rows)
     }
 
     #[test]
     fn seats_come_once_and_ascending() {
-        let (one, two) = (row(1, Status::Revealed), row(2, Status::Absent));
+        let (one, two) = (row(1, RowStatus::Revealed), row(2, RowStatus::Absent));
         assert!(transcript(&[one, two]).is_ok());
-        assert_eq!(transcript(&[two, one]), Err(TranscriptError::NotAscending { seat: 1 }));
-        assert_eq!(transcript(&[one, one]), Err(TranscriptError::NotAscending { seat: 1 }));
+        assert_eq!(transcript(&[two, one]), Err(TranscriptError::SeatsNotAscending { seat: 1 }));
+        assert_eq!(transcript(&[one, one]), Err(TranscriptError::SeatsNotAscending { seat: 1 }));
     }
 
     #[test]
     fn a_reveal_must_open_its_commitment() {
-        let mut bad = row(3, Status::Revealed);
+        let mut bad = row(3, RowStatus::Revealed);
         bad.entropy = Entropy([0; 32]);
-        assert_eq!(transcript(&[bad]), Err(TranscriptError::NotOpened { seat: 3 }));
-        bad.status = Status::Withheld;
-        assert_eq!(transcript(&[bad]), transcript(&[row(3, Status::Withheld)]));
+        assert_eq!(transcript(&[bad]), Err(TranscriptError::RevealDoesNotOpen { seat: 3 }));
+        bad.status = RowStatus::Withheld;
+        assert_eq!(transcript(&[bad]), transcript(&[row(3, RowStatus::Withheld)]));
     }
 
     #[test]
     fn what_is_missing_does_not_count() {
-        let mut absent = row(3, Status::Absent);
+        let mut absent = row(3, RowStatus::Absent);
         let sealed = transcript(&[absent]);
         absent.commitment = ClientCommitment([7; 32]);
         absent.entropy = Entropy([7; 32]);
         assert_eq!(transcript(&[absent]), sealed);
-        assert_ne!(transcript(&[row(3, Status::Withheld)]), sealed);
-        assert_ne!(transcript(&[row(3, Status::Revealed)]), sealed);
+        assert_ne!(transcript(&[row(3, RowStatus::Withheld)]), sealed);
+        assert_ne!(transcript(&[row(3, RowStatus::Revealed)]), sealed);
     }
 
     #[test]

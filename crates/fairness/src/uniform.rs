@@ -5,34 +5,40 @@ use std::num::NonZeroU64;
 use hmac::Mac;
 use zeroize::Zeroizing;
 
-use crate::encoding::{Keyed, Secret64, keyed};
+use crate::encoding::{KeyedHmac, Secret64, keyed_hmac};
 
 /// The u64 words of HMAC-SHA-512(key, u32 j) for j = 0, 1, 2 …, big-endian, eight a block.
-pub(crate) struct Words {
-    key: Keyed,
+pub(crate) struct WordStream {
+    key: KeyedHmac,
     block: Secret64,
     /// Number of the block after `block`.
-    next: u32,
+    next_block: u32,
     /// Number of words of `block` that are used up.
-    used: usize,
+    used_words: usize,
 }
 
-impl Words {
-    pub(crate) fn new(key: &[u8; 64]) -> Words {
-        Words { key: keyed(key), block: Zeroizing::new([0; 64]), next: 0, used: 8 }
+impl WordStream {
+    pub(crate) fn new(key: &[u8; 64]) -> WordStream {
+        WordStream {
+            key: keyed_hmac(key),
+            block: Zeroizing::new([0; 64]),
+            next_block: 0,
+            used_words: 8,
+        }
     }
 
     pub(crate) fn word(&mut self) -> u64 {
-        if self.used == 8 {
+        if self.used_words == 8 {
             let mut mac = self.key.clone();
-            mac.update(&self.next.to_be_bytes());
+            mac.update(&self.next_block.to_be_bytes());
             self.block = Zeroizing::new(mac.finalize().into_bytes().into());
-            self.next = self.next.checked_add(1).expect("no operation takes 2^35 words");
-            self.used = 0;
+            self.next_block =
+                self.next_block.checked_add(1).expect("no operation takes 2^35 words");
+            self.used_words = 0;
         }
         let (words, _) = self.block.as_chunks::<8>();
-        let word = u64::from_be_bytes(words[self.used]);
-        self.used += 1;
+        let word = u64::from_be_bytes(words[self.used_words]);
+        self.used_words += 1;
         word
     }
 
@@ -99,10 +105,10 @@ mod tests {
 
     #[test]
     fn words_are_blocks_in_order() {
-        let mut words = Words::new(&[7; 64]);
+        let mut words = WordStream::new(&[7; 64]);
         let taken: Vec<u64> = (0..17).map(|_| words.word()).collect();
         for block in [0_u32, 1] {
-            let mut mac = keyed(&[7; 64]);
+            let mut mac = keyed_hmac(&[7; 64]);
             mac.update(&block.to_be_bytes());
             let bytes = mac.finalize().into_bytes();
             let at = usize::try_from(block).unwrap() * 8;

@@ -1,10 +1,10 @@
 //! Tests of the battery itself: the real dealer passes it, and dealers with one defect each do not.
 //! Seeds are fixed, so nothing here depends on luck.
 
-use fairness::battery::{CARDS, Drawn, Report, Tally, Test, draw, judge};
+use fairness::battery::{CARDS, HandOutcomes, Report, Tally, Test, draw_hand, judge};
 
 /// Deals `hands` hands of each of 20 seeds, and judges them.
-fn deal(hands: u64, mut dealer: impl FnMut(u64, u64) -> Drawn) -> Report {
+fn deal(hands: u64, mut dealer: impl FnMut(u64, u64) -> HandOutcomes) -> Report {
     let mut tally = |seed| {
         let mut tally = Tally::new();
         (0..hands).for_each(|hand| tally.add(&dealer(seed, hand)));
@@ -15,8 +15,8 @@ fn deal(hands: u64, mut dealer: impl FnMut(u64, u64) -> Drawn) -> Report {
 
 #[test]
 fn the_dealer_passes() {
-    let report = deal(350, draw);
-    assert!(report.passed(), "{:?}", report.rejected().collect::<Vec<_>>());
+    let report = deal(350, draw_hand);
+    assert!(report.passed(), "{:?}", report.rejections().collect::<Vec<_>>());
 }
 
 /// A defect of a dealer.
@@ -52,7 +52,7 @@ enum Defect {
 }
 
 /// Deals a hand with a fast model of a dealer that is fair except for its defect.
-fn model(defect: Defect, seed: u64, hand: u64) -> Drawn {
+fn model(defect: Defect, seed: u64, hand: u64) -> HandOutcomes {
     let keyed = |hand: u64| mixed(mixed(seed).wrapping_add(hand));
     let old = defect == Defect::OldKey && hand % 10 == 9;
     let key = keyed(if old { hand - 3 } else { hand });
@@ -68,13 +68,13 @@ fn model(defect: Defect, seed: u64, hand: u64) -> Drawn {
         [(); 2].map(|()| 1 + narrow(words.below(sides)))
     };
     let range = if defect == Defect::EagerPulse { 270_000 } else { 250_000 };
-    Drawn {
-        deck: stream(0, 0).shuffle(),
+    HandOutcomes {
+        first_shuffle: stream(0, 0).shuffle(),
         rolls: [roll(1), roll(2)],
         pulse: stream(3, 2).wide(1_000_000) < range,
         pick: u32::try_from(stream(4, 3).wide(3_000_000_000)).expect("it is below the bound"),
         sample: stream(5, 4).sample(),
-        again: stream(6, 0).shuffle(),
+        second_shuffle: stream(6, 0).shuffle(),
     }
 }
 
@@ -153,7 +153,7 @@ impl Words {
 #[track_caller]
 fn caught(defect: Defect, hands: u64, test: Test) {
     let report = deal(hands, |seed, hand| model(defect, seed, hand));
-    let by: Vec<Test> = report.rejected().map(|answer| answer.test).collect();
+    let by: Vec<Test> = report.rejections().map(|answer| answer.test).collect();
     assert!(by.contains(&test), "{defect:?} was rejected by {by:?} only");
     assert!(!report.passed());
 }
@@ -163,7 +163,7 @@ fn caught(defect: Defect, hands: u64, test: Test) {
 fn the_model_passes_without_a_defect() {
     for hands in [350, 10_000] {
         let report = deal(hands, |seed, hand| model(Defect::None, seed, hand));
-        assert!(report.passed(), "{:?}", report.rejected().collect::<Vec<_>>());
+        assert!(report.passed(), "{:?}", report.rejections().collect::<Vec<_>>());
     }
 }
 
@@ -177,8 +177,10 @@ fn the_laws_are_a_fair_dealers() {
     };
     let tallies: Vec<Tally> = (9_000..9_200).map(tally).collect();
     for test in Test::all() {
-        let p: Vec<f64> =
-            tallies.iter().map(|tally| tally.measure(test).expect("enough hands").p).collect();
+        let p: Vec<f64> = tallies
+            .iter()
+            .map(|tally| tally.measure(test).expect("enough hands").p_value)
+            .collect();
         let small = p.iter().filter(|p| **p < 0.05).count();
         assert!(small < 25, "{test:?}: {small} of 200 below 0.05");
         if matches!(test, Test::FiveCardRepeats | Test::TenCardRepeats) {

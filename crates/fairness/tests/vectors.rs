@@ -4,8 +4,9 @@
 
 use anyhow::{Context as _, Result, ensure};
 use fairness::{
-    Answer, Ask, Beacon, ClientCommitment, Commitment, Context, Entropy, Handle, Keys, Opening,
-    Operation, Outcome, Row, Seed, Shoe, ShuffleInput, Status, Transcript, deck, perform,
+    Beacon, ClientCommitment, Commitment, Context, Entropy, Handle, Keys, Operation,
+    OperationRequest, Outcome, ProvedCard, PublicOutcome, RowStatus, Seed, Shoe, ShuffleInput,
+    Transcript, TranscriptRow, deck, perform,
 };
 use primitives::{PlayerId, TableId};
 use serde::Deserialize;
@@ -144,12 +145,12 @@ fn published_hand() -> Result<(Context, Commitment, Transcript, Keys)> {
     let row = |seat, player, status, entropy| {
         let (player, entropy) = (PlayerId([player; 16]), Entropy([entropy; 32]));
         let commitment = ClientCommitment::new(&context, &dealer, seat, player, &entropy);
-        Row { seat, player, status, commitment, entropy }
+        TranscriptRow { seat, player, status, commitment, entropy }
     };
     let rows = [
-        row(1, 0xa1, Status::Revealed, 0x11),
-        row(3, 0xa2, Status::Revealed, 0x22),
-        row(4, 0xa3, Status::Withheld, 0x33),
+        row(1, 0xa1, RowStatus::Revealed, 0x11),
+        row(3, 0xa2, RowStatus::Revealed, 0x22),
+        row(4, 0xa3, RowStatus::Withheld, 0x33),
     ];
     let transcript = Transcript::try_new(&context, &dealer, None, &rows)?;
     let keys = Keys::derive(&transcript, &seed);
@@ -221,27 +222,31 @@ fn every_card_of_the_published_shuffle_is_proved() -> Result<()> {
     let order = unhex(&published()?.shuffle)?;
     let mut shoe = Shoe::new(keys);
     let input = ShuffleInput::Fresh { first: 0, count: 76 };
-    let Answer::Shuffled { root, count } = shoe.perform(0, &Ask::Shuffle { pile: 0, input })?
+    let PublicOutcome::Shuffled { root, count } =
+        shoe.perform(0, &OperationRequest::Shuffle { pile: 0, input })?
     else {
         panic!("a shuffle shuffles")
     };
     let published = "e5ac9fb5845ab6e4f2f65fdafaf2ea28ad7105e6fd0c822404eff59b169a6ae6";
     assert_eq!((hex(&root), count), (published.to_owned(), 76));
     for (position, card) in (0_u16..).zip(order) {
-        let opened = shoe.open_proved(Handle { op: 0, position })?;
+        let opened = shoe.prove_current(Handle { op: 0, position })?;
         assert_eq!((opened.card, opened.root()), (card, Some(root)));
         let mut salt = opened.salt;
         salt[31] ^= 1;
         let mut path = opened.path.clone();
         path[0][0] ^= 1;
         let forged = [
-            Opening { card: opened.card ^ 1, ..opened.clone() },
-            Opening { salt, ..opened.clone() },
-            Opening { path, ..opened.clone() },
-            Opening { path: opened.path[1..].to_vec(), ..opened.clone() },
-            Opening { handle: Handle { op: 1, position }, ..opened.clone() },
-            Opening { handle: Handle { op: 0, position: (position + 1) % 76 }, ..opened.clone() },
-            Opening { handle: Handle { op: 0, position: 76 }, ..opened },
+            ProvedCard { card: opened.card ^ 1, ..opened.clone() },
+            ProvedCard { salt, ..opened.clone() },
+            ProvedCard { path, ..opened.clone() },
+            ProvedCard { path: opened.path[1..].to_vec(), ..opened.clone() },
+            ProvedCard { handle: Handle { op: 1, position }, ..opened.clone() },
+            ProvedCard {
+                handle: Handle { op: 0, position: (position + 1) % 76 },
+                ..opened.clone()
+            },
+            ProvedCard { handle: Handle { op: 0, position: 76 }, ..opened },
         ];
         for forged in forged {
             assert_ne!(forged.root(), Some(root), "{forged:?}");
@@ -284,15 +289,15 @@ fn check(given: &Sequence) -> Result<()> {
 }
 
 /// Reads a row. Fields that the file leaves out are filled with junk, which must not count.
-fn row(row: &RowOf) -> Result<Row> {
+fn row(row: &RowOf) -> Result<TranscriptRow> {
     let field = |text: &Option<String>| text.as_deref().map_or(Ok([0xEE; 32]), bytes);
     let status = match row.status {
-        1 => Status::Revealed,
-        2 => Status::Withheld,
-        _ => Status::Absent,
+        1 => RowStatus::Revealed,
+        2 => RowStatus::Withheld,
+        _ => RowStatus::Absent,
     };
     assert_eq!(status as u8, row.status);
-    Ok(Row {
+    Ok(TranscriptRow {
         seat: row.seat,
         player: PlayerId(bytes(&row.player)?),
         status,

@@ -15,7 +15,7 @@ fn main() -> Result<(), Failure> {
     let file = std::env::args().nth(1).ok_or("the name of a file")?;
     let mut text = String::new();
     for hand in history::read(&std::fs::read(file)?)? {
-        text.push_str(&history::report(&history::replay(&hand?)?).json());
+        text.push_str(&history::report(&history::replay(&hand?)?).to_json());
         text.push('\n');
     }
     std::io::stdout().lock().write_all(text.as_bytes())?;

@@ -16,7 +16,7 @@ pub mod simulate;
 mod write;
 
 pub use model::HandHistory;
-pub use read::{NotShh, read};
-pub use replay::{Broken, Replay, replay};
+pub use read::{FormatError, read};
+pub use replay::{InvalidHand, Replay, replay};
 pub use report::{FinalHand, NextLine, Report, report};
-pub use write::{HEAD, write, write_one_of_several};
+pub use write::{HEADER, write, write_hand};

@@ -33,10 +33,10 @@ pub struct HandHistory {
 impl HandHistory {
     /// Makes the history of a hand that is about to start, without lines.
     #[must_use]
-    pub fn of(setup: &Setup, players: Vec<String>) -> HandHistory {
+    pub fn for_setup(setup: &Setup, players: Vec<String>) -> HandHistory {
         HandHistory {
             variant: setup.rules.variant().id.to_owned(),
-            ruleset: fields_given(&setup.rules),
+            ruleset: non_default_fields(&setup.rules),
             id: None,
             table: None,
             started_at: None,
@@ -67,7 +67,7 @@ impl HandHistory {
 
     /// Whether the history says anything about the end of the hand.
     #[must_use]
-    pub const fn tells_the_end(&self) -> bool {
+    pub const fn has_end(&self) -> bool {
         self.settlement.is_some()
             || self.finishing_stacks.is_some()
             || self.finishing_sabacc_pot.is_some()
@@ -88,7 +88,7 @@ impl HandHistory {
                 self.starting_stacks.len()
             ));
         }
-        rules::players(&rules, seats).map_err(|error| error.to_string())?;
+        rules::check_player_count(&rules, seats).map_err(|error| error.to_string())?;
         if self.seats.contains(&0) {
             return Err("seats are numbered from 1".to_owned());
         }
@@ -114,7 +114,7 @@ impl HandHistory {
 }
 
 /// The fields in which the rules differ from the variant's own, sorted by name.
-fn fields_given(rules: &RuleSet) -> Vec<(String, FieldValue)> {
+fn non_default_fields(rules: &RuleSet) -> Vec<(String, FieldValue)> {
     let given = |fields: &RuleSet| -> Vec<(String, FieldValue)> {
         let both = rules.fields().zip(fields.fields());
         both.filter(|((_, value), (_, default))| value != default)
@@ -139,7 +139,7 @@ mod tests {
     fn given(variant: &str, fields: &[(&str, FieldValue)]) {
         let fields: Vec<_> = fields.iter().map(|(n, v)| ((*n).to_owned(), v.clone())).collect();
         let rules = RuleSet::parse(variant, &fields).unwrap();
-        assert_eq!(fields_given(&rules), fields);
+        assert_eq!(non_default_fields(&rules), fields);
     }
 
     #[test]

@@ -11,11 +11,11 @@ use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
 
 use crate::model::HandHistory;
-use crate::replay::{Broken, one_line};
+use crate::replay::{InvalidHand, one_line};
 
 /// Reason why a file is no hand history.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum NotShh {
+pub enum FormatError {
     #[error("not UTF-8, from byte {at} on")]
     Utf8 { at: usize },
     #[error("not TOML: line {line}: {problem}")]
@@ -26,15 +26,15 @@ pub enum NotShh {
         "line {line}: a file of several hands has only `shh` and `[[hand]]` tables, not `{}`",
         Quoted(key)
     )]
-    Beside { line: usize, key: String },
+    UnexpectedKey { line: usize, key: String },
     #[error("there is no hand in it")]
     NoHand,
     #[error("hand {hand}: the key `{key}` is missing")]
-    Missing { hand: usize, key: &'static str },
+    MissingKey { hand: usize, key: &'static str },
     #[error("line {line}: `{}` is no key of a hand history", Quoted(key))]
-    Unknown { line: usize, key: String },
+    UnknownKey { line: usize, key: String },
     #[error("line {line}: `{}` must be {want}", Quoted(key))]
-    Type { line: usize, key: String, want: &'static str },
+    WrongType { line: usize, key: String, want: &'static str },
 }
 
 type Value<'i> = Spanned<DeValue<'i>>;
@@ -44,37 +44,37 @@ type Value<'i> = Spanned<DeValue<'i>>;
 ///
 /// # Errors
 /// If the file is no hand history.
-pub fn read(bytes: &[u8]) -> Result<Vec<Result<HandHistory, Broken>>, NotShh> {
-    let text =
-        std::str::from_utf8(bytes).map_err(|error| NotShh::Utf8 { at: error.valid_up_to() })?;
-    match by_pieces(text) {
+pub fn read(bytes: &[u8]) -> Result<Vec<Result<HandHistory, InvalidHand>>, FormatError> {
+    let text = std::str::from_utf8(bytes)
+        .map_err(|error| FormatError::Utf8 { at: error.valid_up_to() })?;
+    match read_by_hand(text) {
         Some(hands) => Ok(hands),
-        None => whole(text),
+        None => read_whole(text),
     }
 }
 
 /// Reads the file as one TOML document.
-fn whole(text: &str) -> Result<Vec<Result<HandHistory, Broken>>, NotShh> {
+fn read_whole(text: &str) -> Result<Vec<Result<HandHistory, InvalidHand>>, FormatError> {
     let mut table = DeTable::parse(text).map_err(|error| not_toml(text, &error))?.into_inner();
-    let file = File { text };
+    let file = SourceText { text };
     file.version(&mut table)?;
     let Some(hands) = table.remove("hand") else {
         return Ok(vec![file.hand(1, table)?]);
     };
-    file.nothing_but_hands(&table)?;
+    file.check_only_hands(&table)?;
     file.hands(1, hands)
 }
 
 /// Reads like [`whole`], but parses each hand by itself, so that a large file is not all in memory
 /// as TOML at once. None if anything is wrong or unusual, such as a `[[hand]]` within a string,
 /// which leaves a piece that is no TOML.
-fn by_pieces(text: &str) -> Option<Vec<Result<HandHistory, Broken>>> {
+fn read_by_hand(text: &str) -> Option<Vec<Result<HandHistory, InvalidHand>>> {
     const BREAK: &str = "\n[[hand]]";
     let (head, _) = text.split_once(BREAK)?;
     let mut table = DeTable::parse(head).ok()?.into_inner();
-    let file = File { text: head };
+    let file = SourceText { text: head };
     file.version(&mut table).ok()?;
-    file.nothing_but_hands(&table).ok()?;
+    file.check_only_hands(&table).ok()?;
     let mut hands = Vec::new();
     let mut rest = &text[head.len() + 1..];
     while !rest.is_empty() {
@@ -83,15 +83,15 @@ fn by_pieces(text: &str) -> Option<Vec<Result<HandHistory, Broken>>> {
         rest = after;
         let mut table = DeTable::parse(piece).ok()?.into_inner();
         let hand = table.remove("hand").filter(|_| table.is_empty())?;
-        hands.extend(File { text: piece }.hands(hands.len() + 1, hand).ok()?);
+        hands.extend(SourceText { text: piece }.hands(hands.len() + 1, hand).ok()?);
     }
     Some(hands)
 }
 
-fn not_toml(text: &str, error: &toml::de::Error) -> NotShh {
+fn not_toml(text: &str, error: &toml::de::Error) -> FormatError {
     let at = error.span().map_or(0, |span| span.start);
     let problem = one_line(&error.message().lines().collect::<Vec<_>>().join("; "));
-    NotShh::Toml { line: line_at(text, at), problem }
+    FormatError::Toml { line: line_at(text, at), problem }
 }
 
 fn line_at(text: &str, at: usize) -> usize {
@@ -101,7 +101,7 @@ fn line_at(text: &str, at: usize) -> usize {
 
 /// The text that all spans point into.
 #[derive(Clone, Copy)]
-struct File<'i> {
+struct SourceText<'i> {
     text: &'i str,
 }
 
@@ -127,10 +127,10 @@ struct Draft {
     finishing_sabacc_pot: Option<u64>,
     finishing_carried_pot: Option<u64>,
     /// Description of the first number that is not valid.
-    broken: Option<String>,
+    invalid_number: Option<String>,
 }
 
-impl<'i> File<'i> {
+impl<'i> SourceText<'i> {
     fn line(self, span: Range<usize>) -> usize {
         line_at(self.text, span.start)
     }
@@ -139,23 +139,27 @@ impl<'i> File<'i> {
         self.text.get(span).unwrap_or("")
     }
 
-    fn wrong(self, key: &str, span: Range<usize>, want: &'static str) -> NotShh {
-        NotShh::Type { line: self.line(span), key: one_line(key), want }
+    fn wrong(self, key: &str, span: Range<usize>, want: &'static str) -> FormatError {
+        FormatError::WrongType { line: self.line(span), key: one_line(key), want }
     }
 
     /// Takes `shh = 1` out.
-    fn version(self, table: &mut DeTable<'i>) -> Result<(), NotShh> {
-        let version = table.remove("shh").ok_or(NotShh::Version)?;
+    fn version(self, table: &mut DeTable<'i>) -> Result<(), FormatError> {
+        let version = table.remove("shh").ok_or(FormatError::Version)?;
         let is_integer = matches!(version.get_ref(), DeValue::Integer(_));
-        if is_integer && self.raw(version.span()) == "1" { Ok(()) } else { Err(NotShh::Version) }
+        if is_integer && self.raw(version.span()) == "1" {
+            Ok(())
+        } else {
+            Err(FormatError::Version)
+        }
     }
 
-    fn nothing_but_hands(self, table: &DeTable<'i>) -> Result<(), NotShh> {
+    fn check_only_hands(self, table: &DeTable<'i>) -> Result<(), FormatError> {
         match table.keys().find(|key| !key.get_ref().starts_with('_')) {
             None => Ok(()),
             Some(key) => {
                 let line = self.line(key.span());
-                Err(NotShh::Beside { line, key: one_line(key.get_ref()) })
+                Err(FormatError::UnexpectedKey { line, key: one_line(key.get_ref()) })
             }
         }
     }
@@ -165,11 +169,11 @@ impl<'i> File<'i> {
         self,
         first: usize,
         hands: Value<'i>,
-    ) -> Result<Vec<Result<HandHistory, Broken>>, NotShh> {
+    ) -> Result<Vec<Result<HandHistory, InvalidHand>>, FormatError> {
         let want = "tables, one for each hand";
         let hands = self.list("hand", hands, want)?;
         if hands.is_empty() {
-            return Err(NotShh::NoHand);
+            return Err(FormatError::NoHand);
         }
         let mut read = Vec::with_capacity(hands.len());
         for (at, hand) in hands.into_iter().enumerate() {
@@ -182,28 +186,32 @@ impl<'i> File<'i> {
         Ok(read)
     }
 
-    fn hand(self, hand: usize, table: DeTable<'i>) -> Result<Result<HandHistory, Broken>, NotShh> {
+    fn hand(
+        self,
+        hand: usize,
+        table: DeTable<'i>,
+    ) -> Result<Result<HandHistory, InvalidHand>, FormatError> {
         let mut draft = Draft::default();
         for (key, value) in table {
             let span = key.span();
             let key = key.into_inner();
-            if !key.starts_with('_') && !self.entry(&mut draft, &key, value)? {
-                return Err(NotShh::Unknown { line: self.line(span), key: one_line(&key) });
+            if !key.starts_with('_') && !self.read_key(&mut draft, &key, value)? {
+                return Err(FormatError::UnknownKey { line: self.line(span), key: one_line(&key) });
             }
         }
-        self.kinds(&draft)?;
+        self.check_field_types(&draft)?;
         draft.finish(hand)
     }
 
     /// Reads one key; false if there is no such key.
-    fn entry(self, draft: &mut Draft, key: &str, value: Value<'i>) -> Result<bool, NotShh> {
-        let broken = &mut draft.broken;
+    fn read_key(self, draft: &mut Draft, key: &str, value: Value<'i>) -> Result<bool, FormatError> {
+        let broken = &mut draft.invalid_number;
         match key {
             "variant" => draft.variant = Some(self.text(key, value)?),
             "ruleset" => draft.ruleset = self.ruleset(value, broken)?,
             "id" => draft.id = Some(self.text(key, value)?),
             "table" => draft.table = Some(self.text(key, value)?),
-            "started_at" => draft.started_at = Some(self.moment(key, value)?),
+            "started_at" => draft.started_at = Some(self.date_time(key, value)?),
             "engine" => draft.engine = Some(self.text(key, value)?),
             "commitment" => draft.commitment = Some(self.text(key, value)?),
             "reveal" => draft.reveal = Some(self.text(key, value)?),
@@ -226,7 +234,7 @@ impl<'i> File<'i> {
         Ok(true)
     }
 
-    fn text(self, key: &str, value: Value<'i>) -> Result<String, NotShh> {
+    fn text(self, key: &str, value: Value<'i>) -> Result<String, FormatError> {
         let span = value.span();
         if let DeValue::String(text) = value.into_inner() {
             Ok(text.into_owned())
@@ -236,7 +244,7 @@ impl<'i> File<'i> {
     }
 
     /// Reads a date and time: a string, or TOML's own type.
-    fn moment(self, key: &str, value: Value<'i>) -> Result<String, NotShh> {
+    fn date_time(self, key: &str, value: Value<'i>) -> Result<String, FormatError> {
         let span = value.span();
         if let DeValue::Datetime(moment) = value.get_ref() {
             return Ok(moment.to_string());
@@ -248,7 +256,12 @@ impl<'i> File<'i> {
         }
     }
 
-    fn list(self, key: &str, value: Value<'i>, want: &'static str) -> Result<DeArray<'i>, NotShh> {
+    fn list(
+        self,
+        key: &str,
+        value: Value<'i>,
+        want: &'static str,
+    ) -> Result<DeArray<'i>, FormatError> {
         let span = value.span();
         if let DeValue::Array(list) = value.into_inner() {
             Ok(list)
@@ -257,7 +270,7 @@ impl<'i> File<'i> {
         }
     }
 
-    fn texts(self, key: &str, value: Value<'i>) -> Result<Vec<String>, NotShh> {
+    fn texts(self, key: &str, value: Value<'i>) -> Result<Vec<String>, FormatError> {
         let want = "a list of strings";
         let list = self.list(key, value, want)?;
         let text = |item: Value<'i>| {
@@ -276,10 +289,10 @@ impl<'i> File<'i> {
         key: &str,
         value: Value<'i>,
         broken: &mut Option<String>,
-    ) -> Result<Vec<u64>, NotShh> {
+    ) -> Result<Vec<u64>, FormatError> {
         let want = "a list of whole numbers";
         let list = self.list(key, value, want)?;
-        list.into_iter().map(|item| self.whole(key, &item, want, broken)).collect()
+        list.into_iter().map(|item| self.integer(key, &item, want, broken)).collect()
     }
 
     fn number(
@@ -287,18 +300,18 @@ impl<'i> File<'i> {
         key: &str,
         value: &Value<'i>,
         broken: &mut Option<String>,
-    ) -> Result<u64, NotShh> {
-        self.whole(key, value, "a whole number", broken)
+    ) -> Result<u64, FormatError> {
+        self.integer(key, value, "a whole number", broken)
     }
 
     /// Reads a TOML integer. If it is not written as a history's numbers are, the hand is broken.
-    fn whole(
+    fn integer(
         self,
         key: &str,
         value: &Value<'i>,
         want: &'static str,
         broken: &mut Option<String>,
-    ) -> Result<u64, NotShh> {
+    ) -> Result<u64, FormatError> {
         if !matches!(value.get_ref(), DeValue::Integer(_)) {
             return Err(self.wrong(key, value.span(), want));
         }
@@ -323,7 +336,7 @@ impl<'i> File<'i> {
         self,
         value: Value<'i>,
         broken: &mut Option<String>,
-    ) -> Result<Vec<(String, Range<usize>, FieldValue)>, NotShh> {
+    ) -> Result<Vec<(String, Range<usize>, FieldValue)>, FormatError> {
         let span = value.span();
         let DeValue::Table(table) = value.into_inner() else {
             return Err(self.wrong("ruleset", span, "a table"));
@@ -337,7 +350,7 @@ impl<'i> File<'i> {
             let span = value.span();
             let value = match value.get_ref() {
                 DeValue::Integer(_) => {
-                    FieldValue::Number(self.whole(&key, &value, "a whole number", broken)?)
+                    FieldValue::Number(self.integer(&key, &value, "a whole number", broken)?)
                 }
                 DeValue::Boolean(flag) => FieldValue::Flag(*flag),
                 DeValue::Array(_) => FieldValue::List(self.texts(&key, value)?),
@@ -354,7 +367,7 @@ impl<'i> File<'i> {
 
     /// Checks that each field of the variant has its type. A field that the variant does not have
     /// breaks a rule instead.
-    fn kinds(self, draft: &Draft) -> Result<(), NotShh> {
+    fn check_field_types(self, draft: &Draft) -> Result<(), FormatError> {
         let Some(variant) = draft.variant.as_deref().and_then(rules::variant) else {
             return Ok(());
         };
@@ -379,8 +392,8 @@ impl<'i> File<'i> {
 }
 
 impl Draft {
-    fn finish(self, hand: usize) -> Result<Result<HandHistory, Broken>, NotShh> {
-        let missing = |key| NotShh::Missing { hand, key };
+    fn finish(self, hand: usize) -> Result<Result<HandHistory, InvalidHand>, FormatError> {
+        let missing = |key| FormatError::MissingKey { hand, key };
         let credits = |amount: u64| Credits::try_new(amount).unwrap_or(Credits::MAX);
         let all = |amounts: Vec<u64>| amounts.into_iter().map(credits).collect();
         let history = HandHistory {
@@ -403,6 +416,6 @@ impl Draft {
             finishing_sabacc_pot: self.finishing_sabacc_pot.map(credits),
             finishing_carried_pot: self.finishing_carried_pot.map(credits),
         };
-        Ok(self.broken.map_or(Ok(history), |why| Err(Broken::new(0, &why))))
+        Ok(self.invalid_number.map_or(Ok(history), |why| Err(InvalidHand::new(0, &why))))
     }
 }

@@ -9,16 +9,16 @@ use crate::model::HandHistory;
 /// A hand that breaks a rule.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("action {action}: {why}")]
-pub struct Broken {
+pub struct InvalidHand {
     /// Number of the line among the actions, from 1; 0 for an error outside of them.
     pub action: usize,
     /// Reason, on one line.
     pub why: String,
 }
 
-impl Broken {
-    pub(crate) fn new(action: usize, why: &str) -> Broken {
-        Broken { action, why: one_line(why) }
+impl InvalidHand {
+    pub(crate) fn new(action: usize, why: &str) -> InvalidHand {
+        InvalidHand { action, why: one_line(why) }
     }
 }
 
@@ -47,28 +47,28 @@ pub struct Replay {
 ///
 /// # Errors
 /// The first line that breaks a rule, and the reason.
-pub fn replay(history: &HandHistory) -> Result<Replay, Broken> {
-    let outside = |why: String| Broken::new(0, &why);
+pub fn replay(history: &HandHistory) -> Result<Replay, InvalidHand> {
+    let outside = |why: String| InvalidHand::new(0, &why);
     let setup = history.setup().map_err(outside)?;
     let mut hand = Hand::try_new(&setup).map_err(|error| outside(error.to_string()))?;
-    play::shuffle(&mut hand);
+    play::apply_due_shuffles(&mut hand);
     let mut hidden = false;
     for (at, line) in history.actions.iter().enumerate() {
-        if hides(line) && hand.settlement().is_none() {
+        if has_hidden_word(line) && hand.settlement().is_none() {
             hidden = true;
             break;
         }
         let event = notation::read(&hand, line)
-            .map_err(|error| Broken::new(at + 1, &format!("`{line}`: {error}")))?;
+            .map_err(|error| InvalidHand::new(at + 1, &format!("`{line}`: {error}")))?;
         evolve(&mut hand, &event);
-        play::shuffle(&mut hand);
+        play::apply_due_shuffles(&mut hand);
     }
     let complete = match hand.settlement() {
         Some(end) => {
             compare(history, end).map_err(outside)?;
             true
         }
-        None if !hidden && history.tells_the_end() => {
+        None if !hidden && history.has_end() => {
             let why = "the hand is not over, and yet its settlement or finish is given";
             return Err(outside(why.to_owned()));
         }
@@ -78,8 +78,8 @@ pub fn replay(history: &HandHistory) -> Result<Replay, Broken> {
 }
 
 /// Whether one of the line's words is hidden from the reader. Comments have no words.
-fn hides(line: &str) -> bool {
-    line.contains('?') && notation::spoken(line).0.split(' ').any(|word| word == "??")
+fn has_hidden_word(line: &str) -> bool {
+    line.contains('?') && notation::split_comment(line).0.split(' ').any(|word| word == "??")
 }
 
 fn compare(history: &HandHistory, end: &Settlement) -> Result<(), String> {
@@ -106,7 +106,7 @@ fn compare(history: &HandHistory, end: &Settlement) -> Result<(), String> {
 fn settlement(given: &[String], end: &Settlement) -> Result<(), String> {
     let mut replayed = end.lines.iter().map(ToString::to_string);
     for (at, line) in given.iter().enumerate() {
-        let (spoken, _) = notation::spoken(line);
+        let (spoken, _) = notation::split_comment(line);
         let at = at + 1;
         match replayed.next() {
             Some(replayed) if replayed == spoken => {}

@@ -90,7 +90,7 @@ fn unfinished(hand: &Hand) -> Report {
     let held = |(player, place): (Player, &rules::PlayerView)| {
         let rank = match (place.status, folds) {
             (Status::Out, true) => Some("folded"),
-            (Status::Out, false) if place.leaving => Some("left"),
+            (Status::Out, false) if place.has_left => Some("left"),
             (Status::Out | Status::Live | Status::AllIn, _) => None,
         };
         FinalHand {
@@ -117,7 +117,7 @@ fn next_line(hand: &Hand) -> Option<NextLine> {
     let deck = hand.rules().variant().deck;
     match next(hand) {
         Next::Chance(due) => {
-            let legal = due.first().map(|due| due.prompt(deck)).into_iter().collect();
+            let legal = due.first().map(|due| due.line_prefix(deck)).into_iter().collect();
             Some(NextLine { actor: "d".to_owned(), legal })
         }
         Next::Decision(decision) => {
@@ -138,13 +138,13 @@ fn next_line(hand: &Hand) -> Option<NextLine> {
 impl Report {
     /// Writes one line of JSON.
     #[must_use]
-    pub fn json(&self) -> String {
+    pub fn to_json(&self) -> String {
         serde_json::to_string(self).expect("text and numbers always have a JSON form")
     }
 
     /// Writes several lines for people, each with its line feed. `players` are names, p1 first.
     #[must_use]
-    pub fn words(&self, players: &[String]) -> String {
+    pub fn to_text(&self, players: &[String]) -> String {
         let mut text = String::new();
         self.write_words(players, &mut text).expect("a String takes everything");
         text

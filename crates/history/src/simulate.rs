@@ -7,8 +7,8 @@
 
 use primitives::{Credits, CreditsOutOfRange, Quoted, SeatNo};
 use rules::{
-    By, Decision, Event, FieldValue, Hand, Legal, Move, Next, Player, Refusal, RuleSet,
-    RuleSetError, Setup, SetupError, chance, decide, evolve, line, next, play,
+    Decision, DecisionAuthor, Event, FieldValue, Hand, Legal, Move, Next, Player, Refusal, RuleSet,
+    RuleSetError, Setup, SetupError, decide, evolve, history_line, next, play, resolve_chance,
 };
 
 use crate::model::HandHistory;
@@ -44,7 +44,7 @@ impl From<CreditsOutOfRange> for PlanError {
 
 /// A hand could not be played to its end, which is a fault in the rules.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Stuck {
+pub enum SimulationError {
     #[error(transparent)]
     Setup(#[from] SetupError),
     #[error(transparent)]
@@ -65,10 +65,10 @@ impl Plan {
         players: u8,
         seed: u64,
     ) -> Result<Plan, PlanError> {
-        let rules = RuleSet::parse(variant, &fields(variant, ruleset)?)?;
-        rules::players(&rules, usize::from(players))?;
+        let rules = RuleSet::parse(variant, &parse_fields(variant, ruleset)?)?;
+        rules::check_player_count(&rules, usize::from(players))?;
         let plan = Plan { rules, players, seed };
-        plan.deepest()?;
+        plan.max_stack()?;
         Ok(plan)
     }
 
@@ -76,15 +76,15 @@ impl Plan {
     ///
     /// # Errors
     /// Only if the rules contradict themselves.
-    pub fn hand(&self, number: u64) -> Result<HandHistory, Stuck> {
-        let mut dice = SplitMix64::new(self.seed, number);
-        let mut choose = |n: u64| dice.below(n);
+    pub fn hand(&self, number: u64) -> Result<HandHistory, SimulationError> {
+        let mut rng = SplitMix64::new(self.seed, number);
+        let mut choose = |n: u64| rng.below(n);
         let setup = self.setup(&mut choose);
         let names = NAMES.iter().take(setup.seats.len()).map(|name| (*name).to_owned());
-        let mut history = HandHistory::of(&setup, names.collect());
+        let mut history = HandHistory::for_setup(&setup, names.collect());
         let mut hand = Hand::try_new(&setup)?;
-        while let Some(event) = event(&hand, &mut choose)? {
-            let line = line(&hand, &event);
+        while let Some(event) = random_event(&hand, &mut choose)? {
+            let line = history_line(&hand, &event);
             if !line.is_empty() {
                 history.actions.push(line);
             }
@@ -98,11 +98,11 @@ impl Plan {
 
     /// Unit of stacks and pots.
     fn unit(&self) -> u64 {
-        self.rules.due(Credits::ZERO).get().max(10)
+        self.rules.min_stack(Credits::ZERO).get().max(10)
     }
 
     /// Largest stack that is dealt: one for each player and the pots stay in range together.
-    fn deepest(&self) -> Result<u64, PlanError> {
+    fn max_stack(&self) -> Result<u64, PlanError> {
         let share = Credits::MAX.get() / (u64::from(self.players) + 2);
         let deepest = self.unit().saturating_mul(200).min(share);
         if self.unit() > deepest { Err(PlanError::Antes) } else { Ok(deepest) }
@@ -111,7 +111,7 @@ impl Plan {
     /// Random seats, stacks and pots; some stacks only just cover the antes.
     fn setup(&self, choose: &mut dyn FnMut(u64) -> u64) -> Setup {
         let variant = self.rules.variant();
-        let (unit, deepest) = (self.unit(), self.deepest().unwrap_or(u64::MAX));
+        let (unit, deepest) = (self.unit(), self.max_stack().unwrap_or(u64::MAX));
         let mut pot = |has: bool| {
             let full = choose(3) > 0;
             let amount = choose(unit.saturating_mul(10).min(deepest));
@@ -119,7 +119,7 @@ impl Plan {
             Credits::try_new(amount).unwrap_or(Credits::ZERO)
         };
         let (sabacc_pot, carried_pot) = (pot(variant.has_sabacc_pot), pot(variant.has_carried_pot));
-        let due = self.rules.due(sabacc_pot).get();
+        let due = self.rules.min_stack(sabacc_pot).get();
         let stacks = (0..self.players).map(|_| {
             let depth = match choose(12) {
                 0 => 1,
@@ -148,7 +148,7 @@ impl Plan {
 }
 
 /// Reads the fields that `key=value,…` names, each as the variant's type.
-fn fields(variant: &str, ruleset: &str) -> Result<Vec<(String, FieldValue)>, PlanError> {
+fn parse_fields(variant: &str, ruleset: &str) -> Result<Vec<(String, FieldValue)>, PlanError> {
     let known = rules::variant(variant).map_or(&[][..], |variant| variant.fields);
     let mut fields = Vec::new();
     for item in ruleset.split(',').filter(|item| !item.is_empty()) {
@@ -179,23 +179,29 @@ fn fields(variant: &str, ruleset: &str) -> Result<Vec<(String, FieldValue)>, Pla
 }
 
 /// The next event at random; none if the hand is over.
-fn event(hand: &Hand, choose: &mut dyn FnMut(u64) -> u64) -> Result<Option<Event>, Refusal> {
-    if let Some(outcome) = play::outcome(hand, choose) {
-        return chance(hand, outcome).map(Some);
+fn random_event(hand: &Hand, choose: &mut dyn FnMut(u64) -> u64) -> Result<Option<Event>, Refusal> {
+    if let Some(outcome) = play::random_outcome(hand, choose) {
+        return resolve_chance(hand, outcome).map(Some);
     }
     let Next::Decision(decision) = next(hand) else { return Ok(None) };
     if choose(200) == 0 {
         let staying: Vec<Player> =
-            hand.players().filter(|player| !hand.left().contains(*player)).collect();
+            hand.players().filter(|player| !hand.leavers().contains(*player)).collect();
         let leaver = staying.get(index(staying.len(), choose)).copied();
-        return decide(hand, leaver.unwrap_or(decision.player), Move::Leave, By::Player).map(Some);
+        return decide(
+            hand,
+            leaver.unwrap_or(decision.player),
+            Move::Leave,
+            DecisionAuthor::Player,
+        )
+        .map(Some);
     }
-    let mv = any_move(&decision, choose);
-    decide(hand, decision.player, mv, By::Player).map(Some)
+    let mv = random_move(&decision, choose);
+    decide(hand, decision.player, mv, DecisionAuthor::Player).map(Some)
 }
 
 /// A random legal move: kinds by their weight, and one bet in twenty-five as large as it may be.
-fn any_move(decision: &Decision, choose: &mut dyn FnMut(u64) -> u64) -> Move {
+fn random_move(decision: &Decision, choose: &mut dyn FnMut(u64) -> u64) -> Move {
     let kinds = &decision.legal;
     let total = kinds.iter().map(weight).sum::<u64>();
     let mut at = choose(total.max(1));
@@ -217,7 +223,7 @@ fn any_move(decision: &Decision, choose: &mut dyn FnMut(u64) -> u64) -> Move {
     {
         return Move::Raise(*max);
     }
-    picked.pick(choose)
+    picked.random_move(choose)
 }
 
 /// Relative frequency of a kind of move, so that hands go on and every kind occurs.

@@ -11,20 +11,20 @@ use rules::FieldValue;
 use crate::model::HandHistory;
 
 /// First line of every file.
-pub const HEAD: &str = "shh = 1\n";
+pub const HEADER: &str = "shh = 1\n";
 
 /// Longest row of actions, in bytes.
-const WIDTH: usize = 96;
+const MAX_ROW_LEN: usize = 96;
 
 /// Writes the file of these hands.
 #[must_use]
 pub fn write(hands: &[HandHistory]) -> String {
-    let mut text = HEAD.to_owned();
+    let mut text = HEADER.to_owned();
     if let [hand] = hands {
-        keys(&mut text, hand);
+        write_keys(&mut text, hand);
     } else {
         for hand in hands {
-            text.push_str(&write_one_of_several(hand));
+            text.push_str(&write_hand(hand));
         }
     }
     text
@@ -32,13 +32,13 @@ pub fn write(hands: &[HandHistory]) -> String {
 
 /// Writes one hand of a file of several, which begins with [`HEAD`].
 #[must_use]
-pub fn write_one_of_several(hand: &HandHistory) -> String {
+pub fn write_hand(hand: &HandHistory) -> String {
     let mut text = "\n[[hand]]\n".to_owned();
-    keys(&mut text, hand);
+    write_keys(&mut text, hand);
     text
 }
 
-fn keys(text: &mut String, hand: &HandHistory) {
+fn write_keys(text: &mut String, hand: &HandHistory) {
     let HandHistory {
         variant,
         ruleset,
@@ -59,13 +59,13 @@ fn keys(text: &mut String, hand: &HandHistory) {
         finishing_sabacc_pot,
         finishing_carried_pot,
     } = hand;
-    key(text, "variant", &quoted(variant));
+    write_key(text, "variant", &toml_string(variant));
     if !ruleset.is_empty() {
         let fields: Vec<String> = ruleset
             .iter()
-            .map(|(name, value)| format!("{} = {}", bare(name), field(value)))
+            .map(|(name, value)| format!("{} = {}", toml_key(name), toml_value(value)))
             .collect();
-        key(text, "ruleset", &format!("{{ {} }}", fields.join(", ")));
+        write_key(text, "ruleset", &format!("{{ {} }}", fields.join(", ")));
     }
     for (name, value) in [
         ("id", id),
@@ -76,35 +76,35 @@ fn keys(text: &mut String, hand: &HandHistory) {
         ("reveal", reveal),
     ] {
         if let Some(value) = value {
-            key(text, name, &quoted(value));
+            write_key(text, name, &toml_string(value));
         }
     }
-    key(text, "seats", &listed(seats.iter().map(ToString::to_string)));
-    key(text, "players", &listed(players.iter().map(|name| quoted(name))));
-    key(text, "starting_stacks", &amounts(starting_stacks));
+    write_key(text, "seats", &listed(seats.iter().map(ToString::to_string)));
+    write_key(text, "players", &listed(players.iter().map(|name| toml_string(name))));
+    write_key(text, "starting_stacks", &amounts(starting_stacks));
     for (name, pot) in [("sabacc_pot", sabacc_pot), ("carried_pot", carried_pot)] {
         if !pot.is_zero() {
-            key(text, name, &pot.to_string());
+            write_key(text, name, &pot.to_string());
         }
     }
-    key(text, "actions", &rows(actions));
+    write_key(text, "actions", &format_rows(actions));
     if let Some(lines) = settlement {
-        key(text, "settlement", &listed(lines.iter().map(|line| quoted(line))));
+        write_key(text, "settlement", &listed(lines.iter().map(|line| toml_string(line))));
     }
     if let Some(stacks) = finishing_stacks {
-        key(text, "finishing_stacks", &amounts(stacks));
+        write_key(text, "finishing_stacks", &amounts(stacks));
     }
     for (name, pot) in [
         ("finishing_sabacc_pot", finishing_sabacc_pot),
         ("finishing_carried_pot", finishing_carried_pot),
     ] {
         if let Some(pot) = pot {
-            key(text, name, &pot.to_string());
+            write_key(text, name, &pot.to_string());
         }
     }
 }
 
-fn key(text: &mut String, name: &str, value: &str) {
+fn write_key(text: &mut String, name: &str, value: &str) {
     for part in [name, " = ", value, "\n"] {
         text.push_str(part);
     }
@@ -118,23 +118,23 @@ fn listed(items: impl Iterator<Item = String>) -> String {
     format!("[{}]", items.collect::<Vec<_>>().join(", "))
 }
 
-fn field(value: &FieldValue) -> String {
+fn toml_value(value: &FieldValue) -> String {
     match value {
         FieldValue::Number(number) => number.to_string(),
-        FieldValue::Text(text) => quoted(text),
+        FieldValue::Text(text) => toml_string(text),
         FieldValue::Flag(flag) => flag.to_string(),
-        FieldValue::List(items) => listed(items.iter().map(|item| quoted(item))),
+        FieldValue::List(items) => listed(items.iter().map(|item| toml_string(item))),
     }
 }
 
 /// Writes a key, quoted unless it has only letters, digits, `_` and `-`.
-fn bare(name: &str) -> String {
+fn toml_key(name: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
-    if !name.is_empty() && name.bytes().all(plain) { name.to_owned() } else { quoted(name) }
+    if !name.is_empty() && name.bytes().all(plain) { name.to_owned() } else { toml_string(name) }
 }
 
 /// Writes a TOML basic string.
-fn quoted(text: &str) -> String {
+fn toml_string(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
     for character in text.chars() {
@@ -156,36 +156,36 @@ fn quoted(text: &str) -> String {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum LineKind {
     Dealer,
     Bet,
     Other,
 }
 
-fn kind(line: &str) -> Kind {
+fn kind(line: &str) -> LineKind {
     let mut words = line.split(' ');
     match (words.next(), words.next()) {
-        (Some("d"), _) => Kind::Dealer,
-        (_, Some("check" | "bet" | "match" | "raise" | "fold" | "call-hand")) => Kind::Bet,
-        _ => Kind::Other,
+        (Some("d"), _) => LineKind::Dealer,
+        (_, Some("check" | "bet" | "match" | "raise" | "fold" | "call-hand")) => LineKind::Bet,
+        _ => LineKind::Other,
     }
 }
 
-fn rows(lines: &[String]) -> String {
+fn format_rows(lines: &[String]) -> String {
     let mut text = "[".to_owned();
     // The row so far: its length, the kind of its first line, and the actor of its last line.
-    let mut row: Option<(usize, Kind, &str)> = None;
+    let mut row: Option<(usize, LineKind, &str)> = None;
     for line in lines {
-        let quoted = quoted(line);
+        let quoted = toml_string(line);
         let actor = line.split(' ').next().unwrap_or("");
         let kind = kind(line);
         let goes_on = row.is_some_and(|(length, first, last)| {
             let belongs = match kind {
-                Kind::Dealer => first != Kind::Dealer,
-                Kind::Bet => first == Kind::Bet,
-                Kind::Other => last == actor,
+                LineKind::Dealer => first != LineKind::Dealer,
+                LineKind::Bet => first == LineKind::Bet,
+                LineKind::Other => last == actor,
             };
-            belongs && length + quoted.len() < WIDTH
+            belongs && length + quoted.len() < MAX_ROW_LEN
         });
         if goes_on {
             text.push(' ');

@@ -31,7 +31,7 @@ impl Adjustment {
 
 /// An adjustment that is neither approved nor rejected.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Proposed {
+pub struct PendingAdjustment {
     pub adjustment: Adjustment,
-    pub at: UnixMicros,
+    pub proposed_at: UnixMicros,
 }

@@ -2,7 +2,7 @@
 
 use primitives::{AdjustmentId, Credits, HoldId, PlayerId, RequestId, UnixMicros};
 
-use crate::{Adjustment, Hold, Setter, Transfer, Wanted};
+use crate::{Adjustment, Hold, LimitSetter, RequestedLimits, Transfer};
 
 /// A command; [`crate::decide`] returns its events or its refusal.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -10,26 +10,26 @@ pub enum Command {
     /// Opens a player's account. A seat is opened by its first buy-in or capture, a pot by the
     /// first settlement or capture that pays into it, `house/suspense` by the first cash-out to it.
     /// The house's other accounts always exist.
-    Open(PlayerId),
+    OpenAccount(PlayerId),
     /// Posts a transfer. Not for adjustments and captures, which have commands of their own.
-    Post(Transfer),
+    PostTransfer(Transfer),
     /// Stops all debits of the account but adjustments.
-    Freeze {
+    FreezeAccount {
         player: PlayerId,
         reason: String,
     },
-    Unfreeze {
+    UnfreezeAccount {
         player: PlayerId,
         reason: String,
     },
     /// Closes the account for good.
-    Close {
+    CloseAccount {
         player: PlayerId,
         reason: String,
     },
-    Hold(Hold),
+    PlaceHold(Hold),
     /// Pays the credits of a hold, or a part of them.
-    Capture {
+    CaptureHold {
         /// Id of the transfer.
         id: RequestId,
         hold: HoldId,
@@ -38,29 +38,29 @@ pub enum Command {
         /// Whether the rest stays held; otherwise the hold ends.
         keep_rest: bool,
     },
-    Release {
+    ReleaseHold {
         hold: HoldId,
     },
     /// Sets all three windows of one measure.
     SetLimits {
         player: PlayerId,
-        by: Setter,
-        limits: Wanted,
+        by: LimitSetter,
+        limits: RequestedLimits,
     },
     Exclude {
         player: PlayerId,
         /// `None`: for good.
         until: Option<UnixMicros>,
     },
-    Propose(Adjustment),
-    Approve {
+    ProposeAdjustment(Adjustment),
+    ApproveAdjustment {
         /// Id of the transfer.
         id: RequestId,
         adjustment: AdjustmentId,
         /// Name of an operator.
         by: String,
     },
-    Reject {
+    RejectAdjustment {
         adjustment: AdjustmentId,
         reason: String,
     },

@@ -3,7 +3,7 @@
 use primitives::UnixMicros;
 
 use crate::{
-    Account, Command, Event, Ledger, MAX_REASON_CHARS, Refusal, State, Undo, evolve_undoable,
+    Account, AccountState, Command, Event, Ledger, MAX_REASON_CHARS, Refusal, Undo, evolve_undoable,
 };
 
 mod accounts;
@@ -18,30 +18,34 @@ mod transfers;
 /// The first [`Refusal`] in the order of precedence.
 pub fn decide(ledger: &Ledger, now: UnixMicros, command: Command) -> Result<Vec<Event>, Refusal> {
     match command {
-        Command::Post(transfer) => transfers::post(ledger, now, transfer),
-        Command::Open(player) => accounts::open(ledger, player),
-        Command::Freeze { player, reason } => accounts::freeze(ledger, player, reason),
-        Command::Unfreeze { player, reason } => accounts::unfreeze(ledger, player, reason),
-        Command::Close { player, reason } => accounts::close(ledger, player, reason),
+        Command::PostTransfer(transfer) => transfers::post(ledger, now, transfer),
+        Command::OpenAccount(player) => accounts::open(ledger, player),
+        Command::FreezeAccount { player, reason } => accounts::freeze(ledger, player, reason),
+        Command::UnfreezeAccount { player, reason } => accounts::unfreeze(ledger, player, reason),
+        Command::CloseAccount { player, reason } => accounts::close(ledger, player, reason),
         Command::SetLimits { player, by, limits } => {
             accounts::set_limits(ledger, now, (player, by), limits)
         }
         Command::Exclude { player, until } => accounts::exclude(ledger, now, player, until),
-        Command::Hold(hold) => holds::place(ledger, now, hold),
-        Command::Capture { id, hold, amount, keep_rest } => {
-            holds::capture(ledger, now, id, &holds::Wish { hold, amount, keep_rest })
+        Command::PlaceHold(hold) => holds::place(ledger, now, hold),
+        Command::CaptureHold { id, hold, amount, keep_rest } => {
+            holds::capture(ledger, now, id, &holds::Capture { hold, amount, keep_rest })
         }
-        Command::Release { hold } => holds::release(ledger, now, hold),
-        Command::Propose(adjustment) => adjustments::propose(ledger, adjustment),
-        Command::Approve { id, adjustment, by } => adjustments::approve(ledger, id, adjustment, by),
-        Command::Reject { adjustment, reason } => adjustments::reject(ledger, adjustment, reason),
+        Command::ReleaseHold { hold } => holds::release(ledger, now, hold),
+        Command::ProposeAdjustment(adjustment) => adjustments::propose(ledger, adjustment),
+        Command::ApproveAdjustment { id, adjustment, by } => {
+            adjustments::approve(ledger, id, adjustment, by)
+        }
+        Command::RejectAdjustment { adjustment, reason } => {
+            adjustments::reject(ledger, adjustment, reason)
+        }
     }
 }
 
 /// Refusal of a linked group: none of its commands is carried out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("command {index} of the group: {refusal}")]
-pub struct Unlinked {
+pub struct LinkedRefusal {
     /// Index of the refused command, from 0. The others are refused with
     /// [`Refusal::LinkedRefused`].
     pub index: usize,
@@ -57,7 +61,7 @@ pub fn decide_linked(
     ledger: &mut Ledger,
     now: UnixMicros,
     group: impl IntoIterator<Item = Command>,
-) -> Result<Vec<Vec<Event>>, Unlinked> {
+) -> Result<Vec<Vec<Event>>, LinkedRefusal> {
     let mut decided: Vec<Vec<Event>> = Vec::new();
     let mut undos: Vec<Undo> = Vec::new();
     for (index, command) in group.into_iter().enumerate() {
@@ -68,7 +72,7 @@ pub fn decide_linked(
             }
             Err(refusal) => {
                 undos.into_iter().rev().for_each(|undo| ledger.undo(undo));
-                return Err(Unlinked { index, refusal });
+                return Err(LinkedRefusal { index, refusal });
             }
         }
     }
@@ -76,14 +80,14 @@ pub fn decide_linked(
 }
 
 /// Checks the reason that operators must give.
-fn because(reason: &str) -> Result<(), Refusal> {
+fn check_reason(reason: &str) -> Result<(), Refusal> {
     if reason.trim().is_empty() {
         return Err(Refusal::ReasonMissing);
     }
-    not_too_long(reason)
+    check_reason_length(reason)
 }
 
-fn not_too_long(reason: &str) -> Result<(), Refusal> {
+fn check_reason_length(reason: &str) -> Result<(), Refusal> {
     // A character takes at least a byte, so few reasons need to be counted.
     if reason.len() <= MAX_REASON_CHARS {
         return Ok(());
@@ -93,7 +97,7 @@ fn not_too_long(reason: &str) -> Result<(), Refusal> {
 }
 
 /// State of an account that exists and is not closed.
-fn living(ledger: &Ledger, account: Account) -> Result<&State, Refusal> {
+fn usable_account(ledger: &Ledger, account: Account) -> Result<&AccountState, Refusal> {
     let state = ledger.account(&account).ok_or(Refusal::AccountUnknown { account })?;
-    if state.closed() { Err(Refusal::AccountClosed { account }) } else { Ok(state) }
+    if state.is_closed() { Err(Refusal::AccountClosed { account }) } else { Ok(state) }
 }

@@ -2,36 +2,36 @@
 
 use primitives::{AdjustmentId, PlayerId, UnixMicros};
 
-use crate::{Account, Adjustment, Ended, Hold, SetTerms, Setter, Transfer};
+use crate::{Account, Adjustment, EndedHold, Hold, LimitSetter, MeasureTerms, Transfer};
 
 /// A change of the ledger. Only [`crate::decide`] and [`crate::Ledger::expired`] make events.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Event {
     /// Opens the account with a balance of zero.
-    Opened(Account),
-    Posted(Posted),
-    Frozen {
+    AccountOpened(Account),
+    TransferPosted(PostedTransfer),
+    AccountFrozen {
         player: PlayerId,
         reason: String,
     },
-    Unfrozen {
+    AccountUnfrozen {
         player: PlayerId,
         reason: String,
     },
-    Closed {
+    AccountClosed {
         player: PlayerId,
         reason: String,
     },
     HoldPlaced(Hold),
-    HoldReleased(Ended),
-    HoldExpired(Ended),
+    HoldReleased(EndedHold),
+    HoldExpired(EndedHold),
     LimitsSet {
         player: PlayerId,
-        by: Setter,
+        by: LimitSetter,
         /// Limits in force from now on, and the looser ones that will replace them, if any.
-        terms: SetTerms,
+        terms: MeasureTerms,
     },
-    Excluded {
+    PlayerExcluded {
         player: PlayerId,
         /// `None`: for good.
         until: Option<UnixMicros>,
@@ -53,14 +53,14 @@ pub enum Event {
 
 /// A transfer that was posted.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Posted {
+pub struct PostedTransfer {
     pub transfer: Transfer,
     /// Operator who approved an adjustment; `None` for any other kind of transfer.
     pub approved_by: Option<Box<str>>,
 }
 
-impl From<Transfer> for Posted {
-    fn from(transfer: Transfer) -> Posted {
-        Posted { transfer, approved_by: None }
+impl From<Transfer> for PostedTransfer {
+    fn from(transfer: Transfer) -> PostedTransfer {
+        PostedTransfer { transfer, approved_by: None }
     }
 }

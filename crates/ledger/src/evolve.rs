@@ -2,10 +2,10 @@
 
 use primitives::{AdjustmentId, Credits, HoldId, PlayerId, UnixMicros};
 
-use crate::limits::{bring, sum_of};
+use crate::limits::{record_buy_in, saturating_sum};
 use crate::{
-    Account, Adjustment, Amount, Ended, Event, Kind, Ledger, Pending, Played, Proposed, State,
-    Transfer,
+    Account, AccountState, Adjustment, Amount, EndedHold, Event, Kind, Ledger, PendingAdjustment,
+    PendingHold, PlayHistory, Transfer,
 };
 
 /// Applies an event that was recorded at `at`. Cannot fail, because the event was decided on this
@@ -13,38 +13,43 @@ use crate::{
 /// [`crate::conserved`] finds the error.
 pub fn evolve(ledger: &mut Ledger, at: UnixMicros, event: &Event) {
     match event {
-        Event::Opened(account) => {
+        Event::AccountOpened(account) => {
             ledger.open(*account);
         }
-        Event::Posted(posted) => post(ledger, at, &posted.transfer),
-        Event::Frozen { player, reason: _ } => {
-            ledger.open(Account::Player(*player)).change(|extra| extra.frozen = true);
+        Event::TransferPosted(posted) => post(ledger, at, &posted.transfer),
+        Event::AccountFrozen { player, reason: _ } => {
+            ledger.open(Account::Player(*player)).update_details(|extra| extra.frozen = true);
         }
-        Event::Unfrozen { player, reason: _ } => {
-            ledger.open(Account::Player(*player)).change(|extra| extra.frozen = false);
+        Event::AccountUnfrozen { player, reason: _ } => {
+            ledger.open(Account::Player(*player)).update_details(|extra| extra.frozen = false);
         }
-        Event::Closed { player, reason: _ } => {
-            ledger.open(Account::Player(*player)).change(|extra| extra.closed = true);
+        Event::AccountClosed { player, reason: _ } => {
+            ledger.open(Account::Player(*player)).update_details(|extra| extra.closed = true);
         }
         Event::HoldPlaced(hold) => {
-            let_go(ledger, hold.id);
-            ledger.open(hold.from).change(|extra| extra.held = sum_of(extra.held, hold.amount));
-            ledger.put_hold(hold.id, Some(Pending { hold: *hold, left: hold.amount }));
+            end_hold(ledger, hold.id);
+            ledger
+                .open(hold.from)
+                .update_details(|extra| extra.held = saturating_sum(extra.held, hold.amount));
+            ledger.put_hold(hold.id, Some(PendingHold { hold: *hold, left: hold.amount }));
         }
-        Event::HoldReleased(Ended { hold, .. }) | Event::HoldExpired(Ended { hold, .. }) => {
-            let_go(ledger, *hold);
+        Event::HoldReleased(EndedHold { hold, .. })
+        | Event::HoldExpired(EndedHold { hold, .. }) => {
+            end_hold(ledger, *hold);
         }
         Event::LimitsSet { player, by, terms } => {
+            ledger.open(Account::Player(*player)).update_details(|extra| {
+                extra.limit_terms_mut(*by).get_or_insert_default().put(*terms)
+            });
+        }
+        Event::PlayerExcluded { player, until } => {
+            let exclusion = (*until).into();
             ledger
                 .open(Account::Player(*player))
-                .change(|extra| extra.terms_mut(*by).get_or_insert_default().put(*terms));
-        }
-        Event::Excluded { player, until } => {
-            let exclusion = (*until).into();
-            ledger.open(Account::Player(*player)).change(|extra| extra.excluded = Some(exclusion));
+                .update_details(|extra| extra.exclusion = Some(exclusion));
         }
         Event::AdjustmentProposed(adjustment) => {
-            let proposed = Proposed { adjustment: adjustment.clone(), at };
+            let proposed = PendingAdjustment { adjustment: adjustment.clone(), proposed_at: at };
             ledger.adjustments.insert(adjustment.id, proposed);
         }
         Event::AdjustmentRejected { adjustment, .. } => {
@@ -78,17 +83,19 @@ fn post(ledger: &mut Ledger, at: UnixMicros, transfer: &Transfer) {
         let after = before.saturating_plus(leg.amount);
         state.balance = after;
         if brings && leg.amount.is_debit() && matches!(leg.account, Account::Player(_)) {
-            state.change(|extra| bring(&mut extra.brought, at, leg.amount.magnitude()));
+            state.update_details(|extra| {
+                record_buy_in(&mut extra.buy_ins, at, leg.amount.magnitude())
+            });
         }
-        let turned = before.is_zero() != after.is_zero();
-        if turned {
-            ledger.mark(leg.account, after);
+        let zero_changed = before.is_zero() != after.is_zero();
+        if zero_changed {
+            ledger.update_balance_index(leg.account, after);
         }
         if let Account::Seat(_, player) = leg.account
-            && (turned || (results && !leg.amount.is_zero()))
+            && (zero_changed || (results && !leg.amount.is_zero()))
         {
             let result = if results { leg.amount } else { Amount::ZERO };
-            play(ledger, at, player, result);
+            record_play(ledger, at, player, result);
         }
     }
 }
@@ -107,9 +114,9 @@ fn is_result(transfer: &Transfer) -> bool {
 }
 
 /// Records a result, and whether the player has credits at any table.
-fn play(ledger: &mut Ledger, at: UnixMicros, player: PlayerId, result: Amount) {
+fn record_play(ledger: &mut Ledger, at: UnixMicros, player: PlayerId, result: Amount) {
     let seated = ledger.in_play(player).next().is_some();
-    let played = ledger.played.entry(player).or_default();
+    let played = ledger.play_histories.entry(player).or_default();
     if !result.is_zero() {
         played.add_net(at, result.get());
     }
@@ -129,16 +136,16 @@ fn capture(ledger: &mut Ledger, transfer: &Transfer, (id, keep_rest): (HoldId, b
     let rest = pending.left.saturating_minus(paid);
     let left = if keep_rest { rest } else { Credits::ZERO };
     let freed = pending.left.saturating_minus(left);
-    ledger.open(from).change(|extra| extra.held = extra.held.saturating_minus(freed));
-    ledger.put_hold(id, (!left.is_zero()).then_some(Pending { left, ..pending }));
+    ledger.open(from).update_details(|extra| extra.held = extra.held.saturating_minus(freed));
+    ledger.put_hold(id, (!left.is_zero()).then_some(PendingHold { left, ..pending }));
 }
 
-fn let_go(ledger: &mut Ledger, id: HoldId) {
+fn end_hold(ledger: &mut Ledger, id: HoldId) {
     if let Some(pending) = ledger.hold(id).copied() {
         let freed = pending.left;
         ledger
             .open(pending.hold.from)
-            .change(|extra| extra.held = extra.held.saturating_minus(freed));
+            .update_details(|extra| extra.held = extra.held.saturating_minus(freed));
         ledger.put_hold(id, None);
     }
 }
@@ -146,15 +153,15 @@ fn let_go(ledger: &mut Ledger, id: HoldId) {
 /// State that an event replaced; see [`Ledger::undo`].
 #[derive(Debug)]
 pub struct Undo {
-    accounts: Vec<(Account, Option<State>)>,
-    hold: Option<(HoldId, Option<Pending>)>,
-    adjustment: Option<(AdjustmentId, Option<Proposed>)>,
-    played: Vec<(PlayerId, Option<Played>)>,
+    accounts: Vec<(Account, Option<AccountState>)>,
+    hold: Option<(HoldId, Option<PendingHold>)>,
+    adjustment: Option<(AdjustmentId, Option<PendingAdjustment>)>,
+    play_histories: Vec<(PlayerId, Option<PlayHistory>)>,
 }
 
 /// Applies an event as [`evolve`] does and returns the state to undo it with.
 pub fn evolve_undoable(ledger: &mut Ledger, at: UnixMicros, event: &Event) -> Undo {
-    let undo = ledger.before(event);
+    let undo = ledger.undo_for(event);
     evolve(ledger, at, event);
     undo
 }
@@ -163,11 +170,11 @@ impl Ledger {
     /// Undoes an event. Events must be undone in reverse order; then the ledger equals the one
     /// before them. Costs as much as applying the event.
     pub fn undo(&mut self, undo: Undo) {
-        let Undo { accounts, hold, adjustment, played } = undo;
+        let Undo { accounts, hold, adjustment, play_histories: played } = undo;
         for (player, before) in played {
             match before {
-                Some(before) => self.played.insert(player, before),
-                None => self.played.remove(&player),
+                Some(before) => self.play_histories.insert(player, before),
+                None => self.play_histories.remove(&player),
             };
         }
         for (account, before) in accounts {
@@ -176,7 +183,7 @@ impl Ledger {
                 Some(state) => self.accounts.insert(account, state),
                 None => self.accounts.remove(&account),
             };
-            self.mark(account, balance);
+            self.update_balance_index(account, balance);
         }
         if let Some((id, before)) = hold {
             self.put_hold(id, before);
@@ -189,20 +196,21 @@ impl Ledger {
         }
     }
 
-    fn before(&self, event: &Event) -> Undo {
+    fn undo_for(&self, event: &Event) -> Undo {
         let mut undo =
-            Undo { accounts: Vec::new(), hold: None, adjustment: None, played: Vec::new() };
+            Undo { accounts: Vec::new(), hold: None, adjustment: None, play_histories: Vec::new() };
         let mut account = |account| {
             undo.accounts.push((account, self.account(&account).cloned()));
         };
         let adjustment = |id| Some((id, self.adjustment(id).cloned()));
         match event {
-            Event::Opened(opened) => account(*opened),
-            Event::Posted(posted) => {
+            Event::AccountOpened(opened) => account(*opened),
+            Event::TransferPosted(posted) => {
                 for leg in &posted.transfer.legs {
                     account(leg.account);
                     if let Account::Seat(_, player) = leg.account {
-                        undo.played.push((player, self.played.get(&player).cloned()));
+                        undo.play_histories
+                            .push((player, self.play_histories.get(&player).cloned()));
                     }
                 }
                 match posted.transfer.kind {
@@ -218,11 +226,11 @@ impl Ledger {
                     | Kind::PotRefund { .. } => {}
                 }
             }
-            Event::Frozen { player, .. }
-            | Event::Unfrozen { player, .. }
-            | Event::Closed { player, .. }
+            Event::AccountFrozen { player, .. }
+            | Event::AccountUnfrozen { player, .. }
+            | Event::AccountClosed { player, .. }
             | Event::LimitsSet { player, .. }
-            | Event::Excluded { player, .. } => account(Account::Player(*player)),
+            | Event::PlayerExcluded { player, .. } => account(Account::Player(*player)),
             Event::HoldPlaced(hold) => {
                 let before = self.hold(hold.id).copied();
                 account(hold.from);
@@ -230,8 +238,8 @@ impl Ledger {
                 before.iter().for_each(|before| account(before.hold.from));
                 undo.hold = Some((hold.id, before));
             }
-            Event::HoldReleased(Ended { hold, from, .. })
-            | Event::HoldExpired(Ended { hold, from, .. }) => {
+            Event::HoldReleased(EndedHold { hold, from, .. })
+            | Event::HoldExpired(EndedHold { hold, from, .. }) => {
                 account(*from);
                 undo.hold = Some((*hold, self.hold(*hold).copied()));
             }

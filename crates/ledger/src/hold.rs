@@ -22,7 +22,7 @@ pub struct Hold {
 
 impl Hold {
     /// The account that may not be held from or paid to, if any.
-    pub(crate) fn misfit(&self) -> Option<Account> {
+    pub(crate) fn wrong_account(&self) -> Option<Account> {
         let fits = match (self.from, self.to) {
             (Account::Player(owner), Account::Seat(_, player)) => owner == player,
             (
@@ -54,25 +54,25 @@ impl Hold {
 
 /// A hold that is not used up, released or expired.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Pending {
+pub struct PendingHold {
     /// The hold as it was placed.
     pub hold: Hold,
     /// Credits still held: at least 1, at most the hold's amount.
     pub left: Credits,
 }
 
-impl Pending {
+impl PendingHold {
     /// End of this hold without a payment.
     #[must_use]
-    pub const fn ended(&self) -> Ended {
+    pub const fn ended(&self) -> EndedHold {
         let Hold { id, from, to, amount: _, expires_at: _ } = self.hold;
-        Ended { hold: id, from, to, amount: self.left }
+        EndedHold { hold: id, from, to, amount: self.left }
     }
 }
 
 /// A hold that was released or has expired.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Ended {
+pub struct EndedHold {
     pub hold: HoldId,
     pub from: Account,
     pub to: Account,

@@ -10,30 +10,33 @@ use std::ops::RangeInclusive;
 
 use primitives::{AdjustmentId, Credits, HoldId, PlayerId, TableId, UnixMicros};
 
-use crate::state::Entry;
-use crate::{Account, Amount, Event, Pending, Played, Proposed, State, limits};
+use crate::account_state::AccountEntry;
+use crate::{
+    Account, AccountState, Amount, Event, PendingAdjustment, PendingHold, PlayHistory, limits,
+};
 
 /// All accounts with their balances, pending holds and pending adjustments.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Ledger {
-    pub(crate) accounts: BTreeMap<Account, State>,
-    holds: BTreeMap<HoldId, Pending>,
+    pub(crate) accounts: BTreeMap<Account, AccountState>,
+    holds: BTreeMap<HoldId, PendingHold>,
     /// Pending holds by expiry.
-    ends: BTreeSet<(UnixMicros, HoldId)>,
-    pub(crate) adjustments: BTreeMap<AdjustmentId, Proposed>,
+    hold_expiries: BTreeSet<(UnixMicros, HoldId)>,
+    pub(crate) adjustments: BTreeMap<AdjustmentId, PendingAdjustment>,
     /// Seats whose balance is not zero.
     in_play: BTreeSet<(PlayerId, TableId)>,
     /// Pots whose balance is not zero.
-    pots: BTreeSet<Account>,
+    filled_pots: BTreeSet<Account>,
     /// Play of players who have credits at tables, or had within the longest window.
-    pub(crate) played: BTreeMap<PlayerId, Played>,
+    pub(crate) play_histories: BTreeMap<PlayerId, PlayHistory>,
 }
 
 impl Ledger {
     /// A ledger with `house/issuance` and `house/rake`, both empty.
     #[must_use]
     pub fn new() -> Ledger {
-        let house = [(Account::Issuance, State::new(0)), (Account::Rake, State::new(1))];
+        let house =
+            [(Account::Issuance, AccountState::new(0)), (Account::Rake, AccountState::new(1))];
         Ledger { accounts: house.into(), ..Ledger::empty() }
     }
 
@@ -41,17 +44,17 @@ impl Ledger {
         Ledger {
             accounts: BTreeMap::new(),
             holds: BTreeMap::new(),
-            ends: BTreeSet::new(),
+            hold_expiries: BTreeSet::new(),
             adjustments: BTreeMap::new(),
             in_play: BTreeSet::new(),
-            pots: BTreeSet::new(),
-            played: BTreeMap::new(),
+            filled_pots: BTreeSet::new(),
+            play_histories: BTreeMap::new(),
         }
     }
 
     /// State of an account; `None` if it was never opened.
     #[must_use]
-    pub fn account(&self, account: &Account) -> Option<&State> {
+    pub fn account(&self, account: &Account) -> Option<&AccountState> {
         self.accounts.get(account)
     }
 
@@ -64,11 +67,11 @@ impl Ledger {
     /// Credits held of the account.
     #[must_use]
     pub fn held(&self, account: &Account) -> Credits {
-        self.account(account).map_or(Credits::ZERO, State::held)
+        self.account(account).map_or(Credits::ZERO, AccountState::held)
     }
 
     /// All accounts, in the order of [`Account`].
-    pub fn accounts(&self) -> impl ExactSizeIterator<Item = Entry<'_>> {
+    pub fn accounts(&self) -> impl ExactSizeIterator<Item = AccountEntry<'_>> {
         self.accounts.iter()
     }
 
@@ -92,36 +95,36 @@ impl Ledger {
     /// First table with credits in its pots where `player` ever had a seat: they may have a share
     /// in them.
     #[must_use]
-    pub fn may_have_share(&self, player: PlayerId) -> Option<TableId> {
-        let tables = self.pots.iter().filter_map(Account::table);
+    pub fn pot_share_table(&self, player: PlayerId) -> Option<TableId> {
+        let tables = self.filled_pots.iter().filter_map(Account::table);
         tables.into_iter().find(|table| self.account(&Account::Seat(*table, player)).is_some())
     }
 
     /// Play of a player that still counts; `None` if there is none.
     #[must_use]
-    pub fn played(&self, player: PlayerId) -> Option<&Played> {
-        self.played.get(&player)
+    pub fn play_history(&self, player: PlayerId) -> Option<&PlayHistory> {
+        self.play_histories.get(&player)
     }
 
     /// A pending hold.
     #[must_use]
-    pub fn hold(&self, hold: HoldId) -> Option<&Pending> {
+    pub fn hold(&self, hold: HoldId) -> Option<&PendingHold> {
         self.holds.get(&hold)
     }
 
     /// Pending holds, in the order of their ids.
-    pub fn holds(&self) -> impl ExactSizeIterator<Item = &Pending> {
+    pub fn holds(&self) -> impl ExactSizeIterator<Item = &PendingHold> {
         self.holds.values()
     }
 
     /// A pending adjustment.
     #[must_use]
-    pub fn adjustment(&self, adjustment: AdjustmentId) -> Option<&Proposed> {
+    pub fn adjustment(&self, adjustment: AdjustmentId) -> Option<&PendingAdjustment> {
         self.adjustments.get(&adjustment)
     }
 
     /// Pending adjustments, in the order of their ids.
-    pub fn adjustments(&self) -> impl ExactSizeIterator<Item = &Proposed> {
+    pub fn adjustments(&self) -> impl ExactSizeIterator<Item = &PendingAdjustment> {
         self.adjustments.values()
     }
 
@@ -129,7 +132,7 @@ impl Ledger {
     /// before anything else is decided at `now`.
     #[must_use]
     pub fn expired(&self, now: UnixMicros) -> Vec<Event> {
-        let over = self.ends.iter().take_while(|(end, _)| *end <= now);
+        let over = self.hold_expiries.iter().take_while(|(end, _)| *end <= now);
         over.filter_map(|(_, id)| self.hold(*id))
             .map(|pending| Event::HoldExpired(pending.ended()))
             .collect()
@@ -138,41 +141,41 @@ impl Ledger {
     /// Expiry of the hold that ends next.
     #[must_use]
     pub fn next_expiry(&self) -> Option<UnixMicros> {
-        self.ends.first().map(|(end, _)| *end)
+        self.hold_expiries.first().map(|(end, _)| *end)
     }
 
     /// Drops the buy-ins and the play that are older than the longest window. No decision depends
     /// on them. Visits every account.
     pub fn forget(&mut self, now: UnixMicros) {
-        for state in self.accounts.values_mut().filter(|state| state.extra.is_some()) {
-            state.change(|extra| limits::forget(&mut extra.brought, now));
+        for state in self.accounts.values_mut().filter(|state| state.details.is_some()) {
+            state.update_details(|extra| limits::forget(&mut extra.buy_ins, now));
         }
-        self.played.retain(|_, played| played.forget(now));
+        self.play_histories.retain(|_, played| played.forget(now));
     }
 
     /// State of the account to be changed; opens the account if it does not exist.
-    pub(crate) fn open(&mut self, account: Account) -> &mut State {
+    pub(crate) fn open(&mut self, account: Account) -> &mut AccountState {
         let next = u32::try_from(self.accounts.len()).unwrap_or(u32::MAX);
-        self.accounts.entry(account).or_insert_with(|| State::new(next))
+        self.accounts.entry(account).or_insert_with(|| AccountState::new(next))
     }
 
     /// Inserts, replaces or removes a pending hold, with its expiry.
-    pub(crate) fn put_hold(&mut self, id: HoldId, pending: Option<Pending>) {
+    pub(crate) fn put_hold(&mut self, id: HoldId, pending: Option<PendingHold>) {
         let before = match pending {
             Some(pending) => {
-                self.ends.insert((pending.hold.expires_at, id));
+                self.hold_expiries.insert((pending.hold.expires_at, id));
                 self.holds.insert(id, pending)
             }
             None => self.holds.remove(&id),
         };
-        let end = |pending: Pending| pending.hold.expires_at;
+        let end = |pending: PendingHold| pending.hold.expires_at;
         if let Some(before) = before.map(end).filter(|before| Some(*before) != pending.map(end)) {
-            self.ends.remove(&(before, id));
+            self.hold_expiries.remove(&(before, id));
         }
     }
 
     /// Updates the index of non-empty seats or pots; does nothing for other accounts.
-    pub(crate) fn mark(&mut self, account: Account, balance: Amount) {
+    pub(crate) fn update_balance_index(&mut self, account: Account, balance: Amount) {
         if let Account::Seat(table, player) = account {
             if balance.is_zero() {
                 self.in_play.remove(&(player, table));
@@ -182,9 +185,9 @@ impl Ledger {
         }
         if let Account::SabaccPot(_) | Account::CarriedPot(_) = account {
             if balance.is_zero() {
-                self.pots.remove(&account);
+                self.filled_pots.remove(&account);
             } else {
-                self.pots.insert(account);
+                self.filled_pots.insert(account);
             }
         }
     }

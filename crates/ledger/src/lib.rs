@@ -51,6 +51,7 @@
 #![deny(clippy::arithmetic_side_effects)]
 
 mod account;
+mod account_state;
 mod adjustment;
 mod amount;
 mod command;
@@ -58,33 +59,32 @@ mod decide;
 mod event;
 mod evolve;
 mod hold;
+mod invariants;
 mod ledger;
 mod limits;
-mod played;
+mod play_history;
 mod refusal;
 pub mod snapshot;
 mod standing;
-mod state;
 mod transfer;
 mod unchanged;
-mod verify;
 
 pub use account::{Account, AccountNameError};
-pub use adjustment::{Adjustment, Proposed};
+pub use account_state::{AccountDetails, AccountState, Exclusion};
+pub use adjustment::{Adjustment, PendingAdjustment};
 pub use amount::{Amount, AmountOutOfRange};
 pub use command::Command;
-pub use decide::{Unlinked, decide, decide_linked};
-pub use event::{Event, Posted};
+pub use decide::{LinkedRefusal, decide, decide_linked};
+pub use event::{Event, PostedTransfer};
 pub use evolve::{Undo, evolve, evolve_undoable};
-pub use hold::{Ended, Hold, Pending};
+pub use hold::{EndedHold, Hold, PendingHold};
+pub use invariants::{InvariantViolation, check_conservation};
 pub use ledger::Ledger;
 pub use limits::{
-    AllTerms, Brought, LOOSER_AFTER, Limits, Measure, Seconds, SetTerms, Setter, Terms, Wanted,
-    Window,
+    AllLimitTerms, HourlyBuyIn, LOOSENING_DELAY, LimitSetter, LimitTerms, Limits, Measure,
+    MeasureTerms, RequestedLimits, Seconds, Window,
 };
-pub use played::{Hour, Played};
+pub use play_history::{HourlyPlay, PlayHistory};
 pub use refusal::Refusal;
-pub use standing::{Bar, Notice, Reached, Standing, Used};
-pub use state::{Exclusion, Extra, State};
+pub use standing::{LimitNotice, LimitUsage, ReachedLimit, Restriction, Standing};
 pub use transfer::{Kind, Leg, MAX_LEGS, MAX_REASON_CHARS, MIN_LEGS, Transfer};
-pub use verify::{Unsound, conserved};

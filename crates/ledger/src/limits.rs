@@ -11,7 +11,7 @@ use std::time::Duration;
 use primitives::{Credits, UnixMicros};
 
 /// Delay before a looser limit holds.
-pub const LOOSER_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
+pub const LOOSENING_DELAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 pub(crate) const HOUR_MICROS: u64 = 3_600_000_000;
 
@@ -49,7 +49,7 @@ impl fmt::Display for Window {
 
 /// Author of a limit.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Setter {
+pub enum LimitSetter {
     Player,
     Operator,
 }
@@ -118,14 +118,14 @@ impl<T: Copy + Ord> Limits<T> {
     #[must_use]
     pub fn stricter(self, other: Limits<T>) -> Limits<T> {
         Limits {
-            day: tighter(self.day, other.day),
-            week: tighter(self.week, other.week),
-            month: tighter(self.month, other.month),
+            day: stricter_of(self.day, other.day),
+            week: stricter_of(self.week, other.week),
+            month: stricter_of(self.month, other.month),
         }
     }
 }
 
-pub(crate) fn tighter<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
+pub(crate) fn stricter_of<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
     match (one, other) {
         (Some(one), Some(other)) => Some(one.min(other)),
         (one, other) => one.or(other),
@@ -134,24 +134,24 @@ pub(crate) fn tighter<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
 
 /// Limits in force, and those that will replace them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Terms<T = Credits> {
+pub struct LimitTerms<T = Credits> {
     pub now: Limits<T>,
     /// Limits in place of `now`, and the time from which they hold.
     pub later: Option<(UnixMicros, Limits<T>)>,
 }
 
-impl<T> Default for Terms<T> {
-    fn default() -> Terms<T> {
-        Terms { now: Limits::default(), later: None }
+impl<T> Default for LimitTerms<T> {
+    fn default() -> LimitTerms<T> {
+        LimitTerms { now: Limits::default(), later: None }
     }
 }
 
-impl<T: Copy + Ord> Terms<T> {
+impl<T: Copy + Ord> LimitTerms<T> {
     /// These terms at `time`: pending limits whose time has come are in force.
     #[must_use]
-    pub fn at(self, time: UnixMicros) -> Terms<T> {
+    pub fn at(self, time: UnixMicros) -> LimitTerms<T> {
         match self.later {
-            Some((from, limits)) if from <= time => Terms { now: limits, later: None },
+            Some((from, limits)) if from <= time => LimitTerms { now: limits, later: None },
             Some(_) | None => self,
         }
     }
@@ -159,16 +159,16 @@ impl<T: Copy + Ord> Terms<T> {
     /// These terms once `wanted` is set at `time`: stricter windows hold at once, looser ones wait
     /// for [`LOOSER_AFTER`]. Limits that were pending are dropped.
     #[must_use]
-    pub(crate) fn set(self, time: UnixMicros, wanted: Limits<T>) -> Terms<T> {
+    pub(crate) fn with_request(self, time: UnixMicros, wanted: Limits<T>) -> LimitTerms<T> {
         let now = self.at(time).now.stricter(wanted);
-        let later = (now != wanted).then(|| (time.plus(LOOSER_AFTER), wanted));
-        Terms { now, later }
+        let later = (now != wanted).then(|| (time.plus(LOOSENING_DELAY), wanted));
+        LimitTerms { now, later }
     }
 }
 
 /// Requested limits of one measure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Wanted {
+pub enum RequestedLimits {
     BuyIn(Limits),
     Loss(Limits),
     Time(Limits<Seconds>),
@@ -176,74 +176,84 @@ pub enum Wanted {
 
 /// Terms of one measure after a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum SetTerms {
-    BuyIn(Terms),
-    Loss(Terms),
-    Time(Terms<Seconds>),
+pub enum MeasureTerms {
+    BuyIn(LimitTerms),
+    Loss(LimitTerms),
+    Time(LimitTerms<Seconds>),
 }
 
-impl SetTerms {
+impl MeasureTerms {
     /// Limits that were requested: the pending ones, otherwise those in force.
     #[must_use]
-    pub fn wanted(&self) -> Wanted {
-        fn of<T: Copy>(terms: &Terms<T>) -> Limits<T> {
+    pub fn requested(&self) -> RequestedLimits {
+        fn of<T: Copy>(terms: &LimitTerms<T>) -> Limits<T> {
             terms.later.map_or(terms.now, |(_, limits)| limits)
         }
         match self {
-            SetTerms::BuyIn(terms) => Wanted::BuyIn(of(terms)),
-            SetTerms::Loss(terms) => Wanted::Loss(of(terms)),
-            SetTerms::Time(terms) => Wanted::Time(of(terms)),
+            MeasureTerms::BuyIn(terms) => RequestedLimits::BuyIn(of(terms)),
+            MeasureTerms::Loss(terms) => RequestedLimits::Loss(of(terms)),
+            MeasureTerms::Time(terms) => RequestedLimits::Time(of(terms)),
         }
     }
 }
 
 /// All limits of one player by one author.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct AllTerms {
-    pub buy_in: Terms,
-    pub loss: Terms,
-    pub time: Terms<Seconds>,
+pub struct AllLimitTerms {
+    pub buy_in: LimitTerms,
+    pub loss: LimitTerms,
+    pub time: LimitTerms<Seconds>,
 }
 
-impl AllTerms {
+impl AllLimitTerms {
     /// These terms at `time`.
     #[must_use]
-    pub fn at(self, time: UnixMicros) -> AllTerms {
-        let AllTerms { buy_in, loss, time: seated } = self;
-        AllTerms { buy_in: buy_in.at(time), loss: loss.at(time), time: seated.at(time) }
+    pub fn at(self, time: UnixMicros) -> AllLimitTerms {
+        let AllLimitTerms { buy_in, loss, time: seated } = self;
+        AllLimitTerms { buy_in: buy_in.at(time), loss: loss.at(time), time: seated.at(time) }
     }
 
     /// Terms of one measure once `wanted` is set at `time`.
-    pub(crate) fn set(&self, time: UnixMicros, wanted: Wanted) -> SetTerms {
+    pub(crate) fn requested_terms(
+        &self,
+        time: UnixMicros,
+        wanted: RequestedLimits,
+    ) -> MeasureTerms {
         match wanted {
-            Wanted::BuyIn(limits) => SetTerms::BuyIn(self.buy_in.set(time, limits)),
-            Wanted::Loss(limits) => SetTerms::Loss(self.loss.set(time, limits)),
-            Wanted::Time(limits) => SetTerms::Time(self.time.set(time, limits)),
+            RequestedLimits::BuyIn(limits) => {
+                MeasureTerms::BuyIn(self.buy_in.with_request(time, limits))
+            }
+            RequestedLimits::Loss(limits) => {
+                MeasureTerms::Loss(self.loss.with_request(time, limits))
+            }
+            RequestedLimits::Time(limits) => {
+                MeasureTerms::Time(self.time.with_request(time, limits))
+            }
         }
     }
 
     /// Whether the same limits were requested before. Setting them again would only delay the
     /// pending ones.
-    pub(crate) fn wants(&self, terms: &SetTerms) -> bool {
+    pub(crate) fn is_requested(&self, terms: &MeasureTerms) -> bool {
         let own = match terms {
-            SetTerms::BuyIn(_) => SetTerms::BuyIn(self.buy_in),
-            SetTerms::Loss(_) => SetTerms::Loss(self.loss),
-            SetTerms::Time(_) => SetTerms::Time(self.time),
+            MeasureTerms::BuyIn(_) => MeasureTerms::BuyIn(self.buy_in),
+            MeasureTerms::Loss(_) => MeasureTerms::Loss(self.loss),
+            MeasureTerms::Time(_) => MeasureTerms::Time(self.time),
         };
-        own.wanted() == terms.wanted()
+        own.requested() == terms.requested()
     }
 
-    pub(crate) const fn put(&mut self, terms: SetTerms) {
+    pub(crate) const fn put(&mut self, terms: MeasureTerms) {
         match terms {
-            SetTerms::BuyIn(terms) => self.buy_in = terms,
-            SetTerms::Loss(terms) => self.loss = terms,
-            SetTerms::Time(terms) => self.time = terms,
+            MeasureTerms::BuyIn(terms) => self.buy_in = terms,
+            MeasureTerms::Loss(terms) => self.loss = terms,
+            MeasureTerms::Time(terms) => self.time = terms,
         }
     }
 
     /// Limit in force at `time`, in credits or seconds.
     pub(crate) fn limit(&self, measure: Measure, window: Window, time: UnixMicros) -> Option<u64> {
-        let AllTerms { buy_in, loss, time: seated } = self.at(time);
+        let AllLimitTerms { buy_in, loss, time: seated } = self.at(time);
         match measure {
             Measure::BuyIn => buy_in.now.of(window).map(Credits::get),
             Measure::Loss => loss.now.of(window).map(Credits::get),
@@ -252,7 +262,7 @@ impl AllTerms {
     }
 
     /// Time at which a looser limit of the measure begins to hold, if one is pending.
-    pub(crate) fn loosens(&self, measure: Measure) -> Option<UnixMicros> {
+    pub(crate) fn loosens_at(&self, measure: Measure) -> Option<UnixMicros> {
         match measure {
             Measure::BuyIn => self.buy_in.later.map(|(from, _)| from),
             Measure::Loss => self.loss.later.map(|(from, _)| from),
@@ -263,7 +273,7 @@ impl AllTerms {
 
 /// Credits that a player brought to tables within one hour.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Brought {
+pub struct HourlyBuyIn {
     /// Whole hours since 1970-01-01T00:00:00Z.
     pub hour: u64,
     /// Clamped to [`Credits::MAX`], which no limit exceeds.
@@ -276,35 +286,43 @@ pub(crate) fn first_hour(window: Window, now: UnixMicros) -> u64 {
 }
 
 /// Credits of `brought`, in the order of hours, that count within `window` at `now`.
-pub(crate) fn within(brought: &[Brought], window: Window, now: UnixMicros) -> Credits {
-    let counts = |it: &&Brought| !is_over(it, window, now);
-    brought.iter().rev().take_while(counts).fold(Credits::ZERO, |sum, it| sum_of(sum, it.amount))
+pub(crate) fn bought_in_within(
+    brought: &[HourlyBuyIn],
+    window: Window,
+    now: UnixMicros,
+) -> Credits {
+    let counts = |it: &&HourlyBuyIn| !is_over(it, window, now);
+    brought
+        .iter()
+        .rev()
+        .take_while(counts)
+        .fold(Credits::ZERO, |sum, it| saturating_sum(sum, it.amount))
 }
 
 /// Records `amount` at `at`, and drops entries older than the longest window.
-pub(crate) fn bring(brought: &mut Vec<Brought>, at: UnixMicros, amount: Credits) {
+pub(crate) fn record_buy_in(brought: &mut Vec<HourlyBuyIn>, at: UnixMicros, amount: Credits) {
     let hour = at.0.div_euclid(HOUR_MICROS);
     match brought.last_mut() {
         // Clocks do not go back; if one did, the credits would count for longer.
-        Some(last) if last.hour >= hour => last.amount = sum_of(last.amount, amount),
+        Some(last) if last.hour >= hour => last.amount = saturating_sum(last.amount, amount),
         Some(_) | None => {
             forget(brought, at);
-            brought.push(Brought { hour, amount });
+            brought.push(HourlyBuyIn { hour, amount });
         }
     }
 }
 
 /// Drops entries older than the longest window.
-pub(crate) fn forget(brought: &mut Vec<Brought>, now: UnixMicros) {
+pub(crate) fn forget(brought: &mut Vec<HourlyBuyIn>, now: UnixMicros) {
     let over = brought.partition_point(|it| is_over(it, Window::Month, now));
     brought.drain(..over);
 }
 
 /// Sum, clamped to [`Credits::MAX`].
-pub(crate) fn sum_of(one: Credits, other: Credits) -> Credits {
+pub(crate) fn saturating_sum(one: Credits, other: Credits) -> Credits {
     one.plus(other).unwrap_or(Credits::MAX)
 }
 
-fn is_over(brought: &Brought, window: Window, now: UnixMicros) -> bool {
+fn is_over(brought: &HourlyBuyIn, window: Window, now: UnixMicros) -> bool {
     brought.hour.saturating_add(window.hours()) < now.0.div_euclid(HOUR_MICROS)
 }

@@ -8,10 +8,10 @@
 
 use primitives::{AdjustmentId, Credits, HoldId, PlayerId, TableId, UnixMicros};
 
-use crate::limits::{AllTerms, Brought, Limits, Seconds, Terms};
+use crate::limits::{AllLimitTerms, HourlyBuyIn, LimitTerms, Limits, Seconds};
 use crate::{
-    Account, Adjustment, Amount, Exclusion, Extra, Hold, Hour, Ledger, Pending, Played, Proposed,
-    State, Unsound,
+    Account, AccountDetails, AccountState, Adjustment, Amount, Exclusion, Hold, HourlyPlay,
+    InvariantViolation, Ledger, PendingAdjustment, PendingHold, PlayHistory,
 };
 
 const MAGIC: [u8; 4] = *b"SLS1";
@@ -20,18 +20,18 @@ const FROZEN: u8 = 1;
 const CLOSED: u8 = 2;
 const EXCLUDED: u8 = 4;
 const FOR_GOOD: u8 = 8;
-const OWN: u8 = 16;
-const OPERATOR: u8 = 32;
+const OWN_LIMITS: u8 = 16;
+const OPERATOR_LIMITS: u8 = 32;
 /// Set where the account has an [`Extra`].
-const EXTRA: u8 = 128;
+const DETAILS: u8 = 128;
 
 /// Error of bytes that are no snapshot of a ledger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum SnapshotError {
     #[error("the bytes are no snapshot, or of another form")]
-    Form,
+    Malformed,
     #[error("the snapshot speaks of what cannot be: {0}")]
-    Unsound(#[from] Unsound),
+    InvalidState(#[from] InvariantViolation),
 }
 
 /// Writes a ledger.
@@ -44,16 +44,16 @@ pub fn write(ledger: &Ledger) -> Vec<u8> {
         to.account(account);
         to.0.extend(state.number.to_be_bytes());
         to.0.extend(state.balance.get().to_be_bytes());
-        to.extra(state);
+        to.details(state);
     }
     to.count(ledger.holds().len());
     ledger.holds().for_each(|pending| to.hold(pending));
     to.count(ledger.adjustments().len());
     ledger.adjustments().for_each(|proposed| to.adjustment(proposed));
-    to.count(ledger.played.len());
-    for (player, played) in &ledger.played {
+    to.count(ledger.play_histories.len());
+    for (player, played) in &ledger.play_histories {
         to.0.extend(player.0);
-        to.played(played);
+        to.play_history(played);
     }
     to.0
 }
@@ -63,9 +63,9 @@ pub fn write(ledger: &Ledger) -> Vec<u8> {
 /// # Errors
 /// [`SnapshotError`] if the bytes are malformed or their state violates an invariant.
 pub fn read(bytes: &[u8]) -> Result<Ledger, SnapshotError> {
-    let (parts, played) = Reader(bytes).whole().ok_or(SnapshotError::Form)?;
+    let (parts, played) = Reader(bytes).contents().ok_or(SnapshotError::Malformed)?;
     let mut ledger = Ledger::restore(parts.accounts, parts.holds, parts.adjustments)?;
-    ledger.played = played.into_iter().collect();
+    ledger.play_histories = played.into_iter().collect();
     Ok(ledger)
 }
 
@@ -105,9 +105,17 @@ impl Writer {
         self.0.extend(id);
     }
 
-    fn extra(&mut self, state: &State) {
-        let Some(extra) = state.extra.as_deref() else { return self.0.push(0) };
-        let Extra { held, frozen, closed, excluded, own, operator, brought } = extra;
+    fn details(&mut self, state: &AccountState) {
+        let Some(extra) = state.details.as_deref() else { return self.0.push(0) };
+        let AccountDetails {
+            held,
+            frozen,
+            closed,
+            exclusion: excluded,
+            own_limits: own,
+            operator_limits: operator,
+            buy_ins: brought,
+        } = extra;
         let flag = |set: bool, flag: u8| if set { flag } else { 0 };
         let exclusion = match excluded {
             None => 0,
@@ -115,32 +123,32 @@ impl Writer {
             Some(Exclusion::ForGood) => EXCLUDED | FOR_GOOD,
         };
         self.0.push(
-            EXTRA
+            DETAILS
                 | flag(*frozen, FROZEN)
                 | flag(*closed, CLOSED)
                 | exclusion
-                | flag(own.is_some(), OWN)
-                | flag(operator.is_some(), OPERATOR),
+                | flag(own.is_some(), OWN_LIMITS)
+                | flag(operator.is_some(), OPERATOR_LIMITS),
         );
         self.number(held.get());
         if let Some(Exclusion::Until(until)) = excluded {
             self.number(until.0);
         }
         for terms in [own, operator].into_iter().flatten() {
-            let AllTerms { buy_in, loss, time } = **terms;
+            let AllLimitTerms { buy_in, loss, time } = **terms;
             self.terms(&buy_in, Credits::get);
             self.terms(&loss, Credits::get);
             self.terms(&time, |Seconds(seconds)| seconds);
         }
         self.count(brought.len());
-        for Brought { hour, amount } in brought {
+        for HourlyBuyIn { hour, amount } in brought {
             self.number(*hour);
             self.number(amount.get());
         }
     }
 
-    fn terms<T: Copy>(&mut self, terms: &Terms<T>, unit: impl Fn(T) -> u64) {
-        let Terms { now, later } = terms;
+    fn terms<T: Copy>(&mut self, terms: &LimitTerms<T>, unit: impl Fn(T) -> u64) {
+        let LimitTerms { now, later } = terms;
         self.limits(now, &unit);
         self.0.push(u8::from(later.is_some()));
         if let Some((from, limits)) = later {
@@ -157,8 +165,8 @@ impl Writer {
         }
     }
 
-    fn hold(&mut self, pending: &Pending) {
-        let Pending { hold: Hold { id, from, to, amount, expires_at }, left } = pending;
+    fn hold(&mut self, pending: &PendingHold) {
+        let PendingHold { hold: Hold { id, from, to, amount, expires_at }, left } = pending;
         self.0.extend(id.0);
         self.account(from);
         self.account(to);
@@ -167,8 +175,8 @@ impl Writer {
         self.number(left.get());
     }
 
-    fn adjustment(&mut self, proposed: &Proposed) {
-        let Proposed { adjustment, at } = proposed;
+    fn adjustment(&mut self, proposed: &PendingAdjustment) {
+        let PendingAdjustment { adjustment, proposed_at: at } = proposed;
         let Adjustment { id, account, amount, reason, proposed_by } = adjustment;
         self.0.extend(id.0);
         self.account(account);
@@ -178,14 +186,14 @@ impl Writer {
         self.number(at.0);
     }
 
-    fn played(&mut self, played: &Played) {
-        let Played { seated, hours } = played;
+    fn play_history(&mut self, played: &PlayHistory) {
+        let PlayHistory { seated_since: seated, hours } = played;
         self.0.push(u8::from(seated.is_some()));
         if let Some(since) = seated {
             self.number(since.0);
         }
         self.count(hours.len());
-        for (hour, Hour { net, seated_micros }) in hours {
+        for (hour, HourlyPlay { net, seated_micros }) in hours {
             self.number(*hour);
             self.0.extend(net.to_be_bytes());
             self.number(*seated_micros);
@@ -193,36 +201,36 @@ impl Writer {
     }
 }
 
-struct Parts {
-    accounts: Vec<(Account, State)>,
-    holds: Vec<Pending>,
-    adjustments: Vec<Proposed>,
+struct Contents {
+    accounts: Vec<(Account, AccountState)>,
+    holds: Vec<PendingHold>,
+    adjustments: Vec<PendingAdjustment>,
 }
 
-type Plays = Vec<(PlayerId, Played)>;
+type PlayHistories = Vec<(PlayerId, PlayHistory)>;
 
 struct Reader<'a>(&'a [u8]);
 
 impl Reader<'_> {
-    fn whole(mut self) -> Option<(Parts, Plays)> {
+    fn contents(mut self) -> Option<(Contents, PlayHistories)> {
         if self.take::<4>()? != MAGIC {
             return None;
         }
-        let accounts = self.many(|it| {
+        let accounts = self.list(|it| {
             let account = it.account()?;
             let number = u32::from_be_bytes(it.take()?);
             let balance = it.amount()?;
-            Some((account, State { number, balance, extra: it.extra()?.map(Box::new) }))
+            Some((account, AccountState { number, balance, details: it.details()?.map(Box::new) }))
         })?;
-        let holds = self.many(Reader::hold)?;
-        let adjustments = self.many(Reader::adjustment)?;
-        let played = self.many(|it| Some((PlayerId(it.take()?), it.played()?)))?;
-        self.0.is_empty().then_some((Parts { accounts, holds, adjustments }, played))
+        let holds = self.list(Reader::hold)?;
+        let adjustments = self.list(Reader::adjustment)?;
+        let played = self.list(|it| Some((PlayerId(it.take()?), it.play_history()?)))?;
+        self.0.is_empty().then_some((Contents { accounts, holds, adjustments }, played))
     }
 
     /// Reads a count and that many items. An item takes at least a byte, so memory is reserved for
     /// no more items than bytes are left.
-    fn many<T>(&mut self, mut one: impl FnMut(&mut Self) -> Option<T>) -> Option<Vec<T>> {
+    fn list<T>(&mut self, mut one: impl FnMut(&mut Self) -> Option<T>) -> Option<Vec<T>> {
         let count = usize::try_from(u32::from_be_bytes(self.take()?)).ok()?;
         let mut all = Vec::with_capacity(count.min(self.0.len()));
         for _ in 0..count {
@@ -281,13 +289,13 @@ impl Reader<'_> {
         })
     }
 
-    fn extra(&mut self) -> Option<Option<Extra>> {
+    fn details(&mut self) -> Option<Option<AccountDetails>> {
         let [flags] = self.take()?;
         if flags == 0 {
             return Some(None);
         }
         let is = |flag| flags & flag != 0;
-        if !is(EXTRA) || flags & 64 != 0 || is(FOR_GOOD) && !is(EXCLUDED) {
+        if !is(DETAILS) || flags & 64 != 0 || is(FOR_GOOD) && !is(EXCLUDED) {
             return None;
         }
         let held = self.credits()?;
@@ -296,30 +304,38 @@ impl Reader<'_> {
             (true, true) => Some(Exclusion::ForGood),
             (true, false) => Some(Exclusion::Until(self.time()?)),
         };
-        let own = if is(OWN) { Some(Box::new(self.all_terms()?)) } else { None };
-        let operator = if is(OPERATOR) { Some(Box::new(self.all_terms()?)) } else { None };
+        let own = if is(OWN_LIMITS) { Some(Box::new(self.all_terms()?)) } else { None };
+        let operator = if is(OPERATOR_LIMITS) { Some(Box::new(self.all_terms()?)) } else { None };
         let brought =
-            self.many(|it| Some(Brought { hour: it.number()?, amount: it.credits()? }))?;
+            self.list(|it| Some(HourlyBuyIn { hour: it.number()?, amount: it.credits()? }))?;
         let (frozen, closed) = (is(FROZEN), is(CLOSED));
-        Some(Some(Extra { held, frozen, closed, excluded, own, operator, brought }))
+        Some(Some(AccountDetails {
+            held,
+            frozen,
+            closed,
+            exclusion: excluded,
+            own_limits: own,
+            operator_limits: operator,
+            buy_ins: brought,
+        }))
     }
 
-    fn all_terms(&mut self) -> Option<AllTerms> {
+    fn all_terms(&mut self) -> Option<AllLimitTerms> {
         let credits = |limit| Credits::try_new(limit).ok();
-        Some(AllTerms {
+        Some(AllLimitTerms {
             buy_in: self.terms(credits)?,
             loss: self.terms(credits)?,
             time: self.terms(|limit| Some(Seconds(limit)))?,
         })
     }
 
-    fn terms<T>(&mut self, unit: impl Fn(u64) -> Option<T>) -> Option<Terms<T>> {
+    fn terms<T>(&mut self, unit: impl Fn(u64) -> Option<T>) -> Option<LimitTerms<T>> {
         let now = self.limits(&unit)?;
         let later = match self.flag()? {
             true => Some((self.time()?, self.limits(&unit)?)),
             false => None,
         };
-        Some(Terms { now, later })
+        Some(LimitTerms { now, later })
     }
 
     fn limits<T>(&mut self, unit: &impl Fn(u64) -> Option<T>) -> Option<Limits<T>> {
@@ -330,7 +346,7 @@ impl Reader<'_> {
         Some(Limits { day: next()?, week: next()?, month: next()? })
     }
 
-    fn hold(&mut self) -> Option<Pending> {
+    fn hold(&mut self) -> Option<PendingHold> {
         let hold = Hold {
             id: HoldId(self.take()?),
             from: self.account()?,
@@ -338,10 +354,10 @@ impl Reader<'_> {
             amount: self.credits()?,
             expires_at: self.time()?,
         };
-        Some(Pending { hold, left: self.credits()? })
+        Some(PendingHold { hold, left: self.credits()? })
     }
 
-    fn adjustment(&mut self) -> Option<Proposed> {
+    fn adjustment(&mut self) -> Option<PendingAdjustment> {
         let adjustment = Adjustment {
             id: AdjustmentId(self.take()?),
             account: self.account()?,
@@ -349,16 +365,16 @@ impl Reader<'_> {
             reason: self.text()?,
             proposed_by: self.text()?,
         };
-        Some(Proposed { adjustment, at: self.time()? })
+        Some(PendingAdjustment { adjustment, proposed_at: self.time()? })
     }
 
-    fn played(&mut self) -> Option<Played> {
+    fn play_history(&mut self) -> Option<PlayHistory> {
         let seated = if self.flag()? { Some(self.time()?) } else { None };
-        let hours = self.many(|it| {
+        let hours = self.list(|it| {
             let hour = it.number()?;
             let net = i64::from_be_bytes(it.take()?);
-            Some((hour, Hour { net, seated_micros: it.number()? }))
+            Some((hour, HourlyPlay { net, seated_micros: it.number()? }))
         })?;
-        Some(Played { seated, hours: hours.into_iter().collect() })
+        Some(PlayHistory { seated_since: seated, hours: hours.into_iter().collect() })
     }
 }

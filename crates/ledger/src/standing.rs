@@ -15,27 +15,27 @@ use std::collections::BTreeSet;
 
 use primitives::{Credits, PlayerId, UnixMicros};
 
-use crate::limits::{HOUR_MICROS, Measure, Setter, Window, sum_of, tighter};
-use crate::{Account, Exclusion, Ledger, Played, Refusal, State};
+use crate::limits::{HOUR_MICROS, LimitSetter, Measure, Window, saturating_sum, stricter_of};
+use crate::{Account, AccountState, Exclusion, Ledger, PlayHistory, Refusal};
 
 /// Percentage of a limit from which it is nearly reached.
-const NEARLY_PERCENT: u64 = 80;
+const NOTICE_PERCENT: u64 = 80;
 /// Seconds left from which a session time limit is nearly reached.
-const NEARLY_SECONDS: u64 = 600;
+const NOTICE_SECONDS: u64 = 600;
 
 /// Reason why a player is dealt into no further hand, the weightiest first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Bar {
+pub enum Restriction {
     /// The account is closed, or was never opened.
     Closed,
     Excluded(Exclusion),
     Frozen,
-    Limit(Reached),
+    Limit(ReachedLimit),
 }
 
 /// A limit that is used up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Reached {
+pub struct ReachedLimit {
     pub measure: Measure,
     pub window: Window,
     /// In credits or seconds.
@@ -47,7 +47,7 @@ pub struct Reached {
 
 /// A limit that is nearly used up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Notice {
+pub struct LimitNotice {
     pub measure: Measure,
     pub window: Window,
     /// In credits or seconds.
@@ -60,14 +60,14 @@ pub struct Notice {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Standing {
     /// `None`: the player may play.
-    pub bar: Option<Bar>,
+    pub restriction: Option<Restriction>,
     /// In the order of measures and windows; empty under a restriction.
-    pub notices: Vec<Notice>,
+    pub notices: Vec<LimitNotice>,
 }
 
 /// A limit and how much of it is used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Used {
+pub struct LimitUsage {
     pub measure: Measure,
     pub window: Window,
     /// The stricter of the player's and the operator's limit; `None` if neither set one.
@@ -76,7 +76,7 @@ pub struct Used {
     pub used: u64,
 }
 
-impl Used {
+impl LimitUsage {
     /// Rest of the limit; 0 if it is exceeded.
     #[must_use]
     pub fn left(&self) -> Option<u64> {
@@ -85,38 +85,40 @@ impl Used {
 }
 
 /// Facts that a player's limits are checked against.
-struct Gauge<'a> {
-    state: &'a State,
-    played: &'a Played,
+struct LimitCheck<'a> {
+    state: &'a AccountState,
+    played: &'a PlayHistory,
     /// Credits at all tables.
     at_tables: u64,
     now: UnixMicros,
 }
 
 /// A limit that a request exceeds.
-struct Short {
+struct ExceededLimit {
     window: Window,
     limit: u64,
     /// Largest amount that would fit.
     fits: u64,
 }
 
-impl Gauge<'_> {
+impl LimitCheck<'_> {
     /// Limit and use at `at`, if nothing more is used from now on.
-    fn used(&self, measure: Measure, window: Window, at: UnixMicros) -> Used {
-        let by = |setter| self.state.set_by(setter).limit(measure, window, at);
+    fn usage(&self, measure: Measure, window: Window, at: UnixMicros) -> LimitUsage {
+        let by = |setter| self.state.terms_set_by(setter).limit(measure, window, at);
         let used = match measure {
-            Measure::BuyIn => sum_of(self.state.brought(window, at), self.state.held()).get(),
-            Measure::Loss => self.played.lost(window, at),
-            Measure::Time => self.played.seconds(window, at, self.now),
+            Measure::BuyIn => {
+                saturating_sum(self.state.bought_in(window, at), self.state.held()).get()
+            }
+            Measure::Loss => self.played.net_loss(window, at),
+            Measure::Time => self.played.seated_seconds(window, at, self.now),
         };
-        let limit = tighter(by(Setter::Player), by(Setter::Operator));
-        Used { measure, window, limit, used }
+        let limit = stricter_of(by(LimitSetter::Player), by(LimitSetter::Operator));
+        LimitUsage { measure, window, limit, used }
     }
 
     /// Largest amount that fits at `at`: credits to bring or seconds; for losses, credits at stake.
-    fn fits(&self, measure: Measure, window: Window, at: UnixMicros) -> Option<u64> {
-        let used = self.used(measure, window, at);
+    fn largest_fit(&self, measure: Measure, window: Window, at: UnixMicros) -> Option<u64> {
+        let used = self.usage(measure, window, at);
         match measure {
             Measure::BuyIn | Measure::Time => used.left(),
             Measure::Loss => {
@@ -134,12 +136,12 @@ impl Gauge<'_> {
 
     /// First time from now on at which `more` fits within every window of the measure: when an hour
     /// that counts leaves a window, or a looser limit begins to hold.
-    fn fits_from(&self, measure: Measure, more: u64) -> Option<UnixMicros> {
+    fn fits_again_at(&self, measure: Measure, more: u64) -> Option<UnixMicros> {
         let fits = |at: &UnixMicros| {
-            let mut fit = Window::ALL.iter().map(|window| self.fits(measure, *window, *at));
+            let mut fit = Window::ALL.iter().map(|window| self.largest_fit(measure, *window, *at));
             fit.all(|fits| fits.is_none_or(|fits| fits >= more))
         };
-        let hours = self.state.brought_hours().chain(self.played.counted_hours(self.now));
+        let hours = self.state.buy_in_hours().chain(self.played.counted_hours(self.now));
         let hours: BTreeSet<u64> = hours.collect();
         let ends = hours.into_iter().flat_map(|hour| {
             Window::ALL.map(|window| {
@@ -147,8 +149,9 @@ impl Gauge<'_> {
                 UnixMicros(after.saturating_mul(HOUR_MICROS))
             })
         });
-        let looser = [Setter::Player, Setter::Operator];
-        let looser = looser.into_iter().filter_map(|by| self.state.set_by(by).loosens(measure));
+        let looser = [LimitSetter::Player, LimitSetter::Operator];
+        let looser =
+            looser.into_iter().filter_map(|by| self.state.terms_set_by(by).loosens_at(measure));
         let mut times: Vec<UnixMicros> = ends.chain(looser).filter(|at| *at > self.now).collect();
         times.sort_unstable();
         times.dedup();
@@ -156,23 +159,23 @@ impl Gauge<'_> {
     }
 
     /// First window in which `more` does not fit.
-    fn short(&self, measure: Measure, more: u64) -> Option<Short> {
+    fn first_exceeded(&self, measure: Measure, more: u64) -> Option<ExceededLimit> {
         Window::ALL.iter().find_map(|window| {
-            let fits = self.fits(measure, *window, self.now).filter(|fits| *fits < more)?;
-            let limit = self.used(measure, *window, self.now).limit?;
-            Some(Short { window: *window, limit, fits })
+            let fits = self.largest_fit(measure, *window, self.now).filter(|fits| *fits < more)?;
+            let limit = self.usage(measure, *window, self.now).limit?;
+            Some(ExceededLimit { window: *window, limit, fits })
         })
     }
 
-    fn notices(&self) -> Vec<Notice> {
+    fn notices(&self) -> Vec<LimitNotice> {
         let all = [Measure::Loss, Measure::Time].into_iter();
         let all = all.flat_map(|measure| Window::ALL.map(|window| (measure, window)));
         all.filter_map(|(measure, window)| {
-            let used = self.used(measure, window, self.now);
+            let used = self.usage(measure, window, self.now);
             let (limit, left) = (used.limit?, used.left()?);
-            let percent = used.used.saturating_mul(100) >= limit.saturating_mul(NEARLY_PERCENT);
-            let soon = measure == Measure::Time && left <= NEARLY_SECONDS;
-            (percent || soon).then_some(Notice { measure, window, limit, left })
+            let percent = used.used.saturating_mul(100) >= limit.saturating_mul(NOTICE_PERCENT);
+            let soon = measure == Measure::Time && left <= NOTICE_SECONDS;
+            (percent || soon).then_some(LimitNotice { measure, window, limit, left })
         })
         .collect()
     }
@@ -182,48 +185,49 @@ impl Ledger {
     /// Standing of a player at `now`.
     #[must_use]
     pub fn standing(&self, player: PlayerId, now: UnixMicros) -> Standing {
-        let bar = |bar| Standing { bar: Some(bar), notices: Vec::new() };
-        let Some(gauge) = self.gauge(player, now).filter(|gauge| !gauge.state.closed()) else {
-            return bar(Bar::Closed);
+        let bar = |bar| Standing { restriction: Some(bar), notices: Vec::new() };
+        let Some(gauge) = self.limit_check(player, now).filter(|gauge| !gauge.state.is_closed())
+        else {
+            return bar(Restriction::Closed);
         };
-        if let Some(exclusion) = gauge.state.excluded(now) {
-            return bar(Bar::Excluded(exclusion));
+        if let Some(exclusion) = gauge.state.exclusion_at(now) {
+            return bar(Restriction::Excluded(exclusion));
         }
-        if gauge.state.frozen() {
-            return bar(Bar::Frozen);
+        if gauge.state.is_frozen() {
+            return bar(Restriction::Frozen);
         }
         let at_stake = gauge.at_tables.max(1);
         let reached = [(Measure::Loss, at_stake), (Measure::Time, 1)];
         let reached = reached.into_iter().find_map(|(measure, more)| {
-            let Short { window, limit, fits: _ } = gauge.short(measure, more)?;
-            let until = gauge.fits_from(measure, more);
-            Some(Reached { measure, window, limit, until })
+            let ExceededLimit { window, limit, fits: _ } = gauge.first_exceeded(measure, more)?;
+            let until = gauge.fits_again_at(measure, more);
+            Some(ReachedLimit { measure, window, limit, until })
         });
         match reached {
-            Some(reached) => bar(Bar::Limit(reached)),
-            None => Standing { bar: None, notices: gauge.notices() },
+            Some(reached) => bar(Restriction::Limit(reached)),
+            None => Standing { restriction: None, notices: gauge.notices() },
         }
     }
 
     /// All limits of a player at `now` with their use, in the order of measures and windows; `None`
     /// if the account was never opened.
     #[must_use]
-    pub fn used(&self, player: PlayerId, now: UnixMicros) -> Option<Vec<Used>> {
-        let gauge = self.gauge(player, now)?;
+    pub fn limit_usage(&self, player: PlayerId, now: UnixMicros) -> Option<Vec<LimitUsage>> {
+        let gauge = self.limit_check(player, now)?;
         let all = Measure::ALL.into_iter();
         let all = all.flat_map(|measure| Window::ALL.map(|window| (measure, window)));
-        Some(all.map(|(measure, window)| gauge.used(measure, window, now)).collect())
+        Some(all.map(|(measure, window)| gauge.usage(measure, window, now)).collect())
     }
 
     /// Checks that `amount` more may be brought to tables: within the buy-in limit, with no more at
     /// stake than may still be lost, and with time left to play. Held credits count as brought.
-    pub(crate) fn may_bring(
+    pub(crate) fn check_buy_in(
         &self,
         player: PlayerId,
         now: UnixMicros,
         amount: Credits,
     ) -> Result<(), Refusal> {
-        let Some(gauge) = self.gauge(player, now) else { return Ok(()) };
+        let Some(gauge) = self.limit_check(player, now) else { return Ok(()) };
         let brought = amount.get();
         let at_stake = gauge.at_stake(amount);
         for (measure, more, there) in [
@@ -231,20 +235,27 @@ impl Ledger {
             (Measure::Loss, at_stake, at_stake.saturating_sub(brought)),
             (Measure::Time, 1, 0),
         ] {
-            if let Some(Short { window, limit, fits }) = gauge.short(measure, more) {
-                let (left, until) = (fits.saturating_sub(there), gauge.fits_from(measure, more));
+            if let Some(ExceededLimit { window, limit, fits }) = gauge.first_exceeded(measure, more)
+            {
+                let (left, until) =
+                    (fits.saturating_sub(there), gauge.fits_again_at(measure, more));
                 return Err(Refusal::LimitReached { measure, window, limit, left, until });
             }
         }
         Ok(())
     }
 
-    fn gauge(&self, player: PlayerId, now: UnixMicros) -> Option<Gauge<'_>> {
-        static NONE: Played = Played::NONE;
+    fn limit_check(&self, player: PlayerId, now: UnixMicros) -> Option<LimitCheck<'_>> {
+        static NONE: PlayHistory = PlayHistory::NONE;
         let state = self.account(&Account::Player(player))?;
         let seats = self.in_play(player).map(|(_, credits)| credits.magnitude().get());
         let at_tables = seats.fold(0_u64, u64::saturating_add);
-        Some(Gauge { state, played: self.played(player).unwrap_or(&NONE), at_tables, now })
+        Some(LimitCheck {
+            state,
+            played: self.play_history(player).unwrap_or(&NONE),
+            at_tables,
+            now,
+        })
     }
 }
 
@@ -252,16 +263,16 @@ impl Ledger {
 #[expect(clippy::arithmetic_side_effects, reason = "a test that overflows has failed")]
 mod tests {
     use super::*;
-    use crate::limits::{AllTerms, Brought, Limits, Seconds, Terms};
-    use crate::played::Hour;
+    use crate::limits::{AllLimitTerms, HourlyBuyIn, LimitTerms, Limits, Seconds};
+    use crate::play_history::HourlyPlay;
 
-    const THIS: u64 = 500_000;
+    const HOUR_NOW: u64 = 500_000;
 
     /// First hour at which `more` fits, found by trying every hour at which the longest window can
     /// end.
-    fn every_hour(gauge: &Gauge<'_>, measure: Measure, more: u64) -> Option<UnixMicros> {
-        (THIS + 1..=THIS + 722).map(|hour| UnixMicros(hour * HOUR_MICROS)).find(|at| {
-            let fits = |window| gauge.fits(measure, window, *at);
+    fn every_hour(gauge: &LimitCheck<'_>, measure: Measure, more: u64) -> Option<UnixMicros> {
+        (HOUR_NOW + 1..=HOUR_NOW + 722).map(|hour| UnixMicros(hour * HOUR_MICROS)).find(|at| {
+            let fits = |window| gauge.largest_fit(measure, window, *at);
             Window::ALL.into_iter().all(|window| fits(window).is_none_or(|fits| fits >= more))
         })
     }
@@ -269,43 +280,45 @@ mod tests {
     /// The hours in which something counts are enough to find the time at which a limit fits again.
     #[test]
     fn a_limit_lets_again_at_the_hour_at_which_every_hour_says_so() {
-        let now = UnixMicros(THIS * HOUR_MICROS + 1_234);
+        let now = UnixMicros(HOUR_NOW * HOUR_MICROS + 1_234);
         fn limits<T>(of: impl Fn(u32) -> T) -> Limits<T> {
             let [day, week, month] = [100, 300, 500].map(|most| Some(of(most)));
             Limits { day, week, month }
         }
         let credits = limits(Credits::of);
         let seconds = limits(|most| Seconds(most.into()));
-        let terms = AllTerms {
-            buy_in: Terms { now: credits, later: None },
-            loss: Terms { now: credits, later: None },
-            time: Terms { now: seconds, later: None },
+        let terms = AllLimitTerms {
+            buy_in: LimitTerms { now: credits, later: None },
+            loss: LimitTerms { now: credits, later: None },
+            time: LimitTerms { now: seconds, later: None },
         };
         let mut found = 0;
         for case in 0_u64..60 {
             // Arbitrary numbers that differ from case to case.
             let any = |n: u64| (case * 7_919 + n * 104_729) % 1_009;
             let hours: BTreeSet<u64> =
-                (0..case % 9).map(|n| THIS - any(n) % 740).chain([THIS - case]).collect();
-            let mut state = State::new(7);
-            let brought = |hour: &u64| Brought { hour: *hour, amount: Credits::of(60) };
-            state.change(|extra| {
-                extra.own = Some(Box::new(terms));
-                extra.brought = hours.iter().map(brought).collect();
+                (0..case % 9).map(|n| HOUR_NOW - any(n) % 740).chain([HOUR_NOW - case]).collect();
+            let mut state = AccountState::new(7);
+            let brought = |hour: &u64| HourlyBuyIn { hour: *hour, amount: Credits::of(60) };
+            state.update_details(|extra| {
+                extra.own_limits = Some(Box::new(terms));
+                extra.buy_ins = hours.iter().map(brought).collect();
             });
             let hour = |hour: &u64| {
                 let net = if any(*hour).is_multiple_of(3) { 40 } else { -70 };
-                (*hour, Hour { net, seated_micros: 90_000_000 })
+                (*hour, HourlyPlay { net, seated_micros: 90_000_000 })
             };
-            let seated = case.is_multiple_of(4).then(|| UnixMicros((THIS - case) * HOUR_MICROS));
-            let played = Played { seated, hours: hours.iter().map(hour).collect() };
-            let gauge = Gauge { state: &state, played: &played, at_tables: 0, now };
+            let seated =
+                case.is_multiple_of(4).then(|| UnixMicros((HOUR_NOW - case) * HOUR_MICROS));
+            let played =
+                PlayHistory { seated_since: seated, hours: hours.iter().map(hour).collect() };
+            let gauge = LimitCheck { state: &state, played: &played, at_tables: 0, now };
             for measure in [Measure::BuyIn, Measure::Loss, Measure::Time] {
                 for more in [1, 30, 99] {
-                    if gauge.short(measure, more).is_none() {
+                    if gauge.first_exceeded(measure, more).is_none() {
                         continue;
                     }
-                    let at = gauge.fits_from(measure, more);
+                    let at = gauge.fits_again_at(measure, more);
                     assert_eq!(at, every_hour(&gauge, measure, more), "{case} {measure:?} {more}");
                     found += u32::from(at.is_some());
                 }

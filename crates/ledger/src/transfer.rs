@@ -177,11 +177,11 @@ impl Transfer {
     }
 
     /// First account that this kind of transfer may not touch, or not in this direction.
-    pub(crate) fn misfit(&self) -> Option<Account> {
+    pub(crate) fn wrong_account(&self) -> Option<Account> {
         let (table, player) = (self.table(), self.player());
         let stray = self.legs.iter().find(|leg| {
             let elsewhere = leg.account.table().is_some() && leg.account.table() != table;
-            elsewhere || !self.kind.fits(leg, player)
+            elsewhere || !self.kind.allows(leg, player)
         });
         let surplus = if self.kind.is_pair() { self.legs.get(2) } else { None };
         stray.or(surplus).map(|leg| leg.account)
@@ -191,7 +191,7 @@ impl Transfer {
 impl Kind {
     /// Whether a leg of this account may go in this direction. `player` is the player of the
     /// transfer.
-    fn fits(self, leg: &Leg, player: Option<PlayerId>) -> bool {
+    fn allows(self, leg: &Leg, player: Option<PlayerId>) -> bool {
         let (debit, credit) = (leg.amount.is_debit(), leg.amount.is_credit());
         let own = leg.account.player() == player;
         match (self, leg.account) {

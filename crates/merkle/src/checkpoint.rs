@@ -12,7 +12,7 @@
 
 use std::fmt;
 
-use crate::encoding::{MAX_NUMBER, base64, decimal, hash_from_base64};
+use crate::encoding::{MAX_NUMBER, decode_hash, encode_base64, parse_decimal};
 use crate::note::{KeyName, Note, NoteError, VerifierKey, is_control};
 use crate::{Hash, empty_root};
 
@@ -37,14 +37,14 @@ pub struct Checkpoint {
 
 /// A checkpoint that the log has signed, with its cosignatures.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Opened {
+pub struct VerifiedCheckpoint {
     pub checkpoint: Checkpoint,
-    pub cosigned: Vec<Cosigned>,
+    pub cosignatures: Vec<Cosignature>,
 }
 
 /// A witness's statement that it has seen the log grow to this tree.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Cosigned {
+pub struct Cosignature {
     pub witness: KeyName,
     /// Time of the cosignature by the witness's clock, in Unix seconds.
     pub time: u64,
@@ -94,8 +94,8 @@ impl Checkpoint {
         let mut lines = text.strip_suffix('\n').ok_or(CheckpointError::Lines)?.split('\n');
         let mut line = || lines.next().ok_or(CheckpointError::Lines);
         let (origin, size, root) = (line()?, line()?, line()?);
-        let size = decimal(size).ok_or(CheckpointError::Size)?;
-        let root = hash_from_base64(root).ok_or(CheckpointError::Root)?;
+        let size = parse_decimal(size).ok_or(CheckpointError::Size)?;
+        let root = decode_hash(root).ok_or(CheckpointError::Root)?;
         let extensions = lines.map(str::to_owned).collect();
         Checkpoint::try_new(origin, TreeHead { size, root }, extensions)
     }
@@ -107,7 +107,7 @@ impl Checkpoint {
         note: &[u8],
         log: &VerifierKey,
         witnesses: &[VerifierKey],
-    ) -> Result<Opened, CheckpointError> {
+    ) -> Result<VerifiedCheckpoint, CheckpointError> {
         Checkpoint::open_note(&Note::parse(note)?, log, witnesses)
     }
 
@@ -116,7 +116,7 @@ impl Checkpoint {
         note: &Note,
         log: &VerifierKey,
         witnesses: &[VerifierKey],
-    ) -> Result<Opened, CheckpointError> {
+    ) -> Result<VerifiedCheckpoint, CheckpointError> {
         match note.verify(std::slice::from_ref(log)) {
             Err(NoteError::Unknown) => return Err(CheckpointError::Unsigned(log.name().clone())),
             verdict => verdict?,
@@ -132,9 +132,11 @@ impl Checkpoint {
         }
         let cosigned = witnessed
             .into_iter()
-            .filter_map(|by| Some(Cosigned { witness: by.key.name().clone(), time: by.timestamp? }))
+            .filter_map(|by| {
+                Some(Cosignature { witness: by.key.name().clone(), time: by.timestamp? })
+            })
             .collect();
-        Ok(Opened { checkpoint, cosigned })
+        Ok(VerifiedCheckpoint { checkpoint, cosignatures: cosigned })
     }
 
     #[must_use]
@@ -157,7 +159,7 @@ impl Checkpoint {
 impl fmt::Display for Checkpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Checkpoint { origin, head: TreeHead { size, root }, extensions } = self;
-        writeln!(f, "{origin}\n{size}\n{}", base64(root))?;
+        writeln!(f, "{origin}\n{size}\n{}", encode_base64(root))?;
         extensions.iter().try_for_each(|line| writeln!(f, "{line}"))
     }
 }

@@ -59,7 +59,8 @@ pub fn verify_consistency(
     if old_size == 0 {
         return if proof.is_empty() { Ok(()) } else { Err(wrong_length) };
     }
-    let (was, is) = fold(old_size, old_root, new_size, proof).ok_or(wrong_length)?;
+    let (was, is) =
+        roots_from_consistency(old_size, old_root, new_size, proof).ok_or(wrong_length)?;
     match (was == *old_root, is == *new_root) {
         (false, _) => Err(ProofError::OldRoot),
         (true, false) => Err(ProofError::Root),
@@ -69,7 +70,12 @@ pub fn verify_consistency(
 
 /// Returns the older and the newer root that a proof leads to, or `None` if it is too short or too
 /// long. Requires `0 < old < new`.
-fn fold(old: u64, old_root: &Hash, new: u64, proof: &[Hash]) -> Option<(Hash, Hash)> {
+fn roots_from_consistency(
+    old: u64,
+    old_root: &Hash,
+    new: u64,
+    proof: &[Hash],
+) -> Option<(Hash, Hash)> {
     let (mut node, mut last) = (old - 1, new - 1);
     // Both roots are computed from the largest subtree that ends where the older tree ends.
     let full = node.trailing_ones();

@@ -4,17 +4,17 @@ use sha2::{Digest, Sha256};
 
 pub type Hash = [u8; 32];
 
-const LEAF: [u8; 1] = [0];
-const NODE: [u8; 1] = [1];
+const LEAF_PREFIX: [u8; 1] = [0];
+const NODE_PREFIX: [u8; 1] = [1];
 
 #[must_use]
 pub fn leaf_hash(record: &[u8]) -> Hash {
-    Sha256::new().chain_update(LEAF).chain_update(record).finalize().into()
+    Sha256::new().chain_update(LEAF_PREFIX).chain_update(record).finalize().into()
 }
 
 #[must_use]
 pub fn node_hash(left: &Hash, right: &Hash) -> Hash {
-    Sha256::new().chain_update(NODE).chain_update(left).chain_update(right).finalize().into()
+    Sha256::new().chain_update(NODE_PREFIX).chain_update(left).chain_update(right).finalize().into()
 }
 
 /// Returns the root of the tree without records: SHA-256 of the empty string.

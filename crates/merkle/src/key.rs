@@ -16,7 +16,7 @@ use ed25519_dalek::{Signer as _, SigningKey, VerifyingKey};
 use sha2::{Digest as _, Sha256};
 
 use crate::checkpoint::Checkpoint;
-use crate::encoding::{MAX_NUMBER, base64, from_base64};
+use crate::encoding::{MAX_NUMBER, decode_base64, encode_base64};
 use crate::note::Signature;
 
 /// Name of a key.
@@ -99,19 +99,19 @@ impl VerifierKey {
 
     /// Creates a log's key from its 32 bytes.
     pub fn log(name: KeyName, key: &[u8; 32]) -> Result<VerifierKey, KeyError> {
-        Ok(VerifierKey::new(name, Kind::Log, point(key)?))
+        Ok(VerifierKey::new(name, Kind::Log, parse_point(key)?))
     }
 
     /// Creates a witness's key from its 32 bytes.
     pub fn witness(name: KeyName, key: &[u8; 32]) -> Result<VerifierKey, KeyError> {
-        Ok(VerifierKey::new(name, Kind::Witness, point(key)?))
+        Ok(VerifierKey::new(name, Kind::Witness, parse_point(key)?))
     }
 
     /// Parses exactly the text that `Display` writes.
     pub fn parse(text: &str) -> Result<VerifierKey, KeyError> {
         let (name, rest) = text.split_once('+').ok_or(KeyError::Format)?;
         let (id, encoded) = rest.split_once('+').ok_or(KeyError::Format)?;
-        let bytes = from_base64(encoded).ok_or(KeyError::Format)?;
+        let bytes = decode_base64(encoded).ok_or(KeyError::Format)?;
         let (kind, bytes) = bytes.split_first().ok_or(KeyError::Format)?;
         let bytes: &[u8; 32] = bytes.try_into().map_err(|_| KeyError::Format)?;
         let name = KeyName::try_new(name)?;
@@ -146,7 +146,7 @@ impl VerifierKey {
     }
 
     /// Whether the signature has the name and id of this key.
-    pub(crate) fn made(&self, signature: &Signature) -> bool {
+    pub(crate) fn is_named_by(&self, signature: &Signature) -> bool {
         signature.id == self.id && signature.name == self.name
     }
 
@@ -161,7 +161,7 @@ impl VerifierKey {
                 (Some(timestamp).filter(|time| *time <= MAX_NUMBER)?.into(), rest)
             }
         };
-        let message = timestamp.map_or_else(|| text.to_owned(), |time| cosigned(text, time));
+        let message = timestamp.map_or_else(|| text.to_owned(), |time| cosigned_text(text, time));
         let signature = ed25519_dalek::Signature::from_slice(signature).ok()?;
         self.key.verify_strict(message.as_bytes(), &signature).ok()?;
         Some(timestamp)
@@ -172,7 +172,7 @@ impl fmt::Display for VerifierKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let VerifierKey { name, kind, id, key } = self;
         let bytes = [&[kind.byte()][..], key.as_bytes()].concat();
-        write!(f, "{name}+{id}+{}", base64(&bytes))
+        write!(f, "{name}+{id}+{}", encode_base64(&bytes))
     }
 }
 
@@ -235,7 +235,7 @@ impl WitnessKey {
     #[must_use]
     pub fn cosign(&self, checkpoint: &Checkpoint, time: u64) -> Signature {
         let time = time.min(MAX_NUMBER);
-        let signature = self.secret.sign(cosigned(&checkpoint.to_string(), time).as_bytes());
+        let signature = self.secret.sign(cosigned_text(&checkpoint.to_string(), time).as_bytes());
         let bytes = [&time.to_be_bytes()[..], &signature.to_bytes()].concat();
         Signature { name: self.public.name.clone(), id: self.public.id, bytes }
     }
@@ -255,11 +255,11 @@ impl fmt::Debug for WitnessKey {
     }
 }
 
-fn cosigned(text: &str, time: u64) -> String {
+fn cosigned_text(text: &str, time: u64) -> String {
     format!("cosignature/v1\ntime {time}\n{text}")
 }
 
-fn point(bytes: &[u8; 32]) -> Result<VerifyingKey, KeyError> {
+fn parse_point(bytes: &[u8; 32]) -> Result<VerifyingKey, KeyError> {
     let key = VerifyingKey::from_bytes(bytes).map_err(|_| KeyError::Point)?;
     if key.is_weak() { Err(KeyError::Point) } else { Ok(key) }
 }

@@ -41,7 +41,7 @@ mod tiles;
 mod tree;
 pub mod witness;
 
-pub use checkpoint::{Checkpoint, CheckpointError, Cosigned, Opened, TreeHead};
+pub use checkpoint::{Checkpoint, CheckpointError, Cosignature, TreeHead, VerifiedCheckpoint};
 pub use consistency::{consistency_proof, verify_consistency};
 pub use edge::Edge;
 pub use hash::{Hash, empty_root, leaf_hash, leaves_root, node_hash, root};
@@ -50,7 +50,7 @@ pub use multi::{prove_records, root_from_records, verify_records};
 pub use nodes::{BuildError, Leaves, Node, Nodes, prove_consistency, prove_inclusion, root_at};
 pub use proof::{LogProof, LogProofError, MAX_EXTRA};
 pub use signer::{Refusal, Signer, may_follow};
-pub use tile::{MAX_TILE_LEVEL, NoTilePath, Row, TILE_WIDTH, TileId, tiles_between};
+pub use tile::{InvalidTilePath, MAX_TILE_LEVEL, Row, TILE_WIDTH, TileId, tiles_between};
 pub use tiles::{Tiles, TilesError, tiles_for_consistency, tiles_for_inclusion, tiles_for_records};
 pub use tree::{Tree, TreeError};
 

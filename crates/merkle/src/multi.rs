@@ -15,7 +15,7 @@ use std::ops::Range;
 
 use crate::ProofError;
 use crate::hash::{Hash, node_hash};
-use crate::nodes::{BuildError, Nodes, hash_of, middle};
+use crate::nodes::{BuildError, Nodes, hash_of, split_position};
 
 /// Returns the proof of the records at `positions`, which ascend, in the tree of the first `size`
 /// records.
@@ -36,19 +36,19 @@ pub(crate) fn records_ranges(positions: &[u64], size: u64) -> Result<Vec<Range<u
         return Err(BuildError::Index { index, size });
     }
     let mut ranges = Vec::new();
-    spare(0..size, positions, &mut ranges);
+    collect_ranges(0..size, positions, &mut ranges);
     Ok(ranges)
 }
 
-fn spare(part: Range<u64>, positions: &[u64], ranges: &mut Vec<Range<u64>>) {
+fn collect_ranges(part: Range<u64>, positions: &[u64], ranges: &mut Vec<Range<u64>>) {
     if positions.is_empty() {
         ranges.push(part);
     } else if part.end - part.start > 1 {
-        let middle = middle(&part);
+        let middle = split_position(&part);
         let (left, right) =
             positions.split_at(positions.partition_point(|position| *position < middle));
-        spare(part.start..middle, left, ranges);
-        spare(middle..part.end, right, ranges);
+        collect_ranges(part.start..middle, left, ranges);
+        collect_ranges(middle..part.end, right, ranges);
     }
 }
 
@@ -81,7 +81,7 @@ fn node(
         [] => proof.next().copied(),
         [(_, leaf)] if part.end - part.start == 1 => Some(*leaf),
         _ => {
-            let middle = middle(&part);
+            let middle = split_position(&part);
             let (left, right) =
                 leaves.split_at(leaves.partition_point(|(position, _)| *position < middle));
             let left = node(part.start..middle, left, proof)?;

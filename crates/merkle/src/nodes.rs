@@ -64,7 +64,7 @@ pub(crate) fn inclusion_ranges(index: u64, size: u64) -> Result<Vec<Range<u64>>,
     }
     let (mut part, mut ranges) = (0..size, Vec::new());
     while part.end - part.start > 1 {
-        let middle = middle(&part);
+        let middle = split_position(&part);
         if index < middle {
             ranges.push(middle..part.end);
             part.end = middle;
@@ -87,7 +87,7 @@ pub(crate) fn consistency_ranges(old: u64, new: u64) -> Result<Vec<Range<u64>>, 
     }
     let (mut part, mut ranges) = (0..new, Vec::new());
     while old < part.end {
-        let middle = middle(&part);
+        let middle = split_position(&part);
         if old <= middle {
             ranges.push(middle..part.end);
             part.end = middle;
@@ -106,7 +106,7 @@ pub(crate) fn consistency_ranges(old: u64, new: u64) -> Result<Vec<Range<u64>>, 
 
 /// Returns the position at which the right subtree of a range begins. The range has two records or
 /// more.
-pub(crate) fn middle(part: &Range<u64>) -> u64 {
+pub(crate) fn split_position(part: &Range<u64>) -> u64 {
     part.start + (1 << (part.end - part.start - 1).ilog2())
 }
 

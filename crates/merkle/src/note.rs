@@ -22,7 +22,7 @@
 
 use std::fmt;
 
-use crate::encoding::{base64, from_base64};
+use crate::encoding::{decode_base64, encode_base64};
 pub use crate::key::{KeyError, KeyId, KeyName, LogKey, VerifierKey, WitnessKey};
 
 /// Length of the longest note, in bytes.
@@ -30,7 +30,7 @@ pub const MAX_NOTE: usize = 1_000_000;
 /// Most signatures under one note.
 pub const MAX_SIGNATURES: usize = 100;
 
-const DASH: &str = "— ";
+const SIGNATURE_PREFIX: &str = "— ";
 
 /// A parsed or signed note. Having one verifies nothing.
 ///
@@ -53,7 +53,7 @@ pub struct Signature {
 
 /// A verified signature.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Verified<'k> {
+pub struct VerifiedSignature<'k> {
     pub key: &'k VerifierKey,
     /// Time of the signature in Unix seconds. Cosignatures have one, other signatures do not.
     pub timestamp: Option<u64>,
@@ -150,14 +150,17 @@ impl Note {
 
     /// Verifies the signatures by these keys and returns them in the note's order. Fails if one of
     /// them is wrong or there is none.
-    pub fn verify<'k>(&self, keys: &'k [VerifierKey]) -> Result<Vec<Verified<'k>>, NoteError> {
+    pub fn verify<'k>(
+        &self,
+        keys: &'k [VerifierKey],
+    ) -> Result<Vec<VerifiedSignature<'k>>, NoteError> {
         let mut verified = Vec::new();
         for signature in &self.signatures {
-            for key in keys.iter().filter(|key| key.made(signature)) {
+            for key in keys.iter().filter(|key| key.is_named_by(signature)) {
                 let timestamp = key
                     .check(&self.text, &signature.bytes)
                     .ok_or_else(|| NoteError::Forged(signature.name.clone()))?;
-                verified.push(Verified { key, timestamp });
+                verified.push(VerifiedSignature { key, timestamp });
             }
         }
         if verified.is_empty() { Err(NoteError::Unknown) } else { Ok(verified) }
@@ -168,15 +171,15 @@ impl Note {
 impl fmt::Display for Signature {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Signature { name, id, bytes } = self;
-        write!(f, "{DASH}{name} {}", base64(&[&id.0[..], bytes].concat()))
+        write!(f, "{SIGNATURE_PREFIX}{name} {}", encode_base64(&[&id.0[..], bytes].concat()))
     }
 }
 
 impl Signature {
     /// Parses a line without its newline.
     fn parse(line: &str) -> Option<Signature> {
-        let (name, encoded) = line.strip_prefix(DASH)?.split_once(' ')?;
-        let blob = from_base64(encoded)?;
+        let (name, encoded) = line.strip_prefix(SIGNATURE_PREFIX)?.split_once(' ')?;
+        let blob = decode_base64(encoded)?;
         let (id, bytes) = blob.split_first_chunk()?;
         let name = KeyName::try_new(name).ok()?;
         (!bytes.is_empty()).then(|| Signature { name, id: KeyId(*id), bytes: bytes.to_vec() })

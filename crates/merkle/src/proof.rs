@@ -11,8 +11,8 @@
 
 use std::fmt;
 
-use crate::checkpoint::{Checkpoint, CheckpointError, Opened};
-use crate::encoding::{MAX_NUMBER, base64, decimal, from_base64, hash_from_base64};
+use crate::checkpoint::{Checkpoint, CheckpointError, VerifiedCheckpoint};
+use crate::encoding::{MAX_NUMBER, decode_base64, decode_hash, encode_base64, parse_decimal};
 use crate::note::{Note, NoteError, VerifierKey};
 use crate::{Hash, ProofError, leaf_hash, verify_inclusion};
 
@@ -21,7 +21,7 @@ pub const MAX_EXTRA: usize = 65_536;
 
 const HEADER: &str = "c2sp.org/tlog-proof@v1";
 /// Longest inclusion proof, in hashes: the depth of a tree of 2^63 - 1 records.
-const MAX_PATH: usize = 63;
+const MAX_PROOF_HASHES: usize = 63;
 
 /// A parsed or assembled proof. Having one verifies nothing.
 ///
@@ -63,8 +63,8 @@ impl LogProof {
         if index > MAX_NUMBER {
             return Err(LogProofError::Index);
         }
-        if path.len() > MAX_PATH {
-            return Err(LogProofError::Path(MAX_PATH + 1));
+        if path.len() > MAX_PROOF_HASHES {
+            return Err(LogProofError::Path(MAX_PROOF_HASHES + 1));
         }
         Checkpoint::parse(checkpoint.text())?;
         Ok(LogProof { extra: Vec::new(), index, path, checkpoint })
@@ -92,14 +92,14 @@ impl LogProof {
         let mut line = lines.next().ok_or(LogProofError::Format)?;
         let mut extra = None;
         if let Some(encoded) = line.strip_prefix("extra ") {
-            extra = Some(from_base64(encoded).ok_or(LogProofError::Extra)?);
+            extra = Some(decode_base64(encoded).ok_or(LogProofError::Extra)?);
             line = lines.next().ok_or(LogProofError::Format)?;
         }
         let index = line.strip_prefix("index ").ok_or(LogProofError::Format)?;
-        let index = decimal(index).ok_or(LogProofError::Index)?;
+        let index = parse_decimal(index).ok_or(LogProofError::Index)?;
         let mut path = Vec::new();
         for (at, line) in lines.enumerate() {
-            let hash = hash_from_base64(line).filter(|_| at < MAX_PATH);
+            let hash = decode_hash(line).filter(|_| at < MAX_PROOF_HASHES);
             path.push(hash.ok_or(LogProofError::Path(at + 1))?);
         }
         let proof = LogProof::new(index, path, Note::parse(note)?)?;
@@ -138,7 +138,7 @@ impl LogProof {
         record: &[u8],
         log: &VerifierKey,
         witnesses: &[VerifierKey],
-    ) -> Result<Opened, LogProofError> {
+    ) -> Result<VerifiedCheckpoint, LogProofError> {
         let opened = Checkpoint::open_note(&self.checkpoint, log, witnesses)?;
         let head = opened.checkpoint.head();
         verify_inclusion(&leaf_hash(record), self.index, head.size, &self.path, &head.root)?;
@@ -151,10 +151,10 @@ impl fmt::Display for LogProof {
         let LogProof { extra, index, path, checkpoint } = self;
         writeln!(f, "{HEADER}")?;
         if !extra.is_empty() {
-            writeln!(f, "extra {}", base64(extra))?;
+            writeln!(f, "extra {}", encode_base64(extra))?;
         }
         writeln!(f, "index {index}")?;
-        path.iter().try_for_each(|hash| writeln!(f, "{}", base64(hash)))?;
+        path.iter().try_for_each(|hash| writeln!(f, "{}", encode_base64(hash)))?;
         write!(f, "\n{checkpoint}")
     }
 }

@@ -12,7 +12,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::encoding::{MAX_NUMBER, decimal};
+use crate::encoding::{MAX_NUMBER, parse_decimal};
 use crate::hash::Hash;
 use crate::nodes::{BuildError, Node, Nodes};
 
@@ -43,14 +43,14 @@ pub struct TileId {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("this is no path of a tile: tile/<level>/<index> or tile/entries/<index>, .p/<width>")]
-pub struct NoTilePath;
+pub struct InvalidTilePath;
 
 impl TileId {
     /// Returns the tile as it is in a tree of `size` records, or `None` if it would be empty there.
     #[must_use]
     pub fn at(row: Row, index: u64, size: u64) -> Option<TileId> {
         let first = index.checked_mul(TILE_WIDTH.into())?;
-        let filled = row.filled(size).checked_sub(first).filter(|filled| *filled > 0)?;
+        let filled = row.count_at(size).checked_sub(first).filter(|filled| *filled > 0)?;
         let width = u16::try_from(filled).map_or(TILE_WIDTH, |filled| filled.min(TILE_WIDTH));
         Some(TileId { row, index, width })
     }
@@ -95,14 +95,14 @@ impl TileId {
     pub fn edge(size: u64) -> Vec<TileId> {
         let level = |level| {
             let row = Row::Hashes(level);
-            TileId::at(row, row.filled(size) / u64::from(TILE_WIDTH), size)
+            TileId::at(row, row.count_at(size) / u64::from(TILE_WIDTH), size)
         };
         (0..=MAX_TILE_LEVEL).filter_map(level).collect()
     }
 
     /// Returns the tile that a full subtree is computed from, in a tree of `size` records, and the
     /// range of its hashes there: 2^(level mod 8) of them.
-    pub(crate) fn of(node: Node, size: u64) -> Option<(TileId, std::ops::Range<usize>)> {
+    pub(crate) fn containing(node: Node, size: u64) -> Option<(TileId, std::ops::Range<usize>)> {
         let height = node.level % 8;
         let first = node.index.checked_mul(1 << height)?;
         let (index, place) = (first / u64::from(TILE_WIDTH), first % u64::from(TILE_WIDTH));
@@ -132,7 +132,7 @@ impl TileId {
 
 impl Row {
     /// Returns the number of hashes or records in the row, in a tree of `size` records.
-    fn filled(self, size: u64) -> u64 {
+    fn count_at(self, size: u64) -> u64 {
         match self {
             Row::Entries => size,
             Row::Hashes(level) => size.checked_shr(8 * u32::from(level)).unwrap_or(0),
@@ -146,7 +146,7 @@ pub fn tiles_between(old: u64, new: u64) -> impl Iterator<Item = TileId> {
     let rows = std::iter::once(Row::Entries).chain((0..=7).map(Row::Hashes));
     rows.flat_map(move |row| {
         let width = u64::from(TILE_WIDTH);
-        let (was, is) = (row.filled(old), row.filled(new));
+        let (was, is) = (row.count_at(old), row.count_at(new));
         let from = if was < is { was / width } else { is.div_ceil(width) };
         (from..is.div_ceil(width)).filter_map(move |index| TileId::at(row, index, new))
     })
@@ -174,39 +174,43 @@ impl fmt::Display for TileId {
 
 /// Parses exactly the paths that `Display` writes.
 impl FromStr for TileId {
-    type Err = NoTilePath;
+    type Err = InvalidTilePath;
 
-    fn from_str(path: &str) -> Result<TileId, NoTilePath> {
-        let (row, rest) =
-            path.strip_prefix("tile/").and_then(|rest| rest.split_once('/')).ok_or(NoTilePath)?;
+    fn from_str(path: &str) -> Result<TileId, InvalidTilePath> {
+        let (row, rest) = path
+            .strip_prefix("tile/")
+            .and_then(|rest| rest.split_once('/'))
+            .ok_or(InvalidTilePath)?;
         let row = match row {
             "entries" => Row::Entries,
-            level => Row::Hashes(small(level, MAX_TILE_LEVEL.into())?),
+            level => Row::Hashes(parse_bounded(level, MAX_TILE_LEVEL.into())?),
         };
         let (index, width) = match rest.split_once(".p/") {
-            Some((index, width)) => (index, small(width, TILE_WIDTH - 1)?),
+            Some((index, width)) => (index, parse_bounded(width, TILE_WIDTH - 1)?),
             None => (rest, TILE_WIDTH),
         };
         let mut number = 0_u64;
         for group in index.split('/') {
             let digits = group.strip_prefix('x').unwrap_or(group);
-            let digits: u64 = digits.parse().map_err(|_| NoTilePath)?;
-            number =
-                number.checked_mul(1000).and_then(|n| n.checked_add(digits)).ok_or(NoTilePath)?;
+            let digits: u64 = digits.parse().map_err(|_| InvalidTilePath)?;
+            number = number
+                .checked_mul(1000)
+                .and_then(|n| n.checked_add(digits))
+                .ok_or(InvalidTilePath)?;
         }
         let tile = TileId { row, index: number, width };
         // One tile has one path: other spellings that the loop above accepts are refused here.
         if number <= MAX_NUMBER && width > 0 && tile.to_string() == path {
             Ok(tile)
         } else {
-            Err(NoTilePath)
+            Err(InvalidTilePath)
         }
     }
 }
 
-fn small<N: TryFrom<u64>>(text: &str, most: u16) -> Result<N, NoTilePath> {
-    decimal(text)
+fn parse_bounded<N: TryFrom<u64>>(text: &str, most: u16) -> Result<N, InvalidTilePath> {
+    parse_decimal(text)
         .filter(|number| *number <= u64::from(most))
         .and_then(|number| N::try_from(number).ok())
-        .ok_or(NoTilePath)
+        .ok_or(InvalidTilePath)
 }

@@ -23,13 +23,13 @@ pub struct Tiles {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum TilesError {
     #[error("{0} is not in this tree, or narrower than in it")]
-    Foreign(TileId),
+    NotInTree(TileId),
     #[error("{tile} has {got} bytes")]
     Length { tile: TileId, got: usize },
     #[error("{0} is missing: it holds the root of another tile")]
-    NoParent(TileId),
+    MissingParent(TileId),
     #[error("{0} is not the tile whose root the tile above it holds")]
-    Damaged(TileId),
+    Corrupt(TileId),
     #[error("the tiles at the right edge lead to another root")]
     Root,
     #[error("a tile at the right edge is missing")]
@@ -47,16 +47,16 @@ impl Tiles {
     ) -> Result<Tiles, TilesError> {
         let mut all = Tiles { head, tiles: BTreeMap::new() };
         for (tile, content) in tiles {
-            let Row::Hashes(level) = tile.row() else { return Err(TilesError::Foreign(tile)) };
+            let Row::Hashes(level) = tile.row() else { return Err(TilesError::NotInTree(tile)) };
             let here = TileId::at(tile.row(), tile.index(), head.size)
                 .filter(|here| here.width() <= tile.width())
-                .ok_or(TilesError::Foreign(tile))?;
+                .ok_or(TilesError::NotInTree(tile))?;
             let mut hashes = hashes(tile, content.as_ref())?;
             hashes.truncate(here.width().into());
             all.tiles.insert((level, tile.index()), hashes);
         }
         all.check_edge()?;
-        all.check_full()?;
+        all.check_parents()?;
         Ok(all)
     }
 
@@ -76,17 +76,19 @@ impl Tiles {
         if root == self.head.root { Ok(()) } else { Err(TilesError::Root) }
     }
 
-    fn check_full(&self) -> Result<(), TilesError> {
+    fn check_parents(&self) -> Result<(), TilesError> {
         for ((level, index), hashes) in &self.tiles {
             let size = self.head.size;
             let tile = TileId::at(Row::Hashes(*level), *index, size)
                 .expect("only tiles of this tree were taken");
             let Some(parent) = tile.parent(size) else { continue };
-            let above =
-                self.tiles.get(&(level + 1, parent.index())).ok_or(TilesError::NoParent(parent))?;
+            let above = self
+                .tiles
+                .get(&(level + 1, parent.index()))
+                .ok_or(TilesError::MissingParent(parent))?;
             let place = usize::try_from(index % u64::from(TILE_WIDTH)).unwrap_or(usize::MAX);
             if above.get(place) != Some(&leaves_root(hashes)) {
-                return Err(TilesError::Damaged(tile));
+                return Err(TilesError::Corrupt(tile));
             }
         }
         Ok(())
@@ -95,7 +97,7 @@ impl Tiles {
 
 impl Nodes for Tiles {
     fn node(&self, node: Node) -> Option<Hash> {
-        let (tile, places) = TileId::of(node, self.head.size)?;
+        let (tile, places) = TileId::containing(node, self.head.size)?;
         let hashes = self.tiles.get(&(node.level / 8, tile.index()))?;
         hashes.get(places).map(leaves_root)
     }
@@ -106,7 +108,7 @@ impl Nodes for Tiles {
 pub fn tiles_for_inclusion(index: u64, size: u64) -> Result<BTreeSet<TileId>, BuildError> {
     let mut nodes = vec![Node { level: 0, index }];
     nodes.extend(inclusion_ranges(index, size)?.iter().flat_map(cover));
-    Ok(tiles_for(&nodes, size))
+    Ok(with_parents(&nodes, size))
 }
 
 /// Returns the tiles of the newer tree from which a consistency proof and the older root can be
@@ -114,20 +116,20 @@ pub fn tiles_for_inclusion(index: u64, size: u64) -> Result<BTreeSet<TileId>, Bu
 pub fn tiles_for_consistency(old: u64, new: u64) -> Result<BTreeSet<TileId>, BuildError> {
     let mut nodes: Vec<Node> = consistency_ranges(old, new)?.iter().flat_map(cover).collect();
     nodes.extend(cover(&(0..old)));
-    Ok(tiles_for(&nodes, new))
+    Ok(with_parents(&nodes, new))
 }
 
 /// Returns the tiles from which one proof of all these records ([`crate::prove_records`]) can be
 /// computed and trusted.
 pub fn tiles_for_records(positions: &[u64], size: u64) -> Result<BTreeSet<TileId>, BuildError> {
     let nodes: Vec<Node> = records_ranges(positions, size)?.iter().flat_map(cover).collect();
-    Ok(tiles_for(&nodes, size))
+    Ok(with_parents(&nodes, size))
 }
 
-fn tiles_for(nodes: &[Node], size: u64) -> BTreeSet<TileId> {
+fn with_parents(nodes: &[Node], size: u64) -> BTreeSet<TileId> {
     let mut tiles: BTreeSet<TileId> = TileId::edge(size).into_iter().collect();
     for node in nodes {
-        let mut tile = TileId::of(*node, size).map(|(tile, _)| tile);
+        let mut tile = TileId::containing(*node, size).map(|(tile, _)| tile);
         while let Some(next) = tile.filter(|tile| tiles.insert(*tile)) {
             tile = next.parent(size);
         }

@@ -78,8 +78,8 @@ impl Tree {
     /// records hold. `grain` is a power of two. With it a saved tree can be checked against the
     /// newest records alone.
     #[must_use]
-    pub fn trunk(&self, grain: u64) -> Tree {
-        let size = self.size & !(grain - 1);
+    pub fn aligned_prefix(&self, alignment: u64) -> Tree {
+        let size = self.size & !(alignment - 1);
         let kept = self.peaks.iter().take(size.count_ones() as usize).copied().collect();
         Tree { size, peaks: kept }
     }
@@ -111,7 +111,7 @@ mod tests {
     fn a_trunk_grows_into_the_tree_again() {
         let mut tree = Tree::new();
         for n in 0..301 {
-            let mut grown = tree.trunk(16);
+            let mut grown = tree.aligned_prefix(16);
             assert_eq!(grown.size(), n / 16 * 16);
             for m in grown.size()..n {
                 grown.push_leaf(leaf(m));

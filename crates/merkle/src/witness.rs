@@ -10,7 +10,7 @@
 use std::fmt;
 
 use crate::checkpoint::{Checkpoint, CheckpointError, TreeHead};
-use crate::encoding::{MAX_NUMBER, base64, decimal, hash_from_base64};
+use crate::encoding::{MAX_NUMBER, decode_hash, encode_base64, parse_decimal};
 use crate::hash::empty_root;
 use crate::note::{Note, NoteError, Signature, VerifierKey};
 use crate::{Hash, verify_consistency};
@@ -77,8 +77,8 @@ impl AddCheckpoint {
         let (head, note) = (&bytes[..blank], &bytes[blank + 2..]);
         let head = std::str::from_utf8(head).map_err(|_| format())?;
         let mut lines = head.split('\n');
-        let old = lines.next().and_then(|line| decimal(line.strip_prefix("old ")?));
-        let proof = lines.take(MAX_PROOF + 1).map(|line| hash_from_base64(line).ok_or_else(format));
+        let old = lines.next().and_then(|line| parse_decimal(line.strip_prefix("old ")?));
+        let proof = lines.take(MAX_PROOF + 1).map(|line| decode_hash(line).ok_or_else(format));
         let proof = proof.collect::<Result<Vec<_>, _>>()?;
         AddCheckpoint::try_new(old.ok_or_else(format)?, proof, Note::parse(note)?)
     }
@@ -132,14 +132,14 @@ impl fmt::Display for AddCheckpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let AddCheckpoint { old, proof, note } = self;
         writeln!(f, "old {old}")?;
-        proof.iter().try_for_each(|hash| writeln!(f, "{}", base64(hash)))?;
+        proof.iter().try_for_each(|hash| writeln!(f, "{}", encode_base64(hash)))?;
         write!(f, "\n{note}")
     }
 }
 
 /// Parses the signature lines of a witness's answer. They are not checked: [`Note::verify`] does
 /// that once they are under the note.
-pub fn cosignatures(answer: &[u8]) -> Result<Vec<Signature>, NoteError> {
+pub fn parse_cosignatures(answer: &[u8]) -> Result<Vec<Signature>, NoteError> {
     // The parser needs a note; its text does not matter.
     let note = Note::parse(&[b"-\n\n", answer].concat())?;
     Ok(note.signatures().to_vec())
@@ -147,6 +147,6 @@ pub fn cosignatures(answer: &[u8]) -> Result<Vec<Signature>, NoteError> {
 
 /// Parses the size in a witness's answer: a decimal number and a newline.
 #[must_use]
-pub fn size(answer: &[u8]) -> Option<u64> {
-    decimal(std::str::from_utf8(answer).ok()?.strip_suffix('\n')?)
+pub fn parse_size(answer: &[u8]) -> Option<u64> {
+    parse_decimal(std::str::from_utf8(answer).ok()?.strip_suffix('\n')?)
 }

@@ -84,7 +84,7 @@ fn proofs_are_those_of_the_definition_and_hold() {
 }
 
 /// Returns every proof that differs in one thing.
-fn lies(proof: &[Hash]) -> Vec<Vec<Hash>> {
+fn altered_proofs(proof: &[Hash]) -> Vec<Vec<Hash>> {
     let mut lies = vec![[proof, &[[7; 32]]].concat(), [&[[7; 32]], proof].concat()];
     for at in 0..proof.len() {
         let mut flipped = proof.to_vec();
@@ -104,7 +104,7 @@ fn no_lie_about_inclusion_passes() {
         for index in 0..size {
             let (leaf, at, of) = (&all[index], index as u64, size as u64);
             let proof = inclusion_proof(&all, index).unwrap();
-            for lie in lies(&proof) {
+            for lie in altered_proofs(&proof) {
                 assert!(verify_inclusion(leaf, at, of, &lie, &root).is_err(), "{index}/{size}");
             }
             for other in (0..size).filter(|other| *other != index) {
@@ -129,7 +129,7 @@ fn no_lie_about_consistency_passes() {
             let was = mth(&all[..old]);
             let proof = consistency_proof(&all, old).unwrap();
             let (before, after) = ((old as u64, &was), (size as u64, &root));
-            for lie in lies(&proof) {
+            for lie in altered_proofs(&proof) {
                 assert!(verify_consistency(before, after, &lie).is_err(), "{old} to {size}");
             }
             let mut rewritten = was;

@@ -12,18 +12,18 @@ use anyhow::{Context as _, bail};
 use base64ct::{Base64, Encoding as _};
 use chassis::config::LogIdentity;
 use chassis::drain::Drain;
-use chassis::fetch::Fetch;
+use chassis::http_client::HttpClient;
 use chassis::limits::Limits;
 use chassis::serve::{self, Health, Server};
 use ed25519_dalek::SigningKey;
-use eventlog::{Entry, Log, NewEvent, Options, PgStore, Pools, StreamId, UnixMicros};
+use eventlog::{Entry, Log, NewEvent, Options, PgStore, PoolSizes, StreamId, UnixMicros};
 use http::{Request, StatusCode};
 use http_body_util::BodyExt as _;
 use merkle::note::{KeyName, Note, VerifierKey, WitnessKey};
 use merkle::{LogProof, TILE_WIDTH, TileId, tiles_for_inclusion};
-use notary::api::{Api, of};
-use notary::witness::{Invited, Witness, WitnessDesk, invite};
-use notary::{Files, Notary, Parts};
+use notary::api::{Api, handler};
+use notary::witness::{Witness, WitnessDesk, WitnessEndpoint, push_checkpoints};
+use notary::{Dependencies, Files, Notary};
 use proto::audit::v1 as pb;
 use proto::audit::v1::log_service_server::LogService as _;
 use system::clock::SystemClock;
@@ -38,7 +38,7 @@ async fn main() -> anyhow::Result<()> {
     let folder: PathBuf = std::env::args_os().nth(1).context("which folder?")?.into();
     let admin = testkit::postgres().await?.database("publish").await?;
     eventlog::migrate(&admin, "table", None).await?;
-    let store = PgStore::connect(&admin, "table", Pools::default()).await?;
+    let store = PgStore::connect(&admin, "table", PoolSizes::default()).await?;
     let log = Log::open(store.clone(), options()).await?;
     let identity = LogIdentity {
         // The Go program changes a few bytes of each file. Go's base64 ignores a changed bit of
@@ -46,21 +46,26 @@ async fn main() -> anyhow::Result<()> {
         origin: "sabacc.example/room/table".into(),
         key: SigningKey::from_bytes(&[1; 32]),
     };
-    let notary = Notary::new(Parts { shelf: store, log: LOG.into(), identity, memory: None })?;
+    let notary = Notary::new(Dependencies {
+        shelf: store,
+        log: LOG.into(),
+        identity,
+        checkpoint_file: None,
+    })?;
     notary.follow(&log);
     let memory = tempfile::tempdir()?;
-    let witness = witness(&notary, memory.path()).await?;
+    let witness = start_witness(&notary, memory.path()).await?;
     let keys = format!("{}\n{witness}\n", notary.key());
     let mut publisher = Publisher {
         folder,
         files: Files::new(notary.clone(), "table"),
-        api: of(notary.clone(), "table"),
+        api: handler(notary.clone(), "table"),
     };
     publisher.write("keys", keys.as_bytes())?;
     let mut before = Vec::new();
     for size in SIZES {
         append(&log, size - log.size()).await?;
-        notary.hurry();
+        notary.request_signature();
         let note = cosigned(&notary, &witness, size).await?;
         publisher.checkpoint(&note, size).await?;
         for old in &before {
@@ -80,7 +85,7 @@ fn options() -> Options {
         lease: Duration::from_secs(30),
         take_over: false,
         clock: Arc::new(|| UnixMicros(1_700_000_000_000_000)),
-        limits: eventlog::Limits { skew: Duration::MAX, ..eventlog::Limits::default() },
+        limits: eventlog::Limits { max_clock_skew: Duration::MAX, ..eventlog::Limits::default() },
     }
 }
 
@@ -103,7 +108,7 @@ async fn append(log: &Log, count: u64) -> anyhow::Result<()> {
 }
 
 /// Starts a witness on a port of its own, sends it the notary's checkpoints, and returns its key.
-async fn witness(notary: &Notary, memory: &Path) -> anyhow::Result<VerifierKey> {
+async fn start_witness(notary: &Notary, memory: &Path) -> anyhow::Result<VerifierKey> {
     let key = WitnessKey::new(KeyName::try_new("witness.example/w1")?, &[2; 32]);
     let public = key.public().clone();
     let witness = Arc::new(Witness::open(key, vec![notary.key().clone()], memory)?);
@@ -114,7 +119,11 @@ async fn witness(notary: &Notary, memory: &Path) -> anyhow::Result<VerifierKey> 
     let mut server = Server::new(Limits::public(), Health::new(), drain);
     server.http1 = true;
     tokio::spawn(server.run(bound, desk));
-    invite(notary, Invited { url, key: public.clone() }, Arc::new(Fetch::new()));
+    push_checkpoints(
+        notary,
+        WitnessEndpoint { url, key: public.clone() },
+        Arc::new(HttpClient::new()),
+    );
     Ok(public)
 }
 

@@ -15,16 +15,16 @@ use proto::audit::v1::record_selection::By;
 use proto::common::v1::ErrorReason;
 use tonic::{Request, Response, Status};
 use wire::field::BadField;
-use wire::status::{Refused, refused, unavailable};
+use wire::status::{ApiRefusal, api_refusal, unavailable};
 
-use crate::fault::{Fault, Trouble};
-use crate::notary::{Notary, Shown};
-use crate::records::{MOST, Selection, Unread};
+use crate::fault::{Fault, NotaryError};
+use crate::notary::{Notary, PublishedTree};
+use crate::records::{MAX_RECORDS, SelectError, Selection};
 
 /// Most selections in one request.
-const SELECTIONS: usize = 16;
+const MAX_SELECTIONS: usize = 16;
 /// Highest level of a tree of fewer than 2^63 records.
-const LEVELS: u8 = 7;
+const MAX_LEVEL: u8 = 7;
 
 /// Request handler of one log.
 #[derive(Clone)]
@@ -37,12 +37,12 @@ pub struct Api {
 /// Returns the gRPC service of one log, whose name in requests is `name`.
 #[must_use]
 pub fn service(notary: Notary, name: &'static str) -> LogServiceServer<Api> {
-    LogServiceServer::new(of(notary, name))
+    LogServiceServer::new(handler(notary, name))
 }
 
 /// Returns the request handler of one log, whose name in requests is `name`.
 #[must_use]
-pub const fn of(notary: Notary, name: &'static str) -> Api {
+pub const fn handler(notary: Notary, name: &'static str) -> Api {
     Api { notary, name }
 }
 
@@ -53,7 +53,7 @@ impl LogService for Api {
         request: Request<pb::GetCheckpointRequest>,
     ) -> Result<Response<pb::GetCheckpointResponse>, Status> {
         let pb::GetCheckpointRequest { log } = request.into_inner();
-        let shown = self.shown(&log)?;
+        let shown = self.published(&log)?;
         let (checkpoint, key) = (shown.note.to_string(), self.notary.key().to_string());
         Ok(Response::new(pb::GetCheckpointResponse { checkpoint, key }))
     }
@@ -63,12 +63,12 @@ impl LogService for Api {
         request: Request<pb::GetTileRequest>,
     ) -> Result<Response<pb::GetTileResponse>, Status> {
         let pb::GetTileRequest { log, level, index, width } = request.into_inner();
-        let shown = self.shown(&log)?;
-        let level = u8::try_from(level).ok().filter(|level| *level <= LEVELS);
+        let shown = self.published(&log)?;
+        let level = u8::try_from(level).ok().filter(|level| *level <= MAX_LEVEL);
         let level = level.ok_or_else(|| BadField::new("level", "a level is 0 to 7"))?;
         let tile = (Row::Hashes(level), index, parse_width(width)?);
-        let _turn = self.turn().await?;
-        let hashes = self.notary.tile(&shown, tile).await.map_err(trouble)?;
+        let _turn = self.read_permit().await?;
+        let hashes = self.notary.tile(&shown, tile).await.map_err(error_status)?;
         let hashes = hashes.ok_or_else(|| not_in_log("the log has no such tile"))?.to_vec();
         Ok(Response::new(pb::GetTileResponse { hashes }))
     }
@@ -78,7 +78,7 @@ impl LogService for Api {
         request: Request<pb::GetEntriesRequest>,
     ) -> Result<Response<pb::GetEntriesResponse>, Status> {
         let pb::GetEntriesRequest { log, index, width } = request.into_inner();
-        let shown = self.shown(&log)?;
+        let shown = self.published(&log)?;
         let width = parse_width(width)?;
         let there = TileId::at(Row::Entries, index, shown.head().size);
         if there.is_none_or(|tile| tile.width() < width) {
@@ -86,10 +86,11 @@ impl LogService for Api {
         }
         let first = Position(index * u64::from(TILE_WIDTH));
         let selection = Selection::Positions { first, count: width.into() };
-        let _turn = self.turn().await?;
-        let proved = self.notary.desk.prove(&shown, &[selection]).await.map_err(unread)?;
+        let _turn = self.read_permit().await?;
+        let proved =
+            self.notary.shared.prove(&shown, &[selection]).await.map_err(select_error_status)?;
         let records: Vec<_> = proved.events.iter().map(Event::record).collect();
-        let entries = bundle::write(&records).map_err(|error| corrupt(&error.to_string()))?;
+        let entries = bundle::encode(&records).map_err(|error| corrupt(&error.to_string()))?;
         Ok(Response::new(pb::GetEntriesResponse { entries }))
     }
 
@@ -98,17 +99,17 @@ impl LogService for Api {
         request: Request<pb::ProveInclusionRequest>,
     ) -> Result<Response<pb::ProveInclusionResponse>, Status> {
         let pb::ProveInclusionRequest { log, position, size } = request.into_inner();
-        let shown = self.shown(&log)?;
-        let size = within(size, &shown)?;
+        let shown = self.published(&log)?;
+        let size = size_within(size, &shown)?;
         let wanted =
             tiles_for_inclusion(position, size).map_err(|error| not_in_log(&error.to_string()))?;
-        let _turn = self.turn().await?;
+        let _turn = self.read_permit().await?;
         let proof = async {
-            let trees = &self.notary.desk.trees;
-            let tiles = trees.under((shown.head(), &shown.edge), wanted).await?;
+            let trees = &self.notary.shared.tiles;
+            let tiles = trees.authenticated((shown.head(), &shown.edge), wanted).await?;
             Ok(prove_inclusion(&tiles, position, size)?)
         };
-        let proof = hashes(proof.await.map_err(trouble)?);
+        let proof = hashes(proof.await.map_err(error_status)?);
         let checkpoint = shown.note.to_string();
         Ok(Response::new(pb::ProveInclusionResponse { size, proof, checkpoint }))
     }
@@ -118,17 +119,17 @@ impl LogService for Api {
         request: Request<pb::ProveConsistencyRequest>,
     ) -> Result<Response<pb::ProveConsistencyResponse>, Status> {
         let pb::ProveConsistencyRequest { log, old_size, new_size } = request.into_inner();
-        let shown = self.shown(&log)?;
-        let new_size = within(new_size, &shown)?;
+        let shown = self.published(&log)?;
+        let new_size = size_within(new_size, &shown)?;
         let wanted = tiles_for_consistency(old_size, new_size)
             .map_err(|error| not_in_log(&error.to_string()))?;
-        let _turn = self.turn().await?;
+        let _turn = self.read_permit().await?;
         let proof = async {
-            let trees = &self.notary.desk.trees;
-            let tiles = trees.under((shown.head(), &shown.edge), wanted).await?;
+            let trees = &self.notary.shared.tiles;
+            let tiles = trees.authenticated((shown.head(), &shown.edge), wanted).await?;
             Ok(prove_consistency(&tiles, old_size, new_size)?)
         };
-        let proof = hashes(proof.await.map_err(trouble)?);
+        let proof = hashes(proof.await.map_err(error_status)?);
         let checkpoint = shown.note.to_string();
         Ok(Response::new(pb::ProveConsistencyResponse { new_size, proof, checkpoint }))
     }
@@ -138,20 +139,26 @@ impl LogService for Api {
         request: Request<pb::ReadRecordsRequest>,
     ) -> Result<Response<pb::ReadRecordsResponse>, Status> {
         let pb::ReadRecordsRequest { log, selections } = request.into_inner();
-        self.own(&log)?;
-        if selections.is_empty() || selections.len() > SELECTIONS {
+        self.check_name(&log)?;
+        if selections.is_empty() || selections.len() > MAX_SELECTIONS {
             return Err(BadField::new("selections", "name 1 to 16 of them").into());
         }
         let selections = selections.into_iter().map(parse_selection);
         let selections = selections.collect::<Result<Vec<_>, BadField>>()?;
-        let shown = self.notary.covering_all().await.map_err(trouble)?.ok_or_else(not_signed)?;
-        let _turn = self.turn().await?;
-        let proved = self.notary.desk.prove(&shown, &selections).await.map_err(unread)?;
+        let shown = self
+            .notary
+            .wait_until_all_published()
+            .await
+            .map_err(error_status)?
+            .ok_or_else(not_signed)?;
+        let _turn = self.read_permit().await?;
+        let proved =
+            self.notary.shared.prove(&shown, &selections).await.map_err(select_error_status)?;
         let log = pb::BundleLog {
             name: self.name.to_owned(),
             key: self.notary.key().to_string(),
             checkpoint: shown.note.to_string(),
-            records: proved.events.iter().map(record).collect(),
+            records: proved.events.iter().map(log_record).collect(),
             proof: hashes(proved.proof),
         };
         Ok(Response::new(pb::ReadRecordsResponse { log: Some(log) }))
@@ -159,7 +166,7 @@ impl LogService for Api {
 }
 
 impl Api {
-    fn own(&self, log: &str) -> Result<(), Refused> {
+    fn check_name(&self, log: &str) -> Result<(), ApiRefusal> {
         if log == self.name {
             return Ok(());
         }
@@ -167,15 +174,15 @@ impl Api {
     }
 
     /// Waits for a permit to read from the store.
-    async fn turn(&self) -> Result<Permit, Refused> {
+    async fn read_permit(&self) -> Result<Permit, ApiRefusal> {
         let busy = "too many read this log at once: try again in a moment";
-        let turn = self.notary.desk.reads.enter().await;
-        turn.ok_or_else(|| refused(ErrorReason::Overloaded, busy))
+        let turn = self.notary.shared.reads.acquire().await;
+        turn.ok_or_else(|| api_refusal(ErrorReason::Overloaded, busy))
     }
 
-    fn shown(&self, log: &str) -> Result<Arc<Shown>, Refused> {
-        self.own(log)?;
-        self.notary.shown().ok_or_else(not_signed)
+    fn published(&self, log: &str) -> Result<Arc<PublishedTree>, ApiRefusal> {
+        self.check_name(log)?;
+        self.notary.published().ok_or_else(not_signed)
     }
 }
 
@@ -184,19 +191,19 @@ impl Notary {
     /// published tree.
     pub(crate) async fn tile(
         &self,
-        shown: &Shown,
+        published: &PublishedTree,
         (row, index, width): (Row, u64, u16),
-    ) -> Result<Option<Bytes>, Trouble> {
-        let there = TileId::at(row, index, shown.head().size);
+    ) -> Result<Option<Bytes>, NotaryError> {
+        let there = TileId::at(row, index, published.head().size);
         let Some(tile) = there.filter(|tile| tile.width() >= width) else { return Ok(None) };
         let bytes = usize::from(width) * size_of::<Hash>();
         if !tile.is_full() {
-            let partial = shown.edge.partial().into_iter().find(|(edge, _)| *edge == tile);
+            let partial = published.edge.partial().into_iter().find(|(edge, _)| *edge == tile);
             return Ok(partial.map(|(_, hashes)| Bytes::from(hashes).slice(..bytes)));
         }
-        let Some(place) = crate::trees::place(tile) else { return Ok(None) };
-        let found = self.desk.trees.full([place]).await?;
-        let hashes = found.get(&place).ok_or(Trouble::Missing(tile))?;
+        let Some(place) = crate::tile_store::place(tile) else { return Ok(None) };
+        let found = self.shared.tiles.full_tiles([place]).await?;
+        let hashes = found.get(&place).ok_or(NotaryError::MissingTile(tile))?;
         Ok(Some(hashes.slice(..bytes)))
     }
 }
@@ -207,8 +214,8 @@ fn parse_width(width: u32) -> Result<u16, BadField> {
 }
 
 /// Checks a requested size against the published checkpoint. 0 stands for the newest.
-fn within(size: u64, shown: &Shown) -> Result<u64, Refused> {
-    let newest = shown.head().size;
+fn size_within(size: u64, published: &PublishedTree) -> Result<u64, ApiRefusal> {
+    let newest = published.head().size;
     if size > newest {
         return Err(not_in_log(&format!("the newest checkpoint has {newest} records")));
     }
@@ -219,15 +226,15 @@ fn parse_selection(selection: pb::RecordSelection) -> Result<Selection, BadField
     let pb::RecordSelection { by } = selection;
     match by.ok_or_else(|| BadField::new("selections.by", "say what is wanted"))? {
         By::Stream(pb::StreamSelection { stream, from_version, limit, before_position }) => {
-            let stream = StreamId(id("selections.stream.stream", &stream)?);
+            let stream = StreamId(parse_id("selections.stream.stream", &stream)?);
             let limit = usize::try_from(limit).unwrap_or(usize::MAX);
             // One more than is allowed, so that a longer stream is refused.
-            let limit = if limit == 0 { MOST + 1 } else { limit };
+            let limit = if limit == 0 { MAX_RECORDS + 1 } else { limit };
             if before_position > 0 {
                 let position = Position(before_position);
-                return Ok(Selection::Before { stream, position, limit });
+                return Ok(Selection::StreamBefore { stream, position, limit });
             }
-            Ok(Selection::From { stream, version: Version(from_version.max(1)), limit })
+            Ok(Selection::StreamFrom { stream, version: Version(from_version.max(1)), limit })
         }
         By::Positions(pb::PositionSelection { first, count }) => {
             let count = usize::try_from(count).unwrap_or(usize::MAX);
@@ -237,7 +244,7 @@ fn parse_selection(selection: pb::RecordSelection) -> Result<Selection, BadField
             Ok(Selection::Positions { first: Position(first), count })
         }
         By::Request(pb::RequestSelection { request_id, actor }) => {
-            let request = RequestId(id("selections.request.request_id", &request_id)?);
+            let request = RequestId(parse_id("selections.request.request_id", &request_id)?);
             if actor.is_empty() {
                 let problem = "missing: class and subject, such as service:table";
                 return Err(BadField::new("selections.request.actor", problem));
@@ -247,11 +254,11 @@ fn parse_selection(selection: pb::RecordSelection) -> Result<Selection, BadField
     }
 }
 
-fn id(field: &str, bytes: &[u8]) -> Result<[u8; 16], BadField> {
+fn parse_id(field: &str, bytes: &[u8]) -> Result<[u8; 16], BadField> {
     bytes.try_into().map_err(|_| BadField::new(field, "an id has 16 bytes"))
 }
 
-fn record(event: &Event) -> pb::LogRecord {
+fn log_record(event: &Event) -> pb::LogRecord {
     pb::LogRecord {
         position: event.position.0,
         recorded_at_micros: event.recorded_at.0,
@@ -269,27 +276,27 @@ fn hashes(of: Vec<Hash>) -> Vec<Vec<u8>> {
     of.into_iter().map(Vec::from).collect()
 }
 
-fn not_in_log(message: &str) -> Refused {
-    refused(ErrorReason::NotInLog, message)
+fn not_in_log(message: &str) -> ApiRefusal {
+    api_refusal(ErrorReason::NotInLog, message)
 }
 
-fn not_signed() -> Refused {
-    refused(
+fn not_signed() -> ApiRefusal {
+    api_refusal(
         ErrorReason::NotSigned,
         "the log has not signed this yet: try again in a moment; where it stays so, tell the operator",
     )
 }
 
-fn corrupt(message: &str) -> Refused {
-    refused(ErrorReason::Corrupt, message)
+fn corrupt(message: &str) -> ApiRefusal {
+    api_refusal(ErrorReason::Corrupt, message)
 }
 
-fn trouble(trouble: Trouble) -> Status {
+fn error_status(trouble: NotaryError) -> Status {
     match trouble {
-        Trouble::Passing(_) => unavailable("the log's store does not answer").into(),
-        Trouble::Overtaken => not_signed().into(),
-        Trouble::Missing(tile) => corrupt(&format!("{tile} is not in the store")).into(),
-        Trouble::Fault(fault) => {
+        NotaryError::Unavailable(_) => unavailable("the log's store does not answer").into(),
+        NotaryError::Superseded => not_signed().into(),
+        NotaryError::MissingTile(tile) => corrupt(&format!("{tile} is not in the store")).into(),
+        NotaryError::Fault(fault) => {
             if let Fault::Archived { size } = *fault {
                 let message =
                     format!("records before position {size} are archived: have them restored");
@@ -300,9 +307,9 @@ fn trouble(trouble: Trouble) -> Status {
     }
 }
 
-fn unread(error: Unread) -> Status {
+fn select_error_status(error: SelectError) -> Status {
     match error {
-        Unread::TooMany => BadField::new("selections", error.to_string()).into(),
-        Unread::Trouble(error) => trouble(error),
+        SelectError::TooMany => BadField::new("selections", error.to_string()).into(),
+        SelectError::Notary(error) => error_status(error),
     }
 }

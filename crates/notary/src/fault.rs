@@ -10,7 +10,7 @@ pub enum Fault {
     #[error("the newest stored checkpoint, number {number}, is none of this log under its key")]
     Checkpoint { number: u64, source: CheckpointError },
     #[error("{file} remembers a checkpoint that is none of this log under its key")]
-    Memory { file: String, source: CheckpointError },
+    CheckpointFile { file: String, source: CheckpointError },
     #[error("the stored records do not lead to the tree of {size} records that was signed")]
     Rewritten { size: u64 },
     #[error("the stored tiles are not those of the tree that was signed: {0}")]
@@ -36,50 +36,50 @@ pub enum Fault {
 
 /// Error of one attempt to read, prove or sign.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Trouble {
+pub(crate) enum NotaryError {
     #[error("the log's store is unavailable")]
-    Passing(#[source] eventlog::store::StoreError),
+    Unavailable(#[source] eventlog::store::StoreError),
     /// Another process has signed a checkpoint under the next number.
     #[error("another process has signed")]
-    Overtaken,
+    Superseded,
     #[error("{0} is not in the store")]
-    Missing(TileId),
+    MissingTile(TileId),
     #[error(transparent)]
     Fault(Box<Fault>),
 }
 
-impl From<Fault> for Trouble {
-    fn from(fault: Fault) -> Trouble {
-        Trouble::Fault(Box::new(fault))
+impl From<Fault> for NotaryError {
+    fn from(fault: Fault) -> NotaryError {
+        NotaryError::Fault(Box::new(fault))
     }
 }
 
-impl From<Refusal> for Trouble {
-    fn from(refusal: Refusal) -> Trouble {
+impl From<Refusal> for NotaryError {
+    fn from(refusal: Refusal) -> NotaryError {
         Fault::Contradiction(refusal).into()
     }
 }
 
-impl From<StoreError> for Trouble {
-    fn from(error: StoreError) -> Trouble {
+impl From<StoreError> for NotaryError {
+    fn from(error: StoreError) -> NotaryError {
         match error {
             StoreError::Unavailable(_)
             | StoreError::InDoubt(_)
             | StoreError::Refused(_)
-            | StoreError::Clock(_) => Trouble::Passing(error),
+            | StoreError::Clock(_) => NotaryError::Unavailable(error),
             StoreError::Corrupt(what) => Fault::Store(what).into(),
         }
     }
 }
 
-impl From<ReadError> for Trouble {
-    fn from(error: ReadError) -> Trouble {
+impl From<ReadError> for NotaryError {
+    fn from(error: ReadError) -> NotaryError {
         match error {
-            ReadError::Unavailable { source } => Trouble::Passing(StoreError::Unavailable(
+            ReadError::Unavailable { source } => NotaryError::Unavailable(StoreError::Unavailable(
                 source.unwrap_or_else(|| std::sync::Arc::new(Stopped)),
             )),
             ReadError::Stopped => {
-                Trouble::Passing(StoreError::Unavailable(std::sync::Arc::new(Stopped)))
+                NotaryError::Unavailable(StoreError::Unavailable(std::sync::Arc::new(Stopped)))
             }
             ReadError::Corrupt(what) => Fault::Store(what).into(),
             ReadError::Archived { size } => Fault::Archived { size }.into(),
@@ -87,14 +87,14 @@ impl From<ReadError> for Trouble {
     }
 }
 
-impl From<TilesError> for Trouble {
-    fn from(error: TilesError) -> Trouble {
+impl From<TilesError> for NotaryError {
+    fn from(error: TilesError) -> NotaryError {
         Fault::Tiles(error).into()
     }
 }
 
-impl From<BuildError> for Trouble {
-    fn from(error: BuildError) -> Trouble {
+impl From<BuildError> for NotaryError {
+    fn from(error: BuildError) -> NotaryError {
         Fault::Store(error.to_string().into()).into()
     }
 }

@@ -18,15 +18,15 @@ use tower::Service;
 use crate::notary::Notary;
 
 /// Longest time for an answer.
-const PATIENCE: Duration = Duration::from_secs(5);
+const READ_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Prefix of the paths of all logs' files.
-pub const LOGS: &str = "/log/";
+pub const LOGS_PATH: &str = "/log/";
 
 /// Cache header of files that never change.
-const FOR_EVER: &str = "public, max-age=31536000, immutable";
+const IMMUTABLE: &str = "public, max-age=31536000, immutable";
 const TEXT: &str = "text/plain; charset=utf-8";
-const BYTES: &str = "application/octet-stream";
+const BINARY: &str = "application/octet-stream";
 
 /// Server of a log's checkpoint and tiles.
 #[derive(Clone)]
@@ -40,21 +40,22 @@ impl Files {
     /// Creates the server of the files under `/log/<name>/`.
     #[must_use]
     pub fn new(notary: Notary, name: &str) -> Files {
-        Files { notary, root: format!("{LOGS}{name}/") }
+        Files { notary, root: format!("{LOGS_PATH}{name}/") }
     }
 
     async fn answer(&self, method: &Method, path: &str) -> Response<Body> {
         if *method != Method::GET && *method != Method::HEAD {
-            let mut refusal = text(StatusCode::METHOD_NOT_ALLOWED, "files are read with GET\n");
+            let mut refusal =
+                text_response(StatusCode::METHOD_NOT_ALLOWED, "files are read with GET\n");
             refusal.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
             return refusal;
         }
-        let Some(file) = path.strip_prefix(&self.root) else { return nothing() };
-        let Some(shown) = self.notary.shown() else {
-            return text(StatusCode::SERVICE_UNAVAILABLE, "nothing is signed yet\n");
+        let Some(file) = path.strip_prefix(&self.root) else { return not_found() };
+        let Some(shown) = self.notary.published() else {
+            return text_response(StatusCode::SERVICE_UNAVAILABLE, "nothing is signed yet\n");
         };
         if file == "checkpoint" {
-            let mut answer = text(StatusCode::OK, &shown.note.to_string());
+            let mut answer = text_response(StatusCode::OK, &shown.note.to_string());
             answer.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
             return answer;
         }
@@ -62,21 +63,25 @@ impl Files {
             Row::Hashes(level) => level <= MAX_TILE_LEVEL,
             Row::Entries => false,
         });
-        let Some(tile) = tile else { return nothing() };
+        let Some(tile) = tile else { return not_found() };
         let asked = (tile.row(), tile.index(), tile.width());
-        let Some(_turn) = self.notary.desk.reads.enter().await else {
-            return text(StatusCode::SERVICE_UNAVAILABLE, "too many read this log at once\n");
+        let Some(_turn) = self.notary.shared.reads.acquire().await else {
+            return text_response(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "too many read this log at once\n",
+            );
         };
-        match tokio::time::timeout(PATIENCE, self.notary.tile(&shown, asked)).await {
+        match tokio::time::timeout(READ_TIMEOUT, self.notary.tile(&shown, asked)).await {
             Ok(Ok(Some(hashes))) => {
-                let mut answer = file_of(StatusCode::OK, BYTES, hashes);
-                answer.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static(FOR_EVER));
+                let mut answer = file_response(StatusCode::OK, BINARY, hashes);
+                answer.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static(IMMUTABLE));
                 answer
             }
-            Ok(Ok(None)) => nothing(),
-            Ok(Err(_)) | Err(_) => {
-                text(StatusCode::SERVICE_UNAVAILABLE, "the tile cannot be read for the moment\n")
-            }
+            Ok(Ok(None)) => not_found(),
+            Ok(Err(_)) | Err(_) => text_response(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "the tile cannot be read for the moment\n",
+            ),
         }
     }
 }
@@ -99,15 +104,15 @@ impl Service<Request<Body>> for Files {
     }
 }
 
-fn nothing() -> Response<Body> {
-    text(StatusCode::NOT_FOUND, "there is no such file in this log\n")
+fn not_found() -> Response<Body> {
+    text_response(StatusCode::NOT_FOUND, "there is no such file in this log\n")
 }
 
-fn text(status: StatusCode, text: &str) -> Response<Body> {
-    file_of(status, TEXT, Bytes::copy_from_slice(text.as_bytes()))
+fn text_response(status: StatusCode, text: &str) -> Response<Body> {
+    file_response(status, TEXT, Bytes::copy_from_slice(text.as_bytes()))
 }
 
-fn file_of(status: StatusCode, kind: &'static str, content: Bytes) -> Response<Body> {
+fn file_response(status: StatusCode, kind: &'static str, content: Bytes) -> Response<Body> {
     let mut answer = Response::new(Body::new(http_body_util::Full::new(content)));
     *answer.status_mut() = status;
     let headers = answer.headers_mut();

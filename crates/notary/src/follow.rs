@@ -10,56 +10,56 @@ use merkle::{Checkpoint, Edge, leaf_hash, prove_consistency, tiles_for_consisten
 use tokio::sync::watch;
 use tokio_util::task::AbortOnDropHandle;
 
-use crate::fault::{Fault, Trouble};
-use crate::notary::{Desk, Shown, Standing};
+use crate::fault::{Fault, NotaryError};
+use crate::notary::{PublishedTree, Shared, SigningState};
 use crate::resume::resume;
 use crate::scrub;
 
 /// Interval between two signatures that nobody requested.
-const PACE: Duration = Duration::from_secs(1);
+const SIGNING_INTERVAL: Duration = Duration::from_secs(1);
 /// Shortest interval between two signatures.
-const BREATH: Duration = Duration::from_millis(100);
+const MIN_SIGNING_INTERVAL: Duration = Duration::from_millis(100);
 /// Delay before a store that was unavailable is asked again.
-const PAUSE: Duration = Duration::from_secs(1);
+const RETRY_DELAY: Duration = Duration::from_secs(1);
 /// Records in one read.
-const PAGE: u64 = 1000;
+const PAGE_SIZE: u64 = 1000;
 
 /// The task that signs a log while this process owns it.
 pub(crate) struct Follower {
-    pub(crate) desk: Arc<Desk>,
+    pub(crate) shared: Arc<Shared>,
     /// Size and root of the log, as its writer computes them.
     pub(crate) heads: watch::Receiver<TreeHead>,
 }
 
 /// The state of reading and signing.
-pub(crate) struct Book {
+pub(crate) struct Progress {
     pub(crate) edge: Edge,
     /// The checkpoint signed last.
-    pub(crate) previous: Option<Checkpoint>,
+    pub(crate) last_signed: Option<Checkpoint>,
     /// Number of the last checkpoint in the store; 0 if there is none.
-    pub(crate) number: u64,
+    pub(crate) last_number: u64,
 }
 
 impl Follower {
     pub(crate) async fn run(mut self) {
-        while !self.desk.refuses() {
-            match self.keep().await {
+        while !self.shared.has_stopped() {
+            match self.sign_until_closed().await {
                 Ok(()) => break,
-                Err(Trouble::Overtaken) => {
+                Err(NotaryError::Superseded) => {
                     tracing::warn!(
-                        log = self.desk.reader.name(),
+                        log = self.shared.reader.name(),
                         "another process has signed this log: looking again"
                     );
                 }
-                Err(Trouble::Fault(fault)) => self.desk.refuse(*fault),
-                Err(trouble @ (Trouble::Passing(_) | Trouble::Missing(_))) => {
+                Err(NotaryError::Fault(fault)) => self.shared.stop_signing(*fault),
+                Err(trouble @ (NotaryError::Unavailable(_) | NotaryError::MissingTile(_))) => {
                     tracing::warn!(
                         runbook = "deploy/README.md, The database is away",
-                        log = self.desk.reader.name(),
+                        log = self.shared.reader.name(),
                         error = &trouble as &dyn std::error::Error,
                         "the log is not signed for the moment"
                     );
-                    tokio::time::sleep(PAUSE).await;
+                    tokio::time::sleep(RETRY_DELAY).await;
                     if self.heads.has_changed().is_err() {
                         break;
                     }
@@ -69,29 +69,29 @@ impl Follower {
     }
 
     /// Signs until the log is closed or a fault is found.
-    async fn keep(&mut self) -> Result<(), Trouble> {
-        let (mut book, signed) = resume(&self.desk).await?;
+    async fn sign_until_closed(&mut self) -> Result<(), NotaryError> {
+        let (mut progress, signed) = resume(&self.shared).await?;
         if let Some(note) = signed {
-            self.desk.show(note, &book);
+            self.shared.publish(note, &progress);
         }
         let _old = AbortOnDropHandle::new(tokio::spawn(scrub::run(
-            Arc::clone(&self.desk),
-            book.edge.size(),
+            Arc::clone(&self.shared),
+            progress.edge.size(),
         )));
         loop {
             let ended = self.heads.has_changed().is_err();
             let head = *self.heads.borrow_and_update();
-            let signed = book.previous.as_ref().map(Checkpoint::head);
+            let signed = progress.last_signed.as_ref().map(Checkpoint::head);
             let due =
                 signed.is_none_or(|signed| (signed.size, signed.root) != (head.size, head.root));
-            if due && !self.desk.refuses() {
-                self.desk.sign(&mut book, head).await?;
+            if due && !self.shared.has_stopped() {
+                self.shared.sign(&mut progress, head).await?;
             }
-            if ended || self.desk.refuses() {
+            if ended || self.shared.has_stopped() {
                 return Ok(());
             }
             if due {
-                self.rest().await;
+                self.wait_for_next().await;
             }
             // An error means that the log was closed. The loop then signs a last time.
             let _ = self.heads.changed().await;
@@ -99,64 +99,64 @@ impl Follower {
     }
 
     /// Waits until the next signature is due, or the log is closed.
-    async fn rest(&self) {
+    async fn wait_for_next(&self) {
         let rest = async {
-            tokio::time::sleep(BREATH).await;
+            tokio::time::sleep(MIN_SIGNING_INTERVAL).await;
             tokio::select! {
-                () = tokio::time::sleep(PACE.saturating_sub(BREATH)) => {}
-                () = self.desk.hurried.notified() => {}
+                () = tokio::time::sleep(SIGNING_INTERVAL.saturating_sub(MIN_SIGNING_INTERVAL)) => {}
+                () = self.shared.signature_requested.notified() => {}
             }
         };
         tokio::select! {
             () = rest => {}
-            () = ended(self.heads.clone()) => {}
+            () = wait_until_closed(self.heads.clone()) => {}
         }
     }
 }
 
 /// Waits until the log is closed.
-async fn ended(mut heads: watch::Receiver<TreeHead>) {
+async fn wait_until_closed(mut heads: watch::Receiver<TreeHead>) {
     while heads.changed().await.is_ok() {}
 }
 
-impl Desk {
+impl Shared {
     /// Signs the tree of `head`, which the writer has committed.
-    async fn sign(&self, book: &mut Book, head: TreeHead) -> Result<(), Trouble> {
-        let read = book.edge.size();
+    async fn sign(&self, progress: &mut Progress, head: TreeHead) -> Result<(), NotaryError> {
+        let read = progress.edge.size();
         if head.size < read {
             return Err(merkle::Refusal::Shrunk { previous: read, next: head.size }.into());
         }
-        self.grow(&mut book.edge, head.size).await?;
-        let next = book.edge.head();
+        self.grow(&mut progress.edge, head.size).await?;
+        let next = progress.edge.head();
         if next.root != head.root {
             return Err(Fault::NotAcknowledged { size: head.size }.into());
         }
-        let proof = match book.previous.as_ref().map(Checkpoint::head) {
+        let proof = match progress.last_signed.as_ref().map(Checkpoint::head) {
             None => Vec::new(),
             Some(old) => {
                 let wanted = tiles_for_consistency(old.size, next.size)?;
-                let tiles = self.trees.under((next, &book.edge), wanted).await?;
+                let tiles = self.tiles.authenticated((next, &progress.edge), wanted).await?;
                 prove_consistency(&tiles, old.size, next.size)?
             }
         };
-        let note = self.signer.sign(book.previous.as_ref(), next, &proof)?;
-        let (number, size) = (book.number + 1, next.size);
+        let note = self.signer.sign(progress.last_signed.as_ref(), next, &proof)?;
+        let (number, size) = (progress.last_number + 1, next.size);
         let signed = SignedCheckpoint { number, size, note: note.to_string().into() };
         if !self.shelf.put_checkpoint(self.reader.name(), &signed).await? {
-            return Err(Trouble::Overtaken);
+            return Err(NotaryError::Superseded);
         }
         let checkpoint = Checkpoint::parse(note.text()).map_err(merkle::Refusal::from)?;
-        (book.number, book.previous) = (number, Some(checkpoint));
-        self.remember(&note).await;
-        self.show(note, book);
+        (progress.last_number, progress.last_signed) = (number, Some(checkpoint));
+        self.write_checkpoint_file(&note).await;
+        self.publish(note, progress);
         Ok(())
     }
 
     /// Reads records until the edge has `size` of them, and stores the tiles that became full.
-    pub(crate) async fn grow(&self, edge: &mut Edge, size: u64) -> Result<(), Trouble> {
+    pub(crate) async fn grow(&self, edge: &mut Edge, size: u64) -> Result<(), NotaryError> {
         while edge.size() < size {
             let from = edge.size();
-            let count = usize::try_from(PAGE.min(size - from)).unwrap_or(usize::MAX);
+            let count = usize::try_from(PAGE_SIZE.min(size - from)).unwrap_or(usize::MAX);
             let events = self.reader.read(Position(from), count).await?;
             let (mut full, mut grown) = (Vec::new(), edge.clone());
             for event in &events {
@@ -168,7 +168,7 @@ impl Desk {
             if events.is_empty() {
                 return Err(Fault::Gap { position: from }.into());
             }
-            self.trees.put(&full).await?;
+            self.tiles.put(&full).await?;
             *edge = grown;
         }
         Ok(())
@@ -176,25 +176,25 @@ impl Desk {
 
     /// Writes the checkpoint to the file. Signing goes on if that fails, since the store has the
     /// checkpoint.
-    async fn remember(&self, note: &Note) {
-        let Some(memory) = self.memory.clone() else { return };
-        let (file, note) = (memory.file().display().to_string(), note.to_string());
-        let kept = tokio::task::spawn_blocking(move || memory.keep(&note)).await;
+    async fn write_checkpoint_file(&self, note: &Note) {
+        let Some(memory) = self.checkpoint_file.clone() else { return };
+        let (file, note) = (memory.path().display().to_string(), note.to_string());
+        let kept = tokio::task::spawn_blocking(move || memory.write(&note)).await;
         if let Ok(Err(error)) = kept {
             tracing::error!(runbook = "deploy/README.md, A file cannot be written", file, %error, "the checkpoint cannot be remembered beside the database");
         }
     }
 
-    fn show(&self, note: Note, book: &Book) {
-        let Some(checkpoint) = book.previous.clone() else { return };
-        let shown = Shown { note, checkpoint, edge: book.edge.clone() };
-        self.shown.send_replace(Some(Arc::new(shown)));
-        self.standing.send_if_modified(|standing| match standing {
-            Standing::Waiting => {
-                *standing = Standing::Signs;
+    fn publish(&self, note: Note, progress: &Progress) {
+        let Some(checkpoint) = progress.last_signed.clone() else { return };
+        let shown = PublishedTree { note, checkpoint, edge: progress.edge.clone() };
+        self.published.send_replace(Some(Arc::new(shown)));
+        self.signing_state.send_if_modified(|standing| match standing {
+            SigningState::Waiting => {
+                *standing = SigningState::Signing;
                 true
             }
-            Standing::Signs | Standing::Refuses(_) => false,
+            SigningState::Signing | SigningState::Stopped(_) => false,
         });
     }
 }

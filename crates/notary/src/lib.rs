@@ -21,20 +21,20 @@
 //!   the files of C2SP `tlog-tiles`.
 
 pub mod api;
+mod checkpoint_file;
 mod fault;
 mod files;
 mod follow;
-mod memory;
 mod notary;
-mod owned;
+mod open_log;
 mod records;
 mod resume;
 mod scrub;
-mod trees;
+mod tile_store;
 pub mod witness;
 
+pub use checkpoint_file::CheckpointFile;
 pub use fault::Fault;
-pub use files::{Files, LOGS};
-pub use memory::Memory;
+pub use files::{Files, LOGS_PATH};
 pub use merkle::note::KeyError;
-pub use notary::{Notary, Parts, Shown, Standing};
+pub use notary::{Dependencies, Notary, PublishedTree, SigningState};

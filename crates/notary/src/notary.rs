@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use chassis::concurrency_limiter::ConcurrencyLimiter;
 use chassis::config::{LogIdentity, LogWitnesses, ServiceConfig};
-use chassis::fetch::Fetch;
+use chassis::http_client::HttpClient;
 use chassis::serve::Health;
-use eventlog::{Log, Reader, Shelf};
+use eventlog::{CheckpointStore, Log, Reader};
 use merkle::note::{KeyError, KeyName, LogKey, Note, Signature, VerifierKey};
 use merkle::{Checkpoint, Edge, Signer, TileId, TreeHead};
 use proto::audit::v1::log_service_server::LogServiceServer;
@@ -15,54 +15,54 @@ use tokio::sync::{Notify, watch};
 use tokio_util::task::TaskTracker;
 
 use crate::api::Api;
-use crate::fault::{Fault, Trouble};
+use crate::checkpoint_file::CheckpointFile;
+use crate::fault::{Fault, NotaryError};
 use crate::follow::Follower;
-use crate::memory::Memory;
-use crate::trees::Trees;
-use crate::witness::{Invited, invite};
+use crate::tile_store::TileStore;
+use crate::witness::{WitnessEndpoint, push_checkpoints};
 
 /// Longest wait for a signature over records that were acknowledged just now.
-const PATIENCE: Duration = Duration::from_secs(3);
+const SIGNATURE_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Most concurrent reads for callers: half of the connections that readers have.
-const READS: usize = 4;
+const MAX_CONCURRENT_READS: usize = 4;
 /// Most reads that wait for one of [`READS`]. More are refused.
-const WAITING: usize = 64;
+const MAX_WAITING_READS: usize = 64;
 
 /// Log, store and keys of a notary.
-pub struct Parts {
-    pub shelf: Arc<dyn Shelf>,
+pub struct Dependencies {
+    pub shelf: Arc<dyn CheckpointStore>,
     /// Name of the log in its store, such as `table/0`.
     pub log: Arc<str>,
     pub identity: LogIdentity,
     /// File that remembers the last checkpoint outside the store.
-    pub memory: Option<Memory>,
+    pub checkpoint_file: Option<CheckpointFile>,
 }
 
 /// Signer of one log. Clones are handles of the same notary.
 #[derive(Clone)]
 pub struct Notary {
-    pub(crate) desk: Arc<Desk>,
+    pub(crate) shared: Arc<Shared>,
 }
 
 /// State that all handles and the task share.
-pub(crate) struct Desk {
-    pub(crate) shelf: Arc<dyn Shelf>,
+pub(crate) struct Shared {
+    pub(crate) shelf: Arc<dyn CheckpointStore>,
     pub(crate) reader: Reader,
-    pub(crate) trees: Trees,
+    pub(crate) tiles: TileStore,
     pub(crate) signer: Signer,
-    pub(crate) memory: Option<Memory>,
-    pub(crate) shown: watch::Sender<Option<Arc<Shown>>>,
-    pub(crate) standing: watch::Sender<Standing>,
-    pub(crate) hurried: Notify,
+    pub(crate) checkpoint_file: Option<CheckpointFile>,
+    pub(crate) published: watch::Sender<Option<Arc<PublishedTree>>>,
+    pub(crate) signing_state: watch::Sender<SigningState>,
+    pub(crate) signature_requested: Notify,
     /// Limits the reads for callers, so that connections are left for the log's own reads.
     pub(crate) reads: ConcurrencyLimiter,
-    following: TaskTracker,
+    tasks: TaskTracker,
 }
 
 /// The published state of a log.
 #[derive(Clone, Debug)]
-pub struct Shown {
+pub struct PublishedTree {
     /// The signed checkpoint, with the cosignatures that have arrived.
     pub note: Note,
     pub checkpoint: Checkpoint,
@@ -71,15 +71,15 @@ pub struct Shown {
 
 /// State of a notary's signing.
 #[derive(Clone, Debug)]
-pub enum Standing {
+pub enum SigningState {
     /// The notary has not yet found out how far the log was signed, or no log is followed here.
     Waiting,
-    Signs,
+    Signing,
     /// The notary has found a fault and never signs again in this process.
-    Refuses(Arc<Fault>),
+    Stopped(Arc<Fault>),
 }
 
-impl Shown {
+impl PublishedTree {
     #[must_use]
     pub const fn head(&self) -> TreeHead {
         self.checkpoint.head()
@@ -97,22 +97,27 @@ impl Notary {
     ///
     /// # Errors
     /// If the origin is not a valid key name.
-    pub fn new(parts: Parts) -> Result<Notary, KeyError> {
-        let Parts { shelf, log, identity: LogIdentity { origin, key }, memory } = parts;
+    pub fn new(parts: Dependencies) -> Result<Notary, KeyError> {
+        let Dependencies {
+            shelf,
+            log,
+            identity: LogIdentity { origin, key },
+            checkpoint_file: memory,
+        } = parts;
         let key = LogKey::new(KeyName::try_new(&*origin)?, &key.to_bytes());
-        let desk = Desk {
-            reader: Reader::new(Arc::<dyn Shelf>::clone(&shelf), Arc::clone(&log)),
-            trees: Trees::new(Arc::clone(&shelf), log),
+        let shared = Shared {
+            reader: Reader::new(Arc::<dyn CheckpointStore>::clone(&shelf), Arc::clone(&log)),
+            tiles: TileStore::new(Arc::clone(&shelf), log),
             shelf,
             signer: Signer::new(key),
-            memory,
-            shown: watch::Sender::new(None),
-            standing: watch::Sender::new(Standing::Waiting),
-            hurried: Notify::new(),
-            reads: ConcurrencyLimiter::new(READS, WAITING),
-            following: TaskTracker::new(),
+            checkpoint_file: memory,
+            published: watch::Sender::new(None),
+            signing_state: watch::Sender::new(SigningState::Waiting),
+            signature_requested: Notify::new(),
+            reads: ConcurrencyLimiter::new(MAX_CONCURRENT_READS, MAX_WAITING_READS),
+            tasks: TaskTracker::new(),
         };
-        Ok(Notary { desk: Arc::new(desk) })
+        Ok(Notary { shared: Arc::new(shared) })
     }
 
     /// Creates the notary that a service's settings describe, with its witnesses. `None` if the
@@ -120,19 +125,24 @@ impl Notary {
     ///
     /// # Errors
     /// If the origin is not a valid key name.
-    pub fn of_service(
-        shelf: Arc<dyn Shelf>,
+    pub fn from_config(
+        shelf: Arc<dyn CheckpointStore>,
         log: &str,
         config: &ServiceConfig,
     ) -> Result<Option<Notary>, KeyError> {
         let Some(identity) = config.log.clone() else { return Ok(None) };
-        let LogWitnesses { witnesses, memory } = config.log_witnesses.clone();
-        let memory = memory.map(Memory::new);
-        let notary = Notary::new(Parts { shelf, log: log.into(), identity, memory })?;
+        let LogWitnesses { witnesses, checkpoint_file: memory } = config.log_witnesses.clone();
+        let memory = memory.map(CheckpointFile::new);
+        let notary = Notary::new(Dependencies {
+            shelf,
+            log: log.into(),
+            identity,
+            checkpoint_file: memory,
+        })?;
         if !witnesses.is_empty() {
-            let fetch = Arc::new(Fetch::new());
+            let fetch = Arc::new(HttpClient::new());
             for (url, key) in witnesses {
-                invite(&notary, Invited { url, key }, Arc::clone(&fetch));
+                push_checkpoints(&notary, WitnessEndpoint { url, key }, Arc::clone(&fetch));
             }
         }
         Ok(Some(notary))
@@ -141,16 +151,16 @@ impl Notary {
     /// Follows a log until this process no longer owns it. The task holds no handle of the log, so
     /// that it does not keep the log from being released.
     pub fn follow(&self, log: &Log) {
-        let follower = Follower { desk: Arc::clone(&self.desk), heads: log.heads() };
-        self.desk.following.spawn(follower.run());
+        let follower = Follower { shared: Arc::clone(&self.shared), heads: log.watch_head() };
+        self.shared.tasks.spawn(follower.run());
     }
 
     /// Waits, after the log was closed, until its last records are signed, so that they can be
     /// proved while no service runs. Gives up after a few seconds, for the store may be gone.
-    pub async fn finish(&self) {
-        self.desk.following.close();
-        if tokio::time::timeout(PATIENCE, self.desk.following.wait()).await.is_err() {
-            let log = self.desk.reader.name();
+    pub async fn wait_until_signed(&self) {
+        self.shared.tasks.close();
+        if tokio::time::timeout(SIGNATURE_TIMEOUT, self.shared.tasks.wait()).await.is_err() {
+            let log = self.shared.reader.name();
             tracing::warn!(
                 log,
                 "the last records of the log are not signed for: they will be when it is opened again"
@@ -159,63 +169,66 @@ impl Notary {
     }
 
     /// Requests a signature over what is durable now, before the next regular one.
-    pub fn hurry(&self) {
-        self.desk.hurried.notify_one();
+    pub fn request_signature(&self) {
+        self.shared.signature_requested.notify_one();
     }
 
     /// Returns the public key that verifies the log's signatures.
     #[must_use]
     pub fn key(&self) -> &VerifierKey {
-        self.desk.signer.public()
+        self.shared.signer.public()
     }
 
     /// Returns the published state, or `None` before the first checkpoint.
     #[must_use]
-    pub fn shown(&self) -> Option<Arc<Shown>> {
-        self.desk.shown.borrow().clone()
+    pub fn published(&self) -> Option<Arc<PublishedTree>> {
+        self.shared.published.borrow().clone()
     }
 
     /// Returns a receiver of the published state and its changes.
     #[must_use]
-    pub fn watch(&self) -> watch::Receiver<Option<Arc<Shown>>> {
-        self.desk.shown.subscribe()
+    pub fn watch(&self) -> watch::Receiver<Option<Arc<PublishedTree>>> {
+        self.shared.published.subscribe()
     }
 
     /// Returns a receiver of the signing state and its changes.
     #[must_use]
-    pub fn standing(&self) -> watch::Receiver<Standing> {
-        self.desk.standing.subscribe()
+    pub fn signing_state(&self) -> watch::Receiver<SigningState> {
+        self.shared.signing_state.subscribe()
     }
 
     /// Sets the health of `LogService` to not serving once the notary has found a fault, for load
     /// balancers and operators.
-    pub fn tell(&self, health: Health) {
-        let mut standing = self.standing();
+    pub fn report_health(&self, health: Health) {
+        let mut standing = self.signing_state();
         tokio::spawn(async move {
-            let refuses = |now: &Standing| matches!(now, Standing::Refuses(_));
+            let refuses = |now: &SigningState| matches!(now, SigningState::Stopped(_));
             let refused = standing.wait_for(refuses).await.is_ok();
             if refused {
-                health.set::<LogServiceServer<Api>>(false).await;
+                health.set_serving::<LogServiceServer<Api>>(false).await;
             }
         });
     }
 
     /// Waits until the published checkpoint covers all records that are durable now, and returns
     /// it. `None` if that takes longer than [`PATIENCE`].
-    pub(crate) async fn covering_all(&self) -> Result<Option<Arc<Shown>>, Trouble> {
-        let size = self.desk.reader.size().await?;
+    pub(crate) async fn wait_until_all_published(
+        &self,
+    ) -> Result<Option<Arc<PublishedTree>>, NotaryError> {
+        let size = self.shared.reader.size().await?;
         let mut shown = self.watch();
-        let covers =
-            |shown: &Option<Arc<Shown>>| shown.as_ref().is_some_and(|it| it.head().size >= size);
+        let covers = |shown: &Option<Arc<PublishedTree>>| {
+            shown.as_ref().is_some_and(|it| it.head().size >= size)
+        };
         if !covers(&shown.borrow()) {
-            self.hurry();
+            self.request_signature();
         }
-        let waited = tokio::time::timeout(PATIENCE, shown.wait_for(covers)).await;
+        let waited = tokio::time::timeout(SIGNATURE_TIMEOUT, shown.wait_for(covers)).await;
         Ok(waited.ok().and_then(Result::ok).and_then(|shown| shown.clone()))
     }
 
     /// Returns the note with the log's own signature alone.
-    pub(crate) fn own(&self, note: &Note) -> Note {
+    pub(crate) fn without_cosignatures(&self, note: &Note) -> Note {
         let (name, id) = (self.key().name(), self.key().id());
         let own = note.signatures().iter().find(|line| line.name == *name && line.id == id);
         let own = own.and_then(|line| Note::new(note.text().to_owned(), line.clone()).ok());
@@ -224,29 +237,30 @@ impl Notary {
 
     /// Adds cosignatures to the published note, if its checkpoint is still the one that was
     /// cosigned.
-    pub(crate) fn cosigned(&self, checkpoint: &Checkpoint, by: Vec<Signature>) {
-        self.desk.shown.send_if_modified(|shown| {
+    pub(crate) fn add_cosignatures(&self, checkpoint: &Checkpoint, cosignatures: Vec<Signature>) {
+        self.shared.published.send_if_modified(|shown| {
             let Some(now) = shown.as_ref().filter(|now| now.checkpoint == *checkpoint) else {
                 return false;
             };
             let mut note = now.note.clone();
             // A note with the maximum of signatures stays as it is.
-            let pushed = by.into_iter().filter(|line| note.push(line.clone()).is_ok()).count();
-            *shown = Some(Arc::new(Shown { note, ..Shown::clone(now) }));
+            let pushed =
+                cosignatures.into_iter().filter(|line| note.push(line.clone()).is_ok()).count();
+            *shown = Some(Arc::new(PublishedTree { note, ..PublishedTree::clone(now) }));
             pushed > 0
         });
     }
 }
 
-impl Desk {
+impl Shared {
     /// Records a fault, after which nothing is signed in this process.
-    pub(crate) fn refuse(&self, fault: Fault) {
+    pub(crate) fn stop_signing(&self, fault: Fault) {
         let log = self.reader.name();
         tracing::error!(log, origin = %self.signer.public().name(), error = &fault as &dyn std::error::Error, "THE LOG IS NOT SIGNED ANY MORE: it contradicts what was signed before; look for who changed the database, and compare with a backup");
-        self.standing.send_replace(Standing::Refuses(Arc::new(fault)));
+        self.signing_state.send_replace(SigningState::Stopped(Arc::new(fault)));
     }
 
-    pub(crate) fn refuses(&self) -> bool {
-        matches!(*self.standing.borrow(), Standing::Refuses(_))
+    pub(crate) fn has_stopped(&self) -> bool {
+        matches!(*self.signing_state.borrow(), SigningState::Stopped(_))
     }
 }

@@ -8,25 +8,25 @@ use merkle::{
     Hash, Node, Nodes as _, Row, TILE_WIDTH, TileId, leaf_hash, prove_records, tiles_for_records,
 };
 
-use crate::fault::{Fault, Trouble};
-use crate::notary::{Desk, Shown};
+use crate::fault::{Fault, NotaryError};
+use crate::notary::{PublishedTree, Shared};
 
 /// Most records in one answer.
-pub(crate) const MOST: usize = 4096;
+pub(crate) const MAX_RECORDS: usize = 4096;
 /// Records in one read.
-const PAGE: usize = 500;
+const PAGE_SIZE: usize = 500;
 
 /// Selection of records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Selection {
     /// The first `limit` records of a stream from a version on.
-    From {
+    StreamFrom {
         stream: StreamId,
         version: Version,
         limit: usize,
     },
     /// The last `limit` records of a stream before a position.
-    Before {
+    StreamBefore {
         stream: StreamId,
         position: Position,
         limit: usize,
@@ -43,48 +43,48 @@ pub(crate) enum Selection {
 }
 
 /// Records, and the proof that they are in the published tree.
-pub(crate) struct Proved {
+pub(crate) struct ProvedRecords {
     /// Ascending by position.
     pub(crate) events: Vec<Event>,
     pub(crate) proof: Vec<Hash>,
 }
 
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Unread {
-    #[error("more than {MOST} records are asked for: ask for fewer at a time")]
+pub(crate) enum SelectError {
+    #[error("more than {MAX_RECORDS} records are asked for: ask for fewer at a time")]
     TooMany,
     #[error(transparent)]
-    Trouble(Trouble),
+    Notary(NotaryError),
 }
 
-impl<T: Into<Trouble>> From<T> for Unread {
-    fn from(error: T) -> Unread {
-        Unread::Trouble(error.into())
+impl<T: Into<NotaryError>> From<T> for SelectError {
+    fn from(error: T) -> SelectError {
+        SelectError::Notary(error.into())
     }
 }
 
-impl Desk {
+impl Shared {
     /// Returns the records of all selections that are in the published tree, with their proof.
     pub(crate) async fn prove(
         &self,
-        shown: &Arc<Shown>,
+        published: &Arc<PublishedTree>,
         selections: &[Selection],
-    ) -> Result<Proved, Unread> {
-        let size = shown.head().size;
+    ) -> Result<ProvedRecords, SelectError> {
+        let size = published.head().size;
         let mut events = BTreeMap::new();
         for selection in selections {
             let selected = select(&self.reader, selection).await?;
             let inside = selected.into_iter().filter(|event| event.position.0 < size);
             events.extend(inside.map(|event| (event.position.0, event)));
-            if events.len() > MOST {
-                return Err(Unread::TooMany);
+            if events.len() > MAX_RECORDS {
+                return Err(SelectError::TooMany);
             }
         }
         let positions: Vec<u64> = events.keys().copied().collect();
         let mut wanted = tiles_for_records(&positions, size)?;
         let leaves = positions.iter().map(|at| at / u64::from(TILE_WIDTH));
         wanted.extend(leaves.filter_map(|index| TileId::at(Row::Hashes(0), index, size)));
-        let tiles = self.trees.under((shown.head(), &shown.edge), wanted).await?;
+        let tiles = self.tiles.authenticated((published.head(), &published.edge), wanted).await?;
         for (index, event) in &events {
             let signed = tiles.node(Node { level: 0, index: *index });
             if signed != Some(leaf_hash(&event.record())) {
@@ -92,51 +92,51 @@ impl Desk {
             }
         }
         let proof = prove_records(&tiles, &positions, size)?;
-        Ok(Proved { events: events.into_values().collect(), proof })
+        Ok(ProvedRecords { events: events.into_values().collect(), proof })
     }
 }
 
-async fn select(reader: &Reader, selection: &Selection) -> Result<Vec<Event>, Unread> {
+async fn select(reader: &Reader, selection: &Selection) -> Result<Vec<Event>, SelectError> {
     match *selection {
-        Selection::From { stream, version, limit } => {
-            of_stream(reader, (stream, version), limit).await
+        Selection::StreamFrom { stream, version, limit } => {
+            read_stream(reader, (stream, version), limit).await
         }
-        Selection::Before { stream, position, limit } => {
+        Selection::StreamBefore { stream, position, limit } => {
             let last = last_before(reader, stream, position).await?;
             let limit = limit.min(usize::try_from(last).unwrap_or(usize::MAX));
-            if limit > MOST {
-                return Err(Unread::TooMany);
+            if limit > MAX_RECORDS {
+                return Err(SelectError::TooMany);
             }
             let first = Version(last + 1 - limit as u64);
             if limit == 0 {
                 Ok(Vec::new())
             } else {
-                of_stream(reader, (stream, first), limit).await
+                read_stream(reader, (stream, first), limit).await
             }
         }
         Selection::Positions { first, count } => {
-            if count > MOST {
-                return Err(Unread::TooMany);
+            if count > MAX_RECORDS {
+                return Err(SelectError::TooMany);
             }
             Ok(reader.read(first, count).await?)
         }
-        Selection::Request { ref actor, request } => of_request(reader, actor, request).await,
+        Selection::Request { ref actor, request } => read_request(reader, actor, request).await,
     }
 }
 
-async fn of_stream(
+async fn read_stream(
     reader: &Reader,
     (stream, mut from): (StreamId, Version),
     limit: usize,
-) -> Result<Vec<Event>, Unread> {
+) -> Result<Vec<Event>, SelectError> {
     let mut events = Vec::new();
     while events.len() < limit {
-        let page = reader.read_stream(stream, from, PAGE.min(limit - events.len())).await?;
+        let page = reader.read_stream(stream, from, PAGE_SIZE.min(limit - events.len())).await?;
         let Some(last) = page.last() else { break };
         from = Version(last.version.0 + 1);
         events.extend(page);
-        if events.len() > MOST {
-            return Err(Unread::TooMany);
+        if events.len() > MAX_RECORDS {
+            return Err(SelectError::TooMany);
         }
     }
     Ok(events)
@@ -144,7 +144,11 @@ async fn of_stream(
 
 /// Returns the version of a stream's last event before a position; 0 if there is none. Versions and
 /// positions ascend together, so a binary search finds it.
-async fn last_before(reader: &Reader, stream: StreamId, position: Position) -> Result<u64, Unread> {
+async fn last_before(
+    reader: &Reader,
+    stream: StreamId,
+    position: Position,
+) -> Result<u64, SelectError> {
     let last = reader.last_of_stream(stream).await?;
     let Some(last) = last else { return Ok(0) };
     if last.position < position {
@@ -164,23 +168,27 @@ async fn last_before(reader: &Reader, stream: StreamId, position: Position) -> R
 }
 
 /// Returns the events that a request wrote. They have consecutive positions.
-async fn of_request(reader: &Reader, actor: &str, id: RequestId) -> Result<Vec<Event>, Unread> {
+async fn read_request(
+    reader: &Reader,
+    actor: &str,
+    id: RequestId,
+) -> Result<Vec<Event>, SelectError> {
     let mut events: Vec<Event> = Vec::new();
     let Some(stored) = reader.request(RequestKey::new(actor, id)).await? else { return Ok(events) };
     let mut from = stored.first;
     loop {
-        let page = reader.read(from, PAGE).await?;
+        let page = reader.read(from, PAGE_SIZE).await?;
         let (read, before) = (page.len(), events.len());
         events.extend(
             page.into_iter()
                 .take_while(|event| event.request_id == Some(id) && &*event.actor == actor),
         );
-        if events.len() > MOST {
-            return Err(Unread::TooMany);
+        if events.len() > MAX_RECORDS {
+            return Err(SelectError::TooMany);
         }
-        if events.len() - before < PAGE || read < PAGE {
+        if events.len() - before < PAGE_SIZE || read < PAGE_SIZE {
             return Ok(events);
         }
-        from = Position(from.0 + PAGE as u64);
+        from = Position(from.0 + PAGE_SIZE as u64);
     }
 }

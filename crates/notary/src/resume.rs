@@ -14,32 +14,32 @@ use merkle::{
     leaves_root,
 };
 
-use crate::fault::{Fault, Trouble};
-use crate::follow::Book;
-use crate::notary::Desk;
+use crate::fault::{Fault, NotaryError};
+use crate::follow::Progress;
+use crate::notary::Shared;
 
 /// Returns the state after the newest signed checkpoint, and its note.
-pub(crate) async fn resume(desk: &Desk) -> Result<(Book, Option<Note>), Trouble> {
-    let stored = desk.shelf.last_checkpoint(desk.reader.name()).await?;
+pub(crate) async fn resume(shared: &Shared) -> Result<(Progress, Option<Note>), NotaryError> {
+    let stored = shared.shelf.last_checkpoint(shared.reader.name()).await?;
     let number = stored.as_ref().map_or(0, |stored| stored.number);
-    let stored = stored.map(|stored| open(desk.signer.public(), &stored)).transpose()?;
-    let remembered = remembered(desk)?;
+    let stored = stored.map(|stored| verify_stored(shared.signer.public(), &stored)).transpose()?;
+    let remembered = read_checkpoint_file(shared)?;
     let Some((note, checkpoint)) = newest(stored, remembered) else {
-        return Ok((Book { edge: Edge::new(), previous: None, number }, None));
+        return Ok((Progress { edge: Edge::new(), last_signed: None, last_number: number }, None));
     };
     let head = checkpoint.head();
     // A log that is shorter than what was signed has no edge to be read.
-    if desk.reader.size().await? < head.size {
-        let size = desk.reader.size().await?;
+    if shared.reader.size().await? < head.size {
+        let size = shared.reader.size().await?;
         let shrunk = merkle::Refusal::Shrunk { previous: head.size, next: size };
         return Err(shrunk.into());
     }
-    let edge = match edge_from_tiles(desk, head).await? {
+    let edge = match edge_from_tiles(shared, head).await? {
         Some(edge) => edge,
-        None => edge_from_records(desk, head).await?,
+        None => edge_from_records(shared, head).await?,
     };
-    let book = Book { edge, previous: Some(checkpoint), number };
-    Ok((book, Some(note)))
+    let progress = Progress { edge, last_signed: Some(checkpoint), last_number: number };
+    Ok((progress, Some(note)))
 }
 
 /// Returns the larger tree of the stored and the remembered checkpoint. The log must follow from
@@ -52,21 +52,24 @@ fn newest(
     if size(&remembered) > size(&stored) { remembered } else { stored }
 }
 
-fn open(key: &VerifierKey, stored: &SignedCheckpoint) -> Result<(Note, Checkpoint), Trouble> {
+fn verify_stored(
+    key: &VerifierKey,
+    stored: &SignedCheckpoint,
+) -> Result<(Note, Checkpoint), NotaryError> {
     let number = stored.number;
     let opened = open_note(key, stored.note.as_bytes());
     opened.map_err(|source| Fault::Checkpoint { number, source }.into())
 }
 
-fn remembered(desk: &Desk) -> Result<Option<(Note, Checkpoint)>, Trouble> {
-    let Some(memory) = &desk.memory else { return Ok(None) };
-    let file = memory.file().display().to_string();
-    let note = memory.recall().map_err(|error| {
+fn read_checkpoint_file(shared: &Shared) -> Result<Option<(Note, Checkpoint)>, NotaryError> {
+    let Some(memory) = &shared.checkpoint_file else { return Ok(None) };
+    let file = memory.path().display().to_string();
+    let note = memory.read().map_err(|error| {
         tracing::error!(runbook = "deploy/README.md, A file cannot be written", file, %error, "the remembered checkpoint cannot be read: nothing is signed until it can");
-        Trouble::Passing(eventlog::store::StoreError::Unavailable(std::sync::Arc::new(error)))
+        NotaryError::Unavailable(eventlog::store::StoreError::Unavailable(std::sync::Arc::new(error)))
     })?;
-    let opened = note.map(|note| open_note(desk.signer.public(), &note)).transpose();
-    opened.map_err(|source| Fault::Memory { file, source }.into())
+    let opened = note.map(|note| open_note(shared.signer.public(), &note)).transpose();
+    opened.map_err(|source| Fault::CheckpointFile { file, source }.into())
 }
 
 /// Parses and verifies a checkpoint of this log. After a change of keys the last checkpoint is
@@ -90,16 +93,16 @@ fn open_note(key: &VerifierKey, note: &[u8]) -> Result<(Note, Checkpoint), Check
 }
 
 /// Reads the edge from the stored tiles. `None` if tiles are missing.
-async fn edge_from_tiles(desk: &Desk, head: TreeHead) -> Result<Option<Edge>, Trouble> {
+async fn edge_from_tiles(shared: &Shared, head: TreeHead) -> Result<Option<Edge>, NotaryError> {
     let mut tiles: Vec<(TileId, Bytes)> = Vec::new();
     for tile in TileId::edge(head.size) {
         let Row::Hashes(level) = tile.row() else { continue };
         let (first, width) = (tile.index() * 256, usize::from(tile.width()));
         let hashes: Vec<Hash> = match level.checked_sub(1) {
-            None => leaves(desk, first, width).await?,
+            None => leaves(shared, first, width).await?,
             Some(below) => {
                 let places = (first..).take(width).map(|index| (below, index));
-                let found = desk.trees.full(places).await?;
+                let found = shared.tiles.full_tiles(places).await?;
                 if found.len() < width {
                     return Ok(None);
                 }
@@ -115,8 +118,8 @@ async fn edge_from_tiles(desk: &Desk, head: TreeHead) -> Result<Option<Edge>, Tr
     }
 }
 
-async fn leaves(desk: &Desk, first: u64, count: usize) -> Result<Vec<Hash>, Trouble> {
-    let events = desk.reader.read(Position(first), count).await?;
+async fn leaves(shared: &Shared, first: u64, count: usize) -> Result<Vec<Hash>, NotaryError> {
+    let events = shared.reader.read(Position(first), count).await?;
     let gap = (first..).zip(&events).find(|(position, event)| event.position.0 != *position);
     if let Some((position, _)) = gap {
         return Err(Fault::Gap { position }.into());
@@ -127,9 +130,9 @@ async fn leaves(desk: &Desk, first: u64, count: usize) -> Result<Vec<Hash>, Trou
     Ok(events.iter().map(|event| leaf_hash(&event.record())).collect())
 }
 
-async fn edge_from_records(desk: &Desk, head: TreeHead) -> Result<Edge, Trouble> {
-    tracing::info!(log = desk.reader.name(), size = head.size, "building the log's tiles");
+async fn edge_from_records(shared: &Shared, head: TreeHead) -> Result<Edge, NotaryError> {
+    tracing::info!(log = shared.reader.name(), size = head.size, "building the log's tiles");
     let mut edge = Edge::new();
-    desk.grow(&mut edge, head.size).await?;
+    shared.grow(&mut edge, head.size).await?;
     if edge.head() == head { Ok(edge) } else { Err(Fault::Rewritten { size: head.size }.into()) }
 }

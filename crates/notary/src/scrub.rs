@@ -7,53 +7,57 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use eventlog::{Position, TilePlace};
+use eventlog::{Position, TileCoordinates};
 use merkle::{Hash, leaf_hash};
 use tokio::time::{Instant, sleep};
 
-use crate::fault::{Fault, Trouble};
-use crate::notary::Desk;
+use crate::fault::{Fault, NotaryError};
+use crate::notary::Shared;
 
 /// Full tiles that are compared in one step.
-const STEP: u64 = 4;
+const TILES_PER_STEP: u64 = 4;
 const WIDTH: u64 = 256;
 /// Rest after each step, as a multiple of the step's duration.
-const REST: u32 = 4;
+const REST_FACTOR: u32 = 4;
 /// Delay before a store that was unavailable is asked again.
-const PAUSE: Duration = Duration::from_secs(5);
+const RETRY_DELAY: Duration = Duration::from_secs(5);
 
 /// Compares the first `size` records with the full tiles over them.
-pub(crate) async fn run(desk: Arc<Desk>, size: u64) {
-    let mut tile = match desk.reader.cut().await {
+pub(crate) async fn run(shared: Arc<Shared>, size: u64) {
+    let mut tile = match shared.reader.cut().await {
         // Archived records cannot be read here; an archive proves itself.
         Ok(cut) => cut.map_or(0, |tree| tree.size().div_ceil(WIDTH)),
         Err(_) => 0,
     };
     let end = size / WIDTH;
-    while tile < end && !desk.refuses() {
+    while tile < end && !shared.has_stopped() {
         let begun = Instant::now();
-        let count = STEP.min(end - tile);
-        match compare(&desk, tile, count).await {
+        let count = TILES_PER_STEP.min(end - tile);
+        match compare(&shared, tile, count).await {
             Ok(()) => tile += count,
-            Err(Trouble::Fault(fault)) if matches!(*fault, Fault::Archived { .. }) => tile += count,
-            Err(Trouble::Fault(fault)) => return desk.refuse(*fault),
-            Err(Trouble::Passing(_) | Trouble::Missing(_) | Trouble::Overtaken) => {
-                sleep(PAUSE).await;
+            Err(NotaryError::Fault(fault)) if matches!(*fault, Fault::Archived { .. }) => {
+                tile += count
+            }
+            Err(NotaryError::Fault(fault)) => return shared.stop_signing(*fault),
+            Err(
+                NotaryError::Unavailable(_) | NotaryError::MissingTile(_) | NotaryError::Superseded,
+            ) => {
+                sleep(RETRY_DELAY).await;
             }
         }
-        sleep(begun.elapsed() * REST).await;
+        sleep(begun.elapsed() * REST_FACTOR).await;
     }
 }
 
-async fn compare(desk: &Desk, first: u64, count: u64) -> Result<(), Trouble> {
-    let places: Vec<TilePlace> = (first..first + count).map(|index| (0, index)).collect();
-    let tiles = desk.shelf.tiles(desk.reader.name(), &places).await?;
+async fn compare(shared: &Shared, first: u64, count: u64) -> Result<(), NotaryError> {
+    let places: Vec<TileCoordinates> = (first..first + count).map(|index| (0, index)).collect();
+    let tiles = shared.shelf.tiles(shared.reader.name(), &places).await?;
     let from = first * WIDTH;
     let records = usize::try_from(count * WIDTH).unwrap_or(usize::MAX);
-    let events = desk.reader.read(Position(from), records).await?;
+    let events = shared.reader.read(Position(from), records).await?;
     for tile in tiles {
         let (hashes, _) = tile.hashes.as_chunks::<{ size_of::<Hash>() }>();
-        let start = tile.place.1 * WIDTH;
+        let start = tile.coordinates.1 * WIDTH;
         for (position, hash) in (start..).zip(hashes) {
             let at = usize::try_from(position - from).unwrap_or(usize::MAX);
             let event = events.get(at).filter(|event| event.position.0 == position);

@@ -1,10 +1,10 @@
 //! Witnesses outside the room, who see the log grow: both ends of C2SP `tlog-witness`. `keep` is
 //! the witness, `serve` its port, `push` the log that requests cosignatures.
 
-mod keep;
+mod cosigner;
 mod push;
 mod serve;
 
-pub use keep::{Witness, WitnessError};
-pub use push::{Invited, invite};
-pub use serve::Desk as WitnessDesk;
+pub use cosigner::{Witness, WitnessError};
+pub use push::{WitnessEndpoint, push_checkpoints};
+pub use serve::WitnessService as WitnessDesk;

@@ -9,36 +9,37 @@ use std::time::Duration;
 use chassis::config::LogIdentity;
 use ed25519_dalek::SigningKey;
 use eventlog::{
-    Entry, Limits, Log, NewEvent, Options, PgStore, Pools, Shelf as _, StreamId, UnixMicros,
-    migrate,
+    CheckpointStore as _, Entry, Limits, Log, NewEvent, Options, PgStore, PoolSizes, StreamId,
+    UnixMicros, migrate,
 };
 use merkle::{Checkpoint, Refusal};
-use notary::{Fault, Notary, Parts, Shown, Standing};
+use notary::{Dependencies, Fault, Notary, PublishedTree, SigningState};
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
 
 const PASSWORD: &str = "for-tests-only";
 const LOG: &str = "table/0";
 
 /// The database of a log, with the roles of its owner and its administrator.
-struct Place {
+struct Harness {
     admin: String,
     store: Arc<PgStore>,
 }
 
-impl Place {
-    async fn new(name: &str) -> Place {
+impl Harness {
+    async fn new(name: &str) -> Harness {
         let admin = testkit::postgres().await.unwrap().database(name).await.unwrap();
         migrate(&admin, "table", Some(PASSWORD)).await.unwrap();
         let joint = if admin.contains('?') { '&' } else { '?' };
         let url = format!("{admin}{joint}user=sabacc_table&password={PASSWORD}");
-        let store = PgStore::connect(&url, "table", Pools { readers: 4, ..Pools::default() })
-            .await
-            .unwrap();
-        Place { admin, store }
+        let store =
+            PgStore::connect(&url, "table", PoolSizes { readers: 4, ..PoolSizes::default() })
+                .await
+                .unwrap();
+        Harness { admin, store }
     }
 
     /// Runs a statement that no service may run, with triggers disabled.
-    async fn by_hand(&self, sql: &str) {
+    async fn execute_as_admin(&self, sql: &str) {
         let mut admin = PgConnection::connect(&self.admin).await.unwrap();
         let sql = format!(
             "SET search_path TO \"table\";
@@ -60,7 +61,7 @@ impl Place {
             take_over: true,
             clock: Arc::new(|| UnixMicros(1_700_000_000_000_000)),
             // The log's clock is a fixed time.
-            limits: Limits { skew: Duration::MAX, ..Limits::default() },
+            limits: Limits { max_clock_skew: Duration::MAX, ..Limits::default() },
         };
         Log::open(self.store.clone(), options).await.unwrap()
     }
@@ -69,28 +70,29 @@ impl Place {
         let key = SigningKey::from_bytes(&[1; 32]);
         let identity = LogIdentity { origin: "test/table".into(), key };
         let shelf = self.store.clone();
-        Notary::new(Parts { shelf, log: LOG.into(), identity, memory: None }).unwrap()
+        Notary::new(Dependencies { shelf, log: LOG.into(), identity, checkpoint_file: None })
+            .unwrap()
     }
 
     /// Creates a signed log of this size; its process has ended.
-    async fn signed(name: &str, size: u64) -> Place {
-        let place = Place::new(name).await;
+    async fn signed(name: &str, size: u64) -> Harness {
+        let place = Harness::new(name).await;
         let (log, notary) = (place.open().await, place.notary());
         notary.follow(&log);
         write(&log, size).await;
-        shown(&notary, size).await;
+        wait_until_published(&notary, size).await;
         log.close().await;
         place
     }
 
     /// Returns the fault that another process finds.
-    async fn found(&self) -> Fault {
+    async fn fault_on_restart(&self) -> Fault {
         let (log, notary) = (self.open().await, self.notary());
         notary.follow(&log);
         let fault = fault(&notary).await;
         let signatures = self.store.checkpoints(LOG, 1, 1_000).await.unwrap().len();
         write(&log, 3).await;
-        notary.hurry();
+        notary.request_signature();
         tokio::time::sleep(Duration::from_millis(1_500)).await;
         let after = self.store.checkpoints(LOG, 1, 1_000).await.unwrap().len();
         assert_eq!(after, signatures, "something was signed over it");
@@ -115,7 +117,7 @@ async fn write(log: &Log, count: u64) {
     }
 }
 
-async fn shown(notary: &Notary, size: u64) -> Arc<Shown> {
+async fn wait_until_published(notary: &Notary, size: u64) -> Arc<PublishedTree> {
     let mut shown = notary.watch();
     let there = shown.wait_for(|it| it.as_ref().is_some_and(|it| it.head().size >= size));
     let there = tokio::time::timeout(Duration::from_secs(60), there).await;
@@ -123,54 +125,54 @@ async fn shown(notary: &Notary, size: u64) -> Arc<Shown> {
 }
 
 async fn fault(notary: &Notary) -> Fault {
-    let mut standing = notary.standing();
-    let refuses = standing.wait_for(|it| matches!(it, Standing::Refuses(_)));
+    let mut standing = notary.signing_state();
+    let refuses = standing.wait_for(|it| matches!(it, SigningState::Stopped(_)));
     let refuses = tokio::time::timeout(Duration::from_secs(60), refuses).await;
     match &*refuses.expect("it goes on signing").unwrap() {
-        Standing::Refuses(fault) => Fault::clone(fault),
-        Standing::Waiting | Standing::Signs => unreachable!("it was waited for"),
+        SigningState::Stopped(fault) => Fault::clone(fault),
+        SigningState::Waiting | SigningState::Signing => unreachable!("it was waited for"),
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_changed_row_is_named() {
-    let place = Place::signed("notary_changed", 3_000).await;
-    place.by_hand("UPDATE events SET payload = 'other' WHERE position = 777").await;
-    let found = place.found().await;
+    let place = Harness::signed("notary_changed", 3_000).await;
+    place.execute_as_admin("UPDATE events SET payload = 'other' WHERE position = 777").await;
+    let found = place.fault_on_restart().await;
     assert!(matches!(found, Fault::Changed { position: 777 }), "{found}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_deleted_row_is_named() {
-    let place = Place::signed("notary_deleted", 3_000).await;
-    place.by_hand("DELETE FROM events WHERE position = 778").await;
-    let found = place.found().await;
+    let place = Harness::signed("notary_deleted", 3_000).await;
+    place.execute_as_admin("DELETE FROM events WHERE position = 778").await;
+    let found = place.fault_on_restart().await;
     let Fault::Store(what) = &found else { panic!("{found}") };
     assert!(what.contains("no event at position 778,"), "{found}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn two_rows_in_each_others_places_are_named() {
-    let place = Place::signed("notary_swapped", 3_000).await;
+    let place = Harness::signed("notary_swapped", 3_000).await;
     let swap = "UPDATE events SET position = 99999 WHERE position = 500;
                 UPDATE events SET position = 500 WHERE position = 501;
                 UPDATE events SET position = 501 WHERE position = 99999";
-    place.by_hand(swap).await;
-    let found = place.found().await;
+    place.execute_as_admin(swap).await;
+    let found = place.fault_on_restart().await;
     assert!(matches!(found, Fault::Changed { position: 500 }), "{found}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_row_put_between_others_is_found() {
-    let place = Place::signed("notary_inserted", 3_000).await;
+    let place = Harness::signed("notary_inserted", 3_000).await;
     let insert = "UPDATE events SET position = position + 100000 WHERE position >= 600;
                   UPDATE events SET position = position - 99999 WHERE position >= 100600;
                   INSERT INTO events SELECT log, 600, recorded_at, gen_random_uuid(), 1, kind,
                       schema, sealed, payload, previous, request_id, actor, trace
                   FROM events WHERE position = 599;
                   UPDATE owners SET size = size + 1, tree = NULL";
-    place.by_hand(insert).await;
-    let found = place.found().await;
+    place.execute_as_admin(insert).await;
+    let found = place.fault_on_restart().await;
     assert!(
         matches!(found, Fault::Rewritten { size: 3_000 } | Fault::Changed { position: 600 }),
         "{found}"
@@ -179,55 +181,57 @@ async fn a_row_put_between_others_is_found() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_log_cut_off_at_its_end_is_found() {
-    let place = Place::signed("notary_cut", 700).await;
+    let place = Harness::signed("notary_cut", 700).await;
     let cut = "DELETE FROM events WHERE position >= 600;
                UPDATE owners SET size = 600, tree = NULL";
-    place.by_hand(cut).await;
-    let found = place.found().await;
+    place.execute_as_admin(cut).await;
+    let found = place.fault_on_restart().await;
     let shrunk = Refusal::Shrunk { previous: 700, next: 600 };
     assert!(matches!(&found, Fault::Contradiction(it) if *it == shrunk), "{found}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_tile_that_was_changed_is_found() {
-    let place = Place::signed("notary_tile", 700).await;
+    let place = Harness::signed("notary_tile", 700).await;
     place
-        .by_hand("UPDATE tiles SET hashes = decode(repeat('00', 8192), 'hex') WHERE index = 1")
+        .execute_as_admin(
+            "UPDATE tiles SET hashes = decode(repeat('00', 8192), 'hex') WHERE index = 1",
+        )
         .await;
-    let found = place.found().await;
+    let found = place.fault_on_restart().await;
     assert!(matches!(found, Fault::Rewritten { size: 700 }), "{found}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_log_without_tiles_gets_them() {
-    let place = Place::new("notary_old").await;
+    let place = Harness::new("notary_old").await;
     let log = place.open().await;
     write(&log, 2_000).await;
     let notary = place.notary();
     notary.follow(&log);
-    let note = shown(&notary, 2_000).await.note.to_string();
+    let note = wait_until_published(&notary, 2_000).await.note.to_string();
     let opened = Checkpoint::open(note.as_bytes(), notary.key(), &[]).unwrap();
     assert_eq!((opened.checkpoint.head().size, opened.checkpoint.head().root), (2_000, log.root()));
-    place.by_hand("DELETE FROM tiles").await;
+    place.execute_as_admin("DELETE FROM tiles").await;
     log.close().await;
     let (log, notary) = (place.open().await, place.notary());
     notary.follow(&log);
     write(&log, 1).await;
-    assert_eq!(shown(&notary, 2_001).await.head().root, log.root());
+    assert_eq!(wait_until_published(&notary, 2_001).await.head().root, log.root());
     let tiles: Vec<(u8, u64)> = (0..7).map(|index| (0, index)).collect();
     assert_eq!(place.store.tiles(LOG, &tiles).await.unwrap().len(), 7);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_was_written_last_is_signed_for_before_the_end() {
-    let place = Place::new("notary_last").await;
+    let place = Harness::new("notary_last").await;
     let (log, notary) = (place.open().await, place.notary());
     notary.follow(&log);
     write(&log, 300).await;
-    shown(&notary, 300).await;
+    wait_until_published(&notary, 300).await;
     // Right after a signature, when the next regular one is a second away.
     write(&log, 7).await;
     log.close().await;
-    notary.finish().await;
+    notary.wait_until_signed().await;
     assert_eq!(place.store.last_checkpoint(LOG).await.unwrap().unwrap().size, 307);
 }

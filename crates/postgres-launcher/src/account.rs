@@ -20,7 +20,7 @@ pub(super) struct Account {
     /// User name, or the number if there is none.
     pub(super) name: String,
     /// Whether this user differs from the one that this process runs as.
-    pub(super) switch: bool,
+    pub(super) switches_user: bool,
 }
 
 impl Account {
@@ -46,15 +46,15 @@ impl Account {
         let mut command = Command::new(program.as_ref());
         command.env_clear().env("LC_ALL", "C").env("PATH", "/usr/bin:/bin:/usr/local/bin");
         command.current_dir("/").process_group(0).stdin(Stdio::null());
-        if self.switch {
+        if self.switches_user {
             command.uid(self.uid).gid(self.gid);
         }
         command
     }
 
     /// Gives a file or directory to this user.
-    pub(super) fn own(&self, path: &Path) -> Result<(), PostgresError> {
-        match self.switch {
+    pub(super) fn give_ownership(&self, path: &Path) -> Result<(), PostgresError> {
+        match self.switches_user {
             true => std::os::unix::fs::lchown(path, Some(self.uid), Some(self.gid))
                 .map_err(PostgresError::io("giving the database server's user", path)),
             false => Ok(()),
@@ -77,11 +77,13 @@ fn decide(
         Some((dir, owner, _)) if owner == 0 || (uid != 0 && owner != uid) => {
             Err(wrong_owner(dir, owner))
         }
-        _ if uid != 0 => Ok(Account { uid, gid, name: name_of(users, uid), switch: false }),
-        Some((_, uid, gid)) => Ok(Account { uid, gid, name: name_of(users, uid), switch: true }),
+        _ if uid != 0 => Ok(Account { uid, gid, name: name_of(users, uid), switches_user: false }),
+        Some((_, uid, gid)) => {
+            Ok(Account { uid, gid, name: name_of(users, uid), switches_user: true })
+        }
         None => UNPRIVILEGED
             .iter()
-            .find_map(|name| named(users, name))
+            .find_map(|name| account_named(users, name))
             .ok_or(PostgresError::NoUnprivilegedUser),
     }
 }
@@ -96,9 +98,9 @@ fn entries(users: &str) -> impl Iterator<Item = (&str, u32, u32)> {
     })
 }
 
-fn named(users: &str, wanted: &str) -> Option<Account> {
+fn account_named(users: &str, wanted: &str) -> Option<Account> {
     let (name, uid, gid) = entries(users).find(|&(name, uid, _)| name == wanted && uid != 0)?;
-    Some(Account { uid, gid, name: name.to_owned(), switch: true })
+    Some(Account { uid, gid, name: name.to_owned(), switches_user: true })
 }
 
 fn name_of(users: &str, wanted: u32) -> String {
@@ -110,7 +112,7 @@ fn name_of(users: &str, wanted: u32) -> String {
 /// does not exist yet, the existing part counts. Only checked if this process is root and so would
 /// not notice itself.
 pub(super) fn obstacle(path: &Path, account: &Account) -> Option<PathBuf> {
-    if !account.switch {
+    if !account.switches_user {
         return None;
     }
     let existing = path.ancestors().find_map(|folder| folder.canonicalize().ok())?;
@@ -142,7 +144,7 @@ mod tests {
                          postgres:x:101:104::/var/lib/postgresql:/bin/bash\n";
 
     fn account(uid: u32, gid: u32, name: &str, switch: bool) -> Account {
-        Account { uid, gid, name: name.into(), switch }
+        Account { uid, gid, name: name.into(), switches_user: switch }
     }
 
     fn check(we: (u32, u32), owner: Option<u32>, users: &str, then: &Account) {

@@ -32,35 +32,40 @@ pub(super) struct Binaries {
 
 /// Usable directories, best first, and each place that was searched, for people.
 #[derive(Debug, Default)]
-pub(super) struct Search {
+pub(super) struct SearchResult {
     pub(super) found: Vec<Binaries>,
     pub(super) searched: Vec<String>,
 }
 
 /// Searches all places, or only the directory that the operator named.
-pub(super) fn search(options: &Options, account: &Account) -> Result<Search, PostgresError> {
+pub(super) fn search(options: &Options, account: &Account) -> Result<SearchResult, PostgresError> {
     if let Some(dir) = &options.pg_bin {
         return match probe(dir, account) {
-            Ok(binaries) => Ok(Search { found: vec![binaries], searched: Vec::new() }),
+            Ok(binaries) => Ok(SearchResult { found: vec![binaries], searched: Vec::new() }),
             Err(why) => Err(PostgresError::UnusableBinaries { dir: dir.clone(), why }),
         };
     }
-    let mut search = Search::default();
+    let mut search = SearchResult::default();
     search.searched.push("DATABASE_URL and SABACC_PG_BIN: not set".into());
     let on_path = std::env::split_paths(&options.environment.path);
     let on_path = on_path.filter(|dir| dir.is_absolute() && dir.join("postgres").exists());
-    search.look("PATH", on_path, account);
+    search.probe_all("PATH", on_path, account);
     let packaged = &options.environment.packaged;
     let pattern = format!("{}/*/bin", packaged.display());
-    search.look(&pattern, newest_first(packaged), account);
+    search.probe_all(&pattern, newest_first(packaged), account);
     let fetched = fetch::home(&fetch::cache_dir(options, account));
     let cached = fetched.exists().then(|| fetch::programs(&fetched));
-    search.look(&format!("fetched copy in {}", fetched.display()), cached, account);
+    search.probe_all(&format!("fetched copy in {}", fetched.display()), cached, account);
     Ok(search)
 }
 
-impl Search {
-    fn look(&mut self, place: &str, dirs: impl IntoIterator<Item = PathBuf>, account: &Account) {
+impl SearchResult {
+    fn probe_all(
+        &mut self,
+        place: &str,
+        dirs: impl IntoIterator<Item = PathBuf>,
+        account: &Account,
+    ) {
         let mut dirs = dirs.into_iter().peekable();
         if dirs.peek().is_none() {
             self.searched.push(format!("{place}: nothing there"));
@@ -98,8 +103,8 @@ pub(super) fn probe(dir: &Path, account: &Account) -> Result<Binaries, String> {
     // Resolves a link, so that the programs find their own libraries and each other.
     let real = dir.join("postgres").canonicalize().map_err(|e| format!("`postgres`: {e}"))?;
     let dir = real.parent().unwrap_or(dir).to_owned();
-    let server = ask_version(&dir, "postgres", account)?;
-    let maker = ask_version(&dir, "initdb", account)?;
+    let server = read_version(&dir, "postgres", account)?;
+    let maker = read_version(&dir, "initdb", account)?;
     if server != maker {
         return Err(format!("`postgres` is {} but `initdb` is {}", server.text, maker.text));
     }
@@ -109,7 +114,7 @@ pub(super) fn probe(dir: &Path, account: &Account) -> Result<Binaries, String> {
     Ok(Binaries { dir, version: server })
 }
 
-fn ask_version(dir: &Path, program: &str, account: &Account) -> Result<Version, String> {
+fn read_version(dir: &Path, program: &str, account: &Account) -> Result<Version, String> {
     let output = output_unless_busy(account.command(dir.join(program)).arg("--version"));
     let Output { status, stdout, stderr } = match output {
         Ok(output) => output,
@@ -121,7 +126,7 @@ fn ask_version(dir: &Path, program: &str, account: &Account) -> Result<Version, 
         return Err(format!("`{program}` does not run as {} ({status}) {said}", account.name));
     }
     let told = String::from_utf8_lossy(&stdout);
-    parse(&told).ok_or_else(|| format!("`{program} --version` says {:?}", told.trim()))
+    parse_version(&told).ok_or_else(|| format!("`{program} --version` says {:?}", told.trim()))
 }
 
 /// Runs a program and retries while it is busy. A program that was just unpacked can be busy: a
@@ -138,7 +143,7 @@ fn output_unless_busy(command: &mut Command) -> std::io::Result<Output> {
 }
 
 /// Parses `postgres (PostgreSQL) 15.13 (Debian …)`.
-fn parse(told: &str) -> Option<Version> {
+fn parse_version(told: &str) -> Option<Version> {
     let (_, rest) = told.split_once("(PostgreSQL) ")?;
     let text = rest.split_whitespace().next()?;
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
@@ -176,7 +181,7 @@ mod tests {
     fn versions_as_programs_tell_them() {
         let check = |told: &str, then: Option<(u32, &str)>| {
             let then = then.map(|(major, text)| Version { major, text: text.into() });
-            assert_eq!(parse(told), then, "{told}");
+            assert_eq!(parse_version(told), then, "{told}");
         };
         check("postgres (PostgreSQL) 15.13 (Debian 15.13-0+deb12u1)\n", Some((15, "15.13")));
         check("initdb (PostgreSQL) 18beta1\n", Some((18, "18beta1")));
@@ -236,7 +241,7 @@ mod tests {
             ..Environment::default()
         };
         let options = Options::new(top.path(), environment);
-        let Search { found, searched } = search(&options, &account).unwrap();
+        let SearchResult { found, searched } = search(&options, &account).unwrap();
         let found: Vec<&str> = found.iter().map(|b| b.version.text.as_str()).collect();
         assert_eq!(found, ["16.1", "17.5", "15.13"]);
         let searched = searched.join("\n");

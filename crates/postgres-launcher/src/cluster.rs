@@ -38,15 +38,15 @@ impl Cluster {
         let exists = in_use(&data.join("postgres"))?;
         let account = Account::choose(exists.then(|| data.join("postgres")).as_deref())?;
         // The server's user has to pass through, and needs to see nothing.
-        files::make_dirs(&data, if account.switch { 0o711 } else { 0o700 })?;
+        files::make_dirs(&data, if account.switches_user { 0o711 } else { 0o700 })?;
         let data = data.canonicalize().map_err(PostgresError::io("finding", &data))?;
         if options.ephemeral {
-            account.own(&data)?;
+            account.give_ownership(&data)?;
         }
         if let Some(obstacle) = account::obstacle(&data, &account) {
             return Err(PostgresError::Unreachable { path: data, obstacle, user: account.name });
         }
-        let mut tries = options.patience.as_millis() / POLL.as_millis();
+        let mut tries = options.predecessor_timeout.as_millis() / POLL.as_millis();
         let lock = lock(&data, &mut tries)?;
         let dir = data.join("postgres");
         await_predecessor(&data, &dir, &mut tries)?;
@@ -76,7 +76,7 @@ impl Cluster {
         }
         let new = self.data.join("postgres.new");
         files::remove(&new)?;
-        let made = self.fill(&new, binaries, options);
+        let made = self.create_or_copy(&new, binaries, options);
         if made.is_err() {
             // The first error is reported even if the removal fails too. A full disk is relieved by
             // the removal.
@@ -89,7 +89,7 @@ impl Cluster {
     }
 
     /// Makes or copies a cluster. Returns its password.
-    fn fill(
+    fn create_or_copy(
         &self,
         new: &Path,
         binaries: &Binaries,
@@ -105,7 +105,7 @@ impl Cluster {
         }
         let password = self.initdb(new, binaries, options)?;
         let draft = templates.join(format!(".{}", random_hex::<8>()));
-        let kept = self.keep(new, &password, &draft);
+        let kept = self.save_template(new, &password, &draft);
         // Another process may have made the template first. Without one, the next cluster only
         // takes longer.
         if kept.is_err() || std::fs::rename(&draft, &template).is_err() {
@@ -114,7 +114,7 @@ impl Cluster {
         Ok(password)
     }
 
-    fn keep(&self, new: &Path, password: &str, draft: &Path) -> Result<(), PostgresError> {
+    fn save_template(&self, new: &Path, password: &str, draft: &Path) -> Result<(), PostgresError> {
         files::make_dirs(draft, 0o700)?;
         files::copy_tree(new, &draft.join("cluster"), &self.account)?;
         files::write_private(&draft.join("password"), password)
@@ -130,7 +130,7 @@ impl Cluster {
         let password = random_hex::<32>();
         let password_file = self.data.join("postgres.new.password");
         files::write_private(&password_file, &password)?;
-        self.account.own(&password_file)?;
+        self.account.give_ownership(&password_file)?;
         let program = binaries.dir.join("initdb");
         let mut command = self.account.command(&program);
         command.arg("--pgdata").arg(new).arg("--pwfile").arg(&password_file);
@@ -214,8 +214,8 @@ fn await_predecessor(data: &Path, dir: &Path, tries: &mut u128) -> Result<(), Po
             }
             // Processes of a killed server may outlive it for a moment. The PID file keeps another
             // server away from the memory and files that they share.
-            Some(_) | None if is_worked_in(dir) && *tries > 0 => pause(tries),
-            Some(_) | None if is_worked_in(dir) => {
+            Some(_) | None if has_processes(dir) && *tries > 0 => pause(tries),
+            Some(_) | None if has_processes(dir) => {
                 return Err(PostgresError::AlreadyRunning { data: data.to_owned(), pid: None });
             }
             Some(_) | None => return files::remove(&note),
@@ -234,7 +234,7 @@ fn is_server(pid: i32, dir: &Path) -> bool {
 }
 
 /// Whether any process works in the cluster's directory, as far as can be seen.
-fn is_worked_in(dir: &Path) -> bool {
+fn has_processes(dir: &Path) -> bool {
     let Ok(processes) = std::fs::read_dir("/proc") else { return false };
     let folder = |process: std::fs::DirEntry| std::fs::read_link(process.path().join("cwd")).ok();
     processes.flatten().filter_map(folder).any(|folder| folder == dir)
@@ -252,7 +252,7 @@ mod tests {
 
     fn impatient(data: &Path) -> Options {
         let patience = Duration::from_millis(200);
-        Options { patience, ..Options::new(data, Environment::read()) }
+        Options { predecessor_timeout: patience, ..Options::new(data, Environment::read()) }
     }
 
     fn open_folder() -> tempfile::TempDir {
@@ -344,7 +344,7 @@ mod tests {
         let mut cluster = Cluster::claim(&options).unwrap();
         let binaries = crate::binaries::search(&options, &cluster.account).unwrap();
         let (uid, gid) = (4_711_000, 4_711_000);
-        cluster.account = Account { uid, gid, name: "user 4711000".into(), switch: true };
+        cluster.account = Account { uid, gid, name: "user 4711000".into(), switches_user: true };
         let error = cluster.initialise(&binaries.found[0], &options).unwrap_err();
         assert!(matches!(error, PostgresError::NamelessUser), "{error}");
         assert!(!cluster.dir.exists() && !cluster.data.join("postgres.new").exists());

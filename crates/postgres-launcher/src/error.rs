@@ -23,7 +23,7 @@ pub enum PostgresError {
         searched: Vec<String>,
     },
     #[error("the database of DATABASE_URL ({address}) cannot be used: {source}")]
-    Given { address: String, source: sqlx::Error },
+    DatabaseUrl { address: String, source: sqlx::Error },
     #[error(
         "the database of DATABASE_URL ({address}) is PostgreSQL {version}; at least \
          {OLDEST_MAJOR} is needed"
@@ -126,7 +126,7 @@ impl PostgresError {
 
     /// Turns a failed start into [`PostgresError::KeepsDying`] for a server that died `times`
     /// times.
-    pub(super) fn again_and_again(self, times: usize) -> Self {
+    pub(super) fn into_keeps_dying(self, times: usize) -> Self {
         if let Self::Start { cluster, output } = self {
             return Self::KeepsDying { cluster, times, output };
         }
@@ -180,7 +180,7 @@ mod tests {
         check("initdb: error: could not write file \"x\": No space left on device\n", full);
         check("FATAL: could not extend file \"base/1\": Disk quota exceeded", full);
         check("FATAL:  something else\n", "");
-        let nameless = "initdb: error: could not look up effective user ID 4711: user does not \
+        let nameless = "initdb: could not look up effective user ID 4711: user does not \
                         exist\n";
         check(nameless, &PostgresError::NamelessUser.to_string());
         let busy = PostgresError::AlreadyRunning { data: "/data".into(), pid: None };

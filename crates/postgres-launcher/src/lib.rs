@@ -24,9 +24,9 @@ mod binaries;
 mod cluster;
 mod environment;
 mod error;
+mod external;
 mod fetch;
 mod files;
-mod given;
 mod server;
 mod supervisor;
 mod url;
@@ -42,7 +42,7 @@ use tokio_util::task::AbortOnDropHandle;
 pub use environment::{Environment, default_data_dir};
 pub use error::PostgresError;
 
-use binaries::{Binaries, Search};
+use binaries::{Binaries, SearchResult};
 use cluster::Cluster;
 use server::Server;
 use supervisor::Supervisor;
@@ -74,7 +74,7 @@ pub struct Options {
     /// Directory that keeps fresh clusters to copy from, which is quicker than making one.
     pub templates: Option<PathBuf>,
     /// Longest time to wait for a server that still runs in the same directory.
-    pub patience: Duration,
+    pub predecessor_timeout: Duration,
     /// Relevant variables of the process.
     pub environment: Environment,
 }
@@ -93,7 +93,7 @@ impl Options {
             interactive: false,
             ephemeral: false,
             templates: None,
-            patience: Duration::from_secs(20),
+            predecessor_timeout: Duration::from_secs(20),
             environment,
         }
     }
@@ -104,19 +104,19 @@ impl Options {
 pub struct Postgres {
     url: String,
     about: String,
-    held: Held,
+    ownership: Ownership,
 }
 
 /// Ownership of a PostgreSQL server.
-enum Held {
+enum Ownership {
     /// Run by others.
-    Elsewhere,
+    External,
     /// Run by others and checked from time to time.
-    WatchedOver {
+    ExternalWatched {
         _watch: AbortOnDropHandle<()>,
     },
     Private(Box<Server>),
-    LookedAfter(Supervisor),
+    Supervised(Supervisor),
 }
 
 /// Leaves the address out, since it holds a password.
@@ -132,34 +132,34 @@ impl fmt::Debug for Postgres {
 /// See [`PostgresError`]. A server that was started is stopped again.
 pub async fn obtain(options: &Options) -> Result<Postgres, PostgresError> {
     if let Some(url) = &options.database_url {
-        return given::open(url).await;
+        return external::open(url).await;
     }
     let options = options.clone();
     let started = tokio::task::spawn_blocking(move || start_private(&options)).await;
     let mut server = started.unwrap_or_else(|e| std::panic::resume_unwind(e.into_panic()))?;
-    server.ready().await?;
+    server.wait_until_ready().await?;
     let (url, about) = (server.url(DATABASE), server.describe());
-    Ok(Postgres { url, about, held: Held::Private(Box::new(server)) })
+    Ok(Postgres { url, about, ownership: Ownership::Private(Box::new(server)) })
 }
 
 fn start_private(options: &Options) -> Result<Server, PostgresError> {
     let cluster = Cluster::claim(options)?;
-    let binaries = programs(options, &cluster)?;
+    let binaries = find_binaries(options, &cluster)?;
     cluster.initialise(&binaries, options)?;
     Server::start(cluster, &binaries, options)
 }
 
 /// Finds the first programs that can run this cluster. Fetches them if there are none and fetching
 /// is agreed to.
-fn programs(options: &Options, cluster: &Cluster) -> Result<Binaries, PostgresError> {
-    let Search { found, searched } = binaries::search(options, &cluster.account)?;
+fn find_binaries(options: &Options, cluster: &Cluster) -> Result<Binaries, PostgresError> {
+    let SearchResult { found, searched } = binaries::search(options, &cluster.account)?;
     let made_by = cluster.major()?;
     let fits = |b: &Binaries| made_by.is_none_or(|major| major == b.version.major);
     if let Some(binaries) = found.iter().find(|b| fits(b)) {
         return Ok(binaries.clone());
     }
     let fetching_helps = made_by.is_none_or(|major| major == fetch::MAJOR);
-    if fetching_helps && fetch::wanted(options)? {
+    if fetching_helps && fetch::is_wanted(options)? {
         let dir = fetch::fetch(&fetch::cache_dir(options, &cluster.account))?;
         return binaries::probe(&dir, &cluster.account)
             .map_err(|why| PostgresError::UnusableBinaries { dir, why });
@@ -204,25 +204,25 @@ impl Postgres {
     /// A database given by address is checked, with a log line once a minute while it does not
     /// answer. Needs a running tokio runtime, whose end is the server's too.
     #[must_use]
-    pub fn look_after(self) -> Self {
-        let Postgres { url, about, held } = self;
+    pub fn supervise(self) -> Self {
+        let Postgres { url, about, ownership: held } = self;
         let held = match held {
-            Held::Elsewhere => {
-                let watch = tokio::spawn(supervisor::watch_over(url.clone()));
-                Held::WatchedOver { _watch: AbortOnDropHandle::new(watch) }
+            Ownership::External => {
+                let watch = tokio::spawn(supervisor::watch_external(url.clone()));
+                Ownership::ExternalWatched { _watch: AbortOnDropHandle::new(watch) }
             }
-            Held::Private(server) => Held::LookedAfter(Supervisor::start(*server)),
-            watched @ (Held::WatchedOver { .. } | Held::LookedAfter(_)) => watched,
+            Ownership::Private(server) => Ownership::Supervised(Supervisor::start(*server)),
+            watched @ (Ownership::ExternalWatched { .. } | Ownership::Supervised(_)) => watched,
         };
-        Postgres { url, about, held }
+        Postgres { url, about, ownership: held }
     }
 
     /// Waits until the supervisor gives the server up: it cannot start again, or dies again and
     /// again. Never ends for an unsupervised server.
-    pub async fn given_up(&self) -> Arc<PostgresError> {
-        match &self.held {
-            Held::LookedAfter(supervisor) => supervisor.given_up().await,
-            Held::Elsewhere | Held::WatchedOver { .. } | Held::Private(_) => {
+    pub async fn wait_until_given_up(&self) -> Arc<PostgresError> {
+        match &self.ownership {
+            Ownership::Supervised(supervisor) => supervisor.wait_until_given_up().await,
+            Ownership::External | Ownership::ExternalWatched { .. } | Ownership::Private(_) => {
                 std::future::pending().await
             }
         }
@@ -230,12 +230,12 @@ impl Postgres {
 
     /// Checks whether the server answers, for two seconds at most.
     pub async fn answers(&self) -> bool {
-        match &self.held {
-            Held::LookedAfter(supervisor) if supervisor.is_given_up() => false,
-            Held::LookedAfter(_)
-            | Held::Elsewhere
-            | Held::WatchedOver { .. }
-            | Held::Private(_) => supervisor::answers(&self.url).await,
+        match &self.ownership {
+            Ownership::Supervised(supervisor) if supervisor.is_given_up() => false,
+            Ownership::Supervised(_)
+            | Ownership::External
+            | Ownership::ExternalWatched { .. }
+            | Ownership::Private(_) => supervisor::answers(&self.url).await,
         }
     }
 
@@ -245,10 +245,10 @@ impl Postgres {
     /// # Errors
     /// [`PostgresError::StillRunning`] if the server is not down after a minute.
     pub async fn stop(self) -> Result<(), PostgresError> {
-        match self.held {
-            Held::Private(server) => server.stop().await,
-            Held::LookedAfter(supervisor) => supervisor.stop().await,
-            Held::Elsewhere | Held::WatchedOver { .. } => Ok(()),
+        match self.ownership {
+            Ownership::Private(server) => server.stop().await,
+            Ownership::Supervised(supervisor) => supervisor.stop().await,
+            Ownership::External | Ownership::ExternalWatched { .. } => Ok(()),
         }
     }
 }
@@ -269,7 +269,8 @@ mod tests {
     #[test]
     fn debug_output_holds_no_password() {
         let url = "postgres://owner:hunter2@host/db".to_owned();
-        let postgres = Postgres { url, about: "PostgreSQL 15".into(), held: Held::Elsewhere };
+        let postgres =
+            Postgres { url, about: "PostgreSQL 15".into(), ownership: Ownership::External };
         assert!(!format!("{postgres:?}").contains("hunter2"));
     }
 }

@@ -24,22 +24,22 @@ const POLL: Duration = Duration::from_millis(20);
 /// may take long; the bound is for one that is stuck.
 const READY_TRIES: u32 = 10 * 60 * 50;
 const STOP_TRIES: u32 = 60 * 50;
-const KEPT_LINES: usize = 40;
+const MAX_OUTPUT_LINES: usize = 40;
 /// Time between two checks whether the server lives.
-const LOOK: Duration = Duration::from_millis(100);
+const LIVENESS_POLL: Duration = Duration::from_millis(100);
 /// Time between two starts while processes of a dead server are left. The number of starts follows.
-const LEFTOVER: Duration = Duration::from_millis(250);
+const LEFTOVER_PAUSE: Duration = Duration::from_millis(250);
 const LEFTOVER_TRIES: u32 = 120;
-const LAST_WORDS_TRIES: u32 = 50;
+const OUTPUT_END_TRIES: u32 = 50;
 /// Bytes of the longest socket directory: the smallest path limit of any system (103 on macOS, 107
 /// on Linux) less the length of `/.s.PGSQL.5432`.
-const LONGEST_SOCKET_DIR: usize = 103 - 14;
+const MAX_SOCKET_DIR_BYTES: usize = 103 - 14;
 
 /// Server of a private cluster. It stops some moments after this value is dropped.
 pub(super) struct Server {
     cluster: Cluster,
     version: Version,
-    sockets: Sockets,
+    sockets: SocketDirectory,
     password: String,
     /// Executable of the server.
     program: PathBuf,
@@ -53,16 +53,16 @@ pub(super) struct Server {
 struct Process {
     watch: Child,
     /// Write end of the pipe that keeps the server alive.
-    hold: Option<ChildStdin>,
-    said: Said,
+    keepalive_pipe: Option<ChildStdin>,
+    output: OutputLines,
     listener: Option<JoinHandle<()>>,
 }
 
 /// Last lines of the server's output.
-type Said = Arc<Mutex<VecDeque<String>>>;
+type OutputLines = Arc<Mutex<VecDeque<String>>>;
 
 /// Directory of the server's socket.
-struct Sockets {
+struct SocketDirectory {
     dir: String,
     /// Whether it was created for this run.
     temporary: bool,
@@ -71,7 +71,7 @@ struct Sockets {
 impl Process {
     fn spawn(
         cluster: &Cluster,
-        sockets: &Sockets,
+        sockets: &SocketDirectory,
         program: &Path,
         fsync: bool,
         ephemeral: bool,
@@ -88,13 +88,13 @@ impl Process {
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
         let mut watch = command.spawn().map_err(PostgresError::io("running", program))?;
         let hold = watch.stdin.take();
-        let said = Said::default();
-        let listener = watch.stderr.take().map(|stderr| listen(stderr, Arc::clone(&said)));
-        Ok(Self { watch, hold, said, listener })
+        let said = OutputLines::default();
+        let listener = watch.stderr.take().map(|stderr| collect_output(stderr, Arc::clone(&said)));
+        Ok(Self { watch, keepalive_pipe: hold, output: said, listener })
     }
 
     /// Whether the process has ended. A process that cannot be checked counts as ended.
-    fn ended(&mut self) -> bool {
+    fn has_ended(&mut self) -> bool {
         !matches!(self.watch.try_wait(), Ok(None))
     }
 }
@@ -108,7 +108,7 @@ impl Server {
     ) -> Result<Self, PostgresError> {
         let password = cluster.password()?;
         let runtime_dir = options.environment.runtime_dir.as_deref();
-        let sockets = Sockets::choose(&cluster.dir, runtime_dir, &cluster.account)?;
+        let sockets = SocketDirectory::choose(&cluster.dir, runtime_dir, &cluster.account)?;
         let program = binaries.dir.join("postgres");
         let (fsync, ephemeral) = (options.fsync, options.ephemeral);
         let process = Process::spawn(&cluster, &sockets, &program, fsync, ephemeral)?;
@@ -122,7 +122,7 @@ impl Server {
     pub(super) async fn restart(&mut self) -> Result<(), PostgresError> {
         let mut tries = LEFTOVER_TRIES;
         loop {
-            self.sockets.make_again(&self.cluster.account)?;
+            self.sockets.recreate_if_missing(&self.cluster.account)?;
             self.process = Process::spawn(
                 &self.cluster,
                 &self.sockets,
@@ -130,44 +130,44 @@ impl Server {
                 self.fsync,
                 self.ephemeral,
             )?;
-            match self.ready().await {
+            match self.wait_until_ready().await {
                 Err(error) if error.is_leftover() && tries > 0 => tries -= 1,
                 outcome => return outcome,
             }
-            tokio::time::sleep(LEFTOVER).await;
+            tokio::time::sleep(LEFTOVER_PAUSE).await;
         }
     }
 
     /// Waits for the server's end. Returns the reason, as far as the server's output tells it.
-    pub(super) async fn ended(&mut self) -> PostgresError {
-        while !self.process.ended() {
-            tokio::time::sleep(LOOK).await;
+    pub(super) async fn wait_until_ended(&mut self) -> PostgresError {
+        while !self.process.has_ended() {
+            tokio::time::sleep(LIVENESS_POLL).await;
         }
-        self.died().await
+        self.reason_of_end().await
     }
 
     /// Whether the data outlives the server.
-    pub(super) const fn is_lasting(&self) -> bool {
+    pub(super) const fn is_durable(&self) -> bool {
         !self.ephemeral
     }
 
     /// Waits until the server answers and the database exists.
-    pub(super) async fn ready(&mut self) -> Result<(), PostgresError> {
-        let answered = self.answered().await;
+    pub(super) async fn wait_until_ready(&mut self) -> Result<(), PostgresError> {
+        let answered = self.wait_for_answer().await;
         if answered.is_err() {
-            self.process.hold = None;
+            self.process.keepalive_pipe = None;
             // The failure to start is reported even if the stop fails too.
-            let _ = self.stopped().await;
+            let _ = self.wait_until_stopped().await;
         }
         answered
     }
 
-    async fn answered(&mut self) -> Result<(), PostgresError> {
+    async fn wait_for_answer(&mut self) -> Result<(), PostgresError> {
         let address = self.url(OWNER);
         let mut tries = READY_TRIES;
         let mut connection = loop {
-            if self.process.ended() {
-                return Err(self.died().await);
+            if self.process.has_ended() {
+                return Err(self.reason_of_end().await);
             }
             match PgConnection::connect(&address).await {
                 Ok(connection) => break connection,
@@ -176,7 +176,7 @@ impl Server {
             }
             tokio::time::sleep(POLL).await;
         };
-        let made = make_database(&mut connection).await;
+        let made = create_database_if_missing(&mut connection).await;
         // The connection is no longer needed, so an error of the close does not matter.
         let _ = connection.close().await;
         made.map_err(|source| self.no_answer(source))
@@ -189,15 +189,15 @@ impl Server {
     }
 
     /// Reason of the server's end, from its output.
-    async fn died(&mut self) -> PostgresError {
+    async fn reason_of_end(&mut self) -> PostgresError {
         // The output is complete when the last process of the server has ended.
-        for _ in 0..LAST_WORDS_TRIES {
+        for _ in 0..OUTPUT_END_TRIES {
             if self.process.listener.as_ref().is_none_or(JoinHandle::is_finished) {
                 break;
             }
             tokio::time::sleep(POLL).await;
         }
-        let said = self.process.said.lock().unwrap_or_else(PoisonError::into_inner);
+        let said = self.process.output.lock().unwrap_or_else(PoisonError::into_inner);
         let output = said.iter().map(String::as_str).collect::<Vec<_>>().join("\n");
         let cluster = self.cluster.dir.clone();
         PostgresError::recognise(&output, &cluster)
@@ -205,11 +205,11 @@ impl Server {
     }
 
     pub(super) async fn stop(mut self) -> Result<(), PostgresError> {
-        self.process.hold = None;
-        self.stopped().await
+        self.process.keepalive_pipe = None;
+        self.wait_until_stopped().await
     }
 
-    async fn stopped(&mut self) -> Result<(), PostgresError> {
+    async fn wait_until_stopped(&mut self) -> Result<(), PostgresError> {
         for _ in 0..STOP_TRIES {
             let dir = &self.cluster.dir;
             let waited = self.process.watch.try_wait();
@@ -236,7 +236,7 @@ impl Server {
     }
 }
 
-impl Sockets {
+impl SocketDirectory {
     /// Chooses the cluster's own directory, which only its owner can enter. If its path is too long
     /// for a socket or not UTF-8, creates a private directory with a short path.
     fn choose(
@@ -245,14 +245,14 @@ impl Sockets {
         account: &Account,
     ) -> Result<Self, PostgresError> {
         let fits = |dir: &Path| {
-            dir.to_str().filter(|dir| dir.len() <= LONGEST_SOCKET_DIR).map(str::to_owned)
+            dir.to_str().filter(|dir| dir.len() <= MAX_SOCKET_DIR_BYTES).map(str::to_owned)
         };
         if let Some(dir) = fits(cluster) {
             return Ok(Self { dir, temporary: false });
         }
         let name = format!("sabacc-{}", random_hex::<8>());
         // Another user cannot enter the caller's runtime directory.
-        let runtime_dir = runtime_dir.filter(|dir| !account.switch && dir.is_dir());
+        let runtime_dir = runtime_dir.filter(|dir| !account.switches_user && dir.is_dir());
         let own = runtime_dir.map(|dir| dir.join(&name)).as_deref().and_then(fits);
         let dir = own.unwrap_or_else(|| format!("/tmp/{name}"));
         files::make_private_dir(&PathBuf::from(&dir), account)?;
@@ -260,7 +260,7 @@ impl Sockets {
     }
 
     /// Creates a temporary directory again if it was removed with the server.
-    fn make_again(&self, account: &Account) -> Result<(), PostgresError> {
+    fn recreate_if_missing(&self, account: &Account) -> Result<(), PostgresError> {
         let path = Path::new(&self.dir);
         if !self.temporary || path.is_dir() {
             return Ok(());
@@ -271,7 +271,7 @@ impl Sockets {
 
 /// Settings that differ from the defaults. They are given at every start, so that older clusters
 /// follow.
-fn settings(sockets: &Sockets, fsync: bool) -> Vec<String> {
+fn settings(sockets: &SocketDirectory, fsync: bool) -> Vec<String> {
     let on = |setting: &str| format!("{setting}={}", if fsync { "on" } else { "off" });
     let fixed = [
         "listen_addresses=",
@@ -303,7 +303,7 @@ fn settings(sockets: &Sockets, fsync: bool) -> Vec<String> {
 }
 
 /// Forwards the server's output to the log and keeps its last lines.
-fn listen(stderr: ChildStderr, said: Said) -> JoinHandle<()> {
+fn collect_output(stderr: ChildStderr, said: OutputLines) -> JoinHandle<()> {
     std::thread::spawn(move || {
         let lines = BufReader::new(stderr).split(b'\n');
         for line in lines.map_while(Result::ok) {
@@ -318,7 +318,7 @@ fn listen(stderr: ChildStderr, said: Said) -> JoinHandle<()> {
                 tracing::debug!(target: "postgres", "{line}");
             }
             let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
-            if said.len() == KEPT_LINES {
+            if said.len() == MAX_OUTPUT_LINES {
                 said.pop_front();
             }
             said.push_back(line);
@@ -335,7 +335,7 @@ fn is_not_yet(error: &sqlx::Error) -> bool {
     }
 }
 
-async fn make_database(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
+async fn create_database_if_missing(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
     let exists: bool =
         sqlx::query_scalar("SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)")
             .bind(DATABASE)
@@ -355,11 +355,11 @@ mod tests {
     fn a_long_folder_gets_a_short_private_socket_folder() {
         let account = Account::choose(None).unwrap();
         let short = Path::new("/var/lib/sabacc/postgres");
-        let own = Sockets::choose(short, None, &account).unwrap();
+        let own = SocketDirectory::choose(short, None, &account).unwrap();
         assert_eq!((own.dir.as_str(), own.temporary), ("/var/lib/sabacc/postgres", false));
         let long = PathBuf::from(format!("/{}", "long".repeat(30)));
-        let other = Sockets::choose(&long, Some(&long), &account).unwrap();
-        assert!(other.temporary && other.dir.len() <= LONGEST_SOCKET_DIR, "{}", other.dir);
+        let other = SocketDirectory::choose(&long, Some(&long), &account).unwrap();
+        assert!(other.temporary && other.dir.len() <= MAX_SOCKET_DIR_BYTES, "{}", other.dir);
         let found = std::fs::metadata(&other.dir).unwrap();
         use std::os::unix::fs::MetadataExt as _;
         assert_eq!((found.mode() & 0o777, found.uid()), (0o700, account.uid));

@@ -19,19 +19,19 @@ use super::server::Server;
 use super::{PostgresError, url};
 
 /// Deaths within [`SPAN`] that are still followed by a restart.
-const DEATHS: usize = 3;
-const SPAN: Duration = Duration::from_mins(10);
+const MAX_DEATHS: usize = 3;
+const DEATHS_WINDOW: Duration = Duration::from_mins(10);
 /// Longest time until a check is answered.
-const ANSWER: Duration = Duration::from_secs(2);
+const CHECK_TIMEOUT: Duration = Duration::from_secs(2);
 /// Time between two checks of a database that others run.
-const ASK: Duration = Duration::from_secs(5);
+const CHECK_INTERVAL: Duration = Duration::from_secs(5);
 /// Time between two log lines about one outage.
-const TELL: Duration = Duration::from_mins(1);
+const LOG_INTERVAL: Duration = Duration::from_mins(1);
 
 /// Supervised server. It stops some moments after this value is dropped.
 pub(super) struct Supervisor {
     stopping: DropGuard,
-    ended: watch::Receiver<Option<Arc<PostgresError>>>,
+    given_up: watch::Receiver<Option<Arc<PostgresError>>>,
     task: JoinHandle<Result<(), PostgresError>>,
 }
 
@@ -41,12 +41,12 @@ impl Supervisor {
         let stopping = CancellationToken::new();
         let (sender, ended) = watch::channel(None);
         let task = tokio::spawn(supervise(server, stopping.clone(), sender));
-        Supervisor { stopping: stopping.drop_guard(), ended, task }
+        Supervisor { stopping: stopping.drop_guard(), given_up: ended, task }
     }
 
     /// Waits until the server is given up. Returns the reason.
-    pub(super) async fn given_up(&self) -> Arc<PostgresError> {
-        let mut ended = self.ended.clone();
+    pub(super) async fn wait_until_given_up(&self) -> Arc<PostgresError> {
+        let mut ended = self.given_up.clone();
         let error = ended.wait_for(Option::is_some).await.map(|error| error.clone());
         match error {
             Ok(Some(error)) => error,
@@ -57,7 +57,7 @@ impl Supervisor {
 
     /// Whether the server was given up.
     pub(super) fn is_given_up(&self) -> bool {
-        self.ended.borrow().is_some()
+        self.given_up.borrow().is_some()
     }
 
     /// Stops the server and waits until it is down.
@@ -72,7 +72,7 @@ async fn supervise(
     stopping: CancellationToken,
     given_up: watch::Sender<Option<Arc<PostgresError>>>,
 ) -> Result<(), PostgresError> {
-    let error = stopping.run_until_cancelled(look_after(&mut server)).await;
+    let error = stopping.run_until_cancelled(restart_until_given_up(&mut server)).await;
     if let Some(error) = error {
         tracing::error!(target: "postgres", %error, "the database is gone for good");
         given_up.send_replace(Some(Arc::new(error)));
@@ -82,19 +82,19 @@ async fn supervise(
 }
 
 /// Restarts the server whenever it dies. Returns the reason for giving it up.
-async fn look_after(server: &mut Server) -> PostgresError {
+async fn restart_until_given_up(server: &mut Server) -> PostgresError {
     let mut deaths = VecDeque::new();
     loop {
-        let why = server.ended().await;
+        let why = server.wait_until_ended().await;
         let now = Instant::now();
         deaths.push_back(now);
-        while deaths.front().is_some_and(|death| now.duration_since(*death) > SPAN) {
+        while deaths.front().is_some_and(|death| now.duration_since(*death) > DEATHS_WINDOW) {
             deaths.pop_front();
         }
-        if deaths.len() > DEATHS {
-            return why.again_and_again(deaths.len());
+        if deaths.len() > MAX_DEATHS {
+            return why.into_keeps_dying(deaths.len());
         }
-        if !server.is_lasting() {
+        if !server.is_durable() {
             return why;
         }
         tracing::warn!(target: "postgres", %why, "the database server died: it is started again");
@@ -107,31 +107,31 @@ async fn look_after(server: &mut Server) -> PostgresError {
 
 /// Whether a database answers.
 pub(super) async fn answers(address: &str) -> bool {
-    absent(address).await.is_none()
+    check(address).await.is_none()
 }
 
 /// Reason why a database does not answer; `None` if it answers.
-async fn absent(address: &str) -> Option<String> {
-    match timeout(ANSWER, PgConnection::connect(address)).await {
+async fn check(address: &str) -> Option<String> {
+    match timeout(CHECK_TIMEOUT, PgConnection::connect(address)).await {
         Ok(Ok(connection)) => {
             // It has answered, so an error of the close does not matter.
-            let _ = timeout(ANSWER, connection.close()).await;
+            let _ = timeout(CHECK_TIMEOUT, connection.close()).await;
             None
         }
         Ok(Err(error)) => Some(error.to_string()),
-        Err(_) => Some(format!("no answer within {} s", ANSWER.as_secs())),
+        Err(_) => Some(format!("no answer within {} s", CHECK_TIMEOUT.as_secs())),
     }
 }
 
 /// Logs once a minute that a database which others run does not answer, and when it answers again.
-pub(super) async fn watch_over(address: String) {
+pub(super) async fn watch_external(address: String) {
     let shown = url::redacted(&address);
     let mut since: Option<Instant> = None;
     let mut told: Option<Instant> = None;
     loop {
-        sleep(ASK).await;
+        sleep(CHECK_INTERVAL).await;
         let now = Instant::now();
-        match (absent(&address).await, since) {
+        match (check(&address).await, since) {
             (None, None) => {}
             (None, Some(begun)) => {
                 if told.is_some() {
@@ -142,7 +142,7 @@ pub(super) async fn watch_over(address: String) {
             }
             (Some(why), begun) => {
                 let begun = *since.insert(begun.unwrap_or(now));
-                if told.is_none_or(|told| now.duration_since(told) >= TELL) {
+                if told.is_none_or(|told| now.duration_since(told) >= LOG_INTERVAL) {
                     told = Some(now);
                     let seconds = begun.elapsed().as_secs();
                     tracing::warn!(

@@ -23,7 +23,7 @@ pub(super) fn of_socket(socket: &Socket<'_>, database: &str) -> String {
 
 /// Replaces the role and password of an address. Nothing of the former ones is left.
 pub(super) fn with_role(url: &str, role: &str, password: &str) -> String {
-    let Parts { scheme, host, path, query } = split(url);
+    let UrlParts { scheme, host, path, query } = split(url);
     let mut pairs: Vec<String> = query
         .split('&')
         .filter(|pair| !matches!(pair.split('=').next(), Some("user" | "password" | "")))
@@ -48,24 +48,24 @@ pub(super) fn with_database(url: &str, database: &str) -> String {
 
 /// Address without user, password and settings, for people and logs.
 pub(super) fn redacted(url: &str) -> String {
-    let Parts { scheme, host, path, query: _ } = split(url);
+    let UrlParts { scheme, host, path, query: _ } = split(url);
     format!("{scheme}://{host}{path}")
 }
 
-struct Parts<'a> {
+struct UrlParts<'a> {
     scheme: &'a str,
     host: &'a str,
     path: &'a str,
     query: &'a str,
 }
 
-fn split(url: &str) -> Parts<'_> {
+fn split(url: &str) -> UrlParts<'_> {
     let (scheme, rest) = url.split_once("://").unwrap_or(("postgres", ""));
     let (before, query) = rest.split_once('?').unwrap_or((rest, ""));
     let slash = before.find('/').unwrap_or(before.len());
     let (authority, path) = before.split_at(slash);
     let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
-    Parts { scheme, host, path, query }
+    UrlParts { scheme, host, path, query }
 }
 
 fn encode(text: &str) -> String {

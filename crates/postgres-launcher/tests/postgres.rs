@@ -27,7 +27,7 @@ fn options(data: &Path) -> Options {
     let mut options = Options::new(data, Environment::read());
     options.database_url = None;
     options.fsync = false;
-    options.patience = Duration::from_millis(300);
+    options.predecessor_timeout = Duration::from_millis(300);
     options
 }
 
@@ -310,7 +310,7 @@ async fn a_cluster_ends_with_a_killed_process_and_starts_again_at_once() {
     let mut client = PgConnection::connect(&url).await.unwrap();
     child.kill().unwrap();
     child.wait().unwrap();
-    let patient = Options { patience: Duration::from_secs(20), ..options(data.path()) };
+    let patient = Options { predecessor_timeout: Duration::from_secs(20), ..options(data.path()) };
     let postgres = obtain(&patient).await.unwrap();
     assert!(client.ping().await.is_err());
     tell(&postgres.admin_url(), "INSERT INTO kept VALUES (1)").await.unwrap();
@@ -358,7 +358,7 @@ async fn an_ordinary_user_runs_a_cluster_too() {
     child.kill().unwrap();
     child.wait().unwrap();
     // Root takes over that user's cluster and runs it as that user.
-    let patient = Options { patience: Duration::from_secs(20), ..options(&data) };
+    let patient = Options { predecessor_timeout: Duration::from_secs(20), ..options(&data) };
     let postgres = obtain(&patient).await.unwrap();
     assert!(postgres.describe().contains("run by nobody"), "{}", postgres.describe());
     postgres.stop().await.unwrap();

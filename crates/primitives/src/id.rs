@@ -58,13 +58,13 @@ macro_rules! id {
 
         impl fmt::Display for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                hyphenated(&self.0, f)
+                write_hyphenated(&self.0, f)
             }
         }
 
         impl fmt::Debug for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                hyphenated(&self.0, f)
+                write_hyphenated(&self.0, f)
             }
         }
     };
@@ -134,17 +134,17 @@ impl From<PlayerId> for StreamId {
 }
 
 /// Milliseconds below which a UUIDv7 counts as an id without time: 2004, before any id was made.
-const FIRST_TIME: u64 = 1 << 40;
+const MIN_TIME_MS: u64 = 1 << 40;
 
 impl RequestId {
     /// Time at which the id says that it was made, to the millisecond. None for an id that is no
     /// UUIDv7.
     #[must_use]
-    pub fn made_at(self) -> Option<UnixMicros> {
+    pub fn created_at(self) -> Option<UnixMicros> {
         let [a, b, c, d, e, f, version, _, variant, ..] = self.0;
         let millis = u64::from_be_bytes([0, 0, a, b, c, d, e, f]);
         let v7 = version >> 4 == 7 && variant >> 6 == 0b10;
-        (v7 && millis >= FIRST_TIME).then_some(UnixMicros(millis.saturating_mul(1000)))
+        (v7 && millis >= MIN_TIME_MS).then_some(UnixMicros(millis.saturating_mul(1000)))
     }
 
     /// Makes an id that a service derives: 122 bits of a hash as a UUID of version 8 (RFC 9562,
@@ -203,7 +203,7 @@ fn parse(text: &str) -> Result<[u8; 16], IdError> {
 }
 
 /// Writes the id in one call: names of accounts are made of ids, and there are many of them.
-fn hyphenated(id: &[u8; 16], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+fn write_hyphenated(id: &[u8; 16], f: &mut fmt::Formatter<'_>) -> fmt::Result {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let digit = |nibble: u8| DIGITS.get(usize::from(nibble)).copied().unwrap_or(b'0');
     let mut text = [b'-'; 36];
@@ -232,17 +232,17 @@ mod tests {
     #[test]
     fn an_id_tells_its_time_and_whether_it_is_derived() {
         let v7: RequestId = "019a0000-0000-7000-8000-00000000ffff".parse().unwrap();
-        assert_eq!(v7.made_at(), Some(UnixMicros(0x019a_0000_0000 * 1000)));
+        assert_eq!(v7.created_at(), Some(UnixMicros(0x019a_0000_0000 * 1000)));
         for other in [
             "019a0000-0000-4000-8000-00000000ffff",
             "019a0000-0000-7000-0000-00000000ffff",
             "00000000-0000-7000-8000-00000000ffff",
         ] {
-            assert_eq!(other.parse::<RequestId>().unwrap().made_at(), None, "{other}");
+            assert_eq!(other.parse::<RequestId>().unwrap().created_at(), None, "{other}");
         }
         for hash in [[0; 16], [0x7f; 16], [0xff; 16]] {
             let derived = RequestId::derived(hash);
-            assert!(derived.is_derived() && derived.made_at().is_none());
+            assert!(derived.is_derived() && derived.created_at().is_none());
             assert_eq!(RequestId::derived(derived.0), derived);
         }
         assert!(!v7.is_derived());

@@ -14,6 +14,6 @@ pub use credits::{Credits, CreditsOutOfRange};
 pub use id::{
     AdjustmentId, DisputeId, HandId, HoldId, IdError, PlayerId, RequestId, StreamId, TableId,
 };
-pub use quoted::{Quoted, write_harmless};
+pub use quoted::{Quoted, write_escaped};
 pub use seat::{SeatNo, SeatNoOutOfRange};
 pub use time::UnixMicros;

@@ -9,15 +9,15 @@ pub struct Quoted<'a>(pub &'a str);
 
 impl Quoted<'_> {
     /// Largest number of characters that are repeated.
-    pub const MOST: usize = 64;
+    pub const MAX_CHARS: usize = 64;
 }
 
 impl fmt::Display for Quoted<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Quoted(text) = self;
         let mut letters = text.chars();
-        for letter in letters.by_ref().take(Quoted::MOST) {
-            write_harmless(f, letter)?;
+        for letter in letters.by_ref().take(Quoted::MAX_CHARS) {
+            write_escaped(f, letter)?;
         }
         if letters.next().is_some() { f.write_char('…') } else { Ok(()) }
     }
@@ -25,7 +25,7 @@ impl fmt::Display for Quoted<'_> {
 
 /// Writes a character so that it changes nothing but the text: control characters, and those that
 /// reorder or hide others, are escaped.
-pub fn write_harmless(to: &mut impl fmt::Write, letter: char) -> fmt::Result {
+pub fn write_escaped(to: &mut impl fmt::Write, letter: char) -> fmt::Result {
     let reorders = matches!(
         letter,
         '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}'

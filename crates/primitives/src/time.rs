@@ -26,7 +26,7 @@ impl fmt::Display for UnixMicros {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let seconds = self.0 / 1_000_000;
         let (days, second) = (seconds / 86_400, seconds % 86_400);
-        let (year, month, day) = civil(days);
+        let (year, month, day) = civil_date(days);
         let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
         let millis = self.0 / 1000 % 1000;
         write!(f, "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{millis:03}Z")
@@ -41,7 +41,7 @@ impl fmt::Debug for UnixMicros {
 
 /// Year, month and day of a number of days since 1970-01-01, in the proleptic Gregorian calendar.
 /// It works in eras of 400 years; a year is counted from March, so that the leap day is its last.
-fn civil(days: u64) -> (u64, u64, u64) {
+fn civil_date(days: u64) -> (u64, u64, u64) {
     let shifted = days + 719_468;
     let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
     let year_of_era =

@@ -9,7 +9,8 @@ use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
 use primitives::{Credits, SeatNo};
 use rules::{
-    ALL, Cards, Event, Hand, RuleSet, Scale, Setup, Variant, evolve, line, notation, play,
+    ALL, Cards, Evaluator, Event, Hand, RuleSet, Setup, Variant, evolve, history_line, notation,
+    play,
 };
 
 fn main() {
@@ -48,7 +49,7 @@ fn chooser(mut state: u64) -> impl FnMut(u64) -> u64 {
 impl Table {
     fn setup(self) -> Setup {
         let rules = RuleSet::defaults(self.variant);
-        let stack = rules.due(Credits::ZERO).times(100).expect("antes are small");
+        let stack = rules.min_stack(Credits::ZERO).times(100).expect("antes are small");
         Setup {
             rules,
             seats: (1..=self.players).filter_map(|seat| SeatNo::try_new(seat).ok()).collect(),
@@ -70,7 +71,7 @@ impl Table {
             let (mut events, mut lines) = (Vec::new(), Vec::new());
             play::to_the_end(&mut self.start(), &mut choose, &mut |hand, event| {
                 events.push(event.clone());
-                lines.push(line(hand, event));
+                lines.push(history_line(hand, event));
             })
             .expect("random moves are legal");
             lines.retain(|line| !line.is_empty());
@@ -121,7 +122,7 @@ fn replay_lines(bencher: Bencher<'_, '_>, table: &Table) {
         for (_, lines) in hands.by_ref().take(BATCH) {
             let mut hand = Hand::try_new(&setup).expect("the stacks cover the antes");
             for line in lines {
-                play::shuffle(&mut hand);
+                play::apply_due_shuffles(&mut hand);
                 let event = notation::read(&hand, line).expect("the line was written by a hand");
                 evolve(&mut hand, &event);
             }
@@ -174,7 +175,8 @@ fn rank_eight_hands(bencher: Bencher<'_, '_>, game: &Game) {
         .filter_map(|fact| fact.split_once(' '))
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
         .collect();
-    let scale = Scale::of(&RuleSet::defaults(game.0), &known).expect("all facts are there");
+    let scale =
+        Evaluator::for_rules(&RuleSet::defaults(game.0), &known).expect("all facts are there");
     let showdowns: Vec<_> = (0..SHOWDOWNS).map(|_| showdown(game.0, &mut choose)).collect();
     let mut showdowns = showdowns.iter().cycle();
     bencher.counter(ItemsCount::new(1_usize)).bench_local(|| {

@@ -3,7 +3,7 @@
 use crate::cards::Card;
 
 /// Number of cards in a suit: +1 to +10, then -1 to -10.
-const SUIT: u8 = 20;
+const CARDS_PER_SUIT: u8 = 20;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Suit {
@@ -24,7 +24,7 @@ impl Suit {
 
 /// Suit of a card; none for a Sylop.
 pub(crate) const fn suit(card: Card) -> Option<Suit> {
-    match card.id() / SUIT {
+    match card.id() / CARDS_PER_SUIT {
         0 => Some(Suit::Circle),
         1 => Some(Suit::Triangle),
         2 => Some(Suit::Square),
@@ -34,7 +34,7 @@ pub(crate) const fn suit(card: Card) -> Option<Suit> {
 
 /// Value of a card, -10 to +10; 0 for a Sylop.
 pub(crate) fn value(card: Card) -> i16 {
-    let rank = i16::from(card.id() % SUIT) + 1;
+    let rank = i16::from(card.id() % CARDS_PER_SUIT) + 1;
     match suit(card) {
         None => 0,
         Some(_) if rank <= 10 => rank,

@@ -20,38 +20,38 @@ pub enum Chance {
     /// Cards from the top of draw piles.
     Deal(Deal),
     /// A roll of dice: one entry of `sides` for each die.
-    Roll { sides: SmallVec<[u8; 2]>, purpose: Roll },
+    Roll { sides: SmallVec<[u8; 2]>, purpose: RollPurpose },
     /// One draw that is true with a probability in parts per million.
     Pulse { ppm: u32 },
     /// One number of `n`, from 0.
-    Pick { n: u32, purpose: Pick },
+    Pick { n: u32, purpose: PickPurpose },
     /// `k` different numbers of `n`, from 0, in order.
-    Sample { n: u32, k: u32, purpose: Sample },
+    Sample { n: u32, k: u32, purpose: SamplePurpose },
 }
 
 /// Deal of cards to one player, or to the table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Deal {
-    pub to: To,
+    pub to: Destination,
     /// Taken in this order: Kessel deals from two piles at once, the other games from one.
-    pub parts: SmallVec<[Part; 2]>,
+    pub parts: SmallVec<[DealPart; 2]>,
     /// Whether the cards lie face up for everybody.
     pub shown: bool,
-    pub why: Why,
+    pub reason: DealReason,
 }
 
 /// The cards of a deal that come from one pile.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Part {
+pub struct DealPart {
     pub pile: u8,
-    pub count: Count,
+    pub count: CardCount,
     /// Discards that are shuffled in during the deal. Boxed because it is rare.
     pub restock: Option<Box<Restock>>,
 }
 
 /// Number of cards that a deal takes from a pile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Count {
+pub enum CardCount {
     Exactly(u8),
     /// Up to and including the first card of this set.
     UntilOneOf(crate::cards::CardSet),
@@ -67,21 +67,21 @@ pub struct Restock {
 
 /// Receiver of a deal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum To {
+pub enum Destination {
     Player(Player),
     Table,
 }
 
 /// Reason of a deal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Why {
-    Opening,
+pub enum DealReason {
+    OpeningHand,
     Draw,
     Trade,
     /// New cards in place of those that a shift or a redraw took.
     Shift,
     /// A Sudden Demise card, a tie card or a blind card: it lies beside the hand.
-    Tie,
+    TieBreak,
     /// The extra card of a Force showdown.
     Extra,
     /// The card that starts a discard pile.
@@ -94,7 +94,7 @@ pub enum Why {
 
 /// Purpose of a roll.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Roll {
+pub enum RollPurpose {
     Shift,
     /// The two dice of a Prime Sabacc token.
     Prime(Player),
@@ -106,14 +106,14 @@ pub enum Roll {
 
 /// Purpose of a pick.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Pick {
+pub enum PickPurpose {
     /// Kessel's first starter: an index among the live players, p1 first.
     Starter,
 }
 
 /// Purpose of a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sample {
+pub enum SamplePurpose {
     /// Three kinds of token: indices in the list of token names.
     Tokens(Player),
     /// The wild face, then the clone face: indices among the different codes of the deck.
@@ -128,7 +128,7 @@ pub enum Outcome {
     Cards(Cards),
     /// Faces from 1, one for each die.
     Rolled(SmallVec<[u8; 2]>),
-    Pulse(bool),
+    Pulsed(bool),
     Picked(u32),
     Sampled(SmallVec<[u32; 3]>),
 }
@@ -149,7 +149,7 @@ impl Outcome {
             Outcome::Shuffled => "shuffle",
             Outcome::Cards(_) => "cards",
             Outcome::Rolled(_) => "roll",
-            Outcome::Pulse(_) => "pulse",
+            Outcome::Pulsed(_) => "pulse",
             Outcome::Picked(_) => "pick",
             Outcome::Sampled(_) => "sample",
         }
@@ -163,13 +163,13 @@ impl fmt::Debug for Outcome {
     }
 }
 
-impl Count {
+impl CardCount {
     /// Whether another card follows `so_far`.
     #[must_use]
-    pub fn more(&self, so_far: &[Card]) -> bool {
+    pub fn needs_more(&self, so_far: &[Card]) -> bool {
         match self {
-            Count::Exactly(count) => so_far.len() < usize::from(*count),
-            Count::UntilOneOf(stop) => so_far.last().is_none_or(|&card| !stop.contains(card)),
+            CardCount::Exactly(count) => so_far.len() < usize::from(*count),
+            CardCount::UntilOneOf(stop) => so_far.last().is_none_or(|&card| !stop.contains(card)),
         }
     }
 }
@@ -177,19 +177,21 @@ impl Count {
 impl Chance {
     /// Start of the history line: `deal p1`, `roll`. Empty for a shuffle, which has no line.
     #[must_use]
-    pub fn prompt(&self, deck: &Deck) -> String {
+    pub fn line_prefix(&self, deck: &Deck) -> String {
         match self {
             Chance::Shuffle { .. } => String::new(),
-            Chance::Deal(Deal { to: To::Player(player), .. }) => format!("deal {player}"),
-            Chance::Deal(Deal { to: To::Table, .. }) => "flip".to_owned(),
-            Chance::Roll { purpose: Roll::Impostor(player, card), .. } => {
+            Chance::Deal(Deal { to: Destination::Player(player), .. }) => format!("deal {player}"),
+            Chance::Deal(Deal { to: Destination::Table, .. }) => "flip".to_owned(),
+            Chance::Roll { purpose: RollPurpose::Impostor(player, card), .. } => {
                 format!("roll {player} {}", deck.code(*card))
             }
             Chance::Roll { .. } => "roll".to_owned(),
             Chance::Pulse { .. } => "pulse".to_owned(),
-            Chance::Pick { purpose: Pick::Starter, .. } => "starter".to_owned(),
-            Chance::Sample { purpose: Sample::Tokens(player), .. } => format!("tokens {player}"),
-            Chance::Sample { purpose: Sample::Announce, .. } => "announce".to_owned(),
+            Chance::Pick { purpose: PickPurpose::Starter, .. } => "starter".to_owned(),
+            Chance::Sample { purpose: SamplePurpose::Tokens(player), .. } => {
+                format!("tokens {player}")
+            }
+            Chance::Sample { purpose: SamplePurpose::Announce, .. } => "announce".to_owned(),
         }
     }
 }
@@ -197,11 +199,11 @@ impl Chance {
 impl Chance {
     /// Kind of the use of chance, in one word.
     #[must_use]
-    pub const fn name(&self) -> &'static str {
+    pub const fn kind(&self) -> &'static str {
         match self {
             Chance::Shuffle { .. } => "shuffle",
-            Chance::Deal(Deal { to: To::Player(_), .. }) => "deal",
-            Chance::Deal(Deal { to: To::Table, .. }) => "flip",
+            Chance::Deal(Deal { to: Destination::Player(_), .. }) => "deal",
+            Chance::Deal(Deal { to: Destination::Table, .. }) => "flip",
             Chance::Roll { .. } => "roll",
             Chance::Pulse { .. } => "pulse",
             Chance::Pick { .. } => "pick",
@@ -222,9 +224,9 @@ impl Chance {
                 };
                 fits.then_some(()).ok_or_else(refusal)
             }
-            (Chance::Pulse { ppm: 0 }, Outcome::Pulse(true))
-            | (Chance::Pulse { ppm: 1_000_000 }, Outcome::Pulse(false)) => Err(Refusal::Pulse),
-            (Chance::Pulse { .. }, Outcome::Pulse(_)) => Ok(()),
+            (Chance::Pulse { ppm: 0 }, Outcome::Pulsed(true))
+            | (Chance::Pulse { ppm: 1_000_000 }, Outcome::Pulsed(false)) => Err(Refusal::Pulse),
+            (Chance::Pulse { .. }, Outcome::Pulsed(_)) => Ok(()),
             (Chance::Pick { n, .. }, Outcome::Picked(pick)) => {
                 (pick < n).then_some(()).ok_or(Refusal::Pick { n: *n })
             }
@@ -236,7 +238,7 @@ impl Chance {
                 let fits = different && u32::try_from(sample.len()) == Ok(*k);
                 fits.then_some(()).ok_or(Refusal::Sample { n: *n, k: *k })
             }
-            (due, outcome) => Err(Refusal::WrongChance { due: due.name(), got: outcome.kind() }),
+            (due, outcome) => Err(Refusal::WrongChance { due: due.kind(), got: outcome.kind() }),
         }
     }
 }

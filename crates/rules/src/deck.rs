@@ -41,7 +41,7 @@ impl Deck {
     }
 
     /// Whether both cards have the same code: copies that cannot be told apart.
-    pub(crate) fn alike(&self, a: Card, b: Card) -> bool {
+    pub(crate) fn are_copies(&self, a: Card, b: Card) -> bool {
         a == b || self.code(a) == self.code(b)
     }
 

@@ -7,13 +7,13 @@ use crate::player::Player;
 /// One input of a hand. Antes, penalties and pots are consequences, computed again on replay.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
-    Decided { player: Player, mv: Move, by: By },
+    Decided { player: Player, mv: Move, author: DecisionAuthor },
     Chance(Outcome),
 }
 
 /// Author of a decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum By {
+pub enum DecisionAuthor {
     Player,
     Clock,
 }

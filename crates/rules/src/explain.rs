@@ -42,7 +42,7 @@ impl Default for Clock {
 }
 
 /// The parts of an explanation that depend on the variant.
-pub(crate) struct Words {
+pub(crate) struct VariantText {
     pub(crate) course: Section,
     pub(crate) moves: Section,
     pub(crate) ranking: Section,
@@ -64,7 +64,7 @@ pub(crate) const PLAYS_ON: &str = "If you leave in the middle of a hand, every d
 pub fn explain(rules: &RuleSet, clock: Clock) -> Explanation {
     let variant = rules.variant();
     let words = (variant.explain)(rules);
-    let seats = rules.seats();
+    let seats = rules.player_counts();
     let seats = if seats.start() == seats.end() {
         format!("Exactly {} players.", seats.start())
     } else {
@@ -72,18 +72,18 @@ pub fn explain(rules: &RuleSet, clock: Clock) -> Explanation {
     };
     let Clock { action_seconds, bank_seconds } = clock;
     let clock = Section::new("The clock")
-        .say(format!(
+        .paragraph(format!(
             "Every decision has {action_seconds} seconds. Whoever needs longer uses up his time bank, \
              {bank_seconds} seconds for the whole hand."
         ))
-        .say(format!("When both are gone, the clock decides: {}", words.defaults))
-        .say("Whoever misses three decisions in a row sits out after the hand.".to_owned())
-        .say(words.leaving.to_owned());
+        .paragraph(format!("When both are gone, the clock decides: {}", words.defaults))
+        .paragraph("Whoever misses three decisions in a row sits out after the hand.".to_owned())
+        .paragraph(words.leaving.to_owned());
     Explanation {
         variant: variant.id,
         title: variant.title.to_owned(),
         sections: vec![
-            decks::section(variant).say(seats),
+            decks::section(variant).paragraph(seats),
             words.course,
             words.moves,
             words.ranking,

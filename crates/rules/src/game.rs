@@ -40,30 +40,30 @@ pub(crate) trait Game: Send + Sync {
 
     /// Applies the outcome of the first use of chance. The piles have changed already; hands have
     /// not.
-    fn chance(&mut self, core: &mut Core, due: &Chance, outcome: &Outcome);
+    fn apply_outcome(&mut self, core: &mut Core, due: &Chance, outcome: &Outcome);
 
     /// Legal moves of `player`, who has the turn; never empty.
-    fn legal(&self, core: &Core, player: Player) -> LegalMoves;
+    fn legal_moves(&self, core: &Core, player: Player) -> LegalMoves;
 
     /// Move that the clock takes for `player`, or that leaving implies; one of the legal moves.
-    fn default(&self, core: &Core, player: Player) -> Move;
+    fn default_move(&self, core: &Core, player: Player) -> Move;
 
     /// Applies a legal move of the player who had the turn.
-    fn moved(&mut self, core: &mut Core, player: Player, mv: &Move);
+    fn apply_move(&mut self, core: &mut Core, player: Player, mv: &Move);
 
     /// Applies a player's leaving. Does nothing by default, for games in which it changes only the
     /// leaver's later decisions.
-    fn left(&mut self, core: &mut Core, player: Player) {
+    fn apply_leave(&mut self, core: &mut Core, player: Player) {
         let (_, _) = (core, player);
     }
 
     /// Whether the contents of the move are known to its player alone.
-    fn hides(&self, mv: &Move) -> bool {
+    fn is_hidden(&self, mv: &Move) -> bool {
         matches!(mv, Move::Trade(_))
     }
 
     /// Public state of the game.
-    fn glance(&self) -> Glance<'_>;
+    fn status(&self) -> GameStatus<'_>;
 
     /// Adds further facts that `viewer` may know, such as announced totals.
     fn facts(&self, core: &Core, viewer: Viewer, facts: &mut Facts) {
@@ -72,7 +72,7 @@ pub(crate) trait Game: Send + Sync {
 }
 
 /// Public state of a game.
-pub(crate) struct Glance<'a> {
+pub(crate) struct GameStatus<'a> {
     pub(crate) phase: &'static str,
     /// Counts from 1; 0 before the first round.
     pub(crate) round: u64,

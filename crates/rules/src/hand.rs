@@ -19,14 +19,14 @@ use primitives::Credits;
 
 use crate::cards::Card;
 use crate::chance::{Chance, Outcome};
-use crate::event::{By, Event};
+use crate::event::{DecisionAuthor, Event};
 use crate::game::Game;
-use crate::legal::{LegalMoves, first_of_alike};
-use crate::line::{Line, Settlement};
+use crate::legal::{LegalMoves, with_first_copies};
 use crate::moves::Move;
 use crate::player::{Player, PlayerSet};
 use crate::refusal::Refusal;
 use crate::ruleset::RuleSet;
+use crate::settlement::{Settlement, SettlementItem};
 use crate::setup::{Setup, SetupError};
 use crate::state::{Core, Turn};
 
@@ -68,7 +68,7 @@ impl Hand {
         let mut core = Core::new(setup, count);
         let game = (setup.rules.variant().open)(&mut core);
         let mut hand = Hand { core, game };
-        hand.run();
+        hand.run_until_due();
         Ok(hand)
     }
 
@@ -100,17 +100,17 @@ impl Hand {
 
     /// Settlement lines so far.
     #[must_use]
-    pub fn lines(&self) -> &[Line] {
+    pub fn lines(&self) -> &[SettlementItem] {
         self.core.lines()
     }
 
     pub fn players(&self) -> impl Iterator<Item = Player> {
-        self.core.everybody().iter()
+        self.core.all_players().iter()
     }
 
     /// Stacks, p1 first.
     pub fn stacks(&self) -> impl Iterator<Item = Credits> {
-        self.core.places().iter().map(|place| place.stack)
+        self.core.players().iter().map(|place| place.stack)
     }
 
     /// Players who are neither folded nor out.
@@ -121,8 +121,8 @@ impl Hand {
 
     /// Players who left in this hand.
     #[must_use]
-    pub const fn left(&self) -> PlayerSet {
-        self.core.left
+    pub const fn leavers(&self) -> PlayerSet {
+        self.core.leavers
     }
 
     /// Sum of stacks, pots and rake: equal at every event.
@@ -134,24 +134,24 @@ impl Hand {
     /// A player's hand in the order it is held, with hidden cards: for the table, not for viewers.
     #[must_use]
     pub fn cards_of(&self, player: Player) -> &[Card] {
-        self.core.places().get(player.index()).map_or(&[], |place| &place.cards)
+        self.core.players().get(player.index()).map_or(&[], |place| &place.cards)
     }
 
     /// Whether everybody has seen this player's hand.
     #[must_use]
-    pub const fn showing(&self, player: Player) -> bool {
+    pub const fn is_shown(&self, player: Player) -> bool {
         self.core.shown.contains(player)
     }
 
     /// Lets the game go on until something is due, and takes the defaults of players who left.
-    fn run(&mut self) {
+    fn run_until_due(&mut self) {
         while self.core.due().is_empty() {
             match self.core.turn {
                 Turn::Over => return,
-                Turn::Of(player) if self.core.left.contains(player) => {
-                    let mv = self.game.default(&self.core, player);
+                Turn::Of(player) if self.core.leavers.contains(player) => {
+                    let mv = self.game.default_move(&self.core, player);
                     self.core.turn = Turn::Open;
-                    self.game.moved(&mut self.core, player, &mv);
+                    self.game.apply_move(&mut self.core, player, &mv);
                 }
                 Turn::Of(_) => return,
                 Turn::Open => self.game.step(&mut self.core),
@@ -169,7 +169,7 @@ impl Clone for Hand {
 /// Shows no cards.
 impl fmt::Debug for Hand {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let glance = self.game.glance();
+        let glance = self.game.status();
         f.debug_struct("Hand")
             .field("variant", &self.core.rules.variant())
             .field("phase", &glance.phase)
@@ -189,8 +189,8 @@ pub fn next(hand: &Hand) -> Next<'_> {
         (_, Some(settlement)) => Next::Done(settlement),
         (Turn::Of(player), None) => Next::Decision(Decision {
             player,
-            legal: hand.game.legal(&hand.core, player),
-            default: hand.game.default(&hand.core, player),
+            legal: hand.game.legal_moves(&hand.core, player),
+            default: hand.game.default_move(&hand.core, player),
         }),
         (Turn::Open | Turn::Over, None) => unreachable!("a hand runs until something is due"),
     }
@@ -201,31 +201,31 @@ pub fn next(hand: &Hand) -> Next<'_> {
 ///
 /// # Errors
 /// If it is not this player's turn, or the move is not legal.
-pub fn decide(hand: &Hand, player: Player, mv: Move, by: By) -> Result<Event, Refusal> {
+pub fn decide(hand: &Hand, player: Player, mv: Move, by: DecisionAuthor) -> Result<Event, Refusal> {
     let core = &hand.core;
     if core.settlement().is_some() {
         return Err(Refusal::HandOver);
     }
     if let Some(due) = hand.due() {
-        return Err(Refusal::ChanceDue { due: due.name() });
+        return Err(Refusal::ChanceDue { due: due.kind() });
     }
-    if !core.everybody().contains(player) {
+    if !core.all_players().contains(player) {
         return Err(Refusal::NoSuchPlayer { player });
     }
-    if core.left.contains(player) {
+    if core.leavers.contains(player) {
         return Err(Refusal::AlreadyLeft { player });
     }
     if mv == Move::Leave {
-        return Ok(Event::Decided { player, mv, by });
+        return Ok(Event::Decided { player, mv, author: by });
     }
     let to_act = hand.to_act().ok_or(Refusal::HandOver)?;
     if to_act != player {
         return Err(Refusal::NotYourTurn { to_act });
     }
-    let legal = hand.game.legal(core, player);
-    let mv = first_of_alike(mv, &legal, core.rules.variant().deck);
+    let legal = hand.game.legal_moves(core, player);
+    let mv = with_first_copies(mv, &legal, core.rules.variant().deck);
     if legal.iter().any(|legal| legal.allows(&mv)) {
-        Ok(Event::Decided { player, mv, by })
+        Ok(Event::Decided { player, mv, author: by })
     } else {
         Err(Refusal::of(&mv, &legal))
     }
@@ -235,7 +235,7 @@ pub fn decide(hand: &Hand, player: Player, mv: Move, by: By) -> Result<Event, Re
 ///
 /// # Errors
 /// If none is due, another kind is due, or the outcome is impossible.
-pub fn chance(hand: &Hand, outcome: Outcome) -> Result<Event, Refusal> {
+pub fn resolve_chance(hand: &Hand, outcome: Outcome) -> Result<Event, Refusal> {
     let Some(due) = hand.due() else {
         return Err(match hand.to_act() {
             Some(to_act) => Refusal::DecisionDue { to_act },
@@ -253,22 +253,22 @@ pub fn chance(hand: &Hand, outcome: Outcome) -> Result<Event, Refusal> {
 pub fn evolve(hand: &mut Hand, event: &Event) {
     match event {
         Event::Decided { player, mv: Move::Leave, .. } => {
-            hand.core.left = hand.core.left.with(*player);
-            hand.game.left(&mut hand.core, *player);
+            hand.core.leavers = hand.core.leavers.with(*player);
+            hand.game.apply_leave(&mut hand.core, *player);
         }
         Event::Decided { player, mv, .. } => {
             hand.core.turn = Turn::Open;
-            hand.game.moved(&mut hand.core, *player, mv);
+            hand.game.apply_move(&mut hand.core, *player, mv);
         }
         Event::Chance(outcome) => {
             let due = hand.core.take_due();
             match (&due, outcome) {
-                (Chance::Shuffle { pile, add }, _) => hand.core.shuffled(*pile, add),
-                (Chance::Deal(deal), Outcome::Cards(cards)) => hand.core.dealt(deal, cards),
+                (Chance::Shuffle { pile, add }, _) => hand.core.apply_shuffle(*pile, add),
+                (Chance::Deal(deal), Outcome::Cards(cards)) => hand.core.apply_deal(deal, cards),
                 (_, _) => {}
             }
-            hand.game.chance(&mut hand.core, &due, outcome);
+            hand.game.apply_outcome(&mut hand.core, &due, outcome);
         }
     }
-    hand.run();
+    hand.run_until_due();
 }

@@ -5,9 +5,9 @@ use smallvec::SmallVec;
 
 use crate::cards::{Card, Cards};
 use crate::deck::Deck;
-use crate::moves::{Move, Side, Source};
+use crate::moves::{DrawSource, Move, Side};
 use crate::player::PlayerSet;
-use crate::token::Token;
+use crate::token::ShiftToken;
 
 /// All legal moves of one decision. `leave` is always legal and not listed.
 pub type LegalMoves = SmallVec<[Legal; 8]>;
@@ -43,11 +43,11 @@ pub enum Legal {
     /// Three different kinds of token, in any order.
     Choose,
     /// A token that needs no target.
-    Token(Token),
+    Token(ShiftToken),
     /// A token with the players who may be its target.
-    TokenAt(Token, PlayerSet),
+    TokenAt(ShiftToken, PlayerSet),
     Prime(SmallVec<[u8; 2]>),
-    DrawFrom(Source),
+    DrawFrom(DrawSource),
     Discard(Cards),
     Impostor {
         card: Card,
@@ -135,9 +135,9 @@ impl Legal {
             }
             (Legal::Select { cards, min, max }, Move::Select(picked)) => {
                 (usize::from(*min)..=usize::from(*max)).contains(&picked.len())
-                    && different_ones_of(picked, cards)
+                    && are_distinct_members(picked, cards)
             }
-            (Legal::Add(cards), Move::Add(picked)) => different_ones_of(picked, cards),
+            (Legal::Add(cards), Move::Add(picked)) => are_distinct_members(picked, cards),
             (
                 Legal::Draw
                 | Legal::Trade(_)
@@ -247,7 +247,7 @@ impl Legal {
                 format!("{verb} {}|{}", Side::Light.name(), Side::Dark.name())
             }
             Legal::Choose => {
-                let names: Vec<&str> = Token::ALL.iter().map(|token| token.name()).collect();
+                let names: Vec<&str> = ShiftToken::ALL.iter().map(|token| token.name()).collect();
                 format!("{verb} {}", names.join("|"))
             }
             Legal::Token(token) => format!("{verb} {token}"),
@@ -266,7 +266,7 @@ impl Legal {
     /// Picks one concrete move at random. `choose(n)` returns a number below `n`; `n` is never 0.
     /// Half of all bets and raises are the smallest, a quarter go up to twice that, and a quarter
     /// are any: otherwise random hands would end all-in at once.
-    pub fn pick(&self, choose: &mut dyn FnMut(u64) -> u64) -> Move {
+    pub fn random_move(&self, choose: &mut dyn FnMut(u64) -> u64) -> Move {
         match self {
             Legal::Draw => Move::Draw,
             Legal::Stand => Move::Stand,
@@ -277,38 +277,38 @@ impl Legal {
             Legal::Keep => Move::Keep,
             Legal::Gain => Move::Gain(None),
             Legal::Junk => Move::Junk,
-            Legal::Trade(cards) => Move::Trade(one_of(cards, choose)),
-            Legal::Lock(cards) => Move::Lock(one_of(cards, choose)),
-            Legal::Unlock(cards) => Move::Unlock(one_of(cards, choose)),
-            Legal::Drop(cards) => Move::Drop(one_of(cards, choose)),
-            Legal::Discard(cards) => Move::Discard(one_of(cards, choose)),
-            Legal::GainFor(cards) => Move::Gain(Some(one_of(cards, choose))),
-            Legal::Swap(cards) => Move::Swap(one_of(cards, choose)),
-            Legal::Bet { min, max } => Move::Bet(amount(*min, *max, choose)),
-            Legal::Raise { min, max } => Move::Raise(amount(*min, *max, choose)),
-            Legal::Align => Move::Align(one_of(&[Side::Light, Side::Dark], choose)),
+            Legal::Trade(cards) => Move::Trade(random_item(cards, choose)),
+            Legal::Lock(cards) => Move::Lock(random_item(cards, choose)),
+            Legal::Unlock(cards) => Move::Unlock(random_item(cards, choose)),
+            Legal::Drop(cards) => Move::Drop(random_item(cards, choose)),
+            Legal::Discard(cards) => Move::Discard(random_item(cards, choose)),
+            Legal::GainFor(cards) => Move::Gain(Some(random_item(cards, choose))),
+            Legal::Swap(cards) => Move::Swap(random_item(cards, choose)),
+            Legal::Bet { min, max } => Move::Bet(random_amount(*min, *max, choose)),
+            Legal::Raise { min, max } => Move::Raise(random_amount(*min, *max, choose)),
+            Legal::Align => Move::Align(random_item(&[Side::Light, Side::Dark], choose)),
             Legal::Choose => {
-                let mut kinds: SmallVec<[Token; 16]> = SmallVec::from_slice(&Token::ALL);
-                Move::Choose(std::array::from_fn(|_| take_one(&mut kinds, choose)))
+                let mut kinds: SmallVec<[ShiftToken; 16]> = SmallVec::from_slice(&ShiftToken::ALL);
+                Move::Choose(std::array::from_fn(|_| take_random(&mut kinds, choose)))
             }
             Legal::Token(token) => Move::Token(*token, None),
             Legal::TokenAt(token, targets) => {
                 let targets: SmallVec<[_; 8]> = targets.iter().collect();
-                Move::Token(*token, Some(one_of(&targets, choose)))
+                Move::Token(*token, Some(random_item(&targets, choose)))
             }
-            Legal::Prime(values) => Move::Prime(one_of(values, choose)),
+            Legal::Prime(values) => Move::Prime(random_item(values, choose)),
             Legal::DrawFrom(source) => Move::DrawFrom(*source),
             Legal::Impostor { card, values } => {
-                Move::Impostor { card: *card, value: one_of(values, choose) }
+                Move::Impostor { card: *card, value: random_item(values, choose) }
             }
             Legal::Select { cards, min, max } => {
                 let spread = u64::from(max.saturating_sub(*min)).saturating_add(1);
                 let count = u64::from(*min).saturating_add(choose(spread));
-                Move::Select(some_of(cards, count, choose))
+                Move::Select(random_subset(cards, count, choose))
             }
             Legal::Add(cards) => {
                 let count = choose(count_of(cards).saturating_add(1));
-                Move::Add(some_of(cards, count, choose))
+                Move::Add(random_subset(cards, count, choose))
             }
         }
     }
@@ -316,14 +316,14 @@ impl Legal {
 
 /// Replaces each card of the move by the first legal card that is alike: copies look alike, so it
 /// must not matter which of them is named.
-pub(crate) fn first_of_alike(mv: Move, legal: &[Legal], deck: &Deck) -> Move {
+pub(crate) fn with_first_copies(mv: Move, legal: &[Legal], deck: &Deck) -> Move {
     let first = |card: Card, taken: &[Card]| {
         if !deck.has_copies(card) {
             return card;
         }
         let listed = legal.iter().filter(|legal| legal.verb() == mv.verb());
         let mut listed = listed.flat_map(|legal| legal.cards()).copied();
-        let stands_for = |&other: &Card| deck.alike(card, other) && !taken.contains(&other);
+        let stands_for = |&other: &Card| deck.are_copies(card, other) && !taken.contains(&other);
         listed.find(stands_for).unwrap_or(card)
     };
     let firsts = |cards: &[Card]| {
@@ -364,7 +364,7 @@ pub(crate) fn first_of_alike(mv: Move, legal: &[Legal], deck: &Deck) -> Move {
     }
 }
 
-fn different_ones_of(picked: &[Card], cards: &[Card]) -> bool {
+fn are_distinct_members(picked: &[Card], cards: &[Card]) -> bool {
     picked
         .iter()
         .enumerate()
@@ -375,22 +375,25 @@ fn count_of<T>(items: &[T]) -> u64 {
     u64::try_from(items.len()).unwrap_or(u64::MAX)
 }
 
-fn index(below: u64, choose: &mut dyn FnMut(u64) -> u64) -> usize {
+fn random_index(below: u64, choose: &mut dyn FnMut(u64) -> u64) -> usize {
     usize::try_from(choose(below)).unwrap_or(0)
 }
 
 /// Picks one item. `items` must not be empty, and `choose` must stay below its argument.
-fn one_of<T: Copy>(items: &[T], choose: &mut dyn FnMut(u64) -> u64) -> T {
-    items[index(count_of(items), choose)]
+fn random_item<T: Copy>(items: &[T], choose: &mut dyn FnMut(u64) -> u64) -> T {
+    items[random_index(count_of(items), choose)]
 }
 
-fn take_one(kinds: &mut SmallVec<[Token; 16]>, choose: &mut dyn FnMut(u64) -> u64) -> Token {
-    let at = index(count_of(kinds), choose);
+fn take_random(
+    kinds: &mut SmallVec<[ShiftToken; 16]>,
+    choose: &mut dyn FnMut(u64) -> u64,
+) -> ShiftToken {
+    let at = random_index(count_of(kinds), choose);
     kinds.remove(at)
 }
 
 /// Picks `count` of the cards, in the order they are held.
-fn some_of(cards: &[Card], count: u64, choose: &mut dyn FnMut(u64) -> u64) -> Cards {
+fn random_subset(cards: &[Card], count: u64, choose: &mut dyn FnMut(u64) -> u64) -> Cards {
     let (mut wanted, mut left) = (count, count_of(cards));
     let mut picked = Cards::new();
     for &card in cards {
@@ -403,7 +406,7 @@ fn some_of(cards: &[Card], count: u64, choose: &mut dyn FnMut(u64) -> u64) -> Ca
     picked
 }
 
-fn amount(min: Credits, max: Credits, choose: &mut dyn FnMut(u64) -> u64) -> Credits {
+fn random_amount(min: Credits, max: Credits, choose: &mut dyn FnMut(u64) -> u64) -> Credits {
     let spread = max.saturating_minus(min).get();
     let above = match choose(4) {
         0 | 1 => 0,

@@ -7,7 +7,7 @@ use primitives::Credits;
 use crate::cards::{Card, Cards};
 use crate::deck::Deck;
 use crate::player::Player;
-use crate::token::Token;
+use crate::token::ShiftToken;
 
 /// One decision of one player.
 #[derive(Clone, PartialEq, Eq)]
@@ -31,11 +31,11 @@ pub enum Move {
     Align(Side),
     Keep,
     Drop(Card),
-    Choose([Token; 3]),
-    Token(Token, Option<Player>),
+    Choose([ShiftToken; 3]),
+    Token(ShiftToken, Option<Player>),
     /// The value of the die that becomes the Prime.
     Prime(u8),
-    DrawFrom(Source),
+    DrawFrom(DrawSource),
     Discard(Card),
     Impostor {
         card: Card,
@@ -57,7 +57,7 @@ pub enum Side {
 
 /// A pile that a Kessel player draws from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Source {
+pub enum DrawSource {
     Sand,
     Blood,
     SandDiscard,
@@ -74,17 +74,17 @@ impl Side {
     }
 }
 
-impl Source {
-    pub const ALL: [Source; 4] =
-        [Source::Sand, Source::Blood, Source::SandDiscard, Source::BloodDiscard];
+impl DrawSource {
+    pub const ALL: [DrawSource; 4] =
+        [DrawSource::Sand, DrawSource::Blood, DrawSource::SandDiscard, DrawSource::BloodDiscard];
 
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            Source::Sand => "sand",
-            Source::Blood => "blood",
-            Source::SandDiscard => "sand-discard",
-            Source::BloodDiscard => "blood-discard",
+            DrawSource::Sand => "sand",
+            DrawSource::Blood => "blood",
+            DrawSource::SandDiscard => "sand-discard",
+            DrawSource::BloodDiscard => "blood-discard",
         }
     }
 }
@@ -126,7 +126,7 @@ impl Move {
     #[must_use]
     pub fn text(&self, deck: &Deck) -> String {
         let mut text = self.verb().to_owned();
-        for word in crate::seen::words_of_move(self) {
+        for word in crate::event_view::words_of_move(self) {
             text.push(' ');
             text.push_str(&word.text(deck));
         }

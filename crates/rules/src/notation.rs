@@ -6,15 +6,15 @@ use primitives::{Credits, Quoted};
 use smallvec::SmallVec;
 
 use crate::cards::{Card, CardSet, Cards};
-use crate::chance::{Chance, Deal, Outcome, Pick, Roll, Sample, To};
+use crate::chance::{Chance, Deal, Destination, Outcome, PickPurpose, RollPurpose, SamplePurpose};
 use crate::deck::Deck;
-use crate::event::{By, Event};
-use crate::hand::{Hand, chance, decide};
-use crate::moves::{Move, Side, Source};
+use crate::event::{DecisionAuthor, Event};
+use crate::event_view::target_faces;
+use crate::hand::{Hand, decide, resolve_chance};
+use crate::moves::{DrawSource, Move, Side};
 use crate::player::Player;
 use crate::refusal::Refusal;
-use crate::seen::target_faces;
-use crate::token::Token;
+use crate::token::ShiftToken;
 
 /// Reason why a line is not the next one.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -49,7 +49,7 @@ use NotationError as Error;
 /// # Errors
 /// If the text is no line, or not one that can come next.
 pub fn read(hand: &Hand, text: &str) -> Result<Event, NotationError> {
-    let (text, comment) = spoken(text);
+    let (text, comment) = split_comment(text);
     let words: SmallVec<[&str; 8]> = text.split(' ').collect();
     if words.iter().any(|word| word.is_empty()) {
         return Err(Error::Spaces);
@@ -62,18 +62,19 @@ pub fn read(hand: &Hand, text: &str) -> Result<Event, NotationError> {
         return Err(Error::Verb { verb: String::new() });
     };
     if *actor == "d" {
-        return Ok(chance(hand, outcome(hand, verb, words)?)?);
+        return Ok(resolve_chance(hand, read_outcome(hand, verb, words)?)?);
     }
     let unknown = || Error::Actor { actor: (*actor).to_owned() };
     let player = Player::parse(actor).ok_or_else(unknown)?;
-    let by = if comment.trim() == "clock" { By::Clock } else { By::Player };
-    let mv = read_move(Words { verb, words, deck: hand.rules().variant().deck }, hand, player)?;
+    let by = if comment.trim() == "clock" { DecisionAuthor::Clock } else { DecisionAuthor::Player };
+    let mv =
+        read_move(LineArguments { verb, words, deck: hand.rules().variant().deck }, hand, player)?;
     Ok(decide(hand, player, mv, by)?)
 }
 
 /// Splits a line into its text and its comment, which is empty if there is none.
 #[must_use]
-pub fn spoken(line: &str) -> (&str, &str) {
+pub fn split_comment(line: &str) -> (&str, &str) {
     // Few lines have a comment, and a single letter is found faster than two.
     let comment = line.contains('#').then(|| line.split_once(" #")).flatten();
     comment.unwrap_or((line, ""))
@@ -81,25 +82,25 @@ pub fn spoken(line: &str) -> (&str, &str) {
 
 /// The words after the actor.
 #[derive(Clone, Copy)]
-struct Words<'a> {
+struct LineArguments<'a> {
     verb: &'a str,
     words: &'a [&'a str],
     deck: &'static Deck,
 }
 
-impl<'a> Words<'a> {
-    fn wants(self, want: &'static str) -> NotationError {
+impl<'a> LineArguments<'a> {
+    fn wrong_arguments(self, want: &'static str) -> NotationError {
         Error::Arguments { verb: self.verb.to_owned(), want }
     }
 
     fn none(self, mv: Move) -> Result<Move, NotationError> {
-        if self.words.is_empty() { Ok(mv) } else { Err(self.wants("nothing")) }
+        if self.words.is_empty() { Ok(mv) } else { Err(self.wrong_arguments("nothing")) }
     }
 
     fn one(self, want: &'static str) -> Result<&'a str, NotationError> {
         match self.words {
             [word] => Ok(word),
-            _ => Err(self.wants(want)),
+            _ => Err(self.wrong_arguments(want)),
         }
     }
 
@@ -111,14 +112,14 @@ impl<'a> Words<'a> {
     /// Reads one card, preferring those of `held`.
     fn card(self, held: &[Card]) -> Result<Card, NotationError> {
         let code = self.one("one card")?;
-        meant(self.deck, code, &held.iter().copied().collect())
+        choose_copy(self.deck, code, &held.iter().copied().collect())
     }
 
     fn cards(self, held: &[Card]) -> Result<Cards, NotationError> {
         let mut left: CardSet = held.iter().copied().collect();
         let mut cards = Cards::new();
         for code in self.words {
-            let card = meant(self.deck, code, &left)?;
+            let card = choose_copy(self.deck, code, &left)?;
             left = left.without(card);
             cards.push(card);
         }
@@ -128,7 +129,7 @@ impl<'a> Words<'a> {
 
 /// The first card with this code that is among `there`; if there is none, any with this code, which
 /// is refused later.
-fn meant(deck: &Deck, code: &str, there: &CardSet) -> Result<Card, NotationError> {
+fn choose_copy(deck: &Deck, code: &str, there: &CardSet) -> Result<Card, NotationError> {
     let alike = deck.parse(code);
     let first = alike.iter().find(|&card| there.contains(card)).or_else(|| alike.nth(0));
     first.ok_or_else(|| Error::NoSuchCard { code: code.to_owned() })
@@ -140,21 +141,22 @@ fn number<T: TryFrom<u64>>(word: &str) -> Result<T, NotationError> {
     T::try_from(number.get()).map_err(|_| wrong())
 }
 
-fn token(name: &str) -> Result<Token, NotationError> {
-    Token::parse(name).ok_or_else(|| Error::NoSuchName { name: name.to_owned(), what: "token" })
+fn token(name: &str) -> Result<ShiftToken, NotationError> {
+    ShiftToken::parse(name)
+        .ok_or_else(|| Error::NoSuchName { name: name.to_owned(), what: "token" })
 }
 
 fn player_named(name: &str) -> Result<Player, NotationError> {
     Player::parse(name).ok_or_else(|| Error::NoSuchName { name: name.to_owned(), what: "player" })
 }
 
-fn read_move(words: Words<'_>, hand: &Hand, player: Player) -> Result<Move, NotationError> {
+fn read_move(words: LineArguments<'_>, hand: &Hand, player: Player) -> Result<Move, NotationError> {
     let held = hand.cards_of(player);
     match words.verb {
         "draw" if words.words.is_empty() => Ok(Move::Draw),
         "draw" => {
             let name = words.one("nothing or a pile")?;
-            let source = Source::ALL.into_iter().find(|source| source.name() == name);
+            let source = DrawSource::ALL.into_iter().find(|source| source.name() == name);
             let unknown = || Error::NoSuchName { name: name.to_owned(), what: "pile" };
             source.map(Move::DrawFrom).ok_or_else(unknown)
         }
@@ -179,21 +181,21 @@ fn read_move(words: Words<'_>, hand: &Hand, player: Player) -> Result<Move, Nota
         "drop" => words.card(held).map(Move::Drop),
         "choose" => match words.words {
             [a, b, c] => Ok(Move::Choose([token(a)?, token(b)?, token(c)?])),
-            _ => Err(words.wants("three tokens")),
+            _ => Err(words.wrong_arguments("three tokens")),
         },
         "token" => match words.words {
             [name] => Ok(Move::Token(token(name)?, None)),
             [name, target] => Ok(Move::Token(token(name)?, Some(player_named(target)?))),
-            _ => Err(words.wants("a token and perhaps a player")),
+            _ => Err(words.wrong_arguments("a token and perhaps a player")),
         },
         "prime" => words.one("one number").and_then(number).map(Move::Prime),
         "discard" => words.card(held).map(Move::Discard),
         "impostor" => match words.words {
             [code, value] => {
-                let card = Words { words: &[code], ..words }.card(held)?;
+                let card = LineArguments { words: &[code], ..words }.card(held)?;
                 Ok(Move::Impostor { card, value: number(value)? })
             }
-            _ => Err(words.wants("a card and a number")),
+            _ => Err(words.wrong_arguments("a card and a number")),
         },
         "gain" if words.words.is_empty() => Ok(Move::Gain(None)),
         "gain" => words.card(held).map(|card| Move::Gain(Some(card))),
@@ -206,7 +208,7 @@ fn read_move(words: Words<'_>, hand: &Hand, player: Player) -> Result<Move, Nota
 }
 
 /// Reads the outcome of the use of chance that is due.
-fn outcome(hand: &Hand, verb: &str, words: &[&str]) -> Result<Outcome, NotationError> {
+fn read_outcome(hand: &Hand, verb: &str, words: &[&str]) -> Result<Outcome, NotationError> {
     let deck = hand.rules().variant().deck;
     let Some(due) = hand.due() else {
         return Err(match hand.to_act() {
@@ -214,44 +216,52 @@ fn outcome(hand: &Hand, verb: &str, words: &[&str]) -> Result<Outcome, NotationE
             None => Refusal::HandOver.into(),
         });
     };
-    let other = || Error::Due { due: due.prompt(deck) };
+    let other = || Error::Due { due: due.line_prefix(deck) };
     let faces = |words: &[&str]| -> Result<SmallVec<[u8; 2]>, NotationError> {
         words.iter().map(|word| number(word)).collect()
     };
     match (due, verb, words) {
         (Chance::Deal(deal), "deal", [to, codes @ ..]) => match deal.to {
-            To::Player(player) if player.to_string() == **to => dealt(hand, deal, codes),
-            To::Player(_) | To::Table => Err(other()),
+            Destination::Player(player) if player.to_string() == **to => {
+                read_deal(hand, deal, codes)
+            }
+            Destination::Player(_) | Destination::Table => Err(other()),
         },
-        (Chance::Deal(deal), "flip", codes) if deal.to == To::Table => dealt(hand, deal, codes),
-        (Chance::Roll { purpose: Roll::Shift | Roll::Prime(_), .. }, "roll", words) => {
-            faces(words).map(Outcome::Rolled)
+        (Chance::Deal(deal), "flip", codes) if deal.to == Destination::Table => {
+            read_deal(hand, deal, codes)
         }
         (
-            Chance::Roll { purpose: Roll::Impostor(player, card), .. },
+            Chance::Roll { purpose: RollPurpose::Shift | RollPurpose::Prime(_), .. },
+            "roll",
+            words,
+        ) => faces(words).map(Outcome::Rolled),
+        (
+            Chance::Roll { purpose: RollPurpose::Impostor(player, card), .. },
             "roll",
             [who, code, dice @ ..],
         ) if player.to_string() == **who && deck.code(*card) == *code => {
             faces(dice).map(Outcome::Rolled)
         }
-        (Chance::Roll { purpose: Roll::Target, .. }, "roll", [gold, silver]) => {
+        (Chance::Roll { purpose: RollPurpose::Target, .. }, "roll", [gold, silver]) => {
             target_faces(gold, silver).map(|faces| Outcome::rolled(&faces)).ok_or_else(other)
         }
-        (Chance::Pulse { .. }, "pulse", ["0"]) => Ok(Outcome::Pulse(false)),
-        (Chance::Pulse { .. }, "pulse", ["1"]) => Ok(Outcome::Pulse(true)),
-        (Chance::Pick { purpose: Pick::Starter, .. }, "starter", [name]) => {
+        (Chance::Pulse { .. }, "pulse", ["0"]) => Ok(Outcome::Pulsed(false)),
+        (Chance::Pulse { .. }, "pulse", ["1"]) => Ok(Outcome::Pulsed(true)),
+        (Chance::Pick { purpose: PickPurpose::Starter, .. }, "starter", [name]) => {
             let starter = player_named(name)?;
             let at = hand.live().iter().position(|player| player == starter);
             at.and_then(|at| u32::try_from(at).ok()).map(Outcome::Picked).ok_or_else(other)
         }
-        (Chance::Sample { purpose: Sample::Tokens(player), .. }, "tokens", [who, names @ ..])
-            if player.to_string() == **who =>
-        {
+        (
+            Chance::Sample { purpose: SamplePurpose::Tokens(player), .. },
+            "tokens",
+            [who, names @ ..],
+        ) if player.to_string() == **who => {
             let index = |name: &&str| token(name).map(|token| token as u32);
             names.iter().map(index).collect::<Result<_, _>>().map(Outcome::Sampled)
         }
         (
-            Chance::Sample { purpose: Sample::Announce, .. },
+            Chance::Sample { purpose: SamplePurpose::Announce, .. },
             "announce",
             ["wild", wild, "clone", clone],
         ) => {
@@ -266,27 +276,27 @@ fn outcome(hand: &Hand, verb: &str, words: &[&str]) -> Result<Outcome, NotationE
     }
 }
 
-fn dealt(hand: &Hand, deal: &Deal, codes: &[&str]) -> Result<Outcome, NotationError> {
+fn read_deal(hand: &Hand, deal: &Deal, codes: &[&str]) -> Result<Outcome, NotationError> {
     let deck = hand.rules().variant().deck;
     let mut cards = Cards::new();
     let mut codes = codes.iter();
     for part in &deal.parts {
         let start = cards.len();
-        let mut there = hand.core.piles[usize::from(part.pile)].draw();
-        while part.count.more(&cards[start..]) {
+        let mut there = hand.core.piles[usize::from(part.pile)].draw_pile();
+        while part.count.needs_more(&cards[start..]) {
             if let Some(restock) = part.restock.as_ref().filter(|r| start + r.after == cards.len())
             {
                 there = there.union(restock.cards.iter().copied().collect());
             }
             let Some(code) = codes.next() else { break };
-            let card = meant(deck, code, &there)?;
+            let card = choose_copy(deck, code, &there)?;
             there = there.without(card);
             cards.push(card);
         }
     }
     // Surplus codes are still read, so that the count is refused and not a card.
     for code in codes {
-        cards.push(meant(deck, code, &CardSet::EMPTY)?);
+        cards.push(choose_copy(deck, code, &CardSet::EMPTY)?);
     }
     Ok(Outcome::Cards(cards))
 }

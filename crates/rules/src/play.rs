@@ -7,8 +7,8 @@ use smallvec::SmallVec;
 
 use crate::cards::Cards;
 use crate::chance::{Chance, Deal, Outcome};
-use crate::event::{By, Event};
-use crate::hand::{Decision, Hand, Next, chance, decide, evolve, next};
+use crate::event::{DecisionAuthor, Event};
+use crate::hand::{Decision, Hand, Next, decide, evolve, next, resolve_chance};
 use crate::legal::Legal;
 use crate::moves::Move;
 use crate::refusal::Refusal;
@@ -17,16 +17,16 @@ use crate::refusal::Refusal;
 pub type Choose<'a> = dyn FnMut(u64) -> u64 + 'a;
 
 /// A random outcome of the use of chance that is due; none if none is due.
-pub fn outcome(hand: &Hand, choose: &mut Choose<'_>) -> Option<Outcome> {
+pub fn random_outcome(hand: &Hand, choose: &mut Choose<'_>) -> Option<Outcome> {
     Some(match hand.due()? {
         Chance::Shuffle { .. } => Outcome::Shuffled,
-        Chance::Deal(deal) => Outcome::Cards(cards(hand, deal, choose)),
+        Chance::Deal(deal) => Outcome::Cards(random_cards(hand, deal, choose)),
         Chance::Roll { sides, .. } => {
             let face = |&sides: &u8| index(sides.into(), choose) + 1;
             let faces = sides.iter().map(face).filter_map(|face| u8::try_from(face).ok());
             Outcome::Rolled(faces.collect())
         }
-        Chance::Pulse { ppm } => Outcome::Pulse(choose(1_000_000) < u64::from(*ppm)),
+        Chance::Pulse { ppm } => Outcome::Pulsed(choose(1_000_000) < u64::from(*ppm)),
         Chance::Pick { n, .. } => Outcome::Picked(below(*n, choose)),
         Chance::Sample { n, k, .. } => {
             let mut sample: SmallVec<[u32; 3]> = SmallVec::new();
@@ -52,12 +52,12 @@ fn below(n: u32, choose: &mut Choose<'_>) -> u32 {
     u32::try_from(choose(n.into())).unwrap_or(0)
 }
 
-fn cards(hand: &Hand, deal: &Deal, choose: &mut Choose<'_>) -> Cards {
+fn random_cards(hand: &Hand, deal: &Deal, choose: &mut Choose<'_>) -> Cards {
     let mut cards = Cards::new();
     for part in &deal.parts {
         let start = cards.len();
-        let mut there = hand.core.piles[usize::from(part.pile)].draw();
-        while part.count.more(&cards[start..]) {
+        let mut there = hand.core.piles[usize::from(part.pile)].draw_pile();
+        while part.count.needs_more(&cards[start..]) {
             if let Some(restock) = part.restock.as_ref().filter(|r| start + r.after == cards.len())
             {
                 there = there.union(restock.cards.iter().copied().collect());
@@ -72,14 +72,14 @@ fn cards(hand: &Hand, deal: &Deal, choose: &mut Choose<'_>) -> Cards {
 }
 
 /// A random legal move. Three folds out of four are drawn again, so that hands last longer.
-pub fn any_move(decision: &Decision, choose: &mut Choose<'_>) -> Move {
+pub fn random_move(decision: &Decision, choose: &mut Choose<'_>) -> Move {
     let kinds = &decision.legal;
     let size = u64::try_from(kinds.len()).unwrap_or(1);
     let mut kind = &kinds[index(size, choose)];
     if *kind == Legal::Fold && choose(4) != 0 {
         kind = &kinds[index(size, choose)];
     }
-    kind.pick(choose)
+    kind.random_move(choose)
 }
 
 /// Plays one random event and applies it; false if the hand is over. `each` sees the event before
@@ -92,13 +92,13 @@ pub fn step(
     choose: &mut Choose<'_>,
     each: &mut dyn FnMut(&Hand, &Event),
 ) -> Result<bool, Refusal> {
-    let event = if let Some(outcome) = outcome(hand, choose) {
-        chance(hand, outcome)?
+    let event = if let Some(outcome) = random_outcome(hand, choose) {
+        resolve_chance(hand, outcome)?
     } else {
         match next(hand) {
             Next::Decision(decision) => {
-                let mv = any_move(&decision, choose);
-                decide(hand, decision.player, mv, By::Player)?
+                let mv = random_move(&decision, choose);
+                decide(hand, decision.player, mv, DecisionAuthor::Player)?
             }
             Next::Chance(_) | Next::Done(_) => return Ok(false),
         }
@@ -122,7 +122,7 @@ pub fn to_the_end(
 }
 
 /// Applies the shuffles that are due: they have no history line and show nothing.
-pub fn shuffle(hand: &mut Hand) {
+pub fn apply_due_shuffles(hand: &mut Hand) {
     while let Some(Chance::Shuffle { .. }) = hand.due() {
         evolve(hand, &Event::Chance(Outcome::Shuffled));
     }

@@ -91,7 +91,7 @@ impl PlayerSet {
     }
 
     #[must_use]
-    pub const fn and(self, other: PlayerSet) -> PlayerSet {
+    pub const fn intersection(self, other: PlayerSet) -> PlayerSet {
         PlayerSet(self.0 & other.0)
     }
 
@@ -113,7 +113,7 @@ impl PlayerSet {
 
     /// The next player after `player` going round; `player` comes last.
     #[must_use]
-    pub fn after(self, player: Player) -> Option<Player> {
+    pub fn next_clockwise(self, player: Player) -> Option<Player> {
         let later = PlayerSet(self.0 & !(u8::MAX >> (7 - player.0)));
         later.lowest().or_else(|| self.lowest())
     }
@@ -126,7 +126,7 @@ impl PlayerSet {
 
     /// The players with the highest strength. Players without a strength are left out.
     #[must_use]
-    pub fn best<K: Ord>(self, strength: impl Fn(Player) -> Option<K>) -> PlayerSet {
+    pub fn strongest<K: Ord>(self, strength: impl Fn(Player) -> Option<K>) -> PlayerSet {
         let best = self.iter().filter_map(&strength).max();
         self.iter().filter(|&player| best.is_some() && strength(player) == best).collect()
     }
@@ -161,11 +161,11 @@ mod tests {
     #[test]
     fn order_goes_round() {
         let set: PlayerSet = [1, 4, 7].into_iter().map(Player::of).collect();
-        assert_eq!(set.after(Player::of(1)), Some(Player::of(4)));
-        assert_eq!(set.after(Player::of(7)), Some(Player::of(1)));
-        assert_eq!(set.after(Player::of(0)), Some(Player::of(1)));
+        assert_eq!(set.next_clockwise(Player::of(1)), Some(Player::of(4)));
+        assert_eq!(set.next_clockwise(Player::of(7)), Some(Player::of(1)));
+        assert_eq!(set.next_clockwise(Player::of(0)), Some(Player::of(1)));
         assert_eq!(set.next(Player::of(7)), None);
-        assert_eq!(PlayerSet::EMPTY.after(Player::of(3)), None);
+        assert_eq!(PlayerSet::EMPTY.next_clockwise(Player::of(3)), None);
         assert_eq!(PlayerSet::first(3).len(), 3);
     }
 
@@ -173,9 +173,9 @@ mod tests {
     fn the_best_are_all_who_are_as_strong_as_the_strongest() {
         let set = PlayerSet::first(4);
         let strengths = [Some(3), None, Some(5), Some(5)];
-        let best = set.best(|player| strengths[player.index()]);
+        let best = set.strongest(|player| strengths[player.index()]);
         assert_eq!(best.iter().map(Player::index).collect::<Vec<_>>(), [2, 3]);
-        assert!(set.best(|_| None::<u8>).is_empty());
+        assert!(set.strongest(|_| None::<u8>).is_empty());
     }
 
     #[test]

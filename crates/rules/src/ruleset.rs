@@ -61,7 +61,7 @@ pub enum RuleSetError {
     #[error("the variant {variant} has no rule set field `{}`", Quoted(field))]
     UnknownField { variant: &'static str, field: String },
     #[error("the rule set field `{field}` is given twice")]
-    Twice { field: &'static str },
+    DuplicateField { field: &'static str },
     #[error("the rule set field `{field}` {problem}")]
     BadValue { field: &'static str, problem: String },
     #[error("line {line} is not canonical rule set text: {problem}")]
@@ -167,7 +167,7 @@ impl RuleSet {
                     RuleSetError::UnknownField { variant: variant.id, field: name.clone() }
                 })?;
             if given.iter().any(|(other, _)| other.key == field.key) {
-                return Err(RuleSetError::Twice { field: field.name() });
+                return Err(RuleSetError::DuplicateField { field: field.name() });
             }
             given.push((field, value));
         }
@@ -235,11 +235,11 @@ impl RuleSet {
     /// Numbers of players that a hand takes: the variant's, or the exact number of sets of assigned
     /// tokens.
     #[must_use]
-    pub fn seats(&self) -> RangeInclusive<u8> {
+    pub fn player_counts(&self) -> RangeInclusive<u8> {
         let assigned = self.assigned_tokens.filter(|_| self.tokens == TokenDeal::Assigned);
         match assigned.and_then(|tokens| tokens.players()) {
             Some(players) => players..=players,
-            None => self.variant.seats.clone(),
+            None => self.variant.player_counts.clone(),
         }
     }
 
@@ -251,7 +251,7 @@ impl RuleSet {
     /// Least stack to be dealt in, for this amount in the Sabacc Pot: what is taken at the start,
     /// and at least 1.
     #[must_use]
-    pub fn due(&self, sabacc_pot: Credits) -> Credits {
+    pub fn min_stack(&self, sabacc_pot: Credits) -> Credits {
         let antes = self.hand_ante.plus(self.sabacc_ante_due(sabacc_pot));
         let taken = antes.and_then(|antes| antes.plus(self.stake())).unwrap_or(Credits::MAX);
         taken.max(Credits::of(1))

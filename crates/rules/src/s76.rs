@@ -9,9 +9,9 @@ use crate::rank::Rank;
 use crate::ruleset::Ranking;
 
 /// First id of the faces: Star A, Star B, Evil A …
-const FACES: u8 = 60;
+const FIRST_FACE_ID: u8 = 60;
 /// Set of all face cards: both copies of each, A before B.
-pub(crate) const FACE_CARDS: CardSet = CardSet::range(FACES, 76);
+pub(crate) const FACE_CARDS: CardSet = CardSet::range(FIRST_FACE_ID, 76);
 const FACE_VALUES: [i16; 8] = [-17, -15, -14, -13, -11, -8, -2, 0];
 
 const VALUES: [i16; 76] = {
@@ -20,19 +20,19 @@ const VALUES: [i16; 76] = {
     while suited < 4 {
         let mut value = 1;
         while value <= 15 {
-            values[suited * 15 + value - 1] = SMALL[value];
+            values[suited * 15 + value - 1] = SUITED_VALUES[value];
             value += 1;
         }
         suited += 1;
     }
     let mut face = 0;
     while face < 16 {
-        values[FACES as usize + face] = FACE_VALUES[face / 2];
+        values[FIRST_FACE_ID as usize + face] = FACE_VALUES[face / 2];
         face += 1;
     }
     values
 };
-const SMALL: [i16; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
+const SUITED_VALUES: [i16; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
 
 /// Value of a hand of the 76-card pack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,7 +96,7 @@ impl Worth {
         }
         let own_total = total(own);
         let mut best = Worth::of_total(own_total);
-        for sum in reachable(optional) {
+        for sum in reachable_sums(optional) {
             let worth = Worth::of_total(own_total + sum);
             let key = |worth: Worth| (worth.strength(ranking), worth.total());
             if worth.strength(ranking).is_some() && key(worth) > key(best) {
@@ -153,7 +153,7 @@ fn completes_idiots_array(own: &[Card], optional: CardSet) -> bool {
 }
 
 /// Every sum of some of these cards; 0 stands for none of them.
-fn reachable(cards: CardSet) -> impl Iterator<Item = i16> {
+fn reachable_sums(cards: CardSet) -> impl Iterator<Item = i16> {
     // All negative faces together sum to -160, all suited cards to 480.
     const LOWEST: i16 = -160;
     const SIZE: usize = 641;

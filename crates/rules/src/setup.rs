@@ -40,8 +40,8 @@ pub enum SetupError {
 ///
 /// # Errors
 /// If the rules are for more or fewer players.
-pub fn players(rules: &RuleSet, got: usize) -> Result<u8, SetupError> {
-    let (seats, variant) = (rules.seats(), rules.variant());
+pub fn check_player_count(rules: &RuleSet, got: usize) -> Result<u8, SetupError> {
+    let (seats, variant) = (rules.player_counts(), rules.variant());
     let (min, max) = (*seats.start(), *seats.end());
     let count = u8::try_from(got).ok().filter(|count| seats.contains(count));
     count.ok_or(if min == max {
@@ -56,7 +56,7 @@ impl Setup {
     pub(crate) fn check(&self) -> Result<u8, SetupError> {
         let variant = self.rules.variant();
         let got = self.seats.len();
-        let count = players(&self.rules, got)?;
+        let count = check_player_count(&self.rules, got)?;
         if self.stacks.len() != got {
             return Err(SetupError::Lengths { seats: got, stacks: self.stacks.len() });
         }
@@ -72,7 +72,7 @@ impl Setup {
                 return Err(SetupError::NoSuchPot { variant: variant.id, pot: name });
             }
         }
-        let due = self.rules.due(self.sabacc_pot);
+        let due = self.rules.min_stack(self.sabacc_pot);
         for (player, &stack) in (0..count).map(Player::of).zip(&self.stacks) {
             if stack < due {
                 return Err(SetupError::Stack { player, stack, due });

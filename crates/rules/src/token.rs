@@ -4,7 +4,7 @@ use std::fmt;
 
 /// A kind of shift token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Token {
+pub enum ShiftToken {
     FreeDraw,
     Refund,
     ExtraRefund,
@@ -23,55 +23,55 @@ pub enum Token {
     DirectTransaction,
 }
 
-impl Token {
-    pub const ALL: [Token; 16] = [
-        Token::FreeDraw,
-        Token::Refund,
-        Token::ExtraRefund,
-        Token::Embezzlement,
-        Token::GeneralTariff,
-        Token::TargetTariff,
-        Token::GeneralAudit,
-        Token::TargetAudit,
-        Token::PrimeSabacc,
-        Token::Markdown,
-        Token::CookTheBooks,
-        Token::MajorFraud,
-        Token::Embargo,
-        Token::Immunity,
-        Token::Exhaustion,
-        Token::DirectTransaction,
+impl ShiftToken {
+    pub const ALL: [ShiftToken; 16] = [
+        ShiftToken::FreeDraw,
+        ShiftToken::Refund,
+        ShiftToken::ExtraRefund,
+        ShiftToken::Embezzlement,
+        ShiftToken::GeneralTariff,
+        ShiftToken::TargetTariff,
+        ShiftToken::GeneralAudit,
+        ShiftToken::TargetAudit,
+        ShiftToken::PrimeSabacc,
+        ShiftToken::Markdown,
+        ShiftToken::CookTheBooks,
+        ShiftToken::MajorFraud,
+        ShiftToken::Embargo,
+        ShiftToken::Immunity,
+        ShiftToken::Exhaustion,
+        ShiftToken::DirectTransaction,
     ];
 
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            Token::FreeDraw => "free-draw",
-            Token::Refund => "refund",
-            Token::ExtraRefund => "extra-refund",
-            Token::Embezzlement => "embezzlement",
-            Token::GeneralTariff => "general-tariff",
-            Token::TargetTariff => "target-tariff",
-            Token::GeneralAudit => "general-audit",
-            Token::TargetAudit => "target-audit",
-            Token::PrimeSabacc => "prime-sabacc",
-            Token::Markdown => "markdown",
-            Token::CookTheBooks => "cook-the-books",
-            Token::MajorFraud => "major-fraud",
-            Token::Embargo => "embargo",
-            Token::Immunity => "immunity",
-            Token::Exhaustion => "exhaustion",
-            Token::DirectTransaction => "direct-transaction",
+            ShiftToken::FreeDraw => "free-draw",
+            ShiftToken::Refund => "refund",
+            ShiftToken::ExtraRefund => "extra-refund",
+            ShiftToken::Embezzlement => "embezzlement",
+            ShiftToken::GeneralTariff => "general-tariff",
+            ShiftToken::TargetTariff => "target-tariff",
+            ShiftToken::GeneralAudit => "general-audit",
+            ShiftToken::TargetAudit => "target-audit",
+            ShiftToken::PrimeSabacc => "prime-sabacc",
+            ShiftToken::Markdown => "markdown",
+            ShiftToken::CookTheBooks => "cook-the-books",
+            ShiftToken::MajorFraud => "major-fraud",
+            ShiftToken::Embargo => "embargo",
+            ShiftToken::Immunity => "immunity",
+            ShiftToken::Exhaustion => "exhaustion",
+            ShiftToken::DirectTransaction => "direct-transaction",
         }
     }
 
     #[must_use]
-    pub fn parse(name: &str) -> Option<Token> {
-        Token::ALL.into_iter().find(|token| token.name() == name)
+    pub fn parse(name: &str) -> Option<ShiftToken> {
+        ShiftToken::ALL.into_iter().find(|token| token.name() == name)
     }
 }
 
-impl fmt::Display for Token {
+impl fmt::Display for ShiftToken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use crate::cards::{Card, CardSet};
 use crate::deck::Deck;
-use crate::explain::Words;
+use crate::explain::VariantText;
 use crate::game::Game;
 use crate::ruleset::{Field, RuleSet};
 use crate::state::Core;
@@ -17,7 +17,7 @@ pub struct Variant {
     /// Text that the rules follow; RULES.md decides where it is silent or contradicts itself.
     pub source: &'static str,
     /// Numbers of players that a hand takes.
-    pub seats: RangeInclusive<u8>,
+    pub player_counts: RangeInclusive<u8>,
     pub deck: &'static Deck,
     pub piles: &'static [PileSpec],
     /// Sorted by name.
@@ -27,7 +27,7 @@ pub struct Variant {
     /// Called once at the start of a hand; takes the antes.
     pub(crate) open: fn(&mut Core) -> Box<dyn Game>,
     /// The parts of an explanation that only this game has.
-    pub(crate) explain: fn(&RuleSet) -> Words,
+    pub(crate) explain: fn(&RuleSet) -> VariantText,
 }
 
 /// A draw pile with its discards.
@@ -80,7 +80,11 @@ mod tests {
         assert!(ALL.is_sorted_by_key(|variant| variant.id));
         for variant in ALL {
             assert!(variant.fields.is_sorted_by_key(|field| field.name()), "{}", variant.id);
-            assert!(*variant.seats.start() >= 2 && *variant.seats.end() <= 8, "{}", variant.id);
+            assert!(
+                *variant.player_counts.start() >= 2 && *variant.player_counts.end() <= 8,
+                "{}",
+                variant.id
+            );
         }
     }
 

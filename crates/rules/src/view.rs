@@ -42,7 +42,7 @@ pub struct PlayerView {
     pub in_round: Credits,
     pub status: Status,
     /// Whether the player left in mid-hand: every decision from then on is the default.
-    pub leaving: bool,
+    pub has_left: bool,
     /// The hand, newest card last.
     pub cards: SmallVec<[CardView; 8]>,
     /// Demise, tie and blind cards beside the hand.
@@ -74,19 +74,22 @@ pub struct CardView {
 #[must_use]
 pub fn view(hand: &Hand, viewer: Viewer) -> View {
     let core = &hand.core;
-    let glance = hand.game.glance();
+    let glance = hand.game.status();
     let in_round = |player| glance.bets.map_or(Credits::ZERO, |bets| bets.paid(player));
     let mut facts = Vec::new();
     hand.game.facts(core, viewer, &mut facts);
     View {
         players: core
-            .everybody()
+            .all_players()
             .iter()
-            .map(|player| PlayerView { in_round: in_round(player), ..place(hand, player, viewer) })
+            .map(|player| PlayerView {
+                in_round: in_round(player),
+                ..player_view(hand, player, viewer)
+            })
             .collect(),
-        hand_pot: core.pot,
-        sabacc_pot: core.sabacc,
-        carried_pot: core.carried,
+        hand_pot: core.hand_pot,
+        sabacc_pot: core.sabacc_pot,
+        carried_pot: core.carried_pot,
         round: glance.round,
         phase: if hand.settlement().is_some() { "over" } else { glance.phase },
         to_act: hand.to_act(),
@@ -101,13 +104,13 @@ pub fn view(hand: &Hand, viewer: Viewer) -> View {
 pub fn cards_differ(before: &Hand, after: &Hand, viewer: Viewer) -> bool {
     let (before, after) = ((before, viewer), (after, viewer));
     let cards = |(hand, viewer), player| {
-        let PlayerView { cards, extra, .. } = place(hand, player, viewer);
+        let PlayerView { cards, extra, .. } = player_view(hand, player, viewer);
         (cards, extra)
     };
-    before.0.core.everybody().iter().any(|player| cards(before, player) != cards(after, player))
+    before.0.core.all_players().iter().any(|player| cards(before, player) != cards(after, player))
 }
 
-fn place(hand: &Hand, player: Player, viewer: Viewer) -> PlayerView {
+fn player_view(hand: &Hand, player: Player, viewer: Viewer) -> PlayerView {
     let core = &hand.core;
     let place = &core[player];
     let open = viewer == Viewer::Auditor
@@ -125,10 +128,10 @@ fn place(hand: &Hand, player: Player, viewer: Viewer) -> PlayerView {
     PlayerView {
         seat: place.seat,
         stack: place.stack,
-        contribution: place.paid,
+        contribution: place.contribution,
         in_round: Credits::ZERO,
         status,
-        leaving: core.left.contains(player),
+        has_left: core.leavers.contains(player),
         cards: place.cards.iter().map(card).collect(),
         extra: place.extra.iter().copied().collect(),
         rank: hand.settlement().and_then(|end| end.hands.get(player.index())?.rank),

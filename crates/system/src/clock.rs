@@ -37,7 +37,7 @@ pub trait Clock: Send + Sync + 'static {
 
     /// Sum of all steps of the clock since it was made, in microseconds: how much later an instant
     /// is told than if the clock had run on. A holder of instants moves them by what is added.
-    fn stepped(&self) -> i64 {
+    fn total_step_micros(&self) -> i64 {
         self.steps().micros
     }
 }
@@ -70,18 +70,18 @@ impl Steps {
 pub struct SystemClock(());
 
 /// Clock shared by the whole process.
-static PROCESS: LazyLock<Process> = LazyLock::new(Process::start);
+static PROCESS_CLOCK: LazyLock<ProcessClock> = LazyLock::new(ProcessClock::start);
 
-struct Process {
+struct ProcessClock {
     latest: AtomicU64,
     started: Instant,
-    wall: Mutex<Wall>,
+    wall: Mutex<WallClock>,
     steps: watch::Sender<Steps>,
 }
 
 /// Wall clock as far as it is believed.
 #[derive(Debug)]
-struct Wall {
+struct WallClock {
     /// Microseconds added to the monotonic microseconds since the start.
     offset: i64,
     /// Offset after a jump that is not believed yet, and the monotonic time of the jump.
@@ -89,13 +89,13 @@ struct Wall {
 }
 
 /// Largest correction that is followed at once, in microseconds. A larger one is a jump.
-const JUMP: i64 = 500_000;
+const MAX_CORRECTION_MICROS: i64 = 500_000;
 /// Time that a jump back must last to be taken as a step.
-const BACK: Duration = Duration::from_secs(10);
+const BACKWARD_STEP_AFTER: Duration = Duration::from_secs(10);
 /// Time that a jump ahead must last to be taken as a step. It is longer than for a jump back:
 /// records written under a time that is ahead cannot be taken back, so everything would wait until
 /// that time has come.
-const AHEAD: Duration = Duration::from_mins(1);
+const FORWARD_STEP_AFTER: Duration = Duration::from_mins(1);
 
 impl SystemClock {
     #[must_use]
@@ -104,31 +104,35 @@ impl SystemClock {
     }
 }
 
-impl Process {
+impl ProcessClock {
     #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the clock")]
-    fn start() -> Process {
-        Process {
+    fn start() -> ProcessClock {
+        ProcessClock {
             latest: AtomicU64::new(0),
             started: Instant::now(),
-            wall: Mutex::new(Wall { offset: signed(wall_micros()), jumped: None }),
+            wall: Mutex::new(WallClock { offset: signed(wall_micros()), jumped: None }),
             steps: watch::Sender::new(Steps::default()),
         }
     }
 }
 
-impl Wall {
+impl WallClock {
     /// Follows the wall clock, which shows `wall` while the monotonic clock shows `run`. Returns
     /// the step in microseconds; 0 if there is none.
     fn follow(&mut self, wall: i64, run: Duration) -> i64 {
         let offset = wall.saturating_sub(micros(run));
         let off = offset.saturating_sub(self.offset);
-        if off.saturating_abs() <= JUMP {
+        if off.saturating_abs() <= MAX_CORRECTION_MICROS {
             (self.offset, self.jumped) = (offset, None);
             return 0;
         }
         match self.jumped {
-            Some((there, since)) if offset.saturating_sub(there).saturating_abs() <= JUMP => {
-                if run.saturating_sub(since) < if off > 0 { AHEAD } else { BACK } {
+            Some((there, since))
+                if offset.saturating_sub(there).saturating_abs() <= MAX_CORRECTION_MICROS =>
+            {
+                if run.saturating_sub(since)
+                    < if off > 0 { FORWARD_STEP_AFTER } else { BACKWARD_STEP_AFTER }
+                {
                     return 0;
                 }
                 (self.offset, self.jumped) = (offset, None);
@@ -162,16 +166,16 @@ fn signed(micros: u64) -> i64 {
 
 impl Clock for SystemClock {
     fn now(&self) -> UnixMicros {
-        let mut wall = PROCESS.wall.lock().unwrap_or_else(PoisonError::into_inner);
-        let run = PROCESS.started.elapsed();
+        let mut wall = PROCESS_CLOCK.wall.lock().unwrap_or_else(PoisonError::into_inner);
+        let run = PROCESS_CLOCK.started.elapsed();
         let stepped = wall.follow(signed(wall_micros()), run);
         let now = u64::try_from(wall.offset.saturating_add(micros(run))).unwrap_or(0);
         if stepped != 0 {
             tracing::warn!(seconds = stepped / 1_000_000, "the machine's clock was set: followed");
-            PROCESS.steps.send_modify(|steps| *steps = steps.and(stepped));
-            PROCESS.latest.store(now, Ordering::Relaxed);
+            PROCESS_CLOCK.steps.send_modify(|steps| *steps = steps.and(stepped));
+            PROCESS_CLOCK.latest.store(now, Ordering::Relaxed);
         }
-        UnixMicros(PROCESS.latest.fetch_max(now, Ordering::Relaxed).max(now))
+        UnixMicros(PROCESS_CLOCK.latest.fetch_max(now, Ordering::Relaxed).max(now))
     }
 
     fn sleep_until(&self, at: UnixMicros) -> Sleep<'_> {
@@ -179,7 +183,8 @@ impl Clock for SystemClock {
     }
 
     fn sleep(&self, span: Duration) -> Sleep<'_> {
-        let (ends, mut stepped) = (tokio::time::Instant::now() + span, PROCESS.steps.subscribe());
+        let (ends, mut stepped) =
+            (tokio::time::Instant::now() + span, PROCESS_CLOCK.steps.subscribe());
         Box::pin(async move {
             tokio::select! {
                 () = tokio::time::sleep_until(ends) => {}
@@ -190,18 +195,18 @@ impl Clock for SystemClock {
     }
 
     fn steps(&self) -> Steps {
-        *PROCESS.steps.borrow()
+        *PROCESS_CLOCK.steps.borrow()
     }
 }
 
 /// Clock that stands still until it is advanced: for tests and the simulator.
 #[derive(Debug)]
 pub struct ManualClock {
-    state: Mutex<Manual>,
+    state: Mutex<ManualState>,
 }
 
 #[derive(Debug)]
-struct Manual {
+struct ManualState {
     now: UnixMicros,
     steps: Steps,
     /// Sleepers ordered by instant, then by order of arrival, so that equal runs wake them in the
@@ -214,7 +219,7 @@ impl ManualClock {
     #[must_use]
     pub const fn new(now: UnixMicros) -> ManualClock {
         ManualClock {
-            state: Mutex::new(Manual {
+            state: Mutex::new(ManualState {
                 now,
                 steps: Steps { count: 0, micros: 0 },
                 sleepers: BTreeMap::new(),
@@ -256,7 +261,7 @@ impl ManualClock {
         state.sleepers.keys().next().map(|(at, _)| *at)
     }
 
-    fn locked(&self) -> MutexGuard<'_, Manual> {
+    fn locked(&self) -> MutexGuard<'_, ManualState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -328,7 +333,7 @@ mod tests {
     /// Follows readings of the wall clock, one a second. Returns for each second the offset that is
     /// believed and the step.
     fn told(wall: impl Iterator<Item = i64>) -> Vec<(i64, i64)> {
-        let mut at = Wall { offset: 0, jumped: None };
+        let mut at = WallClock { offset: 0, jumped: None };
         let follow = |(second, off): (i64, i64)| {
             let run = Duration::from_secs(u64::try_from(second).unwrap_or(0));
             let stepped = at.follow(second * SECOND + off, run);
@@ -371,7 +376,7 @@ mod tests {
         let waits = clock.sleep(Duration::from_secs(1));
         clock.step(-5_000_000);
         waits.await;
-        assert_eq!((clock.now(), clock.stepped()), (UnixMicros(5_000_000), -5_000_000));
+        assert_eq!((clock.now(), clock.total_step_micros()), (UnixMicros(5_000_000), -5_000_000));
         clock.step(5_000_000);
         assert_eq!(clock.steps(), Steps { count: 2, micros: 0 });
     }

@@ -30,11 +30,11 @@ pub async fn postgres() -> anyhow::Result<&'static Postgres> {
 }
 
 async fn start() -> anyhow::Result<Postgres> {
-    let data = tempfile::Builder::new().prefix("sabacc-test-").tempdir_in(quickest_folder())?;
+    let data = tempfile::Builder::new().prefix("sabacc-test-").tempdir_in(fastest_directory())?;
     let mut options = Options::new(data.path(), Environment::read());
     options.fsync = false;
     options.ephemeral = true;
-    options.templates = target_folder().map(|target| target.join("tmp"));
+    options.templates = target_directory().map(|target| target.join("tmp"));
     let server = launcher::obtain(&options).await?;
     // From here on the server's own watch removes the directory, since a static is never dropped.
     if options.database_url.is_none() {
@@ -45,7 +45,7 @@ async fn start() -> anyhow::Result<Postgres> {
 
 /// Directory in memory if that has plenty of room (containers often have 64 MB), else the temporary
 /// directory. A cluster is a thousand small files, which are slow to write on some disks.
-fn quickest_folder() -> PathBuf {
+fn fastest_directory() -> PathBuf {
     const PLENTY: u64 = 2 << 30;
     let memory = Path::new("/dev/shm");
     match rustix::fs::statvfs(memory) {
@@ -55,7 +55,7 @@ fn quickest_folder() -> PathBuf {
 }
 
 /// Target directory of Cargo, which contains the test program.
-fn target_folder() -> Option<PathBuf> {
+fn target_directory() -> Option<PathBuf> {
     let program = std::env::current_exe().ok()?;
     program.ancestors().find(|folder| folder.join("CACHEDIR.TAG").exists()).map(PathBuf::from)
 }

@@ -20,7 +20,7 @@ impl Bearer {
     }
 
     /// Puts the token into a call.
-    pub fn bear<T>(&self, request: &mut Request<T>) {
+    pub fn add_to<T>(&self, request: &mut Request<T>) {
         if let Some(value) = &self.0 {
             request.metadata_mut().insert("authorization", value.clone());
         }

@@ -20,7 +20,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::task::yield_now;
 
 /// Bytes collected for one write. A larger amount is worth a write of its own.
-const WRITE: usize = 16 * 1024;
+const MAX_COALESCED_BYTES: usize = 16 * 1024;
 
 /// Connection whose writes are deferred by one turn of the scheduler.
 ///
@@ -34,7 +34,7 @@ pub struct CoalescingWriter<I> {
     bytes: Vec<u8>,
     /// Number of collected bytes that are already written.
     written: usize,
-    turn: Arc<Turn>,
+    turn: Arc<WriteTurn>,
 }
 
 impl<I> CoalescingWriter<I> {
@@ -55,7 +55,7 @@ impl<I: AsyncWrite + Unpin> CoalescingWriter<I> {
         }
         self.bytes = Vec::new();
         self.written = 0;
-        self.turn.over();
+        self.turn.reset();
         Poll::Ready(Ok(()))
     }
 }
@@ -69,7 +69,7 @@ impl<I: AsyncRead + AsyncWrite + Unpin> AsyncRead for CoalescingWriter<I> {
         let this = self.get_mut();
         // A task that waits for an answer does not flush again. An error of this write is not an
         // error of reading.
-        if this.turn.has_come()
+        if this.turn.is_due()
             && let Poll::Ready(Err(error)) = this.poll_out(context)
         {
             tracing::trace!(%error, "what was put off could not be written");
@@ -85,14 +85,14 @@ impl<I: AsyncWrite + Unpin> AsyncWrite for CoalescingWriter<I> {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
-        if this.bytes.len() + bytes.len() > WRITE {
+        if this.bytes.len() + bytes.len() > MAX_COALESCED_BYTES {
             ready!(this.poll_out(context))?;
-            if bytes.len() > WRITE {
+            if bytes.len() > MAX_COALESCED_BYTES {
                 return Pin::new(&mut this.inner).poll_write(context, bytes);
             }
         }
         if this.bytes.capacity() == 0 {
-            this.bytes.reserve_exact(WRITE);
+            this.bytes.reserve_exact(MAX_COALESCED_BYTES);
         }
         this.bytes.extend_from_slice(bytes);
         Poll::Ready(Ok(bytes.len()))
@@ -101,8 +101,8 @@ impl<I: AsyncWrite + Unpin> AsyncWrite for CoalescingWriter<I> {
     fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
         if !this.bytes.is_empty() {
-            if !this.turn.has_come() {
-                this.turn.ask(context);
+            if !this.turn.is_due() {
+                this.turn.request(context);
                 return Poll::Ready(Ok(()));
             }
             ready!(this.poll_out(context))?;
@@ -118,21 +118,22 @@ impl<I: AsyncWrite + Unpin> AsyncWrite for CoalescingWriter<I> {
 }
 
 const IDLE: u8 = 0;
-const ASKED: u8 = 1;
-const COME: u8 = 2;
+const REQUESTED: u8 = 1;
+const DUE: u8 = 2;
 
 /// Turn of a connection's task to write.
 #[derive(Debug, Default)]
-struct Turn {
+struct WriteTurn {
     state: AtomicU8,
     task: AtomicWaker,
 }
 
-impl Turn {
+impl WriteTurn {
     /// Lets all other ready tasks run, then wakes the task.
-    fn ask(self: &Arc<Turn>, context: &Context<'_>) {
+    fn request(self: &Arc<WriteTurn>, context: &Context<'_>) {
         self.task.register(context.waker());
-        let asked = self.state.compare_exchange(IDLE, ASKED, Ordering::AcqRel, Ordering::Acquire);
+        let asked =
+            self.state.compare_exchange(IDLE, REQUESTED, Ordering::AcqRel, Ordering::Acquire);
         if asked.is_ok() {
             let waker = Waker::from(Arc::clone(self));
             // `yield_now` defers the waker to the end of the turn. Waking directly would wake
@@ -141,19 +142,20 @@ impl Turn {
         }
     }
 
-    fn has_come(&self) -> bool {
-        self.state.load(Ordering::Acquire) == COME
+    fn is_due(&self) -> bool {
+        self.state.load(Ordering::Acquire) == DUE
     }
 
-    fn over(&self) {
+    fn reset(&self) {
         self.state.store(IDLE, Ordering::Release);
     }
 }
 
-impl Wake for Turn {
-    fn wake(self: Arc<Turn>) {
+impl Wake for WriteTurn {
+    fn wake(self: Arc<WriteTurn>) {
         // Nothing to do if the turn was given up in between.
-        let asked = self.state.compare_exchange(ASKED, COME, Ordering::AcqRel, Ordering::Acquire);
+        let asked =
+            self.state.compare_exchange(REQUESTED, DUE, Ordering::AcqRel, Ordering::Acquire);
         if asked.is_ok() {
             self.task.wake();
         }
@@ -221,16 +223,20 @@ mod tests {
     }
 
     /// Connection that the test polls by hand.
-    struct Hand {
+    struct PolledConnection {
         connection: CoalescingWriter<Peer>,
         peer: Peer,
         wakes: Arc<Wakes>,
     }
 
-    impl Hand {
-        fn new() -> Hand {
+    impl PolledConnection {
+        fn new() -> PolledConnection {
             let peer = Peer::default();
-            Hand { connection: CoalescingWriter::new(peer.clone()), peer, wakes: Arc::default() }
+            PolledConnection {
+                connection: CoalescingWriter::new(peer.clone()),
+                peer,
+                wakes: Arc::default(),
+            }
         }
 
         fn poll<T>(
@@ -261,7 +267,7 @@ mod tests {
 
     #[tokio::test]
     async fn whoever_is_ready_in_the_same_turn_is_in_the_same_write() {
-        let mut hand = Hand::new();
+        let mut hand = PolledConnection::new();
         for round in 1..=3 {
             for _ in 0..5 {
                 assert!(matches!(hand.write(&[1; 1500]), Poll::Ready(Ok(1500))));
@@ -281,26 +287,28 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_too_much_for_one_write_goes_at_once_and_in_order() {
-        let mut hand = Hand::new();
+        let mut hand = PolledConnection::new();
         assert!(hand.write(&[1; 10]).is_ready());
         assert!(hand.flush().is_ready());
-        assert!(hand.write(&[2; WRITE]).is_ready());
+        assert!(hand.write(&[2; MAX_COALESCED_BYTES]).is_ready());
         assert_eq!(hand.peer.lengths(), [10]);
-        assert!(hand.write(&[3; WRITE + 1]).is_ready());
+        assert!(hand.write(&[3; MAX_COALESCED_BYTES + 1]).is_ready());
         assert!(hand.write(&[4; 10]).is_ready());
-        assert_eq!(hand.peer.lengths(), [10, WRITE, WRITE + 1]);
+        assert_eq!(hand.peer.lengths(), [10, MAX_COALESCED_BYTES, MAX_COALESCED_BYTES + 1]);
         turn().await;
         while hand.peer.lengths().len() < 4 {
             assert!(hand.flush().is_ready());
             turn().await;
         }
-        let all = [&[1; 10][..], &[2; WRITE], &[3; WRITE + 1], &[4; 10]].concat();
+        let all =
+            [&[1; 10][..], &[2; MAX_COALESCED_BYTES], &[3; MAX_COALESCED_BYTES + 1], &[4; 10]]
+                .concat();
         assert_eq!(hand.peer.bytes(), all);
     }
 
     #[tokio::test]
     async fn a_peer_that_wants_a_rest_gets_all_of_it_in_the_end() {
-        let mut hand = Hand::new();
+        let mut hand = PolledConnection::new();
         hand.peer.room.lock().unwrap().extend([4, 0, 1, 0]);
         assert!(hand.write(b"abcdef").is_ready());
         assert!(hand.flush().is_ready());
@@ -311,7 +319,7 @@ mod tests {
         assert!(hand.flush().is_ready());
         assert_eq!(hand.peer.bytes(), b"abcdefgh");
         hand.peer.room.lock().unwrap().push_back(0);
-        assert!(hand.write(&[1; WRITE]).is_ready());
+        assert!(hand.write(&[1; MAX_COALESCED_BYTES]).is_ready());
         assert!(hand.write(b"i").is_pending(), "it takes no more than it can hold");
     }
 

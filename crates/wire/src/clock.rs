@@ -7,7 +7,7 @@ use primitives::{StreamId, UnixMicros};
 use proto::event::v1 as pb;
 
 use crate::Recorded;
-use crate::recorded::Unreadable;
+use crate::recorded::PayloadError;
 
 /// A step of a clock, or several that are summed up.
 ///
@@ -23,7 +23,7 @@ pub struct Step {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Foreign {
     #[error(transparent)]
-    Unreadable(#[from] Unreadable),
+    Unreadable(#[from] PayloadError),
     #[error("a step of the clock lies in stream {0}, and belongs into {clock}", clock = StreamId::CLOCK)]
     Stream(StreamId),
     #[error("{0} lies in the stream of the service's clock")]
@@ -114,7 +114,7 @@ pub fn new_event(step: &Step) -> NewEvent {
         after_micros: after.0,
         steps: *count,
     };
-    Recorded::from(event).on(StreamId::CLOCK)
+    Recorded::from(event).on_stream(StreamId::CLOCK)
 }
 
 /// The step that a stored event tells of; none where it is about something else.
@@ -171,7 +171,7 @@ mod tests {
             assert_eq!(parse(&stored(new_event(&step))), Ok(Some(step)), "{micros}");
         }
         let other = Recorded::from(pb::TableClosed {});
-        assert_eq!(parse(&stored(other.on(StreamId([1; 16])))), Ok(None));
+        assert_eq!(parse(&stored(other.on_stream(StreamId([1; 16])))), Ok(None));
     }
 
     #[test]
@@ -180,7 +180,7 @@ mod tests {
             let (before_micros, after_micros) = (AT.0, AT.0 + 5);
             Recorded::from(pb::ClockStepped { step_micros, before_micros, after_micros, steps })
         };
-        let of = |event: Recorded, stream| parse(&stored(event.on(stream)));
+        let of = |event: Recorded, stream| parse(&stored(event.on_stream(stream)));
         assert!(of(event(5, 1), StreamId::CLOCK).is_ok());
         assert_eq!(of(event(-5, 1), StreamId::CLOCK), Err(Foreign::Sum));
         assert_eq!(of(event(5, 0), StreamId::CLOCK), Err(Foreign::Sum));

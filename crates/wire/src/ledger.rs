@@ -4,8 +4,8 @@
 //! in the same stream.
 
 use ::ledger::{
-    Account, Adjustment, Amount, Ended, Event, Hold, Kind, Leg, Limits, Measure, Posted, Seconds,
-    SetTerms, Setter, Terms, Transfer,
+    Account, Adjustment, Amount, EndedHold, Event, Hold, Kind, Leg, LimitSetter, LimitTerms,
+    Limits, Measure, MeasureTerms, PostedTransfer, Seconds, Transfer,
 };
 use eventlog_core::NewEvent;
 use primitives::{Credits, PlayerId, StreamId, TableId, UnixMicros};
@@ -14,51 +14,55 @@ use proto::event::v1 as pb;
 use proto::wallet::v1::{Leg as PbLeg, TransferKind};
 
 use crate::Recorded;
-use crate::recorded::Unreadable;
+use crate::recorded::PayloadError;
 
 /// Error of a stored event that no wallet can have written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Foreign {
+pub enum WalletEventError {
     #[error(transparent)]
-    Unreadable(#[from] Unreadable),
+    Unreadable(#[from] PayloadError),
     #[error("no wallet writes {0}")]
-    Kind(&'static str),
+    NotWalletEvent(&'static str),
     /// Name of the field.
     #[error("{0} is not what the ledger writes there")]
     Field(&'static str),
     #[error("the ledger does not write this in these words")]
-    Words,
+    NotCanonical,
     /// Stream of the event, and the stream that it belongs to.
     #[error("the event lies in stream {0}, and belongs into {1}")]
-    Stream(StreamId, StreamId),
+    WrongStream(StreamId, StreamId),
 }
 
 /// Converts an event for appending.
 #[must_use]
 pub fn new_event(event: &Event) -> NewEvent {
-    recorded(event).on(stream(event))
+    to_recorded(event).on_stream(stream(event))
 }
 
 /// Parses a stored event.
 ///
 /// # Errors
 /// No wallet can have written it.
-pub fn parse(stored: &eventlog_core::Event) -> Result<Event, Foreign> {
-    let event = event(&Recorded::try_from(stored)?)?;
+pub fn parse(stored: &eventlog_core::Event) -> Result<Event, WalletEventError> {
+    let event = parse_payload(&Recorded::try_from(stored)?)?;
     let again = new_event(&event);
     if again.stream != stored.stream {
-        return Err(Foreign::Stream(stored.stream, again.stream));
+        return Err(WalletEventError::WrongStream(stored.stream, again.stream));
     }
-    if again.payload == stored.payload && !stored.sealed { Ok(event) } else { Err(Foreign::Words) }
+    if again.payload == stored.payload && !stored.sealed {
+        Ok(event)
+    } else {
+        Err(WalletEventError::NotCanonical)
+    }
 }
 
 /// Parses a payload, without its stream.
 ///
 /// # Errors
 /// No wallet can have written it.
-pub fn event(payload: &Recorded) -> Result<Event, Foreign> {
+pub fn parse_payload(payload: &Recorded) -> Result<Event, WalletEventError> {
     let event = read::event(payload)?;
-    if recorded(&event) == *payload { Ok(event) } else { Err(Foreign::Words) }
+    if to_recorded(&event) == *payload { Ok(event) } else { Err(WalletEventError::NotCanonical) }
 }
 
 /// Stream of an event: the table's if it involves a table, else the player's if it involves a
@@ -67,25 +71,29 @@ pub fn event(payload: &Recorded) -> Result<Event, Foreign> {
 pub fn stream(event: &Event) -> StreamId {
     let of_player = |player: &PlayerId| StreamId::from(*player);
     match event {
-        Event::Opened(account)
+        Event::AccountOpened(account)
         | Event::AdjustmentProposed(Adjustment { account, .. })
-        | Event::AdjustmentRejected { account, .. } => of(account.table(), account.player()),
-        Event::Posted(Posted { transfer, approved_by: _ }) => {
-            of(transfer.table(), transfer.player())
+        | Event::AdjustmentRejected { account, .. } => {
+            table_or_player_stream(account.table(), account.player())
+        }
+        Event::TransferPosted(PostedTransfer { transfer, approved_by: _ }) => {
+            table_or_player_stream(transfer.table(), transfer.player())
         }
         Event::HoldPlaced(Hold { from, to, .. })
-        | Event::HoldReleased(Ended { from, to, .. })
-        | Event::HoldExpired(Ended { from, to, .. }) => of(to.table(), from.player()),
-        Event::Frozen { player, .. }
-        | Event::Unfrozen { player, .. }
-        | Event::Closed { player, .. }
+        | Event::HoldReleased(EndedHold { from, to, .. })
+        | Event::HoldExpired(EndedHold { from, to, .. }) => {
+            table_or_player_stream(to.table(), from.player())
+        }
+        Event::AccountFrozen { player, .. }
+        | Event::AccountUnfrozen { player, .. }
+        | Event::AccountClosed { player, .. }
         | Event::LimitsSet { player, .. }
-        | Event::Excluded { player, .. } => of_player(player),
+        | Event::PlayerExcluded { player, .. } => of_player(player),
         Event::SnapshotTaken { .. } => StreamId::default(),
     }
 }
 
-fn of(table: Option<TableId>, player: Option<PlayerId>) -> StreamId {
+fn table_or_player_stream(table: Option<TableId>, player: Option<PlayerId>) -> StreamId {
     let player = player.map_or(StreamId::default(), StreamId::from);
     table.map_or(player, StreamId::from)
 }
@@ -107,17 +115,17 @@ pub const fn kind_to_pb(kind: Kind) -> TransferKind {
 
 /// Payload of an event.
 #[must_use]
-pub fn recorded(event: &Event) -> Recorded {
+pub fn to_recorded(event: &Event) -> Recorded {
     match event {
-        Event::Opened(account) => pb::AccountOpened { account: account.to_string() }.into(),
-        Event::Posted(it) => posted(it).into(),
-        Event::Frozen { player, reason } => {
+        Event::AccountOpened(account) => pb::AccountOpened { account: account.to_string() }.into(),
+        Event::TransferPosted(it) => posted(it).into(),
+        Event::AccountFrozen { player, reason } => {
             pb::AccountFrozen { player_id: bytes(player.0), reason: reason.clone() }.into()
         }
-        Event::Unfrozen { player, reason } => {
+        Event::AccountUnfrozen { player, reason } => {
             pb::AccountUnfrozen { player_id: bytes(player.0), reason: reason.clone() }.into()
         }
-        Event::Closed { player, reason } => {
+        Event::AccountClosed { player, reason } => {
             pb::AccountClosed { player_id: bytes(player.0), reason: reason.clone() }.into()
         }
         Event::HoldPlaced(Hold { id, from, to, amount, expires_at }) => pb::HoldPlaced {
@@ -128,14 +136,14 @@ pub fn recorded(event: &Event) -> Recorded {
             expires_micros: expires_at.0,
         }
         .into(),
-        Event::HoldReleased(Ended { hold, from, to, amount }) => pb::HoldReleased {
+        Event::HoldReleased(EndedHold { hold, from, to, amount }) => pb::HoldReleased {
             hold_id: bytes(hold.0),
             from: from.to_string(),
             to: to.to_string(),
             amount: amount.get(),
         }
         .into(),
-        Event::HoldExpired(Ended { hold, from, to, amount }) => pb::HoldExpired {
+        Event::HoldExpired(EndedHold { hold, from, to, amount }) => pb::HoldExpired {
             hold_id: bytes(hold.0),
             from: from.to_string(),
             to: to.to_string(),
@@ -146,7 +154,7 @@ pub fn recorded(event: &Event) -> Recorded {
         Event::SnapshotTaken { digest } => {
             pb::SnapshotTaken { sha256: bytes::Bytes::copy_from_slice(digest) }.into()
         }
-        Event::Excluded { player, until } => pb::PlayerExcluded {
+        Event::PlayerExcluded { player, until } => pb::PlayerExcluded {
             player_id: bytes(player.0),
             until_micros: until.map(|time| time.0),
         }
@@ -170,8 +178,8 @@ pub fn recorded(event: &Event) -> Recorded {
     }
 }
 
-fn posted(posted: &Posted) -> pb::TransferPosted {
-    let Posted { transfer, approved_by } = posted;
+fn posted(posted: &PostedTransfer) -> pb::TransferPosted {
+    let PostedTransfer { transfer, approved_by } = posted;
     let legs = transfer
         .legs
         .iter()
@@ -201,10 +209,10 @@ fn posted(posted: &Posted) -> pb::TransferPosted {
     }
 }
 
-const fn setter_to_pb(by: Setter) -> pb::LimitSetter {
+const fn setter_to_pb(by: LimitSetter) -> pb::LimitSetter {
     match by {
-        Setter::Player => pb::LimitSetter::Player,
-        Setter::Operator => pb::LimitSetter::Operator,
+        LimitSetter::Player => pb::LimitSetter::Player,
+        LimitSetter::Operator => pb::LimitSetter::Operator,
     }
 }
 
@@ -218,16 +226,16 @@ pub const fn measure_to_pb(measure: Measure) -> LimitMeasure {
     }
 }
 
-fn limits_set(player_id: bytes::Bytes, by: Setter, terms: &SetTerms) -> pb::LimitsSet {
+fn limits_set(player_id: bytes::Bytes, by: LimitSetter, terms: &MeasureTerms) -> pb::LimitsSet {
     fn seconds(Seconds(seconds): Seconds) -> u64 {
         seconds
     }
     let (measure, terms) = match terms {
-        SetTerms::BuyIn(terms) => (Measure::BuyIn, plain(terms, Credits::get)),
-        SetTerms::Loss(terms) => (Measure::Loss, plain(terms, Credits::get)),
-        SetTerms::Time(terms) => (Measure::Time, plain(terms, seconds)),
+        MeasureTerms::BuyIn(terms) => (Measure::BuyIn, to_plain_numbers(terms, Credits::get)),
+        MeasureTerms::Loss(terms) => (Measure::Loss, to_plain_numbers(terms, Credits::get)),
+        MeasureTerms::Time(terms) => (Measure::Time, to_plain_numbers(terms, seconds)),
     };
-    let Terms { now, later } = terms;
+    let LimitTerms { now, later } = terms;
     pb::LimitsSet {
         player_id,
         by: setter_to_pb(by).into(),
@@ -239,13 +247,16 @@ fn limits_set(player_id: bytes::Bytes, by: Setter, terms: &SetTerms) -> pb::Limi
 }
 
 /// Converts the units of limits to plain numbers.
-fn plain<T: Copy>(terms: &Terms<T>, unit: impl Fn(T) -> u64) -> Terms<u64> {
+fn to_plain_numbers<T: Copy>(terms: &LimitTerms<T>, unit: impl Fn(T) -> u64) -> LimitTerms<u64> {
     let limits = |limits: Limits<T>| Limits {
         day: limits.day.map(&unit),
         week: limits.week.map(&unit),
         month: limits.month.map(&unit),
     };
-    Terms { now: limits(terms.now), later: terms.later.map(|(from, later)| (from, limits(later))) }
+    LimitTerms {
+        now: limits(terms.now),
+        later: terms.later.map(|(from, later)| (from, limits(later))),
+    }
 }
 
 const fn limits_to_pb(limits: Limits<u64>) -> pb::WindowLimits {

@@ -4,12 +4,12 @@
 //! The only crate where generated types meet domain types. Parsing destructures every field of a
 //! message, so that a new field is a compile error here and is never silently ignored.
 
+pub mod card_positions;
 pub mod clock;
 pub mod field;
 pub mod history;
 pub mod ledger;
 pub mod moves;
-pub mod places;
 pub mod recorded;
 pub mod replay;
 pub mod ruleset;
@@ -19,4 +19,4 @@ pub mod status;
 pub use field::BadField;
 pub use recorded::Recorded;
 pub use replay::HandReplay;
-pub use status::{Refused, refused};
+pub use status::{ApiRefusal, api_refusal};

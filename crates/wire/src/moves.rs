@@ -2,26 +2,26 @@
 
 use primitives::{Quoted, SeatNo};
 use proto::common::v1::{LegalMove, Move as PbMove, MoveKind};
-use rules::{Card, Deck, Legal, Move, Player, SeenEvent, Side, Source, Token, Word};
+use rules::{Card, Deck, DrawSource, EventView, Legal, Move, Player, ShiftToken, Side, Word};
 
 use crate::field::{self, BadField};
 
 /// Context for reading a player's move: their deck, the cards that they may name, and the seats of
 /// the hand.
-pub struct Reader<'a> {
+pub struct MoveReader<'a> {
     pub deck: &'static Deck,
     /// Cards that a code may refer to: those that the player holds or may add.
     pub cards: &'a [Card],
     pub seats: &'a [SeatNo],
 }
 
-impl Reader<'_> {
+impl MoveReader<'_> {
     /// Parses a move. The rules judge it later.
     pub fn read(&self, sent: &PbMove) -> Result<Move, BadField> {
         let PbMove { kind, cards, amount, names, target_seat, value } = sent;
         let kind = MoveKind::try_from(*kind)
             .map_err(|_| BadField::new("move.kind", format!("there is no kind {kind}")))?;
-        let used = Fields { cards: cards.len(), amount: *amount != 0, names: names.len() };
+        let used = FilledFields { cards: cards.len(), amount: *amount != 0, names: names.len() };
         used.check(kind, *target_seat != 0, *value != 0)?;
         Ok(match kind {
             MoveKind::Unspecified => {
@@ -38,33 +38,39 @@ impl Reader<'_> {
             MoveKind::Junk => Move::Junk,
             MoveKind::Bet => Move::Bet(field::credits("move.amount", *amount)?),
             MoveKind::Raise => Move::Raise(field::credits("move.amount", *amount)?),
-            MoveKind::Trade => Move::Trade(self.one(cards)?),
-            MoveKind::Lock => Move::Lock(self.one(cards)?),
-            MoveKind::Unlock => Move::Unlock(self.one(cards)?),
-            MoveKind::Drop => Move::Drop(self.one(cards)?),
-            MoveKind::Discard => Move::Discard(self.one(cards)?),
-            MoveKind::Swap => Move::Swap(self.one(cards)?),
-            MoveKind::Gain => Move::Gain(self.many(cards)?.first().copied()),
-            MoveKind::Select => Move::Select(self.many(cards)?.into_iter().collect()),
-            MoveKind::Add => Move::Add(self.many(cards)?.into_iter().collect()),
-            MoveKind::Impostor => Move::Impostor { card: self.one(cards)?, value: die(*value)? },
-            MoveKind::Prime => Move::Prime(die(*value)?),
-            MoveKind::Align => Move::Align(side(&names[0])?),
-            MoveKind::DrawFrom => Move::DrawFrom(source(&names[0])?),
-            MoveKind::Token => Move::Token(token(&names[0])?, self.target(*target_seat)?),
-            MoveKind::Choose => {
-                Move::Choose([token(&names[0])?, token(&names[1])?, token(&names[2])?])
+            MoveKind::Trade => Move::Trade(self.parse_card(cards)?),
+            MoveKind::Lock => Move::Lock(self.parse_card(cards)?),
+            MoveKind::Unlock => Move::Unlock(self.parse_card(cards)?),
+            MoveKind::Drop => Move::Drop(self.parse_card(cards)?),
+            MoveKind::Discard => Move::Discard(self.parse_card(cards)?),
+            MoveKind::Swap => Move::Swap(self.parse_card(cards)?),
+            MoveKind::Gain => Move::Gain(self.parse_cards(cards)?.first().copied()),
+            MoveKind::Select => Move::Select(self.parse_cards(cards)?.into_iter().collect()),
+            MoveKind::Add => Move::Add(self.parse_cards(cards)?.into_iter().collect()),
+            MoveKind::Impostor => {
+                Move::Impostor { card: self.parse_card(cards)?, value: parse_die(*value)? }
             }
+            MoveKind::Prime => Move::Prime(parse_die(*value)?),
+            MoveKind::Align => Move::Align(parse_side(&names[0])?),
+            MoveKind::DrawFrom => Move::DrawFrom(parse_source(&names[0])?),
+            MoveKind::Token => {
+                Move::Token(parse_token(&names[0])?, self.parse_target(*target_seat)?)
+            }
+            MoveKind::Choose => Move::Choose([
+                parse_token(&names[0])?,
+                parse_token(&names[1])?,
+                parse_token(&names[2])?,
+            ]),
         })
     }
 
-    fn one(&self, codes: &[String]) -> Result<Card, BadField> {
-        self.many(codes).map(|cards| cards[0])
+    fn parse_card(&self, codes: &[String]) -> Result<Card, BadField> {
+        self.parse_cards(codes).map(|cards| cards[0])
     }
 
     /// Cards of the codes. Of copies that look alike, each code takes the first that is not taken
     /// yet.
-    fn many(&self, codes: &[String]) -> Result<Vec<Card>, BadField> {
+    fn parse_cards(&self, codes: &[String]) -> Result<Vec<Card>, BadField> {
         let mut taken: Vec<Card> = Vec::new();
         for (at, code) in codes.iter().enumerate() {
             let meant = self.deck.parse(code);
@@ -81,7 +87,7 @@ impl Reader<'_> {
         Ok(taken)
     }
 
-    fn target(&self, seat: u32) -> Result<Option<Player>, BadField> {
+    fn parse_target(&self, seat: u32) -> Result<Option<Player>, BadField> {
         if seat == 0 {
             return Ok(None);
         }
@@ -96,15 +102,15 @@ impl Reader<'_> {
 }
 
 /// Fields of a move that are filled.
-struct Fields {
+struct FilledFields {
     cards: usize,
     amount: bool,
     names: usize,
 }
 
-impl Fields {
+impl FilledFields {
     fn check(&self, kind: MoveKind, target: bool, value: bool) -> Result<(), BadField> {
-        let (cards, amount, names, may_target, needs_value) = takes(kind);
+        let (cards, amount, names, may_target, needs_value) = allowed_fields(kind);
         if !cards.contains(&self.cards) {
             let problem =
                 format!("this kind of move names {} to {} cards", cards.start(), cards.end());
@@ -131,7 +137,7 @@ impl Fields {
 
 /// Fields of each kind of move: the number of cards, whether it has an amount, the number of names,
 /// whether it may have a target, and whether it has a die.
-fn takes(kind: MoveKind) -> (std::ops::RangeInclusive<usize>, bool, usize, bool, bool) {
+fn allowed_fields(kind: MoveKind) -> (std::ops::RangeInclusive<usize>, bool, usize, bool, bool) {
     match kind {
         MoveKind::Unspecified
         | MoveKind::Draw
@@ -161,34 +167,35 @@ fn takes(kind: MoveKind) -> (std::ops::RangeInclusive<usize>, bool, usize, bool,
     }
 }
 
-fn die(value: u32) -> Result<u8, BadField> {
+fn parse_die(value: u32) -> Result<u8, BadField> {
     u8::try_from(value)
         .ok()
         .filter(|value| (1..=6).contains(value))
         .ok_or_else(|| BadField::new("move.value", "a die shows 1 to 6"))
 }
 
-fn side(name: &str) -> Result<Side, BadField> {
+fn parse_side(name: &str) -> Result<Side, BadField> {
     [Side::Light, Side::Dark]
         .into_iter()
         .find(|side| side.name() == name)
         .ok_or_else(|| BadField::new("move.names[0]", "light or dark"))
 }
 
-fn source(name: &str) -> Result<Source, BadField> {
-    Source::ALL
+fn parse_source(name: &str) -> Result<DrawSource, BadField> {
+    DrawSource::ALL
         .into_iter()
         .find(|source| source.name() == name)
         .ok_or_else(|| BadField::new("move.names[0]", "sand, blood, sand-discard or blood-discard"))
 }
 
-fn token(name: &str) -> Result<Token, BadField> {
-    Token::parse(name).ok_or_else(|| BadField::new("move.names", "there is no such shift token"))
+fn parse_token(name: &str) -> Result<ShiftToken, BadField> {
+    ShiftToken::parse(name)
+        .ok_or_else(|| BadField::new("move.names", "there is no such shift token"))
 }
 
 /// Converts a move without its cards. The caller adds those that its reader may see.
 #[must_use]
-pub fn write(mv: &Move, seats: &[SeatNo]) -> PbMove {
+pub fn write_without_cards(mv: &Move, seats: &[SeatNo]) -> PbMove {
     let mut out = PbMove::default();
     let kind = match mv {
         Move::Draw => MoveKind::Draw,
@@ -288,14 +295,14 @@ pub fn seat_of(player: Player, seats: &[SeatNo]) -> u32 {
 
 /// Converts a move with its cards, for a reader who may see them.
 #[must_use]
-pub fn show(mv: &Move, deck: &Deck, seats: &[SeatNo]) -> PbMove {
+pub fn write_with_cards(mv: &Move, deck: &Deck, seats: &[SeatNo]) -> PbMove {
     let cards = cards_of(mv).into_iter().map(|card| deck.code(card).to_owned()).collect();
-    PbMove { cards, ..write(mv, seats) }
+    PbMove { cards, ..write_without_cards(mv, seats) }
 }
 
 /// Converts a move as one viewer sees it: cards and names that are hidden from them are "??".
 #[must_use]
-pub fn censored(mv: &Move, seen: &SeenEvent, deck: &Deck, seats: &[SeatNo]) -> PbMove {
+pub fn write_for_viewer(mv: &Move, seen: &EventView, deck: &Deck, seats: &[SeatNo]) -> PbMove {
     let hidden = |word: &Word| match word {
         Word::Card(None) | Word::Hidden => true,
         Word::Card(Some(_))
@@ -304,7 +311,7 @@ pub fn censored(mv: &Move, seen: &SeenEvent, deck: &Deck, seats: &[SeatNo]) -> P
         | Word::Player(_)
         | Word::Name(_) => false,
     };
-    let shown = show(mv, deck, seats);
+    let shown = write_with_cards(mv, deck, seats);
     if !seen.words.iter().any(hidden) {
         return shown;
     }
@@ -322,7 +329,7 @@ pub const HIDDEN: &str = "??";
 
 /// Converts a legal move with its choices.
 #[must_use]
-pub fn legal(legal: &Legal, deck: &Deck, seats: &[SeatNo]) -> LegalMove {
+pub fn write_legal(legal: &Legal, deck: &Deck, seats: &[SeatNo]) -> LegalMove {
     let mut out =
         LegalMove { kind: kind_of(legal).into(), text: legal.text(deck), ..LegalMove::default() };
     let codes = |cards: &[Card]| cards.iter().map(|card| deck.code(*card).to_owned()).collect();
@@ -344,7 +351,7 @@ pub fn legal(legal: &Legal, deck: &Deck, seats: &[SeatNo]) -> LegalMove {
             out.names = [Side::Light, Side::Dark].map(|side| side.name().to_owned()).to_vec();
         }
         Legal::Choose => {
-            out.names = Token::ALL.iter().map(|token| token.name().to_owned()).collect();
+            out.names = ShiftToken::ALL.iter().map(|token| token.name().to_owned()).collect();
         }
         Legal::Token(token) => out.names = vec![token.name().to_owned()],
         Legal::TokenAt(token, targets) => {

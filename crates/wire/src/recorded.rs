@@ -11,13 +11,13 @@ pub const SCHEMA: u16 = 1;
 
 /// Error of a stored payload that does not match its type number.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Unreadable {
+pub enum PayloadError {
     #[error("there is no event type {0}")]
     Kind(u16),
     #[error("the payload's schema version is {0}; this program reads version 1")]
     Schema(u16),
     #[error("a payload of type {0} is damaged")]
-    Payload(u16),
+    Corrupt(u16),
     #[error("an event of type {0} is sealed where it must not be, or open where it must be sealed")]
     Sealing(u16),
 }
@@ -106,7 +106,7 @@ recorded! {
 impl Recorded {
     /// Makes a new event of a stream.
     #[must_use]
-    pub fn on(&self, stream: impl Into<StreamId>) -> NewEvent {
+    pub fn on_stream(&self, stream: impl Into<StreamId>) -> NewEvent {
         NewEvent {
             stream: stream.into(),
             kind: self.kind(),
@@ -118,20 +118,20 @@ impl Recorded {
 }
 
 impl TryFrom<&Event> for Recorded {
-    type Error = Unreadable;
+    type Error = PayloadError;
 
-    fn try_from(event: &Event) -> Result<Recorded, Unreadable> {
+    fn try_from(event: &Event) -> Result<Recorded, PayloadError> {
         if event.schema != SCHEMA {
-            return Err(Unreadable::Schema(event.schema));
+            return Err(PayloadError::Schema(event.schema));
         }
-        let kind =
-            EventType::try_from(i32::from(event.kind)).map_err(|_| Unreadable::Kind(event.kind))?;
+        let kind = EventType::try_from(i32::from(event.kind))
+            .map_err(|_| PayloadError::Kind(event.kind))?;
         let recorded =
-            Recorded::decode(kind, &event.payload).ok_or(Unreadable::Payload(event.kind))?;
+            Recorded::decode(kind, &event.payload).ok_or(PayloadError::Corrupt(event.kind))?;
         if recorded.is_sealed() == event.sealed {
             Ok(recorded)
         } else {
-            Err(Unreadable::Sealing(event.kind))
+            Err(PayloadError::Sealing(event.kind))
         }
     }
 }
@@ -151,7 +151,8 @@ mod tests {
     use super::*;
 
     fn event(recorded: &Recorded, sealed: bool) -> Event {
-        let NewEvent { stream, kind, schema, sealed: _, payload } = recorded.on(StreamId([1; 16]));
+        let NewEvent { stream, kind, schema, sealed: _, payload } =
+            recorded.on_stream(StreamId([1; 16]));
         Event {
             position: Position(0),
             recorded_at: UnixMicros(0),
@@ -176,14 +177,14 @@ mod tests {
             sealed: vec![4; 80].into(),
         };
         let named = Recorded::PlayerNamed(sealed);
-        assert!(named.on(StreamId([1; 16])).sealed);
+        assert!(named.on_stream(StreamId([1; 16])).sealed);
         assert_eq!(named.kind(), 33);
         assert!(Recorded::try_from(&event(&named, true)).as_ref() == Ok(&named));
         let read = Recorded::try_from(&event(&named, false)).map(|event| event.kind());
-        assert_eq!(read, Err(Unreadable::Sealing(33)));
+        assert_eq!(read, Err(PayloadError::Sealing(33)));
         let erased = Recorded::from(pb::PlayerErased { reason: "asked".to_owned() });
-        assert!(!erased.on(StreamId([1; 16])).sealed);
+        assert!(!erased.on_stream(StreamId([1; 16])).sealed);
         let read = Recorded::try_from(&event(&erased, true)).map(|event| event.kind());
-        assert_eq!(read, Err(Unreadable::Sealing(34)));
+        assert_eq!(read, Err(PayloadError::Sealing(34)));
     }
 }

@@ -12,73 +12,81 @@ use primitives::{Credits, CreditsOutOfRange, SeatNo, SeatNoOutOfRange};
 use proto::common::v1 as common;
 use proto::dealer::v1 as dealer;
 use proto::event::v1 as pb;
-use rules::{By, Card, Chance, Event, Hand, Move, Next, Outcome, Player, RuleSet, Setup, To};
+use rules::{
+    Card, Chance, DecisionAuthor, Destination, Event, Hand, Move, Next, Outcome, Player, RuleSet,
+    Setup,
+};
 
+use crate::card_positions::{CardPositions, PositionError, handle_from_pb};
 use crate::field::BadField;
-use crate::moves::{self, Reader};
-use crate::places::{Misplaced, Places, handle_from_pb};
+use crate::moves::{self, MoveReader};
 use crate::recorded::Recorded;
 
 /// Hand in play, with the positions of its cards.
 #[derive(Clone)]
 pub struct HandReplay {
     pub hand: Hand,
-    pub places: Places,
+    pub positions: CardPositions,
     /// Seats of p1, p2 …
     pub seats: Vec<SeatNo>,
     /// Layout of a deal whose restocking shuffle is recorded and whose cards are not recorded yet.
-    layout: Option<Layout>,
+    layout: Option<DealLayout>,
 }
 
 /// Positions of the cards of one deal, in order.
 #[derive(Debug, Clone, Default)]
-pub struct Layout {
+pub struct DealLayout {
     /// Shuffles of discards into piles that run out during the deal.
     pub restocks: VecDeque<dealer::Operation>,
-    pub places: Vec<Handle>,
+    pub positions: Vec<Handle>,
 }
 
 /// Error of a hand's stream that cannot be replayed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Unplayable {
+pub enum ReplayError {
     #[error("the hand cannot be set up: {0}")]
     Setup(String),
     #[error("the rules refuse what is on record: {0}")]
     Refused(#[from] rules::Refusal),
     #[error(transparent)]
-    Misplaced(#[from] Misplaced),
+    Position(#[from] PositionError),
     #[error("the record is damaged: {0}")]
-    Damaged(String),
+    Corrupt(String),
     #[error("what is on record is not what the rules call for: {0}")]
-    NotCalledFor(&'static str),
+    Unexpected(&'static str),
     #[error("the face of a hidden card is not known")]
     FaceUnknown,
 }
 
-impl From<BadField> for Unplayable {
-    fn from(bad: BadField) -> Unplayable {
-        Unplayable::Damaged(bad.to_string())
+impl From<BadField> for ReplayError {
+    fn from(bad: BadField) -> ReplayError {
+        ReplayError::Corrupt(bad.to_string())
     }
 }
 
-impl From<CreditsOutOfRange> for Unplayable {
-    fn from(error: CreditsOutOfRange) -> Unplayable {
-        Unplayable::Damaged(error.to_string())
+impl From<CreditsOutOfRange> for ReplayError {
+    fn from(error: CreditsOutOfRange) -> ReplayError {
+        ReplayError::Corrupt(error.to_string())
     }
 }
 
-impl From<SeatNoOutOfRange> for Unplayable {
-    fn from(error: SeatNoOutOfRange) -> Unplayable {
-        Unplayable::Damaged(error.to_string())
+impl From<SeatNoOutOfRange> for ReplayError {
+    fn from(error: SeatNoOutOfRange) -> ReplayError {
+        ReplayError::Corrupt(error.to_string())
     }
 }
 
 impl HandReplay {
     /// Sets the hand up as its first event describes it.
-    pub fn open(opened: &pb::HandOpened) -> Result<HandReplay, Unplayable> {
+    pub fn try_new(opened: &pb::HandOpened) -> Result<HandReplay, ReplayError> {
         let setup = setup(opened)?;
-        let hand = Hand::try_new(&setup).map_err(|error| Unplayable::Setup(error.to_string()))?;
-        Ok(HandReplay { hand, places: Places::default(), seats: setup.seats, layout: None })
+        let hand = Hand::try_new(&setup).map_err(|error| ReplayError::Setup(error.to_string()))?;
+        Ok(HandReplay {
+            hand,
+            positions: CardPositions::default(),
+            seats: setup.seats,
+            layout: None,
+        })
     }
 
     /// Applies a recorded event and returns the rules' event that it stands for; `None` for records
@@ -87,7 +95,7 @@ impl HandReplay {
         &mut self,
         recorded: &Recorded,
         faces: &dyn Fn(Handle) -> Option<Card>,
-    ) -> Result<Option<Event>, Unplayable> {
+    ) -> Result<Option<Event>, ReplayError> {
         let event = self.read(recorded, faces)?;
         if let Some(event) = &event {
             rules::evolve(&mut self.hand, event);
@@ -101,7 +109,7 @@ impl HandReplay {
         &mut self,
         recorded: &Recorded,
         faces: &dyn Fn(Handle) -> Option<Card>,
-    ) -> Result<Option<Event>, Unplayable> {
+    ) -> Result<Option<Event>, ReplayError> {
         if let Recorded::ChanceUsed(used) = recorded {
             self.read_chance(used)
         } else if let Recorded::CardsMoved(moved) = recorded {
@@ -113,90 +121,91 @@ impl HandReplay {
         }
     }
 
-    fn due(&self) -> Result<Chance, Unplayable> {
+    fn due_chance(&self) -> Result<Chance, ReplayError> {
         match rules::next(&self.hand) {
             Next::Chance([due, ..]) => Ok(due.clone()),
             Next::Chance([]) | Next::Decision(_) | Next::Done(_) => {
-                Err(Unplayable::NotCalledFor("a use of chance where none is due"))
+                Err(ReplayError::Unexpected("a use of chance where none is due"))
             }
         }
     }
 
-    fn read_chance(&mut self, used: &pb::ChanceUsed) -> Result<Option<Event>, Unplayable> {
+    fn read_chance(&mut self, used: &pb::ChanceUsed) -> Result<Option<Event>, ReplayError> {
         let pb::ChanceUsed { operation, result, restock } = used;
-        let missing = || Unplayable::Damaged("an operation without content".to_owned());
+        let missing = || ReplayError::Corrupt("an operation without content".to_owned());
         let operation = operation.as_ref().ok_or_else(missing)?;
         let result = result.as_ref().ok_or_else(missing)?;
-        let due = self.due()?;
-        let expected = if *restock { self.restock(&due)? } else { self.places.ask(&due)? };
+        let due = self.due_chance()?;
+        let expected =
+            if *restock { self.restock(&due)? } else { self.positions.operation_for(&due)? };
         if expected != *operation {
-            return Err(Unplayable::NotCalledFor("another operation of chance"));
+            return Err(ReplayError::Unexpected("another operation of chance"));
         }
         if *restock {
             return Ok(None);
         }
         let outcome = outcome(&due, &result.values)?;
-        Ok(Some(rules::chance(&self.hand, outcome)?))
+        Ok(Some(rules::resolve_chance(&self.hand, outcome)?))
     }
 
     /// Next shuffle of discards that the due deal needs.
-    fn restock(&mut self, due: &Chance) -> Result<dealer::Operation, Unplayable> {
+    fn restock(&mut self, due: &Chance) -> Result<dealer::Operation, ReplayError> {
         let Chance::Deal(deal) = due else {
-            return Err(Unplayable::NotCalledFor("a restock where no deal is due"));
+            return Err(ReplayError::Unexpected("a restock where no deal is due"));
         };
         let mut layout = match self.layout.take() {
             Some(layout) => layout,
-            None => self.places.lay_out(deal)?,
+            None => self.positions.take_layout(deal)?,
         };
         let restock = layout.restocks.pop_front();
         self.layout = Some(layout);
-        restock.ok_or(Unplayable::NotCalledFor("a restock of a pile that does not run out"))
+        restock.ok_or(ReplayError::Unexpected("a restock of a pile that does not run out"))
     }
 
     fn read_cards(
         &mut self,
         moved: &pb::CardsMoved,
         faces: &dyn Fn(Handle) -> Option<Card>,
-    ) -> Result<Event, Unplayable> {
+    ) -> Result<Event, ReplayError> {
         let pb::CardsMoved { seat, cards } = moved;
-        let due = self.due()?;
+        let due = self.due_chance()?;
         let Chance::Deal(deal) = &due else {
-            return Err(Unplayable::NotCalledFor("cards where no deal is due"));
+            return Err(ReplayError::Unexpected("cards where no deal is due"));
         };
         if *seat != self.recipient(deal.to) {
-            return Err(Unplayable::NotCalledFor("cards for another seat"));
+            return Err(ReplayError::Unexpected("cards for another seat"));
         }
         let places = match self.layout.take() {
-            Some(Layout { restocks, places }) if restocks.is_empty() => places,
-            Some(_) => return Err(Unplayable::NotCalledFor("cards before the restock they need")),
-            None => self.places.take_for(deal, cards.len())?,
+            Some(DealLayout { restocks, positions: places }) if restocks.is_empty() => places,
+            Some(_) => return Err(ReplayError::Unexpected("cards before the restock they need")),
+            None => self.positions.take_positions(deal, cards.len())?,
         };
         let deck = self.hand.rules().variant().deck;
         let mut known = Vec::with_capacity(cards.len());
         for common::CardRef { op, position, card, salt: _ } in cards {
             let place = handle_from_pb(&dealer::Handle { op: *op, position: *position })?;
-            let face = faces(place).ok_or(Unplayable::FaceUnknown)?;
+            let face = faces(place).ok_or(ReplayError::FaceUnknown)?;
             if !card.is_empty() && deck.code(face) != card {
-                return Err(Unplayable::NotCalledFor("another card than lay there"));
+                return Err(ReplayError::Unexpected("another card than lay there"));
             }
             known.push((place, face));
         }
         if !known.iter().map(|(place, _)| *place).eq(places) {
-            return Err(Misplaced::OtherPlaces.into());
+            return Err(PositionError::OtherPositions.into());
         }
         let outcome = Outcome::Cards(known.iter().map(|(_, face)| *face).collect());
-        let event = rules::chance(&self.hand, outcome)?;
+        let event = rules::resolve_chance(&self.hand, outcome)?;
         for (place, face) in known {
-            self.places.learn(place, face);
+            self.positions.record(place, face);
         }
         Ok(event)
     }
 
-    fn read_move(&self, decided: &pb::MoveDecided) -> Result<Event, Unplayable> {
+    fn read_move(&self, decided: &pb::MoveDecided) -> Result<Event, ReplayError> {
         let pb::MoveDecided { seat, r#move: mv, cards, by_clock, bank_used_ms: _, turn: _ } =
             decided;
         let player = self.player_of(*seat)?;
-        let by = if *by_clock { By::Clock } else { By::Player };
+        let by = if *by_clock { DecisionAuthor::Clock } else { DecisionAuthor::Player };
         let mv = self.move_of(mv.as_ref(), cards)?;
         Ok(rules::decide(&self.hand, player, mv, by)?)
     }
@@ -206,57 +215,57 @@ impl HandReplay {
         &self,
         mv: Option<&common::Move>,
         cards: &[common::CardRef],
-    ) -> Result<Move, Unplayable> {
-        let mv = mv.ok_or_else(|| Unplayable::Damaged("a decision without a move".to_owned()))?;
+    ) -> Result<Move, ReplayError> {
+        let mv = mv.ok_or_else(|| ReplayError::Corrupt("a decision without a move".to_owned()))?;
         let deck = self.hand.rules().variant().deck;
         let mut named = Vec::with_capacity(cards.len());
         let mut codes = Vec::with_capacity(cards.len());
         for common::CardRef { op, position, card: _, salt: _ } in cards {
             let place = handle_from_pb(&dealer::Handle { op: *op, position: *position })?;
-            let card = self.places.card_at(place)?;
+            let card = self.positions.card_at(place)?;
             named.push(card);
             codes.push(deck.code(card).to_owned());
         }
-        let reader = Reader { deck, cards: &named, seats: &self.seats };
+        let reader = MoveReader { deck, cards: &named, seats: &self.seats };
         Ok(reader.read(&common::Move { cards: codes, ..mv.clone() })?)
     }
 
     /// Player of a seat.
-    pub fn player_of(&self, seat: u32) -> Result<Player, Unplayable> {
+    pub fn player_of(&self, seat: u32) -> Result<Player, ReplayError> {
         let index = self.seats.iter().position(|other| u32::from(other.get()) == seat);
         index
             .and_then(|index| u8::try_from(index).ok())
             .and_then(Player::try_new)
-            .ok_or(Unplayable::NotCalledFor("a seat that is not in the hand"))
+            .ok_or(ReplayError::Unexpected("a seat that is not in the hand"))
     }
 
     /// Seat that a deal goes to; 0 for the table.
     #[must_use]
-    pub fn recipient(&self, to: To) -> u32 {
+    pub fn recipient(&self, to: Destination) -> u32 {
         match to {
-            To::Player(player) => moves::seat_of(player, &self.seats),
-            To::Table => 0,
+            Destination::Player(player) => moves::seat_of(player, &self.seats),
+            Destination::Table => 0,
         }
     }
 
     /// Record of a decision, with the faces of only those cards that become public by it.
-    pub fn record_move(&self, event: &Event) -> Result<Option<pb::MoveDecided>, Misplaced> {
-        let Event::Decided { player, mv, by } = event else { return Ok(None) };
-        let public = rules::public_cards(&self.hand, event);
+    pub fn record_move(&self, event: &Event) -> Result<Option<pb::MoveDecided>, PositionError> {
+        let Event::Decided { player, mv, author: by } = event else { return Ok(None) };
+        let public = rules::are_cards_public(&self.hand, event);
         let cards = moves::cards_of(mv).into_iter().map(|card| self.card_ref(card, public));
         Ok(Some(pb::MoveDecided {
             seat: moves::seat_of(*player, &self.seats),
-            r#move: Some(moves::write(mv, &self.seats)),
+            r#move: Some(moves::write_without_cards(mv, &self.seats)),
             cards: cards.collect::<Result<_, _>>()?,
-            by_clock: *by == By::Clock,
+            by_clock: *by == DecisionAuthor::Clock,
             bank_used_ms: 0,
             turn: 0,
         }))
     }
 
     /// Position of a known card, with its face if it is public.
-    pub fn card_ref(&self, card: Card, public: bool) -> Result<common::CardRef, Misplaced> {
-        let Handle { op, position } = self.places.of(card)?;
+    pub fn card_ref(&self, card: Card, public: bool) -> Result<common::CardRef, PositionError> {
+        let Handle { op, position } = self.positions.position_of(card)?;
         let code = if public { self.hand.rules().variant().deck.code(card) } else { "" };
         Ok(common::CardRef {
             op,
@@ -268,9 +277,9 @@ impl HandReplay {
 }
 
 /// Parses the setup of a hand from its first event.
-pub fn setup(opened: &pb::HandOpened) -> Result<Setup, Unplayable> {
+pub fn setup(opened: &pb::HandOpened) -> Result<Setup, ReplayError> {
     let rules = RuleSet::from_canonical(&opened.rule_set)
-        .map_err(|error| Unplayable::Setup(error.to_string()))?;
+        .map_err(|error| ReplayError::Setup(error.to_string()))?;
     let mut seats = Vec::new();
     let mut stacks = Vec::new();
     for pb::RosterSeat { seat, player_id: _, stack } in &opened.roster {
@@ -287,18 +296,18 @@ pub fn setup(opened: &pb::HandOpened) -> Result<Setup, Unplayable> {
 }
 
 /// Outcome of a use of chance from the dealer's public numbers.
-pub fn outcome(due: &Chance, values: &[u32]) -> Result<Outcome, Unplayable> {
-    let damaged = || Unplayable::Damaged("chance gave numbers that cannot be".to_owned());
+pub fn outcome(due: &Chance, values: &[u32]) -> Result<Outcome, ReplayError> {
+    let damaged = || ReplayError::Corrupt("chance gave numbers that cannot be".to_owned());
     match due {
         Chance::Shuffle { .. } => Ok(Outcome::Shuffled),
-        Chance::Deal(_) => Err(Unplayable::NotCalledFor("numbers where cards are due")),
+        Chance::Deal(_) => Err(ReplayError::Unexpected("numbers where cards are due")),
         Chance::Roll { .. } => {
             let faces = values.iter().map(|value| u8::try_from(*value)).collect::<Result<_, _>>();
             Ok(Outcome::Rolled(faces.map_err(|_| damaged())?))
         }
         Chance::Pulse { .. } => match values {
-            [0] => Ok(Outcome::Pulse(false)),
-            [1] => Ok(Outcome::Pulse(true)),
+            [0] => Ok(Outcome::Pulsed(false)),
+            [1] => Ok(Outcome::Pulsed(true)),
             _ => Err(damaged()),
         },
         Chance::Pick { .. } => match values {

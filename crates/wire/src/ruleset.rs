@@ -5,10 +5,10 @@ use proto::common::v1::rule_set_field::Value;
 use proto::common::v1::{ErrorReason, RuleSetField, WordList};
 use rules::{FieldValue, RuleSet};
 
-use crate::status::{Refused, refused};
+use crate::status::{ApiRefusal, api_refusal};
 
 /// Parses a rule set from the fields that differ from the variant's defaults.
-pub fn read(variant: &str, fields: &[RuleSetField]) -> Result<RuleSet, Refused> {
+pub fn read(variant: &str, fields: &[RuleSetField]) -> Result<RuleSet, ApiRefusal> {
     let mut named = Vec::with_capacity(fields.len());
     for (at, RuleSetField { name, value }) in fields.iter().enumerate() {
         let value = match value {
@@ -18,7 +18,7 @@ pub fn read(variant: &str, fields: &[RuleSetField]) -> Result<RuleSet, Refused> 
             Some(Value::List(WordList { words })) => FieldValue::List(words.clone()),
             None => {
                 let message = format!("the field `{}` has no value", Quoted(name));
-                return Err(refused(ErrorReason::RuleSetInvalid, message)
+                return Err(api_refusal(ErrorReason::RuleSetInvalid, message)
                     .field(&format!("config.rule_set[{at}].value")));
             }
         };
@@ -27,6 +27,6 @@ pub fn read(variant: &str, fields: &[RuleSetField]) -> Result<RuleSet, Refused> 
     RuleSet::parse(variant, &named).map_err(|error| {
         let field =
             if rules::variant(variant).is_none() { "config.variant" } else { "config.rule_set" };
-        refused(ErrorReason::RuleSetInvalid, error.to_string()).field(field)
+        api_refusal(ErrorReason::RuleSetInvalid, error.to_string()).field(field)
     })
 }

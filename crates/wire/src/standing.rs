@@ -1,6 +1,6 @@
 //! Conversion of a player's standing from the ledger's types to the API's.
 
-use ::ledger::{Bar, Measure, Notice, Reached, Standing, Window};
+use ::ledger::{LimitNotice, Measure, ReachedLimit, Restriction, Standing, Window};
 use primitives::UnixMicros;
 use prost_types::Timestamp;
 use proto::common::v1::{LimitMark, LimitWindow, PlayStanding, StandingKind};
@@ -11,17 +11,17 @@ use crate::ledger::measure_to_pb;
 #[must_use]
 pub fn play_standing(standing: &Standing) -> PlayStanding {
     let kind = |kind: StandingKind| PlayStanding { kind: kind.into(), ..PlayStanding::default() };
-    match standing.bar {
+    match standing.restriction {
         None => PlayStanding {
             nearly: standing.notices.iter().map(notice).collect(),
             ..kind(StandingKind::MayPlay)
         },
-        Some(Bar::Closed) => kind(StandingKind::Closed),
-        Some(Bar::Excluded(exclusion)) => {
+        Some(Restriction::Closed) => kind(StandingKind::Closed),
+        Some(Restriction::Excluded(exclusion)) => {
             PlayStanding { until: exclusion.end().map(timestamp), ..kind(StandingKind::Excluded) }
         }
-        Some(Bar::Frozen) => kind(StandingKind::Frozen),
-        Some(Bar::Limit(Reached { measure, window, limit, until })) => PlayStanding {
+        Some(Restriction::Frozen) => kind(StandingKind::Frozen),
+        Some(Restriction::Limit(ReachedLimit { measure, window, limit, until })) => PlayStanding {
             until: until.map(timestamp),
             limit: Some(mark(measure, window, limit, 0)),
             ..kind(StandingKind::LimitReached)
@@ -52,8 +52,8 @@ pub fn timestamp(at: UnixMicros) -> Timestamp {
     Timestamp { seconds, nanos }
 }
 
-fn notice(notice: &Notice) -> LimitMark {
-    let Notice { measure, window, limit, left } = *notice;
+fn notice(notice: &LimitNotice) -> LimitMark {
+    let LimitNotice { measure, window, limit, left } = *notice;
     mark(measure, window, limit, left)
 }
 

@@ -14,7 +14,7 @@ pub const DOMAIN: &str = "sabacc";
 
 /// Refusal of a call, from which a status is made.
 #[derive(Debug, Clone)]
-pub struct Refused {
+pub struct ApiRefusal {
     reason: ErrorReason,
     message: String,
     field: Option<BadField>,
@@ -24,7 +24,7 @@ pub struct Refused {
 
 /// Begins a refusal. The reason decides the code and whether the caller may retry; the message says
 /// what to do.
-pub fn refused(reason: ErrorReason, message: impl Into<String>) -> Refused {
+pub fn api_refusal(reason: ErrorReason, message: impl Into<String>) -> ApiRefusal {
     let code = code(reason);
     let retry = if code == Code::Unavailable {
         Some(Duration::from_millis(500))
@@ -33,28 +33,28 @@ pub fn refused(reason: ErrorReason, message: impl Into<String>) -> Refused {
     } else {
         None
     };
-    let message = harmless(&message.into());
-    Refused { reason, message, field: None, metadata: Vec::new(), retry }
+    let message = sanitized(&message.into());
+    ApiRefusal { reason, message, field: None, metadata: Vec::new(), retry }
 }
 
-impl Refused {
+impl ApiRefusal {
     /// Adds a fact for programs.
     #[must_use]
-    pub fn with(mut self, key: &'static str, value: impl Into<String>) -> Refused {
-        self.metadata.push((key, harmless(&value.into())));
+    pub fn with(mut self, key: &'static str, value: impl Into<String>) -> ApiRefusal {
+        self.metadata.push((key, sanitized(&value.into())));
         self
     }
 
     /// Names the field at fault.
     #[must_use]
-    pub fn field(mut self, field: &str) -> Refused {
-        self.field = Some(BadField::new(harmless(field), self.message.clone()));
+    pub fn field(mut self, field: &str) -> ApiRefusal {
+        self.field = Some(BadField::new(sanitized(field), self.message.clone()));
         self
     }
 
     /// Sets the time after which the caller may retry.
     #[must_use]
-    pub fn retry_after(mut self, delay: Duration) -> Refused {
+    pub fn retry_after(mut self, delay: Duration) -> ApiRefusal {
         self.retry = Some(delay);
         self
     }
@@ -77,19 +77,19 @@ impl Refused {
     }
 }
 
-impl From<BadField> for Refused {
-    fn from(bad: BadField) -> Refused {
-        let mut refused = refused(ErrorReason::BadField, bad.to_string());
-        refused.field = Some(BadField::new(harmless(&bad.field), harmless(&bad.problem)));
+impl From<BadField> for ApiRefusal {
+    fn from(bad: BadField) -> ApiRefusal {
+        let mut refused = api_refusal(ErrorReason::BadField, bad.to_string());
+        refused.field = Some(BadField::new(sanitized(&bad.field), sanitized(&bad.problem)));
         refused
     }
 }
 
-impl From<Refused> for Status {
-    fn from(refused: Refused) -> Status {
-        let Refused { reason, message, field, metadata, retry } = refused;
+impl From<ApiRefusal> for Status {
+    fn from(refused: ApiRefusal) -> Status {
+        let ApiRefusal { reason, message, field, metadata, retry } = refused;
         let mut details = ErrorDetails::new();
-        details.set_error_info(name(reason), DOMAIN, unordered(metadata));
+        details.set_error_info(reason_name(reason), DOMAIN, to_map(metadata));
         if let Some(BadField { field, problem }) = field {
             details.add_bad_request_violation(field, problem);
         }
@@ -103,32 +103,32 @@ impl From<Refused> for Status {
 /// Most characters of any text in an error. Text of a caller is quoted by
 /// [`Quoted`](primitives::Quoted) where it is inserted; this bound covers the places that forget
 /// it.
-const LONGEST: usize = 512;
+const MAX_TEXT_CHARS: usize = 512;
 
 /// Truncates a text to `LONGEST` characters and replaces characters that a terminal would
 /// interpret.
-fn harmless(text: &str) -> String {
-    let mut out = String::with_capacity(text.len().min(4 * LONGEST));
-    for letter in text.chars().take(LONGEST) {
-        primitives::write_harmless(&mut out, letter).expect("a text takes all that is written");
+fn sanitized(text: &str) -> String {
+    let mut out = String::with_capacity(text.len().min(4 * MAX_TEXT_CHARS));
+    for letter in text.chars().take(MAX_TEXT_CHARS) {
+        primitives::write_escaped(&mut out, letter).expect("a text takes all that is written");
     }
     out
 }
 
 #[expect(clippy::disallowed_types, reason = "the type that ErrorInfo takes: a map on the wire")]
-fn unordered(pairs: Vec<(&'static str, String)>) -> std::collections::HashMap<String, String> {
+fn to_map(pairs: Vec<(&'static str, String)>) -> std::collections::HashMap<String, String> {
     pairs.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
 }
 
 impl From<BadField> for Status {
     fn from(bad: BadField) -> Status {
-        Refused::from(bad).into()
+        ApiRefusal::from(bad).into()
     }
 }
 
 /// Name of a reason without its prefix, as in `ErrorInfo.reason`.
 #[must_use]
-pub fn name(reason: ErrorReason) -> &'static str {
+pub fn reason_name(reason: ErrorReason) -> &'static str {
     reason.as_str_name().trim_start_matches("ERROR_REASON_")
 }
 
@@ -192,8 +192,8 @@ pub fn code(reason: ErrorReason) -> Code {
 
 /// Refusal of a call whose log did not take an append. The caller should repeat the call.
 #[must_use]
-pub fn unavailable(what: &str) -> Refused {
-    refused(
+pub fn unavailable(what: &str) -> ApiRefusal {
+    api_refusal(
         ErrorReason::Unavailable,
         format!("{what}; repeat the call with the same request_id in a moment"),
     )
@@ -201,7 +201,7 @@ pub fn unavailable(what: &str) -> Refused {
 
 /// Whether a call failed for a temporary reason, so that the same request may succeed later.
 #[must_use]
-pub fn is_passing(status: &Status) -> bool {
+pub fn is_temporary(status: &Status) -> bool {
     match status.code() {
         Code::Unavailable
         | Code::DeadlineExceeded
@@ -225,20 +225,20 @@ pub fn is_passing(status: &Status) -> bool {
 
 /// Whether a refusal has a temporary reason, so that the same request may succeed later.
 #[must_use]
-pub fn passes(reason: ErrorReason) -> bool {
+pub fn is_temporary_reason(reason: ErrorReason) -> bool {
     matches!(code(reason), Code::Unavailable | Code::ResourceExhausted | Code::DeadlineExceeded)
 }
 
 /// Refusal of a request id that only services may send.
 #[must_use]
-pub fn derived_request_id() -> Refused {
+pub fn derived_request_id() -> ApiRefusal {
     let problem = "UUIDs of version 8 are for ids that services derive: send a UUIDv7";
     BadField::new("request_id", problem).into()
 }
 
 /// Refusal of a request id that was made `ahead` of the present, according to itself.
 #[must_use]
-pub fn request_id_of_the_future(ahead: Duration) -> Refused {
+pub fn future_request_id(ahead: Duration) -> ApiRefusal {
     let problem = format!(
         "a UUIDv7 that says it was made {} s from now: set this machine's clock right, or send a UUIDv4",
         ahead.as_secs()
@@ -249,25 +249,25 @@ pub fn request_id_of_the_future(ahead: Duration) -> Refused {
 /// Refusal of a request id that needs a lookup, too soon after the last one. `wait` is the time
 /// until the next is accepted.
 #[must_use]
-pub fn odd_request_id(wait: Duration) -> Refused {
+pub fn request_id_needs_lookup(wait: Duration) -> ApiRefusal {
     let message = "this request_id is no UUIDv7 of about now, so it has to be looked up, which is done \
                    once a second for a player: send a UUIDv7";
-    refused(ErrorReason::Overloaded, message).field("request_id").retry_after(wait)
+    api_refusal(ErrorReason::Overloaded, message).field("request_id").retry_after(wait)
 }
 
 /// Refusal of a command of a player who has used up the day's records. `wait` is the time until the
 /// next day.
 #[must_use]
-pub fn records_of_the_day_spent(wait: Duration) -> Refused {
+pub fn daily_records_spent(wait: Duration) -> ApiRefusal {
     let message = "you have had as many commands recorded today as one player may: playing on, leaving \
                    and excluding yourself are still taken";
-    refused(ErrorReason::RecordsSpent, message).retry_after(wait)
+    api_refusal(ErrorReason::RecordsSpent, message).retry_after(wait)
 }
 
 /// Refusal of a request id that was used before with other content.
 #[must_use]
-pub fn request_id_reused() -> Refused {
-    refused(
+pub fn request_id_reused() -> ApiRefusal {
+    api_refusal(
         ErrorReason::RequestIdReused,
         "this request_id was used before, for something else: make a new one for each command",
     )
@@ -302,7 +302,7 @@ mod tests {
     #[test]
     fn what_an_error_repeats_is_cut_and_obeyed_by_nobody() {
         let long = format!("\u{1b}[2J{}", "x".repeat(100_000));
-        let refusal = refused(ErrorReason::BadField, long.clone()).with("given", long.clone());
+        let refusal = api_refusal(ErrorReason::BadField, long.clone()).with("given", long.clone());
         let status = Status::from(refusal.field(&long));
         assert!(status.message().len() < 600 && !status.message().contains('\u{1b}'), "{status}");
         assert!(status.details().len() < 3_000, "{}", status.details().len());
@@ -316,7 +316,7 @@ mod tests {
         assert_eq!(reason_of(&status), Some(ErrorReason::BadField));
         let violations = status.get_details_bad_request().unwrap().field_violations;
         assert_eq!(violations[0].field, "move.amount");
-        let busy = Status::from(refused(ErrorReason::Overloaded, "busy"));
+        let busy = Status::from(api_refusal(ErrorReason::Overloaded, "busy"));
         assert!(busy.get_details_retry_info().is_some());
     }
 }

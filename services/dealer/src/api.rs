@@ -13,8 +13,8 @@ use sha2::{Digest, Sha256};
 use tonic::{Request, Response, Status};
 use wire::field::{exactly, request_id};
 
-use crate::dealer::{Call, Dealer};
-use crate::words;
+use crate::dealer::{Dealer, RequestMetadata};
+use crate::messages;
 
 /// gRPC service of a dealer.
 pub struct Api(Dealer);
@@ -34,10 +34,10 @@ impl DealerService for Api {
         let caller = Caller::of("Commit", &request);
         let CommitRequest { request_id, table_id, hand_no, rule_set_hash } = request.into_inner();
         let call = caller.call(&request_id)?;
-        let hand = words::hand_name(&table_id, hand_no)?;
+        let hand = messages::parse_hand_name(&table_id, hand_no)?;
         let rule_set_hash = exactly("rule_set_hash", &rule_set_hash)?;
         let committed = self.0.commit(call, hand, rule_set_hash).await?;
-        let commitment = Some(words::commitment_to_pb(&committed));
+        let commitment = Some(messages::commitment_to_pb(&committed));
         Ok(Response::new(CommitResponse { commitment }))
     }
 
@@ -45,8 +45,8 @@ impl DealerService for Api {
         let caller = Caller::of("Seal", &request);
         let SealRequest { request_id, table_id, hand_no, beacon, rows } = request.into_inner();
         let call = caller.call(&request_id)?;
-        let hand = words::hand_name(&table_id, hand_no)?;
-        let sealing = words::sealing(&beacon, rows)?;
+        let hand = messages::parse_hand_name(&table_id, hand_no)?;
+        let sealing = messages::parse_seal_input(&beacon, rows)?;
         let transcript = self.0.seal(call, hand, sealing).await?;
         Ok(Response::new(SealResponse { transcript: transcript.0.to_vec() }))
     }
@@ -59,10 +59,10 @@ impl DealerService for Api {
         let PerformRequest { request_id, table_id, hand_no, operations, openings } =
             request.into_inner();
         let call = caller.call(&request_id)?;
-        let hand = words::hand_name(&table_id, hand_no)?;
-        let asked = words::perform(operations, openings)?;
+        let hand = messages::parse_hand_name(&table_id, hand_no)?;
+        let asked = messages::parse_perform(operations, openings)?;
         let performed = self.0.perform(call, hand, asked).await?;
-        Ok(Response::new(words::performed_to_pb(performed)))
+        Ok(Response::new(messages::performed_to_pb(performed)))
     }
 
     async fn reveal(
@@ -72,7 +72,7 @@ impl DealerService for Api {
         let caller = Caller::of("Reveal", &request);
         let RevealRequest { request_id, table_id, hand_no, discarded } = request.into_inner();
         let call = caller.call(&request_id)?;
-        let hand = words::hand_name(&table_id, hand_no)?;
+        let hand = messages::parse_hand_name(&table_id, hand_no)?;
         let seed = self.0.reveal(call, hand, discarded).await?;
         Ok(Response::new(RevealResponse { seed: seed.expose().to_vec() }))
     }
@@ -109,8 +109,8 @@ impl Caller {
         Caller { digest, actor, trace: chassis::telemetry::trace_id() }
     }
 
-    fn call(self, id: &[u8]) -> Result<Call, Status> {
+    fn call(self, id: &[u8]) -> Result<RequestMetadata, Status> {
         let Caller { digest, actor, trace } = self;
-        Ok(Call { id: request_id(id)?, digest, actor, trace })
+        Ok(RequestMetadata { id: request_id(id)?, digest, actor, trace })
     }
 }

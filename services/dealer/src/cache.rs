@@ -12,49 +12,49 @@ use primitives::HandId;
 use crate::hand::Hand;
 
 /// Slot of a hand. If it is empty, the hand must be read from the log.
-pub(crate) type Place = Arc<tokio::sync::Mutex<Option<Hand>>>;
+pub(crate) type Slot = Arc<tokio::sync::Mutex<Option<Hand>>>;
 
 /// Bounded cache of hands, with the least recently used dropped first.
 pub(crate) struct Cache {
     /// Slots beyond this number are dropped once nobody holds them.
     limit: usize,
-    places: Mutex<Places>,
+    slots: Mutex<Slots>,
 }
 
 #[derive(Default)]
-struct Places {
-    by_hand: BTreeMap<HandId, (u64, Place)>,
+struct Slots {
+    by_hand: BTreeMap<HandId, (u64, Slot)>,
     /// Hands by their last use.
-    by_use: BTreeMap<u64, HandId>,
+    by_last_use: BTreeMap<u64, HandId>,
     uses: u64,
 }
 
 impl Cache {
     pub(crate) fn new(limit: usize) -> Cache {
-        Cache { limit, places: Mutex::default() }
+        Cache { limit, slots: Mutex::default() }
     }
 
     /// The one slot of a hand.
-    pub(crate) fn place(&self, hand: HandId) -> Place {
-        let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
-        let place = places.touch(hand);
+    pub(crate) fn slot(&self, hand: HandId) -> Slot {
+        let mut places = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = places.use_slot(hand);
         places.shrink(self.limit);
         place
     }
 
     #[cfg(test)]
     fn len(&self) -> usize {
-        self.places.lock().unwrap_or_else(PoisonError::into_inner).by_hand.len()
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner).by_hand.len()
     }
 }
 
-impl Places {
-    fn touch(&mut self, hand: HandId) -> Place {
+impl Slots {
+    fn use_slot(&mut self, hand: HandId) -> Slot {
         self.uses += 1;
         let (used, place) = self.by_hand.entry(hand).or_default();
-        self.by_use.remove(used);
+        self.by_last_use.remove(used);
         *used = self.uses;
-        self.by_use.insert(self.uses, hand);
+        self.by_last_use.insert(self.uses, hand);
         Arc::clone(place)
     }
 
@@ -65,9 +65,9 @@ impl Places {
             self.by_hand.get(hand).is_some_and(|(_, place)| Arc::strong_count(place) == 1)
         };
         let gone: Vec<(u64, HandId)> =
-            self.by_use.iter().filter(unheld).take(surplus).map(|(u, h)| (*u, *h)).collect();
+            self.by_last_use.iter().filter(unheld).take(surplus).map(|(u, h)| (*u, *h)).collect();
         for (used, hand) in gone {
-            self.by_use.remove(&used);
+            self.by_last_use.remove(&used);
             self.by_hand.remove(&hand);
         }
     }
@@ -84,22 +84,22 @@ mod tests {
     #[test]
     fn a_hand_has_one_place_for_as_long_as_somebody_holds_it() {
         let cache = Cache::new(2);
-        let held = cache.place(hand(1));
+        let held = cache.slot(hand(1));
         for other in 2..50 {
-            drop(cache.place(hand(other)));
+            drop(cache.slot(hand(other)));
         }
-        assert!(Arc::ptr_eq(&held, &cache.place(hand(1))));
+        assert!(Arc::ptr_eq(&held, &cache.slot(hand(1))));
         assert_eq!(cache.len(), 2);
     }
 
     #[test]
     fn the_longest_unused_goes_first() {
         let cache = Cache::new(2);
-        let first = Arc::as_ptr(&cache.place(hand(1)));
-        let second = Arc::downgrade(&cache.place(hand(2)));
-        assert_eq!(Arc::as_ptr(&cache.place(hand(1))), first);
-        drop(cache.place(hand(3)));
+        let first = Arc::as_ptr(&cache.slot(hand(1)));
+        let second = Arc::downgrade(&cache.slot(hand(2)));
+        assert_eq!(Arc::as_ptr(&cache.slot(hand(1))), first);
+        drop(cache.slot(hand(3)));
         assert_eq!(second.strong_count(), 0);
-        assert_eq!(Arc::as_ptr(&cache.place(hand(1))), first);
+        assert_eq!(Arc::as_ptr(&cache.slot(hand(1))), first);
     }
 }

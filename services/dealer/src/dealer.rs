@@ -7,7 +7,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use ed25519_dalek::SigningKey;
-use eventlog::{ClockOff, Log, OpenError, ReadError};
+use eventlog::{ClockSkew, Log, OpenError, ReadError};
 use fairness::health::Unhealthy;
 use fairness::{Seed, Transcript};
 use primitives::RequestId;
@@ -17,21 +17,23 @@ use system::entropy::Entropy;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use crate::desk::Desk;
-use crate::hand::{Committed, Contradiction, HandName, Perform, Performed, Refusal, Sealing};
+use crate::entropy_source::EntropySource;
+use crate::hand::{
+    Committed, Contradiction, HandName, PerformCommand, PerformOutcome, Refusal, SealInput,
+};
+use crate::handler::Handler;
 use crate::record;
-use crate::repo::{RepoError, Seeds};
-use crate::source::Source;
-use crate::vault::{DoesNotOpen, KeyId, Vault};
+use crate::repo::{RepoError, SeedRepository};
+use crate::vault::{KeyId, Vault, VaultError};
 
 /// Pause after the first failed attempt to open the log; doubled after each further one.
-const FIRST_PAUSE: Duration = Duration::from_millis(50);
+const MIN_RETRY_PAUSE: Duration = Duration::from_millis(50);
 /// Longest pause between two attempts.
-const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+const MAX_RETRY_PAUSE: Duration = Duration::from_secs(5);
 
 /// Identity of a command and of its caller.
 #[derive(Debug, Clone)]
-pub struct Call {
+pub struct RequestMetadata {
     pub id: RequestId,
     /// SHA-256 of the command's content.
     pub digest: [u8; 32],
@@ -40,8 +42,8 @@ pub struct Call {
 }
 
 /// Dependencies of a dealer, apart from its log.
-pub struct Parts {
-    pub seeds: Seeds,
+pub struct Dependencies {
+    pub seeds: SeedRepository,
     pub vault: Vault,
     pub entropy: Arc<dyn Entropy>,
     /// Signs commitments.
@@ -49,21 +51,21 @@ pub struct Parts {
     /// Origin of the log, which contexts are bound to.
     pub origin: Arc<str>,
     /// Number of hands kept in memory; others are read from the log when they are needed.
-    pub hands: usize,
+    pub max_cached_hands: usize,
 }
 
 /// State of a dealer that outlives the loss of the log.
-pub(crate) struct House {
-    pub(crate) seeds: Seeds,
+pub(crate) struct Resources {
+    pub(crate) seeds: SeedRepository,
     pub(crate) vault: Vault,
-    pub(crate) source: Source,
+    pub(crate) source: EntropySource,
     pub(crate) key: SigningKey,
     pub(crate) key_id: [u8; 8],
     pub(crate) origin: Arc<str>,
-    pub(crate) hands: usize,
+    pub(crate) max_cached_hands: usize,
 }
 
-impl House {
+impl Resources {
     /// Fresh bytes for one sealing.
     pub(crate) fn nonce(&self) -> Result<[u8; 24], Unhealthy> {
         let block = self.source.block()?;
@@ -73,13 +75,13 @@ impl House {
 
 /// Reason why a call has no answer.
 #[derive(Debug, Clone, thiserror::Error)]
-pub enum Problem {
+pub enum DealerError {
     #[error(transparent)]
     Refused(#[from] Refusal),
     #[error("there is no commitment for this hand: call Commit first")]
     UnknownHand,
     #[error("this request_id was used before, for something else")]
-    Reused,
+    RequestIdReused,
     #[error("too much is waiting to be written: repeat the call in a moment")]
     Overloaded,
     #[error(
@@ -89,11 +91,11 @@ pub enum Problem {
     #[error(
         "the hand's seed is sealed under key {0}, which this dealer does not have: the operator must put it back, as a line of the file that seed_key_previous names"
     )]
-    NoKey(KeyId),
+    MissingKey(KeyId),
     #[error("the log is out of reach: repeat the call in a moment")]
     Unavailable,
     #[error("{0}; repeat the call once they do")]
-    Clock(ClockOff),
+    Clock(ClockSkew),
     #[error("a stored record contradicts another: tell the operator the trace id")]
     Corrupt,
 }
@@ -101,9 +103,9 @@ pub enum Problem {
 /// Handle of a dealer. Clones share one dealer.
 #[derive(Clone)]
 pub struct Dealer {
-    house: Arc<House>,
+    resources: Arc<Resources>,
     /// None while the log is not owned by this process.
-    desk: Arc<RwLock<Option<Arc<Desk>>>>,
+    handler: Arc<RwLock<Option<Arc<Handler>>>>,
     serves: watch::Sender<bool>,
 }
 
@@ -112,20 +114,21 @@ impl Dealer {
     ///
     /// # Errors
     /// If the entropy fails its health test.
-    pub fn try_new(parts: Parts) -> Result<Dealer, Unhealthy> {
-        let Parts { seeds, vault, entropy, key, origin, hands } = parts;
-        let source = Source::try_new(entropy)?;
+    pub fn try_new(parts: Dependencies) -> Result<Dealer, Unhealthy> {
+        let Dependencies { seeds, vault, entropy, key, origin, max_cached_hands: hands } = parts;
+        let source = EntropySource::try_new(entropy)?;
         let key_id = key_id(&key.verifying_key().to_bytes());
-        let house = House { seeds, vault, source, key, key_id, origin, hands };
+        let house =
+            Resources { seeds, vault, source, key, key_id, origin, max_cached_hands: hands };
         let (desk, serves) = (Arc::default(), watch::Sender::default());
-        Ok(Dealer { house: Arc::new(house), desk, serves })
+        Ok(Dealer { resources: Arc::new(house), handler: desk, serves })
     }
 
     /// Deals on this log from now on, with nothing in memory. With no log, calls are refused.
-    fn sit(&self, log: Option<Log>) {
-        let desk = log.map(|log| Arc::new(Desk::new(Arc::clone(&self.house), log)));
+    fn set_log(&self, log: Option<Log>) {
+        let desk = log.map(|log| Arc::new(Handler::new(Arc::clone(&self.resources), log)));
         let serves = desk.is_some();
-        *self.desk.write().unwrap_or_else(PoisonError::into_inner) = desk;
+        *self.handler.write().unwrap_or_else(PoisonError::into_inner) = desk;
         self.serves.send_replace(serves);
     }
 
@@ -138,45 +141,45 @@ impl Dealer {
     /// Makes a hand's seed and commits to it, once.
     pub async fn commit(
         &self,
-        call: Call,
+        call: RequestMetadata,
         name: HandName,
         rule_set_hash: [u8; 32],
-    ) -> Result<Committed, Problem> {
-        let desk = self.desk()?;
-        run(async move { desk.commit(&call, name, rule_set_hash).await }).await
+    ) -> Result<Committed, DealerError> {
+        let desk = self.handler()?;
+        run_to_end(async move { desk.commit(&call, name, rule_set_hash).await }).await
     }
 
     /// Binds the seats' entropy.
     pub async fn seal(
         &self,
-        call: Call,
+        call: RequestMetadata,
         name: HandName,
-        sealing: Sealing,
-    ) -> Result<Transcript, Problem> {
-        let desk = self.desk()?;
-        run(async move { desk.seal(&call, name, sealing).await }).await
+        sealing: SealInput,
+    ) -> Result<Transcript, DealerError> {
+        let desk = self.handler()?;
+        run_to_end(async move { desk.seal(&call, name, sealing).await }).await
     }
 
     /// Performs operations and reveals cards: all of it or nothing.
     pub async fn perform(
         &self,
-        call: Call,
+        call: RequestMetadata,
         name: HandName,
-        asked: Perform,
-    ) -> Result<Performed, Problem> {
-        let desk = self.desk()?;
-        run(async move { desk.perform(&call, name, &asked).await }).await
+        asked: PerformCommand,
+    ) -> Result<PerformOutcome, DealerError> {
+        let desk = self.handler()?;
+        run_to_end(async move { desk.perform(&call, name, &asked).await }).await
     }
 
     /// Publishes the seed. `discarded` says that the hand was burnt or aborted.
     pub async fn reveal(
         &self,
-        call: Call,
+        call: RequestMetadata,
         name: HandName,
         discarded: bool,
-    ) -> Result<Seed, Problem> {
-        let desk = self.desk()?;
-        run(async move { desk.reveal(&call, name, discarded).await }).await
+    ) -> Result<Seed, DealerError> {
+        let desk = self.handler()?;
+        run_to_end(async move { desk.reveal(&call, name, discarded).await }).await
     }
 
     /// Has each step of the clock from now on recorded, for as long as it is polled. While the log is not
@@ -184,7 +187,7 @@ impl Dealer {
     pub fn record_steps(&self, clock: Arc<dyn Clock>) -> impl Future<Output = ()> + Send + use<> {
         let dealer = self.clone();
         clocklog::record(clock, move |noticed| {
-            let desk = dealer.desk();
+            let desk = dealer.handler();
             async move {
                 match desk {
                     Ok(desk) => desk.record_step(noticed).await,
@@ -197,22 +200,22 @@ impl Dealer {
     /// The public keys that commitments are signed with, newest last.
     #[must_use]
     pub fn public_keys(&self) -> Vec<[u8; 32]> {
-        vec![self.house.key.verifying_key().to_bytes()]
+        vec![self.resources.key.verifying_key().to_bytes()]
     }
 
     /// Tests the entropy apart from any hand, so that a failure shows even while nobody plays.
     /// After a failure no hand is committed to any more.
     pub fn test_entropy(&self) -> Result<(), Unhealthy> {
-        self.house.source.test()
+        self.resources.source.test()
     }
 
-    pub(crate) fn house(&self) -> &House {
-        &self.house
+    pub(crate) fn resources(&self) -> &Resources {
+        &self.resources
     }
 
-    fn desk(&self) -> Result<Arc<Desk>, Problem> {
-        let desk = self.desk.read().unwrap_or_else(PoisonError::into_inner);
-        desk.clone().ok_or(Problem::Unavailable)
+    fn handler(&self) -> Result<Arc<Handler>, DealerError> {
+        let desk = self.handler.read().unwrap_or_else(PoisonError::into_inner);
+        desk.clone().ok_or(DealerError::Unavailable)
     }
 }
 
@@ -225,15 +228,15 @@ pub fn key_id(public: &[u8; 32]) -> [u8; 8] {
 }
 
 /// Runs work to its end even if its caller gives up.
-async fn run<T: Send + 'static>(
-    work: impl Future<Output = Result<T, Problem>> + Send + 'static,
-) -> Result<T, Problem> {
+async fn run_to_end<T: Send + 'static>(
+    work: impl Future<Output = Result<T, DealerError>> + Send + 'static,
+) -> Result<T, DealerError> {
     match tokio::spawn(work).await {
         Ok(result) => result,
         Err(error) => match error.try_into_panic() {
             Ok(panic) => std::panic::resume_unwind(panic),
             // The runtime is going down.
-            Err(_) => Err(Problem::Unavailable),
+            Err(_) => Err(DealerError::Unavailable),
         },
     }
 }
@@ -243,7 +246,7 @@ async fn run<T: Send + 'static>(
 ///
 /// # Errors
 /// If the log is corrupt.
-pub fn keep<O, F>(
+pub fn maintain_log<O, F>(
     dealer: Dealer,
     log: Option<Log>,
     open: O,
@@ -253,11 +256,11 @@ where
     O: Fn() -> F,
     F: Future<Output = Result<Log, OpenError>>,
 {
-    dealer.sit(log.clone());
-    go_on(dealer, log, open, stopping)
+    dealer.set_log(log.clone());
+    maintain_until_stopped(dealer, log, open, stopping)
 }
 
-async fn go_on<F>(
+async fn maintain_until_stopped<F>(
     dealer: Dealer,
     mut given: Option<Log>,
     open: impl Fn() -> F,
@@ -274,14 +277,14 @@ where
                 opened = reopen(&open) => opened?,
             },
         };
-        dealer.sit(Some(log.clone()));
+        dealer.set_log(Some(log.clone()));
         tokio::select! {
             () = stopping.cancelled() => {
-                dealer.sit(None);
+                dealer.set_log(None);
                 log.close().await;
                 return Ok(());
             }
-            () = log.stopped().cancelled_owned() => dealer.sit(None),
+            () = log.stopped().cancelled_owned() => dealer.set_log(None),
         }
         tracing::warn!("the dealer's log is lost: opening it again");
     }
@@ -292,7 +295,7 @@ async fn reopen<F>(open: &impl Fn() -> F) -> Result<Log, OpenError>
 where
     F: Future<Output = Result<Log, OpenError>>,
 {
-    let mut pause = FIRST_PAUSE;
+    let mut pause = MIN_RETRY_PAUSE;
     loop {
         match open().await {
             Ok(log) => return Ok(log),
@@ -307,58 +310,58 @@ where
             }
         }
         tokio::time::sleep(pause).await;
-        pause = (pause * 2).min(LONGEST_PAUSE);
+        pause = (pause * 2).min(MAX_RETRY_PAUSE);
     }
 }
 
-impl From<ReadError> for Problem {
-    fn from(error: ReadError) -> Problem {
+impl From<ReadError> for DealerError {
+    fn from(error: ReadError) -> DealerError {
         match error {
             ReadError::Unavailable { .. } | ReadError::Stopped | ReadError::Archived { .. } => {
-                Problem::Unavailable
+                DealerError::Unavailable
             }
             ReadError::Corrupt(what) => corrupt(&what),
         }
     }
 }
 
-impl From<RepoError> for Problem {
-    fn from(error: RepoError) -> Problem {
+impl From<RepoError> for DealerError {
+    fn from(error: RepoError) -> DealerError {
         match error {
             RepoError::Unavailable(source) => {
                 tracing::warn!(runbook = "deploy/README.md, The database is away", error = %source, "the dealer's database is unavailable");
-                Problem::Unavailable
+                DealerError::Unavailable
             }
             RepoError::Corrupt(_) => corrupt(&error),
         }
     }
 }
 
-impl From<record::Corrupt> for Problem {
-    fn from(error: record::Corrupt) -> Problem {
+impl From<record::Corrupt> for DealerError {
+    fn from(error: record::Corrupt) -> DealerError {
         corrupt(&error)
     }
 }
 
-impl From<Contradiction> for Problem {
-    fn from(error: Contradiction) -> Problem {
+impl From<Contradiction> for DealerError {
+    fn from(error: Contradiction) -> DealerError {
         corrupt(&error)
     }
 }
 
-impl From<DoesNotOpen> for Problem {
-    fn from(error: DoesNotOpen) -> Problem {
+impl From<VaultError> for DealerError {
+    fn from(error: VaultError) -> DealerError {
         match error {
-            DoesNotOpen::UnknownKey(key) => {
+            VaultError::UnknownKey(key) => {
                 tracing::error!(%error, "a seed cannot be read");
-                Problem::NoKey(key)
+                DealerError::MissingKey(key)
             }
-            DoesNotOpen::Damaged(_) | DoesNotOpen::Unnamed => corrupt(&error),
+            VaultError::Corrupt(_) | VaultError::NoKeyOpens => corrupt(&error),
         }
     }
 }
 
-fn corrupt(error: &dyn std::fmt::Display) -> Problem {
+fn corrupt(error: &dyn std::fmt::Display) -> DealerError {
     tracing::error!(%error, "a stored record contradicts another");
-    Problem::Corrupt
+    DealerError::Corrupt
 }

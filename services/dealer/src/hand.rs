@@ -12,8 +12,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use fairness::{
-    Answer, Ask, Beacon, Commitment, Context, Handle, Keys, Row, Seed, Shoe, ShoeError, Status,
-    Transcript, TranscriptError,
+    Beacon, Commitment, Context, Handle, Keys, OperationRequest, PublicOutcome, RowStatus, Seed,
+    Shoe, ShoeError, Transcript, TranscriptError, TranscriptRow,
 };
 use primitives::{HandId, TableId};
 
@@ -54,16 +54,16 @@ impl Committed {
 
 /// Entropy of the seats, to be sealed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Sealing {
+pub struct SealInput {
     pub beacon: Option<Beacon>,
-    pub rows: Vec<Row>,
+    pub rows: Vec<TranscriptRow>,
 }
 
 /// An operation with its index.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Indexed {
+pub struct IndexedOperation {
     pub index: u32,
-    pub ask: Ask,
+    pub request: OperationRequest,
 }
 
 /// Reason for revealing a card.
@@ -79,7 +79,7 @@ pub enum Reason {
 
 /// Cards to be revealed to an audience.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Opening {
+pub struct CardReveal {
     pub cards: Vec<Handle>,
     /// The seat that may see them; 0 for everybody.
     pub audience: u8,
@@ -88,15 +88,15 @@ pub struct Opening {
 
 /// A request for chance: operations, then card reveals.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Perform {
-    pub operations: Vec<Indexed>,
-    pub openings: Vec<Opening>,
+pub struct PerformCommand {
+    pub operations: Vec<IndexedOperation>,
+    pub card_reveals: Vec<CardReveal>,
 }
 
 /// Public result of an operation: dice from 1; a pulse 0 or 1; a pick; a sample; a shuffle's number
 /// of cards, and the root over them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Done {
+pub struct OperationResult {
     pub index: u32,
     pub values: Vec<u32>,
     /// Root of a shuffle. Records written before roots were stored have none.
@@ -106,14 +106,14 @@ pub struct Done {
 /// Answer to a request for chance, each list in the order of the request: every revealed card has
 /// its proof.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Performed {
-    pub results: Vec<Done>,
-    pub opened: Vec<Vec<fairness::Opening>>,
+pub struct PerformOutcome {
+    pub results: Vec<OperationResult>,
+    pub revealed_cards: Vec<Vec<fairness::ProvedCard>>,
 }
 
-impl fmt::Debug for Performed {
+impl fmt::Debug for PerformOutcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let opened: Vec<usize> = self.opened.iter().map(Vec::len).collect();
+        let opened: Vec<usize> = self.revealed_cards.iter().map(Vec::len).collect();
         write!(f, "Performed {{ results: {:?}, opened: {opened:?} cards }}", self.results)
     }
 }
@@ -121,21 +121,21 @@ impl fmt::Debug for Performed {
 /// Event of a hand's stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
-    Committed(Committed),
-    Sealed {
+    SeedCommitted(Committed),
+    SeedSealed {
         transcript: Transcript,
-        sealing: Sealing,
+        seal_input: SealInput,
     },
-    Performed {
-        operation: Indexed,
-        done: Done,
+    OperationPerformed {
+        operation: IndexedOperation,
+        result: OperationResult,
     },
-    Opened {
-        opening: Opening,
+    CardsOpened {
+        card_reveal: CardReveal,
         caller: Arc<str>,
     },
     /// The seed is public. `discarded` says that the hand was burnt or aborted.
-    Revealed {
+    SeedOpened {
         seed: Seed,
         discarded: bool,
     },
@@ -191,7 +191,7 @@ pub struct Hand {
 
 #[derive(Debug)]
 struct Sealed {
-    sealing: Sealing,
+    seal_input: SealInput,
     transcript: Transcript,
     shoe: Shoe,
 }
@@ -212,9 +212,9 @@ impl Hand {
     }
 
     /// Binds the seats' entropy. Returns the transcript and the new events.
-    pub fn seal(&mut self, sealing: Sealing) -> Result<(Transcript, Vec<Event>), Refusal> {
+    pub fn seal(&mut self, sealing: SealInput) -> Result<(Transcript, Vec<Event>), Refusal> {
         if let Some(sealed) = &self.sealed {
-            let same = sealed.sealing == sealing;
+            let same = sealed.seal_input == sealing;
             return if same {
                 Ok((sealed.transcript, Vec::new()))
             } else {
@@ -224,15 +224,15 @@ impl Hand {
         if self.revealed.is_some() {
             return Err(Refusal::Revealed);
         }
-        if sealing.rows.iter().any(|row| row.status == Status::Withheld) {
+        if sealing.rows.iter().any(|row| row.status == RowStatus::Withheld) {
             return Err(Refusal::Withheld);
         }
         let context = self.committed.context();
         let dealer = &self.committed.commitment;
         let transcript = Transcript::try_new(&context, dealer, sealing.beacon, &sealing.rows)?;
         let shoe = Shoe::new(Keys::derive(&transcript, &self.seed));
-        let event = Event::Sealed { transcript, sealing: sealing.clone() };
-        self.sealed = Some(Sealed { sealing, transcript, shoe });
+        let event = Event::SeedSealed { transcript, seal_input: sealing.clone() };
+        self.sealed = Some(Sealed { seal_input: sealing, transcript, shoe });
         Ok((transcript, vec![event]))
     }
 
@@ -241,46 +241,49 @@ impl Hand {
     /// half changed and must be thrown away.
     pub fn perform(
         &mut self,
-        asked: &Perform,
+        asked: &PerformCommand,
         caller: &Arc<str>,
-    ) -> Result<(Performed, Vec<Event>), Refusal> {
+    ) -> Result<(PerformOutcome, Vec<Event>), Refusal> {
         let revealed = self.revealed.is_some();
         let shoe = &mut self.sealed.as_mut().ok_or(Refusal::NotSealed)?.shoe;
         let (mut results, mut opened, mut events) = (Vec::new(), Vec::new(), Vec::new());
-        for Indexed { index, ask } in &asked.operations {
+        for IndexedOperation { index, request: ask } in &asked.operations {
             let new = shoe.next_index() == *index;
             if new && revealed {
                 return Err(Refusal::Revealed);
             }
-            let done = done(*index, &shoe.perform(*index, ask)?);
+            let done = operation_result(*index, &shoe.perform(*index, ask)?);
             if new {
-                let operation = Indexed { index: *index, ask: ask.clone() };
-                events.push(Event::Performed { operation, done: done.clone() });
+                let operation = IndexedOperation { index: *index, request: ask.clone() };
+                events.push(Event::OperationPerformed { operation, result: done.clone() });
             }
             results.push(done);
         }
-        for opening in &asked.openings {
-            opened.push(open(shoe, opening, revealed)?);
-            events.push(Event::Opened { opening: opening.clone(), caller: Arc::clone(caller) });
+        for opening in &asked.card_reveals {
+            opened.push(reveal_cards(shoe, opening, revealed)?);
+            events.push(Event::CardsOpened {
+                card_reveal: opening.clone(),
+                caller: Arc::clone(caller),
+            });
         }
-        Ok((Performed { results, opened }, events))
+        Ok((PerformOutcome { results, revealed_cards: opened }, events))
     }
 
     /// Repeats an answer that is known to have been given before, also for cards that have moved
     /// since.
-    pub fn repeat(&mut self, asked: &Perform) -> Result<Performed, Refusal> {
+    pub fn repeat(&mut self, asked: &PerformCommand) -> Result<PerformOutcome, Refusal> {
         let shoe = &mut self.sealed.as_mut().ok_or(Refusal::NotSealed)?.shoe;
         let mut results = Vec::new();
-        for Indexed { index, ask } in &asked.operations {
+        for IndexedOperation { index, request: ask } in &asked.operations {
             let next = shoe.next_index();
             if *index >= next {
-                return Err(ShoeError::Gap { index: *index, next }.into());
+                return Err(ShoeError::IndexGap { index: *index, next }.into());
             }
-            results.push(done(*index, &shoe.perform(*index, ask)?));
+            results.push(operation_result(*index, &shoe.perform(*index, ask)?));
         }
-        let reopen = |opening: &Opening| opening.cards.iter().map(|c| shoe.prove(*c)).collect();
-        let opened: Result<_, ShoeError> = asked.openings.iter().map(reopen).collect();
-        Ok(Performed { results, opened: opened? })
+        let reopen = |opening: &CardReveal| opening.cards.iter().map(|c| shoe.prove(*c)).collect();
+        let opened: Result<_, ShoeError> = asked.card_reveals.iter().map(reopen).collect();
+        Ok(PerformOutcome { results, revealed_cards: opened? })
     }
 
     /// Publishes the seed. Returns it with the new events. Only a `discarded` hand can be without
@@ -293,60 +296,68 @@ impl Hand {
             None => self.revealed = Some(discarded),
         }
         let seed = self.seed.clone();
-        Ok((seed.clone(), vec![Event::Revealed { seed, discarded }]))
+        Ok((seed.clone(), vec![Event::SeedOpened { seed, discarded }]))
     }
 
     /// Applies an event from the log, after checking it against the seed.
     pub fn replay(&mut self, event: Event) -> Result<(), Contradiction> {
         match event {
-            Event::Committed(_) => Err(Contradiction::Order),
-            Event::Sealed { transcript, sealing } => match self.seal(sealing)? {
+            Event::SeedCommitted(_) => Err(Contradiction::Order),
+            Event::SeedSealed { transcript, seal_input: sealing } => match self.seal(sealing)? {
                 (same, _) if same == transcript => Ok(()),
                 _ => Err(Contradiction::Transcript),
             },
-            Event::Performed { operation, done } => {
+            Event::OperationPerformed { operation, result: done } => {
                 let index = operation.index;
-                let asked = Perform { operations: vec![operation], openings: Vec::new() };
+                let asked =
+                    PerformCommand { operations: vec![operation], card_reveals: Vec::new() };
                 let (performed, _) = self.perform(&asked, &Arc::from(""))?;
-                let same = performed.results.iter().all(|now| now.was_recorded_as(&done));
+                let same = performed.results.iter().all(|now| now.matches_record(&done));
                 if same { Ok(()) } else { Err(Contradiction::Result(index)) }
             }
             // It changed nothing, and was allowed when it was written.
-            Event::Opened { .. } => Ok(()),
+            Event::CardsOpened { .. } => Ok(()),
             // This holds for a hand that was not sealed too: a public seed cannot be taken back.
-            Event::Revealed { seed, discarded } if seed == self.seed => {
+            Event::SeedOpened { seed, discarded } if seed == self.seed => {
                 self.revealed = Some(discarded);
                 Ok(())
             }
-            Event::Revealed { .. } => Err(Contradiction::Seed),
+            Event::SeedOpened { .. } => Err(Contradiction::Seed),
         }
     }
 }
 
-impl Done {
+impl OperationResult {
     /// Whether `stored` has equal contents, as far as it has any.
-    fn was_recorded_as(&self, stored: &Done) -> bool {
+    fn matches_record(&self, stored: &OperationResult) -> bool {
         let root = stored.root.or(self.root);
-        *self == Done { root, ..stored.clone() }
+        *self == OperationResult { root, ..stored.clone() }
     }
 }
 
-fn done(index: u32, answer: &Answer) -> Done {
+fn operation_result(index: u32, answer: &PublicOutcome) -> OperationResult {
     let root = match answer {
-        Answer::Shuffled { root, count: _ } => Some(*root),
-        Answer::Rolled(_) | Answer::Pulsed(_) | Answer::Picked(_) | Answer::Sampled(_) => None,
+        PublicOutcome::Shuffled { root, count: _ } => Some(*root),
+        PublicOutcome::Rolled(_)
+        | PublicOutcome::Pulsed(_)
+        | PublicOutcome::Picked(_)
+        | PublicOutcome::Sampled(_) => None,
     };
     let values = match answer {
-        Answer::Shuffled { root: _, count } => vec![u32::from(*count)],
-        Answer::Rolled(sides) => sides.iter().copied().map(u32::from).collect(),
-        Answer::Pulsed(yes) => vec![u32::from(*yes)],
-        Answer::Picked(one) => vec![*one],
-        Answer::Sampled(some) => some.clone(),
+        PublicOutcome::Shuffled { root: _, count } => vec![u32::from(*count)],
+        PublicOutcome::Rolled(sides) => sides.iter().copied().map(u32::from).collect(),
+        PublicOutcome::Pulsed(yes) => vec![u32::from(*yes)],
+        PublicOutcome::Picked(one) => vec![*one],
+        PublicOutcome::Sampled(some) => some.clone(),
     };
-    Done { index, values, root }
+    OperationResult { index, values, root }
 }
 
-fn open(shoe: &Shoe, opening: &Opening, revealed: bool) -> Result<Vec<fairness::Opening>, Refusal> {
+fn reveal_cards(
+    shoe: &Shoe,
+    opening: &CardReveal,
+    revealed: bool,
+) -> Result<Vec<fairness::ProvedCard>, Refusal> {
     let recovery = match opening.reason {
         Reason::Recovery => true,
         Reason::Deal | Reason::Rule | Reason::Show => false,
@@ -355,7 +366,7 @@ fn open(shoe: &Shoe, opening: &Opening, revealed: bool) -> Result<Vec<fairness::
         return Err(Refusal::Revealed);
     }
     let card = |handle: &Handle| {
-        if recovery { shoe.prove(*handle) } else { shoe.open_proved(*handle) }
+        if recovery { shoe.prove(*handle) } else { shoe.prove_current(*handle) }
     };
     Ok(opening.cards.iter().map(card).collect::<Result<_, _>>()?)
 }

@@ -22,15 +22,15 @@
 pub mod api;
 mod cache;
 pub mod dealer;
-mod desk;
+mod entropy_source;
 pub mod hand;
+mod handler;
+mod messages;
 pub mod record;
 pub mod repo;
 pub mod rotation;
-pub mod shell;
-mod source;
+pub mod service;
 mod status;
 pub mod vault;
-mod words;
 
-pub use dealer::{Dealer, Parts, Problem, keep};
+pub use dealer::{Dealer, DealerError, Dependencies, maintain_log};

@@ -7,7 +7,7 @@ use chassis::config::Source;
 use chassis::drain::Drain;
 use chassis::{serve, telemetry};
 use clap::Parser;
-use sabacc_dealer::shell::{self, Config};
+use sabacc_dealer::service::{self, Config};
 
 /// A server of calls allocates many small short-lived pieces, which this allocator handles faster
 /// than the C library's.
@@ -32,7 +32,7 @@ async fn main() -> anyhow::Result<()> {
     let drain = Drain::new(config.service.drain_grace);
     drain.on_signals().context("signals cannot be listened to")?;
     let bound = serve::bind(config.service.listen).await?;
-    let finished = shell::run(config, (bound, drain), false).await?;
+    let finished = service::run(config, (bound, drain), false).await?;
     if !finished {
         tracing::warn!("somebody was cut off");
     }

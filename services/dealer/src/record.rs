@@ -13,7 +13,7 @@ use wire::{BadField, Recorded};
 use zeroize::Zeroizing;
 
 use crate::hand::{Committed, Event};
-use crate::words;
+use crate::messages;
 
 /// A log record that no dealer can have written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -27,34 +27,34 @@ pub struct Corrupt {
 #[must_use]
 pub fn new_event(hand: HandId, event: &Event) -> NewEvent {
     let recorded: Recorded = match event {
-        Event::Committed(committed) => pb::SeedCommitted {
+        Event::SeedCommitted(committed) => pb::SeedCommitted {
             table_id: committed.hand.table.0.to_vec().into(),
             hand_no: committed.hand.number,
             rule_set_hash: committed.rule_set_hash.to_vec().into(),
-            commitment: Some(words::commitment_to_pb(committed)),
+            commitment: Some(messages::commitment_to_pb(committed)),
         }
         .into(),
-        Event::Sealed { transcript, sealing } => pb::SeedSealed {
+        Event::SeedSealed { transcript, seal_input: sealing } => pb::SeedSealed {
             transcript: transcript.0.to_vec().into(),
-            beacon: words::beacon_to_pb(sealing.beacon).into(),
-            rows: sealing.rows.iter().map(words::row_to_pb).collect(),
+            beacon: messages::beacon_to_pb(sealing.beacon).into(),
+            rows: sealing.rows.iter().map(messages::row_to_pb).collect(),
         }
         .into(),
-        Event::Performed { operation, done } => pb::OperationPerformed {
-            operation: Some(words::operation_to_pb(operation)),
-            result: Some(words::result_to_pb(done)),
+        Event::OperationPerformed { operation, result: done } => pb::OperationPerformed {
+            operation: Some(messages::operation_to_pb(operation)),
+            result: Some(messages::result_to_pb(done)),
         }
         .into(),
-        Event::Opened { opening, caller } => pb::CardsOpened {
-            opening: Some(words::opening_to_pb(opening)),
+        Event::CardsOpened { card_reveal: opening, caller } => pb::CardsOpened {
+            opening: Some(messages::card_reveal_to_pb(opening)),
             caller: caller.to_string(),
         }
         .into(),
-        Event::Revealed { seed, discarded } => {
+        Event::SeedOpened { seed, discarded } => {
             pb::SeedOpened { seed: seed.expose().to_vec().into(), discarded: *discarded }.into()
         }
     };
-    recorded.on(hand)
+    recorded.on_stream(hand)
 }
 
 /// Reads the event of a log record.
@@ -64,40 +64,40 @@ pub fn new_event(hand: HandId, event: &Event) -> NewEvent {
 pub fn parse(stored: &eventlog::Event) -> Result<Event, Corrupt> {
     let corrupt = |what: String| Corrupt { position: stored.position.0, what };
     let recorded = Recorded::try_from(stored).map_err(|error| corrupt(error.to_string()))?;
-    event(recorded).map_err(|Wrong(what)| corrupt(what))
+    parse_recorded(recorded).map_err(|BadPayload(what)| corrupt(what))
 }
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "a dealer writes these five and no more")]
-fn event(recorded: Recorded) -> Result<Event, Wrong> {
+fn parse_recorded(recorded: Recorded) -> Result<Event, BadPayload> {
     match recorded {
         Recorded::SeedCommitted(message) => committed(message),
         Recorded::SeedSealed(message) => sealed(message),
         Recorded::OperationPerformed(message) => performed(message),
         Recorded::CardsOpened(message) => opened(message),
         Recorded::SeedOpened(message) => revealed(&message),
-        other => Err(Wrong(format!("no dealer writes {}", other.name()))),
+        other => Err(BadPayload(format!("no dealer writes {}", other.name()))),
     }
 }
 
 /// Fault of a payload.
-struct Wrong(String);
+struct BadPayload(String);
 
-impl From<BadField> for Wrong {
-    fn from(bad: BadField) -> Wrong {
-        Wrong(bad.to_string())
+impl From<BadField> for BadPayload {
+    fn from(bad: BadField) -> BadPayload {
+        BadPayload(bad.to_string())
     }
 }
 
-fn there<T>(field: &str, value: Option<T>) -> Result<T, Wrong> {
-    value.ok_or_else(|| Wrong(format!("{field} is missing")))
+fn required<T>(field: &str, value: Option<T>) -> Result<T, BadPayload> {
+    value.ok_or_else(|| BadPayload(format!("{field} is missing")))
 }
 
-fn committed(message: pb::SeedCommitted) -> Result<Event, Wrong> {
+fn committed(message: pb::SeedCommitted) -> Result<Event, BadPayload> {
     let pb::SeedCommitted { table_id, hand_no, rule_set_hash, commitment } = message;
     let dealer::Commitment { commitment, key_id, signature, origin } =
-        there("commitment", commitment)?;
-    Ok(Event::Committed(Committed {
-        hand: words::hand_name(&table_id, hand_no)?,
+        required("commitment", commitment)?;
+    Ok(Event::SeedCommitted(Committed {
+        hand: messages::parse_hand_name(&table_id, hand_no)?,
         rule_set_hash: exactly("rule_set_hash", &rule_set_hash)?,
         commitment: Commitment(exactly("commitment", &commitment)?),
         key_id: exactly("key_id", &key_id)?,
@@ -106,28 +106,31 @@ fn committed(message: pb::SeedCommitted) -> Result<Event, Wrong> {
     }))
 }
 
-fn sealed(message: pb::SeedSealed) -> Result<Event, Wrong> {
+fn sealed(message: pb::SeedSealed) -> Result<Event, BadPayload> {
     let pb::SeedSealed { transcript, beacon, rows } = message;
     let transcript = Transcript(exactly("transcript", &transcript)?);
-    Ok(Event::Sealed { transcript, sealing: words::sealing(&beacon, rows)? })
+    Ok(Event::SeedSealed { transcript, seal_input: messages::parse_seal_input(&beacon, rows)? })
 }
 
-fn performed(message: pb::OperationPerformed) -> Result<Event, Wrong> {
+fn performed(message: pb::OperationPerformed) -> Result<Event, BadPayload> {
     let pb::OperationPerformed { operation, result } = message;
-    let done = words::result(there("result", result)?)?;
-    Ok(Event::Performed { operation: words::operation(there("operation", operation)?)?, done })
+    let done = messages::parse_result(required("result", result)?)?;
+    Ok(Event::OperationPerformed {
+        operation: messages::parse_operation(required("operation", operation)?)?,
+        result: done,
+    })
 }
 
-fn opened(message: pb::CardsOpened) -> Result<Event, Wrong> {
+fn opened(message: pb::CardsOpened) -> Result<Event, BadPayload> {
     let pb::CardsOpened { opening, caller } = message;
-    let opening = words::opening(there("opening", opening)?)?;
-    Ok(Event::Opened { opening, caller: Arc::from(caller) })
+    let opening = messages::parse_card_reveal(required("opening", opening)?)?;
+    Ok(Event::CardsOpened { card_reveal: opening, caller: Arc::from(caller) })
 }
 
-fn revealed(message: &pb::SeedOpened) -> Result<Event, Wrong> {
+fn revealed(message: &pb::SeedOpened) -> Result<Event, BadPayload> {
     let pb::SeedOpened { seed, discarded } = message;
     let seed = Seed::new(Zeroizing::new(exactly("seed", seed)?));
-    Ok(Event::Revealed { seed, discarded: *discarded })
+    Ok(Event::SeedOpened { seed, discarded: *discarded })
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use eventlog::in_time;
+use eventlog::with_statement_timeout;
 use fairness::{Commitment, Context};
 use primitives::HandId;
 use sqlx::postgres::{PgConnection, PgPoolOptions, PgRow};
@@ -18,11 +18,11 @@ use sqlx::{Connection as _, PgPool, Row as _};
 use crate::vault::{KeyId, SealedSeed};
 
 /// Number of connections. Seeds are read once a hand, and again after a restart.
-const CONNECTIONS: u32 = 4;
+const MAX_CONNECTIONS: u32 = 4;
 
 /// The stored seed of a hand.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Kept {
+pub struct StoredSeed {
     pub hand: HandId,
     pub context: Context,
     pub commitment: Commitment,
@@ -31,7 +31,7 @@ pub struct Kept {
 
 /// A seed sealed again under another key.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Resealing {
+pub struct ResealedSeed {
     pub hand: HandId,
     /// Nonce of the seed that it replaces.
     pub old_nonce: [u8; 24],
@@ -59,39 +59,39 @@ pub struct MigrateError(#[source] sqlx::Error);
 
 /// Storage of seeds. Clones share one storage.
 #[derive(Clone)]
-pub struct Seeds(Place);
+pub struct SeedRepository(Backend);
 
 #[derive(Clone)]
-enum Place {
+enum Backend {
     Postgres(PgPool),
-    Memory(Arc<Mutex<BTreeMap<HandId, Kept>>>),
+    Memory(Arc<Mutex<BTreeMap<HandId, StoredSeed>>>),
 }
 
-impl Seeds {
+impl SeedRepository {
     /// Stores seeds in the database of `url`, as the dealer's role. Connects when it is first
     /// needed.
-    pub fn postgres(url: &str) -> Result<Seeds, UrlError> {
-        let pool = PgPoolOptions::new().max_connections(CONNECTIONS).connect_lazy(url);
-        pool.map(|pool| Seeds(Place::Postgres(pool))).map_err(UrlError)
+    pub fn postgres(url: &str) -> Result<SeedRepository, UrlError> {
+        let pool = PgPoolOptions::new().max_connections(MAX_CONNECTIONS).connect_lazy(url);
+        pool.map(|pool| SeedRepository(Backend::Postgres(pool))).map_err(UrlError)
     }
 
     /// Stores seeds in memory, for as long as a clone lives.
     #[must_use]
-    pub fn memory() -> Seeds {
-        Seeds(Place::Memory(Arc::default()))
+    pub fn memory() -> SeedRepository {
+        SeedRepository(Backend::Memory(Arc::default()))
     }
 
     /// Stores a hand's seed unless the hand has one. Returns the seed that is stored from now on.
     /// Durable.
-    pub async fn keep(&self, new: Kept) -> Result<Kept, RepoError> {
+    pub async fn insert_if_absent(&self, new: StoredSeed) -> Result<StoredSeed, RepoError> {
         match &self.0 {
-            Place::Postgres(pool) => {
+            Backend::Postgres(pool) => {
                 insert(pool, &new).await?;
                 // Read back in a statement of its own: one that waited for another's insert does
                 // not see it.
                 select(pool, new.hand).await?.ok_or(RepoError::Corrupt(new.hand))
             }
-            Place::Memory(seeds) => {
+            Backend::Memory(seeds) => {
                 let mut seeds = seeds.lock().unwrap_or_else(PoisonError::into_inner);
                 Ok(seeds.entry(new.hand).or_insert(new).clone())
             }
@@ -99,28 +99,28 @@ impl Seeds {
     }
 
     /// Seed of a hand; none if it has none.
-    pub async fn get(&self, hand: HandId) -> Result<Option<Kept>, RepoError> {
+    pub async fn get(&self, hand: HandId) -> Result<Option<StoredSeed>, RepoError> {
         match &self.0 {
-            Place::Postgres(pool) => select(pool, hand).await,
-            Place::Memory(seeds) => {
+            Backend::Postgres(pool) => select(pool, hand).await,
+            Backend::Memory(seeds) => {
                 Ok(seeds.lock().unwrap_or_else(PoisonError::into_inner).get(&hand).cloned())
             }
         }
     }
 }
 
-impl Seeds {
+impl SeedRepository {
     /// Up to `limit` seeds that are not under the key `current`, ascending by hand, from the hand
     /// following `after`.
-    pub async fn under_others(
+    pub async fn list_under_other_keys(
         &self,
         current: KeyId,
         after: Option<HandId>,
         limit: u16,
-    ) -> Result<Vec<Kept>, RepoError> {
+    ) -> Result<Vec<StoredSeed>, RepoError> {
         match &self.0 {
-            Place::Postgres(pool) => select_others(pool, current, after, limit).await,
-            Place::Memory(seeds) => {
+            Backend::Postgres(pool) => select_others(pool, current, after, limit).await,
+            Backend::Memory(seeds) => {
                 let seeds = seeds.lock().unwrap_or_else(PoisonError::into_inner);
                 let others = seeds.values().filter(|kept| kept.seed.key != Some(current));
                 let next = others.filter(|kept| after.is_none_or(|after| kept.hand > after));
@@ -131,13 +131,13 @@ impl Seeds {
 
     /// Replaces seeds that are still as they were read: all of them or none. Returns how many there
     /// were. Durable.
-    pub async fn reseal(&self, again: &[Resealing]) -> Result<u64, RepoError> {
+    pub async fn replace(&self, again: &[ResealedSeed]) -> Result<u64, RepoError> {
         match &self.0 {
-            Place::Postgres(pool) => update(pool, again).await,
-            Place::Memory(seeds) => {
+            Backend::Postgres(pool) => update(pool, again).await,
+            Backend::Memory(seeds) => {
                 let mut seeds = seeds.lock().unwrap_or_else(PoisonError::into_inner);
                 let mut done = 0;
-                for Resealing { hand, old_nonce, seed } in again {
+                for ResealedSeed { hand, old_nonce, seed } in again {
                     let kept = seeds.get_mut(hand).filter(|kept| kept.seed.nonce == *old_nonce);
                     if let Some(kept) = kept {
                         kept.seed = seed.clone();
@@ -159,9 +159,9 @@ pub async fn migrate(admin_url: &str) -> Result<(), MigrateError> {
     admin.close().await.map_err(MigrateError)
 }
 
-async fn insert(pool: &PgPool, new: &Kept) -> Result<(), RepoError> {
-    let Kept { hand, context, commitment, seed: SealedSeed { key, nonce, sealed } } = new;
-    in_time(
+async fn insert(pool: &PgPool, new: &StoredSeed) -> Result<(), RepoError> {
+    let StoredSeed { hand, context, commitment, seed: SealedSeed { key, nonce, sealed } } = new;
+    with_statement_timeout(
         sqlx::query(
             "INSERT INTO dealer_vault.seed (hand_id, context, commitment, key_id, nonce, sealed) \
          VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (hand_id) DO NOTHING",
@@ -179,8 +179,8 @@ async fn insert(pool: &PgPool, new: &Kept) -> Result<(), RepoError> {
     .map_err(unavailable)
 }
 
-async fn select(pool: &PgPool, hand: HandId) -> Result<Option<Kept>, RepoError> {
-    let row = in_time(
+async fn select(pool: &PgPool, hand: HandId) -> Result<Option<StoredSeed>, RepoError> {
+    let row = with_statement_timeout(
         sqlx::query(
             "SELECT hand_id, context, commitment, key_id, nonce, sealed FROM dealer_vault.seed \
          WHERE hand_id = $1",
@@ -190,7 +190,7 @@ async fn select(pool: &PgPool, hand: HandId) -> Result<Option<Kept>, RepoError> 
     )
     .await
     .map_err(unavailable)?;
-    row.as_ref().map(kept).transpose()
+    row.as_ref().map(parse_row).transpose()
 }
 
 async fn select_others(
@@ -198,9 +198,9 @@ async fn select_others(
     current: KeyId,
     after: Option<HandId>,
     limit: u16,
-) -> Result<Vec<Kept>, RepoError> {
+) -> Result<Vec<StoredSeed>, RepoError> {
     // The empty id comes before all others.
-    let rows = in_time(
+    let rows = with_statement_timeout(
         sqlx::query(
             "SELECT hand_id, context, commitment, key_id, nonce, sealed FROM dealer_vault.seed \
          WHERE hand_id > $2 AND key_id IS DISTINCT FROM $1 ORDER BY hand_id LIMIT $3",
@@ -212,12 +212,12 @@ async fn select_others(
     )
     .await
     .map_err(unavailable)?;
-    rows.iter().map(kept).collect()
+    rows.iter().map(parse_row).collect()
 }
 
-async fn update(pool: &PgPool, again: &[Resealing]) -> Result<u64, RepoError> {
-    let columns = |of: fn(&Resealing) -> &[u8]| again.iter().map(of).collect::<Vec<&[u8]>>();
-    in_time(sqlx::query(
+async fn update(pool: &PgPool, again: &[ResealedSeed]) -> Result<u64, RepoError> {
+    let columns = |of: fn(&ResealedSeed) -> &[u8]| again.iter().map(of).collect::<Vec<&[u8]>>();
+    with_statement_timeout(sqlx::query(
         "UPDATE dealer_vault.seed AS s SET key_id = n.key_id, nonce = n.nonce, sealed = n.sealed \
          FROM UNNEST($1::bytea[], $2::bytea[], $3::bytea[], $4::bytea[], $5::bytea[]) \
          AS n(hand_id, old_nonce, key_id, nonce, sealed) \
@@ -234,12 +234,12 @@ async fn update(pool: &PgPool, again: &[Resealing]) -> Result<u64, RepoError> {
     .map_err(unavailable)
 }
 
-fn kept(row: &PgRow) -> Result<Kept, RepoError> {
+fn parse_row(row: &PgRow) -> Result<StoredSeed, RepoError> {
     let id: &[u8] = row.try_get("hand_id").map_err(unavailable)?;
     let hand = HandId(id.try_into().map_err(|_| RepoError::Corrupt(HandId([0; 16])))?);
     let named: Option<&[u8]> = row.try_get("key_id").map_err(unavailable)?;
     let key = named.map(|_| exactly(row, "key_id", hand).map(KeyId)).transpose()?;
-    Ok(Kept {
+    Ok(StoredSeed {
         hand,
         context: Context(exactly(row, "context", hand)?),
         commitment: Commitment(exactly(row, "commitment", hand)?),

@@ -3,34 +3,34 @@
 use fairness::{ShoeError, TranscriptError};
 use proto::common::v1::ErrorReason;
 use tonic::Status;
-use wire::refused;
+use wire::api_refusal;
 
-use crate::dealer::Problem;
+use crate::dealer::DealerError;
 use crate::hand::Refusal;
 
-impl From<Problem> for Status {
-    fn from(problem: Problem) -> Status {
+impl From<DealerError> for Status {
+    fn from(problem: DealerError) -> Status {
         let text = problem.to_string();
         match problem {
-            Problem::Refused(refusal) => {
-                refused(ErrorReason::ChanceRefused, text).with("refusal", name(&refusal)).into()
+            DealerError::Refused(refusal) => api_refusal(ErrorReason::ChanceRefused, text)
+                .with("refusal", refusal_name(&refusal))
+                .into(),
+            DealerError::UnknownHand => api_refusal(ErrorReason::HandUnknown, text).into(),
+            DealerError::RequestIdReused => wire::status::request_id_reused().into(),
+            DealerError::Overloaded => api_refusal(ErrorReason::Overloaded, text).into(),
+            DealerError::Entropy(_) | DealerError::MissingKey(_) | DealerError::Clock(_) => {
+                api_refusal(ErrorReason::Unavailable, text).into()
             }
-            Problem::UnknownHand => refused(ErrorReason::HandUnknown, text).into(),
-            Problem::Reused => wire::status::request_id_reused().into(),
-            Problem::Overloaded => refused(ErrorReason::Overloaded, text).into(),
-            Problem::Entropy(_) | Problem::NoKey(_) | Problem::Clock(_) => {
-                refused(ErrorReason::Unavailable, text).into()
-            }
-            Problem::Unavailable => {
+            DealerError::Unavailable => {
                 wire::status::unavailable("the dealer's log is out of reach").into()
             }
-            Problem::Corrupt => refused(ErrorReason::Corrupt, text).into(),
+            DealerError::Corrupt => api_refusal(ErrorReason::Corrupt, text).into(),
         }
     }
 }
 
 /// Name of a refusal in the metadata `refusal`.
-fn name(refusal: &Refusal) -> &'static str {
+fn refusal_name(refusal: &Refusal) -> &'static str {
     match refusal {
         Refusal::OtherRules => "OTHER_RULES",
         Refusal::NotSealed => "NOT_SEALED",
@@ -38,16 +38,16 @@ fn name(refusal: &Refusal) -> &'static str {
         Refusal::Withheld => "WITHHELD",
         Refusal::Revealed => "REVEALED",
         Refusal::RevealedOtherwise { .. } => "REVEALED_OTHERWISE",
-        Refusal::Transcript(TranscriptError::NotAscending { .. }) => "SEATS_NOT_ASCENDING",
-        Refusal::Transcript(TranscriptError::NotOpened { .. }) => "REVEAL_DOES_NOT_OPEN",
-        Refusal::Shoe(ShoeError::Gap { .. }) => "INDEX_GAP",
-        Refusal::Shoe(ShoeError::Different { .. }) => "INDEX_USED",
-        Refusal::Shoe(ShoeError::NoCards { .. }) => "PILE_EMPTY",
-        Refusal::Shoe(ShoeError::NotFresh { .. }) => "PILE_NOT_FRESH",
-        Refusal::Shoe(ShoeError::FreshRange { .. }) => "CARDS_NOT_NEW",
-        Refusal::Shoe(ShoeError::Unknown(_)) => "CARD_UNKNOWN",
-        Refusal::Shoe(ShoeError::Stale(_)) => "CARD_STALE",
-        Refusal::Shoe(ShoeError::Twice(_)) => "CARD_TWICE",
+        Refusal::Transcript(TranscriptError::SeatsNotAscending { .. }) => "SEATS_NOT_ASCENDING",
+        Refusal::Transcript(TranscriptError::RevealDoesNotOpen { .. }) => "REVEAL_DOES_NOT_OPEN",
+        Refusal::Shoe(ShoeError::IndexGap { .. }) => "INDEX_GAP",
+        Refusal::Shoe(ShoeError::IndexUsed { .. }) => "INDEX_USED",
+        Refusal::Shoe(ShoeError::PileEmpty { .. }) => "PILE_EMPTY",
+        Refusal::Shoe(ShoeError::PileNotFresh { .. }) => "PILE_NOT_FRESH",
+        Refusal::Shoe(ShoeError::CardsNotNew { .. }) => "CARDS_NOT_NEW",
+        Refusal::Shoe(ShoeError::CardUnknown(_)) => "CARD_UNKNOWN",
+        Refusal::Shoe(ShoeError::CardStale(_)) => "CARD_STALE",
+        Refusal::Shoe(ShoeError::CardTwice(_)) => "CARD_TWICE",
         Refusal::Shoe(ShoeError::Operation(_)) => "OUT_OF_BOUNDS",
     }
 }

@@ -20,13 +20,13 @@ pub use key::{KeyId, SeedKey, parse_key, parse_keys};
 /// Seals and opens seeds. Holds the keys.
 #[derive(Clone)]
 pub struct Vault {
-    current: Lock,
-    previous: Vec<Lock>,
+    current: NamedCipher,
+    previous: Vec<NamedCipher>,
 }
 
 /// A cipher with the id of its key.
 #[derive(Clone)]
-struct Lock {
+struct NamedCipher {
     id: KeyId,
     cipher: XChaCha20Poly1305,
 }
@@ -43,22 +43,22 @@ pub struct SealedSeed {
 
 /// Reason why a sealed seed does not open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum DoesNotOpen {
+pub enum VaultError {
     #[error(
         "a kept seed is sealed under key {0}, which is not here: put that key back, as a line of the file that seed_key_previous names"
     )]
     UnknownKey(KeyId),
     #[error("a kept seed does not open under its key {0}: it is another hand's, or damaged")]
-    Damaged(KeyId),
+    Corrupt(KeyId),
     #[error(
         "a kept seed does not open: is the key it was kept under among seed_key and seed_key_previous?"
     )]
-    Unnamed,
+    NoKeyOpens,
 }
 
-impl Lock {
-    fn new(key: &[u8; 32]) -> Lock {
-        Lock { id: KeyId::of(key), cipher: XChaCha20Poly1305::new(&Key::from(*key)) }
+impl NamedCipher {
+    fn new(key: &[u8; 32]) -> NamedCipher {
+        NamedCipher { id: KeyId::of(key), cipher: XChaCha20Poly1305::new(&Key::from(*key)) }
     }
 
     fn open(&self, kept: &SealedSeed, aad: &[u8]) -> Option<Seed> {
@@ -78,11 +78,11 @@ impl Vault {
     /// Makes a vault. `previous` keys only open; the current one among them counts once.
     #[must_use]
     pub fn new(current: &SeedKey, previous: &[SeedKey]) -> Vault {
-        let current = Lock::new(current);
+        let current = NamedCipher::new(current);
         let mut vault = Vault { current, previous: Vec::new() };
         for key in previous {
-            let lock = Lock::new(key);
-            if vault.locks().all(|other| other.id != lock.id) {
+            let lock = NamedCipher::new(key);
+            if vault.ciphers().all(|other| other.id != lock.id) {
                 vault.previous.push(lock);
             }
         }
@@ -115,21 +115,17 @@ impl Vault {
     }
 
     /// Opens a sealed seed.
-    pub fn open(
-        &self,
-        kept: &SealedSeed,
-        of: (&Context, &Commitment),
-    ) -> Result<Seed, DoesNotOpen> {
+    pub fn open(&self, kept: &SealedSeed, of: (&Context, &Commitment)) -> Result<Seed, VaultError> {
         let aad = aad(of);
         let Some(id) = kept.key else {
-            let opened = self.locks().find_map(|lock| lock.open(kept, &aad));
-            return opened.ok_or(DoesNotOpen::Unnamed);
+            let opened = self.ciphers().find_map(|lock| lock.open(kept, &aad));
+            return opened.ok_or(VaultError::NoKeyOpens);
         };
-        let lock = self.locks().find(|lock| lock.id == id).ok_or(DoesNotOpen::UnknownKey(id))?;
-        lock.open(kept, &aad).ok_or(DoesNotOpen::Damaged(id))
+        let lock = self.ciphers().find(|lock| lock.id == id).ok_or(VaultError::UnknownKey(id))?;
+        lock.open(kept, &aad).ok_or(VaultError::Corrupt(id))
     }
 
-    fn locks(&self) -> impl Iterator<Item = &Lock> {
+    fn ciphers(&self) -> impl Iterator<Item = &NamedCipher> {
         std::iter::once(&self.current).chain(&self.previous)
     }
 }

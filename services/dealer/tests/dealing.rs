@@ -10,18 +10,20 @@ use eventlog::{
     Version,
 };
 use fairness::{
-    Ask, ClientCommitment, Commitment, Entropy, Handle, Row, SeedCommitted, ShuffleInput, Status,
+    ClientCommitment, Commitment, CommitmentStatement, Entropy, Handle, OperationRequest,
+    RowStatus, ShuffleInput, TranscriptRow,
 };
 use primitives::{PlayerId, RequestId, TableId};
 use prost::Message as _;
 use proto::event::v1::{OperationPerformed, SeedOpened};
-use sabacc_dealer::dealer::Call;
+use sabacc_dealer::dealer::RequestMetadata;
 use sabacc_dealer::hand::{
-    Committed, HandName, Indexed, Opening, Perform, Performed, Reason, Refusal, Sealing,
+    CardReveal, Committed, HandName, IndexedOperation, PerformCommand, PerformOutcome, Reason,
+    Refusal, SealInput,
 };
-use sabacc_dealer::repo::Seeds;
+use sabacc_dealer::repo::SeedRepository;
 use sabacc_dealer::vault::Vault;
-use sabacc_dealer::{Dealer, Parts, Problem, keep};
+use sabacc_dealer::{Dealer, DealerError, Dependencies, maintain_log};
 use system::entropy::SeededEntropy;
 use tokio_util::sync::CancellationToken;
 use zeroize::Zeroizing;
@@ -31,47 +33,47 @@ const LOG: &str = "dealer/0";
 const RULES: [u8; 32] = [2; 32];
 
 /// State that survives a crash, and a dealer on it.
-struct World {
+struct Harness {
     store: Arc<MemStore>,
-    seeds: Seeds,
+    seeds: SeedRepository,
     entropy: u64,
     dealer: Dealer,
     stopping: CancellationToken,
 }
 
-impl World {
-    async fn new(entropy: u64) -> World {
-        World::on(MemStore::new(), Seeds::memory(), entropy).await
+impl Harness {
+    async fn new(entropy: u64) -> Harness {
+        Harness::on(MemStore::new(), SeedRepository::memory(), entropy).await
     }
 
-    async fn on(store: Arc<MemStore>, seeds: Seeds, entropy: u64) -> World {
-        let dealer = Dealer::try_new(Parts {
+    async fn on(store: Arc<MemStore>, seeds: SeedRepository, entropy: u64) -> Harness {
+        let dealer = Dealer::try_new(Dependencies {
             seeds: seeds.clone(),
             vault: Vault::new(&Zeroizing::new([3; 32]), &[]),
             entropy: Arc::new(SeededEntropy::new(entropy)),
             key: SigningKey::from_bytes(&[4; 32]),
             origin: "test/dealer".into(),
-            hands: 2,
+            max_cached_hands: 2,
         })
         .expect("the entropy is healthy");
         let stopping = CancellationToken::new();
         let opened = Arc::clone(&store);
         let open = move || open(Arc::clone(&opened));
         let log = open().await.expect("the log is free");
-        tokio::spawn(keep(dealer.clone(), Some(log), open, stopping.clone()));
-        World { store, seeds, entropy, dealer, stopping }
+        tokio::spawn(maintain_log(dealer.clone(), Some(log), open, stopping.clone()));
+        Harness { store, seeds, entropy, dealer, stopping }
     }
 
     /// Drops all memory; the next dealer draws other entropy.
-    async fn crash(self) -> World {
-        World::on(Arc::clone(&self.store), self.seeds.clone(), self.entropy + 100).await
+    async fn crash(self) -> Harness {
+        Harness::on(Arc::clone(&self.store), self.seeds.clone(), self.entropy + 100).await
     }
 
-    async fn commit(&self, id: u8, name: HandName) -> Result<Committed, Problem> {
+    async fn commit(&self, id: u8, name: HandName) -> Result<Committed, DealerError> {
         self.dealer.commit(call(id, id), name, RULES).await
     }
 
-    async fn perform(&self, id: u8, asked: &Perform) -> Result<Performed, Problem> {
+    async fn perform(&self, id: u8, asked: &PerformCommand) -> Result<PerformOutcome, DealerError> {
         self.dealer.perform(call(id, id), NAME, asked.clone()).await
     }
 
@@ -94,7 +96,7 @@ impl World {
     }
 }
 
-impl Drop for World {
+impl Drop for Harness {
     fn drop(&mut self) {
         self.stopping.cancel();
     }
@@ -108,13 +110,13 @@ async fn open(store: Arc<MemStore>) -> Result<Log, eventlog::OpenError> {
         lease: Duration::from_secs(5),
         take_over: true,
         clock: Arc::new(|| UnixMicros(1)),
-        limits: Limits { patience: Duration::from_millis(100), ..Limits::default() },
+        limits: Limits { store_timeout: Duration::from_millis(100), ..Limits::default() },
     };
     Log::open(store, options).await
 }
 
-fn call(id: u8, content: u8) -> Call {
-    Call {
+fn call(id: u8, content: u8) -> RequestMetadata {
+    RequestMetadata {
         id: RequestId([id; 16]),
         digest: [content; 32],
         actor: "service:table".into(),
@@ -122,39 +124,42 @@ fn call(id: u8, content: u8) -> Call {
     }
 }
 
-fn sealing(committed: &Committed) -> Sealing {
+fn sealing(committed: &Committed) -> SealInput {
     let (player, entropy) = (PlayerId([5; 16]), Entropy([6; 32]));
     let context = committed.context();
     let commitment = ClientCommitment::new(&context, &committed.commitment, 1, player, &entropy);
-    let row = Row { seat: 1, player, status: Status::Revealed, commitment, entropy };
-    Sealing { beacon: None, rows: vec![row] }
+    let row = TranscriptRow { seat: 1, player, status: RowStatus::Revealed, commitment, entropy };
+    SealInput { beacon: None, rows: vec![row] }
 }
 
-fn fresh(index: u32) -> Indexed {
+fn fresh(index: u32) -> IndexedOperation {
     let input = ShuffleInput::Fresh { first: 0, count: 76 };
-    Indexed { index, ask: Ask::Shuffle { pile: 0, input } }
+    IndexedOperation { index, request: OperationRequest::Shuffle { pile: 0, input } }
 }
 
-fn shift(index: u32, positions: impl IntoIterator<Item = u16>) -> Indexed {
+fn shift(index: u32, positions: impl IntoIterator<Item = u16>) -> IndexedOperation {
     let cards = positions.into_iter().map(|position| Handle { op: index - 1, position }).collect();
-    Indexed { index, ask: Ask::Shuffle { pile: 0, input: ShuffleInput::Cards(cards) } }
+    IndexedOperation {
+        index,
+        request: OperationRequest::Shuffle { pile: 0, input: ShuffleInput::Cards(cards) },
+    }
 }
 
-fn roll(index: u32) -> Indexed {
-    Indexed { index, ask: Ask::Roll { sides: vec![6, 6] } }
+fn roll(index: u32) -> IndexedOperation {
+    IndexedOperation { index, request: OperationRequest::Roll { sides: vec![6, 6] } }
 }
 
-fn deal(op: u32, positions: &[u16]) -> Opening {
+fn deal(op: u32, positions: &[u16]) -> CardReveal {
     let cards = positions.iter().map(|position| Handle { op, position: *position }).collect();
-    Opening { cards, audience: 1, reason: Reason::Deal }
+    CardReveal { cards, audience: 1, reason: Reason::Deal }
 }
 
-fn ask(operations: Vec<Indexed>, openings: Vec<Opening>) -> Perform {
-    Perform { operations, openings }
+fn ask(operations: Vec<IndexedOperation>, openings: Vec<CardReveal>) -> PerformCommand {
+    PerformCommand { operations, card_reveals: openings }
 }
 
 /// Deals, shifts, rolls.
-fn script() -> [Perform; 3] {
+fn script() -> [PerformCommand; 3] {
     [
         ask(vec![fresh(0)], vec![deal(0, &[0, 1, 2])]),
         ask(vec![shift(1, 0..76)], vec![deal(1, &[0, 1, 2]), deal(1, &[75])]),
@@ -164,7 +169,7 @@ fn script() -> [Perform; 3] {
 
 #[tokio::test]
 async fn a_hand_survives_a_crash_after_every_step() {
-    let mut world = World::new(1).await;
+    let mut world = Harness::new(1).await;
     let committed = world.sealed().await;
     let mut answers = Vec::new();
     for (id, asked) in (10..).zip(&script()) {
@@ -187,9 +192,9 @@ async fn a_hand_survives_a_crash_after_every_step() {
 
 #[tokio::test]
 async fn commitments_are_signed_and_one_for_each_hand() {
-    let world = World::new(1).await;
+    let world = Harness::new(1).await;
     let committed = world.commit(1, NAME).await.unwrap();
-    let signed = SeedCommitted {
+    let signed = CommitmentStatement {
         table: NAME.table,
         hand_no: NAME.number,
         ruleset_hash: &RULES,
@@ -200,7 +205,7 @@ async fn commitments_are_signed_and_one_for_each_hand() {
     assert_eq!(signed.verify(&keys[0], &committed.signature), Ok(()));
     assert_eq!(sabacc_dealer::dealer::key_id(&keys[0]), committed.key_id);
     let others = world.dealer.commit(call(2, 2), NAME, [9; 32]).await;
-    assert!(matches!(others, Err(Problem::Refused(Refusal::OtherRules))), "{others:?}");
+    assert!(matches!(others, Err(DealerError::Refused(Refusal::OtherRules))), "{others:?}");
     let next = HandName { number: 2, ..NAME };
     let next = world.commit(3, next).await.unwrap();
     assert_ne!(next.commitment, committed.commitment);
@@ -208,16 +213,16 @@ async fn commitments_are_signed_and_one_for_each_hand() {
 
 #[tokio::test]
 async fn a_commitment_cut_short_by_a_crash_is_finished_with_the_same_seed() {
-    let world = World::new(1).await;
+    let world = Harness::new(1).await;
     world.store.set_down(true);
     let cut = world.commit(1, NAME).await;
-    assert!(matches!(cut, Err(Problem::Unavailable)), "{cut:?}");
+    assert!(matches!(cut, Err(DealerError::Unavailable)), "{cut:?}");
     let kept = world.seeds.get(NAME.id()).await.unwrap();
     world.store.set_down(false);
     assert!(kept.is_none(), "a log that cannot be read is asked before a seed is made");
 
-    world.store.inject(Fault::FailBefore);
-    world.store.inject(Fault::Fence);
+    world.store.inject(Fault::Unavailable);
+    world.store.inject(Fault::LoseOwnership);
     let cut = world.commit(1, NAME).await;
     let kept = world.seeds.get(NAME.id()).await.unwrap().expect("the seed is kept first");
     let world = world.crash().await;
@@ -228,11 +233,11 @@ async fn a_commitment_cut_short_by_a_crash_is_finished_with_the_same_seed() {
 
 #[tokio::test]
 async fn a_request_id_names_one_command() {
-    let world = World::new(1).await;
+    let world = Harness::new(1).await;
     world.sealed().await;
     world.perform(10, &script()[0]).await.unwrap();
     let other = world.dealer.perform(call(10, 77), NAME, script()[1].clone()).await;
-    assert!(matches!(other, Err(Problem::Reused)), "{other:?}");
+    assert!(matches!(other, Err(DealerError::RequestIdReused)), "{other:?}");
     // Its operations were not done.
     let done = world.perform(11, &ask(vec![roll(1)], vec![])).await.unwrap();
     assert_eq!(done.results[0].index, 1);
@@ -240,20 +245,20 @@ async fn a_request_id_names_one_command() {
 
 #[tokio::test]
 async fn refusals_change_nothing() {
-    let world = World::new(1).await;
+    let world = Harness::new(1).await;
     let early = world.perform(10, &script()[0]).await;
-    assert!(matches!(early, Err(Problem::UnknownHand)), "{early:?}");
+    assert!(matches!(early, Err(DealerError::UnknownHand)), "{early:?}");
     world.commit(1, NAME).await.unwrap();
     let early = world.perform(10, &script()[0]).await;
-    assert!(matches!(early, Err(Problem::Refused(Refusal::NotSealed))), "{early:?}");
+    assert!(matches!(early, Err(DealerError::Refused(Refusal::NotSealed))), "{early:?}");
     world.sealed().await;
     world.perform(10, &script()[0]).await.unwrap();
     let before = world.stream(NAME).await.len();
     // The first half is allowed, the second is not: neither is done.
     let half = ask(vec![roll(1), roll(3)], vec![]);
-    assert!(matches!(world.perform(11, &half).await, Err(Problem::Refused(Refusal::Shoe(_)))));
+    assert!(matches!(world.perform(11, &half).await, Err(DealerError::Refused(Refusal::Shoe(_)))));
     let half = ask(vec![roll(1)], vec![deal(0, &[76])]);
-    assert!(matches!(world.perform(11, &half).await, Err(Problem::Refused(Refusal::Shoe(_)))));
+    assert!(matches!(world.perform(11, &half).await, Err(DealerError::Refused(Refusal::Shoe(_)))));
     assert_eq!(world.stream(NAME).await.len(), before);
     let dice = world.perform(12, &ask(vec![roll(1)], vec![])).await.unwrap();
     assert_eq!(dice.results.len(), 1, "the index is free");
@@ -263,25 +268,25 @@ async fn refusals_change_nothing() {
 /// of turn.
 #[tokio::test]
 async fn a_dealer_that_has_lost_its_log_refuses_nobody() {
-    let first = World::new(1).await;
+    let first = Harness::new(1).await;
     first.sealed().await;
-    let second = World::on(Arc::clone(&first.store), first.seeds.clone(), 2).await;
+    let second = Harness::on(Arc::clone(&first.store), first.seeds.clone(), 2).await;
     second.perform(10, &script()[0]).await.unwrap();
     let next = first.perform(11, &script()[1]).await;
-    assert!(matches!(next, Err(Problem::Unavailable)), "{next:?}");
+    assert!(matches!(next, Err(DealerError::Unavailable)), "{next:?}");
     let next = until_answered(&first, 11, &script()[1]).await;
-    assert_eq!(next.opened.len(), 2, "it has read the log again");
+    assert_eq!(next.revealed_cards.len(), 2, "it has read the log again");
     first.store.set_down(true);
     let early = first.perform(12, &ask(vec![roll(7)], vec![])).await;
-    assert!(matches!(early, Err(Problem::Unavailable)), "{early:?}");
+    assert!(matches!(early, Err(DealerError::Unavailable)), "{early:?}");
 }
 
 /// Repeats a call as its caller does.
-async fn until_answered(world: &World, id: u8, asked: &Perform) -> Performed {
+async fn until_answered(world: &Harness, id: u8, asked: &PerformCommand) -> PerformOutcome {
     for _ in 0..200 {
         match world.perform(id, asked).await {
             Ok(performed) => return performed,
-            Err(Problem::Unavailable | Problem::Overloaded) => {
+            Err(DealerError::Unavailable | DealerError::Overloaded) => {
                 tokio::time::sleep(Duration::from_millis(20)).await;
             }
             Err(problem) => panic!("{problem}"),
@@ -293,14 +298,14 @@ async fn until_answered(world: &World, id: u8, asked: &Perform) -> Performed {
 #[tokio::test]
 async fn faults_of_the_log_change_no_answer() {
     let faults = [
-        Fault::FailBefore,
-        Fault::Vanish,
-        Fault::FailAfter,
-        Fault::LandLate,
-        Fault::Fence,
+        Fault::Unavailable,
+        Fault::InDoubtNotWritten,
+        Fault::InDoubtWritten,
+        Fault::InDoubtWrittenLate,
+        Fault::LoseOwnership,
         Fault::Delay(Duration::from_millis(30)),
     ];
-    let calm = World::new(1).await;
+    let calm = Harness::new(1).await;
     calm.sealed().await;
     let mut answers = Vec::new();
     for (id, asked) in (10..).zip(&script()) {
@@ -308,7 +313,7 @@ async fn faults_of_the_log_change_no_answer() {
     }
     let calm_kinds: Vec<u16> = calm.stream(NAME).await.iter().map(|event| event.kind).collect();
     for fault in faults {
-        let world = World::new(1).await;
+        let world = Harness::new(1).await;
         world.sealed().await;
         for ((id, asked), answer) in (10..).zip(&script()).zip(&answers) {
             world.store.inject(fault);
@@ -321,21 +326,21 @@ async fn faults_of_the_log_change_no_answer() {
 
 #[tokio::test]
 async fn a_caller_who_gives_up_does_not_stop_halfway() {
-    let world = World::new(1).await;
+    let world = Harness::new(1).await;
     world.sealed().await;
     world.store.inject(Fault::Delay(Duration::from_millis(50)));
     let first = script()[0].clone();
     let given_up = tokio::time::timeout(Duration::from_millis(5), world.perform(10, &first)).await;
     assert!(given_up.is_err(), "the write takes longer");
     let next = world.perform(11, &script()[1]).await.unwrap();
-    assert_eq!(next.opened.len(), 2);
+    assert_eq!(next.revealed_cards.len(), 2);
     let kinds: Vec<u16> = world.stream(NAME).await.iter().map(|event| event.kind).collect();
     assert_eq!(kinds, [100, 101, 102, 103, 102, 103, 103]);
 }
 
 #[tokio::test]
 async fn many_callers_at_once_get_one_outcome() {
-    let world = Arc::new(World::new(1).await);
+    let world = Arc::new(Harness::new(1).await);
     world.sealed().await;
     let mut callers = tokio::task::JoinSet::new();
     for id in 10..60 {
@@ -360,10 +365,10 @@ async fn the_log_tells_no_hidden_card() {
     let mut records = Vec::new();
     let mut cards = Vec::new();
     for entropy in [1, 2] {
-        let world = World::new(entropy).await;
+        let world = Harness::new(entropy).await;
         world.sealed().await;
         let asked = ask(vec![fresh(0), shift(1, 0..76)], vec![deal(1, &[0, 1, 2, 3, 4])]);
-        let opened = world.perform(10, &asked).await.unwrap().opened;
+        let opened = world.perform(10, &asked).await.unwrap().revealed_cards;
         let events = world.stream(NAME).await;
         let written: Vec<u8> = events.iter().flat_map(|event| event.payload.to_vec()).collect();
         for opened in &opened[0] {
@@ -393,13 +398,13 @@ fn without_root(event: &Event) -> Vec<u8> {
 
 #[tokio::test]
 async fn a_discarded_seed_is_opened_at_any_stage_and_deals_nothing_more() {
-    let refused = |result: Result<_, Problem>, why: Refusal| match result {
-        Err(Problem::Refused(refusal)) => assert_eq!(refusal, why),
+    let refused = |result: Result<_, DealerError>, why: Refusal| match result {
+        Err(DealerError::Refused(refusal)) => assert_eq!(refusal, why),
         Err(problem) => panic!("{problem}"),
         Ok(()) => panic!("it is refused"),
     };
     for sealed in [false, true] {
-        let mut world = World::new(1).await;
+        let mut world = Harness::new(1).await;
         let committed =
             if sealed { world.sealed().await } else { world.commit(1, NAME).await.unwrap() };
         if !sealed {
@@ -432,14 +437,17 @@ async fn a_discarded_seed_is_opened_at_any_stage_and_deals_nothing_more() {
 
 #[tokio::test]
 async fn a_dealer_does_not_deal_from_a_seed_it_did_not_promise() {
-    let world = World::new(1).await;
+    let world = Harness::new(1).await;
     let committed = world.sealed().await;
     let kept = world.seeds.get(NAME.id()).await.unwrap().unwrap();
-    let forged = Seeds::memory();
+    let forged = SeedRepository::memory();
     let other = Commitment([9; 32]);
     assert_ne!(committed.commitment, other);
-    forged.keep(sabacc_dealer::repo::Kept { commitment: other, ..kept }).await.unwrap();
-    let world = World::on(Arc::clone(&world.store), forged, 1).await;
+    forged
+        .insert_if_absent(sabacc_dealer::repo::StoredSeed { commitment: other, ..kept })
+        .await
+        .unwrap();
+    let world = Harness::on(Arc::clone(&world.store), forged, 1).await;
     let refused = world.perform(10, &script()[0]).await;
-    assert!(matches!(refused, Err(Problem::Corrupt)), "{refused:?}");
+    assert!(matches!(refused, Err(DealerError::Corrupt)), "{refused:?}");
 }

@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use ed25519_dalek::SigningKey;
 use eventlog::{Limits, Log, MemStore, Options, Store, UnixMicros};
-use fairness::Ask;
+use fairness::OperationRequest;
 use fairness::health::Unhealthy;
 use primitives::{RequestId, TableId};
-use sabacc_dealer::dealer::Call;
-use sabacc_dealer::hand::{HandName, Indexed, Perform, Sealing};
-use sabacc_dealer::repo::Seeds;
+use sabacc_dealer::dealer::RequestMetadata;
+use sabacc_dealer::hand::{HandName, IndexedOperation, PerformCommand, SealInput};
+use sabacc_dealer::repo::SeedRepository;
 use sabacc_dealer::vault::Vault;
-use sabacc_dealer::{Dealer, Parts, Problem};
+use sabacc_dealer::{Dealer, DealerError, Dependencies};
 use system::entropy::{Entropy, SeededEntropy};
 use tokio_util::sync::CancellationToken;
 use zeroize::Zeroizing;
@@ -49,19 +49,19 @@ impl Entropy for Breaking {
     }
 }
 
-fn dealer(entropy: Arc<Breaking>, seeds: Seeds) -> Result<Dealer, Unhealthy> {
-    Dealer::try_new(Parts {
+fn dealer(entropy: Arc<Breaking>, seeds: SeedRepository) -> Result<Dealer, Unhealthy> {
+    Dealer::try_new(Dependencies {
         seeds,
         vault: Vault::new(&Zeroizing::new([3; 32]), &[]),
         entropy,
         key: SigningKey::from_bytes(&[4; 32]),
         origin: "test/dealer".into(),
-        hands: 2,
+        max_cached_hands: 2,
     })
 }
 
 /// Gives a dealer its log until the token is dropped with the test's runtime.
-async fn sit(dealer: &Dealer) {
+async fn serve_log(dealer: &Dealer) {
     let store: Arc<dyn Store> = MemStore::new();
     let open = move || {
         let options = Options {
@@ -76,49 +76,58 @@ async fn sit(dealer: &Dealer) {
         Log::open(Arc::clone(&store), options)
     };
     let log = open().await.expect("the log is free");
-    tokio::spawn(sabacc_dealer::keep(dealer.clone(), Some(log), open, CancellationToken::new()));
+    tokio::spawn(sabacc_dealer::maintain_log(
+        dealer.clone(),
+        Some(log),
+        open,
+        CancellationToken::new(),
+    ));
 }
 
 fn hand(number: u64) -> HandName {
     HandName { table: TableId([1; 16]), number }
 }
 
-fn call(id: u8) -> Call {
+fn call(id: u8) -> RequestMetadata {
     let actor = "service:table".into();
-    Call { id: RequestId([id; 16]), digest: [id; 32], actor, trace: [0; 16] }
+    RequestMetadata { id: RequestId([id; 16]), digest: [id; 32], actor, trace: [0; 16] }
 }
 
 #[test]
 fn a_dealer_does_not_start_on_broken_entropy() {
-    let start = |by_byte| dealer(Breaking::new(true, by_byte), Seeds::memory()).err();
+    let start = |by_byte| dealer(Breaking::new(true, by_byte), SeedRepository::memory()).err();
     assert_eq!(start(true), Some(Unhealthy::Stuck { cutoff: 9 }));
     assert_eq!(start(false), Some(Unhealthy::Repeated));
-    assert!(dealer(Breaking::new(false, true), Seeds::memory()).is_ok());
+    assert!(dealer(Breaking::new(false, true), SeedRepository::memory()).is_ok());
 }
 
 #[tokio::test]
 async fn no_seed_is_made_of_broken_entropy_and_committed_hands_go_on() {
     for by_byte in [true, false] {
-        let (entropy, seeds) = (Breaking::new(false, by_byte), Seeds::memory());
+        let (entropy, seeds) = (Breaking::new(false, by_byte), SeedRepository::memory());
         let dealer = dealer(Arc::clone(&entropy), seeds.clone()).expect("it is healthy so far");
-        sit(&dealer).await;
+        serve_log(&dealer).await;
         dealer.commit(call(1), hand(1), RULES).await.expect("it is healthy so far");
 
         entropy.set_broken(true);
         let refused = dealer.commit(call(2), hand(2), RULES).await;
-        assert!(matches!(refused, Err(Problem::Entropy(_))), "{refused:?}");
+        assert!(matches!(refused, Err(DealerError::Entropy(_))), "{refused:?}");
         entropy.set_broken(false);
         let refused = dealer.commit(call(4), hand(4), RULES).await;
-        assert!(matches!(refused, Err(Problem::Entropy(_))), "once broken, broken: {refused:?}");
+        assert!(
+            matches!(refused, Err(DealerError::Entropy(_))),
+            "once broken, broken: {refused:?}"
+        );
         for number in [2, 4] {
             assert_eq!(seeds.get(hand(number).id()).await.expect("memory works"), None);
         }
 
         dealer.commit(call(5), hand(1), RULES).await.expect("it is committed");
-        let sealing = Sealing { beacon: None, rows: vec![] };
+        let sealing = SealInput { beacon: None, rows: vec![] };
         dealer.seal(call(6), hand(1), sealing).await.expect("it is committed");
-        let roll = Indexed { index: 0, ask: Ask::Roll { sides: vec![6, 6] } };
-        let asked = Perform { operations: vec![roll], openings: vec![] };
+        let roll =
+            IndexedOperation { index: 0, request: OperationRequest::Roll { sides: vec![6, 6] } };
+        let asked = PerformCommand { operations: vec![roll], card_reveals: vec![] };
         dealer.perform(call(7), hand(1), asked).await.expect("it is sealed");
         dealer.reveal(call(8), hand(1), false).await.expect("it is sealed");
     }
@@ -127,8 +136,9 @@ async fn no_seed_is_made_of_broken_entropy_and_committed_hands_go_on() {
 #[tokio::test]
 async fn a_failure_is_found_without_a_hand_and_told_in_words() {
     let entropy = Breaking::new(false, true);
-    let dealer = dealer(Arc::clone(&entropy), Seeds::memory()).expect("it is healthy so far");
-    sit(&dealer).await;
+    let dealer =
+        dealer(Arc::clone(&entropy), SeedRepository::memory()).expect("it is healthy so far");
+    serve_log(&dealer).await;
     assert_eq!(dealer.test_entropy(), Ok(()));
     entropy.set_broken(true);
     assert_eq!(dealer.test_entropy(), Err(Unhealthy::Stuck { cutoff: 9 }));

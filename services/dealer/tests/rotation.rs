@@ -7,15 +7,16 @@ use std::time::Duration;
 use ed25519_dalek::SigningKey;
 use eventlog::{Limits, Log, MemStore, Options, Store, UnixMicros};
 use fairness::{
-    Ask, ClientCommitment, Commitment, Context, Entropy, Row, Seed, ShuffleInput, Status,
+    ClientCommitment, Commitment, Context, Entropy, OperationRequest, RowStatus, Seed,
+    ShuffleInput, TranscriptRow,
 };
 use primitives::{HandId, PlayerId, RequestId, TableId};
-use sabacc_dealer::dealer::Call;
-use sabacc_dealer::hand::{HandName, Indexed, Perform, Sealing};
-use sabacc_dealer::repo::{Kept, Seeds};
-use sabacc_dealer::rotation::Pass;
+use sabacc_dealer::dealer::RequestMetadata;
+use sabacc_dealer::hand::{HandName, IndexedOperation, PerformCommand, SealInput};
+use sabacc_dealer::repo::{SeedRepository, StoredSeed};
+use sabacc_dealer::rotation::RotationPass;
 use sabacc_dealer::vault::{KeyId, SeedKey, Vault};
-use sabacc_dealer::{Dealer, Parts, Problem};
+use sabacc_dealer::{Dealer, DealerError, Dependencies};
 use system::entropy::SeededEntropy;
 use tokio_util::sync::CancellationToken;
 use zeroize::Zeroizing;
@@ -26,28 +27,31 @@ fn key(byte: u8) -> SeedKey {
     Zeroizing::new([byte; 32])
 }
 
-fn dealer(seeds: &Seeds, current: u8, previous: &[u8]) -> Dealer {
+fn dealer(seeds: &SeedRepository, current: u8, previous: &[u8]) -> Dealer {
     let previous: Vec<SeedKey> = previous.iter().map(|byte| key(*byte)).collect();
-    Dealer::try_new(Parts {
+    Dealer::try_new(Dependencies {
         seeds: seeds.clone(),
         vault: Vault::new(&key(current), &previous),
         entropy: Arc::new(SeededEntropy::new(u64::from(current))),
         key: SigningKey::from_bytes(&[4; 32]),
         origin: "test/dealer".into(),
-        hands: 2,
+        max_cached_hands: 2,
     })
     .expect("the entropy is healthy")
 }
 
 /// Stores a hand's seed under the key of this byte.
-async fn keep(seeds: &Seeds, number: u16, under: u8) -> HandId {
+async fn store_seed(seeds: &SeedRepository, number: u16, under: u8) -> HandId {
     let [high, low] = number.to_be_bytes();
     let mut hand = HandId([0; 16]);
     (hand.0[0], hand.0[1]) = (high, low);
     let (context, seed) = (Context([low; 32]), Seed::new(Zeroizing::new([high ^ low; 64])));
     let commitment = Commitment::new(&context, &seed);
     let sealed = Vault::new(&key(under), &[]).seal(&seed, (&context, &commitment), [low; 24]);
-    seeds.keep(Kept { hand, context, commitment, seed: sealed }).await.expect("memory works");
+    seeds
+        .insert_if_absent(StoredSeed { hand, context, commitment, seed: sealed })
+        .await
+        .expect("memory works");
     hand
 }
 
@@ -56,7 +60,7 @@ fn id(byte: u8) -> KeyId {
 }
 
 /// Number of `hands` whose seeds are under the key of this byte, and open under it.
-async fn under(seeds: &Seeds, hands: &[HandId], byte: u8) -> usize {
+async fn under(seeds: &SeedRepository, hands: &[HandId], byte: u8) -> usize {
     let vault = Vault::new(&key(byte), &[]);
     let mut count = 0;
     for hand in hands {
@@ -72,10 +76,10 @@ async fn under(seeds: &Seeds, hands: &[HandId], byte: u8) -> usize {
 
 #[tokio::test(start_paused = true)]
 async fn all_seeds_end_under_the_new_key_wherever_the_dealer_dies() {
-    let seeds = Seeds::memory();
+    let seeds = SeedRepository::memory();
     let mut hands = Vec::new();
     for number in 0..450 {
-        hands.push(keep(&seeds, number, if number % 3 == 0 { 2 } else { 1 }).await);
+        hands.push(store_seed(&seeds, number, if number % 3 == 0 { 2 } else { 1 }).await);
     }
     let mut before = under(&seeds, &hands, 9).await;
     let mut deaths = 0;
@@ -93,32 +97,32 @@ async fn all_seeds_end_under_the_new_key_wherever_the_dealer_dies() {
     assert!(deaths > 2, "it died {deaths} times");
     assert_eq!(under(&seeds, &hands, 9).await, 450);
     let last = dealer(&seeds, 9, &[2, 1]).reseal().await.expect("memory works");
-    assert!(last.nothing_left() && last == Pass::default());
+    assert!(last.is_done() && last == RotationPass::default());
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_is_under_a_key_that_is_not_here_stays_and_is_told_by_name() {
-    let seeds = Seeds::memory();
-    let (mine, other) = (keep(&seeds, 1, 1).await, keep(&seeds, 2, 7).await);
-    let damaged = keep(&seeds, 3, 1).await;
-    let broken = Seeds::memory();
+    let seeds = SeedRepository::memory();
+    let (mine, other) = (store_seed(&seeds, 1, 1).await, store_seed(&seeds, 2, 7).await);
+    let damaged = store_seed(&seeds, 3, 1).await;
+    let broken = SeedRepository::memory();
     for hand in [mine, other, damaged] {
         let mut kept = seeds.get(hand).await.expect("memory works").expect("it was kept");
         if hand == damaged {
             kept.seed.sealed[3] ^= 1;
         }
-        broken.keep(kept).await.expect("memory works");
+        broken.insert_if_absent(kept).await.expect("memory works");
     }
     let pass = dealer(&broken, 9, &[1]).reseal().await.expect("memory works");
     let unknown = [(id(7).0, 1)].into();
-    assert_eq!(pass, Pass { resealed: 1, unknown, damaged: 1 });
+    assert_eq!(pass, RotationPass { resealed: 1, unknown, corrupt: 1 });
     assert!(pass.to_string().contains(&id(7).to_string()), "{pass}");
     assert_eq!(under(&broken, &[mine], 9).await, 1);
     assert_eq!(under(&broken, &[other], 7).await, 1);
 }
 
 /// Gives a dealer the log in `store` until the token is cancelled.
-async fn sit(dealer: &Dealer, store: &Arc<MemStore>) -> CancellationToken {
+async fn serve_log(dealer: &Dealer, store: &Arc<MemStore>) -> CancellationToken {
     let store = Arc::clone(store);
     let open = move || {
         let options = Options {
@@ -133,51 +137,52 @@ async fn sit(dealer: &Dealer, store: &Arc<MemStore>) -> CancellationToken {
         Log::open(Arc::clone(&store) as Arc<dyn Store>, options)
     };
     let (log, stopping) = (open().await.expect("the log is free"), CancellationToken::new());
-    tokio::spawn(sabacc_dealer::keep(dealer.clone(), Some(log), open, stopping.clone()));
+    tokio::spawn(sabacc_dealer::maintain_log(dealer.clone(), Some(log), open, stopping.clone()));
     stopping
 }
 
-fn call(id: u8) -> Call {
+fn call(id: u8) -> RequestMetadata {
     let actor = "service:table".into();
-    Call { id: RequestId([id; 16]), digest: [id; 32], actor, trace: [0; 16] }
+    RequestMetadata { id: RequestId([id; 16]), digest: [id; 32], actor, trace: [0; 16] }
 }
 
 /// Hands that were committed under the old key are dealt under the new one. A dealer without the
 /// old key names the one it misses.
 #[tokio::test]
 async fn hands_under_way_go_on_under_the_new_key() {
-    let (seeds, store) = (Seeds::memory(), MemStore::new());
+    let (seeds, store) = (SeedRepository::memory(), MemStore::new());
     let old = dealer(&seeds, 1, &[]);
-    let sitting = sit(&old, &store).await;
+    let sitting = serve_log(&old, &store).await;
     let committed = old.commit(call(1), NAME, [2; 32]).await.expect("a new hand");
-    let absent = Row {
+    let absent = TranscriptRow {
         seat: 1,
         player: PlayerId([5; 16]),
-        status: Status::Absent,
+        status: RowStatus::Absent,
         commitment: ClientCommitment([0; 32]),
         entropy: Entropy([0; 32]),
     };
-    let sealing = Sealing { beacon: None, rows: vec![absent] };
+    let sealing = SealInput { beacon: None, rows: vec![absent] };
     old.seal(call(2), NAME, sealing).await.expect("it is committed");
     let input = ShuffleInput::Fresh { first: 0, count: 76 };
-    let shuffle = Indexed { index: 0, ask: Ask::Shuffle { pile: 0, input } };
-    let asked = Perform { operations: vec![shuffle], openings: vec![] };
+    let shuffle =
+        IndexedOperation { index: 0, request: OperationRequest::Shuffle { pile: 0, input } };
+    let asked = PerformCommand { operations: vec![shuffle], card_reveals: vec![] };
     let dealt = old.perform(call(3), NAME, asked.clone()).await.expect("it is sealed");
 
     let forgetful = dealer(&seeds, 9, &[]);
     sitting.cancel();
-    let sitting = sit(&forgetful, &store).await;
+    let sitting = serve_log(&forgetful, &store).await;
     let missing = forgetful.perform(call(3), NAME, asked.clone()).await;
-    let Err(problem @ Problem::NoKey(_)) = missing else { panic!("{missing:?}") };
+    let Err(problem @ DealerError::MissingKey(_)) = missing else { panic!("{missing:?}") };
     assert!(problem.to_string().contains(&id(1).to_string()), "{problem}");
 
     let new = dealer(&seeds, 9, &[1]);
     sitting.cancel();
-    let sitting = sit(&new, &store).await;
+    let sitting = serve_log(&new, &store).await;
     assert_eq!(new.reseal().await.expect("memory works").resealed, 1);
     let alone = dealer(&seeds, 9, &[]);
     sitting.cancel();
-    let sitting = sit(&alone, &store).await;
+    let sitting = serve_log(&alone, &store).await;
     assert_eq!(alone.perform(call(3), NAME, asked).await.expect("it was dealt"), dealt);
     let seed = alone.reveal(call(4), NAME, false).await.expect("it is sealed");
     assert!(committed.commitment.opens(&committed.context(), &seed));

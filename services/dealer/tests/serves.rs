@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chassis::auth::{IssuerKey, ServiceToken, TokenIssuer};
-use chassis::channel::{self, Carry};
+use chassis::channel::{self, CredentialInterceptor};
 use chassis::config::{LogIdentity, Service, ServiceConfig, Source};
 use chassis::drain::Drain;
-use chassis::serve::{self, Bound};
+use chassis::serve::{self, BoundPort};
 use ed25519_dalek::SigningKey;
 use proto::common::v1::ErrorReason;
 use proto::dealer::v1::dealer_service_client::DealerServiceClient;
@@ -17,7 +17,7 @@ use proto::dealer::v1::{
     CommitRequest, EntropyRow, EntropyStatus, Handle, ListKeysRequest, Opening, OpeningReason,
     Operation, PerformRequest, PerformResponse, RevealRequest, SealRequest, Shuffle,
 };
-use sabacc_dealer::shell::{self, Config, RunError};
+use sabacc_dealer::service::{self, Config, RunError};
 use sabacc_dealer::vault::KeyId;
 use sqlx::PgPool;
 use system::clock::SystemClock;
@@ -42,7 +42,7 @@ async fn start(url: &str, keys: &[u8]) -> Running {
     let issuer = TokenIssuer::generate("test", &SeededEntropy::new(1));
     let source = Source::new("", "", BTreeMap::new()).expect("nothing is well formed");
     let mut service = ServiceConfig::parse(Service::Dealer, source).expect("all has defaults");
-    service.auth.issuers = vec![IssuerKey::trusted(issuer.public_key())];
+    service.auth.issuers = vec![IssuerKey::for_all_roles(issuer.public_key())];
     service.database_url = Some(Secret::new(url.to_owned()));
     service.allow_unsafe_database = true;
     let key = SigningKey::from_bytes(&[1; 32]);
@@ -51,15 +51,16 @@ async fn start(url: &str, keys: &[u8]) -> Running {
         service,
         seed_key: Zeroizing::new([keys[0]; 32]),
         seed_keys_previous: keys[1..].iter().map(|key| Zeroizing::new([*key; 32])).collect(),
-        hands: 10,
+        max_cached_hands: 10,
     };
-    let bound: Bound =
+    let bound: BoundPort =
         serve::bind("127.0.0.1:0".parse().expect("an address")).await.expect("a free port");
     let address = format!("http://{}", bound.address());
     let drain = Drain::new(Duration::from_secs(5));
-    let served = tokio::spawn(shell::run(config, (bound, drain.clone()), false));
+    let served = tokio::spawn(service::run(config, (bound, drain.clone()), false));
     let uri = address.parse().expect("an address is a URI");
-    let channel = channel::to(&uri, None, Carry::Nothing).expect("no certificates");
+    let channel =
+        channel::connect_lazy(&uri, None, CredentialInterceptor::NoToken).expect("no certificates");
     while !served.is_finished() && channel::is_ready(&channel).await.is_err() {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
@@ -136,7 +137,7 @@ async fn until_resealed(url: &str) {
 async fn a_hand_over_the_wire_and_over_a_restart() {
     let postgres = testkit::postgres().await.expect("a PostgreSQL");
     let url = postgres.database("dealer_serves").await.expect("a database");
-    shell::migrate(&url, None).await.expect("an empty database takes the schemas");
+    service::migrate(&url, None).await.expect("an empty database takes the schemas");
     let mut dealer = start(&url, &[2]).await;
     let (table_id, hand_no) = (vec![7; 16], 1);
     let commit = CommitRequest {

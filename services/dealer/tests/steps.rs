@@ -6,11 +6,11 @@ use std::time::Duration;
 use ed25519_dalek::SigningKey;
 use eventlog::{Limits, Log, MemStore, Options, Position, Reader, Store, StreamId, UnixMicros};
 use primitives::{RequestId, TableId};
-use sabacc_dealer::dealer::Call;
+use sabacc_dealer::dealer::RequestMetadata;
 use sabacc_dealer::hand::HandName;
-use sabacc_dealer::repo::Seeds;
+use sabacc_dealer::repo::SeedRepository;
 use sabacc_dealer::vault::Vault;
-use sabacc_dealer::{Dealer, Parts, keep};
+use sabacc_dealer::{Dealer, Dependencies, maintain_log};
 use system::clock::{Clock as _, ManualClock};
 use system::entropy::SeededEntropy;
 use tokio::time::sleep;
@@ -20,14 +20,14 @@ use zeroize::Zeroizing;
 const NAME: HandName = HandName { table: TableId([1; 16]), number: 1 };
 const HOUR: i64 = 3_600_000_000;
 
-fn dealer(seeds: &Seeds) -> Dealer {
-    Dealer::try_new(Parts {
+fn dealer(seeds: &SeedRepository) -> Dealer {
+    Dealer::try_new(Dependencies {
         seeds: seeds.clone(),
         vault: Vault::new(&Zeroizing::new([3; 32]), &[]),
         entropy: Arc::new(SeededEntropy::new(1)),
         key: SigningKey::from_bytes(&[4; 32]),
         origin: "test/dealer".into(),
-        hands: 2,
+        max_cached_hands: 2,
     })
     .expect("the entropy is healthy")
 }
@@ -44,20 +44,20 @@ fn sit(dealer: &Dealer, store: &Arc<MemStore>, clock: &Arc<ManualClock>) -> Canc
             lease: Duration::from_secs(5),
             take_over: true,
             clock: Arc::new(move || time.now()),
-            limits: Limits { patience: Duration::from_millis(100), ..Limits::default() },
+            limits: Limits { store_timeout: Duration::from_millis(100), ..Limits::default() },
         };
         Log::open(Arc::clone(&store) as Arc<dyn Store>, options)
     };
     let stopping = CancellationToken::new();
     let steps = dealer.record_steps(Arc::<ManualClock>::clone(clock));
     tokio::spawn(stopping.clone().run_until_cancelled_owned(steps));
-    tokio::spawn(keep(dealer.clone(), None, open, stopping.clone()));
+    tokio::spawn(maintain_log(dealer.clone(), None, open, stopping.clone()));
     stopping
 }
 
-fn call(id: u8) -> Call {
+fn call(id: u8) -> RequestMetadata {
     let actor = "service:table".into();
-    Call { id: RequestId([id; 16]), digest: [id; 32], actor, trace: [0; 16] }
+    RequestMetadata { id: RequestId([id; 16]), digest: [id; 32], actor, trace: [0; 16] }
 }
 
 /// Steps on record, and how many events there are.
@@ -81,7 +81,7 @@ async fn pass(clock: &ManualClock, seconds: u64) {
 
 #[tokio::test(start_paused = true)]
 async fn a_step_of_the_dealers_clock_is_one_event_also_where_the_log_was_away() {
-    let (seeds, store) = (Seeds::memory(), MemStore::new());
+    let (seeds, store) = (SeedRepository::memory(), MemStore::new());
     let clock = Arc::new(ManualClock::new(UnixMicros(1_700_000_000_000_000)));
     let first = dealer(&seeds);
     let sitting = sit(&first, &store, &clock);

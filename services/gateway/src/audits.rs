@@ -10,17 +10,17 @@
 //! An audit reads three logs, so it costs its caller more than another call (an option of the
 //! method says how much), few run at once (`turns`), and a hand that passed is cached.
 
+mod cache;
 mod collect;
-mod kept;
-mod turns;
+mod limiter;
 
 use std::sync::Arc;
 
-use audit::bundle::{Bundle, Trusted};
+use audit::bundle::{Bundle, TrustedKeys};
 use audit::hand::{self, Report};
 use audit::{Checked, Verdict};
 use chassis::auth::ServiceToken;
-use chassis::channel::{self, Carry, PeerChannel};
+use chassis::channel::{self, CredentialInterceptor, PeerChannel};
 use chassis::config::ServiceConfig;
 use primitives::TableId;
 use proto::audit::v1 as pb;
@@ -31,18 +31,18 @@ use system::clock::SystemClock;
 use system::entropy::SystemEntropy;
 use tonic::{Request, Response, Status};
 use wire::field;
-use wire::status::{Refused, refused};
+use wire::status::{ApiRefusal, api_refusal};
 
 use crate::StartError;
+use cache::{AuditCache, AuditedHand};
 use collect::Logs;
-use kept::{Audited, Kept};
-use turns::{Caller, Turns};
+use limiter::{AuditLimiter, Caller};
 
 /// Name under which the gateway calls other services.
 const SERVICE: &str = "gateway";
 /// Longest answer of a log, in bytes: the records of a hand are longer than a message of a player
 /// may be.
-const LONGEST: usize = 8 << 20;
+const MAX_RECORDS_BYTES: usize = 8 << 20;
 
 /// Handler of audits. It has no logs if it cannot reach them.
 #[derive(Clone)]
@@ -52,8 +52,8 @@ pub(crate) struct Audits {
 }
 
 struct Shared {
-    turns: Turns,
-    kept: Kept,
+    limiter: AuditLimiter,
+    cache: AuditCache,
 }
 
 pub(crate) fn service(config: &ServiceConfig) -> Result<AuditServiceServer<Audits>, StartError> {
@@ -64,7 +64,7 @@ pub(crate) fn service(config: &ServiceConfig) -> Result<AuditServiceServer<Audit
             "audits of hands are not served: set SABACC_SIGNING_KEY and the address of every service"
         );
     }
-    let shared = Arc::new(Shared { turns: Turns::new(), kept: Kept::default() });
+    let shared = Arc::new(Shared { limiter: AuditLimiter::new(), cache: AuditCache::default() });
     let audits = AuditServiceServer::new(Audits { logs, shared });
     Ok(audits.max_decoding_message_size(longest))
 }
@@ -79,10 +79,14 @@ fn logs(config: &ServiceConfig) -> Result<Option<Logs>, StartError> {
         return Ok(None);
     };
     let clock = Arc::new(SystemClock::new());
-    let token = ServiceToken::auditing(issuer, SERVICE, clock, Arc::new(SystemEntropy));
+    let token = ServiceToken::for_auditor(issuer, SERVICE, clock, Arc::new(SystemEntropy));
     let to = |uri| -> Result<LogServiceClient<PeerChannel>, StartError> {
-        let channel = channel::to(uri, peers.tls.as_ref(), Carry::Own(token.clone()))?;
-        Ok(LogServiceClient::new(channel).max_decoding_message_size(LONGEST))
+        let channel = channel::connect_lazy(
+            uri,
+            peers.tls.as_ref(),
+            CredentialInterceptor::OwnToken(token.clone()),
+        )?;
+        Ok(LogServiceClient::new(channel).max_decoding_message_size(MAX_RECORDS_BYTES))
     };
     Ok(Some(Logs { table: to(table)?, dealer: to(dealer)?, wallet: to(wallet)? }))
 }
@@ -106,7 +110,7 @@ impl AuditService for Audits {
         let caller = Caller::of(&request);
         let pb::AuditHandRequest { table_id, hand_no } = request.into_inner();
         let audited = self.audited((field::table_id(&table_id)?, hand_no), caller).await?;
-        Ok(Response::new(audited.answer.clone()))
+        Ok(Response::new(audited.response.clone()))
     }
 }
 
@@ -116,59 +120,63 @@ impl Audits {
         &self,
         (table, hand_no): (TableId, u64),
         caller: Caller,
-    ) -> Result<Arc<Audited>, Status> {
+    ) -> Result<Arc<AuditedHand>, Status> {
         let Audits { logs, shared } = self;
-        if let Some(kept) = shared.kept.get(table, hand_no) {
+        if let Some(kept) = shared.cache.get(table, hand_no) {
             return Ok(kept);
         }
         let logs = logs.clone().ok_or_else(|| {
             let words = "this gateway cannot read the logs: its operator sets signing_key and the \
                          address of every service";
-            refused(ErrorReason::NoSuchMethod, words)
+            api_refusal(ErrorReason::NoSuchMethod, words)
         })?;
-        let turn = shared.turns.enter(caller).await?;
+        let permit = shared.limiter.enter(caller).await?;
         // An earlier caller may have audited this hand meanwhile.
-        if let Some(kept) = shared.kept.get(table, hand_no) {
+        if let Some(kept) = shared.cache.get(table, hand_no) {
             return Ok(kept);
         }
-        let bundle = logs.hand(table, hand_no).await?;
-        let broken = |_| refused(ErrorReason::Corrupt, "the audit of this hand broke down");
+        let bundle = logs.hand_bundle(table, hand_no).await?;
+        let broken = |_| api_refusal(ErrorReason::Corrupt, "the audit of this hand broke down");
         // A caller who stops waiting does not stop the work, so the permit is held until it ends.
-        let work = tokio::task::spawn_blocking(move || (audit(bundle), turn));
+        let work = tokio::task::spawn_blocking(move || (audit(bundle), permit));
         let (audited, _turn) = work.await.map_err(broken)?;
         let audited = audited?;
         let audited = Arc::new(audited);
         // A hand that passed is complete and does not change; any other may still be completed.
-        if audited.answer.passed {
-            shared.kept.put((table, hand_no), Arc::clone(&audited));
+        if audited.response.passed {
+            shared.cache.put((table, hand_no), Arc::clone(&audited));
         }
         Ok(audited)
     }
 }
 
-fn audit(bytes: Vec<u8>) -> Result<Audited, Refused> {
+fn audit(bytes: Vec<u8>) -> Result<AuditedHand, ApiRefusal> {
     let bundle = Bundle::parse(&bytes).map_err(|error| {
-        refused(ErrorReason::Corrupt, format!("the logs' records make no bundle: {error}"))
+        api_refusal(ErrorReason::Corrupt, format!("the logs' records make no bundle: {error}"))
     })?;
     // These keys come from the services that the gateway trusts, so they are trusted here. A caller
     // who trusts nobody checks the bundle with keys of their own.
     let keys = bundle.logs().map(|(_, log)| format!("{}\n", log.key)).concat();
-    let trusted = Trusted::parse(&keys).unwrap_or_default();
+    let trusted = TrustedKeys::parse(&keys).unwrap_or_default();
     let records = bundle.records(&trusted);
     let report = hand::audit(&records);
     let story = hand::story(&records, &report).into_iter().map(story_line).collect();
-    let answer = told(report, bundle.hand_id.0.to_vec(), story);
-    Ok(Audited { bundle: bytes, answer })
+    let answer = audit_response(report, bundle.hand_id.0.to_vec(), story);
+    Ok(AuditedHand { bundle: bytes, response: answer })
 }
 
-fn told(report: Report, hand_id: Vec<u8>, story: Vec<pb::StoryLine>) -> pb::AuditHandResponse {
+fn audit_response(
+    report: Report,
+    hand_id: Vec<u8>,
+    story: Vec<pb::StoryLine>,
+) -> pb::AuditHandResponse {
     let passed = report.passed();
     let Report { hand_id: _, checks, notes } = report;
-    let checks = checks.0.into_iter().map(check).collect();
+    let checks = checks.0.into_iter().map(hand_check).collect();
     pb::AuditHandResponse { hand_id, passed, checks, story, notes }
 }
 
-fn check(checked: Checked<hand::Check>) -> pb::HandCheck {
+fn hand_check(checked: Checked<hand::Check>) -> pb::HandCheck {
     let Checked { check, verdict } = checked;
     let (verdict, why) = match verdict {
         Verdict::Passed => (pb::CheckVerdict::Passed, String::new()),

@@ -11,7 +11,7 @@ use std::pin::Pin;
 use std::sync::LazyLock;
 use std::task::{Context, Poll};
 
-use chassis::auth::{Bill, take_units};
+use chassis::auth::{CostCharger, remove_units_header};
 use chassis::channel::{CallError, Pool};
 use chassis::serve::{IsStream, WholeBody};
 use http::{HeaderName, HeaderValue, Request, Response};
@@ -22,11 +22,11 @@ use tonic::body::Body;
 use tonic::codegen::Service;
 use tonic::server::NamedService;
 use tracing::Instrument as _;
-use wire::status::{self, refused};
+use wire::status::{self, api_refusal};
 
 /// Forwards all methods of one public service to the service behind.
 pub(crate) struct Forward<N> {
-    to: Pool,
+    pool: Pool,
     name: PhantomData<fn() -> N>,
 }
 
@@ -40,44 +40,44 @@ pub(crate) enum Disputes {}
 pub(crate) enum Wallet {}
 
 /// Name of a gRPC service, known at compile time because routes are made from it.
-pub(crate) trait Name: 'static {
+pub(crate) trait ServiceName: 'static {
     const NAME: &'static str;
 }
 
-impl Name for Table {
+impl ServiceName for Table {
     const NAME: &'static str = "sabacc.table.v1.TableService";
 }
 
-impl Name for People {
+impl ServiceName for People {
     const NAME: &'static str = "sabacc.table.v1.PeopleService";
 }
 
-impl Name for Disputes {
+impl ServiceName for Disputes {
     const NAME: &'static str = "sabacc.audit.v1.DisputeService";
 }
 
-impl Name for Wallet {
+impl ServiceName for Wallet {
     const NAME: &'static str = "sabacc.wallet.v1.WalletService";
 }
 
-impl<N: Name> Forward<N> {
+impl<N: ServiceName> Forward<N> {
     #[must_use]
-    pub(crate) fn new(to: Pool) -> Forward<N> {
-        Forward { to, name: PhantomData }
+    pub(crate) fn new(pool: Pool) -> Forward<N> {
+        Forward { pool, name: PhantomData }
     }
 }
 
 impl<N> Clone for Forward<N> {
     fn clone(&self) -> Forward<N> {
-        Forward { to: self.to.clone(), name: PhantomData }
+        Forward { pool: self.pool.clone(), name: PhantomData }
     }
 }
 
-impl<N: Name> NamedService for Forward<N> {
+impl<N: ServiceName> NamedService for Forward<N> {
     const NAME: &'static str = N::NAME;
 }
 
-impl<N: Name> Service<Request<Body>> for Forward<N> {
+impl<N: ServiceName> Service<Request<Body>> for Forward<N> {
     type Response = Response<Body>;
     type Error = Infallible;
     type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
@@ -89,14 +89,14 @@ impl<N: Name> Service<Request<Body>> for Forward<N> {
     }
 
     fn call(&mut self, mut request: Request<Body>) -> Self::Future {
-        stamp(&mut request);
+        stamp_received(&mut request);
         let (streams, bill) =
             (request.extensions().get::<IsStream>().is_some(), request.extensions().get().cloned());
-        let answer = self.to.call(request);
+        let answer = self.pool.call(request);
         let answer = async move {
             match answer.await {
-                Ok(answer) => paid(answer, bill.as_ref()),
-                Err(error) => no_answer(N::NAME, &error),
+                Ok(answer) => charge_units(answer, bill.as_ref()),
+                Err(error) => unavailable_response(N::NAME, &error),
             }
         };
         if !streams {
@@ -105,22 +105,23 @@ impl<N: Name> Service<Request<Body>> for Forward<N> {
         // A caller who leaves before the answer begins pays too, so the answer is awaited in a
         // task.
         let answer = tokio::spawn(answer.in_current_span());
-        Box::pin(async move { Ok(answer.await.unwrap_or_else(|_| broken())) })
+        Box::pin(async move { Ok(answer.await.unwrap_or_else(|_| failed_call())) })
     }
 }
 
 /// Charges the units that an answer has cost beside its method's price, and removes their header
 /// from the answer.
-fn paid(mut answer: Response<Body>, bill: Option<&Bill>) -> Response<Body> {
-    let units = take_units(answer.headers_mut());
+fn charge_units(mut answer: Response<Body>, bill: Option<&CostCharger>) -> Response<Body> {
+    let units = remove_units_header(answer.headers_mut());
     if let Some(bill) = bill.filter(|_| units > 0) {
         bill.charge(units);
     }
     answer
 }
 
-fn broken() -> Response<Body> {
-    Status::from(refused(ErrorReason::Corrupt, "this call broke down in the middle")).into_http()
+fn failed_call() -> Response<Body> {
+    Status::from(api_refusal(ErrorReason::Corrupt, "this call broke down in the middle"))
+        .into_http()
 }
 
 /// Header with the time at which a request was complete at this gateway, in microseconds since
@@ -130,7 +131,7 @@ const RECEIVED: HeaderName = HeaderName::from_static("x-sabacc-received");
 static CLOCK: LazyLock<SystemClock> = LazyLock::new(SystemClock::new);
 
 /// Sets the header [`RECEIVED`] of a complete request, and removes one that the caller has set.
-pub(crate) fn stamp(request: &mut Request<Body>) {
+pub(crate) fn stamp_received(request: &mut Request<Body>) {
     let whole = request.extensions().get::<WholeBody>().is_some();
     let headers = request.headers_mut();
     headers.remove(RECEIVED);
@@ -141,12 +142,12 @@ pub(crate) fn stamp(request: &mut Request<Body>) {
 
 /// Answers for a service that did not. Except for [`CallError::Busy`] it is unknown whether the
 /// service took the call.
-pub(crate) fn no_answer(service: &str, error: &CallError) -> Response<Body> {
+pub(crate) fn unavailable_response(service: &str, error: &CallError) -> Response<Body> {
     match error {
         CallError::Busy => {
             tracing::debug!(service, "a service behind has all calls that it may have");
             let words = "the service behind the gateway has too much to do: try again in a moment";
-            return Status::from(refused(ErrorReason::Overloaded, words)).into_http();
+            return Status::from(api_refusal(ErrorReason::Overloaded, words)).into_http();
         }
         CallError::Transport(error) => {
             tracing::warn!(
@@ -168,8 +169,8 @@ mod tests {
     use std::sync::atomic::{AtomicU32, Ordering};
     use std::time::Duration;
 
-    use chassis::auth::UNITS;
-    use chassis::channel::{self, Carry};
+    use chassis::auth::UNITS_HEADER;
+    use chassis::channel::{self, CredentialInterceptor};
     use chassis::drain::Drain;
     use chassis::limits::Limits;
     use chassis::serve::{self, Health, Server};
@@ -178,11 +179,11 @@ mod tests {
 
     /// A service whose answers are delayed and have cost units.
     #[derive(Clone)]
-    struct Dear;
+    struct CostlyService;
 
-    const BEGINS: Duration = Duration::from_millis(100);
+    const ANSWER_DELAY: Duration = Duration::from_millis(100);
 
-    impl Service<Request<Body>> for Dear {
+    impl Service<Request<Body>> for CostlyService {
         type Response = Response<Body>;
         type Error = Infallible;
         type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
@@ -193,9 +194,9 @@ mod tests {
 
         fn call(&mut self, _: Request<Body>) -> Self::Future {
             Box::pin(async {
-                tokio::time::sleep(BEGINS).await;
+                tokio::time::sleep(ANSWER_DELAY).await;
                 let mut answer = Status::ok("").into_http();
-                answer.headers_mut().insert(UNITS, HeaderValue::from_static("32"));
+                answer.headers_mut().insert(UNITS_HEADER, HeaderValue::from_static("32"));
                 Ok(answer)
             })
         }
@@ -206,9 +207,11 @@ mod tests {
         let bound = serve::bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
         let uri = format!("http://{}", bound.address()).parse().unwrap();
         let drain = Drain::new(Duration::from_secs(1));
-        let server = Server::new(Limits::inside(), Health::new(), drain);
-        tokio::spawn(server.run(bound, Dear));
-        let pool = Pool::new(move || channel::to(&uri, None, Carry::Nothing)).unwrap();
+        let server = Server::new(Limits::internal(), Health::new(), drain);
+        tokio::spawn(server.run(bound, CostlyService));
+        let pool =
+            Pool::new(move || channel::connect_lazy(&uri, None, CredentialInterceptor::NoToken))
+                .unwrap();
         let mut forward = Forward::<Table>::new(pool);
         let charged = Arc::new(AtomicU32::new(0));
         let mut watch = || {
@@ -216,16 +219,16 @@ mod tests {
             let mut request = Request::new(Body::empty());
             *request.uri_mut() = "/sabacc.table.v1.TableService/WatchTable".parse().unwrap();
             request.extensions_mut().insert(IsStream);
-            request.extensions_mut().insert(Bill::new(move |units| {
+            request.extensions_mut().insert(CostCharger::new(move |units| {
                 charged.fetch_add(units, Ordering::Relaxed);
             }));
             forward.call(request)
         };
         let answer = watch().await.unwrap();
-        assert!(!answer.headers().contains_key(UNITS), "it is nobody else's affair");
+        assert!(!answer.headers().contains_key(UNITS_HEADER), "it is nobody else's affair");
         assert_eq!(charged.load(Ordering::Relaxed), 32);
-        assert!(tokio::time::timeout(BEGINS / 4, watch()).await.is_err());
-        tokio::time::sleep(BEGINS * 4).await;
+        assert!(tokio::time::timeout(ANSWER_DELAY / 4, watch()).await.is_err());
+        tokio::time::sleep(ANSWER_DELAY * 4).await;
         assert_eq!(charged.load(Ordering::Relaxed), 64);
     }
 
@@ -233,13 +236,13 @@ mod tests {
     fn only_the_gateway_says_when_a_request_was_here() {
         let mut request = Request::new(Body::empty());
         request.headers_mut().insert(RECEIVED, HeaderValue::from_static("1"));
-        stamp(&mut request);
+        stamp_received(&mut request);
         assert!(!request.headers().contains_key(RECEIVED), "a stream's");
         request.headers_mut().append(RECEIVED, HeaderValue::from_static("1"));
         request.headers_mut().append(RECEIVED, HeaderValue::from_static("2"));
         request.extensions_mut().insert(WholeBody);
         let before = CLOCK.now().0;
-        stamp(&mut request);
+        stamp_received(&mut request);
         let said: Vec<_> = request.headers().get_all(RECEIVED).iter().collect();
         let [said] = said[..] else { panic!("{said:?}") };
         assert!(said.to_str().unwrap().parse::<u64>().unwrap() >= before);

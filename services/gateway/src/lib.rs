@@ -16,10 +16,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use chassis::auth::{Access, Verifier};
-use chassis::channel::{self, Carry, Pool};
+use chassis::channel::{self, CredentialInterceptor, Pool};
 use chassis::config::ServiceConfig;
 use chassis::drain::Drain;
-use chassis::serve::{Beside, Bound, Grpc, Health, Server};
+use chassis::serve::{BoundPort, GrpcBuilder, Health, PathRouter, Server};
 use system::clock::SystemClock;
 
 use forward::Forward;
@@ -40,27 +40,31 @@ pub enum StartError {
 
 /// Serves the public port until the drain. Returns whether every call was finished before the grace
 /// ended.
-pub async fn run(config: ServiceConfig, bound: Bound, drain: Drain) -> Result<bool, StartError> {
+pub async fn run(
+    config: ServiceConfig,
+    bound: BoundPort,
+    drain: Drain,
+) -> Result<bool, StartError> {
     let peers = &config.peers;
     let table = peers.table.as_ref().ok_or(StartError::NoPeer("table", "SABACC_TABLE_URL"))?;
     let wallet = peers.wallet.as_ref().ok_or(StartError::NoPeer("wallet", "SABACC_WALLET_URL"))?;
-    let to = |uri: &http::Uri| {
+    let connect = |uri: &http::Uri| {
         let (uri, tls) = (uri.clone(), peers.tls.clone());
-        Pool::new(move || channel::to(&uri, tls.as_ref(), Carry::Nothing))
+        Pool::new(move || channel::connect_lazy(&uri, tls.as_ref(), CredentialInterceptor::NoToken))
     };
-    let (table, wallet) = (to(table)?, to(wallet)?);
-    let mut shown = BTreeMap::from([("table", table.clone()), ("wallet", wallet.clone())]);
+    let (table, wallet) = (connect(table)?, connect(wallet)?);
+    let mut log_services = BTreeMap::from([("table", table.clone()), ("wallet", wallet.clone())]);
     if let Some(dealer) = &peers.dealer {
-        shown.insert("dealer", to(dealer)?);
+        log_services.insert("dealer", connect(dealer)?);
     }
     let audits = audits::service(&config)?;
-    let logs = Logs::new(shown, config.limits.message_bytes);
+    let logs = Logs::new(log_services, config.limits.message_bytes);
     let verifier = Verifier::new(config.auth.issuers.clone(), Arc::new(SystemClock::new()));
     let access = Access::from_descriptors(proto::DESCRIPTORS)
         .map_err(|error| StartError::Descriptors(Box::new(error)))?;
     let health = Health::new();
     watch_peers(&config, &health)?;
-    let app = Grpc::new(health.clone())
+    let app = GrpcBuilder::new(health.clone())
         .add(Forward::<forward::Table>::new(table.clone()))
         .await
         .add(Forward::<forward::People>::new(table.clone()))
@@ -73,10 +77,10 @@ pub async fn run(config: ServiceConfig, bound: Bound, drain: Drain) -> Result<bo
         .await
         .add(audits)
         .await
-        .reflect(proto::DESCRIPTORS)
+        .add_reflection(proto::DESCRIPTORS)
         .map_err(|error| StartError::Descriptors(Box::new(error)))?
-        .guarded(verifier, Arc::new(access), &config.limits);
-    let app = Beside::new("/log/", logs.files(), app);
+        .build(verifier, Arc::new(access), &config.limits);
+    let app = PathRouter::new("/log/", logs.files(), app);
     let mut server = Server::new(config.limits.clone(), health, drain);
     server.http1 = true;
     server.proxies = config.trusted_proxies.clone();
@@ -94,7 +98,8 @@ pub async fn run(config: ServiceConfig, bound: Bound, drain: Drain) -> Result<bo
 fn watch_peers(config: &ServiceConfig, health: &Health) -> Result<(), StartError> {
     for (name, uri) in [("table", &config.peers.table), ("wallet", &config.peers.wallet)] {
         let Some(uri) = uri else { continue };
-        let channel = channel::to(uri, config.peers.tls.as_ref(), Carry::Nothing)?;
+        let channel =
+            channel::connect_lazy(uri, config.peers.tls.as_ref(), CredentialInterceptor::NoToken)?;
         let condition = health.condition(name, "it was not asked yet");
         tokio::spawn(channel::watch_ready(channel, condition));
     }

@@ -18,9 +18,9 @@ use tonic::Status;
 use tonic::body::Body;
 use tonic::codegen::Service;
 use tonic::server::NamedService;
-use wire::status::refused;
+use wire::status::api_refusal;
 
-use crate::forward::{no_answer, stamp};
+use crate::forward::{stamp_received, unavailable_response};
 
 const NAME: &str = "sabacc.audit.v1.LogService";
 
@@ -29,12 +29,12 @@ const NAME: &str = "sabacc.audit.v1.LogService";
 pub(crate) struct Logs {
     services: Arc<BTreeMap<&'static str, Pool>>,
     /// Longest request, in bytes.
-    longest: usize,
+    max_request_bytes: usize,
 }
 
 impl Logs {
     pub(crate) fn new(services: BTreeMap<&'static str, Pool>, longest: usize) -> Logs {
-        Logs { services: Arc::new(services), longest }
+        Logs { services: Arc::new(services), max_request_bytes: longest }
     }
 
     /// Returns the service of the logs' files, for paths below `/log/`.
@@ -44,19 +44,19 @@ impl Logs {
 
     async fn call(self, request: Request<Body>) -> Response<Body> {
         let (head, body) = request.into_parts();
-        let Ok(body) = Limited::new(body, self.longest + 5).collect().await else {
+        let Ok(body) = Limited::new(body, self.max_request_bytes + 5).collect().await else {
             return too_long().into_http();
         };
         let body = body.to_bytes();
         let Some(log) = log_of(&body) else { return unreadable().into_http() };
         let Some(mut pool) = self.services.get(log.as_str()).cloned() else {
-            return unknown().into_http();
+            return unknown_log().into_http();
         };
         let mut request = Request::from_parts(head, Body::new(Full::new(body)));
-        stamp(&mut request);
+        stamp_received(&mut request);
         match pool.call(request).await {
             Ok(answer) => answer,
-            Err(error) => no_answer(NAME, &error),
+            Err(error) => unavailable_response(NAME, &error),
         }
     }
 }
@@ -71,17 +71,17 @@ fn log_of(body: &[u8]) -> Option<String> {
     whole.then_some(log)
 }
 
-fn unknown() -> Status {
+fn unknown_log() -> Status {
     let words = "the logs are table, dealer and wallet, as far as this gateway reaches them";
-    refused(ErrorReason::NotInLog, words).field("log").into()
+    api_refusal(ErrorReason::NotInLog, words).field("log").into()
 }
 
 fn unreadable() -> Status {
-    refused(ErrorReason::BadField, "the request is no message of this method").into()
+    api_refusal(ErrorReason::BadField, "the request is no message of this method").into()
 }
 
 fn too_long() -> Status {
-    refused(ErrorReason::BadField, "the request is longer than any message may be").into()
+    api_refusal(ErrorReason::BadField, "the request is longer than any message may be").into()
 }
 
 impl NamedService for Logs {
@@ -121,26 +121,26 @@ impl Service<Request<Body>> for Files {
         let pool = path.next().and_then(|log| self.0.services.get(log)).cloned();
         Box::pin(async move {
             let Some(mut pool) = pool else {
-                return Ok(words(StatusCode::NOT_FOUND, "there is no such log\n"));
+                return Ok(text_response(StatusCode::NOT_FOUND, "there is no such log\n"));
             };
             // Neither token nor body is forwarded, since the files are public.
             let (method, uri) = (request.method().clone(), request.uri().path().to_owned());
             let plain = Request::builder().method(method).uri(uri).body(Body::empty());
             let Ok(plain) = plain else {
-                return Ok(words(StatusCode::NOT_FOUND, "there is no such file\n"));
+                return Ok(text_response(StatusCode::NOT_FOUND, "there is no such file\n"));
             };
             Ok(match pool.call(plain).await {
                 Ok(answer) => answer,
                 Err(error) => {
                     tracing::warn!(runbook = "deploy/README.md, A service does not answer", %error, "a service does not answer");
-                    words(StatusCode::BAD_GATEWAY, "the log's service does not answer\n")
+                    text_response(StatusCode::BAD_GATEWAY, "the log's service does not answer\n")
                 }
             })
         })
     }
 }
 
-fn words(status: StatusCode, text: &str) -> Response<Body> {
+fn text_response(status: StatusCode, text: &str) -> Response<Body> {
     let mut answer = Response::new(Body::new(text.to_owned()));
     *answer.status_mut() = status;
     answer

@@ -26,7 +26,7 @@ struct Arguments {
 async fn main() -> anyhow::Result<()> {
     let arguments = Arguments::parse();
     let source = Source::from_process(arguments.config.as_deref())?;
-    let config = ServiceConfig::parse_whole(Service::Gateway, source)?;
+    let config = ServiceConfig::parse_standalone(Service::Gateway, source)?;
     let telemetry = telemetry::start("sabacc-gateway", &config.telemetry)?;
     chassis::memory::protect();
     let drain = Drain::new(config.drain_grace);

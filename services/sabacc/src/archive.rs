@@ -13,20 +13,20 @@ use anyhow::{Context as _, bail};
 use chassis::config::{Settings, Source};
 use clap::{Args, Subcommand, ValueEnum};
 use eventlog::archive::{self, Archive, Verified};
-use eventlog::{PgStore, Pools, Reader, UnixMicros};
+use eventlog::{PgStore, PoolSizes, Reader, UnixMicros};
 use postgres_launcher::{Environment, default_data_dir};
 use sabacc_wallet::newest_snapshot;
 use sabacc_wallet::repo::Repo;
 use system::clock::{Clock as _, SystemClock};
 
-use crate::folder::Folder;
-use crate::say;
+use crate::data_directory::DataDirectory;
+use crate::output;
 
 /// One day in seconds.
 const DAY: u64 = 86_400;
 
 #[derive(Subcommand)]
-pub(crate) enum What {
+pub(crate) enum ArchiveCommand {
     /// Write the events between the log's cut and a position to a new file.
     Write {
         #[arg(value_enum)]
@@ -36,7 +36,7 @@ pub(crate) enum What {
         to: u64,
         file: PathBuf,
         #[command(flatten)]
-        database: Database,
+        database: DatabaseOptions,
     },
     /// Check that a file is complete and proves itself. Needs no database.
     Check { file: PathBuf },
@@ -47,13 +47,13 @@ pub(crate) enum What {
         #[arg(long, value_name = "DAYS")]
         keep_days: u64,
         #[command(flatten)]
-        database: Database,
+        database: DatabaseOptions,
     },
     /// Put a file's events back into the wallet's log.
     Restore {
         file: PathBuf,
         #[command(flatten)]
-        database: Database,
+        database: DatabaseOptions,
     },
 }
 
@@ -76,14 +76,14 @@ impl LogName {
 }
 
 #[derive(Args)]
-pub(crate) struct Database {
+pub(crate) struct DatabaseOptions {
     /// A TOML file with an administrator's `database_url`; SABACC_DATABASE_URL or DATABASE_URL go
     /// before it. Without any of them: the room that runs in the data folder.
     #[arg(long)]
     config: Option<PathBuf>,
 }
 
-impl Database {
+impl DatabaseOptions {
     fn url(&self, data: Option<PathBuf>) -> anyhow::Result<String> {
         let mut settings = Settings::new(Source::from_process(self.config.as_deref())?);
         let url = settings.secret("database_url", &["DATABASE_URL"]);
@@ -92,7 +92,7 @@ impl Database {
             return Ok(url.expose().to_owned());
         }
         let path = data.unwrap_or_else(|| default_data_dir(&Environment::read()));
-        let running = Folder::open(&path)?.running().context(
+        let running = DataDirectory::open(&path)?.running_room().context(
             "which database? set SABACC_DATABASE_URL to an administrator's address, or start the \
              room of the data folder",
         )?;
@@ -100,37 +100,41 @@ impl Database {
     }
 }
 
-pub(crate) async fn run(data: Option<PathBuf>, json: bool, what: What) -> anyhow::Result<bool> {
+pub(crate) async fn run(
+    data: Option<PathBuf>,
+    json: bool,
+    what: ArchiveCommand,
+) -> anyhow::Result<bool> {
     match what {
-        What::Write { log, to, file, database } => {
+        ArchiveCommand::Write { log, to, file, database } => {
             let whole = write(&database.url(data)?, log, to, &file).await?;
-            tell(json, "written and read back", &whole);
+            print_archive(json, "written and read back", &whole);
         }
-        What::Check { file } => tell(json, "whole", &check(&file)?),
-        What::Remove { file, keep_days, database } => {
-            let whole = of_the_wallet(&file)?;
+        ArchiveCommand::Check { file } => print_archive(json, "whole", &check(&file)?),
+        ArchiveCommand::Remove { file, keep_days, database } => {
+            let whole = check_wallet_archive(&file)?;
             let keep = Duration::from_secs(keep_days.saturating_mul(DAY));
             let keep = u64::try_from(keep.as_micros()).unwrap_or(u64::MAX);
             let since = UnixMicros(SystemClock::new().now().0.saturating_sub(keep));
             let url = database.url(data)?;
             if whole.recorded_at < since {
-                has_snapshot(&url, whole.header.range.end).await?;
+                require_snapshot(&url, whole.header.range.end).await?;
             }
             let removed = archive::remove(&url, "wallet", &mut open(&file)?, since).await?;
-            tell(json, &format!("{removed} events removed"), &whole);
+            print_archive(json, &format!("{removed} events removed"), &whole);
         }
-        What::Restore { file, database } => {
-            let whole = of_the_wallet(&file)?;
+        ArchiveCommand::Restore { file, database } => {
+            let whole = check_wallet_archive(&file)?;
             archive::restore(&database.url(data)?, "wallet", &mut open(&file)?).await?;
-            tell(json, "restored", &whole);
+            print_archive(json, "restored", &whole);
         }
     }
     Ok(true)
 }
 
 /// Checks that the wallet can start without the events before `cut`.
-async fn has_snapshot(url: &str, cut: u64) -> anyhow::Result<()> {
-    let store = PgStore::connect(url, "wallet", Pools::default()).await?;
+async fn require_snapshot(url: &str, cut: u64) -> anyhow::Result<()> {
+    let store = PgStore::connect(url, "wallet", PoolSizes::default()).await?;
     let repo = Repo::new(&store);
     let newest = newest_snapshot(&Reader::new(store, "wallet/0"), &repo).await?.unwrap_or(0);
     if newest <= cut {
@@ -146,7 +150,7 @@ async fn has_snapshot(url: &str, cut: u64) -> anyhow::Result<()> {
 /// Writes a new file, and reads it back from the disk.
 async fn write(url: &str, log: LogName, to: u64, path: &Path) -> anyhow::Result<Verified> {
     let service = log.service();
-    let store = PgStore::connect(url, service, Pools::default()).await?;
+    let store = PgStore::connect(url, service, PoolSizes::default()).await?;
     let reader = Reader::new(store, format!("{service}/0"));
     let from = reader.cut().await?.map_or(0, |cut| cut.size());
     let before = archive::tree_at(&reader, from).await?;
@@ -174,7 +178,7 @@ fn check(path: &Path) -> anyhow::Result<Verified> {
     Ok(Archive::open(open(path)?)?.finish()?)
 }
 
-fn of_the_wallet(path: &Path) -> anyhow::Result<Verified> {
+fn check_wallet_archive(path: &Path) -> anyhow::Result<Verified> {
     let whole = check(path)?;
     if &*whole.header.log != "wallet/0" {
         bail!(
@@ -192,7 +196,7 @@ fn open(path: &Path) -> anyhow::Result<BufReader<File>> {
     Ok(BufReader::new(file.with_context(|| format!("{} cannot be read", path.display()))?))
 }
 
-fn tell(json: bool, done: &str, whole: &Verified) {
+fn print_archive(json: bool, done: &str, whole: &Verified) {
     let Verified { header, after: _, head: (size, root), recorded_at } = whole;
     let root: String = root.iter().map(|byte| format!("{byte:02x}")).collect();
     let (from, to) = (header.range.start, header.range.end);
@@ -201,9 +205,9 @@ fn tell(json: bool, done: &str, whole: &Verified) {
             "done": done, "log": &*header.log, "from": from, "to": to,
             "last_recorded_at": recorded_at.0, "log_size": size, "log_root": root,
         });
-        say::line(&told.to_string());
+        output::line(&told.to_string());
         return;
     }
-    say::line(&format!("{}: positions {from} to {to} (before it), {done}", header.log));
-    say::line(&format!("leads to root {root} of the log at size {size}: compare a checkpoint"));
+    output::line(&format!("{}: positions {from} to {to} (before it), {done}", header.log));
+    output::line(&format!("leads to root {root} of the log at size {size}: compare a checkpoint"));
 }

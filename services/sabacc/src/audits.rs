@@ -14,17 +14,17 @@ use clap::Subcommand;
 use serde_json::json;
 use system::clock::{Clock as _, SystemClock};
 
-pub(crate) use hand::{run as hand, tell};
+pub(crate) use hand::{print_report, run as hand};
 
-use crate::demo::Played;
+use crate::demo::PlayedHands;
 use crate::disputes;
 use crate::logs::{self, Logs};
+use crate::output::{self, Progress};
 use crate::randomness;
 use crate::room::Room;
-use crate::say::{self, Progress};
 
 #[derive(Subcommand)]
-pub(crate) enum What {
+pub(crate) enum AuditCommand {
     /// Tell the story of a hand from the three logs, and check it.
     Hand {
         /// The hand's id, or `latest`.
@@ -44,7 +44,7 @@ pub(crate) enum What {
     /// Check a whole log: every record, and every checkpoint signed over it.
     Log {
         /// The log.
-        log: log::Which,
+        log: log::LogName,
     },
     /// List, show and answer players' disputes.
     Disputes(disputes::Options),
@@ -55,40 +55,44 @@ pub(crate) enum What {
 }
 
 /// Runs the command. True if every check passed.
-pub(crate) async fn run(data: Option<PathBuf>, json: bool, what: What) -> anyhow::Result<bool> {
-    if let What::Randomness(options) = what {
+pub(crate) async fn run(
+    data: Option<PathBuf>,
+    json: bool,
+    what: AuditCommand,
+) -> anyhow::Result<bool> {
+    if let AuditCommand::Randomness(options) = what {
         return randomness::run(json, &options).await;
     }
-    if let What::Disputes(options) = what {
+    if let AuditCommand::Disputes(options) = what {
         return disputes::run(data, json, options).await;
     }
     let mut logs = Logs::open(data).await?;
     let outcome = match what {
-        What::Hand { id, save } => hand::run(&mut logs, &id, (json, save.as_deref())).await,
-        What::Table { table } => table::run(&mut logs, &table, json).await,
-        What::Peeks => peeks::run(&mut logs, json).await,
-        What::Log { log } => log::run(&logs, log, json).await,
-        What::Ledger => ledger(&logs, json).await,
-        What::Randomness(_) | What::Disputes(_) => Ok(true),
+        AuditCommand::Hand { id, save } => hand::run(&mut logs, &id, (json, save.as_deref())).await,
+        AuditCommand::Table { table } => table::run(&mut logs, &table, json).await,
+        AuditCommand::Peeks => peeks::run(&mut logs, json).await,
+        AuditCommand::Log { log } => log::run(&logs, log, json).await,
+        AuditCommand::Ledger => run_ledger(&logs, json).await,
+        AuditCommand::Randomness(_) | AuditCommand::Disputes(_) => Ok(true),
     };
     logs.close().await?;
     outcome
 }
 
 /// Compares all stacks, pots and accounts over the logs.
-pub(crate) async fn books(logs: &Logs) -> anyhow::Result<audit::ledger::Report> {
+pub(crate) async fn audit_ledger(logs: &Logs) -> anyhow::Result<audit::ledger::Report> {
     let mut books = LedgerAudit::new();
-    logs::each(&logs.wallet.reader, |event| books.wallet(event)).await?;
+    logs::for_each_event(&logs.wallet.reader, |event| books.wallet(event)).await?;
     // The wallet first: the table's later events may have no transfer among the events that were
     // read.
     let read_at = SystemClock::new().now();
-    logs::each(&logs.table.reader, |event| books.table(event)).await?;
+    logs::for_each_event(&logs.table.reader, |event| books.table(event)).await?;
     Ok(books.finish(read_at))
 }
 
-async fn ledger(logs: &Logs, json: bool) -> anyhow::Result<bool> {
-    let report = books(logs).await?;
-    let tables = sabacc_wallet::verify(&logs.wallet.reader, &logs.books).await;
+async fn run_ledger(logs: &Logs, json: bool) -> anyhow::Result<bool> {
+    let report = audit_ledger(logs).await?;
+    let tables = sabacc_wallet::verify(&logs.wallet.reader, &logs.wallet_tables).await;
     let tables = tables.context("the wallet's tables cannot be compared with its log")?;
     let passed = report.passed() && tables.difference.is_none();
     let difference = tables.difference.map(|difference| difference.to_string());
@@ -97,24 +101,24 @@ async fn ledger(logs: &Logs, json: bool) -> anyhow::Result<bool> {
         if let Some(report) = report.as_object_mut() {
             report.insert("tables".into(), json!({ "difference": difference }));
         }
-        say::line(&serde_json::to_string(&report)?);
+        output::line(&serde_json::to_string(&report)?);
         return Ok(passed);
     }
     for checked in &report.checks.0 {
-        say::line(&format!("{} {}", checked.check, checked.verdict));
+        output::line(&format!("{} {}", checked.check, checked.verdict));
     }
-    say::line(&match difference {
+    output::line(&match difference {
         None => format!("the wallet's tables: all {} entries as the log says", tables.entries),
         Some(difference) => format!("the wallet's tables are NOT as the log says: {difference}"),
     });
     for open in &report.open {
-        say::line(&format!("under way: {open}"));
+        output::line(&format!("under way: {open}"));
     }
     for paid in &report.suspense {
-        say::line(&format!("paid to house/suspense: {paid}"));
+        output::line(&format!("paid to house/suspense: {paid}"));
     }
     let figures = report.figures;
-    say::line(&format!(
+    output::line(&format!(
         "{} transfers on {} accounts, {} hands settled; {} credits issued, {} redeemed, rake {}",
         figures.transfers,
         figures.accounts,
@@ -127,19 +131,19 @@ async fn ledger(logs: &Logs, json: bool) -> anyhow::Result<bool> {
 }
 
 /// Audits all hands of a run and the ledger, and prints the result.
-pub(crate) async fn summary(
+pub(crate) async fn audit_run(
     room: &Room,
-    played: &Played,
+    played: &PlayedHands,
     json: bool,
     progress: &Progress,
 ) -> anyhow::Result<bool> {
     let clock = SystemClock::new();
     let began = clock.now();
-    let mut logs = Logs::at(&room.folder, &room.postgres.admin_url(), None).await?;
-    let hands = logs.ended(played.table).await?;
+    let mut logs = Logs::connect(&room.folder, &room.postgres.admin_url(), None).await?;
+    let hands = logs.ended_hands(played.table).await?;
     let mut failed = Vec::new();
     for id in &hands {
-        let report = audit::hand::audit(&logs.hand(*id).await?);
+        let report = audit::hand::audit(&logs.hand_records(*id).await?);
         if !report.passed_but_for_proofs() {
             failed.push((*id, report));
         }
@@ -148,31 +152,31 @@ pub(crate) async fn summary(
     for (id, report) in &failed {
         for checked in &report.checks.0 {
             if checked.verdict != Verdict::Passed {
-                say::line(&format!("hand {id}: {} {}", checked.check, checked.verdict));
+                output::line(&format!("hand {id}: {} {}", checked.check, checked.verdict));
             }
         }
     }
-    let conserved = ledger(&logs, json).await?;
+    let conserved = run_ledger(&logs, json).await?;
     let rate = played.hands as f64 / played.took.as_secs_f64();
     let all = failed.is_empty() && hands.len() as u64 == played.hands;
     let passed = hands.len() - failed.len();
     if json {
-        say::line(&serde_json::to_string(&json!({
+        output::line(&serde_json::to_string(&json!({
             "hands": played.hands, "audited": hands.len(), "passed": passed,
             "hands_per_second": rate, "conserved": conserved,
         }))?);
     } else {
-        progress.say(&format!(
+        progress.print(&format!(
             "{} hands in {:.2} s: {rate:.1} hands a second",
             played.hands,
             played.took.as_secs_f64()
         ));
-        progress.say(&format!(
+        progress.print(&format!(
             "{passed} of {} hands audited in {:.2} s with every check passed",
             hands.len(),
             took.as_secs_f64()
         ));
-        progress.say(if conserved {
+        progress.print(if conserved {
             "credits are conserved to the credit"
         } else {
             "credits are NOT conserved"

@@ -26,18 +26,18 @@
 //! call and the commit of one row. Goals are ratios, and are reported as reached or not. A missed
 //! goal does not fail the command; a failed check does.
 
-pub(crate) mod bar;
-mod child;
+pub(crate) mod costs;
 pub(crate) mod drive;
 pub(crate) mod figures;
-pub(crate) mod gauge;
+pub(crate) mod harness;
 pub(crate) mod latency;
 mod ledger;
 mod log;
 pub(crate) mod pgbench;
 pub(crate) mod process;
-pub(crate) mod rig;
+pub(crate) mod progress_bar;
 mod tables;
+mod wallet_process;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -47,13 +47,13 @@ use chassis::drain::Drain;
 use chassis::telemetry;
 use clap::{Args, Subcommand};
 
-use crate::say;
+use crate::output;
 use crate::up::telemetry_config;
-use drive::Stint;
+use drive::Sample;
 use figures::{Figure, Report};
 
 #[derive(Subcommand)]
-pub(crate) enum What {
+pub(crate) enum BenchCommand {
     /// Measure transfers, of a wallet in its own process.
     Ledger(ledger::Arguments),
     /// Measure appends to a log, in this process.
@@ -66,7 +66,7 @@ pub(crate) enum What {
 }
 
 #[derive(Args, Clone, Copy)]
-pub(crate) struct Common {
+pub(crate) struct CommonOptions {
     /// Seconds that each figure is measured.
     #[arg(long, value_name = "S", default_value = "10", value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub(crate) seconds: u64,
@@ -78,31 +78,31 @@ pub(crate) struct Common {
     pub(crate) pgbench: u64,
 }
 
-impl Common {
+impl CommonOptions {
     /// Returns a sample of the usual length, with a warm-up of a fifth of it.
-    pub(crate) fn stint(self, what: &'static str) -> Stint {
+    pub(crate) fn sample(self, what: &'static str) -> Sample {
         let measured = Duration::from_secs(self.seconds);
-        Stint { what, warm_up: (measured / 5).min(Duration::from_secs(3)), measured }
+        Sample { label: what, warm_up: (measured / 5).min(Duration::from_secs(3)), measured }
     }
 
     /// Returns a short sample, for a single caller, whose figures vary little.
-    pub(crate) fn short(self, what: &'static str) -> Stint {
+    pub(crate) fn short_sample(self, what: &'static str) -> Sample {
         let measured = Duration::from_secs(self.seconds.min(3));
-        Stint { what, warm_up: measured / 5, measured }
+        Sample { label: what, warm_up: measured / 5, measured }
     }
 }
 
 /// Baselines of a run's figures.
 #[derive(Default)]
-pub(crate) struct Yardsticks {
+pub(crate) struct Baselines {
     /// Transactions per second.
     pub(crate) pgbench: Option<f64>,
     /// Calls that do nothing, per second, and the least latency of a single caller, in
     /// milliseconds.
-    pub(crate) calls: Vec<(&'static str, Option<f64>)>,
+    pub(crate) others: Vec<(&'static str, Option<f64>)>,
 }
 
-impl Yardsticks {
+impl Baselines {
     pub(crate) fn report(
         self,
         measured: &'static str,
@@ -110,7 +110,7 @@ impl Yardsticks {
         figures: Vec<Figure>,
     ) -> Report {
         let mut yardsticks = BTreeMap::from([("pgbench", self.pgbench)]);
-        yardsticks.extend(self.calls);
+        yardsticks.extend(self.others);
         let (sizes, goals) = (BTreeMap::new(), Vec::new());
         Report { measured, seconds, yardsticks, figures, sizes, goals, passed: true }
     }
@@ -118,7 +118,7 @@ impl Yardsticks {
 
 /// Runs `measure` until its end or a signal. After a signal the caller still stops in order what it
 /// started.
-pub(crate) async fn unless_stopped<T>(
+pub(crate) async fn until_signal<T>(
     measure: impl Future<Output = anyhow::Result<T>>,
 ) -> anyhow::Result<T> {
     let signals = Drain::new(Duration::from_secs(10));
@@ -130,27 +130,27 @@ pub(crate) async fn unless_stopped<T>(
 }
 
 /// Runs the command. False if a check failed.
-pub(crate) async fn run(json: bool, what: What) -> anyhow::Result<bool> {
-    if let What::Wallet = what {
-        return child::serve().await;
+pub(crate) async fn run(json: bool, what: BenchCommand) -> anyhow::Result<bool> {
+    if let BenchCommand::Wallet = what {
+        return wallet_process::serve().await;
     }
     let telemetry = telemetry::start("sabacc", &telemetry_config()?)?;
     let report = measure(what).await;
     telemetry.flush().await;
     let report = report?;
     if !json {
-        say::line(&report.to_string());
+        output::line(&report.to_string());
     }
-    say::line(&serde_json::to_string(&report)?);
+    output::line(&serde_json::to_string(&report)?);
     Ok(report.passed)
 }
 
-async fn measure(what: What) -> anyhow::Result<Report> {
+async fn measure(what: BenchCommand) -> anyhow::Result<Report> {
     match what {
-        What::Ledger(arguments) => Box::pin(ledger::run(&arguments)).await,
-        What::Log(arguments) => Box::pin(log::run(&arguments)).await,
-        What::Table(arguments) => Box::pin(tables::run(&arguments)).await,
-        What::Wallet => bail!("a wallet is served and not measured here"),
+        BenchCommand::Ledger(arguments) => Box::pin(ledger::run(&arguments)).await,
+        BenchCommand::Log(arguments) => Box::pin(log::run(&arguments)).await,
+        BenchCommand::Table(arguments) => Box::pin(tables::run(&arguments)).await,
+        BenchCommand::Wallet => bail!("a wallet is served and not measured here"),
     }
 }
 
@@ -160,6 +160,6 @@ pub(crate) fn rounded(figure: f64) -> f64 {
 }
 
 /// Formats a figure, or "not known".
-pub(crate) fn shown(figure: Option<f64>) -> String {
+pub(crate) fn format_figure(figure: Option<f64>) -> String {
     figure.map_or_else(|| "not known".to_owned(), |figure| figure.to_string())
 }

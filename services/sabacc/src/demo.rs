@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use bots::{Bot, BotEnd, BotReport, strategy};
+use bots::{BotEnd, BotOptions, BotReport, strategy};
 use chassis::auth::Role;
-use client::{Client, Seen};
+use client::{Client, WatchMessage};
 use primitives::{Credits, PlayerId, TableId};
 use proto::table::v1::TableConfig;
 use proto::table::v1::table_update::What;
@@ -16,56 +16,56 @@ use tokio::task::{Id, JoinSet};
 use tokio_util::sync::CancellationToken;
 
 use crate::keys;
+use crate::output::Progress;
 use crate::room::Room;
-use crate::say::Progress;
 
 /// Name of the demo table.
 pub(crate) const NAME: &str = "Demo";
 /// Number of bots.
 const BOTS: usize = 4;
 /// Pause between a bot's end and its return.
-const AGAIN: Duration = Duration::from_secs(2);
-const FOR_A_BOT: &str = "credits for a bot of the demo";
+const RETURN_DELAY: Duration = Duration::from_secs(2);
+const ISSUE_REASON: &str = "credits for a bot of the demo";
 /// Credits that a bot's account is filled up to at start.
-const ACCOUNT: u64 = 1_000_000;
+const BOT_CREDITS: u64 = 1_000_000;
 
 /// Default time that a bot thinks before each decision, and the pause between hands as a multiple
 /// of it.
-const THINKING: Duration = Duration::from_millis(400);
-const PAUSE: u32 = 5;
+const THINK_TIME: Duration = Duration::from_millis(400);
+const PAUSE_FACTOR: u32 = 5;
 
 /// Speed of the demo.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Pace {
+pub(crate) struct DemoOptions {
     /// Number of hands to play, without a pause unless `thinking` says so; none: no end.
     pub(crate) hands: Option<u64>,
     /// Time that a bot thinks before each decision.
-    pub(crate) thinking: Option<Duration>,
+    pub(crate) think_time: Option<Duration>,
 }
 
-impl Pace {
-    fn thinking(self) -> Duration {
-        let usual = if self.hands.is_some() { Duration::ZERO } else { THINKING };
-        self.thinking.unwrap_or(usual)
+impl DemoOptions {
+    fn think_time(self) -> Duration {
+        let usual = if self.hands.is_some() { Duration::ZERO } else { THINK_TIME };
+        self.think_time.unwrap_or(usual)
     }
 }
 
 /// Demo table with its bots.
 pub(crate) struct Demo {
     pub(crate) table: TableId,
-    bots: Vec<Player>,
+    bots: Vec<BotPlayer>,
     operator: Client,
-    thinking: Duration,
+    think_time: Duration,
 }
 
 /// Player of a bot.
-struct Player {
+struct BotPlayer {
     id: PlayerId,
     client: Client,
 }
 
 /// Result of a run of a fixed number of hands.
-pub(crate) struct Played {
+pub(crate) struct PlayedHands {
     pub(crate) table: TableId,
     pub(crate) hands: u64,
     pub(crate) took: Duration,
@@ -73,51 +73,55 @@ pub(crate) struct Played {
 
 impl Demo {
     /// Finds the demo table, or creates it; a run of a fixed number of hands gets a new table.
-    pub(crate) async fn open(room: &Room, game: &str, pace: Pace) -> anyhow::Result<Demo> {
-        let url = room.url();
+    pub(crate) async fn open(
+        room: &Room,
+        game: &str,
+        options: DemoOptions,
+    ) -> anyhow::Result<Demo> {
+        let url = room.local_url();
         let operator = Client::connect(&url, room.token(Role::Operator, "up"))?;
         let existing = operator.list_tables().await?;
         let existing = existing.iter().find(|table| table.name == NAME && table.variant == game);
-        let table = match existing.filter(|_| pace.hands.is_none()) {
+        let table = match existing.filter(|_| options.hands.is_none()) {
             Some(table) => TableId::try_from(table.table_id.as_slice())?,
-            None => operator.create_table(config(game, pace)).await?,
+            None => operator.create_table(config(game, options)).await?,
         };
         let mut bots = Vec::new();
         for number in 0..BOTS {
-            let id = player(room, &format!("bot {number}"))?;
+            let id = player_id(room, &format!("bot {number}"))?;
             let client = Client::connect(&url, room.token(Role::Player, &id.to_string()))?;
-            let client = client.trusting(keys::trust(&room.folder)?);
+            let client = client.with_trusted_keys(keys::trusted_keys(&room.folder)?);
             // Derived from a stored secret: after a kill a bot reveals what it had committed to.
-            let secret = room.folder.password("bots.secret")?;
+            let secret = room.folder.secret_text("bots.secret")?;
             let secret = Sha256::digest(format!("{} bot {number}", *secret));
-            let client = client.with_secret(client::Secret::kept(secret.into()));
+            let client = client.with_secret(client::Secret::from_bytes(secret.into()));
             client.open_account(None).await?;
-            fill(&operator, id, FOR_A_BOT).await?;
-            bots.push(Player { id, client });
+            top_up(&operator, id, ISSUE_REASON).await?;
+            bots.push(BotPlayer { id, client });
         }
-        let you = player(room, "you")?;
+        let you = player_id(room, "you")?;
         operator.open_account(Some(you)).await?;
-        fill(&operator, you, "credits to try the demo with").await?;
-        room.folder.keep("player.token", &room.token(Role::Player, &you.to_string()))?;
-        Ok(Demo { table, bots, operator, thinking: pace.thinking() })
+        top_up(&operator, you, "credits to try the demo with").await?;
+        room.folder.write_token("player.token", &room.token(Role::Player, &you.to_string()))?;
+        Ok(Demo { table, bots, operator, think_time: options.think_time() })
     }
 
     /// Starts one bot.
-    fn start(&self, number: usize, bots: &mut Bots, stop: &CancellationToken) {
-        let Some(Player { client, .. }) = self.bots.get(number) else { return };
+    fn start(&self, number: usize, bots: &mut RunningBots, stop: &CancellationToken) {
+        let Some(BotPlayer { client, .. }) = self.bots.get(number) else { return };
         // Three steady bots and a random one make a table worth watching.
         let name = if number == BOTS - 1 { "random" } else { "steady" };
         let seed = u64::try_from(number).unwrap_or_default();
         let strategy = strategy::by_name(name, seed).expect("both names are known");
         let (client, table, stop) = (client.clone(), self.table, stop.clone());
-        let bot = Bot { seat: 0, buy_in: Credits::ZERO, thinking: self.thinking };
+        let bot = BotOptions { seat: 0, buy_in: Credits::ZERO, think_time: self.think_time };
         let playing = async move { bots::run_bot(&client, table, bot, strategy, stop).await };
         let id = bots.running.spawn(playing).id();
         bots.numbers.insert(id, number);
     }
 
-    fn start_all(&self, stop: &CancellationToken) -> Bots {
-        let mut bots = Bots::default();
+    fn start_all(&self, stop: &CancellationToken) -> RunningBots {
+        let mut bots = RunningBots::default();
         (0..self.bots.len()).for_each(|number| self.start(number, &mut bots, stop));
         bots
     }
@@ -135,26 +139,32 @@ impl Demo {
                 _ if stop.is_cancelled() => continue,
                 Ok(BotEnd::TableClosed | BotEnd::Stopped) => continue,
                 Ok(BotEnd::Broke) => {
-                    if let Some(Player { id, .. }) = self.bots.get(number) {
-                        let filled = fill(&self.operator, *id, FOR_A_BOT).await;
-                        said_once(number, filled.err().map(|error| error.to_string()));
+                    if let Some(BotPlayer { id, .. }) = self.bots.get(number) {
+                        let filled = top_up(&self.operator, *id, ISSUE_REASON).await;
+                        log_bot_failure(number, filled.err().map(|error| error.to_string()));
                     }
                 }
-                Ok(BotEnd::NoSeat) => said_once(number, Some("every seat is taken".to_owned())),
-                Err(why) => said_once(number, Some(why)),
+                Ok(BotEnd::NoSeat) => {
+                    log_bot_failure(number, Some("every seat is taken".to_owned()))
+                }
+                Err(why) => log_bot_failure(number, Some(why)),
             }
-            stop.run_until_cancelled(tokio::time::sleep(AGAIN)).await;
+            stop.run_until_cancelled(tokio::time::sleep(RETURN_DELAY)).await;
             self.start(number, &mut bots, stop);
         }
         if !stop.is_cancelled() {
-            progress.say("the demo table is closed: the room goes on without bots");
+            progress.print("the demo table is closed: the room goes on without bots");
         }
         stop.cancelled().await;
         Ok(())
     }
 
     /// Plays `hands` hands, closes the table, and waits until everybody is paid out.
-    pub(crate) async fn play_out(&self, hands: u64, progress: &Progress) -> anyhow::Result<Played> {
+    pub(crate) async fn play_out(
+        &self,
+        hands: u64,
+        progress: &Progress,
+    ) -> anyhow::Result<PlayedHands> {
         let stop = CancellationToken::new();
         let mut bots = self.start_all(&stop);
         let ended = Arc::new(AtomicU64::new(0));
@@ -165,7 +175,7 @@ impl Demo {
             tokio::select! {
                 seen = watch.next() => {
                     let Some(seen) = seen? else { break };
-                    let Seen::Update(update) = seen else { continue };
+                    let WatchMessage::Update(update) = seen else { continue };
                     if let Some(What::HandStarted(start)) = &update.what
                         && start.hand_no >= hands
                     {
@@ -176,7 +186,7 @@ impl Demo {
                         took = progress.elapsed().saturating_sub(started);
                         let ended = ended.fetch_add(1, Ordering::Relaxed) + 1;
                         if ended.is_multiple_of(100) {
-                            progress.say(&format!("hand {} of {hands}", end.hand_no));
+                            progress.print(&format!("hand {} of {hands}", end.hand_no));
                         }
                     }
                 }
@@ -189,18 +199,18 @@ impl Demo {
         while let Some((_, ended)) = bots.next().await {
             ended.map_err(|why| anyhow::anyhow!("a bot gave up: {why}"))?;
         }
-        Ok(Played { table: self.table, hands: ended.load(Ordering::Relaxed), took })
+        Ok(PlayedHands { table: self.table, hands: ended.load(Ordering::Relaxed), took })
     }
 }
 
 /// Running bots, by number.
 #[derive(Default)]
-struct Bots {
+struct RunningBots {
     running: JoinSet<Result<BotReport, client::Error>>,
     numbers: BTreeMap<Id, usize>,
 }
 
-impl Bots {
+impl RunningBots {
     /// Returns the next bot that ends, with its outcome; none if all have ended.
     async fn next(&mut self) -> Option<(usize, Result<BotEnd, String>)> {
         let ended = self.running.join_next_with_id().await?;
@@ -213,17 +223,17 @@ impl Bots {
 }
 
 /// Logs that a bot gave up.
-fn said_once(bot: usize, why: Option<String>) {
+fn log_bot_failure(bot: usize, why: Option<String>) {
     if let Some(why) = why {
         let runbook = "deploy/README.md, A bot gives up";
         tracing::warn!(runbook, bot, why, "a bot of the demo gave up: it comes again");
     }
 }
 
-fn config(game: &str, pace: Pace) -> TableConfig {
-    let pause = pace.thinking() * PAUSE;
+fn config(game: &str, options: DemoOptions) -> TableConfig {
+    let pause = options.think_time() * PAUSE_FACTOR;
     TableConfig {
-        name: pace.hands.map_or_else(|| NAME.to_owned(), |hands| format!("{hands} hands")),
+        name: options.hands.map_or_else(|| NAME.to_owned(), |hands| format!("{hands} hands")),
         variant: game.to_owned(),
         pause_ms: u32::try_from(pause.as_millis()).unwrap_or(u32::MAX),
         ..TableConfig::default()
@@ -231,8 +241,8 @@ fn config(game: &str, pace: Pace) -> TableConfig {
 }
 
 /// Derives a player id that is fixed for a data folder and unknown elsewhere.
-fn player(room: &Room, name: &str) -> anyhow::Result<PlayerId> {
-    let secret = room.folder.password("demo.key")?;
+fn player_id(room: &Room, name: &str) -> anyhow::Result<PlayerId> {
+    let secret = room.folder.secret_text("demo.key")?;
     let hash = Sha256::new().chain_update(secret.as_bytes()).chain_update(name).finalize();
     let mut id = [0; 16];
     id.copy_from_slice(&hash[..16]);
@@ -243,11 +253,11 @@ fn player(room: &Room, name: &str) -> anyhow::Result<PlayerId> {
 }
 
 /// Issues credits to an account that has less than half of its start.
-async fn fill(operator: &Client, player: PlayerId, reason: &str) -> anyhow::Result<()> {
+async fn top_up(operator: &Client, player: PlayerId, reason: &str) -> anyhow::Result<()> {
     let account = operator.get_account(Some(player)).await?;
     let there = account.balance + account.seats.iter().map(|seat| seat.balance).sum::<u64>();
-    if there < ACCOUNT / 2 {
-        let amount = Credits::try_new(ACCOUNT - there)?;
+    if there < BOT_CREDITS / 2 {
+        let amount = Credits::try_new(BOT_CREDITS - there)?;
         operator.issue(player, amount, reason).await?;
     }
     Ok(())

@@ -10,20 +10,20 @@ use proto::event::v1::DisputeVerdict;
 use serde_json::{Value, json};
 
 use crate::audits;
-use crate::door::Door;
+use crate::endpoint::RoomEndpoint;
 use crate::logs::Logs;
-use crate::say;
+use crate::output;
 
 #[derive(Args)]
 pub(crate) struct Options {
     #[command(flatten)]
-    door: Door,
+    door: RoomEndpoint,
     #[command(subcommand)]
-    what: Option<What>,
+    what: Option<DisputeCommand>,
 }
 
 #[derive(Subcommand)]
-enum What {
+enum DisputeCommand {
     /// List the unanswered disputes, in the order they were opened.
     List {
         /// List the answered ones too.
@@ -65,28 +65,32 @@ pub(crate) async fn run(
     options: Options,
 ) -> anyhow::Result<bool> {
     let Options { door, what } = options;
-    let here = door.is_here();
-    let client = door.open(data.clone(), "audit")?;
-    match what.unwrap_or(What::List { all: false }) {
-        What::List { all } => {
+    let here = door.is_local();
+    let client = door.connect(data.clone(), "audit")?;
+    match what.unwrap_or(DisputeCommand::List { all: false }) {
+        DisputeCommand::List { all } => {
             let state = if all { DisputeState::Unspecified } else { DisputeState::Open };
             let disputes = client.list_disputes(state).await?;
             for dispute in &disputes {
-                say::line(&if json { as_json(dispute)?.to_string() } else { line(dispute)? });
+                output::line(&if json {
+                    as_json(dispute)?.to_string()
+                } else {
+                    describe(dispute)?
+                });
             }
             if disputes.is_empty() && !json {
-                say::line(if all { "no disputes" } else { "no open disputes" });
+                output::line(if all { "no disputes" } else { "no open disputes" });
             }
             Ok(true)
         }
-        What::Show { id } => {
+        DisputeCommand::Show { id } => {
             let dispute = client.get_dispute(id).await?;
             if json {
-                say::line(&as_json(&dispute)?.to_string());
+                output::line(&as_json(&dispute)?.to_string());
             } else {
-                shown(&dispute)?;
+                print_dispute(&dispute)?;
             }
-            let hand = id_of::<HandId>(&dispute.hand_id)?.to_string();
+            let hand = parse_id::<HandId>(&dispute.hand_id)?.to_string();
             if here {
                 let mut logs = Logs::open(data).await?;
                 let outcome = audits::hand(&mut logs, &hand, (json, None)).await;
@@ -95,25 +99,29 @@ pub(crate) async fn run(
             }
             Ok(true)
         }
-        What::Answer { id, verdict, text } => {
+        DisputeCommand::Answer { id, verdict, text } => {
             let verdict = match verdict {
                 Verdict::Upheld => DisputeVerdict::Upheld,
                 Verdict::Rejected => DisputeVerdict::Rejected,
                 Verdict::Undecided => DisputeVerdict::Undecided,
             };
             client.answer_dispute(id, verdict, &text).await?;
-            let said = json!({ "dispute": id.to_string(), "verdict": word(verdict) });
-            say::line(&if json { said.to_string() } else { format!("dispute {id} is answered") });
+            let said = json!({ "dispute": id.to_string(), "verdict": verdict_name(verdict) });
+            output::line(&if json {
+                said.to_string()
+            } else {
+                format!("dispute {id} is answered")
+            });
             Ok(true)
         }
     }
 }
 
-fn id_of<'a, T: TryFrom<&'a [u8]>>(bytes: &'a [u8]) -> anyhow::Result<T> {
+fn parse_id<'a, T: TryFrom<&'a [u8]>>(bytes: &'a [u8]) -> anyhow::Result<T> {
     T::try_from(bytes).ok().context("the room answers with an id that is none")
 }
 
-const fn word(verdict: DisputeVerdict) -> &'static str {
+const fn verdict_name(verdict: DisputeVerdict) -> &'static str {
     match verdict {
         DisputeVerdict::Unspecified => "open",
         DisputeVerdict::Upheld => "upheld",
@@ -122,44 +130,44 @@ const fn word(verdict: DisputeVerdict) -> &'static str {
     }
 }
 
-fn line(dispute: &Dispute) -> anyhow::Result<String> {
+fn describe(dispute: &Dispute) -> anyhow::Result<String> {
     let (id, table): (DisputeId, TableId) =
-        (id_of(&dispute.dispute_id)?, id_of(&dispute.table_id)?);
-    let player: PlayerId = id_of(&dispute.player_id)?;
+        (parse_id(&dispute.dispute_id)?, parse_id(&dispute.table_id)?);
+    let player: PlayerId = parse_id(&dispute.player_id)?;
     let opened = dispute.opened_at.map_or_else(String::new, |at| at.to_string());
-    let verdict = word(dispute.verdict());
+    let verdict = verdict_name(dispute.verdict());
     let hand_no = dispute.hand_no;
     Ok(format!("{id}  {opened}  {verdict:9}  table {table} hand {hand_no}  player {player}"))
 }
 
-fn shown(dispute: &Dispute) -> anyhow::Result<()> {
-    say::line(&line(dispute)?);
+fn print_dispute(dispute: &Dispute) -> anyhow::Result<()> {
+    output::line(&describe(dispute)?);
     if dispute.erased {
-        say::line("the player was erased: nobody can read any more what was written");
+        output::line("the player was erased: nobody can read any more what was written");
         return Ok(());
     }
-    said("the player says", &dispute.text);
+    print_text("the player says", &dispute.text);
     if dispute.verdict() != DisputeVerdict::Unspecified {
-        said("the auditor answers", &dispute.answer);
+        print_text("the auditor answers", &dispute.answer);
     }
     Ok(())
 }
 
-fn said(who: &str, text: &str) {
-    say::line(&format!("{who}:"));
+fn print_text(who: &str, text: &str) {
+    output::line(&format!("{who}:"));
     for line in text.lines() {
-        say::line(&format!("  {line}"));
+        output::line(&format!("  {line}"));
     }
 }
 
 fn as_json(dispute: &Dispute) -> anyhow::Result<Value> {
     Ok(json!({
-        "dispute": id_of::<DisputeId>(&dispute.dispute_id)?.to_string(),
-        "player": id_of::<PlayerId>(&dispute.player_id)?.to_string(),
-        "table": id_of::<TableId>(&dispute.table_id)?.to_string(),
+        "dispute": parse_id::<DisputeId>(&dispute.dispute_id)?.to_string(),
+        "player": parse_id::<PlayerId>(&dispute.player_id)?.to_string(),
+        "table": parse_id::<TableId>(&dispute.table_id)?.to_string(),
         "hand_no": dispute.hand_no,
-        "hand": id_of::<HandId>(&dispute.hand_id)?.to_string(),
-        "verdict": word(dispute.verdict()),
+        "hand": parse_id::<HandId>(&dispute.hand_id)?.to_string(),
+        "verdict": verdict_name(dispute.verdict()),
         "opened_at": dispute.opened_at.map(|at| at.to_string()),
         "answered_at": dispute.answered_at.map(|at| at.to_string()),
         "erased": dispute.erased,

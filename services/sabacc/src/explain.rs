@@ -8,7 +8,7 @@ use rules::explain::{
 use rules::{ALL, FieldValue, RuleSet, Variant, explain, variant};
 use serde_json::{Value, json};
 
-use crate::say;
+use crate::output;
 
 #[derive(Args)]
 pub(crate) struct Options {
@@ -30,41 +30,42 @@ pub(crate) struct Options {
 /// Prints the rules.
 pub(crate) fn run(json: bool, options: &Options) -> anyhow::Result<bool> {
     let Some(id) = &options.variant else {
-        let page = if json { page().to_string() } else { VariantsPage.to_string() };
-        say::line(page.trim_end());
+        let page = if json { variants_page().to_string() } else { VariantsPage.to_string() };
+        output::line(page.trim_end());
         return Ok(true);
     };
-    let variant = variant(id)
-        .with_context(|| format!("there is no variant `{id}`; these are known:\n{}", listed()))?;
+    let variant = variant(id).with_context(|| {
+        format!("there is no variant `{id}`; these are known:\n{}", list_variants())
+    })?;
     let fields = fields(variant, &options.ruleset)?;
     let rules = RuleSet::parse(variant.id, &fields)?;
     let clock =
         Clock { action_seconds: options.action_seconds, bank_seconds: options.bank_seconds };
     let told = explain(&rules, clock);
     if json {
-        say::line(&as_json(&told).to_string());
+        output::line(&as_json(&told).to_string());
     } else {
-        say::line(told.to_string().trim_end());
+        output::line(told.to_string().trim_end());
     }
     Ok(true)
 }
 
-fn listed() -> String {
+fn list_variants() -> String {
     let line = |variant: &&Variant| format!("  {:<12}{}", variant.id, variant.title);
     ALL.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// Returns the variants page as one object.
-fn page() -> Value {
+fn variants_page() -> Value {
     let variants = ALL.iter().map(|variant| {
-        let Variant { id, title, source, deck, seats, .. } = variant;
+        let Variant { id, title, source, deck, player_counts: seats, .. } = variant;
         json!({
             "variant": id, "title": title, "source": source, "deck": deck.name,
             "cards": deck.len(), "seats": [seats.start(), seats.end()],
         })
     });
     let absent = NOT_IMPLEMENTED.iter().map(|game| {
-        let NotImplemented { title, why } = game;
+        let NotImplemented { title, reason: why } = game;
         json!({"title": title, "why": why})
     });
     json!({
@@ -165,7 +166,7 @@ mod tests {
 
     #[test]
     fn variants_page_names_every_game_and_those_that_are_not_implemented() {
-        let page = page();
+        let page = variants_page();
         let ids: Vec<&str> = page["variants"]
             .as_array()
             .unwrap()

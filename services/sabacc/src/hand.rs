@@ -8,10 +8,10 @@ use anyhow::Context as _;
 use clap::Subcommand;
 use history::simulate::Plan;
 
-use crate::say;
+use crate::output;
 
 #[derive(Subcommand)]
-pub(crate) enum What {
+pub(crate) enum HandCommand {
     /// Replay the hands of a file on the rules, and print their results.
     Replay {
         /// A hand history (.shh).
@@ -44,28 +44,32 @@ pub(crate) struct Simulation {
 
 /// Input or plan that is unusable: the program exits with 2 and this line.
 #[derive(Debug)]
-pub(crate) struct NoHistory(String);
+pub(crate) struct BadHistory(String);
 
-impl std::fmt::Display for NoHistory {
+impl std::fmt::Display for BadHistory {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl std::error::Error for NoHistory {}
+impl std::error::Error for BadHistory {}
 
 /// Runs the command. False if a hand breaks a rule.
-pub(crate) async fn run(data: Option<PathBuf>, json: bool, what: What) -> anyhow::Result<bool> {
+pub(crate) async fn run(
+    data: Option<PathBuf>,
+    json: bool,
+    what: HandCommand,
+) -> anyhow::Result<bool> {
     match what {
-        What::Export(options) => export::run(data, &options).await,
-        What::Replay { file } => replay(&file, json),
-        What::Simulate(simulation) => simulate(&simulation),
+        HandCommand::Export(options) => export::run(data, &options).await,
+        HandCommand::Replay { file } => replay(&file, json),
+        HandCommand::Simulate(simulation) => simulate(&simulation),
     }
 }
 
 fn replay(file: &std::path::Path, json: bool) -> anyhow::Result<bool> {
     let name = file.display();
-    let no_history = |why: &dyn std::fmt::Display| NoHistory(format!("{name}: {why}"));
+    let no_history = |why: &dyn std::fmt::Display| BadHistory(format!("{name}: {why}"));
     let bytes = std::fs::read(file).map_err(|error| no_history(&error))?;
     let hands = history::read(&bytes).map_err(|error| no_history(&error))?;
     // Output follows only after all hands are replayed: one wrong hand suppresses it.
@@ -77,41 +81,41 @@ fn replay(file: &std::path::Path, json: bool) -> anyhow::Result<bool> {
         let (replay, hand) = match replayed {
             Ok(replayed) => replayed,
             Err(broken) => {
-                say::error(&format!("{name}: hand {number}, {broken}"));
+                output::error(&format!("{name}: hand {number}, {broken}"));
                 return Ok(false);
             }
         };
         let report = history::report(&replay);
         if json {
-            text.push_str(&report.json());
+            text.push_str(&report.to_json());
             text.push('\n');
         } else {
             if several {
                 text.push_str(&format!("hand {number}: "));
             }
-            text.push_str(&report.words(&hand.players));
+            text.push_str(&report.to_text(&hand.players));
         }
     }
-    say::text(&text).context("the outcome cannot be written")?;
+    output::text(&text).context("the outcome cannot be written")?;
     Ok(true)
 }
 
 fn simulate(simulation: &Simulation) -> anyhow::Result<bool> {
     let Simulation { variant, players, hands, seed, ruleset } = simulation;
     let plan = Plan::try_new(variant, ruleset, *players, *seed)
-        .map_err(|error| NoHistory(format!("sabacc: {error}")))?;
+        .map_err(|error| BadHistory(format!("sabacc: {error}")))?;
     if *hands == 1 {
-        say::text(&history::write(&[plan.hand(0)?]))?;
+        output::text(&history::write(&[plan.hand(0)?]))?;
         return Ok(true);
     }
-    let mut text = history::HEAD.to_owned();
+    let mut text = history::HEADER.to_owned();
     for number in 0..*hands {
-        text.push_str(&history::write_one_of_several(&plan.hand(number)?));
+        text.push_str(&history::write_hand(&plan.hand(number)?));
         if text.len() > 1 << 16 {
-            say::text(&text)?;
+            output::text(&text)?;
             text.clear();
         }
     }
-    say::text(&text)?;
+    output::text(&text)?;
     Ok(true)
 }

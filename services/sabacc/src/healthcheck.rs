@@ -1,11 +1,11 @@
 //! `sabacc healthcheck`: asks a server whether it is ready, for scripts and containers.
 
-use chassis::channel::{self, Carry};
+use chassis::channel::{self, CredentialInterceptor};
 use chassis::config::{Source, caller_tls};
 use clap::Args;
 use tonic::transport::Uri;
 
-use crate::say;
+use crate::output;
 
 #[derive(Args)]
 pub(crate) struct Options {
@@ -24,14 +24,14 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<bool> {
         "{url} is no address of a server: write http://HOST:PORT or https://HOST:PORT"
     );
     let tls = caller_tls(Source::from_process(None)?)?;
-    let channel = channel::to(&url, tls.as_ref(), Carry::Nothing)?;
+    let channel = channel::connect_lazy(&url, tls.as_ref(), CredentialInterceptor::NoToken)?;
     Ok(match channel::is_ready(&channel).await {
         Ok(()) => {
-            say::line(&format!("{url} is ready"));
+            output::line(&format!("{url} is ready"));
             true
         }
         Err(why) => {
-            say::error(&format!("{url}: {why}"));
+            output::error(&format!("{url}: {why}"));
             false
         }
     })

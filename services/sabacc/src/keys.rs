@@ -13,8 +13,8 @@ use merkle::note::{KeyName, VerifierKey};
 use postgres_launcher::{Environment, default_data_dir};
 use zeroize::Zeroizing;
 
-use crate::folder::Folder;
-use crate::say;
+use crate::data_directory::DataDirectory;
+use crate::output;
 
 mod rotate;
 
@@ -22,7 +22,7 @@ mod rotate;
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Options {
     #[command(subcommand)]
-    what: Option<What>,
+    what: Option<KeysCommand>,
     /// A log's origin and its key file, private or public, in PEM, instead of the keys of a data
     /// folder. May be given more than once.
     #[arg(long, value_name = "ORIGIN=FILE")]
@@ -30,7 +30,7 @@ pub(crate) struct Options {
 }
 
 #[derive(Subcommand)]
-enum What {
+enum KeysCommand {
     /// Give new seeds of the dealer another key, from the next start on.
     Rotate,
 }
@@ -43,47 +43,50 @@ const LOGS: [(Service, &str); 3] = [
 
 pub(crate) fn run(data: Option<PathBuf>, options: &Options) -> anyhow::Result<bool> {
     match options.what {
-        Some(What::Rotate) => return rotate::run(&folder(data)?),
+        Some(KeysCommand::Rotate) => return rotate::run(&open_data_directory(data)?),
         None if options.log.is_empty() => {
-            say::text(&of_room(&folder(data)?)?)?;
+            output::text(&room_keys(&open_data_directory(data)?)?)?;
             return Ok(true);
         }
         None => {}
     }
     for log in &options.log {
-        say::line(&named(log)?.to_string());
+        output::line(&read_key(log)?.to_string());
     }
     Ok(true)
 }
 
 /// Opens the data folder of an existing room.
-fn folder(data: Option<PathBuf>) -> anyhow::Result<Folder> {
+fn open_data_directory(data: Option<PathBuf>) -> anyhow::Result<DataDirectory> {
     let path = data.unwrap_or_else(|| default_data_dir(&Environment::read()));
-    Folder::open(&path).context("or name a log and its key with --log")
+    DataDirectory::open(&path).context("or name a log and its key with --log")
 }
 
 /// Returns the keys of a room on one machine, with comments.
-pub(crate) fn of_room(folder: &Folder) -> anyhow::Result<String> {
+pub(crate) fn room_keys(folder: &DataDirectory) -> anyhow::Result<String> {
     let mut text = "# What this room signs is verified with these keys.\n".to_owned();
     for (service, signs) in LOGS {
-        let key = verifier(folder, service)?;
+        let key = verifier_key(folder, service)?;
         text += &format!("# {signs}\n{key}\n");
     }
     Ok(text)
 }
 
 /// Returns the keys that clients of a room on one machine trust.
-pub(crate) fn trust(folder: &Folder) -> anyhow::Result<client::Trust> {
-    Ok(client::Trust::parse(&of_room(folder)?)?)
+pub(crate) fn trusted_keys(folder: &DataDirectory) -> anyhow::Result<client::TrustedKeys> {
+    Ok(client::TrustedKeys::parse(&room_keys(folder)?)?)
 }
 
 /// Returns the public key that verifies a service's log.
-pub(crate) fn verifier(folder: &Folder, service: Service) -> anyhow::Result<VerifierKey> {
-    let LogIdentity { origin, key } = folder.log(service)?;
+pub(crate) fn verifier_key(
+    folder: &DataDirectory,
+    service: Service,
+) -> anyhow::Result<VerifierKey> {
+    let LogIdentity { origin, key } = folder.log_identity(service)?;
     Ok(VerifierKey::log(KeyName::try_new(&*origin)?, key.verifying_key().as_bytes())?)
 }
 
-fn named(log: &str) -> anyhow::Result<VerifierKey> {
+fn read_key(log: &str) -> anyhow::Result<VerifierKey> {
     let (origin, path) = log.split_once('=').context("a log is given as ORIGIN=FILE")?;
     let pem = std::fs::read_to_string(path).map(Zeroizing::new);
     let pem = pem.with_context(|| format!("{path} cannot be read"))?;

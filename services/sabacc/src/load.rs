@@ -41,11 +41,11 @@
 //! `limits.streams` and `limits.connection_calls` to the bots plus the tables.
 
 mod bot;
-mod crowd;
 mod figures;
+mod load_run;
 mod overload;
-pub(crate) mod place;
-mod think;
+pub(crate) mod target;
+mod think_time;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -54,13 +54,13 @@ use anyhow::bail;
 use chassis::telemetry;
 use clap::Args;
 
-use crate::bench::unless_stopped;
-use crate::say;
+use crate::bench::until_signal;
+use crate::output;
 use crate::up::telemetry_config;
-use crowd::Crowd;
 pub(crate) use figures::Figures;
-use place::Place;
-pub(crate) use think::Think;
+use load_run::LoadRun;
+use target::LoadTarget;
+pub(crate) use think_time::ThinkTime;
 
 #[derive(Args, Clone)]
 pub(crate) struct Options {
@@ -78,10 +78,10 @@ pub(crate) struct Options {
     pub(crate) warm_up: u64,
     /// Time that a bot thinks before each decision: 1s..6s, 500ms..2s, or one time for all
     /// [default: none].
-    #[arg(long, value_name = "FROM..TO", value_parser = Think::parse, default_value = "0s", hide_default_value = true)]
-    pub(crate) think: Think,
+    #[arg(long, value_name = "FROM..TO", value_parser = ThinkTime::parse, default_value = "0s", hide_default_value = true)]
+    pub(crate) think: ThinkTime,
     /// Fail if the 99th percentile of actions is not below this time, such as 50ms.
-    #[arg(long, value_name = "TIME", value_parser = think::duration)]
+    #[arg(long, value_name = "TIME", value_parser = think_time::parse_duration)]
     pub(crate) p99: Option<Duration>,
     /// Add tables until the room is saturated, play at twice as many, and check that it recovers.
     #[arg(long)]
@@ -107,17 +107,17 @@ pub(crate) struct Options {
 }
 
 /// Time for hands in play to end after their tables are closed.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(180);
+pub(crate) const FINISH_TIMEOUT: Duration = Duration::from_secs(180);
 
 impl Options {
-    fn bots(&self) -> u32 {
+    fn bot_count(&self) -> u32 {
         self.tables.saturating_mul(self.players)
     }
 
     /// Streams and calls that a new room takes on a connection.
-    fn streams(&self) -> u32 {
-        let times = if self.overload { overload::MOST_STEPS * 2 } else { 1 };
-        (self.bots() + self.tables).saturating_mul(times).saturating_add(64)
+    fn streams_per_connection(&self) -> u32 {
+        let times = if self.overload { overload::MAX_STEPS * 2 } else { 1 };
+        (self.bot_count() + self.tables).saturating_mul(times).saturating_add(64)
     }
 }
 
@@ -131,44 +131,45 @@ pub(crate) async fn run(
         bail!("--data and --server name two rooms: leave one of them away");
     }
     let telemetry = telemetry::start("sabacc", &telemetry_config()?)?;
-    let place = Place::open(data, &options).await?;
-    let outcome = Box::pin(unless_stopped(outcome(&place, &options))).await;
-    place.close().await?;
+    let target = LoadTarget::open(data, &options).await?;
+    let outcome = Box::pin(until_signal(outcome(&target, &options))).await;
+    target.close().await?;
     telemetry.flush().await;
     let (words, object, passed) = outcome?;
     if !json {
-        say::line(&words);
+        output::line(&words);
     }
-    say::line(&object);
+    output::line(&object);
     Ok(passed)
 }
 
 /// Measures; returns the text for people, the JSON, and whether it passed.
-async fn outcome(place: &Place, options: &Options) -> anyhow::Result<(String, String, bool)> {
+async fn outcome(target: &LoadTarget, options: &Options) -> anyhow::Result<(String, String, bool)> {
     if options.overload {
-        let report = overload::measure(place, options).await?;
+        let report = overload::measure(target, options).await?;
         return Ok((report.to_string(), serde_json::to_string(&report)?, report.passed));
     }
-    let figures = measure(place, options).await?;
+    let figures = measure(target, options).await?;
     Ok((figures.to_string(), serde_json::to_string(&figures)?, figures.passed))
 }
 
 /// Plays, measures, and audits if the logs can be read; with `pgbench` before and after if
 /// requested.
-pub(crate) async fn measure(place: &Place, options: &Options) -> anyhow::Result<Figures> {
-    let mut beside = place.beside(options.pgbench).await?;
+pub(crate) async fn measure(target: &LoadTarget, options: &Options) -> anyhow::Result<Figures> {
+    let mut beside = target.pgbench(options.pgbench).await?;
     beside.run().await?;
-    let mut crowd = Crowd::seat(place, options).await?;
-    crowd.play_for(("warm-up", options.warm_up), false).await?;
-    let mut gauge = place.gauge().await?;
-    let before = gauge.read().await?;
-    let clock = say::Progress::quiet();
-    crowd.play_for(("measuring", options.seconds), true).await?;
+    let mut run = LoadRun::start(target, options).await?;
+    run.play_for(("warm-up", options.warm_up), false).await?;
+    let mut meter = target.cost_meter().await?;
+    let before = meter.read().await?;
+    let clock = output::Progress::quiet();
+    run.play_for(("measuring", options.seconds), true).await?;
     let took = clock.elapsed();
-    let after = gauge.read().await?;
-    let latencies = crowd.take_latencies();
-    let played = crowd.finish(place, (latencies, PATIENCE)).await?;
+    let after = meter.read().await?;
+    let latencies = run.take_latencies();
+    let played = run.finish(target, (latencies, FINISH_TIMEOUT)).await?;
     beside.run().await?;
-    let audited = place.audit(&played.tables, options.audit).await?;
-    Ok(Figures::new(options, took, (&before, &after), (played, audited)).beside(beside.mean()))
+    let audited = target.audit(&played.tables, options.audit).await?;
+    Ok(Figures::new(options, took, (&before, &after), (played, audited))
+        .with_pgbench(beside.mean()))
 }

@@ -6,34 +6,34 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
-use audit::bundle::{Bundle, Trusted};
+use audit::bundle::{Bundle, TrustedKeys};
 use audit::hand::HandRecords;
 use chassis::config::Service;
-use eventlog::{Event, PgStore, Pools, Position, Reader, RequestKey, StreamId, Version};
+use eventlog::{Event, PgStore, PoolSizes, Position, Reader, RequestKey, StreamId, Version};
 use postgres_launcher::{Environment, Postgres, default_data_dir};
 use primitives::{HandId, TableId};
 use sabacc_wallet::repo::Repo;
 use wire::Recorded;
 
-use crate::folder::Folder;
+use crate::data_directory::DataDirectory;
 use crate::keys;
-use crate::shown::ShownLog;
+use crate::signed_log::SignedLog;
 
 /// Events read at a time.
 const PAGE: usize = 1000;
 
 /// Maximum number of events of one settlement: the accounts that it opens, and the transfer.
-const SETTLEMENT: usize = 8;
+const MAX_SETTLEMENT_EVENTS: usize = 8;
 
 /// The logs of a room.
 pub(crate) struct Logs {
-    pub(crate) table: ShownLog,
-    pub(crate) dealer: ShownLog,
-    pub(crate) wallet: ShownLog,
+    pub(crate) table: SignedLog,
+    pub(crate) dealer: SignedLog,
+    pub(crate) wallet: SignedLog,
     /// The wallet's tables.
-    pub(crate) books: Repo,
+    pub(crate) wallet_tables: Repo,
     /// The logs' public keys, from the data folder.
-    pub(crate) trusted: Trusted,
+    pub(crate) trusted: TrustedKeys,
     /// The dealer's public key.
     dealer_key: [u8; 32],
     /// PostgreSQL that was started for this reading.
@@ -47,9 +47,9 @@ impl Logs {
     pub(crate) async fn open(data: Option<PathBuf>) -> anyhow::Result<Logs> {
         let environment = Environment::read();
         let path = data.unwrap_or_else(|| default_data_dir(&environment));
-        let folder = Folder::open(&path)?;
-        if let Some(running) = folder.running()
-            && let Ok(logs) = Logs::at(&folder, &running.database_url, None).await
+        let folder = DataDirectory::open(&path)?;
+        if let Some(running) = folder.running_room()
+            && let Ok(logs) = Logs::connect(&folder, &running.database_url, None).await
         {
             return Ok(logs);
         }
@@ -63,29 +63,29 @@ impl Logs {
         }
         let postgres = postgres_launcher::obtain(&options).await?;
         let url = postgres.admin_url();
-        Logs::at(&folder, &url, Some(postgres)).await
+        Logs::connect(&folder, &url, Some(postgres)).await
     }
 
     /// Opens the logs in a database; fails if it does not answer.
-    pub(crate) async fn at(
-        folder: &Folder,
+    pub(crate) async fn connect(
+        folder: &DataDirectory,
         url: &str,
         postgres: Option<Postgres>,
     ) -> anyhow::Result<Logs> {
         let store = async |service: Service| {
-            let store = PgStore::connect(url, service.name(), Pools::default()).await?;
+            let store = PgStore::connect(url, service.name(), PoolSizes::default()).await?;
             let log = format!("{}/0", service.name());
-            let key = keys::verifier(folder, service)?;
-            anyhow::Ok((Arc::clone(&store), ShownLog::new(store, &log, key)))
+            let key = keys::verifier_key(folder, service)?;
+            anyhow::Ok((Arc::clone(&store), SignedLog::new(store, &log, key)))
         };
         let (wallet_store, wallet) = store(Service::Wallet).await?;
         let logs = Logs {
             table: store(Service::Table).await?.1,
             dealer: store(Service::Dealer).await?.1,
-            books: Repo::new(&wallet_store),
+            wallet_tables: Repo::new(&wallet_store),
             wallet,
-            trusted: Trusted::parse(&keys::of_room(folder)?)?,
-            dealer_key: folder.log(Service::Dealer)?.key.verifying_key().to_bytes(),
+            trusted: TrustedKeys::parse(&keys::room_keys(folder)?)?,
+            dealer_key: folder.log_identity(Service::Dealer)?.key.verifying_key().to_bytes(),
             postgres,
             hands: BTreeMap::new(),
         };
@@ -95,7 +95,7 @@ impl Logs {
 
     /// Stops a database that was started for the reading.
     pub(crate) async fn close(self) -> anyhow::Result<()> {
-        let Logs { table, dealer, wallet, books, postgres, .. } = self;
+        let Logs { table, dealer, wallet, wallet_tables: books, postgres, .. } = self;
         drop((table, dealer, wallet, books));
         match postgres {
             Some(postgres) => Ok(postgres.stop().await?),
@@ -104,12 +104,12 @@ impl Logs {
     }
 
     /// Whether a room runs on these logs, and may sign more of them.
-    pub(crate) fn running(&self) -> bool {
+    pub(crate) fn is_running(&self) -> bool {
         self.postgres.is_none()
     }
 
     /// Parses a hand id, or `latest`.
-    pub(crate) async fn named(&self, id: &str) -> anyhow::Result<HandId> {
+    pub(crate) async fn parse_hand_id(&self, id: &str) -> anyhow::Result<HandId> {
         if id == "latest" {
             return self.latest().await;
         }
@@ -141,21 +141,21 @@ impl Logs {
     }
 
     /// Returns all records of a hand.
-    pub(crate) async fn hand(&mut self, id: HandId) -> anyhow::Result<HandRecords> {
-        let hand = stream(&self.table.reader, id.into()).await?;
+    pub(crate) async fn hand_records(&mut self, id: HandId) -> anyhow::Result<HandRecords> {
+        let hand = read_stream(&self.table.reader, id.into()).await?;
         let Some(first) = hand.first() else { bail!("there is no hand {id} on record") };
         let Recorded::HandOpened(opened) = Recorded::try_from(first)? else {
             bail!("{id} is no hand's id");
         };
         let table = TableId::try_from(opened.table_id.as_ref())?;
-        let of_hand = self.of_table(table).await?.get(&opened.hand_no);
+        let of_hand = self.hands_of_table(table).await?.get(&opened.hand_no);
         let of_hand = of_hand.cloned().unwrap_or_default();
-        let dealer = stream(&self.dealer.reader, id.into()).await?;
+        let dealer = read_stream(&self.dealer.reader, id.into()).await?;
         let mut wallet = Vec::new();
         let settlement = RequestKey::new("service:table", id.into());
         if let Some(request) = self.wallet.reader.request(settlement).await? {
             // A transfer follows the accounts that it opens.
-            wallet = self.wallet.reader.read(request.first, SETTLEMENT).await?;
+            wallet = self.wallet.reader.read(request.first, MAX_SETTLEMENT_EVENTS).await?;
             wallet.retain(|event| {
                 let posted = Recorded::try_from(event);
                 event.request_id == Some(id.into())
@@ -190,12 +190,12 @@ impl Logs {
     }
 
     /// Returns the table with this id or name.
-    pub(crate) async fn table_named(&self, named: &str) -> anyhow::Result<TableId> {
+    pub(crate) async fn find_table(&self, named: &str) -> anyhow::Result<TableId> {
         if let Ok(id) = named.parse() {
             return Ok(id);
         }
         let mut found = Vec::new();
-        each(&self.table.reader, |event| {
+        for_each_event(&self.table.reader, |event| {
             if let Ok(Recorded::TableCreated(created)) = Recorded::try_from(event)
                 && created.name == named
             {
@@ -214,8 +214,8 @@ impl Logs {
     }
 
     /// Returns the numbers of a table's started hands.
-    pub(crate) async fn started(&mut self, table: TableId) -> anyhow::Result<Vec<u64>> {
-        let hands = self.of_table(table).await?.iter();
+    pub(crate) async fn started_hands(&mut self, table: TableId) -> anyhow::Result<Vec<u64>> {
+        let hands = self.hands_of_table(table).await?.iter();
         let started = |events: &[Event]| {
             let is =
                 |event: &Event| matches!(Recorded::try_from(event), Ok(Recorded::HandStarted(_)));
@@ -226,14 +226,17 @@ impl Logs {
 
     /// Returns a table's own stream.
     pub(crate) async fn table_stream(&self, table: TableId) -> anyhow::Result<Vec<Event>> {
-        stream(&self.table.reader, table.into()).await
+        read_stream(&self.table.reader, table.into()).await
     }
 
     /// Returns the events of a table's hands, by number.
-    async fn of_table(&mut self, table: TableId) -> anyhow::Result<&BTreeMap<u64, Vec<Event>>> {
+    async fn hands_of_table(
+        &mut self,
+        table: TableId,
+    ) -> anyhow::Result<&BTreeMap<u64, Vec<Event>>> {
         if !self.hands.contains_key(&table) {
             let mut hands: BTreeMap<u64, Vec<Event>> = BTreeMap::new();
-            for event in stream(&self.table.reader, table.into()).await? {
+            for event in read_stream(&self.table.reader, table.into()).await? {
                 let Some(hand_no) = audit::hand::hand_no(&Recorded::try_from(&event)?) else {
                     continue;
                 };
@@ -245,9 +248,9 @@ impl Logs {
     }
 
     /// Returns the ended hands of a table, in order.
-    pub(crate) async fn ended(&self, table: TableId) -> anyhow::Result<Vec<HandId>> {
+    pub(crate) async fn ended_hands(&self, table: TableId) -> anyhow::Result<Vec<HandId>> {
         let mut hands = Vec::new();
-        for event in stream(&self.table.reader, table.into()).await? {
+        for event in read_stream(&self.table.reader, table.into()).await? {
             if let Recorded::HandFinished(finished) = Recorded::try_from(&event)? {
                 hands.push(HandId::try_from(finished.hand_id.as_ref())?);
             }
@@ -257,7 +260,7 @@ impl Logs {
 }
 
 /// Reads a whole stream.
-async fn stream(reader: &Reader, stream: StreamId) -> anyhow::Result<Vec<Event>> {
+async fn read_stream(reader: &Reader, stream: StreamId) -> anyhow::Result<Vec<Event>> {
     let mut events: Vec<Event> = Vec::new();
     loop {
         let from = events.last().map_or(Version(0), |last| Version(last.version.0 + 1));
@@ -271,7 +274,10 @@ async fn stream(reader: &Reader, stream: StreamId) -> anyhow::Result<Vec<Event>>
 }
 
 /// Passes every event of a log to `take`, in order. The next page is read meanwhile.
-pub(crate) async fn each(reader: &Reader, mut take: impl FnMut(&Event)) -> anyhow::Result<()> {
+pub(crate) async fn for_each_event(
+    reader: &Reader,
+    mut take: impl FnMut(&Event),
+) -> anyhow::Result<()> {
     let read = |from| {
         let reader = reader.clone();
         tokio::spawn(async move { reader.read(from, PAGE).await })

@@ -5,23 +5,23 @@
 mod archive;
 mod audits;
 mod bench;
+mod data_directory;
 mod demo;
 mod disputes;
-mod door;
+mod endpoint;
 mod explain;
-mod folder;
 mod hand;
 mod healthcheck;
 mod keys;
 mod load;
 mod logs;
 mod migrate;
+mod output;
 mod randomness;
 mod repo;
 mod resume;
 mod room;
-mod say;
-mod shown;
+mod signed_log;
 mod up;
 mod verify;
 mod watch;
@@ -60,20 +60,20 @@ enum Command {
     Load(load::Options),
     /// Measure the parts, each against its baseline.
     #[command(subcommand)]
-    Bench(bench::What),
+    Bench(bench::BenchCommand),
     /// Follow a table in the terminal.
     Watch(watch::Options),
     /// Check the records of a room.
     #[command(subcommand)]
-    Audit(audits::What),
+    Audit(audits::AuditCommand),
     /// Check bundles of hands, without a server and without trust in the room.
     Verify(verify::Options),
     /// Move old ranges of a log to self-proving files, and back.
     #[command(subcommand)]
-    Archive(archive::What),
+    Archive(archive::ArchiveCommand),
     /// Replay hand histories, simulate hands, or export one from a room.
     #[command(subcommand)]
-    Hand(hand::What),
+    Hand(hand::HandCommand),
     /// Print the rules of a table, as configured, in words.
     Rules(explain::Options),
     /// Print the public keys that verify a room's logs.
@@ -116,8 +116,8 @@ fn main() -> ExitCode {
     match done {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
-        Err(error) if error.is::<hand::NoHistory>() || error.is::<verify::NoBundle>() => {
-            say::error(&error.to_string());
+        Err(error) if error.is::<hand::BadHistory>() || error.is::<verify::BadBundle>() => {
+            output::error(&error.to_string());
             ExitCode::from(2)
         }
         Err(error) => fail(&error),
@@ -127,7 +127,10 @@ fn main() -> ExitCode {
 /// Share of the machine's threads: a wallet and its load generator run as two processes, and leave
 /// PostgreSQL its part.
 const fn share(command: &Command) -> Share {
-    let apart = matches!(command, Command::Bench(bench::What::Ledger(_) | bench::What::Wallet));
+    let apart = matches!(
+        command,
+        Command::Bench(bench::BenchCommand::Ledger(_) | bench::BenchCommand::Wallet)
+    );
     if apart { Share::Half } else { Share::All }
 }
 
@@ -144,6 +147,6 @@ fn fail(error: &anyhow::Error) -> ExitCode {
             text.push_str(&cause);
         }
     }
-    say::error(&format!("sabacc: {text}"));
+    output::error(&format!("sabacc: {text}"));
     ExitCode::FAILURE
 }

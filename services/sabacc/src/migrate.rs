@@ -8,8 +8,8 @@ use chassis::config::{Settings, Source};
 use clap::Args;
 use postgres_launcher::{Environment, default_data_dir};
 
-use crate::folder::Folder;
-use crate::say;
+use crate::data_directory::DataDirectory;
+use crate::output;
 
 #[derive(Args)]
 pub(crate) struct Options {
@@ -33,10 +33,10 @@ pub(crate) async fn run(data: Option<PathBuf>, options: Options) -> anyhow::Resu
         }
         bail!("which database? set SABACC_DATABASE_URL to an administrator's address");
     };
-    sabacc_dealer::shell::migrate(url.expose(), None).await?;
-    sabacc_wallet::shell::migrate(url.expose(), None).await?;
-    sabacc_table::shell::migrate(url.expose(), None).await?;
-    say::line("schemas dealer, wallet and table are up to date");
+    sabacc_dealer::service::migrate(url.expose(), None).await?;
+    sabacc_wallet::service::migrate(url.expose(), None).await?;
+    sabacc_table::service::migrate(url.expose(), None).await?;
+    output::line("schemas dealer, wallet and table are up to date");
     if options.rebuild {
         rebuild(url.expose()).await?;
     }
@@ -45,7 +45,7 @@ pub(crate) async fn run(data: Option<PathBuf>, options: Options) -> anyhow::Resu
 
 async fn rebuild_room(data: Option<PathBuf>) -> anyhow::Result<bool> {
     let environment = Environment::read();
-    let folder = Folder::open(&data.unwrap_or_else(|| default_data_dir(&environment)))?;
+    let folder = DataDirectory::open(&data.unwrap_or_else(|| default_data_dir(&environment)))?;
     let _lock = folder.lock().context("stop the room first")?;
     let options = postgres_launcher::Options::new(folder.path(), environment);
     let postgres = postgres_launcher::obtain(&options).await?;
@@ -55,7 +55,7 @@ async fn rebuild_room(data: Option<PathBuf>) -> anyhow::Result<bool> {
 }
 
 async fn rebuild(admin_url: &str) -> anyhow::Result<()> {
-    sabacc_wallet::repo::forget_tables(admin_url).await?;
-    say::line("the wallet makes its tables anew from its log when it starts next");
+    sabacc_wallet::repo::request_rebuild(admin_url).await?;
+    output::line("the wallet makes its tables anew from its log when it starts next");
     Ok(())
 }

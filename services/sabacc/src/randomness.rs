@@ -6,11 +6,12 @@ use std::num::NonZeroUsize;
 use clap::Args;
 use clap::builder::RangedU64ValueParser;
 use fairness::battery::{
-    Answer, Judged, LEVEL, Law, Measure, Of, Report, Tally, Test, draw, judge,
+    Judgement, Law, Measure, Report, SIGNIFICANCE_LEVEL, Scope, Tally, Test, TestResult, draw_hand,
+    judge,
 };
 use serde_json::{Value, json};
 
-use crate::say;
+use crate::output;
 
 /// Number of seeds that are judged together.
 const SEEDS: u64 = 20;
@@ -32,9 +33,9 @@ pub(crate) async fn run(json: bool, options: &Options) -> anyhow::Result<bool> {
     let Options { hands, seed } = *options;
     let report = tokio::task::spawn_blocking(move || judge(&tallies(seed, hands))).await?;
     if json {
-        say::line(&as_json(&report, seed).to_string());
+        output::line(&as_json(&report, seed).to_string());
     } else {
-        say::line(as_text(&report, seed).trim_end());
+        output::line(as_text(&report, seed).trim_end());
     }
     Ok(report.passed())
 }
@@ -44,7 +45,7 @@ fn tallies(first: u64, hands: u64) -> Vec<(u64, Tally)> {
     let threads = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let deal = |seed| {
         let mut tally = Tally::new();
-        (0..hands).for_each(|hand| tally.add(&draw(seed, hand)));
+        (0..hands).for_each(|hand| tally.add(&draw_hand(seed, hand)));
         (seed, tally)
     };
     let mut tallies: Vec<_> = std::thread::scope(|scope| {
@@ -62,29 +63,30 @@ fn tallies(first: u64, hands: u64) -> Vec<(u64, Tally)> {
 }
 
 fn as_text(report: &Report, seed: u64) -> String {
-    let judged = report.answers.iter().filter(|answer| answer.judged.is_some()).count();
+    let judged = report.results.iter().filter(|answer| answer.judgement.is_some()).count();
     let mut text = format!(
         "{} hands, dealt by the dealer's own code with the {SEEDS} seeds {seed} to {}.\n\
          p says how often a fair dealer is at least as far off. {judged} answers are judged together \
          (Holm), so that a fair dealer fails with one choice of seeds in {}.\n\n",
         report.hands,
         seed + SEEDS - 1,
-        (1.0 / LEVEL).round(),
+        (1.0 / SIGNIFICANCE_LEVEL).round(),
     );
     for test in Test::all() {
-        let all = report.answers.iter().find(|answer| answer.test == test && answer.of == Of::All);
+        let all =
+            report.results.iter().find(|answer| answer.test == test && answer.scope == Scope::All);
         let verdict = all.map_or_else(String::new, |answer| verdict(answer).to_string());
         text.push_str(&format!(
             "{test}\n    {verdict}\n    seed by seed: {}\n",
             worst(report, test)
         ));
     }
-    for answer in report.rejected() {
-        if let Of::Seed(seed) = answer.of {
+    for answer in report.rejections() {
+        if let Scope::Seed(seed) = answer.scope {
             text.push_str(&format!("with seed {seed}: {}\n    {}\n", answer.test, verdict(answer)));
         }
     }
-    let rejected = report.rejected().count();
+    let rejected = report.rejections().count();
     text.push_str(&match (report.passed(), rejected) {
         (true, _) => "\nevery test passed\n".to_owned(),
         (false, 0) => "\nNOT every test could be made: deal more hands\n".to_owned(),
@@ -95,33 +97,37 @@ fn as_text(report: &Report, seed: u64) -> String {
 
 /// Describes the seed that is furthest off.
 fn worst(report: &Report, test: Test) -> String {
-    let answers = report.answers.iter().filter(|answer| answer.test == test);
-    let seeds = answers.filter_map(|answer| match (answer.of, answer.judged) {
-        (Of::Seed(seed), Some(judged)) => Some((seed, judged.measure)),
-        (Of::Seed(_) | Of::All, _) => None,
+    let answers = report.results.iter().filter(|answer| answer.test == test);
+    let seeds = answers.filter_map(|answer| match (answer.scope, answer.judgement) {
+        (Scope::Seed(seed), Some(judged)) => Some((seed, judged.measure)),
+        (Scope::Seed(_) | Scope::All, _) => None,
     });
-    match seeds.min_by(|(_, one), (_, other)| one.p.total_cmp(&other.p)) {
-        Some((seed, measure)) => format!("the furthest off is {seed}, {}", Told(measure)),
+    match seeds.min_by(|(_, one), (_, other)| one.p_value.total_cmp(&other.p_value)) {
+        Some((seed, measure)) => format!("the furthest off is {seed}, {}", MeasureText(measure)),
         None => "too few hands".to_owned(),
     }
 }
 
-fn verdict(answer: &Answer) -> impl fmt::Display {
-    match answer.judged {
+fn verdict(answer: &TestResult) -> impl fmt::Display {
+    match answer.judgement {
         None => "not made: too few hands".to_owned(),
-        Some(judged) if judged.rejected() => {
-            format!("REJECTED: {}, among all {}", Told(judged.measure), Small(judged.adjusted))
+        Some(judged) if judged.is_rejected() => {
+            format!(
+                "REJECTED: {}, among all {}",
+                MeasureText(judged.measure),
+                ProbabilityText(judged.adjusted_p)
+            )
         }
-        Some(Judged { measure, adjusted: _ }) => format!("passed: {}", Told(measure)),
+        Some(Judgement { measure, adjusted_p: _ }) => format!("passed: {}", MeasureText(measure)),
     }
 }
 
 /// Displays a measure in words.
-struct Told(Measure);
+struct MeasureText(Measure);
 
-impl fmt::Display for Told {
+impl fmt::Display for MeasureText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Measure { statistic, law, p } = self.0;
+        let Measure { statistic, law, p_value: p } = self.0;
         match law {
             Law::ChiSquared { degrees } => {
                 write!(f, "chi-squared {statistic:.1} at {degrees} degrees of freedom")?;
@@ -130,16 +136,16 @@ impl fmt::Display for Told {
             Law::Poisson { mean } if mean < 0.1 => write!(f, "{statistic} where none is expected")?,
             Law::Poisson { mean } => write!(f, "{statistic} where {mean:.1} are expected")?,
         }
-        write!(f, ", p {}", Small(p))
+        write!(f, ", p {}", ProbabilityText(p))
     }
 }
 
 /// Displays a probability, with its significant digits.
-struct Small(f64);
+struct ProbabilityText(f64);
 
-impl fmt::Display for Small {
+impl fmt::Display for ProbabilityText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Small(p) = self;
+        let ProbabilityText(p) = self;
         match *p {
             0.0 => f.write_str("below 1e-300"),
             ..0.001 => write!(f, "{p:.1e}"),
@@ -149,29 +155,30 @@ impl fmt::Display for Small {
 }
 
 fn as_json(report: &Report, seed: u64) -> Value {
-    let answers: Vec<Value> = report.answers.iter().map(answer_as_json).collect();
+    let answers: Vec<Value> = report.results.iter().map(answer_as_json).collect();
     json!({
-        "hands": report.hands, "seeds": SEEDS, "first_seed": seed, "level": LEVEL,
+        "hands": report.hands, "seeds": SEEDS, "first_seed": seed, "level": SIGNIFICANCE_LEVEL,
         "passed": report.passed(), "answers": answers,
     })
 }
 
-fn answer_as_json(answer: &Answer) -> Value {
-    let Answer { test, of, judged } = answer;
+fn answer_as_json(answer: &TestResult) -> Value {
+    let TestResult { test, scope: of, judgement: judged } = answer;
     let seed = match of {
-        Of::All => Value::Null,
-        Of::Seed(seed) => json!(seed),
+        Scope::All => Value::Null,
+        Scope::Seed(seed) => json!(seed),
     };
     let Some(judged) = judged else {
         return json!({"test": test.to_string(), "seed": seed, "verdict": "not_made"});
     };
-    let Judged { measure: Measure { statistic, law, p }, adjusted } = judged;
+    let Judgement { measure: Measure { statistic, law, p_value: p }, adjusted_p: adjusted } =
+        judged;
     let (law, degrees, mean) = match law {
         Law::ChiSquared { degrees } => ("chi_squared", Some(degrees), None),
         Law::Normal => ("normal", None, None),
         Law::Poisson { mean } => ("poisson", None, Some(mean)),
     };
-    let verdict = if judged.rejected() { "rejected" } else { "passed" };
+    let verdict = if judged.is_rejected() { "rejected" } else { "passed" };
     json!({
         "test": test.to_string(), "seed": seed, "verdict": verdict, "statistic": statistic,
         "law": law, "degrees_of_freedom": degrees, "mean": mean, "p": p, "p_adjusted": adjusted,
@@ -207,7 +214,7 @@ mod tests {
     fn an_unfair_dealer_is_called_one() {
         let same = |seed| {
             let mut tally = Tally::new();
-            (0..350).for_each(|_| tally.add(&draw(1, 1)));
+            (0..350).for_each(|_| tally.add(&draw_hand(1, 1)));
             (seed, tally)
         };
         let text = as_text(&judge(&(1..=2).map(same).collect::<Vec<_>>()), 1);

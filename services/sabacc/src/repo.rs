@@ -14,7 +14,7 @@ use sqlx::{
 
 /// Single connection, outside of the services' pools.
 pub(crate) struct Database {
-    link: PgConnection,
+    connection: PgConnection,
 }
 
 /// Owner of a log whose lease runs.
@@ -35,25 +35,25 @@ const SCHEMAS: [&str; 3] = ["dealer", "wallet", "table"];
 
 /// Bytes written so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Written {
+pub(crate) struct BytesWritten {
     /// Bytes of write-ahead log since the cluster was made.
-    pub(crate) wal: u64,
+    pub(crate) wal_bytes: u64,
     /// Bytes of the database's files: tables and their indexes.
-    pub(crate) disk: u64,
+    pub(crate) disk_bytes: u64,
 }
 
 /// Averages of a log's rows.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Shape {
+pub(crate) struct RowAverages {
     pub(crate) events: u64,
     /// Events per commit.
-    pub(crate) batch: f64,
+    pub(crate) events_per_commit: f64,
     /// Requests per event.
-    pub(crate) requests: f64,
+    pub(crate) requests_per_event: f64,
     /// Bytes of an event's payload.
-    pub(crate) payload: usize,
+    pub(crate) payload_bytes: usize,
     /// Bytes of a request's answer.
-    pub(crate) answer: usize,
+    pub(crate) answer_bytes: usize,
 }
 
 impl Database {
@@ -62,20 +62,20 @@ impl Database {
         // A measurement's statements are slow on purpose: warnings about them would only add noise.
         let options: PgConnectOptions = url.parse()?;
         let options = options.disable_statement_logging();
-        Ok(Database { link: PgConnection::connect_with(&options).await? })
+        Ok(Database { connection: PgConnection::connect_with(&options).await? })
     }
 
     /// Takes the lock of a room on this database; false if another holds it. It is released with
     /// the connection.
-    pub(crate) async fn lock(&mut self) -> Result<bool, sqlx::Error> {
+    pub(crate) async fn try_lock(&mut self) -> Result<bool, sqlx::Error> {
         sqlx::query_scalar("SELECT pg_try_advisory_lock(hashtext('sabacc'), hashtext('up'))")
-            .fetch_one(&mut self.link)
+            .fetch_one(&mut self.connection)
             .await
     }
 
     /// Whether the connection still exists, and with it the lock.
-    pub(crate) async fn answers(&mut self) -> bool {
-        eventlog::in_time(self.link.ping()).await.is_ok()
+    pub(crate) async fn is_alive(&mut self) -> bool {
+        eventlog::with_statement_timeout(self.connection.ping()).await.is_ok()
     }
 
     /// Returns owners of logs whose lease runs. A lease that begins in the future was given by a
@@ -85,7 +85,7 @@ impl Database {
         for schema in SCHEMAS {
             let there: bool = sqlx::query_scalar("SELECT to_regclass($1) IS NOT NULL")
                 .bind(format!("\"{schema}\".owners"))
-                .fetch_one(&mut self.link)
+                .fetch_one(&mut self.connection)
                 .await?;
             if !there {
                 continue;
@@ -98,7 +98,7 @@ impl Database {
                      FROM \"{schema}\".owners WHERE lease_ends > clock_timestamp() \
                      AND leased_at <= clock_timestamp() + interval '2 seconds'"
                 )))
-                .fetch_all(&mut self.link)
+                .fetch_all(&mut self.connection)
                 .await?;
             owners.extend(leased.into_iter().map(|(log, owner, address, since, left)| {
                 let remaining = Duration::from_millis(unsigned(left));
@@ -109,42 +109,42 @@ impl Database {
     }
 
     /// Returns the bytes written by all clients.
-    pub(crate) async fn written(&mut self) -> Result<Written, sqlx::Error> {
+    pub(crate) async fn bytes_written(&mut self) -> Result<BytesWritten, sqlx::Error> {
         let (wal, disk): (i64, i64) = sqlx::query_as(
             "SELECT (pg_current_wal_insert_lsn() - '0/0'::pg_lsn)::bigint, \
              pg_database_size(current_database())",
         )
-        .fetch_one(&mut self.link)
+        .fetch_one(&mut self.connection)
         .await?;
-        Ok(Written { wal: unsigned(wal), disk: unsigned(disk) })
+        Ok(BytesWritten { wal_bytes: unsigned(wal), disk_bytes: unsigned(disk) })
     }
 
     /// Creates an empty database.
     pub(crate) async fn create_database(&mut self, name: &'static str) -> Result<(), sqlx::Error> {
         let statement = AssertSqlSafe(format!("CREATE DATABASE {name}"));
-        sqlx::query(statement).execute(&mut self.link).await.map(|_| ())
+        sqlx::query(statement).execute(&mut self.connection).await.map(|_| ())
     }
 
     /// Writes dirty buffers to disk, so that no measurement pays for the one before.
     pub(crate) async fn checkpoint(&mut self) -> Result<(), sqlx::Error> {
-        sqlx::query("CHECKPOINT").execute(&mut self.link).await.map(|_| ())
+        sqlx::query("CHECKPOINT").execute(&mut self.connection).await.map(|_| ())
     }
 
     /// Returns the number of events in a service's log.
-    pub(crate) async fn size(&mut self, schema: &'static str) -> Result<u64, sqlx::Error> {
+    pub(crate) async fn event_count(&mut self, schema: &'static str) -> Result<u64, sqlx::Error> {
         let size: Option<i64> =
             sqlx::query_scalar(AssertSqlSafe(format!("SELECT max(size) FROM {schema}.owners")))
-                .fetch_one(&mut self.link)
+                .fetch_one(&mut self.connection)
                 .await?;
         Ok(unsigned(size.unwrap_or_default()))
     }
 
     /// Returns the averages of a service's log from a position on.
-    pub(crate) async fn shape(
+    pub(crate) async fn row_averages(
         &mut self,
         schema: &'static str,
         from: u64,
-    ) -> Result<Shape, sqlx::Error> {
+    ) -> Result<RowAverages, sqlx::Error> {
         let from = i64::try_from(from).unwrap_or(i64::MAX);
         let (events, commits, payload): (i64, i64, i64) = sqlx::query_as(AssertSqlSafe(format!(
             "SELECT count(*), count(DISTINCT xmin::text), \
@@ -152,34 +152,37 @@ impl Database {
              FROM {schema}.events WHERE position >= $1"
         )))
         .bind(from)
-        .fetch_one(&mut self.link)
+        .fetch_one(&mut self.connection)
         .await?;
         let (requests, answer): (i64, i64) = sqlx::query_as(AssertSqlSafe(format!(
             "SELECT count(*), coalesce(avg(octet_length(answer)), 0)::bigint \
              FROM {schema}.requests WHERE first >= $1"
         )))
         .bind(from)
-        .fetch_one(&mut self.link)
+        .fetch_one(&mut self.connection)
         .await?;
-        Ok(Shape {
+        Ok(RowAverages {
             events: unsigned(events),
-            batch: per(events, commits),
-            requests: per(requests, events),
-            payload: usize::try_from(payload).unwrap_or_default(),
-            answer: usize::try_from(answer).unwrap_or_default(),
+            events_per_commit: average(events, commits),
+            requests_per_event: average(requests, events),
+            payload_bytes: usize::try_from(payload).unwrap_or_default(),
+            answer_bytes: usize::try_from(answer).unwrap_or_default(),
         })
     }
 
     /// Creates tables with the columns, checks and indexes of a service's log, but without owner,
     /// partitions or rights.
-    pub(crate) async fn make_floor(&mut self, schema: &'static str) -> Result<(), sqlx::Error> {
+    pub(crate) async fn create_floor_tables(
+        &mut self,
+        schema: &'static str,
+    ) -> Result<(), sqlx::Error> {
         let statements = AssertSqlSafe(format!(
             "DROP SCHEMA IF EXISTS floor CASCADE; CREATE SCHEMA floor; \
              CREATE TABLE floor.events (LIKE {schema}.events INCLUDING ALL); \
              CREATE TABLE floor.requests (LIKE {schema}.requests INCLUDING ALL); \
              CREATE TABLE floor.single (number bigint PRIMARY KEY, content bytea NOT NULL)"
         ));
-        sqlx::raw_sql(statements).execute(&mut self.link).await.map(|_| ())
+        sqlx::raw_sql(statements).execute(&mut self.connection).await.map(|_| ())
     }
 
     /// Writes rows as a log writes them, in one statement.
@@ -209,7 +212,7 @@ impl Database {
         .bind(vec![&rows.hash[..]; rows.requests])
         .bind(&rows.positions[..rows.requests])
         .bind(vec![&rows.answer[..]; rows.requests])
-        .execute(&mut self.link)
+        .execute(&mut self.connection)
         .await
         .map(|_| ())
     }
@@ -223,7 +226,7 @@ impl Database {
         sqlx::query("INSERT INTO floor.single VALUES ($1, $2)")
             .bind(i64::try_from(number).unwrap_or(i64::MAX))
             .bind(content)
-            .execute(&mut self.link)
+            .execute(&mut self.connection)
             .await
             .map(|_| ())
     }
@@ -234,7 +237,7 @@ pub(crate) struct Rows {
     pub(crate) positions: Vec<i64>,
     pub(crate) times: Vec<i64>,
     /// Streams of one event each, and request ids.
-    pub(crate) ids: Vec<Id>,
+    pub(crate) ids: Vec<SqlUuid>,
     pub(crate) requests: usize,
     pub(crate) payload: Vec<u8>,
     pub(crate) answer: Vec<u8>,
@@ -246,27 +249,27 @@ fn unsigned(number: i64) -> u64 {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "counts of one run stay far below 2^52")]
-fn per(count: i64, of: i64) -> f64 {
+fn average(count: i64, of: i64) -> f64 {
     if of == 0 { 0.0 } else { count as f64 / of as f64 }
 }
 
 /// An id as a `uuid`.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Id(pub(crate) [u8; 16]);
+pub(crate) struct SqlUuid(pub(crate) [u8; 16]);
 
-impl Type<Postgres> for Id {
+impl Type<Postgres> for SqlUuid {
     fn type_info() -> PgTypeInfo {
         PgTypeInfo::with_oid(Oid(2950))
     }
 }
 
-impl PgHasArrayType for Id {
+impl PgHasArrayType for SqlUuid {
     fn array_type_info() -> PgTypeInfo {
         PgTypeInfo::with_oid(Oid(2951))
     }
 }
 
-impl Encode<'_, Postgres> for Id {
+impl Encode<'_, Postgres> for SqlUuid {
     fn encode_by_ref(&self, buffer: &mut PgArgumentBuffer) -> Result<IsNull, BoxDynError> {
         buffer.extend_from_slice(&self.0);
         Ok(IsNull::No)

@@ -10,13 +10,13 @@ use primitives::TableId;
 use proto::event::v1::{Effect, Resolution};
 use serde_json::json;
 
-use crate::door::Door;
-use crate::say;
+use crate::endpoint::RoomEndpoint;
+use crate::output;
 
 #[derive(Args)]
 pub(crate) struct Options {
     #[command(flatten)]
-    door: Door,
+    door: RoomEndpoint,
     /// The table's id, or its name if only one open table has it.
     table: String,
     /// The reason, for the record.
@@ -33,39 +33,39 @@ pub(crate) async fn run(
     options: Options,
 ) -> anyhow::Result<bool> {
     let Options { door, table, reason, suspense } = options;
-    let client = door.open_as(data, (Role::Operator, "resume"))?;
+    let client = door.connect_as(data, (Role::Operator, "resume"))?;
     let table = match table.parse() {
         Ok(id) => id,
-        Err(_) => named(&client, &table).await?,
+        Err(_) => find_table(&client, &table).await?,
     };
     let view = client.get_table(table).await?;
     let resolution = if suspense { Resolution::PayToSuspense } else { Resolution::Retry };
     let answer = client.resume_table(table, resolution, &reason).await?;
-    let names = |effects: &[Effect]| effects.iter().map(stops::in_words).collect::<Vec<_>>();
+    let names = |effects: &[Effect]| effects.iter().map(stops::describe_effect).collect::<Vec<_>>();
     let (resumed, left) = (names(&answer.resumed), names(&answer.still_stopped));
     if json {
         let table = table.to_string();
         let told = json!({ "table": table, "resumed": resumed, "still_stopped": left });
-        say::line(&serde_json::to_string(&told)?);
+        output::line(&serde_json::to_string(&told)?);
         return Ok(true);
     }
     for stopped in &view.stopped {
-        say::line(&format!("had stopped: {}: {}", stopped.what, stopped.why));
+        output::line(&format!("had stopped: {}: {}", stopped.what, stopped.why));
     }
     if resumed.is_empty() {
-        say::line("the table is read again from its log");
+        output::line("the table is read again from its log");
     }
     for effect in resumed {
         let how = if suspense { "is paid to house/suspense" } else { "is tried again" };
-        say::line(&format!("{effect} {how}"));
+        output::line(&format!("{effect} {how}"));
     }
     for effect in left {
-        say::line(&format!("{effect} stays stopped: it is no payment to a player"));
+        output::line(&format!("{effect} stays stopped: it is no payment to a player"));
     }
     Ok(true)
 }
 
-async fn named(client: &client::Client, name: &str) -> anyhow::Result<TableId> {
+async fn find_table(client: &client::Client, name: &str) -> anyhow::Result<TableId> {
     let tables = client.list_tables().await.context("the tables cannot be listed")?;
     let found: Vec<_> = tables.iter().filter(|table| table.name == name).collect();
     match found[..] {

@@ -15,10 +15,10 @@ use postgres_launcher::{Environment, PostgresError, default_data_dir};
 use tonic::transport::Uri;
 
 use crate::audits;
-use crate::demo::{Demo, Pace};
-use crate::folder::Folder;
-use crate::room::{self, Plan, Room};
-use crate::say::{self, Progress};
+use crate::data_directory::DataDirectory;
+use crate::demo::{Demo, DemoOptions};
+use crate::output::{self, Progress};
+use crate::room::{self, Room, RoomOptions};
 
 #[derive(Args)]
 pub(crate) struct Options {
@@ -40,7 +40,7 @@ pub(crate) struct Options {
     thinking: Option<u64>,
     /// A witness that follows every log of this room: its address and its key, as `sabacc witness`
     /// prints them. May be given more than once.
-    #[arg(long, value_name = "URL KEY", value_parser = witness)]
+    #[arg(long, value_name = "URL KEY", value_parser = parse_witness)]
     witness: Vec<(Uri, VerifierKey)>,
     /// Fetch PostgreSQL if none is installed, without asking.
     #[arg(long, env = "SABACC_FETCH_POSTGRES")]
@@ -59,23 +59,30 @@ pub(crate) async fn run(
     signals.on_signals().context("signals cannot be listened to")?;
     chassis::memory::protect();
     // Wrong settings are reported before anything is made.
-    room::edge(options.listen)?;
+    room::public_port_config(options.listen)?;
     let environment = Environment::read();
-    let folder = Folder::create(&data.unwrap_or_else(|| default_data_dir(&environment)))?;
+    let folder = DataDirectory::create(&data.unwrap_or_else(|| default_data_dir(&environment)))?;
     let mut postgres = postgres_launcher::Options::new(folder.path(), environment);
     postgres.fetch = options.fetch_postgres;
     postgres.interactive = std::io::IsTerminal::is_terminal(&std::io::stdin());
     let unpaced = options.hands.is_some();
     let witnesses = options.witness.clone();
     let listen = options.listen;
-    let plan = Plan { folder, listen, postgres, streams: None, unpaced, witnesses };
+    let plan = RoomOptions {
+        folder,
+        listen,
+        postgres,
+        min_streams: None,
+        no_player_limits: unpaced,
+        witnesses,
+    };
     let mut room = Room::start(plan, &progress).await?;
     let outcome = tokio::select! {
         outcome = serve(&room, json, &options, (&progress, &signals)) => outcome,
         () = signals.stopping().cancelled() => Ok(true),
-        () = room.service_ended() => Err(anyhow::anyhow!("a service ended")),
-        gone = room.database_gone() => Err(anyhow::Error::new(gone)),
-        () = room.database_taken() => Err(anyhow::anyhow!(
+        () = room.until_service_ends() => Err(anyhow::anyhow!("a service ended")),
+        gone = room.until_database_gone() => Err(anyhow::Error::new(gone)),
+        () = room.until_database_taken() => Err(anyhow::anyhow!(
             "another room has this database for itself since it was away. Stop that one, or name another \
              database with DATABASE_URL"
         )),
@@ -84,12 +91,12 @@ pub(crate) async fn run(
     // error more than either.
     let outcome = match outcome {
         Err(error) if error.is::<Arc<PostgresError>>() => Err(error),
-        Err(error) => Err(room.failed_already().await.unwrap_or(error)),
+        Err(error) => Err(room.take_failure().await.unwrap_or(error)),
         fine => fine,
     };
-    progress.say("stopping: the edge first, the database last");
+    progress.print("stopping: the edge first, the database last");
     room.stop().await?;
-    progress.say("stopped");
+    progress.print("stopped");
     telemetry.flush().await;
     outcome
 }
@@ -100,45 +107,48 @@ async fn serve(
     options: &Options,
     (progress, signals): (&Progress, &Drain),
 ) -> anyhow::Result<bool> {
-    let pace = Pace { hands: options.hands, thinking: options.thinking.map(Duration::from_millis) };
+    let pace = DemoOptions {
+        hands: options.hands,
+        think_time: options.thinking.map(Duration::from_millis),
+    };
     if let Some(hands) = options.hands {
         let demo = Demo::open(room, &options.game, pace).await?;
-        progress.say(&format!("{hands} hands of {} on table {}", options.game, demo.table));
+        progress.print(&format!("{hands} hands of {} on table {}", options.game, demo.table));
         let played = demo.play_out(hands, progress).await?;
-        return audits::summary(room, &played, json, progress).await;
+        return audits::audit_run(room, &played, json, progress).await;
     }
     if !options.no_bots {
         let demo = Demo::open(room, &options.game, pace).await?;
-        progress.say(&format!("four bots play {} on table {}", options.game, demo.table));
-        hints(room, &demo);
+        progress.print(&format!("four bots play {} on table {}", options.game, demo.table));
+        print_hints(room, &demo);
         demo.keep_playing(signals.stopping(), progress).await?;
         return Ok(true);
     }
-    progress.say("no table yet: this room waits");
+    progress.print("no table yet: this room waits");
     signals.stopping().cancelled().await;
     Ok(true)
 }
 
-fn witness(text: &str) -> Result<(Uri, VerifierKey), String> {
-    LogWitnesses::witness(text).ok_or_else(|| {
+fn parse_witness(text: &str) -> Result<(Uri, VerifierKey), String> {
+    LogWitnesses::parse_witness(text).ok_or_else(|| {
         "write an http:// or https:// address, a space, and the witness's key".to_owned()
     })
 }
 
 /// Prints the next commands to try.
-fn hints(room: &Room, demo: &Demo) {
+fn print_hints(room: &Room, demo: &Demo) {
     let data = room.folder.path().display();
-    say::line("");
-    say::line("Try, in another terminal:");
-    say::line(&format!("  cargo run --release -- --data {data} watch {}", demo.table));
-    say::line(&format!("  cargo run --release -- --data {data} audit hand latest"));
-    say::line(&format!("  cargo run --release -- --data {data} audit ledger"));
-    say::line(&format!(
+    output::line("");
+    output::line("Try, in another terminal:");
+    output::line(&format!("  cargo run --release -- --data {data} watch {}", demo.table));
+    output::line(&format!("  cargo run --release -- --data {data} audit hand latest"));
+    output::line(&format!("  cargo run --release -- --data {data} audit ledger"));
+    output::line(&format!(
         "The public port speaks gRPC at {}, with reflection. Ctrl-C stops the room.",
-        room.public()
+        room.public_url()
     ));
-    say::line(&format!("A player's token, good for a day, is in {data}/keys/player.token."));
-    say::line("");
+    output::line(&format!("A player's token, good for a day, is in {data}/keys/player.token."));
+    output::line("");
 }
 
 /// Returns telemetry settings of the environment; by default only warnings reach the terminal.

@@ -4,13 +4,13 @@ use std::path::PathBuf;
 
 use anyhow::Context as _;
 use clap::Args;
-use client::checkpoints::{Checkpoints, InFolder, LookError};
-use client::{Client, Seen, TableState};
+use client::checkpoints::{CheckError, CheckpointMonitor, DirectoryStore};
+use client::{Client, TableState, WatchMessage};
 use primitives::TableId;
 use proto::table::v1::table_update::What;
 
-use crate::door::Door;
-use crate::say;
+use crate::endpoint::RoomEndpoint;
+use crate::output;
 
 #[derive(Args)]
 pub(crate) struct Options {
@@ -18,7 +18,7 @@ pub(crate) struct Options {
     #[arg(default_value = "demo")]
     table: String,
     #[command(flatten)]
-    door: Door,
+    door: RoomEndpoint,
 }
 
 pub(crate) async fn run(
@@ -27,29 +27,29 @@ pub(crate) async fn run(
     options: Options,
 ) -> anyhow::Result<bool> {
     let Options { table, door } = options;
-    let logs = door.logs(data.as_deref())?;
-    let client = door.open(data, "watch")?;
-    let table = find(&client, &table).await?;
+    let logs = door.checkpoint_monitor(data.as_deref())?;
+    let client = door.connect(data, "watch")?;
+    let table = find_table(&client, &table).await?;
     let mut watch = client.watch(table);
     let (mut state, mut chance) = (TableState::new(None), client.chance(table, None));
     let mut trusted = true;
     while let Some(seen) = watch.next().await? {
-        if is_hands_end(&seen) {
-            trusted &= stand(&logs, &client).await;
+        if is_hand_end(&seen) {
+            trusted &= logs_are_consistent(&logs, &client).await;
         }
-        if let Err(found) = chance.see(&seen) {
+        if let Err(found) = chance.apply(&seen) {
             trusted = false;
-            say::error(&found.to_string());
+            output::error(&found.to_string());
         }
         state.apply(&seen);
         match &seen {
-            Seen::Snapshot(view) if json => say::line(
+            WatchMessage::Snapshot(view) if json => output::line(
                 &serde_json::json!({
                     "table": table.to_string(), "snapshot": view.sequence, "hand": view.hand_no,
                 })
                 .to_string(),
             ),
-            Seen::Snapshot(view) => say::line(&format!(
+            WatchMessage::Snapshot(view) => output::line(&format!(
                 "{} · {} · {} seated · hand {} · sabacc pot {}",
                 view.name,
                 view.variant,
@@ -57,44 +57,44 @@ pub(crate) async fn run(
                 view.hand_no,
                 view.sabacc_pot
             )),
-            Seen::Update(update) => {
-                let Some(text) = state.tell(update) else { continue };
+            WatchMessage::Update(update) => {
+                let Some(text) = state.describe(update) else { continue };
                 if json {
                     let line = serde_json::json!({ "sequence": update.sequence, "text": text });
-                    say::line(&line.to_string());
+                    output::line(&line.to_string());
                 } else {
-                    say::line(&text);
+                    output::line(&text);
                 }
             }
-            Seen::CaughtUp => {}
+            WatchMessage::CaughtUp => {}
         }
     }
-    say::line("the table is closed");
+    output::line("the table is closed");
     Ok(trusted)
 }
 
 /// Whether no log contradicts itself. A log that cannot be asked passes.
-async fn stand(logs: &Checkpoints<InFolder>, client: &Client) -> bool {
-    let Err(found) = logs.look(client).await else { return true };
-    say::error(&found.to_string());
+async fn logs_are_consistent(logs: &CheckpointMonitor<DirectoryStore>, client: &Client) -> bool {
+    let Err(found) = logs.check(client).await else { return true };
+    output::error(&found.to_string());
     match found {
-        LookError::Contradiction(_) | LookError::Unsigned { .. } | LookError::Damaged { .. } => {
+        CheckError::Contradiction(_) | CheckError::Unsigned { .. } | CheckError::Corrupt { .. } => {
             false
         }
-        LookError::Memory { .. } | LookError::Call(_) => true,
+        CheckError::Store { .. } | CheckError::Call(_) => true,
     }
 }
 
 /// Whether a hand ended, which is when the logs' checkpoints are checked.
-fn is_hands_end(seen: &Seen) -> bool {
+fn is_hand_end(seen: &WatchMessage) -> bool {
     match seen {
-        Seen::Update(update) => matches!(update.what, Some(What::HandEnded(_))),
-        Seen::Snapshot(_) | Seen::CaughtUp => false,
+        WatchMessage::Update(update) => matches!(update.what, Some(What::HandEnded(_))),
+        WatchMessage::Snapshot(_) | WatchMessage::CaughtUp => false,
     }
 }
 
 /// Returns the table with this id, or the demo table.
-async fn find(client: &Client, named: &str) -> anyhow::Result<TableId> {
+async fn find_table(client: &Client, named: &str) -> anyhow::Result<TableId> {
     if named != "demo" {
         return named.parse().with_context(|| format!("`{named}` is no table's id"));
     }

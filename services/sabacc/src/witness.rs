@@ -21,7 +21,7 @@ use system::clock::SystemClock;
 use system::entropy::{self, SystemEntropy};
 use zeroize::Zeroizing;
 
-use crate::{folder, say, up};
+use crate::{data_directory, output, up};
 
 /// Time for accepted requests to finish at a stop.
 const GRACE: Duration = Duration::from_secs(5);
@@ -53,29 +53,29 @@ pub(crate) struct Options {
 pub(crate) async fn run(options: Options) -> anyhow::Result<bool> {
     let Options { key, name, listen, log, logs, state } = options;
     let name = KeyName::try_new(name)?;
-    let witness_key = WitnessKey::new(name, &read_or_make(&key)?);
-    let mut keys = log.iter().map(|key| parse(key)).collect::<anyhow::Result<Vec<_>>>()?;
+    let witness_key = WitnessKey::new(name, &read_or_create_key(&key)?);
+    let mut keys = log.iter().map(|key| parse_key(key)).collect::<anyhow::Result<Vec<_>>>()?;
     if let Some(path) = logs {
         let text = fs::read_to_string(&path);
         let text = text.with_context(|| format!("{} cannot be read", path.display()))?;
         let lines = text.lines().map(str::trim);
         for line in lines.filter(|line| !line.is_empty() && !line.starts_with('#')) {
-            keys.push(parse(line)?);
+            keys.push(parse_key(line)?);
         }
     }
-    say::line(&format!("{}", witness_key.public()));
+    output::line(&format!("{}", witness_key.public()));
     if keys.is_empty() {
         bail!("no log to follow: name one with --log KEY, or a room's keys.txt with --logs FILE");
     }
     let state = state.unwrap_or_else(|| key.with_added_extension("state"));
     fs::create_dir_all(&state).with_context(|| format!("{} cannot be made", state.display()))?;
-    let _alone = folder::lock_file(&state.join("lock"), (&state, "--key"))?;
+    let _alone = data_directory::lock_file(&state.join("lock"), (&state, "--key"))?;
     let witness = Arc::new(Witness::open(witness_key, keys, state)?);
     let telemetry = telemetry::start("sabacc-witness", &up::telemetry_config()?)?;
     let drain = Drain::new(GRACE);
     drain.on_signals().context("signals cannot be listened to")?;
     let bound = serve::bind(listen).await?;
-    say::line(&format!("listening at http://{}", bound.address()));
+    output::line(&format!("listening at http://{}", bound.address()));
     let desk = WitnessDesk::new(witness, Arc::new(SystemClock::new()));
     let mut server = Server::new(Limits::public(), Health::new(), drain);
     server.http1 = true;
@@ -84,15 +84,15 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<bool> {
     Ok(finished)
 }
 
-fn parse(key: &str) -> anyhow::Result<VerifierKey> {
+fn parse_key(key: &str) -> anyhow::Result<VerifierKey> {
     VerifierKey::parse(key).with_context(|| format!("`{key}` is no verifier key"))
 }
 
-fn read_or_make(path: &Path) -> anyhow::Result<[u8; 32]> {
+fn read_or_create_key(path: &Path) -> anyhow::Result<[u8; 32]> {
     if !path.exists() {
         let key = SigningKey::from_bytes(&entropy::bytes::<32>(&SystemEntropy));
         let pem = key.to_pkcs8_pem(Default::default()).expect("a fresh key can be encoded");
-        folder::write_private(path, pem.as_bytes())?;
+        data_directory::write_private(path, pem.as_bytes())?;
     }
     let pem = fs::read_to_string(path).map(Zeroizing::new);
     let pem = pem.with_context(|| format!("{} cannot be read", path.display()))?;

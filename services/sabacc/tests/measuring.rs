@@ -16,7 +16,7 @@ fn sabacc(arguments: &[&str]) -> Output {
 }
 
 /// Returns the line of JSON of a successful run.
-fn measured(arguments: &[&str]) -> Value {
+fn run_measurement(arguments: &[&str]) -> Value {
     let output = sabacc(&[arguments, &["--json"]].concat());
     let (said, complained) =
         (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
@@ -25,22 +25,22 @@ fn measured(arguments: &[&str]) -> Value {
     serde_json::from_str(&said).unwrap()
 }
 
-fn positive(value: &Value, of: &str) {
+fn check_positive(value: &Value, of: &str) {
     assert!(value.as_f64().is_some_and(|figure| figure > 0.0), "{of}: {value}");
 }
 
 /// Checks that percentiles exist and are ordered.
-fn spread(latency: &Value) {
+fn check_percentiles(latency: &Value) {
     let at = |name: &str| latency[name].as_f64().unwrap();
     let [p50, p95, p99, max] = ["p50", "p95", "p99", "max"].map(at);
     assert!(0.0 < p50 && p50 <= p95 && p95 <= p99 && p99 <= max, "{latency}");
 }
 
 /// Checks the fields that every figure of a benchmark has.
-fn figure(figure: &Value) {
-    positive(&figure["operations"], "operations");
-    positive(&figure["rate"], "rate");
-    spread(&figure["latency_ms"]);
+fn check_figure(figure: &Value) {
+    check_positive(&figure["operations"], "operations");
+    check_positive(&figure["rate"], "rate");
+    check_percentiles(&figure["latency_ms"]);
     let cpu = figure["cpu_seconds"].as_object().unwrap();
     assert!(cpu.contains_key("sabacc") && cpu.contains_key("postgresql"), "{cpu:?}");
     assert!(!figure["ratios"].as_object().unwrap().is_empty(), "{figure}");
@@ -48,7 +48,7 @@ fn figure(figure: &Value) {
 
 #[test]
 fn load_plays_measures_and_audits() {
-    let load = measured(&[
+    let load = run_measurement(&[
         "load",
         "--tables",
         "2",
@@ -62,14 +62,14 @@ fn load_plays_measures_and_audits() {
         "3",
     ]);
     assert_eq!((&load["tables"], &load["players"]), (&2.into(), &2.into()));
-    positive(&load["actions"], "actions");
-    positive(&load["actions_per_second"], "actions a second");
-    positive(&load["wal_bytes_per_action"], "write-ahead log");
-    spread(&load["latency_ms"]);
+    check_positive(&load["actions"], "actions");
+    check_positive(&load["actions_per_second"], "actions a second");
+    check_positive(&load["wal_bytes_per_action"], "write-ahead log");
+    check_percentiles(&load["latency_ms"]);
     assert!(load["hands_per_second"].is_number() && load["disk_bytes_per_action"].is_number());
     assert!(load["errors"].is_object(), "{load}");
-    positive(&load["cpu_seconds"]["sabacc"], "processor time");
-    positive(&load["cpu_seconds"]["postgresql"], "PostgreSQL's processor time");
+    check_positive(&load["cpu_seconds"]["sabacc"], "processor time");
+    check_positive(&load["cpu_seconds"]["postgresql"], "PostgreSQL's processor time");
     let audit = &load["audit"];
     let count = |name: &str| audit[name].as_u64().unwrap();
     assert!(count("ended") > 0 && count("hands") > 0 && count("hands") <= 3, "{audit}");
@@ -79,19 +79,20 @@ fn load_plays_measures_and_audits() {
 
 #[test]
 fn the_log_is_measured_beside_its_floor() {
-    let log = measured(&["bench", "log", "--seconds", "1", "--clients", "4", "--pgbench", "0"]);
+    let log =
+        run_measurement(&["bench", "log", "--seconds", "1", "--clients", "4", "--pgbench", "0"]);
     assert_eq!(log["measured"], "log");
     assert_eq!(log["yardsticks"]["pgbench"], Value::Null, "it was not asked for");
     let [append] = &log["figures"].as_array().unwrap()[..] else { panic!("one figure: {log}") };
-    figure(append);
-    positive(&append["floor"]["rate"], "the floor");
-    positive(&append["ratios"]["UNNEST"], "of the floor");
+    check_figure(append);
+    check_positive(&append["floor"]["rate"], "the floor");
+    check_positive(&append["ratios"]["UNNEST"], "of the floor");
     assert!(append["goals"][0]["reached"].is_boolean(), "{append}");
 }
 
 #[test]
 fn the_ledger_is_measured_in_every_way_there_is() {
-    let ledger = measured(&[
+    let ledger = run_measurement(&[
         "bench",
         "ledger",
         "--seconds",
@@ -108,22 +109,22 @@ fn the_ledger_is_measured_in_every_way_there_is() {
         "1",
     ]);
     let figures = ledger["figures"].as_array().unwrap();
-    figures.iter().for_each(figure);
+    figures.iter().for_each(check_figure);
     let named = |name: &str| figures.iter().find(|figure| figure["name"] == name).unwrap();
     for name in ["unary", "stream", "batch"] {
-        positive(&named(name)["cpu_seconds"]["wallet"], "the wallet's processor time");
-        positive(&named(name)["floor"]["rate"], "the floor");
-        positive(&named(name)["wal_bytes_per_operation"], "write-ahead log");
+        check_positive(&named(name)["cpu_seconds"]["wallet"], "the wallet's processor time");
+        check_positive(&named(name)["floor"]["rate"], "the floor");
+        check_positive(&named(name)["wal_bytes_per_operation"], "write-ahead log");
     }
     assert_eq!(named("batch")["operations"].as_u64().unwrap() % 20, 0, "whole batches");
     assert_eq!((&named("unary")["clients"], &named("alone")["clients"]), (&4.into(), &1.into()));
-    positive(&ledger["yardsticks"]["bare_calls"], "calls that do nothing");
-    positive(&named("unary")["ratios"]["bare calls"], "of them");
-    positive(&ledger["yardsticks"]["bare_unary_ms"], "a bare call");
-    positive(&ledger["yardsticks"]["single_commit_ms"], "a commit");
+    check_positive(&ledger["yardsticks"]["bare_calls"], "calls that do nothing");
+    check_positive(&named("unary")["ratios"]["bare calls"], "of them");
+    check_positive(&ledger["yardsticks"]["bare_unary_ms"], "a bare call");
+    check_positive(&ledger["yardsticks"]["single_commit_ms"], "a commit");
     assert_eq!(ledger["sizes"]["idle_accounts"], 2000.0);
     assert!(ledger["sizes"]["bytes_per_idle_account"].is_number(), "{ledger}");
-    positive(&ledger["sizes"]["seconds_to_be_ready_again"], "its second start");
+    check_positive(&ledger["sizes"]["seconds_to_be_ready_again"], "its second start");
     // Without pgbench there is no figure, and no goal is reached or missed.
     let (pgbench, goal) = (&ledger["yardsticks"]["pgbench"], &named("unary")["goals"][0]);
     assert_eq!(pgbench.is_null(), goal["reached"].is_null(), "{ledger}");
@@ -131,7 +132,7 @@ fn the_ledger_is_measured_in_every_way_there_is() {
 
 #[test]
 fn a_table_is_measured_at_play_and_idle() {
-    let table = measured(&[
+    let table = run_measurement(&[
         "bench",
         "table",
         "--tables",
@@ -147,9 +148,9 @@ fn a_table_is_measured_at_play_and_idle() {
         "--audit",
         "2",
     ]);
-    figure(&table["figures"][0]);
+    check_figure(&table["figures"][0]);
     assert!(table["sizes"]["bytes_per_idle_table"].is_number(), "{table}");
-    positive(&table["sizes"]["hands_audited"], "hands that were audited");
+    check_positive(&table["sizes"]["hands_audited"], "hands that were audited");
     assert!(table["sizes"]["errors"].is_number(), "{table}");
     assert_eq!(table["passed"], true, "what was played was audited");
 }

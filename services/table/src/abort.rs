@@ -20,10 +20,10 @@ use primitives::{SeatNo, StreamId};
 use proto::event::v1 as pb;
 use wire::Recorded;
 
-use crate::debt::{self, Debt};
-use crate::entropy::{Due, Now};
-use crate::pay::{Broken, Paid};
-use crate::play::{Fault, Play, Stage};
+use crate::effect_calls::{Batch, Inconsistency};
+use crate::effects::{self, Effect};
+use crate::entropy::{EntropyStep, Timing};
+use crate::hand_in_play::{DealerFault, HandInPlay, HandStage};
 use crate::proof::Faces;
 use crate::stops;
 use crate::table::{Closing, Table};
@@ -31,11 +31,16 @@ use crate::table::{Closing, Table};
 type Events = Vec<(StreamId, Recorded)>;
 
 /// Burns the hand number, because seats have committed to entropy and withheld it.
-pub fn burnt(table: &Table, play: &Play, now: &Now) -> Result<Paid, Broken> {
-    let sealing = table.sealing().ok_or_else(|| Broken("the hand is not open".to_owned()))?;
-    let due = sealing.due(table.promises_of(play.hand_no), now, table.config.entropy_time());
-    let Due::Burn(silent) = due else {
-        return Err(Broken("nobody has withheld anything".to_owned()));
+pub fn burn_hand(table: &Table, play: &HandInPlay, now: &Timing) -> Result<Batch, Inconsistency> {
+    let sealing =
+        table.entropy_round().ok_or_else(|| Inconsistency("the hand is not open".to_owned()))?;
+    let due = sealing.next_step(
+        table.seat_commitments_of(play.hand_no),
+        now,
+        table.config.entropy_time(),
+    );
+    let EntropyStep::Burn(silent) = due else {
+        return Err(Inconsistency("nobody has withheld anything".to_owned()));
     };
     let numbers: Vec<u32> = silent.iter().map(|seat| u32::from(seat.get())).collect();
     let words: Vec<String> = silent.iter().map(ToString::to_string).collect();
@@ -45,73 +50,85 @@ pub fn burnt(table: &Table, play: &Play, now: &Now) -> Result<Paid, Broken> {
         sealing.deadline
     );
     let mut events = Events::new();
-    end(table, play, (pb::AtFault::Seat, numbers, &evidence), &mut events);
+    push_abort(table, play, (pb::AtFault::Seat, numbers, &evidence), &mut events);
     for seat in silent {
-        events.extend(sits_out(table, seat, "withheld"));
+        events.extend(sit_out_event(table, seat, "withheld"));
     }
-    Ok(Paid { events, faces: Faces::new() })
+    Ok(Batch { events, faces: Faces::new() })
 }
 
 /// Aborts the hand because the dealer was silent for too long, or for the fault that its recovery
 /// found.
-pub fn abandoned(table: &Table, play: &Play, now: &Now) -> Result<Paid, Broken> {
-    match &play.fault {
-        Some(Fault::Contradicted(evidence)) => return Ok(contradicted(table, play, evidence)),
-        Some(Fault::Silent(evidence)) => return Ok(silent(table, play, evidence)),
+pub fn abandon_hand(
+    table: &Table,
+    play: &HandInPlay,
+    now: &Timing,
+) -> Result<Batch, Inconsistency> {
+    match &play.dealer_fault {
+        Some(DealerFault::Contradicted(evidence)) => {
+            return Ok(dealer_contradicted(table, play, evidence));
+        }
+        Some(DealerFault::Silent(evidence)) => return Ok(dealer_silent(table, play, evidence)),
         None => {}
     }
-    let (what, since) = debt::of_the_dealer(table, play)
-        .ok_or_else(|| Broken("nothing is owed by the dealer".to_owned()))?;
-    let waited = now.at.since(since.max(now.since)).as_secs();
+    let (what, since) = effects::awaited_from_dealer(table, play)
+        .ok_or_else(|| Inconsistency("nothing is owed by the dealer".to_owned()))?;
+    let waited = now.at.since(since.max(now.listening_since)).as_secs();
     let evidence =
         format!("{what} is owed since {since}, and the dealer has not given it for {waited} s");
-    Ok(silent(table, play, &evidence))
+    Ok(dealer_silent(table, play, &evidence))
 }
 
-fn silent(table: &Table, play: &Play, evidence: &str) -> Paid {
+fn dealer_silent(table: &Table, play: &HandInPlay, evidence: &str) -> Batch {
     let mut events = Events::new();
-    end(table, play, (pb::AtFault::Dealer, Vec::new(), evidence), &mut events);
-    Paid { events, faces: Faces::new() }
+    push_abort(table, play, (pb::AtFault::Dealer, Vec::new(), evidence), &mut events);
+    Batch { events, faces: Faces::new() }
 }
 
 /// Aborts the hand and closes the table, because the dealer contradicts itself or its commitment.
-pub fn contradicted(table: &Table, play: &Play, evidence: &str) -> Paid {
+pub fn dealer_contradicted(table: &Table, play: &HandInPlay, evidence: &str) -> Batch {
     let mut events = Events::new();
-    by_the_dealer(table, play, evidence, &mut events);
-    Paid { events, faces: Faces::new() }
+    push_dealer_contradiction(table, play, evidence, &mut events);
+    Batch { events, faces: Faces::new() }
 }
 
 /// Adds the events that abort the hand and close the table, because the dealer contradicts itself
 /// or its commitment.
-pub fn by_the_dealer(table: &Table, play: &Play, evidence: &str, events: &mut Events) {
-    end(table, play, (pb::AtFault::Dealer, Vec::new(), evidence), events);
-    disabled(table, events);
+pub fn push_dealer_contradiction(
+    table: &Table,
+    play: &HandInPlay,
+    evidence: &str,
+    events: &mut Events,
+) {
+    push_abort(table, play, (pb::AtFault::Dealer, Vec::new(), evidence), events);
+    push_close(table, events);
 }
 
 /// Whether an operator may void the hand, because no credit can have moved for it. The transfer of
 /// a settled hand is not asked for while its seed is awaited, and has not moved where the wallet
 /// has refused it.
 #[must_use]
-pub fn may_be_void(table: &Table, play: &Play) -> bool {
+pub fn can_be_voided(table: &Table, play: &HandInPlay) -> bool {
     let hand_no = play.hand_no;
-    let refused = || table.stops.get(&Debt::Post { hand_no }).is_some_and(stops::was_judged);
+    let refused =
+        || table.stops.get(&Effect::Post { hand_no }).is_some_and(stops::was_refused_by_wallet);
     let gone_on = table.hand.as_ref().is_none_or(|hand| hand.posted || hand.finished);
     match play.stage {
-        Stage::Opened | Stage::Playing => true,
-        Stage::Settled => !gone_on && (debt::waits_for_seed(table, play) || refused()),
+        HandStage::Opened | HandStage::Playing => true,
+        HandStage::Settled => !gone_on && (effects::waits_for_seed(table, play) || refused()),
     }
 }
 
 /// Events of an operator's voiding of the hand.
-pub fn void(table: &Table, play: &Play, reason: &str) -> Events {
+pub fn void_hand(table: &Table, play: &HandInPlay, reason: &str) -> Events {
     let mut events = Events::new();
-    end(table, play, (pb::AtFault::Operator, Vec::new(), reason), &mut events);
+    push_abort(table, play, (pb::AtFault::Operator, Vec::new(), reason), &mut events);
     events
 }
 
 /// Closes the table, unless that was asked for already: no further hand starts, and everybody is
 /// paid out.
-pub fn disabled(table: &Table, events: &mut Events) {
+pub fn push_close(table: &Table, events: &mut Events) {
     if table.closing == Closing::Open {
         events.push((table.id.into(), pb::CloseAsked {}.into()));
     }
@@ -119,16 +136,16 @@ pub fn disabled(table: &Table, events: &mut Events) {
 
 /// Event after which a seat is no longer dealt in; `None` where it sits out already.
 #[must_use]
-pub fn sits_out(table: &Table, seat: SeatNo, why: &str) -> Option<(StreamId, Recorded)> {
+pub fn sit_out_event(table: &Table, seat: SeatNo, why: &str) -> Option<(StreamId, Recorded)> {
     table.seats.get(&seat).filter(|seat| !seat.sitting_out)?;
     let changed =
         pb::SitOutChanged { seat: u32::from(seat.get()), sitting_out: true, why: why.to_owned() };
     Some((table.id.into(), changed.into()))
 }
 
-fn end(
+fn push_abort(
     table: &Table,
-    play: &Play,
+    play: &HandInPlay,
     (at_fault, seats, evidence): (pb::AtFault, Vec<u32>, &str),
     events: &mut Events,
 ) {
@@ -143,7 +160,7 @@ fn end(
         carried_pot: play.opened.carried_pot,
         sabacc_paid: vec![0; play.opened.roster.len()],
         sabacc_won: false,
-        misses: table.misses(&play.opened),
+        misses: table.missed_clocks(&play.opened),
         aborted: true,
     };
     events.push((table.id.into(), finished.into()));

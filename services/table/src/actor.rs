@@ -22,48 +22,48 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tracing::Instrument as _;
-use wire::{Recorded, Refused, refused, status};
+use wire::{ApiRefusal, Recorded, api_refusal, status};
 
-use crate::backlog::Backlog;
+use crate::backlog::BacklogReceiver;
 use crate::bounds::Bounds;
-use crate::debt::Debt;
-use crate::deeds::Deed;
-use crate::house::Closed;
-use crate::lateness::{Lateness, Measured};
-use crate::pay::Paid;
-use crate::peers::{Failure, Peers, Reply};
+use crate::commands::Command;
+use crate::effect_calls::Batch;
+use crate::effects::Effect;
+use crate::peers::{CallFailure, Peers, Reply};
 use crate::people::directory::Directory;
 use crate::plan::Plan;
 use crate::proof::Faces;
-use crate::publish::{Past, Publisher};
+use crate::publish::{PublishedEvent, Publisher};
 use crate::receipt::ReceiptKey;
-use crate::state::State;
+use crate::registry::ClosedTable;
+use crate::room_delay::{DelayWindow, RoomDelay};
+use crate::state::TableState;
 use author::Author;
-use paying::Over;
-use repeats::{Asked, Waiting};
+use effects::PassedDeadline;
+use repeats::{LookupOutcome, WaitingBuyIn};
 
 mod author;
 mod clock;
+mod commands;
 mod confirm;
+mod effects;
 mod ending;
-mod looks;
-mod orders;
-mod paying;
+mod queries;
 mod repeats;
 #[cfg(test)]
 mod tests;
 
 /// Commands that wait while an append is in flight; more are refused at once.
-const DEFERRED: usize = 64;
+const MAX_DEFERRED: usize = 64;
 
 /// Message to a table's task.
-pub enum Command {
-    Look(Look),
-    Do(Box<Order>),
+pub enum TableMessage {
+    Query(Query),
+    Command(Box<CommandRequest>),
 }
 
 /// Read-only request, answered from the table's current state.
-pub enum Look {
+pub enum Query {
     View {
         viewer: Option<PlayerId>,
         /// Includes the reason of every stopped effect.
@@ -77,7 +77,7 @@ pub enum Look {
     Watch {
         viewer: Option<PlayerId>,
         resume: Option<u64>,
-        reply: oneshot::Sender<Watched>,
+        reply: oneshot::Sender<WatchStart>,
     },
     /// Simulates a bug of this program.
     #[cfg(test)]
@@ -85,11 +85,11 @@ pub enum Look {
 }
 
 /// First messages for a viewer, and the channel with those that follow.
-pub type Watched = Result<(Vec<pb::WatchTableResponse>, Backlog), Refused>;
+pub type WatchStart = Result<(Vec<pb::WatchTableResponse>, BacklogReceiver), ApiRefusal>;
 
 /// A command with its caller, its request id and the channel for its answer.
-pub struct Order {
-    pub deed: Deed,
+pub struct CommandRequest {
+    pub command: Command,
     pub player: Option<PlayerId>,
     pub request: RequestId,
     /// SHA-256 of the request's content.
@@ -100,12 +100,12 @@ pub struct Order {
     pub arrived: UnixMicros,
     pub span: tracing::Span,
     /// Channel for the encoded answer.
-    pub reply: oneshot::Sender<Result<Vec<u8>, Refused>>,
+    pub reply: oneshot::Sender<Result<Vec<u8>, ApiRefusal>>,
 }
 
 /// Dependencies that all tables share.
 #[derive(Clone)]
-pub struct Surroundings {
+pub struct Dependencies {
     pub log: Log,
     pub peers: Peers,
     pub clock: Arc<dyn Clock>,
@@ -113,168 +113,168 @@ pub struct Surroundings {
     pub notary: Notary,
     pub directory: Directory,
     /// Signs receipts.
-    pub key: Arc<ReceiptKey>,
+    pub receipt_key: Arc<ReceiptKey>,
     /// Time for which the dealer may be silent before a hand is aborted.
-    pub patience: Duration,
+    pub dealer_timeout: Duration,
     /// Time for which a silent owner keeps the log.
     pub lease: Duration,
     /// Delay of the room.
-    pub lateness: Arc<Lateness>,
+    pub room_delay: Arc<RoomDelay>,
     pub bounds: Arc<Bounds>,
 }
 
 /// State and dependencies of a table's task.
 pub struct Actor {
-    state: State,
+    state: TableState,
     log: Log,
     peers: Peers,
     clock: Arc<dyn Clock>,
     notary: Notary,
-    key: Arc<ReceiptKey>,
-    patience: Duration,
+    receipt_key: Arc<ReceiptKey>,
+    dealer_timeout: Duration,
     lease: Duration,
     /// Instant of the last confirmation by the store that this process owns the log.
-    confirmed: Option<Instant>,
-    lateness: Arc<Lateness>,
+    ownership_confirmed_at: Option<Instant>,
+    room_delay: Arc<RoomDelay>,
     /// Delay that requests met at this table.
-    own: Measured,
+    own_delay: DelayWindow,
     /// Number of messages taken so far.
-    judged: usize,
+    messages_taken: usize,
     /// For each passed deadline, the count of messages that is reached before it has its effect.
-    judged_first: BTreeMap<Over, usize>,
+    take_first: BTreeMap<PassedDeadline, usize>,
     /// Time since which the table has been listening without a break.
-    since: UnixMicros,
+    listening_since: UnixMicros,
     /// Time of the wallet's last report on the standing of idle players.
-    checked: UnixMicros,
+    standing_checked_at: UnixMicros,
     publisher: Publisher,
     /// Display names of players, and the tables at which they sit.
     directory: Directory,
-    paying: JoinSet<Returned>,
-    busy: BTreeSet<Debt>,
+    effect_calls: JoinSet<EffectReply>,
+    effects_in_flight: BTreeSet<Effect>,
     /// Next try of each failed effect, and the number of its tries so far.
-    later: BTreeMap<Debt, (UnixMicros, u32)>,
-    waiting: Vec<Waiting>,
+    retries: BTreeMap<Effect, (UnixMicros, u32)>,
+    waiting_buy_ins: Vec<WaitingBuyIn>,
     /// Lookups of requests in the store, and their keys.
-    asking: JoinSet<Asked>,
-    asked_for: BTreeSet<RequestKey>,
+    lookups: JoinSet<LookupOutcome>,
+    lookup_keys: BTreeSet<RequestKey>,
     bounds: Arc<Bounds>,
     /// Time since which the log takes nothing.
-    outage: Option<UnixMicros>,
+    outage_since: Option<UnixMicros>,
     /// Time since which the log took nothing, once it takes entries again. The running clock gets
     /// that time back.
-    lost_time: Option<UnixMicros>,
+    lost_since: Option<UnixMicros>,
     /// Total steps of the clock that this table has followed, in microseconds.
-    stepped: i64,
+    followed_steps: i64,
     /// Microseconds by which the clock was stepped since the last record about the running clock.
     /// The deadline, `outage` and `lost_time` are in time before these steps.
-    set_by: i64,
+    unrecorded_steps: i64,
     /// Time and reason of a contradiction between memory and log. Nothing moves until the table is
     /// read again.
-    broken: Option<(UnixMicros, String)>,
+    suspended: Option<(UnixMicros, String)>,
     /// Whether the table is closed, for listings of tables.
     closed: Arc<AtomicBool>,
-    commands: mpsc::Receiver<Command>,
+    messages: mpsc::Receiver<TableMessage>,
     /// Commands that arrived while an append was in flight.
-    deferred: VecDeque<Box<Order>>,
+    deferred: VecDeque<Box<CommandRequest>>,
 }
 
 /// Result of a call for an effect, with the span that it was made in.
-struct Returned {
-    debt: Debt,
+struct EffectReply {
+    effect: Effect,
     plan: Option<Plan>,
-    reply: Result<Reply, Failure>,
+    reply: Result<Reply, CallFailure>,
     span: tracing::Span,
 }
 
 /// Reason why a table's task ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ended {
+pub enum TaskEnd {
     /// The table is closed and has no pending effects.
-    Closed(Closed),
+    Closed(ClosedTable),
     /// An operator has the table read again from its log.
-    ReadAgain,
+    Reload,
     /// All senders are gone: the registry is closing.
     Dropped,
     /// This process has lost the log, so its memory is stale.
-    Lost,
+    LogLost,
 }
 
 impl Actor {
     /// Builds the task of a table. `past` are the events that viewers may be sent again.
     #[must_use]
     pub fn new(
-        (state, past): (State, Vec<Past>),
-        surroundings: Surroundings,
-        commands: mpsc::Receiver<Command>,
+        (state, past): (TableState, Vec<PublishedEvent>),
+        dependencies: Dependencies,
+        commands: mpsc::Receiver<TableMessage>,
     ) -> Actor {
-        let Surroundings {
+        let Dependencies {
             log,
             peers,
             clock,
             notary,
             directory,
-            key,
-            patience,
+            receipt_key: key,
+            dealer_timeout: patience,
             lease,
-            lateness,
+            room_delay: lateness,
             bounds,
-        } = surroundings;
+        } = dependencies;
         let mut publisher = Publisher::new(state.table.id, directory.clone());
         for past in past {
             publisher.remember(past);
         }
-        let (since, stepped) = (clock.now(), clock.stepped());
+        let (since, stepped) = (clock.now(), clock.total_step_micros());
         Actor {
             state,
             log,
             peers,
             clock,
             notary,
-            key,
-            patience,
+            receipt_key: key,
+            dealer_timeout: patience,
             lease,
-            confirmed: None,
-            lateness,
-            own: Measured::default(),
-            judged: 0,
-            judged_first: BTreeMap::new(),
-            since,
-            checked: since,
+            ownership_confirmed_at: None,
+            room_delay: lateness,
+            own_delay: DelayWindow::default(),
+            messages_taken: 0,
+            take_first: BTreeMap::new(),
+            listening_since: since,
+            standing_checked_at: since,
             publisher,
             directory,
-            paying: JoinSet::new(),
-            busy: BTreeSet::new(),
-            later: BTreeMap::new(),
-            waiting: Vec::new(),
-            asking: JoinSet::new(),
-            asked_for: BTreeSet::new(),
+            effect_calls: JoinSet::new(),
+            effects_in_flight: BTreeSet::new(),
+            retries: BTreeMap::new(),
+            waiting_buy_ins: Vec::new(),
+            lookups: JoinSet::new(),
+            lookup_keys: BTreeSet::new(),
             bounds,
-            outage: None,
-            lost_time: None,
-            stepped,
-            set_by: 0,
-            broken: None,
+            outage_since: None,
+            lost_since: None,
+            followed_steps: stepped,
+            unrecorded_steps: 0,
+            suspended: None,
             closed: Arc::default(),
-            commands,
+            messages: commands,
             deferred: VecDeque::new(),
         }
     }
 
     /// Runs the table until all senders are gone or the log is lost.
-    pub async fn run(&mut self) -> Ended {
-        if self.resume_clock().await == Err(Ended::Lost) {
-            return Ended::Lost;
+    pub async fn run(&mut self) -> TaskEnd {
+        if self.resume_clock().await == Err(TaskEnd::LogLost) {
+            return TaskEnd::LogLost;
         }
         loop {
             if let Err(ended) = self.follow_clock().await {
                 return ended;
             }
-            let wake = match self.pay_debts().await {
+            let wake = match self.run_effects().await {
                 Ok(wake) => wake,
                 Err(ended) => return ended,
             };
-            if wake.is_none() && self.asking.is_empty() && self.is_over() {
-                return Ended::Closed(Closed::of(&self.state.table));
+            if wake.is_none() && self.lookups.is_empty() && self.is_over() {
+                return TaskEnd::Closed(ClosedTable::of(&self.state.table));
             }
             let clock = Arc::clone(&self.clock);
             let sleep = async move {
@@ -286,63 +286,63 @@ impl Actor {
             let stopped = self.log.stopped();
             let step = tokio::select! {
                 biased;
-                () = stopped.cancelled() => Err(Ended::Lost),
-                Some(paid) = self.paying.join_next() => match paid {
-                    Ok(Returned { debt, plan, reply, span }) => {
-                        self.paid(debt, plan, reply).instrument(span).await
+                () = stopped.cancelled() => Err(TaskEnd::LogLost),
+                Some(batch) = self.effect_calls.join_next() => match batch {
+                    Ok(EffectReply { effect, plan, reply, span }) => {
+                        self.conclude_effect(effect, plan, reply).instrument(span).await
                     }
                     Err(error) => {
-                        self.break_down(&format!("paying a debt failed: {error}"));
+                        self.suspend(&format!("paying a debt failed: {error}"));
                         Ok(())
                     }
                 },
-                Some(Ok(asked)) = self.asking.join_next() => self.asked(asked).await,
+                Some(Ok(asked)) = self.lookups.join_next() => self.finish_lookup(asked).await,
                 // Taken in the poll itself, so that no command is lost when another branch wins.
                 Some(order) = poll_fn(|_| Poll::Ready(self.deferred.pop_front())) => {
-                    self.command(Command::Do(order)).await
+                    self.receive(TableMessage::Command(order)).await
                 }
-                command = self.commands.recv() => match command {
-                    Some(command) => self.command(command).await,
-                    None => Err(Ended::Dropped),
+                command = self.messages.recv() => match command {
+                    Some(command) => self.receive(command).await,
+                    None => Err(TaskEnd::Dropped),
                 },
                 () = sleep => Ok(()),
             };
             // Not a branch of the select, so that no other branch can hold a clock up, however
             // often it fires.
             let step = match step {
-                Ok(()) if self.has_run_out() => self.tick().await,
+                Ok(()) if self.clock_has_run_out() => self.decide_by_clock().await,
                 Ok(()) | Err(_) => step,
             };
             let step = match step {
-                Ok(()) => self.make_up_lost_time().await,
+                Ok(()) => self.restore_lost_time().await,
                 Err(ended) => Err(ended),
             };
             if let Err(ended) = step {
                 let reason = pb::EndReason::ServerStopping;
-                self.publisher.end(reason, self.state.table.sequence);
+                self.publisher.end_streams(reason, self.state.table.sequence);
                 return ended;
             }
         }
     }
 
-    async fn command(&mut self, command: Command) -> Result<(), Ended> {
-        self.judged = self.judged.wrapping_add(1);
+    async fn receive(&mut self, command: TableMessage) -> Result<(), TaskEnd> {
+        self.messages_taken = self.messages_taken.wrapping_add(1);
         match command {
-            Command::Look(look) => {
-                self.look(look);
+            TableMessage::Query(look) => {
+                self.answer_query(look);
                 Ok(())
             }
-            Command::Do(order) => {
+            TableMessage::Command(order) => {
                 self.follow_clock().await?;
                 let span = order.span.clone();
-                self.order(*order).instrument(span).await
+                self.take_command(*order).instrument(span).await
             }
         }
     }
 
     /// Waits for the log. Read-only requests are answered meanwhile from the durable state, so that
     /// a slow disk or a lost database keeps nobody from seeing the table. Commands wait.
-    async fn written(&mut self, entry: Entry) -> Result<Receipt, AppendError> {
+    async fn wait_for_append(&mut self, entry: Entry) -> Result<Receipt, AppendError> {
         let log = self.log.clone();
         let began = self.clock.now();
         let mut appending = pin!(log.append(entry));
@@ -351,17 +351,17 @@ impl Actor {
                 biased;
                 outcome = &mut appending => {
                     let now = self.clock.now();
-                    self.lateness.observe(now.since(began), now);
+                    self.room_delay.observe(now.since(began), now);
                     return outcome;
                 }
-                Some(command) = self.commands.recv() => match command {
-                    Command::Look(look) => self.look(look),
-                    Command::Do(order) if self.deferred.len() < DEFERRED => {
+                Some(command) = self.messages.recv() => match command {
+                    TableMessage::Query(look) => self.answer_query(look),
+                    TableMessage::Command(order) if self.deferred.len() < MAX_DEFERRED => {
                         self.deferred.push_back(order);
                     }
-                    Command::Do(order) => {
+                    TableMessage::Command(order) => {
                         let message = "this table has too much to do: try again in a moment";
-                        let _ = order.reply.send(Err(refused(ErrorReason::Overloaded, message)));
+                        let _ = order.reply.send(Err(api_refusal(ErrorReason::Overloaded, message)));
                     }
                 },
             }
@@ -370,55 +370,59 @@ impl Actor {
 
     /// Appends a batch, then moves the state and sends updates. The inner error means that nothing
     /// was recorded.
-    async fn append(&mut self, paid: Paid, by: Author) -> Result<Result<Receipt, Refused>, Ended> {
-        let Paid { events, faces } = paid;
+    async fn append(
+        &mut self,
+        batch: Batch,
+        by: Author,
+    ) -> Result<Result<Receipt, ApiRefusal>, TaskEnd> {
+        let Batch { events, faces } = batch;
         let entry = Entry {
-            events: events.iter().map(|(stream, event)| event.on(*stream)).collect(),
+            events: events.iter().map(|(stream, event)| event.on_stream(*stream)).collect(),
             request: by.request,
             actor: by.actor,
             trace: by.trace,
         };
-        let receipt = match self.written(entry).await {
+        let receipt = match self.wait_for_append(entry).await {
             Ok(receipt) => receipt,
-            Err(AppendError::Lost) => return Err(Ended::Lost),
+            Err(AppendError::Lost) => return Err(TaskEnd::LogLost),
             Err(AppendError::Duplicate { .. }) => return Ok(Err(status::request_id_reused())),
-            Err(AppendError::Full) => {
+            Err(AppendError::QueueFull) => {
                 let message = "too much is being written: try again in a moment";
-                return Ok(Err(refused(ErrorReason::Overloaded, message)));
+                return Ok(Err(api_refusal(ErrorReason::Overloaded, message)));
             }
             Err(AppendError::Unavailable { .. }) => {
-                return Ok(Err(self.unheard("the database cannot be reached")));
+                return Ok(Err(self.log_unavailable("the database cannot be reached")));
             }
-            Err(AppendError::Clock(off)) => return Ok(Err(self.unheard(&off.to_string()))),
+            Err(AppendError::Clock(off)) => return Ok(Err(self.log_unavailable(&off.to_string()))),
             Err(
                 error @ (AppendError::TooLarge { .. }
                 | AppendError::Empty
                 | AppendError::Misplaced { .. }
-                | AppendError::Twice { .. }),
+                | AppendError::DuplicateInGroup { .. }),
             ) => {
-                self.break_down(&error.to_string());
-                return Ok(Err(refused(ErrorReason::Corrupt, error.to_string())));
+                self.suspend(&error.to_string());
+                return Ok(Err(api_refusal(ErrorReason::Corrupt, error.to_string())));
             }
         };
-        self.lost_time = self.lost_time.or(self.outage.take());
-        if self.lost_time.is_none() {
+        self.lost_since = self.lost_since.or(self.outage_since.take());
+        if self.lost_since.is_none() {
             // Times that are recorded now are in the clock's current time.
-            self.set_by = self.set_by.max(0);
+            self.unrecorded_steps = self.unrecorded_steps.max(0);
         }
         for (stream, event) in &events {
             self.apply((*stream, event), &faces, receipt.recorded_at);
             if matches!(event, Recorded::HandFinished(_)) {
-                self.notary.hurry();
+                self.notary.request_signature();
             }
         }
         Ok(Ok(receipt))
     }
 
     /// Notes that the log takes nothing, so that nobody could be heard; returns the refusal.
-    fn unheard(&mut self, why: &str) -> Refused {
-        self.since = self.clock.now();
-        let since = self.time();
-        self.outage.get_or_insert(since);
+    fn log_unavailable(&mut self, why: &str) -> ApiRefusal {
+        self.listening_since = self.clock.now();
+        let since = self.time_before_steps();
+        self.outage_since.get_or_insert(since);
         status::unavailable(why)
     }
 
@@ -433,26 +437,26 @@ impl Actor {
             tracing::error!(%table, why, "something has stopped at a table: see `sabacc resume`");
         }
         let before = self.state.play.as_ref().map(|play| play.replay.hand.clone());
-        self.directory.moves(&self.state.table, event);
+        self.directory.follow(&self.state.table, event);
         match self.state.apply((stream, event), faces, at) {
             Ok(Some(kind)) => {
-                let past = Past { sequence: self.state.table.sequence, at, kind };
+                let past = PublishedEvent { sequence: self.state.table.sequence, at, kind };
                 let closed = matches!(event, Recorded::TableClosed(_));
                 self.publisher.publish(past, before.as_ref(), self.state.play.as_ref());
                 if closed {
                     self.closed.store(true, Ordering::Relaxed);
                     let sequence = self.state.table.sequence;
-                    self.publisher.end(pb::EndReason::TableClosed, sequence);
+                    self.publisher.end_streams(pb::EndReason::TableClosed, sequence);
                 }
             }
             Ok(None) => {}
-            Err(broken) => self.break_down(&broken.0),
+            Err(broken) => self.suspend(&broken.0),
         }
     }
 
     /// Stops all changes until an operator has the table read again. It can still be watched.
-    pub(crate) fn break_down(&mut self, why: &str) {
+    pub(crate) fn suspend(&mut self, why: &str) {
         tracing::error!(table = %self.state.table.id, why, "the table waits for an operator: see `sabacc resume`");
-        self.broken = Some((self.clock.now(), why.to_owned()));
+        self.suspended = Some((self.clock.now(), why.to_owned()));
     }
 }

@@ -1,8 +1,8 @@
 //! gRPC API of the tables: parses a request, sends it to its table, and returns the answer.
 
-mod follow;
 mod people;
 mod play;
+mod watch_stream;
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -23,142 +23,147 @@ use system::clock::Clock as _;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 use tonic::{Request, Response, Status, Streaming};
-use wire::{Refused, field, refused, status};
+use wire::{ApiRefusal, api_refusal, field, status};
 
-use crate::actor::{Command, Look, Order};
-use crate::deeds::{Deed, Funds};
-use crate::house::{House, Opening};
-use crate::lateness;
-use crate::pay::digest;
+use crate::actor::{CommandRequest, Query, TableMessage};
+use crate::commands::{Command, Funds};
+use crate::effect_calls::request_digest;
 use crate::publish;
+use crate::registry::{CreateTable, TableRegistry};
+use crate::room_delay;
 use crate::stops::Resume;
 
-use follow::{CLOCK, Following};
+use watch_stream::{CLOCK, WatchStream};
 
 pub use people::PeopleApi;
 
 /// Header with the time at which a request arrived at the edge, in microseconds since 1970; see
 /// [`lateness::arrived`].
-const RECEIVED: &str = "x-sabacc-received";
+const ARRIVAL_HEADER: &str = "x-sabacc-received";
 
 /// Time for which a list waits for one table.
-const SUMMARY: Duration = Duration::from_millis(500);
+const SUMMARY_TIMEOUT: Duration = Duration::from_millis(500);
 /// Tables on a page by default, and at most.
-const PAGE: (usize, usize) = (100, 500);
+const PAGE_SIZES: (usize, usize) = (100, 500);
 
 /// `TableService` over the registry that this process owns at the moment.
 pub struct Api {
-    house: watch::Receiver<Option<Arc<House>>>,
+    registry: watch::Receiver<Option<Arc<TableRegistry>>>,
     stopping: CancellationToken,
     /// Limits the decisions of each player over streams. Their unary calls are limited at the edge.
-    rate: Arc<RateLimiter<String>>,
+    decision_limiter: Arc<RateLimiter<String>>,
 }
 
 impl Api {
     #[must_use]
     pub fn service(
-        house: watch::Receiver<Option<Arc<House>>>,
+        house: watch::Receiver<Option<Arc<TableRegistry>>>,
         stopping: CancellationToken,
     ) -> TableServiceServer<Api> {
-        let rate = Arc::new(RateLimiter::new(play::DECISIONS));
-        TableServiceServer::new(Api { house, stopping, rate })
+        let rate = Arc::new(RateLimiter::new(play::DECISIONS_PER_SECOND));
+        TableServiceServer::new(Api { registry: house, stopping, decision_limiter: rate })
     }
 
-    fn house(&self) -> Result<Arc<House>, Refused> {
-        let house = self.house.borrow().clone();
-        house.ok_or_else(|| status::unavailable("the tables are just being taken up"))
+    fn registry(&self) -> Result<Arc<TableRegistry>, ApiRefusal> {
+        let registry = self.registry.borrow().clone();
+        registry.ok_or_else(|| status::unavailable("the tables are just being taken up"))
     }
 
-    async fn table(&self, table_id: &[u8]) -> Result<mpsc::Sender<Command>, Refused> {
-        self.house()?.table(field::table_id(table_id)?).await
+    async fn table(&self, table_id: &[u8]) -> Result<mpsc::Sender<TableMessage>, ApiRefusal> {
+        self.registry()?.table(field::table_id(table_id)?).await
     }
 
     /// Runs a command and waits until it is done.
-    async fn order<A: Message + Default>(
+    async fn run_command<A: Message + Default>(
         &self,
         (method, request_id, table_id): (&str, &[u8], &[u8]),
         caller: &Caller,
-        (content, deed): (&impl Message, Deed),
+        (content, deed): (&impl Message, Command),
     ) -> Result<Response<A>, Status> {
-        let house = self.house()?;
+        let house = self.registry()?;
         let request = house.bounds().request_id(&caller.actor, request_id, CLOCK.now())?;
         let table = house.table(field::table_id(table_id)?).await?;
-        let digest = digest(method, &caller.actor, content);
+        let digest = request_digest(method, &caller.actor, content);
         let trace = chassis::telemetry::trace_id();
-        let what = Asked { request, digest, deed, arrived: caller.arrived, trace };
-        let answer = order(&table, caller, what)?;
-        Ok(Response::new(read(&answer.await.map_err(|_| gone())??)?))
+        let what = ParsedCommand { request, digest, command: deed, arrived: caller.arrived, trace };
+        let answer = send_command(&table, caller, what)?;
+        Ok(Response::new(decode_answer(&answer.await.map_err(|_| table_unavailable())??)?))
     }
 
     /// The wallet's word on a player with a new request; `None` for a repeat, which gets its first
     /// answer.
-    async fn found(
+    async fn player_standing(
         &self,
         caller: &Caller,
         request_id: &[u8],
         table_id: &[u8],
-    ) -> Result<Option<PlayerStanding>, Refused> {
-        let (house, request) = (self.house()?, field::request_id(request_id)?);
-        match caller.player.filter(|_| !house.is_answered(&caller.actor, request)) {
-            Some(player) => house.standing(field::table_id(table_id)?, player).await.map(Some),
+    ) -> Result<Option<PlayerStanding>, ApiRefusal> {
+        let (registry, request) = (self.registry()?, field::request_id(request_id)?);
+        match caller.player.filter(|_| !registry.is_answered(&caller.actor, request)) {
+            Some(player) => {
+                registry.player_standing(field::table_id(table_id)?, player).await.map(Some)
+            }
             None => Ok(None),
         }
     }
 
     /// First messages and updates for a caller who watches a table.
-    async fn following(
+    async fn start_watch(
         &self,
         caller: &Caller,
         request: pb::WatchTableRequest,
-    ) -> Result<Following, Refused> {
+    ) -> Result<WatchStream, ApiRefusal> {
         let pb::WatchTableRequest { table_id, resume_token } = request;
         let id = field::table_id(&table_id)?;
         let resume = if resume_token.is_empty() {
             None
         } else {
             let problem = "not one of this table's: send what the last message gave, or nothing";
-            let read = publish::read_token(id, &resume_token);
+            let read = publish::parse_resume_token(id, &resume_token);
             Some(read.ok_or_else(|| wire::BadField::new("resume_token", problem))?)
         };
         let table = self.table(&table_id).await?;
         let (reply, watched) = oneshot::channel();
-        send(&table, Command::Look(Look::Watch { viewer: caller.player, resume, reply }))?;
-        let (first, live) = watched.await.map_err(|_| gone())??;
-        Ok(Following::new(id, first, live, self.stopping.clone()))
+        send_message(
+            &table,
+            TableMessage::Query(Query::Watch { viewer: caller.player, resume, reply }),
+        )?;
+        let (first, live) = watched.await.map_err(|_| table_unavailable())??;
+        Ok(WatchStream::new(id, first, live, self.stopping.clone()))
     }
 }
 
 /// Response with a header for the units that it costs on top of its method's.
-fn costing<T>(units: u32, answer: T) -> Response<T> {
+fn with_units<T>(units: u32, answer: T) -> Response<T> {
     let mut answer = Response::new(answer);
     if units > 0 {
         let headers = std::mem::take(answer.metadata_mut());
         let mut headers = headers.into_headers();
-        headers.insert(chassis::auth::UNITS, units.into());
+        headers.insert(chassis::auth::UNITS_HEADER, units.into());
         *answer.metadata_mut() = tonic::metadata::MetadataMap::from_headers(headers);
     }
     answer
 }
 
 /// A parsed command, its request and its arrival.
-struct Asked {
+struct ParsedCommand {
     request: RequestId,
     digest: [u8; 32],
-    deed: Deed,
+    command: Command,
     arrived: UnixMicros,
     trace: [u8; 16],
 }
 
 /// Sends a command to its table. The encoded answer arrives once the command is done.
-fn order(
-    table: &mpsc::Sender<Command>,
+fn send_command(
+    table: &mpsc::Sender<TableMessage>,
     caller: &Caller,
-    asked: Asked,
-) -> Result<oneshot::Receiver<Result<Vec<u8>, Refused>>, Refused> {
-    let Asked { request, digest, deed, arrived, trace } = asked;
+    asked: ParsedCommand,
+) -> Result<oneshot::Receiver<Result<Vec<u8>, ApiRefusal>>, ApiRefusal> {
+    let ParsedCommand { request, digest, command: deed, arrived, trace } = asked;
     let (reply, answer) = oneshot::channel();
-    let order = Order {
-        deed,
+    let order = CommandRequest {
+        command: deed,
         player: caller.player,
         request,
         digest,
@@ -168,12 +173,12 @@ fn order(
         span: tracing::Span::current(),
         reply,
     };
-    send(table, Command::Do(Box::new(order)))?;
+    send_message(table, TableMessage::Command(Box::new(order)))?;
     Ok(answer)
 }
 
-fn read<A: Message + Default>(answer: &[u8]) -> Result<A, Refused> {
-    A::decode(answer).map_err(|_| refused(ErrorReason::Corrupt, "the stored answer is damaged"))
+fn decode_answer<A: Message + Default>(answer: &[u8]) -> Result<A, ApiRefusal> {
+    A::decode(answer).map_err(|_| api_refusal(ErrorReason::Corrupt, "the stored answer is damaged"))
 }
 
 /// Caller of a request.
@@ -187,39 +192,42 @@ struct Caller {
 impl Caller {
     fn of<T>(request: &Request<T>) -> Result<Caller, Status> {
         let identity = Identity::of(request).ok_or_else(|| {
-            Status::from(refused(ErrorReason::TokenMissing, "this call has no verified token"))
+            Status::from(api_refusal(ErrorReason::TokenMissing, "this call has no verified token"))
         })?;
-        let said = request.metadata().get(RECEIVED).and_then(|said| said.to_str().ok());
+        let said = request.metadata().get(ARRIVAL_HEADER).and_then(|said| said.to_str().ok());
         let said = said.and_then(|said| said.parse().ok()).map(UnixMicros);
         Ok(Caller {
             player: identity.player(),
             actor: identity.actor().into(),
-            arrived: lateness::arrived(said, CLOCK.now()),
+            arrived: room_delay::arrival_time(said, CLOCK.now()),
         })
     }
 }
 
-fn gone() -> Refused {
+fn table_unavailable() -> ApiRefusal {
     status::unavailable("the table is changing hands")
 }
 
 /// Sends a message to a table. A table that is far behind refuses at once, so that its queue stays
 /// short.
-fn send(table: &mpsc::Sender<Command>, command: Command) -> Result<(), Refused> {
+fn send_message(
+    table: &mpsc::Sender<TableMessage>,
+    command: TableMessage,
+) -> Result<(), ApiRefusal> {
     match table.try_send(command) {
         Ok(()) => Ok(()),
         Err(mpsc::error::TrySendError::Full(_)) => {
             let message = "this table has too much to do: try again in a moment";
-            Err(refused(ErrorReason::Overloaded, message))
+            Err(api_refusal(ErrorReason::Overloaded, message))
         }
-        Err(mpsc::error::TrySendError::Closed(_)) => Err(gone()),
+        Err(mpsc::error::TrySendError::Closed(_)) => Err(table_unavailable()),
     }
 }
 
 /// Row of a table in a list; `None` where it is closed or does not answer.
-async fn summary(table: &mpsc::Sender<Command>) -> Option<pb::TableSummary> {
+async fn summary(table: &mpsc::Sender<TableMessage>) -> Option<pb::TableSummary> {
     let (reply, summary) = oneshot::channel();
-    send(table, Command::Look(Look::Summary { reply })).ok()?;
+    send_message(table, TableMessage::Query(Query::Summary { reply })).ok()?;
     summary.await.ok().flatten()
 }
 
@@ -231,11 +239,11 @@ impl TableService for Api {
     ) -> Result<Response<pb::CreateTableResponse>, Status> {
         let caller = Caller::of(&request)?;
         let message = request.into_inner();
-        let house = self.house()?;
+        let house = self.registry()?;
         let bounds = house.bounds();
-        let opening = Opening {
+        let opening = CreateTable {
             request: bounds.request_id(&caller.actor, &message.request_id, CLOCK.now())?,
-            digest: digest("CreateTable", &caller.actor, &message),
+            digest: request_digest("CreateTable", &caller.actor, &message),
             actor: caller.actor,
             trace: chassis::telemetry::trace_id(),
         };
@@ -250,12 +258,14 @@ impl TableService for Api {
     ) -> Result<Response<pb::ListTablesResponse>, Status> {
         let pb::ListTablesRequest { page_size, page_token } = request.into_inner();
         let (after, size) = page_after(page_size, &page_token)?;
-        let found = self.house()?.list(after, size);
+        let found = self.registry()?.list(after, size);
         let last = found.last().filter(|_| found.len() == size).map(|(id, _)| id.to_string());
         let mut tables = Vec::with_capacity(found.len());
         for (_, table) in found {
             // A table that does not answer must not hide the others.
-            tables.extend(tokio::time::timeout(SUMMARY, summary(&table)).await.ok().flatten());
+            tables.extend(
+                tokio::time::timeout(SUMMARY_TIMEOUT, summary(&table)).await.ok().flatten(),
+            );
         }
         let next_page_token = last.unwrap_or_default();
         Ok(Response::new(pb::ListTablesResponse { tables, next_page_token }))
@@ -272,8 +282,11 @@ impl TableService for Api {
         );
         let table = self.table(&request.into_inner().table_id).await?;
         let (reply, view) = oneshot::channel();
-        send(&table, Command::Look(Look::View { viewer: caller.player, full, reply }))?;
-        let table = Some(view.await.map_err(|_| gone())?);
+        send_message(
+            &table,
+            TableMessage::Query(Query::View { viewer: caller.player, full, reply }),
+        )?;
+        let table = Some(view.await.map_err(|_| table_unavailable())?);
         Ok(Response::new(pb::GetTableResponse { table }))
     }
 
@@ -287,13 +300,13 @@ impl TableService for Api {
         let seat = if *seat == 0 { None } else { Some(field::seat("seat", *seat)?) };
         let buy_in = field::positive("buy_in", *buy_in)?;
         if let Some(player) = caller.player {
-            self.house()?.people().admit(player).await?;
+            self.registry()?.people().admit(player).await?;
         }
         // A wallet that is away is asked again for the buy-in.
-        let found = self.found(&caller, request_id, table_id).await.ok().flatten();
+        let found = self.player_standing(&caller, request_id, table_id).await.ok().flatten();
         let funds = found.map(|found| found.available.map_or(Funds::NoAccount, Funds::Available));
-        let deed = Deed::SitDown { seat, buy_in, funds };
-        self.order(("SitDown", request_id, table_id), &caller, (&message, deed)).await
+        let command = Command::SitDown { seat, buy_in, funds };
+        self.run_command(("SitDown", request_id, table_id), &caller, (&message, command)).await
     }
 
     async fn stand_up(
@@ -304,7 +317,7 @@ impl TableService for Api {
         let message = request.into_inner();
         let pb::StandUpRequest { request_id, table_id } = &message;
         let what = ("StandUp", request_id.as_slice(), table_id.as_slice());
-        self.order(what, &caller, (&message, Deed::StandUp)).await
+        self.run_command(what, &caller, (&message, Command::StandUp)).await
     }
 
     async fn sit_out(
@@ -317,9 +330,10 @@ impl TableService for Api {
         let what = ("SitOut", request_id.as_slice(), table_id.as_slice());
         let out = *sit_out;
         // The wallet is asked first about a player who wants to be dealt in again.
-        let found = if out { None } else { self.found(&caller, request_id, table_id).await? };
+        let found =
+            if out { None } else { self.player_standing(&caller, request_id, table_id).await? };
         let standing = found.and_then(|found| found.standing);
-        self.order(what, &caller, (&message, Deed::SitOut { out, standing })).await
+        self.run_command(what, &caller, (&message, Command::SitOut { out, standing })).await
     }
 
     async fn act(
@@ -328,9 +342,9 @@ impl TableService for Api {
     ) -> Result<Response<pb::ActResponse>, Status> {
         let caller = Caller::of(&request)?;
         let message = request.into_inner();
-        let deed = decision(&message)?;
+        let command = decision_command(&message)?;
         let pb::ActRequest { request_id, table_id, .. } = &message;
-        self.order(("Act", request_id, table_id), &caller, (&message, deed)).await
+        self.run_command(("Act", request_id, table_id), &caller, (&message, command)).await
     }
 
     async fn close_table(
@@ -341,7 +355,7 @@ impl TableService for Api {
         let message = request.into_inner();
         let pb::CloseTableRequest { request_id, table_id } = &message;
         let what = ("CloseTable", request_id.as_slice(), table_id.as_slice());
-        self.order(what, &caller, (&message, Deed::Close)).await
+        self.run_command(what, &caller, (&message, Command::Close)).await
     }
 
     async fn commit_entropy(
@@ -350,9 +364,10 @@ impl TableService for Api {
     ) -> Result<Response<pb::CommitEntropyResponse>, Status> {
         let caller = Caller::of(&request)?;
         let message = request.into_inner();
-        let deed = commitment(&message)?;
+        let command = commitment_command(&message)?;
         let pb::CommitEntropyRequest { request_id, table_id, .. } = &message;
-        self.order(("CommitEntropy", request_id, table_id), &caller, (&message, deed)).await
+        self.run_command(("CommitEntropy", request_id, table_id), &caller, (&message, command))
+            .await
     }
 
     async fn reveal_entropy(
@@ -361,9 +376,10 @@ impl TableService for Api {
     ) -> Result<Response<pb::RevealEntropyResponse>, Status> {
         let caller = Caller::of(&request)?;
         let message = request.into_inner();
-        let deed = entropy(&message)?;
+        let command = reveal_command(&message)?;
         let pb::RevealEntropyRequest { request_id, table_id, .. } = &message;
-        self.order(("RevealEntropy", request_id, table_id), &caller, (&message, deed)).await
+        self.run_command(("RevealEntropy", request_id, table_id), &caller, (&message, command))
+            .await
     }
 
     async fn void_hand(
@@ -374,8 +390,8 @@ impl TableService for Api {
         let message = request.into_inner();
         let pb::VoidHandRequest { request_id, table_id, hand_no, reason } = &message;
         let reason = field::text("reason", reason, 1, 500)?;
-        let deed = Deed::Void { hand_no: *hand_no, reason };
-        self.order(("VoidHand", request_id, table_id), &caller, (&message, deed)).await
+        let command = Command::Void { hand_no: *hand_no, reason };
+        self.run_command(("VoidHand", request_id, table_id), &caller, (&message, command)).await
     }
 
     async fn resume_table(
@@ -391,8 +407,8 @@ impl TableService for Api {
             return Err(wire::BadField::new("resolution", allowed).into());
         }
         let reason = field::text("reason", reason, 1, 500)?;
-        let deed = Deed::Resume(Resume { reason, resolution });
-        self.order(("ResumeTable", request_id, table_id), &caller, (&message, deed)).await
+        let command = Command::Resume(Resume { reason, resolution });
+        self.run_command(("ResumeTable", request_id, table_id), &caller, (&message, command)).await
     }
 
     type WatchTableStream =
@@ -404,13 +420,13 @@ impl TableService for Api {
     ) -> Result<Response<Self::WatchTableStream>, Status> {
         let caller = Caller::of(&request)?;
         // Boxed because it is moved for every message.
-        let following = Box::new(self.following(&caller, request.into_inner()).await?);
+        let following = Box::new(self.start_watch(&caller, request.into_inner()).await?);
         let units = following.units();
         let stream = futures_util::stream::unfold(following, |mut following| async move {
             let message = following.next().await?;
             Some((Ok(message), following))
         });
-        Ok(costing(units, Box::pin(stream.fuse())))
+        Ok(with_units(units, Box::pin(stream.fuse())))
     }
 
     type PlayStream = Pin<Box<dyn Stream<Item = Result<pb::PlayResponse, Status>> + Send>>;
@@ -422,20 +438,20 @@ impl TableService for Api {
         let caller = Caller::of(&request)?;
         let mut asked = request.into_inner();
         let (table_id, following) = {
-            let watch = play::opening(&mut asked).await?;
-            (watch.table_id.clone(), self.following(&caller, watch).await?)
+            let watch = play::first_message(&mut asked).await?;
+            (watch.table_id.clone(), self.start_watch(&caller, watch).await?)
         };
         let units = following.units();
-        let house = self.house()?;
+        let house = self.registry()?;
         let (bounds, id) = (Arc::clone(house.bounds()), field::table_id(&table_id)?);
-        let seat = play::Seat { caller, table: house.table(id).await?, table_id, bounds };
-        let pace = Arc::clone(&self.rate);
-        let playing = Box::new(play::Playing::new(seat, pace, following, asked));
+        let seat = play::PlayContext { caller, table: house.table(id).await?, table_id, bounds };
+        let pace = Arc::clone(&self.decision_limiter);
+        let playing = Box::new(play::PlayState::new(seat, pace, following, asked));
         let stream = futures_util::stream::unfold(playing, |mut playing| async move {
             let message = playing.next().await?;
             Some((message, playing))
         });
-        Ok(costing(units, Box::pin(stream.fuse())))
+        Ok(with_units(units, Box::pin(stream.fuse())))
     }
 }
 
@@ -448,25 +464,25 @@ fn page_after(size: u32, token: &str) -> Result<(Option<TableId>, usize), wire::
 }
 
 /// Command of a decision.
-fn decision(message: &pb::ActRequest) -> Result<Deed, wire::BadField> {
+fn decision_command(message: &pb::ActRequest) -> Result<Command, wire::BadField> {
     let pb::ActRequest { request_id: _, table_id: _, hand_no, turn, r#move } = message;
     let missing = || wire::BadField::new("move", "missing: what do you decide?");
     let mv = r#move.clone().ok_or_else(missing)?;
-    Ok(Deed::Act { hand_no: *hand_no, turn: *turn, mv })
+    Ok(Command::Act { hand_no: *hand_no, turn: *turn, mv })
 }
 
 /// Command of a commitment to entropy.
-fn commitment(message: &pb::CommitEntropyRequest) -> Result<Deed, wire::BadField> {
+fn commitment_command(message: &pb::CommitEntropyRequest) -> Result<Command, wire::BadField> {
     let pb::CommitEntropyRequest { request_id: _, table_id: _, hand_no, commitment } = message;
     let commitment = ClientCommitment(field::exactly("commitment", commitment)?);
-    Ok(Deed::CommitEntropy { hand_no: *hand_no, commitment })
+    Ok(Command::CommitEntropy { hand_no: *hand_no, commitment })
 }
 
 /// Command of a reveal of entropy.
-fn entropy(message: &pb::RevealEntropyRequest) -> Result<Deed, wire::BadField> {
+fn reveal_command(message: &pb::RevealEntropyRequest) -> Result<Command, wire::BadField> {
     let pb::RevealEntropyRequest { request_id: _, table_id: _, hand_no, entropy } = message;
     let entropy = Entropy(field::exactly("entropy", entropy)?);
-    Ok(Deed::RevealEntropy { hand_no: *hand_no, entropy })
+    Ok(Command::RevealEntropy { hand_no: *hand_no, entropy })
 }
 
 #[cfg(test)]
@@ -476,10 +492,10 @@ mod tests {
     #[test]
     fn an_answer_says_what_it_has_cost_where_it_has() {
         let units = |units| {
-            let mut headers = costing(units, ()).metadata().clone().into_headers();
-            chassis::auth::take_units(&mut headers)
+            let mut headers = with_units(units, ()).metadata().clone().into_headers();
+            chassis::auth::remove_units_header(&mut headers)
         };
         assert_eq!((units(0), units(32)), (0, 32));
-        assert!(costing(0, ()).metadata().is_empty());
+        assert!(with_units(0, ()).metadata().is_empty());
     }
 }

@@ -12,74 +12,77 @@ use proto::table::v1 as pb;
 use tokio::sync::mpsc;
 
 /// Bytes that may be in flight.
-const MOST: usize = 256 * 1024;
+const MAX_BYTES: usize = 256 * 1024;
 /// Bytes that a message counts for beside its encoding.
-const EACH: usize = 256;
+const MESSAGE_OVERHEAD: usize = 256;
 
 /// The table's end of the channel.
-pub struct Viewer {
-    out: mpsc::UnboundedSender<Weighed>,
+pub struct BacklogSender {
+    sender: mpsc::UnboundedSender<SizedMessage>,
     bytes: Arc<AtomicUsize>,
 }
 
 /// The viewer's end of the channel.
-pub struct Backlog {
-    live: mpsc::UnboundedReceiver<Weighed>,
+pub struct BacklogReceiver {
+    receiver: mpsc::UnboundedReceiver<SizedMessage>,
     bytes: Arc<AtomicUsize>,
 }
 
 /// A message and the bytes that it counts for. Clones share the message: each viewer copies it when
 /// they take it, and the table never does.
 #[derive(Clone)]
-pub struct Weighed {
+pub struct SizedMessage {
     message: Arc<pb::WatchTableResponse>,
     bytes: usize,
 }
 
 /// Creates an empty channel to a viewer.
 #[must_use]
-pub fn backlog() -> (Viewer, Backlog) {
+pub fn backlog_channel() -> (BacklogSender, BacklogReceiver) {
     let (out, live) = mpsc::unbounded_channel();
     let bytes = Arc::new(AtomicUsize::new(0));
-    (Viewer { out, bytes: Arc::clone(&bytes) }, Backlog { live, bytes })
+    (
+        BacklogSender { sender: out, bytes: Arc::clone(&bytes) },
+        BacklogReceiver { receiver: live, bytes },
+    )
 }
 
-impl Weighed {
+impl SizedMessage {
     #[must_use]
-    pub fn new(message: pb::WatchTableResponse) -> Weighed {
-        let bytes = message.encoded_len() + EACH;
-        Weighed { message: Arc::new(message), bytes }
+    pub fn new(message: pb::WatchTableResponse) -> SizedMessage {
+        let bytes = message.encoded_len() + MESSAGE_OVERHEAD;
+        SizedMessage { message: Arc::new(message), bytes }
     }
 }
 
-impl Viewer {
+impl BacklogSender {
     /// Sends a message. False where the viewer is too far behind, or gone.
     #[must_use]
-    pub fn send(&self, message: Weighed) -> bool {
+    pub fn send(&self, message: SizedMessage) -> bool {
         let waiting = self.bytes.load(Ordering::Relaxed);
-        if waiting > 0 && waiting + message.bytes > MOST {
+        if waiting > 0 && waiting + message.bytes > MAX_BYTES {
             return false;
         }
         self.bytes.fetch_add(message.bytes, Ordering::Relaxed);
-        self.out.send(message).is_ok()
+        self.sender.send(message).is_ok()
     }
 
     /// Sends the last message of a stream.
     pub fn finish(self, message: pb::WatchTableResponse) {
         // A viewer who is gone needs none.
-        let _ = self.out.send(Weighed { message: Arc::new(message), bytes: 0 });
+        let _ = self.sender.send(SizedMessage { message: Arc::new(message), bytes: 0 });
     }
 
     #[must_use]
-    pub fn is_gone(&self) -> bool {
-        self.out.is_closed()
+    pub fn is_closed(&self) -> bool {
+        self.sender.is_closed()
     }
 }
 
-impl Backlog {
+impl BacklogReceiver {
     /// Receives the next message; `None` once no more come. Cancel safe.
     pub async fn next(&mut self) -> Option<pb::WatchTableResponse> {
-        let Weighed { message, bytes } = self.live.recv().await?;
+        let SizedMessage { message, bytes } = self.receiver.recv().await?;
         self.bytes.fetch_sub(bytes, Ordering::Relaxed);
         Some(Arc::unwrap_or_clone(message))
     }
@@ -96,15 +99,15 @@ mod tests {
     #[tokio::test]
     async fn a_viewer_is_behind_by_so_many_bytes_and_hears_all_of_them() {
         for size in [1, 1_000, 100_000] {
-            let (viewer, mut backlog) = backlog();
+            let (viewer, mut backlog) = backlog_channel();
             let mut sent = 0;
-            while viewer.send(Weighed::new(message(size))) {
+            while viewer.send(SizedMessage::new(message(size))) {
                 sent += 1;
-                assert!(sent * size <= MOST);
+                assert!(sent * size <= MAX_BYTES);
             }
-            assert!((sent + 1) * (size + EACH + 8) > MOST, "{sent} of {size}");
+            assert!((sent + 1) * (size + MESSAGE_OVERHEAD + 8) > MAX_BYTES, "{sent} of {size}");
             assert!(backlog.next().await.is_some());
-            assert!(viewer.send(Weighed::new(message(size))), "there is room again");
+            assert!(viewer.send(SizedMessage::new(message(size))), "there is room again");
             viewer.finish(message(3));
             for _ in 0..sent {
                 assert_eq!(backlog.next().await.unwrap().resume_token.len(), size);
@@ -116,10 +119,10 @@ mod tests {
 
     #[tokio::test]
     async fn viewers_who_are_told_alike_share_what_they_are_told() {
-        let ((one, mut first), (two, mut second)) = (backlog(), backlog());
-        let told = Weighed::new(message(100));
+        let ((one, mut first), (two, mut second)) = (backlog_channel(), backlog_channel());
+        let told = SizedMessage::new(message(100));
         assert!(one.send(told.clone()) && two.send(told));
-        let on_its_way = [&mut first, &mut second].map(|it| it.live.try_recv().unwrap());
+        let on_its_way = [&mut first, &mut second].map(|it| it.receiver.try_recv().unwrap());
         let [one_way, other_way] = on_its_way;
         assert!(Arc::ptr_eq(&one_way.message, &other_way.message));
         assert!(one.send(one_way.clone()) && two.send(one_way));
@@ -128,11 +131,11 @@ mod tests {
 
     #[tokio::test]
     async fn one_message_always_fits_and_who_is_gone_is_seen() {
-        let (viewer, mut backlog) = backlog();
-        assert!(viewer.send(Weighed::new(message(2 * MOST))));
-        assert!(!viewer.send(Weighed::new(message(1))));
+        let (viewer, mut backlog) = backlog_channel();
+        assert!(viewer.send(SizedMessage::new(message(2 * MAX_BYTES))));
+        assert!(!viewer.send(SizedMessage::new(message(1))));
         assert!(backlog.next().await.is_some());
         drop(backlog);
-        assert!(viewer.is_gone() && !viewer.send(Weighed::new(message(1))));
+        assert!(viewer.is_closed() && !viewer.send(SizedMessage::new(message(1))));
     }
 }

@@ -1,24 +1,24 @@
 //! Bounds on what callers cost the table service.
 
 use chassis::daily_quota::DailyQuota;
-use chassis::request_ids::{Inadmissible, RequestIds};
+use chassis::request_ids::{Inadmissible, RequestIdPolicy};
 use primitives::{PlayerId, RequestId, UnixMicros};
-use wire::{Refused, field, status};
+use wire::{ApiRefusal, field, status};
 
 /// Records of one player a day, of commands that play does not bound: sitting down, sitting out and
 /// in, setting names. A player who changes tables every two minutes all day stays below.
-const RECORDS_OF_A_DAY: u32 = 1000;
+const RECORDS_PER_DAY: u32 = 1000;
 
 /// Bounds shared by all tables.
 #[derive(Debug)]
 pub struct Bounds {
-    ids: RequestIds,
+    ids: RequestIdPolicy,
     quota: DailyQuota,
 }
 
 impl Default for Bounds {
     fn default() -> Bounds {
-        Bounds { ids: RequestIds::default(), quota: DailyQuota::new(RECORDS_OF_A_DAY) }
+        Bounds { ids: RequestIdPolicy::default(), quota: DailyQuota::new(RECORDS_PER_DAY) }
     }
 }
 
@@ -32,12 +32,12 @@ impl Bounds {
         actor: &str,
         bytes: &[u8],
         now: UnixMicros,
-    ) -> Result<RequestId, Refused> {
+    ) -> Result<RequestId, ApiRefusal> {
         let id = field::request_id(bytes)?;
         self.ids.admit(actor, id, now).map_err(|reason| match reason {
             Inadmissible::Derived => status::derived_request_id(),
-            Inadmissible::Ahead(ahead) => status::request_id_of_the_future(ahead),
-            Inadmissible::TooMany(wait) => status::odd_request_id(wait),
+            Inadmissible::Ahead(ahead) => status::future_request_id(ahead),
+            Inadmissible::TooManyLookups(wait) => status::request_id_needs_lookup(wait),
         })?;
         Ok(id)
     }
@@ -46,8 +46,8 @@ impl Bounds {
     ///
     /// # Errors
     /// `RECORDS_SPENT`.
-    pub fn check(&self, player: PlayerId, now: UnixMicros) -> Result<(), Refused> {
-        self.quota.check(player, now).map_err(status::records_of_the_day_spent)
+    pub fn check(&self, player: PlayerId, now: UnixMicros) -> Result<(), ApiRefusal> {
+        self.quota.check(player, now).map_err(status::daily_records_spent)
     }
 
     /// Counts a recorded command.

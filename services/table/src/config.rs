@@ -12,7 +12,7 @@ pub struct Config {
     /// Key under which the players' keys are wrapped.
     pub people_key: PeopleKey,
     /// Former values of `people_key`. Players' keys under one of them are rewrapped at the start.
-    pub people_keys_previous: Vec<PeopleKey>,
+    pub previous_people_keys: Vec<PeopleKey>,
 }
 
 impl Config {
@@ -23,7 +23,7 @@ impl Config {
     pub fn parse(source: Source) -> Result<Config, ConfigError> {
         let mut settings = Settings::new(source);
         let service = ServiceConfig::read(Service::Table, &mut settings);
-        let people_key = from_file(&mut settings, "people_key", |text| {
+        let people_key = read_secret(&mut settings, "people_key", |text| {
             parse_key(text).ok_or("not 64 hexadecimal digits")
         });
         ServiceConfig::require(Service::Table, &mut settings);
@@ -31,18 +31,18 @@ impl Config {
             let advice = "name a file that nobody but the table service can read";
             settings.refuse("people_key", advice.to_owned());
         }
-        let people_keys_previous = from_file(&mut settings, "people_key_previous", |text| {
+        let people_keys_previous = read_secret(&mut settings, "people_key_previous", |text| {
             parse_keys(text).ok_or("not 64 hexadecimal digits on each of its lines")
         });
         settings.finish()?;
         let people_key = people_key.expect("without it the settings were refused");
         let people_keys_previous = people_keys_previous.unwrap_or_default();
-        Ok(Config { service, people_key, people_keys_previous })
+        Ok(Config { service, people_key, previous_people_keys: people_keys_previous })
     }
 }
 
 /// Reads a secret from the file that a setting names, if it names one; notes what is wrong.
-fn from_file<T>(
+fn read_secret<T>(
     settings: &mut Settings,
     key: &str,
     parse: impl Fn(&str) -> Result<T, &'static str>,

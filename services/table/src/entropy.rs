@@ -20,7 +20,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use fairness::{ClientCommitment, Context, Entropy, Row, Status, Transcript};
+use fairness::{ClientCommitment, Context, Entropy, RowStatus, Transcript, TranscriptRow};
 use primitives::{PlayerId, SeatNo, TableId, UnixMicros};
 use proto::dealer::v1 as dealer;
 use proto::event::v1 as pb;
@@ -28,50 +28,50 @@ use wire::BadField;
 
 /// Commitment of a seat's player to entropy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Promise {
+pub struct SeatCommitment {
     pub player: PlayerId,
     pub commitment: ClientCommitment,
 }
 
 /// Commitments of one hand, by seat.
-pub type Promises = BTreeMap<SeatNo, Promise>;
+pub type SeatCommitments = BTreeMap<SeatNo, SeatCommitment>;
 
 /// Present time of a table, and the times and delays that its effects depend on.
 #[derive(Debug, Clone, Copy)]
-pub struct Now {
+pub struct Timing {
     pub at: UnixMicros,
     /// Time since which the table has been listening without a break.
-    pub since: UnixMicros,
+    pub listening_since: UnixMicros,
     /// Time for which the dealer may be silent.
-    pub patience: Duration,
+    pub dealer_timeout: Duration,
     /// Delay of the room, by which deadlines are extended.
-    pub late: Duration,
+    pub room_delay: Duration,
     /// Time before which no hand starts, because the room is behind.
-    pub hold: Option<UnixMicros>,
+    pub starts_held_until: Option<UnixMicros>,
     /// Time of the wallet's last report on the standing of idle players; at first the time of
     /// recovery.
-    pub checked: UnixMicros,
+    pub standing_checked_at: UnixMicros,
 }
 
 /// Round of commitments and reveals of a hand that is open and not sealed.
 #[derive(Debug, Clone)]
-pub struct Sealing {
+pub struct EntropyRound {
     pub commitment: dealer::Commitment,
     /// Seats and players, p1 first.
     pub roster: Vec<(SeatNo, PlayerId)>,
     /// Time of the last step: the opening, the close of commitments, or a reveal.
-    pub since: UnixMicros,
+    pub step_at: UnixMicros,
     /// Deadline to commit or, once commitments are closed, to reveal.
     pub deadline: UnixMicros,
     /// Seats that have committed and must reveal, in ascending order; `None` until commitments are
     /// closed.
-    pub closed: Option<Vec<SeatNo>>,
+    pub revealing: Option<Vec<SeatNo>>,
     pub revealed: BTreeMap<SeatNo, Entropy>,
 }
 
 /// Next step of an open hand.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Due {
+pub enum EntropyStep {
     /// A seat may still commit or reveal until this time.
     Wait(UnixMicros),
     /// Commitments are to be closed.
@@ -82,9 +82,9 @@ pub enum Due {
     Burn(Vec<SeatNo>),
 }
 
-impl Sealing {
+impl EntropyRound {
     /// Starts the round from the hand's first event.
-    pub fn open(opened: &pb::HandOpened, at: UnixMicros) -> Result<Sealing, BadField> {
+    pub fn open(opened: &pb::HandOpened, at: UnixMicros) -> Result<EntropyRound, BadField> {
         let mut roster = Vec::new();
         for pb::RosterSeat { seat, player_id, stack: _ } in &opened.roster {
             let player = wire::field::player_id(player_id)?;
@@ -92,12 +92,12 @@ impl Sealing {
         }
         // Hands from before seats took part in chance have nothing to close.
         let older = opened.entropy_deadline_micros == 0;
-        Ok(Sealing {
+        Ok(EntropyRound {
             commitment: opened.commitment.clone().unwrap_or_default(),
             roster,
-            since: at,
+            step_at: at,
             deadline: UnixMicros(opened.entropy_deadline_micros),
-            closed: older.then(Vec::new),
+            revealing: older.then(Vec::new),
             revealed: BTreeMap::new(),
         })
     }
@@ -105,30 +105,37 @@ impl Sealing {
     /// Seats of the roster that have committed, in ascending order. A commitment of a seat's former
     /// player does not count.
     #[must_use]
-    pub fn committed(&self, promises: &Promises) -> Vec<SeatNo> {
-        committed(&self.roster, promises)
+    pub fn committed_seats(&self, commitments: &SeatCommitments) -> Vec<SeatNo> {
+        committed_seats(&self.roster, commitments)
     }
 
     /// Next step at this time. `each` is the time that seats have for each half.
     #[must_use]
-    pub fn due(&self, promises: &Promises, now: &Now, each: Duration) -> Due {
-        let deadline = if now.since > self.since {
-            self.deadline.max(now.since.plus(each))
+    pub fn next_step(
+        &self,
+        commitments: &SeatCommitments,
+        now: &Timing,
+        each: Duration,
+    ) -> EntropyStep {
+        let deadline = if now.listening_since > self.step_at {
+            self.deadline.max(now.listening_since.plus(each))
         } else {
             self.deadline
         };
-        let deadline = deadline.plus(now.late);
+        let deadline = deadline.plus(now.room_delay);
         let over = now.at >= deadline;
-        match &self.closed {
-            None if over || self.committed(promises).len() == self.roster.len() => Due::Close,
-            None => Due::Wait(deadline),
+        match &self.revealing {
+            None if over || self.committed_seats(commitments).len() == self.roster.len() => {
+                EntropyStep::Close
+            }
+            None => EntropyStep::Wait(deadline),
             Some(closed) => {
                 let silent = closed.iter().filter(|seat| !self.revealed.contains_key(seat));
                 let silent: Vec<SeatNo> = silent.copied().collect();
                 match (silent.is_empty(), over) {
-                    (true, _) => Due::Seal,
-                    (false, true) => Due::Burn(silent),
-                    (false, false) => Due::Wait(deadline),
+                    (true, _) => EntropyStep::Seal,
+                    (false, true) => EntropyStep::Burn(silent),
+                    (false, false) => EntropyStep::Wait(deadline),
                 }
             }
         }
@@ -136,11 +143,11 @@ impl Sealing {
 
     /// Entropy of every seat of the roster, in ascending order: revealed or absent.
     #[must_use]
-    pub fn rows(&self, promises: &Promises) -> Vec<dealer::EntropyRow> {
+    pub fn rows(&self, commitments: &SeatCommitments) -> Vec<dealer::EntropyRow> {
         let mut roster = self.roster.clone();
         roster.sort_unstable();
         let row = |(seat, player): (SeatNo, PlayerId)| {
-            let brought = promises.get(&seat).zip(self.revealed.get(&seat));
+            let brought = commitments.get(&seat).zip(self.revealed.get(&seat));
             let (status, commitment, entropy) = match brought {
                 Some((promise, entropy)) => (
                     dealer::EntropyStatus::Revealed,
@@ -163,22 +170,23 @@ impl Sealing {
     /// Transcript that the dealer must derive from the rows of the roster.
     pub fn transcript(
         &self,
-        promises: &Promises,
+        promises: &SeatCommitments,
         (table, hand_no): (TableId, u64),
         rule_set_hash: &[u8; 32],
     ) -> Result<Transcript, BadField> {
-        let (context, dealer) = bound(&self.commitment, (table, hand_no), rule_set_hash)?;
+        let (context, dealer) =
+            bound_commitment(&self.commitment, (table, hand_no), rule_set_hash)?;
         let mut roster = self.roster.clone();
         roster.sort_unstable();
         let row = |(seat, player): (SeatNo, PlayerId)| {
             let brought = promises.get(&seat).zip(self.revealed.get(&seat));
             let (status, commitment, entropy) = match brought {
-                Some((promise, entropy)) => (Status::Revealed, promise.commitment, *entropy),
-                None => (Status::Absent, ClientCommitment([0; 32]), Entropy([0; 32])),
+                Some((promise, entropy)) => (RowStatus::Revealed, promise.commitment, *entropy),
+                None => (RowStatus::Absent, ClientCommitment([0; 32]), Entropy([0; 32])),
             };
-            Row { seat: seat.get(), player, status, commitment, entropy }
+            TranscriptRow { seat: seat.get(), player, status, commitment, entropy }
         };
-        let rows: Vec<Row> = roster.into_iter().map(row).collect();
+        let rows: Vec<TranscriptRow> = roster.into_iter().map(row).collect();
         Transcript::try_new(&context, &dealer, None, &rows)
             .map_err(|error| BadField::new("rows", error.to_string()))
     }
@@ -186,9 +194,12 @@ impl Sealing {
 
 /// Seats of a roster that have committed, in ascending order.
 #[must_use]
-pub fn committed(roster: &[(SeatNo, PlayerId)], promises: &Promises) -> Vec<SeatNo> {
+pub fn committed_seats(
+    roster: &[(SeatNo, PlayerId)],
+    commitments: &SeatCommitments,
+) -> Vec<SeatNo> {
     let promised = |(seat, player): &&(SeatNo, PlayerId)| {
-        promises.get(seat).is_some_and(|promise| promise.player == *player)
+        commitments.get(seat).is_some_and(|promise| promise.player == *player)
     };
     let mut seats: Vec<SeatNo> = roster.iter().filter(promised).map(|(seat, _)| *seat).collect();
     seats.sort_unstable();
@@ -196,7 +207,7 @@ pub fn committed(roster: &[(SeatNo, PlayerId)], promises: &Promises) -> Vec<Seat
 }
 
 /// Context that a dealer's commitment is bound to, and the commitment itself.
-pub fn bound(
+pub fn bound_commitment(
     commitment: &dealer::Commitment,
     (table, hand_no): (TableId, u64),
     rule_set_hash: &[u8; 32],

@@ -12,42 +12,42 @@ use sha2::{Digest as _, Sha256};
 /// Id of a request about a hand; `version` tells one from the next.
 #[must_use]
 pub fn of_hand(what: &str, hand: HandId, version: u64) -> [u8; 16] {
-    derived(what, &[hand.bytes(), &version.to_be_bytes()])
+    derive(what, &[hand.bytes(), &version.to_be_bytes()])
 }
 
 /// Id of a request about a table; `number` tells one from the next.
 #[must_use]
 pub fn of_table(what: &str, table: TableId, number: u64) -> [u8; 16] {
-    derived(what, &[table.bytes(), &number.to_be_bytes()])
+    derive(what, &[table.bytes(), &number.to_be_bytes()])
 }
 
 /// Id of the buy-in for a player's request to sit down at a table.
 #[must_use]
 pub fn buy_in(table: TableId, player: PlayerId, request: RequestId) -> [u8; 16] {
-    derived("buy-in", &[table.bytes(), player.bytes(), request.bytes()])
+    derive("buy-in", &[table.bytes(), player.bytes(), request.bytes()])
 }
 
 /// Id of the payment of an absent player's share of the pots, after the table's last hand.
 #[must_use]
 pub fn pay_absent(table: TableId, player: PlayerId, hand_no: u64) -> [u8; 16] {
-    derived("absent", &[table.bytes(), player.bytes(), &hand_no.to_be_bytes()])
+    derive("absent", &[table.bytes(), player.bytes(), &hand_no.to_be_bytes()])
 }
 
 /// Id of the refund of a closing table's pots to the players after `after`.
 #[must_use]
 pub fn refund(table: TableId, hand_no: u64, after: Option<PlayerId>) -> [u8; 16] {
     let after = after.as_ref().map_or(&[][..], |player| &player.bytes()[..]);
-    derived("refund", &[table.bytes(), &hand_no.to_be_bytes(), after])
+    derive("refund", &[table.bytes(), &hand_no.to_be_bytes(), after])
 }
 
 /// Id of one of the requests that another one is split into.
 #[must_use]
 pub fn part_of(request: &[u8], number: u64) -> [u8; 16] {
-    derived("part", &[request, &number.to_be_bytes()])
+    derive("part", &[request, &number.to_be_bytes()])
 }
 
 /// Each of `parts` is hashed with its length, so that no two lists give the same bytes.
-fn derived(what: &str, parts: &[&[u8]]) -> [u8; 16] {
+fn derive(what: &str, parts: &[&[u8]]) -> [u8; 16] {
     let mut hash = Sha256::new();
     hash.update(b"sabacc/request-id/v2");
     for part in [&[what.as_bytes()], parts].concat() {

@@ -7,10 +7,10 @@ use proto::dealer::v1::dealer_service_client::DealerServiceClient;
 use proto::dealer::v1::{self as dealer, PerformRequest};
 use proto::wallet::v1 as wallet;
 use proto::wallet::v1::settlement_service_client::SettlementServiceClient;
-use rules::{Card, Count, Deck};
+use rules::{Card, CardCount, Deck};
 use tonic::Status;
-use wire::places::handle_to_pb;
-use wire::{refused, status};
+use wire::card_positions::handle_to_pb;
+use wire::{api_refusal, status};
 
 use crate::ids;
 
@@ -23,15 +23,15 @@ pub struct Peers {
 
 /// A call with its complete request.
 #[derive(Debug, Clone)]
-pub enum Job {
+pub enum PeerCall {
     Commit(dealer::CommitRequest),
     Seal(dealer::SealRequest),
     Perform(PerformRequest),
     /// Reveals the cards of a pile one after the other, until the count is reached.
-    Until {
+    DealUntil {
         request: PerformRequest,
         pile: Vec<Handle>,
-        count: Count,
+        count: CardCount,
         deck: &'static Deck,
     },
     Reveal(dealer::RevealRequest),
@@ -58,51 +58,53 @@ pub enum Reply {
 
 /// Reason why a call has no reply.
 #[derive(Debug, Clone)]
-pub enum Failure {
+pub enum CallFailure {
     /// The outcome is unknown: the same request is sent again later.
-    Again(String),
+    Retry(String),
     /// The service refused, and would refuse again.
     Refused(Box<Status>),
 }
 
-impl From<Status> for Failure {
-    fn from(status: Status) -> Failure {
-        if status::is_passing(&status) {
-            Failure::Again(format!("{:?}: {}", status.code(), status.message()))
+impl From<Status> for CallFailure {
+    fn from(status: Status) -> CallFailure {
+        if status::is_temporary(&status) {
+            CallFailure::Retry(format!("{:?}: {}", status.code(), status.message()))
         } else {
-            Failure::Refused(Box::new(status))
+            CallFailure::Refused(Box::new(status))
         }
     }
 }
 
-impl Job {
+impl PeerCall {
     /// Makes the call.
-    pub async fn run(self, mut peers: Peers) -> Result<Reply, Failure> {
+    pub async fn run(self, mut peers: Peers) -> Result<Reply, CallFailure> {
         Ok(match self {
-            Job::Nothing => Reply::Nothing,
-            Job::Commit(request) => {
+            PeerCall::Nothing => Reply::Nothing,
+            PeerCall::Commit(request) => {
                 Reply::Committed(peers.dealer.commit(request).await?.into_inner())
             }
-            Job::Seal(request) => Reply::Sealed(peers.dealer.seal(request).await?.into_inner()),
-            Job::Perform(request) => {
+            PeerCall::Seal(request) => {
+                Reply::Sealed(peers.dealer.seal(request).await?.into_inner())
+            }
+            PeerCall::Perform(request) => {
                 Reply::Performed(peers.dealer.perform(request).await?.into_inner())
             }
-            Job::Until { request, pile, count, deck } => {
-                Reply::Performed(until(&mut peers, request, &pile, (count, deck)).await?)
+            PeerCall::DealUntil { request, pile, count, deck } => {
+                Reply::Performed(deal_until(&mut peers, request, &pile, (count, deck)).await?)
             }
-            Job::Reveal(request) => {
+            PeerCall::Reveal(request) => {
                 Reply::Revealed(peers.dealer.reveal(request).await?.into_inner())
             }
-            Job::BuyIn(request) => {
+            PeerCall::BuyIn(request) => {
                 Reply::Posted(peers.wallet.buy_in(request).await?.into_inner().position)
             }
-            Job::CashOut(request) => {
+            PeerCall::CashOut(request) => {
                 Reply::Posted(peers.wallet.cash_out(request).await?.into_inner().position)
             }
-            Job::Settle(request) => {
+            PeerCall::Settle(request) => {
                 Reply::Posted(peers.wallet.settle(request).await?.into_inner().position)
             }
-            Job::CheckStanding(request) => {
+            PeerCall::CheckStanding(request) => {
                 Reply::Standing(peers.wallet.check_standing(request).await?.into_inner())
             }
         })
@@ -112,17 +114,17 @@ impl Job {
 /// Reveals cards from the top of a pile one by one. Their number is known only from their faces,
 /// and no card more than the rules call for may be revealed. Each request has an id derived from
 /// the first one's.
-async fn until(
+async fn deal_until(
     peers: &mut Peers,
     request: PerformRequest,
     pile: &[Handle],
-    (count, deck): (Count, &'static Deck),
-) -> Result<dealer::PerformResponse, Failure> {
+    (count, deck): (CardCount, &'static Deck),
+) -> Result<dealer::PerformResponse, CallFailure> {
     let mut cards: Vec<Card> = Vec::new();
     let mut ids = Vec::new();
     let mut proofs = Vec::new();
     for place in pile {
-        if !count.more(&cards) {
+        if !count.needs_more(&cards) {
             break;
         }
         let mut one = request.clone();
@@ -142,7 +144,7 @@ async fn until(
     Ok(dealer::PerformResponse { results: Vec::new(), opened })
 }
 
-fn no_card(place: &Handle) -> Failure {
+fn no_card(place: &Handle) -> CallFailure {
     let message = format!("the dealer opened no card at {}:{}", place.op, place.position);
-    Failure::Refused(Box::new(refused(ErrorReason::Corrupt, message).into()))
+    CallFailure::Refused(Box::new(api_refusal(ErrorReason::Corrupt, message).into()))
 }

@@ -19,11 +19,11 @@
 
 pub mod directory;
 mod disputes;
-pub mod judge;
-mod keeping;
+pub mod permissions;
+mod player_keys;
 pub mod registry;
+pub mod text_checks;
 pub mod vault;
-pub mod words;
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -36,31 +36,31 @@ use proto::event::v1::{EventType, PlayerErased, PlayerNamed, SealedPayload};
 use proto::table::v1 as pb;
 use system::entropy;
 use system::ids::IdMaker;
-use wire::{Recorded, Refused, refused, status};
+use wire::{ApiRefusal, Recorded, api_refusal, status};
 use zeroize::Zeroizing;
 
 use directory::Directory;
-pub use keeping::{Keeping, PeopleError};
-use keeping::{of_keys, unusable};
-use registry::{Place, Registry};
+pub use player_keys::{PeopleError, PlayerKeys};
+use player_keys::{key_refusal, people_refusal};
+use registry::{EventLocation, Registry};
 use vault::{PlayerKey, WrappedKey};
 
 /// Pause before a key that could not be destroyed is tried again.
-const PAUSE: Duration = Duration::from_secs(1);
+const RETRY_PAUSE: Duration = Duration::from_secs(1);
 
 /// Names, disputes and erasures over a log that this process owns.
 pub struct People {
     log: Log,
     ids: IdMaker,
-    keeping: Keeping,
+    player_keys: PlayerKeys,
     directory: Directory,
     registry: Mutex<Registry>,
     /// Held for one command at a time, so that each is judged by the result of the one before.
-    writing: tokio::sync::Mutex<()>,
+    write_lock: tokio::sync::Mutex<()>,
 }
 
 /// Caller and request of a command.
-pub struct By {
+pub struct Author {
     pub request: RequestId,
     /// SHA-256 of the request's content.
     pub digest: [u8; 32],
@@ -73,29 +73,29 @@ impl People {
     pub async fn open(
         (log, ids): (Log, IdMaker),
         registry: Registry,
-        keeping: Keeping,
+        keeping: PlayerKeys,
         directory: Directory,
     ) -> Result<People, PeopleError> {
-        keeping.wrap_anew().await?;
+        keeping.rewrap_all().await?;
         let erased: Vec<PlayerId> = registry.erased().collect();
         keeping.keys.destroy(&erased).await?;
         erased.into_iter().for_each(|player| directory.erase(player));
         let people = People {
             log,
             ids,
-            keeping,
+            player_keys: keeping,
             directory,
             registry: Mutex::new(registry),
-            writing: tokio::sync::Mutex::default(),
+            write_lock: tokio::sync::Mutex::default(),
         };
-        people.know(&people.directory.seated()).await?;
+        people.load_names(&people.directory.seated()).await?;
         Ok(people)
     }
 
     /// Loads the names of players that are not in the directory.
-    async fn know(&self, players: &[PlayerId]) -> Result<(), PeopleError> {
-        let unknown = players.iter().filter(|player| !self.directory.knows(**player));
-        let sealed: Vec<(PlayerId, SealedPayload)> = self.look(|registry| {
+    async fn load_names(&self, players: &[PlayerId]) -> Result<(), PeopleError> {
+        let unknown = players.iter().filter(|player| !self.directory.is_known(**player));
+        let sealed: Vec<(PlayerId, SealedPayload)> = self.with_registry(|registry| {
             let name = |player: &PlayerId| {
                 let (sealed, _) = registry.person(*player)?.named.as_ref()?;
                 Some((*player, sealed.clone()))
@@ -106,53 +106,55 @@ impl People {
             return Ok(());
         }
         let wanted: Vec<PlayerId> = sealed.iter().map(|(player, _)| *player).collect();
-        let keys = self.keeping.keys.get(&wanted).await?;
+        let keys = self.player_keys.keys.get(&wanted).await?;
         for (player, sealed) in sealed {
-            let name = keys.get(&player).and_then(|key| self.name_in(player, key, &sealed));
+            let name = keys.get(&player).and_then(|key| self.decrypt_name(player, key, &sealed));
             // A lost key costs a name, and nobody's seat.
             let name = name.unwrap_or_else(|| {
                 tracing::error!(%player, "the name of a player cannot be read: his key is lost");
                 String::new()
             });
             // A name that was chosen or erased in the meantime stays.
-            self.look(|registry| {
-                if is_name(registry, player, &sealed) {
-                    self.directory.show(player, &name);
+            self.with_registry(|registry| {
+                if is_latest_name(registry, player, &sealed) {
+                    self.directory.set_name(player, &name);
                 }
             });
         }
         Ok(())
     }
 
-    fn name_in(
+    fn decrypt_name(
         &self,
         player: PlayerId,
         key: &WrappedKey,
         sealed: &SealedPayload,
     ) -> Option<String> {
-        let key = self.keeping.vault.unwrap(player, key).ok()?;
-        let opened = key.open((player.into(), kind(EventType::PlayerNamed)), sealed).ok()?;
+        let key = self.player_keys.vault.unwrap(player, key).ok()?;
+        let opened =
+            key.open((player.into(), event_type_number(EventType::PlayerNamed)), sealed).ok()?;
         PlayerNamed::decode(&opened[..]).ok().map(|named| named.name)
     }
 
     /// Name of a player, and whether they are erased.
-    pub async fn player(&self, player: PlayerId) -> Result<pb::GetPlayerResponse, Refused> {
-        self.know(&[player]).await.map_err(unusable)?;
-        let erased = self.look(|registry| registry.person(player).is_some_and(|one| one.erased));
+    pub async fn player(&self, player: PlayerId) -> Result<pb::GetPlayerResponse, ApiRefusal> {
+        self.load_names(&[player]).await.map_err(people_refusal)?;
+        let erased =
+            self.with_registry(|registry| registry.person(player).is_some_and(|one| one.erased));
         let name = self.directory.name(player);
         Ok(pb::GetPlayerResponse { player_id: player.0.to_vec(), name, erased })
     }
 
     /// Checks that a player may sit down, and loads their name.
-    pub async fn admit(&self, player: PlayerId) -> Result<(), Refused> {
-        self.look(|registry| judge::not_erased(registry, player))?;
-        self.know(&[player]).await.map_err(unusable)
+    pub async fn admit(&self, player: PlayerId) -> Result<(), ApiRefusal> {
+        self.with_registry(|registry| permissions::check_not_erased(registry, player))?;
+        self.load_names(&[player]).await.map_err(people_refusal)
     }
 
     /// Position of the record that named a player last.
     #[must_use]
     pub fn named_at(&self, player: PlayerId) -> Option<Position> {
-        self.look(|registry| Some(registry.person(player)?.named.as_ref()?.1))
+        self.with_registry(|registry| Some(registry.person(player)?.named.as_ref()?.1))
     }
 
     /// Gives a player another name. Returns whether anything changed.
@@ -160,34 +162,35 @@ impl People {
         &self,
         player: PlayerId,
         given: &str,
-        by: By,
-    ) -> Result<(pb::SetNameResponse, bool), Refused> {
-        let name = words::name(given)?;
+        by: Author,
+    ) -> Result<(pb::SetNameResponse, bool), ApiRefusal> {
+        let name = text_checks::name(given)?;
         let answer = pb::SetNameResponse { name: name.clone() };
         // Without the lock: a command that is refused or changes nothing holds nobody up.
-        self.look(|registry| judge::not_erased(registry, player))?;
-        self.know(&[player]).await.map_err(unusable)?;
+        self.with_registry(|registry| permissions::check_not_erased(registry, player))?;
+        self.load_names(&[player]).await.map_err(people_refusal)?;
         if self.directory.name(player) == name {
             return Ok((answer, false));
         }
-        let _one_at_a_time = self.writing.lock().await;
-        self.look(|registry| judge::not_erased(registry, player))?;
-        let key = self.keeping.known_key(player).await?;
-        if self.recalled_under(key.as_ref(), &by).await?.is_some() {
+        let _one_at_a_time = self.write_lock.lock().await;
+        self.with_registry(|registry| permissions::check_not_erased(registry, player))?;
+        let key = self.player_keys.find_key(player).await?;
+        if self.first_answer_under(key.as_ref(), &by).await?.is_some() {
             return Ok((answer, false));
         }
-        self.know(&[player]).await.map_err(unusable)?;
+        self.load_names(&[player]).await.map_err(people_refusal)?;
         if self.directory.name(player) == name {
             return Ok((answer, false));
         }
-        let key = self.key_to_write_with(key, player).await?;
+        let key = self.key_or_new(key, player).await?;
         let digest = key.digest(by.digest);
         let message = Zeroizing::new(PlayerNamed { name: name.clone() }.encode_to_vec());
-        let named = self.sealed(&key, (player, player.into()), (EventType::PlayerNamed, &message));
+        let named =
+            self.seal_event(&key, (player, player.into()), (EventType::PlayerNamed, &message));
         let events = [Recorded::PlayerNamed(named)];
         // The answer is not kept, since it is the name.
         self.append((player.into(), &events), (digest, Vec::new()), by).await?;
-        self.directory.show(player, &name);
+        self.directory.set_name(player, &name);
         Ok((answer, true))
     }
 
@@ -196,33 +199,34 @@ impl People {
         self: &Arc<Self>,
         player: PlayerId,
         reason: &str,
-        by: By,
-    ) -> Result<pb::ErasePlayerResponse, Refused> {
-        let reason = words::reason(reason)?;
-        let _one_at_a_time = self.writing.lock().await;
+        by: Author,
+    ) -> Result<pb::ErasePlayerResponse, ApiRefusal> {
+        let reason = text_checks::reason(reason)?;
+        let _one_at_a_time = self.write_lock.lock().await;
         let answer = pb::ErasePlayerResponse {};
         let digest = by.digest;
-        let recalled = self.recalled((&by.actor, by.request), digest).await?.is_some();
-        let erased = self.look(|registry| judge::not_erased(registry, player).is_err());
+        let recalled = self.first_answer((&by.actor, by.request), digest).await?.is_some();
+        let erased =
+            self.with_registry(|registry| permissions::check_not_erased(registry, player).is_err());
         if !recalled && !erased {
             let seats = self.directory.tables_of(player);
-            self.look(|registry| judge::erase(registry, player, &seats))?;
+            self.with_registry(|registry| permissions::check_erasure(registry, player, &seats))?;
             let events = [Recorded::from(PlayerErased { reason })];
             self.append((player.into(), &events), (digest, answer.encode_to_vec()), by).await?;
             self.directory.erase(player);
         }
-        if let Err(error) = self.keeping.keys.destroy(&[player]).await {
+        if let Err(error) = self.player_keys.keys.destroy(&[player]).await {
             self.destroy_later(player);
-            return Err(of_keys(&error));
+            return Err(key_refusal(&error));
         }
         Ok(answer)
     }
 
     /// Destroys the key of an erased player as soon as the database is back.
     fn destroy_later(&self, player: PlayerId) {
-        let (keys, stopped) = (self.keeping.keys.clone(), self.log.stopped());
+        let (keys, stopped) = (self.player_keys.keys.clone(), self.log.stopped());
         tokio::spawn(async move {
-            while stopped.run_until_cancelled(tokio::time::sleep(PAUSE)).await.is_some() {
+            while stopped.run_until_cancelled(tokio::time::sleep(RETRY_PAUSE)).await.is_some() {
                 if keys.destroy(&[player]).await.is_ok() {
                     return;
                 }
@@ -230,52 +234,52 @@ impl People {
         });
     }
 
-    fn look<T>(&self, at: impl FnOnce(&Registry) -> T) -> T {
+    fn with_registry<T>(&self, at: impl FnOnce(&Registry) -> T) -> T {
         at(&self.registry.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn sealed(
+    fn seal_event(
         &self,
         key: &PlayerKey,
         (player, stream): (PlayerId, StreamId),
         (kind_of, message): (EventType, &[u8]),
     ) -> SealedPayload {
-        let nonce = entropy::bytes(&*self.keeping.entropy);
-        key.seal(player, (stream, kind(kind_of)), message, nonce)
+        let nonce = entropy::bytes(&*self.player_keys.entropy);
+        key.seal(player, (stream, event_type_number(kind_of)), message, nonce)
     }
 
     /// First answer to a request that was recorded under its player's key.
-    async fn recalled_under(
+    async fn first_answer_under(
         &self,
         key: Option<&PlayerKey>,
-        by: &By,
-    ) -> Result<Option<Vec<u8>>, Refused> {
+        by: &Author,
+    ) -> Result<Option<Vec<u8>>, ApiRefusal> {
         // Nothing was recorded without a key, so a stored request is another one.
         let digest = key.map_or([0; 32], |key| key.digest(by.digest));
-        self.recalled((&by.actor, by.request), digest).await
+        self.first_answer((&by.actor, by.request), digest).await
     }
 
-    async fn key_to_write_with(
+    async fn key_or_new(
         &self,
         known: Option<PlayerKey>,
         player: PlayerId,
-    ) -> Result<PlayerKey, Refused> {
+    ) -> Result<PlayerKey, ApiRefusal> {
         match known {
             Some(key) => Ok(key),
-            None => self.keeping.new_key(player).await,
+            None => self.player_keys.new_key(player).await,
         }
     }
 
     /// First answer to a request, if there was one.
-    async fn recalled(
+    async fn first_answer(
         &self,
         (actor, request): (&str, RequestId),
         digest: [u8; 32],
-    ) -> Result<Option<Vec<u8>>, Refused> {
+    ) -> Result<Option<Vec<u8>>, ApiRefusal> {
         match self.log.recall(RequestKey::new(actor, request), digest).await {
             Ok(Recall::Fresh) => Ok(None),
-            Ok(Recall::Same { answer, first: _ }) => Ok(Some(answer.to_vec())),
-            Ok(Recall::Different) => Err(status::request_id_reused()),
+            Ok(Recall::Repeated { answer, first: _ }) => Ok(Some(answer.to_vec())),
+            Ok(Recall::IdReused) => Err(status::request_id_reused()),
             Err(_) => Err(status::unavailable("the log cannot be read")),
         }
     }
@@ -285,10 +289,10 @@ impl People {
         &self,
         (stream, events): (StreamId, &[Recorded]),
         (digest, answer): ([u8; 32], Vec<u8>),
-        by: By,
-    ) -> Result<Receipt, Refused> {
+        by: Author,
+    ) -> Result<Receipt, ApiRefusal> {
         let entry = Entry {
-            events: events.iter().map(|event| event.on(stream)).collect(),
+            events: events.iter().map(|event| event.on_stream(stream)).collect(),
             request: Some(Request { id: by.request, digest, answer: answer.into() }),
             actor: by.actor,
             trace: by.trace,
@@ -296,13 +300,13 @@ impl People {
         let receipt = self.log.append(entry).await.map_err(|error| match error {
             AppendError::Duplicate { .. } => status::request_id_reused(),
             AppendError::Clock(off) => status::unavailable(&off.to_string()),
-            AppendError::Full
+            AppendError::QueueFull
             | AppendError::Unavailable { .. }
             | AppendError::Lost
             | AppendError::TooLarge { .. }
             | AppendError::Empty
             | AppendError::Misplaced { .. }
-            | AppendError::Twice { .. } => {
+            | AppendError::DuplicateInGroup { .. } => {
                 status::unavailable("the log takes nothing at the moment")
             }
         })?;
@@ -310,20 +314,20 @@ impl People {
         for (event, number) in events.iter().zip(0..) {
             let position = Position(receipt.first.0 + number);
             registry
-                .evolve(event, Place { stream, position, at: receipt.recorded_at })
-                .map_err(|damaged| refused(ErrorReason::Corrupt, damaged.to_string()))?;
+                .evolve(event, EventLocation { stream, position, at: receipt.recorded_at })
+                .map_err(|damaged| api_refusal(ErrorReason::Corrupt, damaged.to_string()))?;
         }
         Ok(receipt)
     }
 }
 
-fn is_name(registry: &Registry, player: PlayerId, sealed: &SealedPayload) -> bool {
+fn is_latest_name(registry: &Registry, player: PlayerId, sealed: &SealedPayload) -> bool {
     let named = registry.person(player).and_then(|person| person.named.as_ref());
     named.is_some_and(|(newest, _)| newest == sealed)
 }
 
 /// Number of an event type.
-fn kind(of: EventType) -> u16 {
+fn event_type_number(of: EventType) -> u16 {
     u16::try_from(i32::from(of)).expect("event types are small")
 }
 

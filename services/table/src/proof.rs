@@ -8,7 +8,7 @@ use fairness::Handle;
 use proto::common::v1::{CardProof, DeckRoot};
 use proto::dealer::v1 as dealer;
 use rules::{Card, Deck};
-use wire::replay::Unplayable;
+use wire::replay::ReplayError;
 
 /// A card that the dealer revealed.
 #[derive(Clone)]
@@ -23,14 +23,14 @@ pub type Faces = BTreeMap<Handle, Face>;
 
 /// Proofs and roots that viewers may see along with a hand's cards.
 #[derive(Clone, Default)]
-pub struct Shown {
+pub struct CardProofs {
     /// Proof of each card whose face is known here, for its present position.
-    pub proofs: BTreeMap<Card, Arc<CardProof>>,
+    pub by_card: BTreeMap<Card, Arc<CardProof>>,
     /// Roots of all shuffles, in order.
     pub roots: Vec<DeckRoot>,
 }
 
-impl Shown {
+impl CardProofs {
     #[must_use]
     pub fn root(&self, op: u32) -> Option<&DeckRoot> {
         self.roots.iter().find(|root| root.op == op)
@@ -41,13 +41,13 @@ impl Shown {
 ///
 /// # Errors
 /// A result without a commitment.
-pub fn root_of(result: &dealer::OperationResult) -> Result<DeckRoot, Unplayable> {
+pub fn root_of(result: &dealer::OperationResult) -> Result<DeckRoot, ReplayError> {
     let dealer::OperationResult { index, values, root } = result;
     match (values.as_slice(), root.len()) {
         ([cards], 32) => Ok(DeckRoot { op: *index, cards: *cards, root: root.clone() }),
         _ => {
             let text = format!("shuffle {index} was answered without a commitment to its cards");
-            Err(Unplayable::Damaged(text))
+            Err(ReplayError::Corrupt(text))
         }
     }
 }
@@ -56,27 +56,28 @@ pub fn root_of(result: &dealer::OperationResult) -> Result<DeckRoot, Unplayable>
 ///
 /// # Errors
 /// Names the position that is contradicted, and never its card.
-pub fn faces(
+pub fn verified_faces(
     (places, opened): (&[Handle], &dealer::OpenedCards),
     deck: &Deck,
     root: &dyn Fn(u32) -> Option<DeckRoot>,
-) -> Result<Faces, Unplayable> {
+) -> Result<Faces, ReplayError> {
     let dealer::OpenedCards { card_ids, proofs } = opened;
     if card_ids.len() != places.len() {
         let (asked, got) = (places.len(), card_ids.len());
         let text = format!("{asked} cards were to be opened, {got} were");
-        return Err(Unplayable::Damaged(text));
+        return Err(ReplayError::Corrupt(text));
     }
     let mut faces = Faces::new();
     for (at, (place, id)) in places.iter().zip(card_ids).enumerate() {
-        let card = deck.card(*id).ok_or_else(|| contradicted(*place, "is none of this deck"))?;
+        let card = deck.card(*id).ok_or_else(|| contradiction(*place, "is none of this deck"))?;
         let proof = match root(place.op) {
             Some(root) => {
                 let opened = proofs.get(at);
-                let opened = opened.ok_or_else(|| contradicted(*place, "comes without a proof"))?;
-                let proved = proved(*place, *id, opened, &root);
+                let opened =
+                    opened.ok_or_else(|| contradiction(*place, "comes without a proof"))?;
+                let proved = verified_proof(*place, *id, opened, &root);
                 let proved = proved
-                    .ok_or_else(|| contradicted(*place, "is not the one that the root says"))?;
+                    .ok_or_else(|| contradiction(*place, "is not the one that the root says"))?;
                 Some(Arc::new(proved))
             }
             None => None,
@@ -86,15 +87,15 @@ pub fn faces(
     Ok(faces)
 }
 
-fn contradicted(place: Handle, how: &str) -> Unplayable {
+fn contradiction(place: Handle, how: &str) -> ReplayError {
     let Handle { op, position } = place;
-    Unplayable::Damaged(format!(
+    ReplayError::Corrupt(format!(
         "the card that was opened at place {position} of shuffle {op} {how}"
     ))
 }
 
 /// Checks that a proof leads to the root, and converts it.
-fn proved(
+fn verified_proof(
     Handle { op, position }: Handle,
     card: u8,
     opened: &dealer::OpenedProof,
@@ -107,7 +108,7 @@ fn proved(
     }
     let record = fairness::deck::record(op, position, card, salt.as_slice().try_into().ok()?);
     let count = u16::try_from(root.cards).ok()?;
-    let leads_to = fairness::deck::root_from(&record, (position, count), hashes)?;
+    let leads_to = fairness::deck::root_from_path(&record, (position, count), hashes)?;
     (leads_to[..] == root.root[..]).then(|| CardProof {
         op,
         position: u32::from(position),

@@ -15,59 +15,63 @@ use proto::table::v1::table_update::What;
 use proto::table::v1::watch_table_response::Message;
 use rules::{Event, Hand};
 
-use crate::backlog::{Backlog, Viewer, Weighed, backlog};
+use crate::backlog::{BacklogReceiver, BacklogSender, SizedMessage, backlog_channel};
+use crate::hand_in_play::HandInPlay;
 use crate::people::directory::Directory;
-use crate::play::Play;
-use crate::proof::Shown;
-use crate::updates::{self, Clock, Step};
+use crate::proof::CardProofs;
+use crate::updates::{self, DecisionClock, HandStep};
 
 /// Events kept at most. In a longer hand, viewers who resume get a snapshot.
-const KEPT: usize = 4_000;
+const MAX_HISTORY: usize = 4_000;
 /// Updates that a viewer is sent again at most; beyond that a snapshot is shorter.
-const AGAIN: usize = 256;
+const MAX_RESENT: usize = 256;
 /// Bytes of the updates that a viewer is sent again at most.
-const AGAIN_BYTES: usize = 256 * 1024;
+const MAX_RESENT_BYTES: usize = 256 * 1024;
 
 /// A published event, with everything that its updates are made from.
-pub struct Past {
+pub struct PublishedEvent {
     pub sequence: u64,
     pub at: UnixMicros,
-    pub kind: PastKind,
+    pub kind: PublishedKind,
 }
 
-pub enum PastKind {
+pub enum PublishedKind {
     /// Content that is the same for every viewer.
-    Plain(Box<What>),
+    Public(Box<What>),
     /// A hand started; holds its state at that time.
-    Started(Box<Play>),
-    Step {
+    HandStarted(Box<HandInPlay>),
+    HandStep {
         event: Event,
-        clock: Option<Clock>,
+        clock: Option<DecisionClock>,
         /// Proofs and roots after the step.
-        shown: Arc<Shown>,
+        card_proofs: Arc<CardProofs>,
     },
-    Ended(Box<HandSettled>),
+    HandEnded(Box<HandSettled>),
 }
 
 #[cfg(test)]
-impl Past {
+impl PublishedEvent {
     /// Copy of the event.
-    pub(crate) fn again(&self) -> Past {
+    pub(crate) fn duplicate(&self) -> PublishedEvent {
         let kind = match &self.kind {
-            PastKind::Plain(what) => PastKind::Plain(what.clone()),
-            PastKind::Started(play) => PastKind::Started(play.clone()),
-            PastKind::Step { event, clock, shown } => {
-                PastKind::Step { event: event.clone(), clock: *clock, shown: Arc::clone(shown) }
+            PublishedKind::Public(what) => PublishedKind::Public(what.clone()),
+            PublishedKind::HandStarted(play) => PublishedKind::HandStarted(play.clone()),
+            PublishedKind::HandStep { event, clock, card_proofs: shown } => {
+                PublishedKind::HandStep {
+                    event: event.clone(),
+                    clock: *clock,
+                    card_proofs: Arc::clone(shown),
+                }
             }
-            PastKind::Ended(settled) => PastKind::Ended(settled.clone()),
+            PublishedKind::HandEnded(settled) => PublishedKind::HandEnded(settled.clone()),
         };
-        Past { kind, ..*self }
+        PublishedEvent { kind, ..*self }
     }
 }
 
 struct Watcher {
     player: Option<PlayerId>,
-    out: Viewer,
+    sender: BacklogSender,
 }
 
 /// Viewers of a table, and the events that they may be sent again.
@@ -76,7 +80,7 @@ pub struct Publisher {
     /// Fills the players' names into messages.
     directory: Directory,
     watchers: Vec<Watcher>,
-    history: VecDeque<Past>,
+    history: VecDeque<PublishedEvent>,
 }
 
 impl Publisher {
@@ -87,7 +91,7 @@ impl Publisher {
 
     /// Updates after `sequence` for a viewer; `None` where they are too old or too many.
     #[must_use]
-    pub fn since(
+    pub fn updates_since(
         &self,
         player: Option<PlayerId>,
         sequence: u64,
@@ -97,10 +101,10 @@ impl Publisher {
             return None;
         }
         let last = self.history.back().map_or(sequence, |past| past.sequence);
-        if last.saturating_sub(sequence) > AGAIN as u64 {
+        if last.saturating_sub(sequence) > MAX_RESENT as u64 {
             return None;
         }
-        let mut play: Option<Play> = None;
+        let mut play: Option<HandInPlay> = None;
         let (mut missed, mut bytes) = (Vec::new(), 0);
         for past in &self.history {
             if past.sequence <= sequence {
@@ -109,10 +113,10 @@ impl Publisher {
             }
             let before = play.as_ref().map(|play| play.replay.hand.clone());
             advance(&mut play, &past.kind);
-            if let Some(what) = tell(&past.kind, before.as_ref(), play.as_ref(), player) {
+            if let Some(what) = render(&past.kind, before.as_ref(), play.as_ref(), player) {
                 let message = self.message(past, what);
                 bytes += message.encoded_len();
-                if bytes > AGAIN_BYTES {
+                if bytes > MAX_RESENT_BYTES {
                     return None;
                 }
                 missed.push(message);
@@ -125,17 +129,22 @@ impl Publisher {
     }
 
     /// Adds a viewer, who gets all updates from now on.
-    pub fn watch(&mut self, player: Option<PlayerId>) -> Backlog {
-        let (out, receiver) = backlog();
-        self.watchers.retain(|watcher| !watcher.out.is_gone());
-        self.watchers.push(Watcher { player, out });
+    pub fn watch(&mut self, player: Option<PlayerId>) -> BacklogReceiver {
+        let (out, receiver) = backlog_channel();
+        self.watchers.retain(|watcher| !watcher.sender.is_closed());
+        self.watchers.push(Watcher { player, sender: out });
         receiver
     }
 
     /// Sends an event to all viewers and remembers it. For an event of a hand, `before` is the hand
     /// before it and `after` the hand after it.
-    pub fn publish(&mut self, past: Past, before: Option<&Hand>, after: Option<&Play>) {
-        let mut told: Vec<(rules::Viewer, Weighed)> = Vec::new();
+    pub fn publish(
+        &mut self,
+        past: PublishedEvent,
+        before: Option<&Hand>,
+        after: Option<&HandInPlay>,
+    ) {
+        let mut told: Vec<(rules::Viewer, SizedMessage)> = Vec::new();
         let viewer = |watcher: &Watcher| {
             after.map_or(rules::Viewer::Public, |play| play.viewer(watcher.player))
         };
@@ -149,9 +158,10 @@ impl Publisher {
             let alike = told.iter().find(|(other, _)| other == viewer).filter(|_| !personal);
             let message = match alike {
                 Some((_, message)) => message.clone(),
-                None => match tell(&past.kind, before, after, watcher.player) {
+                None => match render(&past.kind, before, after, watcher.player) {
                     Some(what) => {
-                        let message = Weighed::new(message(table, &past, directory.told(what)));
+                        let message =
+                            SizedMessage::new(message(table, &past, directory.with_name(what)));
                         // Players see what nobody else does, and mostly on one stream.
                         if !personal && rest.contains(viewer) {
                             told.push((*viewer, message.clone()));
@@ -162,42 +172,43 @@ impl Publisher {
                 },
             };
             // False ends the stream of a viewer who is too far behind; they can resume.
-            watcher.out.send(message)
+            watcher.sender.send(message)
         });
         self.remember(past);
     }
 
     /// Ends all streams with a reason.
-    pub fn end(&mut self, reason: pb::EndReason, sequence: u64) {
+    pub fn end_streams(&mut self, reason: pb::EndReason, sequence: u64) {
         for watcher in self.watchers.drain(..) {
             let ended = Message::Ended(pb::StreamEnded { reason: reason.into() });
             let message = pb::WatchTableResponse {
                 message: Some(ended),
-                resume_token: token(self.table, sequence),
+                resume_token: resume_token(self.table, sequence),
             };
-            watcher.out.finish(message);
+            watcher.sender.finish(message);
         }
     }
 
     /// Keeps an event without sending it, for hands that are recovered.
-    pub fn remember(&mut self, past: Past) {
-        if let PastKind::Started(_) = past.kind {
-            let started = |past: &Past| matches!(past.kind, PastKind::Started(_));
+    pub fn remember(&mut self, past: PublishedEvent) {
+        if let PublishedKind::HandStarted(_) = past.kind {
+            let started =
+                |past: &PublishedEvent| matches!(past.kind, PublishedKind::HandStarted(_));
             let last = self.history.iter().rposition(started).unwrap_or(0);
             self.history.drain(..last);
         }
-        if self.history.len() == KEPT {
+        if self.history.len() == MAX_HISTORY {
             self.history.clear();
         }
         self.history.push_back(past);
     }
 
-    fn message(&self, past: &Past, what: What) -> pb::WatchTableResponse {
-        message(self.table, past, self.directory.told(what))
+    fn message(&self, past: &PublishedEvent, what: What) -> pb::WatchTableResponse {
+        message(self.table, past, self.directory.with_name(what))
     }
 }
 
-fn message(table: TableId, past: &Past, what: What) -> pb::WatchTableResponse {
+fn message(table: TableId, past: &PublishedEvent, what: What) -> pb::WatchTableResponse {
     let update = pb::TableUpdate {
         sequence: past.sequence,
         at: Some(updates::timestamp(past.at)),
@@ -205,22 +216,22 @@ fn message(table: TableId, past: &Past, what: What) -> pb::WatchTableResponse {
     };
     pb::WatchTableResponse {
         message: Some(Message::Update(Box::new(update))),
-        resume_token: token(table, past.sequence),
+        resume_token: resume_token(table, past.sequence),
     }
 }
 
 /// Moves a replayed hand past an event.
-fn advance(play: &mut Option<Play>, kind: &PastKind) {
+fn advance(play: &mut Option<HandInPlay>, kind: &PublishedKind) {
     match kind {
-        PastKind::Plain(_) => {}
-        PastKind::Started(started) => *play = Some(started.as_ref().clone()),
-        PastKind::Step { event, clock: _, shown } => {
+        PublishedKind::Public(_) => {}
+        PublishedKind::HandStarted(started) => *play = Some(started.as_ref().clone()),
+        PublishedKind::HandStep { event, clock: _, card_proofs: shown } => {
             if let Some(play) = play {
                 rules::evolve(&mut play.replay.hand, event);
-                play.shown = Arc::clone(shown);
+                play.card_proofs = Arc::clone(shown);
             }
         }
-        PastKind::Ended(settled) => {
+        PublishedKind::HandEnded(settled) => {
             if let Some(play) = play {
                 play.settled = Some(settled.as_ref().clone());
             }
@@ -229,58 +240,62 @@ fn advance(play: &mut Option<Play>, kind: &PastKind) {
 }
 
 /// Whether a player's update of an event differs from everybody else's in more than cards.
-fn is_personal(kind: &PastKind, player: Option<PlayerId>) -> bool {
+fn is_personal(kind: &PublishedKind, player: Option<PlayerId>) -> bool {
     match kind {
-        PastKind::Plain(what) => {
+        PublishedKind::Public(what) => {
             if let What::Seat(changed) = what.as_ref() {
-                changed.your_standing.is_some() && is_of(changed, player)
+                changed.your_standing.is_some() && is_own_seat(changed, player)
             } else {
                 false
             }
         }
-        PastKind::Started(play) => player.is_some_and(|player| play.standing_of(player).is_some()),
-        PastKind::Step { .. } | PastKind::Ended(_) => false,
+        PublishedKind::HandStarted(play) => {
+            player.is_some_and(|player| play.standing_of(player).is_some())
+        }
+        PublishedKind::HandStep { .. } | PublishedKind::HandEnded(_) => false,
     }
 }
 
 /// Whether the seat is the player's.
-fn is_of(changed: &pb::SeatChanged, player: Option<PlayerId>) -> bool {
+fn is_own_seat(changed: &pb::SeatChanged, player: Option<PlayerId>) -> bool {
     let seat = changed.seat.as_ref();
     seat.zip(player).is_some_and(|(seat, player)| seat.player_id == player.0)
 }
 
 /// Content of an event's update for one viewer; `None` where the hand is not known.
-fn tell(
-    kind: &PastKind,
+fn render(
+    kind: &PublishedKind,
     before: Option<&Hand>,
-    after: Option<&Play>,
+    after: Option<&HandInPlay>,
     player: Option<PlayerId>,
 ) -> Option<What> {
     match kind {
-        PastKind::Plain(what) => {
+        PublishedKind::Public(what) => {
             let mut what = what.as_ref().clone();
             if let What::Seat(changed) = &mut what
-                && !is_of(changed, player)
+                && !is_own_seat(changed, player)
             {
                 changed.your_standing = None;
             }
             Some(what)
         }
-        PastKind::Started(play) => Some(What::HandStarted(updates::hand_started(play, player))),
-        PastKind::Step { event, clock, shown } => {
+        PublishedKind::HandStarted(play) => {
+            Some(What::HandStarted(updates::hand_started(play, player)))
+        }
+        PublishedKind::HandStep { event, clock, card_proofs: shown } => {
             let after = after?;
-            let step = Step {
+            let step = HandStep {
                 hand_no: after.hand_no,
                 seats: &after.replay.seats,
                 before: before?,
                 event,
                 after: &after.replay.hand,
                 clock: *clock,
-                shown,
+                card_proofs: shown,
             };
             Some(What::Action(step.action(after.viewer(player))))
         }
-        PastKind::Ended(_) => {
+        PublishedKind::HandEnded(_) => {
             let play = after?;
             Some(What::HandEnded(updates::hand_ended(play, play.viewer(player))))
         }
@@ -289,13 +304,13 @@ fn tell(
 
 /// Resume token of a viewer: the table, and the last update that they have seen.
 #[must_use]
-pub fn token(table: TableId, sequence: u64) -> Vec<u8> {
+pub fn resume_token(table: TableId, sequence: u64) -> Vec<u8> {
     [table.bytes().as_slice(), &sequence.to_be_bytes()].concat()
 }
 
 /// Parses a resume token of this table.
 #[must_use]
-pub fn read_token(table: TableId, token: &[u8]) -> Option<u64> {
+pub fn parse_resume_token(table: TableId, token: &[u8]) -> Option<u64> {
     let sequence = token.strip_prefix(table.bytes())?;
     Some(u64::from_be_bytes(sequence.try_into().ok()?))
 }
@@ -306,11 +321,11 @@ mod tests {
 
     const TABLE: TableId = TableId([7; 16]);
 
-    fn past(sequence: u64, player: usize) -> Past {
+    fn past(sequence: u64, player: usize) -> PublishedEvent {
         let seat = pb::SeatView { player_id: vec![7; player], ..pb::SeatView::default() };
         let what =
             What::Seat(pb::SeatChanged { seat: Some(seat), vacated: false, your_standing: None });
-        Past { sequence, at: UnixMicros(0), kind: PastKind::Plain(Box::new(what)) }
+        PublishedEvent { sequence, at: UnixMicros(0), kind: PublishedKind::Public(Box::new(what)) }
     }
 
     /// A publisher that has published this many updates.
@@ -325,13 +340,13 @@ mod tests {
     #[test]
     fn what_was_missed_is_told_again_where_it_is_not_too_much() {
         let publisher = publisher(1_000, 16);
-        let missed = |sequence| publisher.since(None, sequence).map(|missed| missed.len());
+        let missed = |sequence| publisher.updates_since(None, sequence).map(|missed| missed.len());
         assert_eq!(missed(1_000), Some(0));
         assert_eq!(missed(1_000 - 256), Some(256));
         assert_eq!(missed(1_000 - 257), None);
         assert_eq!(missed(1), None);
-        let long = self::publisher(100, AGAIN_BYTES / 50);
-        assert!(long.since(None, 60).is_some() && long.since(None, 40).is_none());
+        let long = self::publisher(100, MAX_RESENT_BYTES / 50);
+        assert!(long.updates_since(None, 60).is_some() && long.updates_since(None, 40).is_none());
     }
 
     #[tokio::test]
@@ -347,7 +362,7 @@ mod tests {
             heard += 1;
         }
         assert!((10..100).contains(&heard), "{heard} updates were kept for the slow one");
-        publisher.end(pb::EndReason::ServerStopping, 1_000);
+        publisher.end_streams(pb::EndReason::ServerStopping, 1_000);
         let last = quick.next().await.unwrap().message.unwrap();
         assert!(matches!(last, Message::Ended(_)));
     }

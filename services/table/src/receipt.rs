@@ -10,7 +10,7 @@ use prost::Message as _;
 use proto::common::v1::ErrorReason;
 use proto::table::v1 as pb;
 use sha2::{Digest as _, Sha256};
-use wire::{Refused, field, refused};
+use wire::{ApiRefusal, api_refusal, field};
 
 /// Signing key of receipts: the key of the table's log.
 pub struct ReceiptKey {
@@ -28,8 +28,8 @@ impl ReceiptKey {
     }
 
     /// Completes and signs the stored answer to a commitment that stands at a position of the log.
-    pub fn complete(&self, stored: &[u8], position: u64) -> Result<Vec<u8>, Refused> {
-        let damaged = || refused(ErrorReason::Corrupt, "the stored answer is damaged");
+    pub fn complete(&self, stored: &[u8], position: u64) -> Result<Vec<u8>, ApiRefusal> {
+        let damaged = || api_refusal(ErrorReason::Corrupt, "the stored answer is damaged");
         let answer = pb::CommitEntropyResponse::decode(stored).map_err(|_| damaged())?;
         let unsigned = answer.receipt.ok_or_else(damaged)?;
         let commitment = ClientCommitment(field::exactly("commitment", &unsigned.commitment)?);

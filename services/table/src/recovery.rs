@@ -20,18 +20,18 @@ use proto::dealer::v1 as dealer;
 use proto::event::v1 as pb;
 use proto::table::v1::table_update::What;
 use wire::Recorded;
-use wire::places::handle_from_pb;
+use wire::card_positions::handle_from_pb;
 
-use crate::house::Closed;
+use crate::effect_calls::Inconsistency;
+use crate::hand_in_play::DealerFault;
+use crate::hand_in_play::OpeningState;
 use crate::ids;
-use crate::pay::Broken;
-use crate::peers::{Failure, Job, Peers, Reply};
-use crate::people::registry::{self, Place, Registry};
-use crate::play::Fault;
-use crate::play::Seated;
+use crate::peers::{CallFailure, PeerCall, Peers, Reply};
+use crate::people::registry::{self, EventLocation, Registry};
 use crate::proof::{self, Faces};
-use crate::publish::{Past, PastKind};
-use crate::state::{self, Before, State};
+use crate::publish::{PublishedEvent, PublishedKind};
+use crate::registry::ClosedTable;
+use crate::state::{self, PriorState, TableState};
 use crate::table::{Closing, Table};
 use crate::updates;
 
@@ -39,30 +39,30 @@ use crate::updates;
 const PAGE: usize = 1000;
 
 /// A table as the log describes it.
-pub struct Found {
+pub struct RecoveredTable {
     pub table: Table,
-    hand: Vec<Kept>,
-    seated: Seated,
+    hand_records: Vec<HandRecord>,
+    opening_state: OpeningState,
     /// Position of the record with which viewers were last shown a seat's player, by seat number.
-    told: BTreeMap<u32, Position>,
+    last_shown_at: BTreeMap<u32, Position>,
     /// The first record that the table could not take; nothing after it was read.
-    damage: Option<Damage>,
+    corruption: Option<Corruption>,
 }
 
 /// A record of one table that cannot be read, or that contradicts the ones before it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("its log is damaged at position {}: {why}", position.0)]
-pub struct Damage {
+pub struct Corruption {
     pub position: Position,
     pub why: String,
 }
 
 /// An event of a hand in play, or one of its table that was published meanwhile.
-struct Kept {
+struct HandRecord {
     /// The event, where it belongs to the hand.
     event: Option<Box<Recorded>>,
     /// The update, where every viewer got the same.
-    told: Option<Box<What>>,
+    public_update: Option<Box<What>>,
     at: UnixMicros,
     sequence: u64,
 }
@@ -73,37 +73,37 @@ pub enum FoldError {
     #[error(transparent)]
     Read(#[from] ReadError),
     #[error("the table log is damaged at position {position}: {why}")]
-    Damaged { position: u64, why: String },
+    Corrupt { position: u64, why: String },
 }
 
 /// Everything that the log was folded into.
-pub struct Folded {
+pub struct FoldedLog {
     /// Tables in the order of their creation.
-    pub tables: Vec<Found>,
+    pub tables: Vec<RecoveredTable>,
     /// Closed tables without pending effects.
-    pub closed: BTreeMap<TableId, Closed>,
+    pub closed: BTreeMap<TableId, ClosedTable>,
     pub people: Registry,
 }
 
 /// Folds the whole log.
-pub async fn fold(log: &Log) -> Result<Folded, FoldError> {
-    let Folding { tables, closed, people, streams: _, created: _, only: _ } =
-        read(log, Folding::default()).await?;
-    Ok(Folded { tables: tables.into_values().collect(), closed, people })
+pub async fn fold(log: &Log) -> Result<FoldedLog, FoldError> {
+    let LogFold { tables, closed, people, streams: _, created: _, only: _ } =
+        read(log, LogFold::default()).await?;
+    Ok(FoldedLog { tables: tables.into_values().collect(), closed, people })
 }
 
 /// Folds one table out of the log.
-pub async fn fold_table(log: &Log, id: TableId) -> Result<Found, FoldError> {
-    let only = Folding { only: Some(id), ..Folding::default() };
+pub async fn fold_table(log: &Log, id: TableId) -> Result<RecoveredTable, FoldError> {
+    let only = LogFold { only: Some(id), ..LogFold::default() };
     let found = read(log, only).await?.tables.into_values().next();
-    found.ok_or_else(|| FoldError::Damaged {
+    found.ok_or_else(|| FoldError::Corrupt {
         position: 0,
         why: format!("table {id} is not in it, or is closed"),
     })
 }
 
 /// Folds the log up to its size at the time of the call.
-async fn read(log: &Log, mut folding: Folding) -> Result<Folding, FoldError> {
+async fn read(log: &Log, mut folding: LogFold) -> Result<LogFold, FoldError> {
     let (mut from, end) = (Position(0), Position(log.size()));
     while from < end {
         let page = log.read(from, PAGE).await?;
@@ -111,8 +111,8 @@ async fn read(log: &Log, mut folding: Folding) -> Result<Folding, FoldError> {
         from = Position(last.position.0 + 1);
         for event in &page {
             folding
-                .take(event)
-                .map_err(|why| FoldError::Damaged { position: event.position.0, why })?;
+                .apply(event)
+                .map_err(|why| FoldError::Corrupt { position: event.position.0, why })?;
         }
     }
     Ok(folding)
@@ -121,77 +121,78 @@ async fn read(log: &Log, mut folding: Folding) -> Result<Folding, FoldError> {
 /// Recovers one table from events, with a dealer that answers at once. The error holds what is kept
 /// of the table where it is closed.
 #[cfg(test)]
-pub(crate) fn rehearse(
+pub(crate) fn recover_at_once(
     events: impl IntoIterator<Item = (StreamId, Recorded, UnixMicros)>,
     dealer: impl FnOnce(dealer::PerformRequest) -> dealer::PerformResponse,
-) -> Result<(State, Vec<Past>), Closed> {
-    let found = found(events)?;
-    let Some(request) = found.hidden().unwrap() else {
-        return Ok(found.dealt_again(&Faces::new()).unwrap());
+) -> Result<(TableState, Vec<PublishedEvent>), ClosedTable> {
+    let found = recovered_table(events)?;
+    let Some(request) = found.recovery_request().unwrap() else {
+        return Ok(found.replay(&Faces::new()).unwrap());
     };
     let answer = dealer(request.clone());
     let faces = found.faces(&request, &answer).ok().unwrap();
-    Ok(found.dealt_again(&faces).unwrap())
+    Ok(found.replay(&faces).unwrap())
 }
 
 /// Folds one table from events. The error holds what is kept of the table where it is closed.
 #[cfg(test)]
-pub(crate) fn found(
+pub(crate) fn recovered_table(
     events: impl IntoIterator<Item = (StreamId, Recorded, UnixMicros)>,
-) -> Result<Found, Closed> {
-    let mut folding = Folding::default();
+) -> Result<RecoveredTable, ClosedTable> {
+    let mut folding = LogFold::default();
     for ((stream, event, at), position) in events.into_iter().zip(0..) {
-        let place = Place { stream, position: Position(position), at };
-        folding.take_recorded(place, event).unwrap();
+        let place = EventLocation { stream, position: Position(position), at };
+        folding.apply_recorded(place, event).unwrap();
     }
     let found = folding.tables.into_values().next();
     found.ok_or_else(|| folding.closed.into_values().next().unwrap())
 }
 
 #[derive(Default)]
-struct Folding {
+struct LogFold {
     /// Tables by the order of their creation.
-    tables: BTreeMap<usize, Found>,
+    tables: BTreeMap<usize, RecoveredTable>,
     /// Number of the table that a stream belongs to, as its own or as one of its hands'.
     streams: BTreeMap<StreamId, usize>,
     /// Number of tables created so far.
     created: usize,
-    closed: BTreeMap<TableId, Closed>,
+    closed: BTreeMap<TableId, ClosedTable>,
     people: Registry,
     /// The only table to fold, where not all are wanted.
     only: Option<TableId>,
 }
 
-impl Folding {
+impl LogFold {
     /// Whether a stream is a table's own or one of its hands'.
     fn is_of(&self, table: TableId, stream: StreamId) -> bool {
         stream == table.into() || self.streams.contains_key(&stream)
     }
 
-    fn take(&mut self, event: &eventlog::Event) -> Result<(), String> {
-        let place = Place { stream: event.stream, position: event.position, at: event.recorded_at };
+    fn apply(&mut self, event: &eventlog::Event) -> Result<(), String> {
+        let place =
+            EventLocation { stream: event.stream, position: event.position, at: event.recorded_at };
         match wire::clock::parse(event) {
             Ok(None) => {}
             Ok(Some(_)) => return Ok(()),
-            Err(error) => return self.damaged(place, error.to_string()),
+            Err(error) => return self.mark_corrupt(place, error.to_string()),
         }
         match Recorded::try_from(event) {
-            Ok(recorded) => self.take_recorded(place, recorded),
-            Err(error) => self.damaged(place, error.to_string()),
+            Ok(recorded) => self.apply_recorded(place, recorded),
+            Err(error) => self.mark_corrupt(place, error.to_string()),
         }
     }
 
-    fn take_recorded(&mut self, place: Place, recorded: Recorded) -> Result<(), String> {
-        if self.is_behind_damage(place.stream, &recorded) {
+    fn apply_recorded(&mut self, place: EventLocation, recorded: Recorded) -> Result<(), String> {
+        if self.is_after_corruption(place.stream, &recorded) {
             return Ok(());
         }
-        self.evolve(place, recorded).or_else(|why| self.damaged(place, why))
+        self.evolve(place, recorded).or_else(|why| self.mark_corrupt(place, why))
     }
 
     /// Marks the table of a stream as corrupt; an error where the stream belongs to no table.
-    fn damaged(
+    fn mark_corrupt(
         &mut self,
-        Place { stream, position, at: _ }: Place,
+        EventLocation { stream, position, at: _ }: EventLocation,
         why: String,
     ) -> Result<(), String> {
         if self.only.is_some_and(|only| !self.is_of(only, stream)) {
@@ -201,13 +202,13 @@ impl Folding {
         let Some(found) = number.and_then(|number| self.tables.get_mut(number)) else {
             return Err(why);
         };
-        found.damage.get_or_insert(Damage { position, why });
+        found.corruption.get_or_insert(Corruption { position, why });
         Ok(())
     }
 
     /// Whether a record belongs to a table that is corrupt already. Hands that the table has
     /// started since are followed, so that their records are recognised.
-    fn is_behind_damage(&mut self, stream: StreamId, recorded: &Recorded) -> bool {
+    fn is_after_corruption(&mut self, stream: StreamId, recorded: &Recorded) -> bool {
         let table = if let Recorded::HandOpened(opened) = recorded {
             wire::field::table_id(&opened.table_id).map_or(stream, StreamId::from)
         } else {
@@ -215,7 +216,7 @@ impl Folding {
         };
         let number = self.streams.get(&stream).or_else(|| self.streams.get(&table)).copied();
         let found = number.and_then(|number| Some((number, self.tables.get(&number)?)));
-        let Some((number, _)) = found.filter(|(_, found)| found.damage.is_some()) else {
+        let Some((number, _)) = found.filter(|(_, found)| found.corruption.is_some()) else {
             return false;
         };
         self.streams.insert(stream, number);
@@ -227,12 +228,12 @@ impl Folding {
         true
     }
 
-    fn evolve(&mut self, place: Place, recorded: Recorded) -> Result<(), String> {
-        let Place { stream, position, at } = place;
+    fn evolve(&mut self, place: EventLocation, recorded: Recorded) -> Result<(), String> {
+        let EventLocation { stream, position, at } = place;
         if self.only.is_some_and(|only| !self.is_of(only, stream)) {
             return Ok(());
         }
-        if registry::is_of_people(&recorded) {
+        if registry::is_about_people(&recorded) {
             return self.people.evolve(&recorded, place).map_err(|bad| bad.to_string());
         }
         if let Recorded::TableCreated(created) = &recorded {
@@ -240,31 +241,31 @@ impl Folding {
             let number = self.created;
             self.created += 1;
             self.streams.insert(stream, number);
-            self.tables.insert(number, Found::new(table));
+            self.tables.insert(number, RecoveredTable::new(table));
             return Ok(());
         }
         let number = *self.streams.get(&stream).ok_or("a stream of no table")?;
         let found = self.tables.get_mut(&number).ok_or("a stream of no table")?;
-        let before = Before::of(&found.table, stream, &recorded);
+        let before = PriorState::of(&found.table, stream, &recorded);
         let played = found.table.hand.as_ref().map(|hand| StreamId::from(hand.id));
         found.table.evolve(stream, &recorded, at).map_err(|bad| bad.to_string())?;
         if let Recorded::SeatTaken(pb::SeatTaken { seat, .. })
         | Recorded::SeatRenamed(pb::SeatRenamed { seat }) = &recorded
         {
-            found.told.insert(*seat, position);
+            found.last_shown_at.insert(*seat, position);
         }
         let hand = found.table.hand.as_ref().map(|hand| StreamId::from(hand.id));
         if let Recorded::HandStarted(_) = &recorded
             && let Some(hand) = hand
         {
             self.streams.insert(hand, number);
-            found.hand.clear();
+            found.hand_records.clear();
         }
         if let Recorded::HandOpened(opened) = &recorded {
-            found.seated = found.table.seated(opened);
+            found.opening_state = found.table.opening_state(opened);
         }
         if hand.is_none() {
-            found.hand.clear();
+            found.hand_records.clear();
         }
         let own = StreamId::from(found.table.id);
         for stream in [Some(stream), played].into_iter().flatten() {
@@ -274,7 +275,7 @@ impl Folding {
             }
         }
         if found.table.closing == Closing::Closed && found.table.seeds.is_empty() {
-            self.closed.insert(found.table.id, Closed::of(&found.table));
+            self.closed.insert(found.table.id, ClosedTable::of(&found.table));
             self.streams.remove(&own);
             self.tables.remove(&number);
             return Ok(());
@@ -282,25 +283,31 @@ impl Folding {
         if hand.is_none() {
             return Ok(());
         }
-        let plain = updates::is_published(&recorded, at) && !state::is_told_by_hand(&recorded);
-        let told = plain.then(|| Box::new(state::plain(&found.table, &recorded, before)));
+        let plain = updates::is_published(&recorded, at) && !state::is_hand_update(&recorded);
+        let told = plain.then(|| Box::new(state::public_update(&found.table, &recorded, before)));
         let sequence = found.table.sequence;
         if hand == Some(stream) {
             let event = Some(Box::new(recorded));
-            found.hand.push(Kept { event, told, at, sequence });
+            found.hand_records.push(HandRecord { event, public_update: told, at, sequence });
         } else if told.is_some() {
-            found.hand.push(Kept { event: None, told, at, sequence });
+            found.hand_records.push(HandRecord { event: None, public_update: told, at, sequence });
         }
         Ok(())
     }
 }
 
-impl Found {
+impl RecoveredTable {
     /// A table of which only its creation is recorded.
     #[must_use]
-    pub fn new(table: Table) -> Found {
-        let (hand, seated, told) = (Vec::new(), Seated::default(), BTreeMap::new());
-        Found { table, hand, seated, told, damage: None }
+    pub fn new(table: Table) -> RecoveredTable {
+        let (hand, seated, told) = (Vec::new(), OpeningState::default(), BTreeMap::new());
+        RecoveredTable {
+            table,
+            hand_records: hand,
+            opening_state: seated,
+            last_shown_at: told,
+            corruption: None,
+        }
     }
 
     /// Seated players whose names were set after viewers were last shown them, because a stop came
@@ -313,7 +320,7 @@ impl Found {
         let seats = self.table.seats.iter();
         let owed = seats.filter_map(|(number, seat)| {
             let named = named_at(seat.player)?;
-            let told = self.told.get(&u32::from(number.get()));
+            let told = self.last_shown_at.get(&u32::from(number.get()));
             told.is_none_or(|told| *told < named).then_some((seat.player, named))
         });
         owed.collect()
@@ -322,40 +329,48 @@ impl Found {
     /// Recovers the table with its hand in play, and the events that viewers may be sent again.
     /// Asks the dealer until it answers, for `patience` at most. An error where the table's log is
     /// corrupt.
-    pub async fn take_up(
+    pub async fn recover(
         self,
         peers: &Peers,
         patience: Duration,
-    ) -> Result<(State, Vec<Past>), Broken> {
-        if let Some(damage) = &self.damage {
-            return Err(Broken(damage.to_string()));
+    ) -> Result<(TableState, Vec<PublishedEvent>), Inconsistency> {
+        if let Some(damage) = &self.corruption {
+            return Err(Inconsistency(damage.to_string()));
         }
-        let Some(request) = self.hidden()? else { return self.dealt_again(&Faces::new()) };
-        let asked = tokio::time::timeout(patience, self.ask(peers, request)).await;
+        let Some(request) = self.recovery_request()? else { return self.replay(&Faces::new()) };
+        let asked = tokio::time::timeout(patience, self.ask_dealer(peers, request)).await;
         let settled = self.table.hand.as_ref().is_some_and(|hand| hand.settled.is_some());
-        match asked.unwrap_or(Err(NoFaces::Silent)) {
-            Ok(faces) => self.dealt_again(&faces),
+        match asked.unwrap_or(Err(FacesError::Silent)) {
+            Ok(faces) => self.replay(&faces),
             // The result stands and is posted without the cards.
             Err(without) if settled => {
                 let (table, why) = (self.table.id, without.why());
                 tracing::warn!(runbook = "deploy/README.md, A seed is not opened", %table, why, "the cards of a settled hand are not shown again");
-                self.unseen()
+                self.replay_without_cards()
             }
-            Err(NoFaces::Broken(broken)) => Err(broken),
-            Err(NoFaces::Silent) => {
+            Err(FacesError::Broken(broken)) => Err(broken),
+            Err(FacesError::Silent) => {
                 let text = "the dealer has not opened the cards again that the table had lost";
-                self.without_faces(Fault::Silent(text.to_owned()))
+                self.replay_to_abort(DealerFault::Silent(text.to_owned()))
             }
-            Err(NoFaces::Contradicted(why)) => self.without_faces(Fault::Contradicted(why)),
+            Err(FacesError::Contradicted(why)) => {
+                self.replay_to_abort(DealerFault::Contradicted(why))
+            }
         }
     }
 
     /// Replays the hand from its events.
-    fn dealt_again(self, faces: &Faces) -> Result<(State, Vec<Past>), Broken> {
-        let Found { table, hand, seated, told: _, damage: _ } = self;
-        let mut state = State::new(table);
+    fn replay(self, faces: &Faces) -> Result<(TableState, Vec<PublishedEvent>), Inconsistency> {
+        let RecoveredTable {
+            table,
+            hand_records: hand,
+            opening_state: seated,
+            last_shown_at: _,
+            corruption: _,
+        } = self;
+        let mut state = TableState::new(table);
         let mut past = Vec::new();
-        for Kept { event, told, at, sequence } in hand {
+        for HandRecord { event, public_update: told, at, sequence } in hand {
             let mut kind = None;
             if let Some(event) = event {
                 if let Recorded::HandOpened(opened) = &*event {
@@ -364,48 +379,63 @@ impl Found {
                     kind = state.apply_to_hand(&event, faces, at)?;
                 }
             }
-            if let Some(kind) = told.map(PastKind::Plain).or(kind) {
-                past.push(Past { sequence, at, kind });
+            if let Some(kind) = told.map(PublishedKind::Public).or(kind) {
+                past.push(PublishedEvent { sequence, at, kind });
             }
         }
         Ok((state, past))
     }
 
     /// Builds the hand as it was opened, which is enough to abort it.
-    fn without_faces(self, fault: Fault) -> Result<(State, Vec<Past>), Broken> {
-        let Found { table, hand, seated, told: _, damage: _ } = self;
-        let mut state = State::new(table);
-        for Kept { event, at, .. } in hand {
+    fn replay_to_abort(
+        self,
+        fault: DealerFault,
+    ) -> Result<(TableState, Vec<PublishedEvent>), Inconsistency> {
+        let RecoveredTable {
+            table,
+            hand_records: hand,
+            opening_state: seated,
+            last_shown_at: _,
+            corruption: _,
+        } = self;
+        let mut state = TableState::new(table);
+        for HandRecord { event, at, .. } in hand {
             if let Some(Recorded::HandOpened(opened)) = event.as_deref() {
                 state.open_hand(opened, seated.clone(), at)?;
             }
         }
         if let Some(play) = &mut state.play {
-            play.fault = Some(fault);
+            play.dealer_fault = Some(fault);
         }
         Ok((state, Vec::new()))
     }
 
     /// Builds the settled hand without its cards, as far as its settlement needs it.
-    fn unseen(self) -> Result<(State, Vec<Past>), Broken> {
-        let Found { table, hand, seated, told: _, damage: _ } = self;
-        let mut state = State::new(table);
-        for Kept { event, at, .. } in hand {
+    fn replay_without_cards(self) -> Result<(TableState, Vec<PublishedEvent>), Inconsistency> {
+        let RecoveredTable {
+            table,
+            hand_records: hand,
+            opening_state: seated,
+            last_shown_at: _,
+            corruption: _,
+        } = self;
+        let mut state = TableState::new(table);
+        for HandRecord { event, at, .. } in hand {
             let Some(event) = event else { continue };
             if let Recorded::HandOpened(opened) = &*event {
                 state.open_hand(opened, seated.clone(), at)?;
             } else if let Some(play) = state.play.as_mut().filter(|_| state::is_of_hand(&event)) {
-                play.note(&event, at)?;
+                play.apply_without_cards(&event, at)?;
             }
         }
         Ok((state, Vec::new()))
     }
 
     /// Request for the faces of all cards that moved unseen; `None` where there are none.
-    fn hidden(&self) -> Result<Option<dealer::PerformRequest>, Broken> {
+    fn recovery_request(&self) -> Result<Option<dealer::PerformRequest>, Inconsistency> {
         let mut openings: BTreeMap<u32, Vec<dealer::Handle>> = BTreeMap::new();
         let mut version = 0_u64;
-        for kept in &self.hand {
+        for kept in &self.hand_records {
             let Some(event) = kept.event.as_deref() else { continue };
             version += 1;
             if let Recorded::CardsMoved(moved) = event {
@@ -431,16 +461,20 @@ impl Found {
         }))
     }
 
-    async fn ask(&self, peers: &Peers, request: dealer::PerformRequest) -> Result<Faces, NoFaces> {
+    async fn ask_dealer(
+        &self,
+        peers: &Peers,
+        request: dealer::PerformRequest,
+    ) -> Result<Faces, FacesError> {
         let answer = loop {
-            match Job::Perform(request.clone()).run(peers.clone()).await {
+            match PeerCall::Perform(request.clone()).run(peers.clone()).await {
                 Ok(Reply::Performed(answer)) => break answer,
-                Ok(_) => return Err(Broken("another answer came back".to_owned()).into()),
-                Err(Failure::Refused(status)) => {
+                Ok(_) => return Err(Inconsistency("another answer came back".to_owned()).into()),
+                Err(CallFailure::Refused(status)) => {
                     let why = format!("the dealer opens no cards again: {}", status.message());
-                    return Err(NoFaces::Contradicted(why));
+                    return Err(FacesError::Contradicted(why));
                 }
-                Err(Failure::Again(why)) => {
+                Err(CallFailure::Retry(why)) => {
                     tracing::warn!(runbook = "deploy/README.md, A service does not answer", table = %self.table.id, why, "waiting for the dealer");
                     tokio::time::sleep(Duration::from_millis(300)).await;
                 }
@@ -454,12 +488,12 @@ impl Found {
         &self,
         request: &dealer::PerformRequest,
         answer: &dealer::PerformResponse,
-    ) -> Result<Faces, NoFaces> {
+    ) -> Result<Faces, FacesError> {
         if request.openings.len() != answer.opened.len() {
             let why = "the dealer opened other cards than he was asked for".to_owned();
-            return Err(NoFaces::Contradicted(why));
+            return Err(FacesError::Contradicted(why));
         }
-        let events = self.hand.iter().filter_map(|kept| kept.event.as_deref());
+        let events = self.hand_records.iter().filter_map(|kept| kept.event.as_deref());
         let results = events.filter_map(|event| {
             if let Recorded::ChanceUsed(used) = event { used.result.as_ref() } else { None }
         });
@@ -470,32 +504,32 @@ impl Found {
         let mut faces = Faces::new();
         for (opening, opened) in request.openings.iter().zip(&answer.opened) {
             let places = opening.cards.iter().map(handle_from_pb);
-            let places = places.collect::<Result<Vec<_>, _>>().map_err(Broken::from)?;
-            let opened = proof::faces((&places, opened), deck, &root);
-            faces.extend(opened.map_err(|why| NoFaces::Contradicted(why.to_string()))?);
+            let places = places.collect::<Result<Vec<_>, _>>().map_err(Inconsistency::from)?;
+            let opened = proof::verified_faces((&places, opened), deck, &root);
+            faces.extend(opened.map_err(|why| FacesError::Contradicted(why.to_string()))?);
         }
         Ok(faces)
     }
 }
 
 /// Reason why a hand cannot be replayed.
-enum NoFaces {
+enum FacesError {
     Silent,
     Contradicted(String),
-    Broken(Broken),
+    Broken(Inconsistency),
 }
 
-impl NoFaces {
+impl FacesError {
     fn why(&self) -> &str {
         match self {
-            NoFaces::Silent => "the dealer does not answer",
-            NoFaces::Contradicted(why) | NoFaces::Broken(Broken(why)) => why,
+            FacesError::Silent => "the dealer does not answer",
+            FacesError::Contradicted(why) | FacesError::Broken(Inconsistency(why)) => why,
         }
     }
 }
 
-impl From<Broken> for NoFaces {
-    fn from(broken: Broken) -> NoFaces {
-        NoFaces::Broken(broken)
+impl From<Inconsistency> for FacesError {
+    fn from(broken: Inconsistency) -> FacesError {
+        FacesError::Broken(broken)
     }
 }

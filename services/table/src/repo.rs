@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use eventlog::in_time;
+use eventlog::with_statement_timeout;
 use primitives::PlayerId;
 use sqlx::postgres::{PgConnection, PgPoolOptions, PgRow};
 use sqlx::{Connection as _, PgPool, Row as _};
@@ -39,47 +39,51 @@ pub struct MigrateError(#[source] sqlx::Error);
 
 /// Store of the players' keys. Clones share it.
 #[derive(Clone)]
-pub struct Keys(Place);
+pub struct KeyRepo(Backend);
 
 /// A player's key that is wrapped anew.
-pub struct Rewrapped {
+pub struct RewrappedKey {
     pub player: PlayerId,
     /// Nonce of its former wrapping.
-    pub was: [u8; 24],
-    pub now: WrappedKey,
+    pub old_nonce: [u8; 24],
+    pub new_key: WrappedKey,
 }
 
 #[derive(Clone)]
-enum Place {
+enum Backend {
     Postgres(PgPool),
     Memory(Arc<Mutex<BTreeMap<PlayerId, WrappedKey>>>),
 }
 
-impl Keys {
+impl KeyRepo {
     /// Keys in the database that `url` names, as the table service's role. Connects when first
     /// used.
-    pub fn postgres(url: &str) -> Result<Keys, UrlError> {
+    pub fn postgres(url: &str) -> Result<KeyRepo, UrlError> {
         let pool = PgPoolOptions::new().max_connections(CONNECTIONS).connect_lazy(url);
-        pool.map(|pool| Keys(Place::Postgres(pool))).map_err(UrlError)
+        pool.map(|pool| KeyRepo(Backend::Postgres(pool))).map_err(UrlError)
     }
 
     /// Keys in memory, for as long as a handle lives.
     #[must_use]
-    pub fn memory() -> Keys {
-        Keys(Place::Memory(Arc::default()))
+    pub fn memory() -> KeyRepo {
+        KeyRepo(Backend::Memory(Arc::default()))
     }
 
     /// Stores a player's key unless they have one. Returns the stored key, durably.
-    pub async fn keep(&self, player: PlayerId, new: WrappedKey) -> Result<WrappedKey, RepoError> {
+    pub async fn insert_or_get(
+        &self,
+        player: PlayerId,
+        new: WrappedKey,
+    ) -> Result<WrappedKey, RepoError> {
         match &self.0 {
-            Place::Postgres(pool) => {
+            Backend::Postgres(pool) => {
                 insert(pool, player, &new).await?;
                 // Read back in a statement of its own, since an insert that waited for another one
                 // does not see it.
                 let kept = select(pool, &[player]).await?.remove(&player);
                 kept.ok_or(RepoError::Corrupt)
             }
-            Place::Memory(keys) => {
+            Backend::Memory(keys) => {
                 let mut keys = keys.lock().unwrap_or_else(PoisonError::into_inner);
                 Ok(keys.entry(player).or_insert(new).clone())
             }
@@ -92,8 +96,8 @@ impl Keys {
         players: &[PlayerId],
     ) -> Result<BTreeMap<PlayerId, WrappedKey>, RepoError> {
         match &self.0 {
-            Place::Postgres(pool) => select(pool, players).await,
-            Place::Memory(keys) => {
+            Backend::Postgres(pool) => select(pool, players).await,
+            Backend::Memory(keys) => {
                 let keys = keys.lock().unwrap_or_else(PoisonError::into_inner);
                 let found = players.iter().filter_map(|id| Some((*id, keys.get(id)?.clone())));
                 Ok(found.collect())
@@ -108,8 +112,8 @@ impl Keys {
         limit: usize,
     ) -> Result<Vec<(PlayerId, WrappedKey)>, RepoError> {
         match &self.0 {
-            Place::Postgres(pool) => select_after(pool, after, limit).await,
-            Place::Memory(keys) => {
+            Backend::Postgres(pool) => select_after(pool, after, limit).await,
+            Backend::Memory(keys) => {
                 let keys = keys.lock().unwrap_or_else(PoisonError::into_inner);
                 let next = keys.iter().filter(|(player, _)| after.is_none_or(|it| **player > it));
                 Ok(next.take(limit).map(|(player, key)| (*player, key.clone())).collect())
@@ -118,12 +122,12 @@ impl Keys {
     }
 
     /// Replaces the wrapping of keys, where the former wrapping is still stored.
-    pub async fn rewrap(&self, keys: &[Rewrapped]) -> Result<(), RepoError> {
+    pub async fn rewrap(&self, keys: &[RewrappedKey]) -> Result<(), RepoError> {
         match &self.0 {
-            Place::Postgres(pool) => update(pool, keys).await,
-            Place::Memory(kept) => {
+            Backend::Postgres(pool) => update(pool, keys).await,
+            Backend::Memory(kept) => {
                 let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
-                for Rewrapped { player, was, now } in keys {
+                for RewrappedKey { player, old_nonce: was, new_key: now } in keys {
                     if let Some(key) = kept.get_mut(player).filter(|key| key.nonce == *was) {
                         *key = now.clone();
                     }
@@ -136,8 +140,8 @@ impl Keys {
     /// Deletes the keys of players, if they are stored.
     pub async fn destroy(&self, players: &[PlayerId]) -> Result<(), RepoError> {
         match &self.0 {
-            Place::Postgres(pool) => delete(pool, players).await,
-            Place::Memory(keys) => {
+            Backend::Postgres(pool) => delete(pool, players).await,
+            Backend::Memory(keys) => {
                 let mut keys = keys.lock().unwrap_or_else(PoisonError::into_inner);
                 players.iter().for_each(|player| drop(keys.remove(player)));
                 Ok(())
@@ -157,7 +161,7 @@ pub async fn migrate(admin_url: &str) -> Result<(), MigrateError> {
 
 async fn insert(pool: &PgPool, player: PlayerId, new: &WrappedKey) -> Result<(), RepoError> {
     let WrappedKey { nonce, wrapped } = new;
-    in_time(
+    with_statement_timeout(
         sqlx::query(
             "INSERT INTO table_people.player_key (player_id, nonce, wrapped) VALUES ($1, $2, $3) \
          ON CONFLICT (player_id) DO NOTHING",
@@ -176,7 +180,7 @@ async fn select(
     pool: &PgPool,
     players: &[PlayerId],
 ) -> Result<BTreeMap<PlayerId, WrappedKey>, RepoError> {
-    let rows = in_time(sqlx::query(
+    let rows = with_statement_timeout(sqlx::query(
         "SELECT player_id, nonce, wrapped FROM table_people.player_key WHERE player_id = ANY($1)",
     )
     .bind(ids(players))
@@ -191,7 +195,7 @@ async fn select_after(
     after: Option<PlayerId>,
     limit: usize,
 ) -> Result<Vec<(PlayerId, WrappedKey)>, RepoError> {
-    let rows = in_time(
+    let rows = with_statement_timeout(
         sqlx::query(
             "SELECT player_id, nonce, wrapped FROM table_people.player_key WHERE player_id > $1 \
          ORDER BY player_id LIMIT $2",
@@ -205,9 +209,9 @@ async fn select_after(
     rows.iter().map(key).collect()
 }
 
-async fn update(pool: &PgPool, keys: &[Rewrapped]) -> Result<(), RepoError> {
-    let column = |of: fn(&Rewrapped) -> Vec<u8>| keys.iter().map(of).collect::<Vec<_>>();
-    in_time(
+async fn update(pool: &PgPool, keys: &[RewrappedKey]) -> Result<(), RepoError> {
+    let column = |of: fn(&RewrappedKey) -> Vec<u8>| keys.iter().map(of).collect::<Vec<_>>();
+    with_statement_timeout(
         sqlx::query(
             "UPDATE table_people.player_key AS kept SET nonce = new.nonce, wrapped = new.wrapped \
          FROM UNNEST($1::bytea[], $2::bytea[], $3::bytea[], $4::bytea[]) \
@@ -215,9 +219,9 @@ async fn update(pool: &PgPool, keys: &[Rewrapped]) -> Result<(), RepoError> {
          WHERE kept.player_id = new.player_id AND kept.nonce = new.was",
         )
         .bind(column(|key| key.player.0.to_vec()))
-        .bind(column(|key| key.was.to_vec()))
-        .bind(column(|key| key.now.nonce.to_vec()))
-        .bind(column(|key| key.now.wrapped.clone()))
+        .bind(column(|key| key.old_nonce.to_vec()))
+        .bind(column(|key| key.new_key.nonce.to_vec()))
+        .bind(column(|key| key.new_key.wrapped.clone()))
         .execute(pool),
     )
     .await
@@ -226,7 +230,7 @@ async fn update(pool: &PgPool, keys: &[Rewrapped]) -> Result<(), RepoError> {
 }
 
 async fn delete(pool: &PgPool, players: &[PlayerId]) -> Result<(), RepoError> {
-    in_time(
+    with_statement_timeout(
         sqlx::query("DELETE FROM table_people.player_key WHERE player_id = ANY($1)")
             .bind(ids(players))
             .execute(pool),

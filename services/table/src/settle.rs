@@ -9,37 +9,37 @@ use proto::common::v1::SettlementLine;
 use proto::dealer::v1 as dealer;
 use proto::event::v1 as pb;
 use proto::wallet::v1 as wallet;
-use rules::{Line, Pot, Settlement};
+use rules::{Pot, Settlement, SettlementItem};
 use wire::Recorded;
-use wire::places::handle_to_pb;
-use wire::replay::Unplayable;
+use wire::card_positions::handle_to_pb;
+use wire::replay::ReplayError;
 
-use crate::pay::{Broken, Paid};
-use crate::peers::Job;
-use crate::play::Play;
+use crate::effect_calls::{Batch, Inconsistency};
+use crate::hand_in_play::HandInPlay;
+use crate::peers::PeerCall;
 use crate::proof::{self, Faces};
 use crate::table::{Closing, Table};
 use crate::{abort, entropy, ids, plan};
 
-fn settlement(play: &Play) -> Result<&Settlement, Broken> {
-    play.replay.hand.settlement().ok_or_else(|| Broken("the hand is not over".to_owned()))
+fn settlement(play: &HandInPlay) -> Result<&Settlement, Inconsistency> {
+    play.replay.hand.settlement().ok_or_else(|| Inconsistency("the hand is not over".to_owned()))
 }
 
 /// Call that asks the dealer to reveal the shown hands to everybody, so that its record has them.
-pub fn show(play: &Play) -> Result<Job, Broken> {
+pub fn show_call(play: &HandInPlay) -> Result<PeerCall, Inconsistency> {
     let mut openings = Vec::new();
     for player in settlement(play)?.shown.iter() {
         let mut cards = Vec::new();
         for card in play.replay.hand.cards_of(player) {
-            cards.push(handle_to_pb(play.replay.places.of(*card)?));
+            cards.push(handle_to_pb(play.replay.positions.position_of(*card)?));
         }
         let reason = dealer::OpeningReason::Show.into();
         openings.push(dealer::Opening { cards, audience_seat: 0, reason });
     }
     if openings.is_empty() {
-        return Ok(Job::Nothing);
+        return Ok(PeerCall::Nothing);
     }
-    Ok(Job::Perform(dealer::PerformRequest {
+    Ok(PeerCall::Perform(dealer::PerformRequest {
         request_id: ids::of_hand("show", play.hand_id, play.version).to_vec(),
         table_id: play.opened.table_id.to_vec(),
         hand_no: play.hand_no,
@@ -49,8 +49,8 @@ pub fn show(play: &Play) -> Result<Job, Broken> {
 }
 
 /// Checks that the hands that the dealer revealed to everybody are those that were dealt.
-pub fn check_shown(play: &Play, answer: &dealer::PerformResponse) -> Result<(), Unplayable> {
-    let misfit = || Unplayable::Damaged(plan::MISFIT.to_owned());
+pub fn check_shown(play: &HandInPlay, answer: &dealer::PerformResponse) -> Result<(), ReplayError> {
+    let misfit = || ReplayError::Corrupt(plan::MISMATCH.to_owned());
     let shown = play.replay.hand.settlement().ok_or_else(misfit)?.shown;
     if !answer.results.is_empty() || answer.opened.len() != shown.iter().count() {
         return Err(misfit());
@@ -58,33 +58,33 @@ pub fn check_shown(play: &Play, answer: &dealer::PerformResponse) -> Result<(), 
     let deck = play.replay.hand.rules().variant().deck;
     for (player, opened) in shown.iter().zip(&answer.opened) {
         let held = play.replay.hand.cards_of(player);
-        let places = held.iter().map(|card| play.replay.places.of(*card));
+        let places = held.iter().map(|card| play.replay.positions.position_of(*card));
         let places = places.collect::<Result<Vec<_>, _>>()?;
-        let faces = proof::faces((&places, opened), deck, &|op| play.root(op))?;
+        let faces = proof::verified_faces((&places, opened), deck, &|op| play.deck_root(op))?;
         let other = places.iter().zip(held).find(|(place, card)| faces[place].card != **card);
         if let Some((fairness::Handle { op, position }, _)) = other {
             let text = format!(
                 "another card was shown at place {position} of shuffle {op} than was dealt from it"
             );
-            return Err(Unplayable::Damaged(text));
+            return Err(ReplayError::Corrupt(text));
         }
     }
     Ok(())
 }
 
 /// Events that end a hand by its rules: the shown cards and the settlement.
-pub fn settled(play: &Play) -> Result<Paid, Broken> {
+pub fn conclude_settle(play: &HandInPlay) -> Result<Batch, Inconsistency> {
     let end = settlement(play)?;
     let mut events = Vec::new();
     for player in end.shown.iter() {
         let cards = play.replay.hand.cards_of(player).iter();
         let cards = cards.map(|card| play.replay.card_ref(*card, true));
         let mut cards = cards.collect::<Result<Vec<_>, _>>()?;
-        play.salt(&mut cards);
+        play.fill_salts(&mut cards);
         let seat = u32::from(play.seat(player).get());
         events.push((play.hand_id.into(), pb::CardsShown { seat, cards }.into()));
     }
-    let (sabacc_paid, sabacc_won) = sabacc_paid(play, end)?;
+    let (sabacc_paid, sabacc_won) = sabacc_pot_payments(play, end)?;
     let settled = pb::HandSettled {
         lines: end.lines.iter().map(|line| SettlementLine { text: line.to_string() }).collect(),
         finishing_stacks: end.finishing_stacks.iter().map(|stack| stack.get()).collect(),
@@ -95,25 +95,30 @@ pub fn settled(play: &Play) -> Result<Paid, Broken> {
         sabacc_won,
     };
     events.push((play.hand_id.into(), settled.into()));
-    Ok(Paid { events, faces: Faces::new() })
+    Ok(Batch { events, faces: Faces::new() })
 }
 
 /// Records the posted settlement; the table takes its result over.
-pub fn posted(table: &Table, play: &Play, position: u64) -> Result<Paid, Broken> {
+pub fn conclude_post(
+    table: &Table,
+    play: &HandInPlay,
+    position: u64,
+) -> Result<Batch, Inconsistency> {
     let posted = pb::SettlementPosted { position };
     let mut events: Vec<(StreamId, Recorded)> = vec![(play.hand_id.into(), posted.into())];
     if table.hand.as_ref().is_none_or(|hand| !hand.finished) {
-        finished(table, play, &mut events)?;
+        push_finished(table, play, &mut events)?;
     }
-    Ok(Paid { events, faces: Faces::new() })
+    Ok(Batch { events, faces: Faces::new() })
 }
 
-fn finished(
+fn push_finished(
     table: &Table,
-    play: &Play,
+    play: &HandInPlay,
     events: &mut Vec<(StreamId, Recorded)>,
-) -> Result<(), Broken> {
-    let end = play.settled.as_ref().ok_or_else(|| Broken("the hand is not settled".to_owned()))?;
+) -> Result<(), Inconsistency> {
+    let end =
+        play.settled.as_ref().ok_or_else(|| Inconsistency("the hand is not settled".to_owned()))?;
     let roster = play.opened.roster.iter().zip(&end.finishing_stacks);
     let finished = pb::HandFinished {
         hand_no: play.hand_no,
@@ -123,14 +128,14 @@ fn finished(
         carried_pot: end.finishing_carried_pot,
         sabacc_paid: end.sabacc_paid.clone(),
         sabacc_won: end.sabacc_won,
-        misses: play.misses.clone(),
+        misses: play.missed_clocks.clone(),
         aborted: false,
     };
     events.push((table.id.into(), finished.into()));
-    for (index, misses) in play.misses.iter().enumerate() {
+    for (index, misses) in play.missed_clocks.iter().enumerate() {
         if *misses >= 3 {
             let seat = play.replay.seats[index];
-            events.extend(abort::sits_out(table, seat, "missed"));
+            events.extend(abort::sit_out_event(table, seat, "missed"));
         }
     }
     Ok(())
@@ -138,38 +143,43 @@ fn finished(
 
 /// Records an opened seed. A seed that does not match its commitment closes the table, and aborts
 /// its hand if that is still in play.
-pub fn seed_opened(
+pub fn conclude_reveal(
     table: &Table,
-    play: Option<&Play>,
+    play: Option<&HandInPlay>,
     hand_no: u64,
     seed: Vec<u8>,
-) -> Result<Paid, Broken> {
-    let owed = table.seeds.get(hand_no);
-    let owed = owed.ok_or_else(|| Broken(format!("the seed of hand {hand_no} is not owed")))?;
+) -> Result<Batch, Inconsistency> {
+    let pending = table.seeds.get(hand_no);
+    let pending =
+        pending.ok_or_else(|| Inconsistency(format!("the seed of hand {hand_no} is not owed")))?;
     let hash = &table.config.rule_set_hash;
-    let (context, commitment) = entropy::bound(&owed.commitment, (table.id, hand_no), hash)?;
+    let (context, commitment) =
+        entropy::bound_commitment(&pending.commitment, (table.id, hand_no), hash)?;
     let bytes: Option<[u8; 64]> = seed.as_slice().try_into().ok();
     let opens = bytes.is_some_and(|bytes| {
         commitment.opens(&context, &Seed::new(zeroize::Zeroizing::new(bytes)))
     });
     if opens {
-        return Ok(Paid::one(owed.hand, pb::HandRevealed { seed: seed.into() }));
+        return Ok(Batch::single(pending.hand, pb::HandRevealed { seed: seed.into() }));
     }
     let refused = pb::SeedRefused { seed: seed.into() };
-    let mut events: Vec<(StreamId, Recorded)> = vec![(owed.hand.into(), refused.into())];
+    let mut events: Vec<(StreamId, Recorded)> = vec![(pending.hand.into(), refused.into())];
     match play.filter(|play| play.hand_no == hand_no) {
         Some(play) => {
             let evidence = "the seed that was opened is not the one that was committed to";
-            abort::by_the_dealer(table, play, evidence, &mut events);
+            abort::push_dealer_contradiction(table, play, evidence, &mut events);
         }
-        None => abort::disabled(table, &mut events),
+        None => abort::push_close(table, &mut events),
     }
-    Ok(Paid { events, faces: Faces::new() })
+    Ok(Batch { events, faces: Faces::new() })
 }
 
 /// Credits that each player has in the Sabacc Pot from this hand, and whether the pot was won. A
 /// pot that was won holds only credits from later hands.
-fn sabacc_paid(play: &Play, end: &Settlement) -> Result<(Vec<u64>, bool), Broken> {
+fn sabacc_pot_payments(
+    play: &HandInPlay,
+    end: &Settlement,
+) -> Result<(Vec<u64>, bool), Inconsistency> {
     let count = play.players.len();
     let mut paid = vec![Credits::ZERO; count];
     let rules = play.replay.hand.rules();
@@ -180,16 +190,16 @@ fn sabacc_paid(play: &Play, end: &Settlement) -> Result<(Vec<u64>, bool), Broken
     }
     for line in &end.lines {
         match line {
-            Line::PaysSabacc { player, amount, short: _ } => {
+            SettlementItem::PaysSabacc { player, amount, short: _ } => {
                 paid[player.index()] = paid[player.index()].plus(*amount)?;
             }
-            Line::Wins { pot: Pot::Sabacc, .. } => won = true,
-            Line::Returned { .. }
-            | Line::Eliminated { .. }
-            | Line::Wins { .. }
-            | Line::Moves { .. }
-            | Line::Carries { .. }
-            | Line::Rake { .. } => {}
+            SettlementItem::Wins { pot: Pot::Sabacc, .. } => won = true,
+            SettlementItem::Returned { .. }
+            | SettlementItem::Eliminated { .. }
+            | SettlementItem::Wins { .. }
+            | SettlementItem::MovesToSabacc { .. }
+            | SettlementItem::Carries { .. }
+            | SettlementItem::Rake { .. } => {}
         }
     }
     if won {
@@ -200,9 +210,12 @@ fn sabacc_paid(play: &Play, end: &Settlement) -> Result<(Vec<u64>, bool), Broken
 
 /// The single transfer of a hand: every seat's net, the pots and the rake. Every player dealt in has
 /// a leg, of 0 credits too, so that the hand is in their statement; pots and rake only where changed.
-pub fn transfer(table: &Table, play: &Play) -> Result<wallet::SettleRequest, Broken> {
+pub fn settlement_request(
+    table: &Table,
+    play: &HandInPlay,
+) -> Result<wallet::SettleRequest, Inconsistency> {
     let settled =
-        play.settled.as_ref().ok_or_else(|| Broken("the hand is not settled".to_owned()))?;
+        play.settled.as_ref().ok_or_else(|| Inconsistency("the hand is not settled".to_owned()))?;
     let mut legs = Vec::new();
     for (seat, finish) in play.opened.roster.iter().zip(&settled.finishing_stacks) {
         let player = wire::field::player_id(&seat.player_id)?;
@@ -240,28 +253,30 @@ struct Change {
 }
 
 /// Leg of an account, of 0 credits where it has what it had.
-fn net(change: Change) -> Result<wallet::Leg, Broken> {
+fn net(change: Change) -> Result<wallet::Leg, Inconsistency> {
     let Change { account, before, after } = change;
-    let signed = |amount: u64| i64::try_from(amount).map_err(|error| Broken(error.to_string()));
+    let signed =
+        |amount: u64| i64::try_from(amount).map_err(|error| Inconsistency(error.to_string()));
     Ok(wallet::Leg { account, amount: signed(after)? - signed(before)? })
 }
 
 /// Legs of what changed.
-fn changed(changes: Vec<Change>) -> Result<Vec<wallet::Leg>, Broken> {
+fn changed(changes: Vec<Change>) -> Result<Vec<wallet::Leg>, Inconsistency> {
     let legs: Vec<wallet::Leg> = changes.into_iter().map(net).collect::<Result<_, _>>()?;
     Ok(legs.into_iter().filter(|leg| leg.amount != 0).collect())
 }
 
 /// Shares in one transfer. The wallet takes 64 legs, and each of the two pots may need one.
-pub const SHARES: usize = 60;
+pub const MAX_SHARES: usize = 60;
 
 /// Computes the next shares of the pots of a table that closes. Both pots are shared in proportion
 /// to each player's payments since the Sabacc Pot was last won; the remainder goes to whoever paid
 /// most. At most [`SHARES`] shares at a time, in the order of the players; the others follow when
 /// these are posted.
-pub fn share(table: &Table) -> Result<Paid, Broken> {
+pub fn share_pots(table: &Table) -> Result<Batch, Inconsistency> {
     let now = table.sabacc_pot.plus(table.carried_pot)?;
-    let (pot, after) = table.refunded.map_or((now, None), |done| (done.pots, Some(done.last)));
+    let (pot, after) =
+        table.refund_progress.map_or((now, None), |done| (done.pots, Some(done.last)));
     let paid = contributors(table);
     let total = Credits::sum(paid.values().copied())?;
     let mut shares: BTreeMap<PlayerId, Credits> = BTreeMap::new();
@@ -277,7 +292,8 @@ pub fn share(table: &Table) -> Result<Paid, Broken> {
         *share = share.plus(rest)?;
     }
     let shares = shares.into_iter().filter(|(_, share)| !share.is_zero());
-    let shares = shares.filter(|(player, _)| after.is_none_or(|last| *player > last)).take(SHARES);
+    let shares =
+        shares.filter(|(player, _)| after.is_none_or(|last| *player > last)).take(MAX_SHARES);
     let shares = shares.map(|(player, share)| pb::RosterSeat {
         seat: table.seat_of(player).map_or(0, |seat| u32::from(seat.get())),
         player_id: player.0.to_vec().into(),
@@ -290,23 +306,23 @@ pub fn share(table: &Table) -> Result<Paid, Broken> {
         // The wallet has nothing to move.
         events.push((table.id.into(), pb::PotRefunded {}.into()));
     }
-    Ok(Paid { events, faces: Faces::new() })
+    Ok(Batch { events, faces: Faces::new() })
 }
 
 /// Payments that the shares are computed from. Where nobody has paid into the Sabacc Pot since it
 /// was last won (a carried pot, a moved layer), the players of the last hand count alike.
 fn contributors(table: &Table) -> BTreeMap<PlayerId, Credits> {
     let pot = !table.sabacc_pot.is_zero() || !table.carried_pot.is_zero();
-    if table.paid.values().all(|paid| paid.is_zero()) && pot {
+    if table.paid_into_pot.values().all(|paid| paid.is_zero()) && pot {
         return table.last_roster.iter().map(|player| (*player, Credits::of(1))).collect();
     }
-    table.paid.clone()
+    table.paid_into_pot.clone()
 }
 
 /// Transfer of the pending shares.
-pub fn refund(table: &Table) -> Result<wallet::SettleRequest, Broken> {
+pub fn refund_request(table: &Table) -> Result<wallet::SettleRequest, Inconsistency> {
     let Closing::Refunding { transfer, shares } = &table.closing else {
-        return Err(Broken("no refund is due".to_owned()));
+        return Err(Inconsistency("no refund is due".to_owned()));
     };
     let (sabacc, carried) = table.pots_after(shares)?;
     let change = |account, before: Credits, after: Credits| Change {

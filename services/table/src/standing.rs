@@ -17,28 +17,28 @@ use primitives::{PlayerId, SeatNo, StreamId, UnixMicros};
 use proto::common::v1::{ErrorReason, LimitMark, PlayStanding, StandingKind};
 use proto::event::v1 as pb;
 use proto::wallet::v1 as wallet;
-use wire::{Recorded, Refused, refused};
+use wire::{ApiRefusal, Recorded, api_refusal};
 
 use crate::abort;
-use crate::pay::Broken;
-use crate::play::Play;
+use crate::effect_calls::Inconsistency;
+use crate::hand_in_play::HandInPlay;
 use crate::table::{Closing, Funding, Seat, Table};
 use crate::updates;
 
 /// Interval at which the wallet is asked about idle seats.
-pub const EVERY: Duration = Duration::from_secs(30);
+pub const CHECK_INTERVAL: Duration = Duration::from_secs(30);
 
 /// Events that follow from the wallet's answer.
-pub struct Found {
+pub struct StandingEvents {
     pub events: Vec<(StreamId, Recorded)>,
     /// Whether a seat sits out or leaves because of it, so that the seats to deal in have changed.
-    pub barred: bool,
+    pub has_barred: bool,
 }
 
 /// Seats that the wallet is asked about: those whose credits no hand holds.
-fn idle<'a>(
+fn idle_seats<'a>(
     table: &'a Table,
-    play: Option<&'a Play>,
+    play: Option<&'a HandInPlay>,
 ) -> impl Iterator<Item = (SeatNo, &'a Seat)> + 'a {
     table.seats.iter().map(|(number, seat)| (*number, seat)).filter(move |(number, seat)| {
         let free = play.is_none_or(|play| !play.replay.seats.contains(number));
@@ -48,49 +48,49 @@ fn idle<'a>(
 
 /// Whether the wallet is to be asked about idle seats from time to time.
 #[must_use]
-pub fn is_owed(table: &Table, play: Option<&Play>) -> bool {
-    table.closing == Closing::Open && idle(table, play).next().is_some()
+pub fn is_check_due(table: &Table, play: Option<&HandInPlay>) -> bool {
+    table.closing == Closing::Open && idle_seats(table, play).next().is_some()
 }
 
 /// Question about all idle seats.
 #[must_use]
-pub fn request(table: &Table, play: Option<&Play>) -> wallet::CheckStandingRequest {
+pub fn check_request(table: &Table, play: Option<&HandInPlay>) -> wallet::CheckStandingRequest {
     wallet::CheckStandingRequest {
         table_id: table.id.0.to_vec(),
-        player_ids: idle(table, play).map(|(_, seat)| seat.player.0.to_vec()).collect(),
+        player_ids: idle_seats(table, play).map(|(_, seat)| seat.player.0.to_vec()).collect(),
     }
 }
 
 /// Turns the wallet's answer into events for the table as it is now.
-pub fn found(
+pub fn conclude_check(
     table: &Table,
-    play: Option<&Play>,
+    play: Option<&HandInPlay>,
     answer: &wallet::CheckStandingResponse,
-) -> Result<Found, Broken> {
-    let mut found = Found { events: Vec::new(), barred: false };
-    for (number, seat) in idle(table, play) {
+) -> Result<StandingEvents, Inconsistency> {
+    let mut found = StandingEvents { events: Vec::new(), has_barred: false };
+    for (number, seat) in idle_seats(table, play) {
         let player = answer.players.iter().find(|it| it.player_id == seat.player.0);
         // Players who have come since the question are asked about next time.
         let Some(standing) = player.and_then(|player| player.standing.as_ref()) else { continue };
-        let event = event(number, standing);
+        let event = found_event(number, standing);
         if !is_same(seat.standing.as_ref(), &event) {
             found.events.push((table.id.into(), event.clone().into()));
         }
-        let follows = match bar(event.kind()) {
-            Bar::None => None,
-            Bar::SitsOut => abort::sits_out(table, number, "standing"),
-            Bar::Leaves => {
+        let follows = match restriction(event.kind()) {
+            Restriction::None => None,
+            Restriction::SitsOut => abort::sit_out_event(table, number, "standing"),
+            Restriction::Leaves => {
                 let leaves =
                     pb::LeaveAsked { seat: u32::from(number.get()), why: "standing".to_owned() };
                 Some((table.id.into(), leaves.into()))
             }
-            Bar::Unknown => {
+            Restriction::Unknown => {
                 let text =
                     format!("the wallet says nothing that is known of player {}", seat.player);
-                return Err(Broken(text));
+                return Err(Inconsistency(text));
             }
         };
-        found.barred |= follows.is_some();
+        found.has_barred |= follows.is_some();
         found.events.extend(follows);
     }
     Ok(found)
@@ -100,34 +100,34 @@ pub fn found(
 #[must_use]
 pub fn covers_ready(table: &Table, answer: &wallet::CheckStandingResponse) -> bool {
     let asked = |player: PlayerId| answer.players.iter().any(|it| it.player_id == player.0);
-    table.ready().all(|(_, seat)| asked(seat.player))
+    table.ready_seats().all(|(_, seat)| asked(seat.player))
 }
 
-enum Bar {
+enum Restriction {
     None,
     SitsOut,
     Leaves,
     Unknown,
 }
 
-const fn bar(kind: StandingKind) -> Bar {
+const fn restriction(kind: StandingKind) -> Restriction {
     match kind {
-        StandingKind::MayPlay => Bar::None,
-        StandingKind::Frozen | StandingKind::LimitReached => Bar::SitsOut,
-        StandingKind::Excluded | StandingKind::Closed => Bar::Leaves,
-        StandingKind::Unspecified => Bar::Unknown,
+        StandingKind::MayPlay => Restriction::None,
+        StandingKind::Frozen | StandingKind::LimitReached => Restriction::SitsOut,
+        StandingKind::Excluded | StandingKind::Closed => Restriction::Leaves,
+        StandingKind::Unspecified => Restriction::Unknown,
     }
 }
 
 /// Whether a player of this standing is kept from further hands.
 #[must_use]
-pub const fn bars(kind: StandingKind) -> bool {
-    !matches!(bar(kind), Bar::None)
+pub const fn is_barred(kind: StandingKind) -> bool {
+    !matches!(restriction(kind), Restriction::None)
 }
 
 /// Record of a player's standing.
 #[must_use]
-pub fn event(seat: SeatNo, standing: &PlayStanding) -> pb::StandingFound {
+pub fn found_event(seat: SeatNo, standing: &PlayStanding) -> pb::StandingFound {
     let until = standing.until.as_ref().map_or(0, |until| {
         let seconds = u64::try_from(until.seconds).unwrap_or(0);
         let micros = u64::try_from(until.nanos / 1000).unwrap_or(0);
@@ -144,7 +144,7 @@ pub fn event(seat: SeatNo, standing: &PlayStanding) -> pb::StandingFound {
 
 /// Standing as the player is told it.
 #[must_use]
-pub fn told(found: &pb::StandingFound) -> PlayStanding {
+pub fn play_standing(found: &pb::StandingFound) -> PlayStanding {
     let pb::StandingFound { seat: _, kind, until_micros, limit, nearly } = found;
     let until = (*until_micros != 0).then(|| updates::timestamp(UnixMicros(*until_micros)));
     PlayStanding { kind: *kind, until, limit: *limit, nearly: nearly.clone() }
@@ -154,20 +154,20 @@ pub fn told(found: &pb::StandingFound) -> PlayStanding {
 #[must_use]
 pub fn of_player(table: &Table, player: PlayerId) -> Option<PlayStanding> {
     let seat = table.seats.get(&table.seat_of(player)?)?;
-    seat.standing.as_ref().map(told)
+    seat.standing.as_ref().map(play_standing)
 }
 
 /// Standings of all seated players who are to be told something.
 #[must_use]
 pub fn of_all(table: &Table) -> Vec<(PlayerId, PlayStanding)> {
     let seats = table.seats.values();
-    seats.filter_map(|seat| Some((seat.player, told(seat.standing.as_ref()?)))).collect()
+    seats.filter_map(|seat| Some((seat.player, play_standing(seat.standing.as_ref()?)))).collect()
 }
 
 /// Refusal for a player who cannot be dealt in; `None` for others.
 #[must_use]
-pub fn refusal(standing: &PlayStanding) -> Option<Refused> {
-    if !bars(standing.kind()) {
+pub fn refusal(standing: &PlayStanding) -> Option<ApiRefusal> {
+    if !is_barred(standing.kind()) {
         return None;
     }
     let (why, what) = match standing.kind() {
@@ -180,7 +180,7 @@ pub fn refusal(standing: &PlayStanding) -> Option<Refused> {
     };
     let name = standing.kind().as_str_name().trim_start_matches("STANDING_KIND_");
     let message = format!("{why}: no further hand is dealt to you here, {what}");
-    let refused = refused(ErrorReason::BarredFromPlay, message).with("standing", name);
+    let refused = api_refusal(ErrorReason::BarredFromPlay, message).with("standing", name);
     let until = standing.until.as_ref().map(|until| until.seconds.saturating_mul(1_000_000));
     Some(until.map_or(refused.clone(), |until| refused.with("until", until.to_string())))
 }

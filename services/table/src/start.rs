@@ -3,29 +3,29 @@
 use primitives::{SeatNo, UnixMicros};
 use proto::event::v1 as pb;
 
-use crate::entropy::{self, Sealing};
-use crate::pay::Paid;
-use crate::play::Play;
+use crate::effect_calls::Batch;
+use crate::entropy::{self, EntropyRound};
+use crate::hand_in_play::HandInPlay;
 use crate::proof::Faces;
 use crate::table::Table;
 
 /// Starts the next hand. p1 sits after the button, and the last player has it.
 #[must_use]
-pub fn start(table: &Table, now: UnixMicros) -> Paid {
+pub fn start_hand(table: &Table, now: UnixMicros) -> Batch {
     let hand_no = table.hand_no + 1;
     let hand_id = fairness::hand_id(table.id, hand_no);
-    let mut ready: Vec<_> = table.ready().collect();
+    let mut ready: Vec<_> = table.ready_seats().collect();
     let button =
         next_button(table.button, &ready.iter().map(|(seat, _)| *seat).collect::<Vec<_>>());
     let first = ready.iter().position(|(seat, _)| *seat > button).unwrap_or(0);
     ready.rotate_left(first);
     let players: Vec<_> = ready.iter().map(|(number, seat)| (*number, seat.player)).collect();
-    let promises = table.promises_of(hand_no);
-    let committed = entropy::committed(&players, promises);
+    let commitments = table.seat_commitments_of(hand_no);
+    let committed = entropy::committed_seats(&players, commitments);
     // A seat with a commitment of its former player cannot commit again, so nobody waits for it.
     let waits = players
         .iter()
-        .any(|(seat, player)| !promises.contains_key(seat) && !table.absentees.contains(player));
+        .any(|(seat, player)| !commitments.contains_key(seat) && !table.absentees.contains(player));
     let all = committed.len() == players.len();
     let deadline = if waits { now.plus(table.config.entropy_time()) } else { now };
     let roster = ready.iter().map(|(number, seat)| pb::RosterSeat {
@@ -36,7 +36,7 @@ pub fn start(table: &Table, now: UnixMicros) -> Paid {
     let opened = pb::HandOpened {
         table_id: table.id.0.to_vec().into(),
         hand_no,
-        commitment: table.committed.get(&hand_no).cloned(),
+        commitment: table.dealer_commitments.get(&hand_no).cloned(),
         rule_set: table.config.rule_set.clone(),
         roster: roster.collect(),
         sabacc_pot: table.sabacc_pot.get(),
@@ -49,19 +49,23 @@ pub fn start(table: &Table, now: UnixMicros) -> Paid {
     let started = pb::HandStarted { hand_no, hand_id: hand_id.0.to_vec().into() };
     let mut events = vec![(table.id.into(), started.into()), (hand_id.into(), opened.into())];
     if all || !waits {
-        events.push((hand_id.into(), closed(table, &committed, now).into()));
+        events.push((hand_id.into(), entropy_closed(table, &committed, now).into()));
     }
-    Paid { events, faces: Faces::new() }
+    Batch { events, faces: Faces::new() }
 }
 
 /// Closes the open hand to further commitments.
 #[must_use]
-pub fn close(sealing: &Sealing, table: &Table, (play, now): (&Play, UnixMicros)) -> Paid {
-    let committed = sealing.committed(table.promises_of(play.hand_no));
-    Paid::one(play.hand_id, closed(table, &committed, now))
+pub fn close_entropy(
+    sealing: &EntropyRound,
+    table: &Table,
+    (play, now): (&HandInPlay, UnixMicros),
+) -> Batch {
+    let committed = sealing.committed_seats(table.seat_commitments_of(play.hand_no));
+    Batch::single(play.hand_id, entropy_closed(table, &committed, now))
 }
 
-fn closed(table: &Table, committed: &[SeatNo], now: UnixMicros) -> pb::EntropyClosed {
+fn entropy_closed(table: &Table, committed: &[SeatNo], now: UnixMicros) -> pb::EntropyClosed {
     let nobody = committed.is_empty();
     let deadline = if nobody { now } else { now.plus(table.config.entropy_time()) };
     pb::EntropyClosed {

@@ -5,33 +5,33 @@ use primitives::{PlayerId, StreamId, UnixMicros};
 use proto::common::v1::ErrorReason;
 use proto::event::v1 as event;
 use proto::table::v1 as pb;
-use wire::{Recorded, Refused, refused};
+use wire::{ApiRefusal, Recorded, api_refusal};
 
-use crate::pay::{Broken, Paid};
-use crate::play::{Play, Seated, Stage};
+use crate::effect_calls::{Batch, Inconsistency};
+use crate::hand_in_play::{HandInPlay, HandStage, OpeningState};
 use crate::proof::Faces;
-use crate::publish::PastKind;
+use crate::publish::PublishedKind;
 use crate::standing;
 use crate::table::{Closing, Funding, Table};
-use crate::updates::{self, Clock};
+use crate::updates::{self, DecisionClock};
 
-mod tell;
+mod public;
 
-pub use tell::{Before, is_told_by_hand, plain};
+pub use public::{PriorState, is_hand_update, public_update};
 
 /// State of a table with its hands.
 #[derive(Clone)]
-pub struct State {
+pub struct TableState {
     pub table: Table,
-    pub play: Option<Play>,
+    pub play: Option<HandInPlay>,
     /// The last hand, shown to viewers between two hands.
-    pub last: Option<Box<Play>>,
+    pub last_hand: Option<Box<HandInPlay>>,
 }
 
-impl State {
+impl TableState {
     #[must_use]
-    pub fn new(table: Table) -> State {
-        State { table, play: None, last: None }
+    pub fn new(table: Table) -> TableState {
+        TableState { table, play: None, last_hand: None }
     }
 
     /// Applies an event. Returns the content of its update, if it is published.
@@ -40,22 +40,23 @@ impl State {
         (stream, recorded): (StreamId, &Recorded),
         faces: &Faces,
         at: UnixMicros,
-    ) -> Result<Option<PastKind>, Broken> {
-        let before = Before::of(&self.table, stream, recorded);
+    ) -> Result<Option<PublishedKind>, Inconsistency> {
+        let before = PriorState::of(&self.table, stream, recorded);
         self.table.evolve(stream, recorded, at)?;
         if let Recorded::HandOpened(opened) = recorded {
-            self.open_hand(opened, self.table.seated(opened), at)?;
+            self.open_hand(opened, self.table.opening_state(opened), at)?;
         }
         let told = self.apply_to_hand(recorded, faces, at)?;
         if self.table.hand.is_none() {
             // A hand that was aborted has nothing to show.
-            let played = |play: &Play| play.settled.is_some() && !is_aborted(recorded);
-            self.last = self.play.take().filter(played).map(Box::new).or(self.last.take());
+            let played = |play: &HandInPlay| play.settled.is_some() && !is_aborted(recorded);
+            self.last_hand =
+                self.play.take().filter(played).map(Box::new).or(self.last_hand.take());
         }
         Ok(match told {
             Some(told) => Some(told),
             None if updates::is_published(recorded, at) => {
-                Some(PastKind::Plain(Box::new(plain(&self.table, recorded, before))))
+                Some(PublishedKind::Public(Box::new(public_update(&self.table, recorded, before))))
             }
             None => None,
         })
@@ -68,32 +69,36 @@ impl State {
         recorded: &Recorded,
         faces: &Faces,
         at: UnixMicros,
-    ) -> Result<Option<PastKind>, Broken> {
+    ) -> Result<Option<PublishedKind>, Inconsistency> {
         let Some(play) = self.play.as_mut().filter(|_| is_of_hand(recorded)) else {
             return Ok(None);
         };
-        let step = play.record(recorded, faces, at)?;
+        let step = play.apply_recorded(recorded, faces, at)?;
         if let Some(event) = &step {
             play.evolve(event, at);
         }
         if let Some(event) = step {
-            let shown = std::sync::Arc::clone(&play.shown);
-            return Ok(Some(PastKind::Step { event, clock: self.clock(), shown }));
+            let shown = std::sync::Arc::clone(&play.card_proofs);
+            return Ok(Some(PublishedKind::HandStep {
+                event,
+                clock: self.clock(),
+                card_proofs: shown,
+            }));
         }
         Ok(if let Recorded::HandSealed(_) = recorded {
-            Some(PastKind::Started(Box::new(play.clone())))
+            Some(PublishedKind::HandStarted(Box::new(play.clone())))
         } else if let Recorded::HandSettled(settled) = recorded {
-            Some(PastKind::Ended(Box::new(settled.clone())))
+            Some(PublishedKind::HandEnded(Box::new(settled.clone())))
         } else {
             None
         })
     }
 
     /// Checks on a copy that a batch can be applied.
-    pub fn check(&self, paid: &Paid, at: UnixMicros) -> Result<(), Broken> {
+    pub fn check(&self, batch: &Batch, at: UnixMicros) -> Result<(), Inconsistency> {
         let mut copy = self.clone();
-        for (stream, event) in &paid.events {
-            copy.apply((*stream, event), &paid.faces, at)?;
+        for (stream, event) in &batch.events {
+            copy.apply((*stream, event), &batch.faces, at)?;
         }
         Ok(())
     }
@@ -102,22 +107,23 @@ impl State {
     pub fn open_hand(
         &mut self,
         opened: &event::HandOpened,
-        seated: Seated,
+        seated: OpeningState,
         at: UnixMicros,
-    ) -> Result<(), Broken> {
+    ) -> Result<(), Inconsistency> {
         let hand = self.table.hand.as_ref();
-        let hand = hand.ok_or_else(|| Broken("a hand opens that has not started".to_owned()))?;
-        self.play = Some(Play::open(hand.id, opened, seated, at)?);
-        self.last = None;
+        let hand =
+            hand.ok_or_else(|| Inconsistency("a hand opens that has not started".to_owned()))?;
+        self.play = Some(HandInPlay::open(hand.id, opened, seated, at)?);
+        self.last_hand = None;
         Ok(())
     }
 
     /// Clock of the pending decision.
     #[must_use]
-    pub fn clock(&self) -> Option<Clock> {
+    pub fn clock(&self) -> Option<DecisionClock> {
         let play = self.play.as_ref()?;
         let (deadline, bank) = play.deadline(&self.table.config)?;
-        Some(Clock { turn: play.turn, deadline, bank })
+        Some(DecisionClock { turn: play.turn, deadline, bank })
     }
 
     #[must_use]
@@ -136,7 +142,7 @@ impl State {
 
     /// Refusal of a buy-in by the wallet, if there was one.
     #[must_use]
-    pub fn refusal(&self, transfer: [u8; 16]) -> Option<Refused> {
+    pub fn buy_in_refusal(&self, transfer: [u8; 16]) -> Option<ApiRefusal> {
         let (_, event) = self.table.refusals.iter().find(|(id, _)| *id == transfer)?;
         Some(refused_buy_in(event))
     }
@@ -147,8 +153,8 @@ impl State {
         let table = &self.table;
         let config = &table.config;
         // A hand that is not sealed is shown by `entropy` alone.
-        let begun = self.play.as_ref().filter(|play| play.stage != Stage::Opened);
-        let play = begun.or(self.last.as_deref());
+        let begun = self.play.as_ref().filter(|play| play.stage != HandStage::Opened);
+        let play = begun.or(self.last_hand.as_deref());
         let hand = play.map(|play| updates::hand_view(play, self.clock(), play.viewer(viewer)));
         let seats = table.seats.keys().filter_map(|number| updates::seat_view(table, *number));
         let (sabacc_pot, carried_pot) = table.shown_pots();
@@ -176,7 +182,7 @@ impl State {
             paused_until: table.paused_until.map(updates::timestamp),
             entropy: updates::entropy(table),
             idle_seconds: u32::try_from(config.idle.as_secs()).unwrap_or(u32::MAX),
-            stopped: table.stopped(false),
+            stopped: table.stopped_effects(false),
             closed: self.is_closed(),
             your_standing: viewer.and_then(|player| standing::of_player(table, player)),
         }
@@ -219,7 +225,7 @@ fn is_aborted(recorded: &Recorded) -> bool {
 
 /// Error for a caller whose buy-in the wallet refused.
 #[must_use]
-pub fn refused_buy_in(event: &event::SeatRefused) -> Refused {
+pub fn refused_buy_in(event: &event::SeatRefused) -> ApiRefusal {
     let event::SeatRefused { seat: _, reason, text } = event;
     let known = ErrorReason::from_str_name(&format!("ERROR_REASON_{reason}"));
     let reason = known.unwrap_or(ErrorReason::TransferRefused);
@@ -232,5 +238,5 @@ pub fn refused_buy_in(event: &event::SeatRefused) -> Refused {
     } else {
         "the wallet refused the buy-in"
     };
-    refused(reason, message).field("buy_in")
+    api_refusal(reason, message).field("buy_in")
 }

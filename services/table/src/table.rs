@@ -20,9 +20,9 @@ use rules::RuleSet;
 use sha2::{Digest as _, Sha256};
 use wire::Recorded;
 
-use crate::debt::Debt;
-use crate::entropy::{Promise, Promises, Sealing};
-use crate::play::Seated;
+use crate::effects::Effect;
+use crate::entropy::{EntropyRound, SeatCommitment, SeatCommitments};
+use crate::hand_in_play::OpeningState;
 use crate::stops::{self, Stops};
 
 mod chance;
@@ -32,10 +32,10 @@ mod quota;
 mod seats;
 mod seeds;
 
-pub use closing::{Absent, Refunded};
-pub use delays::{Delays, IDLE};
-pub use quota::Counts;
-pub use seeds::{SeedOwed, Seeds};
+pub use closing::{AbsentShare, RefundProgress};
+pub use delays::{REASON_IDLE, ReturnDelays};
+pub use quota::RecordCounts;
+pub use seeds::{PendingSeed, PendingSeeds};
 
 /// Refused buy-ins that are remembered, so that a repeated request gets the same refusal again.
 const REMEMBERED_REFUSALS: usize = 64;
@@ -80,7 +80,7 @@ pub struct Seat {
     pub sitting_out: bool,
     pub leaving: bool,
     /// Decision clocks missed in a row.
-    pub misses: u32,
+    pub missed_clocks: u32,
     /// Time since which the seat is not dealt in; see [`Table::idle_since`].
     pub idle_since: Option<UnixMicros>,
     /// Standing that the wallet last reported of the player; `None` where there is nothing to tell
@@ -124,12 +124,12 @@ pub enum Closing {
 
 /// The table's part of the hand in play.
 #[derive(Debug, Clone)]
-pub struct InPlay {
+pub struct TableHand {
     pub id: HandId,
     /// Seats and players, p1 first; empty until the hand is opened.
     pub roster: Vec<(SeatNo, PlayerId)>,
     /// Round of commitments and reveals; `None` once the dealer has bound the seats' entropy.
-    pub sealing: Option<Sealing>,
+    pub entropy_round: Option<EntropyRound>,
     pub settled: Option<Box<pb::HandSettled>>,
     /// Whether the wallet has posted the settlement.
     pub posted: bool,
@@ -146,27 +146,27 @@ pub struct Table {
     pub sabacc_pot: Credits,
     pub carried_pot: Credits,
     /// Credits that each player has paid into the Sabacc Pot since it was last won.
-    pub paid: BTreeMap<PlayerId, Credits>,
+    pub paid_into_pot: BTreeMap<PlayerId, Credits>,
     /// Number of the hand in play or of the last one; 0 before the first.
     pub hand_no: u64,
     /// The hand in play, from its start until its settlement is posted or it is aborted.
-    pub hand: Option<InPlay>,
+    pub hand: Option<TableHand>,
     /// The seat that had the button last.
     pub button: Option<SeatNo>,
     /// The dealer's commitments to hands that have not started, by hand number.
-    pub committed: BTreeMap<u64, Commitment>,
+    pub dealer_commitments: BTreeMap<u64, Commitment>,
     /// Seats' commitments to entropy by hand number: of hands to come and of one that is not
     /// sealed.
-    pub promises: BTreeMap<u64, Promises>,
+    pub seat_commitments: BTreeMap<u64, SeatCommitments>,
     /// Players who were absent from the chance of the last hand that they were dealt into. Nobody
     /// waits for them.
     pub absentees: BTreeSet<PlayerId>,
     /// Seeds of started hands that are not open yet.
-    pub seeds: Seeds,
+    pub seeds: PendingSeeds,
     /// Delays of players who have withheld entropy recently.
-    pub withheld: Delays,
+    pub withheld_delays: ReturnDelays,
     /// Delays of players who were recently removed from a seat that they did not use.
-    pub idled: Delays,
+    pub idle_delays: ReturnDelays,
     /// No hand starts before this time; only older logs have pauses.
     pub paused_until: Option<UnixMicros>,
     /// Time at which the last hand was over.
@@ -175,17 +175,17 @@ pub struct Table {
     /// Latest refusals of buy-ins by the wallet, by transfer.
     pub refusals: Vec<([u8; 16], pb::SeatRefused)>,
     /// Posted buy-in transfers of the present seats.
-    pub funded_by: BTreeMap<SeatNo, [u8; 16]>,
+    pub funded_transfers: BTreeMap<SeatNo, [u8; 16]>,
     /// Players of the last hand.
     pub last_roster: Vec<PlayerId>,
     /// Pending shares of the Sabacc Pot for players who have left.
-    pub absent: BTreeMap<PlayerId, Absent>,
+    pub absent_shares: BTreeMap<PlayerId, AbsentShare>,
     /// Progress of a refund of the pots that takes several transfers.
-    pub refunded: Option<Refunded>,
+    pub refund_progress: Option<RefundProgress>,
     /// Effects that have stopped and wait for an operator.
     pub stops: Stops,
     /// Counts of the records of the table's own stream since the last hand ended.
-    pub counts: Counts,
+    pub record_counts: RecordCounts,
     /// Number of updates published so far.
     pub sequence: u64,
 }
@@ -193,21 +193,21 @@ pub struct Table {
 /// A record in the table's stream contradicts the ones before it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the table's stream is damaged: {0}")]
-pub struct Damaged(pub String);
+pub struct Corrupt(pub String);
 
-impl From<wire::BadField> for Damaged {
-    fn from(bad: wire::BadField) -> Damaged {
-        Damaged(bad.to_string())
+impl From<wire::BadField> for Corrupt {
+    fn from(bad: wire::BadField) -> Corrupt {
+        Corrupt(bad.to_string())
     }
 }
 
 impl Table {
     /// Builds the table that its first event describes.
-    pub fn open(id: TableId, created: &pb::TableCreated) -> Result<Table, Damaged> {
+    pub fn open(id: TableId, created: &pb::TableCreated) -> Result<Table, Corrupt> {
         let rules = RuleSet::from_canonical(&created.rule_set)
-            .map_err(|error| Damaged(error.to_string()))?;
+            .map_err(|error| Corrupt(error.to_string()))?;
         let seats =
-            u8::try_from(created.seats).map_err(|_| Damaged("too many seats".to_owned()))?;
+            u8::try_from(created.seats).map_err(|_| Corrupt("too many seats".to_owned()))?;
         Ok(Table {
             id,
             config: Config {
@@ -231,26 +231,26 @@ impl Table {
             seats: BTreeMap::new(),
             sabacc_pot: Credits::ZERO,
             carried_pot: Credits::ZERO,
-            paid: BTreeMap::new(),
+            paid_into_pot: BTreeMap::new(),
             hand_no: 0,
             hand: None,
             button: None,
-            committed: BTreeMap::new(),
-            promises: BTreeMap::new(),
+            dealer_commitments: BTreeMap::new(),
+            seat_commitments: BTreeMap::new(),
             absentees: BTreeSet::new(),
-            seeds: Seeds::default(),
-            withheld: Delays::default(),
-            idled: Delays::default(),
+            seeds: PendingSeeds::default(),
+            withheld_delays: ReturnDelays::default(),
+            idle_delays: ReturnDelays::default(),
             paused_until: None,
             finished_at: None,
             closing: Closing::Open,
             refusals: Vec::new(),
-            funded_by: BTreeMap::new(),
+            funded_transfers: BTreeMap::new(),
             last_roster: Vec::new(),
-            absent: BTreeMap::new(),
-            refunded: None,
+            absent_shares: BTreeMap::new(),
+            refund_progress: None,
             stops: Stops::new(),
-            counts: Counts::default(),
+            record_counts: RecordCounts::default(),
             sequence: 0,
         })
     }
@@ -263,29 +263,32 @@ impl Table {
 
     /// Decision clocks that each player of a hand has missed in a row, p1 first.
     #[must_use]
-    pub fn misses(&self, opened: &pb::HandOpened) -> Vec<u32> {
+    pub fn missed_clocks(&self, opened: &pb::HandOpened) -> Vec<u32> {
         let misses = |seat: &pb::RosterSeat| {
             let number = SeatNo::try_from(seat.seat).ok()?;
-            self.seats.get(&number).map(|seat| seat.misses)
+            self.seats.get(&number).map(|seat| seat.missed_clocks)
         };
         opened.roster.iter().map(|seat| misses(seat).unwrap_or_default()).collect()
     }
 
     /// State that a hand takes over from the table when it opens.
     #[must_use]
-    pub fn seated(&self, opened: &pb::HandOpened) -> Seated {
-        Seated { misses: self.misses(opened), standings: crate::standing::of_all(self) }
+    pub fn opening_state(&self, opened: &pb::HandOpened) -> OpeningState {
+        OpeningState {
+            missed_clocks: self.missed_clocks(opened),
+            standings: crate::standing::of_all(self),
+        }
     }
 
     /// Credits that a seat needs to be dealt in; at least 1.
     #[must_use]
-    pub fn due(&self) -> Credits {
-        self.config.rules.due(self.sabacc_pot).max(Credits::of(1))
+    pub fn min_stack(&self) -> Credits {
+        self.config.rules.min_stack(self.sabacc_pot).max(Credits::of(1))
     }
 
     /// Seats that the next hand deals in, in ascending order.
-    pub fn ready(&self) -> impl Iterator<Item = (SeatNo, &Seat)> {
-        let due = self.due();
+    pub fn ready_seats(&self) -> impl Iterator<Item = (SeatNo, &Seat)> {
+        let due = self.min_stack();
         self.seats.iter().map(|(number, seat)| (*number, seat)).filter(move |(_, seat)| {
             seat.funding == Funding::AtTable
                 && !seat.sitting_out
@@ -296,8 +299,8 @@ impl Table {
 
     /// Whether enough seats are ready for a hand.
     #[must_use]
-    pub fn enough_are_ready(&self) -> bool {
-        self.ready().count() >= usize::from(*self.config.rules.seats().start())
+    pub fn has_enough_ready_seats(&self) -> bool {
+        self.ready_seats().count() >= usize::from(*self.config.rules.player_counts().start())
     }
 
     /// Credits of a seat as viewers see them: the settlement's, once there is one, even before the
@@ -322,7 +325,7 @@ impl Table {
         }
     }
 
-    fn settled_unfinished(&self) -> Option<(&InPlay, &pb::HandSettled)> {
+    fn settled_unfinished(&self) -> Option<(&TableHand, &pb::HandSettled)> {
         let hand = self.hand.as_ref().filter(|hand| !hand.finished)?;
         hand.settled.as_deref().map(|settled| (hand, settled))
     }
@@ -335,13 +338,13 @@ impl Table {
         stream: StreamId,
         event: &Recorded,
         at: UnixMicros,
-    ) -> Result<(), Damaged> {
+    ) -> Result<(), Corrupt> {
         if crate::updates::is_published(event, at) {
             self.sequence += 1;
         }
         if stream == self.id.into() {
             let owner = self.owner_of(event);
-            self.count(event, owner, at);
+            self.count_record(event, owner, at);
         }
         match event {
             Recorded::SeatTaken(taken) => self.seat_taken(taken)?,
@@ -350,28 +353,28 @@ impl Table {
             Recorded::LeaveAsked(pb::LeaveAsked { seat, why }) => {
                 self.seat_mut(*seat)?.leaving = true;
                 let seat = seat_no(*seat)?;
-                if why == IDLE {
+                if why == REASON_IDLE {
                     self.note_idled(seat, at);
                 }
-                self.forget_stops(|debt| debt == Debt::RemoveIdle { seat });
+                self.forget_stops(|debt| debt == Effect::RemoveIdle { seat });
             }
             Recorded::CashOutDue(pb::CashOutDue { seat, amount: _, transfer_id }) => {
                 let transfer = wire::field::exactly("transfer_id", transfer_id)?;
                 self.seat_mut(*seat)?.funding =
                     Funding::CashingOut { transfer, to_suspense: false };
                 let seat = seat_no(*seat)?;
-                self.forget_stops(|debt| debt == Debt::PayOut { seat });
+                self.forget_stops(|debt| debt == Effect::PayOut { seat });
             }
             Recorded::SeatVacated(pb::SeatVacated { seat }) => {
                 let number = seat_no(*seat)?;
                 self.seats.remove(&number);
-                self.funded_by.remove(&number);
+                self.funded_transfers.remove(&number);
                 self.forget_stops(|debt| stops::is_of_seat(debt, number));
             }
             Recorded::SitOutChanged(pb::SitOutChanged { seat, sitting_out, why: _ }) => {
                 let seat = self.seat_mut(*seat)?;
                 seat.sitting_out = *sitting_out;
-                seat.misses = 0;
+                seat.missed_clocks = 0;
                 self.note_idle(at);
             }
             Recorded::StandingFound(found) => {
@@ -379,14 +382,14 @@ impl Table {
                 self.seat_mut(found.seat)?.standing = (!nothing).then(|| found.clone());
             }
             Recorded::HandCommitted(pb::HandCommitted { hand_no, commitment }) => {
-                let missing = || Damaged("a commitment without content".to_owned());
+                let missing = || Corrupt("a commitment without content".to_owned());
                 let commitment = commitment.clone().ok_or_else(missing)?;
-                self.committed.insert(*hand_no, commitment);
-                self.forget_stops(|debt| debt == Debt::Commit { hand_no: *hand_no });
+                self.dealer_commitments.insert(*hand_no, commitment);
+                self.forget_stops(|debt| debt == Effect::Commit { hand_no: *hand_no });
             }
             Recorded::HandStarted(pb::HandStarted { hand_no, hand_id }) => {
                 self.hand_started(*hand_no, wire::field::id("hand_id", hand_id)?);
-                self.forget_stops(|debt| debt == Debt::Start);
+                self.forget_stops(|debt| debt == Effect::Start);
             }
             Recorded::HandFinished(finished) => self.hand_finished(finished, at)?,
             Recorded::HandOpened(opened) => self.hand_opened(opened, at)?,
@@ -406,15 +409,18 @@ impl Table {
             Recorded::CloseAsked(_) => {
                 self.closing = Closing::Asked;
                 self.forget_stops(|debt| {
-                    matches!(debt, Debt::Commit { .. } | Debt::Start | Debt::RemoveIdle { .. })
+                    matches!(
+                        debt,
+                        Effect::Commit { .. } | Effect::Start | Effect::RemoveIdle { .. }
+                    )
                 });
             }
             Recorded::PotRefundDue(due) => self.refund_due(due)?,
             Recorded::PotRefunded(_) => self.pot_refunded()?,
             Recorded::AbsentPaid(pb::AbsentPaid { player_id }) => {
                 let player = wire::field::player_id(player_id)?;
-                self.absent.remove(&player);
-                self.forget_stops(|debt| debt == Debt::PayAbsent { player });
+                self.absent_shares.remove(&player);
+                self.forget_stops(|debt| debt == Effect::PayAbsent { player });
             }
             Recorded::TableClosed(_) => {
                 self.closing = Closing::Closed;
@@ -456,14 +462,14 @@ impl Table {
         Ok(())
     }
 
-    fn seat_mut(&mut self, number: u32) -> Result<&mut Seat, Damaged> {
+    fn seat_mut(&mut self, number: u32) -> Result<&mut Seat, Corrupt> {
         let number = seat_no(number)?;
-        self.seats.get_mut(&number).ok_or_else(|| Damaged(format!("seat {number} is free")))
+        self.seats.get_mut(&number).ok_or_else(|| Corrupt(format!("seat {number} is free")))
     }
 }
 
-fn seat_no(number: u32) -> Result<SeatNo, Damaged> {
-    SeatNo::try_from(number).map_err(|error| Damaged(error.to_string()))
+fn seat_no(number: u32) -> Result<SeatNo, Corrupt> {
+    SeatNo::try_from(number).map_err(|error| Corrupt(error.to_string()))
 }
 
 #[cfg(test)]

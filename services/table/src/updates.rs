@@ -13,8 +13,8 @@ use rules::{Event, Hand, Next, Outcome, PlayerView, Status, View, Viewer};
 use wire::Recorded;
 use wire::moves::{self, HIDDEN};
 
-use crate::play::Play;
-use crate::proof::Shown;
+use crate::hand_in_play::HandInPlay;
+use crate::proof::CardProofs;
 use crate::table::{Closing, Funding, Table};
 
 mod padding;
@@ -92,25 +92,25 @@ pub fn is_published(event: &Recorded, at: UnixMicros) -> bool {
 
 /// Clock of a pending decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Clock {
+pub struct DecisionClock {
     pub turn: u32,
     pub deadline: UnixMicros,
     pub bank: Duration,
 }
 
 /// A step of a hand, with everything that its updates are made from.
-pub struct Step<'a> {
+pub struct HandStep<'a> {
     pub hand_no: u64,
     pub seats: &'a [SeatNo],
     pub before: &'a Hand,
     pub event: &'a Event,
     pub after: &'a Hand,
-    pub clock: Option<Clock>,
+    pub clock: Option<DecisionClock>,
     /// Proofs and roots after the step.
-    pub shown: &'a Shown,
+    pub card_proofs: &'a CardProofs,
 }
 
-impl Step<'_> {
+impl HandStep<'_> {
     /// The step as `viewer` sees it.
     #[must_use]
     pub fn action(&self, viewer: Viewer) -> pb::HandAction {
@@ -127,31 +127,32 @@ impl Step<'_> {
             ..pb::HandAction::default()
         };
         match self.event {
-            Event::Decided { player, mv, by } => {
+            Event::Decided { player, mv, author: by } => {
                 action.seat = moves::seat_of(*player, self.seats);
-                action.by_clock = *by == rules::By::Clock;
-                action.r#move = seen.map(|seen| moves::censored(mv, &seen, deck, self.seats));
+                action.by_clock = *by == rules::DecisionAuthor::Clock;
+                action.r#move =
+                    seen.map(|seen| moves::write_for_viewer(mv, &seen, deck, self.seats));
             }
             Event::Chance(outcome) => match outcome {
                 Outcome::Sampled(_) => {}
-                Outcome::Shuffled => action.root = self.shown.roots.last().cloned(),
+                Outcome::Shuffled => action.root = self.card_proofs.roots.last().cloned(),
                 Outcome::Cards(_) => {
                     action.seat = self.before.due().map_or(0, |due| recipient(due, self.seats));
                     if let Some(seen) = &seen {
                         action.cards = codes(seen, deck);
-                        action.proofs = proofs(seen, self.shown);
+                        action.proofs = proofs(seen, self.card_proofs);
                     }
                 }
                 Outcome::Rolled(faces) => {
                     action.values = faces.iter().map(|face| u32::from(*face)).collect();
                 }
-                Outcome::Pulse(shift) => action.values = vec![u32::from(*shift)],
+                Outcome::Pulsed(shift) => action.values = vec![u32::from(*shift)],
                 Outcome::Picked(picked) => action.values = vec![*picked],
             },
         }
         // A roll may take cards as well; what counts is what this viewer sees.
         if rules::cards_differ(self.before, self.after, viewer) {
-            action.hands = hands(&view, self.after, (&[], self.shown));
+            action.hands = hands(&view, self.after, (&[], self.card_proofs));
         }
         padding::pad(&mut action, deck);
         action
@@ -160,7 +161,7 @@ impl Step<'_> {
 
 fn recipient(due: &rules::Chance, seats: &[SeatNo]) -> u32 {
     match due {
-        rules::Chance::Deal(rules::Deal { to: rules::To::Player(player), .. }) => {
+        rules::Chance::Deal(rules::Deal { to: rules::Destination::Player(player), .. }) => {
             moves::seat_of(*player, seats)
         }
         rules::Chance::Deal(_)
@@ -172,7 +173,7 @@ fn recipient(due: &rules::Chance, seats: &[SeatNo]) -> u32 {
     }
 }
 
-fn codes(seen: &rules::SeenEvent, deck: &rules::Deck) -> Vec<String> {
+fn codes(seen: &rules::EventView, deck: &rules::Deck) -> Vec<String> {
     let code = |word: &rules::Word| match word {
         rules::Word::Card(Some(card)) => Some(deck.code(*card).to_owned()),
         rules::Word::Card(None) => Some(HIDDEN.to_owned()),
@@ -186,9 +187,9 @@ fn codes(seen: &rules::SeenEvent, deck: &rules::Deck) -> Vec<String> {
 }
 
 /// Proofs of the cards that are seen, in their order.
-fn proofs(seen: &rules::SeenEvent, shown: &Shown) -> Vec<CardProof> {
+fn proofs(seen: &rules::EventView, shown: &CardProofs) -> Vec<CardProof> {
     let proof = |word: &rules::Word| match word {
-        rules::Word::Card(Some(card)) => shown.proofs.get(card).map(|proof| (**proof).clone()),
+        rules::Word::Card(Some(card)) => shown.by_card.get(card).map(|proof| (**proof).clone()),
         rules::Word::Card(None)
         | rules::Word::Amount(_)
         | rules::Word::Number(_)
@@ -207,7 +208,7 @@ pub fn standing(view: &View) -> pb::Standing {
         stack: player.stack.get(),
         in_round: player.in_round.get(),
         in_hand: player.contribution.get(),
-        status: match (player.status, player.leaving) {
+        status: match (player.status, player.has_left) {
             (Status::Out, _) => "out",
             (Status::Live | Status::AllIn, true) => "leaving",
             (Status::Live, false) => "live",
@@ -228,13 +229,13 @@ pub fn standing(view: &View) -> pb::Standing {
 pub fn hands(
     view: &View,
     hand: &Hand,
-    (players, shown): (&[primitives::PlayerId], &Shown),
+    (players, shown): (&[primitives::PlayerId], &CardProofs),
 ) -> Vec<pb::HandSeat> {
     let deck = hand.rules().variant().deck;
     let code = |card: Option<rules::Card>| {
         card.map_or_else(|| HIDDEN.to_owned(), |card| deck.code(card).to_owned())
     };
-    let proof = |card: &rules::Card| shown.proofs.get(card).map(|proof| (**proof).clone());
+    let proof = |card: &rules::Card| shown.by_card.get(card).map(|proof| (**proof).clone());
     let held = |player: &PlayerView| {
         let own = player.cards.iter();
         let own = own.map(|held| pb::HeldCard {
@@ -261,7 +262,7 @@ pub fn hands(
 }
 
 /// The pending decision. Legal moves are included only for the player who decides.
-fn turn(hand: &Hand, seats: &[SeatNo], viewer: Viewer, clock: Clock) -> pb::Turn {
+fn turn(hand: &Hand, seats: &[SeatNo], viewer: Viewer, clock: DecisionClock) -> pb::Turn {
     let Some(player) = hand.to_act() else { return pb::Turn::default() };
     let turn = pb::Turn {
         seat: moves::seat_of(player, seats),
@@ -276,15 +277,15 @@ fn turn(hand: &Hand, seats: &[SeatNo], viewer: Viewer, clock: Clock) -> pb::Turn
     let Next::Decision(decision) = rules::next(hand) else { return turn };
     let deck = hand.rules().variant().deck;
     pb::Turn {
-        legal: decision.legal.iter().map(|legal| moves::legal(legal, deck, seats)).collect(),
-        default_move: Some(moves::show(&decision.default, deck, seats)),
+        legal: decision.legal.iter().map(|legal| moves::write_legal(legal, deck, seats)).collect(),
+        default_move: Some(moves::write_with_cards(&decision.default, deck, seats)),
         ..turn
     }
 }
 
 /// A hand in play as `viewer` sees it.
 #[must_use]
-pub fn hand_view(play: &Play, clock: Option<Clock>, viewer: Viewer) -> pb::HandView {
+pub fn hand_view(play: &HandInPlay, clock: Option<DecisionClock>, viewer: Viewer) -> pb::HandView {
     let hand = &play.replay.hand;
     let view = rules::view(hand, viewer);
     let fact =
@@ -292,7 +293,7 @@ pub fn hand_view(play: &Play, clock: Option<Clock>, viewer: Viewer) -> pb::HandV
     pb::HandView {
         hand_no: play.hand_no,
         hand_id: play.hand_id.0.to_vec(),
-        seats: hands(&view, hand, (&play.players, &play.shown)),
+        seats: hands(&view, hand, (&play.players, &play.card_proofs)),
         standing: Some(standing(&view)),
         turn: clock.map(|clock| turn(hand, &play.replay.seats, viewer, clock)),
         round: u32::try_from(view.round).unwrap_or(u32::MAX),
@@ -304,18 +305,18 @@ pub fn hand_view(play: &Play, clock: Option<Clock>, viewer: Viewer) -> pb::HandV
         dealer: play.opened.commitment.clone(),
         rows: sealed(play).rows,
         transcript: sealed(play).transcript.to_vec(),
-        roots: play.shown.roots.clone(),
+        roots: play.card_proofs.roots.clone(),
     }
 }
 
 /// Update at the start of a hand, as `viewer` sees it.
 #[must_use]
-pub fn hand_started(play: &Play, viewer: Option<PlayerId>) -> pb::HandStarted {
+pub fn hand_started(play: &HandInPlay, viewer: Option<PlayerId>) -> pb::HandStarted {
     let view = rules::view(&play.replay.hand, Viewer::Public);
     pb::HandStarted {
         hand_no: play.hand_no,
         hand_id: play.hand_id.0.to_vec(),
-        seats: hands(&view, &play.replay.hand, (&play.players, &play.shown)),
+        seats: hands(&view, &play.replay.hand, (&play.players, &play.card_proofs)),
         commitment: commitment(play),
         standing: Some(standing(&view)),
         rows: sealed(play).rows,
@@ -326,24 +327,24 @@ pub fn hand_started(play: &Play, viewer: Option<PlayerId>) -> pb::HandStarted {
 
 /// Update at the end of a hand, as `viewer` sees it.
 #[must_use]
-pub fn hand_ended(play: &Play, viewer: Viewer) -> pb::HandEnded {
+pub fn hand_ended(play: &HandInPlay, viewer: Viewer) -> pb::HandEnded {
     let hand = &play.replay.hand;
     let view = rules::view(hand, viewer);
     let settled = play.settled.as_ref();
     pb::HandEnded {
         hand_no: play.hand_no,
         settlement: settled.map_or_else(Vec::new, |settled| settled.lines.clone()),
-        hands: hands(&view, hand, (&play.players, &play.shown)),
+        hands: hands(&view, hand, (&play.players, &play.card_proofs)),
         standing: Some(standing(&view)),
         rake: settled.map_or(0, |settled| settled.rake),
     }
 }
 
-fn sealed(play: &Play) -> proto::event::v1::HandSealed {
+fn sealed(play: &HandInPlay) -> proto::event::v1::HandSealed {
     play.sealed.clone().unwrap_or_default()
 }
 
-fn commitment(play: &Play) -> Vec<u8> {
+fn commitment(play: &HandInPlay) -> Vec<u8> {
     play.opened.commitment.as_ref().map_or_else(Vec::new, |made| made.commitment.clone())
 }
 
@@ -371,8 +372,10 @@ pub fn seat_view(table: &Table, number: SeatNo) -> Option<pb::SeatView> {
 #[must_use]
 pub fn next_hand(table: &Table) -> Option<pb::NextHand> {
     let hand_no = table.hand_no + 1;
-    let commitment = table.committed.get(&hand_no).filter(|_| table.closing == Closing::Open)?;
-    let seats = table.promises_of(hand_no).keys().map(|seat| u32::from(seat.get())).collect();
+    let commitment =
+        table.dealer_commitments.get(&hand_no).filter(|_| table.closing == Closing::Open)?;
+    let seats =
+        table.seat_commitments_of(hand_no).keys().map(|seat| u32::from(seat.get())).collect();
     Some(pb::NextHand { hand_no, commitment: Some(commitment.clone()), seats })
 }
 
@@ -380,9 +383,9 @@ pub fn next_hand(table: &Table) -> Option<pb::NextHand> {
 #[must_use]
 pub fn entropy(table: &Table) -> Option<pb::Entropy> {
     let hand = table.hand.as_ref()?;
-    let sealing = hand.sealing.as_ref()?;
-    let committed = || sealing.committed(table.promises_of(table.hand_no));
-    let seats = sealing.closed.clone().unwrap_or_else(committed);
+    let sealing = hand.entropy_round.as_ref()?;
+    let committed = || sealing.committed_seats(table.seat_commitments_of(table.hand_no));
+    let seats = sealing.revealing.clone().unwrap_or_else(committed);
     let number = |seat: &SeatNo| u32::from(seat.get());
     Some(pb::Entropy {
         hand_no: table.hand_no,
@@ -390,7 +393,7 @@ pub fn entropy(table: &Table) -> Option<pb::Entropy> {
         commitment: Some(sealing.commitment.clone()),
         roster: sealing.roster.iter().map(|(seat, _)| number(seat)).collect(),
         seats: seats.iter().map(number).collect(),
-        closed: sealing.closed.is_some(),
+        closed: sealing.revealing.is_some(),
         deadline: Some(timestamp(sealing.deadline)),
     })
 }

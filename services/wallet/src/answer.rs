@@ -2,67 +2,67 @@
 //! answer, whatever has happened since.
 
 use bytes::Bytes;
-use eventlog::{Position, Stored};
-use ledger::{AllTerms, Amount, Limits, Seconds, Terms};
+use eventlog::{AnsweredRequest, Position};
+use ledger::{AllLimitTerms, Amount, LimitTerms, Limits, Seconds};
 use primitives::{Credits, UnixMicros};
 
 /// Answer to a command that is durable.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Done {
+pub struct Answer {
     /// Position of its last event; for a transfer, the transfer's.
     pub position: Position,
-    pub told: Told,
+    pub content: AnswerContent,
 }
 
 /// Content of an answer beside the position.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Told {
-    Nothing,
+pub enum AnswerContent {
+    Empty,
     /// Balance of the player's account after an issue or a redemption.
     Balance(Amount),
     /// Number of accounts that were opened.
-    Opened(u32),
+    AccountsOpened(u32),
     /// All limits of the author that set some of them. Boxed because few answers have it.
-    Terms(Box<AllTerms>),
+    LimitTerms(Box<AllLimitTerms>),
     /// End of an exclusion; `None` if it never ends.
-    Until(Option<UnixMicros>),
+    ExcludedUntil(Option<UnixMicros>),
 }
 
-const NOTHING: u8 = 0;
+const EMPTY: u8 = 0;
 const BALANCE: u8 = 1;
-const OPENED: u8 = 2;
-const TERMS: u8 = 3;
-const UNTIL: u8 = 4;
+const ACCOUNTS_OPENED: u8 = 2;
+const LIMIT_TERMS: u8 = 3;
+const EXCLUDED_UNTIL: u8 = 4;
 
 /// Writes an answer: offset of the last event from the entry's first (2 bytes), tag (1 byte),
 /// content.
 #[must_use]
-pub(crate) fn encode(last: u16, told: &Told) -> Bytes {
-    if last == 0 && *told == Told::Nothing {
-        return Bytes::from_static(&[0, 0, NOTHING]);
+pub(crate) fn encode(last: u16, told: &AnswerContent) -> Bytes {
+    if last == 0 && *told == AnswerContent::Empty {
+        return Bytes::from_static(&[0, 0, EMPTY]);
     }
     let mut bytes = Vec::with_capacity(16);
     bytes.extend(last.to_be_bytes());
     match told {
-        Told::Nothing => bytes.push(NOTHING),
-        Told::Balance(balance) => {
+        AnswerContent::Empty => bytes.push(EMPTY),
+        AnswerContent::Balance(balance) => {
             bytes.push(BALANCE);
             bytes.extend(balance.get().to_be_bytes());
         }
-        Told::Opened(opened) => {
-            bytes.push(OPENED);
+        AnswerContent::AccountsOpened(opened) => {
+            bytes.push(ACCOUNTS_OPENED);
             bytes.extend(opened.to_be_bytes());
         }
-        Told::Terms(all) => {
-            let AllTerms { buy_in, loss, time } = **all;
-            bytes.push(TERMS);
-            terms(&mut bytes, &buy_in, Credits::get);
-            terms(&mut bytes, &loss, Credits::get);
-            terms(&mut bytes, &time, |Seconds(seconds)| seconds);
+        AnswerContent::LimitTerms(all) => {
+            let AllLimitTerms { buy_in, loss, time } = **all;
+            bytes.push(LIMIT_TERMS);
+            write_terms(&mut bytes, &buy_in, Credits::get);
+            write_terms(&mut bytes, &loss, Credits::get);
+            write_terms(&mut bytes, &time, |Seconds(seconds)| seconds);
         }
-        Told::Until(until) => {
-            bytes.push(UNTIL);
-            perhaps(&mut bytes, until.map(|until| until.0));
+        AnswerContent::ExcludedUntil(until) => {
+            bytes.push(EXCLUDED_UNTIL);
+            write_optional(&mut bytes, until.map(|until| until.0));
         }
     }
     bytes.into()
@@ -70,43 +70,45 @@ pub(crate) fn encode(last: u16, told: &Told) -> Bytes {
 
 /// Reads a stored answer; `None` if no wallet can have written it.
 #[must_use]
-pub(crate) fn decode(stored: &Stored) -> Option<Done> {
+pub(crate) fn decode(stored: &AnsweredRequest) -> Option<Answer> {
     let mut bytes = Reader(&stored.answer);
     let last = u64::from(u16::from_be_bytes(bytes.take()?));
     let told = match bytes.take::<1>()? {
-        [NOTHING] => Told::Nothing,
-        [BALANCE] => Told::Balance(Amount::try_new(i64::from_be_bytes(bytes.take()?)).ok()?),
-        [OPENED] => Told::Opened(u32::from_be_bytes(bytes.take()?)),
-        [TERMS] => {
+        [EMPTY] => AnswerContent::Empty,
+        [BALANCE] => {
+            AnswerContent::Balance(Amount::try_new(i64::from_be_bytes(bytes.take()?)).ok()?)
+        }
+        [ACCOUNTS_OPENED] => AnswerContent::AccountsOpened(u32::from_be_bytes(bytes.take()?)),
+        [LIMIT_TERMS] => {
             let credits = |limit| Credits::try_new(limit).ok();
-            Told::Terms(Box::new(AllTerms {
+            AnswerContent::LimitTerms(Box::new(AllLimitTerms {
                 buy_in: bytes.terms(credits)?,
                 loss: bytes.terms(credits)?,
                 time: bytes.terms(|limit| Some(Seconds(limit)))?,
             }))
         }
-        [UNTIL] => Told::Until(bytes.perhaps()?.map(UnixMicros)),
+        [EXCLUDED_UNTIL] => AnswerContent::ExcludedUntil(bytes.optional()?.map(UnixMicros)),
         _ => return None,
     };
     let position = Position(stored.first.0.checked_add(last)?);
-    bytes.0.is_empty().then_some(Done { position, told })
+    bytes.0.is_empty().then_some(Answer { position, content: told })
 }
 
-fn terms<T: Copy>(bytes: &mut Vec<u8>, terms: &Terms<T>, unit: impl Fn(T) -> u64) {
-    let Terms { now, later } = terms;
-    limits(bytes, now, &unit);
-    perhaps(bytes, later.map(|(from, _)| from.0));
-    limits(bytes, &later.map(|(_, limits)| limits).unwrap_or_default(), &unit);
+fn write_terms<T: Copy>(bytes: &mut Vec<u8>, terms: &LimitTerms<T>, unit: impl Fn(T) -> u64) {
+    let LimitTerms { now, later } = terms;
+    write_limits(bytes, now, &unit);
+    write_optional(bytes, later.map(|(from, _)| from.0));
+    write_limits(bytes, &later.map(|(_, limits)| limits).unwrap_or_default(), &unit);
 }
 
-fn limits<T: Copy>(bytes: &mut Vec<u8>, limits: &Limits<T>, unit: &impl Fn(T) -> u64) {
+fn write_limits<T: Copy>(bytes: &mut Vec<u8>, limits: &Limits<T>, unit: &impl Fn(T) -> u64) {
     let Limits { day, week, month } = limits;
     for limit in [day, week, month] {
-        perhaps(bytes, limit.map(unit));
+        write_optional(bytes, limit.map(unit));
     }
 }
 
-fn perhaps(bytes: &mut Vec<u8>, number: Option<u64>) {
+fn write_optional(bytes: &mut Vec<u8>, number: Option<u64>) {
     bytes.push(u8::from(number.is_some()));
     bytes.extend(number.unwrap_or_default().to_be_bytes());
 }
@@ -120,21 +122,21 @@ impl Reader<'_> {
         Some(*taken)
     }
 
-    fn perhaps(&mut self) -> Option<Option<u64>> {
+    fn optional(&mut self) -> Option<Option<u64>> {
         let [there] = self.take()?;
         let number = u64::from_be_bytes(self.take()?);
         Some((there == 1).then_some(number))
     }
 
-    fn terms<T>(&mut self, unit: impl Fn(u64) -> Option<T>) -> Option<Terms<T>> {
+    fn terms<T>(&mut self, unit: impl Fn(u64) -> Option<T>) -> Option<LimitTerms<T>> {
         let now = self.limits(&unit)?;
-        let from = self.perhaps()?;
+        let from = self.optional()?;
         let later = self.limits(&unit)?;
-        Some(Terms { now, later: from.map(|from| (UnixMicros(from), later)) })
+        Some(LimitTerms { now, later: from.map(|from| (UnixMicros(from), later)) })
     }
 
     fn limits<T>(&mut self, unit: &impl Fn(u64) -> Option<T>) -> Option<Limits<T>> {
-        let mut next = || match self.perhaps()? {
+        let mut next = || match self.optional()? {
             Some(limit) => Some(Some(unit(limit)?)),
             None => Some(None),
         };
@@ -148,31 +150,31 @@ mod tests {
 
     use super::*;
 
-    fn stored(answer: Bytes) -> Stored {
-        Stored { key: RequestKey([1; 16]), digest: [0; 32], first: Position(40), answer }
+    fn stored(answer: Bytes) -> AnsweredRequest {
+        AnsweredRequest { key: RequestKey([1; 16]), digest: [0; 32], first: Position(40), answer }
     }
 
     #[test]
     fn every_answer_is_read_back_as_it_was() {
         let some = Limits { day: Some(Credits::of(5)), week: None, month: Some(Credits::MAX) };
-        let buy_in = Terms { now: some, later: Some((UnixMicros(9), Limits::NONE)) };
-        let loss = Terms { now: some, later: None };
+        let buy_in = LimitTerms { now: some, later: Some((UnixMicros(9), Limits::NONE)) };
+        let loss = LimitTerms { now: some, later: None };
         let day = Limits { day: Some(Seconds(7)), ..Limits::NONE };
-        let time = Terms { now: day, later: Some((UnixMicros(8), day)) };
+        let time = LimitTerms { now: day, later: Some((UnixMicros(8), day)) };
         let all = [
-            Told::Nothing,
-            Told::Balance(Amount::debit(Credits::of(7))),
-            Told::Opened(1000),
-            Told::Terms(Box::new(AllTerms { buy_in, loss, time })),
-            Told::Terms(Box::default()),
-            Told::Until(None),
-            Told::Until(Some(UnixMicros(3))),
+            AnswerContent::Empty,
+            AnswerContent::Balance(Amount::debit(Credits::of(7))),
+            AnswerContent::AccountsOpened(1000),
+            AnswerContent::LimitTerms(Box::new(AllLimitTerms { buy_in, loss, time })),
+            AnswerContent::LimitTerms(Box::default()),
+            AnswerContent::ExcludedUntil(None),
+            AnswerContent::ExcludedUntil(Some(UnixMicros(3))),
         ];
         for told in all {
             for last in [0, 2, 999] {
                 let bytes = encode(last, &told);
                 let position = Position(40 + u64::from(last));
-                let done = Done { position, told: told.clone() };
+                let done = Answer { position, content: told.clone() };
                 assert_eq!(decode(&stored(bytes.clone())), Some(done));
                 assert_eq!(decode(&stored(bytes.slice(..bytes.len() - 1))), None, "{told:?}");
             }

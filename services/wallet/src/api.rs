@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chassis::auth::Identity;
-use chassis::request_ids::{Inadmissible, RequestIds};
+use chassis::request_ids::{Inadmissible, RequestIdPolicy};
 use eventlog::Clock;
 use ledger::{Account, Command};
 use primitives::{PlayerId, RequestId, UnixMicros};
@@ -25,12 +25,12 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tonic::{Request, Status};
-use wire::{BadField, field, refused};
+use wire::{BadField, api_refusal, field};
 
-use crate::answer::Done;
+use crate::answer::Answer;
 use crate::command;
-use crate::repo::AccountRead;
-use crate::wallet::{By, Problem, Wallet};
+use crate::repo::StoredAccount;
+use crate::wallet::{Author, Wallet, WalletError};
 
 /// Handler of both gRPC services.
 #[derive(Clone)]
@@ -39,9 +39,9 @@ pub struct Api {
     clock: Clock,
     /// Cancelled when the service stops; open streams then end.
     stopping: CancellationToken,
-    ids: Arc<RequestIds>,
+    ids: Arc<RequestIdPolicy>,
     /// Permits to read statements, so that they never take all of the readers' connections.
-    statements: Arc<Semaphore>,
+    statement_permits: Arc<Semaphore>,
 }
 
 /// Returns the services, which need a guard that authenticates callers. Messages longer than
@@ -61,39 +61,43 @@ pub fn services(
 fn caller<T>(request: &Request<T>) -> Result<Identity, Box<Status>> {
     Identity::of(request).cloned().ok_or_else(|| {
         let text = "nobody has said who calls: send `authorization: Bearer <token>`";
-        Box::new(refused(ErrorReason::TokenMissing, text).into())
+        Box::new(api_refusal(ErrorReason::TokenMissing, text).into())
     })
 }
 
 /// Player that a request is about: players can only name themselves, named or not; others must name
 /// one.
-fn whose(caller: &Identity, player_id: &[u8]) -> Result<PlayerId, Box<Status>> {
-    let named =
-        (!player_id.is_empty()).then(|| field::player_id(player_id)).transpose().map_err(bad)?;
+fn target_player(caller: &Identity, player_id: &[u8]) -> Result<PlayerId, Box<Status>> {
+    let named = (!player_id.is_empty())
+        .then(|| field::player_id(player_id))
+        .transpose()
+        .map_err(bad_field_status)?;
     match (caller.player(), named) {
         (Some(own), None) => Ok(own),
         (Some(own), Some(named)) if own == named => Ok(own),
         (Some(_), Some(_)) => {
             let text = "a player sees and moves only his own account: leave player_id empty";
-            Err(Box::new(refused(ErrorReason::RoleNotAllowed, text).field("player_id").into()))
+            Err(Box::new(api_refusal(ErrorReason::RoleNotAllowed, text).field("player_id").into()))
         }
         (None, Some(named)) => Ok(named),
-        (None, None) => Err(bad(BadField::new("player_id", "missing: whose account?"))),
+        (None, None) => {
+            Err(bad_field_status(BadField::new("player_id", "missing: whose account?")))
+        }
     }
 }
 
-fn bad(bad: BadField) -> Box<Status> {
+fn bad_field_status(bad: BadField) -> Box<Status> {
     Box::new(bad.into())
 }
 
 /// Author of a command of this caller.
-fn by(caller: &Identity) -> By {
-    By { actor: caller.actor().into(), trace: chassis::telemetry::trace_id() }
+fn author(caller: &Identity) -> Author {
+    Author { actor: caller.actor().into(), trace: chassis::telemetry::trace_id() }
 }
 
-fn unknown(account: Account) -> Status {
+fn account_unknown(account: Account) -> Status {
     let text = format!("{account} does not exist: open it first");
-    refused(ErrorReason::AccountUnknown, text)
+    api_refusal(ErrorReason::AccountUnknown, text)
         .with("account", account.to_string())
         .with("refusal", "ACCOUNT_UNKNOWN")
         .into()
@@ -102,39 +106,49 @@ fn unknown(account: Account) -> Status {
 impl Api {
     #[must_use]
     pub fn new(wallet: &Wallet, clock: Clock, stopping: CancellationToken) -> Api {
-        let statements = Arc::new(Semaphore::new(STATEMENTS));
-        Api { wallet: wallet.clone(), clock, stopping, ids: Arc::default(), statements }
+        let statements = Arc::new(Semaphore::new(MAX_STATEMENTS));
+        Api {
+            wallet: wallet.clone(),
+            clock,
+            stopping,
+            ids: Arc::default(),
+            statement_permits: statements,
+        }
     }
 
-    async fn ask(
+    async fn execute(
         &self,
         caller: &Identity,
         id: RequestId,
         command: Command,
-    ) -> Result<Done, Problem> {
-        self.ask_for(caller, command::Request::new(id, command)).await
+    ) -> Result<Answer, WalletError> {
+        self.execute_request(caller, command::Request::new(id, command)).await
     }
 
     /// Carries out a request if this caller may send its id.
-    async fn ask_for(&self, caller: &Identity, request: command::Request) -> Result<Done, Problem> {
-        let by = by(caller);
+    async fn execute_request(
+        &self,
+        caller: &Identity,
+        request: command::Request,
+    ) -> Result<Answer, WalletError> {
+        let by = author(caller);
         self.admit(&by, request.id)?;
-        self.wallet.ask(request, by).await
+        self.wallet.execute(request, by).await
     }
 
     /// Refuses an id that this caller may not send.
-    fn admit(&self, by: &By, id: RequestId) -> Result<(), Problem> {
+    fn admit(&self, by: &Author, id: RequestId) -> Result<(), WalletError> {
         self.ids.admit(&by.actor, id, self.now()).map_err(|reason| match reason {
-            Inadmissible::Derived => Problem::DerivedId,
-            Inadmissible::Ahead(ahead) => Problem::IdAhead(ahead),
-            Inadmissible::TooMany(wait) => Problem::OddId(wait),
+            Inadmissible::Derived => WalletError::DerivedRequestId,
+            Inadmissible::Ahead(ahead) => WalletError::FutureRequestId(ahead),
+            Inadmissible::TooManyLookups(wait) => WalletError::RequestIdRateLimited(wait),
         })
     }
 
     /// Reads an account from the tables.
-    async fn account_of(&self, account: Account) -> Result<AccountRead, Status> {
-        let found = self.wallet.read()?.account(account).await.map_err(Problem::from)?;
-        found.ok_or_else(|| unknown(account))
+    async fn account_of(&self, account: Account) -> Result<StoredAccount, Status> {
+        let found = self.wallet.repo()?.account(account).await.map_err(WalletError::from)?;
+        found.ok_or_else(|| account_unknown(account))
     }
 
     fn now(&self) -> UnixMicros {
@@ -143,23 +157,23 @@ impl Api {
 }
 
 /// Waits for a permit to read statements.
-async fn turn(statements: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit, Status> {
-    match timeout(TURN, Arc::clone(statements).acquire_owned()).await {
+async fn statement_permit(statements: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit, Status> {
+    match timeout(PERMIT_TIMEOUT, Arc::clone(statements).acquire_owned()).await {
         Ok(Ok(turn)) => Ok(turn),
         Ok(Err(_)) | Err(_) => {
             let text = "too many statements are read at a time: repeat the request a little later";
-            Err(refused(ErrorReason::Overloaded, text).retry_after(TURN).into())
+            Err(api_refusal(ErrorReason::Overloaded, text).retry_after(PERMIT_TIMEOUT).into())
         }
     }
 }
 
 /// Statements read at a time: half of the readers' connections.
-const STATEMENTS: usize = 4;
+const MAX_STATEMENTS: usize = 4;
 /// Longest wait for a permit.
-const TURN: Duration = Duration::from_secs(1);
+const PERMIT_TIMEOUT: Duration = Duration::from_secs(1);
 /// Page sizes.
 const DEFAULT_PAGE: usize = 100;
-const LARGEST_PAGE: usize = 1000;
+const MAX_PAGE: usize = 1000;
 
 /// Size of the requested page and its first position. A page token is the position of the last item
 /// of the page before.
@@ -175,7 +189,7 @@ fn page(size: u32, token: &str) -> Result<(usize, u64), BadField> {
 fn page_size(size: u32) -> Result<usize, BadField> {
     match usize::try_from(size) {
         Ok(0) => Ok(DEFAULT_PAGE),
-        Ok(size) if size <= LARGEST_PAGE => Ok(size),
+        Ok(size) if size <= MAX_PAGE => Ok(size),
         Ok(_) | Err(_) => Err(BadField::new("page_size", "0 to 1,000")),
     }
 }

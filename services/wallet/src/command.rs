@@ -1,8 +1,8 @@
 //! Commands with their request ids, and the digests that recognise repeats.
 
 use ledger::{
-    Account, Adjustment, Amount, Command, Hold, Kind, Leg, Limits, Seconds, Setter, Transfer,
-    Wanted,
+    Account, Adjustment, Amount, Command, Hold, Kind, Leg, LimitSetter, Limits, RequestedLimits,
+    Seconds, Transfer,
 };
 use primitives::{PlayerId, RequestId, UnixMicros};
 use sha2::{Digest as _, Sha256};
@@ -13,22 +13,22 @@ use wire::clock::Step;
 pub struct Request {
     /// Id that the caller named the command by; for a transfer, the transfer's id.
     pub id: RequestId,
-    pub wish: Wish,
+    pub content: RequestContent,
     /// Whether it is carried out only together with the next one in its batch.
     pub linked: bool,
 }
 
 /// Content of a request.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Wish {
-    One(Command),
+pub enum RequestContent {
+    Command(Command),
     /// Opens the accounts of those players that have none.
-    OpenAll(Vec<PlayerId>),
+    OpenAccounts(Vec<PlayerId>),
     /// Sets limits of one or more measures, each measure at most once.
     SetLimits {
         player: PlayerId,
-        by: Setter,
-        limits: Vec<Wanted>,
+        by: LimitSetter,
+        limits: Vec<RequestedLimits>,
     },
     /// Records a step of the wallet's clock, which moves nothing.
     ClockStepped(Step),
@@ -38,7 +38,7 @@ impl Request {
     /// A request for one command, not linked.
     #[must_use]
     pub const fn new(id: RequestId, command: Command) -> Request {
-        Request { id, wish: Wish::One(command), linked: false }
+        Request { id, content: RequestContent::Command(command), linked: false }
     }
 
     /// SHA-256 of the command's content, in a form that must never change: stored digests are
@@ -48,17 +48,17 @@ impl Request {
     /// the command.
     #[must_use]
     pub fn digest(&self) -> [u8; 32] {
-        let mut content = Content(Vec::with_capacity(256));
-        match &self.wish {
-            Wish::One(command) => content.command(command),
-            Wish::OpenAll(players) => {
+        let mut content = DigestInput(Vec::with_capacity(256));
+        match &self.content {
+            RequestContent::Command(command) => content.command(command),
+            RequestContent::OpenAccounts(players) => {
                 content.tag(2);
                 players.iter().for_each(|player| content.id(&player.0));
             }
-            Wish::SetLimits { player, by, limits } => {
-                content.limits_of(*player, *by, limits);
+            RequestContent::SetLimits { player, by, limits } => {
+                content.set_limits(*player, *by, limits);
             }
-            Wish::ClockStepped(step) => {
+            RequestContent::ClockStepped(step) => {
                 content.tag(15);
                 content.number(step.before().0);
                 content.number(step.after().0);
@@ -71,50 +71,50 @@ impl Request {
 
 /// Bytes to hash. Every part has its own tag or a fixed length, so different contents never have
 /// equal bytes.
-struct Content(Vec<u8>);
+struct DigestInput(Vec<u8>);
 
-impl Content {
+impl DigestInput {
     fn command(&mut self, command: &Command) {
         match command {
-            Command::Open(player) => self.about(1, *player),
-            Command::Post(transfer) => self.transfer(transfer),
-            Command::Freeze { player, reason } => {
-                self.about(4, *player);
+            Command::OpenAccount(player) => self.tagged_player(1, *player),
+            Command::PostTransfer(transfer) => self.transfer(transfer),
+            Command::FreezeAccount { player, reason } => {
+                self.tagged_player(4, *player);
                 self.text(reason);
             }
-            Command::Unfreeze { player, reason } => {
-                self.about(5, *player);
+            Command::UnfreezeAccount { player, reason } => {
+                self.tagged_player(5, *player);
                 self.text(reason);
             }
-            Command::Close { player, reason } => {
-                self.about(6, *player);
+            Command::CloseAccount { player, reason } => {
+                self.tagged_player(6, *player);
                 self.text(reason);
             }
-            Command::Hold(hold) => self.hold(hold),
-            Command::Capture { id: _, hold, amount, keep_rest } => {
+            Command::PlaceHold(hold) => self.hold(hold),
+            Command::CaptureHold { id: _, hold, amount, keep_rest } => {
                 self.tag(8);
                 self.id(&hold.0);
                 self.number(amount.get());
                 self.tag(u8::from(*keep_rest));
             }
-            Command::Release { hold } => {
+            Command::ReleaseHold { hold } => {
                 self.tag(9);
                 self.id(&hold.0);
             }
             Command::SetLimits { player, by, limits } => {
-                self.limits_of(*player, *by, std::slice::from_ref(limits));
+                self.set_limits(*player, *by, std::slice::from_ref(limits));
             }
             Command::Exclude { player, until } => {
-                self.about(11, *player);
-                self.perhaps(until.map(|until: UnixMicros| until.0));
+                self.tagged_player(11, *player);
+                self.optional(until.map(|until: UnixMicros| until.0));
             }
-            Command::Propose(adjustment) => self.adjustment(adjustment),
-            Command::Approve { id: _, adjustment, by } => {
+            Command::ProposeAdjustment(adjustment) => self.adjustment(adjustment),
+            Command::ApproveAdjustment { id: _, adjustment, by } => {
                 self.tag(13);
                 self.id(&adjustment.0);
                 self.text(by);
             }
-            Command::Reject { adjustment, reason } => {
+            Command::RejectAdjustment { adjustment, reason } => {
                 self.tag(14);
                 self.id(&adjustment.0);
                 self.text(reason);
@@ -177,17 +177,17 @@ impl Content {
         self.text(proposed_by);
     }
 
-    fn limits_of(&mut self, player: PlayerId, by: Setter, limits: &[Wanted]) {
-        self.about(10, player);
+    fn set_limits(&mut self, player: PlayerId, by: LimitSetter, limits: &[RequestedLimits]) {
+        self.tagged_player(10, player);
         self.tag(match by {
-            Setter::Player => 1,
-            Setter::Operator => 2,
+            LimitSetter::Player => 1,
+            LimitSetter::Operator => 2,
         });
         for wanted in limits {
             match wanted {
-                Wanted::BuyIn(limits) => self.limits(1, limits, |limit| limit.get()),
-                Wanted::Loss(limits) => self.limits(2, limits, |limit| limit.get()),
-                Wanted::Time(limits) => self.limits(3, limits, |Seconds(limit)| limit),
+                RequestedLimits::BuyIn(limits) => self.limits(1, limits, |limit| limit.get()),
+                RequestedLimits::Loss(limits) => self.limits(2, limits, |limit| limit.get()),
+                RequestedLimits::Time(limits) => self.limits(3, limits, |Seconds(limit)| limit),
             }
         }
     }
@@ -196,7 +196,7 @@ impl Content {
         let Limits { day, week, month } = limits;
         self.tag(measure);
         for limit in [day, week, month] {
-            self.perhaps(limit.map(&unit));
+            self.optional(limit.map(&unit));
         }
     }
 
@@ -215,9 +215,9 @@ impl Content {
             Account::Issuance => self.tag(1),
             Account::Rake => self.tag(2),
             Account::Suspense => self.tag(7),
-            Account::Player(player) => self.about(3, player),
+            Account::Player(player) => self.tagged_player(3, player),
             Account::Seat(table, player) => {
-                self.about(4, player);
+                self.tagged_player(4, player);
                 self.id(&table.0);
             }
             Account::SabaccPot(table) => {
@@ -231,7 +231,7 @@ impl Content {
         }
     }
 
-    fn about(&mut self, tag: u8, player: PlayerId) {
+    fn tagged_player(&mut self, tag: u8, player: PlayerId) {
         self.tag(tag);
         self.id(&player.0);
     }
@@ -248,7 +248,7 @@ impl Content {
         self.0.extend(number.to_be_bytes());
     }
 
-    fn perhaps(&mut self, number: Option<u64>) {
+    fn optional(&mut self, number: Option<u64>) {
         self.tag(u8::from(number.is_some()));
         self.number(number.unwrap_or_default());
     }
@@ -272,7 +272,7 @@ mod tests {
         });
         let transfer =
             Transfer { id: RequestId([1; 16]), kind, legs: legs.collect(), reason: String::new() };
-        Request::new(transfer.id, Command::Post(transfer))
+        Request::new(transfer.id, Command::PostTransfer(transfer))
     }
 
     #[test]
@@ -307,28 +307,36 @@ mod tests {
         let table = TableId([7; 16]);
         let hold = HoldId([7; 16]);
         let credits = Credits::of(5);
-        let none = Wanted::BuyIn(Limits::NONE);
-        let limits = Wanted::BuyIn(Limits { day: Some(Credits::ZERO), ..Limits::NONE });
+        let none = RequestedLimits::BuyIn(Limits::NONE);
+        let limits = RequestedLimits::BuyIn(Limits { day: Some(Credits::ZERO), ..Limits::NONE });
         let by = |by| Command::SetLimits { player, by, limits: none };
-        let capture = |keep_rest| Command::Capture {
+        let capture = |keep_rest| Command::CaptureHold {
             id: RequestId([1; 16]),
             hold,
             amount: credits,
             keep_rest,
         };
         let mut requests: Vec<Request> = [
-            Command::Open(player),
-            Command::Freeze { player, reason: "ab".into() },
-            Command::Unfreeze { player, reason: "ab".into() },
-            Command::Close { player, reason: "ab".into() },
-            Command::Release { hold },
+            Command::OpenAccount(player),
+            Command::FreezeAccount { player, reason: "ab".into() },
+            Command::UnfreezeAccount { player, reason: "ab".into() },
+            Command::CloseAccount { player, reason: "ab".into() },
+            Command::ReleaseHold { hold },
             capture(true),
             capture(false),
-            by(Setter::Player),
-            by(Setter::Operator),
-            Command::SetLimits { player, by: Setter::Player, limits },
-            Command::SetLimits { player, by: Setter::Player, limits: Wanted::Loss(Limits::NONE) },
-            Command::SetLimits { player, by: Setter::Player, limits: Wanted::Time(Limits::NONE) },
+            by(LimitSetter::Player),
+            by(LimitSetter::Operator),
+            Command::SetLimits { player, by: LimitSetter::Player, limits },
+            Command::SetLimits {
+                player,
+                by: LimitSetter::Player,
+                limits: RequestedLimits::Loss(Limits::NONE),
+            },
+            Command::SetLimits {
+                player,
+                by: LimitSetter::Player,
+                limits: RequestedLimits::Time(Limits::NONE),
+            },
             Command::Exclude { player, until: None },
             Command::Exclude { player, until: Some(UnixMicros(0)) },
         ]
@@ -340,14 +348,14 @@ mod tests {
         requests.push(transfer(Kind::Redeem, &[(Account::Rake, 2)]));
         requests.push(transfer(Kind::Settlement { table }, &[]));
         requests.push(transfer(Kind::PotRefund { table }, &[]));
-        let all = Wish::OpenAll(vec![player]);
-        requests.push(Request { id: RequestId([1; 16]), wish: all, linked: false });
-        let both = vec![Wanted::Loss(Limits::NONE), Wanted::Time(Limits::NONE)];
-        let both = Wish::SetLimits { player, by: Setter::Player, limits: both };
-        requests.push(Request { id: RequestId([1; 16]), wish: both, linked: false });
+        let all = RequestContent::OpenAccounts(vec![player]);
+        requests.push(Request { id: RequestId([1; 16]), content: all, linked: false });
+        let both = vec![RequestedLimits::Loss(Limits::NONE), RequestedLimits::Time(Limits::NONE)];
+        let both = RequestContent::SetLimits { player, by: LimitSetter::Player, limits: both };
+        requests.push(Request { id: RequestId([1; 16]), content: both, linked: false });
         for step in [Step::new(1, UnixMicros(5), 1), Step::new(1, UnixMicros(5), 2)] {
-            let wish = Wish::ClockStepped(step);
-            requests.push(Request { id: RequestId([1; 16]), wish, linked: false });
+            let wish = RequestContent::ClockStepped(step);
+            requests.push(Request { id: RequestId([1; 16]), content: wish, linked: false });
         }
         let digests: std::collections::BTreeSet<_> = requests.iter().map(Request::digest).collect();
         assert_eq!(digests.len(), requests.len());

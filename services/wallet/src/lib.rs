@@ -26,12 +26,12 @@ pub mod owner;
 pub mod record;
 pub mod repo;
 pub mod rows;
-pub mod shell;
+pub mod service;
 mod status;
 mod verify;
 mod wallet;
 
-pub use answer::{Done, Told};
-pub use owner::{Fault, Ground, LoadError, Opener, Owner, newest_snapshot};
-pub use verify::{Compared, Difference, VerifyError, verify};
-pub use wallet::{By, Limits, Outcome, Problem, Seen, Wallet};
+pub use answer::{Answer, AnswerContent};
+pub use owner::{Dependencies, FatalError, LoadError, Opener, Owner, newest_snapshot};
+pub use verify::{Comparison, Difference, VerifyError, verify};
+pub use wallet::{Author, Outcome, PlayerLimits, QueueLimits, Wallet, WalletError};

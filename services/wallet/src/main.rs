@@ -8,7 +8,7 @@ use chassis::drain::Drain;
 use chassis::threads::{self, Share};
 use chassis::{serve, telemetry};
 use clap::Parser;
-use sabacc_wallet::shell;
+use sabacc_wallet::service;
 
 /// Allocator for many small short-lived allocations, for which the C library's takes much processor
 /// time.
@@ -31,13 +31,13 @@ fn main() -> anyhow::Result<()> {
 
 async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let source = Source::from_process(arguments.config.as_deref())?;
-    let config = ServiceConfig::parse_whole(Service::Wallet, source)?;
+    let config = ServiceConfig::parse_standalone(Service::Wallet, source)?;
     let telemetry = telemetry::start("wallet", &config.telemetry)?;
     chassis::memory::protect();
     let drain = Drain::new(config.drain_grace);
     drain.on_signals().context("signals cannot be listened to")?;
     let bound = serve::bind(config.listen).await?;
-    let finished = shell::run(config, (bound, drain), false).await?;
+    let finished = service::run(config, (bound, drain), false).await?;
     if !finished {
         tracing::warn!("somebody was cut off");
     }

@@ -34,7 +34,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use eventlog::{AppendError, Clock, Log, OpenError, Position, RequestKey, Stored, TreeHead};
+use eventlog::{
+    AnsweredRequest, AppendError, Clock, Log, OpenError, Position, RequestKey, TreeHead,
+};
 use futures_util::StreamExt as _;
 use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesOrdered;
@@ -45,23 +47,25 @@ use tokio::task::{JoinSet, yield_now};
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
-use crate::repo::{Repo, Written};
-use crate::wallet::{Ask, Books, Limits, Look, Outcome, Problem, Queues, Tell, Wallet};
-use group::Deciding;
-use load::Loaded;
+use crate::repo::{GroupRows, Repo};
+use crate::wallet::{
+    Outcome, Query, QueueLimits, Queues, RequestBatch, SendReply, Tables, Wallet, WalletError,
+};
+use group::GroupBuilder;
+use load::LoadedLedger;
+use lookups::{LookupResult, RequestInFlight};
 use quotas::Quotas;
-use repeats::{Open, Recalled};
-use returning::{Returning, Waits};
+use returning_callers::{ReturningCallers, WaitBackoff};
 use snapshots::{Snapshot, Snapshots};
 
 mod group;
-mod history;
+mod history_comparison;
 pub(crate) mod load;
-mod looking;
+mod lookups;
+mod queries;
 mod quotas;
 mod recovery;
-mod repeats;
-mod returning;
+mod returning_callers;
 mod snapshots;
 mod standby;
 
@@ -72,14 +76,14 @@ pub use standby::Standby;
 pub type Opener = Box<dyn Fn() -> BoxFuture<'static, Result<Log, OpenError>> + Send + Sync>;
 
 /// Commands that make a group of their own while another is in flight.
-const CROWD: usize = 64;
+const MIN_BATCH: usize = 64;
 /// Answers sent before the connections get a turn to write them out.
-const PART: usize = 16;
+const REPLIES_PER_YIELD: usize = 16;
 /// Longest sleep before the clock is read again for the expiry of a hold.
-const TICK: Duration = Duration::from_secs(1);
+const MAX_SLEEP: Duration = Duration::from_secs(1);
 
 /// Dependencies of a wallet.
-pub struct Ground {
+pub struct Dependencies {
     pub opener: Opener,
     /// The clock that the log is opened with.
     pub clock: Clock,
@@ -90,7 +94,7 @@ pub struct Ground {
 
 /// Error that ends the wallet.
 #[derive(Debug, thiserror::Error)]
-pub enum Fault {
+pub enum FatalError {
     #[error(transparent)]
     Open(#[from] OpenError),
     #[error(transparent)]
@@ -99,118 +103,125 @@ pub enum Fault {
 
 /// Owner of the ledger and its log.
 pub struct Owner {
-    ground: Ground,
-    books: Books,
-    queue: mpsc::Receiver<Ask>,
-    looks: mpsc::Receiver<Look>,
-    limits: Limits,
+    dependencies: Dependencies,
+    tables: Tables,
+    batches: mpsc::Receiver<RequestBatch>,
+    queries: mpsc::Receiver<Query>,
+    limits: QueueLimits,
     quotas: Quotas,
-    work: Work,
+    state: OwnerState,
     /// Comparison of every entry with the log, while it runs.
-    verifying: JoinSet<Result<(), LoadError>>,
+    comparison: JoinSet<Result<(), LoadError>>,
     /// Head of the log as this process wrote it, if the log was read again and not compared since.
-    written: Option<TreeHead>,
+    unverified_head: Option<TreeHead>,
 }
 
 /// Ledger and log, with commands that wait or are in flight. Replaced as a whole when a write
 /// fails.
-struct Work {
+struct OwnerState {
     log: Log,
     ledger: Ledger,
     /// Requests for the next group; `asked` is their number of commands.
-    asks: Vec<Ask>,
-    asked: usize,
+    waiting: Vec<RequestBatch>,
+    waiting_commands: usize,
     /// Position of the next group.
-    next: Position,
+    next_position: Position,
     /// Time of the last group.
-    at: UnixMicros,
+    last_time: UnixMicros,
     /// Commands that are decided and not known to be durable.
-    open: BTreeMap<RequestKey, Open>,
-    flights: FuturesOrdered<BoxFuture<'static, Landed>>,
+    requests_in_flight: BTreeMap<RequestKey, RequestInFlight>,
+    groups_in_flight: FuturesOrdered<BoxFuture<'static, GroupOutcome>>,
     snapshots: Snapshots,
     /// Commands in the groups in flight.
-    flying: usize,
+    commands_in_flight: usize,
     /// Lookups in the store of requests that may have been answered before; `asked_for` has their
     /// keys.
-    asking: JoinSet<Recalled>,
-    asked_for: BTreeSet<RequestKey>,
+    lookups: JoinSet<LookupResult>,
+    lookup_keys: BTreeSet<RequestKey>,
     /// Callers that were just answered and may be back in a moment.
-    returning: Option<Returning>,
-    waits: Waits,
+    returning: Option<ReturningCallers>,
+    waits: WaitBackoff,
 }
 
 /// A group whose outcome is known.
-struct Landed {
+struct GroupOutcome {
     outcome: Result<(), AppendError>,
     keys: Vec<RequestKey>,
-    answers: Vec<Answer>,
-    sent: Instant,
+    command_replies: Vec<PendingReply>,
+    sent_at: Instant,
     snapshot: Option<Snapshot>,
-    looked: Vec<Tell>,
+    query_replies: Vec<SendReply>,
 }
 
-impl Landed {
-    fn new(outcome: Result<(), AppendError>, sent: Instant) -> Landed {
+impl GroupOutcome {
+    fn new(outcome: Result<(), AppendError>, sent: Instant) -> GroupOutcome {
         let (keys, answers, looked) = (Vec::new(), Vec::new(), Vec::new());
-        Landed { outcome, keys, answers, sent, snapshot: None, looked }
+        GroupOutcome {
+            outcome,
+            keys,
+            command_replies: answers,
+            sent_at: sent,
+            snapshot: None,
+            query_replies: looked,
+        }
     }
 }
 
 /// Outcomes for a caller that waits.
-struct Answer {
-    to: oneshot::Sender<Vec<Outcome>>,
+struct PendingReply {
+    reply: oneshot::Sender<Vec<Outcome>>,
     outcomes: Vec<Outcome>,
-    room: OwnedSemaphorePermit,
+    permits: OwnedSemaphorePermit,
 }
 
-impl Answer {
-    fn fail(&mut self, problem: Problem) {
+impl PendingReply {
+    fn fail(&mut self, problem: WalletError) {
         self.outcomes.fill(Err(problem));
     }
 
     /// Sends the outcomes. The caller may have stopped waiting; the commands stand all the same.
-    fn tell(self) {
-        let Answer { to, outcomes, room } = self;
+    fn send(self) {
+        let PendingReply { reply: to, outcomes, permits: room } = self;
         drop(room);
         let _ = to.send(outcomes);
     }
 }
 
 /// Reason why the owner stops serving.
-enum Pause {
+enum StopReason {
     /// All handles are gone or the wallet is stopping, and everything is answered.
     Drained,
-    Lost,
+    LogLost,
     /// The tables differ from the log, or the log contradicts itself.
-    Unsound(LoadError),
+    Fatal(LoadError),
 }
 
-impl Work {
-    fn new(log: Log, Loaded { ledger, snapshot }: Loaded) -> Work {
+impl OwnerState {
+    fn new(log: Log, LoadedLedger { ledger, snapshot_size: snapshot }: LoadedLedger) -> OwnerState {
         let head = log.head();
-        Work {
+        OwnerState {
             snapshots: Snapshots::new(snapshot),
-            next: Position(head.size),
-            at: head.recorded_at,
+            next_position: Position(head.size),
+            last_time: head.recorded_at,
             log,
             ledger,
-            asks: Vec::new(),
-            asked: 0,
-            open: BTreeMap::new(),
-            flights: FuturesOrdered::new(),
-            flying: 0,
-            asking: JoinSet::new(),
-            asked_for: BTreeSet::new(),
+            waiting: Vec::new(),
+            waiting_commands: 0,
+            requests_in_flight: BTreeMap::new(),
+            groups_in_flight: FuturesOrdered::new(),
+            commands_in_flight: 0,
+            lookups: JoinSet::new(),
+            lookup_keys: BTreeSet::new(),
             returning: None,
-            waits: Waits::default(),
+            waits: WaitBackoff::default(),
         }
     }
 }
 
-impl Work {
-    fn hear(&mut self, ask: Ask) {
-        self.asked += ask.requests.len();
-        self.asks.push(ask);
+impl OwnerState {
+    fn receive(&mut self, ask: RequestBatch) {
+        self.waiting_commands += ask.requests.len();
+        self.waiting.push(ask);
     }
 }
 
@@ -219,24 +230,41 @@ impl Wallet {
     ///
     /// # Errors
     /// [`Fault`], if the log is owned by another process, cannot be read, or is corrupt.
-    pub async fn open(ground: Ground, limits: Limits) -> Result<(Wallet, Owner), Fault> {
-        let books = Books::new(ground.repo.clone());
+    pub async fn open(
+        ground: Dependencies,
+        limits: QueueLimits,
+    ) -> Result<(Wallet, Owner), FatalError> {
+        let books = Tables::new(ground.repo.clone());
         let log = (ground.opener)().await?;
         let loaded = load::load(&log, &books).await?;
         books.set_loaded(true);
         let (wallet, queues) = Wallet::new(limits, books.clone());
-        let work = Work::new(log, loaded);
+        let work = OwnerState::new(log, loaded);
         Ok((wallet, Owner::new((ground, books), queues, limits, work)))
     }
 }
 
 impl Owner {
     /// An owner that starts to compare the entries with the log at once.
-    fn new((ground, books): (Ground, Books), queues: Queues, limits: Limits, work: Work) -> Owner {
-        let Queues { asks: queue, looks } = queues;
+    fn new(
+        (ground, books): (Dependencies, Tables),
+        queues: Queues,
+        limits: QueueLimits,
+        work: OwnerState,
+    ) -> Owner {
+        let Queues { batches: queue, queries: looks } = queues;
         let (quotas, verifying, written) = (Quotas::default(), JoinSet::new(), None);
-        let mut owner =
-            Owner { ground, books, queue, looks, limits, quotas, work, verifying, written };
+        let mut owner = Owner {
+            dependencies: ground,
+            tables: books,
+            batches: queue,
+            queries: looks,
+            limits,
+            quotas,
+            state: work,
+            comparison: verifying,
+            unverified_head: written,
+        };
         owner.verify_history();
         owner
     }
@@ -247,20 +275,20 @@ impl Owner {
     /// # Errors
     /// [`Fault`], if the log or the tables turn out to be corrupt. A log that is lost or out of
     /// reach is waited for.
-    pub async fn run(mut self, stopping: CancellationToken) -> Result<(), Fault> {
+    pub async fn run(mut self, stopping: CancellationToken) -> Result<(), FatalError> {
         loop {
             match self.serve(&stopping).await {
-                Pause::Drained => {
-                    self.last_snapshot().await;
-                    self.work.log.close().await;
+                StopReason::Drained => {
+                    self.take_final_snapshot().await;
+                    self.state.log.close().await;
                     return Ok(());
                 }
-                Pause::Unsound(error) => {
+                StopReason::Fatal(error) => {
                     tracing::error!(%error, "the wallet serves nothing any more");
-                    self.books.set_whole(false);
+                    self.tables.set_readable(false);
                     return Err(error.into());
                 }
-                Pause::Lost => {
+                StopReason::LogLost => {
                     if !self.recover(&stopping).await? {
                         return Ok(());
                     }
@@ -269,48 +297,49 @@ impl Owner {
         }
     }
 
-    async fn serve(&mut self, stopping: &CancellationToken) -> Pause {
-        let stopped = self.work.log.stopped();
+    async fn serve(&mut self, stopping: &CancellationToken) -> StopReason {
+        let stopped = self.state.log.stopped();
         let mut accepting = true;
         loop {
-            if self.has_room() {
+            if self.group_due() {
                 self.gather().await;
             }
             if self.snapshot_due() {
                 self.take_snapshot();
             }
-            if !accepting && self.work.flights.is_empty() && self.work.asking.is_empty() {
-                return Pause::Drained;
+            if !accepting && self.state.groups_in_flight.is_empty() && self.state.lookups.is_empty()
+            {
+                return StopReason::Drained;
             }
-            let ahead = self.work.flights.len() < self.limits.ahead;
-            let hears = ahead || self.work.flying == 0;
-            let next_end = self.work.ledger.next_expiry();
+            let ahead = self.state.groups_in_flight.len() < self.limits.max_in_flight;
+            let hears = ahead || self.state.commands_in_flight == 0;
+            let next_end = self.state.ledger.next_expiry();
             tokio::select! {
                 biased;
-                Some(landed) = self.work.flights.next() => {
-                    if self.landed(landed).await.is_err() {
-                        return Pause::Lost;
+                Some(landed) = self.state.groups_in_flight.next() => {
+                    if self.complete_group(landed).await.is_err() {
+                        return StopReason::LogLost;
                     }
                 }
-                () = stopped.cancelled() => return Pause::Lost,
-                Some(verified) = self.verifying.join_next() => {
-                    if let Some(error) = self.verified(verified) {
-                        return Pause::Unsound(error);
+                () = stopped.cancelled() => return StopReason::LogLost,
+                Some(verified) = self.comparison.join_next() => {
+                    if let Some(error) = self.finish_comparison(verified) {
+                        return StopReason::Fatal(error);
                     }
                 }
-                () = stopping.cancelled(), if !self.queue.is_closed() => {
-                    self.queue.close();
+                () = stopping.cancelled(), if !self.batches.is_closed() => {
+                    self.batches.close();
                 }
-                Some(Ok(recalled)) = self.work.asking.join_next() => self.recalled(recalled),
+                Some(Ok(recalled)) = self.state.lookups.join_next() => self.finish_lookup(recalled),
                 // Before the command queue, which is never empty under load.
-                Some(look) = self.looks.recv(), if ahead => self.look(look),
-                ask = self.queue.recv(), if accepting && hears && self.work.asked < self.limits.group => {
+                Some(look) = self.queries.recv(), if ahead => self.answer_queries(look),
+                ask = self.batches.recv(), if accepting && hears && self.state.waiting_commands < self.limits.max_group => {
                     match ask {
-                        Some(ask) => self.work.hear(ask),
+                        Some(ask) => self.state.receive(ask),
                         None => accepting = false,
                     }
                 }
-                () = until(next_end, (self.ground.clock)()), if accepting && ahead => self.expire(),
+                () = sleep_until_expiry(next_end, (self.dependencies.clock)()), if accepting && ahead => self.expire(),
             }
         }
     }
@@ -318,29 +347,35 @@ impl Owner {
     /// Whether a group is to be made now. Behind commands in flight only if enough wait, since
     /// small groups cost the database nearly as much as large ones. Queries in flight delay no
     /// group; a group behind them completes after them.
-    fn has_room(&self) -> bool {
-        let Work { asks, asked, flights, flying, .. } = &self.work;
-        let crowd = || *asked >= CROWD.max(flying / 4);
-        !asks.is_empty() && (*flying == 0 || (flights.len() < self.limits.ahead && crowd()))
+    fn group_due(&self) -> bool {
+        let OwnerState {
+            waiting: asks,
+            waiting_commands: asked,
+            groups_in_flight: flights,
+            commands_in_flight: flying,
+            ..
+        } = &self.state;
+        let crowd = || *asked >= MIN_BATCH.max(flying / 4);
+        !asks.is_empty() && (*flying == 0 || (flights.len() < self.limits.max_in_flight && crowd()))
     }
 
     /// Gathers and decides what waits, within the limits.
     async fn gather(&mut self) {
-        let mut count = std::mem::take(&mut self.work.asked);
-        let mut asks = std::mem::take(&mut self.work.asks);
-        let returning = self.work.returning.take();
-        let mut vain = false;
-        while count < self.limits.group {
-            let ask = match (self.queue.try_recv(), returning) {
+        let mut count = std::mem::take(&mut self.state.waiting_commands);
+        let mut asks = std::mem::take(&mut self.state.waiting);
+        let returning = self.state.returning.take();
+        let mut in_vain = false;
+        while count < self.limits.max_group {
+            let ask = match (self.batches.try_recv(), returning) {
                 (Ok(ask), _) => ask,
                 // A group that is already large gains nothing by waiting.
-                (Err(_), Some(back)) if asks.len() < back.asks && count < CROWD => {
-                    match timeout_at(back.until, self.queue.recv()).await {
+                (Err(_), Some(back)) if asks.len() < back.batches && count < MIN_BATCH => {
+                    match timeout_at(back.until, self.batches.recv()).await {
                         Ok(Some(ask)) => ask,
                         Ok(None) => break,
                         Err(_) => {
                             // Three quarters of the callers are enough.
-                            vain = asks.len() < back.asks - back.asks / 4;
+                            in_vain = asks.len() < back.batches - back.batches / 4;
                             break;
                         }
                     }
@@ -351,21 +386,22 @@ impl Owner {
             asks.push(ask);
         }
         if returning.is_some() {
-            self.work.waits.end(vain);
+            self.state.waits.record_wait(in_vain);
         }
-        let (ready, before) = self.told_apart(asks);
+        let (ready, before) = self.split_repeats(asks);
         if !ready.is_empty() {
             self.decide(ready, &before);
         }
     }
 
-    fn decide(&mut self, asks: Vec<Ask>, before: &BTreeMap<RequestKey, Stored>) {
+    fn decide(&mut self, asks: Vec<RequestBatch>, before: &BTreeMap<RequestKey, AnsweredRequest>) {
         self.expire();
-        let mut deciding = self.deciding();
+        let mut deciding = self.start_group();
         let answers = asks.into_iter().map(|ask| {
-            let Ask { requests, by, answer: to, recalled: _, room } = ask;
-            let outcomes = deciding.all(requests, &by, before);
-            Answer { to, outcomes, room }
+            let RequestBatch { requests, author: by, reply: to, stored_answers: _, permits: room } =
+                ask;
+            let outcomes = deciding.decide_all(requests, &by, before);
+            PendingReply { reply: to, outcomes, permits: room }
         });
         let answers = answers.collect();
         let decided = deciding.finish();
@@ -375,8 +411,8 @@ impl Owner {
     /// Ends the holds whose time is over, in as many groups as needed.
     fn expire(&mut self) {
         loop {
-            let most = self.limits.group.max(1);
-            let mut deciding = self.deciding();
+            let most = self.limits.max_group.max(1);
+            let mut deciding = self.start_group();
             if !deciding.expire(most) {
                 return;
             }
@@ -385,24 +421,33 @@ impl Owner {
         }
     }
 
-    fn deciding(&mut self) -> Deciding<'_> {
-        let Work { ledger, open, next, at, .. } = &mut self.work;
-        *at = (*at).max((self.ground.clock)());
-        Deciding::new(ledger, open, (*next, *at), &self.quotas)
+    fn start_group(&mut self) -> GroupBuilder<'_> {
+        let OwnerState {
+            ledger, requests_in_flight: open, next_position: next, last_time: at, ..
+        } = &mut self.state;
+        *at = (*at).max((self.dependencies.clock)());
+        GroupBuilder::new(ledger, open, (*next, *at), &self.quotas)
     }
 
     /// Hands a group to the log. A group without entries only confirms that the log is still owned.
-    fn send(&mut self, decided: group::Decided, answers: Vec<Answer>) {
-        let group::Decided { entries, keys, rows, states, next, snapshot } = decided;
-        let Work { log, flights, flying, next: first, at, .. } = &mut self.work;
+    fn send(&mut self, decided: group::DecidedGroup, answers: Vec<PendingReply>) {
+        let group::DecidedGroup { entries, keys, rows, states, next, snapshot } = decided;
+        let OwnerState {
+            log,
+            groups_in_flight: flights,
+            commands_in_flight: flying,
+            next_position: first,
+            last_time: at,
+            ..
+        } = &mut self.state;
         if entries.is_empty() {
             let (log, sent, mut answers) = (log.clone(), Instant::now(), answers);
-            *flying += commands(&answers);
+            *flying += command_count(&answers);
             flights.push_back(Box::pin(async move {
-                let mut outcome = log.confirm().await;
+                let mut outcome = log.confirm_ownership().await;
                 let problem = match &outcome {
-                    Err(AppendError::Unavailable { .. }) => Some(Problem::Unavailable),
-                    Err(AppendError::Clock(off)) => Some(Problem::Clock(*off)),
+                    Err(AppendError::Unavailable { .. }) => Some(WalletError::Unavailable),
+                    Err(AppendError::Clock(off)) => Some(WalletError::Clock(*off)),
                     Ok(()) | Err(_) => None,
                 };
                 if let Some(problem) = problem {
@@ -410,49 +455,58 @@ impl Owner {
                     answers.iter_mut().for_each(|answer| answer.fail(problem));
                     outcome = Ok(());
                 }
-                Landed { keys, answers, ..Landed::new(outcome, sent) }
+                GroupOutcome { keys, command_replies: answers, ..GroupOutcome::new(outcome, sent) }
             }));
             return;
         }
-        let rows: Option<Arc<dyn eventlog::Rows>> =
-            self.books.repo.is_some().then(|| Arc::new(Written { rows, states }) as _);
+        let rows: Option<Arc<dyn eventlog::ProjectionRows>> =
+            self.tables.repo.is_some().then(|| Arc::new(GroupRows { rows, states }) as _);
         let group = eventlog::Group { entries, first: *first, at: *at, rows };
         *first = next;
         let (written, sent) = (log.append_group(group), Instant::now());
-        *flying += commands(&answers);
+        *flying += command_count(&answers);
         flights.push_back(Box::pin(async move {
-            let landed = Landed::new(written.await.map(drop), sent);
-            Landed { keys, answers, snapshot, ..landed }
+            let landed = GroupOutcome::new(written.await.map(drop), sent);
+            GroupOutcome { keys, command_replies: answers, snapshot, ..landed }
         }));
     }
 
-    async fn landed(&mut self, landed: Landed) -> Result<(), AppendError> {
-        let Landed { outcome, keys, answers, sent, snapshot, looked } = landed;
+    async fn complete_group(&mut self, landed: GroupOutcome) -> Result<(), AppendError> {
+        let GroupOutcome {
+            outcome,
+            keys,
+            command_replies: answers,
+            sent_at: sent,
+            snapshot,
+            query_replies: looked,
+        } = landed;
         if let Err(error) = outcome {
             let unanswered = answers.len();
             tracing::warn!(runbook = "deploy/README.md, The database is away", %error, unanswered, "a group was not written");
             // The others are dropped unanswered, which their callers see as "unavailable".
             if let AppendError::Clock(off) = error {
                 answers.into_iter().for_each(|mut answer| {
-                    answer.fail(Problem::Clock(off));
-                    answer.tell();
+                    answer.fail(WalletError::Clock(off));
+                    answer.send();
                 });
             }
             return Err(error);
         }
         for key in keys {
-            self.work.open.remove(&key);
+            self.state.requests_in_flight.remove(&key);
         }
-        if let (Some(snapshot), Some(repo)) = (snapshot, &self.books.repo) {
-            self.work.snapshots.keep(repo.clone(), snapshot);
+        if let (Some(snapshot), Some(repo)) = (snapshot, &self.tables.repo) {
+            self.state.snapshots.store(repo.clone(), snapshot);
         }
         looked.into_iter().for_each(|tell| tell());
-        self.work.flying = self.work.flying.saturating_sub(commands(&answers));
-        let asks = self.work.asks.len() + self.queue.len() + answers.len();
-        self.work.returning = self.work.waits.due().then(|| Returning::of(asks, sent.elapsed()));
+        self.state.commands_in_flight =
+            self.state.commands_in_flight.saturating_sub(command_count(&answers));
+        let asks = self.state.waiting.len() + self.batches.len() + answers.len();
+        self.state.returning =
+            self.state.waits.due().then(|| ReturningCallers::of(asks, sent.elapsed()));
         let mut answers = answers.into_iter();
         loop {
-            answers.by_ref().take(PART).for_each(Answer::tell);
+            answers.by_ref().take(REPLIES_PER_YIELD).for_each(PendingReply::send);
             if answers.len() == 0 {
                 return Ok(());
             }
@@ -462,14 +516,14 @@ impl Owner {
 }
 
 /// Number of commands that these answers are for.
-fn commands(answers: &[Answer]) -> usize {
-    answers.iter().map(|answer| answer.room.num_permits()).sum()
+fn command_count(answers: &[PendingReply]) -> usize {
+    answers.iter().map(|answer| answer.permits.num_permits()).sum()
 }
 
 /// Sleeps until the next hold expires, at most [`TICK`]; for ever if none is pending.
-async fn until(end: Option<UnixMicros>, now: UnixMicros) {
+async fn sleep_until_expiry(end: Option<UnixMicros>, now: UnixMicros) {
     match end {
-        Some(end) => tokio::time::sleep(end.since(now).min(TICK)).await,
+        Some(end) => tokio::time::sleep(end.since(now).min(MAX_SLEEP)).await,
         None => std::future::pending().await,
     }
 }

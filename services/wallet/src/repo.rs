@@ -27,18 +27,20 @@ mod rebuild;
 mod rows;
 mod snapshots;
 mod statement;
-mod verify;
+mod table_reader;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use eventlog::{Ahead, MigrateError, PgStore, Projection, ReadError, Source, drop_idle, within};
+use eventlog::{
+    MigrateError, PgStore, PipelinedCtes, Projection, ReadError, Source, drop_idle, with_timeout,
+};
 use sqlx::{Connection as _, PgPool};
 
-pub use read::{AccountRead, HoldRead};
-pub(crate) use rows::Written;
-pub use statement::{Holdings, LineRead};
-pub(crate) use verify::{Checked, Found, Table};
+pub use read::{StoredAccount, StoredHold};
+pub(crate) use rows::GroupRows;
+pub use statement::{Holdings, StatementLine};
+pub(crate) use table_reader::{ConsistentRead, Table, TableReader};
 
 /// Name of the service: its schema, and a part of its role's name.
 pub(crate) const SERVICE: &str = "wallet";
@@ -47,9 +49,9 @@ pub(crate) const LOG: &str = "wallet/0";
 
 const MIGRATIONS: &[(i64, &str, &str)] = &[(100, "books", include_str!("repo/sql/0100_books.sql"))];
 /// Attempts of a read whose connection turns out to be dead.
-const TRIES: u32 = 3;
+const MAX_TRIES: u32 = 3;
 /// Timeout of a statement; those that visit every account or entry take longest.
-const LONGEST: Duration = Duration::from_secs(60);
+const STATEMENT_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Tables of the wallet, to read and to build.
 #[derive(Clone)]
@@ -70,7 +72,7 @@ pub async fn migrate(admin_url: &str, role_password: Option<&str>) -> Result<(),
 ///
 /// # Errors
 /// The database cannot be reached, or `admin_url` is not an administrator's.
-pub async fn forget_tables(admin_url: &str) -> Result<(), sqlx::Error> {
+pub async fn request_rebuild(admin_url: &str) -> Result<(), sqlx::Error> {
     let mut admin = sqlx::PgConnection::connect(admin_url).await?;
     sqlx::query("DELETE FROM wallet.projected").execute(&mut admin).await?;
     admin.close().await
@@ -84,36 +86,36 @@ macro_rules! parts {
 }
 
 /// Writes all tables.
-const WHOLE: &str = parts!("projected", "posting", "changing", "others");
+const ALL_TABLES: &str = parts!("projected", "posting", "changing", "others");
 /// Writes the tables of a group of transfers alone: each table left out saves a fixed time for
 /// every commit.
-const TRANSFERS: &str = parts!("projected", "posting", "changing");
+const TRANSFER_TABLES: &str = parts!("projected", "posting", "changing");
 /// Writes the tables of a group of transfers whose accounts have no state beside a balance.
-const ENTRIES: &str = concat!(parts!("projected", "posting"), ")");
+const ENTRY_TABLE: &str = concat!(parts!("projected", "posting"), ")");
 /// [`ENTRIES`] for a group that is sent while the one before it is being written. Only [`ENTRIES`]
 /// and [`TRANSFERS`] have such a form; other groups wait.
-const ENTRIES_AHEAD: Ahead = Ahead {
+const ENTRY_TABLE_AHEAD: PipelinedCtes = PipelinedCtes {
     rows: concat!(parts!("posting"), "RETURNING 1), beside AS (SELECT count(*) FROM posting)"),
-    turn: parts!("projected_ahead"),
+    after_fence: parts!("projected_ahead"),
 };
-const TRANSFERS_AHEAD: Ahead = Ahead {
+const TRANSFER_TABLES_AHEAD: PipelinedCtes = PipelinedCtes {
     rows: concat!(
         parts!("posting"),
         "RETURNING 1",
         parts!("changing"),
         ", beside AS (SELECT count(*) FROM posting)"
     ),
-    turn: parts!("projected_ahead"),
+    after_fence: parts!("projected_ahead"),
 };
 /// Writes all tables but `projected`, for a rebuild.
-const REBUILT: &str = parts!("posting", "changing", "others");
+const REBUILD: &str = parts!("posting", "changing", "others");
 /// Removes rows at positions beyond the log's end.
-const CLEARING: &str = "SELECT clear_entries_ahead('wallet/0')";
+const CLEAR_ENTRIES_AHEAD: &str = "SELECT clear_entries_ahead('wallet/0')";
 
 /// Rows that the log's store writes beside the events.
 #[must_use]
 pub fn projection() -> Projection {
-    Projection { ctes: WHOLE, none: Arc::new(Written::default()) }
+    Projection { ctes: ALL_TABLES, no_rows: Arc::new(GroupRows::default()) }
 }
 
 impl Repo {
@@ -126,24 +128,24 @@ impl Repo {
 
 impl Repo {
     /// Runs a read, and repeats it on another connection if one was dead.
-    async fn retried<T, F>(&self, mut query: impl FnMut() -> F) -> Result<T, ReadError>
+    async fn with_retry<T, F>(&self, mut query: impl FnMut() -> F) -> Result<T, ReadError>
     where
         F: Future<Output = Result<T, sqlx::Error>>,
     {
-        let mut tries = TRIES;
+        let mut tries = MAX_TRIES;
         loop {
             tries -= 1;
-            match within(LONGEST, query()).await {
+            match with_timeout(STATEMENT_TIMEOUT, query()).await {
                 Err(sqlx::Error::Io(_) | sqlx::Error::Protocol(_)) if tries > 0 => {
                     drop_idle(&self.pool);
                 }
-                result => return result.map_err(trouble),
+                result => return result.map_err(read_error),
             }
         }
     }
 }
 
-fn trouble(error: sqlx::Error) -> ReadError {
+fn read_error(error: sqlx::Error) -> ReadError {
     let unreadable = matches!(
         error,
         sqlx::Error::ColumnDecode { .. }

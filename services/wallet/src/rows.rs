@@ -9,14 +9,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use eventlog::Position;
 use ledger::{
-    Account, Adjustment, Amount, Event, Exclusion, Hold, Kind, Ledger, Pending, Posted, State,
-    Undo, evolve, evolve_undoable,
+    Account, AccountState, Adjustment, Amount, Event, Exclusion, Hold, Kind, Ledger, PendingHold,
+    PostedTransfer, Undo, evolve, evolve_undoable,
 };
 use primitives::{AdjustmentId, Credits, HoldId, UnixMicros};
 
 /// Position of an event and the time at which it was recorded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Place {
+pub struct EventStamp {
     pub position: Position,
     pub at: UnixMicros,
 }
@@ -58,7 +58,7 @@ pub struct StateRow {
     pub held: Credits,
     pub frozen: bool,
     pub closed: bool,
-    pub excluded: Option<Exclusion>,
+    pub exclusion: Option<Exclusion>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -90,14 +90,14 @@ pub struct AdjustmentRow {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AdjustmentState {
-    Waits,
+    Pending,
     Approved,
     Rejected,
 }
 
 /// Lengths of the rows at one time; see [`Rows::back_to`].
 #[derive(Clone, Copy, Debug)]
-pub struct Mark {
+pub struct Savepoint {
     opened: usize,
     entries: usize,
     touched: usize,
@@ -106,7 +106,7 @@ pub struct Mark {
 impl Rows {
     /// Rows that exist before the first event: the house's accounts.
     #[must_use]
-    pub fn of_the_house() -> Rows {
+    pub fn genesis() -> Rows {
         let house = [(0, Account::Issuance), (1, Account::Rake)];
         let opened =
             house.map(|(number, account)| AccountRow { number, account, opened: Position(0) });
@@ -114,30 +114,35 @@ impl Rows {
     }
 
     /// Applies an event to the ledger and adds its rows.
-    pub fn step(&mut self, ledger: &mut Ledger, place: Place, event: &Event) {
-        self.before(ledger, place, event);
+    pub fn apply(&mut self, ledger: &mut Ledger, place: EventStamp, event: &Event) {
+        self.record_before(ledger, place, event);
         evolve(ledger, place.at, event);
-        self.after(ledger, place, event);
+        self.record_after(ledger, place, event);
     }
 
     /// Applies an event as [`Rows::step`] does and returns the state to undo it with.
-    pub fn step_undoable(&mut self, ledger: &mut Ledger, place: Place, event: &Event) -> Undo {
-        self.before(ledger, place, event);
+    pub fn apply_undoable(
+        &mut self,
+        ledger: &mut Ledger,
+        place: EventStamp,
+        event: &Event,
+    ) -> Undo {
+        self.record_before(ledger, place, event);
         let undo = evolve_undoable(ledger, place.at, event);
-        self.after(ledger, place, event);
+        self.record_after(ledger, place, event);
         undo
     }
 
     #[must_use]
-    pub fn mark(&self) -> Mark {
+    pub fn savepoint(&self) -> Savepoint {
         let Rows { opened, entries, holds: _, adjustments: _, touched } = self;
-        Mark { opened: opened.len(), entries: entries.len(), touched: touched.len() }
+        Savepoint { opened: opened.len(), entries: entries.len(), touched: touched.len() }
     }
 
     /// Drops the rows added since the mark. Only transfers that are neither captures nor
     /// adjustments may have been added since.
-    pub fn back_to(&mut self, mark: Mark) {
-        let Mark { opened, entries, touched } = mark;
+    pub fn roll_back_to(&mut self, mark: Savepoint) {
+        let Savepoint { opened, entries, touched } = mark;
         self.opened.truncate(opened);
         self.entries.truncate(entries);
         self.touched.truncate(touched);
@@ -154,17 +159,21 @@ impl Rows {
     }
 
     /// Adds rows that need the state before the event, as a hold that ends with it.
-    fn before(&mut self, ledger: &Ledger, place: Place, event: &Event) {
+    fn record_before(&mut self, ledger: &Ledger, place: EventStamp, event: &Event) {
         match event {
             Event::HoldPlaced(hold) => {
-                let pending = Pending { hold: *hold, left: hold.amount };
-                self.hold(ledger, place, &pending, HoldState::Pending);
+                let pending = PendingHold { hold: *hold, left: hold.amount };
+                self.put_hold(ledger, place, &pending, HoldState::Pending);
             }
             Event::HoldReleased(ended) => {
-                self.ended(ledger, place, ended.hold, HoldState::Released);
+                self.end_hold(ledger, place, ended.hold, HoldState::Released);
             }
-            Event::HoldExpired(ended) => self.ended(ledger, place, ended.hold, HoldState::Expired),
-            Event::Posted(Posted { transfer, approved_by: _ }) => match transfer.kind {
+            Event::HoldExpired(ended) => {
+                self.end_hold(ledger, place, ended.hold, HoldState::Expired)
+            }
+            Event::TransferPosted(PostedTransfer { transfer, approved_by: _ }) => match transfer
+                .kind
+            {
                 Kind::Capture { hold, keep_rest } => {
                     let Some(pending) = ledger.hold(hold).copied() else { return };
                     let from = transfer.legs.iter().find(|leg| leg.account == pending.hold.from);
@@ -176,10 +185,10 @@ impl Rows {
                     } else {
                         (Credits::ZERO, HoldState::Captured)
                     };
-                    self.hold(ledger, place, &Pending { left, ..pending }, state);
+                    self.put_hold(ledger, place, &PendingHold { left, ..pending }, state);
                 }
                 Kind::Adjustment { adjustment } => {
-                    self.adjusted(ledger, place, adjustment, AdjustmentState::Approved);
+                    self.end_adjustment(ledger, place, adjustment, AdjustmentState::Approved);
                 }
                 Kind::Issue
                 | Kind::Redeem
@@ -192,38 +201,38 @@ impl Rows {
                 let row = AdjustmentRow {
                     adjustment: adjustment.clone(),
                     proposed: place.position,
-                    state: AdjustmentState::Waits,
+                    state: AdjustmentState::Pending,
                     changed: place.position,
                 };
                 self.adjustments.insert(adjustment.id, row);
             }
             Event::AdjustmentRejected { adjustment, account: _, reason: _ } => {
-                self.adjusted(ledger, place, *adjustment, AdjustmentState::Rejected);
+                self.end_adjustment(ledger, place, *adjustment, AdjustmentState::Rejected);
             }
-            Event::Opened(_)
-            | Event::Frozen { .. }
-            | Event::Unfrozen { .. }
-            | Event::Closed { .. }
+            Event::AccountOpened(_)
+            | Event::AccountFrozen { .. }
+            | Event::AccountUnfrozen { .. }
+            | Event::AccountClosed { .. }
             | Event::LimitsSet { .. }
-            | Event::Excluded { .. }
+            | Event::PlayerExcluded { .. }
             | Event::SnapshotTaken { .. } => {}
         }
     }
 
-    fn after(&mut self, ledger: &Ledger, place: Place, event: &Event) {
+    fn record_after(&mut self, ledger: &Ledger, place: EventStamp, event: &Event) {
         match event {
-            Event::Opened(account) => {
-                let number = number(ledger, account);
+            Event::AccountOpened(account) => {
+                let number = account_number(ledger, account);
                 let opened = place.position;
                 self.opened.push(AccountRow { number, account: *account, opened });
             }
-            Event::Posted(posted) => self.posted(ledger, place, posted),
+            Event::TransferPosted(posted) => self.add_entries(ledger, place, posted),
             Event::HoldPlaced(hold) => self.touched.push(hold.from),
             Event::HoldReleased(ended) | Event::HoldExpired(ended) => self.touched.push(ended.from),
-            Event::Frozen { player, .. }
-            | Event::Unfrozen { player, .. }
-            | Event::Closed { player, .. }
-            | Event::Excluded { player, .. } => self.touched.push(Account::Player(*player)),
+            Event::AccountFrozen { player, .. }
+            | Event::AccountUnfrozen { player, .. }
+            | Event::AccountClosed { player, .. }
+            | Event::PlayerExcluded { player, .. } => self.touched.push(Account::Player(*player)),
             // Limits, and what counts against them, are in the log and its snapshots alone.
             Event::LimitsSet { .. }
             | Event::AdjustmentProposed(_)
@@ -232,7 +241,7 @@ impl Rows {
         }
     }
 
-    fn posted(&mut self, ledger: &Ledger, place: Place, posted: &Posted) {
+    fn add_entries(&mut self, ledger: &Ledger, place: EventStamp, posted: &PostedTransfer) {
         let transfer = &posted.transfer;
         let kind = kind_number(transfer.kind);
         let captures = matches!(transfer.kind, Kind::Capture { .. });
@@ -258,23 +267,29 @@ impl Rows {
         }
     }
 
-    fn hold(&mut self, ledger: &Ledger, place: Place, pending: &Pending, state: HoldState) {
-        let Pending { hold, left } = *pending;
-        let account = number(ledger, &hold.from);
+    fn put_hold(
+        &mut self,
+        ledger: &Ledger,
+        place: EventStamp,
+        pending: &PendingHold,
+        state: HoldState,
+    ) {
+        let PendingHold { hold, left } = *pending;
+        let account = account_number(ledger, &hold.from);
         let row = HoldRow { hold, account, left, state, changed: place.position };
         self.holds.insert(hold.id, row);
     }
 
-    fn ended(&mut self, ledger: &Ledger, place: Place, hold: HoldId, state: HoldState) {
+    fn end_hold(&mut self, ledger: &Ledger, place: EventStamp, hold: HoldId, state: HoldState) {
         if let Some(pending) = ledger.hold(hold).copied() {
-            self.hold(ledger, place, &Pending { left: Credits::ZERO, ..pending }, state);
+            self.put_hold(ledger, place, &PendingHold { left: Credits::ZERO, ..pending }, state);
         }
     }
 
-    fn adjusted(
+    fn end_adjustment(
         &mut self,
         ledger: &Ledger,
-        place: Place,
+        place: EventStamp,
         id: AdjustmentId,
         state: AdjustmentState,
     ) {
@@ -304,26 +319,26 @@ pub const fn kind_number(kind: Kind) -> i16 {
     }
 }
 
-fn number(ledger: &Ledger, account: &Account) -> u32 {
+fn account_number(ledger: &Ledger, account: &Account) -> u32 {
     ledger.account(account).map_or(u32::MAX, |state| state.number)
 }
 
 impl StateRow {
     /// Row of an account that has no state beside a balance.
     #[must_use]
-    pub const fn none(account: u32) -> StateRow {
+    pub const fn empty(account: u32) -> StateRow {
         let held = Credits::ZERO;
-        StateRow { account, held, frozen: false, closed: false, excluded: None }
+        StateRow { account, held, frozen: false, closed: false, exclusion: None }
     }
 }
 
-pub(crate) fn state_row(state: &State) -> StateRow {
-    let extra = state.extra();
+pub(crate) fn state_row(state: &AccountState) -> StateRow {
+    let extra = state.details();
     StateRow {
         account: state.number,
         held: extra.held,
         frozen: extra.frozen,
         closed: extra.closed,
-        excluded: extra.excluded,
+        exclusion: extra.exclusion,
     }
 }

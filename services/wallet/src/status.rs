@@ -4,57 +4,59 @@ use ledger::{Account, Measure, Refusal, Window};
 use proto::common::v1::ErrorReason;
 use proto::wallet::v1 as pb;
 use tonic::Status;
-use wire::{Refused, refused};
+use wire::{ApiRefusal, api_refusal};
 
-use crate::wallet::Problem;
+use crate::wallet::WalletError;
 
-impl From<Problem> for Status {
-    fn from(problem: Problem) -> Status {
+impl From<WalletError> for Status {
+    fn from(problem: WalletError) -> Status {
         match problem {
-            Problem::Refused(refusal) => from_refusal(&refusal).into(),
-            Problem::Reused => wire::status::request_id_reused().into(),
-            Problem::Unavailable => {
+            WalletError::Refused(refusal) => from_refusal(&refusal).into(),
+            WalletError::RequestIdReused => wire::status::request_id_reused().into(),
+            WalletError::Unavailable => {
                 wire::status::unavailable("the wallet's log is out of reach").into()
             }
-            Problem::Clock(off) => wire::status::unavailable(&off.to_string()).into(),
-            Problem::DerivedId => wire::status::derived_request_id().into(),
-            Problem::IdAhead(ahead) => wire::status::request_id_of_the_future(ahead).into(),
-            Problem::OddId(wait) => wire::status::odd_request_id(wait).into(),
-            Problem::DaySpent(wait) => wire::status::records_of_the_day_spent(wait).into(),
-            Problem::Overloaded | Problem::Corrupt => {
-                refused(reason(&problem), problem.to_string()).into()
+            WalletError::Clock(off) => wire::status::unavailable(&off.to_string()).into(),
+            WalletError::DerivedRequestId => wire::status::derived_request_id().into(),
+            WalletError::FutureRequestId(ahead) => wire::status::future_request_id(ahead).into(),
+            WalletError::RequestIdRateLimited(wait) => {
+                wire::status::request_id_needs_lookup(wait).into()
+            }
+            WalletError::DailyQuotaSpent(wait) => wire::status::daily_records_spent(wait).into(),
+            WalletError::Overloaded | WalletError::Corrupt => {
+                api_refusal(reason(&problem), problem.to_string()).into()
             }
         }
     }
 }
 
 /// Maps a problem to the result of one transfer of a batch.
-pub(crate) fn one_of_many(problem: &Problem) -> pb::Refused {
+pub(crate) fn batch_refusal(problem: &WalletError) -> pb::Refused {
     let refusal = match problem {
-        Problem::Refused(refusal) => name(refusal),
-        Problem::Reused
-        | Problem::Overloaded
-        | Problem::Unavailable
-        | Problem::Clock(_)
-        | Problem::DerivedId
-        | Problem::IdAhead(_)
-        | Problem::OddId(_)
-        | Problem::DaySpent(_)
-        | Problem::Corrupt => pb::Refusal::Unspecified,
+        WalletError::Refused(refusal) => refusal_name(refusal),
+        WalletError::RequestIdReused
+        | WalletError::Overloaded
+        | WalletError::Unavailable
+        | WalletError::Clock(_)
+        | WalletError::DerivedRequestId
+        | WalletError::FutureRequestId(_)
+        | WalletError::RequestIdRateLimited(_)
+        | WalletError::DailyQuotaSpent(_)
+        | WalletError::Corrupt => pb::Refusal::Unspecified,
     };
     pb::Refused {
         // In a batch, every refusal has the reason of the ledger's refusals; `refusal` names it.
         reason: match problem {
-            Problem::Refused(_) => ErrorReason::TransferRefused,
-            Problem::Reused
-            | Problem::Overloaded
-            | Problem::Unavailable
-            | Problem::Clock(_)
-            | Problem::DerivedId
-            | Problem::IdAhead(_)
-            | Problem::OddId(_)
-            | Problem::DaySpent(_)
-            | Problem::Corrupt => reason(problem),
+            WalletError::Refused(_) => ErrorReason::TransferRefused,
+            WalletError::RequestIdReused
+            | WalletError::Overloaded
+            | WalletError::Unavailable
+            | WalletError::Clock(_)
+            | WalletError::DerivedRequestId
+            | WalletError::FutureRequestId(_)
+            | WalletError::RequestIdRateLimited(_)
+            | WalletError::DailyQuotaSpent(_)
+            | WalletError::Corrupt => reason(problem),
         }
         .into(),
         refusal: refusal.into(),
@@ -62,27 +64,29 @@ pub(crate) fn one_of_many(problem: &Problem) -> pb::Refused {
     }
 }
 
-fn reason(problem: &Problem) -> ErrorReason {
+fn reason(problem: &WalletError) -> ErrorReason {
     match problem {
-        Problem::Refused(Refusal::AccountExists { .. }) => ErrorReason::AlreadyExists,
-        Problem::Refused(Refusal::AccountUnknown { .. }) => ErrorReason::AccountUnknown,
-        Problem::Refused(Refusal::InsufficientCredits { .. }) => ErrorReason::InsufficientCredits,
-        Problem::Refused(_) => ErrorReason::TransferRefused,
-        Problem::Reused => ErrorReason::RequestIdReused,
-        Problem::Overloaded | Problem::OddId(_) => ErrorReason::Overloaded,
-        Problem::DerivedId | Problem::IdAhead(_) => ErrorReason::BadField,
-        Problem::DaySpent(_) => ErrorReason::RecordsSpent,
-        Problem::Unavailable | Problem::Clock(_) => ErrorReason::Unavailable,
-        Problem::Corrupt => ErrorReason::Corrupt,
+        WalletError::Refused(Refusal::AccountExists { .. }) => ErrorReason::AlreadyExists,
+        WalletError::Refused(Refusal::AccountUnknown { .. }) => ErrorReason::AccountUnknown,
+        WalletError::Refused(Refusal::InsufficientCredits { .. }) => {
+            ErrorReason::InsufficientCredits
+        }
+        WalletError::Refused(_) => ErrorReason::TransferRefused,
+        WalletError::RequestIdReused => ErrorReason::RequestIdReused,
+        WalletError::Overloaded | WalletError::RequestIdRateLimited(_) => ErrorReason::Overloaded,
+        WalletError::DerivedRequestId | WalletError::FutureRequestId(_) => ErrorReason::BadField,
+        WalletError::DailyQuotaSpent(_) => ErrorReason::RecordsSpent,
+        WalletError::Unavailable | WalletError::Clock(_) => ErrorReason::Unavailable,
+        WalletError::Corrupt => ErrorReason::Corrupt,
     }
 }
 
 /// Status of a refusal: a name for programs, a text for people.
-fn from_refusal(refusal: &Refusal) -> Refused {
-    let name = name(refusal).as_str_name().trim_start_matches("REFUSAL_");
-    let said = refused(reason(&Problem::Refused(*refusal)), refusal.to_string());
+fn from_refusal(refusal: &Refusal) -> ApiRefusal {
+    let name = refusal_name(refusal).as_str_name().trim_start_matches("REFUSAL_");
+    let said = api_refusal(reason(&WalletError::Refused(*refusal)), refusal.to_string());
     let said = said.with("refusal", name);
-    let of = |said: Refused, account: &Account| said.with("account", account.to_string());
+    let of = |said: ApiRefusal, account: &Account| said.with("account", account.to_string());
     match refusal {
         Refusal::TooFewLegs { legs: _ }
         | Refusal::TooManyLegs { legs: _ }
@@ -138,7 +142,7 @@ fn from_refusal(refusal: &Refusal) -> Refused {
 }
 
 /// Name of a refusal in the API.
-fn name(refusal: &Refusal) -> pb::Refusal {
+fn refusal_name(refusal: &Refusal) -> pb::Refusal {
     match refusal {
         Refusal::TooFewLegs { .. } => pb::Refusal::TooFewLegs,
         Refusal::TooManyLegs { .. } => pb::Refusal::TooManyLegs,

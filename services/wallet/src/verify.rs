@@ -3,11 +3,11 @@
 use std::fmt;
 
 use eventlog::{Position, ReadError, Reader};
-use ledger::{Ledger, Unsound, conserved};
+use ledger::{InvariantViolation, Ledger, check_conservation};
 
 use crate::record::{self, Corrupt};
-use crate::repo::{Checked, Found, Repo, Table};
-use crate::rows::{Place, Rows};
+use crate::repo::{ConsistentRead, Repo, Table, TableReader};
+use crate::rows::{EventStamp, Rows};
 
 /// Events in one read of the log.
 const PAGE: usize = 5_000;
@@ -43,7 +43,7 @@ impl fmt::Display for Difference {
 
 /// Result of a comparison.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Compared {
+pub struct Comparison {
     pub events: u64,
     pub accounts: usize,
     pub entries: u64,
@@ -59,24 +59,24 @@ pub enum VerifyError {
     #[error(transparent)]
     Corrupt(#[from] Corrupt),
     #[error("the wallet's log is corrupt: {0}")]
-    Unsound(#[from] Unsound),
+    InvariantViolation(#[from] InvariantViolation),
 }
 
 /// Recomputes every table from the log, as of one moment. The wallet may serve meanwhile.
 ///
 /// # Errors
 /// [`VerifyError`] if the log or the tables cannot be read, or no wallet can have written the log.
-pub async fn verify(reader: &Reader, repo: &Repo) -> Result<Compared, VerifyError> {
-    let mut checked = repo.check().await?;
+pub async fn verify(reader: &Reader, repo: &Repo) -> Result<Comparison, VerifyError> {
+    let mut checked = repo.begin_consistent_read().await?;
     let size = checked.size();
-    let mut compared = Compared { events: size, accounts: 0, entries: 0, difference: None };
-    compared.difference = checked.of_projected();
+    let mut compared = Comparison { events: size, accounts: 0, entries: 0, difference: None };
+    compared.difference = checked.size_difference();
     if compared.difference.is_some() {
         return Ok(compared);
     }
     let mut ledger = Ledger::new();
-    let mut rows = Rows::of_the_house();
-    let mut found = checked.found(Table::Entries);
+    let mut rows = Rows::genesis();
+    let mut found = checked.read_table(Table::Entries);
     let mut from = 0;
     while from < size {
         let limit = usize::try_from(size - from).unwrap_or(PAGE).min(PAGE);
@@ -84,29 +84,32 @@ pub async fn verify(reader: &Reader, repo: &Repo) -> Result<Compared, VerifyErro
         let Some(last) = events.last() else { break };
         from = last.position.0 + 1;
         for stored in &events {
-            let place = Place { position: stored.position, at: stored.recorded_at };
+            let place = EventStamp { position: stored.position, at: stored.recorded_at };
             if let Some(event) = record::parse(stored)? {
-                rows.step(&mut ledger, place, &event);
+                rows.apply(&mut ledger, place, &event);
             }
         }
         compared.entries += rows.entries.len() as u64;
-        compared.difference = entries(&mut found, &mut rows).await?;
+        compared.difference = compare_entries(&mut found, &mut rows).await?;
         if compared.difference.is_some() {
             return Ok(compared);
         }
     }
-    compared.difference = found.end(&rows).await?;
+    compared.difference = found.expect_end(&rows).await?;
     drop(found);
-    conserved(&ledger)?;
+    check_conservation(&ledger)?;
     compared.accounts = ledger.accounts().len();
     if compared.difference.is_none() {
-        compared.difference = others(&mut checked, &ledger, &rows).await?;
+        compared.difference = compare_other_tables(&mut checked, &ledger, &rows).await?;
     }
     Ok(compared)
 }
 
 /// Compares the entries of `rows` with the table and drops them.
-async fn entries(found: &mut Found<'_>, rows: &mut Rows) -> Result<Option<Difference>, ReadError> {
+async fn compare_entries(
+    found: &mut TableReader<'_>,
+    rows: &mut Rows,
+) -> Result<Option<Difference>, ReadError> {
     let mut expected = std::mem::take(&mut rows.entries);
     expected.sort_unstable_by_key(|row| (row.position, row.account));
     for row in &expected {
@@ -118,8 +121,8 @@ async fn entries(found: &mut Found<'_>, rows: &mut Rows) -> Result<Option<Differ
     Ok(None)
 }
 
-async fn others(
-    checked: &mut Checked,
+async fn compare_other_tables(
+    checked: &mut ConsistentRead,
     ledger: &Ledger,
     rows: &Rows,
 ) -> Result<Option<Difference>, ReadError> {
@@ -131,14 +134,14 @@ async fn others(
         (Table::Adjustments, rows.adjustments.values().map(Into::into).collect()),
     ];
     for (table, expected) in tables {
-        let mut found = checked.found(table);
+        let mut found = checked.read_table(table);
         for row in expected {
             let difference = found.expect(row, rows).await?;
             if difference.is_some() {
                 return Ok(difference);
             }
         }
-        let difference = found.end(rows).await?;
+        let difference = found.expect_end(rows).await?;
         if difference.is_some() {
             return Ok(difference);
         }

@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::caller::Sent;
-use crate::crew::{Crew, Phase};
+use crate::caller::CallCounts;
+use crate::crew::{Crew, Period};
 use crate::room::Room;
 
 /// An attack of the suite.
@@ -28,7 +28,7 @@ pub enum Attack {
 
 /// Room of an attack, and its cancellation.
 #[derive(Clone, Copy)]
-pub struct Stage<'a> {
+pub struct AttackContext<'a> {
     pub room: &'a Room,
     pub crew: &'a Crew,
     /// Cancelled when the attack is to end.
@@ -38,7 +38,7 @@ pub struct Stage<'a> {
 /// Calls of an attack, and effects that the room should have prevented.
 #[derive(Debug, Default)]
 pub struct Outcome {
-    pub sent: Sent,
+    pub sent: CallCounts,
     /// Figures for people.
     pub notes: Vec<String>,
     /// Effects that the room should have prevented.
@@ -116,7 +116,7 @@ impl Attack {
 
     /// Shortest duration of the attack.
     #[must_use]
-    pub const fn span(self) -> Duration {
+    pub const fn min_duration(self) -> Duration {
         match self {
             // The room allows streams that take nothing half a minute.
             Attack::Readers => Duration::from_secs(45),
@@ -132,7 +132,7 @@ impl Attack {
     ///
     /// # Errors
     /// The attack could not be started.
-    pub async fn run(self, stage: Stage<'_>) -> anyhow::Result<Outcome> {
+    pub async fn run(self, stage: AttackContext<'_>) -> anyhow::Result<Outcome> {
         match self {
             Attack::Audits => Box::pin(audits::run(stage)).await,
             Attack::Forged => Box::pin(forged::run(stage)).await,
@@ -145,7 +145,7 @@ impl Attack {
 
     /// Returns faults of the crew's results, beyond those that every attack is checked for.
     #[must_use]
-    pub fn faults_of(self, during: &Phase) -> Vec<String> {
+    pub fn faults_of(self, during: &Period) -> Vec<String> {
         match self {
             Attack::Withholding => withholding::faults_of(during),
             Attack::Audits | Attack::Forged | Attack::Growth | Attack::Ids | Attack::Readers => {

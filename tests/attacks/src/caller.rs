@@ -18,7 +18,7 @@ use transport::Bearer;
 use crate::room::{Guest, Room};
 
 /// Longest wait for an answer.
-const ANSWER: Duration = Duration::from_secs(10);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 /// Bytes that an unread stream takes before its sender has to wait.
 const STREAM_WINDOW: u32 = 65_535;
 const CONNECTION_WINDOW: u32 = 32 << 20;
@@ -68,7 +68,7 @@ impl Caller {
     ///
     /// # Errors
     /// The room's address is malformed.
-    pub fn again(&self, room: &Room, address: u8) -> anyhow::Result<Caller> {
+    pub fn reconnect(&self, room: &Room, address: u8) -> anyhow::Result<Caller> {
         Caller::of(room, self.guest.clone(), address)
     }
 
@@ -94,22 +94,22 @@ impl Caller {
     }
 
     /// Wraps a message in a request with the caller's token.
-    pub fn says<T>(&self, message: T) -> Request<T> {
+    pub fn request<T>(&self, message: T) -> Request<T> {
         let mut request = Request::new(message);
-        self.bearer.bear(&mut request);
+        self.bearer.add_to(&mut request);
         request
     }
 }
 
 /// Counts of calls by outcome.
 #[derive(Debug, Clone, Default)]
-pub struct Sent {
+pub struct CallCounts {
     pub accepted: u64,
     /// Refused calls by reason; `NO_ANSWER` without an answer.
     pub refused: BTreeMap<String, u64>,
 }
 
-impl Sent {
+impl CallCounts {
     #[must_use]
     pub fn all(&self) -> u64 {
         self.accepted + self.refused.values().sum::<u64>()
@@ -137,7 +137,8 @@ impl Sent {
                 Some(answer)
             }
             Err(error) => {
-                let reason = error.reason().map(|reason| wire::status::name(reason).to_owned());
+                let reason =
+                    error.reason().map(|reason| wire::status::reason_name(reason).to_owned());
                 self.refuse(&reason.unwrap_or_else(|| "NO_ANSWER".to_owned()));
                 None
             }
@@ -149,7 +150,7 @@ impl Sent {
     }
 
     /// Adds other counts.
-    pub fn absorb(&mut self, other: Sent) {
+    pub fn add_all(&mut self, other: CallCounts) {
         self.accepted += other.accepted;
         for (reason, count) in other.refused {
             *self.refused.entry(reason).or_default() += count;
@@ -161,7 +162,10 @@ impl Sent {
 #[must_use]
 pub fn reason(status: &Status) -> String {
     let reason = wire::status::reason_of(status);
-    reason.map_or_else(|| "NO_ANSWER".to_owned(), |reason| wire::status::name(reason).to_owned())
+    reason.map_or_else(
+        || "NO_ANSWER".to_owned(),
+        |reason| wire::status::reason_name(reason).to_owned(),
+    )
 }
 
 /// Waits for an answer, with a timeout.
@@ -169,5 +173,5 @@ pub async fn answered<A>(
     call: impl Future<Output = Result<Response<A>, Status>>,
 ) -> Result<Response<A>, Status> {
     let late = || Status::from_error("no answer within ten seconds".into());
-    tokio::time::timeout(ANSWER, call).await.unwrap_or_else(|_| Err(late()))
+    tokio::time::timeout(ANSWER_TIMEOUT, call).await.unwrap_or_else(|_| Err(late()))
 }

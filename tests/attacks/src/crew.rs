@@ -15,7 +15,7 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::Spread;
+use crate::Percentiles;
 use crate::room::{Guest, Room};
 use player::Player;
 
@@ -25,51 +25,51 @@ const POLL: Duration = Duration::from_millis(100);
 
 /// Counts of the crew's events within a period.
 #[derive(Debug, Clone, Default)]
-pub struct Counts {
+pub struct CrewCounts {
     /// Times from sending a decision to its answer.
-    pub took: Vec<Duration>,
+    pub latencies: Vec<Duration>,
     pub hands: u64,
     /// Burnt or voided hands.
     pub voided: u64,
     /// Burnt or voided hands whose fault was put on a seat of the crew.
     pub blamed: u64,
     /// Decisions that the clock took from one of the crew.
-    pub clocks: u64,
+    pub clock_decisions: u64,
     /// Refused calls, by reason.
     pub refused: BTreeMap<String, u64>,
 }
 
 /// Counts of a period, with its length.
 #[derive(Debug, Clone)]
-pub struct Phase {
+pub struct Period {
     pub seconds: f64,
-    pub counts: Counts,
+    pub counts: CrewCounts,
 }
 
-impl Phase {
+impl Period {
     /// Ended hands per second.
     #[must_use]
-    pub fn hands_a_second(&self) -> f64 {
+    pub fn hands_per_second(&self) -> f64 {
         f64::from(u32::try_from(self.counts.hands).unwrap_or(u32::MAX)) / self.seconds.max(0.001)
     }
 
     /// Percentiles of the times of decisions; none without an answer.
     #[must_use]
-    pub fn spread(&self) -> Option<Spread> {
-        Spread::of(self.counts.took.clone())
+    pub fn percentiles(&self) -> Option<Percentiles> {
+        Percentiles::of(self.counts.latencies.clone())
     }
 }
 
 /// Counts of all players.
 #[derive(Default)]
-pub(crate) struct Tally(Mutex<Counts>);
+pub(crate) struct Totals(Mutex<CrewCounts>);
 
-impl Tally {
-    pub(crate) fn add(&self, change: impl FnOnce(&mut Counts)) {
+impl Totals {
+    pub(crate) fn add(&self, change: impl FnOnce(&mut CrewCounts)) {
         change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
-    fn take(&self) -> Counts {
+    fn take(&self) -> CrewCounts {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -80,24 +80,24 @@ impl Tally {
 
 /// Options of a crew.
 #[derive(Debug, Clone)]
-pub struct Style {
+pub struct CrewOptions {
     pub players: u32,
     /// Seats of the table; the others stay free.
     pub seats: u32,
     pub game: String,
     /// Shortest and longest thinking time before a decision.
-    pub thinking: (Duration, Duration),
+    pub think_time: (Duration, Duration),
 }
 
-impl Default for Style {
+impl Default for CrewOptions {
     /// Three players at a table for five, with a game of short hands and a thinking time that keeps
     /// each of them far below the call limit of a player.
-    fn default() -> Style {
-        Style {
+    fn default() -> CrewOptions {
+        CrewOptions {
             players: 3,
             seats: 5,
             game: "eleven".to_owned(),
-            thinking: (Duration::from_millis(30), Duration::from_millis(90)),
+            think_time: (Duration::from_millis(30), Duration::from_millis(90)),
         }
     }
 }
@@ -109,7 +109,7 @@ pub struct Crew {
     pub guests: Vec<Guest>,
     operator: Client,
     playing: JoinSet<Result<(), client::Error>>,
-    tally: Arc<Tally>,
+    totals: Arc<Totals>,
     stop: CancellationToken,
 }
 
@@ -118,7 +118,7 @@ impl Crew {
     ///
     /// # Errors
     /// The room refuses.
-    pub async fn seat(room: &Room, style: &Style) -> anyhow::Result<Crew> {
+    pub async fn seat(room: &Room, style: &CrewOptions) -> anyhow::Result<Crew> {
         let operator = room.operator()?;
         let config = TableConfig {
             name: "honest".to_owned(),
@@ -129,27 +129,27 @@ impl Crew {
         };
         let table = operator.create_table(config).await?;
         let buy_in = Credits::try_new(operator.get_table(table).await?.max_buy_in)?;
-        let (tally, stop) = (Arc::new(Tally::default()), CancellationToken::new());
+        let (tally, stop) = (Arc::new(Totals::default()), CancellationToken::new());
         let (mut playing, mut guests) = (JoinSet::new(), Vec::new());
         for number in 0..style.players {
             let guest = room.guest().await?;
-            let player = Player::new(player::Place {
+            let player = Player::new(player::PlayerDependencies {
                 guest: guest.clone(),
                 table,
                 buy_in,
-                thinking: style.thinking,
+                think_time: style.think_time,
                 counts_hands: number == 0,
-                tally: Arc::clone(&tally),
+                totals: Arc::clone(&tally),
                 stop: stop.clone(),
             });
             playing.spawn(player.play());
             guests.push(guest);
         }
-        Ok(Crew { table, guests, operator, playing, tally, stop })
+        Ok(Crew { table, guests, operator, playing, totals: tally, stop })
     }
 
     /// Counts the events of the next `span`.
-    pub async fn measure(&self, span: Duration) -> Phase {
+    pub async fn measure(&self, span: Duration) -> Period {
         let begun = self.begin();
         tokio::time::sleep(span).await;
         self.end(begun)
@@ -158,27 +158,27 @@ impl Crew {
     /// Starts a period and drops the counts before it.
     #[must_use]
     pub fn begin(&self) -> Instant {
-        self.tally.take();
+        self.totals.take();
         Instant::now()
     }
 
     /// Ends a period and returns its counts.
     #[must_use]
-    pub fn end(&self, begun: Instant) -> Phase {
-        Phase { seconds: begun.elapsed().as_secs_f64(), counts: self.tally.take() }
+    pub fn end(&self, begun: Instant) -> Period {
+        Period { seconds: begun.elapsed().as_secs_f64(), counts: self.totals.take() }
     }
 
     /// Hands that ended since the start of the period.
     #[must_use]
     pub fn hands(&self) -> u64 {
-        self.tally.hands()
+        self.totals.hands()
     }
 
     /// Waits until `more` hands have ended.
     ///
     /// # Errors
     /// They have not ended within `patience`.
-    pub async fn hands_go_on(&self, more: u64, patience: Duration) -> anyhow::Result<()> {
+    pub async fn wait_for_hands(&self, more: u64, patience: Duration) -> anyhow::Result<()> {
         let (first, end) = (self.hands(), Instant::now() + patience);
         while self.hands() < first + more {
             if Instant::now() >= end {

@@ -17,22 +17,22 @@ use tokio_util::sync::CancellationToken;
 
 pub use calls::Hostility;
 
-use crate::caller::Sent;
-use crate::crew::{Crew, Phase, Style};
+use crate::caller::CallCounts;
+use crate::crew::{Crew, CrewOptions, Period};
 use crate::room::Room;
-use crate::verdict::Ground;
+use crate::verdict::Dependencies;
 
 /// Least ratio of hands with hostility to hands without.
-pub const LEFT: f64 = 0.9;
+pub const MIN_HANDS_RATIO: f64 = 0.9;
 const WARM_UP: Duration = Duration::from_secs(5);
 
 /// Length of a match.
 #[derive(Debug, Clone)]
-pub struct Match {
+pub struct MatchOptions {
     /// Time with hostility, and as long without.
-    pub with: Duration,
+    pub hostile_time: Duration,
     /// Length of each period.
-    pub turn: Duration,
+    pub period: Duration,
     pub game: String,
 }
 
@@ -57,12 +57,12 @@ pub struct Verdict {
 
 /// Style of three players who decide at once.
 #[must_use]
-pub fn style(game: &str) -> Style {
-    Style {
+pub fn crew_options(game: &str) -> CrewOptions {
+    CrewOptions {
         players: 3,
         seats: 3,
         game: game.to_owned(),
-        thinking: (Duration::ZERO, Duration::ZERO),
+        think_time: (Duration::ZERO, Duration::ZERO),
     }
 }
 
@@ -71,24 +71,24 @@ pub fn style(game: &str) -> Style {
 /// # Errors
 /// The room cannot be started, the crew cannot be seated, or the table stops.
 pub async fn judge(
-    ground: &Ground,
-    plan: &Match,
+    dependencies: &Dependencies,
+    plan: &MatchOptions,
     tell: impl Fn(String),
 ) -> anyhow::Result<Verdict> {
-    let room = Room::start(&ground.program, &ground.folder, &[]).await?;
-    let crew = Crew::seat(&room, &style(&plan.game)).await?;
+    let room = Room::start(&dependencies.program, &dependencies.folder, &[]).await?;
+    let crew = Crew::seat(&room, &crew_options(&plan.game)).await?;
     tokio::time::sleep(WARM_UP).await;
-    let turns = plan.with.as_millis().div_ceil(plan.turn.as_millis().max(1)).max(1);
-    let (mut without, mut with) = (Sum::default(), Sum::default());
-    let mut sent = Sent::default();
+    let turns = plan.hostile_time.as_millis().div_ceil(plan.period.as_millis().max(1)).max(1);
+    let (mut without, mut with) = (PeriodTotals::default(), PeriodTotals::default());
+    let mut sent = CallCounts::default();
     for turn in 0..turns {
         // The order alternates, so that a room that grows slower favours neither.
         for hostile in if turn % 2 == 0 { [false, true] } else { [true, false] } {
-            let (phase, made) = play(&room, &crew, (plan.turn, hostile)).await?;
+            let (phase, made) = play(&room, &crew, (plan.period, hostile)).await?;
             let (word, hands) = (if hostile { "with" } else { "without" }, phase.counts.hands);
             tell(format!("turn {}: {hands} hands {word} hostility", turn + 1));
             if hostile { &mut with } else { &mut without }.add(phase);
-            sent.absorb(made);
+            sent.add_all(made);
         }
         if without.hands == 0 || with.hands == 0 {
             bail!("no hand ends any more: {} without, {} with", without.hands, with.hands);
@@ -99,13 +99,13 @@ pub async fn judge(
     let count = |hands: u64| f64::from(u32::try_from(hands).unwrap_or(u32::MAX));
     let left = (count(with.hands) / with.seconds) / (count(without.hands) / without.seconds);
     Ok(Verdict {
-        passed: left >= LEFT,
+        passed: left >= MIN_HANDS_RATIO,
         without: without.hands,
         with: with.hands,
         left,
         seconds_each: with.seconds,
         voided: with.voided,
-        clocks: with.clocks,
+        clocks: with.clock_decisions,
         p99_without,
         p99_with,
         sent: sent.all(),
@@ -118,13 +118,13 @@ async fn play(
     room: &Room,
     crew: &Crew,
     (span, hostile): (Duration, bool),
-) -> anyhow::Result<(Phase, Sent)> {
+) -> anyhow::Result<(Period, CallCounts)> {
     if !hostile {
-        return Ok((crew.measure(span).await, Sent::default()));
+        return Ok((crew.measure(span).await, CallCounts::default()));
     }
     let stop = CancellationToken::new();
     let hostility = Hostility::of(room, crew)?;
-    let making = tokio::spawn(hostility.make(u64::MAX, stop.clone()));
+    let making = tokio::spawn(hostility.make_calls(u64::MAX, stop.clone()));
     let phase = crew.measure(span).await;
     stop.cancel();
     Ok((phase, making.await?))
@@ -132,25 +132,25 @@ async fn play(
 
 /// Sum of all periods of one kind.
 #[derive(Default)]
-struct Sum {
+struct PeriodTotals {
     hands: u64,
     seconds: f64,
     voided: u64,
-    clocks: u64,
-    took: Vec<Duration>,
+    clock_decisions: u64,
+    latencies: Vec<Duration>,
 }
 
-impl Sum {
-    fn add(&mut self, phase: Phase) {
+impl PeriodTotals {
+    fn add(&mut self, phase: Period) {
         self.hands += phase.counts.hands;
         self.seconds += phase.seconds;
         self.voided += phase.counts.voided;
-        self.clocks += phase.counts.clocks;
-        self.took.extend(phase.counts.took);
+        self.clock_decisions += phase.counts.clock_decisions;
+        self.latencies.extend(phase.counts.latencies);
     }
 
     fn p99(&mut self) -> f64 {
-        crate::Spread::of(std::mem::take(&mut self.took)).map_or(0.0, |spread| spread.p99)
+        crate::Percentiles::of(std::mem::take(&mut self.latencies)).map_or(0.0, |spread| spread.p99)
     }
 }
 
@@ -160,7 +160,7 @@ impl fmt::Display for Verdict {
         let word = if self.passed { "passed" } else { "FAILED" };
         write!(
             f,
-            "hostile table: {word}: {with} hands with hostility, {without} without, in {seconds_each:.0} s each: {left:.3} of them, at least {LEFT}"
+            "hostile table: {word}: {with} hands with hostility, {without} without, in {seconds_each:.0} s each: {left:.3} of them, at least {MIN_HANDS_RATIO}"
         )?;
         let refused: Vec<String> =
             self.refused.iter().map(|(reason, count)| format!("{reason} {count}")).collect();

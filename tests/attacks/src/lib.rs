@@ -14,13 +14,13 @@ pub mod attack;
 pub mod caller;
 pub mod crew;
 pub mod hostile;
+mod percentiles;
 pub mod room;
-mod spread;
 pub mod verdict;
 
 use std::time::Duration;
 
-pub use spread::Spread;
+pub use percentiles::Percentiles;
 
 /// Longest p99 of honest decisions during an attack.
 pub const P99: Duration = Duration::from_millis(100);

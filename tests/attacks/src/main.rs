@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use attacks::attack::Attack;
-use attacks::hostile::{self, Match};
-use attacks::room::{program_beside, quickest_folder};
-use attacks::verdict::{Ground, judge};
+use attacks::hostile::{self, MatchOptions};
+use attacks::room::{fastest_folder, sabacc_program};
+use attacks::verdict::{Dependencies, judge};
 use clap::{Args, Parser, Subcommand};
 
 /// Attack new rooms beside honest players, and report the effects on them.
@@ -26,11 +26,11 @@ struct Arguments {
     #[arg(long, global = true)]
     json: bool,
     #[command(subcommand)]
-    what: What,
+    what: AttacksCommand,
 }
 
 #[derive(Subcommand)]
-enum What {
+enum AttacksCommand {
     /// Run every attack, or the named ones, each on a new room.
     Suite(Suite),
     /// Play with three players who decide at once, one of whom also makes every lawful call as
@@ -79,23 +79,24 @@ fn main() -> ExitCode {
 async fn run(arguments: Arguments) -> anyhow::Result<bool> {
     let Arguments { program, folder, json, what } = arguments;
     let suite = match what {
-        What::List => {
+        AttacksCommand::List => {
             for attack in Attack::ALL {
-                say(&format!("{:<12} {}", attack.name(), attack.about()));
+                print(&format!("{:<12} {}", attack.name(), attack.about()));
             }
             return Ok(true);
         }
-        What::Suite(suite) => suite,
-        What::Hostile(options) => {
-            let ground = ground(program, folder, Duration::ZERO)?;
+        AttacksCommand::Suite(suite) => suite,
+        AttacksCommand::Hostile(options) => {
+            let dependencies = dependencies(program, folder, Duration::ZERO)?;
             let Hostile { minutes, turn, game } = options;
-            let plan = Match {
-                with: Duration::from_secs(minutes * 60),
-                turn: Duration::from_secs(turn),
+            let plan = MatchOptions {
+                hostile_time: Duration::from_secs(minutes * 60),
+                period: Duration::from_secs(turn),
                 game,
             };
-            let verdict = hostile::judge(&ground, &plan, |line| tell(&line)).await?;
-            say(&if json { serde_json::to_string(&verdict)? } else { verdict.to_string() });
+            let verdict =
+                hostile::judge(&dependencies, &plan, |line| print_progress(&line)).await?;
+            print(&if json { serde_json::to_string(&verdict)? } else { verdict.to_string() });
             return Ok(verdict.passed);
         }
     };
@@ -106,33 +107,33 @@ async fn run(arguments: Arguments) -> anyhow::Result<bool> {
     if attacks.is_empty() {
         attacks = Attack::ALL.to_vec();
     }
-    let ground = ground(program, folder, Duration::from_secs(suite.calm))?;
+    let dependencies = dependencies(program, folder, Duration::from_secs(suite.calm))?;
     let mut passed = true;
     for attack in attacks {
-        tell(&format!("{}: {}", attack.name(), attack.about()));
-        let verdict = Box::pin(judge(&ground, attack)).await?;
+        print_progress(&format!("{}: {}", attack.name(), attack.about()));
+        let verdict = Box::pin(judge(&dependencies, attack)).await?;
         passed &= verdict.passed;
-        say(&if json { serde_json::to_string(&verdict)? } else { verdict.to_string() });
+        print(&if json { serde_json::to_string(&verdict)? } else { verdict.to_string() });
     }
     Ok(passed)
 }
 
-fn ground(
+fn dependencies(
     program: Option<PathBuf>,
     folder: Option<PathBuf>,
     calm: Duration,
-) -> anyhow::Result<Ground> {
-    let program = program.map_or_else(program_beside, Ok)?;
+) -> anyhow::Result<Dependencies> {
+    let program = program.map_or_else(sabacc_program, Ok)?;
     let program =
         program.canonicalize().with_context(|| format!("{} cannot be found", program.display()))?;
-    Ok(Ground { program, folder: folder.unwrap_or_else(quickest_folder), calm })
+    Ok(Dependencies { program, folder: folder.unwrap_or_else(fastest_folder), calm_time: calm })
 }
 
-fn say(text: &str) {
+fn print(text: &str) {
     let _ = writeln!(std::io::stdout().lock(), "{text}");
 }
 
 /// Prints progress to standard error.
-fn tell(text: &str) {
+fn print_progress(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{text}");
 }

@@ -16,11 +16,11 @@ use system::ids::IdMaker;
 use tempfile::TempDir;
 
 /// Longest time of a start or a stop.
-const LONG: Duration = Duration::from_secs(120);
+const START_TIMEOUT: Duration = Duration::from_secs(120);
 const POLL: Duration = Duration::from_millis(25);
 const DAY: Duration = Duration::from_secs(86_400);
 /// Credits of each player.
-const PURSE: u32 = 10_000_000;
+const BANKROLL: u32 = 10_000_000;
 
 /// Environment variables that the program must not inherit.
 const NOT_INHERITED: &[&str] = &[
@@ -75,9 +75,9 @@ impl Room {
         command.stdout(File::create(&out)?).stderr(File::create(&err)?);
         let child =
             command.spawn().with_context(|| format!("{} cannot be started", program.display()))?;
-        let mut starting = Starting { child: Some(child), dir };
+        let mut starting = StartingRoom { child: Some(child), dir };
         let address = starting.address().await?;
-        let Starting { child, dir } = starting;
+        let StartingRoom { child, dir } = starting;
         let child = child.context("the room was started")?;
         let pem = std::fs::read_to_string(dir.path().join("room/keys/issuer.pem"))?;
         let issuer = TokenIssuer::from_pem("up", &pem)?;
@@ -110,7 +110,7 @@ impl Room {
         let token = self.token(Role::Player, &id.to_string());
         let client = Client::connect(&self.url, token.clone())?;
         client.open_account(None).await?;
-        self.operator()?.issue(id, Credits::of(PURSE), "to play beside an attack").await?;
+        self.operator()?.issue(id, Credits::of(BANKROLL), "to play beside an attack").await?;
         Ok(Guest { id, token, client })
     }
 
@@ -152,12 +152,12 @@ impl Room {
 
     /// Returns the last lines of the room's log.
     #[must_use]
-    pub fn last_words(&self) -> String {
-        last_words(self.dir.path())
+    pub fn log_tail(&self) -> String {
+        log_tail(self.dir.path())
     }
 
     /// Whether the program still runs.
-    pub fn runs(&mut self) -> bool {
+    pub fn is_running(&mut self) -> bool {
         matches!(self.child.try_wait(), Ok(None))
     }
 }
@@ -178,19 +178,19 @@ impl Drop for Room {
 }
 
 /// Starting room; killed if the start fails.
-struct Starting {
+struct StartingRoom {
     child: Option<Child>,
     dir: TempDir,
 }
 
-impl Starting {
+impl StartingRoom {
     async fn address(&mut self) -> anyhow::Result<String> {
         let child = self.child.as_mut().context("the room was started")?;
         let file = self.dir.path().join("room/room.json");
-        let end = tokio::time::Instant::now() + LONG;
+        let end = tokio::time::Instant::now() + START_TIMEOUT;
         while tokio::time::Instant::now() < end {
             if let Some(status) = child.try_wait()? {
-                bail!("the room ended with {status}: {}", last_words(self.dir.path()));
+                bail!("the room ended with {status}: {}", log_tail(self.dir.path()));
             }
             let note = std::fs::read(&file).ok();
             let note: Option<serde_json::Value> =
@@ -201,11 +201,11 @@ impl Starting {
             tokio::time::sleep(POLL).await;
         }
         let _ = child.kill();
-        bail!("the room does not serve within {LONG:?}: {}", last_words(self.dir.path()))
+        bail!("the room does not serve within {START_TIMEOUT:?}: {}", log_tail(self.dir.path()))
     }
 }
 
-fn last_words(folder: &Path) -> String {
+fn log_tail(folder: &Path) -> String {
     let text = std::fs::read_to_string(folder.join("err")).unwrap_or_default();
     let lines: Vec<&str> = text.lines().collect();
     lines[lines.len().saturating_sub(8)..].join("\n")
@@ -222,7 +222,7 @@ pub fn token(key: &TokenIssuer, role: Role, subject: &str) -> String {
 /// Returns a folder in memory if there is plenty, otherwise the temporary folder: a database is a
 /// thousand small files.
 #[must_use]
-pub fn quickest_folder() -> PathBuf {
+pub fn fastest_folder() -> PathBuf {
     let memory = Path::new("/dev/shm");
     match rustix::fs::statvfs(memory) {
         Ok(room) if room.f_bavail.saturating_mul(room.f_frsize) >= 4 << 30 => memory.to_owned(),
@@ -234,7 +234,7 @@ pub fn quickest_folder() -> PathBuf {
 ///
 /// # Errors
 /// It is not built.
-pub fn program_beside() -> anyhow::Result<PathBuf> {
+pub fn sabacc_program() -> anyhow::Result<PathBuf> {
     let own = std::env::current_exe().context("this program does not know where it lies")?;
     let folder = own.parent().context("a program lies in a folder")?;
     // A test's program lies one folder deeper.

@@ -8,30 +8,30 @@ use anyhow::Context as _;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
-use crate::attack::{Attack, Outcome, Stage};
-use crate::crew::{Crew, Phase, Style};
+use crate::attack::{Attack, AttackContext, Outcome};
+use crate::crew::{Crew, CrewOptions, Period};
 use crate::room::Room;
-use crate::{P99, Spread};
+use crate::{P99, Percentiles};
 
 /// Least ratio of hands per second during an attack to those before it. The attack itself uses part
 /// of the machine.
-const HANDS_LEFT: f64 = 0.5;
+const MIN_HANDS_RATIO: f64 = 0.5;
 const WARM_UP: Duration = Duration::from_secs(3);
 const AFTER: Duration = Duration::from_secs(5);
 /// Number of hands that must end after an attack, and the time for them.
-const AGAIN: (u64, Duration) = (3, Duration::from_secs(15));
+const RECOVERY: (u64, Duration) = (3, Duration::from_secs(15));
 /// Longest time from the cancellation of an attack to its end.
-const STOPS_WITHIN: Duration = Duration::from_secs(90);
+const STOP_TIMEOUT: Duration = Duration::from_secs(90);
 
 /// Dependencies of the suite.
 #[derive(Debug, Clone)]
-pub struct Ground {
+pub struct Dependencies {
     /// The program `sabacc`.
     pub program: PathBuf,
     /// Parent of the rooms' folders.
     pub folder: PathBuf,
     /// Time of the measurement before an attack.
-    pub calm: Duration,
+    pub calm_time: Duration,
 }
 
 /// Result of an attack.
@@ -42,8 +42,8 @@ pub struct Verdict {
     /// Whether the machine was too busy for a verdict: honest decisions were slow before the
     /// attack.
     pub too_busy: bool,
-    pub calm: Option<Spread>,
-    pub during: Option<Spread>,
+    pub calm: Option<Percentiles>,
+    pub during: Option<Percentiles>,
     pub calm_hands_a_second: f64,
     pub hands_a_second: f64,
     pub voided: u64,
@@ -59,21 +59,21 @@ pub struct Verdict {
 ///
 /// # Errors
 /// The room cannot be started, or the crew cannot be seated.
-pub async fn judge(ground: &Ground, attack: Attack) -> anyhow::Result<Verdict> {
-    let mut room = Room::start(&ground.program, &ground.folder, attack.variables())
+pub async fn judge(dependencies: &Dependencies, attack: Attack) -> anyhow::Result<Verdict> {
+    let mut room = Room::start(&dependencies.program, &dependencies.folder, attack.variables())
         .await
         .context("the room")?;
-    let crew = Crew::seat(&room, &Style::default()).await.context("the honest crew")?;
+    let crew = Crew::seat(&room, &CrewOptions::default()).await.context("the honest crew")?;
     tokio::time::sleep(WARM_UP).await;
-    let calm = crew.measure(ground.calm).await;
+    let calm = crew.measure(dependencies.calm_time).await;
     let stop = CancellationToken::new();
-    let stage = Stage { room: &room, crew: &crew, stop: &stop };
+    let stage = AttackContext { room: &room, crew: &crew, stop: &stop };
     let timed = async {
-        tokio::time::sleep(attack.span()).await;
+        tokio::time::sleep(attack.min_duration()).await;
         stop.cancel();
     };
     let begun = crew.begin();
-    let attacked = tokio::time::timeout(attack.span() + STOPS_WITHIN, attack.run(stage));
+    let attacked = tokio::time::timeout(attack.min_duration() + STOP_TIMEOUT, attack.run(stage));
     let (outcome, ()) = tokio::join!(attacked, timed);
     let during = crew.end(begun);
     let outcome = outcome.unwrap_or_else(|_| Err(anyhow::anyhow!("the attack does not end")));
@@ -84,9 +84,9 @@ pub async fn judge(ground: &Ground, attack: Attack) -> anyhow::Result<Verdict> {
     });
     faults.extend(prevented);
     faults.extend(crew_faults(&calm, &during));
-    let (hands, patience) = AGAIN;
+    let (hands, patience) = RECOVERY;
     let _ = crew.begin();
-    if let Err(error) = crew.hands_go_on(hands, patience).await {
+    if let Err(error) = crew.wait_for_hands(hands, patience).await {
         faults.push(format!("after the attack: {error:#}; {}", crew.state().await));
     }
     let after = crew.measure(AFTER).await;
@@ -94,20 +94,20 @@ pub async fn judge(ground: &Ground, attack: Attack) -> anyhow::Result<Verdict> {
     if let Err(error) = crew.close().await {
         faults.push(format!("at the end: {error:#}"));
     }
-    if !room.runs() {
-        faults.push(format!("the room has ended: {}", room.last_words()));
+    if !room.is_running() {
+        faults.push(format!("the room has ended: {}", room.log_tail()));
     }
     let too_busy = slow("", &calm).is_some();
     Ok(Verdict {
         attack: attack.name(),
         passed: faults.is_empty() && !too_busy,
         too_busy,
-        calm: calm.spread(),
-        during: during.spread(),
-        calm_hands_a_second: calm.hands_a_second(),
-        hands_a_second: during.hands_a_second(),
+        calm: calm.percentiles(),
+        during: during.percentiles(),
+        calm_hands_a_second: calm.hands_per_second(),
+        hands_a_second: during.hands_per_second(),
         voided: during.counts.voided,
-        clocks: during.counts.clocks,
+        clocks: during.counts.clock_decisions,
         sent: sent.all(),
         accepted: sent.accepted,
         refused: sent.refused,
@@ -117,14 +117,14 @@ pub async fn judge(ground: &Ground, attack: Attack) -> anyhow::Result<Verdict> {
 }
 
 /// Returns the faults that every attack is checked for.
-fn crew_faults(calm: &Phase, during: &Phase) -> Vec<String> {
+fn crew_faults(calm: &Period, during: &Period) -> Vec<String> {
     let mut faults: Vec<String> = slow("beside the attack", during).into_iter().collect();
-    let (before, now) = (calm.hands_a_second(), during.hands_a_second());
-    if now < before * HANDS_LEFT {
+    let (before, now) = (calm.hands_per_second(), during.hands_per_second());
+    if now < before * MIN_HANDS_RATIO {
         faults.push(format!("{now:.2} hands a second ended, of {before:.2} before"));
     }
-    if during.counts.clocks > 0 {
-        faults.push(format!("{} honest decisions were the clock's", during.counts.clocks));
+    if during.counts.clock_decisions > 0 {
+        faults.push(format!("{} honest decisions were the clock's", during.counts.clock_decisions));
     }
     if during.counts.blamed > 0 {
         faults.push(format!("{} hands were charged to honest seats", during.counts.blamed));
@@ -132,8 +132,8 @@ fn crew_faults(calm: &Phase, during: &Phase) -> Vec<String> {
     faults
 }
 
-fn slow(when: &str, phase: &Phase) -> Option<String> {
-    match phase.spread() {
+fn slow(when: &str, phase: &Period) -> Option<String> {
+    match phase.percentiles() {
         Some(spread) if spread.p99 < P99.as_secs_f64() * 1000.0 => None,
         Some(spread) => Some(format!("{when} an honest decision takes {spread}")),
         None => Some(format!("{when} no honest decision was answered")),
@@ -147,7 +147,7 @@ impl fmt::Display for Verdict {
             (false, true) => "MACHINE TOO BUSY",
             (false, false) => "FAILED",
         };
-        let p99 = |spread: &Option<Spread>| {
+        let p99 = |spread: &Option<Percentiles>| {
             spread.map_or_else(|| "none".to_owned(), |spread| format!("{:.1}", spread.p99))
         };
         write!(
@@ -181,11 +181,14 @@ impl fmt::Display for Verdict {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::crew::Counts;
+    use crate::crew::CrewCounts;
 
-    fn phase(hands: u64, millis: u64) -> Phase {
+    fn phase(hands: u64, millis: u64) -> Period {
         let took = vec![Duration::from_millis(millis); 200];
-        Phase { seconds: 10.0, counts: Counts { took, hands, ..Counts::default() } }
+        Period {
+            seconds: 10.0,
+            counts: CrewCounts { latencies: took, hands, ..CrewCounts::default() },
+        }
     }
 
     #[test]
@@ -194,10 +197,10 @@ mod tests {
         assert_eq!(crew_faults(&calm, &phase(19, 12)), Vec::<String>::new());
         assert_eq!(crew_faults(&calm, &phase(19, 120)).len(), 1);
         assert_eq!(crew_faults(&calm, &phase(3, 12)).len(), 1);
-        let silent = Phase { seconds: 10.0, counts: Counts::default() };
+        let silent = Period { seconds: 10.0, counts: CrewCounts::default() };
         assert_eq!(crew_faults(&calm, &silent).len(), 2, "nothing is answered, no hand ends");
         let mut late = phase(19, 12);
-        (late.counts.clocks, late.counts.blamed) = (1, 1);
+        (late.counts.clock_decisions, late.counts.blamed) = (1, 1);
         assert_eq!(crew_faults(&calm, &late).len(), 2);
     }
 }

@@ -6,9 +6,9 @@ use super::{Finding, Tree};
 const KNOWS: &str = "//! Knows: ";
 const DOES_NOT: &str = "//! Does not know: ";
 /// Number of lines in which both sentences must begin.
-const WITHIN: usize = 12;
+const MAX_HEADER_LINES: usize = 12;
 /// Placeholders of an empty package.
-const UNSAID: [&str; 2] = ["//! Knows: nothing yet.", "//! Does not know: anything."];
+const PLACEHOLDERS: [&str; 2] = ["//! Knows: nothing yet.", "//! Does not know: anything."];
 
 /// Checks the header of every package.
 ///
@@ -24,16 +24,16 @@ pub fn headers(tree: &Tree) -> anyhow::Result<Vec<Finding>> {
             findings.push(Finding::new(package.folder, advice));
             continue;
         };
-        if let Some(advice) = judge(text) {
+        if let Some(advice) = check_header(text) {
             findings.push(Finding::new(path, advice));
         }
     }
     Ok(findings)
 }
 
-fn judge(text: &str) -> Option<&'static str> {
-    let lines: Vec<&str> = text.lines().take(WITHIN).collect();
-    if lines.iter().any(|line| UNSAID.contains(line)) {
+fn check_header(text: &str) -> Option<&'static str> {
+    let lines: Vec<&str> = text.lines().take(MAX_HEADER_LINES).collect();
+    if lines.iter().any(|line| PLACEHOLDERS.contains(line)) {
         return Some("says nothing of itself: name what it knows and what it does not");
     }
     if !lines.first().is_some_and(|line| line.starts_with(KNOWS)) {

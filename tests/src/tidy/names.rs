@@ -4,11 +4,11 @@ use super::code::{code_only, has_word, is_test_file, lines_with, without_tests};
 use super::{Finding, Tree};
 
 /// Start or end of a path that may use a name, and the reason.
-pub type Place = (&'static str, &'static str);
+pub type AllowedPath = (&'static str, &'static str);
 
 /// Files that may name the database.
 #[rustfmt::skip]
-pub const SQL: &[Place] = &[
+pub const SQL: &[AllowedPath] = &[
     ("crates/eventlog/",               "the log is a table"),
     ("crates/postgres-launcher/",      "starts the database and connects to it"),
     ("crates/testkit/",                "gives every test a database of its own"),
@@ -18,7 +18,7 @@ pub const SQL: &[Place] = &[
 
 /// Files that may name gRPC codes.
 #[rustfmt::skip]
-pub const CODES: &[Place] = &[
+pub const CODES: &[AllowedPath] = &[
     ("crates/wire/src/status.rs",      "one refusal, one code"),
     // Refusals of the server itself, before a service is called.
     ("crates/chassis/src/refusal.rs",  "the server's own refusals, in the shape of all others"),
@@ -29,7 +29,7 @@ pub const CODES: &[Place] = &[
 
 /// Finds `sqlx` outside of `places`.
 #[must_use]
-pub fn sql(tree: &Tree, places: &[Place]) -> Vec<Finding> {
+pub fn sql(tree: &Tree, places: &[AllowedPath]) -> Vec<Finding> {
     let advice = "only a service's repo.rs, eventlog, testkit and postgres-launcher name sqlx: \
                   move the statement there, or wrap the error";
     found(tree, places, advice, |line| has_word(line, "sqlx"))
@@ -38,7 +38,7 @@ pub fn sql(tree: &Tree, places: &[Place]) -> Vec<Finding> {
 /// Finds gRPC codes outside of `places`: `tonic::Code`, and the constructors of `Status` named
 /// after them.
 #[must_use]
-pub fn codes(tree: &Tree, places: &[Place]) -> Vec<Finding> {
+pub fn codes(tree: &Tree, places: &[AllowedPath]) -> Vec<Finding> {
     let advice = "only wire::status names gRPC codes: give the refusal a reason there";
     found(tree, places, advice, |line| {
         let imported = has_word(line, "tonic") && has_word(line, "Code");
@@ -48,14 +48,19 @@ pub fn codes(tree: &Tree, places: &[Place]) -> Vec<Finding> {
 
 /// Finds places that do not exist.
 #[must_use]
-pub fn stale(tree: &Tree, places: &[Place]) -> Vec<Finding> {
+pub fn stale(tree: &Tree, places: &[AllowedPath]) -> Vec<Finding> {
     // A kind of file, such as `*/src/repo.rs`, may have no member.
     let files = places.iter().filter(|(place, _)| !place.starts_with('*'));
     let gone = files.filter(|(place, _)| !tree.rust().any(|(path, _)| within(path, place)));
     gone.map(|(place, _)| Finding::new(*place, "no such file: remove the row")).collect()
 }
 
-fn found(tree: &Tree, places: &[Place], advice: &str, says: impl Fn(&str) -> bool) -> Vec<Finding> {
+fn found(
+    tree: &Tree,
+    places: &[AllowedPath],
+    advice: &str,
+    says: impl Fn(&str) -> bool,
+) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (path, text) in tree.rust() {
         if is_test_file(path) || places.iter().any(|(place, _)| within(path, place)) {
@@ -112,8 +117,8 @@ mod tests {
     use super::*;
 
     fn check(
-        rule: fn(&Tree, &[Place]) -> Vec<Finding>,
-        places: &[Place],
+        rule: fn(&Tree, &[AllowedPath]) -> Vec<Finding>,
+        places: &[AllowedPath],
         file: (&str, &str),
         at: &[usize],
     ) {

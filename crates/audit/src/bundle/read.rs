@@ -10,15 +10,15 @@ use proto::audit::v1 as pb;
 use sha2::{Digest, Sha256};
 use wire::Recorded;
 
-use super::{Bundle, FORMAT, LOGS, ProvedLog};
+use super::{Bundle, FORMAT, LOG_NAMES, ProvedLog};
 
 /// Reason why bytes are no bundle.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum NotABundle {
+pub enum BundleError {
     #[error("these bytes are not a HandBundle in its only spelling")]
     Outer,
     #[error("the contents are not what their SHA-256 says: the file is damaged")]
-    Damaged,
+    Corrupt,
     #[error("the contents are not BundleContents in their only spelling")]
     Inner,
     #[error("this is a bundle of format {0}, this program reads format {FORMAT}")]
@@ -33,33 +33,33 @@ pub enum NotABundle {
     Payload { log: &'static str, at: usize, why: String },
 }
 
-fn array<const N: usize>(what: &'static str, bytes: &[u8]) -> Result<[u8; N], NotABundle> {
+fn array<const N: usize>(what: &'static str, bytes: &[u8]) -> Result<[u8; N], BundleError> {
     let got = bytes.len();
-    bytes.try_into().map_err(|_| NotABundle::Length { what, got, want: N })
+    bytes.try_into().map_err(|_| BundleError::Length { what, got, want: N })
 }
 
-pub(super) fn bundle(bytes: &[u8]) -> Result<Bundle, NotABundle> {
-    let outer = pb::HandBundle::decode(bytes).map_err(|_| NotABundle::Outer)?;
+pub(super) fn bundle(bytes: &[u8]) -> Result<Bundle, BundleError> {
+    let outer = pb::HandBundle::decode(bytes).map_err(|_| BundleError::Outer)?;
     if outer.encode_to_vec() != bytes {
-        return Err(NotABundle::Outer);
+        return Err(BundleError::Outer);
     }
     let pb::HandBundle { contents, sha256 } = outer;
     if Sha256::digest(&contents)[..] != array::<32>("the bundle's SHA-256", &sha256)? {
-        return Err(NotABundle::Damaged);
+        return Err(BundleError::Corrupt);
     }
-    let inner = pb::BundleContents::decode(&contents[..]).map_err(|_| NotABundle::Inner)?;
+    let inner = pb::BundleContents::decode(&contents[..]).map_err(|_| BundleError::Inner)?;
     if inner.encode_to_vec() != contents {
-        return Err(NotABundle::Inner);
+        return Err(BundleError::Inner);
     }
     let pb::BundleContents { format, hand_id, logs } = inner;
     if format != FORMAT {
-        return Err(NotABundle::Format(format));
+        return Err(BundleError::Format(format));
     }
     let hand_id = HandId(array("the hand's id", &hand_id)?);
     let Ok([table, dealer, wallet]) = <[pb::BundleLog; 3]>::try_from(logs) else {
-        return Err(NotABundle::Logs);
+        return Err(BundleError::Logs);
     };
-    let [name_1, name_2, name_3] = LOGS;
+    let [name_1, name_2, name_3] = LOG_NAMES;
     Ok(Bundle {
         hand_id,
         table: log(name_1, table)?,
@@ -68,16 +68,16 @@ pub(super) fn bundle(bytes: &[u8]) -> Result<Bundle, NotABundle> {
     })
 }
 
-fn log(log: &'static str, read: pb::BundleLog) -> Result<ProvedLog, NotABundle> {
+fn log(log: &'static str, read: pb::BundleLog) -> Result<ProvedLog, BundleError> {
     let pb::BundleLog { name, key, checkpoint, records, proof } = read;
     if name != log {
-        return Err(NotABundle::Logs);
+        return Err(BundleError::Logs);
     }
     let mut events: Vec<Event> = Vec::with_capacity(records.len());
     for (at, record) in records.into_iter().enumerate() {
         let event = event((log, at), record)?;
         if events.last().is_some_and(|before| before.position >= event.position) {
-            return Err(NotABundle::Order { log, at });
+            return Err(BundleError::Order { log, at });
         }
         events.push(event);
     }
@@ -85,7 +85,7 @@ fn log(log: &'static str, read: pb::BundleLog) -> Result<ProvedLog, NotABundle> 
     Ok(ProvedLog { key, checkpoint, records: events, proof: proof.collect::<Result<_, _>>()? })
 }
 
-fn event((log, at): (&'static str, usize), record: pb::LogRecord) -> Result<Event, NotABundle> {
+fn event((log, at): (&'static str, usize), record: pb::LogRecord) -> Result<Event, BundleError> {
     let pb::LogRecord {
         position,
         recorded_at_micros,
@@ -97,7 +97,7 @@ fn event((log, at): (&'static str, usize), record: pb::LogRecord) -> Result<Even
         payload,
         previous,
     } = record;
-    let refused = |why: String| NotABundle::Payload { log, at, why };
+    let refused = |why: String| BundleError::Payload { log, at, why };
     let small = |number: u32| {
         u16::try_from(number).map_err(|_| refused(format!("{number} is no type or schema")))
     };
@@ -119,7 +119,7 @@ fn event((log, at): (&'static str, usize), record: pb::LogRecord) -> Result<Even
         return Err(refused("the payload is encrypted".to_owned()));
     }
     let recorded = Recorded::try_from(&event).map_err(|error| refused(error.to_string()))?;
-    if recorded.on(event.stream).payload == event.payload {
+    if recorded.on_stream(event.stream).payload == event.payload {
         Ok(event)
     } else {
         Err(refused(format!("the payload is not a {} in its only spelling", recorded.name())))

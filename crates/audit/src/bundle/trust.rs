@@ -5,30 +5,30 @@ use merkle::{Checkpoint, leaf_hash, verify_records};
 
 use super::{Bundle, ProvedLog};
 use crate::hand::Proofs;
-use crate::report::{Trouble, failed, hold, missing};
+use crate::report::{CheckError, ensure, failed, missing};
 
 /// Public keys that a reader trusts: of logs, and of witnesses.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Trusted(Vec<VerifierKey>);
+pub struct TrustedKeys(Vec<VerifierKey>);
 
 /// Error of a line that is neither a key nor a comment.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line} of the keys is neither a key nor a comment: {why}")]
-pub struct BadKeys {
+pub struct ParseKeysError {
     pub line: usize,
     pub why: KeyError,
 }
 
-impl Trusted {
+impl TrustedKeys {
     /// Returns an empty set of keys.
     #[must_use]
-    pub fn nobody() -> Trusted {
-        Trusted::default()
+    pub fn none() -> TrustedKeys {
+        TrustedKeys::default()
     }
 
     #[must_use]
-    pub fn new(keys: Vec<VerifierKey>) -> Trusted {
-        Trusted(keys)
+    pub fn new(keys: Vec<VerifierKey>) -> TrustedKeys {
+        TrustedKeys(keys)
     }
 
     /// Parses a text with one C2SP verifier key a line. Empty lines and lines that begin with `#`
@@ -36,11 +36,12 @@ impl Trusted {
     ///
     /// # Errors
     /// The first line that is none of these.
-    pub fn parse(text: &str) -> Result<Trusted, BadKeys> {
+    pub fn parse(text: &str) -> Result<TrustedKeys, ParseKeysError> {
         let lines = text.lines().enumerate().map(|(at, line)| (at + 1, line.trim()));
         let keys = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
-        let parse = |(line, key)| VerifierKey::parse(key).map_err(|why| BadKeys { line, why });
-        keys.map(parse).collect::<Result<_, _>>().map(Trusted)
+        let parse =
+            |(line, key)| VerifierKey::parse(key).map_err(|why| ParseKeysError { line, why });
+        keys.map(parse).collect::<Result<_, _>>().map(TrustedKeys)
     }
 
     #[must_use]
@@ -50,58 +51,62 @@ impl Trusted {
 }
 
 /// Returns a log's public key, or `None` if the text is no key.
-pub(super) fn public(key: &str) -> Option<[u8; 32]> {
+pub(super) fn public_key(key: &str) -> Option<[u8; 32]> {
     VerifierKey::parse(key).ok().map(|key| *key.bytes())
 }
 
-pub(super) fn proofs(bundle: &Bundle, trusted: &Trusted) -> Proofs {
+pub(super) fn check_proofs(bundle: &Bundle, trusted: &TrustedKeys) -> Proofs {
     let dealer = VerifierKey::parse(&bundle.dealer.key).ok();
     Proofs {
-        keys: keys(bundle, trusted),
+        keys: check_keys(bundle, trusted),
         inclusion: bundle
             .logs()
             .into_iter()
-            .try_for_each(|(name, log)| inclusion(name, log).map(|_| ())),
+            .try_for_each(|(name, log)| check_inclusion(name, log).map(|_| ())),
         dealer_origin: dealer.map(|key| key.name().to_string()),
     }
 }
 
 /// Checks that each log's key is trusted, and that no two logs have the same key: whoever may write
 /// one of them could otherwise write another log's part as well.
-fn keys(bundle: &Bundle, trusted: &Trusted) -> Result<(), Trouble> {
+fn check_keys(bundle: &Bundle, trusted: &TrustedKeys) -> Result<(), CheckError> {
     if trusted.0.is_empty() {
         return Err(missing("no keys were given to trust"));
     }
     for (name, log) in bundle.logs() {
         let told = VerifierKey::parse(&log.key).is_ok_and(|key| trusted.0.contains(&key));
-        hold(told, || {
+        ensure(told, || {
             format!("the key of the {name}'s log, {}, is not among the trusted", log.key)
         })?;
     }
     let (table, dealer, wallet) = (&bundle.table.key, &bundle.dealer.key, &bundle.wallet.key);
-    hold(table != dealer && dealer != wallet && wallet != table, || {
+    ensure(table != dealer && dealer != wallet && wallet != table, || {
         "two of the logs have the same key".to_owned()
     })
 }
 
-fn told(name: &str, log: &ProvedLog, trusted: &Trusted) -> Result<(), Trouble> {
+fn check_trusted(name: &str, log: &ProvedLog, trusted: &TrustedKeys) -> Result<(), CheckError> {
     let told = VerifierKey::parse(&log.key).is_ok_and(|key| trusted.0.contains(&key));
-    hold(told, || format!("the key of the {name}'s log, {}, is not among the trusted", log.key))
+    ensure(told, || format!("the key of the {name}'s log, {}, is not among the trusted", log.key))
 }
 
 /// Checks the records of one log outside a bundle: its key is trusted, and they are in its tree.
 /// Returns the number of records in the tree.
-pub(crate) fn proved_log(name: &str, log: &ProvedLog, trusted: &Trusted) -> Result<u64, Trouble> {
-    told(name, log, trusted)?;
-    inclusion(name, log)
+pub(crate) fn proved_log(
+    name: &str,
+    log: &ProvedLog,
+    trusted: &TrustedKeys,
+) -> Result<u64, CheckError> {
+    check_trusted(name, log, trusted)?;
+    check_inclusion(name, log)
 }
 
 /// Checks that the records are in the tree that the log's key has signed. Returns the tree's size.
-fn inclusion(name: &str, log: &ProvedLog) -> Result<u64, Trouble> {
+fn check_inclusion(name: &str, log: &ProvedLog) -> Result<u64, CheckError> {
     let ProvedLog { key, checkpoint, records, proof } = log;
     let wrong = |why: String| failed(format!("the {name}'s log: {why}"));
     let key = VerifierKey::parse(key).map_err(|error| wrong(error.to_string()))?;
-    hold(key.is_log(), || format!("the {name}'s log: its key is a witness's"))?;
+    ensure(key.is_log(), || format!("the {name}'s log: its key is a witness's"))?;
     let opened = Checkpoint::open(checkpoint.as_bytes(), &key, &[])
         .map_err(|error| wrong(error.to_string()))?;
     let leaf = |event: &eventlog_core::Event| (event.position.0, leaf_hash(&event.record()));

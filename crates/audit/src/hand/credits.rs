@@ -9,21 +9,21 @@ use rules::Settlement;
 use wire::Recorded;
 
 use crate::hand::Check;
-use crate::hand::case::Case;
-use crate::hand::walk::Walk;
-use crate::report::{Trouble, failed, hold, missing};
+use crate::hand::decoded_records::DecodedRecords;
+use crate::hand::replay::Replay;
+use crate::report::{CheckError, ensure, failed, missing};
 
 /// Credits after a hand.
-struct After {
+struct FinishingCredits {
     stacks: Vec<u64>,
     sabacc_pot: u64,
     carried_pot: u64,
     rake: u64,
 }
 
-impl From<&Settlement> for After {
-    fn from(settlement: &Settlement) -> After {
-        After {
+impl From<&Settlement> for FinishingCredits {
+    fn from(settlement: &Settlement) -> FinishingCredits {
+        FinishingCredits {
             stacks: settlement.finishing_stacks.iter().map(|stack| stack.get()).collect(),
             sabacc_pot: settlement.finishing_sabacc_pot.get(),
             carried_pot: settlement.finishing_carried_pot.get(),
@@ -32,9 +32,9 @@ impl From<&Settlement> for After {
     }
 }
 
-impl From<&pb::HandSettled> for After {
-    fn from(settled: &pb::HandSettled) -> After {
-        After {
+impl From<&pb::HandSettled> for FinishingCredits {
+    fn from(settled: &pb::HandSettled) -> FinishingCredits {
+        FinishingCredits {
             stacks: settled.finishing_stacks.clone(),
             sabacc_pot: settled.finishing_sabacc_pot,
             carried_pot: settled.finishing_carried_pot,
@@ -46,25 +46,28 @@ impl From<&pb::HandSettled> for After {
 /// Checks that the table recorded what the rules make of the hand, line by line.
 ///
 /// A hand that came to nothing is not settled.
-pub(super) fn settlement(case: &Case<'_>, walk: &Walk) -> Result<(), Trouble> {
-    if case.came_to_nothing() && case.settled().is_err() {
+pub(super) fn check_settlement(
+    decoded: &DecodedRecords<'_>,
+    replay: &Replay,
+) -> Result<(), CheckError> {
+    if decoded.is_aborted() && decoded.settled().is_err() {
         return Ok(());
     }
-    walk.verdict(Check::Settlement)?;
-    let (_, settled) = case.settled()?;
-    let end = walk.end.as_ref().ok_or_else(|| missing("the hand is not over"))?;
+    replay.verdict(Check::Settlement)?;
+    let (_, settled) = decoded.settled()?;
+    let end = replay.end.as_ref().ok_or_else(|| missing("the hand is not over"))?;
     let ruled = &end.settlement;
     let lines: Vec<String> = ruled.lines.iter().map(ToString::to_string).collect();
     let recorded: Vec<&str> = settled.lines.iter().map(|line| line.text.as_str()).collect();
     let different = (0..lines.len().max(recorded.len()))
         .find(|at| lines.get(*at).map(String::as_str) != recorded.get(*at).copied());
-    hold(different.is_none(), || {
+    ensure(different.is_none(), || {
         let at = different.unwrap_or_default();
         let text = |line: Option<&str>| line.map_or("nothing".to_owned(), |it| format!("`{it}`"));
         let (rules, record) = (lines.get(at).map(String::as_str), recorded.get(at).copied());
         format!("line {}: on record is {}, the rules say {}", at + 1, text(record), text(rules))
     })?;
-    let After { stacks, sabacc_pot, carried_pot, rake } = After::from(ruled);
+    let FinishingCredits { stacks, sabacc_pot, carried_pot, rake } = FinishingCredits::from(ruled);
     let numbers = [
         ("the finishing stacks", settled.finishing_stacks == stacks),
         ("the Sabacc Pot", settled.finishing_sabacc_pot == sabacc_pot),
@@ -74,7 +77,7 @@ pub(super) fn settlement(case: &Case<'_>, walk: &Walk) -> Result<(), Trouble> {
         ("whether the Sabacc Pot was won", settled.sabacc_won == end.sabacc_won),
     ];
     let wrong = numbers.into_iter().find(|(_, right)| !right);
-    hold(wrong.is_none(), || {
+    ensure(wrong.is_none(), || {
         let (what, _) = wrong.unwrap_or_default();
         format!("{what}: the record and the rules differ")
     })
@@ -84,43 +87,47 @@ pub(super) fn settlement(case: &Case<'_>, walk: &Walk) -> Result<(), Trouble> {
 /// the hand moved; none for a hand that came to nothing. Seats that the hand did not move have legs
 /// of 0 credits all together or none of them: earlier builds of the table wrote none, and no record
 /// says which build wrote it, so such legs are not demanded.
-pub(super) fn transfer(case: &Case<'_>, walk: &Walk) -> Result<(), Trouble> {
-    let (_, opened) = case.opened()?;
-    if case.came_to_nothing() {
-        let quiet = case.wallet.is_empty() && case.posted().is_err();
-        return hold(quiet, || {
+pub(super) fn check_transfer(
+    decoded: &DecodedRecords<'_>,
+    replay: &Replay,
+) -> Result<(), CheckError> {
+    let (_, opened) = decoded.opened()?;
+    if decoded.is_aborted() {
+        let quiet = decoded.wallet.is_empty() && decoded.posted().is_err();
+        return ensure(quiet, || {
             "the hand came to nothing, and credits were moved for it".to_owned()
         });
     }
-    let (settled_at, settled) = case.settled()?;
-    let ruled = walk.end.as_ref().map(|end| After::from(&end.settlement));
-    let mut expected = legs(opened, &ruled.unwrap_or_else(|| After::from(settled)))?;
-    let mut transfers = case.wallet.iter().filter_map(|read| {
+    let (settled_at, settled) = decoded.settled()?;
+    let ruled = replay.end.as_ref().map(|end| FinishingCredits::from(&end.settlement));
+    let mut expected = legs(opened, &ruled.unwrap_or_else(|| FinishingCredits::from(settled)))?;
+    let mut transfers = decoded.wallet.iter().filter_map(|read| {
         matches!(read.recorded, Recorded::TransferPosted(_)).then_some((read.event, &read.recorded))
     });
     let (at, recorded) = transfers
         .next()
         .ok_or_else(|| missing("the wallet's transfer is not among the records"))?;
-    hold(transfers.next().is_none(), || "the wallet posted more than one transfer".to_owned())?;
-    let entry = wire::ledger::event(recorded).map_err(|foreign| failed(foreign.to_string()))?;
-    let Entry::Posted(posted) = entry else { return Err(failed("it is no transfer")) };
+    ensure(transfers.next().is_none(), || "the wallet posted more than one transfer".to_owned())?;
+    let entry =
+        wire::ledger::parse_payload(recorded).map_err(|foreign| failed(foreign.to_string()))?;
+    let Entry::TransferPosted(posted) = entry else { return Err(failed("it is no transfer")) };
     let transfer = posted.transfer;
-    let table = case.table_id()?;
-    hold(transfer.id == case.records.hand_id.into(), || {
+    let table = decoded.table_id()?;
+    ensure(transfer.id == decoded.records.hand_id.into(), || {
         format!("the transfer is called {}, not by the hand's id", transfer.id)
     })?;
-    hold(transfer.kind == Kind::Settlement { table }, || {
+    ensure(transfer.kind == Kind::Settlement { table }, || {
         format!("the transfer is a {} and not this table's settlement", transfer.kind)
     })?;
     let moved: Vec<(Account, i64)> =
         transfer.legs.iter().map(|leg| (leg.account, leg.amount.get())).collect();
     let found: BTreeMap<Account, i64> = moved.iter().copied().collect();
-    hold(found.len() == moved.len(), || "an account has two legs".to_owned())?;
+    ensure(found.len() == moved.len(), || "an account has two legs".to_owned())?;
     let names_all = found.values().any(|amount| *amount == 0);
     expected.retain(|_, amount| names_all || *amount != 0);
     let both = expected.keys().chain(found.keys());
     let wrong = both.copied().find(|account| expected.get(account) != found.get(account));
-    hold(wrong.is_none(), || {
+    ensure(wrong.is_none(), || {
         let account = wrong.unwrap_or(Account::Rake);
         match (found.get(&account), expected.get(&account)) {
             (Some(wallet), None) => {
@@ -136,11 +143,11 @@ pub(super) fn transfer(case: &Case<'_>, walk: &Walk) -> Result<(), Trouble> {
         }
     })?;
     let patience = crate::hand::CLOCK_SKEW;
-    hold(at.recorded_at.plus(patience) >= settled_at.recorded_at, || {
+    ensure(at.recorded_at.plus(patience) >= settled_at.recorded_at, || {
         "the wallet posted the transfer before the hand was settled".to_owned()
     })?;
-    let (_, noted) = case.posted()?;
-    hold(noted.position == at.position.0, || {
+    let (_, noted) = decoded.posted()?;
+    ensure(noted.position == at.position.0, || {
         let (noted, found) = (noted.position, at.position.0);
         format!("the table names position {noted} of the wallet's log, the transfer is at {found}")
     })
@@ -148,9 +155,12 @@ pub(super) fn transfer(case: &Case<'_>, walk: &Walk) -> Result<(), Trouble> {
 
 /// Returns the credits that each account gained or lost: every seat's, 0 too; pots and the house
 /// are left out where they did neither.
-fn legs(opened: &pb::HandOpened, after: &After) -> Result<BTreeMap<Account, i64>, Trouble> {
+fn legs(
+    opened: &pb::HandOpened,
+    after: &FinishingCredits,
+) -> Result<BTreeMap<Account, i64>, CheckError> {
     let table = wire::field::table_id(&opened.table_id).map_err(|bad| failed(bad.to_string()))?;
-    hold(opened.roster.len() == after.stacks.len(), || "not one stack a player".to_owned())?;
+    ensure(opened.roster.len() == after.stacks.len(), || "not one stack a player".to_owned())?;
     let mut legs = BTreeMap::new();
     let mut leg = |account: Account, before: u64, after: u64| {
         let moved = i128::from(after) - i128::from(before);
@@ -173,51 +183,52 @@ fn legs(opened: &pb::HandOpened, after: &After) -> Result<BTreeMap<Account, i64>
 
 /// Checks that credits before the hand equal those after it plus rake, that the legs sum to zero,
 /// and that the table goes on with these credits.
-pub(super) fn conserved(case: &Case<'_>) -> Result<(), Trouble> {
-    let (_, opened) = case.opened()?;
-    if case.came_to_nothing() {
-        return given_back(case, opened);
+pub(super) fn check_conserved(decoded: &DecodedRecords<'_>) -> Result<(), CheckError> {
+    let (_, opened) = decoded.opened()?;
+    if decoded.is_aborted() {
+        return check_returned(decoded, opened);
     }
-    let (_, settled) = case.settled()?;
+    let (_, settled) = decoded.settled()?;
     let stacks = opened.roster.iter().map(|seat| seat.stack);
     let before = sum(stacks.chain([opened.sabacc_pot, opened.carried_pot]));
-    let After { stacks, sabacc_pot, carried_pot, rake } = After::from(settled);
+    let FinishingCredits { stacks, sabacc_pot, carried_pot, rake } =
+        FinishingCredits::from(settled);
     let after = sum(stacks.iter().copied().chain([sabacc_pot, carried_pot, rake]));
-    hold(before == after, || {
+    ensure(before == after, || {
         format!("{before} credits came into the hand, {after} came out of it")
     })?;
-    for read in &case.wallet {
+    for read in &decoded.wallet {
         if let Recorded::TransferPosted(posted) = &read.recorded {
             let sum: i128 = posted.legs.iter().map(|leg| i128::from(leg.amount)).sum();
-            hold(sum == 0, || format!("the legs of the transfer sum to {sum} credits"))?;
+            ensure(sum == 0, || format!("the legs of the transfer sum to {sum} credits"))?;
         }
     }
-    let (_, finished) = case.finished()?;
+    let (_, finished) = decoded.finished()?;
     let pb::HandFinished { seats, sabacc_paid, sabacc_won, .. } = finished;
     let left = opened.roster.iter().zip(&stacks);
     let left: Vec<_> = left.map(|(seat, stack)| (seat.seat, &seat.player_id, *stack)).collect();
     let roster = seats.iter().map(|seat| (seat.seat, &seat.player_id, seat.stack)).eq(left);
     let pots = (finished.sabacc_pot, finished.carried_pot) == (sabacc_pot, carried_pot);
     let paid = (sabacc_paid, sabacc_won) == (&settled.sabacc_paid, &settled.sabacc_won);
-    hold(roster && pots && paid, || {
+    ensure(roster && pots && paid, || {
         "the table goes on with other credits than the settlement says".to_owned()
     })?;
-    hold(!finished.aborted, || {
+    ensure(!finished.aborted, || {
         "the table goes on as if the hand had come to nothing, and it was settled".to_owned()
     })
 }
 
 /// Checks that every ante and bet is returned: the table goes on with the credits it had.
-fn given_back(case: &Case<'_>, opened: &pb::HandOpened) -> Result<(), Trouble> {
-    let (_, finished) = case.finished()?;
+fn check_returned(decoded: &DecodedRecords<'_>, opened: &pb::HandOpened) -> Result<(), CheckError> {
+    let (_, finished) = decoded.finished()?;
     let pb::HandFinished { seats, sabacc_pot, carried_pot, sabacc_paid, sabacc_won, .. } = finished;
     let pots = (*sabacc_pot, *carried_pot) == (opened.sabacc_pot, opened.carried_pot);
     let paid = sabacc_paid.iter().all(|paid| *paid == 0) && !sabacc_won;
-    hold(*seats == opened.roster && pots && paid, || {
+    ensure(*seats == opened.roster && pots && paid, || {
         "the hand came to nothing, and the table goes on with other credits than before it"
             .to_owned()
     })?;
-    hold(finished.aborted, || {
+    ensure(finished.aborted, || {
         "the hand came to nothing, and the table goes on as if it had been played".to_owned()
     })
 }

@@ -14,12 +14,12 @@ use proto::dealer::v1::{EntropyRow, EntropyStatus};
 use proto::event::v1::{self as pb, AtFault};
 use wire::Recorded;
 
-use crate::hand::case::Case;
-use crate::hand::promises::array;
-use crate::report::{Trouble, failed, hold};
+use crate::hand::commitments::array;
+use crate::hand::decoded_records::DecodedRecords;
+use crate::report::{CheckError, ensure, failed};
 
 /// Recorded contributions of the seats, before they are bound to the seed.
-pub(super) struct Brought<'a> {
+pub(super) struct Contributions<'a> {
     /// Commitments in time, by seat of the roster.
     committed: BTreeMap<u32, &'a pb::EntropyCommitted>,
     /// Revealed entropy, by seat.
@@ -28,13 +28,13 @@ pub(super) struct Brought<'a> {
 }
 
 /// Returns the contributions in the table's log, and checks the order and time of each step.
-pub(super) fn brought<'a>(
-    case: &'a Case<'_>,
+pub(super) fn contributions<'a>(
+    case: &'a DecodedRecords<'_>,
     (context, promised): (&Context, &Commitment),
-) -> Result<Brought<'a>, Trouble> {
+) -> Result<Contributions<'a>, CheckError> {
     let (_, opened) = case.opened()?;
     let mut brought =
-        Brought { committed: BTreeMap::new(), revealed: BTreeMap::new(), closed: None };
+        Contributions { committed: BTreeMap::new(), revealed: BTreeMap::new(), closed: None };
     let all = commitments(case)?;
     if !case.has_entropy() {
         return Err(failed("the table gave the seats no part in the chance of this hand"));
@@ -44,20 +44,20 @@ pub(super) fn brought<'a>(
     let (closed_at, closed) = closed;
     for (seat, (at, given)) in &all {
         let player = opened.roster.iter().find(|place| place.seat == *seat);
-        hold(at.position < closed_at.position, || {
+        ensure(at.position < closed_at.position, || {
             format!("seat {seat} committed after the commitments were closed")
         })?;
         if player.is_some_and(|place| place.player_id == given.player_id) {
             brought.committed.insert(*seat, given);
         }
     }
-    hold(closed.seats.iter().eq(brought.committed.keys()), || {
+    ensure(closed.seats.iter().eq(brought.committed.keys()), || {
         let seats: Vec<u32> = brought.committed.keys().copied().collect();
         format!("the table closed with the commitments of seats {:?}, not {seats:?}", closed.seats)
     })?;
     let deadline = UnixMicros(opened.entropy_deadline_micros);
     let everybody = brought.committed.len() == opened.roster.len();
-    hold(everybody || closed_at.recorded_at >= deadline, || {
+    ensure(everybody || closed_at.recorded_at >= deadline, || {
         let at = closed_at.recorded_at;
         format!("the commitments were closed at {at}, and seats had until {deadline}")
     })?;
@@ -68,8 +68,8 @@ pub(super) fn brought<'a>(
             let given = given.ok_or_else(|| {
                 failed(format!("seat {seat} revealed entropy that it had not committed to"))
             })?;
-            opens(given, revealed, (context, promised))?;
-            hold(brought.revealed.insert(seat, revealed).is_none(), || {
+            check_opens(given, revealed, (context, promised))?;
+            ensure(brought.revealed.insert(seat, revealed).is_none(), || {
                 format!("seat {seat} revealed its entropy twice")
             })?;
         }
@@ -79,13 +79,13 @@ pub(super) fn brought<'a>(
 
 /// Returns every commitment made for this hand with its event, by seat. Each seat has at most one.
 fn commitments<'a>(
-    case: &'a Case<'_>,
-) -> Result<BTreeMap<u32, (&'a Event, &'a pb::EntropyCommitted)>, Trouble> {
+    case: &'a DecodedRecords<'_>,
+) -> Result<BTreeMap<u32, (&'a Event, &'a pb::EntropyCommitted)>, CheckError> {
     let mut all = BTreeMap::new();
     for read in &case.table {
         if let Recorded::EntropyCommitted(given) = &read.recorded {
             let seat = given.seat;
-            hold(all.insert(seat, (read.event, given)).is_none(), || {
+            ensure(all.insert(seat, (read.event, given)).is_none(), || {
                 format!("seat {seat} committed to entropy twice")
             })?;
         }
@@ -93,25 +93,25 @@ fn commitments<'a>(
     Ok(all)
 }
 
-fn opens(
+fn check_opens(
     given: &pb::EntropyCommitted,
     revealed: &pb::EntropyRevealed,
     (context, promised): (&Context, &Commitment),
-) -> Result<(), Trouble> {
+) -> Result<(), CheckError> {
     let seat = given.seat;
     let number = u8::try_from(seat).map_err(|_| failed(format!("there is no seat {seat}")))?;
     let player = PlayerId(array("a player's id", &given.player_id)?);
     let entropy = Entropy(array("a seat's entropy", &revealed.entropy)?);
     let commitment = ClientCommitment(array("a seat's commitment", &given.commitment)?);
     let made = ClientCommitment::new(context, promised, number, player, &entropy);
-    hold(made.matches(&commitment), || {
+    ensure(made.matches(&commitment), || {
         format!("what seat {seat} revealed does not open what it had committed to")
     })
 }
 
-impl Brought<'_> {
+impl Contributions<'_> {
     /// Returns the seats that committed and have not revealed, ascending.
-    fn silent(&self) -> Vec<u32> {
+    fn withheld_seats(&self) -> Vec<u32> {
         let mut seats = self.committed.keys().copied().collect::<BTreeSet<_>>();
         seats.retain(|seat| !self.revealed.contains_key(seat));
         seats.into_iter().collect()
@@ -137,7 +137,7 @@ impl Brought<'_> {
 
     /// Checks that a row of a sealed hand is what its seat contributed. No seat of a sealed hand
     /// has withheld.
-    pub(super) fn is(&self, row: &EntropyRow) -> Result<(), Trouble> {
+    pub(super) fn check_row(&self, row: &EntropyRow) -> Result<(), CheckError> {
         let EntropyRow { seat, player_id: _, status: _, commitment, entropy } = row;
         let same = match (self.committed.get(seat), self.revealed.get(seat)) {
             (Some(given), Some(revealed)) => {
@@ -152,34 +152,37 @@ impl Brought<'_> {
             }
             (None, _) => row.status() == EntropyStatus::Absent,
         };
-        hold(same, || {
+        ensure(same, || {
             format!("the hand was sealed with another part of seat {seat} than it brought")
         })
     }
 
     /// Checks that the recorded reason justifies the abort of the hand.
-    pub(super) fn grounds(&self, case: &Case<'_>) -> Result<(), Trouble> {
-        let Ok((at, aborted)) = case.aborted() else { return Ok(()) };
+    pub(super) fn check_abort_reason(
+        &self,
+        decoded: &DecodedRecords<'_>,
+    ) -> Result<(), CheckError> {
+        let Ok((at, aborted)) = decoded.aborted() else { return Ok(()) };
         let pb::HandAborted { at_fault: _, seats, evidence: _ } = aborted;
         match aborted.at_fault() {
             AtFault::Unspecified => Err(failed("the hand was aborted, and nobody is at fault")),
-            AtFault::Dealer | AtFault::Operator => {
-                hold(seats.is_empty(), || "the hand was aborted for two faults at once".to_owned())
-            }
+            AtFault::Dealer | AtFault::Operator => ensure(seats.is_empty(), || {
+                "the hand was aborted for two faults at once".to_owned()
+            }),
             AtFault::Seat => {
-                let silent = self.silent();
-                hold(!silent.is_empty() && *seats == silent, || {
+                let silent = self.withheld_seats();
+                ensure(!silent.is_empty() && *seats == silent, || {
                     format!(
                         "the hand was burnt for seats {seats:?}, and {silent:?} are those that \
                          withheld what they had committed to"
                     )
                 })?;
-                hold(case.sealed().is_err(), || {
+                ensure(decoded.sealed().is_err(), || {
                     "the hand was burnt after everybody's entropy was bound".to_owned()
                 })?;
                 let until = self.closed.map(|(_, closed)| UnixMicros(closed.deadline_micros));
                 let until = until.unwrap_or(UnixMicros(u64::MAX));
-                hold(at.recorded_at >= until, || {
+                ensure(at.recorded_at >= until, || {
                     let at = at.recorded_at;
                     format!("the hand was burnt at {at}, and seats had until {until} to reveal")
                 })

@@ -23,14 +23,14 @@ pub fn hand_no(recorded: &Recorded) -> Option<u64> {
 
 /// Selects a hand's events from the stream of its table: the dealer's commitment, the seats'
 /// commitments, its start and its end.
-pub fn of_table(number: u64, stream: impl IntoIterator<Item = Event>) -> Vec<Event> {
+pub fn select_from_table(number: u64, stream: impl IntoIterator<Item = Event>) -> Vec<Event> {
     let ours =
         |event: &Event| Recorded::try_from(event).is_ok_and(|it| hand_no(&it) == Some(number));
     stream.into_iter().filter(ours).collect()
 }
 
 /// Selects the transfers posted for a hand from the wallet's stream of its table.
-pub fn of_wallet(hand: HandId, stream: impl IntoIterator<Item = Event>) -> Vec<Event> {
+pub fn select_from_wallet(hand: HandId, stream: impl IntoIterator<Item = Event>) -> Vec<Event> {
     let ours = |event: &Event| {
         let Ok(Recorded::TransferPosted(posted)) = Recorded::try_from(event) else { return false };
         posted.transfer_id[..] == hand.0 || posted.hand_id[..] == hand.0

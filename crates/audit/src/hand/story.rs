@@ -13,11 +13,11 @@ use proto::wallet::v1::Leg;
 use rules::Player;
 use serde::Serialize;
 use wire::Recorded;
-use wire::places::handle_from_pb;
+use wire::card_positions::handle_from_pb;
 
-use crate::hand::case::{Case, Read};
-use crate::hand::walk::{Step, Walk};
-use crate::hand::words::{self, Words};
+use crate::hand::decoded_records::{DecodedEvent, DecodedRecords};
+use crate::hand::replay::{Replay, RuleInput};
+use crate::hand::sentences::{self, Sentences};
 use crate::hand::{HandRecords, Report};
 
 /// A line of the story.
@@ -42,19 +42,19 @@ fn rfc_3339<S: serde::Serializer>(when: &Option<UnixMicros>, to: S) -> Result<S:
 /// these records.
 #[must_use]
 pub fn story(records: &HandRecords, report: &Report) -> Vec<StoryLine> {
-    let case = Case::read(records);
-    let walk = Walk::of(&case);
-    let teller = Teller { case: &case, walk: &walk };
+    let decoded = DecodedRecords::decode(records);
+    let replay = Replay::run(&decoded);
+    let narrator = Narrator { decoded: &decoded, replay: &replay };
     let mut told: Vec<(UnixMicros, StoryLine)> = Vec::new();
     let logs = [
-        ("dealer", &case.dealer),
-        ("table", &case.table),
-        ("table", &case.hand),
-        ("wallet", &case.wallet),
+        ("dealer", &decoded.dealer),
+        ("table", &decoded.table),
+        ("table", &decoded.hand),
+        ("wallet", &decoded.wallet),
     ];
     for (log, stream) in logs {
         for read in stream {
-            teller.tell(log, read, &mut told);
+            narrator.describe_record(log, read, &mut told);
         }
     }
     told.sort_by_key(|(at, _)| *at);
@@ -67,19 +67,24 @@ pub fn story(records: &HandRecords, report: &Report) -> Vec<StoryLine> {
     told.into_iter().map(|(_, line)| line).chain(verdicts).collect()
 }
 
-struct Teller<'a> {
-    case: &'a Case<'a>,
-    walk: &'a Walk,
+struct Narrator<'a> {
+    decoded: &'a DecodedRecords<'a>,
+    replay: &'a Replay,
 }
 
-impl Teller<'_> {
-    fn tell(&self, log: &'static str, read: &Read<'_>, told: &mut Vec<(UnixMicros, StoryLine)>) {
-        let Read { event, recorded } = read;
-        let step = self.walk.steps.get(&event.position.0);
+impl Narrator<'_> {
+    fn describe_record(
+        &self,
+        log: &'static str,
+        read: &DecodedEvent<'_>,
+        told: &mut Vec<(UnixMicros, StoryLine)>,
+    ) {
+        let DecodedEvent { event, recorded } = read;
+        let step = self.replay.inputs.get(&event.position.0);
         // Inputs of the rules are told from the table's log, whose positions are their keys.
         let lines = match step.filter(|_| log == "table") {
-            Some(step) => vec![self.step(step)],
-            None => self.lines(recorded),
+            Some(step) => vec![self.describe_input(step)],
+            None => self.describe_event(recorded),
         };
         for (who, what) in lines {
             let when = Some(event.recorded_at);
@@ -88,13 +93,13 @@ impl Teller<'_> {
         }
     }
 
-    fn lines(&self, recorded: &Recorded) -> Vec<(String, String)> {
+    fn describe_event(&self, recorded: &Recorded) -> Vec<(String, String)> {
         let dealer = || "the dealer".to_owned();
         let table = |what: String| vec![("the table".to_owned(), what)];
         if let Recorded::HandOpened(opened) = recorded {
-            self.opened(opened)
+            self.describe_opened(opened)
         } else if let Recorded::HandSettled(settled) = recorded {
-            self.settled(settled)
+            self.describe_settled(settled)
         } else if let Recorded::CardsShown(shown) = recorded {
             let cards: Vec<&str> = shown.cards.iter().map(|card| card.card.as_str()).collect();
             vec![(self.seat(shown.seat), format!("shows {}", cards.join(" ")))]
@@ -109,13 +114,13 @@ impl Teller<'_> {
         } else if let Recorded::ChanceUsed(pb::ChanceUsed { restock: true, .. }) = recorded {
             vec![(dealer(), "shuffles the discards, because a pile runs out".to_owned())]
         } else if let Recorded::CardsOpened(opened) = recorded {
-            if self.goes_without_saying(opened) {
+            if self.is_told_elsewhere(opened) {
                 return Vec::new();
             }
-            vec![(dealer(), opening(opened))]
-        } else if let Some(line) = self.entropy(recorded) {
+            vec![(dealer(), describe_reveal(opened))]
+        } else if let Some(line) = self.describe_entropy(recorded) {
             vec![line]
-        } else if let Some((who, what)) = plain(recorded) {
+        } else if let Some((who, what)) = fixed_sentence(recorded) {
             vec![(who.to_owned(), what.to_owned())]
         } else {
             Vec::new()
@@ -123,13 +128,13 @@ impl Teller<'_> {
     }
 
     /// Whether these cards are told when they are dealt or shown, to the same audience.
-    fn goes_without_saying(&self, opened: &pb::CardsOpened) -> bool {
+    fn is_told_elsewhere(&self, opened: &pb::CardsOpened) -> bool {
         let Some(opening) = &opened.opening else { return false };
         let places = || opening.cards.iter().map(handle_from_pb);
         match opening.reason() {
             OpeningReason::Deal | OpeningReason::Rule => {
                 let dealt = |place| {
-                    let mut deals = self.walk.deals.iter().filter(|deal| deal.certain);
+                    let mut deals = self.replay.deals.iter().filter(|deal| deal.is_recorded);
                     deals.any(|it| {
                         it.audience == opening.audience_seat && it.places.contains(&place)
                     })
@@ -137,7 +142,7 @@ impl Teller<'_> {
                 places().all(|place| place.is_ok_and(dealt))
             }
             OpeningReason::Show => {
-                let shown = |place| self.walk.end.iter().any(|end| end.shown.contains(&place));
+                let shown = |place| self.replay.end.iter().any(|end| end.shown.contains(&place));
                 places().all(|place| place.is_ok_and(shown))
             }
             OpeningReason::Recovery | OpeningReason::Unspecified => false,
@@ -145,7 +150,7 @@ impl Teller<'_> {
     }
 
     /// Describes what seats do about chance, and a hand that comes to nothing.
-    fn entropy(&self, recorded: &Recorded) -> Option<(String, String)> {
+    fn describe_entropy(&self, recorded: &Recorded) -> Option<(String, String)> {
         let table = || "the table".to_owned();
         if let Recorded::EntropyCommitted(given) = recorded {
             let what = "commits to entropy of its own, unseen".to_owned();
@@ -165,7 +170,7 @@ impl Teller<'_> {
             return Some((table(), what));
         }
         if let Recorded::HandAborted(aborted) = recorded {
-            let what = format!("aborts the hand. {}", words::abort(aborted));
+            let what = format!("aborts the hand. {}", sentences::describe_abort(aborted));
             return Some((table(), what));
         }
         if let Recorded::HandFinished(pb::HandFinished { aborted: true, .. }) = recorded {
@@ -180,17 +185,19 @@ impl Teller<'_> {
         None
     }
 
-    fn step(&self, step: &Step) -> (String, String) {
-        let name = |player: Player| self.seat(wire::moves::seat_of(player, &self.walk.seats));
-        let Some(deck) = self.walk.deck else { return (String::new(), String::new()) };
-        let words = Words { deck, name: &name };
+    fn describe_input(&self, step: &RuleInput) -> (String, String) {
+        let name = |player: Player| self.seat(wire::moves::seat_of(player, &self.replay.seats));
+        let Some(deck) = self.replay.deck else { return (String::new(), String::new()) };
+        let words = Sentences { deck, name: &name };
         match step {
-            Step::Chance(due, outcome) => ("the dealer".to_owned(), words.chance(due, outcome)),
-            Step::Decision(player, mv, by) => (name(*player), words.decision(mv, *by)),
+            RuleInput::Chance(due, outcome) => {
+                ("the dealer".to_owned(), words.chance(due, outcome))
+            }
+            RuleInput::Decision(player, mv, by) => (name(*player), words.decision(mv, *by)),
         }
     }
 
-    fn opened(&self, opened: &pb::HandOpened) -> Vec<(String, String)> {
+    fn describe_opened(&self, opened: &pb::HandOpened) -> Vec<(String, String)> {
         let pb::HandOpened { hand_no, roster, sabacc_pot, carried_pot, .. } = opened;
         let pots = format!(
             "opens hand {hand_no}; in the Sabacc Pot {sabacc_pot}, carried over {carried_pot}"
@@ -204,7 +211,7 @@ impl Teller<'_> {
 
     /// Returns a seat with its player's short name.
     fn seat(&self, number: u32) -> String {
-        let opened = self.case.opened().ok().map(|(_, opened)| opened);
+        let opened = self.decoded.opened().ok().map(|(_, opened)| opened);
         let seat = opened.and_then(|it| it.roster.iter().find(|seat| seat.seat == number));
         let player = seat.and_then(|seat| PlayerId::try_from(&seat.player_id[..]).ok());
         match player {
@@ -216,10 +223,10 @@ impl Teller<'_> {
     /// Describes an account of this hand; any other by its name.
     fn account(&self, name: &str) -> String {
         let Ok(account) = name.parse::<Account>() else { return name.to_owned() };
-        let ours = account.table().is_some() && account.table() == self.case.table_id().ok();
+        let ours = account.table().is_some() && account.table() == self.decoded.table_id().ok();
         match account {
             Account::Seat(_, player) if ours => {
-                let roster = self.case.opened().ok().map(|(_, opened)| opened.roster.iter());
+                let roster = self.decoded.opened().ok().map(|(_, opened)| opened.roster.iter());
                 let seat = roster.and_then(|mut it| it.find(|seat| seat.player_id[..] == player.0));
                 seat.map_or_else(|| name.to_owned(), |seat| self.seat(seat.seat))
             }
@@ -236,10 +243,11 @@ impl Teller<'_> {
     }
 
     /// Describes a settlement; in sentences as far as its lines are those that the rules make.
-    fn settled(&self, settled: &pb::HandSettled) -> Vec<(String, String)> {
-        let name = |player| self.seat(wire::moves::seat_of(player, &self.walk.seats));
-        let ruled = self.walk.end.iter().flat_map(|end| &end.settlement.lines);
-        let mut ruled = ruled.map(|line| (line.to_string(), words::settlement(line, &name)));
+    fn describe_settled(&self, settled: &pb::HandSettled) -> Vec<(String, String)> {
+        let name = |player| self.seat(wire::moves::seat_of(player, &self.replay.seats));
+        let ruled = self.replay.end.iter().flat_map(|end| &end.settlement.lines);
+        let mut ruled =
+            ruled.map(|line| (line.to_string(), sentences::describe_settlement_line(line, &name)));
         let mut lines = vec![("the table".to_owned(), "settles the hand".to_owned())];
         for line in &settled.lines {
             let told = ruled.next().filter(|(text, _)| *text == line.text).map(|(_, told)| told);
@@ -252,14 +260,14 @@ impl Teller<'_> {
     fn with_names(&self, line: &str) -> (String, String) {
         let subject = line.split_once(' ').and_then(|(first, rest)| {
             let player = Player::parse(first)?;
-            let seat = self.walk.seats.get(player.index())?;
+            let seat = self.replay.seats.get(player.index())?;
             Some((self.seat(u32::from(seat.get())), rest.to_owned()))
         });
         subject.unwrap_or_else(|| ("the table".to_owned(), format!("records `{line}`")))
     }
 }
 
-fn opening(opened: &pb::CardsOpened) -> String {
+fn describe_reveal(opened: &pb::CardsOpened) -> String {
     let Some(opening) = &opened.opening else { return "opens nothing".to_owned() };
     let to = match opening.audience_seat {
         0 => "everybody".to_owned(),
@@ -271,7 +279,7 @@ fn opening(opened: &pb::CardsOpened) -> String {
 }
 
 /// Returns the sentence of an event that has a fixed one.
-fn plain(recorded: &Recorded) -> Option<(&'static str, &'static str)> {
+fn fixed_sentence(recorded: &Recorded) -> Option<(&'static str, &'static str)> {
     let sentences: [(&str, &str, &str); 13] = [
         ("SeedCommitted", "the dealer", "commits to a seed"),
         ("SeedSealed", "the dealer", "binds what the seats brought to chance"),

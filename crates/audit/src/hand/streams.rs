@@ -6,26 +6,26 @@ use proto::dealer::v1::OpeningReason;
 use proto::event::v1::AtFault;
 use wire::Recorded;
 
-use crate::hand::case::{Case, Read};
-use crate::report::{Trouble, failed, hold, missing};
+use crate::hand::decoded_records::{DecodedEvent, DecodedRecords};
+use crate::report::{CheckError, ensure, failed, missing};
 
-pub(super) fn check(case: &Case<'_>) -> Result<(), Trouble> {
-    if case.records.hand.is_empty() || case.records.dealer.is_empty() {
+pub(super) fn check(decoded: &DecodedRecords<'_>) -> Result<(), CheckError> {
+    if decoded.records.hand.is_empty() || decoded.records.dealer.is_empty() {
         return Err(missing("the table's or the dealer's stream of the hand was not given"));
     }
-    if let Some(unreadable) = &case.unreadable {
+    if let Some(unreadable) = &decoded.unreadable {
         return Err(failed(unreadable.clone()));
     }
-    let hand = StreamId::from(case.records.hand_id);
-    whole("the table's log", hand, &case.records.hand)?;
-    whole("the dealer's log", hand, &case.records.dealer)?;
-    let table = StreamId::from(case.table_id()?);
-    part("the table's log", table, &case.records.table)?;
-    part("the wallet's log", table, &case.records.wallet)?;
-    hand_in_order(case)?;
-    dealer_in_order(case)?;
-    of_this_hand(case)?;
-    match &case.strange {
+    let hand = StreamId::from(decoded.records.hand_id);
+    check_whole_stream("the table's log", hand, &decoded.records.hand)?;
+    check_whole_stream("the dealer's log", hand, &decoded.records.dealer)?;
+    let table = StreamId::from(decoded.table_id()?);
+    check_events_of_stream("the table's log", table, &decoded.records.table)?;
+    check_events_of_stream("the wallet's log", table, &decoded.records.wallet)?;
+    check_hand_order(decoded)?;
+    check_dealer_order(decoded)?;
+    check_table_events(decoded)?;
+    match &decoded.unrecognized {
         None => Ok(()),
         Some(record) => Err(missing(format!("{record} holds more than this program can read"))),
     }
@@ -33,15 +33,15 @@ pub(super) fn check(case: &Case<'_>) -> Result<(), Trouble> {
 
 /// Checks a stream from its first event on: versions without gaps, each record with the hash of the
 /// one before it.
-fn whole(log: &str, stream: StreamId, events: &[Event]) -> Result<(), Trouble> {
-    part(log, stream, events)?;
+fn check_whole_stream(log: &str, stream: StreamId, events: &[Event]) -> Result<(), CheckError> {
+    check_events_of_stream(log, stream, events)?;
     let mut previous = [0; 32];
     for (version, event) in (1_u64..).zip(events) {
         let (at, found) = (event.position.0, event.version.0);
-        hold(found == version, || {
+        ensure(found == version, || {
             format!("{log}, position {at}: version {found} of the stream where {version} belongs")
         })?;
-        hold(event.previous == previous, || {
+        ensure(event.previous == previous, || {
             format!("{log}, position {at}: the record does not name the one before it")
         })?;
         previous = merkle::record::chain_hash(&event.record());
@@ -51,9 +51,9 @@ fn whole(log: &str, stream: StreamId, events: &[Event]) -> Result<(), Trouble> {
 
 /// Checks some events of a stream: all belong to it and are in order, and of two neighbours the
 /// later has the hash of the earlier.
-fn part(log: &str, stream: StreamId, events: &[Event]) -> Result<(), Trouble> {
+fn check_events_of_stream(log: &str, stream: StreamId, events: &[Event]) -> Result<(), CheckError> {
     for event in events {
-        hold(event.stream == stream, || {
+        ensure(event.stream == stream, || {
             let (at, other) = (event.position.0, event.stream);
             format!("{log}, position {at}: the record belongs to stream {other}, not to {stream}")
         })?;
@@ -63,10 +63,10 @@ fn part(log: &str, stream: StreamId, events: &[Event]) -> Result<(), Trouble> {
         let ascends = before.position < event.position
             && before.version < event.version
             && before.recorded_at <= event.recorded_at;
-        hold(ascends, || format!("{log}, position {at}: the record is out of order"))?;
+        ensure(ascends, || format!("{log}, position {at}: the record is out of order"))?;
         let neighbours = before.version.0.checked_add(1) == Some(event.version.0);
         let named = merkle::record::chain_hash(&before.record()) == event.previous;
-        hold(!neighbours || named, || {
+        ensure(!neighbours || named, || {
             format!("{log}, position {at}: the record does not name the one before it")
         })?;
     }
@@ -75,7 +75,7 @@ fn part(log: &str, stream: StreamId, events: &[Event]) -> Result<(), Trouble> {
 
 /// Phase of a hand's stream that an event belongs to.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Stage {
+enum Phase {
     /// Before the first event.
     Start,
     Opened,
@@ -93,88 +93,88 @@ enum Stage {
 
 /// Checks that each event of the hand's stream may follow the one before it. After its settlement a
 /// hand is posted and its seed is opened, in either order.
-fn hand_in_order(case: &Case<'_>) -> Result<(), Trouble> {
-    let entropy = case.has_entropy();
-    let (mut before, mut aborted) = (Stage::Start, false);
+fn check_hand_order(decoded: &DecodedRecords<'_>) -> Result<(), CheckError> {
+    let entropy = decoded.has_entropy();
+    let (mut before, mut aborted) = (Phase::Start, false);
     let (mut posted, mut revealed) = (false, false);
-    for Read { event, recorded } in &case.hand {
+    for DecodedEvent { event, recorded } in &decoded.hand {
         let (at, name) = (event.position.0, recorded.name());
-        let stage = stage_in_hand(recorded).ok_or_else(|| {
+        let stage = phase_of(recorded).ok_or_else(|| {
             failed(format!(
                 "the table's stream of the hand, position {at}: {name} does not belong there"
             ))
         })?;
         let comes = match stage {
-            Stage::Start => false,
-            Stage::Opened => before == Stage::Start,
-            Stage::EntropyClosed => before == Stage::Opened && entropy,
-            Stage::EntropyRevealed => {
-                matches!(before, Stage::EntropyClosed | Stage::EntropyRevealed)
+            Phase::Start => false,
+            Phase::Opened => before == Phase::Start,
+            Phase::EntropyClosed => before == Phase::Opened && entropy,
+            Phase::EntropyRevealed => {
+                matches!(before, Phase::EntropyClosed | Phase::EntropyRevealed)
             }
-            Stage::Sealed if entropy => {
-                matches!(before, Stage::EntropyClosed | Stage::EntropyRevealed)
+            Phase::Sealed if entropy => {
+                matches!(before, Phase::EntropyClosed | Phase::EntropyRevealed)
             }
-            Stage::Sealed => before == Stage::Opened,
-            Stage::Played => matches!(before, Stage::Sealed | Stage::Played),
-            Stage::Shown | Stage::Settled => {
-                matches!(before, Stage::Sealed | Stage::Played | Stage::Shown)
+            Phase::Sealed => before == Phase::Opened,
+            Phase::Played => matches!(before, Phase::Sealed | Phase::Played),
+            Phase::Shown | Phase::Settled => {
+                matches!(before, Phase::Sealed | Phase::Played | Phase::Shown)
             }
-            Stage::Posted => {
-                matches!(before, Stage::Settled | Stage::Revealed)
+            Phase::Posted => {
+                matches!(before, Phase::Settled | Phase::Revealed)
                     && !posted
-                    && !case.came_to_nothing()
+                    && !decoded.is_aborted()
             }
-            Stage::Revealed => {
-                matches!(before, Stage::Settled | Stage::Posted | Stage::Aborted) && !revealed
+            Phase::Revealed => {
+                matches!(before, Phase::Settled | Phase::Posted | Phase::Aborted) && !revealed
             }
-            Stage::SeedRefused => {
-                matches!(before, Stage::Settled | Stage::Posted | Stage::Aborted) && !revealed
+            Phase::SeedRefused => {
+                matches!(before, Phase::Settled | Phase::Posted | Phase::Aborted) && !revealed
             }
-            Stage::Aborted => {
+            Phase::Aborted => {
                 // A settled hand may be aborted only because the opened seed is not the committed
                 // one, or by an operator before it is posted.
-                let settled = matches!(before, Stage::Settled | Stage::Revealed);
-                let over = before == Stage::Start || settled && !is_void(recorded);
+                let settled = matches!(before, Phase::Settled | Phase::Revealed);
+                let over = before == Phase::Start || settled && !is_made_void(recorded);
                 !over && !aborted && !posted
             }
         };
-        hold(comes, || {
+        ensure(comes, || {
             format!(
                 "the table's stream of the hand, position {at}: {name} comes too early or too late"
             )
         })?;
-        aborted |= stage == Stage::Aborted;
-        posted |= stage == Stage::Posted;
-        revealed |= stage == Stage::Revealed;
+        aborted |= stage == Phase::Aborted;
+        posted |= stage == Phase::Posted;
+        revealed |= stage == Phase::Revealed;
         before = stage;
     }
     Ok(())
 }
 
 /// Whether an operator makes the hand void.
-fn is_void(recorded: &Recorded) -> bool {
+fn is_made_void(recorded: &Recorded) -> bool {
     matches!(recorded, Recorded::HandAborted(aborted) if aborted.at_fault() == AtFault::Operator)
 }
 
 /// A phase, and the test for its events.
-type Kind = (Stage, fn(&Recorded) -> bool);
+type PhaseTest = (Phase, fn(&Recorded) -> bool);
 
-fn stage_in_hand(recorded: &Recorded) -> Option<Stage> {
-    let stages: [Kind; 11] = [
-        (Stage::Opened, |it| matches!(it, Recorded::HandOpened(_))),
-        (Stage::EntropyClosed, |it| matches!(it, Recorded::EntropyClosed(_))),
-        (Stage::EntropyRevealed, |it| matches!(it, Recorded::EntropyRevealed(_))),
-        (Stage::Sealed, |it| matches!(it, Recorded::HandSealed(_))),
-        (Stage::Played, |it| {
+fn phase_of(recorded: &Recorded) -> Option<Phase> {
+    let stages: [PhaseTest; 11] = [
+        (Phase::Opened, |it| matches!(it, Recorded::HandOpened(_))),
+        (Phase::EntropyClosed, |it| matches!(it, Recorded::EntropyClosed(_))),
+        (Phase::EntropyRevealed, |it| matches!(it, Recorded::EntropyRevealed(_))),
+        (Phase::Sealed, |it| matches!(it, Recorded::HandSealed(_))),
+        (Phase::Played, |it| {
             matches!(it, Recorded::ChanceUsed(_) | Recorded::CardsMoved(_))
                 || matches!(it, Recorded::MoveDecided(_) | Recorded::ClockResumed(_))
         }),
-        (Stage::Shown, |it| matches!(it, Recorded::CardsShown(_))),
-        (Stage::Settled, |it| matches!(it, Recorded::HandSettled(_))),
-        (Stage::Posted, |it| matches!(it, Recorded::SettlementPosted(_))),
-        (Stage::Revealed, |it| matches!(it, Recorded::HandRevealed(_))),
-        (Stage::SeedRefused, |it| matches!(it, Recorded::SeedRefused(_))),
-        (Stage::Aborted, |it| matches!(it, Recorded::HandAborted(_))),
+        (Phase::Shown, |it| matches!(it, Recorded::CardsShown(_))),
+        (Phase::Settled, |it| matches!(it, Recorded::HandSettled(_))),
+        (Phase::Posted, |it| matches!(it, Recorded::SettlementPosted(_))),
+        (Phase::Revealed, |it| matches!(it, Recorded::HandRevealed(_))),
+        (Phase::SeedRefused, |it| matches!(it, Recorded::SeedRefused(_))),
+        (Phase::Aborted, |it| matches!(it, Recorded::HandAborted(_))),
     ];
     stages.into_iter().find(|(_, is)| is(recorded)).map(|(stage, _)| stage)
 }
@@ -182,9 +182,9 @@ fn stage_in_hand(recorded: &Recorded) -> Option<Stage> {
 /// Checks the order of the dealer's stream: commitment, sealing, operations and reveals, opening of
 /// the seed. After that only repeated reveals for a table that lost its memory may follow. The seed
 /// of a discarded hand may be opened at any time. The number of commitments is not checked here.
-fn dealer_in_order(case: &Case<'_>) -> Result<(), Trouble> {
+fn check_dealer_order(decoded: &DecodedRecords<'_>) -> Result<(), CheckError> {
     let (mut promised, mut sealed, mut open) = (false, false, false);
-    for Read { event, recorded } in &case.dealer {
+    for DecodedEvent { event, recorded } in &decoded.dealer {
         let (at, name) = (event.position.0, recorded.name());
         let comes = if let Recorded::SeedCommitted(_) = recorded {
             !sealed && !open
@@ -202,7 +202,7 @@ fn dealer_in_order(case: &Case<'_>) -> Result<(), Trouble> {
                 "the dealer's stream of the hand, position {at}: {name} does not belong there"
             )));
         };
-        hold(comes, || {
+        ensure(comes, || {
             format!(
                 "the dealer's stream of the hand, position {at}: {name} comes too early or too late"
             )
@@ -217,12 +217,12 @@ fn dealer_in_order(case: &Case<'_>) -> Result<(), Trouble> {
 /// Checks the events of the table's stream: they are of this hand, each occurs once, around those
 /// of the hand's stream. The number of recorded commitments, of the dealer and of the seats, is not
 /// checked here.
-fn of_this_hand(case: &Case<'_>) -> Result<(), Trouble> {
-    let (_, opened) = case.opened()?;
+fn check_table_events(decoded: &DecodedRecords<'_>) -> Result<(), CheckError> {
+    let (_, opened) = decoded.opened()?;
     let (mut started, mut finished) = (0, 0);
-    for Read { event, recorded } in &case.table {
+    for DecodedEvent { event, recorded } in &decoded.table {
         let (at, name) = (event.position.0, recorded.name());
-        let id = &case.records.hand_id.0[..];
+        let id = &decoded.records.hand_id.0[..];
         let (this, placed) = if let Recorded::HandCommitted(noted) = recorded {
             (noted.hand_no == opened.hand_no, true)
         } else if let Recorded::EntropyCommitted(given) = recorded {
@@ -233,14 +233,14 @@ fn of_this_hand(case: &Case<'_>) -> Result<(), Trouble> {
         } else if let Recorded::HandFinished(it) = recorded {
             finished += 1;
             // It is written in one batch with the hand's end, before it or after it.
-            let aborted = case.aborted().map(|(at, _)| at);
-            let end = aborted.or_else(|_| case.settled().map(|(at, _)| at));
+            let aborted = decoded.aborted().map(|(at, _)| at);
+            let end = aborted.or_else(|_| decoded.settled().map(|(at, _)| at));
             let over = end.is_ok_and(|end| end.recorded_at <= event.recorded_at);
             (it.hand_no == opened.hand_no && it.hand_id[..] == *id, finished == 1 && over)
         } else {
             (false, true)
         };
-        hold(this && placed, || {
+        ensure(this && placed, || {
             format!("the table's log, position {at}: {name} is not this hand's, or out of order")
         })?;
     }

@@ -1,19 +1,19 @@
 //! Honest hands pass. Each check fails for the break that it is there for, and no other check does.
 
 mod breaks;
-mod slips;
+mod mutations;
 
 use std::sync::LazyLock;
 
 use proto::event::v1 as pb;
 
 use super::*;
-use crate::specimen::{Entry, LogName, Room, Void, Ways, trusted};
+use crate::fixture::{Entry, HandOptions, LogName, TableFixture, VoidTime, trusted};
 use wire::Recorded;
 
 /// The first table whose first hand has a decision of the clock, a bet, shown hands and a winner.
-static HONEST: LazyLock<Room> = LazyLock::new(|| {
-    let rich = |room: &Room| {
+static HONEST: LazyLock<TableFixture> = LazyLock::new(|| {
+    let rich = |room: &TableFixture| {
         let has = |test: &dyn Fn(&Recorded) -> bool| {
             room.script.entries.iter().any(|entry| test(&entry.recorded))
         };
@@ -25,17 +25,17 @@ static HONEST: LazyLock<Room> = LazyLock::new(|| {
             && has(&|it| matches!(it, Recorded::HandSettled(it) if wins(it)))
     };
     (0..)
-        .map(|number| Room::seated(number, "dice", 3))
+        .map(|number| TableFixture::seated(number, "dice", 3))
         .find_map(|mut room| (room.play() && rich(&room)).then_some(room))
         .unwrap()
 });
 
 /// Returns the records of a hand as a bundle gives them to a reader who trusts the right keys.
-fn proved(room: &Room, hand_no: u64) -> HandRecords {
+fn proved(room: &TableFixture, hand_no: u64) -> HandRecords {
     room.bundle(hand_no).records(&trusted())
 }
 
-fn room() -> Room {
+fn room() -> TableFixture {
     HONEST.clone()
 }
 
@@ -53,8 +53,9 @@ fn fails(report: &Report) -> Vec<Check> {
 fn honest_hands_of_every_variant_pass() {
     for variant in rules::ALL {
         for number in 0..10 {
-            let seats = (*variant.seats.start() + number % 5).min(*variant.seats.end());
-            let mut room = Room::seated(number.into(), variant.id, seats.into());
+            let seats =
+                (*variant.player_counts.start() + number % 5).min(*variant.player_counts.end());
+            let mut room = TableFixture::seated(number.into(), variant.id, seats.into());
             for _ in 0..4 {
                 if !room.play() {
                     break;
@@ -145,9 +146,9 @@ fn the_story_tells_everything_and_ends_with_the_verdicts() {
 }
 
 /// A hand that an operator made void after its settlement.
-fn taken_back(void: Void, reveal_delay_seconds: u32) -> Room {
-    let mut room = Room::seated(3, "spike", 3);
-    room.ways = Ways { void: Some(void), reveal_delay_seconds, ..Ways::default() };
+fn voided(void: VoidTime, reveal_delay_seconds: u32) -> TableFixture {
+    let mut room = TableFixture::seated(3, "spike", 3);
+    room.options = HandOptions { void: Some(void), reveal_delay_seconds, ..HandOptions::default() };
     assert!(room.play());
     room
 }
@@ -155,9 +156,9 @@ fn taken_back(void: Void, reveal_delay_seconds: u32) -> Room {
 #[test]
 fn a_settled_hand_that_is_made_void_before_it_is_posted_passes() {
     for (void, delay) in
-        [(Void::BeforeItsSeed, 0), (Void::AfterItsSeed, 0), (Void::BeforeItsSeed, 30)]
+        [(VoidTime::BeforeItsSeed, 0), (VoidTime::AfterItsSeed, 0), (VoidTime::BeforeItsSeed, 30)]
     {
-        let room = taken_back(void, delay);
+        let room = voided(void, delay);
         let report = audit(&proved(&room, 1));
         assert!(report.passed(), "{void:?} {report:#?}");
         // The dealer's fault is no reason to abort a settled hand whose seed was not refused.
@@ -181,7 +182,7 @@ fn a_settled_hand_that_is_made_void_before_it_is_posted_passes() {
 
 #[test]
 fn a_settled_hand_whose_seed_stays_closed_is_void_and_nothing_is_disproved() {
-    let room = taken_back(Void::BeforeItsSeed, 0);
+    let room = voided(VoidTime::BeforeItsSeed, 0);
     let mut records = proved(&room, 1);
     records
         .dealer

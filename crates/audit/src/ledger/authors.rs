@@ -1,44 +1,44 @@
 //! Authors of events that move credits: operators issue, redeem and adjust them, services move them
 //! between players and tables.
 
-use ::ledger::{Event as Entry, Kind, Posted};
+use ::ledger::{Event as Entry, Kind, PostedTransfer};
 
 /// Checks the author of an event of the wallet's log.
 ///
 /// # Errors
 /// A message, if the recorded author may not request this.
-pub(super) fn of_wallet(actor: &str, entry: &Entry) -> Result<(), String> {
+pub(super) fn check_wallet_author(actor: &str, entry: &Entry) -> Result<(), String> {
     match entry {
-        Entry::Posted(Posted { transfer, approved_by }) => match transfer.kind {
-            Kind::Issue | Kind::Redeem => an_operator(actor),
+        Entry::TransferPosted(PostedTransfer { transfer, approved_by }) => match transfer.kind {
+            Kind::Issue | Kind::Redeem => check_operator(actor),
             Kind::Adjustment { .. } => {
-                the_operator(actor, "approved", approved_by.as_deref().unwrap_or_default())
+                check_named_operator(actor, "approved", approved_by.as_deref().unwrap_or_default())
             }
             Kind::BuyIn
             | Kind::CashOut
             | Kind::Settlement { .. }
             | Kind::PotRefund { .. }
-            | Kind::Capture { .. } => a_service(actor),
+            | Kind::Capture { .. } => check_service(actor),
         },
         Entry::AdjustmentProposed(adjustment) => {
-            the_operator(actor, "proposed", &adjustment.proposed_by)
+            check_named_operator(actor, "proposed", &adjustment.proposed_by)
         }
-        Entry::AdjustmentRejected { .. } => an_operator(actor),
-        Entry::Opened(_)
-        | Entry::Frozen { .. }
-        | Entry::Unfrozen { .. }
-        | Entry::Closed { .. }
+        Entry::AdjustmentRejected { .. } => check_operator(actor),
+        Entry::AccountOpened(_)
+        | Entry::AccountFrozen { .. }
+        | Entry::AccountUnfrozen { .. }
+        | Entry::AccountClosed { .. }
         | Entry::HoldPlaced(_)
         | Entry::HoldReleased(_)
         | Entry::HoldExpired(_)
         | Entry::LimitsSet { .. }
-        | Entry::Excluded { .. }
+        | Entry::PlayerExcluded { .. }
         | Entry::SnapshotTaken { .. } => Ok(()),
     }
 }
 
 /// Checks that the recorded author is an operator.
-pub(super) fn an_operator(actor: &str) -> Result<(), String> {
+pub(super) fn check_operator(actor: &str) -> Result<(), String> {
     if name(actor, "operator:").is_some() {
         Ok(())
     } else {
@@ -46,8 +46,8 @@ pub(super) fn an_operator(actor: &str) -> Result<(), String> {
     }
 }
 
-fn the_operator(actor: &str, did: &str, named: &str) -> Result<(), String> {
-    an_operator(actor)?;
+fn check_named_operator(actor: &str, did: &str, named: &str) -> Result<(), String> {
+    check_operator(actor)?;
     if name(actor, "operator:") == Some(named) {
         Ok(())
     } else {
@@ -56,7 +56,7 @@ fn the_operator(actor: &str, did: &str, named: &str) -> Result<(), String> {
 }
 
 /// Checks that some service is on record.
-pub(super) fn a_service(actor: &str) -> Result<(), String> {
+pub(super) fn check_service(actor: &str) -> Result<(), String> {
     if name(actor, "service:").is_some() {
         Ok(())
     } else {

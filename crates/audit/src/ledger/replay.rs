@@ -7,7 +7,8 @@
 //! exactly the state to which the log before it leads.
 
 use ::ledger::{
-    Account, Command, Event as Entry, Kind, Ledger, Posted, Transfer, decide, evolve, snapshot,
+    Account, Command, Event as Entry, Kind, Ledger, PostedTransfer, Transfer, decide, evolve,
+    snapshot,
 };
 use primitives::{Credits, UnixMicros};
 use sha2::{Digest as _, Sha256};
@@ -27,7 +28,7 @@ impl Replay {
     /// Applies the next event of the wallet's log, lawful or not. The error says why it is not
     /// lawful.
     pub(super) fn next(&mut self, at: UnixMicros, entry: &Entry) -> Result<(), String> {
-        if let Entry::Opened(account) = entry
+        if let Entry::AccountOpened(account) = entry
             && (account.table().is_some() || *account == Account::Suspense)
         {
             self.opened.push(entry.clone());
@@ -37,15 +38,19 @@ impl Replay {
         found.push(entry.clone());
         if let Entry::SnapshotTaken { digest } = entry {
             found.iter().for_each(|entry| evolve(&mut self.ledger, at, entry));
-            return if found.len() == 1 { self.snapshot(digest) } else { Err(different(entry)) };
+            return if found.len() == 1 {
+                self.check_snapshot(digest)
+            } else {
+                Err(describe_different(entry))
+            };
         }
-        let lawful = self.judge(at, &found);
+        let lawful = self.check_lawful(at, &found);
         found.iter().for_each(|entry| evolve(&mut self.ledger, at, entry));
         lawful
     }
 
     /// Checks that the digest is that of the present state.
-    fn snapshot(&self, digest: &[u8; 32]) -> Result<(), String> {
+    fn check_snapshot(&self, digest: &[u8; 32]) -> Result<(), String> {
         if Sha256::digest(snapshot::write(&self.ledger))[..] == digest[..] {
             Ok(())
         } else {
@@ -62,12 +67,12 @@ impl Replay {
         }
     }
 
-    fn judge(&self, at: UnixMicros, found: &[Entry]) -> Result<(), String> {
+    fn check_lawful(&self, at: UnixMicros, found: &[Entry]) -> Result<(), String> {
         let Some(entry) = found.last() else { return Ok(()) };
         let expired = self.ledger.expired(at);
         let Some(command) = command(entry) else {
             let ends = expired.contains(entry) && found.len() == 1;
-            return if ends { Ok(()) } else { Err(early(entry)) };
+            return if ends { Ok(()) } else { Err(describe_early(entry)) };
         };
         if let Some(Entry::HoldExpired(ended)) = expired.first() {
             return Err(format!(
@@ -77,25 +82,25 @@ impl Replay {
         }
         match decide(&self.ledger, at, command) {
             Err(refusal) => Err(refusal.to_string()),
-            Ok(lawful) if lawful != found => Err(different(entry)),
-            Ok(_) => self.fresh(entry),
+            Ok(lawful) if lawful != found => Err(describe_different(entry)),
+            Ok(_) => self.check_fresh_id(entry),
         }
     }
 
     /// Checks that a new hold or adjustment has an id that none under way has.
-    fn fresh(&self, entry: &Entry) -> Result<(), String> {
+    fn check_fresh_id(&self, entry: &Entry) -> Result<(), String> {
         let known = match entry {
             Entry::HoldPlaced(hold) => self.ledger.hold(hold.id).is_some(),
             Entry::AdjustmentProposed(it) => self.ledger.adjustment(it.id).is_some(),
-            Entry::Opened(_)
-            | Entry::Posted(_)
-            | Entry::Frozen { .. }
-            | Entry::Unfrozen { .. }
-            | Entry::Closed { .. }
+            Entry::AccountOpened(_)
+            | Entry::TransferPosted(_)
+            | Entry::AccountFrozen { .. }
+            | Entry::AccountUnfrozen { .. }
+            | Entry::AccountClosed { .. }
             | Entry::HoldReleased(_)
             | Entry::HoldExpired(_)
             | Entry::LimitsSet { .. }
-            | Entry::Excluded { .. }
+            | Entry::PlayerExcluded { .. }
             | Entry::AdjustmentRejected { .. }
             | Entry::SnapshotTaken { .. } => false,
         };
@@ -103,19 +108,21 @@ impl Replay {
     }
 }
 
-fn early(entry: &Entry) -> String {
+fn describe_early(entry: &Entry) -> String {
     if let Entry::HoldExpired(ended) = entry {
         format!("the hold {} has not expired, or not with so many credits", ended.hold)
     } else {
-        different(entry)
+        describe_different(entry)
     }
 }
 
-fn different(entry: &Entry) -> String {
+fn describe_different(entry: &Entry) -> String {
     match entry {
-        Entry::Posted(_) => "the transfer opens other accounts than it should, or is another than \
+        Entry::TransferPosted(_) => {
+            "the transfer opens other accounts than it should, or is another than \
                              was held or approved"
-            .to_owned(),
+                .to_owned()
+        }
         Entry::LimitsSet { .. } => "looser limits hold before they have waited".to_owned(),
         Entry::HoldReleased(ended) => {
             format!("the hold {} does not hold these credits of these accounts", ended.hold)
@@ -123,13 +130,13 @@ fn different(entry: &Entry) -> String {
         Entry::AdjustmentRejected { adjustment, .. } => {
             format!("the adjustment {adjustment} was proposed for another account")
         }
-        Entry::Opened(_)
-        | Entry::Frozen { .. }
-        | Entry::Unfrozen { .. }
-        | Entry::Closed { .. }
+        Entry::AccountOpened(_)
+        | Entry::AccountFrozen { .. }
+        | Entry::AccountUnfrozen { .. }
+        | Entry::AccountClosed { .. }
         | Entry::HoldPlaced(_)
         | Entry::HoldExpired(_)
-        | Entry::Excluded { .. }
+        | Entry::PlayerExcluded { .. }
         | Entry::AdjustmentProposed(_)
         | Entry::SnapshotTaken { .. } => "the ledger does something else there".to_owned(),
     }
@@ -138,8 +145,8 @@ fn different(entry: &Entry) -> String {
 /// Returns the command behind an event; `None` if the passing of time caused it.
 fn command(entry: &Entry) -> Option<Command> {
     Some(match entry {
-        Entry::Opened(account) => match account {
-            Account::Player(player) => Command::Open(*player),
+        Entry::AccountOpened(account) => match account {
+            Account::Player(player) => Command::OpenAccount(*player),
             // The house's first two accounts are always there, and others open with a transfer.
             Account::Issuance
             | Account::Rake
@@ -148,48 +155,50 @@ fn command(entry: &Entry) -> Option<Command> {
             | Account::SabaccPot(_)
             | Account::CarriedPot(_) => return None,
         },
-        Entry::Posted(posted) => of_posted(posted),
-        Entry::Frozen { player, reason } => {
-            Command::Freeze { player: *player, reason: reason.clone() }
+        Entry::TransferPosted(posted) => command_of_posted(posted),
+        Entry::AccountFrozen { player, reason } => {
+            Command::FreezeAccount { player: *player, reason: reason.clone() }
         }
-        Entry::Unfrozen { player, reason } => {
-            Command::Unfreeze { player: *player, reason: reason.clone() }
+        Entry::AccountUnfrozen { player, reason } => {
+            Command::UnfreezeAccount { player: *player, reason: reason.clone() }
         }
-        Entry::Closed { player, reason } => {
-            Command::Close { player: *player, reason: reason.clone() }
+        Entry::AccountClosed { player, reason } => {
+            Command::CloseAccount { player: *player, reason: reason.clone() }
         }
-        Entry::HoldPlaced(hold) => Command::Hold(*hold),
-        Entry::HoldReleased(ended) => Command::Release { hold: ended.hold },
+        Entry::HoldPlaced(hold) => Command::PlaceHold(*hold),
+        Entry::HoldReleased(ended) => Command::ReleaseHold { hold: ended.hold },
         Entry::HoldExpired(_) => return None,
         Entry::LimitsSet { player, by, terms } => {
-            Command::SetLimits { player: *player, by: *by, limits: terms.wanted() }
+            Command::SetLimits { player: *player, by: *by, limits: terms.requested() }
         }
         Entry::SnapshotTaken { .. } => return None,
-        Entry::Excluded { player, until } => Command::Exclude { player: *player, until: *until },
-        Entry::AdjustmentProposed(adjustment) => Command::Propose(adjustment.clone()),
+        Entry::PlayerExcluded { player, until } => {
+            Command::Exclude { player: *player, until: *until }
+        }
+        Entry::AdjustmentProposed(adjustment) => Command::ProposeAdjustment(adjustment.clone()),
         Entry::AdjustmentRejected { adjustment, account: _, reason } => {
-            Command::Reject { adjustment: *adjustment, reason: reason.clone() }
+            Command::RejectAdjustment { adjustment: *adjustment, reason: reason.clone() }
         }
     })
 }
 
-fn of_posted(posted: &Posted) -> Command {
-    let Posted { transfer, approved_by } = posted;
+fn command_of_posted(posted: &PostedTransfer) -> Command {
+    let PostedTransfer { transfer, approved_by } = posted;
     let Transfer { id, kind, legs, reason: _ } = transfer;
     match *kind {
         Kind::Capture { hold, keep_rest } => {
             let amount = legs.first().map_or(Credits::ZERO, |leg| leg.amount.magnitude());
-            Command::Capture { id: *id, hold, amount, keep_rest }
+            Command::CaptureHold { id: *id, hold, amount, keep_rest }
         }
         Kind::Adjustment { adjustment } => {
             let by = approved_by.as_deref().unwrap_or_default().to_owned();
-            Command::Approve { id: *id, adjustment, by }
+            Command::ApproveAdjustment { id: *id, adjustment, by }
         }
         Kind::Issue
         | Kind::Redeem
         | Kind::BuyIn
         | Kind::CashOut
         | Kind::Settlement { .. }
-        | Kind::PotRefund { .. } => Command::Post(transfer.clone()),
+        | Kind::PotRefund { .. } => Command::PostTransfer(transfer.clone()),
     }
 }

@@ -5,30 +5,30 @@ use primitives::{StreamId, UnixMicros};
 use proto::event::v1 as pb;
 
 use super::*;
-use crate::specimen::{Entry, LogName, Part, Room, Void, Ways};
+use crate::fixture::{EntropyPart, Entry, HandOptions, LogName, TableFixture, VoidTime};
 
 const END: UnixMicros = UnixMicros(u64::MAX);
 
 /// The whole life of a table: players come and go, hands are played, the pots are paid back.
-fn room() -> Room {
-    let mut room = Room::seated(3, "dice", 3);
+fn room() -> TableFixture {
+    let mut room = TableFixture::seated(3, "dice", 3);
     for hand in 0..6 {
         assert!(room.play());
         if hand == 2 {
-            room.stand(2);
+            room.stand_up(2);
             room.sit(4, 700);
         }
     }
     room
 }
 
-fn closed() -> Room {
+fn closed() -> TableFixture {
     let mut room = room();
     room.close();
     room
 }
 
-fn report(room: &Room) -> Report {
+fn report(room: &TableFixture) -> Report {
     audit(&room.script.events(LogName::Wallet), &room.script.events(LogName::Table), END)
 }
 
@@ -65,13 +65,13 @@ mod promises;
 mod zero;
 
 /// Log and test of an event, and an actor who may not ask for it.
-type Act<'a> = (LogName, &'a dyn Fn(&Recorded) -> bool, &'a str);
+type UnauthorizedAct<'a> = (LogName, &'a dyn Fn(&Recorded) -> bool, &'a str);
 
 /// Each of these events has an actor who may not ask for it. Everything else is honest.
 #[test]
 fn whoever_acts_may_act() {
     let mut room = promises::eventful();
-    room.stand_stopped(1, pb::Resolution::PayToSuspense);
+    room.stand_up_with_stopped_cash_out(1, pb::Resolution::PayToSuspense);
     let (wallet, table) = (LogName::Wallet, LogName::Table);
     let posted = |kind: i32| move |it: &Recorded| matches!(it, Recorded::TransferPosted(it) if it.kind == kind);
     let (issue, redeem, buy_in) = (posted(1), posted(2), posted(3));
@@ -79,7 +79,7 @@ fn whoever_acts_may_act() {
     let proposed = |it: &Recorded| matches!(it, Recorded::AdjustmentProposed(_));
     let rejected = |it: &Recorded| matches!(it, Recorded::AdjustmentRejected(_));
     let resumed = |it: &Recorded| matches!(it, Recorded::EffectResumed(_));
-    let acts: [Act<'_>; 12] = [
+    let acts: [UnauthorizedAct<'_>; 12] = [
         (wallet, &issue, "service:table"),
         (wallet, &issue, "operator:"),
         (wallet, &redeem, "player:x"),
@@ -114,7 +114,7 @@ fn settles(posted: &pb::TransferPosted) -> bool {
 
 /// Returns the number of entries at each moment between two appends. An account is opened in one
 /// append with the event that needs it.
-fn moments(room: &Room) -> Vec<usize> {
+fn moments(room: &TableFixture) -> Vec<usize> {
     let entries = &room.script.entries;
     let whole = |length: &usize| {
         let last = length.checked_sub(1).map(|last| &entries[last].recorded);
@@ -144,7 +144,7 @@ fn at_every_moment_what_is_under_way_is_known_and_no_trouble() {
     let room = closed();
     let mut open = 0;
     for length in moments(&room) {
-        let mut until = Room::open(3, "dice");
+        let mut until = TableFixture::open(3, "dice");
         until.script.entries = room.script.entries[..length].to_vec();
         let report = report(&until);
         assert!(report.passed(), "after {length} entries: {report:#?}");
@@ -157,7 +157,7 @@ fn at_every_moment_what_is_under_way_is_known_and_no_trouble() {
 fn the_tables_may_know_more_of_the_wallet_than_was_read() {
     let room = closed();
     for length in moments(&room) {
-        let mut wallet = Room::open(3, "dice");
+        let mut wallet = TableFixture::open(3, "dice");
         wallet.script.entries = room.script.entries[..length].to_vec();
         let read_at = room.script.entries[length].at;
         let tables = room.script.events(LogName::Table);
@@ -177,7 +177,7 @@ fn fed_in_the_order_of_their_times_it_is_the_same() {
     for (log, event) in &events {
         if *log == LogName::Wallet { audit.wallet(event) } else { audit.table(event) }
     }
-    assert!(audit.effects.is_empty(), "nothing is kept of what is done with");
+    assert!(audit.transfers.is_empty(), "nothing is kept of what is done with");
     assert_eq!(audit.finish(END), report(&room));
 }
 
@@ -275,8 +275,9 @@ fn transfers() {
 #[test]
 fn a_settlement_that_was_never_posted_or_posted_otherwise() {
     let posted = |it: &Recorded| matches!(it, Recorded::TransferPosted(it) if settles(it));
-    let last =
-        |room: &Room| room.script.entries.iter().rposition(|it| posted(&it.recorded)).unwrap();
+    let last = |room: &TableFixture| {
+        room.script.entries.iter().rposition(|it| posted(&it.recorded)).unwrap()
+    };
     let mut room = room();
     let index = last(&room);
     let kept = room.script.entries.remove(index);
@@ -310,7 +311,7 @@ fn accounts_name_the_first_difference() {
 
 #[test]
 fn a_buy_in_that_was_refused_must_not_be_posted() {
-    let mut room = Room::seated(1, "dice", 2);
+    let mut room = TableFixture::seated(1, "dice", 2);
     let entries = &mut room.script.entries;
     let funded = entries.iter().rposition(|it| matches!(it.recorded, Recorded::SeatFunded(_)));
     entries[funded.unwrap()].recorded =
@@ -381,14 +382,16 @@ fn pots_may_go_back_in_several_transfers() {
 /// A hand that comes to nothing moves no credits.
 #[test]
 fn hands_that_come_to_nothing_leave_the_books_as_they_were() {
-    let mut room = Room::seated(3, "dice", 3);
-    let burnt = Ways { parts: [(1, Part::Withholds)].into(), ..Ways::default() };
-    let void = Ways { abort: Some((pb::AtFault::Operator, Some(5))), ..Ways::default() };
-    let taken_back = |void| Ways { void: Some(void), ..Ways::default() };
-    let taken_back = [Void::BeforeItsSeed, Void::AfterItsSeed].map(taken_back);
-    let all = [Ways::default(), burnt, void].into_iter().chain(taken_back);
-    for ways in all.chain([Ways::default()]) {
-        room.ways = ways;
+    let mut room = TableFixture::seated(3, "dice", 3);
+    let burnt =
+        HandOptions { parts: [(1, EntropyPart::Withholds)].into(), ..HandOptions::default() };
+    let void =
+        HandOptions { abort: Some((pb::AtFault::Operator, Some(5))), ..HandOptions::default() };
+    let taken_back = |void| HandOptions { void: Some(void), ..HandOptions::default() };
+    let taken_back = [VoidTime::BeforeItsSeed, VoidTime::AfterItsSeed].map(taken_back);
+    let all = [HandOptions::default(), burnt, void].into_iter().chain(taken_back);
+    for ways in all.chain([HandOptions::default()]) {
+        room.options = ways;
         assert!(room.play());
     }
     room.close();

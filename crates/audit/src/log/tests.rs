@@ -1,10 +1,10 @@
 use proto::event::v1 as pb;
 
 use super::*;
-use crate::specimen::{Entry, LogName, Room, log_key, signed};
+use crate::fixture::{Entry, LogName, TableFixture, log_key, signed_log};
 
-fn room() -> Room {
-    let mut room = Room::seated(1, "dice", 3);
+fn room() -> TableFixture {
+    let mut room = TableFixture::seated(1, "dice", 3);
     assert!(room.play());
     room
 }
@@ -16,9 +16,9 @@ fn events() -> Vec<Event> {
 /// Checkpoints in the middle of the log and at its end.
 fn checkpoints() -> Vec<String> {
     let mut room = room();
-    let (_, _, whole) = signed(&room.script, LogName::Table);
+    let (_, _, whole) = signed_log(&room.script, LogName::Table);
     room.script.entries.truncate(room.script.entries.len() / 2);
-    let (_, _, half) = signed(&room.script, LogName::Table);
+    let (_, _, half) = signed_log(&room.script, LogName::Table);
     vec![half, whole]
 }
 

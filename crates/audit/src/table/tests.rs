@@ -1,9 +1,9 @@
 use proto::event::v1 as pb;
 
 use super::*;
-use crate::specimen::{Part, Room, Ways};
+use crate::fixture::{EntropyPart, HandOptions, TableFixture};
 
-fn audited(room: &Room) -> TableReport {
+fn audited(room: &TableFixture) -> TableReport {
     let mut audit = TableAudit::new(room.table);
     for hand_no in 1..=room.hand_no {
         let records = room.records(hand_no);
@@ -13,18 +13,18 @@ fn audited(room: &Room) -> TableReport {
 }
 
 /// A table whose hands end in different ways.
-fn troubled() -> Room {
+fn troubled() -> TableFixture {
     let ways = [
-        Ways::default(),
-        Ways { parts: [(1, Part::Withholds)].into(), ..Ways::default() },
-        Ways { abort: Some((AtFault::Dealer, Some(7))), ..Ways::default() },
-        Ways { abort: Some((AtFault::Operator, None)), ..Ways::default() },
-        Ways { parts: [(1, Part::Withholds)].into(), ..Ways::default() },
-        Ways::default(),
+        HandOptions::default(),
+        HandOptions { parts: [(1, EntropyPart::Withholds)].into(), ..HandOptions::default() },
+        HandOptions { abort: Some((AtFault::Dealer, Some(7))), ..HandOptions::default() },
+        HandOptions { abort: Some((AtFault::Operator, None)), ..HandOptions::default() },
+        HandOptions { parts: [(1, EntropyPart::Withholds)].into(), ..HandOptions::default() },
+        HandOptions::default(),
     ];
-    let mut room = Room::seated(3, "force", 3);
+    let mut room = TableFixture::seated(3, "force", 3);
     for way in ways {
-        room.ways = way;
+        room.options = way;
         assert!(room.play());
     }
     room
@@ -36,7 +36,7 @@ fn faults_are_counted_by_who_is_at_fault() {
     assert!(report.passed(), "{report:#?}");
     assert_eq!((report.played, report.by_dealer, report.by_operator), (2, 1, 1));
     assert_eq!(report.burnt.values().copied().collect::<Vec<_>>(), [2]);
-    let thrown_away = |hand: &&Hand| hand.discarded.is_some();
+    let thrown_away = |hand: &&HandSummary| hand.discarded.is_some();
     assert_eq!(report.hands.iter().filter(thrown_away).count(), 4);
     assert_eq!(report.warnings, Vec::<String>::new());
 }
@@ -89,7 +89,7 @@ fn a_thrown_away_seed_that_is_never_opened_is_missed() {
 
 #[test]
 fn only_the_last_hand_may_want_its_end() {
-    let mut room = Room::seated(3, "force", 3);
+    let mut room = TableFixture::seated(3, "force", 3);
     assert!(room.play() && room.play());
     let whole = audited(&room);
     assert_eq!((whole.passed(), whole.played), (true, 2));
@@ -99,7 +99,7 @@ fn only_the_last_hand_may_want_its_end() {
     entries.truncate(last + 1);
     let report = audited(&room);
     assert!(report.passed(), "{report:#?}");
-    assert_eq!((report.played, &report.hands[1].end), (1, &End::Ending));
+    assert_eq!((report.played, &report.hands[1].end), (1, &HandResult::Ending));
     assert_ne!(report.hands[1].troubles, Vec::<String>::new(), "what is missing is told");
     // A hand that another one followed may lack no record.
     room.script.entries.retain(|entry| {
@@ -107,5 +107,5 @@ fn only_the_last_hand_may_want_its_end() {
             || !matches!(entry.recorded, Recorded::HandRevealed(_))
     });
     let report = audited(&room);
-    assert!(!report.passed() && report.hands[0].end == End::Played, "{report:#?}");
+    assert!(!report.passed() && report.hands[0].end == HandResult::Played, "{report:#?}");
 }

@@ -8,8 +8,8 @@ mod proofs;
 
 use std::collections::BTreeMap;
 
+use audit::fixture::{EntropyPart, Entry, HandOptions, TableFixture};
 use audit::hand::Check;
-use audit::specimen::{Entry, Part, Room, Ways};
 use primitives::UnixMicros;
 use proto::event::v1::{self as pb, AtFault};
 use wire::Recorded;
@@ -42,8 +42,8 @@ pub(super) fn all() -> Vec<Golden> {
 
 /// The first table of three seats whose first hand has a decision of the clock, a bet, shown hands,
 /// a winner and a shift.
-fn rich() -> Room {
-    let fits = |room: &Room| {
+fn rich() -> TableFixture {
+    let fits = |room: &TableFixture| {
         let has = |test: &dyn Fn(&Recorded) -> bool| {
             room.script.entries.iter().any(|entry| test(&entry.recorded))
         };
@@ -56,37 +56,45 @@ fn rich() -> Room {
             && room.records(1).hand.len() < 60
     };
     (0..)
-        .map(|number| Room::seated(number, "dice", 3))
+        .map(|number| TableFixture::seated(number, "dice", 3))
         .find_map(|mut room| (room.play() && fits(&room)).then_some(room))
         .unwrap()
 }
 
 /// A hand that is burnt because seat 1 withheld its entropy.
-fn burnt() -> Room {
-    let ways = Ways { parts: BTreeMap::from([(1, Part::Withholds)]), ..Ways::default() };
+fn burnt() -> TableFixture {
+    let ways = HandOptions {
+        parts: BTreeMap::from([(1, EntropyPart::Withholds)]),
+        ..HandOptions::default()
+    };
     played(ways)
 }
 
-fn void() -> Room {
-    played(Ways { abort: Some((AtFault::Operator, Some(6))), ..Ways::default() })
+fn void() -> TableFixture {
+    played(HandOptions { abort: Some((AtFault::Operator, Some(6))), ..HandOptions::default() })
 }
 
-fn played(ways: Ways) -> Room {
-    let mut room = Room::seated(40, "dice", 3).in_ways(ways);
+fn played(ways: HandOptions) -> TableFixture {
+    let mut room = TableFixture::seated(40, "dice", 3).with_options(ways);
     assert!(room.play());
     room
 }
 
 /// A bundle of a hand after `edit` has changed it.
-fn lie(name: &str, mut room: Room, check: Check, edit: impl FnOnce(&mut Vec<Entry>)) -> Golden {
+fn broken_hand(
+    name: &str,
+    mut room: TableFixture,
+    check: Check,
+    edit: impl FnOnce(&mut Vec<Entry>),
+) -> Golden {
     edit(&mut room.script.entries);
     golden(name, room.bundle(1), &[check])
 }
 
-fn at(entries: &[Entry], test: impl Fn(&Recorded) -> bool) -> usize {
+fn index_of(entries: &[Entry], test: impl Fn(&Recorded) -> bool) -> usize {
     entries.iter().position(|entry| test(&entry.recorded)).unwrap()
 }
 
-fn later(entry: &mut Entry, micros: u64) {
+fn delay(entry: &mut Entry, micros: u64) {
     entry.at = UnixMicros(entry.at.0 + micros);
 }

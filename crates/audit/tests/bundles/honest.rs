@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use audit::specimen::{Part, Room, Void, Ways};
+use audit::fixture::{EntropyPart, HandOptions, TableFixture, VoidTime};
 use proto::event::v1::AtFault;
 use proto::wallet::v1::TransferKind;
 use rules::RuleSet;
@@ -17,16 +17,16 @@ const TABLES: u64 = 12;
 pub(super) fn all() -> Vec<Golden> {
     let mut all = Vec::new();
     for variant in rules::ALL {
-        let (least, most) = (*variant.seats.start(), *variant.seats.end());
-        let short = earlier(Room::seated(100, variant.id, least.into()));
+        let (least, most) = (*variant.player_counts.start(), *variant.player_counts.end());
+        let short = earlier(TableFixture::seated(100, variant.id, least.into()));
         all.push(golden(format!("{}-short", variant.id), short.bundle(1), &[]));
-        let tables =
-            (0..TABLES).map(|number| earlier(Room::seated(number, variant.id, most.min(5).into())));
+        let tables = (0..TABLES)
+            .map(|number| earlier(TableFixture::seated(number, variant.id, most.min(5).into())));
         let long = tables.max_by_key(|room| room.records(1).hand.len()).unwrap();
         all.push(golden(format!("{}-long", variant.id), long.bundle(1), &[]));
     }
     // Later hands of a table, with what earlier ones left in the pots.
-    let mut third = earlier(Room::seated(7, "swg", 4));
+    let mut third = earlier(TableFixture::seated(7, "swg", 4));
     assert!(third.play() && third.play());
     all.push(golden("third-hand-of-a-table", third.bundle(3), &[]));
     all.extend(kinds().into_iter().map(|(name, room)| golden(name, room.bundle(1), &[])));
@@ -35,15 +35,15 @@ pub(super) fn all() -> Vec<Golden> {
 }
 
 /// Plays the first hand of a table whose settlements have no legs of 0 credits.
-pub(super) fn earlier(room: Room) -> Room {
-    let ways = Ways { without_zero_legs: true, ..room.ways.clone() };
-    let mut room = room.in_ways(ways);
+pub(super) fn earlier(room: TableFixture) -> TableFixture {
+    let ways = HandOptions { without_zero_legs: true, ..room.options.clone() };
+    let mut room = room.with_options(ways);
     assert!(room.play());
     room
 }
 
 /// Credits that each seat won or lost in the first hand.
-fn nets(room: &Room) -> Vec<i64> {
+fn nets(room: &TableFixture) -> Vec<i64> {
     let settled = room.script.entries.iter().find_map(|entry| {
         let Recorded::TransferPosted(posted) = &entry.recorded else { return None };
         (posted.kind() == TransferKind::Settlement).then_some(posted)
@@ -53,12 +53,12 @@ fn nets(room: &Room) -> Vec<i64> {
 }
 
 /// Finds a table of so many seats, with no antes, whose first hand has such nets.
-fn free(seats: u32, fits: impl Fn(&[i64]) -> bool) -> Room {
+fn free(seats: u32, fits: impl Fn(&[i64]) -> bool) -> TableFixture {
     let rules = RuleSet::defaults(rules::variant("dice").unwrap()).canonical();
     let rules = rules.replace("hand_ante = 5", "hand_ante = 0");
     let rules = rules.replace("sabacc_ante = 5", "sabacc_ante = 0");
     let mut tables = (0..).map(|number| {
-        let mut room = Room::with_rules(number, rules.clone());
+        let mut room = TableFixture::with_rules(number, rules.clone());
         (1..=seats).for_each(|seat| room.sit(seat, 2000));
         assert!(room.play());
         room
@@ -67,12 +67,12 @@ fn free(seats: u32, fits: impl Fn(&[i64]) -> bool) -> Room {
 }
 
 /// Makes a hand in which two players have a net of 0 and others have not.
-pub(super) fn zero_net_of_two() -> Room {
+pub(super) fn zero_net_of_two() -> TableFixture {
     free(4, |nets| nets.iter().filter(|net| **net == 0).count() == 2)
 }
 
-fn zero_nets() -> Vec<(&'static str, Room)> {
-    let mut one = Room::seated(100, "dice", 2);
+fn zero_nets() -> Vec<(&'static str, TableFixture)> {
+    let mut one = TableFixture::seated(100, "dice", 2);
     assert!(one.play());
     vec![
         ("zero-net-of-one", one),
@@ -82,36 +82,41 @@ fn zero_nets() -> Vec<(&'static str, Room)> {
 }
 
 /// Gives every seat one part in chance.
-pub(super) fn everybody(part: Part) -> BTreeMap<u32, Part> {
+pub(super) fn everybody(part: EntropyPart) -> BTreeMap<u32, EntropyPart> {
     (1..=8).map(|seat| (seat, part)).collect()
 }
 
-fn played(variant: &str, seats: u32, ways: Ways) -> Room {
-    earlier(Room::seated(40, variant, seats).in_ways(ways))
+fn played(variant: &str, seats: u32, ways: HandOptions) -> TableFixture {
+    earlier(TableFixture::seated(40, variant, seats).with_options(ways))
 }
 
-fn kinds() -> Vec<(&'static str, Room)> {
-    let parts = |part| Ways { parts: everybody(part), ..Ways::default() };
-    let abort = |fault, inputs| Ways { abort: Some((fault, inputs)), ..Ways::default() };
-    let void = |void| Ways { void: Some(void), ..Ways::default() };
-    let one = |part| Ways { parts: BTreeMap::from([(1, part)]), ..Ways::default() };
+fn kinds() -> Vec<(&'static str, TableFixture)> {
+    let parts = |part| HandOptions { parts: everybody(part), ..HandOptions::default() };
+    let abort =
+        |fault, inputs| HandOptions { abort: Some((fault, inputs)), ..HandOptions::default() };
+    let void = |void| HandOptions { void: Some(void), ..HandOptions::default() };
+    let one = |part| HandOptions { parts: BTreeMap::from([(1, part)]), ..HandOptions::default() };
     vec![
-        ("nobody-takes-part", played("dice", 4, parts(Part::Absent))),
-        ("everybody-reveals", played("force", 3, parts(Part::Reveals))),
-        ("everybody-commits-late", played("spike", 2, parts(Part::Late))),
-        ("some-take-part", played("electronic", 6, one(Part::Late))),
-        ("burnt-by-one", played("kessel", 4, one(Part::Withholds))),
-        ("burnt-by-all", played("coruscant", 3, parts(Part::Withholds))),
+        ("nobody-takes-part", played("dice", 4, parts(EntropyPart::Absent))),
+        ("everybody-reveals", played("force", 3, parts(EntropyPart::Reveals))),
+        ("everybody-commits-late", played("spike", 2, parts(EntropyPart::Late))),
+        ("some-take-part", played("electronic", 6, one(EntropyPart::Late))),
+        ("burnt-by-one", played("kessel", 4, one(EntropyPart::Withholds))),
+        ("burnt-by-all", played("coruscant", 3, parts(EntropyPart::Withholds))),
         ("dealer-never-sealed", played("swg", 5, abort(AtFault::Dealer, None))),
         ("dealer-fell-silent", played("dice", 5, abort(AtFault::Dealer, Some(7)))),
         ("dealer-fell-silent-late", played("eleven", 4, abort(AtFault::Dealer, Some(20)))),
         ("void-before-antes", played("eleven", 2, abort(AtFault::Operator, None))),
         ("void-in-play", played("force", 5, abort(AtFault::Operator, Some(9)))),
-        ("void-settled", played("spike", 3, void(Void::BeforeItsSeed))),
-        ("void-settled-seed-open", played("dice", 3, void(Void::AfterItsSeed))),
+        ("void-settled", played("spike", 3, void(VoidTime::BeforeItsSeed))),
+        ("void-settled-seed-open", played("dice", 3, void(VoidTime::AfterItsSeed))),
         (
             "delayed-reveal",
-            played("spike", 3, Ways { reveal_delay_seconds: 86_400, ..Ways::default() }),
+            played(
+                "spike",
+                3,
+                HandOptions { reveal_delay_seconds: 86_400, ..HandOptions::default() },
+            ),
         ),
     ]
 }

@@ -15,9 +15,9 @@ mod refused;
 
 use std::path::{Path, PathBuf};
 
-use audit::bundle::{Bundle, Trusted};
+use audit::bundle::{Bundle, TrustedKeys};
+use audit::fixture::trusted;
 use audit::hand::{self, Check, Report};
-use audit::specimen::trusted;
 
 /// Upper bound of an ordinary hand's bundle, in bytes.
 const BOUND: usize = 64 * 1024;
@@ -82,7 +82,7 @@ fn json(report: &Report) -> String {
 #[test]
 fn the_files_are_what_is_made_and_each_breaks_what_its_name_says() {
     file("keys.txt", keys().as_bytes());
-    let told = Trusted::parse(&keys()).unwrap();
+    let told = TrustedKeys::parse(&keys()).unwrap();
     let (mut names, mut wrong) = (Vec::new(), Vec::new());
     for Golden { name, bundle, fails } in all() {
         let bytes = bundle.encode();

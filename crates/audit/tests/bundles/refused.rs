@@ -1,7 +1,7 @@
 //! Files that are no bundles.
 
 use audit::bundle::Bundle;
-use audit::specimen::Room;
+use audit::fixture::TableFixture;
 use prost::Message as _;
 use proto::audit::v1::{BundleContents, HandBundle};
 use sha2::{Digest, Sha256};
@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use crate::honest::earlier;
 
 fn honest() -> Bundle {
-    earlier(Room::seated(100, "dice", 2)).bundle(1)
+    earlier(TableFixture::seated(100, "dice", 2)).bundle(1)
 }
 
 /// Wraps contents with their hash.

@@ -8,52 +8,52 @@ use proto::common::v1::ErrorReason;
 use proto::table::v1::SeatState;
 use tokio::time::Instant;
 
-use super::{BotEnd, Playing, looks_again};
+use super::{BotEnd, RunningBot, is_outdated};
 use crate::strategy::Strategy;
 
 /// Wait before the next attempt if the server names none.
-const WAIT: Duration = Duration::from_secs(1);
+const RETRY_WAIT: Duration = Duration::from_secs(1);
 
-impl<S: Strategy> Playing<'_, S> {
+impl<S: Strategy> RunningBot<'_, S> {
     /// Does what the seat needs next. Returns the end of the run if nothing can be done.
-    pub(super) async fn mind_the_seat(&mut self) -> Result<Option<BotEnd>, Error> {
-        if self.returns_at.is_some_and(|at| Instant::now() < at) {
+    pub(super) async fn maintain_seat(&mut self) -> Result<Option<BotEnd>, Error> {
+        if self.may_return_at.is_some_and(|at| Instant::now() < at) {
             return Ok(None);
         }
-        self.returns_at = None;
+        self.may_return_at = None;
         let Some(seat) = self.state.my_seat() else { return self.sit_down().await };
         let (stack, state) = (seat.stack, seat.state());
         match state {
             SeatState::SittingOut => {
                 // The player missed a decision, perhaps while the server was away.
                 let back = self.client.sit_out(self.table, false).await;
-                self.asked(back)
+                self.seat_request_answered(back)
             }
             SeatState::Playing => {
-                let in_hand = self.state.in_play() && self.state.my_place().is_some();
+                let in_hand = self.state.is_hand_in_play() && self.state.my_hand_seat().is_some();
                 if in_hand || stack >= self.state.due().get() {
                     return Ok(None);
                 }
                 let balance = self.client.get_account(None).await?.balance;
-                if balance.saturating_add(stack) < self.least() {
+                if balance.saturating_add(stack) < self.min_stack() {
                     return Ok(Some(BotEnd::Broke));
                 }
                 // The bot sits down again once the seat is free and the stack is paid out.
                 let left = self.client.stand_up(self.table).await;
-                self.asked(left)
+                self.seat_request_answered(left)
             }
             SeatState::Unspecified | SeatState::BuyingIn | SeatState::Leaving => Ok(None),
         }
     }
 
     /// Least credits with which the bot can sit down and be dealt in.
-    fn least(&self) -> u64 {
+    fn min_stack(&self) -> u64 {
         self.state.view().min_buy_in.max(self.state.due().get())
     }
 
     async fn sit_down(&mut self) -> Result<Option<BotEnd>, Error> {
         let balance = self.client.get_account(None).await?.balance;
-        let least = self.least();
+        let least = self.min_stack();
         let most = self.state.view().max_buy_in.max(least);
         if balance < least {
             return Ok(Some(BotEnd::Broke));
@@ -66,7 +66,7 @@ impl<S: Strategy> Playing<'_, S> {
             let error = match self.client.sit_down(self.table, wanted, buy_in).await {
                 Ok(_) => {
                     self.report.buy_ins += 1;
-                    self.seat_changes = true;
+                    self.seat_change_pending = true;
                     return Ok(None);
                 }
                 Err(error) => error,
@@ -81,31 +81,34 @@ impl<S: Strategy> Playing<'_, S> {
                 Some(ErrorReason::InsufficientCredits) => Ok(Some(BotEnd::Broke)),
                 // The seat was taken before a reconnect; the updates show its number.
                 Some(ErrorReason::AlreadySeated) => {
-                    self.seat_changes = true;
+                    self.seat_change_pending = true;
                     Ok(None)
                 }
-                Some(ErrorReason::Withheld) => Ok(self.returns_later(&error)),
+                Some(ErrorReason::Withheld) => Ok(self.return_later(&error)),
                 Some(_) | None => Err(error),
             };
         }
     }
 
-    fn asked<A>(&mut self, answer: Result<A, Error>) -> Result<Option<BotEnd>, Error> {
+    fn seat_request_answered<A>(
+        &mut self,
+        answer: Result<A, Error>,
+    ) -> Result<Option<BotEnd>, Error> {
         match answer {
             Err(error) if error.reason() == Some(ErrorReason::Withheld) => {
-                return Ok(self.returns_later(&error));
+                return Ok(self.return_later(&error));
             }
-            Err(error) if !looks_again(&error) => return Err(error),
+            Err(error) if !is_outdated(&error) => return Err(error),
             Err(_) => {}
-            Ok(_) => self.seat_changes = true,
+            Ok(_) => self.seat_change_pending = true,
         }
         Ok(None)
     }
 
     /// Remembers the time at which the table lets the player return after withheld entropy.
-    fn returns_later(&mut self, error: &Error) -> Option<BotEnd> {
+    fn return_later(&mut self, error: &Error) -> Option<BotEnd> {
         let wait = error.refusal().and_then(|refusal| refusal.retry_after);
-        self.returns_at = Some(Instant::now() + wait.unwrap_or(WAIT));
+        self.may_return_at = Some(Instant::now() + wait.unwrap_or(RETRY_WAIT));
         None
     }
 }

@@ -24,7 +24,7 @@ use super::{Steady, Strategy};
 use situation::Situation;
 
 /// Approximate number of hands evaluated for one decision.
-const LOOKS: usize = 4_000;
+const MAX_EVALUATIONS: usize = 4_000;
 
 /// The strategy. See the module.
 pub struct Odds {
@@ -53,16 +53,16 @@ impl Strategy for Odds {
     }
 }
 
-fn find(legal: &[LegalMove], kind: MoveKind) -> Option<&LegalMove> {
+fn find_legal(legal: &[LegalMove], kind: MoveKind) -> Option<&LegalMove> {
     legal.iter().find(|legal| legal.kind() == kind)
 }
 
 /// Returns the move of this kind, if it is legal; for kinds that name nothing.
-fn plain(legal: &[LegalMove], kind: MoveKind) -> Option<Move> {
-    find(legal, kind).map(|_| Move { kind: kind.into(), ..Move::default() })
+fn plain_move(legal: &[LegalMove], kind: MoveKind) -> Option<Move> {
+    find_legal(legal, kind).map(|_| Move { kind: kind.into(), ..Move::default() })
 }
 
-fn naming(kind: MoveKind, cards: &[&str]) -> Move {
+fn card_move(kind: MoveKind, cards: &[&str]) -> Move {
     let cards = cards.iter().map(|code| (*code).to_owned()).collect();
     Move { kind: kind.into(), cards, ..Move::default() }
 }

@@ -86,7 +86,7 @@ fn amount(legal: &LegalMove, below: &mut dyn FnMut(usize) -> usize) -> u64 {
 mod tests {
     use rand::rngs::StdRng;
     use rand::{RngExt, SeedableRng};
-    use rules::{Deck, Legal, Move as Played, Player, PlayerSet, Source, Token};
+    use rules::{Deck, DrawSource, Legal, Move as Played, Player, PlayerSet, ShiftToken};
 
     use super::*;
 
@@ -116,10 +116,10 @@ mod tests {
             Legal::Keep,
             Legal::Drop(held()),
             Legal::Choose,
-            Legal::Token(Token::Markdown),
-            Legal::TokenAt(Token::TargetAudit, players),
+            Legal::Token(ShiftToken::Markdown),
+            Legal::TokenAt(ShiftToken::TargetAudit, players),
             Legal::Prime([2, 5].into_iter().collect()),
-            Legal::DrawFrom(Source::BloodDiscard),
+            Legal::DrawFrom(DrawSource::BloodDiscard),
             Legal::Discard(held()),
             Legal::Impostor { card: held()[0], values: [1, 4].into_iter().collect() },
             Legal::Gain,
@@ -135,7 +135,9 @@ mod tests {
     fn read(sent: &Move, held: &[rules::Card]) -> Played {
         let seats: Vec<_> =
             SEATS.iter().map(|seat| primitives::SeatNo::try_new(*seat).unwrap()).collect();
-        wire::moves::Reader { deck: &rules::S76, cards: held, seats: &seats }.read(sent).unwrap()
+        wire::moves::MoveReader { deck: &rules::S76, cards: held, seats: &seats }
+            .read(sent)
+            .unwrap()
     }
 
     #[test]
@@ -146,7 +148,7 @@ mod tests {
             SEATS.iter().map(|seat| primitives::SeatNo::try_new(*seat).unwrap()).collect();
         let mut kinds = std::collections::BTreeSet::new();
         for legal in all() {
-            let listed = wire::moves::legal(&legal, &rules::S76, &seats);
+            let listed = wire::moves::write_legal(&legal, &rules::S76, &seats);
             for _ in 0..50 {
                 let picked = pick(&listed, &mut |n| generator.random_range(0..n)).unwrap();
                 let played = read(&picked, &held);

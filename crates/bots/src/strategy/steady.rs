@@ -30,7 +30,7 @@ impl Steady {
     }
 
     /// Picks a random move, and nothing drastic if there is another.
-    fn any(&mut self, turn: &Turn) -> Move {
+    fn random_move(&mut self, turn: &Turn) -> Move {
         let drastic = [MoveKind::Fold, MoveKind::Junk, MoveKind::Leave, MoveKind::CallHand];
         let calm: Vec<&LegalMove> =
             turn.legal.iter().filter(|legal| !drastic.contains(&legal.kind())).collect();
@@ -43,18 +43,18 @@ impl Steady {
 
 impl Strategy for Steady {
     fn choose(&mut self, state: &TableState, turn: &Turn) -> Move {
-        let look = Look { state, turn };
+        let situation = Situation { state, turn };
         let hand_no = state.view().hand_no;
         let selected = self.selected.filter(|(hand, _)| *hand == hand_no).map(|(_, total)| total);
         let (quality, cards) = match &*state.view().variant {
-            "kessel" => (50, kessel::play(&look)),
-            "eleven" => piles::eleven(&look),
-            "spike" => piles::spike(&look),
-            "coruscant" => piles::coruscant(&look, selected),
-            _ => (twenty_three::quality(&look), twenty_three::play(&look)),
+            "kessel" => (50, kessel::play(&situation)),
+            "eleven" => piles::eleven(&situation),
+            "spike" => piles::spike(&situation),
+            "coruscant" => piles::coruscant(&situation, selected),
+            _ => (twenty_three::quality(&situation), twenty_three::play(&situation)),
         };
-        let chosen = cards.or_else(|| betting::bet(&look, quality));
-        let chosen = chosen.unwrap_or_else(|| self.any(turn));
+        let chosen = cards.or_else(|| betting::bet(&situation, quality));
+        let chosen = chosen.unwrap_or_else(|| self.random_move(turn));
         if chosen.kind() == MoveKind::Select {
             self.selected = Some((hand_no, piles::sum(&chosen.cards)));
         }
@@ -63,18 +63,18 @@ impl Strategy for Steady {
 }
 
 /// Situation of a decision, with the queries that every game needs.
-struct Look<'a> {
+struct Situation<'a> {
     state: &'a TableState,
     turn: &'a Turn,
 }
 
-impl Look<'_> {
+impl Situation<'_> {
     fn legal(&self, kind: MoveKind) -> Option<&LegalMove> {
         self.turn.legal.iter().find(|legal| legal.kind() == kind)
     }
 
     /// Returns the move of this kind, if it is legal; for kinds that name nothing.
-    fn plain(&self, kind: MoveKind) -> Option<Move> {
+    fn plain_move(&self, kind: MoveKind) -> Option<Move> {
         self.legal(kind).map(|_| Move { kind: kind.into(), ..Move::default() })
     }
 
@@ -104,7 +104,7 @@ pub(super) mod situation {
     use proto::table::v1 as pb;
 
     use super::*;
-    use client::Seen;
+    use client::WatchMessage;
 
     /// Returns a state in which the viewer has seat 1, these cards and 500 credits, with 100 in the
     /// pot.
@@ -132,7 +132,7 @@ pub(super) mod situation {
             ..pb::TableView::default()
         };
         let mut state = TableState::new(None);
-        state.apply(&Seen::Snapshot(Box::new(view)));
+        state.apply(&WatchMessage::Snapshot(Box::new(view)));
         state
     }
 

@@ -53,13 +53,13 @@ struct Method {
 #[derive(Clone, PartialEq, Message)]
 struct Options {
     #[prost(message, optional, tag = "50100")]
-    access: Option<Allowed>,
+    access: Option<AccessOption>,
     #[prost(message, optional, tag = "50101")]
     limits: Option<MethodLimits>,
 }
 
 #[derive(Clone, PartialEq, Message)]
-struct Allowed {
+struct AccessOption {
     #[prost(int32, repeated, tag = "1")]
     roles: Vec<i32>,
     #[prost(string, repeated, tag = "2")]

@@ -17,7 +17,7 @@ pub const AUDIENCE: &str = "sabacc";
 pub struct Claims {
     /// Name of the issuer, for people. The key that signed the token decides.
     pub iss: String,
-    #[serde(deserialize_with = "one_or_many", serialize_with = "first_alone")]
+    #[serde(deserialize_with = "one_or_many", serialize_with = "single_as_string")]
     pub aud: Vec<String>,
     /// Player id, or the name of an operator, an auditor or a service.
     pub sub: String,
@@ -84,7 +84,7 @@ fn one_or_many<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<String>,
     })
 }
 
-fn first_alone<S: serde::Serializer>(audience: &[String], into: S) -> Result<S::Ok, S::Error> {
+fn single_as_string<S: serde::Serializer>(audience: &[String], into: S) -> Result<S::Ok, S::Error> {
     match audience {
         [one] => into.serialize_str(one),
         many => many.serialize(into),

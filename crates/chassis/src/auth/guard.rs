@@ -14,13 +14,13 @@ use tonic::{Code, Status};
 use tower::{Layer, Service};
 
 use super::access::{Access, Rule};
-use super::open_calls::{OpenCalls, Place};
+use super::open_calls::{OpenCalls, Permit};
 use super::verifier::{TokenError, Verifier};
-use super::{Bill, Identity, PeerNames, Role};
-use crate::held::Held;
+use super::{CostCharger, Identity, PeerNames, Role};
+use crate::body_with_permit::BodyWithPermit;
 use crate::limits::Limits;
 use crate::rate_limiter::RateLimiter;
-use crate::refusal::{answer, overloaded, refusal};
+use crate::refusal::{encode_refusal, overloaded, refusal};
 use crate::telemetry::is_grpc;
 
 /// Admits a call if its token is valid, its role may call the method, and its player is within
@@ -29,34 +29,34 @@ use crate::telemetry::is_grpc;
 pub struct Guard {
     verifier: Verifier,
     access: Arc<Access>,
-    rate: Option<Arc<RateLimiter<String>>>,
-    open: Option<Arc<OpenCalls>>,
+    rate_limiter: Option<Arc<RateLimiter<String>>>,
+    open_calls: Option<Arc<OpenCalls>>,
 }
 
 /// Expiry of the token that a request was admitted with. Lies in the request's extensions.
 #[derive(Clone)]
-pub(crate) struct TokenLife {
-    until: UnixMicros,
+pub(crate) struct TokenExpiry {
+    expires_at: UnixMicros,
     clock: Arc<dyn Clock>,
 }
 
-impl TokenLife {
+impl TokenExpiry {
     /// Time until the token expires.
-    pub(crate) fn left(&self) -> Duration {
-        self.until.since(self.clock.now())
+    pub(crate) fn remaining(&self) -> Duration {
+        self.expires_at.since(self.clock.now())
     }
 }
 
 /// Takes units of calls, or returns the time to wait for them.
-type Pay = dyn Fn(u32) -> Result<(), Duration> + Send + Sync;
+type TakeUnits = dyn Fn(u32) -> Result<(), Duration> + Send + Sync;
 
 /// Rate limit for the messages of a stream. Lies in the request's extensions.
 #[derive(Clone)]
-pub(crate) struct Paced(Arc<Pay>);
+pub(crate) struct MessageRateLimit(Arc<TakeUnits>);
 
-impl Paced {
+impl MessageRateLimit {
     /// Takes one unit for a message, or returns the time that it has to wait.
-    pub(crate) fn message(&self) -> Result<(), Duration> {
+    pub(crate) fn take_message(&self) -> Result<(), Duration> {
         (self.0)(1)
     }
 }
@@ -64,42 +64,46 @@ impl Paced {
 /// Rate limit of the address that a request comes from. Lies in the request's extensions. The
 /// address has already paid one unit for the call.
 #[derive(Clone)]
-pub(crate) struct AddressPays {
-    pay: Arc<Pay>,
+pub(crate) struct AddressRateLimit {
+    take: Arc<TakeUnits>,
     /// Charges work that was already done.
-    bill: Bill,
+    charger: CostCharger,
 }
 
-impl AddressPays {
+impl AddressRateLimit {
     pub(crate) fn new(
         pay: impl Fn(u32) -> Result<(), Duration> + Send + Sync + 'static,
         charge: impl Fn(u32) + Send + Sync + 'static,
-    ) -> AddressPays {
-        AddressPays { pay: Arc::new(pay), bill: Bill::new(charge) }
+    ) -> AddressRateLimit {
+        AddressRateLimit { take: Arc::new(pay), charger: CostCharger::new(charge) }
     }
 }
 
 /// Admitted call with its caller.
-struct Admitted {
+struct AdmittedCall {
     identity: Identity,
-    until: UnixMicros,
-    place: Option<Place>,
+    expires_at: UnixMicros,
+    permit: Option<Permit>,
 }
 
 impl Guard {
     /// Guard without limits per player.
     #[must_use]
     pub fn new(verifier: Verifier, access: Arc<Access>) -> Guard {
-        Guard { verifier, access, rate: None, open: None }
+        Guard { verifier, access, rate_limiter: None, open_calls: None }
     }
 
     /// Adds the limits per player.
     #[must_use]
-    pub fn limited(self, limits: &Limits) -> Guard {
+    pub fn with_limits(self, limits: &Limits) -> Guard {
         let Limits { player_calls, player_open, player_streams, .. } = limits;
         let bounded = player_open.or(*player_streams).is_some();
         let open = bounded.then(|| Arc::new(OpenCalls::new(*player_open, *player_streams)));
-        Guard { rate: player_calls.map(RateLimiter::new).map(Arc::new), open, ..self }
+        Guard {
+            rate_limiter: player_calls.map(RateLimiter::new).map(Arc::new),
+            open_calls: open,
+            ..self
+        }
     }
 
     /// Admits a call of `path` with this `authorization` header. `Ok(None)` if the path needs no
@@ -108,8 +112,8 @@ impl Guard {
         &self,
         path: &str,
         authorization: Option<&[u8]>,
-        address: Option<&AddressPays>,
-    ) -> Result<Option<Admitted>, Box<Status>> {
+        address: Option<&AddressRateLimit>,
+    ) -> Result<Option<AdmittedCall>, Box<Status>> {
         if Access::is_open(path) {
             return Ok(None);
         }
@@ -123,7 +127,7 @@ impl Guard {
             )));
         };
         if !rule.admits(&identity) {
-            return Err(not_allowed(match identity.role {
+            return Err(role_not_allowed(match identity.role {
                 Role::Service => {
                     format!("the service {} may not call this method", identity.subject)
                 }
@@ -136,45 +140,49 @@ impl Guard {
             Role::Player => {
                 // The address pays in full too: one caller may hold many players' tokens.
                 let rest = rule.cost.saturating_sub(1);
-                address.map_or(Ok(()), |address| (address.pay)(rest)).map_err(address_too_fast)?;
-                self.limit(&identity.subject, rule)?
+                address.map_or(Ok(()), |address| (address.take)(rest)).map_err(address_too_fast)?;
+                self.apply_player_limits(&identity.subject, rule)?
             }
             Role::Operator | Role::Auditor | Role::Service => None,
         };
-        Ok(Some(Admitted { identity, until, place }))
+        Ok(Some(AdmittedCall { identity, expires_at: until, permit: place }))
     }
 
     /// Charges a call's additional cost to the player and to their address.
-    fn bill(&self, identity: &Identity, address: Option<AddressPays>) -> Bill {
-        let (rate, player) = (self.rate.clone(), identity.subject.clone());
-        Bill::new(move |units| {
+    fn cost_charger(&self, identity: &Identity, address: Option<AddressRateLimit>) -> CostCharger {
+        let (rate, player) = (self.rate_limiter.clone(), identity.subject.clone());
+        CostCharger::new(move |units| {
             if let Some(rate) = &rate {
                 rate.charge(player.as_str(), units, Instant::now());
             }
             if let Some(address) = &address {
-                address.bill.charge(units);
+                address.charger.charge(units);
             }
         })
     }
 
     /// Applies the player's rate limit and takes a permit for an open call.
-    fn limit(&self, player: &str, rule: &Rule) -> Result<Option<Place>, Box<Status>> {
-        if let Some(rate) = &self.rate {
-            rate.take(player, rule.cost, Instant::now()).map_err(too_fast)?;
+    fn apply_player_limits(
+        &self,
+        player: &str,
+        rule: &Rule,
+    ) -> Result<Option<Permit>, Box<Status>> {
+        if let Some(rate) = &self.rate_limiter {
+            rate.take(player, rule.cost, Instant::now()).map_err(player_too_fast)?;
         }
-        let Some(open) = &self.open else { return Ok(None) };
-        match open.enter(player, rule.streams) {
+        let Some(open) = &self.open_calls else { return Ok(None) };
+        match open.try_acquire(player, rule.streams) {
             Some(place) => Ok(Some(place)),
-            None => Err(too_many(rule.streams)),
+            None => Err(too_many_open(rule.streams)),
         }
     }
 }
 
-fn not_allowed(message: impl Into<String>) -> Box<Status> {
+fn role_not_allowed(message: impl Into<String>) -> Box<Status> {
     Box::new(refusal(Code::PermissionDenied, "ROLE_NOT_ALLOWED", message))
 }
 
-fn too_fast(wait: Duration) -> Box<Status> {
+fn player_too_fast(wait: Duration) -> Box<Status> {
     let text = "you call faster than a player may: wait as long as the RetryInfo says";
     Box::new(overloaded(text, wait))
 }
@@ -184,7 +192,7 @@ fn address_too_fast(wait: Duration) -> Box<Status> {
     Box::new(overloaded(text, wait))
 }
 
-fn too_many(streams: bool) -> Box<Status> {
+fn too_many_open(streams: bool) -> Box<Status> {
     let text = if streams {
         "you have as many streams open as a player may: end one before you open another"
     } else {
@@ -204,21 +212,21 @@ fn unauthenticated(error: TokenError) -> Box<Status> {
 }
 
 impl<S> Layer<S> for Guard {
-    type Service = Guarded<S>;
+    type Service = GuardedService<S>;
 
-    fn layer(&self, inner: S) -> Guarded<S> {
-        Guarded { guard: self.clone(), inner }
+    fn layer(&self, inner: S) -> GuardedService<S> {
+        GuardedService { guard: self.clone(), inner }
     }
 }
 
 /// Service behind a [`Guard`].
 #[derive(Clone)]
-pub struct Guarded<S> {
+pub struct GuardedService<S> {
     guard: Guard,
     inner: S,
 }
 
-impl<S, B> Service<Request<B>> for Guarded<S>
+impl<S, B> Service<Request<B>> for GuardedService<S>
 where
     S: Service<Request<B>, Response = Response<Body>>,
     S::Future: Send + 'static,
@@ -235,53 +243,55 @@ where
     fn call(&mut self, mut request: Request<B>) -> Self::Future {
         // Only the guard may set the identity and the bill.
         request.extensions_mut().remove::<Identity>();
-        request.extensions_mut().remove::<Bill>();
+        request.extensions_mut().remove::<CostCharger>();
         let authorization = request.headers().get(http::header::AUTHORIZATION);
         let path = request.uri().path();
-        let address = request.extensions().get::<AddressPays>();
+        let address = request.extensions().get::<AddressRateLimit>();
         let authorization = authorization.map(http::HeaderValue::as_bytes);
         let admitted = self.guard.admit(path, authorization, address);
         let names = request.extensions().get::<PeerNames>();
         let admitted = admitted.and_then(|admitted| match (&admitted, names) {
-            (Some(caller), Some(names)) if !names.fits(&caller.identity) => Err(not_allowed(
-                "the certificate of this connection does not bear the token's name",
-            )),
+            (Some(caller), Some(names)) if !names.allows(&caller.identity) => {
+                Err(role_not_allowed(
+                    "the certificate of this connection does not bear the token's name",
+                ))
+            }
             (Some(_) | None, _) => Ok(admitted),
         });
         match admitted {
             Ok(None) => {
                 // Without an identity only the address can pay for the messages.
-                if let Some(AddressPays { pay, bill: _ }) =
-                    request.extensions_mut().remove::<AddressPays>()
+                if let Some(AddressRateLimit { take: pay, charger: _ }) =
+                    request.extensions_mut().remove::<AddressRateLimit>()
                 {
-                    request.extensions_mut().insert(Paced(pay));
+                    request.extensions_mut().insert(MessageRateLimit(pay));
                 }
                 Box::pin(self.inner.call(request))
             }
-            Ok(Some(Admitted { identity, until, place })) => {
+            Ok(Some(AdmittedCall { identity, expires_at: until, permit: place })) => {
                 let clock = Arc::clone(self.guard.verifier.clock());
-                request.extensions_mut().insert(TokenLife { until, clock });
+                request.extensions_mut().insert(TokenExpiry { expires_at: until, clock });
                 if identity.role == Role::Player {
-                    let address = request.extensions().get::<AddressPays>().cloned();
-                    request.extensions_mut().insert(self.guard.bill(&identity, address));
+                    let address = request.extensions().get::<AddressRateLimit>().cloned();
+                    request.extensions_mut().insert(self.guard.cost_charger(&identity, address));
                 }
-                if let (Role::Player, Some(rate)) = (identity.role, &self.guard.rate) {
+                if let (Role::Player, Some(rate)) = (identity.role, &self.guard.rate_limiter) {
                     let (rate, player) = (Arc::clone(rate), identity.subject.clone());
                     let pay = move |units| rate.take(player.as_str(), units, Instant::now());
-                    request.extensions_mut().insert(Paced(Arc::new(pay)));
+                    request.extensions_mut().insert(MessageRateLimit(Arc::new(pay)));
                 }
                 request.extensions_mut().insert(identity);
                 let answer = self.inner.call(request);
                 match place {
                     None => Box::pin(answer),
                     Some(place) => Box::pin(async move {
-                        Ok(answer.await?.map(|inner| Body::new(Held::new(inner, place))))
+                        Ok(answer.await?.map(|inner| Body::new(BodyWithPermit::new(inner, place))))
                     }),
                 }
             }
             Err(status) => {
                 let grpc = is_grpc(request.headers());
-                Box::pin(std::future::ready(Ok(answer(&status, grpc))))
+                Box::pin(std::future::ready(Ok(encode_refusal(&status, grpc))))
             }
         }
     }

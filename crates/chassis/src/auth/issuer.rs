@@ -16,7 +16,7 @@ use super::{Claims, Identity, Role, jws};
 
 /// Lifetime of a service's own token.
 const LIFETIME: Duration = Duration::from_secs(600);
-const RENEWED_BEFORE: Duration = Duration::from_secs(120);
+const RENEWAL_MARGIN: Duration = Duration::from_secs(120);
 
 /// Error of a text that is not a key of the expected kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -118,22 +118,22 @@ impl ServiceToken {
         clock: Arc<dyn Clock>,
         entropy: Arc<dyn Entropy>,
     ) -> ServiceToken {
-        ServiceToken::of(issuer, (Role::Service, name), clock, entropy)
+        ServiceToken::with_role(issuer, (Role::Service, name), clock, entropy)
     }
 
     /// Token of a service with the role `auditor`: it reads what auditors may read and does nothing
     /// else.
     #[must_use]
-    pub fn auditing(
+    pub fn for_auditor(
         issuer: TokenIssuer,
         name: &str,
         clock: Arc<dyn Clock>,
         entropy: Arc<dyn Entropy>,
     ) -> ServiceToken {
-        ServiceToken::of(issuer, (Role::Auditor, name), clock, entropy)
+        ServiceToken::with_role(issuer, (Role::Auditor, name), clock, entropy)
     }
 
-    fn of(
+    fn with_role(
         issuer: TokenIssuer,
         (role, name): (Role, &str),
         clock: Arc<dyn Clock>,
@@ -157,7 +157,7 @@ impl ServiceToken {
         }
         let claims = Claims::new(issuer.name(), identity, LIFETIME, (&**clock, &**entropy));
         let token = issuer.issue(&claims);
-        *current = Some((token.clone(), now.plus(LIFETIME.saturating_sub(RENEWED_BEFORE))));
+        *current = Some((token.clone(), now.plus(LIFETIME.saturating_sub(RENEWAL_MARGIN))));
         token
     }
 }

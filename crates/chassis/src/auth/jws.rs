@@ -5,7 +5,7 @@ use ed25519_dalek::{Signature, Signer, SigningKey, VerifyingKey};
 use serde::Deserialize;
 
 /// Bytes of the longest token that is parsed.
-pub(super) const LONGEST: usize = 4096;
+pub(super) const MAX_TOKEN_BYTES: usize = 4096;
 
 /// `{"alg":"EdDSA","typ":"JWT"}`
 const HEADER: &str = "eyJhbGciOiJFZERTQSIsInR5cCI6IkpXVCJ9";
@@ -23,17 +23,17 @@ struct Header {
 }
 
 /// Parsed token with an accepted header. Its signature is not checked yet.
-pub(super) struct Unverified<'a> {
+pub(super) struct UnverifiedToken<'a> {
     signed: &'a [u8],
     payload: Vec<u8>,
     signature: Signature,
 }
 
-impl Unverified<'_> {
+impl UnverifiedToken<'_> {
     /// Parses a token. `None` unless it is three parts of canonical base64url, the header asks for
     /// EdDSA and nothing beyond it, and the signature has 64 bytes.
-    pub(super) fn parse(token: &str) -> Option<Unverified<'_>> {
-        if token.len() > LONGEST {
+    pub(super) fn parse(token: &str) -> Option<UnverifiedToken<'_>> {
+        if token.len() > MAX_TOKEN_BYTES {
             return None;
         }
         let (signed, signature) = token.rsplit_once('.')?;
@@ -45,11 +45,11 @@ impl Unverified<'_> {
             return None;
         }
         let signature = Signature::from_slice(&decode(signature)?).ok()?;
-        Some(Unverified { signed: signed.as_bytes(), payload: decode(payload)?, signature })
+        Some(UnverifiedToken { signed: signed.as_bytes(), payload: decode(payload)?, signature })
     }
 
     /// The payload, if `key` signed it.
-    pub(super) fn verified(&self, key: &VerifyingKey) -> Option<&[u8]> {
+    pub(super) fn verify(&self, key: &VerifyingKey) -> Option<&[u8]> {
         key.verify_strict(self.signed, &self.signature).ok()?;
         Some(&self.payload)
     }
@@ -74,9 +74,9 @@ mod tests {
         let token = "eyJhbGciOiJFZERTQSJ9.RXhhbXBsZSBvZiBFZDI1NTE5IHNpZ25pbmc.\
             hgyY0il_MGCjP0JzlnLWG1PPOt7-09PGcvMg3AIbQR6dWbhijcNR4ki4iylGjg5BhVsPt\
             9g7sVvpAr_MuM0KAg";
-        let parsed = Unverified::parse(token).unwrap();
+        let parsed = UnverifiedToken::parse(token).unwrap();
         let key = VerifyingKey::from_bytes(&key).unwrap();
-        assert_eq!(parsed.verified(&key), Some(&b"Example of Ed25519 signing"[..]));
+        assert_eq!(parsed.verify(&key), Some(&b"Example of Ed25519 signing"[..]));
     }
 
     #[test]
@@ -98,14 +98,17 @@ mod tests {
             r#"{}"#,
         ] {
             let header = Base64UrlUnpadded::encode_string(header.as_bytes());
-            assert!(Unverified::parse(&format!("{header}.e30.{signature}")).is_none());
+            assert!(UnverifiedToken::parse(&format!("{header}.e30.{signature}")).is_none());
         }
-        assert!(Unverified::parse(&format!("{HEADER}.e30.{signature}")).is_some());
+        assert!(UnverifiedToken::parse(&format!("{HEADER}.e30.{signature}")).is_some());
         for token in ["", ".", "..", "a.b", "a.b.c.d"] {
-            assert!(Unverified::parse(token).is_none(), "{token}");
+            assert!(UnverifiedToken::parse(token).is_none(), "{token}");
         }
-        assert!(Unverified::parse(&format!("{HEADER}.e30=.{signature}")).is_none());
-        assert!(Unverified::parse(&format!("{HEADER}.e31.{signature}")).is_none(), "stray bits");
-        assert!(Unverified::parse(&"a".repeat(LONGEST + 1)).is_none());
+        assert!(UnverifiedToken::parse(&format!("{HEADER}.e30=.{signature}")).is_none());
+        assert!(
+            UnverifiedToken::parse(&format!("{HEADER}.e31.{signature}")).is_none(),
+            "stray bits"
+        );
+        assert!(UnverifiedToken::parse(&"a".repeat(MAX_TOKEN_BYTES + 1)).is_none());
     }
 }

@@ -6,23 +6,23 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Counts open calls and streams per player. Forgets players who have none open.
 #[derive(Debug)]
 pub(super) struct OpenCalls {
-    most: usize,
-    most_streams: usize,
-    open: Mutex<BTreeMap<String, Count>>,
+    max_calls: usize,
+    max_streams: usize,
+    by_player: Mutex<BTreeMap<String, OpenCount>>,
 }
 
 #[derive(Debug, Default, Clone, Copy)]
-struct Count {
+struct OpenCount {
     all: usize,
     streams: usize,
 }
 
 /// Permit of one open call or stream. Gives it back when dropped.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct Permit {
     player: String,
     stream: bool,
-    of: Arc<OpenCalls>,
+    open_calls: Arc<OpenCalls>,
 }
 
 impl OpenCalls {
@@ -30,29 +30,29 @@ impl OpenCalls {
     pub(super) fn new(most: Option<usize>, most_streams: Option<usize>) -> OpenCalls {
         let unbounded = |bound: Option<usize>| bound.unwrap_or(usize::MAX);
         OpenCalls {
-            most: unbounded(most),
-            most_streams: unbounded(most_streams),
-            open: Mutex::default(),
+            max_calls: unbounded(most),
+            max_streams: unbounded(most_streams),
+            by_player: Mutex::default(),
         }
     }
 
     /// Permit for one more call, or `None` if the player has reached a limit.
-    pub(super) fn enter(self: &Arc<OpenCalls>, player: &str, stream: bool) -> Option<Place> {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        let Count { all, streams } = open.get(player).copied().unwrap_or_default();
-        if all >= self.most || (stream && streams >= self.most_streams) {
+    pub(super) fn try_acquire(self: &Arc<OpenCalls>, player: &str, stream: bool) -> Option<Permit> {
+        let mut open = self.by_player.lock().unwrap_or_else(PoisonError::into_inner);
+        let OpenCount { all, streams } = open.get(player).copied().unwrap_or_default();
+        if all >= self.max_calls || (stream && streams >= self.max_streams) {
             return None;
         }
-        let count = Count { all: all + 1, streams: streams + usize::from(stream) };
+        let count = OpenCount { all: all + 1, streams: streams + usize::from(stream) };
         open.insert(player.to_owned(), count);
         drop(open);
-        Some(Place { player: player.to_owned(), stream, of: Arc::clone(self) })
+        Some(Permit { player: player.to_owned(), stream, open_calls: Arc::clone(self) })
     }
 }
 
-impl Drop for Place {
+impl Drop for Permit {
     fn drop(&mut self) {
-        let mut open = self.of.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.open_calls.by_player.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(count) = open.get_mut(&self.player) {
             count.all = count.all.saturating_sub(1);
             count.streams = count.streams.saturating_sub(usize::from(self.stream));
@@ -70,14 +70,15 @@ mod tests {
     #[test]
     fn calls_and_streams_count_together_and_streams_by_themselves_too() {
         let open = Arc::new(OpenCalls::new(Some(3), Some(2)));
-        let (first, second) = (open.enter("ann", true).unwrap(), open.enter("ann", true).unwrap());
-        assert!(open.enter("ann", true).is_none(), "two streams");
-        let third = open.enter("ann", false).unwrap();
-        assert!(open.enter("ann", false).is_none(), "three in all");
-        assert!(open.enter("bob", true).is_some(), "another's are their own");
+        let (first, second) =
+            (open.try_acquire("ann", true).unwrap(), open.try_acquire("ann", true).unwrap());
+        assert!(open.try_acquire("ann", true).is_none(), "two streams");
+        let third = open.try_acquire("ann", false).unwrap();
+        assert!(open.try_acquire("ann", false).is_none(), "three in all");
+        assert!(open.try_acquire("bob", true).is_some(), "another's are their own");
         drop(first);
-        assert!(open.enter("ann", true).is_some());
+        assert!(open.try_acquire("ann", true).is_some());
         drop((second, third));
-        assert!(open.open.lock().unwrap().is_empty());
+        assert!(open.by_player.lock().unwrap().is_empty());
     }
 }

@@ -17,7 +17,7 @@ pub(crate) struct PeerNames(Arc<[String]>);
 
 impl PeerNames {
     /// DNS names in the certificate's subjectAltName; empty if the certificate cannot be parsed.
-    pub(crate) fn of(certificate: &CertificateDer<'_>) -> PeerNames {
+    pub(crate) fn from_certificate(certificate: &CertificateDer<'_>) -> PeerNames {
         let read = webpki::EndEntityCert::try_from(certificate);
         let names = read.iter().flat_map(|read| read.valid_dns_names().map(str::to_owned));
         PeerNames(names.collect())
@@ -25,7 +25,7 @@ impl PeerNames {
 
     /// Whether a token of this identity may come over the connection. Only tokens of services are
     /// bound to the certificate: services forward the tokens of people.
-    pub(crate) fn fits(&self, identity: &Identity) -> bool {
+    pub(crate) fn allows(&self, identity: &Identity) -> bool {
         match identity.role {
             Role::Service => self.0.contains(&identity.subject),
             Role::Player | Role::Operator | Role::Auditor => true,

@@ -10,17 +10,17 @@ use sha2::{Digest, Sha256};
 use system::clock::Clock;
 
 use super::issuer::KeyError;
-use super::jws::Unverified;
+use super::jws::UnverifiedToken;
 use super::{AUDIENCE, Claims, Identity, Role};
 
 /// Capacity of the cache of verified tokens, at about 200 bytes each.
-const REMEMBERED: usize = 10_000;
+const CACHE_CAPACITY: usize = 10_000;
 
 /// Seconds by which an issuer's clock may be ahead of this server's.
-const SKEW: u64 = 30;
+const MAX_SKEW_SECONDS: u64 = 30;
 
 /// Longest lifetime of a token, in seconds. It is bounded because a token cannot be revoked.
-const LONGEST_LIFE: u64 = 31 * 86_400;
+const MAX_LIFETIME_SECONDS: u64 = 31 * 86_400;
 
 /// Issuer's key with the roles it may grant.
 #[derive(Debug, Clone)]
@@ -34,7 +34,7 @@ pub struct IssuerKey {
 impl IssuerKey {
     /// Key that may grant every role.
     #[must_use]
-    pub fn trusted(key: VerifyingKey) -> IssuerKey {
+    pub fn for_all_roles(key: VerifyingKey) -> IssuerKey {
         IssuerKey { key, roles: BTreeSet::from(Role::ALL) }
     }
 
@@ -77,7 +77,7 @@ struct Shared {
     issuers: Vec<IssuerKey>,
     clock: Arc<dyn Clock>,
     /// Digest of a verified token → its identity and expiry.
-    remembered: Mutex<BTreeMap<[u8; 32], (Identity, UnixMicros)>>,
+    cache: Mutex<BTreeMap<[u8; 32], (Identity, UnixMicros)>>,
 }
 
 impl Verifier {
@@ -85,7 +85,7 @@ impl Verifier {
     #[must_use]
     pub fn new(issuers: Vec<IssuerKey>, clock: Arc<dyn Clock>) -> Verifier {
         let remembered = Mutex::new(BTreeMap::new());
-        Verifier { shared: Arc::new(Shared { issuers, clock, remembered }) }
+        Verifier { shared: Arc::new(Shared { issuers, clock, cache: remembered }) }
     }
 
     /// Clock by which expiry is judged.
@@ -98,12 +98,12 @@ impl Verifier {
     /// # Errors
     /// The token is malformed, expired, or not signed by a known issuer that may grant its role.
     pub fn verify(&self, token: &str) -> Result<Identity, TokenError> {
-        self.judge(token).map(|(identity, _)| identity)
+        self.verify_with_expiry(token).map(|(identity, _)| identity)
     }
 
     /// Identity that the token names, and its expiry. Looks into the cache first.
-    fn judge(&self, token: &str) -> Result<(Identity, UnixMicros), TokenError> {
-        let Shared { issuers, clock, remembered } = &*self.shared;
+    fn verify_with_expiry(&self, token: &str) -> Result<(Identity, UnixMicros), TokenError> {
+        let Shared { issuers, clock, cache: remembered } = &*self.shared;
         let now = clock.now();
         let digest: [u8; 32] = Sha256::digest(token).into();
         let known = remembered.lock().unwrap_or_else(PoisonError::into_inner).get(&digest).cloned();
@@ -112,10 +112,10 @@ impl Verifier {
         }
         let (identity, until) = judge(token, issuers, now)?;
         let mut remembered = remembered.lock().unwrap_or_else(PoisonError::into_inner);
-        if remembered.len() >= REMEMBERED {
+        if remembered.len() >= CACHE_CAPACITY {
             remembered.retain(|_, (_, until)| now < *until);
         }
-        if remembered.len() >= REMEMBERED {
+        if remembered.len() >= CACHE_CAPACITY {
             // Digests have no useful order, so evicting the first entry is as good as any.
             remembered.pop_first();
         }
@@ -137,7 +137,7 @@ impl Verifier {
         if !scheme.eq_ignore_ascii_case("bearer") {
             return Err(TokenError::Malformed);
         }
-        self.judge(token.trim())
+        self.verify_with_expiry(token.trim())
     }
 }
 
@@ -148,13 +148,13 @@ fn judge(
     issuers: &[IssuerKey],
     now: UnixMicros,
 ) -> Result<(Identity, UnixMicros), TokenError> {
-    let token = Unverified::parse(token).ok_or(TokenError::Malformed)?;
-    let signed = issuers.iter().find_map(|issuer| Some((issuer, token.verified(&issuer.key)?)));
+    let token = UnverifiedToken::parse(token).ok_or(TokenError::Malformed)?;
+    let signed = issuers.iter().find_map(|issuer| Some((issuer, token.verify(&issuer.key)?)));
     let (issuer, payload) = signed.ok_or(TokenError::Forged)?;
     let claims: Claims = serde_json::from_slice(payload).map_err(|_| TokenError::Malformed)?;
     let identity = claims.identity().ok_or(TokenError::Malformed)?;
     let addressed = claims.aud.iter().any(|audience| audience == AUDIENCE);
-    let too_long = claims.exp.saturating_sub(claims.iat) > LONGEST_LIFE;
+    let too_long = claims.exp.saturating_sub(claims.iat) > MAX_LIFETIME_SECONDS;
     if !addressed || too_long || claims.iss.is_empty() || claims.jti.is_empty() {
         return Err(TokenError::Malformed);
     }
@@ -163,7 +163,7 @@ fn judge(
     }
     let seconds = now.0 / 1_000_000;
     let begins = claims.nbf.unwrap_or(claims.iat).max(claims.iat);
-    if seconds >= claims.exp || begins > seconds.saturating_add(SKEW) {
+    if seconds >= claims.exp || begins > seconds.saturating_add(MAX_SKEW_SECONDS) {
         return Err(TokenError::Expired);
     }
     Ok((identity, UnixMicros(claims.exp.saturating_mul(1_000_000))))
@@ -181,18 +181,18 @@ mod tests {
     const NOW: UnixMicros = UnixMicros(1_800_000_000_000_000);
     const PLAYER: &str = "0190c2f0-7d3a-4b6e-8a52-6d1f2e3c4b5a";
 
-    struct Door {
+    struct Fixture {
         clock: Arc<ManualClock>,
         issuer: TokenIssuer,
         verifier: Verifier,
     }
 
-    fn door(roles: &[Role]) -> Door {
+    fn fixture(roles: &[Role]) -> Fixture {
         let clock = Arc::new(ManualClock::new(NOW));
         let issuer = TokenIssuer::generate("door", &SeededEntropy::new(1));
         let key = IssuerKey { key: issuer.public_key(), roles: roles.iter().copied().collect() };
         let verifier = Verifier::new(vec![key], Arc::clone(&clock) as Arc<dyn Clock>);
-        Door { clock, issuer, verifier }
+        Fixture { clock, issuer, verifier }
     }
 
     fn claims(role: Role, subject: &str) -> Claims {
@@ -203,7 +203,7 @@ mod tests {
 
     /// Verifies a player's claims after `change`.
     fn check(change: impl FnOnce(&mut Claims), expected: Result<&str, TokenError>) {
-        let door = door(&Role::ALL);
+        let door = fixture(&Role::ALL);
         let mut claims = claims(Role::Player, PLAYER);
         change(&mut claims);
         let judged = door.verifier.verify(&door.issuer.issue(&claims));
@@ -217,21 +217,27 @@ mod tests {
         check(|_| {}, actor);
         check(|claims| claims.sub = PLAYER.to_uppercase(), actor);
         check(|claims| claims.aud = vec!["other".into(), AUDIENCE.into()], actor);
-        check(|claims| claims.iat += SKEW, actor);
+        check(|claims| claims.iat += MAX_SKEW_SECONDS, actor);
         check(|claims| claims.aud = vec!["other".into()], Err(TokenError::Malformed));
         check(|claims| claims.aud = vec![], Err(TokenError::Malformed));
         check(|claims| claims.sub = "somebody".into(), Err(TokenError::Malformed));
         check(|claims| claims.jti = String::new(), Err(TokenError::Malformed));
         check(|claims| claims.iss = String::new(), Err(TokenError::Malformed));
-        check(|claims| claims.exp = claims.iat + LONGEST_LIFE + 1, Err(TokenError::Malformed));
+        check(
+            |claims| claims.exp = claims.iat + MAX_LIFETIME_SECONDS + 1,
+            Err(TokenError::Malformed),
+        );
         check(|claims| claims.exp = claims.iat, Err(TokenError::Expired));
-        check(|claims| claims.iat += SKEW + 1, Err(TokenError::Expired));
-        check(|claims| claims.nbf = Some(claims.iat + SKEW + 1), Err(TokenError::Expired));
+        check(|claims| claims.iat += MAX_SKEW_SECONDS + 1, Err(TokenError::Expired));
+        check(
+            |claims| claims.nbf = Some(claims.iat + MAX_SKEW_SECONDS + 1),
+            Err(TokenError::Expired),
+        );
     }
 
     #[test]
     fn names_fit_their_roles() {
-        let door = door(&Role::ALL);
+        let door = fixture(&Role::ALL);
         for (subject, fits) in [("till-1", true), ("", false), ("a b", false), ("é", false)] {
             let token = door.issuer.issue(&claims(Role::Operator, subject));
             assert_eq!(door.verifier.verify(&token).is_ok(), fits, "{subject:?}");
@@ -242,7 +248,7 @@ mod tests {
 
     #[test]
     fn a_remembered_token_ends_when_it_ends() {
-        let door = door(&Role::ALL);
+        let door = fixture(&Role::ALL);
         let token = door.issuer.issue(&claims(Role::Player, PLAYER));
         assert!(door.verifier.verify(&token).is_ok());
         door.clock.advance(Duration::from_secs(59));
@@ -253,10 +259,10 @@ mod tests {
 
     #[test]
     fn memory_is_bounded() {
-        let door = door(&Role::ALL);
+        let door = fixture(&Role::ALL);
         let identity = Identity { role: Role::Service, subject: "table".into() };
-        let mut remembered = door.verifier.shared.remembered.lock().unwrap();
-        for number in 0..u64::try_from(REMEMBERED).unwrap() {
+        let mut remembered = door.verifier.shared.cache.lock().unwrap();
+        for number in 0..u64::try_from(CACHE_CAPACITY).unwrap() {
             let mut digest = [0; 32];
             digest[..8].copy_from_slice(&number.to_be_bytes());
             remembered.insert(digest, (identity.clone(), NOW.plus(Duration::from_secs(9))));
@@ -264,16 +270,16 @@ mod tests {
         drop(remembered);
         let token = door.issuer.issue(&claims(Role::Player, PLAYER));
         door.verifier.verify(&token).unwrap();
-        assert_eq!(door.verifier.shared.remembered.lock().unwrap().len(), REMEMBERED);
+        assert_eq!(door.verifier.shared.cache.lock().unwrap().len(), CACHE_CAPACITY);
         door.clock.advance(Duration::from_secs(10));
         let token = door.issuer.issue(&claims(Role::Operator, "another"));
         door.verifier.verify(&token).unwrap();
-        assert_eq!(door.verifier.shared.remembered.lock().unwrap().len(), 2);
+        assert_eq!(door.verifier.shared.cache.lock().unwrap().len(), 2);
     }
 
     #[test]
     fn an_issuer_gives_its_own_roles_only() {
-        let door = door(&[Role::Player]);
+        let door = fixture(&[Role::Player]);
         assert!(door.verifier.verify(&door.issuer.issue(&claims(Role::Player, PLAYER))).is_ok());
         let operator = door.issuer.issue(&claims(Role::Operator, "till"));
         assert_eq!(door.verifier.verify(&operator), Err(TokenError::Forged));
@@ -281,7 +287,7 @@ mod tests {
 
     #[test]
     fn forgeries_are_seen() {
-        let door = door(&Role::ALL);
+        let door = fixture(&Role::ALL);
         let claims = claims(Role::Operator, "till");
         let stranger = TokenIssuer::generate("door", &SeededEntropy::new(9));
         assert_eq!(door.verifier.verify(&stranger.issue(&claims)), Err(TokenError::Forged));
@@ -300,7 +306,7 @@ mod tests {
 
     #[test]
     fn headers_name_a_bearer() {
-        let door = door(&Role::ALL);
+        let door = fixture(&Role::ALL);
         let token = door.issuer.issue(&claims(Role::Player, PLAYER));
         let judge = |text: &str| door.verifier.verify_header(Some(text.as_bytes()));
         assert!(judge(&format!("Bearer {token}")).is_ok());
@@ -313,7 +319,7 @@ mod tests {
 
     #[test]
     fn a_service_renews_its_token_in_time() {
-        let door = door(&Role::ALL);
+        let door = fixture(&Role::ALL);
         let entropy: Arc<dyn Entropy> = Arc::new(SeededEntropy::new(3));
         let clock = Arc::clone(&door.clock) as Arc<dyn Clock>;
         let own = ServiceToken::new(door.issuer.clone(), "table", clock, entropy);

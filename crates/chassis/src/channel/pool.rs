@@ -16,18 +16,18 @@ use tonic::body::Body;
 use tower::Service;
 
 use super::{ChannelError, PeerChannel};
-use crate::held::Held;
+use crate::body_with_permit::BodyWithPermit;
 use crate::serve::IsStream;
 
 /// Calls on a connection before another one is opened. Lower than the 256 streams that an internal
 /// service accepts on one connection.
-const BUSY: usize = 200;
+const CALLS_PER_CONNECTION: usize = 200;
 /// Most connections of a pool.
-const MOST: usize = 64;
+const MAX_CONNECTIONS: usize = 64;
 /// Most streams on all connections together.
-const STREAMS: usize = BUSY * MOST / 4 * 3;
+const MAX_STREAMS: usize = CALLS_PER_CONNECTION * MAX_CONNECTIONS / 4 * 3;
 
-type Open = Box<dyn Fn() -> Result<PeerChannel, ChannelError> + Send + Sync>;
+type OpenChannel = Box<dyn Fn() -> Result<PeerChannel, ChannelError> + Send + Sync>;
 
 /// Channel to a peer over as many connections as the load needs. Cheap to clone.
 #[derive(Clone)]
@@ -47,20 +47,20 @@ pub enum CallError {
 }
 
 struct Shared {
-    open: Open,
-    lanes: Mutex<Vec<Lane>>,
+    open: OpenChannel,
+    connections: Mutex<Vec<Connection>>,
     /// One strong reference per open stream, for counting.
     streams: Arc<()>,
 }
 
-struct Lane {
+struct Connection {
     channel: PeerChannel,
     /// One strong reference per call on the connection until the last byte of its answer.
     calls: Arc<()>,
 }
 
 /// Permit of a call on a connection, and of a stream among the streams.
-struct Place {
+struct Permit {
     _call: Arc<()>,
     _stream: Option<Arc<()>>,
 }
@@ -73,10 +73,10 @@ impl Pool {
     pub fn new(
         open: impl Fn() -> Result<PeerChannel, ChannelError> + Send + Sync + 'static,
     ) -> Result<Pool, ChannelError> {
-        let first = Lane { channel: open()?, calls: Arc::default() };
+        let first = Connection { channel: open()?, calls: Arc::default() };
         let shared = Shared {
             open: Box::new(open),
-            lanes: Mutex::new(vec![first]),
+            connections: Mutex::new(vec![first]),
             streams: Arc::default(),
         };
         Ok(Pool { shared: Arc::new(shared) })
@@ -85,7 +85,7 @@ impl Pool {
     /// Number of connections.
     #[must_use]
     pub fn connections(&self) -> usize {
-        self.shared.lanes.lock().unwrap_or_else(PoisonError::into_inner).len()
+        self.shared.connections.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
 }
 
@@ -107,34 +107,34 @@ impl Service<Request<Body>> for Pool {
             let (mut channel, place) = least_busy.ok_or(CallError::Busy)?;
             std::future::poll_fn(|context| channel.poll_ready(context)).await?;
             let answer = channel.call(request).await?;
-            Ok(answer.map(|inner| Body::new(Held::new(Body::new(inner), place))))
+            Ok(answer.map(|inner| Body::new(BodyWithPermit::new(Body::new(inner), place))))
         })
     }
 }
 
 impl Shared {
     /// Connection for the next call, and the call's permit; `None` if all connections are busy.
-    fn least_busy(&self, streams: bool) -> Option<(PeerChannel, Place)> {
-        let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
-        if streams && Arc::strong_count(&self.streams) > STREAMS {
+    fn least_busy(&self, streams: bool) -> Option<(PeerChannel, Permit)> {
+        let mut lanes = self.connections.lock().unwrap_or_else(PoisonError::into_inner);
+        if streams && Arc::strong_count(&self.streams) > MAX_STREAMS {
             return None;
         }
-        let place = |lane: &Lane| Place {
+        let permit = |lane: &Connection| Permit {
             _call: Arc::clone(&lane.calls),
             _stream: streams.then(|| Arc::clone(&self.streams)),
         };
-        let calls = |lane: &Lane| Arc::strong_count(&lane.calls) - 1;
+        let calls = |lane: &Connection| Arc::strong_count(&lane.calls) - 1;
         let least = lanes.iter().min_by_key(|lane| calls(lane)).expect("there is always one lane");
-        if calls(least) < BUSY {
-            return Some((least.channel.clone(), place(least)));
+        if calls(least) < CALLS_PER_CONNECTION {
+            return Some((least.channel.clone(), permit(least)));
         }
-        if lanes.len() >= MOST {
+        if lanes.len() >= MAX_CONNECTIONS {
             return None;
         }
         match (self.open)() {
             Ok(channel) => {
-                let lane = Lane { channel, calls: Arc::default() };
-                let opened = (lane.channel.clone(), place(&lane));
+                let lane = Connection { channel, calls: Arc::default() };
+                let opened = (lane.channel.clone(), permit(&lane));
                 lanes.push(lane);
                 Some(opened)
             }
@@ -149,11 +149,17 @@ impl Shared {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::channel::{self, Carry};
+    use crate::channel::{self, CredentialInterceptor};
 
     #[tokio::test]
     async fn streams_leave_a_quarter_of_the_places_to_calls() {
-        let open = || channel::to(&"http://127.0.0.1:1".parse().unwrap(), None, Carry::Nothing);
+        let open = || {
+            channel::connect_lazy(
+                &"http://127.0.0.1:1".parse().unwrap(),
+                None,
+                CredentialInterceptor::NoToken,
+            )
+        };
         let pool = Pool::new(open).unwrap();
         let taken = |streams| {
             let places: Vec<_> =

@@ -11,38 +11,39 @@ use super::PeerChannel;
 use crate::serve::Condition;
 
 /// Time between two checks of a peer.
-const PAUSE: Duration = Duration::from_secs(1);
-const PATIENCE: Duration = Duration::from_secs(2);
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
+const TIMEOUT: Duration = Duration::from_secs(2);
 /// Bytes of an answer that are read.
-const LONGEST: usize = 4096;
+const MAX_BODY_BYTES: usize = 4096;
 
 /// Checks whether the service behind a channel is ready.
 ///
 /// # Errors
 /// The unmet conditions, or that there is no answer.
 pub async fn is_ready(channel: &PeerChannel) -> Result<(), String> {
-    match tokio::time::timeout(PATIENCE, ask(channel.clone())).await {
+    match tokio::time::timeout(TIMEOUT, request_readiness(channel.clone())).await {
         Ok(answer) => answer,
         Err(_) => Err("it does not answer".to_owned()),
     }
 }
 
-async fn ask(mut channel: PeerChannel) -> Result<(), String> {
-    let cannot = |error: &dyn std::error::Error| format!("it cannot be reached: {}", root(error));
+async fn request_readiness(mut channel: PeerChannel) -> Result<(), String> {
+    let cannot =
+        |error: &dyn std::error::Error| format!("it cannot be reached: {}", root_cause(error));
     let request = Request::get("/readyz").body(Body::empty()).map_err(|error| cannot(&error))?;
     let channel = channel.ready().await.map_err(|error| cannot(&error))?;
     let response = channel.call(request).await.map_err(|error| cannot(&error))?;
     if response.status().is_success() {
         return Ok(());
     }
-    let body = Limited::new(response.into_body(), LONGEST).collect().await;
+    let body = Limited::new(response.into_body(), MAX_BODY_BYTES).collect().await;
     let body = body.map(|body| body.to_bytes()).unwrap_or_default();
     let said = String::from_utf8_lossy(&body);
     Err(format!("it is not ready: {}", said.trim().replace('\n', "; ")))
 }
 
 /// Root cause of an error: the transport's own message says only that something failed.
-fn root(error: &dyn std::error::Error) -> String {
+fn root_cause(error: &dyn std::error::Error) -> String {
     let mut error = error;
     while let Some(source) = error.source() {
         error = source;
@@ -54,6 +55,6 @@ fn root(error: &dyn std::error::Error) -> String {
 pub async fn watch_ready(channel: PeerChannel, condition: Condition) {
     loop {
         condition.set(is_ready(&channel).await.err().as_deref());
-        tokio::time::sleep(PAUSE).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
     }
 }

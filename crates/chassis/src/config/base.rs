@@ -16,7 +16,7 @@ use super::settings::Settings;
 use super::source::Source;
 use crate::auth::{IssuerKey, Role, TokenIssuer};
 use crate::limits::Limits;
-use crate::proxies::{Network, Proxies};
+use crate::proxies::{Network, TrustedProxies};
 use crate::telemetry::TelemetryConfig;
 
 /// Programs of a card room.
@@ -40,7 +40,7 @@ impl Service {
     }
 
     /// Default address to listen on: reachable from this machine alone.
-    const fn listen(self) -> SocketAddr {
+    const fn default_listen_address(self) -> SocketAddr {
         let port = match self {
             Service::Gateway => 7400,
             Service::Table => 7401,
@@ -50,10 +50,10 @@ impl Service {
         SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), port)
     }
 
-    const fn limits(self) -> Limits {
+    const fn default_limits(self) -> Limits {
         match self {
             Service::Gateway => Limits::public(),
-            Service::Table | Service::Dealer | Service::Wallet => Limits::inside(),
+            Service::Table | Service::Dealer | Service::Wallet => Limits::internal(),
         }
     }
 }
@@ -78,7 +78,7 @@ pub struct ServiceConfig {
     pub tls: Option<Tls>,
     pub limits: Limits,
     /// Proxies that are believed about the addresses of callers.
-    pub trusted_proxies: Proxies,
+    pub trusted_proxies: TrustedProxies,
     pub telemetry: TelemetryConfig,
     /// Longest time that a stop waits for accepted work.
     pub drain_grace: Duration,
@@ -106,7 +106,10 @@ impl ServiceConfig {
     ///
     /// # Errors
     /// All settings that are wrong or missing.
-    pub fn parse_whole(service: Service, source: Source) -> Result<ServiceConfig, ConfigError> {
+    pub fn parse_standalone(
+        service: Service,
+        source: Source,
+    ) -> Result<ServiceConfig, ConfigError> {
         let mut settings = Settings::new(source);
         let config = ServiceConfig::read(service, &mut settings);
         ServiceConfig::require(service, &mut settings);
@@ -162,7 +165,7 @@ impl ServiceConfig {
             .get("listen", "ADDRESS:PORT, such as 127.0.0.1:7400 or [::]:7400", |text| {
                 text.parse().ok()
             })
-            .unwrap_or(service.listen());
+            .unwrap_or(service.default_listen_address());
         let (log, log_witnesses) = log(service, settings);
         ServiceConfig {
             instance: std::process::id().to_string(),
@@ -176,7 +179,7 @@ impl ServiceConfig {
             peers: peers(settings),
             auth: auth(service, settings),
             tls: tls(settings, ["tls.certificate", "tls.key", "tls.client_ca"]),
-            limits: limits(settings, &service.limits()),
+            limits: limits(settings, &service.default_limits()),
             trusted_proxies: trusted_proxies(settings),
             telemetry: TelemetryConfig::read(settings),
             drain_grace: settings.millis("drain_grace_ms", Duration::from_secs(10)),
@@ -224,13 +227,13 @@ fn peers(settings: &mut Settings) -> Peers {
     Peers { table, dealer, wallet, tls }
 }
 
-fn trusted_proxies(settings: &mut Settings) -> Proxies {
+fn trusted_proxies(settings: &mut Settings) -> TrustedProxies {
     let allowed = "a comma-separated list of addresses and networks of proxies that say whose address \
                    it is: 10.0.0.7,10.1.0.0/16,fd00::/8";
     let networks = settings.get("trusted_proxies", allowed, |text| {
         text.split(',').map(|entry| Network::parse(entry.trim())).collect::<Option<Vec<_>>>()
     });
-    Proxies::new(networks.unwrap_or_default())
+    TrustedProxies::new(networks.unwrap_or_default())
 }
 
 fn tls(settings: &mut Settings, keys: [&str; 3]) -> Option<Tls> {
@@ -248,11 +251,11 @@ fn auth(service: Service, settings: &mut Settings) -> AuthConfig {
     let allowed = "a comma-separated list of files with public keys in PEM, each with the roles it \
                    may give before it, or none for all: player=door.pem,service+operator=room.pem";
     let entries = settings.get("issuer_keys", allowed, |text| {
-        text.split(',').map(|entry| issuer(entry.trim())).collect::<Option<Vec<_>>>()
+        text.split(',').map(|entry| parse_issuer(entry.trim())).collect::<Option<Vec<_>>>()
     });
     let mut issuers = Vec::new();
     for (roles, path) in entries.unwrap_or_default() {
-        let key = read(&path).and_then(|pem| {
+        let key = read_file(&path).and_then(|pem| {
             IssuerKey::from_pem(&pem, roles).map_err(|error| format!("{path}: {error}"))
         });
         match key {
@@ -262,7 +265,7 @@ fn auth(service: Service, settings: &mut Settings) -> AuthConfig {
     }
     let signing = settings.path("signing_key").and_then(|path| {
         let path = path.display().to_string();
-        let key = read(&path).and_then(|pem| {
+        let key = read_file(&path).and_then(|pem| {
             TokenIssuer::from_pem(service.name(), &pem).map_err(|error| format!("{path}: {error}"))
         });
         key.map_err(|advice| settings.refuse("signing_key", advice)).ok()
@@ -271,7 +274,7 @@ fn auth(service: Service, settings: &mut Settings) -> AuthConfig {
 }
 
 /// Parses `role+role=file`, or a file alone, which gets all roles.
-fn issuer(entry: &str) -> Option<(BTreeSet<Role>, String)> {
+fn parse_issuer(entry: &str) -> Option<(BTreeSet<Role>, String)> {
     let (roles, path) = match entry.split_once('=') {
         None => (BTreeSet::from(Role::ALL), entry),
         Some((roles, path)) => {
@@ -281,7 +284,7 @@ fn issuer(entry: &str) -> Option<(BTreeSet<Role>, String)> {
     (!path.is_empty()).then(|| (roles, path.to_owned()))
 }
 
-fn read(path: &str) -> Result<String, String> {
+fn read_file(path: &str) -> Result<String, String> {
     std::fs::read_to_string(Path::new(path))
         .map_err(|error| format!("{path} cannot be read: {error}"))
 }

@@ -33,9 +33,10 @@ pub(super) fn limits(settings: &mut Settings, default: &Limits) -> Limits {
         exempt_loopback: settings
             .choice("limits.exempt_loopback", &["true", "false"])
             .map_or(default.exempt_loopback, |word| word == "true"),
-        stream_stall: settings.millis("limits.stream_stall_ms", default.stream_stall),
+        stream_stall_timeout: settings
+            .millis("limits.stream_stall_ms", default.stream_stall_timeout),
         unary_deadline: settings.millis("limits.unary_deadline_ms", default.unary_deadline),
-        connection_age: settings.millis("limits.connection_age_ms", default.connection_age),
+        max_connection_age: settings.millis("limits.connection_age_ms", default.max_connection_age),
         connection_grace: grace(settings, default.connection_grace),
         ..default.clone()
     }

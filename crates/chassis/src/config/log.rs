@@ -31,7 +31,7 @@ pub struct LogIdentity {
 pub struct LogWitnesses {
     /// Base addresses, to which `/add-checkpoint` is appended, with the key of each witness.
     pub witnesses: Vec<(Uri, VerifierKey)>,
-    pub memory: Option<PathBuf>,
+    pub checkpoint_file: Option<PathBuf>,
 }
 
 impl LogWitnesses {
@@ -41,17 +41,17 @@ impl LogWitnesses {
                        witness's key: https://witness.example w1.example+8f2a1c3d+BA…";
         let witnesses = settings.get("witnesses", allowed, |text| {
             text.split(',')
-                .map(|entry| LogWitnesses::witness(entry.trim()))
+                .map(|entry| LogWitnesses::parse_witness(entry.trim()))
                 .collect::<Option<Vec<_>>>()
         });
         let memory = settings.path("checkpoint_file");
-        LogWitnesses { witnesses: witnesses.unwrap_or_default(), memory }
+        LogWitnesses { witnesses: witnesses.unwrap_or_default(), checkpoint_file: memory }
     }
 
     /// Parses a witness: an `http://` or `https://` address, a space, and the witness's verifier
     /// key. `None` if the text is no such thing.
     #[must_use]
-    pub fn witness(text: &str) -> Option<(Uri, VerifierKey)> {
+    pub fn parse_witness(text: &str) -> Option<(Uri, VerifierKey)> {
         let (url, key) = text.split_once(' ')?;
         let url: Uri = url.parse().ok()?;
         let key = VerifierKey::parse(key.trim()).ok().filter(|key| !key.is_log())?;
@@ -78,7 +78,7 @@ impl LogIdentity {
     /// what is wrong.
     pub(super) fn read(service: Service, settings: &mut Settings) -> Option<LogIdentity> {
         let allowed = "a name for the log, such as sabacc.example/table";
-        let origin = settings.get("origin", allowed, origin);
+        let origin = settings.get("origin", allowed, parse_origin);
         let mut name = "log_key";
         let mut path = settings.path(name);
         if service == Service::Dealer {
@@ -91,7 +91,7 @@ impl LogIdentity {
                 (name, path) = ("commitment_key", older);
             }
         }
-        let key = path.as_deref().map(signing_key);
+        let key = path.as_deref().map(read_signing_key);
         match (origin, key) {
             (Some(origin), Some(Ok(key))) => return Some(LogIdentity { origin, key }),
             (_, Some(Err(advice))) => settings.refuse(name, advice),
@@ -116,12 +116,12 @@ impl fmt::Debug for LogIdentity {
     }
 }
 
-fn origin(text: &str) -> Option<Arc<str>> {
+fn parse_origin(text: &str) -> Option<Arc<str>> {
     let bad = |letter: char| letter.is_whitespace() || letter.is_control() || letter == '+';
     (!text.is_empty() && !text.contains(bad)).then(|| Arc::from(text))
 }
 
-fn signing_key(path: &Path) -> Result<SigningKey, String> {
+fn read_signing_key(path: &Path) -> Result<SigningKey, String> {
     let text = std::fs::read_to_string(path).map(Zeroizing::new);
     let text = text.map_err(|error| format!("the file cannot be read: {error}"))?;
     SigningKey::from_pkcs8_pem(&text).map_err(|_| "not an Ed25519 private key in PEM".to_owned())

@@ -11,19 +11,19 @@ use super::problem::{ConfigError, Problem};
 use super::source::Source;
 
 /// Variables with the prefix `SABACC_` that are no setting of a service.
-const ELSEWHERE: &[&str] =
+const OTHER_VARIABLES: &[&str] =
     &["SABACC_CONFIG", "SABACC_FETCH_POSTGRES", "SABACC_PG_BIN", "SABACC_SERVER", "SABACC_TOKEN"];
 
 /// Reads settings by name and collects their problems.
 #[derive(Debug)]
 pub struct Settings {
     source: Source,
-    asked: BTreeSet<String>,
+    requested: BTreeSet<String>,
     problems: Vec<Problem>,
 }
 
 /// Setting that was found: its name as its author wrote it, and its text.
-struct Found {
+struct FoundSetting {
     setting: String,
     value: String,
 }
@@ -31,7 +31,7 @@ struct Found {
 impl Settings {
     #[must_use]
     pub const fn new(source: Source) -> Settings {
-        Settings { source, asked: BTreeSet::new(), problems: Vec::new() }
+        Settings { source, requested: BTreeSet::new(), problems: Vec::new() }
     }
 
     /// Reads the setting `key`. `None` if it is not set or does not parse; in the second case a
@@ -45,7 +45,7 @@ impl Settings {
         let found = self.find(key, &[])?;
         let parsed = parse(&found.value);
         if parsed.is_none() {
-            self.note(
+            self.add_problem(
                 found.setting,
                 Some(found.value),
                 format!("not understood; allowed: {allowed}"),
@@ -83,7 +83,11 @@ impl Settings {
     pub fn secret(&mut self, key: &str, aliases: &[&str]) -> Option<Secret> {
         let found = self.find(key, aliases)?;
         if found.value.is_empty() {
-            self.note(found.setting, None, "is empty; leave it away or give it a value".to_owned());
+            self.add_problem(
+                found.setting,
+                None,
+                "is empty; leave it away or give it a value".to_owned(),
+            );
             return None;
         }
         Some(Secret::new(found.value))
@@ -101,9 +105,9 @@ impl Settings {
         let found = self.find(key, &[]);
         let (setting, value) = match found {
             Some(found) => (found.setting, Some(found.value)),
-            None => (format!("{key} ({})", variable_of(key)), None),
+            None => (format!("{key} ({})", variable_name(key)), None),
         };
-        self.note(setting, value, advice);
+        self.add_problem(setting, value, advice);
     }
 
     /// Whether `key` or one of `aliases` is set, to any value.
@@ -120,7 +124,7 @@ impl Settings {
 
     /// Adds a problem of the variable `name`, which does not have the prefix `SABACC_`.
     pub fn refuse_variable(&mut self, name: &str, value: &str, advice: &str) {
-        self.note(name.to_owned(), Some(value.to_owned()), advice.to_owned());
+        self.add_problem(name.to_owned(), Some(value.to_owned()), advice.to_owned());
     }
 
     /// Checks that there are no problems and that no setting is left over.
@@ -129,58 +133,62 @@ impl Settings {
     /// All problems, among them each setting that nothing read.
     pub fn finish(mut self) -> Result<(), ConfigError> {
         let file = &self.source.file;
-        let keys: Vec<&str> = self.asked.iter().map(String::as_str).collect();
-        let variables: BTreeSet<String> = keys.iter().map(|key| variable_of(key)).collect();
+        let keys: Vec<&str> = self.requested.iter().map(String::as_str).collect();
+        let variables: BTreeSet<String> = keys.iter().map(|key| variable_name(key)).collect();
         for (key, value) in &self.source.settings {
-            if !self.asked.contains(key) {
-                let advice = format!("no such setting; {}", nearest(key, &keys));
+            if !self.requested.contains(key) {
+                let advice = format!("no such setting; {}", suggest(key, &keys));
                 let setting = format!("{key} in {file}");
-                self.problems.push(Problem { setting, value: shown(key, value), advice });
+                self.problems.push(Problem { setting, value: printable_value(key, value), advice });
             }
         }
         for (name, value) in &self.source.environment {
-            let ours = name.starts_with("SABACC_") && !ELSEWHERE.contains(&name.as_str());
+            let ours = name.starts_with("SABACC_") && !OTHER_VARIABLES.contains(&name.as_str());
             if ours && !variables.contains(name) {
                 let names: Vec<&str> = variables.iter().map(String::as_str).collect();
-                let advice = format!("no such setting; {}", nearest(name, &names));
+                let advice = format!("no such setting; {}", suggest(name, &names));
                 let setting = name.clone();
-                self.problems.push(Problem { setting, value: shown(name, value), advice });
+                self.problems.push(Problem {
+                    setting,
+                    value: printable_value(name, value),
+                    advice,
+                });
             }
         }
         if self.problems.is_empty() { Ok(()) } else { Err(ConfigError { problems: self.problems }) }
     }
 
-    fn find(&mut self, key: &str, aliases: &[&str]) -> Option<Found> {
-        self.asked.insert(key.to_owned());
-        let own = variable_of(key);
+    fn find(&mut self, key: &str, aliases: &[&str]) -> Option<FoundSetting> {
+        self.requested.insert(key.to_owned());
+        let own = variable_name(key);
         for name in std::iter::once(own.as_str()).chain(aliases.iter().copied()) {
             if let Some(value) = self.source.environment.get(name) {
-                return Some(Found { setting: name.to_owned(), value: value.clone() });
+                return Some(FoundSetting { setting: name.to_owned(), value: value.clone() });
             }
         }
         let value = self.source.settings.get(key)?.clone();
-        Some(Found { setting: format!("{key} in {}", self.source.file), value })
+        Some(FoundSetting { setting: format!("{key} in {}", self.source.file), value })
     }
 
-    fn note(&mut self, setting: String, value: Option<String>, advice: String) {
+    fn add_problem(&mut self, setting: String, value: Option<String>, advice: String) {
         self.problems.push(Problem { setting, value, advice });
     }
 }
 
 /// Value to show in a message. `None` if the name may be a misspelt name of a secret.
-fn shown(name: &str, value: &str) -> Option<String> {
+fn printable_value(name: &str, value: &str) -> Option<String> {
     let name = name.to_ascii_lowercase();
     let secret = ["url", "key", "token", "secret", "pass", "dat"];
     (!secret.iter().any(|part| name.contains(part))).then(|| value.to_owned())
 }
 
-fn variable_of(key: &str) -> String {
+fn variable_name(key: &str) -> String {
     format!("SABACC_{}", key.replace('.', "_").to_ascii_uppercase())
 }
 
 /// Suggests the name nearest to `name` if it is at most three letters away, else lists all names.
-fn nearest(name: &str, names: &[&str]) -> String {
-    let alike = names.iter().map(|other| (distance(name, other), *other)).min();
+fn suggest(name: &str, names: &[&str]) -> String {
+    let alike = names.iter().map(|other| (edit_distance(name, other), *other)).min();
     match alike {
         Some((steps, other)) if steps <= 3 => format!("did you mean {other}?"),
         _ => format!("known are: {}", names.join(", ")),
@@ -188,7 +196,7 @@ fn nearest(name: &str, names: &[&str]) -> String {
 }
 
 /// Levenshtein distance of two words.
-fn distance(from: &str, to: &str) -> usize {
+fn edit_distance(from: &str, to: &str) -> usize {
     let to: Vec<char> = to.chars().collect();
     let mut row: Vec<usize> = (0..=to.len()).collect();
     for (line, letter) in from.chars().enumerate() {

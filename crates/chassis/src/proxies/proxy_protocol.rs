@@ -11,14 +11,14 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::net::TcpStream;
 
-const FIRST: &[u8] = b"PROXY ";
-const SECOND: &[u8] = b"\r\n\r\n\0\r\nQUIT\n";
+const V1_PREFIX: &[u8] = b"PROXY ";
+const V2_PREFIX: &[u8] = b"\r\n\r\n\0\r\nQUIT\n";
 /// Bytes of the longest line of version 1, with its end.
-const LINE: usize = 107;
+const MAX_V1_BYTES: usize = 107;
 /// Most bytes after the fixed part of version 2: addresses and extensions.
-const REST: u16 = 4096;
+const MAX_V2_BYTES: u16 = 4096;
 /// Time before an incomplete beginning is read again.
-const PAUSE: Duration = Duration::from_millis(5);
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// Beginning of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,29 +33,29 @@ pub(crate) enum Header {
 ///
 /// # Errors
 /// The connection broke, or the header is malformed.
-pub(crate) async fn take(stream: &mut TcpStream) -> io::Result<Header> {
+pub(crate) async fn read_header(stream: &mut TcpStream) -> io::Result<Header> {
     let mut first = [0; 12];
     loop {
         let seen = stream.peek(&mut first).await?;
         let seen = first.get(..seen).unwrap_or_default();
-        if seen.starts_with(FIRST) {
-            return line(stream).await.map(Header::From);
+        if seen.starts_with(V1_PREFIX) {
+            return read_v1(stream).await.map(Header::From);
         }
-        if seen == SECOND {
-            return binary(stream).await.map(Header::From);
+        if seen == V2_PREFIX {
+            return read_v2(stream).await.map(Header::From);
         }
-        if seen.is_empty() || !(FIRST.starts_with(seen) || SECOND.starts_with(seen)) {
+        if seen.is_empty() || !(V1_PREFIX.starts_with(seen) || V2_PREFIX.starts_with(seen)) {
             return Ok(Header::None);
         }
-        tokio::time::sleep(PAUSE).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
     }
 }
 
 /// Parses `PROXY TCP4 192.0.2.1 192.0.2.9 56324 443`, or `PROXY UNKNOWN` followed by anything.
-async fn line(stream: &mut (impl AsyncRead + Unpin)) -> io::Result<Option<IpAddr>> {
-    let mut line = Vec::with_capacity(LINE);
+async fn read_v1(stream: &mut (impl AsyncRead + Unpin)) -> io::Result<Option<IpAddr>> {
+    let mut line = Vec::with_capacity(MAX_V1_BYTES);
     while !line.ends_with(b"\r\n") {
-        if line.len() == LINE {
+        if line.len() == MAX_V1_BYTES {
             return Err(malformed());
         }
         line.push(stream.read_u8().await?);
@@ -76,12 +76,12 @@ async fn line(stream: &mut (impl AsyncRead + Unpin)) -> io::Result<Option<IpAddr
     }
 }
 
-async fn binary(stream: &mut (impl AsyncRead + Unpin)) -> io::Result<Option<IpAddr>> {
+async fn read_v2(stream: &mut (impl AsyncRead + Unpin)) -> io::Result<Option<IpAddr>> {
     let mut head = [0; 16];
     stream.read_exact(&mut head).await?;
     let [.., command, family, high, low] = head;
     let length = u16::from_be_bytes([high, low]);
-    if length > REST {
+    if length > MAX_V2_BYTES {
         return Err(malformed());
     }
     let mut rest = vec![0; usize::from(length)];
@@ -127,7 +127,7 @@ mod tests {
             tokio::time::sleep(Duration::from_millis(20)).await;
             out.write_all(&late).await.unwrap();
         });
-        let header = take(&mut stream).await;
+        let header = read_header(&mut stream).await;
         writing.await.unwrap();
         let mut left = Vec::new();
         if header.is_ok() {
@@ -143,9 +143,9 @@ mod tests {
         assert_eq!(left, b"PRI * HTTP/2.0");
     }
 
-    fn second(command: u8, family: u8, rest: &[u8]) -> Vec<u8> {
+    fn v2_header(command: u8, family: u8, rest: &[u8]) -> Vec<u8> {
         let length = u16::try_from(rest.len()).unwrap().to_be_bytes();
-        [SECOND, &[command, family], &length, rest].concat()
+        [V2_PREFIX, &[command, family], &length, rest].concat()
     }
 
     #[tokio::test]
@@ -154,11 +154,12 @@ mod tests {
         check(b"PROXY TCP6 2001:db8::1 2001:db8::2 56324 443\r\n", Some("2001:db8::1")).await;
         check(b"PROXY UNKNOWN ff 1\r\n", None).await;
         let four = [&[192, 0, 2, 1, 192, 0, 2, 9][..], &[0; 4], b"more"].concat();
-        check(&second(0x21, 0x11, &four), Some("192.0.2.1")).await;
+        check(&v2_header(0x21, 0x11, &four), Some("192.0.2.1")).await;
         let address = "2001:db8::1".parse::<Ipv6Addr>().unwrap().octets();
-        check(&second(0x21, 0x21, &[&address[..], &[0; 20]].concat()), Some("2001:db8::1")).await;
-        check(&second(0x20, 0, &[]), None).await;
-        check(&second(0x21, 0x31, &[0; 216]), None).await;
+        check(&v2_header(0x21, 0x21, &[&address[..], &[0; 20]].concat()), Some("2001:db8::1"))
+            .await;
+        check(&v2_header(0x20, 0, &[]), None).await;
+        check(&v2_header(0x21, 0x31, &[0; 216]), None).await;
     }
 
     #[tokio::test]
@@ -167,8 +168,8 @@ mod tests {
             &b"PROXY TCP4 room 192.0.2.9 1 2\r\n"[..],
             b"PROXY NEWS\r\n",
             &[b"PROXY ", &[b'x'; 200][..]].concat(),
-            &second(0x21, 0x11, &[1; 8]),
-            &second(0x11, 0x11, &[1; 12]),
+            &v2_header(0x21, 0x11, &[1; 8]),
+            &v2_header(0x11, 0x11, &[1; 12]),
         ] {
             assert!(taken(bad).await.0.is_err(), "{bad:?}");
         }

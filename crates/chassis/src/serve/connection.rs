@@ -22,30 +22,30 @@ use tower::Service;
 use transport::CoalescingWriter;
 
 use super::Server;
-use super::addresses::{Addresses, Entry};
-use super::calls::Calls;
-use super::taking::{Streams, Watch};
+use super::address_limits::{AddressLimits, Admission};
+use super::connection_calls::ConnectionCalls;
+use super::stall::{StallWatch, StreamExecutor};
 use crate::auth::PeerNames;
 use crate::limits::Limits;
 use crate::telemetry::Traced;
 
 /// Time between the end of a connection's streams and its own, in which they send their last
 /// status.
-const LAST_WORDS: Duration = Duration::from_secs(1);
+const STREAM_END_GRACE: Duration = Duration::from_secs(1);
 /// Lifetime of a connection that is only told why it is refused.
-const REFUSED: Duration = Duration::from_secs(2);
+const REFUSED_LIFETIME: Duration = Duration::from_secs(2);
 /// Bytes that a stream may be ahead of its reader, in either direction.
-const WINDOW: u32 = 64 * 1024;
+const STREAM_WINDOW_BYTES: u32 = 64 * 1024;
 
 /// Newly accepted connection.
-pub(super) struct Accepted {
+pub(super) struct AcceptedConnection {
     pub(super) stream: TcpStream,
     pub(super) peer: SocketAddr,
-    pub(super) addresses: Arc<Addresses>,
+    pub(super) addresses: Arc<AddressLimits>,
 }
 
 /// Serves `app` on a new connection. Returns when the connection ends.
-pub(super) async fn serve<S, B>(accepted: Accepted, app: S, server: Arc<Server>)
+pub(super) async fn serve<S, B>(accepted: AcceptedConnection, app: S, server: Arc<Server>)
 where
     S: Service<Request<Body>, Response = Response<B>, Error = Infallible>,
     S: Clone + Send + Sync + 'static,
@@ -53,14 +53,14 @@ where
     B: http_body::Body<Data = Bytes> + Send + Unpin + 'static,
     B::Error: Into<tonic::codegen::StdError> + Send + Sync,
 {
-    let Accepted { mut stream, peer, addresses } = accepted;
+    let AcceptedConnection { mut stream, peer, addresses } = accepted;
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%peer, %error, "the connection was gone at once");
         return;
     }
     let limits = &server.limits;
     let origin = addresses.origin(&mut stream, peer.ip());
-    let origin = match tokio::time::timeout(limits.handshake, origin).await {
+    let origin = match tokio::time::timeout(limits.handshake_timeout, origin).await {
         Ok(Ok(origin)) => origin,
         Ok(Err(error)) => {
             tracing::debug!(%peer, %error, "the connection's address cannot be read");
@@ -71,31 +71,31 @@ where
             return;
         }
     };
-    let (_place, _refusing, refused) = match addresses.enter(origin, Instant::now()) {
-        Entry::Admitted(place) => (Some(place), None, false),
-        Entry::Refused(permit) => (None, Some(permit), true),
-        Entry::Dropped => {
+    let (_place, _refusing, refused) = match addresses.admit_connection(origin, Instant::now()) {
+        Admission::Admitted(place) => (Some(place), None, false),
+        Admission::Refused(permit) => (None, Some(permit), true),
+        Admission::Dropped => {
             tracing::debug!(%peer, "too many connections of this address");
             return;
         }
     };
     let info = TcpConnectInfo { local_addr: stream.local_addr().ok(), remote_addr: Some(peer) };
-    let mut calls = Calls::new(info, (origin, addresses), limits, refused);
+    let mut calls = ConnectionCalls::new(info, (origin, addresses), limits, refused);
     let Some(acceptor) = &server.tls else {
-        return Box::pin(speak(stream, Arc::new(calls), app, &server)).await;
+        return Box::pin(serve_http(stream, Arc::new(calls), app, &server)).await;
     };
-    match tokio::time::timeout(limits.handshake, acceptor.accept(stream)).await {
+    match tokio::time::timeout(limits.handshake_timeout, acceptor.accept(stream)).await {
         Ok(Ok(stream)) => {
             let certificate = stream.get_ref().1.peer_certificates().and_then(<[_]>::first);
-            calls.names = certificate.map(PeerNames::of);
-            Box::pin(speak(stream, Arc::new(calls), app, &server)).await;
+            calls.names = certificate.map(PeerNames::from_certificate);
+            Box::pin(serve_http(stream, Arc::new(calls), app, &server)).await;
         }
         Ok(Err(error)) => tracing::debug!(%peer, %error, "no TLS handshake"),
         Err(_) => tracing::debug!(%peer, "the TLS handshake took too long"),
     }
 }
 
-async fn speak<I, S, B>(io: I, calls: Arc<Calls>, app: S, server: &Server)
+async fn serve_http<I, S, B>(io: I, calls: Arc<ConnectionCalls>, app: S, server: &Server)
 where
     I: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     S: Service<Request<Body>, Response = Response<B>, Error = Infallible>,
@@ -114,11 +114,12 @@ where
     let protocol = protocol(limits, server.http1);
     let mut connection =
         pin!(protocol.serve_connection(TokioIo::new(CoalescingWriter::new(io)), service));
-    let mut watch = Watch::new(limits.stream_stall);
-    let mut end = pin!(End::new(limits, calls.is_refused()));
+    let mut watch = StallWatch::new(limits.stream_stall_timeout);
+    let mut end = pin!(Shutdown::new(limits, calls.is_refused()));
     // Pings begin with HTTP/2. Until then only this timer notices a silent caller.
-    let mut patience = pin!(tokio::time::sleep(limits.keepalive + limits.keepalive_answer));
-    let mut elsewhere = server.health.readiness().elsewhere();
+    let mut first_call_timer =
+        pin!(tokio::time::sleep(limits.keepalive_interval + limits.keepalive_timeout));
+    let mut elsewhere = server.health.readiness().met_elsewhere();
     // A caller that connects to a standby has chosen it as it is and may stay.
     let mut left = elsewhere.borrow().is_some();
     let (mut stopping, mut waited, mut deaf) = (false, false, false);
@@ -134,24 +135,24 @@ where
                 }
                 return;
             }
-            () = &mut patience, if !waited => {
+            () = &mut first_call_timer, if !waited => {
                 waited = true;
-                if !calls.any() {
+                if !calls.has_calls() {
                     tracing::debug!(?peer, "a connection on which nothing was asked");
                     return;
                 }
             }
             step = end.next() => match step {
-                Step::Leave => connection.as_mut().graceful_shutdown(),
-                Step::EndStreams => calls.ended.cancel(),
-                Step::Cut => return,
+                ShutdownStep::Leave => connection.as_mut().graceful_shutdown(),
+                ShutdownStep::EndStreams => calls.expired.cancel(),
+                ShutdownStep::Cut => return,
             },
             // A caller that stayed would be told for ever to try again.
             Ok(_) = elsewhere.wait_for(Option::is_some), if !left => {
                 left = true;
                 connection.as_mut().graceful_shutdown();
             }
-            () = calls.deaf.cancelled(), if !deaf => {
+            () = calls.caller_too_fast.cancelled(), if !deaf => {
                 deaf = true;
                 connection.as_mut().graceful_shutdown();
                 end.hasten();
@@ -166,14 +167,14 @@ where
 }
 
 /// End of a connection's life, in three steps.
-struct End {
-    next: Step,
+struct Shutdown {
+    next: ShutdownStep,
     timer: Pin<Box<Sleep>>,
     grace: Option<Duration>,
 }
 
 #[derive(Clone, Copy)]
-enum Step {
+enum ShutdownStep {
     /// Accept no new call; running calls go on.
     Leave,
     /// End the running streams with a status.
@@ -181,23 +182,23 @@ enum Step {
     Cut,
 }
 
-impl End {
-    fn new(limits: &Limits, refused: bool) -> End {
-        let age = aged(if refused { REFUSED } else { limits.connection_age });
-        let grace = if refused { Some(REFUSED) } else { limits.connection_grace };
-        End { next: Step::Leave, timer: Box::pin(tokio::time::sleep(age)), grace }
+impl Shutdown {
+    fn new(limits: &Limits, refused: bool) -> Shutdown {
+        let age = jittered(if refused { REFUSED_LIFETIME } else { limits.max_connection_age });
+        let grace = if refused { Some(REFUSED_LIFETIME) } else { limits.connection_grace };
+        Shutdown { next: ShutdownStep::Leave, timer: Box::pin(tokio::time::sleep(age)), grace }
     }
 
     /// Waits for the next step. Cancel safe.
-    async fn next(&mut self) -> Step {
+    async fn next(&mut self) -> ShutdownStep {
         self.timer.as_mut().await;
         let step = self.next;
         let (next, wait) = match step {
-            Step::Leave => match self.grace {
-                Some(grace) => (Step::EndStreams, grace),
-                None => (Step::Leave, Duration::from_secs(86_400)),
+            ShutdownStep::Leave => match self.grace {
+                Some(grace) => (ShutdownStep::EndStreams, grace),
+                None => (ShutdownStep::Leave, Duration::from_secs(86_400)),
             },
-            Step::EndStreams | Step::Cut => (Step::Cut, LAST_WORDS),
+            ShutdownStep::EndStreams | ShutdownStep::Cut => (ShutdownStep::Cut, STREAM_END_GRACE),
         };
         self.next = next;
         self.timer.as_mut().reset(Instant::now() + wait);
@@ -206,7 +207,7 @@ impl End {
 
     /// Begins the second step now.
     fn hasten(&mut self) {
-        self.next = Step::EndStreams;
+        self.next = ShutdownStep::EndStreams;
         self.timer.as_mut().reset(Instant::now());
     }
 }
@@ -215,37 +216,39 @@ impl End {
 ///
 /// The connection's window is the sum of all streams' windows, so that a stream that is read slowly
 /// takes nothing from the others.
-fn protocol(limits: &Limits, http1: bool) -> Builder<Streams> {
-    let mut builder = Builder::new(Streams { patience: limits.stream_stall });
+fn protocol(limits: &Limits, http1: bool) -> Builder<StreamExecutor> {
+    let mut builder = Builder::new(StreamExecutor { stall_timeout: limits.stream_stall_timeout });
     if !http1 {
         builder = builder.http2_only();
     }
     builder
         .http1()
         .timer(TokioTimer::new())
-        .header_read_timeout(limits.keepalive_answer)
+        .header_read_timeout(limits.keepalive_timeout)
         // hyper accepts no less than 8 KiB.
         .max_buf_size(usize::try_from(limits.header_bytes).unwrap_or(usize::MAX).max(8192));
-    let window = WINDOW.min(i32::MAX.unsigned_abs() / limits.streams.max(1));
+    let window = STREAM_WINDOW_BYTES.min(i32::MAX.unsigned_abs() / limits.streams.max(1));
     builder
         .http2()
         .timer(TokioTimer::new())
         .max_concurrent_streams(limits.streams)
         .initial_stream_window_size(window)
-        .initial_connection_window_size(window.saturating_mul(limits.streams).max(WINDOW))
-        .max_send_buf_size(usize::try_from(WINDOW).unwrap_or(usize::MAX))
+        .initial_connection_window_size(
+            window.saturating_mul(limits.streams).max(STREAM_WINDOW_BYTES),
+        )
+        .max_send_buf_size(usize::try_from(STREAM_WINDOW_BYTES).unwrap_or(usize::MAX))
         .max_local_error_reset_streams(limits.error_resets)
         .max_pending_accept_reset_streams(limits.pending_resets)
         // Headers that are a little too long pass here, so that `Calls` can refuse them with a
         // reason.
         .max_header_list_size(limits.header_bytes.saturating_mul(2))
-        .keep_alive_interval(limits.keepalive)
-        .keep_alive_timeout(limits.keepalive_answer);
+        .keep_alive_interval(limits.keepalive_interval)
+        .keep_alive_timeout(limits.keepalive_timeout);
     builder
 }
 
 /// Random age within a tenth of `age`.
-fn aged(age: Duration) -> Duration {
+fn jittered(age: Duration) -> Duration {
     let chance = u32::from(u16::from_be_bytes(entropy::bytes(&SystemEntropy)));
     let least = age / 10 * 9;
     least.saturating_add((age / 5).saturating_mul(chance) / u32::from(u16::MAX))
@@ -257,11 +260,11 @@ mod tests {
 
     #[test]
     fn ages_differ_by_a_tenth_at_most() {
-        let ages: Vec<_> = (0..1000).map(|_| aged(Duration::from_secs(100))).collect();
+        let ages: Vec<_> = (0..1000).map(|_| jittered(Duration::from_secs(100))).collect();
         assert!(ages.iter().all(|age| (90..=110).contains(&age.as_secs())));
         assert!(ages.iter().any(|age| age.as_secs() < 98));
         assert!(ages.iter().any(|age| age.as_secs() > 102));
-        assert!(aged(Duration::from_secs(86_400)) >= Duration::from_secs(77_760));
-        assert!(aged(Limits::NEVER) > Duration::from_hours(24 * 365));
+        assert!(jittered(Duration::from_secs(86_400)) >= Duration::from_secs(77_760));
+        assert!(jittered(Limits::NEVER) > Duration::from_hours(24 * 365));
     }
 }

@@ -60,14 +60,14 @@ where
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
         let streams = self.layer.access.rule(request.uri().path()).is_none_or(|rule| rule.streams);
-        let asked = asked(request.headers());
+        let asked = grpc_timeout(request.headers());
         let answer = self.inner.call(request);
         if streams {
             return Box::pin(answer);
         }
-        let patience = asked.unwrap_or(self.layer.limit).min(self.layer.limit);
+        let deadline = asked.unwrap_or(self.layer.limit).min(self.layer.limit);
         Box::pin(async move {
-            match tokio::time::timeout(patience, answer).await {
+            match tokio::time::timeout(deadline, answer).await {
                 Ok(answer) => answer,
                 Err(_) => {
                     let message = "the call took longer than its deadline; repeat it under the \
@@ -80,7 +80,7 @@ where
 }
 
 /// Parses the caller's `grpc-timeout`: up to eight digits and a unit.
-fn asked(headers: &HeaderMap) -> Option<Duration> {
+fn grpc_timeout(headers: &HeaderMap) -> Option<Duration> {
     let text = headers.get("grpc-timeout")?.to_str().ok()?;
     let (digits, unit) = text.split_at_checked(text.len().checked_sub(1)?)?;
     if digits.len() > 8 || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -105,7 +105,7 @@ mod tests {
     fn check(text: &str, expected: Option<Duration>) {
         let mut headers = HeaderMap::new();
         headers.insert("grpc-timeout", text.parse().unwrap());
-        assert_eq!(asked(&headers), expected, "{text:?}");
+        assert_eq!(grpc_timeout(&headers), expected, "{text:?}");
     }
 
     #[test]
@@ -120,7 +120,7 @@ mod tests {
             let mut headers = HeaderMap::new();
             let value = http::HeaderValue::from_bytes(bad.as_bytes()).unwrap();
             headers.insert("grpc-timeout", value);
-            assert_eq!(asked(&headers), None, "{bad:?}");
+            assert_eq!(grpc_timeout(&headers), None, "{bad:?}");
         }
     }
 }

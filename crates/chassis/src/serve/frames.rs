@@ -2,8 +2,8 @@
 
 /// Position in a body, relative to its messages.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Frames {
-    head: [u8; HEAD],
+pub(super) struct FramePosition {
+    head: [u8; HEAD_BYTES],
     /// Bytes of the current head that were seen.
     seen: usize,
     /// Bytes of the current message that were not seen yet.
@@ -11,31 +11,31 @@ pub(super) struct Frames {
 }
 
 /// Bytes before each message.
-pub(super) const HEAD: usize = 5;
+pub(super) const HEAD_BYTES: usize = 5;
 
 /// Result of advancing over bytes.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Passed {
+pub(super) struct Advance {
     /// Number of bytes: up to the end of a message, or all.
     pub(super) bytes: usize,
     /// Length of the message whose head was completed.
-    pub(super) begun: Option<usize>,
+    pub(super) message_bytes: Option<usize>,
 }
 
-impl Frames {
+impl FramePosition {
     /// Whether the position is between two messages.
     pub(super) const fn is_between(&self) -> bool {
         self.seen == 0
     }
 
     /// Advances over bytes, at most to the end of the current message.
-    pub(super) fn pass(&mut self, bytes: &[u8]) -> Passed {
+    pub(super) fn advance(&mut self, bytes: &[u8]) -> Advance {
         let mut begun = None;
-        let of_head = bytes.len().min(HEAD - self.seen);
+        let of_head = bytes.len().min(HEAD_BYTES - self.seen);
         if let Some(head) = self.head.get_mut(self.seen..self.seen + of_head) {
             head.copy_from_slice(&bytes[..of_head]);
         }
-        if of_head > 0 && self.seen + of_head == HEAD {
+        if of_head > 0 && self.seen + of_head == HEAD_BYTES {
             let [_, length @ ..] = self.head;
             self.left = usize::try_from(u32::from_be_bytes(length)).unwrap_or(usize::MAX);
             begun = Some(self.left);
@@ -43,16 +43,16 @@ impl Frames {
         self.seen += of_head;
         let of_message = self.left.min(bytes.len() - of_head);
         self.left -= of_message;
-        if self.seen == HEAD && self.left == 0 {
+        if self.seen == HEAD_BYTES && self.left == 0 {
             self.seen = 0;
         }
-        Passed { bytes: of_head + of_message, begun }
+        Advance { bytes: of_head + of_message, message_bytes: begun }
     }
 
     /// Advances over all bytes.
-    pub(super) fn pass_all(&mut self, mut bytes: &[u8]) {
+    pub(super) fn advance_all(&mut self, mut bytes: &[u8]) {
         while !bytes.is_empty() {
-            let Passed { bytes: passed, begun: _ } = self.pass(bytes);
+            let Advance { bytes: passed, message_bytes: _ } = self.advance(bytes);
             bytes = &bytes[passed..];
         }
     }
@@ -66,11 +66,12 @@ mod tests {
     fn messages_are_found_however_they_are_cut() {
         let body = [&[0, 0, 0, 0, 3][..], b"abc", &[0; 5], &[1, 0, 0, 1, 0], &[9; 256]].concat();
         for cut in 1..body.len() {
-            let (mut frames, mut lengths, mut ends) = (Frames::default(), Vec::new(), Vec::new());
+            let (mut frames, mut lengths, mut ends) =
+                (FramePosition::default(), Vec::new(), Vec::new());
             let mut at = 0;
             for mut piece in body.chunks(cut) {
                 while !piece.is_empty() {
-                    let Passed { bytes, begun } = frames.pass(piece);
+                    let Advance { bytes, message_bytes: begun } = frames.advance(piece);
                     assert!(bytes > 0);
                     lengths.extend(begun);
                     at += bytes;
@@ -82,10 +83,10 @@ mod tests {
             }
             assert_eq!((lengths, ends), (vec![3, 0, 256], vec![8, 13, body.len()]), "{cut}");
         }
-        let mut frames = Frames::default();
-        frames.pass_all(&body[..10]);
+        let mut frames = FramePosition::default();
+        frames.advance_all(&body[..10]);
         assert!(!frames.is_between());
-        frames.pass_all(&body[10..]);
+        frames.advance_all(&body[10..]);
         assert!(frames.is_between());
     }
 }

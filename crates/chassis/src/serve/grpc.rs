@@ -10,42 +10,44 @@ use tonic::server::NamedService;
 use tonic::service::{Routes, RoutesBuilder};
 use tower::{Layer, Service};
 
-use super::bodies::{Bodies, BodiesLayer};
 use super::deadline::{Deadline, DeadlineLayer};
+use super::decode_errors::{DecodeErrorLayer, DecodeErrorService};
 use super::health::Health;
 use super::lifetime::{Lifetime, LifetimeLayer};
-use super::streams::{Streams, StreamsLayer};
-use super::unreadable::{Readable, ReadableLayer};
-use crate::auth::{Access, Guard, Guarded, Verifier};
+use super::message_limit::{MessageLimit, MessageLimitLayer};
+use super::stream_limit::{StreamLimitLayer, StreamLimitService};
+use crate::auth::{Access, Guard, GuardedService, Verifier};
 use crate::limits::Limits;
 use crate::refusal::refusal;
 
 /// Services behind their guard, ready for a [`Server`](super::Server).
-pub type GrpcApp = Guarded<Streams<Lifetime<Readable<Deadline<Bodies<Routes>>>>>>;
+pub type GrpcApp = GuardedService<
+    StreamLimitService<Lifetime<DecodeErrorService<Deadline<MessageLimit<Routes>>>>>,
+>;
 
 /// Builder of one server's services.
-pub struct Grpc {
+pub struct GrpcBuilder {
     routes: RoutesBuilder,
     health: Health,
 }
 
-impl Grpc {
+impl GrpcBuilder {
     /// Begins with the health service.
     #[must_use]
-    pub fn new(health: Health) -> Grpc {
+    pub fn new(health: Health) -> GrpcBuilder {
         let mut routes = RoutesBuilder::default();
         routes.add_service(health.service());
-        Grpc { routes, health }
+        GrpcBuilder { routes, health }
     }
 
     /// Adds a service and reports it as serving.
-    pub async fn add<S>(mut self, service: S) -> Grpc
+    pub async fn add<S>(mut self, service: S) -> GrpcBuilder
     where
         S: Service<Request<Body>, Response = Response<Body>, Error = Infallible>,
         S: NamedService + Clone + Send + Sync + 'static,
         S::Future: Send + 'static,
     {
-        self.health.set::<S>(true).await;
+        self.health.set_serving::<S>(true).await;
         self.routes.add_service(service);
         self
     }
@@ -54,7 +56,10 @@ impl Grpc {
     ///
     /// # Errors
     /// The bytes are not an encoded `FileDescriptorSet`.
-    pub fn reflect(mut self, descriptors: &[u8]) -> Result<Grpc, tonic_reflection::server::Error> {
+    pub fn add_reflection(
+        mut self,
+        descriptors: &[u8],
+    ) -> Result<GrpcBuilder, tonic_reflection::server::Error> {
         let reflection = tonic_reflection::server::Builder::configure()
             .register_encoded_file_descriptor_set(descriptors)
             .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
@@ -65,23 +70,23 @@ impl Grpc {
 
     /// Assembles the layers. `verifier` authenticates callers and `access` authorizes them.
     #[must_use]
-    pub fn guarded(self, verifier: Verifier, access: Arc<Access>, limits: &Limits) -> GrpcApp {
+    pub fn build(self, verifier: Verifier, access: Arc<Access>, limits: &Limits) -> GrpcApp {
         let deadline = DeadlineLayer::new(limits.unary_deadline, Arc::clone(&access));
         let mut routes = self.routes.routes();
         let router = std::mem::take(routes.axum_router_mut());
-        *routes.axum_router_mut() = router.fallback(|| std::future::ready(nobody_serves()));
-        let bodies = BodiesLayer::new(limits.message_bytes, Arc::clone(&access));
+        *routes.axum_router_mut() = router.fallback(|| std::future::ready(no_such_method()));
+        let bodies = MessageLimitLayer::new(limits.message_bytes, Arc::clone(&access));
         let lifetime = LifetimeLayer::new(Arc::clone(&access));
-        let readable = ReadableLayer::new(Arc::clone(&access));
-        let streams = StreamsLayer::new(Arc::clone(&access));
-        let guard = Guard::new(verifier, access).limited(limits);
+        let readable = DecodeErrorLayer::new(Arc::clone(&access));
+        let streams = StreamLimitLayer::new(Arc::clone(&access));
+        let guard = Guard::new(verifier, access).with_limits(limits);
         let answered = readable.layer(deadline.layer(bodies.layer(routes.prepare())));
         guard.layer(streams.layer(lifetime.layer(answered)))
     }
 }
 
 /// Answer for a method that is described and allowed, but whose service is not on this server.
-fn nobody_serves() -> Response<Body> {
+fn no_such_method() -> Response<Body> {
     refusal(Code::Unimplemented, "NO_SUCH_METHOD", "this server does not have this method")
         .into_http()
 }

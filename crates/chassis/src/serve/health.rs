@@ -58,14 +58,14 @@ impl Health {
     }
 
     /// Reports whether the service `S` serves.
-    pub async fn set<S: NamedService>(&self, serves: bool) {
+    pub async fn set_serving<S: NamedService>(&self, serves: bool) {
         self.services.lock().unwrap_or_else(PoisonError::into_inner).insert(S::NAME, serves);
         let ready = *self.readiness.watch().borrow();
         self.reporter.set_service_status(S::NAME, status(serves && ready)).await;
     }
 
     /// Publishes changes of the readiness, for ever.
-    pub(super) async fn follow(&self) {
+    pub(super) async fn publish_readiness(&self) {
         let mut readiness = self.readiness.watch();
         self.reporter.set_service_status(LIVENESS, ServingStatus::Serving).await;
         let mut was_ready = false;
@@ -76,7 +76,7 @@ impl Health {
                 self.reporter.set_service_status(name, status(serves && ready)).await;
             }
             if was_ready && !ready {
-                let missing = self.readiness.missing().join("; ");
+                let missing = self.readiness.unmet_conditions().join("; ");
                 tracing::warn!(%missing, "not ready");
             } else if ready && !was_ready {
                 tracing::info!("ready");
@@ -95,7 +95,7 @@ impl Health {
     /// Reports everything as not serving, and ends the streams of watchers, which would hold their
     /// connections open.
     pub(super) async fn stop(&self) {
-        self.readiness.condition("server", "it is stopping").unmet("it is stopping");
+        self.readiness.condition("server", "it is stopping").set_unmet("it is stopping");
         for name in self.services().into_keys().chain(["", LIVENESS]) {
             self.reporter.set_service_status(name, ServingStatus::NotServing).await;
             self.reporter.clone().clear_service_status(name).await;

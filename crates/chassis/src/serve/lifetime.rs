@@ -19,19 +19,19 @@ use tonic::body::Body;
 use tonic::{Code, Status};
 use tower::{Layer, Service};
 
-use super::calls::ConnectionEnd;
-use super::frames::Frames;
-use crate::auth::{Access, TokenLife};
+use super::connection_calls::ConnectionEnd;
+use super::frames::FramePosition;
+use crate::auth::{Access, TokenExpiry};
 use crate::refusal::refusal;
 
 /// Ends a streaming call, once. Cheap to clone. Lies in the request's extensions.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Ending {
+pub(super) struct StreamEnd {
     status: Arc<OnceLock<Status>>,
     ended: CancellationToken,
 }
 
-impl Ending {
+impl StreamEnd {
     /// Ends the stream, unless it has already ended.
     pub(super) fn end(&self, status: Status) {
         // The caller gets the first status.
@@ -40,7 +40,7 @@ impl Ending {
     }
 
     /// Waits for the end and returns its status.
-    pub(super) async fn over(&self) -> Status {
+    pub(super) async fn wait(&self) -> Status {
         self.ended.cancelled().await;
         self.status.get().cloned().unwrap_or_else(|| Status::cancelled("the stream has ended"))
     }
@@ -93,17 +93,17 @@ where
         if rule.is_some_and(|rule| !rule.streams) {
             return Box::pin(self.inner.call(request));
         }
-        let ending = Ending::default();
-        let token = request.extensions().get::<TokenLife>().cloned();
+        let ending = StreamEnd::default();
+        let token = request.extensions().get::<TokenExpiry>().cloned();
         let connection = request.extensions().get::<ConnectionEnd>().cloned();
         request.extensions_mut().insert(ending.clone());
         let answer = self.inner.call(request);
         Box::pin(async move {
-            let mut over: Over = Box::pin(over(token, connection, ending));
+            let mut over: EndFuture = Box::pin(over(token, connection, ending));
             tokio::select! {
                 biased;
                 answer = answer => {
-                    Ok(answer?.map(|inner| Body::new(Mortal::new(inner, over))))
+                    Ok(answer?.map(|inner| Body::new(EndingBody::new(inner, over))))
                 }
                 status = &mut over => Ok(status.into_http()),
             }
@@ -111,17 +111,17 @@ where
     }
 }
 
-type Over = Pin<Box<dyn Future<Output = Status> + Send>>;
+type EndFuture = Pin<Box<dyn Future<Output = Status> + Send>>;
 
 /// Waits for the first event that ends a stream.
 async fn over(
-    token: Option<TokenLife>,
+    token: Option<TokenExpiry>,
     connection: Option<ConnectionEnd>,
-    ending: Ending,
+    ending: StreamEnd,
 ) -> Status {
     let token = async {
         match token {
-            Some(token) => token.over().await,
+            Some(token) => token.wait_until_expired().await,
             None => std::future::pending().await,
         }
     };
@@ -132,7 +132,7 @@ async fn over(
         }
     };
     tokio::select! {
-        status = ending.over() => status,
+        status = ending.wait() => status,
         () = token => {
             let message = "the token that opened this stream is over: open another with a new one";
             refusal(Code::Unauthenticated, "TOKEN_EXPIRED", message)
@@ -145,22 +145,27 @@ async fn over(
 }
 
 /// Answer that ends when its time is over.
-struct Mortal {
+struct EndingBody {
     /// Body of the answer; `None` once it has ended.
     inner: Option<Body>,
-    over: Over,
+    end: EndFuture,
     /// Final status, to be sent after the message that is under way.
-    last: Option<Status>,
-    frames: Frames,
+    final_status: Option<Status>,
+    frames: FramePosition,
 }
 
-impl Mortal {
-    fn new(inner: Body, over: Over) -> Mortal {
-        Mortal { inner: Some(inner), over, last: None, frames: Frames::default() }
+impl EndingBody {
+    fn new(inner: Body, over: EndFuture) -> EndingBody {
+        EndingBody {
+            inner: Some(inner),
+            end: over,
+            final_status: None,
+            frames: FramePosition::default(),
+        }
     }
 }
 
-impl http_body::Body for Mortal {
+impl http_body::Body for EndingBody {
     type Data = Bytes;
     type Error = Status;
 
@@ -170,13 +175,13 @@ impl http_body::Body for Mortal {
     ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
         let this = &mut *self;
         let Some(inner) = &mut this.inner else { return Poll::Ready(None) };
-        if this.last.is_none()
-            && let Poll::Ready(status) = this.over.as_mut().poll(context)
+        if this.final_status.is_none()
+            && let Poll::Ready(status) = this.end.as_mut().poll(context)
         {
-            this.last = Some(status);
+            this.final_status = Some(status);
         }
         if this.frames.is_between()
-            && let Some(status) = this.last.take()
+            && let Some(status) = this.final_status.take()
         {
             this.inner = None;
             let mut trailers = HeaderMap::new();
@@ -189,7 +194,7 @@ impl http_body::Body for Mortal {
         if let Poll::Ready(Some(Ok(frame))) = &polled
             && let Some(data) = frame.data_ref()
         {
-            this.frames.pass_all(data);
+            this.frames.advance_all(data);
         }
         polled
     }
@@ -203,12 +208,12 @@ impl http_body::Body for Mortal {
     }
 }
 
-impl TokenLife {
+impl TokenExpiry {
     /// Waits until the token expires. The wait is divided, so that a clock that was set is noticed.
-    async fn over(self) {
+    async fn wait_until_expired(self) {
         const LOOK: Duration = Duration::from_secs(60);
         loop {
-            let left = self.left();
+            let left = self.remaining();
             if left.is_zero() {
                 return;
             }

@@ -36,7 +36,7 @@ impl<S> Probes<S> {
         match path {
             ALIVE => Some((StatusCode::OK, "alive\n".to_owned())),
             READY => {
-                let missing = self.readiness.missing();
+                let missing = self.readiness.unmet_conditions();
                 Some(if missing.is_empty() {
                     (StatusCode::OK, "ready\n".to_owned())
                 } else {

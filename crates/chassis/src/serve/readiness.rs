@@ -14,20 +14,20 @@ pub struct Readiness {
     unmet: Arc<Mutex<BTreeMap<Arc<str>, String>>>,
     changed: watch::Sender<bool>,
     /// Name of the condition that another process meets because it does this one's work.
-    elsewhere: watch::Sender<Option<Arc<str>>>,
+    met_elsewhere: watch::Sender<Option<Arc<str>>>,
 }
 
 /// One condition of a server's readiness. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Condition {
     name: Arc<str>,
-    of: Readiness,
+    readiness: Readiness,
 }
 
 impl Default for Readiness {
     fn default() -> Readiness {
         let (changed, elsewhere) = (watch::Sender::new(true), watch::Sender::new(None));
-        Readiness { unmet: Arc::default(), changed, elsewhere }
+        Readiness { unmet: Arc::default(), changed, met_elsewhere: elsewhere }
     }
 }
 
@@ -35,14 +35,14 @@ impl Readiness {
     /// Adds a condition that is not met yet for the reason `why`.
     #[must_use]
     pub fn condition(&self, name: &str, why: &str) -> Condition {
-        let condition = Condition { name: name.into(), of: self.clone() };
-        condition.unmet(why);
+        let condition = Condition { name: name.into(), readiness: self.clone() };
+        condition.set_unmet(why);
         condition
     }
 
     /// Lines for the conditions that are not met; empty if the server is ready.
     #[must_use]
-    pub fn missing(&self) -> Vec<String> {
+    pub fn unmet_conditions(&self) -> Vec<String> {
         let unmet = self.unmet.lock().unwrap_or_else(PoisonError::into_inner);
         unmet.iter().map(|(name, why)| format!("{name}: {why}")).collect()
     }
@@ -56,8 +56,8 @@ impl Readiness {
     /// Receiver of the condition that another process meets. Callers with older connections should
     /// reconnect, so that a load balancer sends them to that process.
     #[must_use]
-    pub fn elsewhere(&self) -> watch::Receiver<Option<Arc<str>>> {
-        self.elsewhere.subscribe()
+    pub fn met_elsewhere(&self) -> watch::Receiver<Option<Arc<str>>> {
+        self.met_elsewhere.subscribe()
     }
 
     fn change(&self, change: impl FnOnce(&mut BTreeMap<Arc<str>, String>)) {
@@ -69,20 +69,20 @@ impl Readiness {
 }
 
 impl Condition {
-    pub fn met(&self) {
-        self.of.change(|unmet| drop(unmet.remove(&self.name)));
+    pub fn set_met(&self) {
+        self.readiness.change(|unmet| drop(unmet.remove(&self.name)));
         let ours = |by: &mut Option<Arc<str>>| by.take_if(|name| *name == self.name).is_some();
-        self.of.elsewhere.send_if_modified(ours);
+        self.readiness.met_elsewhere.send_if_modified(ours);
     }
 
     /// Reports the condition as not met, since another process does the work.
-    pub fn elsewhere(&self, why: &str) {
-        self.unmet(why);
-        self.of.elsewhere.send_if_modified(|by| by.replace(self.name.clone()).is_none());
+    pub fn set_met_elsewhere(&self, why: &str) {
+        self.set_unmet(why);
+        self.readiness.met_elsewhere.send_if_modified(|by| by.replace(self.name.clone()).is_none());
     }
 
-    pub fn unmet(&self, why: &str) {
-        self.of.change(|unmet| drop(unmet.insert(self.name.clone(), why.to_owned())));
+    pub fn set_unmet(&self, why: &str) {
+        self.readiness.change(|unmet| drop(unmet.insert(self.name.clone(), why.to_owned())));
     }
 
     /// Keeps the condition equal to a value until its sender is gone. `why` is the reason while it
@@ -98,10 +98,10 @@ impl Condition {
     }
 
     /// Reports the condition as met, or as not met for a reason.
-    pub fn set(&self, trouble: Option<&str>) {
-        match trouble {
-            None => self.met(),
-            Some(why) => self.unmet(why),
+    pub fn set(&self, unmet_reason: Option<&str>) {
+        match unmet_reason {
+            None => self.set_met(),
+            Some(why) => self.set_unmet(why),
         }
     }
 }
@@ -118,30 +118,30 @@ mod tests {
         let wallet = readiness.condition("wallet", "it was not asked yet");
         let watch = readiness.watch();
         assert_eq!(
-            readiness.missing(),
+            readiness.unmet_conditions(),
             ["log: it is being opened", "wallet: it was not asked yet"]
         );
-        log.met();
+        log.set_met();
         assert!(!*watch.borrow());
         wallet.set(None);
-        assert!(*watch.borrow() && readiness.missing().is_empty());
-        log.unmet("it is lost");
+        assert!(*watch.borrow() && readiness.unmet_conditions().is_empty());
+        log.set_unmet("it is lost");
         assert!(!*watch.borrow());
-        assert_eq!(readiness.missing(), ["log: it is lost"]);
+        assert_eq!(readiness.unmet_conditions(), ["log: it is lost"]);
     }
 
     #[test]
     fn another_process_does_the_work_until_this_one_does() {
         let readiness = Readiness::default();
         let (log, peer) = (readiness.condition("log", "no"), readiness.condition("peer", "no"));
-        let mut elsewhere = readiness.elsewhere();
+        let mut elsewhere = readiness.met_elsewhere();
         for _ in 0..2 {
-            log.elsewhere("standby: it is owned by another");
+            log.set_met_elsewhere("standby: it is owned by another");
             assert!(elsewhere.has_changed().unwrap() && elsewhere.borrow_and_update().is_some());
-            log.elsewhere("standby: it is owned by another");
-            peer.met();
+            log.set_met_elsewhere("standby: it is owned by another");
+            peer.set_met();
             assert!(!elsewhere.has_changed().unwrap(), "it is told once");
-            log.met();
+            log.set_met();
             assert!(elsewhere.borrow_and_update().is_none());
         }
     }
@@ -159,6 +159,6 @@ mod tests {
         value.send_replace(false);
         drop(value);
         followed.await.expect("it does not panic");
-        assert_eq!(readiness.missing(), ["state: it is not read"]);
+        assert_eq!(readiness.unmet_conditions(), ["state: it is not read"]);
     }
 }

@@ -11,7 +11,7 @@ use tower::{Layer, Service};
 use tracing::{Instrument, Span};
 use tracing_opentelemetry::OpenTelemetrySpanExt;
 
-use super::{carry, trace_id_of};
+use super::{trace_context, trace_id_of};
 
 /// Metadata of every answer: the call's trace id as 32 hexadecimal digits.
 pub const TRACE_ID: HeaderName = HeaderName::from_static("trace-id");
@@ -81,7 +81,7 @@ fn open<B>(request: &Request<B>) -> (Span, Option<HeaderValue>) {
         grpc.code = tracing::field::Empty,
     );
     // Fails only if no subscriber takes spans.
-    let _ = span.set_parent(carry::extract(request.headers()));
+    let _ = span.set_parent(trace_context::extract(request.headers()));
     let id = trace_id_of(&span);
     if id == [0; 16] {
         return (span, None);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use chassis::auth::{Claims, Identity, Role, TokenIssuer};
 use chassis::limits::Limits;
-use chassis::proxies::{Network, Proxies};
+use chassis::proxies::{Network, TrustedProxies};
 use chassis::serve::Server;
 use hyper::body::Incoming;
 use system::clock::SystemClock;
@@ -17,8 +17,8 @@ use tonic_types::StatusExt as _;
 
 use crate::auth::{token, token_of};
 use crate::echo::{Room, Setting};
-use crate::limits::with;
-use crate::raw::{Raw, dial, reason};
+use crate::limits::with_limits;
+use crate::raw::{RawClient, dial, reason};
 
 /// `Bearer` with a valid token of a player.
 fn believed(room: &Room) -> String {
@@ -50,7 +50,7 @@ fn forged(room: &Room) -> String {
 }
 
 fn edge(change: impl FnOnce(&mut Limits)) -> Setting {
-    with(|limits| {
+    with_limits(|limits| {
         limits.address_calls = NonZeroU32::new(40);
         limits.player_calls = None;
         change(limits);
@@ -61,8 +61,8 @@ fn edge(change: impl FnOnce(&mut Limits)) -> Setting {
 async fn forged_tokens_end_with_their_address_and_not_with_others() {
     let room = Room::open(edge(|_| {})).await;
     let (forged, honest) = (forged(&room), believed(&room));
-    let mut attacker = Raw::open("127.0.0.2", room.bound).await.unwrap();
-    let mut player = Raw::open("127.0.0.1", room.bound).await.unwrap();
+    let mut attacker = RawClient::open("127.0.0.2", room.bound).await.unwrap();
+    let mut player = RawClient::open("127.0.0.1", room.bound).await.unwrap();
     let (mut looked_at, mut refused, mut gone, mut served) = (0, 0, 0, 0);
     for round in 0..1000 {
         match attacker.call("Play", &[("authorization", &forged)], "hello").await {
@@ -97,18 +97,18 @@ async fn a_connection_too_many_hears_why() {
     let headers = [("authorization", &*honest)];
     let mut open = Vec::new();
     for _ in 0..2 {
-        let mut raw = Raw::open("127.0.0.2", room.bound).await.unwrap();
+        let mut raw = RawClient::open("127.0.0.2", room.bound).await.unwrap();
         assert_eq!(raw.call("Play", &headers, "hello").await.unwrap().code(), Code::Ok);
         open.push(raw);
     }
-    let mut third = Raw::open("127.0.0.2", room.bound).await.unwrap();
+    let mut third = RawClient::open("127.0.0.2", room.bound).await.unwrap();
     let status = third.call("Play", &headers, "hello").await.unwrap();
     assert_eq!((status.code(), &*reason(&status)), (Code::ResourceExhausted, "OVERLOADED"));
-    let mut other = Raw::open("127.0.0.3", room.bound).await.unwrap();
+    let mut other = RawClient::open("127.0.0.3", room.bound).await.unwrap();
     assert_eq!(other.call("Play", &headers, "hello").await.unwrap().code(), Code::Ok);
     open.pop();
     tokio::time::sleep(Duration::from_millis(200)).await;
-    let mut again = Raw::open("127.0.0.2", room.bound).await.unwrap();
+    let mut again = RawClient::open("127.0.0.2", room.bound).await.unwrap();
     assert_eq!(again.call("Play", &headers, "hello").await.unwrap().code(), Code::Ok);
 }
 
@@ -117,8 +117,8 @@ async fn what_a_call_turns_out_to_cost_is_charged_to_its_player_and_their_addres
     let player_calls = NonZeroU32::new(10);
     let room = Room::open(edge(|limits| limits.player_calls = player_calls)).await;
     let (dear, other) = (believed(&room), another(&room));
-    let mut elsewhere = Raw::open("127.0.0.3", room.bound).await.unwrap();
-    let mut same = Raw::open("127.0.0.2", room.bound).await.unwrap();
+    let mut elsewhere = RawClient::open("127.0.0.3", room.bound).await.unwrap();
+    let mut same = RawClient::open("127.0.0.2", room.bound).await.unwrap();
     let headers = [("authorization", &*dear)];
     let status = same.call("Play", &headers, "charge 100").await.unwrap();
     assert_eq!(status.code(), Code::Ok);
@@ -140,8 +140,8 @@ fn is_open(answer: &Response<Incoming>) -> bool {
 async fn streams_of_an_address_are_bounded_over_all_its_connections_and_players() {
     let room = Room::open(edge(|limits| limits.address_streams = Some(2))).await;
     let (one, another) = (believed(&room), operating(&room));
-    let mut first = Raw::open("127.0.0.2", room.bound).await.unwrap();
-    let mut second = Raw::open("127.0.0.2", room.bound).await.unwrap();
+    let mut first = RawClient::open("127.0.0.2", room.bound).await.unwrap();
+    let mut second = RawClient::open("127.0.0.2", room.bound).await.unwrap();
     let stream = first.send("Ticks", &[("authorization", &one)], "go").await.unwrap();
     let other_stream = first.send("Ticks", &[("authorization", &another)], "go").await.unwrap();
     assert!(is_open(&stream) && is_open(&other_stream));
@@ -154,7 +154,7 @@ async fn streams_of_an_address_are_bounded_over_all_its_connections_and_players(
     }
     let status = second.call("Play", &[("authorization", &one)], "hello").await.unwrap();
     assert_eq!(status.code(), Code::Ok, "calls that end are no streams");
-    let mut other = Raw::open("127.0.0.3", room.bound).await.unwrap();
+    let mut other = RawClient::open("127.0.0.3", room.bound).await.unwrap();
     assert!(is_open(&other.send("Ticks", &[("authorization", &one)], "go").await.unwrap()));
     drop(stream);
     tokio::time::sleep(Duration::from_millis(100)).await;
@@ -175,7 +175,7 @@ async fn all_connections_together_are_bounded() {
     open.pop();
     tokio::time::sleep(Duration::from_millis(100)).await;
     let honest = believed(&room);
-    let mut next = Raw::open("127.0.0.9", room.bound).await.unwrap();
+    let mut next = RawClient::open("127.0.0.9", room.bound).await.unwrap();
     let status = next.call("Play", &[("authorization", &honest)], "hello").await.unwrap();
     assert_eq!(status.code(), Code::Ok);
 }
@@ -193,7 +193,7 @@ async fn this_machine_is_exempt_only_where_it_is_said() {
         }))
         .await;
         let honest = believed(&room);
-        let mut raw = Raw::open(from, room.bound).await.unwrap();
+        let mut raw = RawClient::open(from, room.bound).await.unwrap();
         let mut last = Code::Ok;
         for _ in 0..30 {
             last = raw.call("Play", &[("authorization", &honest)], "hello").await.unwrap().code();
@@ -205,7 +205,7 @@ async fn this_machine_is_exempt_only_where_it_is_said() {
 #[tokio::test]
 async fn a_proxy_on_this_machine_exempts_nobody() {
     let trusted = |server: &mut Server| {
-        server.proxies = Proxies::new(vec![Network::parse("127.0.0.1").unwrap()]);
+        server.proxies = TrustedProxies::new(vec![Network::parse("127.0.0.1").unwrap()]);
     };
     for change in [trusted as fn(&mut Server), |_| {}] {
         let setting = edge(|limits| {
@@ -215,7 +215,7 @@ async fn a_proxy_on_this_machine_exempts_nobody() {
         let room = Room::open(Setting { change, ..setting }).await;
         let honest = believed(&room);
         let headers = [("authorization", &*honest), ("x-forwarded-for", "192.0.2.1")];
-        let mut raw = Raw::open("127.0.0.1", room.bound).await.unwrap();
+        let mut raw = RawClient::open("127.0.0.1", room.bound).await.unwrap();
         let mut last = Code::Ok;
         for _ in 0..30 {
             last = raw.call("Play", &headers, "hello").await.unwrap().code();
@@ -225,7 +225,7 @@ async fn a_proxy_on_this_machine_exempts_nobody() {
 }
 
 fn behind_proxies(server: &mut Server) {
-    server.proxies = Proxies::new(vec![Network::parse("127.0.0.3").unwrap()]);
+    server.proxies = TrustedProxies::new(vec![Network::parse("127.0.0.3").unwrap()]);
 }
 
 #[tokio::test]
@@ -233,7 +233,7 @@ async fn a_trusted_proxys_word_is_taken_for_each_call_and_nobody_elses_is() {
     let setting = edge(|limits| limits.address_calls = NonZeroU32::new(10));
     let room = Room::open(Setting { change: behind_proxies, ..setting }).await;
     let honest = believed(&room);
-    let calls = async |raw: &mut Raw, name, value: &str, count| {
+    let calls = async |raw: &mut RawClient, name, value: &str, count| {
         let mut taken = 0;
         for _ in 0..count {
             let headers = [("authorization", &*honest), (name, value)];
@@ -242,14 +242,14 @@ async fn a_trusted_proxys_word_is_taken_for_each_call_and_nobody_elses_is() {
         }
         taken
     };
-    let mut proxy = Raw::open("127.0.0.3", room.bound).await.unwrap();
+    let mut proxy = RawClient::open("127.0.0.3", room.bound).await.unwrap();
     assert!(calls(&mut proxy, "x-forwarded-for", "192.0.2.1", 30).await < 20);
     assert_eq!(calls(&mut proxy, "x-forwarded-for", "192.0.2.2", 8).await, 8);
     let forged = "192.0.2.77, 192.0.2.1";
     assert!(calls(&mut proxy, "x-forwarded-for", forged, 20).await < 8, "the last one counts");
     assert_eq!(calls(&mut proxy, "forwarded", "for=192.0.2.3;proto=https", 8).await, 8);
 
-    let mut other = Raw::open("127.0.0.4", room.bound).await.unwrap();
+    let mut other = RawClient::open("127.0.0.4", room.bound).await.unwrap();
     let mut taken = 0;
     for number in 0..30 {
         taken += calls(&mut other, "x-forwarded-for", &format!("192.0.2.{number}"), 1).await;
@@ -268,15 +268,15 @@ async fn a_trusted_proxy_names_an_address_before_the_first_byte() {
         [&b"\r\n\r\n\0\r\nQUIT\n\x21\x11\0\x0c"[..], &addresses].concat()
     };
     let first = b"PROXY TCP4 192.0.2.1 127.0.0.1 7 8\r\n";
-    let mut one = Raw::open_after("127.0.0.3", room.bound, first).await.unwrap();
+    let mut one = RawClient::open_after("127.0.0.3", room.bound, first).await.unwrap();
     assert_eq!(one.call("Play", &headers, "hello").await.unwrap().code(), Code::Ok);
-    let mut same = Raw::open_after("127.0.0.3", room.bound, &second(1)).await.unwrap();
+    let mut same = RawClient::open_after("127.0.0.3", room.bound, &second(1)).await.unwrap();
     let status = same.call("Play", &headers, "hello").await.unwrap();
     assert_eq!(status.code(), Code::ResourceExhausted);
-    let mut two = Raw::open_after("127.0.0.3", room.bound, &second(2)).await.unwrap();
+    let mut two = RawClient::open_after("127.0.0.3", room.bound, &second(2)).await.unwrap();
     assert_eq!(two.call("Play", &headers, "hello").await.unwrap().code(), Code::Ok);
 
-    let stranger = Raw::open_after("127.0.0.4", room.bound, first).await;
+    let stranger = RawClient::open_after("127.0.0.4", room.bound, first).await;
     let heard = match stranger {
         Ok(mut raw) => raw.call("Play", &headers, "hello").await,
         Err(_) => None,

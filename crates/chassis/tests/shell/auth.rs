@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use chassis::auth::{Access, Claims, Identity, Role};
-use chassis::channel::{bear, pass_on};
+use chassis::channel::{add_token, forward_token};
 use system::clock::SystemClock;
 use system::entropy::SystemEntropy;
 use tonic::{Code, Request, Status};
@@ -71,7 +71,7 @@ async fn every_method_with_every_role() {
     for (method, roles) in METHODS.into_iter().filter(|(method, _)| !STREAMS.contains(method)) {
         for role in Role::ALL {
             let mut request = text("hello");
-            bear(&mut request, &token(&room, role));
+            add_token(&mut request, &token(&room, role));
             match call(&channel, method, request).await {
                 Ok(answer) => {
                     assert!(roles.contains(&role), "{method} let {role:?} in");
@@ -89,7 +89,7 @@ async fn every_method_with_every_role() {
         assert_eq!(reason(&status), (Code::Unauthenticated, "TOKEN_MISSING".to_owned()));
     }
     let mut request = text("hello");
-    bear(&mut request, &token(&room, Role::Operator));
+    add_token(&mut request, &token(&room, Role::Operator));
     let status = call(&channel, "Nothing", request).await.unwrap_err();
     assert_eq!(reason(&status), (Code::Unimplemented, "NO_SUCH_METHOD".to_owned()));
 }
@@ -101,13 +101,13 @@ async fn a_service_may_call_what_names_it_and_nothing_else() {
     for (subject, allowed) in [("test", true), ("table", false), ("Test", false), ("test ", false)]
     {
         let mut request = text("hello");
-        bear(&mut request, &token_of(&room, Role::Service, subject));
+        add_token(&mut request, &token_of(&room, Role::Service, subject));
         let answer = call(&channel, "Operate", request).await;
         assert_eq!(answer.is_ok(), allowed, "{subject}: {answer:?}");
     }
     // The names of services do not restrict other roles.
     let mut request = text("hello");
-    bear(&mut request, &token_of(&room, Role::Operator, "anybody"));
+    add_token(&mut request, &token_of(&room, Role::Operator, "anybody"));
     call(&channel, "Operate", request).await.unwrap();
 }
 
@@ -152,7 +152,7 @@ async fn tokens_that_are_none_are_told_apart() {
         (token(&stranger, Role::Player), "TOKEN_FORGED"),
     ] {
         let mut request = text("hello");
-        bear(&mut request, &shown);
+        add_token(&mut request, &shown);
         let status = call(&room.plain(), "Play", request).await.unwrap_err();
         assert_eq!(reason(&status), (Code::Unauthenticated, expected.to_owned()));
         assert!(!status.to_string().contains(parts[1]), "no token in an error");
@@ -166,9 +166,9 @@ async fn a_channel_shows_its_own_token_or_the_one_it_is_given() {
     let own = call(&channel, "Operate", text("hello")).await.unwrap().into_inner();
     assert!(own.text.starts_with("service:test "), "{own:?}");
     let mut players = text("hello");
-    bear(&mut players, &token(&room, Role::Player));
+    add_token(&mut players, &token(&room, Role::Player));
     let mut passed: Request<_> = text("hello");
-    pass_on(&players, &mut passed);
+    forward_token(&players, &mut passed);
     let given = call(&channel, "Play", passed).await.unwrap().into_inner();
     assert!(given.text.starts_with("player:0190c2f0"), "{given:?}");
 }

@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use chassis::auth::{Claims, Identity, Role};
-use chassis::channel::{PeerChannel, bear};
+use chassis::channel::{PeerChannel, add_token};
 use futures_util::StreamExt as _;
 use http_body_util::BodyExt as _;
 use system::clock::SystemClock;
@@ -17,12 +17,12 @@ use tonic_types::StatusExt as _;
 
 use crate::auth::token;
 use crate::echo::{Echo, Room, Setting, Text, call, text, ticks, ticks_of};
-use crate::limits::with;
-use crate::raw::{Raw, reason};
+use crate::limits::with_limits;
+use crate::raw::{RawClient, reason};
 
 fn played(room: &Room, request: &str) -> Request<Text> {
     let mut request = text(request);
-    bear(&mut request, &token(room, Role::Player));
+    add_token(&mut request, &token(room, Role::Player));
     request
 }
 
@@ -33,7 +33,7 @@ async fn talk(
 ) -> Result<Streaming<Text>, Status> {
     let said = said.into_iter().map(|text| Text { text });
     let mut request = Request::new(futures_util::stream::iter(said));
-    bear(&mut request, &token(room, Role::Player));
+    add_token(&mut request, &token(room, Role::Player));
     let path = format!("/{}/Talk", Echo::NAME).parse().unwrap();
     let mut client = tonic::client::Grpc::new(channel.clone());
     client.ready().await.unwrap();
@@ -43,7 +43,7 @@ async fn talk(
 
 #[tokio::test]
 async fn a_request_that_is_too_long_is_refused_with_its_reason() {
-    let room = Room::open(with(|limits| limits.player_calls = None)).await;
+    let room = Room::open(with_limits(|limits| limits.player_calls = None)).await;
     let channel = room.plain();
     assert!(call(&channel, "Play", played(&room, &"x".repeat(65_000))).await.is_ok());
     for length in [65_536, 1 << 20] {
@@ -59,7 +59,7 @@ async fn a_request_that_is_too_long_is_refused_with_its_reason() {
 
 #[tokio::test]
 async fn a_stream_with_a_message_that_is_too_long_ends_with_its_reason() {
-    let room = Room::open(with(|_| {})).await;
+    let room = Room::open(with_limits(|_| {})).await;
     let channel = room.plain();
     let said = vec!["one".to_owned(), "x".repeat(65_536), "three".to_owned()];
     let ended = async {
@@ -73,14 +73,14 @@ async fn a_stream_with_a_message_that_is_too_long_ends_with_its_reason() {
 
 #[tokio::test]
 async fn a_stream_ends_with_its_token() {
-    let room = Room::open(with(|_| {})).await;
+    let room = Room::open(with_limits(|_| {})).await;
     let identity =
         Identity { role: Role::Player, subject: "0190c2f0-7d3a-4b6e-8a52-6d1f2e3c4b5a".into() };
     let (clock, life) = (SystemClock::new(), Duration::from_secs(2));
     let claims = Claims::new("test", &identity, life, (&clock, &SystemEntropy));
     let (quiet, busy) = (text("go"), text("flood"));
     let ended = |mut request: Request<Text>| {
-        bear(&mut request, &room.issuer.issue(&claims));
+        add_token(&mut request, &room.issuer.issue(&claims));
         let channel = room.plain();
         async move {
             let mut stream = ticks_of(&channel, request).await.unwrap();
@@ -101,8 +101,8 @@ async fn a_stream_ends_with_its_token() {
 
 #[tokio::test]
 async fn a_stream_ends_with_its_connections_age() {
-    let room = Room::open(with(|limits| {
-        limits.connection_age = Duration::from_millis(200);
+    let room = Room::open(with_limits(|limits| {
+        limits.max_connection_age = Duration::from_millis(200);
         limits.connection_grace = Some(Duration::from_millis(500));
     }))
     .await;
@@ -118,8 +118,8 @@ async fn a_stream_ends_with_its_connections_age() {
 
 #[tokio::test]
 async fn inside_a_stream_outlives_its_connections_age() {
-    let mut limits = chassis::limits::Limits::inside();
-    limits.connection_age = Duration::from_millis(100);
+    let mut limits = chassis::limits::Limits::internal();
+    limits.max_connection_age = Duration::from_millis(100);
     let room = Room::open(Setting { limits, ..Setting::default() }).await;
     let mut stream = ticks(&room.channel()).await.unwrap();
     stream.message().await.unwrap();
@@ -129,14 +129,14 @@ async fn inside_a_stream_outlives_its_connections_age() {
 
 #[tokio::test]
 async fn a_stream_that_takes_nothing_is_reset_and_its_neighbours_go_on() {
-    let room = Room::open(with(|limits| {
-        limits.stream_stall = Duration::from_millis(600);
+    let room = Room::open(with_limits(|limits| {
+        limits.stream_stall_timeout = Duration::from_millis(600);
         limits.player_streams = None;
     }))
     .await;
     let bearer = format!("Bearer {}", token(&room, Role::Player));
     let headers = [("authorization", &*bearer)];
-    let mut raw = Raw::open("127.0.0.1", room.bound).await.unwrap();
+    let mut raw = RawClient::open("127.0.0.1", room.bound).await.unwrap();
     let mut silent = raw.send("Ticks", &headers, "go").await.unwrap().into_body();
     let mut read = raw.send("Ticks", &headers, "flood").await.unwrap().into_body();
     let unread = raw.send("Ticks", &headers, "flood").await.unwrap().into_body();
@@ -176,7 +176,7 @@ async fn answers_that_nobody_reads_leave_the_others_their_room() {
 
 #[tokio::test]
 async fn calls_and_streams_of_a_player_count_together_over_all_connections() {
-    let room = Room::open(with(|limits| {
+    let room = Room::open(with_limits(|limits| {
         limits.player_open = Some(4);
         limits.player_streams = Some(3);
         limits.player_calls = None;
@@ -202,7 +202,7 @@ async fn calls_and_streams_of_a_player_count_together_over_all_connections() {
 
 #[tokio::test]
 async fn a_dear_call_costs_what_it_costs() {
-    let room = Room::open(with(|limits| limits.player_calls = NonZeroU32::new(20))).await;
+    let room = Room::open(with_limits(|limits| limits.player_calls = NonZeroU32::new(20))).await;
     let channel = room.plain();
     for _ in 0..2 {
         call(&channel, "Dear", played(&room, "hello")).await.unwrap();
@@ -215,7 +215,7 @@ async fn a_dear_call_costs_what_it_costs() {
 
 #[tokio::test]
 async fn what_is_said_on_a_stream_is_counted_with_calls() {
-    let room = Room::open(with(|limits| limits.player_calls = NonZeroU32::new(10))).await;
+    let room = Room::open(with_limits(|limits| limits.player_calls = NonZeroU32::new(10))).await;
     let channel = room.plain();
     let begun = Instant::now();
     let said = (0..15).map(|number| number.to_string()).collect();

@@ -7,11 +7,11 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use chassis::auth::{Access, Bill, IssuerKey, ServiceToken, TokenIssuer, Verifier};
-use chassis::channel::{self, Carry, PeerChannel, Pool};
+use chassis::auth::{Access, CostCharger, IssuerKey, ServiceToken, TokenIssuer, Verifier};
+use chassis::channel::{self, CredentialInterceptor, PeerChannel, Pool};
 use chassis::drain::Drain;
 use chassis::limits::Limits;
-use chassis::serve::{self, Bound, Grpc, GrpcApp, Health, IsStream, Server};
+use chassis::serve::{self, BoundPort, GrpcApp, GrpcBuilder, Health, IsStream, Server};
 use chassis::telemetry;
 use futures_util::stream::{self, BoxStream, StreamExt};
 use prost::Message;
@@ -96,7 +96,7 @@ impl tonic::server::UnaryService<Text> for Unary {
     fn call(&mut self, request: Request<Text>) -> Self::Future {
         let actor = chassis::auth::Identity::of(&request).map(chassis::auth::Identity::actor);
         let mark = mark(&request);
-        let bill = request.extensions().get::<Bill>().cloned();
+        let bill = request.extensions().get::<CostCharger>().cloned();
         Box::pin(async move {
             let text = request.into_inner().text;
             if let Some(millis) = text.strip_prefix("sleep ") {
@@ -181,7 +181,7 @@ pub(crate) struct Setting {
 impl Default for Setting {
     fn default() -> Setting {
         Setting {
-            limits: Limits::inside(),
+            limits: Limits::internal(),
             grace: Duration::from_secs(5),
             watches: true,
             change: |_| {},
@@ -197,15 +197,16 @@ pub(crate) async fn app(
 ) -> GrpcApp {
     let descriptors = descriptors();
     let access = Arc::new(Access::from_descriptors(&descriptors).unwrap());
-    let key = IssuerKey::trusted(issuer.public_key());
+    let key = IssuerKey::for_all_roles(issuer.public_key());
     let verifier = Verifier::new(vec![key], Arc::new(SystemClock::new()));
-    let grpc = Grpc::new(health.clone()).add(echo).await.reflect(&descriptors).unwrap();
-    grpc.guarded(verifier, access, limits)
+    let grpc =
+        GrpcBuilder::new(health.clone()).add(echo).await.add_reflection(&descriptors).unwrap();
+    grpc.build(verifier, access, limits)
 }
 
 impl Room {
     pub(crate) async fn open(setting: Setting) -> Room {
-        let bound: Bound = serve::bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
+        let bound: BoundPort = serve::bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
         let issuer = TokenIssuer::generate("test", &SystemEntropy);
         let drain = Drain::new(setting.grace);
         let health = Health::new();
@@ -223,19 +224,24 @@ impl Room {
     }
 
     /// Interceptor with the token of a service.
-    pub(crate) fn carry(&self) -> Carry {
+    pub(crate) fn carry(&self) -> CredentialInterceptor {
         let (clock, entropy) = (Arc::new(SystemClock::new()), Arc::new(SystemEntropy));
-        Carry::Own(ServiceToken::new(self.issuer.clone(), "test", clock, entropy))
+        CredentialInterceptor::OwnToken(ServiceToken::new(
+            self.issuer.clone(),
+            "test",
+            clock,
+            entropy,
+        ))
     }
 
     /// Channel with the token of a service.
     pub(crate) fn channel(&self) -> PeerChannel {
-        channel::to(&self.uri(), None, self.carry()).unwrap()
+        channel::connect_lazy(&self.uri(), None, self.carry()).unwrap()
     }
 
     /// Channel without a token of its own.
     pub(crate) fn plain(&self) -> PeerChannel {
-        channel::to(&self.uri(), None, Carry::Nothing).unwrap()
+        channel::connect_lazy(&self.uri(), None, CredentialInterceptor::NoToken).unwrap()
     }
 }
 

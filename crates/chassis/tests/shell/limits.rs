@@ -14,7 +14,7 @@ use tonic_types::StatusExt;
 
 use crate::echo::{Room, Setting, call, text, ticks, ticks_of};
 
-pub(crate) fn with(change: impl FnOnce(&mut Limits)) -> Setting {
+pub(crate) fn with_limits(change: impl FnOnce(&mut Limits)) -> Setting {
     let mut limits = Limits::public();
     change(&mut limits);
     Setting { limits, ..Setting::default() }
@@ -22,7 +22,8 @@ pub(crate) fn with(change: impl FnOnce(&mut Limits)) -> Setting {
 
 #[tokio::test]
 async fn a_unary_call_ends_at_its_deadline_and_a_stream_does_not() {
-    let room = Room::open(with(|limits| limits.unary_deadline = Duration::from_millis(100))).await;
+    let room =
+        Room::open(with_limits(|limits| limits.unary_deadline = Duration::from_millis(100))).await;
     let channel = room.channel();
     let mut stream = ticks(&channel).await.unwrap();
     assert_eq!(stream.message().await.unwrap().unwrap().text, "tick");
@@ -44,7 +45,7 @@ async fn a_caller_may_ask_for_less_time() {
 
 #[tokio::test]
 async fn calls_beyond_the_connections_share_are_refused_at_once() {
-    let room = Room::open(with(|limits| limits.connection_calls = 1)).await;
+    let room = Room::open(with_limits(|limits| limits.connection_calls = 1)).await;
     let channel = room.channel();
     let slow = channel.clone();
     let first = tokio::spawn(async move { call(&slow, "Operate", text("sleep 500")).await });
@@ -59,7 +60,7 @@ async fn calls_beyond_the_connections_share_are_refused_at_once() {
 
 #[tokio::test]
 async fn streams_beyond_the_limit_wait_for_one_to_end() {
-    let room = Room::open(with(|limits| limits.streams = 1)).await;
+    let room = Room::open(with_limits(|limits| limits.streams = 1)).await;
     let channel = room.channel();
     call(&channel, "Operate", text("the settings have arrived after this")).await.unwrap();
     let mut stream = ticks(&channel).await.unwrap();
@@ -73,11 +74,11 @@ async fn streams_beyond_the_limit_wait_for_one_to_end() {
 
 #[tokio::test]
 async fn headers_are_bounded() {
-    let room = Room::open(with(|_| {})).await;
+    let room = Room::open(with_limits(|_| {})).await;
     let channel = room.plain();
     let asked = |bytes: usize| {
         let mut request = text("hello");
-        chassis::channel::bear(&mut request, &crate::auth::token(&room, Role::Player));
+        chassis::channel::add_token(&mut request, &crate::auth::token(&room, Role::Player));
         request.metadata_mut().insert("padding", "x".repeat(bytes).parse().unwrap());
         call(&channel, "Play", request)
     };
@@ -104,7 +105,7 @@ async fn a_storm_of_resets_ends_the_connection() {
     const CANCEL: [u8; 4] = [0, 0, 0, 8];
     const ENHANCE_YOUR_CALM: [u8; 4] = [0, 0, 0, 11];
 
-    let room = Room::open(with(|_| {})).await;
+    let room = Room::open(with_limits(|_| {})).await;
     let mut stream = tokio::net::TcpStream::connect(room.bound).await.unwrap();
     let mut storm = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec();
     storm.extend(frame(SETTINGS, 0, 0, &[]));
@@ -129,7 +130,9 @@ async fn a_storm_of_resets_ends_the_connection() {
 
 #[tokio::test]
 async fn an_old_connection_is_left_and_the_channel_goes_on() {
-    let room = Room::open(with(|limits| limits.connection_age = Duration::from_millis(200))).await;
+    let room =
+        Room::open(with_limits(|limits| limits.max_connection_age = Duration::from_millis(200)))
+            .await;
     let channel = room.channel();
     for _ in 0..20 {
         call(&channel, "Operate", text("hello")).await.unwrap();
@@ -180,9 +183,9 @@ async fn a_bug_in_a_service_is_an_answer_and_not_the_end() {
 
 #[tokio::test]
 async fn a_connection_on_which_nothing_is_asked_is_closed() {
-    let room = Room::open(with(|limits| {
-        limits.keepalive = Duration::from_millis(100);
-        limits.keepalive_answer = Duration::from_millis(100);
+    let room = Room::open(with_limits(|limits| {
+        limits.keepalive_interval = Duration::from_millis(100);
+        limits.keepalive_timeout = Duration::from_millis(100);
     }))
     .await;
     let channel = room.channel();
@@ -200,7 +203,7 @@ async fn a_connection_on_which_nothing_is_asked_is_closed() {
 async fn a_pool_opens_connections_as_streams_need_them() {
     let room = Room::open(Setting::default()).await;
     let (uri, carry) = (room.uri(), room.carry());
-    let pool = Pool::new(move || channel::to(&uri, None, carry.clone())).unwrap();
+    let pool = Pool::new(move || channel::connect_lazy(&uri, None, carry.clone())).unwrap();
     let mut open = Vec::new();
     for _ in 0..450 {
         // Each stream answers before the next is opened, so none waits behind another.
@@ -225,11 +228,11 @@ async fn a_call_that_streams_is_marked_and_no_other_is() {
 
 #[tokio::test]
 async fn a_player_who_calls_too_fast_is_told_when_to_come_again() {
-    let room = Room::open(with(|limits| limits.player_calls = NonZeroU32::new(3))).await;
+    let room = Room::open(with_limits(|limits| limits.player_calls = NonZeroU32::new(3))).await;
     let channel = room.plain();
     let play = async |role| {
         let mut request = text("hello");
-        chassis::channel::bear(&mut request, &crate::auth::token(&room, role));
+        chassis::channel::add_token(&mut request, &crate::auth::token(&room, role));
         call(&channel, if role == Role::Player { "Play" } else { "Operate" }, request).await
     };
     for _ in 0..3 {
@@ -250,11 +253,11 @@ async fn a_player_who_calls_too_fast_is_told_when_to_come_again() {
 #[tokio::test(flavor = "multi_thread")]
 async fn inside_no_call_ends_by_the_age_of_its_connection() {
     // Half an hour is scaled down to a tenth of a second.
-    let connection_age = Limits::inside().connection_age / 18_000;
-    let limits = Limits { connection_age, ..Limits::inside() };
+    let max_connection_age = Limits::internal().max_connection_age / 18_000;
+    let limits = Limits { max_connection_age, ..Limits::internal() };
     let room = Room::open(Setting { limits, ..Setting::default() }).await;
     let (uri, carry) = (room.uri(), room.carry());
-    let pool = Pool::new(move || channel::to(&uri, None, carry.clone())).unwrap();
+    let pool = Pool::new(move || channel::connect_lazy(&uri, None, carry.clone())).unwrap();
     // A call and a stream that last much longer than the age of a connection.
     let long = tokio::spawn({
         let pool = pool.clone();

@@ -19,7 +19,7 @@ use crate::echo::{Echo, Text};
 use tonic::server::NamedService as _;
 
 /// Connection of the low-level client.
-pub(crate) struct Raw {
+pub(crate) struct RawClient {
     requests: SendRequest<Full<Bytes>>,
 }
 
@@ -32,13 +32,17 @@ pub(crate) async fn dial(from: &str, to: SocketAddr) -> std::io::Result<TcpStrea
     socket.connect(to).await
 }
 
-impl Raw {
-    pub(crate) async fn open(from: &str, to: SocketAddr) -> hyper::Result<Raw> {
-        Raw::open_after(from, to, b"").await
+impl RawClient {
+    pub(crate) async fn open(from: &str, to: SocketAddr) -> hyper::Result<RawClient> {
+        RawClient::open_after(from, to, b"").await
     }
 
     /// Opens a connection whose first bytes are `first`.
-    pub(crate) async fn open_after(from: &str, to: SocketAddr, first: &[u8]) -> hyper::Result<Raw> {
+    pub(crate) async fn open_after(
+        from: &str,
+        to: SocketAddr,
+        first: &[u8],
+    ) -> hyper::Result<RawClient> {
         let mut stream = dial(from, to).await.unwrap();
         stream.write_all(first).await.unwrap();
         let (requests, connection) = Builder::new(TokioExecutor::new())
@@ -47,7 +51,7 @@ impl Raw {
             .handshake(TokioIo::new(stream))
             .await?;
         tokio::spawn(connection);
-        Ok(Raw { requests })
+        Ok(RawClient { requests })
     }
 
     /// Sends a call of the echo service. The caller may read the answer or not.

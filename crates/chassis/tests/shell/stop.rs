@@ -62,7 +62,7 @@ async fn a_channel_finds_a_server_that_comes_back() {
     assert!(call(&channel, "Operate", text("hello")).await.is_err());
 
     let bound = chassis::serve::bind(address).await.unwrap();
-    let (health, limits) = (chassis::serve::Health::new(), chassis::limits::Limits::inside());
+    let (health, limits) = (chassis::serve::Health::new(), chassis::limits::Limits::internal());
     let app = crate::echo::app(&health, &limits, &issuer, crate::echo::Echo { stopping: None });
     let app = app.await;
     let drain = chassis::drain::Drain::new(Duration::from_secs(1));

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use chassis::channel::{self, Carry};
+use chassis::channel::{self, CredentialInterceptor};
 use chassis::serve::Server;
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 use system::secret::Secret;
@@ -42,7 +42,7 @@ async fn only_who_shows_a_certificate_of_the_authority_gets_in() {
     // issuer.
     let bound = chassis::serve::bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
     let uri = format!("https://localhost:{}", bound.address().port()).parse().unwrap();
-    let (health, limits) = (chassis::serve::Health::new(), chassis::limits::Limits::inside());
+    let (health, limits) = (chassis::serve::Health::new(), chassis::limits::Limits::internal());
     let echo = crate::echo::Echo { stopping: None };
     let app = crate::echo::app(&health, &limits, &room.issuer, echo).await;
     let mut server = Server::new(limits, health, room.drain.clone());
@@ -56,7 +56,9 @@ async fn only_who_shows_a_certificate_of_the_authority_gets_in() {
             Arc::new(system::clock::SystemClock::new()),
             Arc::new(system::entropy::SystemEntropy),
         );
-        let channel = channel::to(&uri, Some(&tls), Carry::Own(token)).unwrap();
+        let channel =
+            channel::connect_lazy(&uri, Some(&tls), CredentialInterceptor::OwnToken(token))
+                .unwrap();
         async move { call(&channel, "Operate", text("hello")).await }
     };
     let believed = || Some(ours.pem.clone());

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use fairness::{
-    ClientCommitment, Commitment, Context, Entropy, Handle, Keys, Opening, Operation, Outcome, Row,
-    Seed, Status, Transcript, deck,
+    ClientCommitment, Commitment, Context, Entropy, Handle, Keys, Operation, Outcome, ProvedCard,
+    RowStatus, Seed, Transcript, TranscriptRow, deck,
 };
 use primitives::PlayerId;
 use proto::common::v1::{CardProof, DeckRoot};
@@ -13,7 +13,7 @@ use proto::dealer::v1::{EntropyRow, EntropyStatus};
 use proto::table::v1::{EntropyReceipt, HandSeat};
 use rules::Variant;
 
-use super::distrust::{Culprit, Fault, Violation};
+use super::violation::{Fault, PartyAtFault, ViolationKind};
 
 /// Code of a card that the viewer may not see.
 const HIDDEN: &str = "??";
@@ -21,16 +21,16 @@ const HIDDEN: &str = "??";
 /// Hand whose entropy rows are fixed.
 pub(super) struct Hand {
     context: Context,
-    dealer: Commitment,
+    commitment: Commitment,
     transcript: Transcript,
-    rows: Vec<Row>,
+    rows: Vec<TranscriptRow>,
     /// Roots by the index of the shuffle's operation.
     roots: BTreeMap<u32, Root>,
     /// Proved cards with their salts.
-    seen: BTreeMap<Handle, (u8, [u8; 32])>,
+    proved: BTreeMap<Handle, (u8, [u8; 32])>,
     variant: Option<&'static Variant>,
     /// Whether the client is dealt in, on the seat of its contribution if it has one.
-    pub(super) dealt: bool,
+    pub(super) is_dealt_in: bool,
     pub(super) receipt: Option<EntropyReceipt>,
 }
 
@@ -48,26 +48,37 @@ impl Hand {
         transcript: &[u8],
         variant: Option<&'static Variant>,
     ) -> Result<Hand, Fault> {
-        let rows = rows.iter().map(row).collect::<Result<Vec<_>, _>>()?;
-        let told = Transcript(exactly("the transcript", transcript)?);
+        let rows = rows.iter().map(parse_row).collect::<Result<Vec<_>, _>>()?;
+        let told = Transcript(to_array("the transcript", transcript)?);
         let made = Transcript::try_new(&context, &dealer, None, &rows);
-        if made.map_err(|_| Violation::Rows("an entropy that does not open its commitment"))?
+        if made
+            .map_err(|_| ViolationKind::WrongRows("an entropy that does not open its commitment"))?
             != told
         {
-            return Err(Violation::Transcript.into());
+            return Err(ViolationKind::WrongTranscript.into());
         }
         let (roots, seen) = (BTreeMap::new(), BTreeMap::new());
         let (transcript, dealt, receipt) = (told, false, None);
-        Ok(Hand { context, dealer, transcript, rows, roots, seen, variant, dealt, receipt })
+        Ok(Hand {
+            context,
+            commitment: dealer,
+            transcript,
+            rows,
+            roots,
+            proved: seen,
+            variant,
+            is_dealt_in: dealt,
+            receipt,
+        })
     }
 
     /// Whether the hand has this transcript.
-    pub(super) fn is_told_by(&self, transcript: &[u8]) -> bool {
+    pub(super) fn has_transcript(&self, transcript: &[u8]) -> bool {
         self.transcript.0 == transcript
     }
 
     /// Checks that the seat's row holds this client's commitment and the entropy that it revealed.
-    pub(super) fn check_part(
+    pub(super) fn check_contribution(
         &self,
         (seat, player): (u8, PlayerId),
         commitment: &ClientCommitment,
@@ -75,85 +86,91 @@ impl Hand {
     ) -> Result<(), Fault> {
         let mine = self.rows.iter().find(|row| row.seat == seat && row.player == player);
         let Some(row) = mine.filter(|row| row.commitment.matches(commitment)) else {
-            return Err(Violation::CommitmentDropped.into());
+            return Err(ViolationKind::CommitmentDropped.into());
         };
         match (row.status, revealed) {
-            (Status::Revealed, Some(entropy)) if row.entropy != *entropy => {
-                Err(Violation::EntropyChanged.into())
+            (RowStatus::Revealed, Some(entropy)) if row.entropy != *entropy => {
+                Err(ViolationKind::EntropyChanged.into())
             }
-            (Status::Revealed, _) => Ok(()),
-            (Status::Withheld | Status::Absent, _) => Err(Violation::CommitmentDropped.into()),
+            (RowStatus::Revealed, _) => Ok(()),
+            (RowStatus::Withheld | RowStatus::Absent, _) => {
+                Err(ViolationKind::CommitmentDropped.into())
+            }
         }
     }
 
     /// Adds the commitment to a shuffle.
-    pub(super) fn root(&mut self, told: &DeckRoot) -> Result<(), Fault> {
+    pub(super) fn add_root(&mut self, told: &DeckRoot) -> Result<(), Fault> {
         let DeckRoot { op, cards, root } = told;
-        let cards = u16::try_from(*cards).map_err(|_| Violation::Malformed("a pile"))?;
-        let new = Root { cards, root: exactly("a commitment to a shuffle", root)? };
+        let cards = u16::try_from(*cards).map_err(|_| ViolationKind::Malformed("a pile"))?;
+        let new = Root { cards, root: to_array("a commitment to a shuffle", root)? };
         match self.roots.insert(*op, new) {
             Some(before) if before != new => {
                 self.roots.insert(*op, before);
-                Err(Violation::SecondRoot { op: *op }.into())
+                Err(ViolationKind::SecondRoot { op: *op }.into())
             }
             _ => Ok(()),
         }
     }
 
     /// Checks shown cards against the proofs of those that are not hidden.
-    pub(super) fn cards(&mut self, codes: &[String], proofs: &[CardProof]) -> Result<(), Fault> {
+    pub(super) fn check_cards(
+        &mut self,
+        codes: &[String],
+        proofs: &[CardProof],
+    ) -> Result<(), Fault> {
         let shown: Vec<&String> = codes.iter().filter(|code| *code != HIDDEN).collect();
         if shown.len() != proofs.len() {
-            return Err(Violation::Unproved.into());
+            return Err(ViolationKind::Unproved.into());
         }
-        shown.into_iter().zip(proofs).try_for_each(|(code, proof)| self.card(code, proof))
+        shown.into_iter().zip(proofs).try_for_each(|(code, proof)| self.check_card(code, proof))
     }
 
     /// Checks the cards that players hold, as far as they are shown.
-    pub(super) fn hands(&mut self, hands: &[HandSeat]) -> Result<(), Fault> {
+    pub(super) fn check_hands(&mut self, hands: &[HandSeat]) -> Result<(), Fault> {
         let held = hands.iter().flat_map(|hand| &hand.cards);
         for card in held.filter(|card| card.code != HIDDEN) {
-            self.card(&card.code, card.proof.as_ref().ok_or(Violation::Unproved)?)?;
+            self.check_card(&card.code, card.proof.as_ref().ok_or(ViolationKind::Unproved)?)?;
         }
         Ok(())
     }
 
-    fn card(&mut self, code: &str, proof: &CardProof) -> Result<(), Fault> {
+    fn check_card(&mut self, code: &str, proof: &CardProof) -> Result<(), Fault> {
         let CardProof { op, position, card_id, salt, path } = proof;
-        let wrong = Violation::Proof { op: *op, position: *position };
+        let wrong = ViolationKind::WrongProof { op: *op, position: *position };
         let small = (u16::try_from(*position).ok()).zip(u8::try_from(*card_id).ok());
         let (place, card) = small.ok_or_else(|| wrong.clone())?;
         let handle = Handle { op: *op, position: place };
-        let salt = exactly("a card's salt", salt)?;
+        let salt = to_array("a card's salt", salt)?;
         let deck = self.variant.map(|variant| variant.deck);
         if deck.is_some_and(|deck| deck.card(card).map(|card| deck.code(card)) != Some(code)) {
-            return Err(Violation::OtherCard { op: *op, position: *position }.into());
+            return Err(ViolationKind::OtherCard { op: *op, position: *position }.into());
         }
-        if self.seen.get(&handle) == Some(&(card, salt)) {
+        if self.proved.get(&handle) == Some(&(card, salt)) {
             return Ok(());
         }
-        let root = self.roots.get(op).ok_or(Violation::NoRoot { op: *op })?;
+        let root = self.roots.get(op).ok_or(ViolationKind::NoRoot { op: *op })?;
         let hashes = path.chunks_exact(32).filter_map(|hash| hash.first_chunk().copied()).collect();
-        let opening = Opening { handle, card, salt, path: hashes, count: root.cards };
+        let opening = ProvedCard { handle, card, salt, path: hashes, count: root.cards };
         if path.len() % 32 != 0 || opening.root() != Some(root.root) {
             return Err(wrong.into());
         }
-        self.seen.insert(handle, (card, salt));
+        self.proved.insert(handle, (card, salt));
         Ok(())
     }
 
     /// Checks that the seed is the one committed to, and that it gives the salt of each proved card
     /// and the order of every first shuffle. Later shuffles contain hidden cards: checking them
     /// needs the hand's records.
-    pub(super) fn opened(&self, seed: &Seed) -> Result<(), Fault> {
-        if !self.dealer.opens(&self.context, seed) {
-            return Err(Violation::Seed.into());
+    pub(super) fn check_seed(&self, seed: &Seed) -> Result<(), Fault> {
+        if !self.commitment.opens(&self.context, seed) {
+            return Err(ViolationKind::WrongSeed.into());
         }
         let keys = Keys::derive(&self.transcript, seed);
-        for (Handle { op, position }, (_, salt)) in &self.seen {
+        for (Handle { op, position }, (_, salt)) in &self.proved {
             if deck::salt(&keys, *op, *position) != *salt {
-                let wrong = Violation::Salt { op: *op, position: *position };
-                return Err(wrong.by(Culprit::Dealer));
+                let wrong = ViolationKind::WrongSalt { op: *op, position: *position };
+                return Err(wrong.attributed_to(PartyAtFault::Dealer));
             }
         }
         // The first shuffles make the piles, in their order.
@@ -165,7 +182,9 @@ impl Hand {
                 continue;
             };
             if deck::root(&keys, *op, &order) != told.root {
-                return Err(Violation::Order { op: *op }.by(Culprit::Dealer));
+                return Err(
+                    ViolationKind::WrongOrder { op: *op }.attributed_to(PartyAtFault::Dealer)
+                );
             }
         }
         Ok(())
@@ -173,31 +192,32 @@ impl Hand {
 }
 
 /// Converts a slice of exactly `N` bytes.
-pub(super) fn exactly<const N: usize>(
+pub(super) fn to_array<const N: usize>(
     what: &'static str,
     bytes: &[u8],
-) -> Result<[u8; N], Violation> {
-    bytes.try_into().map_err(|_| Violation::Malformed(what))
+) -> Result<[u8; N], ViolationKind> {
+    bytes.try_into().map_err(|_| ViolationKind::Malformed(what))
 }
 
-fn row(told: &EntropyRow) -> Result<Row, Violation> {
+fn parse_row(told: &EntropyRow) -> Result<TranscriptRow, ViolationKind> {
     let EntropyRow { seat, player_id, status: _, commitment, entropy } = told;
-    let seat = u8::try_from(*seat).map_err(|_| Violation::Rows("a seat that cannot be"))?;
-    let player = PlayerId(exactly("a player's id", player_id)?);
+    let seat =
+        u8::try_from(*seat).map_err(|_| ViolationKind::WrongRows("a seat that cannot be"))?;
+    let player = PlayerId(to_array("a player's id", player_id)?);
     let (zeros, status) = ([0; 32], told.status());
     let (status, commitment, entropy) = match status {
         EntropyStatus::Revealed => {
-            let commitment = exactly("a seat's commitment", commitment)?;
-            (Status::Revealed, commitment, exactly("a seat's entropy", entropy)?)
+            let commitment = to_array("a seat's commitment", commitment)?;
+            (RowStatus::Revealed, commitment, to_array("a seat's entropy", entropy)?)
         }
-        EntropyStatus::Absent => (Status::Absent, zeros, zeros),
+        EntropyStatus::Absent => (RowStatus::Absent, zeros, zeros),
         EntropyStatus::Withheld => {
-            return Err(Violation::Rows("a hand is dealt that a seat withheld from"));
+            return Err(ViolationKind::WrongRows("a hand is dealt that a seat withheld from"));
         }
         EntropyStatus::Unspecified => {
-            return Err(Violation::Rows("a seat of which nothing is said"));
+            return Err(ViolationKind::WrongRows("a seat of which nothing is said"));
         }
     };
     let (commitment, entropy) = (ClientCommitment(commitment), Entropy(entropy));
-    Ok(Row { seat, player, status, commitment, entropy })
+    Ok(TranscriptRow { seat, player, status, commitment, entropy })
 }

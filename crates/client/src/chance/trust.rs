@@ -9,7 +9,7 @@ use zeroize::Zeroizing;
 
 /// Public keys of a room's logs. Without keys a client checks everything except signatures.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Trust {
+pub struct TrustedKeys {
     /// Origin of each log, and its key.
     keys: Vec<(String, [u8; 32])>,
 }
@@ -21,14 +21,14 @@ pub struct BadKey {
     pub line: usize,
 }
 
-impl Trust {
+impl TrustedKeys {
     /// Reads C2SP verifier keys, one per line, as in a room's `keys.txt`; `#` begins a comment.
     /// Keys of witnesses are skipped.
     ///
     /// # Errors
     /// Returns the first line that is not a key.
-    pub fn parse(text: &str) -> Result<Trust, BadKey> {
-        let mut trust = Trust::default();
+    pub fn parse(text: &str) -> Result<TrustedKeys, BadKey> {
+        let mut trust = TrustedKeys::default();
         for (at, line) in text.lines().enumerate() {
             let line = line.trim();
             if line.is_empty() || line.starts_with('#') {
@@ -71,14 +71,14 @@ impl Secret {
     /// Secret from stored bytes. With it a restarted client reveals what it had committed to
     /// before.
     #[must_use]
-    pub fn kept(bytes: [u8; 32]) -> Secret {
+    pub fn from_bytes(bytes: [u8; 32]) -> Secret {
         Secret(Zeroizing::new(bytes))
     }
 
     /// Random secret that lasts as long as the process.
     #[must_use]
-    pub fn fresh() -> Secret {
-        Secret::kept(entropy::bytes(&SystemEntropy))
+    pub fn random() -> Secret {
+        Secret::from_bytes(entropy::bytes(&SystemEntropy))
     }
 
     pub(super) fn expose(&self) -> &[u8; 32] {
@@ -104,16 +104,16 @@ mod tests {
         let name = || KeyName::try_new("room/dealer").unwrap();
         let log = VerifierKey::log(name(), key.as_bytes()).unwrap();
         let witness = VerifierKey::witness(name(), key.as_bytes()).unwrap();
-        let trust = Trust::parse(&format!("# the dealer\n\n{log}\n{witness}\n")).unwrap();
+        let trust = TrustedKeys::parse(&format!("# the dealer\n\n{log}\n{witness}\n")).unwrap();
         assert_eq!(trust.keys, [("room/dealer".to_owned(), *key.as_bytes())]);
         let id = Sha256::digest(key.as_bytes());
         assert_eq!(trust.by_id(&id[..8]).count(), 1);
         assert_eq!(trust.by_id(&[0; 8]).count(), 0);
-        assert_eq!(Trust::parse(&format!("{log}\nnonsense")), Err(BadKey { line: 2 }));
+        assert_eq!(TrustedKeys::parse(&format!("{log}\nnonsense")), Err(BadKey { line: 2 }));
     }
 
     #[test]
     fn a_secret_does_not_print() {
-        assert_eq!(format!("{:?}", Secret::kept([0x41; 32])), "Secret(..)");
+        assert_eq!(format!("{:?}", Secret::from_bytes([0x41; 32])), "Secret(..)");
     }
 }

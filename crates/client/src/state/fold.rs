@@ -6,10 +6,10 @@ use proto::table::v1 as pb;
 use proto::table::v1::table_update::What;
 use rules::RuleSet;
 
-use super::{OVER, TableState};
+use super::{OVER_PHASE, TableState};
 
 impl TableState {
-    pub(super) fn start_from(&mut self, view: pb::TableView) {
+    pub(super) fn apply_snapshot(&mut self, view: pb::TableView) {
         let hand_no = |view: &pb::TableView| view.hand.as_ref().map_or(0, |hand| hand.hand_no);
         if hand_no(&view) != hand_no(&self.view) {
             self.lines.clear();
@@ -18,12 +18,12 @@ impl TableState {
             self.rules = RuleSet::from_canonical(&view.rule_set).ok();
         }
         self.view = view;
-        if self.me.is_none() {
-            self.me = self.my_seat().and_then(|seat| PlayerId::try_from(&*seat.player_id).ok());
+        if self.viewer.is_none() {
+            self.viewer = self.my_seat().and_then(|seat| PlayerId::try_from(&*seat.player_id).ok());
         }
     }
 
-    pub(super) fn update(&mut self, update: &pb::TableUpdate) {
+    pub(super) fn apply_update(&mut self, update: &pb::TableUpdate) {
         self.view.sequence = update.sequence;
         match &update.what {
             Some(What::Seat(changed)) => self.seat_changed(changed),
@@ -43,7 +43,7 @@ impl TableState {
     fn seat_changed(&mut self, changed: &pb::SeatChanged) {
         let Some(seat) = &changed.seat else { return };
         self.view.seats.retain(|taken| taken.seat != seat.seat);
-        let mine = self.me.is_some_and(|me| seat.player_id == me.bytes());
+        let mine = self.viewer.is_some_and(|me| seat.player_id == me.bytes());
         if mine {
             self.view.your_seat = if changed.vacated { 0 } else { seat.seat };
             self.view.your_standing.clone_from(&changed.your_standing);
@@ -66,7 +66,7 @@ impl TableState {
         self.view.entropy = None;
         if let Some(hand) = self.view.hand.as_mut().filter(|hand| hand.hand_no == voided.hand_no) {
             hand.turn = None;
-            OVER.clone_into(&mut hand.phase);
+            OVER_PHASE.clone_into(&mut hand.phase);
         }
     }
 
@@ -94,7 +94,7 @@ impl TableState {
             self.lines.push(action.line.clone());
         }
         let Some(hand) = &mut self.view.hand else { return };
-        show(hand, &action.hands);
+        replace_hands(hand, &action.hands);
         if action.standing.is_some() {
             hand.standing.clone_from(&action.standing);
         }
@@ -122,16 +122,16 @@ impl TableState {
         };
         self.view.carried_pot = ended.settlement.iter().find_map(carries).unwrap_or(0);
         let Some(hand) = &mut self.view.hand else { return };
-        show(hand, &ended.hands);
+        replace_hands(hand, &ended.hands);
         hand.standing.clone_from(&ended.standing);
         hand.settlement.clone_from(&ended.settlement);
         hand.turn = None;
-        OVER.clone_into(&mut hand.phase);
+        OVER_PHASE.clone_into(&mut hand.phase);
     }
 }
 
 /// Replaces cards and ranks of the hands in an update; player ids come only with the start.
-fn show(hand: &mut pb::HandView, told: &[pb::HandSeat]) {
+fn replace_hands(hand: &mut pb::HandView, told: &[pb::HandSeat]) {
     for now in told {
         match hand.seats.iter_mut().find(|place| place.seat == now.seat) {
             Some(place) => {
@@ -146,7 +146,7 @@ fn show(hand: &mut pb::HandView, told: &[pb::HandSeat]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::watch::Seen;
+    use crate::watch::WatchMessage;
 
     const ME: PlayerId = PlayerId([7; 16]);
 
@@ -178,10 +178,10 @@ mod tests {
             seats: vec![seat(3, PlayerId([3; 16]), 500)],
             ..pb::TableView::default()
         };
-        state.apply(&Seen::Snapshot(Box::new(view)));
+        state.apply(&WatchMessage::Snapshot(Box::new(view)));
         for (what, sequence) in updates.into_iter().zip(5..) {
             let update = pb::TableUpdate { sequence, at: None, what: Some(what) };
-            state.apply(&Seen::Update(Box::new(update)));
+            state.apply(&WatchMessage::Update(Box::new(update)));
         }
         state
     }
@@ -229,7 +229,7 @@ mod tests {
         assert_eq!(state.my_turn().unwrap().turn, 1);
         assert_eq!(state.player_of(3), Some(PlayerId([3; 16])));
         assert_eq!(state.lines(), ["d deal p1 S15 F2"]);
-        assert!(state.in_play());
+        assert!(state.is_hand_in_play());
 
         let stands = |seat, stack| pb::SeatStanding { seat, stack, ..pb::SeatStanding::default() };
         let ended = pb::HandEnded {
@@ -248,7 +248,7 @@ mod tests {
         let state = after(updates);
         assert_eq!(state.my_seat().unwrap().stack, 260);
         assert_eq!((state.view().sabacc_pot, state.view().carried_pot), (30, 12));
-        assert!(!state.in_play() && state.turn().is_none());
+        assert!(!state.is_hand_in_play() && state.turn().is_none());
         assert_eq!(state.my_cards(), cards(&["S15", "F2"]), "nothing told, nothing forgotten");
     }
 
@@ -261,7 +261,7 @@ mod tests {
         };
         let mut state = TableState::new(None);
         assert_eq!(state.due().get(), 1);
-        state.apply(&Seen::Snapshot(Box::new(view)));
+        state.apply(&WatchMessage::Snapshot(Box::new(view)));
         assert_eq!(state.due().get(), 10);
     }
 }

@@ -3,20 +3,21 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use bots::{Bot, BotEnd, Strategy, run_bot, strategy};
-use client::{Error, TableState, Violation};
+use bots::{BotEnd, BotOptions, Strategy, run_bot, strategy};
+use client::{Error, TableState, ViolationKind};
 use primitives::{Credits, TableId};
 use proto::common::v1::{ErrorReason, LegalMove, Move, MoveKind};
 use proto::table::v1 as pb;
 use proto::table::v1::table_update::What;
 use tokio_util::sync::CancellationToken;
-use wire::refused;
+use wire::api_refusal;
 
-use crate::fake::{Fake, ME, Part, Table};
-use crate::house::House;
+use crate::fake::{EntropyRequest, FakeServer, ME, Table};
+use crate::hand_fixture::HandFixture;
 
 const TABLE: TableId = TableId([1; 16]);
-const BOT: Bot = Bot { seat: 2, buy_in: Credits::of(200), thinking: Duration::ZERO };
+const BOT: BotOptions =
+    BotOptions { seat: 2, buy_in: Credits::of(200), think_time: Duration::ZERO };
 
 fn table() -> Table {
     let rules = rules::RuleSet::defaults(rules::variant("dice").unwrap());
@@ -70,16 +71,16 @@ fn ends(stack: u64) -> What {
     What::HandEnded(ended)
 }
 
-fn kinds(fake: &Fake) -> Vec<MoveKind> {
+fn kinds(fake: &FakeServer) -> Vec<MoveKind> {
     fake.table().decisions.iter().map(Move::kind).collect()
 }
 
-fn methods(fake: &Fake) -> Vec<&'static str> {
+fn methods(fake: &FakeServer) -> Vec<&'static str> {
     fake.table().requests.iter().map(|(method, _)| *method).collect()
 }
 
 /// Bounds every wait of a failing test.
-async fn soon<T>(what: impl Future<Output = T>) -> T {
+async fn with_timeout<T>(what: impl Future<Output = T>) -> T {
     tokio::time::timeout(Duration::from_secs(20), what).await.expect("the bot goes on")
 }
 
@@ -87,7 +88,7 @@ async fn soon<T>(what: impl Future<Output = T>) -> T {
 async fn a_scripted_hand_is_played_and_the_table_left_when_told_to_stop() {
     let stop = CancellationToken::new();
     let stopping = stop.clone();
-    let fake = Fake::new(table()).reacting(move |table, request| {
+    let fake = FakeServer::new(table()).on_decision(move |table, request| {
         assert_eq!(request.hand_no, 1);
         match request.turn {
             1 => table.push(What::Action(asks(2, &[MoveKind::Check, MoveKind::Fold]))),
@@ -101,15 +102,15 @@ async fn a_scripted_hand_is_played_and_the_table_left_when_told_to_stop() {
     });
     let client = fake.client(0).await;
     let steady = strategy::by_name("steady", 1).unwrap();
-    let report = soon(run_bot(&client, TABLE, BOT, steady, stop)).await.unwrap();
+    let report = with_timeout(run_bot(&client, TABLE, BOT, steady, stop)).await.unwrap();
     assert_eq!(kinds(&fake), [MoveKind::Stand, MoveKind::Check]);
-    assert_eq!((report.end, report.decisions, report.mistakes), (BotEnd::Stopped, 2, 0));
+    assert_eq!((report.end, report.decisions, report.illegal_moves), (BotEnd::Stopped, 2, 0));
     assert_eq!(methods(&fake), ["open_account", "sit_down", "act", "act", "stand_up"]);
 }
 
 #[tokio::test]
 async fn a_stack_too_small_is_bought_anew_as_long_as_there_are_credits() {
-    let fake = Fake::new(table()).reacting(|table, _| {
+    let fake = FakeServer::new(table()).on_decision(|table, _| {
         table.push(ends(4));
         Ok(())
     });
@@ -126,7 +127,7 @@ async fn a_stack_too_small_is_bought_anew_as_long_as_there_are_credits() {
         fake.table().push(starts());
         fake.table().push(ends(4));
     };
-    let (report, ()) = soon(async { tokio::join!(bot, poorer) }).await;
+    let (report, ()) = with_timeout(async { tokio::join!(bot, poorer) }).await;
     let report = report.unwrap().unwrap();
     assert_eq!((report.end, report.hands, report.buy_ins), (BotEnd::Broke, 2, 2));
     let expected = ["open_account", "sit_down", "act", "stand_up", "sit_down", "stand_up"];
@@ -137,23 +138,23 @@ async fn a_stack_too_small_is_bought_anew_as_long_as_there_are_credits() {
 /// Strategy that always folds, and records what it saw.
 #[derive(Clone, Default)]
 struct Stubborn {
-    saw: Arc<Mutex<Vec<String>>>,
+    observed: Arc<Mutex<Vec<String>>>,
 }
 
 impl Strategy for Stubborn {
     fn choose(&mut self, state: &TableState, turn: &pb::Turn) -> Move {
         let codes: Vec<&str> = state.my_cards().iter().map(|card| &*card.code).collect();
-        self.saw.lock().unwrap().push(format!("{}: {}", turn.turn, codes.join(" ")));
+        self.observed.lock().unwrap().push(format!("{}: {}", turn.turn, codes.join(" ")));
         Move { kind: MoveKind::Fold.into(), ..Move::default() }
     }
 }
 
 #[tokio::test]
 async fn what_is_not_allowed_becomes_the_default_and_what_is_late_is_let_go() {
-    let fake = Fake::new(table()).reacting(|table, request| {
+    let fake = FakeServer::new(table()).on_decision(|table, request| {
         let fold = request.r#move.as_ref().unwrap().kind() == MoveKind::Fold;
         match request.turn {
-            1 if fold => Err(refused(ErrorReason::IllegalMove, "draw or stand").into()),
+            1 if fold => Err(api_refusal(ErrorReason::IllegalMove, "draw or stand").into()),
             1 => {
                 table.push(What::Action(asks(2, &[MoveKind::Check])));
                 Ok(())
@@ -163,26 +164,26 @@ async fn what_is_not_allowed_becomes_the_default_and_what_is_late_is_let_go() {
                 table.push(ends(180));
                 table.push(What::Closed(pb::TableClosed {}));
                 table.end(pb::EndReason::TableClosed);
-                Err(refused(ErrorReason::NotYourTurn, "the hand has moved on").into())
+                Err(api_refusal(ErrorReason::NotYourTurn, "the hand has moved on").into())
             }
         }
     });
     let client = fake.client(0).await;
     let stubborn = Stubborn::default();
-    let saw = Arc::clone(&stubborn.saw);
+    let saw = Arc::clone(&stubborn.observed);
     let bot = run_bot(&client, TABLE, BOT, stubborn, CancellationToken::new());
-    let report = soon(bot).await.unwrap();
+    let report = with_timeout(bot).await.unwrap();
     assert_eq!(kinds(&fake), [MoveKind::Stand]);
-    assert_eq!((report.end, report.decisions, report.mistakes), (BotEnd::TableClosed, 1, 1));
+    assert_eq!((report.end, report.decisions, report.illegal_moves), (BotEnd::TableClosed, 1, 1));
     assert_eq!(*saw.lock().unwrap(), ["1: S12 C9", "2: S12 C9"]);
 }
 
 #[tokio::test]
 async fn a_bot_that_thinks_stops_at_once() {
-    let fake = Fake::new(table());
+    let fake = FakeServer::new(table());
     let client = fake.client(0).await;
     let stop = CancellationToken::new();
-    let bot = Bot { thinking: Duration::from_secs(3600), ..BOT };
+    let bot = BotOptions { think_time: Duration::from_secs(3600), ..BOT };
     let stopping = async {
         while fake.table().log.len() < 3 {
             tokio::time::sleep(Duration::from_millis(5)).await;
@@ -191,7 +192,7 @@ async fn a_bot_that_thinks_stops_at_once() {
         stop.cancel();
     };
     let bot = run_bot(&client, TABLE, bot, Stubborn::default(), stop.clone());
-    let (report, ()) = soon(async { tokio::join!(bot, stopping) }).await;
+    let (report, ()) = with_timeout(async { tokio::join!(bot, stopping) }).await;
     assert_eq!(report.unwrap().end, BotEnd::Stopped);
     assert_eq!(methods(&fake), ["open_account", "sit_down", "stand_up"]);
 }
@@ -199,7 +200,7 @@ async fn a_bot_that_thinks_stops_at_once() {
 /// No update comes meanwhile: the bot returns by its own timer.
 #[tokio::test]
 async fn a_bot_that_withheld_comes_back_when_it_may() {
-    let fake = Fake::new(Table { on_seat: Vec::new(), ..table() });
+    let fake = FakeServer::new(Table { on_seat: Vec::new(), ..table() });
     let client = fake.client(0).await;
     let stop = CancellationToken::new();
     let wait = Duration::from_millis(300);
@@ -216,7 +217,7 @@ async fn a_bot_that_withheld_comes_back_when_it_may() {
             name: String::new(),
         };
         let told = pb::SeatChanged { seat: Some(out), vacated: false, your_standing: None };
-        let withheld = refused(ErrorReason::Withheld, "not yet").retry_after(wait);
+        let withheld = api_refusal(ErrorReason::Withheld, "not yet").retry_after(wait);
         fake.table().refusals.push_back(withheld.into());
         let asked = tokio::time::Instant::now();
         fake.table().push(What::Seat(told));
@@ -227,39 +228,39 @@ async fn a_bot_that_withheld_comes_back_when_it_may() {
         stop.cancel();
     };
     let bot = run_bot(&client, TABLE, BOT, Stubborn::default(), stop.clone());
-    let (report, ()) = soon(async { tokio::join!(bot, sat_out) }).await;
+    let (report, ()) = with_timeout(async { tokio::join!(bot, sat_out) }).await;
     assert_eq!(report.unwrap().end, BotEnd::Stopped);
     assert_eq!(methods(&fake), ["open_account", "sit_down", "sit_out", "sit_out", "stand_up"]);
 }
 
 /// Creates a table that deals a hand once the bot has revealed, and closes after it; `bend` may
 /// change the start of the hand.
-fn dealing(bend: fn(&mut pb::HandStarted)) -> Fake {
-    let house = House { hand_no: 1, ..House::new("dice") };
-    let seats = house.view().seats.into_iter().filter(|seat| seat.player_id != ME).collect();
-    let view = pb::TableView { seats, min_buy_in: 100, max_buy_in: 1000, ..house.view() };
+fn dealing_server(bend: fn(&mut pb::HandStarted)) -> FakeServer {
+    let fixture = HandFixture { hand_no: 1, ..HandFixture::new("dice") };
+    let seats = fixture.view().seats.into_iter().filter(|seat| seat.player_id != ME).collect();
+    let view = pb::TableView { seats, min_buy_in: 100, max_buy_in: 1000, ..fixture.view() };
     let table = Table {
         view,
         balance: 300,
-        on_seat: vec![What::NextHand(house.next_hand())],
+        on_seat: vec![What::NextHand(fixture.next_hand())],
         ..Table::default()
     };
-    Fake::new(table).dealing(Box::new(move |table, part| match part {
-        Part::Commit(commit) => {
-            table.push(What::Entropy(house.entropy(true, &[2])));
-            Ok(Some(house.receipt(&commit.commitment)))
+    FakeServer::new(table).on_entropy(Box::new(move |table, part| match part {
+        EntropyRequest::Commit(commit) => {
+            table.push(What::Entropy(fixture.entropy(true, &[2])));
+            Ok(Some(fixture.receipt(&commit.commitment)))
         }
-        Part::Reveal(reveal) => {
+        EntropyRequest::Reveal(reveal) => {
             let entropy = fairness::Entropy(reveal.entropy.as_slice().try_into().unwrap());
-            let rows = house.rows(Some(entropy));
-            let mut started = house.started(&rows);
+            let rows = fixture.rows(Some(entropy));
+            let mut started = fixture.started(&rows);
             bend(&mut started);
             table.push(What::HandStarted(started));
-            let (shoe, roots) = house.shoe(&rows);
-            table.push(house.shuffled(roots[0].clone()));
-            table.push(What::Action(house.dealt(&shoe)));
+            let (shoe, roots) = fixture.shoe(&rows);
+            table.push(fixture.shuffled(roots[0].clone()));
+            table.push(What::Action(fixture.dealt(&shoe)));
             table.push(ends(180));
-            table.push(What::Seed(house.published()));
+            table.push(What::Seed(fixture.published()));
             table.push(What::Closed(pb::TableClosed {}));
             table.end(pb::EndReason::TableClosed);
             Ok(None)
@@ -269,10 +270,10 @@ fn dealing(bend: fn(&mut pb::HandStarted)) -> Fake {
 
 #[tokio::test]
 async fn a_bot_takes_part_in_chance_by_single_calls() {
-    let fake = dealing(|_| {});
-    let client = fake.client(0).await.trusting(House::new("dice").trust());
+    let fake = dealing_server(|_| {});
+    let client = fake.client(0).await.with_trusted_keys(HandFixture::new("dice").trusted_keys());
     let bot = run_bot(&client, TABLE, BOT, Stubborn::default(), CancellationToken::new());
-    let report = soon(bot).await.unwrap();
+    let report = with_timeout(bot).await.unwrap();
     assert_eq!((report.end, report.hands), (BotEnd::TableClosed, 1));
     let expected = ["open_account", "sit_down", "commit_entropy", "reveal_entropy"];
     assert_eq!(methods(&fake), expected);
@@ -280,11 +281,13 @@ async fn a_bot_takes_part_in_chance_by_single_calls() {
 
 #[tokio::test]
 async fn a_bot_stands_up_from_a_table_that_cheats() {
-    let fake = dealing(|started| started.rows[0].entropy[0] ^= 1);
-    let client = fake.client(0).await.trusting(House::new("dice").trust());
+    let fake = dealing_server(|started| started.rows[0].entropy[0] ^= 1);
+    let client = fake.client(0).await.with_trusted_keys(HandFixture::new("dice").trusted_keys());
     let bot = run_bot(&client, TABLE, BOT, Stubborn::default(), CancellationToken::new());
-    let Err(Error::Distrust(found)) = soon(bot).await else { panic!("it is found") };
-    assert!(matches!(found.what, Violation::Rows(_)), "{found}");
+    let Err(Error::FairnessViolation(found)) = with_timeout(bot).await else {
+        panic!("it is found")
+    };
+    assert!(matches!(found.kind, ViolationKind::WrongRows(_)), "{found}");
     assert!(found.receipt.is_some());
     assert_eq!(methods(&fake).last(), Some(&"stand_up"));
 }

@@ -2,22 +2,22 @@
 
 use std::time::Duration;
 
-use client::{Client, Error, Patience};
+use client::{Client, Error, RetryPolicy};
 use primitives::{Credits, PlayerId, TableId};
 use proto::common::v1::{ErrorReason, Move};
 use tonic::Status;
-use wire::refused;
+use wire::api_refusal;
 
-use crate::fake::{Fake, ME, Table};
+use crate::fake::{FakeServer, ME, Table};
 
 const TABLE: TableId = TableId([1; 16]);
 
 #[tokio::test]
 async fn a_repeated_call_keeps_its_request_id_and_a_new_one_has_its_own() {
-    let away = || refused(ErrorReason::Unavailable, "the owner is changing").into();
-    let busy = refused(ErrorReason::Overloaded, "too much at once").into();
-    let late = refused(ErrorReason::Deadline, "the call took too long").into();
-    let fake = Fake::new(Table { refusals: [away(), busy, late].into(), ..Table::default() });
+    let away = || api_refusal(ErrorReason::Unavailable, "the owner is changing").into();
+    let busy = api_refusal(ErrorReason::Overloaded, "too much at once").into();
+    let late = api_refusal(ErrorReason::Deadline, "the call took too long").into();
+    let fake = FakeServer::new(Table { refusals: [away(), busy, late].into(), ..Table::default() });
     let client = fake.client(0).await;
     client.act(TABLE, 1, 1, Move::default()).await.unwrap();
     client.act(TABLE, 1, 2, Move::default()).await.unwrap();
@@ -33,7 +33,7 @@ async fn a_repeated_call_keeps_its_request_id_and_a_new_one_has_its_own() {
 
 #[tokio::test]
 async fn broken_connections_are_made_again() {
-    let fake = Fake::new(Table::default());
+    let fake = FakeServer::new(Table::default());
     let client = fake.client(3).await;
     assert_eq!(client.open_account(None).await.unwrap(), PlayerId(ME));
     let posted = client.issue(PlayerId(ME), Credits::of(50), "a gift").await.unwrap();
@@ -42,7 +42,7 @@ async fn broken_connections_are_made_again() {
 
 #[tokio::test]
 async fn a_refusal_is_final_and_says_why() {
-    let fake = Fake::new(Table::default());
+    let fake = FakeServer::new(Table::default());
     let client = fake.client(0).await;
     let refused = client.redeem(PlayerId(ME), Credits::of(5), "a withdrawal").await.unwrap_err();
     assert_eq!(refused.reason(), Some(ErrorReason::InsufficientCredits));
@@ -53,9 +53,12 @@ async fn a_refusal_is_final_and_says_why() {
 
 #[tokio::test]
 async fn patience_ends_with_what_was_said_last() {
-    let away = || Status::from(refused(ErrorReason::Unavailable, "nobody owns this table"));
-    let fake = Fake::new(Table { refusals: vec![away(); 9].into(), ..Table::default() });
-    let client = fake.client(0).await.with_patience(Patience::of(Duration::from_millis(100)));
+    let away = || Status::from(api_refusal(ErrorReason::Unavailable, "nobody owns this table"));
+    let fake = FakeServer::new(Table { refusals: vec![away(); 9].into(), ..Table::default() });
+    let client = fake
+        .client(0)
+        .await
+        .with_retry_policy(RetryPolicy::with_total_time(Duration::from_millis(100)));
     let error = client.stand_up(TABLE).await.unwrap_err();
     assert!(matches!(error, Error::Unanswered(_)), "{error}");
     assert_eq!(error.reason(), Some(ErrorReason::Unavailable));
@@ -64,7 +67,7 @@ async fn patience_ends_with_what_was_said_last() {
 
 #[tokio::test]
 async fn lists_come_whole() {
-    let fake = Fake::new(Table::default());
+    let fake = FakeServer::new(Table::default());
     let tables = fake.client(0).await.list_tables().await.unwrap();
     let names: Vec<&str> = tables.iter().map(|table| &*table.name).collect();
     assert_eq!(names, ["first", "second"]);

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use client::{Client, Patience};
+use client::{Client, RetryPolicy};
 use proto::common::v1::{ErrorReason, Move};
 use proto::table::v1 as pb;
 use proto::table::v1::play_request::Message as PlayMessage;
@@ -19,20 +19,21 @@ use tokio::sync::mpsc;
 use tokio_stream::Stream;
 use tokio_stream::wrappers::{TcpListenerStream, UnboundedReceiverStream};
 use tonic::{Request, Response, Status};
-use wire::refused;
+use wire::api_refusal;
 
 pub(crate) const ME: [u8; 16] = [7; 16];
 
-pub(crate) type Told = Result<pb::WatchTableResponse, Status>;
+pub(crate) type WatchResult = Result<pb::WatchTableResponse, Status>;
 type Answer<T> = Result<Response<T>, Status>;
 /// Reaction of the table to a decision.
-type React = Box<dyn FnMut(&mut Table, &pb::ActRequest) -> Result<(), Status> + Send>;
+type OnDecision = Box<dyn FnMut(&mut Table, &pb::ActRequest) -> Result<(), Status> + Send>;
 /// Reaction of the table to an entropy message; a commitment is answered with a receipt.
-pub(crate) type Chance =
-    Box<dyn FnMut(&mut Table, &Part) -> Result<Option<pb::EntropyReceipt>, Status> + Send>;
+pub(crate) type OnEntropy = Box<
+    dyn FnMut(&mut Table, &EntropyRequest) -> Result<Option<pb::EntropyReceipt>, Status> + Send,
+>;
 
 /// Entropy message, as it was sent.
-pub(crate) enum Part {
+pub(crate) enum EntropyRequest {
     Commit(pb::CommitEntropyRequest),
     Reveal(pb::RevealEntropyRequest),
 }
@@ -42,7 +43,7 @@ pub(crate) enum Part {
 pub(crate) struct Table {
     pub(crate) view: pb::TableView,
     pub(crate) log: Vec<pb::TableUpdate>,
-    pub(crate) watchers: Vec<mpsc::UnboundedSender<Told>>,
+    pub(crate) watchers: Vec<mpsc::UnboundedSender<WatchResult>>,
     /// Resume tokens of the calls, one for each.
     pub(crate) tokens: Vec<Vec<u8>>,
     /// Refusals of the next calls, except watching.
@@ -62,10 +63,10 @@ impl Table {
         let sequence = self.view.sequence + u64::try_from(self.log.len()).unwrap() + 1;
         let update = pb::TableUpdate { sequence, at: None, what: Some(what) };
         self.log.push(update.clone());
-        self.tell(&message(Message::Update(Box::new(update)), sequence));
+        self.send(&message(Message::Update(Box::new(update)), sequence));
     }
 
-    pub(crate) fn tell(&mut self, told: &pb::WatchTableResponse) {
+    pub(crate) fn send(&mut self, told: &pb::WatchTableResponse) {
         self.watchers.retain(|watcher| watcher.send(Ok(told.clone())).is_ok());
     }
 
@@ -80,7 +81,7 @@ impl Table {
 
     pub(crate) fn end(&mut self, reason: pb::EndReason) {
         let ended = Message::Ended(pb::StreamEnded { reason: reason.into() });
-        self.tell(&pb::WatchTableResponse { message: Some(ended), resume_token: Vec::new() });
+        self.send(&pb::WatchTableResponse { message: Some(ended), resume_token: Vec::new() });
         self.cut(None);
     }
 
@@ -107,7 +108,7 @@ impl Table {
         self.push(What::Seat(pb::SeatChanged { seat: Some(seat), vacated, your_standing: None }));
     }
 
-    fn watch(&mut self, token: &[u8]) -> mpsc::UnboundedReceiver<Told> {
+    fn watch(&mut self, token: &[u8]) -> mpsc::UnboundedReceiver<WatchResult> {
         let (sender, receiver) = mpsc::unbounded_channel();
         let start = self.view.sequence;
         let last = start + u64::try_from(self.log.len()).unwrap();
@@ -136,41 +137,41 @@ pub(crate) fn message(message: Message, sequence: u64) -> pb::WatchTableResponse
 
 /// The server. Stops when the last clone is dropped and the test ends.
 #[derive(Clone)]
-pub(crate) struct Fake {
+pub(crate) struct FakeServer {
     table: Arc<Mutex<Table>>,
-    react: Arc<Mutex<React>>,
-    chance: Arc<Mutex<Chance>>,
+    on_decision: Arc<Mutex<OnDecision>>,
+    on_entropy: Arc<Mutex<OnEntropy>>,
 }
 
-impl Fake {
-    pub(crate) fn new(table: Table) -> Fake {
-        let nothing: React = Box::new(|_, _| Ok(()));
-        let none: Chance = Box::new(|_, _| Err(unasked()));
-        Fake {
+impl FakeServer {
+    pub(crate) fn new(table: Table) -> FakeServer {
+        let nothing: OnDecision = Box::new(|_, _| Ok(()));
+        let none: OnEntropy = Box::new(|_, _| Err(unimplemented()));
+        FakeServer {
             table: Arc::new(Mutex::new(table)),
-            react: Arc::new(Mutex::new(nothing)),
-            chance: Arc::new(Mutex::new(none)),
+            on_decision: Arc::new(Mutex::new(nothing)),
+            on_entropy: Arc::new(Mutex::new(none)),
         }
     }
 
-    pub(crate) fn dealing(self, chance: Chance) -> Fake {
-        *self.chance.lock().unwrap() = chance;
+    pub(crate) fn on_entropy(self, chance: OnEntropy) -> FakeServer {
+        *self.on_entropy.lock().unwrap() = chance;
         self
     }
 
-    fn part(&self, part: &Part) -> Result<Option<pb::EntropyReceipt>, Status> {
+    fn answer_entropy(&self, part: &EntropyRequest) -> Result<Option<pb::EntropyReceipt>, Status> {
         let mut table = self.table();
         let (method, id) = match part {
-            Part::Commit(commit) => ("commit_entropy", &commit.request_id),
-            Part::Reveal(reveal) => ("reveal_entropy", &reveal.request_id),
+            EntropyRequest::Commit(commit) => ("commit_entropy", &commit.request_id),
+            EntropyRequest::Reveal(reveal) => ("reveal_entropy", &reveal.request_id),
         };
         table.requests.push((method, id.clone()));
         table.refusals.pop_front().map_or(Ok(()), Err)?;
-        (self.chance.lock().unwrap())(&mut table, part)
+        (self.on_entropy.lock().unwrap())(&mut table, part)
     }
 
     /// Answers a message of a played stream.
-    async fn hear(&self, message: Option<PlayMessage>) -> Option<Result<Heard, Status>> {
+    async fn answer_message(&self, message: Option<PlayMessage>) -> Option<Result<Heard, Status>> {
         let (request_id, part) = match message? {
             PlayMessage::Watch(_) => return None,
             PlayMessage::Act(act) => {
@@ -182,10 +183,14 @@ impl Fake {
                     Heard::Acted(pb::Acted { request_id, outcome })
                 }));
             }
-            PlayMessage::CommitEntropy(commit) => (commit.request_id.clone(), Part::Commit(commit)),
-            PlayMessage::RevealEntropy(reveal) => (reveal.request_id.clone(), Part::Reveal(reveal)),
+            PlayMessage::CommitEntropy(commit) => {
+                (commit.request_id.clone(), EntropyRequest::Commit(commit))
+            }
+            PlayMessage::RevealEntropy(reveal) => {
+                (reveal.request_id.clone(), EntropyRequest::Reveal(reveal))
+            }
         };
-        Some(self.part(&part).map(|receipt| {
+        Some(self.answer_entropy(&part).map(|receipt| {
             let outcome = match receipt {
                 Some(receipt) => pb::entropy_taken::Outcome::Receipt(receipt),
                 None => pb::entropy_taken::Outcome::Revealed(pb::RevealEntropyResponse {}),
@@ -194,11 +199,11 @@ impl Fake {
         }))
     }
 
-    pub(crate) fn reacting(
+    pub(crate) fn on_decision(
         self,
         react: impl FnMut(&mut Table, &pb::ActRequest) -> Result<(), Status> + Send + 'static,
-    ) -> Fake {
-        *self.react.lock().unwrap() = Box::new(react);
+    ) -> FakeServer {
+        *self.on_decision.lock().unwrap() = Box::new(react);
         self
     }
 
@@ -223,12 +228,14 @@ impl Fake {
         });
         let client = Client::connect(&format!("http://{address}"), || "a token".to_owned());
         let first = std::time::Duration::from_millis(5);
-        client.unwrap().with_patience(Patience { first, ..Patience::default() })
+        client
+            .unwrap()
+            .with_retry_policy(RetryPolicy { first_wait: first, ..RetryPolicy::default() })
     }
 }
 
 #[tonic::async_trait]
-impl TableService for Fake {
+impl TableService for FakeServer {
     async fn create_table(
         &self,
         _: Request<pb::CreateTableRequest>,
@@ -281,7 +288,7 @@ impl TableService for Fake {
         let mut table = self.table();
         table.call("act", &request.get_ref().request_id, &request)?;
         let request = request.into_inner();
-        (self.react.lock().unwrap())(&mut table, &request)?;
+        (self.on_decision.lock().unwrap())(&mut table, &request)?;
         table.decisions.extend(request.r#move);
         Ok(Response::new(pb::ActResponse { sequence: 0 }))
     }
@@ -290,7 +297,7 @@ impl TableService for Fake {
         &self,
         request: Request<pb::CommitEntropyRequest>,
     ) -> Answer<pb::CommitEntropyResponse> {
-        let receipt = self.part(&Part::Commit(request.into_inner()))?;
+        let receipt = self.answer_entropy(&EntropyRequest::Commit(request.into_inner()))?;
         Ok(Response::new(pb::CommitEntropyResponse { receipt }))
     }
 
@@ -298,12 +305,12 @@ impl TableService for Fake {
         &self,
         request: Request<pb::RevealEntropyRequest>,
     ) -> Answer<pb::RevealEntropyResponse> {
-        self.part(&Part::Reveal(request.into_inner()))?;
+        self.answer_entropy(&EntropyRequest::Reveal(request.into_inner()))?;
         Ok(Response::new(pb::RevealEntropyResponse {}))
     }
 
     async fn void_hand(&self, _: Request<pb::VoidHandRequest>) -> Answer<pb::VoidHandResponse> {
-        Err(unasked())
+        Err(unimplemented())
     }
 
     async fn close_table(
@@ -320,7 +327,7 @@ impl TableService for Fake {
         Err(Status::unimplemented("not of this table"))
     }
 
-    type WatchTableStream = Pin<Box<dyn Stream<Item = Told> + Send>>;
+    type WatchTableStream = Pin<Box<dyn Stream<Item = WatchResult> + Send>>;
 
     async fn watch_table(
         &self,
@@ -353,7 +360,7 @@ impl TableService for Fake {
                     },
                     asked = asked.message() => {
                         let Ok(Some(asked)) = asked else { return };
-                        let Some(answer) = fake.hear(asked.message).await else { return };
+                        let Some(answer) = fake.answer_message(asked.message).await else { return };
                         answer
                     }
                 };
@@ -369,7 +376,7 @@ impl TableService for Fake {
 }
 
 #[tonic::async_trait]
-impl WalletService for Fake {
+impl WalletService for FakeServer {
     async fn open_account(
         &self,
         request: Request<wallet::OpenAccountRequest>,
@@ -403,81 +410,82 @@ impl WalletService for Fake {
     }
 
     async fn redeem(&self, _: Request<wallet::RedeemRequest>) -> Answer<wallet::RedeemResponse> {
-        let refusal = refused(ErrorReason::InsufficientCredits, "the account has fewer credits");
+        let refusal =
+            api_refusal(ErrorReason::InsufficientCredits, "the account has fewer credits");
         Err(refusal.with("short", "5").into())
     }
     async fn open_accounts(
         &self,
         _: Request<wallet::OpenAccountsRequest>,
     ) -> Answer<wallet::OpenAccountsResponse> {
-        Err(unasked())
+        Err(unimplemented())
     }
 
     async fn freeze_account(
         &self,
         _: Request<wallet::FreezeAccountRequest>,
     ) -> Answer<wallet::FreezeAccountResponse> {
-        Err(unasked())
+        Err(unimplemented())
     }
 
     async fn unfreeze_account(
         &self,
         _: Request<wallet::UnfreezeAccountRequest>,
     ) -> Answer<wallet::UnfreezeAccountResponse> {
-        Err(unasked())
+        Err(unimplemented())
     }
 
     async fn close_account(
         &self,
         _: Request<wallet::CloseAccountRequest>,
     ) -> Answer<wallet::CloseAccountResponse> {
-        Err(unasked())
+        Err(unimplemented())
     }
 
     async fn set_limits(
         &self,
         _: Request<wallet::SetLimitsRequest>,
     ) -> Answer<wallet::SetLimitsResponse> {
-        Err(unasked())
+        Err(unimplemented())
     }
 
     async fn get_limits(
         &self,
         _: Request<wallet::GetLimitsRequest>,
     ) -> Answer<wallet::GetLimitsResponse> {
-        Err(unasked())
+        Err(unimplemented())
     }
 
     async fn exclude(&self, _: Request<wallet::ExcludeRequest>) -> Answer<wallet::ExcludeResponse> {
-        Err(unasked())
+        Err(unimplemented())
     }
 
     async fn propose_adjustment(
         &self,
         _: Request<wallet::ProposeAdjustmentRequest>,
     ) -> Answer<wallet::ProposeAdjustmentResponse> {
-        Err(unasked())
+        Err(unimplemented())
     }
 
     async fn approve_adjustment(
         &self,
         _: Request<wallet::ApproveAdjustmentRequest>,
     ) -> Answer<wallet::ApproveAdjustmentResponse> {
-        Err(unasked())
+        Err(unimplemented())
     }
 
     async fn reject_adjustment(
         &self,
         _: Request<wallet::RejectAdjustmentRequest>,
     ) -> Answer<wallet::RejectAdjustmentResponse> {
-        Err(unasked())
+        Err(unimplemented())
     }
 
     async fn list_adjustments(
         &self,
         _: Request<wallet::ListAdjustmentsRequest>,
     ) -> Answer<wallet::ListAdjustmentsResponse> {
-        Err(unasked())
+        Err(unimplemented())
     }
 
     type ExportStatementStream =
@@ -487,11 +495,11 @@ impl WalletService for Fake {
         &self,
         _: Request<wallet::ExportStatementRequest>,
     ) -> Answer<Self::ExportStatementStream> {
-        Err(unasked())
+        Err(unimplemented())
     }
 }
 
 /// Status of calls that the client under test does not make.
-fn unasked() -> Status {
+fn unimplemented() -> Status {
     Status::unimplemented("nobody asks for this here")
 }

@@ -1,14 +1,14 @@
 //! Following a table over broken streams.
 
-use client::{Error, Seen, Watch};
+use client::{Error, Watch, WatchMessage};
 use primitives::TableId;
 use proto::common::v1::ErrorReason;
 use proto::table::v1 as pb;
 use proto::table::v1::table_update::What;
 use proto::table::v1::watch_table_response::Message;
-use wire::refused;
+use wire::api_refusal;
 
-use crate::fake::{Fake, Table, message};
+use crate::fake::{FakeServer, Table, message};
 
 const TABLE: TableId = TableId([1; 16]);
 
@@ -37,12 +37,12 @@ async fn see(watch: &mut Watch, expected: &[&str]) {
 
 #[tokio::test]
 async fn after_every_kind_of_break_it_goes_on_where_it_was() {
-    let fake = Fake::new(table());
+    let fake = FakeServer::new(table());
     let mut watch = fake.client(0).await.watch(TABLE);
     see(&mut watch, &["Snapshot(40)", "CaughtUp"]).await;
     let breaks: [fn(&mut Table); 4] = [
         |table| table.cut(None),
-        |table| table.cut(Some(&refused(ErrorReason::Unavailable, "a new owner").into())),
+        |table| table.cut(Some(&api_refusal(ErrorReason::Unavailable, "a new owner").into())),
         |table| table.end(pb::EndReason::ServerStopping),
         |table| table.end(pb::EndReason::TooSlow),
     ];
@@ -73,12 +73,12 @@ async fn after_every_kind_of_break_it_goes_on_where_it_was() {
 
 #[tokio::test]
 async fn a_gap_and_a_repetition_are_errors_and_a_snapshot_follows() {
-    let fake = Fake::new(table());
+    let fake = FakeServer::new(table());
     let mut watch = fake.client(0).await.watch(TABLE);
     see(&mut watch, &["Snapshot(40)", "CaughtUp"]).await;
     for got in [43, 40] {
         let update = pb::TableUpdate { sequence: got, at: None, what: Some(anything()) };
-        fake.table().tell(&message(Message::Update(Box::new(update)), got));
+        fake.table().send(&message(Message::Update(Box::new(update)), got));
         let error = watch.next().await.unwrap_err();
         let Error::Gap { expected: 41, got: told } = error else { panic!("{error}") };
         assert_eq!(told, got);
@@ -89,14 +89,14 @@ async fn a_gap_and_a_repetition_are_errors_and_a_snapshot_follows() {
 
 #[tokio::test]
 async fn heartbeats_move_the_token_and_are_not_passed_on() {
-    let fake = Fake::new(table());
+    let fake = FakeServer::new(table());
     let mut watch = fake.client(0).await.watch(TABLE);
     see(&mut watch, &["Snapshot(40)", "CaughtUp"]).await;
-    fake.table().tell(&message(Message::Heartbeat(pb::Heartbeat { at: None }), 40));
+    fake.table().send(&message(Message::Heartbeat(pb::Heartbeat { at: None }), 40));
     fake.table().push(anything());
     see(&mut watch, &["Update(41)"]).await;
     let mut later = fake.client(0).await.watch_from(TABLE, watch.resume_token().to_vec());
     fake.table().push(anything());
-    let Ok(Some(Seen::Update(update))) = later.next().await else { panic!("an update") };
+    let Ok(Some(WatchMessage::Update(update))) = later.next().await else { panic!("an update") };
     assert_eq!(update.sequence, 42);
 }

@@ -7,5 +7,5 @@ mod calls;
 mod chance;
 mod fake;
 mod following;
-mod house;
+mod hand_fixture;
 mod playing;

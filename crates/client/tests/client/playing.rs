@@ -1,14 +1,14 @@
 //! Playing over one stream, with broken connections.
 
-use client::{Error, Heard, Play, Violation};
+use client::{Error, Play, PlayMessage, ViolationKind};
 use primitives::{PlayerId, TableId};
 use proto::common::v1::{ErrorReason, Move, MoveKind};
 use proto::table::v1 as pb;
 use proto::table::v1::table_update::What;
-use wire::refused;
+use wire::api_refusal;
 
-use crate::fake::{Fake, ME, Part, Table};
-use crate::house::{HAND, House, TABLE};
+use crate::fake::{EntropyRequest, FakeServer, ME, Table};
+use crate::hand_fixture::{HAND, HandFixture, TABLE};
 
 fn standing() -> Move {
     Move { kind: MoveKind::Stand.into(), ..Move::default() }
@@ -19,11 +19,11 @@ async fn answered(play: &mut Play) -> (Vec<u8>, Vec<String>) {
     let mut seen = Vec::new();
     loop {
         match play.next().await.unwrap().unwrap() {
-            Heard::Seen(other) => seen.push(format!("{other:?}")),
-            Heard::TookPart(part) => panic!("nobody takes part: {part:?}"),
-            Heard::Acted(acted) => {
+            PlayMessage::Watch(other) => seen.push(format!("{other:?}")),
+            PlayMessage::Entropy(part) => panic!("nobody takes part: {part:?}"),
+            PlayMessage::Decision(acted) => {
                 acted.outcome.unwrap();
-                return (acted.request, seen);
+                return (acted.request_id, seen);
             }
         }
     }
@@ -31,7 +31,7 @@ async fn answered(play: &mut Play) -> (Vec<u8>, Vec<String>) {
 
 #[tokio::test]
 async fn a_decision_is_answered_among_the_updates() {
-    let fake = Fake::new(Table::default()).reacting(|table, _| {
+    let fake = FakeServer::new(Table::default()).on_decision(|table, _| {
         table.push(What::Action(pb::HandAction::default()));
         Ok(())
     });
@@ -47,8 +47,8 @@ async fn a_decision_is_answered_among_the_updates() {
 
 #[tokio::test]
 async fn what_was_not_answered_is_sent_again_under_the_same_name() {
-    let fake = Fake::new(Table::default());
-    let away = refused(ErrorReason::Unavailable, "a new owner");
+    let fake = FakeServer::new(Table::default());
+    let away = api_refusal(ErrorReason::Unavailable, "a new owner");
     fake.table().refusals.extend([away.clone().into(), away.into()]);
     let mut play = fake.client(0).await.play(TableId([1; 16]));
     let asked = play.decide(1, 1, standing()).unwrap();
@@ -62,7 +62,7 @@ async fn what_was_not_answered_is_sent_again_under_the_same_name() {
 
 #[tokio::test]
 async fn decisions_without_an_answer_are_bounded() {
-    let fake = Fake::new(Table::default());
+    let fake = FakeServer::new(Table::default());
     let mut play = fake.client(0).await.play(TableId([1; 16]));
     for turn in 0..16 {
         play.decide(1, turn, standing()).unwrap();
@@ -73,19 +73,19 @@ async fn decisions_without_an_answer_are_bounded() {
 }
 
 /// Creates a table that deals one hand once the client has revealed; `bend` may change its start.
-fn dealing(mut bend: impl FnMut(&mut pb::HandStarted) + Send + 'static) -> Fake {
-    let house = House::new("dice");
-    let view = pb::TableView { next_hand: Some(house.next_hand()), ..house.view() };
+fn dealing_server(mut bend: impl FnMut(&mut pb::HandStarted) + Send + 'static) -> FakeServer {
+    let fixture = HandFixture::new("dice");
+    let view = pb::TableView { next_hand: Some(fixture.next_hand()), ..fixture.view() };
     let table = Table { view, ..Table::default() };
-    Fake::new(table).dealing(Box::new(move |table, part| match part {
-        Part::Commit(commit) => {
+    FakeServer::new(table).on_entropy(Box::new(move |table, part| match part {
+        EntropyRequest::Commit(commit) => {
             assert_eq!(commit.hand_no, HAND);
-            table.push(What::Entropy(house.entropy(true, &[2])));
-            Ok(Some(house.receipt(&commit.commitment)))
+            table.push(What::Entropy(fixture.entropy(true, &[2])));
+            Ok(Some(fixture.receipt(&commit.commitment)))
         }
-        Part::Reveal(reveal) => {
+        EntropyRequest::Reveal(reveal) => {
             let entropy = fairness::Entropy(reveal.entropy.as_slice().try_into().unwrap());
-            let mut started = house.started(&house.rows(Some(entropy)));
+            let mut started = fixture.started(&fixture.rows(Some(entropy)));
             bend(&mut started);
             table.push(What::HandStarted(started));
             Ok(None)
@@ -99,12 +99,12 @@ async fn started(play: &mut Play) -> Result<Vec<bool>, Error> {
     let mut dealt = false;
     while !dealt || parts.len() < 2 {
         match play.next().await? {
-            Some(Heard::TookPart(part)) => {
+            Some(PlayMessage::Entropy(part)) => {
                 assert_eq!(part.hand_no, HAND);
                 parts.push(part.outcome.unwrap().is_some());
             }
-            Some(Heard::Seen(seen)) => dealt |= format!("{seen:?}") == "Update(2)",
-            Some(Heard::Acted(_)) | None => panic!("nobody decides"),
+            Some(PlayMessage::Watch(seen)) => dealt |= format!("{seen:?}") == "Update(2)",
+            Some(PlayMessage::Decision(_)) | None => panic!("nobody decides"),
         }
     }
     Ok(parts)
@@ -112,11 +112,11 @@ async fn started(play: &mut Play) -> Result<Vec<bool>, Error> {
 
 #[tokio::test]
 async fn a_part_in_chance_is_taken_among_the_updates_and_through_breaks() {
-    let fake = dealing(|_| {});
-    let away = refused(ErrorReason::Unavailable, "a new owner");
+    let fake = dealing_server(|_| {});
+    let away = api_refusal(ErrorReason::Unavailable, "a new owner");
     fake.table().refusals.extend([away.clone().into(), away.into()]);
-    let client = fake.client(0).await.trusting(House::new("dice").trust());
-    let mut play = client.play(TABLE).taking_part(PlayerId(ME));
+    let client = fake.client(0).await.with_trusted_keys(HandFixture::new("dice").trusted_keys());
+    let mut play = client.play(TABLE).contributing_entropy(PlayerId(ME));
     assert_eq!(started(&mut play).await.unwrap(), [true, false], "a receipt, then a reveal");
     let table = fake.table();
     let ids = |method| {
@@ -131,18 +131,18 @@ async fn a_part_in_chance_is_taken_among_the_updates_and_through_breaks() {
 
 #[tokio::test]
 async fn what_is_wrong_is_told_after_the_message_it_was_found_in() {
-    let fake = dealing(|started| started.transcript[0] ^= 1);
-    let client = fake.client(0).await.trusting(House::new("dice").trust());
-    let mut play = client.play(TABLE).taking_part(PlayerId(ME));
+    let fake = dealing_server(|started| started.transcript[0] ^= 1);
+    let client = fake.client(0).await.with_trusted_keys(HandFixture::new("dice").trusted_keys());
+    let mut play = client.play(TABLE).contributing_entropy(PlayerId(ME));
     let error = match started(&mut play).await {
         Err(error) => error,
         Ok(_) => play.next().await.unwrap_err(),
     };
-    let Error::Distrust(found) = error else { panic!("{error}") };
-    assert_eq!(found.what, Violation::Transcript);
-    assert!(found.receipt.is_some() && found.promise.is_some());
+    let Error::FairnessViolation(found) = error else { panic!("{error}") };
+    assert_eq!(found.kind, ViolationKind::WrongTranscript);
+    assert!(found.receipt.is_some() && found.commitment.is_some());
     // The stream continues for a caller who wants to see what follows.
     fake.table().push(What::Closed(pb::TableClosed {}));
     let next = play.next().await.unwrap();
-    assert!(matches!(next, Some(Heard::Seen(_) | Heard::TookPart(_))), "{next:?}");
+    assert!(matches!(next, Some(PlayMessage::Watch(_) | PlayMessage::Entropy(_))), "{next:?}");
 }

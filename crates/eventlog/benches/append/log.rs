@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use eventlog::{
-    Entry, Group, Limits, Log, NewEvent, Options, PgStore, Pools, Position, Request, RequestId,
+    Entry, Group, Limits, Log, NewEvent, Options, PgStore, PoolSizes, Position, Request, RequestId,
     StreamId,
 };
 use futures_util::stream::{FuturesOrdered, StreamExt as _};
@@ -27,7 +27,7 @@ pub(crate) enum Load {
 }
 
 pub(crate) async fn open(url: &str) -> anyhow::Result<Log> {
-    let store = PgStore::connect(url, "table", Pools::default()).await?;
+    let store = PgStore::connect(url, "table", PoolSizes::default()).await?;
     let options = Options {
         name: "table/0".into(),
         owner: "benchmark".into(),

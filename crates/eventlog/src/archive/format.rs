@@ -14,14 +14,14 @@ use super::{ArchiveError, Header};
 const MAGIC: &[u8; 8] = b"SLARCH1\n";
 
 /// Writer that hashes what it writes.
-pub(super) struct Output<W> {
+pub(super) struct ArchiveWriter<W> {
     to: W,
     hash: Sha256,
 }
 
-impl<W: Write> Output<W> {
-    pub(super) fn new(to: W) -> Output<W> {
-        Output { to, hash: Sha256::new() }
+impl<W: Write> ArchiveWriter<W> {
+    pub(super) fn new(to: W) -> ArchiveWriter<W> {
+        ArchiveWriter { to, hash: Sha256::new() }
     }
 
     fn put(&mut self, bytes: &[u8]) -> Result<(), ArchiveError> {
@@ -29,19 +29,19 @@ impl<W: Write> Output<W> {
         Ok(self.to.write_all(bytes)?)
     }
 
-    fn put_long(&mut self, bytes: &[u8]) -> Result<(), ArchiveError> {
-        let length = u32::try_from(bytes.len()).map_err(|_| ArchiveError::Damaged("over 4 GiB"))?;
+    fn put_length_prefixed(&mut self, bytes: &[u8]) -> Result<(), ArchiveError> {
+        let length = u32::try_from(bytes.len()).map_err(|_| ArchiveError::Corrupt("over 4 GiB"))?;
         self.put(&length.to_be_bytes())?;
         self.put(bytes)
     }
 
     fn put_hashes(&mut self, hashes: &[Hash]) -> Result<(), ArchiveError> {
-        self.put_long(&hashes.concat())
+        self.put_length_prefixed(&hashes.concat())
     }
 
     pub(super) fn header(&mut self, header: &Header) -> Result<(), ArchiveError> {
         self.put(MAGIC)?;
-        self.put_long(header.log.as_bytes())?;
+        self.put_length_prefixed(header.log.as_bytes())?;
         self.put(&header.range.start.to_be_bytes())?;
         self.put(&header.range.end.to_be_bytes())?;
         self.put_hashes(header.before.peaks())
@@ -59,8 +59,8 @@ impl<W: Write> Output<W> {
         self.put(&request_id.map_or([0; 16], |id| id.0))?;
         self.put(trace)?;
         self.put(previous)?;
-        self.put_long(actor.as_bytes())?;
-        self.put_long(payload)
+        self.put_length_prefixed(actor.as_bytes())?;
+        self.put_length_prefixed(payload)
     }
 
     pub(super) fn tail(&mut self, head: (u64, Hash), path: &[Hash]) -> Result<(), ArchiveError> {
@@ -74,18 +74,18 @@ impl<W: Write> Output<W> {
 }
 
 /// Reader that hashes what it reads.
-pub(super) struct Hashing<R> {
+pub(super) struct HashingReader<R> {
     from: R,
     hash: Sha256,
 }
 
-impl<R> Hashing<R> {
-    pub(super) fn new(from: R) -> Hashing<R> {
-        Hashing { from, hash: Sha256::new() }
+impl<R> HashingReader<R> {
+    pub(super) fn new(from: R) -> HashingReader<R> {
+        HashingReader { from, hash: Sha256::new() }
     }
 }
 
-impl<R: Read> Read for Hashing<R> {
+impl<R: Read> Read for HashingReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         let length = self.from.read(buffer)?;
         self.hash.update(&buffer[..length]);
@@ -93,13 +93,13 @@ impl<R: Read> Read for Hashing<R> {
     }
 }
 
-pub(super) struct Input<R> {
-    from: Hashing<R>,
+pub(super) struct ArchiveReader<R> {
+    from: HashingReader<R>,
 }
 
-impl<R: Read> Input<R> {
-    pub(super) const fn new(from: Hashing<R>) -> Input<R> {
-        Input { from }
+impl<R: Read> ArchiveReader<R> {
+    pub(super) const fn new(from: HashingReader<R>) -> ArchiveReader<R> {
+        ArchiveReader { from }
     }
 
     fn take<const N: usize>(&mut self) -> Result<[u8; N], ArchiveError> {
@@ -114,25 +114,25 @@ impl<R: Read> Input<R> {
 
     /// Reads a length and that many bytes. Allocates no more memory than there are bytes, whatever
     /// the length says.
-    fn long(&mut self) -> Result<Vec<u8>, ArchiveError> {
+    fn take_length_prefixed(&mut self) -> Result<Vec<u8>, ArchiveError> {
         let length = u64::from(u32::from_be_bytes(self.take()?));
         let mut bytes = Vec::new();
         let got = (&mut self.from).take(length).read_to_end(&mut bytes)?;
-        if got as u64 == length { Ok(bytes) } else { Err(ArchiveError::Damaged("it is cut short")) }
+        if got as u64 == length { Ok(bytes) } else { Err(ArchiveError::Corrupt("it is cut short")) }
     }
 
     fn text(&mut self) -> Result<Arc<str>, ArchiveError> {
-        let text = String::from_utf8(self.long()?);
-        text.map(Arc::from).map_err(|_| ArchiveError::Damaged("a text is no text"))
+        let text = String::from_utf8(self.take_length_prefixed()?);
+        text.map(Arc::from).map_err(|_| ArchiveError::Corrupt("a text is no text"))
     }
 
     fn hashes(&mut self) -> Result<Vec<Hash>, ArchiveError> {
-        let bytes = self.long()?;
+        let bytes = self.take_length_prefixed()?;
         let (hashes, rest) = bytes.as_chunks();
         if rest.is_empty() {
             Ok(hashes.to_vec())
         } else {
-            Err(ArchiveError::Damaged("half a hash"))
+            Err(ArchiveError::Corrupt("half a hash"))
         }
     }
 
@@ -140,20 +140,20 @@ impl<R: Read> Input<R> {
         match byte {
             0 => Ok(false),
             1 => Ok(true),
-            2.. => Err(ArchiveError::Damaged("a flag is 0 or 1")),
+            2.. => Err(ArchiveError::Corrupt("a flag is 0 or 1")),
         }
     }
 
     pub(super) fn header(&mut self) -> Result<Header, ArchiveError> {
         if self.take::<8>()? != *MAGIC {
-            return Err(ArchiveError::Damaged("it does not begin as an archive does"));
+            return Err(ArchiveError::Corrupt("it does not begin as an archive does"));
         }
         let log = self.text()?;
         let range = self.number()?..self.number()?;
         let before = Tree::restore(range.start, self.hashes()?)
-            .map_err(|_| ArchiveError::Damaged("its tree does not fit its range"))?;
+            .map_err(|_| ArchiveError::Corrupt("its tree does not fit its range"))?;
         if range.is_empty() {
-            return Err(ArchiveError::Damaged("its range is empty"));
+            return Err(ArchiveError::Corrupt("its range is empty"));
         }
         Ok(Header { log, range, before })
     }
@@ -179,7 +179,7 @@ impl<R: Read> Input<R> {
             trace,
             previous,
             actor: self.text()?,
-            payload: Bytes::from(self.long()?),
+            payload: Bytes::from(self.take_length_prefixed()?),
         })
     }
 
@@ -188,11 +188,11 @@ impl<R: Read> Input<R> {
         let path = self.hashes()?;
         let hash = self.from.hash.clone().finalize();
         if self.take::<32>()? != <[u8; 32]>::from(hash) {
-            return Err(ArchiveError::Damaged("its bytes are not as they were written"));
+            return Err(ArchiveError::Corrupt("its bytes are not as they were written"));
         }
         match self.from.read(&mut [0])? {
             0 => Ok((head, path)),
-            _ => Err(ArchiveError::Damaged("something follows its end")),
+            _ => Err(ArchiveError::Corrupt("something follows its end")),
         }
     }
 }

@@ -12,8 +12,8 @@ use primitives::UnixMicros;
 use sqlx::Connection as _;
 use sqlx::postgres::PgConnection;
 
-use super::link::{options, set_session};
 use super::sql;
+use super::writer_pool::{connect_options, set_session};
 use crate::archive::{Archive, ArchiveError, Verified};
 use crate::error::ReadError;
 
@@ -30,7 +30,7 @@ pub async fn remove(
 ) -> Result<u64, ArchiveError> {
     let (mut admin, whole) = begin(admin_url, service, file).await?;
     if whole.recorded_at >= kept_since {
-        return Err(ArchiveError::Kept(kept_since));
+        return Err(ArchiveError::Retained(kept_since));
     }
     let (log, range) = (&*whole.header.log, &whole.header.range);
     let cut = cut(&mut admin, log).await?;
@@ -81,8 +81,8 @@ async fn begin(
 ) -> Result<(PgConnection, Verified), ArchiveError> {
     let whole = Archive::open(file.by_ref())?.finish()?;
     file.rewind()?;
-    let options =
-        options(admin_url, service).map_err(|error| ArchiveError::Database(Arc::new(error)))?;
+    let options = connect_options(admin_url, service)
+        .map_err(|error| ArchiveError::Database(Arc::new(error)))?;
     let mut admin = PgConnection::connect_with(&options).await.map_err(database)?;
     set_session(&mut admin, service).await.map_err(database)?;
     Ok((admin, whole))

@@ -3,11 +3,11 @@
 //! An acknowledged commit must survive a power failure. The server guarantees that unless a setting
 //! turns it off, and the damage of such a setting shows only after a crash.
 
-use super::sql::Promises;
+use super::sql::DurabilitySettings;
 
 /// Settings that break the guarantee, each with its remedy.
-pub(super) fn wrong(promises: &Promises) -> Vec<String> {
-    let Promises { fsync, full_page_writes, synchronous_commit, encoding } = promises;
+pub(super) fn violations(promises: &DurabilitySettings) -> Vec<String> {
+    let DurabilitySettings { fsync, full_page_writes, synchronous_commit, encoding } = promises;
     let mut wrong = Vec::new();
     if !fsync {
         wrong.push(
@@ -21,7 +21,7 @@ pub(super) fn wrong(promises: &Promises) -> Vec<String> {
                 .to_owned(),
         );
     }
-    if synchronous_commit.iter().any(|level| !waits(level)) {
+    if synchronous_commit.iter().any(|level| !waits_for_disk(level)) {
         wrong.push(
             "synchronous_commit is off, so a commit is acknowledged before it is on disk (ALTER DATABASE … RESET synchronous_commit, and the role likewise)"
                 .to_owned(),
@@ -36,7 +36,7 @@ pub(super) fn wrong(promises: &Promises) -> Vec<String> {
 }
 
 /// Whether a commit waits at least for this machine's disk.
-fn waits(level: &str) -> bool {
+fn waits_for_disk(level: &str) -> bool {
     ["on", "local", "remote_write", "remote_apply"].contains(&level)
 }
 
@@ -44,8 +44,8 @@ fn waits(level: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn promises() -> Promises {
-        Promises {
+    fn promises() -> DurabilitySettings {
+        DurabilitySettings {
             fsync: true,
             full_page_writes: true,
             synchronous_commit: ["on".to_owned(), "local".to_owned()],
@@ -55,16 +55,25 @@ mod tests {
 
     #[test]
     fn each_setting_that_loses_what_was_acknowledged_is_named() {
-        assert_eq!(wrong(&promises()), [""; 0]);
+        assert_eq!(violations(&promises()), [""; 0]);
         let off = || ["on".to_owned(), "off".to_owned()];
         let cases = [
-            ("fsync is off", Promises { fsync: false, ..promises() }),
-            ("full_page_writes is off", Promises { full_page_writes: false, ..promises() }),
-            ("synchronous_commit is off", Promises { synchronous_commit: off(), ..promises() }),
-            ("encoding is LATIN1", Promises { encoding: "LATIN1".to_owned(), ..promises() }),
+            ("fsync is off", DurabilitySettings { fsync: false, ..promises() }),
+            (
+                "full_page_writes is off",
+                DurabilitySettings { full_page_writes: false, ..promises() },
+            ),
+            (
+                "synchronous_commit is off",
+                DurabilitySettings { synchronous_commit: off(), ..promises() },
+            ),
+            (
+                "encoding is LATIN1",
+                DurabilitySettings { encoding: "LATIN1".to_owned(), ..promises() },
+            ),
         ];
         for (name, promises) in cases {
-            let said = wrong(&promises);
+            let said = violations(&promises);
             assert!(said.len() == 1 && said[0].contains(name), "{name}: {said:?}");
         }
     }

@@ -12,7 +12,7 @@ use crate::store::StoreError;
 /// SQLSTATE of a write to a read-only server, such as a former primary after a fail-over.
 const READ_ONLY: &str = "25006";
 /// Longest time of one statement before its outcome counts as unknown.
-const STATEMENT: Duration = Duration::from_secs(10);
+const STATEMENT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Error of connecting to a store.
 #[derive(Debug, thiserror::Error)]
@@ -49,84 +49,94 @@ pub enum MigrateError {
 
 /// Failed statement.
 #[derive(Debug)]
-pub(super) enum Trouble {
+pub(super) enum StatementError {
     /// A request was answered before. Nothing was written.
-    Repeated,
+    Duplicate,
     /// Nothing was written.
-    Undone(sqlx::Error),
+    NotWritten(sqlx::Error),
     /// Nothing was written, and this connection will never write: its server is read-only.
     ReadOnly(sqlx::Error),
     /// The statement may have been executed.
-    Doubt(sqlx::Error),
+    InDoubt(sqlx::Error),
     /// Nothing was written, and the same statement would fail again.
     Refused(sqlx::Error),
     /// Nothing was written, because it would contradict the stored rows.
     Corrupt(sqlx::Error),
 }
 
-impl Trouble {
-    pub(super) fn of(error: sqlx::Error) -> Trouble {
+impl StatementError {
+    pub(super) fn classify(error: sqlx::Error) -> StatementError {
         if matches!(error, sqlx::Error::PoolTimedOut | sqlx::Error::PoolClosed) {
-            return Trouble::Undone(error);
+            return StatementError::NotWritten(error);
         }
         let Some(refusal) = error.as_database_error() else {
             if matches!(error, sqlx::Error::ColumnDecode { .. }) {
-                return Trouble::Corrupt(error);
+                return StatementError::Corrupt(error);
             }
             let never_sent =
                 matches!(error, sqlx::Error::Encode(_) | sqlx::Error::InvalidArgument(_));
-            return if never_sent { Trouble::Refused(error) } else { Trouble::Doubt(error) };
+            return if never_sent {
+                StatementError::Refused(error)
+            } else {
+                StatementError::InDoubt(error)
+            };
         };
         if ends_the_session(refusal) {
-            return Trouble::Doubt(error);
+            return StatementError::InDoubt(error);
         }
         // An index of a partition is named after the partition.
         let of_requests = refusal.table().is_some_and(|table| table.starts_with("requests"));
         let code = refusal.code().unwrap_or_default();
         match code.get(..2) {
-            Some("23") if refusal.is_unique_violation() && of_requests => Trouble::Repeated,
+            Some("23") if refusal.is_unique_violation() && of_requests => StatementError::Duplicate,
             // A value that contradicts the stored rows.
-            Some("23") => Trouble::Corrupt(error),
+            Some("23") => StatementError::Corrupt(error),
             // 22: a value that cannot be stored, or not in the database's encoding. XX: an internal
             // error or a damaged page, which the same statement would meet again.
-            Some("22" | "XX") => Trouble::Refused(error),
-            _ if code == READ_ONLY => Trouble::ReadOnly(error),
+            Some("22" | "XX") => StatementError::Refused(error),
+            _ if code == READ_ONLY => StatementError::ReadOnly(error),
             // 08: connection. 57P: the server is going down or ends the connection.
-            Some("08") | None => Trouble::Doubt(error),
-            Some("57") if code.starts_with("57P") => Trouble::Doubt(error),
-            Some(_) => Trouble::Undone(error),
+            Some("08") | None => StatementError::InDoubt(error),
+            Some("57") if code.starts_with("57P") => StatementError::InDoubt(error),
+            Some(_) => StatementError::NotWritten(error),
         }
     }
 
     /// Whether the connection can be used again.
-    pub(super) const fn leaves_the_link(&self) -> bool {
+    pub(super) const fn keeps_connection(&self) -> bool {
         match self {
-            Trouble::Repeated | Trouble::Undone(_) | Trouble::Refused(_) | Trouble::Corrupt(_) => {
-                true
-            }
-            Trouble::Doubt(_) | Trouble::ReadOnly(_) => false,
+            StatementError::Duplicate
+            | StatementError::NotWritten(_)
+            | StatementError::Refused(_)
+            | StatementError::Corrupt(_) => true,
+            StatementError::InDoubt(_) | StatementError::ReadOnly(_) => false,
         }
     }
 
     /// Error of a read, which changes nothing, so that its outcome is never in doubt.
-    pub(super) fn of_a_read(self) -> StoreError {
+    pub(super) fn into_read_error(self) -> StoreError {
         match self {
-            Trouble::Doubt(error) | Trouble::Refused(error) => StoreError::unavailable(error),
-            Trouble::Repeated | Trouble::Undone(_) | Trouble::ReadOnly(_) | Trouble::Corrupt(_) => {
-                self.into()
+            StatementError::InDoubt(error) | StatementError::Refused(error) => {
+                StoreError::unavailable(error)
             }
+            StatementError::Duplicate
+            | StatementError::NotWritten(_)
+            | StatementError::ReadOnly(_)
+            | StatementError::Corrupt(_) => self.into(),
         }
     }
 }
 
-impl From<Trouble> for StoreError {
-    fn from(trouble: Trouble) -> StoreError {
+impl From<StatementError> for StoreError {
+    fn from(trouble: StatementError) -> StoreError {
         match trouble {
-            Trouble::Repeated => StoreError::Corrupt("a repeat where none can be".into()),
-            Trouble::Undone(error) | Trouble::ReadOnly(error) => StoreError::unavailable(error),
-            Trouble::Doubt(error) => StoreError::InDoubt(Arc::new(error)),
-            Trouble::Refused(error) => StoreError::Refused(Arc::new(error)),
-            Trouble::Corrupt(error) => StoreError::Corrupt(error.to_string().into()),
+            StatementError::Duplicate => StoreError::Corrupt("a repeat where none can be".into()),
+            StatementError::NotWritten(error) | StatementError::ReadOnly(error) => {
+                StoreError::unavailable(error)
+            }
+            StatementError::InDoubt(error) => StoreError::InDoubt(Arc::new(error)),
+            StatementError::Refused(error) => StoreError::Refused(Arc::new(error)),
+            StatementError::Corrupt(error) => StoreError::Corrupt(error.to_string().into()),
         }
     }
 }
@@ -147,7 +157,7 @@ fn ends_the_session(error: &dyn DatabaseError) -> bool {
 
 /// Whether a statement was refused and rolled back because a row of the service's own tables exists
 /// already.
-pub(super) fn is_of_the_projection(error: &sqlx::Error) -> bool {
+pub(super) fn is_projection_conflict(error: &sqlx::Error) -> bool {
     let Some(refusal) = error.as_database_error() else { return false };
     let of_the_log = ["events", "requests", "owners"];
     let table = refusal.table().unwrap_or_default();
@@ -156,7 +166,7 @@ pub(super) fn is_of_the_projection(error: &sqlx::Error) -> bool {
 
 /// Whether a batch sent ahead was rolled back because the log is not in the required state: its
 /// statement then divides by zero, which nothing else does.
-pub(super) fn is_out_of_turn(error: &sqlx::Error) -> bool {
+pub(super) fn is_pipeline_conflict(error: &sqlx::Error) -> bool {
     error.as_database_error().and_then(DatabaseError::code).is_some_and(|code| code == "22012")
 }
 
@@ -165,17 +175,17 @@ pub(super) fn is_out_of_turn(error: &sqlx::Error) -> bool {
 ///
 /// # Errors
 /// The statement's own error, or an I/O error of the kind `TimedOut`.
-pub async fn in_time<T>(
+pub async fn with_statement_timeout<T>(
     statement: impl Future<Output = Result<T, sqlx::Error>>,
 ) -> Result<T, sqlx::Error> {
-    within(STATEMENT, statement).await
+    with_timeout(STATEMENT_TIMEOUT, statement).await
 }
 
 /// Outcome of a statement with a time limit of its own, for statements that may take long.
 ///
 /// # Errors
 /// The statement's own error, or an I/O error of the kind `TimedOut`.
-pub async fn within<T>(
+pub async fn with_timeout<T>(
     limit: Duration,
     statement: impl Future<Output = Result<T, sqlx::Error>>,
 ) -> Result<T, sqlx::Error> {

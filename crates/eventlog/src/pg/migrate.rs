@@ -8,7 +8,7 @@ use sqlx::postgres::PgConnection;
 use sqlx::{Connection, SqlSafeStr};
 
 use super::error::{ConnectError, MigrateError};
-use super::link::{options, set_session};
+use super::writer_pool::{connect_options, set_session};
 
 /// Forward only: a released version is never edited.
 const MIGRATIONS: &[Migration] = &[
@@ -50,14 +50,14 @@ pub async fn migrate_with(
     if let Some((version, ..)) = extra.iter().find(|(version, ..)| *version < OWN_VERSIONS) {
         return Err(MigrateError::Version { version: *version });
     }
-    let options = options(admin_url, service)?;
+    let options = connect_options(admin_url, service)?;
     let mut admin =
         PgConnection::connect_with(&options).await.map_err(ConnectError::Unavailable)?;
     let password = role_password.unwrap_or_default();
-    as_service(&mut admin, &[include_str!("sql/prepare.sql")], (service, password)).await?;
+    run_as_service(&mut admin, &[include_str!("sql/prepare.sql")], (service, password)).await?;
     set_session(&mut admin, service).await.map_err(MigrateError::Prepare)?;
     migrator(extra).run_direct(None, &mut admin, false).await.map_err(MigrateError::Migrate)?;
-    as_service(&mut admin, &[include_str!("sql/grant.sql"), grants], (service, "")).await?;
+    run_as_service(&mut admin, &[include_str!("sql/grant.sql"), grants], (service, "")).await?;
     // All work is done, so an error of the close does not matter.
     let _ = admin.close().await;
     Ok(())
@@ -73,7 +73,7 @@ fn migrator(extra: &[Migration]) -> Migrator {
 
 /// Runs blocks in one transaction, with the service's name and password as settings. A lock lets
 /// only one run at a time in a database.
-async fn as_service(
+async fn run_as_service(
     admin: &mut PgConnection,
     blocks: &[&'static str],
     (service, password): (&str, &str),

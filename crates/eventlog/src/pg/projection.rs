@@ -10,15 +10,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use sqlx::error::BoxDynError;
 use sqlx::postgres::PgArguments;
 
-use super::sql::comparing;
-use crate::group::{Ahead, Rows};
+use super::sql::with_clock_check;
+use crate::group::{PipelinedCtes, ProjectionRows};
 
 /// Placeholders of the log's own parts in a statement.
-const MOVE: &str = "/* move fence */";
-const ROWS: &str = "/* rows */";
+const FENCE_PLACEHOLDER: &str = "/* move fence */";
+const ROWS_PLACEHOLDER: &str = "/* rows */";
 /// Placeholders of the service's part, and of the part that waits for its turn.
-const PLACE: &str = "/* projection */";
-const TURN: &str = "/* turn */";
+const PROJECTION_PLACEHOLDER: &str = "/* projection */";
+const AFTER_FENCE_PLACEHOLDER: &str = "/* turn */";
 
 /// Rows that are written together with the events.
 #[derive(Clone, Debug)]
@@ -29,55 +29,60 @@ pub struct Projection {
     /// (number))`. They must not read what the same statement writes.
     pub ctes: &'static str,
     /// Parameters of a batch without rows: mostly empty arrays.
-    pub none: Arc<dyn Rows>,
+    pub no_rows: Arc<dyn ProjectionRows>,
 }
 
 impl Projection {
     /// Projection of a service without tables of its own.
     pub(super) fn nothing() -> Projection {
-        Projection { ctes: "", none: Arc::new(NoRows) }
+        Projection { ctes: "", no_rows: Arc::new(NoRows) }
     }
 }
 
 /// Form of an append statement, with a service's expressions.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(super) enum Form {
+pub(super) enum AppendForm {
     /// Moves the fence first: all batches before it are written.
     InTurn(&'static str),
     /// Inserts the rows first, while the previous batch is being written.
-    Ahead(Ahead),
+    Pipelined(PipelinedCtes),
 }
 
-impl Form {
+impl AppendForm {
     fn statement(self) -> Arc<str> {
         let (text, rows, turn) = match self {
-            Form::InTurn(ctes) => (include_str!("sql/append.sql"), ctes, ""),
-            Form::Ahead(Ahead { rows, turn }) => (include_str!("sql/append_ahead.sql"), rows, turn),
+            AppendForm::InTurn(ctes) => (include_str!("sql/append.sql"), ctes, ""),
+            AppendForm::Pipelined(PipelinedCtes { rows, after_fence: turn }) => {
+                (include_str!("sql/append_ahead.sql"), rows, turn)
+            }
         };
-        let text = text.replace(MOVE, include_str!("sql/move_fence.sql"));
-        let text = text.replace(ROWS, include_str!("sql/rows.sql"));
-        comparing(&text, "$5").replace(PLACE, rows).replace(TURN, turn).into()
+        let text = text.replace(FENCE_PLACEHOLDER, include_str!("sql/move_fence.sql"));
+        let text = text.replace(ROWS_PLACEHOLDER, include_str!("sql/rows.sql"));
+        with_clock_check(&text, "$5")
+            .replace(PROJECTION_PLACEHOLDER, rows)
+            .replace(AFTER_FENCE_PLACEHOLDER, turn)
+            .into()
     }
 }
 
 /// Statements of a store. There are few, and each is assembled once.
 #[derive(Default)]
 pub(super) struct Statements {
-    known: Mutex<BTreeMap<Form, Arc<str>>>,
+    cache: Mutex<BTreeMap<AppendForm, Arc<str>>>,
 }
 
 impl Statements {
-    pub(super) fn of(&self, form: Form) -> Arc<str> {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+    pub(super) fn of(&self, form: AppendForm) -> Arc<str> {
+        let mut known = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(known.entry(form).or_insert_with(|| form.statement()))
     }
 }
 
 struct NoRows;
 
-impl Rows for NoRows {
-    fn ahead(&self) -> Option<Ahead> {
-        Some(Ahead { rows: ", beside AS (SELECT 0)", turn: "" })
+impl ProjectionRows for NoRows {
+    fn pipelined(&self) -> Option<PipelinedCtes> {
+        Some(PipelinedCtes { rows: ", beside AS (SELECT 0)", after_fence: "" })
     }
 
     fn bind(&self, _: &mut PgArguments) -> Result<(), BoxDynError> {
@@ -98,15 +103,25 @@ mod tests {
     #[test]
     fn a_projection_stands_within_the_statement() {
         let statements = Statements::default();
-        let seen = Form::InTurn(", seen AS (SELECT 1)");
+        let seen = AppendForm::InTurn(", seen AS (SELECT 1)");
         let sql = statements.of(seen);
         assert!(sql.contains("\n, seen AS (SELECT 1)\nSELECT"), "{sql}");
         assert!(Arc::ptr_eq(&sql, &statements.of(seen)), "put together once");
-        let nothing = Form::InTurn(Projection::nothing().ctes);
-        let ahead = Form::Ahead(NoRows.ahead().unwrap());
+        let nothing = AppendForm::InTurn(Projection::nothing().ctes);
+        let ahead = AppendForm::Pipelined(NoRows.pipelined().unwrap());
         for sql in [statements.of(nothing), statements.of(ahead)] {
             assert!(sql.contains("INSERT INTO events"), "{sql}");
-            assert!([MOVE, ROWS, PLACE, TURN].iter().all(|place| !sql.contains(place)), "{sql}");
+            assert!(
+                [
+                    FENCE_PLACEHOLDER,
+                    ROWS_PLACEHOLDER,
+                    PROJECTION_PLACEHOLDER,
+                    AFTER_FENCE_PLACEHOLDER
+                ]
+                .iter()
+                .all(|place| !sql.contains(place)),
+                "{sql}"
+            );
         }
     }
 }

@@ -13,28 +13,28 @@ use sqlx::postgres::types::Oid;
 use sqlx::postgres::{PgArgumentBuffer, PgHasArrayType, PgRow, PgTypeInfo, PgValueRef};
 use sqlx::{Decode, Encode, Postgres, Row, Type};
 
-use crate::event::Stored;
+use crate::checkpoint_store::{FullTile, SignedCheckpoint};
+use crate::event::AnsweredRequest;
 use crate::key::RequestKey;
-use crate::shelf::{FullTile, SignedCheckpoint};
 use crate::store::{Fence, StoreTime};
 
 /// Id as a `uuid`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Id(pub(super) [u8; 16]);
+pub(super) struct PgUuid(pub(super) [u8; 16]);
 
-impl Type<Postgres> for Id {
+impl Type<Postgres> for PgUuid {
     fn type_info() -> PgTypeInfo {
         PgTypeInfo::with_oid(Oid(2950))
     }
 }
 
-impl PgHasArrayType for Id {
+impl PgHasArrayType for PgUuid {
     fn array_type_info() -> PgTypeInfo {
         PgTypeInfo::with_oid(Oid(2951))
     }
 }
 
-impl Encode<'_, Postgres> for Id {
+impl Encode<'_, Postgres> for PgUuid {
     fn encode_by_ref(&self, buffer: &mut PgArgumentBuffer) -> Result<IsNull, BoxDynError> {
         buffer.extend_from_slice(&self.0);
         Ok(IsNull::No)
@@ -42,9 +42,9 @@ impl Encode<'_, Postgres> for Id {
 }
 
 /// All statements are prepared, so their values are binary.
-impl Decode<'_, Postgres> for Id {
-    fn decode(value: PgValueRef<'_>) -> Result<Id, BoxDynError> {
-        Ok(Id(value.as_bytes()?.try_into()?))
+impl Decode<'_, Postgres> for PgUuid {
+    fn decode(value: PgValueRef<'_>) -> Result<PgUuid, BoxDynError> {
+        Ok(PgUuid(value.as_bytes()?.try_into()?))
     }
 }
 
@@ -83,22 +83,22 @@ pub(super) fn event(row: &PgRow) -> Result<Event, sqlx::Error> {
     Ok(Event {
         position: Position(unsigned(row, "position")?),
         recorded_at: UnixMicros(unsigned(row, "recorded_at")?),
-        stream: StreamId(row.try_get::<Id, _>("stream")?.0),
+        stream: StreamId(row.try_get::<PgUuid, _>("stream")?.0),
         version: Version(unsigned(row, "version")?),
         kind: convert("kind", row.try_get::<i32, _>("kind")?)?,
         schema: convert("schema", row.try_get::<i32, _>("schema")?)?,
         sealed: row.try_get("sealed")?,
         payload: bytes(row, "payload")?,
-        request_id: row.try_get::<Option<Id>, _>("request_id")?.map(|id| RequestId(id.0)),
+        request_id: row.try_get::<Option<PgUuid>, _>("request_id")?.map(|id| RequestId(id.0)),
         actor: text(row, "actor")?,
         trace: array(row, "trace")?,
         previous: array(row, "previous")?,
     })
 }
 
-pub(super) fn stored(row: &PgRow) -> Result<Stored, sqlx::Error> {
-    Ok(Stored {
-        key: RequestKey(row.try_get::<Id, _>("key")?.0),
+pub(super) fn stored(row: &PgRow) -> Result<AnsweredRequest, sqlx::Error> {
+    Ok(AnsweredRequest {
+        key: RequestKey(row.try_get::<PgUuid, _>("key")?.0),
         digest: array(row, "digest")?,
         first: Position(unsigned(row, "first")?),
         answer: bytes(row, "answer")?,
@@ -126,7 +126,7 @@ pub(super) fn store_time(row: &PgRow) -> Result<StoreTime, sqlx::Error> {
 
 pub(super) fn full_tile(row: &PgRow) -> Result<FullTile, sqlx::Error> {
     let level = convert("level", row.try_get::<i32, _>("level")?)?;
-    Ok(FullTile { place: (level, unsigned(row, "index")?), hashes: bytes(row, "hashes")? })
+    Ok(FullTile { coordinates: (level, unsigned(row, "index")?), hashes: bytes(row, "hashes")? })
 }
 
 pub(super) fn checkpoint(row: &PgRow) -> Result<SignedCheckpoint, sqlx::Error> {

@@ -11,33 +11,38 @@ use sha2::{Digest as _, Sha256};
 use sqlx::postgres::{PgArguments, PgConnection, PgExecutor, PgRow};
 use sqlx::{Arguments as _, AssertSqlSafe, Connection as _, Encode, PgPool, Postgres, Row, Type};
 
-use super::rows::{Id, event, fence as fence_row, signed, store_time, stored, tree as tree_row};
-use crate::event::Stored;
+use super::rows::{
+    PgUuid, event, fence as fence_row, signed, store_time, stored, tree as tree_row,
+};
+use crate::event::AnsweredRequest;
 use crate::key::RequestKey;
-use crate::store::{Batch, Claim, Fence, Reading, Renewal, StoreTime};
+use crate::store::{Batch, Claim, ClockReading, Fence, Renewal, StoreTime};
 
 /// Placeholder of the comparison of the owner's clock with the database's.
-const CLOCK: &str = "/* clock */";
+const CLOCK_PLACEHOLDER: &str = "/* clock */";
 
 /// Outcome of a statement, with the database's clock.
-pub(super) struct Timed<T> {
-    pub(super) done: T,
+pub(super) struct TimedOutcome<T> {
+    pub(super) outcome: T,
     pub(super) time: StoreTime,
 }
 
 /// Completes a statement so that it compares the clock in `parameter`, such as `$5`, with the
 /// database's.
-pub(super) fn comparing(text: &str, parameter: &str) -> String {
-    text.replace(CLOCK, &include_str!("sql/clock.sql").trim_end().replace("$CLOCK", parameter))
+pub(super) fn with_clock_check(text: &str, parameter: &str) -> String {
+    text.replace(
+        CLOCK_PLACEHOLDER,
+        &include_str!("sql/clock.sql").trim_end().replace("$CLOCK", parameter),
+    )
 }
 
 static CLAIM: LazyLock<Arc<str>> =
-    LazyLock::new(|| comparing(include_str!("sql/claim.sql"), "$6").into());
+    LazyLock::new(|| with_clock_check(include_str!("sql/claim.sql"), "$6").into());
 static RENEW: LazyLock<Arc<str>> =
-    LazyLock::new(|| comparing(include_str!("sql/renew.sql"), "$4").into());
+    LazyLock::new(|| with_clock_check(include_str!("sql/renew.sql"), "$4").into());
 
 /// Settings of the server that decide whether an acknowledged commit is durable.
-pub(super) struct Promises {
+pub(super) struct DurabilitySettings {
     pub(super) fsync: bool,
     pub(super) full_page_writes: bool,
     /// Value in this session, and in a session that does not set it.
@@ -45,9 +50,11 @@ pub(super) struct Promises {
     pub(super) encoding: String,
 }
 
-pub(super) async fn promises(link: &mut PgConnection) -> Result<Promises, sqlx::Error> {
+pub(super) async fn durability_settings(
+    link: &mut PgConnection,
+) -> Result<DurabilitySettings, sqlx::Error> {
     let row = sqlx::query(include_str!("sql/promises.sql")).fetch_one(link).await?;
-    Ok(Promises {
+    Ok(DurabilitySettings {
         fsync: row.try_get("fsync")?,
         full_page_writes: row.try_get("full_page_writes")?,
         synchronous_commit: [row.try_get("commit_here")?, row.try_get("commit_elsewhere")?],
@@ -56,7 +63,7 @@ pub(super) async fn promises(link: &mut PgConnection) -> Result<Promises, sqlx::
 }
 
 /// Whether the schema has its tables, including the newest.
-pub(super) async fn migrated(link: &mut PgConnection) -> Result<bool, sqlx::Error> {
+pub(super) async fn is_migrated(link: &mut PgConnection) -> Result<bool, sqlx::Error> {
     sqlx::query_scalar("SELECT to_regclass('checkpoints') IS NOT NULL").fetch_one(link).await
 }
 
@@ -64,7 +71,7 @@ pub(super) async fn migrated(link: &mut PgConnection) -> Result<bool, sqlx::Erro
 pub(super) async fn claim(
     link: &mut PgConnection,
     claim: &Claim,
-) -> Result<Timed<Option<Fence>>, sqlx::Error> {
+) -> Result<TimedOutcome<Option<Fence>>, sqlx::Error> {
     let row = sqlx::query(AssertSqlSafe(CLAIM.clone()))
         .bind(&*claim.log)
         .bind(&*claim.owner)
@@ -76,19 +83,19 @@ pub(super) async fn claim(
         .await?;
     let claimed = row.try_get::<Option<i64>, _>("epoch")?.is_some();
     let done = if claimed { Some(fence_row(&row)?) } else { None };
-    Ok(Timed { done, time: store_time(&row)? })
+    Ok(TimedOutcome { outcome: done, time: store_time(&row)? })
 }
 
 /// Encodes an owner's clock and the allowed skew as one parameter.
-fn reading(clock: Reading) -> Result<Vec<i64>, sqlx::Error> {
+fn reading(clock: ClockReading) -> Result<Vec<i64>, sqlx::Error> {
     // Bounded so that the sum with any realistic time fits into a `bigint`.
     let skew = micros(clock.skew).min(i64::MAX / 2);
     Ok(vec![signed(clock.at.0)?, skew])
 }
 
 /// Whether a statement that writes one row has written it.
-fn one(row: &PgRow) -> Result<Timed<bool>, sqlx::Error> {
-    Ok(Timed { done: row.try_get::<i64, _>("done")? == 1, time: store_time(row)? })
+fn is_one_row_written(row: &PgRow) -> Result<TimedOutcome<bool>, sqlx::Error> {
+    Ok(TimedOutcome { outcome: row.try_get::<i64, _>("done")? == 1, time: store_time(row)? })
 }
 
 /// Fence and the remaining time of its lease.
@@ -107,17 +114,17 @@ pub(super) async fn fence(
 pub(super) async fn renew(
     link: &mut PgConnection,
     renewal: &Renewal,
-) -> Result<Timed<bool>, sqlx::Error> {
+) -> Result<TimedOutcome<bool>, sqlx::Error> {
     let row = sqlx::query(AssertSqlSafe(RENEW.clone()))
         .bind(&*renewal.log)
         .bind(signed(renewal.epoch)?)
         .bind(micros(renewal.lease))
         .bind(reading(renewal.clock)?)
-        .bind(renewal.serves)
+        .bind(renewal.is_serving)
         .bind(signed(renewal.size)?)
         .fetch_one(link)
         .await?;
-    one(&row)
+    is_one_row_written(&row)
 }
 
 /// Values of a batch, in the statement's order.
@@ -133,28 +140,28 @@ pub(super) fn append_arguments(batch: &Batch) -> Result<PgArguments, sqlx::Error
     add(&mut to, reading(batch.clock)?)?;
     add(&mut to, batch.tree.concat())?;
     add(&mut to, signed(batch.recorded_at().0)?)?;
-    add(&mut to, column(events, |event| Id(event.stream.0)))?;
+    add(&mut to, column(events, |event| PgUuid(event.stream.0)))?;
     add(&mut to, versions?)?;
     add(&mut to, column(events, |event| i32::from(event.kind)))?;
     add(&mut to, column(events, |event| i32::from(event.schema)))?;
     add(&mut to, column(events, |event| event.sealed))?;
     add(&mut to, column(events, |event| &event.payload[..]))?;
     add(&mut to, column(events, |event| &event.previous[..]))?;
-    add(&mut to, column(events, |event| event.request_id.map(|id| Id(id.0))))?;
+    add(&mut to, column(events, |event| event.request_id.map(|id| PgUuid(id.0))))?;
     add(&mut to, column(events, |event| &*event.actor))?;
     add(&mut to, column(events, |event| &event.trace[..]))?;
-    add(&mut to, column(requests, |stored| Id(stored.key.0)))?;
+    add(&mut to, column(requests, |stored| PgUuid(stored.key.0)))?;
     add(&mut to, column(requests, |stored| &stored.digest[..]))?;
     add(&mut to, firsts?)?;
     add(&mut to, column(requests, |stored| &stored.answer[..]))?;
-    add(&mut to, ticket(batch, batch.first))?;
-    add(&mut to, batch.behind.map(|before| ticket(batch, before)))?;
+    add(&mut to, advisory_lock_number(batch, batch.first))?;
+    add(&mut to, batch.pipelined_after.map(|before| advisory_lock_number(batch, before)))?;
     Ok(to)
 }
 
 /// Number of the advisory lock that a batch's statement holds from its beginning to its end, so
 /// that the next one can wait for that. A collision only makes two statements wait for each other.
-fn ticket(of: &Batch, first: u64) -> i64 {
+fn advisory_lock_number(of: &Batch, first: u64) -> i64 {
     let mut hash = Sha256::new();
     hash.update(of.log.as_bytes());
     hash.update(of.epoch.to_be_bytes());
@@ -175,10 +182,10 @@ pub(super) async fn append(
     link: &mut PgConnection,
     sql: &Arc<str>,
     arguments: PgArguments,
-) -> Result<Timed<bool>, sqlx::Error> {
+) -> Result<TimedOutcome<bool>, sqlx::Error> {
     // The text is assembled from static parts.
     let sql = AssertSqlSafe(sql.clone());
-    one(&sqlx::query_with(sql, arguments).fetch_one(link).await?)
+    is_one_row_written(&sqlx::query_with(sql, arguments).fetch_one(link).await?)
 }
 
 /// Last event of each stream that has one.
@@ -189,7 +196,7 @@ pub(super) async fn last_events(
 ) -> Result<Vec<Event>, sqlx::Error> {
     let rows = sqlx::query(include_str!("sql/last_events.sql"))
         .bind(log)
-        .bind(column(of, |stream| Id(stream.0)))
+        .bind(column(of, |stream| PgUuid(stream.0)))
         .fetch_all(link)
         .await?;
     rows.iter().map(event).collect()
@@ -199,10 +206,10 @@ pub(super) async fn requests(
     pool: &PgPool,
     log: &str,
     of: &[RequestKey],
-) -> Result<Vec<Stored>, sqlx::Error> {
+) -> Result<Vec<AnsweredRequest>, sqlx::Error> {
     let rows = sqlx::query(include_str!("sql/requests.sql"))
         .bind(log)
-        .bind(column(of, |key| Id(key.0)))
+        .bind(column(of, |key| PgUuid(key.0)))
         .fetch_all(pool)
         .await?;
     rows.iter().map(stored).collect()
@@ -213,11 +220,11 @@ pub(super) async fn latest_requests(
     log: &str,
     below: Option<RequestKey>,
     limit: usize,
-) -> Result<Vec<Stored>, sqlx::Error> {
+) -> Result<Vec<AnsweredRequest>, sqlx::Error> {
     let rows = sqlx::query(include_str!("sql/latest_requests.sql"))
         .bind(log)
-        .bind(below.map(|key| Id(key.0)))
-        .bind(bound(limit as u64))
+        .bind(below.map(|key| PgUuid(key.0)))
+        .bind(clamp(limit as u64))
         .fetch_all(pool)
         .await?;
     rows.iter().map(stored).collect()
@@ -271,14 +278,14 @@ pub(super) async fn put_back(
         .bind(log)
         .bind(signed(first)?)
         .bind(times?)
-        .bind(column(events, |event| Id(event.stream.0)))
+        .bind(column(events, |event| PgUuid(event.stream.0)))
         .bind(versions?)
         .bind(column(events, |event| i32::from(event.kind)))
         .bind(column(events, |event| i32::from(event.schema)))
         .bind(column(events, |event| event.sealed))
         .bind(column(events, |event| &event.payload[..]))
         .bind(column(events, |event| &event.previous[..]))
-        .bind(column(events, |event| event.request_id.map(|id| Id(id.0))))
+        .bind(column(events, |event| event.request_id.map(|id| PgUuid(id.0))))
         .bind(column(events, |event| &*event.actor))
         .bind(column(events, |event| &event.trace[..]))
         .execute(link)
@@ -294,8 +301,8 @@ pub(super) async fn read(
 ) -> Result<Vec<Event>, sqlx::Error> {
     let rows = sqlx::query(include_str!("sql/read.sql"))
         .bind(log)
-        .bind(bound(from.0))
-        .bind(bound(limit as u64))
+        .bind(clamp(from.0))
+        .bind(clamp(limit as u64))
         .fetch_all(from_where)
         .await?;
     rows.iter().map(event).collect()
@@ -309,9 +316,9 @@ pub(super) async fn read_stream(
 ) -> Result<Vec<Event>, sqlx::Error> {
     let rows = sqlx::query(include_str!("sql/read_stream.sql"))
         .bind(log)
-        .bind(Id(stream.0))
-        .bind(bound(from.0))
-        .bind(bound(limit as u64))
+        .bind(PgUuid(stream.0))
+        .bind(clamp(from.0))
+        .bind(clamp(limit as u64))
         .fetch_all(pool)
         .await?;
     rows.iter().map(event).collect()
@@ -323,7 +330,7 @@ fn column<'a, T, U>(rows: &'a [T], of: impl Fn(&'a T) -> U) -> Vec<U> {
 }
 
 /// Converts a bound. A number beyond the largest column value is replaced by that.
-fn bound(number: u64) -> i64 {
+fn clamp(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 

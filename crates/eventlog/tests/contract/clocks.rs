@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-use eventlog::store::{Batch, Claim, Claimed, Reading, Renewal, StoreError};
-use eventlog::{AppendError, ClockOff, Log, OpenError, UnixMicros};
+use eventlog::store::{Batch, Claim, ClaimOutcome, ClockReading, Renewal, StoreError};
+use eventlog::{AppendError, ClockSkew, Log, OpenError, UnixMicros};
 use system::clock::{Clock as _, SystemClock};
 use tokio::time::{sleep, timeout};
 
@@ -14,13 +14,13 @@ use crate::world::{LOG, World, all, note};
 const HOUR: i64 = 3_600_000_000;
 const LONG: Duration = Duration::from_secs(20);
 
-fn clock(off: i64) -> Reading {
+fn clock(off: i64) -> ClockReading {
     let at = SystemClock::new().now().0.saturating_add_signed(off);
-    Reading { at: UnixMicros(at), skew: Duration::from_secs(2) }
+    ClockReading { at: UnixMicros(at), skew: Duration::from_secs(2) }
 }
 
 fn is_off_by_an_hour<T>(outcome: Result<T, StoreError>, ahead: bool) {
-    let Err(StoreError::Clock(ClockOff::Owner(off))) = outcome.map(drop) else {
+    let Err(StoreError::Clock(ClockSkew::Owner(off))) = outcome.map(drop) else {
         panic!("the clock is not looked at")
     };
     let off = if ahead { off } else { -off };
@@ -43,13 +43,13 @@ pub(crate) async fn a_clock_that_is_off_claims_renews_and_writes_nothing(
     is_off_by_an_hour(store.claim(&claim(HOUR)).await, true);
     is_off_by_an_hour(store.claim(&claim(-HOUR)).await, false);
     assert_eq!(store.fence(LOG).await?, None);
-    let Claimed::Yours(fence) = store.claim(&claim(0)).await? else { anyhow::bail!("held") };
+    let ClaimOutcome::Granted(fence) = store.claim(&claim(0)).await? else { anyhow::bail!("held") };
     let renewal = |off| Renewal {
         log: LOG.into(),
         epoch: fence.epoch,
         lease: Duration::ZERO,
         clock: clock(off),
-        serves: true,
+        is_serving: true,
         size: 0,
     };
     is_off_by_an_hour(store.renew(&renewal(HOUR)).await, true);
@@ -67,7 +67,7 @@ pub(crate) async fn a_clock_that_is_off_claims_renews_and_writes_nothing(
     is_off_by_an_hour(store.append(&batch(HOUR, 0)).await, true);
     is_off_by_an_hour(store.append(&batch(-HOUR, 0)).await, false);
     let ahead = store.append(&batch(0, HOUR)).await;
-    assert!(matches!(ahead, Err(StoreError::Clock(ClockOff::Log(_)))), "{ahead:?}");
+    assert!(matches!(ahead, Err(StoreError::Clock(ClockSkew::Log(_)))), "{ahead:?}");
     assert_eq!(store.fence(LOG).await?, Some(fence.clone()));
     // A batch that is sent again after a long outage has an old time.
     store.append(&batch(0, -HOUR)).await?;
@@ -100,7 +100,7 @@ pub(crate) async fn an_hour_ahead_for_a_second_pins_nothing(world: World) -> any
 pub(crate) async fn an_hour_back_is_refused_until_it_is_right(world: World) -> anyhow::Result<()> {
     let off = Arc::new(AtomicI64::new(-HOUR));
     let opened = Log::open(world.store.clone(), world.owner_off_by(&off)).await;
-    let Err(OpenError::Clock { off: ClockOff::Owner(..0), .. }) = opened.map(drop) else {
+    let Err(OpenError::Clock { off: ClockSkew::Owner(..0), .. }) = opened.map(drop) else {
         anyhow::bail!("it was let in")
     };
     off.store(0, Ordering::Relaxed);
@@ -121,7 +121,7 @@ pub(crate) async fn a_clock_that_is_right_in_time_costs_nobody_anything(
     let off = Arc::new(AtomicI64::new(HOUR / 2));
     let mut options = world.owner_off_by(&off);
     off.store(0, Ordering::Relaxed);
-    options.limits.patience = LONG;
+    options.limits.store_timeout = LONG;
     let log = Log::open(world.store.clone(), options).await?;
     off.store(HOUR / 2, Ordering::Relaxed);
     let waits = tokio::spawn({

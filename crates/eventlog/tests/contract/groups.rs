@@ -91,7 +91,7 @@ pub(crate) async fn a_repeat_refuses_its_group_and_those_after_it(
     world: World,
 ) -> anyhow::Result<()> {
     for requests in [0, 100] {
-        let limits = Limits { requests, ..crate::world::limits() };
+        let limits = Limits { cached_requests: requests, ..crate::world::limits() };
         let options = Options { take_over: true, limits, ..world.options("first") };
         let log = Log::open(world.store.clone(), options).await?;
         let old = request(0x10 + u8::try_from(requests)?);
@@ -142,7 +142,10 @@ pub(crate) async fn groups_that_cannot_be_are_refused(world: World) -> anyhow::R
     assert!(matches!(refused, Err(AppendError::TooLarge { events: 4, .. })), "{refused:?}");
     let twice = vec![answering(request(1), "x"), answering(request(1), "y")];
     let refused = log.append_group(group(0, twice)).await;
-    assert!(matches!(refused, Err(AppendError::Twice { id }) if id == request(1)), "{refused:?}");
+    assert!(
+        matches!(refused, Err(AppendError::DuplicateInGroup { id }) if id == request(1)),
+        "{refused:?}"
+    );
     let receipts = log.append_group(group(0, notes(0..3))).await?;
     assert_eq!(firsts(&receipts), [0, 1, 2]);
     Ok(())

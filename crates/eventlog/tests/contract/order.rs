@@ -37,7 +37,7 @@ pub(crate) fn lawful(events: &[Event]) {
 
 pub(crate) async fn concurrent_callers_get_one_order(world: World) -> anyhow::Result<()> {
     // More streams than are cached, and small batches.
-    let limits = Limits { batch_events: 20, streams: 3, ..crate::world::limits() };
+    let limits = Limits { batch_events: 20, cached_streams: 3, ..crate::world::limits() };
     let options = Options { limits, ..world.options("first") };
     let log = Log::open(world.store.clone(), options).await?;
     let callers = (0..200_u8).map(|n| {

@@ -1,7 +1,7 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use eventlog::store::{Claim, Reading};
+use eventlog::store::{Claim, ClockReading};
 use eventlog::{AppendError, Event, Log, OpenError, Options, UnixMicros};
 use futures_util::future::maybe_done;
 use tokio::time::{Instant, timeout};
@@ -32,7 +32,7 @@ pub(crate) async fn the_lease_of_a_silent_owner_ends(world: World) -> anyhow::Re
         address: "nowhere".into(),
         lease: SHORT,
         take_over: false,
-        clock: Reading { at: UnixMicros(1), skew: Duration::MAX },
+        clock: ClockReading { at: UnixMicros(1), skew: Duration::MAX },
     };
     world.store.claim(&claim).await?;
     let began = Instant::now();
@@ -63,14 +63,14 @@ pub(crate) async fn taking_over_stops_the_owner(world: World) -> anyhow::Result<
 
 pub(crate) async fn an_owner_who_asks_hears_of_the_other(world: World) -> anyhow::Result<()> {
     let first = world.open().await?;
-    first.confirm().await?;
+    first.confirm_ownership().await?;
     first.append(note(1)).await?;
-    first.confirm().await?;
+    first.confirm_ownership().await?;
     let second = world.take_over().await?;
-    let asked = first.confirm().await;
+    let asked = first.confirm_ownership().await;
     assert!(matches!(asked, Err(AppendError::Lost)), "{asked:?}");
     assert!(first.stopped().is_cancelled());
-    second.confirm().await?;
+    second.confirm_ownership().await?;
     second.append(note(2)).await?;
     assert_eq!(second.size(), 2);
     Ok(())

@@ -1,22 +1,23 @@
 use eventlog::{
-    AppendError, Entry, Known, Limits, Log, Options, Recall, RequestId, RequestKey, Stored,
+    AnsweredRequest, AppendError, Entry, Limits, Log, Options, Recall, RequestId, RequestKey,
+    RequestLookup,
 };
 use futures_util::future::join_all;
 
 use crate::world::{World, answering, digest, key, request};
 
 /// Opens a log that caches few requests.
-async fn forgetful(world: &World, requests: usize) -> anyhow::Result<Log> {
-    let limits = Limits { requests, ..crate::world::limits() };
+async fn open_with_cache_of(world: &World, requests: usize) -> anyhow::Result<Log> {
+    let limits = Limits { cached_requests: requests, ..crate::world::limits() };
     Ok(Log::open(world.store.clone(), Options { limits, ..world.options("first") }).await?)
 }
 
-async fn answer(log: &Log, id: RequestId) -> anyhow::Result<Stored> {
+async fn answer(log: &Log, id: RequestId) -> anyhow::Result<AnsweredRequest> {
     let command = format!("{id}");
     let entry = answering(id, &command);
     let answer = entry.request.as_ref().map(|it| it.answer.clone()).unwrap_or_default();
     let first = log.append(entry).await?.first;
-    Ok(Stored { key: key(id), digest: digest(&command), first, answer })
+    Ok(AnsweredRequest { key: key(id), digest: digest(&command), first, answer })
 }
 
 /// Time of the world's clock, in milliseconds.
@@ -37,22 +38,27 @@ fn v4(n: u8) -> RequestId {
 }
 
 /// Appends a service's request with a derived id.
-async fn derived(log: &Log, n: u8) -> anyhow::Result<Stored> {
+async fn derived(log: &Log, n: u8) -> anyhow::Result<AnsweredRequest> {
     let id = RequestId([n; 16]);
     let entry = Entry { actor: "service:table".into(), ..answering(id, "derived") };
     let (key, answer) = (entry.key(), entry.request.as_ref().map(|it| it.answer.clone()));
     let first = log.append(entry).await?.first;
     let key = key.ok_or_else(|| anyhow::anyhow!("it answers a request"))?;
-    Ok(Stored { key, digest: digest("derived"), first, answer: answer.unwrap_or_default() })
+    Ok(AnsweredRequest {
+        key,
+        digest: digest("derived"),
+        first,
+        answer: answer.unwrap_or_default(),
+    })
 }
 
 pub(crate) async fn what_was_answered_is_known_at_once(world: World) -> anyhow::Result<()> {
     let log = world.open().await?;
     let (one, two) = (v7(0, 1), v7(0, 2));
-    assert_eq!(log.known(key(one)), Known::Fresh);
+    assert_eq!(log.lookup(key(one)), RequestLookup::Fresh);
     let stored = answer(&log, one).await?;
-    assert_eq!(log.known(key(one)), Known::Stored(stored.clone()));
-    assert_eq!(log.known(key(two)), Known::Fresh);
+    assert_eq!(log.lookup(key(one)), RequestLookup::Answered(stored.clone()));
+    assert_eq!(log.lookup(key(two)), RequestLookup::Fresh);
     let found = log.recall_many(&[key(one), key(two), key(one)]).await?;
     assert_eq!(found, [(key(one), stored)].into());
     assert_eq!(log.recall_many(&[]).await?, [].into());
@@ -60,26 +66,29 @@ pub(crate) async fn what_was_answered_is_known_at_once(world: World) -> anyhow::
 }
 
 pub(crate) async fn what_is_below_the_floor_is_asked_for(world: World) -> anyhow::Result<()> {
-    let log = forgetful(&world, 3).await?;
+    let log = open_with_cache_of(&world, 3).await?;
     let mut all = Vec::new();
     for millis in [50, 10, 40, 20, 30, 60, 5] {
         all.push(answer(&log, v7(millis, 1)).await?);
     }
     let kept = [40, 50, 60].map(|millis| key(v7(millis, 1)));
     for stored in &all {
-        let expected =
-            if kept.contains(&stored.key) { Known::Stored(stored.clone()) } else { Known::Ask };
-        assert_eq!(log.known(stored.key), expected);
-        let Recall::Same { first, .. } = log.recall(stored.key, stored.digest).await? else {
+        let expected = if kept.contains(&stored.key) {
+            RequestLookup::Answered(stored.clone())
+        } else {
+            RequestLookup::Unknown
+        };
+        assert_eq!(log.lookup(stored.key), expected);
+        let Recall::Repeated { first, .. } = log.recall(stored.key, stored.digest).await? else {
             anyhow::bail!("{:?} was forgotten", stored.key)
         };
         assert_eq!(first, stored.first);
-        assert_eq!(log.recall(stored.key, digest("other")).await?, Recall::Different);
+        assert_eq!(log.recall(stored.key, digest("other")).await?, Recall::IdReused);
     }
     // New ids: above the floor the cache knows that, below it only the store does.
     let (above, below) = (key(v7(45, 9)), key(v7(7, 9)));
-    for (key, known) in [(above, Known::Fresh), (below, Known::Ask)] {
-        assert_eq!(log.known(key), known);
+    for (key, known) in [(above, RequestLookup::Fresh), (below, RequestLookup::Unknown)] {
+        assert_eq!(log.lookup(key), known);
         assert_eq!(log.recall(key, [0; 32]).await?, Recall::Fresh);
     }
     let keys: Vec<RequestKey> = all.iter().map(|it| it.key).chain([above, below]).collect();
@@ -92,25 +101,25 @@ pub(crate) async fn what_is_below_the_floor_is_asked_for(world: World) -> anyhow
 /// there, and the others in the store.
 pub(crate) async fn chosen_ids_hide_nothing(world: World) -> anyhow::Result<()> {
     const HOUR: u64 = 3_600_000;
-    let log = forgetful(&world, 3).await?;
+    let log = open_with_cache_of(&world, 3).await?;
     let first = answer(&log, v7(0, 0)).await?;
     for n in 0..40 {
         for chosen in [v4(n), v7(HOUR + u64::from(n), n)] {
-            assert_eq!(log.known(key(chosen)), Known::Ask);
+            assert_eq!(log.lookup(key(chosen)), RequestLookup::Unknown);
             let stored = answer(&log, chosen).await?;
-            assert_eq!(log.known(stored.key), Known::Ask);
+            assert_eq!(log.lookup(stored.key), RequestLookup::Unknown);
             let recall = log.recall(stored.key, stored.digest).await?;
-            anyhow::ensure!(matches!(recall, Recall::Same { .. }), "{n}: {recall:?}");
+            anyhow::ensure!(matches!(recall, Recall::Repeated { .. }), "{n}: {recall:?}");
             anyhow::ensure!(answer(&log, chosen).await.is_err(), "{n} is taken twice");
         }
-        assert_eq!(log.known(key(v7(1, n))), Known::Fresh);
+        assert_eq!(log.lookup(key(v7(1, n))), RequestLookup::Fresh);
     }
-    assert_eq!(log.known(first.key), Known::Stored(first));
+    assert_eq!(log.lookup(first.key), RequestLookup::Answered(first));
     Ok(())
 }
 
 pub(crate) async fn memory_is_filled_when_the_log_is_opened(world: World) -> anyhow::Result<()> {
-    let log = forgetful(&world, 100).await?;
+    let log = open_with_cache_of(&world, 100).await?;
     let (mut timed, mut by_service) = (Vec::new(), Vec::new());
     for n in 0..12 {
         timed.push(answer(&log, v7(u64::from(n), n)).await?);
@@ -123,20 +132,21 @@ pub(crate) async fn memory_is_filled_when_the_log_is_opened(world: World) -> any
     let mut before = timed[0].key;
     before.0[6..].fill(0);
     for capacity in [0, 1, 5, 11, 12, 13] {
-        let log = forgetful(&world, capacity).await?;
+        let log = open_with_cache_of(&world, capacity).await?;
         for all in [&timed, &by_service] {
             for (stored, place) in all.iter().zip(0..) {
                 let expected = if place + capacity >= all.len() {
-                    Known::Stored(stored.clone())
+                    RequestLookup::Answered(stored.clone())
                 } else {
-                    Known::Ask
+                    RequestLookup::Unknown
                 };
-                assert_eq!(log.known(stored.key), expected, "{place} of {capacity}");
+                assert_eq!(log.lookup(stored.key), expected, "{place} of {capacity}");
             }
         }
-        let below = if capacity >= timed.len() { Known::Fresh } else { Known::Ask };
-        assert_eq!(log.known(before), below, "{capacity}");
-        assert_eq!(log.known(key(v7(13, 0))), Known::Fresh);
+        let below =
+            if capacity >= timed.len() { RequestLookup::Fresh } else { RequestLookup::Unknown };
+        assert_eq!(log.lookup(before), below, "{capacity}");
+        assert_eq!(log.lookup(key(v7(13, 0))), RequestLookup::Fresh);
         log.close().await;
     }
     Ok(())
@@ -147,11 +157,11 @@ pub(crate) async fn a_log_that_is_gone_claims_to_know_nothing(world: World) -> a
     answer(&log, request(1)).await?;
     let other = log.clone();
     log.close().await;
-    assert_eq!(other.known(key(request(1))), Known::Ask);
-    assert_eq!(other.known(key(request(2))), Known::Ask);
+    assert_eq!(other.lookup(key(request(1))), RequestLookup::Unknown);
+    assert_eq!(other.lookup(key(request(2))), RequestLookup::Unknown);
     let next = world.open().await?;
     answer(&next, request(2)).await?;
-    assert_eq!(other.recall(key(request(2)), [0; 32]).await?, Recall::Different);
+    assert_eq!(other.recall(key(request(2)), [0; 32]).await?, Recall::IdReused);
     Ok(())
 }
 
@@ -167,9 +177,12 @@ pub(crate) async fn a_repeat_that_the_store_refuses_is_remembered(
     let stored = join_all(ids.map(|id| answer(&log, id))).await;
     let first = stored.into_iter().next().ok_or_else(|| anyhow::anyhow!("there are some"))??;
     world.now.fetch_add(DAY * 1000, std::sync::atomic::Ordering::Relaxed);
-    anyhow::ensure!(!matches!(log.known(first.key), Known::Stored(_)), "it is forgotten");
+    anyhow::ensure!(
+        !matches!(log.lookup(first.key), RequestLookup::Answered(_)),
+        "it is forgotten"
+    );
     let again = log.append(answering(v7(DAY, 1), "again")).await;
     anyhow::ensure!(matches!(again, Err(AppendError::Duplicate { .. })), "{again:?}");
-    assert_eq!(log.known(first.key), Known::Stored(first));
+    assert_eq!(log.lookup(first.key), RequestLookup::Answered(first));
     Ok(())
 }

@@ -9,9 +9,9 @@ pub(crate) async fn a_repeat_gets_the_first_answer(world: World) -> anyhow::Resu
     assert_eq!(log.recall(key(request(1)), digest("bet 5")).await?, Recall::Fresh);
     log.append(note(1)).await?;
     let receipt = log.append(answering(request(1), "bet 5")).await?;
-    let same = Recall::Same { answer: "answer to bet 5".into(), first: receipt.first };
+    let same = Recall::Repeated { answer: "answer to bet 5".into(), first: receipt.first };
     assert_eq!(log.recall(key(request(1)), digest("bet 5")).await?, same);
-    assert_eq!(log.recall(key(request(1)), digest("bet 6")).await?, Recall::Different);
+    assert_eq!(log.recall(key(request(1)), digest("bet 6")).await?, Recall::IdReused);
     assert_eq!(log.recall(key(request(2)), digest("bet 5")).await?, Recall::Fresh);
 
     // A repeat with other content gets the first request's record too.
@@ -20,7 +20,7 @@ pub(crate) async fn a_repeat_gets_the_first_answer(world: World) -> anyhow::Resu
         anyhow::bail!("a repeat was taken: {repeat:?}")
     };
     assert_eq!(stored.clone().recall(digest("bet 5")), same);
-    assert_eq!(stored.recall(digest("bet 6")), Recall::Different);
+    assert_eq!(stored.recall(digest("bet 6")), Recall::IdReused);
     assert_eq!(log.size(), 2);
     assert_eq!(all(&log).await?[1].request_id, Some(request(1)));
     Ok(())
@@ -63,7 +63,7 @@ pub(crate) async fn an_id_belongs_to_its_caller(world: World) -> anyhow::Result<
     let log = world.open().await?;
     for (actor, command) in callers.iter().zip(["1", "2", "3", "4"]) {
         let recall = log.recall(RequestKey::new(actor, request(7)), digest(command)).await?;
-        ensure!(matches!(recall, Recall::Same { .. }), "{actor}: {recall:?}");
+        ensure!(matches!(recall, Recall::Repeated { .. }), "{actor}: {recall:?}");
     }
     let other = RequestKey::new("player:c", request(7));
     assert_eq!(log.recall(other, digest("1")).await?, Recall::Fresh);

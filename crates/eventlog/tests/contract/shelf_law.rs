@@ -1,12 +1,12 @@
 //! Contract of a store for tiles and checkpoints.
 
 use eventlog::store::StoreError;
-use eventlog::{FullTile, SignedCheckpoint, TILE_BYTES, TilePlace};
+use eventlog::{FullTile, SignedCheckpoint, TILE_BYTES, TileCoordinates};
 
 use crate::world::{LOG, World};
 
-fn tile(place: TilePlace, byte: u8) -> FullTile {
-    FullTile { place, hashes: vec![byte; TILE_BYTES].into() }
+fn tile(place: TileCoordinates, byte: u8) -> FullTile {
+    FullTile { coordinates: place, hashes: vec![byte; TILE_BYTES].into() }
 }
 
 fn signed(number: u64, size: u64) -> SignedCheckpoint {
@@ -21,7 +21,7 @@ pub(crate) async fn tiles_are_put_down_once(world: World) -> anyhow::Result<()> 
     store.put_tiles(LOG, &[first.clone(), second.clone()]).await?;
     store.put_tiles(LOG, &[]).await?;
     let mut found = store.tiles(LOG, &[(1, 0), (0, 7), (0, 1), (0, 0)]).await?;
-    found.sort_by_key(|tile| tile.place);
+    found.sort_by_key(|tile| tile.coordinates);
     assert_eq!(found, [first.clone(), second, above]);
     let other = store.put_tiles(LOG, &[tile((0, 2), 4), tile((0, 0), 9)]).await;
     assert!(matches!(other, Err(StoreError::Corrupt(_))), "{other:?}");

@@ -2,16 +2,16 @@
 
 use std::time::Duration;
 
-use eventlog::store::{Appended, Batch, Claim, Claimed, Fence, Reading, Renewal};
-use eventlog::{Event, Position, RequestKey, Store, Stored, UnixMicros, Version};
+use eventlog::store::{AppendOutcome, Batch, Claim, ClaimOutcome, ClockReading, Fence, Renewal};
+use eventlog::{AnsweredRequest, Event, Position, RequestKey, Store, UnixMicros, Version};
 
 use crate::world::{LOG, World, digest, request, stream};
 
 const LEASE: Duration = Duration::from_secs(60);
 
 /// Reading of the test's own clock, which is not compared with the store's.
-fn clock(at: u64) -> Reading {
-    Reading { at: UnixMicros(at), skew: Duration::MAX }
+fn clock(at: u64) -> ClockReading {
+    ClockReading { at: UnixMicros(at), skew: Duration::MAX }
 }
 
 fn claim(owner: &str, take_over: bool) -> Claim {
@@ -27,8 +27,8 @@ fn claim(owner: &str, take_over: bool) -> Claim {
 
 async fn claimed(store: &dyn Store, claim: Claim) -> anyhow::Result<Fence> {
     match store.claim(&claim).await? {
-        Claimed::Yours(fence) => Ok(fence),
-        Claimed::Held { fence, .. } => anyhow::bail!("held by {}", fence.owner),
+        ClaimOutcome::Granted(fence) => Ok(fence),
+        ClaimOutcome::Held { fence, .. } => anyhow::bail!("held by {}", fence.owner),
     }
 }
 
@@ -57,7 +57,7 @@ pub(crate) fn batch(epoch: u64, first: u64) -> Batch {
         events: [event(first, first + 1), event(first + 1, first + 2)].into(),
         requests: [].into(),
         rows: None,
-        behind: None,
+        pipelined_after: None,
         lease: LEASE,
         clock: clock(78),
         tree: vec![[9; 32]],
@@ -69,9 +69,9 @@ fn key(n: u8) -> RequestKey {
     RequestKey([n; 16])
 }
 
-fn stored(n: u8, first: u64) -> Stored {
+fn stored(n: u8, first: u64) -> AnsweredRequest {
     let answer = vec![n].into();
-    Stored { key: key(n), digest: digest("x"), first: Position(first), answer }
+    AnsweredRequest { key: key(n), digest: digest("x"), first: Position(first), answer }
 }
 
 pub(crate) async fn a_claim_takes_waits_or_takes_over(world: World) -> anyhow::Result<()> {
@@ -80,7 +80,7 @@ pub(crate) async fn a_claim_takes_waits_or_takes_over(world: World) -> anyhow::R
     let first = claimed(store, claim("first", false)).await?;
     assert_eq!((first.size, first.alive_at), (0, None));
     let held = store.claim(&claim("second", false)).await?;
-    let Claimed::Held { fence, remaining } = held else { anyhow::bail!("two owners") };
+    let ClaimOutcome::Held { fence, remaining } = held else { anyhow::bail!("two owners") };
     assert_eq!((&*fence.owner, &*fence.address, fence.epoch), ("first", "first:1", first.epoch));
     assert!(remaining <= LEASE && remaining > LEASE / 2, "{remaining:?}");
     let second = claimed(store, claim("second", true)).await?;
@@ -108,20 +108,20 @@ pub(crate) async fn a_batch_goes_in_once_under_its_epoch_and_size(
 ) -> anyhow::Result<()> {
     let store = &*world.store;
     let one = claimed(store, claim("first", false)).await?.epoch;
-    assert_eq!(store.append(&batch(one, 1)).await?, Appended::Fenced);
-    assert_eq!(store.append(&batch(one ^ 1, 0)).await?, Appended::Fenced);
-    assert_eq!(store.append(&batch(one, 0)).await?, Appended::Done);
-    assert_eq!(store.append(&batch(one, 0)).await?, Appended::Fenced);
+    assert_eq!(store.append(&batch(one, 1)).await?, AppendOutcome::Fenced);
+    assert_eq!(store.append(&batch(one ^ 1, 0)).await?, AppendOutcome::Fenced);
+    assert_eq!(store.append(&batch(one, 0)).await?, AppendOutcome::Written);
+    assert_eq!(store.append(&batch(one, 0)).await?, AppendOutcome::Fenced);
     let fence = store.fence(LOG).await?.ok_or_else(|| anyhow::anyhow!("no fence"))?;
     assert_eq!((fence.size, fence.alive_at), (2, Some(UnixMicros(78))));
     assert_eq!(fence.tree, Some(vec![[9; 32]]));
     let two = claimed(store, claim("second", true)).await?.epoch;
-    assert_eq!(store.append(&batch(one, 2)).await?, Appended::Fenced);
-    assert_eq!(store.append(&batch(two, 2)).await?, Appended::Done);
+    assert_eq!(store.append(&batch(one, 2)).await?, AppendOutcome::Fenced);
+    assert_eq!(store.append(&batch(two, 2)).await?, AppendOutcome::Written);
     let events = [event(0, 1), event(1, 2), event(2, 3), event(3, 4)];
     assert_eq!(store.read(LOG, Position(0), 10).await?, events);
     let elsewhere = Batch { log: "nowhere".into(), ..batch(one, 0) };
-    assert_eq!(store.append(&elsewhere).await?, Appended::Fenced);
+    assert_eq!(store.append(&elsewhere).await?, AppendOutcome::Fenced);
     Ok(())
 }
 
@@ -129,14 +129,14 @@ pub(crate) async fn a_repeated_request_keeps_the_batch_out(world: World) -> anyh
     let store = &*world.store;
     let one = claimed(store, claim("first", false)).await?.epoch;
     let first = Batch { requests: [stored(1, 0), stored(2, 1)].into(), ..batch(one, 0) };
-    assert_eq!(store.append(&first).await?, Appended::Done);
+    assert_eq!(store.append(&first).await?, AppendOutcome::Written);
     let second = Batch { requests: [stored(3, 2), stored(2, 3)].into(), ..batch(one, 2) };
-    assert_eq!(store.append(&second).await?, Appended::Repeated);
+    assert_eq!(store.append(&second).await?, AppendOutcome::Duplicate);
     assert_eq!(store.fence(LOG).await?.map(|fence| fence.size), Some(2));
     assert_eq!(store.read(LOG, Position(0), 10).await?.len(), 2);
     assert_eq!(store.requests(LOG, &[key(3)]).await?, []);
     // A mismatch of the fence is reported before a repeat.
-    assert_eq!(store.append(&first).await?, Appended::Fenced);
+    assert_eq!(store.append(&first).await?, AppendOutcome::Fenced);
     Ok(())
 }
 
@@ -177,7 +177,7 @@ pub(crate) async fn a_lease_is_renewed_and_released_by_its_epoch(
         epoch,
         lease,
         clock: clock(alive_at.unwrap_or(99)),
-        serves: alive_at.is_some(),
+        is_serving: alive_at.is_some(),
         size: 0,
     };
     let alive = async || anyhow::Ok(store.fence(LOG).await?.and_then(|fence| fence.alive_at));

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
 use eventlog::{
-    Entry, Event, Limits, Log, MemStore, NewEvent, Options, PgStore, Pools, Position, Request,
-    RequestId, RequestKey, Shelf, StreamId, UnixMicros, migrate,
+    CheckpointStore, Entry, Event, Limits, Log, MemStore, NewEvent, Options, PgStore, PoolSizes,
+    Position, Request, RequestId, RequestKey, StreamId, UnixMicros, migrate,
 };
 use sha2::{Digest, Sha256};
 use sqlx::{Connection, PgConnection};
@@ -16,7 +16,7 @@ pub(crate) const LOG: &str = "table/0";
 const PASSWORD: &str = "for-tests-only";
 
 pub(crate) struct World {
-    pub(crate) store: Arc<dyn Shelf>,
+    pub(crate) store: Arc<dyn CheckpointStore>,
     pub(crate) now: Arc<AtomicU64>,
     kind: Kind,
 }
@@ -38,7 +38,8 @@ impl World {
         migrate(&admin, "table", Some(PASSWORD)).await?;
         let url = as_role(&admin, "sabacc_table");
         let store =
-            PgStore::connect(&url, "table", Pools { readers: 4, ..Pools::default() }).await?;
+            PgStore::connect(&url, "table", PoolSizes { readers: 4, ..PoolSizes::default() })
+                .await?;
         Ok(World { store, now: clock(), kind: Kind::PostgreSql { admin } })
     }
 
@@ -66,7 +67,7 @@ impl World {
             let now = SystemClock::new().now();
             UnixMicros(now.0.saturating_add_signed(off.load(Ordering::Relaxed)))
         };
-        let limits = Limits { patience: Duration::from_millis(300), ..Limits::default() };
+        let limits = Limits { store_timeout: Duration::from_millis(300), ..Limits::default() };
         Options { clock: Arc::new(clock), limits, ..self.options("first") }
     }
 
@@ -99,7 +100,7 @@ impl World {
 
 /// Limits for the test's own clock.
 pub(crate) fn limits() -> Limits {
-    Limits { skew: Duration::MAX, ..Limits::default() }
+    Limits { max_clock_skew: Duration::MAX, ..Limits::default() }
 }
 
 fn clock() -> Arc<AtomicU64> {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use eventlog::{AppendError, Fault, Log, MemStore, OpenError, Options, Position, Writes};
+use eventlog::{AppendError, Fault, Log, MemStore, OpenError, Options, Position, WriteHealth};
 use tokio::time::{Instant, timeout};
 
 use crate::{all, entry, open, options, payloads, store_events};
@@ -83,7 +83,7 @@ async fn what_is_refused_for_what_it_is_is_given_back_at_once() -> anyhow::Resul
 async fn a_doubt_that_cannot_end_stops_the_log() -> anyhow::Result<()> {
     let store = MemStore::new();
     let log = open(&store).await?;
-    store.inject(Fault::Vanish);
+    store.inject(Fault::InDoubtNotWritten);
     for _ in 0..1000 {
         store.inject(Fault::Refuse);
     }
@@ -99,11 +99,11 @@ async fn an_owner_that_is_cut_off_says_so_before_and_after_its_lease() -> anyhow
     let store = MemStore::new();
     let log = open(&store).await?;
     let (told, mut heard) = tokio::sync::watch::channel("nothing");
-    tokio::spawn(log.report(move |writes| {
+    tokio::spawn(log.report_writes(move |writes| {
         told.send_replace(match writes {
-            Writes::Taken => "taken",
-            Writes::Trouble(_) => "trouble",
-            Writes::Silence(_) => "silence",
+            WriteHealth::Accepted => "taken",
+            WriteHealth::Outage(_) => "trouble",
+            WriteHealth::LeaseExpired(_) => "silence",
         });
     }));
     let mut until = async |what: &str| {

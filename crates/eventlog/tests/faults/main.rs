@@ -7,9 +7,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use eventlog::{
-    AppendError, Entry, Event, Fault, Group, Known, Limits, Log, MemStore, NewEvent, OpenError,
-    Options, Position, ReadError, Recall, Receipt, Request, RequestId, RequestKey, Store, StreamId,
-    UnixMicros,
+    AppendError, Entry, Event, Fault, Group, Limits, Log, MemStore, NewEvent, OpenError, Options,
+    Position, ReadError, Recall, Receipt, Request, RequestId, RequestKey, RequestLookup, Store,
+    StreamId, UnixMicros,
 };
 use futures_util::future::join_all;
 use tokio::time::{Instant, timeout};
@@ -61,7 +61,7 @@ fn payloads(events: &[Event]) -> Vec<u8> {
 }
 
 /// Opens a log and makes an append that meets `fault`, and one after it.
-async fn through(fault: Fault) -> anyhow::Result<(Arc<MemStore>, Log, Receipt)> {
+async fn append_through_fault(fault: Fault) -> anyhow::Result<(Arc<MemStore>, Log, Receipt)> {
     let store = MemStore::new();
     let log = open(&store).await?;
     log.append(entry(1)).await?;
@@ -75,13 +75,13 @@ async fn through(fault: Fault) -> anyhow::Result<(Arc<MemStore>, Log, Receipt)> 
 #[tokio::test(start_paused = true)]
 async fn an_unknown_outcome_is_resolved_whichever_it_was() -> anyhow::Result<()> {
     for (fault, attempts) in [
-        (Fault::FailBefore, 4),
-        (Fault::Vanish, 4),
-        (Fault::FailAfter, 4),
-        (Fault::LandLate, 4),
+        (Fault::Unavailable, 4),
+        (Fault::InDoubtNotWritten, 4),
+        (Fault::InDoubtWritten, 4),
+        (Fault::InDoubtWrittenLate, 4),
         (Fault::Delay(Duration::from_secs(2)), 3),
     ] {
-        let (store, log, receipt) = through(fault).await?;
+        let (store, log, receipt) = append_through_fault(fault).await?;
         assert_eq!(receipt.first, Position(1), "{fault:?}");
         assert_eq!(store.appends(), attempts, "{fault:?}");
         assert!(!log.stopped().is_cancelled());
@@ -94,7 +94,7 @@ async fn an_unknown_outcome_is_resolved_whichever_it_was() -> anyhow::Result<()>
 
 #[tokio::test(start_paused = true)]
 async fn doubt_outlasts_any_patience() -> anyhow::Result<()> {
-    for fault in [Fault::Vanish, Fault::FailAfter, Fault::LandLate] {
+    for fault in [Fault::InDoubtNotWritten, Fault::InDoubtWritten, Fault::InDoubtWrittenLate] {
         let store = MemStore::new();
         let log = open(&store).await?;
         store.inject(fault);
@@ -106,7 +106,7 @@ async fn doubt_outlasts_any_patience() -> anyhow::Result<()> {
             tokio::task::yield_now().await;
         }
         store.set_down(true);
-        tokio::time::sleep(options().limits.patience * 10).await;
+        tokio::time::sleep(options().limits.store_timeout * 10).await;
         assert!(!appending.is_finished(), "{fault:?}");
         store.set_down(false);
         assert_eq!(appending.await??.first, Position(0));
@@ -118,7 +118,7 @@ async fn doubt_outlasts_any_patience() -> anyhow::Result<()> {
 #[tokio::test(start_paused = true)]
 async fn a_store_that_is_not_there_gives_entries_back() -> anyhow::Result<()> {
     let store = MemStore::new();
-    let limits = Limits { requests: 2, ..Limits::default() };
+    let limits = Limits { cached_requests: 2, ..Limits::default() };
     let log = Log::open(store.clone(), Options { limits, ..options() }).await?;
     for n in [0, 200, 1] {
         log.append(entry(n)).await?;
@@ -129,20 +129,22 @@ async fn a_store_that_is_not_there_gives_entries_back() -> anyhow::Result<()> {
         assert!(matches!(outcome, Err(AppendError::Unavailable { .. })), "{outcome:?}");
     }
     let waited = began.elapsed();
-    let patience = options().limits.patience;
+    let patience = options().limits.store_timeout;
     assert!(waited >= patience && waited < patience * 2, "{waited:?}");
     // Cached requests need no store; others cannot be looked up.
     let mut remembered = 0;
     for n in [0, 200, 1] {
         let key = RequestKey::new(ACTOR, RequestId([n; 16]));
-        let (known, recall) = (log.known(key), log.recall(key, [n; 32]).await);
+        let (known, recall) = (log.lookup(key), log.recall(key, [n; 32]).await);
         match known {
-            Known::Stored(_) => {
-                assert!(matches!(recall, Ok(Recall::Same { .. })), "{recall:?}");
+            RequestLookup::Answered(_) => {
+                assert!(matches!(recall, Ok(Recall::Repeated { .. })), "{recall:?}");
                 remembered += 1;
             }
-            Known::Ask => assert!(matches!(recall, Err(ReadError::Unavailable { .. })), "{n}"),
-            Known::Fresh => panic!("{n} was answered"),
+            RequestLookup::Unknown => {
+                assert!(matches!(recall, Err(ReadError::Unavailable { .. })), "{n}")
+            }
+            RequestLookup::Fresh => panic!("{n} was answered"),
         }
     }
     assert_eq!(remembered, 2);
@@ -161,7 +163,7 @@ async fn a_lost_log_tells_everyone_who_waits() -> anyhow::Result<()> {
     let log = Log::open(store.clone(), Options { limits, ..options() }).await?;
     log.append(entry(1)).await?;
     let mut events = log.subscribe(Position(1));
-    store.inject(Fault::Fence);
+    store.inject(Fault::LoseOwnership);
     for outcome in join_all((2..20).map(|n| log.append(entry(n)))).await {
         assert!(matches!(outcome, Err(AppendError::Lost)), "{outcome:?}");
     }
@@ -177,11 +179,11 @@ async fn a_lost_log_tells_everyone_who_waits() -> anyhow::Result<()> {
 
 #[tokio::test(start_paused = true)]
 async fn doubt_about_a_lost_log_is_told_as_lost() -> anyhow::Result<()> {
-    for (fault, written) in [(Fault::Vanish, vec![]), (Fault::FailAfter, vec![1])] {
+    for (fault, written) in [(Fault::InDoubtNotWritten, vec![]), (Fault::InDoubtWritten, vec![1])] {
         let store = MemStore::new();
         let log = open(&store).await?;
         store.inject(fault);
-        store.inject(Fault::Fence);
+        store.inject(Fault::LoseOwnership);
         let outcome = log.append(entry(1)).await;
         assert!(matches!(outcome, Err(AppendError::Lost)), "{outcome:?}");
         let next = Log::open(store, Options { take_over: true, ..options() }).await?;
@@ -203,7 +205,7 @@ async fn a_full_queue_refuses_and_forgets() -> anyhow::Result<()> {
         store.inject(Fault::Delay(Duration::from_secs(1)));
         let outcomes =
             join_all((0..10).map(|n| log.append(Entry { request: None, ..entry(n) }))).await;
-        let full = outcomes.iter().filter(|it| matches!(it, Err(AppendError::Full))).count();
+        let full = outcomes.iter().filter(|it| matches!(it, Err(AppendError::QueueFull))).count();
         let written = outcomes.iter().filter(|it| it.is_ok()).count() as u64;
         assert!(written >= 3 && full >= 5, "{outcomes:?}");
         assert_eq!(written + full as u64, 10, "{outcomes:?}");
@@ -247,10 +249,10 @@ async fn a_log_that_is_taken_while_it_is_opened_is_lost_and_not_corrupt() -> any
     let store = MemStore::new();
     open(&store).await?.append(entry(1)).await?;
     let taking = || Log::open(store.clone(), Options { take_over: true, ..options() });
-    store.set_slow(Duration::from_secs(1));
+    store.set_read_delay(Duration::from_secs(1));
     let first = taking();
     let second = async {
-        store.set_slow(Duration::ZERO);
+        store.set_read_delay(Duration::ZERO);
         taking().await?.append(entry(2)).await?;
         anyhow::Ok(())
     };
@@ -268,7 +270,7 @@ async fn an_outage_longer_than_the_lease_ends_nothing() -> anyhow::Result<()> {
     log.append(entry(1)).await?;
     store.set_down(true);
     tokio::time::sleep(options().lease * 4).await;
-    let asked = log.confirm().await;
+    let asked = log.confirm_ownership().await;
     assert!(matches!(asked, Err(AppendError::Unavailable { .. })), "{asked:?}");
     store.set_down(false);
     log.append(entry(2)).await?;
@@ -290,7 +292,7 @@ async fn a_group_that_was_not_written_misplaces_those_after_it() -> anyhow::Resu
     let back = tokio::spawn({
         let store = store.clone();
         async move {
-            tokio::time::sleep(options().limits.patience * 2).await;
+            tokio::time::sleep(options().limits.store_timeout * 2).await;
             store.set_down(false);
         }
     });
@@ -309,7 +311,12 @@ async fn a_group_that_was_not_written_misplaces_those_after_it() -> anyhow::Resu
 
 #[tokio::test(start_paused = true)]
 async fn a_group_of_unknown_outcome_is_written_once() -> anyhow::Result<()> {
-    for fault in [Fault::FailBefore, Fault::Vanish, Fault::FailAfter, Fault::LandLate] {
+    for fault in [
+        Fault::Unavailable,
+        Fault::InDoubtNotWritten,
+        Fault::InDoubtWritten,
+        Fault::InDoubtWrittenLate,
+    ] {
         let store = MemStore::new();
         let log = open(&store).await?;
         store.inject(fault);
@@ -339,13 +346,19 @@ async fn opened_with(
 /// The first batch is never written, however often it is tried; the one sent ahead behind it meets
 /// `second`.
 fn never_written(second: Fault) -> impl Iterator<Item = Fault> {
-    [Fault::FailBefore, second].into_iter().chain(std::iter::repeat_n(Fault::FailBefore, 1000))
+    [Fault::Unavailable, second].into_iter().chain(std::iter::repeat_n(Fault::Unavailable, 1000))
 }
 
 /// All pairs of faults of a batch and of the one that is sent ahead behind it.
 fn pairs_of_faults() -> Vec<(Fault, Fault)> {
     let wait = Fault::Delay(Duration::from_millis(50));
-    let faults = [Fault::FailBefore, Fault::Vanish, Fault::FailAfter, Fault::LandLate, wait];
+    let faults = [
+        Fault::Unavailable,
+        Fault::InDoubtNotWritten,
+        Fault::InDoubtWritten,
+        Fault::InDoubtWrittenLate,
+        wait,
+    ];
     faults.iter().flat_map(|first| faults.map(|second| (*first, second))).collect()
 }
 
@@ -368,7 +381,7 @@ async fn two_groups_of_unknown_outcome_are_written_once_and_in_order() -> anyhow
 
 #[tokio::test(start_paused = true)]
 async fn doubt_behind_what_was_not_written_ends_the_log() -> anyhow::Result<()> {
-    for (second, lost) in [(Fault::Vanish, true), (Fault::FailBefore, false)] {
+    for (second, lost) in [(Fault::InDoubtNotWritten, true), (Fault::Unavailable, false)] {
         let (_, log) = opened_with(never_written(second)).await?;
         let outcomes = join_all([group(3, 1), group(5, 3)].map(|it| log.append_group(it))).await;
         let as_it_must_be = match &outcomes[..] {
@@ -396,14 +409,14 @@ async fn two_crowds_of_unknown_outcome_are_written_once() -> anyhow::Result<()> 
         assert_eq!(places, (3..83).collect::<Vec<_>>(), "{first:?}, {second:?}");
         let written = payloads(&all(&log).await?);
         assert_eq!(written[3..], CROWDS.collect::<Vec<_>>(), "{first:?}, {second:?}");
-        assert_eq!(store.appends_ahead(), 1, "{first:?}, {second:?}");
+        assert_eq!(store.pipelined_appends(), 1, "{first:?}, {second:?}");
     }
     Ok(())
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_crowd_behind_one_that_was_not_written_is_given_back_or_in_doubt() -> anyhow::Result<()> {
-    for (second, lost) in [(Fault::Vanish, true), (Fault::FailBefore, false)] {
+    for (second, lost) in [(Fault::InDoubtNotWritten, true), (Fault::Unavailable, false)] {
         let (store, log) = opened_with(never_written(second)).await?;
         for outcome in join_all(CROWDS.map(|n| log.append(entry(n)))).await {
             let as_it_must_be = match &outcome {
@@ -413,7 +426,7 @@ async fn a_crowd_behind_one_that_was_not_written_is_given_back_or_in_doubt() -> 
             };
             assert!(as_it_must_be, "{second:?}: {outcome:?}");
         }
-        assert!(store.appends_ahead() > 0);
+        assert!(store.pipelined_appends() > 0);
         assert_eq!(log.stopped().is_cancelled(), lost);
         assert_eq!(payloads(&store_events(&store).await?), [7, 8, 9]);
     }
@@ -424,7 +437,7 @@ async fn a_crowd_behind_one_that_was_not_written_is_given_back_or_in_doubt() -> 
 async fn groups_of_a_lost_log_are_lost() -> anyhow::Result<()> {
     let store = MemStore::new();
     let log = open(&store).await?;
-    store.inject(Fault::Fence);
+    store.inject(Fault::LoseOwnership);
     let groups = [group(0, 1), group(2, 3)].map(|group| log.append_group(group));
     for outcome in join_all(groups).await {
         assert!(matches!(outcome, Err(AppendError::Lost)), "{outcome:?}");

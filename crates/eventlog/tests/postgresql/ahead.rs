@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::ensure;
-use eventlog::store::{Appended, Batch, Claim, Claimed, Reading, StoreError};
+use eventlog::store::{AppendOutcome, Batch, Claim, ClaimOutcome, ClockReading, StoreError};
 use eventlog::{
     AppendError, Event, Group, Log, PgStore, Position, RequestKey, Store, UnixMicros, Version,
 };
@@ -20,10 +20,10 @@ use crate::{database, entry};
 const LOG: &str = "wallet/0";
 
 /// Transaction that has inserted a request, not committed yet.
-struct InTheWay(PgConnection);
+struct BlockingTransaction(PgConnection);
 
-impl InTheWay {
-    async fn of(admin: &str, request: RequestKey) -> anyhow::Result<InTheWay> {
+impl BlockingTransaction {
+    async fn hold(admin: &str, request: RequestKey) -> anyhow::Result<BlockingTransaction> {
         let mut connection = PgConnection::connect(admin).await?;
         sqlx::raw_sql("BEGIN").execute(&mut connection).await?;
         sqlx::query("INSERT INTO wallet.requests VALUES ($1, encode($2, 'hex')::uuid, $3, 0, '')")
@@ -32,7 +32,7 @@ impl InTheWay {
             .bind([0_u8; 32].as_slice())
             .execute(&mut connection)
             .await?;
-        Ok(InTheWay(connection))
+        Ok(BlockingTransaction(connection))
     }
 
     /// Waits until `count` statements of the log wait for an advisory lock, which means for the end
@@ -50,14 +50,14 @@ impl InTheWay {
         anyhow::bail!("nobody waits for the end of a batch")
     }
 
-    async fn goes(mut self, how: &'static str) -> anyhow::Result<()> {
+    async fn end(mut self, how: &'static str) -> anyhow::Result<()> {
         sqlx::raw_sql(how).execute(&mut self.0).await?;
         Ok(())
     }
 }
 
 /// Reading of the test's own clock.
-const CLOCK: Reading = Reading { at: UnixMicros(1), skew: Duration::MAX };
+const CLOCK: ClockReading = ClockReading { at: UnixMicros(1), skew: Duration::MAX };
 
 fn request(n: u16) -> RequestKey {
     entry(n).key().expect("each answers a request")
@@ -79,7 +79,7 @@ fn batch(epoch: u64, first: u64, behind: Option<u64>) -> Batch {
         previous: [0; 32],
     };
     let number = u16::try_from(first).expect("a small one");
-    let requests = [eventlog::Stored {
+    let requests = [eventlog::AnsweredRequest {
         key: request(number),
         digest: [1; 32],
         first: Position(first),
@@ -92,7 +92,7 @@ fn batch(epoch: u64, first: u64, behind: Option<u64>) -> Batch {
         events: [event].into(),
         requests: requests.into(),
         rows: Some(Arc::new(Sums(vec![(i64::from(number), 7)]))),
-        behind,
+        pipelined_after: behind,
         lease: Duration::from_secs(60),
         clock: CLOCK,
         tree: vec![[9; 32]],
@@ -109,12 +109,12 @@ async fn claim(store: &PgStore, take_over: bool) -> anyhow::Result<u64> {
         clock: CLOCK,
     };
     match store.claim(&claim).await? {
-        Claimed::Yours(fence) => Ok(fence.epoch),
-        Claimed::Held { fence, .. } => anyhow::bail!("held by {}", fence.owner),
+        ClaimOutcome::Granted(fence) => Ok(fence.epoch),
+        ClaimOutcome::Held { fence, .. } => anyhow::bail!("held by {}", fence.owner),
     }
 }
 
-type Sent = JoinHandle<Result<Appended, StoreError>>;
+type Sent = JoinHandle<Result<AppendOutcome, StoreError>>;
 
 fn send(store: &Arc<PgStore>, batch: Batch) -> Sent {
     let store = Arc::clone(store);
@@ -123,12 +123,14 @@ fn send(store: &Arc<PgStore>, batch: Batch) -> Sent {
 
 /// Sends two batches, the second behind the first, which is held up. Returns them with the
 /// transaction that holds it up.
-async fn two(name: &str) -> anyhow::Result<(String, Arc<PgStore>, Sent, Sent, InTheWay)> {
+async fn send_two_batches(
+    name: &str,
+) -> anyhow::Result<(String, Arc<PgStore>, Sent, Sent, BlockingTransaction)> {
     let admin = database(name).await?;
     migrated(&admin).await?;
     let store = wallet_store(&admin).await?;
     let epoch = claim(&store, false).await?;
-    let mut way = InTheWay::of(&admin, request(0)).await?;
+    let mut way = BlockingTransaction::hold(&admin, request(0)).await?;
     let first = send(&store, batch(epoch, 0, None));
     way.until_waited(0).await?;
     // The first batch has its advisory lock before the second is sent.
@@ -150,10 +152,10 @@ async fn positions(admin: &str) -> anyhow::Result<Vec<i64>> {
 
 #[tokio::test]
 async fn a_batch_ahead_is_written_after_the_one_before() -> anyhow::Result<()> {
-    let (admin, store, first, second, way) = two("ahead_after").await?;
+    let (admin, store, first, second, way) = send_two_batches("ahead_after").await?;
     assert_eq!(positions(&admin).await?, [0_i64; 0], "neither is seen before it is committed");
-    way.goes("ROLLBACK").await?;
-    assert_eq!((first.await??, second.await??), (Appended::Done, Appended::Done));
+    way.end("ROLLBACK").await?;
+    assert_eq!((first.await??, second.await??), (AppendOutcome::Written, AppendOutcome::Written));
     assert_eq!(positions(&admin).await?, [0, 1]);
     assert_eq!(sums(&admin).await?, [(0, 7, 1), (1, 7, 2)]);
     assert_eq!(store.fence(LOG).await?.map(|fence| fence.size), Some(2));
@@ -162,9 +164,9 @@ async fn a_batch_ahead_is_written_after_the_one_before() -> anyhow::Result<()> {
 
 #[tokio::test]
 async fn where_the_one_before_is_refused_so_is_a_batch_ahead() -> anyhow::Result<()> {
-    let (admin, store, first, second, way) = two("ahead_refused").await?;
-    way.goes("COMMIT").await?;
-    assert_eq!((first.await??, second.await??), (Appended::Repeated, Appended::Fenced));
+    let (admin, store, first, second, way) = send_two_batches("ahead_refused").await?;
+    way.end("COMMIT").await?;
+    assert_eq!((first.await??, second.await??), (AppendOutcome::Duplicate, AppendOutcome::Fenced));
     assert_eq!((positions(&admin).await?, sums(&admin).await?), (vec![], vec![]));
     assert_eq!(store.fence(LOG).await?.map(|fence| fence.size), Some(0));
     Ok(())
@@ -172,7 +174,7 @@ async fn where_the_one_before_is_refused_so_is_a_batch_ahead() -> anyhow::Result
 
 #[tokio::test]
 async fn a_new_owner_comes_before_a_batch_ahead_or_after_it() -> anyhow::Result<()> {
-    let (admin, store, first, second, way) = two("ahead_lost").await?;
+    let (admin, store, first, second, way) = send_two_batches("ahead_lost").await?;
     let before = store.fence(LOG).await?.map_or(0, |fence| fence.epoch);
     let taken = tokio::spawn({
         let store = Arc::clone(&store);
@@ -186,21 +188,21 @@ async fn a_new_owner_comes_before_a_batch_ahead_or_after_it() -> anyhow::Result<
     while sqlx::query_scalar::<_, i64>(waits).fetch_one(&mut looks).await? == 0 {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
-    way.goes("ROLLBACK").await?;
-    assert_eq!(first.await??, Appended::Done);
+    way.end("ROLLBACK").await?;
+    assert_eq!(first.await??, AppendOutcome::Written);
     // Both wait for the first batch. Whichever goes on first, the other sees its effect.
     let (second, epoch) = (second.await??, taken.await??);
     let (size, rows): (u64, &[(i64, i64, i64)]) = match second {
-        Appended::Done => (2, &[(0, 7, 1), (1, 7, 2)]),
-        Appended::Fenced | Appended::Repeated => (1, &[(0, 7, 1)]),
+        AppendOutcome::Written => (2, &[(0, 7, 1), (1, 7, 2)]),
+        AppendOutcome::Fenced | AppendOutcome::Duplicate => (1, &[(0, 7, 1)]),
     };
     assert_ne!(epoch, before);
     assert_eq!(positions(&admin).await?.len() as u64, size, "{second:?}");
     assert_eq!(sums(&admin).await?, rows);
     let fence = store.fence(LOG).await?.map(|fence| (fence.epoch, fence.size));
     assert_eq!(fence, Some((epoch, size)));
-    assert_eq!(store.append(&batch(before, size, Some(size - 1))).await?, Appended::Fenced);
-    assert_eq!(store.append(&batch(epoch, size, None)).await?, Appended::Done);
+    assert_eq!(store.append(&batch(before, size, Some(size - 1))).await?, AppendOutcome::Fenced);
+    assert_eq!(store.append(&batch(epoch, size, None)).await?, AppendOutcome::Written);
     Ok(())
 }
 
@@ -211,7 +213,7 @@ async fn nobody_stops_the_log_by_holding_its_tickets() -> anyhow::Result<()> {
     migrated(&admin).await?;
     let store = wallet_store(&admin).await?;
     let epoch = claim(&store, false).await?;
-    let way = InTheWay::of(&admin, request(0)).await?;
+    let way = BlockingTransaction::hold(&admin, request(0)).await?;
     let first = send(&store, batch(epoch, 0, None));
     let mut attacker = PgConnection::connect(&admin).await?;
     sqlx::raw_sql("SET ROLE sabacc_auditor").execute(&mut attacker).await?;
@@ -224,7 +226,7 @@ async fn nobody_stops_the_log_by_holding_its_tickets() -> anyhow::Result<()> {
         }
         tokio::time::sleep(Duration::from_millis(5)).await;
     };
-    let mut looks = InTheWay(PgConnection::connect(&admin).await?);
+    let mut looks = BlockingTransaction(PgConnection::connect(&admin).await?);
     let taken = tokio::spawn(async move {
         sqlx::query("SELECT pg_advisory_lock($1)").bind(ticket).execute(&mut attacker).await?;
         anyhow::Ok(attacker)
@@ -232,12 +234,12 @@ async fn nobody_stops_the_log_by_holding_its_tickets() -> anyhow::Result<()> {
     looks.until_waited(1).await?;
     let second = send(&store, batch(epoch, 1, Some(0)));
     looks.until_waited(2).await?;
-    way.goes("ROLLBACK").await?;
-    assert_eq!(first.await??, Appended::Done);
+    way.end("ROLLBACK").await?;
+    assert_eq!(first.await??, AppendOutcome::Written);
     let _held = taken.await??;
     let undone = second.await?;
     ensure!(matches!(undone, Err(StoreError::Unavailable(_))), "{undone:?}");
-    assert_eq!(store.append(&batch(epoch, 1, None)).await?, Appended::Done);
+    assert_eq!(store.append(&batch(epoch, 1, None)).await?, AppendOutcome::Written);
     assert_eq!(positions(&admin).await?, [0, 1]);
     Ok(())
 }
@@ -249,10 +251,10 @@ async fn a_batch_that_overtakes_is_sent_back() -> anyhow::Result<()> {
     migrated(&admin).await?;
     let store = wallet_store(&admin).await?;
     let epoch = claim(&store, false).await?;
-    assert_eq!(store.append(&batch(epoch, 1, Some(0))).await?, Appended::Fenced);
-    assert_eq!(store.append(&batch(epoch, 0, None)).await?, Appended::Done);
-    assert_eq!(store.append(&batch(epoch, 1, Some(0))).await?, Appended::Done);
-    assert_eq!(store.append(&batch(epoch, 1, Some(0))).await?, Appended::Fenced, "once");
+    assert_eq!(store.append(&batch(epoch, 1, Some(0))).await?, AppendOutcome::Fenced);
+    assert_eq!(store.append(&batch(epoch, 0, None)).await?, AppendOutcome::Written);
+    assert_eq!(store.append(&batch(epoch, 1, Some(0))).await?, AppendOutcome::Written);
+    assert_eq!(store.append(&batch(epoch, 1, Some(0))).await?, AppendOutcome::Fenced, "once");
     assert_eq!(positions(&admin).await?, [0, 1]);
     Ok(())
 }
@@ -263,20 +265,20 @@ async fn a_batch_ahead_of_no_log_makes_none() -> anyhow::Result<()> {
     migrated(&admin).await?;
     let store = wallet_store(&admin).await?;
     let first = batch(1, 0, Some(0));
-    assert_eq!(store.append(&first).await?, Appended::Fenced);
+    assert_eq!(store.append(&first).await?, AppendOutcome::Fenced);
     assert!(store.fence(&first.log).await?.is_none());
     assert!(positions(&admin).await?.is_empty());
     Ok(())
 }
 
 /// Opens a log with one event, and holds up the group at position 1.
-async fn held_up(name: &str) -> anyhow::Result<(String, Log, InTheWay)> {
+async fn held_up(name: &str) -> anyhow::Result<(String, Log, BlockingTransaction)> {
     let admin = database(name).await?;
     migrated(&admin).await?;
     let log = wallet(&admin).await?;
     // Makes the log cache the streams.
     log.append(entry(1)).await?;
-    let way = InTheWay::of(&admin, request(11)).await?;
+    let way = BlockingTransaction::hold(&admin, request(11)).await?;
     Ok((admin, log, way))
 }
 
@@ -292,7 +294,7 @@ async fn groups_go_ahead_of_each_other_and_stand_in_order() -> anyhow::Result<()
     let written = tokio::spawn(futures_util::future::join_all(written));
     way.until_waited(1).await?;
     ensure!(log.size() == 1, "nothing is told before it is written");
-    way.goes("ROLLBACK").await?;
+    way.end("ROLLBACK").await?;
     for receipts in written.await? {
         assert_eq!(receipts?.len(), 1);
     }
@@ -309,7 +311,7 @@ async fn a_repeat_misplaces_the_group_that_went_ahead() -> anyhow::Result<()> {
     let second = log.append_group(one(2));
     let both = tokio::spawn(futures_util::future::join(first, second));
     way.until_waited(1).await?;
-    way.goes("COMMIT").await?;
+    way.end("COMMIT").await?;
     let (first, second) = both.await?;
     ensure!(matches!(first, Err(AppendError::Duplicate { .. })), "{first:?}");
     ensure!(matches!(second, Err(AppendError::Misplaced { size: 1, .. })), "{second:?}");

@@ -5,8 +5,8 @@ use std::io::Cursor;
 use anyhow::ensure;
 use eventlog::archive::{self, Archive, ArchiveError, Verified};
 use eventlog::{
-    Event, Limits, Log, Options, PgStore, Pools, Position, ReadError, Reader, StreamId, UnixMicros,
-    Version,
+    Event, Limits, Log, Options, PgStore, PoolSizes, Position, ReadError, Reader, StreamId,
+    UnixMicros, Version,
 };
 use merkle::Tree;
 
@@ -15,7 +15,7 @@ use crate::{REFUSED_BY_TRIGGER, as_role, entry, migrated, options, refusal, run}
 const LONG_AGO: UnixMicros = UnixMicros(u64::MAX);
 const EVENTS: u16 = 3000;
 
-struct House {
+struct Fixture {
     admin: String,
     log: Log,
     reader: Reader,
@@ -25,14 +25,14 @@ struct House {
 
 async fn open(admin: &str) -> anyhow::Result<(Log, Reader)> {
     let url = as_role(admin, "sabacc_table");
-    let store = PgStore::connect(&url, "table", Pools::default()).await?;
-    let limits = Limits { streams: 1, ..crate::options("").limits };
+    let store = PgStore::connect(&url, "table", PoolSizes::default()).await?;
+    let limits = Limits { cached_streams: 1, ..crate::options("").limits };
     let log = Log::open(store.clone(), Options { limits, ..options("table/0") }).await?;
     Ok((log, Reader::new(store, "table/0")))
 }
 
 /// Log whose streams 0 to 4 go on, and whose other stream ended long ago.
-async fn house(name: &str) -> anyhow::Result<House> {
+async fn fixture(name: &str) -> anyhow::Result<Fixture> {
     let admin = migrated(name).await?;
     let (log, reader) = open(&admin).await?;
     let mut old = entry(EVENTS);
@@ -41,10 +41,10 @@ async fn house(name: &str) -> anyhow::Result<House> {
     let all = futures_util::future::join_all((1..EVENTS).map(|n| log.append(entry(n)))).await;
     all.into_iter().collect::<Result<Vec<_>, _>>()?;
     let events = log.read(Position(0), usize::from(EVENTS)).await?;
-    Ok(House { admin, log, reader, events })
+    Ok(Fixture { admin, log, reader, events })
 }
 
-impl House {
+impl Fixture {
     async fn archived(&self, from: u64, to: u64) -> anyhow::Result<(Vec<u8>, Verified)> {
         let mut file = Vec::new();
         let before = archive::tree_at(&self.reader, from).await?;
@@ -64,7 +64,7 @@ impl House {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_archive_proves_itself_and_shows_every_event() -> anyhow::Result<()> {
-    let house = house("archive").await?;
+    let house = fixture("archive").await?;
     for (from, to) in [(0, 1), (0, 1500), (7, 2048), (2999, 3000), (0, 3000)] {
         let (file, written) = house.archived(from, to).await?;
         assert_eq!(written.head, (3000, house.log.root()), "{from} to {to}");
@@ -87,7 +87,7 @@ async fn an_archive_proves_itself_and_shows_every_event() -> anyhow::Result<()> 
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_file_with_any_byte_changed_is_damaged() -> anyhow::Result<()> {
-    let house = house("damaged").await?;
+    let house = fixture("damaged").await?;
     let (file, _) = house.archived(5, 12).await?;
     for at in 0..file.len() {
         let mut wrong = file.clone();
@@ -104,7 +104,7 @@ async fn a_file_with_any_byte_changed_is_damaged() -> anyhow::Result<()> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_archived_goes_and_the_log_goes_on() -> anyhow::Result<()> {
-    let house = house("removed").await?;
+    let house = fixture("removed").await?;
     let root = house.log.root();
     let (first, _) = house.archived(0, 1000).await?;
     let (second, _) = house.archived(1000, 2500).await?;
@@ -112,7 +112,7 @@ async fn what_is_archived_goes_and_the_log_goes_on() -> anyhow::Result<()> {
     let early = house.remove(&second, LONG_AGO).await;
     ensure!(matches!(early, Err(ArchiveError::Order { cut: 0, .. })), "{early:?}");
     let kept = house.remove(&first, house.events[999].recorded_at).await;
-    ensure!(matches!(kept, Err(ArchiveError::Kept(_))), "{kept:?}");
+    ensure!(matches!(kept, Err(ArchiveError::Retained(_))), "{kept:?}");
     // The stream that ended long ago keeps its one event.
     assert_eq!(house.remove(&first, LONG_AGO).await?, 999);
     assert_eq!(house.remove(&second, LONG_AGO).await?, 1500);
@@ -159,8 +159,8 @@ async fn what_is_archived_goes_and_the_log_goes_on() -> anyhow::Result<()> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_file_of_another_log_removes_nothing() -> anyhow::Result<()> {
-    let mine = house("mine").await?;
-    let other = house("other").await?;
+    let mine = fixture("mine").await?;
+    let other = fixture("other").await?;
     let (file, _) = mine.archived(0, 100).await?;
     // The leaf records, and so the trees, are equal; only the author differs.
     run(
@@ -192,7 +192,7 @@ async fn a_file_of_another_log_removes_nothing() -> anyhow::Result<()> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_page_costs_what_a_page_costs() -> anyhow::Result<()> {
     use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
-    let house = house("pages").await?;
+    let house = fixture("pages").await?;
     let mut admin = PgConnection::connect(&house.admin).await?;
     let prepare = concat!(
         "SET search_path = \"table\"; ANALYZE events; SET plan_cache_mode = force_generic_plan;",

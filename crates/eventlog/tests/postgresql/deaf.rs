@@ -12,7 +12,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream, UnixStream};
 use tokio::time::sleep;
 
-pub(crate) struct Line {
+pub(crate) struct DeafConnection {
     pub(crate) url: String,
     state: Arc<State>,
 }
@@ -29,9 +29,9 @@ enum Server {
     Address(String),
 }
 
-impl Line {
+impl DeafConnection {
     /// Opens a line to the database of `url`.
-    pub(crate) async fn to(url: &str) -> anyhow::Result<Line> {
+    pub(crate) async fn to(url: &str) -> anyhow::Result<DeafConnection> {
         let options: PgConnectOptions = url.parse()?;
         let server = match options.get_socket() {
             Some(folder) => Server::Socket(folder.join(format!(".s.PGSQL.{}", options.get_port()))),
@@ -50,7 +50,7 @@ impl Line {
                 }
             }
         });
-        Ok(Line { url, state })
+        Ok(DeafConnection { url, state })
     }
 
     /// Loses the next answer.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anyhow::{Context as _, ensure};
-use eventlog::{AppendError, ConnectError, Log, Options, PgStore, Pools, Position, migrate};
+use eventlog::{AppendError, ConnectError, Log, Options, PgStore, PoolSizes, Position, migrate};
 use postgres_launcher::{self as launcher, Environment, Options as Cluster};
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
 use tokio::time::{Instant, sleep, timeout};
@@ -14,7 +14,7 @@ const LONG: Duration = Duration::from_secs(60);
 
 async fn open(admin: &str) -> anyhow::Result<Log> {
     let url = as_role(admin, "sabacc_table");
-    let store = PgStore::connect(&url, "table", Pools::default()).await?;
+    let store = PgStore::connect(&url, "table", PoolSizes::default()).await?;
     Ok(Log::open(store, options("table/0")).await?)
 }
 
@@ -99,14 +99,14 @@ async fn a_store_that_has_lost_events_has_no_owner() -> anyhow::Result<()> {
     let log = open(&admin).await?;
     log.append(entry(1)).await?;
     log.append(entry(2)).await?;
-    log.confirm().await?;
+    log.confirm_ownership().await?;
     run(
         &admin,
         "SET search_path = \"table\"; ALTER TABLE events DISABLE TRIGGER append_only;
         DELETE FROM events WHERE position = 1; UPDATE owners SET size = 1, tree = NULL",
     )
     .await?;
-    let confirmed = log.confirm().await;
+    let confirmed = log.confirm_ownership().await;
     ensure!(matches!(confirmed, Err(AppendError::Lost)), "{confirmed:?}");
     ensure!(log.stopped().is_cancelled(), "and the log is opened anew");
     Ok(())
@@ -172,7 +172,7 @@ async fn what_the_server_refuses_for_good_is_not_sent_for_ever() -> anyhow::Resu
 async fn a_database_that_may_lose_what_it_acknowledged_is_refused() -> anyhow::Result<()> {
     let admin = migrated("unsafe").await?;
     let url = as_role(&admin, "sabacc_table");
-    let store = PgStore::connect(&url, "table", Pools::default()).await?;
+    let store = PgStore::connect(&url, "table", PoolSizes::default()).await?;
     let mut connection = PgConnection::connect(&admin).await?;
     let fsync: String = sqlx::query_scalar("SHOW fsync").fetch_one(&mut connection).await?;
     let wrong = async |store: &PgStore| match store.require_durability().await {
@@ -185,7 +185,7 @@ async fn a_database_that_may_lose_what_it_acknowledged_is_refused() -> anyhow::R
         sqlx::query_scalar("SELECT current_database()").fetch_one(&mut connection).await?;
     let off = format!("ALTER DATABASE \"{name}\" SET synchronous_commit = off");
     sqlx::query(AssertSqlSafe(off)).execute(&mut connection).await?;
-    let store = PgStore::connect(&url, "table", Pools::default()).await?;
+    let store = PgStore::connect(&url, "table", PoolSizes::default()).await?;
     let said = wrong(&store).await?;
     ensure!(said.contains("synchronous_commit is off"), "{said}");
     ensure!(said.contains("ALTER DATABASE"), "it says what to do: {said}");
@@ -201,7 +201,7 @@ async fn a_lease_that_begins_in_the_future_holds_nobody_off() -> anyhow::Result<
     let clock: eventlog::Clock = std::sync::Arc::new(move || system::clock::Clock::now(&clock));
     let options = Options { limits, clock, ..options("table/0") };
     let url = as_role(&admin, "sabacc_table");
-    let store = PgStore::connect(&url, "table", Pools::default()).await?;
+    let store = PgStore::connect(&url, "table", PoolSizes::default()).await?;
     // Its task never gets to renew the lease.
     let first = Log::open(store.clone(), options.clone()).await?;
     let tomorrow = "UPDATE \"table\".owners SET leased_at = leased_at + interval '1 day',

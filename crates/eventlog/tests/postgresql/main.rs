@@ -12,8 +12,8 @@ use std::time::Duration;
 use anyhow::{Context as _, ensure};
 use eventlog::{
     AppendError, ConnectError, Entry, Event, Limits, Log, MigrateError, NewEvent, OpenError,
-    Options, PgStore, Pools, Position, Reader, Request, RequestId, StreamId, UnixMicros, Version,
-    migrate,
+    Options, PgStore, PoolSizes, Position, Reader, Request, RequestId, StreamId, UnixMicros,
+    Version, migrate,
 };
 use sqlx::{AssertSqlSafe, Connection, PgConnection};
 
@@ -62,7 +62,7 @@ fn options(name: &str) -> Options {
         take_over: false,
         clock: Arc::new(|| UnixMicros(1_700_000_000_000_000)),
         // The clock is the test's own.
-        limits: Limits { skew: Duration::MAX, ..Limits::default() },
+        limits: Limits { max_clock_skew: Duration::MAX, ..Limits::default() },
     }
 }
 
@@ -82,7 +82,7 @@ fn entry(n: u16) -> Entry {
 
 async fn written(admin: &str, service: &str) -> anyhow::Result<()> {
     let url = as_role(admin, &format!("sabacc_{service}"));
-    let store = PgStore::connect(&url, service, Pools::default()).await?;
+    let store = PgStore::connect(&url, service, PoolSizes::default()).await?;
     let log = Log::open(store, options(&format!("{service}/0"))).await?;
     log.append(entry(1)).await?;
     log.append(entry(2)).await?;
@@ -164,7 +164,7 @@ async fn services_do_not_see_each_other() -> anyhow::Result<()> {
                 let sql = format!("SELECT * FROM \"{other}\".{table}");
                 assert_eq!(refusal(&url, &sql).await?, REFUSED_BY_RIGHT, "{role}: {sql}");
             }
-            let store = PgStore::connect(&url, other, Pools::default()).await.map(drop);
+            let store = PgStore::connect(&url, other, PoolSizes::default()).await.map(drop);
             ensure!(matches!(store, Err(ConnectError::NotMigrated { .. })), "{role}, {other}");
         }
     }
@@ -179,7 +179,7 @@ async fn an_auditor_reads_everything_and_writes_nothing() -> anyhow::Result<()> 
     for service in SERVICES {
         written(&admin, service).await?;
         let name = format!("{service}/0");
-        let store = PgStore::connect(&auditor, service, Pools::default()).await?;
+        let store = PgStore::connect(&auditor, service, PoolSizes::default()).await?;
         let reader = Reader::new(store.clone(), &*name);
         assert_eq!(reader.size().await?, 2);
         let events = reader.read(Position(0), 10).await?;
@@ -220,7 +220,7 @@ async fn migrations_may_run_twice_and_at_once() -> anyhow::Result<()> {
     migrate(&admin, "wallet", None).await?;
     let wallet = as_role(&admin, "sabacc_wallet");
     assert_eq!(refusal(&wallet, "DELETE FROM wallet.owners").await?, REFUSED_BY_RIGHT);
-    let store = PgStore::connect(&wallet, "wallet", Pools::default()).await?;
+    let store = PgStore::connect(&wallet, "wallet", PoolSizes::default()).await?;
     assert_eq!(Reader::new(store, "wallet/0").size().await?, 2);
     Ok(())
 }
@@ -228,18 +228,18 @@ async fn migrations_may_run_twice_and_at_once() -> anyhow::Result<()> {
 #[tokio::test]
 async fn errors_say_what_to_do() -> anyhow::Result<()> {
     let admin = database("errors").await?;
-    let store = PgStore::connect(&admin, "table", Pools::default()).await.map(drop);
+    let store = PgStore::connect(&admin, "table", PoolSizes::default()).await.map(drop);
     ensure!(matches!(store, Err(ConnectError::NotMigrated { .. })), "{store:?}");
     for name in ["", "Table", "a\"; DROP SCHEMA public", &"a".repeat(33)] {
-        let store = PgStore::connect(&admin, name, Pools::default()).await.map(drop);
+        let store = PgStore::connect(&admin, name, PoolSizes::default()).await.map(drop);
         ensure!(matches!(store, Err(ConnectError::Service(_))), "{store:?}");
         let made = migrate(&admin, name, None).await;
         ensure!(matches!(made, Err(MigrateError::Connect(ConnectError::Service(_)))), "{made:?}");
     }
-    let store = PgStore::connect("not a url", "table", Pools::default()).await.map(drop);
+    let store = PgStore::connect("not a url", "table", PoolSizes::default()).await.map(drop);
     ensure!(matches!(store, Err(ConnectError::Url(_))), "{store:?}");
     let nobody = as_role(&admin, "nobody_at_all");
-    let store = PgStore::connect(&nobody, "table", Pools::default()).await.map(drop);
+    let store = PgStore::connect(&nobody, "table", PoolSizes::default()).await.map(drop);
     ensure!(matches!(store, Err(ConnectError::Unavailable(_))), "{store:?}");
     migrate(&admin, "table", Some(PASSWORD)).await?;
     let powerless = migrate(&as_role(&admin, "sabacc_table"), "table", None).await;
@@ -250,9 +250,9 @@ async fn errors_say_what_to_do() -> anyhow::Result<()> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_answer_that_never_comes_is_found_out() -> anyhow::Result<()> {
     let admin = migrated("unanswered").await?;
-    let cut = deaf::Line::to(&admin).await?;
+    let cut = deaf::DeafConnection::to(&admin).await?;
     let url = as_role(&cut.url, "sabacc_table");
-    let store = PgStore::connect(&url, "table", Pools::default()).await?;
+    let store = PgStore::connect(&url, "table", PoolSizes::default()).await?;
     let log = Log::open(store, options("table/0")).await?;
     for n in 0..20 {
         let receipt = {
@@ -275,8 +275,8 @@ async fn a_restart_of_the_database_fails_no_read() -> anyhow::Result<()> {
     let admin = migrated("restarted").await?;
     written(&admin, "table").await?;
     let url = as_role(&admin, "sabacc_table");
-    let store = PgStore::connect(&url, "table", Pools::default()).await?;
-    let readers = Pools::default().readers;
+    let store = PgStore::connect(&url, "table", PoolSizes::default()).await?;
+    let readers = PoolSizes::default().readers;
     let in_use = (0..readers).map(|_| store.readers().acquire());
     drop(futures_util::future::try_join_all(in_use).await?);
     while store.readers().num_idle() < usize::try_from(readers)? {
@@ -302,9 +302,9 @@ const DISTURB: &str = "SELECT CASE WHEN random() < 0.5 THEN pg_terminate_backend
 async fn dying_connections_lose_nothing_and_write_nothing_twice() -> anyhow::Result<()> {
     let admin = migrated("dying").await?;
     let url = as_role(&admin, "sabacc_table");
-    let store = PgStore::connect(&url, "table", Pools::default()).await?;
+    let store = PgStore::connect(&url, "table", PoolSizes::default()).await?;
     // A busy machine connects more slowly than it is disturbed.
-    let limits = Limits { patience: Duration::from_secs(120), ..options("").limits };
+    let limits = Limits { store_timeout: Duration::from_secs(120), ..options("").limits };
     let log = Log::open(store, Options { limits, ..options("table/0") }).await?;
     let disturbing = tokio::spawn(async move {
         let mut connection = PgConnection::connect(&admin).await?;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use anyhow::ensure;
 use eventlog::{
-    Ahead, Group, Limits, Log, MigrateError, Options, PgStore, Pools, Position, Projection, Rows,
-    UnixMicros, migrate_with,
+    Group, Limits, Log, MigrateError, Options, PgStore, PipelinedCtes, PoolSizes, Position,
+    Projection, ProjectionRows, UnixMicros, migrate_with,
 };
 use sqlx::error::BoxDynError;
 use sqlx::postgres::PgArguments;
@@ -25,7 +25,7 @@ const CTES: &str = ", seen AS (
     ON CONFLICT (number) DO UPDATE SET sum = excluded.sum, log_size = excluded.log_size
 )";
 
-const AHEAD: Ahead = Ahead {
+const AHEAD: PipelinedCtes = PipelinedCtes {
     rows: ", seen AS (
         INSERT INTO sums (number, sum, log_size)
         SELECT new.number, new.sum, fence.size
@@ -33,14 +33,14 @@ const AHEAD: Ahead = Ahead {
         ON CONFLICT (number) DO UPDATE SET sum = excluded.sum, log_size = excluded.log_size
         RETURNING 1
     ), beside AS (SELECT count(*) FROM seen)",
-    turn: "",
+    after_fence: "",
 };
 
 #[derive(Debug)]
 pub(crate) struct Sums(pub(crate) Vec<(i64, i64)>);
 
-impl Rows for Sums {
-    fn ahead(&self) -> Option<Ahead> {
+impl ProjectionRows for Sums {
+    fn pipelined(&self) -> Option<PipelinedCtes> {
         Some(AHEAD)
     }
 
@@ -57,13 +57,13 @@ pub(crate) async fn migrated(admin: &str) -> Result<(), MigrateError> {
 
 pub(crate) async fn wallet_store(admin: &str) -> anyhow::Result<Arc<PgStore>> {
     let url = as_role(admin, "sabacc_wallet");
-    let projection = Projection { ctes: CTES, none: Arc::new(Sums(Vec::new())) };
-    Ok(PgStore::connect_with(&url, "wallet", Pools::default(), projection).await?)
+    let projection = Projection { ctes: CTES, no_rows: Arc::new(Sums(Vec::new())) };
+    Ok(PgStore::connect_with(&url, "wallet", PoolSizes::default(), projection).await?)
 }
 
 pub(crate) async fn wallet(admin: &str) -> anyhow::Result<Log> {
     let store = wallet_store(admin).await?;
-    let limits = Limits { requests: 0, ..options("").limits };
+    let limits = Limits { cached_requests: 0, ..options("").limits };
     Ok(Log::open(store, Options { limits, ..options("wallet/0") }).await?)
 }
 
@@ -104,7 +104,7 @@ async fn rows_go_in_with_their_events_or_not_at_all() -> anyhow::Result<()> {
     // A batch that the fence keeps out leaves no row.
     let url = as_role(&admin, "sabacc_wallet");
     let first = wallet(&admin).await?;
-    let other = PgStore::connect(&url, "wallet", Pools::default()).await?;
+    let other = PgStore::connect(&url, "wallet", PoolSizes::default()).await?;
     let taken = Options { take_over: true, ..options("wallet/0") };
     let _second = Log::open(other, taken).await?;
     let late = Group { entries: vec![entry(9)], ..group(4, &[(1, 99)]) };

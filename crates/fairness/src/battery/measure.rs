@@ -17,7 +17,7 @@
 use super::Test;
 use super::gamma::incomplete;
 use super::hand::CARDS;
-use super::tally::{Lag, THROWS, Tally};
+use super::tally::{LagCounts, MAX_THROWS, Tally};
 
 /// Distribution of a fair dealer's statistic.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -38,17 +38,17 @@ pub struct Measure {
     pub statistic: f64,
     pub law: Law,
     /// 0 to 1.
-    pub p: f64,
+    pub p_value: f64,
 }
 
 /// Least expected count of each cell before a chi-squared law is used.
-const EXPECTED: f64 = 5.0;
+const MIN_EXPECTED: f64 = 5.0;
 /// Least number of hands before a sum over them counts as normal.
-const SUMMED: u64 = 100;
+const MIN_HANDS: u64 = 100;
 /// Number of orders of the five top cards.
-const FIVE: f64 = 76.0 * 75.0 * 74.0 * 73.0 * 72.0;
+const FIVE_CARD_ORDERS: f64 = 76.0 * 75.0 * 74.0 * 73.0 * 72.0;
 /// Number of orders of the ten top cards.
-const TEN: f64 = FIVE * 71.0 * 70.0 * 69.0 * 68.0 * 67.0;
+const TEN_CARD_ORDERS: f64 = FIVE_CARD_ORDERS * 71.0 * 70.0 * 69.0 * 68.0 * 67.0;
 
 impl Tally {
     /// Measures one test; none if there are too few hands for its law.
@@ -61,21 +61,23 @@ impl Tally {
             Test::Neighbours => neighbours(&self.followed, self.hands),
             Test::RunsOfHalves => runs(self.runs[0], self.hands),
             Test::RunsOfColours => runs(self.runs[1], self.hands),
-            Test::ShuffleAfterShuffle => Some(poisson(self.agreed, self.hands as f64)),
-            Test::Dice => even(&pairs(&self.rolls)),
-            Test::RollAfterRoll => even(&self.rolls),
-            Test::Coupons => against(&self.coupons[6..], &throws()),
-            Test::DiceAndTopCard => even(&self.top),
-            Test::DiceAndBottomCard => even(&self.bottom),
+            Test::ShuffleAfterShuffle => Some(poisson(self.agreements, self.hands as f64)),
+            Test::Dice => uniform(&dice_pairs(&self.rolls)),
+            Test::RollAfterRoll => uniform(&self.rolls),
+            Test::Coupons => goodness_of_fit(&self.coupons[6..], &coupon_probabilities()),
+            Test::DiceAndTopCard => uniform(&self.top),
+            Test::DiceAndBottomCard => uniform(&self.bottom),
             Test::Pulses => pulses(self.pulses, self.hands),
-            Test::Picks => even(&self.picks),
-            Test::Samples => even(&different(&self.samples)),
+            Test::Picks => uniform(&self.picks),
+            Test::Samples => uniform(&distinct_triples(&self.samples)),
             Test::DecksApart(by) => {
-                lag(by).map(|Lag { pairs, agreed, dice: _ }| poisson(*agreed, *pairs as f64))
+                lag(by).map(|LagCounts { pairs, agreements: agreed, dice: _ }| {
+                    poisson(*agreed, *pairs as f64)
+                })
             }
             Test::DiceApart(by) => lag(by).and_then(|lag| independent(&lag.dice)),
-            Test::FiveCardRepeats => Some(self.repeats((CARDS as u64).pow(5), FIVE)),
-            Test::TenCardRepeats => Some(self.repeats(1, TEN)),
+            Test::FiveCardRepeats => Some(self.repeats((CARDS as u64).pow(5), FIVE_CARD_ORDERS)),
+            Test::TenCardRepeats => Some(self.repeats(1, TEN_CARD_ORDERS)),
         }
     }
 
@@ -95,7 +97,7 @@ fn chi_squared(statistic: f64, degrees: usize) -> Measure {
     let (lower, upper) = incomplete(degrees as f64 / 2.0, statistic / 2.0);
     let degrees = u32::try_from(degrees).expect("cells are counted in thousands");
     let p = (2.0 * lower.min(upper)).min(1.0);
-    Measure { statistic, law: Law::ChiSquared { degrees }, p }
+    Measure { statistic, law: Law::ChiSquared { degrees }, p_value: p }
 }
 
 fn poisson(seen: u64, mean: f64) -> Measure {
@@ -103,26 +105,26 @@ fn poisson(seen: u64, mean: f64) -> Measure {
     let at_most = incomplete(statistic + 1.0, mean).1;
     let at_least = if seen == 0 { 1.0 } else { incomplete(statistic, mean).0 };
     let p = (2.0 * at_most.min(at_least)).min(1.0);
-    Measure { statistic, law: Law::Poisson { mean }, p }
+    Measure { statistic, law: Law::Poisson { mean }, p_value: p }
 }
 
 fn normal(statistic: f64) -> Measure {
     let p = incomplete(0.5, statistic * statistic / 2.0).1;
-    Measure { statistic, law: Law::Normal, p }
+    Measure { statistic, law: Law::Normal, p_value: p }
 }
 
 /// Measures cells that are equally likely, with each case in one of them.
-fn even(cells: &[u64]) -> Option<Measure> {
-    against(cells, &vec![1.0 / cells.len() as f64; cells.len()])
+fn uniform(cells: &[u64]) -> Option<Measure> {
+    goodness_of_fit(cells, &vec![1.0 / cells.len() as f64; cells.len()])
 }
 
 /// Measures cells with these probabilities, with each case in one of them.
-fn against(cells: &[u64], probabilities: &[f64]) -> Option<Measure> {
+fn goodness_of_fit(cells: &[u64], probabilities: &[f64]) -> Option<Measure> {
     let total = cells.iter().sum::<u64>() as f64;
     let mut statistic = 0.0;
     for (seen, probability) in cells.iter().zip(probabilities) {
         let expected = total * probability;
-        if expected < EXPECTED {
+        if expected < MIN_EXPECTED {
             return None;
         }
         statistic += (*seen as f64 - expected).powi(2) / expected;
@@ -134,7 +136,7 @@ fn against(cells: &[u64], probabilities: &[f64]) -> Option<Measure> {
 fn orders(cells: &[u64], hands: u64) -> Option<Measure> {
     let (n, hands) = (CARDS as f64, hands as f64);
     let expected = hands / n;
-    if expected < EXPECTED {
+    if expected < MIN_EXPECTED {
         return None;
     }
     let squares: f64 = cells.iter().map(|seen| (*seen as f64 - expected).powi(2)).sum();
@@ -145,7 +147,7 @@ fn orders(cells: &[u64], hands: u64) -> Option<Measure> {
 fn neighbours(cells: &[u64], hands: u64) -> Option<Measure> {
     let (n, hands) = (CARDS as f64, hands as f64);
     let expected = hands / (n - 1.0);
-    if expected < EXPECTED {
+    if expected < MIN_EXPECTED {
         return None;
     }
     let (mut beside, mut above) = (0.0, 0.0);
@@ -166,7 +168,7 @@ fn neighbours(cells: &[u64], hands: u64) -> Option<Measure> {
 
 /// Measures the runs in `hands` decks of two kinds, with as many cards of one as of the other.
 fn runs(seen: u64, hands: u64) -> Option<Measure> {
-    if hands < SUMMED {
+    if hands < MIN_HANDS {
         return None;
     }
     let (n, hands) = (CARDS as f64, hands as f64);
@@ -179,14 +181,14 @@ fn runs(seen: u64, hands: u64) -> Option<Measure> {
 /// Measures `hands` pulses with a probability of one in four, counted by no and yes.
 fn pulses([_, yes]: [u64; 2], hands: u64) -> Option<Measure> {
     let (yes, count) = (yes as f64, hands as f64);
-    (hands >= SUMMED).then(|| normal((yes - count / 4.0) / (count * 3.0 / 16.0).sqrt()))
+    (hands >= MIN_HANDS).then(|| normal((yes - count / 4.0) / (count * 3.0 / 16.0).sqrt()))
 }
 
 /// Measures pairs of dice, with each die in two of them.
 fn independent(cells: &[u64; 36]) -> Option<Measure> {
     let sum = |cells: &mut dyn Iterator<Item = &u64>| cells.sum::<u64>() as f64;
     let expected = sum(&mut cells.iter()) / 36.0;
-    if expected < EXPECTED {
+    if expected < MIN_EXPECTED {
         return None;
     }
     let rows: Vec<f64> = cells.chunks(6).map(|row| sum(&mut row.iter())).collect();
@@ -200,14 +202,14 @@ fn independent(cells: &[u64; 36]) -> Option<Measure> {
 }
 
 /// Counts of the pairs of dice in both rolls, from their table.
-fn pairs(rolls: &[u64]) -> Vec<u64> {
+fn dice_pairs(rolls: &[u64]) -> Vec<u64> {
     let first = rolls.chunks(36).map(|row| row.iter().sum::<u64>());
     let second = (0..36).map(|pair| rolls.iter().skip(pair).step_by(36).sum::<u64>());
     first.zip(second).map(|(one, other)| one + other).collect()
 }
 
 /// The cells of a cube of 9 whose three coordinates differ.
-fn different(cube: &[u64]) -> Vec<u64> {
+fn distinct_triples(cube: &[u64]) -> Vec<u64> {
     let differ = |at: usize| {
         let (a, b, c) = (at / 81, at / 9 % 9, at % 9);
         a != b && b != c && a != c
@@ -217,11 +219,11 @@ fn different(cube: &[u64]) -> Vec<u64> {
 
 /// Probabilities that all six sides have been seen with throw 6, 7 … and with throw [`THROWS`] or
 /// later.
-fn throws() -> Vec<f64> {
+fn coupon_probabilities() -> Vec<f64> {
     // Probabilities by the number of sides seen so far.
     let mut seen = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0];
     let mut at = Vec::new();
-    for throw in 1..THROWS {
+    for throw in 1..MAX_THROWS {
         let full = seen[5] / 6.0;
         for sides in (1..6).rev() {
             let sides_seen = sides as f64;
@@ -243,8 +245,8 @@ mod tests {
 
     #[test]
     fn the_coupon_collectors_chances() {
-        let chances = throws();
-        assert_eq!(chances.len(), THROWS - 5);
+        let chances = coupon_probabilities();
+        assert_eq!(chances.len(), MAX_THROWS - 5);
         assert!((chances.iter().sum::<f64>() - 1.0).abs() < 1e-12);
         // 6! / 6^6, and 15 · 6! / 6^7 for seven: one of five sides comes twice before the last.
         assert!((chances[0] - 720.0 / 46_656.0).abs() < 1e-12);
@@ -254,17 +256,17 @@ mod tests {
     /// A textbook example: counts 5, 8, 9, 8, 10, 20 of a die have chi-squared 13.4 at 5 degrees.
     #[test]
     fn a_loaded_die_as_in_the_books() {
-        let measure = even(&[5, 8, 9, 8, 10, 20]).unwrap();
+        let measure = uniform(&[5, 8, 9, 8, 10, 20]).unwrap();
         assert!((measure.statistic - 13.4).abs() < 1e-9);
         assert_eq!(measure.law, Law::ChiSquared { degrees: 5 });
         // Upper tail 0.0199, doubled.
-        assert!((measure.p / 2.0 - 0.0199).abs() < 1e-4, "{}", measure.p);
+        assert!((measure.p_value / 2.0 - 0.0199).abs() < 1e-4, "{}", measure.p_value);
     }
 
     #[test]
     fn margins_are_no_dependence() {
         let aligned = std::array::from_fn(|at| if at / 6 == at % 6 { 100 } else { 10 });
-        assert!(independent(&aligned).unwrap().p < 1e-9);
+        assert!(independent(&aligned).unwrap().p_value < 1e-9);
         // Counts along the margins leave no residue: too even, but no dependence.
         let margins = std::array::from_fn(|at| (at / 6 + at % 6) as u64 * 10);
         assert!(independent(&margins).unwrap().statistic < 1e-9);
@@ -273,14 +275,14 @@ mod tests {
     /// The most likely count is exactly in the middle.
     #[test]
     fn as_many_pulses_as_expected_are_no_reproach() {
-        assert!(pulses([300, 100], 400).unwrap().p > 0.99);
-        assert!(pulses([200, 200], 400).unwrap().p < 1e-9);
+        assert!(pulses([300, 100], 400).unwrap().p_value > 0.99);
+        assert!(pulses([200, 200], 400).unwrap().p_value < 1e-9);
     }
 
     #[test]
     fn no_repeat_is_no_news_and_one_is_too_many() {
-        assert!(poisson(0, 1e-9).p > 0.99);
-        assert!(poisson(1, 1e-9).p < 1e-8);
-        assert!(poisson(100, 100.0).p > 0.9);
+        assert!(poisson(0, 1e-9).p_value > 0.99);
+        assert!(poisson(1, 1e-9).p_value < 1e-8);
+        assert!(poisson(100, 100.0).p_value > 0.9);
     }
 }

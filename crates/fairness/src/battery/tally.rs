@@ -2,15 +2,15 @@
 
 use std::collections::VecDeque;
 
-use super::LAGS;
-use super::hand::{CARDS, Drawn, PICK, SAMPLE};
+use super::MAX_LAG;
+use super::hand::{CARDS, HandOutcomes, PICK_RANGE, SAMPLE_RANGE};
 
 /// Number of equal parts of a pick's range.
-pub(super) const PARTS: u32 = 30;
+pub(super) const PICK_BINS: u32 = 30;
 /// Number of cells of the cube of ordered draws of three out of [`SAMPLE`].
-pub(super) const CUBE: usize = 9 * 9 * 9;
+pub(super) const SAMPLE_CELLS: usize = 9 * 9 * 9;
 /// Last cell of the throws until all six sides were seen, counted from 6: this many and more.
-pub(super) const THROWS: usize = 24;
+pub(super) const MAX_THROWS: usize = 24;
 
 /// Counts over hands. Tables of cells are stored row after row.
 #[derive(Debug, Clone)]
@@ -25,11 +25,11 @@ pub struct Tally {
     /// Runs of low and high cards, and of odd and even ones.
     pub(super) runs: [u64; 2],
     /// Number of places at which the second shuffle gives the value that the first gave.
-    pub(super) agreed: u64,
+    pub(super) agreements: u64,
     /// By the pair of the first roll, then by that of the second.
     pub(super) rolls: Vec<u64>,
     /// By the number of throws until all sides were seen.
-    pub(super) coupons: [u64; THROWS + 1],
+    pub(super) coupons: [u64; MAX_THROWS + 1],
     /// By the first die, then by the top card.
     pub(super) top: Vec<u64>,
     /// By the first die, then by the bottom card.
@@ -38,21 +38,21 @@ pub struct Tally {
     pub(super) pulses: [u64; 2],
     pub(super) picks: Vec<u64>,
     pub(super) samples: Vec<u64>,
-    pub(super) lags: [Lag; LAGS],
+    pub(super) lags: [LagCounts; MAX_LAG],
     /// Each hand's ten top cards, as a number in base 76.
     pub(super) tops: Vec<u64>,
     /// Sides seen since the last full set, as bits, and the number of throws since.
     collecting: (u8, usize),
     /// The latest hands, newest first.
-    recent: VecDeque<Drawn>,
+    recent: VecDeque<HandOutcomes>,
 }
 
 /// Counts over pairs of hands at one distance.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Lag {
+pub(super) struct LagCounts {
     pub(super) pairs: u64,
     /// Number of places with the same card in both hands.
-    pub(super) agreed: u64,
+    pub(super) agreements: u64,
     /// By the first die of the earlier hand, then by that of the later one.
     pub(super) dice: [u64; 36],
 }
@@ -73,15 +73,15 @@ impl Tally {
             replaced: square.clone(),
             followed: square,
             runs: [0; 2],
-            agreed: 0,
+            agreements: 0,
             rolls: vec![0; 36 * 36],
-            coupons: [0; THROWS + 1],
+            coupons: [0; MAX_THROWS + 1],
             top: vec![0; 6 * CARDS],
             bottom: vec![0; 6 * CARDS],
             pulses: [0; 2],
-            picks: vec![0; usize::try_from(PARTS).expect("it is 30")],
-            samples: vec![0; CUBE],
-            lags: [Lag { pairs: 0, agreed: 0, dice: [0; 36] }; LAGS],
+            picks: vec![0; usize::try_from(PICK_BINS).expect("it is 30")],
+            samples: vec![0; SAMPLE_CELLS],
+            lags: [LagCounts { pairs: 0, agreements: 0, dice: [0; 36] }; MAX_LAG],
             tops: Vec::new(),
             collecting: (0, 0),
             recent: VecDeque::new(),
@@ -97,26 +97,27 @@ impl Tally {
     ///
     /// # Panics
     /// If the hand is not within the bounds of [`Drawn`].
-    pub fn add(&mut self, hand: &Drawn) {
+    pub fn add(&mut self, hand: &HandOutcomes) {
         self.hands += 1;
         self.cards(hand);
         self.dice(hand);
         self.pulses[usize::from(hand.pulse)] += 1;
-        self.picks[place(hand.pick / (PICK / PARTS))] += 1;
+        self.picks[to_usize(hand.pick / (PICK_RANGE / PICK_BINS))] += 1;
         let [a, b, c] = hand.sample;
-        self.samples[place((a * SAMPLE + b) * SAMPLE + c)] += 1;
+        self.samples[to_usize((a * SAMPLE_RANGE + b) * SAMPLE_RANGE + c)] += 1;
         for (lag, before) in self.lags.iter_mut().zip(&self.recent) {
             lag.pairs += 1;
-            lag.agreed += agreement(&before.deck, &hand.deck);
+            lag.agreements += agreement(&before.first_shuffle, &hand.first_shuffle);
             lag.dice[die(before) * 6 + die(hand)] += 1;
         }
-        self.recent.truncate(LAGS - 1);
+        self.recent.truncate(MAX_LAG - 1);
         self.recent.push_front(*hand);
     }
 
-    fn cards(&mut self, hand: &Drawn) {
-        let mut above = usize::from(hand.deck[CARDS - 1]);
-        for (at, (card, before)) in hand.deck.iter().zip(&hand.again).enumerate() {
+    fn cards(&mut self, hand: &HandOutcomes) {
+        let mut above = usize::from(hand.first_shuffle[CARDS - 1]);
+        for (at, (card, before)) in hand.first_shuffle.iter().zip(&hand.second_shuffle).enumerate()
+        {
             let card = usize::from(*card);
             self.placed[at * CARDS + card] += 1;
             self.replaced[at * CARDS + usize::from(*before)] += 1;
@@ -124,25 +125,25 @@ impl Tally {
             above = card;
         }
         let half = CARDS / 2;
-        self.runs[0] += runs(&hand.deck, |card| usize::from(card) < half);
-        self.runs[1] += runs(&hand.deck, |card| card % 2 == 0);
-        self.agreed += agreement(&hand.deck, &hand.again);
-        let top = hand.deck.iter().take(10);
+        self.runs[0] += runs(&hand.first_shuffle, |card| usize::from(card) < half);
+        self.runs[1] += runs(&hand.first_shuffle, |card| card % 2 == 0);
+        self.agreements += agreement(&hand.first_shuffle, &hand.second_shuffle);
+        let top = hand.first_shuffle.iter().take(10);
         self.tops.push(top.fold(0, |number, card| number * CARDS as u64 + u64::from(*card)));
     }
 
-    fn dice(&mut self, hand: &Drawn) {
+    fn dice(&mut self, hand: &HandOutcomes) {
         let pair = |[one, other]: [u8; 2]| usize::from(one - 1) * 6 + usize::from(other - 1);
         let [first, second] = hand.rolls;
         self.rolls[pair(first) * 36 + pair(second)] += 1;
-        self.top[die(hand) * CARDS + usize::from(hand.deck[0])] += 1;
-        self.bottom[die(hand) * CARDS + usize::from(hand.deck[CARDS - 1])] += 1;
+        self.top[die(hand) * CARDS + usize::from(hand.first_shuffle[0])] += 1;
+        self.bottom[die(hand) * CARDS + usize::from(hand.first_shuffle[CARDS - 1])] += 1;
         for side in hand.rolls.as_flattened() {
             let (mut seen, mut throws) = self.collecting;
             seen |= 1 << (side - 1);
             throws += 1;
             if seen == 0b11_1111 {
-                self.coupons[throws.min(THROWS)] += 1;
+                self.coupons[throws.min(MAX_THROWS)] += 1;
                 (seen, throws) = (0, 0);
             }
             self.collecting = (seen, throws);
@@ -152,7 +153,7 @@ impl Tally {
     /// Adds another tally. Hands of two tallies are not compared by their distance.
     pub fn merge(&mut self, other: &Tally) {
         self.hands += other.hands;
-        self.agreed += other.agreed;
+        self.agreements += other.agreements;
         add(&mut self.placed, &other.placed);
         add(&mut self.replaced, &other.replaced);
         add(&mut self.followed, &other.followed);
@@ -166,7 +167,7 @@ impl Tally {
         add(&mut self.samples, &other.samples);
         for (lag, other) in self.lags.iter_mut().zip(&other.lags) {
             lag.pairs += other.pairs;
-            lag.agreed += other.agreed;
+            lag.agreements += other.agreements;
             add(&mut lag.dice, &other.dice);
         }
         self.tops.extend_from_slice(&other.tops);
@@ -178,12 +179,12 @@ fn add(to: &mut [u64], from: &[u64]) {
     to.iter_mut().zip(from).for_each(|(to, from)| *to += from);
 }
 
-fn place(number: u32) -> usize {
+fn to_usize(number: u32) -> usize {
     usize::try_from(number).expect("machines of 32 bits and more")
 }
 
 /// The first die of the first roll, from 0.
-fn die(hand: &Drawn) -> usize {
+fn die(hand: &HandOutcomes) -> usize {
     usize::from(hand.rolls[0][0] - 1)
 }
 

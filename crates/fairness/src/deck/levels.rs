@@ -6,14 +6,14 @@
 //! is.
 
 /// Levels of the tree from the leaves up; the last level is the root alone.
-pub(crate) struct Levels(Vec<Vec<[u8; 32]>>);
+pub(crate) struct MerkleLevels(Vec<Vec<[u8; 32]>>);
 
-impl Levels {
+impl MerkleLevels {
     /// Builds the tree.
     ///
     /// # Panics
     /// If there is no leaf. No shuffle is empty.
-    pub(crate) fn new(leaves: Vec<[u8; 32]>) -> Levels {
+    pub(crate) fn new(leaves: Vec<[u8; 32]>) -> MerkleLevels {
         assert!(!leaves.is_empty(), "a shuffle has at least one card");
         let mut levels = vec![leaves];
         while let Some(below) = levels.last().filter(|level| level.len() > 1) {
@@ -23,7 +23,7 @@ impl Levels {
             });
             levels.push(above.collect());
         }
-        Levels(levels)
+        MerkleLevels(levels)
     }
 
     pub(crate) fn root(&self) -> [u8; 32] {
@@ -48,7 +48,7 @@ mod tests {
         for size in (1_u16..=80).chain([127, 128, 129, 255]) {
             let leaves: Vec<[u8; 32]> =
                 (0..size).map(|n| merkle::leaf_hash(&n.to_be_bytes())).collect();
-            let levels = Levels::new(leaves.clone());
+            let levels = MerkleLevels::new(leaves.clone());
             assert_eq!(levels.root(), merkle::leaves_root(&leaves), "{size}");
             for leaf in 0..size {
                 let again = merkle::inclusion_proof(&leaves, usize::from(leaf)).unwrap();

@@ -13,13 +13,13 @@ fn shoe() -> Shoe {
     Shoe::new(Keys::derive(&Transcript([1; 32]), &seed))
 }
 
-fn fresh(pile: u8, first: u8, count: u16) -> Ask {
-    Ask::Shuffle { pile, input: ShuffleInput::Fresh { first, count } }
+fn fresh(pile: u8, first: u8, count: u16) -> OperationRequest {
+    OperationRequest::Shuffle { pile, input: ShuffleInput::Fresh { first, count } }
 }
 
-fn cards(pile: u8, handles: &[(u32, u16)]) -> Ask {
+fn cards(pile: u8, handles: &[(u32, u16)]) -> OperationRequest {
     let handles = handles.iter().map(|(op, position)| at(*op, *position)).collect();
-    Ask::Shuffle { pile, input: ShuffleInput::Cards(handles) }
+    OperationRequest::Shuffle { pile, input: ShuffleInput::Cards(handles) }
 }
 
 fn at(op: u32, position: u16) -> Handle {
@@ -28,7 +28,7 @@ fn at(op: u32, position: u16) -> Handle {
 
 /// Performs `asks` as operations 0, 1, 2 …; the last must be refused as `error`, all others done.
 #[track_caller]
-fn check(asks: &[Ask], error: ShoeError) {
+fn check(asks: &[OperationRequest], error: ShoeError) {
     let mut shoe = shoe();
     let (last, before) = asks.split_last().unwrap();
     for ask in before {
@@ -37,30 +37,30 @@ fn check(asks: &[Ask], error: ShoeError) {
     let index = shoe.next_index();
     assert_eq!(shoe.perform(index, last), Err(error));
     assert_eq!(shoe.next_index(), index, "a refused ask uses no index");
-    assert!(shoe.perform(index, &Ask::Pulse { ppm: 1 }).is_ok());
+    assert!(shoe.perform(index, &OperationRequest::Pulse { ppm: 1 }).is_ok());
 }
 
 #[test]
 fn a_repeat_gets_the_same_answer_and_another_ask_none() {
     let mut shoe = shoe();
     let shuffle = shoe.perform(0, &fresh(0, 0, 76)).unwrap();
-    let roll = Ask::Roll { sides: vec![6, 6] };
+    let roll = OperationRequest::Roll { sides: vec![6, 6] };
     let rolled = shoe.perform(1, &roll).unwrap();
     assert_eq!(shoe.perform(0, &fresh(0, 0, 76)), Ok(shuffle));
     assert_eq!(shoe.perform(1, &roll), Ok(rolled));
-    let other = Ask::Roll { sides: vec![6] };
-    assert_eq!(shoe.perform(1, &other), Err(ShoeError::Different { index: 1 }));
-    assert_eq!(shoe.perform(3, &roll), Err(ShoeError::Gap { index: 3, next: 2 }));
+    let other = OperationRequest::Roll { sides: vec![6] };
+    assert_eq!(shoe.perform(1, &other), Err(ShoeError::IndexUsed { index: 1 }));
+    assert_eq!(shoe.perform(3, &roll), Err(ShoeError::IndexGap { index: 3, next: 2 }));
     assert_eq!(shoe.next_index(), 2);
 }
 
 #[test]
 fn a_piles_first_shuffle_makes_its_cards_and_no_card_is_made_twice() {
-    check(&[cards(0, &[(0, 0)])], ShoeError::NoCards { pile: 0 });
-    check(&[fresh(0, 0, 22), fresh(0, 22, 22)], ShoeError::NotFresh { pile: 0 });
-    let overlap = ShoeError::FreshRange { first: 21, count: 22 };
+    check(&[cards(0, &[(0, 0)])], ShoeError::PileEmpty { pile: 0 });
+    check(&[fresh(0, 0, 22), fresh(0, 22, 22)], ShoeError::PileNotFresh { pile: 0 });
+    let overlap = ShoeError::CardsNotNew { first: 21, count: 22 };
     check(&[fresh(0, 0, 22), fresh(1, 21, 22)], overlap);
-    check(&[fresh(0, 200, 57)], ShoeError::FreshRange { first: 200, count: 57 });
+    check(&[fresh(0, 200, 57)], ShoeError::CardsNotNew { first: 200, count: 57 });
     check(&[fresh(0, 0, 256)], ShoeError::Operation(OperationError::Cards(256)));
     check(&[fresh(0, 0, 0)], ShoeError::Operation(OperationError::Cards(0)));
     let mut shoe = shoe();
@@ -72,38 +72,38 @@ fn a_piles_first_shuffle_makes_its_cards_and_no_card_is_made_twice() {
 #[test]
 fn a_shuffle_takes_current_cards_once() {
     let deck = fresh(0, 0, 10);
-    check(&[deck.clone(), cards(0, &[(0, 10)])], ShoeError::Unknown(at(0, 10)));
-    check(&[deck.clone(), cards(0, &[(7, 0)])], ShoeError::Unknown(at(7, 0)));
-    check(&[deck.clone(), cards(0, &[(0, 3), (0, 3)])], ShoeError::Twice(at(0, 3)));
+    check(&[deck.clone(), cards(0, &[(0, 10)])], ShoeError::CardUnknown(at(0, 10)));
+    check(&[deck.clone(), cards(0, &[(7, 0)])], ShoeError::CardUnknown(at(7, 0)));
+    check(&[deck.clone(), cards(0, &[(0, 3), (0, 3)])], ShoeError::CardTwice(at(0, 3)));
     check(&[deck.clone(), cards(0, &[])], ShoeError::Operation(OperationError::Cards(0)));
     let restock = cards(0, &[(0, 3), (0, 4)]);
-    check(&[deck.clone(), restock.clone(), restock], ShoeError::Stale(at(0, 3)));
+    check(&[deck.clone(), restock.clone(), restock], ShoeError::CardStale(at(0, 3)));
     // A roll is no shuffle: nothing lies at its index.
-    let roll = Ask::Roll { sides: vec![6] };
-    check(&[deck, roll, cards(0, &[(1, 0)])], ShoeError::Unknown(at(1, 0)));
+    let roll = OperationRequest::Roll { sides: vec![6] };
+    check(&[deck, roll, cards(0, &[(1, 0)])], ShoeError::CardUnknown(at(1, 0)));
 }
 
 #[test]
 fn bad_parameters_are_refused() {
     let none = ShoeError::Operation(OperationError::PickOfNone);
-    check(&[Ask::Pick { n: 0 }], none);
+    check(&[OperationRequest::Pick { n: 0 }], none);
     let sample = ShoeError::Operation(OperationError::Sample { n: 2, k: 3 });
-    check(&[Ask::Sample { n: 2, k: 3 }], sample);
+    check(&[OperationRequest::Sample { n: 2, k: 3 }], sample);
 }
 
 #[test]
 fn a_stale_handle_opens_nothing_but_an_old_answer_can_be_given_again() {
     let mut shoe = shoe();
     shoe.perform(0, &fresh(0, 0, 10)).unwrap();
-    let first = shoe.open(at(0, 3)).unwrap();
+    let first = shoe.card_at(at(0, 3)).unwrap();
     shoe.perform(1, &cards(0, &[(0, 3), (0, 4)])).unwrap();
-    assert_eq!(shoe.open(at(0, 3)), Err(ShoeError::Stale(at(0, 3))));
-    assert_eq!(shoe.reopen(at(0, 3)), Ok(first));
-    assert!(shoe.open(at(0, 5)).is_ok(), "cards that stayed out keep their handle");
-    let new = [shoe.open(at(1, 0)).unwrap(), shoe.open(at(1, 1)).unwrap()];
+    assert_eq!(shoe.card_at(at(0, 3)), Err(ShoeError::CardStale(at(0, 3))));
+    assert_eq!(shoe.card_at_any(at(0, 3)), Ok(first));
+    assert!(shoe.card_at(at(0, 5)).is_ok(), "cards that stayed out keep their handle");
+    let new = [shoe.card_at(at(1, 0)).unwrap(), shoe.card_at(at(1, 1)).unwrap()];
     assert!(new.contains(&first));
-    assert_eq!(shoe.open(at(0, 10)), Err(ShoeError::Unknown(at(0, 10))));
-    assert_eq!(shoe.reopen(at(9, 0)), Err(ShoeError::Unknown(at(9, 0))));
+    assert_eq!(shoe.card_at(at(0, 10)), Err(ShoeError::CardUnknown(at(0, 10))));
+    assert_eq!(shoe.card_at_any(at(9, 0)), Err(ShoeError::CardUnknown(at(9, 0))));
 }
 
 #[test]
@@ -132,9 +132,9 @@ proptest! {
             taken.sort_unstable();
             taken.dedup();
             let handles: Vec<Handle> = taken.iter().map(|place| current[*place]).collect();
-            let ids = handles.iter().map(|handle| shoe.open(*handle).unwrap()).collect();
+            let ids = handles.iter().map(|handle| shoe.card_at(*handle).unwrap()).collect();
             let input = ShuffleInput::Cards(handles);
-            roots.push(root(&shoe.perform(op, &Ask::Shuffle { pile: 0, input }).unwrap()));
+            roots.push(root(&shoe.perform(op, &OperationRequest::Shuffle { pile: 0, input }).unwrap()));
             for (position, place) in (0_u16..).zip(&taken) {
                 current[*place] = at(op, position);
             }
@@ -142,7 +142,7 @@ proptest! {
             let Outcome::Shuffled(expected) = perform(&shoe.keys, op, &operation).unwrap() else {
                 panic!("a shuffle shuffles")
             };
-            let found = (0_u16..).take(expected.len()).map(|p| shoe.open(at(op, p)).unwrap());
+            let found = (0_u16..).take(expected.len()).map(|p| shoe.card_at(at(op, p)).unwrap());
             let found: Vec<u8> = found.collect();
             prop_assert_eq!(found, expected);
         }
@@ -157,15 +157,15 @@ proptest! {
     }
 }
 
-fn root(answer: &Answer) -> [u8; 32] {
-    let Answer::Shuffled { root, count: _ } = answer else { panic!("a shuffle shuffles") };
+fn root(answer: &PublicOutcome) -> [u8; 32] {
+    let PublicOutcome::Shuffled { root, count: _ } = answer else { panic!("a shuffle shuffles") };
     *root
 }
 
 /// Root that an opening leads to, by RFC 9162's check of an inclusion proof, written here without
 /// the crate that makes the proofs.
-fn proved(opening: &Opening) -> [u8; 32] {
-    let Opening { handle, card, salt, path, count } = opening;
+fn proved(opening: &ProvedCard) -> [u8; 32] {
+    let ProvedCard { handle, card, salt, path, count } = opening;
     let record = deck::record(handle.op, handle.position, *card, salt);
     let mut hash: [u8; 32] = Sha256::digest([&[0], &record[..]].concat()).into();
     let (mut node, mut last) = (handle.position, count - 1);

@@ -1,6 +1,6 @@
 //! Text and JSON: a written history is read back unchanged, and written again as the first text.
 
-use history::{HandHistory, json, read, write, write_one_of_several};
+use history::{HandHistory, json, read, write, write_hand};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
@@ -9,7 +9,7 @@ use crate::simulated::each;
 
 #[test]
 fn made_up_hands_go_through_every_form_unchanged() {
-    let mut file = history::HEAD.to_owned();
+    let mut file = history::HEADER.to_owned();
     let mut all = Vec::new();
     each(4, |hand| {
         let text = write(std::slice::from_ref(hand));
@@ -17,7 +17,7 @@ fn made_up_hands_go_through_every_form_unchanged() {
         assert_eq!(again, [Ok(hand.clone())]);
         assert!(text.lines().all(|line| !line.starts_with("  \"") || line.len() <= 110), "{text}");
         assert_eq!(json::read(&json::write(hand)).unwrap(), *hand);
-        file.push_str(&write_one_of_several(hand));
+        file.push_str(&write_hand(hand));
         all.push(hand.clone());
     });
     let again: Vec<HandHistory> = read(file.as_bytes()).unwrap().into_iter().flatten().collect();

@@ -11,7 +11,7 @@ mod replaying;
 #[cfg(test)]
 mod simulated;
 
-use history::{HandHistory, NotShh};
+use history::{FormatError, HandHistory};
 
 /// The one hand of a file, which must be readable and have valid numbers.
 fn only(text: &str) -> HandHistory {
@@ -22,7 +22,7 @@ fn only(text: &str) -> HandHistory {
 }
 
 /// The error of a file that is no history; its message must be one line.
-fn not_shh(text: impl AsRef<[u8]>) -> NotShh {
+fn not_shh(text: impl AsRef<[u8]>) -> FormatError {
     let text = text.as_ref();
     let error = history::read(text).expect_err(&String::from_utf8_lossy(text));
     assert!(!error.to_string().contains('\n'), "{error}");

@@ -17,8 +17,8 @@ fn survives(bytes: &[u8]) {
                     Err(broken) => assert!(!broken.to_string().contains('\n')),
                     Ok(replay) => {
                         let report = history::report(&replay);
-                        assert!(!report.json().contains('\n'));
-                        assert!(!report.words(&[]).is_empty());
+                        assert!(!report.to_json().contains('\n'));
+                        assert!(!report.to_text(&[]).is_empty());
                         assert_eq!(report.next.is_none(), replay.complete);
                     }
                 }

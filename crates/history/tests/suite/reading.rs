@@ -1,6 +1,6 @@
 //! Texts that are a hand history, and texts that are none.
 
-use history::NotShh;
+use history::FormatError;
 
 use crate::{HAND, broken, not_shh, only, with};
 
@@ -29,24 +29,24 @@ fn keys_that_begin_with_an_underscore_are_ignored_everywhere() {
 
 #[test]
 fn what_is_no_utf8_or_no_toml_is_no_history() {
-    assert_eq!(not_shh(b"shh = 1\n\xff"), NotShh::Utf8 { at: 8 });
+    assert_eq!(not_shh(b"shh = 1\n\xff"), FormatError::Utf8 { at: 8 });
     for text in ["shh = ", "shh = 1\nshh = 1", "{}", "shh = 01", "\u{0}", "shh = 1 variant = 2"] {
-        assert!(matches!(not_shh(text), NotShh::Toml { .. }), "{text}");
+        assert!(matches!(not_shh(text), FormatError::Toml { .. }), "{text}");
     }
-    assert!(matches!(not_shh(with("players", "seats")), NotShh::Toml { line: 5, .. }));
+    assert!(matches!(not_shh(with("players", "seats")), FormatError::Toml { line: 5, .. }));
     let utf16: Vec<u8> = HAND.encode_utf16().flat_map(u16::to_le_bytes).collect();
-    assert!(matches!(not_shh(utf16), NotShh::Toml { .. }));
+    assert!(matches!(not_shh(utf16), FormatError::Toml { .. }));
 }
 
 #[test]
 fn the_version_is_1_and_stands_at_the_top() {
     for version in ["", "shh = 2\n", "shh = 1.0\n", "shh = \"1\"\n", "shh = true\n", "shh = -1\n"] {
-        assert_eq!(not_shh(with("shh = 1\n", version)), NotShh::Version, "{version}");
+        assert_eq!(not_shh(with("shh = 1\n", version)), FormatError::Version, "{version}");
     }
-    assert_eq!(not_shh(""), NotShh::Version);
-    assert_eq!(not_shh(format!("[[hand]]\n{HAND}")), NotShh::Version);
+    assert_eq!(not_shh(""), FormatError::Version);
+    assert_eq!(not_shh(format!("[[hand]]\n{HAND}")), FormatError::Version);
     let twice = format!("shh = 1\n[[hand]]\n{HAND}");
-    assert!(matches!(not_shh(twice), NotShh::Unknown { key, .. } if key == "shh"));
+    assert!(matches!(not_shh(twice), FormatError::UnknownKey { key, .. } if key == "shh"));
 }
 
 #[test]
@@ -58,18 +58,18 @@ fn every_required_key_is_missed_by_name() {
         ("starting_stacks", "starting_stacks = [100, 100]\n"),
     ];
     for (key, row) in rows {
-        assert_eq!(not_shh(with(row, "")), NotShh::Missing { hand: 1, key });
+        assert_eq!(not_shh(with(row, "")), FormatError::MissingKey { hand: 1, key });
     }
-    assert_eq!(not_shh(with("actions", "_a")), NotShh::Missing { hand: 1, key: "actions" });
+    assert_eq!(not_shh(with("actions", "_a")), FormatError::MissingKey { hand: 1, key: "actions" });
     let second = format!("{}[[hand]]\nvariant = \"dice\"\n", several(&[HAND]));
-    assert!(matches!(not_shh(second), NotShh::Missing { hand: 2, .. }));
+    assert!(matches!(not_shh(second), FormatError::MissingKey { hand: 2, .. }));
 }
 
 #[test]
 fn unknown_keys_are_errors() {
     let unknown = |text: String| {
         let error = not_shh(text);
-        let NotShh::Unknown { line, key } = error else { panic!("{error}") };
+        let FormatError::UnknownKey { line, key } = error else { panic!("{error}") };
         (line, key)
     };
     assert_eq!(unknown(with("seats", "chairs = 2\nseats")), (4, "chairs".to_owned()));
@@ -77,8 +77,8 @@ fn unknown_keys_are_errors() {
     assert_eq!(unknown(with("seats", "\"a\\nb\" = 2\nseats")), (4, "a\\nb".to_owned()));
     assert_eq!(unknown(with("seats", "\"\" = 2\nseats")), (4, String::new()));
     let beside = with("variant", "hand = []\nvariant");
-    assert!(matches!(not_shh(beside), NotShh::Beside { .. }));
-    assert_eq!(not_shh("shh = 1\nhand = []"), NotShh::NoHand);
+    assert!(matches!(not_shh(beside), FormatError::UnexpectedKey { .. }));
+    assert_eq!(not_shh("shh = 1\nhand = []"), FormatError::NoHand);
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn toml_types_are_exact() {
         ("[110, 80]", "115"),
         ("= 50", "= nan"),
     ] {
-        assert!(matches!(not_shh(with(from, to)), NotShh::Type { .. }), "{to}");
+        assert!(matches!(not_shh(with(from, to)), FormatError::WrongType { .. }), "{to}");
     }
 }
 
@@ -145,7 +145,7 @@ fn numbers_that_are_none_of_ours_break_the_hand_and_not_the_file() {
         assert!(why.starts_with(&format!("`{key}`: ")), "{why}");
     }
     // Leading zeros are no TOML.
-    assert!(matches!(not_shh(with("= 40", "= 040")), NotShh::Toml { .. }));
+    assert!(matches!(not_shh(with("= 40", "= 040")), FormatError::Toml { .. }));
     assert_eq!(only(&with("[100, 100]", "[1_00, 100]")), only(HAND));
 }
 
@@ -188,8 +188,8 @@ fn a_break_within_a_string_is_no_break() {
     assert_eq!(hands[1].players[0], "[[hand]]\n");
     assert_eq!(only(&odd).players[0], "[[hand]]\n");
     let twice = format!("{}\n[_x]\n[[hand]]\n[_x]\n", several(&[HAND]));
-    assert!(matches!(not_shh(twice), NotShh::Toml { .. }), "a table may be opened only once");
+    assert!(matches!(not_shh(twice), FormatError::Toml { .. }), "a table may be opened only once");
     let late = format!("{}\n[[hand]]\nvariant = 7\n", several(&[HAND]));
     let at = late.lines().position(|line| line == "variant = 7").unwrap() + 1;
-    assert!(matches!(not_shh(late), NotShh::Type { line, .. } if line == at));
+    assert!(matches!(not_shh(late), FormatError::WrongType { line, .. } if line == at));
 }

@@ -16,7 +16,7 @@ fn check(from: &str, to: &str, action: usize, words: &str) {
 fn the_hand_is_fine_as_it_is() {
     let Replay { complete, .. } = replay(&only(HAND)).unwrap();
     assert!(complete);
-    let json = report(&replay(&only(HAND)).unwrap()).json();
+    let json = report(&replay(&only(HAND)).unwrap()).to_json();
     assert_eq!(
         json,
         r#"{"variant":"dice","complete":true,"settlement":["p1 wins main 30"],"winners":["p1"],"finishing_stacks":[110,80],"finishing_sabacc_pot":50,"rake":0,"hands":[{"player":"p1","cards":["S10","T9"],"rank":"total 19"},{"player":"p2","cards":["C12","F6"],"rank":"total 18"}]}"#
@@ -137,7 +137,7 @@ fn stops_before(line: &str) -> serde_json::Value {
     let at = HAND.find(&format!("  \"{line}")).or_else(|| HAND.find(&format!("\"{line}"))).unwrap();
     let replay = replay(&only(&format!("{}]\n", &HAND[..at]))).unwrap();
     assert!(!replay.complete);
-    serde_json::from_str(&report(&replay).json()).unwrap()
+    serde_json::from_str(&report(&replay).to_json()).unwrap()
 }
 
 #[test]
@@ -203,7 +203,7 @@ fn a_hidden_card_ends_the_replay_before_its_line() {
 #[test]
 fn words_tell_everything_a_person_wants_to_know() {
     let hand = only(HAND);
-    let words = report(&replay(&hand).unwrap()).words(&hand.players);
+    let words = report(&replay(&hand).unwrap()).to_text(&hand.players);
     for part in [
         "p1 wins main 30",
         "p1 lando: 110",

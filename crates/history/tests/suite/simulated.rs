@@ -55,7 +55,7 @@ pub(crate) fn plan((variant, ruleset): (&str, &str), players: u8, seed: u64) -> 
 
 /// Numbers of players that the rules take.
 fn seats(id: &str, ruleset: &str) -> Vec<u8> {
-    let all = rules::variant(id).unwrap().seats.clone();
+    let all = rules::variant(id).unwrap().player_counts.clone();
     all.filter(|&players| Plan::try_new(id, ruleset, players, 0).is_ok()).collect()
 }
 
@@ -194,7 +194,7 @@ fn everything_happens_now_and_then() {
     ] {
         assert!(verbs.contains(verb), "nobody ever does `{verb}`");
     }
-    for token in rules::Token::ALL {
+    for token in rules::ShiftToken::ALL {
         assert!(verbs.contains(token.name()), "nobody ever plays {token}");
     }
     for word in ["returned", "short", "eliminated", "side-3", "credits", "moves", "carries", "rake"]

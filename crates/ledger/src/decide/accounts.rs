@@ -2,15 +2,15 @@
 
 use primitives::{PlayerId, UnixMicros};
 
-use super::{because, living};
-use crate::{Account, Event, Exclusion, Ledger, Refusal, Setter, Wanted};
+use super::{check_reason, usable_account};
+use crate::{Account, Event, Exclusion, Ledger, LimitSetter, Refusal, RequestedLimits};
 
 pub(super) fn open(ledger: &Ledger, player: PlayerId) -> Result<Vec<Event>, Refusal> {
     let account = Account::Player(player);
     if ledger.account(&account).is_some() {
         return Err(Refusal::AccountExists { account });
     }
-    Ok(vec![Event::Opened(account)])
+    Ok(vec![Event::AccountOpened(account)])
 }
 
 pub(super) fn freeze(
@@ -18,12 +18,12 @@ pub(super) fn freeze(
     player: PlayerId,
     reason: String,
 ) -> Result<Vec<Event>, Refusal> {
-    because(&reason)?;
+    check_reason(&reason)?;
     let account = Account::Player(player);
-    if living(ledger, account)?.frozen() {
+    if usable_account(ledger, account)?.is_frozen() {
         return Err(Refusal::AccountFrozen { account });
     }
-    Ok(vec![Event::Frozen { player, reason }])
+    Ok(vec![Event::AccountFrozen { player, reason }])
 }
 
 pub(super) fn unfreeze(
@@ -31,12 +31,12 @@ pub(super) fn unfreeze(
     player: PlayerId,
     reason: String,
 ) -> Result<Vec<Event>, Refusal> {
-    because(&reason)?;
+    check_reason(&reason)?;
     let account = Account::Player(player);
-    if !living(ledger, account)?.frozen() {
+    if !usable_account(ledger, account)?.is_frozen() {
         return Err(Refusal::AccountNotFrozen { account });
     }
-    Ok(vec![Event::Unfrozen { player, reason }])
+    Ok(vec![Event::AccountUnfrozen { player, reason }])
 }
 
 /// Closes an account that is empty, which rules out holds, as held credits are part of the balance.
@@ -47,29 +47,29 @@ pub(super) fn close(
     player: PlayerId,
     reason: String,
 ) -> Result<Vec<Event>, Refusal> {
-    because(&reason)?;
+    check_reason(&reason)?;
     let account = Account::Player(player);
-    let empty = living(ledger, account)?.balance.is_zero();
+    let empty = usable_account(ledger, account)?.balance.is_zero();
     let at_a_table = ledger.in_play(player).next().is_some();
     let about_him = |account: Account| account.player() == Some(player);
     let waited_for = ledger.adjustments().any(|it| about_him(it.adjustment.account));
     if !empty || at_a_table || waited_for {
         return Err(Refusal::AccountNotEmpty { account });
     }
-    if let Some(table) = ledger.may_have_share(player) {
+    if let Some(table) = ledger.pot_share_table(player) {
         return Err(Refusal::ShareInPot { account, table });
     }
-    Ok(vec![Event::Closed { player, reason }])
+    Ok(vec![Event::AccountClosed { player, reason }])
 }
 
 pub(super) fn set_limits(
     ledger: &Ledger,
     now: UnixMicros,
-    (player, by): (PlayerId, Setter),
-    limits: Wanted,
+    (player, by): (PlayerId, LimitSetter),
+    limits: RequestedLimits,
 ) -> Result<Vec<Event>, Refusal> {
-    let state = living(ledger, Account::Player(player))?;
-    let terms = state.set_by(by).set(now, limits);
+    let state = usable_account(ledger, Account::Player(player))?;
+    let terms = state.terms_set_by(by).requested_terms(now, limits);
     Ok(vec![Event::LimitsSet { player, by, terms }])
 }
 
@@ -82,9 +82,9 @@ pub(super) fn exclude(
     if until.is_some_and(|until| until <= now) {
         return Err(Refusal::TimePassed);
     }
-    let state = living(ledger, Account::Player(player))?;
-    match state.excluded(now).filter(|standing| *standing > Exclusion::from(until)) {
+    let state = usable_account(ledger, Account::Player(player))?;
+    match state.exclusion_at(now).filter(|standing| *standing > Exclusion::from(until)) {
         Some(standing) => Err(Refusal::ExclusionShorter { until: standing.end() }),
-        None => Ok(vec![Event::Excluded { player, until }]),
+        None => Ok(vec![Event::PlayerExcluded { player, until }]),
     }
 }

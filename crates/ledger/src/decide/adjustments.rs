@@ -4,17 +4,19 @@
 
 use primitives::{AdjustmentId, RequestId};
 
-use super::transfers::one_leg_in_range;
-use super::{because, living};
-use crate::{Account, Adjustment, Event, Kind, Ledger, Posted, Proposed, Refusal, Transfer};
+use super::transfers::check_leg_balance;
+use super::{check_reason, usable_account};
+use crate::{
+    Account, Adjustment, Event, Kind, Ledger, PendingAdjustment, PostedTransfer, Refusal, Transfer,
+};
 
 pub(super) fn propose(ledger: &Ledger, adjustment: Adjustment) -> Result<Vec<Event>, Refusal> {
     if adjustment.amount.is_zero() {
         return Err(Refusal::ZeroLeg);
     }
-    may_be_adjusted(adjustment.account)?;
-    because(&adjustment.reason)?;
-    living(ledger, adjustment.account)?;
+    check_adjustable(adjustment.account)?;
+    check_reason(&adjustment.reason)?;
+    usable_account(ledger, adjustment.account)?;
     Ok(vec![Event::AdjustmentProposed(adjustment)])
 }
 
@@ -24,8 +26,9 @@ pub(super) fn approve(
     adjustment: AdjustmentId,
     by: String,
 ) -> Result<Vec<Event>, Refusal> {
-    let Proposed { adjustment: proposed, at: _ } = waiting(ledger, adjustment)?;
-    may_be_adjusted(proposed.account)?;
+    let PendingAdjustment { adjustment: proposed, proposed_at: _ } =
+        pending_adjustment(ledger, adjustment)?;
+    check_adjustable(proposed.account)?;
     if proposed.proposed_by == by {
         return Err(Refusal::SameOperator);
     }
@@ -33,8 +36,8 @@ pub(super) fn approve(
     let kind = Kind::Adjustment { adjustment };
     let refusals = legs.iter().filter_map(|leg| {
         let account = leg.account;
-        match living(ledger, account) {
-            Ok(state) => one_leg_in_range(state, leg).err(),
+        match usable_account(ledger, account) {
+            Ok(state) => check_leg_balance(state, leg).err(),
             Err(refusal) => Some(refusal),
         }
     });
@@ -42,7 +45,7 @@ pub(super) fn approve(
         return Err(refusal);
     }
     let transfer = Transfer { id, kind, legs, reason: proposed.reason.clone() };
-    Ok(vec![Event::Posted(Posted { transfer, approved_by: Some(by.into()) })])
+    Ok(vec![Event::TransferPosted(PostedTransfer { transfer, approved_by: Some(by.into()) })])
 }
 
 pub(super) fn reject(
@@ -50,15 +53,18 @@ pub(super) fn reject(
     adjustment: AdjustmentId,
     reason: String,
 ) -> Result<Vec<Event>, Refusal> {
-    because(&reason)?;
-    let account = waiting(ledger, adjustment)?.adjustment.account;
+    check_reason(&reason)?;
+    let account = pending_adjustment(ledger, adjustment)?.adjustment.account;
     Ok(vec![Event::AdjustmentRejected { adjustment, account, reason }])
 }
 
-fn may_be_adjusted(account: Account) -> Result<(), Refusal> {
+fn check_adjustable(account: Account) -> Result<(), Refusal> {
     if account.may_be_adjusted() { Ok(()) } else { Err(Refusal::WrongAccount { account }) }
 }
 
-fn waiting(ledger: &Ledger, adjustment: AdjustmentId) -> Result<&Proposed, Refusal> {
+fn pending_adjustment(
+    ledger: &Ledger,
+    adjustment: AdjustmentId,
+) -> Result<&PendingAdjustment, Refusal> {
     ledger.adjustment(adjustment).ok_or(Refusal::AdjustmentNotPending { adjustment })
 }

@@ -7,11 +7,11 @@
 
 use primitives::{Credits, HoldId, RequestId, UnixMicros};
 
-use super::living;
-use super::transfers::{not_kept_from_play, short_by};
-use crate::{Account, Amount, Event, Hold, Kind, Ledger, Leg, Pending, Refusal, Transfer};
+use super::transfers::{check_not_excluded, shortfall};
+use super::usable_account;
+use crate::{Account, Amount, Event, Hold, Kind, Ledger, Leg, PendingHold, Refusal, Transfer};
 
-pub(super) struct Wish {
+pub(super) struct Capture {
     pub(super) hold: HoldId,
     pub(super) amount: Credits,
     pub(super) keep_rest: bool,
@@ -24,7 +24,7 @@ pub(super) fn place(ledger: &Ledger, now: UnixMicros, hold: Hold) -> Result<Vec<
     if hold.from == hold.to {
         return Err(Refusal::DuplicateAccount { account: hold.from });
     }
-    if let Some(account) = hold.misfit() {
+    if let Some(account) = hold.wrong_account() {
         return Err(Refusal::WrongAccount { account });
     }
     if hold.expires_at <= now {
@@ -35,15 +35,15 @@ pub(super) fn place(ledger: &Ledger, now: UnixMicros, hold: Hold) -> Result<Vec<
     {
         return Err(Refusal::AccountUnknown { account: hold.to });
     }
-    let state = living(ledger, account)?;
-    if state.frozen() {
+    let state = usable_account(ledger, account)?;
+    if state.is_frozen() {
         return Err(Refusal::AccountFrozen { account });
     }
     if let Account::Player(player) = account {
-        not_kept_from_play(account, state, now)?;
-        ledger.may_bring(player, now, hold.amount)?;
+        check_not_excluded(account, state, now)?;
+        ledger.check_buy_in(player, now, hold.amount)?;
     }
-    if let Some(short) = short_by(state, hold.amount) {
+    if let Some(short) = shortfall(state, hold.amount) {
         return Err(Refusal::InsufficientCredits { account, short });
     }
     Ok(vec![Event::HoldPlaced(hold)])
@@ -53,34 +53,34 @@ pub(super) fn capture(
     ledger: &Ledger,
     now: UnixMicros,
     id: RequestId,
-    wish: &Wish,
+    wish: &Capture,
 ) -> Result<Vec<Event>, Refusal> {
-    let Wish { hold, amount, keep_rest } = *wish;
+    let Capture { hold, amount, keep_rest } = *wish;
     if amount.is_zero() {
         return Err(Refusal::ZeroLeg);
     }
-    let Pending { hold: Hold { from, to, .. }, left } = pending(ledger, now, hold)?;
-    if ledger.account(from).is_some_and(crate::State::frozen) {
+    let PendingHold { hold: Hold { from, to, .. }, left } = pending_hold(ledger, now, hold)?;
+    if ledger.account(from).is_some_and(crate::AccountState::is_frozen) {
         return Err(Refusal::AccountFrozen { account: *from });
     }
     if amount > *left {
         return Err(Refusal::HoldTooSmall { left: *left });
     }
     let credit = Amount::credit(amount);
-    let there = ledger.balance(to);
-    if there.is_some_and(|balance| balance.plus(credit).is_err()) {
+    let balance = ledger.balance(to);
+    if balance.is_some_and(|balance| balance.plus(credit).is_err()) {
         return Err(Refusal::BalanceOutOfRange { account: *to });
     }
     let mut events = Vec::with_capacity(2);
-    if there.is_none() {
-        events.push(Event::Opened(*to));
+    if balance.is_none() {
+        events.push(Event::AccountOpened(*to));
     }
     let legs = vec![
         Leg { account: *from, amount: Amount::debit(amount) },
         Leg { account: *to, amount: credit },
     ];
     let kind = Kind::Capture { hold, keep_rest };
-    events.push(Event::Posted(Transfer { id, kind, legs, reason: String::new() }.into()));
+    events.push(Event::TransferPosted(Transfer { id, kind, legs, reason: String::new() }.into()));
     Ok(events)
 }
 
@@ -89,12 +89,12 @@ pub(super) fn release(
     now: UnixMicros,
     hold: HoldId,
 ) -> Result<Vec<Event>, Refusal> {
-    let ended = pending(ledger, now, hold)?.ended();
+    let ended = pending_hold(ledger, now, hold)?.ended();
     Ok(vec![Event::HoldReleased(ended)])
 }
 
 /// The hold, if it is pending and has not expired at `now`.
-fn pending(ledger: &Ledger, now: UnixMicros, hold: HoldId) -> Result<&Pending, Refusal> {
+fn pending_hold(ledger: &Ledger, now: UnixMicros, hold: HoldId) -> Result<&PendingHold, Refusal> {
     let pending = ledger.hold(hold).filter(|pending| pending.hold.expires_at > now);
     pending.ok_or(Refusal::HoldNotPending { hold })
 }

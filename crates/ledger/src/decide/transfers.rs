@@ -2,9 +2,9 @@
 
 use primitives::{Credits, UnixMicros};
 
-use super::{because, not_too_long};
+use super::{check_reason, check_reason_length};
 use crate::{
-    Account, Amount, Event, Kind, Ledger, Leg, MAX_LEGS, MIN_LEGS, Refusal, State, Transfer,
+    Account, AccountState, Amount, Event, Kind, Ledger, Leg, MAX_LEGS, MIN_LEGS, Refusal, Transfer,
 };
 
 pub(super) fn post(
@@ -12,14 +12,14 @@ pub(super) fn post(
     now: UnixMicros,
     transfer: Transfer,
 ) -> Result<Vec<Event>, Refusal> {
-    in_itself(&transfer)?;
-    let mut events = as_it_stands(ledger, now, &transfer)?;
-    events.push(Event::Posted(transfer.into()));
+    check_form(&transfer)?;
+    let mut events = check_legs(ledger, now, &transfer)?;
+    events.push(Event::TransferPosted(transfer.into()));
     Ok(events)
 }
 
 /// Checks a transfer without the ledger.
-fn in_itself(transfer: &Transfer) -> Result<(), Refusal> {
+fn check_form(transfer: &Transfer) -> Result<(), Refusal> {
     let Transfer { id: _, kind, legs, reason } = transfer;
     let moved_nothing = legs.is_empty() && matches!(kind, Kind::Settlement { .. });
     if legs.len() < MIN_LEGS && !moved_nothing {
@@ -31,7 +31,7 @@ fn in_itself(transfer: &Transfer) -> Result<(), Refusal> {
     if legs.iter().any(|leg| leg.amount.is_zero() && !kind.admits_zero(&leg.account)) {
         return Err(Refusal::ZeroLeg);
     }
-    if let Some(account) = repeated(legs) {
+    if let Some(account) = duplicate_account(legs) {
         return Err(Refusal::DuplicateAccount { account });
     }
     // 64 legs below 2^53 stay below 2^59.
@@ -39,15 +39,15 @@ fn in_itself(transfer: &Transfer) -> Result<(), Refusal> {
     if sum != 0 {
         return Err(Refusal::NotBalanced { sum });
     }
-    if let Some(account) = transfer.misfit() {
+    if let Some(account) = transfer.wrong_account() {
         return Err(Refusal::WrongAccount { account });
     }
-    if kind.needs_reason() { because(reason) } else { not_too_long(reason) }
+    if kind.needs_reason() { check_reason(reason) } else { check_reason_length(reason) }
 }
 
 /// First account that an earlier leg names too. There are at most 64 legs and mostly two, so
 /// looking back is cheaper than sorting.
-fn repeated(legs: &[Leg]) -> Option<Account> {
+fn duplicate_account(legs: &[Leg]) -> Option<Account> {
     legs.iter()
         .enumerate()
         .find(|(at, leg)| legs.iter().take(*at).any(|earlier| earlier.account == leg.account))
@@ -56,7 +56,7 @@ fn repeated(legs: &[Leg]) -> Option<Account> {
 
 /// Checks the legs against the ledger. Returns the events that open accounts, or the refusal that
 /// comes first in the order of precedence.
-fn as_it_stands(
+fn check_legs(
     ledger: &Ledger,
     now: UnixMicros,
     transfer: &Transfer,
@@ -65,7 +65,7 @@ fn as_it_stands(
     let mut opened = Vec::with_capacity(2);
     let mut refusal: Option<Refusal> = None;
     for leg in &transfer.legs {
-        match one_leg(ledger, (transfer.kind, leg), now) {
+        match check_leg(ledger, (transfer.kind, leg), now) {
             Ok(None) => {}
             Ok(Some(event)) => opened.push(event),
             Err(found) => {
@@ -77,7 +77,7 @@ fn as_it_stands(
     refusal.map_or(Ok(opened), Err)
 }
 
-fn one_leg(
+fn check_leg(
     ledger: &Ledger,
     (kind, leg): (Kind, &Leg),
     now: UnixMicros,
@@ -85,33 +85,37 @@ fn one_leg(
     let account = leg.account;
     let Some(state) = ledger.account(&account) else {
         let opens = kind.opens(&account) && leg.amount.is_credit();
-        let opened = opens.then_some(Event::Opened(account));
+        let opened = opens.then_some(Event::AccountOpened(account));
         return opened.map(Some).ok_or(Refusal::AccountUnknown { account });
     };
     // An account without extra state is not closed, frozen or excluded, and has no limits.
-    if state.extra.is_some()
+    if state.details.is_some()
         && let Account::Player(player) = account
     {
-        as_player(state, (kind, leg), now)?;
+        check_player_leg(state, (kind, leg), now)?;
         if kind == Kind::BuyIn {
-            ledger.may_bring(player, now, leg.amount.magnitude())?;
+            ledger.check_buy_in(player, now, leg.amount.magnitude())?;
         }
     }
-    one_leg_in_range(state, leg)?;
+    check_leg_balance(state, leg)?;
     Ok(None)
 }
 
 /// Checks a leg of a player's account, except for its balance.
-fn as_player(state: &State, (kind, leg): (Kind, &Leg), now: UnixMicros) -> Result<(), Refusal> {
+fn check_player_leg(
+    state: &AccountState,
+    (kind, leg): (Kind, &Leg),
+    now: UnixMicros,
+) -> Result<(), Refusal> {
     let account = leg.account;
-    if state.closed() {
+    if state.is_closed() {
         return Err(Refusal::AccountClosed { account });
     }
-    if leg.amount.is_debit() && state.frozen() {
+    if leg.amount.is_debit() && state.is_frozen() {
         return Err(Refusal::AccountFrozen { account });
     }
     match kind {
-        Kind::BuyIn | Kind::Issue => not_kept_from_play(account, state, now),
+        Kind::BuyIn | Kind::Issue => check_not_excluded(account, state, now),
         Kind::Redeem
         | Kind::CashOut
         | Kind::Settlement { .. }
@@ -121,29 +125,29 @@ fn as_player(state: &State, (kind, leg): (Kind, &Leg), now: UnixMicros) -> Resul
     }
 }
 
-pub(super) fn not_kept_from_play(
+pub(super) fn check_not_excluded(
     account: Account,
-    state: &State,
+    state: &AccountState,
     now: UnixMicros,
 ) -> Result<(), Refusal> {
-    match state.excluded(now) {
+    match state.exclusion_at(now) {
         Some(exclusion) => Err(Refusal::Excluded { account, until: exclusion.end() }),
         None => Ok(()),
     }
 }
 
 /// Credits missing for a debit of `amount`; `None` if enough is available.
-pub(super) fn short_by(state: &State, amount: Credits) -> Option<Credits> {
+pub(super) fn shortfall(state: &AccountState, amount: Credits) -> Option<Credits> {
     let after = state.available().plus(Amount::debit(amount)).unwrap_or(Amount::debit(amount));
     after.is_debit().then(|| after.magnitude())
 }
 
 /// Checks a leg against the balance.
-pub(super) fn one_leg_in_range(state: &State, leg: &Leg) -> Result<(), Refusal> {
+pub(super) fn check_leg_balance(state: &AccountState, leg: &Leg) -> Result<(), Refusal> {
     let account = leg.account;
     if leg.amount.is_debit()
         && !account.may_be_negative()
-        && let Some(short) = short_by(state, leg.amount.magnitude())
+        && let Some(short) = shortfall(state, leg.amount.magnitude())
     {
         return Err(Refusal::InsufficientCredits { account, short });
     }

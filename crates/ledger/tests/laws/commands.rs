@@ -1,8 +1,8 @@
 //! Strategies for random commands about few accounts, so that the commands interact.
 
 use ledger::{
-    Account, Adjustment, Amount, Command, Hold, Kind, Leg, Limits, Seconds, Setter, Transfer,
-    Wanted,
+    Account, Adjustment, Amount, Command, Hold, Kind, Leg, LimitSetter, Limits, RequestedLimits,
+    Seconds, Transfer,
 };
 use primitives::{AdjustmentId, Credits, HoldId, PlayerId, RequestId, TableId, UnixMicros};
 use proptest::collection::vec;
@@ -67,7 +67,7 @@ fn transfer(kind: Kind, legs: &[(Account, i64)]) -> Command {
         amount: Amount::try_new(amount).expect("amounts of rows are in range"),
     });
     let (id, reason) = (RequestId([0; 16]), "because".into());
-    Command::Post(Transfer { id, kind, legs: legs.collect(), reason })
+    Command::PostTransfer(Transfer { id, kind, legs: legs.collect(), reason })
 }
 
 /// Transfers of the right shape; the accounts may lack the credits.
@@ -118,7 +118,7 @@ fn transfers() -> impl Strategy<Value = Command> {
 }
 
 /// Transfers of any kind with arbitrary legs.
-fn wild() -> impl Strategy<Value = Command> {
+fn arbitrary_transfers() -> impl Strategy<Value = Command> {
     let legs = vec((any_account(), -MAX..=MAX), 0..6);
     let kind = prop_oneof![
         select(&PAIRS[..]),
@@ -137,24 +137,24 @@ fn about_accounts() -> impl Strategy<Value = Command> {
         let seconds = |limit: Option<u32>| limit.map(|limit| Seconds(u64::from(limit)));
         let of_credits = Limits { day: credits(day), week: credits(week), month: credits(month) };
         match measure {
-            0 => Wanted::BuyIn(of_credits),
-            1 => Wanted::Loss(of_credits),
-            _ => Wanted::Time(Limits {
+            0 => RequestedLimits::BuyIn(of_credits),
+            1 => RequestedLimits::Loss(of_credits),
+            _ => RequestedLimits::Time(Limits {
                 day: seconds(day),
                 week: seconds(week),
                 month: seconds(month),
             }),
         }
     });
-    let by = select(&[Setter::Player, Setter::Operator][..]);
+    let by = select(&[LimitSetter::Player, LimitSetter::Operator][..]);
     prop_oneof![
-        1 => any_player().prop_map(Command::Open),
+        1 => any_player().prop_map(Command::OpenAccount),
         1 => (any_player(), any_reason())
-            .prop_map(|(player, reason)| Command::Freeze { player, reason }),
+            .prop_map(|(player, reason)| Command::FreezeAccount { player, reason }),
         2 => (any_player(), any_reason())
-            .prop_map(|(player, reason)| Command::Unfreeze { player, reason }),
+            .prop_map(|(player, reason)| Command::UnfreezeAccount { player, reason }),
         1 => (any_player(), any_reason())
-            .prop_map(|(player, reason)| Command::Close { player, reason }),
+            .prop_map(|(player, reason)| Command::CloseAccount { player, reason }),
         3 => (any_player(), by, limits)
             .prop_map(|(player, by, limits)| Command::SetLimits { player, by, limits }),
         1 => (any_player(), option::weighted(0.95, any_time()))
@@ -164,7 +164,7 @@ fn about_accounts() -> impl Strategy<Value = Command> {
 
 /// Commands about holds and adjustments. Ids are few, so that commands meet what others left, or
 /// reuse a pending id.
-fn promises() -> impl Strategy<Value = Command> {
+fn holds_and_adjustments() -> impl Strategy<Value = Command> {
     let seat = (any_table(), any_player()).prop_map(|(table, player)| (table, player));
     let hold = (any_id(), seat, 0..3_u8, any_credits(), any_time()).prop_map(
         |(id, (table, player), to, amount, expires_at)| {
@@ -174,41 +174,41 @@ fn promises() -> impl Strategy<Value = Command> {
                 1 => (seat, Account::SabaccPot(table)),
                 _ => (seat, Account::Seat(table, PlayerId([1; 16]))),
             };
-            Command::Hold(Hold { id: id.into(), from, to, amount, expires_at })
+            Command::PlaceHold(Hold { id: id.into(), from, to, amount, expires_at })
         },
     );
     let operator = || select(&["first", "second"][..]).prop_map(str::to_owned);
     prop_oneof![
         3 => hold,
         3 => (any_id(), any_credits(), any::<bool>()).prop_map(|(id, amount, keep_rest)| {
-            Command::Capture { id, hold: HoldId(id.0), amount, keep_rest }
+            Command::CaptureHold { id, hold: HoldId(id.0), amount, keep_rest }
         }),
-        1 => any_id().prop_map(|id| Command::Release { hold: id.into() }),
+        1 => any_id().prop_map(|id| Command::ReleaseHold { hold: id.into() }),
         1 => (any_id(), any_account(), -2000..2000_i64, operator(), any_reason()).prop_map(
             |(id, account, amount, proposed_by, reason)| {
                 let amount = Amount::try_new(amount).unwrap();
-                Command::Propose(Adjustment { id: AdjustmentId(id.0), account, amount, reason, proposed_by })
+                Command::ProposeAdjustment(Adjustment { id: AdjustmentId(id.0), account, amount, reason, proposed_by })
             }
         ),
         1 => (any_id(), operator()).prop_map(|(id, by)| {
-            Command::Approve { id, adjustment: AdjustmentId(id.0), by }
+            Command::ApproveAdjustment { id, adjustment: AdjustmentId(id.0), by }
         }),
         1 => (any_id(), any_reason()).prop_map(|(id, reason)| {
-            Command::Reject { adjustment: AdjustmentId(id.0), reason }
+            Command::RejectAdjustment { adjustment: AdjustmentId(id.0), reason }
         }),
     ]
 }
 
 pub(crate) fn any_command() -> impl Strategy<Value = Command> {
-    prop_oneof![8 => transfers(), 4 => promises(), 2 => about_accounts(), 1 => wild()]
+    prop_oneof![8 => transfers(), 4 => holds_and_adjustments(), 2 => about_accounts(), 1 => arbitrary_transfers()]
 }
 
 /// Opens accounts and issues credits, so that later commands find something to move.
-pub(crate) fn opening() -> Vec<Command> {
+pub(crate) fn initial_commands() -> Vec<Command> {
     let mut commands = vec![];
     for n in 0..3 {
         let (player, table) = (PlayerId([n; 16]), TableId([n % 2; 16]));
-        commands.push(Command::Open(player));
+        commands.push(Command::OpenAccount(player));
         let own = Account::Player(player);
         commands.push(transfer(Kind::Issue, &[(Account::Issuance, -5000), (own, 5000)]));
         let seat = Account::Seat(table, player);

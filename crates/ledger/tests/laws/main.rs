@@ -3,22 +3,22 @@
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 
 mod commands;
-mod naive;
-mod small;
+mod naive_ledger;
+mod snapshots;
 
 use ledger::{
-    Account, Amount, Command, Event, Kind, Ledger, Leg, Transfer, Unsound, conserved, decide,
-    decide_linked, evolve, evolve_undoable, snapshot,
+    Account, Amount, Command, Event, InvariantViolation, Kind, Ledger, Leg, Transfer,
+    check_conservation, decide, decide_linked, evolve, evolve_undoable, snapshot,
 };
 use primitives::{Credits, PlayerId, RequestId, UnixMicros};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use commands::{any_command, opening};
-use naive::Naive;
+use commands::{any_command, initial_commands};
+use naive_ledger::NaiveLedger;
 
 /// A pause in microseconds, then a command.
-type Step = (u64, Command);
+type PausedCommand = (u64, Command);
 
 const START: UnixMicros = UnixMicros(1_700_000_000_000_000);
 const HOUR_MICROS: u64 = 3_600_000_000;
@@ -33,29 +33,29 @@ fn any_pause() -> impl Strategy<Value = u64> {
     ]
 }
 
-fn any_steps(most: usize) -> impl Strategy<Value = Vec<Step>> {
+fn any_steps(most: usize) -> impl Strategy<Value = Vec<PausedCommand>> {
     vec((any_pause(), any_command()), 0..most)
 }
 
 /// A ledger driven as the owner of the log drives it: holds whose time is over end first, then the
 /// command is decided.
-struct Owner {
+struct Harness {
     ledger: Ledger,
     now: UnixMicros,
     history: Vec<(UnixMicros, Event)>,
 }
 
-impl Owner {
-    fn new() -> Owner {
-        let mut owner = Owner { ledger: Ledger::new(), now: START, history: vec![] };
-        for command in opening() {
-            owner.ask(0, command);
+impl Harness {
+    fn new() -> Harness {
+        let mut owner = Harness { ledger: Ledger::new(), now: START, history: vec![] };
+        for command in initial_commands() {
+            owner.decide_and_apply(0, command);
         }
         owner
     }
 
     /// Decides a command and applies its events; returns none if it is refused.
-    fn ask(&mut self, pause: u64, command: Command) -> Vec<Event> {
+    fn decide_and_apply(&mut self, pause: u64, command: Command) -> Vec<Event> {
         self.now.0 += pause;
         for event in self.ledger.expired(self.now) {
             self.apply(event);
@@ -92,25 +92,25 @@ proptest! {
 
     #[test]
     fn no_credit_is_made_or_lost_and_what_is_held_is_there(steps in any_steps(150)) {
-        let mut owner = Owner::new();
+        let mut owner = Harness::new();
         for (pause, command) in steps {
-            owner.ask(pause, command);
-            prop_assert_eq!(conserved(&owner.ledger), Ok(()));
+            owner.decide_and_apply(pause, command);
+            prop_assert_eq!(check_conservation(&owner.ledger), Ok(()));
             for (account, state) in owner.ledger.accounts() {
                 let free = !state.available().is_debit() || *account == Account::Issuance;
                 prop_assert!(free, "{account} has {:?} available", state.available());
             }
         }
         // The sum of all other balances is what was issued.
-        let made: i64 = owner.history.iter().map(|(_, event)| made_by(event)).sum();
+        let made: i64 = owner.history.iter().map(|(_, event)| issued_by(event)).sum();
         prop_assert_eq!(owner.ledger.balance(&Account::Issuance).map(Amount::get), Some(-made));
     }
 
     #[test]
     fn what_is_restored_or_replayed_is_what_was(steps in any_steps(150)) {
-        let mut owner = Owner::new();
+        let mut owner = Harness::new();
         for (pause, command) in steps {
-            owner.ask(pause, command);
+            owner.decide_and_apply(pause, command);
         }
         let mut replayed = Ledger::new();
         for (at, event) in &owner.history {
@@ -125,9 +125,9 @@ proptest! {
 
     #[test]
     fn a_snapshot_is_the_same_wherever_its_log_is_folded(steps in any_steps(80), more in any_steps(40)) {
-        let mut owner = Owner::new();
+        let mut owner = Harness::new();
         for (pause, command) in steps {
-            owner.ask(pause, command);
+            owner.decide_and_apply(pause, command);
             // It does not matter when old entries are dropped.
             owner.ledger.forget(owner.now);
         }
@@ -142,7 +142,7 @@ proptest! {
         let mut from_snapshot = snapshot::read(&bytes).unwrap();
         let since = owner.history.len();
         for (pause, command) in more {
-            owner.ask(pause, command);
+            owner.decide_and_apply(pause, command);
         }
         for (at, event) in &owner.history[since..] {
             evolve(&mut from_snapshot, *at, event);
@@ -152,9 +152,9 @@ proptest! {
 
     #[test]
     fn whatever_is_no_snapshot_is_refused(steps in any_steps(30), at in any::<usize>(), bit in 0..8_u8) {
-        let mut owner = Owner::new();
+        let mut owner = Harness::new();
         for (pause, command) in steps {
-            owner.ask(pause, command);
+            owner.decide_and_apply(pause, command);
         }
         let bytes = snapshot::write(&owner.ledger);
         let at = at % bytes.len();
@@ -167,11 +167,11 @@ proptest! {
 
     #[test]
     fn what_others_count_is_what_is_counted(steps in any_steps(150)) {
-        let mut owner = Owner::new();
+        let mut owner = Harness::new();
         for (pause, command) in steps {
-            owner.ask(pause, command);
+            owner.decide_and_apply(pause, command);
         }
-        let mut naive = Naive::default();
+        let mut naive = NaiveLedger::default();
         for (at, event) in &owner.history {
             naive.next(*at, event)?;
         }
@@ -181,9 +181,9 @@ proptest! {
 
     #[test]
     fn what_counts_no_more_can_be_forgotten(steps in any_steps(80), last in vec(any_command(), 1..20)) {
-        let mut owner = Owner::new();
+        let mut owner = Harness::new();
         for (pause, command) in steps {
-            owner.ask(pause, command);
+            owner.decide_and_apply(pause, command);
         }
         let mut forgetful = owner.ledger.clone();
         forgetful.forget(owner.now);
@@ -195,12 +195,12 @@ proptest! {
 
     #[test]
     fn a_group_is_whole_or_nothing(steps in any_steps(60), group in vec(any_command(), 1..8)) {
-        let mut owner = Owner::new();
+        let mut owner = Harness::new();
         for (pause, command) in steps {
-            owner.ask(pause, command);
+            owner.decide_and_apply(pause, command);
         }
         let mut linked = owner.ledger.clone();
-        let refused = |command: &Command, owner: &mut Owner| owner.ask(0, command.clone()).is_empty();
+        let refused = |command: &Command, owner: &mut Harness| owner.decide_and_apply(0, command.clone()).is_empty();
         let before = owner.ledger.clone();
         match decide_linked(&mut linked, owner.now, group.clone()) {
             Ok(_) => {
@@ -217,16 +217,16 @@ proptest! {
 
     #[test]
     fn what_is_posted_is_exactly_what_was_asked(steps in any_steps(60)) {
-        let mut owner = Owner::new();
+        let mut owner = Harness::new();
         for (pause, command) in steps {
             // Expiries come first, and change no balance.
             let before = owner.ledger.clone();
-            let events = owner.ask(pause, command.clone());
-            let Command::Post(asked) = command else { continue };
+            let events = owner.decide_and_apply(pause, command.clone());
+            let Command::PostTransfer(asked) = command else { continue };
             if events.is_empty() {
                 continue;
             }
-            prop_assert_eq!(events.last(), Some(&Event::Posted(asked.clone().into())));
+            prop_assert_eq!(events.last(), Some(&Event::TransferPosted(asked.clone().into())));
             for (account, state) in owner.ledger.accounts() {
                 let was = before.balance(account).unwrap_or_default();
                 let leg = asked.legs.iter().find(|leg| leg.account == *account);
@@ -237,8 +237,8 @@ proptest! {
     }
 }
 
-fn made_by(event: &Event) -> i64 {
-    let Event::Posted(posted) = event else { return 0 };
+fn issued_by(event: &Event) -> i64 {
+    let Event::TransferPosted(posted) = event else { return 0 };
     let issuance = posted.transfer.legs.iter().filter(|leg| leg.account == Account::Issuance);
     issuance.map(|leg| -leg.amount.get()).sum()
 }
@@ -253,11 +253,11 @@ fn a_history_nobody_decided_is_found_out() {
         let (id, reason) = (RequestId([0; 16]), "because".into());
         let transfer = Transfer { id, kind: Kind::Issue, legs: legs.collect(), reason };
         let mut ledger = Ledger::new();
-        evolve(&mut ledger, START, &Event::Posted(transfer.into()));
-        conserved(&ledger)
+        evolve(&mut ledger, START, &Event::TransferPosted(transfer.into()));
+        check_conservation(&ledger)
     };
     let ann = Account::Player(PlayerId([1; 16]));
-    assert_eq!(forged(&[(ann, 7)]), Err(Unsound::Sum { sum: 7 }));
-    let owing = Unsound::Negative { account: ann, owed: Credits::of(7) };
+    assert_eq!(forged(&[(ann, 7)]), Err(InvariantViolation::NonZeroSum { sum: 7 }));
+    let owing = InvariantViolation::NegativeBalance { account: ann, owed: Credits::of(7) };
     assert_eq!(forged(&[(ann, -7), (Account::Rake, 7)]), Err(owing));
 }

@@ -3,8 +3,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 
+mod account_commands;
 mod order;
-mod promises;
 mod standing;
 mod transfers;
 mod zero;
@@ -12,8 +12,8 @@ mod zero;
 use std::time::Duration;
 
 use ledger::{
-    Account, Adjustment, Amount, Command, Hold, Kind, Ledger, Leg, Limits, Measure, Refusal,
-    Setter, Transfer, Wanted, decide, evolve,
+    Account, Adjustment, Amount, Command, Hold, Kind, Ledger, Leg, LimitSetter, Limits, Measure,
+    Refusal, RequestedLimits, Transfer, decide, evolve,
 };
 use primitives::{AdjustmentId, Credits, HoldId, PlayerId, RequestId, TableId, UnixMicros};
 
@@ -39,7 +39,7 @@ fn post(kind: Kind, reason: &str, legs: &[(Account, i64)]) -> Command {
             amount: Amount::try_new(amount).expect("amounts of rows are in range"),
         })
         .collect();
-    Command::Post(Transfer { id: RequestId([5; 16]), kind, legs, reason: reason.into() })
+    Command::PostTransfer(Transfer { id: RequestId([5; 16]), kind, legs, reason: reason.into() })
 }
 
 const HOUR: Duration = Duration::from_secs(3600);
@@ -51,7 +51,7 @@ const NOBODY_ID: PlayerId = PlayerId([99; 16]);
 const CAY: Account = Account::Player(CAY_ID);
 const CAY_SEAT: Account = Account::Seat(TABLE, CAY_ID);
 
-fn because() -> String {
+fn any_reason() -> String {
     "for a reason".to_owned()
 }
 
@@ -62,7 +62,7 @@ fn hold(n: u8, from: Account, to: Account, amount: u64) -> Hold {
 
 fn capture(n: u8, amount: u64) -> Command {
     let amount = Credits::try_new(amount).expect("amounts of rows are in range");
-    Command::Capture { id: RequestId([6; 16]), hold: HoldId([n; 16]), amount, keep_rest: false }
+    Command::CaptureHold { id: RequestId([6; 16]), hold: HoldId([n; 16]), amount, keep_rest: false }
 }
 
 fn adjustment(n: u8, account: Account, amount: i64) -> Adjustment {
@@ -70,19 +70,19 @@ fn adjustment(n: u8, account: Account, amount: i64) -> Adjustment {
         id: AdjustmentId([n; 16]),
         account,
         amount: Amount::try_new(amount).expect("amounts of rows are in range"),
-        reason: because(),
+        reason: any_reason(),
         proposed_by: "first".to_owned(),
     }
 }
 
 fn approve(n: u8, by: &str) -> Command {
     let (id, adjustment) = (RequestId([7; 16]), AdjustmentId([n; 16]));
-    Command::Approve { id, adjustment, by: by.to_owned() }
+    Command::ApproveAdjustment { id, adjustment, by: by.to_owned() }
 }
 
 fn limits(player: PlayerId, day: u32) -> Command {
     let limits = Limits { day: Some(Credits::of(day)), ..Limits::NONE };
-    Command::SetLimits { player, by: Setter::Player, limits: Wanted::BuyIn(limits) }
+    Command::SetLimits { player, by: LimitSetter::Player, limits: RequestedLimits::BuyIn(limits) }
 }
 
 fn buy_in(from: Account, to: Account, amount: i64) -> Command {
@@ -101,8 +101,8 @@ fn run(ledger: &mut Ledger, commands: impl IntoIterator<Item = Command>) {
 fn given() -> Ledger {
     let mut ledger = Ledger::new();
     let commands = [
-        Command::Open(ANN_ID),
-        Command::Open(BOB_ID),
+        Command::OpenAccount(ANN_ID),
+        Command::OpenAccount(BOB_ID),
         post(Kind::Issue, "welcome", &[(Account::Issuance, -1000), (ANN, 1000)]),
         post(Kind::Issue, "welcome", &[(Account::Issuance, -1000), (BOB, 1000)]),
         buy_in(ANN, ANN_SEAT, 500),

@@ -10,9 +10,9 @@ struct Row {
     when: Command,
     then: u8,
     /// Precedence of the second refusal.
-    over: u8,
+    next: u8,
     /// The command without its first fault, and the commands before it.
-    mended: (Vec<Command>, Command),
+    without_first_fault: (Vec<Command>, Command),
 }
 
 fn row(
@@ -21,7 +21,7 @@ fn row(
     (given, when): (Vec<Command>, Command),
     mended: (Vec<Command>, Command),
 ) -> Row {
-    Row { given, when, then, over, mended }
+    Row { given, when, then, next: over, without_first_fault: mended }
 }
 
 fn issue(reason: &str, legs: &[(Account, i64)]) -> Command {
@@ -29,13 +29,13 @@ fn issue(reason: &str, legs: &[(Account, i64)]) -> Command {
 }
 
 /// Pairs of neighbouring faults of the command itself.
-fn in_itself() -> Vec<Row> {
+fn form_faults() -> Vec<Row> {
     let many = |amount| issue("", &vec![(ANN, amount); 65]);
     let long = "x".repeat(201);
     let blank = " ".repeat(201);
     let pair = [(Account::Issuance, -MAX), (NOBODY, MAX)];
     let alone = |when| (vec![], when);
-    let late = |from, to| Command::Hold(Hold { expires_at: NOW, ..hold(1, from, to, 5) });
+    let late = |from, to| Command::PlaceHold(Hold { expires_at: NOW, ..hold(1, from, to, 5) });
     vec![
         row(1, 3, alone(issue("", &[(ANN, 0)])), alone(issue("", &[(ANN, 0), (BOB, 0)]))),
         row(2, 3, alone(many(0)), alone(issue("", &[(ANN, 0); 64]))),
@@ -61,7 +61,7 @@ fn in_itself() -> Vec<Row> {
             9,
             11,
             alone(late(NOBODY, Account::Seat(TABLE, NOBODY_ID))),
-            alone(Command::Hold(hold(1, NOBODY, Account::Seat(TABLE, NOBODY_ID), 5))),
+            alone(Command::PlaceHold(hold(1, NOBODY, Account::Seat(TABLE, NOBODY_ID), 5))),
         ),
     ]
 }
@@ -69,15 +69,15 @@ fn in_itself() -> Vec<Row> {
 /// Commands that close Cay's account, freeze it, exclude her or set her limit to 0, by precedence
 /// of the fault.
 fn cay(faults: &[u8]) -> Vec<Command> {
-    let reason = because;
+    let reason = any_reason;
     let player = CAY_ID;
-    let mut given = vec![Command::Open(player)];
+    let mut given = vec![Command::OpenAccount(player)];
     for fault in faults {
         given.push(match fault {
-            13 => Command::Freeze { player, reason: reason() },
+            13 => Command::FreezeAccount { player, reason: reason() },
             19 => Command::Exclude { player, until: None },
             21 => limits(player, 0),
-            12 => Command::Close { player, reason: reason() },
+            12 => Command::CloseAccount { player, reason: reason() },
             other => unreachable!("{other} is no state of an account"),
         });
     }
@@ -85,15 +85,15 @@ fn cay(faults: &[u8]) -> Vec<Command> {
 }
 
 /// Pairs of neighbouring faults against the current state.
-fn as_it_stands() -> Vec<Row> {
+fn state_faults() -> Vec<Row> {
     let buy = || buy_in(CAY, CAY_SEAT, 5);
     let both = |known, to| post(SETTLEMENT, "", &[(known, -5000), (to, 5000)]);
     let stranger = Account::Seat(TABLE, NOBODY_ID);
-    let held = || Command::Hold(hold(1, ANN, ANN_SEAT, 100));
-    let freeze = Command::Freeze { player: ANN_ID, reason: because() };
-    let propose = |amount| Command::Propose(adjustment(2, ANN, amount));
+    let held = || Command::PlaceHold(hold(1, ANN, ANN_SEAT, 100));
+    let freeze = Command::FreezeAccount { player: ANN_ID, reason: any_reason() };
+    let propose = |amount| Command::ProposeAdjustment(adjustment(2, ANN, amount));
     vec![
-        row(10, 12, (cay(&[12]), Command::Open(CAY_ID)), (cay(&[12]), limits(CAY_ID, 5))),
+        row(10, 12, (cay(&[12]), Command::OpenAccount(CAY_ID)), (cay(&[12]), limits(CAY_ID, 5))),
         row(11, 23, (vec![], both(ANN_SEAT, stranger)), (vec![], both(ANN_SEAT, BOB_SEAT))),
         row(12, 13, (cay(&[13, 12]), buy()), (cay(&[13]), buy())),
         row(13, 19, (cay(&[13, 19]), buy()), (cay(&[19]), buy())),
@@ -118,8 +118,8 @@ fn as_it_stands() -> Vec<Row> {
 
 #[test]
 fn the_first_of_two_is_the_answer() {
-    for Row { given: commands, when, then, over, mended } in
-        in_itself().into_iter().chain(as_it_stands())
+    for Row { given: commands, when, then, next: over, without_first_fault: mended } in
+        form_faults().into_iter().chain(state_faults())
     {
         let refused = |commands, when| {
             let mut ledger = given();

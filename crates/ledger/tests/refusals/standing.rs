@@ -1,6 +1,6 @@
 //! Standing of players: exclusions, freezes, and limits of losses and of time at tables.
 
-use ledger::{Bar, Exclusion, Notice, Reached, Seconds, Standing, Window};
+use ledger::{Exclusion, LimitNotice, ReachedLimit, Restriction, Seconds, Standing, Window};
 
 use super::*;
 
@@ -20,22 +20,22 @@ fn loses(amount: i64) -> Command {
     post(SETTLEMENT, "", &[(ANN_SEAT, -amount), (BOB_SEAT, amount)])
 }
 
-fn loss_limit(by: Setter, day: u32) -> Command {
-    let limits = Wanted::Loss(Limits { day: Some(Credits::of(day)), ..Limits::NONE });
+fn loss_limit(by: LimitSetter, day: u32) -> Command {
+    let limits = RequestedLimits::Loss(Limits { day: Some(Credits::of(day)), ..Limits::NONE });
     Command::SetLimits { player: ANN_ID, by, limits }
 }
 
 fn time_limit(seconds: u64) -> Command {
-    let limits = Wanted::Time(Limits { day: Some(Seconds(seconds)), ..Limits::NONE });
-    Command::SetLimits { player: ANN_ID, by: Setter::Player, limits }
+    let limits = RequestedLimits::Time(Limits { day: Some(Seconds(seconds)), ..Limits::NONE });
+    Command::SetLimits { player: ANN_ID, by: LimitSetter::Player, limits }
 }
 
-fn bar(ledger: &Ledger, now: UnixMicros) -> Option<Bar> {
-    ledger.standing(ANN_ID, now).bar
+fn restriction(ledger: &Ledger, now: UnixMicros) -> Option<Restriction> {
+    ledger.standing(ANN_ID, now).restriction
 }
 
 /// End of the hour in which an event at `now` leaves the window.
-fn leaves(window: Window, now: UnixMicros) -> UnixMicros {
+fn leaves_window_at(window: Window, now: UnixMicros) -> UnixMicros {
     UnixMicros((now.0.div_euclid(HOUR_MICROS) + window.hours() + 1) * HOUR_MICROS)
 }
 
@@ -44,28 +44,31 @@ fn leaves(window: Window, now: UnixMicros) -> UnixMicros {
 fn a_loss_limit_bites_in_mid_session_and_wins_count_against_losses() {
     let mut ledger = given();
     // Ann's net result is 0: the pot gave back what it took.
-    at(&mut ledger, NOW, [loss_limit(Setter::Player, 600), loses(479)]);
+    at(&mut ledger, NOW, [loss_limit(LimitSetter::Player, 600), loses(479)]);
     assert_eq!(ledger.standing(ANN_ID, NOW), Standing::default());
     at(&mut ledger, NOW, [loses(1)]);
-    let left = |left| Notice { measure: Measure::Loss, window: Window::Day, limit: 600, left };
-    assert_eq!(ledger.standing(ANN_ID, NOW), Standing { bar: None, notices: vec![left(120)] });
+    let left = |left| LimitNotice { measure: Measure::Loss, window: Window::Day, limit: 600, left };
+    assert_eq!(
+        ledger.standing(ANN_ID, NOW),
+        Standing { restriction: None, notices: vec![left(120)] }
+    );
     // 20 are at the table, and 120 may be lost.
     let (measure, window) = (Measure::Loss, Window::Day);
-    let until = Some(leaves(Window::Day, NOW));
+    let until = Some(leaves_window_at(Window::Day, NOW));
     let refused = Refusal::LimitReached { measure, window, limit: 600, left: 100, until };
     assert_eq!(decide(&ledger, NOW, buy_in(ANN, ANN_SEAT, 101)), Err(refused));
     at(&mut ledger, NOW, [buy_in(ANN, ANN_SEAT, 100), loses(120)]);
-    let reached = Bar::Limit(Reached { measure, window, limit: 600, until });
-    assert_eq!(bar(&ledger, NOW), Some(reached));
+    let reached = Restriction::Limit(ReachedLimit { measure, window, limit: 600, until });
+    assert_eq!(restriction(&ledger, NOW), Some(reached));
     let refused = Refusal::LimitReached { measure, window, limit: 600, left: 0, until };
     assert_eq!(decide(&ledger, NOW, buy_in(ANN, ANN_SEAT, 1)), Err(refused));
     // Ann may lose again what she won back, and no more.
     at(&mut ledger, NOW, [loses(-60)]);
-    assert_eq!(bar(&ledger, NOW), None);
+    assert_eq!(restriction(&ledger, NOW), None);
     assert_eq!(decide(&ledger, NOW, buy_in(ANN, ANN_SEAT, 1)), Err(refused));
     at(&mut ledger, NOW, [loses(60)]);
-    assert!(bar(&ledger, UnixMicros(leaves(Window::Day, NOW).0 - 1)).is_some());
-    assert_eq!(bar(&ledger, leaves(Window::Day, NOW)), None);
+    assert!(restriction(&ledger, UnixMicros(leaves_window_at(Window::Day, NOW).0 - 1)).is_some());
+    assert_eq!(restriction(&ledger, leaves_window_at(Window::Day, NOW)), None);
 }
 
 /// Each buy-in alone is within the limit; together they could lose more.
@@ -73,22 +76,22 @@ fn a_loss_limit_bites_in_mid_session_and_wins_count_against_losses() {
 fn a_loss_limit_bounds_what_is_at_all_tables_together() {
     let mut ledger = given();
     let leave = post(Kind::CashOut, "", &[(ANN_SEAT, -500), (ANN, 500)]);
-    at(&mut ledger, NOW, [leave, loss_limit(Setter::Player, 100), buy_in(ANN, ANN_SEAT, 60)]);
+    at(&mut ledger, NOW, [leave, loss_limit(LimitSetter::Player, 100), buy_in(ANN, ANN_SEAT, 60)]);
     let (measure, window) = (Measure::Loss, Window::Day);
     let refused = |left, until| Refusal::LimitReached { measure, window, limit: 100, left, until };
     let elsewhere = |amount| buy_in(ANN, ANN_ELSEWHERE, amount);
     assert_eq!(decide(&ledger, NOW, elsewhere(41)), Err(refused(40, None)));
     // Held credits count as brought.
-    at(&mut ledger, NOW, [Command::Hold(hold(90, ANN, ANN_ELSEWHERE, 30))]);
+    at(&mut ledger, NOW, [Command::PlaceHold(hold(90, ANN, ANN_ELSEWHERE, 30))]);
     assert_eq!(decide(&ledger, NOW, elsewhere(11)), Err(refused(10, None)));
     at(&mut ledger, NOW, [capture(90, 30), elsewhere(10)]);
-    assert_eq!(bar(&ledger, NOW), None, "all of it may be lost");
+    assert_eq!(restriction(&ledger, NOW), None, "all of it may be lost");
     // Ann may lose her winnings too, for as long as they count.
     at(&mut ledger, NOW, [loses(-50)]);
-    assert_eq!(bar(&ledger, NOW), None);
-    let until = leaves(Window::Day, NOW);
-    let reached = Bar::Limit(Reached { measure, window, limit: 100, until: None });
-    assert_eq!(bar(&ledger, until), Some(reached), "150 are at tables");
+    assert_eq!(restriction(&ledger, NOW), None);
+    let until = leaves_window_at(Window::Day, NOW);
+    let reached = Restriction::Limit(ReachedLimit { measure, window, limit: 100, until: None });
+    assert_eq!(restriction(&ledger, until), Some(reached), "150 are at tables");
     at(&mut ledger, NOW, [loses(110)]);
     let lost = post(
         Kind::Settlement { table: OTHER_TABLE },
@@ -96,39 +99,54 @@ fn a_loss_limit_bounds_what_is_at_all_tables_together() {
         &[(ANN_ELSEWHERE, -40), (Account::SabaccPot(OTHER_TABLE), 40)],
     );
     at(&mut ledger, NOW, [lost]);
-    assert_eq!(ledger.played(ANN_ID).unwrap().lost(Window::Day, NOW), 100);
-    assert!(bar(&ledger, NOW).is_some());
+    assert_eq!(ledger.play_history(ANN_ID).unwrap().net_loss(Window::Day, NOW), 100);
+    assert!(restriction(&ledger, NOW).is_some());
 }
 
 #[test]
 fn a_loss_limit_below_what_is_at_the_table_bars_at_once() {
     let mut ledger = given();
-    at(&mut ledger, NOW, [loss_limit(Setter::Player, 499)]);
-    assert!(matches!(bar(&ledger, NOW), Some(Bar::Limit(Reached { limit: 499, .. }))));
+    at(&mut ledger, NOW, [loss_limit(LimitSetter::Player, 499)]);
+    assert!(matches!(
+        restriction(&ledger, NOW),
+        Some(Restriction::Limit(ReachedLimit { limit: 499, .. }))
+    ));
     at(&mut ledger, NOW, [post(Kind::CashOut, "", &[(ANN_SEAT, -500), (ANN, 500)])]);
-    assert_eq!(bar(&ledger, NOW), None);
+    assert_eq!(restriction(&ledger, NOW), None);
     at(&mut ledger, NOW, [buy_in(ANN, ANN_SEAT, 499)]);
-    assert_eq!(bar(&ledger, NOW), None);
+    assert_eq!(restriction(&ledger, NOW), None);
 }
 
 #[test]
 fn of_two_loss_limits_the_stricter_holds_and_a_looser_one_waits() {
     let mut ledger = given();
-    at(&mut ledger, NOW, [loss_limit(Setter::Player, 900), loss_limit(Setter::Operator, 100)]);
+    at(
+        &mut ledger,
+        NOW,
+        [loss_limit(LimitSetter::Player, 900), loss_limit(LimitSetter::Operator, 100)],
+    );
     at(&mut ledger, NOW, [loses(100)]);
-    assert!(matches!(bar(&ledger, NOW), Some(Bar::Limit(Reached { limit: 100, .. }))));
+    assert!(matches!(
+        restriction(&ledger, NOW),
+        Some(Restriction::Limit(ReachedLimit { limit: 100, .. }))
+    ));
     // A looser limit holds a day later; `until` is the earlier end.
-    at(&mut ledger, NOW, [loss_limit(Setter::Operator, 800)]);
+    at(&mut ledger, NOW, [loss_limit(LimitSetter::Operator, 800)]);
     let looser = NOW.plus(HOUR * 24);
-    let Some(Bar::Limit(Reached { limit: 100, until: Some(until), .. })) = bar(&ledger, NOW) else {
-        panic!("{:?}", bar(&ledger, NOW));
+    let Some(Restriction::Limit(ReachedLimit { limit: 100, until: Some(until), .. })) =
+        restriction(&ledger, NOW)
+    else {
+        panic!("{:?}", restriction(&ledger, NOW));
     };
     assert_eq!(until, looser);
-    assert!(bar(&ledger, UnixMicros(looser.0 - 1)).is_some());
-    assert_eq!(bar(&ledger, looser), None);
+    assert!(restriction(&ledger, UnixMicros(looser.0 - 1)).is_some());
+    assert_eq!(restriction(&ledger, looser), None);
     // A limit of 0 ends only by a change of the limit.
-    at(&mut ledger, looser, [loss_limit(Setter::Player, 0)]);
-    assert!(matches!(bar(&ledger, looser), Some(Bar::Limit(Reached { until: None, .. }))));
+    at(&mut ledger, looser, [loss_limit(LimitSetter::Player, 0)]);
+    assert!(matches!(
+        restriction(&ledger, looser),
+        Some(Restriction::Limit(ReachedLimit { until: None, .. }))
+    ));
 }
 
 #[test]
@@ -139,8 +157,8 @@ fn time_counts_while_credits_are_at_any_table_and_once_at_several() {
     at(&mut ledger, later(600), [buy_in(ANN, ANN_ELSEWHERE, 100)]);
     assert_eq!(ledger.standing(ANN_ID, later(2879)), Standing::default());
     let near = |left| {
-        let notice = Notice { measure: Measure::Time, window: Window::Day, limit: 3600, left };
-        Standing { bar: None, notices: vec![notice] }
+        let notice = LimitNotice { measure: Measure::Time, window: Window::Day, limit: 3600, left };
+        Standing { restriction: None, notices: vec![notice] }
     };
     assert_eq!(ledger.standing(ANN_ID, later(2880)), near(720));
     // Ann leaves one table, then the other: her time stops.
@@ -149,12 +167,14 @@ fn time_counts_while_credits_are_at_any_table_and_once_at_several() {
     at(&mut ledger, later(3100), [cash_out(ANN_ELSEWHERE, 100)]);
     assert_eq!(ledger.standing(ANN_ID, later(9000)), near(500));
     at(&mut ledger, later(9000), [buy_in(ANN, ANN_SEAT, 100)]);
-    assert_eq!(bar(&ledger, later(9499)), None);
+    assert_eq!(restriction(&ledger, later(9499)), None);
     assert_eq!(ledger.standing(ANN_ID, later(9499)), near(1));
-    let Some(Bar::Limit(reached)) = bar(&ledger, later(9500)) else { panic!("time is over") };
+    let Some(Restriction::Limit(reached)) = restriction(&ledger, later(9500)) else {
+        panic!("time is over")
+    };
     assert_eq!((reached.measure, reached.limit), (Measure::Time, 3600));
     // If she leaves now, time fits again when the first hour no longer counts.
-    assert_eq!(reached.until, Some(leaves(Window::Day, NOW)));
+    assert_eq!(reached.until, Some(leaves_window_at(Window::Day, NOW)));
     let refused = decide(&ledger, later(9500), buy_in(ANN, ANN_SEAT, 1)).unwrap_err();
     assert!(matches!(refused, Refusal::LimitReached { measure: Measure::Time, left: 0, .. }));
 }
@@ -171,13 +191,13 @@ fn less_than_ten_minutes_are_told_of_long_limits_too() {
 #[test]
 fn the_weightiest_bar_is_the_one_that_is_told() {
     let mut ledger = given();
-    at(&mut ledger, NOW, [loss_limit(Setter::Player, 0)]);
-    assert!(matches!(bar(&ledger, NOW), Some(Bar::Limit(_))));
-    at(&mut ledger, NOW, [Command::Freeze { player: ANN_ID, reason: because() }]);
-    assert_eq!(bar(&ledger, NOW), Some(Bar::Frozen));
+    at(&mut ledger, NOW, [loss_limit(LimitSetter::Player, 0)]);
+    assert!(matches!(restriction(&ledger, NOW), Some(Restriction::Limit(_))));
+    at(&mut ledger, NOW, [Command::FreezeAccount { player: ANN_ID, reason: any_reason() }]);
+    assert_eq!(restriction(&ledger, NOW), Some(Restriction::Frozen));
     let until = NOW.plus(HOUR);
     at(&mut ledger, NOW, [Command::Exclude { player: ANN_ID, until: Some(until) }]);
-    assert_eq!(bar(&ledger, NOW), Some(Bar::Excluded(Exclusion::Until(until))));
-    assert_eq!(bar(&ledger, until), Some(Bar::Frozen));
-    assert_eq!(ledger.standing(NOBODY_ID, NOW).bar, Some(Bar::Closed));
+    assert_eq!(restriction(&ledger, NOW), Some(Restriction::Excluded(Exclusion::Until(until))));
+    assert_eq!(restriction(&ledger, until), Some(Restriction::Frozen));
+    assert_eq!(ledger.standing(NOBODY_ID, NOW).restriction, Some(Restriction::Closed));
 }

@@ -1,6 +1,8 @@
 //! Refusals of transfers. Where possible, a row also has the faults of later rows.
 
-use ledger::{Account, Amount, Command, Event, Kind, MAX_LEGS, MAX_REASON_CHARS, Posted, Refusal};
+use ledger::{
+    Account, Amount, Command, Event, Kind, MAX_LEGS, MAX_REASON_CHARS, PostedTransfer, Refusal,
+};
 use ledger::{decide, evolve};
 use primitives::{AdjustmentId, Credits, HandId, HoldId, PlayerId};
 
@@ -112,7 +114,7 @@ fn reason_too_long() {
 
 #[test]
 fn account_exists() {
-    check(Command::Open(PlayerId([10; 16])), Refusal::AccountExists { account: ANN });
+    check(Command::OpenAccount(PlayerId([10; 16])), Refusal::AccountExists { account: ANN });
 }
 
 #[test]
@@ -162,16 +164,23 @@ fn balance_out_of_range() {
 fn the_first_credit_opens_a_seat_or_a_pot() {
     let buy_in = [(ANN, -500), (ANN_ELSEWHERE, 500)];
     let events = decide(&given(), NOW, post(Kind::BuyIn, "", &buy_in)).unwrap();
-    assert!(matches!(events[..], [Event::Opened(ANN_ELSEWHERE), Event::Posted(_)]), "{events:?}");
+    assert!(
+        matches!(events[..], [Event::AccountOpened(ANN_ELSEWHERE), Event::TransferPosted(_)]),
+        "{events:?}"
+    );
     let settle = [(ANN_SEAT, -8), (CARRIED, 5), (Account::Rake, 3)];
     let events = decide(&given(), NOW, post(SETTLEMENT, "", &settle)).unwrap();
-    assert!(matches!(events[..], [Event::Opened(CARRIED), Event::Posted(_)]), "{events:?}");
+    assert!(
+        matches!(events[..], [Event::AccountOpened(CARRIED), Event::TransferPosted(_)]),
+        "{events:?}"
+    );
 }
 
 #[test]
 fn a_hand_that_moved_nothing_is_on_record() {
     let events = decide(&given(), NOW, post(SETTLEMENT, "", &[])).unwrap();
-    let [Event::Posted(Posted { transfer, approved_by: None })] = &events[..] else {
+    let [Event::TransferPosted(PostedTransfer { transfer, approved_by: None })] = &events[..]
+    else {
         panic!("{events:?}")
     };
     assert_eq!(transfer.table(), Some(TABLE));

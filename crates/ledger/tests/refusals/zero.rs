@@ -1,7 +1,7 @@
 //! Legs of 0 credits: lawful on seats in the settlement of a hand, and nowhere else.
 
 use ledger::{Account, Amount, Command, Event, Kind, Leg, Limits, MAX_LEGS};
-use ledger::{Refusal, Seconds, Setter, Wanted, decide, evolve, snapshot};
+use ledger::{LimitSetter, Refusal, RequestedLimits, Seconds, decide, evolve, snapshot};
 use primitives::{Credits, PlayerId};
 
 use crate::{ANN, ANN_ELSEWHERE, ANN_ID, ANN_SEAT, BOB_ID, BOB_SEAT, CARRIED, HOUR, NOBODY, NOW};
@@ -15,7 +15,7 @@ fn a_hand_in_which_nobody_won_has_a_leg_for_everybody() {
         let mut ledger = given();
         let before = ledger.clone();
         let events = decide(&ledger, NOW, post(SETTLEMENT, "", &legs)).unwrap();
-        let [Event::Posted(posted)] = &events[..] else { panic!("{events:?}") };
+        let [Event::TransferPosted(posted)] = &events[..] else { panic!("{events:?}") };
         let legs = legs.iter().map(|&(account, amount)| {
             let amount = Amount::try_new(amount).unwrap();
             Leg { account, amount }
@@ -93,12 +93,12 @@ fn legs_of_zero_count_among_the_most_a_transfer_has() {
 fn it_uses_no_limit_and_no_time() {
     let loss = Limits { day: Some(Credits::of(500)), ..Limits::NONE };
     let time = Limits { day: Some(Seconds(3600)), ..Limits::NONE };
-    let set = |limits| Command::SetLimits { player: ANN_ID, by: Setter::Player, limits };
+    let set = |limits| Command::SetLimits { player: ANN_ID, by: LimitSetter::Player, limits };
     let mut ledger = given();
     let commands = [
-        set(Wanted::Loss(loss)),
-        set(Wanted::Time(time)),
-        Command::Freeze { player: ANN_ID, reason: "because".to_owned() },
+        set(RequestedLimits::Loss(loss)),
+        set(RequestedLimits::Time(time)),
+        Command::FreezeAccount { player: ANN_ID, reason: "because".to_owned() },
         // Bob has lost all he had and is still there.
         post(SETTLEMENT, "", &[(BOB_SEAT, -100), (ANN_SEAT, 100)]),
     ];
@@ -106,14 +106,14 @@ fn it_uses_no_limit_and_no_time() {
     for hours in [0, 1, 30, 1000] {
         let now = NOW.plus(HOUR * hours);
         ledger.forget(now);
-        let (standing, used) = (ledger.standing(ANN_ID, now), ledger.used(ANN_ID, now));
+        let (standing, used) = (ledger.standing(ANN_ID, now), ledger.limit_usage(ANN_ID, now));
         let before = snapshot::write(&ledger);
         for event in decide(&ledger, now, post(SETTLEMENT, "", &EVEN)).unwrap() {
             evolve(&mut ledger, now, &event);
         }
         assert_eq!(ledger.standing(ANN_ID, now), standing);
-        assert_eq!(ledger.used(ANN_ID, now), used);
+        assert_eq!(ledger.limit_usage(ANN_ID, now), used);
         assert!(snapshot::write(&ledger) == before, "nothing at all has changed");
     }
-    assert_eq!(ledger.played(BOB_ID), None, "of a hand that changed nothing nothing is kept");
+    assert_eq!(ledger.play_history(BOB_ID), None, "of a hand that changed nothing nothing is kept");
 }

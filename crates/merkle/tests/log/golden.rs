@@ -27,7 +27,7 @@ fn bundle_beside(tile: TileId, size: u64) -> Option<(String, Vec<u8>)> {
     let entries = TileId::at(Row::Entries, tile.index(), size)?;
     let first = usize::try_from(entries.index() * 256).ok()?;
     let records = &LOG.records[first..first + usize::from(entries.width())];
-    Some((entries.to_string(), bundle::write(records).unwrap()))
+    Some((entries.to_string(), bundle::encode(records).unwrap()))
 }
 
 fn files() -> BTreeMap<String, Vec<u8>> {
@@ -57,11 +57,11 @@ fn files() -> BTreeMap<String, Vec<u8>> {
     files
 }
 
-fn found(folder: &Path, under: &Path, files: &mut BTreeMap<String, Vec<u8>>) {
+fn collect_files(folder: &Path, under: &Path, files: &mut BTreeMap<String, Vec<u8>>) {
     for entry in std::fs::read_dir(folder.join(under)).unwrap() {
         let path = under.join(entry.unwrap().file_name());
         if folder.join(&path).is_dir() {
-            found(folder, &path, files);
+            collect_files(folder, &path, files);
         } else {
             let content = std::fs::read(folder.join(&path)).unwrap();
             files.insert(path.to_str().unwrap().to_owned(), content);
@@ -75,7 +75,7 @@ fn the_committed_log_is_what_is_made_today() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("vectors/log");
     let (mut committed, made) = (BTreeMap::new(), files());
     if folder.is_dir() {
-        found(&folder, Path::new(""), &mut committed);
+        collect_files(&folder, Path::new(""), &mut committed);
     }
     let names: BTreeSet<&String> = committed.keys().chain(made.keys()).collect();
     let other: Vec<_> =

@@ -24,7 +24,7 @@ fn a_flipped_checkpoint_is_never_what_was_signed() {
     let (log, witnesses) = keys();
     let bytes = note(300).to_string().into_bytes();
     let opened = Checkpoint::open(&bytes, &log, &witnesses).unwrap();
-    assert_eq!((opened.checkpoint.head(), opened.cosigned.len()), (head(300), 1));
+    assert_eq!((opened.checkpoint.head(), opened.cosignatures.len()), (head(300), 1));
     let witness_line = String::from_utf8(bytes.clone()).unwrap().rfind('—').unwrap();
     for (at, other) in flipped(&bytes) {
         match Checkpoint::open(&other, &log, &witnesses) {
@@ -32,7 +32,10 @@ fn a_flipped_checkpoint_is_never_what_was_signed() {
             // The line names an unknown key now, so it is not counted.
             Ok(alone) => {
                 assert!(at >= witness_line, "byte {at}");
-                assert_eq!((alone.checkpoint, alone.cosigned), (opened.checkpoint.clone(), vec![]));
+                assert_eq!(
+                    (alone.checkpoint, alone.cosignatures),
+                    (opened.checkpoint.clone(), vec![])
+                );
             }
         }
         // The log's own part is unchanged.
@@ -88,9 +91,9 @@ fn a_flipped_tile_is_refused() {
 fn a_flipped_bundle_is_refused() {
     let records = &LOG.records[256..300];
     let hashes: Vec<_> = records.iter().map(|record| leaf_hash(record)).collect();
-    let content = bundle::write(records).unwrap();
+    let content = bundle::encode(records).unwrap();
     for (at, other) in flipped(&content) {
-        assert!(bundle::open(&other, &hashes).is_err(), "byte {at}");
+        assert!(bundle::parse_verified(&other, &hashes).is_err(), "byte {at}");
     }
 }
 

@@ -153,10 +153,10 @@ fn a_checkpoint_is_its_logs_own() {
     let opened = Checkpoint::open(&bytes, log.public(), &witnesses).unwrap();
     assert_eq!(opened.checkpoint.head(), head(300));
     assert_eq!(
-        (&opened.cosigned[0].witness, opened.cosigned[0].time),
+        (&opened.cosignatures[0].witness, opened.cosignatures[0].time),
         (witness.public().name(), SEEN)
     );
-    assert_eq!(Checkpoint::open(&bytes, log.public(), &[]).unwrap().cosigned, []);
+    assert_eq!(Checkpoint::open(&bytes, log.public(), &[]).unwrap().cosignatures, []);
     let text = signed.text().to_owned();
     let alone = Note::new(text.clone(), witness.cosign(&opened.checkpoint, SEEN)).unwrap();
     let verdict = Checkpoint::open_note(&alone, log.public(), &witnesses);
@@ -214,7 +214,7 @@ fn what_is_no_proof_is_refused() {
 }
 
 /// Every text that is parsed is written in the same bytes; nothing panics.
-fn read_anything(bytes: &[u8]) {
+fn parse_everything(bytes: &[u8]) {
     if let Ok(note) = Note::parse(bytes) {
         assert_eq!(note.to_string().as_bytes(), bytes);
         let _ = note.verify(&[log_key().public().clone(), witness_key().public().clone()]);
@@ -223,7 +223,7 @@ fn read_anything(bytes: &[u8]) {
         assert_eq!(proof.to_string().as_bytes(), bytes);
     }
     if let Ok(records) = bundle::parse(bytes) {
-        assert_eq!(bundle::write(&records).unwrap(), bytes);
+        assert_eq!(bundle::encode(&records).unwrap(), bytes);
     }
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     if let Ok(checkpoint) = Checkpoint::parse(text) {
@@ -261,12 +261,12 @@ fn any_text() -> impl Strategy<Value = Vec<u8>> {
 proptest! {
     #[test]
     fn any_bytes_can_be_read(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
-        read_anything(&bytes);
+        parse_everything(&bytes);
     }
 
     #[test]
     fn any_edit_can_be_read(bytes in any_text()) {
-        read_anything(&bytes);
+        parse_everything(&bytes);
     }
 
     #[test]

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use merkle::{
-    BuildError, Edge, NoTilePath, Node, Nodes, Row, TileId, Tiles, TilesError, bundle, leaf_hash,
-    prove_consistency, prove_inclusion, root_at, tiles_between, tiles_for_consistency,
+    BuildError, Edge, InvalidTilePath, Node, Nodes, Row, TileId, Tiles, TilesError, bundle,
+    leaf_hash, prove_consistency, prove_inclusion, root_at, tiles_between, tiles_for_consistency,
     tiles_for_inclusion,
 };
 
@@ -102,7 +102,7 @@ fn a_tile_has_one_path() {
         "tile/0/x009/x223/x372/x036/x854/x775/808",
         "tile/0/x999/x999/x999/x999/x999/x999/x999/999",
     ] {
-        assert_eq!(wrong.parse::<TileId>(), Err(NoTilePath), "{wrong}");
+        assert_eq!(wrong.parse::<TileId>(), Err(InvalidTilePath), "{wrong}");
     }
 }
 
@@ -149,7 +149,7 @@ fn tiles_of_a_grown_log_serve_its_older_trees() {
         let narrower = with_content(hash_tiles(old));
         assert!(matches!(
             Tiles::authenticate(head(new), narrower),
-            Err(TilesError::Foreign(_) | TilesError::Edge(_))
+            Err(TilesError::NotInTree(_) | TilesError::Edge(_))
         ));
     }
 }
@@ -185,11 +185,11 @@ fn tiles_that_are_missing_are_named() {
     let above: TileId = "tile/1/000".parse().unwrap();
     let rest = tiles.into_iter().filter(|tile| *tile != above);
     let error = Tiles::authenticate(head(70_000), with_content(rest)).unwrap_err();
-    assert_eq!(error, TilesError::NoParent(above));
+    assert_eq!(error, TilesError::MissingParent(above));
     let entries = TileId::at(Row::Entries, 0, 5).unwrap();
     assert_eq!(entries.content(&LOG.leaves), Err(BuildError::Entries));
     let error = Tiles::authenticate(head(5), [(entries, vec![])]).unwrap_err();
-    assert_eq!(error, TilesError::Foreign(entries));
+    assert_eq!(error, TilesError::NotInTree(entries));
     let none: [(TileId, Vec<u8>); 0] = [];
     assert_eq!(root_at(&Tiles::authenticate(head(0), none).unwrap(), 0), Ok(head(0).root));
 }
@@ -198,18 +198,18 @@ fn tiles_that_are_missing_are_named() {
 fn bundles_hold_the_records_of_their_tile() {
     let records = &LOG.records[256..300];
     let hashes: Vec<_> = records.iter().map(|record| leaf_hash(record)).collect();
-    let content = bundle::write(records).unwrap();
+    let content = bundle::encode(records).unwrap();
     assert_eq!(content.len(), 44 * (2 + 117));
     assert_eq!(content[..2], [0, 117]);
-    assert_eq!(bundle::open(&content, &hashes).unwrap(), records);
+    assert_eq!(bundle::parse_verified(&content, &hashes).unwrap(), records);
     let width = bundle::BundleError::Width { got: 44, expected: 43 };
-    assert_eq!(bundle::open(&content, &hashes[1..]), Err(width));
-    assert_eq!(bundle::write(&[[0; 65_536]]), Err(bundle::BundleError::Record(65_536)));
-    assert_eq!(bundle::write::<[u8; 1]>(&[]), Err(bundle::BundleError::Count));
-    assert_eq!(bundle::write(&[[]; 257] as &[[u8; 0]]), Err(bundle::BundleError::Count));
+    assert_eq!(bundle::parse_verified(&content, &hashes[1..]), Err(width));
+    assert_eq!(bundle::encode(&[[0; 65_536]]), Err(bundle::BundleError::RecordTooLong(65_536)));
+    assert_eq!(bundle::encode::<[u8; 1]>(&[]), Err(bundle::BundleError::Count));
+    assert_eq!(bundle::encode(&[[]; 257] as &[[u8; 0]]), Err(bundle::BundleError::Count));
     assert_eq!(bundle::parse(&[0; 2 * 257]), Err(bundle::BundleError::Count));
     assert_eq!(bundle::parse(&[0; 2 * 256]).unwrap().len(), 256);
     assert_eq!(bundle::parse(&[]), Err(bundle::BundleError::Count));
-    assert_eq!(bundle::parse(&[0, 1, 9, 0]), Err(bundle::BundleError::Cut(1)));
-    assert_eq!(bundle::parse(&[0, 2, 9]), Err(bundle::BundleError::Cut(0)));
+    assert_eq!(bundle::parse(&[0, 1, 9, 0]), Err(bundle::BundleError::Truncated(1)));
+    assert_eq!(bundle::parse(&[0, 2, 9]), Err(bundle::BundleError::Truncated(0)));
 }

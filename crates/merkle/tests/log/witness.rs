@@ -10,7 +10,7 @@ fn signed(head: TreeHead) -> Note {
     Signer::new(log_key()).sign(None, head, &[]).unwrap()
 }
 
-fn asked(old: u64, new: u64) -> AddCheckpoint {
+fn request(old: u64, new: u64) -> AddCheckpoint {
     let proof = prove_consistency(&LOG.leaves, old, new).unwrap();
     AddCheckpoint::try_new(old, proof, signed(head(new))).unwrap()
 }
@@ -25,19 +25,19 @@ fn check(asked: &AddCheckpoint, known: Option<u64>, expected: &Result<u64, Unwit
 
 #[test]
 fn what_grows_is_cosigned() {
-    check(&asked(0, 0), None, &Ok(0));
-    check(&asked(0, 300), None, &Ok(300));
-    check(&asked(0, 300), Some(0), &Ok(300));
-    check(&asked(300, 70_000), Some(300), &Ok(70_000));
-    check(&asked(300, 300), Some(300), &Ok(300));
+    check(&request(0, 0), None, &Ok(0));
+    check(&request(0, 300), None, &Ok(300));
+    check(&request(0, 300), Some(0), &Ok(300));
+    check(&request(300, 70_000), Some(300), &Ok(70_000));
+    check(&request(300, 300), Some(300), &Ok(300));
 }
 
 #[test]
 fn what_does_not_follow_is_refused_by_name() {
-    check(&asked(0, 300), Some(5), &Err(Unwitnessed::Stale { known: 5 }));
-    check(&asked(5, 300), None, &Err(Unwitnessed::Stale { known: 0 }));
+    check(&request(0, 300), Some(5), &Err(Unwitnessed::Stale { known: 5 }));
+    check(&request(5, 300), None, &Err(Unwitnessed::Stale { known: 0 }));
     // A log that was put back to an older state.
-    check(&asked(5, 6), Some(300), &Err(Unwitnessed::Stale { known: 300 }));
+    check(&request(5, 6), Some(300), &Err(Unwitnessed::Stale { known: 300 }));
     let shrunk = AddCheckpoint::try_new(7, Vec::new(), signed(head(5))).unwrap();
     check(&shrunk, Some(7), &Err(Unwitnessed::Shrunk));
     let fork = TreeHead { size: 300, root: [9; 32] };
@@ -52,7 +52,7 @@ fn what_does_not_follow_is_refused_by_name() {
 
 #[test]
 fn strangers_and_forgers_are_told_apart() {
-    let asked = asked(0, 300);
+    let asked = request(0, 300);
     assert_eq!(asked.check(None, None), Err(Unwitnessed::Unknown));
     assert_eq!(asked.origin(), log_key().public().name().as_str());
     let name = log_key().public().name().clone();
@@ -71,7 +71,7 @@ fn strangers_and_forgers_are_told_apart() {
 
 #[test]
 fn only_one_spelling_is_read() {
-    let good = asked(5, 300).to_string();
+    let good = request(5, 300).to_string();
     for bad in [
         String::new(),
         good.replacen("old 5", "old 05", 1),
@@ -87,17 +87,19 @@ fn only_one_spelling_is_read() {
 
 #[test]
 fn the_answer_goes_under_the_note() {
-    let asked = asked(0, 300);
+    let asked = request(0, 300);
     let checkpoint = asked.check(Some(log_key().public()), None).unwrap();
     let answer = format!("{}\n", witness_key().cosign(&checkpoint, SEEN));
     let mut note = asked.note().clone();
-    for line in witness::cosignatures(answer.as_bytes()).unwrap() {
+    for line in witness::parse_cosignatures(answer.as_bytes()).unwrap() {
         note.push(line).unwrap();
     }
     let keys = [witness_key().public().clone()];
     assert_eq!(note.verify(&keys).unwrap()[0].timestamp, Some(SEEN));
-    assert!(witness::cosignatures(b"").is_err() && witness::cosignatures(b"\n").is_err());
-    assert_eq!(witness::size(b"300\n"), Some(300));
-    assert_eq!(witness::size(b"300"), None);
-    assert_eq!(witness::size(b"0300\n"), None);
+    assert!(
+        witness::parse_cosignatures(b"").is_err() && witness::parse_cosignatures(b"\n").is_err()
+    );
+    assert_eq!(witness::parse_size(b"300\n"), Some(300));
+    assert_eq!(witness::parse_size(b"300"), None);
+    assert_eq!(witness::parse_size(b"0300\n"), None);
 }

@@ -15,83 +15,93 @@ use system::clock::Clock;
 use tonic::body::Body;
 use tower::Service;
 
-use super::keep::{Denied, Witness};
+use super::cosigner::{CosignError, Witness};
 
 /// Longest request in bytes: a note of many signatures and the longest proof.
-const LONGEST: usize = 64 * 1024;
+const MAX_REQUEST_BYTES: usize = 64 * 1024;
 
 /// HTTP service of a witness.
 #[derive(Clone)]
-pub struct Desk {
+pub struct WitnessService {
     witness: Arc<Witness>,
     clock: Arc<dyn Clock>,
 }
 
-impl Desk {
+impl WitnessService {
     #[must_use]
-    pub fn new(witness: Arc<Witness>, clock: Arc<dyn Clock>) -> Desk {
-        Desk { witness, clock }
+    pub fn new(witness: Arc<Witness>, clock: Arc<dyn Clock>) -> WitnessService {
+        WitnessService { witness, clock }
     }
 
     async fn answer(self, request: Request<Body>) -> Response<Body> {
         let (head, body) = request.into_parts();
         if head.uri.path() != "/add-checkpoint" {
-            return text(StatusCode::NOT_FOUND, "a witness answers POST /add-checkpoint\n");
+            return text_response(
+                StatusCode::NOT_FOUND,
+                "a witness answers POST /add-checkpoint\n",
+            );
         }
         if head.method != Method::POST {
-            return text(StatusCode::METHOD_NOT_ALLOWED, "checkpoints are added with POST\n");
+            return text_response(
+                StatusCode::METHOD_NOT_ALLOWED,
+                "checkpoints are added with POST\n",
+            );
         }
-        let Ok(body) = Limited::new(body, LONGEST).collect().await else {
-            return text(StatusCode::PAYLOAD_TOO_LARGE, "at most 64 KiB\n");
+        let Ok(body) = Limited::new(body, MAX_REQUEST_BYTES).collect().await else {
+            return text_response(StatusCode::PAYLOAD_TOO_LARGE, "at most 64 KiB\n");
         };
         let asked = match AddCheckpoint::parse(&body.to_bytes()) {
             Ok(asked) => asked,
-            Err(error) => return text(StatusCode::BAD_REQUEST, &format!("{error}\n")),
+            Err(error) => return text_response(StatusCode::BAD_REQUEST, &format!("{error}\n")),
         };
         let origin = asked.origin().to_owned();
         let time = self.clock.now().0 / 1_000_000;
-        let cosigned = tokio::task::spawn_blocking(move || self.witness.add(&asked, time)).await;
+        let cosigned = tokio::task::spawn_blocking(move || self.witness.cosign(&asked, time)).await;
         match cosigned {
-            Ok(cosigned) => told(&origin, cosigned),
-            Err(_) => text(StatusCode::INTERNAL_SERVER_ERROR, "the witness broke down\n"),
+            Ok(cosigned) => response_to(&origin, cosigned),
+            Err(_) => text_response(StatusCode::INTERNAL_SERVER_ERROR, "the witness broke down\n"),
         }
     }
 }
 
-fn told(origin: &str, cosigned: Result<Signature, Denied>) -> Response<Body> {
+fn response_to(origin: &str, cosigned: Result<Signature, CosignError>) -> Response<Body> {
     let denied = match cosigned {
-        Ok(signature) => return text(StatusCode::OK, &format!("{signature}\n")),
+        Ok(signature) => return text_response(StatusCode::OK, &format!("{signature}\n")),
         Err(denied) => denied,
     };
     let words = format!("{denied}\n");
     match denied {
-        Denied::Unwitnessed(Unwitnessed::Unknown) => text(StatusCode::NOT_FOUND, &words),
-        Denied::Unwitnessed(Unwitnessed::Unsigned(_)) => text(StatusCode::FORBIDDEN, &words),
-        Denied::Unwitnessed(Unwitnessed::Malformed(_) | Unwitnessed::Shrunk) => {
-            text(StatusCode::BAD_REQUEST, &words)
+        CosignError::Unwitnessed(Unwitnessed::Unknown) => {
+            text_response(StatusCode::NOT_FOUND, &words)
         }
-        Denied::Unwitnessed(Unwitnessed::Stale { known }) => {
-            let mut answer = text(StatusCode::CONFLICT, &format!("{known}\n"));
+        CosignError::Unwitnessed(Unwitnessed::Unsigned(_)) => {
+            text_response(StatusCode::FORBIDDEN, &words)
+        }
+        CosignError::Unwitnessed(Unwitnessed::Malformed(_) | Unwitnessed::Shrunk) => {
+            text_response(StatusCode::BAD_REQUEST, &words)
+        }
+        CosignError::Unwitnessed(Unwitnessed::Stale { known }) => {
+            let mut answer = text_response(StatusCode::CONFLICT, &format!("{known}\n"));
             let kind = HeaderValue::from_static("text/x.tlog.size");
             answer.headers_mut().insert(CONTENT_TYPE, kind);
             answer
         }
-        Denied::Unwitnessed(Unwitnessed::Forked { .. }) => {
+        CosignError::Unwitnessed(Unwitnessed::Forked { .. }) => {
             tracing::error!(origin, "the log signed two trees of one size");
-            text(StatusCode::CONFLICT, &words)
+            text_response(StatusCode::CONFLICT, &words)
         }
-        Denied::Unwitnessed(Unwitnessed::Inconsistent) => {
+        CosignError::Unwitnessed(Unwitnessed::Inconsistent) => {
             tracing::error!(origin, "the log signed a tree that does not follow from the last");
-            text(StatusCode::UNPROCESSABLE_ENTITY, &words)
+            text_response(StatusCode::UNPROCESSABLE_ENTITY, &words)
         }
-        Denied::Forgetful(error) => {
+        CosignError::NotStored(error) => {
             tracing::error!(origin, %error, "a checkpoint cannot be remembered, so none is cosigned");
-            text(StatusCode::INTERNAL_SERVER_ERROR, "the witness cannot remember it\n")
+            text_response(StatusCode::INTERNAL_SERVER_ERROR, "the witness cannot remember it\n")
         }
     }
 }
 
-impl Service<Request<Body>> for Desk {
+impl Service<Request<Body>> for WitnessService {
     type Response = Response<Body>;
     type Error = Infallible;
     type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
@@ -106,7 +116,7 @@ impl Service<Request<Body>> for Desk {
     }
 }
 
-fn text(status: StatusCode, text: &str) -> Response<Body> {
+fn text_response(status: StatusCode, text: &str) -> Response<Body> {
     let mut answer = Response::new(Body::new(text.to_owned()));
     *answer.status_mut() = status;
     let kind = HeaderValue::from_static("text/plain; charset=utf-8");

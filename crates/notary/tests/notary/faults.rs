@@ -2,48 +2,51 @@
 
 use std::time::Duration;
 
-use eventlog::{MemStore, Position, Shelf as _, SignedCheckpoint};
+use eventlog::{CheckpointStore as _, MemStore, Position, SignedCheckpoint};
 use merkle::Refusal;
-use notary::{Fault, Standing};
+use notary::{Fault, SigningState};
 use tokio::time::sleep;
 
-use crate::house::{House, LOG, believed, fault, notary, open, write};
+use crate::harness::{Harness, LOG, fault, notary, open, verified_checkpoint, write};
 
 /// Checks that nothing more is signed, whatever is written.
-async fn never_again(house: &House) {
-    let (before, signatures) = (believed(&house.notary), house.signatures().await);
+async fn assert_never_signs(house: &Harness) {
+    let (before, signatures) = (verified_checkpoint(&house.notary), house.signature_count().await);
     write(&house.log, 3).await;
-    house.notary.hurry();
+    house.notary.request_signature();
     sleep(Duration::from_secs(30)).await;
-    assert_eq!((believed(&house.notary), house.signatures().await), (before, signatures));
+    assert_eq!(
+        (verified_checkpoint(&house.notary), house.signature_count().await),
+        (before, signatures)
+    );
 }
 
 /// Changes the stored events of a signed log by hand. Returns the fault that is found.
-async fn tampered(size: u64, change: impl FnOnce(&mut Vec<eventlog::Event>)) -> Fault {
-    let house = House::of(size).await;
+async fn fault_after(size: u64, change: impl FnOnce(&mut Vec<eventlog::Event>)) -> Fault {
+    let house = Harness::signed_whole(size).await;
     house.store.tamper(LOG, change);
     let house = house.restart().await;
     let fault = house.fault().await;
-    if house.notary.shown().is_some() {
-        never_again(&house).await;
+    if house.notary.published().is_some() {
+        assert_never_signs(&house).await;
     }
     fault
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_changed_record_at_the_edge_is_found_at_start() {
-    let found = tampered(300, |events| events[299].recorded_at.0 += 1).await;
+    let found = fault_after(300, |events| events[299].recorded_at.0 += 1).await;
     assert!(matches!(found, Fault::Rewritten { size: 300 }), "{found}");
-    let found = tampered(300, |events| events[256].payload = "other".into()).await;
+    let found = fault_after(300, |events| events[256].payload = "other".into()).await;
     assert!(matches!(found, Fault::Rewritten { size: 300 }), "{found}");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_changed_old_record_is_named() {
-    let found = tampered(3_000, |events| events[1_234].payload = "other".into()).await;
+    let found = fault_after(3_000, |events| events[1_234].payload = "other".into()).await;
     assert!(matches!(found, Fault::Changed { position: 1_234 }), "{found}");
     // Two events that have changed places.
-    let found = tampered(3_000, |events| {
+    let found = fault_after(3_000, |events| {
         events.swap(700, 701);
         (events[700].position, events[701].position) = (Position(700), Position(701));
     });
@@ -53,14 +56,14 @@ async fn a_changed_old_record_is_named() {
 
 #[tokio::test(start_paused = true)]
 async fn removed_and_inserted_records_are_found() {
-    let house = House::of(3_000).await;
+    let house = Harness::signed_whole(3_000).await;
     house.store.tamper(LOG, |events| drop(events.remove(100)));
     let other = notary(&house.store, 1, None);
     other.follow(&house.log);
     let found = fault(&other).await;
     assert!(matches!(found, Fault::Store(_)), "{found}");
 
-    let house = House::of(3_000).await;
+    let house = Harness::signed_whole(3_000).await;
     house.store.tamper(LOG, |events| {
         let again = events[2_000].clone();
         events.insert(2_000, again);
@@ -73,20 +76,20 @@ async fn removed_and_inserted_records_are_found() {
 
 #[tokio::test(start_paused = true)]
 async fn what_changes_between_the_commit_and_the_reading_is_found() {
-    let house = House::of(10).await;
+    let house = Harness::signed_whole(10).await;
     write(&house.log, 1).await;
     house.store.tamper(LOG, |events| events[10].payload = "other".into());
     let found = house.fault().await;
     assert!(matches!(found, Fault::NotAcknowledged { size: 11 }), "{found}");
-    never_again(&house).await;
+    assert_never_signs(&house).await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_log_put_back_to_an_older_state_is_found_by_its_memory() {
     let folder = tempfile::tempdir().unwrap();
     let memory = folder.path().join("table.checkpoint");
-    let house = House::of(0).await;
-    let House { store, log, notary: first } = house;
+    let house = Harness::signed_whole(0).await;
+    let Harness { store, log, notary: first } = house;
     log.close().await;
     drop(first);
     let log = open(&store).await;
@@ -104,7 +107,7 @@ async fn a_log_put_back_to_an_older_state_is_found_by_its_memory() {
     let forgetful = notary(&older, 1, None);
     forgetful.follow(&log);
     forgetful.watch().wait_for(Option::is_some).await.unwrap();
-    assert!(matches!(*forgetful.standing().borrow(), Standing::Signs));
+    assert!(matches!(*forgetful.signing_state().borrow(), SigningState::Signing));
     let remembering = notary(&older, 1, Some(&memory));
     remembering.follow(&log);
     let found = fault(&remembering).await;
@@ -136,7 +139,7 @@ async fn a_log_put_back_to_an_older_state_is_found_by_its_memory() {
 
 #[tokio::test(start_paused = true)]
 async fn a_forged_checkpoint_in_the_store_is_refused() {
-    let house = House::of(10).await;
+    let house = Harness::signed_whole(10).await;
     let last = house.store.last_checkpoint(LOG).await.unwrap().unwrap();
     // A checkpoint with the log's own name and key id, over another tree.
     let note = last.note.replacen("\n10\n", "\n9\n", 1);
@@ -150,10 +153,10 @@ async fn a_forged_checkpoint_in_the_store_is_refused() {
 
 #[tokio::test(start_paused = true)]
 async fn a_checkpoint_that_was_kept_and_never_shown_is_gone_on_from() {
-    let house = House::of(10).await;
+    let house = Harness::signed_whole(10).await;
     house.write(5).await;
-    house.signed(15).await;
-    let House { store, log, notary: old } = house;
+    house.wait_until_signed(15).await;
+    let Harness { store, log, notary: old } = house;
     // The checkpoint is stored; the process ended before publishing it.
     drop(old);
     log.close().await;
@@ -166,8 +169,8 @@ async fn a_checkpoint_that_was_kept_and_never_shown_is_gone_on_from() {
 
 #[tokio::test(start_paused = true)]
 async fn a_damaged_tile_stops_proofs_and_signatures() {
-    let house = House::of(600).await;
-    house.store.damage_tile(LOG, (0, 1));
+    let house = Harness::signed_whole(600).await;
+    house.store.corrupt_tile(LOG, (0, 1));
     let house = house.restart().await;
     let found = house.fault().await;
     assert!(matches!(found, Fault::Rewritten { .. } | Fault::Tiles(_)), "{found}");

@@ -7,7 +7,7 @@ use notary::Files;
 use tonic::body::Body;
 use tower::Service as _;
 
-use crate::house::House;
+use crate::harness::Harness;
 
 async fn ask(files: &mut Files, method: Method, path: &str) -> Response<Body> {
     let request = Request::builder().method(method).uri(path).body(Body::empty()).unwrap();
@@ -27,13 +27,13 @@ async fn get(files: &mut Files, path: &str) -> (StatusCode, String, String, Vec<
 
 #[tokio::test(start_paused = true)]
 async fn checkpoint_and_tiles_are_where_the_specification_says() {
-    let house = House::of(600).await;
+    let house = Harness::signed_whole(600).await;
     let mut files = Files::new(house.notary.clone(), "table");
     let (status, kind, cache, note) = get(&mut files, "/log/table/checkpoint").await;
     assert_eq!((status, kind.as_str()), (StatusCode::OK, "text/plain; charset=utf-8"));
     assert_eq!(cache, "no-cache");
     let opened = Checkpoint::open(&note, house.notary.key(), &[]).unwrap();
-    assert_eq!(opened.checkpoint.head(), house.stored().await);
+    assert_eq!(opened.checkpoint.head(), house.stored_head().await);
     for (path, hashes) in [
         ("tile/0/000", 256),
         ("tile/0/001", 256),
@@ -51,7 +51,7 @@ async fn checkpoint_and_tiles_are_where_the_specification_says() {
 
 #[tokio::test(start_paused = true)]
 async fn what_is_not_there_is_not_found() {
-    let house = House::of(600).await;
+    let house = Harness::signed_whole(600).await;
     let mut files = Files::new(house.notary.clone(), "table");
     for path in [
         "/log/table/",
@@ -74,7 +74,7 @@ async fn what_is_not_there_is_not_found() {
     }
     let answer = ask(&mut files, Method::POST, "/log/table/checkpoint").await;
     assert_eq!(answer.status(), StatusCode::METHOD_NOT_ALLOWED);
-    let waiting = House::unsigned(5).await;
+    let waiting = Harness::unsigned(5).await;
     let mut files = Files::new(waiting.notary.clone(), "table");
     let (status, ..) = get(&mut files, "/log/table/checkpoint").await;
     assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE);

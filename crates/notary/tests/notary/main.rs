@@ -4,7 +4,7 @@
 
 mod faults;
 mod files;
-mod house;
+mod harness;
 mod proofs;
 mod signing;
 mod witnesses;

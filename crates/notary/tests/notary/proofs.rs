@@ -4,14 +4,14 @@ use merkle::{
     Checkpoint, Hash, TreeHead, bundle, leaf_hash, verify_consistency, verify_inclusion,
     verify_records,
 };
-use notary::api::{Api, of};
+use notary::api::{Api, handler};
 use proto::audit::v1 as pb;
 use proto::audit::v1::log_service_server::LogService as _;
 use proto::audit::v1::record_selection::By;
 use proto::common::v1::ErrorReason;
 use tonic::{Request, Status};
 
-use crate::house::House;
+use crate::harness::Harness;
 
 fn hashes(of: &[Vec<u8>]) -> Vec<Hash> {
     of.iter().map(|hash| Hash::try_from(hash.as_slice()).unwrap()).collect()
@@ -31,9 +31,9 @@ fn of_request(n: u8, length: usize) -> By {
     By::Request(pb::RequestSelection { request_id: vec![n; length], actor: "somebody".into() })
 }
 
-async fn house(size: u64) -> (House, Api, Vec<Hash>) {
-    let house = House::of(size).await;
-    let api = of(house.notary.clone(), "table");
+async fn house(size: u64) -> (Harness, Api, Vec<Hash>) {
+    let house = Harness::signed_whole(size).await;
+    let api = handler(house.notary.clone(), "table");
     let events = house.log.read(eventlog::Position(0), 100_000).await.unwrap();
     let leaves = events.iter().map(|event| leaf_hash(&event.record())).collect();
     (house, api, leaves)
@@ -92,7 +92,7 @@ async fn tiles_and_entries_fit_each_other() {
         assert_eq!(tile, leaves[first..first + tile.len()]);
         let asked = pb::GetEntriesRequest { log, index, width };
         let entries = api.get_entries(Request::new(asked)).await.unwrap().into_inner().entries;
-        assert_eq!(bundle::open(&entries, &tile).unwrap().len(), tile.len());
+        assert_eq!(bundle::parse_verified(&entries, &tile).unwrap().len(), tile.len());
     }
     for (level, index, width) in [(0, 2, 189), (0, 2, 0), (0, 3, 1), (1, 0, 3), (7, 0, 1)] {
         let asked = pb::GetTileRequest { log: "table".into(), level, index, width };
@@ -219,7 +219,7 @@ async fn too_much_and_too_little_are_refused() {
 #[tokio::test(start_paused = true)]
 async fn a_changed_record_is_not_given_out() {
     let (house, api, _) = house(1_000).await;
-    house.store.tamper(crate::house::LOG, |events| events[77].payload = "other".into());
+    house.store.tamper(crate::harness::LOG, |events| events[77].payload = "other".into());
     let selections = vec![pb::RecordSelection { by: Some(positions(70, 20)) }];
     let asked = pb::ReadRecordsRequest { log: "table".into(), selections };
     let refusal = api.read_records(Request::new(asked)).await.unwrap_err();

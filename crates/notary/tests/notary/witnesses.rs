@@ -5,18 +5,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chassis::drain::Drain;
-use chassis::fetch::Fetch;
+use chassis::http_client::HttpClient;
 use chassis::limits::Limits;
 use chassis::serve::{self, Health, Server};
 use http::{StatusCode, Uri};
 use merkle::note::{KeyName, Note, VerifierKey, WitnessKey};
 use merkle::{Checkpoint, Signer, TreeHead};
-use notary::witness::{Invited, Witness, WitnessDesk, WitnessError, invite};
+use notary::witness::{Witness, WitnessDesk, WitnessEndpoint, WitnessError, push_checkpoints};
 use system::clock::SystemClock;
 
-use crate::house::House;
+use crate::harness::Harness;
 
-struct Outside {
+struct WitnessServer {
     witness: Arc<Witness>,
     url: Uri,
     drain: Drain,
@@ -26,12 +26,12 @@ fn witness_key() -> WitnessKey {
     WitnessKey::new(KeyName::try_new("witness.example/w1").unwrap(), &[7; 32])
 }
 
-impl Outside {
-    async fn open(folder: &Path, logs: Vec<VerifierKey>) -> Outside {
-        Outside::at("127.0.0.1:0", folder, logs).await
+impl WitnessServer {
+    async fn open(folder: &Path, logs: Vec<VerifierKey>) -> WitnessServer {
+        WitnessServer::open_at("127.0.0.1:0", folder, logs).await
     }
 
-    async fn at(address: &str, folder: &Path, logs: Vec<VerifierKey>) -> Outside {
+    async fn open_at(address: &str, folder: &Path, logs: Vec<VerifierKey>) -> WitnessServer {
         let witness = Arc::new(Witness::open(witness_key(), logs, folder).unwrap());
         let bound = serve::bind(address.parse().unwrap()).await.unwrap();
         let url = format!("http://{}", bound.address()).parse().unwrap();
@@ -40,24 +40,24 @@ impl Outside {
         let mut server = Server::new(Limits::public(), Health::new(), drain.clone());
         server.http1 = true;
         tokio::spawn(server.run(bound, desk));
-        Outside { witness, url, drain }
+        WitnessServer { witness, url, drain }
     }
 
-    fn invited(&self) -> Invited {
-        Invited { url: self.url.clone(), key: self.witness.key().clone() }
+    fn endpoint(&self) -> WitnessEndpoint {
+        WitnessEndpoint { url: self.url.clone(), key: self.witness.key().clone() }
     }
 
     /// Asks for a cosignature as a log would.
-    async fn ask(&self, old: u64, proof: &str, note: &str) -> (StatusCode, String, String) {
+    async fn post(&self, old: u64, proof: &str, note: &str) -> (StatusCode, String, String) {
         let body = format!("old {old}\n{proof}\n{note}");
-        let answer = Fetch::new().post(&self.url, "add-checkpoint", body).await.unwrap();
+        let answer = HttpClient::new().post(&self.url, "add-checkpoint", body).await.unwrap();
         let text = String::from_utf8(answer.body.to_vec()).unwrap();
-        (answer.status, answer.kind, text)
+        (answer.status, answer.content_type, text)
     }
 }
 
 /// Waits for a checkpoint with the witness's cosignature.
-async fn cosigned(house: &House, witness: &VerifierKey, size: u64) -> Note {
+async fn wait_until_cosigned(house: &Harness, witness: &VerifierKey, size: u64) -> Note {
     let mut shown = house.notary.watch();
     let keys = [witness.clone()];
     let there = shown.wait_for(|shown| {
@@ -71,15 +71,15 @@ async fn cosigned(house: &House, witness: &VerifierKey, size: u64) -> Note {
 #[tokio::test]
 async fn a_log_that_grows_is_cosigned_again_and_again() {
     let folder = tempfile::tempdir().unwrap();
-    let house = House::new().await;
-    let outside = Outside::open(folder.path(), vec![house.notary.key().clone()]).await;
-    invite(&house.notary, outside.invited(), Arc::new(Fetch::new()));
+    let house = Harness::new().await;
+    let outside = WitnessServer::open(folder.path(), vec![house.notary.key().clone()]).await;
+    push_checkpoints(&house.notary, outside.endpoint(), Arc::new(HttpClient::new()));
     for size in [300, 301] {
         house.write(size - house.log.size()).await;
-        let note = cosigned(&house, outside.witness.key(), size).await;
+        let note = wait_until_cosigned(&house, outside.witness.key(), size).await;
         let keys = [outside.witness.key().clone()];
         let opened = Checkpoint::open_note(&note, house.notary.key(), &keys).unwrap();
-        assert_eq!(opened.cosigned.len(), 1);
+        assert_eq!(opened.cosignatures.len(), 1);
         assert_eq!(outside.witness.last("test/table"), Some(opened.checkpoint.head()));
     }
 }
@@ -87,76 +87,76 @@ async fn a_log_that_grows_is_cosigned_again_and_again() {
 #[tokio::test]
 async fn a_witness_that_is_away_costs_its_cosignature_and_is_asked_again() {
     let folder = tempfile::tempdir().unwrap();
-    let house = House::new().await;
+    let house = Harness::new().await;
     let key = house.notary.key().clone();
-    let outside = Outside::open(folder.path(), vec![key.clone()]).await;
-    invite(&house.notary, outside.invited(), Arc::new(Fetch::new()));
-    cosigned(&house, outside.witness.key(), 0).await;
+    let outside = WitnessServer::open(folder.path(), vec![key.clone()]).await;
+    push_checkpoints(&house.notary, outside.endpoint(), Arc::new(HttpClient::new()));
+    wait_until_cosigned(&house, outside.witness.key(), 0).await;
     outside.drain.begin();
     tokio::time::sleep(Duration::from_millis(300)).await;
     house.write(10).await;
-    assert_eq!(house.signed(10).await.note.signatures().len(), 1, "signed all the same");
+    assert_eq!(house.wait_until_signed(10).await.note.signatures().len(), 1, "signed all the same");
     // The witness is started again with its files.
     let address = outside.url.authority().unwrap().as_str().to_owned();
-    let outside = Outside::at(&address, folder.path(), vec![key]).await;
+    let outside = WitnessServer::open_at(&address, folder.path(), vec![key]).await;
     assert_eq!(outside.witness.last("test/table").unwrap().size, 0);
-    cosigned(&house, outside.witness.key(), 10).await;
+    wait_until_cosigned(&house, outside.witness.key(), 10).await;
 }
 
 #[tokio::test]
 async fn it_answers_as_the_specification_says() {
     let folder = tempfile::tempdir().unwrap();
-    let house = House::of(20).await;
+    let house = Harness::signed_whole(20).await;
     let key = house.notary.key().clone();
-    let outside = Outside::open(folder.path(), vec![key]).await;
-    let note = house.notary.shown().unwrap().note.to_string();
-    let (status, _, line) = outside.ask(0, "", &note).await;
+    let outside = WitnessServer::open(folder.path(), vec![key]).await;
+    let note = house.notary.published().unwrap().note.to_string();
+    let (status, _, line) = outside.post(0, "", &note).await;
     assert_eq!(status, StatusCode::OK, "{line}");
     assert!(line.starts_with("— witness.example/w1 ") && line.ends_with('\n'), "{line}");
     // Another request for the tree that it cosigned: a new time, an equal tree.
-    assert_eq!(outside.ask(20, "", &note).await.0, StatusCode::OK);
-    let (status, kind, size) = outside.ask(0, "", &note).await;
+    assert_eq!(outside.post(20, "", &note).await.0, StatusCode::OK);
+    let (status, kind, size) = outside.post(0, "", &note).await;
     assert_eq!((status, kind.as_str()), (StatusCode::CONFLICT, "text/x.tlog.size"));
     assert_eq!(size, "20\n");
-    assert_eq!(outside.ask(21, "", &note).await.0, StatusCode::BAD_REQUEST);
-    assert_eq!(outside.ask(1, "no hash\n", &note).await.0, StatusCode::BAD_REQUEST);
+    assert_eq!(outside.post(21, "", &note).await.0, StatusCode::BAD_REQUEST);
+    assert_eq!(outside.post(1, "no hash\n", &note).await.0, StatusCode::BAD_REQUEST);
     let forged = note.replacen("\n20\n", "\n21\n", 1);
-    assert_eq!(outside.ask(20, "", &forged).await.0, StatusCode::FORBIDDEN);
+    assert_eq!(outside.post(20, "", &forged).await.0, StatusCode::FORBIDDEN);
     let stranger = note.replacen("test/table", "test/other", 1);
-    assert_eq!(outside.ask(0, "", &stranger).await.0, StatusCode::NOT_FOUND);
-    let unknown = Fetch::new().get(&outside.url, "add-checkpoint").await.unwrap();
+    assert_eq!(outside.post(0, "", &stranger).await.0, StatusCode::NOT_FOUND);
+    let unknown = HttpClient::new().get(&outside.url, "add-checkpoint").await.unwrap();
     assert_eq!(unknown.status, StatusCode::METHOD_NOT_ALLOWED);
-    let unknown = Fetch::new().get(&outside.url, "checkpoint").await.unwrap();
+    let unknown = HttpClient::new().get(&outside.url, "checkpoint").await.unwrap();
     assert_eq!(unknown.status, StatusCode::NOT_FOUND);
     // A log whose key signs two histories is refused, and the witness signs one of them.
     let fork = |size| {
-        let key = crate::house::identity(1).key.to_bytes();
+        let key = crate::harness::identity(1).key.to_bytes();
         let key = merkle::note::LogKey::new(KeyName::try_new("test/table").unwrap(), &key);
         let head = TreeHead { size, root: [3; 32] };
         Signer::new(key).sign(None, head, &[]).unwrap().to_string()
     };
-    assert_eq!(outside.ask(20, "", &fork(20)).await.0, StatusCode::CONFLICT);
-    assert_eq!(outside.ask(20, "", &fork(21)).await.0, StatusCode::UNPROCESSABLE_ENTITY);
+    assert_eq!(outside.post(20, "", &fork(20)).await.0, StatusCode::CONFLICT);
+    assert_eq!(outside.post(20, "", &fork(21)).await.0, StatusCode::UNPROCESSABLE_ENTITY);
     assert_eq!(outside.witness.last("test/table").unwrap().size, 20);
 }
 
 #[tokio::test]
 async fn a_witness_remembers_or_does_not_begin() {
     let folder = tempfile::tempdir().unwrap();
-    let house = House::of(20).await;
+    let house = Harness::signed_whole(20).await;
     let key = house.notary.key().clone();
-    let outside = Outside::open(folder.path(), vec![key.clone()]).await;
-    let note = house.notary.shown().unwrap().note.to_string();
-    assert_eq!(outside.ask(0, "", &note).await.0, StatusCode::OK);
+    let outside = WitnessServer::open(folder.path(), vec![key.clone()]).await;
+    let note = house.notary.published().unwrap().note.to_string();
+    assert_eq!(outside.post(0, "", &note).await.0, StatusCode::OK);
     let open = || Witness::open(witness_key(), vec![key.clone()], folder.path());
     assert_eq!(open().unwrap().last("test/table").unwrap().size, 20);
     let file = std::fs::read_dir(folder.path()).unwrap().next().unwrap().unwrap().path();
     std::fs::write(&file, note.replacen("\n20\n", "\n2\n", 1)).unwrap();
-    assert!(matches!(open(), Err(WitnessError::Damaged { .. })));
+    assert!(matches!(open(), Err(WitnessError::Corrupt { .. })));
     let twice = vec![key.clone(), key.clone()];
     std::fs::remove_file(file).unwrap();
     let twice = Witness::open(witness_key(), twice, folder.path());
-    assert!(matches!(twice, Err(WitnessError::Twice(_))));
+    assert!(matches!(twice, Err(WitnessError::DuplicateLog(_))));
     let itself = vec![witness_key().public().clone()];
     let itself = Witness::open(witness_key(), itself, folder.path());
     assert!(matches!(itself, Err(WitnessError::NotALog(_))));
@@ -165,11 +165,11 @@ async fn a_witness_remembers_or_does_not_begin() {
 #[tokio::test]
 async fn where_it_cannot_write_it_does_not_cosign() {
     let folder = tempfile::tempdir().unwrap();
-    let house = House::of(20).await;
+    let house = Harness::signed_whole(20).await;
     let gone = folder.path().join("gone");
-    let outside = Outside::open(&gone, vec![house.notary.key().clone()]).await;
-    let note = house.notary.shown().unwrap().note.to_string();
-    assert_eq!(outside.ask(0, "", &note).await.0, StatusCode::INTERNAL_SERVER_ERROR);
+    let outside = WitnessServer::open(&gone, vec![house.notary.key().clone()]).await;
+    let note = house.notary.published().unwrap().note.to_string();
+    assert_eq!(outside.post(0, "", &note).await.0, StatusCode::INTERNAL_SERVER_ERROR);
     std::fs::create_dir(&gone).unwrap();
-    assert_eq!(outside.ask(0, "", &note).await.0, StatusCode::OK);
+    assert_eq!(outside.post(0, "", &note).await.0, StatusCode::OK);
 }

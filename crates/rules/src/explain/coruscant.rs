@@ -1,23 +1,23 @@
 //! Explanation of `coruscant`.
 
+use crate::evaluator::{Evaluator, EvaluatorKind};
 use crate::explain::section::Section;
 use crate::explain::text::{number, signed};
-use crate::explain::{PLAYS_ON, Words};
-use crate::games::coruscant::HAND;
+use crate::explain::{PLAYS_ON, VariantText};
+use crate::games::coruscant::HAND_SIZE;
 use crate::games::coruscant::worth::{GOLD, Target};
 use crate::ruleset::RuleSet;
-use crate::scale::{Kind, Scale};
 
-pub(crate) fn coruscant(rules: &RuleSet) -> Words {
-    let hand = number(u64::from(HAND));
+pub(crate) fn coruscant(rules: &RuleSet) -> VariantText {
+    let hand = number(u64::from(HAND_SIZE));
     let gold: Vec<String> = GOLD.iter().map(|&value| signed(value)).collect();
     let course = Section::new("A hand")
-        .say(format!(
+        .paragraph(format!(
             "Everybody gets {hand} cards. Two dice are rolled: the gold one ({}) is the target, the \
              silver one (two faces each of circle, triangle and square) is the suit.",
             gold.join(" ")
         ))
-        .say(format!(
+        .paragraph(format!(
             "Everybody, from the dealer's left, lays one to {hand} cards face down: his selection. Then \
              there is a betting round. The rest of each hand is discarded, and as many new cards are \
              dealt. After a second betting round everybody may add any of the new cards to his \
@@ -30,7 +30,7 @@ pub(crate) fn coruscant(rules: &RuleSet) -> Words {
             "check, bet N, match, raise N, fold",
             "in a betting round; N of a raise is your total of the round",
         );
-    let mut ranking = Section::new("What beats what").say(
+    let mut ranking = Section::new("What beats what").paragraph(
         "The total closest to the target wins; then the most cards of the suit, a Sylop being of every \
          suit; then the higher total, sign and all; then the higher single card; then equal hands share. \
          In these examples the dice ask for +5 and circles.",
@@ -39,7 +39,7 @@ pub(crate) fn coruscant(rules: &RuleSet) -> Words {
     if let Some(target) = Target::of(&[3, 1]) {
         ranking = ranking.ladder(
             rules.variant().deck,
-            Scale::new(Kind::Coruscant(target)),
+            Evaluator::new(EvaluatorKind::Coruscant(target)),
             &[
                 ("on target", "with two of the suit", "c+3 c+2"),
                 ("on target", "with one of the suit", "t+3 c+2"),
@@ -49,7 +49,7 @@ pub(crate) fn coruscant(rules: &RuleSet) -> Words {
             ],
         );
     }
-    Words {
+    VariantText {
         course,
         moves,
         ranking,

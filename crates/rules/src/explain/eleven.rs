@@ -1,25 +1,25 @@
 //! Explanation of `eleven`.
 
+use crate::evaluator::{Evaluator, EvaluatorKind};
 use crate::explain::section::Section;
 use crate::explain::text::number;
-use crate::explain::{PLAYS_ON, Words};
+use crate::explain::{PLAYS_ON, VariantText};
 use crate::games::eleven::FULL_HAND;
 use crate::games::eleven::worth::{Announced, TARGET};
 use crate::ruleset::RuleSet;
-use crate::scale::{Kind, Scale};
 
-pub(crate) fn eleven(rules: &RuleSet) -> Words {
+pub(crate) fn eleven(rules: &RuleSet) -> VariantText {
     let full = number(u64::try_from(FULL_HAND).unwrap_or(0));
     let course = Section::new("A hand")
-        .say(
+        .paragraph(
             "First the shoe announces one face as wild and another one as clone; both copies of it are, \
              and all cards stay in the pack. Then everybody gets two cards.",
         )
-        .say(format!(
+        .paragraph(format!(
             "From the dealer's left each player draws or stands, lap after lap, until all have stood or \
              hold {full} cards. Standing is final. Going over {TARGET} is not announced and ends nothing."
         ))
-        .say("Then there is one betting round, and all live hands are shown.");
+        .paragraph("Then there is one betting round, and all live hands are shown.");
     let moves = Section::new("Moves")
         .item("draw", "takes a card")
         .item("stand", "takes no more cards in this hand")
@@ -32,7 +32,7 @@ pub(crate) fn eleven(rules: &RuleSet) -> Words {
         at.and_then(|at| u32::try_from(at).ok()).unwrap_or(0)
     };
     let announced = Announced::of(&[faces("5S"), faces("1H")]);
-    let mut ranking = Section::new("What beats what").say(format!(
+    let mut ranking = Section::new("What beats what").paragraph(format!(
         "The total closest to {TARGET} without going over wins; of equal totals the one in fewer cards; \
          then they share. A wild counts 1 to 6, as serves best. A clone counts as much as another card \
          of the hand that is no clone, a wild's chosen value included, as serves best; without one it \
@@ -41,7 +41,7 @@ pub(crate) fn eleven(rules: &RuleSet) -> Words {
     if let Some(announced) = announced {
         ranking = ranking.ladder(
             rules.variant().deck,
-            Scale::new(Kind::Eleven(announced)),
+            Evaluator::new(EvaluatorKind::Eleven(announced)),
             &[
                 ("in few cards", "the wild is a six", "5S 5H"),
                 ("in more cards", "the same total", "4H 5D 2S"),
@@ -51,7 +51,7 @@ pub(crate) fn eleven(rules: &RuleSet) -> Words {
             ],
         );
     }
-    Words {
+    VariantText {
         course,
         moves,
         ranking,

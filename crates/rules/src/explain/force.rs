@@ -1,15 +1,15 @@
 //! Explanation of `force`.
 
+use crate::evaluator::{Evaluator, EvaluatorKind};
 use crate::explain::section::Section;
 use crate::explain::text::number;
-use crate::explain::{PLAYS_ON, Words};
-use crate::games::force::CALLABLE;
+use crate::explain::{PLAYS_ON, VariantText};
+use crate::games::force::FIRST_CALL_CYCLE;
 use crate::moves::Side;
 use crate::ruleset::{Alignment, RuleSet};
-use crate::scale::{Kind, Scale};
 
-pub(crate) fn force(rules: &RuleSet) -> Words {
-    Words {
+pub(crate) fn force(rules: &RuleSet) -> VariantText {
+    VariantText {
         course: course(rules),
         moves: moves(rules),
         ranking: ranking(rules),
@@ -38,14 +38,14 @@ fn course(rules: &RuleSet) -> Section {
         ),
     };
     Section::new("A hand")
-        .say(sides)
-        .say(format!(
+        .paragraph(sides)
+        .paragraph(format!(
             "Everybody gets a second card. Then there are cycles of an action each and a betting round. \
-             From cycle {CALLABLE} on you may call the hand in place of your action: the showdown begins \
+             From cycle {FIRST_CALL_CYCLE} on you may call the hand in place of your action: the showdown begins \
              at once. After {} cycles it begins by itself. Cards never shift.",
             number(rules.max_rounds)
         ))
-        .say(format!(
+        .paragraph(format!(
             "In the showdown one live player after the other shows his hand and gets an extra card, \
              which he may keep or drop, or keep and drop another one for it. A kept extra card that is \
              upside down turns you to the other side: {flip}. Then a total over 23, under -23 or of 0 is \
@@ -73,21 +73,21 @@ fn moves(rules: &RuleSet) -> Section {
 fn ranking(rules: &RuleSet) -> Section {
     let deck = rules.variant().deck;
     Section::new("What beats what")
-        .say(
+        .paragraph(
             "Each layer is judged among its own players. An Idiot's Array wins, then a Natural. Else the \
              sides are compared: every total counts as it is for the light side and with its sign turned \
              for the dark side, and the side with the higher sum wins. If the sums are equal, it is the \
              side that alone has the highest total, signs aside, else the dark one. Within the side the \
              total furthest from 0 wins, and a negative one beats the positive one.",
         )
-        .say(
+        .paragraph(
             "Hands that are still equal get one card each, at most one a hand, and the best with it \
              wins; if all of them bomb, the next kind of hand is looked at, then the next best of the side, \
              then the other side.",
         )
         .ladder(
             deck,
-            Scale::new(Kind::Force(Side::Dark)),
+            Evaluator::new(EvaluatorKind::Force(Side::Dark)),
             &[
                 ("Idiot's Array", "an Idiot, a 2 and a 3, and no other card", "IdiotA S2 C3"),
                 ("Natural", "a total of -23 or 23", "StarA EnduranceA S2"),

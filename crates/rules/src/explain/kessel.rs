@@ -2,17 +2,17 @@
 
 use primitives::Credits;
 
-use crate::explain::Words;
+use crate::evaluator::{Evaluator, EvaluatorKind};
+use crate::explain::VariantText;
 use crate::explain::section::Section;
 use crate::explain::text::{chips, credits, number};
-use crate::games::kessel::ranking::Fixes;
-use crate::games::kessel::round::LAPS;
+use crate::games::kessel::ranking::FixTokens;
+use crate::games::kessel::round::MAX_LAPS;
 use crate::ruleset::{AssignedTokens, RuleSet, TokenDeal};
-use crate::scale::{Kind, Scale};
-use crate::token::Token;
+use crate::token::ShiftToken;
 
-pub(crate) fn kessel(rules: &RuleSet) -> Words {
-    Words {
+pub(crate) fn kessel(rules: &RuleSet) -> VariantText {
+    VariantText {
         course: course(rules),
         moves: moves(),
         ranking: ranking(rules),
@@ -26,33 +26,33 @@ pub(crate) fn kessel(rules: &RuleSet) -> Words {
 }
 
 fn course(rules: &RuleSet) -> Section {
-    let laps = number(u64::from(LAPS));
+    let laps = number(u64::from(MAX_LAPS));
     Section::new("A hand")
-        .say(format!(
+        .paragraph(format!(
             "A hand is a whole game of many rounds. Everybody begins with {}; who has none left after a \
              reveal is out, and the last one in wins, even if he lost that round. After {} it ends by \
              itself, and those with most chips win.",
             chips(rules.chips),
             if rules.max_rounds == 1 { "one round".to_owned() } else { format!("{} rounds", number(rules.max_rounds)) },
         ))
-        .say(tokens(rules))
-        .say(format!(
+        .paragraph(tokens(rules))
+        .paragraph(format!(
             "In every round both families are shuffled, a card of each is turned up to start its discard \
              pile, and everybody gets one card of each. The shoe draws who starts the first round; then \
              it is the next player still in. There are {laps} laps of one turn each; if everybody stands \
              in the same lap, hands are shown at once."
         ))
-        .say(
+        .paragraph(
             "A turn is, if you like, a shift token, and then a stand or a draw. A draw from any of the \
              four piles costs a chip, which lies in your hand pot from then on, and is followed by the \
              discard of a card of the same family. Without a chip in stock you cannot pay, but stay in \
              until the reveal.",
         )
-        .say(
+        .paragraph(
             "At the reveal each Impostor rolls two dice of its own. When all have rolled, each player \
              gives his Impostors one of their two values, in secret, and all are shown together.",
         )
-        .say(
+        .paragraph(
             "Then the winners take their hand pots back; equal best hands all win. The others lose \
              theirs, and pay from their stock, as far as it goes: one chip with a pair, else the \
              difference of the two cards.",
@@ -75,8 +75,8 @@ fn tokens(rules: &RuleSet) -> String {
 }
 
 /// Names each player's tokens if there are several sets, and everybody's if there is one.
-fn assigned(sets: &[[Token; 3]]) -> String {
-    let list = |kinds: &[Token; 3]| kinds.map(Token::name).join(", ");
+fn assigned(sets: &[[ShiftToken; 3]]) -> String {
+    let list = |kinds: &[ShiftToken; 3]| kinds.map(ShiftToken::name).join(", ");
     if let [kinds] = sets {
         return format!("Everybody has the same shift tokens: {}", list(kinds));
     }
@@ -95,52 +95,56 @@ fn moves() -> Section {
         .item("prime K", "names the Prime after its token's dice")
         .item("choose NAME NAME NAME", "in a draft")
         .item("token NAME, token NAME pN", "plays a shift token, perhaps at a player:");
-    Token::ALL.into_iter().fold(section, |section, token| section.item(token.name(), does(token)))
+    ShiftToken::ALL
+        .into_iter()
+        .fold(section, |section, token| section.item(token.name(), effect_text(token)))
 }
 
-const fn does(token: Token) -> &'static str {
+const fn effect_text(token: ShiftToken) -> &'static str {
     match token {
-        Token::FreeDraw => "your draw of this turn costs nothing",
-        Token::Refund => {
+        ShiftToken::FreeDraw => "your draw of this turn costs nothing",
+        ShiftToken::Refund => {
             "up to two chips of your hand pot go back to your stock; not without any there"
         }
-        Token::ExtraRefund => "the same with up to three chips",
-        Token::Embezzlement => "one chip of every other hand pot goes into yours",
-        Token::GeneralTariff => "every other player loses a chip of his stock",
-        Token::TargetTariff => "one player loses two chips of his stock",
-        Token::GeneralAudit => {
+        ShiftToken::ExtraRefund => "the same with up to three chips",
+        ShiftToken::Embezzlement => "one chip of every other hand pot goes into yours",
+        ShiftToken::GeneralTariff => "every other player loses a chip of his stock",
+        ShiftToken::TargetTariff => "one player loses two chips of his stock",
+        ShiftToken::GeneralAudit => {
             "every other player whose latest action of the round is a stand loses two chips"
         }
-        Token::TargetAudit => "one such player loses three chips",
-        Token::PrimeSabacc => {
+        ShiftToken::TargetAudit => "one such player loses three chips",
+        ShiftToken::PrimeSabacc => {
             "two dice are rolled; the pair of the one you name ranks right below Pure Sabacc for everybody until the reveal, in place of an earlier Prime"
         }
-        Token::Markdown => {
+        ShiftToken::Markdown => {
             "until the reveal a Sylop counts 0 and copies nothing; two of them are the lowest pair"
         }
-        Token::CookTheBooks => {
+        ShiftToken::CookTheBooks => {
             "until the reveal pairs rank the other way round, Pure Sabacc last of them; not twice in a round"
         }
-        Token::MajorFraud => "until the reveal Impostors are sixes and roll no dice",
-        Token::Embargo => "the next player in turn must stand; not by the last one of the last lap",
-        Token::Immunity => {
+        ShiftToken::MajorFraud => "until the reveal Impostors are sixes and roll no dice",
+        ShiftToken::Embargo => {
+            "the next player in turn must stand; not by the last one of the last lap"
+        }
+        ShiftToken::Immunity => {
             "until the reveal tokens that take chips, tax or disrupt do not touch you"
         }
-        Token::Exhaustion => "one player's cards are discarded and he is dealt new ones",
-        Token::DirectTransaction => "you and one player swap hands",
+        ShiftToken::Exhaustion => "one player's cards are discarded and he is dealt new ones",
+        ShiftToken::DirectTransaction => "you and one player swap hands",
     }
 }
 
 fn ranking(rules: &RuleSet) -> Section {
     Section::new("What beats what")
-        .say(
+        .paragraph(
             "A Sylop copies the other card. Pairs beat all other hands, and lower pairs beat higher \
              ones. Other hands compare by the difference of their cards, smaller wins, then by their \
              sum, lower wins. It does not matter whether a pair is made with a Sylop or an Impostor.",
         )
         .ladder(
             rules.variant().deck,
-            Scale::new(Kind::Kessel(Fixes { prime: Some(3), ..Fixes::default() })),
+            Evaluator::new(EvaluatorKind::Kessel(FixTokens { prime: Some(3), ..FixTokens::default() })),
             &[
                 ("Pure Sabacc", "two Sylops", "sY bY"),
                 ("the Prime", "while a token has named it; here threes", "s3 b3"),

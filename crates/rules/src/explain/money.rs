@@ -9,21 +9,21 @@ pub(super) fn section(rules: &RuleSet, of_the_game: Vec<String>) -> Section {
     let mut section = Section::new("Money");
     let bets = rules.variant().fields.iter().any(|field| field.key == Key::MinBet);
     if bets {
-        section = section.say(antes(rules));
+        section = section.paragraph(antes(rules));
     }
     if bets && rules.preset == Preset::BlackSpire {
-        section = section.say("There is no betting.");
+        section = section.paragraph("There is no betting.");
     } else if bets {
         section = betting(section, rules);
     }
     section.paragraphs.extend(of_the_game);
     section
-        .say(
+        .paragraph(
             "What cannot be shared evenly goes out in single credits, one each, beginning at the \
              dealer's left.",
         )
-        .say(rake(rules))
-        .say(
+        .paragraph(rake(rules))
+        .paragraph(
             "Nobody can lose more than his stack: whatever a rule asks beyond it is written down as \
              short and never owed.",
         )
@@ -91,12 +91,12 @@ fn betting(section: Section, rules: &RuleSet) -> Section {
          that: such a short bet must be matched, but gives nobody the right to raise again.",
     );
     section
-        .say(limits)
-        .say(
+        .paragraph(limits)
+        .paragraph(
             "A betting round is held while two players have credits to bet with. What nobody else could \
              match goes back to whoever bet it.",
         )
-        .say(
+        .paragraph(
             "Whoever is all-in plays for what he could match: the Hand Pot is cut into layers, the main \
              one and side pots, and each goes to the best hand among those who paid into it. If \
              everybody else folds, the last one takes the whole Hand Pot without showing his cards.",

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::cards::Cards;
 use crate::deck::Deck;
-use crate::scale::Scale;
+use crate::evaluator::Evaluator;
 
 /// Rules of a table in words. `Display` is plain text with Markdown headings, wrapped.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,7 +44,7 @@ impl Section {
         Section { heading, paragraphs: Vec::new(), items: Vec::new() }
     }
 
-    pub(crate) fn say(mut self, paragraph: impl Into<String>) -> Section {
+    pub(crate) fn paragraph(mut self, paragraph: impl Into<String>) -> Section {
         self.paragraphs.push(paragraph.into());
         self
     }
@@ -58,7 +58,7 @@ impl Section {
     pub(crate) fn ladder(
         mut self,
         deck: &'static Deck,
-        scale: Scale,
+        scale: Evaluator,
         kinds: &[(&str, &str, &str)],
     ) -> Section {
         let mut ranked = Vec::with_capacity(kinds.len());
@@ -96,7 +96,7 @@ impl fmt::Display for Explanation {
             writeln!(f, "\n## {}", section.heading)?;
             for paragraph in &section.paragraphs {
                 writeln!(f)?;
-                wrapped(f, "", paragraph)?;
+                write_wrapped(f, "", paragraph)?;
             }
             if !section.items.is_empty() {
                 writeln!(f)?;
@@ -108,7 +108,7 @@ impl fmt::Display for Explanation {
                     }
                     None => format!("- {name}: {text}"),
                 };
-                wrapped(f, "  ", &text)?;
+                write_wrapped(f, "  ", &text)?;
             }
         }
         Ok(())
@@ -116,7 +116,7 @@ impl fmt::Display for Explanation {
 }
 
 /// Writes the text in lines of at most [`WIDTH`] characters; later lines begin with `indent`.
-fn wrapped(f: &mut fmt::Formatter<'_>, indent: &str, text: &str) -> fmt::Result {
+fn write_wrapped(f: &mut fmt::Formatter<'_>, indent: &str, text: &str) -> fmt::Result {
     let mut width = 0;
     for word in text.split(' ') {
         let length = word.chars().count();

@@ -2,22 +2,22 @@
 
 use crate::explain::section::Section;
 use crate::explain::text::number;
-use crate::explain::{PLAYS_ON, Words, twenty_three};
+use crate::explain::{PLAYS_ON, VariantText, twenty_three};
 use crate::ruleset::{RuleSet, Shift};
 
-pub(crate) fn electronic(rules: &RuleSet) -> Words {
-    words(
+pub(crate) fn electronic(rules: &RuleSet) -> VariantText {
+    variant_text(
         rules,
         "Then everybody who still has credits must act once more, the caller first, and may raise; bets \
          made so far stand.",
     )
 }
 
-pub(crate) fn dice(rules: &RuleSet) -> Words {
-    words(rules, "The round goes on as usual, and is the last one.")
+pub(crate) fn dice(rules: &RuleSet) -> VariantText {
+    variant_text(rules, "The round goes on as usual, and is the last one.")
 }
 
-fn words(rules: &RuleSet, called: &str) -> Words {
+fn variant_text(rules: &RuleSet, called: &str) -> VariantText {
     let first = rules.pot_building_rounds.saturating_add(1);
     let most = number(rules.max_rounds);
     let totals = if rules.declare_totals {
@@ -26,16 +26,16 @@ fn words(rules: &RuleSet, called: &str) -> Words {
         "Nobody's opening total is announced."
     };
     let course = Section::new("A hand")
-        .say(format!("Everybody gets two cards. {totals}"))
-        .say(format!(
+        .paragraph(format!("Everybody gets two cards. {totals}"))
+        .paragraph(format!(
             "Then there are cycles of a play round, in which every live player has one turn, and a \
              betting round. From betting round {first} on the hand may be called; after {most} cycles it \
              is over anyway. Where it could be called and no betting round can be held, it is over too."
         ))
-        .say(shifts(rules))
-        .say(format!("Whoever calls the hand does so once, before his betting action. {called}"))
-        .say("In the end all live hands are shown.");
-    Words {
+        .paragraph(shifts(rules))
+        .paragraph(format!("Whoever calls the hand does so once, before his betting action. {called}"))
+        .paragraph("In the end all live hands are shown.");
+    VariantText {
         course,
         moves: moves(rules),
         ranking: ranking(rules),
@@ -88,7 +88,7 @@ fn moves(rules: &RuleSet) -> Section {
             .item("lock CARD", "lays a card face up into the Disruptor Field, where no shift takes it; at most one a turn, and not one unlocked in the same turn")
             .item("unlock CARD", "takes a card back out of the field; at most one a turn, and not one locked in the same turn");
     } else {
-        moves = moves.say("There is no Disruptor Field: no card can be locked.");
+        moves = moves.paragraph("There is no Disruptor Field: no card can be locked.");
     }
     moves
         .item("draw", "takes a card and ends the turn")
@@ -101,13 +101,13 @@ fn moves(rules: &RuleSet) -> Section {
 fn ranking(rules: &RuleSet) -> Section {
     let mut ranking = twenty_three::ranking(rules);
     if rules.holdem {
-        ranking = ranking.say(
+        ranking = ranking.paragraph(
             "Cards in the field of any live player may be added to your hand at the reveal: your own \
              cards all count, of the others' whichever make the best hand, and the same card may serve \
              several players.",
         );
     }
-    ranking.say(
+    ranking.paragraph(
         "Equal hands are broken by a Sudden Demise: each of them is dealt one card, and the best hand \
          with it wins. Bombing out there costs nothing. If they are still equal, they share. If all of \
          them bomb, the next best hand that was shown wins the layer, without the Sabacc Pot; where \

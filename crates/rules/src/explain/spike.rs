@@ -1,27 +1,27 @@
 //! Explanation of `spike`.
 
+use crate::evaluator::{Evaluator, EvaluatorKind};
 use crate::explain::section::Section;
 use crate::explain::text::number;
-use crate::explain::{PLAYS_ON, Words};
-use crate::games::spike::{MOST_CARDS, ROUNDS};
+use crate::explain::{PLAYS_ON, VariantText};
+use crate::games::spike::{MAX_CARDS, ROUNDS};
 use crate::ruleset::{Preset, RuleSet};
-use crate::scale::{Kind, Scale};
 
-pub(crate) fn spike(rules: &RuleSet) -> Words {
+pub(crate) fn spike(rules: &RuleSet) -> VariantText {
     let rounds = number(ROUNDS);
     let after = match rules.preset {
         Preset::Casino => "then two dice are rolled, and a betting round follows",
         Preset::BlackSpire => "then two dice are rolled; there are no betting rounds",
     };
     let course = Section::new("A hand")
-        .say("Everybody gets two cards, and one card is turned up to start the discard pile.")
-        .say(format!(
+        .paragraph("Everybody gets two cards, and one card is turned up to start the discard pile.")
+        .paragraph(format!(
             "There are {rounds} rounds. In each every live player has one action, from the dealer's \
              left; {after}. If the dice show a pair, every live player's hand goes under the discards \
              and he gets as many new cards, also after the last round."
         ))
-        .say(format!("After round {rounds} all live hands are shown. Nobody bombs out."));
-    let most = number(u64::try_from(MOST_CARDS).unwrap_or(0));
+        .paragraph(format!("After round {rounds} all live hands are shown. Nobody bombs out."));
+    let most = number(u64::try_from(MAX_CARDS).unwrap_or(0));
     let mut moves = Section::new("Moves")
         .item(
             "gain, gain CARD",
@@ -39,7 +39,7 @@ pub(crate) fn spike(rules: &RuleSet) -> Words {
             "in a betting round; N of a raise is your total of the round",
         );
     }
-    Words {
+    VariantText {
         course,
         moves,
         ranking: ranking(rules),
@@ -55,14 +55,14 @@ pub(crate) fn spike(rules: &RuleSet) -> Words {
 
 fn ranking(rules: &RuleSet) -> Section {
     Section::new("What beats what")
-        .say(
+        .paragraph(
             "All hands but the last sum to 0, and a hand counts as the best it fits. Signs do not matter \
              unless they are named. But for the four best hands a Sylop is a plain 0, which belongs to \
              no pair, set or run.",
         )
         .ladder(
             rules.variant().deck,
-            Scale::new(Kind::Spike),
+            Evaluator::new(EvaluatorKind::Spike),
             &[
                 ("Pure Sabacc", "two Sylops and nothing else", "Y Y"),
                 ("Full Sabacc", "a Sylop, two +10 and two -10", "Y c+10 t+10 c-10 s-10"),
@@ -79,7 +79,7 @@ fn ranking(rules: &RuleSet) -> Section {
                 ("Nulrhek", "anything but 0: closer to 0 wins, then positive, then as plain Sabacc", "c+7 t-5"),
             ],
         )
-        .say(
+        .paragraph(
             "Hands that are still equal get a blind card each, which is compared alone: closer to 0, \
              then positive. Those still equal draw again, up to three times, then share.",
         )

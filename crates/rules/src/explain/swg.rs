@@ -1,10 +1,10 @@
 //! Explanation of `swg`.
 
 use crate::explain::section::Section;
-use crate::explain::{PLAYS_ON, Words, twenty_three};
+use crate::explain::{PLAYS_ON, VariantText, twenty_three};
 use crate::ruleset::RuleSet;
 
-pub(crate) fn swg(rules: &RuleSet) -> Words {
+pub(crate) fn swg(rules: &RuleSet) -> VariantText {
     let turn = if rules.draw_phase {
         "A turn is a betting action and then, unless you folded, a draw action. All-in players still \
          have their draw action, once a lap."
@@ -12,11 +12,11 @@ pub(crate) fn swg(rules: &RuleSet) -> Words {
         "A turn is a betting action; the two cards you are dealt are all you get."
     };
     let course = Section::new("A hand")
-        .say("Everybody gets two cards. Nothing ever shifts, and no card can be locked.")
-        .say(format!(
+        .paragraph("Everybody gets two cards. Nothing ever shifts, and no card can be locked.")
+        .paragraph(format!(
             "Turns go round from the dealer's left. {turn} The whole hand is one betting round."
         ))
-        .say(
+        .paragraph(
             "The hand is called by itself when everybody has had a turn and the action is back at \
              whoever last lifted what is to be matched. Then all live hands are shown.",
         );
@@ -30,13 +30,13 @@ pub(crate) fn swg(rules: &RuleSet) -> Words {
             .item("trade CARD", "discards a card, then takes one")
             .item("stand", "leaves the hand as it is");
     }
-    let ranking = twenty_three::ranking(rules).say(
+    let ranking = twenty_three::ranking(rules).paragraph(
         "Equal hands are broken by a Sudden Demise: each of them is dealt one card, and the best hand \
          with it wins; who bombs out is out, without a penalty. If they are still equal, they share. If \
          all of them bomb, the one closest to 23 or -23 wins, the Sabacc Pot too where the hand that \
          was shown was special.",
     );
-    Words {
+    VariantText {
         course,
         moves,
         ranking,

@@ -37,7 +37,7 @@ fn backgrounds() -> Vec<Vec<(&'static str, FieldValue)>> {
 }
 
 /// Values that differ from the field's current one.
-fn others(now: &FieldValue, choices: &[&str]) -> Vec<FieldValue> {
+fn other_values(now: &FieldValue, choices: &[&str]) -> Vec<FieldValue> {
     let list = |names: [&str; 3]| FieldValue::List(names.map(str::to_owned).to_vec());
     let all = match now {
         FieldValue::Number(_) => [7, 6, 400].map(FieldValue::Number).to_vec(),
@@ -55,7 +55,7 @@ fn every_field_changes_the_words() {
             let mut said = false;
             for background in backgrounds() {
                 let Some(before) = rules(variant, &background) else { continue };
-                for value in others(&field.get(&before), field.choices) {
+                for value in other_values(&field.get(&before), field.choices) {
                     let mut given = background.clone();
                     given.retain(|(name, _)| *name != field.name());
                     given.push((field.name(), value));

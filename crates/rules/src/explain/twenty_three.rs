@@ -1,12 +1,12 @@
 //! Rules that the games to 23 share: the ladder of hands, and the penalty for bombing out.
 
+use crate::evaluator::{Evaluator, EvaluatorKind};
 use crate::explain::section::Section;
 use crate::explain::text::credits;
 use crate::ruleset::{BombOut, Ranking, RuleSet};
-use crate::scale::{Kind, Scale};
 
 pub(super) fn ranking(rules: &RuleSet) -> Section {
-    let section = Section::new("What beats what").say(match rules.ranking {
+    let section = Section::new("What beats what").paragraph(match rules.ranking {
         Ranking::Signed => {
             "Below the special hands the higher total wins, sign and all: 1 beats -22. +23 and -23 are \
              equal."
@@ -18,7 +18,7 @@ pub(super) fn ranking(rules: &RuleSet) -> Section {
     });
     section.ladder(
         rules.variant().deck,
-        Scale::new(Kind::TwentyThree(rules.ranking)),
+        Evaluator::new(EvaluatorKind::TwentyThree(rules.ranking)),
         &[
             ("Idiot's Array", "an Idiot, a 2 and a 3, and no other card", "IdiotA S2 C3"),
             ("Pure Sabacc", "a total of 23", "S12 C11"),

@@ -10,22 +10,22 @@ use crate::variant::{ALL, Variant};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NotImplemented {
     pub title: &'static str,
-    pub why: &'static str,
+    pub reason: &'static str,
 }
 
 /// Games that "Star Wars Universe Overview" names without their rules (RULES.md, first section).
 pub static NOT_IMPLEMENTED: &[NotImplemented] = &[
     NotImplemented {
         title: "Centran Sabac",
-        why: "the overview names Ian Cooper's rules, for a French Tarot deck, without giving their text",
+        reason: "the overview names Ian Cooper's rules, for a French Tarot deck, without giving their text",
     },
     NotImplemented {
         title: "Contract Sabacc",
-        why: "the overview names Ian Cooper's rules, a simplified French Tarot, without giving their text",
+        reason: "the overview names Ian Cooper's rules, a simplified French Tarot, without giving their text",
     },
     NotImplemented {
         title: "West End Games rules",
-        why: "the overview names the reconstructions by M. Brent Sleeper and Marc J.S, for 76 cards, \
+        reason: "the overview names the reconstructions by M. Brent Sleeper and Marc J.S, for 76 cards, \
               without giving their text",
     },
 ];
@@ -38,7 +38,7 @@ impl fmt::Display for VariantsPage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for variant in ALL {
             let Variant { id, title, source, .. } = variant;
-            let (least, most) = (variant.seats.start(), variant.seats.end());
+            let (least, most) = (variant.player_counts.start(), variant.player_counts.end());
             let (deck, cards) = (variant.deck.name, variant.deck.len());
             writeln!(f, "{id:<12}{title}")?;
             writeln!(f, "            {deck}, {cards} cards; {least} to {most} players")?;
@@ -47,7 +47,7 @@ impl fmt::Display for VariantsPage {
         writeln!(f)?;
         let count = number(u64::try_from(NOT_IMPLEMENTED.len()).unwrap_or_default());
         writeln!(f, "Not implemented are {count} games:")?;
-        for NotImplemented { title, why } in NOT_IMPLEMENTED {
+        for NotImplemented { title, reason: why } in NOT_IMPLEMENTED {
             writeln!(f, "  {title}: {why}.")?;
         }
         Ok(())
@@ -62,7 +62,11 @@ mod tests {
     fn every_game_stands_there_with_its_source_deck_and_seats() {
         let page = VariantsPage.to_string();
         for variant in ALL {
-            let seats = format!("{} to {} players", variant.seats.start(), variant.seats.end());
+            let seats = format!(
+                "{} to {} players",
+                variant.player_counts.start(),
+                variant.player_counts.end()
+            );
             let at = page.find(&format!("{:<12}{}\n", variant.id, variant.title)).unwrap();
             let entry: Vec<&str> = page[at..].lines().take(3).collect();
             assert!(entry[1].contains(variant.deck.name) && entry[1].contains(&seats), "{entry:?}");

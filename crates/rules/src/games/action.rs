@@ -1,14 +1,14 @@
 //! The action of games without a field: `draw`, `trade` or `stand`.
 
 use crate::cards::{Card, Cards};
-use crate::chance::{To, Why};
+use crate::chance::{DealReason, Destination};
 use crate::legal::{Legal, LegalMoves};
 use crate::moves::Move;
 use crate::player::Player;
 use crate::state::Core;
 
 /// Adds the legal actions of `player`.
-pub(crate) fn legal(core: &Core, player: Player, moves: &mut LegalMoves) {
+pub(crate) fn push_legal(core: &Core, player: Player, moves: &mut LegalMoves) {
     if core.piles[0].available() > 0 {
         moves.push(Legal::Draw);
         moves.push(Legal::Trade(Cards::from_slice(&core[player].cards)));
@@ -18,14 +18,14 @@ pub(crate) fn legal(core: &Core, player: Player, moves: &mut LegalMoves) {
 
 /// Applies a legal action. Makes a deal due if the action takes a card.
 #[expect(clippy::wildcard_enum_match_arm, reason = "other moves were refused before")]
-pub(crate) fn play(core: &mut Core, player: Player, mv: &Move) {
+pub(crate) fn apply(core: &mut Core, player: Player, mv: &Move) {
     match mv {
         Move::Draw => {
-            core.deal(To::Player(player), 0, 1, Why::Draw);
+            core.deal(Destination::Player(player), 0, 1, DealReason::Draw);
         }
         Move::Trade(card) => {
-            give_up(core, player, *card);
-            core.deal(To::Player(player), 0, 1, Why::Trade);
+            discard_from_hand(core, player, *card);
+            core.deal(Destination::Player(player), 0, 1, DealReason::Trade);
         }
         Move::Stand => {}
         other => unreachable!("{other:?} is no action"),
@@ -33,7 +33,7 @@ pub(crate) fn play(core: &mut Core, player: Player, mv: &Move) {
 }
 
 /// Moves a card from the hand face down to the discards.
-pub(crate) fn give_up(core: &mut Core, player: Player, card: Card) {
+pub(crate) fn discard_from_hand(core: &mut Core, player: Player, card: Card) {
     let place = &mut core[player];
     place.cards.retain(|held| *held != card);
     place.face_up = place.face_up.without(card);

@@ -10,9 +10,9 @@
 pub(crate) mod worth;
 
 use crate::cards::{CardSet, Cards};
-use crate::chance::{Chance, Deal, Outcome, Roll, To, Why};
+use crate::chance::{Chance, Deal, DealReason, Destination, Outcome, RollPurpose};
 use crate::deck::C62;
-use crate::game::{Facts, Game, Glance};
+use crate::game::{Facts, Game, GameStatus};
 use crate::games::coruscant::worth::{Target, Worth};
 use crate::games::settling;
 use crate::legal::{Legal, LegalMoves};
@@ -27,7 +27,7 @@ pub(crate) static VARIANT: Variant = Variant {
     id: "coruscant",
     title: "Coruscant Shift",
     source: "the public rules of Coruscant Shift, with the same pack as Corellian Spike",
-    seats: 2..=6,
+    player_counts: 2..=6,
     deck: &C62,
     piles: &[PileSpec { name: "draw", first: 0, end: 62, open_discards: false }],
     fields: &[
@@ -47,7 +47,7 @@ pub(crate) static VARIANT: Variant = Variant {
 };
 
 /// Number of cards of a full hand.
-pub(crate) const HAND: u8 = 5;
+pub(crate) const HAND_SIZE: u8 = 5;
 
 #[derive(Clone)]
 struct Coruscant {
@@ -55,13 +55,13 @@ struct Coruscant {
     target: Option<Target>,
     selected: [CardSet; 8],
     /// Players who have selected.
-    chosen: PlayerSet,
+    have_selected: PlayerSet,
 }
 
 #[derive(Clone)]
 enum Phase {
     /// The hands are being dealt and the dice rolled, or the next player is to select.
-    Opening,
+    BeforeSelect,
     Select(Player),
     FirstBets(Bets),
     /// The new cards are being dealt.
@@ -74,14 +74,17 @@ fn open(core: &mut Core) -> Box<dyn Game> {
     core.take_antes();
     core.fresh_shuffle(0);
     for player in core.live.iter() {
-        core.deal(To::Player(player), 0, usize::from(HAND), Why::Opening);
+        core.deal(Destination::Player(player), 0, usize::from(HAND_SIZE), DealReason::OpeningHand);
     }
-    core.expect(Chance::Roll { sides: [6, 6].into_iter().collect(), purpose: Roll::Target });
+    core.request(Chance::Roll {
+        sides: [6, 6].into_iter().collect(),
+        purpose: RollPurpose::Target,
+    });
     Box::new(Coruscant {
-        phase: Phase::Opening,
+        phase: Phase::BeforeSelect,
         target: None,
         selected: [CardSet::EMPTY; 8],
-        chosen: PlayerSet::EMPTY,
+        have_selected: PlayerSet::EMPTY,
     })
 }
 
@@ -92,9 +95,9 @@ impl Game for Coruscant {
 
     fn step(&mut self, core: &mut Core) {
         match &self.phase {
-            Phase::Opening => match core.live.minus(self.chosen).lowest() {
+            Phase::BeforeSelect => match core.live.minus(self.have_selected).lowest() {
                 Some(player) => self.phase = Phase::Select(player),
-                None if Bets::held(core) => self.phase = Phase::FirstBets(Bets::new(core)),
+                None if Bets::can_start(core) => self.phase = Phase::FirstBets(Bets::new(core)),
                 None => self.redraw(core),
             },
             Phase::Select(player) | Phase::Add(player) => core.turn = Turn::Of(*player),
@@ -105,21 +108,23 @@ impl Game for Coruscant {
                     self.redraw(core);
                 }
             },
-            Phase::Redraw if Bets::held(core) => self.phase = Phase::SecondBets(Bets::new(core)),
-            Phase::Redraw => self.ask_to_add(core),
+            Phase::Redraw if Bets::can_start(core) => {
+                self.phase = Phase::SecondBets(Bets::new(core))
+            }
+            Phase::Redraw => self.next_addition(core),
             Phase::SecondBets(bets) => match bets.turn() {
                 Some(player) => core.turn = Turn::Of(player),
                 None => {
                     core.return_uncalled();
-                    self.ask_to_add(core);
+                    self.next_addition(core);
                 }
             },
         }
     }
 
-    fn chance(&mut self, core: &mut Core, due: &Chance, outcome: &Outcome) {
+    fn apply_outcome(&mut self, core: &mut Core, due: &Chance, outcome: &Outcome) {
         match (due, outcome) {
-            (Chance::Deal(Deal { to: To::Player(player), .. }), Outcome::Cards(cards)) => {
+            (Chance::Deal(Deal { to: Destination::Player(player), .. }), Outcome::Cards(cards)) => {
                 core[*player].cards.extend_from_slice(cards);
             }
             (Chance::Roll { .. }, Outcome::Rolled(faces)) => self.target = Target::of(faces),
@@ -127,65 +132,65 @@ impl Game for Coruscant {
         }
     }
 
-    fn legal(&self, core: &Core, player: Player) -> LegalMoves {
+    fn legal_moves(&self, core: &Core, player: Player) -> LegalMoves {
         let mut moves = LegalMoves::new();
         match &self.phase {
             Phase::Select(_) => {
                 let cards = core[player].cards.clone();
-                let max = u8::try_from(cards.len()).unwrap_or(HAND);
+                let max = u8::try_from(cards.len()).unwrap_or(HAND_SIZE);
                 moves.push(Legal::Select { cards, min: 1, max });
             }
             Phase::FirstBets(bets) | Phase::SecondBets(bets) => {
-                bets.legal(core, player, &mut moves);
+                bets.push_legal(core, player, &mut moves);
             }
-            Phase::Add(_) => moves.push(Legal::Add(self.rest(core, player))),
-            Phase::Opening | Phase::Redraw => {}
+            Phase::Add(_) => moves.push(Legal::Add(self.unselected(core, player))),
+            Phase::BeforeSelect | Phase::Redraw => {}
         }
         moves
     }
 
-    fn default(&self, core: &Core, player: Player) -> Move {
+    fn default_move(&self, core: &Core, player: Player) -> Move {
         match &self.phase {
-            Phase::FirstBets(bets) | Phase::SecondBets(bets) => bets.default(player),
+            Phase::FirstBets(bets) | Phase::SecondBets(bets) => bets.default_move(player),
             Phase::Select(_) => Move::Select(core[player].cards.clone()),
-            Phase::Opening | Phase::Redraw | Phase::Add(_) => Move::Add(Cards::new()),
+            Phase::BeforeSelect | Phase::Redraw | Phase::Add(_) => Move::Add(Cards::new()),
         }
     }
 
-    fn moved(&mut self, core: &mut Core, player: Player, mv: &Move) {
+    fn apply_move(&mut self, core: &mut Core, player: Player, mv: &Move) {
         match &mut self.phase {
             Phase::Select(_) => {
                 self.select(player, mv);
-                self.chosen = self.chosen.with(player);
-                self.phase = Phase::Opening;
+                self.have_selected = self.have_selected.with(player);
+                self.phase = Phase::BeforeSelect;
             }
             Phase::FirstBets(bets) | Phase::SecondBets(bets) => {
                 bets.act(core, player, mv);
-                core.ends_by_folds();
+                core.finish_if_folded();
             }
             Phase::Add(_) => {
                 self.select(player, mv);
-                self.discard_rest(core, player);
-                self.ask_to_add(core);
+                self.discard_unselected(core, player);
+                self.next_addition(core);
             }
-            Phase::Opening | Phase::Redraw => {}
+            Phase::BeforeSelect | Phase::Redraw => {}
         }
     }
 
-    fn hides(&self, mv: &Move) -> bool {
+    fn is_hidden(&self, mv: &Move) -> bool {
         matches!(mv, Move::Select(_) | Move::Add(_))
     }
 
-    fn glance(&self) -> Glance<'_> {
+    fn status(&self) -> GameStatus<'_> {
         let (phase, round, bets) = match &self.phase {
-            Phase::Opening if self.target.is_none() => ("deal", 1, None),
-            Phase::Opening | Phase::Select(_) => ("select", 1, None),
+            Phase::BeforeSelect if self.target.is_none() => ("deal", 1, None),
+            Phase::BeforeSelect | Phase::Select(_) => ("select", 1, None),
             Phase::FirstBets(bets) => ("betting", 1, Some(bets)),
             Phase::Redraw => ("redraw", 2, None),
             Phase::SecondBets(bets) => ("betting", 2, Some(bets)),
             Phase::Add(_) => ("add", 2, None),
         };
-        Glance { phase, round, bets, called_by: None }
+        GameStatus { phase, round, bets, called_by: None }
     }
 
     fn facts(&self, core: &Core, viewer: Viewer, facts: &mut Facts) {
@@ -195,7 +200,7 @@ impl Game for Coruscant {
             facts.push(("target".to_owned(), total));
             facts.push(("suit".to_owned(), target.suit.name().to_owned()));
         }
-        for player in self.chosen.and(core.live).iter() {
+        for player in self.have_selected.intersection(core.live).iter() {
             let selected = self.selected[player.index()];
             facts.push((format!("selected {player}"), selected.len().to_string()));
             if matches!(viewer, Viewer::Auditor) || viewer == Viewer::Player(player) {
@@ -220,16 +225,16 @@ impl Coruscant {
     }
 
     /// Cards that the player holds and has not selected.
-    fn rest(&self, core: &Core, player: Player) -> Cards {
+    fn unselected(&self, core: &Core, player: Player) -> Cards {
         let selected = self.selected[player.index()];
         core[player].cards.iter().copied().filter(|&card| !selected.contains(card)).collect()
     }
 
     /// Discards the cards that the player has not selected. Returns their number.
-    fn discard_rest(&self, core: &mut Core, player: Player) -> usize {
-        let (rest, selected) = (self.rest(core, player), self.selected[player.index()]);
+    fn discard_unselected(&self, core: &mut Core, player: Player) -> usize {
+        let (rest, selected) = (self.unselected(core, player), self.selected[player.index()]);
         core[player].cards.retain(|card| selected.contains(*card));
-        core.bury(0, &rest);
+        core.discard_hand(0, &rest);
         rest.len()
     }
 
@@ -237,18 +242,18 @@ impl Coruscant {
     fn redraw(&mut self, core: &mut Core) {
         let mut counts = [0; 8];
         for player in core.live.iter() {
-            counts[player.index()] = self.discard_rest(core, player);
+            counts[player.index()] = self.discard_unselected(core, player);
         }
         for player in core.live.iter() {
-            core.deal(To::Player(player), 0, counts[player.index()], Why::Shift);
+            core.deal(Destination::Player(player), 0, counts[player.index()], DealReason::Shift);
         }
         self.phase = Phase::Redraw;
     }
 
     /// Asks the next player with new cards to add some, or reveals. Players without new cards are
     /// not asked.
-    fn ask_to_add(&mut self, core: &mut Core) {
-        let asked = core.live.iter().find(|&player| !self.rest(core, player).is_empty());
+    fn next_addition(&mut self, core: &mut Core) {
+        let asked = core.live.iter().find(|&player| !self.unselected(core, player).is_empty());
         match asked {
             Some(player) => self.phase = Phase::Add(player),
             None => self.reveal(core),
@@ -260,13 +265,13 @@ impl Coruscant {
         core.shown = core.live;
         let mut worth = [None; 8];
         let mut ranks = Ranks::default();
-        for player in core.everybody().iter() {
+        for player in core.all_players().iter() {
             let live = core.live.contains(player);
             let own = live.then(|| Worth::of(&core[player].cards, target));
             worth[player.index()] = own.map(Worth::strength);
             ranks[player.index()] = Some(own.map_or(Rank::Folded, Rank::from));
         }
-        let winners = settling::by_strength(core, |player| worth[player.index()]);
+        let winners = settling::award_layers(core, |player| worth[player.index()]);
         core.finish(winners, &ranks);
     }
 }

@@ -9,7 +9,7 @@ pub(crate) static VARIANT: Variant = Variant {
     id: "dice",
     title: "Sabacc with dice",
     source: "\"Star Wars Universe Overview\": Ryan B.'s adaptation with all its optional changes",
-    seats: 2..=8,
+    player_counts: 2..=8,
     deck: &S76,
     piles: shifting::PILES,
     fields: &[

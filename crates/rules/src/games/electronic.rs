@@ -9,7 +9,7 @@ pub(crate) static VARIANT: Variant = Variant {
     id: "electronic",
     title: "Casino sabacc",
     source: "\"Star Wars Universe Overview\": the game of the novels, with the droid dealer's random pulse",
-    seats: 2..=8,
+    player_counts: 2..=8,
     deck: &S76,
     piles: shifting::PILES,
     fields: &[

@@ -10,9 +10,9 @@ pub(crate) mod worth;
 
 use std::cmp::Reverse;
 
-use crate::chance::{Chance, Deal, Outcome, Sample, To, Why};
+use crate::chance::{Chance, Deal, DealReason, Destination, Outcome, SamplePurpose};
 use crate::deck::P42;
-use crate::game::{Facts, Game, Glance};
+use crate::game::{Facts, Game, GameStatus};
 use crate::games::eleven::worth::{Announced, FACES, best_total};
 use crate::games::settling;
 use crate::legal::{Legal, LegalMoves};
@@ -27,7 +27,7 @@ pub(crate) static VARIANT: Variant = Variant {
     id: "eleven",
     title: "Eleven",
     source: "\"Star Wars Universe Overview\", last section: Peter Kerton's adaptation for standard decks",
-    seats: 2..=7,
+    player_counts: 2..=7,
     deck: &P42,
     piles: &[PileSpec { name: "draw", first: 0, end: 42, open_discards: false }],
     fields: &[
@@ -61,7 +61,7 @@ struct Eleven {
 #[derive(Clone)]
 enum Phase {
     /// The faces are announced and the opening hands dealt.
-    Opening,
+    Dealing,
     Turn(Player),
     /// The turn is over; a drawn card, if any, is being dealt.
     AfterTurn(Player),
@@ -70,12 +70,12 @@ enum Phase {
 
 fn open(core: &mut Core) -> Box<dyn Game> {
     core.take_antes();
-    core.expect(Chance::Sample { n: u32::from(FACES), k: 2, purpose: Sample::Announce });
+    core.request(Chance::Sample { n: u32::from(FACES), k: 2, purpose: SamplePurpose::Announce });
     core.fresh_shuffle(0);
     for player in core.live.iter() {
-        core.deal(To::Player(player), 0, 2, Why::Opening);
+        core.deal(Destination::Player(player), 0, 2, DealReason::OpeningHand);
     }
-    Box::new(Eleven { phase: Phase::Opening, lap: 1, announced: None, stood: PlayerSet::EMPTY })
+    Box::new(Eleven { phase: Phase::Dealing, lap: 1, announced: None, stood: PlayerSet::EMPTY })
 }
 
 impl Game for Eleven {
@@ -85,13 +85,13 @@ impl Game for Eleven {
 
     fn step(&mut self, core: &mut Core) {
         match &self.phase {
-            Phase::Opening => self.turn_of(core, core.live.lowest()),
+            Phase::Dealing => self.start_turn(core, core.live.lowest()),
             Phase::Turn(player) => core.turn = Turn::Of(*player),
             Phase::AfterTurn(player) => {
                 let player = *player;
-                let next = self.drawing(core).after(player);
+                let next = self.players_with_turns(core).next_clockwise(player);
                 self.lap += u64::from(next.is_some_and(|next| next <= player));
-                self.turn_of(core, next);
+                self.start_turn(core, next);
             }
             Phase::Betting(bets) => match bets.turn() {
                 Some(player) => core.turn = Turn::Of(player),
@@ -103,9 +103,9 @@ impl Game for Eleven {
         }
     }
 
-    fn chance(&mut self, core: &mut Core, due: &Chance, outcome: &Outcome) {
+    fn apply_outcome(&mut self, core: &mut Core, due: &Chance, outcome: &Outcome) {
         match (due, outcome) {
-            (Chance::Deal(Deal { to: To::Player(player), .. }), Outcome::Cards(cards)) => {
+            (Chance::Deal(Deal { to: Destination::Player(player), .. }), Outcome::Cards(cards)) => {
                 core[*player].cards.extend_from_slice(cards);
             }
             (Chance::Sample { .. }, Outcome::Sampled(faces)) => {
@@ -115,7 +115,7 @@ impl Game for Eleven {
         }
     }
 
-    fn legal(&self, core: &Core, player: Player) -> LegalMoves {
+    fn legal_moves(&self, core: &Core, player: Player) -> LegalMoves {
         let mut moves = LegalMoves::new();
         match &self.phase {
             Phase::Turn(_) => {
@@ -124,24 +124,24 @@ impl Game for Eleven {
                 }
                 moves.push(Legal::Stand);
             }
-            Phase::Betting(bets) => bets.legal(core, player, &mut moves),
-            Phase::Opening | Phase::AfterTurn(_) => {}
+            Phase::Betting(bets) => bets.push_legal(core, player, &mut moves),
+            Phase::Dealing | Phase::AfterTurn(_) => {}
         }
         moves
     }
 
-    fn default(&self, _: &Core, player: Player) -> Move {
+    fn default_move(&self, _: &Core, player: Player) -> Move {
         match &self.phase {
-            Phase::Betting(bets) => bets.default(player),
-            Phase::Opening | Phase::Turn(_) | Phase::AfterTurn(_) => Move::Stand,
+            Phase::Betting(bets) => bets.default_move(player),
+            Phase::Dealing | Phase::Turn(_) | Phase::AfterTurn(_) => Move::Stand,
         }
     }
 
-    fn moved(&mut self, core: &mut Core, player: Player, mv: &Move) {
+    fn apply_move(&mut self, core: &mut Core, player: Player, mv: &Move) {
         match &mut self.phase {
             Phase::Turn(_) => {
                 if *mv == Move::Draw {
-                    core.deal(To::Player(player), 0, 1, Why::Draw);
+                    core.deal(Destination::Player(player), 0, 1, DealReason::Draw);
                 } else {
                     self.stood = self.stood.with(player);
                 }
@@ -149,19 +149,19 @@ impl Game for Eleven {
             }
             Phase::Betting(bets) => {
                 bets.act(core, player, mv);
-                core.ends_by_folds();
+                core.finish_if_folded();
             }
-            Phase::Opening | Phase::AfterTurn(_) => {}
+            Phase::Dealing | Phase::AfterTurn(_) => {}
         }
     }
 
-    fn glance(&self) -> Glance<'_> {
+    fn status(&self) -> GameStatus<'_> {
         let (phase, bets) = match &self.phase {
-            Phase::Opening => ("deal", None),
+            Phase::Dealing => ("deal", None),
             Phase::Turn(_) | Phase::AfterTurn(_) => ("play", None),
             Phase::Betting(bets) => ("betting", Some(bets)),
         };
-        Glance { phase, round: self.lap, bets, called_by: None }
+        GameStatus { phase, round: self.lap, bets, called_by: None }
     }
 
     fn facts(&self, _: &Core, _: Viewer, facts: &mut Facts) {
@@ -175,15 +175,15 @@ impl Game for Eleven {
 
 impl Eleven {
     /// Players who still have turns.
-    fn drawing(&self, core: &Core) -> PlayerSet {
+    fn players_with_turns(&self, core: &Core) -> PlayerSet {
         let room = |player: &Player| core[*player].cards.len() < FULL_HAND;
         core.live.minus(self.stood).iter().filter(room).collect()
     }
 
-    fn turn_of(&mut self, core: &mut Core, player: Option<Player>) {
+    fn start_turn(&mut self, core: &mut Core, player: Option<Player>) {
         match player {
             Some(player) => self.phase = Phase::Turn(player),
-            None if Bets::held(core) => self.phase = Phase::Betting(Bets::new(core)),
+            None if Bets::can_start(core) => self.phase = Phase::Betting(Bets::new(core)),
             None => self.reveal(core),
         }
     }
@@ -192,7 +192,7 @@ impl Eleven {
         core.shown = core.live;
         let mut totals = [None; 8];
         let mut ranks = Ranks::default();
-        for player in core.everybody().iter() {
+        for player in core.all_players().iter() {
             let cards = &core[player].cards;
             let count = u8::try_from(cards.len()).unwrap_or(u8::MAX);
             let total = self.announced.and_then(|announced| best_total(cards, announced));
@@ -203,7 +203,7 @@ impl Eleven {
                 None => Rank::Over { cards: count },
             });
         }
-        let winners = settling::by_strength(core, |player| totals[player.index()]);
+        let winners = settling::award_layers(core, |player| totals[player.index()]);
         core.finish(winners, &ranks);
     }
 }

@@ -11,9 +11,9 @@ mod scoring;
 mod sides;
 
 use crate::cards::Cards;
-use crate::chance::{Chance, Deal, Outcome, To, Why};
+use crate::chance::{Chance, Deal, DealReason, Destination, Outcome};
 use crate::deck::S76;
-use crate::game::{Facts, Game, Glance};
+use crate::game::{Facts, Game, GameStatus};
 use crate::games::{action, shifting};
 use crate::legal::{Legal, LegalMoves};
 use crate::moves::{Move, Side};
@@ -29,7 +29,7 @@ pub(crate) static VARIANT: Variant = Variant {
     id: "force",
     title: "Force sabacc",
     source: "\"Force Sabacc\", hyperspaceprops.com, with both of its alignments",
-    seats: 2..=8,
+    player_counts: 2..=8,
     deck: &S76,
     piles: shifting::PILES,
     fields: &[
@@ -51,7 +51,7 @@ pub(crate) static VARIANT: Variant = Variant {
 };
 
 /// The first cycle in which the hand may be called.
-pub(crate) const CALLABLE: u64 = 3;
+pub(crate) const FIRST_CALL_CYCLE: u64 = 3;
 
 #[derive(Clone)]
 struct Force {
@@ -61,7 +61,7 @@ struct Force {
     called_by: Option<Player>,
     sides: Sides,
     /// Cards shown while sides were dealt, and not kept: they go back into the draw pile.
-    aside: Cards,
+    unkept_cards: Cards,
 }
 
 #[derive(Clone)]
@@ -75,7 +75,7 @@ enum Phase {
     AfterAction(Player),
     Betting(Bets),
     /// This player shows the hand next.
-    Opening(Player),
+    Showing(Player),
     /// The extra card of `player` has been dealt. `before` is the total of the hand without it.
     Extra {
         player: Player,
@@ -90,10 +90,10 @@ fn open(core: &mut Core) -> Box<dyn Game> {
     for player in core.live.iter() {
         match core.rules.alignment {
             Alignment::Choose => {
-                core.deal(To::Player(player), 0, 1, Why::Opening);
+                core.deal(Destination::Player(player), 0, 1, DealReason::OpeningHand);
             }
             Alignment::Naboo => {
-                core.deal_until(To::Player(player), 0, FACE_CARDS, Why::Alignment);
+                core.deal_until(Destination::Player(player), 0, FACE_CARDS, DealReason::Alignment);
             }
         }
     }
@@ -102,7 +102,7 @@ fn open(core: &mut Core) -> Box<dyn Game> {
         round: 1,
         called_by: None,
         sides: Sides::default(),
-        aside: Cards::new(),
+        unkept_cards: Cards::new(),
     })
 }
 
@@ -114,19 +114,19 @@ impl Game for Force {
     fn step(&mut self, core: &mut Core) {
         match &mut self.phase {
             Phase::Alignment => match core.rules.alignment {
-                Alignment::Choose => self.phase = Phase::Declaring(lowest(core)),
+                Alignment::Choose => self.phase = Phase::Declaring(first_live(core)),
                 Alignment::Naboo => {
-                    core.shuffle_in(0, std::mem::take(&mut self.aside));
+                    core.shuffle_in(0, std::mem::take(&mut self.unkept_cards));
                     self.deal_second(core);
                 }
             },
             Phase::Declaring(player) | Phase::Action(player) | Phase::Extra { player, .. } => {
                 core.turn = Turn::Of(*player);
             }
-            Phase::SecondCard => self.phase = Phase::Action(lowest(core)),
+            Phase::SecondCard => self.phase = Phase::Action(first_live(core)),
             Phase::AfterAction(player) => match core.live.next(*player) {
                 Some(next) => self.phase = Phase::Action(next),
-                None if Bets::held(core) => self.phase = Phase::Betting(Bets::new(core)),
+                None if Bets::can_start(core) => self.phase = Phase::Betting(Bets::new(core)),
                 None => self.next_cycle(core),
             },
             Phase::Betting(bets) => match bets.turn() {
@@ -136,56 +136,58 @@ impl Game for Force {
                     self.next_cycle(core);
                 }
             },
-            &mut Phase::Opening(player) => {
+            &mut Phase::Showing(player) => {
                 let before = total(&core[player].cards);
                 core.shown = core.shown.with(player);
-                if core.deal(To::Player(player), 0, 1, Why::Extra) {
+                if core.deal(Destination::Player(player), 0, 1, DealReason::Extra) {
                     self.phase = Phase::Extra { player, before };
                 } else {
-                    self.opened(core, player);
+                    self.next_showdown(core, player);
                 }
             }
             Phase::Scoring(scoring) => scoring.step(core),
         }
     }
 
-    fn chance(&mut self, core: &mut Core, due: &Chance, outcome: &Outcome) {
-        let (Chance::Deal(Deal { to: To::Player(player), why, .. }), Outcome::Cards(cards)) =
-            (due, outcome)
+    fn apply_outcome(&mut self, core: &mut Core, due: &Chance, outcome: &Outcome) {
+        let (
+            Chance::Deal(Deal { to: Destination::Player(player), reason: why, .. }),
+            Outcome::Cards(cards),
+        ) = (due, outcome)
         else {
             return;
         };
         let place = &mut core[*player];
         match why {
-            Why::Alignment => {
+            DealReason::Alignment => {
                 let Some((&face, others)) = cards.split_last() else { return };
                 place.cards.push(face);
                 place.face_up = place.face_up.with(face);
                 self.sides.set(*player, shade(face));
-                self.aside.extend_from_slice(others);
+                self.unkept_cards.extend_from_slice(others);
             }
-            Why::Tie => place.extra.extend_from_slice(cards),
-            Why::Opening
-            | Why::Draw
-            | Why::Trade
-            | Why::Shift
-            | Why::Extra
-            | Why::Flip
-            | Why::Exhaustion => place.cards.extend_from_slice(cards),
+            DealReason::TieBreak => place.extra.extend_from_slice(cards),
+            DealReason::OpeningHand
+            | DealReason::Draw
+            | DealReason::Trade
+            | DealReason::Shift
+            | DealReason::Extra
+            | DealReason::Flip
+            | DealReason::Exhaustion => place.cards.extend_from_slice(cards),
         }
     }
 
-    fn legal(&self, core: &Core, player: Player) -> LegalMoves {
+    fn legal_moves(&self, core: &Core, player: Player) -> LegalMoves {
         let mut moves = LegalMoves::new();
         match &self.phase {
             Phase::Declaring(_) => moves.push(Legal::Align),
             Phase::Action(_) => {
-                action::legal(core, player, &mut moves);
-                if self.round >= CALLABLE {
+                action::push_legal(core, player, &mut moves);
+                if self.round >= FIRST_CALL_CYCLE {
                     moves.push(Legal::CallHand);
                 }
             }
-            Phase::Betting(bets) => bets.legal(core, player, &mut moves),
+            Phase::Betting(bets) => bets.push_legal(core, player, &mut moves),
             Phase::Extra { .. } => {
                 moves.push(Legal::Keep);
                 moves.push(Legal::Drop(core[player].cards.clone()));
@@ -193,27 +195,27 @@ impl Game for Force {
             Phase::Alignment
             | Phase::SecondCard
             | Phase::AfterAction(_)
-            | Phase::Opening(_)
+            | Phase::Showing(_)
             | Phase::Scoring(_) => {}
         }
         moves
     }
 
-    fn default(&self, core: &Core, player: Player) -> Move {
+    fn default_move(&self, core: &Core, player: Player) -> Move {
         match &self.phase {
             Phase::Declaring(_) => Move::Align(Side::Light),
-            Phase::Betting(bets) => bets.default(player),
+            Phase::Betting(bets) => bets.default_move(player),
             Phase::Extra { .. } => core[player].cards.last().map_or(Move::Keep, |&c| Move::Drop(c)),
             Phase::Alignment
             | Phase::SecondCard
             | Phase::Action(_)
             | Phase::AfterAction(_)
-            | Phase::Opening(_)
+            | Phase::Showing(_)
             | Phase::Scoring(_) => Move::Stand,
         }
     }
 
-    fn moved(&mut self, core: &mut Core, player: Player, mv: &Move) {
+    fn apply_move(&mut self, core: &mut Core, player: Player, mv: &Move) {
         match (&mut self.phase, mv) {
             (Phase::Declaring(_), Move::Align(side)) => {
                 self.sides.set(player, Some(*side));
@@ -224,38 +226,38 @@ impl Game for Force {
             }
             (Phase::Action(_), Move::CallHand) => {
                 self.called_by = Some(player);
-                self.phase = Phase::Opening(lowest(core));
+                self.phase = Phase::Showing(first_live(core));
             }
             (Phase::Action(_), mv) => {
-                action::play(core, player, mv);
+                action::apply(core, player, mv);
                 self.phase = Phase::AfterAction(player);
             }
             (Phase::Betting(bets), mv) => {
                 bets.act(core, player, mv);
-                core.ends_by_folds();
+                core.finish_if_folded();
             }
             (&mut Phase::Extra { before, .. }, mv) => {
                 self.settle_extra(core, player, before, mv);
-                self.opened(core, player);
+                self.next_showdown(core, player);
             }
             (_, other) => unreachable!("{other:?} was refused before"),
         }
     }
 
-    fn glance(&self) -> Glance<'_> {
+    fn status(&self) -> GameStatus<'_> {
         let (phase, bets) = match &self.phase {
             Phase::Alignment | Phase::Declaring(_) => ("alignment", None),
             Phase::SecondCard => ("deal", None),
             Phase::Action(_) | Phase::AfterAction(_) => ("action", None),
             Phase::Betting(bets) => ("betting", Some(bets)),
-            Phase::Opening(_) | Phase::Extra { .. } => ("showdown", None),
+            Phase::Showing(_) | Phase::Extra { .. } => ("showdown", None),
             Phase::Scoring(_) => ("scoring", None),
         };
-        Glance { phase, round: self.round, bets, called_by: self.called_by }
+        GameStatus { phase, round: self.round, bets, called_by: self.called_by }
     }
 
     fn facts(&self, core: &Core, _: Viewer, facts: &mut Facts) {
-        for player in core.everybody().iter() {
+        for player in core.all_players().iter() {
             if let Some(side) = self.sides.of(player) {
                 facts.push((format!("alignment {player}"), side.name().to_owned()));
             }
@@ -264,14 +266,14 @@ impl Game for Force {
 }
 
 /// First live player. There is one: a hand with fewer than two live players is over.
-fn lowest(core: &Core) -> Player {
+fn first_live(core: &Core) -> Player {
     core.live.lowest().unwrap_or(Player::of(0))
 }
 
 impl Force {
     fn deal_second(&mut self, core: &mut Core) {
         for player in core.live.iter() {
-            core.deal(To::Player(player), 0, 1, Why::Opening);
+            core.deal(Destination::Player(player), 0, 1, DealReason::OpeningHand);
         }
         self.phase = Phase::SecondCard;
     }
@@ -279,12 +281,12 @@ impl Force {
     fn next_cycle(&mut self, core: &Core) {
         // Once everybody has left, the remaining cycles are all stands and checks: they change
         // nothing, and there may be any number of them.
-        let nobody_decides = core.live.minus(core.left).is_empty();
+        let nobody_decides = core.live.minus(core.leavers).is_empty();
         if self.round >= core.rules.max_rounds || nobody_decides {
-            self.phase = Phase::Opening(lowest(core));
+            self.phase = Phase::Showing(first_live(core));
         } else {
             self.round += 1;
-            self.phase = Phase::Action(lowest(core));
+            self.phase = Phase::Action(first_live(core));
         }
     }
 
@@ -294,20 +296,20 @@ impl Force {
         let extra = core[player].cards.last().copied();
         let dropped = if let Move::Drop(card) = mv { Some(*card) } else { None };
         if let Some(card) = dropped {
-            action::give_up(core, player, card);
+            action::discard_from_hand(core, player, card);
         }
         if let (Some(extra), Some(side)) =
             (extra.filter(|_| dropped != extra), self.sides.of(player))
             && flips(core.rules.alignment, side, extra, before)
         {
-            self.sides.set(player, Some(sides::other(side)));
+            self.sides.set(player, Some(sides::opposite(side)));
         }
     }
 
     /// Lets the next player show, or starts the scoring once all have shown.
-    fn opened(&mut self, core: &mut Core, player: Player) {
+    fn next_showdown(&mut self, core: &mut Core, player: Player) {
         self.phase = match core.live.next(player) {
-            Some(next) => Phase::Opening(next),
+            Some(next) => Phase::Showing(next),
             None => Phase::Scoring(Box::new(Scoring::new(core, &self.sides))),
         };
     }

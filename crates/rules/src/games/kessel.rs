@@ -21,30 +21,32 @@ mod turn;
 use smallvec::SmallVec;
 
 use crate::cards::{Card, Cards};
-use crate::chance::{Chance, Deal, Outcome, Pick, Roll, Sample, To, Why};
+use crate::chance::{
+    Chance, Deal, DealReason, Destination, Outcome, PickPurpose, RollPurpose, SamplePurpose,
+};
 use crate::deck::K44;
-use crate::game::{Facts, Game, Glance};
+use crate::game::{Facts, Game, GameStatus};
 use crate::legal::{Legal, LegalMoves};
 use crate::moves::Move;
 use crate::player::{Player, PlayerSet, Viewer};
 use crate::rank::Rank;
 use crate::ruleset::{Field, Key};
 use crate::state::{Core, Turn};
-use crate::token::Token;
+use crate::token::ShiftToken;
 use crate::variant::{PileSpec, Variant};
 
-use chips::Purse;
-use ranking::{Fixes, SAND_CARDS};
+use chips::Chips;
+use ranking::{FixTokens, SAND_CARDS};
 use reveal::Impostor;
-use turn::{Step, TurnOf};
+use turn::{Step, TurnState};
 
-const MOST: u8 = 6;
+const MAX_PLAYERS: u8 = 6;
 
 pub(crate) static VARIANT: Variant = Variant {
     id: "kessel",
     title: "Kessel sabacc",
     source: "\"Rules for Kessel Sabacc\", with 16 shift tokens and lay, pro and tournament stakes",
-    seats: 2..=MOST,
+    player_counts: 2..=MAX_PLAYERS,
     deck: &K44,
     piles: &[
         PileSpec { name: "sand", first: 0, end: SAND_CARDS, open_discards: true },
@@ -73,9 +75,9 @@ struct Kessel {
     /// Counts from 1.
     lap: u8,
     starter: Player,
-    seats: [Seat; MOST as usize],
+    players: [KesselPlayer; MAX_PLAYERS as usize],
     /// The fix tokens in effect in this round.
-    fixes: Fixes,
+    fix_tokens: FixTokens,
     /// Players whom others' stock, tax and disrupt tokens do not touch in this round.
     immune: PlayerSet,
     /// Players who must stand in their next turn.
@@ -88,11 +90,11 @@ struct Kessel {
 
 /// State of one player apart from the current cards.
 #[derive(Clone, Default)]
-struct Seat {
-    purse: Purse,
+struct KesselPlayer {
+    chips: Chips,
     /// Tokens not yet played.
-    tokens: SmallVec<[Token; 3]>,
-    played: SmallVec<[Token; 3]>,
+    tokens: SmallVec<[ShiftToken; 3]>,
+    played: SmallVec<[ShiftToken; 3]>,
     /// The hand as it was last revealed, or as the player left it.
     hand: Cards,
     rank: Option<Rank>,
@@ -104,7 +106,7 @@ enum Phase {
     Draft,
     /// Deal of tokens, starter, flips and cards: all of it is chance.
     Dealing,
-    Turn(TurnOf),
+    Turn(TurnState),
     /// All Impostors of the reveal: their dice, then their values.
     Reveal(SmallVec<[Impostor; 6]>),
 }
@@ -116,14 +118,14 @@ impl Game for Kessel {
 
     fn step(&mut self, core: &mut Core) {
         match &self.phase {
-            Phase::Draft => match self.drafting(core) {
+            Phase::Draft => match self.next_to_draft(core) {
                 Some(player) => core.turn = Turn::Of(player),
                 None => self.draw_starter(core),
             },
             Phase::Dealing => self.start_lap(core),
             Phase::Turn(turn) => core.turn = Turn::Of(turn.player),
             Phase::Reveal(impostors) => {
-                let next = reveal::open_choices(impostors).next().map(|one| one.player);
+                let next = reveal::undecided(impostors).next().map(|one| one.player);
                 match next {
                     Some(player) => core.turn = Turn::Of(player),
                     None => self.settle(core),
@@ -132,17 +134,20 @@ impl Game for Kessel {
         }
     }
 
-    fn chance(&mut self, core: &mut Core, due: &Chance, outcome: &Outcome) {
+    fn apply_outcome(&mut self, core: &mut Core, due: &Chance, outcome: &Outcome) {
         match (due, outcome) {
-            (Chance::Sample { purpose: Sample::Tokens(player), .. }, Outcome::Sampled(kinds)) => {
-                let kind = |&kind: &u32| Token::ALL.get(usize::try_from(kind).ok()?).copied();
-                self.seats[player.index()].tokens = kinds.iter().filter_map(kind).collect();
+            (
+                Chance::Sample { purpose: SamplePurpose::Tokens(player), .. },
+                Outcome::Sampled(kinds),
+            ) => {
+                let kind = |&kind: &u32| ShiftToken::ALL.get(usize::try_from(kind).ok()?).copied();
+                self.players[player.index()].tokens = kinds.iter().filter_map(kind).collect();
             }
-            (Chance::Pick { purpose: Pick::Starter, .. }, Outcome::Picked(pick)) => {
+            (Chance::Pick { purpose: PickPurpose::Starter, .. }, Outcome::Picked(pick)) => {
                 let at = usize::try_from(*pick).unwrap_or(usize::MAX);
                 self.starter = core.live.iter().nth(at).unwrap_or(self.starter);
             }
-            (Chance::Shuffle { pile, .. }, _) => round::take_back(core, *pile),
+            (Chance::Shuffle { pile, .. }, _) => round::take_from_hands(core, *pile),
             (Chance::Deal(deal), Outcome::Cards(cards)) => self.dealt(core, deal, cards),
             (Chance::Roll { purpose, .. }, Outcome::Rolled(dice)) => {
                 if let &[a, b] = dice.as_slice() {
@@ -153,14 +158,14 @@ impl Game for Kessel {
         }
     }
 
-    fn legal(&self, core: &Core, _: Player) -> LegalMoves {
+    fn legal_moves(&self, core: &Core, _: Player) -> LegalMoves {
         let mut moves = LegalMoves::new();
         match &self.phase {
             Phase::Draft => moves.push(Legal::Choose),
             Phase::Dealing => {}
             Phase::Turn(turn) => self.legal_in_turn(core, turn, &mut moves),
             Phase::Reveal(impostors) => {
-                for one in reveal::open_choices(impostors).take(1) {
+                for one in reveal::undecided(impostors).take(1) {
                     let values = SmallVec::from_slice(&one.dice);
                     moves.push(Legal::Impostor { card: one.card, values });
                 }
@@ -169,9 +174,11 @@ impl Game for Kessel {
         moves
     }
 
-    fn default(&self, core: &Core, player: Player) -> Move {
+    fn default_move(&self, core: &Core, player: Player) -> Move {
         match &self.phase {
-            Phase::Draft => Move::Choose([Token::FreeDraw, Token::Refund, Token::ExtraRefund]),
+            Phase::Draft => {
+                Move::Choose([ShiftToken::FreeDraw, ShiftToken::Refund, ShiftToken::ExtraRefund])
+            }
             Phase::Turn(turn) => match turn.step {
                 Step::Prime([first, _]) => Move::Prime(first),
                 Step::Discard { drawn, .. } => Move::Discard(drawn),
@@ -179,16 +186,16 @@ impl Game for Kessel {
             },
             Phase::Dealing => Move::Stand,
             Phase::Reveal(impostors) => {
-                reveal::best_choice(impostors, &core[player].cards, self.fixes)
+                reveal::best_choice(impostors, &core[player].cards, self.fix_tokens)
                     .unwrap_or(Move::Stand)
             }
         }
     }
 
-    fn moved(&mut self, core: &mut Core, player: Player, mv: &Move) {
+    fn apply_move(&mut self, core: &mut Core, player: Player, mv: &Move) {
         match (&mut self.phase, mv) {
             (Phase::Draft, Move::Choose(tokens)) => {
-                self.seats[player.index()].tokens = SmallVec::from_slice(tokens);
+                self.players[player.index()].tokens = SmallVec::from_slice(tokens);
             }
             (Phase::Turn(turn), mv) => {
                 let turn = *turn;
@@ -205,46 +212,46 @@ impl Game for Kessel {
         }
     }
 
-    fn left(&mut self, core: &mut Core, player: Player) {
+    fn apply_leave(&mut self, core: &mut Core, player: Player) {
         self.forfeit(core, player);
     }
 
     /// A draft is hidden until its tokens are played, and an Impostor's value until all have
     /// theirs.
-    fn hides(&self, mv: &Move) -> bool {
+    fn is_hidden(&self, mv: &Move) -> bool {
         match (&self.phase, mv) {
             (Phase::Draft, Move::Choose(_)) => true,
             (Phase::Reveal(impostors), Move::Impostor { .. }) => {
-                reveal::open_choices(impostors).count() > 1
+                reveal::undecided(impostors).count() > 1
             }
             (Phase::Draft | Phase::Dealing | Phase::Turn(_) | Phase::Reveal(_), _) => false,
         }
     }
 
-    fn glance(&self) -> Glance<'_> {
+    fn status(&self) -> GameStatus<'_> {
         let phase = match &self.phase {
             Phase::Draft => "draft",
             Phase::Dealing => "deal",
             Phase::Turn(_) => "turns",
             Phase::Reveal(_) => "reveal",
         };
-        Glance { phase, round: self.round, bets: None, called_by: None }
+        GameStatus { phase, round: self.round, bets: None, called_by: None }
     }
 
     fn facts(&self, core: &Core, viewer: Viewer, facts: &mut Facts) {
-        self.tell(core, viewer, facts);
+        self.push_facts(core, viewer, facts);
     }
 }
 
 impl Kessel {
-    fn seat(&mut self, player: Player) -> &mut Seat {
-        &mut self.seats[player.index()]
+    fn player_mut(&mut self, player: Player) -> &mut KesselPlayer {
+        &mut self.players[player.index()]
     }
 
-    fn rolled(&mut self, purpose: Roll, dice: [u8; 2]) {
+    fn rolled(&mut self, purpose: RollPurpose, dice: [u8; 2]) {
         match (&mut self.phase, purpose) {
-            (Phase::Turn(turn), Roll::Prime(_)) => turn.step = Step::Prime(dice),
-            (Phase::Reveal(impostors), Roll::Impostor(_, card)) => {
+            (Phase::Turn(turn), RollPurpose::Prime(_)) => turn.step = Step::Prime(dice),
+            (Phase::Reveal(impostors), RollPurpose::Impostor(_, card)) => {
                 for impostor in impostors.iter_mut().filter(|one| one.card == card) {
                     impostor.dice = dice;
                 }
@@ -255,14 +262,15 @@ impl Kessel {
 
     fn dealt(&mut self, core: &mut Core, deal: &Deal, cards: &[Card]) {
         match deal.to {
-            To::Table => {
+            Destination::Table => {
                 for &card in cards {
                     core.discard(ranking::pile_of(card), card);
                 }
             }
-            To::Player(player) => {
+            Destination::Player(player) => {
                 core[player].cards.extend_from_slice(cards);
-                if let (Why::Draw, &[drawn], Phase::Turn(turn)) = (deal.why, cards, &mut self.phase)
+                if let (DealReason::Draw, &[drawn], Phase::Turn(turn)) =
+                    (deal.reason, cards, &mut self.phase)
                 {
                     turn.step = Step::Discard { pile: ranking::pile_of(drawn), drawn };
                 }

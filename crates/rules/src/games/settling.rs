@@ -1,18 +1,18 @@
 //! Settlement of a reveal that needs no further cards: the games to eleven and to a target.
 
-use crate::line::Pot;
 use crate::player::{Player, PlayerSet};
+use crate::settlement::Pot;
 use crate::state::Core;
 
 /// Awards each layer to the players with the highest strength in it. A layer in which nobody has
 /// any carries over. Returns the winners of the main layer.
-pub(super) fn by_strength<K: Ord>(
+pub(super) fn award_layers<K: Ord>(
     core: &mut Core,
     strength: impl Fn(Player) -> Option<K>,
 ) -> PlayerSet {
     let mut winners = PlayerSet::EMPTY;
-    for (at, layer) in core.layers().into_iter().enumerate() {
-        let best = layer.players.best(&strength);
+    for (at, layer) in core.cut_layers().into_iter().enumerate() {
+        let best = layer.players.strongest(&strength);
         if best.is_empty() {
             core.carry_layer(layer.amount);
         } else {

@@ -10,8 +10,8 @@
 //! round.
 
 use crate::cards::{Card, Cards};
-use crate::chance::{Chance, Deal, Outcome, Roll, To, Why};
-use crate::game::{Facts, Game, Glance};
+use crate::chance::{Chance, Deal, DealReason, Destination, Outcome, RollPurpose};
+use crate::game::{Facts, Game, GameStatus};
 use crate::legal::{Legal, LegalMoves};
 use crate::moves::Move;
 use crate::player::{Player, PlayerSet, Viewer};
@@ -30,13 +30,13 @@ struct Shifting {
     round: u64,
     called_by: Option<Player>,
     /// Totals of the opening hands, p1 first.
-    totals: [i16; 8],
+    opening_totals: [i16; 8],
 }
 
 #[derive(Clone)]
 enum Phase {
     /// The opening hands are being dealt.
-    Opening,
+    Dealing,
     Turn(PlayTurn),
     /// The turn is over; a drawn card, and perhaps a shift, is being dealt.
     AfterTurn(Player),
@@ -58,9 +58,9 @@ pub(crate) fn open(core: &mut Core) -> Box<dyn Game> {
     core.take_antes();
     core.fresh_shuffle(0);
     for player in core.live.iter() {
-        core.deal(To::Player(player), 0, 2, Why::Opening);
+        core.deal(Destination::Player(player), 0, 2, DealReason::OpeningHand);
     }
-    Box::new(Shifting { phase: Phase::Opening, round: 1, called_by: None, totals: [0; 8] })
+    Box::new(Shifting { phase: Phase::Dealing, round: 1, called_by: None, opening_totals: [0; 8] })
 }
 
 impl Game for Shifting {
@@ -70,15 +70,15 @@ impl Game for Shifting {
 
     fn step(&mut self, core: &mut Core) {
         match &mut self.phase {
-            Phase::Opening => {
+            Phase::Dealing => {
                 for player in core.live.iter() {
-                    self.totals[player.index()] = total(&core[player].cards);
+                    self.opening_totals[player.index()] = total(&core[player].cards);
                 }
-                self.turn_of(core.live.lowest());
+                self.start_turn(core.live.lowest());
             }
             Phase::Turn(turn) => core.turn = Turn::Of(turn.player),
             Phase::AfterTurn(player) => match core.live.next(*player) {
-                Some(next) => self.turn_of(Some(next)),
+                Some(next) => self.start_turn(Some(next)),
                 None => self.start_betting(core),
             },
             Phase::Betting(bets) => match bets.turn() {
@@ -86,7 +86,7 @@ impl Game for Shifting {
                 None => {
                     core.return_uncalled();
                     self.phase = Phase::AfterBetting;
-                    ask_shift(core);
+                    request_shift(core);
                 }
             },
             Phase::AfterBetting => {
@@ -100,40 +100,44 @@ impl Game for Shifting {
         }
     }
 
-    fn chance(&mut self, core: &mut Core, due: &Chance, outcome: &Outcome) {
+    fn apply_outcome(&mut self, core: &mut Core, due: &Chance, outcome: &Outcome) {
         match (due, outcome) {
-            (Chance::Deal(Deal { to: To::Player(player), why, .. }), Outcome::Cards(cards)) => {
+            (
+                Chance::Deal(Deal { to: Destination::Player(player), reason: why, .. }),
+                Outcome::Cards(cards),
+            ) => {
                 let place = &mut core[*player];
-                let onto = if *why == Why::Tie { &mut place.extra } else { &mut place.cards };
+                let onto =
+                    if *why == DealReason::TieBreak { &mut place.extra } else { &mut place.cards };
                 onto.extend_from_slice(cards);
             }
             (Chance::Roll { .. }, Outcome::Rolled(faces)) if shifts(&core.rules, faces) => {
-                shift(core);
+                shift_cards(core);
             }
-            (Chance::Pulse { .. }, Outcome::Pulse(true)) => shift(core),
+            (Chance::Pulse { .. }, Outcome::Pulsed(true)) => shift_cards(core),
             (_, _) => {}
         }
     }
 
-    fn legal(&self, core: &Core, player: Player) -> LegalMoves {
+    fn legal_moves(&self, core: &Core, player: Player) -> LegalMoves {
         let mut moves = LegalMoves::new();
         match &self.phase {
-            Phase::Turn(turn) => turn.legal(core, &mut moves),
+            Phase::Turn(turn) => turn.push_legal(core, &mut moves),
             Phase::Betting(bets) => {
-                bets.legal(core, player, &mut moves);
+                bets.push_legal(core, player, &mut moves);
                 if self.called_by.is_none() && self.round > core.rules.pot_building_rounds {
                     moves.push(Legal::CallHand);
                 }
             }
-            Phase::Opening | Phase::AfterTurn(_) | Phase::AfterBetting | Phase::Reveal(_) => {}
+            Phase::Dealing | Phase::AfterTurn(_) | Phase::AfterBetting | Phase::Reveal(_) => {}
         }
         moves
     }
 
-    fn default(&self, _: &Core, player: Player) -> Move {
+    fn default_move(&self, _: &Core, player: Player) -> Move {
         match &self.phase {
-            Phase::Betting(bets) => bets.default(player),
-            Phase::Opening
+            Phase::Betting(bets) => bets.default_move(player),
+            Phase::Dealing
             | Phase::Turn(_)
             | Phase::AfterTurn(_)
             | Phase::AfterBetting
@@ -141,43 +145,43 @@ impl Game for Shifting {
         }
     }
 
-    fn moved(&mut self, core: &mut Core, player: Player, mv: &Move) {
+    fn apply_move(&mut self, core: &mut Core, player: Player, mv: &Move) {
         match &mut self.phase {
             Phase::Turn(turn) => {
-                if turn.play(core, mv) {
+                if turn.apply_move(core, mv) {
                     self.phase = Phase::AfterTurn(player);
-                    ask_shift(core);
+                    request_shift(core);
                 }
             }
             Phase::Betting(bets) if *mv == Move::CallHand => {
                 self.called_by = Some(player);
                 if core.rules.variant().id == "electronic" {
-                    bets.start_again(core, player);
+                    bets.reopen(core, player);
                 }
             }
             Phase::Betting(bets) => {
                 bets.act(core, player, mv);
-                core.ends_by_folds();
+                core.finish_if_folded();
             }
-            Phase::Opening | Phase::AfterTurn(_) | Phase::AfterBetting | Phase::Reveal(_) => {}
+            Phase::Dealing | Phase::AfterTurn(_) | Phase::AfterBetting | Phase::Reveal(_) => {}
         }
     }
 
-    fn glance(&self) -> Glance<'_> {
+    fn status(&self) -> GameStatus<'_> {
         let (phase, bets) = match &self.phase {
-            Phase::Opening => ("deal", None),
+            Phase::Dealing => ("deal", None),
             Phase::Turn(_) | Phase::AfterTurn(_) => ("play", None),
             Phase::Betting(bets) => ("betting", Some(bets)),
             Phase::AfterBetting => ("betting", None),
             Phase::Reveal(_) => ("reveal", None),
         };
-        Glance { phase, round: self.round, bets, called_by: self.called_by }
+        GameStatus { phase, round: self.round, bets, called_by: self.called_by }
     }
 
     fn facts(&self, core: &Core, _: Viewer, facts: &mut Facts) {
-        let dealt = !matches!(self.phase, Phase::Opening);
-        for player in core.everybody().iter().filter(|_| core.rules.declare_totals && dealt) {
-            let total = self.totals[player.index()];
+        let dealt = !matches!(self.phase, Phase::Dealing);
+        for player in core.all_players().iter().filter(|_| core.rules.declare_totals && dealt) {
+            let total = self.opening_totals[player.index()];
             facts.push((format!("declared {player}"), total.to_string()));
         }
     }
@@ -186,7 +190,7 @@ impl Game for Shifting {
 impl Shifting {
     /// Starts a player's turn. There always is one: a hand with fewer than two live players is
     /// over.
-    fn turn_of(&mut self, player: Option<Player>) {
+    fn start_turn(&mut self, player: Option<Player>) {
         if let Some(player) = player {
             self.phase = Phase::Turn(PlayTurn { player, locked: None, unlocked: None });
         }
@@ -195,7 +199,7 @@ impl Shifting {
     /// Starts a betting round. If none can be held, the hand goes on without a round and without a
     /// roll; if the hand could have been called in it, it is called.
     fn start_betting(&mut self, core: &mut Core) {
-        if Bets::held(core) {
+        if Bets::can_start(core) {
             self.phase = Phase::Betting(Bets::new(core));
         } else if self.round > core.rules.pot_building_rounds {
             self.reveal(core);
@@ -208,12 +212,12 @@ impl Shifting {
         // Once everybody has left, and no shift can come, the remaining cycles are all stands and
         // checks: they change nothing, and there may be any number of them.
         let nothing_happens =
-            core.rules.shift == Shift::None && core.live.minus(core.left).is_empty();
+            core.rules.shift == Shift::None && core.live.minus(core.leavers).is_empty();
         if self.round >= core.rules.max_rounds || nothing_happens {
             return self.reveal(core);
         }
         self.round += 1;
-        self.turn_of(core.live.lowest());
+        self.start_turn(core.live.lowest());
     }
 
     fn reveal(&mut self, core: &mut Core) {
@@ -222,7 +226,7 @@ impl Shifting {
 }
 
 impl PlayTurn {
-    fn legal(&self, core: &Core, moves: &mut LegalMoves) {
+    fn push_legal(&self, core: &Core, moves: &mut LegalMoves) {
         let place = &core[self.player];
         let cards = |keep: &dyn Fn(Card) -> bool| -> Cards {
             place.cards.iter().copied().filter(|&card| keep(card)).collect()
@@ -248,7 +252,7 @@ impl PlayTurn {
 
     /// Applies a move of the turn. Returns whether the turn is over.
     #[expect(clippy::wildcard_enum_match_arm, reason = "other games' moves were refused before")]
-    fn play(&mut self, core: &mut Core, mv: &Move) -> bool {
+    fn apply_move(&mut self, core: &mut Core, mv: &Move) -> bool {
         let player = self.player;
         match mv {
             Move::Lock(card) => {
@@ -262,12 +266,12 @@ impl PlayTurn {
                 return false;
             }
             Move::Draw => {
-                core.deal(To::Player(player), 0, 1, Why::Draw);
+                core.deal(Destination::Player(player), 0, 1, DealReason::Draw);
             }
             Move::Trade(card) => {
                 core[player].cards.retain(|held| held != card);
                 core.discard(0, *card);
-                core.deal(To::Player(player), 0, 1, Why::Trade);
+                core.deal(Destination::Player(player), 0, 1, DealReason::Trade);
             }
             Move::Stand => {}
             other => unreachable!("{other:?} is no play"),
@@ -283,13 +287,13 @@ fn push_cards(moves: &mut LegalMoves, legal: fn(Cards) -> Legal, cards: Cards) {
 }
 
 /// Makes the dice or the pulse due that may shift the cards.
-fn ask_shift(core: &mut Core) {
+fn request_shift(core: &mut Core) {
     if let Some((dice, sides)) = core.rules.shift.dice() {
         let sides = std::iter::repeat_n(sides, dice).collect();
-        core.expect(Chance::Roll { sides, purpose: Roll::Shift });
+        core.request(Chance::Roll { sides, purpose: RollPurpose::Shift });
     } else if core.rules.shift == Shift::Pulse {
-        let ppm = core.rules.pulse_ppm_for(core.everybody().len());
-        core.expect(Chance::Pulse { ppm });
+        let ppm = core.rules.pulse_ppm_for(core.all_players().len());
+        core.request(Chance::Pulse { ppm });
     }
 }
 
@@ -303,7 +307,7 @@ fn shifts(rules: &RuleSet, faces: &[u8]) -> bool {
 }
 
 /// Exchanges the unlocked cards of all live players.
-fn shift(core: &mut Core) {
+fn shift_cards(core: &mut Core) {
     let mut taken = Cards::new();
     let mut counts = [0; 8];
     let live: PlayerSet = core.live;
@@ -314,10 +318,10 @@ fn shift(core: &mut Core) {
         place.cards.retain(|card| face_up.contains(*card));
         counts[player.index()] = taken.len() - before;
     }
-    if !(taken.is_empty() && core.piles[0].draw().is_empty()) {
+    if !(taken.is_empty() && core.piles[0].draw_pile().is_empty()) {
         core.shuffle_in(0, taken);
     }
     for player in live.iter() {
-        core.deal(To::Player(player), 0, counts[player.index()], Why::Shift);
+        core.deal(Destination::Player(player), 0, counts[player.index()], DealReason::Shift);
     }
 }

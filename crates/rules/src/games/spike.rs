@@ -11,9 +11,9 @@ pub(crate) mod ladder;
 mod showdown;
 
 use crate::cards::Cards;
-use crate::chance::{Chance, Deal, Outcome, Roll, To, Why};
+use crate::chance::{Chance, Deal, DealReason, Destination, Outcome, RollPurpose};
 use crate::deck::C62;
-use crate::game::{Facts, Game, Glance};
+use crate::game::{Facts, Game, GameStatus};
 use crate::games::spike::showdown::Showdown;
 use crate::legal::{Legal, LegalMoves};
 use crate::moves::Move;
@@ -26,7 +26,7 @@ pub(crate) static VARIANT: Variant = Variant {
     id: "spike",
     title: "Corellian Spike",
     source: "the public rules of Corellian Spike: the presets casino and black-spire",
-    seats: 2..=8,
+    player_counts: 2..=8,
     deck: &C62,
     piles: &[PileSpec { name: "draw", first: 0, end: 62, open_discards: true }],
     fields: &[
@@ -51,7 +51,7 @@ pub(crate) static VARIANT: Variant = Variant {
 /// Number of rounds in a hand.
 pub(crate) const ROUNDS: u64 = 3;
 /// Largest number of cards in a hand.
-pub(crate) const MOST_CARDS: usize = 5;
+pub(crate) const MAX_CARDS: usize = 5;
 
 #[derive(Clone)]
 struct Spike {
@@ -63,7 +63,7 @@ struct Spike {
 #[derive(Clone)]
 enum Phase {
     /// The opening hands are being dealt and the first discard flipped.
-    Opening,
+    Dealing,
     Action(Player),
     /// The action is over; a drawn card, if any, is being dealt.
     AfterAction(Player),
@@ -77,10 +77,10 @@ fn open(core: &mut Core) -> Box<dyn Game> {
     core.take_antes();
     core.fresh_shuffle(0);
     for player in core.live.iter() {
-        core.deal(To::Player(player), 0, 2, Why::Opening);
+        core.deal(Destination::Player(player), 0, 2, DealReason::OpeningHand);
     }
-    core.deal(To::Table, 0, 1, Why::Flip);
-    Box::new(Spike { phase: Phase::Opening, round: 1 })
+    core.deal(Destination::Table, 0, 1, DealReason::Flip);
+    Box::new(Spike { phase: Phase::Dealing, round: 1 })
 }
 
 impl Game for Spike {
@@ -90,13 +90,13 @@ impl Game for Spike {
 
     fn step(&mut self, core: &mut Core) {
         match &mut self.phase {
-            Phase::Opening => self.action_of(core, core.live.lowest()),
+            Phase::Dealing => self.start_action(core, core.live.lowest()),
             Phase::Action(player) => core.turn = Turn::Of(*player),
             Phase::AfterAction(player) => {
                 let next = core.live.next(*player);
-                self.action_of(core, next);
+                self.start_action(core, next);
             }
-            Phase::Dice if core.rules.preset == Preset::Casino && Bets::held(core) => {
+            Phase::Dice if core.rules.preset == Preset::Casino && Bets::can_start(core) => {
                 self.phase = Phase::Betting(Bets::new(core));
             }
             Phase::Dice => self.next_round(core),
@@ -111,14 +111,18 @@ impl Game for Spike {
         }
     }
 
-    fn chance(&mut self, core: &mut Core, due: &Chance, outcome: &Outcome) {
+    fn apply_outcome(&mut self, core: &mut Core, due: &Chance, outcome: &Outcome) {
         match (due, outcome) {
-            (Chance::Deal(Deal { to: To::Player(player), why, .. }), Outcome::Cards(cards)) => {
+            (
+                Chance::Deal(Deal { to: Destination::Player(player), reason: why, .. }),
+                Outcome::Cards(cards),
+            ) => {
                 let place = &mut core[*player];
-                let onto = if *why == Why::Tie { &mut place.extra } else { &mut place.cards };
+                let onto =
+                    if *why == DealReason::TieBreak { &mut place.extra } else { &mut place.cards };
                 onto.extend_from_slice(cards);
             }
-            (Chance::Deal(Deal { to: To::Table, .. }), Outcome::Cards(cards)) => {
+            (Chance::Deal(Deal { to: Destination::Table, .. }), Outcome::Cards(cards)) => {
                 cards.iter().for_each(|&card| core.discard(0, card));
             }
             (Chance::Roll { .. }, Outcome::Rolled(faces)) if is_pair(faces) => redraw(core),
@@ -126,20 +130,20 @@ impl Game for Spike {
         }
     }
 
-    fn legal(&self, core: &Core, player: Player) -> LegalMoves {
+    fn legal_moves(&self, core: &Core, player: Player) -> LegalMoves {
         let mut moves = LegalMoves::new();
         match &self.phase {
-            Phase::Action(_) => actions(core, player, &mut moves),
-            Phase::Betting(bets) => bets.legal(core, player, &mut moves),
-            Phase::Opening | Phase::AfterAction(_) | Phase::Dice | Phase::Reveal(_) => {}
+            Phase::Action(_) => push_legal_actions(core, player, &mut moves),
+            Phase::Betting(bets) => bets.push_legal(core, player, &mut moves),
+            Phase::Dealing | Phase::AfterAction(_) | Phase::Dice | Phase::Reveal(_) => {}
         }
         moves
     }
 
-    fn default(&self, _: &Core, player: Player) -> Move {
+    fn default_move(&self, _: &Core, player: Player) -> Move {
         match &self.phase {
-            Phase::Betting(bets) => bets.default(player),
-            Phase::Opening
+            Phase::Betting(bets) => bets.default_move(player),
+            Phase::Dealing
             | Phase::Action(_)
             | Phase::AfterAction(_)
             | Phase::Dice
@@ -147,35 +151,35 @@ impl Game for Spike {
         }
     }
 
-    fn moved(&mut self, core: &mut Core, player: Player, mv: &Move) {
+    fn apply_move(&mut self, core: &mut Core, player: Player, mv: &Move) {
         match &mut self.phase {
             Phase::Action(_) => {
-                act(core, player, mv);
+                apply_action(core, player, mv);
                 self.phase = Phase::AfterAction(player);
-                core.ends_by_folds();
+                core.finish_if_folded();
             }
             Phase::Betting(bets) => {
                 bets.act(core, player, mv);
-                core.ends_by_folds();
+                core.finish_if_folded();
             }
-            Phase::Opening | Phase::AfterAction(_) | Phase::Dice | Phase::Reveal(_) => {}
+            Phase::Dealing | Phase::AfterAction(_) | Phase::Dice | Phase::Reveal(_) => {}
         }
     }
 
     /// Nothing is hidden: single discards lie face up.
-    fn hides(&self, _: &Move) -> bool {
+    fn is_hidden(&self, _: &Move) -> bool {
         false
     }
 
-    fn glance(&self) -> Glance<'_> {
+    fn status(&self) -> GameStatus<'_> {
         let (phase, bets) = match &self.phase {
-            Phase::Opening => ("deal", None),
+            Phase::Dealing => ("deal", None),
             Phase::Action(_) | Phase::AfterAction(_) => ("play", None),
             Phase::Dice => ("dice", None),
             Phase::Betting(bets) => ("betting", Some(bets)),
             Phase::Reveal(_) => ("reveal", None),
         };
-        Glance { phase, round: self.round, bets, called_by: None }
+        GameStatus { phase, round: self.round, bets, called_by: None }
     }
 
     fn facts(&self, core: &Core, _: Viewer, facts: &mut Facts) {
@@ -186,12 +190,12 @@ impl Game for Spike {
 }
 
 impl Spike {
-    fn action_of(&mut self, core: &mut Core, player: Option<Player>) {
+    fn start_action(&mut self, core: &mut Core, player: Option<Player>) {
         match player {
             Some(player) => self.phase = Phase::Action(player),
             None => {
                 let sides = [6, 6].into_iter().collect();
-                core.expect(Chance::Roll { sides, purpose: Roll::Shift });
+                core.request(Chance::Roll { sides, purpose: RollPurpose::Shift });
                 self.phase = Phase::Dice;
             }
         }
@@ -202,15 +206,15 @@ impl Spike {
             self.phase = Phase::Reveal(Showdown::new(core));
         } else {
             self.round += 1;
-            self.action_of(core, core.live.lowest());
+            self.start_action(core, core.live.lowest());
         }
     }
 }
 
-fn actions(core: &Core, player: Player, moves: &mut LegalMoves) {
+fn push_legal_actions(core: &Core, player: Player, moves: &mut LegalMoves) {
     let cards = &core[player].cards;
     let can_draw = core.piles[0].available() > 0;
-    if can_draw && cards.len() < MOST_CARDS {
+    if can_draw && cards.len() < MAX_CARDS {
         moves.push(Legal::Gain);
     }
     if can_draw && !cards.is_empty() {
@@ -224,14 +228,14 @@ fn actions(core: &Core, player: Player, moves: &mut LegalMoves) {
 }
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "other games' moves were refused before")]
-fn act(core: &mut Core, player: Player, mv: &Move) {
+fn apply_action(core: &mut Core, player: Player, mv: &Move) {
     match mv {
         Move::Gain(discarded) => {
             if let Some(card) = discarded {
                 core[player].cards.retain(|held| held != card);
                 core.discard(0, *card);
             }
-            core.deal(To::Player(player), 0, 1, Why::Draw);
+            core.deal(Destination::Player(player), 0, 1, DealReason::Draw);
         }
         Move::Swap(card) => {
             let top = core.piles[0].take_top_discard();
@@ -256,9 +260,9 @@ fn redraw(core: &mut Core) {
     for player in live.iter() {
         let hand: Cards = std::mem::take(&mut core[player].cards);
         counts[player.index()] = hand.len();
-        core.bury(0, &hand);
+        core.discard_hand(0, &hand);
     }
     for player in live.iter() {
-        core.deal(To::Player(player), 0, counts[player.index()], Why::Shift);
+        core.deal(Destination::Player(player), 0, counts[player.index()], DealReason::Shift);
     }
 }

@@ -9,9 +9,9 @@
 //! has had a turn since: those who can bet have matched or folded, and those who are all-in have
 //! taken their draw action.
 
-use crate::chance::{Chance, Deal, Outcome, To, Why};
+use crate::chance::{Chance, Deal, DealReason, Destination, Outcome};
 use crate::deck::S76;
-use crate::game::{Game, Glance};
+use crate::game::{Game, GameStatus};
 use crate::games::{action, shifting};
 use crate::legal::LegalMoves;
 use crate::moves::Move;
@@ -25,7 +25,7 @@ pub(crate) static VARIANT: Variant = Variant {
     id: "swg",
     title: "Sabacc for SWG",
     source: "\"Rules for Sabacc for SWG\"",
-    seats: 2..=8,
+    player_counts: 2..=8,
     deck: &S76,
     piles: shifting::PILES,
     fields: &[
@@ -57,7 +57,7 @@ const FIRST: Player = Player::of(0);
 struct Swg {
     phase: Phase,
     /// Player whom the action is at; they may have folded.
-    at: Player,
+    acting: Player,
     /// Counts from 1.
     lap: u64,
     /// None if the antes leave fewer than two players able to bet.
@@ -67,11 +67,11 @@ struct Swg {
 #[derive(Clone)]
 enum Phase {
     /// The hands are being dealt.
-    Opening,
+    Dealing,
     Betting,
     Drawing,
     /// The player is done with this turn, but perhaps a card is being dealt.
-    Turned,
+    TurnDone,
     Reveal(Box<Showdown>),
 }
 
@@ -79,10 +79,10 @@ fn open(core: &mut Core) -> Box<dyn Game> {
     core.take_antes();
     core.fresh_shuffle(0);
     for player in core.live.iter() {
-        core.deal(To::Player(player), 0, 2, Why::Opening);
+        core.deal(Destination::Player(player), 0, 2, DealReason::OpeningHand);
     }
-    let bets = Bets::held(core).then(|| Bets::new(core));
-    Box::new(Swg { phase: Phase::Opening, at: FIRST, lap: 0, bets })
+    let bets = Bets::can_start(core).then(|| Bets::new(core));
+    Box::new(Swg { phase: Phase::Dealing, acting: FIRST, lap: 0, bets })
 }
 
 impl Game for Swg {
@@ -92,91 +92,94 @@ impl Game for Swg {
 
     fn step(&mut self, core: &mut Core) {
         match &mut self.phase {
-            Phase::Opening => self.arrive(core, FIRST),
-            Phase::Betting | Phase::Drawing => core.turn = Turn::Of(self.at),
-            Phase::Turned => self.advance(core),
+            Phase::Dealing => self.start_turn(core, FIRST),
+            Phase::Betting | Phase::Drawing => core.turn = Turn::Of(self.acting),
+            Phase::TurnDone => self.next_turn(core),
             Phase::Reveal(showdown) => showdown.step(core),
         }
     }
 
-    fn chance(&mut self, core: &mut Core, due: &Chance, outcome: &Outcome) {
-        if let (Chance::Deal(Deal { to: To::Player(player), why, .. }), Outcome::Cards(cards)) =
-            (due, outcome)
+    fn apply_outcome(&mut self, core: &mut Core, due: &Chance, outcome: &Outcome) {
+        if let (
+            Chance::Deal(Deal { to: Destination::Player(player), reason: why, .. }),
+            Outcome::Cards(cards),
+        ) = (due, outcome)
         {
             let place = &mut core[*player];
-            let onto = if *why == Why::Tie { &mut place.extra } else { &mut place.cards };
+            let onto =
+                if *why == DealReason::TieBreak { &mut place.extra } else { &mut place.cards };
             onto.extend_from_slice(cards);
         }
     }
 
-    fn legal(&self, core: &Core, player: Player) -> LegalMoves {
+    fn legal_moves(&self, core: &Core, player: Player) -> LegalMoves {
         let mut moves = LegalMoves::new();
         match (&self.phase, &self.bets) {
-            (Phase::Betting, Some(bets)) => bets.legal(core, player, &mut moves),
-            (Phase::Drawing, _) => action::legal(core, player, &mut moves),
-            (Phase::Opening | Phase::Betting | Phase::Turned | Phase::Reveal(_), _) => {}
+            (Phase::Betting, Some(bets)) => bets.push_legal(core, player, &mut moves),
+            (Phase::Drawing, _) => action::push_legal(core, player, &mut moves),
+            (Phase::Dealing | Phase::Betting | Phase::TurnDone | Phase::Reveal(_), _) => {}
         }
         moves
     }
 
-    fn default(&self, _: &Core, player: Player) -> Move {
+    fn default_move(&self, _: &Core, player: Player) -> Move {
         match (&self.phase, &self.bets) {
-            (Phase::Betting, Some(bets)) => bets.default(player),
+            (Phase::Betting, Some(bets)) => bets.default_move(player),
             (_, _) => Move::Stand,
         }
     }
 
-    fn moved(&mut self, core: &mut Core, player: Player, mv: &Move) {
+    fn apply_move(&mut self, core: &mut Core, player: Player, mv: &Move) {
         match (&self.phase, &mut self.bets) {
             (Phase::Betting, Some(bets)) => {
                 bets.act(core, player, mv);
-                if !core.ends_by_folds() {
+                if !core.finish_if_folded() {
                     let draws = core.rules.draw_phase && core.live.contains(player);
-                    self.phase = if draws { Phase::Drawing } else { Phase::Turned };
+                    self.phase = if draws { Phase::Drawing } else { Phase::TurnDone };
                 }
             }
             (Phase::Drawing, _) => {
-                action::play(core, player, mv);
-                self.phase = Phase::Turned;
+                action::apply(core, player, mv);
+                self.phase = Phase::TurnDone;
             }
-            (Phase::Opening | Phase::Betting | Phase::Turned | Phase::Reveal(_), _) => {}
+            (Phase::Dealing | Phase::Betting | Phase::TurnDone | Phase::Reveal(_), _) => {}
         }
     }
 
-    fn glance(&self) -> Glance<'_> {
+    fn status(&self) -> GameStatus<'_> {
         let phase = match &self.phase {
-            Phase::Opening => "deal",
+            Phase::Dealing => "deal",
             Phase::Betting => "betting",
-            Phase::Drawing | Phase::Turned => "draw",
+            Phase::Drawing | Phase::TurnDone => "draw",
             Phase::Reveal(_) => "reveal",
         };
-        Glance { phase, round: self.lap, bets: self.bets.as_ref(), called_by: None }
+        GameStatus { phase, round: self.lap, bets: self.bets.as_ref(), called_by: None }
     }
 }
 
 impl Swg {
     /// Moves the action to the next player, or reveals where it ends.
-    fn advance(&mut self, core: &mut Core) {
-        let next = core.everybody().after(self.at).unwrap_or(FIRST);
-        let last = self.bets.as_ref().and_then(Bets::lifted).unwrap_or(FIRST);
+    fn next_turn(&mut self, core: &mut Core) {
+        let next = core.all_players().next_clockwise(self.acting).unwrap_or(FIRST);
+        let last = self.bets.as_ref().and_then(Bets::last_raiser).unwrap_or(FIRST);
         if next == last {
             core.return_uncalled();
             let showdown = Showdown::new(core, AllBomb::Closest);
             self.phase = Phase::Reveal(Box::new(showdown));
         } else {
-            self.arrive(core, next);
+            self.start_turn(core, next);
         }
     }
 
-    fn arrive(&mut self, core: &Core, place: Player) {
-        self.at = place;
+    fn start_turn(&mut self, core: &Core, place: Player) {
+        self.acting = place;
         self.lap += u64::from(place == FIRST);
-        self.phase = if self.bets.is_some() && core.able().contains(place) {
+        self.phase = if self.bets.is_some() && core.able_to_bet().contains(place) {
             Phase::Betting
         } else if core.rules.draw_phase && core.live.contains(place) {
             Phase::Drawing
         } else {
-            Phase::Turned
+            Phase::TurnDone
         };
     }
 }

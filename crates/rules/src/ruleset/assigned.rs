@@ -1,19 +1,19 @@
 //! Assigned tokens of Kessel: one set of three kinds for everybody, or one set for each player.
 
 use crate::player::Player;
-use crate::token::Token;
+use crate::token::ShiftToken;
 
 /// Most players that a list can be for.
-const MOST: usize = 6;
+const MAX_SETS: usize = 6;
 /// Number of kinds of token that each player starts with.
-const EACH: usize = 3;
+const TOKENS_EACH: usize = 3;
 
 /// Kinds of token by player (RULES.md §5): three names for everybody, or three for each player in
 /// turn from p1, in one flat list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct AssignedTokens {
     /// The first `sets` entries count; the rest repeat the first.
-    kinds: [[Token; EACH]; MOST],
+    kinds: [[ShiftToken; TOKENS_EACH]; MAX_SETS],
     sets: u8,
 }
 
@@ -23,22 +23,23 @@ impl AssignedTokens {
         if names.is_empty() {
             return Ok(None);
         }
-        let list: Option<Vec<Token>> = names.iter().map(|name| Token::parse(name)).collect();
+        let list: Option<Vec<ShiftToken>> =
+            names.iter().map(|name| ShiftToken::parse(name)).collect();
         list.and_then(|list| AssignedTokens::of(&list)).map(Some).ok_or_else(|| {
             format!(
                 "must be empty, or three different names of tokens for everybody, or three for each \
-                 player in turn, of at most {MOST}"
+                 player in turn, of at most {MAX_SETS}"
             )
         })
     }
 
-    fn of(list: &[Token]) -> Option<AssignedTokens> {
-        let (sets, rest) = list.as_chunks::<EACH>();
-        let different = |[a, b, c]: &[Token; EACH]| a != b && a != c && b != c;
-        if !rest.is_empty() || sets.len() > MOST || !sets.iter().all(different) {
+    fn of(list: &[ShiftToken]) -> Option<AssignedTokens> {
+        let (sets, rest) = list.as_chunks::<TOKENS_EACH>();
+        let different = |[a, b, c]: &[ShiftToken; TOKENS_EACH]| a != b && a != c && b != c;
+        if !rest.is_empty() || sets.len() > MAX_SETS || !sets.iter().all(different) {
             return None;
         }
-        let mut kinds = [*sets.first()?; MOST];
+        let mut kinds = [*sets.first()?; MAX_SETS];
         kinds[..sets.len()].copy_from_slice(sets);
         Some(AssignedTokens { kinds, sets: u8::try_from(sets.len()).ok()? })
     }
@@ -49,12 +50,12 @@ impl AssignedTokens {
     }
 
     /// Kinds of token of a player whom the list reaches.
-    pub(crate) const fn of_player(&self, player: Player) -> [Token; EACH] {
+    pub(crate) const fn of_player(&self, player: Player) -> [ShiftToken; TOKENS_EACH] {
         self.kinds[player.index()]
     }
 
     /// The sets, p1's first.
-    pub(crate) fn sets(&self) -> &[[Token; EACH]] {
+    pub(crate) fn sets(&self) -> &[[ShiftToken; TOKENS_EACH]] {
         &self.kinds[..usize::from(self.sets)]
     }
 

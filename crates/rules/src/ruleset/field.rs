@@ -20,14 +20,14 @@ pub enum FieldValue {
 #[derive(Debug)]
 pub struct Field {
     pub(crate) key: Key,
-    pub(crate) default: Default,
+    pub(crate) default: DefaultValue,
     /// Values that a text may have. Empty for the other kinds.
     pub choices: &'static [&'static str],
 }
 
 /// Default value of a field.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Default {
+pub(crate) enum DefaultValue {
     Number(u64),
     Text(&'static str),
     Flag(bool),
@@ -101,54 +101,56 @@ impl Field {
     #[must_use]
     pub fn default_value(&self) -> FieldValue {
         match self.default {
-            Default::Number(number) => FieldValue::Number(number),
-            Default::Text(text) => FieldValue::Text(text.to_owned()),
-            Default::Flag(flag) => FieldValue::Flag(flag),
-            Default::EmptyList => FieldValue::List(Vec::new()),
+            DefaultValue::Number(number) => FieldValue::Number(number),
+            DefaultValue::Text(text) => FieldValue::Text(text.to_owned()),
+            DefaultValue::Flag(flag) => FieldValue::Flag(flag),
+            DefaultValue::EmptyList => FieldValue::List(Vec::new()),
         }
     }
 
     pub(crate) const fn number(key: Key, default: u64) -> Field {
-        Field { key, default: Default::Number(default), choices: &[] }
+        Field { key, default: DefaultValue::Number(default), choices: &[] }
     }
 
     pub(crate) const fn flag(key: Key, default: bool) -> Field {
-        Field { key, default: Default::Flag(default), choices: &[] }
+        Field { key, default: DefaultValue::Flag(default), choices: &[] }
     }
 
     /// Makes a text field. The first choice is the default.
     pub(crate) const fn text(key: Key, choices: &'static [&'static str]) -> Field {
-        Field { key, default: Default::Text(choices[0]), choices }
+        Field { key, default: DefaultValue::Text(choices[0]), choices }
     }
 
     pub(crate) const fn list(key: Key) -> Field {
-        Field { key, default: Default::EmptyList, choices: &[] }
+        Field { key, default: DefaultValue::EmptyList, choices: &[] }
     }
 
     /// Writes the value into the rule set; the error says what the value must be.
     pub(crate) fn set(&self, rules: &mut RuleSet, value: &FieldValue) -> Result<(), String> {
         match (self.default, value) {
-            (Default::Number(_), FieldValue::Number(number)) => {
+            (DefaultValue::Number(_), FieldValue::Number(number)) => {
                 set_number(rules, self.key, *number)
             }
-            (Default::Flag(_), FieldValue::Flag(flag)) => {
+            (DefaultValue::Flag(_), FieldValue::Flag(flag)) => {
                 set_flag(rules, self.key, *flag);
                 Ok(())
             }
-            (Default::Text(_), FieldValue::Text(text)) => {
+            (DefaultValue::Text(_), FieldValue::Text(text)) => {
                 let listed = self.choices.contains(&text.as_str());
                 (listed && set_text(rules, self.key, text).is_some())
                     .then_some(())
                     .ok_or_else(|| format!("must be one of {}", self.choices.join(", ")))
             }
-            (Default::EmptyList, FieldValue::List(names)) => {
+            (DefaultValue::EmptyList, FieldValue::List(names)) => {
                 rules.assigned_tokens = AssignedTokens::parse(names)?;
                 Ok(())
             }
-            (Default::Number(_), _) => Err("must be a number".to_owned()),
-            (Default::Flag(_), _) => Err("must be true or false".to_owned()),
-            (Default::Text(_), _) => Err(format!("must be one of {}", self.choices.join(", "))),
-            (Default::EmptyList, _) => Err("must be a list of names".to_owned()),
+            (DefaultValue::Number(_), _) => Err("must be a number".to_owned()),
+            (DefaultValue::Flag(_), _) => Err("must be true or false".to_owned()),
+            (DefaultValue::Text(_), _) => {
+                Err(format!("must be one of {}", self.choices.join(", ")))
+            }
+            (DefaultValue::EmptyList, _) => Err("must be a list of names".to_owned()),
         }
     }
 
@@ -195,7 +197,7 @@ fn text(name: &str) -> FieldValue {
 }
 
 /// Most rounds that a rule set may name.
-const ROUNDS: u64 = 1000;
+const MAX_ROUNDS: u64 = 1000;
 
 fn set_number(rules: &mut RuleSet, key: Key, number: u64) -> Result<(), String> {
     let credits = || Credits::try_new(number).map_err(|error| format!("is too large: {error}"));
@@ -213,9 +215,9 @@ fn set_number(rules: &mut RuleSet, key: Key, number: u64) -> Result<(), String> 
         Key::MaxPot => rules.max_pot = credits()?,
         Key::MaxRaise => rules.max_raise = credits()?,
         Key::MaxRoundTotal => rules.max_round_total = credits()?,
-        Key::MaxRounds => rules.max_rounds = within(1, ROUNDS)?,
+        Key::MaxRounds => rules.max_rounds = within(1, MAX_ROUNDS)?,
         Key::MinBet => rules.min_bet = credits()?,
-        Key::PotBuildingRounds => rules.pot_building_rounds = within(0, ROUNDS)?,
+        Key::PotBuildingRounds => rules.pot_building_rounds = within(0, MAX_ROUNDS)?,
         Key::PulsePpm => rules.pulse_ppm = narrow(within(0, 1_000_000)?),
         Key::RakeBps => rules.rake_bps = narrow(within(0, 10_000)?),
         Key::RakeCap => rules.rake_cap = credits()?,

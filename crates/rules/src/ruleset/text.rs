@@ -9,11 +9,11 @@ impl RuleSet {
     /// Writes the canonical text.
     #[must_use]
     pub fn canonical(&self) -> String {
-        let mut text = format!("variant = {}\n", quoted(self.variant.id));
+        let mut text = format!("variant = {}\n", quote(self.variant.id));
         for (field, value) in self.fields() {
             text.push_str(field.name());
             text.push_str(" = ");
-            text.push_str(&written(&value));
+            text.push_str(&format_value(&value));
             text.push('\n');
         }
         text
@@ -30,7 +30,7 @@ impl RuleSet {
             let wrong = |problem| RuleSetError::NotCanonical { line: at + 1, problem };
             let (name, value) = line.split_once(" = ").ok_or(wrong("`name = value` is missing"))?;
             let value =
-                read(value).ok_or(wrong("the value is not a number, text, flag or list"))?;
+                parse_value(value).ok_or(wrong("the value is not a number, text, flag or list"))?;
             match (at, value) {
                 (0, FieldValue::Text(id)) if name == "variant" => variant = Some(id),
                 (0, _) => return Err(wrong("the variant comes first")),
@@ -50,23 +50,23 @@ impl RuleSet {
     }
 }
 
-fn quoted(text: &str) -> String {
+fn quote(text: &str) -> String {
     format!("\"{text}\"")
 }
 
-fn written(value: &FieldValue) -> String {
+fn format_value(value: &FieldValue) -> String {
     match value {
         FieldValue::Number(number) => number.to_string(),
-        FieldValue::Text(text) => quoted(text),
+        FieldValue::Text(text) => quote(text),
         FieldValue::Flag(flag) => flag.to_string(),
         FieldValue::List(items) => {
-            let items: Vec<String> = items.iter().map(|item| quoted(item)).collect();
+            let items: Vec<String> = items.iter().map(|item| quote(item)).collect();
             format!("[{}]", items.join(", "))
         }
     }
 }
 
-fn read(value: &str) -> Option<FieldValue> {
+fn parse_value(value: &str) -> Option<FieldValue> {
     let unquoted = |text: &str| {
         let inner = text.strip_prefix('"')?.strip_suffix('"')?;
         (!inner.contains(['"', '\\'])).then(|| inner.to_owned())

@@ -1,12 +1,12 @@
 //! The reveal of the games that play to 23: bomb-out penalties, layers, Sudden Demise, Sabacc Pot.
 
 use crate::cards::{CardSet, Cards};
-use crate::chance::{To, Why};
-use crate::line::Pot;
+use crate::chance::{DealReason, Destination};
 use crate::player::{Player, PlayerSet};
 use crate::rank::Rank;
 use crate::ruleset::BombOut;
 use crate::s76::{Worth, total};
+use crate::settlement::Pot;
 use crate::state::{Core, Layer, Layers, Ranks};
 
 /// Rule for a layer whose tied players all bomb in the Sudden Demise.
@@ -23,7 +23,7 @@ pub(crate) enum AllBomb {
 pub(crate) struct Showdown {
     all_bomb: AllBomb,
     layers: Layers,
-    at: usize,
+    layer_index: usize,
     /// Values at the reveal; a demise card never changes them.
     worth: [Option<Worth>; 8],
     winners: PlayerSet,
@@ -46,7 +46,7 @@ impl Showdown {
             worth[player.index()] = Some(worth_of(core, player, &core[player].cards));
         }
         let penalty = match core.rules.bomb_out {
-            BombOut::MatchPot => core.pot,
+            BombOut::MatchPot => core.hand_pot,
             BombOut::Fixed => core.rules.bomb_out_amount,
             BombOut::None => primitives::Credits::ZERO,
         };
@@ -57,8 +57,8 @@ impl Showdown {
         }
         Showdown {
             all_bomb,
-            layers: core.layers(),
-            at: 0,
+            layers: core.cut_layers(),
+            layer_index: 0,
             worth,
             winners: PlayerSet::EMPTY,
             takes_sabacc: PlayerSet::EMPTY,
@@ -67,15 +67,15 @@ impl Showdown {
 
     /// Settles layers until a demise needs cards, or the hand is over.
     pub(crate) fn step(&mut self, core: &mut Core) {
-        while let Some(&layer) = self.layers.get(self.at) {
+        while let Some(&layer) = self.layers.get(self.layer_index) {
             if self.settle(core, layer) == Progress::CardsDue {
                 return;
             }
-            self.at += 1;
+            self.layer_index += 1;
         }
         core.award_sabacc(self.takes_sabacc);
         let mut ranks = Ranks::default();
-        for player in core.everybody().iter() {
+        for player in core.all_players().iter() {
             let worth = self.worth[player.index()].map(Rank::from);
             ranks[player.index()] = worth.or(Some(Rank::Folded));
         }
@@ -85,9 +85,9 @@ impl Showdown {
     fn settle(&mut self, core: &mut Core, layer: Layer) -> Progress {
         let ranking = core.rules.ranking;
         let at_reveal = |player: Player| self.worth[player.index()]?.strength(ranking);
-        let best = layer.players.best(at_reveal);
+        let best = layer.players.strongest(at_reveal);
         if best.is_empty() {
-            core.move_layer(Pot::layer(self.at), layer.amount);
+            core.move_layer(Pot::layer(self.layer_index), layer.amount);
             return Progress::Settled;
         }
         if best.len() == 1 {
@@ -100,26 +100,26 @@ impl Showdown {
         }
         if !without.is_empty() {
             for player in without.iter() {
-                core.deal(To::Player(player), 0, 1, Why::Tie);
+                core.deal(Destination::Player(player), 0, 1, DealReason::TieBreak);
             }
             return Progress::CardsDue;
         }
-        let modified = best.best(|player| modified(core, player).strength(ranking));
+        let modified = best.strongest(|player| demise_worth(core, player).strength(ranking));
         if !modified.is_empty() {
             return self.award(core, layer, modified, true);
         }
         match self.all_bomb {
             AllBomb::NextBest => {
-                let next = layer.players.minus(best).best(at_reveal);
+                let next = layer.players.minus(best).strongest(at_reveal);
                 if next.is_empty() {
-                    core.move_layer(Pot::layer(self.at), layer.amount);
+                    core.move_layer(Pot::layer(self.layer_index), layer.amount);
                     return Progress::Settled;
                 }
                 self.award(core, layer, next, false)
             }
             AllBomb::Closest => {
-                let off = |player| -((modified_total(core, player).abs() - 23).abs());
-                let closest = best.best(|player| Some(off(player)));
+                let off = |player| -((demise_total(core, player).abs() - 23).abs());
+                let closest = best.strongest(|player| Some(off(player)));
                 self.award(core, layer, closest, true)
             }
         }
@@ -128,8 +128,8 @@ impl Showdown {
     /// Awards a layer. `sabacc` says whether these winners may take the Sabacc Pot, if this is the
     /// main layer and their hands at the reveal were special.
     fn award(&mut self, core: &mut Core, layer: Layer, to: PlayerSet, sabacc: bool) -> Progress {
-        core.award(Pot::layer(self.at), layer, to);
-        if self.at == 0 {
+        core.award(Pot::layer(self.layer_index), layer, to);
+        if self.layer_index == 0 {
             self.winners = to;
             let special =
                 |player: &Player| self.worth[player.index()].is_some_and(Worth::is_special);
@@ -155,10 +155,10 @@ fn with_extra(core: &Core, player: Player) -> Cards {
     cards
 }
 
-fn modified(core: &Core, player: Player) -> Worth {
+fn demise_worth(core: &Core, player: Player) -> Worth {
     worth_of(core, player, &with_extra(core, player))
 }
 
-fn modified_total(core: &Core, player: Player) -> i16 {
+fn demise_total(core: &Core, player: Player) -> i16 {
     total(&with_extra(core, player))
 }

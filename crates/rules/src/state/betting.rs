@@ -9,7 +9,7 @@ use crate::legal::{Legal, LegalMoves};
 use crate::moves::Move;
 use crate::player::{Player, PlayerSet};
 use crate::state::Core;
-use crate::state::pots::plus;
+use crate::state::pots::add;
 
 /// State of a betting round.
 #[derive(Debug, Clone)]
@@ -18,40 +18,40 @@ pub(crate) struct Bets {
     /// Total to be matched: the highest of the round.
     highest: Credits,
     /// The least size of a bet or raise.
-    size: Credits,
+    min_size: Credits,
     /// Players who may bet or raise: they have not acted, or somebody else made a full one since.
-    open: PlayerSet,
+    may_raise: PlayerSet,
     /// Players who must still act.
     pending: PlayerSet,
     turn: Option<Player>,
     /// Player who last lifted the total to be matched, by short bets too.
-    lifted: Option<Player>,
+    last_raiser: Option<Player>,
 }
 
 impl Bets {
     /// Whether a round can be held: two live players have credits to bet.
-    pub(crate) fn held(core: &Core) -> bool {
-        core.able().len() >= 2
+    pub(crate) fn can_start(core: &Core) -> bool {
+        core.able_to_bet().len() >= 2
     }
 
     pub(crate) fn new(core: &Core) -> Bets {
-        let able = core.able();
+        let able = core.able_to_bet();
         Bets {
             paid: [Credits::ZERO; 8],
             highest: Credits::ZERO,
-            size: core.rules.least_bet(),
-            open: able,
+            min_size: core.rules.least_bet(),
+            may_raise: able,
             pending: able,
             turn: able.lowest(),
-            lifted: None,
+            last_raiser: None,
         }
     }
 
     /// Lets everybody who can bet act again, from `caller`, and raise as at the start of a round.
     /// Bets and the minimum size stand.
-    pub(crate) fn start_again(&mut self, core: &Core, caller: Player) {
-        self.open = core.able();
-        self.pending = self.open;
+    pub(crate) fn reopen(&mut self, core: &Core, caller: Player) {
+        self.may_raise = core.able_to_bet();
+        self.pending = self.may_raise;
         self.turn = Some(caller);
     }
 
@@ -68,8 +68,8 @@ impl Bets {
         self.paid[player.index()]
     }
 
-    pub(crate) const fn lifted(&self) -> Option<Player> {
-        self.lifted
+    pub(crate) const fn last_raiser(&self) -> Option<Player> {
+        self.last_raiser
     }
 
     /// Amount that `player` must add to match, whatever the stack.
@@ -78,9 +78,9 @@ impl Bets {
     }
 
     /// Adds the betting actions of a live player who is not all-in.
-    pub(crate) fn legal(&self, core: &Core, player: Player, moves: &mut LegalMoves) {
+    pub(crate) fn push_legal(&self, core: &Core, player: Player, moves: &mut LegalMoves) {
         let to_match = self.to_match(player);
-        let totals = self.totals(core, player);
+        let totals = self.raise_range(core, player);
         if to_match.is_zero() {
             moves.push(Legal::Check);
             if let Some((min, max)) = totals {
@@ -98,16 +98,16 @@ impl Bets {
     }
 
     /// The smallest and the largest total that the player may bet or raise to.
-    fn totals(&self, core: &Core, player: Player) -> Option<(Credits, Credits)> {
-        let others = core.able().without(player);
-        if !self.open.contains(player) || others.is_empty() {
+    fn raise_range(&self, core: &Core, player: Player) -> Option<(Credits, Credits)> {
+        let others = core.able_to_bet().without(player);
+        if !self.may_raise.contains(player) || others.is_empty() {
             return None;
         }
-        let stack = plus(self.paid(player), core[player].stack);
+        let stack = add(self.paid(player), core[player].stack);
         if stack <= self.highest {
             return None;
         }
-        let min = self.highest.plus(self.size).unwrap_or(Credits::MAX).min(stack);
+        let min = self.highest.plus(self.min_size).unwrap_or(Credits::MAX).min(stack);
         let max = stack.min(self.cap(core, player));
         (min <= max).then_some((min, max))
     }
@@ -116,9 +116,9 @@ impl Bets {
     fn cap(&self, core: &Core, player: Player) -> Credits {
         let rules = &core.rules;
         let paid = self.paid(player);
-        let bets = core[player].paid.saturating_minus(rules.hand_ante);
+        let bets = core[player].contribution.saturating_minus(rules.hand_ante);
         let before = bets.saturating_minus(paid);
-        let pot = plus(core.pot, core.carried).saturating_minus(paid);
+        let pot = add(core.hand_pot, core.carried_pot).saturating_minus(paid);
         let set = |limit: Credits, left: Credits| {
             if limit.is_zero() { Credits::MAX } else { left }
         };
@@ -130,42 +130,42 @@ impl Bets {
     }
 
     /// The clock's choice.
-    pub(crate) fn default(&self, player: Player) -> Move {
+    pub(crate) fn default_move(&self, player: Player) -> Move {
         if self.to_match(player).is_zero() { Move::Check } else { Move::Fold }
     }
 
     /// Applies a legal betting action and moves the turn on.
     #[expect(clippy::wildcard_enum_match_arm, reason = "other games' moves were refused before")]
     pub(crate) fn act(&mut self, core: &mut Core, player: Player, mv: &Move) {
-        self.open = self.open.without(player);
+        self.may_raise = self.may_raise.without(player);
         self.pending = self.pending.without(player);
         match mv {
             Move::Match => self.pay(core, player, self.to_match(player)),
-            Move::Bet(size) => self.lift(core, player, plus(self.paid(player), *size)),
-            Move::Raise(total) => self.lift(core, player, *total),
+            Move::Bet(size) => self.raise_to(core, player, add(self.paid(player), *size)),
+            Move::Raise(total) => self.raise_to(core, player, *total),
             Move::Fold => core.fold(player),
             Move::Check => {}
             other => unreachable!("{other:?} is no betting action"),
         }
-        self.turn = self.pending.after(player);
+        self.turn = self.pending.next_clockwise(player);
     }
 
     fn pay(&mut self, core: &mut Core, player: Player, amount: Credits) {
         let amount = core.pay_pot(player, amount);
-        self.paid[player.index()] = plus(self.paid(player), amount);
+        self.paid[player.index()] = add(self.paid(player), amount);
     }
 
     /// Lifts the total to be matched to `total`.
-    fn lift(&mut self, core: &mut Core, player: Player, total: Credits) {
+    fn raise_to(&mut self, core: &mut Core, player: Player, total: Credits) {
         let size = total.saturating_minus(self.highest);
         self.pay(core, player, total.saturating_minus(self.paid(player)));
         self.highest = total;
-        self.lifted = Some(player);
-        let others = core.able().without(player);
+        self.last_raiser = Some(player);
+        let others = core.able_to_bet().without(player);
         self.pending = others;
-        if size >= self.size {
-            self.size = size;
-            self.open = others;
+        if size >= self.min_size {
+            self.min_size = size;
+            self.may_raise = others;
         }
     }
 }

@@ -143,13 +143,13 @@ fn two_dice_shift_with_a_pair_and_one_with_its_number() {
 fn expected_shifts(fields: &'static str, sides: u8) -> f64 {
     let mut hand = dice(fields, &[100, 100, 100, 100]).start().unwrap();
     let (mut rolls, mut shifts) = (0_u32, 0_u32);
-    play::shuffle(&mut hand);
+    play::apply_due_shuffles(&mut hand);
     for _ in 0..4 {
         chance_comes(&mut hand);
     }
     let mut round = 0;
     while hand.settlement().is_none() {
-        if hand.due().is_some_and(|due| due.name() == "roll") {
+        if hand.due().is_some_and(|due| due.kind() == "roll") {
             rolls += 1;
             if rolls == 1 {
                 for (a, b) in (1..=sides).flat_map(|a| (1..=sides).map(move |b| (a, b))) {

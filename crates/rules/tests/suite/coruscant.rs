@@ -1,6 +1,6 @@
 //! `coruscant`: the dice, selections face down, the redraw, additions, the reveal.
 
-use rules::{Hand, Player, Viewer, notation, public_cards, view};
+use rules::{Hand, Player, Viewer, are_cards_public, notation, view};
 
 use crate::scene::{Scene, check, played, ranks};
 
@@ -275,7 +275,7 @@ fn hidden(when: &str, next: &str, seen: &str) {
     assert_eq!(text(Viewer::Auditor), next);
     assert_eq!(text(player("p2")), seen);
     assert_eq!(text(Viewer::Public), seen);
-    assert!(!public_cards(&hand, &event));
+    assert!(!are_cards_public(&hand, &event));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Force sabacc up to the showdown: alignment, actions, betting, the call, the extra cards.
 
-use rules::{Next, Player, S76, Viewer, censor, next, notation, public_cards, view};
+use rules::{Next, Player, S76, Viewer, are_cards_public, censor, next, notation, view};
 
 use crate::scene::{Scene, chance_comes, check, played, ranks, report, take};
 
@@ -329,7 +329,7 @@ fn public(scene: &Scene, when: &str, line: &str) -> (String, bool) {
     assert_eq!(refused, None);
     let event = notation::read(&hand, line).unwrap();
     let seen = censor(&hand, &event, Viewer::Public).unwrap().to_string();
-    (seen, public_cards(&hand, &event))
+    (seen, are_cards_public(&hand, &event))
 }
 
 #[test]

@@ -2,7 +2,8 @@
 
 use proptest::prelude::*;
 use rules::{
-    By, Event, Hand, Move, Next, Outcome, Player, Viewer, decide, evolve, next, play, view,
+    DecisionAuthor, Event, Hand, Move, Next, Outcome, Player, Viewer, decide, evolve, next, play,
+    view,
 };
 
 use crate::kessel::fact;
@@ -16,18 +17,18 @@ fn each(seed: u64, leaving: u64, mut law: impl FnMut(&Hand, Option<&Event>)) -> 
     let mut hand = Hand::try_new(&setup).unwrap();
     law(&hand, None);
     for _ in 0..100_000 {
-        let event = match play::outcome(&hand, &mut choose) {
-            Some(outcome) => rules::chance(&hand, outcome).unwrap(),
+        let event = match play::random_outcome(&hand, &mut choose) {
+            Some(outcome) => rules::resolve_chance(&hand, outcome).unwrap(),
             None => match next(&hand) {
                 Next::Decision(decision) => {
                     let all: Vec<Player> = hand.players().collect();
                     let leaver = all[usize::try_from(choose(6)).unwrap() % all.len()];
                     let leave = (choose(leaving) == 0)
-                        .then(|| decide(&hand, leaver, Move::Leave, By::Player).ok())
+                        .then(|| decide(&hand, leaver, Move::Leave, DecisionAuthor::Player).ok())
                         .flatten();
                     leave.unwrap_or_else(|| {
-                        let mv = play::any_move(&decision, &mut choose);
-                        decide(&hand, decision.player, mv, By::Player).unwrap()
+                        let mv = play::random_move(&decision, &mut choose);
+                        decide(&hand, decision.player, mv, DecisionAuthor::Player).unwrap()
                     })
                 }
                 Next::Done(_) => return hand,
@@ -109,13 +110,13 @@ proptest! {
         let end = hand.settlement().unwrap();
         assert!(!end.winners.is_empty());
         let won = end.lines.iter().filter_map(|line| match line {
-            rules::Line::Wins { amount, .. } => Some(*amount),
-            rules::Line::Returned { .. }
-            | rules::Line::PaysSabacc { .. }
-            | rules::Line::Eliminated { .. }
-            | rules::Line::Moves { .. }
-            | rules::Line::Carries { .. }
-            | rules::Line::Rake { .. } => None,
+            rules::SettlementItem::Wins { amount, .. } => Some(*amount),
+            rules::SettlementItem::Returned { .. }
+            | rules::SettlementItem::PaysSabacc { .. }
+            | rules::SettlementItem::Eliminated { .. }
+            | rules::SettlementItem::MovesToSabacc { .. }
+            | rules::SettlementItem::Carries { .. }
+            | rules::SettlementItem::Rake { .. } => None,
         });
         let won = primitives::Credits::sum(won).unwrap();
         assert_eq!(Some(won.plus(end.rake).unwrap()), stake);

@@ -23,7 +23,7 @@ fn rules_5_leaving_forfeits_at_once_and_without_a_line() {
     // The leaver has no part in the reveal and pays nothing.
     let over = "p3 leave; p1 p2 stand";
     let hand = table(given, over, "d: flip, deal p1, deal p2", "8+0 7+0 0+0");
-    assert!(!hand.showing(hand.players().nth(2).unwrap()));
+    assert!(!hand.is_shown(hand.players().nth(2).unwrap()));
 }
 
 #[test]
@@ -35,7 +35,7 @@ fn one_player_left_wins_the_pot_at_once_even_with_stock_0() {
     let end = "p1 wins credits 120; stacks 1060 940";
     let hand = table((&scene, &["s1 b1", "s2 b2"]), &format!("{when} p2 leave"), end, "0+0 0+0");
     assert_eq!(ranks(&hand), "-, left");
-    assert!(hand.players().all(|player| !hand.showing(player)));
+    assert!(hand.players().all(|player| !hand.is_shown(player)));
     let finals = &hand.settlement().unwrap().hands;
     assert!(finals.iter().all(|hand| hand.cards.len() == 2));
     let all = "p1 leave; p3 leave";

@@ -59,7 +59,7 @@ fn the_last_one_in_wins_the_credits_pot() {
     let end = "p2 eliminated; p1 wins credits 120; stacks 1060 940";
     let hand = table(given, "p1 p2 stand", end, "4+0 0+0");
     assert_eq!(ranks(&hand), "pair 1, diff 5 sum 7");
-    assert!(hand.players().all(|player| hand.showing(player)));
+    assert!(hand.players().all(|player| hand.is_shown(player)));
 }
 
 const TAXES: &str = "chips=4,tokens=assigned,assigned_tokens=target-audit+target-tariff+refund";
@@ -252,18 +252,18 @@ fn hands_are_shown_from_the_reveal_to_the_next_shuffle() {
         kessel(PLAIN, 2).start().unwrap(),
         &format!("{} p1 stand", begin(&["s1 b1", "s3 b4"])),
     );
-    assert!(hand.players().all(|player| !hand.showing(player)));
+    assert!(hand.players().all(|player| !hand.is_shown(player)));
     let mut hand = hand;
     let event = notation::read(&hand, "p2 stand").unwrap();
     rules::evolve(&mut hand, &event);
     assert!(matches!(hand.due(), Some(rules::Chance::Shuffle { .. })));
     for player in hand.players() {
-        assert!(hand.showing(player));
+        assert!(hand.is_shown(player));
         assert_eq!(hand.cards_of(player).len(), 2);
     }
-    rules::play::shuffle(&mut hand);
+    rules::play::apply_due_shuffles(&mut hand);
     for player in hand.players() {
-        assert!(!hand.showing(player));
+        assert!(!hand.is_shown(player));
         assert!(hand.cards_of(player).is_empty());
     }
 }
@@ -281,6 +281,6 @@ fn the_final_hand_of_the_eliminated_is_the_one_they_went_out_with() {
     assert_eq!(codes, ["sI", "b5"]);
     // The hand is not among those shown at the end: its cards were dealt again.
     let third = hand.players().nth(2).unwrap();
-    assert!(!hand.showing(third));
+    assert!(!hand.is_shown(third));
     assert!(hand.cards_of(third).is_empty());
 }

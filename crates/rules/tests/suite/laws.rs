@@ -8,8 +8,9 @@ use std::collections::BTreeSet;
 use primitives::{Credits, SeatNo};
 use proptest::prelude::*;
 use rules::{
-    ALL, By, Card, Event, FieldValue, Hand, Move, Next, Player, RuleSet, Setup, Token, Variant,
-    Viewer, Word, censor, decide, evolve, line, next, notation, play, view,
+    ALL, Card, DecisionAuthor, Event, FieldValue, Hand, Move, Next, Player, RuleSet, Setup,
+    ShiftToken, Variant, Viewer, Word, censor, decide, evolve, history_line, next, notation, play,
+    view,
 };
 
 /// A small generator, so that a failing case is one number.
@@ -40,7 +41,7 @@ fn any_value(
             let mut names = Vec::new();
             for _ in 0..[1, 1, 2, 3, 6][index(5, choose)] {
                 let first = index(14, choose);
-                let tokens = Token::ALL[first..].iter().take(3);
+                let tokens = ShiftToken::ALL[first..].iter().take(3);
                 names.extend(tokens.map(|token| token.name().to_owned()));
             }
             FieldValue::List(names)
@@ -72,11 +73,11 @@ fn any_rules(variant: &'static Variant, choose: &mut dyn FnMut(u64) -> u64) -> R
 /// A random hand at its start, often with stacks that are soon all-in.
 pub(crate) fn any_setup(variant: &'static Variant, choose: &mut dyn FnMut(u64) -> u64) -> Setup {
     let rules = any_rules(variant, choose);
-    let (min, max) = (*rules.seats().start(), *rules.seats().end());
+    let (min, max) = (*rules.player_counts().start(), *rules.player_counts().end());
     let players = usize::from(min) + index(usize::from(max - min) + 1, choose);
     let sabacc = if variant.has_sabacc_pot { choose(3) * choose(500) } else { 0 };
     let carried = if variant.has_carried_pot { choose(3) * choose(500) } else { 0 };
-    let due = rules.due(Credits::try_new(sabacc).unwrap()).get();
+    let due = rules.min_stack(Credits::try_new(sabacc).unwrap()).get();
     let depth = [1, 20, 200, 20_000][index(4, choose)];
     Setup {
         rules,
@@ -89,20 +90,20 @@ pub(crate) fn any_setup(variant: &'static Variant, choose: &mut dyn FnMut(u64) -
 
 /// A random event; sometimes a player leaves.
 fn any_event(hand: &Hand, choose: &mut dyn FnMut(u64) -> u64) -> Option<Event> {
-    if let Some(outcome) = play::outcome(hand, choose) {
-        return Some(rules::chance(hand, outcome).unwrap());
+    if let Some(outcome) = play::random_outcome(hand, choose) {
+        return Some(rules::resolve_chance(hand, outcome).unwrap());
     }
     match next(hand) {
         Next::Decision(decision) => {
             if choose(60) == 0 {
                 let all: Vec<Player> = hand.players().collect();
                 let leaver = all[index(all.len(), choose)];
-                if let Ok(event) = decide(hand, leaver, Move::Leave, By::Player) {
+                if let Ok(event) = decide(hand, leaver, Move::Leave, DecisionAuthor::Player) {
                     return Some(event);
                 }
             }
-            let mv = play::any_move(&decision, choose);
-            Some(decide(hand, decision.player, mv, By::Player).unwrap())
+            let mv = play::random_move(&decision, choose);
+            Some(decide(hand, decision.player, mv, DecisionAuthor::Player).unwrap())
         }
         Next::Done(_) => None,
         Next::Chance(_) => unreachable!("chance was answered above"),
@@ -176,7 +177,7 @@ fn replays(setup: &Setup, seed: u64) {
         if thorough {
             assert_eq!(everything(hand), everything(&again));
         }
-        let text = line(hand, event);
+        let text = history_line(hand, event);
         if text.is_empty() {
             evolve(&mut again, event);
         } else {
@@ -200,7 +201,7 @@ fn hides(setup: &Setup, seed: u64) {
                 let holder = nth(n);
                 for card in place.cards.iter().filter_map(|seen| seen.card) {
                     let own = viewer == Viewer::Player(holder);
-                    let known = own || told.contains(&card) || hand.showing(holder);
+                    let known = own || told.contains(&card) || hand.is_shown(holder);
                     assert!(known, "{viewer:?} sees a card of {holder}");
                     assert!(own || hand.cards_of(holder).contains(&card));
                 }

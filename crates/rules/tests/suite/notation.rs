@@ -1,7 +1,7 @@
 //! Reading lines: valid lines, and texts that are none.
 
 use rules::notation::{self, NotationError};
-use rules::{By, Event, Move};
+use rules::{DecisionAuthor, Event, Move};
 
 use crate::scene::{Scene, played};
 
@@ -44,10 +44,13 @@ fn lines_are_strict() {
 
 #[test]
 fn comments_are_not_part_of_a_line() {
-    let check =
-        |by| Event::Decided { player: rules::Player::parse("p1").unwrap(), mv: Move::Check, by };
-    assert_eq!(read("p1 check"), Ok(check(By::Player)));
-    assert_eq!(read("p1 check # thinks long"), Ok(check(By::Player)));
-    assert_eq!(read("p1 check # clock"), Ok(check(By::Clock)));
-    assert_eq!(read("p1 check #clock"), Ok(check(By::Clock)));
+    let check = |by| Event::Decided {
+        player: rules::Player::parse("p1").unwrap(),
+        mv: Move::Check,
+        author: by,
+    };
+    assert_eq!(read("p1 check"), Ok(check(DecisionAuthor::Player)));
+    assert_eq!(read("p1 check # thinks long"), Ok(check(DecisionAuthor::Player)));
+    assert_eq!(read("p1 check # clock"), Ok(check(DecisionAuthor::Clock)));
+    assert_eq!(read("p1 check #clock"), Ok(check(DecisionAuthor::Clock)));
 }

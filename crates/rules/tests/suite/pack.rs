@@ -146,5 +146,5 @@ fn rules_1_the_clock_stands_checks_or_folds() {
     let scene = dice("shift=none", &[100, 100]);
     let (hand, _) = played(scene.start().unwrap(), DEAL);
     let event = notation::read(&hand, "p1 stand # clock").unwrap();
-    assert_eq!(rules::line(&hand, &event), "p1 stand # clock");
+    assert_eq!(rules::history_line(&hand, &event), "p1 stand # clock");
 }

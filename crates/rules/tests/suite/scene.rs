@@ -2,8 +2,8 @@
 
 use primitives::{Credits, SeatNo};
 use rules::{
-    By, Event, FieldValue, Hand, Legal, Next, RuleSet, Setup, SetupError, decide, evolve, next,
-    notation, play,
+    DecisionAuthor, Event, FieldValue, Hand, Legal, Next, RuleSet, Setup, SetupError, decide,
+    evolve, next, notation, play,
 };
 
 /// Start of a scene.
@@ -78,14 +78,14 @@ fn value_of(name: &str, value: &str) -> FieldValue {
 pub(crate) fn played(mut hand: Hand, lines: &str) -> (Hand, Option<String>) {
     for line in lines.split(['\n', ';']).map(str::trim).filter(|line| !line.is_empty()) {
         for line in spread(line) {
-            play::shuffle(&mut hand);
+            play::apply_due_shuffles(&mut hand);
             match notation::read(&hand, &line) {
                 Ok(event) => evolve(&mut hand, &event),
                 Err(error) => return (hand, Some(format!("{line}: {error}"))),
             }
         }
     }
-    play::shuffle(&mut hand);
+    play::apply_due_shuffles(&mut hand);
     (hand, None)
 }
 
@@ -105,7 +105,7 @@ pub(crate) fn report(hand: &Hand) -> String {
     let deck = hand.rules().variant().deck;
     match next(hand) {
         Next::Chance(due) => {
-            let due: Vec<String> = due.iter().map(|chance| chance.prompt(deck)).collect();
+            let due: Vec<String> = due.iter().map(|chance| chance.line_prefix(deck)).collect();
             format!("d: {}", due.join(", "))
         }
         Next::Decision(decision) => {
@@ -154,14 +154,14 @@ pub(crate) fn ranks(hand: &Hand) -> String {
 pub(crate) fn take(hand: &mut Hand, verb: &str) {
     let Next::Decision(decision) = next(hand) else { panic!("a decision is due") };
     let legal = decision.legal.iter().find(|legal| legal.verb() == verb).expect("legal");
-    let mv = Legal::pick(legal, &mut |_| 0);
-    let event: Event = decide(hand, decision.player, mv, By::Player).unwrap();
+    let mv = Legal::random_move(legal, &mut |_| 0);
+    let event: Event = decide(hand, decision.player, mv, DecisionAuthor::Player).unwrap();
     evolve(hand, &event);
 }
 
 /// Applies the lowest possible outcome: the lowest cards, ones on the dice.
 pub(crate) fn chance_comes(hand: &mut Hand) {
-    let outcome = play::outcome(hand, &mut |_| 0).expect("chance is due");
-    let event = rules::chance(hand, outcome).unwrap();
+    let outcome = play::random_outcome(hand, &mut |_| 0).expect("chance is due");
+    let event = rules::resolve_chance(hand, outcome).unwrap();
     evolve(hand, &event);
 }

@@ -49,8 +49,8 @@ fn the_sabacc_ante_may_be_due_only_when_the_pot_is_empty() {
         |scene: &Scene| scene.start().unwrap().stacks().map(Credits::get).collect::<Vec<_>>();
     assert_eq!(stacks(&scene), [5, 5]);
     assert_eq!(stacks(&scene.clone().sabacc(1)), [55, 55]);
-    assert_eq!(scene.rules().due(Credits::ZERO), Credits::of(55));
-    assert_eq!(scene.rules().due(Credits::of(1)), Credits::of(5));
+    assert_eq!(scene.rules().min_stack(Credits::ZERO), Credits::of(55));
+    assert_eq!(scene.rules().min_stack(Credits::of(1)), Credits::of(5));
 }
 
 /// Checks that the rule set with this field is refused for this reason.
@@ -99,7 +99,7 @@ fn the_shift_number_counts_only_with_one_die() {
 fn a_field_given_twice_is_refused() {
     let field = ("holdem".to_owned(), FieldValue::Flag(true));
     let twice = RuleSet::parse("dice", &[field.clone(), field]);
-    assert_eq!(twice, Err(RuleSetError::Twice { field: "holdem" }));
+    assert_eq!(twice, Err(RuleSetError::DuplicateField { field: "holdem" }));
 }
 
 /// RULES.md §1: a cap below the effective minimum is an invalid rule set; for `max_pot` that is two
@@ -177,7 +177,7 @@ fn tokens_for_each_player_fix_the_number_of_players() {
     let fields = "tokens=assigned,assigned_tokens=refund+embargo+markdown+refund+immunity+exhaustion+\
                   major-fraud+immunity+embargo";
     let kessel = |players: usize| Scene::new("kessel", fields, &vec![1000; players]);
-    assert_eq!(kessel(3).rules().seats(), 3..=3);
+    assert_eq!(kessel(3).rules().player_counts(), 3..=3);
     assert!(kessel(3).start().is_ok());
     refused(&kessel(2), "tokens are assigned to 3 players, and there are 2");
     refused(&kessel(4), "tokens are assigned to 3 players, and there are 4");
@@ -186,5 +186,5 @@ fn tokens_for_each_player_fix_the_number_of_players() {
     let random = Scene::new("kessel", Box::leak(random.into_boxed_str()), &[1000; 2]);
     assert!(random.start().is_ok());
     let same = "tokens=assigned,assigned_tokens=refund+embargo+markdown";
-    assert_eq!(Scene::new("kessel", same, &[1000; 2]).rules().seats(), 2..=6);
+    assert_eq!(Scene::new("kessel", same, &[1000; 2]).rules().player_counts(), 2..=6);
 }

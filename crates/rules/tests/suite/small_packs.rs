@@ -26,7 +26,7 @@ fn each_step(hand: &mut Hand, seed: u64, mut law: impl FnMut(&Hand, &Event, &Han
 }
 
 /// The cards that a viewer reads in the line of an event.
-fn told(hand: &Hand, event: &Event, viewer: Viewer) -> Vec<Card> {
+fn visible_cards(hand: &Hand, event: &Event, viewer: Viewer) -> Vec<Card> {
     let words = censor(hand, event, viewer).map(|seen| seen.words).unwrap_or_default();
     let card = |word: Word| match word {
         Word::Card(card) => card,
@@ -62,10 +62,10 @@ proptest! {
             each_step(&mut hand, seed, |before, event, after| {
                 let viewers = after.players().map(Viewer::Player).chain([Viewer::Public]);
                 for viewer in viewers {
-                    let told = told(before, event, viewer);
+                    let told = visible_cards(before, event, viewer);
                     // Folded cards are in the discards and may be dealt again.
                     for holder in after.live().iter() {
-                        let open = viewer == Viewer::Player(holder) || after.showing(holder);
+                        let open = viewer == Viewer::Player(holder) || after.is_shown(holder);
                         let hidden = |card: &Card| after.cards_of(holder).contains(card);
                         hides(open || !told.iter().any(hidden), game, viewer, holder);
                     }

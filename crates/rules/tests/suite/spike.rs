@@ -1,7 +1,7 @@
 //! `spike`: actions over an open discard pile, dice that replace every hand, the presets.
 
 use primitives::Credits;
-use rules::{Chance, Hand, Player, Viewer, notation, public_cards, view};
+use rules::{Chance, Hand, Player, Viewer, are_cards_public, notation, view};
 
 use crate::scene::{Scene, chance_comes, check, played, ranks, report, take};
 
@@ -52,7 +52,7 @@ fn a_casino_rolls_and_bets_after_the_actions_of_each_round() {
 #[test]
 fn black_spire_rolls_and_does_not_bet() {
     let scene = spike("preset=black-spire", &[1, 1]);
-    assert_eq!(scene.rules().due(Credits::ZERO), Credits::of(1));
+    assert_eq!(scene.rules().min_stack(Credits::ZERO), Credits::of(1));
     let round = "p1 p2 stand; d roll 1 2;";
     check(&scene, &format!("{DEAL} {round}"), "p1: gain, gain c+1|c+2, swap c+1|c+2, stand, junk");
     let hand = check(
@@ -168,7 +168,8 @@ fn of_two_sylops_the_one_held_longest_goes() {
     let swap = |card| {
         let mut hand = hand.clone();
         let player = Player::parse("p1").unwrap();
-        let event = rules::decide(&hand, player, rules::Move::Swap(card), rules::By::Player);
+        let event =
+            rules::decide(&hand, player, rules::Move::Swap(card), rules::DecisionAuthor::Player);
         rules::evolve(&mut hand, &event.unwrap());
         table(&hand, "p1")
     };
@@ -291,13 +292,13 @@ fn single_discards_lie_face_up_and_draws_do_not() {
         for viewer in [other, Viewer::Public, Viewer::Auditor] {
             assert_eq!(rules::censor(&hand, &event, viewer).unwrap().to_string(), line);
         }
-        assert!(public_cards(&hand, &event));
+        assert!(are_cards_public(&hand, &event));
     }
     let (hand, _) = played(hand, "p1 gain");
     let event = notation::read(&hand, "d deal p1 s+1").unwrap();
     let seen = |viewer| rules::censor(&hand, &event, viewer).unwrap().to_string();
     assert_eq!(seen(other), "d deal p1 ??");
-    assert!(!public_cards(&hand, &event));
+    assert!(!are_cards_public(&hand, &event));
     // A card from the discards is in the hand like any other card.
     let (hand, _) = played(spike("", &[100, 100]).start().unwrap(), &format!("{DEAL} p1 swap c+1"));
     let cards = view(&hand, Viewer::Public).players[0].cards.clone();

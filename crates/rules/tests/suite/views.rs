@@ -1,6 +1,8 @@
 //! Cards and lines as each viewer sees them.
 
-use rules::{Card, Outcome, Player, S76, Viewer, censor, line, notation, public_cards, view};
+use rules::{
+    Card, Outcome, Player, S76, Viewer, are_cards_public, censor, history_line, notation, view,
+};
 
 use crate::scene::{Scene, played};
 
@@ -22,8 +24,8 @@ fn seen(when: &str, next: &str, p1: &str, p2: &str, public: &str) {
     assert_eq!(text(Viewer::Player(player("p2"))), p2);
     assert_eq!(text(Viewer::Public), public);
     assert_eq!(text(Viewer::Auditor), next);
-    assert_eq!(line(&hand, &event), next);
-    assert_eq!(public_cards(&hand, &event), !public.contains("??"));
+    assert_eq!(history_line(&hand, &event), next);
+    assert_eq!(are_cards_public(&hand, &event), !public.contains("??"));
 }
 
 #[test]

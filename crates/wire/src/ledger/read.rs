@@ -2,41 +2,41 @@
 
 use super::*;
 
-type Read<T> = Result<T, Foreign>;
+type Read<T> = Result<T, WalletEventError>;
 
 /// Parses the payload of any event of the wallet.
 pub(super) fn event(recorded: &Recorded) -> Read<Event> {
     if let Recorded::TransferPosted(it) = recorded {
-        return posted(it).map(Event::Posted);
+        return posted(it).map(Event::TransferPosted);
     }
-    about_accounts(recorded)
-        .or_else(|| about_promises(recorded))
-        .unwrap_or_else(|| Err(Foreign::Kind(recorded.name())))
+    account_event(recorded)
+        .or_else(|| hold_or_adjustment_event(recorded))
+        .unwrap_or_else(|| Err(WalletEventError::NotWalletEvent(recorded.name())))
 }
 
 /// Parses an event of an account itself; `None` for other events.
-fn about_accounts(recorded: &Recorded) -> Option<Read<Event>> {
+fn account_event(recorded: &Recorded) -> Option<Read<Event>> {
     let event = if let Recorded::AccountOpened(pb::AccountOpened { account: name }) = recorded {
-        account("account", name).map(Event::Opened)
+        account("account", name).map(Event::AccountOpened)
     } else if let Recorded::AccountFrozen(it) = recorded {
         let pb::AccountFrozen { player_id, reason } = it;
         let reason = reason.clone();
-        id("player_id", player_id).map(|player| Event::Frozen { player, reason })
+        id("player_id", player_id).map(|player| Event::AccountFrozen { player, reason })
     } else if let Recorded::AccountUnfrozen(it) = recorded {
         let pb::AccountUnfrozen { player_id, reason } = it;
         let reason = reason.clone();
-        id("player_id", player_id).map(|player| Event::Unfrozen { player, reason })
+        id("player_id", player_id).map(|player| Event::AccountUnfrozen { player, reason })
     } else if let Recorded::AccountClosed(it) = recorded {
         let pb::AccountClosed { player_id, reason } = it;
         let reason = reason.clone();
-        id("player_id", player_id).map(|player| Event::Closed { player, reason })
+        id("player_id", player_id).map(|player| Event::AccountClosed { player, reason })
     } else if let Recorded::LimitsSet(it) = recorded {
         limits_set(it)
     } else if let Recorded::PlayerExcluded(pb::PlayerExcluded { player_id, until_micros }) =
         recorded
     {
         let until = until_micros.map(UnixMicros);
-        id("player_id", player_id).map(|player| Event::Excluded { player, until })
+        id("player_id", player_id).map(|player| Event::PlayerExcluded { player, until })
     } else {
         return None;
     };
@@ -44,7 +44,7 @@ fn about_accounts(recorded: &Recorded) -> Option<Read<Event>> {
 }
 
 /// Parses an event of a hold, a proposal or a snapshot; `None` for other events.
-fn about_promises(recorded: &Recorded) -> Option<Read<Event>> {
+fn hold_or_adjustment_event(recorded: &Recorded) -> Option<Read<Event>> {
     let event = if let Recorded::HoldPlaced(it) = recorded {
         placed(it).map(Event::HoldPlaced)
     } else if let Recorded::HoldReleased(it) = recorded {
@@ -58,7 +58,8 @@ fn about_promises(recorded: &Recorded) -> Option<Read<Event>> {
     } else if let Recorded::AdjustmentRejected(it) = recorded {
         rejected(it)
     } else if let Recorded::SnapshotTaken(pb::SnapshotTaken { sha256 }) = recorded {
-        let digest = <[u8; 32]>::try_from(&sha256[..]).map_err(|_| Foreign::Field("sha256"));
+        let digest =
+            <[u8; 32]>::try_from(&sha256[..]).map_err(|_| WalletEventError::Field("sha256"));
         digest.map(|digest| Event::SnapshotTaken { digest })
     } else {
         return None;
@@ -66,7 +67,7 @@ fn about_promises(recorded: &Recorded) -> Option<Read<Event>> {
     Some(event)
 }
 
-fn posted(message: &pb::TransferPosted) -> Read<Posted> {
+fn posted(message: &pb::TransferPosted) -> Read<PostedTransfer> {
     let pb::TransferPosted {
         transfer_id,
         kind,
@@ -94,7 +95,7 @@ fn posted(message: &pb::TransferPosted) -> Read<Posted> {
         Ok(TransferKind::Capture) => {
             Kind::Capture { hold: id("hold_id", hold_id)?, keep_rest: *keep_rest }
         }
-        Ok(TransferKind::Unspecified) | Err(_) => return Err(Foreign::Field("kind")),
+        Ok(TransferKind::Unspecified) | Err(_) => return Err(WalletEventError::Field("kind")),
     };
     let legs = legs.iter().map(leg).collect::<Read<_>>()?;
     let transfer =
@@ -102,9 +103,9 @@ fn posted(message: &pb::TransferPosted) -> Read<Posted> {
     let approved_by = (!approved_by.is_empty()).then(|| approved_by.as_str().into());
     let adjusts = matches!(kind, Kind::Adjustment { .. });
     if approved_by.is_some() && !adjusts {
-        return Err(Foreign::Field("approved_by"));
+        return Err(WalletEventError::Field("approved_by"));
     }
-    Ok(Posted { transfer, approved_by })
+    Ok(PostedTransfer { transfer, approved_by })
 }
 
 fn leg(leg: &PbLeg) -> Read<Leg> {
@@ -123,8 +124,8 @@ fn placed(message: &pb::HoldPlaced) -> Read<Hold> {
     })
 }
 
-fn ended(hold_id: &[u8], (from, to): (&str, &str), amount: u64) -> Read<Ended> {
-    Ok(Ended {
+fn ended(hold_id: &[u8], (from, to): (&str, &str), amount: u64) -> Read<EndedHold> {
+    Ok(EndedHold {
         hold: id("hold_id", hold_id)?,
         from: account("from", from)?,
         to: account("to", to)?,
@@ -156,21 +157,21 @@ fn rejected(message: &pb::AdjustmentRejected) -> Read<Event> {
 fn limits_set(message: &pb::LimitsSet) -> Read<Event> {
     let pb::LimitsSet { player_id, by, now, later, later_micros, measure } = message;
     let by = match pb::LimitSetter::try_from(*by) {
-        Ok(pb::LimitSetter::Player) => Setter::Player,
-        Ok(pb::LimitSetter::Operator) => Setter::Operator,
-        Ok(pb::LimitSetter::Unspecified) | Err(_) => return Err(Foreign::Field("by")),
+        Ok(pb::LimitSetter::Player) => LimitSetter::Player,
+        Ok(pb::LimitSetter::Operator) => LimitSetter::Operator,
+        Ok(pb::LimitSetter::Unspecified) | Err(_) => return Err(WalletEventError::Field("by")),
     };
-    let now = now.as_ref().ok_or(Foreign::Field("now"))?;
+    let now = now.as_ref().ok_or(WalletEventError::Field("now"))?;
     let later = later.as_ref().map(|later| (UnixMicros(*later_micros), later));
     let seconds = |field, limit| {
         let seconds = Seconds(limit);
-        if seconds <= Seconds::MAX { Ok(seconds) } else { Err(Foreign::Field(field)) }
+        if seconds <= Seconds::MAX { Ok(seconds) } else { Err(WalletEventError::Field(field)) }
     };
     let terms = match LimitMeasure::try_from(*measure) {
-        Ok(LimitMeasure::BuyIn) => SetTerms::BuyIn(terms(now, later, credits)?),
-        Ok(LimitMeasure::Loss) => SetTerms::Loss(terms(now, later, credits)?),
-        Ok(LimitMeasure::Time) => SetTerms::Time(terms(now, later, seconds)?),
-        Ok(LimitMeasure::Unspecified) | Err(_) => return Err(Foreign::Field("measure")),
+        Ok(LimitMeasure::BuyIn) => MeasureTerms::BuyIn(terms(now, later, credits)?),
+        Ok(LimitMeasure::Loss) => MeasureTerms::Loss(terms(now, later, credits)?),
+        Ok(LimitMeasure::Time) => MeasureTerms::Time(terms(now, later, seconds)?),
+        Ok(LimitMeasure::Unspecified) | Err(_) => return Err(WalletEventError::Field("measure")),
     };
     Ok(Event::LimitsSet { player: id("player_id", player_id)?, by, terms })
 }
@@ -179,7 +180,7 @@ fn terms<T: Copy + Ord>(
     now: &pb::WindowLimits,
     later: Option<(UnixMicros, &pb::WindowLimits)>,
     unit: impl Fn(&'static str, u64) -> Read<T>,
-) -> Read<Terms<T>> {
+) -> Read<LimitTerms<T>> {
     let limits = |message: &pb::WindowLimits| -> Read<Limits<T>> {
         let pb::WindowLimits { day, week, month } = *message;
         Ok(Limits {
@@ -192,21 +193,21 @@ fn terms<T: Copy + Ord>(
         Some((from, later)) => Some((from, limits(later)?)),
         None => None,
     };
-    Ok(Terms { now: limits(now)?, later })
+    Ok(LimitTerms { now: limits(now)?, later })
 }
 
 fn id<'a, T: TryFrom<&'a [u8]>>(field: &'static str, bytes: &'a [u8]) -> Read<T> {
-    T::try_from(bytes).map_err(|_| Foreign::Field(field))
+    T::try_from(bytes).map_err(|_| WalletEventError::Field(field))
 }
 
 fn account(field: &'static str, name: &str) -> Read<Account> {
-    name.parse().map_err(|_| Foreign::Field(field))
+    name.parse().map_err(|_| WalletEventError::Field(field))
 }
 
 fn credits(field: &'static str, amount: u64) -> Read<Credits> {
-    Credits::try_new(amount).map_err(|_| Foreign::Field(field))
+    Credits::try_new(amount).map_err(|_| WalletEventError::Field(field))
 }
 
 fn signed(amount: i64) -> Read<Amount> {
-    Amount::try_new(amount).map_err(|_| Foreign::Field("amount"))
+    Amount::try_new(amount).map_err(|_| WalletEventError::Field("amount"))
 }

@@ -1,4 +1,4 @@
-use fairness::{ClientCommitment, Entropy, ShuffleInput, Status};
+use fairness::{ClientCommitment, Entropy, RowStatus, ShuffleInput};
 use primitives::PlayerId;
 use zeroize::Zeroizing;
 
@@ -23,26 +23,26 @@ fn committed() -> Committed {
     committed
 }
 
-fn sealing(entropy: u8) -> Sealing {
+fn sealing(entropy: u8) -> SealInput {
     let (player, entropy) = (PlayerId([5; 16]), Entropy([entropy; 32]));
     let (context, dealer) = (committed().context(), committed().commitment);
     let commitment = ClientCommitment::new(&context, &dealer, 1, player, &entropy);
-    let row = Row { seat: 1, player, status: Status::Revealed, commitment, entropy };
-    Sealing { beacon: None, rows: vec![row] }
+    let row = TranscriptRow { seat: 1, player, status: RowStatus::Revealed, commitment, entropy };
+    SealInput { beacon: None, rows: vec![row] }
 }
 
-fn shuffle(index: u32) -> Indexed {
+fn shuffle(index: u32) -> IndexedOperation {
     let input = ShuffleInput::Fresh { first: 0, count: 76 };
-    Indexed { index, ask: Ask::Shuffle { pile: 0, input } }
+    IndexedOperation { index, request: OperationRequest::Shuffle { pile: 0, input } }
 }
 
-fn roll(index: u32, sides: u8) -> Indexed {
-    Indexed { index, ask: Ask::Roll { sides: vec![sides; 2] } }
+fn roll(index: u32, sides: u8) -> IndexedOperation {
+    IndexedOperation { index, request: OperationRequest::Roll { sides: vec![sides; 2] } }
 }
 
-fn deal(reason: Reason, cards: &[(u32, u16)]) -> Opening {
+fn deal(reason: Reason, cards: &[(u32, u16)]) -> CardReveal {
     let cards = cards.iter().map(|(op, position)| Handle { op: *op, position: *position });
-    Opening { cards: cards.collect(), audience: 1, reason }
+    CardReveal { cards: cards.collect(), audience: 1, reason }
 }
 
 fn caller() -> Arc<str> {
@@ -53,7 +53,7 @@ fn caller() -> Arc<str> {
 #[derive(Clone)]
 enum Step {
     Seal(u8),
-    Perform(Vec<Indexed>, Vec<Opening>),
+    Perform(Vec<IndexedOperation>, Vec<CardReveal>),
     Reveal,
     Discard,
 }
@@ -64,7 +64,8 @@ fn take(hand: &mut Hand, step: &Step) -> Result<Vec<Event>, Refusal> {
     match step {
         Seal(entropy) => hand.seal(sealing(*entropy)).map(|(_, events)| events),
         Ops(operations, openings) => {
-            let asked = Perform { operations: operations.clone(), openings: openings.clone() };
+            let asked =
+                PerformCommand { operations: operations.clone(), card_reveals: openings.clone() };
             hand.perform(&asked, &caller()).map(|(_, events)| events)
         }
         Reveal => hand.reveal(false).map(|(_, events)| events),
@@ -97,7 +98,7 @@ fn a_hand_is_sealed_once() {
 fn a_hand_that_was_withheld_from_is_not_played() {
     let mut hand = Hand::try_new(committed(), seed(4)).unwrap();
     let mut sealing = sealing(1);
-    sealing.rows[0].status = Status::Withheld;
+    sealing.rows[0].status = RowStatus::Withheld;
     assert_eq!(hand.seal(sealing), Err(Refusal::Withheld));
 }
 
@@ -119,21 +120,22 @@ fn operations_done_before_make_no_event_and_openings_always_do() {
     let when = Ops(vec![shuffle(0), roll(1, 6)], vec![deal(Reason::Deal, &[(0, 0), (0, 1)])]);
     check(&given, &when, Ok(2));
     let other = Ops(vec![roll(0, 6)], vec![]);
-    check(&given, &other, Err(ShoeError::Different { index: 0 }.into()));
+    check(&given, &other, Err(ShoeError::IndexUsed { index: 0 }.into()));
     let gap = Ops(vec![roll(2, 6)], vec![]);
-    check(&given, &gap, Err(ShoeError::Gap { index: 2, next: 1 }.into()));
+    check(&given, &gap, Err(ShoeError::IndexGap { index: 2, next: 1 }.into()));
 }
 
 #[test]
 fn only_recovery_opens_what_moved_or_what_is_over() {
     let handles = (0..76).map(|position| Handle { op: 0, position }).collect();
     let input = ShuffleInput::Cards(handles);
-    let again = Indexed { index: 1, ask: Ask::Shuffle { pile: 0, input } };
+    let again =
+        IndexedOperation { index: 1, request: OperationRequest::Shuffle { pile: 0, input } };
     let given = [Seal(1), Ops(vec![shuffle(0), again], vec![])];
     let stale = Handle { op: 0, position: 9 };
     for reason in [Reason::Deal, Reason::Rule, Reason::Show] {
         let when = Ops(vec![], vec![deal(reason, &[(0, 9)])]);
-        check(&given, &when, Err(ShoeError::Stale(stale).into()));
+        check(&given, &when, Err(ShoeError::CardStale(stale).into()));
         let over = Ops(vec![], vec![deal(reason, &[(1, 9)])]);
         check(&[&given[..], &[Reveal]].concat(), &over, Err(Refusal::Revealed));
     }
@@ -181,9 +183,9 @@ fn a_replayed_hand_gives_the_same_answers() {
     for event in events {
         replayed.replay(event).unwrap();
     }
-    let asked = Perform {
+    let asked = PerformCommand {
         operations: vec![shuffle(0), roll(1, 6), roll(2, 20)],
-        openings: vec![deal(Reason::Deal, &[(0, 0), (0, 75)])],
+        card_reveals: vec![deal(Reason::Deal, &[(0, 0), (0, 75)])],
     };
     assert_eq!(replayed.repeat(&asked), lived.repeat(&asked));
     assert_eq!(replayed.reveal(false), Ok((seed(4), vec![])));
@@ -195,10 +197,10 @@ fn what_is_opened_is_proved_against_the_root_of_its_shuffle() {
     let mut hand = Hand::try_new(committed(), seed(4)).unwrap();
     hand.seal(sealing(1)).unwrap();
     let handles = (0..76).rev().map(|position| Handle { op: 0, position }).collect();
-    let again = Ask::Shuffle { pile: 0, input: ShuffleInput::Cards(handles) };
-    let asked = Perform {
-        operations: vec![shuffle(0), Indexed { index: 1, ask: again }],
-        openings: vec![
+    let again = OperationRequest::Shuffle { pile: 0, input: ShuffleInput::Cards(handles) };
+    let asked = PerformCommand {
+        operations: vec![shuffle(0), IndexedOperation { index: 1, request: again }],
+        card_reveals: vec![
             deal(Reason::Recovery, &[(0, 0), (0, 75)]),
             deal(Reason::Deal, &[(1, 0), (1, 75)]),
         ],
@@ -207,7 +209,7 @@ fn what_is_opened_is_proved_against_the_root_of_its_shuffle() {
     assert_eq!(hand.repeat(&asked), Ok(performed.clone()));
     let roots: Vec<_> = performed.results.iter().map(|done| done.root).collect();
     assert!(roots[0].is_some() && roots[0] != roots[1]);
-    for (root, opened) in roots.iter().zip(&performed.opened) {
+    for (root, opened) in roots.iter().zip(&performed.revealed_cards) {
         assert_eq!(opened.len(), 2);
         assert!(opened.iter().all(|opened| opened.root() == *root));
     }
@@ -216,8 +218,8 @@ fn what_is_opened_is_proved_against_the_root_of_its_shuffle() {
 #[test]
 fn a_repeat_performs_nothing_new() {
     let (mut hand, _) = life();
-    let asked = Perform { operations: vec![roll(3, 6)], openings: vec![] };
-    assert_eq!(hand.repeat(&asked), Err(ShoeError::Gap { index: 3, next: 3 }.into()));
+    let asked = PerformCommand { operations: vec![roll(3, 6)], card_reveals: vec![] };
+    assert_eq!(hand.repeat(&asked), Err(ShoeError::IndexGap { index: 3, next: 3 }.into()));
 }
 
 #[test]
@@ -229,30 +231,35 @@ fn every_forged_event_is_found() {
         events.into_iter().try_for_each(|event| hand.replay(event))
     };
     let transcript = Transcript([0; 32]);
-    let sealed = forge(0, Event::Sealed { transcript, sealing: sealing(1) });
+    let sealed = forge(0, Event::SeedSealed { transcript, seal_input: sealing(1) });
     assert_eq!(sealed, Err(Contradiction::Transcript));
     let (_, events) = life();
-    let Event::Performed { operation, mut done } = events[2].clone() else { panic!("a roll") };
+    let Event::OperationPerformed { operation, result: mut done } = events[2].clone() else {
+        panic!("a roll")
+    };
     done.values[0] = 7;
-    let rolled = forge(2, Event::Performed { operation, done });
+    let rolled = forge(2, Event::OperationPerformed { operation, result: done });
     assert_eq!(rolled, Err(Contradiction::Result(1)));
-    let Event::Performed { operation, done } = events[1].clone() else { panic!("a shuffle") };
+    let Event::OperationPerformed { operation, result: done } = events[1].clone() else {
+        panic!("a shuffle")
+    };
     assert!(done.root.is_some());
     let laid = |root| {
-        let done = Done { root, ..done.clone() };
-        forge(1, Event::Performed { operation: operation.clone(), done })
+        let done = OperationResult { root, ..done.clone() };
+        forge(1, Event::OperationPerformed { operation: operation.clone(), result: done })
     };
     assert_eq!(laid(Some([9; 32])), Err(Contradiction::Result(0)));
     assert_eq!(laid(None), Ok(()), "a record older than roots");
-    let Event::Performed { operation: rolled, done: mut rooted } = events[2].clone() else {
+    let Event::OperationPerformed { operation: rolled, result: mut rooted } = events[2].clone()
+    else {
         panic!("a roll")
     };
     rooted.root = Some([9; 32]);
-    let rooted = Event::Performed { operation: rolled, done: rooted };
+    let rooted = Event::OperationPerformed { operation: rolled, result: rooted };
     assert_eq!(forge(2, rooted), Err(Contradiction::Result(1)), "dice have no root");
-    let other = Event::Revealed { seed: seed(9), discarded: false };
+    let other = Event::SeedOpened { seed: seed(9), discarded: false };
     assert_eq!(forge(5, other), Err(Contradiction::Seed));
-    assert_eq!(forge(0, Event::Committed(committed())), Err(Contradiction::Order));
+    assert_eq!(forge(0, Event::SeedCommitted(committed())), Err(Contradiction::Order));
     let missing = forge(0, events[3].clone());
     assert_eq!(missing, Err(Contradiction::Refused(Refusal::NotSealed)));
 }
@@ -260,8 +267,10 @@ fn every_forged_event_is_found() {
 #[test]
 fn cards_and_seeds_do_not_print() {
     let (mut hand, events) = life();
-    let asked =
-        Perform { operations: vec![], openings: vec![deal(Reason::Deal, &[(0, 0), (0, 1)])] };
+    let asked = PerformCommand {
+        operations: vec![],
+        card_reveals: vec![deal(Reason::Deal, &[(0, 0), (0, 1)])],
+    };
     let shown = format!("{:?}", hand.repeat(&asked).unwrap());
     assert_eq!(shown, "Performed { results: [], opened: [2] cards }");
     assert!(format!("{:?}", events.last().unwrap()).contains("Seed(..)"));

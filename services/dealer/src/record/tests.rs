@@ -1,9 +1,9 @@
 use eventlog::{Position, StreamId, UnixMicros, Version};
-use fairness::{Ask, Handle};
+use fairness::{Handle, OperationRequest};
 use primitives::TableId;
 
 use super::*;
-use crate::hand::{Done, HandName, Indexed, Opening, Reason, Sealing};
+use crate::hand::{CardReveal, HandName, IndexedOperation, OperationResult, Reason, SealInput};
 
 fn stored(new: NewEvent) -> eventlog::Event {
     let NewEvent { stream, kind, schema, sealed, payload } = new;
@@ -28,10 +28,10 @@ fn hand() -> HandName {
 }
 
 fn events() -> Vec<Event> {
-    let row = fairness::Row {
+    let row = fairness::TranscriptRow {
         seat: 1,
         player: primitives::PlayerId([1; 16]),
-        status: fairness::Status::Withheld,
+        status: fairness::RowStatus::Withheld,
         commitment: fairness::ClientCommitment([2; 32]),
         entropy: fairness::Entropy([0; 32]),
     };
@@ -43,27 +43,31 @@ fn events() -> Vec<Event> {
         signature: [6; 64],
         origin: "test/dealer".into(),
     };
-    let operation = Indexed { index: 7, ask: Ask::Roll { sides: vec![6, 6] } };
+    let operation =
+        IndexedOperation { index: 7, request: OperationRequest::Roll { sides: vec![6, 6] } };
     let input = fairness::ShuffleInput::Fresh { first: 0, count: 76 };
-    let shuffle = Ask::Shuffle { pile: 0, input };
+    let shuffle = OperationRequest::Shuffle { pile: 0, input };
     let cards = vec![Handle { op: 0, position: 3 }];
     let revealed = |discarded| {
         let seed = Seed::new(Zeroizing::new([8; 64]));
-        Event::Revealed { seed, discarded }
+        Event::SeedOpened { seed, discarded }
     };
     vec![
-        Event::Committed(committed),
-        Event::Sealed {
+        Event::SeedCommitted(committed),
+        Event::SeedSealed {
             transcript: Transcript([7; 32]),
-            sealing: Sealing { beacon: None, rows: vec![row] },
+            seal_input: SealInput { beacon: None, rows: vec![row] },
         },
-        Event::Performed { operation, done: Done { index: 7, values: vec![5, 3], root: None } },
-        Event::Performed {
-            operation: Indexed { index: 8, ask: shuffle },
-            done: Done { index: 8, values: vec![76], root: Some([9; 32]) },
+        Event::OperationPerformed {
+            operation,
+            result: OperationResult { index: 7, values: vec![5, 3], root: None },
         },
-        Event::Opened {
-            opening: Opening { cards, audience: 4, reason: Reason::Show },
+        Event::OperationPerformed {
+            operation: IndexedOperation { index: 8, request: shuffle },
+            result: OperationResult { index: 8, values: vec![76], root: Some([9; 32]) },
+        },
+        Event::CardsOpened {
+            card_reveal: CardReveal { cards, audience: 4, reason: Reason::Show },
             caller: "service:table".into(),
         },
         revealed(false),
@@ -82,7 +86,7 @@ fn every_event_comes_back_as_it_was_written() {
 
 #[test]
 fn what_no_dealer_writes_is_corrupt() {
-    let foreign = Recorded::from(pb::LeaveAsked::default()).on(hand().id());
+    let foreign = Recorded::from(pb::LeaveAsked::default()).on_stream(hand().id());
     let error = parse(&stored(foreign)).unwrap_err();
     assert_eq!((error.position, &error.what[..]), (9, "no dealer writes LeaveAsked"));
     for event in events() {

@@ -20,11 +20,11 @@ fn a_seed_opens_under_its_key_and_for_its_hand_only() {
     let kept = vault.seal(&seed(), OF, [5; 24]);
     assert_eq!(vault.open(&kept, OF), Ok(seed()));
     assert!(!kept.sealed.windows(4).any(|four| four == [2; 4]), "it is not in the clear");
-    let damaged = Err(DoesNotOpen::Damaged(id(1)));
+    let damaged = Err(VaultError::Corrupt(id(1)));
     assert_eq!(vault.open(&kept, (&Context([9; 32]), OF.1)), damaged);
     assert_eq!(vault.open(&kept, (OF.0, &Commitment([9; 32]))), damaged);
     let stranger = Vault::new(&key(9), &[key(8)]);
-    assert_eq!(stranger.open(&kept, OF), Err(DoesNotOpen::UnknownKey(id(1))));
+    assert_eq!(stranger.open(&kept, OF), Err(VaultError::UnknownKey(id(1))));
     let mut broken = kept;
     broken.sealed[10] ^= 1;
     assert_eq!(vault.open(&broken, OF), damaged);
@@ -47,14 +47,14 @@ fn a_seed_without_the_name_of_its_key_is_tried_under_each() {
     unnamed.key = None;
     assert_eq!(Vault::new(&key(1), &[]).open(&unnamed, OF), Ok(seed()));
     assert_eq!(Vault::new(&key(2), &[key(3), key(1)]).open(&unnamed, OF), Ok(seed()));
-    assert_eq!(Vault::new(&key(2), &[key(3)]).open(&unnamed, OF), Err(DoesNotOpen::Unnamed));
+    assert_eq!(Vault::new(&key(2), &[key(3)]).open(&unnamed, OF), Err(VaultError::NoKeyOpens));
 }
 
 /// Key ids are in databases, so they never change. Computed with another language's library.
 #[test]
 fn a_known_key_has_its_known_name() {
     assert_eq!(id(2).to_string(), "249d6a466d17434b");
-    let error = DoesNotOpen::UnknownKey(id(2)).to_string();
+    let error = VaultError::UnknownKey(id(2)).to_string();
     assert!(error.contains("249d6a466d17434b"), "{error}");
     assert!(!error.contains("0202"), "{error}");
 }

@@ -17,16 +17,16 @@ use proto::audit::v1::{
 use proto::common::v1::ErrorReason;
 use tonic::Status;
 use wire::Recorded;
-use wire::status::refused;
+use wire::status::api_refusal;
 
 /// Records of a table's stream in one read.
-const PAGE: u32 = 1000;
+const PAGE_SIZE: u32 = 1000;
 /// Actor of the requests that post settlements.
-const SETTLES: &str = "service:table";
+const SETTLING_ACTOR: &str = "service:table";
 /// Most pages that are searched in each direction. The records of a hand are near its end, except
 /// for the commitment to its seed, which is as old as the previous hand; and a table writes some
 /// hundred records an hour while no hand ends.
-const PAGES: u32 = 64;
+const MAX_PAGES: u32 = 64;
 
 /// Clients of the logs, which call in the gateway's own name.
 #[derive(Clone)]
@@ -38,28 +38,36 @@ pub(crate) struct Logs {
 
 impl Logs {
     /// Returns the bundle of a hand whose seed is open.
-    pub(crate) async fn hand(mut self, table: TableId, hand_no: u64) -> Result<Vec<u8>, Status> {
-        let hand = audit::hand::id(table, hand_no);
-        let own = read(&mut self.table, "table", vec![whole(hand.into())]).await?.records;
+    pub(crate) async fn hand_bundle(
+        mut self,
+        table: TableId,
+        hand_no: u64,
+    ) -> Result<Vec<u8>, Status> {
+        let hand = audit::hand::hand_id(table, hand_no);
+        let own =
+            read_records(&mut self.table, "table", vec![whole_stream(hand.into())]).await?.records;
         let Some(last) = ended_at(&own) else {
-            return Err(refused(ErrorReason::HandUnknown, "there is no such hand on record").into());
+            return Err(
+                api_refusal(ErrorReason::HandUnknown, "there is no such hand on record").into()
+            );
         };
-        if !own.iter().any(opens_the_seed) {
+        if !own.iter().any(is_seed_opening) {
             let words = "the hand's seed is not open yet: ask again when it is";
-            return Err(refused(ErrorReason::SeedNotOpen, words).into());
+            return Err(api_refusal(ErrorReason::SeedNotOpen, words).into());
         }
-        let places = self.of_table(table, hand_no, last).await?;
-        let mut wanted = vec![whole(hand.into())];
-        wanted.extend(runs(&places));
-        let of_table = read(&mut self.table, "table", wanted).await?;
-        let dealer = read(&mut self.dealer, "dealer", vec![whole(hand.into())]).await?;
+        let places = self.table_positions(table, hand_no, last).await?;
+        let mut wanted = vec![whole_stream(hand.into())];
+        wanted.extend(position_ranges(&places));
+        let of_table = read_records(&mut self.table, "table", wanted).await?;
+        let dealer =
+            read_records(&mut self.dealer, "dealer", vec![whole_stream(hand.into())]).await?;
         let wallet = self.settlement(hand).await?;
-        Ok(bundle::wrap(hand, [of_table, dealer, wallet]))
+        Ok(bundle::encode_file(hand, [of_table, dealer, wallet]))
     }
 
     /// Returns the positions of the hand's records in the table's stream, ascending. `last` is the
     /// position at which the hand ended.
-    async fn of_table(
+    async fn table_positions(
         &mut self,
         table: TableId,
         hand_no: u64,
@@ -67,36 +75,36 @@ impl Logs {
     ) -> Result<Vec<u64>, Status> {
         let (mut places, mut next, mut finished) = (Vec::new(), 0, false);
         let mut before = last.saturating_add(1);
-        for page in 0..PAGES {
+        for page in 0..MAX_PAGES {
             let stream = StreamSelection {
                 stream: table.0.to_vec(),
                 from_version: 0,
-                limit: PAGE,
+                limit: PAGE_SIZE,
                 before_position: before,
             };
-            let found = self.selected(By::Stream(stream)).await?;
+            let found = self.select_from_table(By::Stream(stream)).await?;
             if page == 0 {
                 next = found.last().map_or(0, |record| record.version).saturating_add(1);
             }
-            let (promised, over) = pick(&found, hand_no, &mut places)?;
+            let (promised, over) = collect_positions(&found, hand_no, &mut places)?;
             finished |= over;
             before = found.first().map_or(0, |record| record.position);
             if promised || before == 0 {
                 break;
             }
         }
-        for _ in 0..PAGES {
+        for _ in 0..MAX_PAGES {
             if finished {
                 break;
             }
             let stream = StreamSelection {
                 stream: table.0.to_vec(),
                 from_version: next,
-                limit: PAGE,
+                limit: PAGE_SIZE,
                 before_position: 0,
             };
-            let found = self.selected(By::Stream(stream)).await?;
-            finished = pick(&found, hand_no, &mut places)?.1 || found.is_empty();
+            let found = self.select_from_table(By::Stream(stream)).await?;
+            finished = collect_positions(&found, hand_no, &mut places)?.1 || found.is_empty();
             next = found.last().map_or(next, |record| record.version.saturating_add(1));
         }
         places.sort_unstable();
@@ -104,36 +112,36 @@ impl Logs {
         Ok(places)
     }
 
-    async fn selected(&mut self, by: By) -> Result<Vec<LogRecord>, Status> {
+    async fn select_from_table(&mut self, by: By) -> Result<Vec<LogRecord>, Status> {
         let selection = RecordSelection { by: Some(by) };
-        Ok(read(&mut self.table, "table", vec![selection]).await?.records)
+        Ok(read_records(&mut self.table, "table", vec![selection]).await?.records)
     }
 
     /// Returns the transfer that the wallet posted for the hand, without the events of accounts
     /// that it opened for it.
     async fn settlement(&mut self, hand: HandId) -> Result<BundleLog, Status> {
-        let request = RequestSelection { request_id: hand.0.to_vec(), actor: SETTLES.to_owned() };
+        let request =
+            RequestSelection { request_id: hand.0.to_vec(), actor: SETTLING_ACTOR.to_owned() };
         let by_request = RecordSelection { by: Some(By::Request(request)) };
-        let found = read(&mut self.wallet, "wallet", vec![by_request]).await?;
-        let posts =
-            |record: &&LogRecord| matches!(recorded(record), Ok(Recorded::TransferPosted(_)));
+        let found = read_records(&mut self.wallet, "wallet", vec![by_request]).await?;
+        let posts = |record: &&LogRecord| matches!(decode(record), Ok(Recorded::TransferPosted(_)));
         let places: Vec<u64> =
             found.records.iter().filter(posts).map(|record| record.position).collect();
         if places.len() == found.records.len() {
             return Ok(found);
         }
-        read(&mut self.wallet, "wallet", runs(&places)).await
+        read_records(&mut self.wallet, "wallet", position_ranges(&places)).await
     }
 }
 
 /// Selects a whole stream.
-fn whole(stream: StreamId) -> RecordSelection {
+fn whole_stream(stream: StreamId) -> RecordSelection {
     let stream = StreamSelection { stream: stream.0.to_vec(), ..StreamSelection::default() };
     RecordSelection { by: Some(By::Stream(stream)) }
 }
 
 /// Joins ascending positions to ranges without gaps.
-fn runs(places: &[u64]) -> Vec<RecordSelection> {
+fn position_ranges(places: &[u64]) -> Vec<RecordSelection> {
     let mut runs: Vec<PositionSelection> = Vec::new();
     for place in places {
         match runs.last_mut() {
@@ -146,10 +154,14 @@ fn runs(places: &[u64]) -> Vec<RecordSelection> {
 
 /// Adds the positions of the hand's records to `places`. Returns whether the commitment to its
 /// seed, and whether its end, are among these records.
-fn pick(found: &[LogRecord], hand_no: u64, places: &mut Vec<u64>) -> Result<(bool, bool), Status> {
+fn collect_positions(
+    found: &[LogRecord],
+    hand_no: u64,
+    places: &mut Vec<u64>,
+) -> Result<(bool, bool), Status> {
     let (mut promised, mut finished) = (false, false);
     for record in found {
-        let recorded = recorded(record)?;
+        let recorded = decode(record)?;
         if audit::hand::hand_no(&recorded) == Some(hand_no) {
             places.push(record.position);
             promised |= matches!(recorded, Recorded::HandCommitted(_));
@@ -162,19 +174,22 @@ fn pick(found: &[LogRecord], hand_no: u64, places: &mut Vec<u64>) -> Result<(boo
 /// Returns the position at which a hand ended: that of the last record of its own stream other than
 /// the opening of its seed, which may come a day and hundreds of hands later.
 fn ended_at(own: &[LogRecord]) -> Option<u64> {
-    own.iter().rev().find(|record| !opens_the_seed(record)).map(|record| record.position)
+    own.iter().rev().find(|record| !is_seed_opening(record)).map(|record| record.position)
 }
 
 /// Whether the hand is over and public with this record: it holds the seed, or what was opened in
 /// place of it.
-fn opens_the_seed(record: &LogRecord) -> bool {
-    matches!(recorded(record), Ok(Recorded::HandRevealed(_) | Recorded::SeedRefused(_)))
+fn is_seed_opening(record: &LogRecord) -> bool {
+    matches!(decode(record), Ok(Recorded::HandRevealed(_) | Recorded::SeedRefused(_)))
 }
 
-fn recorded(record: &LogRecord) -> Result<Recorded, Status> {
+fn decode(record: &LogRecord) -> Result<Recorded, Status> {
     let damaged = |why: String| {
         let at = record.position;
-        Status::from(refused(ErrorReason::Corrupt, format!("the record at position {at}: {why}")))
+        Status::from(api_refusal(
+            ErrorReason::Corrupt,
+            format!("the record at position {at}: {why}"),
+        ))
     };
     let small = |number: u32| {
         u16::try_from(number).map_err(|_| damaged("its type is out of range".to_owned()))
@@ -198,15 +213,15 @@ fn recorded(record: &LogRecord) -> Result<Recorded, Status> {
     Recorded::try_from(&event).map_err(|error| damaged(error.to_string()))
 }
 
-async fn read(
-    from: &mut LogServiceClient<PeerChannel>,
+async fn read_records(
+    client: &mut LogServiceClient<PeerChannel>,
     log: &str,
     selections: Vec<RecordSelection>,
 ) -> Result<BundleLog, Status> {
     let request = ReadRecordsRequest { log: log.to_owned(), selections };
-    let answer = from.read_records(request).await?.into_inner();
+    let answer = client.read_records(request).await?.into_inner();
     answer.log.ok_or_else(|| {
-        refused(ErrorReason::Corrupt, "a log answered without what it was asked for").into()
+        api_refusal(ErrorReason::Corrupt, "a log answered without what it was asked for").into()
     })
 }
 
@@ -219,7 +234,7 @@ mod tests {
     #[test]
     fn a_hand_ends_before_its_seed_is_opened_however_late() {
         let record = |position: u64, recorded: Recorded| {
-            let event = recorded.on(StreamId([7; 16]));
+            let event = recorded.on_stream(StreamId([7; 16]));
             LogRecord {
                 position,
                 stream: vec![7; 16],
@@ -243,7 +258,7 @@ mod tests {
             Some(By::Positions(run)) => (run.first, run.count),
             other => panic!("{other:?}"),
         };
-        let of = |places: &[u64]| runs(places).iter().map(positions).collect::<Vec<_>>();
+        let of = |places: &[u64]| position_ranges(places).iter().map(positions).collect::<Vec<_>>();
         assert_eq!(of(&[]), []);
         assert_eq!(of(&[4]), [(4, 1)]);
         assert_eq!(of(&[4, 5, 6, 9, 11, 12]), [(4, 3), (9, 1), (11, 2)]);

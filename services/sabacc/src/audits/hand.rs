@@ -6,31 +6,31 @@ use std::time::Duration;
 use anyhow::Context as _;
 use audit::Verdict;
 use audit::hand::{self, HandRecords, Report};
-use audit::stops::Stopped;
+use audit::stops::StopRecord;
 use primitives::TableId;
 use serde_json::json;
 use wire::Recorded;
 
 use crate::logs::Logs;
-use crate::say;
+use crate::output;
 
 /// Pause between two attempts to get a signed checkpoint over a hand that has just ended.
-const PAUSE: Duration = Duration::from_millis(250);
-const TIMES: u32 = 16;
+const CHECKPOINT_POLL: Duration = Duration::from_millis(250);
+const CHECKPOINT_ATTEMPTS: u32 = 16;
 
 pub(crate) async fn run(
     logs: &mut Logs,
     id: &str,
     (json, save): (bool, Option<&Path>),
 ) -> anyhow::Result<bool> {
-    let id = logs.named(id).await?;
-    let mut records = logs.hand(id).await?;
+    let id = logs.parse_hand_id(id).await?;
+    let mut records = logs.hand_records(id).await?;
     let mut bundle = logs.bundle(&records).await;
-    for _ in 0..TIMES {
-        if bundle.is_ok() || !logs.running() {
+    for _ in 0..CHECKPOINT_ATTEMPTS {
+        if bundle.is_ok() || !logs.is_running() {
             break;
         }
-        tokio::time::sleep(PAUSE).await;
+        tokio::time::sleep(CHECKPOINT_POLL).await;
         bundle = logs.bundle(&records).await;
     }
     let unproved = bundle.as_ref().err().map(|error| format!("{error:#}"));
@@ -48,17 +48,17 @@ pub(crate) async fn run(
         let story = hand::story(&records, &report);
         let stops = stops(logs, &records).await?;
         let told = json!({ "story": story, "report": report, "stops": stops, "passed": passed });
-        say::line(&serde_json::to_string(&told)?);
+        output::line(&serde_json::to_string(&told)?);
         return Ok(passed);
     }
-    tell(&records, &report);
+    print_report(&records, &report);
     for stop in stops(logs, &records).await? {
-        say::line(&format!("note: {}, at this table: {}", stop.at, stop.text));
+        output::line(&format!("note: {}, at this table: {}", stop.at, stop.text));
     }
     if let Some(why) = &unproved {
-        say::line(&format!("note: the hand's place in the logs is not proved: {why}"));
+        output::line(&format!("note: the hand's place in the logs is not proved: {why}"));
     }
-    say::line(match (report.passed(), passed) {
+    output::line(match (report.passed(), passed) {
         (true, _) => "every check passed",
         (false, true) => "every check passed that needs no proof of the logs",
         (false, false) => "NOT every check passed",
@@ -67,7 +67,7 @@ pub(crate) async fn run(
 }
 
 /// Returns the effects that stopped at the hand's table during it, and who resumed them.
-async fn stops(logs: &Logs, records: &HandRecords) -> anyhow::Result<Vec<Stopped>> {
+async fn stops(logs: &Logs, records: &HandRecords) -> anyhow::Result<Vec<StopRecord>> {
     let started = records.table.iter().find_map(|event| match Recorded::try_from(event) {
         Ok(Recorded::HandStarted(started)) => Some((event.stream, started.hand_no)),
         Ok(_) | Err(_) => None,
@@ -79,29 +79,29 @@ async fn stops(logs: &Logs, records: &HandRecords) -> anyhow::Result<Vec<Stopped
 }
 
 /// Prints a hand's story and its verdicts.
-pub(crate) fn tell(records: &HandRecords, report: &Report) {
+pub(crate) fn print_report(records: &HandRecords, report: &Report) {
     let story = hand::story(records, report);
-    say::line(&format!("hand {}", report.hand_id));
+    output::line(&format!("hand {}", report.hand_id));
     let width = story.iter().map(|line| line.who.chars().count()).max().unwrap_or(0);
     // The verdicts follow below the story.
     for line in story.iter().filter(|line| line.when.is_some()) {
         let when = line.when.map(|when| when.to_string()).unwrap_or_default();
         let when = when.get(11..23).unwrap_or(&when);
-        say::line(&format!("{when:12}  {:width$}  {}", line.who, line.what));
+        output::line(&format!("{when:12}  {:width$}  {}", line.who, line.what));
     }
-    say::line("");
+    output::line("");
     for checked in &report.checks.0 {
         let (verdict, why) = match &checked.verdict {
             Verdict::Passed => ("passed", None),
             Verdict::Failed(why) => ("FAILED", Some(why)),
             Verdict::NotPossible(why) => ("not possible", Some(why)),
         };
-        say::line(&format!("{verdict:12}  {}", checked.check));
+        output::line(&format!("{verdict:12}  {}", checked.check));
         if let Some(why) = why {
-            say::line(&format!("{:12}  because: {why}", ""));
+            output::line(&format!("{:12}  because: {why}", ""));
         }
     }
     for note in &report.notes {
-        say::line(&format!("note: {note}"));
+        output::line(&format!("note: {note}"));
     }
 }

@@ -6,27 +6,27 @@ use primitives::UnixMicros;
 use serde_json::json;
 
 use crate::logs::{self, Logs};
-use crate::say;
+use crate::output;
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum Which {
+pub(crate) enum LogName {
     Table,
     Dealer,
     Wallet,
 }
 
-pub(super) async fn run(logs: &Logs, which: Which, json: bool) -> anyhow::Result<bool> {
+pub(super) async fn run(logs: &Logs, which: LogName, json: bool) -> anyhow::Result<bool> {
     let log = match which {
-        Which::Table => &logs.table,
-        Which::Dealer => &logs.dealer,
-        Which::Wallet => &logs.wallet,
+        LogName::Table => &logs.table,
+        LogName::Dealer => &logs.dealer,
+        LogName::Wallet => &logs.wallet,
     };
     let mut audit = LogAudit::new();
     // The checkpoints first: a later one may cover more events than are read here.
     for checkpoint in log.checkpoints().await? {
         audit.checkpoint(&checkpoint.note, &log.key);
     }
-    logs::each(&log.reader, |event| audit.event(event)).await?;
+    logs::for_each_event(&log.reader, |event| audit.event(event)).await?;
     let report = audit.finish();
     let (passed, root) = (report.passed(), hex(&report.root));
     if json {
@@ -35,25 +35,25 @@ pub(super) async fn run(logs: &Logs, which: Which, json: bool) -> anyhow::Result
             object.insert("passed".into(), json!(passed));
             object.insert("root".into(), json!(root));
         }
-        say::line(&serde_json::to_string(&value)?);
+        output::line(&serde_json::to_string(&value)?);
         return Ok(passed);
     }
     for checked in &report.checks.0 {
-        say::line(&format!("{} {}", checked.check, checked.verdict));
+        output::line(&format!("{} {}", checked.check, checked.verdict));
     }
     let untold = report.clock_records.saturating_sub(report.clock_steps.len() as u64);
     if untold > 0 {
-        say::line(&format!("{untold} earlier records of the service's clock"));
+        output::line(&format!("{untold} earlier records of the service's clock"));
     }
     for step in &report.clock_steps {
         let at = UnixMicros(step.recorded_at);
-        say::line(&format!("position {}, {at}: {}", step.position, step.words));
+        output::line(&format!("position {}, {at}: {}", step.position, step.words));
     }
-    say::line(&format!(
+    output::line(&format!(
         "{} records in {} streams, root {root}; {} checkpoints, {} records behind the last",
         report.size, report.streams, report.checkpoints, report.unsigned
     ));
-    say::line(if passed { "every check passed" } else { "NOT every check passed" });
+    output::line(if passed { "every check passed" } else { "NOT every check passed" });
     Ok(passed)
 }
 

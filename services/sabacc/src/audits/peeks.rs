@@ -8,11 +8,11 @@ use serde_json::json;
 use wire::Recorded;
 
 use crate::logs::{self, Logs};
-use crate::say;
+use crate::output;
 
 pub(super) async fn run(logs: &mut Logs, json: bool) -> anyhow::Result<bool> {
     let mut hands: BTreeSet<HandId> = BTreeSet::new();
-    logs::each(&logs.dealer.reader, |event| {
+    logs::for_each_event(&logs.dealer.reader, |event| {
         if let Ok(Recorded::CardsOpened(_)) = Recorded::try_from(event) {
             hands.insert(HandId(event.stream.0));
         }
@@ -22,8 +22,8 @@ pub(super) async fn run(logs: &mut Logs, json: bool) -> anyhow::Result<bool> {
     let (mut uncalled, mut unjudged) = (Vec::new(), Vec::new());
     for id in &hands {
         // A hand that the table does not know gives no rule for a reveal.
-        let opened = match logs.hand(*id).await {
-            Ok(records) => hand::opened(&records),
+        let opened = match logs.hand_records(*id).await {
+            Ok(records) => hand::reveal_report(&records),
             Err(error) => {
                 unjudged.push((id.to_string(), format!("{error:#}")));
                 continue;
@@ -42,7 +42,7 @@ pub(super) async fn run(logs: &mut Logs, json: bool) -> anyhow::Result<bool> {
             .map(|(caller, at, what)| json!({ "caller": caller, "position": at, "what": what }))
             .collect();
         let unjudged: BTreeMap<_, _> = unjudged.into_iter().collect();
-        say::line(&serde_json::to_string(&json!({
+        output::line(&serde_json::to_string(&json!({
             "passed": passed, "hands": hands.len(), "cards": cards,
             "uncalled": uncalled, "unjudged": unjudged,
         }))?);
@@ -50,15 +50,15 @@ pub(super) async fn run(logs: &mut Logs, json: bool) -> anyhow::Result<bool> {
     }
     for (caller, count) in &cards {
         let theirs = uncalled.iter().filter(|(who, _, _)| who == caller).count();
-        say::line(&format!("{caller}: {count} cards opened, {theirs} openings without a rule"));
+        output::line(&format!("{caller}: {count} cards opened, {theirs} openings without a rule"));
     }
     for (_, _, told) in &uncalled {
-        say::line(&format!("PEEK: {told}"));
+        output::line(&format!("PEEK: {told}"));
     }
     for (hand, why) in &unjudged {
-        say::line(&format!("hand {hand}: nothing can be said yet: {why}"));
+        output::line(&format!("hand {hand}: nothing can be said yet: {why}"));
     }
     let verdict = if passed { "no rule was passed over" } else { "cards were looked at" };
-    say::line(&format!("{} hands with opened cards: {verdict}", hands.len()));
+    output::line(&format!("{} hands with opened cards: {verdict}", hands.len()));
     Ok(passed)
 }

@@ -1,19 +1,19 @@
 //! `sabacc audit table`: checks all hands of a table.
 
 use audit::hand;
-use audit::table::{End, Hand, TableAudit, TableReport};
+use audit::table::{HandResult, HandSummary, TableAudit, TableReport};
 use serde_json::json;
 
 use crate::logs::Logs;
-use crate::say;
+use crate::output;
 
 pub(super) async fn run(logs: &mut Logs, named: &str, json: bool) -> anyhow::Result<bool> {
-    let table = logs.table_named(named).await?;
-    let numbers = logs.started(table).await?;
+    let table = logs.find_table(named).await?;
+    let numbers = logs.started_hands(table).await?;
     anyhow::ensure!(!numbers.is_empty(), "no hand was started at table `{named}`");
     let mut audit = TableAudit::new(table);
     for number in numbers {
-        let mut records = logs.hand(audit.hand_id(number)).await?;
+        let mut records = logs.hand_records(audit.hand_id(number)).await?;
         // With a checkpoint over the whole hand, its place in the logs is checked too.
         if let Ok(bundle) = logs.bundle(&records).await {
             records = bundle.records(&logs.trusted);
@@ -29,59 +29,61 @@ pub(super) async fn run(logs: &mut Logs, named: &str, json: bool) -> anyhow::Res
         if let Some(object) = value.as_object_mut() {
             object.insert("passed".into(), json!(passed));
         }
-        say::line(&serde_json::to_string(&value)?);
+        output::line(&serde_json::to_string(&value)?);
     } else {
-        tell(&report);
+        print_report(&report);
     }
     Ok(passed)
 }
 
-fn tell(report: &TableReport) {
+fn print_report(report: &TableReport) {
     for hand in &report.hands {
-        one(hand);
+        print_hand(hand);
     }
     let TableReport { hands, played, burnt, by_dealer, by_operator, stops, warnings, missing } =
         report;
     for stop in stops {
-        say::line(&format!("{}  after hand {}: {}", stop.at, stop.hand_no, stop.text));
+        output::line(&format!("{}  after hand {}: {}", stop.at, stop.hand_no, stop.text));
     }
-    say::line(&format!(
+    output::line(&format!(
         "{} hands: {played} played, {} burnt, {by_dealer} aborted by the dealer's fault, \
          {by_operator} made void by an operator",
         hands.len(),
-        hands.iter().filter(|hand| matches!(hand.end, End::Burnt { .. })).count()
+        hands.iter().filter(|hand| matches!(hand.end, HandResult::Burnt { .. })).count()
     ));
     for (player, count) in burnt {
-        say::line(&format!("player {player} withheld entropy in {count} of them"));
+        output::line(&format!("player {player} withheld entropy in {count} of them"));
     }
     for warning in warnings {
-        say::line(&format!("warning: {warning}"));
+        output::line(&format!("warning: {warning}"));
     }
     for missing in missing {
-        say::line(&format!("MISSING: {missing}"));
+        output::line(&format!("MISSING: {missing}"));
     }
-    say::line(if report.passed() { "every hand passed" } else { "NOT every hand passed" });
+    output::line(if report.passed() { "every hand passed" } else { "NOT every hand passed" });
 }
 
-fn one(hand: &Hand) {
+fn print_hand(hand: &HandSummary) {
     let end = match &hand.end {
-        End::Played => "played".to_owned(),
-        End::Burnt { seats } => {
+        HandResult::Played => "played".to_owned(),
+        HandResult::Burnt { seats } => {
             let seats: Vec<String> = seats.iter().map(u32::to_string).collect();
             format!("burnt: entropy withheld by seat {}", seats.join(", seat "))
         }
-        End::Aborted { fault, evidence } => format!("aborted, fault of the {fault}: {evidence}"),
-        End::Ending => "settled, its end is not on record yet".to_owned(),
-        End::InPlay => "in play".to_owned(),
+        HandResult::Aborted { fault, evidence } => {
+            format!("aborted, fault of the {fault}: {evidence}")
+        }
+        HandResult::Ending => "settled, its end is not on record yet".to_owned(),
+        HandResult::InPlay => "in play".to_owned(),
     };
     let verdict = if hand.passed { "passed" } else { "FAILED" };
-    say::line(&format!("hand {:>4}  {}  {verdict}  {end}", hand.hand_no, hand.hand_id));
+    output::line(&format!("hand {:>4}  {}  {verdict}  {end}", hand.hand_no, hand.hand_id));
     if let Some(discarded) = &hand.discarded {
-        say::line(&format!("           would have been: {discarded}"));
+        output::line(&format!("           would have been: {discarded}"));
     }
     if !hand.passed {
         for trouble in &hand.troubles {
-            say::line(&format!("           {trouble}"));
+            output::line(&format!("           {trouble}"));
         }
     }
 }

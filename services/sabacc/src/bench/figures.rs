@@ -5,10 +5,10 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::drive::Driven;
-use super::latency::Spread;
-use super::{rounded, shown};
-use crate::repo::Shape;
+use super::drive::Measurement;
+use super::latency::Percentiles;
+use super::{format_figure, rounded};
+use crate::repo::RowAverages;
 
 /// Figure of one measured operation.
 #[derive(Debug, Clone, Serialize)]
@@ -20,7 +20,7 @@ pub(crate) struct Figure {
     pub(crate) operations: u64,
     /// Operations per second.
     pub(crate) rate: f64,
-    pub(crate) latency_ms: Option<Spread>,
+    pub(crate) latency_ms: Option<Percentiles>,
     pub(crate) cpu_seconds: BTreeMap<&'static str, Option<f64>>,
     pub(crate) wal_bytes_per_operation: Option<f64>,
     pub(crate) disk_bytes_per_operation: Option<f64>,
@@ -69,8 +69,8 @@ pub(crate) struct Report {
 }
 
 impl Figure {
-    pub(crate) fn new(name: impl Into<String>, clients: u32, driven: Driven) -> Figure {
-        let Driven { operations, rate, latency, cpu_seconds, wal_bytes, disk_bytes } = driven;
+    pub(crate) fn new(name: impl Into<String>, clients: u32, driven: Measurement) -> Figure {
+        let Measurement { operations, rate, latency, cpu_seconds, wal_bytes, disk_bytes } = driven;
         Figure {
             name: name.into(),
             clients,
@@ -87,7 +87,7 @@ impl Figure {
     }
 
     /// Creates the figure of a load run: an operation is a decision.
-    pub(crate) fn of_load(load: crate::load::Figures, clients: u32) -> Figure {
+    pub(crate) fn from_load(load: crate::load::Figures, clients: u32) -> Figure {
         Figure {
             name: format!("actions, game {}, tables of {}", load.game, load.players),
             clients,
@@ -104,7 +104,7 @@ impl Figure {
     }
 
     /// Adds the ratio to a baseline's rate, with a goal if there is one.
-    pub(crate) fn beside(
+    pub(crate) fn with_baseline(
         mut self,
         yardstick: &'static str,
         rate: Option<f64>,
@@ -119,18 +119,23 @@ impl Figure {
     }
 
     /// Adds the ratio to PostgreSQL alone, writing rows of this shape.
-    pub(crate) fn beside_floor(mut self, rate: f64, shape: &Shape, least: Option<f64>) -> Figure {
+    pub(crate) fn with_floor(
+        mut self,
+        rate: f64,
+        shape: &RowAverages,
+        least: Option<f64>,
+    ) -> Figure {
         self.floor = Some(Floor {
             rate,
-            batch: rounded(shape.batch),
-            payload_bytes: shape.payload,
-            answer_bytes: shape.answer,
+            batch: rounded(shape.events_per_commit),
+            payload_bytes: shape.payload_bytes,
+            answer_bytes: shape.answer_bytes,
         });
-        self.beside("UNNEST", Some(rate), least)
+        self.with_baseline("UNNEST", Some(rate), least)
     }
 
     /// Median latency, in milliseconds.
-    pub(crate) fn median(&self) -> Option<f64> {
+    pub(crate) fn median_latency(&self) -> Option<f64> {
         self.latency_ms.map(|latency| latency.p50)
     }
 }
@@ -160,7 +165,7 @@ impl fmt::Display for Goal {
             Some(false) => "NOT reached",
             None => "not known",
         };
-        write!(f, "{}: {} ({reached})", self.goal, shown(self.value))
+        write!(f, "{}: {} ({reached})", self.goal, format_figure(self.value))
     }
 }
 
@@ -173,10 +178,15 @@ impl fmt::Display for Figure {
         }
         let cpu = self.cpu_seconds.iter();
         let cpu: Vec<String> =
-            cpu.map(|(process, spent)| format!("{process} {}", shown(*spent))).collect();
+            cpu.map(|(process, spent)| format!("{process} {}", format_figure(*spent))).collect();
         let (wal, disk) = (self.wal_bytes_per_operation, self.disk_bytes_per_operation);
         write!(f, "\n  processor seconds: {}", cpu.join(", "))?;
-        write!(f, "; bytes each: write-ahead log {}, disk {}", shown(wal), shown(disk))?;
+        write!(
+            f,
+            "; bytes each: write-ahead log {}, disk {}",
+            format_figure(wal),
+            format_figure(disk)
+        )?;
         if let Some(Floor { rate, batch, payload_bytes, .. }) = self.floor {
             write!(
                 f,
@@ -184,7 +194,7 @@ impl fmt::Display for Figure {
             )?;
         }
         for (yardstick, ratio) in &self.ratios {
-            write!(f, "\n  {} x {yardstick}", shown(*ratio))?;
+            write!(f, "\n  {} x {yardstick}", format_figure(*ratio))?;
         }
         self.goals.iter().try_for_each(|goal| write!(f, "\n  goal {goal}"))
     }
@@ -194,13 +204,13 @@ impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}, {} s each", self.measured, self.seconds)?;
         for (name, value) in &self.yardsticks {
-            write!(f, "\n{name}: {}", shown(*value))?;
+            write!(f, "\n{name}: {}", format_figure(*value))?;
         }
         for figure in &self.figures {
             write!(f, "\n{figure}")?;
         }
         for (name, value) in &self.sizes {
-            write!(f, "\n{name}: {}", shown(*value))?;
+            write!(f, "\n{name}: {}", format_figure(*value))?;
         }
         self.goals.iter().try_for_each(|goal| write!(f, "\ngoal {goal}"))
     }

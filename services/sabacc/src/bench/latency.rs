@@ -12,7 +12,7 @@ pub(crate) struct Latencies {
 
 /// Percentiles of latencies, in milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub(crate) struct Spread {
+pub(crate) struct Percentiles {
     pub(crate) p50: f64,
     pub(crate) p95: f64,
     pub(crate) p99: f64,
@@ -38,7 +38,7 @@ impl Latencies {
     /// Returns the percentiles; none without an answer. A percentile is the least latency that this
     /// share of the answers did not exceed.
     #[must_use]
-    pub(crate) fn spread(mut self) -> Option<Spread> {
+    pub(crate) fn percentiles(mut self) -> Option<Percentiles> {
         self.micros.sort_unstable();
         let max = *self.micros.last()?;
         let at = |percent: usize| {
@@ -47,13 +47,13 @@ impl Latencies {
         };
         let millis = |micros: u32| f64::from(micros) / 1000.0;
         let (p50, p95, p99) = (at(50), at(95), at(99));
-        Some(Spread { p50: millis(p50), p95: millis(p95), p99: millis(p99), max: millis(max) })
+        Some(Percentiles { p50: millis(p50), p95: millis(p95), p99: millis(p99), max: millis(max) })
     }
 }
 
-impl std::fmt::Display for Spread {
+impl std::fmt::Display for Percentiles {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Spread { p50, p95, p99, max } = self;
+        let Percentiles { p50, p95, p99, max } = self;
         write!(f, "p50 {p50:.2} ms, p95 {p95:.2} ms, p99 {p99:.2} ms, max {max:.2} ms")
     }
 }
@@ -72,16 +72,16 @@ mod tests {
         late.add(Duration::from_secs(5));
         latencies.absorb(late);
         assert_eq!(latencies.count(), 101);
-        let Spread { p50, p95, p99, max } = latencies.spread().unwrap();
+        let Percentiles { p50, p95, p99, max } = latencies.percentiles().unwrap();
         assert_eq!((p50, p95, p99, max), (51.0, 96.0, 100.0, 5000.0));
     }
 
     #[test]
     fn one_answer_is_every_percentile_and_none_is_none() {
-        assert_eq!(Latencies::default().spread(), None);
+        assert_eq!(Latencies::default().percentiles(), None);
         let mut one = Latencies::default();
         one.add(Duration::from_secs(10_000));
-        let spread = one.spread().unwrap();
+        let spread = one.percentiles().unwrap();
         assert_eq!((spread.p50, spread.max), (f64::from(u32::MAX) / 1000.0, spread.p50));
     }
 }

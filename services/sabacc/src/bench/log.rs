@@ -9,27 +9,27 @@ use std::time::Duration;
 
 use chassis::config::LogIdentity;
 use ed25519_dalek::SigningKey;
-use eventlog::{Entry, Limits, Log, NewEvent, Options, PgStore, Pools, Request, StreamId};
-use notary::{Notary, Parts};
+use eventlog::{Entry, Limits, Log, NewEvent, Options, PgStore, PoolSizes, Request, StreamId};
+use notary::{Dependencies, Notary};
 use system::clock::{Clock as _, SystemClock};
 use system::entropy::{self, SystemEntropy};
 use system::ids::IdMaker;
 
-use super::drive::{Done, Worker, drive};
+use super::drive::{StepResult, Worker, run_workers};
 use super::figures::{Figure, Report};
-use super::rig::{Rig, noise};
-use super::{Common, Yardsticks, unless_stopped};
+use super::harness::{BenchHarness, incompressible_bytes};
+use super::{Baselines, CommonOptions, until_signal};
 
 /// The database schema, named like a service.
 const SCHEMA: &str = "bench";
 const LOG: &str = "bench/0";
 /// Goal: ratio of the log's rate to the floor's.
-const OF_FLOOR: f64 = 0.7;
+const MIN_RATIO_TO_FLOOR: f64 = 0.7;
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     #[command(flatten)]
-    pub(crate) common: Common,
+    pub(crate) common: CommonOptions,
     /// Bytes of each event.
     #[arg(long, value_name = "E", default_value = "300", value_parser = clap::value_parser!(u32).range(1..=60_000))]
     pub(crate) event_bytes: u32,
@@ -39,42 +39,47 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) async fn run(arguments: &Arguments) -> anyhow::Result<Report> {
-    let mut rig = Rig::start(arguments.common.pgbench).await?;
-    let report = unless_stopped(measure(&mut rig, arguments)).await;
-    rig.stop().await?;
+    let mut harness = BenchHarness::start(arguments.common.pgbench).await?;
+    let report = until_signal(measure(&mut harness, arguments)).await;
+    harness.stop().await?;
     report
 }
 
-async fn measure(rig: &mut Rig, arguments: &Arguments) -> anyhow::Result<Report> {
+async fn measure(harness: &mut BenchHarness, arguments: &Arguments) -> anyhow::Result<Report> {
     let Arguments { common, event_bytes, signed } = arguments;
-    let url = rig.postgres.admin_url();
+    let url = harness.postgres.admin_url();
     eventlog::migrate(&url, SCHEMA, None).await?;
-    let store = PgStore::connect(&url, SCHEMA, Pools::default()).await?;
+    let store = PgStore::connect(&url, SCHEMA, PoolSizes::default()).await?;
     let log = Log::open(store.clone(), options()).await?;
-    let notary = signed.then(|| sign(store, &log)).transpose()?;
-    rig.beside.run().await?;
-    let content = noise(usize::try_from(*event_bytes)?);
+    let notary = signed.then(|| start_notary(store, &log)).transpose()?;
+    harness.pgbench.run().await?;
+    let content = incompressible_bytes(usize::try_from(*event_bytes)?);
     let appenders = (0..common.clients).map(|_| Appender::new(&log, &content)).collect();
-    let mut gauge = rig.gauge(None).await?;
-    let driven = drive(common.stint("appending"), appenders, &mut gauge).await?;
-    rig.beside.run().await?;
-    let shape = rig.admin.shape(SCHEMA, 0).await?;
+    let mut meter = harness.cost_meter(None).await?;
+    let driven = run_workers(common.sample("appending"), appenders, &mut meter).await?;
+    harness.pgbench.run().await?;
+    let shape = harness.admin.row_averages(SCHEMA, 0).await?;
     drop(notary);
     log.close().await;
-    let floor = rig.floor(SCHEMA, (shape, common.stint("the floor"))).await?;
-    let pgbench = rig.beside.mean();
+    let floor = harness.measure_floor(SCHEMA, (shape, common.sample("the floor"))).await?;
+    let pgbench = harness.pgbench.mean();
     let figure = Figure::new("append", common.clients, driven)
-        .beside("pgbench", pgbench, None)
-        .beside_floor(floor, &shape, Some(OF_FLOOR));
-    let yardsticks = Yardsticks { pgbench, ..Yardsticks::default() };
+        .with_baseline("pgbench", pgbench, None)
+        .with_floor(floor, &shape, Some(MIN_RATIO_TO_FLOOR));
+    let yardsticks = Baselines { pgbench, ..Baselines::default() };
     Ok(yardsticks.report("log", common.seconds, vec![figure]))
 }
 
 /// Starts a notary with a random key.
-fn sign(store: Arc<PgStore>, log: &Log) -> anyhow::Result<Notary> {
+fn start_notary(store: Arc<PgStore>, log: &Log) -> anyhow::Result<Notary> {
     let key = SigningKey::from_bytes(&entropy::bytes(&SystemEntropy));
     let identity = LogIdentity { origin: "bench.local/log".into(), key };
-    let notary = Notary::new(Parts { shelf: store, log: LOG.into(), identity, memory: None })?;
+    let notary = Notary::new(Dependencies {
+        shelf: store,
+        log: LOG.into(),
+        identity,
+        checkpoint_file: None,
+    })?;
     notary.follow(log);
     Ok(notary)
 }
@@ -118,7 +123,7 @@ impl Appender {
 }
 
 impl Worker for Appender {
-    async fn step(&mut self) -> anyhow::Result<Done> {
+    async fn step(&mut self) -> anyhow::Result<StepResult> {
         let event = NewEvent {
             stream: self.stream,
             kind: 1,
@@ -138,6 +143,6 @@ impl Worker for Appender {
         };
         let began = self.clock.now();
         self.log.append(entry).await?;
-        Ok(Done { operations: 1, took: self.clock.now().since(began) })
+        Ok(StepResult { operations: 1, latency: self.clock.now().since(began) })
     }
 }

@@ -28,12 +28,12 @@ pub(crate) fn postgres_cpu_seconds(postmaster: u32) -> Option<f64> {
 /// Processor seconds of the whole machine so far, over all processors.
 #[must_use]
 pub(crate) fn machine_cpu_seconds() -> Option<f64> {
-    busy(&std::fs::read_to_string("/proc/stat").ok()?).map(seconds)
+    busy_ticks(&std::fs::read_to_string("/proc/stat").ok()?).map(seconds)
 }
 
 /// Ticks of user, nice, system and interrupts. Idle and waiting are left out, and so are guests,
 /// which user and nice include.
-fn busy(stat: &str) -> Option<u64> {
+fn busy_ticks(stat: &str) -> Option<u64> {
     let fields: Vec<u64> = stat
         .lines()
         .find_map(|line| line.strip_prefix("cpu "))?
@@ -106,8 +106,8 @@ mod tests {
 
     #[test]
     fn a_machine_is_at_work_when_it_neither_idles_nor_waits() {
-        assert_eq!(busy("cpu  10 1 5 9000 700 2 3 50 4 0\ncpu0 1 1 1 1\n"), Some(21));
-        assert_eq!(busy("cpu  10 1\n"), None);
+        assert_eq!(busy_ticks("cpu  10 1 5 9000 700 2 3 50 4 0\ncpu0 1 1 1 1\n"), Some(21));
+        assert_eq!(busy_ticks("cpu  10 1\n"), None);
         assert!(machine_cpu_seconds().unwrap() > 0.0);
     }
 

@@ -15,17 +15,17 @@ use proto::table::v1::TableConfig;
 use tokio::task::JoinSet;
 
 use super::figures::{Figure, Goal, Report, ratio};
-use super::{Yardsticks, process, rounded, unless_stopped};
-use crate::load::{self, place::Place};
+use super::{Baselines, process, rounded, until_signal};
+use crate::load::{self, target::LoadTarget};
 
 /// Goals.
 const ACTIONS: f64 = 1.0;
 const P99_MS: f64 = 50.0;
 const IDLE_BYTES: f64 = 50.0 * 1024.0;
 /// Idle tables opened before memory is counted.
-const FIRST: u32 = 100;
+const UNCOUNTED_TABLES: u32 = 100;
 /// Wait after the last table before memory is read.
-const SETTLED: Duration = Duration::from_millis(500);
+const SETTLE_TIME: Duration = Duration::from_millis(500);
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -64,24 +64,24 @@ pub(crate) struct Arguments {
 
 pub(crate) async fn run(arguments: &Arguments) -> anyhow::Result<Report> {
     let bots = arguments.tables.saturating_mul(arguments.players);
-    let place = match (&arguments.server, &arguments.key) {
-        (Some(server), Some(key)) => Place::elsewhere(server, key)?,
-        _ => Place::own(bots.saturating_add(arguments.tables)).await?,
+    let target = match (&arguments.server, &arguments.key) {
+        (Some(server), Some(key)) => LoadTarget::remote(server, key)?,
+        _ => LoadTarget::start_room(bots.saturating_add(arguments.tables)).await?,
     };
-    let report = Box::pin(unless_stopped(measure(&place, arguments))).await;
-    place.close().await?;
+    let report = Box::pin(until_signal(measure(&target, arguments))).await;
+    target.close().await?;
     report
 }
 
 #[expect(clippy::cast_precision_loss, reason = "counts of one run stay far below 2^52")]
-async fn measure(place: &Place, arguments: &Arguments) -> anyhow::Result<Report> {
-    let idle = idle_bytes(place, arguments).await?;
+async fn measure(target: &LoadTarget, arguments: &Arguments) -> anyhow::Result<Report> {
+    let idle = idle_bytes(target, arguments).await?;
     let options = load::Options {
         tables: arguments.tables,
         players: arguments.players,
         seconds: arguments.seconds,
         warm_up: (arguments.seconds / 5).min(3),
-        think: load::Think::default(),
+        think: load::ThinkTime::default(),
         p99: None,
         overload: false,
         game: arguments.game.clone(),
@@ -91,16 +91,16 @@ async fn measure(place: &Place, arguments: &Arguments) -> anyhow::Result<Report>
         audit: arguments.audit,
         pgbench: arguments.pgbench,
     };
-    let load = load::measure(place, &options).await?;
+    let load = load::measure(target, &options).await?;
     let (pgbench, passed) = (load.pgbench, load.passed);
     let p99 = load.latency_ms.map(|latency| latency.p99);
     let hands_per_second = load.hands_per_second;
     let errors: u64 = load.errors.values().sum();
     let audited = load.audit.map(|audit| audit.hands as f64);
     let mut figure =
-        Figure::of_load(load, arguments.tables).beside("pgbench", pgbench, Some(ACTIONS));
+        Figure::from_load(load, arguments.tables).with_baseline("pgbench", pgbench, Some(ACTIONS));
     figure.goals.push(Goal::at_most(&format!("{P99_MS} ms for 99 of 100 actions"), p99, P99_MS));
-    let yardsticks = Yardsticks { pgbench, ..Yardsticks::default() };
+    let yardsticks = Baselines { pgbench, ..Baselines::default() };
     let mut report = yardsticks.report("table", arguments.seconds, vec![figure]);
     report.sizes = BTreeMap::from([
         ("bytes_per_idle_table", idle),
@@ -117,21 +117,21 @@ async fn measure(place: &Place, arguments: &Arguments) -> anyhow::Result<Report>
 
 /// Returns the bytes of memory of an empty table.
 #[expect(clippy::cast_precision_loss, reason = "bytes of one process stay far below 2^52")]
-async fn idle_bytes(place: &Place, arguments: &Arguments) -> anyhow::Result<Option<f64>> {
+async fn idle_bytes(target: &LoadTarget, arguments: &Arguments) -> anyhow::Result<Option<f64>> {
     if arguments.idle == 0 || arguments.server.is_some() {
         return Ok(None);
     }
-    let connection = Client::connect(place.url(), String::new())?;
-    let operator = place.client(&connection, Role::Operator, "bench");
-    open(&operator, &arguments.game, FIRST).await?;
+    let connection = Client::connect(target.url(), String::new())?;
+    let operator = target.client(&connection, Role::Operator, "bench");
+    open_tables(&operator, &arguments.game, UNCOUNTED_TABLES).await?;
     let before = process::resident_bytes(std::process::id());
-    open(&operator, &arguments.game, arguments.idle).await?;
+    open_tables(&operator, &arguments.game, arguments.idle).await?;
     let after = process::resident_bytes(std::process::id());
     let grown = after.zip(before).map(|(after, before)| after.saturating_sub(before));
     Ok(grown.map(|grown| rounded(grown as f64 / f64::from(arguments.idle))))
 }
 
-async fn open(operator: &Client, game: &str, count: u32) -> anyhow::Result<()> {
+async fn open_tables(operator: &Client, game: &str, count: u32) -> anyhow::Result<()> {
     let mut opening = JoinSet::new();
     for number in 0..count {
         let (operator, game) = (operator.clone(), game.to_owned());
@@ -147,6 +147,6 @@ async fn open(operator: &Client, game: &str, count: u32) -> anyhow::Result<()> {
     while let Some(opened) = opening.join_next().await {
         opened.context("opening a table crashed")??;
     }
-    tokio::time::sleep(SETTLED).await;
+    tokio::time::sleep(SETTLE_TIME).await;
     Ok(())
 }

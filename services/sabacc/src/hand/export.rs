@@ -13,7 +13,7 @@ use rules::{Event, Hand, Player, Viewer};
 use wire::Recorded;
 
 use crate::logs::Logs;
-use crate::say;
+use crate::output;
 
 #[derive(Args)]
 pub(crate) struct Options {
@@ -21,14 +21,14 @@ pub(crate) struct Options {
     id: String,
     /// The format to write.
     #[arg(long = "as", value_enum, default_value = "shh")]
-    form: Form,
+    form: Format,
     /// The viewer: a player's id, a seat's `pN`, `public` or `auditor`.
     #[arg(long, value_name = "VIEWER", default_value = "public")]
     viewer: String,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
-enum Form {
+enum Format {
     /// Text, for people.
     Shh,
     /// The protobuf message as JSON.
@@ -43,20 +43,20 @@ pub(crate) async fn run(data: Option<PathBuf>, options: &Options) -> anyhow::Res
     logs.close().await?;
     let history = history?;
     match options.form {
-        Form::Shh => say::text(&history::write(&[history]))?,
-        Form::Json => say::line(&history::json::write(&history)),
-        Form::Binary => std::io::stdout().lock().write_all(&wire::history::encode(&history))?,
+        Format::Shh => output::text(&history::write(&[history]))?,
+        Format::Json => output::line(&history::json::write(&history)),
+        Format::Binary => std::io::stdout().lock().write_all(&wire::history::encode(&history))?,
     }
     Ok(true)
 }
 
 async fn export(logs: &mut Logs, options: &Options) -> anyhow::Result<HandHistory> {
-    let id: HandId = logs.named(&options.id).await?;
-    let records = logs.hand(id).await?;
+    let id: HandId = logs.parse_hand_id(&options.id).await?;
+    let records = logs.hand_records(id).await?;
     let (opened, inputs) = audit::hand::inputs(&records)
         .map_err(|why| anyhow::anyhow!("hand {id} cannot be written down: {why}"))?;
     let viewer = viewer(&options.viewer, &opened)?;
-    write(&records, &opened, &inputs, viewer)
+    censored_history(&records, &opened, &inputs, viewer)
 }
 
 fn viewer(named: &str, opened: &HandOpened) -> anyhow::Result<Viewer> {
@@ -84,7 +84,7 @@ fn viewer(named: &str, opened: &HandOpened) -> anyhow::Result<Viewer> {
 }
 
 /// Creates the history: each line is the rules' censored event for the viewer.
-fn write(
+fn censored_history(
     records: &HandRecords,
     opened: &HandOpened,
     inputs: &[Event],
@@ -95,7 +95,7 @@ fn write(
         .roster
         .iter()
         .map(|seat| Ok(PlayerId::try_from(seat.player_id.as_ref())?.to_string()));
-    let mut history = HandHistory::of(&setup, players.collect::<anyhow::Result<_>>()?);
+    let mut history = HandHistory::for_setup(&setup, players.collect::<anyhow::Result<_>>()?);
     history.id = Some(records.hand_id.to_string());
     history.table = Some(primitives::TableId::try_from(opened.table_id.as_ref())?.to_string());
     history.started_at = records.hand.first().map(|first| first.recorded_at.to_string());
@@ -110,14 +110,14 @@ fn write(
         rules::evolve(&mut hand, input);
     }
     // An aborted hand ends without a settlement.
-    if !aborted(records)? {
+    if !is_aborted(records)? {
         let end = hand.settlement().context("the hand is not over")?;
         history.settle(&setup.rules, end);
     }
     Ok(history)
 }
 
-fn aborted(records: &HandRecords) -> anyhow::Result<bool> {
+fn is_aborted(records: &HandRecords) -> anyhow::Result<bool> {
     for event in &records.hand {
         if let Recorded::HandAborted(_) = Recorded::try_from(event)? {
             return Ok(true);

@@ -3,14 +3,16 @@
 //!
 //! The room has to be stopped, because a running dealer keeps the keys of its start.
 
-use crate::folder::Folder;
-use crate::say;
+use crate::data_directory::DataDirectory;
+use crate::output;
 
-pub(crate) fn run(folder: &Folder) -> anyhow::Result<bool> {
+pub(crate) fn run(folder: &DataDirectory) -> anyhow::Result<bool> {
     let _lock = folder.lock()?;
     let (old, new) = folder.rotate_seed_key()?;
-    say::line(&format!("seeds are sealed under key {new} from the next start on, not under {old}"));
-    say::line(
+    output::line(&format!(
+        "seeds are sealed under key {new} from the next start on, not under {old}"
+    ));
+    output::line(
         "the room opens older ones with keys/seed.key.previous and seals them again while it runs; \
          once it says that no seed is left under a previous key, remove that file, and backups \
          with it",

@@ -10,7 +10,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bots::strategy::pick;
-use client::{Acted, Chance, Client, Error, Heard, Play, Seen, TookPart};
+use client::{
+    Chance, Client, DecisionOutcome, EntropyOutcome, Error, Play, PlayMessage, WatchMessage,
+};
 use primitives::{Credits, PlayerId, TableId, UnixMicros};
 use proto::common::v1::{ErrorReason, LegalMove, Move, MoveKind};
 use proto::table::v1::table_update::What;
@@ -21,49 +23,49 @@ use rules::RuleSet;
 use system::clock::{Clock as _, SystemClock};
 use tokio::time::Instant;
 
-use super::think::Think;
+use super::think_time::ThinkTime;
 use crate::bench::latency::Latencies;
 
 /// One decision of this number is chosen among all moves, the drastic ones included; the others
 /// avoid them. So the length of hands resembles that of steady players.
-const DRASTIC: usize = 3;
+const DRASTIC_ONE_IN: usize = 3;
 
 /// Wait of a bot after `OVERLOADED`, if the server names none.
-const WAIT: Duration = Duration::from_millis(500);
+const OVERLOADED_WAIT: Duration = Duration::from_millis(500);
 
 /// Totals of all bots.
 #[derive(Default)]
-pub(crate) struct Tally {
+pub(crate) struct Totals {
     /// Whether events count.
-    measuring: AtomicBool,
+    is_measuring: AtomicBool,
     /// Whether bots stop thinking, so that hands in play end soon.
-    hurry: AtomicBool,
+    thinking_stopped: AtomicBool,
     /// Acknowledged decisions since the start, for the progress bar.
-    acted: AtomicU64,
+    decisions: AtomicU64,
     /// Hands that ended while events counted.
     hands: AtomicU64,
     /// Revealed entropy while events counted.
-    parts: AtomicU64,
+    contributions: AtomicU64,
     /// Hands burnt or voided since the start. Bots never withhold entropy, so the room is at fault.
     burnt: AtomicU64,
     /// Decisions that the clock took from bots since the start; they think for less than it gives.
-    clocks: AtomicU64,
+    clock_decisions: AtomicU64,
     latencies: Mutex<Latencies>,
     errors: Mutex<BTreeMap<String, u64>>,
 }
 
-impl Tally {
-    pub(crate) fn measure(&self, measuring: bool) {
-        self.measuring.store(measuring, Ordering::Relaxed);
+impl Totals {
+    pub(crate) fn set_measuring(&self, measuring: bool) {
+        self.is_measuring.store(measuring, Ordering::Relaxed);
     }
 
     /// Makes bots stop thinking.
-    pub(crate) fn hurry(&self) {
-        self.hurry.store(true, Ordering::Relaxed);
+    pub(crate) fn stop_thinking(&self) {
+        self.thinking_stopped.store(true, Ordering::Relaxed);
     }
 
-    pub(crate) fn acted(&self) -> u64 {
-        self.acted.load(Ordering::Relaxed)
+    pub(crate) fn decisions(&self) -> u64 {
+        self.decisions.load(Ordering::Relaxed)
     }
 
     pub(crate) fn hands(&self) -> u64 {
@@ -71,16 +73,16 @@ impl Tally {
     }
 
     /// Number of entropy contributions that were revealed while events counted.
-    pub(crate) fn parts(&self) -> u64 {
-        self.parts.load(Ordering::Relaxed)
+    pub(crate) fn contributions(&self) -> u64 {
+        self.contributions.load(Ordering::Relaxed)
     }
 
     pub(crate) fn burnt(&self) -> u64 {
         self.burnt.load(Ordering::Relaxed)
     }
 
-    pub(crate) fn clocks(&self) -> u64 {
-        self.clocks.load(Ordering::Relaxed)
+    pub(crate) fn clock_decisions(&self) -> u64 {
+        self.clock_decisions.load(Ordering::Relaxed)
     }
 
     /// Takes the latencies of counted decisions since the last call.
@@ -93,19 +95,19 @@ impl Tally {
         self.errors.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn counts(&self) -> bool {
-        self.measuring.load(Ordering::Relaxed)
+    fn is_measuring(&self) -> bool {
+        self.is_measuring.load(Ordering::Relaxed)
     }
 
-    pub(crate) fn refused(&self, error: &Error) {
-        let reason = error.reason().map(|reason| wire::status::name(reason).to_owned());
+    pub(crate) fn count_refusal(&self, error: &Error) {
+        let reason = error.reason().map(|reason| wire::status::reason_name(reason).to_owned());
         let mut errors = self.errors.lock().unwrap_or_else(PoisonError::into_inner);
         *errors.entry(reason.unwrap_or_else(|| "NO_ANSWER".to_owned())).or_default() += 1;
     }
 }
 
 /// Dependencies of a bot.
-pub(crate) struct Place {
+pub(crate) struct BotDependencies {
     /// Its connection and token.
     pub(crate) client: Client,
     pub(crate) table: TableId,
@@ -113,42 +115,42 @@ pub(crate) struct Place {
     pub(crate) buy_in: Credits,
     pub(crate) seed: u64,
     /// Whether it counts the table's hands and checks their chance.
-    pub(crate) first: bool,
+    pub(crate) is_first: bool,
     /// Thinking time before each decision.
-    pub(crate) think: Think,
+    pub(crate) think: ThinkTime,
 }
 
 pub(crate) struct Bot {
-    place: Place,
+    dependencies: BotDependencies,
     play: Play,
     clock: SystemClock,
     generator: StdRng,
-    tally: Arc<Tally>,
+    totals: Arc<Totals>,
     rules: Option<RuleSet>,
     seat: u32,
     stack: u64,
     /// The hand number and this bot's decision that is due in it.
     due: Option<(u64, Turn)>,
     /// Earliest time to send a decision: the bot thinks, or was asked to wait.
-    at: Instant,
+    not_before: Instant,
     /// The decision in flight.
-    asked: Option<Asked>,
+    in_flight: Option<DecisionInFlight>,
 }
 
 impl Bot {
-    pub(crate) fn new(place: Place, tally: Arc<Tally>) -> Bot {
+    pub(crate) fn new(dependencies: BotDependencies, totals: Arc<Totals>) -> Bot {
         Bot {
-            play: place.client.play(place.table).with_chance(chance(&place)),
+            play: dependencies.client.play(dependencies.table).with_chance(chance(&dependencies)),
             clock: SystemClock::new(),
-            generator: StdRng::seed_from_u64(place.seed),
-            tally,
+            generator: StdRng::seed_from_u64(dependencies.seed),
+            totals,
             rules: None,
             seat: 0,
             stack: 0,
             due: None,
-            at: Instant::now(),
-            asked: None,
-            place,
+            not_before: Instant::now(),
+            in_flight: None,
+            dependencies,
         }
     }
 
@@ -156,21 +158,21 @@ impl Bot {
     pub(crate) async fn play(mut self) -> Result<(), Error> {
         self.sit_down().await?;
         loop {
-            let ready = self.due.is_some() && self.asked.is_none() && self.play.is_live();
+            let ready = self.due.is_some() && self.in_flight.is_none() && self.play.is_live();
             tokio::select! {
                 biased;
                 // A bot that neither thinks nor waits needs no timer.
-                () = until(self.at), if ready => {
+                () = wait_until(self.not_before), if ready => {
                     if let Some((hand_no, turn)) = self.due.take() {
                         self.decide(hand_no, turn)?;
                     }
                 }
                 heard = self.play.next() => match heard {
-                    Ok(Some(Heard::Seen(seen))) => self.see_any(seen).await?,
-                    Ok(Some(Heard::Acted(acted))) => self.answered(acted)?,
-                    Ok(Some(Heard::TookPart(part))) => self.took_part(part),
+                    Ok(Some(PlayMessage::Watch(seen))) => self.apply(seen).await?,
+                    Ok(Some(PlayMessage::Decision(acted))) => self.answered(acted)?,
+                    Ok(Some(PlayMessage::Entropy(part))) => self.count_contribution(part),
                     Ok(None) => return Ok(()),
-                    Err(error @ Error::Gap { .. }) => self.tally.refused(&error),
+                    Err(error @ Error::Gap { .. }) => self.totals.count_refusal(&error),
                     Err(error) => return Err(error),
                 },
             }
@@ -178,71 +180,76 @@ impl Bot {
     }
 
     /// Records a decision if it is this bot's, and starts to think.
-    fn due_of(&mut self, hand_no: u64, turn: Option<Turn>) {
+    fn record_due(&mut self, hand_no: u64, turn: Option<Turn>) {
         let mine = turn.filter(|turn| turn.seat == self.seat && self.seat != 0);
         self.due = mine.map(|turn| (hand_no, turn));
-        let thinks = self.place.think.is_some() && !self.tally.hurry.load(Ordering::Relaxed);
+        let thinks = self.dependencies.think.is_nonzero()
+            && !self.totals.thinking_stopped.load(Ordering::Relaxed);
         if self.due.is_some() && thinks {
-            self.at = Instant::now() + self.place.think.draw(&mut self.generator);
+            self.not_before = Instant::now() + self.dependencies.think.draw(&mut self.generator);
         }
     }
 
-    fn took_part(&self, part: TookPart) {
+    fn count_contribution(&self, part: EntropyOutcome) {
         match part.outcome {
-            Ok(receipt) if self.tally.counts() => {
-                self.tally.parts.fetch_add(u64::from(receipt.is_none()), Ordering::Relaxed);
+            Ok(receipt) if self.totals.is_measuring() => {
+                self.totals
+                    .contributions
+                    .fetch_add(u64::from(receipt.is_none()), Ordering::Relaxed);
             }
             Ok(_) => {}
-            Err(refusal) => self.tally.refused(&Error::Refused(refusal)),
+            Err(refusal) => self.totals.count_refusal(&Error::Refused(refusal)),
         }
     }
 
-    async fn see_any(&mut self, seen: Seen) -> Result<(), Error> {
+    async fn apply(&mut self, seen: WatchMessage) -> Result<(), Error> {
         match seen {
-            Seen::Snapshot(view) => self.see_table(*view).await,
-            Seen::Update(update) => self.see(*update).await,
-            Seen::CaughtUp => Ok(()),
+            WatchMessage::Snapshot(view) => self.apply_snapshot(*view).await,
+            WatchMessage::Update(update) => self.apply_update(*update).await,
+            WatchMessage::CaughtUp => Ok(()),
         }
     }
 
-    async fn see_table(&mut self, view: TableView) -> Result<(), Error> {
+    async fn apply_snapshot(&mut self, view: TableView) -> Result<(), Error> {
         self.rules = RuleSet::from_canonical(&view.rule_set).ok();
-        let mine = view.seats.iter().find(|seat| seat.player_id == self.place.me.bytes());
+        let mine = view.seats.iter().find(|seat| seat.player_id == self.dependencies.me.bytes());
         let Some(mine) = mine else { return self.sit_down().await };
         (self.seat, self.stack) = (mine.seat, mine.stack);
-        self.due_of(view.hand_no, view.hand.and_then(|hand| hand.turn));
+        self.record_due(view.hand_no, view.hand.and_then(|hand| hand.turn));
         Ok(())
     }
 
-    async fn see(&mut self, update: TableUpdate) -> Result<(), Error> {
+    async fn apply_update(&mut self, update: TableUpdate) -> Result<(), Error> {
         match update.what {
             Some(What::Action(action)) => {
                 if action.by_clock && action.seat == self.seat {
-                    self.tally.clocks.fetch_add(1, Ordering::Relaxed);
+                    self.totals.clock_decisions.fetch_add(1, Ordering::Relaxed);
                 }
-                self.due_of(action.hand_no, action.turn);
+                self.record_due(action.hand_no, action.turn);
             }
             Some(What::HandEnded(ended)) => {
                 self.due = None;
-                if self.place.first && self.tally.counts() {
-                    self.tally.hands.fetch_add(1, Ordering::Relaxed);
+                if self.dependencies.is_first && self.totals.is_measuring() {
+                    self.totals.hands.fetch_add(1, Ordering::Relaxed);
                 }
                 let Some(standing) = ended.standing else { return Ok(()) };
                 if let Some(mine) = standing.seats.iter().find(|seat| seat.seat == self.seat) {
                     self.stack = mine.stack;
                 }
                 let pot = Credits::try_new(standing.sabacc_pot).unwrap_or(Credits::MAX);
-                let least = self.rules.as_ref().map_or(1, |rules| rules.due(pot).get());
+                let least = self.rules.as_ref().map_or(1, |rules| rules.min_stack(pot).get());
                 if self.seat != 0 && self.stack < least {
-                    let left = self.place.client.stand_up(self.place.table).await;
-                    self.asked(left)?;
+                    let left = self.dependencies.client.stand_up(self.dependencies.table).await;
+                    self.count_refused(left)?;
                 }
             }
             Some(What::Voided(_)) => {
                 self.due = None;
-                self.tally.burnt.fetch_add(u64::from(self.place.first), Ordering::Relaxed);
+                self.totals
+                    .burnt
+                    .fetch_add(u64::from(self.dependencies.is_first), Ordering::Relaxed);
             }
-            Some(What::Seat(changed)) => return self.see_seat(changed).await,
+            Some(What::Seat(changed)) => return self.apply_seat(changed).await,
             Some(
                 What::HandStarted(_)
                 | What::Closed(_)
@@ -257,8 +264,8 @@ impl Bot {
         Ok(())
     }
 
-    async fn see_seat(&mut self, changed: SeatChanged) -> Result<(), Error> {
-        let mine = changed.seat.filter(|seat| seat.player_id == self.place.me.bytes());
+    async fn apply_seat(&mut self, changed: SeatChanged) -> Result<(), Error> {
+        let mine = changed.seat.filter(|seat| seat.player_id == self.dependencies.me.bytes());
         let Some(seat) = mine else { return Ok(()) };
         if changed.vacated {
             self.seat = 0;
@@ -266,34 +273,38 @@ impl Bot {
         }
         (self.seat, self.stack) = (seat.seat, seat.stack);
         if seat.state() == SeatState::SittingOut {
-            let back = self.place.client.sit_out(self.place.table, false).await;
-            return self.asked(back);
+            let back = self.dependencies.client.sit_out(self.dependencies.table, false).await;
+            return self.count_refused(back);
         }
         Ok(())
     }
 
     /// Takes any seat. Without a free seat or enough credits the bot only watches.
     async fn sit_down(&mut self) -> Result<(), Error> {
-        let seat = self.place.client.sit_down(self.place.table, 0, self.place.buy_in).await;
+        let seat = self
+            .dependencies
+            .client
+            .sit_down(self.dependencies.table, 0, self.dependencies.buy_in)
+            .await;
         if let Ok(seat) = seat {
             self.seat = seat;
         }
-        self.asked(seat)
+        self.count_refused(seat)
     }
 
     /// Counts a refusal; a missing answer ends the bot.
-    fn asked<A>(&self, answer: Result<A, Error>) -> Result<(), Error> {
+    fn count_refused<A>(&self, answer: Result<A, Error>) -> Result<(), Error> {
         match answer {
             Ok(_) => Ok(()),
             Err(error) if error.reason() == Some(ErrorReason::TableClosed) => Ok(()),
             // If the room stays overloaded for the client's whole retry policy, the bot only
             // watches.
             Err(error) if error.reason() == Some(ErrorReason::Overloaded) => {
-                self.tally.refused(&error);
+                self.totals.count_refusal(&error);
                 Ok(())
             }
             Err(error @ Error::Refused(_)) => {
-                self.tally.refused(&error);
+                self.totals.count_refusal(&error);
                 Ok(())
             }
             Err(error) => Err(error),
@@ -304,31 +315,31 @@ impl Bot {
         let decision = choose(&turn.legal, turn.default_move.as_ref(), &mut self.generator);
         let sent = self.clock.now();
         let request = self.play.decide(hand_no, turn.turn, decision)?;
-        self.asked = Some(Asked { request, sent, hand_no, turn });
+        self.in_flight = Some(DecisionInFlight { request, sent, hand_no, turn });
         Ok(())
     }
 
-    fn answered(&mut self, acted: Acted) -> Result<(), Error> {
-        let Some(asked) = self.asked.take_if(|asked| asked.request == acted.request) else {
+    fn answered(&mut self, acted: DecisionOutcome) -> Result<(), Error> {
+        let Some(asked) = self.in_flight.take_if(|asked| asked.request == acted.request_id) else {
             return Ok(());
         };
         let took = self.clock.now().since(asked.sent);
         let Err(refusal) = acted.outcome else {
-            self.tally.acted.fetch_add(1, Ordering::Relaxed);
-            if self.tally.counts() {
-                let mut all = self.tally.latencies.lock().unwrap_or_else(PoisonError::into_inner);
+            self.totals.decisions.fetch_add(1, Ordering::Relaxed);
+            if self.totals.is_measuring() {
+                let mut all = self.totals.latencies.lock().unwrap_or_else(PoisonError::into_inner);
                 all.add(took);
             }
             return Ok(());
         };
-        let wait = refusal.retry_after.unwrap_or(WAIT);
-        let (error, Asked { hand_no, turn, .. }) = (Error::Refused(refusal), asked);
-        self.tally.refused(&error);
+        let wait = refusal.retry_after.unwrap_or(OVERLOADED_WAIT);
+        let (error, DecisionInFlight { hand_no, turn, .. }) = (Error::Refused(refusal), asked);
+        self.totals.count_refusal(&error);
         match error.reason() {
             Some(ErrorReason::NotYourTurn) => Ok(()),
             // The decision may have been accepted: a repeated one is then refused as no longer due.
             Some(ErrorReason::Unavailable | ErrorReason::Overloaded) => {
-                (self.due, self.at) = (Some((hand_no, turn)), Instant::now() + wait);
+                (self.due, self.not_before) = (Some((hand_no, turn)), Instant::now() + wait);
                 Ok(())
             }
             // Without a legal move to choose from, the bot sends the default.
@@ -339,20 +350,20 @@ impl Bot {
 }
 
 /// Every bot contributes entropy; one at each table checks the chance.
-fn chance(place: &Place) -> Chance {
-    let chance = place.client.chance(place.table, Some(place.me));
-    if place.first { chance } else { chance.blind() }
+fn chance(dependencies: &BotDependencies) -> Chance {
+    let chance = dependencies.client.chance(dependencies.table, Some(dependencies.me));
+    if dependencies.is_first { chance } else { chance.without_checks() }
 }
 
 /// Waits until `at`; returns at once if it is past.
-async fn until(at: Instant) {
+async fn wait_until(at: Instant) {
     if at > Instant::now() {
         tokio::time::sleep_until(at).await;
     }
 }
 
 /// Decision in flight.
-struct Asked {
+struct DecisionInFlight {
     request: Vec<u8>,
     sent: UnixMicros,
     hand_no: u64,
@@ -370,7 +381,8 @@ fn choose(legal: &[LegalMove], default: Option<&Move>, generator: &mut StdRng) -
         )
     };
     let calm: Vec<&LegalMove> = legal.iter().filter(|legal| !drastic(legal)).collect();
-    let from = if calm.is_empty() || below(DRASTIC) == 0 { legal.iter().collect() } else { calm };
+    let from =
+        if calm.is_empty() || below(DRASTIC_ONE_IN) == 0 { legal.iter().collect() } else { calm };
     let picked = if from.is_empty() { None } else { Some(from[below(from.len())]) };
     let chosen = picked.and_then(|legal| {
         let mut chosen = pick(legal, &mut below)?;

@@ -7,12 +7,12 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::Options;
-use super::crowd::Played;
-use super::place::Audited;
+use super::load_run::LoadResult;
+use super::target::AuditResult;
+use crate::bench::costs::CostReading;
 use crate::bench::figures::ratio;
-use crate::bench::gauge::Reading;
-use crate::bench::latency::Spread;
-use crate::bench::{rounded, shown};
+use crate::bench::latency::Percentiles;
+use crate::bench::{format_figure, rounded};
 
 /// The figures, in the form of the JSON output.
 #[derive(Debug, Clone, Serialize)]
@@ -26,7 +26,7 @@ pub(crate) struct Figures {
     /// Acknowledged decisions.
     pub(crate) actions: u64,
     pub(crate) actions_per_second: f64,
-    pub(crate) latency_ms: Option<Spread>,
+    pub(crate) latency_ms: Option<Percentiles>,
     pub(crate) hands: u64,
     pub(crate) hands_per_second: f64,
     /// Number of entropy contributions that were revealed.
@@ -49,7 +49,7 @@ pub(crate) struct Figures {
     /// Ratio of actions per second to `pgbench`.
     pub(crate) actions_of_pgbench: Option<f64>,
     /// None if the logs cannot be read.
-    pub(crate) audit: Option<Audited>,
+    pub(crate) audit: Option<AuditResult>,
     /// Failed checks, in words.
     pub(crate) faults: Vec<String>,
     /// Whether no audit and no other judged check failed.
@@ -61,18 +61,18 @@ impl Figures {
     pub(crate) fn new(
         options: &Options,
         took: Duration,
-        (before, after): (&Reading, &Reading),
-        (played, audit): (Played, Option<Audited>),
+        (before, after): (&CostReading, &CostReading),
+        (played, audit): (LoadResult, Option<AuditResult>),
     ) -> Figures {
         let (seconds, actions) = (took.as_secs_f64(), played.latencies.count());
         let (wal, disk) = after.written_since(before, actions);
-        let latency_ms = played.latencies.clone().spread();
+        let latency_ms = played.latencies.clone().percentiles();
         let mut faults = Vec::new();
         if audit.is_some_and(|audit| audit.passed < audit.hands || !audit.ledger) {
             faults.push("an audit failed".to_owned());
         }
-        if options.think.is_some() {
-            faults.extend(of_the_room(&played));
+        if options.think.is_nonzero() {
+            faults.extend(room_faults(&played));
         }
         faults.extend(too_slow(options, latency_ms));
         Figures {
@@ -86,10 +86,10 @@ impl Figures {
             latency_ms,
             hands: played.hands,
             hands_per_second: rounded(played.hands as f64 / seconds),
-            parts_in_chance: played.parts,
-            think: options.think.is_some().then(|| options.think.to_string()),
+            parts_in_chance: played.contributions,
+            think: options.think.is_nonzero().then(|| options.think.to_string()),
             burnt_hands: played.burnt,
-            clock_decisions: played.clocks,
+            clock_decisions: played.clock_decisions,
             refused_tables: played.refused_tables,
             errors: played.errors,
             cpu_seconds: after.cpu_since(before),
@@ -106,18 +106,18 @@ impl Figures {
 
 /// Returns the faults of the room: bots never withhold entropy, and think for less than the clock
 /// gives.
-pub(crate) fn of_the_room(played: &Played) -> Vec<String> {
+pub(crate) fn room_faults(played: &LoadResult) -> Vec<String> {
     let mut faults = Vec::new();
     if played.burnt > 0 {
         faults.push(format!("{} hands came to nothing", played.burnt));
     }
-    if played.clocks > 0 {
-        faults.push(format!("the clock took {} decisions", played.clocks));
+    if played.clock_decisions > 0 {
+        faults.push(format!("the clock took {} decisions", played.clock_decisions));
     }
     faults
 }
 
-fn too_slow(options: &Options, latency: Option<Spread>) -> Option<String> {
+fn too_slow(options: &Options, latency: Option<Percentiles>) -> Option<String> {
     let limit = options.p99?.as_secs_f64() * 1000.0;
     match latency {
         Some(latency) if latency.p99 < limit => None,
@@ -130,7 +130,7 @@ fn too_slow(options: &Options, latency: Option<Spread>) -> Option<String> {
 
 impl Figures {
     /// Adds the rate of `pgbench`.
-    pub(crate) fn beside(self, pgbench: Option<f64>) -> Figures {
+    pub(crate) fn with_pgbench(self, pgbench: Option<f64>) -> Figures {
         let actions_of_pgbench = ratio(Some(self.actions_per_second), pgbench);
         Figures { pgbench, actions_of_pgbench, ..self }
     }
@@ -163,19 +163,20 @@ impl fmt::Display for Figures {
         writeln!(f, "refused calls: {}", if errors.is_empty() { none } else { errors.join(", ") })?;
         let cpu = self.cpu_seconds.iter();
         let cpu: Vec<String> =
-            cpu.map(|(process, spent)| format!("{process} {}", shown(*spent))).collect();
+            cpu.map(|(process, spent)| format!("{process} {}", format_figure(*spent))).collect();
         writeln!(f, "processor seconds: {}", cpu.join(", "))?;
-        let (wal, disk) = (shown(self.wal_bytes_per_action), shown(self.disk_bytes_per_action));
+        let (wal, disk) =
+            (format_figure(self.wal_bytes_per_action), format_figure(self.disk_bytes_per_action));
         writeln!(f, "bytes an action: write-ahead log {wal}, disk {disk}")?;
         if let Some(pgbench) = self.pgbench {
-            let ratio = shown(self.actions_of_pgbench);
+            let ratio = format_figure(self.actions_of_pgbench);
             writeln!(
                 f,
                 "pgbench: {pgbench} transactions a second; actions are {ratio} times that"
             )?;
         }
         match self.audit {
-            Some(Audited { ended, hands, passed, ledger }) => {
+            Some(AuditResult { ended, hands, passed, ledger }) => {
                 let books = if ledger {
                     "credits are conserved to the credit"
                 } else {

@@ -9,24 +9,24 @@ use proto::common::v1::ErrorReason;
 use serde::Serialize;
 use tokio::time::Instant;
 
-use super::crowd::{Crowd, Played};
-use super::figures::of_the_room;
-use super::place::{Audited, Place};
-use super::{Options, PATIENCE};
-use crate::bench::latency::Spread;
+use super::figures::room_faults;
+use super::load_run::{LoadResult, LoadRun};
+use super::target::{AuditResult, LoadTarget};
+use super::{FINISH_TIMEOUT, Options};
+use crate::bench::latency::Percentiles;
 use crate::bench::rounded;
-use crate::say;
+use crate::output;
 
 /// Maximum number of times that tables are added.
-pub(crate) const MOST_STEPS: u32 = 40;
+pub(crate) const MAX_STEPS: u32 = 40;
 /// The room is saturated if the 99th percentile of actions is over this.
 const SLOW_MS: f64 = 50.0;
 /// With fewer tables the room must answer in time and take a new table within this time.
-const RECOVERS_WITHIN: Duration = Duration::from_secs(10);
+const MAX_RECOVERY_TIME: Duration = Duration::from_secs(10);
 const SETTLE_SECONDS: u64 = 2;
-const LOOK_SECONDS: u64 = 4;
+const SAMPLE_SECONDS: u64 = 4;
 /// Time for which the room may refuse a table.
-const REFUSES_FOR: Duration = Duration::from_secs(5);
+const MAX_REFUSAL_TIME: Duration = Duration::from_secs(5);
 
 /// Report of the run, in the form of the JSON output.
 #[derive(Debug, Clone, Serialize)]
@@ -42,7 +42,7 @@ pub(crate) struct Report {
     pub(crate) asked: u32,
     pub(crate) refused_tables: u32,
     pub(crate) actions_per_second: f64,
-    pub(crate) latency_ms: Option<Spread>,
+    pub(crate) latency_ms: Option<Percentiles>,
     /// Hands that ended while events counted.
     pub(crate) hands: u64,
     /// Burnt hands from the first bot to the last.
@@ -53,28 +53,28 @@ pub(crate) struct Report {
     /// Time from the closing of tables to a room that answers in time; none if it takes more than a
     /// minute.
     pub(crate) recovered_after_seconds: Option<f64>,
-    pub(crate) audit: Option<Audited>,
+    pub(crate) audit: Option<AuditResult>,
     pub(crate) faults: Vec<String>,
     pub(crate) passed: bool,
 }
 
 /// Saturates the room, overloads it, and lets it recover.
-pub(crate) async fn measure(place: &Place, options: &Options) -> anyhow::Result<Report> {
-    let most = options.bots().saturating_mul(MOST_STEPS * 2);
-    let mut crowd = Crowd::new(place, options, most)?;
-    let saturated_by = saturate(place, options, &mut crowd).await?;
-    let saturated_at = crowd.len();
-    say::error(&format!("saturated with {saturated_at} tables: {saturated_by}"));
+pub(crate) async fn measure(place: &LoadTarget, options: &Options) -> anyhow::Result<Report> {
+    let most = options.bot_count().saturating_mul(MAX_STEPS * 2);
+    let mut run = LoadRun::new(place, options, most)?;
+    let saturated_by = saturate(place, options, &mut run).await?;
+    let saturated_at = run.open_table_count();
+    output::error(&format!("saturated with {saturated_at} tables: {saturated_by}"));
     let asked = u32::try_from(saturated_at)?;
-    let refused_tables = crowd.grow(place, asked, REFUSES_FOR).await?;
-    crowd.take_latencies();
+    let refused_tables = run.open_tables(place, asked, MAX_REFUSAL_TIME).await?;
+    run.take_latencies();
     let begun = Instant::now();
-    crowd.play_for(("overload", options.seconds), true).await?;
-    let (took, latencies) = (begun.elapsed(), crowd.take_latencies());
-    let (actions, spread) = (latencies.count(), latencies.clone().spread());
-    say::error(&format!("twice as many: {}", shown(spread)));
-    let recovered = recover(place, &mut crowd, saturated_at / 2).await?;
-    let played = crowd.finish(place, (latencies, PATIENCE)).await?;
+    run.play_for(("overload", options.seconds), true).await?;
+    let (took, latencies) = (begun.elapsed(), run.take_latencies());
+    let (actions, spread) = (latencies.count(), latencies.clone().percentiles());
+    output::error(&format!("twice as many: {}", describe_percentiles(spread)));
+    let recovered = recover(place, &mut run, saturated_at / 2).await?;
+    let played = run.finish(place, (latencies, FINISH_TIMEOUT)).await?;
     let audit = place.audit(&played.tables, options.audit).await?;
     let faults = faults(&played, (recovered, audit));
     let rate = f64::from(u32::try_from(actions)?) / took.as_secs_f64();
@@ -90,7 +90,7 @@ pub(crate) async fn measure(place: &Place, options: &Options) -> anyhow::Result<
         latency_ms: spread,
         hands: played.hands,
         burnt_hands: played.burnt,
-        clock_decisions: played.clocks,
+        clock_decisions: played.clock_decisions,
         refused_calls: played.errors,
         recovered_after_seconds: recovered.map(|after| rounded(after.as_secs_f64())),
         audit,
@@ -100,16 +100,24 @@ pub(crate) async fn measure(place: &Place, options: &Options) -> anyhow::Result<
 }
 
 /// Adds tables until the room is saturated, and returns the reason.
-async fn saturate(place: &Place, options: &Options, crowd: &mut Crowd) -> anyhow::Result<String> {
-    for _ in 0..MOST_STEPS {
-        let refused = crowd.grow(place, options.tables, REFUSES_FOR).await?;
-        crowd.play_for(("settling", SETTLE_SECONDS), false).await?;
-        crowd.take_latencies();
-        crowd.play_for(("looking", LOOK_SECONDS), true).await?;
-        let latencies = crowd.take_latencies();
-        let rate = latencies.count() / LOOK_SECONDS;
-        let spread = latencies.spread();
-        say::error(&format!("{} tables: {rate} actions a second, {}", crowd.len(), shown(spread)));
+async fn saturate(
+    place: &LoadTarget,
+    options: &Options,
+    run: &mut LoadRun,
+) -> anyhow::Result<String> {
+    for _ in 0..MAX_STEPS {
+        let refused = run.open_tables(place, options.tables, MAX_REFUSAL_TIME).await?;
+        run.play_for(("settling", SETTLE_SECONDS), false).await?;
+        run.take_latencies();
+        run.play_for(("looking", SAMPLE_SECONDS), true).await?;
+        let latencies = run.take_latencies();
+        let rate = latencies.count() / SAMPLE_SECONDS;
+        let spread = latencies.percentiles();
+        output::error(&format!(
+            "{} tables: {rate} actions a second, {}",
+            run.open_table_count(),
+            describe_percentiles(spread)
+        ));
         if refused > 0 {
             return Ok(format!("it refused {refused} of {} tables more", options.tables));
         }
@@ -120,34 +128,37 @@ async fn saturate(place: &Place, options: &Options, crowd: &mut Crowd) -> anyhow
     bail!(
         "the room is not saturated by {} tables: add more at a time with --tables, or let bots think \
          for less",
-        crowd.len()
+        run.open_table_count()
     )
 }
 
 /// Leaves `left` tables, and waits until the room answers in time and takes a table again.
 async fn recover(
-    place: &Place,
-    crowd: &mut Crowd,
+    place: &LoadTarget,
+    run: &mut LoadRun,
     left: usize,
 ) -> anyhow::Result<Option<Duration>> {
-    crowd.shrink(place, left.max(1)).await?;
+    run.close_until(place, left.max(1)).await?;
     let begun = Instant::now();
     while begun.elapsed() < Duration::from_secs(60) {
-        crowd.take_latencies();
-        crowd.play_for(("recovering", 1), true).await?;
-        let spread = crowd.take_latencies().spread();
+        run.take_latencies();
+        run.play_for(("recovering", 1), true).await?;
+        let spread = run.take_latencies().percentiles();
         let in_time = spread.is_none_or(|spread| spread.p99 < SLOW_MS);
-        if in_time && crowd.takes_a_table(place).await? {
+        if in_time && run.can_open_table(place).await? {
             return Ok(Some(begun.elapsed()));
         }
     }
     Ok(None)
 }
 
-fn faults(played: &Played, (recovered, audit): (Option<Duration>, Option<Audited>)) -> Vec<String> {
-    let mut faults = of_the_room(played);
+fn faults(
+    played: &LoadResult,
+    (recovered, audit): (Option<Duration>, Option<AuditResult>),
+) -> Vec<String> {
+    let mut faults = room_faults(played);
     // A decision may come too late, and a table be closed; an overloaded room has one reason.
-    let honest = [
+    let allowed = [
         ErrorReason::Overloaded,
         ErrorReason::NotYourTurn,
         ErrorReason::TableClosed,
@@ -155,12 +166,12 @@ fn faults(played: &Played, (recovered, audit): (Option<Duration>, Option<Audited
         ErrorReason::AlreadySeated,
     ];
     for (reason, count) in &played.errors {
-        if !honest.iter().any(|honest| wire::status::name(*honest) == reason) {
+        if !allowed.iter().any(|honest| wire::status::reason_name(*honest) == reason) {
             faults.push(format!("{count} calls were refused with {reason}"));
         }
     }
     match recovered {
-        Some(after) if after <= RECOVERS_WITHIN => {}
+        Some(after) if after <= MAX_RECOVERY_TIME => {}
         Some(after) => faults.push(format!("it took {after:.1?} to recover")),
         None => faults.push("it did not recover within a minute".to_owned()),
     }
@@ -170,7 +181,7 @@ fn faults(played: &Played, (recovered, audit): (Option<Duration>, Option<Audited
     faults
 }
 
-fn shown(spread: Option<Spread>) -> String {
+fn describe_percentiles(spread: Option<Percentiles>) -> String {
     spread.map_or_else(|| "no action was answered".to_owned(), |spread| spread.to_string())
 }
 
@@ -183,7 +194,7 @@ impl fmt::Display for Report {
         writeln!(
             f,
             "{actions_per_second} actions a second, {hands} hands, burnt {burnt_hands}, decisions of the clock {clock_decisions}; {}",
-            shown(self.latency_ms)
+            describe_percentiles(self.latency_ms)
         )?;
         let refused: Vec<String> =
             self.refused_calls.iter().map(|(reason, count)| format!("{reason} {count}")).collect();
@@ -197,7 +208,7 @@ impl fmt::Display for Report {
             Some(after) => write!(f, "recovered after {after} s")?,
             None => write!(f, "not recovered within a minute")?,
         }
-        if let Some(Audited { hands, passed, ledger, .. }) = self.audit {
+        if let Some(AuditResult { hands, passed, ledger, .. }) = self.audit {
             let books = if ledger { "the ledger too" } else { "the ledger did NOT" };
             write!(f, "\n{passed} of {hands} audited hands passed every check, {books}")?;
         }

@@ -4,15 +4,15 @@ use std::process::ExitStatus;
 
 use rustix::process::Signal;
 
-use crate::people::{Guest, demo, reach};
-use crate::place::{Place, Room};
+use crate::harness::{Room, RoomHarness};
+use crate::people::{Guest, until_demo_hand, until_hand};
 
 /// Runs `sabacc archive …` against a room's database.
-async fn archive(place: &Place, room: &Room, arguments: &[&str]) -> (ExitStatus, String) {
+async fn archive(place: &RoomHarness, room: &Room, arguments: &[&str]) -> (ExitStatus, String) {
     let mut command = place.sabacc(&["archive"]);
     command
-        .env_remove(crate::place::PACE)
-        .env_remove(crate::place::EXEMPT)
+        .env_remove(crate::harness::PLAYER_CALLS)
+        .env_remove(crate::harness::EXEMPT_LOOPBACK)
         .env("DATABASE_URL", &room.database)
         .args(arguments);
     place.run(command).await
@@ -20,9 +20,9 @@ async fn archive(place: &Place, room: &Room, arguments: &[&str]) -> (ExitStatus,
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_wallets_past_moves_to_a_file_and_back() {
-    let place = Place::new();
+    let place = RoomHarness::new();
     let mut room = place.up(&["--thinking", "5"]).await;
-    let table = demo(&place, &room.url, 3).await;
+    let table = until_demo_hand(&place, &room.url, 3).await;
     let file = place.path().join("wallet-0");
     let file = file.to_str().unwrap();
 
@@ -55,11 +55,11 @@ async fn the_wallets_past_moves_to_a_file_and_back() {
     assert!(status.success() && said.contains("removed"), "{said}");
 
     // Play goes on, also after a restart; credits are issued and redeemed.
-    reach(&place, &room.url, table, 5).await;
+    until_hand(&place, &room.url, table, 5).await;
     room.running.stop(Signal::INT).await;
     let mut room = place.up(&["--thinking", "5"]).await;
     let guest = Guest::new(&place, &room.url).await;
-    assert_eq!(guest.credits().await.0, crate::people::PURSE);
+    assert_eq!(guest.credits().await.0, crate::people::BANKROLL);
     let (status, said) = place.run(place.sabacc(&["audit", "ledger"])).await;
     assert!(
         !status.success() && said.contains("archive"),

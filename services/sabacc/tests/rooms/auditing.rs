@@ -3,15 +3,15 @@
 
 use std::process::Command;
 
-use audit::bundle::{Bundle, Trusted};
+use audit::bundle::{Bundle, TrustedKeys};
 use client::Error;
 use primitives::TableId;
 use proto::audit::v1::CheckVerdict;
 use proto::common::v1::ErrorReason;
 use rustix::process::Signal;
 
+use crate::harness::{Room, RoomHarness, program};
 use crate::people::Guest;
-use crate::place::{Place, Room, program};
 use crate::records;
 
 /// Returns the demo table and the number of a hand whose records are complete.
@@ -29,16 +29,16 @@ fn reason<T: std::fmt::Debug>(answer: Result<T, Error>) -> ErrorReason {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_player_proves_a_hand_with_nothing_but_the_keys() {
-    let place = Place::new();
+    let place = RoomHarness::new();
     let mut room = place.up(&["--thinking", "0"]).await;
     let guest = Guest::new(&place, &room.url).await;
     let (table, hand_no) = over(&room, &guest).await;
 
     let bytes = guest.client.get_hand_bundle(table, hand_no).await.unwrap();
     let bundle = Bundle::parse(&bytes).unwrap();
-    assert_eq!(bundle.hand_id, audit::hand::id(table, hand_no));
+    assert_eq!(bundle.hand_id, audit::hand::hand_id(table, hand_no));
     let keys = place.data().join("keys.txt");
-    let trusted = Trusted::parse(&std::fs::read_to_string(&keys).unwrap()).unwrap();
+    let trusted = TrustedKeys::parse(&std::fs::read_to_string(&keys).unwrap()).unwrap();
     let report = audit::hand::audit(&bundle.records(&trusted));
     assert!(report.passed(), "{report:#?}");
     println!("a hand of the demo table: {} bytes", bytes.len());
@@ -80,7 +80,7 @@ async fn a_player_proves_a_hand_with_nothing_but_the_keys() {
 }
 
 /// Audits the logs of a stopped room, whose last hand is signed.
-async fn everything_else(place: &Place) {
+async fn everything_else(place: &RoomHarness) {
     let mut said_of_hand = String::new();
     for audit in [
         &["audit", "hand", "latest", "--save", "saved.sabacc"][..],

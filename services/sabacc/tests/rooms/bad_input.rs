@@ -19,12 +19,14 @@ use tonic::transport::Channel;
 use tonic::{Code, Response, Status};
 use tonic_types::StatusExt as _;
 
-use crate::people::{Guest, Party, bearing, calm, cards, channel, legal, operator, plain, turn_of};
-use crate::place::{Place, Room, token};
+use crate::harness::{Room, RoomHarness, token};
+use crate::people::{
+    Guest, Party, cards, channel, legal, operator, plain, slow_table, turn_of, with_token,
+};
 
 /// Room with a party of two in the middle of a hand, and a player without a seat.
-struct Scene {
-    place: Place,
+struct Fixture {
+    place: RoomHarness,
     room: Room,
     party: Party,
     stranger: Guest,
@@ -35,9 +37,9 @@ struct Scene {
 /// State that must not change.
 type Facts = (Vec<pb::TableView>, Vec<(u64, Vec<u64>)>, usize);
 
-impl Scene {
-    async fn new() -> Scene {
-        let place = Place::new();
+impl Fixture {
+    async fn new() -> Fixture {
+        let place = RoomHarness::new();
         let room = place.up(&["--no-bots"]).await;
         let mut party = Party::new(&place, &room.url, 2).await;
         let stranger = Guest::new(&place, &room.url).await;
@@ -45,7 +47,7 @@ impl Scene {
         let channel = channel(&room.url);
         let tables = TableServiceClient::new(channel.clone());
         let wallet = WalletServiceClient::new(channel);
-        Scene { place, room, party, stranger, tables, wallet }
+        Fixture { place, room, party, stranger, tables, wallet }
     }
 
     async fn facts(&self) -> Facts {
@@ -60,13 +62,13 @@ impl Scene {
     }
 
     async fn end(self) {
-        let Scene { mut room, .. } = self;
+        let Fixture { mut room, .. } = self;
         room.running.stop(Signal::INT).await;
     }
 }
 
 /// Checks the refusal of a call.
-fn refused<T: Debug>(
+fn check_refused<T: Debug>(
     answer: Result<Response<T>, Status>,
     (code, reason): (Code, ErrorReason),
     field: Option<&str>,
@@ -74,7 +76,7 @@ fn refused<T: Debug>(
     let status = answer.expect_err("it should be refused");
     assert_eq!((status.code(), wire::status::reason_of(&status)), (code, Some(reason)), "{status}");
     let info = status.get_details_error_info().expect("every refusal has one");
-    let name = wire::status::name(reason);
+    let name = wire::status::reason_name(reason);
     assert_eq!((info.domain.as_str(), info.reason.as_str()), ("sabacc", name), "{status}");
     let blamed = status.get_details_bad_request().map(|bad| bad.field_violations);
     let blamed = blamed.into_iter().flatten().next().map(|violation| violation.field);
@@ -107,7 +109,7 @@ const fn not_now(reason: ErrorReason) -> (Code, ErrorReason) {
 #[tokio::test(flavor = "multi_thread")]
 async fn decisions_that_cannot_be() {
     use ErrorReason::{AmountOutOfRange, IllegalMove, NotYourSeat, NotYourTurn, TableUnknown};
-    let scene = Scene::new().await;
+    let scene = Fixture::new().await;
     let before = scene.facts().await;
     let party = &scene.party;
     let (guest, view) = party.turn().await;
@@ -120,28 +122,32 @@ async fn decisions_that_cannot_be() {
         pb::ActRequest { r#move: Some(bet), ..right() }
     };
 
-    let status = refused(act(other, right()).await, not_now(NotYourTurn), None);
+    let status = check_refused(act(other, right()).await, not_now(NotYourTurn), None);
     assert_eq!(metadata(&status, "seat"), (guest + 1).to_string());
     let stale = pb::ActRequest { turn: right().turn - 1, ..right() };
-    refused(act(guest, stale).await, not_now(NotYourTurn), Some("turn"));
+    check_refused(act(guest, stale).await, not_now(NotYourTurn), Some("turn"));
     let early = pb::ActRequest { hand_no: view.hand_no + 1, ..right() };
-    refused(act(guest, early).await, not_now(NotYourTurn), Some("hand_no"));
-    let status = refused(act(guest, with(MoveKind::Match)).await, not_now(IllegalMove), None);
+    check_refused(act(guest, early).await, not_now(NotYourTurn), Some("hand_no"));
+    let status = check_refused(act(guest, with(MoveKind::Match)).await, not_now(IllegalMove), None);
     assert!(metadata(&status, "legal").contains("bet"), "{status:?}");
     let most = legal(&view, MoveKind::Bet).unwrap().max;
     let field = Some("move.amount");
-    let status = refused(act(guest, bet(most + 1)).await, not_now(AmountOutOfRange), field);
+    let status = check_refused(act(guest, bet(most + 1)).await, not_now(AmountOutOfRange), field);
     assert_eq!(metadata(&status, "max"), most.to_string());
-    refused(act(guest, bet(u64::MAX)).await, FIELD, field);
-    refused(act(guest, with(MoveKind::Leave)).await, FIELD, Some("move.kind"));
-    refused(act(guest, with(MoveKind::Unspecified)).await, FIELD, Some("move.kind"));
-    refused(act(guest, pb::ActRequest { r#move: None, ..right() }).await, FIELD, Some("move"));
+    check_refused(act(guest, bet(u64::MAX)).await, FIELD, field);
+    check_refused(act(guest, with(MoveKind::Leave)).await, FIELD, Some("move.kind"));
+    check_refused(act(guest, with(MoveKind::Unspecified)).await, FIELD, Some("move.kind"));
+    check_refused(
+        act(guest, pb::ActRequest { r#move: None, ..right() }).await,
+        FIELD,
+        Some("move"),
+    );
     let short = pb::ActRequest { request_id: vec![1; 3], ..right() };
-    refused(act(guest, short).await, FIELD, Some("request_id"));
+    check_refused(act(guest, short).await, FIELD, Some("request_id"));
     let short = pb::ActRequest { table_id: vec![1; 17], ..right() };
-    refused(act(guest, short).await, FIELD, Some("table_id"));
+    check_refused(act(guest, short).await, FIELD, Some("table_id"));
     let nowhere = pb::ActRequest { table_id: vec![1; 16], ..right() };
-    refused(act(guest, nowhere).await, (Code::NotFound, TableUnknown), Some("table_id"));
+    check_refused(act(guest, nowhere).await, (Code::NotFound, TableUnknown), Some("table_id"));
     // A card that the player does not hold; the refusal must not reveal whether somebody else does.
     let held = cards(&view);
     let deck = rules::variant("dice").unwrap().deck;
@@ -157,11 +163,11 @@ async fn decisions_that_cannot_be() {
     assert_eq!(answers.len(), 1, "{answers:?}");
     // A player without a seat.
     let mut tables = scene.tables.clone();
-    let answer = tables.act(bearing(&scene.stranger.token, right())).await;
-    refused(answer, (Code::PermissionDenied, NotYourSeat), None);
+    let answer = tables.act(with_token(&scene.stranger.token, right())).await;
+    check_refused(answer, (Code::PermissionDenied, NotYourSeat), None);
     let leave = pb::StandUpRequest { request_id: bytes(), table_id: right().table_id };
-    let answer = tables.stand_up(bearing(&scene.stranger.token, leave)).await;
-    refused(answer, (Code::PermissionDenied, NotYourSeat), None);
+    let answer = tables.stand_up(with_token(&scene.stranger.token, leave)).await;
+    check_refused(answer, (Code::PermissionDenied, NotYourSeat), None);
     assert_eq!(scene.facts().await, before);
     scene.end().await;
 }
@@ -169,9 +175,9 @@ async fn decisions_that_cannot_be() {
 #[tokio::test(flavor = "multi_thread")]
 async fn seats_that_cannot_be_taken() {
     use ErrorReason::{AlreadySeated, BuyInOutOfRange, InsufficientCredits, SeatTaken};
-    let scene = Scene::new().await;
+    let scene = Fixture::new().await;
     let before = scene.facts().await;
-    let view = scene.party.seen_by(0).await;
+    let view = scene.party.view_of(0).await;
     let (least, most) = (view.min_buy_in, view.max_buy_in);
     let table_id = scene.party.table.bytes().to_vec();
     let sit = |seat, buy_in| pb::SitDownRequest {
@@ -180,18 +186,18 @@ async fn seats_that_cannot_be_taken() {
         seat,
         buy_in,
     };
-    let down = async |token: &str, sit| scene.tables.clone().sit_down(bearing(token, sit)).await;
+    let down = async |token: &str, sit| scene.tables.clone().sit_down(with_token(token, sit)).await;
     let stranger = scene.stranger.token.as_str();
     let seated = scene.party.guests[0].token.as_str();
 
-    refused(down(stranger, sit(1, least)).await, not_now(SeatTaken), Some("seat"));
-    refused(down(stranger, sit(99, least)).await, FIELD, Some("seat"));
-    refused(down(stranger, sit(3, 0)).await, FIELD, Some("buy_in"));
-    refused(down(stranger, sit(3, u64::MAX)).await, FIELD, Some("buy_in"));
-    refused(down(seated, sit(3, least)).await, not_now(AlreadySeated), None);
+    check_refused(down(stranger, sit(1, least)).await, not_now(SeatTaken), Some("seat"));
+    check_refused(down(stranger, sit(99, least)).await, FIELD, Some("seat"));
+    check_refused(down(stranger, sit(3, 0)).await, FIELD, Some("buy_in"));
+    check_refused(down(stranger, sit(3, u64::MAX)).await, FIELD, Some("buy_in"));
+    check_refused(down(seated, sit(3, least)).await, not_now(AlreadySeated), None);
     for buy_in in [least - 1, most + 1] {
         let answer = down(stranger, sit(3, buy_in)).await;
-        let status = refused(answer, not_now(BuyInOutOfRange), Some("buy_in"));
+        let status = check_refused(answer, not_now(BuyInOutOfRange), Some("buy_in"));
         assert_eq!(metadata(&status, "min"), least.to_string());
         assert_eq!(metadata(&status, "max"), most.to_string());
     }
@@ -200,13 +206,16 @@ async fn seats_that_cannot_be_taken() {
     let poor = Guest::of(&scene.place, &scene.room.url, IdMaker::system().player_id());
     poor.client.open_account(None).await.unwrap();
     let request = sit(3, least);
-    let status = refused(
+    let status = check_refused(
         down(&poor.token, request.clone()).await,
         not_now(InsufficientCredits),
         Some("buy_in"),
     );
-    let again =
-        refused(down(&poor.token, request).await, not_now(InsufficientCredits), Some("buy_in"));
+    let again = check_refused(
+        down(&poor.token, request).await,
+        not_now(InsufficientCredits),
+        Some("buy_in"),
+    );
     assert_eq!(status.message(), again.message(), "the same request, the same answer");
     let after = scene.facts().await;
     assert_eq!(after.0[0].seats, before.0[0].seats);
@@ -217,13 +226,13 @@ async fn seats_that_cannot_be_taken() {
 #[tokio::test(flavor = "multi_thread")]
 async fn callers_who_are_not_who_they_should_be() {
     use ErrorReason::{RoleNotAllowed, TokenExpired, TokenForged, TokenMalformed, TokenMissing};
-    let scene = Scene::new().await;
+    let scene = Fixture::new().await;
     let before = scene.facts().await;
     let ask = async |token: Option<&str>| {
         let table_id = scene.party.table.bytes().to_vec();
         let request = pb::StandUpRequest { request_id: bytes(), table_id };
         let request = match token {
-            Some(token) => bearing(token, request),
+            Some(token) => with_token(token, request),
             None => tonic::Request::new(request),
         };
         scene.tables.clone().stand_up(request).await
@@ -232,28 +241,28 @@ async fn callers_who_are_not_who_they_should_be() {
     let seated = &scene.party.guests[0];
     let (subject, unknown) = (seated.id.to_string(), |reason| (Code::Unauthenticated, reason));
 
-    refused(ask(None).await, unknown(TokenMissing), None);
+    check_refused(ask(None).await, unknown(TokenMissing), None);
     for text in ["", "x", "a.b.c", &seated.token[..seated.token.len() / 2]] {
-        refused(ask(Some(text)).await, unknown(TokenMalformed), None);
+        check_refused(ask(Some(text)).await, unknown(TokenMalformed), None);
     }
     let other = TokenIssuer::generate("up", &SystemEntropy);
     let day = std::time::Duration::from_secs(86_400);
     let forged = token(&other, Role::Player, &subject, day);
-    refused(ask(Some(&forged)).await, unknown(TokenForged), None);
+    check_refused(ask(Some(&forged)).await, unknown(TokenForged), None);
     let (head, signature) = seated.token.rsplit_once('.').unwrap();
     let payload = scene.place.token(Role::Operator, "test");
     let swapped = format!("{}.{signature}", payload.rsplit_once('.').unwrap().0);
-    refused(ask(Some(&swapped)).await, unknown(TokenForged), None);
+    check_refused(ask(Some(&swapped)).await, unknown(TokenForged), None);
     assert!(head.len() > 20);
     let identity = Identity { role: Role::Player, subject: subject.clone() };
     let mut claims = Claims::new("up", &identity, day, (&SystemClock::new(), &SystemEntropy));
     claims.exp = claims.iat - 3600;
-    refused(ask(Some(&issuer.issue(&claims))).await, unknown(TokenExpired), None);
+    check_refused(ask(Some(&issuer.issue(&claims))).await, unknown(TokenExpired), None);
     let auditor = scene.place.token(Role::Auditor, "test");
-    refused(ask(Some(&auditor)).await, (Code::PermissionDenied, RoleNotAllowed), None);
+    check_refused(ask(Some(&auditor)).await, (Code::PermissionDenied, RoleNotAllowed), None);
     // Another player's account.
     let of_another = wallet::GetAccountRequest { player_id: scene.stranger.id.bytes().to_vec() };
-    let answer = scene.wallet.clone().get_account(bearing(&seated.token, of_another)).await;
+    let answer = scene.wallet.clone().get_account(with_token(&seated.token, of_another)).await;
     let status = answer.expect_err("it is not his");
     assert_eq!(status.code(), Code::PermissionDenied, "{status:?}");
     assert_eq!(scene.facts().await, before);
@@ -263,7 +272,7 @@ async fn callers_who_are_not_who_they_should_be() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_request_id_stands_for_one_request() {
     const REUSED: (Code, ErrorReason) = (Code::AlreadyExists, ErrorReason::RequestIdReused);
-    let scene = Scene::new().await;
+    let scene = Fixture::new().await;
     let party = &scene.party;
     let (guest, view) = party.turn().await;
     let act = party.act_request(guest, &view, id());
@@ -276,7 +285,7 @@ async fn a_request_id_stands_for_one_request() {
         buy_in: view.min_buy_in,
     };
     let sit = async |seat| {
-        let seat = bearing(&scene.stranger.token, seat);
+        let seat = with_token(&scene.stranger.token, seat);
         scene.tables.clone().sit_down(seat).await
     };
     let seated = sit(seat.clone()).await.unwrap().into_inner();
@@ -287,10 +296,10 @@ async fn a_request_id_stands_for_one_request() {
         amount: 7,
         reason: "once".to_owned(),
     };
-    let give = async |issue| scene.wallet.clone().issue(bearing(&operator, issue)).await;
+    let give = async |issue| scene.wallet.clone().issue(with_token(&operator, issue)).await;
     let given = give(issue.clone()).await.unwrap().into_inner();
-    let open = pb::CreateTableRequest { request_id: bytes(), config: Some(calm("once")) };
-    let make = async |open| scene.tables.clone().create_table(bearing(&operator, open)).await;
+    let open = pb::CreateTableRequest { request_id: bytes(), config: Some(slow_table("once")) };
+    let make = async |open| scene.tables.clone().create_table(with_token(&operator, open)).await;
     let made = make(open.clone()).await.unwrap().into_inner();
 
     let before = scene.facts().await;
@@ -301,19 +310,23 @@ async fn a_request_id_stands_for_one_request() {
         assert_eq!(make(open.clone()).await.unwrap().into_inner(), made);
     }
     let other = pb::ActRequest { r#move: Some(plain(MoveKind::Fold)), ..act.clone() };
-    refused(party.act(guest, other).await, REUSED, Some("request_id"));
+    check_refused(party.act(guest, other).await, REUSED, Some("request_id"));
     let theirs = pb::ActRequest { request_id: act.request_id.clone(), ..act.clone() };
     // With another caller the same id is another request, and is judged separately.
     let theirs = party.act(1 - guest, theirs).await.unwrap_err();
     assert_eq!(wire::status::reason_of(&theirs), Some(ErrorReason::NotYourTurn), "{theirs}");
-    refused(
+    check_refused(
         sit(pb::SitDownRequest { buy_in: seat.buy_in + 1, ..seat }).await,
         REUSED,
         Some("request_id"),
     );
-    refused(give(wallet::IssueRequest { amount: 8, ..issue }).await, REUSED, Some("request_id"));
-    let renamed = pb::CreateTableRequest { config: Some(calm("twice")), ..open };
-    refused(make(renamed).await, REUSED, Some("request_id"));
+    check_refused(
+        give(wallet::IssueRequest { amount: 8, ..issue }).await,
+        REUSED,
+        Some("request_id"),
+    );
+    let renamed = pb::CreateTableRequest { config: Some(slow_table("twice")), ..open };
+    check_refused(make(renamed).await, REUSED, Some("request_id"));
     assert_eq!(party.turn().await.0, next);
     assert_eq!(scene.facts().await, before);
     scene.end().await;
@@ -321,10 +334,10 @@ async fn a_request_id_stands_for_one_request() {
 
 /// Returns table configurations with invalid times, and the field at fault.
 fn odd_times() -> [(pb::TableConfig, &'static str); 4] {
-    let ages = pb::TableConfig { action_seconds: 3601, ..calm("slow") };
-    let hasty = pb::TableConfig { entropy_ms: 99, ..calm("hasty") };
-    let lazy = pb::TableConfig { entropy_ms: 60_001, ..calm("lazy") };
-    let secretive = pb::TableConfig { reveal_delay_seconds: 604_801, ..calm("secretive") };
+    let ages = pb::TableConfig { action_seconds: 3601, ..slow_table("slow") };
+    let hasty = pb::TableConfig { entropy_ms: 99, ..slow_table("hasty") };
+    let lazy = pb::TableConfig { entropy_ms: 60_001, ..slow_table("lazy") };
+    let secretive = pb::TableConfig { reveal_delay_seconds: 604_801, ..slow_table("secretive") };
     [
         (ages, "config.action_seconds"),
         (hasty, "config.entropy_ms"),
@@ -336,46 +349,46 @@ fn odd_times() -> [(pb::TableConfig, &'static str); 4] {
 #[tokio::test(flavor = "multi_thread")]
 async fn fields_that_make_no_sense() {
     use ErrorReason::{AccountUnknown, InsufficientCredits, RuleSetInvalid, TableUnknown};
-    let scene = Scene::new().await;
+    let scene = Fixture::new().await;
     let before = scene.facts().await;
     let operator = scene.place.token(Role::Operator, "test");
     let make = async |config| {
         let open = pb::CreateTableRequest { request_id: bytes(), config };
-        scene.tables.clone().create_table(bearing(&operator, open)).await
+        scene.tables.clone().create_table(with_token(&operator, open)).await
     };
-    refused(make(None).await, FIELD, Some("config"));
-    refused(make(Some(calm(""))).await, FIELD, Some("config.name"));
+    check_refused(make(None).await, FIELD, Some("config"));
+    check_refused(make(Some(slow_table(""))).await, FIELD, Some("config.name"));
     for (config, field) in odd_times() {
-        refused(make(Some(config)).await, FIELD, Some(field));
+        check_refused(make(Some(config)).await, FIELD, Some(field));
     }
-    let unheard = pb::TableConfig { variant: "poker".to_owned(), ..calm("other") };
+    let unheard = pb::TableConfig { variant: "poker".to_owned(), ..slow_table("other") };
     let status = make(Some(unheard)).await.expect_err("we do not play that");
     assert_eq!(status.code(), Code::InvalidArgument, "{status:?}");
     let field = proto::common::v1::RuleSetField {
         name: "hand_anti".to_owned(),
         value: Some(proto::common::v1::rule_set_field::Value::Number(5)),
     };
-    let odd = pb::TableConfig { rule_set: vec![field], ..calm("odd") };
+    let odd = pb::TableConfig { rule_set: vec![field], ..slow_table("odd") };
     let status = make(Some(odd)).await.expect_err("there is no such field");
     assert_eq!(wire::status::reason_of(&status), Some(RuleSetInvalid), "{status:?}");
 
     let token = scene.stranger.token.as_str();
     let mut tables = scene.tables.clone();
     let page = pb::ListTablesRequest { page_size: 501, page_token: String::new() };
-    refused(tables.list_tables(bearing(token, page)).await, FIELD, Some("page_size"));
+    check_refused(tables.list_tables(with_token(token, page)).await, FIELD, Some("page_size"));
     let page = pb::ListTablesRequest { page_size: 1, page_token: "next".to_owned() };
-    refused(tables.list_tables(bearing(token, page)).await, FIELD, Some("page_token"));
+    check_refused(tables.list_tables(with_token(token, page)).await, FIELD, Some("page_token"));
     let watch = |table_id: &[u8], resume_token: &[u8]| pb::WatchTableRequest {
         table_id: table_id.to_vec(),
         resume_token: resume_token.to_vec(),
     };
     let table = scene.party.table.bytes();
     for junk in [&b"junk"[..], &[0; 24], &[table.as_slice(), &[255; 8]].concat()] {
-        let answer = tables.watch_table(bearing(token, watch(table, junk))).await;
-        refused(answer.map(|stream| stream.map(drop)), FIELD, Some("resume_token"));
+        let answer = tables.watch_table(with_token(token, watch(table, junk))).await;
+        check_refused(answer.map(|stream| stream.map(drop)), FIELD, Some("resume_token"));
     }
-    let answer = tables.watch_table(bearing(token, watch(&[9; 16], &[]))).await;
-    refused(
+    let answer = tables.watch_table(with_token(token, watch(&[9; 16], &[]))).await;
+    check_refused(
         answer.map(|stream| stream.map(drop)),
         (Code::NotFound, TableUnknown),
         Some("table_id"),
@@ -389,17 +402,17 @@ async fn fields_that_make_no_sense() {
         amount,
         reason: reason.to_owned(),
     };
-    let give = async |issue| scene.wallet.clone().issue(bearing(&operator, issue)).await;
-    refused(give(issue(0, "nothing")).await, FIELD, Some("amount"));
-    refused(give(issue(u64::MAX, "all")).await, FIELD, Some("amount"));
-    refused(give(issue(1, "")).await, FIELD, Some("reason"));
-    refused(give(issue(1, &"why ".repeat(51))).await, FIELD, Some("reason"));
+    let give = async |issue| scene.wallet.clone().issue(with_token(&operator, issue)).await;
+    check_refused(give(issue(0, "nothing")).await, FIELD, Some("amount"));
+    check_refused(give(issue(u64::MAX, "all")).await, FIELD, Some("amount"));
+    check_refused(give(issue(1, "")).await, FIELD, Some("reason"));
+    check_refused(give(issue(1, &"why ".repeat(51))).await, FIELD, Some("reason"));
     let nobody = wallet::IssueRequest { player_id: vec![3; 16], ..issue(1, "nobody") };
-    refused(give(nobody).await, (Code::NotFound, AccountUnknown), None);
+    check_refused(give(nobody).await, (Code::NotFound, AccountUnknown), None);
     let short = wallet::IssueRequest { player_id: vec![3; 5], ..issue(1, "short") };
-    refused(give(short).await, FIELD, Some("player_id"));
+    check_refused(give(short).await, FIELD, Some("player_id"));
     let person = Client::connect(&scene.room.url, operator.clone()).unwrap();
-    let all = Credits::try_new(crate::people::PURSE + 1).unwrap();
+    let all = Credits::try_new(crate::people::BANKROLL + 1).unwrap();
     let poor = person.redeem(scene.stranger.id, all, "too much").await.unwrap_err();
     assert_eq!(poor.reason(), Some(InsufficientCredits), "{poor}");
     assert_eq!(scene.facts().await, before);

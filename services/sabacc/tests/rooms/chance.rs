@@ -5,8 +5,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use bots::{Bot, BotEnd, run_bot, strategy};
-use client::{Client, Heard, Secret, Seen, Trust};
+use bots::{BotEnd, BotOptions, run_bot, strategy};
+use client::{Client, PlayMessage, Secret, TrustedKeys, WatchMessage};
 use primitives::{Credits, TableId};
 use proto::dealer::v1::EntropyStatus;
 use proto::table::v1 as pb;
@@ -15,34 +15,34 @@ use rustix::process::Signal;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::people::{Guest, Party, calm, operator, plain, reach, turn_of};
-use crate::place::{LONG, Place, Room};
+use crate::harness::{LONG_TIMEOUT, Room, RoomHarness};
+use crate::people::{Guest, Party, operator, plain, slow_table, turn_of, until_hand};
 
 /// Hands of each game.
 const HANDS: u64 = 4;
 
 /// Returns the keys that the room publishes.
-fn trust(place: &Place) -> Trust {
+fn trust(place: &RoomHarness) -> TrustedKeys {
     let keys = std::fs::read_to_string(place.data().join("keys.txt")).unwrap();
-    Trust::parse(&keys).unwrap()
+    TrustedKeys::parse(&keys).unwrap()
 }
 
 /// Observations of a viewer about the hands' chance.
 #[derive(Default)]
-struct Saw {
+struct Observations {
     /// Statuses of the seats' entropy, by hand.
     rows: BTreeMap<u64, Vec<EntropyStatus>>,
     seeds: usize,
 }
 
 /// Follows a table until `hands` seeds were published, and checks everything.
-async fn look_on(client: Client, table: TableId, hands: u64) -> Saw {
+async fn observe(client: Client, table: TableId, hands: u64) -> Observations {
     let (mut watch, mut chance) = (client.watch(table), client.chance(table, None));
-    let mut saw = Saw::default();
+    let mut saw = Observations::default();
     while u64::try_from(saw.seeds).unwrap() < hands {
         let seen = watch.next().await.unwrap().expect("the table stays open");
-        chance.see(&seen).unwrap();
-        let Seen::Update(update) = seen else { continue };
+        chance.apply(&seen).unwrap();
+        let WatchMessage::Update(update) = seen else { continue };
         match update.what {
             Some(What::HandStarted(started)) => {
                 let rows = started.rows.iter().map(|row| row.status()).collect();
@@ -55,14 +55,18 @@ async fn look_on(client: Client, table: TableId, hands: u64) -> Saw {
     saw
 }
 
-async fn bots(place: &Place, room: &Room, config: pb::TableConfig) -> (TableId, JoinSet<BotEnd>) {
+async fn bots(
+    place: &RoomHarness,
+    room: &Room,
+    config: pb::TableConfig,
+) -> (TableId, JoinSet<BotEnd>) {
     let table = operator(place, &room.url).create_table(config).await.unwrap();
     let mut bots = JoinSet::new();
     for number in 0..3 {
         let guest = Guest::new(place, &room.url).await;
-        let client = guest.client.trusting(trust(place));
+        let client = guest.client.with_trusted_keys(trust(place));
         bots.spawn(async move {
-            let bot = Bot { seat: 0, buy_in: Credits::ZERO, thinking: Duration::ZERO };
+            let bot = BotOptions { seat: 0, buy_in: Credits::ZERO, think_time: Duration::ZERO };
             let steady = strategy::by_name("steady", number).unwrap();
             // A table that breaks the rules of chance would end the bot with an error.
             let done = run_bot(&client, table, bot, steady, CancellationToken::new()).await;
@@ -74,14 +78,14 @@ async fn bots(place: &Place, room: &Room, config: pb::TableConfig) -> (TableId, 
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_bot_takes_part_in_every_hand_of_every_game() {
-    let place = Place::new();
+    let place = RoomHarness::new();
     let mut room = place.up(&["--no-bots"]).await;
-    let onlooker = operator(&place, &room.url).trusting(trust(&place));
+    let onlooker = operator(&place, &room.url).with_trusted_keys(trust(&place));
     for variant in rules::ALL {
-        let config = pb::TableConfig { variant: variant.id.to_owned(), ..calm(variant.id) };
+        let config = pb::TableConfig { variant: variant.id.to_owned(), ..slow_table(variant.id) };
         let (table, mut bots) = bots(&place, &room, config).await;
-        let saw = look_on(onlooker.clone(), table, HANDS);
-        let saw = tokio::time::timeout(LONG, saw).await.expect("hands are played");
+        let saw = observe(onlooker.clone(), table, HANDS);
+        let saw = tokio::time::timeout(LONG_TIMEOUT, saw).await.expect("hands are played");
         for (hand, rows) in &saw.rows {
             let revealed = rows.iter().all(|row| *row == EntropyStatus::Revealed);
             assert!(revealed && rows.len() >= 2, "{} hand {hand}: {rows:?}", variant.id);
@@ -99,30 +103,30 @@ async fn every_bot_takes_part_in_every_hand_of_every_game() {
 /// reveals in its place.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_client_that_starts_anew_reveals_what_it_had_committed_to() {
-    let place = Place::new();
+    let place = RoomHarness::new();
     let mut room = place.up(&["--no-bots"]).await;
     let party = Party::new(&place, &room.url, 2).await;
     let guest = &party.guests[0];
-    let secret = Secret::kept([0x33; 32]);
-    let client = guest.client.with_secret(secret).trusting(trust(&place));
+    let secret = Secret::from_bytes([0x33; 32]);
+    let client = guest.client.with_secret(secret).with_trusted_keys(trust(&place));
 
     // The first hand starts without it: nobody waits longer than the table's configuration says.
-    reach(&place, &room.url, party.table, 1).await;
-    let mut before = client.play(party.table).taking_part(guest.id);
+    until_hand(&place, &room.url, party.table, 1).await;
+    let mut before = client.play(party.table).contributing_entropy(guest.id);
     let committed = async {
         loop {
             let heard = before.next().await.unwrap().expect("the table stays open");
-            if let Heard::TookPart(part) = heard
+            if let PlayMessage::Entropy(part) = heard
                 && part.outcome.unwrap().is_some()
             {
                 return part.hand_no;
             }
         }
     };
-    let committed = tokio::time::timeout(LONG, committed).await.expect("it commits ahead");
+    let committed = tokio::time::timeout(LONG_TIMEOUT, committed).await.expect("it commits ahead");
     drop(before);
 
-    let mut after = client.play(party.table).taking_part(guest.id);
+    let mut after = client.play(party.table).contributing_entropy(guest.id);
     let (revealed, dealt) = (after_fold(&mut after, &party, committed)).await;
     assert!(revealed, "it owed a reveal and knew what");
     assert_eq!(dealt.first(), Some(&EntropyStatus::Revealed), "{dealt:?}");
@@ -157,8 +161,8 @@ async fn after_fold(
         let mut revealed = false;
         loop {
             match play.next().await.unwrap().expect("the table stays open") {
-                Heard::TookPart(part) => revealed |= part.outcome.unwrap().is_none(),
-                Heard::Seen(Seen::Update(update)) => {
+                PlayMessage::Entropy(part) => revealed |= part.outcome.unwrap().is_none(),
+                PlayMessage::Watch(WatchMessage::Update(update)) => {
                     if let Some(What::HandStarted(started)) = update.what
                         && started.hand_no == hand
                     {
@@ -166,7 +170,7 @@ async fn after_fold(
                         return (revealed, rows);
                     }
                 }
-                Heard::Seen(_) | Heard::Acted(_) => {}
+                PlayMessage::Watch(_) | PlayMessage::Decision(_) => {}
             }
         }
     };
@@ -174,5 +178,5 @@ async fn after_fold(
         let (_, dealt) = tokio::join!(fold, dealt);
         dealt
     };
-    tokio::time::timeout(LONG, both).await.expect("the next hand is dealt")
+    tokio::time::timeout(LONG_TIMEOUT, both).await.expect("the next hand is dealt")
 }

@@ -8,12 +8,12 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::people::{close, demo, operator, reach};
-use crate::place::{LONG, Place, until};
+use crate::harness::{LONG_TIMEOUT, RoomHarness, poll_until};
+use crate::people::{close, operator, until_demo_hand, until_hand};
 use crate::records;
 
 /// Longest time of an end, whatever does not answer.
-const AT_ONCE: Duration = Duration::from_secs(15);
+const STOP_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// Returns the process id of the postmaster in a data folder.
 pub(crate) fn postmaster(data: &Path) -> Option<Pid> {
@@ -30,15 +30,15 @@ pub(crate) fn kill_postmaster(data: &Path) -> Pid {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn play_goes_on_after_the_postmaster_is_killed() {
-    let place = Place::new();
+    let place = RoomHarness::new();
     let mut room = place.up(&["--thinking", "10"]).await;
-    let table = demo(&place, &room.url, 1).await;
+    let table = until_demo_hand(&place, &room.url, 1).await;
     for _ in 0..2 {
         let killed = kill_postmaster(&place.data());
-        let again = until(|| postmaster(&place.data()).filter(|pid| *pid != killed)).await;
-        assert!(again.is_some(), "no other postmaster:\n{}", room.running.said());
+        let again = poll_until(|| postmaster(&place.data()).filter(|pid| *pid != killed)).await;
+        assert!(again.is_some(), "no other postmaster:\n{}", room.running.output());
         let now = operator(&place, &room.url).get_table(table).await.unwrap().hand_no;
-        reach(&place, &room.url, table, now + 2).await;
+        until_hand(&place, &room.url, table, now + 2).await;
     }
     assert!(room.running.log().contains("started again"), "{}", room.running.log());
     close(&place, &room.url, table).await;
@@ -48,7 +48,7 @@ async fn play_goes_on_after_the_postmaster_is_killed() {
 
 /// Creates server programs that report a full disk while a file exists; returns their folder and
 /// that file.
-fn full_disk(place: &Place) -> (PathBuf, PathBuf) {
+fn full_disk(place: &RoomHarness) -> (PathBuf, PathBuf) {
     let real = std::fs::read_dir("/usr/lib/postgresql").unwrap();
     let real = real.map(|entry| entry.unwrap().path().join("bin")).max().unwrap();
     let (folder, flag) = (place.path().join("bin"), place.path().join("full"));
@@ -70,62 +70,62 @@ fn full_disk(place: &Place) -> (PathBuf, PathBuf) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_room_whose_database_cannot_start_again_ends_with_words() {
-    let place = Place::new();
+    let place = RoomHarness::new();
     let (programs, flag) = full_disk(&place);
     let programs = programs.display().to_string();
     let variables = [("SABACC_PG_BIN", programs.as_str())];
     let mut room = place.up_with(&["--thinking", "10"], &variables).await;
-    demo(&place, &room.url, 1).await;
+    until_demo_hand(&place, &room.url, 1).await;
     std::fs::write(&flag, "").unwrap();
     kill_postmaster(&place.data());
-    let ended = tokio::time::timeout(AT_ONCE, room.running.ended()).await;
-    let status = ended.unwrap_or_else(|_| panic!("it goes on:\n{}", room.running.said()));
-    assert_eq!(status.code(), Some(1), "{}", room.running.said());
+    let ended = tokio::time::timeout(STOP_TIMEOUT, room.running.wait()).await;
+    let status = ended.unwrap_or_else(|_| panic!("it goes on:\n{}", room.running.output()));
+    assert_eq!(status.code(), Some(1), "{}", room.running.output());
     let said = room.running.log();
     assert!(said.contains("the disk is full: make room where"), "{said}");
     // With free space it continues.
     std::fs::remove_file(&flag).unwrap();
     let mut room = place.up_with(&["--thinking", "10"], &variables).await;
-    let table = demo(&place, &room.url, 1).await;
+    let table = until_demo_hand(&place, &room.url, 1).await;
     close(&place, &room.url, table).await;
     records::audit(&place, &records::finished(&room.database).await).await;
     room.running.stop(Signal::TERM).await;
 }
 
 /// Retry time of a client, with some tolerance.
-const PATIENCE: Duration = Duration::from_secs(65);
+const CLIENT_RETRY_TIME: Duration = Duration::from_secs(65);
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_room_whose_given_database_is_away_for_long_waits_for_it_in_few_words() {
-    let away = Place::new();
-    let database = crate::second::database(&away).await;
+    let away = RoomHarness::new();
+    let database = crate::second_room::database(&away).await;
     let url = database.admin_url();
-    let place = Place::new();
-    let variables = [("DATABASE_URL", url.as_str()), crate::second::IN_MEMORY];
+    let place = RoomHarness::new();
+    let variables = [("DATABASE_URL", url.as_str()), crate::second_room::IN_MEMORY];
     let mut room = place.up_with(&["--thinking", "10"], &variables).await;
-    let table = demo(&place, &room.url, 1).await;
+    let table = until_demo_hand(&place, &room.url, 1).await;
     database.stop().await.unwrap();
     // Longer than any client retries, so that a bot with a call in flight has given up.
-    tokio::time::sleep(PATIENCE).await;
+    tokio::time::sleep(CLIENT_RETRY_TIME).await;
     let log = room.running.log();
-    assert!(room.running.runs(), "{log}");
+    assert!(room.running.is_running(), "{log}");
     assert!(log.contains("does not answer") && log.contains("The database is away"), "{log}");
     let warnings = log.lines().filter(|line| line.contains(" WARN ")).count();
     assert!(warnings < 60, "{warnings} warnings in little more than a minute:\n{log}");
     assert!(!log.contains('\u{1b}'), "{log}");
 
     // The database returns, and everything goes on.
-    let database = crate::second::database(&away).await;
+    let database = crate::second_room::database(&away).await;
     let reached = async {
         while operator(&place, &room.url).get_table(table).await.is_err() {}
         let now = operator(&place, &room.url).get_table(table).await.unwrap().hand_no;
-        reach(&place, &room.url, table, now + 2).await;
+        until_hand(&place, &room.url, table, now + 2).await;
     };
-    tokio::time::timeout(LONG, reached).await.expect("play goes on");
+    tokio::time::timeout(LONG_TIMEOUT, reached).await.expect("play goes on");
 
     // A room without its database stops without waiting for it.
     database.stop().await.unwrap();
-    room.running.tell(Signal::TERM);
-    let ended = tokio::time::timeout(AT_ONCE, room.running.ended()).await;
-    ended.unwrap_or_else(|_| panic!("it does not stop:\n{}", room.running.said()));
+    room.running.send_signal(Signal::TERM);
+    let ended = tokio::time::timeout(STOP_TIMEOUT, room.running.wait()).await;
+    ended.unwrap_or_else(|_| panic!("it does not stop:\n{}", room.running.output()));
 }

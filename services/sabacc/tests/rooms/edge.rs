@@ -19,8 +19,8 @@ use tonic::Code;
 use tonic::transport::{Channel, Endpoint};
 use wire::status::reason_of;
 
-use crate::people::{Guest, bearing};
-use crate::place::{LONG, Place, Room, token};
+use crate::harness::{LONG_TIMEOUT, Room, RoomHarness, token};
+use crate::people::{Guest, with_token};
 use crate::records;
 
 /// Longest time of an honest call during an attack on a slow machine.
@@ -59,12 +59,12 @@ async fn hands_go_on(guest: &Guest, table: TableId, more: u64) {
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     };
-    tokio::time::timeout(LONG, played).await.expect("the hands go on");
+    tokio::time::timeout(LONG_TIMEOUT, played).await.expect("the hands go on");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn readers_that_do_not_read_stop_nobody_and_hear_of_it() {
-    let place = Place::new();
+    let place = RoomHarness::new();
     let mut room = place.up(&["--thinking", "0"]).await;
     let honest = Guest::new(&place, &room.url).await;
     let table = demo(&honest).await;
@@ -77,7 +77,7 @@ async fn readers_that_do_not_read_stop_nobody_and_hear_of_it() {
             let mut client = TableServiceClient::new(channel.clone());
             let request =
                 pb::WatchTableRequest { table_id: table.0.to_vec(), resume_token: Vec::new() };
-            let opened = client.watch_table(bearing(&bearer, request));
+            let opened = client.watch_table(with_token(&bearer, request));
             let opened = tokio::time::timeout(SOON, opened).await.expect("it is answered");
             match opened {
                 Ok(stream) => unread.push(stream.into_inner()),
@@ -108,13 +108,13 @@ async fn readers_that_do_not_read_stop_nobody_and_hear_of_it() {
             }
         }
     };
-    tokio::time::timeout(LONG, last).await.expect("it has ended");
+    tokio::time::timeout(LONG_TIMEOUT, last).await.expect("it has ended");
     room.running.stop(Signal::INT).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn forged_tokens_from_elsewhere_are_not_even_read() {
-    let place = Place::new();
+    let place = RoomHarness::new();
     let mut room = place.up(&["--thinking", "0"]).await;
     let honest = Guest::new(&place, &room.url).await;
     let table = demo(&honest).await;
@@ -134,7 +134,7 @@ async fn forged_tokens_from_elsewhere_are_not_even_read() {
                 };
                 let request = pb::ListTablesRequest::default();
                 let mut client = TableServiceClient::new(open);
-                match client.list_tables(bearing(&forged, request)).await.unwrap_err() {
+                match client.list_tables(with_token(&forged, request)).await.unwrap_err() {
                     status if status.code() == Code::Unauthenticated => looked_at += 1,
                     status if reason_of(&status) == Some(ErrorReason::Overloaded) => {}
                     _ => channel = None,
@@ -177,7 +177,7 @@ async fn audit_all(client: Client, table: TableId, hands: u64) -> u64 {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn players_who_audit_leave_the_database_to_those_who_play() {
-    let place = Place::new();
+    let place = RoomHarness::new();
     let mut room: Room = place.up(&["--thinking", "0"]).await;
     let honest = Guest::new(&place, &room.url).await;
     let table = demo(&honest).await;

@@ -14,23 +14,27 @@ use rustix::process::Signal;
 use sha2::{Digest as _, Sha256};
 use wire::Recorded;
 
-use crate::people::{Guest, Party, calm, operator};
-use crate::place::{LONG, Place, Room, program};
+use crate::harness::{LONG_TIMEOUT, Room, RoomHarness, program};
+use crate::people::{Guest, Party, operator, slow_table};
 use crate::records;
 
 /// Table with two guests at seats 1 and 2.
-struct Two {
+struct TwoSeats {
     table: TableId,
     guests: Vec<Guest>,
 }
 
-impl Two {
-    async fn new(place: &Place, room: &Room, change: impl FnOnce(&mut pb::TableConfig)) -> Two {
-        let mut config = calm("chance");
+impl TwoSeats {
+    async fn new(
+        place: &RoomHarness,
+        room: &Room,
+        change: impl FnOnce(&mut pb::TableConfig),
+    ) -> TwoSeats {
+        let mut config = slow_table("chance");
         change(&mut config);
         let table = operator(place, &room.url).create_table(config).await.unwrap();
         let guests = vec![Guest::new(place, &room.url).await, Guest::new(place, &room.url).await];
-        Two { table, guests }
+        TwoSeats { table, guests }
     }
 
     async fn sit_down(&self) {
@@ -42,7 +46,7 @@ impl Two {
     }
 
     /// Waits for a view of the table that satisfies `wanted`.
-    async fn once(&self, wanted: impl Fn(&pb::TableView) -> bool) -> pb::TableView {
+    async fn wait_for(&self, wanted: impl Fn(&pb::TableView) -> bool) -> pb::TableView {
         let looked = async {
             loop {
                 let view = self.guests[0].client.get_table(self.table).await.unwrap();
@@ -52,7 +56,7 @@ impl Two {
                 tokio::time::sleep(Duration::from_millis(10)).await;
             }
         };
-        tokio::time::timeout(LONG, looked).await.expect("the table comes to that")
+        tokio::time::timeout(LONG_TIMEOUT, looked).await.expect("the table comes to that")
     }
 
     fn secret(&self, guest: usize) -> Entropy {
@@ -83,7 +87,7 @@ impl Two {
                 let open = view.entropy.clone().filter(|open| open.hand_no == hand_no);
                 next.and_then(|it| it.commitment).or(open.and_then(|it| it.commitment))
             };
-            let view = self.once(|view| of(view).is_some()).await;
+            let view = self.wait_for(|view| of(view).is_some()).await;
             let made = of(&view).unwrap();
             let receipt = self.commit(guest, (&view, hand_no, &made)).await.unwrap();
             assert_eq!(receipt.seat, u32::try_from(guest + 1).unwrap());
@@ -96,7 +100,7 @@ impl Two {
 
     async fn closed(&self, hand_no: u64) {
         let closed = |open: &pb::Entropy| open.hand_no == hand_no && open.closed;
-        self.once(|view| view.entropy.as_ref().is_some_and(closed)).await;
+        self.wait_for(|view| view.entropy.as_ref().is_some_and(closed)).await;
     }
 }
 
@@ -110,9 +114,9 @@ fn sits_out(view: &pb::TableView, seat: usize) -> bool {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn who_withholds_burns_the_hand_and_sits_out() {
-    let place = Place::new();
+    let place = RoomHarness::new();
     let mut room = place.up(&["--no-bots"]).await;
-    let two = Two::new(&place, &room, |config| config.entropy_ms = 8000).await;
+    let two = TwoSeats::new(&place, &room, |config| config.entropy_ms = 8000).await;
     two.sit_down().await;
     let before = stacks(&two.guests[0].client.get_table(two.table).await.unwrap());
     let receipts = two.both_commit(1).await;
@@ -121,7 +125,7 @@ async fn who_withholds_burns_the_hand_and_sits_out() {
         let wrong = two.guests[0].client.reveal_entropy(two.table, hand, Entropy([0; 32])).await;
         assert_eq!(wrong.unwrap_err().reason(), Some(ErrorReason::ChanceRefused));
         two.guests[0].client.reveal_entropy(two.table, hand, two.secret(0)).await.unwrap();
-        let view = two.once(|view| sits_out(view, 1)).await;
+        let view = two.wait_for(|view| sits_out(view, 1)).await;
         assert!(!sits_out(&view, 0), "whoever has revealed plays on");
         assert_eq!(stacks(&view), before);
         assert_eq!(view.paused_until, None, "nobody waits for who withholds");
@@ -154,7 +158,7 @@ async fn who_withholds_burns_the_hand_and_sits_out() {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     };
-    tokio::time::timeout(LONG, opened).await.expect("burnt seeds are opened");
+    tokio::time::timeout(LONG_TIMEOUT, opened).await.expect("burnt seeds are opened");
     let burnt = records::finished(&room.database).await;
     assert_eq!(burnt.len(), 2);
     records::audit(&place, &burnt).await;
@@ -164,7 +168,7 @@ async fn who_withholds_burns_the_hand_and_sits_out() {
 }
 
 /// Checks receipts against the log: kept, or worthless if the table has not signed them.
-async fn held_against_the_log(place: &Place, bundle: &[u8], receipts: &[pb::EntropyReceipt]) {
+async fn held_against_the_log(place: &RoomHarness, bundle: &[u8], receipts: &[pb::EntropyReceipt]) {
     std::fs::write(place.path().join("hand.sabacc"), bundle).unwrap();
     let mut forged = receipts[0].clone();
     forged.commitment[0] ^= 1;
@@ -185,11 +189,11 @@ async fn held_against_the_log(place: &Place, bundle: &[u8], receipts: &[pb::Entr
 
 #[tokio::test(flavor = "multi_thread")]
 async fn void_hand_leaves_everybody_what_he_had() {
-    let place = Place::new();
+    let place = RoomHarness::new();
     let mut room = place.up(&["--no-bots"]).await;
     let mut party = Party::new(&place, &room.url, 3).await;
     let operator = operator(&place, &room.url);
-    let first = party.seen_by(0).await.hand_no;
+    let first = party.view_of(0).await.hand_no;
     let (_, before) = party.play_until(|view| view.hand_no > first).await;
     let bets = |view: &pb::TableView| {
         let standing = view.hand.as_ref().and_then(|hand| hand.standing.as_ref());
@@ -212,11 +216,11 @@ async fn void_hand_leaves_everybody_what_he_had() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn delayed_seed_is_opened_late_and_over_a_restart() {
-    let place = Place::new();
+    let place = RoomHarness::new();
     let mut room = place.up(&["--no-bots"]).await;
-    let two = Two::new(&place, &room, |config| config.reveal_delay_seconds = 8).await;
+    let two = TwoSeats::new(&place, &room, |config| config.reveal_delay_seconds = 8).await;
     two.sit_down().await;
-    two.once(|view| view.hand.is_some()).await;
+    two.wait_for(|view| view.hand.is_some()).await;
     // A player who stands up in a hand folds: it is settled and posted, and the table closes.
     for guest in &two.guests {
         guest.client.stand_up(two.table).await.unwrap();
@@ -227,7 +231,7 @@ async fn delayed_seed_is_opened_late_and_over_a_restart() {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     };
-    tokio::time::timeout(LONG, held).await.expect("the leaver is paid out");
+    tokio::time::timeout(LONG_TIMEOUT, held).await.expect("the leaver is paid out");
     let names = |events: Vec<eventlog::Event>| -> Vec<&'static str> {
         events.iter().map(|event| Recorded::try_from(event).unwrap().name()).collect()
     };
@@ -240,7 +244,7 @@ async fn delayed_seed_is_opened_late_and_over_a_restart() {
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     };
-    tokio::time::timeout(LONG, opened).await.expect("the seed is opened");
+    tokio::time::timeout(LONG_TIMEOUT, opened).await.expect("the seed is opened");
     let late = Guest::new(&place, &room.url).await;
     let told = late.client.audit_hand(two.table, 1).await.unwrap();
     assert!(told.passed, "whoever asks is told all of it from then on: {told:#?}");

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use attacks::crew::Crew;
 use attacks::hostile::{self, Hostility};
-use attacks::room::{Room, quickest_folder};
+use attacks::room::{Room, fastest_folder};
 use tokio_util::sync::CancellationToken;
 
 /// Calls of each period; a round of all calls has thirty.
@@ -20,18 +20,18 @@ const LEFT: u64 = 75;
 #[tokio::test(flavor = "multi_thread")]
 async fn hands_go_on_beside_every_lawful_call_at_the_highest_rate() {
     let program = std::path::Path::new(env!("CARGO_BIN_EXE_sabacc"));
-    let room = Room::start(program, &quickest_folder(), &[]).await.unwrap();
-    let crew = Crew::seat(&room, &hostile::style("eleven")).await.unwrap();
-    crew.hands_go_on(3, Duration::from_secs(60)).await.unwrap();
+    let room = Room::start(program, &fastest_folder(), &[]).await.unwrap();
+    let crew = Crew::seat(&room, &hostile::crew_options("eleven")).await.unwrap();
+    crew.wait_for_hands(3, Duration::from_secs(60)).await.unwrap();
     let (mut harmless, mut hands, mut accepted) = (0, 0, 0);
     for _ in 0..TURNS {
         let _ = crew.begin();
-        let made = Hostility::of(&room, &crew).unwrap().make_harmless(CALLS).await;
+        let made = Hostility::of(&room, &crew).unwrap().make_harmless_calls(CALLS).await;
         assert_eq!(made.all(), CALLS);
         harmless += crew.hands();
         let _ = crew.begin();
         let hostility = Hostility::of(&room, &crew).unwrap();
-        let made = hostility.make(CALLS, CancellationToken::new()).await;
+        let made = hostility.make_calls(CALLS, CancellationToken::new()).await;
         assert_eq!(made.all(), CALLS);
         accepted += made.accepted;
         hands += crew.hands();

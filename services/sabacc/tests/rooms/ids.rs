@@ -11,11 +11,11 @@ use system::ids::IdMaker;
 use tonic::{Request, Status};
 use wire::Recorded;
 
-use crate::apart::Apart;
-use crate::barred::play_on;
-use crate::people::{Guest, Party, bearing, calm, channel, operator};
-use crate::place::{LONG, Place, Running};
+use crate::excluded::play_until_hand;
+use crate::harness::{LONG_TIMEOUT, RoomHarness, RunningProgram};
+use crate::people::{Guest, Party, channel, operator, slow_table, with_token};
 use crate::records;
+use crate::separate::SeparateServices;
 
 fn limits(id: RequestId, day: u64) -> wallet::SetLimitsRequest {
     let limits = wallet::Limits { day: Some(day), ..wallet::Limits::default() };
@@ -29,14 +29,14 @@ async fn set_limits(
     request: wallet::SetLimitsRequest,
 ) -> Result<(), Status> {
     let mut wallet = WalletServiceClient::new(channel(url));
-    let request: Request<wallet::SetLimitsRequest> = bearing(&guest.token, request);
+    let request: Request<wallet::SetLimitsRequest> = with_token(&guest.token, request);
     wallet.set_limits(request).await.map(drop)
 }
 
 /// A player tries to set limits under the ids of the next hands, which are those of their
 /// settlements, and under others that services derive; and sets limits under ids of their own.
 async fn uses_up_what_settlements_need(party: &mut Party, url: &str) {
-    let (hand_no, hostile) = (party.seen_by(0).await.hand_no, party.guests[2].clone());
+    let (hand_no, hostile) = (party.view_of(0).await.hand_no, party.guests[2].clone());
     let hands = (0..5).map(|ahead| RequestId(fairness::hand_id(party.table, hand_no + ahead).0));
     for id in hands.chain([RequestId::derived([7; 16])]) {
         let refused = set_limits(url, &hostile, limits(id, 1)).await.unwrap_err();
@@ -46,13 +46,13 @@ async fn uses_up_what_settlements_need(party: &mut Party, url: &str) {
     set_limits(url, &hostile, limits(own, 1_000_000)).await.unwrap();
     // The same id of another caller is another request.
     set_limits(url, &party.guests[1], limits(own, 2_000_000)).await.unwrap();
-    play_on(party, hand_no + 5).await;
-    let view = party.seen_by(0).await;
+    play_until_hand(party, hand_no + 5).await;
+    let view = party.view_of(0).await;
     assert!(view.stopped.is_empty(), "{:?}", view.stopped);
 }
 
 /// Closes the tables, and checks that everybody has their credits.
-async fn ends_well(place: &Place, mut parties: Vec<Party>) {
+async fn check_paid_out(place: &RoomHarness, mut parties: Vec<Party>) {
     for party in &mut parties {
         party.close(place).await;
     }
@@ -63,18 +63,18 @@ async fn ends_well(place: &Place, mut parties: Vec<Party>) {
                     tokio::time::sleep(Duration::from_millis(20)).await;
                 }
             };
-            tokio::time::timeout(LONG, paid).await.expect("they are paid out");
+            tokio::time::timeout(LONG_TIMEOUT, paid).await.expect("they are paid out");
         }
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn no_call_of_a_player_stops_a_table() {
-    let place = Place::new();
+    let place = RoomHarness::new();
     let mut room = place.up(&["--no-bots"]).await;
     let mut party = Party::new(&place, &room.url, 3).await;
     uses_up_what_settlements_need(&mut party, &room.url).await;
-    ends_well(&place, vec![party]).await;
+    check_paid_out(&place, vec![party]).await;
     room.running.stop(Signal::INT).await;
     let (status, said) = place.run(place.sabacc(&["audit", "ledger"])).await;
     assert!(status.success(), "{said}");
@@ -82,39 +82,39 @@ async fn no_call_of_a_player_stops_a_table() {
 
 /// Seats the same players at two tables: one of them leaves both, and both close after the same
 /// hand.
-async fn who_had_left(apart: &Apart, url: &str) -> [primitives::TableId; 2] {
-    let mut one = Party::new(&apart.place, url, 3).await;
-    let mut two = one.at_another(&apart.place, calm("another")).await;
+async fn leave_both_tables(apart: &SeparateServices, url: &str) -> [primitives::TableId; 2] {
+    let mut one = Party::new(&apart.harness, url, 3).await;
+    let mut two = one.at_another(&apart.harness, slow_table("another")).await;
     uses_up_what_settlements_need(&mut one, url).await;
-    let hand_no = one.seen_by(0).await.hand_no;
-    play_on(&mut two, hand_no).await;
+    let hand_no = one.view_of(0).await.hand_no;
+    play_until_hand(&mut two, hand_no).await;
     for party in [&mut one, &mut two] {
         party.guests[2].client.stand_up(party.table).await.unwrap();
-        play_on(party, hand_no + 1).await;
+        play_until_hand(party, hand_no + 1).await;
         // Paying out takes the wallet a moment.
         let gone = async {
-            while party.seen_by(0).await.seats.len() > 2 {
+            while party.view_of(0).await.seats.len() > 2 {
                 tokio::time::sleep(Duration::from_millis(20)).await;
             }
         };
-        tokio::time::timeout(LONG, gone).await.expect("who stood up is paid out");
-        assert_eq!(party.seen_by(0).await.hand_no, hand_no + 1);
+        tokio::time::timeout(LONG_TIMEOUT, gone).await.expect("who stood up is paid out");
+        assert_eq!(party.view_of(0).await.hand_no, hand_no + 1);
     }
     let tables = [one.table, two.table];
-    ends_well(&apart.place, vec![one, two]).await;
+    check_paid_out(&apart.harness, vec![one, two]).await;
     tables
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn four_programs_pay_who_had_left_two_tables_and_are_stopped_by_no_call() {
-    let apart = Apart::new().await;
-    let running: Vec<Running> = [0, 1, 2, 3].map(|service| apart.start(service)).into();
+    let apart = SeparateServices::new().await;
+    let running: Vec<RunningProgram> = [0, 1, 2, 3].map(|service| apart.start(service)).into();
     let url = apart.url(3);
-    operator(&apart.place, &url).list_tables().await.unwrap();
+    operator(&apart.harness, &url).list_tables().await.unwrap();
     let mut both = 0;
     // If the last hand won the pot, there is nothing to share, and the test plays again.
     for _ in 0..5 {
-        let tables = who_had_left(&apart, &url).await;
+        let tables = leave_both_tables(&apart, &url).await;
         let events = records::events(&apart.postgres.admin_url(), "table").await;
         let absent = events.iter().filter(|event| {
             let Ok(Recorded::PotRefundDue(due)) = Recorded::try_from(*event) else { return false };
@@ -130,19 +130,20 @@ async fn four_programs_pay_who_had_left_two_tables_and_are_stopped_by_no_call() 
     for mut service in running.into_iter().rev() {
         service.stop(Signal::TERM).await;
     }
-    let Apart { place, postgres, .. } = apart;
+    let SeparateServices { harness, postgres, .. } = apart;
     postgres.stop().await.unwrap();
-    let (status, said) = place.run(place.sabacc(&["audit", "ledger"])).await;
+    let (status, said) = harness.run(harness.sabacc(&["audit", "ledger"])).await;
     assert!(status.success(), "{said}");
 }
 
 /// Two players sit down under the same id; the first cannot use it for another table.
 #[tokio::test(flavor = "multi_thread")]
 async fn two_players_sit_down_under_the_same_id() {
-    let place = Place::new();
+    let place = RoomHarness::new();
     let mut room = place.up(&["--no-bots"]).await;
     let operator = operator(&place, &room.url);
-    let tables = [operator.create_table(calm("one")), operator.create_table(calm("two"))];
+    let tables =
+        [operator.create_table(slow_table("one")), operator.create_table(slow_table("two"))];
     let tables = futures_util::future::try_join_all(tables).await.unwrap();
     let id = IdMaker::system().request_id();
     let guests = [Guest::new(&place, &room.url).await, Guest::new(&place, &room.url).await];
@@ -153,7 +154,7 @@ async fn two_players_sit_down_under_the_same_id() {
             seat: 0,
             buy_in: 1000,
         };
-        crate::people::tables(&room.url).sit_down(bearing(&guest.token, request)).await
+        crate::people::tables(&room.url).sit_down(with_token(&guest.token, request)).await
     };
     let first = sit(&guests[0], tables[0]).await.unwrap().into_inner();
     assert_eq!(sit(&guests[0], tables[0]).await.unwrap().into_inner(), first);
@@ -169,9 +170,9 @@ async fn two_players_sit_down_under_the_same_id() {
 /// were refused since.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_refused_seat_stays_refused() {
-    let place = Place::new();
+    let place = RoomHarness::new();
     let mut room = place.up(&["--no-bots"]).await;
-    let table = operator(&place, &room.url).create_table(calm("poor")).await.unwrap();
+    let table = operator(&place, &room.url).create_table(slow_table("poor")).await.unwrap();
     let mut poor = Vec::new();
     for _ in 0..26 {
         let guest = Guest::of(&place, &room.url, IdMaker::system().player_id());
@@ -185,7 +186,8 @@ async fn a_refused_seat_stays_refused() {
             seat: 1,
             buy_in: 1000,
         };
-        let sat = crate::people::tables(&room.url).sit_down(bearing(&guest.token, request)).await;
+        let sat =
+            crate::people::tables(&room.url).sit_down(with_token(&guest.token, request)).await;
         wire::status::reason_of(&sat.unwrap_err())
     };
     let first = IdMaker::system().request_id();
@@ -208,7 +210,7 @@ async fn a_refused_seat_stays_refused() {
         seat: 1,
         buy_in: 1000,
     };
-    let again = crate::people::tables(&room.url).sit_down(bearing(&poor[0].token, again)).await;
+    let again = crate::people::tables(&room.url).sit_down(with_token(&poor[0].token, again)).await;
     assert_eq!(wire::status::reason_of(&again.unwrap_err()), refused);
     room.running.stop(Signal::INT).await;
 }

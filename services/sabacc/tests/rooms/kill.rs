@@ -4,30 +4,30 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use client::{Client, Seen, TableState};
+use client::{Client, TableState, WatchMessage};
 use primitives::{PlayerId, TableId};
 use proto::table::v1::TableView;
 use rustix::process::Signal;
 use system::entropy::{SeededEntropy, bytes};
 
-use crate::people::{Guest, Party, cards, close, demo, operator, reach};
-use crate::place::{Place, Room, until};
+use crate::harness::{Room, RoomHarness, poll_until};
+use crate::people::{Guest, Party, cards, close, operator, until_demo_hand, until_hand};
 use crate::records;
 
 const KILLS: usize = 22;
 
 /// Cards of a player after each update: the hand number, and the codes.
-type Story = Arc<Mutex<BTreeMap<u64, (u64, Vec<String>)>>>;
+type CardHistory = Arc<Mutex<BTreeMap<u64, (u64, Vec<String>)>>>;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn play_goes_on_after_a_kill_at_any_moment_and_every_record_holds() {
-    let place = Place::new();
+    let place = RoomHarness::new();
     let address = format!("127.0.0.1:{}", testkit::free_port().unwrap());
     let arguments = ["--listen", &address, "--thinking", "12"];
     let mut room = place.up(&arguments).await;
-    let table = demo(&place, &room.url, 1).await;
-    let player = somebody(&place, &room, table).await;
-    let story = Story::default();
+    let table = until_demo_hand(&place, &room.url, 1).await;
+    let player = any_player(&place, &room, table).await;
+    let story = CardHistory::default();
     let guest = Guest::of(&place, &room.url, player);
     let following = tokio::spawn(follow(guest.client.clone(), (table, player), Arc::clone(&story)));
     let chance = SeededEntropy::new(7);
@@ -49,7 +49,7 @@ async fn play_goes_on_after_a_kill_at_any_moment_and_every_record_holds() {
     assert!(!following.is_finished(), "{:?}", following.await);
     following.abort();
 
-    reach(&place, &room.url, table, 8).await;
+    until_hand(&place, &room.url, table, 8).await;
     // The hand in play ends, everybody is paid out, and the room goes on without its demo.
     close(&place, &room.url, table).await;
     room.running.stop(Signal::TERM).await;
@@ -61,7 +61,7 @@ async fn play_goes_on_after_a_kill_at_any_moment_and_every_record_holds() {
 }
 
 /// Returns a player of a table.
-async fn somebody(place: &Place, room: &Room, table: TableId) -> PlayerId {
+async fn any_player(place: &RoomHarness, room: &Room, table: TableId) -> PlayerId {
     let operator = operator(place, &room.url);
     loop {
         let view = operator.get_table(table).await.unwrap();
@@ -78,16 +78,16 @@ fn same_hand(before: &TableView, after: &TableView) -> bool {
 }
 
 /// Follows the table as a player through every kill, and records the cards after each update.
-async fn follow(client: Client, (table, player): (TableId, PlayerId), story: Story) {
+async fn follow(client: Client, (table, player): (TableId, PlayerId), story: CardHistory) {
     let mut state = TableState::new(Some(player));
     let mut watch = client.watch(table);
     // A gap or a repetition in the updates is an error.
     while let Some(seen) = watch.next().await.expect("updates without a gap") {
         state.apply(&seen);
         let sequence = match &seen {
-            Seen::Snapshot(view) => view.sequence,
-            Seen::Update(update) => update.sequence,
-            Seen::CaughtUp => continue,
+            WatchMessage::Snapshot(view) => view.sequence,
+            WatchMessage::Update(update) => update.sequence,
+            WatchMessage::CaughtUp => continue,
         };
         let cards = state.my_cards().iter().map(|card| card.code.clone()).collect();
         story.lock().unwrap().insert(sequence, (state.view().hand_no, cards));
@@ -95,11 +95,13 @@ async fn follow(client: Client, (table, player): (TableId, PlayerId), story: Sto
 }
 
 /// Checks that views fetched before and after kills agree with the updates.
-async fn following_agrees(story: &Story, told: &[TableView]) {
+async fn following_agrees(story: &CardHistory, told: &[TableView]) {
     let last = told.last().unwrap().sequence;
-    until(|| story.lock().unwrap().last_key_value().filter(|(at, _)| **at >= last).map(|_| ()))
-        .await
-        .expect("the follower catches up");
+    poll_until(|| {
+        story.lock().unwrap().last_key_value().filter(|(at, _)| **at >= last).map(|_| ())
+    })
+    .await
+    .expect("the follower catches up");
     let story = story.lock().unwrap();
     let mut compared = 0;
     for view in told.iter().filter(|view| !cards(view).is_empty()) {
@@ -113,19 +115,19 @@ async fn following_agrees(story: &Story, told: &[TableView]) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_hand_that_was_cut_off_has_the_same_cards_and_the_same_clock() {
-    let place = Place::new();
+    let place = RoomHarness::new();
     let mut room = place.up(&["--no-bots"]).await;
     let mut party = Party::new(&place, &room.url, 3).await;
     // In the second round there are cards, bets and used turns to lose.
     let (guest, _) = party.play_until(|view| view.hand.as_ref().unwrap().round > 1).await;
     for _ in 0..2 {
-        let before = [party.seen_by(0).await, party.seen_by(1).await, party.seen_by(2).await];
+        let before = [party.view_of(0).await, party.view_of(1).await, party.view_of(2).await];
         room.running.kill();
         room = place.up(&["--no-bots"]).await;
-        party.moved(&room.url);
+        party.reconnect(&room.url);
         for (guest, before) in before.into_iter().enumerate() {
             assert!(cards(&before).iter().all(|code| code != "??"), "he sees his own cards");
-            let after = party.seen_by(guest).await;
+            let after = party.view_of(guest).await;
             assert_same_but_for_the_clock(before, after);
         }
     }

@@ -5,11 +5,11 @@ use std::process::Command;
 use std::time::Duration;
 
 use chassis::auth::Role;
-use chassis::fetch::Fetch;
+use chassis::http_client::HttpClient;
 use client::Client;
-use client::checkpoints::{Checkpoints, InFolder, LookError};
+use client::checkpoints::{CheckError, CheckpointMonitor, DirectoryStore};
 use merkle::note::VerifierKey;
-use merkle::{Checkpoint, Opened, TileId, Tiles, verify_records};
+use merkle::{Checkpoint, TileId, Tiles, VerifiedCheckpoint, verify_records};
 use proto::audit::v1 as pb;
 use proto::audit::v1::log_service_client::LogServiceClient;
 use proto::common::v1::ErrorReason;
@@ -17,12 +17,12 @@ use rustix::process::Signal;
 use sqlx::{Connection as _, PgConnection};
 use tonic::transport::Uri;
 
-use crate::people::{bearing, channel};
-use crate::place::{LONG, Place, Running, program};
+use crate::harness::{LONG_TIMEOUT, RoomHarness, RunningProgram, program};
+use crate::people::{channel, with_token};
 use crate::records;
 
 /// Returns the keys that a room has published.
-fn keys(place: &Place) -> Vec<VerifierKey> {
+fn keys(place: &RoomHarness) -> Vec<VerifierKey> {
     let text = std::fs::read_to_string(place.data().join("keys.txt")).unwrap();
     let lines = text.lines().filter(|line| !line.starts_with('#'));
     lines.map(|line| VerifierKey::parse(line).unwrap()).collect()
@@ -33,7 +33,7 @@ fn key_of<'k>(keys: &'k [VerifierKey], log: &str) -> &'k VerifierKey {
 }
 
 /// Starts a witness of the room's logs; returns it with its address and its key.
-async fn witness(place: &Place, state: &str) -> (Running, String, String) {
+async fn witness(place: &RoomHarness, state: &str) -> (RunningProgram, String, String) {
     let port = testkit::free_port().unwrap();
     let mut command: Command = program("sabacc");
     command.args(["witness", "--listen", &format!("127.0.0.1:{port}"), "--name", "w.example"]);
@@ -43,22 +43,22 @@ async fn witness(place: &Place, state: &str) -> (Running, String, String) {
     let running = place.spawn(command);
     let ready = async {
         loop {
-            let said = running.said();
+            let said = running.output();
             if said.contains("listening at") {
                 return said.lines().next().unwrap().to_owned();
             }
             tokio::time::sleep(Duration::from_millis(25)).await;
         }
     };
-    let key = tokio::time::timeout(LONG, ready).await.expect("no witness");
+    let key = tokio::time::timeout(LONG_TIMEOUT, ready).await.expect("no witness");
     (running, format!("http://127.0.0.1:{port}"), key)
 }
 
 /// Reads a log's checkpoint and all of its tiles at the public port, and verifies them.
-async fn read_as_files(url: &str, log: &str, key: &VerifierKey) -> Opened {
-    let (fetch, base) = (Fetch::new(), url.parse::<Uri>().unwrap());
+async fn read_as_files(url: &str, log: &str, key: &VerifierKey) -> VerifiedCheckpoint {
+    let (fetch, base) = (HttpClient::new(), url.parse::<Uri>().unwrap());
     let note = fetch.get(&base, &format!("log/{log}/checkpoint")).await.unwrap();
-    assert_eq!(note.kind, "text/plain; charset=utf-8");
+    assert_eq!(note.content_type, "text/plain; charset=utf-8");
     let opened = Checkpoint::open(&note.body, key, &[]).unwrap();
     let head = opened.checkpoint.head();
     let mut tiles = Vec::new();
@@ -78,7 +78,7 @@ async fn read_as_files(url: &str, log: &str, key: &VerifierKey) -> Opened {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn everybody_sees_the_logs_and_a_witness_sees_them_grow() {
-    let place = Place::new();
+    let place = RoomHarness::new();
     // The keys exist before a witness needs them.
     let mut room = place.up(&["--no-bots"]).await;
     room.running.stop(Signal::INT).await;
@@ -95,20 +95,20 @@ async fn everybody_sees_the_logs_and_a_witness_sees_them_grow() {
     }
     let seen = VerifierKey::parse(&witness_key).unwrap();
     let everybody: Vec<VerifierKey> = keys.iter().cloned().chain([seen]).collect();
-    let remembering = InFolder::open(place.path().join("remembered")).unwrap();
-    let logs = Checkpoints::new(everybody, remembering);
+    let remembering = DirectoryStore::open(place.path().join("remembered")).unwrap();
+    let logs = CheckpointMonitor::new(everybody, remembering);
     let client = Client::connect(&room.url, place.token(Role::Player, PLAYER)).unwrap();
     let cosigned = async {
         loop {
-            let looked = logs.look(&client).await.unwrap();
+            let looked = logs.check(&client).await.unwrap();
             assert_eq!(looked.len(), 3);
-            if looked.iter().any(|log| log.cosigned == 1) {
+            if looked.iter().any(|log| log.cosignatures == 1) {
                 return;
             }
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     };
-    tokio::time::timeout(LONG, cosigned).await.expect("no cosignature is shown");
+    tokio::time::timeout(LONG_TIMEOUT, cosigned).await.expect("no cosignature is shown");
     records_are_for_auditors(&place, &room.url, key_of(&keys, "table")).await;
     room.running.stop(Signal::INT).await;
     outside.stop(Signal::INT).await;
@@ -116,17 +116,17 @@ async fn everybody_sees_the_logs_and_a_witness_sees_them_grow() {
 
 const PLAYER: &str = "01890000-0000-7000-8000-000000000001";
 
-async fn records_are_for_auditors(place: &Place, url: &str, key: &VerifierKey) {
+async fn records_are_for_auditors(place: &RoomHarness, url: &str, key: &VerifierKey) {
     let mut logs = LogServiceClient::new(channel(url));
     let positions = pb::PositionSelection { first: 3, count: 5 };
     let by = Some(pb::record_selection::By::Positions(positions));
     let selections = vec![pb::RecordSelection { by }];
     let asked = pb::ReadRecordsRequest { log: "table".into(), selections };
     let player = place.token(Role::Player, PLAYER);
-    let refused = logs.read_records(bearing(&player, asked.clone())).await.unwrap_err();
+    let refused = logs.read_records(with_token(&player, asked.clone())).await.unwrap_err();
     assert_eq!(wire::status::reason_of(&refused), Some(ErrorReason::RoleNotAllowed));
     let auditor = place.token(Role::Auditor, "test");
-    let answer = logs.read_records(bearing(&auditor, asked)).await.unwrap().into_inner();
+    let answer = logs.read_records(with_token(&auditor, asked)).await.unwrap().into_inner();
     let log = answer.log.unwrap();
     assert_eq!((log.name.as_str(), log.records.len()), ("table", 5));
     let opened = Checkpoint::open(log.checkpoint.as_bytes(), key, &[]).unwrap();
@@ -155,10 +155,10 @@ async fn records_are_for_auditors(place: &Place, url: &str, key: &VerifierKey) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_room_whose_database_forgot_signs_no_more_and_says_so() {
-    let place = Place::new();
+    let place = RoomHarness::new();
     let mut room = place.up(&["--no-bots"]).await;
     crate::people::operator(&place, &room.url)
-        .create_table(crate::people::calm("a"))
+        .create_table(crate::people::slow_table("a"))
         .await
         .unwrap();
     let keys = keys(&place);
@@ -171,10 +171,12 @@ async fn a_room_whose_database_forgot_signs_no_more_and_says_so() {
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     };
-    let before = tokio::time::timeout(LONG, signed).await.expect("nothing is signed");
-    let seen = || Checkpoints::new(keys.clone(), InFolder::open(place.path().join("s")).unwrap());
+    let before = tokio::time::timeout(LONG_TIMEOUT, signed).await.expect("nothing is signed");
+    let seen = || {
+        CheckpointMonitor::new(keys.clone(), DirectoryStore::open(place.path().join("s")).unwrap())
+    };
     let auditor = || Client::connect(&room.url, place.token(Role::Auditor, "test")).unwrap();
-    seen().look(&auditor()).await.unwrap();
+    seen().check(&auditor()).await.unwrap();
     // As after the restore of a dump from before the first event.
     let mut admin = PgConnection::connect(&room.database).await.unwrap();
     let forget = "SET search_path TO \"table\";
@@ -189,15 +191,16 @@ async fn a_room_whose_database_forgot_signs_no_more_and_says_so() {
     room.running.stop(Signal::INT).await;
     let mut room = place.up(&["--no-bots"]).await;
     let told = async {
-        while !room.running.said().contains("THE LOG IS NOT SIGNED ANY MORE") {
+        while !room.running.output().contains("THE LOG IS NOT SIGNED ANY MORE") {
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     };
-    tokio::time::timeout(LONG, told).await.expect("nothing is said of it");
+    tokio::time::timeout(LONG_TIMEOUT, told).await.expect("nothing is said of it");
     let client = Client::connect(&room.url, place.token(Role::Auditor, "test")).unwrap();
-    let patience = client::Patience { total: Duration::from_millis(100), ..Default::default() };
-    let looked = seen().look(&client.with_patience(patience)).await;
+    let patience =
+        client::RetryPolicy { total_time: Duration::from_millis(100), ..Default::default() };
+    let looked = seen().check(&client.with_retry_policy(patience)).await;
     // No checkpoint is shown, in particular no contradicting one.
-    assert!(matches!(looked, Err(LookError::Call(_))), "{looked:?} after {before:?}");
+    assert!(matches!(looked, Err(CheckError::Call(_))), "{looked:?} after {before:?}");
     room.running.stop(Signal::INT).await;
 }

@@ -6,36 +6,36 @@
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 #![expect(clippy::wildcard_enum_match_arm, reason = "a test looks for a few events among all")]
 
-mod apart;
 mod archive;
 mod auditing;
 mod bad_input;
-mod barred;
 mod chance;
 mod database;
 mod edge;
 mod entropy;
+mod excluded;
+mod harness;
 mod hostile;
 mod ids;
 mod kill;
+mod log_is_authority;
 mod logs;
 mod malformed;
 mod matrix;
 mod memory;
 mod mistyped;
+mod outages;
 mod people;
 mod personal;
-mod place;
 mod playing;
 mod readiness;
 mod records;
 mod resume;
 mod rotation;
-mod second;
+mod second_room;
 mod secrecy;
+mod separate;
 mod standby;
-mod stopped;
+mod stopped_effects;
 mod tls;
 mod trace;
-mod trouble;
-mod vouched;

@@ -10,9 +10,9 @@ use tonic::client::Grpc;
 use tonic::codec::{Codec, DecodeBuf, Decoder, EncodeBuf, Encoder};
 use tonic::{Code, Status};
 
+use crate::harness::RoomHarness;
 use crate::matrix::{PUBLIC, allowed};
-use crate::people::{bearing, channel};
-use crate::place::Place;
+use crate::people::{channel, with_token};
 
 /// Codec for raw bytes.
 #[derive(Clone, Copy, Default)]
@@ -54,7 +54,7 @@ impl Decoder for Raw {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_no_message_is_a_bad_field_everywhere_and_no_warning() {
-    let place = Place::new();
+    let place = RoomHarness::new();
     let mut room = place.up_with(&["--no-bots"], &[("RUST_LOG", "warn")]).await;
     let pool = DescriptorPool::decode(proto::DESCRIPTORS).unwrap();
     let channel = channel(&room.url);
@@ -71,7 +71,7 @@ async fn what_is_no_message_is_a_bad_field_everywhere_and_no_warning() {
                 let mut grpc = Grpc::new(channel.clone());
                 grpc.ready().await.unwrap();
                 let bytes = Bytes::copy_from_slice(bytes);
-                let once = bearing(&token, futures_util::stream::iter([bytes]));
+                let once = with_token(&token, futures_util::stream::iter([bytes]));
                 let mut answers = match grpc.streaming(once, path, Raw).await {
                     Ok(answers) => answers.into_inner(),
                     Err(status) => {

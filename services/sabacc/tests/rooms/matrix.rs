@@ -11,8 +11,8 @@ use tonic::transport::Channel;
 use tonic::{Request, Status};
 use tonic_prost::ProstCodec;
 
-use crate::people::{bearing, channel};
-use crate::place::Place;
+use crate::harness::RoomHarness;
+use crate::people::{channel, with_token};
 
 /// Services of the public port; the others are not reachable there.
 pub(crate) const PUBLIC: [&str; 6] = [
@@ -93,7 +93,7 @@ async fn call(
 ) -> Option<ErrorReason> {
     let path = format!("/{}/{}", method.parent_service().full_name(), method.name());
     let path: PathAndQuery = path.parse().unwrap();
-    let request = token.map_or_else(|| Request::new(()), |token| bearing(token, ()));
+    let request = token.map_or_else(|| Request::new(()), |token| with_token(token, ()));
     let mut grpc = Grpc::new(channel.clone());
     grpc.ready().await.unwrap();
     let codec = ProstCodec::<(), ()>::default();
@@ -110,7 +110,7 @@ async fn call(
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_method_is_for_whom_the_descriptors_say() {
-    let place = Place::new();
+    let place = RoomHarness::new();
     let mut room = place.up(&["--no-bots"]).await;
     let pool = DescriptorPool::decode(proto::DESCRIPTORS).unwrap();
     let player = IdMaker::system().player_id().to_string();

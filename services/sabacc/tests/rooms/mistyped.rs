@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::place::{EXEMPT, PACE, Place, program};
+use crate::harness::{EXEMPT_LOOPBACK, PLAYER_CALLS, RoomHarness, program};
 
 /// Returns everything below a folder.
 fn below(path: &Path) -> Vec<String> {
@@ -17,7 +17,7 @@ fn below(path: &Path) -> Vec<String> {
 
 #[tokio::test]
 async fn a_mistyped_folder_is_refused_by_every_command_but_up_and_nothing_is_made() {
-    let place = Place::new();
+    let place = RoomHarness::new();
     let elsewhere = place.path().join("letters");
     std::fs::create_dir(&elsewhere).unwrap();
     std::fs::write(elsewhere.join("letter.txt"), "dear").unwrap();
@@ -43,7 +43,12 @@ async fn a_mistyped_folder_is_refused_by_every_command_but_up_and_nothing_is_mad
     for data in [place.path().join("nowhere"), elsewhere.clone(), file.clone()] {
         for arguments in commands {
             let mut command = program("sabacc");
-            command.env_remove(PACE).env_remove(EXEMPT).arg("--data").arg(&data).args(*arguments);
+            command
+                .env_remove(PLAYER_CALLS)
+                .env_remove(EXEMPT_LOOPBACK)
+                .arg("--data")
+                .arg(&data)
+                .args(*arguments);
             let (status, said) = place.run(command).await;
             assert_eq!(status.code(), Some(1), "{arguments:?}: {said}");
             let named = data.file_name().unwrap().to_string_lossy().into_owned();
@@ -57,7 +62,7 @@ async fn a_mistyped_folder_is_refused_by_every_command_but_up_and_nothing_is_mad
 
 #[tokio::test]
 async fn a_log_that_goes_to_a_file_has_no_colour_codes() {
-    let place = Place::new();
+    let place = RoomHarness::new();
     let mut command = place.sabacc(&["up", "--hands", "1", "--listen", "127.0.0.1:0"]);
     command.env("RUST_LOG", "info").env("CLICOLOR_FORCE", "1");
     let (status, said) = place.run(command).await;
@@ -66,9 +71,9 @@ async fn a_log_that_goes_to_a_file_has_no_colour_codes() {
 }
 
 /// Returns the output of a program without settings.
-async fn told_nothing(place: &Place, name: &str) -> String {
+async fn told_nothing(place: &RoomHarness, name: &str) -> String {
     let mut command: Command = program(name);
-    command.env_remove(PACE).env_remove(EXEMPT);
+    command.env_remove(PLAYER_CALLS).env_remove(EXEMPT_LOOPBACK);
     let (status, said) = place.run(command).await;
     assert_eq!(status.code(), Some(1), "{name}: {said}");
     said
@@ -76,7 +81,7 @@ async fn told_nothing(place: &Place, name: &str) -> String {
 
 #[tokio::test]
 async fn all_settings_that_are_missing_are_told_at_once() {
-    let place = Place::new();
+    let place = RoomHarness::new();
     let log = ["SABACC_DATABASE_URL", "SABACC_ORIGIN", "SABACC_LOG_KEY", "SABACC_ISSUER_KEYS"];
     let others: [(&str, &[&str]); 4] = [
         (
@@ -98,7 +103,7 @@ async fn all_settings_that_are_missing_are_told_at_once() {
 
 #[tokio::test]
 async fn a_room_for_the_world_without_tls_is_refused() {
-    let place = Place::new();
+    let place = RoomHarness::new();
     let (status, said) = place.run(place.sabacc(&["up", "--listen", "0.0.0.0:0"])).await;
     assert_eq!(status.code(), Some(1), "{said}");
     assert!(said.contains("SABACC_TLS_CERTIFICATE") && said.contains("0.0.0.0"), "{said}");

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bots::{Strategy as _, strategy};
 use chassis::auth::Role;
-use client::{Client, Seen, TableState};
+use client::{Client, TableState, WatchMessage};
 use primitives::{Credits, PlayerId, RequestId, TableId};
 use proto::common::v1::{LegalMove, Move, MoveKind};
 use proto::table::v1 as pb;
@@ -14,12 +14,12 @@ use system::ids::IdMaker;
 use tonic::transport::{Channel, Endpoint};
 use tonic::{Request, Response, Status};
 
-use crate::place::{LONG, Place};
+use crate::harness::{LONG_TIMEOUT, RoomHarness};
 
 /// Pause between two looks at a table.
 const PAUSE: Duration = Duration::from_millis(20);
 /// Credits of each guest.
-pub(crate) const PURSE: u64 = 100_000;
+pub(crate) const BANKROLL: u64 = 100_000;
 
 /// Player with an account.
 #[derive(Clone)]
@@ -31,23 +31,23 @@ pub(crate) struct Guest {
 
 impl Guest {
     /// Creates a new player with credits.
-    pub(crate) async fn new(place: &Place, url: &str) -> Guest {
+    pub(crate) async fn new(place: &RoomHarness, url: &str) -> Guest {
         let guest = Guest::of(place, url, IdMaker::system().player_id());
         guest.client.open_account(None).await.unwrap();
-        let purse = Credits::try_new(PURSE).unwrap();
+        let purse = Credits::try_new(BANKROLL).unwrap();
         operator(place, url).issue(guest.id, purse, "to play with").await.unwrap();
         guest
     }
 
     /// Returns an existing player.
-    pub(crate) fn of(place: &Place, url: &str, id: PlayerId) -> Guest {
+    pub(crate) fn of(place: &RoomHarness, url: &str, id: PlayerId) -> Guest {
         let token = place.token(Role::Player, &id.to_string());
         let client = Client::connect(url, token.clone()).unwrap();
         Guest { id, token, client }
     }
 
     /// Returns this player at another address.
-    pub(crate) fn at(&self, url: &str) -> Guest {
+    pub(crate) fn connect_at(&self, url: &str) -> Guest {
         let client = Client::connect(url, self.token.clone()).unwrap();
         Guest { client, ..self.clone() }
     }
@@ -59,12 +59,12 @@ impl Guest {
     }
 }
 
-pub(crate) fn operator(place: &Place, url: &str) -> Client {
+pub(crate) fn operator(place: &RoomHarness, url: &str) -> Client {
     Client::connect(url, place.token(Role::Operator, "test")).unwrap()
 }
 
 /// Returns the configuration of a table of the dice game with long times.
-pub(crate) fn calm(name: &str) -> pb::TableConfig {
+pub(crate) fn slow_table(name: &str) -> pb::TableConfig {
     pb::TableConfig {
         name: name.to_owned(),
         variant: "dice".to_owned(),
@@ -85,12 +85,17 @@ pub(crate) struct Party {
 
 impl Party {
     /// Seats this number of guests at seats 1, 2 and so on.
-    pub(crate) async fn new(place: &Place, url: &str, count: u32) -> Party {
-        Party::at(place, url, count, calm("party")).await
+    pub(crate) async fn new(place: &RoomHarness, url: &str, count: u32) -> Party {
+        Party::at(place, url, count, slow_table("party")).await
     }
 
     /// Seats guests at a table with this configuration.
-    pub(crate) async fn at(place: &Place, url: &str, count: u32, config: pb::TableConfig) -> Party {
+    pub(crate) async fn at(
+        place: &RoomHarness,
+        url: &str,
+        count: u32,
+        config: pb::TableConfig,
+    ) -> Party {
         let table = operator(place, url).create_table(config).await.unwrap();
         let mut guests = Vec::new();
         for seat in 1..=count {
@@ -104,7 +109,7 @@ impl Party {
     }
 
     /// Seats these guests at another table too.
-    pub(crate) async fn at_another(&self, place: &Place, config: pb::TableConfig) -> Party {
+    pub(crate) async fn at_another(&self, place: &RoomHarness, config: pb::TableConfig) -> Party {
         let table = operator(place, &self.url).create_table(config).await.unwrap();
         for (seat, guest) in (1..).zip(&self.guests) {
             let least = guest.client.get_table(table).await.unwrap().max_buy_in;
@@ -116,11 +121,11 @@ impl Party {
     }
 
     /// Closes the table, and plays the hand in play to its end.
-    pub(crate) async fn close(&mut self, place: &Place) {
+    pub(crate) async fn close(&mut self, place: &RoomHarness) {
         operator(place, &self.url).close_table(self.table).await.unwrap();
         let playing = async {
             loop {
-                let view = self.seen_by(0).await;
+                let view = self.view_of(0).await;
                 let hand = view.hand.filter(|hand| hand.phase != "over");
                 match hand {
                     Some(hand) if hand.turn.is_some() => {
@@ -132,17 +137,17 @@ impl Party {
                 }
             }
         };
-        tokio::time::timeout(LONG, playing).await.expect("the table closes");
+        tokio::time::timeout(LONG_TIMEOUT, playing).await.expect("the table closes");
     }
 
     /// Connects the guests to a new address of the room.
-    pub(crate) fn moved(&mut self, url: &str) {
-        self.guests = self.guests.iter().map(|guest| guest.at(url)).collect();
+    pub(crate) fn reconnect(&mut self, url: &str) {
+        self.guests = self.guests.iter().map(|guest| guest.connect_at(url)).collect();
         url.clone_into(&mut self.url);
     }
 
     /// Returns the table as a guest sees it.
-    pub(crate) async fn seen_by(&self, guest: usize) -> pb::TableView {
+    pub(crate) async fn view_of(&self, guest: usize) -> pb::TableView {
         self.guests[guest].client.get_table(self.table).await.unwrap()
     }
 
@@ -150,11 +155,11 @@ impl Party {
     pub(crate) async fn turn(&self) -> (usize, pb::TableView) {
         let due = async {
             loop {
-                let view = self.seen_by(0).await;
+                let view = self.view_of(0).await;
                 let turn = view.hand.and_then(|hand| hand.turn).filter(|turn| turn.seat > 0);
                 if let Some(turn) = turn {
                     let guest = usize::try_from(turn.seat - 1).unwrap();
-                    let view = self.seen_by(guest).await;
+                    let view = self.view_of(guest).await;
                     if turn_of(&view).is_some_and(|own| own.turn == turn.turn) {
                         return (guest, view);
                     }
@@ -162,7 +167,7 @@ impl Party {
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }
         };
-        tokio::time::timeout(LONG, due).await.expect("somebody has to decide")
+        tokio::time::timeout(LONG_TIMEOUT, due).await.expect("somebody has to decide")
     }
 
     /// Plays until it is a guest's turn and `enough` accepts their view.
@@ -197,7 +202,7 @@ impl Party {
     ) -> pb::ActRequest {
         let turn = turn_of(view).unwrap();
         let mut state = TableState::new(Some(self.guests[guest].id));
-        state.apply(&Seen::Snapshot(Box::new(view.clone())));
+        state.apply(&WatchMessage::Snapshot(Box::new(view.clone())));
         let mut steady = strategy::by_name("steady", view.sequence).unwrap();
         pb::ActRequest {
             request_id: request.bytes().to_vec(),
@@ -215,7 +220,7 @@ impl Party {
         request: pb::ActRequest,
     ) -> Result<Response<pb::ActResponse>, Status> {
         let token = &self.guests[guest].token;
-        tables(&self.url).act(bearing(token, request)).await
+        tables(&self.url).act(with_token(token, request)).await
     }
 }
 
@@ -251,14 +256,14 @@ pub(crate) fn tables(url: &str) -> TableServiceClient<Channel> {
 }
 
 /// Wraps a message in a request with a token.
-pub(crate) fn bearing<T>(token: &str, message: T) -> Request<T> {
+pub(crate) fn with_token<T>(token: &str, message: T) -> Request<T> {
     let mut request = Request::new(message);
-    chassis::channel::bear(&mut request, token);
+    chassis::channel::add_token(&mut request, token);
     request
 }
 
 /// Returns the demo table, once this number of hands have started.
-pub(crate) async fn demo(place: &Place, url: &str, hands: u64) -> TableId {
+pub(crate) async fn until_demo_hand(place: &RoomHarness, url: &str, hands: u64) -> TableId {
     let operator = operator(place, url);
     let found = async {
         loop {
@@ -270,25 +275,25 @@ pub(crate) async fn demo(place: &Place, url: &str, hands: u64) -> TableId {
             tokio::time::sleep(PAUSE).await;
         }
     };
-    tokio::time::timeout(LONG, found).await.expect("hands are played at the demo table")
+    tokio::time::timeout(LONG_TIMEOUT, found).await.expect("hands are played at the demo table")
 }
 
 /// Waits until this hand of a table has started.
-pub(crate) async fn reach(place: &Place, url: &str, table: TableId, hand: u64) {
+pub(crate) async fn until_hand(place: &RoomHarness, url: &str, table: TableId, hand: u64) {
     let operator = operator(place, url);
     let reached = async {
         while operator.get_table(table).await.unwrap().hand_no < hand {
             tokio::time::sleep(PAUSE).await;
         }
     };
-    tokio::time::timeout(LONG, reached).await.expect("play goes on");
+    tokio::time::timeout(LONG_TIMEOUT, reached).await.expect("play goes on");
 }
 
 /// Closes a table, and waits until everybody is paid out.
-pub(crate) async fn close(place: &Place, url: &str, table: TableId) {
+pub(crate) async fn close(place: &RoomHarness, url: &str, table: TableId) {
     let operator = operator(place, url);
     operator.close_table(table).await.unwrap();
     let mut watch = operator.watch(table);
     let closed = async { while watch.next().await.unwrap().is_some() {} };
-    tokio::time::timeout(LONG, closed).await.expect("the table closes");
+    tokio::time::timeout(LONG_TIMEOUT, closed).await.expect("the table closes");
 }

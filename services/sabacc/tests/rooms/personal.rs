@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use chassis::auth::Role;
-use client::{Client, Error, Seen};
+use client::{Client, Error, WatchMessage};
 use primitives::{Credits, DisputeId, PlayerId};
 use proto::audit::v1::DisputeState;
 use proto::common::v1::ErrorReason;
@@ -15,8 +15,8 @@ use proto::table::v1::table_update::What;
 use rustix::process::Signal;
 use system::ids::IdMaker;
 
+use crate::harness::{LONG_TIMEOUT, Room, RoomHarness};
 use crate::people::{Guest, Party, operator};
-use crate::place::{LONG, Place, Room};
 use crate::records;
 
 const NAME: &str = "Quagmire Vellum";
@@ -30,7 +30,7 @@ fn reason<T: std::fmt::Debug>(answer: Result<T, Error>) -> Option<ErrorReason> {
     }
 }
 
-fn auditor(place: &Place, url: &str) -> Client {
+fn auditor(place: &RoomHarness, url: &str) -> Client {
     Client::connect(url, place.token(Role::Auditor, "auditor")).unwrap()
 }
 
@@ -46,19 +46,19 @@ fn renamed(update: &pb::TableUpdate) -> Option<String> {
 }
 
 /// Follows the party's table from a token until an update shows seat 1 under a name.
-async fn told(party: &Party, token: Vec<u8>, name: &str) {
+async fn until_name_shown(party: &Party, token: Vec<u8>, name: &str) {
     let mut watch = party.guests[1].client.watch_from(party.table, token);
     let told = async {
         while let Some(seen) = watch.next().await.unwrap() {
             match &seen {
-                Seen::Update(update) if renamed(update).as_deref() == Some(name) => return,
-                Seen::Update(_) | Seen::CaughtUp => {}
-                Seen::Snapshot(_) => panic!("what was missed is told, not all of it"),
+                WatchMessage::Update(update) if renamed(update).as_deref() == Some(name) => return,
+                WatchMessage::Update(_) | WatchMessage::CaughtUp => {}
+                WatchMessage::Snapshot(_) => panic!("what was missed is told, not all of it"),
             }
         }
         panic!("the table is closed");
     };
-    tokio::time::timeout(LONG, told).await.expect("the name is told");
+    tokio::time::timeout(LONG_TIMEOUT, told).await.expect("the name is told");
 }
 
 /// Plays the first hand to its end.
@@ -69,7 +69,7 @@ async fn play_a_hand(party: &mut Party, room: &Room) {
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     };
-    tokio::time::timeout(LONG, over).await.expect("the first hand's seed is opened");
+    tokio::time::timeout(LONG_TIMEOUT, over).await.expect("the first hand's seed is opened");
 }
 
 /// Leaves the table; the others play on until the guest is paid out.
@@ -87,9 +87,9 @@ async fn leave(party: &Party, guest: &Guest) {
 }
 
 /// Returns the resume token of a viewer who has seen everything so far.
-async fn place_in(party: &Party) -> Vec<u8> {
+async fn resume_token(party: &Party) -> Vec<u8> {
     let mut watch = party.guests[1].client.watch(party.table);
-    while watch.next().await.unwrap() != Some(Seen::CaughtUp) {}
+    while watch.next().await.unwrap() != Some(WatchMessage::CaughtUp) {}
     watch.resume_token().to_vec()
 }
 
@@ -99,9 +99,9 @@ async fn names_since(party: &Party, token: Vec<u8>) -> Vec<String> {
     let mut names = Vec::new();
     loop {
         match watch.next().await.unwrap().expect("the table is open") {
-            Seen::Update(update) => names.extend(renamed(&update)),
-            Seen::CaughtUp => return names,
-            Seen::Snapshot(_) => {}
+            WatchMessage::Update(update) => names.extend(renamed(&update)),
+            WatchMessage::CaughtUp => return names,
+            WatchMessage::Snapshot(_) => {}
         }
     }
 }
@@ -135,39 +135,39 @@ fn search(folder: &Path, sought: &[&str], found: &mut Vec<String>) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_name_is_told_as_it_changes_and_after_a_restart() {
-    let place = Place::new();
+    let place = RoomHarness::new();
     let mut room = place.up(&["--no-bots"]).await;
     let mut party = Party::new(&place, &room.url, 2).await;
     let lando = party.guests[0].client.clone();
     party.turn().await;
-    let token = place_in(&party).await;
+    let token = resume_token(&party).await;
     assert_eq!(lando.set_name("  Lando   C. ").await.unwrap(), "Lando C.");
-    told(&party, token, "Lando C.").await;
+    until_name_shown(&party, token, "Lando C.").await;
     // Updates repeated from this token show the current name.
-    let token = place_in(&party).await;
+    let token = resume_token(&party).await;
     lando.set_name(NAME).await.unwrap();
-    told(&party, token, NAME).await;
+    until_name_shown(&party, token, NAME).await;
     assert_eq!(reason(lando.set_name("tab\there").await), Some(ErrorReason::BadField));
     let named = party.guests[1].client.get_player(Some(party.guests[0].id)).await.unwrap();
     assert_eq!((named.name.as_str(), named.erased), (NAME, false));
     let own = party.guests[1].client.get_player(None).await.unwrap();
     assert_eq!(PlayerId::try_from(&own.player_id[..]).unwrap(), party.guests[1].id);
-    let before = party.seen_by(1).await;
+    let before = party.view_of(1).await;
 
     room.running.kill();
     let mut room = place.up(&["--no-bots"]).await;
-    party.moved(&room.url);
-    let after = party.seen_by(1).await;
+    party.reconnect(&room.url);
+    let after = party.view_of(1).await;
     assert_eq!((shown(&after).as_str(), after.sequence), (NAME, before.sequence));
-    let token = place_in(&party).await;
+    let token = resume_token(&party).await;
     party.guests[0].client.set_name("").await.unwrap();
-    told(&party, token, "").await;
+    until_name_shown(&party, token, "").await;
     room.running.stop(Signal::INT).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_dispute_is_seen_with_its_hand_and_answered() {
-    let place = Place::new();
+    let place = RoomHarness::new();
     let mut room = place.up(&["--no-bots"]).await;
     let mut party = Party::new(&place, &room.url, 2).await;
     play_a_hand(&mut party, &room).await;
@@ -199,7 +199,7 @@ async fn a_dispute_is_seen_with_its_hand_and_answered() {
     // The texts survive a kill.
     room.running.kill();
     let mut room = place.up(&["--no-bots"]).await;
-    party.moved(&room.url);
+    party.reconnect(&room.url);
     let told = party.guests[0].client.get_dispute(id).await.unwrap();
     assert_eq!((told.text.as_str(), told.answer.as_str()), (WORDS, REASONS));
     assert_eq!((told.verdict(), told.state()), (DisputeVerdict::Rejected, DisputeState::Answered));
@@ -210,7 +210,7 @@ async fn a_dispute_is_seen_with_its_hand_and_answered() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_is_left_of_an_erased_player_but_his_hands() {
-    let place = Place::new();
+    let place = RoomHarness::new();
     let mut room = place.up(&["--no-bots"]).await;
     let mut party = Party::new(&place, &room.url, 3).await;
     let guest = party.guests[0].clone();
@@ -220,7 +220,7 @@ async fn nothing_is_left_of_an_erased_player_but_his_hands() {
     let operator = operator(&place, &room.url);
     let seated = operator.erase_player(guest.id, "by letter").await;
     assert_eq!(reason(seated), Some(ErrorReason::PlayerSeated));
-    let token = place_in(&party).await;
+    let token = resume_token(&party).await;
     leave(&party, &guest).await;
     assert_eq!(names_since(&party, token.clone()).await.first().map(String::as_str), Some(NAME));
     let open = operator.erase_player(guest.id, "by letter").await;
@@ -244,7 +244,7 @@ async fn nothing_is_left_of_an_erased_player_but_his_hands() {
     assert_eq!(reason(guest.client.set_name("me again").await), Some(ErrorReason::PlayerErased));
     records::audit(&place, &hands).await;
 
-    let said = room.running.said();
+    let said = room.running.output();
     room.running.stop(Signal::INT).await;
     let mut found = Vec::new();
     search(&place.data(), &[NAME, WORDS, REASONS], &mut found);
@@ -254,7 +254,7 @@ async fn nothing_is_left_of_an_erased_player_but_his_hands() {
     assert!([NAME, WORDS, REASONS].iter().all(|text| !said.contains(text)), "{said}");
 
     let mut room = place.up(&["--no-bots"]).await;
-    let (guest, auditor) = (guest.at(&room.url), self::auditor(&place, &room.url));
+    let (guest, auditor) = (guest.connect_at(&room.url), self::auditor(&place, &room.url));
     check_erased(&guest, id, &auditor).await;
     records::audit(&place, &hands).await;
     room.running.stop(Signal::INT).await;

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use bots::{Strategy as _, strategy};
-use client::{Acted, Heard, Play, TableState};
+use client::{DecisionOutcome, Play, PlayMessage, TableState};
 use primitives::TableId;
 use proto::common::v1::{ErrorReason, MoveKind};
 use proto::table::v1 as pb;
@@ -15,8 +15,8 @@ use system::ids::IdMaker;
 use tonic::Code;
 use tonic_types::StatusExt as _;
 
-use crate::people::{Guest, Party, bearing, calm, close, plain, tables, turn_of};
-use crate::place::{LONG, Place};
+use crate::harness::{LONG_TIMEOUT, RoomHarness};
+use crate::people::{Guest, Party, close, plain, slow_table, tables, turn_of, with_token};
 use crate::records;
 
 /// Guest who plays steadily, and the outcomes of their decisions.
@@ -25,22 +25,22 @@ struct Player {
     state: TableState,
     waiting: BTreeMap<Vec<u8>, u32>,
     /// Sequence numbers of the updates that carry their decisions.
-    carried: Vec<u64>,
+    sequences: Vec<u64>,
     /// Decisions that came too late, after the answer to the first attempt was lost.
     late: usize,
     /// Numbers of receipts for entropy, and of reveals.
-    parts: (usize, usize),
+    entropy_counts: (usize, usize),
 }
 
 impl Player {
     fn new(guest: &Guest, table: TableId) -> Player {
         Player {
-            play: guest.client.play(table).taking_part(guest.id),
+            play: guest.client.play(table).contributing_entropy(guest.id),
             state: TableState::new(Some(guest.id)),
             waiting: BTreeMap::new(),
-            carried: Vec::new(),
+            sequences: Vec::new(),
             late: 0,
-            parts: (0, 0),
+            entropy_counts: (0, 0),
         }
     }
 
@@ -50,11 +50,11 @@ impl Player {
         let mut decided = 0;
         while !enough(self.state.view()) {
             match self.play.next().await.unwrap() {
-                Some(Heard::Seen(seen)) => self.state.apply(&seen),
-                Some(Heard::Acted(acted)) => self.answered(acted),
-                Some(Heard::TookPart(part)) => match part.outcome {
-                    Ok(Some(_)) => self.parts.0 += 1,
-                    Ok(None) => self.parts.1 += 1,
+                Some(PlayMessage::Watch(seen)) => self.state.apply(&seen),
+                Some(PlayMessage::Decision(acted)) => self.answered(acted),
+                Some(PlayMessage::Entropy(part)) => match part.outcome {
+                    Ok(Some(_)) => self.entropy_counts.0 += 1,
+                    Ok(None) => self.entropy_counts.1 += 1,
                     Err(refusal) => panic!("hand {}: {refusal}", part.hand_no),
                 },
                 None => return,
@@ -73,10 +73,10 @@ impl Player {
         }
     }
 
-    fn answered(&mut self, acted: Acted) {
-        assert!(self.waiting.remove(&acted.request).is_some(), "one answer for each decision");
+    fn answered(&mut self, acted: DecisionOutcome) {
+        assert!(self.waiting.remove(&acted.request_id).is_some(), "one answer for each decision");
         match acted.outcome {
-            Ok(sequence) => self.carried.push(sequence),
+            Ok(sequence) => self.sequences.push(sequence),
             Err(refusal) => {
                 assert_eq!(refusal.reason, Some(ErrorReason::NotYourTurn), "{refusal}");
                 self.late += 1;
@@ -87,12 +87,12 @@ impl Player {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn hands_are_played_over_streams_through_a_kill() {
-    let place = Place::new();
+    let place = RoomHarness::new();
     let address = format!("127.0.0.1:{}", testkit::free_port().unwrap());
     let arguments = ["--no-bots", "--listen", &address];
     let mut room = place.up(&arguments).await;
     // Long enough for seats to contribute entropy over a kill.
-    let config = pb::TableConfig { entropy_ms: 20_000, ..calm("party") };
+    let config = pb::TableConfig { entropy_ms: 20_000, ..slow_table("party") };
     let party = Party::at(&place, &room.url, 2, config).await;
     let mut players: Vec<Player> =
         party.guests.iter().map(|guest| Player::new(guest, party.table)).collect();
@@ -100,24 +100,24 @@ async fn hands_are_played_over_streams_through_a_kill() {
     // It dies while the seats contribute to a hand.
     let opens = |view: &pb::TableView| view.hand_no >= 3;
     let both = async { tokio::join!(one.until(opens), two.until(opens)) };
-    tokio::time::timeout(LONG, both).await.expect("two hands are played");
+    tokio::time::timeout(LONG_TIMEOUT, both).await.expect("two hands are played");
     room.running.kill();
     room = place.up(&arguments).await;
     let dealt = |view: &pb::TableView| view.hand.as_ref().is_some_and(|hand| hand.hand_no >= 5);
     let both = async { tokio::join!(one.until(dealt), two.until(dealt)) };
-    tokio::time::timeout(LONG, both).await.expect("play goes on after the kill");
+    tokio::time::timeout(LONG_TIMEOUT, both).await.expect("play goes on after the kill");
 
     // The hand in play ends without its players: both leave.
     for guest in &party.guests {
         guest.client.stand_up(party.table).await.unwrap();
     }
     let carried: Vec<u64> =
-        players.iter().flat_map(|player| player.carried.iter().copied()).collect();
+        players.iter().flat_map(|player| player.sequences.iter().copied()).collect();
     let distinct: std::collections::BTreeSet<u64> = carried.iter().copied().collect();
     assert_eq!(distinct.len(), carried.len(), "every decision has an update of its own");
     assert!(carried.len() > 8, "{carried:?}");
     for player in &players {
-        let (receipts, reveals) = player.parts;
+        let (receipts, reveals) = player.entropy_counts;
         assert!(receipts >= 4 && reveals >= 4, "{receipts} receipts, {reveals} reveals");
     }
     drop(players);
@@ -131,26 +131,28 @@ async fn hands_are_played_over_streams_through_a_kill() {
 }
 
 /// Raw stream without our client.
-struct Bare {
-    say: tokio::sync::mpsc::Sender<pb::PlayRequest>,
-    hear: tonic::Streaming<pb::PlayResponse>,
+struct RawStream {
+    sender: tokio::sync::mpsc::Sender<pb::PlayRequest>,
+    messages: tonic::Streaming<pb::PlayResponse>,
 }
 
-impl Bare {
-    async fn open(url: &str, guest: &Guest, first: Asked) -> Result<Bare, tonic::Status> {
+impl RawStream {
+    async fn open(url: &str, guest: &Guest, first: Asked) -> Result<RawStream, tonic::Status> {
         let (say, said) = tokio::sync::mpsc::channel(8);
         say.send(pb::PlayRequest { message: Some(first) }).await.unwrap();
         let said = futures_util::stream::unfold(said, |mut said| async move {
             said.recv().await.map(|message| (message, said))
         });
-        let hear = tables(url).play(bearing(&guest.token, said)).await?.into_inner();
-        Ok(Bare { say, hear })
+        let hear = tables(url).play(with_token(&guest.token, said)).await?.into_inner();
+        Ok(RawStream { sender: say, messages: hear })
     }
 
     async fn act(&mut self, act: pb::ActRequest) -> pb::Acted {
-        self.say.send(pb::PlayRequest { message: Some(Asked::Act(act)) }).await.unwrap();
+        self.sender.send(pb::PlayRequest { message: Some(Asked::Act(act)) }).await.unwrap();
         loop {
-            if let Some(Told::Acted(acted)) = self.hear.message().await.unwrap().unwrap().message {
+            if let Some(Told::Acted(acted)) =
+                self.messages.message().await.unwrap().unwrap().message
+            {
                 return acted;
             }
         }
@@ -166,7 +168,7 @@ fn refused(acted: pb::Acted) -> pb::ActRefused {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_refused_is_named_and_ends_nothing() {
-    let place = Place::new();
+    let place = RoomHarness::new();
     let mut room = place.up(&["--no-bots"]).await;
     let party = Party::new(&place, &room.url, 2).await;
     let (guest, view) = party.turn().await;
@@ -177,12 +179,12 @@ async fn what_is_refused_is_named_and_ends_nothing() {
     let table = party.table.bytes().to_vec();
     let good = || party.act_request(guest, &view, IdMaker::system().request_id());
 
-    let status = Bare::open(&room.url, me, Asked::Act(good())).await.err().unwrap();
+    let status = RawStream::open(&room.url, me, Asked::Act(good())).await.err().unwrap();
     assert_eq!(status.code(), Code::InvalidArgument);
     let bad = status.get_details_bad_request().unwrap();
     assert_eq!(bad.field_violations[0].field, "watch");
 
-    let mut bare = Bare::open(&room.url, me, watch(table.clone())).await.unwrap();
+    let mut bare = RawStream::open(&room.url, me, watch(table.clone())).await.unwrap();
     let elsewhere = pb::ActRequest { table_id: vec![9; 16], ..good() };
     let answer = refused(bare.act(elsewhere).await);
     assert_eq!(answer.reason(), ErrorReason::BadField);
@@ -193,7 +195,7 @@ async fn what_is_refused_is_named_and_ends_nothing() {
     assert_eq!(refused(bare.act(wild).await).reason(), ErrorReason::IllegalMove);
     let old = pb::ActRequest { turn: 999, ..good() };
     assert_eq!(refused(bare.act(old).await).reason(), ErrorReason::NotYourTurn);
-    let after = party.seen_by(guest).await;
+    let after = party.view_of(guest).await;
     assert_eq!(after.sequence, view.sequence, "nothing has changed");
 
     // A repeated decision is one decision with one answer, over the stream or by a call.
@@ -205,9 +207,9 @@ async fn what_is_refused_is_named_and_ends_nothing() {
     assert_eq!(first, Some(pb::acted::Outcome::Sequence(by_call)));
 
     // A second table to follow ends the stream with an error.
-    bare.say.send(pb::PlayRequest { message: Some(watch(table)) }).await.unwrap();
+    bare.sender.send(pb::PlayRequest { message: Some(watch(table)) }).await.unwrap();
     let status = loop {
-        match bare.hear.message().await {
+        match bare.messages.message().await {
             Ok(Some(_)) => {}
             Ok(None) => panic!("the stream ended without a word"),
             Err(status) => break status,

@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 use std::process::Command;
 
-use eventlog::{Event, PgStore, Pools, Position, Reader};
+use eventlog::{Event, PgStore, PoolSizes, Position, Reader};
 use primitives::HandId;
 use wire::Recorded;
 
-use crate::place::Place;
+use crate::harness::RoomHarness;
 
 /// Opens a service's log.
 pub(crate) async fn log(database: &str, service: &str) -> Reader {
-    let store = PgStore::connect(database, service, Pools::default()).await.unwrap();
+    let store = PgStore::connect(database, service, PoolSizes::default()).await.unwrap();
     Reader::new(store, format!("{service}/0"))
 }
 
@@ -45,7 +45,7 @@ pub(crate) async fn finished(database: &str) -> Vec<HandId> {
 }
 
 /// Audits the ledger and every hand, two at a time, while the room runs.
-pub(crate) async fn audit(place: &Place, hands: &[HandId]) {
+pub(crate) async fn audit(place: &RoomHarness, hands: &[HandId]) {
     let (status, said) = place.run(place.sabacc(&["audit", "ledger"])).await;
     assert!(status.success(), "the ledger:\n{said}");
     let audit = |hand: &HandId| -> (HandId, Command) {

@@ -11,37 +11,37 @@ use proto::table::v1::watch_table_response::Message;
 use rustix::process::Signal;
 use tokio::task::JoinHandle;
 
-use crate::people::{Party, bearing, tables};
-use crate::place::{LONG, Place, until};
+use crate::harness::{LONG_TIMEOUT, RoomHarness, poll_until};
+use crate::people::{Party, tables, with_token};
 
 /// Messages that a viewer has received.
-type Told = Arc<Mutex<Vec<pb::WatchTableResponse>>>;
+type Received = Arc<Mutex<Vec<pb::WatchTableResponse>>>;
 
 /// Stream that is read as it comes.
-struct Unbroken {
+struct UnbrokenStream {
     token: String,
-    told: Told,
+    received: Received,
     reading: JoinHandle<()>,
 }
 
-impl Unbroken {
+impl UnbrokenStream {
     /// Opens a stream from a token, or from the start.
-    async fn new(url: &str, table: &[u8], token: &str, resume: &[u8]) -> Unbroken {
+    async fn new(url: &str, table: &[u8], token: &str, resume: &[u8]) -> UnbrokenStream {
         let mut stream = watch(url, table, token, resume).await;
-        let told = Told::default();
+        let told = Received::default();
         let into = Arc::clone(&told);
         let reading = tokio::spawn(async move {
             while let Ok(Some(message)) = stream.message().await {
                 into.lock().unwrap().push(message);
             }
         });
-        Unbroken { token: token.to_owned(), told, reading }
+        UnbrokenStream { token: token.to_owned(), received: told, reading }
     }
 
     /// Returns every update with its token, once the update `last` has come.
     async fn updates(&self, last: u64) -> Vec<(pb::TableUpdate, Vec<u8>)> {
-        let there = until(|| {
-            let told = self.told.lock().unwrap();
+        let there = poll_until(|| {
+            let told = self.received.lock().unwrap();
             let updates: Vec<_> = told.iter().filter_map(update).collect();
             (last == 0 || updates.last().is_some_and(|(it, _)| it.sequence >= last))
                 .then_some(updates)
@@ -62,7 +62,7 @@ async fn watch(
         loop {
             let (table_id, resume_token) = (table.to_vec(), resume.to_vec());
             let request = pb::WatchTableRequest { table_id, resume_token };
-            match tables.watch_table(bearing(token, request)).await {
+            match tables.watch_table(with_token(token, request)).await {
                 Ok(stream) => return stream.into_inner(),
                 // Updates that were sent again count against the rate limit.
                 Err(status)
@@ -77,7 +77,7 @@ async fn watch(
             }
         }
     };
-    tokio::time::timeout(LONG, opened).await.expect("the tables are taken up")
+    tokio::time::timeout(LONG_TIMEOUT, opened).await.expect("the tables are taken up")
 }
 
 fn update(message: &pb::WatchTableResponse) -> Option<(pb::TableUpdate, Vec<u8>)> {
@@ -86,7 +86,7 @@ fn update(message: &pb::WatchTableResponse) -> Option<(pb::TableUpdate, Vec<u8>)
 }
 
 /// Returns the messages of a resumed stream before it is live.
-async fn past(url: &str, table: &[u8], token: &str, resume: &[u8]) -> Vec<Message> {
+async fn messages_before_live(url: &str, table: &[u8], token: &str, resume: &[u8]) -> Vec<Message> {
     let mut stream = watch(url, table, token, resume).await;
     let mut past = Vec::new();
     let reading = async {
@@ -98,17 +98,17 @@ async fn past(url: &str, table: &[u8], token: &str, resume: &[u8]) -> Vec<Messag
             }
         }
     };
-    tokio::time::timeout(LONG, reading).await.expect("it becomes live");
+    tokio::time::timeout(LONG_TIMEOUT, reading).await.expect("it becomes live");
     past
 }
 
 /// Resumes the stream from every token; returns how many resumed without a snapshot.
-async fn taken_up(url: &str, table: &[u8], told: &Unbroken, last: u64) -> usize {
+async fn check_resumes(url: &str, table: &[u8], told: &UnbrokenStream, last: u64) -> usize {
     let updates = told.updates(last).await;
     assert!(updates.windows(2).all(|two| two[1].0.sequence == two[0].0.sequence + 1), "dense");
     let mut whole = 0;
     for (at, (seen, token)) in updates.iter().enumerate() {
-        let past = past(url, table, &told.token, token).await;
+        let past = messages_before_live(url, table, &told.token, token).await;
         let rest: Vec<&pb::TableUpdate> = updates[at + 1..].iter().map(|(it, _)| it).collect();
         if let [Message::Snapshot(view)] = &past[..] {
             assert_eq!(view.sequence, last, "a snapshot is of now");
@@ -152,7 +152,7 @@ fn shown(updates: &[(pb::TableUpdate, Vec<u8>)]) -> BTreeMap<u32, (usize, usize)
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stream_goes_on_from_any_token_for_each_viewer() {
-    let place = Place::new();
+    let place = RoomHarness::new();
     let mut room = place.up(&["--no-bots"]).await;
     let mut party = Party::new(&place, &room.url, 3).await;
     let table = party.table.bytes().to_vec();
@@ -161,9 +161,9 @@ async fn a_stream_goes_on_from_any_token_for_each_viewer() {
         party.guests.iter().map(|guest| guest.token.clone()).chain([spectator]).collect();
     let mut viewers = Vec::new();
     for token in &tokens {
-        viewers.push(Unbroken::new(&room.url, &table, token, &[]).await);
+        viewers.push(UnbrokenStream::new(&room.url, &table, token, &[]).await);
     }
-    let first = party.seen_by(0).await.hand_no;
+    let first = party.view_of(0).await.hand_no;
     party.play_until(|view| view.hand_no > first + 1).await;
     // In the middle of a hand a seat changes, between the hand's own updates.
     for out in [true, false] {
@@ -176,7 +176,7 @@ async fn a_stream_goes_on_from_any_token_for_each_viewer() {
     let last = view.sequence;
 
     for (viewer, told) in viewers.iter().enumerate() {
-        let whole = taken_up(&room.url, &table, told, last).await;
+        let whole = check_resumes(&room.url, &table, told, last).await;
         assert!(whole > 20, "only {whole} tokens went on without a snapshot");
         for (seat, (open, hidden)) in shown(&told.updates(last).await) {
             let own = usize::try_from(seat).unwrap() == viewer + 1;
@@ -193,12 +193,15 @@ async fn a_stream_goes_on_from_any_token_for_each_viewer() {
 
     room.running.kill();
     room = place.up(&["--no-bots"]).await;
-    party.moved(&room.url);
+    party.reconnect(&room.url);
     let mut resumed = Vec::new();
     for told in &viewers {
-        assert!(taken_up(&room.url, &table, told, last).await > 5, "the hand in play is known");
+        assert!(
+            check_resumes(&room.url, &table, told, last).await > 5,
+            "the hand in play is known"
+        );
         let (_, token) = told.updates(last).await.pop().unwrap();
-        resumed.push(Unbroken::new(&room.url, &table, &told.token, &token).await);
+        resumed.push(UnbrokenStream::new(&room.url, &table, &told.token, &token).await);
         told.reading.abort();
     }
     let hand = view.hand_no;
@@ -206,7 +209,7 @@ async fn a_stream_goes_on_from_any_token_for_each_viewer() {
     for told in &resumed {
         let updates = told.updates(view.sequence).await;
         assert_eq!(updates[0].0.sequence, last + 1, "it goes on where it was");
-        assert!(taken_up(&room.url, &table, told, view.sequence).await > 5);
+        assert!(check_resumes(&room.url, &table, told, view.sequence).await > 5);
     }
     room.running.stop(Signal::INT).await;
 }

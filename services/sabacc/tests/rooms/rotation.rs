@@ -4,8 +4,8 @@
 use rustix::process::Signal;
 use sqlx::{Connection as _, PgConnection};
 
-use crate::people::{demo, reach};
-use crate::place::{Place, Room};
+use crate::harness::{Room, RoomHarness};
+use crate::people::{until_demo_hand, until_hand};
 
 /// Counts the seeds under each key; seeds without a key have an empty name.
 async fn keys(room: &Room) -> Vec<(String, i64)> {
@@ -17,10 +17,10 @@ async fn keys(room: &Room) -> Vec<(String, i64)> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_room_goes_on_under_another_key() {
-    let place = Place::new();
+    let place = RoomHarness::new();
     let pace = ["--thinking", "0"];
     let mut room = place.up(&pace).await;
-    let table = demo(&place, &room.url, 2).await;
+    let table = until_demo_hand(&place, &room.url, 2).await;
     let before = keys(&room).await;
     assert_eq!(before.len(), 1, "{before:?}");
     let (status, said) = place.run(place.sabacc(&["keys", "rotate"])).await;
@@ -40,16 +40,18 @@ async fn a_room_goes_on_under_another_key() {
             tokio::time::sleep(std::time::Duration::from_millis(50)).await;
         }
     };
-    let now = tokio::time::timeout(crate::place::LONG, done).await.expect("all are sealed again");
+    let now = tokio::time::timeout(crate::harness::LONG_TIMEOUT, done)
+        .await
+        .expect("all are sealed again");
     assert!(said.contains(&now[0].0), "{said}");
-    crate::place::until(|| room.running.log().contains("no seed is left").then_some(()))
+    crate::harness::poll_until(|| room.running.log().contains("no seed is left").then_some(()))
         .await
         .expect("the operator is told");
-    reach(&place, &room.url, table, 4).await;
+    until_hand(&place, &room.url, table, 4).await;
     room.running.stop(Signal::INT).await;
 
     std::fs::remove_file(place.data().join("keys/seed.key.previous")).unwrap();
     let mut room = place.up(&pace).await;
-    reach(&place, &room.url, table, 6).await;
+    until_hand(&place, &room.url, table, 6).await;
     room.running.stop(Signal::INT).await;
 }

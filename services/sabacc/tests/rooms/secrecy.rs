@@ -11,7 +11,7 @@ mod search;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use bots::{Bot, strategy};
+use bots::{BotOptions, strategy};
 use eventlog::Event;
 use primitives::{Credits, StreamId};
 use proto::common::v1::MoveKind;
@@ -21,10 +21,10 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use wire::Recorded;
 
+use crate::harness::{Room, RoomHarness};
 use crate::people::{Guest, close, operator};
-use crate::place::{Place, Room};
 use crate::records;
-use hands::Open;
+use hands::OpenCards;
 use schema::Payloads;
 use search::Secrets;
 
@@ -37,7 +37,7 @@ const ALL_OURS: &str = "warn,sabacc=trace,sabacc_table=trace,sabacc_dealer=trace
                         wire=trace,client=trace,rules=trace,fairness=trace,ledger=trace";
 
 /// Plays until this number of hands are over and the table is closed.
-async fn play(place: &Place, room: &Room) -> Vec<Guest> {
+async fn play(place: &RoomHarness, room: &Room) -> Vec<Guest> {
     let config =
         TableConfig { name: "play".into(), variant: "dice".into(), ..TableConfig::default() };
     let operator = operator(place, &room.url);
@@ -48,7 +48,7 @@ async fn play(place: &Place, room: &Room) -> Vec<Guest> {
         guests.push(guest.clone());
         let name = if seed == 0 { "random" } else { "steady" };
         let plays = strategy::by_name(name, seed).unwrap();
-        let bot = Bot { seat: 0, buy_in: Credits::ZERO, thinking: Duration::ZERO };
+        let bot = BotOptions { seat: 0, buy_in: Credits::ZERO, think_time: Duration::ZERO };
         let stop = CancellationToken::new();
         bots.spawn(async move { bots::run_bot(&guest.client, table, bot, plays, stop).await });
     }
@@ -69,7 +69,7 @@ async fn play(place: &Place, room: &Room) -> Vec<Guest> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_shows_a_hidden_card_before_its_time() {
-    let place = Place::new();
+    let place = RoomHarness::new();
     let mut room = place.up_with(&["--no-bots"], &[("RUST_LOG", ALL_OURS)]).await;
     let guests = play(&place, &room).await;
     let dealer = records::events(&room.database, "dealer").await;
@@ -150,7 +150,7 @@ fn the_search_finds_what_is_there(secrets: &Secrets, table: &[Event], hands: usi
 }
 
 /// Returns card codes in events that must not contain any.
-fn codes_too_early(events: &[Event], codes: &[&str], open: &Open) -> Vec<String> {
+fn codes_too_early(events: &[Event], codes: &[&str], open: &OpenCards) -> Vec<String> {
     let payloads = Payloads::new();
     let mut early = Vec::new();
     for event in events {
@@ -168,7 +168,7 @@ fn codes_too_early(events: &[Event], codes: &[&str], open: &Open) -> Vec<String>
 
 /// Whether an event may name cards: at the reveal, after the dealer opened them to everybody, or if
 /// their player lays them open.
-fn may_say_cards((hand, event): (StreamId, &Recorded), place: &str, open: &Open) -> bool {
+fn may_say_cards((hand, event): (StreamId, &Recorded), place: &str, open: &OpenCards) -> bool {
     match event {
         Recorded::CardsShown(_) => place == "CardsShown.cards.card",
         Recorded::CardsMoved(moved) => {
@@ -192,7 +192,7 @@ mod tests {
     use proto::event::v1 as pb;
 
     fn event(recorded: &Recorded) -> Event {
-        let new = recorded.on(primitives::HandId([1; 16]));
+        let new = recorded.on_stream(primitives::HandId([1; 16]));
         Event {
             position: eventlog::Position(4),
             recorded_at: primitives::UnixMicros(0),
@@ -210,7 +210,7 @@ mod tests {
     }
 
     fn check(recorded: impl Into<Recorded>, early: usize) {
-        let open = Open::from([(StreamId([1; 16]), 0, 9)]);
+        let open = OpenCards::from([(StreamId([1; 16]), 0, 9)]);
         let found = codes_too_early(&[event(&recorded.into())], &["S15", "C2"], &open);
         assert_eq!(found.len(), early, "{found:?}");
     }

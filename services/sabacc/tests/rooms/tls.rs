@@ -6,8 +6,8 @@ use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint};
 use tonic_health::pb::HealthCheckRequest;
 use tonic_health::pb::health_client::HealthClient;
 
-use crate::people::demo;
-use crate::place::Place;
+use crate::harness::RoomHarness;
+use crate::people::until_demo_hand;
 
 async fn healthy(endpoint: Endpoint) -> Result<(), Box<dyn std::error::Error>> {
     let channel: Channel = endpoint.connect().await?;
@@ -17,7 +17,7 @@ async fn healthy(endpoint: Endpoint) -> Result<(), Box<dyn std::error::Error>> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_room_with_a_certificate_speaks_tls_to_the_world() {
-    let place = Place::new();
+    let place = RoomHarness::new();
     let key = KeyPair::generate().unwrap();
     let params = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
     let pem = params.self_signed(&key).unwrap().pem();
@@ -28,8 +28,8 @@ async fn a_room_with_a_certificate_speaks_tls_to_the_world() {
     let variables =
         [("SABACC_TLS_CERTIFICATE", certificate.as_str()), ("SABACC_TLS_KEY", key.as_str())];
     let mut room = place.up_with(&["--listen", "0.0.0.0:0"], &variables).await;
-    demo(&place, &room.url, 1).await;
-    let said = room.running.said();
+    until_demo_hand(&place, &room.url, 1).await;
+    let said = room.running.output();
     let public = said.split("https://0.0.0.0:").nth(1).expect("a public port with TLS");
     let port: u16 = public.split_whitespace().next().unwrap().parse().unwrap();
     let tls = ClientTlsConfig::new().ca_certificate(Certificate::from_pem(&pem));

@@ -15,8 +15,8 @@ use system::ids::IdMaker;
 use tonic::transport::server::TcpIncoming;
 use tonic::{Request, Response, Status};
 
+use crate::harness::RoomHarness;
 use crate::people::Party;
-use crate::place::Place;
 use crate::records;
 
 /// Trace collector that keeps every span.
@@ -59,7 +59,7 @@ fn hex(id: &[u8]) -> String {
 async fn one_trace_leads_from_the_edge_to_the_commit() {
     let collector = Collector::default();
     let endpoint = collector.listen().await;
-    let place = Place::new();
+    let place = RoomHarness::new();
     let variables = [("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint.as_str())];
     let mut room = place.up_with(&["--no-bots"], &variables).await;
     let party = Party::new(&place, &room.url, 2).await;

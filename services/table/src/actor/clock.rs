@@ -4,18 +4,18 @@ use std::time::Duration;
 
 use primitives::UnixMicros;
 use proto::event::v1::ClockResumed;
-use rules::{By, Next};
+use rules::{DecisionAuthor, Next};
 
-use super::paying::Over;
-use super::{Actor, Author, Ended};
-use crate::pay::Paid;
+use super::effects::PassedDeadline;
+use super::{Actor, Author, TaskEnd};
+use crate::effect_calls::Batch;
 use crate::proof::Faces;
 
 impl Actor {
     /// End of the running decision clock, as last recorded. `None` where no decision is due, or
     /// where the table contradicts its log.
     pub(super) fn deadline(&self) -> Option<UnixMicros> {
-        if self.broken.is_some() {
+        if self.suspended.is_some() {
             return None;
         }
         let play = self.state.play.as_ref()?;
@@ -25,69 +25,69 @@ impl Actor {
 
     /// End of the running decision clock in the current time of the clock, extended by the room's
     /// delay.
-    pub(super) fn clock_runs_out(&mut self) -> Option<UnixMicros> {
-        let late = self.late();
-        Some(moved(self.deadline()?, self.set_by).plus(late))
+    pub(super) fn clock_end(&mut self) -> Option<UnixMicros> {
+        let late = self.deadline_extension();
+        Some(shifted(self.deadline()?, self.unrecorded_steps).plus(late))
     }
 
     /// Delay by which deadlines are extended.
-    fn late(&mut self) -> Duration {
+    fn deadline_extension(&mut self) -> Duration {
         let now = self.clock.now();
-        self.lateness.standing(now).late.max(self.own.standing(now).late)
+        self.room_delay.state(now).delay.max(self.own_delay.state(now).delay)
     }
 
     /// Whether the clock of a decision has run out and every message that had arrived by then was
     /// taken.
-    pub(super) fn has_run_out(&mut self) -> bool {
+    pub(super) fn clock_has_run_out(&mut self) -> bool {
         let now = self.clock.now();
-        let over = self.clock_runs_out().is_some_and(|end| end <= now);
+        let over = self.clock_end().is_some_and(|end| end <= now);
         let Some(deadline) = self.deadline().filter(|_| over) else { return false };
-        !self.has_unjudged(Over::Clock(deadline))
+        !self.has_earlier_messages(PassedDeadline::Clock(deadline))
     }
 
     /// Current time, without the clock's steps since the last record about the running clock.
-    pub(super) fn time(&self) -> UnixMicros {
-        moved(self.clock.now(), self.set_by.saturating_neg())
+    pub(super) fn time_before_steps(&self) -> UnixMicros {
+        shifted(self.clock.now(), self.unrecorded_steps.saturating_neg())
     }
 
     /// Follows a step of the clock. Timers of this table move along. The running clock keeps what
     /// was left of it, on record.
-    pub(super) async fn follow_clock(&mut self) -> Result<(), Ended> {
+    pub(super) async fn follow_clock(&mut self) -> Result<(), TaskEnd> {
         let now = self.clock.now();
-        let by = self.clock.stepped().saturating_sub(self.stepped);
+        let by = self.clock.total_step_micros().saturating_sub(self.followed_steps);
         if by == 0 {
             return Ok(());
         }
-        self.stepped = self.stepped.saturating_add(by);
-        self.set_by = self.set_by.saturating_add(by);
+        self.followed_steps = self.followed_steps.saturating_add(by);
+        self.unrecorded_steps = self.unrecorded_steps.saturating_add(by);
         // Waits for others begin anew, so that nobody is charged with the step.
-        self.since = now;
-        for (at, _) in self.later.values_mut() {
-            *at = moved(*at, by);
+        self.listening_since = now;
+        for (at, _) in self.retries.values_mut() {
+            *at = shifted(*at, by);
         }
-        match self.deadline().map(|deadline| moved(deadline, self.set_by)) {
+        match self.deadline().map(|deadline| shifted(deadline, self.unrecorded_steps)) {
             // In an outage the clock is moved at its end. A clock that was set back records nothing
             // earlier.
-            Some(deadline) if self.set_by > 0 && self.outage.is_none() => {
+            Some(deadline) if self.unrecorded_steps > 0 && self.outage_since.is_none() => {
                 self.move_clock(deadline).await.map(drop)
             }
             Some(_) => Ok(()),
             None => {
-                self.set_by = 0;
+                self.unrecorded_steps = 0;
                 Ok(())
             }
         }
     }
 
     /// Makes the default move of a player whose clock has run out.
-    pub(super) async fn tick(&mut self) -> Result<(), Ended> {
+    pub(super) async fn decide_by_clock(&mut self) -> Result<(), TaskEnd> {
         self.follow_clock().await?;
         let now = self.clock.now();
-        if self.clock_runs_out().is_none_or(|end| end > now) {
+        if self.clock_end().is_none_or(|end| end > now) {
             return Ok(());
         }
         let Some(deadline) = self.deadline() else { return Ok(()) };
-        if let Some(since) = self.outage {
+        if let Some(since) = self.outage_since {
             // Nobody could decide while nothing could be written.
             let left = deadline.since(since).max(Duration::from_secs(1));
             return self.move_clock(now.plus(left)).await.map(drop);
@@ -95,32 +95,33 @@ impl Actor {
         let Some(play) = &self.state.play else { return Ok(()) };
         let Next::Decision(decision) = rules::next(&play.replay.hand) else { return Ok(()) };
         let config = &self.state.table.config;
-        let decided = play.decide(config, decision.player, &decision.default, (By::Clock, now));
+        let decided =
+            play.decide(config, decision.player, &decision.default, (DecisionAuthor::Clock, now));
         match decided {
             Ok(decided) => {
-                let paid = Paid {
+                let batch = Batch {
                     events: vec![(play.hand_id.into(), decided.into())],
                     faces: Faces::new(),
                 };
-                let _ = self.append(paid, Author::clock()).await?;
+                let _ = self.append(batch, Author::clock()).await?;
             }
-            Err(refusal) => self.break_down(&format!("the clock's move was refused: {refusal}")),
+            Err(refusal) => self.suspend(&format!("the clock's move was refused: {refusal}")),
         }
         Ok(())
     }
 
     /// Gives the running clock the time back that was lost while the log took nothing.
-    pub(super) async fn make_up_lost_time(&mut self) -> Result<(), Ended> {
-        let Some(since) = self.lost_time.take() else { return Ok(()) };
-        let lost = self.time().since(since);
-        let set_by = std::mem::take(&mut self.set_by);
+    pub(super) async fn restore_lost_time(&mut self) -> Result<(), TaskEnd> {
+        let Some(since) = self.lost_since.take() else { return Ok(()) };
+        let lost = self.time_before_steps().since(since);
+        let set_by = std::mem::take(&mut self.unrecorded_steps);
         let waited = self.state.play.as_ref().is_some_and(|play| play.due_at < since);
         let Some(deadline) = self.deadline().filter(|_| waited) else { return Ok(()) };
-        self.move_clock(moved(deadline, set_by).plus(lost)).await.map(drop)
+        self.move_clock(shifted(deadline, set_by).plus(lost)).await.map(drop)
     }
 
     /// Lets the clock of the pending decision go on after a restart with what was left of it.
-    pub(super) async fn resume_clock(&mut self) -> Result<(), Ended> {
+    pub(super) async fn resume_clock(&mut self) -> Result<(), TaskEnd> {
         let Some(alive) = self.log.last_alive() else { return Ok(()) };
         let Some(play) = &self.state.play else { return Ok(()) };
         let Some((deadline, _)) = play.deadline(&self.state.table.config) else { return Ok(()) };
@@ -133,7 +134,7 @@ impl Actor {
 
     /// Moves the end of the running clock to `deadline`: never earlier than it is, and never with
     /// more left than a whole clock. Returns whether nothing is left to be written.
-    async fn move_clock(&mut self, deadline: UnixMicros) -> Result<bool, Ended> {
+    async fn move_clock(&mut self, deadline: UnixMicros) -> Result<bool, TaskEnd> {
         let Some(play) = &self.state.play else { return Ok(true) };
         let config = &self.state.table.config;
         let Some((before, bank)) = play.deadline(config) else { return Ok(true) };
@@ -142,10 +143,10 @@ impl Actor {
         let deadline = deadline.min(most).max(before);
         let resumed = ClockResumed { turn: play.turn, deadline_micros: deadline.0 };
         let paid =
-            Paid { events: vec![(play.hand_id.into(), resumed.into())], faces: Faces::new() };
+            Batch { events: vec![(play.hand_id.into(), resumed.into())], faces: Faces::new() };
         if self.append(paid, Author::service()).await?.is_ok() {
-            self.lost_time = None;
-            self.set_by = 0;
+            self.lost_since = None;
+            self.unrecorded_steps = 0;
             return Ok(true);
         }
         // A pause, since the log has just waited as long as it can.
@@ -154,6 +155,6 @@ impl Actor {
     }
 }
 
-fn moved(at: UnixMicros, by: i64) -> UnixMicros {
+fn shifted(at: UnixMicros, by: i64) -> UnixMicros {
     UnixMicros(at.0.saturating_add_signed(by))
 }

@@ -7,39 +7,43 @@
 
 use tokio::sync::oneshot;
 use tokio::time::Instant;
-use wire::{Refused, status};
+use wire::{ApiRefusal, status};
 
 use super::Actor;
-use super::repeats::{Asked, QUESTIONS};
+use super::repeats::{LookupOutcome, MAX_LOOKUPS};
 
-type Reply = oneshot::Sender<Result<Vec<u8>, Refused>>;
+type AnswerSender = oneshot::Sender<Result<Vec<u8>, ApiRefusal>>;
 
 impl Actor {
     /// Gives an answer from memory, once it is known that this process still owns the log.
-    pub(super) fn answer_unwritten(&mut self, answer: Result<Vec<u8>, Refused>, reply: Reply) {
-        let written = self.log.health().borrow().written;
-        let since = self.confirmed.map_or(written, |confirmed| confirmed.max(written));
+    pub(super) fn answer_unwritten(
+        &mut self,
+        answer: Result<Vec<u8>, ApiRefusal>,
+        reply: AnswerSender,
+    ) {
+        let written = self.log.watch_health().borrow().written;
+        let since = self.ownership_confirmed_at.map_or(written, |confirmed| confirmed.max(written));
         if since.elapsed() < self.lease / 2 {
             let _ = reply.send(answer);
             return;
         }
-        if self.asking.len() >= QUESTIONS {
+        if self.lookups.len() >= MAX_LOOKUPS {
             let _ = reply.send(Err(status::unavailable("too much is being looked up")));
             return;
         }
         let log = self.log.clone();
-        self.asking.spawn(async move {
+        self.lookups.spawn(async move {
             let asked = Instant::now();
-            match log.confirm().await {
+            match log.confirm_ownership().await {
                 Ok(()) => {
                     let _ = reply.send(answer);
-                    Asked::Confirmed(asked)
+                    LookupOutcome::Confirmed(asked)
                 }
                 // A lost log stops, and the table with it.
                 Err(error) => {
                     tracing::warn!(runbook = "deploy/README.md, The database is away", %error, "whose the log is cannot be known: nobody is refused");
                     let _ = reply.send(Err(status::unavailable("whose the log is cannot be known")));
-                    Asked::Answered
+                    LookupOutcome::Answered
                 }
             }
         });

@@ -6,18 +6,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use primitives::TableId;
 use tokio::sync::mpsc;
 
-use super::{Actor, Command};
+use super::{Actor, TableMessage};
 
 impl Actor {
     /// Id of the table.
     #[must_use]
-    pub fn table(&self) -> TableId {
+    pub fn table_id(&self) -> TableId {
         self.state.table.id
     }
 
     /// Reports through `closed` whether the table is closed.
     #[must_use]
-    pub fn told_closed(mut self, closed: Arc<AtomicBool>) -> Actor {
+    pub fn with_closed_flag(mut self, closed: Arc<AtomicBool>) -> Actor {
         closed.store(self.state.is_closed(), Ordering::Relaxed);
         self.closed = closed;
         self
@@ -25,14 +25,14 @@ impl Actor {
 
     /// Flag that was given to [`Actor::told_closed`].
     #[must_use]
-    pub fn closed(&self) -> Arc<AtomicBool> {
+    pub fn closed_flag(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.closed)
     }
 
     /// Receiver of the waiting messages, for the table's next task.
     #[must_use]
-    pub fn into_commands(self) -> mpsc::Receiver<Command> {
-        self.commands
+    pub fn into_messages(self) -> mpsc::Receiver<TableMessage> {
+        self.messages
     }
 
     /// Whether the table is closed and nobody waits: neither a caller nor a stopped effect that an
@@ -40,27 +40,27 @@ impl Actor {
     pub(super) fn is_over(&self) -> bool {
         self.state.is_closed()
             && self.state.table.stops.is_empty()
-            && self.broken.is_none()
-            && self.busy.is_empty()
-            && self.waiting.is_empty()
+            && self.suspended.is_none()
+            && self.effects_in_flight.is_empty()
+            && self.waiting_buy_ins.is_empty()
             && self.deferred.is_empty()
     }
 
     /// Answers the messages that arrived before the table left the registry.
-    pub async fn answer_the_last(&mut self) {
-        self.commands.close();
-        self.answer_to_the_end().await;
+    pub async fn answer_remaining(&mut self) {
+        self.messages.close();
+        self.answer_until_dropped().await;
     }
 
     /// Answers for a closed table until all senders are gone.
-    pub async fn answer_to_the_end(&mut self) {
+    pub async fn answer_until_dropped(&mut self) {
         let mut open = true;
-        while open || !self.asking.is_empty() {
+        while open || !self.lookups.is_empty() {
             let step = tokio::select! {
                 biased;
-                Some(Ok(asked)) = self.asking.join_next() => self.asked(asked).await,
-                command = self.commands.recv(), if open => match command {
-                    Some(command) => self.command(command).await,
+                Some(Ok(asked)) = self.lookups.join_next() => self.finish_lookup(asked).await,
+                command = self.messages.recv(), if open => match command {
+                    Some(command) => self.receive(command).await,
                     None => {
                         open = false;
                         Ok(())

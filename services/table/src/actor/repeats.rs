@@ -5,36 +5,36 @@
 
 use std::mem;
 
-use eventlog::{Known, Log, Position, ReadError, Recall, RequestKey, StreamId, Version};
+use eventlog::{Log, Position, ReadError, Recall, RequestKey, RequestLookup, StreamId, Version};
 use primitives::TableId;
 use prost::Message as _;
 use proto::common::v1::ErrorReason;
 use proto::table::v1 as pb;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
-use wire::{Recorded, Refused, refused, status};
+use wire::{ApiRefusal, Recorded, api_refusal, status};
 
-use super::{Actor, Ended, Order};
-use crate::deeds::Deed;
+use super::{Actor, CommandRequest, TaskEnd};
+use crate::commands::Command;
 use crate::ids;
 use crate::state;
 
 /// Lookups in the store that may be in flight; beyond that callers are asked to try again.
-pub(super) const QUESTIONS: usize = 64;
+pub(super) const MAX_LOOKUPS: usize = 64;
 /// Records of a table that are read at a time.
 const PAGE: usize = 64;
 
 /// A caller who waits for a buy-in.
-pub(super) struct Waiting {
+pub(super) struct WaitingBuyIn {
     transfer: [u8; 16],
     /// Answer once the credits have arrived.
     answer: Vec<u8>,
-    reply: oneshot::Sender<Result<Vec<u8>, Refused>>,
+    reply: oneshot::Sender<Result<Vec<u8>, ApiRefusal>>,
 }
 
 /// Outcome of a lookup in the store.
-pub(super) enum Asked {
-    Recalled(Box<Order>, Result<Recall, ReadError>),
+pub(super) enum LookupOutcome {
+    Recalled(Box<CommandRequest>, Result<Recall, ReadError>),
     /// The caller has been answered.
     Answered,
     /// The caller has been answered, and this process owned the log at this instant.
@@ -43,61 +43,63 @@ pub(super) enum Asked {
 
 impl Actor {
     /// Takes a command: judges a new one, gives a repeat its first answer.
-    pub(super) async fn order(&mut self, order: Order) -> Result<(), Ended> {
-        let key = RequestKey::new(&order.actor, order.request);
-        match self.log.known(key) {
-            Known::Fresh => self.new_order(order).await,
-            Known::Stored(stored) => {
-                let recall = stored.recall(order.digest);
-                self.recalled(order, Ok(recall)).await
+    pub(super) async fn take_command(&mut self, request: CommandRequest) -> Result<(), TaskEnd> {
+        let key = RequestKey::new(&request.actor, request.request);
+        match self.log.lookup(key) {
+            RequestLookup::Fresh => self.run_new_command(request).await,
+            RequestLookup::Answered(stored) => {
+                let recall = stored.recall(request.digest);
+                self.answer_recalled(request, Ok(recall)).await
             }
-            Known::Ask => {
-                self.ask_for(order, key);
+            RequestLookup::Unknown => {
+                self.look_up(request, key);
                 Ok(())
             }
         }
     }
 
     /// Looks a request up in the store, each key once at a time.
-    fn ask_for(&mut self, order: Order, key: RequestKey) {
-        if self.asking.len() >= QUESTIONS || !self.asked_for.insert(key) {
+    fn look_up(&mut self, request: CommandRequest, key: RequestKey) {
+        if self.lookups.len() >= MAX_LOOKUPS || !self.lookup_keys.insert(key) {
             let busy = status::unavailable("this request, or too many, are being looked up");
-            let _ = order.reply.send(Err(busy));
+            let _ = request.reply.send(Err(busy));
             return;
         }
-        let (log, order) = (self.log.clone(), Box::new(order));
-        self.asking.spawn(async move {
-            let recall = log.recall(key, order.digest).await;
-            Asked::Recalled(order, recall)
+        let (log, request) = (self.log.clone(), Box::new(request));
+        self.lookups.spawn(async move {
+            let recall = log.recall(key, request.digest).await;
+            LookupOutcome::Recalled(request, recall)
         });
     }
 
     /// Continues after a lookup in the store.
-    pub(super) async fn asked(&mut self, asked: Asked) -> Result<(), Ended> {
+    pub(super) async fn finish_lookup(&mut self, asked: LookupOutcome) -> Result<(), TaskEnd> {
         match asked {
-            Asked::Recalled(order, recall) => {
+            LookupOutcome::Recalled(order, recall) => {
                 let key = RequestKey::new(&order.actor, order.request);
-                let done = self.recalled(*order, recall).await;
-                self.asked_for.remove(&key);
+                let done = self.answer_recalled(*order, recall).await;
+                self.lookup_keys.remove(&key);
                 done
             }
-            Asked::Answered => Ok(()),
-            Asked::Confirmed(asked) => {
-                self.confirmed = self.confirmed.max(Some(asked));
+            LookupOutcome::Answered => Ok(()),
+            LookupOutcome::Confirmed(asked) => {
+                self.ownership_confirmed_at = self.ownership_confirmed_at.max(Some(asked));
                 Ok(())
             }
         }
     }
 
-    async fn recalled(
+    async fn answer_recalled(
         &mut self,
-        order: Order,
+        order: CommandRequest,
         recall: Result<Recall, ReadError>,
-    ) -> Result<(), Ended> {
+    ) -> Result<(), TaskEnd> {
         match recall {
-            Ok(Recall::Fresh) => return self.new_order(order).await,
-            Ok(Recall::Same { answer, first }) => self.answer_again(order, answer.to_vec(), first),
-            Ok(Recall::Different) => {
+            Ok(Recall::Fresh) => return self.run_new_command(order).await,
+            Ok(Recall::Repeated { answer, first }) => {
+                self.answer_again(order, answer.to_vec(), first)
+            }
+            Ok(Recall::IdReused) => {
                 let _ = order.reply.send(Err(status::request_id_reused()));
             }
             Err(_) => {
@@ -109,47 +111,47 @@ impl Actor {
 
     /// Gives a repeat its first answer, once what the answer waits for has happened. The outcome of
     /// a buy-in that memory has forgotten is read from the log.
-    fn answer_again(&mut self, order: Order, answer: Vec<u8>, first: Position) {
-        let (Deed::SitDown { .. }, Some(player)) = (&order.deed, order.player) else {
-            let _ = order.reply.send(self.completed(&order.deed, answer, first));
+    fn answer_again(&mut self, request: CommandRequest, answer: Vec<u8>, first: Position) {
+        let (Command::SitDown { .. }, Some(player)) = (&request.command, request.player) else {
+            let _ = request.reply.send(self.complete_answer(&request.command, answer, first));
             return;
         };
         let table = self.state.table.id;
-        let transfer = ids::buy_in(table, player, order.request);
+        let transfer = ids::buy_in(table, player, request.request);
         if self.state.is_buying_in(transfer) {
-            self.wait_for(transfer, answer, order.reply);
-        } else if let Some(refusal) = self.state.refusal(transfer) {
-            let _ = order.reply.send(Err(refusal));
-        } else if self.asking.len() >= QUESTIONS {
-            let _ = order.reply.send(Err(status::unavailable("too much is being looked up")));
+            self.wait_for_buy_in(transfer, answer, request.reply);
+        } else if let Some(refusal) = self.state.buy_in_refusal(transfer) {
+            let _ = request.reply.send(Err(refusal));
+        } else if self.lookups.len() >= MAX_LOOKUPS {
+            let _ = request.reply.send(Err(status::unavailable("too much is being looked up")));
         } else {
             let log = self.log.clone();
-            self.asking.spawn(async move {
-                let became = of_buy_in(&log, table, (first, &answer)).await;
-                let _ = order.reply.send(became.map(|()| answer));
-                Asked::Answered
+            self.lookups.spawn(async move {
+                let became = buy_in_outcome(&log, table, (first, &answer)).await;
+                let _ = request.reply.send(became.map(|()| answer));
+                LookupOutcome::Answered
             });
         }
     }
 
     /// Keeps a caller waiting until their buy-in is posted or refused.
-    pub(super) fn wait_for(
+    pub(super) fn wait_for_buy_in(
         &mut self,
         transfer: [u8; 16],
         answer: Vec<u8>,
-        reply: oneshot::Sender<Result<Vec<u8>, Refused>>,
+        reply: oneshot::Sender<Result<Vec<u8>, ApiRefusal>>,
     ) {
-        self.waiting.push(Waiting { transfer, answer, reply });
+        self.waiting_buy_ins.push(WaitingBuyIn { transfer, answer, reply });
     }
 
     /// Answers the callers whose buy-ins are posted or refused.
-    pub(super) fn answer_waiting(&mut self) {
-        let waiting = mem::take(&mut self.waiting);
+    pub(super) fn answer_waiting_buy_ins(&mut self) {
+        let waiting = mem::take(&mut self.waiting_buy_ins);
         for waiting in waiting {
             if self.state.is_buying_in(waiting.transfer) {
-                self.waiting.push(waiting);
+                self.waiting_buy_ins.push(waiting);
             } else {
-                let refusal = self.state.refusal(waiting.transfer);
+                let refusal = self.state.buy_in_refusal(waiting.transfer);
                 let _ = waiting.reply.send(refusal.map_or(Ok(waiting.answer), Err));
             }
         }
@@ -157,13 +159,13 @@ impl Actor {
 }
 
 /// Reads from the log whether the buy-in of the seat taken at `first` was posted or refused.
-async fn of_buy_in(
+async fn buy_in_outcome(
     log: &Log,
     table: TableId,
     (first, answer): (Position, &[u8]),
-) -> Result<(), Refused> {
+) -> Result<(), ApiRefusal> {
     let unread = |_: ReadError| status::unavailable("the log cannot be read");
-    let damaged = || refused(ErrorReason::Corrupt, "the stored answer is damaged");
+    let damaged = || api_refusal(ErrorReason::Corrupt, "the stored answer is damaged");
     let seat = pb::SitDownResponse::decode(answer).map_err(|_| damaged())?.seat;
     let taken = log.read(first, 1).await.map_err(unread)?.pop().ok_or_else(damaged)?;
     let mut version = taken.version.0;

@@ -13,34 +13,34 @@ use tokio::sync::{mpsc, oneshot};
 use wire::Recorded;
 
 use super::*;
-use crate::house::tests::surroundings;
-use crate::rehearsal::{Rehearsal, secret};
+use crate::harness::{Harness, secret};
+use crate::registry::tests::dependencies;
 
 /// Table of the harness whose task has not been polled for a while.
-struct Late {
+struct LateTask {
     actor: Actor,
     log: Log,
-    commands: mpsc::Sender<Command>,
+    commands: mpsc::Sender<TableMessage>,
 }
 
-impl Late {
-    async fn new(table: Rehearsal) -> Late {
-        let shared = surroundings(&MemStore::new()).await;
+impl LateTask {
+    async fn new(table: Harness) -> LateTask {
+        let shared = dependencies(&MemStore::new()).await;
         let log = shared.log.clone();
         let (commands, inbox) = mpsc::channel(8);
         let actor = Actor::new((table.state, Vec::new()), shared, inbox);
-        Late { actor, log, commands }
+        LateTask { actor, log, commands }
     }
 
     /// Sends a command that arrived at this time.
-    async fn comes(
+    async fn send_at(
         &self,
-        (player, deed): (u8, Deed),
+        (player, deed): (u8, Command),
         arrived: UnixMicros,
-    ) -> oneshot::Receiver<Result<Vec<u8>, Refused>> {
+    ) -> oneshot::Receiver<Result<Vec<u8>, ApiRefusal>> {
         let (reply, answer) = oneshot::channel();
-        let order = Order {
-            deed,
+        let order = CommandRequest {
+            command: deed,
             player: Some(PlayerId([player; 16])),
             request: IdMaker::system().request_id(),
             digest: [0; 32],
@@ -50,12 +50,12 @@ impl Late {
             span: tracing::Span::none(),
             reply,
         };
-        self.commands.send(Command::Do(Box::new(order))).await.ok().unwrap();
+        self.commands.send(TableMessage::Command(Box::new(order))).await.ok().unwrap();
         answer
     }
 
     /// Polls the task for this long. Returns the names of the events that it has recorded.
-    async fn polled(mut self, time: Duration) -> Vec<&'static str> {
+    async fn poll_for(mut self, time: Duration) -> Vec<&'static str> {
         let _ = tokio::time::timeout(time, self.actor.run()).await;
         let events = self.log.read(Position(0), 100).await.unwrap();
         events.iter().map(|event| Recorded::try_from(event).unwrap().name()).collect()
@@ -67,44 +67,44 @@ fn now() -> UnixMicros {
 }
 
 /// A table where all have committed, one has not revealed, and the time to reveal is short.
-fn open() -> Rehearsal {
-    let mut table = Rehearsal::new("dice", |created| created.entropy_ms = 100);
+fn open() -> Harness {
+    let mut table = Harness::new("dice", |created| created.entropy_ms = 100);
     table.now = now();
-    assert!(table.pay(|debt| matches!(debt, Debt::Commit { .. })));
+    assert!(table.run_effect(|debt| matches!(debt, Effect::Commit { .. })));
     for number in [1, 2, 4] {
         table.commit(1, number);
     }
-    assert!(table.pay(|debt| debt == Debt::Start));
+    assert!(table.run_effect(|debt| debt == Effect::Start));
     table.reveal(1, 1);
     table.reveal(1, 2);
     table
 }
 
 /// A table where a player has one second to decide.
-fn to_decide() -> Rehearsal {
-    let mut table = Rehearsal::new("dice", |created| {
+fn to_decide() -> Harness {
+    let mut table = Harness::new("dice", |created| {
         created.action_seconds = 1;
         created.bank_seconds = 0;
     });
     table.now = UnixMicros(now().0 - 10_000_000);
-    table.go_on_while(|table| table.state.play.is_none());
+    table.run_while(|table| table.state.play.is_none());
     table.wait(Duration::from_secs(10));
     let waits =
-        |table: &Rehearsal| table.state.play.as_ref().is_none_or(|play| play.to_act().is_none());
-    table.go_on_while(waits);
+        |table: &Harness| table.state.play.as_ref().is_none_or(|play| play.to_act().is_none());
+    table.run_while(waits);
     table
 }
 
 #[tokio::test]
 async fn a_reveal_that_had_come_in_time_burns_nothing() {
     for comes in [false, true] {
-        let late = Late::new(open()).await;
+        let late = LateTask::new(open()).await;
         let entropy: Entropy = secret(4);
-        let reveal = (4, Deed::RevealEntropy { hand_no: 1, entropy });
-        let answer = if comes { Some(late.comes(reveal, now()).await) } else { None };
+        let reveal = (4, Command::RevealEntropy { hand_no: 1, entropy });
+        let answer = if comes { Some(late.send_at(reveal, now()).await) } else { None };
         // The task is not polled until long after the deadline.
         tokio::time::sleep(Duration::from_millis(600)).await;
-        let names = late.polled(Duration::from_millis(400)).await;
+        let names = late.poll_for(Duration::from_millis(400)).await;
         assert_eq!(names.contains(&"EntropyRevealed"), comes, "{names:?}");
         assert_eq!(names.contains(&"HandAborted"), !comes, "{names:?}");
         if let Some(answer) = answer {
@@ -116,32 +116,33 @@ async fn a_reveal_that_had_come_in_time_burns_nothing() {
 /// Arrivals at one deadline do not count for the next.
 #[tokio::test]
 async fn each_deadline_waits_for_what_has_come_by_then() {
-    let mut late = Late::new(open()).await;
+    let mut late = LateTask::new(open()).await;
     let here = now();
     for _ in 0..2 {
         let (reply, _) = oneshot::channel();
-        late.commands.send(Command::Look(Look::Summary { reply })).await.ok().unwrap();
+        late.commands.send(TableMessage::Query(Query::Summary { reply })).await.ok().unwrap();
     }
-    let (first, second) = (Over::Clock(here), Over::Clock(here.plus(Duration::from_secs(1))));
-    assert!(late.actor.has_unjudged(first));
-    late.actor.judged += 2;
-    assert!(!late.actor.has_unjudged(first), "what comes later holds nothing up");
-    assert!(late.actor.has_unjudged(second));
+    let (first, second) =
+        (PassedDeadline::Clock(here), PassedDeadline::Clock(here.plus(Duration::from_secs(1))));
+    assert!(late.actor.has_earlier_messages(first));
+    late.actor.messages_taken += 2;
+    assert!(!late.actor.has_earlier_messages(first), "what comes later holds nothing up");
+    assert!(late.actor.has_earlier_messages(second));
 }
 
 #[tokio::test]
 async fn no_flood_of_commands_keeps_a_deadline_from_passing() {
-    let late = Late::new(open()).await;
+    let late = LateTask::new(open()).await;
     let commands = late.commands.clone();
     let flood = tokio::spawn(async move {
         loop {
             let (reply, _) = oneshot::channel();
-            if commands.send(Command::Look(Look::Summary { reply })).await.is_err() {
+            if commands.send(TableMessage::Query(Query::Summary { reply })).await.is_err() {
                 return;
             }
         }
     });
-    let names = late.polled(Duration::from_millis(900)).await;
+    let names = late.poll_for(Duration::from_millis(900)).await;
     assert!(names.contains(&"HandAborted"), "{names:?}");
     flood.abort();
 }
@@ -157,11 +158,11 @@ async fn a_decision_that_had_come_in_time_is_not_the_clocks() {
             panic!("a decision is due")
         };
         let deck = play.replay.hand.rules().variant().deck;
-        let mv = wire::moves::show(&decision.default, deck, &play.replay.seats);
-        let late = Late::new(table).await;
+        let mv = wire::moves::write_with_cards(&decision.default, deck, &play.replay.seats);
+        let late = LateTask::new(table).await;
         let arrived = now();
-        let act = (seat, Deed::Act { hand_no, turn, mv });
-        let answer = if comes { Some(late.comes(act, arrived).await) } else { None };
+        let act = (seat, Command::Act { hand_no, turn, mv });
+        let answer = if comes { Some(late.send_at(act, arrived).await) } else { None };
         tokio::time::sleep(Duration::from_millis(1500)).await;
         let mut late = late;
         let _ = tokio::time::timeout(Duration::from_millis(400), late.actor.run()).await;
@@ -179,17 +180,17 @@ async fn a_decision_that_had_come_in_time_is_not_the_clocks() {
 
 #[tokio::test]
 async fn nobodys_clock_runs_out_at_a_table_that_is_broken_down() {
-    let mut late = Late::new(to_decide()).await;
-    late.actor.break_down("two and two are five");
+    let mut late = LateTask::new(to_decide()).await;
+    late.actor.suspend("two and two are five");
     let commands = late.commands.clone();
     // Read-only requests wake the table.
     let looks = tokio::spawn(async move {
         for _ in 0..20 {
             tokio::time::sleep(Duration::from_millis(100)).await;
             let (reply, _) = oneshot::channel();
-            let _ = commands.send(Command::Look(Look::Summary { reply })).await;
+            let _ = commands.send(TableMessage::Query(Query::Summary { reply })).await;
         }
     });
-    assert_eq!(late.polled(Duration::from_secs(2)).await, [""; 0]);
+    assert_eq!(late.poll_for(Duration::from_secs(2)).await, [""; 0]);
     looks.abort();
 }

@@ -15,92 +15,97 @@ use proto::table::v1::people_service_server::{PeopleService, PeopleServiceServer
 use system::clock::Clock as _;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tonic::{Request, Response, Status};
-use wire::{BadField, Refused, field, refused, status};
+use wire::{ApiRefusal, BadField, api_refusal, field, status};
 
-use super::follow::CLOCK;
-use super::{Caller, PAGE};
-use crate::house::House;
-use crate::pay::digest;
-use crate::people::By;
+use super::watch_stream::CLOCK;
+use super::{Caller, PAGE_SIZES};
+use crate::effect_calls::request_digest;
+use crate::people::Author;
+use crate::registry::TableRegistry;
 
 /// Commands that run or wait at one time; more are refused.
-const COMMANDS: usize = 256;
+const MAX_COMMANDS: usize = 256;
 /// Commands among them that are reserved for operators and auditors, so that many players cannot
 /// keep them out.
-const STAFF: usize = 16;
+const STAFF_PERMITS: usize = 16;
 
 /// `PeopleService` and `DisputeService` over the registry that this process owns at the moment.
 /// Clones share their permits.
 #[derive(Clone)]
 pub struct PeopleApi {
-    house: watch::Receiver<Option<Arc<House>>>,
-    room: Arc<Semaphore>,
-    staff: Arc<Semaphore>,
+    registry: watch::Receiver<Option<Arc<TableRegistry>>>,
+    permits: Arc<Semaphore>,
+    staff_permits: Arc<Semaphore>,
 }
 
 impl PeopleApi {
     #[must_use]
     pub fn services(
-        house: watch::Receiver<Option<Arc<House>>>,
+        house: watch::Receiver<Option<Arc<TableRegistry>>>,
     ) -> (PeopleServiceServer<PeopleApi>, DisputeServiceServer<PeopleApi>) {
         let api = PeopleApi::new(house);
         (PeopleServiceServer::new(api.clone()), DisputeServiceServer::new(api))
     }
 
-    fn new(house: watch::Receiver<Option<Arc<House>>>) -> PeopleApi {
-        let room = Arc::new(Semaphore::new(COMMANDS - STAFF));
-        PeopleApi { house, room, staff: Arc::new(Semaphore::new(STAFF)) }
+    fn new(registry: watch::Receiver<Option<Arc<TableRegistry>>>) -> PeopleApi {
+        let room = Arc::new(Semaphore::new(MAX_COMMANDS - STAFF_PERMITS));
+        PeopleApi {
+            registry,
+            permits: room,
+            staff_permits: Arc::new(Semaphore::new(STAFF_PERMITS)),
+        }
     }
 
     /// Permit for a command; `None` where too many run or wait.
-    fn place(&self, caller: &Caller) -> Option<OwnedSemaphorePermit> {
-        let staff = caller.player.is_none().then(|| Arc::clone(&self.staff).try_acquire_owned());
+    fn permit(&self, caller: &Caller) -> Option<OwnedSemaphorePermit> {
+        let staff =
+            caller.player.is_none().then(|| Arc::clone(&self.staff_permits).try_acquire_owned());
         let place = staff.and_then(Result::ok);
-        place.or_else(|| Arc::clone(&self.room).try_acquire_owned().ok())
+        place.or_else(|| Arc::clone(&self.permits).try_acquire_owned().ok())
     }
 
-    fn house(&self) -> Result<Arc<House>, Refused> {
-        let house = self.house.borrow().clone();
-        house.ok_or_else(|| status::unavailable("the tables are just being taken up"))
+    fn registry(&self) -> Result<Arc<TableRegistry>, ApiRefusal> {
+        let registry = self.registry.borrow().clone();
+        registry.ok_or_else(|| status::unavailable("the tables are just being taken up"))
     }
 
     /// Runs a command to its end, even if its caller stops waiting.
-    async fn done<A: Send + 'static>(
+    async fn run_to_end<A: Send + 'static>(
         &self,
         caller: &Caller,
-        doing: impl Future<Output = Result<A, Refused>> + Send + 'static,
+        doing: impl Future<Output = Result<A, ApiRefusal>> + Send + 'static,
     ) -> Result<Response<A>, Status> {
         let full = || {
             let message = "too much is being asked about people: try again in a moment";
-            refused(ErrorReason::Overloaded, message)
+            api_refusal(ErrorReason::Overloaded, message)
         };
-        let place = self.place(caller).ok_or_else(full)?;
+        let place = self.permit(caller).ok_or_else(full)?;
         let task = tokio::spawn(async move {
             let answer = doing.await;
             drop(place);
             answer
         });
-        let broken = |_| refused(ErrorReason::Corrupt, "this command broke down in the middle");
+        let broken = |_| api_refusal(ErrorReason::Corrupt, "this command broke down in the middle");
         Ok(Response::new(task.await.map_err(broken)??))
     }
 }
 
-fn by(
-    house: &House,
+fn author(
+    registry: &TableRegistry,
     caller: &Caller,
     method: &str,
     (request_id, content): (&[u8], &impl Message),
-) -> Result<By, Refused> {
-    Ok(By {
-        request: house.bounds().request_id(&caller.actor, request_id, CLOCK.now())?,
-        digest: digest(method, &caller.actor, content),
+) -> Result<Author, ApiRefusal> {
+    Ok(Author {
+        request: registry.bounds().request_id(&caller.actor, request_id, CLOCK.now())?,
+        digest: request_digest(method, &caller.actor, content),
         actor: Arc::clone(&caller.actor),
         trace: chassis::telemetry::trace_id(),
     })
 }
 
-fn own(caller: &Caller) -> Result<PlayerId, Refused> {
-    let nobody = || refused(ErrorReason::RoleNotAllowed, "this is for players only");
+fn calling_player(caller: &Caller) -> Result<PlayerId, ApiRefusal> {
+    let nobody = || api_refusal(ErrorReason::RoleNotAllowed, "this is for players only");
     caller.player.ok_or_else(nobody)
 }
 
@@ -112,9 +117,10 @@ impl PeopleService for PeopleApi {
     ) -> Result<Response<pb::SetNameResponse>, Status> {
         let caller = Caller::of(&request)?;
         let message = request.into_inner();
-        let (house, player) = (self.house()?, own(&caller)?);
-        let by = by(&house, &caller, "SetName", (&message.request_id, &message))?;
-        self.done(&caller, async move { house.set_name(player, &message.name, by).await }).await
+        let (registry, player) = (self.registry()?, calling_player(&caller)?);
+        let by = author(&registry, &caller, "SetName", (&message.request_id, &message))?;
+        self.run_to_end(&caller, async move { registry.set_name(player, &message.name, by).await })
+            .await
     }
 
     async fn get_player(
@@ -127,7 +133,7 @@ impl PeopleService for PeopleApi {
             Some(own) if player_id.is_empty() => own,
             Some(_) | None => field::player_id(&player_id)?,
         };
-        Ok(Response::new(self.house()?.people().player(player).await?))
+        Ok(Response::new(self.registry()?.people().player(player).await?))
     }
 
     async fn erase_player(
@@ -136,11 +142,12 @@ impl PeopleService for PeopleApi {
     ) -> Result<Response<pb::ErasePlayerResponse>, Status> {
         let caller = Caller::of(&request)?;
         let message = request.into_inner();
-        let house = self.house()?;
-        let by = by(&house, &caller, "ErasePlayer", (&message.request_id, &message))?;
+        let house = self.registry()?;
+        let by = author(&house, &caller, "ErasePlayer", (&message.request_id, &message))?;
         let player = field::player_id(&message.player_id)?;
         let people = Arc::clone(house.people());
-        self.done(&caller, async move { people.erase(player, &message.reason, by).await }).await
+        self.run_to_end(&caller, async move { people.erase(player, &message.reason, by).await })
+            .await
     }
 }
 
@@ -152,10 +159,11 @@ impl DisputeService for PeopleApi {
     ) -> Result<Response<audit::OpenDisputeResponse>, Status> {
         let caller = Caller::of(&request)?;
         let message = request.into_inner();
-        let house = self.house()?;
-        let by = by(&house, &caller, "OpenDispute", (&message.request_id, &message))?;
-        let (people, player) = (Arc::clone(house.people()), own(&caller)?);
-        self.done(&caller, async move { people.open_dispute(player, &message, by).await }).await
+        let house = self.registry()?;
+        let by = author(&house, &caller, "OpenDispute", (&message.request_id, &message))?;
+        let (people, player) = (Arc::clone(house.people()), calling_player(&caller)?);
+        self.run_to_end(&caller, async move { people.open_dispute(player, &message, by).await })
+            .await
     }
 
     async fn list_disputes(
@@ -165,7 +173,7 @@ impl DisputeService for PeopleApi {
         let caller = Caller::of(&request)?;
         let message = request.into_inner();
         let page = page(message.page_size, &message.page_token)?;
-        let people = Arc::clone(self.house()?.people());
+        let people = Arc::clone(self.registry()?.people());
         Ok(Response::new(people.list_disputes(caller.player, message.state(), page)))
     }
 
@@ -176,7 +184,7 @@ impl DisputeService for PeopleApi {
         let caller = Caller::of(&request)?;
         let audit::GetDisputeRequest { dispute_id } = request.into_inner();
         let id = field::id("dispute_id", &dispute_id)?;
-        let dispute = self.house()?.people().get_dispute(id, caller.player).await?;
+        let dispute = self.registry()?.people().get_dispute(id, caller.player).await?;
         Ok(Response::new(audit::GetDisputeResponse { dispute: Some(dispute) }))
     }
 
@@ -186,16 +194,16 @@ impl DisputeService for PeopleApi {
     ) -> Result<Response<audit::AnswerDisputeResponse>, Status> {
         let caller = Caller::of(&request)?;
         let message = request.into_inner();
-        let house = self.house()?;
-        let by = by(&house, &caller, "AnswerDispute", (&message.request_id, &message))?;
+        let house = self.registry()?;
+        let by = author(&house, &caller, "AnswerDispute", (&message.request_id, &message))?;
         let people = Arc::clone(house.people());
-        self.done(&caller, async move { people.answer_dispute(&message, by).await }).await
+        self.run_to_end(&caller, async move { people.answer_dispute(&message, by).await }).await
     }
 }
 
 /// Number of the first row of a page, and the size of the page.
 pub(super) fn page(size: u32, token: &str) -> Result<(usize, usize), BadField> {
-    let (default, most) = PAGE;
+    let (default, most) = PAGE_SIZES;
     let size = usize::try_from(size).unwrap_or(usize::MAX);
     if size > most {
         return Err(BadField::new("page_size", format!("at most {most}")));
@@ -218,13 +226,17 @@ mod tests {
         let api = PeopleApi::new(watch::channel(None).1);
         let places = |player| {
             let caller = Caller { player, actor: "somebody".into(), arrived: UnixMicros(0) };
-            std::iter::from_fn(|| api.place(&caller)).collect::<Vec<_>>()
+            std::iter::from_fn(|| api.permit(&caller)).collect::<Vec<_>>()
         };
         let crowd = places(Some(PlayerId([1; 16])));
-        assert_eq!(crowd.len(), COMMANDS - STAFF);
+        assert_eq!(crowd.len(), MAX_COMMANDS - STAFF_PERMITS);
         let staff = places(None);
-        assert_eq!(staff.len(), STAFF);
+        assert_eq!(staff.len(), STAFF_PERMITS);
         drop(crowd);
-        assert_eq!(places(None).len(), COMMANDS - STAFF, "they may have the others' too");
+        assert_eq!(
+            places(None).len(),
+            MAX_COMMANDS - STAFF_PERMITS,
+            "they may have the others' too"
+        );
     }
 }

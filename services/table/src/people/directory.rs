@@ -13,7 +13,7 @@ use proto::table::v1 as pb;
 use proto::table::v1::table_update::What;
 use wire::Recorded;
 
-use super::words::ERASED;
+use super::text_checks::ERASED;
 use crate::table::Table;
 
 /// Names and tables of players. Clones share them.
@@ -22,56 +22,56 @@ pub struct Directory(Arc<RwLock<Inner>>);
 
 #[derive(Default)]
 struct Inner {
-    shown: BTreeMap<PlayerId, Shown>,
+    names: BTreeMap<PlayerId, DisplayName>,
     seats: BTreeMap<PlayerId, BTreeSet<TableId>>,
 }
 
-enum Shown {
-    As(Arc<str>),
+enum DisplayName {
+    Name(Arc<str>),
     Erased,
 }
 
 impl Directory {
     /// Shows a player under this name from now on; empty for no name.
-    pub fn show(&self, player: PlayerId, name: &str) {
-        self.write(|inner| inner.shown.insert(player, Shown::As(name.into())));
+    pub fn set_name(&self, player: PlayerId, name: &str) {
+        self.write(|inner| inner.names.insert(player, DisplayName::Name(name.into())));
     }
 
     /// Hides a player's name from now on.
     pub fn erase(&self, player: PlayerId) {
-        self.write(|inner| inner.shown.insert(player, Shown::Erased));
+        self.write(|inner| inner.names.insert(player, DisplayName::Erased));
     }
 
     /// Whether a player's name is known here. It is not for players who have not sat down since the
     /// start.
     #[must_use]
-    pub fn knows(&self, player: PlayerId) -> bool {
-        self.read(|inner| inner.shown.contains_key(&player))
+    pub fn is_known(&self, player: PlayerId) -> bool {
+        self.read(|inner| inner.names.contains_key(&player))
     }
 
     /// Displayed name of a player; empty for none.
     #[must_use]
     pub fn name(&self, player: PlayerId) -> String {
-        self.read(|inner| match inner.shown.get(&player) {
-            Some(Shown::As(name)) => name.as_ref().to_owned(),
-            Some(Shown::Erased) => ERASED.to_owned(),
+        self.read(|inner| match inner.names.get(&player) {
+            Some(DisplayName::Name(name)) => name.as_ref().to_owned(),
+            Some(DisplayName::Erased) => ERASED.to_owned(),
             None => String::new(),
         })
     }
 
     /// Adds all seated players of a recovered table.
-    pub fn seats(&self, table: &Table) {
+    pub fn add_seats(&self, table: &Table) {
         for seat in table.seats.values() {
-            self.sits(seat.player, table.id);
+            self.add_seat(seat.player, table.id);
         }
     }
 
     /// Follows a recorded event of a table, which may take or free a seat; `table` has not taken it
     /// yet.
-    pub fn moves(&self, table: &Table, event: &Recorded) {
+    pub fn follow(&self, table: &Table, event: &Recorded) {
         if let Recorded::SeatTaken(taken) = event {
             if let Ok(player) = PlayerId::try_from(&taken.player_id[..]) {
-                self.sits(player, table.id);
+                self.add_seat(player, table.id);
             }
         } else if let Recorded::SeatVacated(event::SeatVacated { seat })
         | Recorded::SeatRefused(event::SeatRefused { seat, reason: _, text: _ }) = event
@@ -88,7 +88,7 @@ impl Directory {
         }
     }
 
-    fn sits(&self, player: PlayerId, table: TableId) {
+    fn add_seat(&self, player: PlayerId, table: TableId) {
         self.write(|inner| inner.seats.entry(player).or_default().insert(table));
     }
 
@@ -108,21 +108,21 @@ impl Directory {
 
     /// Fills the names into a table's view.
     #[must_use]
-    pub fn named(&self, mut view: pb::TableView) -> pb::TableView {
-        view.seats.iter_mut().for_each(|seat| self.put(seat));
+    pub fn with_names(&self, mut view: pb::TableView) -> pb::TableView {
+        view.seats.iter_mut().for_each(|seat| self.fill_name(seat));
         view
     }
 
     /// Fills the name into an update about a seat.
     #[must_use]
-    pub fn told(&self, mut what: What) -> What {
+    pub fn with_name(&self, mut what: What) -> What {
         if let What::Seat(pb::SeatChanged { seat: Some(seat), .. }) = &mut what {
-            self.put(seat);
+            self.fill_name(seat);
         }
         what
     }
 
-    fn put(&self, seat: &mut pb::SeatView) {
+    fn fill_name(&self, seat: &mut pb::SeatView) {
         if let Ok(player) = PlayerId::try_from(&seat.player_id[..]) {
             seat.name = self.name(player);
         }
@@ -149,20 +149,20 @@ mod tests {
     }
 
     fn told(directory: &Directory) -> String {
-        let What::Seat(told) = directory.told(changed()) else { panic!("another update") };
+        let What::Seat(told) = directory.with_name(changed()) else { panic!("another update") };
         told.seat.unwrap().name
     }
 
     #[test]
     fn an_erased_name_is_told_to_nobody_again() {
         let directory = Directory::default();
-        assert_eq!((told(&directory), directory.knows(ONE)), (String::new(), false));
-        directory.show(ONE, "Lando");
-        assert_eq!((told(&directory), directory.knows(ONE)), ("Lando".to_owned(), true));
+        assert_eq!((told(&directory), directory.is_known(ONE)), (String::new(), false));
+        directory.set_name(ONE, "Lando");
+        assert_eq!((told(&directory), directory.is_known(ONE)), ("Lando".to_owned(), true));
         directory.erase(ONE);
         assert_eq!(told(&directory), "erased player");
         let seat = pb::SeatView { seat: 1, player_id: ONE.0.to_vec(), ..Default::default() };
         let view = pb::TableView { seats: vec![seat], ..Default::default() };
-        assert_eq!(directory.named(view).seats[0].name, "erased player");
+        assert_eq!(directory.with_names(view).seats[0].name, "erased player");
     }
 }

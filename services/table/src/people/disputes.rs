@@ -9,16 +9,16 @@ use proto::event::v1::{
     self as event, DisputeReasoned, DisputeStated, DisputeVerdict, EventType, HandOpened,
     SealedPayload,
 };
-use wire::{Recorded, Refused, field, refused, status};
+use wire::{ApiRefusal, Recorded, api_refusal, field, status};
 use zeroize::Zeroizing;
 
 use super::registry::Dispute;
 use super::vault::PlayerKey;
-use super::{By, People, judge, kind, words};
+use super::{Author, People, event_type_number, permissions, text_checks};
 use crate::updates::timestamp;
 
 /// Limit for reading the events of a dispute, which has fewer.
-const WHOLE: usize = 8;
+const MAX_EVENTS: usize = 8;
 
 impl People {
     /// Opens a player's dispute of a hand.
@@ -26,28 +26,29 @@ impl People {
         &self,
         player: PlayerId,
         request: &pb::OpenDisputeRequest,
-        by: By,
-    ) -> Result<pb::OpenDisputeResponse, Refused> {
+        by: Author,
+    ) -> Result<pb::OpenDisputeResponse, ApiRefusal> {
         let pb::OpenDisputeRequest { request_id: _, table_id, hand_no, text } = request;
         let table = field::table_id(table_id)?;
-        let text = words::text(text)?;
+        let text = text_checks::text(text)?;
         let hand = fairness::hand_id(table, *hand_no);
         // Without the lock: a refused command holds nobody up. A repeat is judged by its first
         // answer.
-        self.look(|registry| judge::not_erased(registry, player))?;
-        judge::dealt_into(player, &self.hand(table, *hand_no).await?)?;
-        let _one_at_a_time = self.writing.lock().await;
-        self.look(|registry| judge::not_erased(registry, player))?;
-        let key = self.keeping.known_key(player).await?;
-        if let Some(answer) = self.recalled_under(key.as_ref(), &by).await? {
+        self.with_registry(|registry| permissions::check_not_erased(registry, player))?;
+        permissions::check_dealt_into(player, &self.hand_opened(table, *hand_no).await?)?;
+        let _one_at_a_time = self.write_lock.lock().await;
+        self.with_registry(|registry| permissions::check_not_erased(registry, player))?;
+        let key = self.player_keys.find_key(player).await?;
+        if let Some(answer) = self.first_answer_under(key.as_ref(), &by).await? {
             return read(&answer);
         }
-        self.look(|registry| judge::dispute(registry, player, hand))?;
-        let key = self.key_to_write_with(key, player).await?;
+        self.with_registry(|registry| permissions::check_dispute(registry, player, hand))?;
+        let key = self.key_or_new(key, player).await?;
         let digest = key.digest(by.digest);
         let id = self.ids.dispute_id();
         let stated = Zeroizing::new(DisputeStated { text }.encode_to_vec());
-        let stated = self.sealed(&key, (player, id.into()), (EventType::DisputeStated, &stated));
+        let stated =
+            self.seal_event(&key, (player, id.into()), (EventType::DisputeStated, &stated));
         let opened = event::DisputeOpened {
             player_id: player.0.to_vec().into(),
             table_id: table.0.to_vec().into(),
@@ -68,7 +69,7 @@ impl People {
         state: pb::DisputeState,
         (skip, take): (usize, usize),
     ) -> pb::ListDisputesResponse {
-        self.look(|registry| {
+        self.with_registry(|registry| {
             let wanted = |dispute: &Dispute| match state {
                 pb::DisputeState::Unspecified => true,
                 pb::DisputeState::Open => dispute.answered.is_none(),
@@ -78,7 +79,8 @@ impl People {
                 registry.disputes(player).skip(skip).filter(|(_, dispute)| wanted(dispute));
             let erased = |player| registry.person(player).is_some_and(|person| person.erased);
             let page = found.by_ref().take(take);
-            let disputes = page.map(|(_, dispute)| view(dispute, erased(dispute.player))).collect();
+            let disputes =
+                page.map(|(_, dispute)| dispute_view(dispute, erased(dispute.player))).collect();
             let next = found.next().map_or_else(String::new, |(number, _)| number.to_string());
             pb::ListDisputesResponse { disputes, next_page_token: next }
         })
@@ -89,27 +91,27 @@ impl People {
         &self,
         id: DisputeId,
         player: Option<PlayerId>,
-    ) -> Result<pb::Dispute, Refused> {
-        let (dispute, erased) = self.look(|registry| {
-            let dispute = judge::see(registry, id, player)?.clone();
-            let erased = judge::not_erased(registry, dispute.player).is_err();
-            Ok::<_, Refused>((dispute, erased))
+    ) -> Result<pb::Dispute, ApiRefusal> {
+        let (dispute, erased) = self.with_registry(|registry| {
+            let dispute = permissions::visible_dispute(registry, id, player)?.clone();
+            let erased = permissions::check_not_erased(registry, dispute.player).is_err();
+            Ok::<_, ApiRefusal>((dispute, erased))
         })?;
-        let mut told = view(&dispute, erased);
+        let mut told = dispute_view(&dispute, erased);
         if erased {
             return Ok(told);
         }
-        let key = self.keeping.kept_key(dispute.player).await?;
+        let key = self.player_keys.existing_key(dispute.player).await?;
         let stream: StreamId = id.into();
-        let events = self.log.read_stream(stream, Version(1), WHOLE).await;
+        let events = self.log.read_stream(stream, Version(1), MAX_EVENTS).await;
         for event in events.map_err(|_| status::unavailable("the log cannot be read"))? {
             let recorded = Recorded::try_from(&event)
-                .map_err(|error| refused(ErrorReason::Corrupt, error.to_string()))?;
+                .map_err(|error| api_refusal(ErrorReason::Corrupt, error.to_string()))?;
             if let Recorded::DisputeStated(sealed) = recorded {
-                let opened = opened(&key, (stream, EventType::DisputeStated), &sealed)?;
+                let opened = decrypt(&key, (stream, EventType::DisputeStated), &sealed)?;
                 told.text = read::<DisputeStated>(&opened)?.text;
             } else if let Recorded::DisputeReasoned(sealed) = recorded {
-                let opened = opened(&key, (stream, EventType::DisputeReasoned), &sealed)?;
+                let opened = decrypt(&key, (stream, EventType::DisputeReasoned), &sealed)?;
                 told.answer = read::<DisputeReasoned>(&opened)?.text;
             }
         }
@@ -120,30 +122,30 @@ impl People {
     pub async fn answer_dispute(
         &self,
         request: &pb::AnswerDisputeRequest,
-        by: By,
-    ) -> Result<pb::AnswerDisputeResponse, Refused> {
+        by: Author,
+    ) -> Result<pb::AnswerDisputeResponse, ApiRefusal> {
         let pb::AnswerDisputeRequest { request_id: _, dispute_id, verdict: _, text } = request;
         let id: DisputeId = field::id("dispute_id", dispute_id)?;
         if request.verdict() == DisputeVerdict::Unspecified {
             let problem = "missing: upheld, rejected or undecided";
             return Err(wire::BadField::new("verdict", problem).into());
         }
-        let text = words::text(text)?;
-        let _one_at_a_time = self.writing.lock().await;
-        let (player, erased) = self.look(|registry| {
-            let player = judge::see(registry, id, None)?.player;
-            Ok::<_, Refused>((player, judge::not_erased(registry, player)))
+        let text = text_checks::text(text)?;
+        let _one_at_a_time = self.write_lock.lock().await;
+        let (player, erased) = self.with_registry(|registry| {
+            let player = permissions::visible_dispute(registry, id, None)?.player;
+            Ok::<_, ApiRefusal>((player, permissions::check_not_erased(registry, player)))
         })?;
         erased?;
-        let key = self.keeping.kept_key(player).await?;
+        let key = self.player_keys.existing_key(player).await?;
         let digest = key.digest(by.digest);
-        if let Some(answer) = self.recalled((&by.actor, by.request), digest).await? {
+        if let Some(answer) = self.first_answer((&by.actor, by.request), digest).await? {
             return read(&answer);
         }
-        self.look(|registry| judge::answer(registry, id).map(|_| ()))?;
+        self.with_registry(|registry| permissions::answerable_dispute(registry, id).map(|_| ()))?;
         let reasoned = Zeroizing::new(DisputeReasoned { text }.encode_to_vec());
         let reasoned =
-            self.sealed(&key, (player, id.into()), (EventType::DisputeReasoned, &reasoned));
+            self.seal_event(&key, (player, id.into()), (EventType::DisputeReasoned, &reasoned));
         let answered = event::DisputeAnswered { verdict: request.verdict };
         let answer = pb::AnswerDisputeResponse {};
         let events = [Recorded::from(answered), Recorded::DisputeReasoned(reasoned)];
@@ -152,34 +154,34 @@ impl People {
     }
 
     /// Opening of a hand, from the hand's own stream.
-    async fn hand(&self, table: TableId, hand_no: u64) -> Result<HandOpened, Refused> {
+    async fn hand_opened(&self, table: TableId, hand_no: u64) -> Result<HandOpened, ApiRefusal> {
         let stream = fairness::hand_id(table, hand_no).into();
         let events = self.log.read_stream(stream, Version(1), 1).await;
         let events = events.map_err(|_| status::unavailable("the log cannot be read"))?;
         let first = events.first().map(Recorded::try_from);
         let Some(Ok(Recorded::HandOpened(opened))) = first else {
             let message = format!("there is no hand {hand_no} at table {table}");
-            return Err(refused(ErrorReason::HandUnknown, message).field("hand_no"));
+            return Err(api_refusal(ErrorReason::HandUnknown, message).field("hand_no"));
         };
         Ok(opened)
     }
 }
 
-fn opened(
+fn decrypt(
     key: &PlayerKey,
     (stream, of): (StreamId, EventType),
     sealed: &SealedPayload,
-) -> Result<Zeroizing<Vec<u8>>, Refused> {
-    key.open((stream, kind(of)), sealed)
-        .map_err(|error| refused(ErrorReason::Corrupt, error.to_string()))
+) -> Result<Zeroizing<Vec<u8>>, ApiRefusal> {
+    key.open((stream, event_type_number(of)), sealed)
+        .map_err(|error| api_refusal(ErrorReason::Corrupt, error.to_string()))
 }
 
-fn read<M: Message + Default>(bytes: &[u8]) -> Result<M, Refused> {
-    M::decode(bytes).map_err(|_| refused(ErrorReason::Corrupt, "a stored message is damaged"))
+fn read<M: Message + Default>(bytes: &[u8]) -> Result<M, ApiRefusal> {
+    M::decode(bytes).map_err(|_| api_refusal(ErrorReason::Corrupt, "a stored message is damaged"))
 }
 
 /// A dispute without its words.
-fn view(dispute: &Dispute, erased: bool) -> pb::Dispute {
+fn dispute_view(dispute: &Dispute, erased: bool) -> pb::Dispute {
     let Dispute { id, player, table, hand_no, hand, opened_at, answered } = dispute;
     let state = match answered {
         None => pb::DisputeState::Open,

@@ -10,7 +10,7 @@ use primitives::{DisputeId, HandId, PlayerId, StreamId, TableId, UnixMicros};
 use proto::event::v1::{self as pb, DisputeVerdict, SealedPayload};
 use wire::{Recorded, field};
 
-use crate::table::Damaged;
+use crate::table::Corrupt;
 
 /// Everything that is recorded about people.
 #[derive(Default)]
@@ -48,7 +48,7 @@ pub struct Dispute {
 
 /// Location and time of an event.
 #[derive(Debug, Clone, Copy)]
-pub struct Place {
+pub struct EventLocation {
     pub stream: StreamId,
     pub position: Position,
     pub at: UnixMicros,
@@ -56,7 +56,7 @@ pub struct Place {
 
 /// Whether an event lies in the stream of a player or of a dispute.
 #[must_use]
-pub fn is_of_people(event: &Recorded) -> bool {
+pub fn is_about_people(event: &Recorded) -> bool {
     matches!(
         event,
         Recorded::PlayerNamed(_)
@@ -70,11 +70,11 @@ pub fn is_of_people(event: &Recorded) -> bool {
 
 impl Registry {
     /// Applies an event. An event that is not about people changes nothing.
-    pub fn evolve(&mut self, event: &Recorded, place: Place) -> Result<(), Damaged> {
+    pub fn evolve(&mut self, event: &Recorded, place: EventLocation) -> Result<(), Corrupt> {
         if let Recorded::PlayerNamed(sealed) = event {
             let player = PlayerId(place.stream.0);
             if field::player_id(&sealed.player_id)? != player {
-                return Err(Damaged("a name in another player's stream".to_owned()));
+                return Err(Corrupt("a name in another player's stream".to_owned()));
             }
             self.person_mut(player)?.named = Some((sealed.clone(), place.position));
         } else if let Recorded::PlayerErased(_) = event {
@@ -86,7 +86,7 @@ impl Registry {
             self.answered(answered, place)?;
         } else if let Recorded::DisputeStated(_) | Recorded::DisputeReasoned(_) = event {
             self.dispute(DisputeId(place.stream.0))
-                .ok_or_else(|| Damaged("words of no dispute".to_owned()))?;
+                .ok_or_else(|| Corrupt("words of no dispute".to_owned()))?;
         }
         Ok(())
     }
@@ -115,15 +115,15 @@ impl Registry {
     }
 
     /// Entry of a player of whom more is recorded; an error for one who was erased.
-    fn person_mut(&mut self, player: PlayerId) -> Result<&mut Person, Damaged> {
+    fn person_mut(&mut self, player: PlayerId) -> Result<&mut Person, Corrupt> {
         let person = self.people.entry(player).or_default();
         if person.erased {
-            return Err(Damaged(format!("player {player} was erased before")));
+            return Err(Corrupt(format!("player {player} was erased before")));
         }
         Ok(person)
     }
 
-    fn opened(&mut self, opened: &pb::DisputeOpened, place: Place) -> Result<(), Damaged> {
+    fn opened(&mut self, opened: &pb::DisputeOpened, place: EventLocation) -> Result<(), Corrupt> {
         let pb::DisputeOpened { player_id, table_id, hand_no, hand_id } = opened;
         let id = DisputeId(place.stream.0);
         let dispute = Dispute {
@@ -139,16 +139,20 @@ impl Registry {
         person.disputes.push(id);
         person.open.insert(id);
         if self.disputes.insert(id, dispute).is_some() {
-            return Err(Damaged(format!("dispute {id} was opened twice")));
+            return Err(Corrupt(format!("dispute {id} was opened twice")));
         }
         self.in_order.push(id);
         Ok(())
     }
 
-    fn answered(&mut self, answered: &pb::DisputeAnswered, place: Place) -> Result<(), Damaged> {
+    fn answered(
+        &mut self,
+        answered: &pb::DisputeAnswered,
+        place: EventLocation,
+    ) -> Result<(), Corrupt> {
         let id = DisputeId(place.stream.0);
         let known = self.disputes.get_mut(&id).filter(|dispute| dispute.answered.is_none());
-        let dispute = known.ok_or_else(|| Damaged(format!("dispute {id} is not open")))?;
+        let dispute = known.ok_or_else(|| Corrupt(format!("dispute {id} is not open")))?;
         dispute.answered = Some((answered.verdict(), place.at));
         let player = dispute.player;
         self.person_mut(player)?.open.remove(&id);

@@ -12,8 +12,8 @@ use system::entropy::SystemEntropy;
 
 use super::vault::Vault;
 use super::*;
-use crate::recovery::{Folded, fold};
-use crate::repo::Keys;
+use crate::recovery::{FoldedLog, fold};
+use crate::repo::KeyRepo;
 
 const ANN: PlayerId = PlayerId([1; 16]);
 const BOB: PlayerId = PlayerId([2; 16]);
@@ -23,16 +23,21 @@ const WORDS: &str = "my sylop was taken from me";
 const REASONS: &str = "it was not: see move 12";
 
 /// A log in memory, with its keys and directory.
-struct Place {
+struct Fixture {
     store: Arc<MemStore>,
-    keys: Keys,
+    keys: KeyRepo,
     key: [u8; 32],
     previous: Vec<[u8; 32]>,
 }
 
-impl Place {
-    fn new() -> Place {
-        Place { store: MemStore::new(), keys: Keys::memory(), key: [5; 32], previous: Vec::new() }
+impl Fixture {
+    fn new() -> Fixture {
+        Fixture {
+            store: MemStore::new(),
+            keys: KeyRepo::memory(),
+            key: [5; 32],
+            previous: Vec::new(),
+        }
     }
 
     async fn log(&self) -> Log {
@@ -54,7 +59,7 @@ impl Place {
     async fn people(&self) -> Result<Arc<People>, PeopleError> {
         let log = self.log().await;
         let folded = fold(&log).await.unwrap();
-        let keeping = Keeping {
+        let keeping = PlayerKeys {
             keys: self.keys.clone(),
             vault: Vault::new(&Zeroizing::new(self.key)),
             previous: self.previous.iter().map(|key| Vault::new(&Zeroizing::new(*key))).collect(),
@@ -94,7 +99,7 @@ impl Place {
 
 async fn write(log: &Log, stream: StreamId, event: &Recorded) {
     let entry = Entry {
-        events: vec![event.on(stream)],
+        events: vec![event.on_stream(stream)],
         request: None,
         actor: "test".into(),
         trace: [0; 16],
@@ -102,8 +107,8 @@ async fn write(log: &Log, stream: StreamId, event: &Recorded) {
     log.append(entry).await.unwrap();
 }
 
-fn by(request: u8, content: u8) -> By {
-    By {
+fn by(request: u8, content: u8) -> Author {
+    Author {
         request: RequestId([request; 16]),
         digest: [content; 32],
         actor: "test".into(),
@@ -143,7 +148,7 @@ async fn name(people: &People, player: PlayerId) -> String {
 
 #[tokio::test]
 async fn a_name_is_shown_again_after_a_restart_and_not_in_the_log() {
-    let place = Place::new();
+    let place = Fixture::new();
     let people = place.people().await.unwrap();
     let (answer, changed) = people.set_name(ANN, "  Lando  Calrissian", by(1, 1)).await.unwrap();
     assert_eq!((answer.name.as_str(), changed), (NAME, true));
@@ -166,11 +171,11 @@ async fn a_name_is_shown_again_after_a_restart_and_not_in_the_log() {
 #[tokio::test]
 async fn nothing_is_kept_of_who_is_refused_or_changes_nothing_and_nobody_waits_for_them() {
     const CARL: PlayerId = PlayerId([3; 16]);
-    let place = Place::new();
+    let place = Fixture::new();
     place.hand(1).await;
     let people = place.people().await.unwrap();
     people.set_name(ANN, NAME, by(1, 1)).await.unwrap();
-    let busy = people.writing.lock().await;
+    let busy = people.write_lock.lock().await;
     let soon = Duration::from_secs(5);
     let idle = async {
         assert_eq!(people.set_name(BOB, "", by(2, 2)).await.unwrap().0.name, "");
@@ -192,7 +197,7 @@ async fn nothing_is_kept_of_who_is_refused_or_changes_nothing_and_nobody_waits_f
 
 #[tokio::test]
 async fn a_repeat_is_known_by_nobody_without_the_key() {
-    let place = Place::new();
+    let place = Fixture::new();
     let people = place.people().await.unwrap();
     people.set_name(ANN, NAME, by(1, 9)).await.unwrap();
     let key = RequestKey::new("test", RequestId([1; 16]));
@@ -204,7 +209,7 @@ async fn a_repeat_is_known_by_nobody_without_the_key() {
 
 #[tokio::test]
 async fn an_erased_player_is_gone_and_the_log_is_not() {
-    let place = Place::new();
+    let place = Fixture::new();
     place.hand(1).await;
     let people = place.people().await.unwrap();
     people.set_name(ANN, NAME, by(1, 1)).await.unwrap();
@@ -240,7 +245,7 @@ async fn an_erased_player_is_gone_and_the_log_is_not() {
 
 #[tokio::test]
 async fn a_key_that_outlived_a_crash_is_destroyed_at_the_next_start() {
-    let place = Place::new();
+    let place = Fixture::new();
     let people = place.people().await.unwrap();
     people.set_name(ANN, NAME, by(1, 1)).await.unwrap();
     people.set_name(BOB, "Bossk", by(2, 2)).await.unwrap();
@@ -256,7 +261,7 @@ async fn a_key_that_outlived_a_crash_is_destroyed_at_the_next_start() {
 
 #[tokio::test]
 async fn what_a_crash_kept_from_viewers_is_told_after_it() {
-    let place = Place::new();
+    let place = Fixture::new();
     place.hand(1).await;
     let log = place.log().await;
     let taken = SeatTaken {
@@ -268,7 +273,7 @@ async fn what_a_crash_kept_from_viewers_is_told_after_it() {
     write(&log, TABLE.into(), &Recorded::from(taken)).await;
     let owed = async || {
         let log = place.log().await;
-        let Folded { tables, people, closed: _ } = fold(&log).await.unwrap();
+        let FoldedLog { tables, people, closed: _ } = fold(&log).await.unwrap();
         let named = |player| Some(people.person(player)?.named.as_ref()?.1);
         tables[0].renamed(named)
     };
@@ -283,7 +288,7 @@ async fn what_a_crash_kept_from_viewers_is_told_after_it() {
 
 #[tokio::test]
 async fn a_dispute_is_opened_seen_and_answered_once() {
-    let place = Place::new();
+    let place = Fixture::new();
     place.hand(1).await;
     let people = place.people().await.unwrap();
     let nowhere = people.open_dispute(ANN, &objection(2), by(1, 1)).await.unwrap_err();
@@ -321,7 +326,7 @@ async fn a_dispute_is_opened_seen_and_answered_once() {
 
 #[tokio::test]
 async fn lists_come_in_pages() {
-    let place = Place::new();
+    let place = Fixture::new();
     for hand_no in 1..=5 {
         place.hand(hand_no).await;
     }
@@ -349,7 +354,7 @@ async fn lists_come_in_pages() {
 
 #[tokio::test]
 async fn a_lost_key_takes_a_name_with_it_and_nothing_else() {
-    let place = Place::new();
+    let place = Fixture::new();
     place.people().await.unwrap().set_name(ANN, NAME, by(1, 1)).await.unwrap();
     place.keys.destroy(&[ANN]).await.unwrap();
     let people = place.people().await.unwrap();
@@ -362,7 +367,7 @@ async fn a_lost_key_takes_a_name_with_it_and_nothing_else() {
 
 #[tokio::test]
 async fn another_people_key_is_told_at_the_start() {
-    let mut place = Place::new();
+    let mut place = Fixture::new();
     let people = place.people().await.unwrap();
     people.set_name(ANN, NAME, by(1, 1)).await.unwrap();
     people.set_name(BOB, "Bossk", by(2, 2)).await.unwrap();

@@ -14,9 +14,9 @@ use sha2::Sha256;
 use zeroize::Zeroizing;
 
 /// Sealed messages are padded to a multiple of this many bytes.
-const BLOCK: usize = 64;
+const PADDING_BLOCK: usize = 64;
 /// Mark between a message and its padding.
-const END: u8 = 0x80;
+const PADDING_MARK: u8 = 0x80;
 
 /// Wraps the players' keys under the key that is not in the database.
 #[derive(Clone)]
@@ -37,7 +37,7 @@ pub struct PlayerKey(Zeroizing<[u8; 32]>);
 /// The data was sealed or wrapped under another key, belongs elsewhere, or is corrupt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("what is kept of a player does not open: is this the key it was kept under?")]
-pub struct DoesNotOpen;
+pub struct DecryptionFailed;
 
 impl Vault {
     #[must_use]
@@ -56,11 +56,16 @@ impl Vault {
         WrappedKey { nonce, wrapped: wrapped.expect("32 bytes are within the cipher's limits") }
     }
 
-    pub fn unwrap(&self, player: PlayerId, kept: &WrappedKey) -> Result<PlayerKey, DoesNotOpen> {
+    pub fn unwrap(
+        &self,
+        player: PlayerId,
+        kept: &WrappedKey,
+    ) -> Result<PlayerKey, DecryptionFailed> {
         let payload = Payload { msg: &kept.wrapped, aad: &player.0 };
-        let key = self.0.decrypt(&XNonce::from(kept.nonce), payload).map_err(|_| DoesNotOpen)?;
+        let key =
+            self.0.decrypt(&XNonce::from(kept.nonce), payload).map_err(|_| DecryptionFailed)?;
         let key = Zeroizing::new(key);
-        let key = <[u8; 32]>::try_from(&key[..]).map_err(|_| DoesNotOpen)?;
+        let key = <[u8; 32]>::try_from(&key[..]).map_err(|_| DecryptionFailed)?;
         Ok(PlayerKey::new(Zeroizing::new(key)))
     }
 }
@@ -85,10 +90,10 @@ impl PlayerKey {
         message: &[u8],
         nonce: [u8; 24],
     ) -> SealedPayload {
-        let mut filled = Zeroizing::new(Vec::with_capacity(message.len() + BLOCK));
+        let mut filled = Zeroizing::new(Vec::with_capacity(message.len() + PADDING_BLOCK));
         filled.extend_from_slice(message);
-        filled.push(END);
-        let whole = filled.len().next_multiple_of(BLOCK);
+        filled.push(PADDING_MARK);
+        let whole = filled.len().next_multiple_of(PADDING_BLOCK);
         filled.resize(whole, 0);
         let aad = aad(stream, kind);
         let payload = Payload { msg: &filled, aad: &aad };
@@ -105,16 +110,16 @@ impl PlayerKey {
         &self,
         (stream, kind): (StreamId, u16),
         payload: &SealedPayload,
-    ) -> Result<Zeroizing<Vec<u8>>, DoesNotOpen> {
+    ) -> Result<Zeroizing<Vec<u8>>, DecryptionFailed> {
         let SealedPayload { player_id: _, nonce, sealed } = payload;
-        let nonce = <[u8; 24]>::try_from(&nonce[..]).map_err(|_| DoesNotOpen)?;
+        let nonce = <[u8; 24]>::try_from(&nonce[..]).map_err(|_| DecryptionFailed)?;
         let aad = aad(stream, kind);
         let payload = Payload { msg: sealed, aad: &aad };
         let opened = self.cipher().decrypt(&XNonce::from(nonce), payload);
-        let mut opened = Zeroizing::new(opened.map_err(|_| DoesNotOpen)?);
-        let end = opened.iter().rposition(|byte| *byte != 0).ok_or(DoesNotOpen)?;
-        if opened[end] != END {
-            return Err(DoesNotOpen);
+        let mut opened = Zeroizing::new(opened.map_err(|_| DecryptionFailed)?);
+        let end = opened.iter().rposition(|byte| *byte != 0).ok_or(DecryptionFailed)?;
+        if opened[end] != PADDING_MARK {
+            return Err(DecryptionFailed);
         }
         opened.truncate(end);
         Ok(opened)

@@ -10,17 +10,18 @@ fn wrapped(byte: u8) -> WrappedKey {
 }
 
 /// Checks the behaviour that every store of keys has.
-async fn check(keys: &Keys) {
+async fn check(keys: &KeyRepo) {
     assert_eq!(keys.page(None, 9).await.unwrap(), []);
     assert_eq!(keys.get(&[ONE]).await.unwrap(), BTreeMap::new());
-    assert_eq!(keys.keep(ONE, wrapped(5)).await.unwrap(), wrapped(5));
-    assert_eq!(keys.keep(ONE, wrapped(6)).await.unwrap(), wrapped(5), "the first stays");
-    assert_eq!(keys.keep(TWO, wrapped(7)).await.unwrap(), wrapped(7));
+    assert_eq!(keys.insert_or_get(ONE, wrapped(5)).await.unwrap(), wrapped(5));
+    assert_eq!(keys.insert_or_get(ONE, wrapped(6)).await.unwrap(), wrapped(5), "the first stays");
+    assert_eq!(keys.insert_or_get(TWO, wrapped(7)).await.unwrap(), wrapped(7));
     let both = BTreeMap::from([(ONE, wrapped(5)), (TWO, wrapped(7))]);
     assert_eq!(keys.get(&[TWO, ONE, PlayerId([3; 16])]).await.unwrap(), both);
     assert_eq!(keys.page(None, 1).await.unwrap(), [(ONE, wrapped(5))]);
     assert_eq!(keys.page(Some(ONE), 9).await.unwrap(), [(TWO, wrapped(7))]);
-    let again = |player, was, now| Rewrapped { player, was: [was; 24], now: wrapped(now) };
+    let again =
+        |player, was, now| RewrappedKey { player, old_nonce: [was; 24], new_key: wrapped(now) };
     // A key that was rewrapped meanwhile, or is gone, stays as it is.
     let third = PlayerId([3; 16]);
     keys.rewrap(&[again(TWO, 7, 8), again(ONE, 9, 9), again(third, 1, 1)]).await.unwrap();
@@ -39,21 +40,21 @@ async fn pool(url: &str, role: &str) -> PgPool {
 
 #[tokio::test]
 async fn a_url_that_is_none_is_refused_at_once() {
-    assert!(Keys::postgres("not a url").is_err());
+    assert!(KeyRepo::postgres("not a url").is_err());
 }
 
 #[tokio::test]
 async fn memory_keeps_the_first_and_forgets() {
-    check(&Keys::memory()).await;
+    check(&KeyRepo::memory()).await;
 }
 
 #[tokio::test]
 async fn the_database_keeps_the_first_for_the_table_alone_and_forgets() {
     let url = testkit::postgres().await.unwrap().database("table_keys").await.unwrap();
-    crate::shell::migrate(&url, None).await.unwrap();
-    crate::shell::migrate(&url, None).await.unwrap();
+    crate::service::migrate(&url, None).await.unwrap();
+    crate::service::migrate(&url, None).await.unwrap();
     let table = pool(&url, "sabacc_table").await;
-    check(&Keys(Place::Postgres(table.clone()))).await;
+    check(&KeyRepo(Backend::Postgres(table.clone()))).await;
     let refused = |pool: PgPool, sql: &'static str| async move {
         let error = sqlx::query(sql).execute(&pool).await.unwrap_err();
         error.as_database_error().unwrap().code().unwrap().into_owned()

@@ -3,35 +3,35 @@
 use primitives::{HandId, UnixMicros};
 use proto::event::v1 as pb;
 
-use super::{Damaged, InPlay, Promise, Promises, Sealing, Table, seat_no};
+use super::{Corrupt, EntropyRound, SeatCommitment, SeatCommitments, Table, TableHand, seat_no};
 use crate::stops;
 
 impl Table {
     /// Seats' commitments to entropy for a hand.
     #[must_use]
-    pub fn promises_of(&self, hand_no: u64) -> &Promises {
-        static NONE: Promises = Promises::new();
-        self.promises.get(&hand_no).unwrap_or(&NONE)
+    pub fn seat_commitments_of(&self, hand_no: u64) -> &SeatCommitments {
+        static NONE: SeatCommitments = SeatCommitments::new();
+        self.seat_commitments.get(&hand_no).unwrap_or(&NONE)
     }
 
     /// Round of commitments and reveals of the open hand, until it is sealed.
     #[must_use]
-    pub fn sealing(&self) -> Option<&Sealing> {
-        self.hand.as_ref()?.sealing.as_ref()
+    pub fn entropy_round(&self) -> Option<&EntropyRound> {
+        self.hand.as_ref()?.entropy_round.as_ref()
     }
 
     pub(super) fn hand_started(&mut self, hand_no: u64, id: HandId) {
         self.hand_no = hand_no;
         self.paused_until = None;
-        self.hand = Some(InPlay {
+        self.hand = Some(TableHand {
             id,
             roster: Vec::new(),
-            sealing: None,
+            entropy_round: None,
             settled: None,
             posted: false,
             finished: false,
         });
-        let commitment = self.committed.remove(&hand_no).unwrap_or_default();
+        let commitment = self.dealer_commitments.remove(&hand_no).unwrap_or_default();
         self.seeds.started(hand_no, id, commitment);
     }
 
@@ -39,30 +39,30 @@ impl Table {
         &mut self,
         opened: &pb::HandOpened,
         at: UnixMicros,
-    ) -> Result<(), Damaged> {
-        let sealing = Sealing::open(opened, at)?;
-        let hand = self.in_play()?;
+    ) -> Result<(), Corrupt> {
+        let sealing = EntropyRound::open(opened, at)?;
+        let hand = self.hand_mut()?;
         hand.roster.clone_from(&sealing.roster);
         for (seat, _) in &sealing.roster {
             if let Some(seat) = self.seats.get_mut(seat) {
                 seat.idle_since = None;
             }
         }
-        self.in_play()?.sealing = Some(sealing);
+        self.hand_mut()?.entropy_round = Some(sealing);
         Ok(())
     }
 
     pub(super) fn entropy_committed(
         &mut self,
         committed: &pb::EntropyCommitted,
-    ) -> Result<(), Damaged> {
+    ) -> Result<(), Corrupt> {
         let pb::EntropyCommitted { hand_no, seat, player_id, commitment } = committed;
         let commitment = wire::field::exactly("commitment", commitment)?;
-        let promise = Promise {
+        let promise = SeatCommitment {
             player: wire::field::player_id(player_id)?,
             commitment: fairness::ClientCommitment(commitment),
         };
-        self.promises.entry(*hand_no).or_default().insert(seat_no(*seat)?, promise);
+        self.seat_commitments.entry(*hand_no).or_default().insert(seat_no(*seat)?, promise);
         Ok(())
     }
 
@@ -70,14 +70,14 @@ impl Table {
         &mut self,
         closed: &pb::EntropyClosed,
         at: UnixMicros,
-    ) -> Result<(), Damaged> {
+    ) -> Result<(), Corrupt> {
         let pb::EntropyClosed { seats, deadline_micros } = closed;
         let seats = seats.iter().map(|seat| seat_no(*seat)).collect::<Result<Vec<_>, _>>()?;
-        let sealing = self.unsealed()?;
-        sealing.since = at;
+        let sealing = self.entropy_round_mut()?;
+        sealing.step_at = at;
         sealing.deadline = UnixMicros(*deadline_micros);
         let roster = sealing.roster.clone();
-        sealing.closed = Some(seats.clone());
+        sealing.revealing = Some(seats.clone());
         for (seat, player) in roster {
             if seats.contains(&seat) {
                 self.absentees.remove(&player);
@@ -92,17 +92,17 @@ impl Table {
         &mut self,
         revealed: &pb::EntropyRevealed,
         at: UnixMicros,
-    ) -> Result<(), Damaged> {
+    ) -> Result<(), Corrupt> {
         let pb::EntropyRevealed { seat, entropy } = revealed;
         let (seat, entropy) = (seat_no(*seat)?, wire::field::exactly("entropy", entropy)?);
-        let sealing = self.unsealed()?;
-        sealing.since = at;
+        let sealing = self.entropy_round_mut()?;
+        sealing.step_at = at;
         sealing.revealed.insert(seat, fairness::Entropy(entropy));
         Ok(())
     }
 
     pub(super) fn hand_sealed(&mut self) {
-        self.no_longer_open();
+        self.end_entropy_round();
     }
 
     pub(super) fn hand_settled(&mut self, settled: &pb::HandSettled, at: UnixMicros) {
@@ -126,27 +126,27 @@ impl Table {
         if aborted.at_fault() == pb::AtFault::Seat {
             self.note_withheld(&aborted.seats, at);
         }
-        self.no_longer_open();
+        self.end_entropy_round();
         let settled = self.hand.as_mut().and_then(|hand| hand.settled.take());
         // The dealer was asked for the seed of a settled hand already, and opens it in one way
         // only.
         self.seeds.ended(self.hand_no, at, settled.is_none());
     }
 
-    fn no_longer_open(&mut self) {
+    fn end_entropy_round(&mut self) {
         let hand_no = self.hand_no;
-        self.promises.retain(|promised, _| *promised > hand_no);
+        self.seat_commitments.retain(|promised, _| *promised > hand_no);
         if let Some(hand) = &mut self.hand {
-            hand.sealing = None;
+            hand.entropy_round = None;
         }
     }
 
-    fn in_play(&mut self) -> Result<&mut InPlay, Damaged> {
-        self.hand.as_mut().ok_or_else(|| Damaged("a hand's event without a hand".to_owned()))
+    fn hand_mut(&mut self) -> Result<&mut TableHand, Corrupt> {
+        self.hand.as_mut().ok_or_else(|| Corrupt("a hand's event without a hand".to_owned()))
     }
 
-    fn unsealed(&mut self) -> Result<&mut Sealing, Damaged> {
-        let sealed = || Damaged("a part in the chance of a hand that is sealed".to_owned());
-        self.in_play()?.sealing.as_mut().ok_or_else(sealed)
+    fn entropy_round_mut(&mut self) -> Result<&mut EntropyRound, Corrupt> {
+        let sealed = || Corrupt("a part in the chance of a hand that is sealed".to_owned());
+        self.hand_mut()?.entropy_round.as_mut().ok_or_else(sealed)
     }
 }

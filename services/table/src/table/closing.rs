@@ -3,12 +3,12 @@
 use primitives::{Credits, CreditsOutOfRange, PlayerId, SeatNo};
 use proto::event::v1 as pb;
 
-use super::{Closing, Damaged, Funding, Table, seat_no};
-use crate::debt::Debt;
+use super::{Closing, Corrupt, Funding, Table, seat_no};
+use crate::effects::Effect;
 
 /// Pending share of the pots for a player who has left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Absent {
+pub struct AbsentShare {
     pub share: Credits,
     /// Transfer id, where it is not the first one.
     pub transfer: Option<[u8; 16]>,
@@ -18,7 +18,7 @@ pub struct Absent {
 
 /// Progress of a refund in several transfers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Refunded {
+pub struct RefundProgress {
     /// Credits in both pots before the refund.
     pub pots: Credits,
     /// Last player who got a share.
@@ -37,7 +37,7 @@ impl Table {
         Ok((self.sabacc_pot.minus(of_sabacc)?, self.carried_pot.minus(of_carried)?))
     }
 
-    pub(super) fn refund_due(&mut self, due: &pb::PotRefundDue) -> Result<(), Damaged> {
+    pub(super) fn refund_due(&mut self, due: &pb::PotRefundDue) -> Result<(), Corrupt> {
         let pb::PotRefundDue { transfer_id, shares } = due;
         let mut parsed = Vec::new();
         for pb::RosterSeat { seat, player_id, stack } in shares {
@@ -47,56 +47,57 @@ impl Table {
         }
         let transfer = wire::field::exactly("transfer_id", transfer_id)?;
         self.closing = Closing::Refunding { transfer, shares: parsed };
-        self.forget_stops(|debt| debt == Debt::Share);
+        self.forget_stops(|debt| debt == Effect::Share);
         Ok(())
     }
 
-    pub(super) fn pot_refunded(&mut self) -> Result<(), Damaged> {
+    pub(super) fn pot_refunded(&mut self) -> Result<(), Corrupt> {
         let Closing::Refunding { shares, .. } =
             std::mem::replace(&mut self.closing, Closing::Refunded)
         else {
-            return Err(Damaged("a refund that was not due".to_owned()));
+            return Err(Corrupt("a refund that was not due".to_owned()));
         };
-        let damaged = |error: CreditsOutOfRange| Damaged(error.to_string());
+        let damaged = |error: CreditsOutOfRange| Corrupt(error.to_string());
         let before = self.sabacc_pot.plus(self.carried_pot).map_err(damaged)?;
         (self.sabacc_pot, self.carried_pot) = self.pots_after(&shares).map_err(damaged)?;
         let last = shares.last().map(|(_, player, _)| *player);
         for (number, player, share) in shares {
             let Some(number) = number else {
-                let absent = Absent { share, transfer: None, to_suspense: false };
-                self.absent.insert(player, absent);
+                let absent = AbsentShare { share, transfer: None, to_suspense: false };
+                self.absent_shares.insert(player, absent);
                 continue;
             };
             let seat = self.seat_mut(u32::from(number.get()))?;
             seat.stack = seat.stack.plus(share).map_err(damaged)?;
         }
         if self.sabacc_pot.is_zero() && self.carried_pot.is_zero() {
-            (self.refunded, self.closing) = (None, Closing::Refunded);
-            self.paid.clear();
+            (self.refund_progress, self.closing) = (None, Closing::Refunded);
+            self.paid_into_pot.clear();
         } else {
-            let last = last.ok_or_else(|| Damaged("a refund to nobody".to_owned()))?;
-            let pots = self.refunded.map_or(before, |refunded| refunded.pots);
-            (self.refunded, self.closing) = (Some(Refunded { pots, last }), Closing::Asked);
+            let last = last.ok_or_else(|| Corrupt("a refund to nobody".to_owned()))?;
+            let pots = self.refund_progress.map_or(before, |refunded| refunded.pots);
+            (self.refund_progress, self.closing) =
+                (Some(RefundProgress { pots, last }), Closing::Asked);
         }
-        self.forget_stops(|debt| debt == Debt::Refund);
+        self.forget_stops(|debt| debt == Effect::Refund);
         Ok(())
     }
 
     /// Replaces the transfer of a stopped payment, and perhaps its destination.
-    pub(crate) fn pay_anew(
+    pub(crate) fn replace_transfer(
         &mut self,
-        debt: Debt,
+        effect: Effect,
         (transfer, to_suspense): ([u8; 16], bool),
-    ) -> Result<(), Damaged> {
-        let misfit = || Damaged(format!("{debt:?} goes on and is not to be done"));
-        if let Debt::CashOut { seat } = debt {
+    ) -> Result<(), Corrupt> {
+        let misfit = || Corrupt(format!("{effect:?} goes on and is not to be done"));
+        if let Effect::CashOut { seat } = effect {
             let seat = self.seats.get_mut(&seat).ok_or_else(misfit)?;
             seat.funding = Funding::CashingOut { transfer, to_suspense };
-        } else if let Debt::PayAbsent { player } = debt {
-            let absent = self.absent.get_mut(&player).ok_or_else(misfit)?;
-            *absent = Absent { transfer: Some(transfer), to_suspense, ..*absent };
-        } else if let (Debt::Refund, Closing::Refunding { transfer: old, shares: _ }) =
-            (debt, &mut self.closing)
+        } else if let Effect::PayAbsent { player } = effect {
+            let absent = self.absent_shares.get_mut(&player).ok_or_else(misfit)?;
+            *absent = AbsentShare { transfer: Some(transfer), to_suspense, ..*absent };
+        } else if let (Effect::Refund, Closing::Refunding { transfer: old, shares: _ }) =
+            (effect, &mut self.closing)
         {
             *old = transfer;
         } else {

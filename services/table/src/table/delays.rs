@@ -14,23 +14,23 @@ use std::time::Duration;
 
 use primitives::{PlayerId, SeatNo, UnixMicros};
 use proto::common::v1::ErrorReason;
-use wire::{Refused, refused};
+use wire::{ApiRefusal, api_refusal};
 
 use super::Table;
 
 /// Reason of leaving that is recorded for an idle seat.
-pub const IDLE: &str = "idle";
+pub const REASON_IDLE: &str = "idle";
 /// Delay of the second time; each further time doubles it.
-const SECOND: Duration = Duration::from_secs(60);
-const LONGEST: Duration = Duration::from_secs(3600);
+const FIRST_WAIT: Duration = Duration::from_secs(60);
+const MAX_WAIT: Duration = Duration::from_secs(3600);
 /// Time after the end of a delay until it is forgotten.
-const REMEMBERED: Duration = Duration::from_secs(3600);
+const FORGOTTEN_AFTER: Duration = Duration::from_secs(3600);
 /// Players who are remembered for one table and cause: 128 full tables of eight in an hour.
-const MOST: usize = 1024;
+const MAX_REMEMBERED: usize = 1024;
 
 /// Players with a delay, for one cause.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Delays(BTreeMap<PlayerId, Record>);
+pub struct ReturnDelays(BTreeMap<PlayerId, Record>);
 
 /// Delay of one player.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -43,11 +43,11 @@ struct Record {
 
 impl Record {
     fn is_forgotten(&self, now: UnixMicros) -> bool {
-        now >= self.until.plus(REMEMBERED)
+        now >= self.until.plus(FORGOTTEN_AFTER)
     }
 }
 
-impl Delays {
+impl ReturnDelays {
     /// Number of times and end of a player's delay, while it runs.
     fn delay(&self, player: PlayerId, now: UnixMicros) -> Option<(u32, UnixMicros)> {
         let Record { times, until } = self.0.get(&player)?;
@@ -55,11 +55,11 @@ impl Delays {
     }
 
     /// Notes another time.
-    fn note(&mut self, player: PlayerId, at: UnixMicros) {
+    fn add(&mut self, player: PlayerId, at: UnixMicros) {
         self.0.retain(|_, record| !record.is_forgotten(at));
         let times = self.0.get(&player).map_or(0, |record| record.times).saturating_add(1);
-        self.0.insert(player, Record { times, until: at.plus(wait(times)) });
-        if self.0.len() > MOST {
+        self.0.insert(player, Record { times, until: at.plus(wait_after(times)) });
+        if self.0.len() > MAX_REMEMBERED {
             // The shortest delay is dropped, so that newcomers do not push out players with long
             // ones.
             let least = self.0.iter().min_by_key(|(player, record)| (**record, **player));
@@ -71,12 +71,12 @@ impl Delays {
 }
 
 /// Delay after so many times.
-fn wait(times: u32) -> Duration {
+fn wait_after(times: u32) -> Duration {
     match times.checked_sub(2) {
         None => Duration::ZERO,
         Some(doublings) => {
             let factor = 1_u32.checked_shl(doublings).unwrap_or(u32::MAX);
-            SECOND.saturating_mul(factor).min(LONGEST)
+            FIRST_WAIT.saturating_mul(factor).min(MAX_WAIT)
         }
     }
 }
@@ -87,7 +87,7 @@ impl Table {
         let Some(hand) = &self.hand else { return };
         let withheld = |seat: SeatNo| seats.contains(&u32::from(seat.get()));
         for (_, player) in hand.roster.iter().filter(|(seat, _)| withheld(*seat)) {
-            self.withheld.note(*player, at);
+            self.withheld_delays.add(*player, at);
         }
     }
 
@@ -95,35 +95,35 @@ impl Table {
     pub(super) fn note_idled(&mut self, seat: SeatNo, at: UnixMicros) {
         let player = self.seats.get(&seat).map(|seat| seat.player);
         if let Some(player) = player {
-            self.idled.note(player, at);
+            self.idle_delays.add(player, at);
         }
     }
 
     /// Checks that a player who was removed from idle seats may sit down again.
-    pub fn may_sit_again(&self, player: PlayerId, now: UnixMicros) -> Result<(), Refused> {
-        let Some((times, until)) = self.idled.delay(player, now) else { return Ok(()) };
+    pub fn check_may_sit_down(&self, player: PlayerId, now: UnixMicros) -> Result<(), ApiRefusal> {
+        let Some((times, until)) = self.idle_delays.delay(player, now) else { return Ok(()) };
         let left = until.since(now);
         let message = format!(
             "{times} times lately you were removed from a seat of this table that you did not use: you \
              may sit down again in {} s",
             left.as_secs() + 1
         );
-        Err(refused(ErrorReason::SatIdle, message)
+        Err(api_refusal(ErrorReason::SatIdle, message)
             .with("times", times.to_string())
             .with("until", until.0.to_string())
             .retry_after(left))
     }
 
     /// Checks that a player who has withheld entropy may come back.
-    pub fn may_return(&self, player: PlayerId, now: UnixMicros) -> Result<(), Refused> {
-        let Some((times, until)) = self.withheld.delay(player, now) else { return Ok(()) };
+    pub fn check_may_return(&self, player: PlayerId, now: UnixMicros) -> Result<(), ApiRefusal> {
+        let Some((times, until)) = self.withheld_delays.delay(player, now) else { return Ok(()) };
         let left = until.since(now);
         let message = format!(
             "{times} times lately you withheld entropy here that you had committed to, and the hand was \
              burnt: you may be dealt in again in {} s",
             left.as_secs() + 1
         );
-        Err(refused(ErrorReason::Withheld, message)
+        Err(api_refusal(ErrorReason::Withheld, message)
             .with("times", times.to_string())
             .with("until", until.0.to_string())
             .retry_after(left))
@@ -141,34 +141,34 @@ mod tests {
 
     #[test]
     fn each_time_costs_more_and_none_more_than_an_hour() {
-        let waits = [0, 1, 2, 3, 4, 7, 8, 9, 40, u32::MAX].map(|times| wait(times).as_secs());
+        let waits = [0, 1, 2, 3, 4, 7, 8, 9, 40, u32::MAX].map(|times| wait_after(times).as_secs());
         assert_eq!(waits, [0, 0, 60, 120, 240, 1920, 3600, 3600, 3600, 3600]);
     }
 
     #[test]
     fn an_hour_of_which_nothing_is_withheld_is_forgiveness() {
-        let mut withheld = Delays::default();
+        let mut withheld = ReturnDelays::default();
         let mut at = UnixMicros(1_000_000);
         for times in [1, 2, 3] {
-            withheld.note(player(1), at);
+            withheld.add(player(1), at);
             assert_eq!(withheld.0[&player(1)].times, times);
-            at = at.plus(wait(times)).plus(REMEMBERED - Duration::from_micros(1));
+            at = at.plus(wait_after(times)).plus(FORGOTTEN_AFTER - Duration::from_micros(1));
         }
-        withheld.note(player(1), at.plus(Duration::from_micros(1)));
+        withheld.add(player(1), at.plus(Duration::from_micros(1)));
         assert_eq!(withheld.0[&player(1)].times, 1);
     }
 
     #[test]
     fn whoever_withholds_often_is_not_pushed_out_by_a_crowd() {
-        let mut withheld = Delays::default();
+        let mut withheld = ReturnDelays::default();
         let at = UnixMicros(1_000_000);
         for _ in 0..5 {
-            withheld.note(player(7), at);
+            withheld.add(player(7), at);
         }
         for number in 100..5_000 {
-            withheld.note(player(number), at);
+            withheld.add(player(number), at);
         }
-        assert_eq!(withheld.0.len(), MOST);
+        assert_eq!(withheld.0.len(), MAX_REMEMBERED);
         assert_eq!(withheld.0[&player(7)].times, 5);
     }
 }

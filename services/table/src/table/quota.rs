@@ -12,129 +12,138 @@ use std::time::Duration;
 use primitives::{PlayerId, SeatNo, UnixMicros};
 use proto::common::v1::ErrorReason;
 use proto::event::v1 as pb;
-use wire::{Recorded, Refused, refused};
+use wire::{ApiRefusal, Recorded, api_refusal};
 
 use super::{Funding, Table};
 
 /// Records of one player. Sitting down, taking part in chance and leaving are five, so a player has
 /// a dozen such rounds.
-const OF_A_PLAYER: u32 = 64;
+const MAX_PLAYER_RECORDS: u32 = 64;
 /// Records in all: the shares of eight seats, and as many again for players who come and go.
-const IN_ALL: u32 = 1024;
+const MAX_RECORDS: u32 = 1024;
 /// Records from which on nobody sits down. The rest is for seated players, so that nobody who comes
 /// and goes can keep them from taking part in chance.
-const FOR_NEWCOMERS: u32 = 768;
+const MAX_RECORDS_FOR_NEWCOMERS: u32 = 768;
 /// Records from which on a player with too few credits cannot sit down. Below it they are refused
 /// on record, so that the same request is always refused.
-const CROWDED: u32 = 256;
+const CROWDED_FROM: u32 = 256;
 /// Changes between sitting out and in: out and in again, twice.
-const CHANGES: u32 = 4;
+const MAX_SIT_CHANGES: u32 = 4;
 /// Buy-ins of one player that the wallet refuses. Each takes two of the records that all share.
-const REFUSED: u32 = 3;
+const MAX_REFUSED_BUY_INS: u32 = 3;
 /// Time after which counting begins anew without the end of a hand.
 const WINDOW: Duration = Duration::from_secs(3600);
 
 /// Records since counting began.
 #[derive(Debug, Clone, Default)]
-pub struct Counts {
+pub struct RecordCounts {
     since: UnixMicros,
     all: u32,
-    by_player: BTreeMap<PlayerId, Spent>,
+    by_player: BTreeMap<PlayerId, PlayerCounts>,
 }
 
 /// Counts of one player.
 #[derive(Debug, Clone, Copy, Default)]
-struct Spent {
+struct PlayerCounts {
     records: u32,
     changes: u32,
     refused: u32,
 }
 
-impl Counts {
+impl RecordCounts {
     /// The counts at `now`; `None` where counting began too long ago.
-    fn at(&self, now: UnixMicros) -> Option<&Counts> {
+    fn at(&self, now: UnixMicros) -> Option<&RecordCounts> {
         (now < self.since.plus(WINDOW)).then_some(self)
     }
 }
 
 impl Table {
     /// Checks that the table's stream takes another record of a player who is not seated.
-    pub fn has_room_for_newcomer(&self, player: PlayerId, now: UnixMicros) -> Result<(), Refused> {
-        let counts = self.counts.at(now);
+    pub fn check_room_for_newcomer(
+        &self,
+        player: PlayerId,
+        now: UnixMicros,
+    ) -> Result<(), ApiRefusal> {
+        let counts = self.record_counts.at(now);
         let refused_before = counts.and_then(|counts| counts.by_player.get(&player));
         if let Some(counts) =
-            counts.filter(|_| refused_before.is_some_and(|it| it.refused >= REFUSED))
+            counts.filter(|_| refused_before.is_some_and(|it| it.refused >= MAX_REFUSED_BUY_INS))
         {
             let left = counts.since.plus(WINDOW).since(now);
             let message = format!(
-                "{REFUSED} buy-ins of yours were refused here: come back with credits after the next hand"
+                "{MAX_REFUSED_BUY_INS} buy-ins of yours were refused here: come back with credits after the next hand"
             );
-            return Err(refused(ErrorReason::RecordsSpent, message).retry_after(left));
+            return Err(api_refusal(ErrorReason::RecordsSpent, message).retry_after(left));
         }
-        self.has_room(player, FOR_NEWCOMERS, now)
+        self.check_room(player, MAX_RECORDS_FOR_NEWCOMERS, now)
     }
 
     /// Whether so many records are spent that a buy-in which the wallet would refuse is not worth
     /// one.
     #[must_use]
     pub fn is_crowded(&self, now: UnixMicros) -> bool {
-        self.counts.at(now).is_some_and(|counts| counts.all >= CROWDED)
+        self.record_counts.at(now).is_some_and(|counts| counts.all >= CROWDED_FROM)
     }
 
     /// Checks that the table's stream takes another record that a seated player asks for. Leaving
     /// is always taken.
-    pub fn has_room_for(&self, player: PlayerId, now: UnixMicros) -> Result<(), Refused> {
-        self.has_room(player, IN_ALL, now)
+    pub fn check_room_for(&self, player: PlayerId, now: UnixMicros) -> Result<(), ApiRefusal> {
+        self.check_room(player, MAX_RECORDS, now)
     }
 
-    fn has_room(&self, player: PlayerId, most: u32, now: UnixMicros) -> Result<(), Refused> {
-        let Some(counts) = self.counts.at(now) else { return Ok(()) };
+    fn check_room(&self, player: PlayerId, most: u32, now: UnixMicros) -> Result<(), ApiRefusal> {
+        let Some(counts) = self.record_counts.at(now) else { return Ok(()) };
         let own = counts.by_player.get(&player).map_or(0, |spent| spent.records);
-        if own < OF_A_PLAYER && counts.all < most {
+        if own < MAX_PLAYER_RECORDS && counts.all < most {
             return Ok(());
         }
         let left = counts.since.plus(WINDOW).since(now);
-        let message = if own < OF_A_PLAYER {
+        let message = if own < MAX_PLAYER_RECORDS {
             format!(
                 "{most} records lie between two hands of this table: no more of this is taken until \
                  the next one ends"
             )
         } else {
             format!(
-                "you have had {OF_A_PLAYER} records written here since the last hand: only leaving \
+                "you have had {MAX_PLAYER_RECORDS} records written here since the last hand: only leaving \
                  is taken until the next one ends"
             )
         };
-        Err(refused(ErrorReason::RecordsSpent, message).retry_after(left))
+        Err(api_refusal(ErrorReason::RecordsSpent, message).retry_after(left))
     }
 
     /// Checks that a player may change between sitting out and in once more.
-    pub fn may_change(&self, player: PlayerId, now: UnixMicros) -> Result<(), Refused> {
-        let Some(counts) = self.counts.at(now) else { return Ok(()) };
+    pub fn check_may_change(&self, player: PlayerId, now: UnixMicros) -> Result<(), ApiRefusal> {
+        let Some(counts) = self.record_counts.at(now) else { return Ok(()) };
         let changes = counts.by_player.get(&player).map_or(0, |spent| spent.changes);
-        if changes < CHANGES {
+        if changes < MAX_SIT_CHANGES {
             return Ok(());
         }
         let left = counts.since.plus(WINDOW).since(now);
         let message = format!(
-            "you have sat out or in {CHANGES} times since the last hand: wait until the next one ends, \
+            "you have sat out or in {MAX_SIT_CHANGES} times since the last hand: wait until the next one ends, \
              or stand up"
         );
-        Err(refused(ErrorReason::RecordsSpent, message).retry_after(left))
+        Err(api_refusal(ErrorReason::RecordsSpent, message).retry_after(left))
     }
 
     /// Counts a record of the table's own stream, for its `player` if it has one.
-    pub(super) fn count(&mut self, event: &Recorded, player: Option<PlayerId>, at: UnixMicros) {
+    pub(super) fn count_record(
+        &mut self,
+        event: &Recorded,
+        player: Option<PlayerId>,
+        at: UnixMicros,
+    ) {
         if let Recorded::HandFinished(_) = event {
-            self.counts = Counts { since: at, ..Counts::default() };
+            self.record_counts = RecordCounts { since: at, ..RecordCounts::default() };
             return;
         }
-        if self.counts.at(at).is_none() {
-            self.counts = Counts { since: at, ..Counts::default() };
+        if self.record_counts.at(at).is_none() {
+            self.record_counts = RecordCounts { since: at, ..RecordCounts::default() };
         }
-        self.counts.all = self.counts.all.saturating_add(1);
+        self.record_counts.all = self.record_counts.all.saturating_add(1);
         let Some(player) = player else { return };
-        let spent = self.counts.by_player.entry(player).or_default();
+        let spent = self.record_counts.by_player.entry(player).or_default();
         spent.records = spent.records.saturating_add(1);
         if let Recorded::SeatRefused(_) = event {
             spent.refused = spent.refused.saturating_add(1);
@@ -171,7 +180,7 @@ impl Table {
     /// Notes since when seats are not dealt in. Only being dealt in ends it: sitting in and out
     /// again without playing does not.
     pub(super) fn note_idle(&mut self, at: UnixMicros) {
-        let due = self.due();
+        let due = self.min_stack();
         for seat in self.seats.values_mut() {
             let idle = seat.sitting_out || (seat.funding == Funding::AtTable && seat.stack < due);
             if idle {
@@ -184,7 +193,7 @@ impl Table {
     #[must_use]
     pub fn idle_since(&self, number: SeatNo) -> Option<UnixMicros> {
         let seat = self.seats.get(&number)?;
-        let idle = seat.sitting_out || seat.stack < self.due();
+        let idle = seat.sitting_out || seat.stack < self.min_stack();
         let stays = seat.funding == Funding::AtTable && !seat.leaving;
         seat.idle_since.filter(|_| idle && stays)
     }

@@ -3,12 +3,12 @@
 use primitives::{Credits, UnixMicros};
 use proto::event::v1 as pb;
 
-use super::{Damaged, Funding, REMEMBERED_REFUSALS, Seat, Table, seat_no};
-use crate::debt::Debt;
+use super::{Corrupt, Funding, REMEMBERED_REFUSALS, Seat, Table, seat_no};
+use crate::effects::Effect;
 use crate::stops;
 
 impl Table {
-    pub(super) fn seat_taken(&mut self, taken: &pb::SeatTaken) -> Result<(), Damaged> {
+    pub(super) fn seat_taken(&mut self, taken: &pb::SeatTaken) -> Result<(), Corrupt> {
         let pb::SeatTaken { seat, player_id, buy_in, transfer_id } = taken;
         let transfer = wire::field::exactly("transfer_id", transfer_id)?;
         let amount = wire::field::credits("buy_in", *buy_in)?;
@@ -22,7 +22,7 @@ impl Table {
                 funding: Funding::BuyingIn { transfer, amount },
                 sitting_out: false,
                 leaving: false,
-                misses: 0,
+                missed_clocks: 0,
                 idle_since: None,
                 standing: None,
             },
@@ -30,18 +30,18 @@ impl Table {
         Ok(())
     }
 
-    pub(super) fn seat_funded(&mut self, number: u32) -> Result<(), Damaged> {
+    pub(super) fn seat_funded(&mut self, number: u32) -> Result<(), Corrupt> {
         let seat = self.seat_mut(number)?;
         let Funding::BuyingIn { transfer, amount } = seat.funding else {
-            return Err(Damaged(format!("seat {number} was funded twice")));
+            return Err(Corrupt(format!("seat {number} was funded twice")));
         };
         seat.stack = amount;
         seat.funding = Funding::AtTable;
-        self.funded_by.insert(seat_no(number)?, transfer);
+        self.funded_transfers.insert(seat_no(number)?, transfer);
         Ok(())
     }
 
-    pub(super) fn seat_refused(&mut self, refused: &pb::SeatRefused) -> Result<(), Damaged> {
+    pub(super) fn seat_refused(&mut self, refused: &pb::SeatRefused) -> Result<(), Corrupt> {
         let pb::SeatRefused { seat, reason: _, text: _ } = refused;
         if let Funding::BuyingIn { transfer, .. } = self.seat_mut(*seat)?.funding {
             if self.refusals.len() == REMEMBERED_REFUSALS {
@@ -59,7 +59,7 @@ impl Table {
         &mut self,
         finished: &pb::HandFinished,
         at: UnixMicros,
-    ) -> Result<(), Damaged> {
+    ) -> Result<(), Corrupt> {
         let pb::HandFinished {
             hand_no: _,
             hand_id: _,
@@ -76,7 +76,7 @@ impl Table {
         self.forget_stops(|debt| {
             // In older logs the end of a hand stands beside its settlement, which may still have to
             // be posted.
-            stops::is_of_hand(debt, over) && (*aborted || !matches!(debt, Debt::Post { .. }))
+            stops::is_of_hand(debt, over) && (*aborted || !matches!(debt, Effect::Post { .. }))
         });
         match &mut self.hand {
             Some(hand) if !aborted && !hand.posted => hand.finished = true,
@@ -87,7 +87,7 @@ impl Table {
             return Ok(());
         }
         if *sabacc_won {
-            self.paid.clear();
+            self.paid_into_pot.clear();
         }
         self.last_roster.clear();
         for (index, pb::RosterSeat { seat, player_id, stack }) in seats.iter().enumerate() {
@@ -96,12 +96,12 @@ impl Table {
             let stack = wire::field::credits("stack", *stack)?;
             let entry = self.seat_mut(*seat)?;
             entry.stack = stack;
-            entry.misses = misses.get(index).copied().unwrap_or(0);
+            entry.missed_clocks = misses.get(index).copied().unwrap_or(0);
             let paid = sabacc_paid.get(index).copied().unwrap_or(0);
             let paid = wire::field::credits("sabacc_paid", paid)?;
             if !paid.is_zero() {
-                let sum = self.paid.entry(player).or_default();
-                *sum = sum.plus(paid).map_err(|error| Damaged(error.to_string()))?;
+                let sum = self.paid_into_pot.entry(player).or_default();
+                *sum = sum.plus(paid).map_err(|error| Corrupt(error.to_string()))?;
             }
         }
         self.sabacc_pot = wire::field::credits("sabacc_pot", *sabacc_pot)?;

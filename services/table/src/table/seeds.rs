@@ -11,7 +11,7 @@ use proto::dealer::v1::Commitment;
 
 /// A seed that is not open yet.
 #[derive(Debug, Clone)]
-pub struct SeedOwed {
+pub struct PendingSeed {
     pub hand: HandId,
     /// The commitment that the seed must match.
     pub commitment: Commitment,
@@ -23,17 +23,17 @@ pub struct SeedOwed {
 
 /// Pending seeds by hand and by due time. Clones share them until one changes.
 #[derive(Debug, Clone, Default)]
-pub struct Seeds(Arc<Owed>);
+pub struct PendingSeeds(Arc<SeedIndex>);
 
 #[derive(Debug, Clone, Default)]
-struct Owed {
-    by_hand: BTreeMap<u64, Arc<SeedOwed>>,
+struct SeedIndex {
+    by_hand: BTreeMap<u64, Arc<PendingSeed>>,
     due: BTreeSet<(UnixMicros, u64)>,
 }
 
-impl Seeds {
+impl PendingSeeds {
     #[must_use]
-    pub fn get(&self, hand_no: u64) -> Option<&SeedOwed> {
+    pub fn get(&self, hand_no: u64) -> Option<&PendingSeed> {
         self.0.by_hand.get(&hand_no).map(|owed| &**owed)
     }
 
@@ -54,33 +54,33 @@ impl Seeds {
 
     /// Time at which the next seed after `now` becomes due.
     #[must_use]
-    pub fn next_after(&self, now: UnixMicros) -> Option<UnixMicros> {
+    pub fn next_due_after(&self, now: UnixMicros) -> Option<UnixMicros> {
         self.0.due.range((now.plus(std::time::Duration::from_micros(1)), 0)..).next().map(|it| it.0)
     }
 
     /// Number and seed of the hand with this stream. The newest hands are searched first.
     #[must_use]
-    pub fn in_stream(&self, stream: StreamId) -> Option<(u64, &SeedOwed)> {
-        let mut owed = self.0.by_hand.iter().rev();
-        let owed = owed.find(|(_, owed)| StreamId::from(owed.hand) == stream)?;
-        Some((*owed.0, &**owed.1))
+    pub fn in_stream(&self, stream: StreamId) -> Option<(u64, &PendingSeed)> {
+        let mut pending = self.0.by_hand.iter().rev();
+        let pending = pending.find(|(_, owed)| StreamId::from(owed.hand) == stream)?;
+        Some((*pending.0, &**pending.1))
     }
 
     /// Adds the seed of a hand that has started.
     pub(super) fn started(&mut self, hand_no: u64, hand: HandId, commitment: Commitment) {
-        let owed = SeedOwed { hand, commitment, due: None, discarded: false };
-        Arc::make_mut(&mut self.0).by_hand.insert(hand_no, Arc::new(owed));
+        let pending = PendingSeed { hand, commitment, due: None, discarded: false };
+        Arc::make_mut(&mut self.0).by_hand.insert(hand_no, Arc::new(pending));
     }
 
     /// Sets the due time of a hand's seed, once the hand is settled or aborted.
     pub(super) fn ended(&mut self, hand_no: u64, due: UnixMicros, discarded: bool) {
         let all = Arc::make_mut(&mut self.0);
-        if let Some(owed) = all.by_hand.get_mut(&hand_no) {
-            let owed = Arc::make_mut(owed);
-            if let Some(before) = owed.due.replace(due) {
+        if let Some(pending) = all.by_hand.get_mut(&hand_no) {
+            let pending = Arc::make_mut(pending);
+            if let Some(before) = pending.due.replace(due) {
                 all.due.remove(&(before, hand_no));
             }
-            owed.discarded = discarded;
+            pending.discarded = discarded;
             all.due.insert((due, hand_no));
         }
     }

@@ -1,9 +1,9 @@
 //! Events of a table's life, and its pending effects at each point.
 
 use super::*;
-use crate::debt::{Debt, debts};
-use crate::deeds::{Deed, Doer, Funds, judge};
-use crate::entropy::Now;
+use crate::commands::{Command, CommandContext, Funds, judge};
+use crate::effects::{Effect, pending_effects};
+use crate::entropy::Timing;
 use crate::settle;
 use proto::common::v1::ErrorReason;
 
@@ -52,29 +52,36 @@ fn seated(table: &mut Table, seat: u8, credits: u64) {
     take(table, pb::SeatFunded { seat: seat.into() });
 }
 
-fn owed(table: &Table) -> Vec<Debt> {
+fn owed(table: &Table) -> Vec<Effect> {
     let patience = Duration::from_secs(60);
-    let now = Now { at: NOW, since: NOW, patience, late: Duration::ZERO, hold: None, checked: NOW };
-    debts(table, None, &now).0
+    let now = Timing {
+        at: NOW,
+        listening_since: NOW,
+        dealer_timeout: patience,
+        room_delay: Duration::ZERO,
+        starts_held_until: None,
+        standing_checked_at: NOW,
+    };
+    pending_effects(table, None, &now).0
 }
 
-fn doer(number: u8) -> Doer {
-    Doer {
+fn doer(number: u8) -> CommandContext {
+    CommandContext {
         player: Some(player(number)),
         request: primitives::RequestId([number; 16]),
         now: NOW,
         arrived: NOW,
-        behind: false,
+        is_room_behind: false,
     }
 }
 
-fn refusal(table: &Table, deed: &Deed, doer: &Doer) -> ErrorReason {
+fn refusal(table: &Table, deed: &Command, doer: &CommandContext) -> ErrorReason {
     judge(table, None, deed, doer).map(|_| ()).unwrap_err().reason()
 }
 
-fn sit(seat: Option<u8>, credits: u32) -> Deed {
+fn sit(seat: Option<u8>, credits: u32) -> Command {
     let seat = seat.map(|seat| SeatNo::try_new(seat).unwrap());
-    Deed::SitDown { seat, buy_in: Credits::of(credits), funds: None }
+    Command::SitDown { seat, buy_in: Credits::of(credits), funds: None }
 }
 
 /// At a crowded table, players without credits cannot spend the records that are left to newcomers.
@@ -82,14 +89,14 @@ fn sit(seat: Option<u8>, credits: u32) -> Deed {
 fn in_a_crowd_whoever_has_too_few_credits_writes_no_record() {
     let mut table = table();
     let poor =
-        Deed::SitDown { seat: None, buy_in: Credits::of(200), funds: Some(Funds::NoAccount) };
+        Command::SitDown { seat: None, buy_in: Credits::of(200), funds: Some(Funds::NoAccount) };
     for number in 1..=128 {
         let taken = judge(&table, None, &poor, &doer(number)).unwrap().events.remove(0).1;
         take(&mut table, taken);
         let no = pb::SeatRefused { seat: 1, reason: String::new(), text: String::new() };
         take(&mut table, no);
     }
-    let with = |funds| Deed::SitDown { seat: None, buy_in: Credits::of(200), funds };
+    let with = |funds| Command::SitDown { seat: None, buy_in: Credits::of(200), funds };
     assert_eq!(refusal(&table, &poor, &doer(129)), ErrorReason::AccountUnknown);
     for (funds, reason) in [
         (Funds::NoAccount, ErrorReason::AccountUnknown),
@@ -101,7 +108,8 @@ fn in_a_crowd_whoever_has_too_few_credits_writes_no_record() {
     for funds in [None, Some(Funds::Available(200)), Some(Funds::Available(u64::MAX))] {
         assert_eq!(judge(&table, None, &with(funds), &doer(3)).unwrap().events.len(), 1);
     }
-    let wrong = Deed::SitDown { seat: None, buy_in: Credits::of(1), funds: Some(Funds::NoAccount) };
+    let wrong =
+        Command::SitDown { seat: None, buy_in: Credits::of(1), funds: Some(Funds::NoAccount) };
     assert_eq!(
         refusal(&table, &wrong, &doer(3)),
         ErrorReason::BuyInOutOfRange,
@@ -112,13 +120,13 @@ fn in_a_crowd_whoever_has_too_few_credits_writes_no_record() {
 #[test]
 fn hand_starts_with_two_ready_and_a_commitment() {
     let mut table = table();
-    assert_eq!(owed(&table), [Debt::Commit { hand_no: 1 }]);
+    assert_eq!(owed(&table), [Effect::Commit { hand_no: 1 }]);
     seated(&mut table, 1, 200);
     seated(&mut table, 3, 200);
-    assert_eq!(owed(&table), [Debt::Commit { hand_no: 1 }]);
+    assert_eq!(owed(&table), [Effect::Commit { hand_no: 1 }]);
     let commitment = Some(Commitment::default());
     take(&mut table, pb::HandCommitted { hand_no: 1, commitment });
-    assert_eq!(owed(&table), [Debt::Start]);
+    assert_eq!(owed(&table), [Effect::Start]);
     let out = pb::SitOutChanged { seat: 3, sitting_out: true, why: "asked".to_owned() };
     take(&mut table, out);
     assert_eq!(owed(&table), []);
@@ -140,7 +148,7 @@ fn hand_with_tokens_for_three_starts_with_three_ready() {
     seated(&mut table, 2, 200);
     assert_eq!(owed(&table), [], "two are too few");
     seated(&mut table, 3, 200);
-    assert_eq!(owed(&table), [Debt::Start]);
+    assert_eq!(owed(&table), [Effect::Start]);
 }
 
 #[test]
@@ -154,7 +162,7 @@ fn buy_in_is_owed_until_it_is_funded_or_refused() {
     };
     take(&mut table, taken);
     let seat = SeatNo::try_new(2).unwrap();
-    assert_eq!(owed(&table)[0], Debt::Fund { seat });
+    assert_eq!(owed(&table)[0], Effect::Fund { seat });
     let reason = "INSUFFICIENT_CREDITS".to_owned();
     let refused = pb::SeatRefused { seat: 2, reason, text: String::new() };
     take(&mut table, refused.clone());
@@ -169,14 +177,14 @@ fn leaver_is_paid_out_and_nobody_else() {
     seated(&mut table, 3, 200);
     take(&mut table, pb::LeaveAsked { seat: 3, why: String::new() });
     let seat = SeatNo::try_new(3).unwrap();
-    assert_eq!(owed(&table), [Debt::PayOut { seat }, Debt::Commit { hand_no: 1 }]);
+    assert_eq!(owed(&table), [Effect::PayOut { seat }, Effect::Commit { hand_no: 1 }]);
 }
 
 #[test]
 fn sitting_down_is_refused_by_name() {
     let mut table = table();
     seated(&mut table, 1, 200);
-    let check = |deed: &Deed, number: u8, reason| {
+    let check = |deed: &Command, number: u8, reason| {
         assert_eq!(refusal(&table, deed, &doer(number)), reason, "{deed:?}");
     };
     check(&sit(None, 200), 1, ErrorReason::AlreadySeated);
@@ -184,11 +192,11 @@ fn sitting_down_is_refused_by_name() {
     check(&sit(Some(5), 200), 2, ErrorReason::BadField);
     check(&sit(None, 99), 2, ErrorReason::BuyInOutOfRange);
     check(&sit(None, 1001), 2, ErrorReason::BuyInOutOfRange);
-    check(&Deed::StandUp, 2, ErrorReason::NotYourSeat);
-    check(&Deed::SitOut { out: true, standing: None }, 2, ErrorReason::NotYourSeat);
+    check(&Command::StandUp, 2, ErrorReason::NotYourSeat);
+    check(&Command::SitOut { out: true, standing: None }, 2, ErrorReason::NotYourSeat);
     let mv = proto::common::v1::Move::default();
-    check(&Deed::Act { hand_no: 1, turn: 1, mv: mv.clone() }, 2, ErrorReason::NotYourSeat);
-    check(&Deed::Act { hand_no: 1, turn: 1, mv }, 1, ErrorReason::NotYourTurn);
+    check(&Command::Act { hand_no: 1, turn: 1, mv: mv.clone() }, 2, ErrorReason::NotYourSeat);
+    check(&Command::Act { hand_no: 1, turn: 1, mv }, 1, ErrorReason::NotYourTurn);
 }
 
 #[test]
@@ -197,7 +205,7 @@ fn closed_table_takes_nobody() {
     take(&mut table, pb::CloseAsked {});
     assert_eq!(refusal(&table, &sit(None, 200), &doer(2)), ErrorReason::TableClosed);
     take(&mut table, pb::TableClosed {});
-    assert_eq!(refusal(&table, &Deed::Close, &doer(2)), ErrorReason::TableClosed);
+    assert_eq!(refusal(&table, &Command::Close, &doer(2)), ErrorReason::TableClosed);
 }
 
 /// Finishes a hand after which the Sabacc Pot holds `pot`, and p1 and p2 have paid `paid` into it.
@@ -222,7 +230,7 @@ fn finished(table: &mut Table, pot: u64, paid: [u64; 2]) {
 }
 
 fn shares(table: &Table) -> Vec<(u32, u64)> {
-    let paid = settle::share(table).unwrap();
+    let paid = settle::share_pots(table).unwrap();
     let Recorded::PotRefundDue(due) = &paid.events[0].1 else { panic!("a refund is due") };
     due.shares.iter().map(|share| (share.seat, share.stack)).collect()
 }
@@ -245,17 +253,17 @@ fn sabacc_pot_is_refunded_pro_rata_with_the_rest_to_the_largest() {
 fn pots_of_more_players_than_a_transfer_takes_go_back_in_several() {
     let mut table = table();
     for number in 1..=200_u8 {
-        table.paid.insert(player(number), Credits::of(u32::from(number)));
+        table.paid_into_pot.insert(player(number), Credits::of(u32::from(number)));
     }
     (table.sabacc_pot, table.carried_pot) = (Credits::of(30_000), Credits::of(701));
     take(&mut table, pb::CloseAsked {});
     let (mut transfers, mut paid, mut before) = (BTreeSet::new(), 0, BTreeMap::new());
-    while owed(&table) == [Debt::Share] {
-        for (_, event) in settle::share(&table).unwrap().events {
+    while owed(&table) == [Effect::Share] {
+        for (_, event) in settle::share_pots(&table).unwrap().events {
             take(&mut table, event);
         }
-        assert_eq!(owed(&table), [Debt::Refund]);
-        let refund = settle::refund(&table).unwrap();
+        assert_eq!(owed(&table), [Effect::Refund]);
+        let refund = settle::refund_request(&table).unwrap();
         assert!((2..=64).contains(&refund.legs.len()), "{} legs", refund.legs.len());
         assert_eq!(refund.legs.iter().map(|leg| leg.amount).sum::<i64>(), 0);
         assert!(transfers.insert(refund.request_id), "another transfer each time");
@@ -271,7 +279,7 @@ fn pots_of_more_players_than_a_transfer_takes_go_back_in_several() {
     let floor: i64 = (1..200).map(|part| 30_701 * part / 20_100).sum();
     let largest = format!("seat/{}/{}", table.id, player(200));
     assert_eq!(before[&largest], 30_701 - floor);
-    assert_eq!(table.absent.len(), 200);
+    assert_eq!(table.absent_shares.len(), 200);
 }
 
 #[test]
@@ -282,28 +290,28 @@ fn whoever_has_left_gets_his_share_all_the_same() {
     finished(&mut table, 90, [45, 45]);
     take(&mut table, pb::SeatVacated { seat: 3 });
     take(&mut table, pb::CloseAsked {});
-    assert_eq!(owed(&table), [Debt::Share]);
+    assert_eq!(owed(&table), [Effect::Share]);
     assert_eq!(shares(&table), [(1, 45), (0, 45)]);
-    for (_, event) in settle::share(&table).unwrap().events {
+    for (_, event) in settle::share_pots(&table).unwrap().events {
         take(&mut table, event);
     }
-    assert_eq!(owed(&table), [Debt::Refund]);
+    assert_eq!(owed(&table), [Effect::Refund]);
     take(&mut table, pb::PotRefunded {});
     let seat = SeatNo::try_new(1).unwrap();
     assert_eq!(table.seats[&seat].stack, Credits::of(145));
-    assert_eq!(owed(&table), [Debt::PayOut { seat }, Debt::PayAbsent { player: player(3) }]);
+    assert_eq!(owed(&table), [Effect::PayOut { seat }, Effect::PayAbsent { player: player(3) }]);
     take(&mut table, pb::AbsentPaid { player_id: player(3).0.to_vec().into() });
     take(&mut table, pb::SeatVacated { seat: 1 });
-    assert_eq!(owed(&table), [Debt::Close]);
+    assert_eq!(owed(&table), [Effect::Close]);
 }
 
 #[test]
 fn empty_pot_needs_no_transfer() {
     let mut table = table();
     take(&mut table, pb::CloseAsked {});
-    assert_eq!(owed(&table), [Debt::Share]);
-    for (_, event) in settle::share(&table).unwrap().events {
+    assert_eq!(owed(&table), [Effect::Share]);
+    for (_, event) in settle::share_pots(&table).unwrap().events {
         take(&mut table, event);
     }
-    assert_eq!(owed(&table), [Debt::Close]);
+    assert_eq!(owed(&table), [Effect::Close]);
 }

@@ -16,18 +16,19 @@ use rules::Deck;
 use wire::moves::HIDDEN;
 
 /// Least padding whose length takes two bytes to encode.
-const LONG: usize = 128;
+const TWO_BYTE_LENGTH: usize = 128;
 /// Bytes of a card's id as a field, unless it is 0 and left out; all ids are below 128.
-const NUMBER: usize = 2;
+const CARD_ID_BYTES: usize = 2;
 
 /// Pads a message.
 pub(super) fn pad(action: &mut pb::HandAction, deck: &Deck) {
     if !shows_cards(action) {
         return;
     }
-    let size = Codes::of(deck).action(action);
-    let filling = if size.most.saturating_sub(size.least) + 1 < LONG { 1 } else { LONG };
-    action.padding = vec![0; size.most.saturating_sub(size.now) + filling];
+    let size = CodeLengths::of(deck).action(action);
+    let filling =
+        if size.max.saturating_sub(size.min) + 1 < TWO_BYTE_LENGTH { 1 } else { TWO_BYTE_LENGTH };
+    action.padding = vec![0; size.max.saturating_sub(size.now) + filling];
 }
 
 fn shows_cards(action: &pb::HandAction) -> bool {
@@ -42,92 +43,92 @@ fn shows_cards(action: &pb::HandAction) -> bool {
 
 /// Size of a value as it is, and with the shortest and the longest codes in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-struct Size {
+struct SizeRange {
     now: usize,
-    least: usize,
-    most: usize,
+    min: usize,
+    max: usize,
 }
 
-impl Size {
-    const fn same(now: usize) -> Size {
-        Size { now, least: now, most: now }
+impl SizeRange {
+    const fn fixed(now: usize) -> SizeRange {
+        SizeRange { now, min: now, max: now }
     }
 
     /// Size of a value that is `now` long and in which only `parts` may differ.
-    fn whole(now: usize, parts: impl IntoIterator<Item = Size>) -> Size {
-        let parts: Size = parts.into_iter().sum();
+    fn of_message(now: usize, parts: impl IntoIterator<Item = SizeRange>) -> SizeRange {
+        let parts: SizeRange = parts.into_iter().sum();
         let rest = now.saturating_sub(parts.now);
-        Size { now, least: rest + parts.least, most: rest + parts.most }
+        SizeRange { now, min: rest + parts.min, max: rest + parts.max }
     }
 
     /// Size as a field without its tag, which includes the encoded length.
-    fn field(self) -> Size {
+    fn field(self) -> SizeRange {
         let with = |size| size + length_delimiter_len(size);
-        Size { now: with(self.now), least: with(self.least), most: with(self.most) }
+        SizeRange { now: with(self.now), min: with(self.min), max: with(self.max) }
     }
 }
 
-impl Sum for Size {
-    fn sum<I: Iterator<Item = Size>>(sizes: I) -> Size {
-        sizes.fold(Size::default(), |a, b| Size {
+impl Sum for SizeRange {
+    fn sum<I: Iterator<Item = SizeRange>>(sizes: I) -> SizeRange {
+        sizes.fold(SizeRange::default(), |a, b| SizeRange {
             now: a.now + b.now,
-            least: a.least + b.least,
-            most: a.most + b.most,
+            min: a.min + b.min,
+            max: a.max + b.max,
         })
     }
 }
 
 /// Codes of a deck, and the lengths of its shortest and longest code.
 #[derive(Clone, Copy)]
-struct Codes<'a> {
+struct CodeLengths<'a> {
     deck: &'a Deck,
-    short: usize,
-    long: usize,
+    shortest: usize,
+    longest: usize,
 }
 
-impl Codes<'_> {
-    fn of(deck: &Deck) -> Codes<'_> {
+impl CodeLengths<'_> {
+    fn of(deck: &Deck) -> CodeLengths<'_> {
         let lengths = deck.codes.iter().map(|code| code.len());
         let (short, long) = lengths
             .fold((usize::MAX, 0), |(short, long), length| (short.min(length), long.max(length)));
-        Codes { deck, short, long }
+        CodeLengths { deck, shortest: short, longest: long }
     }
 
-    fn action(self, action: &pb::HandAction) -> Size {
+    fn action(self, action: &pb::HandAction) -> SizeRange {
         let hands = action.hands.iter().map(|hand| self.hand(hand).field());
-        let proofs = action.proofs.iter().map(|proof| proved(proof).field());
+        let proofs = action.proofs.iter().map(|proof| proof_size(proof).field());
         let decided = action.r#move.iter().map(|decided| self.decided(decided).field());
         let turn = action.turn.iter().map(|turn| self.turn(turn).field());
         let own = [self.line(&action.line).field()].into_iter().chain(self.cards(&action.cards));
         let parts = own.chain(hands).chain(proofs).chain(decided).chain(turn);
-        Size::whole(action.encoded_len(), parts)
+        SizeRange::of_message(action.encoded_len(), parts)
     }
 
-    fn hand(self, hand: &pb::HandSeat) -> Size {
+    fn hand(self, hand: &pb::HandSeat) -> SizeRange {
         let held = hand.cards.iter().map(|held| {
-            let proof = held.proof.iter().map(|proof| proved(proof).field());
+            let proof = held.proof.iter().map(|proof| proof_size(proof).field());
             let parts = [self.card(&held.code).field()].into_iter().chain(proof);
-            Size::whole(held.encoded_len(), parts).field()
+            SizeRange::of_message(held.encoded_len(), parts).field()
         });
-        Size::whole(hand.encoded_len(), held)
+        SizeRange::of_message(hand.encoded_len(), held)
     }
 
-    fn decided(self, decided: &Move) -> Size {
-        Size::whole(decided.encoded_len(), self.cards(&decided.cards))
+    fn decided(self, decided: &Move) -> SizeRange {
+        SizeRange::of_message(decided.encoded_len(), self.cards(&decided.cards))
     }
 
-    fn turn(self, turn: &pb::Turn) -> Size {
+    fn turn(self, turn: &pb::Turn) -> SizeRange {
         let legal = turn.legal.iter().map(|legal| self.legal(legal).field());
         let default = turn.default_move.iter().map(|default| self.decided(default).field());
-        Size::whole(turn.encoded_len(), legal.chain(default))
+        SizeRange::of_message(turn.encoded_len(), legal.chain(default))
     }
 
     /// Size of a legal move. Its text names copies of a card once, which tells about cards too.
-    fn legal(self, legal: &LegalMove) -> Size {
+    fn legal(self, legal: &LegalMove) -> SizeRange {
         let words = || legal.text.split([' ', '|']);
         let named = words().filter(|word| self.is_code(word)).count();
         let text = if named == 0 {
-            Size::same(legal.text.len())
+            SizeRange::fixed(legal.text.len())
         } else {
             let others: usize =
                 words().filter(|word| !self.is_code(word)).map(|word| word.len() + 1).sum();
@@ -136,33 +137,33 @@ impl Codes<'_> {
                 (others + count * (length + 1)).saturating_sub(1)
             };
             let all = legal.cards.len();
-            Size {
+            SizeRange {
                 now: legal.text.len(),
-                least: choices(all.min(1), self.short),
-                most: choices(all, self.long),
+                min: choices(all.min(1), self.shortest),
+                max: choices(all, self.longest),
             }
         };
         let parts = [text.field()].into_iter().chain(self.cards(&legal.cards));
-        Size::whole(legal.encoded_len(), parts)
+        SizeRange::of_message(legal.encoded_len(), parts)
     }
 
     /// Size of a line, with every word that is a card's code replaceable.
-    fn line(self, line: &str) -> Size {
+    fn line(self, line: &str) -> SizeRange {
         let codes = line.split(' ').filter(|word| self.is_code(word)).map(|code| self.code(code));
-        Size::whole(line.len(), codes)
+        SizeRange::of_message(line.len(), codes)
     }
 
-    fn cards(self, codes: &[String]) -> impl Iterator<Item = Size> {
+    fn cards(self, codes: &[String]) -> impl Iterator<Item = SizeRange> {
         codes.iter().map(move |code| self.card(code).field())
     }
 
     /// Size of a card's code, unless the card is hidden.
-    fn card(self, code: &str) -> Size {
-        if code == HIDDEN { Size::same(code.len()) } else { self.code(code) }
+    fn card(self, code: &str) -> SizeRange {
+        if code == HIDDEN { SizeRange::fixed(code.len()) } else { self.code(code) }
     }
 
-    const fn code(self, code: &str) -> Size {
-        Size { now: code.len(), least: self.short, most: self.long }
+    const fn code(self, code: &str) -> SizeRange {
+        SizeRange { now: code.len(), min: self.shortest, max: self.longest }
     }
 
     fn is_code(self, word: &str) -> bool {
@@ -170,9 +171,9 @@ impl Codes<'_> {
     }
 }
 
-fn proved(proof: &CardProof) -> Size {
-    let now = if proof.card_id == 0 { 0 } else { NUMBER };
-    Size::whole(proof.encoded_len(), [Size { now, least: 0, most: NUMBER }])
+fn proof_size(proof: &CardProof) -> SizeRange {
+    let now = if proof.card_id == 0 { 0 } else { CARD_ID_BYTES };
+    SizeRange::of_message(proof.encoded_len(), [SizeRange { now, min: 0, max: CARD_ID_BYTES }])
 }
 
 #[cfg(test)]

@@ -9,13 +9,13 @@ use proto::wallet::v1::wallet_service_server::WalletService;
 use tonic::{Request, Response, Status};
 use wire::{BadField, field};
 
-use super::{Api, caller, parse, text, whose};
-use crate::answer::{Done, Told};
-use crate::command::{self, Wish};
+use super::{Api, caller, parse, target_player, text};
+use crate::answer::{Answer, AnswerContent};
+use crate::command::{self, RequestContent};
 use crate::rows::StateRow;
-use crate::wallet::Problem;
+use crate::wallet::WalletError;
 
-const MOST_ACCOUNTS: usize = 1000;
+const MAX_ACCOUNTS: usize = 1000;
 
 #[tonic::async_trait]
 impl WalletService for Api {
@@ -26,11 +26,11 @@ impl WalletService for Api {
         let caller = caller(&request).map_err(|status| *status)?;
         let pb::OpenAccountRequest { request_id, player_id } = request.into_inner();
         let id = field::request_id(&request_id)?;
-        let player = whose(&caller, &player_id).map_err(|status| *status)?;
+        let player = target_player(&caller, &player_id).map_err(|status| *status)?;
         let account = Account::Player(player).to_string();
-        match self.ask(&caller, id, Command::Open(player)).await {
+        match self.execute(&caller, id, Command::OpenAccount(player)).await {
             // The account exists, as requested.
-            Ok(_) | Err(Problem::Refused(Refusal::AccountExists { .. })) => {
+            Ok(_) | Err(WalletError::Refused(Refusal::AccountExists { .. })) => {
                 Ok(Response::new(pb::OpenAccountResponse { account }))
             }
             Err(problem) => Err(problem.into()),
@@ -44,10 +44,11 @@ impl WalletService for Api {
         let caller = caller(&request).map_err(|status| *status)?;
         let pb::OpenAccountsRequest { request_id, player_ids } = request.into_inner();
         let id = field::request_id(&request_id)?;
-        let wish = Wish::OpenAll(players(&player_ids)?);
-        let request = command::Request { id, wish, linked: false };
-        let done = self.ask_for(&caller, request).await?;
-        let opened = if let Told::Opened(opened) = done.told { opened } else { 0 };
+        let content = RequestContent::OpenAccounts(parse_players(&player_ids)?);
+        let request = command::Request { id, content, linked: false };
+        let done = self.execute_request(&caller, request).await?;
+        let opened =
+            if let AnswerContent::AccountsOpened(opened) = done.content { opened } else { 0 };
         Ok(Response::new(pb::OpenAccountsResponse { opened }))
     }
 
@@ -57,16 +58,16 @@ impl WalletService for Api {
     ) -> Result<Response<pb::GetAccountResponse>, Status> {
         let caller = caller(&request).map_err(|status| *status)?;
         let pb::GetAccountRequest { player_id } = request.into_inner();
-        let player = whose(&caller, &player_id).map_err(|status| *status)?;
+        let player = target_player(&caller, &player_id).map_err(|status| *status)?;
         let found = self.account_of(Account::Player(player)).await?;
-        let seats = self.wallet.read()?.seats(player).await.map_err(Problem::from)?;
+        let seats = self.wallet.repo()?.seats(player).await.map_err(WalletError::from)?;
         let seats = seats.into_iter().map(|(table, balance)| pb::SeatBalance {
             table_id: table.0.to_vec(),
             balance: balance.magnitude().get(),
         });
-        let state = found.state.unwrap_or_else(|| StateRow::none(found.number));
+        let state = found.state.unwrap_or_else(|| StateRow::empty(found.number));
         let now = Exclusion::Until(self.now());
-        let excluded = state.excluded.filter(|exclusion| *exclusion > now);
+        let excluded = state.exclusion.filter(|exclusion| *exclusion > now);
         Ok(Response::new(pb::GetAccountResponse {
             account: found.account.to_string(),
             balance: found.balance.magnitude().get(),
@@ -74,7 +75,7 @@ impl WalletService for Api {
             held: state.held.get(),
             frozen: state.frozen,
             closed: state.closed,
-            excluded_until: excluded.map(text::end),
+            excluded_until: excluded.map(text::exclusion_end),
         }))
     }
 
@@ -84,8 +85,8 @@ impl WalletService for Api {
     ) -> Result<Response<pb::FreezeAccountResponse>, Status> {
         let caller = caller(&request).map_err(|status| *status)?;
         let pb::FreezeAccountRequest { request_id, player_id, reason } = request.into_inner();
-        let (id, player, reason) = parse::act(&request_id, &player_id, &reason)?;
-        let done = self.ask(&caller, id, Command::Freeze { player, reason }).await?;
+        let (id, player, reason) = parse::operator_request(&request_id, &player_id, &reason)?;
+        let done = self.execute(&caller, id, Command::FreezeAccount { player, reason }).await?;
         Ok(Response::new(pb::FreezeAccountResponse { position: done.position.0 }))
     }
 
@@ -95,8 +96,8 @@ impl WalletService for Api {
     ) -> Result<Response<pb::UnfreezeAccountResponse>, Status> {
         let caller = caller(&request).map_err(|status| *status)?;
         let pb::UnfreezeAccountRequest { request_id, player_id, reason } = request.into_inner();
-        let (id, player, reason) = parse::act(&request_id, &player_id, &reason)?;
-        let done = self.ask(&caller, id, Command::Unfreeze { player, reason }).await?;
+        let (id, player, reason) = parse::operator_request(&request_id, &player_id, &reason)?;
+        let done = self.execute(&caller, id, Command::UnfreezeAccount { player, reason }).await?;
         Ok(Response::new(pb::UnfreezeAccountResponse { position: done.position.0 }))
     }
 
@@ -106,8 +107,8 @@ impl WalletService for Api {
     ) -> Result<Response<pb::CloseAccountResponse>, Status> {
         let caller = caller(&request).map_err(|status| *status)?;
         let pb::CloseAccountRequest { request_id, player_id, reason } = request.into_inner();
-        let (id, player, reason) = parse::act(&request_id, &player_id, &reason)?;
-        let done = self.ask(&caller, id, Command::Close { player, reason }).await?;
+        let (id, player, reason) = parse::operator_request(&request_id, &player_id, &reason)?;
+        let done = self.execute(&caller, id, Command::CloseAccount { player, reason }).await?;
         Ok(Response::new(pb::CloseAccountResponse { position: done.position.0 }))
     }
 
@@ -131,21 +132,21 @@ impl WalletService for Api {
         &self,
         request: Request<pb::SetLimitsRequest>,
     ) -> Result<Response<pb::SetLimitsResponse>, Status> {
-        self.limit(request).await.map(Response::new)
+        self.change_limits(request).await.map(Response::new)
     }
 
     async fn get_limits(
         &self,
         request: Request<pb::GetLimitsRequest>,
     ) -> Result<Response<pb::GetLimitsResponse>, Status> {
-        self.limits(request).await.map(Response::new)
+        self.read_limits(request).await.map(Response::new)
     }
 
     async fn exclude(
         &self,
         request: Request<pb::ExcludeRequest>,
     ) -> Result<Response<pb::ExcludeResponse>, Status> {
-        self.keep_away(request).await.map(Response::new)
+        self.exclude_player(request).await.map(Response::new)
     }
 
     async fn issue(
@@ -154,8 +155,8 @@ impl WalletService for Api {
     ) -> Result<Response<pb::IssueResponse>, Status> {
         let caller = caller(&request).map_err(|status| *status)?;
         let transfer = parse::issue(request.into_inner())?;
-        let done = self.ask(&caller, transfer.id, Command::Post(transfer)).await?;
-        let (balance, position) = left(&done)?;
+        let done = self.execute(&caller, transfer.id, Command::PostTransfer(transfer)).await?;
+        let (balance, position) = balance_and_position(&done)?;
         Ok(Response::new(pb::IssueResponse { balance, position }))
     }
 
@@ -165,8 +166,8 @@ impl WalletService for Api {
     ) -> Result<Response<pb::RedeemResponse>, Status> {
         let caller = caller(&request).map_err(|status| *status)?;
         let transfer = parse::redeem(request.into_inner())?;
-        let done = self.ask(&caller, transfer.id, Command::Post(transfer)).await?;
-        let (balance, position) = left(&done)?;
+        let done = self.execute(&caller, transfer.id, Command::PostTransfer(transfer)).await?;
+        let (balance, position) = balance_and_position(&done)?;
         Ok(Response::new(pb::RedeemResponse { balance, position }))
     }
 
@@ -201,15 +202,18 @@ impl WalletService for Api {
 
 /// Balance of the player's account after a transfer, and the transfer's position: equal on every
 /// repeat.
-fn left(done: &Done) -> Result<(u64, u64), Problem> {
-    match done.told {
-        Told::Balance(balance) => Ok((balance.magnitude().get(), done.position.0)),
-        Told::Nothing | Told::Opened(_) | Told::Terms(_) | Told::Until(_) => Err(Problem::Corrupt),
+fn balance_and_position(done: &Answer) -> Result<(u64, u64), WalletError> {
+    match done.content {
+        AnswerContent::Balance(balance) => Ok((balance.magnitude().get(), done.position.0)),
+        AnswerContent::Empty
+        | AnswerContent::AccountsOpened(_)
+        | AnswerContent::LimitTerms(_)
+        | AnswerContent::ExcludedUntil(_) => Err(WalletError::Corrupt),
     }
 }
 
-fn players(ids: &[Vec<u8>]) -> Result<Vec<PlayerId>, BadField> {
-    if ids.is_empty() || ids.len() > MOST_ACCOUNTS {
+fn parse_players(ids: &[Vec<u8>]) -> Result<Vec<PlayerId>, BadField> {
+    if ids.is_empty() || ids.len() > MAX_ACCOUNTS {
         return Err(BadField::new("player_ids", "1 to 1,000 of them"));
     }
     let mut seen = BTreeSet::new();

@@ -4,7 +4,7 @@
 use std::fmt;
 
 use eventlog::RequestKey;
-use ledger::{Adjustment, Amount, Command, Ledger, MAX_REASON_CHARS, Proposed};
+use ledger::{Adjustment, Amount, Command, Ledger, MAX_REASON_CHARS, PendingAdjustment};
 use primitives::{AdjustmentId, UnixMicros};
 use proto::wallet::v1 as pb;
 use tonic::{Request, Status};
@@ -31,7 +31,7 @@ impl Api {
             proposed_by: caller.subject.clone(),
         };
         let adjustment_id = adjustment.id.0.to_vec();
-        self.ask(&caller, id, Command::Propose(adjustment)).await?;
+        self.execute(&caller, id, Command::ProposeAdjustment(adjustment)).await?;
         Ok(pb::ProposeAdjustmentResponse { adjustment_id })
     }
 
@@ -44,7 +44,8 @@ impl Api {
         let id = field::request_id(&request_id)?;
         let adjustment: AdjustmentId = field::id("adjustment_id", &adjustment_id)?;
         let by = caller.subject.clone();
-        let done = self.ask(&caller, id, Command::Approve { id, adjustment, by }).await?;
+        let done =
+            self.execute(&caller, id, Command::ApproveAdjustment { id, adjustment, by }).await?;
         Ok(pb::ApproveAdjustmentResponse { position: done.position.0 })
     }
 
@@ -58,7 +59,8 @@ impl Api {
         let id = field::request_id(&request_id)?;
         let adjustment: AdjustmentId = field::id("adjustment_id", &adjustment_id)?;
         let reason = field::text("reason", &reason, 1, MAX_REASON_CHARS)?;
-        let done = self.ask(&caller, id, Command::Reject { adjustment, reason }).await?;
+        let done =
+            self.execute(&caller, id, Command::RejectAdjustment { adjustment, reason }).await?;
         Ok(pb::RejectAdjustmentResponse { position: done.position.0 })
     }
 
@@ -67,16 +69,16 @@ impl Api {
         request: pb::ListAdjustmentsRequest,
     ) -> Result<pb::ListAdjustmentsResponse, Status> {
         let pb::ListAdjustmentsRequest { page_size, page_token } = request;
-        let (size, after) = (self::page_size(page_size)?, Place::parse(&page_token)?);
+        let (size, after) = (self::page_size(page_size)?, PageToken::parse(&page_token)?);
         // From the ledger: an approval posts exactly what is shown here.
-        let found = self.wallet.see(move |view| oldest(view.ledger, after, size + 1)).await;
+        let found = self.wallet.query(move |view| oldest_after(view.ledger, after, size + 1)).await;
         let mut found = found?;
         let more = found.len() > size;
         found.truncate(size);
         let last = found.last().filter(|_| more);
         Ok(pb::ListAdjustmentsResponse {
-            next_page_token: last.map(|last| Place::of(last).to_string()).unwrap_or_default(),
-            adjustments: found.into_iter().map(message).collect(),
+            next_page_token: last.map(|last| PageToken::of(last).to_string()).unwrap_or_default(),
+            adjustments: found.into_iter().map(adjustment_to_pb).collect(),
         })
     }
 }
@@ -84,42 +86,42 @@ impl Api {
 /// Position of an adjustment in the list of pending ones, the oldest first. As a page token: the
 /// time in microseconds and the id.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Place(UnixMicros, AdjustmentId);
+struct PageToken(UnixMicros, AdjustmentId);
 
-impl Place {
-    fn of(proposed: &Proposed) -> Place {
-        Place(proposed.at, proposed.adjustment.id)
+impl PageToken {
+    fn of(proposed: &PendingAdjustment) -> PageToken {
+        PageToken(proposed.proposed_at, proposed.adjustment.id)
     }
 
     /// `None` for the first page.
-    fn parse(token: &str) -> Result<Option<Place>, BadField> {
+    fn parse(token: &str) -> Result<Option<PageToken>, BadField> {
         if token.is_empty() {
             return Ok(None);
         }
         let place = token.split_once('-');
-        let place =
-            place.and_then(|(at, id)| Some(Place(UnixMicros(at.parse().ok()?), id.parse().ok()?)));
+        let place = place
+            .and_then(|(at, id)| Some(PageToken(UnixMicros(at.parse().ok()?), id.parse().ok()?)));
         place.map(Some).ok_or_else(bad_token)
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for PageToken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Place(at, id) = self;
+        let PageToken(at, id) = self;
         write!(f, "{}-{id}", at.0)
     }
 }
 
 /// Pending adjustments after a position, at most `limit`.
-fn oldest(ledger: &Ledger, after: Option<Place>, limit: usize) -> Vec<Proposed> {
-    let waits = |it: &&Proposed| after.is_none_or(|after| Place::of(it) > after);
-    let mut found: Vec<&Proposed> = ledger.adjustments().filter(waits).collect();
-    found.sort_unstable_by_key(|it| Place::of(it));
+fn oldest_after(ledger: &Ledger, after: Option<PageToken>, limit: usize) -> Vec<PendingAdjustment> {
+    let waits = |it: &&PendingAdjustment| after.is_none_or(|after| PageToken::of(it) > after);
+    let mut found: Vec<&PendingAdjustment> = ledger.adjustments().filter(waits).collect();
+    found.sort_unstable_by_key(|it| PageToken::of(it));
     found.into_iter().take(limit).cloned().collect()
 }
 
-fn message(proposed: Proposed) -> pb::Adjustment {
-    let Proposed { adjustment, at } = proposed;
+fn adjustment_to_pb(proposed: PendingAdjustment) -> pb::Adjustment {
+    let PendingAdjustment { adjustment, proposed_at: at } = proposed;
     let Adjustment { id, account, amount, reason, proposed_by } = adjustment;
     pb::Adjustment {
         adjustment_id: id.0.to_vec(),

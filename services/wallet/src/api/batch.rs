@@ -13,22 +13,22 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tonic::{Request, Status, Streaming};
 use wire::BadField;
 
-use super::{Api, by, caller, parse};
+use super::{Api, author, caller, parse};
 use crate::command;
-use crate::status::one_of_many;
-use crate::wallet::{By, Outcome, Problem};
+use crate::status::batch_refusal;
+use crate::wallet::{Author, Outcome, WalletError};
 
 /// Transfers in one batch.
-const LARGEST_BATCH: usize = 1000;
+const MAX_BATCH: usize = 1000;
 /// Transfers of one stream in flight.
-const ON_THEIR_WAY: usize = 1024;
+const MAX_IN_FLIGHT: usize = 1024;
 /// Transfers of a stream that make up one request, if they have arrived already.
-const TOGETHER: usize = 128;
+const MAX_CHUNK: usize = 128;
 
 pub(super) type Results = Pin<Box<dyn Stream<Item = Result<pb::PostResponse, Status>> + Send>>;
 
 /// Parsed transfers: the requests for the owner, and a slot for each transfer.
-struct Parsed {
+struct ParsedTransfers {
     requests: Vec<command::Request>,
     /// One for each transfer, in their order.
     slots: Vec<Slot>,
@@ -47,19 +47,20 @@ impl Api {
     ) -> Result<pb::PostBatchResponse, Status> {
         let caller = caller(&request).map_err(|status| *status)?;
         let pb::PostBatchRequest { transfers } = request.into_inner();
-        if transfers.is_empty() || transfers.len() > LARGEST_BATCH {
+        if transfers.is_empty() || transfers.len() > MAX_BATCH {
             return Err(BadField::new("transfers", "1 to 1,000 of them").into());
         }
         if transfers.last().is_some_and(|last| last.linked) {
             return Err(BadField::new("transfers", "the last of a batch is not linked").into());
         }
-        let by = by(&caller);
+        let by = author(&caller);
         let admit = |id| self.admit(&by, id);
-        let Parsed { requests, slots } = read(transfers, (caller.role, true), admit);
+        let ParsedTransfers { requests, slots } =
+            parse_transfers(transfers, (caller.role, true), admit);
         let outcomes = if requests.is_empty() {
             Vec::new()
         } else {
-            self.wallet.ask_all(requests, by).await?
+            self.wallet.execute_all(requests, by).await?
         };
         Ok(pb::PostBatchResponse { results: results(slots, outcomes) })
     }
@@ -69,12 +70,12 @@ impl Api {
         caller: &Identity,
         incoming: Streaming<pb::PostRequest>,
     ) -> Results {
-        let (queue, mut queued) = mpsc::channel(ON_THEIR_WAY);
-        let poster = Poster {
+        let (queue, mut queued) = mpsc::channel(MAX_IN_FLIGHT);
+        let poster = StreamReader {
             api: self.clone(),
-            by: by(caller),
+            author: author(caller),
             role: caller.role,
-            room: Arc::new(Semaphore::new(ON_THEIR_WAY)),
+            permits: Arc::new(Semaphore::new(MAX_IN_FLIGHT)),
             queue,
         };
         let stopping = self.stopping.clone();
@@ -86,36 +87,36 @@ impl Api {
                     let status = wire::status::unavailable(text).into();
                     let _ = poster.queue.send(Err(status)).await;
                 }
-                () = poster.take(incoming) => {}
+                () = poster.read_stream(incoming) => {}
             }
         });
         let waiting = poll_fn(move |context| queued.poll_recv(context));
-        Box::pin(waiting.then(land).flat_map(futures_util::stream::iter))
+        Box::pin(waiting.then(await_results).flat_map(futures_util::stream::iter))
     }
 }
 
 /// Reader of a stream.
-struct Poster {
+struct StreamReader {
     api: Api,
-    by: By,
+    author: Author,
     role: Role,
-    room: Arc<Semaphore>,
-    queue: mpsc::Sender<Result<Flying, Status>>,
+    permits: Arc<Semaphore>,
+    queue: mpsc::Sender<Result<InFlight, Status>>,
 }
 
 /// Transfers in flight to the owner.
-struct Flying {
+struct InFlight {
     slots: Vec<Slot>,
     /// `None` if none of them needs the owner.
-    answer: Option<Result<oneshot::Receiver<Vec<Outcome>>, Problem>>,
+    answer: Option<Result<oneshot::Receiver<Vec<Outcome>>, WalletError>>,
     count: usize,
     /// Released when they are answered.
-    _room: OwnedSemaphorePermit,
+    _permits: OwnedSemaphorePermit,
 }
 
-impl Poster {
-    async fn take(&self, incoming: Streaming<pb::PostRequest>) {
-        let mut incoming = incoming.ready_chunks(TOGETHER);
+impl StreamReader {
+    async fn read_stream(&self, incoming: Streaming<pb::PostRequest>) {
+        let mut incoming = incoming.ready_chunks(MAX_CHUNK);
         while let Some(chunk) = incoming.next().await {
             let mut transfers = Vec::with_capacity(chunk.len());
             let mut broken = None;
@@ -127,7 +128,7 @@ impl Poster {
                     Err(status) => broken = Some(status),
                 }
             }
-            let Some(flying) = self.hand_over(transfers).await else { return };
+            let Some(flying) = self.submit(transfers).await else { return };
             if self.queue.send(Ok(flying)).await.is_err() {
                 return;
             }
@@ -138,26 +139,29 @@ impl Poster {
         }
     }
 
-    async fn hand_over(&self, transfers: Vec<pb::Transfer>) -> Option<Flying> {
+    async fn submit(&self, transfers: Vec<pb::Transfer>) -> Option<InFlight> {
         let permits = u32::try_from(transfers.len()).ok()?;
-        let room = Arc::clone(&self.room).acquire_many_owned(permits).await.ok()?;
-        let admit = |id| self.api.admit(&self.by, id);
-        let Parsed { requests, slots } = read(transfers, (self.role, false), admit);
+        let room = Arc::clone(&self.permits).acquire_many_owned(permits).await.ok()?;
+        let admit = |id| self.api.admit(&self.author, id);
+        let ParsedTransfers { requests, slots } =
+            parse_transfers(transfers, (self.role, false), admit);
         let (ask, count) = (!requests.is_empty(), requests.len());
-        let answer = ask.then(|| self.api.wallet.enqueue(requests, self.by.clone()));
-        Some(Flying { slots, answer, count, _room: room })
+        let answer = ask.then(|| self.api.wallet.enqueue(requests, self.author.clone()));
+        Some(InFlight { slots, answer, count, _permits: room })
     }
 }
 
 /// Waits for the outcomes of transfers in flight.
-async fn land(flying: Result<Flying, Status>) -> Vec<Result<pb::PostResponse, Status>> {
-    let Flying { slots, answer, count, _room } = match flying {
+async fn await_results(flying: Result<InFlight, Status>) -> Vec<Result<pb::PostResponse, Status>> {
+    let InFlight { slots, answer, count, _permits: _room } = match flying {
         Ok(flying) => flying,
         Err(status) => return vec![Err(status)],
     };
     let outcomes = match answer {
         None => Vec::new(),
-        Some(Ok(answer)) => answer.await.unwrap_or_else(|_| vec![Err(Problem::Unavailable); count]),
+        Some(Ok(answer)) => {
+            answer.await.unwrap_or_else(|_| vec![Err(WalletError::Unavailable); count])
+        }
         Some(Err(problem)) => vec![Err(problem); count],
     };
     let results = results(slots, outcomes).into_iter();
@@ -166,45 +170,48 @@ async fn land(flying: Result<Flying, Status>) -> Vec<Result<pb::PostResponse, St
 
 /// Parses transfers. One that cannot be parsed is refused together with those it is linked with. If
 /// `may_link` is false, every linked one is refused.
-fn read(
+fn parse_transfers(
     transfers: Vec<pb::Transfer>,
     (role, may_link): (Role, bool),
-    admit: impl Fn(RequestId) -> Result<(), Problem>,
-) -> Parsed {
-    let mut parsed = Parsed { requests: Vec::with_capacity(transfers.len()), slots: Vec::new() };
+    admit: impl Fn(RequestId) -> Result<(), WalletError>,
+) -> ParsedTransfers {
+    let mut parsed =
+        ParsedTransfers { requests: Vec::with_capacity(transfers.len()), slots: Vec::new() };
     // Slot and request at which the current linked group began, and whether one of it was bad.
     let mut group: Option<(usize, usize, bool)> = None;
     for message in transfers {
         let (slots, requests) = (parsed.slots.len(), parsed.requests.len());
-        let (first, first_request, mut spoilt) = group.take().unwrap_or((slots, requests, false));
+        let (first, first_request, mut group_refused) =
+            group.take().unwrap_or((slots, requests, false));
         let linked = message.linked && may_link;
         let refused = match parse::transfer(&message, role) {
             Ok(_) if message.linked && !may_link => {
-                Some(bad(&BadField::new("linked", "not on a stream: send a batch")))
+                Some(bad_field_refusal(&BadField::new("linked", "not on a stream: send a batch")))
             }
             Ok(transfer) => match admit(transfer.id) {
                 Ok(()) => {
-                    let request = command::Request::new(transfer.id, Command::Post(transfer));
+                    let request =
+                        command::Request::new(transfer.id, Command::PostTransfer(transfer));
                     parsed.requests.push(command::Request { linked, ..request });
                     None
                 }
                 Err(problem) => {
-                    spoilt = true;
-                    Some(one_of_many(&problem))
+                    group_refused = true;
+                    Some(batch_refusal(&problem))
                 }
             },
             Err(error) => {
-                spoilt = true;
-                Some(bad(&error))
+                group_refused = true;
+                Some(bad_field_refusal(&error))
             }
         };
         parsed.slots.push(Slot { id: message.transfer_id, refused });
         if linked {
-            group = Some((first, first_request, spoilt));
-        } else if spoilt {
+            group = Some((first, first_request, group_refused));
+        } else if group_refused {
             parsed.requests.truncate(first_request);
             for slot in parsed.slots.iter_mut().skip(first) {
-                let other = || one_of_many(&Problem::Refused(Refusal::LinkedRefused));
+                let other = || batch_refusal(&WalletError::Refused(Refusal::LinkedRefused));
                 slot.refused.get_or_insert_with(other);
             }
         }
@@ -212,7 +219,7 @@ fn read(
     parsed
 }
 
-fn bad(error: &BadField) -> pb::Refused {
+fn bad_field_refusal(error: &BadField) -> pb::Refused {
     pb::Refused {
         reason: ErrorReason::BadField.into(),
         refusal: pb::Refusal::Unspecified.into(),
@@ -226,9 +233,9 @@ fn results(slots: Vec<Slot>, outcomes: Vec<Outcome>) -> Vec<pb::PostResult> {
         let Slot { id, refused } = slot;
         let outcome = match refused {
             Some(refused) => pb::post_result::Outcome::Refused(refused),
-            None => match outcomes.next().unwrap_or(Err(Problem::Unavailable)) {
+            None => match outcomes.next().unwrap_or(Err(WalletError::Unavailable)) {
                 Ok(done) => pb::post_result::Outcome::Position(done.position.0),
-                Err(problem) => pb::post_result::Outcome::Refused(one_of_many(&problem)),
+                Err(problem) => pb::post_result::Outcome::Refused(batch_refusal(&problem)),
             },
         };
         pb::PostResult { transfer_id: id, outcome: Some(outcome) }

@@ -3,26 +3,26 @@
 use std::time::Duration;
 
 use eventlog::{Position, ReadError, Reader};
-use ledger::{Command, Ended, Event, Hold, Kind, Pending};
+use ledger::{Command, EndedHold, Event, Hold, Kind, PendingHold};
 use primitives::{HoldId, UnixMicros};
 use proto::common::v1::ErrorReason;
 use proto::wallet::v1 as pb;
 use proto::wallet::v1::get_balance_request::AsOf;
 use tonic::{Request, Status};
-use wire::{BadField, field, refused};
+use wire::{BadField, api_refusal, field};
 
-use super::{Api, caller, parse, text, turn, unknown};
+use super::{Api, account_unknown, caller, parse, statement_permit, text};
 use crate::record;
-use crate::repo::HoldRead;
+use crate::repo::StoredHold;
 use crate::rows::HoldState;
-use crate::wallet::{Problem, View};
+use crate::wallet::{QueryContext, WalletError};
 
 /// Reads of the tables while they and the ledger disagree about a hold.
-const LOOKS: usize = 3;
-const LONGEST_HOLD: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+const MAX_READS: usize = 3;
+const MAX_HOLD_DURATION: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 impl Api {
-    pub(super) async fn hold(
+    pub(super) async fn place(
         &self,
         request: Request<pb::PlaceHoldRequest>,
     ) -> Result<pb::PlaceHoldResponse, Status> {
@@ -31,8 +31,8 @@ impl Api {
             request.into_inner();
         let id = field::request_id(&request_id)?;
         let missing = || BadField::new("expires_at", "missing: every hold ends by itself");
-        let expires_at = text::time("expires_at", expires_at.ok_or_else(missing)?)?;
-        if expires_at > self.now().plus(LONGEST_HOLD) {
+        let expires_at = text::parse_time("expires_at", expires_at.ok_or_else(missing)?)?;
+        if expires_at > self.now().plus(MAX_HOLD_DURATION) {
             return Err(BadField::new("expires_at", "at most 30 days ahead").into());
         }
         let hold = Hold {
@@ -42,7 +42,7 @@ impl Api {
             amount: field::positive("amount", amount)?,
             expires_at,
         };
-        self.ask(&caller, id, Command::Hold(hold)).await?;
+        self.execute(&caller, id, Command::PlaceHold(hold)).await?;
         Ok(pb::PlaceHoldResponse { hold_id: id.0.to_vec() })
     }
 
@@ -56,7 +56,8 @@ impl Api {
         let id = field::request_id(&request_id)?;
         let hold: HoldId = field::id("hold_id", &hold_id)?;
         let amount = field::positive("amount", amount)?;
-        let done = self.ask(&caller, id, Command::Capture { id, hold, amount, keep_rest }).await?;
+        let done =
+            self.execute(&caller, id, Command::CaptureHold { id, hold, amount, keep_rest }).await?;
         Ok(pb::CaptureHoldResponse { position: done.position.0 })
     }
 
@@ -68,7 +69,7 @@ impl Api {
         let pb::ReleaseHoldRequest { request_id, hold_id } = request.into_inner();
         let id = field::request_id(&request_id)?;
         let hold: HoldId = field::id("hold_id", &hold_id)?;
-        let done = self.ask(&caller, id, Command::Release { hold }).await?;
+        let done = self.execute(&caller, id, Command::ReleaseHold { hold }).await?;
         Ok(pb::ReleaseHoldResponse { position: done.position.0 })
     }
 
@@ -78,9 +79,9 @@ impl Api {
     ) -> Result<pb::GetHoldResponse, Status> {
         let pb::GetHoldRequest { hold_id } = request;
         let id: HoldId = field::id("hold_id", &hold_id)?;
-        let found = self.hold_now(id).await?;
+        let found = self.current_hold(id).await?;
         let found = found.ok_or_else(|| {
-            refused(ErrorReason::HoldUnknown, format!("there never was a hold {id}"))
+            api_refusal(ErrorReason::HoldUnknown, format!("there never was a hold {id}"))
         })?;
         let state = match found.state {
             HoldState::Pending => pb::HoldState::Pending,
@@ -100,24 +101,25 @@ impl Api {
 
     /// A pending hold from the ledger, or an ended hold from the tables if the log confirms its
     /// end.
-    async fn hold_now(&self, id: HoldId) -> Result<Option<HoldRead>, Problem> {
-        for _ in 0..LOOKS {
-            let row = self.wallet.read()?.hold(id).await.map_err(Problem::from)?;
-            let seen = move |view: &View<'_>| (view.ledger.hold(id).copied(), view.reader.clone());
-            let (pending, reader) = self.wallet.see(seen).await?;
+    async fn current_hold(&self, id: HoldId) -> Result<Option<StoredHold>, WalletError> {
+        for _ in 0..MAX_READS {
+            let row = self.wallet.repo()?.hold(id).await.map_err(WalletError::from)?;
+            let seen =
+                move |view: &QueryContext<'_>| (view.ledger.hold(id).copied(), view.reader.clone());
+            let (pending, reader) = self.wallet.query(seen).await?;
             match (pending, row) {
-                (Some(Pending { hold, left }), _) => {
+                (Some(PendingHold { hold, left }), _) => {
                     let (state, changed) = (HoldState::Pending, Position(0));
-                    return Ok(Some(HoldRead { hold, left, state, changed }));
+                    return Ok(Some(StoredHold { hold, left, state, changed }));
                 }
                 (None, None) => return Ok(None),
                 // It may have ended since the tables were read.
                 (None, Some(row)) if row.state == HoldState::Pending => {}
-                (None, Some(row)) => return ended(&reader, row).await.map(Some),
+                (None, Some(row)) => return confirm_end(&reader, row).await.map(Some),
             }
         }
         tracing::error!(%id, "the wallet's tables have a pending hold that the ledger has not");
-        Err(Problem::Corrupt)
+        Err(WalletError::Corrupt)
     }
 
     pub(super) async fn balance(
@@ -128,11 +130,11 @@ impl Api {
         let account = parse::account("account", &account)?;
         // A current balance is one row; an older one is searched among all entries since.
         let _turn = match as_of {
-            Some(_) => Some(turn(&self.statements).await?),
+            Some(_) => Some(statement_permit(&self.statement_permits).await?),
             None => None,
         };
         let found = self.account_of(account).await?;
-        let books = self.wallet.read()?;
+        let repo = self.wallet.repo()?;
         let size = match as_of {
             None => {
                 return Ok(pb::GetBalanceResponse {
@@ -147,23 +149,23 @@ impl Api {
                 return Err(BadField::new("position", text).into());
             }
             Some(AsOf::Time(time)) => {
-                let time = text::time("time", time)?;
-                books.before(UnixMicros(time.0 + 1)).await.map_err(Problem::from)?
+                let time = text::parse_time("time", time)?;
+                repo.events_before(UnixMicros(time.0 + 1)).await.map_err(WalletError::from)?
             }
         };
         // The house's accounts existed before the first event.
         let of_the_house = account.table().is_none() && account.player().is_none();
         if found.opened.0 >= size && !of_the_house {
-            return Err(unknown(account));
+            return Err(account_unknown(account));
         }
-        let balance = books.balance_before(found.number, Position(size)).await;
-        let balance = balance.map_err(Problem::from)?.get();
+        let balance = repo.balance_before(found.number, Position(size)).await;
+        let balance = balance.map_err(WalletError::from)?.get();
         Ok(pb::GetBalanceResponse { balance, held: 0, size })
     }
 }
 
 /// Checks an ended hold against the event that ended it. An archived event cannot be checked.
-async fn ended(reader: &Reader, row: HoldRead) -> Result<HoldRead, Problem> {
+async fn confirm_end(reader: &Reader, row: StoredHold) -> Result<StoredHold, WalletError> {
     let found = match reader.read(row.changed, 1).await {
         Ok(found) => found,
         Err(ReadError::Archived { .. }) => return Ok(row),
@@ -172,27 +174,27 @@ async fn ended(reader: &Reader, row: HoldRead) -> Result<HoldRead, Problem> {
     let event = found.first().map(record::parse).transpose();
     let event = event.map_err(|corrupt| {
         tracing::error!(%corrupt, "a hold's end cannot be read");
-        Problem::Corrupt
+        WalletError::Corrupt
     })?;
-    if event.flatten().is_some_and(|event| ends(&event, &row)) {
+    if event.flatten().is_some_and(|event| is_end_of(&event, &row)) {
         return Ok(row);
     }
     let (id, position) = (row.hold.id, row.changed.0);
     tracing::error!(%id, position, "the wallet's tables have an end of a hold that its log has not");
-    Err(Problem::Corrupt)
+    Err(WalletError::Corrupt)
 }
 
 /// Whether the event ended the hold as the row says.
-fn ends(event: &Event, row: &HoldRead) -> bool {
-    let HoldRead { hold, left, state, changed: _ } = row;
-    let same = |ended: &Ended| {
-        let Ended { hold: id, from, to, amount } = ended;
+fn is_end_of(event: &Event, row: &StoredHold) -> bool {
+    let StoredHold { hold, left, state, changed: _ } = row;
+    let same = |ended: &EndedHold| {
+        let EndedHold { hold: id, from, to, amount } = ended;
         (*id, *from, *to) == (hold.id, hold.from, hold.to) && *amount <= hold.amount
     };
     let so = match event {
         Event::HoldReleased(ended) => *state == HoldState::Released && same(ended),
         Event::HoldExpired(ended) => *state == HoldState::Expired && same(ended),
-        Event::Posted(posted) => {
+        Event::TransferPosted(posted) => {
             let transfer = &posted.transfer;
             let captures = match transfer.kind {
                 Kind::Capture { hold: id, keep_rest: _ } => id == hold.id,
@@ -207,13 +209,13 @@ fn ends(event: &Event, row: &HoldRead) -> bool {
             let of = |account| transfer.legs.iter().any(|leg| leg.account == account);
             *state == HoldState::Captured && captures && of(hold.from) && of(hold.to)
         }
-        Event::Opened(_)
-        | Event::Frozen { .. }
-        | Event::Unfrozen { .. }
-        | Event::Closed { .. }
+        Event::AccountOpened(_)
+        | Event::AccountFrozen { .. }
+        | Event::AccountUnfrozen { .. }
+        | Event::AccountClosed { .. }
         | Event::HoldPlaced(_)
         | Event::LimitsSet { .. }
-        | Event::Excluded { .. }
+        | Event::PlayerExcluded { .. }
         | Event::AdjustmentProposed(_)
         | Event::AdjustmentRejected { .. }
         | Event::SnapshotTaken { .. } => false,

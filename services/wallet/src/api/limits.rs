@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use ledger::{
-    Account, AllTerms, Command, Limits, Measure, Seconds, Setter, Terms, Used, Wanted, Window,
+    Account, AllLimitTerms, Command, LimitSetter, LimitTerms, LimitUsage, Limits, Measure,
+    RequestedLimits, Seconds, Window,
 };
 use primitives::{Credits, PlayerId};
 use proto::wallet::v1 as pb;
@@ -11,15 +12,15 @@ use tonic::{Request, Status};
 use wire::standing::play_standing;
 use wire::{BadField, field};
 
-use super::{Api, caller, text, whose};
-use crate::answer::Told;
-use crate::command::{self, Wish};
-use crate::wallet::{Problem, Seen, View};
+use super::{Api, caller, target_player, text};
+use crate::answer::AnswerContent;
+use crate::command::{self, RequestContent};
+use crate::wallet::{PlayerLimits, QueryContext, WalletError};
 
-const MOST_PLAYERS: usize = 64;
+const MAX_PLAYERS: usize = 64;
 
 impl Api {
-    pub(super) async fn limit(
+    pub(super) async fn change_limits(
         &self,
         request: Request<pb::SetLimitsRequest>,
     ) -> Result<pb::SetLimitsResponse, Status> {
@@ -27,32 +28,34 @@ impl Api {
         let pb::SetLimitsRequest { request_id, player_id, limits, loss, time } =
             request.into_inner();
         let id = field::request_id(&request_id)?;
-        let player = whose(&caller, &player_id).map_err(|status| *status)?;
-        let limits = wanted(limits, loss, time)?;
-        let by = if caller.player().is_some() { Setter::Player } else { Setter::Operator };
-        let wish = Wish::SetLimits { player, by, limits };
-        let request = command::Request { id, wish, linked: false };
-        let done = self.ask_for(&caller, request).await?;
-        match done.told {
-            Told::Terms(terms) => Ok(said(&terms)),
-            Told::Nothing | Told::Balance(_) | Told::Opened(_) | Told::Until(_) => {
-                Err(Problem::Corrupt.into())
-            }
+        let player = target_player(&caller, &player_id).map_err(|status| *status)?;
+        let limits = parse_requested_limits(limits, loss, time)?;
+        let by =
+            if caller.player().is_some() { LimitSetter::Player } else { LimitSetter::Operator };
+        let wish = RequestContent::SetLimits { player, by, limits };
+        let request = command::Request { id, content: wish, linked: false };
+        let done = self.execute_request(&caller, request).await?;
+        match done.content {
+            AnswerContent::LimitTerms(terms) => Ok(terms_to_pb(&terms)),
+            AnswerContent::Empty
+            | AnswerContent::Balance(_)
+            | AnswerContent::AccountsOpened(_)
+            | AnswerContent::ExcludedUntil(_) => Err(WalletError::Corrupt.into()),
         }
     }
 
-    pub(super) async fn limits(
+    pub(super) async fn read_limits(
         &self,
         request: Request<pb::GetLimitsRequest>,
     ) -> Result<pb::GetLimitsResponse, Status> {
         let caller = caller(&request).map_err(|status| *status)?;
         let pb::GetLimitsRequest { player_id } = request.into_inner();
-        let player = whose(&caller, &player_id).map_err(|status| *status)?;
-        let seen = self.wallet.look(vec![player]).await?.into_iter().next();
-        let Some(Seen { standing, used: Some(used), own, operator }) = seen else {
-            return Err(super::unknown(Account::Player(player)));
+        let player = target_player(&caller, &player_id).map_err(|status| *status)?;
+        let seen = self.wallet.player_limits(vec![player]).await?.into_iter().next();
+        let Some(PlayerLimits { standing, usage: Some(used), own, operator }) = seen else {
+            return Err(super::account_unknown(Account::Player(player)));
         };
-        let of = |measure, value: &dyn Fn(&Used) -> Option<u64>| {
+        let of = |measure, value: &dyn Fn(&LimitUsage) -> Option<u64>| {
             let windows = |window| {
                 let found = used.iter().find(|it| (it.measure, it.window) == (measure, window));
                 found.and_then(value)
@@ -63,10 +66,10 @@ impl Api {
                 month: windows(Window::Month),
             })
         };
-        let (spent, left) = (|it: &Used| Some(it.used), Used::left);
+        let (spent, left) = (|it: &LimitUsage| Some(it.used), LimitUsage::left);
         Ok(pb::GetLimitsResponse {
-            own: Some(said(&own)),
-            operator: Some(said(&operator)),
+            own: Some(terms_to_pb(&own)),
+            operator: Some(terms_to_pb(&operator)),
             used: of(Measure::BuyIn, &spent),
             lost: of(Measure::Loss, &spent),
             seconds: of(Measure::Time, &spent),
@@ -77,13 +80,13 @@ impl Api {
         })
     }
 
-    pub(super) async fn check_players(
+    pub(super) async fn read_standings(
         &self,
         request: pb::CheckStandingRequest,
     ) -> Result<pb::CheckStandingResponse, Status> {
         let pb::CheckStandingRequest { table_id, player_ids } = request;
         field::table_id(&table_id)?;
-        if player_ids.is_empty() || player_ids.len() > MOST_PLAYERS {
+        if player_ids.is_empty() || player_ids.len() > MAX_PLAYERS {
             return Err(BadField::new("player_ids", "1 to 64 of them").into());
         }
         let players = player_ids.iter().map(|id| field::player_id(id));
@@ -92,7 +95,7 @@ impl Api {
         if unique.len() != players.len() {
             return Err(BadField::new("player_ids", "one is there twice").into());
         }
-        let stand = move |view: &View<'_>| {
+        let stand = move |view: &QueryContext<'_>| {
             let stand = |player: PlayerId| {
                 let account = view.ledger.account(&Account::Player(player));
                 let available = account.map(|account| account.available().get());
@@ -105,44 +108,48 @@ impl Api {
             };
             players.into_iter().map(stand).collect()
         };
-        Ok(pb::CheckStandingResponse { players: self.wallet.see(stand).await? })
+        Ok(pb::CheckStandingResponse { players: self.wallet.query(stand).await? })
     }
 
-    pub(super) async fn keep_away(
+    pub(super) async fn exclude_player(
         &self,
         request: Request<pb::ExcludeRequest>,
     ) -> Result<pb::ExcludeResponse, Status> {
         let caller = caller(&request).map_err(|status| *status)?;
         let pb::ExcludeRequest { request_id, player_id, until } = request.into_inner();
         let id = field::request_id(&request_id)?;
-        let player = whose(&caller, &player_id).map_err(|status| *status)?;
-        let until = until.map(|until| text::time("until", until)).transpose()?;
-        let done = self.ask(&caller, id, Command::Exclude { player, until }).await?;
-        match done.told {
-            Told::Until(until) => Ok(pb::ExcludeResponse { until: until.map(text::timestamp) }),
-            Told::Nothing | Told::Balance(_) | Told::Opened(_) | Told::Terms(_) => {
-                Err(Problem::Corrupt.into())
+        let player = target_player(&caller, &player_id).map_err(|status| *status)?;
+        let until = until.map(|until| text::parse_time("until", until)).transpose()?;
+        let done = self.execute(&caller, id, Command::Exclude { player, until }).await?;
+        match done.content {
+            AnswerContent::ExcludedUntil(until) => {
+                Ok(pb::ExcludeResponse { until: until.map(text::timestamp) })
             }
+            AnswerContent::Empty
+            | AnswerContent::Balance(_)
+            | AnswerContent::AccountsOpened(_)
+            | AnswerContent::LimitTerms(_) => Err(WalletError::Corrupt.into()),
         }
     }
 }
 
 /// Requested limits by measure: at least one measure.
-fn wanted(
+fn parse_requested_limits(
     buy_in: Option<pb::Limits>,
     loss: Option<pb::Limits>,
     time: Option<pb::Limits>,
-) -> Result<Vec<Wanted>, BadField> {
+) -> Result<Vec<RequestedLimits>, BadField> {
     let credits = |name: &str, limit| field::credits(name, limit);
     let seconds = |name: &str, limit| {
         let seconds = Seconds(limit);
         let problem = || BadField::new(name, "at most 2,595,600 seconds, 30 days and an hour");
         (seconds <= Seconds::MAX).then_some(seconds).ok_or_else(problem)
     };
-    let buy_in = buy_in.map(|limits| parse("limits", limits, credits).map(Wanted::BuyIn));
-    let loss = loss.map(|limits| parse("loss", limits, credits).map(Wanted::Loss));
-    let time = time.map(|limits| parse("time", limits, seconds).map(Wanted::Time));
-    let wanted: Vec<Wanted> =
+    let buy_in =
+        buy_in.map(|limits| parse_limits("limits", limits, credits).map(RequestedLimits::BuyIn));
+    let loss = loss.map(|limits| parse_limits("loss", limits, credits).map(RequestedLimits::Loss));
+    let time = time.map(|limits| parse_limits("time", limits, seconds).map(RequestedLimits::Time));
+    let wanted: Vec<RequestedLimits> =
         [buy_in, loss, time].into_iter().flatten().collect::<Result<_, _>>()?;
     if wanted.is_empty() {
         let problem = "missing, and so are loss and time: an empty one says that nothing limits";
@@ -151,7 +158,7 @@ fn wanted(
     Ok(wanted)
 }
 
-fn parse<T>(
+fn parse_limits<T>(
     name: &str,
     limits: pb::Limits,
     unit: impl Fn(&str, u64) -> Result<T, BadField>,
@@ -167,21 +174,21 @@ fn parse<T>(
     })
 }
 
-fn said(terms: &AllTerms) -> pb::SetLimitsResponse {
-    let AllTerms { buy_in, loss, time } = terms;
-    let pb::LimitTerms { now, later, later_at } = message(buy_in, Credits::get);
+fn terms_to_pb(terms: &AllLimitTerms) -> pb::SetLimitsResponse {
+    let AllLimitTerms { buy_in, loss, time } = terms;
+    let pb::LimitTerms { now, later, later_at } = measure_terms_to_pb(buy_in, Credits::get);
     let seconds = |Seconds(seconds)| seconds;
     pb::SetLimitsResponse {
         now,
         later,
         later_at,
-        loss: Some(message(loss, Credits::get)),
-        time: Some(message(time, seconds)),
+        loss: Some(measure_terms_to_pb(loss, Credits::get)),
+        time: Some(measure_terms_to_pb(time, seconds)),
     }
 }
 
-fn message<T: Copy>(terms: &Terms<T>, unit: impl Fn(T) -> u64) -> pb::LimitTerms {
-    let Terms { now, later } = terms;
+fn measure_terms_to_pb<T: Copy>(terms: &LimitTerms<T>, unit: impl Fn(T) -> u64) -> pb::LimitTerms {
+    let LimitTerms { now, later } = terms;
     let limits = |limits: &Limits<T>| pb::Limits {
         day: limits.day.map(&unit),
         week: limits.week.map(&unit),

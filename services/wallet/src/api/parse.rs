@@ -10,7 +10,7 @@ use wire::field;
 const REASON_CHARS: usize = ledger::MAX_REASON_CHARS;
 
 /// Fields of an operator's request about a player's account: request id, player, reason.
-pub(super) fn act(
+pub(super) fn operator_request(
     request_id: &[u8],
     player_id: &[u8],
     reason: &str,
@@ -22,31 +22,33 @@ pub(super) fn act(
 
 pub(super) fn issue(request: pb::IssueRequest) -> Result<Transfer, BadField> {
     let pb::IssueRequest { request_id, player_id, amount, reason } = request;
-    let (id, player, reason) = act(&request_id, &player_id, &reason)?;
+    let (id, player, reason) = operator_request(&request_id, &player_id, &reason)?;
     let amount = field::positive("amount", amount)?;
-    let legs = pair(Account::Issuance, Account::Player(player), amount);
+    let legs = two_legs(Account::Issuance, Account::Player(player), amount);
     Ok(Transfer { id, kind: Kind::Issue, legs, reason })
 }
 
 pub(super) fn redeem(request: pb::RedeemRequest) -> Result<Transfer, BadField> {
     let pb::RedeemRequest { request_id, player_id, amount, reason } = request;
-    let (id, player, reason) = act(&request_id, &player_id, &reason)?;
+    let (id, player, reason) = operator_request(&request_id, &player_id, &reason)?;
     let amount = field::positive("amount", amount)?;
-    let legs = pair(Account::Player(player), Account::Issuance, amount);
+    let legs = two_legs(Account::Player(player), Account::Issuance, amount);
     Ok(Transfer { id, kind: Kind::Redeem, legs, reason })
 }
 
 pub(super) fn buy_in(request: pb::BuyInRequest) -> Result<Transfer, BadField> {
     let pb::BuyInRequest { request_id, table_id, player_id, amount } = request;
-    let Seated { id, own, seat, amount } = seated(&request_id, &table_id, &player_id, amount)?;
-    let legs = pair(own, seat, amount);
+    let SeatTransfer { id, own, seat, amount } =
+        seat_transfer(&request_id, &table_id, &player_id, amount)?;
+    let legs = two_legs(own, seat, amount);
     Ok(Transfer { id, kind: Kind::BuyIn, legs, reason: String::new() })
 }
 
 pub(super) fn cash_out(request: pb::CashOutRequest) -> Result<Transfer, BadField> {
     let pb::CashOutRequest { request_id, table_id, player_id, amount, to_suspense } = request;
-    let Seated { id, own, seat, amount } = seated(&request_id, &table_id, &player_id, amount)?;
-    let legs = pair(seat, if to_suspense { Account::Suspense } else { own }, amount);
+    let SeatTransfer { id, own, seat, amount } =
+        seat_transfer(&request_id, &table_id, &player_id, amount)?;
+    let legs = two_legs(seat, if to_suspense { Account::Suspense } else { own }, amount);
     Ok(Transfer { id, kind: Kind::CashOut, legs, reason: String::new() })
 }
 
@@ -71,7 +73,7 @@ pub(super) fn settle(request: pb::SettleRequest) -> Result<Transfer, BadField> {
             return Err(BadField::new("kind", allowed));
         }
     };
-    Ok(Transfer { id, kind, legs: legs_of(&legs)?, reason: String::new() })
+    Ok(Transfer { id, kind, legs: parse_legs(&legs)?, reason: String::new() })
 }
 
 /// Parses one transfer of a batch and checks that a caller with this role may post its kind.
@@ -118,7 +120,7 @@ pub(super) fn transfer(transfer: &pb::Transfer, role: Role) -> Result<Transfer, 
     } else {
         return Err(BadField::new("reason", "for ISSUE and REDEEM alone"));
     };
-    Ok(Transfer { id, kind, legs: legs_of(legs)?, reason })
+    Ok(Transfer { id, kind, legs: parse_legs(legs)?, reason })
 }
 
 /// Parses an account's name.
@@ -126,32 +128,42 @@ pub(super) fn account(field: &str, name: &str) -> Result<Account, BadField> {
     name.parse().map_err(|error: ledger::AccountNameError| BadField::new(field, error.to_string()))
 }
 
-struct Seated {
+struct SeatTransfer {
     id: RequestId,
     own: Account,
     seat: Account,
     amount: Credits,
 }
 
-fn seated(request: &[u8], table: &[u8], player: &[u8], amount: u64) -> Result<Seated, BadField> {
+fn seat_transfer(
+    request: &[u8],
+    table: &[u8],
+    player: &[u8],
+    amount: u64,
+) -> Result<SeatTransfer, BadField> {
     let id = field::request_id(request)?;
     let (table, player) = (field::table_id(table)?, field::player_id(player)?);
     let amount = field::positive("amount", amount)?;
-    Ok(Seated { id, own: Account::Player(player), seat: Account::Seat(table, player), amount })
+    Ok(SeatTransfer {
+        id,
+        own: Account::Player(player),
+        seat: Account::Seat(table, player),
+        amount,
+    })
 }
 
-fn pair(from: Account, to: Account, amount: Credits) -> Vec<Leg> {
+fn two_legs(from: Account, to: Account, amount: Credits) -> Vec<Leg> {
     vec![
         Leg { account: from, amount: Amount::debit(amount) },
         Leg { account: to, amount: Amount::credit(amount) },
     ]
 }
 
-fn legs_of(legs: &[pb::Leg]) -> Result<Vec<Leg>, BadField> {
-    legs.iter().enumerate().map(leg).collect()
+fn parse_legs(legs: &[pb::Leg]) -> Result<Vec<Leg>, BadField> {
+    legs.iter().enumerate().map(parse_leg).collect()
 }
 
-fn leg((at, leg): (usize, &pb::Leg)) -> Result<Leg, BadField> {
+fn parse_leg((at, leg): (usize, &pb::Leg)) -> Result<Leg, BadField> {
     let pb::Leg { account, amount } = leg;
     let account = account.parse().map_err(|error: ledger::AccountNameError| {
         BadField::new(format!("legs[{at}].account"), error.to_string())

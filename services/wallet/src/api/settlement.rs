@@ -15,7 +15,7 @@ impl SettlementService for Api {
     ) -> Result<Response<pb::BuyInResponse>, Status> {
         let caller = caller(&request).map_err(|status| *status)?;
         let transfer = parse::buy_in(request.into_inner())?;
-        let done = self.ask(&caller, transfer.id, Command::Post(transfer)).await?;
+        let done = self.execute(&caller, transfer.id, Command::PostTransfer(transfer)).await?;
         Ok(Response::new(pb::BuyInResponse { position: done.position.0 }))
     }
 
@@ -25,7 +25,7 @@ impl SettlementService for Api {
     ) -> Result<Response<pb::CashOutResponse>, Status> {
         let caller = caller(&request).map_err(|status| *status)?;
         let transfer = parse::cash_out(request.into_inner())?;
-        let done = self.ask(&caller, transfer.id, Command::Post(transfer)).await?;
+        let done = self.execute(&caller, transfer.id, Command::PostTransfer(transfer)).await?;
         Ok(Response::new(pb::CashOutResponse { position: done.position.0 }))
     }
 
@@ -35,7 +35,7 @@ impl SettlementService for Api {
     ) -> Result<Response<pb::SettleResponse>, Status> {
         let caller = caller(&request).map_err(|status| *status)?;
         let transfer = parse::settle(request.into_inner())?;
-        let done = self.ask(&caller, transfer.id, Command::Post(transfer)).await?;
+        let done = self.execute(&caller, transfer.id, Command::PostTransfer(transfer)).await?;
         Ok(Response::new(pb::SettleResponse { position: done.position.0 }))
     }
 
@@ -60,7 +60,7 @@ impl SettlementService for Api {
         &self,
         request: Request<pb::PlaceHoldRequest>,
     ) -> Result<Response<pb::PlaceHoldResponse>, Status> {
-        self.hold(request).await.map(Response::new)
+        self.place(request).await.map(Response::new)
     }
 
     async fn capture_hold(
@@ -81,7 +81,7 @@ impl SettlementService for Api {
         &self,
         request: Request<pb::CheckStandingRequest>,
     ) -> Result<Response<pb::CheckStandingResponse>, Status> {
-        self.check_players(request.into_inner()).await.map(Response::new)
+        self.read_standings(request.into_inner()).await.map(Response::new)
     }
 
     async fn get_hold(

@@ -19,14 +19,14 @@ use tokio::sync::Semaphore;
 use tonic::{Request, Status};
 use wire::BadField;
 
-use super::{Api, caller, page, text, turn, whose};
-use crate::repo::{AccountRead, Holdings, LineRead, Repo};
-use crate::wallet::Problem;
+use super::{Api, caller, page, statement_permit, target_player, text};
+use crate::repo::{Holdings, Repo, StatementLine, StoredAccount};
+use crate::wallet::WalletError;
 
 /// Entries read at a time for a file.
 const PAGE: usize = 500;
 /// Bytes in one piece of a file.
-const PIECE: usize = 32 * 1024;
+const PIECE_BYTES: usize = 32 * 1024;
 
 pub(super) type Chunks =
     Pin<Box<dyn Stream<Item = Result<pb::ExportStatementResponse, Status>> + Send>>;
@@ -39,17 +39,17 @@ impl Api {
         let caller = caller(&request).map_err(|status| *status)?;
         let pb::ListEntriesRequest { player_id, page_size, page_token, from, to } =
             request.into_inner();
-        let player = whose(&caller, &player_id).map_err(|status| *status)?;
+        let player = target_player(&caller, &player_id).map_err(|status| *status)?;
         let (size, seen) = page(page_size, &page_token)?;
-        let _turn = turn(&self.statements).await?;
+        let _turn = statement_permit(&self.statement_permits).await?;
         let found = self.account_of(Account::Player(player)).await?;
-        let books = self.wallet.read()?;
-        let span = span(books, found.size, from, to).await?;
+        let repo = self.wallet.repo()?;
+        let span = positions_between(repo, found.size, from, to).await?;
         let positions = span.start.max(seen)..span.end;
-        let opening = books.holdings_before(player, Position(positions.start)).await;
-        let opening = opening.map_err(Problem::from)?;
-        let read = books.statement(player, positions, size + 1).await;
-        let mut read = read.map_err(Problem::from)?;
+        let opening = repo.holdings_before(player, Position(positions.start)).await;
+        let opening = opening.map_err(WalletError::from)?;
+        let read = repo.statement(player, positions, size + 1).await;
+        let mut read = read.map_err(WalletError::from)?;
         let more = read.len() > size;
         read.truncate(size);
         let last = read.last().filter(|_| more);
@@ -68,32 +68,32 @@ impl Api {
     ) -> Result<Chunks, Status> {
         let caller = caller(&request).map_err(|status| *status)?;
         let pb::ExportStatementRequest { player_id, from, to, format } = request.into_inner();
-        let player = whose(&caller, &player_id).map_err(|status| *status)?;
+        let player = target_player(&caller, &player_id).map_err(|status| *status)?;
         let format = match pb::StatementFormat::try_from(format) {
             Ok(pb::StatementFormat::Unspecified | pb::StatementFormat::Csv) => Format::Csv,
             Ok(pb::StatementFormat::Json) => Format::Json,
             Err(_) => return Err(BadField::new("format", "CSV or JSON").into()),
         };
-        let _turn = turn(&self.statements).await?;
-        let AccountRead { account, size, .. } = self.account_of(Account::Player(player)).await?;
-        let books = self.wallet.read()?.clone();
+        let _turn = statement_permit(&self.statement_permits).await?;
+        let StoredAccount { account, size, .. } = self.account_of(Account::Player(player)).await?;
+        let repo = self.wallet.repo()?.clone();
         // The size is fixed at the start, so that a statement is of one moment.
-        let left = span(&books, size, from, to).await?;
-        let opening = books.holdings_before(player, Position(left.start)).await;
-        let now = opening.map_err(Problem::from)?;
-        let writing = Writing {
-            books,
+        let left = positions_between(&repo, size, from, to).await?;
+        let opening = repo.holdings_before(player, Position(left.start)).await;
+        let now = opening.map_err(WalletError::from)?;
+        let writing = StatementFile {
+            repo,
             format,
             player,
-            left,
-            now,
+            remaining: left,
+            holdings: now,
             text: format.begin(account, now),
-            any: false,
+            has_entries: false,
             stage: Stage::Entries,
             stopping: self.stopping.clone(),
-            statements: Arc::clone(&self.statements),
+            statements: Arc::clone(&self.statement_permits),
         };
-        Ok(Box::pin(try_unfold(writing, Writing::next)))
+        Ok(Box::pin(try_unfold(writing, StatementFile::next)))
     }
 }
 
@@ -107,51 +107,53 @@ enum Format {
 enum Stage {
     Entries,
     /// All is written; the rest of the text is sent.
-    Rest,
+    Flush,
 }
 
 /// A file that is being written and sent.
-struct Writing {
-    books: Repo,
+struct StatementFile {
+    repo: Repo,
     format: Format,
     player: PlayerId,
-    left: Range<u64>,
+    remaining: Range<u64>,
     /// Credits of the player after what is written.
-    now: Holdings,
+    holdings: Holdings,
     /// Written and not sent yet.
     text: String,
-    any: bool,
+    has_entries: bool,
     stage: Stage,
     stopping: tokio_util::sync::CancellationToken,
     statements: Arc<Semaphore>,
 }
 
-impl Writing {
-    async fn next(mut self) -> Result<Option<(pb::ExportStatementResponse, Writing)>, Status> {
-        while self.stage == Stage::Entries && self.text.len() < PIECE {
+impl StatementFile {
+    async fn next(
+        mut self,
+    ) -> Result<Option<(pb::ExportStatementResponse, StatementFile)>, Status> {
+        while self.stage == Stage::Entries && self.text.len() < PIECE_BYTES {
             if self.stopping.is_cancelled() {
                 let text = "the wallet is stopping: ask for the statement again";
                 return Err(wire::status::unavailable(text).into());
             }
-            let turn = turn(&self.statements).await?;
-            let read = self.books.statement(self.player, self.left.clone(), PAGE).await;
-            let read = read.map_err(Problem::from)?;
+            let turn = statement_permit(&self.statements).await?;
+            let read = self.repo.statement(self.player, self.remaining.clone(), PAGE).await;
+            let read = read.map_err(WalletError::from)?;
             drop(turn);
             for line in &read {
                 self.write(line);
             }
             match read.last() {
-                Some(last) if read.len() == PAGE => self.left.start = last.position.0 + 1,
+                Some(last) if read.len() == PAGE => self.remaining.start = last.position.0 + 1,
                 Some(_) | None => {
-                    self.format.end(&mut self.text, self.now);
-                    self.stage = Stage::Rest;
+                    self.format.end(&mut self.text, self.holdings);
+                    self.stage = Stage::Flush;
                 }
             }
         }
         if self.text.is_empty() {
             return Ok(None);
         }
-        let mut end = PIECE.min(self.text.len());
+        let mut end = PIECE_BYTES.min(self.text.len());
         while !self.text.is_char_boundary(end) {
             end -= 1;
         }
@@ -160,15 +162,15 @@ impl Writing {
         Ok(Some((pb::ExportStatementResponse { chunk }, self)))
     }
 
-    fn write(&mut self, line: &LineRead) {
-        self.now.add(line);
+    fn write(&mut self, line: &StatementLine) {
+        self.holdings.add(line);
         match self.format {
-            Format::Csv => text::csv(&mut self.text, line, self.now),
+            Format::Csv => text::write_csv_line(&mut self.text, line, self.holdings),
             Format::Json => {
-                if std::mem::replace(&mut self.any, true) {
+                if std::mem::replace(&mut self.has_entries, true) {
                     self.text.push(',');
                 }
-                text::json(&mut self.text, line, self.now);
+                text::write_json_line(&mut self.text, line, self.holdings);
             }
         }
     }
@@ -200,8 +202,8 @@ impl Format {
 }
 
 /// Positions of the events within a span of time.
-async fn span(
-    books: &Repo,
+async fn positions_between(
+    repo: &Repo,
     size: u64,
     from: Option<Timestamp>,
     to: Option<Timestamp>,
@@ -210,21 +212,22 @@ async fn span(
         let Some(time) = time else { return Ok(None) };
         // Times are recorded to the microsecond: a time in between counts as the next one.
         let between = u64::from(time.nanos % 1000 != 0);
-        let time = UnixMicros(text::time(name, time)?.0 + between);
-        Ok(Some(books.before(time).await.map_err(Problem::from)?))
+        let time = UnixMicros(text::parse_time(name, time)?.0 + between);
+        Ok(Some(repo.events_before(time).await.map_err(WalletError::from)?))
     };
     let start = position("from", from).await?.unwrap_or(0);
     let end = position("to", to).await?.unwrap_or(size).min(size);
     Ok(start..end)
 }
 
-fn entry(line: &LineRead, now: &mut Holdings) -> pb::Entry {
+fn entry(line: &StatementLine, now: &mut Holdings) -> pb::Entry {
     now.add(line);
-    let LineRead { position, amount, at_table, kind, reason, table, recorded_at, transfer } = line;
+    let StatementLine { position, amount, at_table, kind, reason, table, recorded_at, transfer } =
+        line;
     pb::Entry {
         transfer_id: transfer.map(|id| id.0.to_vec()).unwrap_or_default(),
         recorded_at: recorded_at.map(text::timestamp),
-        kind: text::kind(*kind).into(),
+        kind: text::transfer_kind(*kind).into(),
         amount: amount.get(),
         balance: now.balance,
         hand_id: text::hand_of(line).map(|hand| hand.0.to_vec()).unwrap_or_default(),

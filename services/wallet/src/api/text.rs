@@ -13,55 +13,55 @@ use prost_types::Timestamp;
 use proto::wallet::v1::TransferKind;
 use wire::BadField;
 
-use crate::repo::{Holdings, LineRead};
+use crate::repo::{Holdings, StatementLine};
 
 /// Last time that a protobuf timestamp may name: 9999-12-31T23:59:59.999999Z.
-const LAST: UnixMicros = UnixMicros(253_402_300_799_999_999);
+const MAX_TIMESTAMP: UnixMicros = UnixMicros(253_402_300_799_999_999);
 
 pub(super) fn timestamp(at: UnixMicros) -> Timestamp {
-    let at = at.min(LAST);
+    let at = at.min(MAX_TIMESTAMP);
     let seconds = i64::try_from(at.0 / 1_000_000).unwrap_or(i64::MAX);
     let nanos = i32::try_from(at.0 % 1_000_000 * 1000).unwrap_or_default();
     Timestamp { seconds, nanos }
 }
 
 /// End of an exclusion as a timestamp; the last possible time for one without an end.
-pub(super) fn end(exclusion: Exclusion) -> Timestamp {
-    timestamp(exclusion.end().unwrap_or(LAST))
+pub(super) fn exclusion_end(exclusion: Exclusion) -> Timestamp {
+    timestamp(exclusion.end().unwrap_or(MAX_TIMESTAMP))
 }
 
 /// Parses a timestamp, to the microsecond.
-pub(super) fn time(field: &str, timestamp: Timestamp) -> Result<UnixMicros, BadField> {
+pub(super) fn parse_time(field: &str, timestamp: Timestamp) -> Result<UnixMicros, BadField> {
     let Timestamp { seconds, nanos } = timestamp;
     let bad = || BadField::new(field, "a time from 1970 to 9999, nanos from 0 to 999999999");
     let seconds = u64::try_from(seconds).map_err(|_| bad())?;
     let nanos = u64::try_from(nanos).ok().filter(|nanos| *nanos < 1_000_000_000).ok_or_else(bad)?;
     let micros = seconds.checked_mul(1_000_000).and_then(|it| it.checked_add(nanos / 1000));
-    micros.map(UnixMicros).filter(|time| *time <= LAST).ok_or_else(bad)
+    micros.map(UnixMicros).filter(|time| *time <= MAX_TIMESTAMP).ok_or_else(bad)
 }
 
 pub(super) const CSV_HEADER: &str = "position,recorded_at,kind,amount,at_table,balance,total,transfer_id,hand_id,table_id,reason\r\n";
 
 /// Writes a line as CSV, with the player's credits after it.
-pub(super) fn csv(to: &mut String, line: &LineRead, now: Holdings) {
-    let kind = kind(line.kind).as_str_name().trim_start_matches("TRANSFER_KIND_");
+pub(super) fn write_csv_line(to: &mut String, line: &StatementLine, now: Holdings) {
+    let kind = transfer_kind(line.kind).as_str_name().trim_start_matches("TRANSFER_KIND_");
     let transfer = line.transfer.map(|id| id.to_string()).unwrap_or_default();
     let hand = hand_of(line).map(|hand| hand.to_string()).unwrap_or_default();
     let table = line.table.map(|table| table.to_string()).unwrap_or_default();
-    let LineRead { position, amount, at_table, recorded_at, reason, .. } = line;
+    let StatementLine { position, amount, at_table, recorded_at, reason, .. } = line;
     let Holdings { balance, total } = now;
     write!(
         to,
         "{},{},{kind},{amount},{at_table},{balance},{total},{transfer},{hand},{table},",
         position.0,
-        recorded_at.map(precise).unwrap_or_default()
+        recorded_at.map(rfc3339_micros).unwrap_or_default()
     )
     .expect("writing into a String cannot fail");
-    quoted(to, reason.as_deref().unwrap_or_default());
+    write_csv_text(to, reason.as_deref().unwrap_or_default());
     to.push_str("\r\n");
 }
 
-fn quoted(to: &mut String, text: &str) {
+fn write_csv_text(to: &mut String, text: &str) {
     let guarded = if text.starts_with(['=', '+', '-', '@']) { "'" } else { "" };
     if text.contains(['"', ',', '\r', '\n']) {
         to.push('"');
@@ -76,17 +76,19 @@ fn quoted(to: &mut String, text: &str) {
 
 /// Writes a line as JSON, by the protobuf JSON mapping of an entry, with the player's credits after
 /// it.
-pub(super) fn json(to: &mut String, line: &LineRead, now: Holdings) {
+pub(super) fn write_json_line(to: &mut String, line: &StatementLine, now: Holdings) {
     let transfer = line.transfer.map(|id| Base64::encode_string(&id.0)).unwrap_or_default();
-    let LineRead { position, amount, at_table, recorded_at, reason, table, .. } = line;
+    let StatementLine { position, amount, at_table, recorded_at, reason, table, .. } = line;
     let Holdings { balance, total } = now;
     write!(
         to,
         "{{\"transferId\":\"{transfer}\",{}\"kind\":\"{}\",\
          \"amount\":\"{amount}\",\"balance\":\"{balance}\",\"atTable\":\"{at_table}\",\
          \"total\":\"{total}\"",
-        recorded_at.map(|at| format!("\"recordedAt\":\"{}\",", precise(at))).unwrap_or_default(),
-        kind(line.kind).as_str_name(),
+        recorded_at
+            .map(|at| format!("\"recordedAt\":\"{}\",", rfc3339_micros(at)))
+            .unwrap_or_default(),
+        transfer_kind(line.kind).as_str_name(),
     )
     .expect("writing into a String cannot fail");
     let ids = [("handId", hand_of(line).map(|hand| hand.0)), ("tableId", table.map(|id| id.0))];
@@ -98,12 +100,12 @@ pub(super) fn json(to: &mut String, line: &LineRead, now: Holdings) {
     }
     if let Some(reason) = reason {
         to.push_str(",\"reason\":");
-        escaped(to, reason);
+        write_json_string(to, reason);
     }
     write!(to, ",\"position\":\"{}\"}}", position.0).expect("writing into a String cannot fail");
 }
 
-fn escaped(to: &mut String, text: &str) {
+fn write_json_string(to: &mut String, text: &str) {
     to.push('"');
     for character in text.chars() {
         match character {
@@ -120,7 +122,7 @@ fn escaped(to: &mut String, text: &str) {
 }
 
 /// RFC 3339, to the microsecond.
-fn precise(at: UnixMicros) -> String {
+fn rfc3339_micros(at: UnixMicros) -> String {
     let mut text = at.to_string();
     text.pop();
     write!(text, "{:03}Z", at.0 % 1000).expect("writing into a String cannot fail");
@@ -128,13 +130,13 @@ fn precise(at: UnixMicros) -> String {
 }
 
 /// Kind of a transfer, as the API names it.
-pub(super) fn kind(number: i16) -> TransferKind {
+pub(super) fn transfer_kind(number: i16) -> TransferKind {
     TransferKind::try_from(i32::from(number)).unwrap_or(TransferKind::Unspecified)
 }
 
 /// Hand of a line: a settlement's id is its hand's.
-pub(super) fn hand_of(line: &LineRead) -> Option<HandId> {
-    let settles = kind(line.kind) == TransferKind::Settlement;
+pub(super) fn hand_of(line: &StatementLine) -> Option<HandId> {
+    let settles = transfer_kind(line.kind) == TransferKind::Settlement;
     line.transfer.filter(|_| settles).map(|id| HandId(id.0))
 }
 
@@ -148,9 +150,9 @@ mod tests {
 
     const NOW: Holdings = Holdings { balance: 60, total: 100 };
 
-    fn line(reason: Option<&str>) -> LineRead {
+    fn line(reason: Option<&str>) -> StatementLine {
         let amount = Amount::debit(Credits::of(40));
-        LineRead {
+        StatementLine {
             position: Position(7),
             amount,
             at_table: amount.negated(),
@@ -173,7 +175,7 @@ mod tests {
         ];
         for (reason, written) in rows {
             let mut written_line = String::new();
-            csv(&mut written_line, &line(reason), NOW);
+            write_csv_line(&mut written_line, &line(reason), NOW);
             let expected = format!(
                 "7,2023-11-14T22:13:20.123456Z,BUY_IN,-40,40,60,100,\
                  02020202-0202-0202-0202-020202020202,,\
@@ -186,12 +188,12 @@ mod tests {
 
     #[test]
     fn a_settlement_names_its_hand() {
-        let settled = LineRead { kind: 5, amount: Amount::ZERO, ..line(None) };
+        let settled = StatementLine { kind: 5, amount: Amount::ZERO, ..line(None) };
         let mut text = String::new();
-        json(&mut text, &settled, NOW);
+        write_json_line(&mut text, &settled, NOW);
         assert!(text.contains("\"handId\":\"AgICAgICAgICAgICAgICAg==\""), "{text}");
         let mut text = String::new();
-        csv(&mut text, &settled, NOW);
+        write_csv_line(&mut text, &settled, NOW);
         let id = "02020202-0202-0202-0202-020202020202";
         assert!(text.contains(&format!(",0,40,60,100,{id},{id},")), "{text}");
         assert_eq!(hand_of(&line(None)), None);
@@ -200,7 +202,7 @@ mod tests {
     #[test]
     fn an_entry_is_json_as_protobuf_maps_it() {
         let mut text = String::new();
-        json(&mut text, &line(Some("a \"b\" \\ \u{7}")), NOW);
+        write_json_line(&mut text, &line(Some("a \"b\" \\ \u{7}")), NOW);
         assert_eq!(
             text,
             "{\"transferId\":\"AgICAgICAgICAgICAgICAg==\",\
@@ -213,10 +215,10 @@ mod tests {
     #[test]
     fn times_are_taken_where_they_can_be_told() {
         let good = Timestamp { seconds: 1, nanos: 2_999 };
-        assert_eq!(time("until", good), Ok(UnixMicros(1_000_002)));
-        assert_eq!(time("until", end(Exclusion::ForGood)), Ok(LAST));
+        assert_eq!(parse_time("until", good), Ok(UnixMicros(1_000_002)));
+        assert_eq!(parse_time("until", exclusion_end(Exclusion::ForGood)), Ok(MAX_TIMESTAMP));
         for (seconds, nanos) in [(-1, 0), (0, -1), (0, 1_000_000_000), (253_402_300_800, 0)] {
-            assert!(time("until", Timestamp { seconds, nanos }).is_err());
+            assert!(parse_time("until", Timestamp { seconds, nanos }).is_err());
         }
     }
 }

@@ -2,24 +2,26 @@
 
 use std::collections::BTreeMap;
 
-use eventlog::{Entry, NewEvent, Position, Request as LogRequest, RequestKey, Stored};
-use ledger::{Account, AllTerms, Command, Event, Kind, Ledger, Refusal, Setter, Undo, decide};
+use eventlog::{AnsweredRequest, Entry, NewEvent, Position, Request as LogRequest, RequestKey};
+use ledger::{
+    Account, AllLimitTerms, Command, Event, Kind, Ledger, LimitSetter, Refusal, Undo, decide,
+};
 use primitives::{PlayerId, UnixMicros};
 
 use sha2::{Digest as _, Sha256};
 
-use super::Open;
+use super::RequestInFlight;
 use super::quotas::Quotas;
 use super::snapshots::Snapshot;
-use crate::answer::{self, Done, Told};
-use crate::command::{Request, Wish};
-use crate::rows::{Place, Rows, StateRow};
-use crate::wallet::{By, Named, Outcome, Problem};
+use crate::answer::{self, Answer, AnswerContent};
+use crate::command::{Request, RequestContent};
+use crate::rows::{EventStamp, Rows, StateRow};
+use crate::wallet::{Author, KeyedRequest, Outcome, WalletError};
 
 /// A group that is being decided.
-pub(super) struct Deciding<'a> {
+pub(super) struct GroupBuilder<'a> {
     ledger: &'a mut Ledger,
-    open: &'a mut BTreeMap<RequestKey, Open>,
+    requests_in_flight: &'a mut BTreeMap<RequestKey, RequestInFlight>,
     next: Position,
     at: UnixMicros,
     entries: Vec<Entry>,
@@ -30,7 +32,7 @@ pub(super) struct Deciding<'a> {
 }
 
 /// A group that is decided.
-pub(super) struct Decided {
+pub(super) struct DecidedGroup {
     pub(super) entries: Vec<Entry>,
     /// Keys of the requests that it answers.
     pub(super) keys: Vec<RequestKey>,
@@ -43,44 +45,63 @@ pub(super) struct Decided {
 }
 
 /// Whether a request is new or was answered before.
-enum Seen {
-    Fresh,
+enum RequestStatus {
+    New,
     Answered(Outcome),
 }
 
 /// State before a linked group, to undo it.
-struct Start {
+struct GroupSavepoint {
     next: Position,
     entries: usize,
     keys: usize,
-    rows: crate::rows::Mark,
+    rows: crate::rows::Savepoint,
     undos: Vec<Undo>,
 }
 
-impl<'a> Deciding<'a> {
+impl<'a> GroupBuilder<'a> {
     pub(super) fn new(
         ledger: &'a mut Ledger,
-        open: &'a mut BTreeMap<RequestKey, Open>,
+        open: &'a mut BTreeMap<RequestKey, RequestInFlight>,
         (next, at): (Position, UnixMicros),
         quotas: &'a Quotas,
-    ) -> Deciding<'a> {
+    ) -> GroupBuilder<'a> {
         let (entries, keys, rows) = (Vec::new(), Vec::new(), Rows::default());
-        Deciding { ledger, open, next, at, entries, keys, rows, snapshot: None, quotas }
+        GroupBuilder {
+            ledger,
+            requests_in_flight: open,
+            next,
+            at,
+            entries,
+            keys,
+            rows,
+            snapshot: None,
+            quotas,
+        }
     }
 
-    pub(super) fn finish(self) -> Decided {
-        let Deciding { ledger, open: _, next, at: _, entries, keys, rows, snapshot, quotas: _ } =
-            self;
+    pub(super) fn finish(self) -> DecidedGroup {
+        let GroupBuilder {
+            ledger,
+            requests_in_flight: _,
+            next,
+            at: _,
+            entries,
+            keys,
+            rows,
+            snapshot,
+            quotas: _,
+        } = self;
         let states = rows.states(ledger);
-        Decided { entries, keys, rows, states, next, snapshot }
+        DecidedGroup { entries, keys, rows, states, next, snapshot }
     }
 
     /// Writes a snapshot of the ledger and adds the event that names it.
-    pub(super) fn snapshot(&mut self) {
+    pub(super) fn add_snapshot(&mut self) {
         self.ledger.forget(self.at);
         let bytes = ledger::snapshot::write(self.ledger);
         let event = Event::SnapshotTaken { digest: Sha256::digest(&bytes).into() };
-        let events = vec![self.step(&event, None)];
+        let events = vec![self.apply(&event, None)];
         let actor = "service:wallet".into();
         self.entries.push(Entry { events, request: None, actor, trace: [0; 16] });
         self.snapshot = Some(Snapshot { size: self.next.0, bytes });
@@ -90,7 +111,7 @@ impl<'a> Deciding<'a> {
     pub(super) fn expire(&mut self, most: usize) -> bool {
         let mut over = self.ledger.expired(self.at);
         over.truncate(most);
-        let events: Vec<NewEvent> = over.iter().map(|event| self.step(event, None)).collect();
+        let events: Vec<NewEvent> = over.iter().map(|event| self.apply(event, None)).collect();
         let any = !events.is_empty();
         if any {
             let actor = "service:wallet".into();
@@ -100,17 +121,17 @@ impl<'a> Deciding<'a> {
     }
 
     /// Decides requests in their order, linked ones together.
-    pub(super) fn all(
+    pub(super) fn decide_all(
         &mut self,
-        requests: Vec<Named>,
-        by: &By,
-        before: &BTreeMap<RequestKey, Stored>,
+        requests: Vec<KeyedRequest>,
+        by: &Author,
+        before: &BTreeMap<RequestKey, AnsweredRequest>,
     ) -> Vec<Outcome> {
         let mut outcomes = Vec::with_capacity(requests.len());
         let mut requests = requests.into_iter();
         while let Some(first) = requests.next() {
             if !first.request.linked {
-                outcomes.push(self.alone(first, by, before));
+                outcomes.push(self.decide_one(first, by, before));
                 continue;
             }
             let mut linked = vec![first];
@@ -118,122 +139,152 @@ impl<'a> Deciding<'a> {
                 let Some(next) = requests.next() else { break };
                 linked.push(next);
             }
-            outcomes.extend(self.together(linked, by, before));
+            outcomes.extend(self.decide_linked(linked, by, before));
         }
         outcomes
     }
 
-    fn alone(&mut self, named: Named, by: &By, before: &BTreeMap<RequestKey, Stored>) -> Outcome {
-        match self.seen(&named, before) {
-            Seen::Answered(outcome) => outcome,
-            Seen::Fresh => self.carry_out(named, by, None),
+    fn decide_one(
+        &mut self,
+        named: KeyedRequest,
+        by: &Author,
+        before: &BTreeMap<RequestKey, AnsweredRequest>,
+    ) -> Outcome {
+        match self.request_status(&named, before) {
+            RequestStatus::Answered(outcome) => outcome,
+            RequestStatus::New => self.execute(named, by, None),
         }
     }
 
     /// Carries out all of the linked requests or none. Those that were posted before stay posted.
-    fn together(
+    fn decide_linked(
         &mut self,
-        linked: Vec<Named>,
-        by: &By,
-        before: &BTreeMap<RequestKey, Stored>,
+        linked: Vec<KeyedRequest>,
+        by: &Author,
+        before: &BTreeMap<RequestKey, AnsweredRequest>,
     ) -> Vec<Outcome> {
-        let mut start = Start {
+        let mut start = GroupSavepoint {
             next: self.next,
             entries: self.entries.len(),
             keys: self.keys.len(),
-            rows: self.rows.mark(),
+            rows: self.rows.savepoint(),
             undos: Vec::new(),
         };
         let count = linked.len();
         let mut outcomes: Vec<(bool, Outcome)> = Vec::with_capacity(count);
         for named in linked {
-            let (fresh, outcome) = match self.seen(&named, before) {
-                Seen::Answered(outcome) => (false, outcome),
-                Seen::Fresh => (true, self.carry_out(named, by, Some(&mut start.undos))),
+            let (fresh, outcome) = match self.request_status(&named, before) {
+                RequestStatus::Answered(outcome) => (false, outcome),
+                RequestStatus::New => (true, self.execute(named, by, Some(&mut start.undos))),
             };
             let refused = outcome.is_err();
             outcomes.push((fresh, outcome));
             if refused {
-                self.take_back(start);
-                return refused_together(&outcomes, count);
+                self.roll_back(start);
+                return linked_outcomes(&outcomes, count);
             }
         }
         outcomes.into_iter().map(|(_, outcome)| outcome).collect()
     }
 
-    fn take_back(&mut self, start: Start) {
-        let Start { next, entries, keys, rows, undos } = start;
+    fn roll_back(&mut self, start: GroupSavepoint) {
+        let GroupSavepoint { next, entries, keys, rows, undos } = start;
         undos.into_iter().rev().for_each(|undo| self.ledger.undo(undo));
         self.next = next;
         self.entries.truncate(entries);
         for key in self.keys.drain(keys..) {
-            self.open.remove(&key);
+            self.requests_in_flight.remove(&key);
         }
-        self.rows.back_to(rows);
+        self.rows.roll_back_to(rows);
     }
 
-    fn seen(&self, named: &Named, before: &BTreeMap<RequestKey, Stored>) -> Seen {
-        let Named { request: _, key, digest } = named;
-        if let Some(open) = self.open.get(key) {
+    fn request_status(
+        &self,
+        named: &KeyedRequest,
+        before: &BTreeMap<RequestKey, AnsweredRequest>,
+    ) -> RequestStatus {
+        let KeyedRequest { request: _, key, digest } = named;
+        if let Some(open) = self.requests_in_flight.get(key) {
             let same = open.digest == *digest;
-            return Seen::Answered(if same { Ok(open.done.clone()) } else { Err(Problem::Reused) });
+            return RequestStatus::Answered(if same {
+                Ok(open.answer.clone())
+            } else {
+                Err(WalletError::RequestIdReused)
+            });
         }
         match before.get(key) {
-            Some(stored) if stored.digest != *digest => Seen::Answered(Err(Problem::Reused)),
-            Some(stored) => Seen::Answered(answer::decode(stored).ok_or(Problem::Corrupt)),
-            None => Seen::Fresh,
+            Some(stored) if stored.digest != *digest => {
+                RequestStatus::Answered(Err(WalletError::RequestIdReused))
+            }
+            Some(stored) => {
+                RequestStatus::Answered(answer::decode(stored).ok_or(WalletError::Corrupt))
+            }
+            None => RequestStatus::New,
         }
     }
 
-    fn carry_out(&mut self, named: Named, by: &By, mut undos: Option<&mut Vec<Undo>>) -> Outcome {
-        let Named { request: Request { id, wish, linked: _ }, key, digest } = named;
+    fn execute(
+        &mut self,
+        named: KeyedRequest,
+        by: &Author,
+        mut undos: Option<&mut Vec<Undo>>,
+    ) -> Outcome {
+        let KeyedRequest { request: Request { id, content: wish, linked: _ }, key, digest } = named;
         let counted = self.quotas.of(&wish, by);
         if let Some((quota, player)) = counted {
-            quota.check(player, self.at).map_err(Problem::DaySpent)?;
+            quota.check(player, self.at).map_err(WalletError::DailyQuotaSpent)?;
         }
         let (events, told) = match wish {
-            Wish::One(command) => {
+            RequestContent::Command(command) => {
                 let mut events = decide(self.ledger, self.at, command)?;
-                let told = events.last().filter(|last| self.ledger.has(last, self.at));
-                if let Some(told) = told.map(|last| self.told(last)) {
+                let told = events.last().filter(|last| self.ledger.is_unchanged_by(last, self.at));
+                if let Some(told) = told.map(|last| self.answer_content(last)) {
                     events.clear();
                     (Vec::new(), told)
                 } else {
-                    let new = events.iter().map(|event| self.step(event, undos.as_deref_mut()));
+                    let new = events.iter().map(|event| self.apply(event, undos.as_deref_mut()));
                     let new: Vec<NewEvent> = new.collect();
-                    (new, events.last().map_or(Told::Nothing, |last| self.told(last)))
+                    (
+                        new,
+                        events
+                            .last()
+                            .map_or(AnswerContent::Empty, |last| self.answer_content(last)),
+                    )
                 }
             }
-            Wish::OpenAll(players) => {
+            RequestContent::OpenAccounts(players) => {
                 let mut new = Vec::with_capacity(players.len());
                 for player in players {
-                    match decide(self.ledger, self.at, Command::Open(player)) {
-                        Ok(events) => new.extend(events.iter().map(|event| self.step(event, None))),
+                    match decide(self.ledger, self.at, Command::OpenAccount(player)) {
+                        Ok(events) => {
+                            new.extend(events.iter().map(|event| self.apply(event, None)))
+                        }
                         Err(Refusal::AccountExists { .. }) => {}
                         Err(refusal) => return Err(refusal.into()),
                     }
                 }
                 let opened = u32::try_from(new.len()).unwrap_or(u32::MAX);
-                (new, Told::Opened(opened))
+                (new, AnswerContent::AccountsOpened(opened))
             }
-            Wish::SetLimits { player, by, limits } => {
+            RequestContent::SetLimits { player, by, limits } => {
                 let mut new = Vec::with_capacity(limits.len());
                 for limits in limits {
                     let set =
                         decide(self.ledger, self.at, Command::SetLimits { player, by, limits })?;
-                    let set = set.iter().filter(|event| !self.ledger.has(event, self.at));
+                    let set =
+                        set.iter().filter(|event| !self.ledger.is_unchanged_by(event, self.at));
                     let set: Vec<Event> = set.cloned().collect();
-                    new.extend(set.iter().map(|event| self.step(event, None)));
+                    new.extend(set.iter().map(|event| self.apply(event, None)));
                 }
-                (new, Told::Terms(self.terms(player, by)))
+                (new, AnswerContent::LimitTerms(self.limit_terms(player, by)))
             }
-            Wish::ClockStepped(step) => {
+            RequestContent::ClockStepped(step) => {
                 self.next.0 += 1;
-                (vec![wire::clock::new_event(&step)], Told::Nothing)
+                (vec![wire::clock::new_event(&step)], AnswerContent::Empty)
             }
         };
         let position = Position(self.next.0.saturating_sub(1));
-        let done = Done { position, told: told.clone() };
+        let done = Answer { position, content: told.clone() };
         if events.is_empty() {
             // The command changed nothing: nothing is stored, and a repeat is judged again.
             return Ok(done);
@@ -246,63 +297,65 @@ impl<'a> Deciding<'a> {
             quota.count(player, self.at);
         }
         self.keys.push(key);
-        self.open.insert(key, Open { digest, done: done.clone() });
+        self.requests_in_flight.insert(key, RequestInFlight { digest, answer: done.clone() });
         Ok(done)
     }
 
     /// Applies an event and encodes it for the log.
-    fn step(&mut self, event: &Event, undos: Option<&mut Vec<Undo>>) -> NewEvent {
-        let place = Place { position: self.next, at: self.at };
+    fn apply(&mut self, event: &Event, undos: Option<&mut Vec<Undo>>) -> NewEvent {
+        let place = EventStamp { position: self.next, at: self.at };
         match undos {
-            Some(undos) => undos.push(self.rows.step_undoable(self.ledger, place, event)),
-            None => self.rows.step(self.ledger, place, event),
+            Some(undos) => undos.push(self.rows.apply_undoable(self.ledger, place, event)),
+            None => self.rows.apply(self.ledger, place, event),
         }
         self.next.0 += 1;
         wire::ledger::new_event(event)
     }
 
     /// Content of the answer to a command, from its last event.
-    fn told(&self, last: &Event) -> Told {
+    fn answer_content(&self, last: &Event) -> AnswerContent {
         match last {
-            Event::Posted(posted) => match posted.transfer.kind {
+            Event::TransferPosted(posted) => match posted.transfer.kind {
                 Kind::Issue | Kind::Redeem => {
                     let player = posted.transfer.player().map(Account::Player);
                     let balance = player.and_then(|account| self.ledger.balance(&account));
-                    balance.map_or(Told::Nothing, Told::Balance)
+                    balance.map_or(AnswerContent::Empty, AnswerContent::Balance)
                 }
                 Kind::BuyIn
                 | Kind::CashOut
                 | Kind::Settlement { .. }
                 | Kind::PotRefund { .. }
                 | Kind::Adjustment { .. }
-                | Kind::Capture { .. } => Told::Nothing,
+                | Kind::Capture { .. } => AnswerContent::Empty,
             },
-            Event::LimitsSet { player, by, terms: _ } => Told::Terms(self.terms(*player, *by)),
-            Event::Excluded { player: _, until } => Told::Until(*until),
-            Event::Opened(_)
-            | Event::Frozen { .. }
-            | Event::Unfrozen { .. }
-            | Event::Closed { .. }
+            Event::LimitsSet { player, by, terms: _ } => {
+                AnswerContent::LimitTerms(self.limit_terms(*player, *by))
+            }
+            Event::PlayerExcluded { player: _, until } => AnswerContent::ExcludedUntil(*until),
+            Event::AccountOpened(_)
+            | Event::AccountFrozen { .. }
+            | Event::AccountUnfrozen { .. }
+            | Event::AccountClosed { .. }
             | Event::HoldPlaced(_)
             | Event::HoldReleased(_)
             | Event::HoldExpired(_)
             | Event::AdjustmentProposed(_)
             | Event::AdjustmentRejected { .. }
-            | Event::SnapshotTaken { .. } => Told::Nothing,
+            | Event::SnapshotTaken { .. } => AnswerContent::Empty,
         }
     }
 
-    fn terms(&self, player: PlayerId, by: Setter) -> Box<AllTerms> {
+    fn limit_terms(&self, player: PlayerId, by: LimitSetter) -> Box<AllLimitTerms> {
         let state = self.ledger.account(&Account::Player(player));
-        Box::new(state.map(|state| state.terms(by, self.at)).unwrap_or_default())
+        Box::new(state.map(|state| state.limit_terms(by, self.at)).unwrap_or_default())
     }
 }
 
 /// Outcomes of a linked group of `count` requests whose last element in `outcomes` was refused.
 /// That one and those answered before keep their own outcome; the others get
 /// [`Refusal::LinkedRefused`].
-fn refused_together(outcomes: &[(bool, Outcome)], count: usize) -> Vec<Outcome> {
-    let linked = Err(Problem::Refused(Refusal::LinkedRefused));
+fn linked_outcomes(outcomes: &[(bool, Outcome)], count: usize) -> Vec<Outcome> {
+    let linked = Err(WalletError::Refused(Refusal::LinkedRefused));
     let told = outcomes.iter().map(|(fresh, outcome)| match outcome {
         Ok(_) if *fresh => linked.clone(),
         Ok(_) | Err(_) => outcome.clone(),

@@ -11,14 +11,14 @@
 //! log is confirmed to be still owned; otherwise the ledger is read again.
 
 use eventlog::{AppendError, Log, Position, ReadError, Reader};
-use ledger::{Event, Ledger, Unsound, conserved, snapshot};
+use ledger::{Event, InvariantViolation, Ledger, check_conservation, snapshot};
 use sha2::{Digest as _, Sha256};
 
 use crate::record::{self, Corrupt};
-use crate::repo::{Repo, Written};
-use crate::rows::{Place, Rows};
+use crate::repo::{GroupRows, Repo};
+use crate::rows::{EventStamp, Rows};
 use crate::verify::Difference;
-use crate::wallet::Books;
+use crate::wallet::Tables;
 
 /// Events in one read of the log, and in one piece of the rebuilt tables.
 const PAGE: usize = 5_000;
@@ -31,7 +31,7 @@ pub enum LoadError {
     #[error(transparent)]
     Corrupt(#[from] Corrupt),
     #[error("the wallet's log is corrupt: {0}")]
-    Unsound(#[from] Unsound),
+    InvariantViolation(#[from] InvariantViolation),
     #[error(
         "the wallet's tables are not what its log says: {0}. Nothing is served from them, and what \
          the log says stands. Find out who changed them. To have them made anew from the log run \
@@ -58,7 +58,7 @@ impl LoadError {
             LoadError::Read(ReadError::Unavailable { .. } | ReadError::Stopped) => false,
             LoadError::Read(ReadError::Corrupt(_) | ReadError::Archived { .. })
             | LoadError::Corrupt(_)
-            | LoadError::Unsound(_)
+            | LoadError::InvariantViolation(_)
             | LoadError::Differs(_)
             | LoadError::Rewritten { .. }
             | LoadError::NoSnapshot { .. } => true,
@@ -67,22 +67,22 @@ impl LoadError {
 }
 
 /// A state that the log vouches for.
-pub(crate) struct Start {
+pub(crate) struct StartingState {
     pub(crate) ledger: Ledger,
     /// Number of events in it.
     pub(crate) size: u64,
 }
 
 /// The ledger as of the log's end.
-pub(super) struct Loaded {
+pub(super) struct LoadedLedger {
     pub(super) ledger: Ledger,
     /// Size of the snapshot that it was folded from; 0 for none.
-    pub(super) snapshot: u64,
+    pub(super) snapshot_size: u64,
 }
 
 /// Reads the ledger as of the log's end, and makes sure that the tables agree with it.
-pub(super) async fn load(log: &Log, books: &Books) -> Result<Loaded, LoadError> {
-    let loaded = believed(log, read(log, books).await).await;
+pub(super) async fn load(log: &Log, books: &Tables) -> Result<LoadedLedger, LoadError> {
+    let loaded = confirm_if_final(log, read(log, books).await).await;
     if let Err(LoadError::Differs(difference)) = &loaded {
         tracing::error!(%difference, "the wallet's tables are not what its log says");
     }
@@ -90,39 +90,42 @@ pub(super) async fn load(log: &Log, books: &Books) -> Result<Loaded, LoadError> 
 }
 
 /// Passes a result on. A final error counts only if the log is still owned by this process.
-pub(super) async fn believed<T>(log: &Log, found: Result<T, LoadError>) -> Result<T, LoadError> {
+pub(super) async fn confirm_if_final<T>(
+    log: &Log,
+    found: Result<T, LoadError>,
+) -> Result<T, LoadError> {
     if found.as_ref().is_err_and(LoadError::is_final) {
-        log.confirm().await.map_err(|error| match error {
+        log.confirm_ownership().await.map_err(|error| match error {
             AppendError::Unavailable { source } => ReadError::Unavailable { source },
             AppendError::Lost
             | AppendError::Clock(_)
             | AppendError::Duplicate { .. }
             | AppendError::Empty
-            | AppendError::Full
+            | AppendError::QueueFull
             | AppendError::Misplaced { .. }
             | AppendError::TooLarge { .. }
-            | AppendError::Twice { .. } => ReadError::Stopped,
+            | AppendError::DuplicateInGroup { .. } => ReadError::Stopped,
         })?;
     }
     found
 }
 
-async fn read(log: &Log, books: &Books) -> Result<Loaded, LoadError> {
+async fn read(log: &Log, books: &Tables) -> Result<LoadedLedger, LoadError> {
     let Some(repo) = &books.repo else {
         let ledger = fold(log, genesis(), None).await?;
-        return Ok(Loaded { ledger, snapshot: 0 });
+        return Ok(LoadedLedger { ledger, snapshot_size: 0 });
     };
-    books.set_whole(false);
-    if repo.projected().await? != Some(log.size()) {
+    books.set_readable(false);
+    if repo.projected_size().await? != Some(log.size()) {
         // A new log has no tables yet, which deserves no warning.
         if log.size() > 0 {
             tracing::warn!(events = log.size(), "the wallet's tables are made anew from its log");
         }
         let ledger = fold(log, genesis(), Some(repo)).await?;
-        books.set_whole(true);
-        return Ok(Loaded { ledger, snapshot: 0 });
+        books.set_readable(true);
+        return Ok(LoadedLedger { ledger, snapshot_size: 0 });
     }
-    let start = start(log, repo).await?;
+    let start = starting_state(log, repo).await?;
     let snapshot = start.size;
     let ledger = fold(log, start, None).await?;
     if let Some(difference) = repo.compare(&ledger).await? {
@@ -130,18 +133,18 @@ async fn read(log: &Log, books: &Books) -> Result<Loaded, LoadError> {
     }
     let (events, accounts) = (log.size(), ledger.accounts().len());
     tracing::info!(events, snapshot, accounts, "loaded");
-    books.set_whole(true);
-    Ok(Loaded { ledger, snapshot })
+    books.set_readable(true);
+    Ok(LoadedLedger { ledger, snapshot_size: snapshot })
 }
 
 /// State before the first event.
-pub(crate) fn genesis() -> Start {
-    Start { ledger: Ledger::new(), size: 0 }
+pub(crate) fn genesis() -> StartingState {
+    StartingState { ledger: Ledger::new(), size: 0 }
 }
 
 /// Newest snapshot that the log vouches for, otherwise the state before the first event.
-pub(crate) async fn start(log: &Log, repo: &Repo) -> Result<Start, LoadError> {
-    if let Some(start) = newest(log.reader(), repo).await? {
+pub(crate) async fn starting_state(log: &Log, repo: &Repo) -> Result<StartingState, LoadError> {
+    if let Some(start) = newest_state(log.reader(), repo).await? {
         return Ok(start);
     }
     match log.read(Position(0), 1).await {
@@ -156,13 +159,13 @@ pub(crate) async fn start(log: &Log, repo: &Repo) -> Result<Start, LoadError> {
 /// # Errors
 /// [`LoadError`] if the log or the tables cannot be read, or no wallet can have written the log.
 pub async fn newest_snapshot(log: &Reader, repo: &Repo) -> Result<Option<u64>, LoadError> {
-    Ok(newest(log, repo).await?.map(|start| start.size))
+    Ok(newest_state(log, repo).await?.map(|start| start.size))
 }
 
-async fn newest(log: &Reader, repo: &Repo) -> Result<Option<Start>, LoadError> {
-    for size in repo.snapshots().await? {
+async fn newest_state(log: &Reader, repo: &Repo) -> Result<Option<StartingState>, LoadError> {
+    for size in repo.snapshot_sizes().await? {
         // Bytes that the log does not name are not read.
-        let bytes = match named(log, size).await? {
+        let bytes = match snapshot_digest(log, size).await? {
             Some(digest) => {
                 let bytes = repo.snapshot(size).await?;
                 (Sha256::digest(&bytes)[..] == digest[..]).then_some(bytes)
@@ -174,7 +177,7 @@ async fn newest(log: &Reader, repo: &Repo) -> Result<Option<Start>, LoadError> {
             continue;
         };
         match snapshot::read(&bytes) {
-            Ok(ledger) => return Ok(Some(Start { ledger, size })),
+            Ok(ledger) => return Ok(Some(StartingState { ledger, size })),
             Err(error) => tracing::error!(size, %error, "a snapshot of the log cannot be read"),
         }
     }
@@ -182,7 +185,7 @@ async fn newest(log: &Reader, repo: &Repo) -> Result<Option<Start>, LoadError> {
 }
 
 /// SHA-256 of the snapshot of the first `size` events, if the last of them names one.
-async fn named(log: &Reader, size: u64) -> Result<Option<[u8; 32]>, LoadError> {
+async fn snapshot_digest(log: &Reader, size: u64) -> Result<Option<[u8; 32]>, LoadError> {
     let Some(last) = size.checked_sub(1) else { return Ok(None) };
     let events = match log.read(Position(last), 1).await {
         Ok(events) => events,
@@ -194,16 +197,16 @@ async fn named(log: &Reader, size: u64) -> Result<Option<[u8; 32]>, LoadError> {
         Some(Event::SnapshotTaken { digest }) => Ok(Some(digest)),
         None
         | Some(
-            Event::Opened(_)
-            | Event::Posted(_)
-            | Event::Frozen { .. }
-            | Event::Unfrozen { .. }
-            | Event::Closed { .. }
+            Event::AccountOpened(_)
+            | Event::TransferPosted(_)
+            | Event::AccountFrozen { .. }
+            | Event::AccountUnfrozen { .. }
+            | Event::AccountClosed { .. }
             | Event::HoldPlaced(_)
             | Event::HoldReleased(_)
             | Event::HoldExpired(_)
             | Event::LimitsSet { .. }
-            | Event::Excluded { .. }
+            | Event::PlayerExcluded { .. }
             | Event::AdjustmentProposed(_)
             | Event::AdjustmentRejected { .. },
         ) => Ok(None),
@@ -212,31 +215,31 @@ async fn named(log: &Reader, size: u64) -> Result<Option<[u8; 32]>, LoadError> {
 
 /// Applies a stored event to the ledger and adds its rows. Fails if a snapshot event names another
 /// state than the events before it lead to.
-pub(crate) fn step(
+pub(crate) fn apply_stored(
     ledger: &mut Ledger,
     rows: &mut Rows,
     stored: &eventlog::Event,
 ) -> Result<(), LoadError> {
     let Some(event) = record::parse(stored)? else { return Ok(()) };
-    let place = Place { position: stored.position, at: stored.recorded_at };
-    rows.step(ledger, place, &event);
+    let place = EventStamp { position: stored.position, at: stored.recorded_at };
+    rows.apply(ledger, place, &event);
     if let Event::SnapshotTaken { digest } = event
         && Sha256::digest(snapshot::write(ledger))[..] != digest[..]
     {
         let what = "the snapshot it names is of another state than the events before it lead to";
-        return Err(Corrupt { position: stored.position.0, what: what.to_owned() }.into());
+        return Err(Corrupt { position: stored.position.0, reason: what.to_owned() }.into());
     }
     Ok(())
 }
 
-async fn fold(log: &Log, start: Start, repo: Option<&Repo>) -> Result<Ledger, LoadError> {
-    let Start { mut ledger, size } = start;
+async fn fold(log: &Log, start: StartingState, repo: Option<&Repo>) -> Result<Ledger, LoadError> {
+    let StartingState { mut ledger, size } = start;
     if let Some(repo) = repo {
         // The log must be readable from its beginning before the tables are emptied.
         log.read(Position(0), 1).await?;
-        repo.empty(log.epoch()).await?;
-        let house = Written { rows: Rows::of_the_house(), states: Vec::new() };
-        repo.add(0, 0, &house).await?;
+        repo.empty_tables(log.epoch()).await?;
+        let house = GroupRows { rows: Rows::genesis(), states: Vec::new() };
+        repo.add_rows(0, 0, &house).await?;
     }
     let mut from = Position(size);
     loop {
@@ -245,14 +248,14 @@ async fn fold(log: &Log, start: Start, repo: Option<&Repo>) -> Result<Ledger, Lo
         let to = last.position.0 + 1;
         let mut rows = Rows::default();
         for stored in &events {
-            step(&mut ledger, &mut rows, stored)?;
+            apply_stored(&mut ledger, &mut rows, stored)?;
         }
         if let Some(repo) = repo {
             let states = rows.states(&ledger);
-            repo.add(from.0, to, &Written { rows, states }).await?;
+            repo.add_rows(from.0, to, &GroupRows { rows, states }).await?;
         }
         from = Position(to);
     }
-    conserved(&ledger)?;
+    check_conservation(&ledger)?;
     Ok(ledger)
 }

@@ -8,34 +8,38 @@ use eventlog::{Log, OpenError};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::load::{self, Loaded};
-use super::{Answer, Fault, Ground, Owner, Work};
-use crate::wallet::{Ask, Books, Look, Problem};
+use super::load::{self, LoadedLedger};
+use super::{Dependencies, FatalError, Owner, OwnerState, PendingReply};
+use crate::wallet::{Query, RequestBatch, Tables, WalletError};
 
-const FIRST_PAUSE: Duration = Duration::from_millis(50);
-const LONGEST_PAUSE: Duration = Duration::from_secs(2);
+const MIN_PAUSE: Duration = Duration::from_millis(50);
+const MAX_PAUSE: Duration = Duration::from_secs(2);
 
 impl Owner {
     /// Reads the ledger again. Returns false if the wallet is told to stop before.
-    pub(super) async fn recover(&mut self, stopping: &CancellationToken) -> Result<bool, Fault> {
-        let unanswered = self.work.open.len();
+    pub(super) async fn recover(
+        &mut self,
+        stopping: &CancellationToken,
+    ) -> Result<bool, FatalError> {
+        let unanswered = self.state.requests_in_flight.len();
         tracing::warn!(
             runbook = "deploy/README.md, The database is away",
             unanswered,
             "a write failed: the accounts are read again"
         );
-        self.books.set_loaded(false);
+        self.tables.set_loaded(false);
         // Callers of dropped commands see "unavailable".
-        self.written.get_or_insert(self.work.log.head());
+        self.unverified_head.get_or_insert(self.state.log.head());
         let nothing = load::genesis();
-        let nothing = Loaded { ledger: nothing.ledger, snapshot: nothing.size };
-        self.work = Work::new(self.work.log.clone(), nothing);
-        self.verifying.abort_all();
-        let held = Some(self.work.log.clone());
-        let queues = (&mut self.queue, &mut self.looks);
-        let read = read((&self.ground, &self.books, held), queues, stopping).await?;
+        let nothing = LoadedLedger { ledger: nothing.ledger, snapshot_size: nothing.size };
+        self.state = OwnerState::new(self.state.log.clone(), nothing);
+        self.comparison.abort_all();
+        let held = Some(self.state.log.clone());
+        let queues = (&mut self.batches, &mut self.queries);
+        let read =
+            open_and_load((&self.dependencies, &self.tables, held), queues, stopping).await?;
         let Some((log, loaded)) = read else { return Ok(false) };
-        self.work = Work::new(log, loaded);
+        self.state = OwnerState::new(log, loaded);
         self.verify_history();
         Ok(true)
     }
@@ -43,11 +47,11 @@ impl Owner {
 
 /// Opens the log and reads the ledger, as soon as both can be had; requests meanwhile are answered
 /// "unavailable". `None` if the wallet is told to stop before.
-pub(super) async fn read(
-    (ground, books, held): (&Ground, &Books, Option<Log>),
-    (queue, looks): (&mut mpsc::Receiver<Ask>, &mut mpsc::Receiver<Look>),
+pub(super) async fn open_and_load(
+    (ground, books, held): (&Dependencies, &Tables, Option<Log>),
+    (queue, looks): (&mut mpsc::Receiver<RequestBatch>, &mut mpsc::Receiver<Query>),
     stopping: &CancellationToken,
-) -> Result<Option<(Log, Loaded)>, Fault> {
+) -> Result<Option<(Log, LoadedLedger)>, FatalError> {
     let mut reopened = pin!(reopen(ground, books, held));
     let mut accepting = true;
     loop {
@@ -63,8 +67,8 @@ pub(super) async fn read(
             () = stopping.cancelled() => return Ok(None),
             ask = queue.recv(), if accepting => match ask {
                 Some(ask) => {
-                    let outcomes = vec![Err(Problem::Unavailable); ask.requests.len()];
-                    Answer { to: ask.answer, outcomes, room: ask.room }.tell();
+                    let outcomes = vec![Err(WalletError::Unavailable); ask.requests.len()];
+                    PendingReply { reply: ask.reply, outcomes, permits: ask.permits }.send();
                 }
                 None => accepting = false,
             },
@@ -76,11 +80,11 @@ pub(super) async fn read(
 
 /// Tries until the log is owned and read; only a final error ends it.
 async fn reopen(
-    ground: &Ground,
-    books: &Books,
+    ground: &Dependencies,
+    books: &Tables,
     mut log: Option<Log>,
-) -> Result<(Log, Loaded), Fault> {
-    let mut pause = FIRST_PAUSE;
+) -> Result<(Log, LoadedLedger), FatalError> {
+    let mut pause = MIN_PAUSE;
     loop {
         // A log that only failed to write is still owned.
         let held = log.take().filter(|log| !log.stopped().is_cancelled());
@@ -93,15 +97,15 @@ async fn reopen(
             }
         }
         tokio::time::sleep(pause).await;
-        pause = (pause * 2).min(LONGEST_PAUSE);
+        pause = (pause * 2).min(MAX_PAUSE);
     }
 }
 
 async fn open_and_read(
-    ground: &Ground,
-    books: &Books,
+    ground: &Dependencies,
+    books: &Tables,
     held: Option<Log>,
-) -> Result<(Log, Loaded), (Fault, Option<Log>)> {
+) -> Result<(Log, LoadedLedger), (FatalError, Option<Log>)> {
     let log = match held {
         Some(log) => log,
         None => (ground.opener)().await.map_err(|error| (error.into(), None))?,
@@ -112,15 +116,15 @@ async fn open_and_read(
     }
 }
 
-fn is_final(fault: &Fault) -> bool {
+fn is_final(fault: &FatalError) -> bool {
     match fault {
-        Fault::Open(error) => match error {
+        FatalError::Open(error) => match error {
             OpenError::Corrupt { .. } => true,
             OpenError::Held { .. }
             | OpenError::Lost { .. }
             | OpenError::Unavailable { .. }
             | OpenError::Clock { .. } => false,
         },
-        Fault::Load(error) => error.is_final(),
+        FatalError::Load(error) => error.is_final(),
     }
 }

@@ -15,14 +15,14 @@ use crate::repo::Repo;
 
 /// Events after which a snapshot is taken; the number of accounts if that is larger, so that the
 /// cost per event does not grow with the accounts.
-const EVENTS: u64 = 50_000;
+const MIN_EVENTS: u64 = 50_000;
 /// Longest time between two snapshots, if enough happened.
-const LONGEST: Duration = Duration::from_secs(600);
+const MAX_INTERVAL: Duration = Duration::from_secs(600);
 /// Accounts for each event: a snapshot by time is taken only after more events than accounts
 /// divided by this.
-const ACCOUNTS_AN_EVENT: u64 = 100;
+const ACCOUNTS_PER_EVENT: u64 = 100;
 /// Longest time that the last snapshot may take.
-const LAST: Duration = Duration::from_secs(10);
+const FINAL_SNAPSHOT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Bytes of the state after the event that names them.
 pub(super) struct Snapshot {
@@ -33,20 +33,20 @@ pub(super) struct Snapshot {
 /// The last snapshot taken, and those being stored.
 pub(super) struct Snapshots {
     /// Size of the log at the last snapshot; 0 if there is none.
-    last: u64,
-    taken: Instant,
-    keeping: JoinSet<()>,
+    last_size: u64,
+    taken_at: Instant,
+    being_stored: JoinSet<()>,
 }
 
 impl Snapshots {
     pub(super) fn new(last: u64) -> Snapshots {
-        Snapshots { last, taken: Instant::now(), keeping: JoinSet::new() }
+        Snapshots { last_size: last, taken_at: Instant::now(), being_stored: JoinSet::new() }
     }
 
-    pub(super) fn keep(&mut self, repo: Repo, snapshot: Snapshot) {
-        self.keeping.spawn(async move {
+    pub(super) fn store(&mut self, repo: Repo, snapshot: Snapshot) {
+        self.being_stored.spawn(async move {
             let Snapshot { size, bytes } = snapshot;
-            match repo.keep_snapshot(size, &bytes).await {
+            match repo.store_snapshot(size, &bytes).await {
                 Ok(()) => tracing::info!(size, bytes = bytes.len(), "a snapshot is kept"),
                 Err(error) => tracing::warn!(size, %error, "a snapshot was not kept"),
             }
@@ -56,48 +56,48 @@ impl Snapshots {
 
 impl Owner {
     pub(super) fn snapshot_due(&mut self) -> bool {
-        let work = &mut self.work;
-        while work.snapshots.keeping.try_join_next().is_some() {}
-        if self.books.repo.is_none() || !work.snapshots.keeping.is_empty() {
+        let work = &mut self.state;
+        while work.snapshots.being_stored.try_join_next().is_some() {}
+        if self.tables.repo.is_none() || !work.snapshots.being_stored.is_empty() {
             return false;
         }
         let accounts = u64::try_from(work.ledger.accounts().len()).unwrap_or(u64::MAX);
-        let events = work.next.0.saturating_sub(work.snapshots.last);
-        let room = work.flights.len() < self.limits.ahead;
+        let events = work.next_position.0.saturating_sub(work.snapshots.last_size);
+        let room = work.groups_in_flight.len() < self.limits.max_in_flight;
         let long = || {
-            let some = events > accounts / ACCOUNTS_AN_EVENT;
-            some && events > 0 && work.snapshots.taken.elapsed() >= LONGEST
+            let some = events > accounts / ACCOUNTS_PER_EVENT;
+            some && events > 0 && work.snapshots.taken_at.elapsed() >= MAX_INTERVAL
         };
-        room && (events >= EVENTS.max(accounts) || long())
+        room && (events >= MIN_EVENTS.max(accounts) || long())
     }
 
     pub(super) fn take_snapshot(&mut self) {
         self.expire();
-        let mut deciding = self.deciding();
-        deciding.snapshot();
+        let mut deciding = self.start_group();
+        deciding.add_snapshot();
         let decided = deciding.finish();
-        self.work.snapshots.last = decided.next.0;
-        self.work.snapshots.taken = Instant::now();
+        self.state.snapshots.last_size = decided.next.0;
+        self.state.snapshots.taken_at = Instant::now();
         self.send(decided, Vec::new());
     }
 
     /// Takes a snapshot when no more commands are accepted, if anything happened since the last
     /// one.
-    pub(super) async fn last_snapshot(&mut self) {
-        let some = self.work.next.0 > self.work.snapshots.last;
-        if self.books.repo.is_none() || !some {
+    pub(super) async fn take_final_snapshot(&mut self) {
+        let some = self.state.next_position.0 > self.state.snapshots.last_size;
+        if self.tables.repo.is_none() || !some {
             return;
         }
         self.take_snapshot();
         let kept = async {
-            while let Some(landed) = self.work.flights.next().await {
-                if self.landed(landed).await.is_err() {
+            while let Some(landed) = self.state.groups_in_flight.next().await {
+                if self.complete_group(landed).await.is_err() {
                     return;
                 }
             }
-            while self.work.snapshots.keeping.join_next().await.is_some() {}
+            while self.state.snapshots.being_stored.join_next().await.is_some() {}
         };
-        if timeout(LAST, kept).await.is_err() {
+        if timeout(FINAL_SNAPSHOT_TIMEOUT, kept).await.is_err() {
             tracing::warn!("the last snapshot was not kept in time: the next start takes longer");
         }
     }

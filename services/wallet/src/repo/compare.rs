@@ -2,15 +2,15 @@
 //! every pending hold and adjustment. [`super::history`] has the reads to compare the entries
 //! behind them.
 
-use eventlog::{ReadError, within};
+use eventlog::{ReadError, with_timeout};
 use futures_util::TryStreamExt as _;
-use ledger::{Account, Adjustment, Amount, Ledger, State};
+use ledger::{Account, AccountState, Adjustment, Amount, Ledger};
 use sqlx::Row as _;
 use sqlx::postgres::PgRow;
 
-use super::read::{amount, decode, hold_of, state_of};
-use super::rows::account;
-use super::{LONGEST, Repo, trouble};
+use super::read::{amount, decode, parse_hold, parse_state};
+use super::rows::parse_account_name;
+use super::{Repo, STATEMENT_TIMEOUT, read_error};
 use crate::rows::{HoldState, StateRow, state_row};
 use crate::verify::Difference;
 
@@ -27,52 +27,52 @@ impl Repo {
             }
             self.compare_adjustments(ledger).await
         };
-        compare.await.map_err(trouble)
+        compare.await.map_err(read_error)
     }
 
     async fn compare_accounts(&self, ledger: &Ledger) -> Result<Option<Difference>, sqlx::Error> {
         let mut seen = vec![false; ledger.accounts().len()];
         let mut rows = sqlx::query(include_str!("sql/load_accounts.sql")).fetch(&self.pool);
-        while let Some(row) = within(LONGEST, rows.try_next()).await? {
-            let (found, at) = Found::read(&row)?;
+        while let Some(row) = with_timeout(STATEMENT_TIMEOUT, rows.try_next()).await? {
+            let (found, at) = AccountRows::read(&row)?;
             let Some(state) = ledger.account(&found.account) else {
-                return Ok(Some(extra("accounts", &found.account.to_string())));
+                return Ok(Some(unexpected_row("accounts", &found.account.to_string())));
             };
-            if let Some(difference) = found.differs(state) {
+            if let Some(difference) = found.difference_to(state) {
                 return Ok(Some(difference));
             }
             if let Some(seen) = seen.get_mut(at) {
                 *seen = true;
             }
         }
-        let missing = |state: &State| {
+        let missing = |state: &AccountState| {
             let seen = usize::try_from(state.number).ok().and_then(|at| seen.get(at));
             seen != Some(&true)
         };
         let missing = ledger.accounts().find(|(_, state)| missing(state));
-        Ok(missing.map(|(account, _)| lacks("accounts", &account.to_string())))
+        Ok(missing.map(|(account, _)| missing_row("accounts", &account.to_string())))
     }
 
     async fn compare_holds(&self, ledger: &Ledger) -> Result<Option<Difference>, sqlx::Error> {
         let mut pending = 0;
         let mut rows =
             sqlx::query(include_str!("sql/holds.sql")).bind(None::<String>).fetch(&self.pool);
-        while let Some(row) = within(LONGEST, rows.try_next()).await? {
-            let found = hold_of(&row)?;
+        while let Some(row) = with_timeout(STATEMENT_TIMEOUT, rows.try_next()).await? {
+            let found = parse_hold(&row)?;
             if found.state != HoldState::Pending {
                 continue;
             }
             pending += 1;
             let from = found.hold.from.to_string();
             let Some(known) = ledger.hold(found.hold.id) else {
-                return Ok(Some(extra("holds", &from)));
+                return Ok(Some(unexpected_row("holds", &from)));
             };
             if (known.hold, known.left) != (found.hold, found.left) {
                 let (said, wanted) = (format!("{found:?}"), format!("{known:?}"));
-                return Ok(Some(other("holds", &from, "row", (&wanted, &said))));
+                return Ok(Some(difference("holds", &from, "row", (&wanted, &said))));
             }
         }
-        let some = (pending != ledger.holds().len()).then(|| lacks("holds", "pending holds"));
+        let some = (pending != ledger.holds().len()).then(|| missing_row("holds", "pending holds"));
         Ok(some)
     }
 
@@ -81,28 +81,28 @@ impl Repo {
         ledger: &Ledger,
     ) -> Result<Option<Difference>, sqlx::Error> {
         let rows = sqlx::query(include_str!("sql/adjustments.sql")).fetch_all(&self.pool);
-        let rows = within(LONGEST, rows).await?;
-        let found: Vec<Adjustment> = rows.iter().map(waiting).collect::<Result<_, _>>()?;
+        let rows = with_timeout(STATEMENT_TIMEOUT, rows).await?;
+        let found: Vec<Adjustment> = rows.iter().map(parse_adjustment).collect::<Result<_, _>>()?;
         for adjustment in &found {
             let account = adjustment.account.to_string();
             match ledger.adjustment(adjustment.id) {
-                None => return Ok(Some(extra("adjustments", &account))),
+                None => return Ok(Some(unexpected_row("adjustments", &account))),
                 // The time of the proposal has no column here; it is the log's.
                 Some(known) if known.adjustment != *adjustment => {
                     let (said, wanted) =
                         (format!("{adjustment:?}"), format!("{:?}", known.adjustment));
-                    return Ok(Some(other("adjustments", &account, "row", (&wanted, &said))));
+                    return Ok(Some(difference("adjustments", &account, "row", (&wanted, &said))));
                 }
                 Some(_) => {}
             }
         }
         let short = found.len() != ledger.adjustments().len();
-        Ok(short.then(|| lacks("adjustments", "waiting adjustments")))
+        Ok(short.then(|| missing_row("adjustments", "waiting adjustments")))
     }
 }
 
 /// An account by its rows.
-struct Found {
+struct AccountRows {
     account: Account,
     number: u32,
     player: Option<String>,
@@ -111,27 +111,27 @@ struct Found {
     state: StateRow,
 }
 
-impl Found {
-    fn read(row: &PgRow) -> Result<(Found, usize), sqlx::Error> {
+impl AccountRows {
+    fn read(row: &PgRow) -> Result<(AccountRows, usize), sqlx::Error> {
         let number = u32::try_from(row.try_get::<i32, _>("number")?).map_err(decode)?;
         let balance = match row.try_get::<Option<i64>, _>("balance")? {
             Some(balance) => amount(balance)?,
             None => Amount::ZERO,
         };
-        let state = state_of(row, number)?.unwrap_or_else(|| StateRow::none(number));
-        let account = account(row.try_get("name")?)?;
+        let state = parse_state(row, number)?.unwrap_or_else(|| StateRow::empty(number));
+        let account = parse_account_name(row.try_get("name")?)?;
         let at = usize::try_from(number).map_err(decode)?;
         let (player, table) = (row.try_get("player")?, row.try_get("table_id")?);
-        Ok((Found { account, number, player, table, balance, state }, at))
+        Ok((AccountRows { account, number, player, table, balance, state }, at))
     }
 
-    fn differs(&self, state: &State) -> Option<Difference> {
-        let Found { account, number, player, table, balance, state: found } = self;
+    fn difference_to(&self, state: &AccountState) -> Option<Difference> {
+        let AccountRows { account, number, player, table, balance, state: found } = self;
         let name = || account.to_string();
         let wanted = state_row(state);
         if *number != state.number {
             let values = (state.number.to_string(), number.to_string());
-            return Some(other("accounts", &name(), "number", (&values.0, &values.1)));
+            return Some(difference("accounts", &name(), "number", (&values.0, &values.1)));
         }
         let owners = [
             ("player", account.player().map(|player| player.to_string()), player),
@@ -141,33 +141,33 @@ impl Found {
             if wanted != *found {
                 let text = |value: &Option<String>| value.clone().unwrap_or_else(|| "none".into());
                 let values = (text(&wanted), text(found));
-                return Some(other("accounts", &name(), column, (&values.0, &values.1)));
+                return Some(difference("accounts", &name(), column, (&values.0, &values.1)));
             }
         }
         if *balance != state.balance {
             let values = (state.balance.to_string(), balance.to_string());
-            return Some(other("entries", &name(), "balance", (&values.0, &values.1)));
+            return Some(difference("entries", &name(), "balance", (&values.0, &values.1)));
         }
         if *found != wanted {
             let values = (format!("{wanted:?}"), format!("{found:?}"));
-            return Some(other("states", &name(), "row", (&values.0, &values.1)));
+            return Some(difference("states", &name(), "row", (&values.0, &values.1)));
         }
         None
     }
 }
 
 /// Reads a pending adjustment.
-fn waiting(row: &PgRow) -> Result<Adjustment, sqlx::Error> {
+fn parse_adjustment(row: &PgRow) -> Result<Adjustment, sqlx::Error> {
     Ok(Adjustment {
         id: row.try_get::<&str, _>("id")?.parse().map_err(decode)?,
-        account: account(row.try_get("account")?)?,
+        account: parse_account_name(row.try_get("account")?)?,
         amount: amount(row.try_get("amount")?)?,
         reason: row.try_get("reason")?,
         proposed_by: row.try_get("proposed_by")?,
     })
 }
 
-fn other(
+fn difference(
     table: &'static str,
     account: &str,
     column: &'static str,
@@ -184,11 +184,11 @@ fn other(
 }
 
 /// Difference for a row that the log does not know.
-fn extra(table: &'static str, account: &str) -> Difference {
-    other(table, account, "row", ("none", "one"))
+fn unexpected_row(table: &'static str, account: &str) -> Difference {
+    difference(table, account, "row", ("none", "one"))
 }
 
 /// Difference for a missing row.
-fn lacks(table: &'static str, account: &str) -> Difference {
-    other(table, account, "row", ("one", "none"))
+fn missing_row(table: &'static str, account: &str) -> Difference {
+    difference(table, account, "row", ("one", "none"))
 }

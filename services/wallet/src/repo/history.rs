@@ -20,7 +20,7 @@ impl Repo {
     ) -> Result<Vec<EntryRow>, ReadError> {
         let accounts: Vec<i32> = expected.iter().map(|row| row.account.cast_signed()).collect();
         let positions: Vec<i64> = expected.iter().map(|row| row.position.0.cast_signed()).collect();
-        self.retried(|| async {
+        self.with_retry(|| async {
             let rows = sqlx::query(include_str!("sql/entries_at.sql"))
                 .bind(&accounts)
                 .bind(&positions)
@@ -49,12 +49,12 @@ impl Repo {
 
     /// Positions at which the expected accounts were opened, by number; without those that are
     /// missing.
-    pub(crate) async fn opened_at(
+    pub(crate) async fn opened_positions(
         &self,
         expected: &[AccountRow],
     ) -> Result<BTreeMap<u32, Position>, ReadError> {
         let numbers: Vec<i32> = expected.iter().map(|row| row.number.cast_signed()).collect();
-        self.retried(|| async {
+        self.with_retry(|| async {
             let opened = "SELECT number, opened FROM accounts WHERE number = ANY ($1)";
             let rows = sqlx::query(opened).bind(&numbers).fetch_all(&self.pool).await?;
             let row = |row: &PgRow| {
@@ -67,11 +67,11 @@ impl Repo {
     }
 
     /// Number of entries of each account within these positions.
-    pub(crate) async fn entries_of_each(
+    pub(crate) async fn entry_counts(
         &self,
         positions: std::ops::Range<u64>,
     ) -> Result<Vec<(u32, u64)>, ReadError> {
-        self.retried(|| async {
+        self.with_retry(|| async {
             let rows: Vec<(i32, i64)> = sqlx::query_as(
                 "SELECT account, count(*) FROM entries WHERE position >= $1 AND position < $2 \
                  GROUP BY account ORDER BY account",

@@ -6,13 +6,13 @@ use primitives::{Credits, HoldId, PlayerId, TableId, UnixMicros};
 use sqlx::Row;
 use sqlx::postgres::PgRow;
 
-use super::rows::{FOR_GOOD, account};
+use super::rows::{FOR_GOOD, parse_account_name};
 use super::{LOG, Repo};
 use crate::rows::{HoldState, StateRow};
 
 /// An account with its balance and state.
 #[derive(Clone, Debug)]
-pub struct AccountRead {
+pub struct StoredAccount {
     pub account: Account,
     /// Index in the order in which accounts were opened.
     pub number: u32,
@@ -27,7 +27,7 @@ pub struct AccountRead {
 
 /// A hold, pending or ended.
 #[derive(Clone, Copy, Debug)]
-pub struct HoldRead {
+pub struct StoredHold {
     pub hold: Hold,
     pub left: Credits,
     pub state: HoldState,
@@ -41,14 +41,14 @@ impl Repo {
     /// # Errors
     /// [`ReadError`], as all reads, if the database is out of reach or the tables are not as a
     /// wallet writes them.
-    pub async fn account(&self, of: Account) -> Result<Option<AccountRead>, ReadError> {
+    pub async fn account(&self, of: Account) -> Result<Option<StoredAccount>, ReadError> {
         let name = of.to_string();
-        self.retried(|| async {
+        self.with_retry(|| async {
             let row = sqlx::query(include_str!("sql/account.sql"))
                 .bind(&name)
                 .fetch_optional(&self.pool)
                 .await?;
-            row.as_ref().map(account_read).transpose()
+            row.as_ref().map(parse_account).transpose()
         })
         .await
     }
@@ -56,13 +56,13 @@ impl Repo {
     /// Tables where a player has credits, in their order, with the balances of the seats.
     pub async fn seats(&self, player: PlayerId) -> Result<Vec<(TableId, Amount)>, ReadError> {
         let player = player.to_string();
-        self.retried(|| async {
+        self.with_retry(|| async {
             let rows = sqlx::query(include_str!("sql/seats.sql"))
                 .bind(&player)
                 .fetch_all(&self.pool)
                 .await?;
             let seat = |row: &PgRow| {
-                let table = account(row.try_get("name")?)?.table();
+                let table = parse_account_name(row.try_get("name")?)?.table();
                 Ok(table.map(|table| Ok((table, amount(row.try_get("balance")?)?))))
             };
             let seats: Result<Vec<_>, sqlx::Error> = rows.iter().map(seat).collect();
@@ -77,10 +77,10 @@ impl Repo {
         account: u32,
         position: Position,
     ) -> Result<Amount, ReadError> {
-        self.retried(|| async {
+        self.with_retry(|| async {
             let balance: Option<i64> = sqlx::query_scalar(include_str!("sql/balance_before.sql"))
                 .bind(account.cast_signed())
-                .bind(column(position.0))
+                .bind(to_column(position.0))
                 .fetch_optional(&self.pool)
                 .await?;
             balance.map_or(Ok(Amount::ZERO), amount)
@@ -89,11 +89,11 @@ impl Repo {
     }
 
     /// Number of events recorded before `time`.
-    pub async fn before(&self, time: UnixMicros) -> Result<u64, ReadError> {
-        self.retried(|| async {
+    pub async fn events_before(&self, time: UnixMicros) -> Result<u64, ReadError> {
+        self.with_retry(|| async {
             let size: Option<i64> = sqlx::query_scalar(include_str!("sql/position_of.sql"))
                 .bind(LOG)
-                .bind(column(time.0))
+                .bind(to_column(time.0))
                 .fetch_optional(&self.pool)
                 .await?;
             u64::try_from(size.unwrap_or_default()).map_err(decode)
@@ -102,28 +102,28 @@ impl Repo {
     }
 
     /// Reads a hold; `None` if there never was one with this id.
-    pub async fn hold(&self, hold: HoldId) -> Result<Option<HoldRead>, ReadError> {
+    pub async fn hold(&self, hold: HoldId) -> Result<Option<StoredHold>, ReadError> {
         let id = hold.to_string();
-        self.retried(|| async {
+        self.with_retry(|| async {
             let row = sqlx::query(include_str!("sql/holds.sql"))
                 .bind(Some(&id))
                 .fetch_optional(&self.pool)
                 .await?;
-            row.as_ref().map(hold_of).transpose()
+            row.as_ref().map(parse_hold).transpose()
         })
         .await
     }
 }
 
-fn account_read(row: &PgRow) -> Result<AccountRead, sqlx::Error> {
+fn parse_account(row: &PgRow) -> Result<StoredAccount, sqlx::Error> {
     let number = u32::try_from(row.try_get::<i32, _>("number")?).map_err(decode)?;
     let balance = match row.try_get::<Option<i64>, _>("balance")? {
         Some(balance) => amount(balance)?,
         None => Amount::ZERO,
     };
-    let state = state_of(row, number)?;
-    Ok(AccountRead {
-        account: account(row.try_get("name")?)?,
+    let state = parse_state(row, number)?;
+    Ok(StoredAccount {
+        account: parse_account_name(row.try_get("name")?)?,
         number,
         balance,
         state,
@@ -133,7 +133,7 @@ fn account_read(row: &PgRow) -> Result<AccountRead, sqlx::Error> {
 }
 
 /// State of an account beside its balance, if it has a row.
-pub(super) fn state_of(row: &PgRow, account: u32) -> Result<Option<StateRow>, sqlx::Error> {
+pub(super) fn parse_state(row: &PgRow, account: u32) -> Result<Option<StateRow>, sqlx::Error> {
     let Some(held) = row.try_get::<Option<i64>, _>("held")? else { return Ok(None) };
     let excluded: Option<i64> = row.try_get("excluded_until")?;
     let excluded = excluded.map(|until| match until {
@@ -145,11 +145,11 @@ pub(super) fn state_of(row: &PgRow, account: u32) -> Result<Option<StateRow>, sq
         held: credits(held)?,
         frozen: row.try_get("frozen")?,
         closed: row.try_get("closed")?,
-        excluded,
+        exclusion: excluded,
     }))
 }
 
-pub(super) fn hold_of(row: &PgRow) -> Result<HoldRead, sqlx::Error> {
+pub(super) fn parse_hold(row: &PgRow) -> Result<StoredHold, sqlx::Error> {
     let state = match row.try_get::<i16, _>("state")? {
         1 => HoldState::Pending,
         2 => HoldState::Captured,
@@ -159,13 +159,13 @@ pub(super) fn hold_of(row: &PgRow) -> Result<HoldRead, sqlx::Error> {
     };
     let hold = Hold {
         id: row.try_get::<&str, _>("id")?.parse().map_err(decode)?,
-        from: account(row.try_get("source")?)?,
-        to: account(row.try_get("destination")?)?,
+        from: parse_account_name(row.try_get("source")?)?,
+        to: parse_account_name(row.try_get("destination")?)?,
         amount: credits(row.try_get("amount")?)?,
         expires_at: UnixMicros(unsigned(row, "expires_at")?),
     };
     let changed = Position(unsigned(row, "changed")?);
-    Ok(HoldRead { hold, left: credits(row.try_get("remaining")?)?, state, changed })
+    Ok(StoredHold { hold, left: credits(row.try_get("remaining")?)?, state, changed })
 }
 
 pub(super) fn unsigned(row: &PgRow, column: &'static str) -> Result<u64, sqlx::Error> {
@@ -191,6 +191,6 @@ pub(super) fn decode(error: impl std::error::Error + Send + Sync + 'static) -> s
 }
 
 /// Column value of a bound; clamped to the largest.
-pub(super) fn column(number: u64) -> i64 {
+pub(super) fn to_column(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

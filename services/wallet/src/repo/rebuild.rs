@@ -1,18 +1,18 @@
 //! Rebuild of the tables from the log.
 
-use eventlog::{ReadError, within};
+use eventlog::{ReadError, with_timeout};
 use sqlx::postgres::PgArguments;
 use sqlx::{Arguments as _, AssertSqlSafe};
 
 use super::read::decode;
-use super::{LOG, LONGEST, Repo, Written, trouble};
+use super::{GroupRows, LOG, Repo, STATEMENT_TIMEOUT, read_error};
 
 /// First parameter of the rows in the statement that appends.
-const FIRST: u32 = 24;
+const FIRST_PARAMETER: u32 = 24;
 /// Last parameter of the rows in the statement that appends. In a rebuild the rows follow the log,
 /// the new size and the old one.
-const LAST: u32 = 56;
-const SHIFT: u32 = 20;
+const LAST_PARAMETER: u32 = 56;
+const PARAMETER_SHIFT: u32 = 20;
 
 /// The log got another owner while its tables were rebuilt.
 #[derive(Debug, thiserror::Error)]
@@ -25,29 +25,38 @@ fn displaced() -> ReadError {
 
 impl Repo {
     /// Number of the log's events that the tables cover; `None` if they do not say.
-    pub(crate) async fn projected(&self) -> Result<Option<u64>, ReadError> {
+    pub(crate) async fn projected_size(&self) -> Result<Option<u64>, ReadError> {
         let size: Option<i64> = self
-            .retried(|| {
+            .with_retry(|| {
                 sqlx::query_scalar("SELECT size FROM projected WHERE log = $1")
                     .bind(LOG)
                     .fetch_optional(&self.pool)
             })
             .await?;
-        size.map(|size| u64::try_from(size).map_err(|error| trouble(decode(error)))).transpose()
+        size.map(|size| u64::try_from(size).map_err(|error| read_error(decode(error)))).transpose()
     }
 
     /// Empties the tables, if `epoch` is still that of the log's owner.
-    pub(crate) async fn empty(&self, epoch: u64) -> Result<(), ReadError> {
+    pub(crate) async fn empty_tables(&self, epoch: u64) -> Result<(), ReadError> {
         let empty = sqlx::query_scalar("SELECT empty_tables($1, $2)")
             .bind(LOG)
             .bind(epoch.cast_signed())
             .fetch_one(&self.pool);
-        if within(LONGEST, empty).await.map_err(trouble)? { Ok(()) } else { Err(displaced()) }
+        if with_timeout(STATEMENT_TIMEOUT, empty).await.map_err(read_error)? {
+            Ok(())
+        } else {
+            Err(displaced())
+        }
     }
 
     /// Adds the rows of the events from `from` up to `to`. Two concurrent rebuilds add the same
     /// rows; the second of each piece is refused.
-    pub(crate) async fn add(&self, from: u64, to: u64, rows: &Written) -> Result<(), ReadError> {
+    pub(crate) async fn add_rows(
+        &self,
+        from: u64,
+        to: u64,
+        rows: &GroupRows,
+    ) -> Result<(), ReadError> {
         let add = async {
             let mut arguments = PgArguments::default();
             arguments.add(LOG).map_err(sqlx::Error::Encode)?;
@@ -55,20 +64,25 @@ impl Repo {
             arguments.add(from.cast_signed()).map_err(sqlx::Error::Encode)?;
             rows.bind_all(&mut arguments).map_err(sqlx::Error::Encode)?;
             // Put together from static parts.
-            let added: i64 = sqlx::query_scalar_with(AssertSqlSafe(statement()), arguments)
+            let added: i64 = sqlx::query_scalar_with(AssertSqlSafe(rebuild_statement()), arguments)
                 .fetch_one(&self.pool)
                 .await?;
             Ok(added == 1)
         };
-        if within(LONGEST, add).await.map_err(trouble)? { Ok(()) } else { Err(displaced()) }
+        if with_timeout(STATEMENT_TIMEOUT, add).await.map_err(read_error)? {
+            Ok(())
+        } else {
+            Err(displaced())
+        }
     }
 }
 
 /// Statement that writes a group's rows without its events, and moves `projected`.
-fn statement() -> String {
-    let mut tables = super::REBUILT.to_owned();
-    for number in FIRST..=LAST {
-        tables = tables.replace(&format!("${number}::"), &format!("${}::", number - SHIFT));
+fn rebuild_statement() -> String {
+    let mut tables = super::REBUILD.to_owned();
+    for number in FIRST_PARAMETER..=LAST_PARAMETER {
+        tables =
+            tables.replace(&format!("${number}::"), &format!("${}::", number - PARAMETER_SHIFT));
     }
     format!(
         "WITH fence AS (UPDATE projected SET size = $2 WHERE log = $1 AND size = $3 \
@@ -82,10 +96,13 @@ mod tests {
 
     #[test]
     fn the_parameters_of_a_rebuild_follow_each_other() {
-        let statement = statement();
-        for number in 1..=(LAST - SHIFT) {
+        let statement = rebuild_statement();
+        for number in 1..=(LAST_PARAMETER - PARAMETER_SHIFT) {
             assert!(statement.contains(&format!("${number}")), "{number}");
         }
-        assert!(!statement.contains(&format!("${}", LAST - SHIFT + 1)), "{statement}");
+        assert!(
+            !statement.contains(&format!("${}", LAST_PARAMETER - PARAMETER_SHIFT + 1)),
+            "{statement}"
+        );
     }
 }

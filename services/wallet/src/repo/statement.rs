@@ -8,12 +8,12 @@ use primitives::{PlayerId, RequestId, TableId, UnixMicros};
 use sqlx::Row as _;
 use sqlx::postgres::PgRow;
 
-use super::read::{amount, column, decode, recorded_at, unsigned};
+use super::read::{amount, decode, recorded_at, to_column, unsigned};
 use super::{LOG, Repo};
 
 /// Movement of one player's credits by one transfer.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct LineRead {
+pub struct StatementLine {
     pub position: Position,
     /// Amount moved on the account.
     pub amount: Amount,
@@ -39,7 +39,7 @@ pub struct Holdings {
 
 impl Holdings {
     /// Adds the amounts of a line.
-    pub const fn add(&mut self, line: &LineRead) {
+    pub const fn add(&mut self, line: &StatementLine) {
         self.balance = self.balance.saturating_add(line.amount.get());
         self.total = self.total.saturating_add(line.amount.get());
         self.total = self.total.saturating_add(line.at_table.get());
@@ -54,23 +54,23 @@ impl Repo {
         player: PlayerId,
         positions: Range<u64>,
         limit: usize,
-    ) -> Result<Vec<LineRead>, ReadError> {
+    ) -> Result<Vec<StatementLine>, ReadError> {
         // A transfer has two rows at most: the account's and a seat's.
         let rows = limit.saturating_mul(2).saturating_add(2);
         let (name, player) = (Account::Player(player).to_string(), player.to_string());
-        let mut lines: Vec<LineRead> = self
-            .retried(|| async {
+        let mut lines: Vec<StatementLine> = self
+            .with_retry(|| async {
                 let rows = sqlx::query(include_str!("sql/statement.sql"))
                     .bind(LOG)
                     .bind(&name)
                     .bind(&player)
-                    .bind(column(positions.start))
-                    .bind(column(positions.end))
-                    .bind(column(rows as u64))
+                    .bind(to_column(positions.start))
+                    .bind(to_column(positions.end))
+                    .bind(to_column(rows as u64))
                     .fetch_all(&self.pool)
                     .await?;
-                let rows = rows.iter().map(line);
-                rows.collect::<Result<Vec<_>, _>>().map(merged)
+                let rows = rows.iter().map(parse_line);
+                rows.collect::<Result<Vec<_>, _>>().map(merge_lines)
             })
             .await?;
         lines.truncate(limit);
@@ -84,11 +84,11 @@ impl Repo {
         position: Position,
     ) -> Result<Holdings, ReadError> {
         let (name, player) = (Account::Player(player).to_string(), player.to_string());
-        self.retried(|| async {
+        self.with_retry(|| async {
             let row = sqlx::query(include_str!("sql/holdings_before.sql"))
                 .bind(&name)
                 .bind(&player)
-                .bind(column(position.0))
+                .bind(to_column(position.0))
                 .fetch_one(&self.pool)
                 .await?;
             Ok(Holdings { balance: row.try_get("balance")?, total: row.try_get("total")? })
@@ -98,13 +98,13 @@ impl Repo {
 }
 
 /// Parses one row: of the account, or of a seat.
-fn line(row: &PgRow) -> Result<LineRead, sqlx::Error> {
+fn parse_line(row: &PgRow) -> Result<StatementLine, sqlx::Error> {
     let (table, transfer): (Option<&str>, Option<&str>) =
         (row.try_get("table_id")?, row.try_get("transfer")?);
     let moved = amount(row.try_get("amount")?)?;
     let (amount, at_table) =
         if table.is_some() { (Amount::ZERO, moved) } else { (moved, Amount::ZERO) };
-    Ok(LineRead {
+    Ok(StatementLine {
         position: Position(unsigned(row, "position")?),
         amount,
         at_table,
@@ -117,8 +117,8 @@ fn line(row: &PgRow) -> Result<LineRead, sqlx::Error> {
 }
 
 /// Merges the rows of each transfer into one line.
-fn merged(rows: Vec<LineRead>) -> Vec<LineRead> {
-    let mut lines: Vec<LineRead> = Vec::with_capacity(rows.len());
+fn merge_lines(rows: Vec<StatementLine>) -> Vec<StatementLine> {
+    let mut lines: Vec<StatementLine> = Vec::with_capacity(rows.len());
     for row in rows {
         match lines.last_mut().filter(|last| last.position == row.position) {
             Some(last) => {

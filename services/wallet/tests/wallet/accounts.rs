@@ -17,17 +17,17 @@ use tonic_types::StatusExt as _;
 use crate::api::{
     OPERATOR, SERVICE, buy_in_request, by, bytes, check, given, issue_request, settle_request,
 };
-use crate::books::{busy, sql};
-use crate::house::{House, id, own, player, seat};
+use crate::harness::{Harness, id, own, player, seat};
+use crate::tables::{fill_tables, sql};
 
 const OTHER: (Role, &str) = (Role::Operator, "boss");
 
-fn seconds(house: &House<PgStore>, ahead: u64) -> Option<Timestamp> {
+fn seconds(house: &Harness<PgStore>, ahead: u64) -> Option<Timestamp> {
     let at = house.clock.now() / 1_000_000 + ahead;
     Some(Timestamp { seconds: i64::try_from(at).unwrap(), nanos: 0 })
 }
 
-fn hold_request(house: &House<PgStore>, n: u64, amount: u64) -> pb::PlaceHoldRequest {
+fn hold_request(house: &Harness<PgStore>, n: u64, amount: u64) -> pb::PlaceHoldRequest {
     pb::PlaceHoldRequest {
         request_id: bytes(id(n).0),
         account: own(0).to_string(),
@@ -159,7 +159,7 @@ async fn who_keeps_himself_from_play_can_still_take_his_credits_out() {
     check(shorter, Code::FailedPrecondition, ErrorReason::TransferRefused, name);
     let out = pb::CashOutRequest {
         request_id: bytes(id(103).0),
-        table_id: bytes(crate::house::TABLE.0),
+        table_id: bytes(crate::harness::TABLE.0),
         player_id: bytes(player(0).0),
         amount: 40,
         to_suspense: false,
@@ -183,7 +183,7 @@ async fn two_operators_set_an_account_right() {
         amount,
         reason: "counted again".into(),
     };
-    for (n, account) in (90..).zip([seat(0), Account::SabaccPot(crate::house::TABLE)]) {
+    for (n, account) in (90..).zip([seat(0), Account::SabaccPot(crate::harness::TABLE)]) {
         let at_a_table =
             pb::ProposeAdjustmentRequest { account: account.to_string(), ..propose(n, -5) };
         let refused = api.propose_adjustment(by(OPERATOR, at_a_table)).await;
@@ -237,8 +237,8 @@ async fn two_operators_set_an_account_right() {
 /// shown.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_waits_and_what_holds_is_what_the_ledger_says() {
-    let (house, url) = House::in_town("shown").await;
-    busy(&house).await;
+    let (house, url) = Harness::over_postgres("shown").await;
+    fill_tables(&house).await;
     let api = house.api();
     sql(
         &url,
@@ -269,7 +269,7 @@ fn no<T: std::fmt::Debug>(answer: Result<Response<T>, Status>) -> Status {
 }
 
 /// Requests that are refused whatever the balances are.
-async fn refused_in_themselves(house: &House<PgStore>, api: &Api) -> Vec<Status> {
+async fn refused_in_themselves(house: &Harness<PgStore>, api: &Api) -> Vec<Status> {
     let many: Vec<_> = (0..65).map(|n| (seat(n), 1)).collect();
     let transfers: &[&[(Account, i64)]] = &[
         &[(seat(0), -1)],
@@ -324,7 +324,7 @@ async fn refused_as_things_stand(api: &Api) -> Vec<Status> {
 #[tokio::test(flavor = "multi_thread")]
 async fn every_refusal_has_its_name() {
     let (house, api) = given().await;
-    house.insist(crate::house::open(5)).await.unwrap();
+    house.execute_until_answered(crate::harness::open(5)).await.unwrap();
     let (request_id, player_id) = (bytes(id(100).0), bytes(player(5).0));
     let close = pb::CloseAccountRequest { request_id, player_id, reason: "a test".into() };
     api.close_account(by(OPERATOR, close)).await.unwrap();

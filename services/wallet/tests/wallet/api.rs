@@ -11,7 +11,7 @@ use sabacc_wallet::api::Api;
 use tonic::{Code, Request, Response, Status};
 use tonic_types::StatusExt as _;
 
-use crate::house::{House, TABLE, id, own, player, seat};
+use crate::harness::{Harness, TABLE, id, own, player, seat};
 
 pub(crate) const OPERATOR: (Role, &str) = (Role::Operator, "ops");
 pub(crate) const SERVICE: (Role, &str) = (Role::Service, "table");
@@ -57,9 +57,9 @@ pub(crate) fn settle_request(request: u64, legs: &[(Account, i64)]) -> pb::Settl
 }
 
 /// Players 0 and 1 with 100 credits each, 40 of them at the table.
-pub(crate) async fn given() -> (House<PgStore>, Api) {
-    let (house, _) = House::in_town("api").await;
-    house.welcome(2, 100).await;
+pub(crate) async fn given() -> (Harness<PgStore>, Api) {
+    let (house, _) = Harness::over_postgres("api").await;
+    house.open_accounts(2, 100).await;
     let api = house.api();
     for n in 0..2 {
         api.buy_in(by(SERVICE, buy_in_request(u64::from(n), n, 40))).await.expect("they can pay");

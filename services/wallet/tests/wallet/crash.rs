@@ -6,30 +6,32 @@ use eventlog::{Entry, Fault, Log, MemStore, NewEvent};
 use ledger::{Account, Amount, Command};
 use primitives::StreamId;
 use sabacc_wallet::command::Request;
-use sabacc_wallet::{Fault as WalletFault, Ground, Limits, LoadError, Problem, Wallet};
+use sabacc_wallet::{
+    Dependencies, FatalError as WalletFault, LoadError, QueueLimits, Wallet, WalletError,
+};
 use tokio::task::JoinSet;
 
-use crate::house::{
-    Hands, House, TABLE, buy_in, cash_out, id, issue, open, opener, own, player, seat, settle,
-    tester,
+use crate::harness::{
+    Harness, TABLE, TestClock, buy_in, cash_out, id, issue, open, opener, own, player, seat,
+    settle, test_author,
 };
 
 #[tokio::test]
 async fn a_restart_changes_nothing() {
-    let house = House::open(MemStore::new()).await;
-    house.welcome(3, 1000).await;
+    let house = Harness::open(MemStore::new()).await;
+    house.open_accounts(3, 1000).await;
     for n in 0..3 {
-        house.ask(buy_in(u64::from(n), n, 400)).await.unwrap();
+        house.execute(buy_in(u64::from(n), n, 400)).await.unwrap();
     }
     let pot = Account::SabaccPot(TABLE);
     let hand = [(seat(0), -50), (seat(1), 35), (pot, 10), (Account::Rake, 5)];
-    house.ask(settle(10, &hand)).await.unwrap();
-    house.ask(settle(11, &[])).await.unwrap();
-    house.ask(cash_out(12, 0, 350)).await.unwrap();
-    let live = house.books().await;
+    house.execute(settle(10, &hand)).await.unwrap();
+    house.execute(settle(11, &[])).await.unwrap();
+    house.execute(cash_out(12, 0, 350)).await.unwrap();
+    let live = house.log_content().await;
     let store = house.stop().await;
-    let again = House::open(store).await;
-    assert_eq!(again.books().await, live);
+    let again = Harness::open(store).await;
+    assert_eq!(again.log_content().await, live);
     let rest = [own(0), own(1), seat(0), seat(1), pot, Account::Rake];
     assert_eq!(rest.map(|account| live.balance(account)), [950, 600, 0, 435, 10, 5]);
     let lines: Vec<_> =
@@ -42,83 +44,88 @@ async fn a_restart_changes_nothing() {
 
 #[tokio::test(start_paused = true)]
 async fn outcomes_that_nobody_knew_are_found_out() {
-    for fault in [Fault::Vanish, Fault::FailAfter, Fault::LandLate, Fault::FailBefore] {
-        let house = House::open(MemStore::new()).await;
-        house.welcome(1, 100).await;
+    for fault in [
+        Fault::InDoubtNotWritten,
+        Fault::InDoubtWritten,
+        Fault::InDoubtWrittenLate,
+        Fault::Unavailable,
+    ] {
+        let house = Harness::open(MemStore::new()).await;
+        house.open_accounts(1, 100).await;
         house.store.inject(fault);
-        let answer = house.insist(buy_in(7, 0, 60)).await;
+        let answer = house.execute_until_answered(buy_in(7, 0, 60)).await;
         assert!(answer.is_ok(), "{fault:?}: {answer:?}");
-        assert_eq!(house.insist(buy_in(7, 0, 60)).await, answer, "{fault:?}");
+        assert_eq!(house.execute_until_answered(buy_in(7, 0, 60)).await, answer, "{fault:?}");
         assert_eq!(
             (house.balance(own(0)).await, house.balance(seat(0)).await),
             (40, 60),
             "{fault:?}"
         );
-        let live = house.books().await;
-        let again = House::open(house.stop().await).await;
-        assert_eq!(again.books().await, live, "{fault:?}");
+        let live = house.log_content().await;
+        let again = Harness::open(house.stop().await).await;
+        assert_eq!(again.log_content().await, live, "{fault:?}");
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_lost_log_is_read_again_and_nothing_in_flight_is_believed() {
-    let house = House::open(MemStore::new()).await;
-    house.welcome(20, 100).await;
+    let house = Harness::open(MemStore::new()).await;
+    house.open_accounts(20, 100).await;
     house.store.inject(Fault::Delay(Duration::from_millis(5)));
-    house.store.inject(Fault::Fence);
+    house.store.inject(Fault::LoseOwnership);
     let mut callers = JoinSet::new();
     for n in 0..20 {
         let wallet = house.wallet.clone();
         callers.spawn(async move {
             tokio::time::sleep(Duration::from_millis(u64::from(n))).await;
-            (n, wallet.ask(buy_in(u64::from(n), n, 70), tester()).await)
+            (n, wallet.execute(buy_in(u64::from(n), n, 70), test_author()).await)
         });
     }
     let answers = callers.join_all().await;
-    let unknown = answers.iter().filter(|(_, a)| *a == Err(Problem::Unavailable)).count();
+    let unknown = answers.iter().filter(|(_, a)| *a == Err(WalletError::Unavailable)).count();
     assert!((1..20).contains(&unknown), "{answers:?}");
     for (n, before) in answers {
-        let after = house.insist(buy_in(u64::from(n), n, 70)).await;
+        let after = house.execute_until_answered(buy_in(u64::from(n), n, 70)).await;
         assert!(after.is_ok());
         if before.is_ok() {
             assert_eq!(after, before, "what was acknowledged stays");
         }
         assert_eq!((house.balance(own(n)).await, house.balance(seat(n)).await), (30, 70));
     }
-    let live = house.books().await;
-    let again = House::open(house.stop().await).await;
-    assert_eq!(again.books().await, live);
+    let live = house.log_content().await;
+    let again = Harness::open(house.stop().await).await;
+    assert_eq!(again.log_content().await, live);
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_could_not_be_written_is_given_back() {
-    let limits = Limits::default();
-    let house = House::open_with(MemStore::new(), limits, Duration::from_millis(50)).await;
-    house.welcome(1, 100).await;
+    let limits = QueueLimits::default();
+    let house = Harness::open_with(MemStore::new(), limits, Duration::from_millis(50)).await;
+    house.open_accounts(1, 100).await;
     house.store.set_down(true);
-    assert_eq!(house.ask(buy_in(1, 0, 100)).await, Err(Problem::Unavailable));
+    assert_eq!(house.execute(buy_in(1, 0, 100)).await, Err(WalletError::Unavailable));
     house.store.set_down(false);
-    assert!(house.insist(buy_in(2, 0, 100)).await.is_ok());
+    assert!(house.execute_until_answered(buy_in(2, 0, 100)).await.is_ok());
     assert_eq!((house.balance(own(0)).await, house.balance(seat(0)).await), (0, 100));
 }
 
 #[tokio::test(start_paused = true)]
 async fn while_the_log_is_another_s_everybody_is_told_so() {
-    let house = House::open(MemStore::new()).await;
-    house.welcome(1, 100).await;
+    let house = Harness::open(MemStore::new()).await;
+    house.open_accounts(1, 100).await;
     let clock = house.clock.clock();
     let intruder = opener(house.store.clone(), Duration::from_secs(1), clock)().await.unwrap();
     house.store.inject(Fault::Delay(Duration::ZERO));
-    assert_eq!(house.ask(buy_in(1, 0, 10)).await, Err(Problem::Unavailable));
+    assert_eq!(house.execute(buy_in(1, 0, 10)).await, Err(WalletError::Unavailable));
     intruder.close().await;
-    assert!(house.insist(buy_in(1, 0, 10)).await.is_ok());
+    assert!(house.execute_until_answered(buy_in(1, 0, 10)).await.is_ok());
 }
 
 #[tokio::test]
 async fn a_log_of_somebody_else_is_not_served() {
     let store = MemStore::new();
     let patience = Duration::from_secs(1);
-    let clock = Hands::new().clock();
+    let clock = TestClock::new().clock();
     let log: Log = opener(store.clone(), patience, clock.clone())().await.unwrap();
     let stranger = NewEvent {
         stream: StreamId([1; 16]),
@@ -131,29 +138,30 @@ async fn a_log_of_somebody_else_is_not_served() {
     log.append(entry).await.unwrap();
     log.close().await;
     let opener = opener(store, patience, clock.clone());
-    let opened = Wallet::open(Ground { opener, clock, repo: None }, Limits::default()).await;
+    let opened =
+        Wallet::open(Dependencies { opener, clock, repo: None }, QueueLimits::default()).await;
     let Err(WalletFault::Load(LoadError::Corrupt(corrupt))) = opened.map(|_| ()) else {
         panic!("a wallet opened over a table's log");
     };
     assert_eq!(corrupt.position, 0);
-    assert!(corrupt.what.contains("TableCreated"), "{corrupt}");
+    assert!(corrupt.reason.contains("TableCreated"), "{corrupt}");
 }
 
 #[tokio::test]
 async fn stopping_finishes_what_was_accepted() {
-    let house = House::open(MemStore::new()).await;
-    house.ask(open(0)).await.unwrap();
+    let house = Harness::open(MemStore::new()).await;
+    house.execute(open(0)).await.unwrap();
     let mut callers = JoinSet::new();
     for n in 0..50 {
         let wallet = house.wallet.clone();
-        callers.spawn(async move { wallet.ask(issue(n, 0, 1), tester()).await });
+        callers.spawn(async move { wallet.execute(issue(n, 0, 1), test_author()).await });
     }
     tokio::task::yield_now().await;
     let wallet = house.wallet.clone();
     let store = house.stop().await;
     let accepted = callers.join_all().await.iter().filter(|answer| answer.is_ok()).count();
-    assert_eq!(wallet.ask(issue(99, 0, 1), tester()).await, Err(Problem::Unavailable));
-    let again = House::open(store).await;
+    assert_eq!(wallet.execute(issue(99, 0, 1), test_author()).await, Err(WalletError::Unavailable));
+    let again = Harness::open(store).await;
     assert_eq!(again.balance(own(0)).await, i64::try_from(accepted).unwrap());
 }
 
@@ -161,17 +169,19 @@ async fn stopping_finishes_what_was_accepted() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_look_on_its_way_holds_no_command_back() {
     let slow = Duration::from_secs(2);
-    let house = House::open(MemStore::new()).await;
-    house.welcome(1, 100).await;
-    house.store.set_fence_slow(slow);
+    let house = Harness::open(MemStore::new()).await;
+    house.open_accounts(1, 100).await;
+    house.store.set_fence_delay(slow);
     let looks = [0, 1].map(|_| {
         let wallet = house.wallet.clone();
-        tokio::spawn(async move { wallet.look(vec![player(0)]).await.map(|seen| seen.len()) })
+        tokio::spawn(
+            async move { wallet.player_limits(vec![player(0)]).await.map(|seen| seen.len()) },
+        )
     });
     tokio::time::sleep(slow / 10).await;
     let (before, began) = (house.store.appends(), tokio::time::Instant::now());
     let wallet = house.wallet.clone();
-    let bought = tokio::spawn(async move { wallet.ask(buy_in(1, 0, 10), tester()).await });
+    let bought = tokio::spawn(async move { wallet.execute(buy_in(1, 0, 10), test_author()).await });
     while house.store.appends() == before {
         assert!(began.elapsed() < slow / 2, "it waits for the looks");
         tokio::time::sleep(Duration::from_millis(5)).await;
@@ -186,23 +196,23 @@ async fn a_look_on_its_way_holds_no_command_back() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_odd_request_id_holds_nobody_else_up() {
     let slow = Duration::from_secs(4);
-    let house = House::open(MemStore::new()).await;
-    house.welcome(1, 100).await;
-    house.store.set_slow(slow);
+    let house = Harness::open(MemStore::new()).await;
+    house.open_accounts(1, 100).await;
+    house.store.set_read_delay(slow);
     let odd = |n| {
         let mut id = id(n);
         id.0[6] = 0x40;
-        Request::new(id, Command::Open(player(u8::try_from(n).unwrap())))
+        Request::new(id, Command::OpenAccount(player(u8::try_from(n).unwrap())))
     };
     let ask = |request| {
         let wallet = house.wallet.clone();
-        tokio::spawn(async move { wallet.ask(request, tester()).await })
+        tokio::spawn(async move { wallet.execute(request, test_author()).await })
     };
     let began = tokio::time::Instant::now();
     let looked_up = [ask(odd(7)), ask(odd(8))];
     tokio::time::sleep(slow / 10).await;
-    assert_eq!(ask(odd(7)).await.unwrap(), Err(Problem::Unavailable), "it is looked up");
-    house.ask(buy_in(1, 0, 10)).await.unwrap();
+    assert_eq!(ask(odd(7)).await.unwrap(), Err(WalletError::Unavailable), "it is looked up");
+    house.execute(buy_in(1, 0, 10)).await.unwrap();
     assert!(began.elapsed() < slow / 2, "it waits for the others' ids");
     let before = house.size().await;
     let mut positions = Vec::new();

@@ -3,22 +3,24 @@
 use std::time::Duration;
 
 use eventlog::{Fault, MemStore};
-use sabacc_wallet::{Limits, Problem};
+use sabacc_wallet::{QueueLimits, WalletError};
 use tokio::task::JoinSet;
 
-use crate::house::{House, issue, own, tester};
+use crate::harness::{Harness, issue, own, test_author};
 
 #[tokio::test(start_paused = true)]
 async fn what_does_not_fit_the_queue_is_refused_at_once() {
-    let limits = Limits { waiting: 8, ..Limits::default() };
-    let house = House::open_with(MemStore::new(), limits, Duration::from_secs(5)).await;
-    house.welcome(1, 1).await;
+    let limits = QueueLimits { max_waiting: 8, ..QueueLimits::default() };
+    let house = Harness::open_with(MemStore::new(), limits, Duration::from_secs(5)).await;
+    house.open_accounts(1, 1).await;
     house.store.inject(Fault::Delay(Duration::from_secs(1)));
     let begun = tokio::time::Instant::now();
     let mut callers = JoinSet::new();
     for n in 0..100 {
         let wallet = house.wallet.clone();
-        callers.spawn(async move { (wallet.ask(issue(n, 0, 1), tester()).await, begun.elapsed()) });
+        callers.spawn(async move {
+            (wallet.execute(issue(n, 0, 1), test_author()).await, begun.elapsed())
+        });
     }
     let answers = callers.join_all().await;
     let (mut done, mut refused) = (0, 0);
@@ -26,7 +28,7 @@ async fn what_does_not_fit_the_queue_is_refused_at_once() {
         match answer {
             Ok(_) => done += 1,
             Err(problem) => {
-                assert_eq!(problem, Problem::Overloaded);
+                assert_eq!(problem, WalletError::Overloaded);
                 assert!(took < Duration::from_millis(100), "{took:?}");
                 refused += 1;
             }
@@ -38,14 +40,14 @@ async fn what_does_not_fit_the_queue_is_refused_at_once() {
 
 #[tokio::test(start_paused = true)]
 async fn decisions_do_not_wait_for_commits() {
-    let house = House::open(MemStore::new()).await;
-    house.welcome(2, 1).await;
+    let house = Harness::open(MemStore::new()).await;
+    house.open_accounts(2, 1).await;
     let before = house.store.appends();
     house.store.inject(Fault::Delay(Duration::from_millis(50)));
     let mut callers = JoinSet::new();
     for n in 0..1000 {
         let wallet = house.wallet.clone();
-        callers.spawn(async move { wallet.ask(issue(n, 0, 1), tester()).await });
+        callers.spawn(async move { wallet.execute(issue(n, 0, 1), test_author()).await });
     }
     assert!(callers.join_all().await.iter().all(Result::is_ok));
     let commits = house.store.appends() - before;

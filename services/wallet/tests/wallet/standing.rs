@@ -11,7 +11,7 @@ use sabacc_wallet::api::Api;
 use tonic::Code;
 
 use crate::api::{OPERATOR, SERVICE, buy_in_request, by, bytes, check, given};
-use crate::house::{BEGIN, Hands, House, TABLE, id, id_at, player, seat, settle};
+use crate::harness::{BEGIN, Harness, TABLE, TestClock, id, id_at, player, seat, settle};
 
 async fn standing(api: &Api, players: &[u8]) -> Vec<proto::common::v1::PlayStanding> {
     found(api, players).await.into_iter().map(|it| it.standing.unwrap()).collect()
@@ -31,10 +31,10 @@ async fn tables_hear_what_a_buy_in_may_be() {
     let available = async || -> Vec<Option<u64>> {
         found(&api, &[0, 9]).await.into_iter().map(|it| it.available).collect()
     };
-    let before = house.balance(crate::house::own(0)).await;
+    let before = house.balance(crate::harness::own(0)).await;
     let credits = u64::try_from(before).unwrap();
     assert_eq!(available().await, [Some(credits), None]);
-    house.insist(crate::house::buy_in(70, 0, before - 1)).await.unwrap();
+    house.execute_until_answered(crate::harness::buy_in(70, 0, before - 1)).await.unwrap();
     assert_eq!(available().await, [Some(1), None]);
 }
 
@@ -64,11 +64,11 @@ async fn tables_hear_at_once_of_exclusions_freezes_and_limits() {
     let said = api.set_limits(by(me, set.clone())).await.unwrap().into_inner();
     assert_eq!(said.loss.unwrap().now.unwrap().day, Some(40));
     assert_eq!((said.time.unwrap().now.unwrap().day, said.now.unwrap().day), (Some(1800), None));
-    house.insist(settle(101, &[(seat(0), -36), (seat(1), 36)])).await.unwrap();
+    house.execute_until_answered(settle(101, &[(seat(0), -36), (seat(1), 36)])).await.unwrap();
     let near = standing(&api, &[0]).await.remove(0);
     assert_eq!((near.kind(), near.nearly.len()), (StandingKind::MayPlay, 1));
     assert_eq!((near.nearly[0].measure(), near.nearly[0].left), (LimitMeasure::Loss, 4));
-    house.insist(settle(102, &[(seat(0), -4), (seat(1), 4)])).await.unwrap();
+    house.execute_until_answered(settle(102, &[(seat(0), -4), (seat(1), 4)])).await.unwrap();
     let reached = standing(&api, &[0]).await.remove(0);
     assert_eq!(reached.kind(), StandingKind::LimitReached);
     let limit = reached.limit.unwrap();
@@ -85,7 +85,7 @@ async fn tables_hear_at_once_of_exclusions_freezes_and_limits() {
     assert_eq!(limits.standing.unwrap().kind(), StandingKind::LimitReached);
 
     // After half an hour the time limit is reached too, and is the one reported.
-    house.insist(settle(104, &[(seat(0), 20), (seat(1), -20)])).await.unwrap();
+    house.execute_until_answered(settle(104, &[(seat(0), 20), (seat(1), -20)])).await.unwrap();
     assert_eq!(kinds(&[0]).await, [StandingKind::MayPlay]);
     house.clock.forward(Duration::from_secs(1800));
     let reached = standing(&api, &[0]).await.remove(0);
@@ -111,21 +111,21 @@ async fn tables_hear_at_once_of_exclusions_freezes_and_limits() {
 /// Use of limits is restored from the log or its snapshot, never from the tables.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_counts_against_limits_outlives_restarts() {
-    let (house, url) = House::in_town("counts").await;
-    house.welcome(2, 100).await;
+    let (house, url) = Harness::over_postgres("counts").await;
+    house.open_accounts(2, 100).await;
     for n in 0..2 {
-        house.insist(crate::house::buy_in(u64::from(n), n, 40)).await.unwrap();
+        house.execute_until_answered(crate::harness::buy_in(u64::from(n), n, 40)).await.unwrap();
     }
-    house.insist(settle(10, &[(seat(0), -16), (seat(1), 16)])).await.unwrap();
+    house.execute_until_answered(settle(10, &[(seat(0), -16), (seat(1), 16)])).await.unwrap();
     let clock = house.clock.clone();
-    let seen = house.wallet.look(vec![player(0)]).await.unwrap();
+    let seen = house.wallet.player_limits(vec![player(0)]).await.unwrap();
     house.stop().await;
     for harm in ["SELECT 1", "DELETE FROM snapshots"] {
-        crate::books::sql(&url, harm).await;
-        let hands = Hands::new();
+        crate::tables::sql(&url, harm).await;
+        let hands = TestClock::new();
         hands.set(clock.now());
-        let again = House::at(&url, hands).await;
-        let found = again.wallet.look(vec![player(0)]).await.unwrap();
+        let again = Harness::over_database(&url, hands).await;
+        let found = again.wallet.player_limits(vec![player(0)]).await.unwrap();
         assert_eq!(found, seen, "{harm}");
         again.stop().await;
     }

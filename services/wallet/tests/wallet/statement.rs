@@ -17,7 +17,7 @@ use ledger::Account;
 use primitives::TableId;
 use sqlx::Connection as _;
 
-use crate::house::{BEGIN, House, buy_in_at, id, issue, own, player, seat, settle_at};
+use crate::harness::{BEGIN, Harness, buy_in_at, id, issue, own, player, seat, settle_at};
 
 fn at(micros: u64) -> Timestamp {
     let seconds = i64::try_from(micros / 1_000_000).unwrap();
@@ -42,19 +42,19 @@ async fn file(api: &Api, format: pb::StatementFormat, from: Option<Timestamp>) -
 }
 
 /// Adds 700 entries of one credit each; some an hour later.
-async fn long(house: &House<eventlog::PgStore>) {
+async fn add_entries(house: &Harness<eventlog::PgStore>) {
     for n in 0..700 {
         if n == 400 {
             house.clock.set(BEGIN + 3_600_000_000);
         }
-        house.insist(issue(1000 + n, 0, 1)).await.unwrap();
+        house.execute_until_answered(issue(1000 + n, 0, 1)).await.unwrap();
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn pages_and_files_say_the_same() {
     let (house, api) = given().await;
-    long(&house).await;
+    add_entries(&house).await;
     let me = player(0).to_string();
     let me = (Role::Player, me.as_str());
     let (mut listed, mut token) = (Vec::new(), String::new());
@@ -69,10 +69,10 @@ async fn pages_and_files_say_the_same() {
         }
     }
     assert_eq!(listed.len(), 702);
-    let lines = house.books().await.lines(own(0));
+    let lines = house.log_content().await.lines(own(0));
     let said: Vec<_> = listed.iter().map(|it| (it.position, it.amount, it.balance)).collect();
     assert_eq!(said, lines);
-    assert_eq!(listed[1].table_id, bytes(crate::house::TABLE.0), "a buy-in's table");
+    assert_eq!(listed[1].table_id, bytes(crate::harness::TABLE.0), "a buy-in's table");
 
     let csv = file(&api, pb::StatementFormat::Csv, None).await;
     assert_eq!(csv.lines().count(), 703);
@@ -101,8 +101,8 @@ async fn pages_and_files_say_the_same() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_balance_of_the_past_is_what_it_was() {
     let (house, api) = given().await;
-    long(&house).await;
-    let lines = house.books().await.lines(own(0));
+    add_entries(&house).await;
+    let lines = house.log_content().await.lines(own(0));
     let balance = async |account: String, as_of| {
         let ask = pb::GetBalanceRequest { account, as_of };
         api.get_balance(by(SERVICE, ask)).await.map(tonic::Response::into_inner)
@@ -134,19 +134,25 @@ async fn every_hand_is_in_its_players_statement_and_it_adds_up() {
     let there = |n: u8| Account::Seat(TableId([0xBB; 16]), player(n));
     let mut hands = Vec::new();
     for n in 0..2 {
-        house.insist(buy_in_at(200 + u64::from(n), n, there(n), 20)).await.unwrap();
+        house.execute_until_answered(buy_in_at(200 + u64::from(n), n, there(n), 20)).await.unwrap();
     }
     for n in 0..30_u64 {
         let (mine, other) = if n % 3 == 0 { (there(0), there(1)) } else { (seat(0), seat(1)) };
         let net = if n % 2 == 0 { -1 } else { 1 };
         let table = mine.table().unwrap();
-        house.insist(settle_at(300 + n, table, &[(mine, net), (other, -net)])).await.unwrap();
+        house
+            .execute_until_answered(settle_at(300 + n, table, &[(mine, net), (other, -net)]))
+            .await
+            .unwrap();
         hands.push((bytes(id(300 + n).0), bytes(table.0), net));
     }
     // A hand without this player, and one that moved nothing for them.
-    let pot = Account::SabaccPot(crate::house::TABLE);
-    house.insist(settle_at(400, crate::house::TABLE, &[(seat(1), -1), (pot, 1)])).await.unwrap();
-    house.insist(crate::house::cash_out(401, 0, 10)).await.unwrap();
+    let pot = Account::SabaccPot(crate::harness::TABLE);
+    house
+        .execute_until_answered(settle_at(400, crate::harness::TABLE, &[(seat(1), -1), (pot, 1)]))
+        .await
+        .unwrap();
+    house.execute_until_answered(crate::harness::cash_out(401, 0, 10)).await.unwrap();
     let me = player(0).to_string();
     let me = (Role::Player, me.as_str());
     for size in [1, 2, 7, 1000] {
@@ -193,7 +199,7 @@ async fn every_hand_is_in_its_players_statement_and_it_adds_up() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_hand_that_moved_nothing_for_a_player_is_in_their_statement() {
     let (house, api) = given().await;
-    let pot = Account::SabaccPot(crate::house::TABLE);
+    let pot = Account::SabaccPot(crate::harness::TABLE);
     let hands: [&[(Account, i64)]; 4] = [
         &[(seat(0), 0), (seat(1), -10), (pot, 10)],
         &[(seat(0), 0), (seat(1), 0)],
@@ -201,8 +207,10 @@ async fn a_hand_that_moved_nothing_for_a_player_is_in_their_statement() {
         &[(seat(1), 0), (seat(0), 0)],
     ];
     for (n, legs) in (500..).zip(hands) {
-        let first = house.insist(settle_at(n, crate::house::TABLE, legs)).await.unwrap();
-        let again = house.insist(settle_at(n, crate::house::TABLE, legs)).await.unwrap();
+        let first =
+            house.execute_until_answered(settle_at(n, crate::harness::TABLE, legs)).await.unwrap();
+        let again =
+            house.execute_until_answered(settle_at(n, crate::harness::TABLE, legs)).await.unwrap();
         assert_eq!(first, again, "the first answer, and no second entry");
     }
     for (n, nets) in [(0, [0, 0, 5, 0]), (1, [-10, 0, 5, 0])] {
@@ -214,7 +222,7 @@ async fn a_hand_that_moved_nothing_for_a_player_is_in_their_statement() {
         let mut total = 100;
         let expected = nets.into_iter().zip(500..).map(|(net, hand)| {
             total += net;
-            let (hand, table) = (bytes(id(hand).0), bytes(crate::house::TABLE.0));
+            let (hand, table) = (bytes(id(hand).0), bytes(crate::harness::TABLE.0));
             (hand, table, 0, net, 60, total)
         });
         let found: Vec<_> = settled
@@ -225,7 +233,7 @@ async fn a_hand_that_moved_nothing_for_a_player_is_in_their_statement() {
             .collect();
         assert_eq!(found, expected.collect::<Vec<_>>());
     }
-    let rows: Vec<_> = house.books().await.lines(seat(0));
+    let rows: Vec<_> = house.log_content().await.lines(seat(0));
     let rows: Vec<_> = rows.into_iter().map(|(_, amount, balance)| (amount, balance)).collect();
     assert_eq!(rows, [(40, 40), (0, 40), (0, 40), (5, 45), (0, 45)], "rows of the projection");
     house.is_sound().await;
@@ -242,8 +250,8 @@ async fn a_hand_that_moved_nothing_for_a_player_is_in_their_statement() {
 /// A page of a statement is found by index, however many entries there are.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_page_of_a_statement_reads_no_table_whole() {
-    let (house, url) = House::in_town("plan").await;
-    house.welcome(2, 100).await;
+    let (house, url) = Harness::over_postgres("plan").await;
+    house.open_accounts(2, 100).await;
     let mut admin = sqlx::PgConnection::connect(&url).await.unwrap();
     let fill = "SET search_path = wallet; \
          INSERT INTO accounts SELECT n, 'seat/' || n, md5(n::text)::uuid, md5(n::text)::uuid, 1 \
@@ -274,8 +282,8 @@ async fn a_page_of_a_statement_reads_no_table_whole() {
 /// Concurrent statements leave connections for other reads.
 #[tokio::test(flavor = "multi_thread")]
 async fn statements_leave_connections_to_others() {
-    let (house, url) = House::in_town("turns").await;
-    house.welcome(1, 100).await;
+    let (house, url) = Harness::over_postgres("turns").await;
+    house.open_accounts(1, 100).await;
     let api = house.api();
     let mut admin = sqlx::PgConnection::connect(&url).await.unwrap();
     let mut locked = admin.begin().await.unwrap();
@@ -289,7 +297,7 @@ async fn statements_leave_connections_to_others() {
     }
     tokio::time::sleep(std::time::Duration::from_millis(200)).await;
     let began = tokio::time::Instant::now();
-    let hold = house.wallet.read().unwrap().hold(primitives::HoldId([1; 16])).await;
+    let hold = house.wallet.repo().unwrap().hold(primitives::HoldId([1; 16])).await;
     assert!(hold.unwrap().is_none() && began.elapsed() < std::time::Duration::from_secs(1));
     for _ in 0..8 {
         let refused = asked.join_next().await.unwrap().unwrap().unwrap_err();

@@ -9,8 +9,8 @@ use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 use wire::clock::parse;
 
-use crate::books::{busy, sql};
-use crate::house::{BEGIN, House, buy_in, cash_out, own};
+use crate::harness::{BEGIN, Harness, buy_in, cash_out, own};
+use crate::tables::{fill_tables, sql};
 
 const HOUR: i64 = 3_600_000_000;
 const LONG: Duration = Duration::from_secs(60);
@@ -22,14 +22,14 @@ struct Steps {
 }
 
 impl Steps {
-    fn of<S>(house: &House<S>) -> Steps {
+    fn of<S>(house: &Harness<S>) -> Steps {
         let clock = Arc::new(ManualClock::new(UnixMicros(BEGIN)));
         let steps = house.wallet.record_steps(Arc::<ManualClock>::clone(&clock));
         Steps { clock, recording: tokio::spawn(steps) }
     }
 
     /// Lets seconds of the clock pass until so many steps are on record, and a few more.
-    async fn until<S: Store + 'static>(&self, house: &House<S>, count: usize) -> Vec<(i64, u64)> {
+    async fn until<S: Store + 'static>(&self, house: &Harness<S>, count: usize) -> Vec<(i64, u64)> {
         let recorded = async {
             while steps(house).await.len() < count {
                 self.clock.advance(Duration::from_secs(1));
@@ -52,7 +52,7 @@ impl Drop for Steps {
 }
 
 /// Steps on record, with their authors seen to.
-async fn steps<S: Store + 'static>(house: &House<S>) -> Vec<(i64, u64)> {
+async fn steps<S: Store + 'static>(house: &Harness<S>) -> Vec<(i64, u64)> {
     let reader = Reader::new(Arc::clone(&house.store) as _, "wallet/0");
     let Ok(events) = reader.read(Position(0), 10_000).await else { return Vec::new() };
     let found = events.iter().filter_map(|event| {
@@ -65,29 +65,30 @@ async fn steps<S: Store + 'static>(house: &House<S>) -> Vec<(i64, u64)> {
 
 #[tokio::test]
 async fn a_step_of_the_wallets_clock_is_one_event_and_holds_nobody_up() {
-    let house = House::open(MemStore::new()).await;
+    let house = Harness::open(MemStore::new()).await;
     let set = Steps::of(&house);
-    house.welcome(2, 1000).await;
+    house.open_accounts(2, 1000).await;
     set.clock.step(-HOUR);
-    house.ask(buy_in(1, 0, 400)).await.unwrap();
+    house.execute(buy_in(1, 0, 400)).await.unwrap();
     assert_eq!(set.until(&house, 1).await, [(-HOUR, 1)]);
     // Its place in the log was the wallet's own doing: nothing has to be read again.
-    house.ask(buy_in(2, 1, 300)).await.unwrap();
-    house.ask(cash_out(3, 0, 100)).await.unwrap();
+    house.execute(buy_in(2, 1, 300)).await.unwrap();
+    house.execute(cash_out(3, 0, 100)).await.unwrap();
     set.clock.step(2 * HOUR);
     assert_eq!(set.until(&house, 2).await, [(-HOUR, 1), (2 * HOUR, 1)]);
     drop(set);
     let store = house.stop().await;
-    let house = House::open(store).await;
-    house.ask(buy_in(4, 0, 50)).await.unwrap();
+    let house = Harness::open(store).await;
+    house.execute(buy_in(4, 0, 50)).await.unwrap();
     assert_eq!(house.balance(own(0)).await, 650);
 }
 
 #[tokio::test]
 async fn steps_while_the_log_takes_nothing_are_recorded_afterwards() {
     let house =
-        House::open_with(MemStore::new(), sabacc_wallet::Limits::default(), LONG / 600).await;
-    house.welcome(1, 1000).await;
+        Harness::open_with(MemStore::new(), sabacc_wallet::QueueLimits::default(), LONG / 600)
+            .await;
+    house.open_accounts(1, 1000).await;
     let set = Steps::of(&house);
     house.store.set_down(true);
     set.clock.step(HOUR);
@@ -103,9 +104,14 @@ async fn steps_while_the_log_takes_nothing_are_recorded_afterwards() {
 
 #[tokio::test]
 async fn a_step_whose_group_was_in_doubt_is_recorded_once() {
-    for fault in [Fault::Vanish, Fault::FailAfter, Fault::LandLate, Fault::FailBefore] {
-        let house = House::open(MemStore::new()).await;
-        house.welcome(1, 1000).await;
+    for fault in [
+        Fault::InDoubtNotWritten,
+        Fault::InDoubtWritten,
+        Fault::InDoubtWrittenLate,
+        Fault::Unavailable,
+    ] {
+        let house = Harness::open(MemStore::new()).await;
+        house.open_accounts(1, 1000).await;
         let set = Steps::of(&house);
         house.store.inject(fault);
         set.clock.step(HOUR);
@@ -117,21 +123,21 @@ async fn a_step_whose_group_was_in_doubt_is_recorded_once() {
 /// are compared with the log.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_wallet_starts_over_steps_of_its_clock() {
-    let (house, url) = House::in_town("stepped").await;
+    let (house, url) = Harness::over_postgres("stepped").await;
     let set = Steps::of(&house);
     set.clock.step(HOUR);
     set.until(&house, 1).await;
-    busy(&house).await;
+    fill_tables(&house).await;
     set.clock.step(-HOUR);
     assert_eq!(set.until(&house, 2).await, [(HOUR, 1), (-HOUR, 1)]);
     house.is_sound().await;
-    let (clock, books) = (house.clock.clone(), house.books().await);
+    let (clock, books) = (house.clock.clone(), house.log_content().await);
     drop(set);
     house.stop().await;
     for harm in ["SELECT 1", "DELETE FROM snapshots", "UPDATE projected SET size = 3"] {
         sql(&url, harm).await;
-        let house = House::at(&url, clock.clone()).await;
-        assert_eq!(house.books().await, books, "{harm}");
+        let house = Harness::over_database(&url, clock.clone()).await;
+        assert_eq!(house.log_content().await, books, "{harm}");
         house.is_sound().await;
         let set = Steps::of(&house);
         let before = steps(&house).await.len();

@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use eventlog::{Fault, MemStore};
 use ledger::{Account, Command};
-use sabacc_wallet::command::{Request, Wish};
-use sabacc_wallet::{Limits, Problem};
+use sabacc_wallet::command::{Request, RequestContent};
+use sabacc_wallet::{QueueLimits, WalletError};
 use tokio::task::JoinSet;
 
-use crate::house::{House, buy_in, cash_out, issue, own, redeem, seat, settle, tester};
+use crate::harness::{Harness, buy_in, cash_out, issue, own, redeem, seat, settle, test_author};
 
 const PLAYERS: u8 = 6;
 
@@ -47,11 +47,11 @@ impl Dice {
 
     fn fault(&mut self) -> Fault {
         match self.below(8) {
-            0 => Fault::FailBefore,
-            1 => Fault::Vanish,
-            2 => Fault::FailAfter,
-            3 => Fault::LandLate,
-            4 => Fault::Fence,
+            0 => Fault::Unavailable,
+            1 => Fault::InDoubtNotWritten,
+            2 => Fault::InDoubtWritten,
+            3 => Fault::InDoubtWrittenLate,
+            4 => Fault::LoseOwnership,
             _ => Fault::Delay(Duration::from_millis(self.below(20))),
         }
     }
@@ -60,8 +60,8 @@ impl Dice {
 async fn storm(seed: u64) {
     let mut dice = Dice(seed);
     // A patience of zero: batches are given up while those behind them are written.
-    let house = House::open_with(MemStore::new(), Limits::default(), Duration::ZERO).await;
-    house.welcome(PLAYERS, 200).await;
+    let house = Harness::open_with(MemStore::new(), QueueLimits::default(), Duration::ZERO).await;
+    house.open_accounts(PLAYERS, 200).await;
     let mut callers = JoinSet::new();
     let mut expected = Vec::new();
     for n in 0..400 {
@@ -75,8 +75,8 @@ async fn storm(seed: u64) {
         callers.spawn(async move {
             tokio::time::sleep(Duration::from_millis(pause)).await;
             for _ in 0..20_000 {
-                match wallet.ask(command.clone(), tester()).await {
-                    Err(Problem::Unavailable | Problem::Overloaded) => {
+                match wallet.execute(command.clone(), test_author()).await {
+                    Err(WalletError::Unavailable | WalletError::Overloaded) => {
                         tokio::time::sleep(Duration::from_millis(7)).await;
                     }
                     answer @ (Ok(_) | Err(_)) => return (n, answer),
@@ -86,9 +86,13 @@ async fn storm(seed: u64) {
         });
     }
     let answers = callers.join_all().await;
-    let live = house.books().await;
-    let again = House::open(house.stop().await).await;
-    assert_eq!(again.books().await, live, "seed {seed}: what is in the log is what was in memory");
+    let live = house.log_content().await;
+    let again = Harness::open(house.stop().await).await;
+    assert_eq!(
+        again.log_content().await,
+        live,
+        "seed {seed}: what is in the log is what was in memory"
+    );
 
     // Every acknowledged transfer is in its player's statement exactly once, and no other is.
     let mut on_record: Vec<_> =
@@ -100,24 +104,31 @@ async fn storm(seed: u64) {
         match answer {
             Ok(done) if touches_a_player(command) => acknowledged.push(done.position.0),
             Ok(_) => {}
-            Err(problem) => assert!(matches!(problem, Problem::Refused(_)), "{problem}"),
+            Err(problem) => assert!(matches!(problem, WalletError::Refused(_)), "{problem}"),
         }
         if let Ok(done) = answer {
-            assert_eq!(again.insist(command.clone()).await, Ok(done.clone()), "seed {seed}");
+            assert_eq!(
+                again.execute_until_answered(command.clone()).await,
+                Ok(done.clone()),
+                "seed {seed}"
+            );
         }
     }
     for n in 0..PLAYERS {
         let welcome = issue(1_000_000 + u64::from(n), n, 200);
-        acknowledged.push(again.insist(welcome).await.expect("it was issued").position.0);
+        acknowledged
+            .push(again.execute_until_answered(welcome).await.expect("it was issued").position.0);
         assert!(live.ledger.balance(&own(n)).is_some_and(|balance| !balance.is_debit()));
     }
     acknowledged.sort_unstable();
     assert_eq!(on_record, acknowledged, "seed {seed}");
-    assert_eq!(again.books().await, live, "seed {seed}: repeats change nothing");
+    assert_eq!(again.log_content().await, live, "seed {seed}: repeats change nothing");
 }
 
 fn touches_a_player(request: &Request) -> bool {
-    let Wish::One(Command::Post(transfer)) = &request.wish else { return false };
+    let RequestContent::Command(Command::PostTransfer(transfer)) = &request.content else {
+        return false;
+    };
     transfer.legs.iter().any(|leg| matches!(leg.account, Account::Player(_)))
 }
 

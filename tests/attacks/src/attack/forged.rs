@@ -20,23 +20,23 @@ use tonic::Request;
 use tonic::transport::Channel;
 use transport::Bearer;
 
-use super::{Outcome, Stage};
-use crate::caller::{Sent, answered, connection};
+use super::{AttackContext, Outcome};
+use crate::caller::{CallCounts, answered, connection};
 use crate::room::token;
 
 const ADDRESSES: std::ops::Range<u8> = 2..6;
 const CONNECTIONS: usize = 4;
 /// Calls in flight on each connection.
-const AT_ONCE: usize = 8;
+const IN_FLIGHT_PER_CONNECTION: usize = 8;
 /// Maximum number of calls in total.
-const MOST: u64 = 200_000;
+const MAX_CALLS: u64 = 200_000;
 /// Number of different tokens: each has to be verified.
 const TOKENS: usize = 256;
 /// Number of idle connections.
 const SILENT: usize = 400;
 const SILENT_FROM: u8 = 6;
 
-pub(super) async fn run(stage: Stage<'_>) -> anyhow::Result<Outcome> {
+pub(super) async fn run(stage: AttackContext<'_>) -> anyhow::Result<Outcome> {
     let issuer = TokenIssuer::generate("up", &SystemEntropy);
     let forged = (0..TOKENS).map(|_| {
         let player = IdMaker::system().player_id().to_string();
@@ -48,7 +48,7 @@ pub(super) async fn run(stage: Stage<'_>) -> anyhow::Result<Outcome> {
     for address in ADDRESSES {
         for _ in 0..CONNECTIONS {
             let channel = connection(stage.room, address)?;
-            for _ in 0..AT_ONCE {
+            for _ in 0..IN_FLIGHT_PER_CONNECTION {
                 let flood = Flood {
                     channel: channel.clone(),
                     table: stage.crew.table,
@@ -60,11 +60,11 @@ pub(super) async fn run(stage: Stage<'_>) -> anyhow::Result<Outcome> {
             }
         }
     }
-    let silent = silence(&stage.room.url).await?;
+    let silent = open_idle_connections(&stage.room.url).await?;
     stage.stop.cancelled().await;
     let mut outcome = Outcome::default();
     while let Some(sent) = calling.join_next().await {
-        outcome.sent.absorb(sent?);
+        outcome.sent.add_all(sent?);
     }
     outcome.note(format!("{} connections on which nothing was said", silent.len()));
     outcome.at_most("forged tokens that were believed", outcome.sent.accepted, 0);
@@ -80,18 +80,18 @@ struct Flood {
 }
 
 impl Flood {
-    async fn run(self) -> Sent {
-        let mut sent = Sent::default();
+    async fn run(self) -> CallCounts {
+        let mut sent = CallCounts::default();
         let mut client = TableServiceClient::new(self.channel);
         while !self.stop.is_cancelled() {
             let number = self.count.fetch_add(1, Ordering::Relaxed);
-            if number >= MOST {
+            if number >= MAX_CALLS {
                 break;
             }
             let mut request =
                 Request::new(GetTableRequest { table_id: self.table.bytes().to_vec() });
             let at = usize::try_from(number).unwrap_or(0) % self.forged.len();
-            self.forged[at].bear(&mut request);
+            self.forged[at].add_to(&mut request);
             let answer = answered(client.get_table(request)).await;
             // Without a connection there is no answer to wait for.
             let refused =
@@ -106,7 +106,7 @@ impl Flood {
 }
 
 /// Opens idle connections, which last as long as the returned values.
-async fn silence(url: &str) -> anyhow::Result<Vec<TcpStream>> {
+async fn open_idle_connections(url: &str) -> anyhow::Result<Vec<TcpStream>> {
     let address = url.trim_start_matches("http://");
     let address: SocketAddr = address.parse().with_context(|| format!("{url} is no address"))?;
     let mut open = Vec::new();

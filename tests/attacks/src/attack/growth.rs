@@ -10,17 +10,17 @@ use system::ids::IdMaker;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use super::{Outcome, Stage};
-use crate::caller::{Caller, Sent, answered};
+use super::{AttackContext, Outcome};
+use crate::caller::{CallCounts, Caller, answered};
 
 /// Calls in flight.
-const AT_ONCE: usize = 8;
+const MAX_IN_FLIGHT: usize = 8;
 /// Maximum number of calls of each kind.
-const MOST: u64 = 3_000;
+const MAX_CALLS: u64 = 3_000;
 /// Recorded commands of one player in a day: less than a megabyte.
-const A_DAY: u64 = 1_000;
+const MAX_RECORDED_PER_DAY: u64 = 1_000;
 /// Random ids that are looked up within a second, with some tolerance for its start.
-const LOOKED_UP: u64 = 3;
+const MAX_LOOKED_UP: u64 = 3;
 
 /// Content of a call.
 #[derive(Clone, Copy)]
@@ -33,12 +33,16 @@ enum Kind {
     Chosen,
 }
 
-pub(super) async fn run(stage: Stage<'_>) -> anyhow::Result<Outcome> {
+pub(super) async fn run(stage: AttackContext<'_>) -> anyhow::Result<Outcome> {
     let mut outcome = Outcome::default();
     let (one, two) = (Caller::new(stage.room, 2).await?, Caller::new(stage.room, 3).await?);
     let before = stage.room.log_size("wallet").await?;
     let changing = flood(stage, &one, Kind::Changing).await;
-    outcome.at_most("changes of limits that were recorded", changing.accepted, A_DAY);
+    outcome.at_most(
+        "changes of limits that were recorded",
+        changing.accepted,
+        MAX_RECORDED_PER_DAY,
+    );
     // The current limits, for a player with commands left in the day.
     let first = flood_of(stage, &two, (Kind::Same, 1)).await;
     let same_before = settled_size(stage).await?;
@@ -51,40 +55,44 @@ pub(super) async fn run(stage: Stage<'_>) -> anyhow::Result<Outcome> {
     let begun = Instant::now();
     let chosen = flood(stage, &two, Kind::Chosen).await;
     let seconds = begun.elapsed().as_secs() + 1;
-    outcome.at_most("chosen ids that were accepted", chosen.accepted, seconds * LOOKED_UP);
+    outcome.at_most("chosen ids that were accepted", chosen.accepted, seconds * MAX_LOOKED_UP);
     for sent in [changing, first, same, chosen] {
-        outcome.sent.absorb(sent);
+        outcome.sent.add_all(sent);
     }
     stage.stop.cancelled().await;
     Ok(outcome)
 }
 
 /// Returns the signed size of the log, once a checkpoint covers the calls.
-async fn settled_size(stage: Stage<'_>) -> anyhow::Result<u64> {
+async fn settled_size(stage: AttackContext<'_>) -> anyhow::Result<u64> {
     tokio::time::sleep(Duration::from_millis(1500)).await;
     stage.room.log_size("wallet").await
 }
 
 /// Sends as many calls as allowed, for at most a quarter of the available time.
-async fn flood(stage: Stage<'_>, caller: &Caller, kind: Kind) -> Sent {
-    flood_of(stage, caller, (kind, MOST)).await
+async fn flood(stage: AttackContext<'_>, caller: &Caller, kind: Kind) -> CallCounts {
+    flood_of(stage, caller, (kind, MAX_CALLS)).await
 }
 
-async fn flood_of(stage: Stage<'_>, caller: &Caller, (kind, most): (Kind, u64)) -> Sent {
+async fn flood_of(
+    stage: AttackContext<'_>,
+    caller: &Caller,
+    (kind, most): (Kind, u64),
+) -> CallCounts {
     let (count, end) = (Arc::new(AtomicU64::new(0)), Instant::now() + Duration::from_secs(25));
     let mut calling = JoinSet::new();
-    for _ in 0..AT_ONCE {
+    for _ in 0..MAX_IN_FLIGHT {
         let (caller, count) = (caller.clone(), Arc::clone(&count));
         let stop = stage.stop.clone();
         calling.spawn(async move {
-            let (mut sent, ids) = (Sent::default(), IdMaker::system());
+            let (mut sent, ids) = (CallCounts::default(), IdMaker::system());
             while Instant::now() < end && !stop.is_cancelled() {
                 let number = count.fetch_add(1, Ordering::Relaxed);
                 if number >= most {
                     break;
                 }
                 let request = set_limits(&ids, (kind, number));
-                let answer = answered(caller.wallet().set_limits(caller.says(request))).await;
+                let answer = answered(caller.wallet().set_limits(caller.request(request))).await;
                 let unanswered =
                     answer.as_ref().err().is_some_and(|it| wire::status::reason_of(it).is_none());
                 sent.count(answer);
@@ -96,9 +104,9 @@ async fn flood_of(stage: Stage<'_>, caller: &Caller, (kind, most): (Kind, u64)) 
             sent
         });
     }
-    let mut all = Sent::default();
+    let mut all = CallCounts::default();
     while let Some(sent) = calling.join_next().await {
-        all.absorb(sent.unwrap_or_default());
+        all.add_all(sent.unwrap_or_default());
     }
     all
 }

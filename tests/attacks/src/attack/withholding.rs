@@ -3,36 +3,38 @@
 
 use std::time::Duration;
 
-use client::{Client, Error, Heard, Patience, Play, Seen, TableState};
+use client::{Client, Error, Play, PlayMessage, RetryPolicy, TableState, WatchMessage};
 use fairness::ClientCommitment;
 use primitives::{Credits, TableId};
 use proto::table::v1::SeatState;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use super::{Outcome, Stage};
-use crate::caller::Sent;
-use crate::crew::Phase;
+use super::{AttackContext, Outcome};
+use crate::caller::CallCounts;
+use crate::crew::Period;
 
 /// Maximum number of messages to react to.
-const MOST: usize = 100_000;
+const MAX_MESSAGES: usize = 100_000;
 /// Pause between two changes of sitting out and in.
-const TOGGLE: Duration = Duration::from_millis(100);
+const TOGGLE_INTERVAL: Duration = Duration::from_millis(100);
 /// Changes between sitting out and in that may be recorded between two hands.
-const CHANGES_A_HAND: u64 = 4;
+const MAX_CHANGES_PER_HAND: u64 = 4;
 /// Hands that may be burnt: after the second a withholder waits for longer than this attack takes.
-const BURNT: u64 = 2;
+const MAX_BURNT: u64 = 2;
 
-pub(super) async fn run(stage: Stage<'_>) -> anyhow::Result<Outcome> {
+pub(super) async fn run(stage: AttackContext<'_>) -> anyhow::Result<Outcome> {
     let mut outcome = Outcome::default();
     let table = stage.crew.table;
     let buy_in = Credits::try_new(stage.crew.view().await?.max_buy_in)?;
     let mut acting = JoinSet::new();
     for withholds in [true, false] {
         let guest = stage.room.guest().await?;
-        let client = guest.client.with_patience(Patience::of(Duration::from_secs(2)));
+        let client =
+            guest.client.with_retry_policy(RetryPolicy::with_total_time(Duration::from_secs(2)));
         client.sit_down(table, 0, buy_in).await?;
-        let nuisance = Nuisance { client, table, withholds, sent: Sent::default(), changes: 0 };
+        let nuisance =
+            Nuisance { client, table, withholds, sent: CallCounts::default(), changes: 0 };
         acting.spawn(nuisance.run(TableState::new(Some(guest.id)), stage.stop.clone()));
     }
     let first = stage.crew.view().await?.hand_no;
@@ -41,24 +43,24 @@ pub(super) async fn run(stage: Stage<'_>) -> anyhow::Result<Outcome> {
         if !withholds {
             let hands = stage.crew.view().await?.hand_no.saturating_sub(first) + 1;
             let what = "changes between out and in that were recorded";
-            outcome.at_most(what, changes, hands * CHANGES_A_HAND);
+            outcome.at_most(what, changes, hands * MAX_CHANGES_PER_HAND);
         }
-        outcome.sent.absorb(sent);
+        outcome.sent.add_all(sent);
     }
     Ok(outcome)
 }
 
-pub(super) fn faults_of(during: &Phase) -> Vec<String> {
+pub(super) fn faults_of(during: &Period) -> Vec<String> {
     let (voided, hands) = (during.counts.voided, during.counts.hands);
     let text = format!("{voided} of {} hands came to nothing", voided + hands);
-    if voided > BURNT { vec![text] } else { Vec::new() }
+    if voided > MAX_BURNT { vec![text] } else { Vec::new() }
 }
 
 struct Nuisance {
     client: Client,
     table: TableId,
     withholds: bool,
-    sent: Sent,
+    sent: CallCounts,
     /// Number of changes of their seat between sitting out and in.
     changes: u64,
 }
@@ -66,9 +68,9 @@ struct Nuisance {
 impl Nuisance {
     async fn run(mut self, mut state: TableState, stop: CancellationToken) -> Nuisance {
         let mut play = self.client.play(self.table);
-        let mut toggles = tokio::time::interval(TOGGLE);
+        let mut toggles = tokio::time::interval(TOGGLE_INTERVAL);
         let (mut out, mut promised) = (false, 0);
-        for _ in 0..MOST {
+        for _ in 0..MAX_MESSAGES {
             tokio::select! {
                 () = stop.cancelled() => break,
                 _ = toggles.tick(), if !self.withholds => {
@@ -77,10 +79,10 @@ impl Nuisance {
                     self.sent.count_client(changed);
                 }
                 heard = play.next() => match heard {
-                    Ok(Some(Heard::Seen(seen))) => {
-                        self.see(&seen, (&mut play, &mut state), &mut promised).await;
+                    Ok(Some(PlayMessage::Watch(seen))) => {
+                        self.apply(&seen, (&mut play, &mut state), &mut promised).await;
                     }
-                    Ok(Some(Heard::Acted(_) | Heard::TookPart(_))) | Err(Error::Gap { .. }) => {}
+                    Ok(Some(PlayMessage::Decision(_) | PlayMessage::Entropy(_))) | Err(Error::Gap { .. }) => {}
                     Ok(None) | Err(_) => break,
                 },
             }
@@ -90,9 +92,9 @@ impl Nuisance {
         self
     }
 
-    async fn see(
+    async fn apply(
         &mut self,
-        seen: &Seen,
+        seen: &WatchMessage,
         (play, state): (&mut Play, &mut TableState),
         promised: &mut u64,
     ) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bots::strategy::pick;
-use client::{Acted, Error, Heard, Play, Seen};
+use client::{DecisionOutcome, Error, Play, PlayMessage, WatchMessage};
 use primitives::{Credits, TableId};
 use proto::common::v1::{ErrorReason, LegalMove, Move, MoveKind};
 use proto::event::v1::AtFault;
@@ -19,42 +19,42 @@ use rules::RuleSet;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::Tally;
+use super::Totals;
 use crate::room::Guest;
 
 /// Dependencies of a player.
-pub(crate) struct Place {
+pub(crate) struct PlayerDependencies {
     pub(crate) guest: Guest,
     pub(crate) table: TableId,
     pub(crate) buy_in: Credits,
-    pub(crate) thinking: (Duration, Duration),
+    pub(crate) think_time: (Duration, Duration),
     /// Whether they count the table's hands.
     pub(crate) counts_hands: bool,
-    pub(crate) tally: Arc<Tally>,
+    pub(crate) totals: Arc<Totals>,
     pub(crate) stop: CancellationToken,
 }
 
 /// Decision that is due.
-struct Due {
+struct DueDecision {
     hand_no: u64,
     turn: Turn,
-    at: Instant,
+    not_before: Instant,
 }
 
 pub(crate) struct Player {
-    place: Place,
+    dependencies: PlayerDependencies,
     play: Play,
     generator: StdRng,
     rules: Option<RuleSet>,
     seat: u32,
     stack: u64,
-    due: Option<Due>,
+    due: Option<DueDecision>,
     /// Request id of the decision in flight, and the time it was sent.
-    sent: Option<(Vec<u8>, Instant)>,
+    in_flight: Option<(Vec<u8>, Instant)>,
 }
 
 impl Player {
-    pub(crate) fn new(place: Place) -> Player {
+    pub(crate) fn new(place: PlayerDependencies) -> Player {
         let seed = place
             .guest
             .id
@@ -62,27 +62,28 @@ impl Player {
             .iter()
             .fold(0, |seed: u64, byte| seed.rotate_left(8) ^ u64::from(*byte));
         Player {
-            play: place.guest.client.play(place.table).taking_part(place.guest.id),
+            play: place.guest.client.play(place.table).contributing_entropy(place.guest.id),
             generator: StdRng::seed_from_u64(seed),
             rules: None,
             seat: 0,
             stack: 0,
             due: None,
-            sent: None,
-            place,
+            in_flight: None,
+            dependencies: place,
         }
     }
 
     /// Plays until `stop` is cancelled, or the table is closed.
     pub(crate) async fn play(mut self) -> Result<(), Error> {
-        let stop = self.place.stop.clone();
+        let stop = self.dependencies.stop.clone();
         self.sit_down().await?;
         loop {
-            let at = self.due.as_ref().filter(|_| self.sent.is_none()).map(|due| due.at);
+            let at =
+                self.due.as_ref().filter(|_| self.in_flight.is_none()).map(|due| due.not_before);
             tokio::select! {
                 () = stop.cancelled() => return Ok(()),
                 heard = self.play.next() => match heard {
-                    Ok(Some(heard)) => self.hear(heard).await?,
+                    Ok(Some(heard)) => self.receive(heard).await?,
                     Ok(None) => return Ok(()),
                     Err(Error::Gap { .. }) => self.count("GAP"),
                     Err(error) => return Err(error),
@@ -94,16 +95,16 @@ impl Player {
         }
     }
 
-    async fn hear(&mut self, heard: Heard) -> Result<(), Error> {
+    async fn receive(&mut self, heard: PlayMessage) -> Result<(), Error> {
         match heard {
-            Heard::Seen(Seen::Snapshot(view)) => self.see_table(*view).await,
-            Heard::Seen(Seen::Update(update)) => self.see(*update).await,
-            Heard::Seen(Seen::CaughtUp) => Ok(()),
-            Heard::Acted(acted) => {
+            PlayMessage::Watch(WatchMessage::Snapshot(view)) => self.apply_snapshot(*view).await,
+            PlayMessage::Watch(WatchMessage::Update(update)) => self.apply_update(*update).await,
+            PlayMessage::Watch(WatchMessage::CaughtUp) => Ok(()),
+            PlayMessage::Decision(acted) => {
                 self.answered(&acted);
                 Ok(())
             }
-            Heard::TookPart(part) => {
+            PlayMessage::Entropy(part) => {
                 if let Err(refusal) = part.outcome {
                     self.refused(&Error::Refused(refusal));
                 }
@@ -112,36 +113,37 @@ impl Player {
         }
     }
 
-    async fn see_table(&mut self, view: TableView) -> Result<(), Error> {
+    async fn apply_snapshot(&mut self, view: TableView) -> Result<(), Error> {
         self.rules = RuleSet::from_canonical(&view.rule_set).ok();
-        let me = self.place.guest.id;
+        let me = self.dependencies.guest.id;
         let Some(mine) = view.seats.iter().find(|seat| seat.player_id == me.bytes()) else {
             return self.sit_down().await;
         };
         (self.seat, self.stack) = (mine.seat, mine.stack);
-        self.due_of(view.hand_no, view.hand.and_then(|hand| hand.turn));
+        self.record_due(view.hand_no, view.hand.and_then(|hand| hand.turn));
         Ok(())
     }
 
-    fn due_of(&mut self, hand_no: u64, turn: Option<Turn>) {
-        let (least, most) = self.place.thinking;
+    fn record_due(&mut self, hand_no: u64, turn: Option<Turn>) {
+        let (least, most) = self.dependencies.think_time;
         let spread = u64::try_from(most.saturating_sub(least).as_micros()).unwrap_or(0);
         let thought = least + Duration::from_micros(self.generator.random_range(0..=spread));
         let mine = turn.filter(|turn| turn.seat == self.seat && self.seat > 0);
-        self.due = mine.map(|turn| Due { hand_no, turn, at: Instant::now() + thought });
+        self.due =
+            mine.map(|turn| DueDecision { hand_no, turn, not_before: Instant::now() + thought });
     }
 
-    async fn see(&mut self, update: TableUpdate) -> Result<(), Error> {
+    async fn apply_update(&mut self, update: TableUpdate) -> Result<(), Error> {
         match update.what {
             Some(What::Action(action)) => {
                 if action.by_clock && action.seat == self.seat {
-                    self.place.tally.add(|counts| counts.clocks += 1);
+                    self.dependencies.totals.add(|counts| counts.clock_decisions += 1);
                 }
-                self.due_of(action.hand_no, action.turn);
+                self.record_due(action.hand_no, action.turn);
             }
-            Some(What::HandEnded(ended)) => return self.see_end(ended).await,
-            Some(What::Voided(voided)) => self.see_voided(&voided),
-            Some(What::Seat(changed)) => return self.see_seat(changed).await,
+            Some(What::HandEnded(ended)) => return self.apply_end(ended).await,
+            Some(What::Voided(voided)) => self.apply_voided(&voided),
+            Some(What::Seat(changed)) => return self.apply_seat(changed).await,
             Some(
                 What::HandStarted(_)
                 | What::Closed(_)
@@ -156,36 +158,36 @@ impl Player {
         Ok(())
     }
 
-    async fn see_end(&mut self, ended: HandEnded) -> Result<(), Error> {
+    async fn apply_end(&mut self, ended: HandEnded) -> Result<(), Error> {
         self.due = None;
-        if self.place.counts_hands {
-            self.place.tally.add(|counts| counts.hands += 1);
+        if self.dependencies.counts_hands {
+            self.dependencies.totals.add(|counts| counts.hands += 1);
         }
         let Some(standing) = ended.standing else { return Ok(()) };
         if let Some(mine) = standing.seats.iter().find(|seat| seat.seat == self.seat) {
             self.stack = mine.stack;
         }
         let pot = Credits::try_new(standing.sabacc_pot).unwrap_or(Credits::MAX);
-        let least = self.rules.as_ref().map_or(1, |rules| rules.due(pot).get());
+        let least = self.rules.as_ref().map_or(1, |rules| rules.min_stack(pot).get());
         if self.seat != 0 && self.stack < least {
-            let left = self.place.guest.client.stand_up(self.place.table).await;
-            return self.settled(left.map(drop));
+            let left = self.dependencies.guest.client.stand_up(self.dependencies.table).await;
+            return self.count_refused(left.map(drop));
         }
         Ok(())
     }
 
-    fn see_voided(&mut self, voided: &HandVoided) {
+    fn apply_voided(&mut self, voided: &HandVoided) {
         self.due = None;
-        if self.place.counts_hands {
-            self.place.tally.add(|counts| counts.voided += 1);
+        if self.dependencies.counts_hands {
+            self.dependencies.totals.add(|counts| counts.voided += 1);
         }
         if voided.at_fault() == AtFault::Seat && voided.seats.contains(&self.seat) {
-            self.place.tally.add(|counts| counts.blamed += 1);
+            self.dependencies.totals.add(|counts| counts.blamed += 1);
         }
     }
 
-    async fn see_seat(&mut self, changed: SeatChanged) -> Result<(), Error> {
-        let me = self.place.guest.id;
+    async fn apply_seat(&mut self, changed: SeatChanged) -> Result<(), Error> {
+        let me = self.dependencies.guest.id;
         let Some(seat) = changed.seat.filter(|seat| seat.player_id == me.bytes()) else {
             return Ok(());
         };
@@ -195,23 +197,23 @@ impl Player {
         }
         (self.seat, self.stack) = (seat.seat, seat.stack);
         if seat.state() == SeatState::SittingOut {
-            let back = self.place.guest.client.sit_out(self.place.table, false).await;
-            return self.settled(back);
+            let back = self.dependencies.guest.client.sit_out(self.dependencies.table, false).await;
+            return self.count_refused(back);
         }
         Ok(())
     }
 
     async fn sit_down(&mut self) -> Result<(), Error> {
-        let Place { guest, table, buy_in, .. } = &self.place;
+        let PlayerDependencies { guest, table, buy_in, .. } = &self.dependencies;
         let seat = guest.client.sit_down(*table, 0, *buy_in).await;
         if let Ok(seat) = &seat {
             self.seat = *seat;
         }
-        self.settled(seat.map(drop))
+        self.count_refused(seat.map(drop))
     }
 
     /// Counts a refusal; a missing answer ends the player.
-    fn settled(&self, answer: Result<(), Error>) -> Result<(), Error> {
+    fn count_refused(&self, answer: Result<(), Error>) -> Result<(), Error> {
         match answer {
             Err(error @ Error::Refused(_)) => {
                 if error.reason() != Some(ErrorReason::TableClosed) {
@@ -224,33 +226,36 @@ impl Player {
     }
 
     fn decide(&mut self) -> Result<(), Error> {
-        let Some(Due { hand_no, turn, .. }) = self.due.take() else { return Ok(()) };
+        let Some(DueDecision { hand_no, turn, .. }) = self.due.take() else { return Ok(()) };
         if !self.play.is_live() {
             return Ok(());
         }
         let decision = choose(&turn, &mut self.generator);
         let request = self.play.decide(hand_no, turn.turn, decision)?;
-        self.sent = Some((request, Instant::now()));
+        self.in_flight = Some((request, Instant::now()));
         Ok(())
     }
 
-    fn answered(&mut self, acted: &Acted) {
-        let Some((_, sent)) = self.sent.take_if(|(request, _)| *request == acted.request) else {
+    fn answered(&mut self, acted: &DecisionOutcome) {
+        let Some((_, sent)) = self.in_flight.take_if(|(request, _)| *request == acted.request_id)
+        else {
             return;
         };
         match &acted.outcome {
-            Ok(_) => self.place.tally.add(|counts| counts.took.push(sent.elapsed())),
+            Ok(_) => self.dependencies.totals.add(|counts| counts.latencies.push(sent.elapsed())),
             Err(refusal) => self.refused(&Error::Refused(refusal.clone())),
         }
     }
 
     fn refused(&self, error: &Error) {
-        let reason = error.reason().map(|reason| wire::status::name(reason).to_owned());
+        let reason = error.reason().map(|reason| wire::status::reason_name(reason).to_owned());
         self.count(&reason.unwrap_or_else(|| "NO_ANSWER".to_owned()));
     }
 
     fn count(&self, reason: &str) {
-        self.place.tally.add(|counts| *counts.refused.entry(reason.to_owned()).or_default() += 1);
+        self.dependencies
+            .totals
+            .add(|counts| *counts.refused.entry(reason.to_owned()).or_default() += 1);
     }
 }
 

@@ -17,14 +17,14 @@ use tokio::task::{JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 use tonic::{Request, Response, Status};
 
-use crate::caller::{Caller, Sent, answered};
+use crate::caller::{CallCounts, Caller, answered};
 use crate::crew::Crew;
 use crate::room::Room;
 
 /// Pause between two calls: twenty a second, the limit of a player.
 const PAUSE: Duration = Duration::from_millis(50);
 /// Calls in flight.
-const AT_ONCE: usize = 16;
+const MAX_IN_FLIGHT: usize = 16;
 
 /// Kind of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,7 +91,7 @@ enum People {
 
 /// Calls in the order in which they are repeated. Calls that change a seat alternate with others,
 /// so that each call meets a hand at every moment of it.
-const ROUND: &[Call] = &[
+const CALL_ORDER: &[Call] = &[
     Call::Table,
     Call::Act(Act::Late),
     Call::Seat(Seat::SitOut),
@@ -130,12 +130,12 @@ pub struct Hostility {
     caller: Caller,
     ids: IdMaker,
     table: TableId,
-    last: Arc<Mutex<Last>>,
+    last: Arc<Mutex<TableFacts>>,
 }
 
 /// Facts of the table from the last look at it.
 #[derive(Clone, Copy, Default)]
-struct Last {
+struct TableFacts {
     buy_in: u64,
     hand_no: u64,
     turn: u32,
@@ -149,29 +149,29 @@ impl Hostility {
     pub fn of(room: &Room, crew: &Crew) -> anyhow::Result<Hostility> {
         let guest = crew.guests.last().cloned();
         let guest = guest.ok_or_else(|| anyhow::anyhow!("a crew has players"))?;
-        Ok(Hostility::at(Caller::of(room, guest, 2)?, crew.table))
+        Ok(Hostility::for_caller(Caller::of(room, guest, 2)?, crew.table))
     }
 
     /// Creates the hostility of a caller who sits at the table.
     #[must_use]
-    pub fn at(caller: Caller, table: TableId) -> Hostility {
+    pub fn for_caller(caller: Caller, table: TableId) -> Hostility {
         Hostility { caller, ids: IdMaker::system(), table, last: Arc::default() }
     }
 
     /// Makes `calls` calls, or until `stop` is cancelled, without waiting for answers.
-    pub async fn make(self, calls: u64, stop: CancellationToken) -> Sent {
-        let mut sent = Sent::default();
+    pub async fn make_calls(self, calls: u64, stop: CancellationToken) -> CallCounts {
+        let mut sent = CallCounts::default();
         let mut ticks = tokio::time::interval(PAUSE);
         ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         let mut under_way = JoinSet::new();
-        for (_, call) in (0..calls).zip(ROUND.iter().copied().cycle()) {
+        for (_, call) in (0..calls).zip(CALL_ORDER.iter().copied().cycle()) {
             tokio::select! {
                 () = stop.cancelled() => break,
                 _ = ticks.tick() => {}
             }
             let caller = self.clone();
             under_way.spawn(async move { caller.call(call).await });
-            while under_way.len() >= AT_ONCE {
+            while under_way.len() >= MAX_IN_FLIGHT {
                 count(&mut sent, under_way.join_next().await);
             }
             while let Some(done) = under_way.try_join_next() {
@@ -186,13 +186,13 @@ impl Hostility {
 
     /// Makes as many calls that do nothing at the same rate: the baseline where calls are counted
     /// instead of seconds.
-    pub async fn make_harmless(self, calls: u64) -> Sent {
-        let mut sent = Sent::default();
+    pub async fn make_harmless_calls(self, calls: u64) -> CallCounts {
+        let mut sent = CallCounts::default();
         let mut ticks = tokio::time::interval(PAUSE);
         ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         for _ in 0..calls {
             ticks.tick().await;
-            let request = self.says(pb::GetTableRequest { table_id: self.table_id() });
+            let request = self.request(pb::GetTableRequest { table_id: self.table_id() });
             sent.count(answered(self.caller.table().get_table(request)).await);
         }
         sent
@@ -200,7 +200,7 @@ impl Hostility {
 
     async fn call(&self, call: Call) -> Result<Response<()>, Status> {
         match call {
-            Call::Table => self.look().await,
+            Call::Table => self.refresh_facts().await,
             Call::Act(act) => self.act(act).await,
             Call::Seat(seat) => self.seat(seat).await,
             Call::Entropy(entropy) => self.entropy(entropy).await,
@@ -211,16 +211,16 @@ impl Hostility {
         }
     }
 
-    fn last(&self) -> Last {
+    fn last(&self) -> TableFacts {
         *self.last.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn look(&self) -> Result<Response<()>, Status> {
-        let request = self.says(pb::GetTableRequest { table_id: self.table_id() });
+    async fn refresh_facts(&self) -> Result<Response<()>, Status> {
+        let request = self.request(pb::GetTableRequest { table_id: self.table_id() });
         let answer = answered(self.caller.table().get_table(request)).await?.into_inner();
         if let Some(view) = answer.table {
             let turn = view.hand.and_then(|hand| hand.turn).map_or(0, |turn| turn.turn);
-            let last = Last { buy_in: view.max_buy_in, hand_no: view.hand_no, turn };
+            let last = TableFacts { buy_in: view.max_buy_in, hand_no: view.hand_no, turn };
             *self.last.lock().unwrap_or_else(PoisonError::into_inner) = last;
         }
         Ok(Response::new(()))
@@ -236,7 +236,7 @@ impl Hostility {
             turn: if late { last.turn.saturating_sub(1) } else { last.turn },
             r#move: Some(Move { kind: kind.into(), ..Move::default() }),
         };
-        done(answered(self.caller.table().act(self.says(request))).await)
+        done(answered(self.caller.table().act(self.request(request))).await)
     }
 
     async fn seat(&self, call: Seat) -> Result<Response<()>, Status> {
@@ -250,16 +250,16 @@ impl Hostility {
                     seat: 0,
                     buy_in: self.last().buy_in,
                 };
-                done(answered(client.sit_down(self.says(sit))).await)
+                done(answered(client.sit_down(self.request(sit))).await)
             }
             Seat::StandUp => {
                 let stand = pb::StandUpRequest { request_id, table_id };
-                done(answered(client.stand_up(self.says(stand))).await)
+                done(answered(client.stand_up(self.request(stand))).await)
             }
             Seat::SitIn | Seat::SitOut => {
                 let sit_out = call == Seat::SitOut;
                 let change = pb::SitOutRequest { request_id, table_id, sit_out };
-                done(answered(client.sit_out(self.says(change))).await)
+                done(answered(client.sit_out(self.request(change))).await)
             }
         }
     }
@@ -272,11 +272,11 @@ impl Hostility {
             let hand_no = self.last().hand_no + 20;
             let commitment = vec![7; 32];
             let commit = pb::CommitEntropyRequest { request_id, table_id, hand_no, commitment };
-            return done(answered(client.commit_entropy(self.says(commit))).await);
+            return done(answered(client.commit_entropy(self.request(commit))).await);
         }
         let (hand_no, entropy) = (self.last().hand_no, vec![7; 32]);
         let reveal = pb::RevealEntropyRequest { request_id, table_id, hand_no, entropy };
-        done(answered(client.reveal_entropy(self.says(reveal))).await)
+        done(answered(client.reveal_entropy(self.request(reveal))).await)
     }
 
     /// Opens a stream, reads one message, and leaves it.
@@ -284,14 +284,14 @@ impl Hostility {
         let watch = pb::WatchTableRequest { table_id: self.table_id(), resume_token: Vec::new() };
         let mut client = self.caller.table();
         if call == Follow::Watch {
-            let mut stream = answered(client.watch_table(self.says(watch))).await?;
+            let mut stream = answered(client.watch_table(self.request(watch))).await?;
             return done(answered(first(stream.get_mut())).await);
         }
         let message = pb::play_request::Message::Watch(watch);
         let (say, said) = tokio::sync::mpsc::channel(1);
         let _ = say.send(pb::PlayRequest { message: Some(message) }).await;
         let said = tokio_stream::wrappers::ReceiverStream::new(said);
-        let mut stream = answered(client.play(self.says(said))).await?;
+        let mut stream = answered(client.play(self.request(said))).await?;
         done(answered(first(stream.get_mut())).await)
     }
 
@@ -300,28 +300,28 @@ impl Hostility {
         match call {
             Wallet::Entries => {
                 let list = wallet::ListEntriesRequest { page_size: 100, ..Default::default() };
-                done(answered(client.list_entries(self.says(list))).await)
+                done(answered(client.list_entries(self.request(list))).await)
             }
             Wallet::Limits => {
                 let get = wallet::GetLimitsRequest::default();
-                done(answered(client.get_limits(self.says(get))).await)
+                done(answered(client.get_limits(self.request(get))).await)
             }
             Wallet::SetLimits => {
                 let day = Some(9_000_000_000_000 - self.last().hand_no);
                 let limits = Some(wallet::Limits { day, ..Default::default() });
                 let request_id = self.request_id();
                 let set = wallet::SetLimitsRequest { request_id, limits, ..Default::default() };
-                done(answered(client.set_limits(self.says(set))).await)
+                done(answered(client.set_limits(self.request(set))).await)
             }
             Wallet::Statement => {
                 let format = wallet::StatementFormat::Csv.into();
                 let export = wallet::ExportStatementRequest { format, ..Default::default() };
-                let mut stream = answered(client.export_statement(self.says(export))).await?;
+                let mut stream = answered(client.export_statement(self.request(export))).await?;
                 done(answered(first(stream.get_mut())).await)
             }
             Wallet::Account => {
                 let get = wallet::GetAccountRequest::default();
-                done(answered(client.get_account(self.says(get))).await)
+                done(answered(client.get_account(self.request(get))).await)
             }
         }
     }
@@ -332,20 +332,20 @@ impl Hostility {
         match call {
             Audit::Hand => {
                 let audit = AuditHandRequest { table_id, hand_no };
-                done(answered(self.caller.audit().audit_hand(self.says(audit))).await)
+                done(answered(self.caller.audit().audit_hand(self.request(audit))).await)
             }
             Audit::Bundle => {
                 let bundle = GetHandBundleRequest { table_id, hand_no };
-                done(answered(self.caller.audit().get_hand_bundle(self.says(bundle))).await)
+                done(answered(self.caller.audit().get_hand_bundle(self.request(bundle))).await)
             }
             Audit::Dispute => {
                 let (request_id, text) = (self.request_id(), "I do not believe it.".to_owned());
                 let open = OpenDisputeRequest { request_id, table_id, hand_no, text };
-                done(answered(disputes.open_dispute(self.says(open))).await)
+                done(answered(disputes.open_dispute(self.request(open))).await)
             }
             Audit::Disputes => {
                 let list = ListDisputesRequest { page_size: 100, ..Default::default() };
-                done(answered(disputes.list_disputes(self.says(list))).await)
+                done(answered(disputes.list_disputes(self.request(list))).await)
             }
         }
     }
@@ -357,21 +357,21 @@ impl Hostility {
                 let (request_id, name) =
                     (self.request_id(), format!("Number {}", self.last().hand_no));
                 let set = pb::SetNameRequest { request_id, name };
-                done(answered(people.set_name(self.says(set))).await)
+                done(answered(people.set_name(self.request(set))).await)
             }
             People::Player => {
                 let get = pb::GetPlayerRequest { player_id: self.caller.id.bytes().to_vec() };
-                done(answered(people.get_player(self.says(get))).await)
+                done(answered(people.get_player(self.request(get))).await)
             }
             People::Tables => {
                 let list = pb::ListTablesRequest { page_size: 100, page_token: String::new() };
-                done(answered(self.caller.table().list_tables(self.says(list))).await)
+                done(answered(self.caller.table().list_tables(self.request(list))).await)
             }
         }
     }
 
-    fn says<T>(&self, message: T) -> Request<T> {
-        self.caller.says(message)
+    fn request<T>(&self, message: T) -> Request<T> {
+        self.caller.request(message)
     }
 
     fn table_id(&self) -> Vec<u8> {
@@ -383,7 +383,7 @@ impl Hostility {
     }
 }
 
-fn count(sent: &mut Sent, done: Option<Result<Result<Response<()>, Status>, JoinError>>) {
+fn count(sent: &mut CallCounts, done: Option<Result<Result<Response<()>, Status>, JoinError>>) {
     if let Some(Ok(answer)) = done {
         sent.count(answer);
     }

@@ -5,7 +5,7 @@ use proto::common::v1::CardRef;
 use proto::dealer::v1::{self as dealer, OpeningReason};
 
 use super::*;
-use crate::specimen::BANK_SECONDS;
+use crate::fixture::BANK_SECONDS;
 
 /// Returns the first event of a kind that matches, to be changed.
 macro_rules! the {
@@ -23,7 +23,7 @@ macro_rules! the {
     };
 }
 
-fn at(entries: &[Entry], test: impl Fn(&Recorded) -> bool) -> usize {
+fn index_of(entries: &[Entry], test: impl Fn(&Recorded) -> bool) -> usize {
     entries.iter().position(|entry| test(&entry.recorded)).unwrap()
 }
 
@@ -33,11 +33,11 @@ fn check(failing: &[Check], edit: impl FnOnce(&mut Vec<Entry>)) {
     assert_eq!(fails(&report), failing, "{report:#?}");
 }
 
-fn later(entry: &mut Entry, seconds: u64) {
+fn delay(entry: &mut Entry, seconds: u64) {
     entry.at = UnixMicros(entry.at.0 + seconds * 1_000_000);
 }
 
-fn opening(cards: &[CardRef], seat: u32, reason: OpeningReason) -> Recorded {
+fn reveal(cards: &[CardRef], seat: u32, reason: OpeningReason) -> Recorded {
     let cards = cards.iter().map(|it| dealer::Handle { op: it.op, position: it.position });
     let opening =
         dealer::Opening { cards: cards.collect(), audience_seat: seat, reason: reason.into() };
@@ -45,13 +45,13 @@ fn opening(cards: &[CardRef], seat: u32, reason: OpeningReason) -> Recorded {
 }
 
 /// Inserts a record of the dealer right after the entry at `index`.
-fn open(entries: &mut Vec<Entry>, index: usize, recorded: Recorded) {
+fn insert_reveal(entries: &mut Vec<Entry>, index: usize, recorded: Recorded) {
     let (stream, at) = (at_hand(entries), entries[index].at);
     entries.insert(index + 1, Entry { log: LogName::Dealer, stream, at, recorded });
 }
 
 fn at_hand(entries: &[Entry]) -> primitives::StreamId {
-    entries[at(entries, |it| matches!(it, Recorded::SeedCommitted(_)))].stream
+    entries[index_of(entries, |it| matches!(it, Recorded::SeedCommitted(_)))].stream
 }
 
 #[test]
@@ -68,7 +68,8 @@ fn streams() {
     broken(|it| it.table[0].stream = primitives::StreamId([3; 16]));
     broken(|it| it.wallet[0].stream = primitives::StreamId([3; 16]));
     check(&[Check::Streams], |entries| {
-        let again = entries[at(entries, |it| matches!(it, Recorded::HandRevealed(_)))].clone();
+        let again =
+            entries[index_of(entries, |it| matches!(it, Recorded::HandRevealed(_)))].clone();
         entries.push(again);
     });
     check(&[Check::Streams], |entries| {
@@ -93,17 +94,17 @@ fn commitment() {
         assert!(rules.contains("13"));
     });
     check(&[Check::Commitment], |entries| {
-        let opened = at(entries, |it| matches!(it, Recorded::HandOpened(_)));
-        let noted = at(entries, |it| matches!(it, Recorded::HandCommitted(_)));
+        let opened = index_of(entries, |it| matches!(it, Recorded::HandOpened(_)));
+        let noted = index_of(entries, |it| matches!(it, Recorded::HandCommitted(_)));
         let mut noted = entries.remove(noted);
         noted.at = entries[opened - 1].at;
         entries.insert(opened, noted);
     });
     check(&[Check::Commitment], |entries| {
-        let committed = at(entries, |it| matches!(it, Recorded::SeedCommitted(_)));
-        later(&mut entries[committed], 5);
-        let sealed = at(entries, |it| matches!(it, Recorded::SeedSealed(_)));
-        entries[sealed..].iter_mut().for_each(|entry| later(entry, 10));
+        let committed = index_of(entries, |it| matches!(it, Recorded::SeedCommitted(_)));
+        delay(&mut entries[committed], 5);
+        let sealed = index_of(entries, |it| matches!(it, Recorded::SeedSealed(_)));
+        entries[sealed..].iter_mut().for_each(|entry| delay(entry, 10));
     });
     let mut records = proved(&room(), 1);
     records.dealer_keys = vec![[1; 32]];
@@ -143,9 +144,9 @@ fn seed() {
     });
     // The seed was open while there was still something to decide.
     check(&[Check::Seed], |entries| {
-        let settled = at(entries, |it| matches!(it, Recorded::HandSettled(_)));
+        let settled = index_of(entries, |it| matches!(it, Recorded::HandSettled(_)));
         let later_on = entries[settled..].iter_mut().filter(|it| it.log != LogName::Dealer);
-        later_on.for_each(|entry| later(entry, 2));
+        later_on.for_each(|entry| delay(entry, 2));
     });
 }
 
@@ -218,7 +219,7 @@ fn openings() {
     ] {
         check(&[Check::Openings], |entries| {
             let index = last_move(entries);
-            open(entries, index, opening(&bottom, seat, reason));
+            insert_reveal(entries, index, reveal(&bottom, seat, reason));
         });
     }
     // A dealt card is revealed a second time, and to another audience.
@@ -232,22 +233,22 @@ fn openings() {
         check(&[Check::Openings], |entries| {
             let moved = first(entries);
             let index = last_move(entries);
-            open(entries, index, opening(&moved.cards, seat, reason));
+            insert_reveal(entries, index, reveal(&moved.cards, seat, reason));
         });
     }
     check(&[Check::Openings], |entries| {
         let moved = first(entries);
         let index = last_move(entries);
-        open(entries, index, opening(&moved.cards, moved.seat, OpeningReason::Deal));
+        insert_reveal(entries, index, reveal(&moved.cards, moved.seat, OpeningReason::Deal));
     });
     // A shown hand, before the others had decided.
     check(&[Check::Openings], |entries| {
         let shown = the!(entries, CardsShown).cards.clone();
-        let decided = at(entries, |it| matches!(it, Recorded::MoveDecided(_)));
-        open(entries, decided - 1, opening(&shown[..1], 0, OpeningReason::Show));
+        let decided = index_of(entries, |it| matches!(it, Recorded::MoveDecided(_)));
+        insert_reveal(entries, decided - 1, reveal(&shown[..1], 0, OpeningReason::Show));
     });
     check(&[Check::Openings], |entries| {
-        let index = at(entries, |it| matches!(it, Recorded::CardsOpened(_)));
+        let index = index_of(entries, |it| matches!(it, Recorded::CardsOpened(_)));
         entries.remove(index);
     });
     // Opened before the decision that the card was dealt for.
@@ -257,7 +258,7 @@ fn openings() {
                 && matches!(pair[1].recorded, Recorded::CardsOpened(_))
         };
         let decided = entries.windows(2).position(draws).unwrap();
-        entries[decided..].iter_mut().for_each(|entry| later(entry, 1));
+        entries[decided..].iter_mut().for_each(|entry| delay(entry, 1));
         entries[decided + 1].at = entries[decided - 1].at;
     });
 }
@@ -267,7 +268,7 @@ fn who_lost_his_memory_may_ask_again_and_it_is_noted() {
     let report = after(|entries| {
         let moved = the!(entries, CardsMoved).clone();
         let end = entries.len() - 1;
-        open(entries, end, opening(&moved.cards, moved.seat, OpeningReason::Recovery));
+        insert_reveal(entries, end, reveal(&moved.cards, moved.seat, OpeningReason::Recovery));
     });
     assert!(report.passed(), "{report:#?}");
     let noted = |what: &str| report.notes.iter().any(|note| note.contains(what));
@@ -289,8 +290,8 @@ fn decisions() {
     // The clock, in its own time and counted as such, but not its own move.
     check(&[Check::Decisions], |entries| {
         let bets = |it: &pb::MoveDecided| it.r#move.as_ref().unwrap().amount > 0;
-        let index = at(entries, |it| matches!(it, Recorded::MoveDecided(it) if bets(it)));
-        entries[index..].iter_mut().for_each(|entry| later(entry, 60));
+        let index = index_of(entries, |it| matches!(it, Recorded::MoveDecided(it) if bets(it)));
+        entries[index..].iter_mut().for_each(|entry| delay(entry, 60));
         let seat = the!(entries, MoveDecided, bets).seat;
         the!(entries, MoveDecided, bets).by_clock = true;
         let (mut bank, mut missed) = (BANK_SECONDS * 1000, 0);
@@ -317,7 +318,7 @@ fn by_clock(it: &Recorded) -> bool {
 #[test]
 fn clocks() {
     check(&[Check::Clocks], |entries| {
-        let index = at(entries, by_clock);
+        let index = index_of(entries, by_clock);
         let second = |entry: &mut Entry| entry.at = UnixMicros(entry.at.0 - 1_000_000);
         entries[index..].iter_mut().for_each(second);
     });
@@ -330,12 +331,12 @@ fn clocks() {
     check(&[Check::Clocks], |entries| the!(entries, HandFinished).misses[0] += 7);
     let resumed = |seconds: u64, turns: u32| {
         move |entries: &mut Vec<Entry>| {
-            let index = at(entries, by_clock);
+            let index = index_of(entries, by_clock);
             let turn = the!(entries, MoveDecided, |it: &pb::MoveDecided| it.by_clock).turn + turns;
             let (stream, at) = (entries[index].stream, entries[index - 1].at);
             let deadline_micros = at.0 + seconds * 1_000_000;
             let recorded = pb::ClockResumed { turn, deadline_micros }.into();
-            entries[index..].iter_mut().for_each(|entry| later(entry, 30));
+            entries[index..].iter_mut().for_each(|entry| delay(entry, 30));
             entries.insert(index, Entry { log: LogName::Table, stream, at, recorded });
         }
     };
@@ -384,7 +385,7 @@ fn transfer() {
     check(&[Check::Transfer], |entries| {
         let settles =
             |it: &Recorded| matches!(it, Recorded::TransferPosted(it) if !it.hand_id.is_empty());
-        let index = at(entries, settles);
+        let index = index_of(entries, settles);
         entries.insert(index, entries[index].clone());
     });
 }

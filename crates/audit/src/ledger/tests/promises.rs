@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use ::ledger::{Adjustment, Amount, Command, Hold, Limits, Setter, Wanted};
+use ::ledger::{Adjustment, Amount, Command, Hold, LimitSetter, Limits, RequestedLimits};
 use primitives::{AdjustmentId, Credits, HoldId, PlayerId, RequestId};
 
 use super::*;
@@ -19,7 +19,7 @@ fn hold_of(n: u8) -> HoldId {
 }
 
 fn adjustment(n: u8, amount: i64) -> Command {
-    Command::Propose(Adjustment {
+    Command::ProposeAdjustment(Adjustment {
         id: AdjustmentId(id(n).0),
         account: Account::Player(rich()),
         amount: Amount::try_new(amount).unwrap(),
@@ -34,11 +34,15 @@ fn rich() -> PlayerId {
 
 fn limits(day: u32) -> Command {
     let limits = Limits { day: Some(Credits::of(day)), ..Limits::NONE };
-    Command::SetLimits { player: rich(), by: Setter::Player, limits: Wanted::BuyIn(limits) }
+    Command::SetLimits {
+        player: rich(),
+        by: LimitSetter::Player,
+        limits: RequestedLimits::BuyIn(limits),
+    }
 }
 
 /// A player with 1000 credits who plays at no table, and whose account has every kind of event.
-pub(super) fn eventful() -> Room {
+pub(super) fn eventful() -> TableFixture {
     let mut room = room();
     let player = rich();
     let (own, seat) = (Account::Player(player), Account::Seat(room.table, player));
@@ -47,38 +51,47 @@ pub(super) fn eventful() -> Room {
             account,
             amount: Amount::try_new(amount).unwrap(),
         });
-        Command::Post(Transfer { id: id(n), kind, legs: legs.into(), reason: "why not".into() })
+        Command::PostTransfer(Transfer {
+            id: id(n),
+            kind,
+            legs: legs.into(),
+            reason: "why not".into(),
+        })
     };
     let reason = || "for a reason".to_owned();
     let issue = |n| transfer(n, Kind::Issue, [(Account::Issuance, -1000), (own, 1000)]);
-    let hold = |room: &Room, n| {
+    let hold = |room: &TableFixture, n| {
         let expires_at = room.now().plus(HOUR);
         let (from, to, amount) = (own, seat, Credits::of(300));
-        Command::Hold(Hold { id: hold_of(n), from, to, amount, expires_at })
+        Command::PlaceHold(Hold { id: hold_of(n), from, to, amount, expires_at })
     };
-    room.wallet_does(Command::Open(player));
-    room.wallet_does(issue(101));
+    room.execute_wallet(Command::OpenAccount(player));
+    room.execute_wallet(issue(101));
     let placed = hold(&room, 1);
-    room.wallet_does(placed);
-    room.wallet_does(Command::Release { hold: hold_of(1) });
+    room.execute_wallet(placed);
+    room.execute_wallet(Command::ReleaseHold { hold: hold_of(1) });
     let placed = hold(&room, 2);
-    room.wallet_does(placed);
-    room.wait(HOUR);
-    room.wallet_expires();
-    room.wallet_does(limits(500));
-    room.wallet_does(limits(900));
-    room.wallet_does(Command::Freeze { player, reason: reason() });
-    room.wallet_does(Command::Unfreeze { player, reason: reason() });
-    room.wallet_does(adjustment(3, -400));
-    let approve = |id, adjustment| Command::Approve { id, adjustment, by: "second".into() };
-    room.wallet_does(approve(id(4), AdjustmentId([3; 16])));
-    room.wallet_does(adjustment(5, 70));
-    room.wallet_does(Command::Reject { adjustment: AdjustmentId(id(5).0), reason: reason() });
+    room.execute_wallet(placed);
+    room.advance(HOUR);
+    room.expire_holds();
+    room.execute_wallet(limits(500));
+    room.execute_wallet(limits(900));
+    room.execute_wallet(Command::FreezeAccount { player, reason: reason() });
+    room.execute_wallet(Command::UnfreezeAccount { player, reason: reason() });
+    room.execute_wallet(adjustment(3, -400));
+    let approve =
+        |id, adjustment| Command::ApproveAdjustment { id, adjustment, by: "second".into() };
+    room.execute_wallet(approve(id(4), AdjustmentId([3; 16])));
+    room.execute_wallet(adjustment(5, 70));
+    room.execute_wallet(Command::RejectAdjustment {
+        adjustment: AdjustmentId(id(5).0),
+        reason: reason(),
+    });
     let redeem = transfer(102, Kind::Redeem, [(own, -600), (Account::Issuance, 600)]);
-    room.wallet_does(redeem);
+    room.execute_wallet(redeem);
     let until = Some(room.now().plus(HOUR));
-    room.wallet_does(Command::Exclude { player, until });
-    room.wallet_does(Command::Close { player, reason: reason() });
+    room.execute_wallet(Command::Exclude { player, until });
+    room.execute_wallet(Command::CloseAccount { player, reason: reason() });
     room
 }
 
@@ -153,18 +166,24 @@ fn holds_end_once_and_in_time() {
 }
 
 /// A player whose credits at a table are held, captured for another player, and paid back.
-fn captured() -> Room {
+fn captured() -> TableFixture {
     let mut room = room();
     let seats: Vec<Account> =
         room.seats.values().map(|seat| Account::Seat(room.table, seat.player)).collect();
     for (n, from, to) in [(1, seats[0], seats[1]), (2, seats[1], seats[0])] {
         let expires_at = room.now().plus(HOUR);
         let amount = Credits::of(3);
-        room.wallet_does(Command::Hold(Hold { id: hold_of(n), from, to, amount, expires_at }));
+        room.execute_wallet(Command::PlaceHold(Hold {
+            id: hold_of(n),
+            from,
+            to,
+            amount,
+            expires_at,
+        }));
         for (part, amount, keep_rest) in [(10, 1, true), (20, 2, false)] {
             let amount = Credits::of(amount);
             let hold = hold_of(n);
-            room.wallet_does(Command::Capture { id: id(part + n), hold, amount, keep_rest });
+            room.execute_wallet(Command::CaptureHold { id: id(part + n), hold, amount, keep_rest });
         }
     }
     room
@@ -311,7 +330,7 @@ fn an_event_in_other_words_or_in_another_stream_is_not_believed() {
 fn what_was_paid_to_suspense_is_where_the_tables_say() {
     for resolution in [pb::Resolution::Retry, pb::Resolution::PayToSuspense] {
         let mut room = room();
-        room.stand_stopped(1, resolution);
+        room.stand_up_with_stopped_cash_out(1, resolution);
         let found = report(&room);
         assert!(found.passed(), "{found:#?}");
         // The wallet pays elsewhere than the operator said.
@@ -332,17 +351,17 @@ fn what_was_paid_to_suspense_is_where_the_tables_say() {
 #[test]
 fn what_the_house_set_right_is_counted() {
     let mut room = room();
-    room.stand_stopped(1, pb::Resolution::PayToSuspense);
-    let propose = Command::Propose(Adjustment {
+    room.stand_up_with_stopped_cash_out(1, pb::Resolution::PayToSuspense);
+    let propose = Command::ProposeAdjustment(Adjustment {
         id: AdjustmentId(id(9).0),
         account: Account::Suspense,
         amount: Amount::try_new(-1).unwrap(),
         reason: "paid by hand".into(),
         proposed_by: "first".into(),
     });
-    room.wallet_does(propose);
+    room.execute_wallet(propose);
     let (id, adjustment) = (id(10), AdjustmentId(id(9).0));
-    room.wallet_does(Command::Approve { id, adjustment, by: "second".into() });
+    room.execute_wallet(Command::ApproveAdjustment { id, adjustment, by: "second".into() });
     let found = report(&room);
     assert!(found.passed(), "{found:#?}");
     assert_eq!(found.figures.adjusted, -1);
@@ -351,9 +370,9 @@ fn what_the_house_set_right_is_counted() {
 #[test]
 fn a_snapshot_is_of_what_the_log_before_it_says() {
     let mut room = eventful();
-    room.wallet_snapshots();
-    room.wait(HOUR * 24 * 40);
-    room.wallet_snapshots();
+    room.snapshot_wallet();
+    room.advance(HOUR * 24 * 40);
+    room.snapshot_wallet();
     assert_eq!(fails(&report(&room)), [], "{:#?}", report(&room));
     let taken = at(&room.script.entries, |it| matches!(it, Recorded::SnapshotTaken(_)));
     let mut other = room.clone();

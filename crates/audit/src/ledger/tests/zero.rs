@@ -5,14 +5,14 @@ use proto::wallet::v1::Leg;
 use super::*;
 
 /// A table at which nothing is paid at the start, so that many a net is 0; seat 2 has left in between.
-fn free(ways: Ways) -> Room {
+fn free(ways: HandOptions) -> TableFixture {
     let rules = rules::RuleSet::defaults(rules::variant("dice").unwrap()).canonical();
     let rules = rules.replace("hand_ante = 5", "hand_ante = 0");
     let rules = rules.replace("sabacc_ante = 5", "sabacc_ante = 0");
-    let mut room = Room::with_rules(4, rules).in_ways(ways);
+    let mut room = TableFixture::with_rules(4, rules).with_options(ways);
     (1..=4).for_each(|seat| room.sit(seat, 2000));
     assert!(room.play());
-    room.stand(2);
+    room.stand_up(2);
     for _ in 0..8 {
         assert!(room.play());
     }
@@ -24,7 +24,7 @@ fn zeros(posted: &pb::TransferPosted) -> usize {
 }
 
 /// Settlements with so many legs of 0 credits or more.
-fn with_zeros(room: &Room, least: usize) -> usize {
+fn with_zeros(room: &TableFixture, least: usize) -> usize {
     let entries = room.script.entries.iter();
     let found = entries.filter(
         |entry| matches!(&entry.recorded, Recorded::TransferPosted(it) if zeros(it) >= least),
@@ -33,8 +33,8 @@ fn with_zeros(room: &Room, least: usize) -> usize {
 }
 
 /// Exactly these fail once the legs of the last settlement with two legs of 0 credits are edited.
-fn check_legs(failing: &[Check], edit: impl FnOnce(&Room, &mut Vec<Leg>)) {
-    let mut room = free(Ways::default());
+fn check_legs(failing: &[Check], edit: impl FnOnce(&TableFixture, &mut Vec<Leg>)) {
+    let mut room = free(HandOptions::default());
     let before = room.clone();
     let fits = |it: &pb::TransferPosted| zeros(it) >= 2;
     edit(&before, &mut the!(room.script.entries, TransferPosted, fits).legs);
@@ -44,19 +44,19 @@ fn check_legs(failing: &[Check], edit: impl FnOnce(&Room, &mut Vec<Leg>)) {
 
 #[test]
 fn settlements_with_such_legs_and_without_them_pass() {
-    let mut room = free(Ways::default());
+    let mut room = free(HandOptions::default());
     assert!(with_zeros(&room, 2) > 1 && with_zeros(&room, 3) > 0, "{}", with_zeros(&room, 2));
     assert!(report(&room).passed(), "{:#?}", report(&room));
-    let earlier = free(Ways { without_zero_legs: true, ..Ways::default() });
+    let earlier = free(HandOptions { without_zero_legs: true, ..HandOptions::default() });
     assert_eq!(with_zeros(&earlier, 1), 0);
     assert!(report(&earlier).passed(), "{:#?}", report(&earlier));
     // A hand that is taken back is not posted at all.
-    room.ways.void = Some(Void::BeforeItsSeed);
+    room.options.void = Some(VoidTime::BeforeItsSeed);
     let posted = with_zeros(&room, 0);
     assert!(room.play() && report(&room).passed());
     assert_eq!(with_zeros(&room, 0), posted);
     for length in moments(&room) {
-        let mut until = Room::open(4, "dice");
+        let mut until = TableFixture::open(4, "dice");
         until.script.entries = room.script.entries[..length].to_vec();
         let report = report(&until);
         assert!(report.passed(), "after {length} entries: {report:#?}");
@@ -91,7 +91,7 @@ fn a_leg_twice_and_legs_of_others_than_seats() {
         let zero = legs.iter().find(|leg| leg.amount == 0).unwrap().clone();
         legs.push(zero);
     });
-    let of_house = |room: &Room| [Account::Rake, Account::CarriedPot(room.table)];
+    let of_house = |room: &TableFixture| [Account::Rake, Account::CarriedPot(room.table)];
     for at in 0..2 {
         check_legs(&[Check::Lawful, Check::Transfers], |room, legs| {
             legs.push(Leg { account: of_house(room)[at].to_string(), amount: 0 });

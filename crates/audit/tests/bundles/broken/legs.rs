@@ -6,13 +6,13 @@ use primitives::{PlayerId, TableId};
 use proto::event::v1 as pb;
 use proto::wallet::v1::Leg;
 
-use super::{Golden, lie, the};
+use super::{Golden, broken_hand, the};
 use crate::honest::zero_net_of_two;
 
 pub(super) fn all() -> Vec<Golden> {
     let honest = zero_net_of_two();
     let breaks = |name, edit: &dyn Fn(&mut Vec<Leg>)| {
-        lie(name, honest.clone(), Check::Transfer, |entries| {
+        broken_hand(name, honest.clone(), Check::Transfer, |entries| {
             let settles = |it: &pb::TransferPosted| !it.hand_id.is_empty();
             edit(&mut the!(entries, TransferPosted, settles).legs);
         })

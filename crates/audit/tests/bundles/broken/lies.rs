@@ -1,14 +1,14 @@
 //! False records under valid proofs.
 
+use audit::fixture::{EntropyPart, Entry, HandOptions, LogName, TableFixture};
 use audit::hand::Check;
-use audit::specimen::{Entry, LogName, Part, Room, Ways};
 use primitives::UnixMicros;
 use proto::common::v1::CardRef;
 use proto::dealer::v1::{self as dealer, OpeningReason};
 use proto::event::v1::{self as pb, AtFault};
 use wire::Recorded;
 
-use super::{Golden, at, burnt, golden, later, lie, played, rich, the, void};
+use super::{Golden, broken_hand, burnt, delay, golden, index_of, played, rich, the, void};
 use crate::honest::everybody;
 
 pub(super) fn all() -> Vec<Golden> {
@@ -27,39 +27,40 @@ pub(super) fn all() -> Vec<Golden> {
 
 fn commitment() -> Vec<Golden> {
     let honest = rich();
-    let breaks =
-        |name, edit: &dyn Fn(&mut Vec<Entry>)| lie(name, honest.clone(), Check::Commitment, edit);
+    let breaks = |name, edit: &dyn Fn(&mut Vec<Entry>)| {
+        broken_hand(name, honest.clone(), Check::Commitment, edit)
+    };
     vec![
         breaks("commitment-after-opening", &|entries| {
-            let opened = at(entries, |it| matches!(it, Recorded::HandOpened(_)));
-            let noted = at(entries, |it| matches!(it, Recorded::HandCommitted(_)));
+            let opened = index_of(entries, |it| matches!(it, Recorded::HandOpened(_)));
+            let noted = index_of(entries, |it| matches!(it, Recorded::HandCommitted(_)));
             // The seats' commitments come after it, as they must.
             let mut moved = entries.remove(noted);
             moved.at = entries[opened - 1].at;
             let mut opened = entries.remove(opened - 1);
             opened.at = entries[noted - 1].at;
-            let started = at(entries, |it| matches!(it, Recorded::HandStarted(_)));
+            let started = index_of(entries, |it| matches!(it, Recorded::HandStarted(_)));
             let mut started = entries.remove(started);
             started.at = opened.at;
             moved.at = opened.at;
             entries.splice(noted..noted, [started, opened, moved]);
         }),
         breaks("commitment-dealer-late", &|entries| {
-            let committed = at(entries, |it| matches!(it, Recorded::SeedCommitted(_)));
-            later(&mut entries[committed], 5_000_000);
-            let sealed = at(entries, |it| matches!(it, Recorded::SeedSealed(_)));
-            entries[sealed..].iter_mut().for_each(|entry| later(entry, 10_000_000));
+            let committed = index_of(entries, |it| matches!(it, Recorded::SeedCommitted(_)));
+            delay(&mut entries[committed], 5_000_000);
+            let sealed = index_of(entries, |it| matches!(it, Recorded::SeedSealed(_)));
+            entries[sealed..].iter_mut().for_each(|entry| delay(entry, 10_000_000));
         }),
         breaks("commitment-second", &|entries| {
-            let first = at(entries, |it| matches!(it, Recorded::SeedCommitted(_)));
-            let (_, other) = honest.promise(1, [42; 64]);
+            let first = index_of(entries, |it| matches!(it, Recorded::SeedCommitted(_)));
+            let (_, other) = honest.signed_commitment(1, [42; 64]);
             let mut entry = entries[first].clone();
-            entry.recorded = honest.promised(1, other).into();
+            entry.recorded = honest.seed_committed(1, other).into();
             entries.insert(first + 1, entry);
         }),
         breaks("commitment-noted-twice", &|entries| {
-            let first = at(entries, |it| matches!(it, Recorded::HandCommitted(_)));
-            let (_, other) = honest.promise(1, [42; 64]);
+            let first = index_of(entries, |it| matches!(it, Recorded::HandCommitted(_)));
+            let (_, other) = honest.signed_commitment(1, [42; 64]);
             let mut entry = entries[first].clone();
             entry.recorded = pb::HandCommitted { hand_no: 1, commitment: Some(other) }.into();
             entries.insert(first + 1, entry);
@@ -77,8 +78,8 @@ fn commitment() -> Vec<Golden> {
             the!(entries, HandCommitted).commitment.as_mut().unwrap().commitment[0] ^= 1;
         }),
         breaks("commitment-entropy-before-it", &|entries| {
-            let noted = at(entries, |it| matches!(it, Recorded::HandCommitted(_)));
-            let given = at(entries, |it| matches!(it, Recorded::EntropyCommitted(_)));
+            let noted = index_of(entries, |it| matches!(it, Recorded::HandCommitted(_)));
+            let given = index_of(entries, |it| matches!(it, Recorded::EntropyCommitted(_)));
             let mut given = entries.remove(given);
             given.at = entries[noted].at;
             entries.insert(noted, given);
@@ -88,10 +89,12 @@ fn commitment() -> Vec<Golden> {
 
 fn transcript() -> Vec<Golden> {
     let honest = rich();
-    let breaks =
-        |name, edit: &dyn Fn(&mut Vec<Entry>)| lie(name, honest.clone(), Check::Transcript, edit);
-    let dropped = played(Ways { parts: [(1, Part::Dropped)].into(), ..Ways::default() });
-    let alone = played(Ways { without_entropy: true, ..Ways::default() });
+    let breaks = |name, edit: &dyn Fn(&mut Vec<Entry>)| {
+        broken_hand(name, honest.clone(), Check::Transcript, edit)
+    };
+    let dropped =
+        played(HandOptions { parts: [(1, EntropyPart::Dropped)].into(), ..HandOptions::default() });
+    let alone = played(HandOptions { without_entropy: true, ..HandOptions::default() });
     vec![
         golden("transcript-commitment-dropped", dropped.bundle(1), &[Check::Transcript]),
         golden("transcript-no-part-for-seats", alone.bundle(1), &[Check::Transcript]),
@@ -124,11 +127,11 @@ fn transcript() -> Vec<Golden> {
             entries.remove(revealed.unwrap());
         }),
         breaks("transcript-committed-twice", &|entries| {
-            let given = at(entries, |it| matches!(it, Recorded::EntropyCommitted(_)));
+            let given = index_of(entries, |it| matches!(it, Recorded::EntropyCommitted(_)));
             entries.insert(given, entries[given].clone());
         }),
         breaks("transcript-revealed-without-commitment", &|entries| {
-            let revealed = at(entries, |it| matches!(it, Recorded::EntropyRevealed(_)));
+            let revealed = index_of(entries, |it| matches!(it, Recorded::EntropyRevealed(_)));
             let mut entry = entries[revealed].clone();
             if let Recorded::EntropyRevealed(it) = &mut entry.recorded {
                 it.seat = 2;
@@ -140,102 +143,118 @@ fn transcript() -> Vec<Golden> {
 
 fn aborts() -> Vec<Golden> {
     vec![
-        lie("transcript-burnt-for-another-seat", burnt(), Check::Transcript, |entries| {
+        broken_hand("transcript-burnt-for-another-seat", burnt(), Check::Transcript, |entries| {
             the!(entries, HandAborted).seats = vec![3];
         }),
-        lie("transcript-burnt-without-ground", burnt_without_ground(), Check::Transcript, |_| ()),
-        lie("transcript-burnt-too-early", burnt(), Check::Transcript, |entries| {
+        broken_hand(
+            "transcript-burnt-without-ground",
+            burnt_without_ground(),
+            Check::Transcript,
+            |_| (),
+        ),
+        broken_hand("transcript-burnt-too-early", burnt(), Check::Transcript, |entries| {
             the!(entries, EntropyClosed).deadline_micros += 5_000_000;
         }),
-        lie("transcript-aborted-by-nobody", void(), Check::Transcript, |entries| {
+        broken_hand("transcript-aborted-by-nobody", void(), Check::Transcript, |entries| {
             the!(entries, HandAborted).set_at_fault(AtFault::Unspecified);
         }),
-        lie("seed-of-aborted-hand-opened-early", void(), Check::Seed, |entries| {
-            let aborted = at(entries, |it| matches!(it, Recorded::HandAborted(_)));
+        broken_hand("seed-of-aborted-hand-opened-early", void(), Check::Seed, |entries| {
+            let aborted = index_of(entries, |it| matches!(it, Recorded::HandAborted(_)));
             let rest = entries[aborted..].iter_mut().filter(|it| it.log == LogName::Table);
-            rest.for_each(|entry| later(entry, 2_000_000));
+            rest.for_each(|entry| delay(entry, 2_000_000));
         }),
-        lie("seed-of-aborted-hand-not-discarded", void(), Check::Seed, |entries| {
+        broken_hand("seed-of-aborted-hand-not-discarded", void(), Check::Seed, |entries| {
             the!(entries, SeedOpened).discarded = false;
         }),
-        lie("operations-more-than-was-due-at-the-abort", void(), Check::Operations, |entries| {
-            let opened = at(entries, |it| matches!(it, Recorded::SeedOpened(_)));
-            let last = entries
-                .iter()
-                .rposition(|it| matches!(it.recorded, Recorded::OperationPerformed(_)))
-                .unwrap();
-            let mut again = entries[last].clone();
-            again.at = entries[opened].at;
-            if let Recorded::OperationPerformed(done) = &mut again.recorded {
-                done.operation.as_mut().unwrap().index += 1;
-                done.result.as_mut().unwrap().index += 1;
-            }
-            entries.insert(opened, again);
-        }),
-        lie("transfer-for-an-aborted-hand", void(), Check::Transfer, |entries| {
-            let (source, mut rich) = (rich(), None);
-            for entry in source.script.entries {
-                if matches!(&entry.recorded, Recorded::TransferPosted(it) if !it.hand_id.is_empty())
-                {
-                    rich = Some(entry);
+        broken_hand(
+            "operations-more-than-was-due-at-the-abort",
+            void(),
+            Check::Operations,
+            |entries| {
+                let opened = index_of(entries, |it| matches!(it, Recorded::SeedOpened(_)));
+                let last = entries
+                    .iter()
+                    .rposition(|it| matches!(it.recorded, Recorded::OperationPerformed(_)))
+                    .unwrap();
+                let mut again = entries[last].clone();
+                again.at = entries[opened].at;
+                if let Recorded::OperationPerformed(done) = &mut again.recorded {
+                    done.operation.as_mut().unwrap().index += 1;
+                    done.result.as_mut().unwrap().index += 1;
                 }
-            }
-            let (mut entry, id) = (rich.unwrap(), the!(entries, HandStarted).hand_id.clone());
-            let table = the!(entries, HandOpened).table_id.clone();
-            let player = the!(entries, HandOpened).roster[0].player_id.clone();
-            let player = primitives::PlayerId::try_from(&player[..]).unwrap();
-            let here = primitives::TableId::try_from(&table[..]).unwrap();
-            if let Recorded::TransferPosted(it) = &mut entry.recorded {
-                (it.transfer_id, it.hand_id, it.table_id) = (id.clone(), id, table);
-                it.legs.truncate(2);
-                it.legs[0].account = format!("seat/{here}/{player}");
-                it.legs[1].account = "house/rake".to_owned();
-                (it.legs[0].amount, it.legs[1].amount) = (-10, 10);
-            }
-            entry.stream = here.into();
-            entry.at = entries.last().unwrap().at;
-            entries.push(entry);
-        }),
-        lie("conserved-refund-not-exact", void(), Check::Conserved, |entries| {
+                entries.insert(opened, again);
+            },
+        ),
+        broken_hand("transfer-for-an-aborted-hand", void(), Check::Transfer, transfer_after_abort),
+        broken_hand("conserved-refund-not-exact", void(), Check::Conserved, |entries| {
             let seats = &mut the!(entries, HandFinished).seats;
             (seats[0].stack, seats[1].stack) = (seats[0].stack - 10, seats[1].stack + 10);
         }),
-        lie("conserved-aborted-as-if-played", void(), Check::Conserved, |entries| {
+        broken_hand("conserved-aborted-as-if-played", void(), Check::Conserved, |entries| {
             the!(entries, HandFinished).aborted = false;
         }),
     ]
 }
 
+/// Adds another hand's transfer to an aborted hand, moved to its table and player.
+fn transfer_after_abort(entries: &mut Vec<Entry>) {
+    let (source, mut rich) = (rich(), None);
+    for entry in source.script.entries {
+        if matches!(&entry.recorded, Recorded::TransferPosted(it) if !it.hand_id.is_empty()) {
+            rich = Some(entry);
+        }
+    }
+    let (mut entry, id) = (rich.unwrap(), the!(entries, HandStarted).hand_id.clone());
+    let table = the!(entries, HandOpened).table_id.clone();
+    let player = the!(entries, HandOpened).roster[0].player_id.clone();
+    let player = primitives::PlayerId::try_from(&player[..]).unwrap();
+    let here = primitives::TableId::try_from(&table[..]).unwrap();
+    if let Recorded::TransferPosted(it) = &mut entry.recorded {
+        (it.transfer_id, it.hand_id, it.table_id) = (id.clone(), id, table);
+        it.legs.truncate(2);
+        it.legs[0].account = format!("seat/{here}/{player}");
+        it.legs[1].account = "house/rake".to_owned();
+        (it.legs[0].amount, it.legs[1].amount) = (-10, 10);
+    }
+    entry.stream = here.into();
+    entry.at = entries.last().unwrap().at;
+    entries.push(entry);
+}
+
 /// The table burns the hand as if seat 2 had withheld its entropy, although every seat revealed it.
-fn burnt_without_ground() -> Room {
+fn burnt_without_ground() -> TableFixture {
     let abort = Some((AtFault::Seat, None));
-    let mut room = played(Ways { parts: everybody(Part::Reveals), abort, ..Ways::default() });
+    let mut room = played(HandOptions {
+        parts: everybody(EntropyPart::Reveals),
+        abort,
+        ..HandOptions::default()
+    });
     the!(room.script.entries, HandAborted).seats = vec![2];
     room
 }
 
 fn seed() -> Vec<Golden> {
-    let delayed = || played(Ways { reveal_delay_seconds: 86_400, ..Ways::default() });
+    let delayed = || played(HandOptions { reveal_delay_seconds: 86_400, ..HandOptions::default() });
     vec![
-        lie("seed-wrong", rich(), Check::Seed, |entries| {
+        broken_hand("seed-wrong", rich(), Check::Seed, |entries| {
             the!(entries, SeedOpened).seed = vec![5; 64].into();
         }),
-        lie("seed-refused-by-the-table", rich(), Check::Seed, refused),
-        lie("seed-table-noted-another", rich(), Check::Seed, |entries| {
+        broken_hand("seed-refused-by-the-table", rich(), Check::Seed, refused),
+        broken_hand("seed-table-noted-another", rich(), Check::Seed, |entries| {
             the!(entries, HandRevealed).seed = vec![5; 64].into();
         }),
-        lie("seed-opened-in-play", rich(), Check::Seed, |entries| {
-            let settled = at(entries, |it| matches!(it, Recorded::HandSettled(_)));
+        broken_hand("seed-opened-in-play", rich(), Check::Seed, |entries| {
+            let settled = index_of(entries, |it| matches!(it, Recorded::HandSettled(_)));
             let rest = entries[settled..].iter_mut().filter(|it| it.log != LogName::Dealer);
-            rest.for_each(|entry| later(entry, 2_000_000));
+            rest.for_each(|entry| delay(entry, 2_000_000));
         }),
-        lie("seed-opened-after-posting", rich(), Check::Seed, |entries| {
-            let opened = at(entries, |it| matches!(it, Recorded::SeedOpened(_)));
-            later(&mut entries[opened], 2_000_000);
+        broken_hand("seed-opened-after-posting", rich(), Check::Seed, |entries| {
+            let opened = index_of(entries, |it| matches!(it, Recorded::SeedOpened(_)));
+            delay(&mut entries[opened], 2_000_000);
         }),
-        lie("seed-opened-before-its-delay", delayed(), Check::Seed, |entries| {
+        broken_hand("seed-opened-before-its-delay", delayed(), Check::Seed, |entries| {
             for kind in ["SeedOpened", "HandRevealed"] {
-                let index = at(entries, |it| it.name() == kind);
+                let index = index_of(entries, |it| it.name() == kind);
                 entries[index].at = UnixMicros(entries[index].at.0 - 10_000_000);
             }
         }),
@@ -248,7 +267,7 @@ fn refused(entries: &mut Vec<Entry>) {
     let seed: bytes::Bytes = vec![5; 64].into();
     the!(entries, SeedOpened).seed = seed.clone();
     let opened = the!(entries, HandOpened).clone();
-    let revealed = at(entries, |it| matches!(it, Recorded::HandRevealed(_)));
+    let revealed = index_of(entries, |it| matches!(it, Recorded::HandRevealed(_)));
     entries[revealed].recorded = pb::SeedRefused { seed }.into();
     let mut aborted = entries[revealed].clone();
     let evidence = "the seed that was opened is not the one that was committed to".to_owned();
@@ -274,7 +293,8 @@ fn operations() -> Vec<Golden> {
         let value = &mut result.as_mut().unwrap().values[0];
         *value = *value % 6 + 1;
     };
-    let breaks = |name, edit: &dyn Fn(&mut Vec<Entry>)| lie(name, rich(), Check::Operations, edit);
+    let breaks =
+        |name, edit: &dyn Fn(&mut Vec<Entry>)| broken_hand(name, rich(), Check::Operations, edit);
     vec![
         breaks("operations-other-result", &|entries| {
             other(&mut the!(entries, OperationPerformed, rolls).result);
@@ -310,7 +330,8 @@ fn operations() -> Vec<Golden> {
 }
 
 fn cards() -> Vec<Golden> {
-    let breaks = |name, edit: &dyn Fn(&mut Vec<Entry>)| lie(name, rich(), Check::Cards, edit);
+    let breaks =
+        |name, edit: &dyn Fn(&mut Vec<Entry>)| broken_hand(name, rich(), Check::Cards, edit);
     vec![
         breaks("cards-changed", &|entries| {
             let shown = &mut the!(entries, CardsShown).cards[0].card;
@@ -343,7 +364,7 @@ fn cards() -> Vec<Golden> {
     ]
 }
 
-fn opening(cards: &[CardRef], seat: u32, reason: OpeningReason) -> Recorded {
+fn reveal(cards: &[CardRef], seat: u32, reason: OpeningReason) -> Recorded {
     let cards = cards.iter().map(|it| dealer::Handle { op: it.op, position: it.position });
     let opening =
         dealer::Opening { cards: cards.collect(), audience_seat: seat, reason: reason.into() };
@@ -351,14 +372,15 @@ fn opening(cards: &[CardRef], seat: u32, reason: OpeningReason) -> Recorded {
 }
 
 /// Inserts a record of the dealer right after the entry at `index`.
-fn open(entries: &mut Vec<Entry>, index: usize, recorded: Recorded) {
-    let stream = entries[at(entries, |it| matches!(it, Recorded::SeedCommitted(_)))].stream;
+fn insert_reveal(entries: &mut Vec<Entry>, index: usize, recorded: Recorded) {
+    let stream = entries[index_of(entries, |it| matches!(it, Recorded::SeedCommitted(_)))].stream;
     let at = entries[index].at;
     entries.insert(index + 1, Entry { log: LogName::Dealer, stream, at, recorded });
 }
 
 fn openings() -> Vec<Golden> {
-    let breaks = |name, edit: &dyn Fn(&mut Vec<Entry>)| lie(name, rich(), Check::Openings, edit);
+    let breaks =
+        |name, edit: &dyn Fn(&mut Vec<Entry>)| broken_hand(name, rich(), Check::Openings, edit);
     let bottom = [CardRef { op: 0, position: 75, card: String::new(), salt: Vec::new() }];
     let last_move = |entries: &[Entry]| {
         entries.iter().rposition(|it| matches!(it.recorded, Recorded::MoveDecided(_))).unwrap()
@@ -366,33 +388,34 @@ fn openings() -> Vec<Golden> {
     vec![
         breaks("openings-peek-at-the-pile", &|entries| {
             let index = last_move(entries);
-            open(entries, index, opening(&bottom, 1, OpeningReason::Deal));
+            insert_reveal(entries, index, reveal(&bottom, 1, OpeningReason::Deal));
         }),
         breaks("openings-peek-at-a-hand", &|entries| {
             let moved = the!(entries, CardsMoved).clone();
             let index = last_move(entries);
             let other = if moved.seat == 1 { 2 } else { 1 };
-            open(entries, index, opening(&moved.cards, other, OpeningReason::Recovery));
+            insert_reveal(entries, index, reveal(&moved.cards, other, OpeningReason::Recovery));
         }),
         breaks("openings-twice", &|entries| {
             let moved = the!(entries, CardsMoved).clone();
             let index = last_move(entries);
-            open(entries, index, opening(&moved.cards, moved.seat, OpeningReason::Deal));
+            insert_reveal(entries, index, reveal(&moved.cards, moved.seat, OpeningReason::Deal));
         }),
         breaks("openings-never", &|entries| {
-            let index = at(entries, |it| matches!(it, Recorded::CardsOpened(_)));
+            let index = index_of(entries, |it| matches!(it, Recorded::CardsOpened(_)));
             entries.remove(index);
         }),
         breaks("openings-shown-too-early", &|entries| {
             let shown = the!(entries, CardsShown).cards.clone();
-            let decided = at(entries, |it| matches!(it, Recorded::MoveDecided(_)));
-            open(entries, decided - 1, opening(&shown[..1], 0, OpeningReason::Show));
+            let decided = index_of(entries, |it| matches!(it, Recorded::MoveDecided(_)));
+            insert_reveal(entries, decided - 1, reveal(&shown[..1], 0, OpeningReason::Show));
         }),
     ]
 }
 
 fn decisions() -> Vec<Golden> {
-    let breaks = |name, edit: &dyn Fn(&mut Vec<Entry>)| lie(name, rich(), Check::Decisions, edit);
+    let breaks =
+        |name, edit: &dyn Fn(&mut Vec<Entry>)| broken_hand(name, rich(), Check::Decisions, edit);
     let bets = |it: &pb::MoveDecided| it.r#move.as_ref().unwrap().amount > 0;
     vec![
         breaks("decisions-changed", &|entries| {
@@ -408,11 +431,13 @@ fn decisions() -> Vec<Golden> {
 }
 
 fn clocks() -> Vec<Golden> {
-    let breaks = |name, edit: &dyn Fn(&mut Vec<Entry>)| lie(name, rich(), Check::Clocks, edit);
+    let breaks =
+        |name, edit: &dyn Fn(&mut Vec<Entry>)| broken_hand(name, rich(), Check::Clocks, edit);
     let by_clock = |it: &pb::MoveDecided| it.by_clock;
     vec![
         breaks("clocks-moved", &|entries| {
-            let index = at(entries, |it| matches!(it, Recorded::MoveDecided(it) if it.by_clock));
+            let index =
+                index_of(entries, |it| matches!(it, Recorded::MoveDecided(it) if it.by_clock));
             let second = |entry: &mut Entry| entry.at = UnixMicros(entry.at.0 - 1_000_000);
             entries[index..].iter_mut().for_each(second);
         }),
@@ -428,7 +453,8 @@ fn clocks() -> Vec<Golden> {
 
 fn credits() -> Vec<Golden> {
     let settles = |it: &pb::TransferPosted| !it.hand_id.is_empty();
-    let of = |check| move |name, edit: &dyn Fn(&mut Vec<Entry>)| lie(name, rich(), check, edit);
+    let of =
+        |check| move |name, edit: &dyn Fn(&mut Vec<Entry>)| broken_hand(name, rich(), check, edit);
     let (settlement, transfer) = (of(Check::Settlement), of(Check::Transfer));
     let conserved = of(Check::Conserved);
     vec![
@@ -448,7 +474,7 @@ fn credits() -> Vec<Golden> {
             the!(entries, TransferPosted, settles).kind = 6;
         }),
         transfer("transfer-twice", &|entries| {
-            let index = at(
+            let index = index_of(
                 entries,
                 |it| matches!(it, Recorded::TransferPosted(it) if !it.hand_id.is_empty()),
             );

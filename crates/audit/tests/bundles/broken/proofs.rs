@@ -1,8 +1,8 @@
 //! Keys, checkpoints and trees that do not match, and records that are not in them.
 
 use audit::bundle::{Bundle, ProvedLog};
+use audit::fixture::{self, LogName, TableFixture, log_key, signed_log};
 use audit::hand::Check;
-use audit::specimen::{self, LogName, Room, log_key, signed};
 use eventlog_core::{Event, Position};
 use merkle::note::{KeyName, LogKey, Note};
 use merkle::{Leaves, Signer, TreeHead};
@@ -10,7 +10,7 @@ use primitives::UnixMicros;
 use proto::event::v1 as pb;
 use wire::Recorded;
 
-use super::{Golden, at, golden, rich};
+use super::{Golden, golden, index_of, rich};
 
 pub(super) fn all() -> Vec<Golden> {
     let honest = rich();
@@ -47,9 +47,9 @@ pub(super) fn all() -> Vec<Golden> {
 }
 
 /// A wallet whose key is not trusted, honest with that key.
-fn untrusted(room: &Room) -> Bundle {
+fn untrusted(room: &TableFixture) -> Bundle {
     let mut bundle = room.bundle(1);
-    let (_, head, _) = signed(&room.script, LogName::Wallet);
+    let (_, head, _) = signed_log(&room.script, LogName::Wallet);
     let stranger = LogKey::new(KeyName::try_new("stranger.example/wallet").unwrap(), &[77; 32]);
     bundle.wallet.key = stranger.public().to_string();
     bundle.wallet.checkpoint = Signer::new(stranger).sign(None, head, &[]).unwrap().to_string();
@@ -57,9 +57,9 @@ fn untrusted(room: &Room) -> Bundle {
 }
 
 /// The wallet's log with the key of the table's log.
-fn one_key(room: &Room) -> Bundle {
+fn one_key(room: &TableFixture) -> Bundle {
     let mut bundle = room.bundle(1);
-    let (_, head, _) = signed(&room.script, LogName::Wallet);
+    let (_, head, _) = signed_log(&room.script, LogName::Wallet);
     let table = Signer::new(log_key(LogName::Table));
     bundle.wallet.key = table.public().to_string();
     bundle.wallet.checkpoint = table.sign(None, head, &[]).unwrap().to_string();
@@ -67,7 +67,7 @@ fn one_key(room: &Room) -> Bundle {
 }
 
 /// Another key's signature under the table's name.
-fn forged(room: &Room) -> Bundle {
+fn forged(room: &TableFixture) -> Bundle {
     let mut bundle = room.bundle(1);
     let table = log_key(LogName::Table);
     let forger = LogKey::new(table.public().name().clone(), &[77; 32]);
@@ -79,27 +79,27 @@ fn forged(room: &Room) -> Bundle {
 }
 
 /// The checkpoint is of a log that differs in its end.
-fn forked(room: &Room) -> Bundle {
+fn forked(room: &TableFixture) -> Bundle {
     let mut fork = room.clone();
     let last = fork.script.entries.iter_mut().rfind(|entry| entry.log == LogName::Table).unwrap();
     last.at = UnixMicros(last.at.0 + 1);
     let mut bundle = room.bundle(1);
-    (_, _, bundle.table.checkpoint) = signed(&fork.script, LogName::Table);
+    (_, _, bundle.table.checkpoint) = signed_log(&fork.script, LogName::Table);
     bundle
 }
 
 /// The checkpoint is older than the hand's last records.
-fn older(room: &Room) -> Bundle {
+fn older(room: &TableFixture) -> Bundle {
     let mut older = room.clone();
     let last = older.script.entries.iter().rposition(|entry| entry.log == LogName::Table).unwrap();
     older.script.entries.remove(last);
     let mut bundle = room.bundle(1);
-    (_, _, bundle.table.checkpoint) = signed(&older.script, LogName::Table);
+    (_, _, bundle.table.checkpoint) = signed_log(&older.script, LogName::Table);
     bundle
 }
 
 /// Records of one room with proofs of another.
-fn of_another(records: &Room, proofs: &Room) -> Bundle {
+fn of_another(records: &TableFixture, proofs: &TableFixture) -> Bundle {
     let (shown, mut bundle) = (records.bundle(1), proofs.bundle(1));
     bundle.table.records = shown.table.records;
     bundle.dealer.records = shown.dealer.records;
@@ -108,10 +108,10 @@ fn of_another(records: &Room, proofs: &Room) -> Bundle {
 }
 
 /// A player who is not dealt in commits to entropy, which has no effect.
-fn with_bystander(room: &Room) -> Room {
+fn with_bystander(room: &TableFixture) -> TableFixture {
     let mut room = room.clone();
     let entries = &mut room.script.entries;
-    let first = at(entries, |recorded| matches!(recorded, Recorded::EntropyCommitted(_)));
+    let first = index_of(entries, |recorded| matches!(recorded, Recorded::EntropyCommitted(_)));
     let mut entry = entries[first].clone();
     if let Recorded::EntropyCommitted(given) = &mut entry.recorded {
         given.seat = 8;
@@ -122,34 +122,34 @@ fn with_bystander(room: &Room) -> Room {
 }
 
 /// Two seats' commitments change places.
-fn reordered(room: &Room) -> Room {
+fn reordered(room: &TableFixture) -> TableFixture {
     let mut room = room.clone();
     let entries = &mut room.script.entries;
-    let first = at(entries, |recorded| matches!(recorded, Recorded::EntropyCommitted(_)));
+    let first = index_of(entries, |recorded| matches!(recorded, Recorded::EntropyCommitted(_)));
     let (one, two) = (entries[first].recorded.clone(), entries[first + 1].recorded.clone());
     (entries[first].recorded, entries[first + 1].recorded) = (two, one);
     room
 }
 
 /// A record of the log is withheld.
-fn missing_event(room: &Room) -> Golden {
+fn missing_event(room: &TableFixture) -> Golden {
     let room = resumed(room);
     let mut records = room.records(1);
     let kept_back = Recorded::from(pb::ClockResumed::default()).kind();
     records.hand.retain(|event| event.kind != kept_back);
-    golden("streams-missing-event", specimen::bundle(&room.script, records), &[Check::Streams])
+    golden("streams-missing-event", fixture::bundle(&room.script, records), &[Check::Streams])
 }
 
 /// A clock is resumed during a decision, with no more time than it had.
-pub(super) fn resumed(room: &Room) -> Room {
+pub(super) fn resumed(room: &TableFixture) -> TableFixture {
     let mut room = room.clone();
     let entries = &mut room.script.entries;
     let decides = |it: &Recorded| matches!(it, Recorded::MoveDecided(it) if !it.by_clock);
-    let index = at(entries, decides);
+    let index = index_of(entries, decides);
     let Recorded::MoveDecided(decided) = &entries[index].recorded else { unreachable!() };
     let turn = decided.turn;
     let mut entry = entries[index - 1].clone();
-    let seconds = u64::from(specimen::ACTION_SECONDS + specimen::BANK_SECONDS);
+    let seconds = u64::from(fixture::ACTION_SECONDS + fixture::BANK_SECONDS);
     let deadline_micros = entry.at.0 + seconds * 1_000_000;
     entry.log = LogName::Table;
     entry.stream = entries[index].stream;
@@ -159,7 +159,7 @@ pub(super) fn resumed(room: &Room) -> Room {
 }
 
 /// A record of the log does not have the hash of the one before it in its stream.
-fn not_chained(room: &Room) -> Golden {
+fn not_chained(room: &TableFixture) -> Golden {
     let mut bundle = room.bundle(1);
     let hand = bundle.hand_id;
     let records = &mut bundle.table.records;

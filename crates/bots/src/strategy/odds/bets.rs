@@ -2,55 +2,55 @@
 
 use proto::common::v1::{LegalMove, Move, MoveKind};
 
-use super::deal::ALL;
+use super::deal::WHOLE_POT;
 use super::situation::Money;
-use super::{find, plain};
+use super::{find_legal, plain_move};
 
 /// Estimates about the viewer's hand.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Chances {
+pub(super) struct Estimate {
     /// Average share of the pot that it wins, in thousandths.
     pub(super) equity: i64,
     /// Average further cost of the reveal, in thousandths of the pot.
     pub(super) penalty: i64,
     /// Cost of folding, in credits.
-    pub(super) fold: u64,
+    pub(super) fold_cost: u64,
     /// Number of opponents who can win.
-    pub(super) others: usize,
+    pub(super) opponents: usize,
 }
 
 /// Chooses the move of a betting round; none outside of one.
-pub(super) fn bet(legal: &[LegalMove], money: Money, chances: Chances) -> Option<Move> {
-    let Chances { equity, penalty, fold, others } = chances;
-    let fair = ALL / i64::try_from(others + 1).unwrap_or(ALL);
-    let good = equity > (fair * 13 / 10).min(ALL * 3 / 4);
-    if let Some(call) = plain(legal, MoveKind::CallHand).filter(|_| good && equity > 450) {
+pub(super) fn bet(legal: &[LegalMove], money: Money, chances: Estimate) -> Option<Move> {
+    let Estimate { equity, penalty, fold_cost: fold, opponents: others } = chances;
+    let fair = WHOLE_POT / i64::try_from(others + 1).unwrap_or(WHOLE_POT);
+    let good = equity > (fair * 13 / 10).min(WHOLE_POT * 3 / 4);
+    if let Some(call) = plain_move(legal, MoveKind::CallHand).filter(|_| good && equity > 450) {
         return Some(call);
     }
     // In thousandths of a credit, so that nothing is rounded away.
     let (pot, folding) = (i128::from(money.pot), -1000 * i128::from(fold));
-    if let Some(check) = plain(legal, MoveKind::Check) {
-        if let Some(bet) = find(legal, MoveKind::Bet).filter(|_| good) {
-            return Some(lift(bet, money.pot / 3, money.stack / 4));
+    if let Some(check) = plain_move(legal, MoveKind::Check) {
+        if let Some(bet) = find_legal(legal, MoveKind::Bet).filter(|_| good) {
+            return Some(sized_bet(bet, money.pot / 3, money.stack / 4));
         }
         let staying = i128::from(equity - penalty) * pot;
-        return if staying < folding { plain(legal, MoveKind::Fold) } else { Some(check) };
+        return if staying < folding { plain_move(legal, MoveKind::Fold) } else { Some(check) };
     }
-    let price = find(legal, MoveKind::Match)?.min;
+    let price = find_legal(legal, MoveKind::Match)?.min;
     let raises = equity > (fair * 17 / 10).max(600) && money.in_round == 0;
-    if let Some(raise) = find(legal, MoveKind::Raise).filter(|_| raises)
+    if let Some(raise) = find_legal(legal, MoveKind::Raise).filter(|_| raises)
         && raise.min <= money.stack / 2
     {
-        return Some(lift(raise, raise.min, money.stack / 2));
+        return Some(sized_bet(raise, raise.min, money.stack / 2));
     }
     let price = i128::from(price);
     // An opponent who bets holds more than a random hand.
     let staying = i128::from(equity - penalty) * (pot + price) - 1100 * price;
-    plain(legal, if staying >= folding { MoveKind::Match } else { MoveKind::Fold })
+    plain_move(legal, if staying >= folding { MoveKind::Match } else { MoveKind::Fold })
 }
 
 /// Returns a bet of about `wanted`, at most `most` unless the legal minimum is higher.
-fn lift(legal: &LegalMove, wanted: u64, most: u64) -> Move {
+fn sized_bet(legal: &LegalMove, wanted: u64, most: u64) -> Move {
     let amount = wanted.min(most).clamp(legal.min, legal.max.max(legal.min));
     Move { kind: legal.kind, amount, ..Move::default() }
 }
@@ -65,7 +65,7 @@ mod tests {
 
     fn decide(equity: i64, penalty: i64, legal: &[LegalMove]) -> Move {
         let money = Money { pot: 100, stack: 400, in_round: 0 };
-        bet(legal, money, Chances { equity, penalty, fold: 0, others: 2 }).unwrap()
+        bet(legal, money, Estimate { equity, penalty, fold_cost: 0, opponents: 2 }).unwrap()
     }
 
     #[test]

@@ -4,8 +4,8 @@ use rand::RngExt;
 use rand::rngs::StdRng;
 use rules::{Card, Cards, Strength};
 
-use super::LOOKS;
-use super::situation::{Other, Situation};
+use super::MAX_EVALUATIONS;
+use super::situation::{Opponent, Situation};
 
 /// Packs of unseen cards, from which hands are dealt.
 pub(super) struct Packs {
@@ -21,7 +21,7 @@ impl Packs {
     }
 
     /// Returns all cards to the packs. Their order does not matter: each deal takes a random card.
-    pub(super) fn gather(&mut self) {
+    pub(super) fn reset(&mut self) {
         self.dealt.fill(0);
     }
 
@@ -38,7 +38,7 @@ impl Packs {
     }
 
     /// Returns an opponent's hand: its open cards and random hidden ones, from each pack in turn.
-    pub(super) fn hand(&mut self, other: &Other, generator: &mut StdRng) -> Cards {
+    pub(super) fn hand(&mut self, other: &Opponent, generator: &mut StdRng) -> Cards {
         let mut cards = other.open.clone();
         for nth in 0..other.hidden {
             let pile = if self.packs.len() > 1 { nth % self.packs.len() } else { 0 };
@@ -71,15 +71,15 @@ impl Rivals {
     pub(super) fn share(&self, mine: Option<Strength>) -> i64 {
         match (mine, self.best) {
             (None, _) => 0,
-            (Some(mine), Some(best)) if mine == best => ALL / (self.count + 1),
-            (mine, best) if mine > best => ALL,
+            (Some(mine), Some(best)) if mine == best => WHOLE_POT / (self.count + 1),
+            (mine, best) if mine > best => WHOLE_POT,
             (_, _) => 0,
         }
     }
 }
 
 /// The whole pot, in thousandths.
-pub(super) const ALL: i64 = 1000;
+pub(super) const WHOLE_POT: i64 = 1000;
 
 /// Results of one choice over many deals.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -90,7 +90,7 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    pub(super) fn add(&mut self, share: i64, bombed: bool) {
+    pub(super) fn record(&mut self, share: i64, bombed: bool) {
         self.deals += 1;
         self.won += share;
         self.bombed += i64::from(bombed);
@@ -102,12 +102,12 @@ impl Tally {
     }
 
     /// Returns how often the hand cannot win anything, in thousandths.
-    pub(super) fn bombs(self) -> i64 {
-        ALL * self.bombed / self.deals.max(1)
+    pub(super) fn bomb_rate(self) -> i64 {
+        WHOLE_POT * self.bombed / self.deals.max(1)
     }
 }
 
 /// Returns the number of deals to evaluate if each needs `hands` evaluations.
-pub(super) fn deals(hands: usize) -> usize {
-    (LOOKS / hands.max(1)).clamp(20, 400)
+pub(super) fn deal_count(hands: usize) -> usize {
+    (MAX_EVALUATIONS / hands.max(1)).clamp(20, 400)
 }

@@ -3,11 +3,11 @@
 use proto::common::v1::{LegalMove, Move, MoveKind};
 use rand::RngExt;
 use rand::rngs::StdRng;
-use rules::{Card, Cards, RuleSet, Scale, Strength};
+use rules::{Card, Cards, Evaluator, RuleSet, Strength};
 
-use super::deal::{Packs, Rivals, deals};
+use super::deal::{Packs, Rivals, deal_count};
 use super::situation::Situation;
-use super::{find, naming, plain};
+use super::{card_move, find_legal, plain_move};
 
 /// Choice: the hand that it leaves, and the card that it may bring.
 #[derive(Clone)]
@@ -15,7 +15,7 @@ struct Plan {
     hand: Cards,
     draw: Draw,
     /// Values of the cards after the choice.
-    scale: Scale,
+    scale: Evaluator,
 }
 
 #[derive(Clone, Copy)]
@@ -32,17 +32,17 @@ type Dice = [u8; 2];
 
 pub(super) fn choose(situation: &Situation<'_>, generator: &mut StdRng) -> Option<Move> {
     let legal = situation.legal;
-    let choices = if let Some(discard) = find(legal, MoveKind::Discard) {
+    let choices = if let Some(discard) = find_legal(legal, MoveKind::Discard) {
         discards(situation, discard)
-    } else if let Some(impostor) = find(legal, MoveKind::Impostor) {
+    } else if let Some(impostor) = find_legal(legal, MoveKind::Impostor) {
         values(situation, impostor)?
-    } else if let Some(prime) = find(legal, MoveKind::Prime) {
+    } else if let Some(prime) = find_legal(legal, MoveKind::Prime) {
         primes(situation, prime)
     } else {
         actions(situation)?
     };
     let plans: Vec<Plan> = choices.iter().map(|(plan, _)| plan.clone()).collect();
-    let losses = losses(situation, &plans, generator);
+    let losses = average_losses(situation, &plans, generator);
     let best = (0..choices.len()).min_by_key(|&at| losses[at])?;
     choices.into_iter().nth(best).map(|(_, decision)| decision)
 }
@@ -52,8 +52,8 @@ type Choices = Vec<(Plan, Move)>;
 fn discards(situation: &Situation<'_>, discard: &LegalMove) -> Choices {
     let choice = |code: &String| {
         let card = situation.held(code)?;
-        let hand = situation.mine.iter().copied().filter(|&held| held != card).collect();
-        Some((plan(situation, hand, Draw::Nothing), naming(MoveKind::Discard, &[code])))
+        let hand = situation.hand.iter().copied().filter(|&held| held != card).collect();
+        Some((plan(situation, hand, Draw::Nothing), card_move(MoveKind::Discard, &[code])))
     };
     discard.cards.iter().filter_map(choice).collect()
 }
@@ -62,10 +62,10 @@ fn values(situation: &Situation<'_>, impostor: &LegalMove) -> Option<Choices> {
     let code = impostor.cards.first()?;
     let card = situation.held(code)?;
     let choice = |&value: &u32| {
-        let as_number = numbered(situation.rules, card, u8::try_from(value).ok()?)?;
+        let as_number = with_number(situation.rules, card, u8::try_from(value).ok()?)?;
         let swap = |held: &Card| if *held == card { as_number } else { *held };
-        let hand = situation.mine.iter().map(swap).collect();
-        let decision = Move { value, ..naming(MoveKind::Impostor, &[code]) };
+        let hand = situation.hand.iter().map(swap).collect();
+        let decision = Move { value, ..card_move(MoveKind::Impostor, &[code]) };
         Some((plan(situation, hand, Draw::Nothing), decision))
     };
     Some(impostor.values.iter().filter_map(choice).collect())
@@ -73,11 +73,11 @@ fn values(situation: &Situation<'_>, impostor: &LegalMove) -> Option<Choices> {
 
 fn primes(situation: &Situation<'_>, prime: &LegalMove) -> Choices {
     let choice = |&value: &u32| {
-        let mut facts = situation.told.facts.clone();
+        let mut facts = situation.line_facts.facts.clone();
         facts.retain(|(name, _)| name != "prime");
         facts.push(("prime".to_owned(), value.to_string()));
-        let scale = Scale::of(situation.rules, &facts)?;
-        let plan = Plan { scale, ..plan(situation, situation.mine.clone(), Draw::Nothing) };
+        let scale = Evaluator::for_rules(situation.rules, &facts)?;
+        let plan = Plan { scale, ..plan(situation, situation.hand.clone(), Draw::Nothing) };
         Some((plan, Move { kind: prime.kind, value, ..Move::default() }))
     };
     prime.values.iter().filter_map(choice).collect()
@@ -85,14 +85,14 @@ fn primes(situation: &Situation<'_>, prime: &LegalMove) -> Choices {
 
 /// Returns the choices between standing and drawing from one of the piles.
 fn actions(situation: &Situation<'_>) -> Option<Choices> {
-    let stand = plain(situation.legal, MoveKind::Stand)?;
-    let mine = || situation.mine.clone();
+    let stand = plain_move(situation.legal, MoveKind::Stand)?;
+    let mine = || situation.hand.clone();
     let mut choices = vec![(plan(situation, mine(), Draw::Nothing), stand)];
     let piles = situation.legal.iter().filter(|legal| legal.kind() == MoveKind::DrawFrom);
     for name in piles.flat_map(|legal| &legal.names) {
         let family = usize::from(name.starts_with('b'));
         let draw = if name.ends_with("-discard") {
-            match top(situation, &name[..1]) {
+            match top_discard(situation, &name[..1]) {
                 Some(card) => Draw::Known(card),
                 None => continue,
             }
@@ -111,35 +111,35 @@ fn plan(situation: &Situation<'_>, hand: Cards, draw: Draw) -> Plan {
 }
 
 /// Returns the card on a discard pile: any copy, since copies are alike.
-fn top(situation: &Situation<'_>, family: &str) -> Option<Card> {
-    situation.rules.variant().deck.parse(situation.told.top(family)?).nth(0)
+fn top_discard(situation: &Situation<'_>, family: &str) -> Option<Card> {
+    situation.rules.variant().deck.parse(situation.line_facts.top_discard(family)?).nth(0)
 }
 
 /// Returns the average loss of each plan, in thousandths of a chip.
-fn losses(situation: &Situation<'_>, plans: &[Plan], generator: &mut StdRng) -> Vec<i64> {
+fn average_losses(situation: &Situation<'_>, plans: &[Plan], generator: &mut StdRng) -> Vec<i64> {
     let rules = situation.rules;
     let mut losses = vec![0; plans.len()];
     let mut packs = Packs::new(situation);
     // A hand with Impostors is evaluated several times.
-    let deals = deals(3 * (plans.len() + situation.others.len()));
+    let deals = deal_count(3 * (plans.len() + situation.opponents.len()));
     for _ in 0..deals {
-        packs.gather();
+        packs.reset();
         let drawn = [packs.deal(0, generator), packs.deal(1, generator)];
         let others: Vec<(Cards, [Dice; 2])> = situation
-            .others
+            .opponents
             .iter()
-            .map(|other| (packs.hand(other, generator), roll(generator)))
+            .map(|other| (packs.hand(other, generator), roll_dice(generator)))
             .collect();
-        let dice = roll(generator);
+        let dice = roll_dice(generator);
         for (plan, loss) in plans.iter().zip(&mut losses) {
             let scale = &plan.scale;
-            let rivals = others.iter().map(|(hand, dice)| best(rules, scale, hand, *dice));
+            let rivals = others.iter().map(|(hand, dice)| best_strength(rules, scale, hand, *dice));
             let rivals = Rivals::of(rivals.map(|best| best.map(|(strength, _)| strength)));
             let mine = outcome(rules, plan, drawn, dice);
             if rivals.share(mine.map(|(strength, _)| strength)) == 0 {
                 let paid = i64::from(!matches!(plan.draw, Draw::Nothing));
                 let due = mine.map_or(6, |(_, due)| i64::from(due));
-                *loss += 1000 * (i64::from(situation.told.drawn) + paid + due);
+                *loss += 1000 * (i64::from(situation.line_facts.chips_paid) + paid + due);
             }
         }
     }
@@ -147,7 +147,7 @@ fn losses(situation: &Situation<'_>, plans: &[Plan], generator: &mut StdRng) -> 
     losses.iter().map(|loss| loss / deals).collect()
 }
 
-fn roll(generator: &mut StdRng) -> [Dice; 2] {
+fn roll_dice(generator: &mut StdRng) -> [Dice; 2] {
     [(); 2].map(|()| [(); 2].map(|()| generator.random_range(1..=6)))
 }
 
@@ -163,30 +163,35 @@ fn outcome(
         Draw::Unseen(family) => drawn.get(family).copied().flatten(),
         Draw::Known(card) => Some(card),
     };
-    let as_it_is = best(rules, &plan.scale, &plan.hand, dice);
+    let as_it_is = best_strength(rules, &plan.scale, &plan.hand, dice);
     let Some(card) = card else { return as_it_is };
     let swap = |held: &Card| if family(rules, *held) == family(rules, card) { card } else { *held };
     let with: Cards = plan.hand.iter().map(swap).collect();
-    as_it_is.max(best(rules, &plan.scale, &with, dice))
+    as_it_is.max(best_strength(rules, &plan.scale, &with, dice))
 }
 
 /// Returns a hand's strength, and the chips that losing with it costs; its Impostors take the
 /// better die.
-fn best(rules: &RuleSet, scale: &Scale, hand: &[Card], dice: [Dice; 2]) -> Option<(Strength, u8)> {
+fn best_strength(
+    rules: &RuleSet,
+    scale: &Evaluator,
+    hand: &[Card],
+    dice: [Dice; 2],
+) -> Option<(Strength, u8)> {
     if let Some(strength) = scale.strength(hand) {
-        return Some((strength, scale.due(hand)?));
+        return Some((strength, scale.chips_due(hand)?));
     }
     let values = |card: Card| -> Cards {
         if !is_impostor(rules, card) {
             return Cards::from_slice(&[card]);
         }
         let dice = dice[family(rules, card)];
-        dice.into_iter().filter_map(|value| numbered(rules, card, value)).collect()
+        dice.into_iter().filter_map(|value| with_number(rules, card, value)).collect()
     };
     let &[first, second] = hand else { return None };
     let pairs =
         values(first).into_iter().flat_map(|a| values(second).into_iter().map(move |b| [a, b]));
-    pairs.filter_map(|hand| Some((scale.strength(&hand)?, scale.due(&hand)?))).max()
+    pairs.filter_map(|hand| Some((scale.strength(&hand)?, scale.chips_due(&hand)?))).max()
 }
 
 fn is_impostor(rules: &RuleSet, card: Card) -> bool {
@@ -200,7 +205,7 @@ fn family(rules: &RuleSet, card: Card) -> usize {
 }
 
 /// Returns a card of the same family with this number.
-fn numbered(rules: &RuleSet, card: Card, value: u8) -> Option<Card> {
+fn with_number(rules: &RuleSet, card: Card, value: u8) -> Option<Card> {
     let deck = rules.variant().deck;
     let family = deck.code(card).get(..1)?;
     deck.parse(&format!("{family}{value}")).nth(0)

@@ -4,10 +4,10 @@ use proto::common::v1::{Move, MoveKind};
 use rand::rngs::StdRng;
 use rules::{Card, Cards};
 
-use super::bets::{Chances, bet};
-use super::deal::{ALL, Packs, Rivals, Tally, deals};
+use super::bets::{Estimate, bet};
+use super::deal::{Packs, Rivals, Tally, WHOLE_POT, deal_count};
 use super::situation::Situation;
-use super::{find, naming, plain};
+use super::{card_move, find_legal, plain_move};
 
 /// Effect of a choice on the hand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,14 +27,14 @@ enum Gain {
 const KEEP: Change = Change { drop: None, gain: Gain::Nothing };
 
 /// Share of the pot, in thousandths, from which on a hand is protected from shifts.
-const SAFE: i64 = 550;
+const MIN_SAFE: i64 = 550;
 /// Share of the pot, in thousandths, up to which a locked hand is unlocked.
-const HOPELESS: i64 = 150;
+const MAX_HOPELESS: i64 = 150;
 
 /// Chooses a move; none if odds do not apply.
 pub(super) fn choose(situation: &Situation<'_>, generator: &mut StdRng) -> Option<Move> {
     let legal = situation.legal;
-    if find(legal, MoveKind::Align).is_some() {
+    if find_legal(legal, MoveKind::Align).is_some() {
         return None;
     }
     let choices = choices(situation);
@@ -42,27 +42,28 @@ pub(super) fn choose(situation: &Situation<'_>, generator: &mut StdRng) -> Optio
         return betting(situation, generator);
     }
     let changes: Vec<Change> = choices.iter().map(|(change, _)| *change).collect();
-    let tallies = weigh(situation, &changes, generator);
+    let tallies = evaluate(situation, &changes, generator);
     let penalty = penalty(situation);
-    let value = |tally: &Tally| tally.equity() - tally.bombs() * penalty / ALL;
+    let value = |tally: &Tally| tally.equity() - tally.bomb_rate() * penalty / WHOLE_POT;
     let best = (0..choices.len()).max_by_key(|&at| value(&tallies[at]))?;
     let (change, decision) = choices.get(best)?;
     let equity = tallies[best].equity();
     if *change == KEEP {
-        let good =
-            equity > (ALL * 3 / 2 / i64::try_from(situation.others.len() + 1).ok()?).min(700);
-        if let Some(call) = plain(legal, MoveKind::CallHand).filter(|_| good) {
+        let good = equity
+            > (WHOLE_POT * 3 / 2 / i64::try_from(situation.opponents.len() + 1).ok()?).min(700);
+        if let Some(call) = plain_move(legal, MoveKind::CallHand).filter(|_| good) {
             return Some(call);
         }
-        let lock = find(legal, MoveKind::Lock).filter(|_| equity >= SAFE);
+        let lock = find_legal(legal, MoveKind::Lock).filter(|_| equity >= MIN_SAFE);
         let card = lock.and_then(|lock| lock.cards.first());
-        let lock = card.map(|card| naming(MoveKind::Lock, &[card]));
+        let lock = card.map(|card| card_move(MoveKind::Lock, &[card]));
         return Some(lock.unwrap_or_else(|| decision.clone()));
     }
-    if equity <= HOPELESS
-        && let Some(card) = find(legal, MoveKind::Unlock).and_then(|unlock| unlock.cards.first())
+    if equity <= MAX_HOPELESS
+        && let Some(card) =
+            find_legal(legal, MoveKind::Unlock).and_then(|unlock| unlock.cards.first())
     {
-        return Some(naming(MoveKind::Unlock, &[card]));
+        return Some(card_move(MoveKind::Unlock, &[card]));
     }
     Some(decision.clone())
 }
@@ -70,8 +71,8 @@ pub(super) fn choose(situation: &Situation<'_>, generator: &mut StdRng) -> Optio
 /// Returns the cost of a bombed-out hand, in thousandths of the pot: half while the hand is not
 /// called and can still improve.
 fn penalty(situation: &Situation<'_>) -> i64 {
-    if situation.says("bomb_out", "match_pot") || situation.says("bomb_out", "fixed") {
-        if situation.called { ALL } else { ALL / 2 }
+    if situation.text_is("bomb_out", "match_pot") || situation.text_is("bomb_out", "fixed") {
+        if situation.is_called { WHOLE_POT } else { WHOLE_POT / 2 }
     } else {
         0
     }
@@ -88,7 +89,7 @@ fn choices(situation: &Situation<'_>) -> Vec<(Change, Move)> {
             MoveKind::Trade => (Gain::Unseen, true),
             MoveKind::Gain => (Gain::Unseen, !legal.cards.is_empty()),
             MoveKind::Drop => (Gain::Nothing, true),
-            MoveKind::Swap => match top(situation) {
+            MoveKind::Swap => match top_discard(situation) {
                 Some(card) => (Gain::This(card), true),
                 None => continue,
             },
@@ -116,77 +117,79 @@ fn choices(situation: &Situation<'_>) -> Vec<(Change, Move)> {
         if naming_one {
             choices.extend(legal.cards.iter().filter_map(|code| {
                 let drop = Some(situation.held(code)?);
-                Some((Change { drop, gain }, naming(kind, &[code])))
+                Some((Change { drop, gain }, card_move(kind, &[code])))
             }));
         } else {
-            choices.push((Change { drop: None, gain }, naming(kind, &[])));
+            choices.push((Change { drop: None, gain }, card_move(kind, &[])));
         }
     }
     choices
 }
 
 /// Returns the top discard: a copy that is neither held nor unseen.
-fn top(situation: &Situation<'_>) -> Option<Card> {
-    let meant = situation.rules.variant().deck.parse(situation.told.top("")?);
+fn top_discard(situation: &Situation<'_>) -> Option<Card> {
+    let meant = situation.rules.variant().deck.parse(situation.line_facts.top_discard("")?);
     let unseen = situation.unseen.iter().flatten();
-    let elsewhere = unseen.chain(&situation.mine).copied().collect();
+    let elsewhere = unseen.chain(&situation.hand).copied().collect();
     meant.minus(elsewhere).nth(0)
 }
 
 fn betting(situation: &Situation<'_>, generator: &mut StdRng) -> Option<Move> {
-    find(situation.legal, MoveKind::Fold)?;
-    let changes = later(situation);
-    let tallies = weigh(situation, &changes, generator);
+    find_legal(situation.legal, MoveKind::Fold)?;
+    let changes = changes_after_betting(situation);
+    let tallies = evaluate(situation, &changes, generator);
     let costs = penalty(situation);
-    let best = tallies.iter().max_by_key(|tally| tally.equity() - tally.bombs() * costs / ALL)?;
-    let chances = Chances {
+    let best = tallies
+        .iter()
+        .max_by_key(|tally| tally.equity() - tally.bomb_rate() * costs / WHOLE_POT)?;
+    let chances = Estimate {
         equity: best.equity(),
-        penalty: best.bombs() * costs / ALL,
-        fold: situation.number("fold_penalty"),
-        others: situation.others.len(),
+        penalty: best.bomb_rate() * costs / WHOLE_POT,
+        fold_cost: situation.number_of("fold_penalty"),
+        opponents: situation.opponents.len(),
     };
     bet(situation.legal, situation.money, chances)
 }
 
 /// Returns the changes that are still possible after the betting.
-fn later(situation: &Situation<'_>) -> Vec<Change> {
+fn changes_after_betting(situation: &Situation<'_>) -> Vec<Change> {
     let draws = match situation.rules.variant().id {
-        "swg" => situation.is_on("draw_phase"),
-        "dice" | "electronic" | "force" => !situation.called,
+        "swg" => situation.flag_is_on("draw_phase"),
+        "dice" | "electronic" | "force" => !situation.is_called,
         "spike" => situation.round < 3,
         _ => false,
     };
     let mut changes = vec![KEEP];
     if draws {
         changes.push(Change { drop: None, gain: Gain::Unseen });
-        let free = situation.mine.iter().filter(|card| !situation.locked.contains(card));
+        let free = situation.hand.iter().filter(|card| !situation.locked.contains(card));
         changes.extend(free.map(|&card| Change { drop: Some(card), gain: Gain::Unseen }));
     }
     changes
 }
 
 /// Evaluates every change in the same random deals.
-fn weigh(situation: &Situation<'_>, changes: &[Change], generator: &mut StdRng) -> Vec<Tally> {
+fn evaluate(situation: &Situation<'_>, changes: &[Change], generator: &mut StdRng) -> Vec<Tally> {
     let mut tallies = vec![Tally::default(); changes.len()];
     let mut packs = Packs::new(situation);
-    for _ in 0..deals(changes.len() + situation.others.len()) {
-        packs.gather();
+    for _ in 0..deal_count(changes.len() + situation.opponents.len()) {
+        packs.reset();
         let drawn = packs.deal(0, generator);
         let rivals = Rivals::of(
             situation
-                .others
+                .opponents
                 .iter()
                 .map(|other| situation.scale.strength(&packs.hand(other, generator))),
         );
         for (change, tally) in changes.iter().zip(&mut tallies) {
-            let strength = situation.scale.strength(&after(&situation.mine, *change, drawn));
-            tally.add(rivals.share(strength), strength.is_none());
+            let strength = situation.scale.strength(&apply_change(&situation.hand, *change, drawn));
+            tally.record(rivals.share(strength), strength.is_none());
         }
     }
     tallies
 }
 
-fn after(mine: &[Card], change: Change, drawn: Option<Card>) -> Cards {
+fn apply_change(mine: &[Card], change: Change, drawn: Option<Card>) -> Cards {
     let kept = mine.iter().copied().filter(|card| Some(*card) != change.drop);
     let gained = match change.gain {
         Gain::Nothing => None,

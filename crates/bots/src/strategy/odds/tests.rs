@@ -1,4 +1,4 @@
-use client::Seen;
+use client::WatchMessage;
 use proto::table::v1 as pb;
 
 use super::super::steady::situation::{self, legal, turn};
@@ -15,7 +15,7 @@ fn state(variant: &str, codes: &[&str]) -> TableState {
         ..pb::HandSeat::default()
     };
     view.hand.as_mut().unwrap().seats.extend([place(2), place(3)]);
-    state.apply(&Seen::Snapshot(Box::new(view)));
+    state.apply(&WatchMessage::Snapshot(Box::new(view)));
     state
 }
 
@@ -55,7 +55,7 @@ fn kessel_keeps_pairs_and_replaces_what_costs_most() {
     assert_eq!(choose("kessel", &["s2", "b2"], turn()).kind(), MoveKind::Stand);
     let codes = ["s1", "b6", "b2"];
     let discard = vec![legal(MoveKind::Discard, &codes[1..])];
-    assert_eq!(choose("kessel", &codes, discard), naming(MoveKind::Discard, &["b6"]));
+    assert_eq!(choose("kessel", &codes, discard), card_move(MoveKind::Discard, &["b6"]));
     let impostor = LegalMove { values: vec![1, 5], ..legal(MoveKind::Impostor, &["bI"]) };
     assert_eq!(choose("kessel", &["s5", "bI"], vec![impostor]).value, 5);
 }

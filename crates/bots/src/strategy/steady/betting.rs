@@ -2,50 +2,50 @@
 
 use proto::common::v1::{LegalMove, Move, MoveKind};
 
-use super::Look;
+use super::Situation;
 
 /// Least quality of a hand to bet on.
-const GOOD: u32 = 70;
+const MIN_BET_QUALITY: u32 = 70;
 /// Least quality of a hand to raise with, once in a round.
-const STRONG: u32 = 90;
+const MIN_RAISE_QUALITY: u32 = 90;
 
 /// Chooses the move of a betting round; none outside of one. `quality` is 0 to 100; 0 loses for
 /// certain.
-pub(super) fn bet(look: &Look<'_>, quality: u32) -> Option<Move> {
-    let hand = look.state.hand()?;
+pub(super) fn bet(situation: &Situation<'_>, quality: u32) -> Option<Move> {
+    let hand = situation.state.hand()?;
     // The later the round, the less a hand can still improve.
     if quality + 4 * hand.round.min(10) >= 100
-        && let Some(call) = look.plain(MoveKind::CallHand)
+        && let Some(call) = situation.plain_move(MoveKind::CallHand)
     {
         return Some(call);
     }
-    let pot = look.state.standing().map_or(0, |standing| standing.hand_pot);
-    let mine = look.state.my_standing();
+    let pot = situation.state.standing().map_or(0, |standing| standing.hand_pot);
+    let mine = situation.state.my_standing();
     let stack = mine.map_or(0, |mine| mine.stack);
     if quality == 0
         && hand.called_by != 0
-        && let Some(fold) = look.plain(MoveKind::Fold)
+        && let Some(fold) = situation.plain_move(MoveKind::Fold)
     {
         // The hand is called and cannot change: the penalty costs more than the pot can win.
         return Some(fold);
     }
-    if let Some(check) = look.plain(MoveKind::Check) {
-        let bet = look.legal(MoveKind::Bet).filter(|_| quality >= GOOD);
-        return Some(bet.map_or(check, |bet| lift(bet, pot / 4, stack / 10)));
+    if let Some(check) = situation.plain_move(MoveKind::Check) {
+        let bet = situation.legal(MoveKind::Bet).filter(|_| quality >= MIN_BET_QUALITY);
+        return Some(bet.map_or(check, |bet| sized_bet(bet, pot / 4, stack / 10)));
     }
-    let price = look.legal(MoveKind::Match)?.min;
+    let price = situation.legal(MoveKind::Match)?.min;
     let fresh = mine.is_some_and(|mine| mine.in_round == 0);
-    if quality >= STRONG
+    if quality >= MIN_RAISE_QUALITY
         && fresh
-        && let Some(raise) = look.legal(MoveKind::Raise)
+        && let Some(raise) = situation.legal(MoveKind::Raise)
         && raise.min <= stack / 4
     {
-        return Some(lift(raise, raise.min, stack / 4));
+        return Some(sized_bet(raise, raise.min, stack / 4));
     }
     if worth_its_price(quality, price, pot, stack) {
-        return look.plain(MoveKind::Match);
+        return situation.plain_move(MoveKind::Match);
     }
-    look.plain(MoveKind::Fold)
+    situation.plain_move(MoveKind::Fold)
 }
 
 fn worth_its_price(quality: u32, price: u64, pot: u64, stack: u64) -> bool {
@@ -59,7 +59,7 @@ fn worth_its_price(quality: u32, price: u64, pot: u64, stack: u64) -> bool {
 }
 
 /// Returns a bet of about `wanted`, at most `most` unless the legal minimum is higher.
-fn lift(legal: &LegalMove, wanted: u64, most: u64) -> Move {
+fn sized_bet(legal: &LegalMove, wanted: u64, most: u64) -> Move {
     let amount = wanted.min(most).clamp(legal.min, legal.max.max(legal.min));
     Move { kind: legal.kind, amount, ..Move::default() }
 }
@@ -74,7 +74,7 @@ mod tests {
     }
 
     fn decide(quality: u32, legal: Vec<LegalMove>) -> Move {
-        bet(&Look { state: &state("swg", &["S15"]), turn: &turn(legal) }, quality).unwrap()
+        bet(&Situation { state: &state("swg", &["S15"]), turn: &turn(legal) }, quality).unwrap()
     }
 
     #[test]

@@ -2,30 +2,30 @@
 
 use proto::common::v1::{LegalMove, Move, MoveKind};
 
-use super::{Look, with_card, without};
+use super::{Situation, with_card, without};
 
 /// Chooses about the cards; none without such a choice.
-pub(super) fn play(look: &Look<'_>) -> Option<Move> {
-    let codes = look.codes();
-    if let Some(discard) = look.legal(MoveKind::Discard) {
-        let best = discard.cards.iter().min_by_key(|card| worth(&without(&codes, card)))?;
+pub(super) fn play(situation: &Situation<'_>) -> Option<Move> {
+    let codes = situation.codes();
+    if let Some(discard) = situation.legal(MoveKind::Discard) {
+        let best = discard.cards.iter().min_by_key(|card| rank_hand(&without(&codes, card)))?;
         return Some(with_card(MoveKind::Discard, best));
     }
-    if let Some(impostor) = look.legal(MoveKind::Impostor) {
-        return settle(impostor, &codes);
+    if let Some(impostor) = situation.legal(MoveKind::Impostor) {
+        return choose_impostor_value(impostor, &codes);
     }
-    if let Some(prime) = look.legal(MoveKind::Prime) {
+    if let Some(prime) = situation.legal(MoveKind::Prime) {
         let value = *prime.values.iter().min()?;
         return Some(Move { kind: prime.kind, value, ..Move::default() });
     }
-    let stand = look.plain(MoveKind::Stand)?;
-    let (difference, _) = worth(&codes);
+    let stand = situation.plain_move(MoveKind::Stand)?;
+    let (difference, _) = rank_hand(&codes);
     if difference < 2 {
         return Some(stand);
     }
     let higher = codes.iter().max_by_key(|code| number(code).unwrap_or(0))?;
     let pile = if higher.starts_with('s') { "sand" } else { "blood" };
-    let piles = look.turn.legal.iter().filter(|legal| legal.kind() == MoveKind::DrawFrom);
+    let piles = situation.turn.legal.iter().filter(|legal| legal.kind() == MoveKind::DrawFrom);
     let draw = piles.flat_map(|legal| &legal.names).find(|name| *name == pile);
     Some(draw.map_or(stand, |name| Move {
         kind: MoveKind::DrawFrom.into(),
@@ -35,7 +35,7 @@ pub(super) fn play(look: &Look<'_>) -> Option<Move> {
 }
 
 /// Returns the value that comes closest to the other card.
-fn settle(impostor: &LegalMove, codes: &[&str]) -> Option<Move> {
+fn choose_impostor_value(impostor: &LegalMove, codes: &[&str]) -> Option<Move> {
     let card = impostor.cards.first()?;
     let other = without(codes, card).iter().find_map(|code| number(code));
     let key = |value: &u32| (other.map_or(0, |other| other.abs_diff(*value)), *value);
@@ -44,7 +44,7 @@ fn settle(impostor: &LegalMove, codes: &[&str]) -> Option<Move> {
 }
 
 /// Returns the difference and the sum of a hand: the smaller, the better.
-fn worth(codes: &[&str]) -> (u32, u32) {
+fn rank_hand(codes: &[&str]) -> (u32, u32) {
     if codes.iter().any(|code| code.ends_with('Y')) {
         return (0, 0);
     }

@@ -2,50 +2,54 @@
 
 use proto::common::v1::{Move, MoveKind};
 
-use super::{Look, with_card, without};
+use super::{Situation, with_card, without};
 
 /// Draws up to a total of 7, since a card is worth 3 on average.
-pub(super) fn eleven(look: &Look<'_>) -> (u32, Option<Move>) {
+pub(super) fn eleven(situation: &Situation<'_>) -> (u32, Option<Move>) {
     let rank = |code: &&str| code.get(..1).and_then(|rank| rank.parse::<u32>().ok());
-    let total: u32 = look.codes().iter().filter_map(rank).sum();
+    let total: u32 = situation.codes().iter().filter_map(rank).sum();
     let quality = if total > 11 { 0 } else { 8 * total };
-    let draw = look.plain(MoveKind::Draw).filter(|_| total <= 7);
-    (quality, draw.or_else(|| look.plain(MoveKind::Stand)))
+    let draw = situation.plain_move(MoveKind::Draw).filter(|_| total <= 7);
+    (quality, draw.or_else(|| situation.plain_move(MoveKind::Stand)))
 }
 
 /// Plays towards a sum of 0, by discarding the card without which the sum is closest to it.
-pub(super) fn spike(look: &Look<'_>) -> (u32, Option<Move>) {
-    let codes = look.codes();
+pub(super) fn spike(situation: &Situation<'_>) -> (u32, Option<Move>) {
+    let codes = situation.codes();
     let off = |codes: &[&str]| sum(codes).unsigned_abs();
     let now = off(&codes);
     let quality = if now == 0 { 85 } else { 60_u32.saturating_sub(4 * now) };
-    let gains = look.turn.legal.iter().filter(|legal| legal.kind() == MoveKind::Gain);
+    let gains = situation.turn.legal.iter().filter(|legal| legal.kind() == MoveKind::Gain);
     let best = gains.flat_map(|legal| &legal.cards).min_by_key(|card| off(&without(&codes, card)));
     // A gained card is worth 0 on average, and five in either direction.
     let mended = best.filter(|card| now > 3 && off(&without(&codes, card)) < now);
     let gain = mended.map(|card| with_card(MoveKind::Gain, card));
-    (quality, gain.or_else(|| look.plain(MoveKind::Stand)))
+    (quality, gain.or_else(|| situation.plain_move(MoveKind::Stand)))
 }
 
 /// Selects the cards that come closest to the dice.
-pub(super) fn coruscant(look: &Look<'_>, selected: Option<i32>) -> (u32, Option<Move>) {
-    let target = look.state.lines().iter().rev().find_map(|line| target(line)).unwrap_or(0);
+pub(super) fn coruscant(situation: &Situation<'_>, selected: Option<i32>) -> (u32, Option<Move>) {
+    let target = situation.state.lines().iter().rev().find_map(|line| gold_die(line)).unwrap_or(0);
     let off = |codes: &[&str], start: i32| (start + sum(codes) - target).unsigned_abs();
     let quality = |off: u32| 85_u32.saturating_sub(8 * off);
-    if let Some(add) = look.legal(MoveKind::Add) {
+    if let Some(add) = situation.legal(MoveKind::Add) {
         let start = selected.unwrap_or(target);
-        let chosen = closest(&add.cards, 0, |codes| off(codes, start));
-        return (50, Some(several(MoveKind::Add, &chosen)));
+        let chosen = closest_choice(&add.cards, 0, |codes| off(codes, start));
+        return (50, Some(card_move(MoveKind::Add, &chosen)));
     }
-    if let Some(select) = look.legal(MoveKind::Select) {
-        let chosen = closest(&select.cards, 1, |codes| off(codes, 0));
-        return (50, Some(several(MoveKind::Select, &chosen)));
+    if let Some(select) = situation.legal(MoveKind::Select) {
+        let chosen = closest_choice(&select.cards, 1, |codes| off(codes, 0));
+        return (50, Some(card_move(MoveKind::Select, &chosen)));
     }
     (quality(selected.map_or(5, |total| (total - target).unsigned_abs())), None)
 }
 
 /// Returns the choice of at least `least` cards with the smallest `off`.
-fn closest<'a>(cards: &'a [String], least: u32, off: impl Fn(&[&str]) -> u32) -> Vec<&'a str> {
+fn closest_choice<'a>(
+    cards: &'a [String],
+    least: u32,
+    off: impl Fn(&[&str]) -> u32,
+) -> Vec<&'a str> {
     let count = u32::try_from(cards.len()).unwrap_or(0).min(5);
     let choice = |mask: u32| -> Vec<&'a str> {
         let chosen = |&(at, _): &(u32, &String)| mask & (1 << at) != 0;
@@ -55,7 +59,7 @@ fn closest<'a>(cards: &'a [String], least: u32, off: impl Fn(&[&str]) -> u32) ->
     masks.map(choice).min_by_key(|codes| off(codes)).unwrap_or_default()
 }
 
-fn several(kind: MoveKind, codes: &[&str]) -> Move {
+fn card_move(kind: MoveKind, codes: &[&str]) -> Move {
     let cards = codes.iter().map(|code| (*code).to_owned()).collect();
     Move { kind: kind.into(), cards, ..Move::default() }
 }
@@ -67,7 +71,7 @@ pub(super) fn sum(codes: &[impl AsRef<str>]) -> i32 {
 }
 
 /// Returns the number on the gold die.
-fn target(line: &str) -> Option<i32> {
+fn gold_die(line: &str) -> Option<i32> {
     line.strip_prefix("d roll ")?.split(' ').next()?.parse().ok()
 }
 
@@ -79,7 +83,7 @@ mod tests {
     use super::super::Steady;
     use super::super::situation::{choose, legal, state, turn};
     use super::*;
-    use client::{Seen, TableState};
+    use client::{TableState, WatchMessage};
 
     use crate::Strategy;
 
@@ -109,7 +113,11 @@ mod tests {
     fn rolled(state: &mut TableState, line: &str) {
         let action = pb::HandAction { line: line.to_owned(), ..pb::HandAction::default() };
         let what = Some(What::Action(action));
-        state.apply(&Seen::Update(Box::new(pb::TableUpdate { sequence: 1, at: None, what })));
+        state.apply(&WatchMessage::Update(Box::new(pb::TableUpdate {
+            sequence: 1,
+            at: None,
+            what,
+        })));
     }
 
     #[test]

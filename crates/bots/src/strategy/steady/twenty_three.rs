@@ -2,12 +2,12 @@
 
 use proto::common::v1::{Move, MoveKind};
 
-use super::{Look, with_card, without};
+use super::{Situation, with_card, without};
 
 /// Least quality of a hand that is protected.
-const SAFE: u32 = 80;
+const MIN_SAFE: u32 = 80;
 /// Highest quality of a locked hand that is unlocked.
-const HOPELESS: u32 = 25;
+const MAX_HOPELESS: u32 = 25;
 
 /// Ranking rule of the game.
 #[derive(Clone, Copy)]
@@ -17,8 +17,8 @@ struct Scale {
 }
 
 impl Scale {
-    fn of(look: &Look<'_>) -> Scale {
-        let text = &look.state.view().rule_set;
+    fn of(situation: &Situation<'_>) -> Scale {
+        let text = &situation.state.view().rule_set;
         // Force has no such field, and counts absolutely.
         Scale { absolute: !text.contains("ranking = \"signed\"") }
     }
@@ -41,16 +41,16 @@ impl Scale {
     }
 }
 
-pub(super) fn quality(look: &Look<'_>) -> u32 {
-    Scale::of(look).quality(&look.codes())
+pub(super) fn quality(situation: &Situation<'_>) -> u32 {
+    Scale::of(situation).quality(&situation.codes())
 }
 
 /// Chooses about the cards; none in a betting round.
-pub(super) fn play(look: &Look<'_>) -> Option<Move> {
-    let scale = Scale::of(look);
-    let codes = look.codes();
+pub(super) fn play(situation: &Situation<'_>) -> Option<Move> {
+    let scale = Scale::of(situation);
+    let codes = situation.codes();
     let now = scale.quality(&codes);
-    if look.legal(MoveKind::Align).is_some() {
+    if situation.legal(MoveKind::Align).is_some() {
         let positive = codes.iter().map(|code| value(code)).sum::<i32>() > 0;
         let side = if positive { "light" } else { "dark" };
         return Some(Move {
@@ -59,29 +59,30 @@ pub(super) fn play(look: &Look<'_>) -> Option<Move> {
             ..Move::default()
         });
     }
-    if let Some(keep) = look.plain(MoveKind::Keep) {
-        return Some(shed(look, scale, keep));
+    if let Some(keep) = situation.plain_move(MoveKind::Keep) {
+        return Some(drop_extra_card(situation, scale, keep));
     }
-    let stand = look.plain(MoveKind::Stand)?;
-    if now >= SAFE {
-        if let Some(call) = look.plain(MoveKind::CallHand) {
+    let stand = situation.plain_move(MoveKind::Stand)?;
+    if now >= MIN_SAFE {
+        if let Some(call) = situation.plain_move(MoveKind::CallHand) {
             return Some(call);
         }
-        let card = look.legal(MoveKind::Lock).and_then(|lock| lock.cards.first());
+        let card = situation.legal(MoveKind::Lock).and_then(|lock| lock.cards.first());
         return Some(card.map_or(stand, |card| with_card(MoveKind::Lock, card)));
     }
-    if now <= HOPELESS
-        && let Some(card) = look.legal(MoveKind::Unlock).and_then(|unlock| unlock.cards.first())
+    if now <= MAX_HOPELESS
+        && let Some(card) =
+            situation.legal(MoveKind::Unlock).and_then(|unlock| unlock.cards.first())
     {
         return Some(with_card(MoveKind::Unlock, card));
     }
-    Some(improve(look, scale, stand))
+    Some(improve(situation, scale, stand))
 }
 
 /// Returns the best of drawing, trading and standing.
-fn improve(look: &Look<'_>, scale: Scale, stand: Move) -> Move {
-    let codes = look.codes();
-    let unseen = unseen(look);
+fn improve(situation: &Situation<'_>, scale: Scale, stand: Move) -> Move {
+    let codes = situation.codes();
+    let unseen = unseen(situation);
     let count = u32::try_from(unseen.len()).unwrap_or(u32::MAX).max(1);
     let promise = |kept: &[&str]| {
         let with = |card: &&str| scale.quality(&[kept, &[*card]].concat());
@@ -93,10 +94,10 @@ fn improve(look: &Look<'_>, scale: Scale, stand: Move) -> Move {
             best = (quality, decision);
         }
     };
-    if let Some(draw) = look.plain(MoveKind::Draw) {
+    if let Some(draw) = situation.plain_move(MoveKind::Draw) {
         offer(promise(&codes), draw);
     }
-    let trades = look.legal(MoveKind::Trade).map_or(&[][..], |trade| &trade.cards);
+    let trades = situation.legal(MoveKind::Trade).map_or(&[][..], |trade| &trade.cards);
     for card in trades {
         offer(promise(&without(&codes, card)), with_card(MoveKind::Trade, card));
     }
@@ -104,9 +105,9 @@ fn improve(look: &Look<'_>, scale: Scale, stand: Move) -> Move {
 }
 
 /// Returns the best drop at the showdown, or keeps all cards.
-fn shed(look: &Look<'_>, scale: Scale, keep: Move) -> Move {
-    let codes = look.codes();
-    let drops = look.legal(MoveKind::Drop).map_or(&[][..], |drop| &drop.cards);
+fn drop_extra_card(situation: &Situation<'_>, scale: Scale, keep: Move) -> Move {
+    let codes = situation.codes();
+    let drops = situation.legal(MoveKind::Drop).map_or(&[][..], |drop| &drop.cards);
     let mut best = (scale.quality(&codes), keep);
     for card in drops {
         let quality = scale.quality(&without(&codes, card));
@@ -118,8 +119,8 @@ fn shed(look: &Look<'_>, scale: Scale, keep: Move) -> Move {
 }
 
 /// Returns every card of the pack that the viewer does not see in a hand.
-fn unseen(look: &Look<'_>) -> Vec<&'static str> {
-    let seen: Vec<&str> = look
+fn unseen(situation: &Situation<'_>) -> Vec<&'static str> {
+    let seen: Vec<&str> = situation
         .state
         .hand()
         .into_iter()
@@ -218,7 +219,7 @@ mod tests {
         let mut state = state("dice", &["S15", "C12"]);
         let mut view = state.view().clone();
         view.hand.as_mut().unwrap().called_by = 3;
-        state.apply(&client::Seen::Snapshot(Box::new(view)));
+        state.apply(&client::WatchMessage::Snapshot(Box::new(view)));
         let options = vec![legal(MoveKind::Check, &[]), legal(MoveKind::Fold, &[])];
         assert_eq!(choose(&state, options).kind(), MoveKind::Fold);
     }

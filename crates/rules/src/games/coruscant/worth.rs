@@ -32,7 +32,7 @@ impl Target {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Worth {
     /// Distance from the target.
-    off: u16,
+    distance: u16,
     /// Number of cards of the target's suit; a Sylop is of every suit.
     suited: u8,
     total: i16,
@@ -44,7 +44,7 @@ impl Worth {
         let of_suit = |card: &&Card| suit(**card).is_none_or(|suit| suit == target.suit);
         let total = total(cards);
         Worth {
-            off: total.abs_diff(target.total),
+            distance: total.abs_diff(target.total),
             suited: u8::try_from(cards.iter().filter(of_suit).count()).unwrap_or(u8::MAX),
             total,
             high: cards.iter().map(|&card| value(card)).max().unwrap_or(0),
@@ -53,13 +53,13 @@ impl Worth {
 
     /// Sort key; higher is better.
     pub(crate) const fn strength(self) -> (Reverse<u16>, u8, i16, i16) {
-        (Reverse(self.off), self.suited, self.total, self.high)
+        (Reverse(self.distance), self.suited, self.total, self.high)
     }
 }
 
 impl From<Worth> for Rank {
     fn from(worth: Worth) -> Rank {
-        let Worth { off, suited, total, high } = worth;
+        let Worth { distance: off, suited, total, high } = worth;
         Rank::Coruscant { off, suit: suited, total, high }
     }
 }

@@ -54,7 +54,7 @@ impl Hand {
     /// and have the values in `values`, one bit each. Returns the best total.
     fn best(&self, cards: &[Card], sum: u8, values: u8) -> Option<u8> {
         let Some((&card, rest)) = cards.split_first() else {
-            return highest_up_to_target(with_clones(sum, values, self.clones));
+            return highest_up_to_target(sums_with_clones(sum, values, self.clones));
         };
         let choices = if face(card) == self.wild { 1..=6 } else { rank(card)..=rank(card) };
         choices.filter_map(|value| self.best(rest, sum + value, values | 1 << value)).max()
@@ -62,7 +62,7 @@ impl Hand {
 }
 
 /// Every sum that this number of clones of these values can make, one bit each.
-fn with_clones(sum: u8, values: u8, clones: usize) -> u64 {
+fn sums_with_clones(sum: u8, values: u8, clones: usize) -> u64 {
     let mut sums = 1_u64 << sum;
     if values == 0 {
         return sums;

@@ -5,28 +5,28 @@
 //! most one tie card in a hand, and it counts only in a tie. A player who bombs with it is out of
 //! this layer alone.
 
-use crate::chance::{To, Why};
-use crate::games::force::sides::{Sides, other};
-use crate::line::Pot;
+use crate::chance::{DealReason, Destination};
+use crate::games::force::sides::{Sides, opposite};
 use crate::moves::Side;
 use crate::player::{Player, PlayerSet};
 use crate::rank::Rank;
 use crate::s76::{Worth, total, value};
+use crate::settlement::Pot;
 use crate::state::{Core, Layers, Ranks};
 
 #[derive(Debug, Clone)]
 pub(super) struct Scoring {
     layers: Layers,
-    at: usize,
+    layer_index: usize,
     /// Hands as they were shown; none for players who are not live.
-    hands: [Option<Opened>; 8],
+    hands: [Option<ShownHand>; 8],
     /// Winners of the main layer.
     winners: PlayerSet,
 }
 
 /// A hand after its showdown.
 #[derive(Debug, Clone, Copy)]
-struct Opened {
+struct ShownHand {
     worth: Worth,
     total: i16,
     side: Side,
@@ -37,7 +37,7 @@ enum Verdict {
     /// The winners; if empty, the layer carries over.
     Won(PlayerSet),
     /// Players who need a tie card before the layer can be judged.
-    Needs(PlayerSet),
+    NeedsTieCards(PlayerSet),
 }
 
 impl Scoring {
@@ -47,67 +47,67 @@ impl Scoring {
         for player in core.live.iter() {
             let cards = &core[player].cards;
             let side = sides.of(player).unwrap_or(Side::Light);
-            let opened = Opened { worth: Worth::of(cards), total: total(cards), side };
-            hands[player.index()] = Some(opened);
+            let shown = ShownHand { worth: Worth::of(cards), total: total(cards), side };
+            hands[player.index()] = Some(shown);
         }
-        Scoring { layers: core.layers(), at: 0, hands, winners: PlayerSet::EMPTY }
+        Scoring { layers: core.cut_layers(), layer_index: 0, hands, winners: PlayerSet::EMPTY }
     }
 
     /// Settles layers until one needs tie cards, or the hand is over.
     pub(super) fn step(&mut self, core: &mut Core) {
-        while let Some(&layer) = self.layers.get(self.at) {
+        while let Some(&layer) = self.layers.get(self.layer_index) {
             match self.judge(core, layer.players) {
-                Verdict::Needs(players) => {
+                Verdict::NeedsTieCards(players) => {
                     for player in players.iter() {
-                        core.deal(To::Player(player), 0, 1, Why::Tie);
+                        core.deal(Destination::Player(player), 0, 1, DealReason::TieBreak);
                     }
                     return;
                 }
                 Verdict::Won(winners) => {
-                    if self.at == 0 {
+                    if self.layer_index == 0 {
                         self.winners = winners;
                     }
                     if winners.is_empty() {
                         core.carry_layer(layer.amount);
                     } else {
-                        core.award(Pot::layer(self.at), layer, winners);
+                        core.award(Pot::layer(self.layer_index), layer, winners);
                     }
-                    self.at += 1;
+                    self.layer_index += 1;
                 }
             }
         }
         let mut ranks = Ranks::default();
-        for player in core.everybody().iter() {
-            ranks[player.index()] = Some(self.hand(player).map_or(Rank::Folded, Opened::rank));
+        for player in core.all_players().iter() {
+            ranks[player.index()] = Some(self.hand(player).map_or(Rank::Folded, ShownHand::rank));
         }
         core.finish(self.winners, &ranks);
     }
 
-    fn hand(&self, player: Player) -> Option<Opened> {
+    fn hand(&self, player: Player) -> Option<ShownHand> {
         self.hands[player.index()]
     }
 
-    fn among(&self, players: PlayerSet, like: impl Fn(Opened) -> bool) -> PlayerSet {
+    fn players_with(&self, players: PlayerSet, like: impl Fn(ShownHand) -> bool) -> PlayerSet {
         players.iter().filter(|&player| self.hand(player).is_some_and(&like)).collect()
     }
 
     /// Judges the special kinds of hand first, then the stronger side, then the other one.
     fn judge(&self, core: &Core, players: PlayerSet) -> Verdict {
-        let mut rest = self.among(players, |hand| !matches!(hand.worth, Worth::Bombed(_)));
-        let kinds: [fn(Opened) -> bool; 2] =
+        let mut rest = self.players_with(players, |hand| !matches!(hand.worth, Worth::Bombed(_)));
+        let kinds: [fn(ShownHand) -> bool; 2] =
             [|hand| hand.worth == Worth::IdiotsArray, |hand| matches!(hand.worth, Worth::Pure(_))];
         for kind in kinds {
-            let same = self.among(rest, kind);
+            let same = self.players_with(rest, kind);
             if let Some(verdict) = break_tie(core, same) {
                 return verdict;
             }
             rest = rest.minus(same);
         }
-        let stronger = self.stronger(rest);
-        for side in [stronger, other(stronger)] {
-            let mut members = self.among(rest, |hand| hand.side == side);
+        let stronger = self.stronger_side(rest);
+        for side in [stronger, opposite(stronger)] {
+            let mut members = self.players_with(rest, |hand| hand.side == side);
             while !members.is_empty() {
-                let best = members.best(|player| Some(strength(self.hand(player)?.total)));
+                let best = members.strongest(|player| Some(strength(self.hand(player)?.total)));
                 if let Some(verdict) = break_tie(core, best) {
                     return verdict;
                 }
@@ -119,9 +119,9 @@ impl Scoring {
 
     /// Side with the higher score; then the side with the single highest total without its sign;
     /// then dark. A side without players has no score.
-    fn stronger(&self, players: PlayerSet) -> Side {
+    fn stronger_side(&self, players: PlayerSet) -> Side {
         let score = |side: Side| {
-            let members = self.among(players, |hand| hand.side == side);
+            let members = self.players_with(players, |hand| hand.side == side);
             let totals = || members.iter().filter_map(|player| Some(self.hand(player)?.total));
             let sum: i16 = totals().sum();
             let sum = match side {
@@ -150,7 +150,7 @@ fn break_tie(core: &Core, tied: PlayerSet) -> Option<Verdict> {
         return Some(Verdict::Won(tied));
     }
     if !without.is_empty() {
-        return Some(Verdict::Needs(without));
+        return Some(Verdict::NeedsTieCards(without));
     }
     let with_card = |player: Player| {
         let place = &core[player];
@@ -158,11 +158,11 @@ fn break_tie(core: &Core, tied: PlayerSet) -> Option<Verdict> {
         let bombed = matches!(Worth::of_total(total), Worth::Bombed(_));
         (!bombed).then_some(strength(total))
     };
-    let best = tied.best(with_card);
+    let best = tied.strongest(with_card);
     (!best.is_empty()).then_some(Verdict::Won(best))
 }
 
-impl Opened {
+impl ShownHand {
     const fn rank(self) -> Rank {
         match (self.worth, self.side) {
             (Worth::IdiotsArray, _) => Rank::IdiotsArray,

@@ -20,7 +20,7 @@ impl Sides {
     }
 }
 
-pub(super) const fn other(side: Side) -> Side {
+pub(super) const fn opposite(side: Side) -> Side {
     match side {
         Side::Light => Side::Dark,
         Side::Dark => Side::Light,

@@ -3,7 +3,7 @@
 use primitives::{Credits, SeatNo};
 
 use crate::{
-    Event, Hand, Next, Player, RuleSet, Setup, Viewer, censor, evolve, explain, line, next,
+    Event, Hand, Next, Player, RuleSet, Setup, Viewer, censor, evolve, explain, history_line, next,
     notation, play, variant, view,
 };
 
@@ -23,11 +23,11 @@ fn defaults() -> RuleSet {
     RuleSet::defaults(variant("highest").unwrap())
 }
 
-fn told(hand: &mut Hand, lines: &[&str]) {
+fn play_lines(hand: &mut Hand, lines: &[&str]) {
     for text in lines {
-        play::shuffle(hand);
+        play::apply_due_shuffles(hand);
         let event = notation::read(hand, text).unwrap_or_else(|error| panic!("{text}: {error}"));
-        assert_eq!(line(hand, &event), *text);
+        assert_eq!(history_line(hand, &event), *text);
         evolve(hand, &event);
     }
 }
@@ -35,9 +35,9 @@ fn told(hand: &mut Hand, lines: &[&str]) {
 #[test]
 fn it_is_played_from_history_lines_and_settled() {
     let mut hand = start(defaults());
-    told(&mut hand, &["d deal p1 S4", "d deal p2 StarA", "d deal p3 C9", "p1 stand"]);
-    told(&mut hand, &["p2 trade StarA", "d deal p2 F12", "p3 stand"]);
-    told(&mut hand, &["p1 bet 10", "p2 match", "p3 fold"]);
+    play_lines(&mut hand, &["d deal p1 S4", "d deal p2 StarA", "d deal p3 C9", "p1 stand"]);
+    play_lines(&mut hand, &["p2 trade StarA", "d deal p2 F12", "p3 stand"]);
+    play_lines(&mut hand, &["p1 bet 10", "p2 match", "p3 fold"]);
     let Next::Done(end) = next(&hand) else { panic!("the hand is over") };
     let lines: Vec<String> = end.lines.iter().map(ToString::to_string).collect();
     assert_eq!(lines, ["p2 wins main 29"]);
@@ -58,7 +58,7 @@ fn its_rule_sets_are_read_checked_and_explained() {
 #[test]
 fn others_see_neither_its_hands_nor_its_trades() {
     let mut hand = start(defaults());
-    told(&mut hand, &["d deal p1 S4", "d deal p2 StarA", "d deal p3 C9"]);
+    play_lines(&mut hand, &["d deal p1 S4", "d deal p2 StarA", "d deal p3 C9"]);
     let p1 = Player::try_new(0).unwrap();
     let event = notation::read(&hand, "p1 trade S4").unwrap();
     let seen = |viewer| censor(&hand, &event, viewer).unwrap().to_string();
@@ -86,11 +86,11 @@ fn any_hand_of_it_ends_with_every_credit_there_and_replays_from_its_lines() {
         let mut lines = Vec::new();
         play::to_the_end(&mut hand, &mut choose, &mut |hand, event: &Event| {
             assert_eq!(hand.total(), total);
-            lines.push(line(hand, event));
+            lines.push(history_line(hand, event));
         })
         .unwrap();
         let lines: Vec<&str> = lines.iter().map(String::as_str).filter(|l| !l.is_empty()).collect();
-        told(&mut again, &lines);
+        play_lines(&mut again, &lines);
         assert_eq!(again.settlement(), hand.settlement());
         assert!(hand.settlement().is_some() && hand.total() == total);
     }

@@ -4,12 +4,12 @@ use crate::game::Facts;
 use crate::player::{Player, PlayerSet, Viewer};
 use crate::rank::Rank;
 use crate::state::Core;
-use crate::token::Token;
+use crate::token::ShiftToken;
 
-use super::{Kessel, Phase, Seat};
+use super::{Kessel, KesselPlayer, Phase};
 
 impl Kessel {
-    pub(super) fn tell(&self, core: &Core, viewer: Viewer, facts: &mut Facts) {
+    pub(super) fn push_facts(&self, core: &Core, viewer: Viewer, facts: &mut Facts) {
         let mut tell = |name: &str, value: String| facts.push((name.to_owned(), value));
         if let Phase::Turn(_) | Phase::Reveal(_) = self.phase {
             tell("starter", self.starter.to_string());
@@ -20,21 +20,21 @@ impl Kessel {
                 tell(name, core.rules.variant().deck.code(card).to_owned());
             }
         }
-        self.tell_round(&mut tell);
-        for player in core.everybody().iter() {
-            let seat = &self.seats[player.index()];
-            self.tell_seat(core, (player, seat), viewer, &mut tell);
+        self.push_round_facts(&mut tell);
+        for player in core.all_players().iter() {
+            let seat = &self.players[player.index()];
+            self.push_player_facts(core, (player, seat), viewer, &mut tell);
         }
     }
 
-    fn tell_round(&self, tell: &mut dyn FnMut(&str, String)) {
-        if let Some(prime) = self.fixes.prime {
+    fn push_round_facts(&self, tell: &mut dyn FnMut(&str, String)) {
+        if let Some(prime) = self.fix_tokens.prime {
             tell("prime", prime.to_string());
         }
         let fixes = [
-            (Token::Markdown, self.fixes.markdown),
-            (Token::CookTheBooks, self.fixes.cook),
-            (Token::MajorFraud, self.fixes.fraud),
+            (ShiftToken::Markdown, self.fix_tokens.markdown),
+            (ShiftToken::CookTheBooks, self.fix_tokens.cook_the_books),
+            (ShiftToken::MajorFraud, self.fix_tokens.major_fraud),
         ];
         for (token, _) in fixes.into_iter().filter(|(_, on)| *on) {
             tell(token.name(), "on".to_owned());
@@ -42,26 +42,26 @@ impl Kessel {
         let sets =
             [("standing", self.standing), ("immune", self.immune), ("embargoed", self.embargoed)];
         for (name, players) in sets.into_iter().filter(|(_, players)| !players.is_empty()) {
-            tell(name, listed(players));
+            tell(name, join_players(players));
         }
     }
 
-    fn tell_seat(
+    fn push_player_facts(
         &self,
         core: &Core,
-        (player, seat): (Player, &Seat),
+        (player, seat): (Player, &KesselPlayer),
         viewer: Viewer,
         tell: &mut dyn FnMut(&str, String),
     ) {
         let own = viewer == Viewer::Auditor || viewer == Viewer::Player(player);
-        tell(&format!("stock {player}"), seat.purse.stock.to_string());
-        tell(&format!("hand-pot {player}"), seat.purse.pot.to_string());
+        tell(&format!("stock {player}"), seat.chips.stock.to_string());
+        tell(&format!("hand-pot {player}"), seat.chips.hand_pot.to_string());
         tell(&format!("tokens {player}"), seat.tokens.len().to_string());
         if own && !seat.tokens.is_empty() {
-            tell(&format!("holds {player}"), names(&seat.tokens));
+            tell(&format!("holds {player}"), join_tokens(&seat.tokens));
         }
         if !seat.played.is_empty() {
-            tell(&format!("played {player}"), names(&seat.played));
+            tell(&format!("played {player}"), join_tokens(&seat.played));
         }
         let code = |card| core.rules.variant().deck.code(card);
         if let Phase::Reveal(impostors) = &self.phase {
@@ -83,10 +83,10 @@ impl Kessel {
     }
 }
 
-fn names(tokens: &[Token]) -> String {
+fn join_tokens(tokens: &[ShiftToken]) -> String {
     tokens.iter().map(|token| token.name()).collect::<Vec<_>>().join(" ")
 }
 
-fn listed(players: PlayerSet) -> String {
+fn join_players(players: PlayerSet) -> String {
     players.iter().map(|player| player.to_string()).collect::<Vec<_>>().join(" ")
 }

@@ -36,12 +36,12 @@ pub(crate) enum Value {
 
 /// The fix tokens in effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Fixes {
+pub(crate) struct FixTokens {
     /// Value of the pair that is the Prime.
     pub(crate) prime: Option<u8>,
     pub(crate) markdown: bool,
-    pub(crate) cook: bool,
-    pub(crate) fraud: bool,
+    pub(crate) cook_the_books: bool,
+    pub(crate) major_fraud: bool,
 }
 
 /// Value of a hand, before it is compared.
@@ -70,14 +70,14 @@ pub(crate) const fn face(card: Card) -> Face {
 }
 
 /// The hand's card of Sand, then its card of Blood.
-pub(crate) fn in_order(cards: &[Card]) -> [Card; 2] {
+pub(crate) fn sand_then_blood(cards: &[Card]) -> [Card; 2] {
     let of = |pile| cards.iter().copied().find(|&card| pile_of(card) == pile);
     // Six players, five of whom left in the middle of a draw, hold 11 of a family's 22 cards.
     [0, 1].map(|pile| of(pile).expect("a family never runs out: everybody holds a card of each"))
 }
 
 impl Worth {
-    pub(crate) fn of(hand: [Value; 2], fixes: Fixes) -> Worth {
+    pub(crate) fn of(hand: [Value; 2], fixes: FixTokens) -> Worth {
         match hand {
             [Value::Sylop, Value::Sylop] if fixes.markdown => Worth::Pair(0),
             [Value::Sylop, Value::Sylop] => Worth::Pure,
@@ -92,28 +92,28 @@ impl Worth {
     }
 
     /// Sort key in the order of the ladder; higher wins.
-    pub(crate) fn strength(self, fixes: Fixes) -> (i16, i16, i16) {
+    pub(crate) fn strength(self, fixes: FixTokens) -> (i16, i16, i16) {
         let lower = |value: u8| -i16::from(value);
         match self {
-            Worth::Pure if fixes.cook => (2, 0, 0),
+            Worth::Pure if fixes.cook_the_books => (2, 0, 0),
             Worth::Pure => (5, 0, 0),
             Worth::Pair(value) if fixes.prime == Some(value) => (4, 0, 0),
             Worth::Pair(0) => (2, 0, 0),
-            Worth::Pair(value) if fixes.cook => (3, i16::from(value), 0),
+            Worth::Pair(value) if fixes.cook_the_books => (3, i16::from(value), 0),
             Worth::Pair(value) => (3, lower(value), 0),
             Worth::Apart { diff, sum } => (1, lower(diff), lower(sum)),
         }
     }
 
     /// Number of chips that losing with this hand costs.
-    pub(crate) const fn due(self) -> u8 {
+    pub(crate) const fn chips_due(self) -> u8 {
         match self {
             Worth::Pure | Worth::Pair(_) => 1,
             Worth::Apart { diff, .. } => diff,
         }
     }
 
-    pub(crate) fn rank(self, fixes: Fixes) -> Rank {
+    pub(crate) fn rank(self, fixes: FixTokens) -> Rank {
         match self {
             Worth::Pure => Rank::KesselPure,
             Worth::Pair(value) if fixes.prime == Some(value) => Rank::Prime(value),

@@ -6,16 +6,16 @@
 use smallvec::SmallVec;
 
 use crate::cards::Card;
-use crate::chance::{Chance, Roll};
+use crate::chance::{Chance, RollPurpose};
 use crate::moves::Move;
 use crate::player::Player;
 use crate::state::Core;
 
-use super::ranking::{Face, Fixes, Value, Worth, face, in_order};
+use super::ranking::{Face, FixTokens, Value, Worth, face, sand_then_blood};
 use super::{Kessel, Phase};
 
 /// Value of an Impostor under Major Fraud.
-const FRAUD: u8 = 6;
+const FRAUD_VALUE: u8 = 6;
 
 /// An Impostor that rolls for its value.
 #[derive(Clone, Copy)]
@@ -30,12 +30,15 @@ impl Kessel {
     pub(super) fn reveal(&mut self, core: &mut Core) {
         core.shown = core.live;
         let mut impostors = SmallVec::new();
-        for player in core.live.iter().filter(|_| !self.fixes.fraud) {
-            for card in in_order(&core[player].cards) {
+        for player in core.live.iter().filter(|_| !self.fix_tokens.major_fraud) {
+            for card in sand_then_blood(&core[player].cards) {
                 if face(card) == Face::Impostor {
                     impostors.push(Impostor { player, card, dice: [0, 0], value: None });
                     let sides = SmallVec::from_slice(&[6, 6]);
-                    core.expect(Chance::Roll { sides, purpose: Roll::Impostor(player, card) });
+                    core.request(Chance::Roll {
+                        sides,
+                        purpose: RollPurpose::Impostor(player, card),
+                    });
                 }
             }
         }
@@ -49,19 +52,19 @@ impl Kessel {
             Phase::Draft | Phase::Dealing | Phase::Turn(_) => &[],
         };
         let chosen = |card| impostors.iter().find(|one| one.card == card)?.value;
-        worth(&core[player].cards, &chosen, self.fixes)
+        worth(&core[player].cards, &chosen, self.fix_tokens)
     }
 }
 
 /// Impostors without a value yet, in the order of choice.
-pub(super) fn open_choices(impostors: &[Impostor]) -> impl Iterator<Item = &Impostor> {
+pub(super) fn undecided(impostors: &[Impostor]) -> impl Iterator<Item = &Impostor> {
     impostors.iter().filter(|impostor| impostor.value.is_none())
 }
 
 /// Value of the next Impostor that serves its hand best. Another Impostor of the hand counts with
 /// its value, or with the value that serves best together.
-pub(super) fn best_choice(impostors: &[Impostor], hand: &[Card], fixes: Fixes) -> Option<Move> {
-    let next = open_choices(impostors).next()?;
+pub(super) fn best_choice(impostors: &[Impostor], hand: &[Card], fixes: FixTokens) -> Option<Move> {
+    let next = undecided(impostors).next()?;
     let other = impostors.iter().find(|one| one.player == next.player && one.card != next.card);
     let others = match other {
         None => [None, None],
@@ -80,11 +83,11 @@ pub(super) fn best_choice(impostors: &[Impostor], hand: &[Card], fixes: Fixes) -
     Some(Move::Impostor { card: next.card, value })
 }
 
-fn worth(hand: &[Card], chosen: &dyn Fn(Card) -> Option<u8>, fixes: Fixes) -> Worth {
+fn worth(hand: &[Card], chosen: &dyn Fn(Card) -> Option<u8>, fixes: FixTokens) -> Worth {
     let value = |card: Card| match face(card) {
         Face::Number(number) => Value::Number(number),
         Face::Sylop => Value::Sylop,
-        Face::Impostor => Value::Number(chosen(card).unwrap_or(FRAUD)),
+        Face::Impostor => Value::Number(chosen(card).unwrap_or(FRAUD_VALUE)),
     };
-    Worth::of(in_order(hand).map(value), fixes)
+    Worth::of(sand_then_blood(hand).map(value), fixes)
 }

@@ -4,56 +4,56 @@
 //! p1 first.
 
 use crate::cards::Cards;
-use crate::chance::{To, Why};
+use crate::chance::{DealReason, Destination};
 use crate::player::{Player, PlayerSet};
 use crate::state::Core;
 
-use super::ranking::{Fixes, pile_of};
-use super::turn::TurnOf;
+use super::ranking::{FixTokens, pile_of};
+use super::turn::TurnState;
 use super::{Kessel, Phase};
 
 /// Largest number of laps in a round.
-pub(crate) const LAPS: u8 = 3;
+pub(crate) const MAX_LAPS: u8 = 3;
 
 impl Kessel {
     /// Starts the next round. All hands go back first.
     pub(super) fn next_round(&mut self, core: &mut Core) {
-        self.starter = core.live.after(self.starter).unwrap_or(self.starter);
+        self.starter = core.live.next_clockwise(self.starter).unwrap_or(self.starter);
         for pile in [0, 1] {
             let mut cards = core.piles[usize::from(pile)].take_discards();
-            for place in core.places() {
+            for place in core.players() {
                 cards.extend(place.cards.iter().copied().filter(|&card| pile_of(card) == pile));
             }
             core.shuffle_in(pile, cards);
         }
-        self.open_round(core);
+        self.deal_round(core);
     }
 
     /// Deals a round. The piles are about to be shuffled.
-    pub(super) fn open_round(&mut self, core: &mut Core) {
+    pub(super) fn deal_round(&mut self, core: &mut Core) {
         self.phase = Phase::Dealing;
         self.round = self.round.saturating_add(1);
         self.lap = 1;
-        self.fixes = Fixes::default();
+        self.fix_tokens = FixTokens::default();
         self.immune = PlayerSet::EMPTY;
         self.embargoed = PlayerSet::EMPTY;
         self.standing = PlayerSet::EMPTY;
-        core.deal_from_each(To::Table, Why::Flip);
+        core.deal_from_each(Destination::Table, DealReason::Flip);
         for player in core.live.iter() {
-            core.deal_from_each(To::Player(player), Why::Opening);
+            core.deal_from_each(Destination::Player(player), DealReason::OpeningHand);
         }
     }
 
     pub(super) fn start_lap(&mut self, core: &Core) {
         self.stood = PlayerSet::EMPTY;
-        self.phase = Phase::Turn(TurnOf::new(self.first_of_lap(core)));
+        self.phase = Phase::Turn(TurnState::new(self.first_of_lap(core)));
     }
 
     pub(super) fn end_turn(&mut self, core: &mut Core, player: Player) {
         self.embargoed = self.embargoed.without(player);
         match self.next_of_lap(core, player) {
-            Some(next) => self.phase = Phase::Turn(TurnOf::new(next)),
-            None if self.lap == LAPS || core.live.minus(self.stood).is_empty() => {
+            Some(next) => self.phase = Phase::Turn(TurnState::new(next)),
+            None if self.lap == MAX_LAPS || core.live.minus(self.stood).is_empty() => {
                 self.reveal(core);
             }
             None => {
@@ -65,25 +65,25 @@ impl Kessel {
 
     /// Player of the turn after that of `player` in this round; none at the last turn of the round.
     pub(super) fn next_in_turn(&self, core: &Core, player: Player) -> Option<Player> {
-        let next_lap = (self.lap < LAPS).then(|| self.first_of_lap(core));
+        let next_lap = (self.lap < MAX_LAPS).then(|| self.first_of_lap(core));
         self.next_of_lap(core, player).or(next_lap)
     }
 
     fn first_of_lap(&self, core: &Core) -> Player {
-        let next = core.live.after(self.starter).unwrap_or(self.starter);
+        let next = core.live.next_clockwise(self.starter).unwrap_or(self.starter);
         if core.live.contains(self.starter) { self.starter } else { next }
     }
 
     fn next_of_lap(&self, core: &Core, player: Player) -> Option<Player> {
-        let size = core.everybody().len();
+        let size = core.all_players().len();
         let clockwise = |player: Player| (player.index() + size - self.starter.index()) % size;
-        core.live.after(player).filter(|&next| clockwise(next) > clockwise(player))
+        core.live.next_clockwise(player).filter(|&next| clockwise(next) > clockwise(player))
     }
 }
 
 /// Takes the cards of a shuffled pile out of all hands.
-pub(super) fn take_back(core: &mut Core, pile: u8) {
-    for player in core.everybody().iter() {
+pub(super) fn take_from_hands(core: &mut Core, pile: u8) {
+    for player in core.all_players().iter() {
         let held: Cards = std::mem::take(&mut core[player].cards);
         core[player].cards = held.into_iter().filter(|&card| pile_of(card) != pile).collect();
     }

@@ -1,44 +1,48 @@
 //! The start of a game: stakes, tokens and the starter.
 
-use crate::chance::{Chance, Pick, Sample};
+use crate::chance::{Chance, PickPurpose, SamplePurpose};
 use crate::game::Game;
 use crate::player::{Player, PlayerSet};
 use crate::ruleset::TokenDeal;
 use crate::state::Core;
 
-use super::chips::Purse;
-use super::ranking::Fixes;
-use super::{Kessel, Phase, Seat};
+use super::chips::Chips;
+use super::ranking::FixTokens;
+use super::{Kessel, KesselPlayer, Phase};
 
 /// Number of kinds of token.
-const KINDS: u32 = 16;
+const TOKEN_KINDS: u32 = 16;
 
 pub(super) fn open(core: &mut Core) -> Box<dyn Game> {
     let rules = core.rules;
-    let seat = Seat { purse: Purse::of(rules.chips), ..Seat::default() };
+    let seat = KesselPlayer { chips: Chips::of(rules.chips), ..KesselPlayer::default() };
     let mut game = Kessel {
         phase: Phase::Draft,
         round: 0,
         lap: 1,
         starter: Player::of(0),
-        seats: std::array::from_fn(|_| seat.clone()),
-        fixes: Fixes::default(),
+        players: std::array::from_fn(|_| seat.clone()),
+        fix_tokens: FixTokens::default(),
         immune: PlayerSet::EMPTY,
         embargoed: PlayerSet::EMPTY,
         standing: PlayerSet::EMPTY,
         stood: PlayerSet::EMPTY,
     };
     if let (TokenDeal::Assigned, Some(tokens)) = (rules.tokens, rules.assigned_tokens) {
-        for player in core.everybody().iter() {
-            game.seats[player.index()].tokens = tokens.of_player(player).into_iter().collect();
+        for player in core.all_players().iter() {
+            game.players[player.index()].tokens = tokens.of_player(player).into_iter().collect();
         }
     }
-    for player in core.everybody().iter() {
+    for player in core.all_players().iter() {
         core.pay_pot(player, rules.stake());
     }
     if rules.tokens == TokenDeal::Random {
-        for player in core.everybody().iter() {
-            core.expect(Chance::Sample { n: KINDS, k: 3, purpose: Sample::Tokens(player) });
+        for player in core.all_players().iter() {
+            core.request(Chance::Sample {
+                n: TOKEN_KINDS,
+                k: 3,
+                purpose: SamplePurpose::Tokens(player),
+            });
         }
     }
     if rules.tokens != TokenDeal::Chosen {
@@ -49,17 +53,17 @@ pub(super) fn open(core: &mut Core) -> Box<dyn Game> {
 
 impl Kessel {
     /// Next player who has to choose tokens.
-    pub(super) fn drafting(&self, core: &Core) -> Option<Player> {
-        core.live.iter().find(|player| self.seats[player.index()].tokens.is_empty())
+    pub(super) fn next_to_draft(&self, core: &Core) -> Option<Player> {
+        core.live.iter().find(|player| self.players[player.index()].tokens.is_empty())
     }
 
     /// Has the shoe draw the starter, and deals the first round. Everybody must have tokens.
     pub(super) fn draw_starter(&mut self, core: &mut Core) {
         let n = u32::try_from(core.live.len()).unwrap_or(0);
-        core.expect(Chance::Pick { n, purpose: Pick::Starter });
+        core.request(Chance::Pick { n, purpose: PickPurpose::Starter });
         for pile in [0, 1] {
             core.fresh_shuffle(pile);
         }
-        self.open_round(core);
+        self.deal_round(core);
     }
 }

@@ -5,45 +5,49 @@
 
 use smallvec::SmallVec;
 
-use crate::chance::{Chance, Roll, To, Why};
+use crate::chance::{Chance, DealReason, Destination, RollPurpose};
 use crate::legal::{Legal, LegalMoves};
 use crate::player::{Player, PlayerSet};
 use crate::state::Core;
-use crate::token::Token;
+use crate::token::ShiftToken;
 
-use super::ranking::{in_order, pile_of};
+use super::ranking::{pile_of, sand_then_blood};
 use super::{Kessel, Phase};
 
 impl Kessel {
     pub(super) fn legal_tokens(&self, core: &Core, player: Player, moves: &mut LegalMoves) {
-        let others = self.within_reach(core, player);
-        let seat = &self.seats[player.index()];
+        let others = self.touchable_players(core, player);
+        let seat = &self.players[player.index()];
         for &token in &seat.tokens {
             let legal = match token {
-                Token::FreeDraw
-                | Token::Embezzlement
-                | Token::GeneralTariff
-                | Token::GeneralAudit
-                | Token::PrimeSabacc
-                | Token::Markdown
-                | Token::MajorFraud
-                | Token::Immunity => Some(Legal::Token(token)),
-                Token::Refund | Token::ExtraRefund => {
-                    (seat.purse.pot > 0).then_some(Legal::Token(token))
+                ShiftToken::FreeDraw
+                | ShiftToken::Embezzlement
+                | ShiftToken::GeneralTariff
+                | ShiftToken::GeneralAudit
+                | ShiftToken::PrimeSabacc
+                | ShiftToken::Markdown
+                | ShiftToken::MajorFraud
+                | ShiftToken::Immunity => Some(Legal::Token(token)),
+                ShiftToken::Refund | ShiftToken::ExtraRefund => {
+                    (seat.chips.hand_pot > 0).then_some(Legal::Token(token))
                 }
-                Token::CookTheBooks => (!self.fixes.cook).then_some(Legal::Token(token)),
-                Token::Embargo => self.next_in_turn(core, player).map(|_| Legal::Token(token)),
-                Token::TargetTariff | Token::Exhaustion | Token::DirectTransaction => {
-                    aimed(token, others)
+                ShiftToken::CookTheBooks => {
+                    (!self.fix_tokens.cook_the_books).then_some(Legal::Token(token))
                 }
-                Token::TargetAudit => aimed(token, others.and(self.standing)),
+                ShiftToken::Embargo => self.next_in_turn(core, player).map(|_| Legal::Token(token)),
+                ShiftToken::TargetTariff
+                | ShiftToken::Exhaustion
+                | ShiftToken::DirectTransaction => legal_token_at(token, others),
+                ShiftToken::TargetAudit => {
+                    legal_token_at(token, others.intersection(self.standing))
+                }
             };
             moves.extend(legal);
         }
     }
 
     /// The other players whom a stock, tax or disrupt token of `player` touches.
-    fn within_reach(&self, core: &Core, player: Player) -> PlayerSet {
+    fn touchable_players(&self, core: &Core, player: Player) -> PlayerSet {
         core.live.without(player).minus(self.immune)
     }
 
@@ -52,48 +56,48 @@ impl Kessel {
         &mut self,
         core: &mut Core,
         player: Player,
-        (token, target): (Token, Option<Player>),
+        (token, target): (ShiftToken, Option<Player>),
     ) {
-        let others = self.within_reach(core, player);
+        let others = self.touchable_players(core, player);
         let aim = target.map_or(PlayerSet::EMPTY, |target| PlayerSet::EMPTY.with(target));
-        let seat = self.seat(player);
+        let seat = self.player_mut(player);
         seat.tokens.retain(|held| *held != token);
         seat.played.push(token);
         match token {
-            Token::FreeDraw => {
+            ShiftToken::FreeDraw => {
                 if let Phase::Turn(turn) = &mut self.phase {
-                    turn.free = true;
+                    turn.free_draw = true;
                 }
             }
-            Token::Refund => seat.purse.refund(2),
-            Token::ExtraRefund => seat.purse.refund(3),
-            Token::Embezzlement => {
+            ShiftToken::Refund => seat.chips.refund(2),
+            ShiftToken::ExtraRefund => seat.chips.refund(3),
+            ShiftToken::Embezzlement => {
                 for other in others.iter() {
-                    let chips = self.seat(other).purse.give_one();
-                    let purse = &mut self.seat(player).purse;
-                    purse.pot = purse.pot.saturating_add(chips);
+                    let chips = self.player_mut(other).chips.give_one();
+                    let purse = &mut self.player_mut(player).chips;
+                    purse.hand_pot = purse.hand_pot.saturating_add(chips);
                 }
             }
-            Token::GeneralTariff => self.tax(others, 1),
-            Token::TargetTariff => self.tax(aim, 2),
-            Token::GeneralAudit => self.tax(others.and(self.standing), 2),
-            Token::TargetAudit => self.tax(aim, 3),
-            Token::PrimeSabacc => {
+            ShiftToken::GeneralTariff => self.tax(others, 1),
+            ShiftToken::TargetTariff => self.tax(aim, 2),
+            ShiftToken::GeneralAudit => self.tax(others.intersection(self.standing), 2),
+            ShiftToken::TargetAudit => self.tax(aim, 3),
+            ShiftToken::PrimeSabacc => {
                 let sides = SmallVec::from_slice(&[6, 6]);
-                core.expect(Chance::Roll { sides, purpose: Roll::Prime(player) });
+                core.request(Chance::Roll { sides, purpose: RollPurpose::Prime(player) });
             }
-            Token::Markdown => self.fixes.markdown = true,
-            Token::CookTheBooks => self.fixes.cook = true,
-            Token::MajorFraud => self.fixes.fraud = true,
-            Token::Embargo => {
+            ShiftToken::Markdown => self.fix_tokens.markdown = true,
+            ShiftToken::CookTheBooks => self.fix_tokens.cook_the_books = true,
+            ShiftToken::MajorFraud => self.fix_tokens.major_fraud = true,
+            ShiftToken::Embargo => {
                 let next = self.next_in_turn(core, player);
                 if let Some(next) = next.filter(|&next| others.contains(next)) {
                     self.embargoed = self.embargoed.with(next);
                 }
             }
-            Token::Immunity => self.immune = self.immune.with(player),
-            Token::Exhaustion => aim.iter().for_each(|target| exhaust(core, target)),
-            Token::DirectTransaction => {
+            ShiftToken::Immunity => self.immune = self.immune.with(player),
+            ShiftToken::Exhaustion => aim.iter().for_each(|target| exhaust(core, target)),
+            ShiftToken::DirectTransaction => {
                 for target in aim.iter() {
                     let cards = std::mem::take(&mut core[player].cards);
                     core[player].cards = std::mem::replace(&mut core[target].cards, cards);
@@ -104,21 +108,21 @@ impl Kessel {
 
     fn tax(&mut self, players: PlayerSet, due: u8) {
         for player in players.iter() {
-            self.seat(player).purse.tax(due);
+            self.player_mut(player).chips.tax(due);
         }
     }
 }
 
-fn aimed(token: Token, targets: PlayerSet) -> Option<Legal> {
+fn legal_token_at(token: ShiftToken, targets: PlayerSet) -> Option<Legal> {
     (!targets.is_empty()).then_some(Legal::TokenAt(token, targets))
 }
 
 /// Discards the target's hand, Sand then Blood, and deals one card of each.
 fn exhaust(core: &mut Core, target: Player) {
-    let hand = in_order(&core[target].cards);
+    let hand = sand_then_blood(&core[target].cards);
     core[target].cards.clear();
     for card in hand {
         core.discard(pile_of(card), card);
     }
-    core.deal_from_each(To::Player(target), Why::Exhaustion);
+    core.deal_from_each(Destination::Player(target), DealReason::Exhaustion);
 }

@@ -1,9 +1,9 @@
 //! A turn: perhaps a token, then a stand, or a draw and a discard of the same family.
 
 use crate::cards::{Card, Cards};
-use crate::chance::{To, Why};
+use crate::chance::{DealReason, Destination};
 use crate::legal::{Legal, LegalMoves};
-use crate::moves::{Move, Source};
+use crate::moves::{DrawSource, Move};
 use crate::player::Player;
 use crate::state::Core;
 
@@ -12,11 +12,11 @@ use super::{Kessel, Phase};
 
 /// The player of a turn, and how far the turn has come.
 #[derive(Clone, Copy)]
-pub(super) struct TurnOf {
+pub(super) struct TurnState {
     pub(super) player: Player,
     pub(super) step: Step,
     /// Whether a token pays for the draw.
-    pub(super) free: bool,
+    pub(super) free_draw: bool,
 }
 
 /// Next decision of a turn.
@@ -33,24 +33,24 @@ pub(super) enum Step {
     },
 }
 
-impl TurnOf {
-    pub(super) const fn new(player: Player) -> TurnOf {
-        TurnOf { player, step: Step::Token, free: false }
+impl TurnState {
+    pub(super) const fn new(player: Player) -> TurnState {
+        TurnState { player, step: Step::Token, free_draw: false }
     }
 }
 
 /// Index of a source's pile, and whether the source is the draw pile.
-const fn pile(source: Source) -> (u8, bool) {
+const fn pile_of_source(source: DrawSource) -> (u8, bool) {
     match source {
-        Source::Sand => (0, true),
-        Source::Blood => (1, true),
-        Source::SandDiscard => (0, false),
-        Source::BloodDiscard => (1, false),
+        DrawSource::Sand => (0, true),
+        DrawSource::Blood => (1, true),
+        DrawSource::SandDiscard => (0, false),
+        DrawSource::BloodDiscard => (1, false),
     }
 }
 
 impl Kessel {
-    pub(super) fn legal_in_turn(&self, core: &Core, turn: &TurnOf, moves: &mut LegalMoves) {
+    pub(super) fn legal_in_turn(&self, core: &Core, turn: &TurnState, moves: &mut LegalMoves) {
         match turn.step {
             Step::Token => {
                 self.legal_action(core, turn, moves);
@@ -66,11 +66,11 @@ impl Kessel {
         }
     }
 
-    fn legal_action(&self, core: &Core, turn: &TurnOf, moves: &mut LegalMoves) {
-        let pays = turn.free || self.seats[turn.player.index()].purse.stock > 0;
+    fn legal_action(&self, core: &Core, turn: &TurnState, moves: &mut LegalMoves) {
+        let pays = turn.free_draw || self.players[turn.player.index()].chips.stock > 0;
         if pays && !self.embargoed.contains(turn.player) {
-            for source in Source::ALL {
-                let (pile, from_draw_pile) = pile(source);
+            for source in DrawSource::ALL {
+                let (pile, from_draw_pile) = pile_of_source(source);
                 let pile = &core.piles[usize::from(pile)];
                 let there = if from_draw_pile {
                     pile.available() > 0
@@ -86,16 +86,16 @@ impl Kessel {
     }
 
     #[expect(clippy::wildcard_enum_match_arm, reason = "other games' moves were refused before")]
-    pub(super) fn moved_in_turn(&mut self, core: &mut Core, turn: TurnOf, mv: &Move) {
+    pub(super) fn moved_in_turn(&mut self, core: &mut Core, turn: TurnState, mv: &Move) {
         let player = turn.player;
         match mv {
             Move::Token(token, target) => {
-                self.phase = Phase::Turn(TurnOf { step: Step::Action, ..turn });
+                self.phase = Phase::Turn(TurnState { step: Step::Action, ..turn });
                 self.play_token(core, player, (*token, *target));
             }
             Move::Prime(value) => {
-                self.fixes.prime = Some(*value);
-                self.phase = Phase::Turn(TurnOf { step: Step::Action, ..turn });
+                self.fix_tokens.prime = Some(*value);
+                self.phase = Phase::Turn(TurnState { step: Step::Action, ..turn });
             }
             Move::Stand => {
                 self.standing = self.standing.with(player);
@@ -104,8 +104,8 @@ impl Kessel {
             }
             Move::DrawFrom(source) => {
                 self.standing = self.standing.without(player);
-                if !turn.free {
-                    self.seat(player).purse.invest();
+                if !turn.free_draw {
+                    self.player_mut(player).chips.invest();
                 }
                 self.draw(core, turn, *source);
             }
@@ -118,14 +118,14 @@ impl Kessel {
         }
     }
 
-    fn draw(&mut self, core: &mut Core, turn: TurnOf, source: Source) {
-        let (pile, from_draw_pile) = pile(source);
+    fn draw(&mut self, core: &mut Core, turn: TurnState, source: DrawSource) {
+        let (pile, from_draw_pile) = pile_of_source(source);
         if from_draw_pile {
-            core.deal(To::Player(turn.player), pile, 1, Why::Draw);
-            self.phase = Phase::Turn(TurnOf { step: Step::Action, ..turn });
+            core.deal(Destination::Player(turn.player), pile, 1, DealReason::Draw);
+            self.phase = Phase::Turn(TurnState { step: Step::Action, ..turn });
         } else if let Some(drawn) = core.piles[usize::from(pile)].take_top_discard() {
             core[turn.player].cards.push(drawn);
-            self.phase = Phase::Turn(TurnOf { step: Step::Discard { pile, drawn }, ..turn });
+            self.phase = Phase::Turn(TurnState { step: Step::Discard { pile, drawn }, ..turn });
         }
     }
 }

@@ -43,7 +43,7 @@ pub(crate) enum Rung {
 pub(crate) struct Worth {
     rung: Rung,
     /// Sort key within the rung, greater is better; zeros if the rung has no further order.
-    ties: [i16; 5],
+    tie_key: [i16; 5],
 }
 
 impl Worth {
@@ -52,11 +52,11 @@ impl Worth {
         let (rung, ties) = if hand.sum == 0 {
             hand.with_sylops().or_else(|| hand.with_sets()).unwrap_or_else(|| hand.with_pairs())
         } else {
-            let [count, positives, highest] = hand.plain();
+            let [count, positives, highest] = hand.plain_key();
             let closer = -hand.sum.abs();
             (Rung::Nulrhek, [closer, hand.sum.signum(), count, positives, highest])
         };
-        Worth { rung, ties }
+        Worth { rung, tie_key: ties }
     }
 
     pub(crate) const fn sums_to_0(self) -> bool {
@@ -65,7 +65,7 @@ impl Worth {
 
     /// The rung, then its ties: compares as the value itself does.
     pub(crate) const fn key(self) -> [i16; 6] {
-        let [a, b, c, d, e] = self.ties;
+        let [a, b, c, d, e] = self.tie_key;
         [self.rung as i16, a, b, c, d, e]
     }
 
@@ -119,7 +119,7 @@ impl Hand {
         (1..=10).zip(&self.counts[1..]).filter(move |&(_, &count)| count >= of).map(|(v, _)| v)
     }
 
-    fn set(&self, of: usize) -> Option<i16> {
+    fn lowest_set(&self, of: usize) -> Option<i16> {
         self.sets(of).next()
     }
 
@@ -127,11 +127,11 @@ impl Hand {
     fn with_sylops(&self) -> Option<Ranked> {
         match (self.sylops, self.values.len()) {
             (2, 2) => Some((Rung::Pure, [0; 5])),
-            (1, 5) => self.set(4).map(|value| match value {
+            (1, 5) => self.lowest_set(4).map(|value| match value {
                 10 => (Rung::Full, [0; 5]),
-                value => lower(Rung::Fleet, value),
+                value => lower_is_better(Rung::Fleet, value),
             }),
-            (1, 3) => self.set(2).map(|value| lower(Rung::YeeHaa, value)),
+            (1, 3) => self.lowest_set(2).map(|value| lower_is_better(Rung::YeeHaa, value)),
             _ => None,
         }
     }
@@ -140,22 +140,22 @@ impl Hand {
     fn with_sets(&self) -> Option<Ranked> {
         let size = self.values.len();
         if let Some(three) = self.rhylet() {
-            return Some(lower(Rung::Rhylet, three));
+            return Some(lower_is_better(Rung::Rhylet, three));
         }
-        if let Some(four) = self.set(4).filter(|_| size == 4) {
-            return Some(lower(Rung::Squadron, four));
+        if let Some(four) = self.lowest_set(4).filter(|_| size == 4) {
+            return Some(lower_is_better(Rung::Squadron, four));
         }
         if matches!(self.values[..], [-10, 1, 2, 3, 4] | [-4, -3, -2, -1, 10]) {
             return Some((Rung::GeeWhiz, [0; 5]));
         }
         if let Some(start) = self.run_of_four().filter(|_| size == 4) {
-            return Some(lower(Rung::StraightKhyron, start));
+            return Some(lower_is_better(Rung::StraightKhyron, start));
         }
-        self.set(3).map(|three| lower(Rung::BanthasWild, three))
+        self.lowest_set(3).map(|three| lower_is_better(Rung::BanthasWild, three))
     }
 
     fn with_pairs(&self) -> Ranked {
-        let [count, positives, highest] = self.plain();
+        let [count, positives, highest] = self.plain_key();
         let mut pairs = self.sets(2);
         match (pairs.next(), pairs.next()) {
             (Some(small), Some(large)) => (Rung::RuleOfTwo, [-small, -large, 0, 0, 0]),
@@ -178,14 +178,14 @@ impl Hand {
 
     /// The lowest of four values in a run.
     fn run_of_four(&self) -> Option<i16> {
-        let start = self.set(1)?;
+        let start = self.lowest_set(1)?;
         let in_a_row = (start..start + 4).zip(self.sets(1)).all(|(next, value)| next == value);
         (in_a_row && self.sets(1).count() == 4).then_some(start)
     }
 
     /// Sort key of a plain hand: more cards, then the higher sum of positives, then the higher
     /// single positive.
-    fn plain(&self) -> [i16; 3] {
+    fn plain_key(&self) -> [i16; 3] {
         let count = i16::try_from(self.values.len()).unwrap_or(i16::MAX);
         let positives = self.values.iter().filter(|&&value| value > 0).sum();
         [count, positives, self.values.last().map_or(0, |&value| value.max(0))]
@@ -193,7 +193,7 @@ impl Hand {
 }
 
 /// Ranks a hand of which the lower value is better.
-const fn lower(rung: Rung, value: i16) -> Ranked {
+const fn lower_is_better(rung: Rung, value: i16) -> Ranked {
     (rung, [-value, 0, 0, 0, 0])
 }
 

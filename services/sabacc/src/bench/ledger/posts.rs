@@ -16,30 +16,30 @@ use system::ids::IdMaker;
 use tokio::sync::mpsc;
 use tonic::Streaming;
 
-use crate::bench::drive::{Done, Worker};
+use crate::bench::drive::{StepResult, Worker};
 
 /// Makes transfers of one credit from a player's account to a seat, and back.
-pub(super) struct Maker {
+pub(super) struct TransferMaker {
     ids: IdMaker,
     player: String,
     seat: String,
     /// Whether the credit is at the seat.
-    seated: bool,
+    is_seated: bool,
 }
 
-impl Maker {
-    pub(super) fn new(player: PlayerId) -> Maker {
+impl TransferMaker {
+    pub(super) fn new(player: PlayerId) -> TransferMaker {
         let ids = IdMaker::system();
         let seat = format!("seat/{}/{player}", ids.table_id());
-        Maker { ids, player: format!("player/{player}"), seat, seated: false }
+        TransferMaker { ids, player: format!("player/{player}"), seat, is_seated: false }
     }
 
     fn transfer(&mut self) -> Transfer {
-        let (kind, amount) = match self.seated {
+        let (kind, amount) = match self.is_seated {
             false => (TransferKind::BuyIn, 1),
             true => (TransferKind::CashOut, -1),
         };
-        self.seated = !self.seated;
+        self.is_seated = !self.is_seated;
         let leg = |account: &String, amount| Leg { account: account.clone(), amount };
         Transfer {
             transfer_id: self.ids.request_id().bytes().to_vec(),
@@ -51,7 +51,7 @@ impl Maker {
 }
 
 /// Checks that a transfer was posted; any other result makes the measurement worthless.
-fn posted(result: &PostResult) -> anyhow::Result<()> {
+fn check_posted(result: &PostResult) -> anyhow::Result<()> {
     match &result.outcome {
         Some(Outcome::Position(_)) => Ok(()),
         Some(Outcome::Refused(refused)) => bail!("a transfer was refused: {}", refused.text),
@@ -60,26 +60,26 @@ fn posted(result: &PostResult) -> anyhow::Result<()> {
 }
 
 /// Worker that posts one batch after another.
-pub(super) struct Batches {
+pub(super) struct BatchPoster {
     settlement: SettlementServiceClient<PeerChannel>,
-    maker: Maker,
+    maker: TransferMaker,
     size: usize,
     clock: SystemClock,
 }
 
-impl Batches {
-    pub(super) fn new(player: PlayerId, channel: &PeerChannel, size: usize) -> Batches {
-        Batches {
+impl BatchPoster {
+    pub(super) fn new(player: PlayerId, channel: &PeerChannel, size: usize) -> BatchPoster {
+        BatchPoster {
             settlement: SettlementServiceClient::new(channel.clone()),
-            maker: Maker::new(player),
+            maker: TransferMaker::new(player),
             size,
             clock: SystemClock::new(),
         }
     }
 }
 
-impl Worker for Batches {
-    async fn step(&mut self) -> anyhow::Result<Done> {
+impl Worker for BatchPoster {
+    async fn step(&mut self) -> anyhow::Result<StepResult> {
         let transfers = (0..self.size).map(|_| self.maker.transfer()).collect();
         let began = self.clock.now();
         let answer = self.settlement.post_batch(PostBatchRequest { transfers }).await?;
@@ -88,52 +88,52 @@ impl Worker for Batches {
         if results.len() != self.size {
             bail!("{} transfers have {} results", self.size, results.len());
         }
-        results.iter().try_for_each(posted)?;
-        Ok(Done { operations: self.size as u64, took })
+        results.iter().try_for_each(check_posted)?;
+        Ok(StepResult { operations: self.size as u64, latency: took })
     }
 }
 
 /// Worker that posts transfers on one stream, several of them in flight.
-pub(super) struct Posts {
-    maker: Maker,
+pub(super) struct StreamPoster {
+    maker: TransferMaker,
     clock: SystemClock,
-    out: mpsc::Sender<PostRequest>,
+    requests: mpsc::Sender<PostRequest>,
     results: Streaming<PostResponse>,
     /// Times at which the transfers in flight were sent.
     sent: VecDeque<UnixMicros>,
     window: usize,
 }
 
-impl Posts {
+impl StreamPoster {
     pub(super) async fn open(
         player: PlayerId,
         channel: &PeerChannel,
         window: usize,
-    ) -> anyhow::Result<Posts> {
+    ) -> anyhow::Result<StreamPoster> {
         let (out, requests) = mpsc::channel(window.max(1));
         let requests = stream::unfold(requests, |mut requests| async move {
             requests.recv().await.map(|request| (request, requests))
         });
-        let (mut maker, clock) = (Maker::new(player), SystemClock::new());
+        let (mut maker, clock) = (TransferMaker::new(player), SystemClock::new());
         // The first request goes out before the stream opens, since the answer may wait for it.
         out.send(PostRequest { transfer: Some(maker.transfer()) }).await?;
         let sent = VecDeque::from([clock.now()]);
         let mut settlement = SettlementServiceClient::new(channel.clone());
         let results = settlement.post(requests).await?.into_inner();
-        Ok(Posts { maker, clock, out, results, sent, window })
+        Ok(StreamPoster { maker, clock, requests: out, results, sent, window })
     }
 }
 
-impl Worker for Posts {
-    async fn step(&mut self) -> anyhow::Result<Done> {
+impl Worker for StreamPoster {
+    async fn step(&mut self) -> anyhow::Result<StepResult> {
         while self.sent.len() < self.window {
             let request = PostRequest { transfer: Some(self.maker.transfer()) };
             self.sent.push_back(self.clock.now());
-            self.out.send(request).await.context("the stream takes no more")?;
+            self.requests.send(request).await.context("the stream takes no more")?;
         }
         let answer = self.results.message().await?.context("the stream has ended")?;
-        posted(&answer.result.context("an answer has no result")?)?;
+        check_posted(&answer.result.context("an answer has no result")?)?;
         let sent = self.sent.pop_front().context("there is a result too many")?;
-        Ok(Done { operations: 1, took: self.clock.now().since(sent) })
+        Ok(StepResult { operations: 1, latency: self.clock.now().since(sent) })
     }
 }

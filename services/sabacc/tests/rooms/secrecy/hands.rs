@@ -3,27 +3,27 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use eventlog::Event;
-use fairness::{Ask, Handle, Keys, Seed, Shoe, ShuffleInput, Transcript};
+use fairness::{Handle, Keys, OperationRequest, Seed, Shoe, ShuffleInput, Transcript};
 use primitives::StreamId;
 use proto::dealer::v1::OpeningReason;
 use proto::dealer::v1::operation::Kind;
 use wire::Recorded;
-use wire::places::handle_from_pb;
+use wire::card_positions::handle_from_pb;
 use zeroize::Zeroizing;
 
 /// Finished hand.
-pub(crate) struct Dealt {
+pub(crate) struct FinishedHand {
     pub(crate) seed: [u8; 64],
     /// The order of each shuffle, by card id, from the top.
     pub(crate) shuffles: Vec<Vec<u8>>,
 }
 
 /// Cards by their hand and position.
-pub(crate) type Open = BTreeSet<(StreamId, u32, u32)>;
+pub(crate) type OpenCards = BTreeSet<(StreamId, u32, u32)>;
 
 /// Returns the cards that the dealer opened to everybody during the hand.
-pub(crate) fn opened_to_all(dealer: &[Event]) -> Open {
-    let mut open = Open::new();
+pub(crate) fn opened_to_all(dealer: &[Event]) -> OpenCards {
+    let mut open = OpenCards::new();
     for event in dealer {
         if let Recorded::CardsOpened(opened) = Recorded::try_from(event).unwrap()
             && let Some(opening) = opened.opening
@@ -37,7 +37,7 @@ pub(crate) fn opened_to_all(dealer: &[Event]) -> Open {
 }
 
 /// Returns all finished hands of a dealer's log.
-pub(crate) fn dealt(dealer: &[Event]) -> BTreeMap<StreamId, Dealt> {
+pub(crate) fn dealt(dealer: &[Event]) -> BTreeMap<StreamId, FinishedHand> {
     let mut hands: BTreeMap<StreamId, Vec<Recorded>> = BTreeMap::new();
     for event in dealer {
         let recorded = Recorded::try_from(event).unwrap();
@@ -46,7 +46,7 @@ pub(crate) fn dealt(dealer: &[Event]) -> BTreeMap<StreamId, Dealt> {
     hands.into_iter().filter_map(|(hand, events)| Some((hand, replay(&events)?))).collect()
 }
 
-fn replay(events: &[Recorded]) -> Option<Dealt> {
+fn replay(events: &[Recorded]) -> Option<FinishedHand> {
     let opened = events.iter().find_map(|event| match event {
         Recorded::SeedOpened(opened) => Some(<[u8; 64]>::try_from(&*opened.seed).unwrap()),
         _ => None,
@@ -71,15 +71,15 @@ fn replay(events: &[Recorded]) -> Option<Dealt> {
                     op: operation.index,
                     position: position.try_into().unwrap(),
                 };
-                shuffles.push((0..count).map(|it| shoe.reopen(at(it)).unwrap()).collect());
+                shuffles.push((0..count).map(|it| shoe.card_at_any(at(it)).unwrap()).collect());
             }
             _ => {}
         }
     }
-    Some(Dealt { seed, shuffles })
+    Some(FinishedHand { seed, shuffles })
 }
 
-fn ask(operation: &proto::dealer::v1::Operation) -> Ask {
+fn ask(operation: &proto::dealer::v1::Operation) -> OperationRequest {
     let small = |number: &u32| u8::try_from(*number).unwrap();
     match operation.kind.as_ref().unwrap() {
         Kind::Shuffle(shuffle) => {
@@ -89,11 +89,13 @@ fn ask(operation: &proto::dealer::v1::Operation) -> Ask {
             };
             let cards = shuffle.cards.iter().map(|card| handle_from_pb(card).unwrap()).collect();
             let input = if shuffle.cards.is_empty() { fresh() } else { ShuffleInput::Cards(cards) };
-            Ask::Shuffle { pile: small(&shuffle.pile), input }
+            OperationRequest::Shuffle { pile: small(&shuffle.pile), input }
         }
-        Kind::Roll(roll) => Ask::Roll { sides: roll.sides.iter().map(small).collect() },
-        Kind::Pulse(pulse) => Ask::Pulse { ppm: pulse.ppm },
-        Kind::Pick(pick) => Ask::Pick { n: pick.n },
-        Kind::Sample(sample) => Ask::Sample { n: sample.n, k: sample.k },
+        Kind::Roll(roll) => {
+            OperationRequest::Roll { sides: roll.sides.iter().map(small).collect() }
+        }
+        Kind::Pulse(pulse) => OperationRequest::Pulse { ppm: pulse.ppm },
+        Kind::Pick(pick) => OperationRequest::Pick { n: pick.n },
+        Kind::Sample(sample) => OperationRequest::Sample { n: sample.n, k: sample.k },
     }
 }

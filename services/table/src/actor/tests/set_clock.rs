@@ -1,17 +1,16 @@
 //! A table's task with a clock that is stepped.
 
-use chassis::channel::{self, Carry};
+use chassis::channel::{self, CredentialInterceptor};
 use chassis::config::LogIdentity;
 use ed25519_dalek::SigningKey;
 use eventlog::{Event, Limits, MemStore, Options, Position};
-use notary::Parts;
 use proto::dealer::v1::dealer_service_client::DealerServiceClient;
 use proto::wallet::v1::settlement_service_client::SettlementServiceClient;
 use system::clock::ManualClock;
 use tokio::time::{sleep, timeout};
 
 use super::super::*;
-use crate::rehearsal::Rehearsal;
+use crate::harness::Harness;
 
 const HOUR: i64 = 3_600_000_000;
 const LONG: Duration = Duration::from_secs(20);
@@ -19,28 +18,27 @@ const LONG: Duration = Duration::from_secs(20);
 const CLOCK: Duration = Duration::from_secs(50);
 
 /// A table whose pending decision nobody makes.
-struct Waits {
+struct WaitingTable {
     clock: Arc<ManualClock>,
     log: Log,
     deadline: UnixMicros,
-    _commands: mpsc::Sender<Command>,
+    _commands: mpsc::Sender<TableMessage>,
 }
 
-impl Waits {
-    async fn new() -> Waits {
-        let mut table = Rehearsal::new("dice", |_| {});
-        assert!(table.pay(|debt| debt == Debt::Commit { hand_no: 1 }));
+impl WaitingTable {
+    async fn new() -> WaitingTable {
+        let mut table = Harness::new("dice", |_| {});
+        assert!(table.run_effect(|debt| debt == Effect::Commit { hand_no: 1 }));
         for number in [1, 2, 4] {
             table.commit(1, number);
         }
-        assert!(table.pay(|debt| debt == Debt::Start));
+        assert!(table.run_effect(|debt| debt == Effect::Start));
         for number in [1, 2, 4] {
             table.reveal(1, number);
         }
-        let due = |table: &Rehearsal| {
-            table.state.play.as_ref().is_some_and(|play| play.to_act().is_some())
-        };
-        table.go_on_while(|table| !due(table));
+        let due =
+            |table: &Harness| table.state.play.as_ref().is_some_and(|play| play.to_act().is_some());
+        table.run_while(|table| !due(table));
         assert!(due(&table), "somebody is to act");
         let play = table.state.play.as_ref().unwrap();
         let (deadline, _) = play.deadline(&table.state.table.config).unwrap();
@@ -63,11 +61,17 @@ impl Waits {
         };
         let log = Log::open(Arc::<MemStore>::clone(&store), options).await.unwrap();
         let nowhere = "http://127.0.0.1:1".parse().unwrap();
-        let nowhere = channel::to(&nowhere, None, Carry::Nothing).unwrap();
+        let nowhere =
+            channel::connect_lazy(&nowhere, None, CredentialInterceptor::NoToken).unwrap();
         let key = SigningKey::from_bytes(&[3; 32]);
         let identity = LogIdentity { origin: "test/table".into(), key: key.clone() };
-        let parts = Parts { shelf: store, log: "table/0".into(), identity, memory: None };
-        let surroundings = Surroundings {
+        let parts = notary::Dependencies {
+            shelf: store,
+            log: "table/0".into(),
+            identity,
+            checkpoint_file: None,
+        };
+        let surroundings = Dependencies {
             log: log.clone(),
             peers: Peers {
                 dealer: DealerServiceClient::new(nowhere.clone()),
@@ -76,16 +80,16 @@ impl Waits {
             clock: Arc::<ManualClock>::clone(&clock),
             notary: Notary::new(parts).unwrap(),
             directory: Directory::default(),
-            lateness: Arc::new(crate::lateness::Lateness::default()),
-            key: Arc::new(ReceiptKey::new(key)),
-            patience: Duration::from_secs(60),
+            room_delay: Arc::new(crate::room_delay::RoomDelay::default()),
+            receipt_key: Arc::new(ReceiptKey::new(key)),
+            dealer_timeout: Duration::from_secs(60),
             lease: Duration::from_secs(5),
             bounds: Arc::default(),
         };
         let (commands, heard) = mpsc::channel(8);
         let mut actor = Actor::new((table.state, Vec::new()), surroundings, heard);
         tokio::spawn(async move { actor.run().await });
-        let waits = Waits { clock, log, deadline, _commands: commands };
+        let waits = WaitingTable { clock, log, deadline, _commands: commands };
         waits.settled().await;
         waits
     }
@@ -123,7 +127,7 @@ impl Waits {
 
 #[tokio::test]
 async fn a_clock_set_an_hour_ahead_decides_for_nobody() {
-    let table = Waits::new().await;
+    let table = WaitingTable::new().await;
     table.clock.advance(Duration::from_secs(10));
     table.settled().await;
     assert_eq!(table.recorded().await, []);
@@ -139,7 +143,7 @@ async fn a_clock_set_an_hour_ahead_decides_for_nobody() {
 
 #[tokio::test]
 async fn a_clock_set_an_hour_back_freezes_nobody() {
-    let table = Waits::new().await;
+    let table = WaitingTable::new().await;
     table.clock.advance(Duration::from_secs(10));
     table.clock.step(-HOUR);
     table.settled().await;
@@ -150,7 +154,7 @@ async fn a_clock_set_an_hour_back_freezes_nobody() {
 /// The jump itself is on record beside what the table makes of it, once.
 #[tokio::test]
 async fn a_step_with_a_decision_due_is_one_event_of_the_clock_and_one_of_the_hand() {
-    let table = Waits::new().await;
+    let table = WaitingTable::new().await;
     let log = table.log.clone();
     let clock: Arc<dyn Clock> = Arc::<ManualClock>::clone(&table.clock);
     let recording = tokio::spawn(clocklog::record(clock, move |noticed| {

@@ -1,13 +1,17 @@
 use super::*;
-use crate::people::judge;
+use crate::people::permissions;
 use proto::common::v1::ErrorReason;
 
 const ANN: PlayerId = PlayerId([1; 16]);
 const BOB: PlayerId = PlayerId([2; 16]);
 const TABLE: TableId = TableId([7; 16]);
 
-fn place(stream: impl Into<StreamId>, position: u64) -> Place {
-    Place { stream: stream.into(), position: Position(position), at: UnixMicros(1000 + position) }
+fn place(stream: impl Into<StreamId>, position: u64) -> EventLocation {
+    EventLocation {
+        stream: stream.into(),
+        position: Position(position),
+        at: UnixMicros(1000 + position),
+    }
 }
 
 fn named(player: PlayerId, nonce: u8) -> Recorded {
@@ -48,7 +52,7 @@ fn hand(players: &[PlayerId]) -> pb::HandOpened {
     pb::HandOpened { hand_no: 1, roster: players.iter().map(seat).collect(), ..Default::default() }
 }
 
-fn folded(events: &[(Recorded, StreamId)]) -> Result<Registry, Damaged> {
+fn folded(events: &[(Recorded, StreamId)]) -> Result<Registry, Corrupt> {
     let mut registry = Registry::default();
     for ((event, stream), position) in events.iter().zip(0..) {
         registry.evolve(event, place(*stream, position))?;
@@ -62,13 +66,13 @@ fn the_last_name_counts_until_its_player_is_erased() {
     let mut registry = folded(&events).unwrap();
     let (sealed, position) = registry.person(ANN).unwrap().named.clone().unwrap();
     assert_eq!((sealed.nonce[0], position), (2, Position(1)));
-    assert!(judge::not_erased(&registry, ANN).is_ok());
+    assert!(permissions::check_not_erased(&registry, ANN).is_ok());
     registry.evolve(&erased(), place(ANN, 2)).unwrap();
     assert_eq!(registry.person(ANN).unwrap().named, None);
     assert_eq!(registry.erased().collect::<Vec<_>>(), [ANN]);
-    let refused = judge::not_erased(&registry, ANN).unwrap_err();
+    let refused = permissions::check_not_erased(&registry, ANN).unwrap_err();
     assert_eq!(refused.reason(), ErrorReason::PlayerErased);
-    assert!(judge::not_erased(&registry, BOB).is_ok());
+    assert!(permissions::check_not_erased(&registry, BOB).is_ok());
 }
 
 #[test]
@@ -104,28 +108,28 @@ fn disputes_are_listed_as_they_were_opened() {
     let answered = Some((DisputeVerdict::Upheld, UnixMicros(1003)));
     assert_eq!((dispute.opened_at, dispute.answered), (UnixMicros(1000), answered));
     // Another player's dispute is not visible.
-    assert!(judge::see(&registry, id(3), Some(BOB)).is_ok());
-    let refused = judge::see(&registry, id(3), Some(ANN)).unwrap_err();
+    assert!(permissions::visible_dispute(&registry, id(3), Some(BOB)).is_ok());
+    let refused = permissions::visible_dispute(&registry, id(3), Some(ANN)).unwrap_err();
     assert_eq!(refused.reason(), ErrorReason::DisputeUnknown);
-    let refused = judge::answer(&registry, id(9)).unwrap_err();
+    let refused = permissions::answerable_dispute(&registry, id(9)).unwrap_err();
     assert_eq!(refused.reason(), ErrorReason::DisputeAnswered);
-    assert!(judge::answer(&registry, id(5)).is_ok());
+    assert!(permissions::answerable_dispute(&registry, id(5)).is_ok());
 }
 
 #[test]
 fn only_who_was_dealt_in_disputes_a_hand_and_one_at_a_time() {
     let (one, two) = (HandId([1; 16]), HandId([2; 16]));
     let empty = Registry::default();
-    assert!(judge::dealt_into(ANN, &hand(&[BOB, ANN])).is_ok());
-    assert!(judge::dispute(&empty, ANN, one).is_ok());
-    let refused = judge::dealt_into(ANN, &hand(&[BOB])).unwrap_err();
+    assert!(permissions::check_dealt_into(ANN, &hand(&[BOB, ANN])).is_ok());
+    assert!(permissions::check_dispute(&empty, ANN, one).is_ok());
+    let refused = permissions::check_dealt_into(ANN, &hand(&[BOB])).unwrap_err();
     assert_eq!(refused.reason(), ErrorReason::NotYourHand);
     let mut registry = folded(&[(opened(ANN, 1), id(1).into())]).unwrap();
-    let refused = judge::dispute(&registry, ANN, one).unwrap_err();
+    let refused = permissions::check_dispute(&registry, ANN, one).unwrap_err();
     assert_eq!(refused.reason(), ErrorReason::AlreadyExists);
-    assert!(judge::dispute(&registry, ANN, two).is_ok());
+    assert!(permissions::check_dispute(&registry, ANN, two).is_ok());
     registry.evolve(&answered(), place(id(1), 1)).unwrap();
-    assert!(judge::dispute(&registry, ANN, one).is_ok(), "again, once answered");
+    assert!(permissions::check_dispute(&registry, ANN, one).is_ok(), "again, once answered");
 }
 
 #[test]
@@ -134,22 +138,22 @@ fn ten_disputes_may_be_open() {
         (1..=10).map(|number| (opened(ANN, number.into()), id(number).into())).collect();
     let eleventh = HandId([11; 16]);
     let full = folded(&events).unwrap();
-    let refused = judge::dispute(&full, ANN, eleventh).unwrap_err();
+    let refused = permissions::check_dispute(&full, ANN, eleventh).unwrap_err();
     assert_eq!(refused.reason(), ErrorReason::DisputesOpen);
     assert!(refused.message().starts_with("10 of your disputes are open"));
     events.push((answered(), id(4).into()));
-    assert!(judge::dispute(&folded(&events).unwrap(), ANN, eleventh).is_ok());
+    assert!(permissions::check_dispute(&folded(&events).unwrap(), ANN, eleventh).is_ok());
 }
 
 #[test]
 fn nobody_is_erased_who_sits_or_waits_for_an_answer() {
     let mut registry = folded(&[(opened(ANN, 1), id(1).into())]).unwrap();
-    let refused = judge::erase(&registry, BOB, &[TABLE]).unwrap_err();
+    let refused = permissions::check_erasure(&registry, BOB, &[TABLE]).unwrap_err();
     assert_eq!(refused.reason(), ErrorReason::PlayerSeated);
     assert!(refused.message().contains(&TABLE.to_string()));
-    let refused = judge::erase(&registry, ANN, &[]).unwrap_err();
+    let refused = permissions::check_erasure(&registry, ANN, &[]).unwrap_err();
     assert_eq!(refused.reason(), ErrorReason::DisputesOpen);
     registry.evolve(&answered(), place(id(1), 1)).unwrap();
-    assert!(judge::erase(&registry, ANN, &[]).is_ok());
-    assert!(judge::erase(&registry, BOB, &[]).is_ok());
+    assert!(permissions::check_erasure(&registry, ANN, &[]).is_ok());
+    assert!(permissions::check_erasure(&registry, BOB, &[]).is_ok());
 }

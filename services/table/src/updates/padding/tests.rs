@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use primitives::{Credits, SeatNo, UnixMicros};
 use rules::{
-    By, Card, Chance, Count, Event, Hand, Legal, Move, Next, Outcome, Player, RuleSet, Setup,
-    Variant, Viewer,
+    Card, CardCount, Chance, DecisionAuthor, Event, Hand, Legal, Move, Next, Outcome, Player,
+    RuleSet, Setup, Variant, Viewer,
 };
 
 use super::*;
-use crate::proof::Shown;
-use crate::updates::{Clock, Step};
+use crate::proof::CardProofs;
+use crate::updates::{DecisionClock, HandStep};
 
 /// Other cards that are tried for each deal.
 const TRIES: usize = 15;
@@ -32,14 +32,14 @@ struct Game {
     hand: Hand,
     seats: Vec<SeatNo>,
     unused: Vec<Card>,
-    shown: Shown,
+    shown: CardProofs,
     dealt: u32,
 }
 
 impl Game {
     fn new(variant: &'static Variant) -> Game {
         let rules = RuleSet::defaults(variant);
-        let due = rules.due(Credits::ZERO);
+        let due = rules.min_stack(Credits::ZERO);
         let seats: Vec<SeatNo> = (1..=3).map(|seat| SeatNo::try_new(seat).unwrap()).collect();
         let setup = Setup {
             rules,
@@ -50,18 +50,18 @@ impl Game {
         };
         let unused = variant.deck.cards().collect();
         let hand = Hand::try_new(&setup).unwrap();
-        Game { hand, seats, unused, shown: Shown::default(), dealt: 0 }
+        Game { hand, seats, unused, shown: CardProofs::default(), dealt: 0 }
     }
 
     /// The hand and its proofs after an event.
-    fn after(&self, event: &Event) -> (Hand, Shown) {
+    fn after(&self, event: &Event) -> (Hand, CardProofs) {
         let (mut hand, mut shown) = (self.hand.clone(), self.shown.clone());
         if let Event::Chance(Outcome::Cards(cards)) = event {
             for (card, position) in cards.iter().zip(self.dealt..) {
                 let card_id = u32::from(card.id());
                 let (salt, path) = (vec![9; 32], vec![9; 7 * 32]);
                 let proof = CardProof { op: 1, position, card_id, salt, path };
-                shown.proofs.insert(*card, Arc::new(proof));
+                shown.by_card.insert(*card, Arc::new(proof));
             }
         }
         rules::evolve(&mut hand, event);
@@ -72,29 +72,30 @@ impl Game {
     fn size(&self, event: &Event, viewer: Viewer) -> usize {
         let (after, shown) = self.after(event);
         let decides = matches!(rules::next(&after), Next::Decision(_));
-        let clock = Clock { turn: 3, deadline: UnixMicros(1), bank: Duration::from_secs(30) };
-        let step = Step {
+        let clock =
+            DecisionClock { turn: 3, deadline: UnixMicros(1), bank: Duration::from_secs(30) };
+        let step = HandStep {
             hand_no: 5,
             seats: &self.seats,
             before: &self.hand,
             event,
             after: &after,
             clock: decides.then_some(clock),
-            shown: &shown,
+            card_proofs: &shown,
         };
         let action = step.action(viewer);
         let deck = self.hand.rules().variant().deck;
-        let size = Codes::of(deck).action(&action);
+        let size = CodeLengths::of(deck).action(&action);
         let with =
             |length, id, once| with_codes(&action, Same { deck, length, id, once }).encoded_len();
         let lengths: Vec<usize> = deck.faces().map(str::len).collect();
         let (short, long) = (*lengths.iter().min().unwrap(), *lengths.iter().max().unwrap());
         assert_eq!(
             size,
-            Size {
+            SizeRange {
                 now: action.encoded_len(),
-                least: with(short, 0, true),
-                most: with(long, 127, false)
+                min: with(short, 0, true),
+                max: with(long, 127, false)
             },
             "{action:?}"
         );
@@ -115,7 +116,7 @@ impl Game {
             let mut unused = self.unused.clone();
             let cards: Vec<Card> =
                 (0..count).map(|_| unused.swap_remove(numbers.below(unused.len()))).collect();
-            if let Ok(event) = rules::chance(&self.hand, Outcome::cards(&cards)) {
+            if let Ok(event) = rules::resolve_chance(&self.hand, Outcome::cards(&cards)) {
                 return event;
             }
         }
@@ -129,18 +130,18 @@ impl Game {
                 let faces: Vec<u8> = faces.map(|face| u8::try_from(face).unwrap()).collect();
                 Outcome::rolled(&faces)
             }
-            Chance::Pulse { .. } => Outcome::Pulse(false),
+            Chance::Pulse { .. } => Outcome::Pulsed(false),
             Chance::Pick { .. } => Outcome::Picked(0),
             Chance::Sample { k, .. } => Outcome::Sampled((0..*k).collect()),
             Chance::Deal(deal) => {
                 let count = deal.parts.iter().map(|part| match part.count {
-                    Count::Exactly(count) => usize::from(count),
-                    Count::UntilOneOf(_) => 1,
+                    CardCount::Exactly(count) => usize::from(count),
+                    CardCount::UntilOneOf(_) => 1,
                 });
                 return self.deal(count.sum(), numbers);
             }
         };
-        rules::chance(&self.hand, outcome).unwrap()
+        rules::resolve_chance(&self.hand, outcome).unwrap()
     }
 
     fn decide(&self, numbers: &mut Numbers) -> Event {
@@ -153,7 +154,7 @@ impl Game {
             _ => None,
         });
         let mv = calm.unwrap_or_else(|| decision.default.clone());
-        rules::decide(&self.hand, decision.player, mv, By::Player).unwrap()
+        rules::decide(&self.hand, decision.player, mv, DecisionAuthor::Player).unwrap()
     }
 }
 
@@ -261,7 +262,7 @@ fn compare(variant: &'static Variant) -> usize {
                     let size = game.size(&event, viewer);
                     for _ in 0..TRIES {
                         let other = game.deal(cards.len(), &mut numbers);
-                        let line = rules::line(&game.hand, &other);
+                        let line = rules::history_line(&game.hand, &other);
                         let other = game.size(&other, viewer);
                         assert_eq!(other, size, "{}, {viewer:?}: {line}", variant.id);
                         compared += 1;

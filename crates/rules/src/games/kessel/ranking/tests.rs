@@ -34,16 +34,16 @@ fn faces_are_those_of_the_codes() {
 
 /// Fixes by letter: C is Cook the Books, M is Markdown, a digit is the Prime. Major Fraud has no
 /// effect on this table.
-fn fixes(text: &str) -> Fixes {
-    Fixes {
+fn fixes(text: &str) -> FixTokens {
+    FixTokens {
         prime: text.chars().find_map(|c| c.to_digit(10)).and_then(|d| u8::try_from(d).ok()),
         markdown: text.contains('M'),
-        cook: text.contains('C'),
-        fraud: false,
+        cook_the_books: text.contains('C'),
+        major_fraud: false,
     }
 }
 
-fn worth(hand: &str, fixes: Fixes) -> Worth {
+fn worth(hand: &str, fixes: FixTokens) -> Worth {
     let value = |c: char| match c.to_digit(10) {
         Some(digit) => Value::Number(u8::try_from(digit).unwrap()),
         None => Value::Sylop,
@@ -57,7 +57,7 @@ fn check(given: &str, hands: &[(&str, &str, u8)]) {
     let fixes = fixes(given);
     for &(hand, rank, due) in hands {
         assert_eq!(worth(hand, fixes).rank(fixes).to_string(), rank, "{given}: {hand}");
-        assert_eq!(worth(hand, fixes).due(), due, "{given}: {hand}");
+        assert_eq!(worth(hand, fixes).chips_due(), due, "{given}: {hand}");
     }
     for pair in hands.windows(2) {
         let strength = |hand: &str| worth(hand, fixes).strength(fixes);
@@ -146,7 +146,7 @@ fn rules_5_markdown_two_sylops_are_the_lowest_pair_under_cook_too() {
 
 #[test]
 fn sylop_and_natural_pairs_are_equal() {
-    let none = Fixes::default();
+    let none = FixTokens::default();
     assert!(worth("4Y", none).strength(none) == worth("44", none).strength(none));
     assert!(worth("13", none).strength(none) == worth("31", none).strength(none));
 }

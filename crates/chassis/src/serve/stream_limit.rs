@@ -1,0 +1,106 @@
+//! Marking of streaming calls, and their limit by caller address.
+//!
+//! A stream holds a permit of the gateway that forwards it for as long as its caller likes. So the
+//! number of streams of one address is bounded, over all its connections and players, and a mark in
+//! the request tells the forwarder which calls are streams.
+
+use std::future::Future;
+use std::net::IpAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use http::{Request, Response};
+use tonic::body::Body;
+use tower::{Layer, Service};
+
+use super::open_counter::OpenCounter;
+use crate::auth::Access;
+use crate::body_with_permit::BodyWithPermit;
+use crate::refusal::{encode_refusal, overloaded};
+use crate::telemetry::is_grpc;
+
+/// Retry time for a caller with too many streams.
+const RETRY_AFTER: Duration = Duration::from_secs(1);
+
+/// Marks a request whose method streams, so the call may never end. Lies in the request's
+/// extensions.
+#[derive(Debug, Clone, Copy)]
+pub struct IsStream;
+
+/// Address that a request comes from and the counter of its streams. Lies in the request's
+/// extensions.
+#[derive(Clone)]
+pub(super) struct StreamLimit(pub(super) IpAddr, pub(super) Arc<OpenCounter>);
+
+/// Marks streams and limits their number per address.
+#[derive(Clone)]
+pub struct StreamLimitLayer {
+    access: Arc<Access>,
+}
+
+impl StreamLimitLayer {
+    #[must_use]
+    pub const fn new(access: Arc<Access>) -> StreamLimitLayer {
+        StreamLimitLayer { access }
+    }
+}
+
+impl<S> Layer<S> for StreamLimitLayer {
+    type Service = StreamLimitService<S>;
+
+    fn layer(&self, inner: S) -> StreamLimitService<S> {
+        StreamLimitService { layer: self.clone(), inner }
+    }
+}
+
+/// Service whose streams are limited per address.
+#[derive(Clone)]
+pub struct StreamLimitService<S> {
+    layer: StreamLimitLayer,
+    inner: S,
+}
+
+impl<S, B> Service<Request<B>> for StreamLimitService<S>
+where
+    S: Service<Request<B>, Response = Response<Body>>,
+    S::Future: Send + 'static,
+    S::Error: Send + 'static,
+{
+    type Response = Response<Body>;
+    type Error = S::Error;
+    type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, S::Error>> + Send>>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
+        self.inner.poll_ready(context)
+    }
+
+    fn call(&mut self, mut request: Request<B>) -> Self::Future {
+        // Methods that are open to everybody have no rule; they are not limited and not forwarded.
+        let rule = self.layer.access.rule(request.uri().path());
+        if !rule.is_some_and(|rule| rule.streams) {
+            return Box::pin(self.inner.call(request));
+        }
+        let place = match request.extensions().get::<StreamLimit>() {
+            None => None,
+            Some(StreamLimit(address, places)) => match places.try_acquire(*address) {
+                Some(place) => Some(place),
+                None => {
+                    let refused = too_many_streams(is_grpc(request.headers()));
+                    return Box::pin(std::future::ready(Ok(refused)));
+                }
+            },
+        };
+        request.extensions_mut().insert(IsStream);
+        let answer = self.inner.call(request);
+        Box::pin(async move {
+            Ok(answer.await?.map(|inner| Body::new(BodyWithPermit::new(inner, place))))
+        })
+    }
+}
+
+fn too_many_streams(grpc: bool) -> Response<Body> {
+    let text = "this address has as many streams open as one may: end one before you open another";
+    encode_refusal(&overloaded(text, RETRY_AFTER), grpc)
+}

@@ -1,0 +1,212 @@
+//! Text for people: one line for each update of a table.
+
+mod chance;
+mod standing;
+
+use primitives::PlayerId;
+use proto::common::v1::{Move, MoveKind, SettlementLine};
+use proto::table::v1 as pb;
+use proto::table::v1::table_update::What;
+
+use crate::state::TableState;
+
+/// Describes an update in one line; none for an update without interest for players. Seats are
+/// numbers only; [`TableState::tell`] names the players.
+#[must_use]
+pub fn describe(update: &pb::TableUpdate) -> Option<String> {
+    describe_update(update, &|seat| format!("seat {seat}"))
+}
+
+impl TableState {
+    /// Describes an update with players by name or pseudonym:
+    /// `seat 2 (player 1a2b…) bets 20 · pot 120`. Apply the update before.
+    #[must_use]
+    pub fn describe(&self, update: &pb::TableUpdate) -> Option<String> {
+        describe_update(update, &|seat| match self.player_of(seat) {
+            Some(player) => format!("seat {seat} ({})", self.display_name(seat, player)),
+            None => format!("seat {seat}"),
+        })
+    }
+
+    /// Returns the chosen name of this player if they hold the seat, otherwise their pseudonym.
+    fn display_name(&self, seat: u32, player: PlayerId) -> String {
+        let here = |it: &&pb::SeatView| it.seat == seat && *it.player_id == player.0;
+        let name = self.view().seats.iter().find(here).map(|seat| seat.name.as_str());
+        name_or_pseudonym(name.unwrap_or_default(), player)
+    }
+}
+
+/// Returns a player's name, or their pseudonym if it is empty.
+fn name_or_pseudonym(name: &str, player: PlayerId) -> String {
+    if name.is_empty() { pseudonym(player) } else { name.to_owned() }
+}
+
+/// Returns the start of a player's id, which tells the players of one table apart.
+fn pseudonym(player: PlayerId) -> String {
+    format!("player {:.4}…", player.to_string())
+}
+
+type SeatNames<'a> = &'a dyn Fn(u32) -> String;
+
+fn describe_update(update: &pb::TableUpdate, name: SeatNames<'_>) -> Option<String> {
+    match update.what.as_ref()? {
+        What::Seat(changed) => describe_seat(changed),
+        What::HandStarted(started) => Some(describe_hand_started(started, name)),
+        What::Action(action) => Some(describe_action(action, name)),
+        What::HandEnded(ended) => Some(describe_hand_ended(ended, name)),
+        What::Closed(pb::TableClosed {}) => Some("the table is closed".to_owned()),
+        What::Voided(voided) => {
+            Some(format!("hand {} comes to nothing: {}", voided.hand_no, voided.evidence))
+        }
+        What::Paused(paused) => Some(format!("a pause: {}", paused.why)),
+        What::Stopped(changed) => Some(describe_stopped(changed)),
+        What::NextHand(_) | What::Entropy(_) | What::Seed(_) => None,
+    }
+}
+
+fn describe_stopped(changed: &pb::StoppedChanged) -> String {
+    let what: Vec<&str> = changed.stopped.iter().map(|stopped| stopped.what.as_str()).collect();
+    if what.is_empty() {
+        return "everything at this table goes on".to_owned();
+    }
+    format!("waits for an operator: {}", what.join(", "))
+}
+
+fn describe_seat(changed: &pb::SeatChanged) -> Option<String> {
+    let seat = changed.seat.as_ref()?;
+    let player = PlayerId::try_from(&*seat.player_id);
+    let player = player.map(|player| format!(" ({})", name_or_pseudonym(&seat.name, player)));
+    let who = format!("seat {}{}", seat.seat, player.unwrap_or_default());
+    if changed.vacated {
+        return Some(format!("{who} is free again"));
+    }
+    let stack = seat.stack;
+    let note = standing::standing_suffix(changed.your_standing.as_ref());
+    let said = match seat.state() {
+        pb::SeatState::Unspecified => format!("{who} has {stack}"),
+        pb::SeatState::BuyingIn => format!("{who} is taken"),
+        pb::SeatState::Playing => format!("{who} plays with {stack}"),
+        pb::SeatState::SittingOut => format!("{who} sits out with {stack}"),
+        pb::SeatState::Leaving => format!("{who} is leaving"),
+    };
+    Some(said + &note)
+}
+
+fn describe_hand_started(started: &pb::HandStarted, name: SeatNames<'_>) -> String {
+    let seats: Vec<String> = started.seats.iter().map(|place| name(place.seat)).collect();
+    let pot = describe_pots(started.standing.as_ref());
+    let note = standing::standing_suffix(started.your_standing.as_ref());
+    format!("hand {} begins: {}{pot}{note}", started.hand_no, seats.join(", "))
+}
+
+fn describe_hand_ended(ended: &pb::HandEnded, name: SeatNames<'_>) -> String {
+    let players: Vec<u32> = ended.hands.iter().map(|place| place.seat).collect();
+    let lines =
+        ended.settlement.iter().map(|SettlementLine { text }| with_seats(text, &players, name));
+    let shown = ended.hands.iter().filter(|place| {
+        !place.rank.is_empty()
+            && !place.cards.is_empty()
+            && place.cards.iter().all(|card| card.code != wire::moves::HIDDEN)
+    });
+    let shown = shown.map(|place| {
+        let codes: Vec<&str> = place.cards.iter().map(|card| &*card.code).collect();
+        format!("{} had {} ({})", name(place.seat), codes.join(" "), place.rank)
+    });
+    let all: Vec<String> = lines.chain(shown).collect();
+    let all = if all.is_empty() { "nothing moves".to_owned() } else { all.join("; ") };
+    format!("hand {} is over: {all}", ended.hand_no)
+}
+
+/// Replaces the players of a history line by their seats.
+fn with_seats(text: &str, players: &[u32], name: SeatNames<'_>) -> String {
+    let words = text.split(' ').map(|word| {
+        let index = word.strip_prefix('p').and_then(|number| number.parse::<usize>().ok());
+        let seat = index.and_then(|number| players.get(number.checked_sub(1)?));
+        seat.map_or_else(|| word.to_owned(), |seat| name(*seat))
+    });
+    words.collect::<Vec<String>>().join(" ")
+}
+
+fn describe_pots(standing: Option<&pb::Standing>) -> String {
+    standing.map_or_else(String::new, |standing| {
+        let sabacc = match standing.sabacc_pot {
+            0 => String::new(),
+            pot => format!(" · sabacc pot {pot}"),
+        };
+        format!(" · pot {}{sabacc}", standing.hand_pot)
+    })
+}
+
+fn describe_action(action: &pb::HandAction, name: SeatNames<'_>) -> String {
+    let Some(decision) = &action.r#move else { return chance::describe_chance(action, name) };
+    let clock = if action.by_clock { " (the clock)" } else { "" };
+    let pot = match decision.kind() {
+        MoveKind::Bet | MoveKind::Match | MoveKind::Raise | MoveKind::Fold => {
+            let pot = action.standing.as_ref().map(|standing| standing.hand_pot);
+            pot.map_or_else(String::new, |pot| format!(" · pot {pot}"))
+        }
+        MoveKind::Unspecified
+        | MoveKind::Draw
+        | MoveKind::Trade
+        | MoveKind::Stand
+        | MoveKind::Lock
+        | MoveKind::Unlock
+        | MoveKind::Check
+        | MoveKind::CallHand
+        | MoveKind::Leave
+        | MoveKind::Align
+        | MoveKind::Keep
+        | MoveKind::Drop
+        | MoveKind::Choose
+        | MoveKind::Token
+        | MoveKind::Prime
+        | MoveKind::DrawFrom
+        | MoveKind::Discard
+        | MoveKind::Impostor
+        | MoveKind::Gain
+        | MoveKind::Swap
+        | MoveKind::Junk
+        | MoveKind::Select
+        | MoveKind::Add => String::new(),
+    };
+    format!("{} {}{clock}{pot}", name(action.seat), describe_move(decision, name))
+}
+
+fn describe_move(decision: &Move, name: SeatNames<'_>) -> String {
+    let Move { kind: _, cards, amount, names, target_seat, value } = decision;
+    let cards = cards.join(" ");
+    let names = names.join(", ");
+    match decision.kind() {
+        MoveKind::Unspecified => "decides".to_owned(),
+        MoveKind::Draw => "draws".to_owned(),
+        MoveKind::Trade => format!("trades {cards}"),
+        MoveKind::Stand => "stands".to_owned(),
+        MoveKind::Lock => format!("locks {cards}"),
+        MoveKind::Unlock => format!("unlocks {cards}"),
+        MoveKind::Check => "checks".to_owned(),
+        MoveKind::Bet => format!("bets {amount}"),
+        MoveKind::Match => "matches".to_owned(),
+        MoveKind::Raise => format!("raises to {amount}"),
+        MoveKind::Fold => "folds".to_owned(),
+        MoveKind::CallHand => "calls the hand".to_owned(),
+        MoveKind::Leave => "leaves".to_owned(),
+        MoveKind::Align => format!("declares {names}"),
+        MoveKind::Keep => "keeps the extra card".to_owned(),
+        MoveKind::Drop => format!("drops {cards}"),
+        MoveKind::Choose => format!("drafts {names}"),
+        MoveKind::Token if *target_seat == 0 => format!("plays {names}"),
+        MoveKind::Token => format!("plays {names} on {}", name(*target_seat)),
+        MoveKind::Prime => format!("makes {value} the Prime Sabacc"),
+        MoveKind::DrawFrom => format!("draws from {names}"),
+        MoveKind::Discard => format!("discards {cards}"),
+        MoveKind::Impostor if *value == 0 => format!("gives {cards} a value"),
+        MoveKind::Impostor => format!("gives {cards} the value {value}"),
+        MoveKind::Gain if cards.is_empty() => "gains a card".to_owned(),
+        MoveKind::Gain => format!("gains a card for {cards}"),
+        MoveKind::Swap => format!("swaps {cards} for the top discard"),
+        MoveKind::Junk => "junks the hand".to_owned(),
+        MoveKind::Select => format!("selects {cards}"),
+        MoveKind::Add if cards.is_empty() => "adds nothing".to_owned(),
+        MoveKind::Add => format!("adds {cards}"),
+    }
+}

@@ -1,0 +1,161 @@
+//! Retry policy of calls.
+//!
+//! A call is repeated after an error that says nothing about the request: the server is away,
+//! overloaded or too slow, or the connection broke. A mutating call is repeated under the same
+//! request id, so it takes effect once even if the first attempt was accepted.
+
+use std::time::Duration;
+
+use primitives::UnixMicros;
+use proto::common::v1::ErrorReason;
+use system::entropy::{self, SystemEntropy};
+use tonic::Status;
+use tonic_types::StatusExt;
+use wire::status;
+
+/// Limits of the retries of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RetryPolicy {
+    /// Total time from the first attempt; zero: one attempt.
+    pub total_time: Duration,
+    /// Wait after the first attempt; it doubles with each attempt.
+    pub first_wait: Duration,
+    /// Longest wait, unless the server asks for a longer one.
+    pub max_wait: Duration,
+}
+
+impl Default for RetryPolicy {
+    /// One minute in total; the first wait is a tenth of a second.
+    fn default() -> RetryPolicy {
+        RetryPolicy {
+            total_time: Duration::from_secs(60),
+            first_wait: Duration::from_millis(100),
+            max_wait: Duration::from_secs(5),
+        }
+    }
+}
+
+impl RetryPolicy {
+    /// Creates a policy with this total time and the default waits.
+    #[must_use]
+    pub fn with_total_time(total: Duration) -> RetryPolicy {
+        RetryPolicy { total_time: total, ..RetryPolicy::default() }
+    }
+}
+
+/// Attempts made so far.
+#[derive(Debug, Default)]
+pub(crate) struct Attempts {
+    since: Option<UnixMicros>,
+    failed: u32,
+}
+
+impl Attempts {
+    /// Returns the time of the next attempt after a failure, or none if the policy ends before it.
+    pub(crate) fn next_attempt(
+        &mut self,
+        policy: &RetryPolicy,
+        status: &Status,
+        now: UnixMicros,
+    ) -> Option<UnixMicros> {
+        let since = *self.since.get_or_insert(now);
+        let doubled = policy.first_wait.saturating_mul(1 << self.failed.min(16));
+        let backoff = doubled.min(policy.max_wait);
+        let asked = status.get_details_retry_info().and_then(|info| info.retry_delay);
+        let wait = backoff.max(asked.unwrap_or(Duration::ZERO));
+        self.failed = self.failed.saturating_add(1);
+        let at = now.plus(wait.saturating_add(jitter(wait / 2)));
+        (at <= since.plus(policy.total_time)).then_some(at)
+    }
+
+    /// Starts the policy's time now.
+    pub(crate) fn begin(&mut self, now: UnixMicros) {
+        *self = Attempts { since: Some(now), failed: 0 };
+    }
+
+    /// Records a success: the next failure counts as the first.
+    pub(crate) fn reset(&mut self) {
+        *self = Attempts::default();
+    }
+}
+
+/// Random duration up to `most`, so that clients that failed together do not return together.
+fn jitter(most: Duration) -> Duration {
+    let share = u16::from_be_bytes(entropy::bytes(&SystemEntropy));
+    most.saturating_mul(u32::from(share)) / u32::from(u16::MAX)
+}
+
+/// Whether to repeat the call: the error says nothing about the request.
+pub(crate) fn is_transient(status: &Status) -> bool {
+    let like = |reasons: &[ErrorReason]| {
+        reasons.iter().any(|reason| status::code(*reason) == status.code())
+    };
+    if status::reason_of(status).is_some() {
+        return like(&[ErrorReason::Unavailable, ErrorReason::Overloaded, ErrorReason::Deadline]);
+    }
+    // Without a documented reason the status comes from the connection or a proxy: only codes about
+    // the caller and the request are final.
+    !like(&[
+        ErrorReason::BadField,
+        ErrorReason::TokenMissing,
+        ErrorReason::RoleNotAllowed,
+        ErrorReason::TableUnknown,
+        ErrorReason::NotYourTurn,
+        ErrorReason::AlreadyExists,
+        ErrorReason::NoSuchMethod,
+    ])
+}
+
+#[cfg(test)]
+mod tests {
+    use wire::api_refusal;
+
+    use super::*;
+
+    const START: UnixMicros = UnixMicros(1_000_000_000);
+
+    fn status(reason: ErrorReason) -> Status {
+        api_refusal(reason, "no").into()
+    }
+
+    #[test]
+    fn what_concerns_the_request_is_not_repeated() {
+        for reason in [ErrorReason::Unavailable, ErrorReason::Overloaded, ErrorReason::Deadline] {
+            assert!(is_transient(&status(reason)), "{reason:?}");
+        }
+        for reason in [ErrorReason::NotYourTurn, ErrorReason::TokenExpired, ErrorReason::Corrupt] {
+            assert!(!is_transient(&status(reason)), "{reason:?}");
+        }
+        assert!(is_transient(&Status::from_error("connection reset".into())));
+        assert!(!is_transient(&Status::unimplemented("not found")));
+    }
+
+    #[test]
+    fn waits_double_and_never_fall_below_what_the_server_asks() {
+        let patience =
+            RetryPolicy { first_wait: Duration::from_millis(10), ..RetryPolicy::default() };
+        let mut attempts = Attempts::default();
+        let broken = Status::from_error("connection reset".into());
+        for base in [10, 20, 40] {
+            let wait = attempts.next_attempt(&patience, &broken, START).unwrap().since(START);
+            let base = Duration::from_millis(base);
+            assert!(wait >= base && wait <= base * 3 / 2, "{wait:?} for {base:?}");
+        }
+        let away = status(ErrorReason::Unavailable);
+        let wait = attempts.next_attempt(&patience, &away, START).unwrap().since(START);
+        assert!(wait >= Duration::from_millis(500), "{wait:?}");
+    }
+
+    #[test]
+    fn patience_ends() {
+        let patience = RetryPolicy::with_total_time(Duration::from_secs(10));
+        let mut attempts = Attempts::default();
+        attempts.begin(START);
+        let late = START.plus(Duration::from_secs(10));
+        assert_eq!(attempts.next_attempt(&patience, &status(ErrorReason::Unavailable), late), None);
+        attempts.reset();
+        assert!(
+            attempts.next_attempt(&patience, &status(ErrorReason::Unavailable), late).is_some()
+        );
+    }
+}

@@ -1,0 +1,34 @@
+//! Log lines about a clock that is off: at once, then once a minute, and when it is right again.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use crate::store::ClockSkew;
+
+/// Time between two lines about one clock.
+const LOG_INTERVAL: Duration = Duration::from_secs(60);
+
+#[derive(Default)]
+pub(crate) struct ClockAlarm {
+    /// Time of the last line, while the clock is off.
+    last_logged: Mutex<Option<Instant>>,
+}
+
+impl ClockAlarm {
+    pub(super) fn report_off(&self, log: &str, off: ClockSkew) {
+        let mut told = self.last_logged.lock().unwrap_or_else(PoisonError::into_inner);
+        if told.is_none_or(|told| told.elapsed() >= LOG_INTERVAL) {
+            *told = Some(Instant::now());
+            tracing::error!(log, %off, "a clock is wrong: the log takes nothing");
+        }
+    }
+
+    pub(super) fn report_right(&mut self, log: &str) {
+        let told = self.last_logged.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if told.take().is_some() {
+            tracing::info!(log, "the clocks agree again: the log goes on");
+        }
+    }
+}

@@ -1,0 +1,284 @@
+//! Comparison of hands without a table around them: for bots, explanations and benchmarks.
+//!
+//! The value of a hand by itself depends only on the rule set and the few facts of a
+//! [`crate::View`] that change what cards count. Ties that a table breaks with further cards are
+//! ties here. In Force sabacc a table sums up sides over a whole layer; here hands compare as those
+//! of one side do.
+
+use crate::cards::Card;
+use crate::deck::P42;
+use crate::games::coruscant::worth::{Target, Worth as Selection};
+use crate::games::eleven::worth::{Announced, best_total};
+use crate::games::kessel::ranking::{Face, FixTokens, Value, Worth as KesselHand, face, pile_of};
+use crate::games::spike::ladder::Worth as Rung;
+use crate::moves::Side;
+use crate::rank::Rank;
+use crate::ruleset::{Ranking, RuleSet};
+use crate::s76::Worth;
+
+/// Evaluator of the hands of one game.
+#[derive(Debug, Clone, Copy)]
+pub struct Evaluator(EvaluatorKind);
+
+/// Strength of a hand. Compares only with others of the same [`Scale`]; greater is better.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Strength([i16; 6]);
+
+/// Rules by which hands compare.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum EvaluatorKind {
+    TwentyThree(Ranking),
+    Force(Side),
+    Kessel(FixTokens),
+    Eleven(Announced),
+    Spike,
+    Coruscant(Target),
+}
+
+/// Value of an Impostor under Major Fraud.
+const FRAUD_VALUE: u8 = 6;
+
+impl Evaluator {
+    pub(crate) const fn new(kind: EvaluatorKind) -> Evaluator {
+        Evaluator(kind)
+    }
+
+    /// Evaluator of a game under this rule set, with the facts of a view as
+    /// [`crate::View::facts`] names them: `wild` and `clone`; `target` and `suit`; `prime`,
+    /// `markdown`, `cook-the-books` and `major-fraud`. None if a fact that is needed is missing,
+    /// and for games without an evaluator.
+    #[must_use]
+    pub fn for_rules(rules: &RuleSet, facts: &[(String, String)]) -> Option<Evaluator> {
+        let fact = |name: &str| {
+            facts.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str())
+        };
+        Some(Evaluator(match rules.variant().id {
+            "dice" | "electronic" | "swg" => EvaluatorKind::TwentyThree(rules.ranking),
+            "force" => EvaluatorKind::Force(Side::Light),
+            "kessel" => EvaluatorKind::Kessel(FixTokens {
+                prime: fact("prime").and_then(|value| value.parse().ok()),
+                markdown: fact("markdown").is_some(),
+                cook_the_books: fact("cook-the-books").is_some(),
+                major_fraud: fact("major-fraud").is_some(),
+            }),
+            "eleven" => {
+                let face = |name: &str| {
+                    let at = P42.faces().position(|face| Some(face) == fact(name))?;
+                    u32::try_from(at).ok()
+                };
+                EvaluatorKind::Eleven(Announced::of(&[face("wild")?, face("clone")?])?)
+            }
+            "spike" => EvaluatorKind::Spike,
+            "coruscant" => {
+                let faces = crate::event_view::target_faces(fact("target")?, fact("suit")?)?;
+                EvaluatorKind::Coruscant(Target::of(&faces)?)
+            }
+            _ => return None,
+        }))
+    }
+
+    /// Strength of a hand whose cards all come from the deck in play. None for a hand that cannot
+    /// win: bombed out, over eleven, or no hand of the game, such as a Kessel hand with an Impostor
+    /// without a value.
+    #[must_use]
+    pub fn strength(&self, cards: &[Card]) -> Option<Strength> {
+        Some(Strength(match self.0 {
+            EvaluatorKind::TwentyThree(ranking) => single_key(Worth::of(cards).strength(ranking)?),
+            EvaluatorKind::Force(_) => match Worth::of(cards) {
+                Worth::IdiotsArray => single_key(1000),
+                Worth::Pure(total) => [500, i16::from(total < 0), 0, 0, 0, 0],
+                Worth::Total(total) => [total.abs(), i16::from(total < 0), 0, 0, 0, 0],
+                Worth::Bombed(_) => return None,
+            },
+            EvaluatorKind::Kessel(fixes) => {
+                let (rung, value, sum) = kessel(cards, fixes)?.strength(fixes);
+                [rung, value, sum, 0, 0, 0]
+            }
+            EvaluatorKind::Eleven(announced) => {
+                let total = best_total(cards, announced)?;
+                [i16::from(total), -i16::try_from(cards.len()).ok()?, 0, 0, 0, 0]
+            }
+            EvaluatorKind::Spike => Rung::of(cards).key(),
+            EvaluatorKind::Coruscant(target) => {
+                let (off, suited, total, high) = Selection::of(cards, target).strength();
+                [-i16::try_from(off.0).ok()?, i16::from(suited), total, high, 0, 0]
+            }
+        }))
+    }
+
+    /// Rank of a hand, as a hand history writes it; none if it is no hand of the game.
+    #[must_use]
+    pub fn rank(&self, cards: &[Card]) -> Option<Rank> {
+        Some(match self.0 {
+            EvaluatorKind::TwentyThree(_) => Worth::of(cards).into(),
+            EvaluatorKind::Force(side) => match (Worth::of(cards), side) {
+                (Worth::IdiotsArray, _) => Rank::IdiotsArray,
+                (Worth::Pure(total), _) => Rank::Natural(total),
+                (Worth::Bombed(total), _) => Rank::Bombed(total),
+                (Worth::Total(total), Side::Light) => Rank::Light(total),
+                (Worth::Total(total), Side::Dark) => Rank::Dark(total),
+            },
+            EvaluatorKind::Kessel(fixes) => kessel(cards, fixes)?.rank(fixes),
+            EvaluatorKind::Eleven(announced) => {
+                let count = u8::try_from(cards.len()).ok()?;
+                best_total(cards, announced).map_or(Rank::Over { cards: count }, |total| {
+                    Rank::Eleven { total, cards: count }
+                })
+            }
+            EvaluatorKind::Spike => Rank::Spike(Rung::of(cards).name()),
+            EvaluatorKind::Coruscant(target) => Selection::of(cards, target).into(),
+        })
+    }
+
+    /// Number of chips that losing with these cards costs in Kessel; none in other games.
+    #[must_use]
+    pub fn chips_due(&self, cards: &[Card]) -> Option<u8> {
+        if let EvaluatorKind::Kessel(fixes) = self.0 {
+            Some(kessel(cards, fixes)?.chips_due())
+        } else {
+            None
+        }
+    }
+}
+
+const fn single_key(strength: i16) -> [i16; 6] {
+    [strength, 0, 0, 0, 0, 0]
+}
+
+/// Value of a Kessel hand; none unless it has a card of each family and every Impostor a value.
+fn kessel(cards: &[Card], fixes: FixTokens) -> Option<KesselHand> {
+    let value = |card: Card| match face(card) {
+        Face::Number(number) => Some(Value::Number(number)),
+        Face::Sylop => Some(Value::Sylop),
+        Face::Impostor => fixes.major_fraud.then_some(Value::Number(FRAUD_VALUE)),
+    };
+    match *cards {
+        [a, b] if pile_of(a) != pile_of(b) => Some(KesselHand::of([value(a)?, value(b)?], fixes)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cards::Cards;
+    use crate::deck::Deck;
+    use crate::variant::{ALL, variant};
+
+    fn hand(deck: &Deck, codes: &str) -> Cards {
+        codes.split(' ').map(|code| deck.parse(code).nth(0).unwrap()).collect()
+    }
+
+    fn facts(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+        pairs.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect()
+    }
+
+    /// Checks hands, best first; the last one may have no strength.
+    fn check(id: &str, pairs: &[(&str, &str)], ladder: &[(&str, &str)]) {
+        let variant = variant(id).unwrap();
+        let scale = Evaluator::for_rules(&RuleSet::defaults(variant), &facts(pairs)).unwrap();
+        let strengths: Vec<Option<Strength>> = ladder
+            .iter()
+            .map(|(codes, rank)| {
+                let cards = hand(variant.deck, codes);
+                assert_eq!(scale.rank(&cards).unwrap().to_string(), *rank, "{id} {codes}");
+                scale.strength(&cards)
+            })
+            .collect();
+        assert!(strengths.windows(2).all(|pair| pair[0] > pair[1]), "{id}: {strengths:?}");
+    }
+
+    #[test]
+    fn hands_compare_as_at_the_table() {
+        check(
+            "dice",
+            &[],
+            &[
+                ("IdiotA S2 C3", "idiots-array"),
+                ("S12 C11", "pure 23"),
+                ("S1 QueenA S2", "total 1"),
+                ("StarA S1", "total -16"),
+                ("S12 C12", "bombed 24"),
+            ],
+        );
+        check(
+            "force",
+            &[],
+            &[
+                ("EnduranceA StarA S2", "natural -23"),
+                ("S12 C11", "natural 23"),
+                ("StarA QueenA", "light -19"),
+                ("S12 C7", "light 19"),
+                ("IdiotA", "bombed 0"),
+            ],
+        );
+        check(
+            "kessel",
+            &[("prime", "4")],
+            &[
+                ("sY bY", "pure"),
+                ("s4 b4", "prime 4"),
+                ("s1 b1", "pair 1"),
+                ("s2 b3", "diff 1 sum 5"),
+            ],
+        );
+        check(
+            "kessel",
+            &[("major-fraud", "on")],
+            &[("sI bI", "pair 6"), ("s1 bI", "diff 5 sum 7")],
+        );
+        check(
+            "eleven",
+            &[("wild", "5S"), ("clone", "1H")],
+            &[
+                ("5S 5H", "11 in 2"),
+                ("5D 4H 2S", "11 in 3"),
+                ("4S 1H", "8 in 2"),
+                ("4S 4H 4D", "over in 3"),
+            ],
+        );
+        check(
+            "spike",
+            &[],
+            &[
+                ("Y Y", "pure"),
+                ("Y c+3 t-3", "yee-haa"),
+                ("c+3 t-3", "sabacc-pair"),
+                ("c+3 t-2", "nulrhek"),
+            ],
+        );
+        check(
+            "coruscant",
+            &[("target", "+5"), ("suit", "circle")],
+            &[
+                ("c+5", "off 0 suit 1 total 5 high 5"),
+                ("t+5", "off 0 suit 0 total 5 high 5"),
+                ("t+4 c+2", "off 1 suit 1 total 6 high 4"),
+            ],
+        );
+    }
+
+    #[test]
+    fn what_is_no_hand_is_worth_nothing() {
+        let kessel = RuleSet::defaults(variant("kessel").unwrap());
+        let scale = Evaluator::for_rules(&kessel, &[]).unwrap();
+        for codes in ["s1", "s1 s2", "s1 b2 b3", "sI b2"] {
+            let cards = hand(kessel.variant().deck, codes);
+            assert_eq!((scale.strength(&cards), scale.rank(&cards)), (None, None), "{codes}");
+            assert_eq!(scale.chips_due(&cards), None);
+        }
+        assert_eq!(scale.chips_due(&hand(kessel.variant().deck, "s1 b6")), Some(5));
+    }
+
+    #[test]
+    fn every_variant_has_a_scale_once_its_facts_are_known() {
+        let known = facts(&[("wild", "1S"), ("clone", "6S"), ("target", "0"), ("suit", "square")]);
+        // The variant that only tests play has no evaluator.
+        for variant in ALL.iter().filter(|variant| variant.id != "highest") {
+            let rules = RuleSet::defaults(variant);
+            assert!(Evaluator::for_rules(&rules, &known).is_some(), "{variant:?}");
+            let needs = ["eleven", "coruscant"].contains(&variant.id);
+            assert_eq!(Evaluator::for_rules(&rules, &[]).is_none(), needs, "{variant:?}");
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! History lines of events, with the words taken out that a viewer may not see.
+//!
+//! The full line and every censored one come from the same words, so no censored line can reveal
+//! what another one hides.
+
+use std::fmt;
+
+use primitives::Credits;
+use smallvec::SmallVec;
+
+use crate::cards::Card;
+use crate::chance::{Chance, Deal, Destination, Outcome, PickPurpose, RollPurpose, SamplePurpose};
+use crate::deck::Deck;
+use crate::event::{DecisionAuthor, Event};
+use crate::hand::Hand;
+use crate::moves::Move;
+use crate::player::{Player, PlayerSet, Viewer};
+use crate::token::ShiftToken;
+
+/// One word of a line after the verb.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Word {
+    /// A card; none if it is hidden.
+    Card(Option<Card>),
+    Amount(Credits),
+    Number(u32),
+    Player(Player),
+    Name(&'static str),
+    /// A hidden word that is no card.
+    Hidden,
+}
+
+/// The words of a line after the verb.
+pub type Words = SmallVec<[Word; 4]>;
+
+/// Actor of a line: the dealer or a player.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Actor {
+    Dealer,
+    Player(Player),
+}
+
+/// One event as one viewer sees it. `Display` is its history line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EventView {
+    pub actor: Actor,
+    pub verb: &'static str,
+    pub words: Words,
+    pub author: DecisionAuthor,
+    pub deck: &'static str,
+    codes: &'static [&'static str],
+}
+
+/// Names of the faces of Coruscant's gold die.
+const GOLD: [&str; 6] = ["0", "0", "+5", "-5", "+10", "-10"];
+/// Names of the faces of Coruscant's silver die.
+const SILVER: [&str; 6] = ["circle", "circle", "triangle", "triangle", "square", "square"];
+
+impl Word {
+    fn hidden(&self) -> Word {
+        match self {
+            Word::Card(_) => Word::Card(None),
+            Word::Amount(_) | Word::Number(_) | Word::Player(_) | Word::Name(_) | Word::Hidden => {
+                Word::Hidden
+            }
+        }
+    }
+
+    pub(crate) fn text(&self, deck: &Deck) -> String {
+        match self {
+            Word::Card(Some(card)) => deck.code(*card).to_owned(),
+            Word::Card(None) | Word::Hidden => "??".to_owned(),
+            Word::Amount(amount) => amount.to_string(),
+            Word::Number(number) => number.to_string(),
+            Word::Player(player) => player.to_string(),
+            Word::Name(name) => (*name).to_owned(),
+        }
+    }
+}
+
+impl fmt::Display for EventView {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.actor {
+            Actor::Dealer => write!(f, "d {}", self.verb)?,
+            Actor::Player(player) => write!(f, "{player} {}", self.verb)?,
+        }
+        let deck = Deck { name: self.deck, codes: self.codes };
+        for word in &self.words {
+            write!(f, " {}", word.text(&deck))?;
+        }
+        match self.author {
+            DecisionAuthor::Player => Ok(()),
+            DecisionAuthor::Clock => f.write_str(" # clock"),
+        }
+    }
+}
+
+/// The event as `viewer` sees it, before it is applied. None for a shuffle, which has no line.
+#[must_use]
+pub fn censor(hand: &Hand, event: &Event, viewer: Viewer) -> Option<EventView> {
+    let (mut event_view, secret) = words_of_event(hand, event)?;
+    let blind = match (viewer, &secret) {
+        (Viewer::Auditor, _) | (_, None) => false,
+        (Viewer::Public, Some(_)) => true,
+        (Viewer::Player(player), Some(secret)) => !secret.readers.contains(player),
+    };
+    if let Some(secret) = secret.filter(|_| blind) {
+        for word in &mut event_view.words[secret.from..] {
+            *word = word.hidden();
+        }
+    }
+    Some(event_view)
+}
+
+/// History line of an event, uncensored, before it is applied; empty for a shuffle.
+#[must_use]
+pub fn history_line(hand: &Hand, event: &Event) -> String {
+    censor(hand, event, Viewer::Auditor).map_or_else(String::new, |seen| seen.to_string())
+}
+
+/// Whether the cards that the event names lie face up for everybody from then on.
+#[must_use]
+pub fn are_cards_public(hand: &Hand, event: &Event) -> bool {
+    words_of_event(hand, event).is_some_and(|(_, secret)| secret.is_none())
+}
+
+/// Words from index `from` on, which only the players in `knows` may see.
+struct Secret {
+    from: usize,
+    readers: PlayerSet,
+}
+
+fn words_of_event(hand: &Hand, event: &Event) -> Option<(EventView, Option<Secret>)> {
+    let deck = hand.rules().variant().deck;
+    let (actor, verb, words, by, secret) = match event {
+        Event::Decided { player, mv, author: by } => {
+            let knows = PlayerSet::EMPTY.with(*player);
+            // The Impostor's own card lies open, but not its value.
+            let from = usize::from(matches!(mv, Move::Impostor { .. }));
+            let secret = hand.game.is_hidden(mv).then_some(Secret { from, readers: knows });
+            (Actor::Player(*player), mv.verb(), words_of_move(mv), *by, secret)
+        }
+        Event::Chance(outcome) => {
+            let due = hand.due()?;
+            let (verb, words) = words_of_chance(hand, due, outcome)?;
+            (Actor::Dealer, verb, words, DecisionAuthor::Player, secret_of_chance(due))
+        }
+    };
+    let seen = EventView { actor, verb, words, author: by, deck: deck.name, codes: deck.codes };
+    Some((seen, secret))
+}
+
+fn secret_of_chance(due: &Chance) -> Option<Secret> {
+    match due {
+        Chance::Deal(Deal { to: Destination::Player(player), shown: false, .. })
+        | Chance::Sample { purpose: SamplePurpose::Tokens(player), .. } => {
+            Some(Secret { from: 1, readers: PlayerSet::EMPTY.with(*player) })
+        }
+        Chance::Shuffle { .. }
+        | Chance::Deal(_)
+        | Chance::Roll { .. }
+        | Chance::Pulse { .. }
+        | Chance::Pick { .. }
+        | Chance::Sample { .. } => None,
+    }
+}
+
+pub(crate) fn words_of_move(mv: &Move) -> Words {
+    let card = |card: &Card| Word::Card(Some(*card));
+    let number = |value: &u8| Word::Number(u32::from(*value));
+    match mv {
+        Move::Draw
+        | Move::Stand
+        | Move::Check
+        | Move::Match
+        | Move::Fold
+        | Move::CallHand
+        | Move::Leave
+        | Move::Keep
+        | Move::Gain(None)
+        | Move::Junk => Words::new(),
+        Move::Trade(traded) => Words::from_iter([card(traded)]),
+        Move::Lock(locked) => Words::from_iter([card(locked)]),
+        Move::Unlock(unlocked) => Words::from_iter([card(unlocked)]),
+        Move::Drop(dropped) => Words::from_iter([card(dropped)]),
+        Move::Discard(discarded) => Words::from_iter([card(discarded)]),
+        Move::Gain(Some(discarded)) => Words::from_iter([card(discarded)]),
+        Move::Swap(swapped) => Words::from_iter([card(swapped)]),
+        Move::Bet(amount) | Move::Raise(amount) => Words::from_iter([Word::Amount(*amount)]),
+        Move::Align(side) => Words::from_iter([Word::Name(side.name())]),
+        Move::Choose(tokens) => tokens.iter().map(|token| Word::Name(token.name())).collect(),
+        Move::Token(token, target) => {
+            let target = target.map(Word::Player);
+            std::iter::once(Word::Name(token.name())).chain(target).collect()
+        }
+        Move::Prime(value) => Words::from_iter([number(value)]),
+        Move::DrawFrom(source) => Words::from_iter([Word::Name(source.name())]),
+        Move::Impostor { card: impostor, value } => {
+            Words::from_iter([card(impostor), number(value)])
+        }
+        Move::Select(cards) | Move::Add(cards) => cards.iter().map(card).collect(),
+    }
+}
+
+/// Verb and words of an outcome. None if it has no line, or is of another kind than what is due.
+fn words_of_chance(hand: &Hand, due: &Chance, outcome: &Outcome) -> Option<(&'static str, Words)> {
+    let deck = hand.rules().variant().deck;
+    let number = |value: &u8| Word::Number(u32::from(*value));
+    match (due, outcome) {
+        (Chance::Deal(deal), Outcome::Cards(cards)) => {
+            let cards = cards.iter().map(|&card| Word::Card(Some(card)));
+            Some(match deal.to {
+                Destination::Player(player) => {
+                    ("deal", std::iter::once(Word::Player(player)).chain(cards).collect())
+                }
+                Destination::Table => ("flip", cards.collect()),
+            })
+        }
+        (Chance::Roll { purpose, .. }, Outcome::Rolled(faces)) => {
+            let dice = faces.iter().map(number);
+            let words = match purpose {
+                RollPurpose::Shift | RollPurpose::Prime(_) => dice.collect(),
+                RollPurpose::Impostor(player, card) => {
+                    let who = [Word::Player(*player), Word::Card(Some(*card))];
+                    who.into_iter().chain(dice).collect()
+                }
+                RollPurpose::Target => faces
+                    .iter()
+                    .zip([GOLD, SILVER])
+                    .filter_map(|(&face, die)| {
+                        die.get(usize::from(face).checked_sub(1)?).map(|&name| Word::Name(name))
+                    })
+                    .collect(),
+            };
+            Some(("roll", words))
+        }
+        (Chance::Pulse { .. }, Outcome::Pulsed(shift)) => {
+            Some(("pulse", Words::from_iter([Word::Number(u32::from(*shift))])))
+        }
+        (Chance::Pick { purpose: PickPurpose::Starter, .. }, Outcome::Picked(pick)) => {
+            let starter = hand.live().iter().nth(usize::try_from(*pick).ok()?)?;
+            Some(("starter", Words::from_iter([Word::Player(starter)])))
+        }
+        (
+            Chance::Sample { purpose: SamplePurpose::Tokens(player), .. },
+            Outcome::Sampled(kinds),
+        ) => {
+            let kinds = kinds.iter().filter_map(|&kind| {
+                let kind = ShiftToken::ALL.get(usize::try_from(kind).ok()?)?;
+                Some(Word::Name(kind.name()))
+            });
+            Some(("tokens", std::iter::once(Word::Player(*player)).chain(kinds).collect()))
+        }
+        (Chance::Sample { purpose: SamplePurpose::Announce, .. }, Outcome::Sampled(faces)) => {
+            let face = |at: usize| {
+                let face = usize::try_from(*faces.get(at)?).ok()?;
+                deck.faces().nth(face).map(Word::Name)
+            };
+            let words = [Word::Name("wild"), face(0)?, Word::Name("clone"), face(1)?];
+            Some(("announce", Words::from_iter(words)))
+        }
+        (_, _) => None,
+    }
+}
+
+/// Faces of the two dice that show these names, the first one for each; none for unknown names.
+pub(crate) fn target_faces(gold: &str, silver: &str) -> Option<[u8; 2]> {
+    let face = |die: [&str; 6], name: &str| {
+        let at = die.iter().position(|&face| face == name)?;
+        u8::try_from(at + 1).ok()
+    };
+    Some([face(GOLD, gold)?, face(SILVER, silver)?])
+}

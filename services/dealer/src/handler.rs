@@ -1,0 +1,335 @@
+//! Commands on hands, during one ownership of the log: hands in memory, with every event in the log
+//! before its answer is given.
+//!
+//! One call at a time works on a hand. The hand is taken out of its slot for the work and put back
+//! when the log has taken the events. On every other way out the slot stays empty, and the hand is
+//! read from its stream again. So memory never runs ahead of the log. When the log is lost, all of
+//! this is dropped. A refusal comes from memory and does not pass the fence, so the log is asked
+//! whether this process still owns it before a refusal is given.
+//!
+//! A repeated request gets its first answer. Answers are not stored, since no hidden card is ever
+//! written down; they are dealt again, which gives the first answer again.
+
+use std::sync::Arc;
+
+use clocklog::Noticed;
+use eventlog::{AppendError, Entry, Log, Recall, Request, RequestKey, StreamId, Version};
+use fairness::{Commitment, CommitmentStatement, Context, Seed, Transcript};
+
+use crate::cache::{Cache, Slot};
+use crate::dealer::{DealerError, RequestMetadata, Resources};
+use crate::hand::{
+    Committed, Contradiction, Event, Hand, HandName, PerformCommand, PerformOutcome, Refusal,
+    SealInput,
+};
+use crate::record;
+use crate::repo::StoredSeed;
+
+/// Number of events read from the log at once.
+const PAGE_EVENTS: usize = 1000;
+
+/// Handles commands with one log.
+pub(crate) struct Handler {
+    resources: Arc<Resources>,
+    log: Log,
+    cache: Cache,
+}
+
+/// Outcome of an append.
+enum AppendOutcome {
+    Appended,
+    /// The request was answered before, by an equal command.
+    Repeated,
+}
+
+impl Handler {
+    pub(crate) fn new(house: Arc<Resources>, log: Log) -> Handler {
+        let cache = Cache::new(house.max_cached_hands);
+        Handler { resources: house, log, cache }
+    }
+
+    pub(crate) async fn commit(
+        &self,
+        call: &RequestMetadata,
+        name: HandName,
+        rule_set_hash: [u8; 32],
+    ) -> Result<Committed, DealerError> {
+        let place = self.slot(name);
+        let mut place = place.lock().await;
+        let done = self.commit_on(&mut place, (call, name), rule_set_hash).await;
+        self.confirm_refusal(done).await
+    }
+
+    async fn commit_on(
+        &self,
+        place: &mut Option<Hand>,
+        (call, name): (&RequestMetadata, HandName),
+        rule_set_hash: [u8; 32],
+    ) -> Result<Committed, DealerError> {
+        let hand = match self.take_hand(place, name).await {
+            Ok(hand) => hand,
+            Err(DealerError::UnknownHand) => {
+                let hand = self.new_hand(name, rule_set_hash).await?;
+                let event = Event::SeedCommitted(hand.committed().clone());
+                match self.append(call, name, vec![event]).await? {
+                    AppendOutcome::Appended => hand,
+                    AppendOutcome::Repeated => self.load_hand(name).await?,
+                }
+            }
+            Err(problem) => return Err(problem),
+        };
+        let committed = hand.committed().clone();
+        *place = Some(hand);
+        if committed.rule_set_hash == rule_set_hash {
+            Ok(committed)
+        } else {
+            Err(Refusal::OtherRules.into())
+        }
+    }
+
+    pub(crate) async fn seal(
+        &self,
+        call: &RequestMetadata,
+        name: HandName,
+        sealing: SealInput,
+    ) -> Result<Transcript, DealerError> {
+        let place = self.slot(name);
+        let mut place = place.lock().await;
+        let done = self.seal_on(&mut place, (call, name), sealing).await;
+        self.confirm_refusal(done).await
+    }
+
+    async fn seal_on(
+        &self,
+        place: &mut Option<Hand>,
+        (call, name): (&RequestMetadata, HandName),
+        sealing: SealInput,
+    ) -> Result<Transcript, DealerError> {
+        let mut hand = self.take_hand(place, name).await?;
+        let (transcript, events) = hand.seal(sealing)?;
+        if let AppendOutcome::Appended = self.append(call, name, events).await? {
+            *place = Some(hand);
+        }
+        Ok(transcript)
+    }
+
+    pub(crate) async fn perform(
+        &self,
+        call: &RequestMetadata,
+        name: HandName,
+        asked: &PerformCommand,
+    ) -> Result<PerformOutcome, DealerError> {
+        let place = self.slot(name);
+        let mut place = place.lock().await;
+        let done = self.perform_on(&mut place, (call, name), asked).await;
+        self.confirm_refusal(done).await
+    }
+
+    async fn perform_on(
+        &self,
+        place: &mut Option<Hand>,
+        (call, name): (&RequestMetadata, HandName),
+        asked: &PerformCommand,
+    ) -> Result<PerformOutcome, DealerError> {
+        let mut hand = self.take_hand(place, name).await?;
+        let (performed, events) = match hand.perform(asked, &call.actor) {
+            Ok(done) => done,
+            // Cards dealt in the first answer may have moved since, or the hand may have ended.
+            Err(refusal) => match self.recall(call).await? {
+                Recall::Fresh => return Err(refusal.into()),
+                Recall::IdReused => return Err(DealerError::RequestIdReused),
+                Recall::Repeated { .. } => return Ok(self.load_hand(name).await?.repeat(asked)?),
+            },
+        };
+        match self.append(call, name, events).await? {
+            AppendOutcome::Appended => {
+                *place = Some(hand);
+                Ok(performed)
+            }
+            AppendOutcome::Repeated => Ok(self.load_hand(name).await?.repeat(asked)?),
+        }
+    }
+
+    pub(crate) async fn reveal(
+        &self,
+        call: &RequestMetadata,
+        name: HandName,
+        discarded: bool,
+    ) -> Result<Seed, DealerError> {
+        let place = self.slot(name);
+        let mut place = place.lock().await;
+        let done = self.reveal_on(&mut place, (call, name), discarded).await;
+        self.confirm_refusal(done).await
+    }
+
+    async fn reveal_on(
+        &self,
+        place: &mut Option<Hand>,
+        (call, name): (&RequestMetadata, HandName),
+        discarded: bool,
+    ) -> Result<Seed, DealerError> {
+        let mut hand = self.take_hand(place, name).await?;
+        let (seed, events) = hand.reveal(discarded)?;
+        if let AppendOutcome::Appended = self.append(call, name, events).await? {
+            *place = Some(hand);
+        }
+        Ok(seed)
+    }
+
+    /// Records a step of the clock. Returns whether it is on record.
+    pub(crate) async fn record_step(&self, noticed: Noticed) -> bool {
+        clocklog::append(&self.log, "dealer", noticed).await
+    }
+
+    /// Passes the result of a call on, once it can be believed: a refusal counts only if the log is
+    /// still this dealer's.
+    async fn confirm_refusal<T>(&self, done: Result<T, DealerError>) -> Result<T, DealerError> {
+        match &done {
+            Ok(_)
+            | Err(
+                DealerError::Overloaded
+                | DealerError::Entropy(_)
+                | DealerError::Unavailable
+                | DealerError::Clock(_),
+            ) => done,
+            Err(
+                DealerError::Refused(_)
+                | DealerError::UnknownHand
+                | DealerError::RequestIdReused
+                | DealerError::MissingKey(_)
+                | DealerError::Corrupt,
+            ) => match self.log.confirm_ownership().await {
+                Ok(()) => done,
+                Err(AppendError::Clock(off)) => Err(DealerError::Clock(off)),
+                Err(error) => {
+                    tracing::warn!(runbook = "deploy/README.md, The database is away", %error, "whose the log is cannot be known: nobody is refused");
+                    Err(DealerError::Unavailable)
+                }
+            },
+        }
+    }
+
+    fn slot(&self, name: HandName) -> Slot {
+        self.cache.slot(name.id())
+    }
+
+    /// Takes the hand out of its slot, or reads it from the log if the slot is empty.
+    async fn take_hand(
+        &self,
+        place: &mut Option<Hand>,
+        name: HandName,
+    ) -> Result<Hand, DealerError> {
+        match place.take() {
+            Some(hand) => Ok(hand),
+            None => self.load_hand(name).await,
+        }
+    }
+
+    /// Makes a hand with a stored seed: the one made now, or one stored before a crash.
+    async fn new_hand(&self, hand: HandName, rule_set_hash: [u8; 32]) -> Result<Hand, DealerError> {
+        let house = &*self.resources;
+        let Resources { seeds, vault, source, key, key_id, origin, max_cached_hands: _ } = house;
+        let context = Context::new(origin, hand.table, hand.number, &rule_set_hash);
+        let seed = Seed::new(source.block()?);
+        let commitment = Commitment::new(&context, &seed);
+        let sealed = vault.seal(&seed, (&context, &commitment), house.nonce()?);
+        let new = StoredSeed { hand: hand.id(), context, commitment, seed: sealed };
+        let kept = seeds.insert_if_absent(new).await?;
+        if kept.context != context {
+            return Err(Refusal::OtherRules.into());
+        }
+        let seed = vault.open(&kept.seed, (&kept.context, &kept.commitment))?;
+        let signed = CommitmentStatement {
+            table: hand.table,
+            hand_no: hand.number,
+            ruleset_hash: &rule_set_hash,
+            commitment: &kept.commitment,
+            key_id,
+        };
+        let committed = Committed {
+            hand,
+            rule_set_hash,
+            commitment: kept.commitment,
+            key_id: *key_id,
+            signature: signed.sign(key),
+            origin: Arc::clone(origin),
+        };
+        Ok(Hand::try_new(committed, seed)?)
+    }
+
+    /// Reads the hand from its stream.
+    async fn load_hand(&self, name: HandName) -> Result<Hand, DealerError> {
+        let mut hand: Option<Hand> = None;
+        let mut from = Version(1);
+        loop {
+            let page = self.log.read_stream(StreamId::from(name.id()), from, PAGE_EVENTS).await?;
+            for stored in &page {
+                let event = record::parse(stored)?;
+                match (&mut hand, event) {
+                    (None, Event::SeedCommitted(committed)) if committed.hand == name => {
+                        hand = Some(self.open_hand(committed).await?);
+                    }
+                    (None, _) => return Err(Contradiction::Order.into()),
+                    (Some(hand), event) => hand.replay(event)?,
+                }
+                from = Version(stored.version.0 + 1);
+            }
+            if page.len() < PAGE_EVENTS {
+                return hand.ok_or(DealerError::UnknownHand);
+            }
+        }
+    }
+
+    /// Makes a committed hand with its seed out of storage.
+    async fn open_hand(&self, committed: Committed) -> Result<Hand, DealerError> {
+        let kept =
+            self.resources.seeds.get(committed.hand.id()).await?.ok_or(Contradiction::Seed)?;
+        let seed = self.resources.vault.open(&kept.seed, (&kept.context, &kept.commitment))?;
+        Ok(Hand::try_new(committed, seed)?)
+    }
+
+    async fn append(
+        &self,
+        call: &RequestMetadata,
+        name: HandName,
+        events: Vec<Event>,
+    ) -> Result<AppendOutcome, DealerError> {
+        if events.is_empty() {
+            return Ok(AppendOutcome::Appended);
+        }
+        let hand = name.id();
+        // No answer is stored with the request: it may be cards.
+        let request = Request { id: call.id, digest: call.digest, answer: bytes::Bytes::new() };
+        let entry = Entry {
+            events: events.iter().map(|event| record::new_event(hand, event)).collect(),
+            request: Some(request),
+            actor: Arc::clone(&call.actor),
+            trace: call.trace,
+        };
+        match self.log.append(entry).await {
+            Ok(_) => Ok(AppendOutcome::Appended),
+            Err(AppendError::Duplicate { stored }) => match stored.recall(call.digest) {
+                Recall::Repeated { .. } => Ok(AppendOutcome::Repeated),
+                Recall::IdReused | Recall::Fresh => Err(DealerError::RequestIdReused),
+            },
+            Err(AppendError::QueueFull) => Err(DealerError::Overloaded),
+            Err(AppendError::Clock(off)) => Err(DealerError::Clock(off)),
+            Err(AppendError::Unavailable { .. } | AppendError::Lost) => {
+                Err(DealerError::Unavailable)
+            }
+            Err(
+                error @ (AppendError::TooLarge { .. }
+                | AppendError::Empty
+                | AppendError::Misplaced { .. }
+                | AppendError::DuplicateInGroup { .. }),
+            ) => {
+                tracing::error!(%hand, %error, "the API's limits let through what the log's do not");
+                Err(DealerError::Corrupt)
+            }
+        }
+    }
+
+    async fn recall(&self, call: &RequestMetadata) -> Result<Recall, DealerError> {
+        Ok(self.log.recall(RequestKey::new(&call.actor, call.id), call.digest).await?)
+    }
+}

@@ -1,0 +1,310 @@
+//! Conversion of the dealer's messages to and from its own types. Every field is destructured, so
+//! that a new one is a compile error here.
+
+use fairness::{
+    Beacon, ClientCommitment, Entropy, Handle, OperationRequest, RowStatus, ShuffleInput,
+    TranscriptRow,
+};
+use proto::dealer::v1 as pb;
+use wire::BadField;
+use wire::field::{exactly, player_id, seat, table_id};
+
+use crate::hand::{
+    CardReveal, Committed, HandName, IndexedOperation, OperationResult, PerformCommand,
+    PerformOutcome, Reason, SealInput,
+};
+
+/// Most operations in one call.
+const MAX_OPERATIONS: usize = 64;
+/// Most card reveals in one call.
+const MAX_CARD_REVEALS: usize = 64;
+/// Most dice in one roll.
+const MAX_DICE: usize = 16;
+/// Most cards in one card reveal, or in one shuffle by handles.
+const MAX_CARDS: usize = 255;
+
+pub(crate) fn parse_hand_name(table: &[u8], number: u64) -> Result<HandName, BadField> {
+    let table = table_id(table)?;
+    if number == 0 {
+        return Err(BadField::new("hand_no", "hands count from 1"));
+    }
+    Ok(HandName { table, number })
+}
+
+pub(crate) fn parse_seal_input(
+    beacon: &[u8],
+    rows: Vec<pb::EntropyRow>,
+) -> Result<SealInput, BadField> {
+    if rows.is_empty() {
+        return Err(BadField::new("rows", "at least one: a hand has players"));
+    }
+    let rows = parse_each("rows", rows, parse_row)?;
+    Ok(SealInput { beacon: parse_beacon(beacon)?, rows })
+}
+
+fn parse_beacon(bytes: &[u8]) -> Result<Option<Beacon>, BadField> {
+    if bytes.is_empty() {
+        return Ok(None);
+    }
+    let [kind, rest @ ..] = exactly::<41>("beacon", bytes)?;
+    let (round, value) = rest.split_first_chunk::<8>().expect("40 bytes");
+    let value = value.try_into().expect("32 bytes are left");
+    Ok(Some(Beacon { kind, round: u64::from_be_bytes(*round), value }))
+}
+
+pub(crate) fn beacon_to_pb(beacon: Option<Beacon>) -> Vec<u8> {
+    let Some(Beacon { kind, round, value }) = beacon else { return Vec::new() };
+    [&[kind], &round.to_be_bytes()[..], &value].concat()
+}
+
+fn parse_row(row: pb::EntropyRow) -> Result<TranscriptRow, BadField> {
+    let state = row.status();
+    let pb::EntropyRow { seat: number, player_id: player, status: _, commitment, entropy } = row;
+    let (seat, player) = (seat("seat", number)?.get(), player_id(&player)?);
+    let none = |field: &str, bytes: &[u8]| {
+        let bad = || BadField::new(field, "must be empty at this status");
+        if bytes.is_empty() { Ok([0; 32]) } else { Err(bad()) }
+    };
+    let (status, commitment, entropy) = match state {
+        pb::EntropyStatus::Revealed => {
+            let entropy = exactly("entropy", &entropy)?;
+            (RowStatus::Revealed, exactly("commitment", &commitment)?, entropy)
+        }
+        pb::EntropyStatus::Withheld => {
+            let entropy = none("entropy", &entropy)?;
+            (RowStatus::Withheld, exactly("commitment", &commitment)?, entropy)
+        }
+        pb::EntropyStatus::Absent => {
+            let commitment = none("commitment", &commitment)?;
+            (RowStatus::Absent, commitment, none("entropy", &entropy)?)
+        }
+        pb::EntropyStatus::Unspecified => {
+            return Err(BadField::new("status", "say what came of the seat's entropy"));
+        }
+    };
+    let (commitment, entropy) = (ClientCommitment(commitment), Entropy(entropy));
+    Ok(TranscriptRow { seat, player, status, commitment, entropy })
+}
+
+pub(crate) fn row_to_pb(row: &TranscriptRow) -> pb::EntropyRow {
+    let TranscriptRow { seat, player, status, commitment, entropy } = row;
+    let (commitment, entropy) = (commitment.0.to_vec(), entropy.0.to_vec());
+    let (status, commitment, entropy) = match status {
+        RowStatus::Revealed => (pb::EntropyStatus::Revealed, commitment, entropy),
+        RowStatus::Withheld => (pb::EntropyStatus::Withheld, commitment, Vec::new()),
+        RowStatus::Absent => (pb::EntropyStatus::Absent, Vec::new(), Vec::new()),
+    };
+    let player_id = player.0.to_vec();
+    pb::EntropyRow { seat: u32::from(*seat), player_id, status: status.into(), commitment, entropy }
+}
+
+pub(crate) fn parse_perform(
+    operations: Vec<pb::Operation>,
+    openings: Vec<pb::Opening>,
+) -> Result<PerformCommand, BadField> {
+    if operations.is_empty() && openings.is_empty() {
+        return Err(BadField::new(
+            "operations",
+            "nothing is asked for: name operations or openings",
+        ));
+    }
+    at_most("operations", operations.len(), MAX_OPERATIONS)?;
+    at_most("openings", openings.len(), MAX_CARD_REVEALS)?;
+    let operations = parse_each("operations", operations, parse_operation)?;
+    Ok(PerformCommand {
+        operations,
+        card_reveals: parse_each("openings", openings, parse_card_reveal)?,
+    })
+}
+
+pub(crate) fn parse_operation(operation: pb::Operation) -> Result<IndexedOperation, BadField> {
+    use pb::operation::Kind;
+    let pb::Operation { index, kind } = operation;
+    let ask = match kind {
+        None => return Err(BadField::new("kind", "say what is asked for: shuffle, roll, ...")),
+        Some(Kind::Shuffle(shuffle)) => {
+            parse_shuffle(shuffle).map_err(with_path_prefix("shuffle."))?
+        }
+        Some(Kind::Roll(pb::Roll { sides })) => {
+            at_most("roll.sides", sides.len(), MAX_DICE)?;
+            OperationRequest::Roll {
+                sides: parse_each("roll.sides", sides, |sides| narrow("", sides))?,
+            }
+        }
+        Some(Kind::Pulse(pb::Pulse { ppm })) => OperationRequest::Pulse { ppm },
+        Some(Kind::Pick(pb::Pick { n })) => OperationRequest::Pick { n },
+        Some(Kind::Sample(pb::Sample { n, k })) => {
+            OperationRequest::Sample { n: narrow::<u8>("sample.n", n)?.into(), k }
+        }
+    };
+    Ok(IndexedOperation { index, request: ask })
+}
+
+fn parse_shuffle(shuffle: pb::Shuffle) -> Result<OperationRequest, BadField> {
+    let pb::Shuffle { pile, fresh, first_fresh, cards } = shuffle;
+    let pile = narrow("pile", pile)?;
+    let input = if cards.is_empty() {
+        ShuffleInput::Fresh {
+            first: narrow("first_fresh", first_fresh)?,
+            count: narrow("fresh", fresh)?,
+        }
+    } else if fresh == 0 && first_fresh == 0 {
+        at_most("cards", cards.len(), MAX_CARDS)?;
+        ShuffleInput::Cards(parse_each("cards", cards, parse_handle)?)
+    } else {
+        return Err(BadField::new("fresh", "either fresh cards or cards of this hand, not both"));
+    };
+    Ok(OperationRequest::Shuffle { pile, input })
+}
+
+pub(crate) fn operation_to_pb(operation: &IndexedOperation) -> pb::Operation {
+    use pb::operation::Kind;
+    let IndexedOperation { index, request: ask } = operation;
+    let kind = match ask {
+        OperationRequest::Shuffle { pile, input } => {
+            let (fresh, first_fresh, cards) = match input {
+                ShuffleInput::Fresh { first, count } => {
+                    (u32::from(*count), u32::from(*first), Vec::new())
+                }
+                ShuffleInput::Cards(cards) => (0, 0, cards.iter().map(handle_to_pb).collect()),
+            };
+            Kind::Shuffle(pb::Shuffle { pile: u32::from(*pile), fresh, first_fresh, cards })
+        }
+        OperationRequest::Roll { sides } => {
+            Kind::Roll(pb::Roll { sides: sides.iter().copied().map(u32::from).collect() })
+        }
+        OperationRequest::Pulse { ppm } => Kind::Pulse(pb::Pulse { ppm: *ppm }),
+        OperationRequest::Pick { n } => Kind::Pick(pb::Pick { n: *n }),
+        OperationRequest::Sample { n, k } => Kind::Sample(pb::Sample { n: *n, k: *k }),
+    };
+    pb::Operation { index: *index, kind: Some(kind) }
+}
+
+pub(crate) fn parse_card_reveal(opening: pb::Opening) -> Result<CardReveal, BadField> {
+    let reason = match opening.reason() {
+        pb::OpeningReason::Deal => Reason::Deal,
+        pb::OpeningReason::Rule => Reason::Rule,
+        pb::OpeningReason::Show => Reason::Show,
+        pb::OpeningReason::Recovery => Reason::Recovery,
+        pb::OpeningReason::Unspecified => {
+            return Err(BadField::new("reason", "say why the rules open these cards"));
+        }
+    };
+    let pb::Opening { cards, audience_seat, reason: _ } = opening;
+    if cards.is_empty() {
+        return Err(BadField::new("cards", "name at least one card"));
+    }
+    at_most("cards", cards.len(), MAX_CARDS)?;
+    let audience = match audience_seat {
+        0 => 0,
+        number => seat("audience_seat", number)?.get(),
+    };
+    Ok(CardReveal { cards: parse_each("cards", cards, parse_handle)?, audience, reason })
+}
+
+pub(crate) fn card_reveal_to_pb(opening: &CardReveal) -> pb::Opening {
+    let CardReveal { cards, audience, reason } = opening;
+    let reason = match reason {
+        Reason::Deal => pb::OpeningReason::Deal,
+        Reason::Rule => pb::OpeningReason::Rule,
+        Reason::Show => pb::OpeningReason::Show,
+        Reason::Recovery => pb::OpeningReason::Recovery,
+    };
+    let cards = cards.iter().map(handle_to_pb).collect();
+    pb::Opening { cards, audience_seat: u32::from(*audience), reason: reason.into() }
+}
+
+fn parse_handle(handle: pb::Handle) -> Result<Handle, BadField> {
+    let pb::Handle { op, position } = handle;
+    Ok(Handle { op, position: narrow("position", position)? })
+}
+
+fn handle_to_pb(handle: &Handle) -> pb::Handle {
+    let Handle { op, position } = handle;
+    pb::Handle { op: *op, position: u32::from(*position) }
+}
+
+pub(crate) fn result_to_pb(done: &OperationResult) -> pb::OperationResult {
+    let OperationResult { index, values, root } = done;
+    let root = root.map_or_else(Vec::new, |root| root.to_vec());
+    pb::OperationResult { index: *index, values: values.clone(), root }
+}
+
+pub(crate) fn parse_result(result: pb::OperationResult) -> Result<OperationResult, BadField> {
+    let pb::OperationResult { index, values, root } = result;
+    let root = if root.is_empty() { None } else { Some(exactly("root", &root)?) };
+    Ok(OperationResult { index, values, root })
+}
+
+pub(crate) fn performed_to_pb(performed: PerformOutcome) -> pb::PerformResponse {
+    let PerformOutcome { results, revealed_cards: opened } = performed;
+    let opened = opened.iter().map(|cards| pb::OpenedCards {
+        card_ids: cards.iter().map(|opened| opened.card).collect(),
+        proofs: cards.iter().map(proof_to_pb).collect(),
+    });
+    let opened = opened.collect();
+    pb::PerformResponse { results: results.iter().map(result_to_pb).collect(), opened }
+}
+
+fn proof_to_pb(opened: &fairness::ProvedCard) -> pb::OpenedProof {
+    // The request names the other fields.
+    let fairness::ProvedCard { handle: _, card: _, salt, path, count: _ } = opened;
+    pb::OpenedProof { salt: salt.to_vec(), path: path.concat() }
+}
+
+pub(crate) fn commitment_to_pb(committed: &Committed) -> pb::Commitment {
+    let Committed { hand: _, rule_set_hash: _, commitment, key_id, signature, origin } = committed;
+    pb::Commitment {
+        commitment: commitment.0.to_vec(),
+        key_id: key_id.to_vec(),
+        signature: signature.to_vec(),
+        origin: origin.to_string(),
+    }
+}
+
+/// Parses each item of a list. The field of an error begins with the list's name and the index.
+fn parse_each<T, U>(
+    list: &str,
+    all: Vec<T>,
+    parse: impl Fn(T) -> Result<U, BadField>,
+) -> Result<Vec<U>, BadField> {
+    let parse = |(at, one)| {
+        parse(one).map_err(|bad| {
+            let dot = if bad.field.is_empty() { "" } else { "." };
+            with_path_prefix(&format!("{list}[{at}]{dot}"))(bad)
+        })
+    };
+    all.into_iter().enumerate().map(parse).collect()
+}
+
+fn with_path_prefix(path: &str) -> impl Fn(BadField) -> BadField {
+    move |bad| BadField { field: format!("{path}{}", bad.field), problem: bad.problem }
+}
+
+fn narrow<T: TryFrom<u32> + Bounded>(field: &str, number: u32) -> Result<T, BadField> {
+    T::try_from(number)
+        .map_err(|_| BadField::new(field, format!("at most {}; this is {number}", T::MOST)))
+}
+
+trait Bounded {
+    const MOST: u32;
+}
+
+impl Bounded for u8 {
+    const MOST: u32 = u8::MAX as u32;
+}
+
+impl Bounded for u16 {
+    const MOST: u32 = u16::MAX as u32;
+}
+
+fn at_most(field: &str, count: usize, limit: usize) -> Result<(), BadField> {
+    if count <= limit {
+        Ok(())
+    } else {
+        Err(BadField::new(field, format!("at most {limit}; these are {count}")))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,120 @@
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use chassis::auth::TokenIssuer;
+use ed25519_dalek::SigningKey;
+use system::entropy::Entropy;
+
+use super::*;
+
+const PEM: &str = "-----BEGIN PRIVATE KEY-----\n\
+                   MC4CAQAwBQYDK2VwBCIEICIiIiIiIiIiIiIiIiIiIiIiIiIiIiIiIiIiIiIiIiIi\n\
+                   -----END PRIVATE KEY-----\n";
+
+fn parse(content: &str) -> Result<Config, String> {
+    let source = Source::new("dealer.toml", content, BTreeMap::new()).unwrap();
+    Config::parse(source).map_err(|error| error.to_string())
+}
+
+fn file(folder: &Path, name: &str, content: &str) -> String {
+    let path = folder.join(name);
+    std::fs::write(&path, content).unwrap();
+    path.display().to_string()
+}
+
+#[test]
+fn keys_come_from_files_and_nothing_of_them_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let pem = file(folder.path(), "commitments.pem", PEM);
+    let seeds = file(folder.path(), "seeds.hex", &format!("{}\n", "0f".repeat(32)));
+    let issuer = TokenIssuer::generate("door", &SystemEntropy).public_pem();
+    let issuer = file(folder.path(), "door.pub.pem", &issuer);
+    let good = format!(
+        "origin = 'room.example/dealer'\nlog_key = '{pem}'\nseed_key = '{seeds}'\nhands = 5\n\
+         database_url = 'postgres://nobody/'\nissuer_keys = '{issuer}'"
+    );
+    let config = parse(&good).unwrap();
+    let log = config.service.log.unwrap();
+    assert_eq!((&*log.origin, log.key.to_bytes()), ("room.example/dealer", [0x22; 32]));
+    assert_eq!(*config.seed_key, [0x0f; 32]);
+    assert!(config.seed_keys_previous.is_empty());
+    let lines = format!("{}\n\n{}\n", "1f".repeat(32), "2f".repeat(32));
+    let previous = file(folder.path(), "previous.hex", &lines);
+    let rotating = parse(&format!("{good}\nseed_key_previous = '{previous}'")).unwrap();
+    let previous: Vec<u8> = rotating.seed_keys_previous.iter().map(|key| key[31]).collect();
+    assert_eq!(previous, [0x1f, 0x2f]);
+    assert_eq!(config.max_cached_hands, 5);
+    let older = parse(&good.replace("log_key", "commitment_key")).unwrap();
+    assert_eq!(older.service.log.unwrap().key.to_bytes(), [0x22; 32]);
+
+    let short = file(folder.path(), "short.hex", &"0f".repeat(31));
+    let bad = format!(
+        "origin = 'a b'\ncommitment_key = '{seeds}'\nseed_key = '{short}'\nseed_key_previous = '{pem}'"
+    );
+    let error = parse(&bad).err().unwrap();
+    for part in
+        ["origin", "not an Ed25519 private key", "not 64 hexadecimal digits", "digits a line"]
+    {
+        assert!(error.contains(part), "{part} in {error}");
+    }
+    assert!(!error.contains("0f0f"), "{error}");
+}
+
+#[test]
+fn what_is_missing_is_told_all_at_once() {
+    let error = parse("").err().unwrap();
+    for key in ["seed_key", "database_url", "origin", "log_key", "issuer_keys"] {
+        assert!(error.contains(key), "{key} in {error}");
+    }
+    let error = parse("origin = 'room.example/dealer'").err().unwrap();
+    for key in ["log_key", "seed_key"] {
+        assert!(error.contains(key), "{key} in {error}");
+    }
+}
+
+/// Entropy that is good until it breaks.
+struct Breaking(AtomicBool);
+
+impl Entropy for Breaking {
+    fn fill(&self, out: &mut [u8]) {
+        if self.0.load(Ordering::SeqCst) {
+            out.fill(7);
+        } else {
+            SystemEntropy.fill(out);
+        }
+    }
+}
+
+fn parts(entropy: Arc<dyn Entropy>) -> Dependencies {
+    Dependencies {
+        seeds: SeedRepository::memory(),
+        vault: Vault::new(&Zeroizing::new([3; 32]), &[]),
+        entropy,
+        key: SigningKey::from_bytes(&[4; 32]),
+        origin: "test/dealer".into(),
+        max_cached_hands: 1,
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn entropy_is_tested_each_hour() {
+    let entropy = Arc::new(Breaking(false.into()));
+    let set = |broken| entropy.0.store(broken, Ordering::SeqCst);
+    let dealer = Dealer::try_new(parts(Arc::clone(&entropy) as Arc<dyn Entropy>)).unwrap();
+    let stopping = CancellationToken::new();
+    let tests = tokio::spawn(test_entropy(dealer.clone(), stopping.clone()));
+    tokio::time::sleep(Duration::from_mins(90)).await;
+    assert_eq!(dealer.test_entropy(), Ok(()));
+    set(true);
+    tokio::time::sleep(Duration::from_hours(1)).await;
+    set(false);
+    // No other test of the entropy ran since it broke.
+    assert!(dealer.test_entropy().is_err());
+    tests.await.unwrap();
+
+    let dealer = Dealer::try_new(parts(Arc::new(SystemEntropy))).unwrap();
+    let tests = tokio::spawn(test_entropy(dealer, stopping.clone()));
+    stopping.cancel();
+    tests.await.unwrap();
+}

@@ -1,0 +1,99 @@
+//! Cache of hands that passed their audit.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use primitives::TableId;
+use prost::Message as _;
+use proto::audit::v1 as pb;
+
+/// Most bytes in the cache.
+const MAX_BYTES: usize = 32 << 20;
+
+/// The bundle of a hand, and the answer to a request for its audit.
+pub(super) struct AuditedHand {
+    pub(super) bundle: Vec<u8>,
+    pub(super) response: pb::AuditHandResponse,
+}
+
+impl AuditedHand {
+    fn bytes(&self) -> usize {
+        self.bundle.len() + self.response.encoded_len()
+    }
+}
+
+/// Cache of the most recently used hands, as many as fit.
+#[derive(Default)]
+pub(super) struct AuditCache(Mutex<CachedHands>);
+
+#[derive(Default)]
+struct CachedHands {
+    /// Each hand with the number of its last use.
+    hands: BTreeMap<(TableId, u64), (u64, Arc<AuditedHand>)>,
+    by_last_use: BTreeMap<u64, (TableId, u64)>,
+    next_use: u64,
+    bytes: usize,
+}
+
+impl AuditCache {
+    pub(super) fn get(&self, table: TableId, hand_no: u64) -> Option<Arc<AuditedHand>> {
+        let mut hands = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let audited = hands.remove((table, hand_no))?;
+        hands.insert((table, hand_no), Arc::clone(&audited));
+        Some(audited)
+    }
+
+    pub(super) fn put(&self, hand: (TableId, u64), audited: Arc<AuditedHand>) {
+        let mut hands = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        hands.remove(hand);
+        hands.insert(hand, audited);
+        while hands.bytes > MAX_BYTES
+            && let Some((_, oldest)) = hands.by_last_use.first_key_value()
+        {
+            let oldest = *oldest;
+            hands.remove(oldest);
+        }
+    }
+}
+
+impl CachedHands {
+    fn insert(&mut self, hand: (TableId, u64), audited: Arc<AuditedHand>) {
+        self.next_use += 1;
+        self.bytes += audited.bytes();
+        self.by_last_use.insert(self.next_use, hand);
+        self.hands.insert(hand, (self.next_use, audited));
+    }
+
+    fn remove(&mut self, hand: (TableId, u64)) -> Option<Arc<AuditedHand>> {
+        let (asked, audited) = self.hands.remove(&hand)?;
+        self.by_last_use.remove(&asked);
+        self.bytes -= audited.bytes();
+        Some(audited)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TABLE: TableId = TableId([7; 16]);
+
+    #[test]
+    fn those_asked_for_last_are_kept_as_far_as_they_fit() {
+        let kept = AuditCache::default();
+        let quarter = || {
+            let answer = pb::AuditHandResponse::default();
+            Arc::new(AuditedHand { bundle: vec![0; MAX_BYTES / 4], response: answer })
+        };
+        for hand_no in 1..=4 {
+            kept.put((TABLE, hand_no), quarter());
+        }
+        assert!(kept.get(TABLE, 1).is_some());
+        kept.put((TABLE, 5), quarter());
+        kept.put((TABLE, 5), quarter());
+        let there: Vec<_> = (1..=5).filter(|hand_no| kept.get(TABLE, *hand_no).is_some()).collect();
+        assert_eq!(there, [1, 3, 4, 5]);
+        let hands = kept.0.lock().unwrap();
+        assert!(hands.bytes <= MAX_BYTES && hands.hands.len() == hands.by_last_use.len());
+    }
+}

@@ -1,0 +1,268 @@
+//! The data folder of a room on one machine, and its lock.
+//!
+//! `postgres/` is the database; `keys/` the private keys and passwords, made once and readable by
+//! their owner alone; `keys.txt` the logs' public keys; `checkpoints/` the last checkpoint of each
+//! log; `room.json` the address of the running room. Nothing here can be made from anything else,
+//! so it is backed up together.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{Read as _, Seek as _, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, bail};
+use chassis::auth::TokenIssuer;
+use chassis::config::{LogIdentity, Service};
+use ed25519_dalek::SigningKey;
+use ed25519_dalek::pkcs8::{DecodePrivateKey as _, EncodePrivateKey as _};
+use sabacc_table::config::{PeopleKey, parse_key, parse_keys};
+use serde::{Deserialize, Serialize};
+use system::entropy::{self, SystemEntropy};
+use zeroize::Zeroizing;
+
+mod seed_keys;
+
+/// Name of a room on one machine: the first part of its logs' origins.
+const ROOM_ORIGIN: &str = "sabacc.local";
+/// File name of the dealer's key in folders of older versions.
+const LEGACY_DEALER_KEY: &str = "commitment.pem";
+
+/// Data folder.
+#[derive(Debug, Clone)]
+pub(crate) struct DataDirectory {
+    path: PathBuf,
+    /// Whether missing files may be made.
+    can_create: bool,
+}
+
+/// Lock on a data folder, held while a room runs in it.
+#[derive(Debug)]
+pub(crate) struct DirectoryLock {
+    _file: File,
+    instance: String,
+    predecessor: String,
+}
+
+impl DirectoryLock {
+    /// Name of this process: its process id, and a random part that makes it unique.
+    #[must_use]
+    pub(crate) fn instance(&self) -> String {
+        format!("up {}", self.instance)
+    }
+
+    /// Whether the owner of a log is the process that held the lock before, which is dead.
+    #[must_use]
+    pub(crate) fn is_predecessor(&self, owner: &str) -> bool {
+        !self.predecessor.is_empty() && owner.ends_with(&format!(" up {}", self.predecessor))
+    }
+}
+
+/// Address of a running room.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct RunningRoom {
+    /// Process id of the room.
+    pub(crate) pid: u32,
+    /// The address for the commands of this folder.
+    pub(crate) address: String,
+    /// The database's address, as its owner. A secret.
+    pub(crate) database_url: String,
+}
+
+impl DataDirectory {
+    /// Opens the folder of an existing room. Makes nothing in it.
+    pub(crate) fn open(path: &Path) -> anyhow::Result<DataDirectory> {
+        let named = path.display();
+        if path.join("keys").is_dir() {
+            let path = path.canonicalize();
+            let path = path.with_context(|| format!("the folder {named} cannot be found"))?;
+            return Ok(DataDirectory { path, can_create: false });
+        }
+        let what = match fs::metadata(path) {
+            Err(_) => "there is no such folder",
+            Ok(found) if found.is_dir() => "there is no room in that folder",
+            Ok(_) => "that is no folder",
+        };
+        bail!(
+            "{named}: {what}. Name a room's folder with --data, or start a room there: `sabacc up`"
+        )
+    }
+
+    /// Opens a folder for a room, and creates it if it is missing.
+    pub(crate) fn create(path: &Path) -> anyhow::Result<DataDirectory> {
+        fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o755)
+            .create(path)
+            .with_context(|| format!("the data folder {} cannot be made", path.display()))?;
+        let path = path.canonicalize().context("the data folder cannot be found")?;
+        Ok(DataDirectory { path, can_create: true })
+    }
+
+    #[must_use]
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Locks the folder for this process.
+    pub(crate) fn lock(&self) -> anyhow::Result<DirectoryLock> {
+        lock_file(&self.path.join("up.lock"), (&self.path, "--data"))
+    }
+
+    /// Returns the key that tokens are signed with.
+    pub(crate) fn issuer(&self) -> anyhow::Result<TokenIssuer> {
+        let pem = self.read_or_create_secret("issuer.pem", || {
+            Zeroizing::new(
+                TokenIssuer::generate("up", &SystemEntropy).private_pem().expose().to_owned(),
+            )
+        })?;
+        TokenIssuer::from_pem("up", &pem).context("keys/issuer.pem cannot be used")
+    }
+
+    /// Returns the identity of a service's log: its origin, and the key that signs for it.
+    pub(crate) fn log_identity(&self, of: Service) -> anyhow::Result<LogIdentity> {
+        let mut file = format!("{}.pem", of.name());
+        // A room of an older version, in which this key signed only commitments.
+        if of == Service::Dealer && self.path.join("keys").join(LEGACY_DEALER_KEY).exists() {
+            LEGACY_DEALER_KEY.clone_into(&mut file);
+        }
+        let pem = self.read_or_create_secret(&file, || {
+            let key = SigningKey::from_bytes(&entropy::bytes::<32>(&SystemEntropy));
+            key.to_pkcs8_pem(Default::default()).expect("a fresh key can be encoded")
+        })?;
+        let key = SigningKey::from_pkcs8_pem(&pem);
+        let key = key.with_context(|| format!("keys/{file} cannot be used"))?;
+        Ok(LogIdentity { origin: format!("{ROOM_ORIGIN}/{}", of.name()).into(), key })
+    }
+
+    /// Path of the stored checkpoint of a service's log, outside of the database.
+    pub(crate) fn checkpoint_path(&self, of: Service) -> anyhow::Result<PathBuf> {
+        let folder = self.path.join("checkpoints");
+        fs::create_dir_all(&folder).context("checkpoints/ cannot be made")?;
+        Ok(folder.join(of.name()))
+    }
+
+    /// Writes the public keys that verify this room's logs.
+    pub(crate) fn write_public_keys(&self, keys: &str) -> anyhow::Result<()> {
+        write(&self.path.join("keys.txt"), keys.as_bytes(), 0o644)
+    }
+
+    /// Returns the key that wraps the players' keys, and its predecessors.
+    pub(crate) fn people_keys(&self) -> anyhow::Result<(PeopleKey, Vec<PeopleKey>)> {
+        let key = parse_key(&self.secret_text("people.key")?);
+        let key = key.context("keys/people.key is not 64 hexadecimal digits")?;
+        let path = self.path.join("keys").join("people.key.previous");
+        if !path.exists() {
+            return Ok((key, Vec::new()));
+        }
+        let text = fs::read_to_string(&path).map(Zeroizing::new);
+        let text = text.with_context(|| format!("{} cannot be read", path.display()))?;
+        let why = "keys/people.key.previous is not 64 hexadecimal digits on each of its lines";
+        Ok((key, parse_keys(&text).context(why)?))
+    }
+
+    /// Returns a random text of 64 hexadecimal digits, stored under `name`.
+    pub(crate) fn secret_text(&self, name: &str) -> anyhow::Result<Zeroizing<String>> {
+        self.read_or_create_secret(name, random_hex)
+    }
+
+    /// Reads a secret, or makes it and stores it before it is used.
+    fn read_or_create_secret(
+        &self,
+        name: &str,
+        make: impl FnOnce() -> Zeroizing<String>,
+    ) -> anyhow::Result<Zeroizing<String>> {
+        let keys = self.path.join("keys");
+        let path = keys.join(name);
+        if self.can_create && !path.exists() {
+            let mut folder = fs::DirBuilder::new();
+            folder.recursive(true).mode(0o700).create(&keys).context("keys/ cannot be made")?;
+            write_private(&path, make().as_bytes())?;
+        }
+        let text = fs::read_to_string(&path);
+        text.map(Zeroizing::new).with_context(|| format!("{} cannot be read", path.display()))
+    }
+
+    /// Stores a token, readable by the owner of the folder.
+    pub(crate) fn write_token(&self, name: &str, token: &str) -> anyhow::Result<()> {
+        write_private(&self.path.join("keys").join(name), token.as_bytes())
+    }
+
+    /// Stores the address of the running room.
+    pub(crate) fn write_running_room(&self, running: &RunningRoom) -> anyhow::Result<()> {
+        write_private(&self.path.join("room.json"), &serde_json::to_vec_pretty(running)?)
+    }
+
+    /// Removes the address of the room.
+    pub(crate) fn remove_running_room(&self) {
+        // A leftover file does no harm: its address does not answer.
+        let _ = fs::remove_file(self.path.join("room.json"));
+    }
+
+    /// Returns the address of the room that runs here, if one does.
+    #[must_use]
+    pub(crate) fn running_room(&self) -> Option<RunningRoom> {
+        let text = fs::read(self.path.join("room.json")).ok()?;
+        serde_json::from_slice(&text).ok()
+    }
+}
+
+/// Locks a folder for this process, by a file in it. `option` is the option that names another
+/// folder.
+pub(crate) fn lock_file(
+    path: &Path,
+    (folder, option): (&Path, &str),
+) -> anyhow::Result<DirectoryLock> {
+    let mut before = String::new();
+    let mut file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .open(path)
+        .with_context(|| format!("{} cannot be written", path.display()))?;
+    let taken = file.try_lock().is_err();
+    // An unreadable file names no predecessor.
+    let _ = file.read_to_string(&mut before);
+    if taken {
+        bail!(
+            "the folder {} is in use by process {}: stop that one, or choose another folder with \
+             {option}",
+            folder.display(),
+            before.split_whitespace().next().unwrap_or("?")
+        );
+    }
+    let chance: String =
+        entropy::bytes::<8>(&SystemEntropy).iter().map(|byte| format!("{byte:02x}")).collect();
+    let instance = format!("{} {chance}", std::process::id());
+    file.set_len(0)?;
+    file.rewind()?;
+    file.write_all(instance.as_bytes())?;
+    Ok(DirectoryLock { _file: file, instance, predecessor: before })
+}
+
+/// Returns 64 random hexadecimal digits.
+fn random_hex() -> Zeroizing<String> {
+    let bytes = Zeroizing::new(entropy::bytes::<32>(&SystemEntropy));
+    Zeroizing::new(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// Writes a file that only its owner can read.
+pub(crate) fn write_private(path: &Path, content: &[u8]) -> anyhow::Result<()> {
+    write(path, content, 0o600)
+}
+
+/// Writes a file atomically and durably.
+fn write(path: &Path, content: &[u8], mode: u32) -> anyhow::Result<()> {
+    let new = path.with_extension("new");
+    let write = || -> std::io::Result<()> {
+        let mut options = OpenOptions::new();
+        let mut file = options.write(true).create(true).truncate(true).mode(mode).open(&new)?;
+        file.write_all(content)?;
+        file.sync_all()?;
+        fs::rename(&new, path)?;
+        // Makes the name durable before anything that is written after it.
+        path.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all())
+    };
+    write().with_context(|| format!("{} cannot be written", path.display()))
+}

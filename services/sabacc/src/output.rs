@@ -1,0 +1,59 @@
+//! Output of the program; no other module writes to standard output.
+
+use std::io::Write as _;
+use std::time::Duration;
+
+use primitives::UnixMicros;
+use system::clock::{Clock, SystemClock};
+
+/// Writes one line. A closed standard output is ignored: the room goes on.
+pub(crate) fn line(text: &str) {
+    let mut out = std::io::stdout().lock();
+    let _ = writeln!(out, "{text}");
+    let _ = out.flush();
+}
+
+/// Writes a complete answer; an error tells its caller that it did not arrive.
+pub(crate) fn text(text: &str) -> std::io::Result<()> {
+    let mut out = std::io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()
+}
+
+/// Progress messages with the time since the start.
+pub(crate) struct Progress {
+    clock: SystemClock,
+    start: UnixMicros,
+    quiet: bool,
+}
+
+impl Progress {
+    #[must_use]
+    pub(crate) fn start() -> Progress {
+        let clock = SystemClock::new();
+        let start = clock.now();
+        Progress { clock, start, quiet: false }
+    }
+
+    /// Creates a stopwatch that prints nothing: for commands whose output is their figures.
+    #[must_use]
+    pub(crate) fn quiet() -> Progress {
+        Progress { quiet: true, ..Progress::start() }
+    }
+
+    #[must_use]
+    pub(crate) fn elapsed(&self) -> Duration {
+        self.clock.now().since(self.start)
+    }
+
+    pub(crate) fn print(&self, text: &str) {
+        if !self.quiet {
+            line(&format!("{:>7.2} s  {text}", self.elapsed().as_secs_f64()));
+        }
+    }
+}
+
+/// Writes one line to standard error.
+pub(crate) fn error(text: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "{text}");
+}

@@ -1,0 +1,167 @@
+//! Commands that are not repeats: refused, or done and durable.
+
+use eventlog::{Position, Request};
+use primitives::{PlayerId, RequestId, TableId};
+use proto::common::v1::ErrorReason;
+use proto::event::v1::Resolution;
+use system::clock::{Clock as _, SystemClock};
+use tokio::sync::oneshot;
+use wire::{ApiRefusal, api_refusal};
+
+use super::{Actor, Author, CommandRequest, TaskEnd};
+use crate::commands::{self, Command, CommandContext, Verdict};
+use crate::effect_calls::Batch;
+use crate::ids;
+use crate::proof::Faces;
+use crate::stops;
+
+impl CommandRequest {
+    /// Command of the service itself after a player was renamed by the record at `named`, and the
+    /// receiver of its answer. A repeat of it changes nothing.
+    pub(crate) fn publish_name(
+        table: TableId,
+        player: PlayerId,
+        named: Position,
+    ) -> (CommandRequest, oneshot::Receiver<Result<Vec<u8>, ApiRefusal>>) {
+        let (reply, told) = oneshot::channel();
+        let request = ids::of_table("renamed", table, named.0);
+        let order = CommandRequest {
+            command: Command::PublishName { player },
+            player: None,
+            request: RequestId(request),
+            digest: [0; 32],
+            actor: "service:table".into(),
+            trace: chassis::telemetry::trace_id(),
+            arrived: SystemClock::new().now(),
+            span: tracing::Span::current(),
+            reply,
+        };
+        (order, told)
+    }
+}
+
+impl Actor {
+    /// Judges a new command and refuses it, or appends its events and answers.
+    pub(super) async fn run_new_command(&mut self, order: CommandRequest) -> Result<(), TaskEnd> {
+        if self.suspended.is_some() {
+            return self.run_while_suspended(order).await;
+        }
+        let now = self.clock.now();
+        let waited = now.since(order.arrived);
+        self.own_delay.observe(waited, now);
+        self.room_delay.observe_at_table(self.state.table.id, waited, now);
+        let context = CommandContext {
+            player: order.player,
+            request: order.request,
+            now,
+            // Players are not charged for the time that the room took to hear them.
+            arrived: order.arrived.min(now),
+            is_room_behind: self.room_delay.state(now).is_behind,
+        };
+        let (table, play) = (&self.state.table, self.state.play.as_ref());
+        let counted = order.player.filter(|_| order.command.is_counted());
+        let judged = counted.map_or(Ok(()), |player| self.bounds.check(player, now));
+        let judged = judged.and_then(|()| commands::judge(table, play, &order.command, &context));
+        let verdict = match judged {
+            Ok(verdict) => verdict,
+            Err(refusal) => {
+                self.answer_unwritten(Err(refusal), order.reply);
+                return Ok(());
+            }
+        };
+        if verdict.events.is_empty() {
+            self.answer_unwritten(Ok(verdict.answer), order.reply);
+            return Ok(());
+        }
+        let request = Request {
+            id: order.request,
+            digest: order.digest,
+            answer: verdict.answer.clone().into(),
+        };
+        let batch = Batch { events: verdict.events, faces: Faces::new() };
+        let by = Author { actor: order.actor, trace: order.trace, request: Some(request) };
+        match self.append(batch, by).await? {
+            Ok(receipt) => {
+                if let Some(player) = counted {
+                    self.bounds.count(player, now);
+                }
+                match verdict.awaited_buy_in {
+                    Some(transfer) => self.wait_for_buy_in(transfer, verdict.answer, order.reply),
+                    None => {
+                        let answer =
+                            self.complete_answer(&order.command, verdict.answer, receipt.first);
+                        let _ = order.reply.send(answer);
+                    }
+                }
+            }
+            Err(refusal) => {
+                let _ = order.reply.send(Err(refusal));
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses every command at a table that contradicts its log, except an operator's command to
+    /// read it again.
+    async fn run_while_suspended(&mut self, order: CommandRequest) -> Result<(), TaskEnd> {
+        let resume = match &order.command {
+            Command::Resume(resume) if resume.resolution == Resolution::Retry => resume,
+            Command::Resume(_) => {
+                let message = "the table as a whole has stopped: it can only be tried again";
+                let no = api_refusal(ErrorReason::NothingStopped, message).field("resolution");
+                self.answer_unwritten(Err(no), order.reply);
+                return Ok(());
+            }
+            Command::SitDown { .. }
+            | Command::StandUp
+            | Command::SitOut { .. }
+            | Command::Act { .. }
+            | Command::CommitEntropy { .. }
+            | Command::RevealEntropy { .. }
+            | Command::Void { .. }
+            | Command::PublishName { .. }
+            | Command::Close => {
+                let message = "this table has stopped and waits for an operator; nothing is lost";
+                let no = api_refusal(ErrorReason::Corrupt, message);
+                self.answer_unwritten(Err(no), order.reply);
+                return Ok(());
+            }
+        };
+        let Verdict { events, answer, awaited_buy_in: _ } =
+            stops::reload_table(&self.state.table, resume);
+        let request =
+            Request { id: order.request, digest: order.digest, answer: answer.clone().into() };
+        let by = Author { actor: order.actor, trace: order.trace, request: Some(request) };
+        match self.append(Batch { events, faces: Faces::new() }, by).await? {
+            Ok(_) => {
+                let _ = order.reply.send(Ok(answer));
+                Err(TaskEnd::Reload)
+            }
+            Err(refusal) => {
+                let _ = order.reply.send(Err(refusal));
+                Ok(())
+            }
+        }
+    }
+
+    /// Completes an answer with what is known only after the append.
+    pub(super) fn complete_answer(
+        &self,
+        command: &Command,
+        answer: Vec<u8>,
+        first: Position,
+    ) -> Result<Vec<u8>, ApiRefusal> {
+        match command {
+            Command::CommitEntropy { .. } => self.receipt_key.complete(&answer, first.0),
+            Command::SitDown { .. }
+            | Command::StandUp
+            | Command::SitOut { .. }
+            | Command::Act { .. }
+            | Command::RevealEntropy { .. }
+            | Command::Void { .. }
+            | Command::Resume(_)
+            | Command::PublishName { .. }
+            | Command::Close => Ok(answer),
+        }
+    }
+}

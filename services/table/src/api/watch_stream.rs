@@ -1,0 +1,141 @@
+//! Stream of a watched table: missed updates, live updates, heartbeats, and a typed end.
+
+use std::pin::Pin;
+use std::time::Duration;
+
+use primitives::TableId;
+use proto::table::v1 as pb;
+use system::clock::{Clock as _, SystemClock};
+use tokio::time::{Instant, Sleep};
+use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
+
+use crate::backlog::BacklogReceiver;
+use crate::{publish, updates};
+
+/// Interval of heartbeats on a stream without updates.
+const HEARTBEAT: Duration = Duration::from_secs(15);
+
+/// Repeated updates that cost one unit of calls.
+const UPDATES_PER_UNIT: usize = 8;
+
+/// State of a watched table's stream.
+pub(super) struct WatchStream {
+    table: TableId,
+    first: std::vec::IntoIter<pb::WatchTableResponse>,
+    live: BacklogReceiver,
+    /// One future for the whole stream, since all streams share the token that completes it.
+    stopping: Pin<Box<WaitForCancellationFutureOwned>>,
+    token: Vec<u8>,
+    /// One timer for the whole stream, reset only when it fires.
+    heartbeat_timer: Pin<Box<Sleep>>,
+    last_sent_at: Instant,
+    is_over: bool,
+}
+
+impl WatchStream {
+    pub(super) fn new(
+        table: TableId,
+        first: Vec<pb::WatchTableResponse>,
+        live: BacklogReceiver,
+        stopping: CancellationToken,
+    ) -> WatchStream {
+        WatchStream {
+            table,
+            first: first.into_iter(),
+            live,
+            stopping: Box::pin(stopping.cancelled_owned()),
+            token: publish::resume_token(table, 0),
+            heartbeat_timer: Box::pin(tokio::time::sleep(HEARTBEAT)),
+            last_sent_at: Instant::now(),
+            is_over: false,
+        }
+    }
+
+    /// Units that the beginning of the stream costs on top of the call's own: repeated updates have
+    /// to be made again.
+    pub(super) fn units(&self) -> u32 {
+        let again = |first: &&pb::WatchTableResponse| {
+            matches!(first.message, Some(pb::watch_table_response::Message::Update(_)))
+        };
+        let again = self.first.as_slice().iter().filter(again).count();
+        u32::try_from(again / UPDATES_PER_UNIT).unwrap_or(u32::MAX)
+    }
+
+    /// The next message; `None` after the end. Cancel safe.
+    pub(super) async fn next(&mut self) -> Option<pb::WatchTableResponse> {
+        if self.is_over {
+            return None;
+        }
+        let message = match self.first.next() {
+            Some(message) => message,
+            None => self.next_live().await,
+        };
+        self.token.clone_from(&message.resume_token);
+        self.last_sent_at = Instant::now();
+        self.is_over = matches!(message.message, Some(pb::watch_table_response::Message::Ended(_)));
+        Some(message)
+    }
+
+    async fn next_live(&mut self) -> pb::WatchTableResponse {
+        loop {
+            tokio::select! {
+                biased;
+                () = self.stopping.as_mut() => return self.ended(pb::EndReason::ServerStopping),
+                message = self.live.next() => {
+                    return message.unwrap_or_else(|| self.ended(pb::EndReason::TooSlow));
+                }
+                () = self.heartbeat_timer.as_mut() => {
+                    let quiet = self.last_sent_at.elapsed() >= HEARTBEAT;
+                    let next = if quiet { Instant::now() } else { self.last_sent_at } + HEARTBEAT;
+                    self.heartbeat_timer.as_mut().reset(next);
+                    if quiet {
+                        return self.heartbeat();
+                    }
+                }
+            }
+        }
+    }
+
+    fn ended(&self, reason: pb::EndReason) -> pb::WatchTableResponse {
+        tracing::debug!(table = %self.table, ?reason, "a stream ends");
+        let ended = pb::StreamEnded { reason: reason.into() };
+        self.message(pb::watch_table_response::Message::Ended(ended))
+    }
+
+    fn heartbeat(&self) -> pb::WatchTableResponse {
+        let at = Some(updates::timestamp(CLOCK.now()));
+        self.message(pb::watch_table_response::Message::Heartbeat(pb::Heartbeat { at }))
+    }
+
+    fn message(&self, message: pb::watch_table_response::Message) -> pb::WatchTableResponse {
+        pb::WatchTableResponse { message: Some(message), resume_token: self.token.clone() }
+    }
+}
+
+pub(super) static CLOCK: SystemClock = SystemClock::new();
+
+#[cfg(test)]
+mod tests {
+    use pb::watch_table_response::Message;
+
+    use super::*;
+    use crate::backlog::backlog_channel;
+
+    #[tokio::test]
+    async fn eight_updates_told_again_cost_a_unit_and_a_snapshot_none() {
+        let following = |first: Vec<Message>| {
+            let first = first.into_iter().chain([Message::CaughtUp(pb::CaughtUp {})]);
+            let message =
+                |message| pb::WatchTableResponse { message: Some(message), resume_token: vec![] };
+            let first = first.map(message).collect();
+            WatchStream::new(TableId([7; 16]), first, backlog_channel().1, CancellationToken::new())
+        };
+        let updates = |count| vec![Message::Update(Box::default()); count];
+        for (count, units) in [(0, 0), (7, 0), (8, 1), (256, 32)] {
+            let mut following = following(updates(count));
+            assert_eq!(following.units(), units, "{count}");
+            following.next().await;
+        }
+        assert_eq!(following(vec![Message::Snapshot(Box::default())]).units(), 0);
+    }
+}

@@ -1,0 +1,434 @@
+//! Commands at a table. Each is judged against the state, and becomes events or a refusal that
+//! changes nothing. Pure.
+
+use fairness::{ClientCommitment, Entropy};
+use primitives::{PlayerId, RequestId, SeatNo, StreamId, UnixMicros};
+use prost::Message;
+use proto::common::v1::{ErrorReason, Move as PbMove, PlayStanding};
+use proto::event::v1 as event;
+use proto::table::v1 as pb;
+use rules::{DecisionAuthor, Next, Refusal};
+use wire::moves::{self, MoveReader};
+use wire::{ApiRefusal, Recorded, api_refusal};
+
+use crate::hand_in_play::HandInPlay;
+use crate::standing;
+use crate::stops::{self, Resume};
+use crate::table::{Closing, Table};
+use crate::{ids, room_delay};
+
+mod chance;
+
+/// Credits of a player in the wallet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Funds {
+    NoAccount,
+    /// Credits that are not held.
+    Available(u64),
+}
+
+impl Funds {
+    fn check_buy_in(self, buy_in: primitives::Credits) -> Result<(), ApiRefusal> {
+        match self {
+            Funds::NoAccount => {
+                let message = "you have no account in the wallet: open it first";
+                Err(api_refusal(ErrorReason::AccountUnknown, message))
+            }
+            Funds::Available(credits) => match buy_in.get().checked_sub(credits) {
+                None | Some(0) => Ok(()),
+                Some(short) => {
+                    let message = format!("you have {credits} credits, and buy in for {buy_in}");
+                    Err(api_refusal(ErrorReason::InsufficientCredits, message)
+                        .with("refusal", "INSUFFICIENT_CREDITS")
+                        .with("short", short.to_string())
+                        .field("buy_in"))
+                }
+            },
+        }
+    }
+}
+
+/// A command, parsed from its request.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Command {
+    SitDown {
+        seat: Option<SeatNo>,
+        buy_in: primitives::Credits,
+        /// The wallet's present word on the player's credits, where it was asked. At a crowded
+        /// table a player with too few credits is refused without a record.
+        funds: Option<Funds>,
+    },
+    StandUp,
+    SitOut {
+        out: bool,
+        /// The wallet's present word on the player, where it was asked: before they are dealt in
+        /// again.
+        standing: Option<PlayStanding>,
+    },
+    Act {
+        hand_no: u64,
+        turn: u32,
+        mv: PbMove,
+    },
+    /// The service itself reports that a player, who may sit here, is shown under another name.
+    PublishName {
+        player: PlayerId,
+    },
+    /// Commits to entropy for a hand.
+    CommitEntropy {
+        hand_no: u64,
+        commitment: ClientCommitment,
+    },
+    /// Reveals the entropy of a seat.
+    RevealEntropy {
+        hand_no: u64,
+        entropy: Entropy,
+    },
+    /// Voids the hand in play.
+    Void {
+        hand_no: u64,
+        reason: String,
+    },
+    Close,
+    /// Resumes stopped effects.
+    Resume(Resume),
+}
+
+impl Command {
+    /// Whether the command counts towards a player's records of a day. Commands that the course of
+    /// play bounds do not, nor does leaving.
+    #[must_use]
+    pub const fn is_counted(&self) -> bool {
+        match self {
+            Command::SitDown { .. } | Command::SitOut { .. } => true,
+            Command::StandUp
+            | Command::Act { .. }
+            | Command::PublishName { .. }
+            | Command::CommitEntropy { .. }
+            | Command::RevealEntropy { .. }
+            | Command::Void { .. }
+            | Command::Close
+            | Command::Resume(_) => false,
+        }
+    }
+}
+
+/// Events to append, and the answer to give once they are durable.
+pub struct Verdict {
+    pub events: Vec<(StreamId, Recorded)>,
+    pub answer: Vec<u8>,
+    /// Transfer of the buy-in that the answer waits for.
+    pub awaited_buy_in: Option<[u8; 16]>,
+}
+
+impl Verdict {
+    fn with_event(
+        stream: impl Into<StreamId>,
+        event: impl Into<Recorded>,
+        answer: &impl Message,
+    ) -> Verdict {
+        Verdict {
+            events: vec![(stream.into(), event.into())],
+            answer: answer.encode_to_vec(),
+            awaited_buy_in: None,
+        }
+    }
+
+    fn unchanged(answer: &impl Message) -> Verdict {
+        Verdict { events: Vec::new(), answer: answer.encode_to_vec(), awaited_buy_in: None }
+    }
+}
+
+/// Caller, request and time of a command.
+pub struct CommandContext {
+    /// The player who asks. `None` for an operator, who alone closes tables and voids hands.
+    pub player: Option<PlayerId>,
+    pub request: RequestId,
+    pub now: UnixMicros,
+    /// Time of arrival, from which decisions count.
+    pub arrived: UnixMicros,
+    /// Whether the room is behind, so that no seat is given.
+    pub is_room_behind: bool,
+}
+
+/// Judges a command.
+pub fn judge(
+    table: &Table,
+    play: Option<&HandInPlay>,
+    command: &Command,
+    doer: &CommandContext,
+) -> Result<Verdict, ApiRefusal> {
+    if table.closing == Closing::Closed {
+        return Err(api_refusal(ErrorReason::TableClosed, "this table is closed"));
+    }
+    let nobody = || api_refusal(ErrorReason::RoleNotAllowed, "only players have seats");
+    match command {
+        Command::Close => Ok(close(table)),
+        Command::Resume(resume) => stops::resume(table, resume),
+        Command::PublishName { player } => Ok(publish_name(table, *player, doer.now)),
+        Command::SitDown { seat, buy_in, funds } => {
+            let player = doer.player.ok_or_else(nobody)?;
+            let verdict = sit_down(table, player, (*seat, *buy_in), doer)?;
+            let funds = funds.filter(|_| table.is_crowded(doer.now));
+            funds.map_or(Ok(()), |funds| funds.check_buy_in(*buy_in)).map(|()| verdict)
+        }
+        Command::StandUp => stand_up(table, play, own_seat(table, doer)?),
+        Command::SitOut { out, standing } => sit_out(
+            table,
+            own_seat_and_player(table, doer)?,
+            SitOutRequest { out: *out, now: doer.now, standing: standing.as_ref() },
+        ),
+        Command::CommitEntropy { hand_no, commitment } => {
+            let place = own_seat_and_player(table, doer)?;
+            table.check_room_for(place.1, doer.now)?;
+            chance::commit(table, place, (*hand_no, *commitment))
+        }
+        Command::RevealEntropy { hand_no, entropy } => {
+            chance::reveal((table, play), own_seat_and_player(table, doer)?, (*hand_no, *entropy))
+        }
+        Command::Void { hand_no, reason } => chance::void(table, play, *hand_no, reason),
+        Command::Act { hand_no, turn, mv } => act(table, play, (*hand_no, *turn, mv), doer),
+    }
+}
+
+fn own_seat(table: &Table, context: &CommandContext) -> Result<SeatNo, ApiRefusal> {
+    context
+        .player
+        .and_then(|player| table.seat_of(player))
+        .ok_or_else(|| api_refusal(ErrorReason::NotYourSeat, "you have no seat at this table"))
+}
+
+fn own_seat_and_player(
+    table: &Table,
+    context: &CommandContext,
+) -> Result<(SeatNo, PlayerId), ApiRefusal> {
+    let seat = own_seat(table, context)?;
+    Ok((seat, table.seats[&seat].player))
+}
+
+fn close(table: &Table) -> Verdict {
+    let answer = pb::CloseTableResponse {};
+    match table.closing {
+        Closing::Open => Verdict::with_event(table.id, event::CloseAsked {}, &answer),
+        Closing::Asked | Closing::Refunding { .. } | Closing::Refunded | Closing::Closed => {
+            Verdict::unchanged(&answer)
+        }
+    }
+}
+
+/// Publishes the seat again with its player's new name. Not where the player has too many records
+/// already; views show the name all the same.
+fn publish_name(table: &Table, player: PlayerId, now: UnixMicros) -> Verdict {
+    let answer = pb::SetNameResponse::default();
+    let room = table.check_room_for_newcomer(player, now).is_ok();
+    match table.seat_of(player).filter(|_| room) {
+        Some(seat) => {
+            let renamed = event::SeatRenamed { seat: u32::from(seat.get()) };
+            Verdict::with_event(table.id, renamed, &answer)
+        }
+        None => Verdict::unchanged(&answer),
+    }
+}
+
+fn sit_down(
+    table: &Table,
+    player: PlayerId,
+    (seat, buy_in): (Option<SeatNo>, primitives::Credits),
+    doer: &CommandContext,
+) -> Result<Verdict, ApiRefusal> {
+    if table.closing != Closing::Open {
+        return Err(api_refusal(ErrorReason::TableClosed, "this table is being closed"));
+    }
+    if table.seat_of(player).is_some() {
+        return Err(api_refusal(
+            ErrorReason::AlreadySeated,
+            "you already have a seat at this table",
+        ));
+    }
+    if doer.is_room_behind {
+        return Err(behind_refusal("no seat is given"));
+    }
+    table.check_may_return(player, doer.now)?;
+    table.check_may_sit_down(player, doer.now)?;
+    table.check_room_for_newcomer(player, doer.now)?;
+    let all = (1..=table.config.seats).filter_map(|number| SeatNo::try_new(number).ok());
+    let seat = match seat {
+        Some(seat) if seat.get() > table.config.seats => {
+            let message = format!("this table has seats 1 to {}", table.config.seats);
+            return Err(wire::BadField::new("seat", message).into());
+        }
+        Some(seat) if table.seats.contains_key(&seat) => {
+            let message = format!("seat {seat} is taken: choose another, or 0 for any");
+            return Err(api_refusal(ErrorReason::SeatTaken, message).field("seat"));
+        }
+        Some(seat) => seat,
+        None => all.into_iter().find(|seat| !table.seats.contains_key(seat)).ok_or_else(|| {
+            api_refusal(ErrorReason::SeatTaken, "every seat at this table is taken")
+        })?,
+    };
+    let (min, max) = (table.config.min_buy_in, table.config.max_buy_in);
+    if buy_in < min || buy_in > max {
+        let message = format!("sit down with {min} to {max} credits; this is {buy_in}");
+        return Err(api_refusal(ErrorReason::BuyInOutOfRange, message)
+            .with("min", min.to_string())
+            .with("max", max.to_string())
+            .field("buy_in"));
+    }
+    let transfer = ids::buy_in(table.id, player, doer.request);
+    let taken = event::SeatTaken {
+        seat: u32::from(seat.get()),
+        player_id: player.0.to_vec().into(),
+        buy_in: buy_in.get(),
+        transfer_id: transfer.to_vec().into(),
+    };
+    let answer = pb::SitDownResponse { seat: u32::from(seat.get()) };
+    Ok(Verdict { awaited_buy_in: Some(transfer), ..Verdict::with_event(table.id, taken, &answer) })
+}
+
+/// Refusal of new work while the room is behind.
+pub(crate) fn behind_refusal(what: &str) -> ApiRefusal {
+    let message = format!("the room is behind just now, and {what}: try again in a moment");
+    api_refusal(ErrorReason::Overloaded, message).retry_after(room_delay::RETRY_PAUSE)
+}
+
+fn stand_up(table: &Table, play: Option<&HandInPlay>, seat: SeatNo) -> Result<Verdict, ApiRefusal> {
+    let after_hand = play.is_some_and(|play| play.replay.seats.contains(&seat));
+    let answer = pb::StandUpResponse { after_hand };
+    if table.seats[&seat].leaving {
+        return Ok(Verdict::unchanged(&answer));
+    }
+    let leave = event::LeaveAsked { seat: u32::from(seat.get()), why: "asked".to_owned() };
+    Ok(Verdict::with_event(table.id, leave, &answer))
+}
+
+/// Request to sit out or to come back, and the facts that it is judged by.
+#[derive(Clone, Copy)]
+struct SitOutRequest<'a> {
+    out: bool,
+    now: UnixMicros,
+    /// The wallet's word on the player, where it was asked.
+    standing: Option<&'a PlayStanding>,
+}
+
+fn sit_out(
+    table: &Table,
+    (number, player): (SeatNo, PlayerId),
+    wanted: SitOutRequest<'_>,
+) -> Result<Verdict, ApiRefusal> {
+    let SitOutRequest { out, now, standing: current } = wanted;
+    let answer = pb::SitOutResponse {};
+    let seat = &table.seats[&number];
+    let before = seat.standing.as_ref().map(standing::play_standing);
+    let barred = current.or(before.as_ref()).and_then(standing::refusal);
+    if let Some(refused) = barred.filter(|_| !out) {
+        return Err(refused);
+    }
+    if seat.sitting_out == out {
+        return Ok(Verdict::unchanged(&answer));
+    }
+    if !out {
+        table.check_may_return(player, now)?;
+    }
+    table.check_may_change(player, now)?;
+    table.check_room_for(player, now)?;
+    let changed = event::SitOutChanged {
+        seat: u32::from(number.get()),
+        sitting_out: out,
+        why: "asked".to_owned(),
+    };
+    let mut verdict = Verdict::with_event(table.id, changed, &answer);
+    // The restriction on the player has ended.
+    if let Some(current) =
+        current.filter(|_| before.is_some_and(|it| standing::is_barred(it.kind())))
+    {
+        let found = standing::found_event(number, current);
+        verdict.events.insert(0, (table.id.into(), found.into()));
+    }
+    Ok(verdict)
+}
+
+fn act(
+    table: &Table,
+    play: Option<&HandInPlay>,
+    (hand_no, turn, mv): (u64, u32, &PbMove),
+    doer: &CommandContext,
+) -> Result<Verdict, ApiRefusal> {
+    own_seat(table, doer)?;
+    let not_now = |message: &str| api_refusal(ErrorReason::NotYourTurn, message.to_owned());
+    let play = play.ok_or_else(|| not_now("no hand is in play"))?;
+    if hand_no != play.hand_no {
+        let message = format!("hand {} is in play, not hand {hand_no}", play.hand_no);
+        return Err(not_now(&message).with("hand_no", play.hand_no.to_string()).field("hand_no"));
+    }
+    let player = doer
+        .player
+        .and_then(|id| play.player(id))
+        .ok_or_else(|| api_refusal(ErrorReason::NotYourSeat, "you are not dealt into this hand"))?;
+    let to_act = play.to_act().ok_or_else(|| not_now("no decision is due at this moment"))?;
+    if to_act != player {
+        let seat = play.seat(to_act);
+        return Err(not_now(&format!("seat {seat} decides now")).with("seat", seat.to_string()));
+    }
+    if turn != play.turn {
+        let message = format!("turn {} is due, not turn {turn}: look again", play.turn);
+        return Err(not_now(&message).with("turn", play.turn.to_string()).field("turn"));
+    }
+    let hand = &play.replay.hand;
+    let cards = nameable_cards(play, player);
+    let reader =
+        MoveReader { deck: hand.rules().variant().deck, cards: &cards, seats: &play.replay.seats };
+    let mv = reader.read(mv)?;
+    if mv == rules::Move::Leave {
+        let message = "to leave, stand up from the table";
+        return Err(wire::BadField::new("move.kind", message).into());
+    }
+    let decided = play
+        .decide(&table.config, player, &mv, (DecisionAuthor::Player, doer.arrived.max(play.due_at)))
+        .map_err(|refusal| explain(play, &refusal))?;
+    let answer = pb::ActResponse { sequence: table.sequence + 1 };
+    Ok(Verdict::with_event(play.hand_id, decided, &answer))
+}
+
+/// Cards that a player may name: those that they hold.
+fn nameable_cards(play: &HandInPlay, player: rules::Player) -> Vec<rules::Card> {
+    play.replay.hand.cards_of(player).to_vec()
+}
+
+/// Describes a refusal of the rules, with the moves that they would allow.
+fn explain(play: &HandInPlay, refusal: &Refusal) -> ApiRefusal {
+    let hand = &play.replay.hand;
+    let deck = hand.rules().variant().deck;
+    let reason = match refusal {
+        Refusal::Amount { .. } => ErrorReason::AmountOutOfRange,
+        Refusal::HandOver
+        | Refusal::ChanceDue { .. }
+        | Refusal::NotYourTurn { .. }
+        | Refusal::AlreadyLeft { .. } => ErrorReason::NotYourTurn,
+        Refusal::NoSuchPlayer { .. } => ErrorReason::NotYourSeat,
+        Refusal::NotLegal { .. }
+        | Refusal::Choice { .. }
+        | Refusal::DecisionDue { .. }
+        | Refusal::WrongChance { .. }
+        | Refusal::CardCount { .. }
+        | Refusal::CardNotThere { .. }
+        | Refusal::WrongEnd
+        | Refusal::Dice { .. }
+        | Refusal::Pulse
+        | Refusal::Pick { .. }
+        | Refusal::Sample { .. } => ErrorReason::IllegalMove,
+    };
+    let mut error = api_refusal(reason, refusal.to_string());
+    if let Refusal::Amount { min, max, .. } = refusal {
+        error =
+            error.with("min", min.to_string()).with("max", max.to_string()).field("move.amount");
+    }
+    if let Next::Decision(decision) = rules::next(hand) {
+        let legal: Vec<String> = decision
+            .legal
+            .iter()
+            .map(|legal| moves::write_legal(legal, deck, &play.replay.seats).text)
+            .collect();
+        error = error.with("legal", legal.join(", "));
+    }
+    error
+}

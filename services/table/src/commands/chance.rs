@@ -1,0 +1,149 @@
+//! Commands about a hand's chance: commitments, reveals, and an operator's voiding of a hand.
+
+use fairness::{ClientCommitment, Entropy};
+use primitives::{PlayerId, SeatNo};
+use prost::Message as _;
+use proto::common::v1::ErrorReason;
+use proto::dealer::v1::EntropyRow;
+use proto::event::v1 as event;
+use proto::table::v1 as pb;
+use wire::{ApiRefusal, api_refusal};
+
+use super::Verdict;
+use crate::hand_in_play::HandInPlay;
+use crate::table::{Closing, Table};
+use crate::{abort, entropy};
+
+/// Refusal of a commitment or reveal out of order, or twice with different content. `why` is the
+/// machine-readable cause.
+fn out_of_order(why: &'static str, message: impl Into<String>) -> ApiRefusal {
+    api_refusal(ErrorReason::ChanceRefused, message).with("refusal", why)
+}
+
+/// Judges a seat's commitment to a hand that is open, or that the dealer has committed to.
+pub(super) fn commit(
+    table: &Table,
+    (seat, player): (SeatNo, PlayerId),
+    (hand_no, commitment): (u64, ClientCommitment),
+) -> Result<Verdict, ApiRefusal> {
+    if hand_no == table.hand_no && table.entropy_round().is_some() {
+        check_open_for(table, (seat, player))?;
+    } else if hand_no <= table.hand_no {
+        let message = format!("hand {hand_no} takes no commitments any more: see next_hand");
+        return Err(out_of_order("CLOSED", message).field("hand_no"));
+    } else if table.closing != Closing::Open {
+        return Err(api_refusal(ErrorReason::TableClosed, "this table is being closed"));
+    } else if !table.dealer_commitments.contains_key(&hand_no) {
+        let message = format!("the dealer has not committed to hand {hand_no} yet: see next_hand");
+        return Err(out_of_order("DEALER_NOT_COMMITTED", message).field("hand_no"));
+    }
+    if table.seat_commitments_of(hand_no).contains_key(&seat) {
+        let message =
+            format!("seat {seat} has committed to hand {hand_no} before: once is for good");
+        return Err(out_of_order("COMMITTED_BEFORE", message).field("commitment"));
+    }
+    let number = u32::from(seat.get());
+    let committed = event::EntropyCommitted {
+        hand_no,
+        seat: number,
+        player_id: player.0.to_vec().into(),
+        commitment: commitment.0.to_vec().into(),
+    };
+    // The position and the signature are filled in once the record is durable.
+    let receipt = pb::EntropyReceipt {
+        table_id: table.id.0.to_vec(),
+        hand_no,
+        seat: number,
+        player_id: player.0.to_vec(),
+        commitment: commitment.0.to_vec(),
+        ..pb::EntropyReceipt::default()
+    };
+    let answer = pb::CommitEntropyResponse { receipt: Some(receipt) };
+    Ok(Verdict::with_event(table.id, committed, &answer))
+}
+
+/// Whether the open hand takes a commitment from this seat.
+fn check_open_for(table: &Table, place: (SeatNo, PlayerId)) -> Result<(), ApiRefusal> {
+    let Some(sealing) = table.entropy_round() else { return Ok(()) };
+    if !sealing.roster.contains(&place) {
+        let message = "you are not dealt into this hand: commit to the next one";
+        return Err(api_refusal(ErrorReason::NotYourSeat, message));
+    }
+    if sealing.revealing.is_some() {
+        let message = "commitments to this hand are closed: commit to the next one";
+        return Err(out_of_order("CLOSED", message).field("hand_no"));
+    }
+    Ok(())
+}
+
+/// Judges a seat's reveal of its entropy. A repeat is accepted even after the seal, for players who
+/// do not know whether the first one arrived.
+pub(super) fn reveal(
+    (table, play): (&Table, Option<&HandInPlay>),
+    (seat, player): (SeatNo, PlayerId),
+    (hand_no, entropy): (u64, Entropy),
+) -> Result<Verdict, ApiRefusal> {
+    let sealed = play.filter(|play| play.hand_no == hand_no).and_then(|play| play.sealed.as_ref());
+    let mine = |row: &&EntropyRow| {
+        row.seat == u32::from(seat.get()) && row.player_id == player.0 && row.entropy == entropy.0
+    };
+    if sealed.is_some_and(|sealed| sealed.rows.iter().any(|row| mine(&row))) {
+        return Ok(Verdict::unchanged(&pb::RevealEntropyResponse {}));
+    }
+    let over = |message: String| out_of_order("NOT_OPEN", message).field("hand_no");
+    let sealing = table.entropy_round().filter(|_| hand_no == table.hand_no);
+    let sealing = sealing
+        .ok_or_else(|| over(format!("hand {hand_no} is not open: nothing is revealed for it")))?;
+    let Some(closed) = &sealing.revealing else {
+        let message = "commitments are not closed yet: reveal when they are, and not before";
+        return Err(out_of_order("NOT_CLOSED", message));
+    };
+    let commitment = table.seat_commitments_of(hand_no).get(&seat);
+    let commitment =
+        commitment.filter(|promise| promise.player == player && closed.contains(&seat));
+    let commitment = commitment.ok_or_else(|| {
+        out_of_order("NOT_COMMITTED", "you have committed to nothing for this hand")
+    })?;
+    let hash = &table.config.rule_set_hash;
+    let (context, dealer) =
+        entropy::bound_commitment(&sealing.commitment, (table.id, hand_no), hash)?;
+    let made = ClientCommitment::new(&context, &dealer, seat.get(), player, &entropy);
+    if !made.matches(&commitment.commitment) {
+        let message = "this is not what you have committed to: send the same 32 bytes";
+        return Err(out_of_order("DOES_NOT_OPEN", message).field("entropy"));
+    }
+    let answer = pb::RevealEntropyResponse {};
+    if sealing.revealed.contains_key(&seat) {
+        return Ok(Verdict::unchanged(&answer));
+    }
+    let hand = table.hand.as_ref().map(|hand| hand.id);
+    let hand = hand.ok_or_else(|| over("no hand is in play".to_owned()))?;
+    let seat = u32::from(seat.get());
+    let revealed = event::EntropyRevealed { seat, entropy: entropy.0.to_vec().into() };
+    Ok(Verdict::with_event(hand, revealed, &answer))
+}
+
+/// Judges an operator's request to void the hand in play. A settled hand can be voided as long as
+/// its settlement cannot have been posted.
+pub(super) fn void(
+    table: &Table,
+    play: Option<&HandInPlay>,
+    hand_no: u64,
+    reason: &str,
+) -> Result<Verdict, ApiRefusal> {
+    if hand_no == 0 || hand_no > table.hand_no {
+        let message = format!("there was no hand {hand_no} at this table");
+        return Err(api_refusal(ErrorReason::HandUnknown, message).field("hand_no"));
+    }
+    let over = || {
+        let message = format!("hand {hand_no} is over: what it came to stands");
+        api_refusal(ErrorReason::NotYourTurn, message).field("hand_no")
+    };
+    let play = play.filter(|play| play.hand_no == hand_no).ok_or_else(over)?;
+    if !abort::can_be_voided(table, play) {
+        return Err(over());
+    }
+    let events = abort::void_hand(table, play, reason);
+    let answer = pb::VoidHandResponse {}.encode_to_vec();
+    Ok(Verdict { events, answer, awaited_buy_in: None })
+}

@@ -1,0 +1,307 @@
+//! A hand in play, folded from its stream: the rules' state, the positions and proofs of its cards,
+//! its clock. Pure. The time before the first card and after the settlement belongs to the table:
+//! see [`crate::table`].
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use fairness::Handle;
+use primitives::{HandId, PlayerId, SeatNo, UnixMicros};
+use proto::common::v1::PlayStanding;
+use proto::common::v1::{CardProof, CardRef, DeckRoot};
+use proto::dealer::v1 as dealer;
+use proto::event::v1 as pb;
+use rules::{DecisionAuthor, Event, Move, Next, Player, Viewer};
+use wire::card_positions::handle_from_pb;
+use wire::replay::ReplayError;
+use wire::{HandReplay, Recorded};
+
+use crate::proof::{self, CardProofs, Face, Faces};
+use crate::table::Config;
+
+/// State that a hand takes over from its table when it opens.
+#[derive(Debug, Clone, Default)]
+pub struct OpeningState {
+    /// Decision clocks that its players have missed in a row, p1 first.
+    pub missed_clocks: Vec<u32>,
+    /// Standing of every seated player who is to be told something.
+    pub standings: Vec<(PlayerId, PlayStanding)>,
+}
+
+/// Progress of a hand outside the rules.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum HandStage {
+    /// The dealer has not bound the seats' entropy yet, and no ante is paid.
+    Opened,
+    /// Cards are dealt and decisions made.
+    Playing,
+    /// The settlement is recorded.
+    Settled,
+}
+
+/// Fault of the dealer that was found while the table was recovered and is not recorded yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DealerFault {
+    /// The dealer does not give back the faces that the table has lost.
+    Silent(String),
+    /// The dealer gives other faces than its record says.
+    Contradicted(String),
+}
+
+/// State of a hand in play after some event.
+#[derive(Clone)]
+pub struct HandInPlay {
+    pub hand_no: u64,
+    pub hand_id: HandId,
+    pub opened: pb::HandOpened,
+    pub replay: HandReplay,
+    pub players: Vec<PlayerId>,
+    pub stage: HandStage,
+    /// Number of the decision that is due, or of the last one; the first is 1.
+    pub turn: u32,
+    /// Time at which the pending decision became due.
+    pub due_at: UnixMicros,
+    /// Deadline that the pending decision was given after an interruption.
+    pub resumed_deadline: Option<UnixMicros>,
+    /// Rest of each player's time bank.
+    pub time_banks: Vec<Duration>,
+    /// Decision clocks that each player has missed in a row, including those before the hand.
+    pub missed_clocks: Vec<u32>,
+    /// Standing that seated players are told, as of the opening of the hand.
+    pub standings: Vec<(PlayerId, PlayStanding)>,
+    /// Whether each player has left the hand.
+    pub has_left: Vec<bool>,
+    /// Events of the hand's stream so far; part of the ids of requests to the dealer.
+    pub version: u64,
+    /// The seats' entropy, once the dealer has bound it.
+    pub sealed: Option<pb::HandSealed>,
+    /// Proofs of the cards whose faces are known here.
+    pub card_proofs: Arc<CardProofs>,
+    /// The settlement, for the wallet.
+    pub settled: Option<pb::HandSettled>,
+    pub dealer_fault: Option<DealerFault>,
+}
+
+impl HandInPlay {
+    /// Opens the hand that its first event describes. `seated` is as of this event.
+    pub fn open(
+        hand_id: HandId,
+        opened: &pb::HandOpened,
+        seated: OpeningState,
+        at: UnixMicros,
+    ) -> Result<HandInPlay, ReplayError> {
+        let replay = HandReplay::try_new(opened)?;
+        let players = opened
+            .roster
+            .iter()
+            .map(|seat| wire::field::player_id(&seat.player_id))
+            .collect::<Result<Vec<_>, _>>()?;
+        let count = players.len();
+        Ok(HandInPlay {
+            hand_no: opened.hand_no,
+            hand_id,
+            opened: opened.clone(),
+            replay,
+            players,
+            stage: HandStage::Opened,
+            turn: 0,
+            due_at: at,
+            resumed_deadline: None,
+            time_banks: vec![Duration::from_secs(u64::from(opened.bank_seconds)); count],
+            missed_clocks: seated.missed_clocks,
+            standings: seated.standings,
+            has_left: vec![false; count],
+            version: 1,
+            sealed: None,
+            card_proofs: Arc::default(),
+            settled: None,
+            dealer_fault: None,
+        })
+    }
+
+    /// Standing that a seated player is told.
+    #[must_use]
+    pub fn standing_of(&self, player: PlayerId) -> Option<&PlayStanding> {
+        self.standings.iter().find(|(of, _)| *of == player).map(|(_, standing)| standing)
+    }
+
+    /// Player of this hand with an id, if they are dealt in.
+    #[must_use]
+    pub fn player(&self, id: PlayerId) -> Option<Player> {
+        let index = self.players.iter().position(|other| *other == id)?;
+        u8::try_from(index).ok().and_then(Player::try_new)
+    }
+
+    /// Viewer that somebody is to this hand: its player, or the public where they have no cards in
+    /// it.
+    #[must_use]
+    pub fn viewer(&self, id: Option<PlayerId>) -> Viewer {
+        id.and_then(|id| self.player(id)).map_or(Viewer::Public, Viewer::Player)
+    }
+
+    #[must_use]
+    pub fn seat(&self, player: Player) -> SeatNo {
+        self.replay.seats[player.index()]
+    }
+
+    /// Player whose decision is due.
+    #[must_use]
+    pub fn to_act(&self) -> Option<Player> {
+        if self.stage != HandStage::Playing {
+            return None;
+        }
+        match rules::next(&self.replay.hand) {
+            Next::Decision(decision) => Some(decision.player),
+            Next::Chance(_) | Next::Done(_) => None,
+        }
+    }
+
+    /// Time at which the clock makes the pending decision, and the time bank that is part of it.
+    #[must_use]
+    pub fn deadline(&self, config: &Config) -> Option<(UnixMicros, Duration)> {
+        let bank = self.time_banks[self.to_act()?.index()];
+        let action = Duration::from_secs(u64::from(config.action_seconds));
+        Some((self.resumed_deadline.unwrap_or_else(|| self.due_at.plus(action).plus(bank)), bank))
+    }
+
+    /// Time bank that a decision made at `now` uses.
+    #[must_use]
+    pub fn time_bank_used(&self, config: &Config, now: UnixMicros) -> Duration {
+        let Some((deadline, bank)) = self.deadline(config) else { return Duration::ZERO };
+        // Counted back from the deadline, so that an interruption costs nobody anything.
+        bank.saturating_sub(deadline.since(now))
+    }
+
+    /// Applies an event of the hand's stream. An input of the rules updates the card positions and
+    /// is returned; the caller passes it to [`Play::evolve`].
+    pub fn apply_recorded(
+        &mut self,
+        recorded: &Recorded,
+        faces: &Faces,
+        at: UnixMicros,
+    ) -> Result<Option<Event>, ReplayError> {
+        self.apply_without_cards(recorded, at)?;
+        let event = self.replay.read(recorded, &|place| faces.get(&place).map(|face| face.card))?;
+        if let Recorded::ChanceUsed(used) = recorded {
+            self.apply_shuffle(used);
+        } else if let Recorded::CardsMoved(moved) = recorded {
+            self.keep_proofs(moved, faces)?;
+        }
+        Ok(event)
+    }
+
+    /// Applies the part of an event that needs no card faces: enough to post a settled hand.
+    pub fn apply_without_cards(
+        &mut self,
+        recorded: &Recorded,
+        at: UnixMicros,
+    ) -> Result<(), ReplayError> {
+        self.version += 1;
+        if let Recorded::HandSealed(sealed) = recorded {
+            self.stage = HandStage::Playing;
+            self.due_at = at;
+            self.sealed = Some(sealed.clone());
+        } else if let Recorded::HandSettled(settled) = recorded {
+            self.stage = HandStage::Settled;
+            self.settled = Some(settled.clone());
+        } else if let Recorded::ClockResumed(resumed) = recorded {
+            self.resumed_deadline = Some(UnixMicros(resumed.deadline_micros));
+        } else if let Recorded::MoveDecided(decided) = recorded {
+            self.count_clock(decided)?;
+        }
+        Ok(())
+    }
+
+    /// Records the public root of a shuffle, and drops the proofs of the cards that it has moved.
+    fn apply_shuffle(&mut self, used: &pb::ChanceUsed) {
+        let shuffle = used.operation.as_ref().and_then(|asked| asked.kind.as_ref());
+        let Some(dealer::operation::Kind::Shuffle(_)) = shuffle else { return };
+        let places = &self.replay.positions;
+        let lies_there = |card: &rules::Card, proof: &CardProof| {
+            places.position_of(*card).is_ok_and(|place| {
+                (place.op, u32::from(place.position)) == (proof.op, proof.position)
+            })
+        };
+        let shown = Arc::make_mut(&mut self.card_proofs);
+        shown.by_card.retain(|card, proof| lies_there(card, proof));
+        shown.roots.extend(used.result.as_ref().and_then(|result| proof::root_of(result).ok()));
+    }
+
+    fn keep_proofs(&mut self, moved: &pb::CardsMoved, faces: &Faces) -> Result<(), ReplayError> {
+        let shown = Arc::make_mut(&mut self.card_proofs);
+        for CardRef { op, position, card: _, salt: _ } in &moved.cards {
+            let place = handle_from_pb(&dealer::Handle { op: *op, position: *position })?;
+            if let Some(Face { card, proof: Some(proof) }) = faces.get(&place) {
+                shown.by_card.insert(*card, Arc::clone(proof));
+            }
+        }
+        Ok(())
+    }
+
+    /// Fills in the salts of the cards that everybody sees.
+    pub fn fill_salts(&self, cards: &mut [CardRef]) {
+        let lies_at = |card: &CardRef| {
+            let position = u16::try_from(card.position).ok()?;
+            let card = self.replay.positions.card_at(Handle { op: card.op, position }).ok()?;
+            self.card_proofs.by_card.get(&card)
+        };
+        for card in cards.iter_mut().filter(|card| !card.card.is_empty()) {
+            card.salt = lies_at(card).map_or_else(Vec::new, |proof| proof.salt.clone());
+        }
+    }
+
+    /// Recorded commitment to the pile of a shuffle.
+    #[must_use]
+    pub fn deck_root(&self, op: u32) -> Option<DeckRoot> {
+        self.card_proofs.root(op).cloned()
+    }
+
+    /// Moves the rules' state by an event that [`Play::record`] returned.
+    pub fn evolve(&mut self, event: &Event, at: UnixMicros) {
+        rules::evolve(&mut self.replay.hand, event);
+        self.due_at = at;
+        self.resumed_deadline = None;
+        if self.to_act().is_some() {
+            self.turn += 1;
+        }
+    }
+
+    /// Updates time bank and missed clocks of a player after a decision.
+    fn count_clock(&mut self, decided: &pb::MoveDecided) -> Result<(), ReplayError> {
+        let player = self.replay.player_of(decided.seat)?.index();
+        let used = Duration::from_millis(u64::from(decided.bank_used_ms));
+        self.time_banks[player] = self.time_banks[player].saturating_sub(used);
+        self.missed_clocks[player] =
+            if decided.by_clock { self.missed_clocks[player] + 1 } else { 0 };
+        if decided.r#move.as_ref().is_some_and(is_leave) {
+            self.has_left[player] = true;
+        }
+        Ok(())
+    }
+
+    /// Judges a decision and builds its record.
+    pub fn decide(
+        &self,
+        config: &Config,
+        player: Player,
+        mv: &Move,
+        (by, now): (DecisionAuthor, UnixMicros),
+    ) -> Result<pb::MoveDecided, rules::Refusal> {
+        let event = rules::decide(&self.replay.hand, player, mv.clone(), by)?;
+        let recorded = self.replay.record_move(&event);
+        let mut recorded = recorded
+            .ok()
+            .flatten()
+            .expect("the rules accept only cards that the player holds, and those have places");
+        let used =
+            if *mv == Move::Leave { Duration::ZERO } else { self.time_bank_used(config, now) };
+        recorded.bank_used_ms = u32::try_from(used.as_millis()).unwrap_or(u32::MAX);
+        recorded.turn = self.turn;
+        self.fill_salts(&mut recorded.cards);
+        Ok(recorded)
+    }
+}
+
+fn is_leave(mv: &proto::common::v1::Move) -> bool {
+    mv.kind == i32::from(proto::common::v1::MoveKind::Leave)
+}

@@ -1,0 +1,183 @@
+//! Players who only write records, and players who do not play.
+
+use std::time::Duration;
+
+use proto::common::v1::ErrorReason;
+use proto::event::v1 as event;
+use wire::Recorded;
+
+use super::{Harness, player};
+use crate::commands::Command;
+use crate::effects::Effect;
+
+fn three() -> Harness {
+    Harness::new("dice", |_| {})
+}
+
+#[test]
+fn what_changes_nothing_is_no_event() {
+    let mut table = three();
+    let before = table.log.len();
+    table.command(1, Command::SitOut { out: false, standing: None }).unwrap();
+    assert_eq!(table.log.len(), before);
+    table.command(1, Command::SitOut { out: true, standing: None }).unwrap();
+    table.command(1, Command::SitOut { out: true, standing: None }).unwrap();
+    table.command(1, Command::StandUp).unwrap();
+    table.command(1, Command::StandUp).unwrap();
+    assert_eq!(table.event_names(before), ["SitOutChanged", "LeaveAsked"]);
+    // A refusal is not counted either.
+    let before = table.log.len();
+    assert_eq!(table.refusal(9, Command::StandUp).0, ErrorReason::NotYourSeat);
+    assert_eq!(table.log.len(), before);
+}
+
+#[test]
+fn a_seat_changes_four_times_between_two_hands() {
+    let mut table = three();
+    let before = table.log.len();
+    let mut out = true;
+    for _ in 0..4 {
+        table.command(1, Command::SitOut { out, standing: None }).unwrap();
+        out = !out;
+    }
+    for _ in 0..100 {
+        assert_eq!(
+            table.refusal(1, Command::SitOut { out, standing: None }).0,
+            ErrorReason::RecordsSpent
+        );
+    }
+    assert_eq!(table.log.len(), before + 4);
+    // Other players have their own records, and leaving is always taken.
+    table.command(2, Command::SitOut { out: true, standing: None }).unwrap();
+    table.command(1, Command::StandUp).unwrap();
+}
+
+#[test]
+fn after_the_end_of_a_hand_counting_begins_anew() {
+    let mut table = three();
+    for out in [true, false, true, false] {
+        table.command(1, Command::SitOut { out, standing: None }).unwrap();
+    }
+    assert_eq!(
+        table.refusal(1, Command::SitOut { out: true, standing: None }).0,
+        ErrorReason::RecordsSpent
+    );
+    for _ in 0..10 {
+        table.wait(Duration::from_secs(2));
+        table.run_while(|table| table.state.table.finished_at.is_none());
+    }
+    table.command(1, Command::SitOut { out: true, standing: None }).unwrap();
+}
+
+/// Sits down and stands up again until it is refused. Returns the number of records.
+fn comes_and_goes(table: &mut Harness, number: u8) -> usize {
+    let before = table.log.len();
+    for _ in 0..1000 {
+        let buy_in = primitives::Credits::of(1000);
+        match table.command(number, Command::SitDown { seat: None, buy_in, funds: None }) {
+            Ok(()) => {}
+            Err(refused) => {
+                assert_eq!(refused.reason(), ErrorReason::RecordsSpent);
+                return table.log.len() - before;
+            }
+        }
+        table.command(number, Command::StandUp).unwrap();
+        while table.run_effect(|debt| {
+            matches!(debt, Effect::Fund { .. } | Effect::PayOut { .. } | Effect::CashOut { .. })
+        }) {}
+    }
+    panic!("there is no end to it");
+}
+
+#[test]
+fn one_player_has_64_records_between_two_hands_and_all_have_a_bound() {
+    let mut table = three();
+    let made = comes_and_goes(&mut table, 9);
+    // A player who has sat down can leave.
+    assert!((64..64 + 5).contains(&made), "{made}");
+    assert!(table.state.table.seat_of(player(9)).is_none());
+    let mut all = made;
+    for number in 10..60 {
+        all += comes_and_goes(&mut table, number);
+    }
+    assert!((700..768 + 5).contains(&all), "{all}");
+    let of_the_table = |table: &Harness| {
+        let own = table.state.table.id.into();
+        table.log.iter().filter(|(stream, _, _)| *stream == own).count()
+    };
+    assert!(of_the_table(&table) <= 1024, "{}", of_the_table(&table));
+    // Players who come and go keep nobody from taking part in chance.
+    assert!(table.run_effect(|debt| debt == Effect::Commit { hand_no: 1 }));
+    for number in [1, 2, 4] {
+        table.commit(1, number);
+        table.command(number, Command::SitOut { out: true, standing: None }).unwrap();
+    }
+    // Seated players can leave, and after an hour the table is open again.
+    table.command(1, Command::StandUp).unwrap();
+    table.wait(Duration::from_secs(3601));
+    let buy_in = primitives::Credits::of(1000);
+    table.command(70, Command::SitDown { seat: None, buy_in, funds: None }).unwrap();
+}
+
+#[test]
+fn who_sits_out_too_long_is_paid_out() {
+    let mut table = three();
+    table.command(1, Command::SitOut { out: true, standing: None }).unwrap();
+    table.wait(Duration::from_secs(599));
+    table.listening_since = table.now;
+    assert!(!table.run_effect(|debt| matches!(debt, Effect::RemoveIdle { .. })));
+    // Sitting in without being dealt in does not begin it anew.
+    table.command(1, Command::SitOut { out: false, standing: None }).unwrap();
+    table.command(1, Command::SitOut { out: true, standing: None }).unwrap();
+    table.wait(Duration::from_secs(31));
+    let before = table.log.len();
+    assert!(table.run_effect(|debt| matches!(debt, Effect::RemoveIdle { .. })));
+    while table.run_effect(|debt| matches!(debt, Effect::PayOut { .. } | Effect::CashOut { .. })) {}
+    assert_eq!(table.event_names(before), ["LeaveAsked", "CashOutDue", "SeatVacated"]);
+    let asked = table.log.iter().find_map(|(_, event, _)| match event {
+        Recorded::LeaveAsked(event::LeaveAsked { seat, why }) => Some((*seat, why.clone())),
+        _ => None,
+    });
+    assert_eq!(asked, Some((1, "idle".to_owned())));
+    assert!(table.state.table.seat_of(player(2)).is_some());
+}
+
+/// Seats cannot be held for ever without use: the way back takes longer each time.
+#[test]
+fn whoever_does_not_use_a_seat_again_and_again_waits_before_sitting_down() {
+    let mut table = three();
+    let buy_in = primitives::Credits::of(1000);
+    let sit = Command::SitDown { seat: None, buy_in, funds: None };
+    for wait in [0, 60, 120, 240] {
+        table.command(1, Command::SitOut { out: true, standing: None }).unwrap();
+        table.wait(Duration::from_secs(700));
+        assert!(table.run_effect(|debt| matches!(debt, Effect::RemoveIdle { .. })));
+        while table
+            .run_effect(|debt| matches!(debt, Effect::PayOut { .. } | Effect::CashOut { .. }))
+        {
+        }
+        assert_eq!(table.state.table.seat_of(player(1)), None);
+        if wait > 0 {
+            table.wait(Duration::from_secs(wait - 1));
+            assert_eq!(table.refusal(1, sit.clone()).0, ErrorReason::SatIdle, "{wait}");
+            table.wait(Duration::from_secs(1));
+        }
+        table.command(1, sit.clone()).unwrap();
+        assert!(table.run_effect(|debt| matches!(debt, Effect::Fund { .. })));
+    }
+    // Leaving by oneself costs nothing.
+    table.command(2, Command::StandUp).unwrap();
+    while table.run_effect(|debt| matches!(debt, Effect::PayOut { .. } | Effect::CashOut { .. })) {}
+    table.command(2, sit).unwrap();
+}
+
+#[test]
+fn who_was_just_cut_off_with_the_room_has_time_to_come_back() {
+    let mut table = three();
+    table.command(1, Command::SitOut { out: true, standing: None }).unwrap();
+    table.wait(Duration::from_secs(7200));
+    table.listening_since = table.now;
+    assert!(!table.run_effect(|debt| matches!(debt, Effect::RemoveIdle { .. })));
+    table.wait(Duration::from_secs(30));
+    assert!(table.run_effect(|debt| matches!(debt, Effect::RemoveIdle { .. })));
+}

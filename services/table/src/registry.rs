@@ -1,0 +1,450 @@
+//! Registry of all tables of one log: finds tables, creates them, and stops them when the log is
+//! lost.
+
+use std::collections::BTreeMap;
+use std::ops::Bound;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use clocklog::Noticed;
+use eventlog::{
+    AppendError, Entry, Position, Recall, Request, RequestKey, RequestLookup, StreamId,
+};
+use primitives::{Credits, PlayerId, RequestId, TableId};
+use prost::Message;
+use proto::common::v1::ErrorReason;
+use proto::event::v1::TableCreated;
+use proto::table::v1 as pb;
+use proto::wallet::v1::PlayerStanding;
+use rules::RuleSet;
+use system::ids::IdMaker;
+use tokio::sync::{mpsc, watch};
+use wire::{ApiRefusal, Recorded, api_refusal, field, ruleset, status};
+
+use crate::actor::{CommandRequest, Dependencies, TableMessage};
+use crate::bounds::Bounds;
+use crate::peers::{CallFailure, PeerCall, Reply};
+use crate::people::{Author, People, PeopleError, PlayerKeys};
+use crate::recovery::{FoldError, FoldedLog, RecoveredTable, fold};
+use crate::table::Table;
+use crate::{commands, room_delay};
+
+mod closed;
+mod tasks;
+#[cfg(test)]
+pub(crate) mod tests;
+
+pub use closed::ClosedTable;
+
+/// Messages that wait at one table; more are refused.
+const MAX_QUEUED: usize = 256;
+
+/// Pause before a table that could not publish a new name is asked again.
+const RETRY_PAUSE: Duration = Duration::from_millis(200);
+
+/// The tables of a log that this process owns.
+pub struct TableRegistry {
+    dependencies: Dependencies,
+    ids: IdMaker,
+    tables: Mutex<Tables>,
+    /// Set once a table has found that the log is lost.
+    lost: watch::Sender<bool>,
+    /// Whether the registry is closing, so that losing the log is expected.
+    closing: AtomicBool,
+    /// Held while a table is created, so that a repeated request finds the first one's answer.
+    create_lock: tokio::sync::Mutex<()>,
+    people: Arc<People>,
+    /// Permits to read closed tables.
+    read_permits: tokio::sync::Semaphore,
+}
+
+/// Tables by id. Ids ascend in the order of creation.
+#[derive(Default)]
+struct Tables {
+    /// Tables with a task.
+    running: BTreeMap<TableId, RunningTable>,
+    /// Closed tables, without a task.
+    closed: BTreeMap<TableId, ClosedTable>,
+}
+
+/// Handle of a table's task.
+struct RunningTable {
+    messages: mpsc::Sender<TableMessage>,
+    /// Whether the table is closed and only waits for a seed to be opened.
+    is_closed: Arc<AtomicBool>,
+}
+
+/// The tables and people of a log could not be recovered.
+#[derive(Debug, thiserror::Error)]
+pub enum RecoverError {
+    #[error(transparent)]
+    Fold(#[from] FoldError),
+    #[error(transparent)]
+    People(#[from] PeopleError),
+}
+
+/// Request of a caller to create a table.
+pub struct CreateTable {
+    pub request: RequestId,
+    pub digest: [u8; 32],
+    pub actor: Arc<str>,
+    pub trace: [u8; 16],
+}
+
+impl TableRegistry {
+    /// Recovers all people and tables of the log, and starts the tables' tasks.
+    pub async fn open(
+        shared: Dependencies,
+        ids: IdMaker,
+        player_keys: PlayerKeys,
+    ) -> Result<Arc<TableRegistry>, RecoverError> {
+        let FoldedLog { tables: found, closed, people } = fold(&shared.log).await?;
+        found.iter().for_each(|found| shared.directory.add_seats(&found.table));
+        let (log, directory) = (shared.log.clone(), shared.directory.clone());
+        let people = People::open((log, ids.clone()), people, player_keys, directory).await?;
+        let registry = Arc::new(TableRegistry {
+            dependencies: shared,
+            ids,
+            tables: Mutex::default(),
+            lost: watch::Sender::new(false),
+            closing: AtomicBool::new(false),
+            create_lock: tokio::sync::Mutex::default(),
+            people: Arc::new(people),
+            read_permits: closed::read_permits(),
+        });
+        registry.tables().closed = closed;
+        tokio::spawn(measure_timer_delay(registry.dependencies.clone()));
+        for found in found {
+            let id = found.table.id;
+            let task = registry.register(id);
+            for (player, named) in found.renamed(|player| registry.people.named_at(player)) {
+                registry.publish_name(id, player, named);
+            }
+            tokio::spawn(Arc::clone(&registry).run_guarded(found, task));
+        }
+        Ok(registry)
+    }
+
+    /// Bounds on what callers may cost.
+    #[must_use]
+    pub fn bounds(&self) -> &Arc<Bounds> {
+        &self.dependencies.bounds
+    }
+
+    /// Records a step of the clock. Returns whether it is on record.
+    pub async fn record_step(&self, noticed: Noticed) -> bool {
+        clocklog::append(&self.dependencies.log, "table", noticed).await
+    }
+
+    /// Names, disputes and erasures.
+    #[must_use]
+    pub fn people(&self) -> &Arc<People> {
+        &self.people
+    }
+
+    /// Shows a player under another name, at every table where they sit.
+    pub async fn set_name(
+        &self,
+        player: PlayerId,
+        name: &str,
+        by: Author,
+    ) -> Result<pb::SetNameResponse, ApiRefusal> {
+        let now = self.dependencies.clock.now();
+        // A repeat gets its first answer even when the day's records are spent.
+        if !self.is_answered(&by.actor, by.request) {
+            self.dependencies.bounds.check(player, now)?;
+        }
+        let (answer, changed) = self.people.set_name(player, name, by).await?;
+        if changed {
+            self.dependencies.bounds.count(player, now);
+        }
+        if let Some(named) = self.people.named_at(player).filter(|_| changed) {
+            for table in self.dependencies.directory.tables_of(player) {
+                self.publish_name(table, player, named);
+            }
+        }
+        Ok(answer)
+    }
+
+    /// Has a table publish a player's new name, which is recorded at `named`; retried until the
+    /// table has done so.
+    fn publish_name(&self, id: TableId, player: PlayerId, named: Position) {
+        let Some(table) = self.running_table(id) else { return };
+        let stopped = self.dependencies.log.stopped();
+        tokio::spawn(async move {
+            loop {
+                let (request, told) = CommandRequest::publish_name(id, player, named);
+                if table.send(TableMessage::Command(Box::new(request))).await.is_err() {
+                    return;
+                }
+                match told.await {
+                    Ok(Err(refused)) if status::is_temporary_reason(refused.reason()) => {}
+                    // Done, or the table is closed or stopped and publishes nothing more.
+                    Ok(_) | Err(_) => return,
+                }
+                if stopped.run_until_cancelled(tokio::time::sleep(RETRY_PAUSE)).await.is_none() {
+                    return;
+                }
+            }
+        });
+    }
+
+    /// Asks the wallet for a player's present standing.
+    pub async fn player_standing(
+        &self,
+        table: TableId,
+        player: PlayerId,
+    ) -> Result<PlayerStanding, ApiRefusal> {
+        let ask = proto::wallet::v1::CheckStandingRequest {
+            table_id: table.0.to_vec(),
+            player_ids: vec![player.0.to_vec()],
+        };
+        let said = PeerCall::CheckStanding(ask).run(self.dependencies.peers.clone()).await;
+        let standing = match said {
+            Ok(Reply::Standing(mut answer)) => answer.players.pop(),
+            Ok(_) | Err(CallFailure::Retry(_) | CallFailure::Refused(_)) => None,
+        };
+        standing.ok_or_else(|| status::unavailable("the wallet does not say whether you may play"))
+    }
+
+    /// Whether a command is known to be answered before, by the log's memory alone.
+    #[must_use]
+    pub fn is_answered(&self, actor: &str, request: RequestId) -> bool {
+        matches!(
+            self.dependencies.log.lookup(RequestKey::new(actor, request)),
+            RequestLookup::Answered(_)
+        )
+    }
+
+    /// Waits until the log is lost or closed.
+    pub async fn wait_until_lost(&self) {
+        let stopped = self.dependencies.log.stopped();
+        let mut lost = self.lost.subscribe();
+        tokio::select! {
+            () = stopped.cancelled() => {}
+            _ = lost.wait_for(|lost| *lost) => {}
+        }
+    }
+
+    /// Writes the waiting entries and gives the log up; the tables stop.
+    pub async fn close(&self) {
+        self.closing.store(true, Ordering::Relaxed);
+        self.dependencies.log.clone().close().await;
+    }
+
+    fn tables(&self) -> std::sync::MutexGuard<'_, Tables> {
+        self.tables.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sender to a table that has a task.
+    fn running_table(&self, id: TableId) -> Option<mpsc::Sender<TableMessage>> {
+        self.tables().running.get(&id).map(|running| running.messages.clone())
+    }
+
+    /// Sender to a table, running or closed.
+    pub async fn table(
+        self: &Arc<Self>,
+        id: TableId,
+    ) -> Result<mpsc::Sender<TableMessage>, ApiRefusal> {
+        let closed = {
+            let tables = self.tables();
+            if let Some(running) = tables.running.get(&id) {
+                return Ok(running.messages.clone());
+            }
+            tables.closed.get(&id).copied()
+        };
+        let closed = closed.ok_or_else(|| {
+            let message = format!("there is no table {id}: ListTables lists them");
+            api_refusal(ErrorReason::TableUnknown, message).field("table_id")
+        })?;
+        self.answer_for_closed(id, closed).await
+    }
+
+    /// Up to `take` open tables after one, in the order of their ids.
+    #[must_use]
+    pub fn list(
+        &self,
+        after: Option<TableId>,
+        take: usize,
+    ) -> Vec<(TableId, mpsc::Sender<TableMessage>)> {
+        let tables = self.tables();
+        let after = after.map_or(Bound::Unbounded, Bound::Excluded);
+        let rest = tables.running.range((after, Bound::Unbounded));
+        let open = rest.filter(|(_, running)| !running.is_closed.load(Ordering::Relaxed));
+        open.take(take).map(|(id, running)| (*id, running.messages.clone())).collect()
+    }
+
+    /// Creates a table.
+    pub async fn create(
+        self: &Arc<Self>,
+        config: &pb::TableConfig,
+        by: CreateTable,
+    ) -> Result<pb::CreateTableResponse, ApiRefusal> {
+        let _one_at_a_time = self.create_lock.lock().await;
+        match self.dependencies.log.recall(RequestKey::new(&by.actor, by.request), by.digest).await
+        {
+            Ok(Recall::Fresh) => {}
+            Ok(Recall::Repeated { answer, first: _ }) => {
+                return pb::CreateTableResponse::decode(answer).map_err(|_| {
+                    api_refusal(ErrorReason::Corrupt, "the stored answer is damaged")
+                });
+            }
+            Ok(Recall::IdReused) => return Err(status::request_id_reused()),
+            Err(_) => return Err(status::unavailable("the log cannot be read")),
+        }
+        let created: TableCreated = parse_config(config)?;
+        if self.dependencies.room_delay.state(self.dependencies.clock.now()).is_behind {
+            return Err(commands::behind_refusal("no table is opened"));
+        }
+        let id = self.ids.table_id();
+        let answer = pb::CreateTableResponse { table_id: id.0.to_vec() };
+        let request =
+            Request { id: by.request, digest: by.digest, answer: answer.encode_to_vec().into() };
+        let event = Recorded::from(created.clone());
+        let entry = Entry {
+            events: vec![event.on_stream(StreamId::from(id))],
+            request: Some(request),
+            actor: by.actor,
+            trace: by.trace,
+        };
+        let appended = self.dependencies.log.append(entry).await;
+        appended.map_err(|error| match error {
+            AppendError::Duplicate { .. } => status::request_id_reused(),
+            AppendError::Clock(off) => status::unavailable(&off.to_string()),
+            AppendError::QueueFull
+            | AppendError::Unavailable { .. }
+            | AppendError::Lost
+            | AppendError::TooLarge { .. }
+            | AppendError::Empty
+            | AppendError::Misplaced { .. }
+            | AppendError::DuplicateInGroup { .. } => {
+                status::unavailable("the log takes nothing at the moment")
+            }
+        })?;
+        let table = Table::open(id, &created)
+            .map_err(|damaged| api_refusal(ErrorReason::Corrupt, damaged.to_string()))?;
+        let task = self.register(id);
+        tokio::spawn(Arc::clone(self).run_guarded(RecoveredTable::new(table), task));
+        Ok(answer)
+    }
+}
+
+/// Measures the delay of this process's timers until the log is lost or closed.
+async fn measure_timer_delay(shared: Dependencies) {
+    let Dependencies { log, clock, room_delay, .. } = shared;
+    let stopped = log.stopped();
+    drop(log);
+    loop {
+        let due = clock.now().plus(room_delay::PROBE_INTERVAL);
+        if stopped
+            .run_until_cancelled(tokio::time::sleep(room_delay::PROBE_INTERVAL))
+            .await
+            .is_none()
+        {
+            return;
+        }
+        let now = clock.now();
+        room_delay.observe(now.since(due), now);
+    }
+}
+
+/// Checks a table's configuration and fills in its defaults.
+fn parse_config(config: &pb::TableConfig) -> Result<TableCreated, ApiRefusal> {
+    let pb::TableConfig {
+        name,
+        variant,
+        rule_set,
+        min_buy_in,
+        max_buy_in,
+        action_seconds,
+        bank_seconds,
+        pause_ms,
+        seats,
+        reveal_delay_seconds,
+        entropy_ms,
+        idle_seconds,
+    } = config;
+    let name = field::text("config.name", name, 1, 60)?;
+    let rules: RuleSet = ruleset::read(variant, rule_set)?;
+    let places = rules.player_counts();
+    let (least, most) = (u32::from(*places.start()), u32::from(*places.end()));
+    let range = |name: &str, value: u32, default: u32, min: u32, max: u32| {
+        let value = if value == 0 { default } else { value };
+        let problem = || wire::BadField::new(format!("config.{name}"), format!("{min} to {max}"));
+        if (min..=max).contains(&value) { Ok(value) } else { Err(problem()) }
+    };
+    let seats = range("seats", *seats, most, least, most)?;
+    let due = rules.min_stack(Credits::ZERO);
+    let too_large = |error: primitives::CreditsOutOfRange| {
+        wire::BadField::new("config.rule_set", format!("the antes are too large: {error}"))
+    };
+    let min = match field::credits("config.min_buy_in", *min_buy_in)? {
+        Credits::ZERO => due.times(20).map_err(too_large)?,
+        given => given,
+    };
+    let max = match field::credits("config.max_buy_in", *max_buy_in)? {
+        Credits::ZERO => min.times(10).map_err(too_large)?,
+        given => given,
+    };
+    if min < due {
+        let problem = format!("one hand needs {due} credits; this is {min}");
+        return Err(wire::BadField::new("config.min_buy_in", problem).into());
+    }
+    if max < min {
+        let problem = format!("at least min_buy_in, {min}; this is {max}");
+        return Err(wire::BadField::new("config.max_buy_in", problem).into());
+    }
+    let bank = bank_seconds.unwrap_or(30);
+    Ok(TableCreated {
+        name,
+        rule_set: rules.canonical(),
+        seats,
+        min_buy_in: min.get(),
+        max_buy_in: max.get(),
+        action_seconds: range("action_seconds", *action_seconds, 20, 1, 3600)?,
+        bank_seconds: range("bank_seconds", bank, bank, 0, 3600)?,
+        pause_ms: range("pause_ms", *pause_ms, 0, 0, 60_000)?,
+        reveal_delay_seconds: range("reveal_delay_seconds", *reveal_delay_seconds, 0, 0, 604_800)?,
+        entropy_ms: range("entropy_ms", *entropy_ms, 2000, 100, 60_000)?,
+        idle_seconds: range("idle_seconds", *idle_seconds, 600, 30, 86_400)?,
+    })
+}
+
+#[cfg(test)]
+mod seats_of_assigned_tokens {
+    use super::*;
+    use proto::common::v1 as common;
+
+    fn config(fields: &str, seats: u32) -> Result<u32, String> {
+        let text = |text: &str| common::rule_set_field::Value::Text(text.to_owned());
+        let mut rule_set =
+            vec![common::RuleSetField { name: "tokens".to_owned(), value: Some(text("assigned")) }];
+        let words = fields.split('+').map(str::to_owned).collect();
+        let list = common::rule_set_field::Value::List(common::WordList { words });
+        let name = "assigned_tokens".to_owned();
+        rule_set.push(common::RuleSetField { name, value: Some(list) });
+        let config = pb::TableConfig {
+            name: "Tokens".to_owned(),
+            variant: "kessel".to_owned(),
+            rule_set,
+            seats,
+            ..pb::TableConfig::default()
+        };
+        parse_config(&config).map(|created| created.seats).map_err(|refused| format!("{refused:?}"))
+    }
+
+    /// RULES.md §5: with assigned tokens a table deals only hands of one size, so it has that many
+    /// seats.
+    #[test]
+    fn table_has_as_many_seats_as_tokens_are_assigned_to() {
+        let three = ["refund+embargo+markdown"; 3].join("+");
+        assert_eq!(config(&three, 0), Ok(3));
+        assert_eq!(config(&three, 3), Ok(3));
+        for seats in [2, 4] {
+            assert!(config(&three, seats).unwrap_err().contains("config.seats"), "{seats}");
+        }
+        assert_eq!(config("refund+embargo+markdown", 0), Ok(6));
+        assert_eq!(config("refund+embargo+markdown", 2), Ok(2));
+    }
+}

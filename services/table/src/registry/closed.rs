@@ -1,0 +1,65 @@
+//! Closed tables: without a task, each a row in a list.
+//!
+//! A request for a closed table is answered from the log. Its first record says what the table was.
+//! Nothing more happens there. Requests that were answered before get the same answer again.
+
+use std::sync::Arc;
+
+use eventlog::Version;
+use primitives::TableId;
+use proto::common::v1::ErrorReason;
+use tokio::sync::{Semaphore, mpsc};
+use wire::{ApiRefusal, Recorded, api_refusal, status};
+
+use super::{MAX_QUEUED, TableRegistry};
+use crate::actor::{Actor, TableMessage};
+use crate::state::TableState;
+use crate::table::{Closing, Table};
+
+/// Closed tables that may be read from the log at one time; few, since they are never urgent.
+pub(super) const MAX_READS: usize = 4;
+
+/// Facts that are kept of a closed table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ClosedTable {
+    pub hand_no: u64,
+    pub sequence: u64,
+}
+
+impl ClosedTable {
+    #[must_use]
+    pub fn of(table: &Table) -> ClosedTable {
+        ClosedTable { hand_no: table.hand_no, sequence: table.sequence }
+    }
+}
+
+impl TableRegistry {
+    /// Starts a task that answers for a closed table until all its senders are dropped.
+    pub(super) async fn answer_for_closed(
+        self: &Arc<Self>,
+        id: TableId,
+        closed: ClosedTable,
+    ) -> Result<mpsc::Sender<TableMessage>, ApiRefusal> {
+        let _read = self.read_permits.acquire().await;
+        let mut first = self.dependencies.log.read_stream(id.into(), Version(1), 1).await;
+        let first =
+            first.as_mut().map_err(|_| status::unavailable("the log cannot be read"))?.pop();
+        let damaged = |why: String| api_refusal(ErrorReason::Corrupt, why);
+        let created = first.as_ref().map(Recorded::try_from);
+        let Some(Ok(Recorded::TableCreated(created))) = created else {
+            return Err(damaged(format!("the first record of table {id} is not there")));
+        };
+        let mut table = Table::open(id, &created).map_err(|error| damaged(error.to_string()))?;
+        table.closing = Closing::Closed;
+        (table.hand_no, table.sequence) = (closed.hand_no, closed.sequence);
+        let (sender, commands) = mpsc::channel(MAX_QUEUED);
+        let past = (TableState::new(table), Vec::new());
+        let mut actor = Actor::new(past, self.dependencies.clone(), commands);
+        tokio::spawn(async move { actor.answer_until_dropped().await });
+        Ok(sender)
+    }
+}
+
+pub(super) fn read_permits() -> Semaphore {
+    Semaphore::new(MAX_READS)
+}

@@ -1,0 +1,228 @@
+//! Tasks of the tables: started, read again from the log, and restarted after a panic.
+//!
+//! A panic is a bug, and ends a task with everything that waits for it. The table is then read
+//! again from the log, behind a record that says so: whatever the task had handed to the log stands
+//! before that record. A table that panics again soon is suspended, like one that contradicts its
+//! log, and waits for an operator. So no table restarts for ever.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use eventlog::{AppendError, Entry};
+use primitives::TableId;
+use proto::event::v1::{EffectResumed, Resolution};
+use tokio::sync::mpsc;
+use tokio::task::JoinError;
+use wire::Recorded;
+
+use super::{ClosedTable, MAX_QUEUED, RETRY_PAUSE, RunningTable, TableRegistry};
+use crate::actor::{Actor, TableMessage, TaskEnd};
+use crate::effect_calls::Inconsistency;
+use crate::recovery::{self, FoldError, RecoveredTable};
+use crate::state::TableState;
+use crate::table::Table;
+
+/// A panic within this time after the one before counts as a repetition.
+const REPEATED_PANIC_WINDOW: Duration = Duration::from_secs(600);
+/// Pause before the restart of a table that has panicked more than twice.
+const REPEATED_PANIC_PAUSE: Duration = Duration::from_secs(60);
+
+/// Inputs of a table's task.
+pub(super) struct TaskInputs {
+    pub(super) messages: mpsc::Receiver<TableMessage>,
+    pub(super) closed: Arc<AtomicBool>,
+}
+
+/// Mode in which a table's task is restarted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum RestartMode {
+    /// The table goes on.
+    Running,
+    /// The table can be watched and waits for an operator.
+    Suspended,
+}
+
+impl TableRegistry {
+    /// Registers a table, or replaces its sender by that of a new task.
+    pub(super) fn register(&self, id: TableId) -> TaskInputs {
+        let (sender, commands) = mpsc::channel(MAX_QUEUED);
+        let mut tables = self.tables();
+        let before = tables.running.remove(&id).map(|running| running.is_closed);
+        let closed = before.unwrap_or_default();
+        let running = RunningTable { messages: sender, is_closed: Arc::clone(&closed) };
+        tables.running.insert(id, running);
+        TaskInputs { messages: commands, closed }
+    }
+
+    /// Runs a table's task to its end and restarts it after a panic.
+    pub(super) async fn run_guarded(self: Arc<Self>, found: RecoveredTable, task: TaskInputs) {
+        let id = found.table.id;
+        let this = Arc::clone(&self);
+        let first = async move {
+            let actor = Box::pin(this.recover(found, task.messages)).await;
+            this.run(actor.with_closed_flag(task.closed)).await;
+        };
+        let mut ended = tokio::spawn(first).await;
+        let (mut panics, mut last) = (0_u32, self.dependencies.clock.now());
+        while ended.is_err_and(|error: JoinError| error.is_panic()) {
+            let now = self.dependencies.clock.now();
+            panics = if now.since(last) < REPEATED_PANIC_WINDOW { panics + 1 } else { 1 };
+            last = now;
+            if self.tables().closed.contains_key(&id) {
+                return;
+            }
+            tracing::error!(table = %id, panics, "the table's task has panicked, a fault of this program: the table is read again from its log");
+            // Callers meanwhile wait in the queue of the new task.
+            let task = self.register(id);
+            let rest = if panics > 2 { REPEATED_PANIC_PAUSE } else { Duration::ZERO };
+            let taken = if panics > 1 { RestartMode::Suspended } else { RestartMode::Running };
+            let again = Arc::clone(&self).restart((id, taken), rest, task);
+            ended = tokio::spawn(again).await;
+        }
+    }
+
+    async fn restart(
+        self: Arc<Self>,
+        (id, taken): (TableId, RestartMode),
+        rest: Duration,
+        task: TaskInputs,
+    ) {
+        let stopped = self.dependencies.log.stopped();
+        let found = async {
+            tokio::time::sleep(rest).await;
+            self.record_restart(id).await;
+            self.read_table(id).await
+        };
+        let found = match stopped.run_until_cancelled(found).await {
+            Some(Ok(found)) => found,
+            Some(Err(error)) => {
+                tracing::error!(table = %id, %error, "the table cannot be read again");
+                return;
+            }
+            None => return,
+        };
+        self.dependencies.directory.add_seats(&found.table);
+        for (player, named) in found.renamed(|player| self.people.named_at(player)) {
+            self.publish_name(id, player, named);
+        }
+        let TaskInputs { messages: commands, closed } = task;
+        let actor = match taken {
+            RestartMode::Running => Box::pin(self.recover(found, commands)).await,
+            RestartMode::Suspended => {
+                self.suspended_actor(found.table, commands, "its task has panicked again and again")
+            }
+        };
+        self.run(actor.with_closed_flag(closed)).await;
+    }
+
+    /// Task of a table that can be watched and waits for an operator.
+    fn suspended_actor(
+        &self,
+        table: Table,
+        commands: mpsc::Receiver<TableMessage>,
+        why: &str,
+    ) -> Actor {
+        let past = (TableState::new(table), Vec::new());
+        let mut actor = Actor::new(past, self.dependencies.clone(), commands);
+        actor.suspend(why);
+        actor
+    }
+
+    /// Records that the table is read again. Whatever was handed to the log earlier is then in it,
+    /// or never will be.
+    async fn record_restart(&self, id: TableId) {
+        let resumed = EffectResumed {
+            effect: None,
+            resolution: Resolution::Retry.into(),
+            reason: "the table's task had panicked".to_owned(),
+            transfer_id: prost::bytes::Bytes::new(),
+        };
+        let event = Recorded::from(resumed).on_stream(id);
+        loop {
+            let entry = Entry {
+                events: vec![event.clone()],
+                request: None,
+                actor: "service:table".into(),
+                trace: chassis::telemetry::trace_id(),
+            };
+            match self.dependencies.log.append(entry).await {
+                Ok(_) => return,
+                // The log stops, and everything is read again by its next owner.
+                Err(AppendError::Lost) => return std::future::pending().await,
+                Err(error) => {
+                    tracing::warn!(runbook = "deploy/README.md, The database is away", table = %id, %error, "a table waits to be read again");
+                    tokio::time::sleep(RETRY_PAUSE).await;
+                }
+            }
+        }
+    }
+
+    /// Reads the table from the log, waiting for as long as the database is away.
+    async fn read_table(&self, id: TableId) -> Result<RecoveredTable, FoldError> {
+        loop {
+            match recovery::fold_table(&self.dependencies.log, id).await {
+                Err(FoldError::Read(eventlog::ReadError::Unavailable { .. })) => {
+                    tokio::time::sleep(RETRY_PAUSE).await;
+                }
+                other => return other,
+            }
+        }
+    }
+
+    /// Recovers a table with its hand in play. A table that contradicts its own log can be watched
+    /// and waits for an operator.
+    pub(super) async fn recover(
+        &self,
+        found: RecoveredTable,
+        commands: mpsc::Receiver<TableMessage>,
+    ) -> Actor {
+        let table = found.table.clone();
+        let (peers, patience) = (&self.dependencies.peers, self.dependencies.dealer_timeout);
+        match found.recover(peers, patience).await {
+            Ok(past) => Actor::new(past, self.dependencies.clone(), commands),
+            Err(Inconsistency(why)) => self.suspended_actor(table, commands, &why),
+        }
+    }
+
+    /// Reads the table again from its log and drops the stale memory.
+    async fn reload(&self, id: TableId, actor: Actor) -> Actor {
+        let closed = actor.closed_flag();
+        match recovery::fold_table(&self.dependencies.log, id).await {
+            Ok(found) => self.recover(found, actor.into_messages()).await.with_closed_flag(closed),
+            Err(error) => {
+                let mut actor = actor;
+                actor.suspend(&error.to_string());
+                actor
+            }
+        }
+    }
+
+    pub(super) async fn run(&self, mut actor: Actor) {
+        let id = actor.table_id();
+        loop {
+            match actor.run().await {
+                TaskEnd::Dropped => return,
+                TaskEnd::LogLost if self.closing.load(Ordering::Relaxed) => return,
+                TaskEnd::LogLost => {
+                    tracing::warn!(table = %id, "the table's log is lost");
+                    self.lost.send_replace(true);
+                    return;
+                }
+                TaskEnd::Reload => actor = Box::pin(self.reload(id, actor)).await,
+                TaskEnd::Closed(closed) => {
+                    self.retire(id, closed);
+                    actor.answer_remaining().await;
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Turns the table's entry into that of a closed one, without a task.
+    fn retire(&self, id: TableId, closed: ClosedTable) {
+        let mut tables = self.tables();
+        tables.closed.insert(id, closed);
+        tables.running.remove(&id);
+    }
+}

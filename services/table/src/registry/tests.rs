@@ -1,0 +1,383 @@
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use chassis::channel::{self, CredentialInterceptor};
+use chassis::config::LogIdentity;
+use ed25519_dalek::SigningKey;
+use eventlog::{CheckpointStore, Limits, Log, MemStore, Options, Store};
+use notary::Notary;
+use proto::dealer::v1::dealer_service_client::DealerServiceClient;
+use proto::event::v1::{self as event, Resolution};
+use proto::wallet::v1::settlement_service_client::SettlementServiceClient;
+use system::clock::{Clock as _, SystemClock};
+use system::entropy::SystemEntropy;
+use tokio::sync::oneshot;
+use zeroize::Zeroizing;
+
+use super::*;
+use crate::actor::Query;
+use crate::commands::Command;
+use crate::peers::Peers;
+use crate::people::directory::Directory;
+use crate::people::vault::Vault;
+use crate::receipt::ReceiptKey;
+use crate::recovery;
+use crate::repo::KeyRepo;
+use crate::room_delay::RoomDelay;
+use crate::stops::Resume;
+
+mod steps;
+
+/// Registry over a log in memory. Its peers do not answer.
+struct Fixture {
+    store: Arc<MemStore>,
+    requests: AtomicU64,
+}
+
+impl Fixture {
+    fn new() -> Fixture {
+        Fixture { store: MemStore::new(), requests: AtomicU64::new(0) }
+    }
+
+    async fn open(&self) -> Arc<TableRegistry> {
+        self.open_in(dependencies(&self.store).await).await
+    }
+
+    async fn open_in(&self, shared: Dependencies) -> Arc<TableRegistry> {
+        let keeping = PlayerKeys {
+            keys: KeyRepo::memory(),
+            vault: Vault::new(&Zeroizing::new([5; 32])),
+            previous: Vec::new(),
+            entropy: Arc::new(SystemEntropy),
+        };
+        TableRegistry::open(shared, IdMaker::system(), keeping).await.unwrap()
+    }
+
+    fn request(&self) -> RequestId {
+        let number = self.requests.fetch_add(1, Ordering::Relaxed) + 1;
+        let mut id = [0; 16];
+        id[8..].copy_from_slice(&number.to_be_bytes());
+        RequestId(id)
+    }
+
+    async fn create(&self, house: &Arc<TableRegistry>, name: &str) -> Result<TableId, ApiRefusal> {
+        let config = pb::TableConfig {
+            name: name.to_owned(),
+            variant: "dice".to_owned(),
+            ..pb::TableConfig::default()
+        };
+        let by = CreateTable {
+            request: self.request(),
+            digest: [1; 32],
+            actor: "operator:test".into(),
+            trace: [0; 16],
+        };
+        let answer = house.create(&config, by).await?;
+        Ok(wire::field::table_id(&answer.table_id).unwrap())
+    }
+
+    async fn order(
+        &self,
+        house: &Arc<TableRegistry>,
+        table: TableId,
+        (request, deed): (RequestId, Command),
+    ) -> Result<Vec<u8>, ApiRefusal> {
+        let (reply, answer) = oneshot::channel();
+        let order = CommandRequest {
+            command: deed,
+            player: Some(PlayerId([1; 16])),
+            request,
+            digest: [2; 32],
+            actor: "test".into(),
+            trace: [0; 16],
+            arrived: SystemClock::new().now(),
+            span: tracing::Span::none(),
+            reply,
+        };
+        house.table(table).await?.send(TableMessage::Command(Box::new(order))).await.ok().unwrap();
+        answer.await.unwrap()
+    }
+
+    async fn close(&self, house: &Arc<TableRegistry>, table: TableId) -> RequestId {
+        let request = self.request();
+        self.order(house, table, (request, Command::Close)).await.unwrap();
+        while house.tables().running.contains_key(&table) {
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+        request
+    }
+}
+
+/// Dependencies over a log in memory, with peers that do not answer.
+pub(crate) async fn dependencies(store: &Arc<MemStore>) -> Dependencies {
+    let owned: Arc<dyn Store> = Arc::<MemStore>::clone(store);
+    let clock = Arc::new(SystemClock::new());
+    let time = Arc::clone(&clock);
+    let options = Options {
+        name: "table/0".into(),
+        owner: "test".into(),
+        address: "nowhere".into(),
+        lease: Duration::from_secs(5),
+        take_over: true,
+        clock: Arc::new(move || time.now()),
+        limits: Limits::default(),
+    };
+    let log = Log::open(owned, options).await.unwrap();
+    let key = SigningKey::from_bytes(&[7; 32]);
+    let shelf: Arc<dyn CheckpointStore> = Arc::<MemStore>::clone(store);
+    let identity = LogIdentity { origin: "test/table".into(), key: key.clone() };
+    let parts =
+        notary::Dependencies { shelf, log: "table/0".into(), identity, checkpoint_file: None };
+    let nobody = "http://127.0.0.1:1".parse().unwrap();
+    let peer = || channel::connect_lazy(&nobody, None, CredentialInterceptor::NoToken).unwrap();
+    let peers = Peers {
+        dealer: DealerServiceClient::new(peer()),
+        wallet: SettlementServiceClient::new(peer()),
+    };
+    Dependencies {
+        log,
+        peers,
+        clock,
+        notary: Notary::new(parts).unwrap(),
+        directory: Directory::default(),
+        receipt_key: Arc::new(ReceiptKey::new(key)),
+        dealer_timeout: Duration::from_secs(60),
+        lease: Duration::from_secs(5),
+        room_delay: Arc::new(RoomDelay::default()),
+        bounds: Arc::default(),
+    }
+}
+
+async fn view(house: &Arc<TableRegistry>, table: TableId, full: bool) -> pb::TableView {
+    let (reply, view) = oneshot::channel();
+    let look = Query::View { viewer: None, full, reply };
+    house.table(table).await.unwrap().send(TableMessage::Query(look)).await.ok().unwrap();
+    view.await.unwrap()
+}
+
+fn names(house: &TableRegistry, after: Option<TableId>, take: usize) -> Vec<TableId> {
+    house.list(after, take).into_iter().map(|(id, _)| id).collect()
+}
+
+#[tokio::test]
+async fn closed_tables_hide_no_open_one_and_cost_no_task() {
+    let room = Fixture::new();
+    let house = room.open().await;
+    let mut closed = Vec::new();
+    for number in 0..110 {
+        let table = room.create(&house, &format!("table {number}")).await.unwrap();
+        closed.push((table, room.close(&house, table).await));
+    }
+    let open = room.create(&house, "open").await.unwrap();
+    let other = room.create(&house, "other").await.unwrap();
+    let mut house = house;
+    // After a restart it is the same.
+    for restarted in [false, true] {
+        if restarted {
+            house.close().await;
+            house = room.open().await;
+        }
+        assert_eq!(names(&house, None, 100), [open, other]);
+        assert_eq!(names(&house, None, 1), [open]);
+        assert_eq!(names(&house, Some(open), 100), [other]);
+        assert_eq!(names(&house, Some(other), 100), []);
+        let count = |tables: &Tables| (tables.running.len(), tables.closed.len());
+        assert_eq!(count(&house.tables()), (2, 110));
+        // A closed table answers all the same.
+        let (table, request) = closed[77];
+        let seen = view(&house, table, false).await;
+        assert_eq!((seen.name.as_str(), seen.closed, seen.seats.len()), ("table 77", true, 0));
+        let again = room.order(&house, table, (request, Command::Close)).await;
+        assert_eq!(again.unwrap(), pb::CloseTableResponse {}.encode_to_vec());
+        let late = room.order(&house, table, (room.request(), Command::StandUp)).await;
+        assert_eq!(late.unwrap_err().reason(), ErrorReason::TableClosed);
+        assert_eq!(house.tables().running.len(), 2);
+        let unknown = house.table(TableId([9; 16])).await.err().unwrap();
+        assert_eq!(unknown.reason(), ErrorReason::TableUnknown);
+    }
+}
+
+#[tokio::test]
+async fn a_late_room_opens_no_table_and_says_when_to_try_again() {
+    let room = Fixture::new();
+    let house = room.open().await;
+    let now = || SystemClock::new().now();
+    house.dependencies.room_delay.observe(Duration::from_secs(1), now());
+    let refused = room.create(&house, "one more").await.unwrap_err();
+    assert_eq!(refused.reason(), ErrorReason::Overloaded);
+    let status = tonic::Status::from(refused);
+    assert_eq!(wire::status::reason_of(&status), Some(ErrorReason::Overloaded));
+    let created = async {
+        loop {
+            match room.create(&house, "one more").await {
+                Ok(table) => return table,
+                Err(refused) => assert_eq!(refused.reason(), ErrorReason::Overloaded),
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), created).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_table_that_contradicts_its_log_is_read_again_when_an_operator_says_so() {
+    let room = Fixture::new();
+    let house = room.open().await;
+    let table = room.create(&house, "table").await.unwrap();
+    house.close().await;
+    let house = room.open().await;
+    // As after a bug: a task with stale memory.
+    let found = recovery::fold_table(&house.dependencies.log, table).await.unwrap();
+    let task = house.register(table);
+    let mut actor = house.recover(found, task.messages).await.with_closed_flag(task.closed);
+    actor.suspend("two and two are five");
+    let this = Arc::clone(&house);
+    tokio::spawn(async move { this.run(actor).await });
+    let public = view(&house, table, false).await.stopped;
+    assert_eq!((public[0].what.as_str(), public[0].why.as_str()), ("the table as a whole", ""));
+    assert_eq!(view(&house, table, true).await.stopped[0].why, "two and two are five");
+    let refused = room.order(&house, table, (room.request(), Command::StandUp)).await;
+    assert_eq!(refused.unwrap_err().reason(), ErrorReason::Corrupt);
+    let resume = |resolution| Command::Resume(Resume { reason: "tested".to_owned(), resolution });
+    let suspense = (room.request(), resume(Resolution::PayToSuspense));
+    let refused = room.order(&house, table, suspense).await;
+    assert_eq!(refused.unwrap_err().reason(), ErrorReason::NothingStopped);
+    let retry = (room.request(), resume(Resolution::Retry));
+    room.order(&house, table, retry.clone()).await.unwrap();
+    let request = room.request();
+    let refused = room.order(&house, table, (request, Command::StandUp)).await;
+    assert_eq!(refused.unwrap_err().reason(), ErrorReason::NotYourSeat);
+    assert!(view(&house, table, true).await.stopped.is_empty());
+    // The same request again gets its first answer.
+    room.order(&house, table, retry).await.unwrap();
+}
+
+/// Appends an event as a bug, or a fault of the database, could have left it.
+async fn leave(house: &TableRegistry, event: eventlog::NewEvent) -> Position {
+    let actor = "service:table".into();
+    let entry = Entry { events: vec![event], request: None, actor, trace: [0; 16] };
+    house.dependencies.log.append(entry).await.unwrap().first
+}
+
+#[tokio::test]
+async fn a_damaged_record_breaks_its_own_table_down_and_no_other() {
+    let room = Fixture::new();
+    let house = room.open().await;
+    let table = room.create(&house, "damaged").await.unwrap();
+    let other = room.create(&house, "other").await.unwrap();
+    // The seat is free. After it come a hand that the table cannot have started, and a record that
+    // cannot be read.
+    let free = Recorded::from(event::SeatFunded { seat: 3 });
+    let Position(damage) = leave(&house, free.on_stream(table)).await;
+    let hand = primitives::HandId([8; 16]);
+    let started = event::HandStarted { hand_no: 1, hand_id: hand.0.to_vec().into() };
+    leave(&house, Recorded::from(started).on_stream(table)).await;
+    leave(&house, Recorded::from(event::HandOpened::default()).on_stream(hand)).await;
+    leave(&house, eventlog::NewEvent { payload: vec![0xff].into(), ..free.on_stream(table) }).await;
+    let unheard = primitives::HandId([9; 16]);
+    let opened = event::HandOpened { table_id: table.0.to_vec().into(), ..Default::default() };
+    leave(&house, Recorded::from(opened).on_stream(unheard)).await;
+    leave(&house, Recorded::from(event::HandAborted::default()).on_stream(unheard)).await;
+    house.close().await;
+    let house = room.open().await;
+    assert_eq!(names(&house, None, 9), [table, other]);
+    let stand_up = |id| room.order(&house, id, (room.request(), Command::StandUp));
+    assert_eq!(stand_up(other).await.unwrap_err().reason(), ErrorReason::NotYourSeat);
+    assert!(view(&house, other, true).await.stopped.is_empty());
+    let words = format!("position {damage}: ");
+    // An operator has the table read again, with the same result.
+    for _ in 0..2 {
+        assert_eq!(stand_up(table).await.unwrap_err().reason(), ErrorReason::Corrupt);
+        let stopped = view(&house, table, true).await.stopped;
+        assert!(stopped[0].why.contains(&words), "{stopped:?}");
+        let resolution = Resolution::Retry;
+        let resume = Command::Resume(Resume { reason: "tested".to_owned(), resolution });
+        room.order(&house, table, (room.request(), resume)).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn damage_of_no_single_table_ends_everything() {
+    let room = Fixture::new();
+    let house = room.open().await;
+    room.create(&house, "table").await.unwrap();
+    let free = Recorded::from(event::SeatFunded { seat: 3 });
+    let Position(damage) = leave(&house, free.on_stream(TableId([9; 16]))).await;
+    house.close().await;
+    match fold(&dependencies(&room.store).await.log).await {
+        Err(FoldError::Corrupt { position, why: _ }) => assert_eq!(position, damage),
+        Err(FoldError::Read(error)) => panic!("{error}"),
+        Ok(_) => panic!("nobody knows whose this is"),
+    }
+}
+
+#[tokio::test]
+async fn a_table_whose_task_panics_is_read_again_and_one_that_panics_again_waits_for_an_operator() {
+    let room = Fixture::new();
+    let house = room.open().await;
+    let table = room.create(&house, "table").await.unwrap();
+    let panic = || async {
+        let sender = house.table(table).await.unwrap();
+        sender.send(TableMessage::Query(Query::Panic)).await.ok().unwrap();
+        tokio::time::timeout(Duration::from_secs(9), sender.closed()).await.unwrap();
+        // The table is found again as soon as the panic is noticed.
+        let found = async {
+            while house.table(table).await.unwrap().is_closed() {
+                tokio::time::sleep(Duration::from_millis(2)).await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(9), found).await.unwrap();
+    };
+    panic().await;
+    let stand_up = || room.order(&house, table, (room.request(), Command::StandUp));
+    assert_eq!(stand_up().await.unwrap_err().reason(), ErrorReason::NotYourSeat);
+    assert!(view(&house, table, true).await.stopped.is_empty());
+    let last = house.dependencies.log.read(Position(1), 9).await.unwrap();
+    let [Ok(Recorded::EffectResumed(read))] =
+        &last.iter().map(Recorded::try_from).collect::<Vec<_>>()[..]
+    else {
+        panic!("{} records", last.len())
+    };
+    assert_eq!(read.reason, "the table's task had panicked");
+    panic().await;
+    let stopped = view(&house, table, true).await.stopped;
+    assert!(stopped[0].why.contains("panicked again"), "{stopped:?}");
+    assert_eq!(stand_up().await.unwrap_err().reason(), ErrorReason::Corrupt);
+    let resume = Resume { reason: "mended".to_owned(), resolution: Resolution::Retry };
+    let resume = (room.request(), Command::Resume(resume));
+    room.order(&house, table, resume).await.unwrap();
+    assert_eq!(stand_up().await.unwrap_err().reason(), ErrorReason::NotYourSeat);
+}
+
+#[tokio::test]
+async fn an_owner_that_was_silent_for_long_refuses_nobody_before_it_knows_whose_the_log_is() {
+    let room = Fixture::new();
+    // With a lease of zero any silence is long.
+    let silent = Dependencies { lease: Duration::ZERO, ..dependencies(&room.store).await };
+    let house = room.open_in(silent).await;
+    let table = room.create(&house, "table").await.unwrap();
+    let stand_up = || async {
+        let order = room.order(&house, table, (room.request(), Command::StandUp));
+        order.await.unwrap_err().reason()
+    };
+    assert_eq!(stand_up().await, ErrorReason::NotYourSeat);
+    room.store.set_down(true);
+    assert_eq!(stand_up().await, ErrorReason::Unavailable);
+    room.store.set_down(false);
+    assert_eq!(stand_up().await, ErrorReason::NotYourSeat);
+    // Another owner has the log, and may have given the seat since.
+    let _other = dependencies(&room.store).await;
+    assert_eq!(stand_up().await, ErrorReason::Unavailable);
+    tokio::time::timeout(Duration::from_secs(1), house.wait_until_lost()).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_refusal_costs_the_store_nothing_while_it_takes_what_is_written() {
+    let room = Fixture::new();
+    let house = room.open().await;
+    let table = room.create(&house, "table").await.unwrap();
+    room.store.set_fence_delay(Duration::from_secs(60));
+    let order = room.order(&house, table, (room.request(), Command::StandUp));
+    let refused = tokio::time::timeout(Duration::from_secs(1), order).await.unwrap();
+    assert_eq!(refused.unwrap_err().reason(), ErrorReason::NotYourSeat);
+}
