@@ -8,7 +8,7 @@
 //! that is no bundle gets no verdict.
 //!
 //! A bundle contains the keys of its logs, but they are not believed for that: the reader names the
-//! keys that they trust ([`Trusted`]).
+//! keys that they trust ([`TrustedKeys`]).
 
 mod read;
 mod trust;

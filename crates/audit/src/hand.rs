@@ -53,7 +53,7 @@ pub fn hand_id(table: TableId, hand_no: u64) -> HandId {
 /// not judged.
 pub const CLOCK_SKEW: Duration = Duration::from_millis(250);
 
-/// Records of one hand, each list in the order of its log. [`of_table`] and [`of_wallet`] select
+/// Records of one hand, each list in the order of its log. [`select_from_table`] and [`select_from_wallet`] select
 /// them from streams that hold more.
 #[derive(Debug, Clone)]
 pub struct HandRecords {

@@ -107,7 +107,7 @@ impl Drain {
     /// outcome is retried for ever, but a process that is told to stop has to end.
     ///
     /// # Errors
-    /// [`NotClosed`] if they are not done in time. They are dropped, as in a crash.
+    /// [`CloseTimeout`] if they are not done in time. They are dropped, as in a crash.
     pub async fn close<T>(&self, last_writes: impl Future<Output = T>) -> Result<T, CloseTimeout> {
         tokio::time::timeout(self.grace, last_writes).await.map_err(|_| CloseTimeout(self.grace))
     }

@@ -1,8 +1,8 @@
 //! Monitoring of the logs' checkpoints, to detect a log that shows different histories to different
 //! viewers or at different times.
 //!
-//! [`Checkpoints`] takes the logs' keys, which come from a trusted source, and a [`Memory`] that
-//! outlives the program. Each [`look`](Checkpoints::look), best at every hand's end, fetches each
+//! [`CheckpointMonitor`] takes the logs' keys, which come from a trusted source, and a [`CheckpointStore`] that
+//! outlives the program. Each [`look`](CheckpointMonitor::check), best at every hand's end, fetches each
 //! log's newest checkpoint, verifies its signature, and verifies a proof that the remembered tree
 //! is its prefix. On a failure the answer holds both signed notes ([`Contradiction`]): they prove
 //! the log's fault to anybody who has its key.
@@ -120,7 +120,7 @@ impl<M: CheckpointStore> CheckpointMonitor<M> {
     /// Checks every log once.
     ///
     /// # Errors
-    /// See [`LookError`]; stops at the first log that fails.
+    /// See [`CheckError`]; stops at the first log that fails.
     pub async fn check(&self, client: &Client) -> Result<Vec<VerifiedLog>, CheckError> {
         let mut all = Vec::new();
         for log in &self.logs {

@@ -11,7 +11,7 @@ use proto::table::v1::table_update::What;
 use crate::state::TableState;
 
 /// Describes an update in one line; none for an update without interest for players. Seats are
-/// numbers only; [`TableState::tell`] names the players.
+/// numbers only; [`TableState::describe`] names the players.
 #[must_use]
 pub fn describe(update: &pb::TableUpdate) -> Option<String> {
     describe_update(update, &|seat| format!("seat {seat}"))

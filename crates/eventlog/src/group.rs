@@ -44,14 +44,14 @@ pub trait ProjectionRows: Send + Sync + fmt::Debug {
         None
     }
 
-    /// Statement for the case that the database refuses the inserts of [`ctes`](Rows::ctes) because
+    /// Statement for the case that the database refuses the inserts of [`ctes`](ProjectionRows::ctes) because
     /// other rows occupy their keys: it removes those rows, and the batch is tried once more. So
     /// the usual case needs no check for each row and no right to update rows.
     fn clearing_statement(&self) -> Option<&'static str> {
         None
     }
 
-    /// Expressions for writing the rows ahead of their turn: see [`Ahead`]. `None` if the rows
+    /// Expressions for writing the rows ahead of their turn: see [`PipelinedCtes`]. `None` if the rows
     /// depend on the previous batch and must wait until it is written.
     fn pipelined(&self) -> Option<PipelinedCtes> {
         None

@@ -14,7 +14,7 @@ use std::ops::Range;
 use primitives::{RequestId, UnixMicros};
 use sha2::{Digest as _, Sha256};
 
-/// Lowest number of milliseconds for which [`RequestId::made_at`] returns a time.
+/// Lowest number of milliseconds for which [`RequestId::created_at`] returns a time.
 const MIN_TIMED_MILLIS: u64 = 1 << 40;
 /// Prefix of the keys of services' ids without a time.
 const DERIVED_PREFIX: [u8; 6] = [0, 0, 0, 0, 0, 1];

@@ -12,7 +12,7 @@
 //!   waiting callers, `writer` is the one task that writes, `batch` the pure part of a commit,
 //!   `heads` caches the ends of streams, `answered` caches answered requests, `key` makes their
 //!   keys, `subscription` follows commits. `group` is for an engine that decides ahead of its log.
-//! - [`archive`] moves old events into files. [`Shelf`] keeps tiles and signed checkpoints.
+//! - [`archive`] moves old events into files. [`CheckpointStore`] keeps tiles and signed checkpoints.
 //! - [`store`] specifies a store. `pg` implements it in PostgreSQL, `mem` in memory, with faults on
 //!   demand.
 

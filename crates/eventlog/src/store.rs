@@ -8,7 +8,7 @@
 //! time the size has moved.
 //!
 //! Leases are measured by the store's clock; times of recording come from the owner's. Each claim,
-//! renewal and append carries a [`Reading`] of the owner's clock. If that or the time to be
+//! renewal and append carries a [`ClockReading`] of the owner's clock. If that or the time to be
 //! recorded is too far from the store's clock, nothing is changed ([`StoreError::Clock`]). So a
 //! clock that jumps cannot move the log's time, or a lease, far into the future.
 
@@ -171,7 +171,7 @@ pub struct Batch {
     pub rows: Option<Arc<dyn ProjectionRows>>,
     /// First position of the previous batch, if that is still being written. The store may begin
     /// with this batch, but writes it only after that one. If it cannot, it answers
-    /// [`Appended::Fenced`], at once or later.
+    /// [`AppendOutcome::FenceMismatch`], at once or later.
     pub pipelined_after: Option<u64>,
     pub lease: Duration,
     pub clock: ClockReading,

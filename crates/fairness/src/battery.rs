@@ -1,14 +1,14 @@
 //! Statistical tests of outcomes: they count what a dealer gave and judge whether it looks fair.
 //!
 //! The tests look at cards and dice, as players do, not at the raw words under them: a generator
-//! with perfect bytes and one wrong bound deals unfairly. [`draw`] takes a hand's chance through
+//! with perfect bytes and one wrong bound deals unfairly. [`draw_hand`] takes a hand's chance through
 //! exactly the code that a dealer uses, from the seed over commitment, transcript and keys to the
 //! shoe. Seeds and entropy are small numbers that count up, so that an outcome can look fair only
 //! if the scheme itself mixes them. They are fixed, so a rejection is a defect and never bad luck.
 //!
 //! A [`Tally`] counts the hands of one seed. [`judge`] applies each [`Test`] to each seed's tally
 //! and to all of them added up, and corrects the whole family of results by Holm's rule at
-//! [`LEVEL`]: a fair dealer is rejected for one in a hundred choices of seeds, however many tests
+//! [`SIGNIFICANCE_LEVEL`]: a fair dealer is rejected for one in a hundred choices of seeds, however many tests
 //! there are. Every p-value is two-sided: too even is as wrong as too uneven. A test with too few
 //! hands for its law is not made, and that is no pass.
 //!
@@ -47,9 +47,9 @@ pub enum Test {
     Pulses,
     Picks,
     Samples,
-    /// Decks at this distance in hands, 1 to [`LAGS`].
+    /// Decks at this distance in hands, 1 to [`MAX_LAG`].
     DecksApart(usize),
-    /// Dice at this distance in hands, 1 to [`LAGS`].
+    /// Dice at this distance in hands, 1 to [`MAX_LAG`].
     DiceApart(usize),
     FiveCardRepeats,
     TenCardRepeats,
@@ -137,7 +137,7 @@ pub struct TestResult {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Judgement {
     pub measure: Measure,
-    /// The p-value corrected for the whole family (Holm), at most 1. Below [`LEVEL`] it is
+    /// The p-value corrected for the whole family (Holm), at most 1. Below [`SIGNIFICANCE_LEVEL`] it is
     /// rejected.
     pub adjusted_p: f64,
 }

@@ -1,6 +1,6 @@
 //! Reading the text form: TOML with exactly the keys and types of a hand history.
 //!
-//! There are two kinds of error: [`NotShh`] if the file is no hand history, and [`Broken`] if it is
+//! There are two kinds of error: [`FormatError`] if the file is no hand history, and [`InvalidHand`] if it is
 //! one whose hand breaks a rule, such as a number that is out of range.
 
 use std::ops::Range;
@@ -65,7 +65,7 @@ fn read_whole(text: &str) -> Result<Vec<Result<HandHistory, InvalidHand>>, Forma
     file.hands(1, hands)
 }
 
-/// Reads like [`whole`], but parses each hand by itself, so that a large file is not all in memory
+/// Reads like [`read_whole`], but parses each hand by itself, so that a large file is not all in memory
 /// as TOML at once. None if anything is wrong or unusual, such as a `[[hand]]` within a string,
 /// which leaves a piece that is no TOML.
 fn read_by_hand(text: &str) -> Option<Vec<Result<HandHistory, InvalidHand>>> {

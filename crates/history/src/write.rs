@@ -30,7 +30,7 @@ pub fn write(hands: &[HandHistory]) -> String {
     text
 }
 
-/// Writes one hand of a file of several, which begins with [`HEAD`].
+/// Writes one hand of a file of several, which begins with [`HEADER`].
 #[must_use]
 pub fn write_hand(hand: &HandHistory) -> String {
     let mut text = "\n[[hand]]\n".to_owned();

@@ -1,17 +1,17 @@
-//! State of an account: its balance, and [`Extra`] for what only few accounts have.
+//! State of an account: its balance, and [`AccountDetails`] for what only few accounts have.
 
 use primitives::{Credits, UnixMicros};
 
 use crate::limits::{AllLimitTerms, HourlyBuyIn, LimitSetter, Window, bought_in_within};
 use crate::{Account, Amount};
 
-/// State of an account: 24 bytes, and an [`Extra`] where it differs from [`Extra::NONE`].
+/// State of an account: 24 bytes, and an [`AccountDetails`] where it differs from [`AccountDetails::NONE`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct AccountState {
     /// Index in the order in which accounts were opened: 0 is `house/issuance`, 1 `house/rake`.
     pub number: u32,
     pub balance: Amount,
-    /// `None` where it would be [`Extra::NONE`].
+    /// `None` where it would be [`AccountDetails::NONE`].
     pub details: Option<Box<AccountDetails>>,
 }
 
@@ -86,13 +86,13 @@ impl AccountState {
         AccountState { number, balance: Amount::ZERO, details: None }
     }
 
-    /// The extra state; [`Extra::NONE`] where there is none.
+    /// The extra state; [`AccountDetails::NONE`] where there is none.
     #[must_use]
     pub fn details(&self) -> &AccountDetails {
         self.details.as_deref().unwrap_or(&NONE)
     }
 
-    /// Changes the extra state, and drops it if it then equals [`Extra::NONE`].
+    /// Changes the extra state, and drops it if it then equals [`AccountDetails::NONE`].
     pub(crate) fn update_details(&mut self, change: impl FnOnce(&mut AccountDetails)) {
         change(self.details.get_or_insert_default());
         if self.details.as_deref() == Some(&NONE) {

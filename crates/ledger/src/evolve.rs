@@ -10,7 +10,7 @@ use crate::{
 
 /// Applies an event that was recorded at `at`. Cannot fail, because the event was decided on this
 /// very ledger. Given events of another history, balances stay inside their range and
-/// [`crate::conserved`] finds the error.
+/// [`crate::check_conservation`] finds the error.
 pub fn evolve(ledger: &mut Ledger, at: UnixMicros, event: &Event) {
     match event {
         Event::AccountOpened(account) => {

@@ -57,7 +57,7 @@ impl Ledger {
     /// each in any order.
     ///
     /// # Errors
-    /// [`Unsound`] if no lawful history leads to this state.
+    /// [`InvariantViolation`] if no lawful history leads to this state.
     pub fn restore(
         accounts: impl IntoIterator<Item = (Account, AccountState)>,
         holds: impl IntoIterator<Item = PendingHold>,

@@ -3,7 +3,7 @@
 //! A window rolls on hour by hour: a buy-in counts to the end of the hour in which it leaves the
 //! window. So at most 721 numbers a player are kept, and within any exact window never more was
 //! brought than the limit. Losses and time at tables are counted by the hour too, in
-//! [`crate::Played`].
+//! [`crate::PlayHistory`].
 
 use std::fmt;
 use std::time::Duration;
@@ -157,7 +157,7 @@ impl<T: Copy + Ord> LimitTerms<T> {
     }
 
     /// These terms once `wanted` is set at `time`: stricter windows hold at once, looser ones wait
-    /// for [`LOOSER_AFTER`]. Limits that were pending are dropped.
+    /// for [`LOOSENING_DELAY`]. Limits that were pending are dropped.
     #[must_use]
     pub(crate) fn with_request(self, time: UnixMicros, wanted: Limits<T>) -> LimitTerms<T> {
         let now = self.at(time).now.stricter(wanted);

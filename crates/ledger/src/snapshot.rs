@@ -22,7 +22,7 @@ const EXCLUDED: u8 = 4;
 const FOR_GOOD: u8 = 8;
 const OWN_LIMITS: u8 = 16;
 const OPERATOR_LIMITS: u8 = 32;
-/// Set where the account has an [`Extra`].
+/// Set where the account has an [`AccountDetails`].
 const DETAILS: u8 = 128;
 
 /// Error of bytes that are no snapshot of a ledger.

@@ -3,7 +3,7 @@
 //!
 //! A buy-in limit restricts buy-ins alone; credits already at a table may be played. A loss limit
 //! and a session time limit restrict further hands. Use is counted to the hour, see
-//! [`crate::Played`].
+//! [`crate::PlayHistory`].
 //!
 //! **A loss limit bounds what is at stake.** All credits at tables may be lost, at all tables at
 //! once. So no more may be there than the limit plus the net result within its window. A buy-in

@@ -10,9 +10,9 @@
 //! does not pass by retrying.
 //!
 //! A signed checkpoint is stored before it is published, under a number that is given once
-//! ([`eventlog::Shelf`]). So there is one chain of checkpoints after a crash, and with two
+//! ([`eventlog::CheckpointStore`]). So there is one chain of checkpoints after a crash, and with two
 //! processes on one log. A database that is put back to an older state forgets the newer
-//! checkpoints. A file outside the database ([`Memory`]) remembers the last one, and so do
+//! checkpoints. A file outside the database ([`CheckpointFile`]) remembers the last one, and so do
 //! witnesses ([`witness`]) and players.
 //!
 //! - `notary` is the handle, `follow` its task, `resume` its start, `scrub` its check of old

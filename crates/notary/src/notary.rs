@@ -26,7 +26,7 @@ const SIGNATURE_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Most concurrent reads for callers: half of the connections that readers have.
 const MAX_CONCURRENT_READS: usize = 4;
-/// Most reads that wait for one of [`READS`]. More are refused.
+/// Most reads that wait for one of [`MAX_CONCURRENT_READS`]. More are refused.
 const MAX_WAITING_READS: usize = 64;
 
 /// Log, store and keys of a notary.
@@ -211,7 +211,7 @@ impl Notary {
     }
 
     /// Waits until the published checkpoint covers all records that are durable now, and returns
-    /// it. `None` if that takes longer than [`PATIENCE`].
+    /// it. `None` if that takes longer than [`SIGNATURE_TIMEOUT`].
     pub(crate) async fn wait_until_all_published(
         &self,
     ) -> Result<Option<Arc<PublishedTree>>, NotaryError> {

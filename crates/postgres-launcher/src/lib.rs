@@ -14,7 +14,7 @@
 //! It ends with the program, even if the program is killed: a shell watches a pipe that the program
 //! holds open.
 //!
-//! [`Postgres::look_after`] supervises it: a server that dies is started again.
+//! [`Postgres::supervise`] supervises it: a server that dies is started again.
 //!
 //! Each known failure on a stranger's machine is a variant of [`PostgresError`] that says what to
 //! do about it.

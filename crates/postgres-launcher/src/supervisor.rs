@@ -18,7 +18,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use super::server::Server;
 use super::{PostgresError, url};
 
-/// Deaths within [`SPAN`] that are still followed by a restart.
+/// Deaths within [`DEATHS_WINDOW`] that are still followed by a restart.
 const MAX_DEATHS: usize = 3;
 const DEATHS_WINDOW: Duration = Duration::from_mins(10);
 /// Longest time until a check is answered.

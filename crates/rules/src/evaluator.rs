@@ -20,7 +20,7 @@ use crate::s76::Worth;
 #[derive(Debug, Clone, Copy)]
 pub struct Evaluator(EvaluatorKind);
 
-/// Strength of a hand. Compares only with others of the same [`Scale`]; greater is better.
+/// Strength of a hand. Compares only with others of the same [`Evaluator`]; greater is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Strength([i16; 6]);
 

@@ -1,7 +1,7 @@
 //! One hand, as a pure machine.
 //!
 //! At any time it says what it waits for: chance, a decision, or nothing more. [`decide`] and
-//! [`chance`] check an input and change nothing. [`evolve`] cannot fail for an event that they
+//! [`resolve_chance`] check an input and change nothing. [`evolve`] cannot fail for an event that they
 //! returned on the same state. The same events over the same setup give the same hand: there is no
 //! clock, no randomness and no other memory.
 //!
@@ -249,7 +249,7 @@ pub fn resolve_chance(hand: &Hand, outcome: Outcome) -> Result<Event, Refusal> {
     Ok(Event::Chance(outcome))
 }
 
-/// Applies an event that [`decide`] or [`chance`] returned for this very state.
+/// Applies an event that [`decide`] or [`resolve_chance`] returned for this very state.
 pub fn evolve(hand: &mut Hand, event: &Event) {
     match event {
         Event::Decided { player, mv: Move::Leave, .. } => {

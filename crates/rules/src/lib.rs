@@ -3,7 +3,7 @@
 //! stored.
 //!
 //! Start at [`hand`]: [`next`] says what a hand waits for, [`decide`] and [`chance`] check an
-//! input, [`evolve`] applies it, [`view`] shows the hand to a viewer. A variant is one module under
+//! input, [`evolve`] applies it, [`dispute_view`] shows the hand to a viewer. A variant is one module under
 //! `games` and one line in its registry.
 
 mod c62;

@@ -44,7 +44,7 @@ pub enum NotationError {
 use NotationError as Error;
 
 /// Reads a line as the next event of the hand. Shuffles have no line: apply them first, as
-/// [`crate::play::shuffle`] does.
+/// [`crate::play::apply_due_shuffles`] does.
 ///
 /// # Errors
 /// If the text is no line, or not one that can come next.

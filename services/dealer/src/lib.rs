@@ -14,7 +14,7 @@
 //! - [`record`] is the events in the log; [`repo`] and [`vault`] are the seeds at rest;
 //!   [`rotation`] moves those to another key.
 //! - [`api`] is the gRPC handlers, and `words` converts their messages.
-//! - [`shell`] assembles and runs the service.
+//! - [`service`] assembles and runs the service.
 //!
 //! The log holds enough to check every answer after the reveal and shows no card before it: card
 //! reveals are recorded by handle, audience, reason and caller, never by face.

@@ -4,12 +4,12 @@
 //! and `HandFinished` with the stacks and pots of the hand's opening to the table's. Antes and bets
 //! have moved only within the hand, and nothing was posted to the wallet. So nothing has to be
 //! given back, and nothing can be given back twice. The hand number is used up. The seed stays
-//! pending ([`crate::table::SeedOwed`]) and is asked for until it is open, while the next hand is
+//! pending ([`crate::table::PendingSeed`]) and is asked for until it is open, while the next hand is
 //! played.
 //!
 //! - **Seats** that committed to entropy and withheld it burn the hand number, before any ante, and
 //!   sit out. The next hand starts without them. Each time they wait longer until they may come
-//!   back ([`Table::may_return`]).
+//!   back ([`Table::check_may_return`]).
 //! - **The dealer** that is silent for too long costs the hand. A dealer that contradicts itself or
 //!   its commitment costs the table: no further hand starts, and everybody is paid out.
 //! - **The operator** may void a hand, with a reason that everybody can read. A settled hand can be

@@ -38,7 +38,7 @@ use watch_stream::{CLOCK, WatchStream};
 pub use people::PeopleApi;
 
 /// Header with the time at which a request arrived at the edge, in microseconds since 1970; see
-/// [`lateness::arrived`].
+/// [`room_delay::arrival_time`].
 const ARRIVAL_HEADER: &str = "x-sabacc-received";
 
 /// Time for which a list waits for one table.

@@ -173,7 +173,7 @@ impl HandInPlay {
     }
 
     /// Applies an event of the hand's stream. An input of the rules updates the card positions and
-    /// is returned; the caller passes it to [`Play::evolve`].
+    /// is returned; the caller passes it to [`HandInPlay::evolve`].
     pub fn apply_recorded(
         &mut self,
         recorded: &Recorded,
@@ -256,7 +256,7 @@ impl HandInPlay {
         self.card_proofs.root(op).cloned()
     }
 
-    /// Moves the rules' state by an event that [`Play::record`] returned.
+    /// Moves the rules' state by an event that [`HandInPlay::apply_recorded`] returned.
     pub fn evolve(&mut self, event: &Event, at: UnixMicros) {
         rules::evolve(&mut self.replay.hand, event);
         self.due_at = at;

@@ -151,19 +151,19 @@ impl DelayWindow {
 pub struct RoomDelay(Mutex<DelayWindow>);
 
 impl RoomDelay {
-    /// Notes a delay; see [`Measured::observe`].
+    /// Notes a delay; see [`DelayWindow::observe`].
     pub fn observe(&self, delay: Duration, at: UnixMicros) {
         self.with_window(|measured| measured.observe(delay, at));
     }
 
-    /// Notes the wait of a request at one table; see [`Measured::observe_at`].
+    /// Notes the wait of a request at one table; see [`DelayWindow::observe_at_table`].
     pub fn observe_at_table(&self, table: TableId, delay: Duration, at: UnixMicros) {
         if delay >= BEHIND_FROM {
             self.with_window(|measured| measured.observe_at_table(table, delay, at));
         }
     }
 
-    /// Standing at this instant; see [`Measured::standing`].
+    /// Standing at this instant; see [`DelayWindow::state`].
     pub fn state(&self, at: UnixMicros) -> DelayState {
         self.with_window(|measured| measured.state(at))
     }

@@ -271,7 +271,7 @@ pub const MAX_SHARES: usize = 60;
 
 /// Computes the next shares of the pots of a table that closes. Both pots are shared in proportion
 /// to each player's payments since the Sabacc Pot was last won; the remainder goes to whoever paid
-/// most. At most [`SHARES`] shares at a time, in the order of the players; the others follow when
+/// most. At most [`MAX_SHARES`] shares at a time, in the order of the players; the others follow when
 /// these are posted.
 pub fn share_pots(table: &Table) -> Result<Batch, Inconsistency> {
     let now = table.sabacc_pot.plus(table.carried_pot)?;

@@ -10,7 +10,7 @@
 //! the same request id, unless that was refused as used. A payment to a player can be paid to
 //! `house/suspense` instead, from where two operators move it by an adjustment. A settlement is
 //! never posted otherwise than it was played; but as long as it cannot have been posted, an
-//! operator may void its hand ([`crate::abort::may_be_void`]).
+//! operator may void its hand ([`crate::abort::can_be_voided`]).
 
 use std::collections::BTreeMap;
 

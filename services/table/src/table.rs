@@ -1,6 +1,6 @@
 //! A table folded from its stream: seats, pots, the hand in play. Pure: no clock, no I/O.
 //!
-//! Every pending effect of a table follows from this state and the hand's: see [`crate::debt`].
+//! Every pending effect of a table follows from this state and the hand's: see [`crate::effects`].
 //!
 //! **The end of a hand.** `HandFinished` records the stacks and pots that the table continues with.
 //! It is written when these can no longer change: with `SettlementPosted`, or with `HandAborted`.
@@ -331,7 +331,7 @@ impl Table {
     }
 
     /// Applies an event of the table's stream or of its hand's. The remaining events of a hand
-    /// concern [`crate::play::Play`].
+    /// concern [`crate::hand_in_play::HandInPlay`].
     #[expect(clippy::too_many_lines, reason = "a line for each event that there is")]
     pub fn evolve(
         &mut self,

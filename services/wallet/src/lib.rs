@@ -10,7 +10,7 @@
 //! The wallet starts from its log: the events, and snapshots whose SHA-256 an event names
 //! ([`owner`]). The tables are compared with that state before they are read, and entry by entry
 //! while the wallet serves; the wallet ends at the first difference. A player's standing and the
-//! use of their limits are read from the ledger itself ([`Wallet::look`]).
+//! use of their limits are read from the ledger itself ([`Wallet::player_limits`]).
 //!
 //! The caller's request id names a command for ever: the same command again gets its first answer
 //! ([`answer`]), another command under the same id is refused. So a caller without an answer

@@ -229,7 +229,7 @@ impl Wallet {
     /// Opens the log and reads the ledger.
     ///
     /// # Errors
-    /// [`Fault`], if the log is owned by another process, cannot be read, or is corrupt.
+    /// [`FatalError`], if the log is owned by another process, cannot be read, or is corrupt.
     pub async fn open(
         ground: Dependencies,
         limits: QueueLimits,
@@ -273,7 +273,7 @@ impl Owner {
     /// accepted commands and releases the log.
     ///
     /// # Errors
-    /// [`Fault`], if the log or the tables turn out to be corrupt. A log that is lost or out of
+    /// [`FatalError`], if the log or the tables turn out to be corrupt. A log that is lost or out of
     /// reach is waited for.
     pub async fn run(mut self, stopping: CancellationToken) -> Result<(), FatalError> {
         loop {
@@ -520,7 +520,7 @@ fn command_count(answers: &[PendingReply]) -> usize {
     answers.iter().map(|answer| answer.permits.num_permits()).sum()
 }
 
-/// Sleeps until the next hold expires, at most [`TICK`]; for ever if none is pending.
+/// Sleeps until the next hold expires, at most [`MAX_SLEEP`]; for ever if none is pending.
 async fn sleep_until_expiry(end: Option<UnixMicros>, now: UnixMicros) {
     match end {
         Some(end) => tokio::time::sleep(end.since(now).min(MAX_SLEEP)).await,

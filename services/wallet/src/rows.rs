@@ -1,6 +1,6 @@
 //! Rows of the wallet's tables for each event of the log. Pure.
 //!
-//! Deciding, rebuilding the tables and verifying them all go through [`Rows::step`], which applies
+//! Deciding, rebuilding the tables and verifying them all go through [`Rows::apply`], which applies
 //! one event to the ledger and adds its rows. An entry is one leg. An account has further rows only
 //! where it has state beside a balance. Such states, holds and adjustments have one row each in a
 //! group, however often the group changed them.
@@ -95,7 +95,7 @@ pub enum AdjustmentState {
     Rejected,
 }
 
-/// Lengths of the rows at one time; see [`Rows::back_to`].
+/// Lengths of the rows at one time; see [`Rows::roll_back_to`].
 #[derive(Clone, Copy, Debug)]
 pub struct Savepoint {
     opened: usize,
@@ -120,7 +120,7 @@ impl Rows {
         self.record_after(ledger, place, event);
     }
 
-    /// Applies an event as [`Rows::step`] does and returns the state to undo it with.
+    /// Applies an event as [`Rows::apply`] does and returns the state to undo it with.
     pub fn apply_undoable(
         &mut self,
         ledger: &mut Ledger,

@@ -223,7 +223,7 @@ impl Wallet {
     /// Standing of players, in the order of `players`, by durable state.
     ///
     /// # Errors
-    /// [`Problem::Overloaded`] and [`Problem::Unavailable`].
+    /// [`WalletError::Overloaded`] and [`WalletError::Unavailable`].
     pub async fn player_limits(
         &self,
         players: Vec<PlayerId>,
@@ -238,7 +238,7 @@ impl Wallet {
     /// Runs a query on the ledger; returns its result once the state it saw is durable.
     ///
     /// # Errors
-    /// [`Problem::Overloaded`] and [`Problem::Unavailable`].
+    /// [`WalletError::Overloaded`] and [`WalletError::Unavailable`].
     pub(crate) async fn query<T: Send + 'static>(
         &self,
         query: impl FnOnce(&QueryContext<'_>) -> T + Send + 'static,
@@ -260,7 +260,7 @@ impl Wallet {
     /// it.
     ///
     /// # Errors
-    /// See [`Problem`].
+    /// See [`WalletError`].
     pub async fn execute(&self, request: Request, by: Author) -> Outcome {
         let outcomes = self.execute_all(vec![request], by).await?;
         outcomes.into_iter().next().unwrap_or(Err(WalletError::Unavailable))
@@ -269,7 +269,7 @@ impl Wallet {
     /// Carries out commands in their order. Returns the outcome of each, in that order.
     ///
     /// # Errors
-    /// [`Problem::Overloaded`] and [`Problem::Unavailable`], if none of them was taken.
+    /// [`WalletError::Overloaded`] and [`WalletError::Unavailable`], if none of them was taken.
     pub async fn execute_all(
         &self,
         requests: Vec<Request>,
@@ -300,7 +300,7 @@ impl Wallet {
     /// nothing if the log is lost.
     ///
     /// # Errors
-    /// [`Problem::Overloaded`] and [`Problem::Unavailable`].
+    /// [`WalletError::Overloaded`] and [`WalletError::Unavailable`].
     pub fn enqueue(
         &self,
         requests: Vec<Request>,
@@ -343,7 +343,7 @@ impl Wallet {
     /// The wallet's tables, as of the last durable event.
     ///
     /// # Errors
-    /// [`Problem::Unavailable`] while they are rebuilt, and if the log's store has none.
+    /// [`WalletError::Unavailable`] while they are rebuilt, and if the log's store has none.
     pub fn repo(&self) -> Result<&Repo, WalletError> {
         let whole = self.tables.readable.load(Ordering::Acquire);
         self.tables.repo.as_ref().filter(|_| whole).ok_or(WalletError::Unavailable)

@@ -4,7 +4,7 @@
 //!
 //! The match alternates between periods in which the hostile player only plays and periods with the
 //! calls, in one room and at one table, so that other load on the machine affects both alike. The
-//! ratio of hands with the calls to hands without must be at least [`LEFT`].
+//! ratio of hands with the calls to hands without must be at least [`MIN_HANDS_RATIO`].
 
 mod calls;
 

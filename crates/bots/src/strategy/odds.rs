@@ -4,7 +4,7 @@
 //! It uses only its own view. The rules say what a hand is worth. In games whose hands the rules do
 //! not compare by themselves, and in other choices that it cannot judge, such as drafting tokens,
 //! it plays as [`Steady`] does. It looks one choice ahead, and takes hidden cards for random ones.
-//! The work of a decision is bounded by [`LOOKS`].
+//! The work of a decision is bounded by [`MAX_EVALUATIONS`].
 
 mod bets;
 mod deal;

@@ -27,7 +27,7 @@ impl CostCharger {
     }
 }
 
-/// Removes the header [`UNITS`] and returns its number; 0 if it is absent or not a number.
+/// Removes the header [`UNITS_HEADER`] and returns its number; 0 if it is absent or not a number.
 pub fn remove_units_header(headers: &mut HeaderMap) -> u32 {
     let said = headers.remove(UNITS_HEADER);
     said.and_then(|said| said.to_str().ok()?.parse().ok()).unwrap_or(0)

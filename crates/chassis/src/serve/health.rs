@@ -32,7 +32,7 @@ impl Default for Health {
 }
 
 impl Health {
-    /// Health of a server without conditions. Services are added with [`Health::set`].
+    /// Health of a server without conditions. Services are added with [`Health::set_serving`].
     #[must_use]
     pub fn new() -> Health {
         let (reporter, readiness) = (HealthReporter::new(), Readiness::default());

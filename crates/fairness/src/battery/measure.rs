@@ -217,7 +217,7 @@ fn distinct_triples(cube: &[u64]) -> Vec<u64> {
     cube.iter().enumerate().filter(|(at, _)| differ(*at)).map(|(_, seen)| *seen).collect()
 }
 
-/// Probabilities that all six sides have been seen with throw 6, 7 … and with throw [`THROWS`] or
+/// Probabilities that all six sides have been seen with throw 6, 7 … and with throw [`MAX_THROWS`] or
 /// later.
 fn coupon_probabilities() -> Vec<f64> {
     // Probabilities by the number of sides seen so far.

@@ -7,7 +7,7 @@ use super::hand::{CARDS, HandOutcomes, PICK_RANGE, SAMPLE_RANGE};
 
 /// Number of equal parts of a pick's range.
 pub(super) const PICK_BINS: u32 = 30;
-/// Number of cells of the cube of ordered draws of three out of [`SAMPLE`].
+/// Number of cells of the cube of ordered draws of three out of [`SAMPLE_RANGE`].
 pub(super) const SAMPLE_CELLS: usize = 9 * 9 * 9;
 /// Last cell of the throws until all six sides were seen, counted from 6: this many and more.
 pub(super) const MAX_THROWS: usize = 24;
@@ -96,7 +96,7 @@ impl Tally {
     /// Counts the hand that follows the last one.
     ///
     /// # Panics
-    /// If the hand is not within the bounds of [`Drawn`].
+    /// If the hand is not within the bounds of [`HandOutcomes`].
     pub fn add(&mut self, hand: &HandOutcomes) {
         self.hands += 1;
         self.cards(hand);

@@ -17,13 +17,13 @@ use wire::status::{ApiRefusal, api_refusal};
 
 /// Most audits of players that run at once.
 const MAX_RUNNING: usize = 4;
-/// Most audits of players that wait for one of [`AT_WORK`]. More are refused.
+/// Most audits of players that wait for one of [`MAX_RUNNING`]. More are refused.
 const MAX_WAITING: usize = 16;
 /// Most audits of one player, running and waiting.
 const MAX_PER_PLAYER: usize = 1;
 /// Most audits of one address, running and waiting.
 const MAX_PER_ADDRESS: usize = 2;
-/// Most audits of operators and auditors that run at once. [`WAITING`] bounds those that wait.
+/// Most audits of operators and auditors that run at once. [`MAX_WAITING`] bounds those that wait.
 const MAX_RUNNING_STAFF: usize = 4;
 
 /// Key of a bound on the audits that are running or waiting.

@@ -23,7 +23,7 @@ impl Actor {
         self
     }
 
-    /// Flag that was given to [`Actor::told_closed`].
+    /// Flag that was given to [`Actor::with_closed_flag`].
     #[must_use]
     pub fn closed_flag(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.closed)

@@ -30,7 +30,7 @@ impl Standby {
     /// Waits for the log as long as it takes, then serves as [`Owner::run`] does.
     ///
     /// # Errors
-    /// [`Fault`], if the log or the tables turn out to be corrupt.
+    /// [`FatalError`], if the log or the tables turn out to be corrupt.
     pub async fn run(self, stopping: CancellationToken) -> Result<(), FatalError> {
         let Standby { ground, books, mut queue, mut looks, limits } = self;
         let queues = (&mut queue, &mut looks);
