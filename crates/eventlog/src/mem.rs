@@ -3,6 +3,8 @@
 //! Its leases run on the runtime's clock, so that paused time works. Owners' clocks are checked
 //! only after it was given a clock of its own.
 
+mod checkpoints;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Bound;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,7 +18,7 @@ use primitives::{StreamId, UnixMicros};
 use sha2::{Digest as _, Sha256};
 use tokio::time::{Instant, sleep};
 
-use crate::checkpoint_store::{CheckpointStore, FullTile, SignedCheckpoint, TileCoordinates};
+use crate::checkpoint_store::{SignedCheckpoint, TileCoordinates};
 use crate::event::AnsweredRequest;
 use crate::key::RequestKey;
 use crate::log::Clock;
@@ -454,62 +456,5 @@ impl Store for MemStore {
         let state = self.state_if_up()?;
         let Some(kept) = state.logs.get(log) else { return Ok(Vec::new()) };
         Ok(kept.pick(page(kept.of_stream(stream), from.0.saturating_sub(1), limit)))
-    }
-}
-
-#[async_trait]
-impl CheckpointStore for MemStore {
-    async fn put_tiles(&self, log: &str, tiles: &[FullTile]) -> Result<(), StoreError> {
-        let mut state = self.state_if_up()?;
-        for FullTile { coordinates, hashes } in tiles {
-            let kept =
-                state.tiles.entry((log.into(), *coordinates)).or_insert_with(|| hashes.clone());
-            if kept != hashes {
-                return Err(StoreError::Corrupt("a tile is stored with other hashes".into()));
-            }
-        }
-        Ok(())
-    }
-
-    async fn tiles(
-        &self,
-        log: &str,
-        places: &[TileCoordinates],
-    ) -> Result<Vec<FullTile>, StoreError> {
-        let state = self.state_if_up()?;
-        let tile = |place: &TileCoordinates| {
-            let hashes = state.tiles.get(&(log.into(), *place))?.clone();
-            Some(FullTile { coordinates: *place, hashes })
-        };
-        Ok(places.iter().filter_map(tile).collect())
-    }
-
-    async fn put_checkpoint(
-        &self,
-        log: &str,
-        checkpoint: &SignedCheckpoint,
-    ) -> Result<bool, StoreError> {
-        let mut state = self.state_if_up()?;
-        let all = state.checkpoints.entry(log.into()).or_default();
-        let next = checkpoint.number == all.len() as u64 + 1;
-        if next {
-            all.push(checkpoint.clone());
-        }
-        Ok(next)
-    }
-
-    async fn last_checkpoint(&self, log: &str) -> Result<Option<SignedCheckpoint>, StoreError> {
-        Ok(self.state_if_up()?.checkpoints.get(log).and_then(|all| all.last().cloned()))
-    }
-
-    async fn checkpoints(
-        &self,
-        log: &str,
-        from: u64,
-        limit: usize,
-    ) -> Result<Vec<SignedCheckpoint>, StoreError> {
-        let state = self.state_if_up()?;
-        let all = state.checkpoints.get(log).map_or(&[][..], Vec::as_slice);
-        Ok(page(all, from.saturating_sub(1), limit).to_vec())
     }
 }

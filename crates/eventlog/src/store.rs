@@ -171,7 +171,7 @@ pub struct Batch {
     pub rows: Option<Arc<dyn ProjectionRows>>,
     /// First position of the previous batch, if that is still being written. The store may begin
     /// with this batch, but writes it only after that one. If it cannot, it answers
-    /// [`AppendOutcome::FenceMismatch`], at once or later.
+    /// [`AppendOutcome::Fenced`], at once or later.
     pub pipelined_after: Option<u64>,
     pub lease: Duration,
     pub clock: ClockReading,

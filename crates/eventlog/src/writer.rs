@@ -37,7 +37,7 @@ use crate::error::AppendError;
 use crate::event::{AnsweredRequest, TreeHead};
 use crate::log::{Health, Options};
 use crate::queue::{BatchBuilder, Command, QueuedAppend};
-use crate::store::{AppendOutcome, Batch, Renewal, Store, StoreError};
+use crate::store::{AppendOutcome, Batch, Store, StoreError};
 use crate::stream_heads::{StreamHead, StreamHeads};
 pub(crate) use clock_alarm::ClockAlarm;
 pub(crate) use cpu_headroom::CpuHeadroom;
@@ -49,6 +49,7 @@ mod clock_alarm;
 mod cpu_headroom;
 mod in_doubt;
 mod in_flight;
+mod lease;
 mod pipeline;
 
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
@@ -370,60 +371,6 @@ impl Writer {
             let first = waiting.group_start().map_or(Position(size), |(first, _)| first);
             waiting.refuse(AppendError::Misplaced { first, size });
         }
-    }
-
-    async fn renew(&mut self) -> Result<(), OwnershipLost> {
-        match self.store.renew(&self.renewal(self.options.lease)).await {
-            Ok(true) => {
-                self.record_write();
-                Ok(())
-            }
-            Ok(false) => {
-                tracing::error!(log = %self.options.name, epoch = self.epoch, "another owner has the log: it stops here");
-                Err(OwnershipLost)
-            }
-            Err(error) => {
-                match error {
-                    StoreError::Clock(off) => self.clock_alarm.report_off(&self.options.name, off),
-                    StoreError::Unavailable(_)
-                    | StoreError::InDoubt(_)
-                    | StoreError::Refused(_)
-                    | StoreError::Corrupt(_) => {
-                        tracing::warn!(runbook = "deploy/README.md, The database is away", log = %self.options.name, %error, "the lease could not be renewed");
-                    }
-                }
-                self.health.send_modify(|health| health.outage = Some(error.to_string().into()));
-                self.renew_at = Instant::now() + (self.options.lease / 6).min(MAX_PAUSE);
-                Ok(())
-            }
-        }
-    }
-
-    /// Releases the lease, so that the next owner need not wait. If that fails the lease ends by
-    /// itself.
-    async fn release(&self) {
-        if let Err(error) = self.store.renew(&self.renewal(Duration::ZERO)).await {
-            tracing::warn!(log = %self.options.name, %error, "the lease was not released: it will end by itself");
-        }
-    }
-
-    fn renewal(&self, lease: Duration) -> Renewal {
-        Renewal {
-            log: self.options.name.clone(),
-            epoch: self.epoch,
-            lease,
-            clock: self.options.reading(),
-            is_serving: true,
-            size: self.tree.size(),
-        }
-    }
-
-    /// Records that the store has just taken a write.
-    fn record_write(&mut self) {
-        let now = Instant::now();
-        self.renew_at = now + self.options.lease / 3;
-        self.clock_alarm.report_right(&self.options.name);
-        self.health.send_replace(Health { written: now, outage: None });
     }
 
     /// Refuses all entries of a batch that was not written.

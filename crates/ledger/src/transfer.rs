@@ -32,10 +32,10 @@ pub enum Kind {
     /// Pots of a table that closes, to seats of that table.
     PotRefund { table: TableId },
     /// A correction that two operators make: between `house/issuance` and an account that belongs
-    /// to no table. Made by [`crate::TableMessage::ApproveAdjustment`] alone; refused in [`crate::TableMessage::PostTransfer`].
+    /// to no table. Made by [`crate::Command::Approve`] alone; refused in [`crate::Command::Post`].
     Adjustment { adjustment: AdjustmentId },
-    /// Credits of a hold, to the hold's destination. Made by [`crate::TableMessage::CaptureHold`] alone;
-    /// refused in [`crate::TableMessage::PostTransfer`].
+    /// Credits of a hold, to the hold's destination. Made by [`crate::Command::Capture`] alone;
+    /// refused in [`crate::Command::Post`].
     Capture {
         hold: HoldId,
         /// Whether the rest of the hold stays held; otherwise the hold ends with the capture.

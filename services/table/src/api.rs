@@ -1,5 +1,6 @@
 //! gRPC API of the tables: parses a request, sends it to its table, and returns the answer.
 
+mod parse;
 mod people;
 mod play;
 mod watch_stream;
@@ -10,9 +11,8 @@ use std::time::Duration;
 
 use chassis::auth::{Identity, Role};
 use chassis::rate_limiter::RateLimiter;
-use fairness::{ClientCommitment, Entropy};
 use futures_util::{Stream, StreamExt};
-use primitives::{PlayerId, RequestId, TableId, UnixMicros};
+use primitives::{PlayerId, RequestId, UnixMicros};
 use prost::Message;
 use proto::common::v1::ErrorReason;
 use proto::event::v1::Resolution;
@@ -33,6 +33,7 @@ use crate::registry::{CreateTable, TableRegistry};
 use crate::room_delay;
 use crate::stops::Resume;
 
+use parse::{commitment_command, decision_command, page_after, reveal_command};
 use watch_stream::{CLOCK, WatchStream};
 
 pub use people::PeopleApi;
@@ -453,36 +454,6 @@ impl TableService for Api {
         });
         Ok(with_units(units, Box::pin(stream.fuse())))
     }
-}
-
-/// Table after which a page begins, and the size of the page.
-fn page_after(size: u32, token: &str) -> Result<(Option<TableId>, usize), wire::BadField> {
-    let (_, size) = people::page(size, "")?;
-    let parsed = if token.is_empty() { Ok(None) } else { token.parse().map(Some) };
-    let problem = "not one of ours: send what the page before gave";
-    Ok((parsed.map_err(|_| wire::BadField::new("page_token", problem))?, size))
-}
-
-/// Command of a decision.
-fn decision_command(message: &pb::ActRequest) -> Result<Command, wire::BadField> {
-    let pb::ActRequest { request_id: _, table_id: _, hand_no, turn, r#move } = message;
-    let missing = || wire::BadField::new("move", "missing: what do you decide?");
-    let mv = r#move.clone().ok_or_else(missing)?;
-    Ok(Command::Act { hand_no: *hand_no, turn: *turn, mv })
-}
-
-/// Command of a commitment to entropy.
-fn commitment_command(message: &pb::CommitEntropyRequest) -> Result<Command, wire::BadField> {
-    let pb::CommitEntropyRequest { request_id: _, table_id: _, hand_no, commitment } = message;
-    let commitment = ClientCommitment(field::exactly("commitment", commitment)?);
-    Ok(Command::CommitEntropy { hand_no: *hand_no, commitment })
-}
-
-/// Command of a reveal of entropy.
-fn reveal_command(message: &pb::RevealEntropyRequest) -> Result<Command, wire::BadField> {
-    let pb::RevealEntropyRequest { request_id: _, table_id: _, hand_no, entropy } = message;
-    let entropy = Entropy(field::exactly("entropy", entropy)?);
-    Ok(Command::RevealEntropy { hand_no: *hand_no, entropy })
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! A client's entropy contribution, and its checks: every altered message is detected.
 
+mod player;
+
 use client::chance::EntropyMessage;
 use client::{Chance, FairnessViolation, PartyAtFault, Secret, ViolationKind, WatchMessage};
 use fairness::{Entropy, Shoe, TranscriptRow};
@@ -10,77 +12,7 @@ use proto::table::v1::table_update::What;
 
 use crate::fake::ME;
 use crate::hand_fixture::{HAND, HandFixture, SEAT, TABLE, row_to_pb};
-
-const SECRET: [u8; 32] = [0x5a; 32];
-
-fn update(what: What) -> WatchMessage {
-    WatchMessage::Update(Box::new(pb::TableUpdate { sequence: 0, at: None, what: Some(what) }))
-}
-
-/// Client at a table.
-struct Player {
-    chance: Chance,
-    fixture: HandFixture,
-}
-
-impl Player {
-    fn new(house: HandFixture) -> Player {
-        let secret = Secret::from_bytes(SECRET);
-        let chance = Chance::new(TABLE, Some(PlayerId(ME)), secret, house.trusted_keys());
-        let mut player = Player { chance, fixture: house };
-        let view = player.fixture.view();
-        player.chance.apply(&WatchMessage::Snapshot(Box::new(view))).unwrap();
-        player
-    }
-
-    fn apply(&mut self, what: What) -> Result<(), Box<FairnessViolation>> {
-        self.chance.apply(&update(what))
-    }
-
-    /// Returns its commitment, without a receipt.
-    fn commit(&mut self) -> Vec<u8> {
-        self.apply(What::NextHand(self.fixture.next_hand())).unwrap();
-        let Some(EntropyMessage::Commit { hand_no: HAND, commitment }) = self.chance.next_message()
-        else {
-            panic!("it commits")
-        };
-        commitment.0.to_vec()
-    }
-
-    /// Commits and reveals; returns its entropy.
-    fn commit_and_reveal(&mut self) -> Entropy {
-        let commitment = self.commit();
-        let receipt = self.fixture.receipt(&commitment);
-        self.chance.accept_receipt(HAND, &receipt).unwrap();
-        self.apply(What::Entropy(self.fixture.entropy(true, &[SEAT]))).unwrap();
-        let Some(EntropyMessage::Reveal { hand_no: HAND, entropy }) = self.chance.next_message()
-        else {
-            panic!("it reveals")
-        };
-        self.chance.reveal_accepted(HAND);
-        entropy
-    }
-
-    /// Deals a correct hand, up to the shuffles.
-    fn shuffle(&mut self) -> (Shoe, Vec<common::DeckRoot>) {
-        let rows = self.rows();
-        self.apply(What::HandStarted(self.fixture.started(&rows))).unwrap();
-        let (shoe, roots) = self.fixture.shoe(&rows);
-        for root in &roots {
-            self.apply(self.fixture.shuffled(root.clone())).unwrap();
-        }
-        (shoe, roots)
-    }
-
-    fn rows(&mut self) -> Vec<TranscriptRow> {
-        let entropy = self.commit_and_reveal();
-        self.fixture.rows(Some(entropy))
-    }
-}
-
-fn player() -> Player {
-    Player::new(HandFixture::new("dice"))
-}
+use player::{Player, SECRET, player, update};
 
 /// Checks the kind of a violation and the party at fault, and that it holds the receipt, if there
 /// was one.
