@@ -32,10 +32,10 @@ pub enum Kind {
     /// Pots of a table that closes, to seats of that table.
     PotRefund { table: TableId },
     /// A correction that two operators make: between `house/issuance` and an account that belongs
-    /// to no table. Made by [`crate::Command::Approve`] alone; refused in [`crate::Command::Post`].
+    /// to no table. Made by [`crate::Command::ApproveAdjustment`] alone; refused in [`crate::Command::PostTransfer`].
     Adjustment { adjustment: AdjustmentId },
-    /// Credits of a hold, to the hold's destination. Made by [`crate::Command::Capture`] alone;
-    /// refused in [`crate::Command::Post`].
+    /// Credits of a hold, to the hold's destination. Made by [`crate::Command::CaptureHold`] alone;
+    /// refused in [`crate::Command::PostTransfer`].
     Capture {
         hold: HoldId,
         /// Whether the rest of the hold stays held; otherwise the hold ends with the capture.
