@@ -9,8 +9,8 @@
 //! let mut state = client::TableState::new(None);
 //! while let Some(seen) = watch.next().await? {
 //!     state.apply(&seen);
-//!     if let client::Seen::Update(update) = &seen
-//!         && let Some(line) = state.tell(update)
+//!     if let client::WatchMessage::Update(update) = &seen
+//!         && let Some(line) = state.describe(update)
 //!     {
 //!         // Show the line to somebody.
 //!         drop(line);
@@ -28,15 +28,15 @@
 //! # async fn example(table: TableId, me: PlayerId, keys: &str, secret: [u8; 32])
 //! # -> Result<(), Box<dyn std::error::Error>> {
 //! let client = client::Client::connect("http://127.0.0.1:7070", "a token")?
-//!     .trusting(client::Trust::parse(keys)?)          // the room's keys.txt
-//!     .with_secret(client::Secret::kept(secret));     // 32 random bytes, kept over restarts
-//! let mut play = client.play(table).taking_part(me);
+//!     .with_trusted_keys(client::TrustedKeys::parse(keys)?)          // the room's keys.txt
+//!     .with_secret(client::Secret::from_bytes(secret));     // 32 random bytes, kept over restarts
+//! let mut play = client.play(table).contributing_entropy(me);
 //! loop {
 //!     match play.next().await {
 //!         Ok(Some(_)) => { /* show it; decide */ }
 //!         Ok(None) => break,
 //!         // The violation, the party at fault, and the evidence.
-//!         Err(client::Error::Distrust(found)) => return Err(found.into()),
+//!         Err(client::Error::FairnessViolation(found)) => return Err(found.into()),
 //!         Err(_) => { /* the connection failed; go on */ }
 //!     }
 //! }

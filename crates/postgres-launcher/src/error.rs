@@ -180,7 +180,7 @@ mod tests {
         check("initdb: error: could not write file \"x\": No space left on device\n", full);
         check("FATAL: could not extend file \"base/1\": Disk quota exceeded", full);
         check("FATAL:  something else\n", "");
-        let nameless = "initdb: could not look up effective user ID 4711: user does not \
+        let nameless = "initdb: error: could not look up effective user ID 4711: user does not \
                         exist\n";
         check(nameless, &PostgresError::NamelessUser.to_string());
         let busy = PostgresError::AlreadyRunning { data: "/data".into(), pid: None };

@@ -55,7 +55,8 @@ async fn a_standby_takes_a_killed_wallets_log_and_hands_go_on() {
     until_ready(&url(own[0]), None, LONG_TIMEOUT).await;
     let rest: Vec<RunningProgram> = [0, 2, 3].map(|service| apart.start(service)).into();
     let second = apart.start_at(1, own[1]);
-    until_ready(&url(own[1]), Some("log wallet/0 is owned by wallet "), LONG_TIMEOUT).await;
+    until_ready(&url(own[1]), Some("log: standby: log wallet/0 is owned by wallet "), LONG_TIMEOUT)
+        .await;
     until_ready(&apart.url(3), None, LONG_TIMEOUT).await;
 
     let operator = operator(&apart.harness, &apart.url(3));
@@ -86,11 +87,17 @@ async fn a_standby_takes_a_killed_wallets_log_and_hands_go_on() {
 
     // A live process that lost its log sends its callers to the other.
     let third = apart.start_at(1, own[0]);
-    until_ready(&url(own[0]), Some("log wallet/0 is owned by wallet "), LONG_TIMEOUT).await;
+    until_ready(&url(own[0]), Some("log: standby: log wallet/0 is owned by wallet "), LONG_TIMEOUT)
+        .await;
     second.send_signal(Signal::STOP);
     until_ready(&url(own[0]), None, TAKE_OVER_TIME).await;
     second.send_signal(Signal::CONT);
-    until_ready(&url(own[1]), Some("log wallet/0 is owned by wallet "), TAKE_OVER_TIME).await;
+    until_ready(
+        &url(own[1]),
+        Some("log: standby: log wallet/0 is owned by wallet "),
+        TAKE_OVER_TIME,
+    )
+    .await;
     let now = operator.get_table(table).await.unwrap().hand_no;
     until_hand(&apart.harness, &apart.url(3), table, now + 3).await;
     stop.cancel();

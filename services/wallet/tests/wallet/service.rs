@@ -141,7 +141,7 @@ async fn a_wallet_is_ready_once_the_accounts_are_read() {
     let mut locks = admin.begin().await.unwrap();
     sqlx::query("LOCK TABLE wallet.projected").execute(&mut *locks).await.unwrap();
     let life = Process::start(&url).await;
-    let unread = "it is not ready: the accounts are not read yet";
+    let unread = "it is not ready: state: the accounts are not read yet";
     while channel::is_ready(&life.channel).await != Err(unread.to_owned()) {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
