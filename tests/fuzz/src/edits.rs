@@ -59,7 +59,7 @@ pub fn files(bytes: &[u8]) {
         match hand {
             Ok(hand) => {
                 match replay(&hand) {
-                    Ok(replayed) => assert!(!report(&replayed).json().is_empty()),
+                    Ok(replayed) => assert!(!report(&replayed).to_json().is_empty()),
                     Err(why) => assert!(!why.to_string().is_empty()),
                 }
                 whole.push(hand);

@@ -87,18 +87,18 @@ pub fn lines(bytes: &[u8]) {
     let setup = Setup {
         rules,
         seats: (1..=3).filter_map(|seat| SeatNo::try_new(seat).ok()).collect(),
-        stacks: vec![rules.due(Credits::ZERO).times(9).unwrap_or(Credits::MAX); 3],
+        stacks: vec![rules.min_stack(Credits::ZERO).times(9).unwrap_or(Credits::MAX); 3],
         sabacc_pot: Credits::ZERO,
         carried_pot: Credits::ZERO,
     };
     let mut hand = Hand::try_new(&setup).expect("the stacks cover what is due");
     while !bytes.is_empty() {
-        play::shuffle(&mut hand);
+        play::apply_due_shuffles(&mut hand);
         // Random bytes would seldom give a result of chance.
         if bytes.below(3) == 0
-            && let Some(outcome) = play::outcome(&hand, &mut |n| bytes.below(n))
+            && let Some(outcome) = play::random_outcome(&hand, &mut |n| bytes.below(n))
         {
-            let event = rules::chance(&hand, outcome).expect("what may come out is taken");
+            let event = rules::resolve_chance(&hand, outcome).expect("what may come out is taken");
             evolve(&mut hand, &event);
             continue;
         }

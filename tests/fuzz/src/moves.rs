@@ -2,8 +2,9 @@
 
 use primitives::{Credits, SeatNo};
 use rules::{
-    ALL, By, Event, FieldValue, Hand, Move, Next, Player, RuleSet, Setup, Side, Source, Token,
-    Variant, Viewer, censor, decide, evolve, line, next, notation, play, view,
+    ALL, DecisionAuthor, DrawSource, Event, FieldValue, Hand, Move, Next, Player, RuleSet, Setup,
+    ShiftToken, Side, Variant, Viewer, censor, decide, evolve, history_line, next, notation, play,
+    view,
 };
 
 use crate::bytes::Bytes;
@@ -46,8 +47,9 @@ fn setup(bytes: &mut Bytes<'_>) -> Option<Setup> {
             FieldValue::Flag(flag) => FieldValue::Flag(!flag),
             FieldValue::Text(_) => FieldValue::Text(bytes.one_of(field.choices).to_owned()),
             FieldValue::List(_) => {
-                let from = bytes.index(Token::ALL.len() - 2);
-                let names = Token::ALL[from..from + 3].iter().map(|token| token.name().to_owned());
+                let from = bytes.index(ShiftToken::ALL.len() - 2);
+                let names =
+                    ShiftToken::ALL[from..from + 3].iter().map(|token| token.name().to_owned());
                 FieldValue::List(names.collect())
             }
         };
@@ -57,12 +59,12 @@ fn setup(bytes: &mut Bytes<'_>) -> Option<Setup> {
         }
     }
     let rules = RuleSet::parse(variant.id, &fields).ok()?;
-    let (min, max) = (*variant.seats.start(), *variant.seats.end());
+    let (min, max) = (*variant.player_counts.start(), *variant.player_counts.end());
     let players = min + u8::try_from(bytes.below(u64::from(max - min) + 1)).ok()?;
     let sabacc = if variant.has_sabacc_pot { bytes.below(300) } else { 0 };
     let carried = if variant.has_carried_pot { bytes.below(300) } else { 0 };
     let sabacc_pot = Credits::try_new(sabacc).ok()?;
-    let due = rules.due(sabacc_pot).get();
+    let due = rules.min_stack(sabacc_pot).get();
     let depth = bytes.one_of(&[1, 40, 400, 10_000]);
     let stack = |_| Credits::try_new(due + bytes.below(depth)).ok();
     Some(Setup {
@@ -75,8 +77,8 @@ fn setup(bytes: &mut Bytes<'_>) -> Option<Setup> {
 }
 
 fn event(hand: &Hand, bytes: &mut Bytes<'_>) -> Option<Event> {
-    if let Some(outcome) = play::outcome(hand, &mut |n| bytes.below(n)) {
-        return Some(rules::chance(hand, outcome).expect("what may come out is taken"));
+    if let Some(outcome) = play::random_outcome(hand, &mut |n| bytes.below(n)) {
+        return Some(rules::resolve_chance(hand, outcome).expect("what may come out is taken"));
     }
     match next(hand) {
         Next::Done(_) => None,
@@ -85,12 +87,13 @@ fn event(hand: &Hand, bytes: &mut Bytes<'_>) -> Option<Event> {
             if bytes.below(50) == 0 {
                 let players: Vec<Player> = hand.players().collect();
                 let leaver = bytes.one_of(&players);
-                if let Ok(event) = decide(hand, leaver, Move::Leave, By::Player) {
+                if let Ok(event) = decide(hand, leaver, Move::Leave, DecisionAuthor::Player) {
                     return Some(event);
                 }
             }
-            let mv = play::any_move(&decision, &mut |n| bytes.below(n));
-            let by = if bytes.below(9) == 0 { By::Clock } else { By::Player };
+            let mv = play::random_move(&decision, &mut |n| bytes.below(n));
+            let by =
+                if bytes.below(9) == 0 { DecisionAuthor::Clock } else { DecisionAuthor::Player };
             Some(decide(hand, decision.player, mv, by).expect("a legal move is taken"))
         }
     }
@@ -109,7 +112,7 @@ fn impostures(hand: &Hand, bytes: &mut Bytes<'_>) {
         }
         Next::Chance(_) | Next::Done(_) => false,
     };
-    let taken = decide(hand, player, mv.clone(), By::Player);
+    let taken = decide(hand, player, mv.clone(), DecisionAuthor::Player);
     // Of equal copies any may be named, so more is accepted than is listed.
     assert!(taken.is_ok() || !legal, "{mv:?} is legal, but {taken:?}");
     let mut after = hand.clone();
@@ -125,7 +128,7 @@ fn any_move(hand: &Hand, bytes: &mut Bytes<'_>) -> Move {
     let card = bytes.one_of(&cards);
     let amount = Credits::try_new(bytes.below(20_000)).unwrap_or(Credits::MAX);
     let value = u8::try_from(bytes.below(8)).unwrap_or(0);
-    let token = bytes.one_of(&Token::ALL);
+    let token = bytes.one_of(&ShiftToken::ALL);
     let target = Player::try_new(value);
     let several = (0..bytes.below(7)).map(|_| bytes.one_of(&cards)).collect();
     match bytes.below(26) {
@@ -144,10 +147,10 @@ fn any_move(hand: &Hand, bytes: &mut Bytes<'_>) -> Move {
         12 => Move::Align(bytes.one_of(&[Side::Light, Side::Dark])),
         13 => Move::Keep,
         14 => Move::Drop(card),
-        15 => Move::Choose([token, bytes.one_of(&Token::ALL), bytes.one_of(&Token::ALL)]),
+        15 => Move::Choose([token, bytes.one_of(&ShiftToken::ALL), bytes.one_of(&ShiftToken::ALL)]),
         16 => Move::Token(token, target.filter(|_| value % 2 == 0)),
         17 => Move::Prime(value),
-        18 => Move::DrawFrom(bytes.one_of(&Source::ALL)),
+        18 => Move::DrawFrom(bytes.one_of(&DrawSource::ALL)),
         19 => Move::Discard(card),
         20 => Move::Impostor { card, value },
         21 => Move::Gain(Some(card).filter(|_| value % 2 == 0)),
@@ -163,10 +166,10 @@ fn viewers(hand: &Hand) -> impl Iterator<Item = Viewer> {
 }
 
 fn check_lines(hand: &Hand, event: &Event) {
-    let text = line(hand, event);
+    let text = history_line(hand, event);
     if !text.is_empty() {
         // Of equal copies another one may be meant.
-        let read = notation::read(hand, &text).map(|event| line(hand, &event));
+        let read = notation::read(hand, &text).map(|event| history_line(hand, &event));
         assert_eq!(read.as_ref(), Ok(&text), "it reads back");
     }
     for viewer in viewers(hand) {
