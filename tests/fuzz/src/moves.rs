@@ -188,7 +188,7 @@ fn check_views(hand: &Hand) {
         for (player, place) in hand.players().zip(&seen.players) {
             let own = viewer == Viewer::Auditor || viewer == Viewer::Player(player);
             for (held, card) in place.cards.iter().zip(hand.cards_of(player)) {
-                let may = own || held.locked || hand.showing(player);
+                let may = own || held.locked || hand.is_shown(player);
                 assert_eq!(held.card, Some(*card).filter(|_| may), "{viewer:?} of {player}");
             }
         }
