@@ -1,16 +1,16 @@
 //! Knows: when a service's clock stepped, and how that comes into its log: one event a step.
 //! Does not know: which service it is, what else its log holds, what counts as a step.
 //!
-//! A service hands its clock and its way to its log to [`record`], and runs that beside everything else.
+//! A service passes its clock and a function that writes to its log to [`record`], and polls that
+//! beside its other tasks.
 //!
-//! - **Nothing waits for it.** It is one task that holds no lock and has one entry on its way at a time.
-//! - **Nothing is lost while the process lives.** A step that is not on record is handed over again, each
-//!   second, until it is: through an outage, a log that is lost and read again, and a fence that refuses a
-//!   clock that is off. Steps that come meanwhile are summed up, with their number, in one event behind it.
-//! - **Once.** Each step has a request id of its own, under which it is handed over again, so that an entry
-//!   whose outcome nobody knows goes in once.
-//! - **Bounded.** An event a second at the most, however often the clock is set; steps within that are summed
-//!   up.
+//! - **Nothing waits for it.** It is one task that holds no lock and has one entry in flight.
+//! - **No step is lost while the process lives.** A step that is not on record is written again
+//!   every second until it is: through an outage, a log that is lost and read again, and a fence
+//!   that refuses a clock that is off. Steps that come meanwhile are summed in the next event.
+//! - **Once.** Each step has its own request id, which every repeat carries, so that an entry whose
+//!   outcome is unknown is recorded once.
+//! - **Bounded.** At most one event a second, however often the clock is set.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -24,19 +24,18 @@ use system::clock::{Clock, Steps};
 use system::ids::IdMaker;
 use wire::clock::Step;
 
-/// Time between two looks at the clock, and the shortest between two entries.
-const LOOK: Duration = Duration::from_secs(1);
+/// Time between two readings of the clock, and shortest time between two entries.
+const INTERVAL: Duration = Duration::from_secs(1);
 
-/// A step on its way to the log.
+/// Step that is to be recorded, with the request id that every attempt carries.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Noticed {
     pub step: Step,
-    /// What it is recorded under.
     pub id: RequestId,
 }
 
-/// Hands each step of the clock from now on to `write`, for as long as it is polled. `write` says whether the
-/// step is on record; where it is not it gets the same again.
+/// Passes each step of the clock from now on to `write`, for as long as it is polled. `write` returns
+/// whether the step is on record; if not, it gets the same step again.
 pub fn record<W, F>(clock: Arc<dyn Clock>, write: W) -> impl Future<Output = ()> + Send
 where
     W: Fn(Noticed) -> F + Send,
@@ -47,21 +46,21 @@ where
     let mut watch = Watch { clock, life, seen, unwritten: Steps::default(), noticed: None };
     async move {
         loop {
-            watch.look();
+            watch.observe();
             let Some(noticed) = watch.take() else {
-                watch.clock.sleep(LOOK).await;
+                watch.clock.sleep(INTERVAL).await;
                 continue;
             };
             while !watch.written(write(noticed)).await {
-                watch.pass(LOOK).await;
+                watch.pass(INTERVAL).await;
             }
             tracing::info!("on record: {}", noticed.step);
-            watch.pass(LOOK).await;
+            watch.pass(INTERVAL).await;
         }
     }
 }
 
-/// Appends a step to the log of a service; whether it is on record.
+/// Appends a step to the log of a service. Returns whether it is on record.
 pub async fn append(log: &Log, service: &str, Noticed { step, id }: Noticed) -> bool {
     let event = wire::clock::new_event(&step);
     let digest = Sha256::digest(&event.payload).into();
@@ -94,22 +93,22 @@ pub async fn append(log: &Log, service: &str, Noticed { step, id }: Noticed) -> 
     }
 }
 
-/// A clock, and its steps as far as they were noticed.
+/// Watcher of a clock: the steps that were noticed and are not recorded yet.
 struct Watch {
     clock: Arc<dyn Clock>,
-    /// Tells this watch from every other, also where their clocks show the same.
+    /// Id of this watcher, so that no two derive the same request id.
     life: RequestId,
     seen: Steps,
-    /// Steps that were noticed and not handed over.
+    /// Steps that were noticed and not passed on.
     unwritten: Steps,
-    /// The time after the last of them.
+    /// Time after the last of them.
     noticed: Option<UnixMicros>,
 }
 
 impl Watch {
-    /// Adds the steps since the last look to those that are not written. The time by a clock that was never
-    /// set.
-    fn look(&mut self) -> UnixMicros {
+    /// Adds the steps since the last reading to those that are unwritten. Returns the time by a clock
+    /// that was never set.
+    fn observe(&mut self) -> UnixMicros {
         let (now, steps) = reading(&*self.clock);
         let count = steps.count.saturating_sub(self.seen.count);
         if count > 0 {
@@ -122,7 +121,7 @@ impl Watch {
         UnixMicros(now.0.saturating_add_signed(steps.micros.saturating_neg()))
     }
 
-    /// What was noticed, as one step.
+    /// Takes the noticed steps as one.
     fn take(&mut self) -> Option<Noticed> {
         let after = self.noticed.take()?;
         let Steps { count, micros } = std::mem::take(&mut self.unwritten);
@@ -130,14 +129,14 @@ impl Watch {
         let mut hash = Sha256::new();
         hash.update(b"sabacc/clock-step/v1");
         hash.update(self.life.0);
-        // Counted over all steps: no two that are taken have the same.
+        // The count over all steps: no two that are taken have the same.
         hash.update(self.seen.count.to_be_bytes());
         let hash = hash.finalize();
         let id = RequestId::derived(*hash.first_chunk().expect("32 bytes are more than 16"));
         Some(Noticed { step, id })
     }
 
-    /// Waits for an entry, and notices what happens meanwhile.
+    /// Waits for a write, and observes the clock meanwhile.
     async fn written(&mut self, writing: impl Future<Output = bool>) -> bool {
         let mut writing = pin!(writing);
         loop {
@@ -145,16 +144,16 @@ impl Watch {
             tokio::select! {
                 biased;
                 written = &mut writing => return written,
-                () = clock.sleep(LOOK) => drop(self.look()),
+                () = clock.sleep(INTERVAL) => drop(self.observe()),
             }
         }
     }
 
-    /// Lets so much time pass, which no step cuts short, and notices what happens meanwhile.
+    /// Waits for a span that no step cuts short, and observes the clock meanwhile.
     async fn pass(&mut self, span: Duration) {
-        let end = self.look().plus(span);
+        let end = self.observe().plus(span);
         loop {
-            let left = end.since(self.look());
+            let left = end.since(self.observe());
             if left.is_zero() {
                 return;
             }
@@ -163,7 +162,7 @@ impl Watch {
     }
 }
 
-/// The time, and the steps that are in it.
+/// Reads the time and the steps that it includes.
 fn reading(clock: &dyn Clock) -> (UnixMicros, Steps) {
     let mut steps = clock.steps();
     loop {

@@ -1,4 +1,4 @@
-//! Steps of a service's clock, as the log of each service keeps them: in a stream of their own.
+//! Steps of a service's clock as events, in their own stream of each service's log.
 
 use std::fmt;
 
@@ -9,9 +9,9 @@ use proto::event::v1 as pb;
 use crate::Recorded;
 use crate::recorded::PayloadError;
 
-/// A step of a clock, or several that are summed up.
+/// Step of a clock, or the sum of several.
 ///
-/// Invariant: `after` is `before` and the step.
+/// Invariant: `after` is `before` plus the step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Step {
     before: UnixMicros,
@@ -19,7 +19,7 @@ pub struct Step {
     count: u64,
 }
 
-/// A stored event is none that a service writes of its clock.
+/// Error of a stored event that no service writes about its clock.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Foreign {
     #[error(transparent)]
@@ -33,21 +33,21 @@ pub enum Foreign {
 }
 
 impl Step {
-    /// A step, or a sum of `count`, to the time `after`: of so many microseconds, or as many as lead
-    /// there from the beginning of time.
+    /// Makes a step, or a sum of `count` steps, of so many microseconds to the time `after`. Bounded so
+    /// that the time before it is not below 0.
     #[must_use]
     pub fn new(micros: i64, after: UnixMicros, count: u64) -> Step {
         let before = UnixMicros(after.0.saturating_add_signed(micros.saturating_neg()));
         Step { before, after, count }
     }
 
-    /// The time that the clock would have shown.
+    /// Time that the clock would have shown.
     #[must_use]
     pub const fn before(&self) -> UnixMicros {
         self.before
     }
 
-    /// The time that it showed instead.
+    /// Time that the clock showed instead.
     #[must_use]
     pub const fn after(&self) -> UnixMicros {
         self.after
@@ -63,7 +63,7 @@ impl Step {
         if self.after < self.before { micros.saturating_neg() } else { micros }
     }
 
-    /// The number of steps that are summed up.
+    /// Number of steps in the sum.
     #[must_use]
     pub const fn count(&self) -> u64 {
         self.count
@@ -104,7 +104,7 @@ impl fmt::Display for Step {
     }
 }
 
-/// The event of a step, as it is appended.
+/// Makes the event of a step.
 #[must_use]
 pub fn new_event(step: &Step) -> NewEvent {
     let Step { before, after, count } = step;
@@ -117,11 +117,11 @@ pub fn new_event(step: &Step) -> NewEvent {
     Recorded::from(event).on_stream(StreamId::CLOCK)
 }
 
-/// The step that a stored event tells of; none where it is about something else.
+/// Parses the step of a stored event; `None` if the event is about something else.
 ///
 /// # Errors
-/// No service can have written it: a step in another stream than the clock's, something else in that, or a
-/// step that leads elsewhere.
+/// If no service can have written it: a step in another stream than the clock's, another event in
+/// that stream, or a step whose sum is wrong.
 pub fn parse(stored: &Event) -> Result<Option<Step>, Foreign> {
     let told = i32::from(stored.kind) == i32::from(pb::EventType::ClockStepped);
     if !told && stored.stream != StreamId::CLOCK {
