@@ -17,8 +17,9 @@
 //!
 //! - `notary` is the handle, `follow` its task, `resume` its start, `scrub` its check of old
 //!   records.
-//! - `trees` finds hashes for proofs, `records` finds records, `api` answers calls, `files` serves
-//!   the files of C2SP `tlog-tiles`.
+//! - `tile_store` finds hashes for proofs, `records` finds records, `api` answers calls, `files`
+//!   serves the files of C2SP `tlog-tiles`.
+//! - `open_log` opens a log together with its notary.
 
 pub mod api;
 mod checkpoint_file;

@@ -166,7 +166,7 @@ pub struct Actor {
     /// Total steps of the clock that this table has followed, in microseconds.
     followed_steps: i64,
     /// Microseconds by which the clock was stepped since the last record about the running clock.
-    /// The deadline, `outage` and `lost_time` are in time before these steps.
+    /// The deadline, `outage_since` and `lost_since` are in time before these steps.
     unrecorded_steps: i64,
     /// Time and reason of a contradiction between memory and log. Nothing moves until the table is
     /// read again.

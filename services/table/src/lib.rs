@@ -8,11 +8,12 @@
 //! effects and repeats them under the same request ids. The log is the outbox; there is no list of
 //! things to do.
 //!
-//! - [`mod@table`] is a table between hands, [`hand_in_play`] a hand in hand_in_play, [`state`] the two together:
-//!   pure folds of the log. [`entropy`] is the seats' part in a hand's chance, [`proof`] the proofs
+//! - [`mod@table`] is a table between hands, [`hand_in_play`] a hand in play, [`state`] the two
+//!   together: pure folds of the log. [`entropy`] is the seats' part in a hand's chance, [`proof`] the proofs
 //!   of where cards lie.
-//! - [`commands`] judges commands. [`start`], [`plan`], [`effect_calls`], [`settle`] and [`abort`] turn effects
-//!   into calls and answers into events. All pure. [`peers`] makes the calls, [`receipt`] signs.
+//! - [`commands`] judges commands. [`start`], [`plan`], [`effect_calls`], [`settle`] and [`abort`]
+//!   turn effects into calls and answers into events. All pure. [`peers`] makes the calls,
+//!   [`receipt`] signs.
 //! - [`stops`] are the effects that were refused, and an operator's commands to resume them.
 //! - [`standing`] turns the wallet's word on who may be dealt in into events.
 //! - [`updates`] and [`publish`] send each viewer what they may see.
