@@ -53,8 +53,8 @@ pub fn hand_id(table: TableId, hand_no: u64) -> HandId {
 /// not judged.
 pub const CLOCK_SKEW: Duration = Duration::from_millis(250);
 
-/// Records of one hand, each list in the order of its log. [`select_from_table`] and [`select_from_wallet`] select
-/// them from streams that hold more.
+/// Records of one hand, each list in the order of its log. [`select_from_table`] and
+/// [`select_from_wallet`] select them from streams that hold more.
 #[derive(Debug, Clone)]
 pub struct HandRecords {
     /// Id of the audited hand.

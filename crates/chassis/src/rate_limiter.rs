@@ -3,8 +3,8 @@
 //! A key may take a fixed number of units a second, and after a pause up to one second's worth at
 //! once. Time is monotonic, so a jump of the wall clock neither frees nor blocks a key. Memory is
 //! bounded for any sequence of keys: a key that was quiet for two bursts has no debt and is
-//! forgotten; beyond `MAX_KEYS`, new keys share their limit with others, chosen by a hash that callers
-//! cannot predict.
+//! forgotten; beyond `MAX_KEYS`, new keys share their limit with others, chosen by a hash that
+//! callers cannot predict.
 
 use std::borrow::Borrow;
 use std::collections::BTreeMap;

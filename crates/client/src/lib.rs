@@ -36,7 +36,7 @@
 //!         Ok(Some(_)) => { /* show it; decide */ }
 //!         Ok(None) => break,
 //!         // The violation, the party at fault, and the evidence.
-//!         Err(client::Error::Distrust(found)) => return Err(found.into()),
+//!         Err(client::Error::FairnessViolation(found)) => return Err(found.into()),
 //!         Err(_) => { /* the connection failed; go on */ }
 //!     }
 //! }

@@ -1,16 +1,18 @@
 //! Knows: when a service's clock stepped, and how that comes into its log: one event a step.
 //! Does not know: which service it is, what else its log holds, what counts as a step.
 //!
-//! A service hands its clock and its way to its log to [`record`], and runs that beside everything else.
+//! A service gives [`record`] its clock and a function that appends to its log, and runs it as a
+//! task of its own.
 //!
-//! - **Nothing waits for it.** It is one task that holds no lock and has one entry on its way at a time.
-//! - **Nothing is lost while the process lives.** A step that is not on record is handed over again, each
-//!   second, until it is: through an outage, a log that is lost and read again, and a fence that refuses a
-//!   clock that is off. Steps that come meanwhile are summed up, with their number, in one event behind it.
-//! - **Once.** Each step has a request id of its own, under which it is handed over again, so that an entry
-//!   whose outcome nobody knows goes in once.
-//! - **Bounded.** An event a second at the most, however often the clock is set; steps within that are summed
-//!   up.
+//! - **Nothing waits for it.** It is one task that holds no lock and has one entry in flight.
+//! - **Nothing is lost while the process lives.** A step that is not on record is appended again,
+//!   each second, until it is: through an outage, a log that is lost and read again, and a fence
+//!   that refuses a clock that is off. Steps that come meanwhile are summed up, with their number,
+//!   in one event behind it.
+//! - **Once.** Each step has a request id of its own, under which it is appended again, so that an
+//!   entry whose outcome is unknown goes in once.
+//! - **Bounded.** At most one event a second, however often the clock is set; steps within that
+//!   second are summed up.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -35,8 +37,8 @@ pub struct Noticed {
     pub id: RequestId,
 }
 
-/// Hands each step of the clock from now on to `write`, for as long as it is polled. `write` says whether the
-/// step is on record; where it is not it gets the same again.
+/// Passes each step of the clock from now on to `write`, for as long as it is polled. `write`
+/// returns whether the step is on record; if it is not, it gets that step again.
 pub fn record<W, F>(clock: Arc<dyn Clock>, write: W) -> impl Future<Output = ()> + Send
 where
     W: Fn(Noticed) -> F + Send,
@@ -107,8 +109,8 @@ struct Watch {
 }
 
 impl Watch {
-    /// Adds the steps since the last look to those that are not written. The time by a clock that was never
-    /// set.
+    /// Adds the steps since the last call to those that are not written. Returns the time by a
+    /// clock that was never set.
     fn look(&mut self) -> UnixMicros {
         let (now, steps) = reading(&*self.clock);
         let count = steps.count.saturating_sub(self.seen.count);

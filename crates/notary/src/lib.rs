@@ -10,8 +10,8 @@
 //! does not pass by retrying.
 //!
 //! A signed checkpoint is stored before it is published, under a number that is given once
-//! ([`eventlog::CheckpointStore`]). So there is one chain of checkpoints after a crash, and with two
-//! processes on one log. A database that is put back to an older state forgets the newer
+//! ([`eventlog::CheckpointStore`]). So there is one chain of checkpoints after a crash, and with
+//! two processes on one log. A database that is put back to an older state forgets the newer
 //! checkpoints. A file outside the database ([`CheckpointFile`]) remembers the last one, and so do
 //! witnesses ([`witness`]) and players.
 //!

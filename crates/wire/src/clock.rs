@@ -33,8 +33,8 @@ pub enum Foreign {
 }
 
 impl Step {
-    /// A step, or a sum of `count`, to the time `after`: of so many microseconds, or as many as lead
-    /// there from the beginning of time.
+    /// A step, or a sum of `count`, to the time `after`: of so many microseconds, or as many as
+    /// lead there from the beginning of time.
     #[must_use]
     pub fn new(micros: i64, after: UnixMicros, count: u64) -> Step {
         let before = UnixMicros(after.0.saturating_add_signed(micros.saturating_neg()));
@@ -120,8 +120,8 @@ pub fn new_event(step: &Step) -> NewEvent {
 /// The step that a stored event tells of; none where it is about something else.
 ///
 /// # Errors
-/// No service can have written it: a step in another stream than the clock's, something else in that, or a
-/// step that leads elsewhere.
+/// No service can have written it: a step in another stream than the clock's, something else in
+/// that, or a step that leads elsewhere.
 pub fn parse(stored: &Event) -> Result<Option<Step>, Foreign> {
     let told = i32::from(stored.kind) == i32::from(pb::EventType::ClockStepped);
     if !told && stored.stream != StreamId::CLOCK {

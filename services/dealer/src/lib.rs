@@ -7,8 +7,8 @@
 //! results.
 //!
 //! - [`hand`] is one hand: a fold of its stream, and the steps that may follow. Pure.
-//! - `handler` handles a command: take the hand from memory or read its stream, decide, write to the
-//!   log, answer. `cache` bounds the memory.
+//! - `handler` handles a command: take the hand from memory or read its stream, decide, write to
+//!   the log, answer. `cache` bounds the memory.
 //! - [`dealer`] is the handle of callers; it outlives the loss of the log.
 //! - `entropy_source` tests the entropy that seeds are made of.
 //! - [`record`] is the events in the log; [`repo`] and [`vault`] are the seeds at rest;

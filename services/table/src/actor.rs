@@ -418,7 +418,7 @@ impl Actor {
         Ok(Ok(receipt))
     }
 
-    /// Notes that the log takes nothing, so that nobody could be heard; returns the refusal.
+    /// Notes that the log takes nothing, so that no command could be taken; returns the refusal.
     fn log_unavailable(&mut self, why: &str) -> ApiRefusal {
         self.listening_since = self.clock.now();
         let since = self.time_before_steps();

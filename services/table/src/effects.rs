@@ -86,7 +86,7 @@ pub fn pending_effects(
                     pending.add(Effect::PayOut { seat: number });
                 }
                 if let Some(since) = table.idle_since(number).filter(|_| free && !closing) {
-                    // The time in which the player could not be heard does not count.
+                    // The time in which no command could be taken does not count.
                     let due = since
                         .plus(table.config.idle)
                         .max(now.listening_since.plus(MIN_IDLE_NOTICE));

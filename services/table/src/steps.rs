@@ -1,4 +1,4 @@
-//! Steps of the clock, recorded in the log of whichever house is open.
+//! Steps of the clock, recorded in the log of whichever registry of tables is open.
 
 use std::sync::Arc;
 
@@ -7,8 +7,8 @@ use tokio::sync::watch;
 
 use crate::registry::TableRegistry;
 
-/// Has each step of the clock from now on recorded, for as long as it is polled: one event, however many
-/// tables there are. While there is no house it waits for one.
+/// Records each step of the clock from now on, for as long as it is polled: one event, however many
+/// tables there are. While no registry of tables is open it waits for one.
 pub fn record(
     clock: Arc<dyn Clock>,
     house: watch::Receiver<Option<Arc<TableRegistry>>>,

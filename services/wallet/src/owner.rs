@@ -273,8 +273,8 @@ impl Owner {
     /// accepted commands and releases the log.
     ///
     /// # Errors
-    /// [`FatalError`], if the log or the tables turn out to be corrupt. A log that is lost or out of
-    /// reach is waited for.
+    /// [`FatalError`], if the log or the tables turn out to be corrupt. A log that is lost or out
+    /// of reach is waited for.
     pub async fn run(mut self, stopping: CancellationToken) -> Result<(), FatalError> {
         loop {
             match self.serve(&stopping).await {

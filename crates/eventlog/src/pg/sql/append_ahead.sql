@@ -2,7 +2,7 @@
 -- end of the one before is waited for, and only where that left the log as it should the fence moves. The
 -- statement sees the fence as it was when it began: where that is past this already, no row goes in. To
 -- move it by UPDATE from there, the server would set the whole statement up once more to look at what it
--- has become, which costs as much as thirty rows; what an insert finds in its way is looked at as it is.
+-- has become, which costs as much as many rows; what an insert finds in its way is looked at as it is.
 -- Where that is another, or none is there, or a clock is off, a division by zero undoes everything.
 WITH /* clock */, ticket AS MATERIALIZED (
     SELECT pg_try_advisory_xact_lock($22) FROM clock
