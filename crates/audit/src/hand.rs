@@ -5,6 +5,9 @@
 //! table, the dealer and the wallet. A contradiction between two logs is a failure by itself,
 //! whichever of them is right.
 //!
+//! [`audit`] is the entry. The records come from a bundle, which proves that they are in the logs
+//! ([`crate::bundle`]), or from the logs themselves.
+//!
 //! A replay stops at the first record that the rules or the seed refuse. The check to which it
 //! belongs fails. Checks that need the rest cannot be made, and say so.
 //!

@@ -6,10 +6,10 @@
 //! is no clock, no randomness and no other memory.
 //!
 //! ```text
-//! Hand::try_new ─▶ next ─▶ Chance ──▶ the shoe answers ──▶ chance ─▶ Event ─▶ evolve ─┐
-//!                   ▲  └─▶ Decision ─▶ a player answers ─▶ decide ─▶ Event ─▶ evolve ─┤
-//!                   │  └─▶ Done(settlement)                                           │
-//!                   └─────────────────────────────────────────────────────────────────┘
+//! Hand::try_new ─▶ next ─▶ Chance ──▶ the shoe answers ─▶ resolve_chance ─▶ Event ─▶ evolve ─┐
+//!                   ▲  └─▶ Decision ─▶ a player answers ─▶ decide ─────────▶ Event ─▶ evolve ─┤
+//!                   │  └─▶ Done(settlement)                                                   │
+//!                   └─────────────────────────────────────────────────────────────────────────┘
 //! ```
 
 use std::borrow::Borrow;

@@ -3,6 +3,9 @@
 //! A command or the outcome of an effect becomes events. The events are appended. Only then does
 //! the state move, the caller get an answer, and viewers get updates. An event that the log did not
 //! take has not happened. While an effect is in flight the table keeps receiving commands.
+//!
+//! [`Actor::run`] is the loop: it starts the effects that are pending, then waits for a message,
+//! the reply of an effect or the clock.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::future::poll_fn;
