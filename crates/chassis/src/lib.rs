@@ -1,5 +1,5 @@
 //! Knows: configuration, tokens, ports, peers, limits, telemetry and stopping of a service.
-//! Does not know: games, credits, logs, databases, or any message of our protocols.
+//! Does not know: games, credits, logs, or any message of our protocols.
 //!
 //! The only crate that reads a service's environment and listens to signals. The clock and entropy
 //! are the crate `system`, connections to other services the crate `transport`. A service's `main`
