@@ -2,8 +2,8 @@
 //! Does not know: anything else; not one line of it is written by hand but this file.
 //!
 //! The code in `src/gen` is committed, so that a build needs no protobuf compiler; the test
-//! `freshness` makes it again and compares. After a change to a protobuf file, run that test once with
-//! `SABACC_WRITE_BINDINGS=1`.
+//! `freshness` makes it again and compares. After a change to a protobuf file, run that test once
+//! with `SABACC_WRITE_BINDINGS=1`.
 
 /// The encoded `FileDescriptorSet` of all files: for reflection, and for the roles that may call
 /// each method.

@@ -22,8 +22,8 @@ fn generate(root: &Path, out: &Path) {
         .out_dir(out)
         .bytes(".sabacc.event.v1")
         .btree_map(".")
-        // The large variants of messages that are sent thousands of times a second, and moved several
-        // times on their way.
+        // The large variants of the messages that are sent most often, and moved several times on
+        // their way.
         .boxed(".sabacc.table.v1.WatchTableResponse.message.snapshot")
         .boxed(".sabacc.table.v1.WatchTableResponse.message.update")
         .compile_fds(descriptors)

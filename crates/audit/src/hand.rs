@@ -5,6 +5,9 @@
 //! table, the dealer and the wallet. A contradiction between two logs is a failure by itself,
 //! whichever of them is right.
 //!
+//! [`audit`] is the entry. The records come from a bundle, which proves that they are in the logs
+//! ([`crate::bundle`]), or from the logs themselves.
+//!
 //! A replay stops at the first record that the rules or the seed refuse. The check to which it
 //! belongs fails. Checks that need the rest cannot be made, and say so.
 //!
@@ -53,8 +56,8 @@ pub fn hand_id(table: TableId, hand_no: u64) -> HandId {
 /// not judged.
 pub const CLOCK_SKEW: Duration = Duration::from_millis(250);
 
-/// Records of one hand, each list in the order of its log. [`select_from_table`] and [`select_from_wallet`] select
-/// them from streams that hold more.
+/// Records of one hand, each list in the order of its log. [`select_from_table`] and
+/// [`select_from_wallet`] select them from streams that hold more.
 #[derive(Debug, Clone)]
 pub struct HandRecords {
     /// Id of the audited hand.

@@ -90,7 +90,7 @@ pub struct ClockStep {
     pub words: String,
 }
 
-/// Records of the clock that are told.
+/// Most records of the clock that a report lists.
 const TOLD: usize = 100;
 
 impl Report {
@@ -176,8 +176,8 @@ impl LogAudit {
         self.clock(event);
     }
 
-    /// Notes a step of the service's clock. A record that tells of none, or of one as no service does, is not
-    /// this audit's to judge.
+    /// Notes a step of the service's clock. A record without one, or with one that no service
+    /// writes, is not judged by this audit.
     fn clock(&mut self, event: &Event) {
         let Ok(Some(step)) = wire::clock::parse(event) else { return };
         self.clock_records = self.clock_records.saturating_add(1);

@@ -1,4 +1,5 @@
-//! Knows: bots that take a seat through the public port and play, and the strategies that they play by.
+//! Knows: bots that take a seat through the public port and play, and the strategies that they play
+//! by.
 //! Does not know: how a table, a dealer or a wallet works, or anything its player may not see.
 
 pub mod bot;

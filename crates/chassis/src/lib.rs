@@ -1,8 +1,8 @@
-//! Knows: configuration, clock, entropy, tokens, ports, peers, telemetry and stopping of a service,
-//! and PostgreSQL to run on.
+//! Knows: configuration, tokens, ports, peers, limits, telemetry and stopping of a service.
 //! Does not know: games, credits, logs, or any message of our protocols.
 //!
-//! The only crate that reads the clock, the environment, entropy or signals. A service's `main`
+//! The only crate that reads a service's environment and listens to signals. The clock and entropy
+//! are the crate `system`, connections to other services the crate `transport`. A service's `main`
 //! goes through it in this order: read the [`config`], start [`telemetry`], listen to signals
 //! ([`drain`]), [`serve::bind`] the port, build the services, [`serve::Server::run`], flush.
 

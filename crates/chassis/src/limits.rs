@@ -19,12 +19,12 @@ pub struct Limits {
     pub header_bytes: u32,
     /// Silence on a connection after which it is pinged.
     pub keepalive_interval: Duration,
-    /// Time to answer a ping. A new connection has to send a request within `keepalive` and this
-    /// together.
+    /// Time to answer a ping. A new connection has to send a request within this time and
+    /// `keepalive_interval` together.
     pub keepalive_timeout: Duration,
     /// Age, give or take a tenth, at which a connection is asked to leave. Its calls may go on.
     pub max_connection_age: Duration,
-    /// Time after `connection_age` at which the connection's streams end and the rest is cut.
+    /// Time after `max_connection_age` at which the connection's streams end and the rest is cut.
     /// `None` means no bound.
     pub connection_grace: Option<Duration>,
     /// Time after which a response stream is reset if the caller takes none of it.

@@ -3,8 +3,8 @@
 //! A key may take a fixed number of units a second, and after a pause up to one second's worth at
 //! once. Time is monotonic, so a jump of the wall clock neither frees nor blocks a key. Memory is
 //! bounded for any sequence of keys: a key that was quiet for two bursts has no debt and is
-//! forgotten; beyond `KEYS`, new keys share their limit with others, chosen by a hash that callers
-//! cannot predict.
+//! forgotten; beyond `MAX_KEYS`, new keys share their limit with others, chosen by a hash that
+//! callers cannot predict.
 
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ use tokio::time::Instant;
 
 /// Keys with a limit of their own, in each of two generations.
 const MAX_KEYS: usize = 65_536;
-/// Limits shared by the keys beyond `KEYS`.
+/// Limits shared by the keys beyond `MAX_KEYS`.
 const SHARED_LIMITS: usize = 1024;
 /// Credit saved up after a pause, and the highest cost of a single call.
 const BURST: Duration = Duration::from_secs(1);

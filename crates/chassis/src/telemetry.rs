@@ -5,7 +5,7 @@
 //! in each answer's `trace-id` metadata, so that the records of a player's complaint can be found.
 //! Lines and spans carry ids, names, sizes and times, never a payload. Colours are for terminals. A
 //! warning that repeats during an outage names its section of the runbook and is logged once a
-//! minute (`rare`).
+//! minute (`repeat_filter`).
 
 mod repeat_filter;
 mod trace_context;

@@ -25,8 +25,8 @@
 //!    With the transcript it reproduces every salt, order and root.
 //!
 //! [`Chance`] does this for one table: it applies what the stream shows, returns the messages that
-//! are due, and reports a broken rule as a [`FairnessViolation`]. [`Play`](crate::Play) holds one. A caller
-//! that uses single calls keeps one beside the stream and calls
+//! are due, and reports a broken rule as a [`FairnessViolation`]. [`Play`](crate::Play) holds one.
+//! A caller that uses single calls keeps one beside the stream and calls
 //! [`Client::contribute_entropy`](crate::Client::contribute_entropy).
 //!
 //! The entropy is derived from a [`Secret`] and the hand, and is not stored: a client that restarts

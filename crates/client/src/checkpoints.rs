@@ -1,11 +1,11 @@
 //! Monitoring of the logs' checkpoints, to detect a log that shows different histories to different
 //! viewers or at different times.
 //!
-//! [`CheckpointMonitor`] takes the logs' keys, which come from a trusted source, and a [`CheckpointStore`] that
-//! outlives the program. Each [`look`](CheckpointMonitor::check), best at every hand's end, fetches each
-//! log's newest checkpoint, verifies its signature, and verifies a proof that the remembered tree
-//! is its prefix. On a failure the answer holds both signed notes ([`Contradiction`]): they prove
-//! the log's fault to anybody who has its key.
+//! [`CheckpointMonitor`] takes the logs' keys, which come from a trusted source, and a
+//! [`CheckpointStore`] that outlives the program. Each [`check`](CheckpointMonitor::check), best at
+//! every hand's end, fetches each log's newest checkpoint, verifies its signature, and verifies a
+//! proof that the remembered tree is its prefix. On a failure the answer holds both signed notes
+//! ([`Contradiction`]): they prove the log's fault to anybody who has its key.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -78,7 +78,8 @@ impl Play {
     /// Waits for the next message; none once the table is closed. Cancel-safe.
     ///
     /// # Errors
-    /// See [`Watch::next`]; also [`Error::FairnessViolation`], after the message that it was found in.
+    /// See [`Watch::next`]; also [`Error::FairnessViolation`], after the message that it was found
+    /// in.
     pub async fn next(&mut self) -> Result<Option<PlayMessage>, Error> {
         self.watch.receive().await
     }

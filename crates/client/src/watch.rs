@@ -170,7 +170,8 @@ impl Watch {
         self.is_live
     }
 
-    /// Says whether others wait for this viewer: if so, a lost stream is opened again within a second.
+    /// Says whether others wait for this viewer: if so, a lost stream is opened again within a
+    /// second.
     pub fn set_awaited(&mut self, awaited: bool) {
         self.is_awaited = awaited;
     }

@@ -1,4 +1,5 @@
-//! Steps of a clock that is told, and a log in memory that fails on demand. No real time passes.
+//! Steps of a clock that the test sets, and a log in memory that fails on demand. No real time
+//! passes.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -41,8 +42,8 @@ impl Service {
         }));
     }
 
-    /// Everything does what it can, without any time passing by the service's clock. The runtime's own
-    /// is paused.
+    /// Everything does what it can, without any time passing by the service's clock. The runtime's
+    /// own is paused.
     async fn runs(&self) {
         tokio::time::sleep(Duration::from_secs(1)).await;
     }

@@ -44,15 +44,16 @@ pub trait ProjectionRows: Send + Sync + fmt::Debug {
         None
     }
 
-    /// Statement for the case that the database refuses the inserts of [`ctes`](ProjectionRows::ctes) because
-    /// other rows occupy their keys: it removes those rows, and the batch is tried once more. So
-    /// the usual case needs no check for each row and no right to update rows.
+    /// Statement for the case that the database refuses the inserts of
+    /// [`ctes`](ProjectionRows::ctes) because other rows occupy their keys: it removes those rows,
+    /// and the batch is tried once more. So the usual case needs no check for each row and no right
+    /// to update rows.
     fn clearing_statement(&self) -> Option<&'static str> {
         None
     }
 
-    /// Expressions for writing the rows ahead of their turn: see [`PipelinedCtes`]. `None` if the rows
-    /// depend on the previous batch and must wait until it is written.
+    /// Expressions for writing the rows ahead of their turn: see [`PipelinedCtes`]. `None` if the
+    /// rows depend on the previous batch and must wait until it is written.
     fn pipelined(&self) -> Option<PipelinedCtes> {
         None
     }

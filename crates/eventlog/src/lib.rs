@@ -10,9 +10,11 @@
 //!   `eventlog-core`.
 //! - `log` is the owner's handle, `open` takes a log, `standby` waits for one, `queue` holds
 //!   waiting callers, `writer` is the one task that writes, `batch` the pure part of a commit,
-//!   `heads` caches the ends of streams, `answered` caches answered requests, `key` makes their
-//!   keys, `subscription` follows commits. `group` is for an engine that decides ahead of its log.
-//! - [`archive`] moves old events into files. [`CheckpointStore`] keeps tiles and signed checkpoints.
+//!   `stream_heads` caches the ends of streams, `answer_cache` caches answered requests, `key`
+//!   makes their keys, `subscription` follows commits. `group` is for an engine that decides ahead
+//!   of its log.
+//! - [`archive`] moves old events into files. [`CheckpointStore`] keeps tiles and signed
+//!   checkpoints.
 //! - [`store`] specifies a store. `pg` implements it in PostgreSQL, `mem` in memory, with faults on
 //!   demand.
 

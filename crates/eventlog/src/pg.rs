@@ -20,7 +20,7 @@
 //! going down, no answer in time) leaves the outcome open, and the writer asks again.
 //!
 //! **Clocks.** Every statement that writes compares the owner's clock with the server's, and
-//! changes nothing if they are too far apart: see [`Reading`](crate::store::ClockReading).
+//! changes nothing if they are too far apart: see [`ClockReading`](crate::store::ClockReading).
 //!
 //! **Connections.** The writers' connections are separate from the readers' pool, so that no reader
 //! can delay a commit. They are not tested before use: a dead one is found by using it. Both pools
@@ -148,8 +148,8 @@ impl PgStore {
         &self.readers
     }
 
-    /// Writes a batch. The result is [`AppendOutcome::Written`] or [`AppendOutcome::FenceMismatch`], or the clocks'
-    /// difference.
+    /// Writes a batch. The result is [`AppendOutcome::Written`] or
+    /// [`AppendOutcome::FenceMismatch`], or the clocks' difference.
     async fn write(
         &self,
         link: &mut PgConnection,

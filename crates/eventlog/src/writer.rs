@@ -7,7 +7,7 @@
 //! smaller.
 //!
 //! **Ahead of its turn.** Entries that wait behind the batch being written are sent meanwhile, if
-//! that is possible and worthwhile (`ahead`).
+//! that is possible and worthwhile (`pipeline`).
 //!
 //! **Memory follows the store.** Tree, heads and time change only when a batch is committed.
 //!

@@ -1,16 +1,17 @@
 //! Statistical tests of outcomes: they count what a dealer gave and judge whether it looks fair.
 //!
 //! The tests look at cards and dice, as players do, not at the raw words under them: a generator
-//! with perfect bytes and one wrong bound deals unfairly. [`draw_hand`] takes a hand's chance through
-//! exactly the code that a dealer uses, from the seed over commitment, transcript and keys to the
-//! shoe. Seeds and entropy are small numbers that count up, so that an outcome can look fair only
-//! if the scheme itself mixes them. They are fixed, so a rejection is a defect and never bad luck.
+//! with perfect bytes and one wrong bound deals unfairly. [`draw_hand`] takes a hand's chance
+//! through exactly the code that a dealer uses, from the seed over commitment, transcript and keys
+//! to the shoe. Seeds and entropy are small numbers that count up, so that an outcome can look fair
+//! only if the scheme itself mixes them. They are fixed, so a rejection is a defect and never bad
+//! luck.
 //!
 //! A [`Tally`] counts the hands of one seed. [`judge`] applies each [`Test`] to each seed's tally
 //! and to all of them added up, and corrects the whole family of results by Holm's rule at
-//! [`SIGNIFICANCE_LEVEL`]: a fair dealer is rejected for one in a hundred choices of seeds, however many tests
-//! there are. Every p-value is two-sided: too even is as wrong as too uneven. A test with too few
-//! hands for its law is not made, and that is no pass.
+//! [`SIGNIFICANCE_LEVEL`]: a fair dealer is rejected for one in a hundred choices of seeds, however
+//! many tests there are. Every p-value is two-sided: too even is as wrong as too uneven. A test
+//! with too few hands for its law is not made, and that is no pass.
 //!
 //! `tests/battery.rs` tests the tests: dealers with one defect each, all rejected.
 
@@ -137,8 +138,8 @@ pub struct TestResult {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Judgement {
     pub measure: Measure,
-    /// The p-value corrected for the whole family (Holm), at most 1. Below [`SIGNIFICANCE_LEVEL`] it is
-    /// rejected.
+    /// The p-value corrected for the whole family (Holm), at most 1. Below [`SIGNIFICANCE_LEVEL`]
+    /// it is rejected.
     pub adjusted_p: f64,
 }
 

@@ -5,7 +5,8 @@
 //! card, die and pulse can be computed again afterwards from public data:
 //!
 //! 1. The [`Context`] names the hand: log origin, table, hand number, rules.
-//! 2. The dealer commits to a [`Seed`] of 64 bytes: [`Commitment`], signed ([`CommitmentStatement`]).
+//! 2. The dealer commits to a [`Seed`] of 64 bytes: [`Commitment`], signed
+//!    ([`CommitmentStatement`]).
 //! 3. Each client commits to 32 bytes of its own, bound to the dealer's commitment
 //!    ([`ClientCommitment`]). They are revealed only when commitments are closed.
 //! 4. The [`Transcript`] hashes all of it, and is the salt under which the seed becomes [`Keys`].

@@ -204,7 +204,7 @@ impl Shoe {
         Ok(ProvedCard { handle, card, salt, path, count: count(&deck.cards) })
     }
 
-    /// The operation of `ask`, with cards in place of handles.
+    /// The operation of `request`, with cards in place of handles.
     fn operation(&self, request: &OperationRequest) -> Result<Operation, ShoeError> {
         Ok(match request {
             OperationRequest::Shuffle { pile, input } => {

@@ -1,7 +1,7 @@
 //! Reading the text form: TOML with exactly the keys and types of a hand history.
 //!
-//! There are two kinds of error: [`FormatError`] if the file is no hand history, and [`InvalidHand`] if it is
-//! one whose hand breaks a rule, such as a number that is out of range.
+//! There are two kinds of error: [`FormatError`] if the file is no hand history, and
+//! [`InvalidHand`] if it is one whose hand breaks a rule, such as a number that is out of range.
 
 use std::ops::Range;
 
@@ -65,9 +65,9 @@ fn read_whole(text: &str) -> Result<Vec<Result<HandHistory, InvalidHand>>, Forma
     file.hands(1, hands)
 }
 
-/// Reads like [`read_whole`], but parses each hand by itself, so that a large file is not all in memory
-/// as TOML at once. None if anything is wrong or unusual, such as a `[[hand]]` within a string,
-/// which leaves a piece that is no TOML.
+/// Reads like [`read_whole`], but parses each hand by itself, so that a large file is not all in
+/// memory as TOML at once. None if anything is wrong or unusual, such as a `[[hand]]` within a
+/// string, which leaves a piece that is no TOML.
 fn read_by_hand(text: &str) -> Option<Vec<Result<HandHistory, InvalidHand>>> {
     const BREAK: &str = "\n[[hand]]";
     let (head, _) = text.split_once(BREAK)?;

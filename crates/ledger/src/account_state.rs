@@ -5,7 +5,8 @@ use primitives::{Credits, UnixMicros};
 use crate::limits::{AllLimitTerms, HourlyBuyIn, LimitSetter, Window, bought_in_within};
 use crate::{Account, Amount};
 
-/// State of an account: 24 bytes, and an [`AccountDetails`] where it differs from [`AccountDetails::NONE`].
+/// State of an account: 24 bytes, and an [`AccountDetails`] where it differs from
+/// [`AccountDetails::NONE`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct AccountState {
     /// Index in the order in which accounts were opened: 0 is `house/issuance`, 1 `house/rake`.

@@ -1,9 +1,10 @@
 //! Ledger: all accounts, all pending holds and all pending adjustments.
 //!
-//! An account costs its name (33 bytes) and its [`AccountState`] (24 bytes) in a tree whose nodes are at
-//! worst a little more than half full: under 120 bytes. The indexes are changed by [`Ledger`]'s own
-//! methods alone, so they agree with what they index: the expiries list exactly the pending holds,
-//! and a seat is in play, or a pot listed, exactly while its balance is not zero.
+//! An account costs its name (33 bytes) and its [`AccountState`] (24 bytes) in a tree whose nodes
+//! are at worst a little more than half full: under 120 bytes. The indexes are changed by
+//! [`Ledger`]'s own methods alone, so they agree with what they index: the expiries list exactly
+//! the pending holds, and a seat is in play, or a pot listed, exactly while its balance is not
+//! zero.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;

@@ -3,8 +3,8 @@
 //!
 //! Double entry. A [`Transfer`] has legs that sum to zero. It is posted whole or refused whole.
 //! The ledger is a state machine: [`decide`] reads it and returns events, [`evolve`] alone changes
-//! it. The same events give the same balances wherever they are folded. [`check_conservation`] checks the
-//! invariant that holds after every event.
+//! it. The same events give the same balances wherever they are folded. [`check_conservation`]
+//! checks the invariant that holds after every event.
 //!
 //! There is no general "move credits". Each [`Kind`] of transfer names the accounts it may touch
 //! and in which direction, so a transfer between two players, or from a pot to the house, cannot be
@@ -22,8 +22,8 @@
 //! exclusion ends.
 //!
 //! **Limits** bound what a player brings to tables, loses there, and how long they stay, within 24
-//! hours, 7 days and 30 days; see [`LimitTerms`]. Both the player and the operator set limits; in each
-//! window the stricter one holds.
+//! hours, 7 days and 30 days; see [`LimitTerms`]. Both the player and the operator set limits; in
+//! each window the stricter one holds.
 //!
 //! Read [`Ledger::standing`] before a hand is dealt. A restriction found there moves no credits: a
 //! hand in play is settled in any case.

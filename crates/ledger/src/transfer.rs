@@ -32,7 +32,8 @@ pub enum Kind {
     /// Pots of a table that closes, to seats of that table.
     PotRefund { table: TableId },
     /// A correction that two operators make: between `house/issuance` and an account that belongs
-    /// to no table. Made by [`crate::Command::ApproveAdjustment`] alone; refused in [`crate::Command::PostTransfer`].
+    /// to no table. Made by [`crate::Command::ApproveAdjustment`] alone; refused in
+    /// [`crate::Command::PostTransfer`].
     Adjustment { adjustment: AdjustmentId },
     /// Credits of a hold, to the hold's destination. Made by [`crate::Command::CaptureHold`] alone;
     /// refused in [`crate::Command::PostTransfer`].
@@ -57,7 +58,8 @@ impl Kind {
         }
     }
 
-    /// Whether a leg of this account may move nothing: the seat of a player whose net of a hand is 0.
+    /// Whether a leg of this account may move nothing: the seat of a player whose net of a hand is
+    /// 0.
     #[must_use]
     pub const fn admits_zero(self, account: &Account) -> bool {
         match self {

@@ -22,7 +22,8 @@ pub(crate) fn encode_base64(bytes: &[u8]) -> String {
     Base64::encode_string(bytes)
 }
 
-/// Decodes only texts that [`encode_base64`] writes: padding is there, and the bits it pads are zero.
+/// Decodes only texts that [`encode_base64`] writes: padding is there, and the bits it pads are
+/// zero.
 pub(crate) fn decode_base64(text: &str) -> Option<Vec<u8>> {
     Base64::decode_vec(text).ok().filter(|bytes| encode_base64(bytes) == text)
 }

@@ -74,9 +74,9 @@ impl Tree {
         peaks.fold(*last, |right, left| node_hash(left, &right))
     }
 
-    /// Returns the tree of the first records, as many as the full subtrees of at least `grain`
-    /// records hold. `grain` is a power of two. With it a saved tree can be checked against the
-    /// newest records alone.
+    /// Returns the tree of the first records, as many as the full subtrees of at least `alignment`
+    /// records hold. `alignment` is a power of two. With it a saved tree can be checked against
+    /// the newest records alone.
     #[must_use]
     pub fn aligned_prefix(&self, alignment: u64) -> Tree {
         let size = self.size & !(alignment - 1);

@@ -10,15 +10,16 @@
 //! does not pass by retrying.
 //!
 //! A signed checkpoint is stored before it is published, under a number that is given once
-//! ([`eventlog::CheckpointStore`]). So there is one chain of checkpoints after a crash, and with two
-//! processes on one log. A database that is put back to an older state forgets the newer
+//! ([`eventlog::CheckpointStore`]). So there is one chain of checkpoints after a crash, and with
+//! two processes on one log. A database that is put back to an older state forgets the newer
 //! checkpoints. A file outside the database ([`CheckpointFile`]) remembers the last one, and so do
 //! witnesses ([`witness`]) and players.
 //!
 //! - `notary` is the handle, `follow` its task, `resume` its start, `scrub` its check of old
 //!   records.
-//! - `trees` finds hashes for proofs, `records` finds records, `api` answers calls, `files` serves
-//!   the files of C2SP `tlog-tiles`.
+//! - `tile_store` finds hashes for proofs, `records` finds records, `api` answers calls, `files`
+//!   serves the files of C2SP `tlog-tiles`.
+//! - `open_log` opens a log together with its notary.
 
 pub mod api;
 mod checkpoint_file;

@@ -1,5 +1,5 @@
-//! Witnesses outside the room, who see the log grow: both ends of C2SP `tlog-witness`. `keep` is
-//! the witness, `serve` its port, `push` the log that requests cosignatures.
+//! Witnesses outside the room, who see the log grow: both ends of C2SP `tlog-witness`. `cosigner`
+//! is the witness, `serve` its port, `push` the log that requests cosignatures.
 
 mod cosigner;
 mod push;

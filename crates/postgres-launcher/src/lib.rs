@@ -1,4 +1,5 @@
-//! Knows: how a machine without a database gets a PostgreSQL: found, fetched, started, looked after, stopped.
+//! Knows: how a machine without a database gets a PostgreSQL: found, fetched, started, looked
+//! after, stopped.
 //! Does not know: schemas, logs, services or games.
 //!
 //! Sources, in this order: the database that `DATABASE_URL` names; a **private cluster** run by the

@@ -5,8 +5,8 @@ use std::str::FromStr;
 
 use crate::UnixMicros;
 
-/// The text is not 32 hexadecimal digits, with or without the four hyphens of a UUID; or they are an id that
-/// services keep for themselves.
+/// The text is not 32 hexadecimal digits, with or without the four hyphens of a UUID; or they are
+/// an id that services keep for themselves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("an id is 16 bytes, written as a UUID: 01234567-89ab-cdef-0123-456789abcdef")]
 pub struct IdError;
@@ -105,7 +105,8 @@ id! {
 }
 
 impl StreamId {
-    /// Stream of the steps of the service's own clock. No table, hand, account or person has this id.
+    /// Stream of the steps of the service's own clock. No table, hand, account or person has this
+    /// id.
     pub const CLOCK: StreamId = StreamId(CLOCK);
 }
 

@@ -2,8 +2,8 @@
 
 use std::fmt::{self, Write as _};
 
-/// Untrusted text as a message may repeat it: at most [`Quoted::MAX_CHARS`] characters, and none that a
-/// terminal or a log would interpret.
+/// Untrusted text as a message may repeat it: at most [`Quoted::MAX_CHARS`] characters, and none
+/// that a terminal or a log would interpret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Quoted<'a>(pub &'a str);
 

@@ -7,19 +7,21 @@
 //!
 //! A game calls these:
 //!
-//! - Antes: `core.take_antes()` in its `open`, or `core.pay_pot` for each player.
+//! - Antes: `core.take_antes()` in the variant's `open`, or `core.pay_pot` for each player.
 //! - To start or restart a pack: `core.fresh_shuffle(pile)`, and then a deal.
-//! - To deal: `core.deal`, `deal_from_each` or `deal_until`. The cards come in `chance`, and the
-//!   game puts them into `core[player].cards`, or into `extra` if they only lie beside the hand.
-//! - To take cards back: it removes them from the hand, then calls `core.discard`, `core.bury` or
-//!   `core.shuffle_in`.
-//! - To ask for dice: `core.expect(Chance::Roll { .. })`.
+//! - To deal: `core.deal`, `deal_from_each` or `deal_until`. The cards come in
+//!   `apply_outcome`, and the game puts them into `core[player].cards`, or into `extra` if they
+//!   only lie beside the hand.
+//! - To take cards back: it removes them from the hand, then calls `core.discard`,
+//!   `core.discard_hand` or `core.shuffle_in`.
+//! - To ask for dice: `core.request(Chance::Roll { .. })`.
 //! - To give a player the turn: it sets `core.turn = Turn::Of(player)` in `step`.
-//! - To hold a betting round: it keeps a `Bets` and uses `held`, `new`, `legal` and `act`; after
-//!   `act` it calls `core.ends_by_folds()`, and at the end of the round `core.return_uncalled()`.
+//! - To hold a betting round: it keeps a `Bets` and uses its `can_start`, `new`, `push_legal` and
+//!   `act`; after `act` it calls `core.finish_if_folded()`, and at the end of the round
+//!   `core.return_uncalled()`.
 //! - To show hands: it adds their players to `core.shown`.
-//! - To settle: `core.layers()`, then `award`, `move_layer` or `carry_layer` for each, main first;
-//!   then `award_sabacc` and `finish`.
+//! - To settle: `core.cut_layers()`, then `award`, `move_layer` or `carry_layer` for each, main
+//!   first; then `award_sabacc` and `finish`.
 
 use crate::chance::{Chance, Outcome};
 use crate::legal::LegalMoves;

@@ -1,15 +1,15 @@
 //! One hand, as a pure machine.
 //!
 //! At any time it says what it waits for: chance, a decision, or nothing more. [`decide`] and
-//! [`resolve_chance`] check an input and change nothing. [`evolve`] cannot fail for an event that they
-//! returned on the same state. The same events over the same setup give the same hand: there is no
-//! clock, no randomness and no other memory.
+//! [`resolve_chance`] check an input and change nothing. [`evolve`] cannot fail for an event that
+//! they returned on the same state. The same events over the same setup give the same hand: there
+//! is no clock, no randomness and no other memory.
 //!
 //! ```text
-//! Hand::try_new ─▶ next ─▶ Chance ──▶ the shoe answers ──▶ chance ─▶ Event ─▶ evolve ─┐
-//!                   ▲  └─▶ Decision ─▶ a player answers ─▶ decide ─▶ Event ─▶ evolve ─┤
-//!                   │  └─▶ Done(settlement)                                           │
-//!                   └─────────────────────────────────────────────────────────────────┘
+//! Hand::try_new ─▶ next ─▶ Chance ──▶ the shoe answers ─▶ resolve_chance ─▶ Event ─▶ evolve ─┐
+//!                   ▲  └─▶ Decision ─▶ a player answers ─▶ decide ─────────▶ Event ─▶ evolve ─┤
+//!                   │  └─▶ Done(settlement)                                                   │
+//!                   └─────────────────────────────────────────────────────────────────────────┘
 //! ```
 
 use std::borrow::Borrow;

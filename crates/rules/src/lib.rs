@@ -2,9 +2,9 @@
 //! Does not know: where chance comes from, what time it is, who the players are, how anything is
 //! stored.
 //!
-//! Start at [`hand`]: [`next`] says what a hand waits for, [`decide`] and [`resolve_chance`] check an
-//! input, [`evolve`] applies it, [`view`] shows the hand to a viewer. A variant is one module under
-//! `games` and one line in its registry.
+//! Start at [`hand`]: [`next`] says what a hand waits for, [`decide`] and [`resolve_chance`] check
+//! an input, [`evolve`] applies it, [`view`] shows the hand to a viewer. A variant is one module
+//! under `games` and one line in its registry.
 
 mod c62;
 mod cards;

@@ -20,9 +20,9 @@ const KEEPALIVE: Duration = Duration::from_secs(20);
 const KEEPALIVE_ANSWER: Duration = Duration::from_secs(10);
 /// Bytes of an answer that a peer may be ahead of whoever reads it.
 const WINDOW: u32 = 64 * 1024;
-/// Answers on a connection that have windows of their own: as many as our services take calls on each
-/// from the inside. All of them together have what the connection has, so that an answer that nobody
-/// reads keeps no other one waiting.
+/// Answers on a connection that have windows of their own: as many as our services take calls on
+/// each from the inside. All of them together have what the connection has, so that an answer that
+/// nobody reads keeps no other one waiting.
 const STREAMS: u32 = 256;
 
 /// Refusal of an address or of its certificates.
@@ -33,8 +33,8 @@ pub struct ChannelError {
     source: tonic::transport::Error,
 }
 
-/// Makes a channel to `uri` that connects at its first call, and again whenever it has to. `https` takes `tls`, or the well-known roots without.
-/// Needs a running tokio.
+/// Makes a channel to `uri` that connects at its first call, and again whenever it has to. `https`
+/// takes `tls`, or the well-known roots without. Needs a running tokio.
 ///
 /// # Errors
 /// The certificates cannot be used.

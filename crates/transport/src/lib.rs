@@ -1,4 +1,5 @@
-//! Knows: how a gRPC connection is made and what it carries: certificates, windows, keepalive, a bearer token.
+//! Knows: how a gRPC connection is made and what it carries: certificates, windows, keepalive, a
+//! bearer token.
 //! Does not know: who may call what, what a call means, how a service is run or observed.
 
 mod bearer;

@@ -1,9 +1,9 @@
 //! Positions of all cards of a hand, by shuffle and position: the form in which a table may record
 //! them.
 //!
-//! The rules name cards; the dealer and the logs name positions. [`CardPositions`] translates between
-//! them. It is built from the same events as the hand, so that a replay of the hand's stream
-//! rebuilds it.
+//! The rules name cards; the dealer and the logs name positions. [`CardPositions`] translates
+//! between them. It is built from the same events as the hand, so that a replay of the hand's
+//! stream rebuilds it.
 
 use std::collections::BTreeMap;
 

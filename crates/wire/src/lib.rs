@@ -1,8 +1,9 @@
 //! Knows: protobuf messages and domain types, their conversion, and gRPC codes.
 //! Does not know: sockets, logs, tables in play, databases, clocks.
 //!
-//! The only crate where generated types meet domain types. Parsing destructures every field of a
-//! message, so that a new field is a compile error here and is never silently ignored.
+//! The conversions that more than one crate needs; a service converts the messages of its own API.
+//! Parsing destructures every field of a message, so that a new field is a compile error here and
+//! is never silently ignored.
 
 pub mod card_positions;
 pub mod clock;

@@ -105,7 +105,7 @@ impl From<ApiRefusal> for Status {
 /// it.
 const MAX_TEXT_CHARS: usize = 512;
 
-/// Truncates a text to `LONGEST` characters and replaces characters that a terminal would
+/// Truncates a text to `MAX_TEXT_CHARS` characters and replaces characters that a terminal would
 /// interpret.
 fn sanitized(text: &str) -> String {
     let mut out = String::with_capacity(text.len().min(4 * MAX_TEXT_CHARS));

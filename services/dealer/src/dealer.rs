@@ -182,8 +182,8 @@ impl Dealer {
         run_to_end(async move { desk.reveal(&call, name, discarded).await }).await
     }
 
-    /// Has each step of the clock from now on recorded, for as long as it is polled. While the log is not
-    /// ours it waits.
+    /// Has each step of the clock from now on recorded, for as long as it is polled. While the log
+    /// is not ours it waits.
     pub fn record_steps(&self, clock: Arc<dyn Clock>) -> impl Future<Output = ()> + Send + use<> {
         let dealer = self.clone();
         clocklog::record(clock, move |noticed| {

@@ -7,13 +7,13 @@
 //! results.
 //!
 //! - [`hand`] is one hand: a fold of its stream, and the steps that may follow. Pure.
-//! - `desk` handles a command: take the hand from memory or read its stream, decide, write to the
-//!   log, answer. `cache` bounds the memory.
+//! - `handler` handles a command: take the hand from memory or read its stream, decide, write to
+//!   the log, answer. `cache` bounds the memory.
 //! - [`dealer`] is the handle of callers; it outlives the loss of the log.
-//! - `source` tests the entropy that seeds are made of.
+//! - `entropy_source` tests the entropy that seeds are made of.
 //! - [`record`] is the events in the log; [`repo`] and [`vault`] are the seeds at rest;
 //!   [`rotation`] moves those to another key.
-//! - [`api`] is the gRPC handlers, and `words` converts their messages.
+//! - [`api`] is the gRPC handlers, and `messages` converts their messages.
 //! - [`service`] assembles and runs the service.
 //!
 //! The log holds enough to check every answer after the reveal and shows no card before it: card

@@ -12,7 +12,7 @@ CREATE TABLE IF NOT EXISTS dealer_vault.seed (
     nonce       bytea NOT NULL CHECK (octet_length(nonce) = 24),
     sealed      bytea NOT NULL CHECK (octet_length(sealed) = 80)
 );
--- Rows of before keys had names have none: each key is tried for them.
+-- Rows without a key id are older than key ids: each key is tried for them.
 ALTER TABLE dealer_vault.seed
     ADD COLUMN IF NOT EXISTS key_id bytea CHECK (octet_length(key_id) = 8);
 COMMENT ON TABLE dealer_vault.seed IS
@@ -27,7 +27,7 @@ $stay$;
 CREATE OR REPLACE TRIGGER seeds_stay BEFORE DELETE OR TRUNCATE ON dealer_vault.seed
     FOR EACH STATEMENT EXECUTE FUNCTION dealer_vault.seeds_stay();
 ALTER TABLE dealer_vault.seed ENABLE ALWAYS TRIGGER seeds_stay;
--- Sealed again is: another key, another nonce, the same hand and the same promise.
+-- A resealed row has another key and another nonce, and the same hand and commitment.
 CREATE OR REPLACE TRIGGER seeds_are_resealed BEFORE UPDATE ON dealer_vault.seed
     FOR EACH ROW WHEN (
         NEW.hand_id <> OLD.hand_id OR NEW.context <> OLD.context

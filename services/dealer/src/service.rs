@@ -199,7 +199,7 @@ pub async fn run(
     let finished = tokio::select! {
         finished = &mut served => finished?,
         kept = &mut keeper => {
-            // Only a corrupt log ends the keeper before it is told to stop.
+            // Only a corrupt log ends the task before it is asked to stop.
             drain.begin();
             served.await?;
             kept.expect("the keeper does not panic")?;

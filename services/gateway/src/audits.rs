@@ -8,7 +8,7 @@
 //! work.
 //!
 //! An audit reads three logs, so it costs its caller more than another call (an option of the
-//! method says how much), few run at once (`turns`), and a hand that passed is cached.
+//! method says how much), few run at once (`limiter`), and a hand that passed is cached.
 
 mod cache;
 mod collect;

@@ -37,7 +37,7 @@ const PAUSE_FACTOR: u32 = 5;
 /// Speed of the demo.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct DemoOptions {
-    /// Number of hands to play, without a pause unless `thinking` says so; none: no end.
+    /// Number of hands to play, without a pause unless `think_time` says so; none: no end.
     pub(crate) hands: Option<u64>,
     /// Time that a bot thinks before each decision.
     pub(crate) think_time: Option<Duration>,

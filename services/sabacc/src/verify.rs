@@ -120,7 +120,8 @@ fn json_line(
     Ok(serde_json::to_string(&value)? + "\n")
 }
 
-/// Summarizes a report; one line if it passed. `told`: the failed checks were printed before.
+/// Summarizes a report; one line if it passed. `checks_printed`: the failed checks were printed
+/// before.
 fn summary(
     path: &Path,
     report: &Report,

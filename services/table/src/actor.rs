@@ -3,6 +3,9 @@
 //! A command or the outcome of an effect becomes events. The events are appended. Only then does
 //! the state move, the caller get an answer, and viewers get updates. An event that the log did not
 //! take has not happened. While an effect is in flight the table keeps receiving commands.
+//!
+//! [`Actor::run`] is the loop: it starts the effects that are pending, then waits for a message,
+//! the reply of an effect or the clock.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::future::poll_fn;
@@ -166,7 +169,7 @@ pub struct Actor {
     /// Total steps of the clock that this table has followed, in microseconds.
     followed_steps: i64,
     /// Microseconds by which the clock was stepped since the last record about the running clock.
-    /// The deadline, `outage` and `lost_time` are in time before these steps.
+    /// The deadline, `outage_since` and `lost_since` are in time before these steps.
     unrecorded_steps: i64,
     /// Time and reason of a contradiction between memory and log. Nothing moves until the table is
     /// read again.
@@ -418,7 +421,7 @@ impl Actor {
         Ok(Ok(receipt))
     }
 
-    /// Notes that the log takes nothing, so that nobody could be heard; returns the refusal.
+    /// Notes that the log takes nothing, so that no command could be taken; returns the refusal.
     fn log_unavailable(&mut self, why: &str) -> ApiRefusal {
         self.listening_since = self.clock.now();
         let since = self.time_before_steps();

@@ -1,7 +1,7 @@
 //! Messages in flight to one viewer, bounded by their bytes.
 //!
 //! The table never waits for a viewer. A viewer who is too far behind gets no new message, receives
-//! those in flight, and is then told that they were too slow. The last message of a stream always
+//! those in flight, and then a message that they were too slow. The last message of a stream always
 //! fits.
 
 use std::sync::Arc;

@@ -1,5 +1,9 @@
-//! Commands at a table. Each is judged against the state, and becomes events or a refusal that
-//! changes nothing. Pure.
+//! Commands at a table. [`judge`] decides on each by the state: it becomes events, or a refusal
+//! that changes nothing. Pure.
+//!
+//! A command that needs another service records only what is wanted: `SitDown` becomes `SeatTaken`,
+//! and the buy-in is a pending effect ([`crate::effects`]), for which the answer waits. The table's
+//! task ([`crate::actor`]) appends the events and answers the caller.
 
 use fairness::{ClientCommitment, Entropy};
 use primitives::{PlayerId, RequestId, SeatNo, StreamId, UnixMicros};

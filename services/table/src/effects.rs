@@ -2,7 +2,12 @@
 //!
 //! There is no list of things to do. The state says what must happen next, and says the same after
 //! a crash. Each effect is run under a request id that is derived from the state ([`crate::ids`]),
-//! so running it twice has the effect of running it once.
+//! so a repeated call is carried out once. [`crate::effect_calls`] turns an effect into a call to
+//! the dealer or the wallet, and the answer into events.
+//!
+//! A hand goes through them in this order: `Fund` for each seat, `Commit`, `Start`, `CloseEntropy`,
+//! `Seal`, `Chance` as often as the rules use chance, `Settle`, `Post`, and `Reveal`: before `Post`
+//! where the reveal delay is 0, else later.
 
 use std::time::Duration;
 
@@ -86,7 +91,7 @@ pub fn pending_effects(
                     pending.add(Effect::PayOut { seat: number });
                 }
                 if let Some(since) = table.idle_since(number).filter(|_| free && !closing) {
-                    // The time in which the player could not be heard does not count.
+                    // The time in which no command could be taken does not count.
                     let due = since
                         .plus(table.config.idle)
                         .max(now.listening_since.plus(MIN_IDLE_NOTICE));

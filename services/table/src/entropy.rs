@@ -12,10 +12,10 @@
 //! were not absent from the last hand that they were dealt into at this table. Where it waits for
 //! nobody, one append opens it and closes its commitments.
 //!
-//! **Deadlines are recorded, and extended by the owner.** A deadline may pass while nobody could be
-//! heard: the table was just recovered, or its log took nothing. Then the whole time runs again
-//! from the moment at which the table listens. Every deadline is also extended by the delay of the
-//! room. So nobody sits out because the service was slow.
+//! **Deadlines are recorded, and extended by the owner.** A deadline may pass while no command
+//! could be taken: the table was just recovered, or its log took nothing. Then the whole time runs
+//! again from the moment at which the table takes commands. Every deadline is also extended by the
+//! delay of the room. So nobody sits out because the service was slow.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -12,7 +12,7 @@ CREATE TABLE IF NOT EXISTS table_people.player_key (
 );
 COMMENT ON TABLE table_people.player_key IS
     'one key a player: made once, the same whatever it is wrapped under, gone when he is erased';
--- What is deleted is swept away soon, not when a fifth of the table has gone.
+-- Vacuums soon after a deletion, not when a fifth of the table is deleted.
 ALTER TABLE table_people.player_key SET (
     autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 0
 );

@@ -1,7 +1,7 @@
 //! Delay of the room: how it is measured, and what follows from it.
 //!
 //! The delays are those that requests and timers meet: the time from a request's arrival until its
-//! table judges it, the time of an append, and the lateness of a timer of this process. The worst
+//! table judges it, the time of an append, and the delay of a timer of this process. The worst
 //! of the last seconds is the room's delay, one for all tables. The wait of requests at a single
 //! table is that table's own delay. It becomes the room's only where several tables are late, so
 //! nobody delays the room by sending much to one table.
@@ -37,7 +37,7 @@ const RECHECK_PAUSE: Duration = Duration::from_secs(1);
 const START_SPREAD: Duration = Duration::from_secs(3);
 /// Tables with late requests from which on the room is late.
 const MIN_LATE_TABLES: usize = 4;
-/// Interval at which the process measures the lateness of its timers.
+/// Interval at which the process measures the delay of its timers.
 pub const PROBE_INTERVAL: Duration = Duration::from_millis(100);
 /// Pause that callers are advised to make after a refusal of a room that is behind.
 pub const RETRY_PAUSE: Duration = Duration::from_secs(2);

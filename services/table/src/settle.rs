@@ -208,8 +208,9 @@ fn sabacc_pot_payments(
     Ok((paid.into_iter().map(Credits::get).collect(), won))
 }
 
-/// The single transfer of a hand: every seat's net, the pots and the rake. Every player dealt in has
-/// a leg, of 0 credits too, so that the hand is in their statement; pots and rake only where changed.
+/// The single transfer of a hand: every seat's net, the pots and the rake. Every player dealt in
+/// has a leg, of 0 credits too, so that the hand is in their statement; pots and rake only where
+/// changed.
 pub fn settlement_request(
     table: &Table,
     play: &HandInPlay,
@@ -271,8 +272,8 @@ pub const MAX_SHARES: usize = 60;
 
 /// Computes the next shares of the pots of a table that closes. Both pots are shared in proportion
 /// to each player's payments since the Sabacc Pot was last won; the remainder goes to whoever paid
-/// most. At most [`MAX_SHARES`] shares at a time, in the order of the players; the others follow when
-/// these are posted.
+/// most. At most [`MAX_SHARES`] shares at a time, in the order of the players; the others follow
+/// when these are posted.
 pub fn share_pots(table: &Table) -> Result<Batch, Inconsistency> {
     let now = table.sabacc_pot.plus(table.carried_pot)?;
     let (pot, after) =

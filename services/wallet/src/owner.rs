@@ -134,8 +134,8 @@ struct OwnerState {
     snapshots: Snapshots,
     /// Commands in the groups in flight.
     commands_in_flight: usize,
-    /// Lookups in the store of requests that may have been answered before; `asked_for` has their
-    /// keys.
+    /// Lookups in the store of requests that may have been answered before; `lookup_keys` has
+    /// their keys.
     lookups: JoinSet<LookupResult>,
     lookup_keys: BTreeSet<RequestKey>,
     /// Callers that were just answered and may be back in a moment.
@@ -273,8 +273,8 @@ impl Owner {
     /// accepted commands and releases the log.
     ///
     /// # Errors
-    /// [`FatalError`], if the log or the tables turn out to be corrupt. A log that is lost or out of
-    /// reach is waited for.
+    /// [`FatalError`], if the log or the tables turn out to be corrupt. A log that is lost or out
+    /// of reach is waited for.
     pub async fn run(mut self, stopping: CancellationToken) -> Result<(), FatalError> {
         loop {
             match self.serve(&stopping).await {

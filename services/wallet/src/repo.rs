@@ -92,8 +92,8 @@ const ALL_TABLES: &str = parts!("projected", "posting", "changing", "others");
 const TRANSFER_TABLES: &str = parts!("projected", "posting", "changing");
 /// Writes the tables of a group of transfers whose accounts have no state beside a balance.
 const ENTRY_TABLE: &str = concat!(parts!("projected", "posting"), ")");
-/// [`ENTRY_TABLE`] for a group that is sent while the one before it is being written. Only [`ENTRY_TABLE`]
-/// and [`TRANSFER_TABLES`] have such a form; other groups wait.
+/// [`ENTRY_TABLE`] for a group that is sent while the one before it is being written. Only
+/// [`ENTRY_TABLE`] and [`TRANSFER_TABLES`] have such a form; other groups wait.
 const ENTRY_TABLE_AHEAD: PipelinedCtes = PipelinedCtes {
     rows: concat!(parts!("posting"), "RETURNING 1), beside AS (SELECT count(*) FROM posting)"),
     after_fence: parts!("projected_ahead"),

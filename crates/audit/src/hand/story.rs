@@ -1,9 +1,9 @@
 //! The story of a hand, line by line: who did what and when, and then the verdict of each check.
 //!
 //! The story and the verdicts come from the same replay. Records after the end of the replay are
-//! named without their meaning. Cards that the dealer reveals for a deal or a show are told there
-//! and not a second time; every other reveal is told. Each time is that of the event's own log;
-//! lines are in the order of their times.
+//! named without their meaning. Cards that the dealer reveals for a deal or a show are described
+//! there and not a second time; every other reveal has a line of its own. Each time is that of the
+//! event's own log; lines are in the order of their times.
 
 use ::ledger::Account;
 use primitives::{PlayerId, UnixMicros};
@@ -81,7 +81,7 @@ impl Narrator<'_> {
     ) {
         let DecodedEvent { event, recorded } = read;
         let step = self.replay.inputs.get(&event.position.0);
-        // Inputs of the rules are told from the table's log, whose positions are their keys.
+        // Inputs of the rules are described from the table's log, whose positions are their keys.
         let lines = match step.filter(|_| log == "table") {
             Some(step) => vec![self.describe_input(step)],
             None => self.describe_event(recorded),
@@ -127,7 +127,7 @@ impl Narrator<'_> {
         }
     }
 
-    /// Whether these cards are told when they are dealt or shown, to the same audience.
+    /// Whether these cards are described when they are dealt or shown, to the same audience.
     fn is_told_elsewhere(&self, opened: &pb::CardsOpened) -> bool {
         let Some(opening) = &opened.opening else { return false };
         let places = || opening.cards.iter().map(handle_from_pb);

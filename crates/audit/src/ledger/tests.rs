@@ -410,7 +410,7 @@ fn hands_that_come_to_nothing_leave_the_books_as_they_were() {
     assert_eq!(fails(&report(&paid)), [Check::Tables]);
 }
 
-/// A step of a service's clock, anywhere in its log, is no matter of the books.
+/// A step of a service's clock, anywhere in its log, changes no balance.
 #[test]
 fn steps_of_the_clock_move_nothing() {
     let step = |at: UnixMicros| pb::ClockStepped {

@@ -1,5 +1,5 @@
-//! Honest hands: settled as by tables of earlier builds, where nothing else is said, without legs of 0
-//! credits; those with such legs are named after them.
+//! Honest hands: settled as by tables of earlier builds, where nothing else is said, without legs
+//! of 0 credits; those with such legs are named after them.
 
 use std::collections::BTreeMap;
 

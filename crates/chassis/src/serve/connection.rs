@@ -239,8 +239,8 @@ fn protocol(limits: &Limits, http1: bool) -> Builder<StreamExecutor> {
         .max_send_buf_size(usize::try_from(STREAM_WINDOW_BYTES).unwrap_or(usize::MAX))
         .max_local_error_reset_streams(limits.error_resets)
         .max_pending_accept_reset_streams(limits.pending_resets)
-        // Headers that are a little too long pass here, so that `Calls` can refuse them with a
-        // reason.
+        // Headers that are a little too long pass here, so that `ConnectionCalls` can refuse them
+        // with a reason.
         .max_header_list_size(limits.header_bytes.saturating_mul(2))
         .keep_alive_interval(limits.keepalive_interval)
         .keep_alive_timeout(limits.keepalive_timeout);

@@ -1,4 +1,4 @@
--- The same, with the arrays in FROM.
+-- As raw.sql, with the arrays in FROM.
 WITH written AS (
     INSERT INTO events (log, position, recorded_at, stream, version, kind, schema, sealed, payload,
         previous, request_id, actor, trace)

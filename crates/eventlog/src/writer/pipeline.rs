@@ -7,8 +7,8 @@
 //! outcome of this one is unknown while the previous one is known not to be written, the log stops.
 //! Enough entries for two such batches are split in two, and a batch sent ahead is no smaller than
 //! the previous one, since a small batch costs the database nearly as much as a large one. Plain
-//! entries are sent ahead only while this process leaves processor time unused (`spare`): otherwise
-//! more commits are only more work.
+//! entries are sent ahead only while this process leaves processor time unused
+//! (`cpu_headroom`): otherwise more commits are only more work.
 
 use std::collections::BTreeMap;
 

@@ -217,8 +217,8 @@ fn distinct_triples(cube: &[u64]) -> Vec<u64> {
     cube.iter().enumerate().filter(|(at, _)| differ(*at)).map(|(_, seen)| *seen).collect()
 }
 
-/// Probabilities that all six sides have been seen with throw 6, 7 … and with throw [`MAX_THROWS`] or
-/// later.
+/// Probabilities that all six sides have been seen with throw 6, 7 … and with throw [`MAX_THROWS`]
+/// or later.
 fn coupon_probabilities() -> Vec<f64> {
     // Probabilities by the number of sides seen so far.
     let mut seen = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0];

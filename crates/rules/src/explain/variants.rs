@@ -13,7 +13,7 @@ pub struct NotImplemented {
     pub reason: &'static str,
 }
 
-/// Games that "Star Wars Universe Overview" names without their rules (RULES.md, first section).
+/// Games that "Star Wars Universe Overview" names without their rules (crates/rules/SPEC.md §2.2).
 pub static NOT_IMPLEMENTED: &[NotImplemented] = &[
     NotImplemented {
         title: "Centran Sabac",

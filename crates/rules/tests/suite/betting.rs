@@ -134,8 +134,8 @@ fn caps_bind_bets_raises_and_all_ins_but_not_matches() {
     total(&[100, 100, 100], "p1 bet 20; p2 match", "p3: match, fold");
 }
 
-/// RULES.md §1: `max_hand_total` caps a player's bets, raises and matches over the whole hand,
-/// antes aside.
+/// crates/rules/SPEC.md §4.4: `max_hand_total` caps a player's bets, raises and matches over the
+/// whole hand, antes aside.
 #[test]
 fn the_hand_cap_counts_all_rounds_of_the_hand() {
     let capped = |stacks: &[u64], when: &str, then: &str| {
@@ -158,7 +158,7 @@ fn the_hand_cap_counts_all_rounds_of_the_hand() {
     capped(&[40, 100, 100], most, "p1: check, fold");
 }
 
-/// RULES.md §1: a match is never capped, and it counts towards the cap of the hand.
+/// crates/rules/SPEC.md §4.4: a match is never capped, and it counts towards the cap of the hand.
 #[test]
 fn a_match_may_go_over_the_hand_cap_of_whoever_matches() {
     // In the round of a call all players may bet once more, each up to their own cap.
@@ -171,7 +171,7 @@ fn a_match_may_go_over_the_hand_cap_of_whoever_matches() {
     );
 }
 
-/// RULES.md §1: `max_pot` caps the Hand Pot after a bet or raise, antes included.
+/// crates/rules/SPEC.md §4.4: `max_pot` caps the Hand Pot after a bet or raise, antes included.
 #[test]
 fn the_pot_cap_counts_antes_and_every_bet() {
     let capped = |stacks: &[u64], when: &str, then: &str| {
@@ -192,8 +192,8 @@ fn the_pot_cap_counts_antes_and_every_bet() {
     capped(&[100, 100, 100], "p1 bet 35; p2 match; p3 match", "p1: draw, trade S10|F10, stand");
 }
 
-/// RULES.md §1: the antes of more than two players may fill the pot; the round is then held with
-/// checks.
+/// crates/rules/SPEC.md R-13: the antes of more than two players may fill the pot; the round is
+/// then held with checks.
 #[test]
 fn a_pot_that_the_antes_fill_leaves_checks() {
     let rules = "shift=none,field=false,max_pot=15";
@@ -210,7 +210,7 @@ fn a_pot_that_the_antes_fill_leaves_checks() {
     );
 }
 
-/// RULES.md §1: a carried pot counts towards `max_pot`.
+/// crates/rules/SPEC.md §4.4: a carried pot counts towards `max_pot`.
 #[test]
 fn the_pot_cap_counts_a_carried_pot() {
     let deal = "d announce wild 3S clone 4S; d deal p1 1S 2S; d deal p2 1H 2H; p1 p2 stand";

@@ -35,7 +35,7 @@ fn one_token_a_turn_before_the_action_each_once_a_game() {
     assert_eq!(fact(&hand, Viewer::Public, "tokens p1"), Some("2".into()));
 }
 
-/// RULES.md §5: three names for each player in turn from p1, in one flat list.
+/// crates/rules/SPEC.md §12.2: three names for each player in turn from p1, in one flat list.
 #[test]
 fn each_player_has_the_tokens_that_are_assigned_to_them() {
     let scene = kessel(

@@ -102,8 +102,8 @@ fn a_field_given_twice_is_refused() {
     assert_eq!(twice, Err(RuleSetError::DuplicateField { field: "holdem" }));
 }
 
-/// RULES.md §1: a cap below the effective minimum is an invalid rule set; for `max_pot` that is two
-/// hand antes plus that minimum.
+/// crates/rules/SPEC.md §8.2: a cap below the effective minimum is an invalid rule set; for
+/// `max_pot` that is two hand antes plus that minimum.
 #[test]
 fn caps_below_the_effective_minimum_are_refused() {
     let rules = |fields: &[(&str, u64)]| {
@@ -127,7 +127,7 @@ fn caps_below_the_effective_minimum_are_refused() {
     assert!(rules(&[("max_pot", most), ("hand_ante", most / 2), ("sabacc_ante", 0)]).is_err());
 }
 
-/// HAND_HISTORY.md, rule set fields: `max_rounds` from 1 and `pot_building_rounds` from 0 to 1,000.
+/// crates/history/SPEC.md §3.3: `max_rounds` from 1 and `pot_building_rounds` from 0 to 1,000.
 #[test]
 fn rounds_are_at_most_a_thousand() {
     for variant in ["electronic", "dice", "force", "kessel"] {
@@ -144,7 +144,7 @@ fn rounds_are_at_most_a_thousand() {
     assert!(RuleSet::parse("dice", &most).is_ok());
 }
 
-/// RULES.md §5: `assigned_tokens` is three names, or three for each player in turn.
+/// crates/rules/SPEC.md §12.2: `assigned_tokens` is three names, or three for each player in turn.
 #[test]
 fn assigned_tokens_come_in_threes() {
     let list =
@@ -171,7 +171,7 @@ fn assigned_tokens_come_in_threes() {
     }
 }
 
-/// RULES.md §5: such a table deals only hands of exactly that number of players.
+/// crates/rules/SPEC.md §12.2: such a table deals only hands of exactly that number of players.
 #[test]
 fn tokens_for_each_player_fix_the_number_of_players() {
     let fields = "tokens=assigned,assigned_tokens=refund+embargo+markdown+refund+immunity+exhaustion+\

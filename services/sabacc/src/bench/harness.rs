@@ -102,7 +102,7 @@ impl BenchHarness {
         Ok(BenchHarness { folder, postgres, admin, pgbench: beside, dir })
     }
 
-    /// Opens the gauge of the costs; `service` is a measured process, if it is not this one.
+    /// Opens the meter of the costs; `service` is a measured process, if it is not this one.
     pub(crate) async fn cost_meter(
         &self,
         service: Option<(&'static str, u32)>,

@@ -140,7 +140,7 @@ impl LoadTarget {
         connection.with_token(room::token(&self.issuer, role, subject))
     }
 
-    /// Opens the gauge of the room's costs.
+    /// Opens the meter of the room's costs.
     pub(crate) async fn cost_meter(&self) -> anyhow::Result<CostMeter> {
         CostMeter::open(&self.server).await
     }

@@ -1,7 +1,7 @@
 //! Whole card rooms as programs, under kills, stops, bad input and attempts to see hidden data.
 //!
-//! Each file tests one promise. `place` starts and stops rooms, `people` plays in them, `records`
-//! reads their logs.
+//! Each file tests one promise. `harness` starts and stops rooms, `people` plays in them,
+//! `records` reads their logs.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 #![expect(clippy::wildcard_enum_match_arm, reason = "a test looks for a few events among all")]

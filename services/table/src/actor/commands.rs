@@ -54,7 +54,7 @@ impl Actor {
             player: order.player,
             request: order.request,
             now,
-            // Players are not charged for the time that the room took to hear them.
+            // Players are not charged for the time that the room took to receive their command.
             arrived: order.arrived.min(now),
             is_room_behind: self.room_delay.state(now).is_behind,
         };

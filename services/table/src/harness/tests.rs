@@ -67,8 +67,8 @@ fn all_who_committed_and_revealed_are_in_the_seal() {
     assert!(table.run_effect(|debt| debt == Effect::Seal { hand_no: 1 }));
     let revealed = EntropyStatus::Revealed;
     assert_eq!(statuses(&table, 1), [(1, revealed), (2, revealed), (4, revealed)]);
-    // A repeat is accepted, for players who do not know whether they were heard; other content is
-    // not.
+    // A repeat is accepted, for players who do not know whether the first was received; other
+    // content is not.
     let before = table.log.len();
     table.reveal(1, 2);
     assert_eq!(table.log.len(), before);

@@ -132,7 +132,8 @@ fn hand_starts_with_two_ready_and_a_commitment() {
     assert_eq!(owed(&table), []);
 }
 
-/// RULES.md §5: with tokens assigned to each player, a table deals only hands of one size.
+/// crates/rules/SPEC.md §12.2: with tokens assigned to each player, a table deals only hands of one
+/// size.
 #[test]
 fn hand_with_tokens_for_three_starts_with_three_ready() {
     let kinds = ["refund", "embargo", "markdown"].repeat(3);

@@ -3,7 +3,7 @@
 //! The state is folded from the log: from a snapshot whose SHA-256 an event names and the events
 //! after it, or from the beginning. A log that was cut ([`eventlog::archive`]) needs a snapshot
 //! that is not older than the cut. The tables are then compared with that state; a wallet whose
-//! tables differ serves nothing (`LoadError::Differs`). Tables whose `projected` size is not the
+//! tables differ serves nothing (`LoadError::Differs`). Tables whose size in `projected` is not the
 //! log's size are rebuilt.
 //!
 //! Another process that takes the log meanwhile writes events and rows between two reads made here,

@@ -100,7 +100,7 @@ async fn check_outages(name: &str, outages: &[Duration]) {
     check_each_recorded_once(&house, told).await;
 }
 
-/// Outages longer than the wallet's patience.
+/// Outages longer than the wallet retries a write.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_database_that_goes_and_comes_back() {
     check_outages("gone", &[Duration::from_millis(800); 2]).await;

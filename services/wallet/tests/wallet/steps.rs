@@ -119,8 +119,8 @@ async fn a_step_whose_group_was_in_doubt_is_recorded_once() {
     }
 }
 
-/// With snapshots, without, and with tables that are made anew: the accounts are the same, and the tables
-/// are compared with the log.
+/// With snapshots, without, and with tables that are made anew: the accounts are the same, and the
+/// tables are compared with the log.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_wallet_starts_over_steps_of_its_clock() {
     let (house, url) = Harness::over_postgres("stepped").await;

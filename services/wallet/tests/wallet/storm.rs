@@ -59,7 +59,7 @@ impl Dice {
 
 async fn storm(seed: u64) {
     let mut dice = Dice(seed);
-    // A patience of zero: batches are given up while those behind them are written.
+    // Writes are not retried: batches are given up while those behind them are written.
     let house = Harness::open_with(MemStore::new(), QueueLimits::default(), Duration::ZERO).await;
     house.open_accounts(PLAYERS, 200).await;
     let mut callers = JoinSet::new();

@@ -79,7 +79,7 @@ pub(crate) async fn fill_tables(house: &Harness<PgStore>) {
 
 pub(crate) async fn sql(url: &str, statement: &str) {
     let mut admin = PgConnection::connect(url).await.unwrap();
-    // Deliberate changes set this variable; `vouched` tests changes without it.
+    // Deliberate changes set this variable; `untrusted` tests changes without it.
     let path = "SET search_path = wallet; SET sabacc.rebuilds = 'wallet'";
     sqlx::raw_sql(path).execute(&mut admin).await.unwrap();
     sqlx::raw_sql(AssertSqlSafe(statement.to_owned())).execute(&mut admin).await.unwrap();

@@ -398,7 +398,7 @@ fn conserved() {
     check(&[Check::Conserved], |entries| {
         the!(entries, HandFinished).sabacc_pot += 1;
     });
-    // Made out of nothing, these show in every book.
+    // Made out of nothing, these show in every ledger.
     check(&[Check::Settlement, Check::Conserved], |entries| {
         the!(entries, HandSettled).finishing_stacks[0] += 1;
         the!(entries, HandFinished).seats[0].stack += 1;

@@ -4,7 +4,8 @@ use proto::wallet::v1::Leg;
 
 use super::*;
 
-/// A table at which nothing is paid at the start, so that many a net is 0; seat 2 has left in between.
+/// A table at which nothing is paid at the start, so that many a net is 0; seat 2 has left in
+/// between.
 fn free(ways: HandOptions) -> TableFixture {
     let rules = rules::RuleSet::defaults(rules::variant("dice").unwrap()).canonical();
     let rules = rules.replace("hand_ante = 5", "hand_ante = 0");

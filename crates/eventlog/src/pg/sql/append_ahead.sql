@@ -1,9 +1,10 @@
--- The same for a batch that is sent while the one before is being written. Its rows go in first; then the
--- end of the one before is waited for, and only where that left the log as it should the fence moves. The
--- statement sees the fence as it was when it began: where that is past this already, no row goes in. To
--- move it by UPDATE from there, the server would set the whole statement up once more to look at what it
--- has become, which costs as much as thirty rows; what an insert finds in its way is looked at as it is.
--- Where that is another, or none is there, or a clock is off, a division by zero undoes everything.
+-- As append.sql, for a batch that is sent while the previous one is being written. Its rows are inserted
+-- first. Then it waits for the end of the previous batch, and the fence moves only if the log is where
+-- that batch should have left it. The statement sees the fence as it was when it began: if the log is
+-- past this batch already, no row is inserted. The fence moves by INSERT ... ON CONFLICT, which sees the
+-- row as it is now; for an UPDATE the server would set up the whole statement once more, which costs as
+-- much as many rows. If the fence is another one or missing, or a clock is off, a division by zero rolls
+-- everything back.
 WITH /* clock */, ticket AS MATERIALIZED (
     SELECT pg_try_advisory_xact_lock($22) FROM clock
     WHERE fits AND $7 <= now + ($5::bigint[])[2]

@@ -1,4 +1,4 @@
--- $1 log, $2 first position, then arrays; what stayed is passed over
+-- $1 log, $2 first position, then arrays; what is still there is skipped
 INSERT INTO events (log, position, recorded_at, stream, version, kind, schema, sealed, payload,
     previous, request_id, actor, trace)
 SELECT $1, generate_series($2::bigint, $2::bigint + cardinality($3::bigint[]) - 1),

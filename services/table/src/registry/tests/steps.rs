@@ -1,4 +1,4 @@
-//! A house whose clock is set: one event a step, whatever its tables do.
+//! A registry of tables whose clock is set: one event a step, whatever its tables do.
 
 use eventlog::{Event, UnixMicros};
 use system::clock::ManualClock;
@@ -12,7 +12,7 @@ const BEGIN: UnixMicros = UnixMicros(1_700_000_000_000_000);
 const HOUR: i64 = 3_600_000_000;
 const LONG: Duration = Duration::from_secs(60);
 
-/// A house by a clock that is told, with its tables. Its log has the machine's.
+/// Registry of tables by a clock that the test sets. Its log has the machine's clock.
 struct Timed {
     room: Fixture,
     clock: Arc<ManualClock>,

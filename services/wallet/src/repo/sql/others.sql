@@ -1,4 +1,4 @@
--- What a group writes that does more than transfer.
+-- Rows of a group that does more than transfer.
 , opening AS (
     INSERT INTO accounts (number, name, player, table_id, opened)
     SELECT UNNEST($36::integer[]), UNNEST($37::text[]), UNNEST($38::text[]::uuid[]),

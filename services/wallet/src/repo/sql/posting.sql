@@ -1,5 +1,5 @@
--- What every group writes, and most nothing else: transfers between accounts that there are.
--- It is closed by whoever puts it in its place, by `changing.sql` where that follows.
+-- Rows that every group writes, and most groups nothing else: transfers between existing accounts.
+-- The last expression is left open: the statement that includes this text closes it, or `changing.sql` does.
 , posting AS (
     INSERT INTO entries (position, amount, balance, account, other, kind, reason)
     SELECT UNNEST($24::bigint[]), UNNEST($25::bigint[]), UNNEST($26::bigint[]),

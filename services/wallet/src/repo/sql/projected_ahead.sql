@@ -1,5 +1,5 @@
--- An UPDATE would find the row changed since the statement began, and look again at great cost. A row that is
--- missing is as good as one that says 0: the books are built anew.
+-- An UPDATE would find the row changed since the statement began, and check it again at great cost. A missing
+-- row counts as one with size 0: the tables are rebuilt.
 , projection AS (
     INSERT INTO projected (log, size)
     SELECT passed.log, 0 FROM passed
