@@ -13,7 +13,7 @@ fn pairs(like: impl Fn(Worth, i16) -> bool) -> usize {
 }
 
 #[test]
-fn rules_1_two_copies_of_every_face() {
+fn two_copies_of_every_face() {
     let all: Vec<Card> = S76.cards().collect();
     assert_eq!(total(&all), 320);
     assert_eq!(all.iter().filter(|&&card| value(card) <= 0).count(), 16);
@@ -49,7 +49,7 @@ fn all_idiots_arrays_counted() {
 }
 
 #[test]
-fn rules_1_idiots_array_is_exactly_three_cards() {
+fn idiots_array_is_exactly_three_cards() {
     assert_eq!(Worth::of(&cards("IdiotA S2 T3")), Worth::IdiotsArray);
     assert_eq!(Worth::of(&cards("IdiotA IdiotB S2 T3")), Worth::Total(5));
     assert_eq!(Worth::of(&cards("IdiotA S2 T2")), Worth::Total(4));
@@ -70,7 +70,7 @@ fn totals_bomb_above_23_below_minus_23_and_at_0() {
 }
 
 #[test]
-fn rules_1_ranking_is_signed_or_absolute() {
+fn ranking_is_signed_or_absolute() {
     let strength = |total, ranking| Worth::of_total(total).strength(ranking);
     assert!(strength(1, Ranking::Signed) > strength(-22, Ranking::Signed));
     assert!(strength(1, Ranking::Absolute) < strength(-22, Ranking::Absolute));

@@ -255,7 +255,7 @@ fn what_nobody_matched_goes_back_to_one_who_folded_since() {
 }
 
 #[test]
-fn rules_1_one_live_player_left_takes_everything_at_once() {
+fn one_live_player_left_takes_everything_at_once() {
     let hand = check(
         &plain(&[100, 100, 10]).sabacc(30),
         &format!(
@@ -275,7 +275,7 @@ fn rules_1_one_live_player_left_takes_everything_at_once() {
 }
 
 #[test]
-fn rules_1_layers_go_to_the_best_hand_that_paid_into_them() {
+fn layers_go_to_the_best_hand_that_paid_into_them() {
     // p1 is best with 10, p2 next with 25, p3 and p4 cover both.
     check(
         &plain(&[10, 25, 60, 60]),
@@ -285,7 +285,7 @@ fn rules_1_layers_go_to_the_best_hand_that_paid_into_them() {
 }
 
 #[test]
-fn rules_1_what_folded_players_paid_fills_the_layers_from_below() {
+fn what_folded_players_paid_fills_the_layers_from_below() {
     // p2 folds after paying 35: 10 of it is in the main layer, the rest in the highest.
     check(
         &plain(&[10, 100, 25, 100]),
@@ -298,7 +298,7 @@ fn rules_1_what_folded_players_paid_fills_the_layers_from_below() {
 }
 
 #[test]
-fn rules_1_what_folded_players_paid_above_the_live_belongs_to_the_highest_layer() {
+fn what_folded_players_paid_above_the_live_belongs_to_the_highest_layer() {
     check(
         &plain(&[10, 50, 50, 10]),
         &format!(
@@ -310,7 +310,7 @@ fn rules_1_what_folded_players_paid_above_the_live_belongs_to_the_highest_layer(
 }
 
 #[test]
-fn rules_1_a_layer_with_one_live_player_is_his_unless_he_bombed() {
+fn a_layer_with_one_live_player_is_his_unless_he_bombed() {
     let deal = "d deal p1 S10 F10; d deal p2 S15 C15; p1 p2 stand;";
     check(
         &fields(
@@ -323,7 +323,7 @@ fn rules_1_a_layer_with_one_live_player_is_his_unless_he_bombed() {
 }
 
 #[test]
-fn rules_1_a_layer_whose_players_all_bombed_moves_to_the_sabacc_pot() {
+fn a_layer_whose_players_all_bombed_moves_to_the_sabacc_pot() {
     let deal = "d deal p1 S10 F10; d deal p2 S15 C15; d deal p3 F15 T15; p1 p2 p3 stand;";
     let hand = check(
         &plain(&[10, 30, 30]).sabacc(7),
@@ -334,7 +334,7 @@ fn rules_1_a_layer_whose_players_all_bombed_moves_to_the_sabacc_pot() {
 }
 
 #[test]
-fn rules_1_without_any_contribution_there_is_one_main_layer() {
+fn without_any_contribution_there_is_one_main_layer() {
     // Nobody pays anything: the winner still takes the Sabacc Pot with a Pure Sabacc.
     let hand = check(
         &fields(
@@ -402,7 +402,7 @@ fn a_layer_that_one_player_reached_the_reveal_with_is_not_raked() {
 }
 
 #[test]
-fn rules_1_penalties_beyond_the_stack_are_short() {
+fn penalties_beyond_the_stack_are_short() {
     let scene = Scene::new("dice", "shift=none,field=false,fold_penalty=40", &[30, 100, 100]);
     check(
         &scene,

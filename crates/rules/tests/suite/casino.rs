@@ -188,7 +188,7 @@ fn expected_shifts_of_a_four_player_hand_called_in_round_4() {
 }
 
 #[test]
-fn rules_2_the_final_betting_round_is_followed_by_one_roll() {
+fn the_final_betting_round_is_followed_by_one_roll() {
     let round = "p1 stand; d roll 1 2; p2 stand; d roll 1 2;";
     check(
         &dice("pot_building_rounds=0", &[100, 100]),
@@ -210,7 +210,7 @@ fn rules_2_the_final_betting_round_is_followed_by_one_roll() {
 }
 
 #[test]
-fn rules_2_without_a_betting_round_there_is_no_roll_after_it() {
+fn without_a_betting_round_there_is_no_roll_after_it() {
     // p1 is all-in from the antes: turns and their rolls go on, without betting.
     check(
         &dice("", &[10, 100]),
@@ -220,7 +220,7 @@ fn rules_2_without_a_betting_round_there_is_no_roll_after_it() {
 }
 
 #[test]
-fn rules_2_where_no_betting_round_can_be_held_after_the_building_the_hand_is_called() {
+fn where_no_betting_round_can_be_held_after_the_building_the_hand_is_called() {
     let cycle = "p1 stand; d roll 1 2; p2 stand; d roll 1 2;";
     check(
         &dice("pot_building_rounds=1", &[10, 100]),
@@ -230,7 +230,7 @@ fn rules_2_where_no_betting_round_can_be_held_after_the_building_the_hand_is_cal
 }
 
 #[test]
-fn rules_2_a_hand_ends_after_max_rounds() {
+fn a_hand_ends_after_max_rounds() {
     let cycle = "p1 stand; d roll 1 2; p2 stand; d roll 1 2; p1 p2 check; d roll 1 2;";
     check(
         &dice("max_rounds=2", &[100, 100]),
@@ -263,7 +263,7 @@ fn pulse_of(scene: &Scene) -> String {
 }
 
 #[test]
-fn rules_2_the_default_pulse_expects_one_shift_in_the_shortest_hand() {
+fn the_default_pulse_expects_one_shift_in_the_shortest_hand() {
     // (4 + 1) rounds of (2 + 1) chances.
     assert_eq!(pulse_of(&electronic("", &[100, 100])), "Pulse { ppm: 66666 }");
     assert_eq!(

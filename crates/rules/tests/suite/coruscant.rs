@@ -142,7 +142,7 @@ fn who_folds_gets_no_new_cards() {
 }
 
 #[test]
-fn rules_1_one_live_player_left_takes_everything_at_once() {
+fn one_live_player_left_takes_everything_at_once() {
     two(&format!("{FIVES} p1 fold"), "p2 wins main 10; stacks 95 105");
     let hand = two(
         &format!("{FIVES} p1 p2 check; {NEW} p1 bet 10; p2 fold"),
@@ -153,7 +153,7 @@ fn rules_1_one_live_player_left_takes_everything_at_once() {
 }
 
 #[test]
-fn rules_1_the_clock_selects_the_whole_hand_and_adds_nothing() {
+fn the_clock_selects_the_whole_hand_and_adds_nothing() {
     let default = |when: &str| {
         let (hand, refused) =
             played(coruscant("", &[100, 100]).start().unwrap(), &format!("{DEAL} {when}"));
@@ -204,7 +204,7 @@ fn reveal(roll: &str, p1: &str, p2: &str, then: &str, ranked: &str) {
 }
 
 #[test]
-fn rules_8_closest_then_suit_then_total_then_high() {
+fn closest_then_suit_then_total_then_high() {
     reveal(
         "+5 circle",
         "c+4",
@@ -236,7 +236,7 @@ fn rules_8_closest_then_suit_then_total_then_high() {
 }
 
 #[test]
-fn rules_8_what_is_still_equal_is_split() {
+fn what_is_still_equal_is_split() {
     let scene = coruscant("hand_ante=3", &[100, 100, 100]);
     let when = "d deal p1 c+1 c+2 c+3 c+4 c+5; d deal p2 t+1 t+2 t+3 t+4 t+5;
         d deal p3 s+1 s+2 s+3 s+4 s-5; d roll +10 square;
@@ -246,7 +246,7 @@ fn rules_8_what_is_still_equal_is_split() {
 }
 
 #[test]
-fn rules_1_layers_go_to_the_best_selection_that_paid_into_them() {
+fn layers_go_to_the_best_selection_that_paid_into_them() {
     let scene = coruscant("rake_bps=1000", &[10, 100, 100]);
     let when = "d deal p1 c+1 c+2 c+3 c+4 c+5; d deal p2 t+1 t+2 t+3 t+4 t+5;
         d deal p3 s+1 s+2 s+3 s+4 s+5; d roll +5 circle;

@@ -34,7 +34,7 @@ fn the_faces_are_announced_before_the_deal() {
 }
 
 #[test]
-fn rules_6_the_announced_cards_stay_in_the_deck() {
+fn the_announced_cards_stay_in_the_deck() {
     let scene = eleven("", &[100, 100]);
     check(
         &scene,
@@ -99,7 +99,7 @@ fn all_in_players_draw_and_stand_too() {
 }
 
 #[test]
-fn rules_1_a_leaver_stands_checks_and_can_win() {
+fn a_leaver_stands_checks_and_can_win() {
     two("p1 leave", "p2: draw, stand");
     two("p1 leave; p2 stand; p2 check", "p1 wins main 20; stacks 110 90");
     two("p2 leave; p1 stand; p1 bet 10", "p1 returned 10; p1 wins main 20; stacks 110 90");
@@ -143,7 +143,7 @@ fn wilds_and_clones_serve_their_holder_best() {
 }
 
 #[test]
-fn rules_6_ties_go_to_fewer_cards() {
+fn ties_go_to_fewer_cards() {
     reveal(
         PLAIN,
         "d deal p1 5S 3S; d deal p2 5H 4H; p1 draw; d deal p1 1S; p2 stand; p1 stand",
@@ -153,7 +153,7 @@ fn rules_6_ties_go_to_fewer_cards() {
 }
 
 #[test]
-fn rules_6_ties_with_as_many_cards_are_split() {
+fn ties_with_as_many_cards_are_split() {
     let hand = check(
         &eleven("", &[100, 100]).carried(1),
         "d announce wild 6S clone 1H; d deal p1 5S 4S; d deal p2 4H 5H; p1 p2 stand; p1 p2 check",
@@ -163,7 +163,7 @@ fn rules_6_ties_with_as_many_cards_are_split() {
 }
 
 #[test]
-fn rules_6_a_hand_of_clones_is_0_and_not_over() {
+fn a_hand_of_clones_is_0_and_not_over() {
     reveal(
         PLAIN,
         "d deal p1 1H 1H; d deal p2 5H 5S; p1 stand; p2 draw; d deal p2 2H; p2 stand",
@@ -178,7 +178,7 @@ const BOTH_OVER: &str = "d announce wild 6S clone 1H; d deal p1 5S 5S; d deal p2
     p1 draw; d deal p1 2S; p2 draw; d deal p2 2H; p1 p2 stand; p1 p2 check";
 
 #[test]
-fn rules_6_a_layer_whose_players_are_all_over_carries_over() {
+fn a_layer_whose_players_are_all_over_carries_over() {
     let hand = check(
         &eleven("rake_bps=1000", &[100, 100]).carried(7),
         BOTH_OVER,
@@ -189,7 +189,7 @@ fn rules_6_a_layer_whose_players_are_all_over_carries_over() {
 }
 
 #[test]
-fn rules_6_layers_carry_over_one_by_one() {
+fn layers_carry_over_one_by_one() {
     // p1 has 9 for 15, p2 and p3 are over for 30.
     let deal = "d announce wild 6S clone 1H; d deal p1 5S 4S; d deal p2 5H 5D; d deal p3 5C 5C;
         p1 stand; p2 draw; d deal p2 4H; p3 draw; d deal p3 4D; p2 p3 stand;
@@ -207,7 +207,7 @@ fn rules_6_layers_carry_over_one_by_one() {
 }
 
 #[test]
-fn rules_6_a_layer_with_one_live_player_carries_over_where_he_is_over() {
+fn a_layer_with_one_live_player_carries_over_where_he_is_over() {
     // p2 folds after paying 30, p3 is over and alone in the side layer, p1 is under and short.
     let deal = "d announce wild 6S clone 1H; d deal p1 5S 4S; d deal p2 1D 1D; d deal p3 5C 5C;
         p1 p2 stand; p3 draw; d deal p3 4D; p3 stand;
@@ -220,7 +220,7 @@ fn rules_6_a_layer_with_one_live_player_carries_over_where_he_is_over() {
 }
 
 #[test]
-fn rules_1_a_carried_pot_belongs_to_the_main_layer() {
+fn a_carried_pot_belongs_to_the_main_layer() {
     let deal = "d announce wild 6S clone 1H; d deal p1 5S 4S; d deal p2 5H 2D; d deal p3 1C 1C;
         p1 p2 p3 stand; p1 bet 5; p2 raise 20; p3 match";
     let hand = check(
@@ -232,13 +232,13 @@ fn rules_1_a_carried_pot_belongs_to_the_main_layer() {
 }
 
 #[test]
-fn rules_1_the_last_live_player_takes_a_carried_pot() {
+fn the_last_live_player_takes_a_carried_pot() {
     let scene = eleven("", &[100, 100]).carried(8);
     check(&scene, &format!("{DEAL} p1 p2 stand; p1 fold"), "p2 wins main 28; stacks 90 118");
 }
 
 #[test]
-fn rules_1_without_any_contribution_the_main_layer_is_what_was_carried() {
+fn without_any_contribution_the_main_layer_is_what_was_carried() {
     let scene = eleven("hand_ante=0", &[100, 100]);
     let quiet = format!("{DEAL} p1 p2 stand; p1 p2 check");
     check(&scene.clone().carried(8), &quiet, "p1 wins main 8; stacks 108 100");

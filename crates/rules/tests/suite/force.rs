@@ -113,7 +113,7 @@ fn the_showdown_starts_by_itself_after_the_last_cycle() {
 }
 
 #[test]
-fn rules_4_the_call_starts_the_showdown_at_once() {
+fn the_call_starts_the_showdown_at_once() {
     choose(&format!("{TWO} {QUIET} p1 call-hand"), "refused: `call-hand` is not legal here");
     let third = format!("{TWO} {QUIET} {QUIET}");
     choose(&third, "p1: draw, trade S10|F10, stand, call-hand");
@@ -200,7 +200,7 @@ fn flip(cards: [&str; 2], side: &str, extra: &str, what: &str, rank: &str) {
 }
 
 #[test]
-fn rules_4_an_extra_of_the_other_sign_flips_the_side() {
+fn an_extra_of_the_other_sign_flips_the_side() {
     flip(["S10", "F10"], "light", "QueenA", "keep", "dark 18");
     flip(["S10", "F10"], "dark", "QueenA", "keep", "light 18");
     flip(["S10", "F10"], "light", "S1", "keep", "light 21");
@@ -280,7 +280,7 @@ fn an_extra_that_cannot_be_dealt_is_left_out() {
 // Leaving, the clock, and hidden cards.
 
 #[test]
-fn rules_1_the_clock_aligns_with_light_and_drops_the_extra() {
+fn the_clock_aligns_with_light_and_drops_the_extra() {
     let default = |when: &str| {
         let (hand, refused) = played(force("", &[100, 100]).start().unwrap(), when);
         assert_eq!(refused, None);
@@ -298,7 +298,7 @@ fn rules_1_the_clock_aligns_with_light_and_drops_the_extra() {
 }
 
 #[test]
-fn rules_1_a_leaver_aligns_stands_checks_and_drops_and_can_win() {
+fn a_leaver_aligns_stands_checks_and_drops_and_can_win() {
     let left = "d deal p1 S10; d deal p2 StarA; p1 leave; p2 align dark; d deal p1 F10;
         d deal p2 QueenA;";
     choose(left, "p2: draw, trade StarA|QueenA, stand");

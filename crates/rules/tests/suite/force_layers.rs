@@ -94,7 +94,7 @@ fn a_second_tie_deals_to_those_without_a_card() {
 }
 
 #[test]
-fn rules_4_a_layer_whose_players_are_all_out_carries_over() {
+fn a_layer_whose_players_are_all_out_carries_over() {
     layers(
         ONE,
         ["light S10 F10", "light S15 F15", "dark C15 F14"],
@@ -168,7 +168,7 @@ fn with_nothing_in_the_pot_there_is_still_a_main_layer() {
 }
 
 #[test]
-fn rules_1_a_tie_without_a_card_for_each_is_split_at_once() {
+fn a_tie_without_a_card_for_each_is_split_at_once() {
     // p1 and p2 hold 21 each; the others draw the whole pack and bomb.
     let all = "p1 p2 p3 p4 p5 p6 p7 p8";
     let deal = "d deal p1 S10; d deal p2 F10; d deal p3 C1; d deal p4 C3; d deal p5 C5;

@@ -51,7 +51,7 @@ fn a_natural_beats_everything_but_an_idiots_array() {
 }
 
 #[test]
-fn rules_4_an_idiots_array_outranks_a_natural() {
+fn an_idiots_array_outranks_a_natural() {
     let hand =
         scored(&["light S11 F12", "dark IdiotA S2 C3"], "", "p2 wins main 20; stacks 90 110");
     assert_eq!(ranks(&hand), "natural 23, idiots-array");
@@ -105,7 +105,7 @@ fn several_idiots_arrays_draw_one_card_each_and_compare_by_their_totals() {
 // Sides.
 
 #[test]
-fn rules_4_the_side_with_the_higher_score_wins() {
+fn the_side_with_the_higher_score_wins() {
     // Light 10 + 5, dark 13: light wins, and in it the 10.
     scored(
         &["light S4 F6", "light S2 F3", "dark BalanceA QueenA"],
@@ -130,7 +130,7 @@ fn a_side_with_nobody_left_loses_whatever_the_others_score() {
 }
 
 #[test]
-fn rules_4_equal_sides_and_the_single_highest_total_decides() {
+fn equal_sides_and_the_single_highest_total_decides() {
     // Light 19, dark 17 + 2.
     scored(
         &["light S9 F10", "dark EvilA QueenA", "dark EnduranceA F6"],
@@ -146,7 +146,7 @@ fn rules_4_equal_sides_and_the_single_highest_total_decides() {
 }
 
 #[test]
-fn rules_4_equal_sides_and_highest_totals_and_dark_wins() {
+fn equal_sides_and_highest_totals_and_dark_wins() {
     scored(&["light S9 F10", "dark StarA QueenA"], "", "p2 wins main 20; stacks 90 110");
 }
 

@@ -58,7 +58,7 @@ fn embargo_makes_the_next_player_in_turn_stand_after_a_token_if_he_likes() {
 }
 
 #[test]
-fn rules_5_embargo_by_the_last_of_a_lap_binds_the_first_of_the_next() {
+fn embargo_by_the_last_of_a_lap_binds_the_first_of_the_next() {
     let scene = kessel(EMBARGO, 2);
     let given = (&scene, HANDS);
     let laid = "p1 draw sand-discard; p1 discard s6; p2 token embargo; p2 stand;";
@@ -75,7 +75,7 @@ fn rules_5_embargo_by_the_last_of_a_lap_binds_the_first_of_the_next() {
 }
 
 #[test]
-fn rules_5_embargo_is_illegal_for_the_last_player_of_the_third_lap() {
+fn embargo_is_illegal_for_the_last_player_of_the_third_lap() {
     let scene = kessel(EMBARGO, 2);
     let lap = "p1 draw sand-discard; p1 discard s6; p2 stand;";
     let last = format!("{lap} {lap} p1 draw sand-discard; p1 discard s6;");
@@ -90,7 +90,7 @@ fn rules_5_embargo_is_illegal_for_the_last_player_of_the_third_lap() {
 }
 
 #[test]
-fn rules_5_an_embargo_on_an_immune_player_is_spent_without_effect() {
+fn an_embargo_on_an_immune_player_is_spent_without_effect() {
     let scene = kessel(EMBARGO, 2);
     let when =
         "p1 token immunity; p1 draw sand-discard; p1 discard s6; p2 token embargo; p2 stand;";

@@ -8,7 +8,7 @@ use crate::scene::{check, played, ranks, report};
 const THREE: &[&str] = &["s1 b1", "s2 b2", "s3 b4"];
 
 #[test]
-fn rules_5_leaving_forfeits_at_once_and_without_a_line() {
+fn leaving_forfeits_at_once_and_without_a_line() {
     let given = (&kessel(PLAIN, 3), THREE);
     let p2 = format!("p2: {DRAWS}, stand, token free-draw, token immunity");
     let hand = table(given, "p1 leave", &p2, "0+0 8+0 8+0");
@@ -94,7 +94,7 @@ fn the_lap_goes_on_from_the_leavers_place() {
 }
 
 #[test]
-fn rules_5_a_leavers_cards_are_out_of_play_till_the_next_shuffle() {
+fn a_leavers_cards_are_out_of_play_till_the_next_shuffle() {
     let scene = kessel(PLAIN, 3);
     let hands = ["s1 b1", "sY b2", "s3 b4"];
     let when = format!("{} p2 leave; p1 draw sand;", begin(&hands));
@@ -111,7 +111,7 @@ fn rules_5_a_leavers_cards_are_out_of_play_till_the_next_shuffle() {
 }
 
 #[test]
-fn rules_5_an_embargo_on_a_leaver_lapses() {
+fn an_embargo_on_a_leaver_lapses() {
     let scene = kessel("tokens=assigned,assigned_tokens=embargo+refund+immunity", 3);
     let p3 = format!("p3: {DRAWS}, stand, token embargo, token immunity");
     table((&scene, THREE), "p1 token embargo; p1 stand; p2 leave", &p3, "8+0 0+0 8+0");

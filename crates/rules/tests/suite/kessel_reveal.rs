@@ -24,7 +24,7 @@ fn losers_pay_one_for_a_pair_and_the_difference_for_anything_else() {
 }
 
 #[test]
-fn rules_5_equally_ranked_best_hands_win_together_and_none_pays() {
+fn equally_ranked_best_hands_win_together_and_none_pays() {
     let pay = |hands: &[&str], left: &str| {
         let scene = kessel(PLAIN, 3);
         let hands = [hands[0], hands[1], "s6 b1"];
@@ -65,7 +65,7 @@ fn the_last_one_in_wins_the_credits_pot() {
 const TAXES: &str = "chips=4,tokens=assigned,assigned_tokens=target-audit+target-tariff+refund";
 
 #[test]
-fn rules_5_the_last_one_in_wins_even_if_he_lost_that_round() {
+fn the_last_one_in_wins_even_if_he_lost_that_round() {
     // p1 has the best hand and is taxed to nothing; p2 pays for a pair and stays in.
     let when = "p1 stand; p2 token target-audit p1; p2 draw sand-discard; p2 discard s6; p1 stand;
         p2 token target-tariff p1; p2 stand";
@@ -82,7 +82,7 @@ fn a_winner_whose_hand_pot_comes_back_is_not_eliminated() {
 }
 
 #[test]
-fn rules_5_a_winner_without_stock_is_eliminated_too() {
+fn a_winner_without_stock_is_eliminated_too() {
     let scene =
         kessel("chips=4,tokens=assigned,assigned_tokens=target-audit+target-tariff+refund", 3);
     let when = "p1 stand; p2 token target-audit p1; p2 stand; p3 token target-tariff p1; p3 stand";
@@ -97,7 +97,7 @@ fn rules_5_a_winner_without_stock_is_eliminated_too() {
 }
 
 #[test]
-fn rules_5_with_nobody_left_the_pot_goes_to_that_rounds_winners() {
+fn with_nobody_left_the_pot_goes_to_that_rounds_winners() {
     let scene = Scene::new(
         "kessel",
         "chips=5,stakes=pro,tokens=assigned,assigned_tokens=general-audit+target-audit+general-tariff",
@@ -149,7 +149,7 @@ fn the_pot_is_raked_as_one_contested_layer() {
 // Impostors.
 
 #[test]
-fn rules_5_all_impostors_roll_before_anybody_chooses() {
+fn all_impostors_roll_before_anybody_chooses() {
     let given = (&kessel(PLAIN, 3), ["sI bI", "s1 b2", "s4 bI"].as_slice());
     let rolls = "p1 p2 p3 stand; d roll p1 sI 3 4; d roll p1 bI 4 5;";
     table(given, "p1 p2 p3 stand", "d: roll p1 sI, roll p1 bI, roll p3 bI", "8+0 8+0 8+0");
@@ -192,7 +192,7 @@ fn a_sylop_copies_the_value_of_an_impostor() {
 }
 
 #[test]
-fn rules_1_the_clock_takes_the_die_that_serves_the_hand_best() {
+fn the_clock_takes_the_die_that_serves_the_hand_best() {
     let fixes = "tokens=assigned,assigned_tokens=cook-the-books+markdown+prime-sabacc";
     let best = |hands: [&str; 2], when: &str, die: &str| {
         let (hand, refused) =
@@ -220,7 +220,7 @@ fn rules_1_the_clock_takes_the_die_that_serves_the_hand_best() {
 // Hidden choices.
 
 #[test]
-fn rules_5_choices_are_secret_until_all_have_chosen() {
+fn choices_are_secret_until_all_have_chosen() {
     let when =
         format!("{} p1 p2 stand; d roll p1 sI 3 4; d roll p2 bI 4 5;", begin(&["sI b1", "s3 bI"]));
     let (hand, refused) = played(kessel(PLAIN, 2).start().unwrap(), &when);

@@ -67,7 +67,7 @@ fn free_draw_pays_no_fee_this_turn() {
 }
 
 #[test]
-fn rules_5_refunds_come_from_ones_own_hand_pot_and_are_illegal_without() {
+fn refunds_come_from_ones_own_hand_pot_and_are_illegal_without() {
     let scene = kessel("tokens=assigned,assigned_tokens=refund+extra-refund+immunity", 2);
     let given = (&scene, HANDS);
     table(given, "p1 token refund", "refused: must be one of those listed", "8+0 8+0");
@@ -158,7 +158,7 @@ fn tariffs_tax_the_stocks_of_others_for_good() {
 }
 
 #[test]
-fn rules_5_audits_tax_those_whose_latest_action_of_this_round_is_a_stand() {
+fn audits_tax_those_whose_latest_action_of_this_round_is_a_stand() {
     let scene = kessel("tokens=assigned,assigned_tokens=general-audit+target-audit+immunity", 3);
     let given = (&scene, THREE);
     // Before the first action no player counts as standing.
@@ -234,7 +234,7 @@ fn fixes_end_with_the_round() {
 }
 
 #[test]
-fn rules_5_cook_the_books_inverts_pairs_and_is_illegal_twice_in_a_round() {
+fn cook_the_books_inverts_pairs_and_is_illegal_twice_in_a_round() {
     let scene = fix("tokens=assigned,assigned_tokens=cook-the-books+markdown+immunity");
     let cook = "p1 token cook-the-books;";
     let pays = |hands: &[&str], left: &str| {
@@ -253,7 +253,7 @@ fn rules_5_cook_the_books_inverts_pairs_and_is_illegal_twice_in_a_round() {
 }
 
 #[test]
-fn rules_5_markdown_two_sylops_lowest_pair() {
+fn markdown_two_sylops_lowest_pair() {
     let scene = fix("tokens=assigned,assigned_tokens=cook-the-books+markdown+immunity");
     let pays = |hands: &[&str], left: &str| {
         table((&scene, hands), "p1 token markdown; p1 p2 stand", NEXT, left)
@@ -291,7 +291,7 @@ fn major_fraud_makes_impostors_sixes_without_dice_also_those_drawn_later() {
 }
 
 #[test]
-fn rules_5_drafts_and_dealt_tokens_are_hidden_and_their_counts_are_not() {
+fn drafts_and_dealt_tokens_are_hidden_and_their_counts_are_not() {
     let player = |name: &str| Viewer::Player(rules::Player::parse(name).unwrap());
     let seen = |scene: &Scene, line: &str, viewer| {
         let hand = scene.start().unwrap();

@@ -31,13 +31,13 @@ fn everything_drawn(fields: &'static str) -> Hand {
 }
 
 #[test]
-fn rules_1_without_cards_drawing_and_trading_are_illegal() {
+fn without_cards_drawing_and_trading_are_illegal() {
     let hand = everything_drawn("shift=none,field=false,bomb_out=none");
     assert_eq!(report(&hand), "p1: stand");
 }
 
 #[test]
-fn rules_1_a_demise_without_a_card_for_each_is_split_at_once() {
+fn a_demise_without_a_card_for_each_is_split_at_once() {
     let hand = everything_drawn("shift=none,field=false,bomb_out=none");
     let all = "p1 p2 p3 p4 p5 p6 p7 p8";
     let (hand, refused) = played(hand, &format!("{all} stand; p1 call-hand; {all} check"));
@@ -86,7 +86,7 @@ fn a_traded_card_is_among_the_discards_it_may_come_back_from() {
 // Leaving and the clock.
 
 #[test]
-fn rules_1_a_leaver_takes_the_default_of_every_decision_and_can_win() {
+fn a_leaver_takes_the_default_of_every_decision_and_can_win() {
     let scene = dice("shift=none,field=false,pot_building_rounds=0", &[100, 100, 100]);
     let deal = "d deal p1 S10 F10; d deal p2 S9 C10; d deal p3 F9 C9;";
     check(&scene, &format!("{deal} p1 leave"), "p2: draw, trade S9|C10, stand");
@@ -130,7 +130,7 @@ fn a_leavers_turns_are_still_followed_by_the_dice() {
 }
 
 #[test]
-fn rules_1_the_clock_stands_checks_or_folds() {
+fn the_clock_stands_checks_or_folds() {
     let default = |when: &str| {
         let scene = dice("shift=none,field=false,pot_building_rounds=0", &[100, 100]);
         let (hand, refused) = played(scene.start().unwrap(), &format!("{DEAL} {when}"));

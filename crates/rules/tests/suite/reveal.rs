@@ -19,7 +19,7 @@ fn reveal(fields: &'static str, stacks: &[u64], sabacc: u64, deal: &str, then: &
 const QUICK: &str = "shift=none,pot_building_rounds=0";
 
 #[test]
-fn rules_2_reveal_everybody_bombed() {
+fn reveal_everybody_bombed() {
     let hand = reveal(
         QUICK,
         &[100, 15],
@@ -32,7 +32,7 @@ fn rules_2_reveal_everybody_bombed() {
 }
 
 #[test]
-fn rules_2_reveal_bombed_players_pay_the_pot_as_it_stood() {
+fn reveal_bombed_players_pay_the_pot_as_it_stood() {
     let deal = "d deal p1 S15 F15; d deal p2 C15 T14; d deal p3 S10 S11";
     reveal(
         QUICK,
@@ -89,7 +89,7 @@ fn pure_sabacc_and_idiots_array_take_the_sabacc_pot_with_the_penalties() {
 }
 
 #[test]
-fn rules_1_totals_rank_by_sign_or_without() {
+fn totals_rank_by_sign_or_without() {
     let deal = "d deal p1 StarA EvilA; d deal p2 S1 F1";
     let cards = "d deal p1 StarA QueenA; d deal p2 S1 F1";
     let hand = reveal(QUICK, &[100, 100], 0, cards, "p2 wins main 10; stacks 90 100; sabacc 10");
@@ -143,7 +143,7 @@ fn a_tie_is_broken_by_one_card_each() {
 }
 
 #[test]
-fn rules_2_demise_still_tied_is_split() {
+fn demise_still_tied_is_split() {
     demise(
         "d deal p1 C1; d deal p2 T1",
         "p1 wins main 8; p2 wins main 7; stacks 98 97 90; sabacc 45",
@@ -151,12 +151,12 @@ fn rules_2_demise_still_tied_is_split() {
 }
 
 #[test]
-fn rules_2_demise_all_bomb_the_next_best_hand_wins_without_penalty() {
+fn demise_all_bomb_the_next_best_hand_wins_without_penalty() {
     demise("d deal p1 C4; d deal p2 T4", "p3 wins main 15; stacks 90 90 105; sabacc 45");
 }
 
 #[test]
-fn rules_2_demise_all_bomb_and_nobody_is_next_the_layer_moves() {
+fn demise_all_bomb_and_nobody_is_next_the_layer_moves() {
     let deal = "d deal p1 S10 F10; d deal p2 S9 F11 | d deal p1 C4; d deal p2 T4";
     let hand =
         reveal(QUICK, &[100, 100], 30, deal, "main moves sabacc 10; stacks 90 90; sabacc 50");
@@ -164,7 +164,7 @@ fn rules_2_demise_all_bomb_and_nobody_is_next_the_layer_moves() {
 }
 
 #[test]
-fn rules_2_eligibility_for_the_sabacc_pot_is_the_hand_at_the_reveal() {
+fn eligibility_for_the_sabacc_pot_is_the_hand_at_the_reveal() {
     // 20 and 3 make 23 in the demise: not a Pure Sabacc at the reveal.
     demise("d deal p1 C3; d deal p2 C2", "p1 wins main 15; stacks 105 90 90; sabacc 45");
     // Pure at the reveal, 20 after the demise: still eligible.
@@ -173,7 +173,7 @@ fn rules_2_eligibility_for_the_sabacc_pot_is_the_hand_at_the_reveal() {
 }
 
 #[test]
-fn rules_2_demise_split_shares_the_sabacc_pot_too() {
+fn demise_split_shares_the_sabacc_pot_too() {
     let deal = "d deal p1 S11 F12; d deal p2 C11 T12 | d deal p1 StarA; d deal p2 StarB";
     reveal(
         QUICK,
@@ -185,7 +185,7 @@ fn rules_2_demise_split_shares_the_sabacc_pot_too() {
 }
 
 #[test]
-fn rules_2_demise_the_next_best_takes_no_sabacc_pot() {
+fn demise_the_next_best_takes_no_sabacc_pot() {
     let deal = "d deal p1 S11 F12; d deal p2 C11 T12; d deal p3 S1 F1 | d deal p1 S2; d deal p2 F2";
     reveal(QUICK, &[100, 100, 100], 30, deal, "p3 wins main 15; stacks 90 90 105; sabacc 45");
 }
@@ -238,7 +238,7 @@ fn a_folded_players_field_is_gone() {
 }
 
 #[test]
-fn rules_2_holdem_picks_the_subset_anew_with_a_demise_card() {
+fn holdem_picks_the_subset_anew_with_a_demise_card() {
     let scene = dice("shift=none,pot_building_rounds=0,holdem=true", &[100, 100, 100]);
     // With p3's Queen (-2) p1 has 22 and p2 22. The demise gives p1 a 2: 24 bombs without the
     // Queen, and is 22 with it. p2's 1 makes 23 without the Queen.

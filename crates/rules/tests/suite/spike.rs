@@ -193,7 +193,7 @@ fn junk_goes_face_down_under_the_discards() {
 }
 
 #[test]
-fn rules_1_the_clock_stands_and_leaving_does_too() {
+fn the_clock_stands_and_leaving_does_too() {
     two("p1 leave", "p2: gain, gain t+1|t+2, swap t+1|t+2, stand, junk");
     two(
         "p1 p2 stand; d roll 1 2; p2 leave; p1 bet 2",
@@ -247,7 +247,7 @@ fn folded_players_do_not_redraw() {
 }
 
 #[test]
-fn rules_1_the_top_discard_stays_when_the_others_are_shuffled_in() {
+fn the_top_discard_stays_when_the_others_are_shuffled_in() {
     let scene = spike("preset=black-spire", &[100; 8]);
     let mut hand = played(scene.start().unwrap(), "").0;
     // Two cards each and the flip; then eight gains and a redraw of 24, eight gains and one of 32.

@@ -60,7 +60,7 @@ fn a_turn_is_a_betting_action_then_a_draw_action() {
 }
 
 #[test]
-fn rules_3_the_draw_phase_is_on_and_can_be_switched_off() {
+fn the_draw_phase_is_on_and_can_be_switched_off() {
     let off = swg("draw_phase=false", &K);
     check(&off, &format!("{THREE} p1 bet 150"), "p2: match, raise 300..900, fold");
     check(
@@ -244,7 +244,7 @@ fn an_uncalled_bet_returns_before_the_penalties_are_reckoned() {
 // Leaving and the clock.
 
 #[test]
-fn rules_1_the_clock_checks_folds_or_stands() {
+fn the_clock_checks_folds_or_stands() {
     let default = |when: &str| {
         let (hand, refused) = played(swg("", &K).start().unwrap(), &format!("{THREE}{when}"));
         assert_eq!(refused, None);
@@ -259,7 +259,7 @@ fn rules_1_the_clock_checks_folds_or_stands() {
 }
 
 #[test]
-fn rules_1_a_leaver_checks_and_stands_and_can_win() {
+fn a_leaver_checks_and_stands_and_can_win() {
     three(&K, "", "p1: check, bet 100..900, fold");
     let left = format!("{THREE} p3 leave; p1 leave;");
     check(&swg("", &K), &left, "p2: check, bet 100..900, fold");

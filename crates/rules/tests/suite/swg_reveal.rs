@@ -96,7 +96,7 @@ fn the_best_modified_hand_wins() {
 }
 
 #[test]
-fn rules_3_still_tied_after_demise_split() {
+fn still_tied_after_demise_split() {
     reveal(
         &format!("{TWENTY} | d deal p1 C1; d deal p2 T1"),
         "p1 wins main 150; p2 wins main 150; stacks 1050 1050 900; sabacc 500",

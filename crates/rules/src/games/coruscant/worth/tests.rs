@@ -37,21 +37,21 @@ fn the_faces_of_the_dice() {
 }
 
 #[test]
-fn rules_8_closest_to_the_target_wins() {
+fn closest_to_the_target_wins() {
     beats("t+5", "c+4");
     beats("t+6", "c+3");
     beats("s-2", "c-10 c+2");
 }
 
 #[test]
-fn rules_8_then_most_cards_of_the_suit() {
+fn then_most_cards_of_the_suit() {
     beats("c+5", "t+5");
     beats("c+1 c+2 t+2", "c+10 t-5");
     beats("c+4 Y", "c+6");
 }
 
 #[test]
-fn rules_8_a_sylop_counts_as_every_suit() {
+fn a_sylop_counts_as_every_suit() {
     for silver in SILVER {
         let target = Target { total: 0, suit: silver };
         assert_eq!(Worth::of(&cards("Y Y"), target).suited, 2);
@@ -61,13 +61,13 @@ fn rules_8_a_sylop_counts_as_every_suit() {
 }
 
 #[test]
-fn rules_8_then_the_higher_total_with_its_sign() {
+fn then_the_higher_total_with_its_sign() {
     beats("c+6", "c+4");
     beats("c+4 c+2", "c+3 c+1");
 }
 
 #[test]
-fn rules_8_then_the_higher_single_card_with_its_sign() {
+fn then_the_higher_single_card_with_its_sign() {
     beats("c+6 t-1", "c+5");
     beats("c+10 t-5", "c+9 t-4");
 }

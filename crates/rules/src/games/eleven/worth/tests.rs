@@ -52,7 +52,7 @@ fn a_clone_takes_the_value_of_another_card() {
 }
 
 #[test]
-fn rules_6_a_clone_may_take_a_wilds_chosen_value() {
+fn a_clone_may_take_a_wilds_chosen_value() {
     check("1S", "4H", "1S 4H", Some(10));
     check("1S", "4H", "1S 4H 4H", Some(9));
     check("1S", "4H", "1S 3C 4H", Some(11));
@@ -60,7 +60,7 @@ fn rules_6_a_clone_may_take_a_wilds_chosen_value() {
 }
 
 #[test]
-fn rules_6_clones_choose_each_for_itself() {
+fn clones_choose_each_for_itself() {
     check("1S", "4H", "5C 1C 4H 4H", Some(8));
     check("1S", "4H", "4C 1C 4H 4H", Some(10));
     check("1S", "4H", "5C 2C 4H 4H", Some(11));
@@ -68,13 +68,13 @@ fn rules_6_clones_choose_each_for_itself() {
 }
 
 #[test]
-fn rules_6_a_clone_alone_or_among_clones_is_0() {
+fn a_clone_alone_or_among_clones_is_0() {
     check("1S", "4H", "4H", Some(0));
     check("1S", "4H", "4H 4H", Some(0));
 }
 
 #[test]
-fn rules_6_both_copies_of_a_face_are_wild_or_clone() {
+fn both_copies_of_a_face_are_wild_or_clone() {
     let both = |code: &str| P42.parse(code).iter().map(face).collect::<Vec<_>>();
     for code in P42.faces() {
         assert_eq!(both(code), [face_of(code); 2], "{code}");

@@ -66,7 +66,7 @@ fn check(given: &str, hands: &[(&str, &str, u8)]) {
 }
 
 #[test]
-fn rules_5_the_ladder() {
+fn the_ladder() {
     check(
         "",
         &[
@@ -83,7 +83,7 @@ fn rules_5_the_ladder() {
 }
 
 #[test]
-fn rules_5_a_prime_pair_is_right_below_pure() {
+fn a_prime_pair_is_right_below_pure() {
     check(
         "5",
         &[("YY", "pure", 1), ("5Y", "prime 5", 1), ("11", "pair 1", 1), ("66", "pair 6", 1)],
@@ -91,7 +91,7 @@ fn rules_5_a_prime_pair_is_right_below_pure() {
 }
 
 #[test]
-fn rules_5_cook_inverts_pairs_and_puts_pure_last_of_them() {
+fn cook_inverts_pairs_and_puts_pure_last_of_them() {
     check(
         "C",
         &[
@@ -107,7 +107,7 @@ fn rules_5_cook_inverts_pairs_and_puts_pure_last_of_them() {
 }
 
 #[test]
-fn rules_5_cook_with_prime_inverts_then_puts_the_prime_on_top() {
+fn cook_with_prime_inverts_then_puts_the_prime_on_top() {
     check(
         "C1",
         &[("11", "prime 1", 1), ("66", "pair 6", 1), ("Y2", "pair 2", 1), ("YY", "pure", 1)],
@@ -115,7 +115,7 @@ fn rules_5_cook_with_prime_inverts_then_puts_the_prime_on_top() {
 }
 
 #[test]
-fn rules_5_markdown_makes_a_sylop_a_zero() {
+fn markdown_makes_a_sylop_a_zero() {
     check(
         "M",
         &[
@@ -132,7 +132,7 @@ fn rules_5_markdown_makes_a_sylop_a_zero() {
 }
 
 #[test]
-fn rules_5_markdown_two_sylops_are_the_lowest_pair_under_cook_too() {
+fn markdown_two_sylops_are_the_lowest_pair_under_cook_too() {
     check(
         "CM",
         &[("66", "pair 6", 1), ("11", "pair 1", 1), ("YY", "pair 0", 1), ("1Y", "diff 1 sum 1", 1)],
