@@ -207,6 +207,7 @@ mod tests {
         assert!(deck.parse("nonsense").is_empty());
     }
 
+    /// rules/SPEC.md §3.3, R-4.
     #[test]
     fn every_pack_is_whole() {
         check(&S76, 76, 76, "QueenB", 1);

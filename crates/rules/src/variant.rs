@@ -14,7 +14,7 @@ use crate::state::Core;
 pub struct Variant {
     pub id: &'static str,
     pub title: &'static str,
-    /// Text that the rules follow; RULES.md decides where it is silent or contradicts itself.
+    /// Text that the rules follow; rules/SPEC.md §17 decides where it is silent or contradicts itself.
     pub source: &'static str,
     /// Numbers of players that a hand takes.
     pub player_counts: RangeInclusive<u8>,

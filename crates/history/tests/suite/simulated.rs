@@ -77,7 +77,7 @@ fn every_variant_is_here() {
     assert_eq!(here, rules::ALL.iter().map(|variant| variant.id).collect());
 }
 
-/// RULES.md §5: tokens for each player make a game for exactly that number of players.
+/// rules/SPEC.md R-53: tokens for each player make a game for exactly that number of players.
 #[test]
 fn tokens_for_three_are_played_by_three() {
     let sets = "tokens=assigned,assigned_tokens=refund+embargo+markdown+refund+immunity+exhaustion+\
@@ -88,8 +88,7 @@ fn tokens_for_three_are_played_by_three() {
     assert_eq!(seats("dice", ""), [2, 3, 4, 5, 6, 7, 8]);
 }
 
-/// RULES.md §1: no bet or raise lifts a player's bets above the hand's cap, or the pot above its
-/// own.
+/// rules/SPEC.md §4.4: no bet or raise lifts a player's bets above the hand's cap.
 #[test]
 fn caps_hold_in_every_made_up_hand() {
     let mut bets = 0;

@@ -12,6 +12,7 @@ fn pairs(like: impl Fn(Worth, i16) -> bool) -> usize {
     hands.filter(|&(a, b)| like(Worth::of(&[all[a], all[b]]), total(&[all[a], all[b]]))).count()
 }
 
+/// rules/SPEC.md §3.3, R-3.
 #[test]
 fn two_copies_of_every_face() {
     let all: Vec<Card> = S76.cards().collect();
@@ -24,6 +25,7 @@ fn two_copies_of_every_face() {
     }
 }
 
+/// rules/SPEC.md §16.
 #[test]
 fn all_two_card_hands_counted() {
     assert_eq!(pairs(|_, _| true), 2_850);
@@ -33,6 +35,7 @@ fn all_two_card_hands_counted() {
     assert_eq!(pairs(|_, total| total < 0), 695);
 }
 
+/// rules/SPEC.md §16.
 #[test]
 fn all_idiots_arrays_counted() {
     let all: Vec<Card> = S76.cards().collect();
@@ -48,6 +51,7 @@ fn all_idiots_arrays_counted() {
     assert_eq!((hands, arrays), (70_300, 32));
 }
 
+/// rules/SPEC.md R-24.
 #[test]
 fn idiots_array_is_exactly_three_cards() {
     assert_eq!(Worth::of(&cards("IdiotA S2 T3")), Worth::IdiotsArray);
@@ -55,6 +59,7 @@ fn idiots_array_is_exactly_three_cards() {
     assert_eq!(Worth::of(&cards("IdiotA S2 T2")), Worth::Total(4));
 }
 
+/// rules/SPEC.md §9.5.
 #[test]
 fn totals_bomb_above_23_below_minus_23_and_at_0() {
     for (codes, worth) in [
@@ -69,6 +74,7 @@ fn totals_bomb_above_23_below_minus_23_and_at_0() {
     }
 }
 
+/// rules/SPEC.md R-25.
 #[test]
 fn ranking_is_signed_or_absolute() {
     let strength = |total, ranking| Worth::of_total(total).strength(ranking);
@@ -95,6 +101,7 @@ fn best_by_trying(own: &[Card], optional: &[Card], ranking: Ranking) -> Option<i
         .max()
 }
 
+/// rules/SPEC.md R-38.
 #[test]
 fn the_best_subset_of_the_field_is_found() {
     for (own, field) in [

@@ -21,6 +21,7 @@ fn two(when: &str, then: &str) -> Hand {
 
 // Order of a hand.
 
+/// rules/SPEC.md §13.1, R-68.
 #[test]
 fn the_faces_are_announced_before_the_deal() {
     let scene = eleven("", &[100, 100]);
@@ -33,6 +34,7 @@ fn the_faces_are_announced_before_the_deal() {
     check(&scene, DEAL, "p1: draw, stand");
 }
 
+/// rules/SPEC.md R-68.
 #[test]
 fn the_announced_cards_stay_in_the_deck() {
     let scene = eleven("", &[100, 100]);
@@ -48,6 +50,7 @@ fn the_announced_cards_stay_in_the_deck() {
     );
 }
 
+/// rules/SPEC.md R-69.
 #[test]
 fn laps_go_on_until_everybody_stands() {
     two("p1 draw", "d: deal p1");
@@ -59,11 +62,20 @@ fn laps_go_on_until_everybody_stands() {
     two("p1 draw; d deal p1 5S; p2 draw; d deal p2 5C", "p1: draw, stand");
 }
 
+/// rules/SPEC.md R-69.
 #[test]
 fn who_holds_six_cards_has_no_turn() {
     let six = "p1 stand; p2 draw; d deal p2 1S; p2 draw; d deal p2 1S; p2 draw; d deal p2 1D;";
     two(six, "p2: draw, stand");
     two(&format!("{six} p2 draw; d deal p2 1D"), "p1: check, bet 10..90, fold");
+}
+
+/// rules/SPEC.md R-69: seven full hands are the whole deck.
+#[test]
+fn there_is_room_for_seven_players_and_no_more() {
+    let start = |players: usize| eleven("", &vec![100; players]).start().map(|_| ());
+    assert_eq!(start(7), Ok(()));
+    assert_eq!(start(8).unwrap_err().to_string(), "eleven is for 2 to 7 players, not 8");
 }
 
 #[test]
@@ -77,6 +89,7 @@ fn laps_pass_over_those_who_stand() {
     assert_eq!(view(&hand, Viewer::Public).round, 2);
 }
 
+/// rules/SPEC.md R-69.
 #[test]
 fn there_is_one_betting_round() {
     two("p1 p2 stand; p1 bet 20; p2 match", "p1 wins main 60; stacks 130 70");
@@ -98,6 +111,7 @@ fn all_in_players_draw_and_stand_too() {
     );
 }
 
+/// rules/SPEC.md R-22.
 #[test]
 fn a_leaver_stands_checks_and_can_win() {
     two("p1 leave", "p2: draw, stand");
@@ -116,6 +130,7 @@ fn reveal(faces: &str, deal: &str, then: &str, ranked: &str) -> Hand {
 
 const PLAIN: &str = "d announce wild 6S clone 1H";
 
+/// rules/SPEC.md §13.2.
 #[test]
 fn closest_to_11_without_going_over_wins() {
     reveal(
@@ -132,6 +147,7 @@ fn closest_to_11_without_going_over_wins() {
     );
 }
 
+/// rules/SPEC.md R-71.
 #[test]
 fn wilds_and_clones_serve_their_holder_best() {
     reveal(
@@ -142,6 +158,7 @@ fn wilds_and_clones_serve_their_holder_best() {
     );
 }
 
+/// rules/SPEC.md R-70.
 #[test]
 fn ties_go_to_fewer_cards() {
     reveal(
@@ -152,6 +169,7 @@ fn ties_go_to_fewer_cards() {
     );
 }
 
+/// rules/SPEC.md R-70.
 #[test]
 fn ties_with_as_many_cards_are_split() {
     let hand = check(
@@ -162,6 +180,7 @@ fn ties_with_as_many_cards_are_split() {
     assert_eq!(hand.settlement().unwrap().winners.len(), 2);
 }
 
+/// rules/SPEC.md R-71.
 #[test]
 fn a_hand_of_clones_is_0_and_not_over() {
     reveal(
@@ -177,6 +196,7 @@ fn a_hand_of_clones_is_0_and_not_over() {
 const BOTH_OVER: &str = "d announce wild 6S clone 1H; d deal p1 5S 5S; d deal p2 5H 5H;
     p1 draw; d deal p1 2S; p2 draw; d deal p2 2H; p1 p2 stand; p1 p2 check";
 
+/// rules/SPEC.md R-50.
 #[test]
 fn a_layer_whose_players_are_all_over_carries_over() {
     let hand = check(
@@ -188,6 +208,7 @@ fn a_layer_whose_players_are_all_over_carries_over() {
     assert_eq!(ranks(&hand), "over in 3, over in 3");
 }
 
+/// rules/SPEC.md R-50.
 #[test]
 fn layers_carry_over_one_by_one() {
     // p1 has 9 for 15, p2 and p3 are over for 30.
@@ -219,6 +240,7 @@ fn a_layer_with_one_live_player_carries_over_where_he_is_over() {
     );
 }
 
+/// rules/SPEC.md §5.2, R-50.
 #[test]
 fn a_carried_pot_belongs_to_the_main_layer() {
     let deal = "d announce wild 6S clone 1H; d deal p1 5S 4S; d deal p2 5H 2D; d deal p3 1C 1C;
@@ -231,12 +253,14 @@ fn a_carried_pot_belongs_to_the_main_layer() {
     assert_eq!(hand.settlement().unwrap().winners.iter().collect::<Vec<_>>(), [p("p1")]);
 }
 
+/// rules/SPEC.md R-23.
 #[test]
 fn the_last_live_player_takes_a_carried_pot() {
     let scene = eleven("", &[100, 100]).carried(8);
     check(&scene, &format!("{DEAL} p1 p2 stand; p1 fold"), "p2 wins main 28; stacks 90 118");
 }
 
+/// rules/SPEC.md R-17.
 #[test]
 fn without_any_contribution_the_main_layer_is_what_was_carried() {
     let scene = eleven("hand_ante=0", &[100, 100]);

@@ -59,6 +59,7 @@ pub(crate) fn default_move(hand: &Hand) -> String {
 
 // Stakes.
 
+/// rules/SPEC.md §16, R-51.
 #[test]
 fn the_stake_is_chips_times_rate() {
     let pot = |fields: &'static str, pot: u64| {
@@ -74,6 +75,7 @@ fn the_stake_is_chips_times_rate() {
     pot("chips=6,stakes=pro", 600);
 }
 
+/// rules/SPEC.md R-2.
 #[test]
 fn who_cannot_pay_the_stake_is_not_dealt_in() {
     let error = |stacks: &[u64]| Scene::new("kessel", "", stacks).start().unwrap_err().to_string();
@@ -84,6 +86,7 @@ fn who_cannot_pay_the_stake_is_not_dealt_in() {
 
 // Tokens dealt.
 
+/// rules/SPEC.md §12.2, R-53.
 #[test]
 fn random_tokens_are_three_different_ones_for_each_of_a_set_of_his_own() {
     let scene = kessel("", 2);
@@ -97,6 +100,7 @@ fn random_tokens_are_three_different_ones_for_each_of_a_set_of_his_own() {
     check(&scene, "d tokens p1 refund embargo luck", "refused: `luck` is not a token");
 }
 
+/// rules/SPEC.md §12.2, R-53.
 #[test]
 fn chosen_tokens_are_drafted_from_p1_and_then_comes_the_starter() {
     let scene = kessel("tokens=chosen", 2);
@@ -130,6 +134,7 @@ fn assigned_tokens_are_the_same_for_everybody() {
 
 // Turns.
 
+/// rules/SPEC.md §12.3.
 #[test]
 fn a_draw_is_paid_for_and_followed_by_a_discard_of_its_family() {
     let given = (&kessel(PLAIN, 2), ["s1 b2", "s3 b4"].as_slice());
@@ -161,6 +166,7 @@ fn a_draw_is_paid_for_and_followed_by_a_discard_of_its_family() {
     assert_eq!(fact(&back, Viewer::Public, "blood-discard"), Some("b6".into()));
 }
 
+/// rules/SPEC.md R-5.
 #[test]
 fn a_hand_is_held_newest_last_whichever_of_two_alike_cards_goes() {
     let hand = |when: &str| {
@@ -178,6 +184,7 @@ fn a_hand_is_held_newest_last_whichever_of_two_alike_cards_goes() {
     assert_eq!(hand("p1 draw sand; d deal p1 s4; p1 discard s5"), "b2 s4");
 }
 
+/// rules/SPEC.md R-54.
 #[test]
 fn without_stock_only_a_free_draw_draws_and_one_stays_in() {
     let four = kessel("chips=4,tokens=assigned,assigned_tokens=free-draw+target-tariff+refund", 2);
@@ -204,6 +211,7 @@ fn without_stock_only_a_free_draw_draws_and_one_stays_in() {
     );
 }
 
+/// rules/SPEC.md R-6.
 #[test]
 fn a_draw_pile_that_runs_out_takes_the_discards_but_not_the_top_one() {
     let mut hand = kessel(PLAIN, 6).start().unwrap();
@@ -231,6 +239,7 @@ fn a_draw_pile_that_runs_out_takes_the_discards_but_not_the_top_one() {
 
 // Laps and rounds.
 
+/// rules/SPEC.md §12.1.
 #[test]
 fn three_laps_from_the_starter() {
     let scene = kessel(PLAIN, 3);
@@ -252,6 +261,7 @@ fn three_laps_from_the_starter() {
     assert_eq!(chips(&hand), "8+0 7+0 7+0");
 }
 
+/// rules/SPEC.md §12.1.
 #[test]
 fn when_all_stand_in_the_same_lap_the_hands_are_revealed_at_once() {
     let given = (&kessel(PLAIN, 2), ["s1 b2", "s3 b5"].as_slice());
@@ -269,6 +279,7 @@ fn when_all_stand_in_the_same_lap_the_hands_are_revealed_at_once() {
     table(given, &format!("{draw} p1 p2 stand"), over, "8+0 6+0");
 }
 
+/// rules/SPEC.md §12.1.
 #[test]
 fn the_next_starter_is_the_next_one_clockwise_that_is_still_in() {
     let scene = kessel("chips=4,tokens=assigned,assigned_tokens=free-draw+refund+immunity", 3);

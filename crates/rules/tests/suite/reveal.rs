@@ -18,6 +18,7 @@ fn reveal(fields: &'static str, stacks: &[u64], sabacc: u64, deal: &str, then: &
 
 const QUICK: &str = "shift=none,pot_building_rounds=0";
 
+/// rules/SPEC.md R-34.
 #[test]
 fn reveal_everybody_bombed() {
     let hand = reveal(
@@ -31,6 +32,7 @@ fn reveal_everybody_bombed() {
     assert_eq!(ranks(&hand), "bombed 30, bombed 30");
 }
 
+/// rules/SPEC.md §9.5, R-33.
 #[test]
 fn reveal_bombed_players_pay_the_pot_as_it_stood() {
     let deal = "d deal p1 S15 F15; d deal p2 C15 T14; d deal p3 S10 S11";
@@ -63,6 +65,7 @@ fn reveal_bombed_players_pay_the_pot_as_it_stood() {
     );
 }
 
+/// rules/SPEC.md §9.5, R-18.
 #[test]
 fn pure_sabacc_and_idiots_array_take_the_sabacc_pot_with_the_penalties() {
     reveal(
@@ -88,6 +91,7 @@ fn pure_sabacc_and_idiots_array_take_the_sabacc_pot_with_the_penalties() {
     assert_eq!(ranks(&hand), "pure 23, idiots-array");
 }
 
+/// rules/SPEC.md §9.5, R-25.
 #[test]
 fn totals_rank_by_sign_or_without() {
     let deal = "d deal p1 StarA EvilA; d deal p2 S1 F1";
@@ -110,6 +114,7 @@ fn totals_rank_by_sign_or_without() {
     );
 }
 
+/// rules/SPEC.md R-18.
 #[test]
 fn only_the_main_layer_decides_about_the_sabacc_pot_and_the_winners() {
     let hand = check(
@@ -132,6 +137,7 @@ fn demise(cards: &str, then: &str) -> Hand {
     reveal("shift=none,pot_building_rounds=0", &[100, 100, 100], 30, &deal, then)
 }
 
+/// rules/SPEC.md §9.5, R-36.
 #[test]
 fn a_tie_is_broken_by_one_card_each() {
     demise("", "d: deal p1, deal p2");
@@ -142,6 +148,7 @@ fn a_tie_is_broken_by_one_card_each() {
     demise("d deal p1 C1; d deal p2 C4", "p1 wins main 15; stacks 105 90 90; sabacc 45");
 }
 
+/// rules/SPEC.md R-36.
 #[test]
 fn demise_still_tied_is_split() {
     demise(
@@ -150,11 +157,13 @@ fn demise_still_tied_is_split() {
     );
 }
 
+/// rules/SPEC.md R-36.
 #[test]
 fn demise_all_bomb_the_next_best_hand_wins_without_penalty() {
     demise("d deal p1 C4; d deal p2 T4", "p3 wins main 15; stacks 90 90 105; sabacc 45");
 }
 
+/// rules/SPEC.md R-36.
 #[test]
 fn demise_all_bomb_and_nobody_is_next_the_layer_moves() {
     let deal = "d deal p1 S10 F10; d deal p2 S9 F11 | d deal p1 C4; d deal p2 T4";
@@ -163,6 +172,7 @@ fn demise_all_bomb_and_nobody_is_next_the_layer_moves() {
     assert!(hand.settlement().unwrap().winners.is_empty());
 }
 
+/// rules/SPEC.md R-37.
 #[test]
 fn eligibility_for_the_sabacc_pot_is_the_hand_at_the_reveal() {
     // 20 and 3 make 23 in the demise: not a Pure Sabacc at the reveal.
@@ -172,6 +182,7 @@ fn eligibility_for_the_sabacc_pot_is_the_hand_at_the_reveal() {
     reveal(QUICK, &[100, 100], 30, deal, "p2 wins main 10; p2 wins sabacc 40; stacks 90 140");
 }
 
+/// rules/SPEC.md.
 #[test]
 fn demise_split_shares_the_sabacc_pot_too() {
     let deal = "d deal p1 S11 F12; d deal p2 C11 T12 | d deal p1 StarA; d deal p2 StarB";
@@ -184,12 +195,14 @@ fn demise_split_shares_the_sabacc_pot_too() {
     );
 }
 
+/// rules/SPEC.md R-37.
 #[test]
 fn demise_the_next_best_takes_no_sabacc_pot() {
     let deal = "d deal p1 S11 F12; d deal p2 C11 T12; d deal p3 S1 F1 | d deal p1 S2; d deal p2 F2";
     reveal(QUICK, &[100, 100, 100], 30, deal, "p3 wins main 15; stacks 90 90 105; sabacc 45");
 }
 
+/// rules/SPEC.md R-35.
 #[test]
 fn a_later_layer_uses_the_demise_card_already_dealt() {
     // p1 (10 in) ties p2 and p3 in the main layer; p2 and p3 tie in the side layer with their
@@ -218,6 +231,7 @@ fn a_later_layer_uses_the_demise_card_already_dealt() {
 
 // Hold'em.
 
+/// rules/SPEC.md §9.6, R-38.
 #[test]
 fn holdem_lets_everybody_use_the_field_of_the_live() {
     let scene = dice("shift=none,pot_building_rounds=0,holdem=true", &[100, 100, 100]);
@@ -228,6 +242,7 @@ fn holdem_lets_everybody_use_the_field_of_the_live() {
     assert_eq!(ranks(&hand), "pure 23, total 18, total 9");
 }
 
+/// rules/SPEC.md R-38.
 #[test]
 fn a_folded_players_field_is_gone() {
     let scene = dice("shift=none,pot_building_rounds=0,holdem=true", &[100, 100, 100]);
@@ -237,6 +252,7 @@ fn a_folded_players_field_is_gone() {
     assert_eq!(ranks(&hand), "total 20, total 15, folded");
 }
 
+/// rules/SPEC.md R-38.
 #[test]
 fn holdem_picks_the_subset_anew_with_a_demise_card() {
     let scene = dice("shift=none,pot_building_rounds=0,holdem=true", &[100, 100, 100]);

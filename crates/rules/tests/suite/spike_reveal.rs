@@ -18,6 +18,7 @@ fn reveal(sabacc: u64, deal: &str, blind: &str, then: &str, ranked: &str) -> Han
     hand
 }
 
+/// rules/SPEC.md §14.5, R-75.
 #[test]
 fn the_highest_hand_wins_and_with_a_total_of_0_the_sabacc_pot_too() {
     reveal(
@@ -29,6 +30,7 @@ fn the_highest_hand_wins_and_with_a_total_of_0_the_sabacc_pot_too() {
     );
 }
 
+/// rules/SPEC.md R-75.
 #[test]
 fn nobody_bombs_out_and_another_total_takes_no_sabacc_pot() {
     reveal(
@@ -42,6 +44,7 @@ fn nobody_bombs_out_and_another_total_takes_no_sabacc_pot() {
 
 const TIED: &str = "d deal p1 c+5 c-5; d deal p2 t+5 t-5";
 
+/// rules/SPEC.md R-74.
 #[test]
 fn equal_hands_draw_one_blind_card_each() {
     let due = format!("{TIED}; d flip s+9; {}", ROUND.repeat(3));
@@ -58,6 +61,7 @@ fn equal_hands_draw_one_blind_card_each() {
     wins("d deal p1 c+1; d deal p2 Y", p2);
 }
 
+/// rules/SPEC.md R-74.
 #[test]
 fn still_equal_ones_draw_again_up_to_three_times() {
     let once = "d deal p1 s+1; d deal p2 c+1;";
@@ -87,6 +91,7 @@ fn still_equal_ones_draw_again_up_to_three_times() {
     assert_eq!(end.winners.len(), 2);
 }
 
+/// rules/SPEC.md §14.4, R-74.
 #[test]
 fn gee_whiz_is_broken_by_blind_cards_alone() {
     let gee = "d deal p1 c+1 c+2; d deal p2 t-1 t-2; d flip s+9;
@@ -113,6 +118,7 @@ fn layered(deal: &str, blind: &str, then: &str) {
 
 const ALL_TIED: &str = "d deal p1 c+5 c-5; d deal p2 t+5 t-5; d deal p3 s+5 s-5";
 
+/// rules/SPEC.md R-74.
 #[test]
 fn a_later_layer_uses_the_blind_cards_already_dealt() {
     layered(ALL_TIED, "", "d: deal p1, deal p2, deal p3");
@@ -129,6 +135,7 @@ fn a_later_layer_uses_the_blind_cards_already_dealt() {
     );
 }
 
+/// rules/SPEC.md R-74.
 #[test]
 fn a_later_layer_draws_on_where_its_own_are_still_equal() {
     let first = "d deal p1 c+1; d deal p2 c+2; d deal p3 t+2;";
@@ -160,6 +167,7 @@ fn a_layer_may_need_cards_for_some_of_its_players_only() {
     );
 }
 
+/// rules/SPEC.md R-17, R-75.
 #[test]
 fn without_any_contribution_there_is_one_main_layer() {
     let scene = Scene::new("spike", "preset=black-spire", &[1, 1]).sabacc(9);
@@ -177,6 +185,7 @@ fn without_any_contribution_there_is_one_main_layer() {
     check(&scene, &format!("{TIED}; d flip s+9; {round}"), "d: deal p1, deal p2");
 }
 
+/// rules/SPEC.md R-20.
 #[test]
 fn rake_is_never_taken_from_the_sabacc_pot() {
     let scene = Scene::new("spike", "hand_ante=20,rake_bps=1000", &[100, 100]).sabacc(100);
@@ -187,6 +196,7 @@ fn rake_is_never_taken_from_the_sabacc_pot() {
     );
 }
 
+/// rules/SPEC.md R-15.
 #[test]
 fn the_sabacc_ante_may_be_due_only_when_that_pot_is_empty() {
     let scene = |sabacc| {

@@ -48,6 +48,7 @@ mod tests {
     use super::*;
     use crate::deck::S76;
 
+    /// rules/SPEC.md R-43.
     #[test]
     fn every_face_is_white_or_black_by_its_copy() {
         for card in S76.cards() {

@@ -24,6 +24,7 @@ fn beats(better: &str, worse: &str) {
     assert!(worth(better).strength() > worth(worse).strength(), "{better} {worse}");
 }
 
+/// rules/SPEC.md §15.1.
 #[test]
 fn the_faces_of_the_dice() {
     let target = |faces| Target::of(faces).map(|target| (target.total, target.suit));
@@ -36,6 +37,7 @@ fn the_faces_of_the_dice() {
     assert_eq!(target(&[7, 1]), None);
 }
 
+/// rules/SPEC.md §15.2.
 #[test]
 fn closest_to_the_target_wins() {
     beats("t+5", "c+4");
@@ -50,6 +52,7 @@ fn then_most_cards_of_the_suit() {
     beats("c+4 Y", "c+6");
 }
 
+/// rules/SPEC.md §15.2.
 #[test]
 fn a_sylop_counts_as_every_suit() {
     for silver in SILVER {
@@ -98,6 +101,7 @@ fn slow(a: &str, b: &str, target: i16, suit: &str) -> Ordering {
         .then(high(a).cmp(&high(b)))
 }
 
+/// rules/SPEC.md R-77.
 #[test]
 fn selections_compare_as_a_slow_reading_compares_them() {
     let mut state = 7_usize;

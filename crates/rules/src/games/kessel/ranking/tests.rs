@@ -1,6 +1,7 @@
 use super::*;
 use crate::deck::K44;
 
+/// rules/SPEC.md §16.
 #[test]
 fn the_484_dealt_hands() {
     let (mut pure, mut sylop, mut pairs, mut apart, mut impostor) = (0, 0, 0, 0, 0);
@@ -65,6 +66,7 @@ fn check(given: &str, hands: &[(&str, &str, u8)]) {
     }
 }
 
+/// rules/SPEC.md §12.4, R-56.
 #[test]
 fn the_ladder() {
     check(
@@ -82,6 +84,7 @@ fn the_ladder() {
     );
 }
 
+/// rules/SPEC.md §12.4.
 #[test]
 fn a_prime_pair_is_right_below_pure() {
     check(
@@ -90,6 +93,7 @@ fn a_prime_pair_is_right_below_pure() {
     );
 }
 
+/// rules/SPEC.md §12.4.
 #[test]
 fn cook_inverts_pairs_and_puts_pure_last_of_them() {
     check(
@@ -106,6 +110,7 @@ fn cook_inverts_pairs_and_puts_pure_last_of_them() {
     );
 }
 
+/// rules/SPEC.md R-59.
 #[test]
 fn cook_with_prime_inverts_then_puts_the_prime_on_top() {
     check(
@@ -114,6 +119,7 @@ fn cook_with_prime_inverts_then_puts_the_prime_on_top() {
     );
 }
 
+/// rules/SPEC.md R-57.
 #[test]
 fn markdown_makes_a_sylop_a_zero() {
     check(
@@ -131,6 +137,7 @@ fn markdown_makes_a_sylop_a_zero() {
     );
 }
 
+/// rules/SPEC.md R-57.
 #[test]
 fn markdown_two_sylops_are_the_lowest_pair_under_cook_too() {
     check(
@@ -144,6 +151,7 @@ fn markdown_two_sylops_are_the_lowest_pair_under_cook_too() {
     check("M3", &[("33", "prime 3", 1), ("11", "pair 1", 1), ("YY", "pair 0", 1)]);
 }
 
+/// rules/SPEC.md §12.4.
 #[test]
 fn sylop_and_natural_pairs_are_equal() {
     let none = FixTokens::default();

@@ -169,6 +169,7 @@ fn slow_compare(a: &[i16], b: &[i16]) -> Ordering {
     place(b_rung).cmp(&place(a_rung)).then_with(within)
 }
 
+/// rules/SPEC.md §14.4, R-73.
 #[test]
 fn every_hand_is_on_the_rung_that_a_slow_reading_puts_it_on() {
     let mut counted: BTreeMap<&str, u64> = BTreeMap::new();
@@ -194,6 +195,7 @@ fn every_hand_is_on_the_rung_that_a_slow_reading_puts_it_on() {
     assert_eq!(of("straight-khyron"), 7 * 2 * 81);
 }
 
+/// rules/SPEC.md §14.4, R-73.
 #[test]
 fn hands_compare_as_a_slow_reading_compares_them() {
     let all: Vec<(Vec<i16>, Worth)> = every_hand()
