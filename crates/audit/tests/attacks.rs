@@ -76,6 +76,7 @@ fn a_seed_picked_late_names_the_dealer() {
 
 /// The dealer tries seeds: two commitments for one hand number, each with its signature, are the
 /// proof.
+/// fairness/SPEC.md §2.2.
 #[test]
 fn ground_seeds_are_two_signed_promises_and_name_the_dealer() {
     let mut room = played(HandOptions::default());
@@ -248,6 +249,7 @@ fn table_record(room: &TableFixture, position: u64) -> ProvedLog {
 }
 
 /// The table takes a commitment, signs for it, and does not write it down.
+/// fairness/SPEC.md §2.2.
 #[test]
 fn a_dropped_commitment_convicts_the_table_by_its_receipt() {
     let honest = played(HandOptions::default());

@@ -134,6 +134,7 @@ mod tests {
         Seed::new(Zeroizing::new([byte; 64]))
     }
 
+    /// fairness/SPEC.md §5.2.
     #[test]
     fn a_commitment_opens_with_its_seed_in_its_hand_only() {
         let (here, elsewhere) = (Context([1; 32]), Context([2; 32]));
@@ -143,6 +144,7 @@ mod tests {
         assert!(!commitment.opens(&elsewhere, &seed(9)));
     }
 
+    /// fairness/SPEC.md §5.4.
     #[test]
     fn derived_entropy_is_another_wherever_anything_is() {
         let (context, dealer, player) = (Context([1; 32]), Commitment([2; 32]), PlayerId([3; 16]));
@@ -158,12 +160,14 @@ mod tests {
         assert!(others.iter().all(|other| *other != base));
     }
 
+    /// fairness/SPEC.md §5.7.
     #[test]
     fn secrets_do_not_print() {
         assert_eq!(format!("{:?}", seed(0x41)), "Seed(..)");
         assert_eq!(format!("{:?}", Entropy([0x41; 32])), "Entropy(..)");
     }
 
+    /// fairness/SPEC.md §5.3.
     #[test]
     fn every_field_of_a_client_commitment_counts() {
         let (context, dealer) = (Context([1; 32]), Commitment([2; 32]));

@@ -70,6 +70,7 @@ pub(crate) fn lp_tag(tag: &str) -> Vec<u8> {
 mod tests {
     use super::*;
 
+    /// fairness/SPEC.md §4.1, §4.2.
     #[test]
     fn fields_cannot_slide_into_each_other() {
         assert_ne!(hash("t", &[b"ab", b"c"]), hash("t", &[b"a", b"bc"]));
@@ -77,6 +78,7 @@ mod tests {
         assert_ne!(hash("ta", &[b"b"]), hash("t", &[b"ab"]));
     }
 
+    /// fairness/SPEC.md §4.1, §4.4.
     #[test]
     fn lengths_are_four_bytes_big_endian() {
         assert_eq!(lp_list("t", &[b"xyz"]), b"\0\0\0\x01t\0\0\0\x03xyz");

@@ -23,12 +23,14 @@ mod tests {
     use super::*;
 
     /// Computed with another language's standard library.
+    /// fairness/SPEC.md §4.5, §11.2.
     #[test]
     fn a_known_hand_has_its_known_id() {
         let table = TableId([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]);
         assert_eq!(hand_id(table, 7).to_string(), "0b2caa25-49c2-8deb-a510-3393a082dc33");
     }
 
+    /// fairness/SPEC.md §4.5.
     #[test]
     fn it_is_a_uuid_of_version_8() {
         for number in 0..200 {

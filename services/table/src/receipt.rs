@@ -54,6 +54,7 @@ mod tests {
     use super::*;
     use primitives::{PlayerId, TableId};
 
+    /// fairness/SPEC.md §3.3, §8.2.
     #[test]
     fn a_receipt_names_the_record_and_is_signed_by_the_log() {
         let unsigned = pb::EntropyReceipt {

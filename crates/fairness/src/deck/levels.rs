@@ -43,6 +43,7 @@ impl MerkleLevels {
 mod tests {
     use super::*;
 
+    /// fairness/SPEC.md §7.3.
     #[test]
     fn roots_and_paths_are_those_of_the_tree_hashed_again() {
         for size in (1_u16..=80).chain([127, 128, 129, 255]) {

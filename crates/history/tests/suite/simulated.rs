@@ -109,6 +109,7 @@ fn caps_hold_in_every_made_up_hand() {
     assert!(bets > 50, "{bets}");
 }
 
+/// history/SPEC.md §10.2.
 #[test]
 fn made_up_hands_are_complete_and_the_replay_agrees() {
     each(30, |hand| {
@@ -122,6 +123,7 @@ fn made_up_hands_are_complete_and_the_replay_agrees() {
     });
 }
 
+/// history/SPEC.md §10.2.
 #[test]
 fn the_same_plan_gives_the_same_hands() {
     for &rules in RULES {
@@ -137,6 +139,7 @@ fn the_same_plan_gives_the_same_hands() {
 }
 
 /// The order and number of draws is fixed: files made with these arguments must not change.
+/// history/SPEC.md §10.2, §11.1.
 #[test]
 fn a_made_up_hand_is_the_same_for_ever() {
     let hand = plan(("eleven", "hand_ante=3"), 2, 42).hand(0).unwrap();
@@ -202,6 +205,7 @@ fn everything_happens_now_and_then() {
     }
 }
 
+/// history/SPEC.md §7.1.
 #[test]
 fn a_history_of_a_prefix_is_fine_too() {
     for &rules in RULES {

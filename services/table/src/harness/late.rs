@@ -30,6 +30,7 @@ fn burns(table: &mut Harness) -> bool {
     table.run_effect(|debt| matches!(debt, Effect::Burn { .. }))
 }
 
+/// fairness/SPEC.md §3.4.
 #[test]
 fn a_late_room_burns_no_hand() {
     let mut table = open();
