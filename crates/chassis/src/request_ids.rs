@@ -5,6 +5,8 @@
 //! UUIDv7 from the future is refused: it would be forgotten before its time and then be taken for a
 //! new one. Ids of version 8 are derived by services ([`RequestId::derived`]), and only services
 //! may send them.
+//!
+//! Specification: ARCHITECTURE.md §2.9.
 
 use std::num::NonZeroU32;
 use std::time::Duration;

@@ -11,6 +11,8 @@
 //!   whose outcome nobody knows goes in once.
 //! - **Bounded.** An event a second at the most, however often the clock is set; steps within that are summed
 //!   up.
+//!
+//! Specification: ARCHITECTURE.md §2.7.
 
 use std::pin::pin;
 use std::sync::Arc;

@@ -15,6 +15,8 @@
 //! - [`archive`] moves old events into files. [`CheckpointStore`] keeps tiles and signed checkpoints.
 //! - [`store`] specifies a store. `pg` implements it in PostgreSQL, `mem` in memory, with faults on
 //!   demand.
+//!
+//! Specification: ARCHITECTURE.md §2.
 
 mod answer_cache;
 pub mod archive;

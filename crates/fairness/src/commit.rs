@@ -3,6 +3,8 @@
 //! The dealer commits first, and every client's commitment contains the dealer's: the dealer cannot
 //! pick a seed to suit entropy it has seen, and a client cannot replay entropy from another hand,
 //! seat or player. Commitments hide 32 and 64 random bytes, so they need no salt of their own.
+//!
+//! Specification: fairness/SPEC.md §5.2 to §5.4.
 
 use std::fmt;
 

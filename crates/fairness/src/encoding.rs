@@ -4,6 +4,8 @@
 //! LP("sabacc/fair/v1/" + tag), LP(f1), LP(f2) and so on. `PRF(k, tag, f…)` is HMAC-SHA-512 under
 //! key k over the same bytes. Lengths stand before contents, so no two lists of fields encode
 //! alike. Pieces go straight into the hash, so no buffer that held a secret is left behind.
+//!
+//! Specification: fairness/SPEC.md §4.1 to §4.4.
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256, Sha512};

@@ -1,4 +1,6 @@
 //! The id of a hand, which anybody can compute before the hand starts.
+//!
+//! Specification: fairness/SPEC.md §4.5.
 
 use primitives::{HandId, TableId};
 use sha2::{Digest, Sha256};

@@ -10,6 +10,8 @@
 //!
 //! A healthy source is only one that is not plainly broken. Outputs cannot show whether somebody
 //! else knows them.
+//!
+//! Specification: fairness/SPEC.md §13.1.
 
 use std::fmt;
 

@@ -3,6 +3,8 @@
 //! A message is LP(tag) then LP of each field: integers big-endian at their width, ids 16 bytes.
 //! Signatures are Ed25519, checked strictly (no small-order keys, no second encoding of a
 //! signature), so that a signed contradiction is proof against the signer and nobody else.
+//!
+//! Specification: fairness/SPEC.md §8.
 
 use ed25519_dalek::{Signature, Signer, SigningKey, VerifyingKey};
 use primitives::{PlayerId, TableId};

@@ -4,6 +4,8 @@
 //! which is harmless because it knew nothing. A client that committed and stayed silent has
 //! withheld; such a hand is not played, but its transcript still exists, so that anybody can
 //! compute the outcomes that it would have had.
+//!
+//! Specification: fairness/SPEC.md §5.5, §5.6.
 
 use primitives::PlayerId;
 

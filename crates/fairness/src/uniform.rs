@@ -1,4 +1,6 @@
 //! Words of an operation's stream, and the only code that turns one into a number below n.
+//!
+//! Specification: fairness/SPEC.md §6.3, §6.4.
 
 use std::num::NonZeroU64;
 

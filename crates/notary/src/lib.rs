@@ -19,6 +19,8 @@
 //!   records.
 //! - `trees` finds hashes for proofs, `records` finds records, `api` answers calls, `files` serves
 //!   the files of C2SP `tlog-tiles`.
+//!
+//! Specification: ARCHITECTURE.md §2.12.
 
 pub mod api;
 mod checkpoint_file;

@@ -3,6 +3,8 @@
 //!
 //! Copies that are alike (Kessel's, those of the 42-card pack, the Sylops of the 62-card pack)
 //! share a code and are neighbours in the list.
+//!
+//! Specification: rules/SPEC.md §3.3.
 
 use crate::cards::{Card, CardSet};
 

@@ -1,4 +1,6 @@
 //! Variants: the games as data, and the registry of all of them.
+//!
+//! Specification: rules/SPEC.md §2.1.
 
 use std::fmt;
 use std::ops::RangeInclusive;

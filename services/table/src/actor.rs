@@ -3,6 +3,8 @@
 //! A command or the outcome of an effect becomes events. The events are appended. Only then does
 //! the state move, the caller get an answer, and viewers get updates. An event that the log did not
 //! take has not happened. While an effect is in flight the table keeps receiving commands.
+//!
+//! Specification: ARCHITECTURE.md §1.3, §3.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::future::poll_fn;

@@ -1,5 +1,7 @@
 //! Commands at a table. Each is judged against the state, and becomes events or a refusal that
 //! changes nothing. Pure.
+//!
+//! Specification: services/table/README.md "Commands".
 
 use fairness::{ClientCommitment, Entropy};
 use primitives::{PlayerId, RequestId, SeatNo, StreamId, UnixMicros};

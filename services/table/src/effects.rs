@@ -3,6 +3,8 @@
 //! There is no list of things to do. The state says what must happen next, and says the same after
 //! a crash. Each effect is run under a request id that is derived from the state ([`crate::ids`]),
 //! so running it twice has the effect of running it once.
+//!
+//! Specification: services/table/README.md "Effects".
 
 use std::time::Duration;
 

@@ -12,6 +12,8 @@
 //!   time.
 //! - **New work waits.** A room that is behind starts no hand, creates no table and gives no seat.
 //!   Hands in play go on. Once the room is on time again, hands start spread over a few seconds.
+//!
+//! Specification: ARCHITECTURE.md §7.7.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};

@@ -1,4 +1,6 @@
 //! Steps of the clock, recorded in the log of whichever house is open.
+//!
+//! Specification: ARCHITECTURE.md §2.7.
 
 use std::sync::Arc;
 

@@ -2,6 +2,8 @@
 //!
 //! An acknowledged commit must survive a power failure. The server guarantees that unless a setting
 //! turns it off, and the damage of such a setting shows only after a crash.
+//!
+//! Specification: ARCHITECTURE.md §3.
 
 use super::sql::DurabilitySettings;
 

@@ -4,6 +4,8 @@
 //! RFC 6962 splits a list at the greatest power of two below its length. The same tree comes from
 //! below: neighbours are joined level by level, and a last node without a neighbour goes up as it
 //! is.
+//!
+//! Specification: fairness/SPEC.md §7.3, §7.4.
 
 /// Levels of the tree from the leaves up; the last level is the root alone.
 pub(crate) struct MerkleLevels(Vec<Vec<[u8; 32]>>);

@@ -2,6 +2,8 @@
 //!
 //! `variant = "…"` comes first, then every field of the variant, sorted by name, one `name = value`
 //! on each line, as TOML. Reading is strict: the text must be exactly the text that writing gives.
+//!
+//! Specification: rules/SPEC.md §8.3.
 
 use crate::ruleset::{FieldValue, RuleSet, RuleSetError};
 

@@ -1,4 +1,6 @@
 //! The two sides, and the rules that put a player on one of them.
+//!
+//! Specification: rules/SPEC.md.
 
 use crate::cards::Card;
 use crate::moves::Side;
