@@ -83,6 +83,7 @@ fn micros(span: Duration) -> u64 {
 mod tests {
     use super::*;
 
+    /// ARCHITECTURE.md §7.5.
     #[test]
     fn a_day_takes_so_many_of_each_and_the_next_begins_anew() {
         let quota = DailyQuota::new(2);

@@ -113,6 +113,7 @@ mod tests {
         RequestId(id)
     }
 
+    /// ARCHITECTURE.md §2.9.
     #[test]
     fn an_id_belongs_to_its_caller() {
         for id in [v7(NOW, 1), RequestId([0x44; 16])] {

@@ -205,6 +205,7 @@ mod tests {
         AT.plus(Duration::from_millis(millis))
     }
 
+    /// ARCHITECTURE.md §7.7.
     #[test]
     fn a_room_is_behind_at_half_a_second_and_on_time_a_while_later() {
         let mut measured = DelayWindow::default();

@@ -55,6 +55,7 @@ mod tests {
         }
     }
 
+    /// ARCHITECTURE.md §3.
     #[test]
     fn each_setting_that_loses_what_was_acknowledged_is_named() {
         assert_eq!(violations(&promises()), [""; 0]);

@@ -146,6 +146,7 @@ fn a_made_up_hand_is_the_same_for_ever() {
     assert_eq!(history::write(&[hand]), include_str!("made_up.shh"));
 }
 
+/// history/SPEC.md §4.2, §4.3, §5.1.
 #[test]
 fn everything_happens_now_and_then() {
     let mut verbs: BTreeSet<String> = BTreeSet::new();
