@@ -7,6 +7,7 @@
 //! A finding says what is wrong and what to do. Findings are in the order of the files.
 
 pub mod arrows;
+pub mod citations;
 pub mod code;
 pub mod headers;
 pub mod machine;

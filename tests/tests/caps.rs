@@ -1,6 +1,6 @@
 //! Cases of `golden/caps.json`: valid and invalid rule sets, and the lines that caps and assigned
-//! tokens leave (crates/rules/SPEC.md §4.4 and §12.2). Verifiers in all languages accept and refuse
-//! the same cases.
+//! tokens leave (rules/SPEC.md §4.4, §8.2, §12.2). Verifiers in all languages accept and refuse the
+//! same cases.
 
 use std::fs;
 use std::path::Path;

@@ -119,6 +119,16 @@ fn warnings_name_sections_of_the_runbook_that_there_are() -> Result {
 }
 
 #[test]
+fn citations_name_sections_that_there_are() -> Result {
+    expect_none(&tidy::citations::citations(&Tree::open()?))
+}
+
+#[test]
+fn every_resolution_is_cited_by_a_test() -> Result {
+    expect_none(&tidy::citations::resolutions(&Tree::open()?))
+}
+
+#[test]
 fn what_deploy_sets_is_what_programs_read() -> Result {
     expect_none(&tidy::variables::variables(&Tree::open()?))
 }

@@ -13,6 +13,8 @@
 //!
 //! Records of different logs have the times of different clocks. Between logs, order is judged with
 //! a tolerance of [`CLOCK_SKEW`]; inside one log without any.
+//!
+//! Specification: fairness/SPEC.md §10.
 
 mod card_reveals;
 pub(crate) mod chance;

@@ -4,6 +4,8 @@
 //! position of the record. A table that drops the commitment has signed two contradicting
 //! statements, the receipt and the checkpoint over the log, and nobody without the table's key can
 //! have done that.
+//!
+//! Specification: fairness/SPEC.md §8.2.
 
 use std::fmt;
 

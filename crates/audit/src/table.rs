@@ -5,6 +5,8 @@
 //! dislikes the cards its seed gives, or a player who withholds entropy, shows only in how often
 //! they do. So faults are counted here, each hand number must be accounted for, and entropy that a
 //! player reveals a second time is a warning.
+//!
+//! Specification: fairness/SPEC.md §10.6.
 
 use std::collections::BTreeMap;
 

@@ -76,6 +76,7 @@ fn a_seed_picked_late_names_the_dealer() {
 
 /// The dealer tries seeds: two commitments for one hand number, each with its signature, are the
 /// proof.
+/// fairness/SPEC.md §2.2.
 #[test]
 fn ground_seeds_are_two_signed_promises_and_name_the_dealer() {
     let mut room = played(HandOptions::default());
@@ -113,6 +114,7 @@ fn ground_seeds_are_two_signed_promises_and_name_the_dealer() {
 
 /// The dealer falls silent whenever it dislikes the hand. Each seed is opened all the same, and the
 /// audit of the table counts such hands and lists the cards that were thrown away.
+/// fairness/SPEC.md §12.2.
 #[test]
 fn disliked_hands_are_counted_against_the_dealer_with_their_outcomes() {
     let mut room = TableFixture::seated(40, "dice", 3);
@@ -140,6 +142,7 @@ fn disliked_hands_are_counted_against_the_dealer_with_their_outcomes() {
 
 /// The last client to reveal sees the entropy of the others and withholds its own. It has not seen
 /// the seed, so it chooses blindly. The hand is burnt and the client is named, each time.
+/// fairness/SPEC.md §12.1.
 #[test]
 fn the_last_revealer_is_named_and_counted() {
     let parts: BTreeMap<u32, EntropyPart> =
@@ -248,6 +251,7 @@ fn table_record(room: &TableFixture, position: u64) -> ProvedLog {
 }
 
 /// The table takes a commitment, signs for it, and does not write it down.
+/// fairness/SPEC.md §2.2.
 #[test]
 fn a_dropped_commitment_convicts_the_table_by_its_receipt() {
     let honest = played(HandOptions::default());

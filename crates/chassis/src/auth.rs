@@ -9,6 +9,8 @@
 //! The signature check is a few lines over `ed25519-dalek` instead of a general JWT library: one
 //! algorithm leaves nothing to negotiate, the time comes from our clock, and no process-wide
 //! cryptography provider has to be installed.
+//!
+//! Specification: ARCHITECTURE.md §6.
 
 mod access;
 mod claims;

@@ -3,6 +3,8 @@
 //! Records are kept for years, so their number per player and day is bounded. Only recorded
 //! commands count, not those that were refused, repeated or changed nothing. The counts are kept in
 //! memory. They begin anew with the process and with each UTC day.
+//!
+//! Specification: ARCHITECTURE.md §7.5.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -81,6 +83,7 @@ fn micros(span: Duration) -> u64 {
 mod tests {
     use super::*;
 
+    /// ARCHITECTURE.md §7.5.
     #[test]
     fn a_day_takes_so_many_of_each_and_the_next_begins_anew() {
         let quota = DailyQuota::new(2);

@@ -3,6 +3,8 @@
 //! Two cancellation tokens drive it. The first says that a stop has begun; everything that would
 //! otherwise run for ever watches it. Accepted work is tracked and has a grace period. The second
 //! token is cancelled when the period is over and cuts off what still runs.
+//!
+//! Specification: ARCHITECTURE.md §5.
 
 use std::future::Future;
 use std::time::Duration;

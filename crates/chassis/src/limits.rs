@@ -1,4 +1,6 @@
 //! Limits of one listening server. The transport's defaults bound none of this.
+//!
+//! Specification: ARCHITECTURE.md §7.
 
 use std::num::NonZeroU32;
 use std::time::Duration;

@@ -137,6 +137,7 @@ mod tests {
         Duration::from_millis(millis)
     }
 
+    /// ARCHITECTURE.md §7.2.
     #[test]
     fn twenty_at_once_then_one_every_fifty_milliseconds() {
         let (limiter, now) = (limiter(20), Instant::now());

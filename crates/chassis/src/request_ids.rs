@@ -5,6 +5,8 @@
 //! UUIDv7 from the future is refused: it would be forgotten before its time and then be taken for a
 //! new one. Ids of version 8 are derived by services ([`RequestId::derived`]), and only services
 //! may send them.
+//!
+//! Specification: ARCHITECTURE.md §2.9.
 
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -80,6 +82,7 @@ mod tests {
         RequestId(id)
     }
 
+    /// ARCHITECTURE.md §2.9.
     #[tokio::test(start_paused = true)]
     async fn an_odd_id_is_looked_up_once_a_second_a_player() {
         let ids = RequestIdPolicy::default();
@@ -100,6 +103,7 @@ mod tests {
         }
     }
 
+    /// ARCHITECTURE.md §2.9.
     #[tokio::test]
     async fn ids_of_the_future_are_refused() {
         let (ids, second) = (RequestIdPolicy::default(), Duration::from_secs(1));
@@ -110,6 +114,7 @@ mod tests {
         assert_eq!(ids.admit("service:table", ahead, NOW), Ok(()));
     }
 
+    /// ARCHITECTURE.md §2.9.
     #[tokio::test]
     async fn derived_ids_are_for_services() {
         let ids = RequestIdPolicy::default();

@@ -11,6 +11,8 @@
 //! - **Once.** Each step has its own request id, which every repeat carries, so that an entry whose
 //!   outcome is unknown is recorded once.
 //! - **Bounded.** At most one event a second, however often the clock is set.
+//!
+//! Specification: ARCHITECTURE.md §2.7.
 
 use std::pin::pin;
 use std::sync::Arc;

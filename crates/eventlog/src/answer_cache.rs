@@ -9,6 +9,8 @@
 //! An id from the future, or without a time, is never cached, so that a caller cannot fill the
 //! cache with such ids; the store knows it. Callers at the edge refuse ids from the future, which
 //! would be taken for new once their time has come.
+//!
+//! Specification: ARCHITECTURE.md §2.9.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

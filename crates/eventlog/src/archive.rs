@@ -21,6 +21,8 @@
 //! and root of the log when the file was written, and the RFC 6962 consistency proof from the end
 //! of the range to that size; then the SHA-256 of everything before. A signed checkpoint of that
 //! size is all that a verifier needs in addition.
+//!
+//! Specification: ARCHITECTURE.md §2.11.
 
 mod format;
 

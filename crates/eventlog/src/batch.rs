@@ -1,4 +1,6 @@
 //! Pure part of a commit: turns entries and the end of the log into the rows to write.
+//!
+//! Specification: ARCHITECTURE.md §2.1, §2.2.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

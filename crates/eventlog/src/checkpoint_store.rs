@@ -4,6 +4,8 @@
 //! Checkpoints form a chain: each has a number, one higher than its predecessor's, and each number
 //! is given once. So of two signers that follow the same checkpoint one is refused and has to read
 //! what was signed. A race can therefore not produce two signed trees that contradict each other.
+//!
+//! Specification: ARCHITECTURE.md §2.12.
 
 use std::sync::Arc;
 

@@ -2,6 +2,8 @@
 //!
 //! Answers may hold what nobody may see in a log line (seeds, entropy). Their `Debug`
 //! shows a length and never a byte.
+//!
+//! Specification: ARCHITECTURE.md §2.1.
 
 use std::fmt;
 use std::sync::Arc;

@@ -9,6 +9,8 @@
 //! A group is one commit of its own. It may carry rows of the service's projection, which the same
 //! statement writes, so the projection is never ahead of the log or behind it.
 //!
+//! Specification: ARCHITECTURE.md §2.5.
+//!
 //! [`AppendError::Misplaced`]: crate::AppendError::Misplaced
 
 use std::fmt;

@@ -7,6 +7,8 @@
 //! - **Derived**: other ids of services, which are derived from their purpose. They share one
 //!   prefix.
 //! - **Odd**: other ids of people. They share the prefix of zeros, and only the store knows them.
+//!
+//! Specification: ARCHITECTURE.md §2.9.
 
 use std::fmt;
 use std::ops::Range;
@@ -111,6 +113,7 @@ mod tests {
         RequestId(id)
     }
 
+    /// ARCHITECTURE.md §2.9.
     #[test]
     fn an_id_belongs_to_its_caller() {
         for id in [v7(NOW, 1), RequestId([0x44; 16])] {

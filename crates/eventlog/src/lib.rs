@@ -17,6 +17,8 @@
 //!   checkpoints.
 //! - [`store`] specifies a store. `pg` implements it in PostgreSQL, `mem` in memory, with faults on
 //!   demand.
+//!
+//! Specification: ARCHITECTURE.md §2.
 
 mod answer_cache;
 pub mod archive;

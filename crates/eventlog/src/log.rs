@@ -1,4 +1,6 @@
 //! Owner's handle of a log.
+//!
+//! Specification: ARCHITECTURE.md §2.3.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::slice;

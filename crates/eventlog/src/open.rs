@@ -10,6 +10,8 @@
 //! The Merkle tree is saved with each commit, but a saved tree is only used if the newest events
 //! lead to it again. Otherwise the tree is built from all events, or from the log's cut. So
 //! deleting it changes only the time that opening takes.
+//!
+//! Specification: ARCHITECTURE.md §2.4.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,6 @@
 //! Queue of callers that wait for the writer, and the assembly of their entries into commits.
+//!
+//! Specification: ARCHITECTURE.md §2.5, §7.6.
 
 use std::collections::BTreeSet;
 use std::slice;

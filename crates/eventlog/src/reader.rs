@@ -1,4 +1,6 @@
 //! Reader of a log without ownership: for auditors, tools, and the owner itself.
+//!
+//! Specification: ARCHITECTURE.md §2.8.
 
 use std::sync::Arc;
 

@@ -2,6 +2,8 @@
 //!
 //! A second process of a service is a warm standby: it waits for the owner's lease to end, for as
 //! long as that takes, and then takes the log. Only a corrupt log ends the wait.
+//!
+//! Specification: ARCHITECTURE.md §4.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -11,6 +11,8 @@
 //! renewal and append carries a [`ClockReading`] of the owner's clock. If that or the time to be
 //! recorded is too far from the store's clock, nothing is changed ([`StoreError::Clock`]). So a
 //! clock that jumps cannot move the log's time, or a lease, far into the future.
+//!
+//! Specification: ARCHITECTURE.md §2.3.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -4,6 +4,8 @@
 //!
 //! Each page is read by a task of its own. Otherwise a subscriber that stops polling during a read
 //! would hold on to a database connection.
+//!
+//! Specification: ARCHITECTURE.md §2.8.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

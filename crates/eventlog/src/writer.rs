@@ -19,6 +19,8 @@
 //!
 //! **Losing the log** is final: another epoch, or a store that contradicts itself, ends the task,
 //! and every waiting caller is told.
+//!
+//! Specification: ARCHITECTURE.md §2.5.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, PoisonError, RwLock};

@@ -14,6 +14,8 @@
 //! with too few hands for its law is not made, and that is no pass.
 //!
 //! `tests/battery.rs` tests the tests: dealers with one defect each, all rejected.
+//!
+//! Specification: fairness/SPEC.md §13.2.
 
 mod gamma;
 mod hand;

@@ -3,6 +3,8 @@
 //! The dealer commits first, and every client's commitment contains the dealer's: the dealer cannot
 //! pick a seed to suit entropy it has seen, and a client cannot replay entropy from another hand,
 //! seat or player. Commitments hide 32 and 64 random bytes, so they need no salt of their own.
+//!
+//! Specification: fairness/SPEC.md §5.2 to §5.4.
 
 use std::fmt;
 
@@ -134,6 +136,7 @@ mod tests {
         Seed::new(Zeroizing::new([byte; 64]))
     }
 
+    /// fairness/SPEC.md §5.2.
     #[test]
     fn a_commitment_opens_with_its_seed_in_its_hand_only() {
         let (here, elsewhere) = (Context([1; 32]), Context([2; 32]));
@@ -143,6 +146,7 @@ mod tests {
         assert!(!commitment.opens(&elsewhere, &seed(9)));
     }
 
+    /// fairness/SPEC.md §5.4.
     #[test]
     fn derived_entropy_is_another_wherever_anything_is() {
         let (context, dealer, player) = (Context([1; 32]), Commitment([2; 32]), PlayerId([3; 16]));
@@ -158,12 +162,14 @@ mod tests {
         assert!(others.iter().all(|other| *other != base));
     }
 
+    /// fairness/SPEC.md §5.7.
     #[test]
     fn secrets_do_not_print() {
         assert_eq!(format!("{:?}", seed(0x41)), "Seed(..)");
         assert_eq!(format!("{:?}", Entropy([0x41; 32])), "Entropy(..)");
     }
 
+    /// fairness/SPEC.md §5.3.
     #[test]
     fn every_field_of_a_client_commitment_counts() {
         let (context, dealer) = (Context([1; 32]), Commitment([2; 32]));

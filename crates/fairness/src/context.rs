@@ -1,4 +1,6 @@
 //! Identity of one hand, as a hash: everything else in the protocol is bound to it.
+//!
+//! Specification: fairness/SPEC.md §5.1.
 
 use primitives::TableId;
 

@@ -3,6 +3,8 @@
 //! A record is LP("sabacc/fair/v1/card"), u32 operation, u16 position, u8 card, 32 bytes of salt:
 //! 62 bytes. Salts come from a key of their own. So neither the keys of the operations nor another
 //! card's salt give a salt away, and the seed, published after the hand, gives every one.
+//!
+//! Specification: fairness/SPEC.md §7.1 to §7.3.
 
 use crate::encoding::{KeyedHmac, keyed_hmac, lp_tag, prf};
 use crate::keys::Keys;

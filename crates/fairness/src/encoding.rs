@@ -4,6 +4,8 @@
 //! LP("sabacc/fair/v1/" + tag), LP(f1), LP(f2) and so on. `PRF(k, tag, f…)` is HMAC-SHA-512 under
 //! key k over the same bytes. Lengths stand before contents, so no two lists of fields encode
 //! alike. Pieces go straight into the hash, so no buffer that held a secret is left behind.
+//!
+//! Specification: fairness/SPEC.md §4.1 to §4.4.
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256, Sha512};
@@ -70,6 +72,7 @@ pub(crate) fn lp_tag(tag: &str) -> Vec<u8> {
 mod tests {
     use super::*;
 
+    /// fairness/SPEC.md §4.1, §4.2.
     #[test]
     fn fields_cannot_slide_into_each_other() {
         assert_ne!(hash("t", &[b"ab", b"c"]), hash("t", &[b"a", b"bc"]));
@@ -77,6 +80,7 @@ mod tests {
         assert_ne!(hash("ta", &[b"b"]), hash("t", &[b"ab"]));
     }
 
+    /// fairness/SPEC.md §4.1, §4.4.
     #[test]
     fn lengths_are_four_bytes_big_endian() {
         assert_eq!(lp_list("t", &[b"xyz"]), b"\0\0\0\x01t\0\0\0\x03xyz");

@@ -1,4 +1,6 @@
 //! The id of a hand, which anybody can compute before the hand starts.
+//!
+//! Specification: fairness/SPEC.md §4.5.
 
 use primitives::{HandId, TableId};
 use sha2::{Digest, Sha256};
@@ -23,12 +25,14 @@ mod tests {
     use super::*;
 
     /// Computed with another language's standard library.
+    /// fairness/SPEC.md §4.5, §11.2.
     #[test]
     fn a_known_hand_has_its_known_id() {
         let table = TableId([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]);
         assert_eq!(hand_id(table, 7).to_string(), "0b2caa25-49c2-8deb-a510-3393a082dc33");
     }
 
+    /// fairness/SPEC.md §4.5.
     #[test]
     fn it_is_a_uuid_of_version_8() {
         for number in 0..200 {

@@ -10,6 +10,8 @@
 //!
 //! A healthy source is only one that is not plainly broken. Outputs cannot show whether somebody
 //! else knows them.
+//!
+//! Specification: fairness/SPEC.md §13.1.
 
 use std::fmt;
 
@@ -181,6 +183,7 @@ mod tests {
         check(8.0, &blocks, Ok(()), 256);
     }
 
+    /// fairness/SPEC.md §13.1.
     #[test]
     fn a_stuck_byte_is_noticed_at_the_cutoff_and_not_before() {
         let stuck = |count: usize| {
@@ -198,6 +201,7 @@ mod tests {
         check(4.0, &[end, start], Err(Unhealthy::Stuck { cutoff: 9 }), 2);
     }
 
+    /// fairness/SPEC.md §13.1.
     #[test]
     fn a_preferred_byte_is_noticed_though_it_never_comes_twice_in_a_row() {
         let preferring = |block: u8| {
@@ -212,6 +216,7 @@ mod tests {
         check(2.0, &blocks, Ok(()), 8);
     }
 
+    /// fairness/SPEC.md §13.1.
     #[test]
     fn a_repeated_block_is_noticed() {
         check(8.0, &[plain(0), plain(1), plain(1)], Err(Unhealthy::Repeated), 3);

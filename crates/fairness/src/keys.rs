@@ -1,4 +1,6 @@
 //! The keys of one hand: HKDF-SHA-512 (RFC 5869) of the seed, salted with the transcript.
+//!
+//! Specification: fairness/SPEC.md §5.7.
 
 use std::fmt;
 

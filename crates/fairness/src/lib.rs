@@ -20,6 +20,8 @@
 //!
 //! Everything is a function of its arguments. Secrets are wiped when dropped, compared in constant
 //! time and never printed: their `Debug` shows their type alone.
+//!
+//! Specification: fairness/SPEC.md §4 to §8.
 
 pub mod battery;
 mod commit;

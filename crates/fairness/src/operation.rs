@@ -3,6 +3,8 @@
 //! An operation's stream is keyed by the hand, the index, the kind and the parameters, so nothing
 //! outside them (stake, history, clock) can reach its outcome, and no two operations share words.
 //! Parameters are refused before a word is drawn; after that nothing can fail.
+//!
+//! Specification: fairness/SPEC.md §6.1, §6.2, §6.5, §6.6.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -10,6 +10,8 @@
 //! - A card has one current handle, from the latest shuffle it was in. An older one is stale: it
 //!   opens nothing and goes into no shuffle.
 //! - Refused requests change nothing.
+//!
+//! Specification: fairness/SPEC.md §6.7, §7.4.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

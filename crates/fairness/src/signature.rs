@@ -3,6 +3,8 @@
 //! A message is LP(tag) then LP of each field: integers big-endian at their width, ids 16 bytes.
 //! Signatures are Ed25519, checked strictly (no small-order keys, no second encoding of a
 //! signature), so that a signed contradiction is proof against the signer and nobody else.
+//!
+//! Specification: fairness/SPEC.md §8.
 
 use ed25519_dalek::{Signature, Signer, SigningKey, VerifyingKey};
 use primitives::{PlayerId, TableId};
@@ -116,6 +118,7 @@ mod tests {
         SigningKey::from_bytes(&[9; 32])
     }
 
+    /// fairness/SPEC.md §4.4, §8.1.
     #[test]
     fn the_signed_bytes_are_the_published_ones() {
         let mut bytes = b"\0\0\0\x11dealer-commit-sig\0\0\0\x10".to_vec();
@@ -128,6 +131,7 @@ mod tests {
         assert_eq!(COMMITTED.message(), bytes);
     }
 
+    /// fairness/SPEC.md §8.1.
     #[test]
     fn every_field_of_a_commitment_is_signed() {
         let (public, signature) = (key().verifying_key().to_bytes(), COMMITTED.sign(&key()));
@@ -146,6 +150,7 @@ mod tests {
         assert_eq!(COMMITTED.verify(&other_key, &signature), Err(BadSignature));
     }
 
+    /// fairness/SPEC.md §8.2.
     #[test]
     fn every_field_of_a_receipt_is_signed() {
         let (public, signature) = (key().verifying_key().to_bytes(), RECEIPT.sign(&key()));
@@ -166,6 +171,7 @@ mod tests {
 
     /// With the point of order one as key, the same point as R and zero as S, the plain equation
     /// holds for every message. Strict verification refuses it.
+    /// fairness/SPEC.md §8.3.
     #[test]
     fn a_key_of_small_order_signs_nothing() {
         let mut neutral = [0; 32];

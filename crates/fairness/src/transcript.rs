@@ -4,6 +4,8 @@
 //! which is harmless because it knew nothing. A client that committed and stayed silent has
 //! withheld; such a hand is not played, but its transcript still exists, so that anybody can
 //! compute the outcomes that it would have had.
+//!
+//! Specification: fairness/SPEC.md §5.5, §5.6.
 
 use primitives::PlayerId;
 
@@ -133,6 +135,7 @@ mod tests {
         Transcript::try_new(&CONTEXT, &DEALER, None, rows)
     }
 
+    /// fairness/SPEC.md §5.5.
     #[test]
     fn seats_come_once_and_ascending() {
         let (one, two) = (row(1, RowStatus::Revealed), row(2, RowStatus::Absent));
@@ -141,6 +144,7 @@ mod tests {
         assert_eq!(transcript(&[one, one]), Err(TranscriptError::SeatsNotAscending { seat: 1 }));
     }
 
+    /// fairness/SPEC.md §5.5.
     #[test]
     fn a_reveal_must_open_its_commitment() {
         let mut bad = row(3, RowStatus::Revealed);
@@ -150,6 +154,7 @@ mod tests {
         assert_eq!(transcript(&[bad]), transcript(&[row(3, RowStatus::Withheld)]));
     }
 
+    /// fairness/SPEC.md §5.5.
     #[test]
     fn what_is_missing_does_not_count() {
         let mut absent = row(3, RowStatus::Absent);
@@ -161,6 +166,7 @@ mod tests {
         assert_ne!(transcript(&[row(3, RowStatus::Revealed)]), sealed);
     }
 
+    /// fairness/SPEC.md §5.6.
     #[test]
     fn a_beacon_counts() {
         let beacon = Beacon { kind: 1, round: 2, value: [3; 32] };

@@ -1,4 +1,6 @@
 //! Words of an operation's stream, and the only code that turns one into a number below n.
+//!
+//! Specification: fairness/SPEC.md §6.3, §6.4.
 
 use std::num::NonZeroU64;
 
@@ -81,6 +83,7 @@ mod tests {
         assert_eq!(words.len() - left.len(), taken, "below {below}");
     }
 
+    /// fairness/SPEC.md §6.4.
     #[test]
     fn the_first_rejected_word_is_the_last_whole_multiple() {
         // 2^64 mod 3 = 1: only the highest word is thrown away.
@@ -94,6 +97,7 @@ mod tests {
         check(76, &[u64::MAX - 36], 75, 1);
     }
 
+    /// fairness/SPEC.md §6.4.
     #[test]
     fn powers_of_two_reject_nothing() {
         for bits in 0..64 {
@@ -103,6 +107,7 @@ mod tests {
         check((1 << 63) + 1, &[(1 << 63) + 1, u64::MAX, 1 << 63], 1 << 63, 3);
     }
 
+    /// fairness/SPEC.md §6.3.
     #[test]
     fn words_are_blocks_in_order() {
         let mut words = WordStream::new(&[7; 64]);
@@ -119,6 +124,7 @@ mod tests {
 
     proptest! {
         /// The rule as it is published, in wider arithmetic.
+        /// fairness/SPEC.md §6.4.
         #[test]
         fn agrees_with_the_rule_in_128_bits(below in 1_u64.., words in prop::collection::vec(any::<u64>(), 1..4)) {
             let limit = (1_u128 << 64) - (1_u128 << 64) % u128::from(below);

@@ -13,6 +13,7 @@ fn deal(hands: u64, mut dealer: impl FnMut(u64, u64) -> HandOutcomes) -> Report 
     judge(&(1..=20).map(&mut tally).collect::<Vec<_>>())
 }
 
+/// fairness/SPEC.md §13.2.
 #[test]
 fn the_dealer_passes() {
     let report = deal(350, draw_hand);

@@ -49,6 +49,7 @@ fn any_operation() -> impl Strategy<Value = Operation> {
 }
 
 proptest! {
+    /// fairness/SPEC.md §6.1.
     #[test]
     fn outcomes_are_in_bounds_and_repeatable(
         hand in any::<u64>(), index in any::<u32>(), operation in any_operation(),
@@ -85,6 +86,7 @@ proptest! {
     }
 }
 
+/// fairness/SPEC.md §6.1.
 #[test]
 fn what_is_out_of_bounds_is_refused() {
     let refused = [
@@ -105,6 +107,7 @@ fn what_is_out_of_bounds_is_refused() {
     }
 }
 
+/// fairness/SPEC.md §6.2.
 #[test]
 fn index_kind_parameters_and_hand_all_count() {
     let all: Vec<u8> = (0..76).collect();
@@ -165,6 +168,7 @@ fn every_order_of_four_cards_is_as_likely() {
     check_uniform(&seen.into_values().collect::<Vec<_>>());
 }
 
+/// fairness/SPEC.md §6.6.
 #[test]
 fn dice_picks_and_samples_are_even() {
     let (mut pairs, mut picks, mut samples) = ([0; 36], [0; 10], [0; 12]);
@@ -181,6 +185,7 @@ fn dice_picks_and_samples_are_even() {
     check_uniform(&samples);
 }
 
+/// fairness/SPEC.md §6.6.
 #[test]
 fn pulses_come_at_their_rate() {
     let pulse = Operation::Pulse { ppm: 100_000 };

@@ -191,6 +191,7 @@ fn published() -> Result<Published> {
     Ok(published)
 }
 
+/// fairness/SPEC.md §11.2, §11.3, §11.4.
 #[test]
 fn the_published_figures() -> Result<()> {
     let here = published()?;
@@ -216,6 +217,7 @@ fn the_published_figures() -> Result<()> {
 
 /// A shoe's answer has the published root, and each of its cards is proved against that root, with
 /// every part of the proof needed.
+/// fairness/SPEC.md §7.3, §7.4, §11.4.
 #[test]
 fn every_card_of_the_published_shuffle_is_proved() -> Result<()> {
     let (_, _, _, keys) = published_hand()?;
@@ -255,6 +257,7 @@ fn every_card_of_the_published_shuffle_is_proved() -> Result<()> {
     Ok(())
 }
 
+/// fairness/SPEC.md §4.3, §5.1, §5.2, §5.5, §5.7, §6.2, §6.5, §6.6, §7.1, §7.2, §7.3, §11.5.
 #[test]
 fn every_random_sequence() -> Result<()> {
     let file = file()?;

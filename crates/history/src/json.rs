@@ -3,6 +3,8 @@
 //! Names are in lowerCamelCase, 64-bit numbers are decimal strings, and empty fields are left out.
 //! Reading also takes what the mapping allows besides: the names of the protobuf file, numbers as
 //! numbers, and null for absent.
+//!
+//! Specification: history/SPEC.md §9.1, §9.3.
 
 use primitives::{Credits, Quoted};
 use rules::FieldValue;

@@ -6,6 +6,8 @@
 //! decisions. [`read`] and [`write()`] are its text form (`.shh`, TOML), [`json`] its JSON form.
 //! [`replay`] plays it on the rules, line by line, and checks its end. [`report()`] summarizes the
 //! outcome. [`simulate`] makes hands that others can check their own programs against.
+//!
+//! Specification: history/SPEC.md §1.
 
 pub mod json;
 mod model;

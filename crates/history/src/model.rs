@@ -1,4 +1,6 @@
 //! The data of a hand history.
+//!
+//! Specification: history/SPEC.md §3.1.
 
 use primitives::Credits;
 use rules::{FieldValue, RuleSet, Settlement, Setup};

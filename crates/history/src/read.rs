@@ -2,6 +2,8 @@
 //!
 //! There are two kinds of error: [`FormatError`] if the file is no hand history, and
 //! [`InvalidHand`] if it is one whose hand breaks a rule, such as a number that is out of range.
+//!
+//! Specification: history/SPEC.md §2, §3, §6.1.
 
 use std::ops::Range;
 

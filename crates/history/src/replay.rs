@@ -1,5 +1,7 @@
 //! Replay of a history on the rules: every line must be the next one, and the end that the history
 //! gives must be the end that the rules give.
+//!
+//! Specification: history/SPEC.md §5.3, §6.2, §7.1, §7.2.
 
 use primitives::Credits;
 use rules::{Hand, Settlement, evolve, notation, play};

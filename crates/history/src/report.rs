@@ -1,4 +1,6 @@
 //! Outcome of a hand: its settlement, winners and final hands, or the next line.
+//!
+//! Specification: history/SPEC.md §7.3.
 
 use std::fmt::Write as _;
 

@@ -4,6 +4,8 @@
 //! every hand has a stream of its own, so that the tenth hand does not depend on how many follow. A
 //! change to the order or number of draws changes every file that was ever made, so it needs a new
 //! version of the command.
+//!
+//! Specification: history/SPEC.md §10.2.
 
 use primitives::{Credits, CreditsOutOfRange, Quoted, SeatNo};
 use rules::{

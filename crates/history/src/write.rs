@@ -2,6 +2,8 @@
 //!
 //! A row of `actions` is one turn: a player's move with the cards and dice that followed from it.
 //! Betting goes on one row as long as it fits.
+//!
+//! Specification: history/SPEC.md §8.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,6 @@
 //! Typed names of accounts, ordered so that the seats of one table stand together.
+//!
+//! Specification: services/wallet/README.md "State and events".
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,4 +1,6 @@
 //! Decides commands. Reads the ledger and does not change it, but for [`decide_linked`].
+//!
+//! Specification: services/wallet/README.md "Commands".
 
 use primitives::UnixMicros;
 

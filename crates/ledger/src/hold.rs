@@ -1,4 +1,6 @@
 //! Holds: credits set aside for one payment.
+//!
+//! Specification: services/wallet/README.md "State and events".
 
 use primitives::{Credits, HoldId, UnixMicros};
 

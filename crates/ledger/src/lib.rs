@@ -47,6 +47,8 @@
 //!
 //! Repeated requests are not known here: the owner of the log recognises a request that was
 //! answered before and does not pass it on.
+//!
+//! Specification: services/wallet/README.md "State and events".
 
 #![deny(clippy::arithmetic_side_effects)]
 

@@ -4,6 +4,8 @@
 //! window. So at most 721 numbers a player are kept, and within any exact window never more was
 //! brought than the limit. Losses and time at tables are counted by the hour too, in
 //! [`crate::PlayHistory`].
+//!
+//! Specification: services/wallet/README.md "Commands".
 
 use std::fmt;
 use std::time::Duration;

@@ -1,4 +1,6 @@
 //! Refusals of commands, in order of precedence.
+//!
+//! Specification: services/wallet/README.md "Commands".
 
 use primitives::{AdjustmentId, Credits, HoldId, TableId, UnixMicros};
 

@@ -5,6 +5,8 @@
 //! players' play in the order of players. Entries older than the longest window must be dropped at
 //! the same time everywhere ([`Ledger::forget`]), as the event that names a snapshot does; then the
 //! same log gives the same bytes wherever it is folded.
+//!
+//! Specification: ARCHITECTURE.md §2.10.
 
 use primitives::{AdjustmentId, Credits, HoldId, PlayerId, TableId, UnixMicros};
 

@@ -1,4 +1,6 @@
 //! Transfers, and the accounts that each kind of transfer may touch.
+//!
+//! Specification: services/wallet/README.md "State and events".
 
 use std::fmt;
 

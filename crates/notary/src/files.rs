@@ -1,6 +1,8 @@
 //! The log as files: C2SP `tlog-tiles` under `/log/<name>/`, for everybody, without a token.
 //! Checkpoints and hashes reveal nothing of a hand. Entry bundles hold hashes of payloads, which
 //! could be guessed while a hand is played, and are not served here.
+//!
+//! Specification: ARCHITECTURE.md §2.12.
 
 use std::convert::Infallible;
 use std::future::Future;

@@ -20,6 +20,8 @@
 //! - `tile_store` finds hashes for proofs, `records` finds records, `api` answers calls, `files`
 //!   serves the files of C2SP `tlog-tiles`.
 //! - `open_log` opens a log together with its notary.
+//!
+//! Specification: ARCHITECTURE.md §2.12.
 
 pub mod api;
 mod checkpoint_file;

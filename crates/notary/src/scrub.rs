@@ -3,6 +3,8 @@
 //! It runs once in each ownership of a log, from the oldest record to the one at which the notary
 //! started. It works a fifth of the time and only reads. A change that an administrator makes in
 //! old hands is found here, or by an auditor who reads the whole log.
+//!
+//! Specification: ARCHITECTURE.md §2.12.
 
 use std::sync::Arc;
 use std::time::Duration;

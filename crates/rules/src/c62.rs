@@ -1,4 +1,6 @@
 //! Values and suits of the 62-card pack.
+//!
+//! Specification: rules/SPEC.md §3.3.
 
 use crate::cards::Card;
 

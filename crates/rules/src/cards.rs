@@ -2,6 +2,8 @@
 //!
 //! Two cards with the same face are two cards. Sets are bit sets: no deck has more than 128 cards.
 //! `Debug` never shows which card it is, so that no log line can.
+//!
+//! Specification: rules/SPEC.md §3.3.
 
 use std::fmt;
 

@@ -3,6 +3,8 @@
 //!
 //! Copies that are alike (Kessel's, those of the 42-card pack, the Sylops of the 62-card pack)
 //! share a code and are neighbours in the list.
+//!
+//! Specification: rules/SPEC.md §3.3.
 
 use crate::cards::{Card, CardSet};
 
@@ -207,6 +209,7 @@ mod tests {
         assert!(deck.parse("nonsense").is_empty());
     }
 
+    /// rules/SPEC.md §3.3, R-4.
     #[test]
     fn every_pack_is_whole() {
         check(&S76, 76, 76, "QueenB", 1);

@@ -2,6 +2,8 @@
 //!
 //! The full line and every censored one come from the same words, so no censored line can reveal
 //! what another one hides.
+//!
+//! Specification: rules/SPEC.md §3.5.
 
 use std::fmt;
 

@@ -1,4 +1,6 @@
 //! Registry of variants: every variant is one module and one line here.
+//!
+//! Specification: rules/SPEC.md §2.1.
 
 mod action;
 pub(crate) mod coruscant;

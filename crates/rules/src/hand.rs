@@ -11,6 +11,8 @@
 //!                   │  └─▶ Done(settlement)                                                   │
 //!                   └─────────────────────────────────────────────────────────────────────────┘
 //! ```
+//!
+//! Specification: rules/SPEC.md §6.1, §6.3.
 
 use std::borrow::Borrow;
 use std::fmt;

@@ -1,4 +1,6 @@
 //! Legal moves: every move that a player may make, as ranges and choices instead of a list of each.
+//!
+//! Specification: rules/SPEC.md §4.2, §6.
 
 use primitives::Credits;
 use smallvec::SmallVec;

@@ -5,6 +5,8 @@
 //! Start at [`hand`]: [`next`] says what a hand waits for, [`decide`] and [`resolve_chance`] check
 //! an input, [`evolve`] applies it, [`view`] shows the hand to a viewer. A variant is one module
 //! under `games` and one line in its registry.
+//!
+//! Specification: rules/SPEC.md §2.1.
 
 mod c62;
 mod cards;

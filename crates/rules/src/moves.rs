@@ -1,4 +1,6 @@
 //! Moves: a player's decisions, in every game. Each game says which of them are legal.
+//!
+//! Specification: rules/SPEC.md §6.
 
 use std::fmt;
 

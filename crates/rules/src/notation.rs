@@ -1,6 +1,8 @@
 //! Reading history lines: from `p1 raise 40` or `d deal p2 C11 ??` to a checked event.
 //!
 //! The code of a card that has copies means any copy that is possible.
+//!
+//! Specification: history/SPEC.md §4.
 
 use primitives::{Credits, Quoted};
 use smallvec::SmallVec;

@@ -1,5 +1,7 @@
 //! Players of one hand. p1 has the first dealt-in seat to the dealer's left; the last player has
 //! the button.
+//!
+//! Specification: rules/SPEC.md §3.2.
 
 use std::fmt;
 

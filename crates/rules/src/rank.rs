@@ -1,4 +1,6 @@
 //! Rank of a final hand, as a hand history writes it.
+//!
+//! Specification: history/SPEC.md §7.4.
 
 use std::fmt;
 

@@ -1,4 +1,6 @@
 //! Refusals: reasons why an input is not taken. The hand is unchanged.
+//!
+//! Specification: rules/SPEC.md §6.1.
 
 use primitives::Credits;
 

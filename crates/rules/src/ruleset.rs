@@ -3,6 +3,8 @@
 //! A rule set is recorded with its hand as canonical text and hashed, so an old hand always replays
 //! under the rules it was played by. Fields that a variant does not have stand at a neutral value
 //! here and are absent from the text.
+//!
+//! Specification: rules/SPEC.md §8.
 
 mod assigned;
 mod field;

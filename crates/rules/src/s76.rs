@@ -1,4 +1,6 @@
 //! Totals in the 76-card pack: values of hands in the games that play to 23.
+//!
+//! Specification: rules/SPEC.md §9.5.
 
 mod showdown;
 

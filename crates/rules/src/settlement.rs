@@ -1,4 +1,6 @@
 //! Settlement lines: every movement of credits that a decision or chance caused, in order.
+//!
+//! Specification: rules/SPEC.md §5.3, §7.
 
 use std::fmt;
 

@@ -1,4 +1,6 @@
 //! Setup of a hand: seats, stacks, pots and rules.
+//!
+//! Specification: rules/SPEC.md §3.2, §6.1.
 
 use primitives::{Credits, SeatNo};
 

@@ -1,4 +1,6 @@
 //! Kessel's sixteen kinds of shift token, in the order of their list of names.
+//!
+//! Specification: rules/SPEC.md §12.5.
 
 use std::fmt;
 

@@ -1,4 +1,6 @@
 //! Variants: the games as data, and the registry of all of them.
+//!
+//! Specification: rules/SPEC.md §2.1.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -14,8 +16,7 @@ use crate::state::Core;
 pub struct Variant {
     pub id: &'static str,
     pub title: &'static str,
-    /// Text that the rules follow; crates/rules/SPEC.md §17 decides where it is silent or
-    /// contradicts itself.
+    /// Text that the rules follow; rules/SPEC.md §17 decides where it is silent or contradicts itself.
     pub source: &'static str,
     /// Numbers of players that a hand takes.
     pub player_counts: RangeInclusive<u8>,

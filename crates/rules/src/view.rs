@@ -2,6 +2,8 @@
 //!
 //! Viewers see their own hand, what lies face up, and hands shown at the reveal; the auditor sees
 //! all.
+//!
+//! Specification: rules/SPEC.md §3.5.
 
 use primitives::{Credits, SeatNo};
 use smallvec::SmallVec;

@@ -3,6 +3,8 @@
 //! A clock tells wall-clock time in microseconds, the unit of logs. Deadlines are instants of that
 //! clock, so a deadline written by one owner of a table holds for the next owner. A wall clock can
 //! jump; [`SystemClock`] says how that is handled.
+//!
+//! Specification: ARCHITECTURE.md §2.7.
 
 use std::collections::BTreeMap;
 use std::future::Future;

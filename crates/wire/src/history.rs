@@ -172,6 +172,7 @@ mod tests {
         all
     }
 
+    /// history/SPEC.md §9.2.
     #[test]
     fn bytes_lose_nothing() {
         for history in every() {
@@ -179,6 +180,7 @@ mod tests {
         }
     }
 
+    /// history/SPEC.md §9.1.
     #[test]
     fn the_json_form_is_what_the_protobuf_mapping_says() {
         let pool = DescriptorPool::decode(proto::DESCRIPTORS).unwrap();
@@ -194,6 +196,7 @@ mod tests {
         }
     }
 
+    /// history/SPEC.md §9.2.
     #[test]
     fn damaged_bytes_are_refused_by_field() {
         let refused = |change: &dyn Fn(&mut pb::HandHistory)| {

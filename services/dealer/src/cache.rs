@@ -3,6 +3,8 @@
 //! A hand has only one slot, or two callers could write to its stream without knowing of each
 //! other. So a slot is dropped only while nobody holds it; its contents can be read from the log
 //! again. An empty slot is filled by the first caller that needs it.
+//!
+//! Specification: services/dealer/README.md "Tasks".
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};

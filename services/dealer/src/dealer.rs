@@ -2,6 +2,8 @@
 //!
 //! Each call runs as a task of its own: a caller who gives up cannot stop a write that may already
 //! be on its way to the log. Calls are refused while the log is not owned by this process.
+//!
+//! Specification: services/dealer/README.md "Commands".
 
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;

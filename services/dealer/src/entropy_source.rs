@@ -7,6 +7,8 @@
 //!
 //! The operating system promises eight bits of entropy a byte, and the tests assume four: a broken
 //! source falls short by far more than that, and a sound one never fails, however long it runs.
+//!
+//! Specification: fairness/SPEC.md §13.1.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -7,6 +7,8 @@
 //! A hand is committed, then sealed; then operations are performed and cards revealed; then the
 //! seed is published. A step that was done before, requested with equal contents, gives its first
 //! answer and no event.
+//!
+//! Specification: fairness/SPEC.md §3.2, §3.7 to §3.11.
 
 use std::fmt;
 use std::sync::Arc;

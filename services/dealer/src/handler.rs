@@ -9,6 +9,8 @@
 //!
 //! A repeated request gets its first answer. Answers are not stored, since no hidden card is ever
 //! written down; they are dealt again, which gives the first answer again.
+//!
+//! Specification: ARCHITECTURE.md §3.
 
 use std::sync::Arc;
 

@@ -18,6 +18,8 @@
 //!
 //! The log holds enough to check every answer after the reveal and shows no card before it: card
 //! reveals are recorded by handle, audience, reason and caller, never by face.
+//!
+//! Specification: fairness/SPEC.md §3.
 
 pub mod api;
 mod cache;

@@ -1,5 +1,7 @@
 //! Conversion of the dealer's events to and from log records: all events of a hand are in its
 //! stream.
+//!
+//! Specification: services/dealer/README.md "State and events".
 
 use std::sync::Arc;
 

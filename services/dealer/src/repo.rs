@@ -5,6 +5,8 @@
 //! believe for a moment that they own the log. A row never changes, except that it is sealed again
 //! under another key: in one statement, and only if it is still as it was read, so that neither a
 //! crash nor a second process doing so can lose a seed.
+//!
+//! Specification: fairness/SPEC.md §3.2.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -5,6 +5,8 @@
 //! process has both; the next pass finds the rest. A pass that finds nothing to do logs so, and
 //! only then can the operator take the previous keys away. A seed under a key that is missing stays
 //! as it is, and its key id is logged.
+//!
+//! Specification: services/dealer/README.md "Tasks".
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,4 +1,6 @@
 //! The dealer as a service: reads settings, serves a port, and stops everything in order.
+//!
+//! Specification: ARCHITECTURE.md §4, §5.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,4 +1,6 @@
 //! Maps the dealer's errors and refusals to gRPC status.
+//!
+//! Specification: services/dealer/README.md "Commands".
 
 use fairness::{ShoeError, TranscriptError};
 use proto::common::v1::ErrorReason;

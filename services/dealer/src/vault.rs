@@ -7,6 +7,8 @@
 //!
 //! New seeds are sealed under the current key alone. Previous keys only open, until no seed is left
 //! under them.
+//!
+//! Specification: fairness/SPEC.md §3.2.
 
 use chacha20poly1305::aead::{Aead, KeyInit, Payload};
 use chacha20poly1305::{Key, XChaCha20Poly1305, XNonce};

@@ -167,6 +167,7 @@ fn script() -> [PerformCommand; 3] {
     ]
 }
 
+/// fairness/SPEC.md §3.1.
 #[tokio::test]
 async fn a_hand_survives_a_crash_after_every_step() {
     let mut world = Harness::new(1).await;
@@ -190,6 +191,15 @@ async fn a_hand_survives_a_crash_after_every_step() {
     assert_eq!(kinds, [100, 101, 102, 103, 102, 103, 103, 102, 104], "each step stands there once");
 }
 
+/// fairness/SPEC.md §4.6. Computed with another language's library.
+#[test]
+fn a_known_public_key_has_its_known_id() {
+    let id: Vec<String> =
+        sabacc_dealer::dealer::key_id(&[2; 32]).map(|byte| format!("{byte:02x}")).into();
+    assert_eq!(id.concat(), "75877bb41d393b5f");
+}
+
+/// fairness/SPEC.md §3.2, §8.1.
 #[tokio::test]
 async fn commitments_are_signed_and_one_for_each_hand() {
     let world = Harness::new(1).await;
@@ -231,6 +241,7 @@ async fn a_commitment_cut_short_by_a_crash_is_finished_with_the_same_seed() {
     assert_eq!(world.stream(NAME).await.len(), 1);
 }
 
+/// fairness/SPEC.md §3.1.
 #[tokio::test]
 async fn a_request_id_names_one_command() {
     let world = Harness::new(1).await;
@@ -360,6 +371,7 @@ async fn many_callers_at_once_get_one_outcome() {
 
 /// Two hands that differ only in their cards leave equal records of shuffles and card reveals,
 /// except for the roots: those are over secret salts.
+/// fairness/SPEC.md §9.
 #[tokio::test]
 async fn the_log_tells_no_hidden_card() {
     let mut records = Vec::new();

@@ -93,6 +93,7 @@ fn call(id: u8) -> RequestMetadata {
     RequestMetadata { id: RequestId([id; 16]), digest: [id; 32], actor, trace: [0; 16] }
 }
 
+/// fairness/SPEC.md §13.1.
 #[test]
 fn a_dealer_does_not_start_on_broken_entropy() {
     let start = |by_byte| dealer(Breaking::new(true, by_byte), SeedRepository::memory()).err();
@@ -101,6 +102,7 @@ fn a_dealer_does_not_start_on_broken_entropy() {
     assert!(dealer(Breaking::new(false, true), SeedRepository::memory()).is_ok());
 }
 
+/// fairness/SPEC.md §13.1.
 #[tokio::test]
 async fn no_seed_is_made_of_broken_entropy_and_committed_hands_go_on() {
     for by_byte in [true, false] {

@@ -9,6 +9,8 @@
 //!
 //! An audit reads three logs, so it costs its caller more than another call (an option of the
 //! method says how much), few run at once (`limiter`), and a hand that passed is cached.
+//!
+//! Specification: services/gateway/README.md "Calls of its own: audits".
 
 mod cache;
 mod collect;

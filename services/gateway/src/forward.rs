@@ -3,6 +3,8 @@
 //! A call goes to its service as it came: path, token and body. The answer comes back in the same
 //! way, streams included. The gateway adds only the time at which the request was complete. A call
 //! without an answer gets an error of the gateway that tells the caller to repeat it.
+//!
+//! Specification: services/gateway/README.md "Effects on the other services".
 
 use std::convert::Infallible;
 use std::future::Future;

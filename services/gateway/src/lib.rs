@@ -7,6 +7,8 @@
 //! cannot play anybody's hand. One service is the gateway's own: it collects the records of a
 //! finished hand from the logs, in its own name, and audits them (`audits`). The checkpoints and
 //! tiles of the logs are served as files, without a token.
+//!
+//! Specification: ARCHITECTURE.md §1.2, §6.
 
 mod audits;
 mod forward;

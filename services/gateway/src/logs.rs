@@ -1,5 +1,7 @@
 //! The logs of all services under one name: a call goes to the service whose log it names, a
 //! request for a file to the service whose log its path names. Answers are passed back unchanged.
+//!
+//! Specification: ARCHITECTURE.md §1.2.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;

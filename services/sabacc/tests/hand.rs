@@ -50,6 +50,7 @@ mod tests {
         }
     }
 
+    /// history/SPEC.md §10.3.
     #[test]
     fn a_hand_that_breaks_a_rule_ends_with_1_and_one_line() {
         let folder = tempfile::tempdir().unwrap();

@@ -15,6 +15,8 @@
 //! - **The operator** may void a hand, with a reason that everybody can read. A settled hand can be
 //!   voided as long as its settlement cannot have been posted: its seed is never opened, or the
 //!   wallet never takes it.
+//!
+//! Specification: fairness/SPEC.md §3.11.
 
 use primitives::{SeatNo, StreamId};
 use proto::event::v1 as pb;

@@ -6,6 +6,8 @@
 //!
 //! [`Actor::run`] is the loop: it starts the effects that are pending, then waits for a message,
 //! the reply of an effect or the clock.
+//!
+//! Specification: ARCHITECTURE.md §1.3, §3.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::future::poll_fn;

@@ -1,4 +1,6 @@
 //! gRPC API of the tables: parses a request, sends it to its table, and returns the answer.
+//!
+//! Specification: services/table/README.md "Commands".
 
 mod parse;
 mod people;

@@ -3,6 +3,8 @@
 //! The table never waits for a viewer. A viewer who is too far behind gets no new message, receives
 //! those in flight, and then a message that they were too slow. The last message of a stream always
 //! fits.
+//!
+//! Specification: ARCHITECTURE.md §7.6.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,4 +1,6 @@
 //! Bounds on what callers cost the table service.
+//!
+//! Specification: ARCHITECTURE.md §7.4 to §7.6.
 
 use chassis::daily_quota::DailyQuota;
 use chassis::request_ids::{Inadmissible, RequestIdPolicy};

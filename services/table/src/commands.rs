@@ -4,6 +4,8 @@
 //! A command that needs another service records only what is wanted: `SitDown` becomes `SeatTaken`,
 //! and the buy-in is a pending effect ([`crate::effects`]), for which the answer waits. The table's
 //! task ([`crate::actor`]) appends the events and answers the caller.
+//!
+//! Specification: services/table/README.md "Commands".
 
 use fairness::{ClientCommitment, Entropy};
 use primitives::{PlayerId, RequestId, SeatNo, StreamId, UnixMicros};

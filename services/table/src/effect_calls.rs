@@ -1,4 +1,6 @@
 //! Calls for effects, and events from their answers. Pure on both sides of the call.
+//!
+//! Specification: services/table/README.md "Effects".
 
 use primitives::{Credits, PlayerId, SeatNo, StreamId, UnixMicros};
 use prost::Message;

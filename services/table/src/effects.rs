@@ -8,6 +8,8 @@
 //! A hand goes through them in this order: `Fund` for each seat, `Commit`, `Start`, `CloseEntropy`,
 //! `Seal`, `Chance` as often as the rules use chance, `Settle`, `Post`, and `Reveal`: before `Post`
 //! where the reveal delay is 0, else later.
+//!
+//! Specification: services/table/README.md "Effects".
 
 use std::time::Duration;
 

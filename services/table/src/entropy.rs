@@ -16,6 +16,8 @@
 //! could be taken: the table was just recovered, or its log took nothing. Then the whole time runs
 //! again from the moment at which the table takes commands. Every deadline is also extended by the
 //! delay of the room. So nobody sits out because the service was slow.
+//!
+//! Specification: fairness/SPEC.md §3.3 to §3.6.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

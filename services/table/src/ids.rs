@@ -5,6 +5,8 @@
 //! number that tells one time from the next. The ids are UUIDs of version 8, which only services
 //! may send. Dealer and wallet keep this caller's ids apart from those of others. A settlement is
 //! requested under its hand's own id, since it happens once and others look it up by that id.
+//!
+//! Specification: ARCHITECTURE.md §2.9.
 
 use primitives::{HandId, PlayerId, RequestId, TableId};
 use sha2::{Digest as _, Sha256};

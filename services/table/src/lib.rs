@@ -25,6 +25,8 @@
 //! - [`steps`] records the steps of the clock.
 //! - [`registry`] is the registry of all tables of a log, [`api`] its gRPC API, [`service`] the
 //!   running service.
+//!
+//! Specification: services/table/README.md "State and events".
 
 pub mod abort;
 pub mod actor;

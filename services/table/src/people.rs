@@ -16,6 +16,8 @@
 //! A request's digest tells a repeat from another request, and stays in the database for ever. The
 //! digest of a request with personal words is made under the player's key, since otherwise a name
 //! could be found by trying.
+//!
+//! Specification: services/table/README.md "State and events".
 
 pub mod directory;
 mod disputes;

@@ -2,6 +2,8 @@
 //!
 //! Everything that is determined goes into one request: after a draw, the card and the roll that
 //! follows it. Pure: a plan is made on a copy of the hand's card positions.
+//!
+//! Specification: fairness/SPEC.md §3.8.
 
 use std::collections::VecDeque;
 

@@ -1,5 +1,7 @@
 //! Proofs of where cards lie: checked at once, kept for as long as the card's face is known here,
 //! and sent to whoever may see the card.
+//!
+//! Specification: fairness/SPEC.md §3.8.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

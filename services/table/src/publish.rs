@@ -3,6 +3,8 @@
 //! The events of the hand in play and of the one before are kept in memory. A viewer who resumes
 //! from further back gets a snapshot first. Repeated updates are made from the events by the same
 //! code as the live ones, so they are equal to the byte.
+//!
+//! Specification: ARCHITECTURE.md §7.6.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

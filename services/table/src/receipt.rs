@@ -3,6 +3,8 @@
 //! A receipt names the position of the record, so it can be made only once the record is durable.
 //! The answer that the log keeps is therefore the receipt without position and signature. Both are
 //! filled in whenever the answer is given, at first and at every repeat of the request.
+//!
+//! Specification: fairness/SPEC.md §3.3, §8.2.
 
 use ed25519_dalek::SigningKey;
 use fairness::{ClientCommitment, Receipt};
@@ -54,6 +56,7 @@ mod tests {
     use super::*;
     use primitives::{PlayerId, TableId};
 
+    /// fairness/SPEC.md §3.3, §8.2.
     #[test]
     fn a_receipt_names_the_record_and_is_signed_by_the_log() {
         let unsigned = pb::EntropyReceipt {

@@ -9,6 +9,8 @@
 //!
 //! A record that one table cannot take costs that table alone. It stands as it was read so far and
 //! waits for an operator. A corrupt record that belongs to no single table stops the recovery.
+//!
+//! Specification: fairness/SPEC.md §3.9.
 
 mod cards;
 

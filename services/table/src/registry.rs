@@ -434,8 +434,8 @@ mod seats_of_assigned_tokens {
         parse_config(&config).map(|created| created.seats).map_err(|refused| format!("{refused:?}"))
     }
 
-    /// crates/rules/SPEC.md §12.2: with assigned tokens a table deals only hands of one size, so it
-    /// has that many seats.
+    /// rules/SPEC.md R-53: with tokens assigned to each player a table deals only hands of one size,
+    /// so it has that many seats.
     #[test]
     fn table_has_as_many_seats_as_tokens_are_assigned_to() {
         let three = ["refund+embargo+markdown"; 3].join("+");

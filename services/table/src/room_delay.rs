@@ -12,6 +12,8 @@
 //!   time.
 //! - **New work waits.** A room that is behind starts no hand, creates no table and gives no seat.
 //!   Hands in play go on. Once the room is on time again, hands start spread over a few seconds.
+//!
+//! Specification: ARCHITECTURE.md §7.7.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
@@ -203,6 +205,7 @@ mod tests {
         AT.plus(Duration::from_millis(millis))
     }
 
+    /// ARCHITECTURE.md §7.7.
     #[test]
     fn a_room_is_behind_at_half_a_second_and_on_time_a_while_later() {
         let mut measured = DelayWindow::default();

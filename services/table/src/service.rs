@@ -1,4 +1,6 @@
 //! Assembles and runs the table service: connects, serves a port, takes the log, stops in order.
+//!
+//! Specification: ARCHITECTURE.md §4, §5.
 
 use std::sync::Arc;
 use std::time::Duration;

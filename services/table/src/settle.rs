@@ -1,5 +1,7 @@
 //! End of a hand: the hands that are shown, the settlement, and its transfer. End of a table: the
 //! shares of its pots.
+//!
+//! Specification: rules/SPEC.md §5.5, §7.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,6 @@
 //! Start of a hand: its seats, its button, and its time to commit to entropy.
+//!
+//! Specification: fairness/SPEC.md §3.4.
 
 use primitives::{SeatNo, UnixMicros};
 use proto::event::v1 as pb;

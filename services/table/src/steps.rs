@@ -1,4 +1,6 @@
 //! Steps of the clock, recorded in the table log.
+//!
+//! Specification: ARCHITECTURE.md §2.7.
 
 use std::sync::Arc;
 

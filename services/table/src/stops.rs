@@ -11,6 +11,8 @@
 //! `house/suspense` instead, from where two operators move it by an adjustment. A settlement is
 //! never posted otherwise than it was played; but as long as it cannot have been posted, an
 //! operator may void its hand ([`crate::abort::can_be_voided`]).
+//!
+//! Specification: services/table/README.md "Effects".
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,7 @@
 //! Answers to durable commands, and their stored form: a repeated request gets exactly its first
 //! answer, whatever has happened since.
+//!
+//! Specification: ARCHITECTURE.md §2.9.
 
 use bytes::Bytes;
 use eventlog::{AnsweredRequest, Position};

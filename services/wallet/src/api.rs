@@ -1,4 +1,6 @@
 //! gRPC services of the wallet: requests to commands, answers to messages.
+//!
+//! Specification: services/wallet/README.md "Commands".
 
 mod accounts;
 mod adjustments;

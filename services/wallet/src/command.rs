@@ -1,4 +1,6 @@
 //! Commands with their request ids, and the digests that recognise repeats.
+//!
+//! Specification: ARCHITECTURE.md §2.9.
 
 use ledger::{
     Account, Adjustment, Amount, Command, Hold, Kind, Leg, LimitSetter, Limits, RequestedLimits,

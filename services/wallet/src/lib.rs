@@ -18,6 +18,8 @@
 //!
 //! If a write fails, because another process owns the log or because its outcome is unknown, all
 //! commands in flight are answered "unavailable", the memory is dropped and the log is read again.
+//!
+//! Specification: services/wallet/README.md "State and events".
 
 pub mod answer;
 pub mod api;

@@ -29,6 +29,8 @@
 //!
 //! **Time.** A group has one time, never earlier than that of the group before. Holds whose time is
 //! over end before anything else is decided at that time; a timer ends them if no command comes.
+//!
+//! Specification: ARCHITECTURE.md §2.5.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;

@@ -19,6 +19,8 @@
 //! paid at the start: one descent for each account's balance.
 //!
 //! Times, transfers' ids and authors are columns of the log; the views join them.
+//!
+//! Specification: services/wallet/README.md "State and events".
 
 mod compare;
 mod history;

@@ -1,4 +1,6 @@
 //! Runs the wallet as a service: opens the log, serves the port, stops in order.
+//!
+//! Specification: ARCHITECTURE.md §4, §5.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

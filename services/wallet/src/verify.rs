@@ -1,4 +1,6 @@
 //! Compares the tables with the log: recomputed event by event, compared row by row.
+//!
+//! Specification: services/wallet/README.md "State and events".
 
 use std::fmt;
 

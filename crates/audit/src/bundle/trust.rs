@@ -1,4 +1,6 @@
 //! Keys that a reader trusts, and verification of a bundle's proofs with them.
+//!
+//! Specification: fairness/SPEC.md §10.1.
 
 use merkle::note::{KeyError, VerifierKey};
 use merkle::{Checkpoint, leaf_hash, verify_records};

@@ -9,6 +9,8 @@
 //!
 //! Of a hand that came to nothing the dealer may have revealed what was due next or was to be
 //! shown, but need not have.
+//!
+//! Specification: fairness/SPEC.md §3.9, §10.5.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,5 +1,7 @@
 //! Operations of chance: their conversion for the shoe, and the comparison of the two logs that
 //! record them.
+//!
+//! Specification: fairness/SPEC.md §10.5.
 
 use fairness::{Handle, OperationRequest, PublicOutcome, ShuffleInput};
 use proto::dealer::v1::{self as pb, operation::Kind};

@@ -1,5 +1,7 @@
 //! Commitments that precede chance: the dealer's to its seed, the seats' to their entropy, and the
 //! seed that opens the dealer's.
+//!
+//! Specification: fairness/SPEC.md §10.2 to §10.4.
 
 use std::time::Duration;
 

@@ -1,4 +1,6 @@
 //! Credits of a hand: by the rules, at the table, in the wallet.
+//!
+//! Specification: fairness/SPEC.md §10.6.
 
 use std::collections::BTreeMap;
 

@@ -4,6 +4,8 @@
 //! opened all the same, so that anybody can compare the hands that were thrown away with those that
 //! were played. The transcript of a hand that was never sealed is computed from the recorded
 //! reveals, with the seats that withheld.
+//!
+//! Specification: fairness/SPEC.md §3.11.
 
 use fairness::{Handle, Shoe};
 use proto::common::v1::CardRef;

@@ -4,6 +4,8 @@
 //! A seat commits in the table's stream, once for a hand. The hand's stream closes the commitments
 //! and names the seats that have made one; those reveal. All of it is in one log, so that order is
 //! the order of positions, and a deadline is compared with the times of that log's own clock.
+//!
+//! Specification: fairness/SPEC.md §10.3.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -3,6 +3,8 @@
 //! The replay follows the hand's stream record by record. It keeps the clock and the turns in the
 //! way a table must keep them, and collects what the checks and the story need. Card faces and
 //! results of operations come from the seed alone; the recorded ones are only compared.
+//!
+//! Specification: fairness/SPEC.md §10.5.
 
 mod cards;
 mod clock;

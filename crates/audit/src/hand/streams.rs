@@ -1,4 +1,6 @@
 //! Check that the streams are whole: version numbers, chains, and the order of events.
+//!
+//! Specification: fairness/SPEC.md §10.1.
 
 use eventlog_core::Event;
 use primitives::StreamId;

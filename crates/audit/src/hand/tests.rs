@@ -68,6 +68,7 @@ fn honest_hands_of_every_variant_pass() {
     }
 }
 
+/// fairness/SPEC.md §10.
 #[test]
 fn what_is_not_there_is_no_pass() {
     let room = room();

@@ -30,6 +30,7 @@ fn troubled() -> TableFixture {
     room
 }
 
+/// fairness/SPEC.md §10.6.
 #[test]
 fn faults_are_counted_by_who_is_at_fault() {
     let report = audited(&troubled());
@@ -61,6 +62,7 @@ fn what_was_thrown_away_is_told_card_by_card() {
     assert!(report.hands[2].discarded.clone().unwrap().contains(&format!("seat {seat}: ")));
 }
 
+/// fairness/SPEC.md §10.6.
 #[test]
 fn a_hand_number_that_is_not_on_record_is_missed() {
     let room = troubled();

@@ -210,6 +210,7 @@ mod tests {
         assert_eq!(judged.map(|identity| identity.actor()), expected.map(str::to_owned));
     }
 
+    /// ARCHITECTURE.md §6.1.
     #[test]
     fn claims_are_held_to_what_they_must_be() {
         let actor = format!("player:{PLAYER}");
@@ -277,6 +278,7 @@ mod tests {
         assert_eq!(door.verifier.shared.cache.lock().unwrap().len(), 2);
     }
 
+    /// ARCHITECTURE.md §6.1.
     #[test]
     fn an_issuer_gives_its_own_roles_only() {
         let door = fixture(&[Role::Player]);

@@ -151,6 +151,7 @@ mod tests {
     use super::*;
     use crate::channel::{self, CredentialInterceptor};
 
+    /// ARCHITECTURE.md §7.6.
     #[tokio::test]
     async fn streams_leave_a_quarter_of_the_places_to_calls() {
         let open = || {

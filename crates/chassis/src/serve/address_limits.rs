@@ -252,6 +252,7 @@ mod tests {
         assert!(admitted(&addresses, "::ffff:192.0.2.1").is_none());
     }
 
+    /// ARCHITECTURE.md §7.1.
     #[test]
     fn a_network_of_ipv6_counts_as_one() {
         let addresses = addresses(|limits| limits.address_connections = Some(1));

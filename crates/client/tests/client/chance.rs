@@ -84,6 +84,7 @@ fn a_seat_that_sits_out_or_is_left_takes_no_part() {
     assert!(matches!(player.chance.next_message(), Some(EntropyMessage::Commit { .. })));
 }
 
+/// fairness/SPEC.md §5.4.
 #[test]
 fn who_starts_anew_with_the_same_secret_reveals_what_he_had_committed_to() {
     let mut before = player();
@@ -145,6 +146,7 @@ fn a_promise_is_signed_by_the_dealer_and_made_once() {
     check_violation(player.apply(What::NextHand(player.fixture.next_hand())), unsigned, false);
 }
 
+/// fairness/SPEC.md §2.2.
 #[test]
 fn a_second_promise_for_a_hand_convicts_the_dealer() {
     let mut player = player();
@@ -163,6 +165,7 @@ fn a_second_promise_for_a_hand_convicts_the_dealer() {
     assert!(matches!(seen.kind, ViolationKind::SecondCommitment { .. }));
 }
 
+/// fairness/SPEC.md §8.2.
 #[test]
 fn a_receipt_is_for_what_was_sent_and_signed() {
     type Bend = fn(&mut pb::EntropyReceipt);
@@ -188,6 +191,7 @@ fn a_receipt_is_for_what_was_sent_and_signed() {
     }
 }
 
+/// fairness/SPEC.md §12.5.
 #[test]
 fn a_hand_without_the_part_that_there_is_a_receipt_for_is_found() {
     let dropped = (PartyAtFault::Table, ViolationKind::CommitmentDropped);
@@ -272,6 +276,7 @@ fn a_transcript_binds_the_rows() {
     check_violation(player.apply(What::HandStarted(started)), (PartyAtFault::Table, what), true);
 }
 
+/// fairness/SPEC.md §3.8.
 #[test]
 fn every_card_is_proved_against_what_was_committed_to() {
     type Bend = fn(&mut pb::HandAction);
@@ -309,6 +314,7 @@ fn a_swapped_card_is_found_at_once() {
     check_violation(player.apply(What::Action(dealt)), (PartyAtFault::Table, what), true);
 }
 
+/// fairness/SPEC.md §3.8.
 #[test]
 fn a_shuffle_is_committed_to_once() {
     let mut player = player();
@@ -444,6 +450,7 @@ fn a_snapshot_is_checked_like_what_it_stands_for() {
 }
 
 /// A client without keys still detects everything else.
+/// fairness/SPEC.md §12.5.
 #[test]
 fn without_keys_only_signatures_go_unchecked() {
     let house = HandFixture::new("dice");

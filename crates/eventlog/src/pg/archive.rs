@@ -2,6 +2,8 @@
 //!
 //! The cut moves first, in a transaction of its own, and the rows follow in steps, so that the
 //! log's owner waits for neither. An interrupted run can be repeated.
+//!
+//! Specification: ARCHITECTURE.md §2.11.
 
 use std::io::{Read, Seek};
 use std::sync::Arc;

@@ -2,6 +2,8 @@
 //!
 //! An acknowledged commit must survive a power failure. The server guarantees that unless a setting
 //! turns it off, and the damage of such a setting shows only after a crash.
+//!
+//! Specification: ARCHITECTURE.md §3.
 
 use super::sql::DurabilitySettings;
 
@@ -53,6 +55,7 @@ mod tests {
         }
     }
 
+    /// ARCHITECTURE.md §3.
     #[test]
     fn each_setting_that_loses_what_was_acknowledged_is_named() {
         assert_eq!(violations(&promises()), [""; 0]);

@@ -1,4 +1,6 @@
 //! Classification of database errors by what the failed statement may have done.
+//!
+//! Specification: ARCHITECTURE.md §2.6.
 
 use std::io;
 use std::sync::Arc;

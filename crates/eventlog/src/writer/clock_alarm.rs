@@ -1,4 +1,6 @@
 //! Log lines about a clock that is off: at once, then once a minute, and when it is right again.
+//!
+//! Specification: ARCHITECTURE.md §2.7.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;

@@ -13,6 +13,8 @@
 //! **A doubt that cannot end.** If the batch may still be on its way and the store refuses it for
 //! good when it is sent again, the log stops: a new epoch keeps the old statement out, and the
 //! stored events can be read.
+//!
+//! Specification: ARCHITECTURE.md §2.6.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError};

@@ -1,4 +1,6 @@
 //! Renewal and release of the lease.
+//!
+//! Specification: ARCHITECTURE.md §2.3.
 
 use std::time::Duration;
 

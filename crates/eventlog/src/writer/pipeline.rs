@@ -9,6 +9,8 @@
 //! the previous one, since a small batch costs the database nearly as much as a large one. Plain
 //! entries are sent ahead only while this process leaves processor time unused
 //! (`cpu_headroom`): otherwise more commits are only more work.
+//!
+//! Specification: ARCHITECTURE.md §2.5.
 
 use std::collections::BTreeMap;
 

@@ -27,6 +27,7 @@ fn is_off_by_an_hour<T>(outcome: Result<T, StoreError>, ahead: bool) {
     assert!((off - HOUR).abs() < 2_000_000, "{off}");
 }
 
+/// ARCHITECTURE.md §2.7.
 pub(crate) async fn a_clock_that_is_off_claims_renews_and_writes_nothing(
     world: World,
 ) -> anyhow::Result<()> {
@@ -97,6 +98,7 @@ pub(crate) async fn an_hour_ahead_for_a_second_pins_nothing(world: World) -> any
     Ok(())
 }
 
+/// ARCHITECTURE.md §2.7.
 pub(crate) async fn an_hour_back_is_refused_until_it_is_right(world: World) -> anyhow::Result<()> {
     let off = Arc::new(AtomicI64::new(-HOUR));
     let opened = Log::open(world.store.clone(), world.owner_off_by(&off)).await;

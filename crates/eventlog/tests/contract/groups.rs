@@ -21,6 +21,7 @@ fn firsts(receipts: &[Receipt]) -> Vec<u64> {
     receipts.iter().map(|receipt| receipt.first.0).collect()
 }
 
+/// ARCHITECTURE.md §2.5.
 pub(crate) async fn groups_stand_in_the_order_of_their_calls(world: World) -> anyhow::Result<()> {
     let log = world.open().await?;
     let two = entry(vec![new_event(stream(1), b"a"), new_event(stream(2), b"b")]);
@@ -70,6 +71,7 @@ pub(crate) async fn a_group_has_the_time_it_says(world: World) -> anyhow::Result
     Ok(())
 }
 
+/// ARCHITECTURE.md §2.5.
 pub(crate) async fn a_group_elsewhere_is_misplaced(world: World) -> anyhow::Result<()> {
     let log = world.open().await?;
     for first in [1, u64::MAX] {

@@ -12,6 +12,7 @@ use crate::world::{LOG, World, all, note, stream};
 const SHORT: Duration = Duration::from_millis(600);
 const LONG: Duration = Duration::from_secs(20);
 
+/// ARCHITECTURE.md §2.3.
 pub(crate) async fn an_owner_who_renews_keeps_the_log(world: World) -> anyhow::Result<()> {
     let options = Options { lease: SHORT, ..world.options("first") };
     let log = Log::open(world.store.clone(), options).await?;
@@ -25,6 +26,7 @@ pub(crate) async fn an_owner_who_renews_keeps_the_log(world: World) -> anyhow::R
     Ok(())
 }
 
+/// ARCHITECTURE.md §2.3.
 pub(crate) async fn the_lease_of_a_silent_owner_ends(world: World) -> anyhow::Result<()> {
     let claim = Claim {
         log: LOG.into(),
@@ -43,6 +45,7 @@ pub(crate) async fn the_lease_of_a_silent_owner_ends(world: World) -> anyhow::Re
     Ok(())
 }
 
+/// ARCHITECTURE.md §2.3, §2.4.
 pub(crate) async fn taking_over_stops_the_owner(world: World) -> anyhow::Result<()> {
     let first = world.open().await?;
     first.append(note(1)).await?;
@@ -61,6 +64,7 @@ pub(crate) async fn taking_over_stops_the_owner(world: World) -> anyhow::Result<
     Ok(())
 }
 
+/// ARCHITECTURE.md §2.3.
 pub(crate) async fn an_owner_who_asks_hears_of_the_other(world: World) -> anyhow::Result<()> {
     let first = world.open().await?;
     first.confirm_ownership().await?;
@@ -76,6 +80,7 @@ pub(crate) async fn an_owner_who_asks_hears_of_the_other(world: World) -> anyhow
     Ok(())
 }
 
+/// ARCHITECTURE.md §2.3.
 pub(crate) async fn an_idle_owner_notices_too(world: World) -> anyhow::Result<()> {
     let options = Options { lease: SHORT, ..world.options("first") };
     let first = Log::open(world.store.clone(), options).await?;
@@ -85,6 +90,7 @@ pub(crate) async fn an_idle_owner_notices_too(world: World) -> anyhow::Result<()
     Ok(())
 }
 
+/// ARCHITECTURE.md §4.
 pub(crate) async fn closing_writes_what_waits_and_lets_the_next_in(
     world: World,
 ) -> anyhow::Result<()> {
@@ -114,6 +120,7 @@ pub(crate) async fn closing_writes_what_waits_and_lets_the_next_in(
     Ok(())
 }
 
+/// ARCHITECTURE.md §2.4.
 pub(crate) async fn the_saved_tree_is_a_convenience(world: World) -> anyhow::Result<()> {
     let log = world.open().await?;
     for round in 0..3 {

@@ -4,6 +4,7 @@ use eventlog::{AppendError, Entry, Position, Recall, RequestKey};
 use crate::order::lawful;
 use crate::world::{World, all, answering, digest, key, note, request};
 
+/// ARCHITECTURE.md §2.9.
 pub(crate) async fn a_repeat_gets_the_first_answer(world: World) -> anyhow::Result<()> {
     let log = world.open().await?;
     assert_eq!(log.recall(key(request(1)), digest("bet 5")).await?, Recall::Fresh);
@@ -50,6 +51,7 @@ pub(crate) async fn a_repeat_fails_nobody_else(world: World) -> anyhow::Result<(
     Ok(())
 }
 
+/// ARCHITECTURE.md §2.9.
 pub(crate) async fn an_id_belongs_to_its_caller(world: World) -> anyhow::Result<()> {
     let log = world.open().await?;
     let by = |actor: &str, command| Entry { actor: actor.into(), ..answering(request(7), command) };
@@ -70,6 +72,7 @@ pub(crate) async fn an_id_belongs_to_its_caller(world: World) -> anyhow::Result<
     Ok(())
 }
 
+/// ARCHITECTURE.md §2.9.
 pub(crate) async fn an_id_is_taken_for_ever(world: World) -> anyhow::Result<()> {
     let log = world.open().await?;
     let mut ids = vec![[0; 16], [0xff; 16]];

@@ -8,6 +8,7 @@ use tokio::time::{Instant, timeout};
 use crate::{all, entry, open, options, payloads, store_events};
 
 /// Covers a commit that this store has and no replica.
+/// ARCHITECTURE.md §2.6, §3.
 #[tokio::test(start_paused = true)]
 async fn what_no_replica_has_is_not_acknowledged() -> anyhow::Result<()> {
     let store = MemStore::new();
@@ -28,6 +29,7 @@ async fn what_no_replica_has_is_not_acknowledged() -> anyhow::Result<()> {
     Ok(())
 }
 
+/// ARCHITECTURE.md §2.6.
 #[tokio::test(start_paused = true)]
 async fn a_doubt_that_ends_well_ends_with_a_write_of_ones_own() -> anyhow::Result<()> {
     let store = MemStore::new();
@@ -79,6 +81,7 @@ async fn what_is_refused_for_what_it_is_is_given_back_at_once() -> anyhow::Resul
 }
 
 /// The batch may still be on its way; a new epoch keeps it out.
+/// ARCHITECTURE.md §2.6.
 #[tokio::test(start_paused = true)]
 async fn a_doubt_that_cannot_end_stops_the_log() -> anyhow::Result<()> {
     let store = MemStore::new();

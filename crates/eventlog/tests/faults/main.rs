@@ -72,6 +72,7 @@ async fn append_through_fault(fault: Fault) -> anyhow::Result<(Arc<MemStore>, Lo
     Ok((store, log, receipt))
 }
 
+/// ARCHITECTURE.md §2.6.
 #[tokio::test(start_paused = true)]
 async fn an_unknown_outcome_is_resolved_whichever_it_was() -> anyhow::Result<()> {
     for (fault, attempts) in [
@@ -115,6 +116,7 @@ async fn doubt_outlasts_any_patience() -> anyhow::Result<()> {
     Ok(())
 }
 
+/// ARCHITECTURE.md §2.6.
 #[tokio::test(start_paused = true)]
 async fn a_store_that_is_not_there_gives_entries_back() -> anyhow::Result<()> {
     let store = MemStore::new();
@@ -192,6 +194,7 @@ async fn doubt_about_a_lost_log_is_told_as_lost() -> anyhow::Result<()> {
     Ok(())
 }
 
+/// ARCHITECTURE.md §7.6.
 #[tokio::test(start_paused = true)]
 async fn a_full_queue_refuses_and_forgets() -> anyhow::Result<()> {
     let store = MemStore::new();
@@ -216,6 +219,7 @@ async fn a_full_queue_refuses_and_forgets() -> anyhow::Result<()> {
     Ok(())
 }
 
+/// ARCHITECTURE.md §2.5.
 #[tokio::test(start_paused = true)]
 async fn callers_share_commits() -> anyhow::Result<()> {
     let store = MemStore::new();

@@ -62,6 +62,7 @@ impl Fixture {
     }
 }
 
+/// ARCHITECTURE.md §2.11.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_archive_proves_itself_and_shows_every_event() -> anyhow::Result<()> {
     let house = fixture("archive").await?;
@@ -102,6 +103,7 @@ async fn a_file_with_any_byte_changed_is_damaged() -> anyhow::Result<()> {
     Ok(())
 }
 
+/// ARCHITECTURE.md §2.11.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_archived_goes_and_the_log_goes_on() -> anyhow::Result<()> {
     let house = fixture("removed").await?;

@@ -26,6 +26,7 @@ async fn waiting(admin: &mut PgConnection) -> anyhow::Result<Vec<i32>> {
 
 /// A commit waits for a replica that is away, and its connection is ended, so only this server has
 /// the commit. It is not acknowledged until a later write of the log has reached a replica.
+/// ARCHITECTURE.md §2.6.
 #[tokio::test]
 async fn a_commit_that_no_replica_has_is_not_acknowledged() -> anyhow::Result<()> {
     not_acknowledged("SELECT pg_terminate_backend($1)", Duration::ZERO).await
@@ -168,6 +169,7 @@ async fn what_the_server_refuses_for_good_is_not_sent_for_ever() -> anyhow::Resu
 }
 
 /// The tests' server does not wait for its disk, so no log may be given to it.
+/// ARCHITECTURE.md §3.
 #[tokio::test]
 async fn a_database_that_may_lose_what_it_acknowledged_is_refused() -> anyhow::Result<()> {
     let admin = migrated("unsafe").await?;

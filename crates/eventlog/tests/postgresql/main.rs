@@ -90,6 +90,7 @@ async fn written(admin: &str, service: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// ARCHITECTURE.md §2.1.
 #[tokio::test]
 async fn a_service_adds_and_never_changes() -> anyhow::Result<()> {
     let admin = migrated("rights").await?;
@@ -149,6 +150,7 @@ async fn not_even_a_superuser_changes_by_mistake() -> anyhow::Result<()> {
     Ok(())
 }
 
+/// ARCHITECTURE.md §1.1.
 #[tokio::test]
 async fn services_do_not_see_each_other() -> anyhow::Result<()> {
     let admin = migrated("strangers").await?;
@@ -171,6 +173,7 @@ async fn services_do_not_see_each_other() -> anyhow::Result<()> {
     Ok(())
 }
 
+/// ARCHITECTURE.md §1.1.
 #[tokio::test]
 async fn an_auditor_reads_everything_and_writes_nothing() -> anyhow::Result<()> {
     let admin = migrated("auditor").await?;

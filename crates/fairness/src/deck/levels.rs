@@ -4,6 +4,8 @@
 //! RFC 6962 splits a list at the greatest power of two below its length. The same tree comes from
 //! below: neighbours are joined level by level, and a last node without a neighbour goes up as it
 //! is.
+//!
+//! Specification: fairness/SPEC.md §7.3, §7.4.
 
 /// Levels of the tree from the leaves up; the last level is the root alone.
 pub(crate) struct MerkleLevels(Vec<Vec<[u8; 32]>>);
@@ -43,6 +45,7 @@ impl MerkleLevels {
 mod tests {
     use super::*;
 
+    /// fairness/SPEC.md §7.3.
     #[test]
     fn roots_and_paths_are_those_of_the_tree_hashed_again() {
         for size in (1_u16..=80).chain([127, 128, 129, 255]) {

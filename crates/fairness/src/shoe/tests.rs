@@ -40,6 +40,7 @@ fn check(asks: &[OperationRequest], error: ShoeError) {
     assert!(shoe.perform(index, &OperationRequest::Pulse { ppm: 1 }).is_ok());
 }
 
+/// fairness/SPEC.md §6.7.
 #[test]
 fn a_repeat_gets_the_same_answer_and_another_ask_none() {
     let mut shoe = shoe();
@@ -54,6 +55,7 @@ fn a_repeat_gets_the_same_answer_and_another_ask_none() {
     assert_eq!(shoe.next_index(), 2);
 }
 
+/// fairness/SPEC.md §6.7.
 #[test]
 fn a_piles_first_shuffle_makes_its_cards_and_no_card_is_made_twice() {
     check(&[cards(0, &[(0, 0)])], ShoeError::PileEmpty { pile: 0 });
@@ -69,6 +71,7 @@ fn a_piles_first_shuffle_makes_its_cards_and_no_card_is_made_twice() {
     assert!(shoe.perform(2, &fresh(2, 200, 56)).is_ok(), "up to card 255");
 }
 
+/// fairness/SPEC.md §6.7.
 #[test]
 fn a_shuffle_takes_current_cards_once() {
     let deck = fresh(0, 0, 10);
@@ -91,6 +94,7 @@ fn bad_parameters_are_refused() {
     check(&[OperationRequest::Sample { n: 2, k: 3 }], sample);
 }
 
+/// fairness/SPEC.md §6.7.
 #[test]
 fn a_stale_handle_opens_nothing_but_an_old_answer_can_be_given_again() {
     let mut shoe = shoe();

@@ -7,6 +7,7 @@ use proptest::prelude::*;
 
 use crate::simulated::each;
 
+/// history/SPEC.md §1.2, §8.1.
 #[test]
 fn made_up_hands_go_through_every_form_unchanged() {
     let mut file = history::HEADER.to_owned();
@@ -25,6 +26,7 @@ fn made_up_hands_go_through_every_form_unchanged() {
     assert_eq!(write(&again), file);
 }
 
+/// history/SPEC.md §9.1.
 #[test]
 fn the_json_form_takes_what_the_mapping_allows() {
     let text = r#"{"variant":"dice","seats":["1",2],"players":["a","b"],
@@ -105,6 +107,7 @@ prop_compose! {
 }
 
 proptest! {
+    /// history/SPEC.md §1.2.
     #[test]
     fn whatever_a_history_says_it_says_it_in_every_form(hand in any_history()) {
         let text = write(std::slice::from_ref(&hand));

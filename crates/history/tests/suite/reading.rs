@@ -4,6 +4,7 @@ use history::FormatError;
 
 use crate::{HAND, broken, not_shh, only, with};
 
+/// history/SPEC.md §2.1.
 #[test]
 fn a_file_may_have_carriage_returns_a_byte_order_mark_and_comments() {
     let plain = only(HAND);
@@ -18,6 +19,7 @@ fn a_file_may_have_carriage_returns_a_byte_order_mark_and_comments() {
     assert_eq!(only(&HAND.replace("\"d roll 3 4\"", "'d roll 3 4'")), plain);
 }
 
+/// history/SPEC.md §2.4.
 #[test]
 fn keys_that_begin_with_an_underscore_are_ignored_everywhere() {
     let plain = only(HAND);
@@ -27,6 +29,7 @@ fn keys_that_begin_with_an_underscore_are_ignored_everywhere() {
     assert_eq!(only(&several), plain);
 }
 
+/// history/SPEC.md §6.1.
 #[test]
 fn what_is_no_utf8_or_no_toml_is_no_history() {
     assert_eq!(not_shh(b"shh = 1\n\xff"), FormatError::Utf8 { at: 8 });
@@ -38,6 +41,7 @@ fn what_is_no_utf8_or_no_toml_is_no_history() {
     assert!(matches!(not_shh(utf16), FormatError::Toml { .. }));
 }
 
+/// history/SPEC.md §2.2.
 #[test]
 fn the_version_is_1_and_stands_at_the_top() {
     for version in ["", "shh = 2\n", "shh = 1.0\n", "shh = \"1\"\n", "shh = true\n", "shh = -1\n"] {
@@ -49,6 +53,7 @@ fn the_version_is_1_and_stands_at_the_top() {
     assert!(matches!(not_shh(twice), FormatError::UnknownKey { key, .. } if key == "shh"));
 }
 
+/// history/SPEC.md §3.1, §6.1.
 #[test]
 fn every_required_key_is_missed_by_name() {
     let rows = [
@@ -65,6 +70,7 @@ fn every_required_key_is_missed_by_name() {
     assert!(matches!(not_shh(second), FormatError::MissingKey { hand: 2, .. }));
 }
 
+/// history/SPEC.md §2.4, §6.1.
 #[test]
 fn unknown_keys_are_errors() {
     let unknown = |text: String| {
@@ -81,6 +87,7 @@ fn unknown_keys_are_errors() {
     assert_eq!(not_shh("shh = 1\nhand = []"), FormatError::NoHand);
 }
 
+/// history/SPEC.md §6.1.
 #[test]
 fn toml_types_are_exact() {
     for (from, to) in [
@@ -124,6 +131,7 @@ fn toml_types_are_exact() {
     }
 }
 
+/// history/SPEC.md §2.5, §6.2.
 #[test]
 fn numbers_that_are_none_of_ours_break_the_hand_and_not_the_file() {
     for (from, to, key) in [
@@ -163,6 +171,7 @@ fn several(hands: &[&str]) -> String {
     format!("shh = 1\n{}", tables.collect::<String>())
 }
 
+/// history/SPEC.md §2.3, §6.2.
 #[test]
 fn several_hands_are_read_in_order() {
     let second = with("= 40", "= 41");

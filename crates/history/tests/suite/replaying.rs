@@ -12,6 +12,7 @@ fn check(from: &str, to: &str, action: usize, words: &str) {
     assert!(why.contains(words), "{to}: {why}");
 }
 
+/// history/SPEC.md §7.3.
 #[test]
 fn the_hand_is_fine_as_it_is() {
     let Replay { complete, .. } = replay(&only(HAND)).unwrap();
@@ -23,6 +24,7 @@ fn the_hand_is_fine_as_it_is() {
     );
 }
 
+/// history/SPEC.md §5.3, §6.2.
 #[test]
 fn what_is_wrong_outside_of_the_actions_has_the_number_0() {
     check("\"dice\"", "\"poker\"", 0, "no variant `poker`");
@@ -55,6 +57,7 @@ fn what_is_wrong_outside_of_the_actions_has_the_number_0() {
     check("finishing_sabacc_pot = 50", "finishing_carried_pot = 1", 0, "finishing_carried_pot");
 }
 
+/// history/SPEC.md §3.2, §3.4.
 #[test]
 fn seats_are_any_numbers_in_order() {
     let wrapped = |seats: &str| replay(&only(&with("[1, 2]", seats))).is_ok();
@@ -70,6 +73,7 @@ fn seats_are_any_numbers_in_order() {
     assert_eq!(broken(&one), (0, "dice is for 2 to 8 players, not 1".to_owned()));
 }
 
+/// history/SPEC.md §6.3.
 #[test]
 fn a_line_that_cannot_be_next_is_told_by_its_number() {
     check("p1 stand", "p2 stand", 3, "it is p1's turn");
@@ -109,6 +113,7 @@ fn a_line_that_cannot_be_next_is_told_by_its_number() {
     check("\"d roll 3 4\",", "\"d roll 3 4\", \"p1 leave\",", 11, "the hand is over");
 }
 
+/// history/SPEC.md §4.5, §6.3.
 #[test]
 fn cards_that_cannot_be_there_are_told() {
     check("p2 C12 F5", "p2 C12 S10", 2, "cannot be there");
@@ -122,6 +127,7 @@ fn cards_that_cannot_be_there_are_told() {
     check("deal p2 F6", "deal p2 F5", 6, "cannot be there");
 }
 
+/// history/SPEC.md §4.4.
 #[test]
 fn comments_belong_to_their_lines() {
     let clock = with("p1 stand", "p1 stand # clock");
@@ -140,6 +146,7 @@ fn stops_before(line: &str) -> serde_json::Value {
     serde_json::from_str(&report(&replay).to_json()).unwrap()
 }
 
+/// history/SPEC.md §7.1, §7.3.
 #[test]
 fn a_hand_may_stop_anywhere_and_says_what_is_next() {
     let told = stops_before("d deal p1");
@@ -163,6 +170,7 @@ fn a_hand_may_stop_anywhere_and_says_what_is_next() {
     assert_eq!(stops_before("p2 match")["next"], matched);
 }
 
+/// history/SPEC.md §7.3.
 #[test]
 fn one_amount_is_a_range_too() {
     let short = HAND.replace("[100, 100]", "[14, 100]");
@@ -171,6 +179,7 @@ fn one_amount_is_a_range_too() {
     assert_eq!(told.next.unwrap().legal, ["check", "bet 4..4", "fold"]);
 }
 
+/// history/SPEC.md §5.3.
 #[test]
 fn a_hand_that_is_not_over_must_not_tell_its_end() {
     for end in ["settlement = []", "finishing_stacks = [1, 2]", "finishing_sabacc_pot = 0"] {
@@ -181,6 +190,7 @@ fn a_hand_that_is_not_over_must_not_tell_its_end() {
     }
 }
 
+/// history/SPEC.md §4.6, §7.2.
 #[test]
 fn a_hidden_card_ends_the_replay_before_its_line() {
     let hidden = with("d deal p2 C12 F5", "d deal p2 ?? ??");

@@ -77,8 +77,7 @@ fn every_variant_is_here() {
     assert_eq!(here, rules::ALL.iter().map(|variant| variant.id).collect());
 }
 
-/// crates/rules/SPEC.md §12.2: tokens for each player make a game for exactly that number of
-/// players.
+/// rules/SPEC.md R-53: tokens for each player make a game for exactly that number of players.
 #[test]
 fn tokens_for_three_are_played_by_three() {
     let sets = "tokens=assigned,assigned_tokens=refund+embargo+markdown+refund+immunity+exhaustion+\
@@ -89,8 +88,7 @@ fn tokens_for_three_are_played_by_three() {
     assert_eq!(seats("dice", ""), [2, 3, 4, 5, 6, 7, 8]);
 }
 
-/// crates/rules/SPEC.md §4.4: no bet or raise lifts a player's bets above the hand's cap, or the
-/// pot above its own.
+/// rules/SPEC.md §4.4: no bet or raise lifts a player's bets above the hand's cap.
 #[test]
 fn caps_hold_in_every_made_up_hand() {
     let mut bets = 0;
@@ -111,6 +109,7 @@ fn caps_hold_in_every_made_up_hand() {
     assert!(bets > 50, "{bets}");
 }
 
+/// history/SPEC.md §10.2.
 #[test]
 fn made_up_hands_are_complete_and_the_replay_agrees() {
     each(30, |hand| {
@@ -124,6 +123,7 @@ fn made_up_hands_are_complete_and_the_replay_agrees() {
     });
 }
 
+/// history/SPEC.md §10.2.
 #[test]
 fn the_same_plan_gives_the_same_hands() {
     for &rules in RULES {
@@ -139,12 +139,14 @@ fn the_same_plan_gives_the_same_hands() {
 }
 
 /// The order and number of draws is fixed: files made with these arguments must not change.
+/// history/SPEC.md §10.2, §11.1.
 #[test]
 fn a_made_up_hand_is_the_same_for_ever() {
     let hand = plan(("eleven", "hand_ante=3"), 2, 42).hand(0).unwrap();
     assert_eq!(history::write(&[hand]), include_str!("made_up.shh"));
 }
 
+/// history/SPEC.md §4.2, §4.3, §5.1.
 #[test]
 fn everything_happens_now_and_then() {
     let mut verbs: BTreeSet<String> = BTreeSet::new();
@@ -204,6 +206,7 @@ fn everything_happens_now_and_then() {
     }
 }
 
+/// history/SPEC.md §7.1.
 #[test]
 fn a_history_of_a_prefix_is_fine_too() {
     for &rules in RULES {

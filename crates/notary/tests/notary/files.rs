@@ -49,6 +49,7 @@ async fn checkpoint_and_tiles_are_where_the_specification_says() {
     }
 }
 
+/// ARCHITECTURE.md §2.12.
 #[tokio::test(start_paused = true)]
 async fn what_is_not_there_is_not_found() {
     let house = Harness::signed_whole(600).await;

@@ -41,6 +41,7 @@ async fn full_tiles_of_all_levels_are_kept() {
     assert_eq!(Tiles::authenticate(head, tiles.chain(edge)).unwrap().head(), head);
 }
 
+/// ARCHITECTURE.md §2.12.
 #[tokio::test(start_paused = true)]
 async fn signatures_are_a_second_apart_and_sooner_for_who_is_in_a_hurry() {
     let house = Harness::signed_whole(10).await;

@@ -84,6 +84,7 @@ async fn a_log_that_grows_is_cosigned_again_and_again() {
     }
 }
 
+/// ARCHITECTURE.md §2.12.
 #[tokio::test]
 async fn a_witness_that_is_away_costs_its_cosignature_and_is_asked_again() {
     let folder = tempfile::tempdir().unwrap();

@@ -13,7 +13,7 @@ pub struct NotImplemented {
     pub reason: &'static str,
 }
 
-/// Games that "Star Wars Universe Overview" names without their rules (crates/rules/SPEC.md §2.2).
+/// Games that "Star Wars Universe Overview" names without their rules (rules/SPEC.md §2.2).
 pub static NOT_IMPLEMENTED: &[NotImplemented] = &[
     NotImplemented {
         title: "Centran Sabac",
@@ -74,6 +74,7 @@ mod tests {
         }
     }
 
+    /// rules/SPEC.md §2.2.
     #[test]
     fn games_without_a_text_are_named_with_the_reason() {
         let page = VariantsPage.to_string();

@@ -1,4 +1,6 @@
 //! The action of games without a field: `draw`, `trade` or `stand`.
+//!
+//! Specification: rules/SPEC.md §10.1, §11.1.
 
 use crate::cards::{Card, Cards};
 use crate::chance::{DealReason, Destination};

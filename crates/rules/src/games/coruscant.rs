@@ -6,6 +6,8 @@
 //! ```
 //! Selected and added cards lie face down until the reveal; their number is public. A selection is
 //! a set of cards, so the hand keeps the order in which its cards came.
+//!
+//! Specification: rules/SPEC.md §15.
 
 pub(crate) mod worth;
 

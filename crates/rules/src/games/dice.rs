@@ -1,4 +1,6 @@
 //! The adaptation for a paper deck and real dice, with all its options.
+//!
+//! Specification: rules/SPEC.md §9.
 
 use crate::deck::S76;
 use crate::games::shifting;

@@ -1,4 +1,6 @@
 //! Casino sabacc: the droid dealer's random pulse shifts the cards.
+//!
+//! Specification: rules/SPEC.md §9.
 
 use crate::deck::S76;
 use crate::games::shifting;

@@ -5,6 +5,8 @@
 //! ```
 //! Standing is final, and a player with six cards has no turn, so the laps end by themselves. Going
 //! over is not announced and ends nothing: it shows at the reveal.
+//!
+//! Specification: rules/SPEC.md §13.
 
 pub(crate) mod worth;
 

@@ -6,6 +6,8 @@
 //! ```
 //! In the showdown each player, from p1, shows the hand, is dealt an extra card and keeps or drops
 //! it before the next player shows. Layers are settled in `scoring`.
+//!
+//! Specification: rules/SPEC.md §11.1, §11.2.
 
 mod scoring;
 mod sides;

@@ -7,6 +7,8 @@
 //! Credits are paid in once and won once; the rounds in between are played for chips. A player
 //! without chips after a reveal is out, and a player who leaves is out at once. The last player in
 //! wins. Chips are never credits, so the shared pots do not handle them.
+//!
+//! Specification: rules/SPEC.md §12.
 
 mod chips;
 mod end;

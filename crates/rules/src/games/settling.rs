@@ -1,4 +1,6 @@
 //! Settlement of a reveal that needs no further cards: the games to eleven and to a target.
+//!
+//! Specification: rules/SPEC.md §5.3.
 
 use crate::player::{Player, PlayerSet};
 use crate::settlement::Pot;

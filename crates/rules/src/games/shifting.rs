@@ -8,6 +8,8 @@
 //! that was held, the dice or the pulse decide whether the unlocked cards are exchanged. The two
 //! games differ in the chance that decides a shift, and in the effect of a call on its betting
 //! round.
+//!
+//! Specification: rules/SPEC.md §9.1 to §9.4.
 
 use crate::cards::{Card, Cards};
 use crate::chance::{Chance, Deal, DealReason, Destination, Outcome, RollPurpose};

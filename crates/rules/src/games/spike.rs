@@ -6,6 +6,8 @@
 //! ```
 //! The discard pile is open: a single discarded card becomes its top, and whole hands go face down
 //! under it.
+//!
+//! Specification: rules/SPEC.md §14.
 
 pub(crate) mod ladder;
 mod showdown;

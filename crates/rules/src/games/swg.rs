@@ -8,6 +8,8 @@
 //! last player who raised what is to be matched, or to p1 if nobody did. Every player in between
 //! has had a turn since: those who can bet have matched or folded, and those who are all-in have
 //! taken their draw action.
+//!
+//! Specification: rules/SPEC.md §10.
 
 use crate::chance::{Chance, Deal, DealReason, Destination, Outcome};
 use crate::deck::S76;

@@ -8,8 +8,8 @@ const MAX_SETS: usize = 6;
 /// Number of kinds of token that each player starts with.
 const TOKENS_EACH: usize = 3;
 
-/// Kinds of token by player (crates/rules/SPEC.md §12.2): three names for everybody, or three for
-/// each player in turn from p1, in one flat list.
+/// Kinds of token by player (rules/SPEC.md §12.2): three names for everybody, or three for each
+/// player in turn from p1, in one flat list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct AssignedTokens {
     /// The first `sets` entries count; the rest repeat the first.

@@ -1,4 +1,6 @@
 //! The fields of rule sets: their names, values and meaning.
+//!
+//! Specification: rules/SPEC.md §8.1.
 
 use primitives::Credits;
 

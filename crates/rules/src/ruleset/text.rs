@@ -2,6 +2,8 @@
 //!
 //! `variant = "…"` comes first, then every field of the variant, sorted by name, one `name = value`
 //! on each line, as TOML. Reading is strict: the text must be exactly the text that writing gives.
+//!
+//! Specification: rules/SPEC.md §8.3.
 
 use crate::ruleset::{FieldValue, RuleSet, RuleSetError};
 
@@ -91,6 +93,7 @@ mod tests {
     use super::*;
     use crate::variant::ALL;
 
+    /// rules/SPEC.md §8.3.
     #[test]
     fn canonical_text_of_dice() {
         let rules = RuleSet::parse("dice", &[("shift".into(), FieldValue::Text("1d10".into()))]);
@@ -125,6 +128,7 @@ mod tests {
         }
     }
 
+    /// rules/SPEC.md §8.3.
     #[test]
     fn anything_but_the_canonical_text_is_refused() {
         refused("hand_ante = 5", "hand_ante = 05", 7);

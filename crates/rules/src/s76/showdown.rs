@@ -1,4 +1,6 @@
 //! The reveal of the games that play to 23: bomb-out penalties, layers, Sudden Demise, Sabacc Pot.
+//!
+//! Specification: rules/SPEC.md §9.5, §9.6.
 
 use crate::cards::{CardSet, Cards};
 use crate::chance::{DealReason, Destination};

@@ -12,8 +12,9 @@ fn pairs(like: impl Fn(Worth, i16) -> bool) -> usize {
     hands.filter(|&(a, b)| like(Worth::of(&[all[a], all[b]]), total(&[all[a], all[b]]))).count()
 }
 
+/// rules/SPEC.md §3.3, R-3.
 #[test]
-fn rules_1_two_copies_of_every_face() {
+fn two_copies_of_every_face() {
     let all: Vec<Card> = S76.cards().collect();
     assert_eq!(total(&all), 320);
     assert_eq!(all.iter().filter(|&&card| value(card) <= 0).count(), 16);
@@ -24,6 +25,7 @@ fn rules_1_two_copies_of_every_face() {
     }
 }
 
+/// rules/SPEC.md §16.
 #[test]
 fn all_two_card_hands_counted() {
     assert_eq!(pairs(|_, _| true), 2_850);
@@ -33,6 +35,7 @@ fn all_two_card_hands_counted() {
     assert_eq!(pairs(|_, total| total < 0), 695);
 }
 
+/// rules/SPEC.md §16.
 #[test]
 fn all_idiots_arrays_counted() {
     let all: Vec<Card> = S76.cards().collect();
@@ -48,13 +51,15 @@ fn all_idiots_arrays_counted() {
     assert_eq!((hands, arrays), (70_300, 32));
 }
 
+/// rules/SPEC.md R-24.
 #[test]
-fn rules_1_idiots_array_is_exactly_three_cards() {
+fn idiots_array_is_exactly_three_cards() {
     assert_eq!(Worth::of(&cards("IdiotA S2 T3")), Worth::IdiotsArray);
     assert_eq!(Worth::of(&cards("IdiotA IdiotB S2 T3")), Worth::Total(5));
     assert_eq!(Worth::of(&cards("IdiotA S2 T2")), Worth::Total(4));
 }
 
+/// rules/SPEC.md §9.5.
 #[test]
 fn totals_bomb_above_23_below_minus_23_and_at_0() {
     for (codes, worth) in [
@@ -69,8 +74,9 @@ fn totals_bomb_above_23_below_minus_23_and_at_0() {
     }
 }
 
+/// rules/SPEC.md R-25.
 #[test]
-fn rules_1_ranking_is_signed_or_absolute() {
+fn ranking_is_signed_or_absolute() {
     let strength = |total, ranking| Worth::of_total(total).strength(ranking);
     assert!(strength(1, Ranking::Signed) > strength(-22, Ranking::Signed));
     assert!(strength(1, Ranking::Absolute) < strength(-22, Ranking::Absolute));
@@ -95,6 +101,7 @@ fn best_by_trying(own: &[Card], optional: &[Card], ranking: Ranking) -> Option<i
         .max()
 }
 
+/// rules/SPEC.md R-38.
 #[test]
 fn the_best_subset_of_the_field_is_found() {
     for (own, field) in [

@@ -2,6 +2,8 @@
 //!
 //! A *full* bet or raise has at least the minimum size and gives everybody else the right to raise
 //! again. A *short* one, the last of a stack, lifts what is to be matched and nothing else.
+//!
+//! Specification: rules/SPEC.md §4.
 
 use primitives::Credits;
 

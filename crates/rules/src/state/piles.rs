@@ -3,6 +3,8 @@
 //! A pile knows which cards it holds, not their order: the shoe knows that. A deal that the pile
 //! cannot cover takes the discards in. Which ones, and after how many cards, is fixed when the deal
 //! becomes due, so that the caller can shuffle them in time.
+//!
+//! Specification: rules/SPEC.md §3.4.
 
 use smallvec::SmallVec;
 

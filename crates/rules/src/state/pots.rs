@@ -3,6 +3,8 @@
 //! The sum of all credits of a hand is checked to be in range before it begins, and they only move,
 //! so no sum here can leave the range. Nobody pays more than their stack: what a rule demands
 //! beyond it is recorded as short. Antes leave no line; everything else does, except zero amounts.
+//!
+//! Specification: rules/SPEC.md §3.1, §5.
 
 use std::num::NonZeroU8;
 

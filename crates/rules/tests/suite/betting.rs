@@ -20,6 +20,7 @@ fn three(stacks: &[u64], when: &str, then: &str) {
     check(&plain(stacks), &format!("{THREE}{when}"), then);
 }
 
+/// rules/SPEC.md §4.2, R-8.
 #[test]
 fn actions_follow_what_is_to_be_matched() {
     three(&[100, 100, 100], "", "p1: check, bet 5..95, fold, call-hand");
@@ -34,6 +35,7 @@ fn actions_follow_what_is_to_be_matched() {
     three(&[100, 100, 100], "p4 check", "refused: there is no p4 in this hand");
 }
 
+/// rules/SPEC.md §4.1.
 #[test]
 fn a_round_ends_when_everybody_has_acted_and_matched() {
     three(&[100, 100, 100], "p1 p2 p3 check", "p1: draw, trade S10|F10, stand");
@@ -49,6 +51,7 @@ fn a_round_ends_when_everybody_has_acted_and_matched() {
     );
 }
 
+/// rules/SPEC.md R-10.
 #[test]
 fn the_minimum_bet_is_the_hand_ante_or_1_or_what_the_rules_say() {
     let start = |rules: &'static str, then: &str| {
@@ -59,6 +62,7 @@ fn the_minimum_bet_is_the_hand_ante_or_1_or_what_the_rules_say() {
     start("shift=none,field=false,hand_ante=9,sabacc_ante=0", "p1: check, bet 9..91, fold");
 }
 
+/// rules/SPEC.md §4.3, R-11.
 #[test]
 fn a_short_bet_lifts_what_is_to_be_matched_and_not_the_size() {
     three(&[8, 100, 100], "", "p1: check, bet 3..3, fold, call-hand");
@@ -71,6 +75,7 @@ fn a_short_bet_lifts_what_is_to_be_matched_and_not_the_size() {
     );
 }
 
+/// rules/SPEC.md §4.3, R-11.
 #[test]
 fn a_short_raise_does_not_reopen() {
     three(&[100, 18, 100], "p1 bet 10; p2 raise 13", "p3: match, raise 23..95, fold, call-hand");
@@ -82,6 +87,7 @@ fn a_short_raise_does_not_reopen() {
     );
 }
 
+/// rules/SPEC.md R-11.
 #[test]
 fn several_short_raises_do_not_add_up() {
     check(
@@ -91,6 +97,7 @@ fn several_short_raises_do_not_add_up() {
     );
 }
 
+/// rules/SPEC.md §4.3.
 #[test]
 fn a_full_raise_after_a_short_one_reopens() {
     check(
@@ -100,17 +107,20 @@ fn a_full_raise_after_a_short_one_reopens() {
     );
 }
 
+/// rules/SPEC.md R-9.
 #[test]
 fn a_raise_needs_somebody_who_can_answer() {
     three(&[100, 15, 12], "p1 check; p2 bet 10; p3 match", "p1: match, fold, call-hand");
     three(&[15, 15, 100], "p1 bet 10; p2 match", "p3: match, fold, call-hand");
 }
 
+/// rules/SPEC.md R-9.
 #[test]
 fn one_who_is_leaving_can_still_answer() {
     three(&[15, 100, 100], "p1 bet 10; p3 leave", "p2: match, raise 20..95, fold, call-hand");
 }
 
+/// rules/SPEC.md §4.4, R-12.
 #[test]
 fn caps_bind_bets_raises_and_all_ins_but_not_matches() {
     let capped = |stacks: &[u64], when: &str, then: &str| {
@@ -134,7 +144,7 @@ fn caps_bind_bets_raises_and_all_ins_but_not_matches() {
     total(&[100, 100, 100], "p1 bet 20; p2 match", "p3: match, fold");
 }
 
-/// crates/rules/SPEC.md §4.4: `max_hand_total` caps a player's bets, raises and matches over the
+/// rules/SPEC.md §4.4, R-13: `max_hand_total` caps a player's bets, raises and matches over the
 /// whole hand, antes aside.
 #[test]
 fn the_hand_cap_counts_all_rounds_of_the_hand() {
@@ -158,7 +168,7 @@ fn the_hand_cap_counts_all_rounds_of_the_hand() {
     capped(&[40, 100, 100], most, "p1: check, fold");
 }
 
-/// crates/rules/SPEC.md §4.4: a match is never capped, and it counts towards the cap of the hand.
+/// rules/SPEC.md R-12: a match is never capped, and it counts towards the cap of the hand.
 #[test]
 fn a_match_may_go_over_the_hand_cap_of_whoever_matches() {
     // In the round of a call all players may bet once more, each up to their own cap.
@@ -171,7 +181,7 @@ fn a_match_may_go_over_the_hand_cap_of_whoever_matches() {
     );
 }
 
-/// crates/rules/SPEC.md §4.4: `max_pot` caps the Hand Pot after a bet or raise, antes included.
+/// rules/SPEC.md §4.4, R-13: `max_pot` caps the Hand Pot after a bet or raise, antes included.
 #[test]
 fn the_pot_cap_counts_antes_and_every_bet() {
     let capped = |stacks: &[u64], when: &str, then: &str| {
@@ -192,8 +202,8 @@ fn the_pot_cap_counts_antes_and_every_bet() {
     capped(&[100, 100, 100], "p1 bet 35; p2 match; p3 match", "p1: draw, trade S10|F10, stand");
 }
 
-/// crates/rules/SPEC.md R-13: the antes of more than two players may fill the pot; the round is
-/// then held with checks.
+/// rules/SPEC.md R-13: the antes of more than two players may fill the pot; the round is then held
+/// with checks.
 #[test]
 fn a_pot_that_the_antes_fill_leaves_checks() {
     let rules = "shift=none,field=false,max_pot=15";
@@ -210,7 +220,7 @@ fn a_pot_that_the_antes_fill_leaves_checks() {
     );
 }
 
-/// crates/rules/SPEC.md §4.4: a carried pot counts towards `max_pot`.
+/// rules/SPEC.md §4.4: a carried pot counts towards `max_pot`.
 #[test]
 fn the_pot_cap_counts_a_carried_pot() {
     let deal = "d announce wild 3S clone 4S; d deal p1 1S 2S; d deal p2 1H 2H; p1 p2 stand";
@@ -220,6 +230,7 @@ fn the_pot_cap_counts_a_carried_pot() {
     check(&scene.carried(31), deal, "p1: check, fold");
 }
 
+/// rules/SPEC.md §4.5, R-14.
 #[test]
 fn what_nobody_matched_goes_back() {
     three(
@@ -229,6 +240,7 @@ fn what_nobody_matched_goes_back() {
     );
 }
 
+/// rules/SPEC.md R-14.
 #[test]
 fn what_nobody_matched_goes_back_after_folds_too() {
     three(
@@ -243,6 +255,7 @@ fn what_nobody_matched_goes_back_after_folds_too() {
     );
 }
 
+/// rules/SPEC.md R-14.
 #[test]
 fn what_nobody_matched_goes_back_to_one_who_folded_since() {
     // The call makes p1, whose bet is the highest, act again.
@@ -254,8 +267,9 @@ fn what_nobody_matched_goes_back_to_one_who_folded_since() {
     );
 }
 
+/// rules/SPEC.md §7, R-23.
 #[test]
-fn rules_1_one_live_player_left_takes_everything_at_once() {
+fn one_live_player_left_takes_everything_at_once() {
     let hand = check(
         &plain(&[100, 100, 10]).sabacc(30),
         &format!(
@@ -274,8 +288,9 @@ fn rules_1_one_live_player_left_takes_everything_at_once() {
     assert_eq!(hand.settlement().unwrap().winners.len(), 1);
 }
 
+/// rules/SPEC.md §5.2, R-16.
 #[test]
-fn rules_1_layers_go_to_the_best_hand_that_paid_into_them() {
+fn layers_go_to_the_best_hand_that_paid_into_them() {
     // p1 is best with 10, p2 next with 25, p3 and p4 cover both.
     check(
         &plain(&[10, 25, 60, 60]),
@@ -284,8 +299,9 @@ fn rules_1_layers_go_to_the_best_hand_that_paid_into_them() {
     );
 }
 
+/// rules/SPEC.md §5.2, R-16.
 #[test]
-fn rules_1_what_folded_players_paid_fills_the_layers_from_below() {
+fn what_folded_players_paid_fills_the_layers_from_below() {
     // p2 folds after paying 35: 10 of it is in the main layer, the rest in the highest.
     check(
         &plain(&[10, 100, 25, 100]),
@@ -297,8 +313,9 @@ fn rules_1_what_folded_players_paid_fills_the_layers_from_below() {
     );
 }
 
+/// rules/SPEC.md §5.2.
 #[test]
-fn rules_1_what_folded_players_paid_above_the_live_belongs_to_the_highest_layer() {
+fn what_folded_players_paid_above_the_live_belongs_to_the_highest_layer() {
     check(
         &plain(&[10, 50, 50, 10]),
         &format!(
@@ -310,7 +327,7 @@ fn rules_1_what_folded_players_paid_above_the_live_belongs_to_the_highest_layer(
 }
 
 #[test]
-fn rules_1_a_layer_with_one_live_player_is_his_unless_he_bombed() {
+fn a_layer_with_one_live_player_is_his_unless_he_bombed() {
     let deal = "d deal p1 S10 F10; d deal p2 S15 C15; p1 p2 stand;";
     check(
         &fields(
@@ -322,8 +339,9 @@ fn rules_1_a_layer_with_one_live_player_is_his_unless_he_bombed() {
     );
 }
 
+/// rules/SPEC.md R-34.
 #[test]
-fn rules_1_a_layer_whose_players_all_bombed_moves_to_the_sabacc_pot() {
+fn a_layer_whose_players_all_bombed_moves_to_the_sabacc_pot() {
     let deal = "d deal p1 S10 F10; d deal p2 S15 C15; d deal p3 F15 T15; p1 p2 p3 stand;";
     let hand = check(
         &plain(&[10, 30, 30]).sabacc(7),
@@ -333,8 +351,9 @@ fn rules_1_a_layer_whose_players_all_bombed_moves_to_the_sabacc_pot() {
     assert_eq!(ranks(&hand), "total 20, bombed 30, bombed 30");
 }
 
+/// rules/SPEC.md R-17.
 #[test]
-fn rules_1_without_any_contribution_there_is_one_main_layer() {
+fn without_any_contribution_there_is_one_main_layer() {
     // Nobody pays anything: the winner still takes the Sabacc Pot with a Pure Sabacc.
     let hand = check(
         &fields(
@@ -348,6 +367,7 @@ fn rules_1_without_any_contribution_there_is_one_main_layer() {
     assert_eq!(hand.settlement().unwrap().winners.len(), 1);
 }
 
+/// rules/SPEC.md §5.4, R-19.
 #[test]
 fn odd_credits_go_in_the_order_of_players() {
     // Three players tie at 20 and again at 21 for 16 credits.
@@ -359,6 +379,7 @@ fn odd_credits_go_in_the_order_of_players() {
     );
 }
 
+/// rules/SPEC.md §5.4, R-20.
 #[test]
 fn rake_takes_its_share_of_contested_layers_up_to_the_cap() {
     let raked = |rules: &'static str, then: &str| {
@@ -384,6 +405,7 @@ fn rake_takes_its_share_of_contested_layers_up_to_the_cap() {
     );
 }
 
+/// rules/SPEC.md R-20.
 #[test]
 fn a_layer_that_one_player_reached_the_reveal_with_is_not_raked() {
     // The last layer has credits of p4 and of p2, who folded.
@@ -401,8 +423,9 @@ fn a_layer_that_one_player_reached_the_reveal_with_is_not_raked() {
     );
 }
 
+/// rules/SPEC.md §4.2, R-1.
 #[test]
-fn rules_1_penalties_beyond_the_stack_are_short() {
+fn penalties_beyond_the_stack_are_short() {
     let scene = Scene::new("dice", "shift=none,field=false,fold_penalty=40", &[30, 100, 100]);
     check(
         &scene,

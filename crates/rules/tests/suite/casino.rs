@@ -16,6 +16,7 @@ const DEAL: &str = "d deal p1 S10 F10; d deal p2 S9 C10;";
 
 // Order of a hand.
 
+/// rules/SPEC.md §9.1.
 #[test]
 fn a_hand_starts_with_two_cards_each() {
     let hand = dice("", &[100, 100, 100]).start().unwrap();
@@ -23,6 +24,7 @@ fn a_hand_starts_with_two_cards_each() {
     check(&dice("", &[100, 100]), DEAL, "p1: draw, trade S10|F10, stand, lock S10|F10");
 }
 
+/// rules/SPEC.md §9.2.
 #[test]
 fn after_a_draw_comes_its_card_and_then_the_dice() {
     check(&dice("", &[100, 100]), &format!("{DEAL} p1 draw"), "d: deal p1, roll");
@@ -37,6 +39,7 @@ fn after_a_draw_comes_its_card_and_then_the_dice() {
     );
 }
 
+/// rules/SPEC.md §6.1.
 #[test]
 fn cards_that_cannot_be_there_are_refused() {
     let refused = |when: &str, why: &str| {
@@ -61,6 +64,7 @@ fn cards_that_cannot_be_there_are_refused() {
 
 // The field.
 
+/// rules/SPEC.md §9.2, R-28.
 #[test]
 fn a_turn_may_lock_one_card_and_unlock_another() {
     let field = |when: &str, then: &str| {
@@ -80,6 +84,7 @@ fn a_turn_may_lock_one_card_and_unlock_another() {
 
 // Shifts.
 
+/// rules/SPEC.md §9.3.
 #[test]
 fn a_shift_takes_unlocked_cards_of_live_hands_and_deals_as_many() {
     let shifted = "d deal p1 S10 F10; d deal p2 S9 C10; d deal p3 C1 C2;
@@ -99,6 +104,7 @@ fn a_shift_takes_unlocked_cards_of_live_hands_and_deals_as_many() {
     );
 }
 
+/// rules/SPEC.md §9.3.
 #[test]
 fn a_shift_leaves_folded_hands_and_discards_alone() {
     let given = "d deal p1 S10 F10; d deal p2 S9 C10; d deal p3 C1 C2;
@@ -121,6 +127,7 @@ fn who_has_nothing_unlocked_gets_no_line_in_a_shift() {
     );
 }
 
+/// rules/SPEC.md §9.3.
 #[test]
 fn two_dice_shift_with_a_pair_and_one_with_its_number() {
     let shifts = |fields: &'static str, roll: &str, then: &str| {
@@ -177,6 +184,7 @@ fn expected_shifts(fields: &'static str, sides: u8) -> f64 {
     f64::from(rolls) * f64::from(shifts) / f64::from(u32::from(sides).pow(2))
 }
 
+/// rules/SPEC.md §16.
 #[test]
 fn expected_shifts_of_a_four_player_hand_called_in_round_4() {
     for (fields, sides, expected) in
@@ -187,8 +195,9 @@ fn expected_shifts_of_a_four_player_hand_called_in_round_4() {
     }
 }
 
+/// rules/SPEC.md R-30.
 #[test]
-fn rules_2_the_final_betting_round_is_followed_by_one_roll() {
+fn the_final_betting_round_is_followed_by_one_roll() {
     let round = "p1 stand; d roll 1 2; p2 stand; d roll 1 2;";
     check(
         &dice("pot_building_rounds=0", &[100, 100]),
@@ -209,8 +218,9 @@ fn rules_2_the_final_betting_round_is_followed_by_one_roll() {
     );
 }
 
+/// rules/SPEC.md R-30, R-32.
 #[test]
-fn rules_2_without_a_betting_round_there_is_no_roll_after_it() {
+fn without_a_betting_round_there_is_no_roll_after_it() {
     // p1 is all-in from the antes: turns and their rolls go on, without betting.
     check(
         &dice("", &[10, 100]),
@@ -219,8 +229,9 @@ fn rules_2_without_a_betting_round_there_is_no_roll_after_it() {
     );
 }
 
+/// rules/SPEC.md R-32.
 #[test]
-fn rules_2_where_no_betting_round_can_be_held_after_the_building_the_hand_is_called() {
+fn where_no_betting_round_can_be_held_after_the_building_the_hand_is_called() {
     let cycle = "p1 stand; d roll 1 2; p2 stand; d roll 1 2;";
     check(
         &dice("pot_building_rounds=1", &[10, 100]),
@@ -229,8 +240,9 @@ fn rules_2_where_no_betting_round_can_be_held_after_the_building_the_hand_is_cal
     );
 }
 
+/// rules/SPEC.md R-27.
 #[test]
-fn rules_2_a_hand_ends_after_max_rounds() {
+fn a_hand_ends_after_max_rounds() {
     let cycle = "p1 stand; d roll 1 2; p2 stand; d roll 1 2; p1 p2 check; d roll 1 2;";
     check(
         &dice("max_rounds=2", &[100, 100]),
@@ -245,6 +257,7 @@ fn rules_2_a_hand_ends_after_max_rounds() {
     );
 }
 
+/// rules/SPEC.md R-23.
 #[test]
 fn a_hand_ended_by_folds_has_no_roll() {
     check(
@@ -262,8 +275,9 @@ fn pulse_of(scene: &Scene) -> String {
     format!("{:?}", hand.due().unwrap())
 }
 
+/// rules/SPEC.md R-29.
 #[test]
-fn rules_2_the_default_pulse_expects_one_shift_in_the_shortest_hand() {
+fn the_default_pulse_expects_one_shift_in_the_shortest_hand() {
     // (4 + 1) rounds of (2 + 1) chances.
     assert_eq!(pulse_of(&electronic("", &[100, 100])), "Pulse { ppm: 66666 }");
     assert_eq!(
@@ -280,6 +294,7 @@ fn rules_2_the_default_pulse_expects_one_shift_in_the_shortest_hand() {
     );
 }
 
+/// rules/SPEC.md R-29.
 #[test]
 fn the_default_pulse_counts_everybody_who_was_dealt_in() {
     let three = "d deal p1 S10 F10; d deal p2 S9 C10; d deal p3 C1 C2; p1 stand; d pulse 0;
@@ -303,6 +318,7 @@ fn a_pulse_of_1_shifts() {
 
 // Calling.
 
+/// rules/SPEC.md §9.4, R-32.
 #[test]
 fn the_hand_can_be_called_after_the_pot_building() {
     let cycle = "p1 p2 stand; p1 p2 check;";
@@ -318,6 +334,7 @@ fn the_hand_can_be_called_after_the_pot_building() {
     );
 }
 
+/// rules/SPEC.md R-31.
 #[test]
 fn in_dice_the_called_round_goes_on_as_usual() {
     let scene = dice("shift=none,pot_building_rounds=0,field=false", &[100, 100, 100]);
@@ -328,6 +345,7 @@ fn in_dice_the_called_round_goes_on_as_usual() {
     check(&scene, &format!("{called} p2 p3 check"), "p1 wins main 15; stacks 105 90 90; sabacc 15");
 }
 
+/// rules/SPEC.md R-31.
 #[test]
 fn in_electronic_everybody_acts_again_after_a_call() {
     let scene = electronic("shift=none,pot_building_rounds=0,field=false", &[100, 100, 100]);
@@ -349,6 +367,7 @@ fn in_electronic_everybody_acts_again_after_a_call() {
     );
 }
 
+/// rules/SPEC.md R-31.
 #[test]
 fn in_electronic_who_called_first_checks_where_nothing_is_to_be_matched() {
     let scene = electronic("shift=none,pot_building_rounds=0,field=false", &[100, 100, 15]);
@@ -362,6 +381,7 @@ fn in_electronic_who_called_first_checks_where_nothing_is_to_be_matched() {
 }
 
 /// As many cycles as a rule set allows pass at once if nobody decides anything in them.
+/// rules/SPEC.md §6.3.
 #[test]
 fn everybody_has_left_the_longest_hand() {
     for variant in ["dice", "electronic"] {

@@ -20,6 +20,7 @@ fn two(when: &str, then: &str) -> Hand {
 
 // Order of a hand.
 
+/// rules/SPEC.md §15.1.
 #[test]
 fn five_cards_each_then_the_dice() {
     let scene = coruscant("", &[100, 100]);
@@ -43,6 +44,7 @@ fn five_cards_each_then_the_dice() {
     }
 }
 
+/// rules/SPEC.md §15.1.
 #[test]
 fn one_to_five_different_cards_of_ones_own_are_selected() {
     two("p1 select c+1 c+2 c+3 c+4 c+5", "p2: select t+1|t+2|t+3|t+4|t+5");
@@ -54,6 +56,7 @@ fn one_to_five_different_cards_of_ones_own_are_selected() {
     two("p2 select t+4", "refused: it is p1's turn");
 }
 
+/// rules/SPEC.md §15.1.
 #[test]
 fn betting_the_redraw_betting_again_and_additions() {
     two(FIVES, "p1: check, bet 5..95, fold");
@@ -78,6 +81,7 @@ fn a_new_sylop_is_added_beside_a_selected_one() {
     assert_eq!(ranks(&hand), "off 0 suit 3 total 5 high 5, off 0 suit 0 total 5 high 5");
 }
 
+/// rules/SPEC.md R-76.
 #[test]
 fn who_has_no_new_cards_is_not_asked() {
     two("p1 select c+1 c+2 c+3 c+4 c+5; p2 select t+5; p1 p2 check", "d: deal p2");
@@ -141,8 +145,9 @@ fn who_folds_gets_no_new_cards() {
     assert_eq!(codes(2), ["s+1"]);
 }
 
+/// rules/SPEC.md R-23.
 #[test]
-fn rules_1_one_live_player_left_takes_everything_at_once() {
+fn one_live_player_left_takes_everything_at_once() {
     two(&format!("{FIVES} p1 fold"), "p2 wins main 10; stacks 95 105");
     let hand = two(
         &format!("{FIVES} p1 p2 check; {NEW} p1 bet 10; p2 fold"),
@@ -152,8 +157,9 @@ fn rules_1_one_live_player_left_takes_everything_at_once() {
     assert!(hand.settlement().unwrap().shown.is_empty());
 }
 
+/// rules/SPEC.md §6.2, R-21.
 #[test]
-fn rules_1_the_clock_selects_the_whole_hand_and_adds_nothing() {
+fn the_clock_selects_the_whole_hand_and_adds_nothing() {
     let default = |when: &str| {
         let (hand, refused) =
             played(coruscant("", &[100, 100]).start().unwrap(), &format!("{DEAL} {when}"));
@@ -203,8 +209,9 @@ fn reveal(roll: &str, p1: &str, p2: &str, then: &str, ranked: &str) {
     assert_eq!(ranks(&hand), ranked);
 }
 
+/// rules/SPEC.md §15.2, R-77.
 #[test]
-fn rules_8_closest_then_suit_then_total_then_high() {
+fn closest_then_suit_then_total_then_high() {
     reveal(
         "+5 circle",
         "c+4",
@@ -235,8 +242,9 @@ fn rules_8_closest_then_suit_then_total_then_high() {
     );
 }
 
+/// rules/SPEC.md R-77.
 #[test]
-fn rules_8_what_is_still_equal_is_split() {
+fn what_is_still_equal_is_split() {
     let scene = coruscant("hand_ante=3", &[100, 100, 100]);
     let when = "d deal p1 c+1 c+2 c+3 c+4 c+5; d deal p2 t+1 t+2 t+3 t+4 t+5;
         d deal p3 s+1 s+2 s+3 s+4 s-5; d roll +10 square;
@@ -245,8 +253,9 @@ fn rules_8_what_is_still_equal_is_split() {
     check(&scene, when, "p1 wins main 5; p2 wins main 4; stacks 102 101 97");
 }
 
+/// rules/SPEC.md R-16.
 #[test]
-fn rules_1_layers_go_to_the_best_selection_that_paid_into_them() {
+fn layers_go_to_the_best_selection_that_paid_into_them() {
     let scene = coruscant("rake_bps=1000", &[10, 100, 100]);
     let when = "d deal p1 c+1 c+2 c+3 c+4 c+5; d deal p2 t+1 t+2 t+3 t+4 t+5;
         d deal p3 s+1 s+2 s+3 s+4 s+5; d roll +5 circle;
@@ -278,12 +287,14 @@ fn hidden(when: &str, next: &str, seen: &str) {
     assert!(!are_cards_public(&hand, &event));
 }
 
+/// rules/SPEC.md R-76.
 #[test]
 fn selections_and_additions_lie_face_down() {
     hidden("", "p1 select c+5 c+1", "p1 select ?? ??");
     hidden(&format!("{FIVES} p1 p2 check; {NEW} p1 p2 check"), "p1 add s+2", "p1 add ??");
 }
 
+/// rules/SPEC.md R-76.
 #[test]
 fn how_many_cards_are_selected_everybody_knows_and_which_only_their_owner() {
     let (hand, refused) =

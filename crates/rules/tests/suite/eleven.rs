@@ -21,6 +21,7 @@ fn two(when: &str, then: &str) -> Hand {
 
 // Order of a hand.
 
+/// rules/SPEC.md §13.1, R-68.
 #[test]
 fn the_faces_are_announced_before_the_deal() {
     let scene = eleven("", &[100, 100]);
@@ -33,8 +34,9 @@ fn the_faces_are_announced_before_the_deal() {
     check(&scene, DEAL, "p1: draw, stand");
 }
 
+/// rules/SPEC.md R-68.
 #[test]
-fn rules_6_the_announced_cards_stay_in_the_deck() {
+fn the_announced_cards_stay_in_the_deck() {
     let scene = eleven("", &[100, 100]);
     check(
         &scene,
@@ -48,6 +50,7 @@ fn rules_6_the_announced_cards_stay_in_the_deck() {
     );
 }
 
+/// rules/SPEC.md R-69.
 #[test]
 fn laps_go_on_until_everybody_stands() {
     two("p1 draw", "d: deal p1");
@@ -59,11 +62,20 @@ fn laps_go_on_until_everybody_stands() {
     two("p1 draw; d deal p1 5S; p2 draw; d deal p2 5C", "p1: draw, stand");
 }
 
+/// rules/SPEC.md R-69.
 #[test]
 fn who_holds_six_cards_has_no_turn() {
     let six = "p1 stand; p2 draw; d deal p2 1S; p2 draw; d deal p2 1S; p2 draw; d deal p2 1D;";
     two(six, "p2: draw, stand");
     two(&format!("{six} p2 draw; d deal p2 1D"), "p1: check, bet 10..90, fold");
+}
+
+/// rules/SPEC.md R-69: seven full hands are the whole deck.
+#[test]
+fn there_is_room_for_seven_players_and_no_more() {
+    let start = |players: usize| eleven("", &vec![100; players]).start().map(|_| ());
+    assert_eq!(start(7), Ok(()));
+    assert_eq!(start(8).unwrap_err().to_string(), "eleven is for 2 to 7 players, not 8");
 }
 
 #[test]
@@ -77,6 +89,7 @@ fn laps_pass_over_those_who_stand() {
     assert_eq!(view(&hand, Viewer::Public).round, 2);
 }
 
+/// rules/SPEC.md R-69.
 #[test]
 fn there_is_one_betting_round() {
     two("p1 p2 stand; p1 bet 20; p2 match", "p1 wins main 60; stacks 130 70");
@@ -98,8 +111,9 @@ fn all_in_players_draw_and_stand_too() {
     );
 }
 
+/// rules/SPEC.md R-22.
 #[test]
-fn rules_1_a_leaver_stands_checks_and_can_win() {
+fn a_leaver_stands_checks_and_can_win() {
     two("p1 leave", "p2: draw, stand");
     two("p1 leave; p2 stand; p2 check", "p1 wins main 20; stacks 110 90");
     two("p2 leave; p1 stand; p1 bet 10", "p1 returned 10; p1 wins main 20; stacks 110 90");
@@ -116,6 +130,7 @@ fn reveal(faces: &str, deal: &str, then: &str, ranked: &str) -> Hand {
 
 const PLAIN: &str = "d announce wild 6S clone 1H";
 
+/// rules/SPEC.md §13.2.
 #[test]
 fn closest_to_11_without_going_over_wins() {
     reveal(
@@ -132,6 +147,7 @@ fn closest_to_11_without_going_over_wins() {
     );
 }
 
+/// rules/SPEC.md R-71.
 #[test]
 fn wilds_and_clones_serve_their_holder_best() {
     reveal(
@@ -142,8 +158,9 @@ fn wilds_and_clones_serve_their_holder_best() {
     );
 }
 
+/// rules/SPEC.md R-70.
 #[test]
-fn rules_6_ties_go_to_fewer_cards() {
+fn ties_go_to_fewer_cards() {
     reveal(
         PLAIN,
         "d deal p1 5S 3S; d deal p2 5H 4H; p1 draw; d deal p1 1S; p2 stand; p1 stand",
@@ -152,8 +169,9 @@ fn rules_6_ties_go_to_fewer_cards() {
     );
 }
 
+/// rules/SPEC.md R-70.
 #[test]
-fn rules_6_ties_with_as_many_cards_are_split() {
+fn ties_with_as_many_cards_are_split() {
     let hand = check(
         &eleven("", &[100, 100]).carried(1),
         "d announce wild 6S clone 1H; d deal p1 5S 4S; d deal p2 4H 5H; p1 p2 stand; p1 p2 check",
@@ -162,8 +180,9 @@ fn rules_6_ties_with_as_many_cards_are_split() {
     assert_eq!(hand.settlement().unwrap().winners.len(), 2);
 }
 
+/// rules/SPEC.md R-71.
 #[test]
-fn rules_6_a_hand_of_clones_is_0_and_not_over() {
+fn a_hand_of_clones_is_0_and_not_over() {
     reveal(
         PLAIN,
         "d deal p1 1H 1H; d deal p2 5H 5S; p1 stand; p2 draw; d deal p2 2H; p2 stand",
@@ -177,8 +196,9 @@ fn rules_6_a_hand_of_clones_is_0_and_not_over() {
 const BOTH_OVER: &str = "d announce wild 6S clone 1H; d deal p1 5S 5S; d deal p2 5H 5H;
     p1 draw; d deal p1 2S; p2 draw; d deal p2 2H; p1 p2 stand; p1 p2 check";
 
+/// rules/SPEC.md R-50.
 #[test]
-fn rules_6_a_layer_whose_players_are_all_over_carries_over() {
+fn a_layer_whose_players_are_all_over_carries_over() {
     let hand = check(
         &eleven("rake_bps=1000", &[100, 100]).carried(7),
         BOTH_OVER,
@@ -188,8 +208,9 @@ fn rules_6_a_layer_whose_players_are_all_over_carries_over() {
     assert_eq!(ranks(&hand), "over in 3, over in 3");
 }
 
+/// rules/SPEC.md R-50.
 #[test]
-fn rules_6_layers_carry_over_one_by_one() {
+fn layers_carry_over_one_by_one() {
     // p1 has 9 for 15, p2 and p3 are over for 30.
     let deal = "d announce wild 6S clone 1H; d deal p1 5S 4S; d deal p2 5H 5D; d deal p3 5C 5C;
         p1 stand; p2 draw; d deal p2 4H; p3 draw; d deal p3 4D; p2 p3 stand;
@@ -207,7 +228,7 @@ fn rules_6_layers_carry_over_one_by_one() {
 }
 
 #[test]
-fn rules_6_a_layer_with_one_live_player_carries_over_where_he_is_over() {
+fn a_layer_with_one_live_player_carries_over_where_he_is_over() {
     // p2 folds after paying 30, p3 is over and alone in the side layer, p1 is under and short.
     let deal = "d announce wild 6S clone 1H; d deal p1 5S 4S; d deal p2 1D 1D; d deal p3 5C 5C;
         p1 p2 stand; p3 draw; d deal p3 4D; p3 stand;
@@ -219,8 +240,9 @@ fn rules_6_a_layer_with_one_live_player_carries_over_where_he_is_over() {
     );
 }
 
+/// rules/SPEC.md §5.2, R-50.
 #[test]
-fn rules_1_a_carried_pot_belongs_to_the_main_layer() {
+fn a_carried_pot_belongs_to_the_main_layer() {
     let deal = "d announce wild 6S clone 1H; d deal p1 5S 4S; d deal p2 5H 2D; d deal p3 1C 1C;
         p1 p2 p3 stand; p1 bet 5; p2 raise 20; p3 match";
     let hand = check(
@@ -231,14 +253,16 @@ fn rules_1_a_carried_pot_belongs_to_the_main_layer() {
     assert_eq!(hand.settlement().unwrap().winners.iter().collect::<Vec<_>>(), [p("p1")]);
 }
 
+/// rules/SPEC.md R-23.
 #[test]
-fn rules_1_the_last_live_player_takes_a_carried_pot() {
+fn the_last_live_player_takes_a_carried_pot() {
     let scene = eleven("", &[100, 100]).carried(8);
     check(&scene, &format!("{DEAL} p1 p2 stand; p1 fold"), "p2 wins main 28; stacks 90 118");
 }
 
+/// rules/SPEC.md R-17.
 #[test]
-fn rules_1_without_any_contribution_the_main_layer_is_what_was_carried() {
+fn without_any_contribution_the_main_layer_is_what_was_carried() {
     let scene = eleven("hand_ante=0", &[100, 100]);
     let quiet = format!("{DEAL} p1 p2 stand; p1 p2 check");
     check(&scene.clone().carried(8), &quiet, "p1 wins main 8; stacks 108 100");

@@ -24,6 +24,7 @@ const QUIET: &str = "p1 p2 stand; p1 p2 check;";
 
 // Alignment.
 
+/// rules/SPEC.md §11.1.
 #[test]
 fn everybody_declares_a_side_after_the_first_card() {
     choose("", "d: deal p1, deal p2");
@@ -34,6 +35,7 @@ fn everybody_declares_a_side_after_the_first_card() {
     choose(TWO, "p1: draw, trade S10|F10, stand");
 }
 
+/// rules/SPEC.md R-43.
 #[test]
 fn naboo_deals_face_up_to_the_first_face() {
     naboo("", "d: deal p1, deal p2");
@@ -49,6 +51,7 @@ fn naboo_deals_face_up_to_the_first_face() {
     naboo("d deal p1 S10 StarA; d deal p2 IdiotB; d deal p1 IdiotB", "refused: card 1 of the deal");
 }
 
+/// rules/SPEC.md R-43.
 #[test]
 fn naboo_copy_a_is_light_and_copy_b_dark() {
     let scene = force("alignment=naboo", &[100, 100]);
@@ -104,6 +107,7 @@ fn all_in_players_still_act_and_without_two_able_nobody_bets() {
     check(&scene, &format!("{TWO} {lap}"), "p1: draw, trade S10|F10, stand, call-hand");
 }
 
+/// rules/SPEC.md R-44.
 #[test]
 fn the_showdown_starts_by_itself_after_the_last_cycle() {
     let quiet = |cycles: usize| QUIET.repeat(cycles);
@@ -112,8 +116,9 @@ fn the_showdown_starts_by_itself_after_the_last_cycle() {
     check(&force("max_rounds=1", &[100, 100]), &format!("{TWO} {QUIET}"), "d: deal p1");
 }
 
+/// rules/SPEC.md R-44.
 #[test]
-fn rules_4_the_call_starts_the_showdown_at_once() {
+fn the_call_starts_the_showdown_at_once() {
     choose(&format!("{TWO} {QUIET} p1 call-hand"), "refused: `call-hand` is not legal here");
     let third = format!("{TWO} {QUIET} {QUIET}");
     choose(&third, "p1: draw, trade S10|F10, stand, call-hand");
@@ -140,6 +145,7 @@ fn plain() -> String {
     showdown(["S10", "F10"], ["StarA", "QueenA"], ["light", "dark"])
 }
 
+/// rules/SPEC.md §11.2.
 #[test]
 fn one_player_is_done_completely_before_the_next() {
     choose(&plain(), "d: deal p1");
@@ -175,6 +181,7 @@ fn hands_are_opened_one_after_the_other() {
     assert_eq!(seen(&folded), ["?? ??", "?? ??"]);
 }
 
+/// rules/SPEC.md §11.2.
 #[test]
 fn the_extra_is_kept_or_it_or_another_card_dropped() {
     let end = |p1: &str| {
@@ -199,8 +206,9 @@ fn flip(cards: [&str; 2], side: &str, extra: &str, what: &str, rank: &str) {
     assert_eq!(ranks(&hand).split(", ").next(), Some(rank), "{lines}");
 }
 
+/// rules/SPEC.md R-45.
 #[test]
-fn rules_4_an_extra_of_the_other_sign_flips_the_side() {
+fn an_extra_of_the_other_sign_flips_the_side() {
     flip(["S10", "F10"], "light", "QueenA", "keep", "dark 18");
     flip(["S10", "F10"], "dark", "QueenA", "keep", "light 18");
     flip(["S10", "F10"], "light", "S1", "keep", "light 21");
@@ -217,6 +225,7 @@ fn rules_4_an_extra_of_the_other_sign_flips_the_side() {
     flip(["S10", "F10"], "light", "IdiotA", "keep", "light 20");
 }
 
+/// rules/SPEC.md R-45.
 #[test]
 fn naboo_an_extra_face_of_the_other_shade_flips_the_side() {
     let flip = |p1: &str, extra: &str, what: &str, rank: &str| {
@@ -241,6 +250,7 @@ fn naboo_an_extra_face_of_the_other_shade_flips_the_side() {
     flip("StarA", "S2", "keep", "light -5");
 }
 
+/// rules/SPEC.md R-46.
 #[test]
 fn a_bombed_hand_is_out_and_pays_nothing() {
     let lines = format!("{} d deal p1 S4; p1 keep; d deal p2 F1; p2 drop F1", plain());
@@ -252,6 +262,7 @@ fn a_bombed_hand_is_out_and_pays_nothing() {
     assert_eq!(ranks(&hand), "bombed 0, dark -19");
 }
 
+/// rules/SPEC.md §11.2, R-7.
 #[test]
 fn an_extra_that_cannot_be_dealt_is_left_out() {
     // Eight players draw all 60 cards that are left; nothing is discarded.
@@ -279,8 +290,9 @@ fn an_extra_that_cannot_be_dealt_is_left_out() {
 
 // Leaving, the clock, and hidden cards.
 
+/// rules/SPEC.md §6.2, R-21.
 #[test]
-fn rules_1_the_clock_aligns_with_light_and_drops_the_extra() {
+fn the_clock_aligns_with_light_and_drops_the_extra() {
     let default = |when: &str| {
         let (hand, refused) = played(force("", &[100, 100]).start().unwrap(), when);
         assert_eq!(refused, None);
@@ -297,8 +309,9 @@ fn rules_1_the_clock_aligns_with_light_and_drops_the_extra() {
     assert_eq!(default(&format!("{} d deal p1 S1", plain())), "drop S1");
 }
 
+/// rules/SPEC.md §6.3, R-22.
 #[test]
-fn rules_1_a_leaver_aligns_stands_checks_and_drops_and_can_win() {
+fn a_leaver_aligns_stands_checks_and_drops_and_can_win() {
     let left = "d deal p1 S10; d deal p2 StarA; p1 leave; p2 align dark; d deal p1 F10;
         d deal p2 QueenA;";
     choose(left, "p2: draw, trade StarA|QueenA, stand");
@@ -347,6 +360,7 @@ fn cards_are_hidden_until_they_are_opened_or_dealt_face_up() {
     assert_eq!(public(&naboo, "", shown), (shown.to_owned(), true));
 }
 
+/// rules/SPEC.md §3.5.
 #[test]
 fn a_naboo_face_card_lies_face_up_until_it_is_traded() {
     let lines = "d deal p1 S10 StarA; d deal p2 IdiotB; d deal p1 S11; d deal p2 S10";

@@ -24,6 +24,7 @@ fn layers(fields: &'static str, hands: [&str; 3], ties: &str, then: &str) -> Han
 
 const ONE: &str = "max_rounds=1";
 
+/// rules/SPEC.md §11.3, R-48.
 #[test]
 fn each_layer_is_judged_afresh_among_its_own_players() {
     // Main: light 20 + 2 against dark 17. Side: light 2 against dark 17.
@@ -35,6 +36,7 @@ fn each_layer_is_judged_afresh_among_its_own_players() {
     );
 }
 
+/// rules/SPEC.md R-49.
 #[test]
 fn a_later_layer_uses_the_tie_card_again() {
     let hands = ["light S10 F10", "light S9 F11", "light C9 C11"];
@@ -47,6 +49,7 @@ fn a_later_layer_uses_the_tie_card_again() {
     );
 }
 
+/// rules/SPEC.md R-49.
 #[test]
 fn a_tie_card_counts_in_ties_alone() {
     let hands = ["light S10 F10", "light S9 F11", "light C9 C10"];
@@ -73,6 +76,7 @@ fn a_tie_card_counts_in_ties_alone() {
     );
 }
 
+/// rules/SPEC.md R-49.
 #[test]
 fn a_second_tie_deals_to_those_without_a_card() {
     // Main: p1 and p2 are naturals. Side: p2 is the only natural.
@@ -93,8 +97,9 @@ fn a_second_tie_deals_to_those_without_a_card() {
     );
 }
 
+/// rules/SPEC.md R-50.
 #[test]
-fn rules_4_a_layer_whose_players_are_all_out_carries_over() {
+fn a_layer_whose_players_are_all_out_carries_over() {
     layers(
         ONE,
         ["light S10 F10", "light S15 F15", "dark C15 F14"],
@@ -103,6 +108,7 @@ fn rules_4_a_layer_whose_players_are_all_out_carries_over() {
     );
 }
 
+/// rules/SPEC.md R-50.
 #[test]
 fn carried_credits_belong_to_the_main_layer_and_carry_on() {
     let hand = layers(
@@ -167,8 +173,9 @@ fn with_nothing_in_the_pot_there_is_still_a_main_layer() {
     assert_eq!(hand.settlement().unwrap().winners.len(), 1);
 }
 
+/// rules/SPEC.md R-7.
 #[test]
-fn rules_1_a_tie_without_a_card_for_each_is_split_at_once() {
+fn a_tie_without_a_card_for_each_is_split_at_once() {
     // p1 and p2 hold 21 each; the others draw the whole pack and bomb.
     let all = "p1 p2 p3 p4 p5 p6 p7 p8";
     let deal = "d deal p1 S10; d deal p2 F10; d deal p3 C1; d deal p4 C3; d deal p5 C5;

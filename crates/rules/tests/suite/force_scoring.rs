@@ -37,6 +37,7 @@ fn scored(players: &[&str], ties: &str, then: &str) -> Hand {
 
 // Special hands.
 
+/// rules/SPEC.md §11.3.
 #[test]
 fn a_natural_beats_everything_but_an_idiots_array() {
     let hand = scored(
@@ -50,8 +51,9 @@ fn a_natural_beats_everything_but_an_idiots_array() {
     assert_eq!(ranks(&hand), "light 22, natural -23");
 }
 
+/// rules/SPEC.md R-47.
 #[test]
-fn rules_4_an_idiots_array_outranks_a_natural() {
+fn an_idiots_array_outranks_a_natural() {
     let hand =
         scored(&["light S11 F12", "dark IdiotA S2 C3"], "", "p2 wins main 20; stacks 90 110");
     assert_eq!(ranks(&hand), "natural 23, idiots-array");
@@ -59,6 +61,7 @@ fn rules_4_an_idiots_array_outranks_a_natural() {
 
 const NATURALS: [&str; 3] = ["light S11 F12", "dark EvilA EnduranceA", "light S10 F10"];
 
+/// rules/SPEC.md R-49.
 #[test]
 fn several_naturals_draw_one_card_each() {
     scored(&NATURALS, "", "d: deal p1, deal p2");
@@ -78,6 +81,7 @@ fn several_naturals_draw_one_card_each() {
     );
 }
 
+/// rules/SPEC.md R-49.
 #[test]
 fn all_naturals_bomb_and_the_rest_scores() {
     scored(&NATURALS, "d deal p1 C2; d deal p2 QueenA", "p3 wins main 30; stacks 90 90 120");
@@ -88,6 +92,7 @@ fn all_naturals_bomb_and_the_rest_scores() {
     );
 }
 
+/// rules/SPEC.md R-49.
 #[test]
 fn several_idiots_arrays_draw_one_card_each_and_compare_by_their_totals() {
     let hands = ["light IdiotA S2 C3", "light IdiotB F2 S3", "light S11 F12", "light S10 F10"];
@@ -104,8 +109,9 @@ fn several_idiots_arrays_draw_one_card_each_and_compare_by_their_totals() {
 
 // Sides.
 
+/// rules/SPEC.md.
 #[test]
-fn rules_4_the_side_with_the_higher_score_wins() {
+fn the_side_with_the_higher_score_wins() {
     // Light 10 + 5, dark 13: light wins, and in it the 10.
     scored(
         &["light S4 F6", "light S2 F3", "dark BalanceA QueenA"],
@@ -123,14 +129,16 @@ fn rules_4_the_side_with_the_higher_score_wins() {
     );
 }
 
+/// rules/SPEC.md R-48.
 #[test]
 fn a_side_with_nobody_left_loses_whatever_the_others_score() {
     scored(&["light StarA QueenA", "dark S15 F15"], "", "p1 wins main 20; stacks 110 90");
     scored(&["dark S10 F10", "dark S9 F9"], "", "p1 wins main 20; stacks 110 90");
 }
 
+/// rules/SPEC.md R-48.
 #[test]
-fn rules_4_equal_sides_and_the_single_highest_total_decides() {
+fn equal_sides_and_the_single_highest_total_decides() {
     // Light 19, dark 17 + 2.
     scored(
         &["light S9 F10", "dark EvilA QueenA", "dark EnduranceA F6"],
@@ -145,11 +153,13 @@ fn rules_4_equal_sides_and_the_single_highest_total_decides() {
     );
 }
 
+/// rules/SPEC.md R-48.
 #[test]
-fn rules_4_equal_sides_and_highest_totals_and_dark_wins() {
+fn equal_sides_and_highest_totals_and_dark_wins() {
     scored(&["light S9 F10", "dark StarA QueenA"], "", "p2 wins main 20; stacks 90 110");
 }
 
+/// rules/SPEC.md §11.3.
 #[test]
 fn inside_a_side_the_highest_total_and_then_the_negative_one_wins() {
     scored(
@@ -169,6 +179,7 @@ fn tied(cards: &str, then: &str) -> Hand {
     scored(&TIED, cards, then)
 }
 
+/// rules/SPEC.md R-49.
 #[test]
 fn an_exact_tie_is_broken_by_a_card_each() {
     tied("", "d: deal p1, deal p2");
@@ -188,6 +199,7 @@ fn an_exact_tie_is_broken_by_a_card_each() {
     );
 }
 
+/// rules/SPEC.md R-49.
 #[test]
 fn all_tied_bomb_and_the_next_best_of_the_same_side_wins() {
     // Light is left with 5 against 17: the sides are not summed again.
@@ -213,6 +225,7 @@ fn the_next_best_may_be_tied_themselves() {
     );
 }
 
+/// rules/SPEC.md R-49.
 #[test]
 fn a_whole_side_bombs_and_the_other_one_wins() {
     let hands = ["light S10 F10", "light S9 F11", "dark EvilA QueenA"];

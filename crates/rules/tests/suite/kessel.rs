@@ -59,8 +59,9 @@ pub(crate) fn default_move(hand: &Hand) -> String {
 
 // Stakes.
 
+/// rules/SPEC.md §16, R-51.
 #[test]
-fn rules_5_the_stake_is_chips_times_rate() {
+fn the_stake_is_chips_times_rate() {
     let pot = |fields: &'static str, pot: u64| {
         let hand = kessel(fields, 4).start().unwrap();
         assert_eq!(view(&hand, Viewer::Public).hand_pot.get(), pot, "{fields}");
@@ -74,6 +75,7 @@ fn rules_5_the_stake_is_chips_times_rate() {
     pot("chips=6,stakes=pro", 600);
 }
 
+/// rules/SPEC.md R-2.
 #[test]
 fn who_cannot_pay_the_stake_is_not_dealt_in() {
     let error = |stacks: &[u64]| Scene::new("kessel", "", stacks).start().unwrap_err().to_string();
@@ -84,8 +86,9 @@ fn who_cannot_pay_the_stake_is_not_dealt_in() {
 
 // Tokens dealt.
 
+/// rules/SPEC.md §12.2, R-53.
 #[test]
-fn rules_5_random_tokens_are_three_different_ones_for_each_of_a_set_of_his_own() {
+fn random_tokens_are_three_different_ones_for_each_of_a_set_of_his_own() {
     let scene = kessel("", 2);
     let start = report(&scene.start().unwrap());
     assert_eq!(start, "d: tokens p1, tokens p2, starter, , , flip, deal p1, deal p2");
@@ -97,8 +100,9 @@ fn rules_5_random_tokens_are_three_different_ones_for_each_of_a_set_of_his_own()
     check(&scene, "d tokens p1 refund embargo luck", "refused: `luck` is not a token");
 }
 
+/// rules/SPEC.md §12.2, R-53.
 #[test]
-fn rules_5_chosen_tokens_are_drafted_from_p1_and_then_comes_the_starter() {
+fn chosen_tokens_are_drafted_from_p1_and_then_comes_the_starter() {
     let scene = kessel("tokens=chosen", 2);
     let first = check(
         &scene,
@@ -117,7 +121,7 @@ fn rules_5_chosen_tokens_are_drafted_from_p1_and_then_comes_the_starter() {
 }
 
 #[test]
-fn rules_5_assigned_tokens_are_the_same_for_everybody() {
+fn assigned_tokens_are_the_same_for_everybody() {
     let scene = kessel(PLAIN, 2);
     check(&scene, "", "d: starter, , , flip, deal p1, deal p2");
     let hand = check(
@@ -130,6 +134,7 @@ fn rules_5_assigned_tokens_are_the_same_for_everybody() {
 
 // Turns.
 
+/// rules/SPEC.md §12.3.
 #[test]
 fn a_draw_is_paid_for_and_followed_by_a_discard_of_its_family() {
     let given = (&kessel(PLAIN, 2), ["s1 b2", "s3 b4"].as_slice());
@@ -161,6 +166,7 @@ fn a_draw_is_paid_for_and_followed_by_a_discard_of_its_family() {
     assert_eq!(fact(&back, Viewer::Public, "blood-discard"), Some("b6".into()));
 }
 
+/// rules/SPEC.md R-5.
 #[test]
 fn a_hand_is_held_newest_last_whichever_of_two_alike_cards_goes() {
     let hand = |when: &str| {
@@ -178,8 +184,9 @@ fn a_hand_is_held_newest_last_whichever_of_two_alike_cards_goes() {
     assert_eq!(hand("p1 draw sand; d deal p1 s4; p1 discard s5"), "b2 s4");
 }
 
+/// rules/SPEC.md R-54.
 #[test]
-fn rules_5_without_stock_only_a_free_draw_draws_and_one_stays_in() {
+fn without_stock_only_a_free_draw_draws_and_one_stays_in() {
     let four = kessel("chips=4,tokens=assigned,assigned_tokens=free-draw+target-tariff+refund", 2);
     let draw = "p1 draw sand-discard; p1 discard s6;";
     let when = format!("{draw} p2 token target-tariff p1; p2 stand; {draw} p2 stand;");
@@ -204,6 +211,7 @@ fn rules_5_without_stock_only_a_free_draw_draws_and_one_stays_in() {
     );
 }
 
+/// rules/SPEC.md R-6.
 #[test]
 fn a_draw_pile_that_runs_out_takes_the_discards_but_not_the_top_one() {
     let mut hand = kessel(PLAIN, 6).start().unwrap();
@@ -231,8 +239,9 @@ fn a_draw_pile_that_runs_out_takes_the_discards_but_not_the_top_one() {
 
 // Laps and rounds.
 
+/// rules/SPEC.md §12.1.
 #[test]
-fn rules_5_three_laps_from_the_starter() {
+fn three_laps_from_the_starter() {
     let scene = kessel(PLAIN, 3);
     let hands = deal(&[("p1", "s1 b2"), ("p2", "s3 b4"), ("p3", "s5 b6")]);
     let next = |player: &str| format!("{player}: {DRAWS}, stand, token free-draw, token immunity");
@@ -252,8 +261,9 @@ fn rules_5_three_laps_from_the_starter() {
     assert_eq!(chips(&hand), "8+0 7+0 7+0");
 }
 
+/// rules/SPEC.md §12.1.
 #[test]
-fn rules_5_when_all_stand_in_the_same_lap_the_hands_are_revealed_at_once() {
+fn when_all_stand_in_the_same_lap_the_hands_are_revealed_at_once() {
     let given = (&kessel(PLAIN, 2), ["s1 b2", "s3 b5"].as_slice());
     let over = "d: flip, deal p1, deal p2";
     table(given, "p1 p2 stand", over, "8+0 6+0");
@@ -269,8 +279,9 @@ fn rules_5_when_all_stand_in_the_same_lap_the_hands_are_revealed_at_once() {
     table(given, &format!("{draw} p1 p2 stand"), over, "8+0 6+0");
 }
 
+/// rules/SPEC.md §12.1.
 #[test]
-fn rules_5_the_next_starter_is_the_next_one_clockwise_that_is_still_in() {
+fn the_next_starter_is_the_next_one_clockwise_that_is_still_in() {
     let scene = kessel("chips=4,tokens=assigned,assigned_tokens=free-draw+refund+immunity", 3);
     let next = |player: &str| format!("{player}: {DRAWS}, stand, token free-draw, token immunity");
     let first = format!(

@@ -18,6 +18,7 @@ fn held(hand: &rules::Hand) -> String {
 
 const EMBARGO: &str = "tokens=assigned,assigned_tokens=embargo+immunity+general-audit";
 
+/// rules/SPEC.md.
 #[test]
 fn embargo_makes_the_next_player_in_turn_stand_after_a_token_if_he_likes() {
     let scene = kessel(EMBARGO, 3);
@@ -57,8 +58,9 @@ fn embargo_makes_the_next_player_in_turn_stand_after_a_token_if_he_likes() {
     table(given, all, "d: flip, deal p1, deal p2, deal p3", "8+0 7+0 7+0");
 }
 
+/// rules/SPEC.md R-60.
 #[test]
-fn rules_5_embargo_by_the_last_of_a_lap_binds_the_first_of_the_next() {
+fn embargo_by_the_last_of_a_lap_binds_the_first_of_the_next() {
     let scene = kessel(EMBARGO, 2);
     let given = (&scene, HANDS);
     let laid = "p1 draw sand-discard; p1 discard s6; p2 token embargo; p2 stand;";
@@ -74,8 +76,9 @@ fn rules_5_embargo_by_the_last_of_a_lap_binds_the_first_of_the_next() {
     );
 }
 
+/// rules/SPEC.md R-60.
 #[test]
-fn rules_5_embargo_is_illegal_for_the_last_player_of_the_third_lap() {
+fn embargo_is_illegal_for_the_last_player_of_the_third_lap() {
     let scene = kessel(EMBARGO, 2);
     let lap = "p1 draw sand-discard; p1 discard s6; p2 stand;";
     let last = format!("{lap} {lap} p1 draw sand-discard; p1 discard s6;");
@@ -89,8 +92,9 @@ fn rules_5_embargo_is_illegal_for_the_last_player_of_the_third_lap() {
     );
 }
 
+/// rules/SPEC.md R-60.
 #[test]
-fn rules_5_an_embargo_on_an_immune_player_is_spent_without_effect() {
+fn an_embargo_on_an_immune_player_is_spent_without_effect() {
     let scene = kessel(EMBARGO, 2);
     let when =
         "p1 token immunity; p1 draw sand-discard; p1 discard s6; p2 token embargo; p2 stand;";
@@ -99,6 +103,7 @@ fn rules_5_an_embargo_on_an_immune_player_is_spent_without_effect() {
     assert_eq!(fact(&hand, Viewer::Public, "played p2"), Some("embargo".into()));
 }
 
+/// rules/SPEC.md.
 #[test]
 fn immunity_keeps_stock_tax_and_disrupt_tokens_away_until_the_reveal() {
     let taxes = "tokens=assigned,assigned_tokens=immunity+general-tariff+target-tariff";
@@ -145,6 +150,7 @@ fn immunity_keeps_stock_tax_and_disrupt_tokens_away_until_the_reveal() {
     );
 }
 
+/// rules/SPEC.md R-61.
 #[test]
 fn fixes_touch_the_immune_too() {
     let scene = kessel("tokens=assigned,assigned_tokens=cook-the-books+markdown+immunity", 2);
@@ -152,6 +158,7 @@ fn fixes_touch_the_immune_too() {
     table((&scene, HANDS), when, NEXT, "7+0 8+0");
 }
 
+/// rules/SPEC.md §12.5.
 #[test]
 fn exhaustion_puts_a_hand_on_its_piles_and_deals_another() {
     let scene = kessel("tokens=assigned,assigned_tokens=exhaustion+direct-transaction+immunity", 2);
@@ -180,6 +187,7 @@ fn exhaustion_puts_a_hand_on_its_piles_and_deals_another() {
     assert_eq!(censor(&hand, &event, Viewer::Public).unwrap().to_string(), "d deal p2 ?? ??");
 }
 
+/// rules/SPEC.md §12.5.
 #[test]
 fn direct_transaction_swaps_hands_and_nothing_else() {
     let scene = kessel("tokens=assigned,assigned_tokens=exhaustion+direct-transaction+immunity", 2);

@@ -61,6 +61,7 @@ fn gives_tokens(event: Option<&Event>) -> bool {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
+    /// rules/SPEC.md §12.3.
     #[test]
     fn chips_are_never_made_and_tokens_never_come_back(seed: u64) {
         let mut last = u64::MAX;
@@ -98,6 +99,7 @@ proptest! {
         });
     }
 
+    /// rules/SPEC.md R-51.
     #[test]
     fn the_pot_is_won_whole_at_the_end_and_not_before(seed: u64) {
         let mut stake = None;

@@ -7,8 +7,9 @@ use crate::scene::{check, played, ranks, report};
 
 const THREE: &[&str] = &["s1 b1", "s2 b2", "s3 b4"];
 
+/// rules/SPEC.md §12.8, R-67.
 #[test]
-fn rules_5_leaving_forfeits_at_once_and_without_a_line() {
+fn leaving_forfeits_at_once_and_without_a_line() {
     let given = (&kessel(PLAIN, 3), THREE);
     let p2 = format!("p2: {DRAWS}, stand, token free-draw, token immunity");
     let hand = table(given, "p1 leave", &p2, "0+0 8+0 8+0");
@@ -26,6 +27,7 @@ fn rules_5_leaving_forfeits_at_once_and_without_a_line() {
     assert!(!hand.is_shown(hand.players().nth(2).unwrap()));
 }
 
+/// rules/SPEC.md §12.8.
 #[test]
 fn one_player_left_wins_the_pot_at_once_even_with_stock_0() {
     let scene =
@@ -47,6 +49,7 @@ fn one_player_left_wins_the_pot_at_once_even_with_stock_0() {
     );
 }
 
+/// rules/SPEC.md R-67.
 #[test]
 fn leaving_changes_nothing_for_the_eliminated() {
     let scene = kessel("chips=4,tokens=assigned,assigned_tokens=free-draw+refund+immunity", 3);
@@ -60,6 +63,7 @@ fn leaving_changes_nothing_for_the_eliminated() {
     assert_eq!(ranks(&hand), "diff 5 sum 7, -, left");
 }
 
+/// rules/SPEC.md R-67.
 #[test]
 fn the_lap_goes_on_from_the_leavers_place() {
     let given = (&kessel(PLAIN, 4), ["s1 b1", "s2 b2", "s3 b3", "s4 b4"].as_slice());
@@ -93,8 +97,9 @@ fn the_lap_goes_on_from_the_leavers_place() {
     table(given, &format!("p1 leave; p2 p3 p4 stand; {second}"), &of("p2"), "0+0 8+0 7+0 7+0");
 }
 
+/// rules/SPEC.md §12.8.
 #[test]
-fn rules_5_a_leavers_cards_are_out_of_play_till_the_next_shuffle() {
+fn a_leavers_cards_are_out_of_play_till_the_next_shuffle() {
     let scene = kessel(PLAIN, 3);
     let hands = ["s1 b1", "sY b2", "s3 b4"];
     let when = format!("{} p2 leave; p1 draw sand;", begin(&hands));
@@ -110,8 +115,9 @@ fn rules_5_a_leavers_cards_are_out_of_play_till_the_next_shuffle() {
     assert_eq!(fact(&hand, Viewer::Public, "sand-discard"), None);
 }
 
+/// rules/SPEC.md R-60.
 #[test]
-fn rules_5_an_embargo_on_a_leaver_lapses() {
+fn an_embargo_on_a_leaver_lapses() {
     let scene = kessel("tokens=assigned,assigned_tokens=embargo+refund+immunity", 3);
     let p3 = format!("p3: {DRAWS}, stand, token embargo, token immunity");
     table((&scene, THREE), "p1 token embargo; p1 stand; p2 leave", &p3, "8+0 0+0 8+0");
@@ -125,6 +131,7 @@ fn rules_5_an_embargo_on_a_leaver_lapses() {
     table((&scene, THREE), &last, "refused: must be one of those listed", "6+2 8+0 0+0");
 }
 
+/// rules/SPEC.md.
 #[test]
 fn leaving_in_the_draft_or_between_dice_and_choice() {
     let scene = kessel("tokens=chosen", 3);
@@ -161,6 +168,7 @@ fn leaving_in_the_draft_or_between_dice_and_choice() {
     assert_eq!(ranks(&hand), "left, -, left");
 }
 
+/// rules/SPEC.md R-67.
 #[test]
 fn leaving_among_the_choices_of_impostors() {
     let given = (&kessel(PLAIN, 3), ["sI b1", "s2 bI", "sI bI"].as_slice());

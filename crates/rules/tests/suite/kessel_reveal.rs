@@ -9,6 +9,7 @@ const NEXT: &str = "d: flip, deal p1, deal p2";
 
 // Payments.
 
+/// rules/SPEC.md §12.7, R-56.
 #[test]
 fn losers_pay_one_for_a_pair_and_the_difference_for_anything_else() {
     let pay = |hands: &[&str], left: &str| {
@@ -23,8 +24,9 @@ fn losers_pay_one_for_a_pair_and_the_difference_for_anything_else() {
     pay(&["sY bY", "s1 b1"], "8+0 7+0");
 }
 
+/// rules/SPEC.md R-64.
 #[test]
-fn rules_5_equally_ranked_best_hands_win_together_and_none_pays() {
+fn equally_ranked_best_hands_win_together_and_none_pays() {
     let pay = |hands: &[&str], left: &str| {
         let scene = kessel(PLAIN, 3);
         let hands = [hands[0], hands[1], "s6 b1"];
@@ -35,6 +37,7 @@ fn rules_5_equally_ranked_best_hands_win_together_and_none_pays() {
     pay(&["s1 b3", "s3 b1"], "8+0 8+0 3+0");
 }
 
+/// rules/SPEC.md §12.7.
 #[test]
 fn winners_take_their_hand_pot_back_and_others_lose_it() {
     let draws = "p1 draw sand-discard; p1 discard s6; p2 draw blood-discard; p2 discard b6;
@@ -64,8 +67,9 @@ fn the_last_one_in_wins_the_credits_pot() {
 
 const TAXES: &str = "chips=4,tokens=assigned,assigned_tokens=target-audit+target-tariff+refund";
 
+/// rules/SPEC.md §12.7, R-65.
 #[test]
-fn rules_5_the_last_one_in_wins_even_if_he_lost_that_round() {
+fn the_last_one_in_wins_even_if_he_lost_that_round() {
     // p1 has the best hand and is taxed to nothing; p2 pays for a pair and stays in.
     let when = "p1 stand; p2 token target-audit p1; p2 draw sand-discard; p2 discard s6; p1 stand;
         p2 token target-tariff p1; p2 stand";
@@ -81,8 +85,9 @@ fn a_winner_whose_hand_pot_comes_back_is_not_eliminated() {
     table((&kessel(TAXES, 2), &["s1 b1", "s2 b2"]), when, NEXT, "1+0 3+0");
 }
 
+/// rules/SPEC.md R-65.
 #[test]
-fn rules_5_a_winner_without_stock_is_eliminated_too() {
+fn a_winner_without_stock_is_eliminated_too() {
     let scene =
         kessel("chips=4,tokens=assigned,assigned_tokens=target-audit+target-tariff+refund", 3);
     let when = "p1 stand; p2 token target-audit p1; p2 stand; p3 token target-tariff p1; p3 stand";
@@ -96,8 +101,9 @@ fn rules_5_a_winner_without_stock_is_eliminated_too() {
     assert_eq!(fact(&hand, Viewer::Public, "revealed p1"), Some("s1 b1: pair 1".into()));
 }
 
+/// rules/SPEC.md R-65.
 #[test]
-fn rules_5_with_nobody_left_the_pot_goes_to_that_rounds_winners() {
+fn with_nobody_left_the_pot_goes_to_that_rounds_winners() {
     let scene = Scene::new(
         "kessel",
         "chips=5,stakes=pro,tokens=assigned,assigned_tokens=general-audit+target-audit+general-tariff",
@@ -116,6 +122,7 @@ fn rules_5_with_nobody_left_the_pot_goes_to_that_rounds_winners() {
     assert_eq!(ranks(&hand), "pair 1, pair 1, diff 4 sum 8");
 }
 
+/// rules/SPEC.md R-66.
 #[test]
 fn after_the_last_round_the_pot_goes_to_those_with_most_chips() {
     let scene = kessel("max_rounds=1,tokens=assigned,assigned_tokens=free-draw+refund+immunity", 3);
@@ -134,6 +141,7 @@ fn after_the_last_round_the_pot_goes_to_those_with_most_chips() {
     table((&taxed, &["s1 b1", "s2 b2"]), when, "p2 wins credits 240; stacks 880 1120", "6+0 7+0");
 }
 
+/// rules/SPEC.md §12.7, R-20.
 #[test]
 fn the_pot_is_raked_as_one_contested_layer() {
     let scene = kessel("rake_bps=1000,max_rounds=1", 2);
@@ -148,8 +156,9 @@ fn the_pot_is_raked_as_one_contested_layer() {
 
 // Impostors.
 
+/// rules/SPEC.md §12.6, R-63.
 #[test]
-fn rules_5_all_impostors_roll_before_anybody_chooses() {
+fn all_impostors_roll_before_anybody_chooses() {
     let given = (&kessel(PLAIN, 3), ["sI bI", "s1 b2", "s4 bI"].as_slice());
     let rolls = "p1 p2 p3 stand; d roll p1 sI 3 4; d roll p1 bI 4 5;";
     table(given, "p1 p2 p3 stand", "d: roll p1 sI, roll p1 bI, roll p3 bI", "8+0 8+0 8+0");
@@ -191,8 +200,9 @@ fn a_sylop_copies_the_value_of_an_impostor() {
     table(given, "p1 p2 stand; d roll p1 sI 1 2; p1 impostor sI 1", NEXT, "8+0 8+0");
 }
 
+/// rules/SPEC.md §6.2.
 #[test]
-fn rules_1_the_clock_takes_the_die_that_serves_the_hand_best() {
+fn the_clock_takes_the_die_that_serves_the_hand_best() {
     let fixes = "tokens=assigned,assigned_tokens=cook-the-books+markdown+prime-sabacc";
     let best = |hands: [&str; 2], when: &str, die: &str| {
         let (hand, refused) =
@@ -219,8 +229,9 @@ fn rules_1_the_clock_takes_the_die_that_serves_the_hand_best() {
 
 // Hidden choices.
 
+/// rules/SPEC.md §3.5, R-63.
 #[test]
-fn rules_5_choices_are_secret_until_all_have_chosen() {
+fn choices_are_secret_until_all_have_chosen() {
     let when =
         format!("{} p1 p2 stand; d roll p1 sI 3 4; d roll p2 bI 4 5;", begin(&["sI b1", "s3 bI"]));
     let (hand, refused) = played(kessel(PLAIN, 2).start().unwrap(), &when);

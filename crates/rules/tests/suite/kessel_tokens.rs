@@ -9,6 +9,7 @@ const NEXT: &str = "d: flip, deal p1, deal p2";
 const HANDS: &[&str] = &["s1 b1", "s2 b2"];
 const THREE: &[&str] = &["s1 b1", "s2 b2", "s3 b3"];
 
+/// rules/SPEC.md §12.3.
 #[test]
 fn one_token_a_turn_before_the_action_each_once_a_game() {
     let scene = kessel("tokens=assigned,assigned_tokens=general-tariff+immunity+markdown", 2);
@@ -35,7 +36,7 @@ fn one_token_a_turn_before_the_action_each_once_a_game() {
     assert_eq!(fact(&hand, Viewer::Public, "tokens p1"), Some("2".into()));
 }
 
-/// crates/rules/SPEC.md §12.2: three names for each player in turn from p1, in one flat list.
+/// rules/SPEC.md §12.2, R-53: three names for each player in turn from p1, in one flat list.
 #[test]
 fn each_player_has_the_tokens_that_are_assigned_to_them() {
     let scene = kessel(
@@ -54,6 +55,7 @@ fn each_player_has_the_tokens_that_are_assigned_to_them() {
 
 // Stock.
 
+/// rules/SPEC.md §12.5.
 #[test]
 fn free_draw_pays_no_fee_this_turn() {
     let given = (&kessel(PLAIN, 2), HANDS);
@@ -66,8 +68,9 @@ fn free_draw_pays_no_fee_this_turn() {
     table(given, later, "p1: discard s1|s6", "7+1 7+1");
 }
 
+/// rules/SPEC.md R-58.
 #[test]
-fn rules_5_refunds_come_from_ones_own_hand_pot_and_are_illegal_without() {
+fn refunds_come_from_ones_own_hand_pot_and_are_illegal_without() {
     let scene = kessel("tokens=assigned,assigned_tokens=refund+extra-refund+immunity", 2);
     let given = (&scene, HANDS);
     table(given, "p1 token refund", "refused: must be one of those listed", "8+0 8+0");
@@ -97,6 +100,7 @@ fn rules_5_refunds_come_from_ones_own_hand_pot_and_are_illegal_without() {
     );
 }
 
+/// rules/SPEC.md §12.5, R-62.
 #[test]
 fn embezzlement_takes_a_chip_of_every_other_hand_pot_into_ones_own() {
     let scene = kessel("tokens=assigned,assigned_tokens=embezzlement+refund+immunity", 3);
@@ -121,6 +125,7 @@ fn embezzlement_takes_a_chip_of_every_other_hand_pot_into_ones_own() {
 
 // Tax.
 
+/// rules/SPEC.md §12.5, R-62.
 #[test]
 fn tariffs_tax_the_stocks_of_others_for_good() {
     let scene =
@@ -157,8 +162,9 @@ fn tariffs_tax_the_stocks_of_others_for_good() {
     table(given, &thrice, &action("p2"), "0+1 4+0 3+0");
 }
 
+/// rules/SPEC.md.
 #[test]
-fn rules_5_audits_tax_those_whose_latest_action_of_this_round_is_a_stand() {
+fn audits_tax_those_whose_latest_action_of_this_round_is_a_stand() {
     let scene = kessel("tokens=assigned,assigned_tokens=general-audit+target-audit+immunity", 3);
     let given = (&scene, THREE);
     // Before the first action no player counts as standing.
@@ -195,6 +201,7 @@ fn fix(tokens: &'static str) -> Scene {
     kessel(tokens, 2)
 }
 
+/// rules/SPEC.md §12.5.
 #[test]
 fn prime_sabacc_rolls_two_dice_and_takes_one_of_them() {
     let scene = fix("tokens=assigned,assigned_tokens=prime-sabacc+markdown+major-fraud");
@@ -223,6 +230,7 @@ fn prime_sabacc_rolls_two_dice_and_takes_one_of_them() {
     assert_eq!(fact(&hand, Viewer::Public, "revealed p2"), Some("s2 b2: prime 2".into()));
 }
 
+/// rules/SPEC.md §12.5.
 #[test]
 fn fixes_end_with_the_round() {
     let scene = fix("tokens=assigned,assigned_tokens=prime-sabacc+cook-the-books+major-fraud");
@@ -233,8 +241,9 @@ fn fixes_end_with_the_round() {
     table((&scene, HANDS), &when, NEXT, "7+0 7+0");
 }
 
+/// rules/SPEC.md §12.4, R-59.
 #[test]
-fn rules_5_cook_the_books_inverts_pairs_and_is_illegal_twice_in_a_round() {
+fn cook_the_books_inverts_pairs_and_is_illegal_twice_in_a_round() {
     let scene = fix("tokens=assigned,assigned_tokens=cook-the-books+markdown+immunity");
     let cook = "p1 token cook-the-books;";
     let pays = |hands: &[&str], left: &str| {
@@ -252,8 +261,9 @@ fn rules_5_cook_the_books_inverts_pairs_and_is_illegal_twice_in_a_round() {
     table((&scene, HANDS), &again, NEXT, "6+0 8+0");
 }
 
+/// rules/SPEC.md R-57.
 #[test]
-fn rules_5_markdown_two_sylops_lowest_pair() {
+fn markdown_two_sylops_lowest_pair() {
     let scene = fix("tokens=assigned,assigned_tokens=cook-the-books+markdown+immunity");
     let pays = |hands: &[&str], left: &str| {
         table((&scene, hands), "p1 token markdown; p1 p2 stand", NEXT, left)
@@ -272,6 +282,7 @@ fn rules_5_markdown_two_sylops_lowest_pair() {
     table((&scene, &["sY bI", "s1 b1"]), rolls, NEXT, "5+0 8+0");
 }
 
+/// rules/SPEC.md R-63.
 #[test]
 fn major_fraud_makes_impostors_sixes_without_dice_also_those_drawn_later() {
     let scene = fix("tokens=assigned,assigned_tokens=major-fraud+markdown+immunity");
@@ -290,8 +301,9 @@ fn major_fraud_makes_impostors_sixes_without_dice_also_those_drawn_later() {
     shows(&["sI bY", "s1 b1"], both, "2+0 8+0", "sI bY: diff 6 sum 6");
 }
 
+/// rules/SPEC.md §3.5.
 #[test]
-fn rules_5_drafts_and_dealt_tokens_are_hidden_and_their_counts_are_not() {
+fn drafts_and_dealt_tokens_are_hidden_and_their_counts_are_not() {
     let player = |name: &str| Viewer::Player(rules::Player::parse(name).unwrap());
     let seen = |scene: &Scene, line: &str, viewer| {
         let hand = scene.start().unwrap();

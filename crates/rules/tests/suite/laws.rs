@@ -249,11 +249,13 @@ fn in_every_variant(seed: u64, law: impl Fn(&Setup, u64)) {
 proptest! {
     #![proptest_config(ProptestConfig::default())]
 
+    /// rules/SPEC.md §3.1.
     #[test]
     fn credits_are_conserved_at_every_event(seed: u64) {
         in_every_variant(seed, conserves);
     }
 
+    /// rules/SPEC.md §6.2.
     #[test]
     fn the_default_is_always_legal(seed: u64) {
         in_every_variant(seed, default_is_legal);
@@ -264,11 +266,13 @@ proptest! {
         in_every_variant(seed, replays);
     }
 
+    /// rules/SPEC.md §3.5.
     #[test]
     fn nobody_sees_a_card_he_may_not(seed: u64) {
         in_every_variant(seed, hides);
     }
 
+    /// rules/SPEC.md §8.3.
     #[test]
     fn canonical_rule_sets_round_trip(seed: u64) {
         in_every_variant(seed, |setup, _| {

@@ -20,6 +20,7 @@ fn read(line: &str) -> Result<Event, NotationError> {
     notation::read(&hand, line)
 }
 
+/// history/SPEC.md §4.1.
 #[test]
 fn lines_are_strict() {
     refused("", "single spaces");
@@ -42,6 +43,7 @@ fn lines_are_strict() {
     refused("d deal p1 S1", "a player's decision is due (p1)");
 }
 
+/// history/SPEC.md §4.4.
 #[test]
 fn comments_are_not_part_of_a_line() {
     let check = |by| Event::Decided {

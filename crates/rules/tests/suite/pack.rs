@@ -30,14 +30,16 @@ fn everything_drawn(fields: &'static str) -> Hand {
     hand
 }
 
+/// rules/SPEC.md R-7.
 #[test]
-fn rules_1_without_cards_drawing_and_trading_are_illegal() {
+fn without_cards_drawing_and_trading_are_illegal() {
     let hand = everything_drawn("shift=none,field=false,bomb_out=none");
     assert_eq!(report(&hand), "p1: stand");
 }
 
+/// rules/SPEC.md R-7.
 #[test]
-fn rules_1_a_demise_without_a_card_for_each_is_split_at_once() {
+fn a_demise_without_a_card_for_each_is_split_at_once() {
     let hand = everything_drawn("shift=none,field=false,bomb_out=none");
     let all = "p1 p2 p3 p4 p5 p6 p7 p8";
     let (hand, refused) = played(hand, &format!("{all} stand; p1 call-hand; {all} check"));
@@ -47,6 +49,7 @@ fn rules_1_a_demise_without_a_card_for_each_is_split_at_once() {
     assert_eq!(end.winners.len(), 2);
 }
 
+/// rules/SPEC.md §3.4, R-6.
 #[test]
 fn discards_are_shuffled_in_when_the_pile_is_empty() {
     // p8 folds twelve cards: they are all there is to draw.
@@ -73,6 +76,7 @@ fn discards_are_shuffled_in_when_the_pile_is_empty() {
     );
 }
 
+/// rules/SPEC.md R-6.
 #[test]
 fn a_traded_card_is_among_the_discards_it_may_come_back_from() {
     let hand = everything_drawn("shift=none,field=false,bomb_out=none");
@@ -85,8 +89,9 @@ fn a_traded_card_is_among_the_discards_it_may_come_back_from() {
 
 // Leaving and the clock.
 
+/// rules/SPEC.md §6.3, R-22.
 #[test]
-fn rules_1_a_leaver_takes_the_default_of_every_decision_and_can_win() {
+fn a_leaver_takes_the_default_of_every_decision_and_can_win() {
     let scene = dice("shift=none,field=false,pot_building_rounds=0", &[100, 100, 100]);
     let deal = "d deal p1 S10 F10; d deal p2 S9 C10; d deal p3 F9 C9;";
     check(&scene, &format!("{deal} p1 leave"), "p2: draw, trade S9|C10, stand");
@@ -124,13 +129,15 @@ fn rules_1_a_leaver_takes_the_default_of_every_decision_and_can_win() {
     );
 }
 
+/// rules/SPEC.md R-22.
 #[test]
 fn a_leavers_turns_are_still_followed_by_the_dice() {
     check(&dice("", &[100, 100]), &format!("{DEAL} p1 leave"), "d: roll");
 }
 
+/// rules/SPEC.md §6.2, R-21.
 #[test]
-fn rules_1_the_clock_stands_checks_or_folds() {
+fn the_clock_stands_checks_or_folds() {
     let default = |when: &str| {
         let scene = dice("shift=none,field=false,pot_building_rounds=0", &[100, 100]);
         let (hand, refused) = played(scene.start().unwrap(), &format!("{DEAL} {when}"));

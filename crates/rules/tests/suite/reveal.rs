@@ -18,8 +18,9 @@ fn reveal(fields: &'static str, stacks: &[u64], sabacc: u64, deal: &str, then: &
 
 const QUICK: &str = "shift=none,pot_building_rounds=0";
 
+/// rules/SPEC.md R-34.
 #[test]
-fn rules_2_reveal_everybody_bombed() {
+fn reveal_everybody_bombed() {
     let hand = reveal(
         QUICK,
         &[100, 15],
@@ -31,8 +32,9 @@ fn rules_2_reveal_everybody_bombed() {
     assert_eq!(ranks(&hand), "bombed 30, bombed 30");
 }
 
+/// rules/SPEC.md §9.5, R-33.
 #[test]
-fn rules_2_reveal_bombed_players_pay_the_pot_as_it_stood() {
+fn reveal_bombed_players_pay_the_pot_as_it_stood() {
     let deal = "d deal p1 S15 F15; d deal p2 C15 T14; d deal p3 S10 S11";
     reveal(
         QUICK,
@@ -63,6 +65,7 @@ fn rules_2_reveal_bombed_players_pay_the_pot_as_it_stood() {
     );
 }
 
+/// rules/SPEC.md §9.5, R-18.
 #[test]
 fn pure_sabacc_and_idiots_array_take_the_sabacc_pot_with_the_penalties() {
     reveal(
@@ -88,8 +91,9 @@ fn pure_sabacc_and_idiots_array_take_the_sabacc_pot_with_the_penalties() {
     assert_eq!(ranks(&hand), "pure 23, idiots-array");
 }
 
+/// rules/SPEC.md §9.5, R-25.
 #[test]
-fn rules_1_totals_rank_by_sign_or_without() {
+fn totals_rank_by_sign_or_without() {
     let deal = "d deal p1 StarA EvilA; d deal p2 S1 F1";
     let cards = "d deal p1 StarA QueenA; d deal p2 S1 F1";
     let hand = reveal(QUICK, &[100, 100], 0, cards, "p2 wins main 10; stacks 90 100; sabacc 10");
@@ -110,6 +114,7 @@ fn rules_1_totals_rank_by_sign_or_without() {
     );
 }
 
+/// rules/SPEC.md R-18.
 #[test]
 fn only_the_main_layer_decides_about_the_sabacc_pot_and_the_winners() {
     let hand = check(
@@ -132,6 +137,7 @@ fn demise(cards: &str, then: &str) -> Hand {
     reveal("shift=none,pot_building_rounds=0", &[100, 100, 100], 30, &deal, then)
 }
 
+/// rules/SPEC.md §9.5, R-36.
 #[test]
 fn a_tie_is_broken_by_one_card_each() {
     demise("", "d: deal p1, deal p2");
@@ -142,29 +148,33 @@ fn a_tie_is_broken_by_one_card_each() {
     demise("d deal p1 C1; d deal p2 C4", "p1 wins main 15; stacks 105 90 90; sabacc 45");
 }
 
+/// rules/SPEC.md R-36.
 #[test]
-fn rules_2_demise_still_tied_is_split() {
+fn demise_still_tied_is_split() {
     demise(
         "d deal p1 C1; d deal p2 T1",
         "p1 wins main 8; p2 wins main 7; stacks 98 97 90; sabacc 45",
     );
 }
 
+/// rules/SPEC.md R-36.
 #[test]
-fn rules_2_demise_all_bomb_the_next_best_hand_wins_without_penalty() {
+fn demise_all_bomb_the_next_best_hand_wins_without_penalty() {
     demise("d deal p1 C4; d deal p2 T4", "p3 wins main 15; stacks 90 90 105; sabacc 45");
 }
 
+/// rules/SPEC.md R-36.
 #[test]
-fn rules_2_demise_all_bomb_and_nobody_is_next_the_layer_moves() {
+fn demise_all_bomb_and_nobody_is_next_the_layer_moves() {
     let deal = "d deal p1 S10 F10; d deal p2 S9 F11 | d deal p1 C4; d deal p2 T4";
     let hand =
         reveal(QUICK, &[100, 100], 30, deal, "main moves sabacc 10; stacks 90 90; sabacc 50");
     assert!(hand.settlement().unwrap().winners.is_empty());
 }
 
+/// rules/SPEC.md R-37.
 #[test]
-fn rules_2_eligibility_for_the_sabacc_pot_is_the_hand_at_the_reveal() {
+fn eligibility_for_the_sabacc_pot_is_the_hand_at_the_reveal() {
     // 20 and 3 make 23 in the demise: not a Pure Sabacc at the reveal.
     demise("d deal p1 C3; d deal p2 C2", "p1 wins main 15; stacks 105 90 90; sabacc 45");
     // Pure at the reveal, 20 after the demise: still eligible.
@@ -172,8 +182,9 @@ fn rules_2_eligibility_for_the_sabacc_pot_is_the_hand_at_the_reveal() {
     reveal(QUICK, &[100, 100], 30, deal, "p2 wins main 10; p2 wins sabacc 40; stacks 90 140");
 }
 
+/// rules/SPEC.md.
 #[test]
-fn rules_2_demise_split_shares_the_sabacc_pot_too() {
+fn demise_split_shares_the_sabacc_pot_too() {
     let deal = "d deal p1 S11 F12; d deal p2 C11 T12 | d deal p1 StarA; d deal p2 StarB";
     reveal(
         QUICK,
@@ -184,12 +195,14 @@ fn rules_2_demise_split_shares_the_sabacc_pot_too() {
     );
 }
 
+/// rules/SPEC.md R-37.
 #[test]
-fn rules_2_demise_the_next_best_takes_no_sabacc_pot() {
+fn demise_the_next_best_takes_no_sabacc_pot() {
     let deal = "d deal p1 S11 F12; d deal p2 C11 T12; d deal p3 S1 F1 | d deal p1 S2; d deal p2 F2";
     reveal(QUICK, &[100, 100, 100], 30, deal, "p3 wins main 15; stacks 90 90 105; sabacc 45");
 }
 
+/// rules/SPEC.md R-35.
 #[test]
 fn a_later_layer_uses_the_demise_card_already_dealt() {
     // p1 (10 in) ties p2 and p3 in the main layer; p2 and p3 tie in the side layer with their
@@ -218,6 +231,7 @@ fn a_later_layer_uses_the_demise_card_already_dealt() {
 
 // Hold'em.
 
+/// rules/SPEC.md §9.6, R-38.
 #[test]
 fn holdem_lets_everybody_use_the_field_of_the_live() {
     let scene = dice("shift=none,pot_building_rounds=0,holdem=true", &[100, 100, 100]);
@@ -228,6 +242,7 @@ fn holdem_lets_everybody_use_the_field_of_the_live() {
     assert_eq!(ranks(&hand), "pure 23, total 18, total 9");
 }
 
+/// rules/SPEC.md R-38.
 #[test]
 fn a_folded_players_field_is_gone() {
     let scene = dice("shift=none,pot_building_rounds=0,holdem=true", &[100, 100, 100]);
@@ -237,8 +252,9 @@ fn a_folded_players_field_is_gone() {
     assert_eq!(ranks(&hand), "total 20, total 15, folded");
 }
 
+/// rules/SPEC.md R-38.
 #[test]
-fn rules_2_holdem_picks_the_subset_anew_with_a_demise_card() {
+fn holdem_picks_the_subset_anew_with_a_demise_card() {
     let scene = dice("shift=none,pot_building_rounds=0,holdem=true", &[100, 100, 100]);
     // With p3's Queen (-2) p1 has 22 and p2 22. The demise gives p1 a 2: 24 bombs without the
     // Queen, and is 22 with it. p2's 1 makes 23 without the Queen.

@@ -13,6 +13,7 @@ fn seats(numbers: &[u8], starts: bool) {
     assert_eq!(result.is_ok(), starts, "{numbers:?}: {result:?}");
 }
 
+/// rules/SPEC.md §3.2.
 #[test]
 fn seats_ascend_with_one_wrap() {
     seats(&[1, 2], true);
@@ -31,6 +32,7 @@ fn refused(scene: &Scene, reason: &str) {
     assert!(error.to_string().contains(reason), "{error}");
 }
 
+/// rules/SPEC.md §6.1, R-2.
 #[test]
 fn players_stacks_and_pots_are_checked() {
     refused(&Scene::new("dice", "", &[100]), "for 2 to 8 players, not 1");
@@ -42,6 +44,7 @@ fn players_stacks_and_pots_are_checked() {
     assert!(Scene::new("dice", "", &[Credits::MAX.get() - 10, 10]).start().is_ok());
 }
 
+/// rules/SPEC.md §5.1, R-15.
 #[test]
 fn the_sabacc_ante_may_be_due_only_when_the_pot_is_empty() {
     let scene = Scene::new("dice", "sabacc_ante=50,sabacc_ante_when=when_empty", &[60, 60]);
@@ -59,6 +62,7 @@ fn field(variant: &str, name: &str, value: FieldValue, reason: &str) {
     assert!(error.to_string().contains(reason), "{error}");
 }
 
+/// rules/SPEC.md §8.2.
 #[test]
 fn fields_are_checked() {
     let number = FieldValue::Number;
@@ -80,6 +84,7 @@ fn fields_are_checked() {
     field("dice", "sabacc_ante", number(Credits::MAX.get()), "together with the hand ante");
 }
 
+/// rules/SPEC.md §8.2.
 #[test]
 fn the_shift_number_counts_only_with_one_die() {
     let rules = |shift: &str, number| {
@@ -95,6 +100,7 @@ fn the_shift_number_counts_only_with_one_die() {
     assert!(rules("2d6", 99).is_ok());
 }
 
+/// rules/SPEC.md §8.2.
 #[test]
 fn a_field_given_twice_is_refused() {
     let field = ("holdem".to_owned(), FieldValue::Flag(true));
@@ -102,8 +108,8 @@ fn a_field_given_twice_is_refused() {
     assert_eq!(twice, Err(RuleSetError::DuplicateField { field: "holdem" }));
 }
 
-/// crates/rules/SPEC.md §8.2: a cap below the effective minimum is an invalid rule set; for
-/// `max_pot` that is two hand antes plus that minimum.
+/// rules/SPEC.md §8.2: a cap below the least bet is refused; for `max_pot` that is two hand antes
+/// and the least bet.
 #[test]
 fn caps_below_the_effective_minimum_are_refused() {
     let rules = |fields: &[(&str, u64)]| {
@@ -127,7 +133,7 @@ fn caps_below_the_effective_minimum_are_refused() {
     assert!(rules(&[("max_pot", most), ("hand_ante", most / 2), ("sabacc_ante", 0)]).is_err());
 }
 
-/// crates/history/SPEC.md §3.3: `max_rounds` from 1 and `pot_building_rounds` from 0 to 1,000.
+/// rules/SPEC.md §8.1: `max_rounds` from 1 and `pot_building_rounds` from 0 to 1,000.
 #[test]
 fn rounds_are_at_most_a_thousand() {
     for variant in ["electronic", "dice", "force", "kessel"] {
@@ -144,7 +150,7 @@ fn rounds_are_at_most_a_thousand() {
     assert!(RuleSet::parse("dice", &most).is_ok());
 }
 
-/// crates/rules/SPEC.md §12.2: `assigned_tokens` is three names, or three for each player in turn.
+/// rules/SPEC.md §8.1, R-53: `assigned_tokens` is three names, or three for each player in turn.
 #[test]
 fn assigned_tokens_come_in_threes() {
     let list =
@@ -171,7 +177,7 @@ fn assigned_tokens_come_in_threes() {
     }
 }
 
-/// crates/rules/SPEC.md §12.2: such a table deals only hands of exactly that number of players.
+/// rules/SPEC.md §8.2, R-53: such a table deals only hands of exactly that number of players.
 #[test]
 fn tokens_for_each_player_fix_the_number_of_players() {
     let fields = "tokens=assigned,assigned_tokens=refund+embargo+markdown+refund+immunity+exhaustion+\

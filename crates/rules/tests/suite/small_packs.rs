@@ -54,6 +54,7 @@ fn best_of(ranks: &[String]) -> Vec<usize> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
+    /// rules/SPEC.md §3.5.
     #[test]
     fn lines_tell_nobody_a_card_that_somebody_else_hides(seed: u64) {
         for game in GAMES {
@@ -92,6 +93,7 @@ proptest! {
         }
     }
 
+    /// rules/SPEC.md §14.2.
     #[test]
     fn spike_ends_after_three_rounds_of_hands_of_two_to_five(seed: u64) {
         let setup = any_setup(variant("spike").unwrap(), &mut chooser(seed));

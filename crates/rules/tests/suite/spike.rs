@@ -38,6 +38,7 @@ fn two_cards_each_and_one_flipped() {
     check(&scene, &DEAL.replace("s+9", "c+1"), "refused: card 1 of the deal cannot be there");
 }
 
+/// rules/SPEC.md §14.2.
 #[test]
 fn a_casino_rolls_and_bets_after_the_actions_of_each_round() {
     two("p1 p2 stand", "d: roll");
@@ -49,6 +50,7 @@ fn a_casino_rolls_and_bets_after_the_actions_of_each_round() {
     assert_eq!(view(&hand, Viewer::Public).round, 3);
 }
 
+/// rules/SPEC.md §14.1.
 #[test]
 fn black_spire_rolls_and_does_not_bet() {
     let scene = spike("preset=black-spire", &[1, 1]);
@@ -67,6 +69,7 @@ fn black_spire_rolls_and_does_not_bet() {
     assert_eq!(hand.settlement().unwrap().winners.lowest(), Player::parse("p1"));
 }
 
+/// rules/SPEC.md §14.1.
 #[test]
 fn a_preset_is_overridden_by_other_fields() {
     let rules = |fields: &'static str| spike(fields, &[]).rules().canonical();
@@ -106,6 +109,7 @@ fn all_in_players_act_too() {
 
 // Actions.
 
+/// rules/SPEC.md §14.3.
 #[test]
 fn gain_takes_the_top_of_the_draw_pile() {
     two("p1 gain", "d: deal p1");
@@ -114,6 +118,7 @@ fn gain_takes_the_top_of_the_draw_pile() {
     assert_eq!(table(&hand, "p1"), (vec!["c+1", "c+2", "s+1"], "s+9".to_owned()));
 }
 
+/// rules/SPEC.md §14.3.
 #[test]
 fn gain_may_discard_a_card_first() {
     two("p1 gain c+1", "d: deal p1");
@@ -123,6 +128,7 @@ fn gain_may_discard_a_card_first() {
     assert_eq!(table(&hand, "p1"), (vec!["c+2", "s+1"], "c+1".to_owned()));
 }
 
+/// rules/SPEC.md §14.3.
 #[test]
 fn five_cards_are_the_most() {
     let scene = spike("preset=black-spire", &[100, 100]);
@@ -148,6 +154,7 @@ fn five_cards_are_the_most() {
     assert!(hand.settlement().is_some());
 }
 
+/// rules/SPEC.md §14.3.
 #[test]
 fn swap_takes_the_top_discard_for_a_card() {
     let hand = two("p1 swap c+1", "p2: gain, gain t+1|t+2, swap t+1|t+2, stand, junk");
@@ -157,6 +164,7 @@ fn swap_takes_the_top_discard_for_a_card() {
     two("p1 swap s+9", "refused: must be one of those listed");
 }
 
+/// rules/SPEC.md R-5.
 #[test]
 fn of_two_sylops_the_one_held_longest_goes() {
     let start = spike("", &[100, 100]).start().unwrap();
@@ -178,6 +186,7 @@ fn of_two_sylops_the_one_held_longest_goes() {
     assert_eq!(swap(held[2]), after, "nobody can tell them apart");
 }
 
+/// rules/SPEC.md §3.4.
 #[test]
 fn junk_goes_face_down_under_the_discards() {
     let scene = spike("", &[100, 100, 100]);
@@ -192,8 +201,9 @@ fn junk_goes_face_down_under_the_discards() {
     assert_eq!(ranks(&hand), "folded, -");
 }
 
+/// rules/SPEC.md R-22.
 #[test]
-fn rules_1_the_clock_stands_and_leaving_does_too() {
+fn the_clock_stands_and_leaving_does_too() {
     two("p1 leave", "p2: gain, gain t+1|t+2, swap t+1|t+2, stand, junk");
     two(
         "p1 p2 stand; d roll 1 2; p2 leave; p1 bet 2",
@@ -204,6 +214,7 @@ fn rules_1_the_clock_stands_and_leaving_does_too() {
 
 // The dice.
 
+/// rules/SPEC.md R-72.
 #[test]
 fn a_pair_takes_every_hand_and_deals_as_many() {
     two("p1 gain; d deal p1 s+1; p2 stand; d roll 3 3", "d: deal p1, deal p2");
@@ -220,6 +231,7 @@ fn a_pair_takes_every_hand_and_deals_as_many() {
     two("p1 p2 stand; d roll 1 7", "refused: 2 dice of 6 sides");
 }
 
+/// rules/SPEC.md R-72.
 #[test]
 fn the_dice_are_rolled_after_round_three_too() {
     let round = "p1 p2 stand; d roll 1 2;";
@@ -235,6 +247,7 @@ fn the_dice_are_rolled_after_round_three_too() {
     );
 }
 
+/// rules/SPEC.md R-72.
 #[test]
 fn folded_players_do_not_redraw() {
     let scene = spike("", &[100, 100, 100]);
@@ -246,8 +259,9 @@ fn folded_players_do_not_redraw() {
     );
 }
 
+/// rules/SPEC.md R-6.
 #[test]
-fn rules_1_the_top_discard_stays_when_the_others_are_shuffled_in() {
+fn the_top_discard_stays_when_the_others_are_shuffled_in() {
     let scene = spike("preset=black-spire", &[100; 8]);
     let mut hand = played(scene.start().unwrap(), "").0;
     // Two cards each and the flip; then eight gains and a redraw of 24, eight gains and one of 32.

@@ -18,6 +18,7 @@ fn reveal(sabacc: u64, deal: &str, blind: &str, then: &str, ranked: &str) -> Han
     hand
 }
 
+/// rules/SPEC.md §14.5, R-75.
 #[test]
 fn the_highest_hand_wins_and_with_a_total_of_0_the_sabacc_pot_too() {
     reveal(
@@ -29,8 +30,9 @@ fn the_highest_hand_wins_and_with_a_total_of_0_the_sabacc_pot_too() {
     );
 }
 
+/// rules/SPEC.md R-75.
 #[test]
-fn rules_7_nobody_bombs_out_and_another_total_takes_no_sabacc_pot() {
+fn nobody_bombs_out_and_another_total_takes_no_sabacc_pot() {
     reveal(
         30,
         "d deal p1 c+10 t+10; d deal p2 t+1 t+2",
@@ -42,8 +44,9 @@ fn rules_7_nobody_bombs_out_and_another_total_takes_no_sabacc_pot() {
 
 const TIED: &str = "d deal p1 c+5 c-5; d deal p2 t+5 t-5";
 
+/// rules/SPEC.md R-74.
 #[test]
-fn rules_7_equal_hands_draw_one_blind_card_each() {
+fn equal_hands_draw_one_blind_card_each() {
     let due = format!("{TIED}; d flip s+9; {}", ROUND.repeat(3));
     check(&spike(&[100, 100]), &due, "d: deal p1, deal p2");
     let wins = |blind, then| {
@@ -58,8 +61,9 @@ fn rules_7_equal_hands_draw_one_blind_card_each() {
     wins("d deal p1 c+1; d deal p2 Y", p2);
 }
 
+/// rules/SPEC.md R-74.
 #[test]
-fn rules_7_still_equal_ones_draw_again_up_to_three_times() {
+fn still_equal_ones_draw_again_up_to_three_times() {
     let once = "d deal p1 s+1; d deal p2 c+1;";
     let twice = "d deal p1 s+1; d deal p2 c+1; d deal p1 Y; d deal p2 Y;";
     let due = |blind: &str| {
@@ -87,8 +91,9 @@ fn rules_7_still_equal_ones_draw_again_up_to_three_times() {
     assert_eq!(end.winners.len(), 2);
 }
 
+/// rules/SPEC.md §14.4, R-74.
 #[test]
-fn rules_7_gee_whiz_is_broken_by_blind_cards_alone() {
+fn gee_whiz_is_broken_by_blind_cards_alone() {
     let gee = "d deal p1 c+1 c+2; d deal p2 t-1 t-2; d flip s+9;
         p1 gain; d deal p1 c+3; p2 gain; d deal p2 t-3; d roll 1 2; p1 p2 check;
         p1 gain; d deal p1 c+4; p2 gain; d deal p2 t-4; d roll 1 2; p1 p2 check;
@@ -113,8 +118,9 @@ fn layered(deal: &str, blind: &str, then: &str) {
 
 const ALL_TIED: &str = "d deal p1 c+5 c-5; d deal p2 t+5 t-5; d deal p3 s+5 s-5";
 
+/// rules/SPEC.md R-74.
 #[test]
-fn rules_7_a_later_layer_uses_the_blind_cards_already_dealt() {
+fn a_later_layer_uses_the_blind_cards_already_dealt() {
     layered(ALL_TIED, "", "d: deal p1, deal p2, deal p3");
     layered(
         ALL_TIED,
@@ -129,8 +135,9 @@ fn rules_7_a_later_layer_uses_the_blind_cards_already_dealt() {
     );
 }
 
+/// rules/SPEC.md R-74.
 #[test]
-fn rules_7_a_later_layer_draws_on_where_its_own_are_still_equal() {
+fn a_later_layer_draws_on_where_its_own_are_still_equal() {
     let first = "d deal p1 c+1; d deal p2 c+2; d deal p3 t+2;";
     layered(ALL_TIED, first, "d: deal p2, deal p3");
     layered(
@@ -141,7 +148,7 @@ fn rules_7_a_later_layer_draws_on_where_its_own_are_still_equal() {
 }
 
 #[test]
-fn rules_7_a_layer_may_need_cards_for_some_of_its_players_only() {
+fn a_layer_may_need_cards_for_some_of_its_players_only() {
     // p1 and p2 tie for the main layer; p3 ties with nobody.
     let deal = "d deal p1 c+5 c-5; d deal p2 t+5 t-5; d deal p3 s+6 s-6";
     layered(deal, "", "d: deal p1, deal p2");
@@ -160,8 +167,9 @@ fn rules_7_a_layer_may_need_cards_for_some_of_its_players_only() {
     );
 }
 
+/// rules/SPEC.md R-17, R-75.
 #[test]
-fn rules_1_without_any_contribution_there_is_one_main_layer() {
+fn without_any_contribution_there_is_one_main_layer() {
     let scene = Scene::new("spike", "preset=black-spire", &[1, 1]).sabacc(9);
     let round = "p1 p2 stand; d roll 1 2;".repeat(3);
     check(
@@ -177,8 +185,9 @@ fn rules_1_without_any_contribution_there_is_one_main_layer() {
     check(&scene, &format!("{TIED}; d flip s+9; {round}"), "d: deal p1, deal p2");
 }
 
+/// rules/SPEC.md R-20.
 #[test]
-fn rules_1_rake_is_never_taken_from_the_sabacc_pot() {
+fn rake_is_never_taken_from_the_sabacc_pot() {
     let scene = Scene::new("spike", "hand_ante=20,rake_bps=1000", &[100, 100]).sabacc(100);
     check(
         &scene,
@@ -187,6 +196,7 @@ fn rules_1_rake_is_never_taken_from_the_sabacc_pot() {
     );
 }
 
+/// rules/SPEC.md R-15.
 #[test]
 fn the_sabacc_ante_may_be_due_only_when_that_pot_is_empty() {
     let scene = |sabacc| {

@@ -30,6 +30,7 @@ fn three(stacks: &[u64], actions: &str, then: &str) {
 
 // Antes and turns.
 
+/// rules/SPEC.md §10, R-15.
 #[test]
 fn everybody_antes_and_to_an_empty_sabacc_pot_too() {
     let empty = Scene::new("swg", "", &[1_100, 2_000]);
@@ -42,6 +43,7 @@ fn everybody_antes_and_to_an_empty_sabacc_pot_too() {
     check(&one, deal, "p1 wins main 200; stacks 200 1900; sabacc 1");
 }
 
+/// rules/SPEC.md §10.1, R-39.
 #[test]
 fn a_turn_is_a_betting_action_then_a_draw_action() {
     three(&K, "", "p1: check, bet 100..900, fold");
@@ -59,8 +61,9 @@ fn a_turn_is_a_betting_action_then_a_draw_action() {
     after("p1 check; p1 stand; p2 call-hand", "refused: `call-hand` is not legal here");
 }
 
+/// rules/SPEC.md R-39.
 #[test]
-fn rules_3_the_draw_phase_is_on_and_can_be_switched_off() {
+fn the_draw_phase_is_on_and_can_be_switched_off() {
     let off = swg("draw_phase=false", &K);
     check(&off, &format!("{THREE} p1 bet 150"), "p2: match, raise 300..900, fold");
     check(
@@ -77,6 +80,7 @@ fn rules_3_the_draw_phase_is_on_and_can_be_switched_off() {
     assert_eq!(ranks(&hand), "idiots-array, pure 23");
 }
 
+/// rules/SPEC.md §10.2.
 #[test]
 fn the_whole_hand_is_one_betting_round() {
     three(&K, "p1 bet 100; p2 raise 300", "p3: match, raise 500..900, fold");
@@ -95,6 +99,7 @@ fn the_whole_hand_is_one_betting_round() {
 
 // Point at which the hand is called.
 
+/// rules/SPEC.md R-41.
 #[test]
 fn nobody_lifts_and_the_hand_is_called_at_p1s_place() {
     three(&K, "p1 check; p2 check", "p3: check, bet 100..900, fold");
@@ -107,6 +112,7 @@ fn nobody_lifts_and_the_hand_is_called_at_p1s_place() {
     );
 }
 
+/// rules/SPEC.md R-41.
 #[test]
 fn the_hand_is_called_at_the_place_of_whoever_lifted_last() {
     three(
@@ -133,6 +139,7 @@ fn the_hand_is_called_at_the_place_of_whoever_lifted_last() {
     check(&swg("", &K), &again, "p2 wins main 900; stacks 700 1600 700; sabacc 500");
 }
 
+/// rules/SPEC.md R-41.
 #[test]
 fn a_short_raise_moves_the_place_too() {
     let stacks = [1_000, 350, 1_000];
@@ -144,6 +151,7 @@ fn a_short_raise_moves_the_place_too() {
     );
 }
 
+/// rules/SPEC.md §10.1.
 #[test]
 fn all_in_players_take_their_draw_action_once_a_lap() {
     let scene = swg("", &[100, 1_000, 1_000]);
@@ -171,6 +179,7 @@ fn all_in_players_take_their_draw_action_once_a_lap() {
     check(&off, THREE, "p2: check, bet 100..900, fold");
 }
 
+/// rules/SPEC.md §10.2.
 #[test]
 fn too_few_able_to_bet_leave_one_lap_of_draw_actions() {
     let scene = swg("", &[100, 1_000, 100]);
@@ -200,6 +209,7 @@ fn a_round_once_begun_asks_everybody_who_can_bet() {
 
 // Folding.
 
+/// rules/SPEC.md.
 #[test]
 fn folding_costs_the_penalty_up_to_the_stack() {
     three(
@@ -215,6 +225,7 @@ fn folding_costs_the_penalty_up_to_the_stack() {
     );
 }
 
+/// rules/SPEC.md §4.5, R-8.
 #[test]
 fn the_last_fold_pays_before_the_uncalled_bet_returns() {
     three(
@@ -231,6 +242,7 @@ fn the_last_fold_pays_before_the_uncalled_bet_returns() {
     );
 }
 
+/// rules/SPEC.md.
 #[test]
 fn an_uncalled_bet_returns_before_the_penalties_are_reckoned() {
     let deal = "d deal p1 S15 F15; d deal p2 S9 C10;";
@@ -243,8 +255,9 @@ fn an_uncalled_bet_returns_before_the_penalties_are_reckoned() {
 
 // Leaving and the clock.
 
+/// rules/SPEC.md §6.2, R-21.
 #[test]
-fn rules_1_the_clock_checks_folds_or_stands() {
+fn the_clock_checks_folds_or_stands() {
     let default = |when: &str| {
         let (hand, refused) = played(swg("", &K).start().unwrap(), &format!("{THREE}{when}"));
         assert_eq!(refused, None);
@@ -258,8 +271,9 @@ fn rules_1_the_clock_checks_folds_or_stands() {
     assert_eq!(default("p1 bet 100; p1 stand"), "fold");
 }
 
+/// rules/SPEC.md R-22.
 #[test]
-fn rules_1_a_leaver_checks_and_stands_and_can_win() {
+fn a_leaver_checks_and_stands_and_can_win() {
     three(&K, "", "p1: check, bet 100..900, fold");
     let left = format!("{THREE} p3 leave; p1 leave;");
     check(&swg("", &K), &left, "p2: check, bet 100..900, fold");

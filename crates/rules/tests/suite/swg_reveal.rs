@@ -14,6 +14,7 @@ fn reveal(deal: &str, then: &str) -> Hand {
     check(&scene, &format!("{deal}; {checks} {demise}"), then)
 }
 
+/// rules/SPEC.md R-25.
 #[test]
 fn totals_rank_without_their_sign() {
     let hand = reveal(
@@ -34,6 +35,7 @@ fn totals_rank_without_their_sign() {
     );
 }
 
+/// rules/SPEC.md R-33.
 #[test]
 fn bombed_hands_match_the_pot() {
     reveal(
@@ -49,6 +51,7 @@ fn bombed_hands_match_the_pot() {
     );
 }
 
+/// rules/SPEC.md R-34.
 #[test]
 fn everybody_bombed_and_the_hand_pot_moves() {
     let hand = reveal(
@@ -58,6 +61,7 @@ fn everybody_bombed_and_the_hand_pot_moves() {
     assert!(hand.settlement().unwrap().winners.is_empty());
 }
 
+/// rules/SPEC.md §10.3.
 #[test]
 fn special_hands_take_the_sabacc_pot() {
     reveal(
@@ -76,6 +80,7 @@ fn special_hands_take_the_sabacc_pot() {
 const TWENTY: &str = "d deal p1 S10 F10; d deal p2 S9 F11; d deal p3 S1 F1";
 const PURE: &str = "d deal p1 S11 F12; d deal p2 C11 T12; d deal p3 S1 F1";
 
+/// rules/SPEC.md R-37.
 #[test]
 fn the_best_modified_hand_wins() {
     reveal(TWENTY, "d: deal p1, deal p2");
@@ -95,8 +100,9 @@ fn the_best_modified_hand_wins() {
     );
 }
 
+/// rules/SPEC.md R-36.
 #[test]
-fn rules_3_still_tied_after_demise_split() {
+fn still_tied_after_demise_split() {
     reveal(
         &format!("{TWENTY} | d deal p1 C1; d deal p2 T1"),
         "p1 wins main 150; p2 wins main 150; stacks 1050 1050 900; sabacc 500",
@@ -108,6 +114,7 @@ fn rules_3_still_tied_after_demise_split() {
     );
 }
 
+/// rules/SPEC.md R-36.
 #[test]
 fn some_bomb_in_the_demise_and_are_out() {
     reveal(
@@ -120,6 +127,7 @@ fn some_bomb_in_the_demise_and_are_out() {
     );
 }
 
+/// rules/SPEC.md R-42.
 #[test]
 fn all_bomb_in_the_demise_and_the_closest_to_23_wins() {
     reveal(
@@ -143,6 +151,7 @@ fn all_bomb_in_the_demise_and_the_closest_to_23_wins() {
     );
 }
 
+/// rules/SPEC.md R-42.
 #[test]
 fn all_bomb_in_the_demise_equally_close_and_they_split() {
     reveal(
@@ -169,6 +178,7 @@ fn idiots_arrays_tie_among_themselves() {
     );
 }
 
+/// rules/SPEC.md R-35.
 #[test]
 fn a_side_layer_uses_the_demise_card_of_the_main_one() {
     let scene = Scene::new("swg", "draw_phase=false", &[200, 1_000, 1_000]).sabacc(500);

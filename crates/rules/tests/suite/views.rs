@@ -28,12 +28,14 @@ fn seen(when: &str, next: &str, p1: &str, p2: &str, public: &str) {
     assert_eq!(are_cards_public(&hand, &event), !public.contains("??"));
 }
 
+/// rules/SPEC.md §3.5.
 #[test]
 fn dealt_and_traded_cards_are_the_players_own() {
     seen("", "d deal p1 S10 F10", "d deal p1 S10 F10", "d deal p1 ?? ??", "d deal p1 ?? ??");
     seen(DEAL, "p1 trade S10", "p1 trade S10", "p1 trade ??", "p1 trade ??");
 }
 
+/// rules/SPEC.md §3.5.
 #[test]
 fn locked_and_unlocked_cards_are_everybodys() {
     let lock = "p1 lock S10";
@@ -43,6 +45,7 @@ fn locked_and_unlocked_cards_are_everybodys() {
     seen(&when, unlock, unlock, unlock, unlock);
 }
 
+/// rules/SPEC.md §3.5.
 #[test]
 fn demise_cards_lie_face_up() {
     let when =
@@ -75,6 +78,7 @@ fn a_view_shows_ones_own_hand_and_what_lies_face_up() {
     assert_eq!(table(&when, Viewer::Auditor), ["S10 F10", "S9 C10"]);
 }
 
+/// rules/SPEC.md §3.5.
 #[test]
 fn a_reveal_shows_everybody_and_folds_show_nobody() {
     let revealed = format!("{DEAL} p1 p2 stand; p1 call-hand; p1 p2 check");
@@ -84,6 +88,7 @@ fn a_reveal_shows_everybody_and_folds_show_nobody() {
     assert_eq!(table(&folded, Viewer::Player(player("p1"))), ["S10 F10", "?? ??"]);
 }
 
+/// rules/SPEC.md R-26.
 #[test]
 fn opening_totals_are_announced_where_the_rules_say_so() {
     let facts = |variant, fields| {

@@ -83,6 +83,7 @@ fn check(given: &[Step], when: &Step, then: Result<usize, Refusal>) {
     assert_eq!(take(&mut hand, when).map(|events| events.len()), then);
 }
 
+/// fairness/SPEC.md §3.7.
 #[test]
 fn a_hand_is_sealed_once() {
     check(&[], &Seal(1), Ok(1));
@@ -94,6 +95,7 @@ fn a_hand_is_sealed_once() {
     }
 }
 
+/// fairness/SPEC.md §3.7.
 #[test]
 fn a_hand_that_was_withheld_from_is_not_played() {
     let mut hand = Hand::try_new(committed(), seed(4)).unwrap();
@@ -102,6 +104,7 @@ fn a_hand_that_was_withheld_from_is_not_played() {
     assert_eq!(hand.seal(sealing), Err(Refusal::Withheld));
 }
 
+/// fairness/SPEC.md §3.7, §3.10.
 #[test]
 fn chance_comes_after_the_seal_and_before_the_reveal() {
     check(&[], &Ops(vec![roll(0, 6)], vec![]), Err(Refusal::NotSealed));
@@ -125,6 +128,7 @@ fn operations_done_before_make_no_event_and_openings_always_do() {
     check(&given, &gap, Err(ShoeError::IndexGap { index: 2, next: 1 }.into()));
 }
 
+/// fairness/SPEC.md §3.9, §3.10.
 #[test]
 fn only_recovery_opens_what_moved_or_what_is_over() {
     let handles = (0..76).map(|position| Handle { op: 0, position }).collect();

@@ -15,6 +15,7 @@ fn pb_row(status: pb::EntropyStatus) -> pb::EntropyRow {
     }
 }
 
+/// fairness/SPEC.md §5.5.
 #[test]
 fn rows_hold_what_their_status_says_and_no_more() {
     use pb::EntropyStatus::{Absent, Revealed, Withheld};
@@ -34,6 +35,7 @@ fn rows_hold_what_their_status_says_and_no_more() {
     bad(parse_seal_input(&[], vec![]), "rows");
 }
 
+/// fairness/SPEC.md §5.6.
 #[test]
 fn a_beacon_is_empty_or_41_bytes() {
     let bytes: Vec<u8> = (0..41).collect();

@@ -97,6 +97,7 @@ fn parts(entropy: Arc<dyn Entropy>) -> Dependencies {
     }
 }
 
+/// fairness/SPEC.md §13.1.
 #[tokio::test(start_paused = true)]
 async fn entropy_is_tested_each_hour() {
     let entropy = Arc::new(Breaking(false.into()));

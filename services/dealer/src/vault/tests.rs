@@ -14,6 +14,7 @@ fn seed() -> Seed {
     Seed::new(Zeroizing::new([2; 64]))
 }
 
+/// fairness/SPEC.md §3.2.
 #[test]
 fn a_seed_opens_under_its_key_and_for_its_hand_only() {
     let vault = Vault::new(&key(1), &[]);

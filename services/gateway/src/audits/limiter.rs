@@ -3,6 +3,8 @@
 //! A player has one audit running or waiting. An address has two, whatever the number of its
 //! players. Operators and auditors have a limit of their own, so that many players do not keep them
 //! from looking into a dispute.
+//!
+//! Specification: ARCHITECTURE.md §7.6.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;

@@ -108,6 +108,7 @@ async fn call(
     reason
 }
 
+/// ARCHITECTURE.md §6.3.
 #[tokio::test(flavor = "multi_thread")]
 async fn every_method_is_for_whom_the_descriptors_say() {
     let place = RoomHarness::new();

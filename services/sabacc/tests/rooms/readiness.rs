@@ -125,6 +125,7 @@ async fn a_database_that_hangs_makes_every_service_unready_and_its_return_ready(
     apart.postgres.stop().await.unwrap();
 }
 
+/// ARCHITECTURE.md §5.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_dealer_that_is_gone_makes_the_table_unready_and_the_wallet_not() {
     let apart = SeparateServices::new().await;

@@ -120,6 +120,7 @@ async fn a_standby_takes_a_killed_wallets_log_and_hands_go_on() {
     assert!(status.success(), "{said}");
 }
 
+/// ARCHITECTURE.md §4.
 #[tokio::test(flavor = "multi_thread")]
 async fn each_service_waits_as_a_standby_and_leaves_when_it_is_told() {
     let apart = SeparateServices::new().await;

@@ -1,4 +1,6 @@
 //! Decision clocks: they run out, get lost time back, and go on after a restart.
+//!
+//! Specification: rules/SPEC.md §6.2.
 
 use std::time::Duration;
 

@@ -4,6 +4,8 @@
 //! An idle owner renews its lease three times in its length. So a log whose store has taken
 //! something within the last half of a lease is still owned, and most answers cost nothing. After a
 //! longer silence the store is asked first, in a task beside the table.
+//!
+//! Specification: ARCHITECTURE.md §2.3.
 
 use tokio::sync::oneshot;
 use tokio::time::Instant;

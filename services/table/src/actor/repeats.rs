@@ -2,6 +2,8 @@
 //!
 //! The log's memory recognises nearly all of them. Where only its store can tell, the store is
 //! asked in a task beside the table, so that a sender of odd ids keeps nobody else waiting.
+//!
+//! Specification: ARCHITECTURE.md §2.9.
 
 use std::mem;
 

@@ -1,4 +1,6 @@
 //! Commands about a hand's chance: commitments, reveals, and an operator's voiding of a hand.
+//!
+//! Specification: fairness/SPEC.md §3.3, §3.5.
 
 use fairness::{ClientCommitment, Entropy};
 use primitives::{PlayerId, SeatNo};

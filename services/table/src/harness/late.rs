@@ -30,6 +30,7 @@ fn burns(table: &mut Harness) -> bool {
     table.run_effect(|debt| matches!(debt, Effect::Burn { .. }))
 }
 
+/// fairness/SPEC.md §3.4.
 #[test]
 fn a_late_room_burns_no_hand() {
     let mut table = open();
@@ -56,6 +57,7 @@ fn a_room_that_is_on_time_burns_what_is_withheld() {
     assert!(burns(&mut table));
 }
 
+/// ARCHITECTURE.md §7.7.
 #[test]
 fn a_late_room_starts_no_hand_and_gives_no_seat() {
     let mut table = Harness::new("dice", |_| {});

@@ -31,6 +31,7 @@ fn what_changes_nothing_is_no_event() {
     assert_eq!(table.log.len(), before);
 }
 
+/// ARCHITECTURE.md §7.4.
 #[test]
 fn a_seat_changes_four_times_between_two_hands() {
     let mut table = three();
@@ -89,6 +90,7 @@ fn comes_and_goes(table: &mut Harness, number: u8) -> usize {
     panic!("there is no end to it");
 }
 
+/// ARCHITECTURE.md §7.4.
 #[test]
 fn one_player_has_64_records_between_two_hands_and_all_have_a_bound() {
     let mut table = three();

@@ -101,6 +101,7 @@ fn a_dealer_who_is_away_stops_nothing() {
     assert!(table.pending_effects().contains(&Effect::Reveal { hand_no: 1 }));
 }
 
+/// fairness/SPEC.md §3.10.
 #[test]
 fn a_settled_hand_whose_seed_stays_closed_is_made_void() {
     for stopped in [false, true] {

@@ -54,6 +54,7 @@ fn count(table: &Harness, name: &str) -> usize {
     table.event_names(0).iter().filter(|other| **other == name).count()
 }
 
+/// fairness/SPEC.md §3.4, §3.5, §3.7.
 #[test]
 fn all_who_committed_and_revealed_are_in_the_seal() {
     let mut table = promised();
@@ -82,6 +83,7 @@ fn all_who_committed_and_revealed_are_in_the_seal() {
     assert_eq!(count(&table, "HandFinished"), 1);
 }
 
+/// fairness/SPEC.md §3.4, §3.6.
 #[test]
 fn new_players_are_waited_for_once() {
     let mut table = three();
@@ -107,6 +109,7 @@ fn new_players_are_waited_for_once() {
     assert_eq!(table.state.table.absentees.len(), 3);
 }
 
+/// fairness/SPEC.md §3.3, §3.5.
 #[test]
 fn commitments_are_taken_once_and_in_time() {
     let mut table = three();
@@ -136,6 +139,7 @@ fn commitments_are_taken_once_and_in_time() {
     assert_eq!(table.log.len(), before + 1);
 }
 
+/// fairness/SPEC.md §3.6.
 #[test]
 fn silence_burns_the_number_and_sits_out() {
     let mut table = promised();
@@ -179,6 +183,7 @@ fn silence_burns_the_number_and_sits_out() {
     assert_eq!(table.pending_effects(), [Effect::Start]);
 }
 
+/// fairness/SPEC.md §3.4.
 #[test]
 fn nobody_sits_out_for_the_houses_trouble() {
     let mut table = promised();
@@ -194,6 +199,7 @@ fn nobody_sits_out_for_the_houses_trouble() {
     assert!(table.run_effect(|debt| debt == Effect::Seal { hand_no: 1 }));
 }
 
+/// fairness/SPEC.md §3.11.
 #[test]
 fn void_hand_leaves_everything_as_it_was() {
     for decisions in 0..3 {
@@ -224,6 +230,7 @@ fn void_hand_leaves_everything_as_it_was() {
     }
 }
 
+/// fairness/SPEC.md §3.11.
 #[test]
 fn silent_dealer_costs_the_hand() {
     let sealing = |table: &Harness| table.state.table.entropy_round().is_some();
@@ -259,6 +266,7 @@ fn silent_dealer_costs_the_hand() {
     }
 }
 
+/// fairness/SPEC.md §3.7, §3.8, §3.11.
 #[test]
 fn dealer_who_contradicts_costs_the_table() {
     let ills = [
@@ -296,6 +304,7 @@ fn dealer_who_contradicts_costs_the_table() {
     }
 }
 
+/// fairness/SPEC.md §3.10.
 #[test]
 fn nothing_is_posted_before_the_seed_is_known_to_be_right() {
     let mut table = three();
@@ -324,6 +333,7 @@ fn nothing_is_posted_before_the_seed_is_known_to_be_right() {
     assert!(!table.dealer.opened[&1]);
 }
 
+/// fairness/SPEC.md §3.10.
 #[test]
 fn delayed_seeds_are_owed_over_later_hands_and_after_the_end() {
     let mut table = Harness::new("dice", |created| created.reveal_delay_seconds = 3600);
@@ -344,6 +354,7 @@ fn delayed_seeds_are_owed_over_later_hands_and_after_the_end() {
     assert!(table.state.table.seeds.is_empty());
 }
 
+/// fairness/SPEC.md §3.10.
 #[test]
 fn delayed_seed_that_is_another_disables_the_table() {
     let mut table = Harness::new("dice", |created| created.reveal_delay_seconds = 10);
@@ -382,6 +393,7 @@ fn every_game_is_proved_to_the_last_card() {
     }
 }
 
+/// fairness/SPEC.md §3.3.
 #[test]
 fn seat_that_is_taken_anew_has_not_committed() {
     let mut table = promised();

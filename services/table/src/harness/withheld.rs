@@ -137,6 +137,7 @@ fn burn(table: &mut Harness, way: Way) -> Duration {
     waited
 }
 
+/// fairness/SPEC.md §3.6.
 #[test]
 fn who_withholds_waits_longer_each_time_whatever_way_they_come_back() {
     let mut table = Harness::new("dice", |_| {});
@@ -166,6 +167,7 @@ fn sitting_out_or_leaving_before_the_number_is_burnt_is_no_way_round() {
     }
 }
 
+/// fairness/SPEC.md §3.6.
 #[test]
 fn an_hour_without_withholding_is_a_new_beginning() {
     let mut table = Harness::new("dice", |_| {});

@@ -1,4 +1,6 @@
 //! Refund of a closing table's pots to the players who paid them in.
+//!
+//! Specification: rules/SPEC.md §5.5.
 
 use primitives::{Credits, CreditsOutOfRange, PlayerId, SeatNo};
 use proto::event::v1 as pb;

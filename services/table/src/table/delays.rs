@@ -8,6 +8,8 @@
 //! an hour. The delay is the player's, not the seat's, so standing up and sitting down again does
 //! not end it. An idle seat costs nobody a hand, but a place at the table. A player who is removed
 //! from one again waits in the same way before they sit down.
+//!
+//! Specification: fairness/SPEC.md §3.6.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

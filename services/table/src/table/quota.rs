@@ -5,6 +5,8 @@
 //! counted: for the player whose command they are or whose seat they move, and in all. Counting
 //! begins anew when a hand ends. It also begins anew an hour of recorded time after it began, so
 //! that nobody can block a table at which nothing is played.
+//!
+//! Specification: ARCHITECTURE.md §7.4.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -2,6 +2,8 @@
 //!
 //! With a long reveal delay there are thousands, and most events concern none of them. So copies of
 //! a table share them, and they are found by the time at which they are due.
+//!
+//! Specification: fairness/SPEC.md §3.10.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

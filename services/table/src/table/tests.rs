@@ -132,8 +132,7 @@ fn hand_starts_with_two_ready_and_a_commitment() {
     assert_eq!(owed(&table), []);
 }
 
-/// crates/rules/SPEC.md §12.2: with tokens assigned to each player, a table deals only hands of one
-/// size.
+/// rules/SPEC.md R-53: with tokens assigned to each player, a table deals only hands of one size.
 #[test]
 fn hand_with_tokens_for_three_starts_with_three_ready() {
     let kinds = ["refund", "embargo", "markdown"].repeat(3);
@@ -236,6 +235,7 @@ fn shares(table: &Table) -> Vec<(u32, u64)> {
     due.shares.iter().map(|share| (share.seat, share.stack)).collect()
 }
 
+/// rules/SPEC.md §5.5, R-78.
 #[test]
 fn sabacc_pot_is_refunded_pro_rata_with_the_rest_to_the_largest() {
     let mut table = table();
@@ -247,6 +247,17 @@ fn sabacc_pot_is_refunded_pro_rata_with_the_rest_to_the_largest() {
     // The first of equals.
     finished(&mut table, 101, [1, 0]);
     assert_eq!(shares(&table), [(1, 51), (3, 50)]);
+}
+
+/// rules/SPEC.md R-78: where nobody has paid in, the players of the last hand count alike.
+#[test]
+fn pot_that_nobody_paid_into_is_shared_alike_by_the_last_hand() {
+    let mut table = table();
+    seated(&mut table, 1, 200);
+    seated(&mut table, 3, 200);
+    finished(&mut table, 9, [0, 0]);
+    // 4 each, and the odd credit to the first of equals.
+    assert_eq!(shares(&table), [(1, 5), (3, 4)]);
 }
 
 /// A transfer has at most 64 legs, and any number of players may feed a pot before it is won.

@@ -1,4 +1,6 @@
 //! Groups of commands on their way to the log, and their answers.
+//!
+//! Specification: ARCHITECTURE.md §2.5.
 
 use std::sync::Arc;
 

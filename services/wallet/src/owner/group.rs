@@ -1,4 +1,6 @@
 //! A group: commands decided together in memory, without waiting.
+//!
+//! Specification: ARCHITECTURE.md §2.5.
 
 use std::collections::BTreeMap;
 

@@ -8,6 +8,8 @@
 //!
 //! An unreadable record ends the wallet as a difference does. If the database is away, the
 //! comparison panics, or the log is cut meanwhile, it starts anew after a pause.
+//!
+//! Specification: services/wallet/README.md "State and events".
 
 use std::collections::VecDeque;
 use std::time::Duration;

@@ -9,6 +9,8 @@
 //! Another process that takes the log meanwhile writes events and rows between two reads made here,
 //! so that sound tables seem to differ. So an error that would end the wallet counts only once the
 //! log is confirmed to be still owned; otherwise the ledger is read again.
+//!
+//! Specification: ARCHITECTURE.md §2.10.
 
 use eventlog::{AppendError, Log, Position, ReadError, Reader};
 use ledger::{Event, InvariantViolation, Ledger, check_conservation, snapshot};

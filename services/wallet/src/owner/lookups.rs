@@ -4,6 +4,8 @@
 //! task, so a slow store, or callers with ids of their own making, delay nobody else. Until the
 //! store has answered, the same request is answered "unavailable": if two copies were both found to
 //! be new, both would be written, which the store refuses.
+//!
+//! Specification: ARCHITECTURE.md §2.9.
 
 use std::collections::BTreeMap;
 

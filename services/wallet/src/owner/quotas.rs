@@ -1,4 +1,6 @@
 //! Daily quotas of players' recorded commands.
+//!
+//! Specification: ARCHITECTURE.md §7.5.
 
 use chassis::daily_quota::DailyQuota;
 use ledger::Command;

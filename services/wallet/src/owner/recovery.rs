@@ -1,5 +1,7 @@
 //! Recovery from a failed write: drops the memory, answers those that wait, and reads the log
 //! again.
+//!
+//! Specification: services/wallet/README.md "State and events".
 
 use std::pin::pin;
 use std::time::Duration;

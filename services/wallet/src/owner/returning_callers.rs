@@ -6,6 +6,8 @@
 //! for, at most as long as their commit took. That wait is bounded: after a very long commit, as
 //! when the database was away, nobody waits that long again. Callers that never come back are
 //! waited for less and less often.
+//!
+//! Specification: services/wallet/README.md "Tasks".
 
 use std::time::Duration;
 

@@ -3,6 +3,8 @@
 //! The event that names a snapshot is decided like any other, at the position of the snapshot. The
 //! bytes are stored once that event is durable. If they are not stored, the next start uses an
 //! older snapshot or none.
+//!
+//! Specification: ARCHITECTURE.md §2.10.
 
 use std::time::Duration;
 

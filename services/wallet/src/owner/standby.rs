@@ -1,4 +1,6 @@
 //! Standby: waits for the log before it owns the ledger.
+//!
+//! Specification: ARCHITECTURE.md §4.
 
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;

@@ -154,6 +154,7 @@ async fn what_is_linked_is_posted_whole_or_not_at_all() {
     assert_eq!(again.balance(seat(2)).await, 7);
 }
 
+/// ARCHITECTURE.md §7.3.
 #[tokio::test]
 async fn a_batch_has_1_to_1000_transfers_and_ends_its_last_group() {
     let house = Harness::open(MemStore::new()).await;

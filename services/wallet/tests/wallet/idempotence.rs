@@ -53,6 +53,7 @@ async fn one_credit_asked_for_by_100_callers_is_spent_once() {
     house.log_content().await;
 }
 
+/// ARCHITECTURE.md §2.9.
 #[tokio::test]
 async fn a_request_id_means_one_thing_for_ever() {
     let house = Harness::open(MemStore::new()).await;

@@ -285,6 +285,7 @@ async fn newest_snapshot_size(url: &str) -> Option<i64> {
     sqlx::query_scalar(newest).fetch_one(&mut admin).await.unwrap()
 }
 
+/// ARCHITECTURE.md §2.10.
 #[tokio::test(flavor = "multi_thread")]
 async fn without_snapshots_or_with_false_ones_a_wallet_starts_the_same() {
     let (house, url) = Harness::over_postgres("snapshots").await;
@@ -311,6 +312,7 @@ async fn without_snapshots_or_with_false_ones_a_wallet_starts_the_same() {
 }
 
 /// The log is cut and archived to a file; the wallet starts from its snapshot, and not without it.
+/// ARCHITECTURE.md §2.10, §2.11.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_log_that_was_cut_starts_from_a_snapshot_that_it_vouches_for() {
     let (house, url) = Harness::over_postgres("cut_log").await;

@@ -54,6 +54,7 @@ fn at_hand(entries: &[Entry]) -> primitives::StreamId {
     entries[index_of(entries, |it| matches!(it, Recorded::SeedCommitted(_)))].stream
 }
 
+/// fairness/SPEC.md §10.1.
 #[test]
 fn streams() {
     let broken = |edit: fn(&mut HandRecords)| {
@@ -77,6 +78,7 @@ fn streams() {
     });
 }
 
+/// fairness/SPEC.md §10.2.
 #[test]
 fn commitment() {
     check(&[Check::Commitment], |entries| {
@@ -111,6 +113,7 @@ fn commitment() {
     assert_eq!(fails(&audit(&records)), [Check::Commitment]);
 }
 
+/// fairness/SPEC.md §10.3.
 #[test]
 fn transcript() {
     let flip = |bytes: &mut bytes::Bytes| {
@@ -133,6 +136,16 @@ fn transcript() {
     });
 }
 
+/// fairness/SPEC.md §14.
+#[test]
+fn a_hand_without_a_time_for_entropy_is_not_proved() {
+    let report = after(|entries| {
+        the!(entries, HandOpened).entropy_deadline_micros = 0;
+    });
+    assert!(fails(&report).contains(&Check::Transcript), "{report:#?}");
+}
+
+/// fairness/SPEC.md §10.4.
 #[test]
 fn seed() {
     check(&[Check::Seed], |entries| {
@@ -150,6 +163,7 @@ fn seed() {
     });
 }
 
+/// fairness/SPEC.md §10.5.
 #[test]
 fn operations() {
     let rolls = |it: &pb::OperationPerformed| it.result.as_ref().unwrap().values.len() == 2;
@@ -178,6 +192,7 @@ fn operations() {
     });
 }
 
+/// fairness/SPEC.md §10.5.
 #[test]
 fn cards() {
     check(&[Check::Cards], |entries| {
@@ -202,6 +217,7 @@ fn cards() {
     });
 }
 
+/// fairness/SPEC.md §3.9, §10.5.
 #[test]
 fn openings() {
     let first = |entries: &mut Vec<Entry>| the!(entries, CardsMoved).clone();
@@ -275,6 +291,7 @@ fn who_lost_his_memory_may_ask_again_and_it_is_noted() {
     assert!(noted("after a loss of memory") && noted("operator/curious, service/table"));
 }
 
+/// fairness/SPEC.md §10.6.
 #[test]
 fn decisions() {
     check(&[Check::Decisions], |entries| {
@@ -315,6 +332,7 @@ fn by_clock(it: &Recorded) -> bool {
     matches!(it, Recorded::MoveDecided(it) if it.by_clock)
 }
 
+/// fairness/SPEC.md §10.6.
 #[test]
 fn clocks() {
     check(&[Check::Clocks], |entries| {
@@ -346,6 +364,7 @@ fn clocks() {
     check(&[Check::Clocks], resumed(79, 0));
 }
 
+/// fairness/SPEC.md §10.6.
 #[test]
 fn settlement() {
     check(&[Check::Settlement], |entries| {
@@ -366,6 +385,7 @@ fn settlement() {
     });
 }
 
+/// fairness/SPEC.md §10.6.
 #[test]
 fn transfer() {
     let settles = |it: &pb::TransferPosted| !it.hand_id.is_empty();
@@ -390,6 +410,7 @@ fn transfer() {
     });
 }
 
+/// fairness/SPEC.md §10.6.
 #[test]
 fn conserved() {
     check(&[Check::Conserved], |entries| {

@@ -43,6 +43,7 @@ fn check_legs(failing: &[Check], edit: impl FnOnce(&TableFixture, &mut Vec<Leg>)
     assert_eq!(fails(&report), failing, "{report:#?}");
 }
 
+/// fairness/SPEC.md §10.6.
 #[test]
 fn settlements_with_such_legs_and_without_them_pass() {
     let mut room = free(HandOptions::default());

@@ -1,4 +1,6 @@
 //! Value of a selection against the target of the dice.
+//!
+//! Specification: rules/SPEC.md §15.2.
 
 use std::cmp::Reverse;
 

@@ -1,4 +1,6 @@
 //! Value of a hand of eleven: the best total that its wilds and clones can make.
+//!
+//! Specification: rules/SPEC.md §13.2, R-71.
 
 use crate::cards::Card;
 

@@ -4,6 +4,8 @@
 //! tied player; then the layer is judged again from the start, with those cards. A player gets at
 //! most one tie card in a hand, and it counts only in a tie. A player who bombs with it is out of
 //! this layer alone.
+//!
+//! Specification: rules/SPEC.md §11.3.
 
 use crate::chance::{DealReason, Destination};
 use crate::games::force::sides::{Sides, opposite};

@@ -1,4 +1,6 @@
 //! The two sides, and the rules that put a player on one of them.
+//!
+//! Specification: rules/SPEC.md.
 
 use crate::cards::Card;
 use crate::moves::Side;
@@ -48,6 +50,7 @@ mod tests {
     use super::*;
     use crate::deck::S76;
 
+    /// rules/SPEC.md R-43.
     #[test]
     fn every_face_is_white_or_black_by_its_copy() {
         for card in S76.cards() {

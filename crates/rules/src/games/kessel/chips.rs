@@ -1,6 +1,8 @@
 //! Chips: a player's stock, and the hand pot of chips invested in this round.
 //!
 //! Chips only move between stocks and hand pots, or are lost for good: nothing makes new ones.
+//!
+//! Specification: rules/SPEC.md §12.1.
 
 /// Chips of one player.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -1,4 +1,6 @@
 //! The end of a round, of the game, and of one player's part in it.
+//!
+//! Specification: rules/SPEC.md §12.7, §12.8.
 
 use smallvec::SmallVec;
 

@@ -1,4 +1,6 @@
 //! Public and private facts of a Kessel game, apart from cards and credits.
+//!
+//! Specification: rules/SPEC.md §3.5.
 
 use crate::game::Facts;
 use crate::player::{Player, PlayerSet, Viewer};

@@ -12,6 +12,8 @@
 //!
 //! Markdown makes a Sylop a 0 that copies nothing: two of them are the lowest pair on either side,
 //! and there is no Pure.
+//!
+//! Specification: rules/SPEC.md §12.4.
 
 use crate::cards::Card;
 use crate::rank::Rank;

@@ -2,6 +2,8 @@
 //! values.
 //!
 //! All dice are rolled before anybody chooses. Choices become public when all are made.
+//!
+//! Specification: rules/SPEC.md §12.6.
 
 use smallvec::SmallVec;
 

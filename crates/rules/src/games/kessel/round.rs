@@ -2,6 +2,8 @@
 //!
 //! Turns go clockwise from the starter, even after the starter has left. Deals and rolls always go
 //! p1 first.
+//!
+//! Specification: rules/SPEC.md §12.1.
 
 use crate::cards::Cards;
 use crate::chance::{DealReason, Destination};

@@ -1,4 +1,6 @@
 //! The start of a game: stakes, tokens and the starter.
+//!
+//! Specification: rules/SPEC.md §12.2.
 
 use crate::chance::{Chance, PickPurpose, SamplePurpose};
 use crate::game::Game;

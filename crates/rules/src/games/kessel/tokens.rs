@@ -2,6 +2,8 @@
 //!
 //! A token that needs a target is illegal without one. A token that finds nothing to take is spent.
 //! No token touches an immune player, except the fix tokens, which change the round for everybody.
+//!
+//! Specification: rules/SPEC.md §12.5.
 
 use smallvec::SmallVec;
 

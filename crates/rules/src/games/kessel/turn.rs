@@ -1,4 +1,6 @@
 //! A turn: perhaps a token, then a stand, or a draw and a discard of the same family.
+//!
+//! Specification: rules/SPEC.md §12.3.
 
 use crate::cards::{Card, Cards};
 use crate::chance::{DealReason, Destination};

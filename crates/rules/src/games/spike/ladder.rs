@@ -3,6 +3,8 @@
 //!
 //! Values are absolute unless a rung names a sign. Except on the rungs that name it, a Sylop is a
 //! plain 0 that is never part of a pair, a set or a run.
+//!
+//! Specification: rules/SPEC.md §14.4.
 
 use smallvec::SmallVec;
 

@@ -1,5 +1,7 @@
 //! The reveal: layers by the ladder, ties by blind cards, and the Sabacc Pot for a hand that sums
 //! to 0.
+//!
+//! Specification: rules/SPEC.md §14.5.
 
 use crate::c62::value;
 use crate::cards::Card;

@@ -132,6 +132,7 @@ fn only_who_was_dealt_in_disputes_a_hand_and_one_at_a_time() {
     assert!(permissions::check_dispute(&registry, ANN, one).is_ok(), "again, once answered");
 }
 
+/// ARCHITECTURE.md §7.5.
 #[test]
 fn ten_disputes_may_be_open() {
     let mut events: Vec<(Recorded, StreamId)> =

@@ -24,6 +24,7 @@ fn beats(better: &str, worse: &str) {
     assert!(worth(better).strength() > worth(worse).strength(), "{better} {worse}");
 }
 
+/// rules/SPEC.md §15.1.
 #[test]
 fn the_faces_of_the_dice() {
     let target = |faces| Target::of(faces).map(|target| (target.total, target.suit));
@@ -36,22 +37,24 @@ fn the_faces_of_the_dice() {
     assert_eq!(target(&[7, 1]), None);
 }
 
+/// rules/SPEC.md §15.2.
 #[test]
-fn rules_8_closest_to_the_target_wins() {
+fn closest_to_the_target_wins() {
     beats("t+5", "c+4");
     beats("t+6", "c+3");
     beats("s-2", "c-10 c+2");
 }
 
 #[test]
-fn rules_8_then_most_cards_of_the_suit() {
+fn then_most_cards_of_the_suit() {
     beats("c+5", "t+5");
     beats("c+1 c+2 t+2", "c+10 t-5");
     beats("c+4 Y", "c+6");
 }
 
+/// rules/SPEC.md §15.2.
 #[test]
-fn rules_8_a_sylop_counts_as_every_suit() {
+fn a_sylop_counts_as_every_suit() {
     for silver in SILVER {
         let target = Target { total: 0, suit: silver };
         assert_eq!(Worth::of(&cards("Y Y"), target).suited, 2);
@@ -61,13 +64,13 @@ fn rules_8_a_sylop_counts_as_every_suit() {
 }
 
 #[test]
-fn rules_8_then_the_higher_total_with_its_sign() {
+fn then_the_higher_total_with_its_sign() {
     beats("c+6", "c+4");
     beats("c+4 c+2", "c+3 c+1");
 }
 
 #[test]
-fn rules_8_then_the_higher_single_card_with_its_sign() {
+fn then_the_higher_single_card_with_its_sign() {
     beats("c+6 t-1", "c+5");
     beats("c+10 t-5", "c+9 t-4");
 }
@@ -98,6 +101,7 @@ fn slow(a: &str, b: &str, target: i16, suit: &str) -> Ordering {
         .then(high(a).cmp(&high(b)))
 }
 
+/// rules/SPEC.md R-77.
 #[test]
 fn selections_compare_as_a_slow_reading_compares_them() {
     let mut state = 7_usize;

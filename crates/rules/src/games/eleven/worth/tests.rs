@@ -31,6 +31,7 @@ fn plain_cards_count_their_rank() {
     check("1S", "1H", "5H 5H 2C", None);
 }
 
+/// rules/SPEC.md R-71.
 #[test]
 fn a_wild_is_1_to_6_as_serves_best() {
     check("3H", "1S", "5H 3H", Some(11));
@@ -42,6 +43,7 @@ fn a_wild_is_1_to_6_as_serves_best() {
     check("6S", "1S", "5H 4D 6S", Some(11));
 }
 
+/// rules/SPEC.md R-71.
 #[test]
 fn a_clone_takes_the_value_of_another_card() {
     check("1S", "4H", "5H 4H", Some(10));
@@ -51,30 +53,34 @@ fn a_clone_takes_the_value_of_another_card() {
     check("1S", "4H", "5H 5S 4H", None);
 }
 
+/// rules/SPEC.md R-71.
 #[test]
-fn rules_6_a_clone_may_take_a_wilds_chosen_value() {
+fn a_clone_may_take_a_wilds_chosen_value() {
     check("1S", "4H", "1S 4H", Some(10));
     check("1S", "4H", "1S 4H 4H", Some(9));
     check("1S", "4H", "1S 3C 4H", Some(11));
     check("1S", "4H", "1S 1S 4H", Some(11));
 }
 
+/// rules/SPEC.md R-71.
 #[test]
-fn rules_6_clones_choose_each_for_itself() {
+fn clones_choose_each_for_itself() {
     check("1S", "4H", "5C 1C 4H 4H", Some(8));
     check("1S", "4H", "4C 1C 4H 4H", Some(10));
     check("1S", "4H", "5C 2C 4H 4H", Some(11));
     check("1S", "4H", "3C 2C 4H 4H", Some(11));
 }
 
+/// rules/SPEC.md R-71.
 #[test]
-fn rules_6_a_clone_alone_or_among_clones_is_0() {
+fn a_clone_alone_or_among_clones_is_0() {
     check("1S", "4H", "4H", Some(0));
     check("1S", "4H", "4H 4H", Some(0));
 }
 
+/// rules/SPEC.md R-68.
 #[test]
-fn rules_6_both_copies_of_a_face_are_wild_or_clone() {
+fn both_copies_of_a_face_are_wild_or_clone() {
     let both = |code: &str| P42.parse(code).iter().map(face).collect::<Vec<_>>();
     for code in P42.faces() {
         assert_eq!(both(code), [face_of(code); 2], "{code}");
@@ -110,6 +116,7 @@ fn by_trying(hand: &[Card], announced: Announced) -> Option<u8> {
     best
 }
 
+/// rules/SPEC.md R-71.
 #[test]
 fn the_best_choice_is_found_in_every_kind_of_hand() {
     let all: Vec<Card> = P42.cards().collect();

@@ -1,6 +1,7 @@
 use super::*;
 use crate::deck::K44;
 
+/// rules/SPEC.md §16.
 #[test]
 fn the_484_dealt_hands() {
     let (mut pure, mut sylop, mut pairs, mut apart, mut impostor) = (0, 0, 0, 0, 0);
@@ -65,8 +66,9 @@ fn check(given: &str, hands: &[(&str, &str, u8)]) {
     }
 }
 
+/// rules/SPEC.md §12.4, R-56.
 #[test]
-fn rules_5_the_ladder() {
+fn the_ladder() {
     check(
         "",
         &[
@@ -82,16 +84,18 @@ fn rules_5_the_ladder() {
     );
 }
 
+/// rules/SPEC.md §12.4.
 #[test]
-fn rules_5_a_prime_pair_is_right_below_pure() {
+fn a_prime_pair_is_right_below_pure() {
     check(
         "5",
         &[("YY", "pure", 1), ("5Y", "prime 5", 1), ("11", "pair 1", 1), ("66", "pair 6", 1)],
     );
 }
 
+/// rules/SPEC.md §12.4.
 #[test]
-fn rules_5_cook_inverts_pairs_and_puts_pure_last_of_them() {
+fn cook_inverts_pairs_and_puts_pure_last_of_them() {
     check(
         "C",
         &[
@@ -106,16 +110,18 @@ fn rules_5_cook_inverts_pairs_and_puts_pure_last_of_them() {
     );
 }
 
+/// rules/SPEC.md R-59.
 #[test]
-fn rules_5_cook_with_prime_inverts_then_puts_the_prime_on_top() {
+fn cook_with_prime_inverts_then_puts_the_prime_on_top() {
     check(
         "C1",
         &[("11", "prime 1", 1), ("66", "pair 6", 1), ("Y2", "pair 2", 1), ("YY", "pure", 1)],
     );
 }
 
+/// rules/SPEC.md R-57.
 #[test]
-fn rules_5_markdown_makes_a_sylop_a_zero() {
+fn markdown_makes_a_sylop_a_zero() {
     check(
         "M",
         &[
@@ -131,8 +137,9 @@ fn rules_5_markdown_makes_a_sylop_a_zero() {
     );
 }
 
+/// rules/SPEC.md R-57.
 #[test]
-fn rules_5_markdown_two_sylops_are_the_lowest_pair_under_cook_too() {
+fn markdown_two_sylops_are_the_lowest_pair_under_cook_too() {
     check(
         "CM",
         &[("66", "pair 6", 1), ("11", "pair 1", 1), ("YY", "pair 0", 1), ("1Y", "diff 1 sum 1", 1)],
@@ -144,6 +151,7 @@ fn rules_5_markdown_two_sylops_are_the_lowest_pair_under_cook_too() {
     check("M3", &[("33", "prime 3", 1), ("11", "pair 1", 1), ("YY", "pair 0", 1)]);
 }
 
+/// rules/SPEC.md §12.4.
 #[test]
 fn sylop_and_natural_pairs_are_equal() {
     let none = FixTokens::default();

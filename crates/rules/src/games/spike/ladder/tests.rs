@@ -169,6 +169,7 @@ fn slow_compare(a: &[i16], b: &[i16]) -> Ordering {
     place(b_rung).cmp(&place(a_rung)).then_with(within)
 }
 
+/// rules/SPEC.md §14.4, R-73.
 #[test]
 fn every_hand_is_on_the_rung_that_a_slow_reading_puts_it_on() {
     let mut counted: BTreeMap<&str, u64> = BTreeMap::new();
@@ -194,6 +195,7 @@ fn every_hand_is_on_the_rung_that_a_slow_reading_puts_it_on() {
     assert_eq!(of("straight-khyron"), 7 * 2 * 81);
 }
 
+/// rules/SPEC.md §14.4, R-73.
 #[test]
 fn hands_compare_as_a_slow_reading_compares_them() {
     let all: Vec<(Vec<i16>, Worth)> = every_hand()
@@ -231,29 +233,29 @@ fn ties(a: &[i16], b: &[i16]) {
 }
 
 #[test]
-fn rules_7_pure_beats_full() {
+fn pure_beats_full() {
     beats(&[0, 0], &[0, 10, 10, -10, -10]);
 }
 
 #[test]
-fn rules_7_full_beats_fleet() {
+fn full_beats_fleet() {
     beats(&[0, 10, 10, -10, -10], &[0, 1, 1, -1, -1]);
 }
 
 #[test]
-fn rules_7_fleet_beats_yee_haa() {
+fn fleet_beats_yee_haa() {
     beats(&[0, 9, 9, -9, -9], &[0, 1, -1]);
     beats(&[0, 2, 2, -2, -2], &[0, 3, 3, -3, -3]);
 }
 
 #[test]
-fn rules_7_yee_haa_beats_rhylet() {
+fn yee_haa_beats_rhylet() {
     beats(&[0, 10, -10], &[2, 2, 2, -3, -3]);
     beats(&[0, 2, -2], &[0, 3, -3]);
 }
 
 #[test]
-fn rules_7_rhylet_beats_squadron() {
+fn rhylet_beats_squadron() {
     beats(&[-6, -6, -6, 9, 9], &[1, 1, -1, -1]);
     beats(&[2, 2, 2, -3, -3], &[4, 4, 4, -6, -6]);
     ties(&[2, 2, 2, -3, -3], &[-2, -2, -2, 3, 3]);
@@ -261,20 +263,20 @@ fn rules_7_rhylet_beats_squadron() {
 }
 
 #[test]
-fn rules_7_squadron_beats_gee_whiz() {
+fn squadron_beats_gee_whiz() {
     beats(&[10, 10, -10, -10], &[1, 2, 3, 4, -10]);
     beats(&[2, 2, -2, -2], &[3, 3, -3, -3]);
     assert_eq!(worth(&[5, 5, 5, -5, -10]).name(), "banthas-wild", "exactly four cards");
 }
 
 #[test]
-fn rules_7_gee_whiz_beats_straight_khyron() {
+fn gee_whiz_beats_straight_khyron() {
     beats(&[-1, -2, -3, -4, 10], &[1, -2, -3, 4]);
     ties(&[-1, -2, -3, -4, 10], &[1, 2, 3, 4, -10]);
 }
 
 #[test]
-fn rules_7_straight_khyron_beats_banthas_wild() {
+fn straight_khyron_beats_banthas_wild() {
     beats(&[7, -8, -9, 10], &[1, 1, 1, -3]);
     beats(&[1, -2, -3, 4], &[2, -3, -4, 5]);
     ties(&[1, -2, -3, 4], &[-1, 2, 3, -4]);
@@ -283,14 +285,14 @@ fn rules_7_straight_khyron_beats_banthas_wild() {
 }
 
 #[test]
-fn rules_7_banthas_wild_beats_rule_of_two() {
+fn banthas_wild_beats_rule_of_two() {
     beats(&[10, 10, -10, -9, -1], &[1, -1, 2, -2]);
     beats(&[2, 2, 2, -6], &[3, 3, 3, -9]);
     ties(&[2, 2, 2, -6], &[2, 2, 2, -5, -1]);
 }
 
 #[test]
-fn rules_7_rule_of_two_beats_sabacc_with_one_pair() {
+fn rule_of_two_beats_sabacc_with_one_pair() {
     beats(&[9, -9, 10, -10], &[1, 1, -2]);
     beats(&[1, -1, 10, -10], &[2, -2, 3, -3]);
     beats(&[1, -1, 9, -9], &[1, -1, 10, -10]);
@@ -299,7 +301,7 @@ fn rules_7_rule_of_two_beats_sabacc_with_one_pair() {
 }
 
 #[test]
-fn rules_7_sabacc_with_one_pair_beats_sabacc() {
+fn sabacc_with_one_pair_beats_sabacc() {
     beats(&[10, -10], &[1, 2, 3, -6]);
     beats(&[1, 1, -2], &[2, -2]);
     // Compared as plain hands: more cards, the higher sum of positives, the higher single positive.
@@ -310,7 +312,7 @@ fn rules_7_sabacc_with_one_pair_beats_sabacc() {
 }
 
 #[test]
-fn rules_7_plain_sabacc_ties() {
+fn plain_sabacc_ties() {
     beats(&[1, 2, 3, -6], &[9, 1, -10]);
     beats(&[9, 1, -10], &[8, 1, -9]);
     beats(&[10, -9, -1], &[9, 1, -10]);
@@ -319,13 +321,13 @@ fn rules_7_plain_sabacc_ties() {
 }
 
 #[test]
-fn rules_7_sabacc_beats_nulrhek() {
+fn sabacc_beats_nulrhek() {
     beats(&[1, 2, -3], &[0, 1]);
     beats(&[1, 2, -3], &[0, 1, 0]);
 }
 
 #[test]
-fn rules_7_nulrhek_ties() {
+fn nulrhek_ties() {
     beats(&[3, -2], &[4, -2]);
     beats(&[3, -2], &[2, -3]);
     beats(&[4, -2, -1], &[3, -2]);
