@@ -1,4 +1,4 @@
-//! Steps of the clock, recorded in the log of whichever house is open.
+//! Steps of the clock, recorded in the log of the registry that is open.
 
 use std::sync::Arc;
 
@@ -8,16 +8,16 @@ use tokio::sync::watch;
 use crate::registry::TableRegistry;
 
 /// Has each step of the clock from now on recorded, for as long as it is polled: one event, however many
-/// tables there are. While there is no house it waits for one.
-pub fn record(
+/// tables there are. While there is no registry it waits for one.
+pub(crate) fn record(
     clock: Arc<dyn Clock>,
-    house: watch::Receiver<Option<Arc<TableRegistry>>>,
+    registry: watch::Receiver<Option<Arc<TableRegistry>>>,
 ) -> impl Future<Output = ()> + Send {
     clocklog::record(clock, move |noticed| {
-        let house = house.borrow().clone();
+        let registry = registry.borrow().clone();
         async move {
-            match house {
-                Some(house) => house.record_step(noticed).await,
+            match registry {
+                Some(registry) => registry.record_step(noticed).await,
                 None => false,
             }
         }

@@ -37,8 +37,8 @@ fn seat(table: &Harness, number: u8) -> Option<&crate::table::Seat> {
     table.state.table.seats.get(&SeatNo::try_new(number).unwrap())
 }
 
-fn start(debt: Effect) -> bool {
-    debt == Effect::Start
+fn start(effect: Effect) -> bool {
+    effect == Effect::Start
 }
 
 /// Plays until the hand in play is over; starts none after it.
@@ -48,8 +48,9 @@ fn to_the_end(table: &mut Harness) {
             return;
         }
         let debts = table.pending_effects();
-        let paid =
-            debts.into_iter().any(|debt| !start(debt) && table.run_effect(|other| other == debt));
+        let paid = debts
+            .into_iter()
+            .any(|effect| !start(effect) && table.run_effect(|other| other == effect));
         if !paid && !table.decide() {
             table.wait(Duration::from_secs(3));
         }
@@ -93,8 +94,8 @@ fn whoever_excludes_themselves_is_out_after_the_hand_in_play_and_paid_out() {
     let from = table.log.len();
     assert!(table.run_effect(start));
     assert_eq!(table.event_names(from), ["StandingFound", "LeaveAsked"], "nobody is dealt in yet");
-    assert!(table.run_effect(|debt| matches!(debt, Effect::PayOut { .. })));
-    assert!(table.run_effect(|debt| matches!(debt, Effect::CashOut { .. })));
+    assert!(table.run_effect(|effect| matches!(effect, Effect::PayOut { .. })));
+    assert!(table.run_effect(|effect| matches!(effect, Effect::CashOut { .. })));
     assert!(seat(&table, 2).is_none());
     table.run_while(|table| table.state.table.hand_no == 1);
     assert_eq!(last_roster(&table).len(), 2);
@@ -182,7 +183,7 @@ fn a_limit_is_told_before_it_is_reached_and_when_it_is_and_leaving_stays_free() 
     table.run_while(|table| table.state.table.hand_no == hand_no);
     assert!(!last_roster(&table).contains(&1));
     table.command(1, Command::StandUp).unwrap();
-    assert!(table.run_effect(|debt| matches!(debt, Effect::PayOut { .. })));
+    assert!(table.run_effect(|effect| matches!(effect, Effect::PayOut { .. })));
 }
 
 #[test]
@@ -218,7 +219,7 @@ fn idle_players_are_asked_about_from_time_to_time() {
         table.command(number, Command::SitOut { out: true, standing: None }).unwrap();
     }
     table.run_until_idle();
-    let check = |debt| debt == Effect::CheckStanding;
+    let check = |effect| effect == Effect::CheckStanding;
     assert!(!table.run_effect(check), "not at once");
     table.wait(CHECK_INTERVAL);
     let from = table.log.len();
