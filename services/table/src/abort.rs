@@ -4,8 +4,7 @@
 //! and `HandFinished` with the stacks and pots of the hand's opening to the table's. Antes and bets
 //! have moved only within the hand, and nothing was posted to the wallet. So nothing has to be
 //! given back, and nothing can be given back twice. The hand number is used up. The seed stays
-//! pending ([`crate::table::PendingSeed`]) and is asked for until it is open, while the next hand is
-//! played.
+//! pending and is asked for until it is open, while the next hand is played.
 //!
 //! - **Seats** that committed to entropy and withheld it burn the hand number, before any ante, and
 //!   sit out. The next hand starts without them. Each time they wait longer until they may come

@@ -1,15 +1,16 @@
 //! Knows: tables, seats, hands in play and their clocks, and the effects that a table has pending.
 //! Does not know: the order of a shuffled pile, what is on an account, who really bears a token.
 //!
-//! **A table is a task that owns its state** (`actor`). A command comes in, events go out. They are
-//! appended, then applied, then the caller is answered and viewers get updates. Pending effects are
-//! read off the state (`effects`): an operation of chance to perform, a transfer to post, a seed to
-//! open. After a crash the next owner folds the log (`recovery`), finds the same pending effects and
-//! repeats them under the same request ids. The log is the outbox; there is no list of things to do.
+//! **A table is a task that owns its state** (`actor`). A command comes in, events go out. They
+//! are appended, then applied, then the caller is answered and viewers get updates. Pending effects
+//! are read off the state (`effects`): an operation of chance to perform, a transfer to post, a
+//! seed to open. After a crash the next owner folds the log (`recovery`), finds the same pending
+//! effects and repeats them under the same request ids. The log is the outbox; there is no list of
+//! things to do.
 //!
-//! - `table` is a table between hands, `hand_in_play` a hand in play, `state` the two together: pure
-//!   folds of the log. `events` groups the log's events, `reasons` has the reasons recorded of seats.
-//!   `entropy` is the seats' part in a hand's chance, `proof` the proofs of where cards lie.
+//! - `table` is a table between hands, `hand_in_play` a hand in play, `state` the two together:
+//!   pure folds of the log. `events` groups the log's events, `reasons` has the reasons recorded of
+//!   seats. `entropy` is the seats' part in a hand's chance, `proof` the proofs of where cards lie.
 //! - `commands` judges commands, `author` says whose they are. `start`, `plan`, `effect_calls`,
 //!   `settle` and `abort` turn effects into calls and answers into events. All pure. `peers` makes
 //!   the calls, `receipt` signs.

@@ -7,8 +7,8 @@
 //! read off the log and run again at every start. No record changes, so proofs, balances and
 //! replays stay as they are, and nobody can read what was sealed.
 //!
-//! - [`registry`] folds the log, [`permissions`] decides what players may do, [`text_checks`] what may be
-//!   written. Pure.
+//! - [`registry`] folds the log, [`permissions`] decides what players may do, [`text_checks`] what
+//!   may be written. Pure.
 //! - [`directory`] has the names that viewers see, and is the only place that does.
 //! - `player_keys` has the keys. This module and `disputes` run commands, one at a time; nothing is
 //!   answered before it is durable.

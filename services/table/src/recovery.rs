@@ -93,8 +93,8 @@ pub(crate) async fn fold(log: &Log) -> Result<FoldedLog, FoldError> {
 /// Folds one table out of the log.
 pub(crate) async fn fold_table(log: &Log, id: TableId) -> Result<RecoveredTable, FoldError> {
     let only = LogFold { only: Some(id), ..LogFold::default() };
-    let found = read(log, only).await?.tables.into_values().next();
-    found.ok_or_else(|| FoldError::Corrupt {
+    let recovered = read(log, only).await?.tables.into_values().next();
+    recovered.ok_or_else(|| FoldError::Corrupt {
         position: 0,
         why: format!("table {id} is not in it, or is closed"),
     })
@@ -123,13 +123,13 @@ pub(crate) fn recover_at_once(
     events: impl IntoIterator<Item = (StreamId, Recorded, UnixMicros)>,
     dealer: impl FnOnce(proto::dealer::v1::PerformRequest) -> proto::dealer::v1::PerformResponse,
 ) -> Result<RecoveredState, ClosedTable> {
-    let found = recovered_table(events)?;
-    let Some(request) = found.recovery_request().unwrap() else {
-        return Ok(found.replay(&Faces::new()).unwrap());
+    let recovered = recovered_table(events)?;
+    let Some(request) = recovered.recovery_request().unwrap() else {
+        return Ok(recovered.replay(&Faces::new()).unwrap());
     };
     let answer = dealer(request.clone());
-    let faces = found.faces(&request, &answer).ok().unwrap();
-    Ok(found.replay(&faces).unwrap())
+    let faces = recovered.faces(&request, &answer).ok().unwrap();
+    Ok(recovered.replay(&faces).unwrap())
 }
 
 /// Folds one table from events. The error holds what is kept of the table where it is closed.
@@ -142,8 +142,8 @@ pub(crate) fn recovered_table(
         let place = EventLocation { stream, position: Position(position), at };
         folding.apply_recorded(place, event).unwrap();
     }
-    let found = folding.tables.into_values().next();
-    found.ok_or_else(|| folding.closed.into_values().next().unwrap())
+    let recovered = folding.tables.into_values().next();
+    recovered.ok_or_else(|| folding.closed.into_values().next().unwrap())
 }
 
 #[derive(Default)]
@@ -197,10 +197,10 @@ impl LogFold {
             return Ok(());
         }
         let number = self.streams.get(&stream);
-        let Some(found) = number.and_then(|number| self.tables.get_mut(number)) else {
+        let Some(recovered) = number.and_then(|number| self.tables.get_mut(number)) else {
             return Err(why);
         };
-        found.corruption.get_or_insert(Corruption { position, why });
+        recovered.corruption.get_or_insert(Corruption { position, why });
         Ok(())
     }
 
@@ -213,8 +213,9 @@ impl LogFold {
             None => stream,
         };
         let number = self.streams.get(&stream).or_else(|| self.streams.get(&table)).copied();
-        let found = number.and_then(|number| Some((number, self.tables.get(&number)?)));
-        let Some((number, _)) = found.filter(|(_, found)| found.corruption.is_some()) else {
+        let recovered = number.and_then(|number| Some((number, self.tables.get(&number)?)));
+        let Some((number, _)) = recovered.filter(|(_, recovered)| recovered.corruption.is_some())
+        else {
             return false;
         };
         self.streams.insert(stream, number);
@@ -243,32 +244,32 @@ impl LogFold {
             return Ok(());
         }
         let number = *self.streams.get(&stream).ok_or("a stream of no table")?;
-        let found = self.tables.get_mut(&number).ok_or("a stream of no table")?;
+        let recovered = self.tables.get_mut(&number).ok_or("a stream of no table")?;
         let event = LogEvent::of(&recorded);
-        let before = PriorState::of(&found.table, stream, event);
-        let played = found.table.hand.as_ref().map(|hand| StreamId::from(hand.id));
-        found.table.evolve(stream, &recorded, at).map_err(|bad| bad.to_string())?;
-        found.note_shown(event, position);
-        let hand = found.table.hand.as_ref().map(|hand| StreamId::from(hand.id));
+        let before = PriorState::of(&recovered.table, stream, event);
+        let played = recovered.table.hand.as_ref().map(|hand| StreamId::from(hand.id));
+        recovered.table.evolve(stream, &recorded, at).map_err(|bad| bad.to_string())?;
+        recovered.note_shown(event, position);
+        let hand = recovered.table.hand.as_ref().map(|hand| StreamId::from(hand.id));
         if let (Some(_), Some(hand)) = (event.started_hand(), hand) {
             self.streams.insert(hand, number);
-            found.hand_records.clear();
+            recovered.hand_records.clear();
         }
         if let Some(opened) = event.opened_hand() {
-            found.opening_state = found.table.opening_state(opened);
+            recovered.opening_state = recovered.table.opening_state(opened);
         }
         if hand.is_none() {
-            found.hand_records.clear();
+            recovered.hand_records.clear();
         }
-        let own = StreamId::from(found.table.id);
+        let own = StreamId::from(recovered.table.id);
         for stream in [Some(stream), played].into_iter().flatten() {
             let over = stream != own && hand != Some(stream);
-            if over && found.table.seeds.in_stream(stream).is_none() {
+            if over && recovered.table.seeds.in_stream(stream).is_none() {
                 self.streams.remove(&stream);
             }
         }
-        if found.table.closing == Closing::Closed && found.table.seeds.is_empty() {
-            self.closed.insert(found.table.id, ClosedTable::of(&found.table));
+        if recovered.table.closing == Closing::Closed && recovered.table.seeds.is_empty() {
+            self.closed.insert(recovered.table.id, ClosedTable::of(&recovered.table));
             self.streams.remove(&own);
             self.tables.remove(&number);
             return Ok(());
@@ -278,17 +279,17 @@ impl LogFold {
         }
         let is_public = updates::is_published(event, at) && !state::is_hand_update(event);
         let public_update = if is_public {
-            let update = state::public_update(&found.table, event, before);
+            let update = state::public_update(&recovered.table, event, before);
             Some(Box::new(update.map_err(|bad| bad.to_string())?))
         } else {
             None
         };
-        let sequence = found.table.sequence;
+        let sequence = recovered.table.sequence;
         if hand == Some(stream) {
             let event = Some(Box::new(recorded));
-            found.hand_records.push(HandRecord { event, public_update, at, sequence });
+            recovered.hand_records.push(HandRecord { event, public_update, at, sequence });
         } else if public_update.is_some() {
-            found.hand_records.push(HandRecord { event: None, public_update, at, sequence });
+            recovered.hand_records.push(HandRecord { event: None, public_update, at, sequence });
         }
         Ok(())
     }

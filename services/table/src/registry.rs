@@ -90,8 +90,8 @@ impl TableRegistry {
         ids: IdMaker,
         player_keys: PlayerKeys,
     ) -> Result<Arc<TableRegistry>, RecoverError> {
-        let FoldedLog { tables: found, closed, people } = fold(&dependencies.log).await?;
-        found.iter().for_each(|found| dependencies.directory.add_seats(&found.table));
+        let FoldedLog { tables: recovered, closed, people } = fold(&dependencies.log).await?;
+        recovered.iter().for_each(|recovered| dependencies.directory.add_seats(&recovered.table));
         let (log, directory) = (dependencies.log.clone(), dependencies.directory.clone());
         let people = People::open(log, ids.clone(), people, player_keys, directory).await?;
         let registry = Arc::new(TableRegistry {
@@ -106,13 +106,13 @@ impl TableRegistry {
         });
         registry.tables().closed = closed;
         tokio::spawn(measure_timer_delay(registry.dependencies.clone()));
-        for found in found {
-            let id = found.table.id;
+        for recovered in recovered {
+            let id = recovered.table.id;
             let task = registry.register(id);
-            for (player, named) in found.renamed(|player| registry.people.named_at(player)) {
+            for (player, named) in recovered.renamed(|player| registry.people.named_at(player)) {
                 registry.publish_name(id, player, named);
             }
-            tokio::spawn(Arc::clone(&registry).run_guarded(found, task));
+            tokio::spawn(Arc::clone(&registry).run_guarded(recovered, task));
         }
         Ok(registry)
     }

@@ -7,8 +7,8 @@ use tokio::sync::watch;
 
 use crate::registry::TableRegistry;
 
-/// Has each step of the clock from now on recorded, for as long as it is polled: one event, however many
-/// tables there are. While there is no registry it waits for one.
+/// Has each step of the clock from now on recorded, for as long as it is polled: one event, however
+/// many tables there are. While there is no registry it waits for one.
 pub(crate) fn record(
     clock: Arc<dyn Clock>,
     registry: watch::Receiver<Option<Arc<TableRegistry>>>,

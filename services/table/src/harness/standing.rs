@@ -73,8 +73,9 @@ fn updates(table: &Harness, viewer: Option<PlayerId>, skip: usize) -> Vec<What> 
         publisher.remember(past.duplicate());
     }
     let first = table.published.get(skip).map_or(0, |past| past.sequence);
-    let told = publisher.updates_since(viewer, first.saturating_sub(1)).unwrap_or_default();
-    told.into_iter()
+    let messages = publisher.updates_since(viewer, first.saturating_sub(1)).unwrap_or_default();
+    messages
+        .into_iter()
         .filter_map(|message| match message.message {
             Some(Message::Update(update)) => update.what,
             _ => None,
@@ -90,7 +91,7 @@ fn whoever_excludes_themselves_is_out_after_the_hand_in_play_and_paid_out() {
     to_the_end(&mut table);
     assert!(seat(&table, 2).is_some_and(|seat| !seat.leaving), "the hand was played to its end");
     assert!(!table.event_names(from).contains(&"HandAborted"));
-    let told = table.published.len();
+    let skip = table.published.len();
     let from = table.log.len();
     assert!(table.run_effect(start));
     assert_eq!(table.event_names(from), ["StandingFound", "LeaveAsked"], "nobody is dealt in yet");
@@ -102,18 +103,18 @@ fn whoever_excludes_themselves_is_out_after_the_hand_in_play_and_paid_out() {
     assert!(!last_roster(&table).contains(&2));
     // The others see that a seat leaves, and not why.
     for viewer in [None, Some(player(1)), Some(player(4))] {
-        for what in updates(&table, viewer, told) {
+        for what in updates(&table, viewer, skip) {
             if let What::Seat(changed) = what {
                 assert_eq!(changed.your_standing, None);
             }
         }
     }
-    let own = updates(&table, Some(player(2)), told);
-    let told = own.iter().find_map(|what| match what {
+    let own = updates(&table, Some(player(2)), skip);
+    let standing = own.iter().find_map(|what| match what {
         What::Seat(changed) => changed.your_standing.clone(),
         _ => None,
     });
-    assert_eq!(told.map(|it| it.kind()), Some(StandingKind::Excluded));
+    assert_eq!(standing.map(|it| it.kind()), Some(StandingKind::Excluded));
 }
 
 #[test]
@@ -150,11 +151,11 @@ fn a_limit_is_told_before_it_is_reached_and_when_it_is_and_leaving_stays_free() 
     let mut table = in_play();
     to_the_end(&mut table);
     table.standings.insert(1, nearly(15));
-    let told = table.published.len();
+    let skip = table.published.len();
     table.run_while(|table| table.state.table.hand_no == 1);
     table.run_while(|table| table.state.play.as_ref().is_none_or(|play| play.sealed.is_none()));
     let started = |viewer| {
-        let what = updates(&table, viewer, told);
+        let what = updates(&table, viewer, skip);
         what.into_iter().find_map(|what| match what {
             What::HandStarted(started) => Some(started),
             _ => None,

@@ -13,6 +13,7 @@ use super::{DEALER_TIMEOUT, Harness, Misbehaviour, player, secret};
 use crate::commands::Command;
 use crate::effects::Effect;
 use crate::hand_in_play::HandStage;
+use crate::proof::Faces;
 use crate::table::Closing;
 
 const EACH: Duration = Duration::from_secs(2);
@@ -52,6 +53,21 @@ fn stacks(table: &Harness) -> Vec<u64> {
 
 fn count(table: &Harness, name: &str) -> usize {
     table.event_names(0).iter().filter(|other| **other == name).count()
+}
+
+#[test]
+fn an_event_of_a_hand_that_is_not_in_play_is_no_update() {
+    let table = Harness::new("dice", |_| {});
+    let hand = fairness::hand_id(table.state.table.id, 1);
+    let events = [
+        Recorded::from(event::CardsMoved::default()),
+        Recorded::from(event::MoveDecided::default()),
+        Recorded::from(event::HandSettled::default()),
+    ];
+    for event in events {
+        let mut state = table.state.clone();
+        assert!(state.apply(hand.into(), &event, &Faces::new(), table.now).is_err());
+    }
 }
 
 #[test]

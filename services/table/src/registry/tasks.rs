@@ -56,11 +56,11 @@ impl TableRegistry {
     }
 
     /// Runs a table's task to its end and restarts it after a panic.
-    pub(super) async fn run_guarded(self: Arc<Self>, found: RecoveredTable, task: TaskInputs) {
-        let id = found.table.id;
+    pub(super) async fn run_guarded(self: Arc<Self>, recovered: RecoveredTable, task: TaskInputs) {
+        let id = recovered.table.id;
         let this = Arc::clone(&self);
         let first = async move {
-            let actor = Box::pin(this.recover(found, task.messages)).await;
+            let actor = Box::pin(this.recover(recovered, task.messages)).await;
             this.run(actor.with_closed_flag(task.closed)).await;
         };
         let mut ended = tokio::spawn(first).await;
@@ -90,29 +90,31 @@ impl TableRegistry {
         task: TaskInputs,
     ) {
         let stopped = self.dependencies.log.stopped();
-        let found = async {
+        let recovered = async {
             tokio::time::sleep(rest).await;
             self.record_restart(id).await;
             self.read_table(id).await
         };
-        let found = match stopped.run_until_cancelled(found).await {
-            Some(Ok(found)) => found,
+        let recovered = match stopped.run_until_cancelled(recovered).await {
+            Some(Ok(recovered)) => recovered,
             Some(Err(error)) => {
                 tracing::error!(table = %id, %error, "the table cannot be read again");
                 return;
             }
             None => return,
         };
-        self.dependencies.directory.add_seats(&found.table);
-        for (player, named) in found.renamed(|player| self.people.named_at(player)) {
+        self.dependencies.directory.add_seats(&recovered.table);
+        for (player, named) in recovered.renamed(|player| self.people.named_at(player)) {
             self.publish_name(id, player, named);
         }
         let TaskInputs { messages, closed } = task;
         let actor = match mode {
-            RestartMode::Running => Box::pin(self.recover(found, messages)).await,
-            RestartMode::Suspended => {
-                self.suspended_actor(found.table, messages, "its task has panicked again and again")
-            }
+            RestartMode::Running => Box::pin(self.recover(recovered, messages)).await,
+            RestartMode::Suspended => self.suspended_actor(
+                recovered.table,
+                messages,
+                "its task has panicked again and again",
+            ),
         };
         self.run(actor.with_closed_flag(closed)).await;
     }
@@ -175,12 +177,12 @@ impl TableRegistry {
     /// and waits for an operator.
     pub(super) async fn recover(
         &self,
-        found: RecoveredTable,
+        recovered: RecoveredTable,
         messages: mpsc::Receiver<TableMessage>,
     ) -> Actor {
-        let table = found.table.clone();
+        let table = recovered.table.clone();
         let (peers, dealer_timeout) = (&self.dependencies.peers, self.dependencies.dealer_timeout);
-        match found.recover(peers, dealer_timeout).await {
+        match recovered.recover(peers, dealer_timeout).await {
             Ok(recovered) => Actor::new(recovered, self.dependencies.clone(), messages),
             Err(Inconsistency(why)) => self.suspended_actor(table, messages, &why),
         }
@@ -190,7 +192,9 @@ impl TableRegistry {
     async fn reload(&self, id: TableId, actor: Actor) -> Actor {
         let closed = actor.closed_flag();
         match recovery::fold_table(&self.dependencies.log, id).await {
-            Ok(found) => self.recover(found, actor.into_messages()).await.with_closed_flag(closed),
+            Ok(recovered) => {
+                self.recover(recovered, actor.into_messages()).await.with_closed_flag(closed)
+            }
             Err(error) => {
                 let mut actor = actor;
                 actor.suspend(&error.to_string());

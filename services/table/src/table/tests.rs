@@ -86,6 +86,23 @@ fn sit(seat: Option<u8>, credits: u32) -> Command {
 
 /// At a crowded table, players without credits cannot spend the records that are left to newcomers.
 #[test]
+fn a_record_that_contradicts_the_ones_before_it_is_corrupt() {
+    let mut table = table();
+    seated(&mut table, 1, 200);
+    take(&mut table, pb::SeatVacated { seat: 1 });
+    let again = Recorded::from(pb::SeatVacated { seat: 1 });
+    assert!(table.evolve(table.id.into(), &again, NOW).is_err(), "the seat is free");
+    let hand = fairness::hand_id(table.id, 1);
+    let events = [
+        Recorded::from(pb::HandRevealed { seed: vec![0; 64].into() }),
+        Recorded::from(pb::SeedRefused { seed: vec![0; 64].into() }),
+    ];
+    for event in events {
+        assert!(table.evolve(hand.into(), &event, NOW).is_err(), "the seed is not pending");
+    }
+}
+
+#[test]
 fn in_a_crowd_whoever_has_too_few_credits_writes_no_record() {
     let mut table = table();
     let poor =

@@ -35,9 +35,9 @@ impl Timed {
 
     /// Takes the log again, as after it was lost.
     async fn open(&self) -> Arc<TableRegistry> {
-        let mut shared = dependencies(&self.room.store).await;
-        shared.clock = Arc::<ManualClock>::clone(&self.clock);
-        let registry = self.room.open_in(shared).await;
+        let mut dependencies = dependencies(&self.room.store).await;
+        dependencies.clock = Arc::<ManualClock>::clone(&self.clock);
+        let registry = self.room.open_in(dependencies).await;
         self.registry.send_replace(Some(Arc::clone(&registry)));
         registry
     }
