@@ -12,6 +12,7 @@ use wire::moves::{self, MoveReader};
 use wire::{ApiRefusal, Recorded, api_refusal};
 
 use crate::hand_in_play::{Decision, HandInPlay};
+use crate::moves::is_leave;
 use crate::reasons::{LeaveReason, SitOutReason};
 use crate::standing;
 use crate::stops::{self, Resume};
@@ -386,7 +387,7 @@ fn act(
     let cards = hand.cards_of(player);
     let reader = MoveReader { deck: hand.rules().variant().deck, cards, seats: &play.replay.seats };
     let mv = reader.read(mv)?;
-    if mv == rules::Move::Leave {
+    if is_leave(&mv) {
         let message = "to leave, stand up from the table";
         return Err(wire::BadField::new("move.kind", message).into());
     }

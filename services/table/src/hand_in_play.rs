@@ -17,6 +17,7 @@ use wire::replay::ReplayError;
 use wire::{HandReplay, Recorded};
 
 use crate::events::HandEvent;
+use crate::moves;
 use crate::proof::{self, CardProofs, Face, Faces};
 use crate::table::Config;
 
@@ -308,7 +309,7 @@ impl HandInPlay {
         self.time_banks[player] = self.time_banks[player].saturating_sub(used);
         self.missed_clocks[player] =
             if decided.by_clock { self.missed_clocks[player] + 1 } else { 0 };
-        if decided.r#move.as_ref().is_some_and(is_leave) {
+        if decided.r#move.as_ref().is_some_and(moves::is_recorded_leave) {
             self.has_left[player] = true;
         }
         Ok(())
@@ -327,15 +328,11 @@ impl HandInPlay {
             .ok()
             .flatten()
             .expect("the rules accept only cards that the player holds, and those have places");
-        let used =
-            if *mv == Move::Leave { Duration::ZERO } else { self.time_bank_used(config, at) };
+        let free = moves::is_leave(mv);
+        let used = if free { Duration::ZERO } else { self.time_bank_used(config, at) };
         recorded.bank_used_ms = u32::try_from(used.as_millis()).unwrap_or(u32::MAX);
         recorded.turn = self.turn;
         self.fill_salts(&mut recorded.cards);
         Ok(recorded)
     }
-}
-
-fn is_leave(mv: &proto::common::v1::Move) -> bool {
-    mv.kind == i32::from(proto::common::v1::MoveKind::Leave)
 }
