@@ -208,7 +208,7 @@ impl Room {
             previous_people_keys: people_keys_previous,
         };
         self.spawn("table", |drain| async move {
-            Ok(sabacc_table::service::run(config, (table, drain), take_over).await?)
+            Ok(sabacc_table::service::run(config, table, drain, take_over).await?)
         });
         let mut config = self.service_config(Service::Gateway, None)?;
         config.tls = None;

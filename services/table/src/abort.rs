@@ -4,8 +4,7 @@
 //! and `HandFinished` with the stacks and pots of the hand's opening to the table's. Antes and bets
 //! have moved only within the hand, and nothing was posted to the wallet. So nothing has to be
 //! given back, and nothing can be given back twice. The hand number is used up. The seed stays
-//! pending ([`crate::table::PendingSeed`]) and is asked for until it is open, while the next hand
-//! is played.
+//! pending and is asked for until it is open, while the next hand is played.
 //!
 //! - **Seats** that committed to entropy and withheld it burn the hand number, before any ante, and
 //!   sit out. The next hand starts without them. Each time they wait longer until they may come
@@ -27,20 +26,22 @@ use crate::effects::{self, Effect};
 use crate::entropy::{EntropyStep, Timing};
 use crate::hand_in_play::{DealerFault, HandInPlay, HandStage};
 use crate::proof::Faces;
+use crate::reasons::SitOutReason;
 use crate::stops;
 use crate::table::{Closing, Table};
 
 type Events = Vec<(StreamId, Recorded)>;
 
 /// Burns the hand number, because seats have committed to entropy and withheld it.
-pub fn burn_hand(table: &Table, play: &HandInPlay, now: &Timing) -> Result<Batch, Inconsistency> {
-    let sealing =
+pub(crate) fn burn_hand(
+    table: &Table,
+    play: &HandInPlay,
+    now: &Timing,
+) -> Result<Batch, Inconsistency> {
+    let round =
         table.entropy_round().ok_or_else(|| Inconsistency("the hand is not open".to_owned()))?;
-    let due = sealing.next_step(
-        table.seat_commitments_of(play.hand_no),
-        now,
-        table.config.entropy_time(),
-    );
+    let due =
+        round.next_step(table.seat_commitments_of(play.hand_no), now, table.config.entropy_time());
     let EntropyStep::Burn(silent) = due else {
         return Err(Inconsistency("nobody has withheld anything".to_owned()));
     };
@@ -49,19 +50,20 @@ pub fn burn_hand(table: &Table, play: &HandInPlay, now: &Timing) -> Result<Batch
     let evidence = format!(
         "seat {} committed to entropy and revealed nothing until {}",
         words.join(", seat "),
-        sealing.deadline
+        round.deadline
     );
     let mut events = Events::new();
-    push_abort(table, play, (pb::AtFault::Seat, numbers, &evidence), &mut events);
+    let aborted = pb::HandAborted { seats: numbers, ..fault_of(pb::AtFault::Seat, &evidence) };
+    push_abort(table, play, aborted, &mut events);
     for seat in silent {
-        events.extend(sit_out_event(table, seat, "withheld"));
+        events.extend(sit_out_event(table, seat, SitOutReason::Withheld));
     }
     Ok(Batch { events, faces: Faces::new() })
 }
 
 /// Aborts the hand because the dealer was silent for too long, or for the fault that its recovery
 /// found.
-pub fn abandon_hand(
+pub(crate) fn abandon_hand(
     table: &Table,
     play: &HandInPlay,
     now: &Timing,
@@ -83,12 +85,12 @@ pub fn abandon_hand(
 
 fn dealer_silent(table: &Table, play: &HandInPlay, evidence: &str) -> Batch {
     let mut events = Events::new();
-    push_abort(table, play, (pb::AtFault::Dealer, Vec::new(), evidence), &mut events);
+    push_abort(table, play, fault_of(pb::AtFault::Dealer, evidence), &mut events);
     Batch { events, faces: Faces::new() }
 }
 
 /// Aborts the hand and closes the table, because the dealer contradicts itself or its commitment.
-pub fn dealer_contradicted(table: &Table, play: &HandInPlay, evidence: &str) -> Batch {
+pub(crate) fn dealer_contradicted(table: &Table, play: &HandInPlay, evidence: &str) -> Batch {
     let mut events = Events::new();
     push_dealer_contradiction(table, play, evidence, &mut events);
     Batch { events, faces: Faces::new() }
@@ -96,13 +98,13 @@ pub fn dealer_contradicted(table: &Table, play: &HandInPlay, evidence: &str) -> 
 
 /// Adds the events that abort the hand and close the table, because the dealer contradicts itself
 /// or its commitment.
-pub fn push_dealer_contradiction(
+pub(crate) fn push_dealer_contradiction(
     table: &Table,
     play: &HandInPlay,
     evidence: &str,
     events: &mut Events,
 ) {
-    push_abort(table, play, (pb::AtFault::Dealer, Vec::new(), evidence), events);
+    push_abort(table, play, fault_of(pb::AtFault::Dealer, evidence), events);
     push_close(table, events);
 }
 
@@ -110,7 +112,7 @@ pub fn push_dealer_contradiction(
 /// a settled hand is not asked for while its seed is awaited, and has not moved where the wallet
 /// has refused it.
 #[must_use]
-pub fn can_be_voided(table: &Table, play: &HandInPlay) -> bool {
+pub(crate) fn can_be_voided(table: &Table, play: &HandInPlay) -> bool {
     let hand_no = play.hand_no;
     let refused =
         || table.stops.get(&Effect::Post { hand_no }).is_some_and(stops::was_refused_by_wallet);
@@ -122,15 +124,15 @@ pub fn can_be_voided(table: &Table, play: &HandInPlay) -> bool {
 }
 
 /// Events of an operator's voiding of the hand.
-pub fn void_hand(table: &Table, play: &HandInPlay, reason: &str) -> Events {
+pub(crate) fn void_hand(table: &Table, play: &HandInPlay, reason: &str) -> Events {
     let mut events = Events::new();
-    push_abort(table, play, (pb::AtFault::Operator, Vec::new(), reason), &mut events);
+    push_abort(table, play, fault_of(pb::AtFault::Operator, reason), &mut events);
     events
 }
 
 /// Closes the table, unless that was asked for already: no further hand starts, and everybody is
 /// paid out.
-pub fn push_close(table: &Table, events: &mut Events) {
+pub(crate) fn push_close(table: &Table, events: &mut Events) {
     if table.closing == Closing::Open {
         events.push((table.id.into(), pb::CloseAsked {}.into()));
     }
@@ -138,21 +140,22 @@ pub fn push_close(table: &Table, events: &mut Events) {
 
 /// Event after which a seat is no longer dealt in; `None` where it sits out already.
 #[must_use]
-pub fn sit_out_event(table: &Table, seat: SeatNo, why: &str) -> Option<(StreamId, Recorded)> {
+pub(crate) fn sit_out_event(
+    table: &Table,
+    seat: SeatNo,
+    reason: SitOutReason,
+) -> Option<(StreamId, Recorded)> {
     table.seats.get(&seat).filter(|seat| !seat.sitting_out)?;
-    let changed =
-        pb::SitOutChanged { seat: u32::from(seat.get()), sitting_out: true, why: why.to_owned() };
-    Some((table.id.into(), changed.into()))
+    Some((table.id.into(), reason.event(seat, true).into()))
 }
 
-fn push_abort(
-    table: &Table,
-    play: &HandInPlay,
-    (at_fault, seats, evidence): (pb::AtFault, Vec<u32>, &str),
-    events: &mut Events,
-) {
+/// Record of an abort that no seat is at fault for.
+fn fault_of(at_fault: pb::AtFault, evidence: &str) -> pb::HandAborted {
     let evidence = evidence.to_owned();
-    let aborted = pb::HandAborted { at_fault: at_fault.into(), seats, evidence };
+    pb::HandAborted { at_fault: at_fault.into(), seats: Vec::new(), evidence }
+}
+
+fn push_abort(table: &Table, play: &HandInPlay, aborted: pb::HandAborted, events: &mut Events) {
     events.push((play.hand_id.into(), aborted.into()));
     let finished = pb::HandFinished {
         hand_no: play.hand_no,

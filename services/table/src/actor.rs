@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use eventlog::{AppendError, Entry, Log, Receipt, RequestKey};
 use notary::Notary;
-use primitives::{PlayerId, RequestId, StreamId, UnixMicros};
+use primitives::{PlayerId, StreamId, UnixMicros};
 use proto::common::v1::ErrorReason;
 use proto::table::v1 as pb;
 use system::clock::Clock;
@@ -29,11 +29,13 @@ use tokio::time::Instant;
 use tracing::Instrument as _;
 use wire::{ApiRefusal, Recorded, api_refusal, status};
 
+use crate::author::Author;
 use crate::backlog::BacklogReceiver;
 use crate::bounds::Bounds;
 use crate::commands::Command;
 use crate::effect_calls::Batch;
 use crate::effects::Effect;
+use crate::events::LogEvent;
 use crate::peers::{CallFailure, Peers, Reply};
 use crate::people::directory::Directory;
 use crate::plan::Plan;
@@ -42,8 +44,9 @@ use crate::publish::{PublishedEvent, Publisher};
 use crate::receipt::ReceiptKey;
 use crate::registry::ClosedTable;
 use crate::room_delay::{DelayWindow, RoomDelay};
-use crate::state::TableState;
-use author::Author;
+use crate::state::{RecoveredState, TableState};
+use author::EntryAuthor;
+pub(crate) use author::SERVICE_ACTOR;
 use effects::PassedDeadline;
 use repeats::{LookupOutcome, WaitingBuyIn};
 
@@ -53,6 +56,7 @@ mod commands;
 mod confirm;
 mod effects;
 mod ending;
+mod logging;
 mod queries;
 mod repeats;
 #[cfg(test)]
@@ -62,13 +66,13 @@ mod tests;
 const MAX_DEFERRED: usize = 64;
 
 /// Message to a table's task.
-pub enum TableMessage {
+pub(crate) enum TableMessage {
     Query(Query),
     Command(Box<CommandRequest>),
 }
 
 /// Read-only request, answered from the table's current state.
-pub enum Query {
+pub(crate) enum Query {
     View {
         viewer: Option<PlayerId>,
         /// Includes the reason of every stopped effect.
@@ -90,17 +94,13 @@ pub enum Query {
 }
 
 /// First messages for a viewer, and the channel with those that follow.
-pub type WatchStart = Result<(Vec<pb::WatchTableResponse>, BacklogReceiver), ApiRefusal>;
+pub(crate) type WatchStart = Result<(Vec<pb::WatchTableResponse>, BacklogReceiver), ApiRefusal>;
 
-/// A command with its caller, its request id and the channel for its answer.
-pub struct CommandRequest {
+/// A command with its author and the channel for its answer.
+pub(crate) struct CommandRequest {
     pub command: Command,
     pub player: Option<PlayerId>,
-    pub request: RequestId,
-    /// SHA-256 of the request's content.
-    pub digest: [u8; 32],
-    pub actor: Arc<str>,
-    pub trace: [u8; 16],
+    pub author: Author,
     /// Time of arrival at the edge, or here where that is not known.
     pub arrived: UnixMicros,
     pub span: tracing::Span,
@@ -110,7 +110,7 @@ pub struct CommandRequest {
 
 /// Dependencies that all tables share.
 #[derive(Clone)]
-pub struct Dependencies {
+pub(crate) struct Dependencies {
     pub log: Log,
     pub peers: Peers,
     pub clock: Arc<dyn Clock>,
@@ -129,7 +129,7 @@ pub struct Dependencies {
 }
 
 /// State and dependencies of a table's task.
-pub struct Actor {
+pub(crate) struct Actor {
     state: TableState,
     log: Log,
     peers: Peers,
@@ -193,7 +193,7 @@ struct EffectReply {
 
 /// Reason why a table's task ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TaskEnd {
+pub(crate) enum TaskEnd {
     /// The table is closed and has no pending effects.
     Closed(ClosedTable),
     /// An operator has the table read again from its log.
@@ -205,23 +205,24 @@ pub enum TaskEnd {
 }
 
 impl Actor {
-    /// Builds the task of a table. `past` are the events that viewers may be sent again.
+    /// Builds the task of a table.
     #[must_use]
-    pub fn new(
-        (state, past): (TableState, Vec<PublishedEvent>),
+    pub(crate) fn new(
+        recovered: RecoveredState,
         dependencies: Dependencies,
-        commands: mpsc::Receiver<TableMessage>,
+        messages: mpsc::Receiver<TableMessage>,
     ) -> Actor {
+        let RecoveredState { state, past } = recovered;
         let Dependencies {
             log,
             peers,
             clock,
             notary,
             directory,
-            receipt_key: key,
-            dealer_timeout: patience,
+            receipt_key,
+            dealer_timeout,
             lease,
-            room_delay: lateness,
+            room_delay,
             bounds,
         } = dependencies;
         let mut publisher = Publisher::new(state.table.id, directory.clone());
@@ -235,11 +236,11 @@ impl Actor {
             peers,
             clock,
             notary,
-            receipt_key: key,
-            dealer_timeout: patience,
+            receipt_key,
+            dealer_timeout,
             lease,
             ownership_confirmed_at: None,
-            room_delay: lateness,
+            room_delay,
             own_delay: DelayWindow::default(),
             messages_taken: 0,
             take_first: BTreeMap::new(),
@@ -260,13 +261,13 @@ impl Actor {
             unrecorded_steps: 0,
             suspended: None,
             closed: Arc::default(),
-            messages: commands,
+            messages,
             deferred: VecDeque::new(),
         }
     }
 
     /// Runs the table until all senders are gone or the log is lost.
-    pub async fn run(&mut self) -> TaskEnd {
+    pub(crate) async fn run(&mut self) -> TaskEnd {
         if self.resume_clock().await == Err(TaskEnd::LogLost) {
             return TaskEnd::LogLost;
         }
@@ -292,7 +293,7 @@ impl Actor {
             let step = tokio::select! {
                 biased;
                 () = stopped.cancelled() => Err(TaskEnd::LogLost),
-                Some(batch) = self.effect_calls.join_next() => match batch {
+                Some(done) = self.effect_calls.join_next() => match done {
                     Ok(EffectReply { effect, plan, reply, span }) => {
                         self.conclude_effect(effect, plan, reply).instrument(span).await
                     }
@@ -301,13 +302,13 @@ impl Actor {
                         Ok(())
                     }
                 },
-                Some(Ok(asked)) = self.lookups.join_next() => self.finish_lookup(asked).await,
+                Some(Ok(outcome)) = self.lookups.join_next() => self.finish_lookup(outcome).await,
                 // Taken in the poll itself, so that no command is lost when another branch wins.
-                Some(order) = poll_fn(|_| Poll::Ready(self.deferred.pop_front())) => {
-                    self.receive(TableMessage::Command(order)).await
+                Some(request) = poll_fn(|_| Poll::Ready(self.deferred.pop_front())) => {
+                    self.receive(TableMessage::Command(request)).await
                 }
-                command = self.messages.recv() => match command {
-                    Some(command) => self.receive(command).await,
+                message = self.messages.recv() => match message {
+                    Some(message) => self.receive(message).await,
                     None => Err(TaskEnd::Dropped),
                 },
                 () = sleep => Ok(()),
@@ -330,17 +331,17 @@ impl Actor {
         }
     }
 
-    async fn receive(&mut self, command: TableMessage) -> Result<(), TaskEnd> {
+    async fn receive(&mut self, message: TableMessage) -> Result<(), TaskEnd> {
         self.messages_taken = self.messages_taken.wrapping_add(1);
-        match command {
-            TableMessage::Query(look) => {
-                self.answer_query(look);
+        match message {
+            TableMessage::Query(query) => {
+                self.answer_query(query);
                 Ok(())
             }
-            TableMessage::Command(order) => {
+            TableMessage::Command(request) => {
                 self.follow_clock().await?;
-                let span = order.span.clone();
-                self.take_command(*order).instrument(span).await
+                let span = request.span.clone();
+                self.take_command(*request).instrument(span).await
             }
         }
     }
@@ -359,14 +360,15 @@ impl Actor {
                     self.room_delay.observe(now.since(began), now);
                     return outcome;
                 }
-                Some(command) = self.messages.recv() => match command {
-                    TableMessage::Query(look) => self.answer_query(look),
-                    TableMessage::Command(order) if self.deferred.len() < MAX_DEFERRED => {
-                        self.deferred.push_back(order);
+                Some(message) = self.messages.recv() => match message {
+                    TableMessage::Query(query) => self.answer_query(query),
+                    TableMessage::Command(request) if self.deferred.len() < MAX_DEFERRED => {
+                        self.deferred.push_back(request);
                     }
-                    TableMessage::Command(order) => {
+                    TableMessage::Command(request) => {
                         let message = "this table has too much to do: try again in a moment";
-                        let _ = order.reply.send(Err(api_refusal(ErrorReason::Overloaded, message)));
+                        let refusal = api_refusal(ErrorReason::Overloaded, message);
+                        let _ = request.reply.send(Err(refusal));
                     }
                 },
             }
@@ -378,7 +380,7 @@ impl Actor {
     async fn append(
         &mut self,
         batch: Batch,
-        by: Author,
+        by: EntryAuthor,
     ) -> Result<Result<Receipt, ApiRefusal>, TaskEnd> {
         let Batch { events, faces } = batch;
         let entry = Entry {
@@ -415,8 +417,8 @@ impl Actor {
             self.unrecorded_steps = self.unrecorded_steps.max(0);
         }
         for (stream, event) in &events {
-            self.apply((*stream, event), &faces, receipt.recorded_at);
-            if matches!(event, Recorded::HandFinished(_)) {
+            self.apply(*stream, event, &faces, receipt.recorded_at);
+            if LogEvent::of(event).ends_hand() {
                 self.notary.request_signature();
             }
         }
@@ -432,23 +434,16 @@ impl Actor {
     }
 
     /// Applies a durable event to the state and sends the updates.
-    fn apply(&mut self, (stream, event): (StreamId, &Recorded), faces: &Faces, at: UnixMicros) {
-        if let Recorded::HandAborted(aborted) = event {
-            let (table, hand_no) = (&self.state.table.id, self.state.table.hand_no);
-            tracing::warn!(%table, hand_no, at_fault = ?aborted.at_fault(), "a hand is aborted");
-        }
-        if let Recorded::EffectStopped(stopped) = event {
-            let (table, why) = (&self.state.table.id, &stopped.why);
-            tracing::error!(%table, why, "something has stopped at a table: see `sabacc resume`");
-        }
+    fn apply(&mut self, stream: StreamId, event: &Recorded, faces: &Faces, at: UnixMicros) {
+        self.log_event(event);
         let before = self.state.play.as_ref().map(|play| play.replay.hand.clone());
         self.directory.follow(&self.state.table, event);
-        match self.state.apply((stream, event), faces, at) {
+        let was_closed = self.state.is_closed();
+        match self.state.apply(stream, event, faces, at) {
             Ok(Some(kind)) => {
                 let past = PublishedEvent { sequence: self.state.table.sequence, at, kind };
-                let closed = matches!(event, Recorded::TableClosed(_));
                 self.publisher.publish(past, before.as_ref(), self.state.play.as_ref());
-                if closed {
+                if self.state.is_closed() && !was_closed {
                     self.closed.store(true, Ordering::Relaxed);
                     let sequence = self.state.table.sequence;
                     self.publisher.end_streams(pb::EndReason::TableClosed, sequence);

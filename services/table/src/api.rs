@@ -2,6 +2,7 @@
 //!
 //! Specification: services/table/README.md "Commands".
 
+mod caller;
 mod parse;
 mod people;
 mod play;
@@ -14,7 +15,7 @@ use std::time::Duration;
 use chassis::auth::{Identity, Role};
 use chassis::rate_limiter::RateLimiter;
 use futures_util::{Stream, StreamExt};
-use primitives::{PlayerId, RequestId, UnixMicros};
+use primitives::UnixMicros;
 use prost::Message;
 use proto::common::v1::ErrorReason;
 use proto::event::v1::Resolution;
@@ -28,21 +29,17 @@ use tonic::{Request, Response, Status, Streaming};
 use wire::{ApiRefusal, api_refusal, field, status};
 
 use crate::actor::{CommandRequest, Query, TableMessage};
+use crate::author::{Author, request_digest};
 use crate::commands::{Command, Funds};
-use crate::effect_calls::request_digest;
 use crate::publish;
-use crate::registry::{CreateTable, TableRegistry};
-use crate::room_delay;
+use crate::registry::TableRegistry;
 use crate::stops::Resume;
 
+use caller::Caller;
 use parse::{commitment_command, decision_command, page_after, reveal_command};
 use watch_stream::{CLOCK, WatchStream};
 
-pub use people::PeopleApi;
-
-/// Header with the time at which a request arrived at the edge, in microseconds since 1970; see
-/// [`room_delay::arrival_time`].
-const ARRIVAL_HEADER: &str = "x-sabacc-received";
+pub(crate) use people::PeopleApi;
 
 /// Time for which a list waits for one table.
 const SUMMARY_TIMEOUT: Duration = Duration::from_millis(500);
@@ -50,7 +47,7 @@ const SUMMARY_TIMEOUT: Duration = Duration::from_millis(500);
 const PAGE_SIZES: (usize, usize) = (100, 500);
 
 /// `TableService` over the registry that this process owns at the moment.
-pub struct Api {
+pub(crate) struct Api {
     registry: watch::Receiver<Option<Arc<TableRegistry>>>,
     stopping: CancellationToken,
     /// Limits the decisions of each player over streams. Their unary calls are limited at the edge.
@@ -59,12 +56,12 @@ pub struct Api {
 
 impl Api {
     #[must_use]
-    pub fn service(
-        house: watch::Receiver<Option<Arc<TableRegistry>>>,
+    pub(crate) fn service(
+        registry: watch::Receiver<Option<Arc<TableRegistry>>>,
         stopping: CancellationToken,
     ) -> TableServiceServer<Api> {
-        let rate = Arc::new(RateLimiter::new(play::DECISIONS_PER_SECOND));
-        TableServiceServer::new(Api { registry: house, stopping, decision_limiter: rate })
+        let decision_limiter = Arc::new(RateLimiter::new(play::DECISIONS_PER_SECOND));
+        TableServiceServer::new(Api { registry, stopping, decision_limiter })
     }
 
     fn registry(&self) -> Result<Arc<TableRegistry>, ApiRefusal> {
@@ -79,17 +76,17 @@ impl Api {
     /// Runs a command and waits until it is done.
     async fn run_command<A: Message + Default>(
         &self,
-        (method, request_id, table_id): (&str, &[u8], &[u8]),
         caller: &Caller,
-        (content, deed): (&impl Message, Command),
+        call: CommandCall<'_, impl Message>,
     ) -> Result<Response<A>, Status> {
-        let house = self.registry()?;
-        let request = house.bounds().request_id(&caller.actor, request_id, CLOCK.now())?;
-        let table = house.table(field::table_id(table_id)?).await?;
+        let CommandCall { method, request_id, table_id, content, command } = call;
+        let registry = self.registry()?;
+        let request = registry.bounds().request_id(&caller.actor, request_id, CLOCK.now())?;
+        let table = registry.table(field::table_id(table_id)?).await?;
         let digest = request_digest(method, &caller.actor, content);
-        let trace = chassis::telemetry::trace_id();
-        let what = ParsedCommand { request, digest, command: deed, arrived: caller.arrived, trace };
-        let answer = send_command(&table, caller, what)?;
+        let author = caller.author(request, digest);
+        let parsed = ParsedCommand { author, command, arrived: caller.arrived };
+        let answer = send_command(&table, caller, parsed)?;
         Ok(Response::new(decode_answer(&answer.await.map_err(|_| table_unavailable())??)?))
     }
 
@@ -148,63 +145,45 @@ fn with_units<T>(units: u32, answer: T) -> Response<T> {
     answer
 }
 
-/// A parsed command, its request and its arrival.
+/// Call of a method that runs a command at a table.
+struct CommandCall<'a, M> {
+    method: &'static str,
+    request_id: &'a [u8],
+    table_id: &'a [u8],
+    /// Message of the request, for its digest.
+    content: &'a M,
+    command: Command,
+}
+
+/// A parsed command, its author and its arrival.
 struct ParsedCommand {
-    request: RequestId,
-    digest: [u8; 32],
+    author: Author,
     command: Command,
     arrived: UnixMicros,
-    trace: [u8; 16],
 }
 
 /// Sends a command to its table. The encoded answer arrives once the command is done.
 fn send_command(
     table: &mpsc::Sender<TableMessage>,
     caller: &Caller,
-    asked: ParsedCommand,
+    parsed: ParsedCommand,
 ) -> Result<oneshot::Receiver<Result<Vec<u8>, ApiRefusal>>, ApiRefusal> {
-    let ParsedCommand { request, digest, command: deed, arrived, trace } = asked;
+    let ParsedCommand { author, command, arrived } = parsed;
     let (reply, answer) = oneshot::channel();
-    let order = CommandRequest {
-        command: deed,
+    let request = CommandRequest {
+        command,
         player: caller.player,
-        request,
-        digest,
-        actor: Arc::clone(&caller.actor),
-        trace,
+        author,
         arrived,
         span: tracing::Span::current(),
         reply,
     };
-    send_message(table, TableMessage::Command(Box::new(order)))?;
+    send_message(table, TableMessage::Command(Box::new(request)))?;
     Ok(answer)
 }
 
 fn decode_answer<A: Message + Default>(answer: &[u8]) -> Result<A, ApiRefusal> {
     A::decode(answer).map_err(|_| api_refusal(ErrorReason::Corrupt, "the stored answer is damaged"))
-}
-
-/// Caller of a request.
-struct Caller {
-    player: Option<PlayerId>,
-    actor: Arc<str>,
-    /// Time at which the call arrived.
-    arrived: UnixMicros,
-}
-
-impl Caller {
-    fn of<T>(request: &Request<T>) -> Result<Caller, Status> {
-        let identity = Identity::of(request).ok_or_else(|| {
-            Status::from(api_refusal(ErrorReason::TokenMissing, "this call has no verified token"))
-        })?;
-        let said = request.metadata().get(ARRIVAL_HEADER).and_then(|said| said.to_str().ok());
-        let said = said.and_then(|said| said.parse().ok()).map(UnixMicros);
-        Ok(Caller {
-            player: identity.player(),
-            actor: identity.actor().into(),
-            arrived: room_delay::arrival_time(said, CLOCK.now()),
-        })
-    }
 }
 
 fn table_unavailable() -> ApiRefusal {
@@ -215,9 +194,9 @@ fn table_unavailable() -> ApiRefusal {
 /// short.
 fn send_message(
     table: &mpsc::Sender<TableMessage>,
-    command: TableMessage,
+    message: TableMessage,
 ) -> Result<(), ApiRefusal> {
-    match table.try_send(command) {
+    match table.try_send(message) {
         Ok(()) => Ok(()),
         Err(mpsc::error::TrySendError::Full(_)) => {
             let message = "this table has too much to do: try again in a moment";
@@ -242,17 +221,13 @@ impl TableService for Api {
     ) -> Result<Response<pb::CreateTableResponse>, Status> {
         let caller = Caller::of(&request)?;
         let message = request.into_inner();
-        let house = self.registry()?;
-        let bounds = house.bounds();
-        let opening = CreateTable {
-            request: bounds.request_id(&caller.actor, &message.request_id, CLOCK.now())?,
-            digest: request_digest("CreateTable", &caller.actor, &message),
-            actor: caller.actor,
-            trace: chassis::telemetry::trace_id(),
-        };
+        let registry = self.registry()?;
+        let bounds = registry.bounds();
+        let id = bounds.request_id(&caller.actor, &message.request_id, CLOCK.now())?;
+        let author = caller.author(id, request_digest("CreateTable", &caller.actor, &message));
         let missing = || wire::BadField::new("config", "missing: what kind of table?");
         let config = message.config.as_ref().ok_or_else(missing)?;
-        Ok(Response::new(house.create(config, opening).await?))
+        Ok(Response::new(registry.create(config, author).await?))
     }
 
     async fn list_tables(
@@ -309,7 +284,9 @@ impl TableService for Api {
         let found = self.player_standing(&caller, request_id, table_id).await.ok().flatten();
         let funds = found.map(|found| found.available.map_or(Funds::NoAccount, Funds::Available));
         let command = Command::SitDown { seat, buy_in, funds };
-        self.run_command(("SitDown", request_id, table_id), &caller, (&message, command)).await
+        let call =
+            CommandCall { method: "SitDown", request_id, table_id, content: &message, command };
+        self.run_command(&caller, call).await
     }
 
     async fn stand_up(
@@ -319,8 +296,10 @@ impl TableService for Api {
         let caller = Caller::of(&request)?;
         let message = request.into_inner();
         let pb::StandUpRequest { request_id, table_id } = &message;
-        let what = ("StandUp", request_id.as_slice(), table_id.as_slice());
-        self.run_command(what, &caller, (&message, Command::StandUp)).await
+        let command = Command::StandUp;
+        let call =
+            CommandCall { method: "StandUp", request_id, table_id, content: &message, command };
+        self.run_command(&caller, call).await
     }
 
     async fn sit_out(
@@ -330,13 +309,15 @@ impl TableService for Api {
         let caller = Caller::of(&request)?;
         let message = request.into_inner();
         let pb::SitOutRequest { request_id, table_id, sit_out } = &message;
-        let what = ("SitOut", request_id.as_slice(), table_id.as_slice());
         let out = *sit_out;
         // The wallet is asked first about a player who wants to be dealt in again.
         let found =
             if out { None } else { self.player_standing(&caller, request_id, table_id).await? };
         let standing = found.and_then(|found| found.standing);
-        self.run_command(what, &caller, (&message, Command::SitOut { out, standing })).await
+        let command = Command::SitOut { out, standing };
+        let call =
+            CommandCall { method: "SitOut", request_id, table_id, content: &message, command };
+        self.run_command(&caller, call).await
     }
 
     async fn act(
@@ -347,7 +328,8 @@ impl TableService for Api {
         let message = request.into_inner();
         let command = decision_command(&message)?;
         let pb::ActRequest { request_id, table_id, .. } = &message;
-        self.run_command(("Act", request_id, table_id), &caller, (&message, command)).await
+        let call = CommandCall { method: "Act", request_id, table_id, content: &message, command };
+        self.run_command(&caller, call).await
     }
 
     async fn close_table(
@@ -357,8 +339,10 @@ impl TableService for Api {
         let caller = Caller::of(&request)?;
         let message = request.into_inner();
         let pb::CloseTableRequest { request_id, table_id } = &message;
-        let what = ("CloseTable", request_id.as_slice(), table_id.as_slice());
-        self.run_command(what, &caller, (&message, Command::Close)).await
+        let command = Command::Close;
+        let call =
+            CommandCall { method: "CloseTable", request_id, table_id, content: &message, command };
+        self.run_command(&caller, call).await
     }
 
     async fn commit_entropy(
@@ -369,8 +353,14 @@ impl TableService for Api {
         let message = request.into_inner();
         let command = commitment_command(&message)?;
         let pb::CommitEntropyRequest { request_id, table_id, .. } = &message;
-        self.run_command(("CommitEntropy", request_id, table_id), &caller, (&message, command))
-            .await
+        let call = CommandCall {
+            method: "CommitEntropy",
+            request_id,
+            table_id,
+            content: &message,
+            command,
+        };
+        self.run_command(&caller, call).await
     }
 
     async fn reveal_entropy(
@@ -381,8 +371,14 @@ impl TableService for Api {
         let message = request.into_inner();
         let command = reveal_command(&message)?;
         let pb::RevealEntropyRequest { request_id, table_id, .. } = &message;
-        self.run_command(("RevealEntropy", request_id, table_id), &caller, (&message, command))
-            .await
+        let call = CommandCall {
+            method: "RevealEntropy",
+            request_id,
+            table_id,
+            content: &message,
+            command,
+        };
+        self.run_command(&caller, call).await
     }
 
     async fn void_hand(
@@ -394,7 +390,9 @@ impl TableService for Api {
         let pb::VoidHandRequest { request_id, table_id, hand_no, reason } = &message;
         let reason = field::text("reason", reason, 1, 500)?;
         let command = Command::Void { hand_no: *hand_no, reason };
-        self.run_command(("VoidHand", request_id, table_id), &caller, (&message, command)).await
+        let call =
+            CommandCall { method: "VoidHand", request_id, table_id, content: &message, command };
+        self.run_command(&caller, call).await
     }
 
     async fn resume_table(
@@ -411,7 +409,9 @@ impl TableService for Api {
         }
         let reason = field::text("reason", reason, 1, 500)?;
         let command = Command::Resume(Resume { reason, resolution });
-        self.run_command(("ResumeTable", request_id, table_id), &caller, (&message, command)).await
+        let call =
+            CommandCall { method: "ResumeTable", request_id, table_id, content: &message, command };
+        self.run_command(&caller, call).await
     }
 
     type WatchTableStream =
@@ -423,11 +423,11 @@ impl TableService for Api {
     ) -> Result<Response<Self::WatchTableStream>, Status> {
         let caller = Caller::of(&request)?;
         // Boxed because it is moved for every message.
-        let following = Box::new(self.start_watch(&caller, request.into_inner()).await?);
-        let units = following.units();
-        let stream = futures_util::stream::unfold(following, |mut following| async move {
-            let message = following.next().await?;
-            Some((Ok(message), following))
+        let watch = Box::new(self.start_watch(&caller, request.into_inner()).await?);
+        let units = watch.units();
+        let stream = futures_util::stream::unfold(watch, |mut watch| async move {
+            let message = watch.next().await?;
+            Some((Ok(message), watch))
         });
         Ok(with_units(units, Box::pin(stream.fuse())))
     }
@@ -439,17 +439,18 @@ impl TableService for Api {
         request: Request<Streaming<pb::PlayRequest>>,
     ) -> Result<Response<Self::PlayStream>, Status> {
         let caller = Caller::of(&request)?;
-        let mut asked = request.into_inner();
-        let (table_id, following) = {
-            let watch = play::first_message(&mut asked).await?;
-            (watch.table_id.clone(), self.start_watch(&caller, watch).await?)
+        let mut requests = request.into_inner();
+        let (table_id, watch) = {
+            let first = play::first_message(&mut requests).await?;
+            (first.table_id.clone(), self.start_watch(&caller, first).await?)
         };
-        let units = following.units();
-        let house = self.registry()?;
-        let (bounds, id) = (Arc::clone(house.bounds()), field::table_id(&table_id)?);
-        let seat = play::PlayContext { caller, table: house.table(id).await?, table_id, bounds };
-        let pace = Arc::clone(&self.decision_limiter);
-        let playing = Box::new(play::PlayState::new(seat, pace, following, asked));
+        let units = watch.units();
+        let registry = self.registry()?;
+        let (bounds, id) = (Arc::clone(registry.bounds()), field::table_id(&table_id)?);
+        let context =
+            play::PlayContext { caller, table: registry.table(id).await?, table_id, bounds };
+        let limiter = Arc::clone(&self.decision_limiter);
+        let playing = Box::new(play::PlayState::new(context, limiter, watch, requests));
         let stream = futures_util::stream::unfold(playing, |mut playing| async move {
             let message = playing.next().await?;
             Some((message, playing))

@@ -19,13 +19,13 @@ const MAX_BYTES: usize = 256 * 1024;
 const MESSAGE_OVERHEAD: usize = 256;
 
 /// The table's end of the channel.
-pub struct BacklogSender {
+pub(crate) struct BacklogSender {
     sender: mpsc::UnboundedSender<SizedMessage>,
     bytes: Arc<AtomicUsize>,
 }
 
 /// The viewer's end of the channel.
-pub struct BacklogReceiver {
+pub(crate) struct BacklogReceiver {
     receiver: mpsc::UnboundedReceiver<SizedMessage>,
     bytes: Arc<AtomicUsize>,
 }
@@ -33,14 +33,14 @@ pub struct BacklogReceiver {
 /// A message and the bytes that it counts for. Clones share the message: each viewer copies it when
 /// they take it, and the table never does.
 #[derive(Clone)]
-pub struct SizedMessage {
+pub(crate) struct SizedMessage {
     message: Arc<pb::WatchTableResponse>,
     bytes: usize,
 }
 
 /// Creates an empty channel to a viewer.
 #[must_use]
-pub fn backlog_channel() -> (BacklogSender, BacklogReceiver) {
+pub(crate) fn backlog_channel() -> (BacklogSender, BacklogReceiver) {
     let (out, live) = mpsc::unbounded_channel();
     let bytes = Arc::new(AtomicUsize::new(0));
     (
@@ -51,7 +51,7 @@ pub fn backlog_channel() -> (BacklogSender, BacklogReceiver) {
 
 impl SizedMessage {
     #[must_use]
-    pub fn new(message: pb::WatchTableResponse) -> SizedMessage {
+    pub(crate) fn new(message: pb::WatchTableResponse) -> SizedMessage {
         let bytes = message.encoded_len() + MESSAGE_OVERHEAD;
         SizedMessage { message: Arc::new(message), bytes }
     }
@@ -60,7 +60,7 @@ impl SizedMessage {
 impl BacklogSender {
     /// Sends a message. False where the viewer is too far behind, or gone.
     #[must_use]
-    pub fn send(&self, message: SizedMessage) -> bool {
+    pub(crate) fn send(&self, message: SizedMessage) -> bool {
         let waiting = self.bytes.load(Ordering::Relaxed);
         if waiting > 0 && waiting + message.bytes > MAX_BYTES {
             return false;
@@ -70,20 +70,20 @@ impl BacklogSender {
     }
 
     /// Sends the last message of a stream.
-    pub fn finish(self, message: pb::WatchTableResponse) {
+    pub(crate) fn finish(self, message: pb::WatchTableResponse) {
         // A viewer who is gone needs none.
         let _ = self.sender.send(SizedMessage { message: Arc::new(message), bytes: 0 });
     }
 
     #[must_use]
-    pub fn is_closed(&self) -> bool {
+    pub(crate) fn is_closed(&self) -> bool {
         self.sender.is_closed()
     }
 }
 
 impl BacklogReceiver {
     /// Receives the next message; `None` once no more come. Cancel safe.
-    pub async fn next(&mut self) -> Option<pb::WatchTableResponse> {
+    pub(crate) async fn next(&mut self) -> Option<pb::WatchTableResponse> {
         let SizedMessage { message, bytes } = self.receiver.recv().await?;
         self.bytes.fetch_sub(bytes, Ordering::Relaxed);
         Some(Arc::unwrap_or_clone(message))
@@ -122,8 +122,8 @@ mod tests {
     #[tokio::test]
     async fn viewers_who_are_told_alike_share_what_they_are_told() {
         let ((one, mut first), (two, mut second)) = (backlog_channel(), backlog_channel());
-        let told = SizedMessage::new(message(100));
-        assert!(one.send(told.clone()) && two.send(told));
+        let sent = SizedMessage::new(message(100));
+        assert!(one.send(sent.clone()) && two.send(sent));
         let on_its_way = [&mut first, &mut second].map(|it| it.receiver.try_recv().unwrap());
         let [one_way, other_way] = on_its_way;
         assert!(Arc::ptr_eq(&one_way.message, &other_way.message));

@@ -13,7 +13,7 @@ const RECORDS_PER_DAY: u32 = 1000;
 
 /// Bounds shared by all tables.
 #[derive(Debug)]
-pub struct Bounds {
+pub(crate) struct Bounds {
     ids: RequestIdPolicy,
     quota: DailyQuota,
 }
@@ -29,7 +29,7 @@ impl Bounds {
     ///
     /// # Errors
     /// `BAD_FIELD` for an id that this caller may not send, `OVERLOADED` for one odd id too many.
-    pub fn request_id(
+    pub(crate) fn request_id(
         &self,
         actor: &str,
         bytes: &[u8],
@@ -48,12 +48,12 @@ impl Bounds {
     ///
     /// # Errors
     /// `RECORDS_SPENT`.
-    pub fn check(&self, player: PlayerId, now: UnixMicros) -> Result<(), ApiRefusal> {
+    pub(crate) fn check(&self, player: PlayerId, now: UnixMicros) -> Result<(), ApiRefusal> {
         self.quota.check(player, now).map_err(status::daily_records_spent)
     }
 
     /// Counts a recorded command.
-    pub fn count(&self, player: PlayerId, now: UnixMicros) {
+    pub(crate) fn count(&self, player: PlayerId, now: UnixMicros) {
         self.quota.count(player, now);
     }
 }

@@ -17,7 +17,9 @@ use rules::{DecisionAuthor, Next, Refusal};
 use wire::moves::{self, MoveReader};
 use wire::{ApiRefusal, Recorded, api_refusal};
 
-use crate::hand_in_play::HandInPlay;
+use crate::hand_in_play::{Decision, HandInPlay};
+use crate::moves::is_leave;
+use crate::reasons::{LeaveReason, SitOutReason};
 use crate::standing;
 use crate::stops::{self, Resume};
 use crate::table::{Closing, Table};
@@ -27,7 +29,7 @@ mod chance;
 
 /// Credits of a player in the wallet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Funds {
+pub(crate) enum Funds {
     NoAccount,
     /// Credits that are not held.
     Available(u64),
@@ -56,7 +58,7 @@ impl Funds {
 
 /// A command, parsed from its request.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Command {
+pub(crate) enum Command {
     SitDown {
         seat: Option<SeatNo>,
         buy_in: primitives::Credits,
@@ -104,7 +106,7 @@ impl Command {
     /// Whether the command counts towards a player's records of a day. Commands that the course of
     /// play bounds do not, nor does leaving.
     #[must_use]
-    pub const fn is_counted(&self) -> bool {
+    pub(crate) const fn is_counted(&self) -> bool {
         match self {
             Command::SitDown { .. } | Command::SitOut { .. } => true,
             Command::StandUp
@@ -120,7 +122,7 @@ impl Command {
 }
 
 /// Events to append, and the answer to give once they are durable.
-pub struct Verdict {
+pub(crate) struct Verdict {
     pub events: Vec<(StreamId, Recorded)>,
     pub answer: Vec<u8>,
     /// Transfer of the buy-in that the answer waits for.
@@ -146,7 +148,7 @@ impl Verdict {
 }
 
 /// Caller, request and time of a command.
-pub struct CommandContext {
+pub(crate) struct CommandContext {
     /// The player who asks. `None` for an operator, who alone closes tables and voids hands.
     pub player: Option<PlayerId>,
     pub request: RequestId,
@@ -158,11 +160,11 @@ pub struct CommandContext {
 }
 
 /// Judges a command.
-pub fn judge(
+pub(crate) fn judge(
     table: &Table,
     play: Option<&HandInPlay>,
     command: &Command,
-    doer: &CommandContext,
+    context: &CommandContext,
 ) -> Result<Verdict, ApiRefusal> {
     if table.closing == Closing::Closed {
         return Err(api_refusal(ErrorReason::TableClosed, "this table is closed"));
@@ -171,45 +173,46 @@ pub fn judge(
     match command {
         Command::Close => Ok(close(table)),
         Command::Resume(resume) => stops::resume(table, resume),
-        Command::PublishName { player } => Ok(publish_name(table, *player, doer.now)),
+        Command::PublishName { player } => Ok(publish_name(table, *player, context.now)),
         Command::SitDown { seat, buy_in, funds } => {
-            let player = doer.player.ok_or_else(nobody)?;
-            let verdict = sit_down(table, player, (*seat, *buy_in), doer)?;
-            let funds = funds.filter(|_| table.is_crowded(doer.now));
+            let player = context.player.ok_or_else(nobody)?;
+            let verdict = sit_down(table, player, *seat, *buy_in, context)?;
+            let funds = funds.filter(|_| table.is_crowded(context.now));
             funds.map_or(Ok(()), |funds| funds.check_buy_in(*buy_in)).map(|()| verdict)
         }
-        Command::StandUp => stand_up(table, play, own_seat(table, doer)?),
+        Command::StandUp => stand_up(table, play, own_seat(table, context)?.number),
         Command::SitOut { out, standing } => sit_out(
             table,
-            own_seat_and_player(table, doer)?,
-            SitOutRequest { out: *out, now: doer.now, standing: standing.as_ref() },
+            own_seat(table, context)?,
+            SitOutRequest { out: *out, now: context.now, standing: standing.as_ref() },
         ),
         Command::CommitEntropy { hand_no, commitment } => {
-            let place = own_seat_and_player(table, doer)?;
-            table.check_room_for(place.1, doer.now)?;
-            chance::commit(table, place, (*hand_no, *commitment))
+            let seat = own_seat(table, context)?;
+            table.check_room_for(seat.player, context.now)?;
+            chance::commit(table, seat, *hand_no, *commitment)
         }
         Command::RevealEntropy { hand_no, entropy } => {
-            chance::reveal((table, play), own_seat_and_player(table, doer)?, (*hand_no, *entropy))
+            chance::reveal(table, play, own_seat(table, context)?, *hand_no, *entropy)
         }
         Command::Void { hand_no, reason } => chance::void(table, play, *hand_no, reason),
-        Command::Act { hand_no, turn, mv } => act(table, play, (*hand_no, *turn, mv), doer),
+        Command::Act { hand_no, turn, mv } => {
+            act(table, play, DecisionRequest { hand_no: *hand_no, turn: *turn, mv }, context)
+        }
     }
 }
 
-fn own_seat(table: &Table, context: &CommandContext) -> Result<SeatNo, ApiRefusal> {
-    context
-        .player
-        .and_then(|player| table.seat_of(player))
-        .ok_or_else(|| api_refusal(ErrorReason::NotYourSeat, "you have no seat at this table"))
+/// Seat of the player who asks.
+#[derive(Clone, Copy)]
+struct OwnSeat {
+    number: SeatNo,
+    player: PlayerId,
 }
 
-fn own_seat_and_player(
-    table: &Table,
-    context: &CommandContext,
-) -> Result<(SeatNo, PlayerId), ApiRefusal> {
-    let seat = own_seat(table, context)?;
-    Ok((seat, table.seats[&seat].player))
+fn own_seat(table: &Table, context: &CommandContext) -> Result<OwnSeat, ApiRefusal> {
+    context
+        .player
+        .and_then(|player| Some(OwnSeat { number: table.seat_of(player)?, player }))
+        .ok_or_else(|| api_refusal(ErrorReason::NotYourSeat, "you have no seat at this table"))
 }
 
 fn close(table: &Table) -> Verdict {
@@ -239,8 +242,9 @@ fn publish_name(table: &Table, player: PlayerId, now: UnixMicros) -> Verdict {
 fn sit_down(
     table: &Table,
     player: PlayerId,
-    (seat, buy_in): (Option<SeatNo>, primitives::Credits),
-    doer: &CommandContext,
+    seat: Option<SeatNo>,
+    buy_in: primitives::Credits,
+    context: &CommandContext,
 ) -> Result<Verdict, ApiRefusal> {
     if table.closing != Closing::Open {
         return Err(api_refusal(ErrorReason::TableClosed, "this table is being closed"));
@@ -251,12 +255,12 @@ fn sit_down(
             "you already have a seat at this table",
         ));
     }
-    if doer.is_room_behind {
+    if context.is_room_behind {
         return Err(behind_refusal("no seat is given"));
     }
-    table.check_may_return(player, doer.now)?;
-    table.check_may_sit_down(player, doer.now)?;
-    table.check_room_for_newcomer(player, doer.now)?;
+    table.check_may_return(player, context.now)?;
+    table.check_may_sit_down(player, context.now)?;
+    table.check_room_for_newcomer(player, context.now)?;
     let all = (1..=table.config.seats).filter_map(|number| SeatNo::try_new(number).ok());
     let seat = match seat {
         Some(seat) if seat.get() > table.config.seats => {
@@ -280,7 +284,7 @@ fn sit_down(
             .with("max", max.to_string())
             .field("buy_in"));
     }
-    let transfer = ids::buy_in(table.id, player, doer.request);
+    let transfer = ids::buy_in(table.id, player, context.request);
     let taken = event::SeatTaken {
         seat: u32::from(seat.get()),
         player_id: player.0.to_vec().into(),
@@ -303,8 +307,7 @@ fn stand_up(table: &Table, play: Option<&HandInPlay>, seat: SeatNo) -> Result<Ve
     if table.seats[&seat].leaving {
         return Ok(Verdict::unchanged(&answer));
     }
-    let leave = event::LeaveAsked { seat: u32::from(seat.get()), why: "asked".to_owned() };
-    Ok(Verdict::with_event(table.id, leave, &answer))
+    Ok(Verdict::with_event(table.id, LeaveReason::Asked.event(seat), &answer))
 }
 
 /// Request to sit out or to come back, and the facts that it is judged by.
@@ -318,9 +321,10 @@ struct SitOutRequest<'a> {
 
 fn sit_out(
     table: &Table,
-    (number, player): (SeatNo, PlayerId),
+    own_seat: OwnSeat,
     wanted: SitOutRequest<'_>,
 ) -> Result<Verdict, ApiRefusal> {
+    let OwnSeat { number, player } = own_seat;
     let SitOutRequest { out, now, standing: current } = wanted;
     let answer = pb::SitOutResponse {};
     let seat = &table.seats[&number];
@@ -337,11 +341,7 @@ fn sit_out(
     }
     table.check_may_change(player, now)?;
     table.check_room_for(player, now)?;
-    let changed = event::SitOutChanged {
-        seat: u32::from(number.get()),
-        sitting_out: out,
-        why: "asked".to_owned(),
-    };
+    let changed = SitOutReason::Asked.event(number, out);
     let mut verdict = Verdict::with_event(table.id, changed, &answer);
     // The restriction on the player has ended.
     if let Some(current) =
@@ -353,20 +353,29 @@ fn sit_out(
     Ok(verdict)
 }
 
+/// Decision of a player, as it was requested.
+#[derive(Clone, Copy)]
+struct DecisionRequest<'a> {
+    hand_no: u64,
+    turn: u32,
+    mv: &'a PbMove,
+}
+
 fn act(
     table: &Table,
     play: Option<&HandInPlay>,
-    (hand_no, turn, mv): (u64, u32, &PbMove),
-    doer: &CommandContext,
+    request: DecisionRequest<'_>,
+    context: &CommandContext,
 ) -> Result<Verdict, ApiRefusal> {
-    own_seat(table, doer)?;
+    let DecisionRequest { hand_no, turn, mv } = request;
+    own_seat(table, context)?;
     let not_now = |message: &str| api_refusal(ErrorReason::NotYourTurn, message.to_owned());
     let play = play.ok_or_else(|| not_now("no hand is in play"))?;
     if hand_no != play.hand_no {
         let message = format!("hand {} is in play, not hand {hand_no}", play.hand_no);
         return Err(not_now(&message).with("hand_no", play.hand_no.to_string()).field("hand_no"));
     }
-    let player = doer
+    let player = context
         .player
         .and_then(|id| play.player(id))
         .ok_or_else(|| api_refusal(ErrorReason::NotYourSeat, "you are not dealt into this hand"))?;
@@ -380,24 +389,20 @@ fn act(
         return Err(not_now(&message).with("turn", play.turn.to_string()).field("turn"));
     }
     let hand = &play.replay.hand;
-    let cards = nameable_cards(play, player);
-    let reader =
-        MoveReader { deck: hand.rules().variant().deck, cards: &cards, seats: &play.replay.seats };
+    // A player may name the cards that they hold.
+    let cards = hand.cards_of(player);
+    let reader = MoveReader { deck: hand.rules().variant().deck, cards, seats: &play.replay.seats };
     let mv = reader.read(mv)?;
-    if mv == rules::Move::Leave {
+    if is_leave(&mv) {
         let message = "to leave, stand up from the table";
         return Err(wire::BadField::new("move.kind", message).into());
     }
-    let decided = play
-        .decide(&table.config, player, &mv, (DecisionAuthor::Player, doer.arrived.max(play.due_at)))
-        .map_err(|refusal| explain(play, &refusal))?;
+    let at = context.arrived.max(play.due_at);
+    let decision = Decision { player, mv: &mv, author: DecisionAuthor::Player, at };
+    let decided =
+        play.decide(&table.config, decision).map_err(|refusal| explain(play, &refusal))?;
     let answer = pb::ActResponse { sequence: table.sequence + 1 };
     Ok(Verdict::with_event(play.hand_id, decided, &answer))
-}
-
-/// Cards that a player may name: those that they hold.
-fn nameable_cards(play: &HandInPlay, player: rules::Player) -> Vec<rules::Card> {
-    play.replay.hand.cards_of(player).to_vec()
 }
 
 /// Describes a refusal of the rules, with the moves that they would allow.

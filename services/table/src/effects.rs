@@ -21,6 +21,8 @@ use crate::hand_in_play::{HandInPlay, HandStage};
 use crate::standing;
 use crate::table::{Closing, Funding, Table};
 
+mod traits;
+
 /// Seeds of earlier hands that are asked for at one time.
 const MAX_EARLIER_SEEDS: usize = 8;
 
@@ -29,7 +31,7 @@ const MIN_IDLE_NOTICE: Duration = Duration::from_secs(30);
 
 /// Effect outside the table, or at a time of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Effect {
+pub(crate) enum Effect {
     /// The dealer commits to a coming hand.
     Commit { hand_no: u64 },
     /// The wallet moves a buy-in to a seat.
@@ -73,7 +75,7 @@ pub enum Effect {
 }
 
 /// Pending effects, and the time at which the next one becomes pending by itself.
-pub fn pending_effects(
+pub(crate) fn pending_effects(
     table: &Table,
     play: Option<&HandInPlay>,
     now: &Timing,
@@ -125,7 +127,7 @@ pub fn pending_effects(
             .add_at(now.standing_checked_at.plus(standing::CHECK_INTERVAL), Effect::CheckStanding);
     }
     // Stopped effects wait for an operator.
-    pending.effects.retain(|debt| !table.stops.contains_key(debt));
+    pending.effects.retain(|effect| !table.stops.contains_key(effect));
     (pending.effects, pending.next_at)
 }
 
@@ -199,9 +201,9 @@ fn add_hand_effects(
         }
     }
     if let Some((_, since)) = awaited_from_dealer(table, play) {
-        let patience = pending.timing.dealer_timeout;
+        let timeout = pending.timing.dealer_timeout;
         pending.add_at(
-            since.max(pending.timing.listening_since).plus(patience),
+            since.max(pending.timing.listening_since).plus(timeout),
             Effect::Abandon { hand_no },
         );
     }
@@ -210,15 +212,15 @@ fn add_hand_effects(
 /// Whether a settled hand is not posted before its seed is open. Where seeds are opened at once,
 /// the seed is checked against its commitment first.
 #[must_use]
-pub fn waits_for_seed(table: &Table, play: &HandInPlay) -> bool {
+pub(crate) fn waits_for_seed(table: &Table, play: &HandInPlay) -> bool {
     play.stage == HandStage::Settled
         && table.config.reveal_delay_seconds == 0
         && table.seeds.get(play.hand_no).is_some()
 }
 
 fn add_entropy_effects(table: &Table, hand_no: u64, pending: &mut EffectCollector) {
-    let Some(sealing) = table.entropy_round() else { return };
-    match sealing.next_step(
+    let Some(round) = table.entropy_round() else { return };
+    match round.next_step(
         table.seat_commitments_of(hand_no),
         &pending.timing,
         table.config.entropy_time(),
@@ -234,13 +236,16 @@ fn add_entropy_effects(table: &Table, hand_no: u64, pending: &mut EffectCollecto
 /// `None` where it waits for nothing from the dealer. A settled hand waits for its seed until an
 /// operator voids it: time alone never revokes a settlement.
 #[must_use]
-pub fn awaited_from_dealer(table: &Table, play: &HandInPlay) -> Option<(String, UnixMicros)> {
+pub(crate) fn awaited_from_dealer(
+    table: &Table,
+    play: &HandInPlay,
+) -> Option<(String, UnixMicros)> {
     match play.stage {
         HandStage::Opened => {
-            let sealing = table.entropy_round()?;
-            let closed = sealing.revealing.as_ref()?;
-            let sealed = closed.iter().all(|seat| sealing.revealed.contains_key(seat));
-            sealed.then(|| ("the seal of the hand".to_owned(), sealing.step_at))
+            let round = table.entropy_round()?;
+            let closed = round.revealing.as_ref()?;
+            let sealed = closed.iter().all(|seat| round.revealed.contains_key(seat));
+            sealed.then(|| ("the seal of the hand".to_owned(), round.step_at))
         }
         HandStage::Playing => match rules::next(&play.replay.hand) {
             Next::Chance(_) => {

@@ -30,17 +30,17 @@ use wire::BadField;
 
 /// Commitment of a seat's player to entropy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SeatCommitment {
+pub(crate) struct SeatCommitment {
     pub player: PlayerId,
     pub commitment: ClientCommitment,
 }
 
 /// Commitments of one hand, by seat.
-pub type SeatCommitments = BTreeMap<SeatNo, SeatCommitment>;
+pub(crate) type SeatCommitments = BTreeMap<SeatNo, SeatCommitment>;
 
 /// Present time of a table, and the times and delays that its effects depend on.
 #[derive(Debug, Clone, Copy)]
-pub struct Timing {
+pub(crate) struct Timing {
     pub at: UnixMicros,
     /// Time since which the table has been listening without a break.
     pub listening_since: UnixMicros,
@@ -57,7 +57,7 @@ pub struct Timing {
 
 /// Round of commitments and reveals of a hand that is open and not sealed.
 #[derive(Debug, Clone)]
-pub struct EntropyRound {
+pub(crate) struct EntropyRound {
     pub commitment: dealer::Commitment,
     /// Seats and players, p1 first.
     pub roster: Vec<(SeatNo, PlayerId)>,
@@ -73,7 +73,7 @@ pub struct EntropyRound {
 
 /// Next step of an open hand.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum EntropyStep {
+pub(crate) enum EntropyStep {
     /// A seat may still commit or reveal until this time.
     Wait(UnixMicros),
     /// Commitments are to be closed.
@@ -86,7 +86,7 @@ pub enum EntropyStep {
 
 impl EntropyRound {
     /// Starts the round from the hand's first event.
-    pub fn open(opened: &pb::HandOpened, at: UnixMicros) -> Result<EntropyRound, BadField> {
+    pub(crate) fn open(opened: &pb::HandOpened, at: UnixMicros) -> Result<EntropyRound, BadField> {
         let mut roster = Vec::new();
         for pb::RosterSeat { seat, player_id, stack: _ } in &opened.roster {
             let player = wire::field::player_id(player_id)?;
@@ -107,13 +107,13 @@ impl EntropyRound {
     /// Seats of the roster that have committed, in ascending order. A commitment of a seat's former
     /// player does not count.
     #[must_use]
-    pub fn committed_seats(&self, commitments: &SeatCommitments) -> Vec<SeatNo> {
+    pub(crate) fn committed_seats(&self, commitments: &SeatCommitments) -> Vec<SeatNo> {
         committed_seats(&self.roster, commitments)
     }
 
     /// Next step at this time. `each` is the time that seats have for each half.
     #[must_use]
-    pub fn next_step(
+    pub(crate) fn next_step(
         &self,
         commitments: &SeatCommitments,
         now: &Timing,
@@ -145,15 +145,15 @@ impl EntropyRound {
 
     /// Entropy of every seat of the roster, in ascending order: revealed or absent.
     #[must_use]
-    pub fn rows(&self, commitments: &SeatCommitments) -> Vec<dealer::EntropyRow> {
+    pub(crate) fn rows(&self, commitments: &SeatCommitments) -> Vec<dealer::EntropyRow> {
         let mut roster = self.roster.clone();
         roster.sort_unstable();
-        let row = |(seat, player): (SeatNo, PlayerId)| {
-            let brought = commitments.get(&seat).zip(self.revealed.get(&seat));
-            let (status, commitment, entropy) = match brought {
-                Some((promise, entropy)) => (
+        let row = |seat: SeatNo, player: PlayerId| {
+            let contribution = commitments.get(&seat).zip(self.revealed.get(&seat));
+            let (status, commitment, entropy) = match contribution {
+                Some((committed, entropy)) => (
                     dealer::EntropyStatus::Revealed,
-                    promise.commitment.0.to_vec(),
+                    committed.commitment.0.to_vec(),
                     entropy.0.to_vec(),
                 ),
                 None => (dealer::EntropyStatus::Absent, Vec::new(), Vec::new()),
@@ -166,29 +166,30 @@ impl EntropyRound {
                 entropy,
             }
         };
-        roster.into_iter().map(row).collect()
+        roster.into_iter().map(|(seat, player)| row(seat, player)).collect()
     }
 
     /// Transcript that the dealer must derive from the rows of the roster.
-    pub fn transcript(
+    pub(crate) fn transcript(
         &self,
-        promises: &SeatCommitments,
-        (table, hand_no): (TableId, u64),
+        commitments: &SeatCommitments,
+        table: TableId,
+        hand_no: u64,
         rule_set_hash: &[u8; 32],
     ) -> Result<Transcript, BadField> {
-        let (context, dealer) =
-            bound_commitment(&self.commitment, (table, hand_no), rule_set_hash)?;
+        let (context, dealer) = bound_commitment(&self.commitment, table, hand_no, rule_set_hash)?;
         let mut roster = self.roster.clone();
         roster.sort_unstable();
-        let row = |(seat, player): (SeatNo, PlayerId)| {
-            let brought = promises.get(&seat).zip(self.revealed.get(&seat));
-            let (status, commitment, entropy) = match brought {
-                Some((promise, entropy)) => (RowStatus::Revealed, promise.commitment, *entropy),
+        let row = |seat: SeatNo, player: PlayerId| {
+            let contribution = commitments.get(&seat).zip(self.revealed.get(&seat));
+            let (status, commitment, entropy) = match contribution {
+                Some((committed, entropy)) => (RowStatus::Revealed, committed.commitment, *entropy),
                 None => (RowStatus::Absent, ClientCommitment([0; 32]), Entropy([0; 32])),
             };
             TranscriptRow { seat: seat.get(), player, status, commitment, entropy }
         };
-        let rows: Vec<TranscriptRow> = roster.into_iter().map(row).collect();
+        let rows: Vec<TranscriptRow> =
+            roster.into_iter().map(|(seat, player)| row(seat, player)).collect();
         Transcript::try_new(&context, &dealer, None, &rows)
             .map_err(|error| BadField::new("rows", error.to_string()))
     }
@@ -196,22 +197,23 @@ impl EntropyRound {
 
 /// Seats of a roster that have committed, in ascending order.
 #[must_use]
-pub fn committed_seats(
+pub(crate) fn committed_seats(
     roster: &[(SeatNo, PlayerId)],
     commitments: &SeatCommitments,
 ) -> Vec<SeatNo> {
-    let promised = |(seat, player): &&(SeatNo, PlayerId)| {
-        commitments.get(seat).is_some_and(|promise| promise.player == *player)
+    let committed = |(seat, player): &&(SeatNo, PlayerId)| {
+        commitments.get(seat).is_some_and(|committed| committed.player == *player)
     };
-    let mut seats: Vec<SeatNo> = roster.iter().filter(promised).map(|(seat, _)| *seat).collect();
+    let mut seats: Vec<SeatNo> = roster.iter().filter(committed).map(|(seat, _)| *seat).collect();
     seats.sort_unstable();
     seats
 }
 
 /// Context that a dealer's commitment is bound to, and the commitment itself.
-pub fn bound_commitment(
+pub(crate) fn bound_commitment(
     commitment: &dealer::Commitment,
-    (table, hand_no): (TableId, u64),
+    table: TableId,
+    hand_no: u64,
     rule_set_hash: &[u8; 32],
 ) -> Result<(Context, fairness::Commitment), BadField> {
     let dealer::Commitment { commitment, key_id: _, signature: _, origin } = commitment;

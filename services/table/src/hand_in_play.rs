@@ -16,12 +16,14 @@ use wire::card_positions::handle_from_pb;
 use wire::replay::ReplayError;
 use wire::{HandReplay, Recorded};
 
+use crate::events::HandEvent;
+use crate::moves;
 use crate::proof::{self, CardProofs, Face, Faces};
 use crate::table::Config;
 
 /// State that a hand takes over from its table when it opens.
 #[derive(Debug, Clone, Default)]
-pub struct OpeningState {
+pub(crate) struct OpeningState {
     /// Decision clocks that its players have missed in a row, p1 first.
     pub missed_clocks: Vec<u32>,
     /// Standing of every seated player who is to be told something.
@@ -30,7 +32,7 @@ pub struct OpeningState {
 
 /// Progress of a hand outside the rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum HandStage {
+pub(crate) enum HandStage {
     /// The dealer has not bound the seats' entropy yet, and no ante is paid.
     Opened,
     /// Cards are dealt and decisions made.
@@ -41,16 +43,25 @@ pub enum HandStage {
 
 /// Fault of the dealer that was found while the table was recovered and is not recorded yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum DealerFault {
+pub(crate) enum DealerFault {
     /// The dealer does not give back the faces that the table has lost.
     Silent(String),
     /// The dealer gives other faces than its record says.
     Contradicted(String),
 }
 
+/// Decision to be judged: the move of a player, its author, and the time that counts for it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Decision<'a> {
+    pub player: Player,
+    pub mv: &'a Move,
+    pub author: DecisionAuthor,
+    pub at: UnixMicros,
+}
+
 /// State of a hand in play after some event.
 #[derive(Clone)]
-pub struct HandInPlay {
+pub(crate) struct HandInPlay {
     pub hand_no: u64,
     pub hand_id: HandId,
     pub opened: pb::HandOpened,
@@ -84,7 +95,7 @@ pub struct HandInPlay {
 
 impl HandInPlay {
     /// Opens the hand that its first event describes. `seated` is as of this event.
-    pub fn open(
+    pub(crate) fn open(
         hand_id: HandId,
         opened: &pb::HandOpened,
         seated: OpeningState,
@@ -121,13 +132,13 @@ impl HandInPlay {
 
     /// Standing that a seated player is told.
     #[must_use]
-    pub fn standing_of(&self, player: PlayerId) -> Option<&PlayStanding> {
+    pub(crate) fn standing_of(&self, player: PlayerId) -> Option<&PlayStanding> {
         self.standings.iter().find(|(of, _)| *of == player).map(|(_, standing)| standing)
     }
 
     /// Player of this hand with an id, if they are dealt in.
     #[must_use]
-    pub fn player(&self, id: PlayerId) -> Option<Player> {
+    pub(crate) fn player(&self, id: PlayerId) -> Option<Player> {
         let index = self.players.iter().position(|other| *other == id)?;
         u8::try_from(index).ok().and_then(Player::try_new)
     }
@@ -135,18 +146,18 @@ impl HandInPlay {
     /// Viewer that somebody is to this hand: its player, or the public where they have no cards in
     /// it.
     #[must_use]
-    pub fn viewer(&self, id: Option<PlayerId>) -> Viewer {
+    pub(crate) fn viewer(&self, id: Option<PlayerId>) -> Viewer {
         id.and_then(|id| self.player(id)).map_or(Viewer::Public, Viewer::Player)
     }
 
     #[must_use]
-    pub fn seat(&self, player: Player) -> SeatNo {
+    pub(crate) fn seat(&self, player: Player) -> SeatNo {
         self.replay.seats[player.index()]
     }
 
     /// Player whose decision is due.
     #[must_use]
-    pub fn to_act(&self) -> Option<Player> {
+    pub(crate) fn to_act(&self) -> Option<Player> {
         if self.stage != HandStage::Playing {
             return None;
         }
@@ -158,7 +169,7 @@ impl HandInPlay {
 
     /// Time at which the clock makes the pending decision, and the time bank that is part of it.
     #[must_use]
-    pub fn deadline(&self, config: &Config) -> Option<(UnixMicros, Duration)> {
+    pub(crate) fn deadline(&self, config: &Config) -> Option<(UnixMicros, Duration)> {
         let bank = self.time_banks[self.to_act()?.index()];
         let action = Duration::from_secs(u64::from(config.action_seconds));
         Some((self.resumed_deadline.unwrap_or_else(|| self.due_at.plus(action).plus(bank)), bank))
@@ -166,55 +177,80 @@ impl HandInPlay {
 
     /// Time bank that a decision made at `now` uses.
     #[must_use]
-    pub fn time_bank_used(&self, config: &Config, now: UnixMicros) -> Duration {
+    pub(crate) fn time_bank_used(&self, config: &Config, now: UnixMicros) -> Duration {
         let Some((deadline, bank)) = self.deadline(config) else { return Duration::ZERO };
         // Counted back from the deadline, so that an interruption costs nobody anything.
         bank.saturating_sub(deadline.since(now))
     }
 
-    /// Applies an event of the hand's stream. An input of the rules updates the card positions and
-    /// is returned; the caller passes it to [`HandInPlay::evolve`].
-    pub fn apply_recorded(
+    /// Applies an event that moves the hand in play ([`HandEvent::of_play`]). An input of the rules
+    /// updates the card positions and is returned; the caller passes it to [`HandInPlay::evolve`].
+    pub(crate) fn apply_recorded(
         &mut self,
         recorded: &Recorded,
+        event: HandEvent<'_>,
         faces: &Faces,
         at: UnixMicros,
     ) -> Result<Option<Event>, ReplayError> {
-        self.apply_without_cards(recorded, at)?;
-        let event = self.replay.read(recorded, &|place| faces.get(&place).map(|face| face.card))?;
-        if let Recorded::ChanceUsed(used) = recorded {
-            self.apply_shuffle(used);
-        } else if let Recorded::CardsMoved(moved) = recorded {
-            self.keep_proofs(moved, faces)?;
+        self.apply_without_cards(event, at)?;
+        let input = self.replay.read(recorded, &|place| faces.get(&place).map(|face| face.card))?;
+        match event {
+            HandEvent::ChanceUsed(used) => self.apply_shuffle(used),
+            HandEvent::CardsMoved(moved) => self.keep_proofs(moved, faces)?,
+            HandEvent::Opened(_)
+            | HandEvent::EntropyClosed(_)
+            | HandEvent::EntropyRevealed(_)
+            | HandEvent::Sealed(_)
+            | HandEvent::MoveDecided(_)
+            | HandEvent::CardsShown
+            | HandEvent::Settled(_)
+            | HandEvent::SettlementPosted
+            | HandEvent::ClockResumed(_)
+            | HandEvent::Aborted(_)
+            | HandEvent::SeedRevealed(_)
+            | HandEvent::SeedRefused(_) => {}
         }
-        Ok(event)
+        Ok(input)
     }
 
     /// Applies the part of an event that needs no card faces: enough to post a settled hand.
-    pub fn apply_without_cards(
+    pub(crate) fn apply_without_cards(
         &mut self,
-        recorded: &Recorded,
+        event: HandEvent<'_>,
         at: UnixMicros,
     ) -> Result<(), ReplayError> {
         self.version += 1;
-        if let Recorded::HandSealed(sealed) = recorded {
-            self.stage = HandStage::Playing;
-            self.due_at = at;
-            self.sealed = Some(sealed.clone());
-        } else if let Recorded::HandSettled(settled) = recorded {
-            self.stage = HandStage::Settled;
-            self.settled = Some(settled.clone());
-        } else if let Recorded::ClockResumed(resumed) = recorded {
-            self.resumed_deadline = Some(UnixMicros(resumed.deadline_micros));
-        } else if let Recorded::MoveDecided(decided) = recorded {
-            self.count_clock(decided)?;
+        match event {
+            HandEvent::Sealed(sealed) => {
+                self.stage = HandStage::Playing;
+                self.due_at = at;
+                self.sealed = Some(sealed.clone());
+            }
+            HandEvent::Settled(settled) => {
+                self.stage = HandStage::Settled;
+                self.settled = Some(settled.clone());
+            }
+            HandEvent::ClockResumed(resumed) => {
+                self.resumed_deadline = Some(UnixMicros(resumed.deadline_micros));
+            }
+            HandEvent::MoveDecided(decided) => self.count_clock(decided)?,
+            HandEvent::Opened(_)
+            | HandEvent::EntropyClosed(_)
+            | HandEvent::EntropyRevealed(_)
+            | HandEvent::ChanceUsed(_)
+            | HandEvent::CardsMoved(_)
+            | HandEvent::CardsShown
+            | HandEvent::SettlementPosted
+            | HandEvent::Aborted(_)
+            | HandEvent::SeedRevealed(_)
+            | HandEvent::SeedRefused(_) => {}
         }
         Ok(())
     }
 
     /// Records the public root of a shuffle, and drops the proofs of the cards that it has moved.
     fn apply_shuffle(&mut self, used: &pb::ChanceUsed) {
-        let shuffle = used.operation.as_ref().and_then(|asked| asked.kind.as_ref());
+        let shuffle = used.operation.as_ref().and_then(|operation| operation.kind.as_ref());
         let Some(dealer::operation::Kind::Shuffle(_)) = shuffle else { return };
         let places = &self.replay.positions;
         let lies_there = |card: &rules::Card, proof: &CardProof| {
@@ -239,7 +275,7 @@ impl HandInPlay {
     }
 
     /// Fills in the salts of the cards that everybody sees.
-    pub fn fill_salts(&self, cards: &mut [CardRef]) {
+    pub(crate) fn fill_salts(&self, cards: &mut [CardRef]) {
         let lies_at = |card: &CardRef| {
             let position = u16::try_from(card.position).ok()?;
             let card = self.replay.positions.card_at(Handle { op: card.op, position }).ok()?;
@@ -252,12 +288,12 @@ impl HandInPlay {
 
     /// Recorded commitment to the pile of a shuffle.
     #[must_use]
-    pub fn deck_root(&self, op: u32) -> Option<DeckRoot> {
+    pub(crate) fn deck_root(&self, op: u32) -> Option<DeckRoot> {
         self.card_proofs.root(op).cloned()
     }
 
     /// Moves the rules' state by an event that [`HandInPlay::apply_recorded`] returned.
-    pub fn evolve(&mut self, event: &Event, at: UnixMicros) {
+    pub(crate) fn evolve(&mut self, event: &Event, at: UnixMicros) {
         rules::evolve(&mut self.replay.hand, event);
         self.due_at = at;
         self.resumed_deadline = None;
@@ -273,35 +309,30 @@ impl HandInPlay {
         self.time_banks[player] = self.time_banks[player].saturating_sub(used);
         self.missed_clocks[player] =
             if decided.by_clock { self.missed_clocks[player] + 1 } else { 0 };
-        if decided.r#move.as_ref().is_some_and(is_leave) {
+        if decided.r#move.as_ref().is_some_and(moves::is_recorded_leave) {
             self.has_left[player] = true;
         }
         Ok(())
     }
 
     /// Judges a decision and builds its record.
-    pub fn decide(
+    pub(crate) fn decide(
         &self,
         config: &Config,
-        player: Player,
-        mv: &Move,
-        (by, now): (DecisionAuthor, UnixMicros),
+        decision: Decision<'_>,
     ) -> Result<pb::MoveDecided, rules::Refusal> {
-        let event = rules::decide(&self.replay.hand, player, mv.clone(), by)?;
+        let Decision { player, mv, author, at } = decision;
+        let event = rules::decide(&self.replay.hand, player, mv.clone(), author)?;
         let recorded = self.replay.record_move(&event);
         let mut recorded = recorded
             .ok()
             .flatten()
             .expect("the rules accept only cards that the player holds, and those have places");
-        let used =
-            if *mv == Move::Leave { Duration::ZERO } else { self.time_bank_used(config, now) };
+        let free = moves::is_leave(mv);
+        let used = if free { Duration::ZERO } else { self.time_bank_used(config, at) };
         recorded.bank_used_ms = u32::try_from(used.as_millis()).unwrap_or(u32::MAX);
         recorded.turn = self.turn;
         self.fill_salts(&mut recorded.cards);
         Ok(recorded)
     }
-}
-
-fn is_leave(mv: &proto::common::v1::Move) -> bool {
-    mv.kind == i32::from(proto::common::v1::MoveKind::Leave)
 }

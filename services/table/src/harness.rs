@@ -1,7 +1,7 @@
 //! Harness of a table in memory, with a dealer that may misbehave. After every append it crashes:
 //! the log is folded anew, and must give the same table with the same pending effects.
 
-#![expect(clippy::wildcard_enum_match_arm, reason = "a rehearsal looks at what it is about")]
+#![expect(clippy::wildcard_enum_match_arm, reason = "a harness looks at what it is about")]
 #![expect(clippy::needless_pass_by_value, reason = "what is done here is made for it")]
 
 mod dealer;
@@ -34,15 +34,16 @@ use rules::{DecisionAuthor, Legal, Move, Next, RuleSet};
 use wire::{ApiRefusal, Recorded};
 
 use crate::commands::{Command, CommandContext, judge};
-use crate::effect_calls::{self, Batch, EffectOutcome};
+use crate::effect_calls::{self, Batch, EffectOutcome, PendingEffect};
 use crate::effects::{Effect, pending_effects};
 use crate::entropy::{self, Timing};
+use crate::hand_in_play::Decision;
 use crate::peers::{CallFailure, PeerCall, Reply};
 use crate::proof::Faces;
 use crate::publish::PublishedEvent;
 use crate::recovery;
 use crate::registry::ClosedTable;
-use crate::state::TableState;
+use crate::state::{RecoveredState, TableState};
 use crate::table::Table;
 
 pub(crate) use dealer::{Dealer, Misbehaviour};
@@ -110,7 +111,7 @@ impl Harness {
         change(&mut created);
         let state = TableState::new(Table::open(TABLE, &created).unwrap());
         let now = UnixMicros(10_000_000_000);
-        let mut rehearsal = Harness {
+        let mut harness = Harness {
             state,
             log: vec![(TABLE.into(), created.into(), now)],
             now,
@@ -129,9 +130,9 @@ impl Harness {
             requests: 0,
         };
         for seat in [1, 2, 4] {
-            rehearsal.sit(seat);
+            harness.sit(seat);
         }
-        rehearsal
+        harness
     }
 
     pub(crate) fn sit(&mut self, seat: u8) {
@@ -139,7 +140,7 @@ impl Harness {
         let due = self.state.table.config.rules.min_stack(primitives::Credits::ZERO);
         let buy_in = due.times(20).unwrap().max(primitives::Credits::of(1000));
         self.command(seat, Command::SitDown { seat: Some(number), buy_in, funds: None }).unwrap();
-        self.run_effect(|debt| debt == Effect::Fund { seat: number });
+        self.run_effect(|effect| effect == Effect::Fund { seat: number });
     }
 
     pub(crate) fn timing(&self) -> Timing {
@@ -162,22 +163,26 @@ impl Harness {
     }
 
     /// Judges a player's command, and appends its events unless it is refused.
-    pub(crate) fn command(&mut self, number: u8, deed: Command) -> Result<(), ApiRefusal> {
+    pub(crate) fn command(&mut self, number: u8, command: Command) -> Result<(), ApiRefusal> {
         self.requests = self.requests.wrapping_add(1);
-        let doer = CommandContext {
+        let context = CommandContext {
             player: Some(player(number)),
             request: primitives::RequestId([self.requests; 16]),
             now: self.now,
             arrived: self.arrived.unwrap_or(self.now),
             is_room_behind: self.starts_held_until.is_some(),
         };
-        let verdict = judge(&self.state.table, self.state.play.as_ref(), &deed, &doer)?;
+        let verdict = judge(&self.state.table, self.state.play.as_ref(), &command, &context)?;
         self.append(Batch { events: verdict.events, faces: Faces::new() });
         Ok(())
     }
 
-    pub(crate) fn refusal(&mut self, number: u8, deed: Command) -> (ErrorReason, Option<String>) {
-        let refused = self.command(number, deed).unwrap_err();
+    pub(crate) fn refusal(
+        &mut self,
+        number: u8,
+        command: Command,
+    ) -> (ErrorReason, Option<String>) {
+        let refused = self.command(number, command).unwrap_err();
         let why = refused.metadata().find(|(key, _)| *key == "refusal");
         (refused.reason(), why.map(|(_, why)| why.to_owned()))
     }
@@ -186,12 +191,12 @@ impl Harness {
     pub(crate) fn commitment(&self, hand_no: u64, number: u8) -> ClientCommitment {
         let table = &self.state.table;
         let commitment = match table.entropy_round().filter(|_| table.hand_no == hand_no) {
-            Some(sealing) => &sealing.commitment,
+            Some(round) => &round.commitment,
             None => &table.dealer_commitments[&hand_no],
         };
         let hash = &table.config.rule_set_hash;
         let (context, dealer) =
-            entropy::bound_commitment(commitment, (TABLE, hand_no), hash).unwrap();
+            entropy::bound_commitment(commitment, TABLE, hand_no, hash).unwrap();
         let seat = table.seat_of(player(number)).unwrap().get();
         ClientCommitment::new(&context, &dealer, seat, player(number), &secret(number))
     }
@@ -209,12 +214,12 @@ impl Harness {
     /// Runs the first pending effect that is wanted. Returns whether there was one and it could be
     /// run.
     pub(crate) fn run_effect(&mut self, wanted: impl Fn(Effect) -> bool) -> bool {
-        let Some(debt) = self.pending_effects().into_iter().find(|debt| wanted(*debt)) else {
+        let Some(effect) = self.pending_effects().into_iter().find(|effect| wanted(*effect)) else {
             return false;
         };
         let (table, play) = (&self.state.table, self.state.play.as_ref());
-        let payment = effect_calls::prepare(table, play, debt).unwrap();
-        let reply = match &payment.call {
+        let prepared = effect_calls::prepare(table, play, effect).unwrap();
+        let reply = match &prepared.call {
             PeerCall::Nothing => Ok(Reply::Nothing),
             PeerCall::BuyIn(_)
             | PeerCall::CashOut(_)
@@ -229,14 +234,15 @@ impl Harness {
                 Ok(Reply::Standing(self.check_standing(request)))
             }
             PeerCall::BuyIn(_) | PeerCall::CashOut(_) | PeerCall::Settle(_) => {
-                self.call_wallet(&payment.call)
+                self.call_wallet(&prepared.call)
             }
             job => self.dealer.answer(job),
         };
 
-        let plan = payment.plan.as_ref();
-        match effect_calls::effect_outcome(&self.state, (debt, plan, &self.timing()), reply) {
-            EffectOutcome::Append(paid) => self.append(paid),
+        let timing = self.timing();
+        let pending = PendingEffect { effect, plan: prepared.plan.as_ref(), timing: &timing };
+        match effect_calls::effect_outcome(&self.state, pending, reply) {
+            EffectOutcome::Append(batch) => self.append(batch),
             EffectOutcome::Retry(_) => return false,
         }
         true
@@ -269,11 +275,11 @@ impl Harness {
     /// Runs effects and makes decisions until something is waited for.
     pub(crate) fn run_until_idle(&mut self) {
         for _ in 0..10_000 {
-            let paid = self
+            let ran = self
                 .pending_effects()
                 .into_iter()
-                .any(|debt| self.run_effect(|other| other == debt));
-            if !paid && !self.decide() {
+                .any(|effect| self.run_effect(|other| other == effect));
+            if !ran && !self.decide() {
                 return;
             }
         }
@@ -287,11 +293,11 @@ impl Harness {
             if !go(self) {
                 return;
             }
-            let paid = self
+            let ran = self
                 .pending_effects()
                 .into_iter()
-                .any(|debt| self.run_effect(|other| other == debt));
-            if !paid && !self.decide() {
+                .any(|effect| self.run_effect(|other| other == effect));
+            if !ran && !self.decide() {
                 return;
             }
         }
@@ -312,19 +318,19 @@ impl Harness {
             _ => None,
         });
         let mv = calm.unwrap_or_else(|| decision.default.clone());
-        let by = (DecisionAuthor::Player, self.now);
-        let decided = play.decide(&self.state.table.config, decision.player, &mv, by).unwrap();
-        let paid =
-            Batch { events: vec![(play.hand_id.into(), decided.into())], faces: Faces::new() };
-        self.append(paid);
+        let (player, author) = (decision.player, DecisionAuthor::Player);
+        let decision = Decision { player, mv: &mv, author, at: self.now };
+        let decided = play.decide(&self.state.table.config, decision).unwrap();
+        let batch = Batch::single(play.hand_id, decided);
+        self.append(batch);
         true
     }
 
     /// Appends a batch, moves the state, and crashes.
-    pub(crate) fn append(&mut self, paid: Batch) {
-        self.state.check(&paid, self.now).unwrap();
-        for (stream, event) in &paid.events {
-            let kind = self.state.apply((*stream, event), &paid.faces, self.now).unwrap();
+    pub(crate) fn append(&mut self, batch: Batch) {
+        self.state.check(&batch, self.now).unwrap();
+        for (stream, event) in &batch.events {
+            let kind = self.state.apply(*stream, event, &batch.faces, self.now).unwrap();
             self.log.push((*stream, event.clone(), self.now));
             if let Some(kind) = kind {
                 self.published.push(PublishedEvent {
@@ -334,7 +340,7 @@ impl Harness {
                 });
             }
         }
-        if !paid.events.is_empty() && !self.steady {
+        if !batch.events.is_empty() && !self.steady {
             self.crash();
         }
     }
@@ -342,16 +348,16 @@ impl Harness {
     /// Folds the log and compares the result with the state.
     pub(crate) fn crash(&mut self) {
         let events = self.log.iter().cloned();
-        let ill = std::mem::take(&mut self.dealer.misbehaviour);
-        let rehearsed = recovery::recover_at_once(events, |request| {
+        let misbehaviour = std::mem::take(&mut self.dealer.misbehaviour);
+        let recovered = recovery::recover_at_once(events, |request| {
             match self.dealer.answer(&PeerCall::Perform(request)) {
                 Ok(Reply::Performed(answer)) => answer,
                 _ => panic!("the dealer opens cards again"),
             }
         });
-        self.dealer.misbehaviour = ill;
-        let (state, past) = match rehearsed {
-            Ok(rehearsed) => rehearsed,
+        self.dealer.misbehaviour = misbehaviour;
+        let RecoveredState { state, past } = match recovered {
+            Ok(recovered) => recovered,
             Err(closed) => {
                 assert!(self.pending_effects().is_empty() && self.state.is_closed());
                 return assert_eq!(closed, ClosedTable::of(&self.state.table));
@@ -378,7 +384,7 @@ impl Harness {
     /// Checks that repeated updates equal the live ones to the byte.
     fn check_resent(&self, past: Vec<PublishedEvent>) {
         let Some(first) = past.first().map(|past| past.sequence) else { return };
-        let told = |events: &mut dyn Iterator<Item = &PublishedEvent>, viewer| {
+        let updates = |events: &mut dyn Iterator<Item = &PublishedEvent>, viewer| {
             let mut publisher = crate::publish::Publisher::new(TABLE, Default::default());
             for past in events {
                 publisher.remember(past.duplicate());
@@ -387,7 +393,7 @@ impl Harness {
         };
         for viewer in [None, Some(player(1)), Some(player(4))] {
             let mut live = self.published.iter().filter(|past| past.sequence >= first);
-            assert_eq!(told(&mut past.iter(), viewer), told(&mut live, viewer));
+            assert_eq!(updates(&mut past.iter(), viewer), updates(&mut live, viewer));
         }
     }
 

@@ -13,38 +13,38 @@ use sha2::{Digest as _, Sha256};
 
 /// Id of a request about a hand; `version` tells one from the next.
 #[must_use]
-pub fn of_hand(what: &str, hand: HandId, version: u64) -> [u8; 16] {
+pub(crate) fn of_hand(what: &str, hand: HandId, version: u64) -> [u8; 16] {
     derive(what, &[hand.bytes(), &version.to_be_bytes()])
 }
 
 /// Id of a request about a table; `number` tells one from the next.
 #[must_use]
-pub fn of_table(what: &str, table: TableId, number: u64) -> [u8; 16] {
+pub(crate) fn of_table(what: &str, table: TableId, number: u64) -> [u8; 16] {
     derive(what, &[table.bytes(), &number.to_be_bytes()])
 }
 
 /// Id of the buy-in for a player's request to sit down at a table.
 #[must_use]
-pub fn buy_in(table: TableId, player: PlayerId, request: RequestId) -> [u8; 16] {
+pub(crate) fn buy_in(table: TableId, player: PlayerId, request: RequestId) -> [u8; 16] {
     derive("buy-in", &[table.bytes(), player.bytes(), request.bytes()])
 }
 
 /// Id of the payment of an absent player's share of the pots, after the table's last hand.
 #[must_use]
-pub fn pay_absent(table: TableId, player: PlayerId, hand_no: u64) -> [u8; 16] {
+pub(crate) fn pay_absent(table: TableId, player: PlayerId, hand_no: u64) -> [u8; 16] {
     derive("absent", &[table.bytes(), player.bytes(), &hand_no.to_be_bytes()])
 }
 
 /// Id of the refund of a closing table's pots to the players after `after`.
 #[must_use]
-pub fn refund(table: TableId, hand_no: u64, after: Option<PlayerId>) -> [u8; 16] {
+pub(crate) fn refund(table: TableId, hand_no: u64, after: Option<PlayerId>) -> [u8; 16] {
     let after = after.as_ref().map_or(&[][..], |player| &player.bytes()[..]);
     derive("refund", &[table.bytes(), &hand_no.to_be_bytes(), after])
 }
 
 /// Id of one of the requests that another one is split into.
 #[must_use]
-pub fn part_of(request: &[u8], number: u64) -> [u8; 16] {
+pub(crate) fn part_of(request: &[u8], number: u64) -> [u8; 16] {
     derive("part", &[request, &number.to_be_bytes()])
 }
 

@@ -1,63 +1,66 @@
 //! Knows: tables, seats, hands in play and their clocks, and the effects that a table has pending.
 //! Does not know: the order of a shuffled pile, what is on an account, who really bears a token.
 //!
-//! **A table is a task that owns its state** ([`actor`]). A command comes in, events go out. They
+//! **A table is a task that owns its state** (`actor`). A command comes in, events go out. They
 //! are appended, then applied, then the caller is answered and viewers get updates. Pending effects
-//! are read off the state ([`effects`]): an operation of chance to perform, a transfer to post, a
-//! seed to open. After a crash the next owner folds the log ([`recovery`]), finds the same pending
+//! are read off the state (`effects`): an operation of chance to perform, a transfer to post, a
+//! seed to open. After a crash the next owner folds the log (`recovery`), finds the same pending
 //! effects and repeats them under the same request ids. The log is the outbox; there is no list of
 //! things to do.
 //!
-//! - [`mod@table`] is a table between hands, [`hand_in_play`] a hand in play, [`state`] the two
-//!   together: pure folds of the log. [`entropy`] is the seats' part in a hand's chance, [`proof`]
-//!   the proofs of where cards lie.
-//! - [`commands`] judges commands. [`start`], [`plan`], [`effect_calls`], [`settle`] and [`abort`]
-//!   turn effects into calls and answers into events. All pure. [`peers`] makes the calls,
-//!   [`receipt`] signs.
-//! - [`stops`] are the effects that were refused, and an operator's commands to resume them.
-//! - [`standing`] turns the wallet's word on who may be dealt in into events.
-//! - [`updates`] and [`publish`] send each viewer what they may see.
-//! - [`people`] is personal data: names, the words of disputes, erasure. [`repo`] stores their
-//!   keys.
-//! - [`ids`] derives request ids from the state, [`bounds`] limits what callers may cost.
-//! - [`room_delay`] is the delay of the room: deadlines are extended by it and new work waits for
-//!   it.
-//! - [`steps`] records the steps of the clock.
-//! - [`registry`] is the registry of all tables of a log, [`api`] its gRPC API, [`service`] the
-//!   running service.
+//! - `table` is a table between hands, `hand_in_play` a hand in play, `state` the two together:
+//!   pure folds of the log. `events` groups the log's events, `reasons` has the reasons recorded of
+//!   seats, `moves` the moves that the table treats apart. `entropy` is the seats' part in a hand's
+//!   chance, `proof` the proofs of where cards lie.
+//! - `commands` judges commands, `author` says whose they are. `start`, `plan`, `effect_calls`,
+//!   `settle` and `abort` turn effects into calls and answers into events. All pure. `peers` makes
+//!   the calls, `receipt` signs.
+//! - `stops` are the effects that were refused, and an operator's commands to resume them.
+//! - `standing` turns the wallet's word on who may be dealt in into events.
+//! - `updates` and `publish` send each viewer what they may see.
+//! - `people` is personal data: names, the words of disputes, erasure. `repo` stores their keys.
+//! - `ids` derives request ids from the state, `bounds` limits what callers may cost.
+//! - `room_delay` is the delay of the room: deadlines are extended by it and new work waits for it.
+//! - `steps` records the steps of the clock.
+//! - `registry` is the registry of all tables of a log, `api` its gRPC API, [`service`] the running
+//!   service.
 //!
 //! Specification: services/table/README.md "State and events".
 
-pub mod abort;
-pub mod actor;
-pub mod api;
-pub mod backlog;
-pub mod bounds;
-pub mod commands;
+mod abort;
+mod actor;
+mod api;
+mod author;
+mod backlog;
+mod bounds;
+mod commands;
 pub mod config;
-pub mod effect_calls;
-pub mod effects;
-pub mod entropy;
-pub mod hand_in_play;
+mod effect_calls;
+mod effects;
+mod entropy;
+mod events;
+mod hand_in_play;
 #[cfg(test)]
 mod harness;
-pub mod ids;
-pub mod peers;
-pub mod people;
-pub mod plan;
-pub mod proof;
-pub mod publish;
-pub mod receipt;
-pub mod recovery;
-pub mod registry;
-pub mod repo;
-pub mod room_delay;
+mod ids;
+mod moves;
+mod peers;
+mod people;
+mod plan;
+mod proof;
+mod publish;
+mod reasons;
+mod receipt;
+mod recovery;
+mod registry;
+mod repo;
+mod room_delay;
 pub mod service;
-pub mod settle;
-pub mod standing;
-pub mod start;
-pub mod state;
-pub mod steps;
-pub mod stops;
-pub mod table;
-pub mod updates;
+mod settle;
+mod standing;
+mod start;
+mod state;
+mod steps;
+mod stops;
+mod table;
+mod updates;

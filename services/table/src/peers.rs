@@ -16,14 +16,14 @@ use crate::ids;
 
 /// Clients of dealer and wallet.
 #[derive(Clone)]
-pub struct Peers {
+pub(crate) struct Peers {
     pub dealer: DealerServiceClient<PeerChannel>,
     pub wallet: SettlementServiceClient<PeerChannel>,
 }
 
 /// A call with its complete request.
 #[derive(Debug, Clone)]
-pub enum PeerCall {
+pub(crate) enum PeerCall {
     Commit(dealer::CommitRequest),
     Seal(dealer::SealRequest),
     Perform(PerformRequest),
@@ -45,7 +45,7 @@ pub enum PeerCall {
 
 /// Reply to a call.
 #[derive(Debug, Clone)]
-pub enum Reply {
+pub(crate) enum Reply {
     Committed(dealer::CommitResponse),
     Sealed(dealer::SealResponse),
     Performed(dealer::PerformResponse),
@@ -58,7 +58,7 @@ pub enum Reply {
 
 /// Reason why a call has no reply.
 #[derive(Debug, Clone)]
-pub enum CallFailure {
+pub(crate) enum CallFailure {
     /// The outcome is unknown: the same request is sent again later.
     Retry(String),
     /// The service refused, and would refuse again.
@@ -77,7 +77,7 @@ impl From<Status> for CallFailure {
 
 impl PeerCall {
     /// Makes the call.
-    pub async fn run(self, mut peers: Peers) -> Result<Reply, CallFailure> {
+    pub(crate) async fn run(self, mut peers: Peers) -> Result<Reply, CallFailure> {
         Ok(match self {
             PeerCall::Nothing => Reply::Nothing,
             PeerCall::Commit(request) => {
@@ -90,7 +90,7 @@ impl PeerCall {
                 Reply::Performed(peers.dealer.perform(request).await?.into_inner())
             }
             PeerCall::DealUntil { request, pile, count, deck } => {
-                Reply::Performed(deal_until(&mut peers, request, &pile, (count, deck)).await?)
+                Reply::Performed(deal_until(&mut peers, request, &pile, count, deck).await?)
             }
             PeerCall::Reveal(request) => {
                 Reply::Revealed(peers.dealer.reveal(request).await?.into_inner())
@@ -118,7 +118,8 @@ async fn deal_until(
     peers: &mut Peers,
     request: PerformRequest,
     pile: &[Handle],
-    (count, deck): (CardCount, &'static Deck),
+    count: CardCount,
+    deck: &'static Deck,
 ) -> Result<dealer::PerformResponse, CallFailure> {
     let mut cards: Vec<Card> = Vec::new();
     let mut ids = Vec::new();

@@ -10,7 +10,7 @@
 //! - [`registry`] folds the log, [`permissions`] decides what players may do, [`text_checks`] what
 //!   may be written. Pure.
 //! - [`directory`] has the names that viewers see, and is the only place that does.
-//! - `keeping` has the keys. This module and `disputes` run commands, one at a time; nothing is
+//! - `player_keys` has the keys. This module and `disputes` run commands, one at a time; nothing is
 //!   answered before it is durable.
 //!
 //! A request's digest tells a repeat from another request, and stays in the database for ever. The
@@ -19,19 +19,19 @@
 //!
 //! Specification: services/table/README.md "State and events".
 
-pub mod directory;
+pub(crate) mod directory;
 mod disputes;
-pub mod permissions;
+pub(crate) mod permissions;
 mod player_keys;
-pub mod registry;
-pub mod text_checks;
-pub mod vault;
+pub(crate) mod registry;
+pub(crate) mod text_checks;
+pub(crate) mod vault;
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use eventlog::{AppendError, Entry, Log, Position, Recall, Receipt, Request, RequestKey};
-use primitives::{PlayerId, RequestId, StreamId};
+use eventlog::{AppendError, Entry, Log, Position, Recall, Receipt, RequestKey};
+use primitives::{PlayerId, StreamId};
 use prost::Message;
 use proto::common::v1::ErrorReason;
 use proto::event::v1::{EventType, PlayerErased, PlayerNamed, SealedPayload};
@@ -41,17 +41,18 @@ use system::ids::IdMaker;
 use wire::{ApiRefusal, Recorded, api_refusal, status};
 use zeroize::Zeroizing;
 
+use crate::author::Author;
 use directory::Directory;
-pub use player_keys::{PeopleError, PlayerKeys};
+pub(crate) use player_keys::{PeopleError, PlayerKeys};
 use player_keys::{key_refusal, people_refusal};
 use registry::{EventLocation, Registry};
-use vault::{PlayerKey, WrappedKey};
+use vault::{PlayerKey, SealBinding, WrappedKey};
 
 /// Pause before a key that could not be destroyed is tried again.
 const RETRY_PAUSE: Duration = Duration::from_secs(1);
 
 /// Names, disputes and erasures over a log that this process owns.
-pub struct People {
+pub(crate) struct People {
     log: Log,
     ids: IdMaker,
     player_keys: PlayerKeys,
@@ -61,31 +62,23 @@ pub struct People {
     write_lock: tokio::sync::Mutex<()>,
 }
 
-/// Caller and request of a command.
-pub struct Author {
-    pub request: RequestId,
-    /// SHA-256 of the request's content.
-    pub digest: [u8; 32],
-    pub actor: Arc<str>,
-    pub trace: [u8; 16],
-}
-
 impl People {
     /// Recovers people: destroys the keys of erased players and loads the names of seated ones.
-    pub async fn open(
-        (log, ids): (Log, IdMaker),
+    pub(crate) async fn open(
+        log: Log,
+        ids: IdMaker,
         registry: Registry,
-        keeping: PlayerKeys,
+        player_keys: PlayerKeys,
         directory: Directory,
     ) -> Result<People, PeopleError> {
-        keeping.rewrap_all().await?;
+        player_keys.rewrap_all().await?;
         let erased: Vec<PlayerId> = registry.erased().collect();
-        keeping.keys.destroy(&erased).await?;
+        player_keys.keys.destroy(&erased).await?;
         erased.into_iter().for_each(|player| directory.erase(player));
         let people = People {
             log,
             ids,
-            player_keys: keeping,
+            player_keys,
             directory,
             registry: Mutex::new(registry),
             write_lock: tokio::sync::Mutex::default(),
@@ -133,13 +126,15 @@ impl People {
         sealed: &SealedPayload,
     ) -> Option<String> {
         let key = self.player_keys.vault.unwrap(player, key).ok()?;
-        let opened =
-            key.open((player.into(), event_type_number(EventType::PlayerNamed)), sealed).ok()?;
+        let opened = key.open(binding(player, EventType::PlayerNamed), sealed).ok()?;
         PlayerNamed::decode(&opened[..]).ok().map(|named| named.name)
     }
 
     /// Name of a player, and whether they are erased.
-    pub async fn player(&self, player: PlayerId) -> Result<pb::GetPlayerResponse, ApiRefusal> {
+    pub(crate) async fn player(
+        &self,
+        player: PlayerId,
+    ) -> Result<pb::GetPlayerResponse, ApiRefusal> {
         self.load_names(&[player]).await.map_err(people_refusal)?;
         let erased =
             self.with_registry(|registry| registry.person(player).is_some_and(|one| one.erased));
@@ -148,19 +143,19 @@ impl People {
     }
 
     /// Checks that a player may sit down, and loads their name.
-    pub async fn admit(&self, player: PlayerId) -> Result<(), ApiRefusal> {
+    pub(crate) async fn admit(&self, player: PlayerId) -> Result<(), ApiRefusal> {
         self.with_registry(|registry| permissions::check_not_erased(registry, player))?;
         self.load_names(&[player]).await.map_err(people_refusal)
     }
 
     /// Position of the record that named a player last.
     #[must_use]
-    pub fn named_at(&self, player: PlayerId) -> Option<Position> {
+    pub(crate) fn named_at(&self, player: PlayerId) -> Option<Position> {
         self.with_registry(|registry| Some(registry.person(player)?.named.as_ref()?.1))
     }
 
     /// Gives a player another name. Returns whether anything changed.
-    pub async fn set_name(
+    pub(crate) async fn set_name(
         &self,
         player: PlayerId,
         given: &str,
@@ -185,19 +180,19 @@ impl People {
             return Ok((answer, false));
         }
         let key = self.key_or_new(key, player).await?;
-        let digest = key.digest(by.digest);
+        let by = Author { digest: key.digest(by.digest), ..by };
         let message = Zeroizing::new(PlayerNamed { name: name.clone() }.encode_to_vec());
         let named =
-            self.seal_event(&key, (player, player.into()), (EventType::PlayerNamed, &message));
+            self.seal_event(&key, player, binding(player, EventType::PlayerNamed), &message);
         let events = [Recorded::PlayerNamed(named)];
         // The answer is not kept, since it is the name.
-        self.append((player.into(), &events), (digest, Vec::new()), by).await?;
+        self.append(player.into(), &events, Vec::new(), by).await?;
         self.directory.set_name(player, &name);
         Ok((answer, true))
     }
 
     /// Erases a player and destroys their key.
-    pub async fn erase(
+    pub(crate) async fn erase(
         self: &Arc<Self>,
         player: PlayerId,
         reason: &str,
@@ -206,15 +201,14 @@ impl People {
         let reason = text_checks::reason(reason)?;
         let _one_at_a_time = self.write_lock.lock().await;
         let answer = pb::ErasePlayerResponse {};
-        let digest = by.digest;
-        let recalled = self.first_answer((&by.actor, by.request), digest).await?.is_some();
+        let recalled = self.first_answer(&by, by.digest).await?.is_some();
         let erased =
             self.with_registry(|registry| permissions::check_not_erased(registry, player).is_err());
         if !recalled && !erased {
             let seats = self.directory.tables_of(player);
             self.with_registry(|registry| permissions::check_erasure(registry, player, &seats))?;
             let events = [Recorded::from(PlayerErased { reason })];
-            self.append((player.into(), &events), (digest, answer.encode_to_vec()), by).await?;
+            self.append(player.into(), &events, answer.encode_to_vec(), by).await?;
             self.directory.erase(player);
         }
         if let Err(error) = self.player_keys.keys.destroy(&[player]).await {
@@ -243,11 +237,12 @@ impl People {
     fn seal_event(
         &self,
         key: &PlayerKey,
-        (player, stream): (PlayerId, StreamId),
-        (kind_of, message): (EventType, &[u8]),
+        player: PlayerId,
+        binding: SealBinding,
+        message: &[u8],
     ) -> SealedPayload {
         let nonce = entropy::bytes(&*self.player_keys.entropy);
-        key.seal(player, (stream, event_type_number(kind_of)), message, nonce)
+        key.seal(player, binding, message, nonce)
     }
 
     /// First answer to a request that was recorded under its player's key.
@@ -258,7 +253,7 @@ impl People {
     ) -> Result<Option<Vec<u8>>, ApiRefusal> {
         // Nothing was recorded without a key, so a stored request is another one.
         let digest = key.map_or([0; 32], |key| key.digest(by.digest));
-        self.first_answer((&by.actor, by.request), digest).await
+        self.first_answer(by, digest).await
     }
 
     async fn key_or_new(
@@ -275,10 +270,10 @@ impl People {
     /// First answer to a request, if there was one.
     async fn first_answer(
         &self,
-        (actor, request): (&str, RequestId),
+        by: &Author,
         digest: [u8; 32],
     ) -> Result<Option<Vec<u8>>, ApiRefusal> {
-        match self.log.recall(RequestKey::new(actor, request), digest).await {
+        match self.log.recall(RequestKey::new(&by.actor, by.request), digest).await {
             Ok(Recall::Fresh) => Ok(None),
             Ok(Recall::Repeated { answer, first: _ }) => Ok(Some(answer.to_vec())),
             Ok(Recall::IdReused) => Err(status::request_id_reused()),
@@ -289,13 +284,14 @@ impl People {
     /// Appends events to one stream, then moves the registry.
     async fn append(
         &self,
-        (stream, events): (StreamId, &[Recorded]),
-        (digest, answer): ([u8; 32], Vec<u8>),
+        stream: StreamId,
+        events: &[Recorded],
+        answer: Vec<u8>,
         by: Author,
     ) -> Result<Receipt, ApiRefusal> {
         let entry = Entry {
             events: events.iter().map(|event| event.on_stream(stream)).collect(),
-            request: Some(Request { id: by.request, digest, answer: answer.into() }),
+            request: Some(by.answered(answer)),
             actor: by.actor,
             trace: by.trace,
         };
@@ -317,7 +313,7 @@ impl People {
             let position = Position(receipt.first.0 + number);
             registry
                 .evolve(event, EventLocation { stream, position, at: receipt.recorded_at })
-                .map_err(|damaged| api_refusal(ErrorReason::Corrupt, damaged.to_string()))?;
+                .map_err(|corrupt| api_refusal(ErrorReason::Corrupt, corrupt.to_string()))?;
         }
         Ok(receipt)
     }
@@ -328,9 +324,10 @@ fn is_latest_name(registry: &Registry, player: PlayerId, sealed: &SealedPayload)
     named.is_some_and(|(newest, _)| newest == sealed)
 }
 
-/// Number of an event type.
-fn event_type_number(of: EventType) -> u16 {
-    u16::try_from(i32::from(of)).expect("event types are small")
+/// Binding of a sealed event to its stream.
+fn binding(stream: impl Into<StreamId>, event: EventType) -> SealBinding {
+    let kind = u16::try_from(i32::from(event)).expect("event types are small");
+    SealBinding { stream: stream.into(), kind }
 }
 
 #[cfg(test)]

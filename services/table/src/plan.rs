@@ -22,7 +22,7 @@ use crate::proof::{self, Faces};
 
 /// Steps that a request covers, in order.
 #[derive(Debug, Clone)]
-pub struct Plan {
+pub(crate) struct Plan {
     steps: Vec<PlanStep>,
     pub call: PeerCall,
 }
@@ -51,7 +51,7 @@ fn mismatch() -> ReplayError {
 }
 
 /// Plans the request for the chance that is due.
-pub fn plan(play: &HandInPlay, due: &[Chance]) -> Result<Plan, PositionError> {
+pub(crate) fn plan(play: &HandInPlay, due: &[Chance]) -> Result<Plan, PositionError> {
     let mut replay: HandReplay = play.replay.clone();
     let mut request = dealer::PerformRequest {
         request_id: ids::of_hand("chance", play.hand_id, play.version).to_vec(),
@@ -106,7 +106,7 @@ impl Plan {
     ///
     /// # Errors
     /// An answer that contradicts its request, itself, or an earlier answer.
-    pub fn conclude(
+    pub(crate) fn conclude(
         &self,
         play: &HandInPlay,
         answer: dealer::PerformResponse,
@@ -126,14 +126,13 @@ impl Plan {
                         events.push(reading.chance_used(operation, true)?.into());
                     }
                     let cards = opened.pop_front().ok_or_else(mismatch)?;
-                    events.push(
-                        reading.cards_moved((deal, *seat), &layout.positions, &cards)?.into(),
-                    );
+                    events
+                        .push(reading.cards_moved(deal, *seat, &layout.positions, &cards)?.into());
                 }
                 PlanStep::Until { deal, seat, pile } => {
                     let cards = opened.pop_front().ok_or_else(mismatch)?;
                     let places = pile.get(..cards.card_ids.len()).ok_or_else(mismatch)?;
-                    events.push(reading.cards_moved((deal, *seat), places, &cards)?.into());
+                    events.push(reading.cards_moved(deal, *seat, places, &cards)?.into());
                 }
             }
         }
@@ -174,14 +173,15 @@ impl AnswerReader<'_> {
 
     fn cards_moved(
         &mut self,
-        (deal, seat): (&Deal, u32),
+        deal: &Deal,
+        seat: u32,
         places: &[fairness::Handle],
         cards: &dealer::OpenedCards,
     ) -> Result<pb::CardsMoved, ReplayError> {
         let deck = self.play.replay.hand.rules().variant().deck;
         let new = |op| self.roots.iter().find(|root| root.op == op).cloned();
         let root = |op| new(op).or_else(|| self.play.deck_root(op));
-        let faces = proof::verified_faces((places, cards), deck, &root)?;
+        let faces = proof::verified_faces(places, cards, deck, &root)?;
         let open = deal.shown || deal.to == Destination::Table;
         let card_ref = |place: &fairness::Handle| {
             let face = &faces[place];

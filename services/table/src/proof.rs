@@ -14,18 +14,18 @@ use wire::replay::ReplayError;
 
 /// A card that the dealer revealed.
 #[derive(Clone)]
-pub struct Face {
+pub(crate) struct Face {
     pub card: Card,
     /// `None` for shuffles without a recorded root, from before there were roots.
     pub proof: Option<Arc<CardProof>>,
 }
 
 /// Faces that card reveals gave, by handle.
-pub type Faces = BTreeMap<Handle, Face>;
+pub(crate) type Faces = BTreeMap<Handle, Face>;
 
 /// Proofs and roots that viewers may see along with a hand's cards.
 #[derive(Clone, Default)]
-pub struct CardProofs {
+pub(crate) struct CardProofs {
     /// Proof of each card whose face is known here, for its present position.
     pub by_card: BTreeMap<Card, Arc<CardProof>>,
     /// Roots of all shuffles, in order.
@@ -34,7 +34,7 @@ pub struct CardProofs {
 
 impl CardProofs {
     #[must_use]
-    pub fn root(&self, op: u32) -> Option<&DeckRoot> {
+    pub(crate) fn root(&self, op: u32) -> Option<&DeckRoot> {
         self.roots.iter().find(|root| root.op == op)
     }
 }
@@ -43,7 +43,7 @@ impl CardProofs {
 ///
 /// # Errors
 /// A result without a commitment.
-pub fn root_of(result: &dealer::OperationResult) -> Result<DeckRoot, ReplayError> {
+pub(crate) fn root_of(result: &dealer::OperationResult) -> Result<DeckRoot, ReplayError> {
     let dealer::OperationResult { index, values, root } = result;
     match (values.as_slice(), root.len()) {
         ([cards], 32) => Ok(DeckRoot { op: *index, cards: *cards, root: root.clone() }),
@@ -58,15 +58,16 @@ pub fn root_of(result: &dealer::OperationResult) -> Result<DeckRoot, ReplayError
 ///
 /// # Errors
 /// Names the position that is contradicted, and never its card.
-pub fn verified_faces(
-    (places, opened): (&[Handle], &dealer::OpenedCards),
+pub(crate) fn verified_faces(
+    places: &[Handle],
+    opened: &dealer::OpenedCards,
     deck: &Deck,
     root: &dyn Fn(u32) -> Option<DeckRoot>,
 ) -> Result<Faces, ReplayError> {
     let dealer::OpenedCards { card_ids, proofs } = opened;
     if card_ids.len() != places.len() {
-        let (asked, got) = (places.len(), card_ids.len());
-        let text = format!("{asked} cards were to be opened, {got} were");
+        let (expected, got) = (places.len(), card_ids.len());
+        let text = format!("{expected} cards were to be opened, {got} were");
         return Err(ReplayError::Corrupt(text));
     }
     let mut faces = Faces::new();

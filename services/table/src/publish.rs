@@ -31,13 +31,13 @@ const MAX_RESENT: usize = 256;
 const MAX_RESENT_BYTES: usize = 256 * 1024;
 
 /// A published event, with everything that its updates are made from.
-pub struct PublishedEvent {
+pub(crate) struct PublishedEvent {
     pub sequence: u64,
     pub at: UnixMicros,
     pub kind: PublishedKind,
 }
 
-pub enum PublishedKind {
+pub(crate) enum PublishedKind {
     /// Content that is the same for every viewer.
     Public(Box<What>),
     /// A hand started; holds its state at that time.
@@ -77,7 +77,7 @@ struct Watcher {
 }
 
 /// Viewers of a table, and the events that they may be sent again.
-pub struct Publisher {
+pub(crate) struct Publisher {
     table: TableId,
     /// Fills the players' names into messages.
     directory: Directory,
@@ -87,13 +87,13 @@ pub struct Publisher {
 
 impl Publisher {
     #[must_use]
-    pub fn new(table: TableId, directory: Directory) -> Publisher {
+    pub(crate) fn new(table: TableId, directory: Directory) -> Publisher {
         Publisher { table, directory, watchers: Vec::new(), history: VecDeque::new() }
     }
 
     /// Updates after `sequence` for a viewer; `None` where they are too old or too many.
     #[must_use]
-    pub fn updates_since(
+    pub(crate) fn updates_since(
         &self,
         player: Option<PlayerId>,
         sequence: u64,
@@ -131,7 +131,7 @@ impl Publisher {
     }
 
     /// Adds a viewer, who gets all updates from now on.
-    pub fn watch(&mut self, player: Option<PlayerId>) -> BacklogReceiver {
+    pub(crate) fn watch(&mut self, player: Option<PlayerId>) -> BacklogReceiver {
         let (out, receiver) = backlog_channel();
         self.watchers.retain(|watcher| !watcher.sender.is_closed());
         self.watchers.push(Watcher { player, sender: out });
@@ -140,13 +140,13 @@ impl Publisher {
 
     /// Sends an event to all viewers and remembers it. For an event of a hand, `before` is the hand
     /// before it and `after` the hand after it.
-    pub fn publish(
+    pub(crate) fn publish(
         &mut self,
         past: PublishedEvent,
         before: Option<&Hand>,
         after: Option<&HandInPlay>,
     ) {
-        let mut told: Vec<(rules::Viewer, SizedMessage)> = Vec::new();
+        let mut rendered: Vec<(rules::Viewer, SizedMessage)> = Vec::new();
         let viewer = |watcher: &Watcher| {
             after.map_or(rules::Viewer::Public, |play| play.viewer(watcher.player))
         };
@@ -157,7 +157,7 @@ impl Publisher {
             let [viewer, others @ ..] = rest else { return true };
             rest = others;
             let personal = is_personal(&past.kind, watcher.player);
-            let alike = told.iter().find(|(other, _)| other == viewer).filter(|_| !personal);
+            let alike = rendered.iter().find(|(other, _)| other == viewer).filter(|_| !personal);
             let message = match alike {
                 Some((_, message)) => message.clone(),
                 None => match render(&past.kind, before, after, watcher.player) {
@@ -166,7 +166,7 @@ impl Publisher {
                             SizedMessage::new(message(table, &past, directory.with_name(what)));
                         // Players see what nobody else does, and mostly on one stream.
                         if !personal && rest.contains(viewer) {
-                            told.push((*viewer, message.clone()));
+                            rendered.push((*viewer, message.clone()));
                         }
                         message
                     }
@@ -180,7 +180,7 @@ impl Publisher {
     }
 
     /// Ends all streams with a reason.
-    pub fn end_streams(&mut self, reason: pb::EndReason, sequence: u64) {
+    pub(crate) fn end_streams(&mut self, reason: pb::EndReason, sequence: u64) {
         for watcher in self.watchers.drain(..) {
             let ended = Message::Ended(pb::StreamEnded { reason: reason.into() });
             let message = pb::WatchTableResponse {
@@ -192,7 +192,7 @@ impl Publisher {
     }
 
     /// Keeps an event without sending it, for hands that are recovered.
-    pub fn remember(&mut self, past: PublishedEvent) {
+    pub(crate) fn remember(&mut self, past: PublishedEvent) {
         if let PublishedKind::HandStarted(_) = past.kind {
             let started =
                 |past: &PublishedEvent| matches!(past.kind, PublishedKind::HandStarted(_));
@@ -306,13 +306,13 @@ fn render(
 
 /// Resume token of a viewer: the table, and the last update that they have seen.
 #[must_use]
-pub fn resume_token(table: TableId, sequence: u64) -> Vec<u8> {
+pub(crate) fn resume_token(table: TableId, sequence: u64) -> Vec<u8> {
     [table.bytes().as_slice(), &sequence.to_be_bytes()].concat()
 }
 
 /// Parses a resume token of this table.
 #[must_use]
-pub fn parse_resume_token(table: TableId, token: &[u8]) -> Option<u64> {
+pub(crate) fn parse_resume_token(table: TableId, token: &[u8]) -> Option<u64> {
     let sequence = token.strip_prefix(table.bytes())?;
     Some(u64::from_be_bytes(sequence.try_into().ok()?))
 }
@@ -359,11 +359,11 @@ mod tests {
             publisher.publish(past(sequence, 4_096), None, None);
             assert!(quick.next().await.is_some(), "whoever reads is not kept waiting");
         }
-        let mut heard = 0;
+        let mut received = 0;
         while slow.next().await.is_some() {
-            heard += 1;
+            received += 1;
         }
-        assert!((10..100).contains(&heard), "{heard} updates were kept for the slow one");
+        assert!((10..100).contains(&received), "{received} updates were kept for the slow one");
         publisher.end_streams(pb::EndReason::ServerStopping, 1_000);
         let last = quick.next().await.unwrap().message.unwrap();
         assert!(matches!(last, Message::Ended(_)));

@@ -15,7 +15,7 @@ use sha2::{Digest as _, Sha256};
 use wire::{ApiRefusal, api_refusal, field};
 
 /// Signing key of receipts: the key of the table's log.
-pub struct ReceiptKey {
+pub(crate) struct ReceiptKey {
     key: SigningKey,
     /// First bytes of the SHA-256 of the public key.
     id: [u8; 8],
@@ -23,17 +23,17 @@ pub struct ReceiptKey {
 
 impl ReceiptKey {
     #[must_use]
-    pub fn new(key: SigningKey) -> ReceiptKey {
+    pub(crate) fn new(key: SigningKey) -> ReceiptKey {
         let hash: [u8; 32] = Sha256::digest(key.verifying_key().to_bytes()).into();
         let [a, b, c, d, e, f, g, h, ..] = hash;
         ReceiptKey { key, id: [a, b, c, d, e, f, g, h] }
     }
 
     /// Completes and signs the stored answer to a commitment that stands at a position of the log.
-    pub fn complete(&self, stored: &[u8], position: u64) -> Result<Vec<u8>, ApiRefusal> {
-        let damaged = || api_refusal(ErrorReason::Corrupt, "the stored answer is damaged");
-        let answer = pb::CommitEntropyResponse::decode(stored).map_err(|_| damaged())?;
-        let unsigned = answer.receipt.ok_or_else(damaged)?;
+    pub(crate) fn complete(&self, stored: &[u8], position: u64) -> Result<Vec<u8>, ApiRefusal> {
+        let corrupt = || api_refusal(ErrorReason::Corrupt, "the stored answer is damaged");
+        let answer = pb::CommitEntropyResponse::decode(stored).map_err(|_| corrupt())?;
+        let unsigned = answer.receipt.ok_or_else(corrupt)?;
         let commitment = ClientCommitment(field::exactly("commitment", &unsigned.commitment)?);
         let receipt = Receipt {
             table: field::table_id(&unsigned.table_id)?,
@@ -75,7 +75,7 @@ mod tests {
         let signed = answer.receipt.unwrap();
         assert_eq!(signed.position, 6);
         assert_eq!(signed.key_id, Sha256::digest(public)[..8]);
-        let said = Receipt {
+        let receipt = Receipt {
             table: TableId([1; 16]),
             hand_no: 7,
             seat: 3,
@@ -85,7 +85,7 @@ mod tests {
             key_id: &signed.key_id,
         };
         let signature: [u8; 64] = signed.signature.try_into().unwrap();
-        assert_eq!(said.verify(&public, &signature), Ok(()));
+        assert_eq!(receipt.verify(&public, &signature), Ok(()));
     }
 
     #[test]

@@ -19,20 +19,19 @@ use std::time::Duration;
 
 use eventlog::{Log, Position, ReadError, StreamId};
 use primitives::{HandId, PlayerId, TableId, UnixMicros};
-use proto::event::v1 as pb;
 use proto::table::v1::table_update::What;
 use wire::Recorded;
 
 use self::cards::FacesError;
 use crate::effect_calls::Inconsistency;
-use crate::hand_in_play::DealerFault;
-use crate::hand_in_play::OpeningState;
+use crate::events::{HandEvent, LogEvent, SeatEvent};
+use crate::hand_in_play::{DealerFault, OpeningState};
 use crate::peers::Peers;
 use crate::people::registry::{self, EventLocation, Registry};
 use crate::proof::Faces;
 use crate::publish::{PublishedEvent, PublishedKind};
 use crate::registry::ClosedTable;
-use crate::state::{self, PriorState, TableState};
+use crate::state::{self, PriorState, RecoveredState, TableState};
 use crate::table::{Closing, Table};
 use crate::updates;
 
@@ -40,7 +39,7 @@ use crate::updates;
 const PAGE: usize = 1000;
 
 /// A table as the log describes it.
-pub struct RecoveredTable {
+pub(crate) struct RecoveredTable {
     pub table: Table,
     hand_records: Vec<HandRecord>,
     opening_state: OpeningState,
@@ -53,7 +52,7 @@ pub struct RecoveredTable {
 /// A record of one table that cannot be read, or that contradicts the ones before it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("its log is damaged at position {}: {why}", position.0)]
-pub struct Corruption {
+pub(crate) struct Corruption {
     pub position: Position,
     pub why: String,
 }
@@ -78,7 +77,7 @@ pub enum FoldError {
 }
 
 /// Everything that the log was folded into.
-pub struct FoldedLog {
+pub(crate) struct FoldedLog {
     /// Tables in the order of their creation.
     pub tables: Vec<RecoveredTable>,
     /// Closed tables without pending effects.
@@ -87,17 +86,17 @@ pub struct FoldedLog {
 }
 
 /// Folds the whole log.
-pub async fn fold(log: &Log) -> Result<FoldedLog, FoldError> {
+pub(crate) async fn fold(log: &Log) -> Result<FoldedLog, FoldError> {
     let LogFold { tables, closed, people, streams: _, created: _, only: _ } =
         read(log, LogFold::default()).await?;
     Ok(FoldedLog { tables: tables.into_values().collect(), closed, people })
 }
 
 /// Folds one table out of the log.
-pub async fn fold_table(log: &Log, id: TableId) -> Result<RecoveredTable, FoldError> {
+pub(crate) async fn fold_table(log: &Log, id: TableId) -> Result<RecoveredTable, FoldError> {
     let only = LogFold { only: Some(id), ..LogFold::default() };
-    let found = read(log, only).await?.tables.into_values().next();
-    found.ok_or_else(|| FoldError::Corrupt {
+    let recovered = read(log, only).await?.tables.into_values().next();
+    recovered.ok_or_else(|| FoldError::Corrupt {
         position: 0,
         why: format!("table {id} is not in it, or is closed"),
     })
@@ -125,14 +124,14 @@ async fn read(log: &Log, mut folding: LogFold) -> Result<LogFold, FoldError> {
 pub(crate) fn recover_at_once(
     events: impl IntoIterator<Item = (StreamId, Recorded, UnixMicros)>,
     dealer: impl FnOnce(proto::dealer::v1::PerformRequest) -> proto::dealer::v1::PerformResponse,
-) -> Result<(TableState, Vec<PublishedEvent>), ClosedTable> {
-    let found = recovered_table(events)?;
-    let Some(request) = found.recovery_request().unwrap() else {
-        return Ok(found.replay(&Faces::new()).unwrap());
+) -> Result<RecoveredState, ClosedTable> {
+    let recovered = recovered_table(events)?;
+    let Some(request) = recovered.recovery_request().unwrap() else {
+        return Ok(recovered.replay(&Faces::new()).unwrap());
     };
     let answer = dealer(request.clone());
-    let faces = found.faces(&request, &answer).ok().unwrap();
-    Ok(found.replay(&faces).unwrap())
+    let faces = recovered.faces(&request, &answer).ok().unwrap();
+    Ok(recovered.replay(&faces).unwrap())
 }
 
 /// Folds one table from events. The error holds what is kept of the table where it is closed.
@@ -145,8 +144,8 @@ pub(crate) fn recovered_table(
         let place = EventLocation { stream, position: Position(position), at };
         folding.apply_recorded(place, event).unwrap();
     }
-    let found = folding.tables.into_values().next();
-    found.ok_or_else(|| folding.closed.into_values().next().unwrap())
+    let recovered = folding.tables.into_values().next();
+    recovered.ok_or_else(|| folding.closed.into_values().next().unwrap())
 }
 
 #[derive(Default)]
@@ -200,28 +199,29 @@ impl LogFold {
             return Ok(());
         }
         let number = self.streams.get(&stream);
-        let Some(found) = number.and_then(|number| self.tables.get_mut(number)) else {
+        let Some(recovered) = number.and_then(|number| self.tables.get_mut(number)) else {
             return Err(why);
         };
-        found.corruption.get_or_insert(Corruption { position, why });
+        recovered.corruption.get_or_insert(Corruption { position, why });
         Ok(())
     }
 
     /// Whether a record belongs to a table that is corrupt already. Hands that the table has
     /// started since are followed, so that their records are recognised.
     fn is_after_corruption(&mut self, stream: StreamId, recorded: &Recorded) -> bool {
-        let table = if let Recorded::HandOpened(opened) = recorded {
-            wire::field::table_id(&opened.table_id).map_or(stream, StreamId::from)
-        } else {
-            stream
+        let event = LogEvent::of(recorded);
+        let table = match event.opened_hand() {
+            Some(opened) => wire::field::table_id(&opened.table_id).map_or(stream, StreamId::from),
+            None => stream,
         };
         let number = self.streams.get(&stream).or_else(|| self.streams.get(&table)).copied();
-        let found = number.and_then(|number| Some((number, self.tables.get(&number)?)));
-        let Some((number, _)) = found.filter(|(_, found)| found.corruption.is_some()) else {
+        let recovered = number.and_then(|number| Some((number, self.tables.get(&number)?)));
+        let Some((number, _)) = recovered.filter(|(_, recovered)| recovered.corruption.is_some())
+        else {
             return false;
         };
         self.streams.insert(stream, number);
-        if let Recorded::HandStarted(started) = recorded
+        if let Some(started) = event.started_hand()
             && let Ok(hand) = wire::field::id::<HandId>("hand_id", &started.hand_id)
         {
             self.streams.insert(hand.into(), number);
@@ -237,7 +237,7 @@ impl LogFold {
         if registry::is_about_people(&recorded) {
             return self.people.evolve(&recorded, place).map_err(|bad| bad.to_string());
         }
-        if let Recorded::TableCreated(created) = &recorded {
+        if let Some(created) = LogEvent::of(&recorded).created_table() {
             let table = Table::open(TableId(stream.0), created).map_err(|bad| bad.to_string())?;
             let number = self.created;
             self.created += 1;
@@ -246,37 +246,32 @@ impl LogFold {
             return Ok(());
         }
         let number = *self.streams.get(&stream).ok_or("a stream of no table")?;
-        let found = self.tables.get_mut(&number).ok_or("a stream of no table")?;
-        let before = PriorState::of(&found.table, stream, &recorded);
-        let played = found.table.hand.as_ref().map(|hand| StreamId::from(hand.id));
-        found.table.evolve(stream, &recorded, at).map_err(|bad| bad.to_string())?;
-        if let Recorded::SeatTaken(pb::SeatTaken { seat, .. })
-        | Recorded::SeatRenamed(pb::SeatRenamed { seat }) = &recorded
-        {
-            found.last_shown_at.insert(*seat, position);
-        }
-        let hand = found.table.hand.as_ref().map(|hand| StreamId::from(hand.id));
-        if let Recorded::HandStarted(_) = &recorded
-            && let Some(hand) = hand
-        {
+        let recovered = self.tables.get_mut(&number).ok_or("a stream of no table")?;
+        let event = LogEvent::of(&recorded);
+        let before = PriorState::of(&recovered.table, stream, event);
+        let played = recovered.table.hand.as_ref().map(|hand| StreamId::from(hand.id));
+        recovered.table.evolve(stream, &recorded, at).map_err(|bad| bad.to_string())?;
+        recovered.note_shown(event, position);
+        let hand = recovered.table.hand.as_ref().map(|hand| StreamId::from(hand.id));
+        if let (Some(_), Some(hand)) = (event.started_hand(), hand) {
             self.streams.insert(hand, number);
-            found.hand_records.clear();
+            recovered.hand_records.clear();
         }
-        if let Recorded::HandOpened(opened) = &recorded {
-            found.opening_state = found.table.opening_state(opened);
+        if let Some(opened) = event.opened_hand() {
+            recovered.opening_state = recovered.table.opening_state(opened);
         }
         if hand.is_none() {
-            found.hand_records.clear();
+            recovered.hand_records.clear();
         }
-        let own = StreamId::from(found.table.id);
+        let own = StreamId::from(recovered.table.id);
         for stream in [Some(stream), played].into_iter().flatten() {
             let over = stream != own && hand != Some(stream);
-            if over && found.table.seeds.in_stream(stream).is_none() {
+            if over && recovered.table.seeds.in_stream(stream).is_none() {
                 self.streams.remove(&stream);
             }
         }
-        if found.table.closing == Closing::Closed && found.table.seeds.is_empty() {
-            self.closed.insert(found.table.id, ClosedTable::of(&found.table));
+        if recovered.table.closing == Closing::Closed && recovered.table.seeds.is_empty() {
+            self.closed.insert(recovered.table.id, ClosedTable::of(&recovered.table));
             self.streams.remove(&own);
             self.tables.remove(&number);
             return Ok(());
@@ -284,14 +279,19 @@ impl LogFold {
         if hand.is_none() {
             return Ok(());
         }
-        let plain = updates::is_published(&recorded, at) && !state::is_hand_update(&recorded);
-        let told = plain.then(|| Box::new(state::public_update(&found.table, &recorded, before)));
-        let sequence = found.table.sequence;
+        let is_public = updates::is_published(event, at) && !state::is_hand_update(event);
+        let public_update = if is_public {
+            let update = state::public_update(&recovered.table, event, before);
+            Some(Box::new(update.map_err(|bad| bad.to_string())?))
+        } else {
+            None
+        };
+        let sequence = recovered.table.sequence;
         if hand == Some(stream) {
             let event = Some(Box::new(recorded));
-            found.hand_records.push(HandRecord { event, public_update: told, at, sequence });
-        } else if told.is_some() {
-            found.hand_records.push(HandRecord { event: None, public_update: told, at, sequence });
+            recovered.hand_records.push(HandRecord { event, public_update, at, sequence });
+        } else if public_update.is_some() {
+            recovered.hand_records.push(HandRecord { event: None, public_update, at, sequence });
         }
         Ok(())
     }
@@ -300,52 +300,70 @@ impl LogFold {
 impl RecoveredTable {
     /// A table of which only its creation is recorded.
     #[must_use]
-    pub fn new(table: Table) -> RecoveredTable {
-        let (hand, seated, told) = (Vec::new(), OpeningState::default(), BTreeMap::new());
+    pub(crate) fn new(table: Table) -> RecoveredTable {
         RecoveredTable {
             table,
-            hand_records: hand,
-            opening_state: seated,
-            last_shown_at: told,
+            hand_records: Vec::new(),
+            opening_state: OpeningState::default(),
+            last_shown_at: BTreeMap::new(),
             corruption: None,
+        }
+    }
+
+    /// Notes the position of an event with which viewers are shown a seat's player.
+    fn note_shown(&mut self, event: LogEvent<'_>, position: Position) {
+        match event {
+            LogEvent::Seat(event) => match event {
+                SeatEvent::Taken(_) | SeatEvent::Renamed(_) => {
+                    self.last_shown_at.insert(event.seat(), position);
+                }
+                SeatEvent::Funded(_)
+                | SeatEvent::Refused(_)
+                | SeatEvent::LeaveAsked(_)
+                | SeatEvent::CashOutDue(_)
+                | SeatEvent::Vacated(_)
+                | SeatEvent::SitOutChanged(_)
+                | SeatEvent::StandingFound(_) => {}
+            },
+            LogEvent::Table(_) | LogEvent::Hand(_) | LogEvent::Person(_) | LogEvent::Other => {}
         }
     }
 
     /// Seated players whose names were set after viewers were last shown them, because a stop came
     /// between. `named_at` gives the position of a player's last name.
     #[must_use]
-    pub fn renamed(
+    pub(crate) fn renamed(
         &self,
         named_at: impl Fn(PlayerId) -> Option<Position>,
     ) -> Vec<(PlayerId, Position)> {
         let seats = self.table.seats.iter();
-        let owed = seats.filter_map(|(number, seat)| {
+        let outdated = seats.filter_map(|(number, seat)| {
             let named = named_at(seat.player)?;
-            let told = self.last_shown_at.get(&u32::from(number.get()));
-            told.is_none_or(|told| *told < named).then_some((seat.player, named))
+            let shown = self.last_shown_at.get(&u32::from(number.get()));
+            shown.is_none_or(|shown| *shown < named).then_some((seat.player, named))
         });
-        owed.collect()
+        outdated.collect()
     }
 
-    /// Recovers the table with its hand in play, and the events that viewers may be sent again.
-    /// Asks the dealer until it answers, for `patience` at most. An error where the table's log is
+    /// Recovers the table with its hand in play. Asks the dealer until it answers, for
+    /// `dealer_timeout` at most. An error where the table's log is
     /// corrupt.
-    pub async fn recover(
+    pub(crate) async fn recover(
         self,
         peers: &Peers,
-        patience: Duration,
-    ) -> Result<(TableState, Vec<PublishedEvent>), Inconsistency> {
-        if let Some(damage) = &self.corruption {
-            return Err(Inconsistency(damage.to_string()));
+        dealer_timeout: Duration,
+    ) -> Result<RecoveredState, Inconsistency> {
+        if let Some(corruption) = &self.corruption {
+            return Err(Inconsistency(corruption.to_string()));
         }
         let Some(request) = self.recovery_request()? else { return self.replay(&Faces::new()) };
-        let asked = tokio::time::timeout(patience, self.ask_dealer(peers, request)).await;
+        let faces = tokio::time::timeout(dealer_timeout, self.ask_dealer(peers, request)).await;
         let settled = self.table.hand.as_ref().is_some_and(|hand| hand.settled.is_some());
-        match asked.unwrap_or(Err(FacesError::Silent)) {
+        match faces.unwrap_or(Err(FacesError::Silent)) {
             Ok(faces) => self.replay(&faces),
             // The result stands and is posted without the cards.
-            Err(without) if settled => {
-                let (table, why) = (self.table.id, without.why());
+            Err(error) if settled => {
+                let (table, why) = (self.table.id, error.why());
                 tracing::warn!(runbook = "deploy/README.md, A seed is not opened", %table, why, "the cards of a settled hand are not shown again");
                 self.replay_without_cards()
             }
@@ -361,74 +379,53 @@ impl RecoveredTable {
     }
 
     /// Replays the hand from its events.
-    fn replay(self, faces: &Faces) -> Result<(TableState, Vec<PublishedEvent>), Inconsistency> {
-        let RecoveredTable {
-            table,
-            hand_records: hand,
-            opening_state: seated,
-            last_shown_at: _,
-            corruption: _,
-        } = self;
-        let mut state = TableState::new(table);
+    fn replay(self, faces: &Faces) -> Result<RecoveredState, Inconsistency> {
+        let mut state = TableState::new(self.table);
         let mut past = Vec::new();
-        for HandRecord { event, public_update: told, at, sequence } in hand {
+        for HandRecord { event, public_update, at, sequence } in self.hand_records {
             let mut kind = None;
             if let Some(event) = event {
-                if let Recorded::HandOpened(opened) = &*event {
-                    state.open_hand(opened, seated.clone(), at)?;
+                if let Some(opened) = LogEvent::of(&event).opened_hand() {
+                    state.open_hand(opened, self.opening_state.clone(), at)?;
                 } else {
                     kind = state.apply_to_hand(&event, faces, at)?;
                 }
             }
-            if let Some(kind) = told.map(PublishedKind::Public).or(kind) {
+            if let Some(kind) = public_update.map(PublishedKind::Public).or(kind) {
                 past.push(PublishedEvent { sequence, at, kind });
             }
         }
-        Ok((state, past))
+        Ok(RecoveredState { state, past })
     }
 
     /// Builds the hand as it was opened, which is enough to abort it.
-    fn replay_to_abort(
-        self,
-        fault: DealerFault,
-    ) -> Result<(TableState, Vec<PublishedEvent>), Inconsistency> {
-        let RecoveredTable {
-            table,
-            hand_records: hand,
-            opening_state: seated,
-            last_shown_at: _,
-            corruption: _,
-        } = self;
-        let mut state = TableState::new(table);
-        for HandRecord { event, at, .. } in hand {
-            if let Some(Recorded::HandOpened(opened)) = event.as_deref() {
-                state.open_hand(opened, seated.clone(), at)?;
+    fn replay_to_abort(self, fault: DealerFault) -> Result<RecoveredState, Inconsistency> {
+        let mut state = TableState::new(self.table);
+        for HandRecord { event, at, .. } in self.hand_records {
+            let opened = event.as_deref().and_then(|event| LogEvent::of(event).opened_hand());
+            if let Some(opened) = opened {
+                state.open_hand(opened, self.opening_state.clone(), at)?;
             }
         }
         if let Some(play) = &mut state.play {
             play.dealer_fault = Some(fault);
         }
-        Ok((state, Vec::new()))
+        Ok(state.into())
     }
 
     /// Builds the settled hand without its cards, as far as its settlement needs it.
-    fn replay_without_cards(self) -> Result<(TableState, Vec<PublishedEvent>), Inconsistency> {
-        let RecoveredTable {
-            table,
-            hand_records: hand,
-            opening_state: seated,
-            last_shown_at: _,
-            corruption: _,
-        } = self;
-        let mut state = TableState::new(table);
-        for HandRecord { event, at, .. } in hand {
+    fn replay_without_cards(self) -> Result<RecoveredState, Inconsistency> {
+        let mut state = TableState::new(self.table);
+        for HandRecord { event, at, .. } in self.hand_records {
             let Some(event) = event else { continue };
-            if let Recorded::HandOpened(opened) = &*event {
-                state.open_hand(opened, seated.clone(), at)?;
-            } else if let Some(play) = state.play.as_mut().filter(|_| state::is_of_hand(&event)) {
-                play.apply_without_cards(&event, at)?;
+            if let Some(opened) = LogEvent::of(&event).opened_hand() {
+                state.open_hand(opened, self.opening_state.clone(), at)?;
+            } else if let Some(event) = HandEvent::of_play(&event)
+                && let Some(play) = &mut state.play
+            {
+                play.apply_without_cards(event, at)?;
             }
         }
-        Ok((state, Vec::new()))
+        Ok(state.into())
     }
 }

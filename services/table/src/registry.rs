@@ -8,9 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use clocklog::Noticed;
-use eventlog::{
-    AppendError, Entry, Position, Recall, Request, RequestKey, RequestLookup, StreamId,
-};
+use eventlog::{AppendError, Entry, Position, Recall, RequestKey, RequestLookup, StreamId};
 use primitives::{Credits, PlayerId, RequestId, TableId};
 use prost::Message;
 use proto::common::v1::ErrorReason;
@@ -23,9 +21,10 @@ use tokio::sync::{mpsc, watch};
 use wire::{ApiRefusal, Recorded, api_refusal, field, ruleset, status};
 
 use crate::actor::{CommandRequest, Dependencies, TableMessage};
+use crate::author::Author;
 use crate::bounds::Bounds;
 use crate::peers::{CallFailure, PeerCall, Reply};
-use crate::people::{Author, People, PeopleError, PlayerKeys};
+use crate::people::{People, PeopleError, PlayerKeys};
 use crate::recovery::{FoldError, FoldedLog, RecoveredTable, fold};
 use crate::table::Table;
 use crate::{commands, room_delay};
@@ -35,7 +34,7 @@ mod tasks;
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub use closed::ClosedTable;
+pub(crate) use closed::ClosedTable;
 
 /// Messages that wait at one table; more are refused.
 const MAX_QUEUED: usize = 256;
@@ -44,7 +43,7 @@ const MAX_QUEUED: usize = 256;
 const RETRY_PAUSE: Duration = Duration::from_millis(200);
 
 /// The tables of a log that this process owns.
-pub struct TableRegistry {
+pub(crate) struct TableRegistry {
     dependencies: Dependencies,
     ids: IdMaker,
     tables: Mutex<Tables>,
@@ -84,27 +83,19 @@ pub enum RecoverError {
     People(#[from] PeopleError),
 }
 
-/// Request of a caller to create a table.
-pub struct CreateTable {
-    pub request: RequestId,
-    pub digest: [u8; 32],
-    pub actor: Arc<str>,
-    pub trace: [u8; 16],
-}
-
 impl TableRegistry {
     /// Recovers all people and tables of the log, and starts the tables' tasks.
-    pub async fn open(
-        shared: Dependencies,
+    pub(crate) async fn open(
+        dependencies: Dependencies,
         ids: IdMaker,
         player_keys: PlayerKeys,
     ) -> Result<Arc<TableRegistry>, RecoverError> {
-        let FoldedLog { tables: found, closed, people } = fold(&shared.log).await?;
-        found.iter().for_each(|found| shared.directory.add_seats(&found.table));
-        let (log, directory) = (shared.log.clone(), shared.directory.clone());
-        let people = People::open((log, ids.clone()), people, player_keys, directory).await?;
+        let FoldedLog { tables: recovered, closed, people } = fold(&dependencies.log).await?;
+        recovered.iter().for_each(|recovered| dependencies.directory.add_seats(&recovered.table));
+        let (log, directory) = (dependencies.log.clone(), dependencies.directory.clone());
+        let people = People::open(log, ids.clone(), people, player_keys, directory).await?;
         let registry = Arc::new(TableRegistry {
-            dependencies: shared,
+            dependencies,
             ids,
             tables: Mutex::default(),
             lost: watch::Sender::new(false),
@@ -115,36 +106,36 @@ impl TableRegistry {
         });
         registry.tables().closed = closed;
         tokio::spawn(measure_timer_delay(registry.dependencies.clone()));
-        for found in found {
-            let id = found.table.id;
+        for recovered in recovered {
+            let id = recovered.table.id;
             let task = registry.register(id);
-            for (player, named) in found.renamed(|player| registry.people.named_at(player)) {
+            for (player, named) in recovered.renamed(|player| registry.people.named_at(player)) {
                 registry.publish_name(id, player, named);
             }
-            tokio::spawn(Arc::clone(&registry).run_guarded(found, task));
+            tokio::spawn(Arc::clone(&registry).run_guarded(recovered, task));
         }
         Ok(registry)
     }
 
     /// Bounds on what callers may cost.
     #[must_use]
-    pub fn bounds(&self) -> &Arc<Bounds> {
+    pub(crate) fn bounds(&self) -> &Arc<Bounds> {
         &self.dependencies.bounds
     }
 
     /// Records a step of the clock. Returns whether it is on record.
-    pub async fn record_step(&self, noticed: Noticed) -> bool {
+    pub(crate) async fn record_step(&self, noticed: Noticed) -> bool {
         clocklog::append(&self.dependencies.log, "table", noticed).await
     }
 
     /// Names, disputes and erasures.
     #[must_use]
-    pub fn people(&self) -> &Arc<People> {
+    pub(crate) fn people(&self) -> &Arc<People> {
         &self.people
     }
 
     /// Shows a player under another name, at every table where they sit.
-    pub async fn set_name(
+    pub(crate) async fn set_name(
         &self,
         player: PlayerId,
         name: &str,
@@ -174,11 +165,11 @@ impl TableRegistry {
         let stopped = self.dependencies.log.stopped();
         tokio::spawn(async move {
             loop {
-                let (request, told) = CommandRequest::publish_name(id, player, named);
+                let (request, answer) = CommandRequest::publish_name(id, player, named);
                 if table.send(TableMessage::Command(Box::new(request))).await.is_err() {
                     return;
                 }
-                match told.await {
+                match answer.await {
                     Ok(Err(refused)) if status::is_temporary_reason(refused.reason()) => {}
                     // Done, or the table is closed or stopped and publishes nothing more.
                     Ok(_) | Err(_) => return,
@@ -191,17 +182,17 @@ impl TableRegistry {
     }
 
     /// Asks the wallet for a player's present standing.
-    pub async fn player_standing(
+    pub(crate) async fn player_standing(
         &self,
         table: TableId,
         player: PlayerId,
     ) -> Result<PlayerStanding, ApiRefusal> {
-        let ask = proto::wallet::v1::CheckStandingRequest {
+        let request = proto::wallet::v1::CheckStandingRequest {
             table_id: table.0.to_vec(),
             player_ids: vec![player.0.to_vec()],
         };
-        let said = PeerCall::CheckStanding(ask).run(self.dependencies.peers.clone()).await;
-        let standing = match said {
+        let reply = PeerCall::CheckStanding(request).run(self.dependencies.peers.clone()).await;
+        let standing = match reply {
             Ok(Reply::Standing(mut answer)) => answer.players.pop(),
             Ok(_) | Err(CallFailure::Retry(_) | CallFailure::Refused(_)) => None,
         };
@@ -210,7 +201,7 @@ impl TableRegistry {
 
     /// Whether a command is known to be answered before, by the log's memory alone.
     #[must_use]
-    pub fn is_answered(&self, actor: &str, request: RequestId) -> bool {
+    pub(crate) fn is_answered(&self, actor: &str, request: RequestId) -> bool {
         matches!(
             self.dependencies.log.lookup(RequestKey::new(actor, request)),
             RequestLookup::Answered(_)
@@ -218,7 +209,7 @@ impl TableRegistry {
     }
 
     /// Waits until the log is lost or closed.
-    pub async fn wait_until_lost(&self) {
+    pub(crate) async fn wait_until_lost(&self) {
         let stopped = self.dependencies.log.stopped();
         let mut lost = self.lost.subscribe();
         tokio::select! {
@@ -228,7 +219,7 @@ impl TableRegistry {
     }
 
     /// Writes the waiting entries and gives the log up; the tables stop.
-    pub async fn close(&self) {
+    pub(crate) async fn close(&self) {
         self.closing.store(true, Ordering::Relaxed);
         self.dependencies.log.clone().close().await;
     }
@@ -243,7 +234,7 @@ impl TableRegistry {
     }
 
     /// Sender to a table, running or closed.
-    pub async fn table(
+    pub(crate) async fn table(
         self: &Arc<Self>,
         id: TableId,
     ) -> Result<mpsc::Sender<TableMessage>, ApiRefusal> {
@@ -263,7 +254,7 @@ impl TableRegistry {
 
     /// Up to `take` open tables after one, in the order of their ids.
     #[must_use]
-    pub fn list(
+    pub(crate) fn list(
         &self,
         after: Option<TableId>,
         take: usize,
@@ -276,10 +267,10 @@ impl TableRegistry {
     }
 
     /// Creates a table.
-    pub async fn create(
+    pub(crate) async fn create(
         self: &Arc<Self>,
         config: &pb::TableConfig,
-        by: CreateTable,
+        by: Author,
     ) -> Result<pb::CreateTableResponse, ApiRefusal> {
         let _one_at_a_time = self.create_lock.lock().await;
         match self.dependencies.log.recall(RequestKey::new(&by.actor, by.request), by.digest).await
@@ -299,8 +290,7 @@ impl TableRegistry {
         }
         let id = self.ids.table_id();
         let answer = pb::CreateTableResponse { table_id: id.0.to_vec() };
-        let request =
-            Request { id: by.request, digest: by.digest, answer: answer.encode_to_vec().into() };
+        let request = by.answered(answer.encode_to_vec());
         let event = Recorded::from(created.clone());
         let entry = Entry {
             events: vec![event.on_stream(StreamId::from(id))],
@@ -323,7 +313,7 @@ impl TableRegistry {
             }
         })?;
         let table = Table::open(id, &created)
-            .map_err(|damaged| api_refusal(ErrorReason::Corrupt, damaged.to_string()))?;
+            .map_err(|corrupt| api_refusal(ErrorReason::Corrupt, corrupt.to_string()))?;
         let task = self.register(id);
         tokio::spawn(Arc::clone(self).run_guarded(RecoveredTable::new(table), task));
         Ok(answer)
@@ -331,8 +321,8 @@ impl TableRegistry {
 }
 
 /// Measures the delay of this process's timers until the log is lost or closed.
-async fn measure_timer_delay(shared: Dependencies) {
-    let Dependencies { log, clock, room_delay, .. } = shared;
+async fn measure_timer_delay(dependencies: Dependencies) {
+    let Dependencies { log, clock, room_delay, .. } = dependencies;
     let stopped = log.stopped();
     drop(log);
     loop {

@@ -6,7 +6,9 @@
 //! processes believe that they own the log.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+#[cfg(test)]
+use std::sync::{Mutex, PoisonError};
 
 use eventlog::with_statement_timeout;
 use primitives::PlayerId;
@@ -39,10 +41,10 @@ pub struct MigrateError(#[source] sqlx::Error);
 
 /// Store of the players' keys. Clones share it.
 #[derive(Clone)]
-pub struct KeyRepo(Backend);
+pub(crate) struct KeyRepo(Backend);
 
 /// A player's key that is wrapped anew.
-pub struct RewrappedKey {
+pub(crate) struct RewrappedKey {
     pub player: PlayerId,
     /// Nonce of its former wrapping.
     pub old_nonce: [u8; 24],
@@ -52,25 +54,27 @@ pub struct RewrappedKey {
 #[derive(Clone)]
 enum Backend {
     Postgres(PgPool),
+    #[cfg(test)]
     Memory(Arc<Mutex<BTreeMap<PlayerId, WrappedKey>>>),
 }
 
 impl KeyRepo {
     /// Keys in the database that `url` names, as the table service's role. Connects when first
     /// used.
-    pub fn postgres(url: &str) -> Result<KeyRepo, UrlError> {
+    pub(crate) fn postgres(url: &str) -> Result<KeyRepo, UrlError> {
         let pool = PgPoolOptions::new().max_connections(CONNECTIONS).connect_lazy(url);
         pool.map(|pool| KeyRepo(Backend::Postgres(pool))).map_err(UrlError)
     }
 
     /// Keys in memory, for as long as a handle lives.
+    #[cfg(test)]
     #[must_use]
-    pub fn memory() -> KeyRepo {
+    pub(crate) fn memory() -> KeyRepo {
         KeyRepo(Backend::Memory(Arc::default()))
     }
 
     /// Stores a player's key unless they have one. Returns the stored key, durably.
-    pub async fn insert_or_get(
+    pub(crate) async fn insert_or_get(
         &self,
         player: PlayerId,
         new: WrappedKey,
@@ -80,9 +84,10 @@ impl KeyRepo {
                 insert(pool, player, &new).await?;
                 // Read back in a statement of its own, since an insert that waited for another one
                 // does not see it.
-                let kept = select(pool, &[player]).await?.remove(&player);
-                kept.ok_or(RepoError::Corrupt)
+                let stored = select(pool, &[player]).await?.remove(&player);
+                stored.ok_or(RepoError::Corrupt)
             }
+            #[cfg(test)]
             Backend::Memory(keys) => {
                 let mut keys = keys.lock().unwrap_or_else(PoisonError::into_inner);
                 Ok(keys.entry(player).or_insert(new).clone())
@@ -91,12 +96,13 @@ impl KeyRepo {
     }
 
     /// Keys of those of the players who have one.
-    pub async fn get(
+    pub(crate) async fn get(
         &self,
         players: &[PlayerId],
     ) -> Result<BTreeMap<PlayerId, WrappedKey>, RepoError> {
         match &self.0 {
             Backend::Postgres(pool) => select(pool, players).await,
+            #[cfg(test)]
             Backend::Memory(keys) => {
                 let keys = keys.lock().unwrap_or_else(PoisonError::into_inner);
                 let found = players.iter().filter_map(|id| Some((*id, keys.get(id)?.clone())));
@@ -106,13 +112,14 @@ impl KeyRepo {
     }
 
     /// Keys of up to `limit` players after one, in the order of their ids.
-    pub async fn page(
+    pub(crate) async fn page(
         &self,
         after: Option<PlayerId>,
         limit: usize,
     ) -> Result<Vec<(PlayerId, WrappedKey)>, RepoError> {
         match &self.0 {
             Backend::Postgres(pool) => select_after(pool, after, limit).await,
+            #[cfg(test)]
             Backend::Memory(keys) => {
                 let keys = keys.lock().unwrap_or_else(PoisonError::into_inner);
                 let next = keys.iter().filter(|(player, _)| after.is_none_or(|it| **player > it));
@@ -122,13 +129,14 @@ impl KeyRepo {
     }
 
     /// Replaces the wrapping of keys, where the former wrapping is still stored.
-    pub async fn rewrap(&self, keys: &[RewrappedKey]) -> Result<(), RepoError> {
+    pub(crate) async fn rewrap(&self, keys: &[RewrappedKey]) -> Result<(), RepoError> {
         match &self.0 {
             Backend::Postgres(pool) => update(pool, keys).await,
-            Backend::Memory(kept) => {
-                let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+            #[cfg(test)]
+            Backend::Memory(stored) => {
+                let mut stored = stored.lock().unwrap_or_else(PoisonError::into_inner);
                 for RewrappedKey { player, old_nonce: was, new_key: now } in keys {
-                    if let Some(key) = kept.get_mut(player).filter(|key| key.nonce == *was) {
+                    if let Some(key) = stored.get_mut(player).filter(|key| key.nonce == *was) {
                         *key = now.clone();
                     }
                 }
@@ -138,9 +146,10 @@ impl KeyRepo {
     }
 
     /// Deletes the keys of players, if they are stored.
-    pub async fn destroy(&self, players: &[PlayerId]) -> Result<(), RepoError> {
+    pub(crate) async fn destroy(&self, players: &[PlayerId]) -> Result<(), RepoError> {
         match &self.0 {
             Backend::Postgres(pool) => delete(pool, players).await,
+            #[cfg(test)]
             Backend::Memory(keys) => {
                 let mut keys = keys.lock().unwrap_or_else(PoisonError::into_inner);
                 players.iter().for_each(|player| drop(keys.remove(player)));
@@ -152,7 +161,7 @@ impl KeyRepo {
 
 /// Creates the table and sets the rights of the table service's role. Needs an administrator's URL
 /// and the roles of the log; safe to repeat.
-pub async fn migrate(admin_url: &str) -> Result<(), MigrateError> {
+pub(crate) async fn migrate(admin_url: &str) -> Result<(), MigrateError> {
     let mut admin = PgConnection::connect(admin_url).await.map_err(MigrateError)?;
     // One message is one transaction.
     sqlx::raw_sql(include_str!("people.sql")).execute(&mut admin).await.map_err(MigrateError)?;

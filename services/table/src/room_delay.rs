@@ -23,7 +23,7 @@ use primitives::{TableId, UnixMicros};
 
 /// Delay from which on a room is behind: a quarter of the default time to reveal, so that as much
 /// again fits before anybody's time runs short.
-pub const BEHIND_FROM: Duration = Duration::from_millis(500);
+pub(crate) const BEHIND_FROM: Duration = Duration::from_millis(500);
 /// Delay below which a room is on time again, for the worst of a whole window.
 const ON_TIME_BELOW: Duration = Duration::from_millis(250);
 /// Length of a window. The worst delay is remembered for one window to two.
@@ -40,13 +40,13 @@ const START_SPREAD: Duration = Duration::from_secs(3);
 /// Tables with late requests from which on the room is late.
 const MIN_LATE_TABLES: usize = 4;
 /// Interval at which the process measures the delay of its timers.
-pub const PROBE_INTERVAL: Duration = Duration::from_millis(100);
+pub(crate) const PROBE_INTERVAL: Duration = Duration::from_millis(100);
 /// Pause that callers are advised to make after a refusal of a room that is behind.
-pub const RETRY_PAUSE: Duration = Duration::from_secs(2);
+pub(crate) const RETRY_PAUSE: Duration = Duration::from_secs(2);
 
 /// Delay of a room or of one table at some instant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DelayState {
+pub(crate) struct DelayState {
     /// Extension of deadlines.
     pub delay: Duration,
     /// Whether new work waits.
@@ -58,9 +58,10 @@ pub struct DelayState {
 impl DelayState {
     /// Time before which a hand of this table does not start, if it has to wait.
     #[must_use]
-    pub fn start_held_until(
+    pub(crate) fn start_held_until(
         &self,
-        (table, hand_no): (TableId, u64),
+        table: TableId,
+        hand_no: u64,
         now: UnixMicros,
     ) -> Option<UnixMicros> {
         let share = start_offset(table, hand_no);
@@ -82,7 +83,7 @@ fn start_offset(table: TableId, hand_no: u64) -> Duration {
 
 /// Delays of a room or of one table, folded. Pure: the caller says when.
 #[derive(Debug, Clone, Default)]
-pub struct DelayWindow {
+pub(crate) struct DelayWindow {
     /// Number of the current window.
     window: u64,
     worst: Duration,
@@ -96,7 +97,7 @@ pub struct DelayWindow {
 
 impl DelayWindow {
     /// Notes a delay.
-    pub fn observe(&mut self, delay: Duration, at: UnixMicros) {
+    pub(crate) fn observe(&mut self, delay: Duration, at: UnixMicros) {
         self.advance_window(at);
         self.worst = self.worst.max(delay.min(MAX_EXTENSION));
         self.update_state(at);
@@ -104,7 +105,7 @@ impl DelayWindow {
 
     /// Notes the wait of a request at one table. It counts for the room once enough tables are
     /// late.
-    pub fn observe_at_table(&mut self, table: TableId, delay: Duration, at: UnixMicros) {
+    pub(crate) fn observe_at_table(&mut self, table: TableId, delay: Duration, at: UnixMicros) {
         if delay < BEHIND_FROM {
             return;
         }
@@ -118,7 +119,7 @@ impl DelayWindow {
     }
 
     /// Standing at this instant.
-    pub fn state(&mut self, at: UnixMicros) -> DelayState {
+    pub(crate) fn state(&mut self, at: UnixMicros) -> DelayState {
         self.advance_window(at);
         self.update_state(at);
         let late = self.worst.max(self.previous_worst).max(MIN_EXTENSION);
@@ -150,23 +151,23 @@ impl DelayWindow {
 
 /// Delay of the room, shared by all its tables.
 #[derive(Debug, Default)]
-pub struct RoomDelay(Mutex<DelayWindow>);
+pub(crate) struct RoomDelay(Mutex<DelayWindow>);
 
 impl RoomDelay {
     /// Notes a delay; see [`DelayWindow::observe`].
-    pub fn observe(&self, delay: Duration, at: UnixMicros) {
+    pub(crate) fn observe(&self, delay: Duration, at: UnixMicros) {
         self.with_window(|measured| measured.observe(delay, at));
     }
 
     /// Notes the wait of a request at one table; see [`DelayWindow::observe_at_table`].
-    pub fn observe_at_table(&self, table: TableId, delay: Duration, at: UnixMicros) {
+    pub(crate) fn observe_at_table(&self, table: TableId, delay: Duration, at: UnixMicros) {
         if delay >= BEHIND_FROM {
             self.with_window(|measured| measured.observe_at_table(table, delay, at));
         }
     }
 
     /// Standing at this instant; see [`DelayWindow::state`].
-    pub fn state(&self, at: UnixMicros) -> DelayState {
+    pub(crate) fn state(&self, at: UnixMicros) -> DelayState {
         self.with_window(|measured| measured.state(at))
     }
 
@@ -187,12 +188,14 @@ impl RoomDelay {
 }
 
 /// Longest time since an arrival that is believed.
-pub const MAX_ARRIVAL_AGE: Duration = Duration::from_secs(5);
+pub(crate) const MAX_ARRIVAL_AGE: Duration = Duration::from_secs(5);
 
 /// Arrival of a request: the edge's word where it is possible, otherwise `now`.
 #[must_use]
-pub fn arrival_time(said: Option<UnixMicros>, now: UnixMicros) -> UnixMicros {
-    said.filter(|said| *said <= now && now.since(*said) <= MAX_ARRIVAL_AGE).unwrap_or(now)
+pub(crate) fn arrival_time(reported: Option<UnixMicros>, now: UnixMicros) -> UnixMicros {
+    reported
+        .filter(|reported| *reported <= now && now.since(*reported) <= MAX_ARRIVAL_AGE)
+        .unwrap_or(now)
 }
 
 #[cfg(test)]
@@ -229,16 +232,14 @@ mod tests {
     fn hands_that_were_held_back_start_spread() {
         let mut measured = DelayWindow::default();
         let table = |number: u8| TableId([number.wrapping_mul(37); 16]);
-        assert_eq!(measured.state(AT).start_held_until((table(1), 1), AT), None);
+        assert_eq!(measured.state(AT).start_held_until(table(1), 1, AT), None);
         measured.observe(BEHIND_FROM, AT);
         let standing = measured.state(AT);
-        assert!(
-            (0..100).all(|number| standing.start_held_until((table(number), 1), AT) > Some(AT))
-        );
+        assert!((0..100).all(|number| standing.start_held_until(table(number), 1, AT) > Some(AT)));
         let over = after(6000);
         let standing = measured.state(over);
         let starts = (0..100)
-            .map(|number| standing.start_held_until((table(number), 1), over).unwrap_or(over));
+            .map(|number| standing.start_held_until(table(number), 1, over).unwrap_or(over));
         let mut starts: Vec<_> = starts.map(|at| at.since(over).as_millis() / 1000).collect();
         starts.sort_unstable();
         for second in 0..3 {
@@ -246,7 +247,7 @@ mod tests {
             assert!(count >= 15, "{count} of 100 in second {second}");
         }
         let late = over.plus(START_SPREAD);
-        assert_eq!(measured.state(late).start_held_until((table(1), 1), late), None);
+        assert_eq!(measured.state(late).start_held_until(table(1), 1, late), None);
     }
 
     #[test]

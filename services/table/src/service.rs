@@ -101,10 +101,11 @@ pub async fn migrate(admin_url: &str, role_password: Option<&str>) -> Result<(),
 /// the log at once, for a caller who knows that its last owner is dead.
 pub async fn run(
     config: Config,
-    (bound, drain): (BoundPort, Drain),
+    bound: BoundPort,
+    drain: Drain,
     take_over: bool,
 ) -> Result<bool, RunError> {
-    let Config { service: config, people_key, previous_people_keys: people_keys_previous } = config;
+    let Config { service: config, people_key, previous_people_keys } = config;
     let clock = Arc::new(SystemClock::new());
     let url = config.database_url.as_ref().ok_or(RunError::NoDatabase)?;
     let log = config.log.clone().ok_or(RunError::NoLog)?;
@@ -113,14 +114,14 @@ pub async fn run(
         store.require_durability().await?;
     }
     let notary = Notary::from_config(store.clone(), LOG, &config)?.ok_or(RunError::NoLog)?;
-    let around = RegistryDependencies {
+    let dependencies = RegistryDependencies {
         peers: peers(&config, &clock)?,
         clock: Arc::clone(&clock),
         receipt_key: Arc::new(ReceiptKey::new(log.key)),
         player_keys: PlayerKeys {
             keys: KeyRepo::postgres(url.expose())?,
             vault: Vault::new(&people_key),
-            previous: people_keys_previous.iter().map(Vault::new).collect(),
+            previous: previous_people_keys.iter().map(Vault::new).collect(),
             entropy: Arc::new(SystemEntropy),
         },
     };
@@ -131,31 +132,31 @@ pub async fn run(
     let written = health.condition("log", "it is being opened");
     let read = health.condition("state", NOT_READ);
     watch_peers(&config, &health)?;
-    let at = (config.instance.as_str(), bound.address().to_string());
-    let mut options = log_options(at, Arc::clone(&clock));
+    let address = bound.address().to_string();
+    let mut options = log_options(&config.instance, address, Arc::clone(&clock));
     options.take_over = take_over;
-    let kept = LogOwnership {
+    let ownership = LogOwnership {
         store,
         notary: notary.clone(),
         options,
         log_condition: written,
         state_condition: read,
     };
-    let keeper = own_log(kept, around, (sender, stopping.clone()));
-    let mut keeper = Box::pin(keeper);
-    let shown = (registry, notary.clone(), health);
-    let served = serve(shown, &config, clock, (bound, drain.clone()));
+    let owner = own_log(ownership, dependencies, sender, stopping.clone());
+    let mut owner = Box::pin(owner);
+    let api = ApiState { registry, notary: notary.clone(), health };
+    let served = serve(api, &config, clock, bound, drain.clone());
     let mut served = std::pin::pin!(served);
     let finished = tokio::select! {
         finished = &mut served => finished?,
-        kept = &mut keeper => {
+        ended = &mut owner => {
             drain.begin();
             served.await?;
-            return kept.map(|()| false);
+            return ended.map(|()| false);
         }
     };
     stopping.cancel();
-    drain.close(keeper).await??;
+    drain.close(owner).await??;
     notary.wait_until_signed().await;
     Ok(finished)
 }
@@ -182,16 +183,17 @@ struct LogOwnership {
 /// Takes the log and opens the registry of its tables. Does so again after the log was lost, and
 /// waits while another process owns it.
 async fn own_log(
-    mut kept: LogOwnership,
-    around: RegistryDependencies,
-    (sender, stopping): (watch::Sender<Option<Arc<TableRegistry>>>, CancellationToken),
+    mut ownership: LogOwnership,
+    dependencies: RegistryDependencies,
+    sender: watch::Sender<Option<Arc<TableRegistry>>>,
+    stopping: CancellationToken,
 ) -> Result<(), RunError> {
     let mut first = true;
     loop {
-        let opened = open_registry(&kept, &around);
+        let opened = open_registry(&ownership, &dependencies);
         let Some(opened) = stopping.run_until_cancelled(opened).await else { return Ok(()) };
         // Whoever takes the log from this process later is alive.
-        kept.options.take_over = false;
+        ownership.options.take_over = false;
         let registry = match opened {
             Ok(registry) => registry,
             Err(error) if is_final(&error, first) => return Err(error),
@@ -201,7 +203,7 @@ async fn own_log(
                     error = &error as &dyn std::error::Error,
                     "the tables wait"
                 );
-                kept.state_condition.set_unmet(&format!("the tables cannot be read: {error}"));
+                ownership.state_condition.set_unmet(&format!("the tables cannot be read: {error}"));
                 tokio::select! {
                     () = tokio::time::sleep(RETRY_PAUSE) => continue,
                     () = stopping.cancelled() => return Ok(()),
@@ -210,12 +212,12 @@ async fn own_log(
         };
         first = false;
         sender.send_replace(Some(Arc::clone(&registry)));
-        kept.state_condition.set_met();
+        ownership.state_condition.set_met();
         let lost = tokio::select! {
             () = registry.wait_until_lost() => true,
             () = stopping.cancelled() => false,
         };
-        kept.state_condition.set_unmet(NOT_READ);
+        ownership.state_condition.set_unmet(NOT_READ);
         sender.send_replace(None);
         if !lost {
             registry.close().await;
@@ -257,26 +259,27 @@ const fn is_final(error: &RunError, first: bool) -> bool {
 }
 
 async fn open_registry(
-    kept: &LogOwnership,
-    around: &RegistryDependencies,
+    ownership: &LogOwnership,
+    dependencies: &RegistryDependencies,
 ) -> Result<Arc<TableRegistry>, RunError> {
-    let LogOwnership { store, notary, options, log_condition: written, state_condition: _ } = kept;
+    let LogOwnership { store, notary, options, log_condition: written, state_condition: _ } =
+        ownership;
     let log = notary.open_log(Arc::<PgStore>::clone(store), options.clone(), written).await?;
-    let RegistryDependencies { peers, clock, receipt_key: key, player_keys: keeping } = around;
-    let shared = Dependencies {
+    let RegistryDependencies { peers, clock, receipt_key, player_keys } = dependencies;
+    let dependencies = Dependencies {
         log,
         peers: peers.clone(),
         clock: Arc::<SystemClock>::clone(clock),
         notary: notary.clone(),
         // Belongs to this ownership of the log, and ends with it.
         directory: Directory::default(),
-        receipt_key: Arc::clone(key),
+        receipt_key: Arc::clone(receipt_key),
         dealer_timeout: DEALER_TIMEOUT,
         lease: LEASE,
         room_delay: Arc::default(),
         bounds: Arc::default(),
     };
-    Ok(TableRegistry::open(shared, IdMaker::system(), keeping.clone()).await?)
+    Ok(TableRegistry::open(dependencies, IdMaker::system(), player_keys.clone()).await?)
 }
 
 /// Watches whether dealer and wallet are ready: without them no hand starts and none is posted.
@@ -312,7 +315,7 @@ fn peers(config: &ServiceConfig, clock: &Arc<SystemClock>) -> Result<Peers, RunE
     })
 }
 
-fn log_options((instance, address): (&str, String), clock: Arc<SystemClock>) -> Options {
+fn log_options(instance: &str, address: String, clock: Arc<SystemClock>) -> Options {
     Options {
         name: LOG.into(),
         owner: format!("{SERVICE} {instance}").into(),
@@ -324,18 +327,27 @@ fn log_options((instance, address): (&str, String), clock: Arc<SystemClock>) -> 
     }
 }
 
+/// State that the service's API reads.
+struct ApiState {
+    registry: watch::Receiver<Option<Arc<TableRegistry>>>,
+    notary: Notary,
+    health: Health,
+}
+
 async fn serve(
-    (house, notary, health): (watch::Receiver<Option<Arc<TableRegistry>>>, Notary, Health),
+    api: ApiState,
     config: &ServiceConfig,
     clock: Arc<SystemClock>,
-    (bound, drain): (BoundPort, Drain),
+    bound: BoundPort,
+    drain: Drain,
 ) -> Result<bool, RunError> {
+    let ApiState { registry, notary, health } = api;
     let verifier = Verifier::new(config.auth.issuers.clone(), clock);
     let access = Access::from_descriptors(proto::DESCRIPTORS)
         .map_err(|error| RunError::Descriptors(Box::new(error)))?;
     let most = config.limits.message_bytes;
-    let (people, disputes) = PeopleApi::services(house.clone());
-    let service = Api::service(house, drain.stopping().clone()).max_decoding_message_size(most);
+    let (people, disputes) = PeopleApi::services(registry.clone());
+    let service = Api::service(registry, drain.stopping().clone()).max_decoding_message_size(most);
     let logs = notary::api::service(notary.clone(), SERVICE).max_decoding_message_size(most);
     let app = GrpcBuilder::new(health.clone())
         .add(service)

@@ -20,6 +20,7 @@ use crate::effect_calls::{Batch, Inconsistency};
 use crate::hand_in_play::HandInPlay;
 use crate::peers::PeerCall;
 use crate::proof::{self, Faces};
+use crate::reasons::SitOutReason;
 use crate::table::{Closing, Table};
 use crate::{abort, entropy, ids, plan};
 
@@ -28,7 +29,7 @@ fn settlement(play: &HandInPlay) -> Result<&Settlement, Inconsistency> {
 }
 
 /// Call that asks the dealer to reveal the shown hands to everybody, so that its record has them.
-pub fn show_call(play: &HandInPlay) -> Result<PeerCall, Inconsistency> {
+pub(crate) fn show_call(play: &HandInPlay) -> Result<PeerCall, Inconsistency> {
     let mut openings = Vec::new();
     for player in settlement(play)?.shown.iter() {
         let mut cards = Vec::new();
@@ -51,7 +52,10 @@ pub fn show_call(play: &HandInPlay) -> Result<PeerCall, Inconsistency> {
 }
 
 /// Checks that the hands that the dealer revealed to everybody are those that were dealt.
-pub fn check_shown(play: &HandInPlay, answer: &dealer::PerformResponse) -> Result<(), ReplayError> {
+pub(crate) fn check_shown(
+    play: &HandInPlay,
+    answer: &dealer::PerformResponse,
+) -> Result<(), ReplayError> {
     let misfit = || ReplayError::Corrupt(plan::MISMATCH.to_owned());
     let shown = play.replay.hand.settlement().ok_or_else(misfit)?.shown;
     if !answer.results.is_empty() || answer.opened.len() != shown.iter().count() {
@@ -62,7 +66,7 @@ pub fn check_shown(play: &HandInPlay, answer: &dealer::PerformResponse) -> Resul
         let held = play.replay.hand.cards_of(player);
         let places = held.iter().map(|card| play.replay.positions.position_of(*card));
         let places = places.collect::<Result<Vec<_>, _>>()?;
-        let faces = proof::verified_faces((&places, opened), deck, &|op| play.deck_root(op))?;
+        let faces = proof::verified_faces(&places, opened, deck, &|op| play.deck_root(op))?;
         let other = places.iter().zip(held).find(|(place, card)| faces[place].card != **card);
         if let Some((fairness::Handle { op, position }, _)) = other {
             let text = format!(
@@ -75,7 +79,7 @@ pub fn check_shown(play: &HandInPlay, answer: &dealer::PerformResponse) -> Resul
 }
 
 /// Events that end a hand by its rules: the shown cards and the settlement.
-pub fn conclude_settle(play: &HandInPlay) -> Result<Batch, Inconsistency> {
+pub(crate) fn conclude_settle(play: &HandInPlay) -> Result<Batch, Inconsistency> {
     let end = settlement(play)?;
     let mut events = Vec::new();
     for player in end.shown.iter() {
@@ -101,7 +105,7 @@ pub fn conclude_settle(play: &HandInPlay) -> Result<Batch, Inconsistency> {
 }
 
 /// Records the posted settlement; the table takes its result over.
-pub fn conclude_post(
+pub(crate) fn conclude_post(
     table: &Table,
     play: &HandInPlay,
     position: u64,
@@ -137,7 +141,7 @@ fn push_finished(
     for (index, misses) in play.missed_clocks.iter().enumerate() {
         if *misses >= 3 {
             let seat = play.replay.seats[index];
-            events.extend(abort::sit_out_event(table, seat, "missed"));
+            events.extend(abort::sit_out_event(table, seat, SitOutReason::Missed));
         }
     }
     Ok(())
@@ -145,7 +149,7 @@ fn push_finished(
 
 /// Records an opened seed. A seed that does not match its commitment closes the table, and aborts
 /// its hand if that is still in play.
-pub fn conclude_reveal(
+pub(crate) fn conclude_reveal(
     table: &Table,
     play: Option<&HandInPlay>,
     hand_no: u64,
@@ -156,7 +160,7 @@ pub fn conclude_reveal(
         pending.ok_or_else(|| Inconsistency(format!("the seed of hand {hand_no} is not owed")))?;
     let hash = &table.config.rule_set_hash;
     let (context, commitment) =
-        entropy::bound_commitment(&pending.commitment, (table.id, hand_no), hash)?;
+        entropy::bound_commitment(&pending.commitment, table.id, hand_no, hash)?;
     let bytes: Option<[u8; 64]> = seed.as_slice().try_into().ok();
     let opens = bytes.is_some_and(|bytes| {
         commitment.opens(&context, &Seed::new(zeroize::Zeroizing::new(bytes)))
@@ -211,9 +215,9 @@ fn sabacc_pot_payments(
 }
 
 /// The single transfer of a hand: every seat's net, the pots and the rake. Every player dealt in
-/// has a leg, of 0 credits too, so that the hand is in their statement; pots and rake only where
-/// changed.
-pub fn settlement_request(
+/// has a leg, of 0 credits too, so that the hand is in their statement; pots and rake have one only
+/// where they changed.
+pub(crate) fn settlement_request(
     table: &Table,
     play: &HandInPlay,
 ) -> Result<wallet::SettleRequest, Inconsistency> {
@@ -270,13 +274,13 @@ fn changed(changes: Vec<Change>) -> Result<Vec<wallet::Leg>, Inconsistency> {
 }
 
 /// Shares in one transfer. The wallet takes 64 legs, and each of the two pots may need one.
-pub const MAX_SHARES: usize = 60;
+pub(crate) const MAX_SHARES: usize = 60;
 
 /// Computes the next shares of the pots of a table that closes. Both pots are shared in proportion
 /// to each player's payments since the Sabacc Pot was last won; the remainder goes to whoever paid
 /// most. At most [`MAX_SHARES`] shares at a time, in the order of the players; the others follow
 /// when these are posted.
-pub fn share_pots(table: &Table) -> Result<Batch, Inconsistency> {
+pub(crate) fn share_pots(table: &Table) -> Result<Batch, Inconsistency> {
     let now = table.sabacc_pot.plus(table.carried_pot)?;
     let (pot, after) =
         table.refund_progress.map_or((now, None), |done| (done.pots, Some(done.last)));
@@ -323,7 +327,7 @@ fn contributors(table: &Table) -> BTreeMap<PlayerId, Credits> {
 }
 
 /// Transfer of the pending shares.
-pub fn refund_request(table: &Table) -> Result<wallet::SettleRequest, Inconsistency> {
+pub(crate) fn refund_request(table: &Table) -> Result<wallet::SettleRequest, Inconsistency> {
     let Closing::Refunding { transfer, shares } = &table.closing else {
         return Err(Inconsistency("no refund is due".to_owned()));
     };

@@ -22,14 +22,15 @@ use wire::{ApiRefusal, Recorded, api_refusal};
 use crate::abort;
 use crate::effect_calls::Inconsistency;
 use crate::hand_in_play::HandInPlay;
+use crate::reasons::{LeaveReason, SitOutReason};
 use crate::table::{Closing, Funding, Seat, Table};
 use crate::updates;
 
 /// Interval at which the wallet is asked about idle seats.
-pub const CHECK_INTERVAL: Duration = Duration::from_secs(30);
+pub(crate) const CHECK_INTERVAL: Duration = Duration::from_secs(30);
 
 /// Events that follow from the wallet's answer.
-pub struct StandingEvents {
+pub(crate) struct StandingEvents {
     pub events: Vec<(StreamId, Recorded)>,
     /// Whether a seat sits out or leaves because of it, so that the seats to deal in have changed.
     pub has_barred: bool,
@@ -48,13 +49,16 @@ fn idle_seats<'a>(
 
 /// Whether the wallet is to be asked about idle seats from time to time.
 #[must_use]
-pub fn is_check_due(table: &Table, play: Option<&HandInPlay>) -> bool {
+pub(crate) fn is_check_due(table: &Table, play: Option<&HandInPlay>) -> bool {
     table.closing == Closing::Open && idle_seats(table, play).next().is_some()
 }
 
 /// Question about all idle seats.
 #[must_use]
-pub fn check_request(table: &Table, play: Option<&HandInPlay>) -> wallet::CheckStandingRequest {
+pub(crate) fn check_request(
+    table: &Table,
+    play: Option<&HandInPlay>,
+) -> wallet::CheckStandingRequest {
     wallet::CheckStandingRequest {
         table_id: table.id.0.to_vec(),
         player_ids: idle_seats(table, play).map(|(_, seat)| seat.player.0.to_vec()).collect(),
@@ -62,7 +66,7 @@ pub fn check_request(table: &Table, play: Option<&HandInPlay>) -> wallet::CheckS
 }
 
 /// Turns the wallet's answer into events for the table as it is now.
-pub fn conclude_check(
+pub(crate) fn conclude_check(
     table: &Table,
     play: Option<&HandInPlay>,
     answer: &wallet::CheckStandingResponse,
@@ -78,11 +82,9 @@ pub fn conclude_check(
         }
         let follows = match restriction(event.kind()) {
             Restriction::None => None,
-            Restriction::SitsOut => abort::sit_out_event(table, number, "standing"),
+            Restriction::SitsOut => abort::sit_out_event(table, number, SitOutReason::Standing),
             Restriction::Leaves => {
-                let leaves =
-                    pb::LeaveAsked { seat: u32::from(number.get()), why: "standing".to_owned() };
-                Some((table.id.into(), leaves.into()))
+                Some((table.id.into(), LeaveReason::Standing.event(number).into()))
             }
             Restriction::Unknown => {
                 let text =
@@ -98,9 +100,9 @@ pub fn conclude_check(
 
 /// Whether the answer covers every seat that would be dealt in.
 #[must_use]
-pub fn covers_ready(table: &Table, answer: &wallet::CheckStandingResponse) -> bool {
-    let asked = |player: PlayerId| answer.players.iter().any(|it| it.player_id == player.0);
-    table.ready_seats().all(|(_, seat)| asked(seat.player))
+pub(crate) fn covers_ready(table: &Table, answer: &wallet::CheckStandingResponse) -> bool {
+    let is_covered = |player: PlayerId| answer.players.iter().any(|it| it.player_id == player.0);
+    table.ready_seats().all(|(_, seat)| is_covered(seat.player))
 }
 
 enum Restriction {
@@ -121,13 +123,13 @@ const fn restriction(kind: StandingKind) -> Restriction {
 
 /// Whether a player of this standing is kept from further hands.
 #[must_use]
-pub const fn is_barred(kind: StandingKind) -> bool {
+pub(crate) const fn is_barred(kind: StandingKind) -> bool {
     !matches!(restriction(kind), Restriction::None)
 }
 
 /// Record of a player's standing.
 #[must_use]
-pub fn found_event(seat: SeatNo, standing: &PlayStanding) -> pb::StandingFound {
+pub(crate) fn found_event(seat: SeatNo, standing: &PlayStanding) -> pb::StandingFound {
     let until = standing.until.as_ref().map_or(0, |until| {
         let seconds = u64::try_from(until.seconds).unwrap_or(0);
         let micros = u64::try_from(until.nanos / 1000).unwrap_or(0);
@@ -144,7 +146,7 @@ pub fn found_event(seat: SeatNo, standing: &PlayStanding) -> pb::StandingFound {
 
 /// Standing as the player is told it.
 #[must_use]
-pub fn play_standing(found: &pb::StandingFound) -> PlayStanding {
+pub(crate) fn play_standing(found: &pb::StandingFound) -> PlayStanding {
     let pb::StandingFound { seat: _, kind, until_micros, limit, nearly } = found;
     let until = (*until_micros != 0).then(|| updates::timestamp(UnixMicros(*until_micros)));
     PlayStanding { kind: *kind, until, limit: *limit, nearly: nearly.clone() }
@@ -152,21 +154,21 @@ pub fn play_standing(found: &pb::StandingFound) -> PlayStanding {
 
 /// Standing of a player with a seat; `None` where there is nothing to tell.
 #[must_use]
-pub fn of_player(table: &Table, player: PlayerId) -> Option<PlayStanding> {
+pub(crate) fn of_player(table: &Table, player: PlayerId) -> Option<PlayStanding> {
     let seat = table.seats.get(&table.seat_of(player)?)?;
     seat.standing.as_ref().map(play_standing)
 }
 
 /// Standings of all seated players who are to be told something.
 #[must_use]
-pub fn of_all(table: &Table) -> Vec<(PlayerId, PlayStanding)> {
+pub(crate) fn of_all(table: &Table) -> Vec<(PlayerId, PlayStanding)> {
     let seats = table.seats.values();
     seats.filter_map(|seat| Some((seat.player, play_standing(seat.standing.as_ref()?)))).collect()
 }
 
 /// Refusal for a player who cannot be dealt in; `None` for others.
 #[must_use]
-pub fn refusal(standing: &PlayStanding) -> Option<ApiRefusal> {
+pub(crate) fn refusal(standing: &PlayStanding) -> Option<ApiRefusal> {
     if !is_barred(standing.kind()) {
         return None;
     }
@@ -200,6 +202,6 @@ fn is_same(before: Option<&pb::StandingFound>, now: &pb::StandingFound) -> bool 
 
 /// Whether there is nothing to tell the player.
 #[must_use]
-pub fn says_nothing(found: &pb::StandingFound) -> bool {
+pub(crate) fn says_nothing(found: &pb::StandingFound) -> bool {
     found.kind() == StandingKind::MayPlay && found.nearly.is_empty()
 }

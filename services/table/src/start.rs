@@ -13,7 +13,7 @@ use crate::table::Table;
 
 /// Starts the next hand. p1 sits after the button, and the last player has it.
 #[must_use]
-pub fn start_hand(table: &Table, now: UnixMicros) -> Batch {
+pub(crate) fn start_hand(table: &Table, now: UnixMicros) -> Batch {
     let hand_no = table.hand_no + 1;
     let hand_id = fairness::hand_id(table.id, hand_no);
     let mut ready: Vec<_> = table.ready_seats().collect();
@@ -58,12 +58,13 @@ pub fn start_hand(table: &Table, now: UnixMicros) -> Batch {
 
 /// Closes the open hand to further commitments.
 #[must_use]
-pub fn close_entropy(
-    sealing: &EntropyRound,
+pub(crate) fn close_entropy(
+    round: &EntropyRound,
     table: &Table,
-    (play, now): (&HandInPlay, UnixMicros),
+    play: &HandInPlay,
+    now: UnixMicros,
 ) -> Batch {
-    let committed = sealing.committed_seats(table.seat_commitments_of(play.hand_no));
+    let committed = round.committed_seats(table.seat_commitments_of(play.hand_no));
     Batch::single(play.hand_id, entropy_closed(table, &committed, now))
 }
 

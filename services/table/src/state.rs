@@ -8,72 +8,88 @@ use proto::table::v1 as pb;
 use wire::{ApiRefusal, Recorded, api_refusal};
 
 use crate::effect_calls::{Batch, Inconsistency};
+use crate::events::{HandEvent, LogEvent};
 use crate::hand_in_play::{HandInPlay, HandStage, OpeningState};
 use crate::proof::Faces;
-use crate::publish::PublishedKind;
+use crate::publish::{PublishedEvent, PublishedKind};
 use crate::standing;
+use crate::stops::parse_reason;
 use crate::table::{Closing, Funding, Table};
 use crate::updates::{self, DecisionClock};
 
 mod public;
 
-pub use public::{PriorState, is_hand_update, public_update};
+pub(crate) use public::{PriorState, is_hand_update, public_update};
 
 /// State of a table with its hands.
 #[derive(Clone)]
-pub struct TableState {
+pub(crate) struct TableState {
     pub table: Table,
     pub play: Option<HandInPlay>,
     /// The last hand, shown to viewers between two hands.
     pub last_hand: Option<Box<HandInPlay>>,
 }
 
+/// State of a recovered table, and the events that viewers may be sent again.
+pub(crate) struct RecoveredState {
+    pub state: TableState,
+    pub past: Vec<PublishedEvent>,
+}
+
+impl From<TableState> for RecoveredState {
+    fn from(state: TableState) -> RecoveredState {
+        RecoveredState { state, past: Vec::new() }
+    }
+}
+
 impl TableState {
     #[must_use]
-    pub fn new(table: Table) -> TableState {
+    pub(crate) fn new(table: Table) -> TableState {
         TableState { table, play: None, last_hand: None }
     }
 
     /// Applies an event. Returns the content of its update, if it is published.
-    pub fn apply(
+    pub(crate) fn apply(
         &mut self,
-        (stream, recorded): (StreamId, &Recorded),
+        stream: StreamId,
+        recorded: &Recorded,
         faces: &Faces,
         at: UnixMicros,
     ) -> Result<Option<PublishedKind>, Inconsistency> {
-        let before = PriorState::of(&self.table, stream, recorded);
+        let event = LogEvent::of(recorded);
+        let before = PriorState::of(&self.table, stream, event);
         self.table.evolve(stream, recorded, at)?;
-        if let Recorded::HandOpened(opened) = recorded {
+        if let Some(opened) = event.opened_hand() {
             self.open_hand(opened, self.table.opening_state(opened), at)?;
         }
-        let told = self.apply_to_hand(recorded, faces, at)?;
+        let hand_update = self.apply_to_hand(recorded, faces, at)?;
         if self.table.hand.is_none() {
             // A hand that was aborted has nothing to show.
-            let played = |play: &HandInPlay| play.settled.is_some() && !is_aborted(recorded);
+            let played = |play: &HandInPlay| play.settled.is_some() && !event.ends_aborted_hand();
             self.last_hand =
                 self.play.take().filter(played).map(Box::new).or(self.last_hand.take());
         }
-        Ok(match told {
-            Some(told) => Some(told),
-            None if updates::is_published(recorded, at) => {
-                Some(PublishedKind::Public(Box::new(public_update(&self.table, recorded, before))))
+        match hand_update {
+            Some(update) => Ok(Some(update)),
+            None if updates::is_published(event, at) => {
+                let update = public_update(&self.table, event, before)?;
+                Ok(Some(PublishedKind::Public(Box::new(update))))
             }
-            None => None,
-        })
+            None => Ok(None),
+        }
     }
 
     /// Applies an event that the table has taken to the hand in play alone. Returns the content of
     /// its update, where that depends on the hand.
-    pub fn apply_to_hand(
+    pub(crate) fn apply_to_hand(
         &mut self,
         recorded: &Recorded,
         faces: &Faces,
         at: UnixMicros,
     ) -> Result<Option<PublishedKind>, Inconsistency> {
-        let Some(play) = self.play.as_mut().filter(|_| is_of_hand(recorded)) else {
-            return Ok(None);
-        };
-        let step = play.apply_recorded(recorded, faces, at)?;
+        let Some(hand_event) = HandEvent::of_play(recorded) else { return Ok(None) };
+        let Some(play) = &mut self.play else { return Ok(None) };
+        let step = play.apply_recorded(recorded, hand_event, faces, at)?;
         if let Some(event) = &step {
             play.evolve(event, at);
         }
@@ -85,26 +101,37 @@ impl TableState {
                 card_proofs: shown,
             }));
         }
-        Ok(if let Recorded::HandSealed(_) = recorded {
-            Some(PublishedKind::HandStarted(Box::new(play.clone())))
-        } else if let Recorded::HandSettled(settled) = recorded {
-            Some(PublishedKind::HandEnded(Box::new(settled.clone())))
-        } else {
-            None
+        Ok(match hand_event {
+            HandEvent::Sealed(_) => Some(PublishedKind::HandStarted(Box::new(play.clone()))),
+            HandEvent::Settled(settled) => {
+                Some(PublishedKind::HandEnded(Box::new(settled.clone())))
+            }
+            HandEvent::Opened(_)
+            | HandEvent::EntropyClosed(_)
+            | HandEvent::EntropyRevealed(_)
+            | HandEvent::ChanceUsed(_)
+            | HandEvent::CardsMoved(_)
+            | HandEvent::MoveDecided(_)
+            | HandEvent::CardsShown
+            | HandEvent::SettlementPosted
+            | HandEvent::ClockResumed(_)
+            | HandEvent::Aborted(_)
+            | HandEvent::SeedRevealed(_)
+            | HandEvent::SeedRefused(_) => None,
         })
     }
 
     /// Checks on a copy that a batch can be applied.
-    pub fn check(&self, batch: &Batch, at: UnixMicros) -> Result<(), Inconsistency> {
+    pub(crate) fn check(&self, batch: &Batch, at: UnixMicros) -> Result<(), Inconsistency> {
         let mut copy = self.clone();
         for (stream, event) in &batch.events {
-            copy.apply((*stream, event), &batch.faces, at)?;
+            copy.apply(*stream, event, &batch.faces, at)?;
         }
         Ok(())
     }
 
     /// Opens a hand. `seated` is what it takes over from its table.
-    pub fn open_hand(
+    pub(crate) fn open_hand(
         &mut self,
         opened: &event::HandOpened,
         seated: OpeningState,
@@ -120,20 +147,20 @@ impl TableState {
 
     /// Clock of the pending decision.
     #[must_use]
-    pub fn clock(&self) -> Option<DecisionClock> {
+    pub(crate) fn clock(&self) -> Option<DecisionClock> {
         let play = self.play.as_ref()?;
         let (deadline, bank) = play.deadline(&self.table.config)?;
         Some(DecisionClock { turn: play.turn, deadline, bank })
     }
 
     #[must_use]
-    pub fn is_closed(&self) -> bool {
+    pub(crate) fn is_closed(&self) -> bool {
         self.table.closing == Closing::Closed
     }
 
     /// Whether the buy-in of a transfer is still pending.
     #[must_use]
-    pub fn is_buying_in(&self, wanted: [u8; 16]) -> bool {
+    pub(crate) fn is_buying_in(&self, wanted: [u8; 16]) -> bool {
         self.table.seats.values().any(|seat| match seat.funding {
             Funding::BuyingIn { transfer, amount: _ } => transfer == wanted,
             Funding::AtTable | Funding::CashingOut { .. } => false,
@@ -142,14 +169,14 @@ impl TableState {
 
     /// Refusal of a buy-in by the wallet, if there was one.
     #[must_use]
-    pub fn buy_in_refusal(&self, transfer: [u8; 16]) -> Option<ApiRefusal> {
+    pub(crate) fn buy_in_refusal(&self, transfer: [u8; 16]) -> Option<ApiRefusal> {
         let (_, event) = self.table.refusals.iter().find(|(id, _)| *id == transfer)?;
         Some(refused_buy_in(event))
     }
 
     /// The table as `viewer` may see it.
     #[must_use]
-    pub fn view(&self, viewer: Option<PlayerId>) -> pb::TableView {
+    pub(crate) fn view(&self, viewer: Option<PlayerId>) -> pb::TableView {
         let table = &self.table;
         let config = &table.config;
         // A hand that is not sealed is shown by `entropy` alone.
@@ -190,7 +217,7 @@ impl TableState {
 
     /// Row of the table in a list.
     #[must_use]
-    pub fn summary(&self) -> pb::TableSummary {
+    pub(crate) fn summary(&self) -> pb::TableSummary {
         let table = &self.table;
         pb::TableSummary {
             table_id: table.id.0.to_vec(),
@@ -203,32 +230,11 @@ impl TableState {
     }
 }
 
-/// Whether an event lies in a hand's stream and moves the hand.
-pub(crate) fn is_of_hand(recorded: &Recorded) -> bool {
-    matches!(
-        recorded,
-        Recorded::HandSealed(_)
-            | Recorded::ChanceUsed(_)
-            | Recorded::CardsMoved(_)
-            | Recorded::MoveDecided(_)
-            | Recorded::CardsShown(_)
-            | Recorded::HandSettled(_)
-            | Recorded::SettlementPosted(_)
-            | Recorded::ClockResumed(_)
-    )
-}
-
-/// Whether an event ends an aborted hand.
-fn is_aborted(recorded: &Recorded) -> bool {
-    if let Recorded::HandFinished(finished) = recorded { finished.aborted } else { false }
-}
-
 /// Error for a caller whose buy-in the wallet refused.
 #[must_use]
-pub fn refused_buy_in(event: &event::SeatRefused) -> ApiRefusal {
+pub(crate) fn refused_buy_in(event: &event::SeatRefused) -> ApiRefusal {
     let event::SeatRefused { seat: _, reason, text } = event;
-    let known = ErrorReason::from_str_name(&format!("ERROR_REASON_{reason}"));
-    let reason = known.unwrap_or(ErrorReason::TransferRefused);
+    let reason = parse_reason(reason).unwrap_or(ErrorReason::TransferRefused);
     let message = if reason == ErrorReason::InsufficientCredits {
         "your account has fewer credits than this buy-in"
     } else if reason == ErrorReason::AccountUnknown {

@@ -11,7 +11,7 @@ use crate::registry::TableRegistry;
 
 /// Records each step of the clock from now on, for as long as it is polled: one event a step, however
 /// many tables there are. Waits while the log is not owned.
-pub fn record(
+pub(crate) fn record(
     clock: Arc<dyn Clock>,
     registry: watch::Receiver<Option<Arc<TableRegistry>>>,
 ) -> impl Future<Output = ()> + Send {

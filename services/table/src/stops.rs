@@ -32,59 +32,67 @@ use crate::updates;
 
 /// Time and reason of a stopped effect.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Stop {
+pub(crate) struct Stop {
     pub since: UnixMicros,
     /// Full text of the reason.
     pub why: String,
-    /// An `ErrorReason` without its prefix, or empty.
-    pub reason: String,
+    /// Reason of the refusal that stopped it; `None` where nothing refused it, or for a reason that
+    /// this program does not know.
+    pub reason: Option<ErrorReason>,
 }
 
 /// All stopped effects of a table, in the order of the effects.
-pub type Stops = BTreeMap<Effect, Stop>;
+pub(crate) type Stops = BTreeMap<Effect, Stop>;
 
 /// An operator's decision about stopped effects.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Resume {
+pub(crate) struct Resume {
     pub reason: String,
     pub resolution: Resolution,
 }
 
 /// Batch that stops an effect.
 #[must_use]
-pub fn stop_effect(table: &Table, debt: Effect, why: String, reason: Option<ErrorReason>) -> Batch {
+pub(crate) fn stop_effect(
+    table: &Table,
+    effect: Effect,
+    why: String,
+    reason: Option<ErrorReason>,
+) -> Batch {
     let reason = reason.map_or_else(String::new, |reason| status::reason_name(reason).to_owned());
-    Batch::single(table.id, event::EffectStopped { effect: Some(to_recorded(debt)), why, reason })
+    Batch::single(table.id, event::EffectStopped { effect: Some(to_recorded(effect)), why, reason })
 }
 
 /// Judges an operator's command to resume stopped effects.
-pub fn resume(table: &Table, resume: &Resume) -> Result<Verdict, ApiRefusal> {
+pub(crate) fn resume(table: &Table, resume: &Resume) -> Result<Verdict, ApiRefusal> {
     if table.stops.is_empty() {
         let message = "nothing has stopped at this table";
         return Err(api_refusal(ErrorReason::NothingStopped, message));
     }
     let suspense = resume.resolution == Resolution::PayToSuspense;
-    let (resumed, left): (Vec<_>, Vec<_>) =
-        table.stops.iter().partition(|(debt, _)| !suspense || is_payable(**debt));
+    let resumes = |effect: Effect| !suspense || effect.is_payable_to_suspense();
+    let stops = || table.stops.iter().map(|(effect, stop)| (*effect, stop));
+    let resumed: Vec<_> = stops().filter(|(effect, _)| resumes(*effect)).collect();
+    let left = stops().filter(|(effect, _)| !resumes(*effect));
     if resumed.is_empty() {
         let message = "none of what has stopped is a payment to a player: let it be tried again";
         return Err(api_refusal(ErrorReason::NothingStopped, message).field("resolution"));
     }
-    let event = |(debt, stop): &(&Effect, &Stop)| -> (StreamId, Recorded) {
+    let event = |effect: Effect, stop: &Stop| -> (StreamId, Recorded) {
         let resumed = event::EffectResumed {
-            effect: Some(to_recorded(**debt)),
+            effect: Some(to_recorded(effect)),
             resolution: resume.resolution.into(),
             reason: resume.reason.clone(),
-            transfer_id: new_transfer(table, **debt, (*stop, suspense)).unwrap_or_default().into(),
+            transfer_id: new_transfer(table, effect, stop, suspense).unwrap_or_default().into(),
         };
         (table.id.into(), resumed.into())
     };
     let answer = pb::ResumeTableResponse {
-        resumed: resumed.iter().map(|(debt, _)| to_recorded(**debt)).collect(),
-        still_stopped: left.iter().map(|(debt, _)| to_recorded(**debt)).collect(),
+        resumed: resumed.iter().map(|(effect, _)| to_recorded(*effect)).collect(),
+        still_stopped: left.map(|(effect, _)| to_recorded(effect)).collect(),
     };
     Ok(Verdict {
-        events: resumed.iter().map(event).collect(),
+        events: resumed.iter().map(|(effect, stop)| event(*effect, stop)).collect(),
         answer: answer.encode_to_vec(),
         awaited_buy_in: None,
     })
@@ -92,7 +100,7 @@ pub fn resume(table: &Table, resume: &Resume) -> Result<Verdict, ApiRefusal> {
 
 /// Verdict on an operator's command to read the whole table again.
 #[must_use]
-pub fn reload_table(table: &Table, resume: &Resume) -> Verdict {
+pub(crate) fn reload_table(table: &Table, resume: &Resume) -> Verdict {
     let resumed = event::EffectResumed {
         effect: None,
         resolution: resume.resolution.into(),
@@ -105,37 +113,12 @@ pub fn reload_table(table: &Table, resume: &Resume) -> Verdict {
 
 /// New transfer id, for a payment whose id was used for something else or that goes elsewhere from
 /// now on.
-fn new_transfer(table: &Table, effect: Effect, (stop, suspense): (&Stop, bool)) -> Option<Vec<u8>> {
-    let moves = match effect {
-        Effect::CashOut { .. } | Effect::PayAbsent { .. } | Effect::Refund => true,
-        Effect::Fund { .. }
-        | Effect::Commit { .. }
-        | Effect::Start
-        | Effect::CloseEntropy { .. }
-        | Effect::Burn { .. }
-        | Effect::Seal { .. }
-        | Effect::Chance { .. }
-        | Effect::Leave { .. }
-        | Effect::Settle { .. }
-        | Effect::Abandon { .. }
-        | Effect::Post { .. }
-        | Effect::Reveal { .. }
-        | Effect::PayOut { .. }
-        | Effect::Share
-        | Effect::Close
-        | Effect::CheckStanding
-        | Effect::RemoveIdle { .. } => false,
-    };
-    let reused = stop.reason == status::reason_name(ErrorReason::RequestIdReused);
+fn new_transfer(table: &Table, effect: Effect, stop: &Stop, suspense: bool) -> Option<Vec<u8>> {
+    let reused = stop.reason == Some(ErrorReason::RequestIdReused);
     // Each stop is published, so the sequence tells one from the next.
     let what = format!("resumed {effect:?}");
     let id = || ids::of_table(&what, table.id, table.sequence).to_vec();
-    (moves && (suspense || reused)).then(id)
-}
-
-/// Whether an effect pays a player and may be paid to `house/suspense` instead.
-fn is_payable(effect: Effect) -> bool {
-    matches!(effect, Effect::CashOut { .. } | Effect::PayAbsent { .. })
+    (effect.is_payment() && (suspense || reused)).then(id)
 }
 
 impl Table {
@@ -145,7 +128,7 @@ impl Table {
         at: UnixMicros,
     ) -> Result<(), Corrupt> {
         let event::EffectStopped { effect, why, reason } = stopped;
-        let stop = Stop { since: at, why: why.clone(), reason: reason.clone() };
+        let stop = Stop { since: at, why: why.clone(), reason: parse_reason(reason) };
         if let Some(effect) = effect {
             self.stops.insert(from_recorded(effect)?, stop);
         }
@@ -155,132 +138,57 @@ impl Table {
     pub(crate) fn effect_resumed(&mut self, resumed: &event::EffectResumed) -> Result<(), Corrupt> {
         let event::EffectResumed { effect, resolution, reason: _, transfer_id } = resumed;
         let Some(effect) = effect else { return Ok(()) };
-        let debt = from_recorded(effect)?;
-        self.stops.remove(&debt);
+        let effect = from_recorded(effect)?;
+        self.stops.remove(&effect);
         if transfer_id.is_empty() {
             return Ok(());
         }
         let transfer = field::exactly("transfer_id", transfer_id)?;
         let to_suspense = *resolution == i32::from(Resolution::PayToSuspense);
-        self.replace_transfer(debt, (transfer, to_suspense))
+        self.replace_transfer(effect, transfer, to_suspense)
     }
 
     /// Drops the stops of effects that are no longer needed.
     pub(crate) fn forget_stops(&mut self, over: impl Fn(Effect) -> bool) {
-        self.stops.retain(|debt, _| !over(*debt));
+        self.stops.retain(|effect, _| !over(*effect));
     }
 
     /// Stopped effects, the oldest first; `full` includes every reason.
     #[must_use]
-    pub fn stopped_effects(&self, full: bool) -> Vec<pb::StoppedEffect> {
+    pub(crate) fn stopped_effects(&self, full: bool) -> Vec<pb::StoppedEffect> {
         let mut stops: Vec<_> = self.stops.iter().collect();
-        stops.sort_by_key(|(debt, stop)| (stop.since, **debt));
-        let view = |(debt, stop): (&Effect, &Stop)| pb::StoppedEffect {
-            effect: Some(to_recorded(*debt)),
-            what: describe(*debt),
+        stops.sort_by_key(|(effect, stop)| (stop.since, **effect));
+        let view = |effect: Effect, stop: &Stop| pb::StoppedEffect {
+            effect: Some(to_recorded(effect)),
+            what: effect.describe(),
             since: Some(updates::timestamp(stop.since)),
             why: if full { stop.why.clone() } else { String::new() },
-            payable_to_suspense: is_payable(*debt),
+            payable_to_suspense: effect.is_payable_to_suspense(),
         };
-        stops.into_iter().map(view).collect()
-    }
-}
-
-/// Whether an effect belongs to the hand of this number.
-#[must_use]
-pub fn is_of_hand(effect: Effect, number: u64) -> bool {
-    match effect {
-        Effect::CloseEntropy { hand_no }
-        | Effect::Burn { hand_no }
-        | Effect::Seal { hand_no }
-        | Effect::Chance { hand_no, .. }
-        | Effect::Settle { hand_no }
-        | Effect::Abandon { hand_no }
-        | Effect::Post { hand_no }
-        | Effect::Reveal { hand_no } => hand_no == number,
-        Effect::Leave { .. } => true,
-        Effect::Commit { .. }
-        | Effect::Fund { .. }
-        | Effect::CashOut { .. }
-        | Effect::Start
-        | Effect::PayOut { .. }
-        | Effect::Share
-        | Effect::Refund
-        | Effect::PayAbsent { .. }
-        | Effect::Close
-        | Effect::CheckStanding
-        | Effect::RemoveIdle { .. } => false,
+        stops.into_iter().map(|(effect, stop)| view(*effect, stop)).collect()
     }
 }
 
 /// Whether the wallet has judged the transfer of a stop and refused it, so that it is certainly not
 /// posted. Any other stop may hide a transfer that was posted and whose answer was lost.
 #[must_use]
-pub fn was_refused_by_wallet(stop: &Stop) -> bool {
+pub(crate) fn was_refused_by_wallet(stop: &Stop) -> bool {
     let judged = [
         ErrorReason::TransferRefused,
         ErrorReason::InsufficientCredits,
         ErrorReason::AccountUnknown,
     ];
-    judged.iter().any(|reason| stop.reason == status::reason_name(*reason))
+    stop.reason.is_some_and(|reason| judged.contains(&reason))
 }
 
-/// Whether an effect belongs to this seat.
-#[must_use]
-pub fn is_of_seat(effect: Effect, number: SeatNo) -> bool {
-    match effect {
-        Effect::Fund { seat }
-        | Effect::CashOut { seat }
-        | Effect::Leave { seat }
-        | Effect::PayOut { seat }
-        | Effect::RemoveIdle { seat } => seat == number,
-        Effect::Commit { .. }
-        | Effect::Start
-        | Effect::CloseEntropy { .. }
-        | Effect::Burn { .. }
-        | Effect::Seal { .. }
-        | Effect::Chance { .. }
-        | Effect::Settle { .. }
-        | Effect::Abandon { .. }
-        | Effect::Post { .. }
-        | Effect::Reveal { .. }
-        | Effect::Share
-        | Effect::Refund
-        | Effect::PayAbsent { .. }
-        | Effect::CheckStanding
-        | Effect::Close => false,
-    }
-}
-
-/// Describes an effect to everybody, without its reason and amount.
-fn describe(effect: Effect) -> String {
-    match effect {
-        Effect::Commit { hand_no } => format!("the dealer's commitment to hand {hand_no}"),
-        Effect::Fund { seat } => format!("the buy-in of seat {seat}"),
-        Effect::CashOut { seat } => format!("the cash-out of seat {seat}"),
-        Effect::Start => "the start of the next hand".to_owned(),
-        Effect::CloseEntropy { hand_no } => format!("the closing of entropy of hand {hand_no}"),
-        Effect::Burn { hand_no } => format!("the burning of hand {hand_no}"),
-        Effect::Seal { hand_no } => format!("the seal of hand {hand_no}"),
-        Effect::Chance { hand_no, .. } => format!("chance in hand {hand_no}"),
-        Effect::Leave { seat } => format!("the leaving of seat {seat}"),
-        Effect::Settle { hand_no } => format!("the settlement of hand {hand_no}"),
-        Effect::Abandon { hand_no } => format!("the abort of hand {hand_no}"),
-        Effect::Post { hand_no } => format!("the posting of hand {hand_no}"),
-        Effect::Reveal { hand_no } => format!("the seed of hand {hand_no}"),
-        Effect::PayOut { seat } => format!("the paying out of seat {seat}"),
-        Effect::Share => "the sharing of the pots".to_owned(),
-        Effect::Refund => "the refund of the pots".to_owned(),
-        Effect::PayAbsent { .. } => "a share of the pots of a player who had left".to_owned(),
-        Effect::Close => "the closing of the table".to_owned(),
-        Effect::RemoveIdle { seat } => format!("the leaving of seat {seat}, which is idle"),
-        Effect::CheckStanding => "the question how idle players stand".to_owned(),
-    }
+/// Parses the recorded name of a refusal's reason.
+pub(crate) fn parse_reason(name: &str) -> Option<ErrorReason> {
+    ErrorReason::from_str_name(&format!("ERROR_REASON_{name}"))
 }
 
 /// Converts an effect to its recorded form.
 #[must_use]
-pub fn to_recorded(effect: Effect) -> event::Effect {
+pub(crate) fn to_recorded(effect: Effect) -> event::Effect {
     let of = |kind: EffectKind| event::Effect { kind: kind.into(), ..Default::default() };
     let hand = |kind, hand_no| event::Effect { hand_no, ..of(kind) };
     let at = |kind, seat: SeatNo| event::Effect { seat: u32::from(seat.get()), ..of(kind) };
@@ -375,9 +283,9 @@ mod tests {
             Effect::RemoveIdle { seat },
             Effect::CheckStanding,
         ];
-        for debt in all {
-            assert_eq!(from_recorded(&to_recorded(debt)), Ok(debt));
-            assert!(!describe(debt).is_empty());
+        for effect in all {
+            assert_eq!(from_recorded(&to_recorded(effect)), Ok(effect));
+            assert!(!effect.describe().is_empty());
         }
         assert!(from_recorded(&event::Effect::default()).is_err());
     }

@@ -22,8 +22,9 @@ use wire::Recorded;
 
 use crate::effects::Effect;
 use crate::entropy::{EntropyRound, SeatCommitment, SeatCommitments};
+use crate::events::{LogEvent, TableEvent};
 use crate::hand_in_play::OpeningState;
-use crate::stops::{self, Stops};
+use crate::stops::Stops;
 
 mod chance;
 mod closing;
@@ -32,17 +33,17 @@ mod quota;
 mod seats;
 mod seeds;
 
-pub use closing::{AbsentShare, RefundProgress};
-pub use delays::{REASON_IDLE, ReturnDelays};
-pub use quota::RecordCounts;
-pub use seeds::{PendingSeed, PendingSeeds};
+pub(crate) use closing::{AbsentShare, RefundProgress};
+pub(crate) use delays::ReturnDelays;
+pub(crate) use quota::RecordCounts;
+pub(crate) use seeds::PendingSeeds;
 
 /// Refused buy-ins that are remembered, so that a repeated request gets the same refusal again.
 const REMEMBERED_REFUSALS: usize = 64;
 
 /// Configuration of a table, as it was created.
 #[derive(Debug, Clone)]
-pub struct Config {
+pub(crate) struct Config {
     pub name: String,
     pub rules: RuleSet,
     /// Canonical text of the rule set.
@@ -66,14 +67,14 @@ pub struct Config {
 impl Config {
     /// Time for seats to commit to entropy, and as long again to reveal it.
     #[must_use]
-    pub fn entropy_time(&self) -> Duration {
+    pub(crate) fn entropy_time(&self) -> Duration {
         Duration::from_millis(u64::from(self.entropy_ms))
     }
 }
 
 /// A taken seat.
 #[derive(Debug, Clone)]
-pub struct Seat {
+pub(crate) struct Seat {
     pub player: PlayerId,
     pub stack: Credits,
     pub funding: Funding,
@@ -90,7 +91,7 @@ pub struct Seat {
 
 /// Location of a seat's credits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Funding {
+pub(crate) enum Funding {
     /// The buy-in is pending at the wallet under this transfer.
     BuyingIn {
         transfer: [u8; 16],
@@ -108,7 +109,7 @@ pub enum Funding {
 
 /// Steps of closing a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Closing {
+pub(crate) enum Closing {
     Open,
     /// Closing was requested: no further hand starts.
     Asked,
@@ -124,7 +125,7 @@ pub enum Closing {
 
 /// The table's part of the hand in play.
 #[derive(Debug, Clone)]
-pub struct TableHand {
+pub(crate) struct TableHand {
     pub id: HandId,
     /// Seats and players, p1 first; empty until the hand is opened.
     pub roster: Vec<(SeatNo, PlayerId)>,
@@ -139,7 +140,7 @@ pub struct TableHand {
 
 /// State of a table after some event.
 #[derive(Debug, Clone)]
-pub struct Table {
+pub(crate) struct Table {
     pub id: TableId,
     pub config: Config,
     pub seats: BTreeMap<SeatNo, Seat>,
@@ -174,8 +175,6 @@ pub struct Table {
     pub closing: Closing,
     /// Latest refusals of buy-ins by the wallet, by transfer.
     pub refusals: Vec<([u8; 16], pb::SeatRefused)>,
-    /// Posted buy-in transfers of the present seats.
-    pub funded_transfers: BTreeMap<SeatNo, [u8; 16]>,
     /// Players of the last hand.
     pub last_roster: Vec<PlayerId>,
     /// Pending shares of the Sabacc Pot for players who have left.
@@ -193,7 +192,7 @@ pub struct Table {
 /// A record in the table's stream contradicts the ones before it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the table's stream is damaged: {0}")]
-pub struct Corrupt(pub String);
+pub(crate) struct Corrupt(pub String);
 
 impl From<wire::BadField> for Corrupt {
     fn from(bad: wire::BadField) -> Corrupt {
@@ -203,7 +202,7 @@ impl From<wire::BadField> for Corrupt {
 
 impl Table {
     /// Builds the table that its first event describes.
-    pub fn open(id: TableId, created: &pb::TableCreated) -> Result<Table, Corrupt> {
+    pub(crate) fn open(id: TableId, created: &pb::TableCreated) -> Result<Table, Corrupt> {
         let rules = RuleSet::from_canonical(&created.rule_set)
             .map_err(|error| Corrupt(error.to_string()))?;
         let seats =
@@ -245,7 +244,6 @@ impl Table {
             finished_at: None,
             closing: Closing::Open,
             refusals: Vec::new(),
-            funded_transfers: BTreeMap::new(),
             last_roster: Vec::new(),
             absent_shares: BTreeMap::new(),
             refund_progress: None,
@@ -257,13 +255,13 @@ impl Table {
 
     /// Seat of a player, if they have one.
     #[must_use]
-    pub fn seat_of(&self, player: PlayerId) -> Option<SeatNo> {
+    pub(crate) fn seat_of(&self, player: PlayerId) -> Option<SeatNo> {
         self.seats.iter().find(|(_, seat)| seat.player == player).map(|(number, _)| *number)
     }
 
     /// Decision clocks that each player of a hand has missed in a row, p1 first.
     #[must_use]
-    pub fn missed_clocks(&self, opened: &pb::HandOpened) -> Vec<u32> {
+    pub(crate) fn missed_clocks(&self, opened: &pb::HandOpened) -> Vec<u32> {
         let misses = |seat: &pb::RosterSeat| {
             let number = SeatNo::try_from(seat.seat).ok()?;
             self.seats.get(&number).map(|seat| seat.missed_clocks)
@@ -273,7 +271,7 @@ impl Table {
 
     /// State that a hand takes over from the table when it opens.
     #[must_use]
-    pub fn opening_state(&self, opened: &pb::HandOpened) -> OpeningState {
+    pub(crate) fn opening_state(&self, opened: &pb::HandOpened) -> OpeningState {
         OpeningState {
             missed_clocks: self.missed_clocks(opened),
             standings: crate::standing::of_all(self),
@@ -282,12 +280,12 @@ impl Table {
 
     /// Credits that a seat needs to be dealt in; at least 1.
     #[must_use]
-    pub fn min_stack(&self) -> Credits {
+    pub(crate) fn min_stack(&self) -> Credits {
         self.config.rules.min_stack(self.sabacc_pot).max(Credits::of(1))
     }
 
     /// Seats that the next hand deals in, in ascending order.
-    pub fn ready_seats(&self) -> impl Iterator<Item = (SeatNo, &Seat)> {
+    pub(crate) fn ready_seats(&self) -> impl Iterator<Item = (SeatNo, &Seat)> {
         let due = self.min_stack();
         self.seats.iter().map(|(number, seat)| (*number, seat)).filter(move |(_, seat)| {
             seat.funding == Funding::AtTable
@@ -299,14 +297,14 @@ impl Table {
 
     /// Whether enough seats are ready for a hand.
     #[must_use]
-    pub fn has_enough_ready_seats(&self) -> bool {
+    pub(crate) fn has_enough_ready_seats(&self) -> bool {
         self.ready_seats().count() >= usize::from(*self.config.rules.player_counts().start())
     }
 
     /// Credits of a seat as viewers see them: the settlement's, once there is one, even before the
     /// table has taken it over.
     #[must_use]
-    pub fn shown_stack(&self, number: SeatNo) -> Credits {
+    pub(crate) fn shown_stack(&self, number: SeatNo) -> Credits {
         let settled = self.settled_unfinished().and_then(|(hand, settled)| {
             let index = hand.roster.iter().position(|(seat, _)| *seat == number)?;
             Credits::try_new(*settled.finishing_stacks.get(index)?).ok()
@@ -318,7 +316,7 @@ impl Table {
     /// The Sabacc Pot and the carried pot as viewers see them: the settlement's, once there is one,
     /// even before the table has taken it over.
     #[must_use]
-    pub fn shown_pots(&self) -> (u64, u64) {
+    pub(crate) fn shown_pots(&self) -> (u64, u64) {
         match self.settled_unfinished() {
             Some((_, settled)) => (settled.finishing_sabacc_pot, settled.finishing_carried_pot),
             None => (self.sabacc_pot.get(), self.carried_pot.get()),
@@ -332,132 +330,62 @@ impl Table {
 
     /// Applies an event of the table's stream or of its hand's. The remaining events of a hand
     /// concern [`crate::hand_in_play::HandInPlay`].
-    #[expect(clippy::too_many_lines, reason = "a line for each event that there is")]
-    pub fn evolve(
+    pub(crate) fn evolve(
         &mut self,
         stream: StreamId,
-        event: &Recorded,
+        recorded: &Recorded,
         at: UnixMicros,
     ) -> Result<(), Corrupt> {
+        let event = LogEvent::of(recorded);
         if crate::updates::is_published(event, at) {
             self.sequence += 1;
         }
         if stream == self.id.into() {
-            let owner = self.owner_of(event);
-            self.count_record(event, owner, at);
+            self.count_record(event, at);
         }
         match event {
-            Recorded::SeatTaken(taken) => self.seat_taken(taken)?,
-            Recorded::SeatFunded(pb::SeatFunded { seat }) => self.seat_funded(*seat)?,
-            Recorded::SeatRefused(refused) => self.seat_refused(refused)?,
-            Recorded::LeaveAsked(pb::LeaveAsked { seat, why }) => {
-                self.seat_mut(*seat)?.leaving = true;
-                let seat = seat_no(*seat)?;
-                if why == REASON_IDLE {
-                    self.note_idled(seat, at);
-                }
-                self.forget_stops(|debt| debt == Effect::RemoveIdle { seat });
-            }
-            Recorded::CashOutDue(pb::CashOutDue { seat, amount: _, transfer_id }) => {
-                let transfer = wire::field::exactly("transfer_id", transfer_id)?;
-                self.seat_mut(*seat)?.funding =
-                    Funding::CashingOut { transfer, to_suspense: false };
-                let seat = seat_no(*seat)?;
-                self.forget_stops(|debt| debt == Effect::PayOut { seat });
-            }
-            Recorded::SeatVacated(pb::SeatVacated { seat }) => {
-                let number = seat_no(*seat)?;
-                self.seats.remove(&number);
-                self.funded_transfers.remove(&number);
-                self.forget_stops(|debt| stops::is_of_seat(debt, number));
-            }
-            Recorded::SitOutChanged(pb::SitOutChanged { seat, sitting_out, why: _ }) => {
-                let seat = self.seat_mut(*seat)?;
-                seat.sitting_out = *sitting_out;
-                seat.missed_clocks = 0;
-                self.note_idle(at);
-            }
-            Recorded::StandingFound(found) => {
-                let nothing = crate::standing::says_nothing(found);
-                self.seat_mut(found.seat)?.standing = (!nothing).then(|| found.clone());
-            }
-            Recorded::HandCommitted(pb::HandCommitted { hand_no, commitment }) => {
+            LogEvent::Seat(event) => self.evolve_seat(event, at),
+            LogEvent::Table(event) => self.evolve_table(event, at),
+            LogEvent::Hand(event) => self.evolve_hand(event, stream, at),
+            LogEvent::Person(_) | LogEvent::Other => Ok(()),
+        }
+    }
+
+    fn evolve_table(&mut self, event: TableEvent<'_>, at: UnixMicros) -> Result<(), Corrupt> {
+        match event {
+            TableEvent::Created(_) => {}
+            TableEvent::HandCommitted(pb::HandCommitted { hand_no, commitment }) => {
                 let missing = || Corrupt("a commitment without content".to_owned());
                 let commitment = commitment.clone().ok_or_else(missing)?;
                 self.dealer_commitments.insert(*hand_no, commitment);
-                self.forget_stops(|debt| debt == Effect::Commit { hand_no: *hand_no });
+                self.forget_stops(|effect| effect == Effect::Commit { hand_no: *hand_no });
             }
-            Recorded::HandStarted(pb::HandStarted { hand_no, hand_id }) => {
+            TableEvent::EntropyCommitted(committed) => self.entropy_committed(committed)?,
+            TableEvent::HandStarted(pb::HandStarted { hand_no, hand_id }) => {
                 self.hand_started(*hand_no, wire::field::id("hand_id", hand_id)?);
-                self.forget_stops(|debt| debt == Effect::Start);
+                self.forget_stops(|effect| effect == Effect::Start);
             }
-            Recorded::HandFinished(finished) => self.hand_finished(finished, at)?,
-            Recorded::HandOpened(opened) => self.hand_opened(opened, at)?,
-            Recorded::EntropyCommitted(committed) => self.entropy_committed(committed)?,
-            Recorded::EntropyClosed(closed) => self.entropy_closed(closed, at)?,
-            Recorded::EntropyRevealed(revealed) => self.entropy_revealed(revealed, at)?,
-            Recorded::HandSealed(_) => self.hand_sealed(),
-            Recorded::HandSettled(settled) => self.hand_settled(settled, at),
-            Recorded::SettlementPosted(_) => self.settlement_posted(),
-            Recorded::HandAborted(aborted) => self.hand_aborted(aborted, at),
-            Recorded::HandRevealed(_) | Recorded::SeedRefused(_) => self.seeds.opened(stream),
-            Recorded::TablePaused(pb::TablePaused { why: _, until_micros }) => {
+            TableEvent::HandFinished(finished) => self.hand_finished(finished, at)?,
+            TableEvent::Paused(pb::TablePaused { why: _, until_micros }) => {
                 self.paused_until = Some(UnixMicros(*until_micros));
             }
-            Recorded::EffectStopped(stopped) => self.effect_stopped(stopped, at)?,
-            Recorded::EffectResumed(resumed) => self.effect_resumed(resumed)?,
-            Recorded::CloseAsked(_) => {
+            TableEvent::EffectStopped(stopped) => self.effect_stopped(stopped, at)?,
+            TableEvent::EffectResumed(resumed) => self.effect_resumed(resumed)?,
+            TableEvent::CloseAsked => {
                 self.closing = Closing::Asked;
-                self.forget_stops(|debt| {
-                    matches!(
-                        debt,
-                        Effect::Commit { .. } | Effect::Start | Effect::RemoveIdle { .. }
-                    )
-                });
+                self.forget_stops(Effect::ends_with_close);
             }
-            Recorded::PotRefundDue(due) => self.refund_due(due)?,
-            Recorded::PotRefunded(_) => self.pot_refunded()?,
-            Recorded::AbsentPaid(pb::AbsentPaid { player_id }) => {
+            TableEvent::PotRefundDue(due) => self.refund_due(due)?,
+            TableEvent::PotRefunded => self.pot_refunded()?,
+            TableEvent::AbsentPaid(pb::AbsentPaid { player_id }) => {
                 let player = wire::field::player_id(player_id)?;
                 self.absent_shares.remove(&player);
-                self.forget_stops(|debt| debt == Effect::PayAbsent { player });
+                self.forget_stops(|effect| effect == Effect::PayAbsent { player });
             }
-            Recorded::TableClosed(_) => {
+            TableEvent::Closed => {
                 self.closing = Closing::Closed;
                 self.stops.clear();
             }
-            Recorded::SeatRenamed(pb::SeatRenamed { seat }) => drop(self.seat_mut(*seat)?),
-            Recorded::TableCreated(_)
-            | Recorded::ChanceUsed(_)
-            | Recorded::CardsMoved(_)
-            | Recorded::MoveDecided(_)
-            | Recorded::CardsShown(_)
-            | Recorded::ClockResumed(_)
-            | Recorded::SeedCommitted(_)
-            | Recorded::SeedSealed(_)
-            | Recorded::OperationPerformed(_)
-            | Recorded::CardsOpened(_)
-            | Recorded::SeedOpened(_)
-            | Recorded::AccountOpened(_)
-            | Recorded::TransferPosted(_)
-            | Recorded::AccountFrozen(_)
-            | Recorded::AccountUnfrozen(_)
-            | Recorded::AccountClosed(_)
-            | Recorded::HoldPlaced(_)
-            | Recorded::HoldReleased(_)
-            | Recorded::HoldExpired(_)
-            | Recorded::LimitsSet(_)
-            | Recorded::SnapshotTaken(_)
-            | Recorded::ClockStepped(_)
-            | Recorded::PlayerExcluded(_)
-            | Recorded::AdjustmentProposed(_)
-            | Recorded::AdjustmentRejected(_)
-            | Recorded::PlayerNamed(_)
-            | Recorded::PlayerErased(_)
-            | Recorded::DisputeOpened(_)
-            | Recorded::DisputeStated(_)
-            | Recorded::DisputeAnswered(_)
-            | Recorded::DisputeReasoned(_) => {}
         }
         Ok(())
     }

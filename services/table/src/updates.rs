@@ -10,9 +10,9 @@ use primitives::{PlayerId, SeatNo, UnixMicros};
 use proto::common::v1::CardProof;
 use proto::table::v1 as pb;
 use rules::{Event, Hand, Next, Outcome, PlayerView, Status, View, Viewer};
-use wire::Recorded;
 use wire::moves::{self, HIDDEN};
 
+use crate::events::{HandEvent, LogEvent, SeatEvent, TableEvent};
 use crate::hand_in_play::HandInPlay;
 use crate::proof::CardProofs;
 use crate::table::{Closing, Funding, Table};
@@ -24,82 +24,63 @@ mod padding;
 /// to wait for gets its update when its commitments are closed; where there are no commitments,
 /// when it is sealed.
 #[must_use]
-pub fn is_published(event: &Recorded, at: UnixMicros) -> bool {
+pub(crate) const fn is_published(event: LogEvent<'_>, at: UnixMicros) -> bool {
     match event {
-        Recorded::HandOpened(opened) => opened.entropy_deadline_micros > at.0,
-        Recorded::EntropyClosed(closed) => !closed.seats.is_empty(),
-        Recorded::SeatTaken(_)
-        | Recorded::SeatFunded(_)
-        | Recorded::SeatRefused(_)
-        | Recorded::LeaveAsked(_)
-        | Recorded::SeatVacated(_)
-        | Recorded::SitOutChanged(_)
-        | Recorded::SeatRenamed(_)
-        | Recorded::HandSealed(_)
-        | Recorded::ChanceUsed(_)
-        | Recorded::CardsMoved(_)
-        | Recorded::MoveDecided(_)
-        | Recorded::HandSettled(_)
-        | Recorded::HandCommitted(_)
-        | Recorded::HandAborted(_)
-        | Recorded::HandRevealed(_)
-        | Recorded::SeedRefused(_)
-        | Recorded::TablePaused(_)
-        | Recorded::EffectStopped(_)
-        | Recorded::EffectResumed(_)
-        | Recorded::TableClosed(_) => true,
-        Recorded::TableCreated(_)
-        | Recorded::CashOutDue(_)
-        | Recorded::HandStarted(_)
-        | Recorded::HandFinished(_)
-        | Recorded::CardsShown(_)
-        | Recorded::SettlementPosted(_)
-        | Recorded::ClockResumed(_)
-        | Recorded::CloseAsked(_)
-        | Recorded::PotRefundDue(_)
-        | Recorded::PotRefunded(_)
-        | Recorded::AbsentPaid(_)
-        | Recorded::EntropyCommitted(_)
-        | Recorded::EntropyRevealed(_)
-        | Recorded::SeedCommitted(_)
-        | Recorded::SeedSealed(_)
-        | Recorded::OperationPerformed(_)
-        | Recorded::CardsOpened(_)
-        | Recorded::SeedOpened(_)
-        | Recorded::AccountOpened(_)
-        | Recorded::TransferPosted(_)
-        | Recorded::AccountFrozen(_)
-        | Recorded::AccountUnfrozen(_)
-        | Recorded::AccountClosed(_)
-        | Recorded::HoldPlaced(_)
-        | Recorded::HoldReleased(_)
-        | Recorded::HoldExpired(_)
-        | Recorded::LimitsSet(_)
-        | Recorded::StandingFound(_)
-        | Recorded::SnapshotTaken(_)
-        | Recorded::ClockStepped(_)
-        | Recorded::PlayerExcluded(_)
-        | Recorded::AdjustmentProposed(_)
-        | Recorded::AdjustmentRejected(_)
-        | Recorded::PlayerNamed(_)
-        | Recorded::PlayerErased(_)
-        | Recorded::DisputeOpened(_)
-        | Recorded::DisputeStated(_)
-        | Recorded::DisputeAnswered(_)
-        | Recorded::DisputeReasoned(_) => false,
+        LogEvent::Seat(event) => match event {
+            SeatEvent::Taken(_)
+            | SeatEvent::Funded(_)
+            | SeatEvent::Refused(_)
+            | SeatEvent::LeaveAsked(_)
+            | SeatEvent::Vacated(_)
+            | SeatEvent::SitOutChanged(_)
+            | SeatEvent::Renamed(_) => true,
+            SeatEvent::CashOutDue(_) | SeatEvent::StandingFound(_) => false,
+        },
+        LogEvent::Table(event) => match event {
+            TableEvent::HandCommitted(_)
+            | TableEvent::Paused(_)
+            | TableEvent::EffectStopped(_)
+            | TableEvent::EffectResumed(_)
+            | TableEvent::Closed => true,
+            TableEvent::Created(_)
+            | TableEvent::EntropyCommitted(_)
+            | TableEvent::HandStarted(_)
+            | TableEvent::HandFinished(_)
+            | TableEvent::CloseAsked
+            | TableEvent::PotRefundDue(_)
+            | TableEvent::PotRefunded
+            | TableEvent::AbsentPaid(_) => false,
+        },
+        LogEvent::Hand(event) => match event {
+            HandEvent::Opened(opened) => opened.entropy_deadline_micros > at.0,
+            HandEvent::EntropyClosed(closed) => !closed.seats.is_empty(),
+            HandEvent::Sealed(_)
+            | HandEvent::ChanceUsed(_)
+            | HandEvent::CardsMoved(_)
+            | HandEvent::MoveDecided(_)
+            | HandEvent::Settled(_)
+            | HandEvent::Aborted(_)
+            | HandEvent::SeedRevealed(_)
+            | HandEvent::SeedRefused(_) => true,
+            HandEvent::EntropyRevealed(_)
+            | HandEvent::CardsShown
+            | HandEvent::SettlementPosted
+            | HandEvent::ClockResumed(_) => false,
+        },
+        LogEvent::Person(_) | LogEvent::Other => false,
     }
 }
 
 /// Clock of a pending decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DecisionClock {
+pub(crate) struct DecisionClock {
     pub turn: u32,
     pub deadline: UnixMicros,
     pub bank: Duration,
 }
 
 /// A step of a hand, with everything that its updates are made from.
-pub struct HandStep<'a> {
+pub(crate) struct HandStep<'a> {
     pub hand_no: u64,
     pub seats: &'a [SeatNo],
     pub before: &'a Hand,
@@ -113,7 +94,7 @@ pub struct HandStep<'a> {
 impl HandStep<'_> {
     /// The step as `viewer` sees it.
     #[must_use]
-    pub fn action(&self, viewer: Viewer) -> pb::HandAction {
+    pub(crate) fn action(&self, viewer: Viewer) -> pb::HandAction {
         let seen = rules::censor(self.before, self.event, viewer);
         let view = rules::view(self.after, viewer);
         let deck = self.before.rules().variant().deck;
@@ -152,7 +133,7 @@ impl HandStep<'_> {
         }
         // A roll may take cards as well; what counts is what this viewer sees.
         if rules::cards_differ(self.before, self.after, viewer) {
-            action.hands = hands(&view, self.after, (&[], self.card_proofs));
+            action.hands = hands(&view, self.after, &[], self.card_proofs);
         }
         padding::pad(&mut action, deck);
         action
@@ -202,7 +183,7 @@ fn proofs(seen: &rules::EventView, shown: &CardProofs) -> Vec<CardProof> {
 
 /// Pots and stacks.
 #[must_use]
-pub fn standing(view: &View) -> pb::Standing {
+pub(crate) fn standing(view: &View) -> pb::Standing {
     let seat = |player: &PlayerView| pb::SeatStanding {
         seat: u32::from(player.seat.get()),
         stack: player.stack.get(),
@@ -226,10 +207,11 @@ pub fn standing(view: &View) -> pb::Standing {
 
 /// All hands, as far as the view shows them. Without `players` the ids are left out.
 #[must_use]
-pub fn hands(
+pub(crate) fn hands(
     view: &View,
     hand: &Hand,
-    (players, shown): (&[primitives::PlayerId], &CardProofs),
+    players: &[primitives::PlayerId],
+    shown: &CardProofs,
 ) -> Vec<pb::HandSeat> {
     let deck = hand.rules().variant().deck;
     let code = |card: Option<rules::Card>| {
@@ -285,20 +267,24 @@ fn turn(hand: &Hand, seats: &[SeatNo], viewer: Viewer, clock: DecisionClock) -> 
 
 /// A hand in play as `viewer` sees it.
 #[must_use]
-pub fn hand_view(play: &HandInPlay, clock: Option<DecisionClock>, viewer: Viewer) -> pb::HandView {
+pub(crate) fn hand_view(
+    play: &HandInPlay,
+    clock: Option<DecisionClock>,
+    viewer: Viewer,
+) -> pb::HandView {
     let hand = &play.replay.hand;
     let view = rules::view(hand, viewer);
-    let fact =
-        |(name, value): &(String, String)| pb::Fact { name: name.clone(), value: value.clone() };
+    let facts = view.facts.iter();
+    let facts = facts.map(|(name, value)| pb::Fact { name: name.clone(), value: value.clone() });
     pb::HandView {
         hand_no: play.hand_no,
         hand_id: play.hand_id.0.to_vec(),
-        seats: hands(&view, hand, (&play.players, &play.card_proofs)),
+        seats: hands(&view, hand, &play.players, &play.card_proofs),
         standing: Some(standing(&view)),
         turn: clock.map(|clock| turn(hand, &play.replay.seats, viewer, clock)),
         round: u32::try_from(view.round).unwrap_or(u32::MAX),
         phase: view.phase.to_owned(),
-        facts: view.facts.iter().map(fact).collect(),
+        facts: facts.collect(),
         commitment: commitment(play),
         settlement: play.settled.as_ref().map_or_else(Vec::new, |settled| settled.lines.clone()),
         called_by: view.called_by.map_or(0, |player| moves::seat_of(player, &play.replay.seats)),
@@ -311,12 +297,12 @@ pub fn hand_view(play: &HandInPlay, clock: Option<DecisionClock>, viewer: Viewer
 
 /// Update at the start of a hand, as `viewer` sees it.
 #[must_use]
-pub fn hand_started(play: &HandInPlay, viewer: Option<PlayerId>) -> pb::HandStarted {
+pub(crate) fn hand_started(play: &HandInPlay, viewer: Option<PlayerId>) -> pb::HandStarted {
     let view = rules::view(&play.replay.hand, Viewer::Public);
     pb::HandStarted {
         hand_no: play.hand_no,
         hand_id: play.hand_id.0.to_vec(),
-        seats: hands(&view, &play.replay.hand, (&play.players, &play.card_proofs)),
+        seats: hands(&view, &play.replay.hand, &play.players, &play.card_proofs),
         commitment: commitment(play),
         standing: Some(standing(&view)),
         rows: sealed(play).rows,
@@ -327,14 +313,14 @@ pub fn hand_started(play: &HandInPlay, viewer: Option<PlayerId>) -> pb::HandStar
 
 /// Update at the end of a hand, as `viewer` sees it.
 #[must_use]
-pub fn hand_ended(play: &HandInPlay, viewer: Viewer) -> pb::HandEnded {
+pub(crate) fn hand_ended(play: &HandInPlay, viewer: Viewer) -> pb::HandEnded {
     let hand = &play.replay.hand;
     let view = rules::view(hand, viewer);
     let settled = play.settled.as_ref();
     pb::HandEnded {
         hand_no: play.hand_no,
         settlement: settled.map_or_else(Vec::new, |settled| settled.lines.clone()),
-        hands: hands(&view, hand, (&play.players, &play.card_proofs)),
+        hands: hands(&view, hand, &play.players, &play.card_proofs),
         standing: Some(standing(&view)),
         rake: settled.map_or(0, |settled| settled.rake),
     }
@@ -350,7 +336,7 @@ fn commitment(play: &HandInPlay) -> Vec<u8> {
 
 /// A taken seat, without its player's name, which is filled in when a message is sent.
 #[must_use]
-pub fn seat_view(table: &Table, number: SeatNo) -> Option<pb::SeatView> {
+pub(crate) fn seat_view(table: &Table, number: SeatNo) -> Option<pb::SeatView> {
     let seat = table.seats.get(&number)?;
     let state = match seat.funding {
         Funding::BuyingIn { .. } => pb::SeatState::BuyingIn,
@@ -370,7 +356,7 @@ pub fn seat_view(table: &Table, number: SeatNo) -> Option<pb::SeatView> {
 
 /// The next hand, once the dealer has committed to it.
 #[must_use]
-pub fn next_hand(table: &Table) -> Option<pb::NextHand> {
+pub(crate) fn next_hand(table: &Table) -> Option<pb::NextHand> {
     let hand_no = table.hand_no + 1;
     let commitment =
         table.dealer_commitments.get(&hand_no).filter(|_| table.closing == Closing::Open)?;
@@ -381,26 +367,26 @@ pub fn next_hand(table: &Table) -> Option<pb::NextHand> {
 
 /// The open hand whose seats take part in chance.
 #[must_use]
-pub fn entropy(table: &Table) -> Option<pb::Entropy> {
+pub(crate) fn entropy(table: &Table) -> Option<pb::Entropy> {
     let hand = table.hand.as_ref()?;
-    let sealing = hand.entropy_round.as_ref()?;
-    let committed = || sealing.committed_seats(table.seat_commitments_of(table.hand_no));
-    let seats = sealing.revealing.clone().unwrap_or_else(committed);
+    let round = hand.entropy_round.as_ref()?;
+    let committed = || round.committed_seats(table.seat_commitments_of(table.hand_no));
+    let seats = round.revealing.clone().unwrap_or_else(committed);
     let number = |seat: &SeatNo| u32::from(seat.get());
     Some(pb::Entropy {
         hand_no: table.hand_no,
         hand_id: hand.id.0.to_vec(),
-        commitment: Some(sealing.commitment.clone()),
-        roster: sealing.roster.iter().map(|(seat, _)| number(seat)).collect(),
+        commitment: Some(round.commitment.clone()),
+        roster: round.roster.iter().map(|(seat, _)| number(seat)).collect(),
         seats: seats.iter().map(number).collect(),
-        closed: sealing.revealing.is_some(),
-        deadline: Some(timestamp(sealing.deadline)),
+        closed: round.revealing.is_some(),
+        deadline: Some(timestamp(round.deadline)),
     })
 }
 
 /// Converts an instant to protobuf.
 #[must_use]
-pub fn timestamp(at: UnixMicros) -> prost_types::Timestamp {
+pub(crate) fn timestamp(at: UnixMicros) -> prost_types::Timestamp {
     let seconds = i64::try_from(at.0 / 1_000_000).unwrap_or(i64::MAX);
     let nanos = i32::try_from(at.0 % 1_000_000 * 1000).unwrap_or(0);
     prost_types::Timestamp { seconds, nanos }

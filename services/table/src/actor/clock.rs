@@ -9,9 +9,12 @@ use proto::event::v1::ClockResumed;
 use rules::{DecisionAuthor, Next};
 
 use super::effects::PassedDeadline;
-use super::{Actor, Author, TaskEnd};
+use super::{Actor, EntryAuthor, TaskEnd};
 use crate::effect_calls::Batch;
-use crate::proof::Faces;
+use crate::hand_in_play::Decision;
+
+/// Pause after an append that the log did not take.
+const RETRY_PAUSE: Duration = Duration::from_millis(200);
 
 impl Actor {
     /// End of the running decision clock, as last recorded. `None` where no decision is due, or
@@ -97,15 +100,16 @@ impl Actor {
         let Some(play) = &self.state.play else { return Ok(()) };
         let Next::Decision(decision) = rules::next(&play.replay.hand) else { return Ok(()) };
         let config = &self.state.table.config;
-        let decided =
-            play.decide(config, decision.player, &decision.default, (DecisionAuthor::Clock, now));
-        match decided {
+        let decision = Decision {
+            player: decision.player,
+            mv: &decision.default,
+            author: DecisionAuthor::Clock,
+            at: now,
+        };
+        match play.decide(config, decision) {
             Ok(decided) => {
-                let batch = Batch {
-                    events: vec![(play.hand_id.into(), decided.into())],
-                    faces: Faces::new(),
-                };
-                let _ = self.append(batch, Author::clock()).await?;
+                let batch = Batch::single(play.hand_id, decided);
+                let _ = self.append(batch, EntryAuthor::clock()).await?;
             }
             Err(refusal) => self.suspend(&format!("the clock's move was refused: {refusal}")),
         }
@@ -144,15 +148,14 @@ impl Actor {
         let most = self.clock.now().plus(action).plus(bank);
         let deadline = deadline.min(most).max(before);
         let resumed = ClockResumed { turn: play.turn, deadline_micros: deadline.0 };
-        let paid =
-            Batch { events: vec![(play.hand_id.into(), resumed.into())], faces: Faces::new() };
-        if self.append(paid, Author::service()).await?.is_ok() {
+        let batch = Batch::single(play.hand_id, resumed);
+        if self.append(batch, EntryAuthor::service()).await?.is_ok() {
             self.lost_since = None;
             self.unrecorded_steps = 0;
             return Ok(true);
         }
         // A pause, since the log has just waited as long as it can.
-        self.clock.sleep(Duration::from_millis(200)).await;
+        self.clock.sleep(RETRY_PAUSE).await;
         Ok(false)
     }
 }

@@ -1,6 +1,6 @@
 //! Commands that are not repeats: refused, or done and durable.
 
-use eventlog::{Position, Request};
+use eventlog::Position;
 use primitives::{PlayerId, RequestId, TableId};
 use proto::common::v1::ErrorReason;
 use proto::event::v1::Resolution;
@@ -8,11 +8,10 @@ use system::clock::{Clock as _, SystemClock};
 use tokio::sync::oneshot;
 use wire::{ApiRefusal, api_refusal};
 
-use super::{Actor, Author, CommandRequest, TaskEnd};
+use super::{Actor, CommandRequest, EntryAuthor, SERVICE_ACTOR, TaskEnd};
+use crate::author::Author;
 use crate::commands::{self, Command, CommandContext, Verdict};
-use crate::effect_calls::Batch;
 use crate::ids;
-use crate::proof::Faces;
 use crate::stops;
 
 impl CommandRequest {
@@ -23,79 +22,75 @@ impl CommandRequest {
         player: PlayerId,
         named: Position,
     ) -> (CommandRequest, oneshot::Receiver<Result<Vec<u8>, ApiRefusal>>) {
-        let (reply, told) = oneshot::channel();
-        let request = ids::of_table("renamed", table, named.0);
-        let order = CommandRequest {
+        let (reply, answer) = oneshot::channel();
+        let id = ids::of_table("renamed", table, named.0);
+        let request = CommandRequest {
             command: Command::PublishName { player },
             player: None,
-            request: RequestId(request),
-            digest: [0; 32],
-            actor: "service:table".into(),
-            trace: chassis::telemetry::trace_id(),
+            author: Author {
+                actor: SERVICE_ACTOR.into(),
+                trace: chassis::telemetry::trace_id(),
+                request: RequestId(id),
+                digest: [0; 32],
+            },
             arrived: SystemClock::new().now(),
             span: tracing::Span::current(),
             reply,
         };
-        (order, told)
+        (request, answer)
     }
 }
 
 impl Actor {
     /// Judges a new command and refuses it, or appends its events and answers.
-    pub(super) async fn run_new_command(&mut self, order: CommandRequest) -> Result<(), TaskEnd> {
+    pub(super) async fn run_new_command(&mut self, request: CommandRequest) -> Result<(), TaskEnd> {
         if self.suspended.is_some() {
-            return self.run_while_suspended(order).await;
+            return self.run_while_suspended(request).await;
         }
         let now = self.clock.now();
-        let waited = now.since(order.arrived);
+        let waited = now.since(request.arrived);
         self.own_delay.observe(waited, now);
         self.room_delay.observe_at_table(self.state.table.id, waited, now);
         let context = CommandContext {
-            player: order.player,
-            request: order.request,
+            player: request.player,
+            request: request.author.request,
             now,
             // Players are not charged for the time that the room took to receive their command.
-            arrived: order.arrived.min(now),
+            arrived: request.arrived.min(now),
             is_room_behind: self.room_delay.state(now).is_behind,
         };
         let (table, play) = (&self.state.table, self.state.play.as_ref());
-        let counted = order.player.filter(|_| order.command.is_counted());
+        let counted = request.player.filter(|_| request.command.is_counted());
         let judged = counted.map_or(Ok(()), |player| self.bounds.check(player, now));
-        let judged = judged.and_then(|()| commands::judge(table, play, &order.command, &context));
+        let judged = judged.and_then(|()| commands::judge(table, play, &request.command, &context));
         let verdict = match judged {
             Ok(verdict) => verdict,
             Err(refusal) => {
-                self.answer_unwritten(Err(refusal), order.reply);
+                self.answer_unwritten(Err(refusal), request.reply);
                 return Ok(());
             }
         };
         if verdict.events.is_empty() {
-            self.answer_unwritten(Ok(verdict.answer), order.reply);
+            self.answer_unwritten(Ok(verdict.answer), request.reply);
             return Ok(());
         }
-        let request = Request {
-            id: order.request,
-            digest: order.digest,
-            answer: verdict.answer.clone().into(),
-        };
-        let batch = Batch { events: verdict.events, faces: Faces::new() };
-        let by = Author { actor: order.actor, trace: order.trace, request: Some(request) };
-        match self.append(batch, by).await? {
+        let by = EntryAuthor::of_command(request.author, verdict.answer.clone());
+        match self.append(verdict.events.into(), by).await? {
             Ok(receipt) => {
                 if let Some(player) = counted {
                     self.bounds.count(player, now);
                 }
                 match verdict.awaited_buy_in {
-                    Some(transfer) => self.wait_for_buy_in(transfer, verdict.answer, order.reply),
+                    Some(transfer) => self.wait_for_buy_in(transfer, verdict.answer, request.reply),
                     None => {
                         let answer =
-                            self.complete_answer(&order.command, verdict.answer, receipt.first);
-                        let _ = order.reply.send(answer);
+                            self.complete_answer(&request.command, verdict.answer, receipt.first);
+                        let _ = request.reply.send(answer);
                     }
                 }
             }
             Err(refusal) => {
-                let _ = order.reply.send(Err(refusal));
+                let _ = request.reply.send(Err(refusal));
             }
         }
         Ok(())
@@ -103,13 +98,13 @@ impl Actor {
 
     /// Refuses every command at a table that contradicts its log, except an operator's command to
     /// read it again.
-    async fn run_while_suspended(&mut self, order: CommandRequest) -> Result<(), TaskEnd> {
-        let resume = match &order.command {
+    async fn run_while_suspended(&mut self, request: CommandRequest) -> Result<(), TaskEnd> {
+        let resume = match &request.command {
             Command::Resume(resume) if resume.resolution == Resolution::Retry => resume,
             Command::Resume(_) => {
                 let message = "the table as a whole has stopped: it can only be tried again";
                 let no = api_refusal(ErrorReason::NothingStopped, message).field("resolution");
-                self.answer_unwritten(Err(no), order.reply);
+                self.answer_unwritten(Err(no), request.reply);
                 return Ok(());
             }
             Command::SitDown { .. }
@@ -123,22 +118,20 @@ impl Actor {
             | Command::Close => {
                 let message = "this table has stopped and waits for an operator; nothing is lost";
                 let no = api_refusal(ErrorReason::Corrupt, message);
-                self.answer_unwritten(Err(no), order.reply);
+                self.answer_unwritten(Err(no), request.reply);
                 return Ok(());
             }
         };
         let Verdict { events, answer, awaited_buy_in: _ } =
             stops::reload_table(&self.state.table, resume);
-        let request =
-            Request { id: order.request, digest: order.digest, answer: answer.clone().into() };
-        let by = Author { actor: order.actor, trace: order.trace, request: Some(request) };
-        match self.append(Batch { events, faces: Faces::new() }, by).await? {
+        let by = EntryAuthor::of_command(request.author, answer.clone());
+        match self.append(events.into(), by).await? {
             Ok(_) => {
-                let _ = order.reply.send(Ok(answer));
+                let _ = request.reply.send(Ok(answer));
                 Err(TaskEnd::Reload)
             }
             Err(refusal) => {
-                let _ = order.reply.send(Err(refusal));
+                let _ = request.reply.send(Err(refusal));
                 Ok(())
             }
         }

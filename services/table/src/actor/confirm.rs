@@ -35,11 +35,11 @@ impl Actor {
         }
         let log = self.log.clone();
         self.lookups.spawn(async move {
-            let asked = Instant::now();
+            let instant = Instant::now();
             match log.confirm_ownership().await {
                 Ok(()) => {
                     let _ = reply.send(answer);
-                    LookupOutcome::Confirmed(asked)
+                    LookupOutcome::Confirmed(instant)
                 }
                 // A lost log stops, and the table with it.
                 Err(error) => {

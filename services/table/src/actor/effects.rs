@@ -5,8 +5,8 @@ use std::time::Duration;
 use primitives::UnixMicros;
 use tracing::Instrument as _;
 
-use super::{Actor, Author, EffectReply, TaskEnd};
-use crate::effect_calls::{self, EffectOutcome};
+use super::{Actor, EffectReply, EntryAuthor, TaskEnd};
+use crate::effect_calls::{self, EffectOutcome, PendingEffect};
 use crate::effects::{self, Effect};
 use crate::entropy::Timing;
 use crate::peers::{CallFailure, Reply};
@@ -57,14 +57,14 @@ impl Actor {
                     Ok(prepared) => prepared,
                     Err(broken) => {
                         let stopped = stops::stop_effect(&self.state.table, effect, broken.0, None);
-                        if self.append(stopped, Author::service()).await?.is_err() {
+                        if self.append(stopped, EntryAuthor::service()).await?.is_err() {
                             self.retry_later(effect, "the log takes nothing");
                         }
                         continue 'again;
                     }
                 };
                 if matches!(prepared.call, crate::peers::PeerCall::Nothing) {
-                    if is_deadline_effect(effect)
+                    if effect.is_deadline()
                         && self.has_earlier_messages(PassedDeadline::Effect(effect))
                     {
                         // Messages that have arrived are taken before a deadline has its effect.
@@ -94,36 +94,36 @@ impl Actor {
     /// Concludes an effect with the reply of its call.
     pub(super) async fn conclude_effect(
         &mut self,
-        debt: Effect,
+        effect: Effect,
         plan: Option<Plan>,
         reply: Result<Reply, CallFailure>,
     ) -> Result<(), TaskEnd> {
-        self.effects_in_flight.remove(&debt);
+        self.effects_in_flight.remove(&effect);
         let now = self.timing();
-        if !self.pending_effects(&now).0.contains(&debt) {
+        if !self.pending_effects(&now).0.contains(&effect) {
             // The hand may have been aborted meanwhile.
-            tracing::debug!(?debt, table = %self.state.table.id, "nobody needs this any more");
+            tracing::debug!(effect = ?effect, table = %self.state.table.id, "nobody needs this any more");
             return Ok(());
         }
-        let batch =
-            match effect_calls::effect_outcome(&self.state, (debt, plan.as_ref(), &now), reply) {
-                EffectOutcome::Append(paid) => paid,
-                EffectOutcome::Retry(why) => {
-                    self.retry_later(debt, &why);
-                    return Ok(());
-                }
-            };
-        if let Effect::Start | Effect::CheckStanding = debt {
+        let pending = PendingEffect { effect, plan: plan.as_ref(), timing: &now };
+        let batch = match effect_calls::effect_outcome(&self.state, pending, reply) {
+            EffectOutcome::Append(batch) => batch,
+            EffectOutcome::Retry(reason) => {
+                self.retry_later(effect, &reason);
+                return Ok(());
+            }
+        };
+        if effect.asks_standing() {
             self.standing_checked_at = now.at;
             if batch.events.is_empty() {
-                self.retries.remove(&debt);
+                self.retries.remove(&effect);
                 return Ok(());
             }
         }
-        if self.append(batch, Author::service()).await?.is_err() {
-            self.retry_later(debt, "the log takes nothing");
+        if self.append(batch, EntryAuthor::service()).await?.is_err() {
+            self.retry_later(effect, "the log takes nothing");
         } else {
-            self.retries.remove(&debt);
+            self.retries.remove(&effect);
             self.answer_waiting_buy_ins();
         }
         Ok(())
@@ -131,15 +131,15 @@ impl Actor {
 
     fn timing(&mut self) -> Timing {
         let at = self.clock.now();
-        let standing = self.room_delay.state(at);
-        let late = standing.delay.max(self.own_delay.state(at).delay);
-        let next = (self.state.table.id, self.state.table.hand_no + 1);
+        let room = self.room_delay.state(at);
+        let room_delay = room.delay.max(self.own_delay.state(at).delay);
+        let table = &self.state.table;
         Timing {
             at,
             listening_since: self.listening_since,
             dealer_timeout: self.dealer_timeout,
-            room_delay: late,
-            starts_held_until: standing.start_held_until(next, at),
+            room_delay,
+            starts_held_until: room.start_held_until(table.id, table.hand_no + 1, at),
             standing_checked_at: self.standing_checked_at,
         }
     }
@@ -160,19 +160,10 @@ impl Actor {
         let tries = self.retries.get(&effect).map_or(0, |(_, tries)| *tries);
         let pause = Duration::from_millis(100 << tries.min(6)).min(MAX_RETRY_PAUSE);
         // Seeds that stay closed need another runbook than a service that is away for a while.
-        let runbook = if matches!(effect, Effect::Reveal { .. }) {
-            "deploy/README.md, A seed is not opened"
-        } else {
-            "deploy/README.md, A service does not answer"
-        };
+        let runbook = effect.runbook();
         tracing::warn!(runbook, ?effect, table = %self.state.table.id, why, ?pause, "a debt is paid later");
         self.retries.insert(effect, (self.clock.now().plus(pause), tries + 1));
     }
-}
-
-/// Whether somebody's time runs out by this effect.
-fn is_deadline_effect(effect: Effect) -> bool {
-    matches!(effect, Effect::CloseEntropy { .. } | Effect::Burn { .. } | Effect::RemoveIdle { .. })
 }
 
 fn earliest(one: Option<UnixMicros>, other: Option<UnixMicros>) -> Option<UnixMicros> {

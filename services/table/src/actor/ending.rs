@@ -11,13 +11,13 @@ use super::{Actor, TableMessage};
 impl Actor {
     /// Id of the table.
     #[must_use]
-    pub fn table_id(&self) -> TableId {
+    pub(crate) fn table_id(&self) -> TableId {
         self.state.table.id
     }
 
     /// Reports through `closed` whether the table is closed.
     #[must_use]
-    pub fn with_closed_flag(mut self, closed: Arc<AtomicBool>) -> Actor {
+    pub(crate) fn with_closed_flag(mut self, closed: Arc<AtomicBool>) -> Actor {
         closed.store(self.state.is_closed(), Ordering::Relaxed);
         self.closed = closed;
         self
@@ -25,13 +25,13 @@ impl Actor {
 
     /// Flag that was given to [`Actor::with_closed_flag`].
     #[must_use]
-    pub fn closed_flag(&self) -> Arc<AtomicBool> {
+    pub(crate) fn closed_flag(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.closed)
     }
 
     /// Receiver of the waiting messages, for the table's next task.
     #[must_use]
-    pub fn into_messages(self) -> mpsc::Receiver<TableMessage> {
+    pub(crate) fn into_messages(self) -> mpsc::Receiver<TableMessage> {
         self.messages
     }
 
@@ -47,20 +47,20 @@ impl Actor {
     }
 
     /// Answers the messages that arrived before the table left the registry.
-    pub async fn answer_remaining(&mut self) {
+    pub(crate) async fn answer_remaining(&mut self) {
         self.messages.close();
         self.answer_until_dropped().await;
     }
 
     /// Answers for a closed table until all senders are gone.
-    pub async fn answer_until_dropped(&mut self) {
+    pub(crate) async fn answer_until_dropped(&mut self) {
         let mut open = true;
         while open || !self.lookups.is_empty() {
             let step = tokio::select! {
                 biased;
-                Some(Ok(asked)) = self.lookups.join_next() => self.finish_lookup(asked).await,
-                command = self.messages.recv(), if open => match command {
-                    Some(command) => self.receive(command).await,
+                Some(Ok(outcome)) = self.lookups.join_next() => self.finish_lookup(outcome).await,
+                message = self.messages.recv(), if open => match message {
+                    Some(message) => self.receive(message).await,
                     None => {
                         open = false;
                         Ok(())

@@ -8,8 +8,8 @@ use crate::backlog::backlog_channel;
 use crate::{publish, updates};
 
 impl Actor {
-    pub(super) fn answer_query(&mut self, look: Query) {
-        match look {
+    pub(super) fn answer_query(&mut self, query: Query) {
+        match query {
             Query::View { viewer, full, reply } => {
                 let _ = reply.send(self.view(viewer, full));
             }

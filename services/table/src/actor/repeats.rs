@@ -18,6 +18,7 @@ use wire::{ApiRefusal, Recorded, api_refusal, status};
 
 use super::{Actor, CommandRequest, TaskEnd};
 use crate::commands::Command;
+use crate::events::{LogEvent, SeatEvent};
 use crate::ids;
 use crate::state;
 
@@ -46,11 +47,11 @@ pub(super) enum LookupOutcome {
 impl Actor {
     /// Takes a command: judges a new one, gives a repeat its first answer.
     pub(super) async fn take_command(&mut self, request: CommandRequest) -> Result<(), TaskEnd> {
-        let key = RequestKey::new(&request.actor, request.request);
+        let key = RequestKey::new(&request.author.actor, request.author.request);
         match self.log.lookup(key) {
             RequestLookup::Fresh => self.run_new_command(request).await,
             RequestLookup::Answered(stored) => {
-                let recall = stored.recall(request.digest);
+                let recall = stored.recall(request.author.digest);
                 self.answer_recalled(request, Ok(recall)).await
             }
             RequestLookup::Unknown => {
@@ -69,23 +70,23 @@ impl Actor {
         }
         let (log, request) = (self.log.clone(), Box::new(request));
         self.lookups.spawn(async move {
-            let recall = log.recall(key, request.digest).await;
+            let recall = log.recall(key, request.author.digest).await;
             LookupOutcome::Recalled(request, recall)
         });
     }
 
     /// Continues after a lookup in the store.
-    pub(super) async fn finish_lookup(&mut self, asked: LookupOutcome) -> Result<(), TaskEnd> {
-        match asked {
-            LookupOutcome::Recalled(order, recall) => {
-                let key = RequestKey::new(&order.actor, order.request);
-                let done = self.answer_recalled(*order, recall).await;
+    pub(super) async fn finish_lookup(&mut self, outcome: LookupOutcome) -> Result<(), TaskEnd> {
+        match outcome {
+            LookupOutcome::Recalled(request, recall) => {
+                let key = RequestKey::new(&request.author.actor, request.author.request);
+                let done = self.answer_recalled(*request, recall).await;
                 self.lookup_keys.remove(&key);
                 done
             }
             LookupOutcome::Answered => Ok(()),
-            LookupOutcome::Confirmed(asked) => {
-                self.ownership_confirmed_at = self.ownership_confirmed_at.max(Some(asked));
+            LookupOutcome::Confirmed(instant) => {
+                self.ownership_confirmed_at = self.ownership_confirmed_at.max(Some(instant));
                 Ok(())
             }
         }
@@ -93,19 +94,19 @@ impl Actor {
 
     async fn answer_recalled(
         &mut self,
-        order: CommandRequest,
+        request: CommandRequest,
         recall: Result<Recall, ReadError>,
     ) -> Result<(), TaskEnd> {
         match recall {
-            Ok(Recall::Fresh) => return self.run_new_command(order).await,
+            Ok(Recall::Fresh) => return self.run_new_command(request).await,
             Ok(Recall::Repeated { answer, first }) => {
-                self.answer_again(order, answer.to_vec(), first)
+                self.answer_again(request, answer.to_vec(), first)
             }
             Ok(Recall::IdReused) => {
-                let _ = order.reply.send(Err(status::request_id_reused()));
+                let _ = request.reply.send(Err(status::request_id_reused()));
             }
             Err(_) => {
-                let _ = order.reply.send(Err(status::unavailable("the log cannot be read")));
+                let _ = request.reply.send(Err(status::unavailable("the log cannot be read")));
             }
         }
         Ok(())
@@ -119,7 +120,7 @@ impl Actor {
             return;
         };
         let table = self.state.table.id;
-        let transfer = ids::buy_in(table, player, request.request);
+        let transfer = ids::buy_in(table, player, request.author.request);
         if self.state.is_buying_in(transfer) {
             self.wait_for_buy_in(transfer, answer, request.reply);
         } else if let Some(refusal) = self.state.buy_in_refusal(transfer) {
@@ -129,8 +130,8 @@ impl Actor {
         } else {
             let log = self.log.clone();
             self.lookups.spawn(async move {
-                let became = buy_in_outcome(&log, table, (first, &answer)).await;
-                let _ = request.reply.send(became.map(|()| answer));
+                let outcome = buy_in_outcome(&log, table, first, &answer).await;
+                let _ = request.reply.send(outcome.map(|()| answer));
                 LookupOutcome::Answered
             });
         }
@@ -164,28 +165,37 @@ impl Actor {
 async fn buy_in_outcome(
     log: &Log,
     table: TableId,
-    (first, answer): (Position, &[u8]),
+    first: Position,
+    answer: &[u8],
 ) -> Result<(), ApiRefusal> {
     let unread = |_: ReadError| status::unavailable("the log cannot be read");
-    let damaged = || api_refusal(ErrorReason::Corrupt, "the stored answer is damaged");
-    let seat = pb::SitDownResponse::decode(answer).map_err(|_| damaged())?.seat;
-    let taken = log.read(first, 1).await.map_err(unread)?.pop().ok_or_else(damaged)?;
+    let corrupt = || api_refusal(ErrorReason::Corrupt, "the stored answer is damaged");
+    let seat = pb::SitDownResponse::decode(answer).map_err(|_| corrupt())?.seat;
+    let taken = log.read(first, 1).await.map_err(unread)?.pop().ok_or_else(corrupt)?;
     let mut version = taken.version.0;
     loop {
         let next = Version(version.saturating_add(1));
         let page = log.read_stream(StreamId::from(table), next, PAGE).await.map_err(unread)?;
         for event in &page {
             version = event.version.0;
-            let event = Recorded::try_from(event).map_err(|_| damaged())?;
-            if let Recorded::SeatFunded(funded) = &event
-                && funded.seat == seat
-            {
-                return Ok(());
-            }
-            if let Recorded::SeatRefused(refused) = &event
-                && refused.seat == seat
-            {
-                return Err(state::refused_buy_in(refused));
+            let event = Recorded::try_from(event).map_err(|_| corrupt())?;
+            match LogEvent::of(&event) {
+                LogEvent::Seat(event) if event.seat() == seat => match event {
+                    SeatEvent::Funded(_) => return Ok(()),
+                    SeatEvent::Refused(refused) => return Err(state::refused_buy_in(refused)),
+                    SeatEvent::Taken(_)
+                    | SeatEvent::LeaveAsked(_)
+                    | SeatEvent::CashOutDue(_)
+                    | SeatEvent::Vacated(_)
+                    | SeatEvent::SitOutChanged(_)
+                    | SeatEvent::Renamed(_)
+                    | SeatEvent::StandingFound(_) => {}
+                },
+                LogEvent::Seat(_)
+                | LogEvent::Table(_)
+                | LogEvent::Hand(_)
+                | LogEvent::Person(_)
+                | LogEvent::Other => {}
             }
         }
         if page.len() < PAGE {

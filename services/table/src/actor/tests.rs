@@ -28,29 +28,32 @@ impl LateTask {
         let shared = dependencies(&MemStore::new()).await;
         let log = shared.log.clone();
         let (commands, inbox) = mpsc::channel(8);
-        let actor = Actor::new((table.state, Vec::new()), shared, inbox);
+        let actor = Actor::new(table.state.into(), shared, inbox);
         LateTask { actor, log, commands }
     }
 
     /// Sends a command that arrived at this time.
     async fn send_at(
         &self,
-        (player, deed): (u8, Command),
+        player: u8,
+        command: Command,
         arrived: UnixMicros,
     ) -> oneshot::Receiver<Result<Vec<u8>, ApiRefusal>> {
         let (reply, answer) = oneshot::channel();
-        let order = CommandRequest {
-            command: deed,
+        let request = CommandRequest {
+            command,
             player: Some(PlayerId([player; 16])),
-            request: IdMaker::system().request_id(),
-            digest: [0; 32],
-            actor: "test".into(),
-            trace: [0; 16],
+            author: Author {
+                actor: "test".into(),
+                trace: [0; 16],
+                request: IdMaker::system().request_id(),
+                digest: [0; 32],
+            },
             arrived,
             span: tracing::Span::none(),
             reply,
         };
-        self.commands.send(TableMessage::Command(Box::new(order))).await.ok().unwrap();
+        self.commands.send(TableMessage::Command(Box::new(request))).await.ok().unwrap();
         answer
     }
 
@@ -70,11 +73,11 @@ fn now() -> UnixMicros {
 fn open() -> Harness {
     let mut table = Harness::new("dice", |created| created.entropy_ms = 100);
     table.now = now();
-    assert!(table.run_effect(|debt| matches!(debt, Effect::Commit { .. })));
+    assert!(table.run_effect(|effect| matches!(effect, Effect::Commit { .. })));
     for number in [1, 2, 4] {
         table.commit(1, number);
     }
-    assert!(table.run_effect(|debt| debt == Effect::Start));
+    assert!(table.run_effect(|effect| effect == Effect::Start));
     table.reveal(1, 1);
     table.reveal(1, 2);
     table
@@ -100,8 +103,8 @@ async fn a_reveal_that_had_come_in_time_burns_nothing() {
     for comes in [false, true] {
         let late = LateTask::new(open()).await;
         let entropy: Entropy = secret(4);
-        let reveal = (4, Command::RevealEntropy { hand_no: 1, entropy });
-        let answer = if comes { Some(late.send_at(reveal, now()).await) } else { None };
+        let reveal = Command::RevealEntropy { hand_no: 1, entropy };
+        let answer = if comes { Some(late.send_at(4, reveal, now()).await) } else { None };
         // The task is not polled until long after the deadline.
         tokio::time::sleep(Duration::from_millis(600)).await;
         let names = late.poll_for(Duration::from_millis(400)).await;
@@ -161,8 +164,8 @@ async fn a_decision_that_had_come_in_time_is_not_the_clocks() {
         let mv = wire::moves::write_with_cards(&decision.default, deck, &play.replay.seats);
         let late = LateTask::new(table).await;
         let arrived = now();
-        let act = (seat, Command::Act { hand_no, turn, mv });
-        let answer = if comes { Some(late.send_at(act, arrived).await) } else { None };
+        let act = Command::Act { hand_no, turn, mv };
+        let answer = if comes { Some(late.send_at(seat, act, arrived).await) } else { None };
         tokio::time::sleep(Duration::from_millis(1500)).await;
         let mut late = late;
         let _ = tokio::time::timeout(Duration::from_millis(400), late.actor.run()).await;

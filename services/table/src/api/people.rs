@@ -19,8 +19,7 @@ use wire::{ApiRefusal, BadField, api_refusal, field, status};
 
 use super::watch_stream::CLOCK;
 use super::{Caller, PAGE_SIZES};
-use crate::effect_calls::request_digest;
-use crate::people::Author;
+use crate::author::{Author, request_digest};
 use crate::registry::TableRegistry;
 
 /// Commands that run or wait at one time; more are refused.
@@ -32,7 +31,7 @@ const STAFF_PERMITS: usize = 16;
 /// `PeopleService` and `DisputeService` over the registry that this process owns at the moment.
 /// Clones share their permits.
 #[derive(Clone)]
-pub struct PeopleApi {
+pub(crate) struct PeopleApi {
     registry: watch::Receiver<Option<Arc<TableRegistry>>>,
     permits: Arc<Semaphore>,
     staff_permits: Arc<Semaphore>,
@@ -40,10 +39,10 @@ pub struct PeopleApi {
 
 impl PeopleApi {
     #[must_use]
-    pub fn services(
-        house: watch::Receiver<Option<Arc<TableRegistry>>>,
+    pub(crate) fn services(
+        registry: watch::Receiver<Option<Arc<TableRegistry>>>,
     ) -> (PeopleServiceServer<PeopleApi>, DisputeServiceServer<PeopleApi>) {
-        let api = PeopleApi::new(house);
+        let api = PeopleApi::new(registry);
         (PeopleServiceServer::new(api.clone()), DisputeServiceServer::new(api))
     }
 
@@ -94,14 +93,11 @@ fn author(
     registry: &TableRegistry,
     caller: &Caller,
     method: &str,
-    (request_id, content): (&[u8], &impl Message),
+    request_id: &[u8],
+    content: &impl Message,
 ) -> Result<Author, ApiRefusal> {
-    Ok(Author {
-        request: registry.bounds().request_id(&caller.actor, request_id, CLOCK.now())?,
-        digest: request_digest(method, &caller.actor, content),
-        actor: Arc::clone(&caller.actor),
-        trace: chassis::telemetry::trace_id(),
-    })
+    let request = registry.bounds().request_id(&caller.actor, request_id, CLOCK.now())?;
+    Ok(caller.author(request, request_digest(method, &caller.actor, content)))
 }
 
 fn calling_player(caller: &Caller) -> Result<PlayerId, ApiRefusal> {
@@ -118,7 +114,7 @@ impl PeopleService for PeopleApi {
         let caller = Caller::of(&request)?;
         let message = request.into_inner();
         let (registry, player) = (self.registry()?, calling_player(&caller)?);
-        let by = author(&registry, &caller, "SetName", (&message.request_id, &message))?;
+        let by = author(&registry, &caller, "SetName", &message.request_id, &message)?;
         self.run_to_end(&caller, async move { registry.set_name(player, &message.name, by).await })
             .await
     }
@@ -142,10 +138,10 @@ impl PeopleService for PeopleApi {
     ) -> Result<Response<pb::ErasePlayerResponse>, Status> {
         let caller = Caller::of(&request)?;
         let message = request.into_inner();
-        let house = self.registry()?;
-        let by = author(&house, &caller, "ErasePlayer", (&message.request_id, &message))?;
+        let registry = self.registry()?;
+        let by = author(&registry, &caller, "ErasePlayer", &message.request_id, &message)?;
         let player = field::player_id(&message.player_id)?;
-        let people = Arc::clone(house.people());
+        let people = Arc::clone(registry.people());
         self.run_to_end(&caller, async move { people.erase(player, &message.reason, by).await })
             .await
     }
@@ -159,9 +155,9 @@ impl DisputeService for PeopleApi {
     ) -> Result<Response<audit::OpenDisputeResponse>, Status> {
         let caller = Caller::of(&request)?;
         let message = request.into_inner();
-        let house = self.registry()?;
-        let by = author(&house, &caller, "OpenDispute", (&message.request_id, &message))?;
-        let (people, player) = (Arc::clone(house.people()), calling_player(&caller)?);
+        let registry = self.registry()?;
+        let by = author(&registry, &caller, "OpenDispute", &message.request_id, &message)?;
+        let (people, player) = (Arc::clone(registry.people()), calling_player(&caller)?);
         self.run_to_end(&caller, async move { people.open_dispute(player, &message, by).await })
             .await
     }
@@ -172,9 +168,9 @@ impl DisputeService for PeopleApi {
     ) -> Result<Response<audit::ListDisputesResponse>, Status> {
         let caller = Caller::of(&request)?;
         let message = request.into_inner();
-        let page = page(message.page_size, &message.page_token)?;
+        let (skip, take) = page(message.page_size, &message.page_token)?;
         let people = Arc::clone(self.registry()?.people());
-        Ok(Response::new(people.list_disputes(caller.player, message.state(), page)))
+        Ok(Response::new(people.list_disputes(caller.player, message.state(), skip, take)))
     }
 
     async fn get_dispute(
@@ -194,9 +190,9 @@ impl DisputeService for PeopleApi {
     ) -> Result<Response<audit::AnswerDisputeResponse>, Status> {
         let caller = Caller::of(&request)?;
         let message = request.into_inner();
-        let house = self.registry()?;
-        let by = author(&house, &caller, "AnswerDispute", (&message.request_id, &message))?;
-        let people = Arc::clone(house.people());
+        let registry = self.registry()?;
+        let by = author(&registry, &caller, "AnswerDispute", &message.request_id, &message)?;
+        let people = Arc::clone(registry.people());
         self.run_to_end(&caller, async move { people.answer_dispute(&message, by).await }).await
     }
 }
@@ -228,11 +224,11 @@ mod tests {
             let caller = Caller { player, actor: "somebody".into(), arrived: UnixMicros(0) };
             std::iter::from_fn(|| api.permit(&caller)).collect::<Vec<_>>()
         };
-        let crowd = places(Some(PlayerId([1; 16])));
-        assert_eq!(crowd.len(), MAX_COMMANDS - STAFF_PERMITS);
+        let players = places(Some(PlayerId([1; 16])));
+        assert_eq!(players.len(), MAX_COMMANDS - STAFF_PERMITS);
         let staff = places(None);
         assert_eq!(staff.len(), STAFF_PERMITS);
-        drop(crowd);
+        drop(players);
         assert_eq!(
             places(None).len(),
             MAX_COMMANDS - STAFF_PERMITS,

@@ -13,8 +13,8 @@ use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use primitives::UnixMicros;
 use proto::table::v1 as pb;
-use proto::table::v1::play_request::Message as Asked;
-use proto::table::v1::play_response::Message as Heard;
+use proto::table::v1::play_request::Message as PlayMessage;
+use proto::table::v1::play_response::Message as PlayOutcome;
 use system::clock::Clock as _;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
@@ -24,12 +24,12 @@ use wire::{ApiRefusal, BadField};
 
 use super::watch_stream::{CLOCK, WatchStream};
 use super::{
-    Caller, ParsedCommand as Ordered, commitment_command, decision_command, decode_answer,
-    reveal_command, send_command, table_unavailable,
+    Caller, ParsedCommand, commitment_command, decision_command, decode_answer, reveal_command,
+    send_command, table_unavailable,
 };
 use crate::actor::TableMessage;
+use crate::author::{Author, request_digest};
 use crate::bounds::Bounds;
-use crate::effect_calls::request_digest;
 
 /// Decisions a second that are taken from a player, over all their streams.
 pub(super) const DECISIONS_PER_SECOND: NonZeroU32 = NonZeroU32::new(20).expect("it is not zero");
@@ -58,7 +58,7 @@ pub(super) struct PlayState {
     /// Arrival of the message that is being taken: when it was read, or when the rate limit let it
     /// pass. A player who is faster than allowed waits at their own cost.
     arrived: UnixMicros,
-    answers: FuturesUnordered<BoxFuture<'static, Heard>>,
+    answers: FuturesUnordered<BoxFuture<'static, PlayOutcome>>,
     /// Span of the call.
     span: tracing::Span,
     trace: [u8; 16],
@@ -67,11 +67,11 @@ pub(super) struct PlayState {
 
 /// Reads the first message, which says what to watch.
 pub(super) async fn first_message(
-    asked: &mut Streaming<pb::PlayRequest>,
+    requests: &mut Streaming<pb::PlayRequest>,
 ) -> Result<pb::WatchTableRequest, Status> {
-    let first = tokio::time::timeout(FIRST_MESSAGE_TIMEOUT, asked.message()).await;
+    let first = tokio::time::timeout(FIRST_MESSAGE_TIMEOUT, requests.message()).await;
     match first.map_err(|_| BadField::new("watch", "not sent within 5 s of the call"))?? {
-        Some(pb::PlayRequest { message: Some(Asked::Watch(watch)) }) => Ok(watch),
+        Some(pb::PlayRequest { message: Some(PlayMessage::Watch(watch)) }) => Ok(watch),
         Some(pb::PlayRequest { message: _ }) | None => {
             Err(BadField::new("watch", "the first message says what to follow").into())
         }
@@ -80,16 +80,16 @@ pub(super) async fn first_message(
 
 impl PlayState {
     pub(super) fn new(
-        seat: PlayContext,
-        rate: Arc<RateLimiter<String>>,
-        following: WatchStream,
-        asked: Streaming<pb::PlayRequest>,
+        context: PlayContext,
+        limiter: Arc<RateLimiter<String>>,
+        watch: WatchStream,
+        requests: Streaming<pb::PlayRequest>,
     ) -> PlayState {
         PlayState {
-            context: seat,
-            limiter: rate,
-            watch: following,
-            requests: Some(asked),
+            context,
+            limiter,
+            watch,
+            requests: Some(requests),
             delayed: None,
             arrived: CLOCK.now(),
             answers: FuturesUnordered::new(),
@@ -110,18 +110,17 @@ impl PlayState {
             tokio::select! {
                 biased;
                 Some(answer) = self.answers.next(), if !self.answers.is_empty() => return Some(Ok(play_response(answer))),
-                seen = self.watch.next() => {
-                    let seen = seen?;
-                    return Some(Ok(play_response(Heard::Seen(seen))));
+                update = self.watch.next() => {
+                    return Some(Ok(play_response(PlayOutcome::Seen(update?))));
                 }
                 () = sleep_until(early) => {
-                    if let Some((said, _)) = self.delayed.take() {
-                        self.submit(said);
+                    if let Some((message, _)) = self.delayed.take() {
+                        self.submit(message);
                     }
                 }
                 message = next_request(&mut self.requests), if reads => match message {
                     Ok(Some(pb::PlayRequest { message })) => match player_message(message) {
-                        Some(said) => self.submit(said),
+                        Some(message) => self.submit(message),
                         None => {
                             self.is_over = true;
                             let bad = "the first message says what to follow, and no other: begin \
@@ -137,28 +136,28 @@ impl PlayState {
         }
     }
 
-    fn submit(&mut self, said: PlayerMessage) {
+    fn submit(&mut self, message: PlayerMessage) {
         self.arrived = CLOCK.now();
         let now = Instant::now();
         if let Err(wait) = self.limiter.take(&*self.context.caller.actor, 1, now) {
-            self.delayed = Some((said, now + wait));
+            self.delayed = Some((message, now + wait));
             return;
         }
-        let span = match &said {
+        let span = match &message {
             PlayerMessage::Act(_) => tracing::debug_span!(parent: &self.span, "act"),
             PlayerMessage::Commit(_) => tracing::debug_span!(parent: &self.span, "commit_entropy"),
             PlayerMessage::Reveal(_) => tracing::debug_span!(parent: &self.span, "reveal_entropy"),
         };
         // Where this span is not recorded, the call's own is used.
         let span = if span.is_disabled() { self.span.clone() } else { span };
-        let answer = span.in_scope(|| self.send(&said));
+        let answer = span.in_scope(|| self.send(&message));
         self.answers.push(Box::pin(
             async move {
                 let done = match answer {
                     Ok(answer) => answer.await.unwrap_or_else(|_| Err(table_unavailable())),
                     Err(refused) => Err(refused),
                 };
-                said.outcome_message(done)
+                message.outcome_message(done)
             }
             .instrument(span),
         ));
@@ -166,26 +165,28 @@ impl PlayState {
 
     fn send(
         &self,
-        said: &PlayerMessage,
+        message: &PlayerMessage,
     ) -> Result<tokio::sync::oneshot::Receiver<Result<Vec<u8>, ApiRefusal>>, ApiRefusal> {
-        let (request_id, table_id) = said.ids();
+        let (request_id, table_id) = message.ids();
         let actor = &self.context.caller.actor;
         let request = self.context.bounds.request_id(actor, request_id, self.arrived)?;
         if *table_id != self.context.table_id {
             return Err(BadField::new("table_id", "this stream is at another table").into());
         }
-        let (deed, digest) = match said {
-            PlayerMessage::Act(act) => (decision_command(act)?, request_digest("Act", actor, act)),
-            PlayerMessage::Commit(made) => {
-                (commitment_command(made)?, request_digest("CommitEntropy", actor, made))
+        let (command, digest) = match message {
+            PlayerMessage::Act(message) => {
+                (decision_command(message)?, request_digest("Act", actor, message))
             }
-            PlayerMessage::Reveal(made) => {
-                (reveal_command(made)?, request_digest("RevealEntropy", actor, made))
+            PlayerMessage::Commit(message) => {
+                (commitment_command(message)?, request_digest("CommitEntropy", actor, message))
+            }
+            PlayerMessage::Reveal(message) => {
+                (reveal_command(message)?, request_digest("RevealEntropy", actor, message))
             }
         };
-        let (arrived, trace) = (self.arrived, self.trace);
-        let what = Ordered { request, digest, command: deed, arrived, trace };
-        send_command(&self.context.table, &self.context.caller, what)
+        let author = Author { actor: Arc::clone(actor), trace: self.trace, request, digest };
+        let parsed = ParsedCommand { author, command, arrived: self.arrived };
+        send_command(&self.context.table, &self.context.caller, parsed)
     }
 }
 
@@ -196,12 +197,12 @@ enum PlayerMessage {
     Reveal(pb::RevealEntropyRequest),
 }
 
-fn player_message(message: Option<Asked>) -> Option<PlayerMessage> {
+fn player_message(message: Option<PlayMessage>) -> Option<PlayerMessage> {
     match message? {
-        Asked::Watch(_) => None,
-        Asked::Act(act) => Some(PlayerMessage::Act(act)),
-        Asked::CommitEntropy(commit) => Some(PlayerMessage::Commit(commit)),
-        Asked::RevealEntropy(reveal) => Some(PlayerMessage::Reveal(reveal)),
+        PlayMessage::Watch(_) => None,
+        PlayMessage::Act(act) => Some(PlayerMessage::Act(act)),
+        PlayMessage::CommitEntropy(commit) => Some(PlayerMessage::Commit(commit)),
+        PlayMessage::RevealEntropy(reveal) => Some(PlayerMessage::Reveal(reveal)),
     }
 }
 
@@ -209,33 +210,33 @@ impl PlayerMessage {
     /// Ids of the request and of the table.
     fn ids(&self) -> (&[u8], &Vec<u8>) {
         match self {
-            PlayerMessage::Act(said) => (&said.request_id, &said.table_id),
-            PlayerMessage::Commit(said) => (&said.request_id, &said.table_id),
-            PlayerMessage::Reveal(said) => (&said.request_id, &said.table_id),
+            PlayerMessage::Act(message) => (&message.request_id, &message.table_id),
+            PlayerMessage::Commit(message) => (&message.request_id, &message.table_id),
+            PlayerMessage::Reveal(message) => (&message.request_id, &message.table_id),
         }
     }
 
     /// Message with the outcome of a decision.
-    fn outcome_message(&self, done: Result<Vec<u8>, ApiRefusal>) -> Heard {
+    fn outcome_message(&self, done: Result<Vec<u8>, ApiRefusal>) -> PlayOutcome {
         let request_id = self.ids().0.to_vec();
         match self {
             PlayerMessage::Act(_) => {
                 let outcome = done.and_then(|done| decode_answer::<pb::ActResponse>(&done));
-                Heard::Acted(acted(request_id, outcome))
+                PlayOutcome::Acted(acted(request_id, outcome))
             }
             PlayerMessage::Commit(_) => {
                 let outcome =
                     done.and_then(|done| decode_answer::<pb::CommitEntropyResponse>(&done));
-                let outcome = outcome.map(|made| {
-                    pb::entropy_taken::Outcome::Receipt(made.receipt.unwrap_or_default())
+                let outcome = outcome.map(|message| {
+                    pb::entropy_taken::Outcome::Receipt(message.receipt.unwrap_or_default())
                 });
-                Heard::Entropy(entropy_taken(request_id, outcome))
+                PlayOutcome::Entropy(entropy_taken(request_id, outcome))
             }
             PlayerMessage::Reveal(_) => {
                 let outcome =
                     done.and_then(|done| decode_answer::<pb::RevealEntropyResponse>(&done));
                 let outcome = outcome.map(pb::entropy_taken::Outcome::Revealed);
-                Heard::Entropy(entropy_taken(request_id, outcome))
+                PlayOutcome::Entropy(entropy_taken(request_id, outcome))
             }
         }
     }
@@ -251,10 +252,10 @@ fn entropy_taken(
 
 /// Reads the player's next message; never ready once they send no more.
 async fn next_request(
-    asked: &mut Option<Streaming<pb::PlayRequest>>,
+    requests: &mut Option<Streaming<pb::PlayRequest>>,
 ) -> Result<Option<pb::PlayRequest>, Status> {
-    match asked {
-        Some(asked) => asked.message().await,
+    match requests {
+        Some(requests) => requests.message().await,
         None => std::future::pending().await,
     }
 }
@@ -282,6 +283,6 @@ fn refusal(refused: &ApiRefusal) -> pb::ActRefused {
     }
 }
 
-fn play_response(message: Heard) -> pb::PlayResponse {
+fn play_response(message: PlayOutcome) -> pb::PlayResponse {
     pb::PlayResponse { message: Some(message) }
 }

@@ -3,7 +3,6 @@
 //! Specification: fairness/SPEC.md §3.3, §3.5.
 
 use fairness::{ClientCommitment, Entropy};
-use primitives::{PlayerId, SeatNo};
 use prost::Message as _;
 use proto::common::v1::ErrorReason;
 use proto::dealer::v1::EntropyRow;
@@ -11,7 +10,7 @@ use proto::event::v1 as event;
 use proto::table::v1 as pb;
 use wire::{ApiRefusal, api_refusal};
 
-use super::Verdict;
+use super::{OwnSeat, Verdict};
 use crate::hand_in_play::HandInPlay;
 use crate::table::{Closing, Table};
 use crate::{abort, entropy};
@@ -25,11 +24,13 @@ fn out_of_order(why: &'static str, message: impl Into<String>) -> ApiRefusal {
 /// Judges a seat's commitment to a hand that is open, or that the dealer has committed to.
 pub(super) fn commit(
     table: &Table,
-    (seat, player): (SeatNo, PlayerId),
-    (hand_no, commitment): (u64, ClientCommitment),
+    own_seat: OwnSeat,
+    hand_no: u64,
+    commitment: ClientCommitment,
 ) -> Result<Verdict, ApiRefusal> {
+    let OwnSeat { number: seat, player } = own_seat;
     if hand_no == table.hand_no && table.entropy_round().is_some() {
-        check_open_for(table, (seat, player))?;
+        check_open_for(table, own_seat)?;
     } else if hand_no <= table.hand_no {
         let message = format!("hand {hand_no} takes no commitments any more: see next_hand");
         return Err(out_of_order("CLOSED", message).field("hand_no"));
@@ -65,13 +66,13 @@ pub(super) fn commit(
 }
 
 /// Whether the open hand takes a commitment from this seat.
-fn check_open_for(table: &Table, place: (SeatNo, PlayerId)) -> Result<(), ApiRefusal> {
-    let Some(sealing) = table.entropy_round() else { return Ok(()) };
-    if !sealing.roster.contains(&place) {
+fn check_open_for(table: &Table, own_seat: OwnSeat) -> Result<(), ApiRefusal> {
+    let Some(round) = table.entropy_round() else { return Ok(()) };
+    if !round.roster.contains(&(own_seat.number, own_seat.player)) {
         let message = "you are not dealt into this hand: commit to the next one";
         return Err(api_refusal(ErrorReason::NotYourSeat, message));
     }
-    if sealing.revealing.is_some() {
+    if round.revealing.is_some() {
         let message = "commitments to this hand are closed: commit to the next one";
         return Err(out_of_order("CLOSED", message).field("hand_no"));
     }
@@ -81,10 +82,13 @@ fn check_open_for(table: &Table, place: (SeatNo, PlayerId)) -> Result<(), ApiRef
 /// Judges a seat's reveal of its entropy. A repeat is accepted even after the seal, for players who
 /// do not know whether the first one arrived.
 pub(super) fn reveal(
-    (table, play): (&Table, Option<&HandInPlay>),
-    (seat, player): (SeatNo, PlayerId),
-    (hand_no, entropy): (u64, Entropy),
+    table: &Table,
+    play: Option<&HandInPlay>,
+    own_seat: OwnSeat,
+    hand_no: u64,
+    entropy: Entropy,
 ) -> Result<Verdict, ApiRefusal> {
+    let OwnSeat { number: seat, player } = own_seat;
     let sealed = play.filter(|play| play.hand_no == hand_no).and_then(|play| play.sealed.as_ref());
     let mine = |row: &&EntropyRow| {
         row.seat == u32::from(seat.get()) && row.player_id == player.0 && row.entropy == entropy.0
@@ -93,29 +97,28 @@ pub(super) fn reveal(
         return Ok(Verdict::unchanged(&pb::RevealEntropyResponse {}));
     }
     let over = |message: String| out_of_order("NOT_OPEN", message).field("hand_no");
-    let sealing = table.entropy_round().filter(|_| hand_no == table.hand_no);
-    let sealing = sealing
+    let round = table.entropy_round().filter(|_| hand_no == table.hand_no);
+    let round = round
         .ok_or_else(|| over(format!("hand {hand_no} is not open: nothing is revealed for it")))?;
-    let Some(closed) = &sealing.revealing else {
+    let Some(closed) = &round.revealing else {
         let message = "commitments are not closed yet: reveal when they are, and not before";
         return Err(out_of_order("NOT_CLOSED", message));
     };
     let commitment = table.seat_commitments_of(hand_no).get(&seat);
     let commitment =
-        commitment.filter(|promise| promise.player == player && closed.contains(&seat));
+        commitment.filter(|commitment| commitment.player == player && closed.contains(&seat));
     let commitment = commitment.ok_or_else(|| {
         out_of_order("NOT_COMMITTED", "you have committed to nothing for this hand")
     })?;
     let hash = &table.config.rule_set_hash;
-    let (context, dealer) =
-        entropy::bound_commitment(&sealing.commitment, (table.id, hand_no), hash)?;
+    let (context, dealer) = entropy::bound_commitment(&round.commitment, table.id, hand_no, hash)?;
     let made = ClientCommitment::new(&context, &dealer, seat.get(), player, &entropy);
     if !made.matches(&commitment.commitment) {
         let message = "this is not what you have committed to: send the same 32 bytes";
         return Err(out_of_order("DOES_NOT_OPEN", message).field("entropy"));
     }
     let answer = pb::RevealEntropyResponse {};
-    if sealing.revealed.contains_key(&seat) {
+    if round.revealed.contains_key(&seat) {
         return Ok(Verdict::unchanged(&answer));
     }
     let hand = table.hand.as_ref().map(|hand| hand.id);

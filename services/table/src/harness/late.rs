@@ -18,16 +18,16 @@ const LATE: Duration = Duration::from_secs(3);
 /// commitments.
 pub(crate) fn open() -> Harness {
     let mut table = Harness::new("dice", |_| {});
-    assert!(table.run_effect(|debt| debt == Effect::Commit { hand_no: 1 }));
+    assert!(table.run_effect(|effect| effect == Effect::Commit { hand_no: 1 }));
     for number in [1, 2, 4] {
         table.commit(1, number);
     }
-    assert!(table.run_effect(|debt| debt == Effect::Start));
+    assert!(table.run_effect(|effect| effect == Effect::Start));
     table
 }
 
 fn burns(table: &mut Harness) -> bool {
-    table.run_effect(|debt| matches!(debt, Effect::Burn { .. }))
+    table.run_effect(|effect| matches!(effect, Effect::Burn { .. }))
 }
 
 /// fairness/SPEC.md §3.4.
@@ -41,7 +41,7 @@ fn a_late_room_burns_no_hand() {
     assert!(!burns(&mut table));
     // Messages that had arrived meanwhile are taken now, and the hand goes on.
     table.reveal(1, 4);
-    assert!(table.run_effect(|debt| debt == Effect::Seal { hand_no: 1 }));
+    assert!(table.run_effect(|effect| effect == Effect::Seal { hand_no: 1 }));
     assert!(!table.event_names(0).contains(&"HandAborted"));
 }
 
@@ -61,16 +61,16 @@ fn a_room_that_is_on_time_burns_what_is_withheld() {
 #[test]
 fn a_late_room_starts_no_hand_and_gives_no_seat() {
     let mut table = Harness::new("dice", |_| {});
-    assert!(table.run_effect(|debt| debt == Effect::Commit { hand_no: 1 }));
+    assert!(table.run_effect(|effect| effect == Effect::Commit { hand_no: 1 }));
     table.starts_held_until = Some(table.now.plus(LATE));
-    assert!(!table.run_effect(|debt| debt == Effect::Start));
+    assert!(!table.run_effect(|effect| effect == Effect::Start));
     let sit =
         Command::SitDown { seat: SeatNo::try_new(3).ok(), buy_in: Credits::of(1000), funds: None };
     assert_eq!(table.refusal(3, sit.clone()).0, ErrorReason::Overloaded);
     // Leaving and sitting out are no new work.
     table.command(1, Command::SitOut { out: true, standing: None }).unwrap();
     table.wait(LATE);
-    assert!(table.run_effect(|debt| debt == Effect::Start));
+    assert!(table.run_effect(|effect| effect == Effect::Start));
     table.starts_held_until = None;
     table.command(3, sit).unwrap();
 }
@@ -84,7 +84,7 @@ fn a_decision_counts_from_when_it_had_arrived() {
             table.wait(EACH);
             while table.state.play.as_ref().is_none_or(|play| play.to_act().is_none()) {
                 let debts = table.pending_effects();
-                if !debts.into_iter().any(|debt| table.run_effect(|other| other == debt)) {
+                if !debts.into_iter().any(|effect| table.run_effect(|other| other == effect)) {
                     break;
                 }
             }

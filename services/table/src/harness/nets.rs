@@ -104,13 +104,13 @@ fn a_settlement_that_is_asked_for_again_is_the_same_transfer() {
         let first = asked(&table);
         table.wallet_silent = true;
         for _ in 0..3 {
-            assert!(!table.run_effect(|debt| debt == POST));
+            assert!(!table.run_effect(|effect| effect == POST));
             table.wait(Duration::from_secs(5));
             table.crash();
             assert_eq!(asked(&table), first);
         }
         table.wallet_silent = false;
-        assert!(table.run_effect(|debt| debt == POST));
+        assert!(table.run_effect(|effect| effect == POST));
         let last = table.wallet_calls.last();
         assert!(matches!(last, Some(PeerCall::Settle(request)) if *request == first), "{last:?}");
     }

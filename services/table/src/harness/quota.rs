@@ -83,8 +83,8 @@ fn comes_and_goes(table: &mut Harness, number: u8) -> usize {
             }
         }
         table.command(number, Command::StandUp).unwrap();
-        while table.run_effect(|debt| {
-            matches!(debt, Effect::Fund { .. } | Effect::PayOut { .. } | Effect::CashOut { .. })
+        while table.run_effect(|effect| {
+            matches!(effect, Effect::Fund { .. } | Effect::PayOut { .. } | Effect::CashOut { .. })
         }) {}
     }
     panic!("there is no end to it");
@@ -109,7 +109,7 @@ fn one_player_has_64_records_between_two_hands_and_all_have_a_bound() {
     };
     assert!(of_the_table(&table) <= 1024, "{}", of_the_table(&table));
     // Players who come and go keep nobody from taking part in chance.
-    assert!(table.run_effect(|debt| debt == Effect::Commit { hand_no: 1 }));
+    assert!(table.run_effect(|effect| effect == Effect::Commit { hand_no: 1 }));
     for number in [1, 2, 4] {
         table.commit(1, number);
         table.command(number, Command::SitOut { out: true, standing: None }).unwrap();
@@ -127,14 +127,16 @@ fn who_sits_out_too_long_is_paid_out() {
     table.command(1, Command::SitOut { out: true, standing: None }).unwrap();
     table.wait(Duration::from_secs(599));
     table.listening_since = table.now;
-    assert!(!table.run_effect(|debt| matches!(debt, Effect::RemoveIdle { .. })));
+    assert!(!table.run_effect(|effect| matches!(effect, Effect::RemoveIdle { .. })));
     // Sitting in without being dealt in does not begin it anew.
     table.command(1, Command::SitOut { out: false, standing: None }).unwrap();
     table.command(1, Command::SitOut { out: true, standing: None }).unwrap();
     table.wait(Duration::from_secs(31));
     let before = table.log.len();
-    assert!(table.run_effect(|debt| matches!(debt, Effect::RemoveIdle { .. })));
-    while table.run_effect(|debt| matches!(debt, Effect::PayOut { .. } | Effect::CashOut { .. })) {}
+    assert!(table.run_effect(|effect| matches!(effect, Effect::RemoveIdle { .. })));
+    while table
+        .run_effect(|effect| matches!(effect, Effect::PayOut { .. } | Effect::CashOut { .. }))
+    {}
     assert_eq!(table.event_names(before), ["LeaveAsked", "CashOutDue", "SeatVacated"]);
     let asked = table.log.iter().find_map(|(_, event, _)| match event {
         Recorded::LeaveAsked(event::LeaveAsked { seat, why }) => Some((*seat, why.clone())),
@@ -153,9 +155,9 @@ fn whoever_does_not_use_a_seat_again_and_again_waits_before_sitting_down() {
     for wait in [0, 60, 120, 240] {
         table.command(1, Command::SitOut { out: true, standing: None }).unwrap();
         table.wait(Duration::from_secs(700));
-        assert!(table.run_effect(|debt| matches!(debt, Effect::RemoveIdle { .. })));
+        assert!(table.run_effect(|effect| matches!(effect, Effect::RemoveIdle { .. })));
         while table
-            .run_effect(|debt| matches!(debt, Effect::PayOut { .. } | Effect::CashOut { .. }))
+            .run_effect(|effect| matches!(effect, Effect::PayOut { .. } | Effect::CashOut { .. }))
         {
         }
         assert_eq!(table.state.table.seat_of(player(1)), None);
@@ -165,11 +167,13 @@ fn whoever_does_not_use_a_seat_again_and_again_waits_before_sitting_down() {
             table.wait(Duration::from_secs(1));
         }
         table.command(1, sit.clone()).unwrap();
-        assert!(table.run_effect(|debt| matches!(debt, Effect::Fund { .. })));
+        assert!(table.run_effect(|effect| matches!(effect, Effect::Fund { .. })));
     }
     // Leaving by oneself costs nothing.
     table.command(2, Command::StandUp).unwrap();
-    while table.run_effect(|debt| matches!(debt, Effect::PayOut { .. } | Effect::CashOut { .. })) {}
+    while table
+        .run_effect(|effect| matches!(effect, Effect::PayOut { .. } | Effect::CashOut { .. }))
+    {}
     table.command(2, sit).unwrap();
 }
 
@@ -179,7 +183,7 @@ fn who_was_just_cut_off_with_the_room_has_time_to_come_back() {
     table.command(1, Command::SitOut { out: true, standing: None }).unwrap();
     table.wait(Duration::from_secs(7200));
     table.listening_since = table.now;
-    assert!(!table.run_effect(|debt| matches!(debt, Effect::RemoveIdle { .. })));
+    assert!(!table.run_effect(|effect| matches!(effect, Effect::RemoveIdle { .. })));
     table.wait(Duration::from_secs(30));
-    assert!(table.run_effect(|debt| matches!(debt, Effect::RemoveIdle { .. })));
+    assert!(table.run_effect(|effect| matches!(effect, Effect::RemoveIdle { .. })));
 }

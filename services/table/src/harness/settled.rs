@@ -14,6 +14,7 @@ use crate::hand_in_play::HandStage;
 use crate::peers::PeerCall;
 use crate::registry::tests::dependencies;
 use crate::settle;
+use crate::state::RecoveredState;
 use crate::stops::Resume;
 use crate::table::Closing;
 
@@ -114,10 +115,10 @@ fn a_settled_hand_whose_seed_stays_closed_is_made_void() {
         is_void(&mut table);
         assert!(!table.wallet_calls.iter().any(is_settlement));
         // The seed is asked for again and again.
-        assert!(!table.run_effect(|debt| debt == Effect::Reveal { hand_no: 1 }));
+        assert!(!table.run_effect(|effect| effect == Effect::Reveal { hand_no: 1 }));
         assert!(table.state.table.stops.is_empty());
         table.dealer.misbehaviour = Misbehaviour::None;
-        assert!(table.run_effect(|debt| debt == Effect::Reveal { hand_no: 1 }));
+        assert!(table.run_effect(|effect| effect == Effect::Reveal { hand_no: 1 }));
         assert!(!table.dealer.opened[&1]);
         // No credit was made or lost.
         table.command(OPERATOR, Command::Close).unwrap();
@@ -197,7 +198,8 @@ async fn a_settled_hand_is_taken_up_and_paid_without_its_cards() {
     // The dealer does not answer.
     let shared = dependencies(&MemStore::new()).await;
     let found = crate::recovery::recovered_table(table.log.iter().cloned()).ok().unwrap();
-    let (state, past) = found.recover(&shared.peers, Duration::from_millis(50)).await.unwrap();
+    let RecoveredState { state, past } =
+        found.recover(&shared.peers, Duration::from_millis(50)).await.unwrap();
     assert!(past.is_empty());
     let (new, old) = (state.play.as_ref().unwrap(), table.state.play.as_ref().unwrap());
     let debts = |state: &crate::state::TableState| {

@@ -37,8 +37,8 @@ fn seat(table: &Harness, number: u8) -> Option<&crate::table::Seat> {
     table.state.table.seats.get(&SeatNo::try_new(number).unwrap())
 }
 
-fn start(debt: Effect) -> bool {
-    debt == Effect::Start
+fn start(effect: Effect) -> bool {
+    effect == Effect::Start
 }
 
 /// Plays until the hand in play is over; starts none after it.
@@ -48,8 +48,9 @@ fn to_the_end(table: &mut Harness) {
             return;
         }
         let debts = table.pending_effects();
-        let paid =
-            debts.into_iter().any(|debt| !start(debt) && table.run_effect(|other| other == debt));
+        let paid = debts
+            .into_iter()
+            .any(|effect| !start(effect) && table.run_effect(|other| other == effect));
         if !paid && !table.decide() {
             table.wait(Duration::from_secs(3));
         }
@@ -72,8 +73,9 @@ fn updates(table: &Harness, viewer: Option<PlayerId>, skip: usize) -> Vec<What> 
         publisher.remember(past.duplicate());
     }
     let first = table.published.get(skip).map_or(0, |past| past.sequence);
-    let told = publisher.updates_since(viewer, first.saturating_sub(1)).unwrap_or_default();
-    told.into_iter()
+    let messages = publisher.updates_since(viewer, first.saturating_sub(1)).unwrap_or_default();
+    messages
+        .into_iter()
         .filter_map(|message| match message.message {
             Some(Message::Update(update)) => update.what,
             _ => None,
@@ -89,30 +91,30 @@ fn whoever_excludes_themselves_is_out_after_the_hand_in_play_and_paid_out() {
     to_the_end(&mut table);
     assert!(seat(&table, 2).is_some_and(|seat| !seat.leaving), "the hand was played to its end");
     assert!(!table.event_names(from).contains(&"HandAborted"));
-    let told = table.published.len();
+    let skip = table.published.len();
     let from = table.log.len();
     assert!(table.run_effect(start));
     assert_eq!(table.event_names(from), ["StandingFound", "LeaveAsked"], "nobody is dealt in yet");
-    assert!(table.run_effect(|debt| matches!(debt, Effect::PayOut { .. })));
-    assert!(table.run_effect(|debt| matches!(debt, Effect::CashOut { .. })));
+    assert!(table.run_effect(|effect| matches!(effect, Effect::PayOut { .. })));
+    assert!(table.run_effect(|effect| matches!(effect, Effect::CashOut { .. })));
     assert!(seat(&table, 2).is_none());
     table.run_while(|table| table.state.table.hand_no == 1);
     assert_eq!(last_roster(&table).len(), 2);
     assert!(!last_roster(&table).contains(&2));
     // The others see that a seat leaves, and not why.
     for viewer in [None, Some(player(1)), Some(player(4))] {
-        for what in updates(&table, viewer, told) {
+        for what in updates(&table, viewer, skip) {
             if let What::Seat(changed) = what {
                 assert_eq!(changed.your_standing, None);
             }
         }
     }
-    let own = updates(&table, Some(player(2)), told);
-    let told = own.iter().find_map(|what| match what {
+    let own = updates(&table, Some(player(2)), skip);
+    let standing = own.iter().find_map(|what| match what {
         What::Seat(changed) => changed.your_standing.clone(),
         _ => None,
     });
-    assert_eq!(told.map(|it| it.kind()), Some(StandingKind::Excluded));
+    assert_eq!(standing.map(|it| it.kind()), Some(StandingKind::Excluded));
 }
 
 #[test]
@@ -149,11 +151,11 @@ fn a_limit_is_told_before_it_is_reached_and_when_it_is_and_leaving_stays_free() 
     let mut table = in_play();
     to_the_end(&mut table);
     table.standings.insert(1, nearly(15));
-    let told = table.published.len();
+    let skip = table.published.len();
     table.run_while(|table| table.state.table.hand_no == 1);
     table.run_while(|table| table.state.play.as_ref().is_none_or(|play| play.sealed.is_none()));
     let started = |viewer| {
-        let what = updates(&table, viewer, told);
+        let what = updates(&table, viewer, skip);
         what.into_iter().find_map(|what| match what {
             What::HandStarted(started) => Some(started),
             _ => None,
@@ -182,7 +184,7 @@ fn a_limit_is_told_before_it_is_reached_and_when_it_is_and_leaving_stays_free() 
     table.run_while(|table| table.state.table.hand_no == hand_no);
     assert!(!last_roster(&table).contains(&1));
     table.command(1, Command::StandUp).unwrap();
-    assert!(table.run_effect(|debt| matches!(debt, Effect::PayOut { .. })));
+    assert!(table.run_effect(|effect| matches!(effect, Effect::PayOut { .. })));
 }
 
 #[test]
@@ -218,7 +220,7 @@ fn idle_players_are_asked_about_from_time_to_time() {
         table.command(number, Command::SitOut { out: true, standing: None }).unwrap();
     }
     table.run_until_idle();
-    let check = |debt| debt == Effect::CheckStanding;
+    let check = |effect| effect == Effect::CheckStanding;
     assert!(!table.run_effect(check), "not at once");
     table.wait(CHECK_INTERVAL);
     let from = table.log.len();

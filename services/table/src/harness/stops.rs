@@ -92,7 +92,7 @@ fn a_refused_cash_out_goes_to_suspense() {
     table.wallet_refuses = None;
     let first = cash_outs(&table).pop().unwrap();
     table.command(OPERATOR, resume(Resolution::PayToSuspense)).unwrap();
-    assert!(table.run_effect(|debt| matches!(debt, Effect::CashOut { .. })));
+    assert!(table.run_effect(|effect| matches!(effect, Effect::CashOut { .. })));
     let second = cash_outs(&table).pop().unwrap();
     assert!(second.to_suspense && !first.to_suspense);
     assert_ne!(second.request_id, first.request_id);
@@ -115,7 +115,7 @@ fn an_id_that_was_refused_as_used_is_not_used_again() {
     let mut table = refused(ErrorReason::RequestIdReused);
     table.wallet_refuses = None;
     table.command(OPERATOR, resume(Resolution::Retry)).unwrap();
-    assert!(table.run_effect(|debt| matches!(debt, Effect::CashOut { .. })));
+    assert!(table.run_effect(|effect| matches!(effect, Effect::CashOut { .. })));
     let asked = cash_outs(&table);
     let [first, second] = &asked[..] else { panic!("{asked:?}") };
     assert_ne!(first.request_id, second.request_id);

@@ -13,6 +13,7 @@ use super::{DEALER_TIMEOUT, Harness, Misbehaviour, player, secret};
 use crate::commands::Command;
 use crate::effects::Effect;
 use crate::hand_in_play::HandStage;
+use crate::proof::Faces;
 use crate::table::Closing;
 
 const EACH: Duration = Duration::from_secs(2);
@@ -22,9 +23,9 @@ fn three() -> Harness {
 }
 
 /// A table with the dealer's commitment to the first hand, and one of each player.
-fn promised() -> Harness {
+fn committed() -> Harness {
     let mut table = three();
-    assert!(table.run_effect(|debt| debt == Effect::Commit { hand_no: 1 }));
+    assert!(table.run_effect(|effect| effect == Effect::Commit { hand_no: 1 }));
     for number in [1, 2, 4] {
         table.commit(1, number);
     }
@@ -56,16 +57,31 @@ fn count(table: &Harness, name: &str) -> usize {
 
 /// fairness/SPEC.md §3.4, §3.5, §3.7.
 #[test]
+fn an_event_of_a_hand_that_is_not_in_play_is_no_update() {
+    let table = Harness::new("dice", |_| {});
+    let hand = fairness::hand_id(table.state.table.id, 1);
+    let events = [
+        Recorded::from(event::CardsMoved::default()),
+        Recorded::from(event::MoveDecided::default()),
+        Recorded::from(event::HandSettled::default()),
+    ];
+    for event in events {
+        let mut state = table.state.clone();
+        assert!(state.apply(hand.into(), &event, &Faces::new(), table.now).is_err());
+    }
+}
+
+#[test]
 fn all_who_committed_and_revealed_are_in_the_seal() {
-    let mut table = promised();
+    let mut table = committed();
     let from = table.log.len();
-    assert!(table.run_effect(|debt| debt == Effect::Start));
+    assert!(table.run_effect(|effect| effect == Effect::Start));
     assert_eq!(table.event_names(from), ["HandStarted", "HandOpened", "EntropyClosed"]);
     for number in [1, 2, 4] {
         assert!(!table.pending_effects().contains(&Effect::Seal { hand_no: 1 }));
         table.reveal(1, number);
     }
-    assert!(table.run_effect(|debt| debt == Effect::Seal { hand_no: 1 }));
+    assert!(table.run_effect(|effect| effect == Effect::Seal { hand_no: 1 }));
     let revealed = EntropyStatus::Revealed;
     assert_eq!(statuses(&table, 1), [(1, revealed), (2, revealed), (4, revealed)]);
     // A repeat is accepted, for players who do not know whether the first was received; other
@@ -87,17 +103,20 @@ fn all_who_committed_and_revealed_are_in_the_seal() {
 #[test]
 fn new_players_are_waited_for_once() {
     let mut table = three();
-    table.run_effect(|debt| debt == Effect::Commit { hand_no: 1 });
-    assert!(table.run_effect(|debt| debt == Effect::Start));
+    table.run_effect(|effect| effect == Effect::Commit { hand_no: 1 });
+    assert!(table.run_effect(|effect| effect == Effect::Start));
     assert!(!table.event_names(0).contains(&"EntropyClosed"));
     assert!(
-        !table.run_effect(|debt| matches!(debt, Effect::CloseEntropy { .. } | Effect::Seal { .. }))
+        !table.run_effect(|effect| matches!(
+            effect,
+            Effect::CloseEntropy { .. } | Effect::Seal { .. }
+        ))
     );
     table.commit(1, 2);
     table.wait(EACH);
-    assert!(table.run_effect(|debt| debt == Effect::CloseEntropy { hand_no: 1 }));
+    assert!(table.run_effect(|effect| effect == Effect::CloseEntropy { hand_no: 1 }));
     table.reveal(1, 2);
-    assert!(table.run_effect(|debt| debt == Effect::Seal { hand_no: 1 }));
+    assert!(table.run_effect(|effect| effect == Effect::Seal { hand_no: 1 }));
     let (revealed, absent) = (EntropyStatus::Revealed, EntropyStatus::Absent);
     assert_eq!(statuses(&table, 1), [(1, absent), (2, revealed), (4, absent)]);
     table.run_while(|table| table.state.table.hand_no == 1);
@@ -117,16 +136,16 @@ fn commitments_are_taken_once_and_in_time() {
     let commit = |hand_no, commitment| Command::CommitEntropy { hand_no, commitment };
     let chance = |why: &str| (ErrorReason::ChanceRefused, Some(why.to_owned()));
     assert_eq!(table.refusal(1, commit(1, commitment)), chance("DEALER_NOT_COMMITTED"));
-    table.run_effect(|debt| debt == Effect::Commit { hand_no: 1 });
+    table.run_effect(|effect| effect == Effect::Commit { hand_no: 1 });
     assert_eq!(table.refusal(3, commit(1, commitment)), (ErrorReason::NotYourSeat, None));
     table.commit(1, 1);
     assert_eq!(table.refusal(1, commit(1, commitment)), chance("COMMITTED_BEFORE"));
-    table.run_effect(|debt| debt == Effect::Start);
+    table.run_effect(|effect| effect == Effect::Start);
     table.commit(1, 2);
     let reveal = |hand_no, number| Command::RevealEntropy { hand_no, entropy: secret(number) };
     assert_eq!(table.refusal(1, reveal(1, 1)), chance("NOT_CLOSED"));
     table.wait(EACH);
-    table.run_effect(|debt| debt == Effect::CloseEntropy { hand_no: 1 });
+    table.run_effect(|effect| effect == Effect::CloseEntropy { hand_no: 1 });
     assert_eq!(table.refusal(4, commit(1, commitment)), chance("CLOSED"));
     assert_eq!(table.refusal(4, reveal(1, 4)), chance("NOT_COMMITTED"));
     assert_eq!(table.refusal(1, reveal(2, 1)), chance("NOT_OPEN"));
@@ -142,30 +161,30 @@ fn commitments_are_taken_once_and_in_time() {
 /// fairness/SPEC.md §3.6.
 #[test]
 fn silence_burns_the_number_and_sits_out() {
-    let mut table = promised();
-    table.run_effect(|debt| debt == Effect::Start);
+    let mut table = committed();
+    table.run_effect(|effect| effect == Effect::Start);
     table.reveal(1, 1);
     table.wait(EACH);
     let from = table.log.len();
-    assert!(table.run_effect(|debt| debt == Effect::Burn { hand_no: 1 }));
+    assert!(table.run_effect(|effect| effect == Effect::Burn { hand_no: 1 }));
     let written = ["HandAborted", "HandFinished", "SitOutChanged", "SitOutChanged"];
     assert_eq!(table.event_names(from), written);
     assert_eq!((aborted(&table).at_fault(), aborted(&table).seats), (AtFault::Seat, vec![2, 4]));
     assert_eq!(stacks(&table), [1000, 1000, 1000]);
     assert_eq!(table.state.table.button, None);
     // The seed is opened all the same, and the next number is committed to.
-    assert!(table.run_effect(|debt| debt == Effect::Reveal { hand_no: 1 }));
+    assert!(table.run_effect(|effect| effect == Effect::Reveal { hand_no: 1 }));
     assert!(table.dealer.opened[&1]);
-    assert!(table.run_effect(|debt| debt == Effect::Commit { hand_no: 2 }));
+    assert!(table.run_effect(|effect| effect == Effect::Commit { hand_no: 2 }));
     for number in [2, 4] {
         table.command(number, Command::SitOut { out: false, standing: None }).unwrap();
     }
     table.commit(2, 1);
     table.commit(2, 4);
     table.commit(2, 2);
-    table.run_effect(|debt| debt == Effect::Start);
+    table.run_effect(|effect| effect == Effect::Start);
     table.wait(EACH);
-    assert!(table.run_effect(|debt| debt == Effect::Burn { hand_no: 2 }));
+    assert!(table.run_effect(|effect| effect == Effect::Burn { hand_no: 2 }));
     assert!(table.event_names(0).ends_with(&[
         "HandFinished",
         "SitOutChanged",
@@ -186,8 +205,8 @@ fn silence_burns_the_number_and_sits_out() {
 /// fairness/SPEC.md §3.4.
 #[test]
 fn nobody_sits_out_for_the_houses_trouble() {
-    let mut table = promised();
-    table.run_effect(|debt| debt == Effect::Start);
+    let mut table = committed();
+    table.run_effect(|effect| effect == Effect::Start);
     // The table was away while the deadline passed.
     table.wait(EACH * 10);
     table.listening_since = table.now;
@@ -196,7 +215,7 @@ fn nobody_sits_out_for_the_houses_trouble() {
         table.reveal(1, number);
     }
     table.wait(EACH);
-    assert!(table.run_effect(|debt| debt == Effect::Seal { hand_no: 1 }));
+    assert!(table.run_effect(|effect| effect == Effect::Seal { hand_no: 1 }));
 }
 
 /// fairness/SPEC.md §3.11.
@@ -204,8 +223,8 @@ fn nobody_sits_out_for_the_houses_trouble() {
 fn void_hand_leaves_everything_as_it_was() {
     for decisions in 0..3 {
         let mut table = three();
-        table.run_effect(|debt| debt == Effect::Commit { hand_no: 1 });
-        table.run_effect(|debt| debt == Effect::Start);
+        table.run_effect(|effect| effect == Effect::Commit { hand_no: 1 });
+        table.run_effect(|effect| effect == Effect::Start);
         table.wait(EACH);
         for _ in 0..decisions {
             let version =
@@ -223,9 +242,9 @@ fn void_hand_leaves_everything_as_it_was() {
         assert_eq!(table.refusal(1, void(1)).0, ErrorReason::NotYourTurn);
         // The next hand does not wait for the seed.
         assert!(table.pending_effects().contains(&Effect::Reveal { hand_no: 1 }));
-        table.run_effect(|debt| matches!(debt, Effect::Commit { .. }));
-        assert!(table.run_effect(|debt| debt == Effect::Start));
-        assert!(table.run_effect(|debt| debt == Effect::Reveal { hand_no: 1 }));
+        table.run_effect(|effect| matches!(effect, Effect::Commit { .. }));
+        assert!(table.run_effect(|effect| effect == Effect::Start));
+        assert!(table.run_effect(|effect| effect == Effect::Reveal { hand_no: 1 }));
         assert!(table.dealer.opened[&1]);
     }
 }
@@ -233,16 +252,16 @@ fn void_hand_leaves_everything_as_it_was() {
 /// fairness/SPEC.md §3.11.
 #[test]
 fn silent_dealer_costs_the_hand() {
-    let sealing = |table: &Harness| table.state.table.entropy_round().is_some();
+    let round = |table: &Harness| table.state.table.entropy_round().is_some();
     let before_the_deal =
         |table: &Harness| table.state.play.as_ref().is_none_or(|play| play.turn == 0);
-    let stages: [&dyn Fn(&Harness) -> bool; 3] = [&|_| true, &sealing, &before_the_deal];
+    let stages: [&dyn Fn(&Harness) -> bool; 3] = [&|_| true, &round, &before_the_deal];
     for stage in stages {
         let mut table = three();
-        table.run_effect(|debt| debt == Effect::Commit { hand_no: 1 });
-        table.run_effect(|debt| debt == Effect::Start);
+        table.run_effect(|effect| effect == Effect::Commit { hand_no: 1 });
+        table.run_effect(|effect| effect == Effect::Start);
         table.wait(EACH);
-        table.run_effect(|debt| debt == Effect::CloseEntropy { hand_no: 1 });
+        table.run_effect(|effect| effect == Effect::CloseEntropy { hand_no: 1 });
         table.run_while(|table| stage(table) && !table.event_names(0).contains(&"MoveDecided"));
         if table.state.play.as_ref().is_none_or(|play| play.stage == HandStage::Settled) {
             continue;
@@ -254,14 +273,14 @@ fn silent_dealer_costs_the_hand() {
         }
         assert!(!table.pending_effects().contains(&Effect::Abandon { hand_no: 1 }));
         table.wait(DEALER_TIMEOUT);
-        assert!(table.run_effect(|debt| debt == Effect::Abandon { hand_no: 1 }));
+        assert!(table.run_effect(|effect| effect == Effect::Abandon { hand_no: 1 }));
         assert_eq!(aborted(&table).at_fault(), AtFault::Dealer);
         assert!(aborted(&table).evidence.contains("is owed since"));
         assert_eq!(stacks(&table), [1000, 1000, 1000]);
         assert_eq!(table.state.table.closing, Closing::Open);
         table.dealer.misbehaviour = Misbehaviour::None;
         table.run_while(|table| table.state.table.hand_no == 1);
-        table.run_effect(|debt| debt == Effect::Reveal { hand_no: 1 });
+        table.run_effect(|effect| effect == Effect::Reveal { hand_no: 1 });
         assert!(table.dealer.opened[&1]);
     }
 }
@@ -269,7 +288,7 @@ fn silent_dealer_costs_the_hand() {
 /// fairness/SPEC.md §3.7, §3.8, §3.11.
 #[test]
 fn dealer_who_contradicts_costs_the_table() {
-    let ills = [
+    let misbehaviours = [
         (Misbehaviour::OtherTranscript, "transcript"),
         (Misbehaviour::OtherRoot, "root"),
         (Misbehaviour::NoRoot, "commitment to its cards"),
@@ -280,26 +299,29 @@ fn dealer_who_contradicts_costs_the_table() {
         (Misbehaviour::Refuses, "refused"),
         (Misbehaviour::OtherSeed, "seed"),
     ];
-    for (ill, evidence) in ills {
+    for (misbehaviour, evidence) in misbehaviours {
         let mut table = three();
-        table.run_effect(|debt| debt == Effect::Commit { hand_no: 1 });
-        table.run_effect(|debt| debt == Effect::Start);
+        table.run_effect(|effect| effect == Effect::Commit { hand_no: 1 });
+        table.run_effect(|effect| effect == Effect::Start);
         table.wait(EACH);
-        table.dealer.misbehaviour = ill;
+        table.dealer.misbehaviour = misbehaviour;
         table.run_while(|table| table.state.table.hand.is_some());
         let aborted = aborted(&table);
-        assert_eq!(aborted.at_fault(), AtFault::Dealer, "{ill:?}");
-        assert!(aborted.evidence.contains(evidence), "{ill:?}: {}", aborted.evidence);
-        assert_eq!(stacks(&table), [1000, 1000, 1000], "{ill:?}");
-        assert_eq!(count(&table, "SettlementPosted"), 0, "{ill:?}");
-        assert_eq!(count(&table, "HandAborted"), 1, "{ill:?}");
+        assert_eq!(aborted.at_fault(), AtFault::Dealer, "{misbehaviour:?}");
+        assert!(aborted.evidence.contains(evidence), "{misbehaviour:?}: {}", aborted.evidence);
+        assert_eq!(stacks(&table), [1000, 1000, 1000], "{misbehaviour:?}");
+        assert_eq!(count(&table, "SettlementPosted"), 0, "{misbehaviour:?}");
+        assert_eq!(count(&table, "HandAborted"), 1, "{misbehaviour:?}");
         table.dealer.misbehaviour =
-            if ill == Misbehaviour::OtherSeed { ill } else { Misbehaviour::None };
+            if misbehaviour == Misbehaviour::OtherSeed { misbehaviour } else { Misbehaviour::None };
         table.run_until_idle();
         // Everybody is paid out, and the seed is opened.
-        assert_eq!(table.state.table.closing, Closing::Closed, "{ill:?}");
+        assert_eq!(table.state.table.closing, Closing::Closed, "{misbehaviour:?}");
         assert!(table.state.table.seats.is_empty() && table.state.table.seeds.is_empty());
-        assert_eq!(count(&table, "SeedRefused"), usize::from(ill == Misbehaviour::OtherSeed));
+        assert_eq!(
+            count(&table, "SeedRefused"),
+            usize::from(misbehaviour == Misbehaviour::OtherSeed)
+        );
         assert_eq!(table.state.table.hand_no, 1);
     }
 }
@@ -309,8 +331,8 @@ fn dealer_who_contradicts_costs_the_table() {
 fn nothing_is_posted_before_the_seed_is_known_to_be_right() {
     let mut table = three();
     table.wait(EACH);
-    table.run_effect(|debt| debt == Effect::Commit { hand_no: 1 });
-    table.run_effect(|debt| debt == Effect::Start);
+    table.run_effect(|effect| effect == Effect::Commit { hand_no: 1 });
+    table.run_effect(|effect| effect == Effect::Start);
     table.wait(EACH);
     table.run_while(|table| !table.event_names(0).contains(&"HandSettled"));
     let shown: Vec<u64> = table.state.view(None).seats.iter().map(|seat| seat.stack).collect();
@@ -324,10 +346,10 @@ fn nothing_is_posted_before_the_seed_is_known_to_be_right() {
     let mut sorted = shown.clone();
     sorted.sort_unstable();
     assert_eq!(sorted, finishing);
-    assert!(!table.run_effect(|debt| debt == Effect::Post { hand_no: 1 }));
-    assert!(table.run_effect(|debt| debt == Effect::Reveal { hand_no: 1 }));
+    assert!(!table.run_effect(|effect| effect == Effect::Post { hand_no: 1 }));
+    assert!(table.run_effect(|effect| effect == Effect::Reveal { hand_no: 1 }));
     let from = table.log.len();
-    assert!(table.run_effect(|debt| debt == Effect::Post { hand_no: 1 }));
+    assert!(table.run_effect(|effect| effect == Effect::Post { hand_no: 1 }));
     assert_eq!(table.event_names(from), ["SettlementPosted", "HandFinished"]);
     assert_eq!(stacks(&table), shown);
     assert!(!table.dealer.opened[&1]);
@@ -363,7 +385,7 @@ fn delayed_seed_that_is_another_disables_the_table() {
     table.run_while(|table| table.state.table.hand_no < 2);
     table.dealer.misbehaviour = Misbehaviour::OtherSeed;
     table.wait(Duration::from_secs(10));
-    assert!(table.run_effect(|debt| debt == Effect::Reveal { hand_no: 1 }));
+    assert!(table.run_effect(|effect| effect == Effect::Reveal { hand_no: 1 }));
     assert!(table.event_names(0).ends_with(&["SeedRefused", "CloseAsked"]));
     assert_eq!(count(&table, "HandAborted"), 0);
 }
@@ -396,11 +418,11 @@ fn every_game_is_proved_to_the_last_card() {
 /// fairness/SPEC.md §3.3.
 #[test]
 fn seat_that_is_taken_anew_has_not_committed() {
-    let mut table = promised();
+    let mut table = committed();
     table.command(2, Command::StandUp).unwrap();
     let seat = SeatNo::try_new(2).unwrap();
-    assert!(table.run_effect(|debt| debt == Effect::PayOut { seat }));
-    assert!(table.run_effect(|debt| debt == Effect::CashOut { seat }));
+    assert!(table.run_effect(|effect| effect == Effect::PayOut { seat }));
+    assert!(table.run_effect(|effect| effect == Effect::CashOut { seat }));
     table
         .command(
             3,
@@ -411,13 +433,13 @@ fn seat_that_is_taken_anew_has_not_committed() {
             },
         )
         .unwrap();
-    table.run_effect(|debt| debt == Effect::Fund { seat });
+    table.run_effect(|effect| effect == Effect::Fund { seat });
     assert_eq!(table.state.table.seat_of(player(3)), Some(seat));
     let commitment = table.commitment(1, 3);
     let refusal = table.refusal(3, Command::CommitEntropy { hand_no: 1, commitment });
     assert_eq!(refusal.0, ErrorReason::ChanceRefused);
     // Nobody waits for a player who cannot commit.
-    table.run_effect(|debt| debt == Effect::Start);
+    table.run_effect(|effect| effect == Effect::Start);
     let closed = table.state.table.entropy_round().unwrap().revealing.clone().unwrap();
     assert_eq!(closed.iter().map(|seat| seat.get()).collect::<Vec<_>>(), [1, 4]);
     let entropy = secret(3);

@@ -38,22 +38,21 @@ fn ended(table: &Harness) -> (usize, usize) {
 /// they may not.
 fn comes_back(table: &mut Harness, way: Way) -> Result<(), ErrorReason> {
     let seat = table.state.table.seat_of(super::player(WITHHOLDER));
-    let deed = match seat {
+    let command = match seat {
         Some(seat) if !table.state.table.seats[&seat].sitting_out => None,
         Some(_) if way == Way::SitIn => Some(Command::SitOut { out: false, standing: None }),
         Some(_) => {
             table.command(WITHHOLDER, Command::StandUp).unwrap();
-            while table
-                .run_effect(|debt| matches!(debt, Effect::PayOut { .. } | Effect::CashOut { .. }))
-            {
-            }
+            while table.run_effect(|effect| {
+                matches!(effect, Effect::PayOut { .. } | Effect::CashOut { .. })
+            }) {}
             Some(Command::SitDown { seat: None, buy_in: Credits::of(1000), funds: None })
         }
         None => Some(Command::SitDown { seat: None, buy_in: Credits::of(1000), funds: None }),
     };
-    if let Some(deed) = deed {
-        table.command(WITHHOLDER, deed).map_err(|refused| refused.reason())?;
-        while table.run_effect(|debt| matches!(debt, Effect::Fund { .. })) {}
+    if let Some(command) = command {
+        table.command(WITHHOLDER, command).map_err(|refused| refused.reason())?;
+        while table.run_effect(|effect| matches!(effect, Effect::Fund { .. })) {}
     }
     let hand_no = table.state.table.hand_no + 1;
     if table.state.table.dealer_commitments.contains_key(&hand_no) {
@@ -70,7 +69,7 @@ fn play(hands: u64, way: Way) -> (usize, usize) {
     let mut table = Harness::new("dice", |_| {});
     table.steady = true;
     while table.state.table.hand_no < hands || table.state.play.is_some() {
-        let _ = table.run_effect(|debt| matches!(debt, Effect::Commit { .. }));
+        let _ = table.run_effect(|effect| matches!(effect, Effect::Commit { .. }));
         if table.state.table.hand_no < hands {
             match comes_back(&mut table, way) {
                 Ok(()) | Err(ErrorReason::Withheld | ErrorReason::RecordsSpent) => {}
@@ -80,16 +79,16 @@ fn play(hands: u64, way: Way) -> (usize, usize) {
         let before = table.log.len();
         let over = table.state.table.hand_no;
         assert!(
-            table.run_effect(|debt| debt == Effect::Start),
+            table.run_effect(|effect| effect == Effect::Start),
             "nobody waits: {:?}",
             table.pending_effects()
         );
         assert!(table.log.len() > before && table.state.table.hand_no == over + 1);
         // Players who have committed are waited for, and then the others go on.
         table.wait(EACH);
-        table.run_effect(|debt| matches!(debt, Effect::CloseEntropy { .. }));
+        table.run_effect(|effect| matches!(effect, Effect::CloseEntropy { .. }));
         table.wait(EACH);
-        if !table.run_effect(|debt| matches!(debt, Effect::Burn { .. })) {
+        if !table.run_effect(|effect| matches!(effect, Effect::Burn { .. })) {
             let hand_no = table.state.table.hand_no;
             table.wait(HAND);
             table.run_while(|table| {
@@ -114,26 +113,26 @@ fn honest_hands_go_on_beside_a_withholder() {
 
 /// Commits the withholder to the next hand and burns it. Returns how long they had to wait for it.
 fn burn(table: &mut Harness, way: Way) -> Duration {
-    let _ = table.run_effect(|debt| matches!(debt, Effect::Commit { .. }));
+    let _ = table.run_effect(|effect| matches!(effect, Effect::Commit { .. }));
     let began = table.now;
     while let Err(reason) = comes_back(table, way) {
         assert_eq!(reason, ErrorReason::Withheld);
         let seated = table.state.table.seat_of(super::player(WITHHOLDER)).is_some();
-        let deed = if seated {
+        let command = if seated {
             Command::SitOut { out: false, standing: None }
         } else {
             Command::SitDown { seat: None, buy_in: Credits::of(1000), funds: None }
         };
-        let refused = table.command(WITHHOLDER, deed).unwrap_err();
+        let refused = table.command(WITHHOLDER, command).unwrap_err();
         let until = refused.metadata().find(|(key, _)| *key == "until").expect("it says when");
         table.now = primitives::UnixMicros(until.1.parse().unwrap());
     }
     let waited = table.now.since(began);
-    assert!(table.run_effect(|debt| debt == Effect::Start));
+    assert!(table.run_effect(|effect| effect == Effect::Start));
     table.wait(EACH);
-    table.run_effect(|debt| matches!(debt, Effect::CloseEntropy { .. }));
+    table.run_effect(|effect| matches!(effect, Effect::CloseEntropy { .. }));
     table.wait(EACH);
-    assert!(table.run_effect(|debt| matches!(debt, Effect::Burn { .. })));
+    assert!(table.run_effect(|effect| matches!(effect, Effect::Burn { .. })));
     waited
 }
 
@@ -148,19 +147,19 @@ fn who_withholds_waits_longer_each_time_whatever_way_they_come_back() {
 
 #[test]
 fn sitting_out_or_leaving_before_the_number_is_burnt_is_no_way_round() {
-    for deed in [Command::SitOut { out: true, standing: None }, Command::StandUp] {
+    for command in [Command::SitOut { out: true, standing: None }, Command::StandUp] {
         let mut table = Harness::new("dice", |_| {});
         burn(&mut table, Way::SitIn);
-        let _ = table.run_effect(|debt| matches!(debt, Effect::Commit { .. }));
+        let _ = table.run_effect(|effect| matches!(effect, Effect::Commit { .. }));
         comes_back(&mut table, Way::SitIn).unwrap();
-        assert!(table.run_effect(|debt| debt == Effect::Start));
-        table.command(WITHHOLDER, deed).unwrap();
+        assert!(table.run_effect(|effect| effect == Effect::Start));
+        table.command(WITHHOLDER, command).unwrap();
         table.wait(EACH);
-        table.run_effect(|debt| matches!(debt, Effect::CloseEntropy { .. }));
+        table.run_effect(|effect| matches!(effect, Effect::CloseEntropy { .. }));
         table.wait(EACH);
-        assert!(table.run_effect(|debt| matches!(debt, Effect::Burn { .. })));
+        assert!(table.run_effect(|effect| matches!(effect, Effect::Burn { .. })));
         while table
-            .run_effect(|debt| matches!(debt, Effect::PayOut { .. } | Effect::CashOut { .. }))
+            .run_effect(|effect| matches!(effect, Effect::PayOut { .. } | Effect::CashOut { .. }))
         {
         }
         assert_eq!(comes_back(&mut table, Way::SitIn), Err(ErrorReason::Withheld));

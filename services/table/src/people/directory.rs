@@ -8,17 +8,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use primitives::{PlayerId, SeatNo, TableId};
-use proto::event::v1 as event;
 use proto::table::v1 as pb;
 use proto::table::v1::table_update::What;
 use wire::Recorded;
 
 use super::text_checks::ERASED;
+use crate::events::{LogEvent, SeatEvent};
 use crate::table::Table;
 
 /// Names and tables of players. Clones share them.
 #[derive(Clone, Default)]
-pub struct Directory(Arc<RwLock<Inner>>);
+pub(crate) struct Directory(Arc<RwLock<Inner>>);
 
 #[derive(Default)]
 struct Inner {
@@ -33,25 +33,25 @@ enum DisplayName {
 
 impl Directory {
     /// Shows a player under this name from now on; empty for no name.
-    pub fn set_name(&self, player: PlayerId, name: &str) {
+    pub(crate) fn set_name(&self, player: PlayerId, name: &str) {
         self.write(|inner| inner.names.insert(player, DisplayName::Name(name.into())));
     }
 
     /// Hides a player's name from now on.
-    pub fn erase(&self, player: PlayerId) {
+    pub(crate) fn erase(&self, player: PlayerId) {
         self.write(|inner| inner.names.insert(player, DisplayName::Erased));
     }
 
     /// Whether a player's name is known here. It is not for players who have not sat down since the
     /// start.
     #[must_use]
-    pub fn is_known(&self, player: PlayerId) -> bool {
+    pub(crate) fn is_known(&self, player: PlayerId) -> bool {
         self.read(|inner| inner.names.contains_key(&player))
     }
 
     /// Displayed name of a player; empty for none.
     #[must_use]
-    pub fn name(&self, player: PlayerId) -> String {
+    pub(crate) fn name(&self, player: PlayerId) -> String {
         self.read(|inner| match inner.names.get(&player) {
             Some(DisplayName::Name(name)) => name.as_ref().to_owned(),
             Some(DisplayName::Erased) => ERASED.to_owned(),
@@ -60,7 +60,7 @@ impl Directory {
     }
 
     /// Adds all seated players of a recovered table.
-    pub fn add_seats(&self, table: &Table) {
+    pub(crate) fn add_seats(&self, table: &Table) {
         for seat in table.seats.values() {
             self.add_seat(seat.player, table.id);
         }
@@ -68,24 +68,42 @@ impl Directory {
 
     /// Follows a recorded event of a table, which may take or free a seat; `table` has not taken it
     /// yet.
-    pub fn follow(&self, table: &Table, event: &Recorded) {
-        if let Recorded::SeatTaken(taken) = event {
-            if let Ok(player) = PlayerId::try_from(&taken.player_id[..]) {
-                self.add_seat(player, table.id);
+    pub(crate) fn follow(&self, table: &Table, event: &Recorded) {
+        let event = match LogEvent::of(event) {
+            LogEvent::Seat(event) => event,
+            LogEvent::Table(_) | LogEvent::Hand(_) | LogEvent::Person(_) | LogEvent::Other => {
+                return;
             }
-        } else if let Recorded::SeatVacated(event::SeatVacated { seat })
-        | Recorded::SeatRefused(event::SeatRefused { seat, reason: _, text: _ }) = event
-        {
-            let seat = SeatNo::try_from(*seat).ok().and_then(|seat| table.seats.get(&seat));
-            let Some(player) = seat.map(|seat| seat.player) else { return };
-            self.write(|inner| {
-                let Some(tables) = inner.seats.get_mut(&player) else { return };
-                tables.remove(&table.id);
-                if tables.is_empty() {
-                    inner.seats.remove(&player);
+        };
+        match event {
+            SeatEvent::Taken(taken) => {
+                if let Ok(player) = PlayerId::try_from(&taken.player_id[..]) {
+                    self.add_seat(player, table.id);
                 }
-            });
+            }
+            SeatEvent::Vacated(_) | SeatEvent::Refused(_) => {
+                let number = SeatNo::try_from(event.seat()).ok();
+                if let Some(seat) = number.and_then(|number| table.seats.get(&number)) {
+                    self.remove_seat(seat.player, table.id);
+                }
+            }
+            SeatEvent::Funded(_)
+            | SeatEvent::LeaveAsked(_)
+            | SeatEvent::CashOutDue(_)
+            | SeatEvent::SitOutChanged(_)
+            | SeatEvent::Renamed(_)
+            | SeatEvent::StandingFound(_) => {}
         }
+    }
+
+    fn remove_seat(&self, player: PlayerId, table: TableId) {
+        self.write(|inner| {
+            let Some(tables) = inner.seats.get_mut(&player) else { return };
+            tables.remove(&table);
+            if tables.is_empty() {
+                inner.seats.remove(&player);
+            }
+        });
     }
 
     fn add_seat(&self, player: PlayerId, table: TableId) {
@@ -94,7 +112,7 @@ impl Directory {
 
     /// Tables at which a player sits.
     #[must_use]
-    pub fn tables_of(&self, player: PlayerId) -> Vec<TableId> {
+    pub(crate) fn tables_of(&self, player: PlayerId) -> Vec<TableId> {
         self.read(|inner| {
             inner.seats.get(&player).map_or_else(Vec::new, |ids| ids.iter().copied().collect())
         })
@@ -102,20 +120,20 @@ impl Directory {
 
     /// Players who sit at any table.
     #[must_use]
-    pub fn seated(&self) -> Vec<PlayerId> {
+    pub(crate) fn seated(&self) -> Vec<PlayerId> {
         self.read(|inner| inner.seats.keys().copied().collect())
     }
 
     /// Fills the names into a table's view.
     #[must_use]
-    pub fn with_names(&self, mut view: pb::TableView) -> pb::TableView {
+    pub(crate) fn with_names(&self, mut view: pb::TableView) -> pb::TableView {
         view.seats.iter_mut().for_each(|seat| self.fill_name(seat));
         view
     }
 
     /// Fills the name into an update about a seat.
     #[must_use]
-    pub fn with_name(&self, mut what: What) -> What {
+    pub(crate) fn with_name(&self, mut what: What) -> What {
         if let What::Seat(pb::SeatChanged { seat: Some(seat), .. }) = &mut what {
             self.fill_name(seat);
         }
@@ -128,8 +146,8 @@ impl Directory {
         }
     }
 
-    fn read<T>(&self, look: impl FnOnce(&Inner) -> T) -> T {
-        look(&self.0.read().unwrap_or_else(PoisonError::into_inner))
+    fn read<T>(&self, query: impl FnOnce(&Inner) -> T) -> T {
+        query(&self.0.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     fn write<T>(&self, change: impl FnOnce(&mut Inner) -> T) {
@@ -148,19 +166,19 @@ mod tests {
         What::Seat(pb::SeatChanged { seat: Some(seat), vacated: true, your_standing: None })
     }
 
-    fn told(directory: &Directory) -> String {
-        let What::Seat(told) = directory.with_name(changed()) else { panic!("another update") };
-        told.seat.unwrap().name
+    fn shown_name(directory: &Directory) -> String {
+        let What::Seat(changed) = directory.with_name(changed()) else { panic!("another update") };
+        changed.seat.unwrap().name
     }
 
     #[test]
     fn an_erased_name_is_told_to_nobody_again() {
         let directory = Directory::default();
-        assert_eq!((told(&directory), directory.is_known(ONE)), (String::new(), false));
+        assert_eq!((shown_name(&directory), directory.is_known(ONE)), (String::new(), false));
         directory.set_name(ONE, "Lando");
-        assert_eq!((told(&directory), directory.is_known(ONE)), ("Lando".to_owned(), true));
+        assert_eq!((shown_name(&directory), directory.is_known(ONE)), ("Lando".to_owned(), true));
         directory.erase(ONE);
-        assert_eq!(told(&directory), "erased player");
+        assert_eq!(shown_name(&directory), "erased player");
         let seat = pb::SeatView { seat: 1, player_id: ONE.0.to_vec(), ..Default::default() };
         let view = pb::TableView { seats: vec![seat], ..Default::default() };
         assert_eq!(directory.with_names(view).seats[0].name, "erased player");

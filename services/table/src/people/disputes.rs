@@ -13,8 +13,10 @@ use wire::{ApiRefusal, Recorded, api_refusal, field, status};
 use zeroize::Zeroizing;
 
 use super::registry::Dispute;
-use super::vault::PlayerKey;
-use super::{Author, People, event_type_number, permissions, text_checks};
+use super::vault::{PlayerKey, SealBinding};
+use super::{People, binding, permissions, text_checks};
+use crate::author::Author;
+use crate::events::{LogEvent, PersonEvent};
 use crate::updates::timestamp;
 
 /// Limit for reading the events of a dispute, which has fewer.
@@ -22,7 +24,7 @@ const MAX_EVENTS: usize = 8;
 
 impl People {
     /// Opens a player's dispute of a hand.
-    pub async fn open_dispute(
+    pub(crate) async fn open_dispute(
         &self,
         player: PlayerId,
         request: &pb::OpenDisputeRequest,
@@ -44,11 +46,10 @@ impl People {
         }
         self.with_registry(|registry| permissions::check_dispute(registry, player, hand))?;
         let key = self.key_or_new(key, player).await?;
-        let digest = key.digest(by.digest);
+        let by = Author { digest: key.digest(by.digest), ..by };
         let id = self.ids.dispute_id();
         let stated = Zeroizing::new(DisputeStated { text }.encode_to_vec());
-        let stated =
-            self.seal_event(&key, (player, id.into()), (EventType::DisputeStated, &stated));
+        let stated = self.seal_event(&key, player, binding(id, EventType::DisputeStated), &stated);
         let opened = event::DisputeOpened {
             player_id: player.0.to_vec().into(),
             table_id: table.0.to_vec().into(),
@@ -57,17 +58,18 @@ impl People {
         };
         let answer = pb::OpenDisputeResponse { dispute_id: id.0.to_vec() };
         let events = [Recorded::from(opened), Recorded::DisputeStated(stated)];
-        self.append((id.into(), &events), (digest, answer.encode_to_vec()), by).await?;
+        self.append(id.into(), &events, answer.encode_to_vec(), by).await?;
         Ok(answer)
     }
 
     /// Disputes from the number `skip` on: a player's own, or everybody's.
     #[must_use]
-    pub fn list_disputes(
+    pub(crate) fn list_disputes(
         &self,
         player: Option<PlayerId>,
         state: pb::DisputeState,
-        (skip, take): (usize, usize),
+        skip: usize,
+        take: usize,
     ) -> pb::ListDisputesResponse {
         self.with_registry(|registry| {
             let wanted = |dispute: &Dispute| match state {
@@ -87,7 +89,7 @@ impl People {
     }
 
     /// A dispute with its words. Another player's dispute is refused as unknown.
-    pub async fn get_dispute(
+    pub(crate) async fn get_dispute(
         &self,
         id: DisputeId,
         player: Option<PlayerId>,
@@ -97,9 +99,9 @@ impl People {
             let erased = permissions::check_not_erased(registry, dispute.player).is_err();
             Ok::<_, ApiRefusal>((dispute, erased))
         })?;
-        let mut told = dispute_view(&dispute, erased);
+        let mut view = dispute_view(&dispute, erased);
         if erased {
-            return Ok(told);
+            return Ok(view);
         }
         let key = self.player_keys.existing_key(dispute.player).await?;
         let stream: StreamId = id.into();
@@ -107,19 +109,32 @@ impl People {
         for event in events.map_err(|_| status::unavailable("the log cannot be read"))? {
             let recorded = Recorded::try_from(&event)
                 .map_err(|error| api_refusal(ErrorReason::Corrupt, error.to_string()))?;
-            if let Recorded::DisputeStated(sealed) = recorded {
-                let opened = decrypt(&key, (stream, EventType::DisputeStated), &sealed)?;
-                told.text = read::<DisputeStated>(&opened)?.text;
-            } else if let Recorded::DisputeReasoned(sealed) = recorded {
-                let opened = decrypt(&key, (stream, EventType::DisputeReasoned), &sealed)?;
-                told.answer = read::<DisputeReasoned>(&opened)?.text;
+            let event = match LogEvent::of(&recorded) {
+                LogEvent::Person(event) => event,
+                LogEvent::Seat(_) | LogEvent::Table(_) | LogEvent::Hand(_) | LogEvent::Other => {
+                    continue;
+                }
+            };
+            match event {
+                PersonEvent::DisputeStated(sealed) => {
+                    let text = decrypt(&key, binding(stream, EventType::DisputeStated), sealed)?;
+                    view.text = read::<DisputeStated>(&text)?.text;
+                }
+                PersonEvent::DisputeReasoned(sealed) => {
+                    let text = decrypt(&key, binding(stream, EventType::DisputeReasoned), sealed)?;
+                    view.answer = read::<DisputeReasoned>(&text)?.text;
+                }
+                PersonEvent::Named(_)
+                | PersonEvent::Erased
+                | PersonEvent::DisputeOpened(_)
+                | PersonEvent::DisputeAnswered(_) => {}
             }
         }
-        Ok(told)
+        Ok(view)
     }
 
     /// Records an auditor's answer to a dispute.
-    pub async fn answer_dispute(
+    pub(crate) async fn answer_dispute(
         &self,
         request: &pb::AnswerDisputeRequest,
         by: Author,
@@ -138,18 +153,18 @@ impl People {
         })?;
         erased?;
         let key = self.player_keys.existing_key(player).await?;
-        let digest = key.digest(by.digest);
-        if let Some(answer) = self.first_answer((&by.actor, by.request), digest).await? {
+        let by = Author { digest: key.digest(by.digest), ..by };
+        if let Some(answer) = self.first_answer(&by, by.digest).await? {
             return read(&answer);
         }
         self.with_registry(|registry| permissions::answerable_dispute(registry, id).map(|_| ()))?;
         let reasoned = Zeroizing::new(DisputeReasoned { text }.encode_to_vec());
         let reasoned =
-            self.seal_event(&key, (player, id.into()), (EventType::DisputeReasoned, &reasoned));
+            self.seal_event(&key, player, binding(id, EventType::DisputeReasoned), &reasoned);
         let answered = event::DisputeAnswered { verdict: request.verdict };
         let answer = pb::AnswerDisputeResponse {};
         let events = [Recorded::from(answered), Recorded::DisputeReasoned(reasoned)];
-        self.append((id.into(), &events), (digest, answer.encode_to_vec()), by).await?;
+        self.append(id.into(), &events, answer.encode_to_vec(), by).await?;
         Ok(answer)
     }
 
@@ -169,11 +184,10 @@ impl People {
 
 fn decrypt(
     key: &PlayerKey,
-    (stream, of): (StreamId, EventType),
+    binding: SealBinding,
     sealed: &SealedPayload,
 ) -> Result<Zeroizing<Vec<u8>>, ApiRefusal> {
-    key.open((stream, event_type_number(of)), sealed)
-        .map_err(|error| api_refusal(ErrorReason::Corrupt, error.to_string()))
+    key.open(binding, sealed).map_err(|error| api_refusal(ErrorReason::Corrupt, error.to_string()))
 }
 
 fn read<M: Message + Default>(bytes: &[u8]) -> Result<M, ApiRefusal> {

@@ -9,10 +9,10 @@ use wire::{ApiRefusal, api_refusal};
 use super::registry::{Dispute, Registry};
 
 /// Disputes of one player that may be open at one time.
-pub const MAX_OPEN_DISPUTES: usize = 10;
+pub(crate) const MAX_OPEN_DISPUTES: usize = 10;
 
 /// Checks that more may be recorded of a player.
-pub fn check_not_erased(registry: &Registry, player: PlayerId) -> Result<(), ApiRefusal> {
+pub(crate) fn check_not_erased(registry: &Registry, player: PlayerId) -> Result<(), ApiRefusal> {
     if registry.person(player).is_some_and(|person| person.erased) {
         let message = "this player was erased: nothing is recorded of him any more";
         return Err(api_refusal(ErrorReason::PlayerErased, message));
@@ -21,7 +21,7 @@ pub fn check_not_erased(registry: &Registry, player: PlayerId) -> Result<(), Api
 }
 
 /// Checks that a player may be erased; `seats` are the tables at which they sit.
-pub fn check_erasure(
+pub(crate) fn check_erasure(
     registry: &Registry,
     player: PlayerId,
     seats: &[TableId],
@@ -44,7 +44,7 @@ pub fn check_erasure(
 }
 
 /// Checks that a player was dealt into the hand that was opened so.
-pub fn check_dealt_into(player: PlayerId, opened: &HandOpened) -> Result<(), ApiRefusal> {
+pub(crate) fn check_dealt_into(player: PlayerId, opened: &HandOpened) -> Result<(), ApiRefusal> {
     if opened.roster.iter().any(|seat| seat.player_id[..] == player.0) {
         return Ok(());
     }
@@ -53,7 +53,7 @@ pub fn check_dealt_into(player: PlayerId, opened: &HandOpened) -> Result<(), Api
 }
 
 /// Checks that a player may dispute a hand that they were dealt into.
-pub fn check_dispute(
+pub(crate) fn check_dispute(
     registry: &Registry,
     player: PlayerId,
     hand: HandId,
@@ -77,7 +77,7 @@ pub fn check_dispute(
 }
 
 /// A dispute that a caller may see: a player their own, `None` any.
-pub fn visible_dispute(
+pub(crate) fn visible_dispute(
     registry: &Registry,
     id: DisputeId,
     player: Option<PlayerId>,
@@ -90,7 +90,10 @@ pub fn visible_dispute(
 }
 
 /// A dispute that an auditor may answer.
-pub fn answerable_dispute(registry: &Registry, id: DisputeId) -> Result<&Dispute, ApiRefusal> {
+pub(crate) fn answerable_dispute(
+    registry: &Registry,
+    id: DisputeId,
+) -> Result<&Dispute, ApiRefusal> {
     let dispute = visible_dispute(registry, id, None)?;
     if dispute.answered.is_some() {
         let message = format!("dispute {id} is answered, and an answer stands");

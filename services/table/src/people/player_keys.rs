@@ -17,7 +17,7 @@ const PAGE: usize = 500;
 
 /// Store of the players' keys, and the keys that they are wrapped under.
 #[derive(Clone)]
-pub struct PlayerKeys {
+pub(crate) struct PlayerKeys {
     pub keys: KeyRepo,
     pub vault: Vault,
     /// Vaults of former values of `people_key`. Players' keys under one of them are rewrapped.
@@ -46,14 +46,14 @@ impl PlayerKeys {
         loop {
             let page = keys.page(after, limit).await?;
             let mut anew = Vec::new();
-            for (player, kept) in &page {
-                if vault.unwrap(*player, kept).is_ok() {
+            for (player, stored) in &page {
+                if vault.unwrap(*player, stored).is_ok() {
                     continue;
                 }
-                let key = previous.iter().find_map(|older| older.unwrap(*player, kept).ok());
+                let key = previous.iter().find_map(|older| older.unwrap(*player, stored).ok());
                 let key = key.ok_or(DecryptionFailed)?;
                 let now = vault.wrap(*player, &key, entropy::bytes(&**entropy));
-                anew.push(RewrappedKey { player: *player, old_nonce: kept.nonce, new_key: now });
+                anew.push(RewrappedKey { player: *player, old_nonce: stored.nonce, new_key: now });
             }
             keys.rewrap(&anew).await?;
             after = page.last().map(|(player, _)| *player);
@@ -71,8 +71,8 @@ impl PlayerKeys {
 
     /// Key of a player, if they have one.
     pub(super) async fn find_key(&self, player: PlayerId) -> Result<Option<PlayerKey>, ApiRefusal> {
-        let kept = self.keys.get(&[player]).await.map_err(|error| key_refusal(&error))?;
-        let key = kept.get(&player).map(|kept| self.vault.unwrap(player, kept)).transpose();
+        let stored = self.keys.get(&[player]).await.map_err(|error| key_refusal(&error))?;
+        let key = stored.get(&player).map(|stored| self.vault.unwrap(player, stored)).transpose();
         key.map_err(|error| people_refusal(error.into()))
     }
 
@@ -82,9 +82,9 @@ impl PlayerKeys {
     pub(super) async fn new_key(&self, player: PlayerId) -> Result<PlayerKey, ApiRefusal> {
         let new = PlayerKey::new(Zeroizing::new(entropy::bytes(&*self.entropy)));
         let new = self.vault.wrap(player, &new, entropy::bytes(&*self.entropy));
-        let kept =
+        let stored =
             self.keys.insert_or_get(player, new).await.map_err(|error| key_refusal(&error))?;
-        self.vault.unwrap(player, &kept).map_err(|error| people_refusal(error.into()))
+        self.vault.unwrap(player, &stored).map_err(|error| people_refusal(error.into()))
     }
 
     /// Key of a player who has one; refused as corrupt where it is missing.

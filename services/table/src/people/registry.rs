@@ -10,11 +10,12 @@ use primitives::{DisputeId, HandId, PlayerId, StreamId, TableId, UnixMicros};
 use proto::event::v1::{self as pb, DisputeVerdict, SealedPayload};
 use wire::{Recorded, field};
 
+use crate::events::{LogEvent, PersonEvent};
 use crate::table::Corrupt;
 
 /// Everything that is recorded about people.
 #[derive(Default)]
-pub struct Registry {
+pub(crate) struct Registry {
     people: BTreeMap<PlayerId, Person>,
     disputes: BTreeMap<DisputeId, Dispute>,
     /// Disputes in the order of their opening.
@@ -23,7 +24,7 @@ pub struct Registry {
 
 /// Records of a player, apart from their hands.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Person {
+pub(crate) struct Person {
     /// Last name that the player chose, sealed, and the position of its record.
     pub named: Option<(SealedPayload, Position)>,
     pub erased: bool,
@@ -35,7 +36,7 @@ pub struct Person {
 
 /// A dispute, without its words.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Dispute {
+pub(crate) struct Dispute {
     pub id: DisputeId,
     pub player: PlayerId,
     pub table: TableId,
@@ -48,7 +49,7 @@ pub struct Dispute {
 
 /// Location and time of an event.
 #[derive(Debug, Clone, Copy)]
-pub struct EventLocation {
+pub(crate) struct EventLocation {
     pub stream: StreamId,
     pub position: Position,
     pub at: UnixMicros,
@@ -56,59 +57,62 @@ pub struct EventLocation {
 
 /// Whether an event lies in the stream of a player or of a dispute.
 #[must_use]
-pub fn is_about_people(event: &Recorded) -> bool {
-    matches!(
-        event,
-        Recorded::PlayerNamed(_)
-            | Recorded::PlayerErased(_)
-            | Recorded::DisputeOpened(_)
-            | Recorded::DisputeStated(_)
-            | Recorded::DisputeAnswered(_)
-            | Recorded::DisputeReasoned(_)
-    )
+pub(crate) fn is_about_people(event: &Recorded) -> bool {
+    match LogEvent::of(event) {
+        LogEvent::Person(_) => true,
+        LogEvent::Seat(_) | LogEvent::Table(_) | LogEvent::Hand(_) | LogEvent::Other => false,
+    }
 }
 
 impl Registry {
     /// Applies an event. An event that is not about people changes nothing.
-    pub fn evolve(&mut self, event: &Recorded, place: EventLocation) -> Result<(), Corrupt> {
-        if let Recorded::PlayerNamed(sealed) = event {
-            let player = PlayerId(place.stream.0);
-            if field::player_id(&sealed.player_id)? != player {
-                return Err(Corrupt("a name in another player's stream".to_owned()));
+    pub(crate) fn evolve(&mut self, event: &Recorded, place: EventLocation) -> Result<(), Corrupt> {
+        let event = match LogEvent::of(event) {
+            LogEvent::Person(event) => event,
+            LogEvent::Seat(_) | LogEvent::Table(_) | LogEvent::Hand(_) | LogEvent::Other => {
+                return Ok(());
             }
-            self.person_mut(player)?.named = Some((sealed.clone(), place.position));
-        } else if let Recorded::PlayerErased(_) = event {
-            let person = self.person_mut(PlayerId(place.stream.0))?;
-            *person = Person { erased: true, named: None, ..std::mem::take(person) };
-        } else if let Recorded::DisputeOpened(opened) = event {
-            self.opened(opened, place)?;
-        } else if let Recorded::DisputeAnswered(answered) = event {
-            self.answered(answered, place)?;
-        } else if let Recorded::DisputeStated(_) | Recorded::DisputeReasoned(_) = event {
-            self.dispute(DisputeId(place.stream.0))
-                .ok_or_else(|| Corrupt("words of no dispute".to_owned()))?;
+        };
+        match event {
+            PersonEvent::Named(sealed) => {
+                let player = PlayerId(place.stream.0);
+                if field::player_id(&sealed.player_id)? != player {
+                    return Err(Corrupt("a name in another player's stream".to_owned()));
+                }
+                self.person_mut(player)?.named = Some((sealed.clone(), place.position));
+            }
+            PersonEvent::Erased => {
+                let person = self.person_mut(PlayerId(place.stream.0))?;
+                *person = Person { erased: true, named: None, ..std::mem::take(person) };
+            }
+            PersonEvent::DisputeOpened(opened) => self.opened(opened, place)?,
+            PersonEvent::DisputeAnswered(answered) => self.answered(answered, place)?,
+            PersonEvent::DisputeStated(_) | PersonEvent::DisputeReasoned(_) => {
+                self.dispute(DisputeId(place.stream.0))
+                    .ok_or_else(|| Corrupt("words of no dispute".to_owned()))?;
+            }
         }
         Ok(())
     }
 
     #[must_use]
-    pub fn person(&self, player: PlayerId) -> Option<&Person> {
+    pub(crate) fn person(&self, player: PlayerId) -> Option<&Person> {
         self.people.get(&player)
     }
 
     /// Players whose keys must be destroyed.
-    pub fn erased(&self) -> impl Iterator<Item = PlayerId> {
+    pub(crate) fn erased(&self) -> impl Iterator<Item = PlayerId> {
         self.people.iter().filter(|(_, person)| person.erased).map(|(player, _)| *player)
     }
 
     #[must_use]
-    pub fn dispute(&self, id: DisputeId) -> Option<&Dispute> {
+    pub(crate) fn dispute(&self, id: DisputeId) -> Option<&Dispute> {
         self.disputes.get(&id)
     }
 
     /// Disputes of one player or of everybody in the order of their opening, each with its number
     /// in that list.
-    pub fn disputes(&self, of: Option<PlayerId>) -> impl Iterator<Item = (usize, &Dispute)> {
+    pub(crate) fn disputes(&self, of: Option<PlayerId>) -> impl Iterator<Item = (usize, &Dispute)> {
         let own = of.map(|player| self.person(player).map_or(&[][..], |person| &person.disputes));
         let ids = own.unwrap_or(&self.in_order).iter().enumerate();
         ids.filter_map(|(number, id)| Some((number, self.disputes.get(id)?)))

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use eventlog::{Event, Limits, MemStore, Options, RequestKey, Store};
-use primitives::{DisputeId, TableId};
+use primitives::{DisputeId, RequestId, TableId};
 use proto::audit::v1 as audit;
 use proto::dealer::v1::Commitment;
 use proto::event::v1::{
@@ -59,27 +59,27 @@ impl Fixture {
     async fn people(&self) -> Result<Arc<People>, PeopleError> {
         let log = self.log().await;
         let folded = fold(&log).await.unwrap();
-        let keeping = PlayerKeys {
+        let player_keys = PlayerKeys {
             keys: self.keys.clone(),
             vault: Vault::new(&Zeroizing::new(self.key)),
             previous: self.previous.iter().map(|key| Vault::new(&Zeroizing::new(*key))).collect(),
             entropy: Arc::new(SystemEntropy),
         };
         let ids = IdMaker::system();
-        let people = People::open((log, ids), folded.people, keeping, Directory::default());
+        let people = People::open(log, ids, folded.people, player_keys, Directory::default());
         people.await.map(Arc::new)
     }
 
     /// Records a hand that both players were dealt into.
     async fn hand(&self, hand_no: u64) {
-        let seat = |(player, seat): (PlayerId, u32)| RosterSeat {
+        let seat = |player: PlayerId, seat: u32| RosterSeat {
             seat,
             player_id: player.0.to_vec().into(),
             stack: 100,
         };
         let opened = HandOpened {
             hand_no,
-            roster: [(ANN, 1), (BOB, 2)].map(seat).into(),
+            roster: vec![seat(ANN, 1), seat(BOB, 2)],
             commitment: Some(Commitment::default()),
             ..HandOpened::default()
         };
@@ -229,9 +229,12 @@ async fn an_erased_player_is_gone_and_the_log_is_not() {
         let shown = people.player(ANN).await.unwrap();
         assert_eq!((shown.name.as_str(), shown.erased), ("erased player", true));
         assert_eq!(name(&people, BOB).await, "Bossk");
-        let told = people.get_dispute(id, None).await.unwrap();
-        assert_eq!((told.text.as_str(), told.answer.as_str(), told.erased), ("", "", true));
-        assert_eq!(told.verdict(), DisputeVerdict::Rejected, "what was found stays");
+        let dispute = people.get_dispute(id, None).await.unwrap();
+        assert_eq!(
+            (dispute.text.as_str(), dispute.answer.as_str(), dispute.erased),
+            ("", "", true)
+        );
+        assert_eq!(dispute.verdict(), DisputeVerdict::Rejected, "what was found stays");
         let refused = people.set_name(ANN, "Ann", by(7, 7)).await.unwrap_err();
         assert_eq!(refused.reason(), ErrorReason::PlayerErased);
         let refused = people.open_dispute(ANN, &objection(1), by(8, 8)).await.unwrap_err();
@@ -271,19 +274,19 @@ async fn what_a_crash_kept_from_viewers_is_told_after_it() {
         ..SeatTaken::default()
     };
     write(&log, TABLE.into(), &Recorded::from(taken)).await;
-    let owed = async || {
+    let outdated = async || {
         let log = place.log().await;
         let FoldedLog { tables, people, closed: _ } = fold(&log).await.unwrap();
         let named = |player| Some(people.person(player)?.named.as_ref()?.1);
         tables[0].renamed(named)
     };
-    assert_eq!(owed().await, []);
+    assert_eq!(outdated().await, []);
     place.people().await.unwrap().set_name(ANN, NAME, by(1, 1)).await.unwrap();
     let named = Position(place.log().await.size() - 1);
-    assert_eq!(owed().await, [(ANN, named)]);
-    let told = Recorded::from(SeatRenamed { seat: 3 });
-    write(&place.log().await, TABLE.into(), &told).await;
-    assert_eq!(owed().await, []);
+    assert_eq!(outdated().await, [(ANN, named)]);
+    let renamed = Recorded::from(SeatRenamed { seat: 3 });
+    write(&place.log().await, TABLE.into(), &renamed).await;
+    assert_eq!(outdated().await, []);
 }
 
 #[tokio::test]
@@ -297,13 +300,13 @@ async fn a_dispute_is_opened_seen_and_answered_once() {
     assert_eq!(people.open_dispute(ANN, &objection(1), by(2, 2)).await.unwrap(), opened);
     let id = DisputeId::try_from(&opened.dispute_id[..]).unwrap();
     people.open_dispute(BOB, &objection(1), by(3, 3)).await.unwrap();
-    let list = |of, state| people.list_disputes(of, state, (0, 10)).disputes;
+    let list = |of, state| people.list_disputes(of, state, 0, 10).disputes;
     assert_eq!(list(None, audit::DisputeState::Unspecified).len(), 2);
     assert_eq!(list(Some(BOB), audit::DisputeState::Open).len(), 1);
     assert_eq!(list(None, audit::DisputeState::Answered), []);
-    let told = people.get_dispute(id, Some(ANN)).await.unwrap();
-    assert_eq!((told.text.as_str(), told.answer.as_str()), (WORDS, ""));
-    assert_eq!((told.hand_no, told.state()), (1, audit::DisputeState::Open));
+    let dispute = people.get_dispute(id, Some(ANN)).await.unwrap();
+    assert_eq!((dispute.text.as_str(), dispute.answer.as_str()), (WORDS, ""));
+    assert_eq!((dispute.hand_no, dispute.state()), (1, audit::DisputeState::Open));
     assert!(people.get_dispute(id, Some(BOB)).await.is_err());
 
     let unsaid = audit::AnswerDisputeRequest { verdict: 0, ..answer(id) };
@@ -315,10 +318,10 @@ async fn a_dispute_is_opened_seen_and_answered_once() {
     assert_eq!(refused.reason(), ErrorReason::DisputeAnswered);
 
     let people = place.people().await.unwrap();
-    let told = people.get_dispute(id, Some(ANN)).await.unwrap();
-    assert_eq!((told.text.as_str(), told.answer.as_str()), (WORDS, REASONS));
-    assert_eq!(told.verdict(), DisputeVerdict::Rejected);
-    assert!(told.answered_at.is_some() && !told.erased);
+    let dispute = people.get_dispute(id, Some(ANN)).await.unwrap();
+    assert_eq!((dispute.text.as_str(), dispute.answer.as_str()), (WORDS, REASONS));
+    assert_eq!(dispute.verdict(), DisputeVerdict::Rejected);
+    assert!(dispute.answered_at.is_some() && !dispute.erased);
     for event in all(&people.log).await {
         assert!(!holds(&event.payload, WORDS) && !holds(&event.payload, REASONS));
     }
@@ -342,7 +345,7 @@ async fn lists_come_in_pages() {
     let mut pages = Vec::new();
     let mut skip = 0;
     loop {
-        let page = people.list_disputes(None, audit::DisputeState::Open, (skip, 2));
+        let page = people.list_disputes(None, audit::DisputeState::Open, skip, 2);
         pages.push(page.disputes.iter().map(|it| it.hand_no).collect::<Vec<_>>());
         match page.next_page_token.parse() {
             Ok(next) => skip = next,

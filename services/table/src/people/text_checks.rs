@@ -13,13 +13,13 @@ const MAX_TEXT: usize = 2000;
 const MAX_REASON: usize = 200;
 
 /// Displayed name of an erased player, which nobody else can have.
-pub const ERASED: &str = "erased player";
+pub(crate) const ERASED: &str = "erased player";
 
 const RULE: &str = "1 to 24 characters, at least one of them a letter or digit: letters, digits, \
                     spaces, and any of ' - _ .";
 
 /// Checks a name and trims its spaces. An empty name removes the old one.
-pub fn name(given: &str) -> Result<String, BadField> {
+pub(crate) fn name(given: &str) -> Result<String, BadField> {
     let bad = |what: String| Err(BadField::new("name", format!("{RULE}; {what}")));
     // Tabs and line breaks are not taken as spaces.
     let words: Vec<&str> = given.split(' ').filter(|word| !word.is_empty()).collect();
@@ -45,12 +45,12 @@ pub fn name(given: &str) -> Result<String, BadField> {
 }
 
 /// Checks a free text, in which line breaks and tabs are allowed.
-pub fn text(given: &str) -> Result<String, BadField> {
+pub(crate) fn text(given: &str) -> Result<String, BadField> {
     readable("text", given, MAX_TEXT, |char| char == '\n' || char == '\t')
 }
 
 /// Checks an operator's reason, a text of one line.
-pub fn reason(given: &str) -> Result<String, BadField> {
+pub(crate) fn reason(given: &str) -> Result<String, BadField> {
     readable("reason", given, MAX_REASON, |_| false)
 }
 

@@ -20,19 +20,37 @@ const PADDING_MARK: u8 = 0x80;
 
 /// Wraps the players' keys under the key that is not in the database.
 #[derive(Clone)]
-pub struct Vault(XChaCha20Poly1305);
+pub(crate) struct Vault(XChaCha20Poly1305);
 
 /// A player's key, wrapped by the vault.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WrappedKey {
+pub(crate) struct WrappedKey {
     pub nonce: [u8; 24],
     /// Ciphertext: 32 bytes and the tag of 16.
     pub wrapped: Vec<u8>,
 }
 
+/// Event that a sealed payload is bound to: it opens only as an event of this type on this stream.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SealBinding {
+    pub stream: StreamId,
+    /// Type number of the event.
+    pub kind: u16,
+}
+
+impl SealBinding {
+    /// Associated data of the cipher.
+    fn bytes(self) -> [u8; 18] {
+        let mut bytes = [0; 18];
+        bytes[..16].copy_from_slice(&self.stream.0);
+        bytes[16..].copy_from_slice(&self.kind.to_be_bytes());
+        bytes
+    }
+}
+
 /// Key of one player.
 #[derive(Clone)]
-pub struct PlayerKey(Zeroizing<[u8; 32]>);
+pub(crate) struct PlayerKey(Zeroizing<[u8; 32]>);
 
 /// The data was sealed or wrapped under another key, belongs elsewhere, or is corrupt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -41,7 +59,7 @@ pub struct DecryptionFailed;
 
 impl Vault {
     #[must_use]
-    pub fn new(key: &Zeroizing<[u8; 32]>) -> Vault {
+    pub(crate) fn new(key: &Zeroizing<[u8; 32]>) -> Vault {
         Vault(XChaCha20Poly1305::new(&Key::from(**key)))
     }
 
@@ -50,20 +68,20 @@ impl Vault {
     /// # Panics
     /// Never: the cipher takes 256 GiB.
     #[must_use]
-    pub fn wrap(&self, player: PlayerId, key: &PlayerKey, nonce: [u8; 24]) -> WrappedKey {
+    pub(crate) fn wrap(&self, player: PlayerId, key: &PlayerKey, nonce: [u8; 24]) -> WrappedKey {
         let payload = Payload { msg: &key.0[..], aad: &player.0 };
         let wrapped = self.0.encrypt(&XNonce::from(nonce), payload);
         WrappedKey { nonce, wrapped: wrapped.expect("32 bytes are within the cipher's limits") }
     }
 
-    pub fn unwrap(
+    pub(crate) fn unwrap(
         &self,
         player: PlayerId,
-        kept: &WrappedKey,
+        stored: &WrappedKey,
     ) -> Result<PlayerKey, DecryptionFailed> {
-        let payload = Payload { msg: &kept.wrapped, aad: &player.0 };
+        let payload = Payload { msg: &stored.wrapped, aad: &player.0 };
         let key =
-            self.0.decrypt(&XNonce::from(kept.nonce), payload).map_err(|_| DecryptionFailed)?;
+            self.0.decrypt(&XNonce::from(stored.nonce), payload).map_err(|_| DecryptionFailed)?;
         let key = Zeroizing::new(key);
         let key = <[u8; 32]>::try_from(&key[..]).map_err(|_| DecryptionFailed)?;
         Ok(PlayerKey::new(Zeroizing::new(key)))
@@ -73,20 +91,19 @@ impl Vault {
 impl PlayerKey {
     /// `key` is 32 fresh random bytes.
     #[must_use]
-    pub const fn new(key: Zeroizing<[u8; 32]>) -> PlayerKey {
+    pub(crate) const fn new(key: Zeroizing<[u8; 32]>) -> PlayerKey {
         PlayerKey(key)
     }
 
-    /// Seals a message into the payload of an event of this type on this stream. `nonce` is 24
-    /// fresh random bytes.
+    /// Seals a message into the payload of an event. `nonce` is 24 fresh random bytes.
     ///
     /// # Panics
     /// Never: the cipher takes 256 GiB.
     #[must_use]
-    pub fn seal(
+    pub(crate) fn seal(
         &self,
         player: PlayerId,
-        (stream, kind): (StreamId, u16),
+        binding: SealBinding,
         message: &[u8],
         nonce: [u8; 24],
     ) -> SealedPayload {
@@ -95,7 +112,7 @@ impl PlayerKey {
         filled.push(PADDING_MARK);
         let whole = filled.len().next_multiple_of(PADDING_BLOCK);
         filled.resize(whole, 0);
-        let aad = aad(stream, kind);
+        let aad = binding.bytes();
         let payload = Payload { msg: &filled, aad: &aad };
         let sealed = self.cipher().encrypt(&XNonce::from(nonce), payload);
         SealedPayload {
@@ -105,15 +122,15 @@ impl PlayerKey {
         }
     }
 
-    /// Opens the payload of an event of this type on this stream.
-    pub fn open(
+    /// Opens the payload of an event.
+    pub(crate) fn open(
         &self,
-        (stream, kind): (StreamId, u16),
+        binding: SealBinding,
         payload: &SealedPayload,
     ) -> Result<Zeroizing<Vec<u8>>, DecryptionFailed> {
         let SealedPayload { player_id: _, nonce, sealed } = payload;
         let nonce = <[u8; 24]>::try_from(&nonce[..]).map_err(|_| DecryptionFailed)?;
-        let aad = aad(stream, kind);
+        let aad = binding.bytes();
         let payload = Payload { msg: sealed, aad: &aad };
         let opened = self.cipher().decrypt(&XNonce::from(nonce), payload);
         let mut opened = Zeroizing::new(opened.map_err(|_| DecryptionFailed)?);
@@ -131,7 +148,7 @@ impl PlayerKey {
     /// # Panics
     /// Never: the construction takes keys of any length.
     #[must_use]
-    pub fn digest(&self, content: [u8; 32]) -> [u8; 32] {
+    pub(crate) fn digest(&self, content: [u8; 32]) -> [u8; 32] {
         let mut mac = <Hmac<Sha256> as hmac::KeyInit>::new_from_slice(&self.0[..])
             .expect("HMAC takes keys of any length");
         mac.update(b"request");
@@ -144,19 +161,16 @@ impl PlayerKey {
     }
 }
 
-fn aad(stream: StreamId, kind: u16) -> [u8; 18] {
-    let mut aad = [0; 18];
-    aad[..16].copy_from_slice(&stream.0);
-    aad[16..].copy_from_slice(&kind.to_be_bytes());
-    aad
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     const PLAYER: PlayerId = PlayerId([1; 16]);
     const STREAM: StreamId = StreamId([1; 16]);
+
+    fn binding(stream: StreamId, kind: u16) -> SealBinding {
+        SealBinding { stream, kind }
+    }
 
     fn key(byte: u8) -> PlayerKey {
         PlayerKey::new(Zeroizing::new([byte; 32]))
@@ -165,38 +179,38 @@ mod tests {
     #[test]
     fn a_key_is_unwrapped_for_its_player_under_its_key_only() {
         let vault = Vault::new(&Zeroizing::new([7; 32]));
-        let kept = vault.wrap(PLAYER, &key(2), [3; 24]);
-        assert_eq!(*vault.unwrap(PLAYER, &kept).unwrap().0, [2; 32]);
-        assert!(!kept.wrapped.windows(4).any(|four| four == [2; 4]), "it is not in the clear");
-        assert!(vault.unwrap(PlayerId([9; 16]), &kept).is_err());
-        assert!(Vault::new(&Zeroizing::new([8; 32])).unwrap(PLAYER, &kept).is_err());
-        let mut damaged = kept;
-        damaged.wrapped[0] ^= 1;
-        assert!(vault.unwrap(PLAYER, &damaged).is_err());
+        let stored = vault.wrap(PLAYER, &key(2), [3; 24]);
+        assert_eq!(*vault.unwrap(PLAYER, &stored).unwrap().0, [2; 32]);
+        assert!(!stored.wrapped.windows(4).any(|four| four == [2; 4]), "it is not in the clear");
+        assert!(vault.unwrap(PlayerId([9; 16]), &stored).is_err());
+        assert!(Vault::new(&Zeroizing::new([8; 32])).unwrap(PLAYER, &stored).is_err());
+        let mut corrupt = stored;
+        corrupt.wrapped[0] ^= 1;
+        assert!(vault.unwrap(PLAYER, &corrupt).is_err());
     }
 
     #[test]
     fn what_is_sealed_opens_in_its_place_only() {
         let message = b"\x0a\x05Lando";
-        let sealed = key(2).seal(PLAYER, (STREAM, 33), message, [4; 24]);
-        assert_eq!(key(2).open((STREAM, 33), &sealed).unwrap()[..], message[..]);
+        let sealed = key(2).seal(PLAYER, binding(STREAM, 33), message, [4; 24]);
+        assert_eq!(key(2).open(binding(STREAM, 33), &sealed).unwrap()[..], message[..]);
         assert!(!sealed.sealed.windows(5).any(|five| five == b"Lando"));
-        assert!(key(3).open((STREAM, 33), &sealed).is_err(), "another's key");
-        assert!(key(2).open((STREAM, 36), &sealed).is_err(), "another type");
-        assert!(key(2).open((StreamId([9; 16]), 33), &sealed).is_err(), "another stream");
+        assert!(key(3).open(binding(STREAM, 33), &sealed).is_err(), "another's key");
+        assert!(key(2).open(binding(STREAM, 36), &sealed).is_err(), "another type");
+        assert!(key(2).open(binding(StreamId([9; 16]), 33), &sealed).is_err(), "another stream");
         for at in 0..sealed.sealed.len() {
             let mut bytes = sealed.sealed.to_vec();
             bytes[at] ^= 1;
-            let damaged = SealedPayload { sealed: bytes.into(), ..sealed.clone() };
-            assert!(key(2).open((STREAM, 33), &damaged).is_err(), "byte {at}");
+            let corrupt = SealedPayload { sealed: bytes.into(), ..sealed.clone() };
+            assert!(key(2).open(binding(STREAM, 33), &corrupt).is_err(), "byte {at}");
         }
     }
 
     #[test]
     fn the_size_tells_little_and_zeros_survive() {
         let size = |message: &[u8]| {
-            let sealed = key(2).seal(PLAYER, (STREAM, 33), message, [4; 24]);
-            assert_eq!(key(2).open((STREAM, 33), &sealed).unwrap()[..], *message);
+            let sealed = key(2).seal(PLAYER, binding(STREAM, 33), message, [4; 24]);
+            assert_eq!(key(2).open(binding(STREAM, 33), &sealed).unwrap()[..], *message);
             sealed.sealed.len()
         };
         assert_eq!([size(b""), size(b"\x00"), size(&[0; 63])], [80, 80, 80]);

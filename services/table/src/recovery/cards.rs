@@ -5,24 +5,27 @@ use std::time::Duration;
 
 use proto::common::v1::DeckRoot;
 use proto::dealer::v1 as dealer;
-use wire::Recorded;
 use wire::card_positions::handle_from_pb;
 
 use super::RecoveredTable;
 use crate::effect_calls::Inconsistency;
+use crate::events::LogEvent;
 use crate::ids;
 use crate::peers::{CallFailure, PeerCall, Peers, Reply};
 use crate::proof::{self, Faces};
+
+/// Pause before a dealer that does not answer is asked again.
+const RETRY_PAUSE: Duration = Duration::from_millis(300);
 
 impl RecoveredTable {
     /// Request for the faces of all cards that moved unseen; `None` where there are none.
     pub(super) fn recovery_request(&self) -> Result<Option<dealer::PerformRequest>, Inconsistency> {
         let mut openings: BTreeMap<u32, Vec<dealer::Handle>> = BTreeMap::new();
         let mut version = 0_u64;
-        for kept in &self.hand_records {
-            let Some(event) = kept.event.as_deref() else { continue };
+        for record in &self.hand_records {
+            let Some(event) = record.event.as_deref() else { continue };
             version += 1;
-            if let Recorded::CardsMoved(moved) = event {
+            if let Some(moved) = LogEvent::of(event).moved_cards() {
                 let cards = openings.entry(moved.seat).or_default();
                 for card in &moved.cards {
                     cards.push(dealer::Handle { op: card.op, position: card.position });
@@ -60,7 +63,7 @@ impl RecoveredTable {
                 }
                 Err(CallFailure::Retry(why)) => {
                     tracing::warn!(runbook = "deploy/README.md, A service does not answer", table = %self.table.id, why, "waiting for the dealer");
-                    tokio::time::sleep(Duration::from_millis(300)).await;
+                    tokio::time::sleep(RETRY_PAUSE).await;
                 }
             }
         };
@@ -77,10 +80,8 @@ impl RecoveredTable {
             let why = "the dealer opened other cards than he was asked for".to_owned();
             return Err(FacesError::Contradicted(why));
         }
-        let events = self.hand_records.iter().filter_map(|kept| kept.event.as_deref());
-        let results = events.filter_map(|event| {
-            if let Recorded::ChanceUsed(used) = event { used.result.as_ref() } else { None }
-        });
+        let events = self.hand_records.iter().filter_map(|record| record.event.as_deref());
+        let results = events.filter_map(|event| LogEvent::of(event).used_chance()?.result.as_ref());
         let roots: Vec<DeckRoot> =
             results.filter_map(|result| proof::root_of(result).ok()).collect();
         let root = |op| roots.iter().find(|root| root.op == op).cloned();
@@ -89,7 +90,7 @@ impl RecoveredTable {
         for (opening, opened) in request.openings.iter().zip(&answer.opened) {
             let places = opening.cards.iter().map(handle_from_pb);
             let places = places.collect::<Result<Vec<_>, _>>().map_err(Inconsistency::from)?;
-            let opened = proof::verified_faces((&places, opened), deck, &root);
+            let opened = proof::verified_faces(&places, opened, deck, &root);
             faces.extend(opened.map_err(|why| FacesError::Contradicted(why.to_string()))?);
         }
         Ok(faces)

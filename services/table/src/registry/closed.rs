@@ -21,14 +21,14 @@ pub(super) const MAX_READS: usize = 4;
 
 /// Facts that are kept of a closed table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ClosedTable {
+pub(crate) struct ClosedTable {
     pub hand_no: u64,
     pub sequence: u64,
 }
 
 impl ClosedTable {
     #[must_use]
-    pub fn of(table: &Table) -> ClosedTable {
+    pub(crate) fn of(table: &Table) -> ClosedTable {
         ClosedTable { hand_no: table.hand_no, sequence: table.sequence }
     }
 }
@@ -44,17 +44,17 @@ impl TableRegistry {
         let mut first = self.dependencies.log.read_stream(id.into(), Version(1), 1).await;
         let first =
             first.as_mut().map_err(|_| status::unavailable("the log cannot be read"))?.pop();
-        let damaged = |why: String| api_refusal(ErrorReason::Corrupt, why);
+        let corrupt = |why: String| api_refusal(ErrorReason::Corrupt, why);
         let created = first.as_ref().map(Recorded::try_from);
         let Some(Ok(Recorded::TableCreated(created))) = created else {
-            return Err(damaged(format!("the first record of table {id} is not there")));
+            return Err(corrupt(format!("the first record of table {id} is not there")));
         };
-        let mut table = Table::open(id, &created).map_err(|error| damaged(error.to_string()))?;
+        let mut table = Table::open(id, &created).map_err(|error| corrupt(error.to_string()))?;
         table.closing = Closing::Closed;
         (table.hand_no, table.sequence) = (closed.hand_no, closed.sequence);
-        let (sender, commands) = mpsc::channel(MAX_QUEUED);
-        let past = (TableState::new(table), Vec::new());
-        let mut actor = Actor::new(past, self.dependencies.clone(), commands);
+        let (sender, messages) = mpsc::channel(MAX_QUEUED);
+        let state = TableState::new(table);
+        let mut actor = Actor::new(state.into(), self.dependencies.clone(), messages);
         tokio::spawn(async move { actor.answer_until_dropped().await });
         Ok(sender)
     }

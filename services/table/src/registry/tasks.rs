@@ -17,7 +17,7 @@ use tokio::task::JoinError;
 use wire::Recorded;
 
 use super::{ClosedTable, MAX_QUEUED, RETRY_PAUSE, RunningTable, TableRegistry};
-use crate::actor::{Actor, TableMessage, TaskEnd};
+use crate::actor::{Actor, SERVICE_ACTOR, TableMessage, TaskEnd};
 use crate::effect_calls::Inconsistency;
 use crate::recovery::{self, FoldError, RecoveredTable};
 use crate::state::TableState;
@@ -46,21 +46,21 @@ enum RestartMode {
 impl TableRegistry {
     /// Registers a table, or replaces its sender by that of a new task.
     pub(super) fn register(&self, id: TableId) -> TaskInputs {
-        let (sender, commands) = mpsc::channel(MAX_QUEUED);
+        let (sender, messages) = mpsc::channel(MAX_QUEUED);
         let mut tables = self.tables();
         let before = tables.running.remove(&id).map(|running| running.is_closed);
         let closed = before.unwrap_or_default();
         let running = RunningTable { messages: sender, is_closed: Arc::clone(&closed) };
         tables.running.insert(id, running);
-        TaskInputs { messages: commands, closed }
+        TaskInputs { messages, closed }
     }
 
     /// Runs a table's task to its end and restarts it after a panic.
-    pub(super) async fn run_guarded(self: Arc<Self>, found: RecoveredTable, task: TaskInputs) {
-        let id = found.table.id;
+    pub(super) async fn run_guarded(self: Arc<Self>, recovered: RecoveredTable, task: TaskInputs) {
+        let id = recovered.table.id;
         let this = Arc::clone(&self);
         let first = async move {
-            let actor = Box::pin(this.recover(found, task.messages)).await;
+            let actor = Box::pin(this.recover(recovered, task.messages)).await;
             this.run(actor.with_closed_flag(task.closed)).await;
         };
         let mut ended = tokio::spawn(first).await;
@@ -76,42 +76,45 @@ impl TableRegistry {
             // Callers meanwhile wait in the queue of the new task.
             let task = self.register(id);
             let rest = if panics > 2 { REPEATED_PANIC_PAUSE } else { Duration::ZERO };
-            let taken = if panics > 1 { RestartMode::Suspended } else { RestartMode::Running };
-            let again = Arc::clone(&self).restart((id, taken), rest, task);
+            let mode = if panics > 1 { RestartMode::Suspended } else { RestartMode::Running };
+            let again = Arc::clone(&self).restart(id, mode, rest, task);
             ended = tokio::spawn(again).await;
         }
     }
 
     async fn restart(
         self: Arc<Self>,
-        (id, taken): (TableId, RestartMode),
+        id: TableId,
+        mode: RestartMode,
         rest: Duration,
         task: TaskInputs,
     ) {
         let stopped = self.dependencies.log.stopped();
-        let found = async {
+        let recovered = async {
             tokio::time::sleep(rest).await;
             self.record_restart(id).await;
             self.read_table(id).await
         };
-        let found = match stopped.run_until_cancelled(found).await {
-            Some(Ok(found)) => found,
+        let recovered = match stopped.run_until_cancelled(recovered).await {
+            Some(Ok(recovered)) => recovered,
             Some(Err(error)) => {
                 tracing::error!(table = %id, %error, "the table cannot be read again");
                 return;
             }
             None => return,
         };
-        self.dependencies.directory.add_seats(&found.table);
-        for (player, named) in found.renamed(|player| self.people.named_at(player)) {
+        self.dependencies.directory.add_seats(&recovered.table);
+        for (player, named) in recovered.renamed(|player| self.people.named_at(player)) {
             self.publish_name(id, player, named);
         }
-        let TaskInputs { messages: commands, closed } = task;
-        let actor = match taken {
-            RestartMode::Running => Box::pin(self.recover(found, commands)).await,
-            RestartMode::Suspended => {
-                self.suspended_actor(found.table, commands, "its task has panicked again and again")
-            }
+        let TaskInputs { messages, closed } = task;
+        let actor = match mode {
+            RestartMode::Running => Box::pin(self.recover(recovered, messages)).await,
+            RestartMode::Suspended => self.suspended_actor(
+                recovered.table,
+                messages,
+                "its task has panicked again and again",
+            ),
         };
         self.run(actor.with_closed_flag(closed)).await;
     }
@@ -120,11 +123,11 @@ impl TableRegistry {
     fn suspended_actor(
         &self,
         table: Table,
-        commands: mpsc::Receiver<TableMessage>,
+        messages: mpsc::Receiver<TableMessage>,
         why: &str,
     ) -> Actor {
-        let past = (TableState::new(table), Vec::new());
-        let mut actor = Actor::new(past, self.dependencies.clone(), commands);
+        let state = TableState::new(table);
+        let mut actor = Actor::new(state.into(), self.dependencies.clone(), messages);
         actor.suspend(why);
         actor
     }
@@ -143,7 +146,7 @@ impl TableRegistry {
             let entry = Entry {
                 events: vec![event.clone()],
                 request: None,
-                actor: "service:table".into(),
+                actor: SERVICE_ACTOR.into(),
                 trace: chassis::telemetry::trace_id(),
             };
             match self.dependencies.log.append(entry).await {
@@ -174,14 +177,14 @@ impl TableRegistry {
     /// and waits for an operator.
     pub(super) async fn recover(
         &self,
-        found: RecoveredTable,
-        commands: mpsc::Receiver<TableMessage>,
+        recovered: RecoveredTable,
+        messages: mpsc::Receiver<TableMessage>,
     ) -> Actor {
-        let table = found.table.clone();
-        let (peers, patience) = (&self.dependencies.peers, self.dependencies.dealer_timeout);
-        match found.recover(peers, patience).await {
-            Ok(past) => Actor::new(past, self.dependencies.clone(), commands),
-            Err(Inconsistency(why)) => self.suspended_actor(table, commands, &why),
+        let table = recovered.table.clone();
+        let (peers, dealer_timeout) = (&self.dependencies.peers, self.dependencies.dealer_timeout);
+        match recovered.recover(peers, dealer_timeout).await {
+            Ok(recovered) => Actor::new(recovered, self.dependencies.clone(), messages),
+            Err(Inconsistency(why)) => self.suspended_actor(table, messages, &why),
         }
     }
 
@@ -189,7 +192,9 @@ impl TableRegistry {
     async fn reload(&self, id: TableId, actor: Actor) -> Actor {
         let closed = actor.closed_flag();
         match recovery::fold_table(&self.dependencies.log, id).await {
-            Ok(found) => self.recover(found, actor.into_messages()).await.with_closed_flag(closed),
+            Ok(recovered) => {
+                self.recover(recovered, actor.into_messages()).await.with_closed_flag(closed)
+            }
             Err(error) => {
                 let mut actor = actor;
                 actor.suspend(&error.to_string());

@@ -44,13 +44,13 @@ impl Fixture {
     }
 
     async fn open_in(&self, shared: Dependencies) -> Arc<TableRegistry> {
-        let keeping = PlayerKeys {
+        let player_keys = PlayerKeys {
             keys: KeyRepo::memory(),
             vault: Vault::new(&Zeroizing::new([5; 32])),
             previous: Vec::new(),
             entropy: Arc::new(SystemEntropy),
         };
-        TableRegistry::open(shared, IdMaker::system(), keeping).await.unwrap()
+        TableRegistry::open(shared, IdMaker::system(), player_keys).await.unwrap()
     }
 
     fn request(&self) -> RequestId {
@@ -60,48 +60,56 @@ impl Fixture {
         RequestId(id)
     }
 
-    async fn create(&self, house: &Arc<TableRegistry>, name: &str) -> Result<TableId, ApiRefusal> {
+    async fn create(
+        &self,
+        registry: &Arc<TableRegistry>,
+        name: &str,
+    ) -> Result<TableId, ApiRefusal> {
         let config = pb::TableConfig {
             name: name.to_owned(),
             variant: "dice".to_owned(),
             ..pb::TableConfig::default()
         };
-        let by = CreateTable {
+        let by = Author {
             request: self.request(),
             digest: [1; 32],
             actor: "operator:test".into(),
             trace: [0; 16],
         };
-        let answer = house.create(&config, by).await?;
+        let answer = registry.create(&config, by).await?;
         Ok(wire::field::table_id(&answer.table_id).unwrap())
     }
 
-    async fn order(
+    async fn run(
         &self,
-        house: &Arc<TableRegistry>,
+        registry: &Arc<TableRegistry>,
         table: TableId,
-        (request, deed): (RequestId, Command),
+        request: RequestId,
+        command: Command,
     ) -> Result<Vec<u8>, ApiRefusal> {
         let (reply, answer) = oneshot::channel();
-        let order = CommandRequest {
-            command: deed,
+        let message = CommandRequest {
+            command,
             player: Some(PlayerId([1; 16])),
-            request,
-            digest: [2; 32],
-            actor: "test".into(),
-            trace: [0; 16],
+            author: Author { actor: "test".into(), trace: [0; 16], request, digest: [2; 32] },
             arrived: SystemClock::new().now(),
             span: tracing::Span::none(),
             reply,
         };
-        house.table(table).await?.send(TableMessage::Command(Box::new(order))).await.ok().unwrap();
+        registry
+            .table(table)
+            .await?
+            .send(TableMessage::Command(Box::new(message)))
+            .await
+            .ok()
+            .unwrap();
         answer.await.unwrap()
     }
 
-    async fn close(&self, house: &Arc<TableRegistry>, table: TableId) -> RequestId {
+    async fn close(&self, registry: &Arc<TableRegistry>, table: TableId) -> RequestId {
         let request = self.request();
-        self.order(house, table, (request, Command::Close)).await.unwrap();
-        while house.tables().running.contains_key(&table) {
+        self.run(registry, table, request, Command::Close).await.unwrap();
+        while registry.tables().running.contains_key(&table) {
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
         request
@@ -148,51 +156,51 @@ pub(crate) async fn dependencies(store: &Arc<MemStore>) -> Dependencies {
     }
 }
 
-async fn view(house: &Arc<TableRegistry>, table: TableId, full: bool) -> pb::TableView {
+async fn view(registry: &Arc<TableRegistry>, table: TableId, full: bool) -> pb::TableView {
     let (reply, view) = oneshot::channel();
-    let look = Query::View { viewer: None, full, reply };
-    house.table(table).await.unwrap().send(TableMessage::Query(look)).await.ok().unwrap();
+    let query = Query::View { viewer: None, full, reply };
+    registry.table(table).await.unwrap().send(TableMessage::Query(query)).await.ok().unwrap();
     view.await.unwrap()
 }
 
-fn names(house: &TableRegistry, after: Option<TableId>, take: usize) -> Vec<TableId> {
-    house.list(after, take).into_iter().map(|(id, _)| id).collect()
+fn names(registry: &TableRegistry, after: Option<TableId>, take: usize) -> Vec<TableId> {
+    registry.list(after, take).into_iter().map(|(id, _)| id).collect()
 }
 
 #[tokio::test]
 async fn closed_tables_hide_no_open_one_and_cost_no_task() {
     let room = Fixture::new();
-    let house = room.open().await;
+    let registry = room.open().await;
     let mut closed = Vec::new();
     for number in 0..110 {
-        let table = room.create(&house, &format!("table {number}")).await.unwrap();
-        closed.push((table, room.close(&house, table).await));
+        let table = room.create(&registry, &format!("table {number}")).await.unwrap();
+        closed.push((table, room.close(&registry, table).await));
     }
-    let open = room.create(&house, "open").await.unwrap();
-    let other = room.create(&house, "other").await.unwrap();
-    let mut house = house;
+    let open = room.create(&registry, "open").await.unwrap();
+    let other = room.create(&registry, "other").await.unwrap();
+    let mut registry = registry;
     // After a restart it is the same.
     for restarted in [false, true] {
         if restarted {
-            house.close().await;
-            house = room.open().await;
+            registry.close().await;
+            registry = room.open().await;
         }
-        assert_eq!(names(&house, None, 100), [open, other]);
-        assert_eq!(names(&house, None, 1), [open]);
-        assert_eq!(names(&house, Some(open), 100), [other]);
-        assert_eq!(names(&house, Some(other), 100), []);
+        assert_eq!(names(&registry, None, 100), [open, other]);
+        assert_eq!(names(&registry, None, 1), [open]);
+        assert_eq!(names(&registry, Some(open), 100), [other]);
+        assert_eq!(names(&registry, Some(other), 100), []);
         let count = |tables: &Tables| (tables.running.len(), tables.closed.len());
-        assert_eq!(count(&house.tables()), (2, 110));
+        assert_eq!(count(&registry.tables()), (2, 110));
         // A closed table answers all the same.
         let (table, request) = closed[77];
-        let seen = view(&house, table, false).await;
+        let seen = view(&registry, table, false).await;
         assert_eq!((seen.name.as_str(), seen.closed, seen.seats.len()), ("table 77", true, 0));
-        let again = room.order(&house, table, (request, Command::Close)).await;
+        let again = room.run(&registry, table, request, Command::Close).await;
         assert_eq!(again.unwrap(), pb::CloseTableResponse {}.encode_to_vec());
-        let late = room.order(&house, table, (room.request(), Command::StandUp)).await;
+        let late = room.run(&registry, table, room.request(), Command::StandUp).await;
         assert_eq!(late.unwrap_err().reason(), ErrorReason::TableClosed);
-        assert_eq!(house.tables().running.len(), 2);
-        let unknown = house.table(TableId([9; 16])).await.err().unwrap();
+        assert_eq!(registry.tables().running.len(), 2);
+        let unknown = registry.table(TableId([9; 16])).await.err().unwrap();
         assert_eq!(unknown.reason(), ErrorReason::TableUnknown);
     }
 }
@@ -200,16 +208,16 @@ async fn closed_tables_hide_no_open_one_and_cost_no_task() {
 #[tokio::test]
 async fn a_late_room_opens_no_table_and_says_when_to_try_again() {
     let room = Fixture::new();
-    let house = room.open().await;
+    let registry = room.open().await;
     let now = || SystemClock::new().now();
-    house.dependencies.room_delay.observe(Duration::from_secs(1), now());
-    let refused = room.create(&house, "one more").await.unwrap_err();
+    registry.dependencies.room_delay.observe(Duration::from_secs(1), now());
+    let refused = room.create(&registry, "one more").await.unwrap_err();
     assert_eq!(refused.reason(), ErrorReason::Overloaded);
     let status = tonic::Status::from(refused);
     assert_eq!(wire::status::reason_of(&status), Some(ErrorReason::Overloaded));
     let created = async {
         loop {
-            match room.create(&house, "one more").await {
+            match room.create(&registry, "one more").await {
                 Ok(table) => return table,
                 Err(refused) => assert_eq!(refused.reason(), ErrorReason::Overloaded),
             }
@@ -222,88 +230,89 @@ async fn a_late_room_opens_no_table_and_says_when_to_try_again() {
 #[tokio::test]
 async fn a_table_that_contradicts_its_log_is_read_again_when_an_operator_says_so() {
     let room = Fixture::new();
-    let house = room.open().await;
-    let table = room.create(&house, "table").await.unwrap();
-    house.close().await;
-    let house = room.open().await;
+    let registry = room.open().await;
+    let table = room.create(&registry, "table").await.unwrap();
+    registry.close().await;
+    let registry = room.open().await;
     // As after a bug: a task with stale memory.
-    let found = recovery::fold_table(&house.dependencies.log, table).await.unwrap();
-    let task = house.register(table);
-    let mut actor = house.recover(found, task.messages).await.with_closed_flag(task.closed);
+    let found = recovery::fold_table(&registry.dependencies.log, table).await.unwrap();
+    let task = registry.register(table);
+    let mut actor = registry.recover(found, task.messages).await.with_closed_flag(task.closed);
     actor.suspend("two and two are five");
-    let this = Arc::clone(&house);
+    let this = Arc::clone(&registry);
     tokio::spawn(async move { this.run(actor).await });
-    let public = view(&house, table, false).await.stopped;
+    let public = view(&registry, table, false).await.stopped;
     assert_eq!((public[0].what.as_str(), public[0].why.as_str()), ("the table as a whole", ""));
-    assert_eq!(view(&house, table, true).await.stopped[0].why, "two and two are five");
-    let refused = room.order(&house, table, (room.request(), Command::StandUp)).await;
+    assert_eq!(view(&registry, table, true).await.stopped[0].why, "two and two are five");
+    let refused = room.run(&registry, table, room.request(), Command::StandUp).await;
     assert_eq!(refused.unwrap_err().reason(), ErrorReason::Corrupt);
     let resume = |resolution| Command::Resume(Resume { reason: "tested".to_owned(), resolution });
-    let suspense = (room.request(), resume(Resolution::PayToSuspense));
-    let refused = room.order(&house, table, suspense).await;
+    let suspense = resume(Resolution::PayToSuspense);
+    let refused = room.run(&registry, table, room.request(), suspense).await;
     assert_eq!(refused.unwrap_err().reason(), ErrorReason::NothingStopped);
-    let retry = (room.request(), resume(Resolution::Retry));
-    room.order(&house, table, retry.clone()).await.unwrap();
+    let (retried, retry) = (room.request(), resume(Resolution::Retry));
+    room.run(&registry, table, retried, retry.clone()).await.unwrap();
     let request = room.request();
-    let refused = room.order(&house, table, (request, Command::StandUp)).await;
+    let refused = room.run(&registry, table, request, Command::StandUp).await;
     assert_eq!(refused.unwrap_err().reason(), ErrorReason::NotYourSeat);
-    assert!(view(&house, table, true).await.stopped.is_empty());
+    assert!(view(&registry, table, true).await.stopped.is_empty());
     // The same request again gets its first answer.
-    room.order(&house, table, retry).await.unwrap();
+    room.run(&registry, table, retried, retry).await.unwrap();
 }
 
 /// Appends an event as a bug, or a fault of the database, could have left it.
-async fn leave(house: &TableRegistry, event: eventlog::NewEvent) -> Position {
+async fn leave(registry: &TableRegistry, event: eventlog::NewEvent) -> Position {
     let actor = "service:table".into();
     let entry = Entry { events: vec![event], request: None, actor, trace: [0; 16] };
-    house.dependencies.log.append(entry).await.unwrap().first
+    registry.dependencies.log.append(entry).await.unwrap().first
 }
 
 #[tokio::test]
 async fn a_damaged_record_breaks_its_own_table_down_and_no_other() {
     let room = Fixture::new();
-    let house = room.open().await;
-    let table = room.create(&house, "damaged").await.unwrap();
-    let other = room.create(&house, "other").await.unwrap();
+    let registry = room.open().await;
+    let table = room.create(&registry, "damaged").await.unwrap();
+    let other = room.create(&registry, "other").await.unwrap();
     // The seat is free. After it come a hand that the table cannot have started, and a record that
     // cannot be read.
     let free = Recorded::from(event::SeatFunded { seat: 3 });
-    let Position(damage) = leave(&house, free.on_stream(table)).await;
+    let Position(damage) = leave(&registry, free.on_stream(table)).await;
     let hand = primitives::HandId([8; 16]);
     let started = event::HandStarted { hand_no: 1, hand_id: hand.0.to_vec().into() };
-    leave(&house, Recorded::from(started).on_stream(table)).await;
-    leave(&house, Recorded::from(event::HandOpened::default()).on_stream(hand)).await;
-    leave(&house, eventlog::NewEvent { payload: vec![0xff].into(), ..free.on_stream(table) }).await;
+    leave(&registry, Recorded::from(started).on_stream(table)).await;
+    leave(&registry, Recorded::from(event::HandOpened::default()).on_stream(hand)).await;
+    leave(&registry, eventlog::NewEvent { payload: vec![0xff].into(), ..free.on_stream(table) })
+        .await;
     let unheard = primitives::HandId([9; 16]);
     let opened = event::HandOpened { table_id: table.0.to_vec().into(), ..Default::default() };
-    leave(&house, Recorded::from(opened).on_stream(unheard)).await;
-    leave(&house, Recorded::from(event::HandAborted::default()).on_stream(unheard)).await;
-    house.close().await;
-    let house = room.open().await;
-    assert_eq!(names(&house, None, 9), [table, other]);
-    let stand_up = |id| room.order(&house, id, (room.request(), Command::StandUp));
+    leave(&registry, Recorded::from(opened).on_stream(unheard)).await;
+    leave(&registry, Recorded::from(event::HandAborted::default()).on_stream(unheard)).await;
+    registry.close().await;
+    let registry = room.open().await;
+    assert_eq!(names(&registry, None, 9), [table, other]);
+    let stand_up = |id| room.run(&registry, id, room.request(), Command::StandUp);
     assert_eq!(stand_up(other).await.unwrap_err().reason(), ErrorReason::NotYourSeat);
-    assert!(view(&house, other, true).await.stopped.is_empty());
+    assert!(view(&registry, other, true).await.stopped.is_empty());
     let words = format!("position {damage}: ");
     // An operator has the table read again, with the same result.
     for _ in 0..2 {
         assert_eq!(stand_up(table).await.unwrap_err().reason(), ErrorReason::Corrupt);
-        let stopped = view(&house, table, true).await.stopped;
+        let stopped = view(&registry, table, true).await.stopped;
         assert!(stopped[0].why.contains(&words), "{stopped:?}");
         let resolution = Resolution::Retry;
         let resume = Command::Resume(Resume { reason: "tested".to_owned(), resolution });
-        room.order(&house, table, (room.request(), resume)).await.unwrap();
+        room.run(&registry, table, room.request(), resume).await.unwrap();
     }
 }
 
 #[tokio::test]
 async fn damage_of_no_single_table_ends_everything() {
     let room = Fixture::new();
-    let house = room.open().await;
-    room.create(&house, "table").await.unwrap();
+    let registry = room.open().await;
+    room.create(&registry, "table").await.unwrap();
     let free = Recorded::from(event::SeatFunded { seat: 3 });
-    let Position(damage) = leave(&house, free.on_stream(TableId([9; 16]))).await;
-    house.close().await;
+    let Position(damage) = leave(&registry, free.on_stream(TableId([9; 16]))).await;
+    registry.close().await;
     match fold(&dependencies(&room.store).await.log).await {
         Err(FoldError::Corrupt { position, why: _ }) => assert_eq!(position, damage),
         Err(FoldError::Read(error)) => panic!("{error}"),
@@ -314,25 +323,25 @@ async fn damage_of_no_single_table_ends_everything() {
 #[tokio::test]
 async fn a_table_whose_task_panics_is_read_again_and_one_that_panics_again_waits_for_an_operator() {
     let room = Fixture::new();
-    let house = room.open().await;
-    let table = room.create(&house, "table").await.unwrap();
+    let registry = room.open().await;
+    let table = room.create(&registry, "table").await.unwrap();
     let panic = || async {
-        let sender = house.table(table).await.unwrap();
+        let sender = registry.table(table).await.unwrap();
         sender.send(TableMessage::Query(Query::Panic)).await.ok().unwrap();
         tokio::time::timeout(Duration::from_secs(9), sender.closed()).await.unwrap();
         // The table is found again as soon as the panic is noticed.
         let found = async {
-            while house.table(table).await.unwrap().is_closed() {
+            while registry.table(table).await.unwrap().is_closed() {
                 tokio::time::sleep(Duration::from_millis(2)).await;
             }
         };
         tokio::time::timeout(Duration::from_secs(9), found).await.unwrap();
     };
     panic().await;
-    let stand_up = || room.order(&house, table, (room.request(), Command::StandUp));
+    let stand_up = || room.run(&registry, table, room.request(), Command::StandUp);
     assert_eq!(stand_up().await.unwrap_err().reason(), ErrorReason::NotYourSeat);
-    assert!(view(&house, table, true).await.stopped.is_empty());
-    let last = house.dependencies.log.read(Position(1), 9).await.unwrap();
+    assert!(view(&registry, table, true).await.stopped.is_empty());
+    let last = registry.dependencies.log.read(Position(1), 9).await.unwrap();
     let [Ok(Recorded::EffectResumed(read))] =
         &last.iter().map(Recorded::try_from).collect::<Vec<_>>()[..]
     else {
@@ -340,12 +349,11 @@ async fn a_table_whose_task_panics_is_read_again_and_one_that_panics_again_waits
     };
     assert_eq!(read.reason, "the table's task had panicked");
     panic().await;
-    let stopped = view(&house, table, true).await.stopped;
+    let stopped = view(&registry, table, true).await.stopped;
     assert!(stopped[0].why.contains("panicked again"), "{stopped:?}");
     assert_eq!(stand_up().await.unwrap_err().reason(), ErrorReason::Corrupt);
     let resume = Resume { reason: "mended".to_owned(), resolution: Resolution::Retry };
-    let resume = (room.request(), Command::Resume(resume));
-    room.order(&house, table, resume).await.unwrap();
+    room.run(&registry, table, room.request(), Command::Resume(resume)).await.unwrap();
     assert_eq!(stand_up().await.unwrap_err().reason(), ErrorReason::NotYourSeat);
 }
 
@@ -354,11 +362,11 @@ async fn an_owner_that_was_silent_for_long_refuses_nobody_before_it_knows_whose_
     let room = Fixture::new();
     // With a lease of zero any silence is long.
     let silent = Dependencies { lease: Duration::ZERO, ..dependencies(&room.store).await };
-    let house = room.open_in(silent).await;
-    let table = room.create(&house, "table").await.unwrap();
+    let registry = room.open_in(silent).await;
+    let table = room.create(&registry, "table").await.unwrap();
     let stand_up = || async {
-        let order = room.order(&house, table, (room.request(), Command::StandUp));
-        order.await.unwrap_err().reason()
+        let answer = room.run(&registry, table, room.request(), Command::StandUp);
+        answer.await.unwrap_err().reason()
     };
     assert_eq!(stand_up().await, ErrorReason::NotYourSeat);
     room.store.set_down(true);
@@ -368,16 +376,16 @@ async fn an_owner_that_was_silent_for_long_refuses_nobody_before_it_knows_whose_
     // Another owner has the log, and may have given the seat since.
     let _other = dependencies(&room.store).await;
     assert_eq!(stand_up().await, ErrorReason::Unavailable);
-    tokio::time::timeout(Duration::from_secs(1), house.wait_until_lost()).await.unwrap();
+    tokio::time::timeout(Duration::from_secs(1), registry.wait_until_lost()).await.unwrap();
 }
 
 #[tokio::test]
 async fn a_refusal_costs_the_store_nothing_while_it_takes_what_is_written() {
     let room = Fixture::new();
-    let house = room.open().await;
-    let table = room.create(&house, "table").await.unwrap();
+    let registry = room.open().await;
+    let table = room.create(&registry, "table").await.unwrap();
     room.store.set_fence_delay(Duration::from_secs(60));
-    let order = room.order(&house, table, (room.request(), Command::StandUp));
-    let refused = tokio::time::timeout(Duration::from_secs(1), order).await.unwrap();
+    let answer = room.run(&registry, table, room.request(), Command::StandUp);
+    let refused = tokio::time::timeout(Duration::from_secs(1), answer).await.unwrap();
     assert_eq!(refused.unwrap_err().reason(), ErrorReason::NotYourSeat);
 }

@@ -1,17 +1,17 @@
 //! Updates that are the same for every viewer.
 
-use primitives::{HandId, SeatNo, StreamId};
+use primitives::{HandId, SeatNo, StreamId, UnixMicros};
 use proto::event::v1 as event;
 use proto::table::v1 as pb;
 use proto::table::v1::table_update::What;
-use wire::Recorded;
 
+use crate::events::{HandEvent, LogEvent, SeatEvent, TableEvent};
 use crate::proof;
-use crate::table::Table;
+use crate::table::{Corrupt, Table};
 use crate::updates;
 
 /// State that an event removes from the table and that its update needs.
-pub enum PriorState {
+pub(crate) enum PriorState {
     Nothing,
     /// The seat before it is vacated.
     Vacated(pb::SeatView),
@@ -22,96 +22,185 @@ pub enum PriorState {
 impl PriorState {
     /// Captures the state before the table takes the event.
     #[must_use]
-    pub fn of(table: &Table, stream: StreamId, recorded: &Recorded) -> PriorState {
-        if let Recorded::HandRevealed(_) | Recorded::SeedRefused(_) = recorded {
-            let seed = table.seeds.in_stream(stream);
-            return seed.map_or(PriorState::Nothing, |(hand_no, seed)| {
-                PriorState::Seed(hand_no, seed.hand)
-            });
-        }
-        let number = if let Recorded::SeatVacated(event::SeatVacated { seat }) = recorded {
-            *seat
-        } else if let Recorded::SeatRefused(event::SeatRefused { seat, reason: _, text: _ }) =
-            recorded
-        {
-            *seat
-        } else {
-            return PriorState::Nothing;
+    pub(crate) fn of(table: &Table, stream: StreamId, event: LogEvent<'_>) -> PriorState {
+        let captured = match event {
+            LogEvent::Seat(event) => match event {
+                SeatEvent::Vacated(_) | SeatEvent::Refused(_) => {
+                    seat_view(table, event).map(PriorState::Vacated)
+                }
+                SeatEvent::Taken(_)
+                | SeatEvent::Funded(_)
+                | SeatEvent::LeaveAsked(_)
+                | SeatEvent::CashOutDue(_)
+                | SeatEvent::SitOutChanged(_)
+                | SeatEvent::Renamed(_)
+                | SeatEvent::StandingFound(_) => None,
+            },
+            LogEvent::Hand(event) => match event {
+                HandEvent::SeedRevealed(_) | HandEvent::SeedRefused(_) => {
+                    let seed = table.seeds.in_stream(stream);
+                    seed.map(|(hand_no, seed)| PriorState::Seed(hand_no, seed.hand))
+                }
+                HandEvent::Opened(_)
+                | HandEvent::EntropyClosed(_)
+                | HandEvent::EntropyRevealed(_)
+                | HandEvent::Sealed(_)
+                | HandEvent::ChanceUsed(_)
+                | HandEvent::CardsMoved(_)
+                | HandEvent::MoveDecided(_)
+                | HandEvent::CardsShown
+                | HandEvent::Settled(_)
+                | HandEvent::SettlementPosted
+                | HandEvent::ClockResumed(_)
+                | HandEvent::Aborted(_) => None,
+            },
+            LogEvent::Table(_) | LogEvent::Person(_) | LogEvent::Other => None,
         };
-        let number = SeatNo::try_from(number).ok();
-        let seat = number.and_then(|number| updates::seat_view(table, number));
-        seat.map_or(PriorState::Nothing, PriorState::Vacated)
+        captured.unwrap_or(PriorState::Nothing)
+    }
+
+    fn vacated(self) -> Result<What, Corrupt> {
+        match self {
+            PriorState::Vacated(seat) => Ok(What::Seat(pb::SeatChanged {
+                seat: Some(seat),
+                vacated: true,
+                your_standing: None,
+            })),
+            PriorState::Seed(..) | PriorState::Nothing => {
+                Err(Corrupt("a free seat is vacated".to_owned()))
+            }
+        }
+    }
+
+    fn seed(self, seed: &[u8], refused: bool) -> Result<What, Corrupt> {
+        match self {
+            PriorState::Seed(hand_no, hand_id) => {
+                let (hand_id, seed) = (hand_id.0.to_vec(), seed.to_vec());
+                Ok(What::Seed(pb::SeedPublished { hand_no, hand_id, seed, refused }))
+            }
+            PriorState::Vacated(_) | PriorState::Nothing => {
+                Err(Corrupt("a seed that is not pending".to_owned()))
+            }
+        }
     }
 }
 
 /// Whether the update of an event depends on its viewer, or on the whole hand.
 #[must_use]
-pub fn is_hand_update(recorded: &Recorded) -> bool {
-    if let Recorded::ChanceUsed(used) = recorded {
-        return !used.restock;
+pub(crate) const fn is_hand_update(event: LogEvent<'_>) -> bool {
+    match event {
+        LogEvent::Hand(event) => match event {
+            HandEvent::ChanceUsed(used) => !used.restock,
+            HandEvent::Sealed(_)
+            | HandEvent::CardsMoved(_)
+            | HandEvent::MoveDecided(_)
+            | HandEvent::Settled(_) => true,
+            HandEvent::Opened(_)
+            | HandEvent::EntropyClosed(_)
+            | HandEvent::EntropyRevealed(_)
+            | HandEvent::CardsShown
+            | HandEvent::SettlementPosted
+            | HandEvent::ClockResumed(_)
+            | HandEvent::Aborted(_)
+            | HandEvent::SeedRevealed(_)
+            | HandEvent::SeedRefused(_) => false,
+        },
+        LogEvent::Seat(_) | LogEvent::Table(_) | LogEvent::Person(_) | LogEvent::Other => false,
     }
-    matches!(
-        recorded,
-        Recorded::HandSealed(_)
-            | Recorded::CardsMoved(_)
-            | Recorded::MoveDecided(_)
-            | Recorded::HandSettled(_)
-    )
 }
 
 /// Update of a published event that is the same for every viewer; `table` has taken the event.
-#[must_use]
-pub fn public_update(table: &Table, recorded: &Recorded, before: PriorState) -> What {
-    match before {
-        PriorState::Vacated(seat) => {
-            return What::Seat(pb::SeatChanged {
-                seat: Some(seat),
-                vacated: true,
-                your_standing: None,
-            });
-        }
-        PriorState::Seed(hand_no, hand_id) => {
-            let (seed, refused) = seed_of(recorded);
-            let hand_id = hand_id.0.to_vec();
-            return What::Seed(pb::SeedPublished { hand_no, hand_id, seed, refused });
-        }
-        PriorState::Nothing => {}
-    }
-    if let Recorded::TableClosed(_) = recorded {
-        What::Closed(pb::TableClosed {})
-    } else if let Recorded::HandCommitted(committed) = recorded {
-        let event::HandCommitted { hand_no, commitment } = committed.clone();
-        What::NextHand(pb::NextHand { hand_no, commitment, seats: Vec::new() })
-    } else if let Recorded::HandOpened(_) | Recorded::EntropyClosed(_) = recorded {
-        What::Entropy(updates::entropy(table).unwrap_or_default())
-    } else if let Recorded::HandAborted(aborted) = recorded {
-        What::Voided(voided(table, aborted))
-    } else if let Recorded::TablePaused(paused) = recorded {
-        let until = updates::timestamp(primitives::UnixMicros(paused.until_micros));
-        What::Paused(pb::Paused { why: paused.why.clone(), until: Some(until) })
-    } else if let Recorded::EffectStopped(_) | Recorded::EffectResumed(_) = recorded {
-        What::Stopped(pb::StoppedChanged { stopped: table.stopped_effects(false) })
-    } else if let Recorded::ChanceUsed(used) = recorded {
-        // A restocking shuffle has an update of its own, which shows nothing else.
-        let root = used.result.as_ref().and_then(|result| proof::root_of(result).ok());
-        What::Action(pb::HandAction { hand_no: table.hand_no, root, ..Default::default() })
-    } else {
-        let number = seat_of(recorded).and_then(|seat| SeatNo::try_from(seat).ok());
-        let seat = number.and_then(|number| updates::seat_view(table, number));
-        let standing = number.and_then(|number| table.seats.get(&number)?.standing.as_ref());
-        // For the seat's own player alone; removed for everybody else.
-        let your_standing = standing.map(crate::standing::play_standing);
-        What::Seat(pb::SeatChanged { seat, vacated: false, your_standing })
+///
+/// # Errors
+/// An event that has no such update, or that contradicts the ones before it. An update always says
+/// something.
+pub(crate) fn public_update(
+    table: &Table,
+    event: LogEvent<'_>,
+    before: PriorState,
+) -> Result<What, Corrupt> {
+    match event {
+        LogEvent::Seat(event) => match event {
+            SeatEvent::Vacated(_) | SeatEvent::Refused(_) => before.vacated(),
+            SeatEvent::Taken(_)
+            | SeatEvent::Funded(_)
+            | SeatEvent::LeaveAsked(_)
+            | SeatEvent::SitOutChanged(_)
+            | SeatEvent::Renamed(_) => seat_changed(table, event),
+            SeatEvent::CashOutDue(_) | SeatEvent::StandingFound(_) => Err(no_update()),
+        },
+        LogEvent::Table(event) => table_update(table, event),
+        LogEvent::Hand(event) => hand_update(table, event, before),
+        LogEvent::Person(_) | LogEvent::Other => Err(no_update()),
     }
 }
 
-fn seed_of(recorded: &Recorded) -> (Vec<u8>, bool) {
-    if let Recorded::HandRevealed(event::HandRevealed { seed }) = recorded {
-        (seed.to_vec(), false)
-    } else if let Recorded::SeedRefused(event::SeedRefused { seed }) = recorded {
-        (seed.to_vec(), true)
-    } else {
-        (Vec::new(), false)
+fn no_update() -> Corrupt {
+    Corrupt("an event that has no update of its own here".to_owned())
+}
+
+fn seat_view(table: &Table, event: SeatEvent<'_>) -> Option<pb::SeatView> {
+    updates::seat_view(table, SeatNo::try_from(event.seat()).ok()?)
+}
+
+fn seat_changed(table: &Table, event: SeatEvent<'_>) -> Result<What, Corrupt> {
+    let seat = seat_view(table, event);
+    let seat = seat.ok_or_else(|| Corrupt(format!("seat {} is free", event.seat())))?;
+    let number = SeatNo::try_from(event.seat()).ok();
+    let standing = number.and_then(|number| table.seats.get(&number)?.standing.as_ref());
+    // For the seat's own player alone; removed for everybody else.
+    let your_standing = standing.map(crate::standing::play_standing);
+    Ok(What::Seat(pb::SeatChanged { seat: Some(seat), vacated: false, your_standing }))
+}
+
+fn table_update(table: &Table, event: TableEvent<'_>) -> Result<What, Corrupt> {
+    match event {
+        TableEvent::HandCommitted(committed) => {
+            let event::HandCommitted { hand_no, commitment } = committed.clone();
+            Ok(What::NextHand(pb::NextHand { hand_no, commitment, seats: Vec::new() }))
+        }
+        TableEvent::Paused(event::TablePaused { why, until_micros }) => {
+            let until = Some(updates::timestamp(UnixMicros(*until_micros)));
+            Ok(What::Paused(pb::Paused { why: why.clone(), until }))
+        }
+        TableEvent::EffectStopped(_) | TableEvent::EffectResumed(_) => {
+            Ok(What::Stopped(pb::StoppedChanged { stopped: table.stopped_effects(false) }))
+        }
+        TableEvent::Closed => Ok(What::Closed(pb::TableClosed {})),
+        TableEvent::Created(_)
+        | TableEvent::EntropyCommitted(_)
+        | TableEvent::HandStarted(_)
+        | TableEvent::HandFinished(_)
+        | TableEvent::CloseAsked
+        | TableEvent::PotRefundDue(_)
+        | TableEvent::PotRefunded
+        | TableEvent::AbsentPaid(_) => Err(no_update()),
+    }
+}
+
+fn hand_update(table: &Table, event: HandEvent<'_>, before: PriorState) -> Result<What, Corrupt> {
+    match event {
+        HandEvent::Opened(_) | HandEvent::EntropyClosed(_) => {
+            Ok(What::Entropy(updates::entropy(table).unwrap_or_default()))
+        }
+        HandEvent::Aborted(aborted) => Ok(What::Voided(voided(table, aborted))),
+        HandEvent::ChanceUsed(used) if used.restock => {
+            // A restocking shuffle has an update of its own, which shows nothing else.
+            let root = used.result.as_ref().and_then(|result| proof::root_of(result).ok());
+            let hand_no = table.hand_no;
+            Ok(What::Action(pb::HandAction { hand_no, root, ..Default::default() }))
+        }
+        HandEvent::SeedRevealed(event::HandRevealed { seed }) => before.seed(seed, false),
+        HandEvent::SeedRefused(event::SeedRefused { seed }) => before.seed(seed, true),
+        HandEvent::ChanceUsed(_)
+        | HandEvent::Sealed(_)
+        | HandEvent::CardsMoved(_)
+        | HandEvent::MoveDecided(_)
+        | HandEvent::Settled(_)
+        | HandEvent::EntropyRevealed(_)
+        | HandEvent::CardsShown
+        | HandEvent::SettlementPosted
+        | HandEvent::ClockResumed(_) => Err(no_update()),
     }
 }
 
@@ -119,20 +208,4 @@ fn voided(table: &Table, aborted: &event::HandAborted) -> pb::HandVoided {
     let event::HandAborted { at_fault, seats, evidence } = aborted.clone();
     let hand_id = table.hand.as_ref().map_or_else(Vec::new, |hand| hand.id.0.to_vec());
     pb::HandVoided { hand_no: table.hand_no, hand_id, at_fault, seats, evidence }
-}
-
-fn seat_of(recorded: &Recorded) -> Option<u32> {
-    if let Recorded::SeatTaken(event) = recorded {
-        Some(event.seat)
-    } else if let Recorded::SeatFunded(event) = recorded {
-        Some(event.seat)
-    } else if let Recorded::LeaveAsked(event) = recorded {
-        Some(event.seat)
-    } else if let Recorded::SitOutChanged(event) = recorded {
-        Some(event.seat)
-    } else if let Recorded::SeatRenamed(event) = recorded {
-        Some(event.seat)
-    } else {
-        None
-    }
 }

@@ -1,22 +1,49 @@
 //! Events of the hand in play, of the seats' part in its chance, and of the dealer's seeds.
 
-use primitives::{HandId, UnixMicros};
+use primitives::{HandId, StreamId, UnixMicros};
 use proto::event::v1 as pb;
 
 use super::{Corrupt, EntropyRound, SeatCommitment, SeatCommitments, Table, TableHand, seat_no};
-use crate::stops;
+use crate::events::HandEvent;
 
 impl Table {
+    pub(super) fn evolve_hand(
+        &mut self,
+        event: HandEvent<'_>,
+        stream: StreamId,
+        at: UnixMicros,
+    ) -> Result<(), Corrupt> {
+        match event {
+            HandEvent::Opened(opened) => self.hand_opened(opened, at)?,
+            HandEvent::EntropyClosed(closed) => self.entropy_closed(closed, at)?,
+            HandEvent::EntropyRevealed(revealed) => self.entropy_revealed(revealed, at)?,
+            HandEvent::Sealed(_) => self.end_entropy_round(),
+            HandEvent::Settled(settled) => self.hand_settled(settled, at),
+            HandEvent::SettlementPosted => self.settlement_posted(),
+            HandEvent::Aborted(aborted) => self.hand_aborted(aborted, at),
+            HandEvent::SeedRevealed(_) | HandEvent::SeedRefused(_) => {
+                let pending = self.seeds.remove(stream);
+                pending.ok_or_else(|| Corrupt("a seed that is not pending".to_owned()))?;
+            }
+            HandEvent::ChanceUsed(_)
+            | HandEvent::CardsMoved(_)
+            | HandEvent::MoveDecided(_)
+            | HandEvent::CardsShown
+            | HandEvent::ClockResumed(_) => {}
+        }
+        Ok(())
+    }
+
     /// Seats' commitments to entropy for a hand.
     #[must_use]
-    pub fn seat_commitments_of(&self, hand_no: u64) -> &SeatCommitments {
+    pub(crate) fn seat_commitments_of(&self, hand_no: u64) -> &SeatCommitments {
         static NONE: SeatCommitments = SeatCommitments::new();
         self.seat_commitments.get(&hand_no).unwrap_or(&NONE)
     }
 
     /// Round of commitments and reveals of the open hand, until it is sealed.
     #[must_use]
-    pub fn entropy_round(&self) -> Option<&EntropyRound> {
+    pub(crate) fn entropy_round(&self) -> Option<&EntropyRound> {
         self.hand.as_ref()?.entropy_round.as_ref()
     }
 
@@ -40,15 +67,15 @@ impl Table {
         opened: &pb::HandOpened,
         at: UnixMicros,
     ) -> Result<(), Corrupt> {
-        let sealing = EntropyRound::open(opened, at)?;
+        let round = EntropyRound::open(opened, at)?;
         let hand = self.hand_mut()?;
-        hand.roster.clone_from(&sealing.roster);
-        for (seat, _) in &sealing.roster {
+        hand.roster.clone_from(&round.roster);
+        for (seat, _) in &round.roster {
             if let Some(seat) = self.seats.get_mut(seat) {
                 seat.idle_since = None;
             }
         }
-        self.hand_mut()?.entropy_round = Some(sealing);
+        self.hand_mut()?.entropy_round = Some(round);
         Ok(())
     }
 
@@ -58,11 +85,11 @@ impl Table {
     ) -> Result<(), Corrupt> {
         let pb::EntropyCommitted { hand_no, seat, player_id, commitment } = committed;
         let commitment = wire::field::exactly("commitment", commitment)?;
-        let promise = SeatCommitment {
+        let entry = SeatCommitment {
             player: wire::field::player_id(player_id)?,
             commitment: fairness::ClientCommitment(commitment),
         };
-        self.seat_commitments.entry(*hand_no).or_default().insert(seat_no(*seat)?, promise);
+        self.seat_commitments.entry(*hand_no).or_default().insert(seat_no(*seat)?, entry);
         Ok(())
     }
 
@@ -73,11 +100,11 @@ impl Table {
     ) -> Result<(), Corrupt> {
         let pb::EntropyClosed { seats, deadline_micros } = closed;
         let seats = seats.iter().map(|seat| seat_no(*seat)).collect::<Result<Vec<_>, _>>()?;
-        let sealing = self.entropy_round_mut()?;
-        sealing.step_at = at;
-        sealing.deadline = UnixMicros(*deadline_micros);
-        let roster = sealing.roster.clone();
-        sealing.revealing = Some(seats.clone());
+        let round = self.entropy_round_mut()?;
+        round.step_at = at;
+        round.deadline = UnixMicros(*deadline_micros);
+        let roster = round.roster.clone();
+        round.revealing = Some(seats.clone());
         for (seat, player) in roster {
             if seats.contains(&seat) {
                 self.absentees.remove(&player);
@@ -95,14 +122,10 @@ impl Table {
     ) -> Result<(), Corrupt> {
         let pb::EntropyRevealed { seat, entropy } = revealed;
         let (seat, entropy) = (seat_no(*seat)?, wire::field::exactly("entropy", entropy)?);
-        let sealing = self.entropy_round_mut()?;
-        sealing.step_at = at;
-        sealing.revealed.insert(seat, fairness::Entropy(entropy));
+        let round = self.entropy_round_mut()?;
+        round.step_at = at;
+        round.revealed.insert(seat, fairness::Entropy(entropy));
         Ok(())
-    }
-
-    pub(super) fn hand_sealed(&mut self) {
-        self.end_entropy_round();
     }
 
     pub(super) fn hand_settled(&mut self, settled: &pb::HandSettled, at: UnixMicros) {
@@ -115,7 +138,7 @@ impl Table {
 
     pub(super) fn settlement_posted(&mut self) {
         let over = self.hand_no;
-        self.forget_stops(|debt| stops::is_of_hand(debt, over));
+        self.forget_stops(|effect| effect.is_of_hand(over));
         match &mut self.hand {
             Some(hand) if !hand.finished => hand.posted = true,
             Some(_) | None => self.hand = None,
@@ -135,7 +158,7 @@ impl Table {
 
     fn end_entropy_round(&mut self) {
         let hand_no = self.hand_no;
-        self.seat_commitments.retain(|promised, _| *promised > hand_no);
+        self.seat_commitments.retain(|committed, _| *committed > hand_no);
         if let Some(hand) = &mut self.hand {
             hand.entropy_round = None;
         }

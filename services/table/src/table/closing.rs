@@ -10,7 +10,7 @@ use crate::effects::Effect;
 
 /// Pending share of the pots for a player who has left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct AbsentShare {
+pub(crate) struct AbsentShare {
     pub share: Credits,
     /// Transfer id, where it is not the first one.
     pub transfer: Option<[u8; 16]>,
@@ -20,7 +20,7 @@ pub struct AbsentShare {
 
 /// Progress of a refund in several transfers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RefundProgress {
+pub(crate) struct RefundProgress {
     /// Credits in both pots before the refund.
     pub pots: Credits,
     /// Last player who got a share.
@@ -29,7 +29,7 @@ pub struct RefundProgress {
 
 impl Table {
     /// Sabacc Pot and carried pot after these shares. The Sabacc Pot is used up first.
-    pub fn pots_after(
+    pub(crate) fn pots_after(
         &self,
         shares: &[(Option<SeatNo>, PlayerId, Credits)],
     ) -> Result<(Credits, Credits), CreditsOutOfRange> {
@@ -49,7 +49,7 @@ impl Table {
         }
         let transfer = wire::field::exactly("transfer_id", transfer_id)?;
         self.closing = Closing::Refunding { transfer, shares: parsed };
-        self.forget_stops(|debt| debt == Effect::Share);
+        self.forget_stops(|effect| effect == Effect::Share);
         Ok(())
     }
 
@@ -59,9 +59,9 @@ impl Table {
         else {
             return Err(Corrupt("a refund that was not due".to_owned()));
         };
-        let damaged = |error: CreditsOutOfRange| Corrupt(error.to_string());
-        let before = self.sabacc_pot.plus(self.carried_pot).map_err(damaged)?;
-        (self.sabacc_pot, self.carried_pot) = self.pots_after(&shares).map_err(damaged)?;
+        let corrupt = |error: CreditsOutOfRange| Corrupt(error.to_string());
+        let before = self.sabacc_pot.plus(self.carried_pot).map_err(corrupt)?;
+        (self.sabacc_pot, self.carried_pot) = self.pots_after(&shares).map_err(corrupt)?;
         let last = shares.last().map(|(_, player, _)| *player);
         for (number, player, share) in shares {
             let Some(number) = number else {
@@ -70,7 +70,7 @@ impl Table {
                 continue;
             };
             let seat = self.seat_mut(u32::from(number.get()))?;
-            seat.stack = seat.stack.plus(share).map_err(damaged)?;
+            seat.stack = seat.stack.plus(share).map_err(corrupt)?;
         }
         if self.sabacc_pot.is_zero() && self.carried_pot.is_zero() {
             (self.refund_progress, self.closing) = (None, Closing::Refunded);
@@ -81,7 +81,7 @@ impl Table {
             (self.refund_progress, self.closing) =
                 (Some(RefundProgress { pots, last }), Closing::Asked);
         }
-        self.forget_stops(|debt| debt == Effect::Refund);
+        self.forget_stops(|effect| effect == Effect::Refund);
         Ok(())
     }
 
@@ -89,21 +89,42 @@ impl Table {
     pub(crate) fn replace_transfer(
         &mut self,
         effect: Effect,
-        (transfer, to_suspense): ([u8; 16], bool),
+        transfer: [u8; 16],
+        to_suspense: bool,
     ) -> Result<(), Corrupt> {
         let misfit = || Corrupt(format!("{effect:?} goes on and is not to be done"));
-        if let Effect::CashOut { seat } = effect {
-            let seat = self.seats.get_mut(&seat).ok_or_else(misfit)?;
-            seat.funding = Funding::CashingOut { transfer, to_suspense };
-        } else if let Effect::PayAbsent { player } = effect {
-            let absent = self.absent_shares.get_mut(&player).ok_or_else(misfit)?;
-            *absent = AbsentShare { transfer: Some(transfer), to_suspense, ..*absent };
-        } else if let (Effect::Refund, Closing::Refunding { transfer: old, shares: _ }) =
-            (effect, &mut self.closing)
-        {
-            *old = transfer;
-        } else {
-            return Err(misfit());
+        match effect {
+            Effect::CashOut { seat } => {
+                let seat = self.seats.get_mut(&seat).ok_or_else(misfit)?;
+                seat.funding = Funding::CashingOut { transfer, to_suspense };
+            }
+            Effect::PayAbsent { player } => {
+                let absent = self.absent_shares.get_mut(&player).ok_or_else(misfit)?;
+                *absent = AbsentShare { transfer: Some(transfer), to_suspense, ..*absent };
+            }
+            Effect::Refund => match &mut self.closing {
+                Closing::Refunding { transfer: old, shares: _ } => *old = transfer,
+                Closing::Open | Closing::Asked | Closing::Refunded | Closing::Closed => {
+                    return Err(misfit());
+                }
+            },
+            Effect::Commit { .. }
+            | Effect::Fund { .. }
+            | Effect::Start
+            | Effect::CheckStanding
+            | Effect::CloseEntropy { .. }
+            | Effect::Burn { .. }
+            | Effect::Seal { .. }
+            | Effect::Chance { .. }
+            | Effect::Leave { .. }
+            | Effect::Settle { .. }
+            | Effect::Abandon { .. }
+            | Effect::Post { .. }
+            | Effect::Reveal { .. }
+            | Effect::PayOut { .. }
+            | Effect::Share
+            | Effect::Close
+            | Effect::RemoveIdle { .. } => return Err(misfit()),
         }
         Ok(())
     }

@@ -20,8 +20,6 @@ use wire::{ApiRefusal, api_refusal};
 
 use super::Table;
 
-/// Reason of leaving that is recorded for an idle seat.
-pub const REASON_IDLE: &str = "idle";
 /// Delay of the second time; each further time doubles it.
 const FIRST_WAIT: Duration = Duration::from_secs(60);
 const MAX_WAIT: Duration = Duration::from_secs(3600);
@@ -32,7 +30,7 @@ const MAX_REMEMBERED: usize = 1024;
 
 /// Players with a delay, for one cause.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ReturnDelays(BTreeMap<PlayerId, Record>);
+pub(crate) struct ReturnDelays(BTreeMap<PlayerId, Record>);
 
 /// Delay of one player.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -102,7 +100,11 @@ impl Table {
     }
 
     /// Checks that a player who was removed from idle seats may sit down again.
-    pub fn check_may_sit_down(&self, player: PlayerId, now: UnixMicros) -> Result<(), ApiRefusal> {
+    pub(crate) fn check_may_sit_down(
+        &self,
+        player: PlayerId,
+        now: UnixMicros,
+    ) -> Result<(), ApiRefusal> {
         let Some((times, until)) = self.idle_delays.delay(player, now) else { return Ok(()) };
         let left = until.since(now);
         let message = format!(
@@ -117,7 +119,11 @@ impl Table {
     }
 
     /// Checks that a player who has withheld entropy may come back.
-    pub fn check_may_return(&self, player: PlayerId, now: UnixMicros) -> Result<(), ApiRefusal> {
+    pub(crate) fn check_may_return(
+        &self,
+        player: PlayerId,
+        now: UnixMicros,
+    ) -> Result<(), ApiRefusal> {
         let Some((times, until)) = self.withheld_delays.delay(player, now) else { return Ok(()) };
         let left = until.since(now);
         let message = format!(

@@ -13,10 +13,11 @@ use std::time::Duration;
 
 use primitives::{PlayerId, SeatNo, UnixMicros};
 use proto::common::v1::ErrorReason;
-use proto::event::v1 as pb;
-use wire::{ApiRefusal, Recorded, api_refusal};
+use wire::{ApiRefusal, api_refusal};
 
 use super::{Funding, Table};
+use crate::events::{LogEvent, SeatEvent, TableEvent};
+use crate::reasons::SitOutReason;
 
 /// Records of one player. Sitting down, taking part in chance and leaving are five, so a player has
 /// a dozen such rounds.
@@ -38,7 +39,7 @@ const WINDOW: Duration = Duration::from_secs(3600);
 
 /// Records since counting began.
 #[derive(Debug, Clone, Default)]
-pub struct RecordCounts {
+pub(crate) struct RecordCounts {
     since: UnixMicros,
     all: u32,
     by_player: BTreeMap<PlayerId, PlayerCounts>,
@@ -52,6 +53,26 @@ struct PlayerCounts {
     refused: u32,
 }
 
+impl PlayerCounts {
+    fn count_seat_event(&mut self, event: SeatEvent<'_>) {
+        match event {
+            SeatEvent::Refused(_) => self.refused = self.refused.saturating_add(1),
+            SeatEvent::SitOutChanged(changed) => match SitOutReason::of(changed) {
+                Some(SitOutReason::Asked) => self.changes = self.changes.saturating_add(1),
+                Some(SitOutReason::Missed | SitOutReason::Withheld | SitOutReason::Standing)
+                | None => {}
+            },
+            SeatEvent::Taken(_)
+            | SeatEvent::Funded(_)
+            | SeatEvent::LeaveAsked(_)
+            | SeatEvent::CashOutDue(_)
+            | SeatEvent::Vacated(_)
+            | SeatEvent::Renamed(_)
+            | SeatEvent::StandingFound(_) => {}
+        }
+    }
+}
+
 impl RecordCounts {
     /// The counts at `now`; `None` where counting began too long ago.
     fn at(&self, now: UnixMicros) -> Option<&RecordCounts> {
@@ -61,7 +82,7 @@ impl RecordCounts {
 
 impl Table {
     /// Checks that the table's stream takes another record of a player who is not seated.
-    pub fn check_room_for_newcomer(
+    pub(crate) fn check_room_for_newcomer(
         &self,
         player: PlayerId,
         now: UnixMicros,
@@ -83,13 +104,17 @@ impl Table {
     /// Whether so many records are spent that a buy-in which the wallet would refuse is not worth
     /// one.
     #[must_use]
-    pub fn is_crowded(&self, now: UnixMicros) -> bool {
+    pub(crate) fn is_crowded(&self, now: UnixMicros) -> bool {
         self.record_counts.at(now).is_some_and(|counts| counts.all >= CROWDED_FROM)
     }
 
     /// Checks that the table's stream takes another record that a seated player asks for. Leaving
     /// is always taken.
-    pub fn check_room_for(&self, player: PlayerId, now: UnixMicros) -> Result<(), ApiRefusal> {
+    pub(crate) fn check_room_for(
+        &self,
+        player: PlayerId,
+        now: UnixMicros,
+    ) -> Result<(), ApiRefusal> {
         self.check_room(player, MAX_RECORDS, now)
     }
 
@@ -115,7 +140,11 @@ impl Table {
     }
 
     /// Checks that a player may change between sitting out and in once more.
-    pub fn check_may_change(&self, player: PlayerId, now: UnixMicros) -> Result<(), ApiRefusal> {
+    pub(crate) fn check_may_change(
+        &self,
+        player: PlayerId,
+        now: UnixMicros,
+    ) -> Result<(), ApiRefusal> {
         let Some(counts) = self.record_counts.at(now) else { return Ok(()) };
         let changes = counts.by_player.get(&player).map_or(0, |spent| spent.changes);
         if changes < MAX_SIT_CHANGES {
@@ -129,54 +158,64 @@ impl Table {
         Err(api_refusal(ErrorReason::RecordsSpent, message).retry_after(left))
     }
 
-    /// Counts a record of the table's own stream, for its `player` if it has one.
-    pub(super) fn count_record(
-        &mut self,
-        event: &Recorded,
-        player: Option<PlayerId>,
-        at: UnixMicros,
-    ) {
-        if let Recorded::HandFinished(_) = event {
+    /// Counts a record of the table's own stream, for the player whose record it is if it has one;
+    /// the table has not taken it yet.
+    pub(super) fn count_record(&mut self, event: LogEvent<'_>, at: UnixMicros) {
+        let finished = event.ends_hand();
+        if finished || self.record_counts.at(at).is_none() {
             self.record_counts = RecordCounts { since: at, ..RecordCounts::default() };
+        }
+        if finished {
             return;
         }
-        if self.record_counts.at(at).is_none() {
-            self.record_counts = RecordCounts { since: at, ..RecordCounts::default() };
-        }
         self.record_counts.all = self.record_counts.all.saturating_add(1);
-        let Some(player) = player else { return };
+        let Some(player) = self.owner_of(event) else { return };
         let spent = self.record_counts.by_player.entry(player).or_default();
         spent.records = spent.records.saturating_add(1);
-        if let Recorded::SeatRefused(_) = event {
-            spent.refused = spent.refused.saturating_add(1);
-        }
-        if let Recorded::SitOutChanged(changed) = event
-            && changed.why == "asked"
-        {
-            spent.changes = spent.changes.saturating_add(1);
+        match event {
+            LogEvent::Seat(event) => spent.count_seat_event(event),
+            LogEvent::Table(_) | LogEvent::Hand(_) | LogEvent::Person(_) | LogEvent::Other => {}
         }
     }
 
     /// Player whose command a record of the table's own stream is, or whose seat it moves; the
     /// table has not taken it yet.
-    pub(super) fn owner_of(&self, event: &Recorded) -> Option<PlayerId> {
-        let seat = if let Recorded::SeatTaken(taken) = event {
-            return wire::field::player_id(&taken.player_id).ok();
-        } else if let Recorded::EntropyCommitted(committed) = event {
-            return wire::field::player_id(&committed.player_id).ok();
-        } else if let Recorded::SeatFunded(pb::SeatFunded { seat })
-        | Recorded::SeatRefused(pb::SeatRefused { seat, reason: _, text: _ })
-        | Recorded::LeaveAsked(pb::LeaveAsked { seat, why: _ })
-        | Recorded::CashOutDue(pb::CashOutDue { seat, .. })
-        | Recorded::SeatVacated(pb::SeatVacated { seat })
-        | Recorded::SitOutChanged(pb::SitOutChanged { seat, .. })
-        | Recorded::SeatRenamed(pb::SeatRenamed { seat }) = event
-        {
-            SeatNo::try_from(*seat).ok()?
-        } else {
-            return None;
-        };
-        self.seats.get(&seat).map(|seat| seat.player)
+    fn owner_of(&self, event: LogEvent<'_>) -> Option<PlayerId> {
+        match event {
+            LogEvent::Seat(event) => match event {
+                SeatEvent::Taken(taken) => wire::field::player_id(&taken.player_id).ok(),
+                SeatEvent::Funded(_)
+                | SeatEvent::Refused(_)
+                | SeatEvent::LeaveAsked(_)
+                | SeatEvent::CashOutDue(_)
+                | SeatEvent::Vacated(_)
+                | SeatEvent::SitOutChanged(_)
+                | SeatEvent::Renamed(_) => {
+                    let seat = SeatNo::try_from(event.seat()).ok()?;
+                    self.seats.get(&seat).map(|seat| seat.player)
+                }
+                // The wallet's word costs its player nothing.
+                SeatEvent::StandingFound(_) => None,
+            },
+            LogEvent::Table(event) => match event {
+                TableEvent::EntropyCommitted(committed) => {
+                    wire::field::player_id(&committed.player_id).ok()
+                }
+                TableEvent::Created(_)
+                | TableEvent::HandCommitted(_)
+                | TableEvent::HandStarted(_)
+                | TableEvent::HandFinished(_)
+                | TableEvent::Paused(_)
+                | TableEvent::EffectStopped(_)
+                | TableEvent::EffectResumed(_)
+                | TableEvent::CloseAsked
+                | TableEvent::PotRefundDue(_)
+                | TableEvent::PotRefunded
+                | TableEvent::AbsentPaid(_)
+                | TableEvent::Closed => None,
+            },
+            LogEvent::Hand(_) | LogEvent::Person(_) | LogEvent::Other => None,
+        }
     }
 
     /// Notes since when seats are not dealt in. Only being dealt in ends it: sitting in and out
@@ -193,7 +232,7 @@ impl Table {
 
     /// Time since which a seat is idle; `None` where it is not idle, or is not simply held.
     #[must_use]
-    pub fn idle_since(&self, number: SeatNo) -> Option<UnixMicros> {
+    pub(crate) fn idle_since(&self, number: SeatNo) -> Option<UnixMicros> {
         let seat = self.seats.get(&number)?;
         let idle = seat.sitting_out || seat.stack < self.min_stack();
         let stays = seat.funding == Funding::AtTable && !seat.leaving;

@@ -5,9 +5,56 @@ use proto::event::v1 as pb;
 
 use super::{Corrupt, Funding, REMEMBERED_REFUSALS, Seat, Table, seat_no};
 use crate::effects::Effect;
-use crate::stops;
+use crate::events::SeatEvent;
+use crate::reasons::LeaveReason;
 
 impl Table {
+    pub(super) fn evolve_seat(
+        &mut self,
+        event: SeatEvent<'_>,
+        at: UnixMicros,
+    ) -> Result<(), Corrupt> {
+        match event {
+            SeatEvent::Taken(taken) => self.seat_taken(taken)?,
+            SeatEvent::Funded(pb::SeatFunded { seat }) => self.seat_funded(*seat)?,
+            SeatEvent::Refused(refused) => self.seat_refused(refused)?,
+            SeatEvent::LeaveAsked(leave) => {
+                self.seat_mut(leave.seat)?.leaving = true;
+                let seat = seat_no(leave.seat)?;
+                match LeaveReason::of(leave) {
+                    Some(LeaveReason::Idle) => self.note_idled(seat, at),
+                    Some(LeaveReason::Asked | LeaveReason::Standing) | None => {}
+                }
+                self.forget_stops(|effect| effect == Effect::RemoveIdle { seat });
+            }
+            SeatEvent::CashOutDue(pb::CashOutDue { seat, amount: _, transfer_id }) => {
+                let transfer = wire::field::exactly("transfer_id", transfer_id)?;
+                self.seat_mut(*seat)?.funding =
+                    Funding::CashingOut { transfer, to_suspense: false };
+                let seat = seat_no(*seat)?;
+                self.forget_stops(|effect| effect == Effect::PayOut { seat });
+            }
+            SeatEvent::Vacated(pb::SeatVacated { seat }) => {
+                let number = seat_no(*seat)?;
+                let vacated = self.seats.remove(&number);
+                vacated.ok_or_else(|| Corrupt(format!("seat {number} is vacated twice")))?;
+                self.forget_stops(|effect| effect.is_of_seat(number));
+            }
+            SeatEvent::SitOutChanged(pb::SitOutChanged { seat, sitting_out, why: _ }) => {
+                let seat = self.seat_mut(*seat)?;
+                seat.sitting_out = *sitting_out;
+                seat.missed_clocks = 0;
+                self.note_idle(at);
+            }
+            SeatEvent::Renamed(pb::SeatRenamed { seat }) => drop(self.seat_mut(*seat)?),
+            SeatEvent::StandingFound(found) => {
+                let nothing = crate::standing::says_nothing(found);
+                self.seat_mut(found.seat)?.standing = (!nothing).then(|| found.clone());
+            }
+        }
+        Ok(())
+    }
+
     pub(super) fn seat_taken(&mut self, taken: &pb::SeatTaken) -> Result<(), Corrupt> {
         let pb::SeatTaken { seat, player_id, buy_in, transfer_id } = taken;
         let transfer = wire::field::exactly("transfer_id", transfer_id)?;
@@ -32,12 +79,11 @@ impl Table {
 
     pub(super) fn seat_funded(&mut self, number: u32) -> Result<(), Corrupt> {
         let seat = self.seat_mut(number)?;
-        let Funding::BuyingIn { transfer, amount } = seat.funding else {
+        let Funding::BuyingIn { transfer: _, amount } = seat.funding else {
             return Err(Corrupt(format!("seat {number} was funded twice")));
         };
         seat.stack = amount;
         seat.funding = Funding::AtTable;
-        self.funded_transfers.insert(seat_no(number)?, transfer);
         Ok(())
     }
 
@@ -51,7 +97,7 @@ impl Table {
         }
         let number = seat_no(*seat)?;
         self.seats.remove(&number);
-        self.forget_stops(|debt| stops::is_of_seat(debt, number));
+        self.forget_stops(|effect| effect.is_of_seat(number));
         Ok(())
     }
 
@@ -73,10 +119,11 @@ impl Table {
         } = finished;
         self.finished_at = Some(at);
         let over = self.hand_no;
-        self.forget_stops(|debt| {
+        self.forget_stops(|effect| {
             // In older logs the end of a hand stands beside its settlement, which may still have to
             // be posted.
-            stops::is_of_hand(debt, over) && (*aborted || !matches!(debt, Effect::Post { .. }))
+            let post = effect == Effect::Post { hand_no: over };
+            effect.is_of_hand(over) && (*aborted || !post)
         });
         match &mut self.hand {
             Some(hand) if !aborted && !hand.posted => hand.finished = true,

@@ -13,7 +13,7 @@ use proto::dealer::v1::Commitment;
 
 /// A seed that is not open yet.
 #[derive(Debug, Clone)]
-pub struct PendingSeed {
+pub(crate) struct PendingSeed {
     pub hand: HandId,
     /// The commitment that the seed must match.
     pub commitment: Commitment,
@@ -25,7 +25,7 @@ pub struct PendingSeed {
 
 /// Pending seeds by hand and by due time. Clones share them until one changes.
 #[derive(Debug, Clone, Default)]
-pub struct PendingSeeds(Arc<SeedIndex>);
+pub(crate) struct PendingSeeds(Arc<SeedIndex>);
 
 #[derive(Debug, Clone, Default)]
 struct SeedIndex {
@@ -35,36 +35,36 @@ struct SeedIndex {
 
 impl PendingSeeds {
     #[must_use]
-    pub fn get(&self, hand_no: u64) -> Option<&PendingSeed> {
-        self.0.by_hand.get(&hand_no).map(|owed| &**owed)
+    pub(crate) fn get(&self, hand_no: u64) -> Option<&PendingSeed> {
+        self.0.by_hand.get(&hand_no).map(|seed| &**seed)
     }
 
-    #[must_use]
-    pub fn len(&self) -> usize {
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> usize {
         self.0.by_hand.len()
     }
 
     #[must_use]
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.0.by_hand.is_empty()
     }
 
     /// Hands whose seeds are due at `now`, the longest due first.
-    pub fn due_by(&self, now: UnixMicros) -> impl Iterator<Item = u64> {
+    pub(crate) fn due_by(&self, now: UnixMicros) -> impl Iterator<Item = u64> {
         self.0.due.range(..=(now, u64::MAX)).map(|(_, hand_no)| *hand_no)
     }
 
     /// Time at which the next seed after `now` becomes due.
     #[must_use]
-    pub fn next_due_after(&self, now: UnixMicros) -> Option<UnixMicros> {
+    pub(crate) fn next_due_after(&self, now: UnixMicros) -> Option<UnixMicros> {
         self.0.due.range((now.plus(std::time::Duration::from_micros(1)), 0)..).next().map(|it| it.0)
     }
 
     /// Number and seed of the hand with this stream. The newest hands are searched first.
     #[must_use]
-    pub fn in_stream(&self, stream: StreamId) -> Option<(u64, &PendingSeed)> {
+    pub(crate) fn in_stream(&self, stream: StreamId) -> Option<(u64, &PendingSeed)> {
         let mut pending = self.0.by_hand.iter().rev();
-        let pending = pending.find(|(_, owed)| StreamId::from(owed.hand) == stream)?;
+        let pending = pending.find(|(_, seed)| StreamId::from(seed.hand) == stream)?;
         Some((*pending.0, &**pending.1))
     }
 
@@ -87,14 +87,15 @@ impl PendingSeeds {
         }
     }
 
-    /// Removes the seed of a hand, once the dealer has opened it or another one in its place.
-    pub(super) fn opened(&mut self, stream: StreamId) {
-        let Some((hand_no, owed)) = self.in_stream(stream) else { return };
-        let due = owed.due;
+    /// Removes the seed of the hand with this stream, once the dealer has opened it or another one
+    /// in its place.
+    pub(super) fn remove(&mut self, stream: StreamId) -> Option<Arc<PendingSeed>> {
+        let (hand_no, _) = self.in_stream(stream)?;
         let all = Arc::make_mut(&mut self.0);
-        all.by_hand.remove(&hand_no);
-        if let Some(due) = due {
+        let pending = all.by_hand.remove(&hand_no)?;
+        if let Some(due) = pending.due {
             all.due.remove(&(due, hand_no));
         }
+        Some(pending)
     }
 }

@@ -52,12 +52,12 @@ fn seated(table: &mut Table, seat: u8, credits: u64) {
     take(table, pb::SeatFunded { seat: seat.into() });
 }
 
-fn owed(table: &Table) -> Vec<Effect> {
-    let patience = Duration::from_secs(60);
+fn pending(table: &Table) -> Vec<Effect> {
+    let timeout = Duration::from_secs(60);
     let now = Timing {
         at: NOW,
         listening_since: NOW,
-        dealer_timeout: patience,
+        dealer_timeout: timeout,
         room_delay: Duration::ZERO,
         starts_held_until: None,
         standing_checked_at: NOW,
@@ -65,7 +65,7 @@ fn owed(table: &Table) -> Vec<Effect> {
     pending_effects(table, None, &now).0
 }
 
-fn doer(number: u8) -> CommandContext {
+fn context(number: u8) -> CommandContext {
     CommandContext {
         player: Some(player(number)),
         request: primitives::RequestId([number; 16]),
@@ -75,8 +75,8 @@ fn doer(number: u8) -> CommandContext {
     }
 }
 
-fn refusal(table: &Table, deed: &Command, doer: &CommandContext) -> ErrorReason {
-    judge(table, None, deed, doer).map(|_| ()).unwrap_err().reason()
+fn refusal(table: &Table, command: &Command, context: &CommandContext) -> ErrorReason {
+    judge(table, None, command, context).map(|_| ()).unwrap_err().reason()
 }
 
 fn sit(seat: Option<u8>, credits: u32) -> Command {
@@ -86,32 +86,49 @@ fn sit(seat: Option<u8>, credits: u32) -> Command {
 
 /// At a crowded table, players without credits cannot spend the records that are left to newcomers.
 #[test]
+fn a_record_that_contradicts_the_ones_before_it_is_corrupt() {
+    let mut table = table();
+    seated(&mut table, 1, 200);
+    take(&mut table, pb::SeatVacated { seat: 1 });
+    let again = Recorded::from(pb::SeatVacated { seat: 1 });
+    assert!(table.evolve(table.id.into(), &again, NOW).is_err(), "the seat is free");
+    let hand = fairness::hand_id(table.id, 1);
+    let events = [
+        Recorded::from(pb::HandRevealed { seed: vec![0; 64].into() }),
+        Recorded::from(pb::SeedRefused { seed: vec![0; 64].into() }),
+    ];
+    for event in events {
+        assert!(table.evolve(hand.into(), &event, NOW).is_err(), "the seed is not pending");
+    }
+}
+
+#[test]
 fn in_a_crowd_whoever_has_too_few_credits_writes_no_record() {
     let mut table = table();
     let poor =
         Command::SitDown { seat: None, buy_in: Credits::of(200), funds: Some(Funds::NoAccount) };
     for number in 1..=128 {
-        let taken = judge(&table, None, &poor, &doer(number)).unwrap().events.remove(0).1;
+        let taken = judge(&table, None, &poor, &context(number)).unwrap().events.remove(0).1;
         take(&mut table, taken);
         let no = pb::SeatRefused { seat: 1, reason: String::new(), text: String::new() };
         take(&mut table, no);
     }
     let with = |funds| Command::SitDown { seat: None, buy_in: Credits::of(200), funds };
-    assert_eq!(refusal(&table, &poor, &doer(129)), ErrorReason::AccountUnknown);
+    assert_eq!(refusal(&table, &poor, &context(129)), ErrorReason::AccountUnknown);
     for (funds, reason) in [
         (Funds::NoAccount, ErrorReason::AccountUnknown),
         (Funds::Available(0), ErrorReason::InsufficientCredits),
         (Funds::Available(199), ErrorReason::InsufficientCredits),
     ] {
-        assert_eq!(refusal(&table, &with(Some(funds)), &doer(3)), reason);
+        assert_eq!(refusal(&table, &with(Some(funds)), &context(3)), reason);
     }
     for funds in [None, Some(Funds::Available(200)), Some(Funds::Available(u64::MAX))] {
-        assert_eq!(judge(&table, None, &with(funds), &doer(3)).unwrap().events.len(), 1);
+        assert_eq!(judge(&table, None, &with(funds), &context(3)).unwrap().events.len(), 1);
     }
     let wrong =
         Command::SitDown { seat: None, buy_in: Credits::of(1), funds: Some(Funds::NoAccount) };
     assert_eq!(
-        refusal(&table, &wrong, &doer(3)),
+        refusal(&table, &wrong, &context(3)),
         ErrorReason::BuyInOutOfRange,
         "first what is asked"
     );
@@ -120,16 +137,16 @@ fn in_a_crowd_whoever_has_too_few_credits_writes_no_record() {
 #[test]
 fn hand_starts_with_two_ready_and_a_commitment() {
     let mut table = table();
-    assert_eq!(owed(&table), [Effect::Commit { hand_no: 1 }]);
+    assert_eq!(pending(&table), [Effect::Commit { hand_no: 1 }]);
     seated(&mut table, 1, 200);
     seated(&mut table, 3, 200);
-    assert_eq!(owed(&table), [Effect::Commit { hand_no: 1 }]);
+    assert_eq!(pending(&table), [Effect::Commit { hand_no: 1 }]);
     let commitment = Some(Commitment::default());
     take(&mut table, pb::HandCommitted { hand_no: 1, commitment });
-    assert_eq!(owed(&table), [Effect::Start]);
+    assert_eq!(pending(&table), [Effect::Start]);
     let out = pb::SitOutChanged { seat: 3, sitting_out: true, why: "asked".to_owned() };
     take(&mut table, out);
-    assert_eq!(owed(&table), []);
+    assert_eq!(pending(&table), []);
 }
 
 /// rules/SPEC.md R-53: with tokens assigned to each player, a table deals only hands of one size.
@@ -146,9 +163,9 @@ fn hand_with_tokens_for_three_starts_with_three_ready() {
     take(&mut table, pb::HandCommitted { hand_no: 1, commitment });
     seated(&mut table, 1, 200);
     seated(&mut table, 2, 200);
-    assert_eq!(owed(&table), [], "two are too few");
+    assert_eq!(pending(&table), [], "two are too few");
     seated(&mut table, 3, 200);
-    assert_eq!(owed(&table), [Effect::Start]);
+    assert_eq!(pending(&table), [Effect::Start]);
 }
 
 #[test]
@@ -162,7 +179,7 @@ fn buy_in_is_owed_until_it_is_funded_or_refused() {
     };
     take(&mut table, taken);
     let seat = SeatNo::try_new(2).unwrap();
-    assert_eq!(owed(&table)[0], Effect::Fund { seat });
+    assert_eq!(pending(&table)[0], Effect::Fund { seat });
     let reason = "INSUFFICIENT_CREDITS".to_owned();
     let refused = pb::SeatRefused { seat: 2, reason, text: String::new() };
     take(&mut table, refused.clone());
@@ -177,15 +194,15 @@ fn leaver_is_paid_out_and_nobody_else() {
     seated(&mut table, 3, 200);
     take(&mut table, pb::LeaveAsked { seat: 3, why: String::new() });
     let seat = SeatNo::try_new(3).unwrap();
-    assert_eq!(owed(&table), [Effect::PayOut { seat }, Effect::Commit { hand_no: 1 }]);
+    assert_eq!(pending(&table), [Effect::PayOut { seat }, Effect::Commit { hand_no: 1 }]);
 }
 
 #[test]
 fn sitting_down_is_refused_by_name() {
     let mut table = table();
     seated(&mut table, 1, 200);
-    let check = |deed: &Command, number: u8, reason| {
-        assert_eq!(refusal(&table, deed, &doer(number)), reason, "{deed:?}");
+    let check = |command: &Command, number: u8, reason| {
+        assert_eq!(refusal(&table, command, &context(number)), reason, "{command:?}");
     };
     check(&sit(None, 200), 1, ErrorReason::AlreadySeated);
     check(&sit(Some(1), 200), 2, ErrorReason::SeatTaken);
@@ -203,9 +220,9 @@ fn sitting_down_is_refused_by_name() {
 fn closed_table_takes_nobody() {
     let mut table = table();
     take(&mut table, pb::CloseAsked {});
-    assert_eq!(refusal(&table, &sit(None, 200), &doer(2)), ErrorReason::TableClosed);
+    assert_eq!(refusal(&table, &sit(None, 200), &context(2)), ErrorReason::TableClosed);
     take(&mut table, pb::TableClosed {});
-    assert_eq!(refusal(&table, &Command::Close, &doer(2)), ErrorReason::TableClosed);
+    assert_eq!(refusal(&table, &Command::Close, &context(2)), ErrorReason::TableClosed);
 }
 
 /// Finishes a hand after which the Sabacc Pot holds `pot`, and p1 and p2 have paid `paid` into it.
@@ -270,11 +287,11 @@ fn pots_of_more_players_than_a_transfer_takes_go_back_in_several() {
     (table.sabacc_pot, table.carried_pot) = (Credits::of(30_000), Credits::of(701));
     take(&mut table, pb::CloseAsked {});
     let (mut transfers, mut paid, mut before) = (BTreeSet::new(), 0, BTreeMap::new());
-    while owed(&table) == [Effect::Share] {
+    while pending(&table) == [Effect::Share] {
         for (_, event) in settle::share_pots(&table).unwrap().events {
             take(&mut table, event);
         }
-        assert_eq!(owed(&table), [Effect::Refund]);
+        assert_eq!(pending(&table), [Effect::Refund]);
         let refund = settle::refund_request(&table).unwrap();
         assert!((2..=64).contains(&refund.legs.len()), "{} legs", refund.legs.len());
         assert_eq!(refund.legs.iter().map(|leg| leg.amount).sum::<i64>(), 0);
@@ -302,28 +319,28 @@ fn whoever_has_left_gets_his_share_all_the_same() {
     finished(&mut table, 90, [45, 45]);
     take(&mut table, pb::SeatVacated { seat: 3 });
     take(&mut table, pb::CloseAsked {});
-    assert_eq!(owed(&table), [Effect::Share]);
+    assert_eq!(pending(&table), [Effect::Share]);
     assert_eq!(shares(&table), [(1, 45), (0, 45)]);
     for (_, event) in settle::share_pots(&table).unwrap().events {
         take(&mut table, event);
     }
-    assert_eq!(owed(&table), [Effect::Refund]);
+    assert_eq!(pending(&table), [Effect::Refund]);
     take(&mut table, pb::PotRefunded {});
     let seat = SeatNo::try_new(1).unwrap();
     assert_eq!(table.seats[&seat].stack, Credits::of(145));
-    assert_eq!(owed(&table), [Effect::PayOut { seat }, Effect::PayAbsent { player: player(3) }]);
+    assert_eq!(pending(&table), [Effect::PayOut { seat }, Effect::PayAbsent { player: player(3) }]);
     take(&mut table, pb::AbsentPaid { player_id: player(3).0.to_vec().into() });
     take(&mut table, pb::SeatVacated { seat: 1 });
-    assert_eq!(owed(&table), [Effect::Close]);
+    assert_eq!(pending(&table), [Effect::Close]);
 }
 
 #[test]
 fn empty_pot_needs_no_transfer() {
     let mut table = table();
     take(&mut table, pb::CloseAsked {});
-    assert_eq!(owed(&table), [Effect::Share]);
+    assert_eq!(pending(&table), [Effect::Share]);
     for (_, event) in settle::share_pots(&table).unwrap().events {
         take(&mut table, event);
     }
-    assert_eq!(owed(&table), [Effect::Close]);
+    assert_eq!(pending(&table), [Effect::Close]);
 }

@@ -28,11 +28,11 @@ struct WaitingTable {
 impl WaitingTable {
     async fn new() -> WaitingTable {
         let mut table = Harness::new("dice", |_| {});
-        assert!(table.run_effect(|debt| debt == Effect::Commit { hand_no: 1 }));
+        assert!(table.run_effect(|effect| effect == Effect::Commit { hand_no: 1 }));
         for number in [1, 2, 4] {
             table.commit(1, number);
         }
-        assert!(table.run_effect(|debt| debt == Effect::Start));
+        assert!(table.run_effect(|effect| effect == Effect::Start));
         for number in [1, 2, 4] {
             table.reveal(1, number);
         }
@@ -44,19 +44,19 @@ impl WaitingTable {
         let (deadline, _) = play.deadline(&table.state.table.config).unwrap();
         assert_eq!(deadline.since(table.now), CLOCK);
         let clock = Arc::new(ManualClock::new(table.now));
-        let told: eventlog::Clock = {
+        let store_clock: eventlog::Clock = {
             let clock = Arc::clone(&clock);
             Arc::new(move || clock.now())
         };
         let store = MemStore::new();
-        store.set_clock(Arc::clone(&told));
+        store.set_clock(Arc::clone(&store_clock));
         let options = Options {
             name: "table/0".into(),
             owner: "test".into(),
             address: "nowhere".into(),
             lease: Duration::from_secs(5),
             take_over: false,
-            clock: told,
+            clock: store_clock,
             limits: Limits::default(),
         };
         let log = Log::open(Arc::<MemStore>::clone(&store), options).await.unwrap();
@@ -71,7 +71,7 @@ impl WaitingTable {
             identity,
             checkpoint_file: None,
         };
-        let surroundings = Dependencies {
+        let dependencies = Dependencies {
             log: log.clone(),
             peers: Peers {
                 dealer: DealerServiceClient::new(nowhere.clone()),
@@ -86,8 +86,8 @@ impl WaitingTable {
             lease: Duration::from_secs(5),
             bounds: Arc::default(),
         };
-        let (commands, heard) = mpsc::channel(8);
-        let mut actor = Actor::new((table.state, Vec::new()), surroundings, heard);
+        let (commands, inbox) = mpsc::channel(8);
+        let mut actor = Actor::new(table.state.into(), dependencies, inbox);
         tokio::spawn(async move { actor.run().await });
         let waits = WaitingTable { clock, log, deadline, _commands: commands };
         waits.settled().await;

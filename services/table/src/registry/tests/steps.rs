@@ -16,30 +16,30 @@ const LONG: Duration = Duration::from_secs(60);
 struct Timed {
     room: Fixture,
     clock: Arc<ManualClock>,
-    house: watch::Sender<Option<Arc<TableRegistry>>>,
+    registry: watch::Sender<Option<Arc<TableRegistry>>>,
     recording: JoinHandle<()>,
 }
 
 impl Timed {
     async fn new(tables: usize) -> Timed {
         let (room, clock) = (Fixture::new(), Arc::new(ManualClock::new(BEGIN)));
-        let (house, watched) = watch::channel(None);
+        let (registry, watched) = watch::channel(None);
         let steps = steps::record(Arc::<ManualClock>::clone(&clock), watched);
-        let timed = Timed { room, clock, house, recording: tokio::spawn(steps) };
-        let house = timed.open().await;
+        let timed = Timed { room, clock, registry, recording: tokio::spawn(steps) };
+        let registry = timed.open().await;
         for number in 0..tables {
-            timed.room.create(&house, &format!("table {number}")).await.unwrap();
+            timed.room.create(&registry, &format!("table {number}")).await.unwrap();
         }
         timed
     }
 
     /// Takes the log again, as after it was lost.
     async fn open(&self) -> Arc<TableRegistry> {
-        let mut shared = dependencies(&self.room.store).await;
-        shared.clock = Arc::<ManualClock>::clone(&self.clock);
-        let house = self.room.open_in(shared).await;
-        self.house.send_replace(Some(Arc::clone(&house)));
-        house
+        let mut dependencies = dependencies(&self.room.store).await;
+        dependencies.clock = Arc::<ManualClock>::clone(&self.clock);
+        let registry = self.room.open_in(dependencies).await;
+        self.registry.send_replace(Some(Arc::clone(&registry)));
+        registry
     }
 
     async fn events(&self) -> Vec<Event> {
@@ -108,33 +108,33 @@ async fn with_a_hundred_tables_a_step_is_one_event() {
 #[tokio::test]
 async fn a_step_while_there_is_no_log_is_recorded_afterwards_and_the_log_is_read_over_it() {
     let timed = Timed::new(1).await;
-    let house = timed.house.send_replace(None).unwrap();
-    house.close().await;
+    let registry = timed.registry.send_replace(None).unwrap();
+    registry.close().await;
     timed.clock.step(HOUR);
     timed.pass(20).await;
     timed.clock.step(-2 * HOUR);
     timed.pass(20).await;
     assert!(timed.steps().await.is_empty());
-    let house = timed.open().await;
+    let registry = timed.open().await;
     assert_eq!(timed.until(2).await, [HOUR, -2 * HOUR]);
     // The tables of a log with steps in it are there, take commands, and are folded one by one too.
-    house.close().await;
-    let house = timed.open().await;
-    let [table] = names(&house, None, 10)[..] else { panic!("one table") };
-    recovery::fold_table(&house.dependencies.log, table).await.unwrap();
-    timed.room.close(&house, table).await;
+    registry.close().await;
+    let registry = timed.open().await;
+    let [table] = names(&registry, None, 10)[..] else { panic!("one table") };
+    recovery::fold_table(&registry.dependencies.log, table).await.unwrap();
+    timed.room.close(&registry, table).await;
     assert_eq!(timed.until(2).await.len(), 2);
 }
 
 #[tokio::test]
 async fn a_step_in_the_stream_of_a_table_breaks_that_table_down() {
     let timed = Timed::new(2).await;
-    let house = timed.house.send_replace(None).unwrap();
-    let tables = names(&house, None, 10);
+    let registry = timed.registry.send_replace(None).unwrap();
+    let tables = names(&registry, None, 10);
     let step = wire::clock::new_event(&wire::clock::Step::new(HOUR, BEGIN, 1));
-    leave(&house, eventlog::NewEvent { stream: tables[0].into(), ..step }).await;
-    house.close().await;
-    let house = timed.open().await;
-    assert!(!view(&house, tables[0], true).await.stopped.is_empty());
-    assert!(view(&house, tables[1], true).await.stopped.is_empty());
+    leave(&registry, eventlog::NewEvent { stream: tables[0].into(), ..step }).await;
+    registry.close().await;
+    let registry = timed.open().await;
+    assert!(!view(&registry, tables[0], true).await.stopped.is_empty());
+    assert!(view(&registry, tables[1], true).await.stopped.is_empty());
 }

@@ -1,0 +1,47 @@
+//! Callers of requests.
+
+use std::sync::Arc;
+
+use chassis::auth::Identity;
+use primitives::{PlayerId, RequestId, UnixMicros};
+use proto::common::v1::ErrorReason;
+use system::clock::Clock as _;
+use tonic::{Request, Status};
+use wire::api_refusal;
+
+use super::watch_stream::CLOCK;
+use crate::author::Author;
+use crate::room_delay;
+
+/// Header with the time at which a request arrived at the edge, in microseconds since 1970; see
+/// [`room_delay::arrival_time`].
+const ARRIVAL_HEADER: &str = "x-sabacc-received";
+
+/// Caller of a request.
+pub(super) struct Caller {
+    pub(super) player: Option<PlayerId>,
+    pub(super) actor: Arc<str>,
+    /// Time at which the call arrived.
+    pub(super) arrived: UnixMicros,
+}
+
+impl Caller {
+    pub(super) fn of<T>(request: &Request<T>) -> Result<Caller, Status> {
+        let identity = Identity::of(request).ok_or_else(|| {
+            Status::from(api_refusal(ErrorReason::TokenMissing, "this call has no verified token"))
+        })?;
+        let edge = request.metadata().get(ARRIVAL_HEADER).and_then(|value| value.to_str().ok());
+        let edge = edge.and_then(|text| text.parse().ok()).map(UnixMicros);
+        Ok(Caller {
+            player: identity.player(),
+            actor: identity.actor().into(),
+            arrived: room_delay::arrival_time(edge, CLOCK.now()),
+        })
+    }
+
+    /// Author of a command by this caller.
+    pub(super) fn author(&self, request: RequestId, digest: [u8; 32]) -> Author {
+        let trace = chassis::telemetry::trace_id();
+        Author { actor: Arc::clone(&self.actor), trace, request, digest }
+    }
+}

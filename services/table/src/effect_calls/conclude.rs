@@ -1,0 +1,351 @@
+//! Events from the answers to effects, and from their refusals.
+
+use primitives::{Credits, SeatNo, StreamId, UnixMicros};
+use proto::common::v1::ErrorReason;
+use proto::dealer::v1 as dealer;
+use proto::event::v1 as pb;
+use proto::wallet::v1 as wallet;
+use rules::{DecisionAuthor, Move};
+use wire::status;
+
+use super::{Batch, ConcludeError, Inconsistency, entropy_round, in_play};
+use crate::effects::{Effect, waits_for_seed};
+use crate::entropy::{self, Timing};
+use crate::hand_in_play::{Decision, HandInPlay};
+use crate::peers::{CallFailure, Reply};
+use crate::plan::{self, Plan};
+use crate::reasons::LeaveReason;
+use crate::state::TableState;
+use crate::table::Table;
+use crate::{abort, ids, settle, standing, start, stops};
+
+/// A pending effect, the plan of its call where it has one, and the time at which it is concluded.
+#[derive(Clone, Copy)]
+pub(crate) struct PendingEffect<'a> {
+    pub effect: Effect,
+    pub plan: Option<&'a Plan>,
+    pub timing: &'a Timing,
+}
+
+/// Outcome of an effect.
+pub(crate) enum EffectOutcome {
+    Append(Batch),
+    /// The outcome is unknown or the answer must wait: the same call is made again later.
+    Retry(String),
+}
+
+/// Turns the reply of a call into the outcome of its effect, which is still pending. Events are
+/// applied to a copy first, so that the log gets none that the rules do not accept.
+pub(crate) fn effect_outcome(
+    state: &TableState,
+    pending: PendingEffect<'_>,
+    reply: Result<Reply, CallFailure>,
+) -> EffectOutcome {
+    let (table, play) = (&state.table, state.play.as_ref());
+    let PendingEffect { effect, plan: _, timing } = pending;
+    let batch = match reply {
+        Ok(reply) => conclude(table, play, pending, reply)
+            .and_then(|batch| check_batch(state, effect, batch, timing.at)),
+        Err(CallFailure::Refused(refusal)) if is_retried(table, play, effect) => {
+            return EffectOutcome::Retry(refusal.message().to_owned());
+        }
+        Err(CallFailure::Refused(refusal)) => conclude_refusal(table, effect, &refusal),
+        Err(CallFailure::Retry(why)) => return EffectOutcome::Retry(why),
+    };
+    match (batch, play) {
+        (Ok(batch), _) => EffectOutcome::Append(batch),
+        (Err(ConcludeError::DealerFault(evidence)), Some(play)) => {
+            EffectOutcome::Append(abort::dealer_contradicted(table, play, &evidence))
+        }
+        (Err(ConcludeError::DealerFault(evidence)), None) => {
+            EffectOutcome::Append(stops::stop_effect(table, effect, evidence, None))
+        }
+        (Err(ConcludeError::Inconsistent(Inconsistency(why))), _) => {
+            EffectOutcome::Append(stops::stop_effect(table, effect, why, None))
+        }
+    }
+}
+
+/// Whether a refused effect is tried again without an operator. A seed stays pending, unless the
+/// settlement of its own hand waits for it. A hand waits until the wallet says who may be dealt in.
+fn is_retried(table: &Table, play: Option<&HandInPlay>, effect: Effect) -> bool {
+    match effect {
+        Effect::Reveal { hand_no } => {
+            let waits = |play: &HandInPlay| play.hand_no == hand_no && waits_for_seed(table, play);
+            !play.is_some_and(waits)
+        }
+        Effect::Start | Effect::CheckStanding => true,
+        Effect::Commit { .. }
+        | Effect::Fund { .. }
+        | Effect::CashOut { .. }
+        | Effect::CloseEntropy { .. }
+        | Effect::Burn { .. }
+        | Effect::Seal { .. }
+        | Effect::Chance { .. }
+        | Effect::Leave { .. }
+        | Effect::Settle { .. }
+        | Effect::Abandon { .. }
+        | Effect::Post { .. }
+        | Effect::PayOut { .. }
+        | Effect::Share
+        | Effect::Refund
+        | Effect::PayAbsent { .. }
+        | Effect::Close
+        | Effect::RemoveIdle { .. } => false,
+    }
+}
+
+/// Starts a hand if the wallet bars nobody; where it bars somebody, records that first.
+fn conclude_start(
+    table: &Table,
+    play: Option<&HandInPlay>,
+    answer: &wallet::CheckStandingResponse,
+    at: UnixMicros,
+) -> Result<Batch, Inconsistency> {
+    let found = standing::conclude_check(table, play, answer)?;
+    let mut batch = Batch::from(found.events);
+    // Otherwise the wallet is asked again: the seats to deal in have changed, or somebody has sat
+    // down since the question.
+    if !found.has_barred && standing::covers_ready(table, answer) {
+        batch.events.extend(start::start_hand(table, at).events);
+    }
+    Ok(batch)
+}
+
+/// Checks a batch against the state. Results of chance that the rules do not accept are the
+/// dealer's fault.
+fn check_batch(
+    state: &TableState,
+    effect: Effect,
+    batch: Batch,
+    at: UnixMicros,
+) -> Result<Batch, ConcludeError> {
+    match state.check(&batch, at) {
+        Ok(()) => Ok(batch),
+        Err(_) if effect.is_result_of_chance() => {
+            Err(ConcludeError::DealerFault(plan::MISMATCH.to_owned()))
+        }
+        Err(broken) => Err(broken.into()),
+    }
+}
+
+/// Batch that records a dealer's commitment, which must have the shape that hands are bound to.
+fn conclude_commit(
+    table: &Table,
+    hand_no: u64,
+    commitment: dealer::Commitment,
+) -> Result<Batch, Inconsistency> {
+    let hash = &table.config.rule_set_hash;
+    entropy::bound_commitment(&commitment, table.id, hand_no, hash)?;
+    Ok(Batch::single(table.id, pb::HandCommitted { hand_no, commitment: Some(commitment) }))
+}
+
+/// Turns an answer into the batch of events that it gives.
+fn conclude(
+    table: &Table,
+    play: Option<&HandInPlay>,
+    pending: PendingEffect<'_>,
+    reply: Reply,
+) -> Result<Batch, ConcludeError> {
+    let PendingEffect { effect, plan, timing } = pending;
+    Ok(match (effect, reply) {
+        (
+            Effect::CloseEntropy { .. }
+            | Effect::Burn { .. }
+            | Effect::Abandon { .. }
+            | Effect::Leave { .. }
+            | Effect::PayOut { .. }
+            | Effect::RemoveIdle { .. }
+            | Effect::Share
+            | Effect::Close,
+            _,
+        ) => conclude_local(table, play, effect, timing)?,
+        (Effect::Start, Reply::Standing(answer)) => {
+            conclude_start(table, play, &answer, timing.at)?
+        }
+        (Effect::CheckStanding, Reply::Standing(answer)) => {
+            standing::conclude_check(table, play, &answer)?.events.into()
+        }
+        (Effect::Commit { hand_no }, Reply::Committed(answer)) => {
+            conclude_commit(table, hand_no, answer.commitment.unwrap_or_default())?
+        }
+        (Effect::Fund { seat }, Reply::Posted(_)) => {
+            Batch::single(table.id, pb::SeatFunded { seat: u32::from(seat.get()) })
+        }
+        (Effect::CashOut { seat }, Reply::Posted(_)) => {
+            Batch::single(table.id, pb::SeatVacated { seat: u32::from(seat.get()) })
+        }
+        (Effect::Seal { .. }, Reply::Sealed(answer)) => {
+            conclude_seal(table, in_play(play)?, answer.transcript)?
+        }
+        (Effect::Chance { .. }, Reply::Performed(answer)) => {
+            conclude_chance(in_play(play)?, plan, answer)?
+        }
+        (Effect::Settle { .. }, Reply::Performed(answer)) => {
+            settle::check_shown(in_play(play)?, &answer).map_err(dealer_fault)?;
+            settle::conclude_settle(in_play(play)?)?
+        }
+        (Effect::Settle { .. }, Reply::Nothing) => settle::conclude_settle(in_play(play)?)?,
+        (Effect::Post { .. }, Reply::Posted(position)) => {
+            settle::conclude_post(table, in_play(play)?, position)?
+        }
+        (Effect::Reveal { hand_no }, Reply::Revealed(answer)) => {
+            settle::conclude_reveal(table, play, hand_no, answer.seed)?
+        }
+        (Effect::Refund, Reply::Posted(_)) => Batch::single(table.id, pb::PotRefunded {}),
+        (Effect::PayAbsent { player }, Reply::Posted(_)) => {
+            Batch::single(table.id, pb::AbsentPaid { player_id: player.0.to_vec().into() })
+        }
+        (
+            Effect::Start
+            | Effect::CheckStanding
+            | Effect::Commit { .. }
+            | Effect::Fund { .. }
+            | Effect::CashOut { .. }
+            | Effect::Seal { .. }
+            | Effect::Chance { .. }
+            | Effect::Settle { .. }
+            | Effect::Post { .. }
+            | Effect::Reveal { .. }
+            | Effect::Refund
+            | Effect::PayAbsent { .. },
+            _,
+        ) => return Err(mismatch(effect).into()),
+    })
+}
+
+/// Batch of an effect that needs no other service.
+fn conclude_local(
+    table: &Table,
+    play: Option<&HandInPlay>,
+    effect: Effect,
+    timing: &Timing,
+) -> Result<Batch, Inconsistency> {
+    match effect {
+        Effect::CloseEntropy { .. } => {
+            Ok(start::close_entropy(entropy_round(table)?, table, in_play(play)?, timing.at))
+        }
+        Effect::Burn { .. } => abort::burn_hand(table, in_play(play)?, timing),
+        Effect::Abandon { .. } => abort::abandon_hand(table, in_play(play)?, timing),
+        Effect::Leave { seat } => {
+            let play = in_play(play)?;
+            let player = play.replay.player_of(u32::from(seat.get()))?;
+            let author = DecisionAuthor::Player;
+            let leave = Decision { player, mv: &Move::Leave, author, at: timing.at };
+            Ok(Batch::single(play.hand_id, play.decide(&table.config, leave)?))
+        }
+        Effect::PayOut { seat } => Ok(pay_out_seat(table, seat)),
+        Effect::RemoveIdle { seat } => Ok(Batch::single(table.id, LeaveReason::Idle.event(seat))),
+        Effect::Share => settle::share_pots(table),
+        Effect::Close => Ok(Batch::single(table.id, pb::TableClosed {})),
+        Effect::Start
+        | Effect::CheckStanding
+        | Effect::Commit { .. }
+        | Effect::Fund { .. }
+        | Effect::CashOut { .. }
+        | Effect::Seal { .. }
+        | Effect::Chance { .. }
+        | Effect::Settle { .. }
+        | Effect::Post { .. }
+        | Effect::Reveal { .. }
+        | Effect::Refund
+        | Effect::PayAbsent { .. } => Err(mismatch(effect)),
+    }
+}
+
+fn mismatch(effect: Effect) -> Inconsistency {
+    Inconsistency(format!("another answer came back than to {effect:?}"))
+}
+
+/// Records the results of chance that the dealer gave.
+fn conclude_chance(
+    play: &HandInPlay,
+    plan: Option<&Plan>,
+    answer: dealer::PerformResponse,
+) -> Result<Batch, ConcludeError> {
+    let plan = plan.ok_or_else(|| Inconsistency("chance came back without a plan".to_owned()))?;
+    let (events, faces) = plan.conclude(play, answer).map_err(dealer_fault)?;
+    let stream = StreamId::from(play.hand_id);
+    Ok(Batch { events: events.into_iter().map(|event| (stream, event)).collect(), faces })
+}
+
+/// Turns an answer that does not fit its question into the dealer's fault.
+fn dealer_fault(why: wire::replay::ReplayError) -> ConcludeError {
+    // Refusals of the rules name cards, so their text is left out.
+    ConcludeError::DealerFault(match why {
+        wire::replay::ReplayError::Corrupt(text) => text,
+        wire::replay::ReplayError::Setup(_)
+        | wire::replay::ReplayError::Refused(_)
+        | wire::replay::ReplayError::Position(_)
+        | wire::replay::ReplayError::Unexpected(_)
+        | wire::replay::ReplayError::FaceUnknown => plan::MISMATCH.to_owned(),
+    })
+}
+
+/// Turns a permanent refusal into events. A refused buy-in frees the seat. A dealer that refuses
+/// what it has committed to is at fault. Any other refusal stops the effect until an operator
+/// resumes it.
+fn conclude_refusal(
+    table: &Table,
+    effect: Effect,
+    refusal: &tonic::Status,
+) -> Result<Batch, ConcludeError> {
+    let reason = status::reason_of(refusal);
+    if let (Effect::Fund { seat }, Some(reason)) = (effect, reason) {
+        let has_text = reason == ErrorReason::TransferRefused;
+        let text =
+            if has_text { refusal.message().chars().take(300).collect() } else { String::new() };
+        let (seat, reason) = (u32::from(seat.get()), status::reason_name(reason).to_owned());
+        return Ok(Batch::single(table.id, pb::SeatRefused { seat, reason, text }));
+    }
+    let for_good = matches!(
+        reason,
+        Some(
+            ErrorReason::ChanceRefused
+                | ErrorReason::HandUnknown
+                | ErrorReason::RequestIdReused
+                | ErrorReason::Corrupt
+        )
+    );
+    let subject = effect.refused_subject();
+    let text = format!("{subject} was refused: {}", refusal.message());
+    if effect.is_bound_by_dealer() && for_good {
+        return Err(ConcludeError::DealerFault(text));
+    }
+    Ok(stops::stop_effect(table, effect, text, reason))
+}
+
+fn pay_out_seat(table: &Table, number: SeatNo) -> Batch {
+    let seat = &table.seats[&number];
+    let seat_no = u32::from(number.get());
+    if seat.stack == Credits::ZERO {
+        return Batch::single(table.id, pb::SeatVacated { seat: seat_no });
+    }
+    // A seat is taken anew at most once between two updates, so the sequence names this cash-out.
+    let transfer =
+        ids::of_table("cash-out", table.id, table.sequence << 8 | u64::from(number.get()));
+    let due = pb::CashOutDue {
+        seat: seat_no,
+        amount: seat.stack.get(),
+        transfer_id: transfer.to_vec().into(),
+    };
+    Batch::single(table.id, due)
+}
+
+/// Records the seal. The dealer must have bound exactly the seats' entropy.
+fn conclude_seal(
+    table: &Table,
+    play: &HandInPlay,
+    transcript: Vec<u8>,
+) -> Result<Batch, ConcludeError> {
+    let round = entropy_round(table)?;
+    let commitments = table.seat_commitments_of(play.hand_no);
+    let hash = &table.config.rule_set_hash;
+    let ours = round.transcript(commitments, table.id, play.hand_no, hash)?;
+    if transcript != ours.0 {
+        let evidence = "the seal of the hand has another transcript than its rows give";
+        return Err(ConcludeError::DealerFault(evidence.to_owned()));
+    }
+    let rows = round.rows(commitments);
+    Ok(Batch::single(play.hand_id, pb::HandSealed { transcript: transcript.into(), rows }))
+}
