@@ -27,7 +27,7 @@ struct Arguments {
 async fn main() -> anyhow::Result<()> {
     let arguments = Arguments::parse();
     let config = Config::parse(Source::from_process(arguments.config.as_deref())?)?;
-    let telemetry = telemetry::start("dealer", &config.service.telemetry)?;
+    let telemetry = telemetry::start("sabacc-dealer", &config.service.telemetry)?;
     chassis::memory::protect();
     let drain = Drain::new(config.service.drain_grace);
     drain.on_signals().context("signals cannot be listened to")?;
