@@ -1,9 +1,10 @@
 //! Casino sabacc: the droid dealer's random pulse shifts the cards.
 
 use crate::deck::S76;
+use crate::evaluator;
 use crate::games::shifting;
 use crate::ruleset::{Field, Key};
-use crate::variant::Variant;
+use crate::variant::{RakeBase, Variant};
 
 pub(crate) static VARIANT: Variant = Variant {
     id: "electronic",
@@ -37,6 +38,9 @@ pub(crate) static VARIANT: Variant = Variant {
     ],
     has_sabacc_pot: true,
     has_carried_pot: false,
+    call_reopens_betting: true,
+    rake_base: RakeBase::ContestedLayers,
+    evaluator: evaluator::twenty_three,
     open: shifting::open,
     explain: crate::explain::shifting::electronic,
 };
