@@ -17,6 +17,6 @@ pub mod standing;
 pub mod status;
 
 pub use field::BadField;
-pub use recorded::Recorded;
+pub use recorded::{Recorded, StreamEvent};
 pub use replay::HandReplay;
 pub use status::{ApiRefusal, api_refusal};
