@@ -61,9 +61,11 @@ impl ProvedLog {
     /// # Errors
     /// If the records do not ascend, one of them is not in the tree, or `nodes` lacks a hash.
     pub fn prove(
-        (key, checkpoint): (String, String),
+        key: String,
+        checkpoint: String,
         records: Vec<Event>,
-        (nodes, size): (&impl Nodes, u64),
+        nodes: &impl Nodes,
+        size: u64,
     ) -> Result<ProvedLog, merkle::BuildError> {
         let positions: Vec<u64> = records.iter().map(|event| event.position.0).collect();
         let proof = prove_records(nodes, &positions, size)?;

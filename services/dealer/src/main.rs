@@ -32,7 +32,7 @@ async fn main() -> anyhow::Result<()> {
     let drain = Drain::new(config.service.drain_grace);
     drain.on_signals().context("signals cannot be listened to")?;
     let bound = serve::bind(config.service.listen).await?;
-    let finished = service::run(config, (bound, drain), false).await?;
+    let finished = service::run(config, bound, drain, false).await?;
     if !finished {
         tracing::warn!("somebody was cut off");
     }

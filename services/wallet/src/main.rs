@@ -37,7 +37,7 @@ async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let drain = Drain::new(config.drain_grace);
     drain.on_signals().context("signals cannot be listened to")?;
     let bound = serve::bind(config.listen).await?;
-    let finished = service::run(config, (bound, drain), false).await?;
+    let finished = service::run(config, bound, drain, false).await?;
     if !finished {
         tracing::warn!("somebody was cut off");
     }

@@ -373,8 +373,7 @@ impl Replayer {
             });
         }
         self.check_named_cards(input.as_ref(), decided);
-        if let Err(why) = self.clock.check_decision((*player, mv, *by), decided, event.recorded_at)
-        {
+        if let Err(why) = self.clock.check_decision(*player, mv, decided, event.recorded_at) {
             self.findings.add_failure(Check::Clocks, || why);
         }
         let step = RuleInput::Decision(*player, mv.clone(), *by);

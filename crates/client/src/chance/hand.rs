@@ -43,7 +43,8 @@ struct Root {
 impl Hand {
     /// Creates a hand, if its rows give its transcript.
     pub(super) fn try_new(
-        (context, dealer): (Context, Commitment),
+        context: Context,
+        dealer: Commitment,
         rows: &[EntropyRow],
         transcript: &[u8],
         variant: Option<&'static Variant>,
@@ -80,7 +81,8 @@ impl Hand {
     /// Checks that the seat's row holds this client's commitment and the entropy that it revealed.
     pub(super) fn check_contribution(
         &self,
-        (seat, player): (u8, PlayerId),
+        seat: u8,
+        player: PlayerId,
         commitment: &ClientCommitment,
         revealed: Option<&Entropy>,
     ) -> Result<(), Fault> {

@@ -47,7 +47,7 @@ pub(crate) async fn serve() -> anyhow::Result<bool> {
     });
     let bound = serve::bind(config.listen).await?;
     output::line(&bound.address().to_string());
-    let finished = sabacc_wallet::service::run(config, (bound, drain), true).await?;
+    let finished = sabacc_wallet::service::run(config, bound, drain, true).await?;
     telemetry.flush().await;
     Ok(finished)
 }
