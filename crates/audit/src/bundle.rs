@@ -19,6 +19,7 @@ use primitives::{HandId, StreamId};
 use prost::Message as _;
 use proto::audit::v1 as pb;
 use sha2::{Digest, Sha256};
+use wire::log_record;
 
 use crate::hand::HandRecords;
 
@@ -135,21 +136,5 @@ fn encode_log(name: &str, log: &ProvedLog) -> pb::BundleLog {
         checkpoint: checkpoint.clone(),
         records: records.iter().map(log_record).collect(),
         proof: proof.iter().map(|hash| hash.to_vec()).collect(),
-    }
-}
-
-/// Converts an event to a record of a bundle.
-#[must_use]
-pub fn log_record(event: &Event) -> pb::LogRecord {
-    pb::LogRecord {
-        position: event.position.0,
-        recorded_at_micros: event.recorded_at.0,
-        stream: event.stream.0.to_vec(),
-        version: event.version.0,
-        r#type: event.kind.into(),
-        schema: event.schema.into(),
-        sealed: event.sealed,
-        payload: event.payload.to_vec(),
-        previous: event.previous.to_vec(),
     }
 }

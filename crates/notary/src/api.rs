@@ -15,6 +15,7 @@ use proto::audit::v1::record_selection::By;
 use proto::common::v1::ErrorReason;
 use tonic::{Request, Response, Status};
 use wire::field::BadField;
+use wire::log_record;
 use wire::status::{ApiRefusal, api_refusal, unavailable};
 
 use crate::fault::{Fault, NotaryError};
@@ -262,20 +263,6 @@ fn parse_selection(selection: pb::RecordSelection) -> Result<Selection, BadField
 
 fn parse_id(field: &str, bytes: &[u8]) -> Result<[u8; 16], BadField> {
     bytes.try_into().map_err(|_| BadField::new(field, "an id has 16 bytes"))
-}
-
-fn log_record(event: &Event) -> pb::LogRecord {
-    pb::LogRecord {
-        position: event.position.0,
-        recorded_at_micros: event.recorded_at.0,
-        stream: event.stream.0.to_vec(),
-        version: event.version.0,
-        r#type: event.kind.into(),
-        schema: event.schema.into(),
-        sealed: event.sealed,
-        payload: event.payload.to_vec(),
-        previous: event.previous.to_vec(),
-    }
 }
 
 fn hashes(of: Vec<Hash>) -> Vec<Vec<u8>> {

@@ -9,6 +9,7 @@ pub mod clock;
 pub mod field;
 pub mod history;
 pub mod ledger;
+mod log_record;
 pub mod moves;
 pub mod recorded;
 pub mod replay;
@@ -17,6 +18,7 @@ pub mod standing;
 pub mod status;
 
 pub use field::BadField;
+pub use log_record::log_record;
 pub use recorded::{Recorded, StreamEvent};
 pub use replay::HandReplay;
 pub use status::{ApiRefusal, api_refusal};

@@ -97,7 +97,7 @@ impl Vault {
 
     /// Whether there are keys that only open.
     #[must_use]
-    pub fn has_previous(&self) -> bool {
+    pub(crate) fn has_previous(&self) -> bool {
         !self.previous.is_empty()
     }
 

@@ -127,7 +127,7 @@ impl Verifier {
     ///
     /// # Errors
     /// There is no token, or it is refused.
-    pub fn verify_header(
+    pub(crate) fn verify_header(
         &self,
         value: Option<&[u8]>,
     ) -> Result<(Identity, UnixMicros), TokenError> {

@@ -12,11 +12,9 @@ use proto::common::v1::{CardProof, DeckRoot};
 use proto::dealer::v1::{EntropyRow, EntropyStatus};
 use proto::table::v1::{EntropyReceipt, HandSeat};
 use rules::Variant;
+use wire::moves::HIDDEN;
 
 use super::violation::{Fault, PartyAtFault, ViolationKind};
-
-/// Code of a card that the viewer may not see.
-const HIDDEN: &str = "??";
 
 /// Hand whose entropy rows are fixed.
 pub(super) struct Hand {
