@@ -19,6 +19,7 @@ use primitives::{HandId, StreamId};
 use prost::Message as _;
 use proto::audit::v1 as pb;
 use sha2::{Digest, Sha256};
+use wire::log_record;
 
 use crate::hand::HandRecords;
 
@@ -61,9 +62,11 @@ impl ProvedLog {
     /// # Errors
     /// If the records do not ascend, one of them is not in the tree, or `nodes` lacks a hash.
     pub fn prove(
-        (key, checkpoint): (String, String),
+        key: String,
+        checkpoint: String,
         records: Vec<Event>,
-        (nodes, size): (&impl Nodes, u64),
+        nodes: &impl Nodes,
+        size: u64,
     ) -> Result<ProvedLog, merkle::BuildError> {
         let positions: Vec<u64> = records.iter().map(|event| event.position.0).collect();
         let proof = prove_records(nodes, &positions, size)?;
@@ -133,21 +136,5 @@ fn encode_log(name: &str, log: &ProvedLog) -> pb::BundleLog {
         checkpoint: checkpoint.clone(),
         records: records.iter().map(log_record).collect(),
         proof: proof.iter().map(|hash| hash.to_vec()).collect(),
-    }
-}
-
-/// Converts an event to a record of a bundle.
-#[must_use]
-pub fn log_record(event: &Event) -> pb::LogRecord {
-    pb::LogRecord {
-        position: event.position.0,
-        recorded_at_micros: event.recorded_at.0,
-        stream: event.stream.0.to_vec(),
-        version: event.version.0,
-        r#type: event.kind.into(),
-        schema: event.schema.into(),
-        sealed: event.sealed,
-        payload: event.payload.to_vec(),
-        previous: event.previous.to_vec(),
     }
 }

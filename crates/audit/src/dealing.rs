@@ -18,18 +18,15 @@ pub(crate) fn lay_out(
     match deal.parts[..] {
         [ref part] if matches!(part.count, CardCount::UntilOneOf(_)) => Ok(DealLayout {
             restocks: VecDeque::new(),
-            positions: draw_until(
-                (replay, shoe),
-                &part.count,
-                places.remaining_positions(part.pile),
-            ),
+            positions: draw_until(replay, shoe, &part.count, places.remaining_positions(part.pile)),
         }),
         _ => places.take_layout(deal),
     }
 }
 
 fn draw_until(
-    (replay, shoe): (&HandReplay, &Shoe),
+    replay: &HandReplay,
+    shoe: &Shoe,
     count: &CardCount,
     pile: Vec<Handle>,
 ) -> Vec<Handle> {

@@ -277,9 +277,12 @@ impl TableFixture {
         let player = PlayerId(id("player", u64::from(seat) << 32 | self.random_below(1 << 32)));
         self.execute_wallet(Command::OpenAccount(player));
         let (issue, transfer) = (self.request("issue"), self.request("buy-in"));
-        let accounts = (Account::Issuance, Account::Player(player));
+        let (issuance, account) = (Account::Issuance, Account::Player(player));
         let reason = "a player of a specimen".to_owned();
-        self.post(Transfer { reason, ..transfer_between(issue, Kind::Issue, accounts, credits) });
+        self.post(Transfer {
+            reason,
+            ..transfer_between(issue, Kind::Issue, issuance, account, credits)
+        });
         let taken = pb::SeatTaken {
             seat,
             player_id: player.0.to_vec().into(),
@@ -287,8 +290,8 @@ impl TableFixture {
             transfer_id: transfer.0.to_vec().into(),
         };
         self.append_to_table(taken);
-        let accounts = (Account::Player(player), Account::Seat(self.table, player));
-        self.post(transfer_between(transfer, Kind::BuyIn, accounts, credits));
+        let at_seat = Account::Seat(self.table, player);
+        self.post(transfer_between(transfer, Kind::BuyIn, account, at_seat, credits));
         self.append_to_table(pb::SeatFunded { seat });
         assert!(self.seats.insert(seat, Seat { player, stack: buy_in }).is_none(), "a free seat");
     }
@@ -324,7 +327,8 @@ impl TableFixture {
         self.post(transfer_between(
             second,
             Kind::CashOut,
-            (Account::Seat(self.table, player), to),
+            Account::Seat(self.table, player),
+            to,
             credits,
         ));
         self.append_to_table(pb::SeatVacated { seat });
@@ -341,9 +345,9 @@ impl TableFixture {
             let transfer = self.request("cash-out");
             let transfer_id = transfer.0.to_vec().into();
             self.append_to_table(pb::CashOutDue { seat, amount: stack, transfer_id });
-            let accounts = (Account::Seat(self.table, player), Account::Player(player));
+            let (at_seat, account) = (Account::Seat(self.table, player), Account::Player(player));
             let credits = Credits::try_new(stack).expect("a stack");
-            self.post(transfer_between(transfer, Kind::CashOut, accounts, credits));
+            self.post(transfer_between(transfer, Kind::CashOut, at_seat, account, credits));
         }
         self.append_to_table(pb::SeatVacated { seat });
     }
@@ -384,9 +388,9 @@ impl TableFixture {
         self.append_to_table(pb::CloseAsked {});
         let whole = self.refund(0, player, self.sabacc_pot + self.carried_pot);
         let transfer = self.request("absent");
-        let accounts = (Account::Seat(self.table, player), Account::Player(player));
+        let (at_seat, account) = (Account::Seat(self.table, player), Account::Player(player));
         let credits = Credits::try_new(whole).expect("a pot");
-        self.post(transfer_between(transfer, Kind::CashOut, accounts, credits));
+        self.post(transfer_between(transfer, Kind::CashOut, at_seat, account, credits));
         self.append_to_table(pb::AbsentPaid { player_id: player.0.to_vec().into() });
         self.close_empty();
         whole
@@ -454,7 +458,8 @@ fn transfer_of(id: RequestId, kind: Kind, legs: &[(Account, i64)]) -> Transfer {
 fn transfer_between(
     id: RequestId,
     kind: Kind,
-    (from, to): (Account, Account),
+    from: Account,
+    to: Account,
     credits: Credits,
 ) -> Transfer {
     let amount = as_signed(credits.get());

@@ -240,7 +240,8 @@ impl LogAudit {
 #[must_use]
 pub fn audit<'a>(
     events: impl IntoIterator<Item = &'a Event>,
-    (checkpoints, key): (&[String], &VerifierKey),
+    checkpoints: &[String],
+    key: &VerifierKey,
 ) -> Report {
     let mut audit = LogAudit::new();
     checkpoints.iter().for_each(|note| audit.checkpoint(note, key));

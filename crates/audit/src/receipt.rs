@@ -82,15 +82,12 @@ pub fn check(receipt: &EntropyReceipt, log: &ProvedLog, trusted: &TrustedKeys) -
         ));
     };
     let table = event.stream.0[..] == receipt.table_id[..];
-    let stands = match Recorded::try_from(event) {
-        Ok(Recorded::EntropyCommitted(given)) if table => {
-            (given.hand_no, given.seat) == (receipt.hand_no, receipt.seat)
-                && given.player_id == receipt.player_id[..]
-                && given.commitment == receipt.commitment[..]
-        }
-        _ => false,
-    };
-    if stands {
+    if let Ok(Recorded::EntropyCommitted(given)) = Recorded::try_from(event)
+        && table
+        && (given.hand_no, given.seat) == (receipt.hand_no, receipt.seat)
+        && given.player_id == receipt.player_id[..]
+        && given.commitment == receipt.commitment[..]
+    {
         return ReceiptVerdict::Kept;
     }
     let name = Recorded::try_from(event).map_or("something", |recorded| recorded.name());

@@ -4,7 +4,8 @@
 use eventlog_core::Event;
 use proto::event::v1::{self as pb, EffectKind, Resolution};
 use serde::Serialize;
-use wire::Recorded;
+use wire::recorded::TableEvent;
+use wire::{Recorded, StreamEvent};
 
 /// A record of an effect that stopped or was resumed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -22,14 +23,34 @@ pub fn stops<'a>(events: impl IntoIterator<Item = &'a Event>) -> Vec<StopRecord>
     let mut found = Vec::new();
     let mut hand = 0;
     for event in events {
-        let text = match Recorded::try_from(event) {
-            Ok(Recorded::HandStarted(started)) => {
+        let Ok(recorded) = Recorded::try_from(event) else { continue };
+        let StreamEvent::Table(of_table) = recorded.stream_event() else { continue };
+        let text = match of_table {
+            TableEvent::HandStarted(started) => {
                 hand = started.hand_no;
                 None
             }
-            Ok(Recorded::EffectStopped(stopped)) => Some(describe_stopped(&stopped)),
-            Ok(Recorded::EffectResumed(resumed)) => Some(describe_resumed(&event.actor, &resumed)),
-            Ok(_) | Err(_) => None,
+            TableEvent::EffectStopped(stopped) => Some(describe_stopped(stopped)),
+            TableEvent::EffectResumed(resumed) => Some(describe_resumed(&event.actor, resumed)),
+            TableEvent::TableCreated(_)
+            | TableEvent::SeatTaken(_)
+            | TableEvent::SeatFunded(_)
+            | TableEvent::SeatRefused(_)
+            | TableEvent::LeaveAsked(_)
+            | TableEvent::CashOutDue(_)
+            | TableEvent::SeatVacated(_)
+            | TableEvent::SitOutChanged(_)
+            | TableEvent::HandCommitted(_)
+            | TableEvent::EntropyCommitted(_)
+            | TableEvent::HandFinished(_)
+            | TableEvent::CloseAsked(_)
+            | TableEvent::PotRefundDue(_)
+            | TableEvent::PotRefunded(_)
+            | TableEvent::TableClosed(_)
+            | TableEvent::AbsentPaid(_)
+            | TableEvent::TablePaused(_)
+            | TableEvent::SeatRenamed(_)
+            | TableEvent::StandingFound(_) => None,
         };
         found.extend(text.map(|text| StopRecord {
             at: event.recorded_at.to_string(),

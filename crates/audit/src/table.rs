@@ -9,11 +9,13 @@
 //! Specification: fairness/SPEC.md §10.6.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use primitives::{HandId, PlayerId, TableId};
-use proto::event::v1::AtFault;
+use proto::event::v1::{self as pb, AtFault};
 use serde::Serialize;
-use wire::Recorded;
+use wire::recorded::HandEvent;
+use wire::{Recorded, StreamEvent};
 
 use crate::hand::{self, HandRecords, Report};
 use crate::stops::{StopRecord, stops};
@@ -29,10 +31,41 @@ pub enum HandResult {
     Ending,
     /// Burnt, because seats withheld their entropy.
     Burnt { seats: Vec<u32> },
-    /// Aborted; `fault` is `dealer`, `operator` or `nobody`.
-    Aborted { fault: &'static str, evidence: String },
+    /// Aborted, with the party at fault.
+    Aborted { fault: AbortFault, evidence: String },
     /// Not yet ended, as far as the records say.
     InPlay,
+}
+
+/// Party at fault for an aborted hand, other than a seat.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AbortFault {
+    Dealer,
+    Operator,
+    Nobody,
+}
+
+impl HandResult {
+    fn of_aborted(aborted: &pb::HandAborted) -> HandResult {
+        let fault = match aborted.at_fault() {
+            AtFault::Seat => return HandResult::Burnt { seats: aborted.seats.clone() },
+            AtFault::Dealer => AbortFault::Dealer,
+            AtFault::Operator => AbortFault::Operator,
+            AtFault::Unspecified => AbortFault::Nobody,
+        };
+        HandResult::Aborted { fault, evidence: aborted.evidence.clone() }
+    }
+}
+
+impl fmt::Display for AbortFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            AbortFault::Dealer => "dealer",
+            AbortFault::Operator => "operator",
+            AbortFault::Nobody => "nobody",
+        })
+    }
 }
 
 /// A hand of the table.
@@ -145,18 +178,22 @@ impl TableAudit {
         let players = roster(records);
         for event in &records.hand {
             let Ok(recorded) = Recorded::try_from(event) else { continue };
-            if let Recorded::HandSettled(_) = &recorded {
-                end = HandResult::Played;
-            } else if let Recorded::HandRevealed(_) = &recorded {
-                open = true;
-            } else if let Recorded::HandAborted(aborted) = &recorded {
-                let evidence = aborted.evidence.clone();
-                end = match aborted.at_fault() {
-                    AtFault::Seat => HandResult::Burnt { seats: aborted.seats.clone() },
-                    AtFault::Dealer => HandResult::Aborted { fault: "dealer", evidence },
-                    AtFault::Operator => HandResult::Aborted { fault: "operator", evidence },
-                    AtFault::Unspecified => HandResult::Aborted { fault: "nobody", evidence },
-                };
+            let StreamEvent::Hand(of_hand) = recorded.stream_event() else { continue };
+            match of_hand {
+                HandEvent::HandSettled(_) => end = HandResult::Played,
+                HandEvent::HandRevealed(_) => open = true,
+                HandEvent::HandAborted(aborted) => end = HandResult::of_aborted(aborted),
+                HandEvent::HandOpened(_)
+                | HandEvent::EntropyClosed(_)
+                | HandEvent::EntropyRevealed(_)
+                | HandEvent::HandSealed(_)
+                | HandEvent::ChanceUsed(_)
+                | HandEvent::CardsMoved(_)
+                | HandEvent::MoveDecided(_)
+                | HandEvent::ClockResumed(_)
+                | HandEvent::CardsShown(_)
+                | HandEvent::SettlementPosted(_)
+                | HandEvent::SeedRefused(_) => {}
             }
         }
         let report = &mut self.report;
@@ -168,9 +205,11 @@ impl TableAudit {
                     *report.burnt.entry(player.unwrap_or_default()).or_default() += 1;
                 }
             }
-            HandResult::Aborted { fault: "dealer", .. } => report.by_dealer += 1,
-            HandResult::Aborted { fault: "operator", .. } => report.by_operator += 1,
-            HandResult::Aborted { .. } | HandResult::Ending | HandResult::InPlay => {}
+            HandResult::Aborted { fault: AbortFault::Dealer, .. } => report.by_dealer += 1,
+            HandResult::Aborted { fault: AbortFault::Operator, .. } => report.by_operator += 1,
+            HandResult::Aborted { fault: AbortFault::Nobody, .. }
+            | HandResult::Ending
+            | HandResult::InPlay => {}
         }
         (end, open)
     }

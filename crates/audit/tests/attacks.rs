@@ -247,7 +247,7 @@ fn table_record(room: &TableFixture, position: u64) -> ProvedLog {
     let mut events = room.script.events(LogName::Table);
     events.retain(|event| event.position.0 == position);
     let key = log_key(LogName::Table).public().to_string();
-    ProvedLog::prove((key, note), events, (&nodes, head.size)).unwrap()
+    ProvedLog::prove(key, note, events, &nodes, head.size).unwrap()
 }
 
 /// The table takes a commitment, signs for it, and does not write it down.
@@ -352,7 +352,7 @@ fn a_rewritten_log_contradicts_its_own_signature() {
     let (_, _, signed_before) = signed_log(&honest.script, LogName::Table);
     let key = log_key(LogName::Table);
     let events = rewritten.script.events(LogName::Table);
-    let report = audit::log::audit(&events, (std::slice::from_ref(&signed_before), key.public()));
+    let report = audit::log::audit(&events, std::slice::from_ref(&signed_before), key.public());
     let failed: Vec<_> = report.checks.failed().collect();
     assert_eq!(failed, [audit::log::Check::Trees]);
 

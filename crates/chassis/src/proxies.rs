@@ -77,7 +77,7 @@ impl TrustedProxies {
 
     /// Whether the headers say that a proxy, trusted or not, has forwarded the call.
     #[must_use]
-    pub fn is_forwarded(headers: &HeaderMap) -> bool {
+    pub(crate) fn is_forwarded(headers: &HeaderMap) -> bool {
         PROXY_HEADERS.iter().any(|name| headers.contains_key(*name))
     }
 
@@ -89,7 +89,7 @@ impl TrustedProxies {
     /// Address of the caller according to the trusted proxy. `None` if the headers contain none
     /// that can be believed.
     #[must_use]
-    pub fn caller_address(&self, headers: &HeaderMap) -> Option<IpAddr> {
+    pub(crate) fn caller_address(&self, headers: &HeaderMap) -> Option<IpAddr> {
         let forwarded = header_elements(headers, FORWARDED)
             .map(|list| self.last_untrusted(list.map(forwarded_for)));
         let plain = header_elements(headers, X_FORWARDED_FOR)

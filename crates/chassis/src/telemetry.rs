@@ -138,8 +138,8 @@ impl Telemetry {
     }
 }
 
-/// Starts telemetry for the whole process, under the name `service`. Needs a running tokio runtime
-/// if spans are exported.
+/// Starts telemetry for the whole process. `service` is the complete `service.name` of its spans,
+/// such as `sabacc-gateway`. Needs a running tokio runtime if spans are exported.
 ///
 /// # Errors
 /// The configuration cannot be used, or telemetry was already started.
@@ -163,8 +163,7 @@ pub fn start(service: &str, config: &TelemetryConfig) -> Result<Telemetry, Telem
 /// Tracer provider. Without an exporter it samples a span only if the caller sampled its trace, so
 /// that the caller's trace has no gap; other spans have an id and are dropped.
 fn provider(service: &str, config: &TelemetryConfig) -> Result<SdkTracerProvider, TelemetryError> {
-    let resource = Resource::builder().with_service_name(format!("sabacc-{service}")).build();
-    let mut builder = SdkTracerProvider::builder().with_resource(resource);
+    let mut builder = SdkTracerProvider::builder().with_resource(resource(service));
     if let Some(endpoint) = &config.otlp {
         let exporter = SpanExporter::builder().with_tonic().with_endpoint(endpoint).build();
         let exporter = exporter
@@ -174,6 +173,11 @@ fn provider(service: &str, config: &TelemetryConfig) -> Result<SdkTracerProvider
         builder = builder.with_sampler(Sampler::ParentBased(Box::new(Sampler::AlwaysOff)));
     }
     Ok(builder.build())
+}
+
+/// Resource of spans. `service.name` is the name as given, without a prefix.
+fn resource(service: &str) -> Resource {
+    Resource::builder().with_service_name(service.to_owned()).build()
 }
 
 /// Layer for our spans at any log level, without those of the transport and the exporter.
@@ -239,6 +243,14 @@ mod tests {
                 (trace_id(), !inner.is_disabled())
             })
         })
+    }
+
+    #[test]
+    fn service_name_is_the_name_as_given() {
+        for name in ["sabacc", "sabacc-gateway"] {
+            let found = resource(name).get(&opentelemetry::Key::new("service.name"));
+            assert_eq!(found.map(|value| value.to_string()).as_deref(), Some(name));
+        }
     }
 
     #[test]

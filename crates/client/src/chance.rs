@@ -192,7 +192,7 @@ impl Chance {
     fn hand_started(&mut self, started: &pb::HandStarted) -> Result<(), Box<FairnessViolation>> {
         let hand_no = started.hand_no;
         self.check_repeated(hand_no, &started.commitment)?;
-        self.check_rows(hand_no, (&started.rows, &started.transcript), &started.seats)?;
+        self.check_rows(hand_no, &started.rows, &started.transcript, &started.seats)?;
         self.close_entropy(hand_no);
         Ok(())
     }
@@ -202,7 +202,7 @@ impl Chance {
         if let Some(told) = &view.dealer {
             self.record_commitment(view.hand_no, told)?;
         }
-        self.check_rows(view.hand_no, (&view.rows, &view.transcript), &view.seats)?;
+        self.check_rows(view.hand_no, &view.rows, &view.transcript, &view.seats)?;
         self.check_hand(view.hand_no, |hand| {
             view.roots.iter().try_for_each(|root| hand.add_root(root))?;
             hand.check_hands(&view.seats)
@@ -214,7 +214,8 @@ impl Chance {
     fn check_rows(
         &mut self,
         hand_no: u64,
-        (rows, transcript): (&[proto::dealer::v1::EntropyRow], &[u8]),
+        rows: &[proto::dealer::v1::EntropyRow],
+        transcript: &[u8],
         seats: &[pb::HandSeat],
     ) -> Result<(), Box<FairnessViolation>> {
         let told_before = self.hands.get(&hand_no);
@@ -235,7 +236,8 @@ impl Chance {
             },
             (None, None) => return Ok(()),
             (None, Some(promise)) => {
-                let hand = Hand::try_new(promise.binding(), rows, transcript, self.variant);
+                let (context, commitment) = promise.binding();
+                let hand = Hand::try_new(context, commitment, rows, transcript, self.variant);
                 hand.and_then(|mut hand| {
                     if let (Some(part), Some(_), Some(me)) = (part, &receipt, me) {
                         part.check(&hand, me)?;

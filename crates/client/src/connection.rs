@@ -13,7 +13,7 @@ use transport::tls::Tls;
 
 use crate::chance::{Chance, Secret, TrustedKeys};
 use crate::error::{Error, Refusal};
-use crate::retry::{Attempts, RetryPolicy, is_transient};
+use crate::retry::{Attempts, RetryPolicy};
 
 /// Source of the token of each call: a fixed text, or a function that returns a fresh one.
 #[derive(Clone)]
@@ -61,7 +61,7 @@ pub struct Client {
 }
 
 impl Client {
-    /// Creates a client of the server at `address`, such as `http://127.0.0.1:7070`; `https` uses
+    /// Creates a client of the server at `address`, such as `http://127.0.0.1:7400`; `https` uses
     /// the well-known root certificates. Needs a running tokio runtime; does not wait for the
     /// server.
     ///
@@ -172,7 +172,7 @@ impl Client {
                 Ok(answer) => return Ok(answer.into_inner()),
                 Err(status) => status,
             };
-            if !is_transient(&status) {
+            if !wire::status::is_retryable(&status) {
                 return Err(Error::Refused(Refusal::from(&status)));
             }
             let again = attempts.next_attempt(&self.retry_policy, &status, self.clock.now());

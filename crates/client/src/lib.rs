@@ -4,7 +4,7 @@
 //!
 //! ```no_run
 //! # async fn example(table: primitives::TableId) -> Result<(), client::Error> {
-//! let client = client::Client::connect("http://127.0.0.1:7070", "a token")?;
+//! let client = client::Client::connect("http://127.0.0.1:7400", "a token")?;
 //! let mut watch = client.watch(table);
 //! let mut state = client::TableState::new(None);
 //! while let Some(seen) = watch.next().await? {
@@ -27,7 +27,7 @@
 //! # use primitives::{PlayerId, TableId};
 //! # async fn example(table: TableId, me: PlayerId, keys: &str, secret: [u8; 32])
 //! # -> Result<(), Box<dyn std::error::Error>> {
-//! let client = client::Client::connect("http://127.0.0.1:7070", "a token")?
+//! let client = client::Client::connect("http://127.0.0.1:7400", "a token")?
 //!     .with_trusted_keys(client::TrustedKeys::parse(keys)?)          // the room's keys.txt
 //!     .with_secret(client::Secret::from_bytes(secret));     // 32 random bytes, kept over restarts
 //! let mut play = client.play(table).contributing_entropy(me);

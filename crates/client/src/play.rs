@@ -190,10 +190,10 @@ impl PlayRequests {
             let request_id = client.request_id();
             let message = match due {
                 EntropyMessage::Commit { hand_no, commitment } => Message::CommitEntropy(
-                    commit_request(request_id.clone(), table, (hand_no, commitment)),
+                    commit_request(request_id.clone(), table, hand_no, commitment),
                 ),
                 EntropyMessage::Reveal { hand_no, entropy } => Message::RevealEntropy(
-                    reveal_request(request_id.clone(), table, (hand_no, entropy)),
+                    reveal_request(request_id.clone(), table, hand_no, entropy),
                 ),
             };
             self.send(PendingRequest { request_id, message, entropy: Some(due) });

@@ -7,11 +7,9 @@
 use std::time::Duration;
 
 use primitives::UnixMicros;
-use proto::common::v1::ErrorReason;
 use system::entropy::{self, SystemEntropy};
 use tonic::Status;
 use tonic_types::StatusExt;
-use wire::status;
 
 /// Limits of the retries of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,29 +83,9 @@ fn jitter(most: Duration) -> Duration {
     most.saturating_mul(u32::from(share)) / u32::from(u16::MAX)
 }
 
-/// Whether to repeat the call: the error says nothing about the request.
-pub(crate) fn is_transient(status: &Status) -> bool {
-    let like = |reasons: &[ErrorReason]| {
-        reasons.iter().any(|reason| status::code(*reason) == status.code())
-    };
-    if status::reason_of(status).is_some() {
-        return like(&[ErrorReason::Unavailable, ErrorReason::Overloaded, ErrorReason::Deadline]);
-    }
-    // Without a documented reason the status comes from the connection or a proxy: only codes about
-    // the caller and the request are final.
-    !like(&[
-        ErrorReason::BadField,
-        ErrorReason::TokenMissing,
-        ErrorReason::RoleNotAllowed,
-        ErrorReason::TableUnknown,
-        ErrorReason::NotYourTurn,
-        ErrorReason::AlreadyExists,
-        ErrorReason::NoSuchMethod,
-    ])
-}
-
 #[cfg(test)]
 mod tests {
+    use proto::common::v1::ErrorReason;
     use wire::api_refusal;
 
     use super::*;
@@ -116,18 +94,6 @@ mod tests {
 
     fn status(reason: ErrorReason) -> Status {
         api_refusal(reason, "no").into()
-    }
-
-    #[test]
-    fn what_concerns_the_request_is_not_repeated() {
-        for reason in [ErrorReason::Unavailable, ErrorReason::Overloaded, ErrorReason::Deadline] {
-            assert!(is_transient(&status(reason)), "{reason:?}");
-        }
-        for reason in [ErrorReason::NotYourTurn, ErrorReason::TokenExpired, ErrorReason::Corrupt] {
-            assert!(!is_transient(&status(reason)), "{reason:?}");
-        }
-        assert!(is_transient(&Status::from_error("connection reset".into())));
-        assert!(!is_transient(&Status::unimplemented("not found")));
     }
 
     #[test]

@@ -156,7 +156,7 @@ impl Client {
         hand_no: u64,
         commitment: ClientCommitment,
     ) -> Result<pb::EntropyReceipt, Error> {
-        let request = commit_request(self.request_id(), table, (hand_no, commitment));
+        let request = commit_request(self.request_id(), table, hand_no, commitment);
         let answer = self
             .call_with_retries(request, |channel, request| async move {
                 TableServiceClient::new(channel).commit_entropy(request).await
@@ -175,7 +175,7 @@ impl Client {
         hand_no: u64,
         entropy: Entropy,
     ) -> Result<(), Error> {
-        let request = reveal_request(self.request_id(), table, (hand_no, entropy));
+        let request = reveal_request(self.request_id(), table, hand_no, entropy);
         let pb::RevealEntropyResponse {} = self
             .call_with_retries(request, |channel, request| async move {
                 TableServiceClient::new(channel).reveal_entropy(request).await
@@ -294,7 +294,8 @@ impl Client {
 pub(crate) fn commit_request(
     request_id: Vec<u8>,
     table: TableId,
-    (hand_no, commitment): (u64, ClientCommitment),
+    hand_no: u64,
+    commitment: ClientCommitment,
 ) -> pb::CommitEntropyRequest {
     let (table_id, commitment) = (table.bytes().to_vec(), commitment.0.to_vec());
     pb::CommitEntropyRequest { request_id, table_id, hand_no, commitment }
@@ -303,7 +304,8 @@ pub(crate) fn commit_request(
 pub(crate) fn reveal_request(
     request_id: Vec<u8>,
     table: TableId,
-    (hand_no, entropy): (u64, Entropy),
+    hand_no: u64,
+    entropy: Entropy,
 ) -> pb::RevealEntropyRequest {
     let (table_id, entropy) = (table.bytes().to_vec(), entropy.0.to_vec());
     pb::RevealEntropyRequest { request_id, table_id, hand_no, entropy }

@@ -18,7 +18,7 @@ use tonic::{Response, Status, Streaming};
 use crate::connection::Client;
 use crate::error::{Error, Refusal};
 use crate::play::{PlayMessage, PlayRequests};
-use crate::retry::{Attempts, is_transient};
+use crate::retry::Attempts;
 
 /// Longest silence of a stream, heartbeats included, before it counts as dead.
 const MAX_SILENCE: Duration = Duration::from_secs(60);
@@ -260,7 +260,7 @@ impl Watch {
             self.is_over = true;
             return Ok(());
         }
-        if !is_transient(status) {
+        if !wire::status::is_retryable(status) {
             self.disconnect();
             return Err(Error::Refused(Refusal::from(status)));
         }

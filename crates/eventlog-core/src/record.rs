@@ -10,7 +10,7 @@ use crate::event::Event;
 /// Leaf record of an event. The payload's length saturates at 4 GiB; the log takes no payload of
 /// that size.
 #[must_use]
-pub fn leaf_record(event: &Event) -> LeafRecord {
+pub(crate) fn leaf_record(event: &Event) -> LeafRecord {
     LeafRecord {
         position: event.position.0,
         recorded_at: event.recorded_at.0,

@@ -353,6 +353,6 @@ impl Store for PgStore {
         from: Version,
         limit: usize,
     ) -> Result<Vec<Event>, StoreError> {
-        self.read_with(|| sql::read_stream(&self.readers, log, (stream, from), limit)).await
+        self.read_with(|| sql::read_stream(&self.readers, log, stream, from, limit)).await
     }
 }

@@ -317,7 +317,7 @@ impl Writer {
             clock: self.options.reading(),
             tree: stamped.tree.peaks().to_vec(),
         };
-        InFlight::new((waiting, stamped), batch, give_up, Arc::clone(&self.store))
+        InFlight::new(waiting, stamped, batch, give_up, Arc::clone(&self.store))
     }
 
     /// Heads of all streams of a batch. One query finds all that are not cached.

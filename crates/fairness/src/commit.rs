@@ -80,7 +80,8 @@ impl Entropy {
         secret: &[u8; 32],
         context: &Context,
         dealer: &Commitment,
-        (seat, player): (u8, PlayerId),
+        seat: u8,
+        player: PlayerId,
     ) -> Entropy {
         let mut key = Zeroizing::new([0; 64]);
         key[..32].copy_from_slice(secret);
@@ -150,14 +151,14 @@ mod tests {
     #[test]
     fn derived_entropy_is_another_wherever_anything_is() {
         let (context, dealer, player) = (Context([1; 32]), Commitment([2; 32]), PlayerId([3; 16]));
-        let base = Entropy::derived(&[9; 32], &context, &dealer, (5, player));
-        assert_eq!(base, Entropy::derived(&[9; 32], &context, &dealer, (5, player)));
+        let base = Entropy::derived(&[9; 32], &context, &dealer, 5, player);
+        assert_eq!(base, Entropy::derived(&[9; 32], &context, &dealer, 5, player));
         let others = [
-            Entropy::derived(&[8; 32], &context, &dealer, (5, player)),
-            Entropy::derived(&[9; 32], &Context([8; 32]), &dealer, (5, player)),
-            Entropy::derived(&[9; 32], &context, &Commitment([8; 32]), (5, player)),
-            Entropy::derived(&[9; 32], &context, &dealer, (6, player)),
-            Entropy::derived(&[9; 32], &context, &dealer, (5, PlayerId([8; 16]))),
+            Entropy::derived(&[8; 32], &context, &dealer, 5, player),
+            Entropy::derived(&[9; 32], &Context([8; 32]), &dealer, 5, player),
+            Entropy::derived(&[9; 32], &context, &Commitment([8; 32]), 5, player),
+            Entropy::derived(&[9; 32], &context, &dealer, 6, player),
+            Entropy::derived(&[9; 32], &context, &dealer, 5, PlayerId([8; 16])),
         ];
         assert!(others.iter().all(|other| *other != base));
     }

@@ -62,7 +62,8 @@ pub fn root(keys: &Keys, op: u32, cards: &[u8]) -> [u8; 32] {
 #[must_use]
 pub fn root_from_path(
     record: &[u8; RECORD_LEN],
-    (position, count): (u16, u16),
+    position: u16,
+    count: u16,
     path: &[[u8; 32]],
 ) -> Option<[u8; 32]> {
     let leaf = merkle::leaf_hash(record);

@@ -80,7 +80,7 @@ impl ProvedCard {
     #[must_use]
     pub fn root(&self) -> Option<[u8; 32]> {
         let ProvedCard { handle: Handle { op, position }, card, salt, path, count } = self;
-        deck::root_from_path(&deck::record(*op, *position, *card, salt), (*position, *count), path)
+        deck::root_from_path(&deck::record(*op, *position, *card, salt), *position, *count, path)
     }
 }
 

@@ -26,7 +26,7 @@ pub fn decide(ledger: &Ledger, now: UnixMicros, command: Command) -> Result<Vec<
         Command::UnfreezeAccount { player, reason } => accounts::unfreeze(ledger, player, reason),
         Command::CloseAccount { player, reason } => accounts::close(ledger, player, reason),
         Command::SetLimits { player, by, limits } => {
-            accounts::set_limits(ledger, now, (player, by), limits)
+            accounts::set_limits(ledger, now, player, by, limits)
         }
         Command::Exclude { player, until } => accounts::exclude(ledger, now, player, until),
         Command::PlaceHold(hold) => holds::place(ledger, now, hold),

@@ -63,7 +63,7 @@ fn post(ledger: &mut Ledger, at: UnixMicros, transfer: &Transfer) {
     let brings = match transfer.kind {
         Kind::BuyIn => true,
         Kind::Capture { hold, keep_rest } => {
-            capture(ledger, transfer, (hold, keep_rest));
+            capture(ledger, transfer, hold, keep_rest);
             true
         }
         Kind::Adjustment { adjustment } => {
@@ -128,7 +128,7 @@ fn record_play(ledger: &mut Ledger, at: UnixMicros, player: PlayerId, result: Am
 }
 
 /// Reduces the hold by what was paid, and ends it unless the rest is kept.
-fn capture(ledger: &mut Ledger, transfer: &Transfer, (id, keep_rest): (HoldId, bool)) {
+fn capture(ledger: &mut Ledger, transfer: &Transfer, id: HoldId, keep_rest: bool) {
     let Some(pending) = ledger.hold(id).copied() else { return };
     let from = pending.hold.from;
     let leg = transfer.legs.iter().find(|leg| leg.account == from);

@@ -96,7 +96,7 @@ impl Ledger {
     /// First table with credits in its pots where `player` ever had a seat: they may have a share
     /// in them.
     #[must_use]
-    pub fn pot_share_table(&self, player: PlayerId) -> Option<TableId> {
+    pub(crate) fn pot_share_table(&self, player: PlayerId) -> Option<TableId> {
         let tables = self.filled_pots.iter().filter_map(Account::table);
         tables.into_iter().find(|table| self.account(&Account::Seat(*table, player)).is_some())
     }

@@ -59,7 +59,7 @@ impl PlayHistory {
     /// Time at tables within `window` at `at`, in whole seconds. A player still there is taken to
     /// leave at `leaves`.
     #[must_use]
-    pub fn seated_seconds(&self, window: Window, at: UnixMicros, leaves: UnixMicros) -> u64 {
+    pub(crate) fn seated_seconds(&self, window: Window, at: UnixMicros, leaves: UnixMicros) -> u64 {
         let first = first_hour(window, at);
         let counted = self.hours.range(first..);
         let over = counted.fold(0_u64, |sum, (_, hour)| sum.saturating_add(hour.seated_micros));

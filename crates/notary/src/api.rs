@@ -15,6 +15,7 @@ use proto::audit::v1::record_selection::By;
 use proto::common::v1::ErrorReason;
 use tonic::{Request, Response, Status};
 use wire::field::BadField;
+use wire::log_record;
 use wire::status::{ApiRefusal, api_refusal, unavailable};
 
 use crate::fault::{Fault, NotaryError};
@@ -66,9 +67,13 @@ impl LogService for Api {
         let shown = self.published(&log)?;
         let level = u8::try_from(level).ok().filter(|level| *level <= MAX_LEVEL);
         let level = level.ok_or_else(|| BadField::new("level", "a level is 0 to 7"))?;
-        let tile = (Row::Hashes(level), index, parse_width(width)?);
+        let width = parse_width(width)?;
         let _turn = self.read_permit().await?;
-        let hashes = self.notary.tile(&shown, tile).await.map_err(error_status)?;
+        let hashes = self
+            .notary
+            .tile(&shown, Row::Hashes(level), index, width)
+            .await
+            .map_err(error_status)?;
         let hashes = hashes.ok_or_else(|| not_in_log("the log has no such tile"))?.to_vec();
         Ok(Response::new(pb::GetTileResponse { hashes }))
     }
@@ -106,7 +111,7 @@ impl LogService for Api {
         let _turn = self.read_permit().await?;
         let proof = async {
             let trees = &self.notary.shared.tiles;
-            let tiles = trees.authenticated((shown.head(), &shown.edge), wanted).await?;
+            let tiles = trees.authenticated(shown.head(), &shown.edge, wanted).await?;
             Ok(prove_inclusion(&tiles, position, size)?)
         };
         let proof = hashes(proof.await.map_err(error_status)?);
@@ -126,7 +131,7 @@ impl LogService for Api {
         let _turn = self.read_permit().await?;
         let proof = async {
             let trees = &self.notary.shared.tiles;
-            let tiles = trees.authenticated((shown.head(), &shown.edge), wanted).await?;
+            let tiles = trees.authenticated(shown.head(), &shown.edge, wanted).await?;
             Ok(prove_consistency(&tiles, old_size, new_size)?)
         };
         let proof = hashes(proof.await.map_err(error_status)?);
@@ -192,7 +197,9 @@ impl Notary {
     pub(crate) async fn tile(
         &self,
         published: &PublishedTree,
-        (row, index, width): (Row, u64, u16),
+        row: Row,
+        index: u64,
+        width: u16,
     ) -> Result<Option<Bytes>, NotaryError> {
         let there = TileId::at(row, index, published.head().size);
         let Some(tile) = there.filter(|tile| tile.width() >= width) else { return Ok(None) };
@@ -256,20 +263,6 @@ fn parse_selection(selection: pb::RecordSelection) -> Result<Selection, BadField
 
 fn parse_id(field: &str, bytes: &[u8]) -> Result<[u8; 16], BadField> {
     bytes.try_into().map_err(|_| BadField::new(field, "an id has 16 bytes"))
-}
-
-fn log_record(event: &Event) -> pb::LogRecord {
-    pb::LogRecord {
-        position: event.position.0,
-        recorded_at_micros: event.recorded_at.0,
-        stream: event.stream.0.to_vec(),
-        version: event.version.0,
-        r#type: event.kind.into(),
-        schema: event.schema.into(),
-        sealed: event.sealed,
-        payload: event.payload.to_vec(),
-        previous: event.previous.to_vec(),
-    }
 }
 
 fn hashes(of: Vec<Hash>) -> Vec<Vec<u8>> {

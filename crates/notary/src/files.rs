@@ -66,14 +66,14 @@ impl Files {
             Row::Entries => false,
         });
         let Some(tile) = tile else { return not_found() };
-        let asked = (tile.row(), tile.index(), tile.width());
         let Some(_turn) = self.notary.shared.reads.acquire().await else {
             return text_response(
                 StatusCode::SERVICE_UNAVAILABLE,
                 "too many read this log at once\n",
             );
         };
-        match tokio::time::timeout(READ_TIMEOUT, self.notary.tile(&shown, asked)).await {
+        let read = self.notary.tile(&shown, tile.row(), tile.index(), tile.width());
+        match tokio::time::timeout(READ_TIMEOUT, read).await {
             Ok(Ok(Some(hashes))) => {
                 let mut answer = file_response(StatusCode::OK, BINARY, hashes);
                 answer.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static(IMMUTABLE));

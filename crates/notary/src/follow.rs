@@ -135,7 +135,7 @@ impl Shared {
             None => Vec::new(),
             Some(old) => {
                 let wanted = tiles_for_consistency(old.size, next.size)?;
-                let tiles = self.tiles.authenticated((next, &progress.edge), wanted).await?;
+                let tiles = self.tiles.authenticated(next, &progress.edge, wanted).await?;
                 prove_consistency(&tiles, old.size, next.size)?
             }
         };

@@ -84,7 +84,7 @@ impl Shared {
         let mut wanted = tiles_for_records(&positions, size)?;
         let leaves = positions.iter().map(|at| at / u64::from(TILE_WIDTH));
         wanted.extend(leaves.filter_map(|index| TileId::at(Row::Hashes(0), index, size)));
-        let tiles = self.tiles.authenticated((published.head(), &published.edge), wanted).await?;
+        let tiles = self.tiles.authenticated(published.head(), &published.edge, wanted).await?;
         for (index, event) in &events {
             let signed = tiles.node(Node { level: 0, index: *index });
             if signed != Some(leaf_hash(&event.record())) {

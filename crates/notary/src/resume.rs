@@ -10,8 +10,8 @@ use bytes::Bytes;
 use eventlog::{Position, SignedCheckpoint};
 use merkle::note::{Note, VerifierKey};
 use merkle::{
-    Checkpoint, CheckpointError, Edge, Hash, Row, TileId, Tiles, TilesError, TreeHead, leaf_hash,
-    leaves_root,
+    Checkpoint, CheckpointError, Edge, Hash, Row, TILE_WIDTH, TileId, Tiles, TilesError, TreeHead,
+    leaf_hash, leaves_root,
 };
 
 use crate::fault::{Fault, NotaryError};
@@ -97,7 +97,7 @@ async fn edge_from_tiles(shared: &Shared, head: TreeHead) -> Result<Option<Edge>
     let mut tiles: Vec<(TileId, Bytes)> = Vec::new();
     for tile in TileId::edge(head.size) {
         let Row::Hashes(level) = tile.row() else { continue };
-        let (first, width) = (tile.index() * 256, usize::from(tile.width()));
+        let (first, width) = (tile.index() * u64::from(TILE_WIDTH), usize::from(tile.width()));
         let hashes: Vec<Hash> = match level.checked_sub(1) {
             None => leaves(shared, first, width).await?,
             Some(below) => {

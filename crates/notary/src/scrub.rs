@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use eventlog::{Position, TileCoordinates};
-use merkle::{Hash, leaf_hash};
+use merkle::{Hash, TILE_WIDTH, leaf_hash};
 use tokio::time::{Instant, sleep};
 
 use crate::fault::{Fault, NotaryError};
@@ -18,7 +18,6 @@ use crate::notary::Shared;
 
 /// Full tiles that are compared in one step.
 const TILES_PER_STEP: u64 = 4;
-const WIDTH: u64 = 256;
 /// Rest after each step, as a multiple of the step's duration.
 const REST_FACTOR: u32 = 4;
 /// Delay before a store that was unavailable is asked again.
@@ -28,10 +27,10 @@ const RETRY_DELAY: Duration = Duration::from_secs(5);
 pub(crate) async fn run(shared: Arc<Shared>, size: u64) {
     let mut tile = match shared.reader.cut().await {
         // Archived records cannot be read here; an archive proves itself.
-        Ok(cut) => cut.map_or(0, |tree| tree.size().div_ceil(WIDTH)),
+        Ok(cut) => cut.map_or(0, |tree| tree.size().div_ceil(u64::from(TILE_WIDTH))),
         Err(_) => 0,
     };
-    let end = size / WIDTH;
+    let end = size / u64::from(TILE_WIDTH);
     while tile < end && !shared.has_stopped() {
         let begun = Instant::now();
         let count = TILES_PER_STEP.min(end - tile);
@@ -54,12 +53,12 @@ pub(crate) async fn run(shared: Arc<Shared>, size: u64) {
 async fn compare(shared: &Shared, first: u64, count: u64) -> Result<(), NotaryError> {
     let places: Vec<TileCoordinates> = (first..first + count).map(|index| (0, index)).collect();
     let tiles = shared.shelf.tiles(shared.reader.name(), &places).await?;
-    let from = first * WIDTH;
-    let records = usize::try_from(count * WIDTH).unwrap_or(usize::MAX);
+    let from = first * u64::from(TILE_WIDTH);
+    let records = usize::try_from(count * u64::from(TILE_WIDTH)).unwrap_or(usize::MAX);
     let events = shared.reader.read(Position(from), records).await?;
     for tile in tiles {
         let (hashes, _) = tile.hashes.as_chunks::<{ size_of::<Hash>() }>();
-        let start = tile.coordinates.1 * WIDTH;
+        let start = tile.coordinates.1 * u64::from(TILE_WIDTH);
         for (position, hash) in (start..).zip(hashes) {
             let at = usize::try_from(position - from).unwrap_or(usize::MAX);
             let event = events.get(at).filter(|event| event.position.0 == position);

@@ -73,7 +73,8 @@ impl TileStore {
     /// named at an older size is returned as wide as it is in this tree.
     pub(crate) async fn authenticated(
         &self,
-        (head, edge): (TreeHead, &Edge),
+        head: TreeHead,
+        edge: &Edge,
         wanted: impl IntoIterator<Item = TileId>,
     ) -> Result<Tiles, NotaryError> {
         let mut all: BTreeSet<TileId> = TileId::edge(head.size).into_iter().collect();

@@ -67,7 +67,7 @@ impl CardSet {
     }
 
     #[must_use]
-    pub const fn union(self, other: CardSet) -> CardSet {
+    pub(crate) const fn union(self, other: CardSet) -> CardSet {
         CardSet(self.0 | other.0)
     }
 

@@ -196,7 +196,48 @@ impl Chance {
     }
 }
 
+/// A use of chance together with its outcome, which is of its kind.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Resolved<'a> {
+    Shuffled { pile: u8, add: &'a [Card] },
+    Dealt { deal: &'a Deal, cards: &'a [Card] },
+    Rolled { purpose: RollPurpose, faces: &'a [u8] },
+    Pulsed(bool),
+    Picked { purpose: PickPurpose, pick: u32 },
+    Sampled { purpose: SamplePurpose, sample: &'a [u32] },
+}
+
 impl Chance {
+    /// Joins the use of chance with its outcome. None if the outcome is of another kind.
+    pub(crate) fn resolved<'a>(&'a self, outcome: &'a Outcome) -> Option<Resolved<'a>> {
+        Some(match self {
+            Chance::Shuffle { pile, add } => {
+                let Outcome::Shuffled = outcome else { return None };
+                Resolved::Shuffled { pile: *pile, add }
+            }
+            Chance::Deal(deal) => {
+                let Outcome::Cards(cards) = outcome else { return None };
+                Resolved::Dealt { deal, cards }
+            }
+            Chance::Roll { purpose, .. } => {
+                let Outcome::Rolled(faces) = outcome else { return None };
+                Resolved::Rolled { purpose: *purpose, faces }
+            }
+            Chance::Pulse { .. } => {
+                let Outcome::Pulsed(pulse) = outcome else { return None };
+                Resolved::Pulsed(*pulse)
+            }
+            Chance::Pick { purpose, .. } => {
+                let Outcome::Picked(pick) = outcome else { return None };
+                Resolved::Picked { purpose: *purpose, pick: *pick }
+            }
+            Chance::Sample { purpose, .. } => {
+                let Outcome::Sampled(sample) = outcome else { return None };
+                Resolved::Sampled { purpose: *purpose, sample }
+            }
+        })
+    }
+
     /// Kind of the use of chance, in one word.
     #[must_use]
     pub const fn kind(&self) -> &'static str {

@@ -38,6 +38,45 @@ pub(crate) enum EvaluatorKind {
 /// Value of an Impostor under Major Fraud.
 const FRAUD_VALUE: u8 = 6;
 
+fn fact<'a>(facts: &'a [(String, String)], name: &str) -> Option<&'a str> {
+    facts.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str())
+}
+
+pub(crate) fn twenty_three(rules: &RuleSet, _: &[(String, String)]) -> Option<Evaluator> {
+    Some(Evaluator(EvaluatorKind::TwentyThree(rules.ranking)))
+}
+
+pub(crate) fn force(_: &RuleSet, _: &[(String, String)]) -> Option<Evaluator> {
+    Some(Evaluator(EvaluatorKind::Force(Side::Light)))
+}
+
+pub(crate) fn kessel(_: &RuleSet, facts: &[(String, String)]) -> Option<Evaluator> {
+    Some(Evaluator(EvaluatorKind::Kessel(FixTokens {
+        prime: fact(facts, "prime").and_then(|value| value.parse().ok()),
+        markdown: fact(facts, "markdown").is_some(),
+        cook_the_books: fact(facts, "cook-the-books").is_some(),
+        major_fraud: fact(facts, "major-fraud").is_some(),
+    })))
+}
+
+pub(crate) fn eleven(_: &RuleSet, facts: &[(String, String)]) -> Option<Evaluator> {
+    let face = |name: &str| {
+        let at = P42.faces().position(|face| Some(face) == fact(facts, name))?;
+        u32::try_from(at).ok()
+    };
+    Some(Evaluator(EvaluatorKind::Eleven(Announced::of(&[face("wild")?, face("clone")?])?)))
+}
+
+pub(crate) fn spike(_: &RuleSet, _: &[(String, String)]) -> Option<Evaluator> {
+    Some(Evaluator(EvaluatorKind::Spike))
+}
+
+pub(crate) fn coruscant(_: &RuleSet, facts: &[(String, String)]) -> Option<Evaluator> {
+    let (target, suit) = (fact(facts, "target")?, fact(facts, "suit")?);
+    let faces = crate::event_view::target_faces(target, suit)?;
+    Some(Evaluator(EvaluatorKind::Coruscant(Target::of(&faces)?)))
+}
+
 impl Evaluator {
     pub(crate) const fn new(kind: EvaluatorKind) -> Evaluator {
         Evaluator(kind)
@@ -49,32 +88,7 @@ impl Evaluator {
     /// and for games without an evaluator.
     #[must_use]
     pub fn for_rules(rules: &RuleSet, facts: &[(String, String)]) -> Option<Evaluator> {
-        let fact = |name: &str| {
-            facts.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str())
-        };
-        Some(Evaluator(match rules.variant().id {
-            "dice" | "electronic" | "swg" => EvaluatorKind::TwentyThree(rules.ranking),
-            "force" => EvaluatorKind::Force(Side::Light),
-            "kessel" => EvaluatorKind::Kessel(FixTokens {
-                prime: fact("prime").and_then(|value| value.parse().ok()),
-                markdown: fact("markdown").is_some(),
-                cook_the_books: fact("cook-the-books").is_some(),
-                major_fraud: fact("major-fraud").is_some(),
-            }),
-            "eleven" => {
-                let face = |name: &str| {
-                    let at = P42.faces().position(|face| Some(face) == fact(name))?;
-                    u32::try_from(at).ok()
-                };
-                EvaluatorKind::Eleven(Announced::of(&[face("wild")?, face("clone")?])?)
-            }
-            "spike" => EvaluatorKind::Spike,
-            "coruscant" => {
-                let faces = crate::event_view::target_faces(fact("target")?, fact("suit")?)?;
-                EvaluatorKind::Coruscant(Target::of(&faces)?)
-            }
-            _ => return None,
-        }))
+        (rules.variant().evaluator)(rules, facts)
     }
 
     /// Strength of a hand whose cards all come from the deck in play. None for a hand that cannot
@@ -91,7 +105,7 @@ impl Evaluator {
                 Worth::Bombed(_) => return None,
             },
             EvaluatorKind::Kessel(fixes) => {
-                let (rung, value, sum) = kessel(cards, fixes)?.strength(fixes);
+                let (rung, value, sum) = kessel_hand(cards, fixes)?.strength(fixes);
                 [rung, value, sum, 0, 0, 0]
             }
             EvaluatorKind::Eleven(announced) => {
@@ -118,7 +132,7 @@ impl Evaluator {
                 (Worth::Total(total), Side::Light) => Rank::Light(total),
                 (Worth::Total(total), Side::Dark) => Rank::Dark(total),
             },
-            EvaluatorKind::Kessel(fixes) => kessel(cards, fixes)?.rank(fixes),
+            EvaluatorKind::Kessel(fixes) => kessel_hand(cards, fixes)?.rank(fixes),
             EvaluatorKind::Eleven(announced) => {
                 let count = u8::try_from(cards.len()).ok()?;
                 best_total(cards, announced).map_or(Rank::Over { cards: count }, |total| {
@@ -134,7 +148,7 @@ impl Evaluator {
     #[must_use]
     pub fn chips_due(&self, cards: &[Card]) -> Option<u8> {
         if let EvaluatorKind::Kessel(fixes) = self.0 {
-            Some(kessel(cards, fixes)?.chips_due())
+            Some(kessel_hand(cards, fixes)?.chips_due())
         } else {
             None
         }
@@ -146,7 +160,7 @@ const fn single_key(strength: i16) -> [i16; 6] {
 }
 
 /// Value of a Kessel hand; none unless it has a card of each family and every Impostor a value.
-fn kessel(cards: &[Card], fixes: FixTokens) -> Option<KesselHand> {
+fn kessel_hand(cards: &[Card], fixes: FixTokens) -> Option<KesselHand> {
     let value = |card: Card| match face(card) {
         Face::Number(number) => Some(Value::Number(number)),
         Face::Sylop => Some(Value::Sylop),

@@ -11,7 +11,9 @@ use primitives::Credits;
 use smallvec::SmallVec;
 
 use crate::cards::Card;
-use crate::chance::{Chance, Deal, Destination, Outcome, PickPurpose, RollPurpose, SamplePurpose};
+use crate::chance::{
+    Chance, Deal, Destination, Outcome, PickPurpose, Resolved, RollPurpose, SamplePurpose,
+};
 use crate::deck::Deck;
 use crate::event::{DecisionAuthor, Event};
 use crate::hand::Hand;
@@ -208,8 +210,9 @@ pub(crate) fn words_of_move(mv: &Move) -> Words {
 fn words_of_chance(hand: &Hand, due: &Chance, outcome: &Outcome) -> Option<(&'static str, Words)> {
     let deck = hand.rules().variant().deck;
     let number = |value: &u8| Word::Number(u32::from(*value));
-    match (due, outcome) {
-        (Chance::Deal(deal), Outcome::Cards(cards)) => {
+    match due.resolved(outcome)? {
+        Resolved::Shuffled { .. } => None,
+        Resolved::Dealt { deal, cards } => {
             let cards = cards.iter().map(|&card| Word::Card(Some(card)));
             Some(match deal.to {
                 Destination::Player(player) => {
@@ -218,12 +221,12 @@ fn words_of_chance(hand: &Hand, due: &Chance, outcome: &Outcome) -> Option<(&'st
                 Destination::Table => ("flip", cards.collect()),
             })
         }
-        (Chance::Roll { purpose, .. }, Outcome::Rolled(faces)) => {
+        Resolved::Rolled { purpose, faces } => {
             let dice = faces.iter().map(number);
             let words = match purpose {
                 RollPurpose::Shift | RollPurpose::Prime(_) => dice.collect(),
                 RollPurpose::Impostor(player, card) => {
-                    let who = [Word::Player(*player), Word::Card(Some(*card))];
+                    let who = [Word::Player(player), Word::Card(Some(card))];
                     who.into_iter().chain(dice).collect()
                 }
                 RollPurpose::Target => faces
@@ -236,24 +239,21 @@ fn words_of_chance(hand: &Hand, due: &Chance, outcome: &Outcome) -> Option<(&'st
             };
             Some(("roll", words))
         }
-        (Chance::Pulse { .. }, Outcome::Pulsed(shift)) => {
-            Some(("pulse", Words::from_iter([Word::Number(u32::from(*shift))])))
+        Resolved::Pulsed(shift) => {
+            Some(("pulse", Words::from_iter([Word::Number(u32::from(shift))])))
         }
-        (Chance::Pick { purpose: PickPurpose::Starter, .. }, Outcome::Picked(pick)) => {
-            let starter = hand.live().iter().nth(usize::try_from(*pick).ok()?)?;
+        Resolved::Picked { purpose: PickPurpose::Starter, pick } => {
+            let starter = hand.live().iter().nth(usize::try_from(pick).ok()?)?;
             Some(("starter", Words::from_iter([Word::Player(starter)])))
         }
-        (
-            Chance::Sample { purpose: SamplePurpose::Tokens(player), .. },
-            Outcome::Sampled(kinds),
-        ) => {
+        Resolved::Sampled { purpose: SamplePurpose::Tokens(player), sample: kinds } => {
             let kinds = kinds.iter().filter_map(|&kind| {
                 let kind = ShiftToken::ALL.get(usize::try_from(kind).ok()?)?;
                 Some(Word::Name(kind.name()))
             });
-            Some(("tokens", std::iter::once(Word::Player(*player)).chain(kinds).collect()))
+            Some(("tokens", std::iter::once(Word::Player(player)).chain(kinds).collect()))
         }
-        (Chance::Sample { purpose: SamplePurpose::Announce, .. }, Outcome::Sampled(faces)) => {
+        Resolved::Sampled { purpose: SamplePurpose::Announce, sample: faces } => {
             let face = |at: usize| {
                 let face = usize::try_from(*faces.get(at)?).ok()?;
                 deck.faces().nth(face).map(Word::Name)
@@ -261,7 +261,6 @@ fn words_of_chance(hand: &Hand, due: &Chance, outcome: &Outcome) -> Option<(&'st
             let words = [Word::Name("wild"), face(0)?, Word::Name("clone"), face(1)?];
             Some(("announce", Words::from_iter(words)))
         }
-        (_, _) => None,
     }
 }
 

@@ -23,7 +23,7 @@
 //! - To settle: `core.cut_layers()`, then `award`, `move_layer` or `carry_layer` for each, main
 //!   first; then `award_sabacc` and `finish`.
 
-use crate::chance::{Chance, Outcome};
+use crate::chance::Resolved;
 use crate::legal::LegalMoves;
 use crate::moves::Move;
 use crate::player::{Player, Viewer};
@@ -40,9 +40,9 @@ pub(crate) trait Game: Send + Sync {
     /// over.
     fn step(&mut self, core: &mut Core);
 
-    /// Applies the outcome of the first use of chance. The piles have changed already; hands have
+    /// Applies the first use of chance with its outcome. The piles have changed already; hands have
     /// not.
-    fn apply_outcome(&mut self, core: &mut Core, due: &Chance, outcome: &Outcome);
+    fn apply_outcome(&mut self, core: &mut Core, resolved: Resolved<'_>);
 
     /// Legal moves of `player`, who has the turn; never empty.
     fn legal_moves(&self, core: &Core, player: Player) -> LegalMoves;

@@ -264,12 +264,10 @@ pub fn evolve(hand: &mut Hand, event: &Event) {
         }
         Event::Chance(outcome) => {
             let due = hand.core.take_due();
-            match (&due, outcome) {
-                (Chance::Shuffle { pile, add }, _) => hand.core.apply_shuffle(*pile, add),
-                (Chance::Deal(deal), Outcome::Cards(cards)) => hand.core.apply_deal(deal, cards),
-                (_, _) => {}
+            if let Some(resolved) = due.resolved(outcome) {
+                hand.core.apply_outcome(resolved);
+                hand.game.apply_outcome(&mut hand.core, resolved);
             }
-            hand.game.apply_outcome(&mut hand.core, &due, outcome);
         }
     }
     hand.run_until_due();

@@ -93,7 +93,7 @@ impl PlayerSet {
     }
 
     #[must_use]
-    pub const fn intersection(self, other: PlayerSet) -> PlayerSet {
+    pub(crate) const fn intersection(self, other: PlayerSet) -> PlayerSet {
         PlayerSet(self.0 & other.0)
     }
 
@@ -128,7 +128,7 @@ impl PlayerSet {
 
     /// The players with the highest strength. Players without a strength are left out.
     #[must_use]
-    pub fn strongest<K: Ord>(self, strength: impl Fn(Player) -> Option<K>) -> PlayerSet {
+    pub(crate) fn strongest<K: Ord>(self, strength: impl Fn(Player) -> Option<K>) -> PlayerSet {
         let best = self.iter().filter_map(&strength).max();
         self.iter().filter(|&player| best.is_some() && strength(player) == best).collect()
     }

@@ -16,8 +16,8 @@ pub(crate) use betting::Bets;
 pub(crate) use piles::Pile;
 pub(crate) use pots::{Layer, Layers};
 
-use crate::cards::{CardSet, Cards};
-use crate::chance::Chance;
+use crate::cards::{Card, CardSet, Cards};
+use crate::chance::{Chance, DealReason};
 use crate::player::{Player, PlayerSet};
 use crate::rank::Rank;
 use crate::ruleset::RuleSet;
@@ -37,6 +37,14 @@ pub(crate) struct PlayerState {
     pub(crate) face_up: CardSet,
     /// Demise, tie and blind cards: beside the hand, face up.
     pub(crate) extra: Cards,
+}
+
+impl PlayerState {
+    /// Adds dealt cards to the hand, or to the cards beside it for a tie-break.
+    pub(crate) fn add_dealt(&mut self, reason: DealReason, cards: &[Card]) {
+        let onto = if reason == DealReason::TieBreak { &mut self.extra } else { &mut self.cards };
+        onto.extend_from_slice(cards);
+    }
 }
 
 /// Ranks at the reveal, by player.

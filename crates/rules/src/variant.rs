@@ -7,6 +7,7 @@ use std::ops::RangeInclusive;
 
 use crate::cards::{Card, CardSet};
 use crate::deck::Deck;
+use crate::evaluator::Evaluator;
 use crate::explain::VariantText;
 use crate::game::Game;
 use crate::ruleset::{Field, RuleSet};
@@ -26,11 +27,28 @@ pub struct Variant {
     pub fields: &'static [Field],
     pub has_sabacc_pot: bool,
     pub has_carried_pot: bool,
+    /// Whether a call of the hand opens the betting round again for the others.
+    pub(crate) call_reopens_betting: bool,
+    pub(crate) rake_base: RakeBase,
+    pub(crate) evaluator: MakeEvaluator,
     /// Called once at the start of a hand; takes the antes.
     pub(crate) open: fn(&mut Core) -> Box<dyn Game>,
     /// The parts of an explanation that only this game has.
     pub(crate) explain: fn(&RuleSet) -> VariantText,
 }
+
+/// Credits of which the house takes its rake.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RakeBase {
+    /// Each layer of the Hand Pot that two players or more showed their hands for.
+    ContestedLayers,
+    /// The credits pot of a game that is played until one player is left.
+    CreditsPot,
+}
+
+/// Makes the evaluator of a game's hands from the facts of a view. None if a fact that it needs is
+/// missing, or the game has no evaluator.
+pub(crate) type MakeEvaluator = fn(&RuleSet, &[(String, String)]) -> Option<Evaluator>;
 
 /// A draw pile with its discards.
 #[derive(Debug)]

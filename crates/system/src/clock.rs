@@ -255,9 +255,9 @@ impl ManualClock {
         }
     }
 
-    /// Earliest instant that a sleeper waits for. A simulation may jump there.
-    #[must_use]
-    pub fn next_alarm(&self) -> Option<UnixMicros> {
+    /// Earliest instant that a sleeper waits for.
+    #[cfg(test)]
+    fn next_alarm(&self) -> Option<UnixMicros> {
         let mut state = self.locked();
         state.sleepers.retain(|_, sleeper| !sleeper.is_closed());
         state.sleepers.keys().next().map(|(at, _)| *at)

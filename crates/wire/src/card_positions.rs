@@ -155,7 +155,7 @@ impl CardPositions {
     }
 
     /// Takes the top position of a pile.
-    pub fn take_top(&mut self, pile: u8) -> Result<Handle, PositionError> {
+    pub(crate) fn take_top(&mut self, pile: u8) -> Result<Handle, PositionError> {
         let pile = self.piles.get_mut(&pile).ok_or(PositionError::PileEmpty)?;
         if pile.next >= pile.len {
             return Err(PositionError::PileEmpty);

@@ -49,7 +49,7 @@ pub fn write(history: &HandHistory) -> pb::HandHistory {
     let amounts = |amounts: &[Credits]| amounts.iter().map(|amount| amount.get()).collect();
     pb::HandHistory {
         variant: variant.clone(),
-        ruleset: ruleset.iter().map(write_field).collect(),
+        ruleset: ruleset.iter().map(|(name, value)| write_field(name, value)).collect(),
         id: id.clone(),
         table: table.clone(),
         started_at: started_at.clone(),
@@ -71,14 +71,14 @@ pub fn write(history: &HandHistory) -> pb::HandHistory {
     }
 }
 
-fn write_field((name, value): &(String, FieldValue)) -> common::RuleSetField {
+fn write_field(name: &str, value: &FieldValue) -> common::RuleSetField {
     let value = match value {
         FieldValue::Number(number) => Value::Number(*number),
         FieldValue::Text(text) => Value::Text(text.clone()),
         FieldValue::Flag(flag) => Value::Flag(*flag),
         FieldValue::List(words) => Value::List(common::WordList { words: words.clone() }),
     };
-    common::RuleSetField { name: name.clone(), value: Some(value) }
+    common::RuleSetField { name: name.to_owned(), value: Some(value) }
 }
 
 /// Converts a message to a history. Amounts out of range are refused.

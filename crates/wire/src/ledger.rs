@@ -100,7 +100,7 @@ fn table_or_player_stream(table: Option<TableId>, player: Option<PlayerId>) -> S
 
 /// Protobuf kind of a transfer.
 #[must_use]
-pub const fn kind_to_pb(kind: Kind) -> TransferKind {
+pub(crate) const fn kind_to_pb(kind: Kind) -> TransferKind {
     match kind {
         Kind::Issue => TransferKind::Issue,
         Kind::Redeem => TransferKind::Redeem,
@@ -218,7 +218,7 @@ const fn setter_to_pb(by: LimitSetter) -> pb::LimitSetter {
 
 /// Protobuf value of a limit's measure.
 #[must_use]
-pub const fn measure_to_pb(measure: Measure) -> LimitMeasure {
+pub(crate) const fn measure_to_pb(measure: Measure) -> LimitMeasure {
     match measure {
         Measure::BuyIn => LimitMeasure::BuyIn,
         Measure::Loss => LimitMeasure::Loss,

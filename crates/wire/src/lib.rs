@@ -10,6 +10,7 @@ pub mod clock;
 pub mod field;
 pub mod history;
 pub mod ledger;
+mod log_record;
 pub mod moves;
 pub mod recorded;
 pub mod replay;
@@ -18,6 +19,7 @@ pub mod standing;
 pub mod status;
 
 pub use field::BadField;
-pub use recorded::Recorded;
+pub use log_record::log_record;
+pub use recorded::{Recorded, StreamEvent};
 pub use replay::HandReplay;
 pub use status::{ApiRefusal, api_refusal};

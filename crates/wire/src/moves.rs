@@ -195,7 +195,7 @@ fn parse_token(name: &str) -> Result<ShiftToken, BadField> {
 
 /// Converts a move without its cards. The caller adds those that its reader may see.
 #[must_use]
-pub fn write_without_cards(mv: &Move, seats: &[SeatNo]) -> PbMove {
+pub(crate) fn write_without_cards(mv: &Move, seats: &[SeatNo]) -> PbMove {
     let mut out = PbMove::default();
     let kind = match mv {
         Move::Draw => MoveKind::Draw,

@@ -23,22 +23,54 @@ pub enum PayloadError {
 }
 
 macro_rules! recorded {
-    ($($name:ident)*; sealed: $($hidden:ident)*) => {
+    ($(
+        $(#[$doc:meta])*
+        $family:ident($events:ident): $($name:ident)* $(; sealed: $($hidden:ident)*)?,
+    )*) => {
         /// Payload of an event. Of a sealed event it is the visible part; the sealed part contains
         /// the message of the variant's name and can be read with the key.
         #[derive(Clone, PartialEq)]
         pub enum Recorded {
-            $($name(pb::$name),)*
-            $($hidden(pb::SealedPayload),)*
+            $($($name(pb::$name),)*)*
+            $($($($hidden(pb::SealedPayload),)*)?)*
         }
 
+        /// Payload of an event, by the kind of stream that its events belong to. A match over the
+        /// events of one kind names each of them.
+        #[derive(Clone, Copy)]
+        pub enum StreamEvent<'a> {
+            $($(#[$doc])* $family($events<'a>),)*
+        }
+
+        $(
+            $(#[$doc])*
+            #[derive(Clone, Copy)]
+            pub enum $events<'a> {
+                $($name(&'a pb::$name),)*
+                $($($hidden(&'a pb::SealedPayload),)*)?
+            }
+        )*
+
         impl Recorded {
+            /// Returns the payload by the kind of its stream.
+            #[must_use]
+            pub fn stream_event(&self) -> StreamEvent<'_> {
+                match self {
+                    $($(Recorded::$name(event) => {
+                        StreamEvent::$family($events::$name(event))
+                    })*)*
+                    $($($(Recorded::$hidden(sealed) => {
+                        StreamEvent::$family($events::$hidden(sealed))
+                    })*)?)*
+                }
+            }
+
             /// Type number of the event in the log.
             #[must_use]
             pub fn kind(&self) -> u16 {
                 let kind = match self {
-                    $(Recorded::$name(_) => EventType::$name,)*
-                    $(Recorded::$hidden(_) => EventType::$hidden,)*
+                    $($(Recorded::$name(_) => EventType::$name,)*)*
+                    $($($(Recorded::$hidden(_) => EventType::$hidden,)*)?)*
                 };
                 u16::try_from(i32::from(kind)).expect("event types are small")
             }
@@ -47,8 +79,8 @@ macro_rules! recorded {
             #[must_use]
             pub fn name(&self) -> &'static str {
                 match self {
-                    $(Recorded::$name(_) => stringify!($name),)*
-                    $(Recorded::$hidden(_) => stringify!($hidden),)*
+                    $($(Recorded::$name(_) => stringify!($name),)*)*
+                    $($($(Recorded::$hidden(_) => stringify!($hidden),)*)?)*
                 }
             }
 
@@ -56,51 +88,60 @@ macro_rules! recorded {
             #[must_use]
             pub fn is_sealed(&self) -> bool {
                 match self {
-                    $(Recorded::$name(_) => false,)*
-                    $(Recorded::$hidden(_) => true,)*
+                    $($(Recorded::$name(_) => false,)*)*
+                    $($($(Recorded::$hidden(_) => true,)*)?)*
                 }
             }
 
             fn payload(&self) -> Bytes {
                 match self {
-                    $(Recorded::$name(event) => event.encode_to_vec().into(),)*
-                    $(Recorded::$hidden(sealed) => sealed.encode_to_vec().into(),)*
+                    $($(Recorded::$name(event) => event.encode_to_vec().into(),)*)*
+                    $($($(Recorded::$hidden(sealed) => sealed.encode_to_vec().into(),)*)?)*
                 }
             }
 
             fn decode(kind: EventType, payload: &[u8]) -> Option<Recorded> {
                 match kind {
                     EventType::Unspecified => None,
-                    $(EventType::$name => {
+                    $($(EventType::$name => {
                         pb::$name::decode(payload).ok().map(Recorded::$name)
-                    })*
-                    $(EventType::$hidden => {
+                    })*)*
+                    $($($(EventType::$hidden => {
                         pb::SealedPayload::decode(payload).ok().map(Recorded::$hidden)
-                    })*
+                    })*)?)*
                 }
             }
         }
 
-        $(impl From<pb::$name> for Recorded {
+        $($(impl From<pb::$name> for Recorded {
             fn from(event: pb::$name) -> Recorded {
                 Recorded::$name(event)
             }
-        })*
+        })*)*
     };
 }
 
 recorded! {
-    TableCreated SeatTaken SeatFunded SeatRefused LeaveAsked CashOutDue SeatVacated SitOutChanged
-    HandCommitted HandOpened HandSealed ChanceUsed CardsMoved MoveDecided HandSettled
-    SettlementPosted HandRevealed ClockResumed HandStarted HandFinished CloseAsked PotRefundDue
-    PotRefunded TableClosed CardsShown AbsentPaid EntropyCommitted EntropyClosed EntropyRevealed
-    HandAborted TablePaused SeedRefused EffectStopped EffectResumed
-    SeedCommitted SeedSealed OperationPerformed CardsOpened SeedOpened
-    AccountOpened TransferPosted AccountFrozen AccountUnfrozen AccountClosed HoldPlaced HoldReleased
-    HoldExpired LimitsSet PlayerExcluded AdjustmentProposed AdjustmentRejected
-    PlayerErased DisputeOpened DisputeAnswered SeatRenamed StandingFound SnapshotTaken
-    ClockStepped;
-    sealed: PlayerNamed DisputeStated DisputeReasoned
+    /// Event of a table's stream in the table service's log.
+    Table(TableEvent): TableCreated SeatTaken SeatFunded SeatRefused LeaveAsked CashOutDue
+        SeatVacated SitOutChanged HandCommitted EntropyCommitted HandStarted HandFinished CloseAsked
+        PotRefundDue PotRefunded TableClosed AbsentPaid TablePaused EffectStopped EffectResumed
+        SeatRenamed StandingFound,
+    /// Event of a hand's stream in the table service's log.
+    Hand(HandEvent): HandOpened EntropyClosed EntropyRevealed HandSealed ChanceUsed CardsMoved
+        MoveDecided ClockResumed CardsShown HandSettled SettlementPosted HandRevealed SeedRefused
+        HandAborted,
+    /// Event of a player's or a dispute's stream in the table service's log.
+    Person(PersonEvent): PlayerErased DisputeOpened DisputeAnswered;
+        sealed: PlayerNamed DisputeStated DisputeReasoned,
+    /// Event of a hand's stream in the dealer's log.
+    Dealer(DealerEvent): SeedCommitted SeedSealed OperationPerformed CardsOpened SeedOpened,
+    /// Event of the wallet's log.
+    Wallet(WalletEvent): AccountOpened TransferPosted AccountFrozen AccountUnfrozen AccountClosed
+        HoldPlaced HoldReleased HoldExpired LimitsSet PlayerExcluded AdjustmentProposed
+        AdjustmentRejected SnapshotTaken,
+    /// Event of a service's clock, in the log of each.
+    Clock(ClockEvent): ClockStepped,
 }
 
 impl Recorded {

@@ -20,7 +20,7 @@ use rules::{
 use crate::card_positions::{CardPositions, PositionError, handle_from_pb};
 use crate::field::BadField;
 use crate::moves::{self, MoveReader};
-use crate::recorded::Recorded;
+use crate::recorded::{HandEvent, Recorded, StreamEvent};
 
 /// Hand in play, with the positions of its cards.
 #[derive(Clone)]
@@ -110,14 +110,29 @@ impl HandReplay {
         recorded: &Recorded,
         faces: &dyn Fn(Handle) -> Option<Card>,
     ) -> Result<Option<Event>, ReplayError> {
-        if let Recorded::ChanceUsed(used) = recorded {
-            self.read_chance(used)
-        } else if let Recorded::CardsMoved(moved) = recorded {
-            self.read_cards(moved, faces).map(Some)
-        } else if let Recorded::MoveDecided(decided) = recorded {
-            self.read_move(decided).map(Some)
-        } else {
-            Ok(None)
+        let event = match recorded.stream_event() {
+            StreamEvent::Hand(event) => event,
+            StreamEvent::Table(_)
+            | StreamEvent::Person(_)
+            | StreamEvent::Dealer(_)
+            | StreamEvent::Wallet(_)
+            | StreamEvent::Clock(_) => return Ok(None),
+        };
+        match event {
+            HandEvent::ChanceUsed(used) => self.read_chance(used),
+            HandEvent::CardsMoved(moved) => self.read_cards(moved, faces).map(Some),
+            HandEvent::MoveDecided(decided) => self.read_move(decided).map(Some),
+            HandEvent::HandOpened(_)
+            | HandEvent::EntropyClosed(_)
+            | HandEvent::EntropyRevealed(_)
+            | HandEvent::HandSealed(_)
+            | HandEvent::ClockResumed(_)
+            | HandEvent::CardsShown(_)
+            | HandEvent::HandSettled(_)
+            | HandEvent::SettlementPosted(_)
+            | HandEvent::HandRevealed(_)
+            | HandEvent::SeedRefused(_)
+            | HandEvent::HandAborted(_) => Ok(None),
         }
     }
 

@@ -31,7 +31,7 @@ pub fn play_standing(standing: &Standing) -> PlayStanding {
 
 /// Converts a time window to the API's form.
 #[must_use]
-pub const fn window_to_pb(window: Window) -> LimitWindow {
+pub(crate) const fn window_to_pb(window: Window) -> LimitWindow {
     match window {
         Window::Day => LimitWindow::Day,
         Window::Week => LimitWindow::Week,

@@ -199,17 +199,22 @@ pub fn unavailable(what: &str) -> ApiRefusal {
     )
 }
 
-/// Whether a call failed for a temporary reason, so that the same request may succeed later.
+/// Whether the same request may succeed later with the same credentials. A documented reason
+/// decides. A status without one comes from the connection, a proxy or a task that broke off, and
+/// says nothing about the request unless its code does.
 #[must_use]
-pub fn is_temporary(status: &Status) -> bool {
+pub fn is_retryable(status: &Status) -> bool {
+    if let Some(reason) = reason_of(status) {
+        return is_retryable_reason(reason);
+    }
     match status.code() {
         Code::Unavailable
         | Code::DeadlineExceeded
         | Code::ResourceExhausted
         | Code::Cancelled
         | Code::Aborted
-        | Code::Unauthenticated
-        | Code::Unknown => true,
+        | Code::Unknown
+        | Code::Internal => true,
         Code::Ok
         | Code::InvalidArgument
         | Code::NotFound
@@ -217,15 +222,21 @@ pub fn is_temporary(status: &Status) -> bool {
         | Code::PermissionDenied
         | Code::FailedPrecondition
         | Code::OutOfRange
+        | Code::Unauthenticated
         | Code::Unimplemented
-        | Code::Internal
         | Code::DataLoss => false,
     }
 }
 
-/// Whether a refusal has a temporary reason, so that the same request may succeed later.
+/// Whether a call failed because of its credentials.
 #[must_use]
-pub fn is_temporary_reason(reason: ErrorReason) -> bool {
+pub fn is_unauthenticated(status: &Status) -> bool {
+    status.code() == Code::Unauthenticated
+}
+
+/// Whether a request that was refused for this reason may succeed later.
+#[must_use]
+pub fn is_retryable_reason(reason: ErrorReason) -> bool {
     matches!(code(reason), Code::Unavailable | Code::ResourceExhausted | Code::DeadlineExceeded)
 }
 
@@ -297,6 +308,56 @@ mod tests {
             }
         }
         assert_eq!(checked, 44);
+    }
+
+    #[test]
+    fn retryable_statuses() {
+        let documented = [
+            (ErrorReason::Unavailable, true),
+            (ErrorReason::NotSigned, true),
+            (ErrorReason::Overloaded, true),
+            (ErrorReason::RecordsSpent, true),
+            (ErrorReason::Deadline, true),
+            (ErrorReason::BadField, false),
+            (ErrorReason::TokenMissing, false),
+            (ErrorReason::TokenExpired, false),
+            (ErrorReason::RoleNotAllowed, false),
+            (ErrorReason::TableUnknown, false),
+            (ErrorReason::NotYourTurn, false),
+            (ErrorReason::AlreadyExists, false),
+            (ErrorReason::NoSuchMethod, false),
+            (ErrorReason::Corrupt, false),
+        ];
+        for (reason, expected) in documented {
+            let status = Status::from(api_refusal(reason, "no"));
+            assert_eq!(is_retryable(&status), expected, "{reason:?}");
+            assert_eq!(is_retryable_reason(reason), expected, "{reason:?}");
+        }
+        let undocumented = [
+            (Code::Ok, false),
+            (Code::Cancelled, true),
+            (Code::Unknown, true),
+            (Code::InvalidArgument, false),
+            (Code::DeadlineExceeded, true),
+            (Code::NotFound, false),
+            (Code::AlreadyExists, false),
+            (Code::PermissionDenied, false),
+            (Code::ResourceExhausted, true),
+            (Code::FailedPrecondition, false),
+            (Code::Aborted, true),
+            (Code::OutOfRange, false),
+            (Code::Unimplemented, false),
+            (Code::Internal, true),
+            (Code::Unavailable, true),
+            (Code::DataLoss, false),
+            (Code::Unauthenticated, false),
+        ];
+        for (code, expected) in undocumented {
+            let status = Status::new(code, "no");
+            assert_eq!(is_retryable(&status), expected, "{code:?}");
+            assert_eq!(is_unauthenticated(&status), code == Code::Unauthenticated);
+        }
+        assert!(is_retryable(&Status::from_error("connection reset".into())));
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use chassis::auth::Identity;
 use prost::Message;
+use proto::common::v1::ErrorReason;
 use proto::dealer::v1::dealer_service_server::{DealerService, DealerServiceServer};
 use proto::dealer::v1::{
     CommitRequest, CommitResponse, ListKeysRequest, ListKeysResponse, PerformRequest,
@@ -11,6 +12,7 @@ use proto::dealer::v1::{
 };
 use sha2::{Digest, Sha256};
 use tonic::{Request, Response, Status};
+use wire::api_refusal;
 use wire::field::{exactly, request_id};
 
 use crate::dealer::{Dealer, RequestMetadata};
@@ -31,7 +33,7 @@ impl DealerService for Api {
         &self,
         request: Request<CommitRequest>,
     ) -> Result<Response<CommitResponse>, Status> {
-        let caller = Caller::of("Commit", &request);
+        let caller = Caller::of("Commit", &request)?;
         let CommitRequest { request_id, table_id, hand_no, rule_set_hash } = request.into_inner();
         let call = caller.call(&request_id)?;
         let hand = messages::parse_hand_name(&table_id, hand_no)?;
@@ -42,7 +44,7 @@ impl DealerService for Api {
     }
 
     async fn seal(&self, request: Request<SealRequest>) -> Result<Response<SealResponse>, Status> {
-        let caller = Caller::of("Seal", &request);
+        let caller = Caller::of("Seal", &request)?;
         let SealRequest { request_id, table_id, hand_no, beacon, rows } = request.into_inner();
         let call = caller.call(&request_id)?;
         let hand = messages::parse_hand_name(&table_id, hand_no)?;
@@ -55,7 +57,7 @@ impl DealerService for Api {
         &self,
         request: Request<PerformRequest>,
     ) -> Result<Response<PerformResponse>, Status> {
-        let caller = Caller::of("Perform", &request);
+        let caller = Caller::of("Perform", &request)?;
         let PerformRequest { request_id, table_id, hand_no, operations, openings } =
             request.into_inner();
         let call = caller.call(&request_id)?;
@@ -69,7 +71,7 @@ impl DealerService for Api {
         &self,
         request: Request<RevealRequest>,
     ) -> Result<Response<RevealResponse>, Status> {
-        let caller = Caller::of("Reveal", &request);
+        let caller = Caller::of("Reveal", &request)?;
         let RevealRequest { request_id, table_id, hand_no, discarded } = request.into_inner();
         let call = caller.call(&request_id)?;
         let hand = messages::parse_hand_name(&table_id, hand_no)?;
@@ -95,22 +97,75 @@ struct Caller {
 }
 
 impl Caller {
-    fn of<M: Message>(method: &str, request: &Request<M>) -> Caller {
+    /// Describes the call of a caller whom a guard has identified.
+    fn of<M: Message>(method: &str, request: &Request<M>) -> Result<Caller, Status> {
+        let identity = Identity::of(request).ok_or_else(|| {
+            Status::from(api_refusal(ErrorReason::TokenMissing, "this call has no verified token"))
+        })?;
         let digest = Sha256::new()
             .chain_update(method)
             .chain_update([0])
             .chain_update(request.get_ref().encode_to_vec())
             .finalize()
             .into();
-        let actor = match request.extensions().get::<Identity>() {
-            Some(identity) => Arc::from(identity.actor()),
-            None => Arc::from("unknown"),
-        };
-        Caller { digest, actor, trace: chassis::telemetry::trace_id() }
+        let actor = identity.actor().into();
+        Ok(Caller { digest, actor, trace: chassis::telemetry::trace_id() })
     }
 
     fn call(self, id: &[u8]) -> Result<RequestMetadata, Status> {
         let Caller { digest, actor, trace } = self;
         Ok(RequestMetadata { id: request_id(id)?, digest, actor, trace })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use chassis::auth::Role;
+    use ed25519_dalek::SigningKey;
+    use system::entropy::SeededEntropy;
+    use zeroize::Zeroizing;
+
+    use super::*;
+    use crate::dealer::Dependencies;
+    use crate::repo::SeedRepository;
+    use crate::vault::Vault;
+
+    fn dealer_without_log() -> Api {
+        let dealer = Dealer::try_new(Dependencies {
+            seeds: SeedRepository::memory(),
+            vault: Vault::new(&Zeroizing::new([3; 32]), &[]),
+            entropy: Arc::new(SeededEntropy::new(1)),
+            key: SigningKey::from_bytes(&[4; 32]),
+            origin: "test/dealer".into(),
+            max_cached_hands: 2,
+        });
+        Api(dealer.unwrap())
+    }
+
+    fn request<M: Default>(caller: Option<&Identity>) -> Request<M> {
+        let mut request = Request::new(M::default());
+        if let Some(caller) = caller {
+            request.extensions_mut().insert(caller.clone());
+        }
+        request
+    }
+
+    #[tokio::test]
+    async fn a_caller_without_identity_is_refused() {
+        let api = dealer_without_log();
+        let table = Identity { role: Role::Service, subject: "table".into() };
+        for (caller, expected) in
+            [(None, ErrorReason::TokenMissing), (Some(&table), ErrorReason::BadField)]
+        {
+            let refused = [
+                api.commit(request(caller)).await.err(),
+                api.seal(request(caller)).await.err(),
+                api.perform(request(caller)).await.err(),
+                api.reveal(request(caller)).await.err(),
+            ];
+            for status in refused {
+                assert_eq!(wire::status::reason_of(&status.unwrap()), Some(expected));
+            }
+        }
     }
 }

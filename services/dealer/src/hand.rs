@@ -305,10 +305,10 @@ impl Hand {
     pub fn replay(&mut self, event: Event) -> Result<(), Contradiction> {
         match event {
             Event::SeedCommitted(_) => Err(Contradiction::Order),
-            Event::SeedSealed { transcript, seal_input: sealing } => match self.seal(sealing)? {
-                (same, _) if same == transcript => Ok(()),
-                _ => Err(Contradiction::Transcript),
-            },
+            Event::SeedSealed { transcript, seal_input: sealing } => {
+                let (derived, _) = self.seal(sealing)?;
+                if derived == transcript { Ok(()) } else { Err(Contradiction::Transcript) }
+            }
             Event::OperationPerformed { operation, result: done } => {
                 let index = operation.index;
                 let asked =

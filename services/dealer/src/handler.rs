@@ -58,14 +58,15 @@ impl Handler {
     ) -> Result<Committed, DealerError> {
         let place = self.slot(name);
         let mut place = place.lock().await;
-        let done = self.commit_on(&mut place, (call, name), rule_set_hash).await;
+        let done = self.commit_on(&mut place, call, name, rule_set_hash).await;
         self.confirm_refusal(done).await
     }
 
     async fn commit_on(
         &self,
         place: &mut Option<Hand>,
-        (call, name): (&RequestMetadata, HandName),
+        call: &RequestMetadata,
+        name: HandName,
         rule_set_hash: [u8; 32],
     ) -> Result<Committed, DealerError> {
         let hand = match self.take_hand(place, name).await {
@@ -97,14 +98,15 @@ impl Handler {
     ) -> Result<Transcript, DealerError> {
         let place = self.slot(name);
         let mut place = place.lock().await;
-        let done = self.seal_on(&mut place, (call, name), sealing).await;
+        let done = self.seal_on(&mut place, call, name, sealing).await;
         self.confirm_refusal(done).await
     }
 
     async fn seal_on(
         &self,
         place: &mut Option<Hand>,
-        (call, name): (&RequestMetadata, HandName),
+        call: &RequestMetadata,
+        name: HandName,
         sealing: SealInput,
     ) -> Result<Transcript, DealerError> {
         let mut hand = self.take_hand(place, name).await?;
@@ -123,14 +125,15 @@ impl Handler {
     ) -> Result<PerformOutcome, DealerError> {
         let place = self.slot(name);
         let mut place = place.lock().await;
-        let done = self.perform_on(&mut place, (call, name), asked).await;
+        let done = self.perform_on(&mut place, call, name, asked).await;
         self.confirm_refusal(done).await
     }
 
     async fn perform_on(
         &self,
         place: &mut Option<Hand>,
-        (call, name): (&RequestMetadata, HandName),
+        call: &RequestMetadata,
+        name: HandName,
         asked: &PerformCommand,
     ) -> Result<PerformOutcome, DealerError> {
         let mut hand = self.take_hand(place, name).await?;
@@ -160,14 +163,15 @@ impl Handler {
     ) -> Result<Seed, DealerError> {
         let place = self.slot(name);
         let mut place = place.lock().await;
-        let done = self.reveal_on(&mut place, (call, name), discarded).await;
+        let done = self.reveal_on(&mut place, call, name, discarded).await;
         self.confirm_refusal(done).await
     }
 
     async fn reveal_on(
         &self,
         place: &mut Option<Hand>,
-        (call, name): (&RequestMetadata, HandName),
+        call: &RequestMetadata,
+        name: HandName,
         discarded: bool,
     ) -> Result<Seed, DealerError> {
         let mut hand = self.take_hand(place, name).await?;

@@ -27,12 +27,12 @@ struct Arguments {
 async fn main() -> anyhow::Result<()> {
     let arguments = Arguments::parse();
     let config = Config::parse(Source::from_process(arguments.config.as_deref())?)?;
-    let telemetry = telemetry::start("dealer", &config.service.telemetry)?;
+    let telemetry = telemetry::start("sabacc-dealer", &config.service.telemetry)?;
     chassis::memory::protect();
     let drain = Drain::new(config.service.drain_grace);
     drain.on_signals().context("signals cannot be listened to")?;
     let bound = serve::bind(config.service.listen).await?;
-    let finished = service::run(config, (bound, drain), false).await?;
+    let finished = service::run(config, bound, drain, false).await?;
     if !finished {
         tracing::warn!("somebody was cut off");
     }

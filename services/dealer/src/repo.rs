@@ -114,7 +114,7 @@ impl SeedRepository {
 impl SeedRepository {
     /// Up to `limit` seeds that are not under the key `current`, ascending by hand, from the hand
     /// following `after`.
-    pub async fn list_under_other_keys(
+    pub(crate) async fn list_under_other_keys(
         &self,
         current: KeyId,
         after: Option<HandId>,

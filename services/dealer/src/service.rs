@@ -101,7 +101,7 @@ impl Config {
             parse_key(text).ok_or("not 64 hexadecimal digits")
         });
         let previous = match settings.path("seed_key_previous") {
-            Some(path) => read_secret(&mut settings, ("seed_key_previous", &path), |text| {
+            Some(path) => read_secret(&mut settings, "seed_key_previous", &path, |text| {
                 parse_keys(text).ok_or("not 64 hexadecimal digits a line")
             }),
             None => Some(Vec::new()),
@@ -126,13 +126,14 @@ fn secret_of_setting<T>(
         settings.refuse(key, "name a file that nobody but the dealer can read".to_owned());
         return None;
     };
-    read_secret(settings, (key, &path), parse)
+    read_secret(settings, key, &path, parse)
 }
 
 /// Reads a secret out of the file of the setting `key`; faults are noted in `settings`.
 fn read_secret<T>(
     settings: &mut Settings,
-    (key, path): (&str, &Path),
+    key: &str,
+    path: &Path,
     parse: impl Fn(&str) -> Result<T, &'static str>,
 ) -> Option<T> {
     let text = std::fs::read_to_string(path).map(Zeroizing::new);
@@ -153,7 +154,8 @@ pub async fn migrate(admin_url: &str, role_password: Option<&str>) -> Result<(),
 /// at once, for a caller that knows that its last owner is dead.
 pub async fn run(
     config: Config,
-    (bound, drain): (BoundPort, Drain),
+    bound: BoundPort,
+    drain: Drain,
     take_over: bool,
 ) -> Result<bool, RunError> {
     let Config { service, seed_key, seed_keys_previous, max_cached_hands: hands } = config;
@@ -195,7 +197,8 @@ pub async fn run(
     tokio::spawn(test_entropy(dealer.clone(), stopping.clone()));
     tokio::spawn(rotate(dealer.clone(), stopping.clone()));
     tokio::spawn(stopping.clone().run_until_cancelled_owned(steps));
-    let served = serve((dealer, notary.clone(), health), &service, clock, (bound, drain.clone()));
+    let served = Served { dealer, notary: notary.clone(), health };
+    let served = serve(served, &service, clock, bound, drain.clone());
     let mut keeper = std::pin::pin!(keeper);
     let mut served = std::pin::pin!(served);
     let finished = tokio::select! {
@@ -236,12 +239,21 @@ fn options(address: String, clock: Arc<SystemClock>) -> Options {
     }
 }
 
+/// Parts of the service behind the dealer's port.
+struct Served {
+    dealer: Dealer,
+    notary: Notary,
+    health: Health,
+}
+
 async fn serve(
-    (dealer, notary, health): (Dealer, Notary, Health),
+    served: Served,
     config: &ServiceConfig,
     clock: Arc<SystemClock>,
-    (bound, drain): (BoundPort, Drain),
+    bound: BoundPort,
+    drain: Drain,
 ) -> Result<bool, RunError> {
+    let Served { dealer, notary, health } = served;
     let verifier = Verifier::new(config.auth.issuers.clone(), clock);
     let access = Access::from_descriptors(proto::DESCRIPTORS)
         .map_err(|error| RunError::Descriptors(Box::new(error)))?;

@@ -99,7 +99,7 @@ impl Vault {
 
     /// Whether there are keys that only open.
     #[must_use]
-    pub fn has_previous(&self) -> bool {
+    pub(crate) fn has_previous(&self) -> bool {
         !self.previous.is_empty()
     }
 
@@ -109,7 +109,8 @@ impl Vault {
     /// Never: the cipher takes 256 GiB.
     #[must_use]
     pub fn seal(&self, seed: &Seed, of: (&Context, &Commitment), nonce: [u8; 24]) -> SealedSeed {
-        let aad = aad(of);
+        let (context, commitment) = of;
+        let aad = aad(context, commitment);
         let payload = Payload { msg: seed.expose(), aad: &aad };
         let sealed = self.current.cipher.encrypt(&XNonce::from(nonce), payload);
         let sealed = sealed.expect("64 bytes are within the cipher's limits");
@@ -118,7 +119,8 @@ impl Vault {
 
     /// Opens a sealed seed.
     pub fn open(&self, kept: &SealedSeed, of: (&Context, &Commitment)) -> Result<Seed, VaultError> {
-        let aad = aad(of);
+        let (context, commitment) = of;
+        let aad = aad(context, commitment);
         let Some(id) = kept.key else {
             let opened = self.ciphers().find_map(|lock| lock.open(kept, &aad));
             return opened.ok_or(VaultError::NoKeyOpens);
@@ -132,7 +134,7 @@ impl Vault {
     }
 }
 
-fn aad((context, commitment): (&Context, &Commitment)) -> Vec<u8> {
+fn aad(context: &Context, commitment: &Commitment) -> Vec<u8> {
     [context.0, commitment.0].concat()
 }
 

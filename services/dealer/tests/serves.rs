@@ -57,7 +57,7 @@ async fn start(url: &str, keys: &[u8]) -> Running {
         serve::bind("127.0.0.1:0".parse().expect("an address")).await.expect("a free port");
     let address = format!("http://{}", bound.address());
     let drain = Drain::new(Duration::from_secs(5));
-    let served = tokio::spawn(service::run(config, (bound, drain.clone()), false));
+    let served = tokio::spawn(service::run(config, bound, drain.clone(), false));
     let uri = address.parse().expect("an address is a URI");
     let channel =
         channel::connect_lazy(&uri, None, CredentialInterceptor::NoToken).expect("no certificates");

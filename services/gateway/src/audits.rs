@@ -101,7 +101,7 @@ impl AuditService for Audits {
     ) -> Result<Response<pb::GetHandBundleResponse>, Status> {
         let caller = Caller::of(&request);
         let pb::GetHandBundleRequest { table_id, hand_no } = request.into_inner();
-        let audited = self.audited((field::table_id(&table_id)?, hand_no), caller).await?;
+        let audited = self.audited(field::table_id(&table_id)?, hand_no, caller).await?;
         Ok(Response::new(pb::GetHandBundleResponse { bundle: audited.bundle.clone() }))
     }
 
@@ -111,7 +111,7 @@ impl AuditService for Audits {
     ) -> Result<Response<pb::AuditHandResponse>, Status> {
         let caller = Caller::of(&request);
         let pb::AuditHandRequest { table_id, hand_no } = request.into_inner();
-        let audited = self.audited((field::table_id(&table_id)?, hand_no), caller).await?;
+        let audited = self.audited(field::table_id(&table_id)?, hand_no, caller).await?;
         Ok(Response::new(audited.response.clone()))
     }
 }
@@ -120,7 +120,8 @@ impl Audits {
     /// Returns the audited records of a hand, from the cache if the hand passed before.
     async fn audited(
         &self,
-        (table, hand_no): (TableId, u64),
+        table: TableId,
+        hand_no: u64,
         caller: Caller,
     ) -> Result<Arc<AuditedHand>, Status> {
         let Audits { logs, shared } = self;

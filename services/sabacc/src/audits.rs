@@ -68,7 +68,7 @@ pub(crate) async fn run(
     }
     let mut logs = Logs::open(data).await?;
     let outcome = match what {
-        AuditCommand::Hand { id, save } => hand::run(&mut logs, &id, (json, save.as_deref())).await,
+        AuditCommand::Hand { id, save } => hand::run(&mut logs, &id, json, save.as_deref()).await,
         AuditCommand::Table { table } => table::run(&mut logs, &table, json).await,
         AuditCommand::Peeks => peeks::run(&mut logs, json).await,
         AuditCommand::Log { log } => log::run(&logs, log, json).await,

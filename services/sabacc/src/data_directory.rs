@@ -105,7 +105,7 @@ impl DataDirectory {
 
     /// Locks the folder for this process.
     pub(crate) fn lock(&self) -> anyhow::Result<DirectoryLock> {
-        lock_file(&self.path.join("up.lock"), (&self.path, "--data"))
+        lock_file(&self.path.join("up.lock"), &self.path, "--data")
     }
 
     /// Returns the key that tokens are signed with.
@@ -208,10 +208,7 @@ impl DataDirectory {
 
 /// Locks a folder for this process, by a file in it. `option` is the option that names another
 /// folder.
-pub(crate) fn lock_file(
-    path: &Path,
-    (folder, option): (&Path, &str),
-) -> anyhow::Result<DirectoryLock> {
+pub(crate) fn lock_file(path: &Path, folder: &Path, option: &str) -> anyhow::Result<DirectoryLock> {
     let mut before = String::new();
     let mut file = OpenOptions::new()
         .read(true)

@@ -93,7 +93,7 @@ pub(crate) async fn run(
             let hand = parse_id::<HandId>(&dispute.hand_id)?.to_string();
             if here {
                 let mut logs = Logs::open(data).await?;
-                let outcome = audits::hand(&mut logs, &hand, (json, None)).await;
+                let outcome = audits::hand(&mut logs, &hand, json, None).await;
                 logs.close().await?;
                 return outcome;
             }

@@ -56,14 +56,15 @@ impl RoomEndpoint {
 
     /// Opens a client of the room, as an auditor of this name if no token is given.
     pub(crate) fn connect(self, data: Option<PathBuf>, name: &str) -> anyhow::Result<Client> {
-        self.connect_as(data, (Role::Auditor, name))
+        self.connect_as(data, Role::Auditor, name)
     }
 
     /// Opens a client of the room, in this role and under this name if no token is given.
     pub(crate) fn connect_as(
         self,
         data: Option<PathBuf>,
-        (role, name): (Role, &str),
+        role: Role,
+        name: &str,
     ) -> anyhow::Result<Client> {
         let RoomEndpoint { server, token, keys } = self;
         let path = data.unwrap_or_else(|| default_data_dir(&Environment::read()));

@@ -58,6 +58,7 @@ use crate::bench::until_signal;
 use crate::output;
 use crate::up::telemetry_config;
 pub(crate) use figures::Figures;
+use figures::RunCosts;
 use load_run::LoadRun;
 use target::LoadTarget;
 pub(crate) use think_time::ThinkTime;
@@ -159,17 +160,17 @@ pub(crate) async fn measure(target: &LoadTarget, options: &Options) -> anyhow::R
     let mut beside = target.pgbench(options.pgbench).await?;
     beside.run().await?;
     let mut run = LoadRun::start(target, options).await?;
-    run.play_for(("warm-up", options.warm_up), false).await?;
+    run.play_for("warm-up", options.warm_up, false).await?;
     let mut meter = target.cost_meter().await?;
     let before = meter.read().await?;
     let clock = output::Progress::quiet();
-    run.play_for(("measuring", options.seconds), true).await?;
+    run.play_for("measuring", options.seconds, true).await?;
     let took = clock.elapsed();
     let after = meter.read().await?;
     let latencies = run.take_latencies();
-    let played = run.finish(target, (latencies, FINISH_TIMEOUT)).await?;
+    let played = run.finish(target, latencies, FINISH_TIMEOUT).await?;
     beside.run().await?;
     let audited = target.audit(&played.tables, options.audit).await?;
-    Ok(Figures::new(options, took, (&before, &after), (played, audited))
-        .with_pgbench(beside.mean()))
+    let costs = RunCosts { before, after };
+    Ok(Figures::new(options, took, &costs, played, audited).with_pgbench(beside.mean()))
 }

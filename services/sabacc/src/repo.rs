@@ -110,7 +110,7 @@ impl Database {
 
     /// Returns the bytes written by all clients.
     pub(crate) async fn bytes_written(&mut self) -> Result<BytesWritten, sqlx::Error> {
-        let (wal, disk): (i64, i64) = sqlx::query_as(
+        let (wal, disk) = sqlx::query_as::<_, (i64, i64)>(
             "SELECT (pg_current_wal_insert_lsn() - '0/0'::pg_lsn)::bigint, \
              pg_database_size(current_database())",
         )
@@ -146,15 +146,16 @@ impl Database {
         from: u64,
     ) -> Result<RowAverages, sqlx::Error> {
         let from = i64::try_from(from).unwrap_or(i64::MAX);
-        let (events, commits, payload): (i64, i64, i64) = sqlx::query_as(AssertSqlSafe(format!(
-            "SELECT count(*), count(DISTINCT xmin::text), \
+        let (events, commits, payload) =
+            sqlx::query_as::<_, (i64, i64, i64)>(AssertSqlSafe(format!(
+                "SELECT count(*), count(DISTINCT xmin::text), \
              coalesce(avg(octet_length(payload)), 0)::bigint \
              FROM {schema}.events WHERE position >= $1"
-        )))
-        .bind(from)
-        .fetch_one(&mut self.connection)
-        .await?;
-        let (requests, answer): (i64, i64) = sqlx::query_as(AssertSqlSafe(format!(
+            )))
+            .bind(from)
+            .fetch_one(&mut self.connection)
+            .await?;
+        let (requests, answer) = sqlx::query_as::<_, (i64, i64)>(AssertSqlSafe(format!(
             "SELECT count(*), coalesce(avg(octet_length(answer)), 0)::bigint \
              FROM {schema}.requests WHERE first >= $1"
         )))

@@ -33,7 +33,7 @@ pub(crate) async fn run(
     options: Options,
 ) -> anyhow::Result<bool> {
     let Options { door, table, reason, suspense } = options;
-    let client = door.connect_as(data, (Role::Operator, "resume"))?;
+    let client = door.connect_as(data, Role::Operator, "resume")?;
     let table = match table.parse() {
         Ok(id) => id,
         Err(_) => find_table(&client, &table).await?,

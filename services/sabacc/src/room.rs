@@ -119,7 +119,7 @@ impl Room {
             database_claim: own_database,
         };
         let take_over = room.database_claim.take_over;
-        room.start_services((public, own), urls, take_over).await?;
+        room.start_services(public, own, urls, take_over).await?;
         let ready = room.until_ready().await?;
         room.folder.write_running_room(&RunningRoom {
             pid: std::process::id(),
@@ -169,7 +169,8 @@ impl Room {
 
     async fn start_services(
         &mut self,
-        (public, own): (BoundPort, Option<BoundPort>),
+        public: BoundPort,
+        own: Option<BoundPort>,
         urls: [String; 3],
         take_over: bool,
     ) -> anyhow::Result<()> {
@@ -191,11 +192,11 @@ impl Room {
             max_cached_hands: 10_000,
         };
         self.spawn("dealer", |drain| async move {
-            Ok(sabacc_dealer::service::run(dealer_config, (dealer, drain), take_over).await?)
+            Ok(sabacc_dealer::service::run(dealer_config, dealer, drain, take_over).await?)
         });
         let config = self.service_config(Service::Wallet, Some(wallet_url))?;
         self.spawn("wallet", |drain| async move {
-            Ok(sabacc_wallet::service::run(config, (wallet, drain), take_over).await?)
+            Ok(sabacc_wallet::service::run(config, wallet, drain, take_over).await?)
         });
         let mut service = self.service_config(Service::Table, Some(table_url))?;
         service.peers.dealer = to_dealer.clone();
@@ -383,7 +384,7 @@ pub(crate) fn token(issuer: &TokenIssuer, role: Role, subject: &str) -> String {
     let identity = Identity { role, subject: subject.to_owned() };
     let day = Duration::from_secs(24 * 3600);
     let clock = SystemClock::new();
-    issuer.issue(&Claims::new(issuer.name(), &identity, day, (&clock, &SystemEntropy)))
+    issuer.issue(&Claims::new(issuer.name(), &identity, day, &clock, &SystemEntropy))
 }
 
 /// Updates all schemas; returns the database addresses of dealer, wallet and table, each with its

@@ -65,8 +65,8 @@ impl SignedLog {
         anyhow::ensure!(head.size == size, "the checkpoint is not of the size it is stored under");
         let positions: Vec<u64> = records.iter().map(|event| event.position.0).collect();
         let tiles = self.tiles(head, &positions).await?;
-        let signed = (self.key.to_string(), note.to_string());
-        Ok(ProvedLog::prove(signed, records, (&tiles, size))?)
+        let key = self.key.to_string();
+        Ok(ProvedLog::prove(key, note.to_string(), records, &tiles, size)?)
     }
 
     async fn tiles(&self, head: TreeHead, positions: &[u64]) -> anyhow::Result<Tiles> {

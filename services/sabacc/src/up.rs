@@ -78,7 +78,7 @@ pub(crate) async fn run(
     };
     let mut room = Room::start(plan, &progress).await?;
     let outcome = tokio::select! {
-        outcome = serve(&room, json, &options, (&progress, &signals)) => outcome,
+        outcome = serve(&room, json, &options, &progress, &signals) => outcome,
         () = signals.stopping().cancelled() => Ok(true),
         () = room.until_service_ends() => Err(anyhow::anyhow!("a service ended")),
         gone = room.until_database_gone() => Err(anyhow::Error::new(gone)),
@@ -105,7 +105,8 @@ async fn serve(
     room: &Room,
     json: bool,
     options: &Options,
-    (progress, signals): (&Progress, &Drain),
+    progress: &Progress,
+    signals: &Drain,
 ) -> anyhow::Result<bool> {
     let pace = DemoOptions {
         hands: options.hands,

@@ -69,7 +69,7 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<bool> {
     }
     let state = state.unwrap_or_else(|| key.with_added_extension("state"));
     fs::create_dir_all(&state).with_context(|| format!("{} cannot be made", state.display()))?;
-    let _alone = data_directory::lock_file(&state.join("lock"), (&state, "--key"))?;
+    let _alone = data_directory::lock_file(&state.join("lock"), &state, "--key")?;
     let witness = Arc::new(Witness::open(witness_key, keys, state)?);
     let telemetry = telemetry::start("sabacc-witness", &up::telemetry_config()?)?;
     let drain = Drain::new(GRACE);

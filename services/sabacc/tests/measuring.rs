@@ -46,6 +46,14 @@ fn check_figure(figure: &Value) {
     assert!(!figure["ratios"].as_object().unwrap().is_empty(), "{figure}");
 }
 
+/// Checks that a report passes only if every goal was reached.
+fn check_passed(report: &Value) {
+    let goals = |of: &Value| of["goals"].as_array().unwrap().clone();
+    let of_figures = report["figures"].as_array().unwrap().iter().flat_map(goals);
+    let reached = of_figures.chain(goals(report)).all(|goal| goal["reached"] == true);
+    assert_eq!(report["passed"], reached && report["checks_passed"] == true, "{report}");
+}
+
 #[test]
 fn load_plays_measures_and_audits() {
     let load = run_measurement(&[
@@ -88,6 +96,7 @@ fn the_log_is_measured_beside_its_floor() {
     check_positive(&append["floor"]["rate"], "the floor");
     check_positive(&append["ratios"]["UNNEST"], "of the floor");
     assert!(append["goals"][0]["reached"].is_boolean(), "{append}");
+    check_passed(&log);
 }
 
 #[test]
@@ -152,7 +161,8 @@ fn a_table_is_measured_at_play_and_idle() {
     assert!(table["sizes"]["bytes_per_idle_table"].is_number(), "{table}");
     check_positive(&table["sizes"]["hands_audited"], "hands that were audited");
     assert!(table["sizes"]["errors"].is_number(), "{table}");
-    assert_eq!(table["passed"], true, "what was played was audited");
+    assert_eq!(table["checks_passed"], true, "what was played was audited");
+    assert_eq!(table["passed"], false, "no goal is reached without its baseline");
 }
 
 #[test]

@@ -28,7 +28,7 @@ async fn main() -> anyhow::Result<()> {
     let arguments = Arguments::parse();
     let source = Source::from_process(arguments.config.as_deref())?;
     let config = Config::parse(source)?;
-    let telemetry = telemetry::start("table", &config.service.telemetry)?;
+    let telemetry = telemetry::start("sabacc-table", &config.service.telemetry)?;
     chassis::memory::protect();
     let drain = Drain::new(config.service.drain_grace);
     drain.on_signals().context("signals cannot be listened to")?;

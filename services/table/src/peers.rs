@@ -67,7 +67,9 @@ pub(crate) enum CallFailure {
 
 impl From<Status> for CallFailure {
     fn from(status: Status) -> CallFailure {
-        if status::is_temporary(&status) {
+        // Each call has a new token: a peer that rejects it has other keys or another clock, and
+        // has not judged the request.
+        if status::is_retryable(&status) || status::is_unauthenticated(&status) {
             CallFailure::Retry(format!("{:?}: {}", status.code(), status.message()))
         } else {
             CallFailure::Refused(Box::new(status))

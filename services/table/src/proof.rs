@@ -111,7 +111,7 @@ fn verified_proof(
     }
     let record = fairness::deck::record(op, position, card, salt.as_slice().try_into().ok()?);
     let count = u16::try_from(root.cards).ok()?;
-    let leads_to = fairness::deck::root_from_path(&record, (position, count), hashes)?;
+    let leads_to = fairness::deck::root_from_path(&record, position, count, hashes)?;
     (leads_to[..] == root.root[..]).then(|| CardProof {
         op,
         position: u32::from(position),

@@ -170,7 +170,7 @@ impl TableRegistry {
                     return;
                 }
                 match answer.await {
-                    Ok(Err(refused)) if status::is_temporary_reason(refused.reason()) => {}
+                    Ok(Err(refused)) if status::is_retryable_reason(refused.reason()) => {}
                     // Done, or the table is closed or stopped and publishes nothing more.
                     Ok(_) | Err(_) => return,
                 }

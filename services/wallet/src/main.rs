@@ -32,12 +32,12 @@ fn main() -> anyhow::Result<()> {
 async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let source = Source::from_process(arguments.config.as_deref())?;
     let config = ServiceConfig::parse_standalone(Service::Wallet, source)?;
-    let telemetry = telemetry::start("wallet", &config.telemetry)?;
+    let telemetry = telemetry::start("sabacc-wallet", &config.telemetry)?;
     chassis::memory::protect();
     let drain = Drain::new(config.drain_grace);
     drain.on_signals().context("signals cannot be listened to")?;
     let bound = serve::bind(config.listen).await?;
-    let finished = service::run(config, (bound, drain), false).await?;
+    let finished = service::run(config, bound, drain, false).await?;
     if !finished {
         tracing::warn!("somebody was cut off");
     }

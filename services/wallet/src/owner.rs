@@ -242,14 +242,15 @@ impl Wallet {
         books.set_loaded(true);
         let (wallet, queues) = Wallet::new(limits, books.clone());
         let work = OwnerState::new(log, loaded);
-        Ok((wallet, Owner::new((ground, books), queues, limits, work)))
+        Ok((wallet, Owner::new(ground, books, queues, limits, work)))
     }
 }
 
 impl Owner {
     /// An owner that starts to compare the entries with the log at once.
     fn new(
-        (ground, books): (Dependencies, Tables),
+        ground: Dependencies,
+        books: Tables,
         queues: Queues,
         limits: QueueLimits,
         work: OwnerState,
@@ -428,7 +429,7 @@ impl Owner {
             ledger, requests_in_flight: open, next_position: next, last_time: at, ..
         } = &mut self.state;
         *at = (*at).max((self.dependencies.clock)());
-        GroupBuilder::new(ledger, open, (*next, *at), &self.quotas)
+        GroupBuilder::new(ledger, open, *next, *at, &self.quotas)
     }
 }
 

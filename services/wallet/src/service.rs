@@ -58,7 +58,8 @@ pub enum RunError {
 /// See [`RunError`]; once it serves, only a corrupt log or tables that differ from it end it.
 pub async fn run(
     config: ServiceConfig,
-    (bound, drain): (BoundPort, Drain),
+    bound: BoundPort,
+    drain: Drain,
     take_over: bool,
 ) -> Result<bool, RunError> {
     let url = config.database_url.as_ref().ok_or(RunError::NoDatabase)?;
@@ -77,10 +78,10 @@ pub async fn run(
         Arc::new(move || system.now())
     };
     let owner = format!("{SERVICE} {}", config.instance);
-    let at = (owner, bound.address().to_string(), take_over);
+    let options = log_options(owner, bound.address().to_string(), clock.clone());
     let (stopping, health) = (CancellationToken::new(), Health::new());
     let written = health.condition("log", "it is being opened");
-    let opener = opener((store, notary.clone(), written), at, clock.clone());
+    let opener = opener(store, notary.clone(), written, options, take_over);
     let ground = Dependencies { opener, clock: clock.clone(), repo };
     let (wallet, standby) = Wallet::standby(ground, QueueLimits::default());
     let read = health.condition("state", NOT_LOADED);
@@ -90,7 +91,8 @@ pub async fn run(
     let api = Api::new(&wallet, clock, drain.stopping().clone());
     drop(wallet);
     let mut owner = tokio::spawn(standby.run(stopping.clone()));
-    let served = serve((api, notary.clone(), health), &config, system, (bound, drain.clone()));
+    let served = Served { api, notary: notary.clone(), health };
+    let served = serve(served, &config, system, bound, drain.clone());
     let mut served = std::pin::pin!(served);
     let finished = tokio::select! {
         finished = &mut served => finished?,
@@ -111,19 +113,12 @@ pub async fn run(
 /// Opens the log for the wallet and its notary. Takes over only the first time: an owner that took
 /// the log from this process later is alive.
 fn opener(
-    (store, notary, written): (Arc<PgStore>, Notary, Condition),
-    (owner, address, take_over): (String, String, bool),
-    clock: Clock,
+    store: Arc<PgStore>,
+    notary: Notary,
+    written: Condition,
+    options: Options,
+    take_over: bool,
 ) -> Opener {
-    let options = Options {
-        name: LOG.into(),
-        owner: owner.into(),
-        address: address.into(),
-        lease: LEASE,
-        take_over: false,
-        clock,
-        limits: log_limits(),
-    };
     let take_over = AtomicBool::new(take_over);
     Box::new(move || {
         let take_over = take_over.swap(false, Ordering::Relaxed);
@@ -133,18 +128,39 @@ fn opener(
     })
 }
 
+fn log_options(owner: String, address: String, clock: Clock) -> Options {
+    Options {
+        name: LOG.into(),
+        owner: owner.into(),
+        address: address.into(),
+        lease: LEASE,
+        take_over: false,
+        clock,
+        limits: log_limits(),
+    }
+}
+
 /// Bounds that let the largest batch of the API fit into one commit, with the accounts it opens.
 fn log_limits() -> eventlog::Limits {
     let limits = eventlog::Limits::default();
     eventlog::Limits { batch_events: 6_000, batch_bytes: 8 << 20, ..limits }
 }
 
+/// Parts of the service behind the wallet's port.
+struct Served {
+    api: Api,
+    notary: Notary,
+    health: Health,
+}
+
 async fn serve(
-    (api, notary, health): (Api, Notary, Health),
+    served: Served,
     config: &ServiceConfig,
     clock: Arc<SystemClock>,
-    (bound, drain): (BoundPort, Drain),
+    bound: BoundPort,
+    drain: Drain,
 ) -> Result<bool, RunError> {
+    let Served { api, notary, health } = served;
     let verifier = Verifier::new(config.auth.issuers.clone(), clock);
     let access = Access::from_descriptors(proto::DESCRIPTORS)
         .map_err(|error| RunError::Descriptors(Box::new(error)))?;

@@ -84,7 +84,7 @@ pub async fn judge(
     for turn in 0..turns {
         // The order alternates, so that a room that grows slower favours neither.
         for hostile in if turn % 2 == 0 { [false, true] } else { [true, false] } {
-            let (phase, made) = play(&room, &crew, (plan.period, hostile)).await?;
+            let (phase, made) = play(&room, &crew, plan.period, hostile).await?;
             let (word, hands) = (if hostile { "with" } else { "without" }, phase.counts.hands);
             tell(format!("turn {}: {hands} hands {word} hostility", turn + 1));
             if hostile { &mut with } else { &mut without }.add(phase);
@@ -117,7 +117,8 @@ pub async fn judge(
 async fn play(
     room: &Room,
     crew: &Crew,
-    (span, hostile): (Duration, bool),
+    span: Duration,
+    hostile: bool,
 ) -> anyhow::Result<(Period, CallCounts)> {
     if !hostile {
         return Ok((crew.measure(span).await, CallCounts::default()));

@@ -216,7 +216,7 @@ fn log_tail(folder: &Path) -> String {
 pub fn token(key: &TokenIssuer, role: Role, subject: &str) -> String {
     let identity = Identity { role, subject: subject.to_owned() };
     let clock = SystemClock::new();
-    key.issue(&Claims::new(key.name(), &identity, DAY, (&clock, &SystemEntropy)))
+    key.issue(&Claims::new(key.name(), &identity, DAY, &clock, &SystemEntropy))
 }
 
 /// Returns a folder in memory if there is plenty, otherwise the temporary folder: a database is a

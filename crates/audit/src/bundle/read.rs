@@ -75,7 +75,7 @@ fn log(log: &'static str, read: pb::BundleLog) -> Result<ProvedLog, BundleError>
     }
     let mut events: Vec<Event> = Vec::with_capacity(records.len());
     for (at, record) in records.into_iter().enumerate() {
-        let event = event((log, at), record)?;
+        let event = event(log, at, record)?;
         if events.last().is_some_and(|before| before.position >= event.position) {
             return Err(BundleError::Order { log, at });
         }
@@ -85,7 +85,7 @@ fn log(log: &'static str, read: pb::BundleLog) -> Result<ProvedLog, BundleError>
     Ok(ProvedLog { key, checkpoint, records: events, proof: proof.collect::<Result<_, _>>()? })
 }
 
-fn event((log, at): (&'static str, usize), record: pb::LogRecord) -> Result<Event, BundleError> {
+fn event(log: &'static str, at: usize, record: pb::LogRecord) -> Result<Event, BundleError> {
     let pb::LogRecord {
         position,
         recorded_at_micros,

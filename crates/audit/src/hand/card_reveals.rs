@@ -88,7 +88,7 @@ pub(super) fn examine(
         };
         callers.insert(caller);
         let opening = opening.as_ref().ok_or_else(|| failed("an opening without content"))?;
-        if let Err(what) = check_reveal(read.event, opening, (&mut called, end)) {
+        if let Err(what) = check_reveal(read.event, opening, &mut called, end) {
             let told = describe(read.event, opening, caller, &what);
             let position = read.event.position.0;
             uncalled.push(UnjustifiedReveal {
@@ -138,7 +138,8 @@ fn dealt_cards(replay: &Replay) -> BTreeMap<Handle, DealtCard> {
 fn check_reveal(
     event: &Event,
     opening: &dealer::Opening,
-    (called, end): (&mut BTreeMap<Handle, DealtCard>, Option<&HandEnd>),
+    called: &mut BTreeMap<Handle, DealtCard>,
+    end: Option<&HandEnd>,
 ) -> Result<(), String> {
     let audience = opening.audience_seat;
     let not_before = |since: UnixMicros| {

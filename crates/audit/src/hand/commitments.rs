@@ -135,20 +135,20 @@ pub(super) fn check_transcript(decoded: &DecodedRecords<'_>) -> Result<(), Check
     let (_, opened) = decoded.opened()?;
     let (_, committed) = decoded.committed()?;
     let ParsedCommitment { commitment, context, .. } = parse_commitment(committed)?;
-    let brought = entropy::contributions(decoded, (&context, &commitment))?;
+    let brought = entropy::contributions(decoded, &context, &commitment)?;
     brought.check_abort_reason(decoded)?;
     let (sealed, bound) = (decoded.sealed(), decoded.bound());
     if decoded.is_aborted() && sealed.is_err() {
         // The dealer is asked first: it may have bound contributions that the table no longer
         // wanted.
         let Ok((_, bound)) = bound else { return Ok(()) };
-        return check_bound_rows(opened, bound, &brought, (&context, &commitment));
+        return check_bound_rows(opened, bound, &brought, &context, &commitment);
     }
     let ((_, sealed), (_, bound)) = (sealed?, bound?);
     ensure(sealed.rows == bound.rows, || {
         "the table and the dealer recorded different contributions of the seats".to_owned()
     })?;
-    check_bound_rows(opened, bound, &brought, (&context, &commitment))?;
+    check_bound_rows(opened, bound, &brought, &context, &commitment)?;
     ensure(sealed.transcript == bound.transcript, || {
         "the table recorded another transcript than the contributions give".to_owned()
     })
@@ -158,7 +158,8 @@ fn check_bound_rows(
     opened: &pb::HandOpened,
     bound: &pb::SeedSealed,
     brought: &entropy::Contributions<'_>,
-    (context, commitment): (&Context, &Commitment),
+    context: &Context,
+    commitment: &Commitment,
 ) -> Result<(), CheckError> {
     let mut roster: Vec<(u32, &[u8])> =
         opened.roster.iter().map(|seat| (seat.seat, &seat.player_id[..])).collect();
@@ -323,7 +324,7 @@ pub(super) fn derive_unsealed_keys(decoded: &DecodedRecords<'_>) -> Result<Keys,
     let (_, seed) = decoded.seed()?;
     let seed = Seed::new(array("the seed", &seed.seed)?.into());
     ensure(commitment.opens(&context, &seed), || "another seed was opened".to_owned())?;
-    let brought = entropy::contributions(decoded, (&context, &commitment))?;
+    let brought = entropy::contributions(decoded, &context, &commitment)?;
     let mut rows: Vec<dealer::EntropyRow> =
         opened.roster.iter().map(|place| brought.row(place)).collect();
     rows.sort_by_key(|row| row.seat);

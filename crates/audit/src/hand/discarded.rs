@@ -44,7 +44,7 @@ fn discarded_cards(decoded: &DecodedRecords<'_>) -> Result<String, CheckError> {
     let mut told = Vec::new();
     while let Next::Chance([due, ..]) = rules::next(&replay.hand) {
         let due = due.clone();
-        deal(&mut replay, &mut shoe, (&due, &mut told))
+        deal(&mut replay, &mut shoe, &due, &mut told)
             .ok_or_else(|| crate::report::missing("the hand cannot be dealt"))?;
     }
     Ok(told.join("; "))
@@ -53,7 +53,8 @@ fn discarded_cards(decoded: &DecodedRecords<'_>) -> Result<String, CheckError> {
 fn deal(
     replay: &mut HandReplay,
     shoe: &mut Shoe,
-    (due, told): (&Chance, &mut Vec<String>),
+    due: &Chance,
+    told: &mut Vec<String>,
 ) -> Option<()> {
     let Chance::Deal(dealt) = due else {
         let operation = replay.positions.clone().operation_for(due).ok()?;

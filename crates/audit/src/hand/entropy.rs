@@ -32,7 +32,8 @@ pub(super) struct Contributions<'a> {
 /// Returns the contributions in the table's log, and checks the order and time of each step.
 pub(super) fn contributions<'a>(
     case: &'a DecodedRecords<'_>,
-    (context, promised): (&Context, &Commitment),
+    context: &Context,
+    promised: &Commitment,
 ) -> Result<Contributions<'a>, CheckError> {
     let (_, opened) = case.opened()?;
     let mut brought =
@@ -70,7 +71,7 @@ pub(super) fn contributions<'a>(
             let given = given.ok_or_else(|| {
                 failed(format!("seat {seat} revealed entropy that it had not committed to"))
             })?;
-            check_opens(given, revealed, (context, promised))?;
+            check_opens(given, revealed, context, promised)?;
             ensure(brought.revealed.insert(seat, revealed).is_none(), || {
                 format!("seat {seat} revealed its entropy twice")
             })?;
@@ -98,7 +99,8 @@ fn commitments<'a>(
 fn check_opens(
     given: &pb::EntropyCommitted,
     revealed: &pb::EntropyRevealed,
-    (context, promised): (&Context, &Commitment),
+    context: &Context,
+    promised: &Commitment,
 ) -> Result<(), CheckError> {
     let seat = given.seat;
     let number = u8::try_from(seat).map_err(|_| failed(format!("there is no seat {seat}")))?;

@@ -23,7 +23,8 @@ use rules::{
     Settlement, SettlementItem,
 };
 use wire::card_positions::handle_from_pb;
-use wire::{HandReplay, Recorded};
+use wire::recorded::HandEvent;
+use wire::{HandReplay, Recorded, StreamEvent};
 
 use crate::hand::Check;
 use crate::hand::decoded_records::{DecodedEvent, DecodedRecords};
@@ -223,41 +224,59 @@ impl Replayer {
 
     fn step(&mut self, read: &DecodedEvent<'_>) -> Result<(), Stop> {
         let DecodedEvent { event, recorded } = read;
-        if let Recorded::HandSealed(_) = recorded {
-            self.clock.start(event.recorded_at);
-            self.since = event.recorded_at;
-        } else if let Recorded::ChanceUsed(used) = recorded {
-            self.chance(event, used)?;
-        } else if let Recorded::CardsMoved(moved) = recorded {
-            self.cards(event, moved)?;
-        } else if let Recorded::MoveDecided(decided) = recorded {
-            self.decision(event, decided)?;
-        } else if let Recorded::ClockResumed(resumed) = recorded {
-            let to_act = self.replay.hand.to_act();
-            if let Err(why) = self.clock.resume(resumed, to_act, event.recorded_at) {
-                self.findings.add_failure(Check::Clocks, || why);
+        let of_hand = match recorded.stream_event() {
+            StreamEvent::Hand(of_hand) => of_hand,
+            StreamEvent::Table(_)
+            | StreamEvent::Person(_)
+            | StreamEvent::Dealer(_)
+            | StreamEvent::Wallet(_)
+            | StreamEvent::Clock(_) => return Ok(()),
+        };
+        match of_hand {
+            HandEvent::HandSealed(_) => {
+                self.clock.start(event.recorded_at);
+                self.since = event.recorded_at;
+                Ok(())
             }
-        } else if let Recorded::CardsShown(shown) = recorded {
-            let seat = shown.seat;
-            if self.findings.end.is_none() {
-                self.findings
-                    .add_failure(Check::Cards, || format!("seat {seat} shows before the end"));
+            HandEvent::ChanceUsed(used) => self.chance(event, used),
+            HandEvent::CardsMoved(moved) => self.cards(event, moved),
+            HandEvent::MoveDecided(decided) => self.decision(event, decided),
+            HandEvent::ClockResumed(resumed) => {
+                let to_act = self.replay.hand.to_act();
+                if let Err(why) = self.clock.resume(resumed, to_act, event.recorded_at) {
+                    self.findings.add_failure(Check::Clocks, || why);
+                }
+                Ok(())
             }
-            shown.cards.iter().for_each(|card| self.check_salt(card));
-            let cards = shown
-                .cards
-                .iter()
-                .filter_map(|card| Some((parse_handle(card)?, card.card.clone())));
-            if self.shown.insert(seat, cards.collect()).is_some() {
-                self.findings
-                    .add_failure(Check::Cards, || format!("seat {seat} shows its hand twice"));
+            HandEvent::CardsShown(shown) => {
+                self.show(shown);
+                Ok(())
             }
-        } else if let Recorded::HandSettled(_) = recorded
-            && self.findings.end.is_none()
-        {
-            return Err(stop(Check::Settlement, "settled before the rules end the hand"));
+            HandEvent::HandSettled(_) if self.findings.end.is_none() => {
+                Err(stop(Check::Settlement, "settled before the rules end the hand"))
+            }
+            HandEvent::HandSettled(_)
+            | HandEvent::HandOpened(_)
+            | HandEvent::EntropyClosed(_)
+            | HandEvent::EntropyRevealed(_)
+            | HandEvent::SettlementPosted(_)
+            | HandEvent::HandRevealed(_)
+            | HandEvent::SeedRefused(_)
+            | HandEvent::HandAborted(_) => Ok(()),
         }
-        Ok(())
+    }
+
+    fn show(&mut self, shown: &pb::CardsShown) {
+        let seat = shown.seat;
+        if self.findings.end.is_none() {
+            self.findings.add_failure(Check::Cards, || format!("seat {seat} shows before the end"));
+        }
+        shown.cards.iter().for_each(|card| self.check_salt(card));
+        let cards =
+            shown.cards.iter().filter_map(|card| Some((parse_handle(card)?, card.card.clone())));
+        if self.shown.insert(seat, cards.collect()).is_some() {
+            self.findings.add_failure(Check::Cards, || format!("seat {seat} shows its hand twice"));
+        }
     }
 
     fn chance(&mut self, event: &Event, used: &pb::ChanceUsed) -> Result<(), Stop> {
@@ -356,8 +375,7 @@ impl Replayer {
             });
         }
         self.check_named_cards(input.as_ref(), decided);
-        if let Err(why) = self.clock.check_decision((*player, mv, *by), decided, event.recorded_at)
-        {
+        if let Err(why) = self.clock.check_decision(*player, mv, decided, event.recorded_at) {
             self.findings.add_failure(Check::Clocks, || why);
         }
         let step = RuleInput::Decision(*player, mv.clone(), *by);

@@ -2,22 +2,44 @@
 
 use eventlog_core::Event;
 use primitives::HandId;
-use wire::Recorded;
+use wire::recorded::TableEvent;
+use wire::{Recorded, StreamEvent};
 
 /// Returns the number of the hand whose records include this event of a table's stream, if there is
 /// such a hand.
 #[must_use]
 pub fn hand_no(recorded: &Recorded) -> Option<u64> {
-    if let Recorded::HandCommitted(noted) = recorded {
-        Some(noted.hand_no)
-    } else if let Recorded::EntropyCommitted(given) = recorded {
-        Some(given.hand_no)
-    } else if let Recorded::HandStarted(started) = recorded {
-        Some(started.hand_no)
-    } else if let Recorded::HandFinished(finished) = recorded {
-        Some(finished.hand_no)
-    } else {
-        None
+    let event = match recorded.stream_event() {
+        StreamEvent::Table(event) => event,
+        StreamEvent::Hand(_)
+        | StreamEvent::Person(_)
+        | StreamEvent::Dealer(_)
+        | StreamEvent::Wallet(_)
+        | StreamEvent::Clock(_) => return None,
+    };
+    match event {
+        TableEvent::HandCommitted(noted) => Some(noted.hand_no),
+        TableEvent::EntropyCommitted(given) => Some(given.hand_no),
+        TableEvent::HandStarted(started) => Some(started.hand_no),
+        TableEvent::HandFinished(finished) => Some(finished.hand_no),
+        TableEvent::TableCreated(_)
+        | TableEvent::SeatTaken(_)
+        | TableEvent::SeatFunded(_)
+        | TableEvent::SeatRefused(_)
+        | TableEvent::LeaveAsked(_)
+        | TableEvent::CashOutDue(_)
+        | TableEvent::SeatVacated(_)
+        | TableEvent::SitOutChanged(_)
+        | TableEvent::CloseAsked(_)
+        | TableEvent::PotRefundDue(_)
+        | TableEvent::PotRefunded(_)
+        | TableEvent::TableClosed(_)
+        | TableEvent::AbsentPaid(_)
+        | TableEvent::TablePaused(_)
+        | TableEvent::EffectStopped(_)
+        | TableEvent::EffectResumed(_)
+        | TableEvent::SeatRenamed(_)
+        | TableEvent::StandingFound(_) => None,
     }
 }
 

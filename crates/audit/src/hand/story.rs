@@ -12,8 +12,9 @@ use proto::event::v1 as pb;
 use proto::wallet::v1::Leg;
 use rules::Player;
 use serde::Serialize;
-use wire::Recorded;
 use wire::card_positions::handle_from_pb;
+use wire::recorded::{DealerEvent, HandEvent, TableEvent, WalletEvent};
+use wire::{Recorded, StreamEvent};
 
 use crate::hand::decoded_records::{DecodedEvent, DecodedRecords};
 use crate::hand::replay::{Replay, RuleInput};
@@ -94,36 +95,128 @@ impl Narrator<'_> {
     }
 
     fn describe_event(&self, recorded: &Recorded) -> Vec<(String, String)> {
-        let dealer = || "the dealer".to_owned();
-        let table = |what: String| vec![("the table".to_owned(), what)];
-        if let Recorded::HandOpened(opened) = recorded {
-            self.describe_opened(opened)
-        } else if let Recorded::HandSettled(settled) = recorded {
-            self.describe_settled(settled)
-        } else if let Recorded::CardsShown(shown) = recorded {
-            let cards: Vec<&str> = shown.cards.iter().map(|card| card.card.as_str()).collect();
-            vec![(self.seat(shown.seat), format!("shows {}", cards.join(" ")))]
-        } else if let Recorded::TransferPosted(posted) = recorded {
-            let leg = |leg: &Leg| format!("{} {:+}", self.account(&leg.account), leg.amount);
-            let legs: Vec<String> = posted.legs.iter().map(leg).collect();
-            let what = if legs.is_empty() { "nothing".to_owned() } else { legs.join(", ") };
-            vec![("the wallet".to_owned(), format!("moves {what}"))]
-        } else if let Recorded::ClockResumed(resumed) = recorded {
-            let until = UnixMicros(resumed.deadline_micros);
-            table(format!("resumes the clock of turn {}, until {until}", resumed.turn))
-        } else if let Recorded::ChanceUsed(pb::ChanceUsed { restock: true, .. }) = recorded {
-            vec![(dealer(), "shuffles the discards, because a pile runs out".to_owned())]
-        } else if let Recorded::CardsOpened(opened) = recorded {
-            if self.is_told_elsewhere(opened) {
-                return Vec::new();
+        match recorded.stream_event() {
+            StreamEvent::Hand(event) => self.describe_hand_event(event),
+            StreamEvent::Table(event) => self.describe_table_event(event).into_iter().collect(),
+            StreamEvent::Dealer(event) => {
+                let what = self.describe_dealer_event(event);
+                what.map(|what| ("the dealer".to_owned(), what)).into_iter().collect()
             }
-            vec![(dealer(), describe_reveal(opened))]
-        } else if let Some(line) = self.describe_entropy(recorded) {
-            vec![line]
-        } else if let Some((who, what)) = fixed_sentence(recorded) {
-            vec![(who.to_owned(), what.to_owned())]
-        } else {
-            Vec::new()
+            StreamEvent::Wallet(event) => {
+                let what = self.describe_wallet_event(event);
+                what.map(|what| ("the wallet".to_owned(), what)).into_iter().collect()
+            }
+            StreamEvent::Person(_) | StreamEvent::Clock(_) => Vec::new(),
+        }
+    }
+
+    fn describe_hand_event(&self, event: HandEvent<'_>) -> Vec<(String, String)> {
+        let seat = |number: u32, what: &str| (self.seat(number), what.to_owned());
+        let table = |what: &str| ("the table".to_owned(), what.to_owned());
+        let dealer = |what: &str| ("the dealer".to_owned(), what.to_owned());
+        let line = match event {
+            HandEvent::HandOpened(opened) => return self.describe_opened(opened),
+            HandEvent::HandSettled(settled) => return self.describe_settled(settled),
+            HandEvent::EntropyClosed(closed) => table(&self.describe_entropy_closed(closed)),
+            HandEvent::EntropyRevealed(revealed) => {
+                seat(revealed.seat, "reveals the entropy it had committed to")
+            }
+            HandEvent::HandSealed(_) => table("takes the antes"),
+            HandEvent::ChanceUsed(pb::ChanceUsed { restock: true, .. }) => {
+                dealer("shuffles the discards, because a pile runs out")
+            }
+            HandEvent::ChanceUsed(_) => dealer("used chance, which the replay did not come to"),
+            HandEvent::CardsMoved(_) => dealer("dealt cards, which the replay did not come to"),
+            HandEvent::MoveDecided(_) => table("took a decision, which the replay did not come to"),
+            HandEvent::ClockResumed(resumed) => {
+                let until = UnixMicros(resumed.deadline_micros);
+                table(&format!("resumes the clock of turn {}, until {until}", resumed.turn))
+            }
+            HandEvent::CardsShown(shown) => {
+                let cards: Vec<&str> = shown.cards.iter().map(|card| card.card.as_str()).collect();
+                seat(shown.seat, &format!("shows {}", cards.join(" ")))
+            }
+            HandEvent::SettlementPosted(_) => {
+                table("notes that the wallet has posted the settlement")
+            }
+            HandEvent::HandRevealed(_) => table("notes the opened seed"),
+            HandEvent::SeedRefused(_) => table("refuses the seed: it is not the one committed to"),
+            HandEvent::HandAborted(aborted) => {
+                table(&format!("aborts the hand. {}", sentences::describe_abort(aborted)))
+            }
+        };
+        vec![line]
+    }
+
+    fn describe_table_event(&self, event: TableEvent<'_>) -> Option<(String, String)> {
+        let table = |what: &str| Some(("the table".to_owned(), what.to_owned()));
+        match event {
+            TableEvent::HandCommitted(_) => table("notes the dealer's commitment"),
+            TableEvent::EntropyCommitted(given) => {
+                let what = "commits to entropy of its own, unseen".to_owned();
+                Some((self.seat(given.seat), what))
+            }
+            TableEvent::HandStarted(_) => table("starts the hand"),
+            TableEvent::HandFinished(pb::HandFinished { aborted: true, .. }) => {
+                table("gives everything back, and goes on with what it had")
+            }
+            TableEvent::HandFinished(_) => table("goes on with what the hand left"),
+            TableEvent::TableCreated(_)
+            | TableEvent::SeatTaken(_)
+            | TableEvent::SeatFunded(_)
+            | TableEvent::SeatRefused(_)
+            | TableEvent::LeaveAsked(_)
+            | TableEvent::CashOutDue(_)
+            | TableEvent::SeatVacated(_)
+            | TableEvent::SitOutChanged(_)
+            | TableEvent::CloseAsked(_)
+            | TableEvent::PotRefundDue(_)
+            | TableEvent::PotRefunded(_)
+            | TableEvent::TableClosed(_)
+            | TableEvent::AbsentPaid(_)
+            | TableEvent::TablePaused(_)
+            | TableEvent::EffectStopped(_)
+            | TableEvent::EffectResumed(_)
+            | TableEvent::SeatRenamed(_)
+            | TableEvent::StandingFound(_) => None,
+        }
+    }
+
+    fn describe_dealer_event(&self, event: DealerEvent<'_>) -> Option<String> {
+        match event {
+            DealerEvent::SeedCommitted(_) => Some("commits to a seed".to_owned()),
+            DealerEvent::SeedSealed(_) => Some("binds what the seats brought to chance".to_owned()),
+            DealerEvent::OperationPerformed(_) => None,
+            DealerEvent::CardsOpened(opened) => {
+                (!self.is_told_elsewhere(opened)).then(|| describe_reveal(opened))
+            }
+            DealerEvent::SeedOpened(pb::SeedOpened { discarded: true, .. }) => {
+                Some("opens the seed that was not used".to_owned())
+            }
+            DealerEvent::SeedOpened(_) => Some("opens the seed".to_owned()),
+        }
+    }
+
+    fn describe_wallet_event(&self, event: WalletEvent<'_>) -> Option<String> {
+        match event {
+            WalletEvent::TransferPosted(posted) => {
+                let leg = |leg: &Leg| format!("{} {:+}", self.account(&leg.account), leg.amount);
+                let legs: Vec<String> = posted.legs.iter().map(leg).collect();
+                let what = if legs.is_empty() { "nothing".to_owned() } else { legs.join(", ") };
+                Some(format!("moves {what}"))
+            }
+            WalletEvent::AccountOpened(_)
+            | WalletEvent::AccountFrozen(_)
+            | WalletEvent::AccountUnfrozen(_)
+            | WalletEvent::AccountClosed(_)
+            | WalletEvent::HoldPlaced(_)
+            | WalletEvent::HoldReleased(_)
+            | WalletEvent::HoldExpired(_)
+            | WalletEvent::LimitsSet(_)
+            | WalletEvent::PlayerExcluded(_)
+            | WalletEvent::AdjustmentProposed(_)
+            | WalletEvent::AdjustmentRejected(_)
+            | WalletEvent::SnapshotTaken(_) => None,
         }
     }
 
@@ -149,40 +242,13 @@ impl Narrator<'_> {
         }
     }
 
-    /// Describes what seats do about chance, and a hand that comes to nothing.
-    fn describe_entropy(&self, recorded: &Recorded) -> Option<(String, String)> {
-        let table = || "the table".to_owned();
-        if let Recorded::EntropyCommitted(given) = recorded {
-            let what = "commits to entropy of its own, unseen".to_owned();
-            return Some((self.seat(given.seat), what));
+    fn describe_entropy_closed(&self, closed: &pb::EntropyClosed) -> String {
+        let seats: Vec<String> = closed.seats.iter().map(|seat| self.seat(*seat)).collect();
+        if seats.is_empty() {
+            "takes no entropy any more; no seat has committed to any".to_owned()
+        } else {
+            format!("takes no entropy any more; to reveal theirs: {}", seats.join(", "))
         }
-        if let Recorded::EntropyRevealed(revealed) = recorded {
-            let what = "reveals the entropy it had committed to".to_owned();
-            return Some((self.seat(revealed.seat), what));
-        }
-        if let Recorded::EntropyClosed(closed) = recorded {
-            let seats: Vec<String> = closed.seats.iter().map(|seat| self.seat(*seat)).collect();
-            let what = if seats.is_empty() {
-                "takes no entropy any more; no seat has committed to any".to_owned()
-            } else {
-                format!("takes no entropy any more; to reveal theirs: {}", seats.join(", "))
-            };
-            return Some((table(), what));
-        }
-        if let Recorded::HandAborted(aborted) = recorded {
-            let what = format!("aborts the hand. {}", sentences::describe_abort(aborted));
-            return Some((table(), what));
-        }
-        if let Recorded::HandFinished(pb::HandFinished { aborted: true, .. }) = recorded {
-            return Some((
-                table(),
-                "gives everything back, and goes on with what it had".to_owned(),
-            ));
-        }
-        if let Recorded::SeedOpened(pb::SeedOpened { discarded: true, .. }) = recorded {
-            return Some(("the dealer".to_owned(), "opens the seed that was not used".to_owned()));
-        }
-        None
     }
 
     fn describe_input(&self, step: &RuleInput) -> (String, String) {
@@ -276,25 +342,4 @@ fn describe_reveal(opened: &pb::CardsOpened) -> String {
     let count = opening.cards.len();
     let (plural, caller) = (if count == 1 { "card" } else { "cards" }, &opened.caller);
     format!("lets {to} see {count} {plural}, as {caller} asks")
-}
-
-/// Returns the sentence of an event that has a fixed one.
-fn fixed_sentence(recorded: &Recorded) -> Option<(&'static str, &'static str)> {
-    let sentences: [(&str, &str, &str); 13] = [
-        ("SeedCommitted", "the dealer", "commits to a seed"),
-        ("SeedSealed", "the dealer", "binds what the seats brought to chance"),
-        ("SeedOpened", "the dealer", "opens the seed"),
-        ("HandCommitted", "the table", "notes the dealer's commitment"),
-        ("HandStarted", "the table", "starts the hand"),
-        ("HandSealed", "the table", "takes the antes"),
-        ("HandFinished", "the table", "goes on with what the hand left"),
-        ("SettlementPosted", "the table", "notes that the wallet has posted the settlement"),
-        ("HandRevealed", "the table", "notes the opened seed"),
-        ("SeedRefused", "the table", "refuses the seed: it is not the one committed to"),
-        ("ChanceUsed", "the dealer", "used chance, which the replay did not come to"),
-        ("CardsMoved", "the dealer", "dealt cards, which the replay did not come to"),
-        ("MoveDecided", "the table", "took a decision, which the replay did not come to"),
-    ];
-    let found = sentences.into_iter().find(|(name, _, _)| *name == recorded.name());
-    found.map(|(_, who, what)| (who, what))
 }

@@ -6,9 +6,11 @@ use eventlog_core::Event;
 use primitives::StreamId;
 use proto::dealer::v1::OpeningReason;
 use proto::event::v1::AtFault;
-use wire::Recorded;
+use wire::recorded::{DealerEvent, HandEvent, TableEvent};
+use wire::{Recorded, StreamEvent};
 
 use crate::hand::decoded_records::{DecodedEvent, DecodedRecords};
+use crate::hand::hand_no;
 use crate::report::{CheckError, ensure, failed, missing};
 
 pub(super) fn check(decoded: &DecodedRecords<'_>) -> Result<(), CheckError> {
@@ -158,27 +160,32 @@ fn is_made_void(recorded: &Recorded) -> bool {
     matches!(recorded, Recorded::HandAborted(aborted) if aborted.at_fault() == AtFault::Operator)
 }
 
-/// A phase, and the test for its events.
-type PhaseTest = (Phase, fn(&Recorded) -> bool);
-
+/// Returns the phase of an event; `None` for an event of another stream than a hand's.
 fn phase_of(recorded: &Recorded) -> Option<Phase> {
-    let stages: [PhaseTest; 11] = [
-        (Phase::Opened, |it| matches!(it, Recorded::HandOpened(_))),
-        (Phase::EntropyClosed, |it| matches!(it, Recorded::EntropyClosed(_))),
-        (Phase::EntropyRevealed, |it| matches!(it, Recorded::EntropyRevealed(_))),
-        (Phase::Sealed, |it| matches!(it, Recorded::HandSealed(_))),
-        (Phase::Played, |it| {
-            matches!(it, Recorded::ChanceUsed(_) | Recorded::CardsMoved(_))
-                || matches!(it, Recorded::MoveDecided(_) | Recorded::ClockResumed(_))
-        }),
-        (Phase::Shown, |it| matches!(it, Recorded::CardsShown(_))),
-        (Phase::Settled, |it| matches!(it, Recorded::HandSettled(_))),
-        (Phase::Posted, |it| matches!(it, Recorded::SettlementPosted(_))),
-        (Phase::Revealed, |it| matches!(it, Recorded::HandRevealed(_))),
-        (Phase::SeedRefused, |it| matches!(it, Recorded::SeedRefused(_))),
-        (Phase::Aborted, |it| matches!(it, Recorded::HandAborted(_))),
-    ];
-    stages.into_iter().find(|(_, is)| is(recorded)).map(|(stage, _)| stage)
+    let event = match recorded.stream_event() {
+        StreamEvent::Hand(event) => event,
+        StreamEvent::Table(_)
+        | StreamEvent::Person(_)
+        | StreamEvent::Dealer(_)
+        | StreamEvent::Wallet(_)
+        | StreamEvent::Clock(_) => return None,
+    };
+    Some(match event {
+        HandEvent::HandOpened(_) => Phase::Opened,
+        HandEvent::EntropyClosed(_) => Phase::EntropyClosed,
+        HandEvent::EntropyRevealed(_) => Phase::EntropyRevealed,
+        HandEvent::HandSealed(_) => Phase::Sealed,
+        HandEvent::ChanceUsed(_)
+        | HandEvent::CardsMoved(_)
+        | HandEvent::MoveDecided(_)
+        | HandEvent::ClockResumed(_) => Phase::Played,
+        HandEvent::CardsShown(_) => Phase::Shown,
+        HandEvent::HandSettled(_) => Phase::Settled,
+        HandEvent::SettlementPosted(_) => Phase::Posted,
+        HandEvent::HandRevealed(_) => Phase::Revealed,
+        HandEvent::SeedRefused(_) => Phase::SeedRefused,
+        HandEvent::HandAborted(_) => Phase::Aborted,
+    })
 }
 
 /// Checks the order of the dealer's stream: commitment, sealing, operations and reveals, opening of
@@ -188,30 +195,39 @@ fn check_dealer_order(decoded: &DecodedRecords<'_>) -> Result<(), CheckError> {
     let (mut promised, mut sealed, mut open) = (false, false, false);
     for DecodedEvent { event, recorded } in &decoded.dealer {
         let (at, name) = (event.position.0, recorded.name());
-        let comes = if let Recorded::SeedCommitted(_) = recorded {
-            !sealed && !open
-        } else if let Recorded::SeedSealed(_) = recorded {
-            promised && !sealed && !open
-        } else if let Recorded::OperationPerformed(_) = recorded {
-            sealed && !open
-        } else if let Recorded::CardsOpened(opened) = recorded {
-            let reason = opened.opening.as_ref().map(|opening| opening.reason());
-            sealed && (!open || reason == Some(OpeningReason::Recovery))
-        } else if let Recorded::SeedOpened(seed) = recorded {
-            (sealed || (promised && seed.discarded)) && !open
-        } else {
-            return Err(failed(format!(
-                "the dealer's stream of the hand, position {at}: {name} does not belong there"
-            )));
+        let of_dealer = match recorded.stream_event() {
+            StreamEvent::Dealer(of_dealer) => of_dealer,
+            StreamEvent::Table(_)
+            | StreamEvent::Hand(_)
+            | StreamEvent::Person(_)
+            | StreamEvent::Wallet(_)
+            | StreamEvent::Clock(_) => {
+                return Err(failed(format!(
+                    "the dealer's stream of the hand, position {at}: {name} does not belong there"
+                )));
+            }
+        };
+        let comes = match of_dealer {
+            DealerEvent::SeedCommitted(_) => !sealed && !open,
+            DealerEvent::SeedSealed(_) => promised && !sealed && !open,
+            DealerEvent::OperationPerformed(_) => sealed && !open,
+            DealerEvent::CardsOpened(opened) => {
+                let reason = opened.opening.as_ref().map(|opening| opening.reason());
+                sealed && (!open || reason == Some(OpeningReason::Recovery))
+            }
+            DealerEvent::SeedOpened(seed) => (sealed || (promised && seed.discarded)) && !open,
         };
         ensure(comes, || {
             format!(
                 "the dealer's stream of the hand, position {at}: {name} comes too early or too late"
             )
         })?;
-        promised |= matches!(recorded, Recorded::SeedCommitted(_));
-        sealed |= matches!(recorded, Recorded::SeedSealed(_));
-        open |= matches!(recorded, Recorded::SeedOpened(_));
+        match of_dealer {
+            DealerEvent::SeedCommitted(_) => promised = true,
+            DealerEvent::SeedSealed(_) => sealed = true,
+            DealerEvent::SeedOpened(_) => open = true,
+            DealerEvent::OperationPerformed(_) | DealerEvent::CardsOpened(_) => {}
+        }
     }
     Ok(())
 }
@@ -225,24 +241,28 @@ fn check_table_events(decoded: &DecodedRecords<'_>) -> Result<(), CheckError> {
     for DecodedEvent { event, recorded } in &decoded.table {
         let (at, name) = (event.position.0, recorded.name());
         let id = &decoded.records.hand_id.0[..];
-        let (this, placed) = if let Recorded::HandCommitted(noted) = recorded {
-            (noted.hand_no == opened.hand_no, true)
-        } else if let Recorded::EntropyCommitted(given) = recorded {
-            (given.hand_no == opened.hand_no, true)
-        } else if let Recorded::HandStarted(it) = recorded {
-            started += 1;
-            (it.hand_no == opened.hand_no && it.hand_id[..] == *id, started == 1)
-        } else if let Recorded::HandFinished(it) = recorded {
-            finished += 1;
-            // It is written in one batch with the hand's end, before it or after it.
-            let aborted = decoded.aborted().map(|(at, _)| at);
-            let end = aborted.or_else(|_| decoded.settled().map(|(at, _)| at));
-            let over = end.is_ok_and(|end| end.recorded_at <= event.recorded_at);
-            (it.hand_no == opened.hand_no && it.hand_id[..] == *id, finished == 1 && over)
-        } else {
-            (false, true)
+        let this = hand_no(recorded) == Some(opened.hand_no);
+        let (names_id, placed) = match recorded.stream_event() {
+            StreamEvent::Table(TableEvent::HandStarted(it)) => {
+                started += 1;
+                (it.hand_id[..] == *id, started == 1)
+            }
+            StreamEvent::Table(TableEvent::HandFinished(it)) => {
+                finished += 1;
+                // It is written in one batch with the hand's end, before it or after it.
+                let aborted = decoded.aborted().map(|(at, _)| at);
+                let end = aborted.or_else(|_| decoded.settled().map(|(at, _)| at));
+                let over = end.is_ok_and(|end| end.recorded_at <= event.recorded_at);
+                (it.hand_id[..] == *id, finished == 1 && over)
+            }
+            StreamEvent::Table(_)
+            | StreamEvent::Hand(_)
+            | StreamEvent::Person(_)
+            | StreamEvent::Dealer(_)
+            | StreamEvent::Wallet(_)
+            | StreamEvent::Clock(_) => (true, true),
         };
-        ensure(this && placed, || {
+        ensure(this && names_id && placed, || {
             format!("the table's log, position {at}: {name} is not this hand's, or out of order")
         })?;
     }

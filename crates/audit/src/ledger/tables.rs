@@ -245,7 +245,7 @@ impl Tables {
         let (account, amount) = (Account::Seat(table, player), i128::from(*buy_in));
         self.add_stated(account, amount);
         let legs = Legs::from([(Account::Player(player), -amount), (account, amount)]);
-        books.transfers.add_request(id, ("the buy-in", legs), books.failures);
+        books.transfers.add_request(id, "the buy-in", legs, books.failures);
         Ok(())
     }
 
@@ -265,7 +265,7 @@ impl Tables {
         let stack = self.stated_amount(account);
         self.add_stated(account, -amount);
         let legs = Legs::from([(account, -amount), (Account::Player(player), amount)]);
-        books.transfers.add_request(id, ("the cash-out", legs), books.failures);
+        books.transfers.add_request(id, "the cash-out", legs, books.failures);
         let whole = stack == amount;
         if whole {
             Ok(())
@@ -323,7 +323,7 @@ impl Tables {
             )));
         }
         self.check_as_created(table, opened)?;
-        self.check_credits(table, &opened.roster, (opened.sabacc_pot, opened.carried_pot))
+        self.check_credits(table, &opened.roster, opened.sabacc_pot, opened.carried_pot)
     }
 
     /// Checks that a hand has the rules and the clocks that its table was created with.
@@ -349,7 +349,8 @@ impl Tables {
         &self,
         table: TableId,
         roster: &[pb::RosterSeat],
-        (sabacc, carried): (u64, u64),
+        sabacc: u64,
+        carried: u64,
     ) -> Result<(), Inconsistent> {
         for pb::RosterSeat { seat, player_id, stack } in roster {
             let player = field::player_id(player_id)?;
@@ -394,7 +395,7 @@ impl Tables {
         let figures = &mut books.figures;
         figures.hands_settled = figures.hands_settled.saturating_add(1);
         figures.rake = figures.rake.saturating_add(settled.rake);
-        books.transfers.add_request(hand.into(), ("the settlement of hand", legs), books.failures);
+        books.transfers.add_request(hand.into(), "the settlement of hand", legs, books.failures);
         self.close_hand(hand)?;
         if sum == 0 { Ok(()) } else { Err(inconsistent(format!("the hand made {sum} credits"))) }
     }
@@ -429,7 +430,7 @@ impl Tables {
         if finished.aborted != aborted {
             return Err(inconsistent("its records disagree whether the hand came to nothing"));
         }
-        self.check_credits(table, &finished.seats, (finished.sabacc_pot, finished.carried_pot))
+        self.check_credits(table, &finished.seats, finished.sabacc_pot, finished.carried_pot)
     }
 
     /// Checks that a closed table has no credits.

@@ -49,7 +49,8 @@ impl Transfers {
     pub(super) fn add_request(
         &mut self,
         id: RequestId,
-        (what, legs): (&'static str, Legs),
+        what: &'static str,
+        legs: Legs,
         troubles: &mut Failures,
     ) {
         let effect = self.by_id.entry(id).or_default();
@@ -104,7 +105,7 @@ impl Transfers {
     ) {
         let asked = self.by_id.remove(&old).filter(|effect| effect.posted.is_none());
         match asked.and_then(|effect| effect.requested) {
-            Some((what, asked)) => self.add_request(new, (what, legs.unwrap_or(asked)), troubles),
+            Some((what, asked)) => self.add_request(new, what, legs.unwrap_or(asked), troubles),
             None => troubles.add(Check::Transfers, || {
                 format!("{old} gets the id {new}, and is posted already or was never asked for")
             }),
@@ -201,20 +202,18 @@ impl Transfers {
                     .open
                     .push(format!("{what} {id} is posted, and the table has not heard of it yet")),
                 (Some((what, legs)), None) => {
-                    left.add_unposted(
-                        (&format!("{what} {id}"), &legs),
-                        effect.answered,
-                        (until, troubles),
-                    );
+                    let what = format!("{what} {id}");
+                    if let Err(why) = left.add_unposted(&what, &legs, effect.answered, until) {
+                        troubles.add(Check::Transfers, || why);
+                    }
                 }
             }
         }
         for (account, (legs, answered)) in self.absent_payments {
-            left.add_unposted(
-                (&format!("the payment of {account}"), &legs),
-                answered,
-                (until, troubles),
-            );
+            let what = format!("the payment of {account}");
+            if let Err(why) = left.add_unposted(&what, &legs, answered, until) {
+                troubles.add(Check::Transfers, || why);
+            }
         }
         (left.pending, left.open)
     }
@@ -245,14 +244,17 @@ struct OpenTransfers {
 }
 
 impl OpenTransfers {
-    /// Adds a transfer that is not posted: one still to come, or a failure if its table says that
-    /// it was posted.
+    /// Adds a transfer that is not posted and is still to come.
+    ///
+    /// # Errors
+    /// A message, if the table says that the transfer was posted.
     fn add_unposted(
         &mut self,
-        (what, legs): (&str, &Legs),
+        what: &str,
+        legs: &Legs,
         answered: Option<WalletAnswer>,
-        (until, troubles): (&ReadLimit, &mut Failures),
-    ) {
+        until: &ReadLimit,
+    ) -> Result<(), String> {
         // A transfer posted before the wallet's log was read must be in the part that was read, and
         // so must one whose recorded position lies there.
         let unread = |answer: WalletAnswer| {
@@ -265,10 +267,9 @@ impl OpenTransfers {
                 let sum = self.pending.entry(*account).or_default();
                 *sum = sum.saturating_add(*amount);
             }
+            Ok(())
         } else {
-            troubles.add(Check::Transfers, || {
-                format!("the table says that {what} was posted; it never was")
-            });
+            Err(format!("the table says that {what} was posted; it never was"))
         }
     }
 }

@@ -23,7 +23,7 @@ fn checkpoints() -> Vec<String> {
 }
 
 fn audited(events: &[Event]) -> Report {
-    audit(events, (&checkpoints(), log_key(LogName::Table).public()))
+    audit(events, &checkpoints(), log_key(LogName::Table).public())
 }
 
 fn check(events: &[Event], fails: &[Check]) {
@@ -95,13 +95,13 @@ fn a_log_that_was_cut_is_shorter_than_what_was_signed() {
 
 #[test]
 fn a_checkpoint_of_another_key_is_none_of_this_log() {
-    let report = audit(&events(), (&checkpoints(), log_key(LogName::Dealer).public()));
+    let report = audit(&events(), &checkpoints(), log_key(LogName::Dealer).public());
     assert_eq!(report.checks.failed().collect::<Vec<_>>(), [Check::Signatures]);
 }
 
 #[test]
 fn without_checkpoints_nothing_is_said_of_them() {
-    let report = audit(&events(), (&[], log_key(LogName::Table).public()));
+    let report = audit(&events(), &[], log_key(LogName::Table).public());
     assert!(!report.passed());
     assert_eq!(report.checks.failed().count(), 0);
     assert!(matches!(report.checks.of(Check::Trees), Some(Verdict::NotPossible(_))));

@@ -40,7 +40,8 @@ impl Claims {
         issuer: &str,
         identity: &Identity,
         lifetime: Duration,
-        (clock, entropy): (&dyn Clock, &dyn Entropy),
+        clock: &dyn Clock,
+        entropy: &dyn Entropy,
     ) -> Claims {
         let iat = clock.now().0 / 1_000_000;
         let jti = uuid::Builder::from_random_bytes(entropy::bytes(entropy)).into_uuid();

@@ -118,7 +118,7 @@ impl ServiceToken {
         clock: Arc<dyn Clock>,
         entropy: Arc<dyn Entropy>,
     ) -> ServiceToken {
-        ServiceToken::with_role(issuer, (Role::Service, name), clock, entropy)
+        ServiceToken::with_role(issuer, Role::Service, name, clock, entropy)
     }
 
     /// Token of a service with the role `auditor`: it reads what auditors may read and does nothing
@@ -130,12 +130,13 @@ impl ServiceToken {
         clock: Arc<dyn Clock>,
         entropy: Arc<dyn Entropy>,
     ) -> ServiceToken {
-        ServiceToken::with_role(issuer, (Role::Auditor, name), clock, entropy)
+        ServiceToken::with_role(issuer, Role::Auditor, name, clock, entropy)
     }
 
     fn with_role(
         issuer: TokenIssuer,
-        (role, name): (Role, &str),
+        role: Role,
+        name: &str,
         clock: Arc<dyn Clock>,
         entropy: Arc<dyn Entropy>,
     ) -> ServiceToken {
@@ -155,7 +156,7 @@ impl ServiceToken {
         {
             return token.clone();
         }
-        let claims = Claims::new(issuer.name(), identity, LIFETIME, (&**clock, &**entropy));
+        let claims = Claims::new(issuer.name(), identity, LIFETIME, &**clock, &**entropy);
         let token = issuer.issue(&claims);
         *current = Some((token.clone(), now.plus(LIFETIME.saturating_sub(RENEWAL_MARGIN))));
         token

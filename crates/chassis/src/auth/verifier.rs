@@ -127,7 +127,7 @@ impl Verifier {
     ///
     /// # Errors
     /// There is no token, or it is refused.
-    pub fn verify_header(
+    pub(crate) fn verify_header(
         &self,
         value: Option<&[u8]>,
     ) -> Result<(Identity, UnixMicros), TokenError> {
@@ -198,7 +198,7 @@ mod tests {
     fn claims(role: Role, subject: &str) -> Claims {
         let identity = Identity { role, subject: subject.to_owned() };
         let (clock, entropy) = (ManualClock::new(NOW), SeededEntropy::new(2));
-        Claims::new("door", &identity, Duration::from_secs(60), (&clock, &entropy))
+        Claims::new("door", &identity, Duration::from_secs(60), &clock, &entropy)
     }
 
     /// Verifies a player's claims after `change`.

@@ -111,7 +111,7 @@ impl Settings {
     }
 
     /// Whether `key` or one of `aliases` is set, to any value.
-    pub fn is_set(&mut self, key: &str, aliases: &[&str]) -> bool {
+    pub(crate) fn is_set(&mut self, key: &str, aliases: &[&str]) -> bool {
         self.find(key, aliases).is_some()
     }
 
@@ -123,7 +123,7 @@ impl Settings {
     }
 
     /// Adds a problem of the variable `name`, which does not have the prefix `SABACC_`.
-    pub fn refuse_variable(&mut self, name: &str, value: &str, advice: &str) {
+    pub(crate) fn refuse_variable(&mut self, name: &str, value: &str, advice: &str) {
         self.add_problem(name.to_owned(), Some(value.to_owned()), advice.to_owned());
     }
 

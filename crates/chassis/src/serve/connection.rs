@@ -80,7 +80,7 @@ where
         }
     };
     let info = TcpConnectInfo { local_addr: stream.local_addr().ok(), remote_addr: Some(peer) };
-    let mut calls = ConnectionCalls::new(info, (origin, addresses), limits, refused);
+    let mut calls = ConnectionCalls::new(info, origin, addresses, limits, refused);
     let Some(acceptor) = &server.tls else {
         return Box::pin(serve_http(stream, Arc::new(calls), app, &server)).await;
     };

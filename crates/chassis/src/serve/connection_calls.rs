@@ -63,7 +63,8 @@ pub(super) struct ConnectionEnd(pub(super) CancellationToken);
 impl ConnectionCalls {
     pub(super) fn new(
         info: TcpConnectInfo,
-        (origin, addresses): (Origin, Arc<AddressLimits>),
+        origin: Origin,
+        addresses: Arc<AddressLimits>,
         limits: &Limits,
         refused: bool,
     ) -> ConnectionCalls {

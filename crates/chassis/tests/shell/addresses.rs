@@ -44,7 +44,7 @@ fn forged(room: &Room) -> String {
         Identity { role: Role::Player, subject: "0190c2f0-7d3a-4b6e-8a52-6d1f2e3c4b5a".into() };
     let (clock, stranger) = (SystemClock::new(), TokenIssuer::generate("test", &SystemEntropy));
     let life = Duration::from_secs(60);
-    let theirs = stranger.issue(&Claims::new("test", &identity, life, (&clock, &SystemEntropy)));
+    let theirs = stranger.issue(&Claims::new("test", &identity, life, &clock, &SystemEntropy));
     let (_, signature) = theirs.rsplit_once('.').unwrap();
     format!("{payload}.{signature}")
 }

@@ -39,7 +39,7 @@ pub(crate) fn token(room: &Room, role: Role) -> String {
 pub(crate) fn token_of(room: &Room, role: Role, subject: &str) -> String {
     let identity = Identity { role, subject: subject.to_owned() };
     let (clock, entropy) = (SystemClock::new(), SystemEntropy);
-    let claims = Claims::new("test", &identity, Duration::from_secs(60), (&clock, &entropy));
+    let claims = Claims::new("test", &identity, Duration::from_secs(60), &clock, &entropy);
     room.issuer.issue(&claims)
 }
 

@@ -28,7 +28,8 @@ fn played(room: &Room, request: &str) -> Request<Text> {
 
 /// Opens a stream of `Talk` that sends these texts.
 async fn talk(
-    (room, channel): (&Room, &PeerChannel),
+    room: &Room,
+    channel: &PeerChannel,
     said: Vec<String>,
 ) -> Result<Streaming<Text>, Status> {
     let said = said.into_iter().map(|text| Text { text });
@@ -63,7 +64,7 @@ async fn a_stream_with_a_message_that_is_too_long_ends_with_its_reason() {
     let channel = room.plain();
     let said = vec!["one".to_owned(), "x".repeat(65_536), "three".to_owned()];
     let ended = async {
-        let mut answers = talk((&room, &channel), said).await?;
+        let mut answers = talk(&room, &channel, said).await?;
         assert_eq!(answers.message().await?.unwrap().text, "one");
         answers.message().await
     };
@@ -77,7 +78,7 @@ async fn a_stream_ends_with_its_token() {
     let identity =
         Identity { role: Role::Player, subject: "0190c2f0-7d3a-4b6e-8a52-6d1f2e3c4b5a".into() };
     let (clock, life) = (SystemClock::new(), Duration::from_secs(2));
-    let claims = Claims::new("test", &identity, life, (&clock, &SystemEntropy));
+    let claims = Claims::new("test", &identity, life, &clock, &SystemEntropy);
     let (quiet, busy) = (text("go"), text("flood"));
     let ended = |mut request: Request<Text>| {
         add_token(&mut request, &room.issuer.issue(&claims));
@@ -219,7 +220,7 @@ async fn what_is_said_on_a_stream_is_counted_with_calls() {
     let channel = room.plain();
     let begun = Instant::now();
     let said = (0..15).map(|number| number.to_string()).collect();
-    let answers = talk((&room, &channel), said).await.unwrap();
+    let answers = talk(&room, &channel, said).await.unwrap();
     let heard: Vec<_> = answers.map(|answer| answer.unwrap().text).collect().await;
     let expected: Vec<_> = (0..15).map(|number| number.to_string()).collect();
     assert_eq!(heard, expected, "in order, and all of it");

@@ -70,8 +70,8 @@ async fn a_trace_goes_from_the_caller_through_the_server_to_the_collector() {
         otlp: Some(format!("http://{address}")),
     };
     assert_eq!(telemetry::trace_id(), [0; 16], "outside any span");
-    let started = telemetry::start("echo", &config).unwrap();
-    assert!(telemetry::start("echo", &config).is_err(), "once a process");
+    let started = telemetry::start("sabacc-echo", &config).unwrap();
+    assert!(telemetry::start("sabacc-echo", &config).is_err(), "once a process");
 
     let room = Room::open(Setting::default()).await;
     let channel = room.channel();

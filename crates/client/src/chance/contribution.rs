@@ -115,7 +115,7 @@ impl Contribution {
     /// Checks that the hand contains it.
     pub(super) fn check(&self, hand: &Hand, me: PlayerId) -> Result<(), Fault> {
         let revealed = (self.reveal == SendState::Accepted).then_some(&self.entropy);
-        hand.check_contribution((self.seat, me), &self.commitment, revealed)
+        hand.check_contribution(self.seat, me, &self.commitment, revealed)
     }
 }
 
@@ -144,7 +144,7 @@ impl Chance {
             }
             let part = self.contributions.entry(hand_no).or_insert_with(|| {
                 let secret = self.secret.expose();
-                let entropy = Entropy::derived(secret, &context, &dealer, (seat, me));
+                let entropy = Entropy::derived(secret, &context, &dealer, seat, me);
                 let commitment = ClientCommitment::new(&context, &dealer, seat, me, &entropy);
                 let (commit, reveal) = (SendState::Pending(0), SendState::Pending(0));
                 Contribution { seat, entropy, commitment, commit, reveal, receipt: None }
@@ -194,7 +194,7 @@ impl Chance {
         let hand = self.hands.get(&hand_no);
         let dealt = hand.filter(|hand| hand.is_dealt_in);
         let judged = self
-            .check_receipt((hand_no, receipt), part, me)
+            .check_receipt(hand_no, receipt, part, me)
             .and_then(|()| dealt.map_or(Ok(()), |hand| part.check(hand, me)));
         judged.map_err(|fault| self.violation(hand_no, fault))
     }
@@ -230,7 +230,8 @@ impl Chance {
 
     fn check_receipt(
         &self,
-        (hand_no, receipt): (u64, &pb::EntropyReceipt),
+        hand_no: u64,
+        receipt: &pb::EntropyReceipt,
         part: &Contribution,
         me: PlayerId,
     ) -> Result<(), Fault> {

@@ -12,11 +12,9 @@ use proto::common::v1::{CardProof, DeckRoot};
 use proto::dealer::v1::{EntropyRow, EntropyStatus};
 use proto::table::v1::{EntropyReceipt, HandSeat};
 use rules::Variant;
+use wire::moves::HIDDEN;
 
 use super::violation::{Fault, PartyAtFault, ViolationKind};
-
-/// Code of a card that the viewer may not see.
-const HIDDEN: &str = "??";
 
 /// Hand whose entropy rows are fixed.
 pub(super) struct Hand {
@@ -43,7 +41,8 @@ struct Root {
 impl Hand {
     /// Creates a hand, if its rows give its transcript.
     pub(super) fn try_new(
-        (context, dealer): (Context, Commitment),
+        context: Context,
+        dealer: Commitment,
         rows: &[EntropyRow],
         transcript: &[u8],
         variant: Option<&'static Variant>,
@@ -80,7 +79,8 @@ impl Hand {
     /// Checks that the seat's row holds this client's commitment and the entropy that it revealed.
     pub(super) fn check_contribution(
         &self,
-        (seat, player): (u8, PlayerId),
+        seat: u8,
+        player: PlayerId,
         commitment: &ClientCommitment,
         revealed: Option<&Entropy>,
     ) -> Result<(), Fault> {

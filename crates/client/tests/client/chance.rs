@@ -19,10 +19,11 @@ use player::{Player, SECRET, player, update};
 #[track_caller]
 fn check_violation(
     seen: Result<(), Box<FairnessViolation>>,
-    (culprit, what): (PartyAtFault, ViolationKind),
+    expected: (PartyAtFault, ViolationKind),
     has_receipt: bool,
 ) {
     let found = seen.expect_err("it is found");
+    let (culprit, what) = expected;
     assert_eq!((found.party, found.hand_no, &found.kind), (culprit, HAND, &what));
     assert_eq!(found.receipt.is_some(), has_receipt, "{found}");
 }

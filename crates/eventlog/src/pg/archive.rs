@@ -46,7 +46,7 @@ pub async fn remove(
     let (mut removed, mut from) = (0, range.start);
     while from < range.end {
         let to = range.end.min(from + STEP);
-        removed += sql::remove(&mut admin, (log, service), from..to).await.map_err(database)?;
+        removed += sql::remove(&mut admin, log, service, from..to).await.map_err(database)?;
         from = to;
     }
     Ok(removed)

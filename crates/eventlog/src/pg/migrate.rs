@@ -54,10 +54,10 @@ pub async fn migrate_with(
     let mut admin =
         PgConnection::connect_with(&options).await.map_err(ConnectError::Unavailable)?;
     let password = role_password.unwrap_or_default();
-    run_as_service(&mut admin, &[include_str!("sql/prepare.sql")], (service, password)).await?;
+    run_as_service(&mut admin, &[include_str!("sql/prepare.sql")], service, password).await?;
     set_session(&mut admin, service).await.map_err(MigrateError::Prepare)?;
     migrator(extra).run_direct(None, &mut admin, false).await.map_err(MigrateError::Migrate)?;
-    run_as_service(&mut admin, &[include_str!("sql/grant.sql"), grants], (service, "")).await?;
+    run_as_service(&mut admin, &[include_str!("sql/grant.sql"), grants], service, "").await?;
     // All work is done, so an error of the close does not matter.
     let _ = admin.close().await;
     Ok(())
@@ -76,7 +76,8 @@ fn migrator(extra: &[Migration]) -> Migrator {
 async fn run_as_service(
     admin: &mut PgConnection,
     blocks: &[&'static str],
-    (service, password): (&str, &str),
+    service: &str,
+    password: &str,
 ) -> Result<(), MigrateError> {
     let run = async {
         let mut transaction = admin.begin().await?;

@@ -249,7 +249,8 @@ pub(super) async fn move_cut(
 /// Removes events of a range of positions. Returns their number.
 pub(super) async fn remove(
     link: &mut PgConnection,
-    (log, schema): (&str, &str),
+    log: &str,
+    schema: &str,
     range: Range<u64>,
 ) -> Result<u64, sqlx::Error> {
     let mut transaction = link.begin().await?;
@@ -311,7 +312,8 @@ pub(super) async fn read(
 pub(super) async fn read_stream(
     pool: &PgPool,
     log: &str,
-    (stream, from): (StreamId, Version),
+    stream: StreamId,
+    from: Version,
     limit: usize,
 ) -> Result<Vec<Event>, sqlx::Error> {
     let rows = sqlx::query(include_str!("sql/read_stream.sql"))

@@ -138,7 +138,7 @@ mod tests {
         sqlx::raw_sql(careless).execute(&mut admin).await?;
         let links = WriterPool::new(connect_options(&url, "table")?, "table".into(), 1);
         let mut link = links.acquire().await?;
-        let (path, commit, isolation): (String, String, String) = sqlx::query_as(
+        let (path, commit, isolation) = sqlx::query_as::<_, (String, String, String)>(
             "SELECT current_setting('search_path'), current_setting('synchronous_commit'),
             current_setting('transaction_isolation')",
         )

@@ -83,7 +83,7 @@ impl Writer {
         }
         let (batch, span) = (Arc::clone(&flight.batch), flight.span.clone());
         let written = self
-            .write_until_known(&batch, (attempted, flight.retry_deadline), &ends)
+            .write_until_known(&batch, attempted, flight.retry_deadline, &ends)
             .instrument(span)
             .await;
         match written {
@@ -105,7 +105,8 @@ impl Writer {
     async fn write_until_known(
         &self,
         sent: &Batch,
-        (first, give_up): (AttemptResult, Instant),
+        first: AttemptResult,
+        give_up: Instant,
         ends: &[u64],
     ) -> BatchOutcome {
         let batch = Batch { pipelined_after: None, ..sent.clone() };

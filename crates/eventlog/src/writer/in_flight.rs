@@ -39,7 +39,8 @@ enum Attempt {
 impl InFlight {
     /// Prepares a batch. It is sent when it is first polled.
     pub(super) fn new(
-        (waiting, stamped): (Vec<QueuedAppend>, StampedBatch),
+        waiting: Vec<QueuedAppend>,
+        stamped: StampedBatch,
         batch: Batch,
         give_up: Instant,
         store: Arc<dyn Store>,

@@ -151,7 +151,7 @@ impl Tally {
     }
 
     /// Adds another tally. Hands of two tallies are not compared by their distance.
-    pub fn merge(&mut self, other: &Tally) {
+    pub(crate) fn merge(&mut self, other: &Tally) {
         self.hands += other.hands;
         self.agreements += other.agreements;
         add(&mut self.placed, &other.placed);

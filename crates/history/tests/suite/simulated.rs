@@ -48,7 +48,8 @@ pub(crate) const RULES: &[(&str, &str)] = &[
     ("swg", "ranking=signed,sabacc_ante_when=every_hand,hand_ante=7,sabacc_ante=3"),
 ];
 
-pub(crate) fn plan((variant, ruleset): (&str, &str), players: u8, seed: u64) -> Plan {
+pub(crate) fn plan(rules: (&str, &str), players: u8, seed: u64) -> Plan {
+    let (variant, ruleset) = rules;
     Plan::try_new(variant, ruleset, players, seed)
         .unwrap_or_else(|error| panic!("{variant} {ruleset}: {error}"))
 }

@@ -65,7 +65,8 @@ pub(super) fn close(
 pub(super) fn set_limits(
     ledger: &Ledger,
     now: UnixMicros,
-    (player, by): (PlayerId, LimitSetter),
+    player: PlayerId,
+    by: LimitSetter,
     limits: RequestedLimits,
 ) -> Result<Vec<Event>, Refusal> {
     let state = usable_account(ledger, Account::Player(player))?;

@@ -65,7 +65,7 @@ fn check_legs(
     let mut opened = Vec::with_capacity(2);
     let mut refusal: Option<Refusal> = None;
     for leg in &transfer.legs {
-        match check_leg(ledger, (transfer.kind, leg), now) {
+        match check_leg(ledger, transfer.kind, leg, now) {
             Ok(None) => {}
             Ok(Some(event)) => opened.push(event),
             Err(found) => {
@@ -79,7 +79,8 @@ fn check_legs(
 
 fn check_leg(
     ledger: &Ledger,
-    (kind, leg): (Kind, &Leg),
+    kind: Kind,
+    leg: &Leg,
     now: UnixMicros,
 ) -> Result<Option<Event>, Refusal> {
     let account = leg.account;
@@ -92,7 +93,7 @@ fn check_leg(
     if state.details.is_some()
         && let Account::Player(player) = account
     {
-        check_player_leg(state, (kind, leg), now)?;
+        check_player_leg(state, kind, leg, now)?;
         if kind == Kind::BuyIn {
             ledger.check_buy_in(player, now, leg.amount.magnitude())?;
         }
@@ -104,7 +105,8 @@ fn check_leg(
 /// Checks a leg of a player's account, except for its balance.
 fn check_player_leg(
     state: &AccountState,
-    (kind, leg): (Kind, &Leg),
+    kind: Kind,
+    leg: &Leg,
     now: UnixMicros,
 ) -> Result<(), Refusal> {
     let account = leg.account;

@@ -15,12 +15,8 @@ struct Row {
     without_first_fault: (Vec<Command>, Command),
 }
 
-fn row(
-    then: u8,
-    over: u8,
-    (given, when): (Vec<Command>, Command),
-    mended: (Vec<Command>, Command),
-) -> Row {
+fn row(then: u8, over: u8, case: (Vec<Command>, Command), mended: (Vec<Command>, Command)) -> Row {
+    let (given, when) = case;
     Row { given, when, then, next: over, without_first_fault: mended }
 }
 

@@ -57,16 +57,16 @@ impl Naive {
         lower
     }
 
-    fn subproof(&mut self, m: usize, (from, to): (usize, usize), b: bool) -> Vec<Hash> {
+    fn subproof(&mut self, m: usize, from: usize, to: usize, b: bool) -> Vec<Hash> {
         let n = to - from;
         if m == n {
             return if b { vec![] } else { vec![self.mth(from, to)] };
         }
         let middle = from + k(n);
         let (mut lower, top) = if m <= k(n) {
-            (self.subproof(m, (from, middle), b), self.mth(middle, to))
+            (self.subproof(m, from, middle, b), self.mth(middle, to))
         } else {
-            (self.subproof(m - k(n), (middle, to), false), self.mth(from, middle))
+            (self.subproof(m - k(n), middle, to, false), self.mth(from, middle))
         };
         lower.push(top);
         lower
@@ -91,7 +91,7 @@ fn every_proof_is_that_of_the_definition_and_holds() {
         }
         for m in 1..=n {
             let proof = prove_consistency(&kept, m as u64, size).unwrap();
-            assert_eq!(proof, naive.subproof(m, (0, n), true), "{m} to {n}");
+            assert_eq!(proof, naive.subproof(m, 0, n, true), "{m} to {n}");
             let was = naive.mth(0, m);
             assert_eq!(verify_consistency((m as u64, &was), (size, &root), &proof), Ok(()));
         }
@@ -102,7 +102,7 @@ fn every_proof_is_that_of_the_definition_and_holds() {
     // The functions over a list of leaf hashes give equal proofs.
     for m in 0..SIZES {
         assert_eq!(inclusion_proof(&leaves, m), Ok(naive.path(m, 0, SIZES)));
-        assert_eq!(consistency_proof(&leaves, m + 1), Ok(naive.subproof(m + 1, (0, SIZES), true)));
+        assert_eq!(consistency_proof(&leaves, m + 1), Ok(naive.subproof(m + 1, 0, SIZES, true)));
     }
 }
 

@@ -62,7 +62,7 @@ pub fn push_checkpoints(notary: &Notary, invited: WitnessEndpoint, fetch: Arc<Ht
                 continue;
             }
             let Some(notary) = desk.upgrade().map(|desk| Notary { shared: desk }) else { return };
-            match request_cosignature(&notary, &now, (&invited, &fetch), known.unwrap_or(0)).await {
+            match request_cosignature(&notary, &now, &invited, &fetch, known.unwrap_or(0)).await {
                 Ok(by) => {
                     known = Some(now.head().size);
                     pause = RETRY_DELAY;
@@ -84,7 +84,8 @@ pub fn push_checkpoints(notary: &Notary, invited: WitnessEndpoint, fetch: Arc<Ht
 async fn request_cosignature(
     notary: &Notary,
     shown: &PublishedTree,
-    (invited, fetch): (&WitnessEndpoint, &HttpClient),
+    invited: &WitnessEndpoint,
+    fetch: &HttpClient,
     known: u64,
 ) -> Result<Vec<Signature>, CosignatureError> {
     let mut old = known.min(shown.head().size);
@@ -119,7 +120,7 @@ async fn build_request(
     let size = shown.head().size;
     let trees = &notary.shared.tiles;
     let wanted = tiles_for_consistency(old, size)?;
-    let tiles = trees.authenticated((shown.head(), &shown.edge), wanted).await?;
+    let tiles = trees.authenticated(shown.head(), &shown.edge, wanted).await?;
     let proof = prove_consistency(&tiles, old, size)?;
     // The note without cosignatures.
     let note = notary.without_cosignatures(&shown.note);

@@ -4,6 +4,7 @@
 use crate::explain::section::Section;
 use crate::explain::text::{credits, percent};
 use crate::ruleset::{Key, Preset, RuleSet, SabaccAnte};
+use crate::variant::RakeBase;
 
 pub(super) fn section(rules: &RuleSet, of_the_game: Vec<String>) -> Section {
     let mut section = Section::new("Money");
@@ -113,14 +114,14 @@ fn rake(rules: &RuleSet) -> String {
     } else {
         format!(", at most {} a hand", credits(rules.rake_cap))
     };
-    if rules.variant().id == "kessel" {
-        return format!(
+    match rules.variant().rake_base {
+        RakeBase::CreditsPot => format!(
             "The house takes {share} of the credits pot, rounded down{most}, unless the game ended \
              because everybody else left."
-        );
+        ),
+        RakeBase::ContestedLayers => format!(
+            "The house takes {share}, rounded down{most}, of each layer that two players or more \
+             showed their hands for and somebody won; from the Sabacc Pot it takes nothing."
+        ),
     }
-    format!(
-        "The house takes {share}, rounded down{most}, of each layer that two players or more showed \
-         their hands for and somebody won; from the Sabacc Pot it takes nothing."
-    )
 }

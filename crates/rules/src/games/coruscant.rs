@@ -12,8 +12,9 @@
 pub(crate) mod worth;
 
 use crate::cards::{CardSet, Cards};
-use crate::chance::{Chance, Deal, DealReason, Destination, Outcome, RollPurpose};
+use crate::chance::{Chance, Deal, DealReason, Destination, Resolved, RollPurpose};
 use crate::deck::C62;
+use crate::evaluator;
 use crate::game::{Facts, Game, GameStatus};
 use crate::games::coruscant::worth::{Target, Worth};
 use crate::games::settling;
@@ -23,7 +24,7 @@ use crate::player::{Player, PlayerSet, Viewer};
 use crate::rank::Rank;
 use crate::ruleset::{Field, Key};
 use crate::state::{Bets, Core, Ranks, Turn};
-use crate::variant::{PileSpec, Variant};
+use crate::variant::{PileSpec, RakeBase, Variant};
 
 pub(crate) static VARIANT: Variant = Variant {
     id: "coruscant",
@@ -44,6 +45,9 @@ pub(crate) static VARIANT: Variant = Variant {
     ],
     has_sabacc_pot: false,
     has_carried_pot: false,
+    call_reopens_betting: false,
+    rake_base: RakeBase::ContestedLayers,
+    evaluator: evaluator::coruscant,
     open,
     explain: crate::explain::coruscant::coruscant,
 };
@@ -124,13 +128,17 @@ impl Game for Coruscant {
         }
     }
 
-    fn apply_outcome(&mut self, core: &mut Core, due: &Chance, outcome: &Outcome) {
-        match (due, outcome) {
-            (Chance::Deal(Deal { to: Destination::Player(player), .. }), Outcome::Cards(cards)) => {
+    fn apply_outcome(&mut self, core: &mut Core, resolved: Resolved<'_>) {
+        match resolved {
+            Resolved::Dealt { deal: Deal { to: Destination::Player(player), .. }, cards } => {
                 core[*player].cards.extend_from_slice(cards);
             }
-            (Chance::Roll { .. }, Outcome::Rolled(faces)) => self.target = Target::of(faces),
-            (_, _) => {}
+            Resolved::Rolled { purpose: _, faces } => self.target = Target::of(faces),
+            Resolved::Dealt { deal: Deal { to: Destination::Table, .. }, cards: _ }
+            | Resolved::Shuffled { .. }
+            | Resolved::Pulsed(_)
+            | Resolved::Picked { .. }
+            | Resolved::Sampled { .. } => {}
         }
     }
 

@@ -3,9 +3,10 @@
 //! Specification: rules/SPEC.md §9.
 
 use crate::deck::S76;
+use crate::evaluator;
 use crate::games::shifting;
 use crate::ruleset::{Field, Key};
-use crate::variant::Variant;
+use crate::variant::{RakeBase, Variant};
 
 pub(crate) static VARIANT: Variant = Variant {
     id: "dice",
@@ -39,6 +40,9 @@ pub(crate) static VARIANT: Variant = Variant {
     ],
     has_sabacc_pot: true,
     has_carried_pot: false,
+    call_reopens_betting: false,
+    rake_base: RakeBase::ContestedLayers,
+    evaluator: evaluator::twenty_three,
     open: shifting::open,
     explain: crate::explain::shifting::dice,
 };

@@ -12,8 +12,9 @@ pub(crate) mod worth;
 
 use std::cmp::Reverse;
 
-use crate::chance::{Chance, Deal, DealReason, Destination, Outcome, SamplePurpose};
+use crate::chance::{Chance, Deal, DealReason, Destination, Resolved, SamplePurpose};
 use crate::deck::P42;
+use crate::evaluator;
 use crate::game::{Facts, Game, GameStatus};
 use crate::games::eleven::worth::{Announced, FACES, best_total};
 use crate::games::settling;
@@ -23,7 +24,7 @@ use crate::player::{Player, PlayerSet, Viewer};
 use crate::rank::Rank;
 use crate::ruleset::{Field, Key};
 use crate::state::{Bets, Core, Ranks, Turn};
-use crate::variant::{PileSpec, Variant};
+use crate::variant::{PileSpec, RakeBase, Variant};
 
 pub(crate) static VARIANT: Variant = Variant {
     id: "eleven",
@@ -44,6 +45,9 @@ pub(crate) static VARIANT: Variant = Variant {
     ],
     has_sabacc_pot: false,
     has_carried_pot: true,
+    call_reopens_betting: false,
+    rake_base: RakeBase::ContestedLayers,
+    evaluator: evaluator::eleven,
     open,
     explain: crate::explain::eleven::eleven,
 };
@@ -105,15 +109,17 @@ impl Game for Eleven {
         }
     }
 
-    fn apply_outcome(&mut self, core: &mut Core, due: &Chance, outcome: &Outcome) {
-        match (due, outcome) {
-            (Chance::Deal(Deal { to: Destination::Player(player), .. }), Outcome::Cards(cards)) => {
+    fn apply_outcome(&mut self, core: &mut Core, resolved: Resolved<'_>) {
+        match resolved {
+            Resolved::Dealt { deal: Deal { to: Destination::Player(player), .. }, cards } => {
                 core[*player].cards.extend_from_slice(cards);
             }
-            (Chance::Sample { .. }, Outcome::Sampled(faces)) => {
-                self.announced = Announced::of(faces);
-            }
-            (_, _) => {}
+            Resolved::Sampled { purpose: _, sample } => self.announced = Announced::of(sample),
+            Resolved::Dealt { deal: Deal { to: Destination::Table, .. }, cards: _ }
+            | Resolved::Shuffled { .. }
+            | Resolved::Rolled { .. }
+            | Resolved::Pulsed(_)
+            | Resolved::Picked { .. } => {}
         }
     }
 

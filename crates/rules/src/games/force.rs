@@ -12,9 +12,10 @@
 mod scoring;
 mod sides;
 
-use crate::cards::Cards;
-use crate::chance::{Chance, Deal, DealReason, Destination, Outcome};
+use crate::cards::{Card, Cards};
+use crate::chance::{Deal, DealReason, Destination, Resolved};
 use crate::deck::S76;
+use crate::evaluator;
 use crate::game::{Facts, Game, GameStatus};
 use crate::games::{action, shifting};
 use crate::legal::{Legal, LegalMoves};
@@ -23,7 +24,7 @@ use crate::player::{Player, Viewer};
 use crate::ruleset::{Alignment, Field, Key};
 use crate::s76::{FACE_CARDS, total};
 use crate::state::{Bets, Core, Turn};
-use crate::variant::Variant;
+use crate::variant::{RakeBase, Variant};
 use scoring::Scoring;
 use sides::{Sides, flips, shade};
 
@@ -48,6 +49,9 @@ pub(crate) static VARIANT: Variant = Variant {
     ],
     has_sabacc_pot: false,
     has_carried_pot: true,
+    call_reopens_betting: false,
+    rake_base: RakeBase::ContestedLayers,
+    evaluator: evaluator::force,
     open,
     explain: crate::explain::force::force,
 };
@@ -151,31 +155,20 @@ impl Game for Force {
         }
     }
 
-    fn apply_outcome(&mut self, core: &mut Core, due: &Chance, outcome: &Outcome) {
-        let (
-            Chance::Deal(Deal { to: Destination::Player(player), reason: why, .. }),
-            Outcome::Cards(cards),
-        ) = (due, outcome)
-        else {
-            return;
-        };
-        let place = &mut core[*player];
-        match why {
-            DealReason::Alignment => {
-                let Some((&face, others)) = cards.split_last() else { return };
-                place.cards.push(face);
-                place.face_up = place.face_up.with(face);
-                self.sides.set(*player, shade(face));
-                self.unkept_cards.extend_from_slice(others);
+    fn apply_outcome(&mut self, core: &mut Core, resolved: Resolved<'_>) {
+        match resolved {
+            Resolved::Dealt {
+                deal: Deal { to: Destination::Player(player), reason, .. },
+                cards,
+            } => {
+                self.add_dealt(core, *player, *reason, cards);
             }
-            DealReason::TieBreak => place.extra.extend_from_slice(cards),
-            DealReason::OpeningHand
-            | DealReason::Draw
-            | DealReason::Trade
-            | DealReason::Shift
-            | DealReason::Extra
-            | DealReason::Flip
-            | DealReason::Exhaustion => place.cards.extend_from_slice(cards),
+            Resolved::Dealt { deal: Deal { to: Destination::Table, .. }, cards: _ }
+            | Resolved::Shuffled { .. }
+            | Resolved::Rolled { .. }
+            | Resolved::Pulsed(_)
+            | Resolved::Picked { .. }
+            | Resolved::Sampled { .. } => {}
         }
     }
 
@@ -242,7 +235,15 @@ impl Game for Force {
                 self.settle_extra(core, player, before, mv);
                 self.next_showdown(core, player);
             }
-            (_, other) => unreachable!("{other:?} was refused before"),
+            (
+                Phase::Declaring(_)
+                | Phase::Alignment
+                | Phase::SecondCard
+                | Phase::AfterAction(_)
+                | Phase::Showing(_)
+                | Phase::Scoring(_),
+                other,
+            ) => unreachable!("{other:?} was refused before"),
         }
     }
 
@@ -273,6 +274,27 @@ fn first_live(core: &Core) -> Player {
 }
 
 impl Force {
+    fn add_dealt(&mut self, core: &mut Core, player: Player, reason: DealReason, cards: &[Card]) {
+        let place = &mut core[player];
+        match reason {
+            DealReason::Alignment => {
+                let Some((&face, others)) = cards.split_last() else { return };
+                place.cards.push(face);
+                place.face_up = place.face_up.with(face);
+                self.sides.set(player, shade(face));
+                self.unkept_cards.extend_from_slice(others);
+            }
+            DealReason::TieBreak
+            | DealReason::OpeningHand
+            | DealReason::Draw
+            | DealReason::Trade
+            | DealReason::Shift
+            | DealReason::Extra
+            | DealReason::Flip
+            | DealReason::Exhaustion => place.add_dealt(reason, cards),
+        }
+    }
+
     fn deal_second(&mut self, core: &mut Core) {
         for player in core.live.iter() {
             core.deal(Destination::Player(player), 0, 1, DealReason::OpeningHand);

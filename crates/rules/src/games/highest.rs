@@ -5,7 +5,7 @@
 //! deal one ─▶ each may trade it once ─▶ betting round ─▶ the highest card wins
 //! ```
 
-use crate::chance::{Chance, Deal, DealReason, Destination, Outcome};
+use crate::chance::{Deal, DealReason, Destination, Resolved};
 use crate::deck::S76;
 use crate::explain::{PLAYS_ON, Section, VariantText};
 use crate::game::{Game, GameStatus};
@@ -17,7 +17,7 @@ use crate::rank::Rank;
 use crate::ruleset::{Field, Key, RuleSet};
 use crate::s76::total;
 use crate::state::{Bets, Core, Ranks, Turn};
-use crate::variant::Variant;
+use crate::variant::{RakeBase, Variant};
 
 pub(crate) static VARIANT: Variant = Variant {
     id: "highest",
@@ -34,6 +34,9 @@ pub(crate) static VARIANT: Variant = Variant {
     ],
     has_sabacc_pot: false,
     has_carried_pot: false,
+    call_reopens_betting: false,
+    rake_base: RakeBase::ContestedLayers,
+    evaluator: |_, _| None,
     open,
     explain,
 };
@@ -76,11 +79,17 @@ impl Game for Highest {
         }
     }
 
-    fn apply_outcome(&mut self, core: &mut Core, due: &Chance, outcome: &Outcome) {
-        if let (Chance::Deal(Deal { to: Destination::Player(player), .. }), Outcome::Cards(cards)) =
-            (due, outcome)
-        {
-            core[*player].cards.extend_from_slice(cards);
+    fn apply_outcome(&mut self, core: &mut Core, resolved: Resolved<'_>) {
+        match resolved {
+            Resolved::Dealt { deal: Deal { to: Destination::Player(player), .. }, cards } => {
+                core[*player].cards.extend_from_slice(cards);
+            }
+            Resolved::Dealt { deal: Deal { to: Destination::Table, .. }, cards: _ }
+            | Resolved::Shuffled { .. }
+            | Resolved::Rolled { .. }
+            | Resolved::Pulsed(_)
+            | Resolved::Picked { .. }
+            | Resolved::Sampled { .. } => {}
         }
     }
 

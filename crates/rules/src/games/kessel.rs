@@ -24,9 +24,10 @@ use smallvec::SmallVec;
 
 use crate::cards::{Card, Cards};
 use crate::chance::{
-    Chance, Deal, DealReason, Destination, Outcome, PickPurpose, RollPurpose, SamplePurpose,
+    Deal, DealReason, Destination, PickPurpose, Resolved, RollPurpose, SamplePurpose,
 };
 use crate::deck::K44;
+use crate::evaluator;
 use crate::game::{Facts, Game, GameStatus};
 use crate::legal::{Legal, LegalMoves};
 use crate::moves::Move;
@@ -35,7 +36,7 @@ use crate::rank::Rank;
 use crate::ruleset::{Field, Key};
 use crate::state::{Core, Turn};
 use crate::token::ShiftToken;
-use crate::variant::{PileSpec, Variant};
+use crate::variant::{PileSpec, RakeBase, Variant};
 
 use chips::Chips;
 use ranking::{FixTokens, SAND_CARDS};
@@ -65,6 +66,9 @@ pub(crate) static VARIANT: Variant = Variant {
     ],
     has_sabacc_pot: false,
     has_carried_pot: false,
+    call_reopens_betting: false,
+    rake_base: RakeBase::CreditsPot,
+    evaluator: evaluator::kessel,
     open: start::open,
     explain: crate::explain::kessel::kessel,
 };
@@ -136,27 +140,25 @@ impl Game for Kessel {
         }
     }
 
-    fn apply_outcome(&mut self, core: &mut Core, due: &Chance, outcome: &Outcome) {
-        match (due, outcome) {
-            (
-                Chance::Sample { purpose: SamplePurpose::Tokens(player), .. },
-                Outcome::Sampled(kinds),
-            ) => {
+    fn apply_outcome(&mut self, core: &mut Core, resolved: Resolved<'_>) {
+        match resolved {
+            Resolved::Sampled { purpose: SamplePurpose::Tokens(player), sample } => {
                 let kind = |&kind: &u32| ShiftToken::ALL.get(usize::try_from(kind).ok()?).copied();
-                self.players[player.index()].tokens = kinds.iter().filter_map(kind).collect();
+                self.players[player.index()].tokens = sample.iter().filter_map(kind).collect();
             }
-            (Chance::Pick { purpose: PickPurpose::Starter, .. }, Outcome::Picked(pick)) => {
-                let at = usize::try_from(*pick).unwrap_or(usize::MAX);
+            Resolved::Picked { purpose: PickPurpose::Starter, pick } => {
+                let at = usize::try_from(pick).unwrap_or(usize::MAX);
                 self.starter = core.live.iter().nth(at).unwrap_or(self.starter);
             }
-            (Chance::Shuffle { pile, .. }, _) => round::take_from_hands(core, *pile),
-            (Chance::Deal(deal), Outcome::Cards(cards)) => self.dealt(core, deal, cards),
-            (Chance::Roll { purpose, .. }, Outcome::Rolled(dice)) => {
-                if let &[a, b] = dice.as_slice() {
-                    self.rolled(*purpose, [a, b]);
+            Resolved::Shuffled { pile, add: _ } => round::take_from_hands(core, pile),
+            Resolved::Dealt { deal, cards } => self.dealt(core, deal, cards),
+            Resolved::Rolled { purpose, faces } => {
+                if let &[a, b] = faces {
+                    self.rolled(purpose, [a, b]);
                 }
             }
-            (_, _) => {}
+            Resolved::Sampled { purpose: SamplePurpose::Announce, sample: _ }
+            | Resolved::Pulsed(_) => {}
         }
     }
 

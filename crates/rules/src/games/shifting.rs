@@ -12,7 +12,7 @@
 //! Specification: rules/SPEC.md §9.1 to §9.4.
 
 use crate::cards::{Card, Cards};
-use crate::chance::{Chance, Deal, DealReason, Destination, Outcome, RollPurpose};
+use crate::chance::{Chance, Deal, DealReason, Destination, Resolved, RollPurpose};
 use crate::game::{Facts, Game, GameStatus};
 use crate::legal::{Legal, LegalMoves};
 use crate::moves::Move;
@@ -102,22 +102,25 @@ impl Game for Shifting {
         }
     }
 
-    fn apply_outcome(&mut self, core: &mut Core, due: &Chance, outcome: &Outcome) {
-        match (due, outcome) {
-            (
-                Chance::Deal(Deal { to: Destination::Player(player), reason: why, .. }),
-                Outcome::Cards(cards),
-            ) => {
-                let place = &mut core[*player];
-                let onto =
-                    if *why == DealReason::TieBreak { &mut place.extra } else { &mut place.cards };
-                onto.extend_from_slice(cards);
+    fn apply_outcome(&mut self, core: &mut Core, resolved: Resolved<'_>) {
+        match resolved {
+            Resolved::Dealt {
+                deal: Deal { to: Destination::Player(player), reason, .. },
+                cards,
+            } => {
+                core[*player].add_dealt(*reason, cards);
             }
-            (Chance::Roll { .. }, Outcome::Rolled(faces)) if shifts(&core.rules, faces) => {
-                shift_cards(core);
+            Resolved::Rolled { purpose: _, faces } => {
+                if shifts(&core.rules, faces) {
+                    shift_cards(core);
+                }
             }
-            (Chance::Pulse { .. }, Outcome::Pulsed(true)) => shift_cards(core),
-            (_, _) => {}
+            Resolved::Pulsed(true) => shift_cards(core),
+            Resolved::Dealt { deal: Deal { to: Destination::Table, .. }, cards: _ }
+            | Resolved::Pulsed(false)
+            | Resolved::Shuffled { .. }
+            | Resolved::Picked { .. }
+            | Resolved::Sampled { .. } => {}
         }
     }
 
@@ -157,7 +160,7 @@ impl Game for Shifting {
             }
             Phase::Betting(bets) if *mv == Move::CallHand => {
                 self.called_by = Some(player);
-                if core.rules.variant().id == "electronic" {
+                if core.rules.variant().call_reopens_betting {
                     bets.reopen(core, player);
                 }
             }

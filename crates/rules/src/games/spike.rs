@@ -13,8 +13,9 @@ pub(crate) mod ladder;
 mod showdown;
 
 use crate::cards::Cards;
-use crate::chance::{Chance, Deal, DealReason, Destination, Outcome, RollPurpose};
+use crate::chance::{Chance, Deal, DealReason, Destination, Resolved, RollPurpose};
 use crate::deck::C62;
+use crate::evaluator;
 use crate::game::{Facts, Game, GameStatus};
 use crate::games::spike::showdown::Showdown;
 use crate::legal::{Legal, LegalMoves};
@@ -22,7 +23,7 @@ use crate::moves::Move;
 use crate::player::{Player, PlayerSet, Viewer};
 use crate::ruleset::{Field, Key, Preset};
 use crate::state::{Bets, Core, Turn};
-use crate::variant::{PileSpec, Variant};
+use crate::variant::{PileSpec, RakeBase, Variant};
 
 pub(crate) static VARIANT: Variant = Variant {
     id: "spike",
@@ -46,6 +47,9 @@ pub(crate) static VARIANT: Variant = Variant {
     ],
     has_sabacc_pot: true,
     has_carried_pot: false,
+    call_reopens_betting: false,
+    rake_base: RakeBase::ContestedLayers,
+    evaluator: evaluator::spike,
     open,
     explain: crate::explain::spike::spike,
 };
@@ -113,22 +117,26 @@ impl Game for Spike {
         }
     }
 
-    fn apply_outcome(&mut self, core: &mut Core, due: &Chance, outcome: &Outcome) {
-        match (due, outcome) {
-            (
-                Chance::Deal(Deal { to: Destination::Player(player), reason: why, .. }),
-                Outcome::Cards(cards),
-            ) => {
-                let place = &mut core[*player];
-                let onto =
-                    if *why == DealReason::TieBreak { &mut place.extra } else { &mut place.cards };
-                onto.extend_from_slice(cards);
+    fn apply_outcome(&mut self, core: &mut Core, resolved: Resolved<'_>) {
+        match resolved {
+            Resolved::Dealt {
+                deal: Deal { to: Destination::Player(player), reason, .. },
+                cards,
+            } => {
+                core[*player].add_dealt(*reason, cards);
             }
-            (Chance::Deal(Deal { to: Destination::Table, .. }), Outcome::Cards(cards)) => {
+            Resolved::Dealt { deal: Deal { to: Destination::Table, .. }, cards } => {
                 cards.iter().for_each(|&card| core.discard(0, card));
             }
-            (Chance::Roll { .. }, Outcome::Rolled(faces)) if is_pair(faces) => redraw(core),
-            (_, _) => {}
+            Resolved::Rolled { purpose: _, faces } => {
+                if is_pair(faces) {
+                    redraw(core);
+                }
+            }
+            Resolved::Shuffled { .. }
+            | Resolved::Pulsed(_)
+            | Resolved::Picked { .. }
+            | Resolved::Sampled { .. } => {}
         }
     }
 

@@ -11,8 +11,9 @@
 //!
 //! Specification: rules/SPEC.md §10.
 
-use crate::chance::{Chance, Deal, DealReason, Destination, Outcome};
+use crate::chance::{Deal, DealReason, Destination, Resolved};
 use crate::deck::S76;
+use crate::evaluator;
 use crate::game::{Game, GameStatus};
 use crate::games::{action, shifting};
 use crate::legal::LegalMoves;
@@ -21,7 +22,7 @@ use crate::player::Player;
 use crate::ruleset::{Field, Key};
 use crate::s76::{AllBomb, Showdown};
 use crate::state::{Bets, Core, Turn};
-use crate::variant::Variant;
+use crate::variant::{RakeBase, Variant};
 
 pub(crate) static VARIANT: Variant = Variant {
     id: "swg",
@@ -49,6 +50,9 @@ pub(crate) static VARIANT: Variant = Variant {
     ],
     has_sabacc_pot: true,
     has_carried_pot: false,
+    call_reopens_betting: false,
+    rake_base: RakeBase::ContestedLayers,
+    evaluator: evaluator::twenty_three,
     open,
     explain: crate::explain::swg::swg,
 };
@@ -101,16 +105,20 @@ impl Game for Swg {
         }
     }
 
-    fn apply_outcome(&mut self, core: &mut Core, due: &Chance, outcome: &Outcome) {
-        if let (
-            Chance::Deal(Deal { to: Destination::Player(player), reason: why, .. }),
-            Outcome::Cards(cards),
-        ) = (due, outcome)
-        {
-            let place = &mut core[*player];
-            let onto =
-                if *why == DealReason::TieBreak { &mut place.extra } else { &mut place.cards };
-            onto.extend_from_slice(cards);
+    fn apply_outcome(&mut self, core: &mut Core, resolved: Resolved<'_>) {
+        match resolved {
+            Resolved::Dealt {
+                deal: Deal { to: Destination::Player(player), reason, .. },
+                cards,
+            } => {
+                core[*player].add_dealt(*reason, cards);
+            }
+            Resolved::Dealt { deal: Deal { to: Destination::Table, .. }, cards: _ }
+            | Resolved::Shuffled { .. }
+            | Resolved::Rolled { .. }
+            | Resolved::Pulsed(_)
+            | Resolved::Picked { .. }
+            | Resolved::Sampled { .. } => {}
         }
     }
 
@@ -127,7 +135,10 @@ impl Game for Swg {
     fn default_move(&self, _: &Core, player: Player) -> Move {
         match (&self.phase, &self.bets) {
             (Phase::Betting, Some(bets)) => bets.default_move(player),
-            (_, _) => Move::Stand,
+            (Phase::Betting, None)
+            | (Phase::Dealing | Phase::Drawing | Phase::TurnDone | Phase::Reveal(_), _) => {
+                Move::Stand
+            }
         }
     }
 

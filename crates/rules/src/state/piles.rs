@@ -9,7 +9,9 @@
 use smallvec::SmallVec;
 
 use crate::cards::{Card, CardSet, Cards};
-use crate::chance::{CardCount, Chance, Deal, DealPart, DealReason, Destination, Restock};
+use crate::chance::{
+    CardCount, Chance, Deal, DealPart, DealReason, Destination, Resolved, Restock,
+};
 use crate::refusal::Refusal;
 use crate::state::Core;
 use crate::variant::PileSpec;
@@ -169,14 +171,26 @@ impl Core {
         }
     }
 
+    /// Applies a use of chance to the piles.
+    pub(crate) fn apply_outcome(&mut self, resolved: Resolved<'_>) {
+        match resolved {
+            Resolved::Shuffled { pile, add } => self.apply_shuffle(pile, add),
+            Resolved::Dealt { deal, cards } => self.apply_deal(deal, cards),
+            Resolved::Rolled { .. }
+            | Resolved::Pulsed(_)
+            | Resolved::Picked { .. }
+            | Resolved::Sampled { .. } => {}
+        }
+    }
+
     /// Applies a shuffle: the added cards are in the draw pile.
-    pub(crate) fn apply_shuffle(&mut self, pile: u8, add: &[Card]) {
+    fn apply_shuffle(&mut self, pile: u8, add: &[Card]) {
         let pile = self.pile_mut(pile);
         pile.draw_pile = pile.draw_pile.union(add.iter().copied().collect());
     }
 
     /// Applies a checked deal: the cards leave the draw piles.
-    pub(crate) fn apply_deal(&mut self, deal: &Deal, mut cards: &[Card]) {
+    fn apply_deal(&mut self, deal: &Deal, mut cards: &[Card]) {
         for part in &deal.parts {
             let pile = self.pile_mut(part.pile);
             let count = match part.count {

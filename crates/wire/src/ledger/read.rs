@@ -1,70 +1,57 @@
 //! Parsing of payloads to the ledger's events, field by field.
 
 use super::*;
+use crate::recorded::{StreamEvent, WalletEvent};
 
 type Read<T> = Result<T, WalletEventError>;
 
 /// Parses the payload of any event of the wallet.
 pub(super) fn event(recorded: &Recorded) -> Read<Event> {
-    if let Recorded::TransferPosted(it) = recorded {
-        return posted(it).map(Event::TransferPosted);
+    let event = match recorded.stream_event() {
+        StreamEvent::Wallet(event) => event,
+        StreamEvent::Table(_)
+        | StreamEvent::Hand(_)
+        | StreamEvent::Person(_)
+        | StreamEvent::Dealer(_)
+        | StreamEvent::Clock(_) => return Err(WalletEventError::NotWalletEvent(recorded.name())),
+    };
+    match event {
+        WalletEvent::AccountOpened(pb::AccountOpened { account: name }) => {
+            account("account", name).map(Event::AccountOpened)
+        }
+        WalletEvent::TransferPosted(it) => posted(it).map(Event::TransferPosted),
+        WalletEvent::AccountFrozen(pb::AccountFrozen { player_id, reason }) => {
+            let player = id("player_id", player_id)?;
+            Ok(Event::AccountFrozen { player, reason: reason.clone() })
+        }
+        WalletEvent::AccountUnfrozen(pb::AccountUnfrozen { player_id, reason }) => {
+            let player = id("player_id", player_id)?;
+            Ok(Event::AccountUnfrozen { player, reason: reason.clone() })
+        }
+        WalletEvent::AccountClosed(pb::AccountClosed { player_id, reason }) => {
+            let player = id("player_id", player_id)?;
+            Ok(Event::AccountClosed { player, reason: reason.clone() })
+        }
+        WalletEvent::HoldPlaced(it) => placed(it).map(Event::HoldPlaced),
+        WalletEvent::HoldReleased(pb::HoldReleased { hold_id, from, to, amount }) => {
+            ended(hold_id, from, to, *amount).map(Event::HoldReleased)
+        }
+        WalletEvent::HoldExpired(pb::HoldExpired { hold_id, from, to, amount }) => {
+            ended(hold_id, from, to, *amount).map(Event::HoldExpired)
+        }
+        WalletEvent::LimitsSet(it) => limits_set(it),
+        WalletEvent::PlayerExcluded(pb::PlayerExcluded { player_id, until_micros }) => {
+            let until = until_micros.map(UnixMicros);
+            Ok(Event::PlayerExcluded { player: id("player_id", player_id)?, until })
+        }
+        WalletEvent::AdjustmentProposed(it) => proposed(it).map(Event::AdjustmentProposed),
+        WalletEvent::AdjustmentRejected(it) => rejected(it),
+        WalletEvent::SnapshotTaken(pb::SnapshotTaken { sha256 }) => {
+            let digest =
+                <[u8; 32]>::try_from(&sha256[..]).map_err(|_| WalletEventError::Field("sha256"))?;
+            Ok(Event::SnapshotTaken { digest })
+        }
     }
-    account_event(recorded)
-        .or_else(|| hold_or_adjustment_event(recorded))
-        .unwrap_or_else(|| Err(WalletEventError::NotWalletEvent(recorded.name())))
-}
-
-/// Parses an event of an account itself; `None` for other events.
-fn account_event(recorded: &Recorded) -> Option<Read<Event>> {
-    let event = if let Recorded::AccountOpened(pb::AccountOpened { account: name }) = recorded {
-        account("account", name).map(Event::AccountOpened)
-    } else if let Recorded::AccountFrozen(it) = recorded {
-        let pb::AccountFrozen { player_id, reason } = it;
-        let reason = reason.clone();
-        id("player_id", player_id).map(|player| Event::AccountFrozen { player, reason })
-    } else if let Recorded::AccountUnfrozen(it) = recorded {
-        let pb::AccountUnfrozen { player_id, reason } = it;
-        let reason = reason.clone();
-        id("player_id", player_id).map(|player| Event::AccountUnfrozen { player, reason })
-    } else if let Recorded::AccountClosed(it) = recorded {
-        let pb::AccountClosed { player_id, reason } = it;
-        let reason = reason.clone();
-        id("player_id", player_id).map(|player| Event::AccountClosed { player, reason })
-    } else if let Recorded::LimitsSet(it) = recorded {
-        limits_set(it)
-    } else if let Recorded::PlayerExcluded(pb::PlayerExcluded { player_id, until_micros }) =
-        recorded
-    {
-        let until = until_micros.map(UnixMicros);
-        id("player_id", player_id).map(|player| Event::PlayerExcluded { player, until })
-    } else {
-        return None;
-    };
-    Some(event)
-}
-
-/// Parses an event of a hold, a proposal or a snapshot; `None` for other events.
-fn hold_or_adjustment_event(recorded: &Recorded) -> Option<Read<Event>> {
-    let event = if let Recorded::HoldPlaced(it) = recorded {
-        placed(it).map(Event::HoldPlaced)
-    } else if let Recorded::HoldReleased(it) = recorded {
-        let pb::HoldReleased { hold_id, from, to, amount } = it;
-        ended(hold_id, (from, to), *amount).map(Event::HoldReleased)
-    } else if let Recorded::HoldExpired(it) = recorded {
-        let pb::HoldExpired { hold_id, from, to, amount } = it;
-        ended(hold_id, (from, to), *amount).map(Event::HoldExpired)
-    } else if let Recorded::AdjustmentProposed(it) = recorded {
-        proposed(it).map(Event::AdjustmentProposed)
-    } else if let Recorded::AdjustmentRejected(it) = recorded {
-        rejected(it)
-    } else if let Recorded::SnapshotTaken(pb::SnapshotTaken { sha256 }) = recorded {
-        let digest =
-            <[u8; 32]>::try_from(&sha256[..]).map_err(|_| WalletEventError::Field("sha256"));
-        digest.map(|digest| Event::SnapshotTaken { digest })
-    } else {
-        return None;
-    };
-    Some(event)
 }
 
 fn posted(message: &pb::TransferPosted) -> Read<PostedTransfer> {
@@ -124,7 +111,7 @@ fn placed(message: &pb::HoldPlaced) -> Read<Hold> {
     })
 }
 
-fn ended(hold_id: &[u8], (from, to): (&str, &str), amount: u64) -> Read<EndedHold> {
+fn ended(hold_id: &[u8], from: &str, to: &str, amount: u64) -> Read<EndedHold> {
     Ok(EndedHold {
         hold: id("hold_id", hold_id)?,
         from: account("from", from)?,

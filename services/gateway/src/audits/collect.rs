@@ -16,8 +16,9 @@ use proto::audit::v1::{
 };
 use proto::common::v1::ErrorReason;
 use tonic::Status;
-use wire::Recorded;
+use wire::recorded::HandEvent;
 use wire::status::api_refusal;
+use wire::{Recorded, StreamEvent};
 
 /// Records of a table's stream in one read.
 const PAGE_SIZE: u32 = 1000;
@@ -73,7 +74,7 @@ impl Logs {
         hand_no: u64,
         last: u64,
     ) -> Result<Vec<u64>, Status> {
-        let (mut places, mut next, mut finished) = (Vec::new(), 0, false);
+        let (mut places, mut next) = (HandPositions::default(), 0);
         let mut before = last.saturating_add(1);
         for page in 0..MAX_PAGES {
             let stream = StreamSelection {
@@ -86,15 +87,14 @@ impl Logs {
             if page == 0 {
                 next = found.last().map_or(0, |record| record.version).saturating_add(1);
             }
-            let (promised, over) = collect_positions(&found, hand_no, &mut places)?;
-            finished |= over;
+            places.add(&found, hand_no)?;
             before = found.first().map_or(0, |record| record.position);
-            if promised || before == 0 {
+            if places.has_commitment || before == 0 {
                 break;
             }
         }
         for _ in 0..MAX_PAGES {
-            if finished {
+            if places.has_end {
                 break;
             }
             let stream = StreamSelection {
@@ -104,9 +104,13 @@ impl Logs {
                 before_position: 0,
             };
             let found = self.select_from_table(By::Stream(stream)).await?;
-            finished = collect_positions(&found, hand_no, &mut places)?.1 || found.is_empty();
+            places.add(&found, hand_no)?;
+            if found.is_empty() {
+                break;
+            }
             next = found.last().map_or(next, |record| record.version.saturating_add(1));
         }
+        let mut places = places.positions;
         places.sort_unstable();
         places.dedup();
         Ok(places)
@@ -152,23 +156,29 @@ fn position_ranges(places: &[u64]) -> Vec<RecordSelection> {
     runs.into_iter().map(|run| RecordSelection { by: Some(By::Positions(run)) }).collect()
 }
 
-/// Adds the positions of the hand's records to `places`. Returns whether the commitment to its
-/// seed, and whether its end, are among these records.
-fn collect_positions(
-    found: &[LogRecord],
-    hand_no: u64,
-    places: &mut Vec<u64>,
-) -> Result<(bool, bool), Status> {
-    let (mut promised, mut finished) = (false, false);
-    for record in found {
-        let recorded = decode(record)?;
-        if audit::hand::hand_no(&recorded) == Some(hand_no) {
-            places.push(record.position);
-            promised |= matches!(recorded, Recorded::HandCommitted(_));
-            finished |= matches!(recorded, Recorded::HandFinished(_));
+/// Positions of a hand's records in the table's stream, as far as they were found.
+#[derive(Default)]
+struct HandPositions {
+    positions: Vec<u64>,
+    /// Whether the commitment to the hand's seed was found.
+    has_commitment: bool,
+    /// Whether the end of the hand was found.
+    has_end: bool,
+}
+
+impl HandPositions {
+    /// Adds the hand's records among these of the table's stream.
+    fn add(&mut self, found: &[LogRecord], hand_no: u64) -> Result<(), Status> {
+        for record in found {
+            let recorded = decode(record)?;
+            if audit::hand::hand_no(&recorded) == Some(hand_no) {
+                self.positions.push(record.position);
+                self.has_commitment |= matches!(recorded, Recorded::HandCommitted(_));
+                self.has_end |= matches!(recorded, Recorded::HandFinished(_));
+            }
         }
+        Ok(())
     }
-    Ok((promised, finished))
 }
 
 /// Returns the position at which a hand ended: that of the last record of its own stream other than
@@ -180,7 +190,23 @@ fn ended_at(own: &[LogRecord]) -> Option<u64> {
 /// Whether the hand is over and public with this record: it holds the seed, or what was opened in
 /// place of it.
 fn is_seed_opening(record: &LogRecord) -> bool {
-    matches!(decode(record), Ok(Recorded::HandRevealed(_) | Recorded::SeedRefused(_)))
+    let Ok(recorded) = decode(record) else { return false };
+    let StreamEvent::Hand(event) = recorded.stream_event() else { return false };
+    match event {
+        HandEvent::HandRevealed(_) | HandEvent::SeedRefused(_) => true,
+        HandEvent::HandOpened(_)
+        | HandEvent::EntropyClosed(_)
+        | HandEvent::EntropyRevealed(_)
+        | HandEvent::HandSealed(_)
+        | HandEvent::ChanceUsed(_)
+        | HandEvent::CardsMoved(_)
+        | HandEvent::MoveDecided(_)
+        | HandEvent::ClockResumed(_)
+        | HandEvent::CardsShown(_)
+        | HandEvent::HandSettled(_)
+        | HandEvent::SettlementPosted(_)
+        | HandEvent::HandAborted(_) => false,
+    }
 }
 
 fn decode(record: &LogRecord) -> Result<Recorded, Status> {

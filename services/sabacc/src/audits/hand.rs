@@ -21,7 +21,8 @@ const CHECKPOINT_ATTEMPTS: u32 = 16;
 pub(crate) async fn run(
     logs: &mut Logs,
     id: &str,
-    (json, save): (bool, Option<&Path>),
+    json: bool,
+    save: Option<&Path>,
 ) -> anyhow::Result<bool> {
     let id = logs.parse_hand_id(id).await?;
     let mut records = logs.hand_records(id).await?;

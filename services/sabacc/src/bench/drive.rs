@@ -68,11 +68,11 @@ pub(crate) async fn run_workers<W: Worker>(
         working.spawn(run_worker(worker, Arc::clone(&phase), Arc::clone(&total)));
     }
     let bar = ProgressBar::new();
-    run_phase(&mut working, ("warm-up", sample.warm_up), (&bar, &total)).await?;
+    run_phase(&mut working, "warm-up", sample.warm_up, &bar, &total).await?;
     let before = meter.read().await?;
     let clock = Progress::quiet();
     phase.store(MEASURED, Ordering::Relaxed);
-    run_phase(&mut working, (sample.label, sample.measured), (&bar, &total)).await?;
+    run_phase(&mut working, sample.label, sample.measured, &bar, &total).await?;
     phase.store(OVER, Ordering::Relaxed);
     let seconds = clock.elapsed().as_secs_f64();
     let after = meter.read().await?;
@@ -121,8 +121,10 @@ async fn run_worker<W: Worker>(
 /// Waits with a progress bar for `time`, unless a worker ends.
 async fn run_phase(
     working: &mut JoinSet<anyhow::Result<(u64, Latencies)>>,
-    (what, time): (&str, Duration),
-    (bar, total): (&ProgressBar, &AtomicU64),
+    what: &str,
+    time: Duration,
+    bar: &ProgressBar,
+    total: &AtomicU64,
 ) -> anyhow::Result<()> {
     let end = tokio::time::sleep(time);
     tokio::pin!(end);
@@ -137,8 +139,8 @@ async fn run_phase(
                 looks += 1;
                 let done = total.load(Ordering::Relaxed) - first;
                 let rate = u128::from(done) * 1000 / passed.as_millis().max(1);
-                let cells = (passed.as_secs(), time.as_secs());
-                bar.show(what, cells, &format!("s, {rate} a second"));
+                let note = format!("s, {rate} a second");
+                bar.show(what, passed.as_secs(), time.as_secs(), &note);
             }
             Some(ended) = working.join_next() => {
                 ended.context("a worker crashed")??;

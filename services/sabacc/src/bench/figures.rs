@@ -64,8 +64,19 @@ pub(crate) struct Report {
     /// Sizes and times that are not rates, such as bytes of memory.
     pub(crate) sizes: BTreeMap<&'static str, Option<f64>>,
     pub(crate) goals: Vec<Goal>,
-    /// Whether every check passed. Goals do not count.
+    /// Whether every check passed.
+    pub(crate) checks_passed: bool,
+    /// Whether every check passed and every goal was reached, as [`Report::judged`] found.
     pub(crate) passed: bool,
+}
+
+impl Report {
+    /// Sets `passed`. A goal without its baseline was not reached.
+    pub(crate) fn judged(mut self) -> Report {
+        let mut goals = self.figures.iter().flat_map(|figure| &figure.goals).chain(&self.goals);
+        self.passed = self.checks_passed && goals.all(|goal| goal.reached == Some(true));
+        self
+    }
 }
 
 impl Figure {
@@ -226,6 +237,41 @@ mod tests {
         assert_eq!(Goal::at_least("3 x pgbench", Some(2.9), 3.0).reached, Some(false));
         assert_eq!(Goal::at_least("3 x pgbench", None, 3.0).reached, None);
         assert_eq!(Goal::at_most("50 ms", Some(50.1), 50.0).reached, Some(false));
+    }
+
+    #[test]
+    fn a_report_passes_if_every_check_passed_and_every_goal_was_reached() {
+        let goal = |value| Goal::at_least("3 x pgbench", value, 3.0);
+        let (reached, missed, not_known) = (goal(Some(3.0)), goal(Some(2.9)), goal(None));
+        let passed = |checks_passed, of_figure: &[&Goal], of_report: &[&Goal]| {
+            let baselines = crate::bench::Baselines::default();
+            let mut report = baselines.report("log", 1, vec![figure(of_figure)]);
+            report.goals = of_report.iter().copied().cloned().collect();
+            report.checks_passed = checks_passed;
+            report.judged().passed
+        };
+        assert!(passed(true, &[], &[]));
+        assert!(passed(true, &[&reached], &[&reached]));
+        assert!(!passed(true, &[&reached, &missed], &[&reached]));
+        assert!(!passed(true, &[&reached], &[&missed]));
+        assert!(!passed(true, &[&not_known], &[]));
+        assert!(!passed(false, &[&reached], &[&reached]));
+    }
+
+    fn figure(goals: &[&Goal]) -> Figure {
+        Figure {
+            name: "append".to_owned(),
+            clients: 1,
+            operations: 1,
+            rate: 1.0,
+            latency_ms: None,
+            cpu_seconds: BTreeMap::new(),
+            wal_bytes_per_operation: None,
+            disk_bytes_per_operation: None,
+            floor: None,
+            ratios: BTreeMap::new(),
+            goals: goals.iter().copied().cloned().collect(),
+        }
     }
 
     #[test]

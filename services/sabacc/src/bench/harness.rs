@@ -48,7 +48,8 @@ impl PgbenchBaseline {
     pub(crate) async fn prepare(
         postgres: &Postgres,
         folder: &DataDirectory,
-        (admin, seconds): (&mut Database, u64),
+        admin: &mut Database,
+        seconds: u64,
     ) -> anyhow::Result<PgbenchBaseline> {
         let postmaster = process::postmaster(folder.path());
         let pgbench = match seconds {
@@ -98,7 +99,7 @@ impl BenchHarness {
         let (dir, folder) = temporary_folder()?;
         let postgres = postgres_launcher::obtain(&private_postgres(&folder)).await?;
         let mut admin = Database::connect(&postgres.admin_url()).await?;
-        let beside = PgbenchBaseline::prepare(&postgres, &folder, (&mut admin, pgbench)).await?;
+        let beside = PgbenchBaseline::prepare(&postgres, &folder, &mut admin, pgbench).await?;
         Ok(BenchHarness { folder, postgres, admin, pgbench: beside, dir })
     }
 
@@ -120,7 +121,8 @@ impl BenchHarness {
     pub(crate) async fn measure_floor(
         &mut self,
         schema: &'static str,
-        (shape, stint): (RowAverages, Sample),
+        shape: RowAverages,
+        stint: Sample,
     ) -> anyhow::Result<f64> {
         self.admin.create_floor_tables(schema).await.context("no floor can be made")?;
         let mut gauge = self.cost_meter(None).await?;

@@ -199,7 +199,7 @@ impl TransferRun {
         let from = rig.admin.event_count("wallet").await?;
         let driven = run_workers(common.sample(name), workers, &mut gauge).await?;
         let shape = rig.admin.row_averages("wallet", from).await?;
-        let floor = rig.measure_floor("wallet", (shape, common.short_sample("the floor"))).await?;
+        let floor = rig.measure_floor("wallet", shape, common.short_sample("the floor")).await?;
         let pgbench = rig.pgbench.run_after().await?;
         let figure =
             Figure::new(name, clients, driven).with_baseline("pgbench", pgbench, Some(goals.0));

@@ -31,9 +31,9 @@ impl ProgressBar {
     }
 
     /// Shows that `done` of `all` are done, with a note.
-    pub(crate) fn show(&self, what: &str, (done, all): (u64, u64), note: &str) {
+    pub(crate) fn show(&self, what: &str, done: u64, all: u64, note: &str) {
         if self.is_terminal {
-            let _ = write!(std::io::stderr().lock(), "\r\x1b[K{}", text(what, (done, all), note));
+            let _ = write!(std::io::stderr().lock(), "\r\x1b[K{}", text(what, done, all, note));
             return;
         }
         let mut written = self.last_line_at.lock().unwrap_or_else(PoisonError::into_inner);
@@ -58,7 +58,7 @@ impl Drop for ProgressBar {
     }
 }
 
-fn text(what: &str, (done, all): (u64, u64), note: &str) -> String {
+fn text(what: &str, done: u64, all: u64, note: &str) -> String {
     let cells = usize::try_from(done.min(all).saturating_mul(CELLS as u64) / all.max(1));
     let cells = cells.unwrap_or(CELLS).min(CELLS);
     let (full, empty) = ("#".repeat(cells), ".".repeat(CELLS - cells));
@@ -71,9 +71,9 @@ mod tests {
 
     #[test]
     fn the_bar_fills() {
-        assert!(text("warm-up", (0, 10), "").contains("[........................] 0/10"));
-        assert!(text("measuring", (5, 10), "x").ends_with("[############............] 5/10 x"));
-        assert!(text("done", (12, 10), "").contains("[########################]"));
-        assert!(text("nothing", (0, 0), "").contains("0/0"));
+        assert!(text("warm-up", 0, 10, "").contains("[........................] 0/10"));
+        assert!(text("measuring", 5, 10, "x").ends_with("[############............] 5/10 x"));
+        assert!(text("done", 12, 10, "").contains("[########################]"));
+        assert!(text("nothing", 0, 0, "").contains("0/0"));
     }
 }

@@ -111,7 +111,7 @@ async fn measure(target: &LoadTarget, arguments: &Arguments) -> anyhow::Result<R
     ]);
     let goal = format!("{IDLE_BYTES} bytes of memory for an idle table");
     report.goals.push(Goal::at_most(&goal, idle, IDLE_BYTES));
-    report.passed = passed;
+    report.checks_passed = passed;
     Ok(report)
 }
 

@@ -37,7 +37,7 @@ const STOP_TIMEOUT: Duration = Duration::from_secs(30);
 /// Serves a wallet until standard input ends.
 pub(crate) async fn serve() -> anyhow::Result<bool> {
     let config = ServiceConfig::parse(Service::Wallet, Source::from_process(None)?)?;
-    let telemetry = telemetry::start("wallet", &config.telemetry)?;
+    let telemetry = telemetry::start("sabacc-wallet", &config.telemetry)?;
     let drain = Drain::new(config.drain_grace);
     let ended = drain.clone();
     std::thread::spawn(move || {
@@ -47,7 +47,7 @@ pub(crate) async fn serve() -> anyhow::Result<bool> {
     });
     let bound = serve::bind(config.listen).await?;
     output::line(&bound.address().to_string());
-    let finished = sabacc_wallet::service::run(config, (bound, drain), true).await?;
+    let finished = sabacc_wallet::service::run(config, bound, drain, true).await?;
     telemetry.flush().await;
     Ok(finished)
 }

@@ -56,14 +56,22 @@ pub(crate) struct Figures {
     pub(crate) passed: bool,
 }
 
+/// Readings of the costs at both ends of a run.
+pub(crate) struct RunCosts {
+    pub(crate) before: CostReading,
+    pub(crate) after: CostReading,
+}
+
 impl Figures {
     #[expect(clippy::cast_precision_loss, reason = "counts of one run stay far below 2^52")]
     pub(crate) fn new(
         options: &Options,
         took: Duration,
-        (before, after): (&CostReading, &CostReading),
-        (played, audit): (LoadResult, Option<AuditResult>),
+        costs: &RunCosts,
+        played: LoadResult,
+        audit: Option<AuditResult>,
     ) -> Figures {
+        let RunCosts { before, after } = costs;
         let (seconds, actions) = (took.as_secs_f64(), played.latencies.count());
         let (wal, disk) = after.written_since(before, actions);
         let latency_ms = played.latencies.clone().percentiles();

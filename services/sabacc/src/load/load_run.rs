@@ -126,7 +126,7 @@ impl LoadRun {
                 }
                 _ = ticks.tick() => {}
             }
-            self.bar.show("opening", (done, count.into()), &format!("tables, {refused} refused"));
+            self.bar.show("opening", done, count.into(), &format!("tables, {refused} refused"));
         }
         self.bar.clear();
         self.refused_tables += refused;
@@ -179,7 +179,7 @@ impl LoadRun {
         while let Some(closed) = closing.join_next().await {
             closed.context("closing a table crashed")?.context("a table cannot be closed")?;
             done += 1;
-            self.bar.show("closing", (done, all), "tables");
+            self.bar.show("closing", done, all, "tables");
         }
         Ok(())
     }
@@ -187,7 +187,8 @@ impl LoadRun {
     /// Lets the bots play for `seconds`; `measured`: their events count.
     pub(crate) async fn play_for(
         &mut self,
-        (what, seconds): (&str, u64),
+        what: &str,
+        seconds: u64,
         measured: bool,
     ) -> anyhow::Result<()> {
         let mut ticks = tokio::time::interval(TICK);
@@ -203,7 +204,7 @@ impl LoadRun {
                     let rate = (self.totals.decisions() - first) * 1000
                         / (looks * u64::try_from(TICK.as_millis())?);
                     let done = looks * u64::try_from(TICK.as_millis())? / 1000;
-                    self.bar.show(what, (done, seconds), &format!("s, {rate} actions a second"));
+                    self.bar.show(what, done, seconds, &format!("s, {rate} actions a second"));
                 }
                 Some(bot) = self.bots.join_next() => {
                     bot.context("a bot crashed")?.context("a bot gave up")?;
@@ -219,7 +220,8 @@ impl LoadRun {
     pub(crate) async fn finish(
         mut self,
         place: &LoadTarget,
-        (latencies, patience): (Latencies, Duration),
+        latencies: Latencies,
+        patience: Duration,
     ) -> anyhow::Result<LoadResult> {
         self.totals.stop_thinking();
         let tables = std::mem::take(&mut self.tables);
@@ -236,7 +238,7 @@ impl LoadRun {
                     "the tables were closed, but hands still run {patience:?} later"
                 ),
                 _ = ticks.tick() => {
-                    self.bar.show("paying out", (all - self.bots.len() as u64, all), "bots");
+                    self.bar.show("paying out", all - self.bots.len() as u64, all, "bots");
                 }
             }
         }

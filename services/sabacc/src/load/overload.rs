@@ -69,14 +69,14 @@ pub(crate) async fn measure(place: &LoadTarget, options: &Options) -> anyhow::Re
     let refused_tables = run.open_tables(place, asked, MAX_REFUSAL_TIME).await?;
     run.take_latencies();
     let begun = Instant::now();
-    run.play_for(("overload", options.seconds), true).await?;
+    run.play_for("overload", options.seconds, true).await?;
     let (took, latencies) = (begun.elapsed(), run.take_latencies());
     let (actions, spread) = (latencies.count(), latencies.clone().percentiles());
     output::error(&format!("twice as many: {}", describe_percentiles(spread)));
     let recovered = recover(place, &mut run, saturated_at / 2).await?;
-    let played = run.finish(place, (latencies, FINISH_TIMEOUT)).await?;
+    let played = run.finish(place, latencies, FINISH_TIMEOUT).await?;
     let audit = place.audit(&played.tables, options.audit).await?;
-    let faults = faults(&played, (recovered, audit));
+    let faults = faults(&played, recovered, audit);
     let rate = f64::from(u32::try_from(actions)?) / took.as_secs_f64();
     Ok(Report {
         measured: "overload",
@@ -107,9 +107,9 @@ async fn saturate(
 ) -> anyhow::Result<String> {
     for _ in 0..MAX_STEPS {
         let refused = run.open_tables(place, options.tables, MAX_REFUSAL_TIME).await?;
-        run.play_for(("settling", SETTLE_SECONDS), false).await?;
+        run.play_for("settling", SETTLE_SECONDS, false).await?;
         run.take_latencies();
-        run.play_for(("looking", SAMPLE_SECONDS), true).await?;
+        run.play_for("looking", SAMPLE_SECONDS, true).await?;
         let latencies = run.take_latencies();
         let rate = latencies.count() / SAMPLE_SECONDS;
         let spread = latencies.percentiles();
@@ -142,7 +142,7 @@ async fn recover(
     let begun = Instant::now();
     while begun.elapsed() < Duration::from_secs(60) {
         run.take_latencies();
-        run.play_for(("recovering", 1), true).await?;
+        run.play_for("recovering", 1, true).await?;
         let spread = run.take_latencies().percentiles();
         let in_time = spread.is_none_or(|spread| spread.p99 < SLOW_MS);
         if in_time && run.can_open_table(place).await? {
@@ -154,7 +154,8 @@ async fn recover(
 
 fn faults(
     played: &LoadResult,
-    (recovered, audit): (Option<Duration>, Option<AuditResult>),
+    recovered: Option<Duration>,
+    audit: Option<AuditResult>,
 ) -> Vec<String> {
     let mut faults = room_faults(played);
     // A decision may come too late, and a table be closed; an overloaded room has one reason.

@@ -152,7 +152,7 @@ impl LoadTarget {
             return Ok(PgbenchBaseline::default());
         };
         let mut admin = Database::connect(&room.postgres.admin_url()).await?;
-        PgbenchBaseline::prepare(&room.postgres, &room.folder, (&mut admin, seconds)).await
+        PgbenchBaseline::prepare(&room.postgres, &room.folder, &mut admin, seconds).await
     }
 
     /// Audits up to `most` hands of these tables and the whole ledger; none if the logs cannot be
@@ -171,12 +171,12 @@ impl LoadTarget {
             ended.extend(logs.ended_hands(*table).await?);
         }
         let bar = ProgressBar::new();
-        bar.show("auditing", (0, ended.len() as u64), "hands that ended");
+        bar.show("auditing", 0, ended.len() as u64, "hands that ended");
         let step = (ended.len() as u64).div_ceil(most.max(1)).max(1);
         let chosen: Vec<_> = ended.iter().step_by(usize::try_from(step)?).collect();
         let mut passed = 0;
         for (done, id) in chosen.iter().enumerate() {
-            bar.show("auditing", (done as u64, chosen.len() as u64), "hands");
+            bar.show("auditing", done as u64, chosen.len() as u64, "hands");
             let report = hand::audit(&logs.hand_records(**id).await?);
             if report.passed_but_for_proofs() {
                 passed += 1;

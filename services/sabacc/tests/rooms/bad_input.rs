@@ -70,10 +70,11 @@ impl Fixture {
 /// Checks the refusal of a call.
 fn check_refused<T: Debug>(
     answer: Result<Response<T>, Status>,
-    (code, reason): (Code, ErrorReason),
+    expected: (Code, ErrorReason),
     field: Option<&str>,
 ) -> Status {
     let status = answer.expect_err("it should be refused");
+    let (code, reason) = expected;
     assert_eq!((status.code(), wire::status::reason_of(&status)), (code, Some(reason)), "{status}");
     let info = status.get_details_error_info().expect("every refusal has one");
     let name = wire::status::reason_name(reason);
@@ -255,7 +256,7 @@ async fn callers_who_are_not_who_they_should_be() {
     check_refused(ask(Some(&swapped)).await, unknown(TokenForged), None);
     assert!(head.len() > 20);
     let identity = Identity { role: Role::Player, subject: subject.clone() };
-    let mut claims = Claims::new("up", &identity, day, (&SystemClock::new(), &SystemEntropy));
+    let mut claims = Claims::new("up", &identity, day, &SystemClock::new(), &SystemEntropy);
     claims.exp = claims.iat - 3600;
     check_refused(ask(Some(&issuer.issue(&claims))).await, unknown(TokenExpired), None);
     let auditor = scene.place.token(Role::Auditor, "test");

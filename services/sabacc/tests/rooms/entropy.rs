@@ -67,7 +67,9 @@ impl TwoSeats {
     async fn commit(
         &self,
         guest: usize,
-        (view, hand_no, made): (&pb::TableView, u64, &dealer::Commitment),
+        view: &pb::TableView,
+        hand_no: u64,
+        made: &dealer::Commitment,
     ) -> Result<pb::EntropyReceipt, client::Error> {
         let hash: [u8; 32] = Sha256::digest(&view.rule_set).into();
         let context = Context::new(&made.origin, self.table, hand_no, &hash);
@@ -89,9 +91,9 @@ impl TwoSeats {
             };
             let view = self.wait_for(|view| of(view).is_some()).await;
             let made = of(&view).unwrap();
-            let receipt = self.commit(guest, (&view, hand_no, &made)).await.unwrap();
+            let receipt = self.commit(guest, &view, hand_no, &made).await.unwrap();
             assert_eq!(receipt.seat, u32::try_from(guest + 1).unwrap());
-            let again = self.commit(guest, (&view, hand_no, &made)).await.unwrap_err();
+            let again = self.commit(guest, &view, hand_no, &made).await.unwrap_err();
             assert_eq!(again.reason(), Some(ErrorReason::ChanceRefused), "once is for good");
             receipts.push(receipt);
         }

@@ -148,7 +148,7 @@ impl Drop for RoomHarness {
 pub(crate) fn token(key: &TokenIssuer, role: Role, subject: &str, lifetime: Duration) -> String {
     let identity = Identity { role, subject: subject.to_owned() };
     let clock = SystemClock::new();
-    key.issue(&Claims::new(key.name(), &identity, lifetime, (&clock, &SystemEntropy)))
+    key.issue(&Claims::new(key.name(), &identity, lifetime, &clock, &SystemEntropy))
 }
 
 /// Returns a program of this workspace; all are in one folder.

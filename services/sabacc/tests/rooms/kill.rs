@@ -29,7 +29,7 @@ async fn play_goes_on_after_a_kill_at_any_moment_and_every_record_holds() {
     let player = any_player(&place, &room, table).await;
     let story = CardHistory::default();
     let guest = Guest::of(&place, &room.url, player);
-    let following = tokio::spawn(follow(guest.client.clone(), (table, player), Arc::clone(&story)));
+    let following = tokio::spawn(follow(guest.client.clone(), table, player, Arc::clone(&story)));
     let chance = SeededEntropy::new(7);
     let mut told: Vec<TableView> = Vec::new();
     let mut interrupted = 0;
@@ -78,7 +78,7 @@ fn same_hand(before: &TableView, after: &TableView) -> bool {
 }
 
 /// Follows the table as a player through every kill, and records the cards after each update.
-async fn follow(client: Client, (table, player): (TableId, PlayerId), story: CardHistory) {
+async fn follow(client: Client, table: TableId, player: PlayerId, story: CardHistory) {
     let mut state = TableState::new(Some(player));
     let mut watch = client.watch(table);
     // A gap or a repetition in the updates is an error.

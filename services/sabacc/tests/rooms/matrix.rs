@@ -63,10 +63,7 @@ fn callers(roles: &[Role], services: &[String], player: &str) -> Vec<(Role, Stri
 }
 
 /// Calls every method of a service at an address, as every kind of caller.
-pub(crate) async fn walk(
-    (service, url): (&str, &str),
-    token: impl Fn(Role, &str) -> String,
-) -> usize {
+pub(crate) async fn walk(service: &str, url: &str, token: impl Fn(Role, &str) -> String) -> usize {
     let pool = DescriptorPool::decode(proto::DESCRIPTORS).unwrap();
     let player = IdMaker::system().player_id().to_string();
     let mut walked = 0;

@@ -112,8 +112,8 @@ async fn a_database_that_goes_and_comes_back_costs_nothing_that_was_acknowledged
     // The database returns: the repeated request is accepted once.
     let database = postgres_launcher::obtain(&options).await.unwrap();
     let now = operator(&place, &room.url).get_table(demo).await.unwrap().hand_no;
-    let first = accepted(&party, (guest, &act)).await;
-    assert_eq!(accepted(&party, (guest, &act)).await, first, "the same answer again");
+    let first = accepted(&party, guest, &act).await;
+    assert_eq!(accepted(&party, guest, &act).await, first, "the same answer again");
     party.acknowledged.insert(request);
     // The wallet may still be reading its accounts.
     let opened = async {
@@ -163,7 +163,7 @@ fn assert_transient(status: &Status) {
 }
 
 /// Repeats a decision until it is accepted; returns its sequence number.
-async fn accepted(party: &Party, (guest, act): (usize, &proto::table::v1::ActRequest)) -> u64 {
+async fn accepted(party: &Party, guest: usize, act: &proto::table::v1::ActRequest) -> u64 {
     let taken = async {
         loop {
             match party.act(guest, act.clone()).await {

@@ -158,7 +158,7 @@ fn codes_too_early(events: &[Event], codes: &[&str], open: &OpenCards) -> Vec<St
         for (place, text) in payloads.texts(event) {
             let mut words = text.split(|letter: char| !letter.is_ascii_alphanumeric());
             let says = words.any(|word| codes.contains(&word));
-            if says && !may_say_cards((event.stream, &recorded), &place, open) {
+            if says && !may_say_cards(event.stream, &recorded, &place, open) {
                 early.push(format!("{text:?} in {place}, position {}", event.position.0));
             }
         }
@@ -168,7 +168,7 @@ fn codes_too_early(events: &[Event], codes: &[&str], open: &OpenCards) -> Vec<St
 
 /// Whether an event may name cards: at the reveal, after the dealer opened them to everybody, or if
 /// their player lays them open.
-fn may_say_cards((hand, event): (StreamId, &Recorded), place: &str, open: &OpenCards) -> bool {
+fn may_say_cards(hand: StreamId, event: &Recorded, place: &str, open: &OpenCards) -> bool {
     match event {
         Recorded::CardsShown(_) => place == "CardsShown.cards.card",
         Recorded::CardsMoved(moved) => {

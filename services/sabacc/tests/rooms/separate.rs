@@ -266,9 +266,9 @@ async fn inside_nobody_is_let_in_but_whom_the_descriptors_name() {
         token(key, role, subject, Duration::from_secs(600))
     };
     let dealer = ("sabacc.dealer.v1.DealerService", apart.url(0));
-    let mut walked = matrix::walk((dealer.0, &dealer.1), bearer).await;
+    let mut walked = matrix::walk(dealer.0, &dealer.1, bearer).await;
     for service in ["sabacc.wallet.v1.SettlementService", "sabacc.wallet.v1.WalletService"] {
-        walked += matrix::walk((service, &apart.url(1)), bearer).await;
+        walked += matrix::walk(service, &apart.url(1), bearer).await;
     }
     assert!(walked > 150, "{walked} calls");
     for mut service in running.into_iter().rev() {

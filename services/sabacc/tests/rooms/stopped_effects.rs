@@ -102,7 +102,7 @@ async fn resume(apart: &SeparateServices, table: TableId, more: &[&str]) -> Stri
 }
 
 /// Seats a guest who leaves and is not paid out.
-async fn unpaid_guest(apart: &SeparateServices, (table, refuses): (TableId, &AtomicBool)) -> Guest {
+async fn unpaid_guest(apart: &SeparateServices, table: TableId, refuses: &AtomicBool) -> Guest {
     let guest = Guest::new(&apart.harness, &apart.url(3)).await;
     guest.client.sit_down(table, 0, Credits::of(1000)).await.unwrap();
     refuses.store(true, Ordering::Relaxed);
@@ -175,7 +175,7 @@ async fn what_the_wallet_refuses_stops_nobody_else_and_goes_on_by_an_operators_w
         bots.spawn(async move { bots::run_bot(&guest.client, table, bot, steady, stop).await });
     }
     until_hand(&apart.harness, &apart.url(3), table, 1).await;
-    let waits = unpaid_guest(&apart, (table, &refuses)).await;
+    let waits = unpaid_guest(&apart, table, &refuses).await;
     let now = operator.get_table(table).await.unwrap();
     assert!(now.stopped[0].why.contains("not today"), "{:?}", now.stopped);
     let public = waits.client.get_table(table).await.unwrap();
@@ -190,7 +190,7 @@ async fn what_the_wallet_refuses_stops_nobody_else_and_goes_on_by_an_operators_w
     assert!(resume(&apart, table, &[]).await.contains("is tried again"));
     wait_for(&operator, table, |view| view.stopped.is_empty() && view.seats.len() == 2).await;
     assert_eq!(waits.credits().await, (BANKROLL, vec![]));
-    let second = unpaid_guest(&apart, (table, &refuses)).await;
+    let second = unpaid_guest(&apart, table, &refuses).await;
     assert!(resume(&apart, table, &["--suspense"]).await.contains("is paid to house/suspense"));
     wait_for(&operator, table, |view| view.stopped.is_empty() && view.seats.len() == 2).await;
     assert_eq!(second.credits().await, (BANKROLL - 1000, vec![]));

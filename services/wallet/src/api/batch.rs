@@ -56,7 +56,7 @@ impl Api {
         let by = author(&caller);
         let admit = |id| self.admit(&by, id);
         let ParsedTransfers { requests, slots } =
-            parse_transfers(transfers, (caller.role, true), admit);
+            parse_transfers(transfers, caller.role, true, admit);
         let outcomes = if requests.is_empty() {
             Vec::new()
         } else {
@@ -144,7 +144,7 @@ impl StreamReader {
         let room = Arc::clone(&self.permits).acquire_many_owned(permits).await.ok()?;
         let admit = |id| self.api.admit(&self.author, id);
         let ParsedTransfers { requests, slots } =
-            parse_transfers(transfers, (self.role, false), admit);
+            parse_transfers(transfers, self.role, false, admit);
         let (ask, count) = (!requests.is_empty(), requests.len());
         let answer = ask.then(|| self.api.wallet.enqueue(requests, self.author.clone()));
         Some(InFlight { slots, answer, count, _permits: room })
@@ -172,7 +172,8 @@ async fn await_results(flying: Result<InFlight, Status>) -> Vec<Result<pb::PostR
 /// `may_link` is false, every linked one is refused.
 fn parse_transfers(
     transfers: Vec<pb::Transfer>,
-    (role, may_link): (Role, bool),
+    role: Role,
+    may_link: bool,
     admit: impl Fn(RequestId) -> Result<(), WalletError>,
 ) -> ParsedTransfers {
     let mut parsed =

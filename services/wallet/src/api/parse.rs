@@ -160,10 +160,10 @@ fn two_legs(from: Account, to: Account, amount: Credits) -> Vec<Leg> {
 }
 
 fn parse_legs(legs: &[pb::Leg]) -> Result<Vec<Leg>, BadField> {
-    legs.iter().enumerate().map(parse_leg).collect()
+    legs.iter().enumerate().map(|(at, leg)| parse_leg(at, leg)).collect()
 }
 
-fn parse_leg((at, leg): (usize, &pb::Leg)) -> Result<Leg, BadField> {
+fn parse_leg(at: usize, leg: &pb::Leg) -> Result<Leg, BadField> {
     let pb::Leg { account, amount } = leg;
     let account = account.parse().map_err(|error: ledger::AccountNameError| {
         BadField::new(format!("legs[{at}].account"), error.to_string())

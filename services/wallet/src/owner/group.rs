@@ -65,7 +65,8 @@ impl<'a> GroupBuilder<'a> {
     pub(super) fn new(
         ledger: &'a mut Ledger,
         open: &'a mut BTreeMap<RequestKey, RequestInFlight>,
-        (next, at): (Position, UnixMicros),
+        next: Position,
+        at: UnixMicros,
         quotas: &'a Quotas,
     ) -> GroupBuilder<'a> {
         let (entries, keys, rows) = (Vec::new(), Vec::new(), Rows::default());

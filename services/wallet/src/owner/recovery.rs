@@ -37,9 +37,8 @@ impl Owner {
         self.state = OwnerState::new(self.state.log.clone(), nothing);
         self.comparison.abort_all();
         let held = Some(self.state.log.clone());
-        let queues = (&mut self.batches, &mut self.queries);
-        let read =
-            open_and_load((&self.dependencies, &self.tables, held), queues, stopping).await?;
+        let queues = WaitingQueues { batches: &mut self.batches, queries: &mut self.queries };
+        let read = open_and_load(&self.dependencies, &self.tables, held, queues, stopping).await?;
         let Some((log, loaded)) = read else { return Ok(false) };
         self.state = OwnerState::new(log, loaded);
         self.verify_history();
@@ -47,13 +46,22 @@ impl Owner {
     }
 }
 
+/// Queues of requests that arrive while the ledger cannot answer them.
+pub(super) struct WaitingQueues<'a> {
+    pub(super) batches: &'a mut mpsc::Receiver<RequestBatch>,
+    pub(super) queries: &'a mut mpsc::Receiver<Query>,
+}
+
 /// Opens the log and reads the ledger, as soon as both can be had; requests meanwhile are answered
 /// "unavailable". `None` if the wallet is told to stop before.
 pub(super) async fn open_and_load(
-    (ground, books, held): (&Dependencies, &Tables, Option<Log>),
-    (queue, looks): (&mut mpsc::Receiver<RequestBatch>, &mut mpsc::Receiver<Query>),
+    ground: &Dependencies,
+    books: &Tables,
+    held: Option<Log>,
+    queues: WaitingQueues<'_>,
     stopping: &CancellationToken,
 ) -> Result<Option<(Log, LoadedLedger)>, FatalError> {
+    let WaitingQueues { batches: queue, queries: looks } = queues;
     let mut reopened = pin!(reopen(ground, books, held));
     let mut accepting = true;
     loop {

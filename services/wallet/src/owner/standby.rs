@@ -35,12 +35,10 @@ impl Standby {
     /// [`FatalError`], if the log or the tables turn out to be corrupt.
     pub async fn run(self, stopping: CancellationToken) -> Result<(), FatalError> {
         let Standby { ground, books, mut queue, mut looks, limits } = self;
-        let queues = (&mut queue, &mut looks);
-        let read = recovery::open_and_load((&ground, &books, None), queues, &stopping).await?;
+        let queues = recovery::WaitingQueues { batches: &mut queue, queries: &mut looks };
+        let read = recovery::open_and_load(&ground, &books, None, queues, &stopping).await?;
         let Some((log, loaded)) = read else { return Ok(()) };
         let queues = Queues { batches: queue, queries: looks };
-        Owner::new((ground, books), queues, limits, OwnerState::new(log, loaded))
-            .run(stopping)
-            .await
+        Owner::new(ground, books, queues, limits, OwnerState::new(log, loaded)).run(stopping).await
     }
 }

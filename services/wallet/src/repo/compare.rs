@@ -69,7 +69,7 @@ impl Repo {
             };
             if (known.hold, known.left) != (found.hold, found.left) {
                 let (said, wanted) = (format!("{found:?}"), format!("{known:?}"));
-                return Ok(Some(difference("holds", &from, "row", (&wanted, &said))));
+                return Ok(Some(difference("holds", &from, "row", &wanted, &said)));
             }
         }
         let some = (pending != ledger.holds().len()).then(|| missing_row("holds", "pending holds"));
@@ -91,7 +91,7 @@ impl Repo {
                 Some(known) if known.adjustment != *adjustment => {
                     let (said, wanted) =
                         (format!("{adjustment:?}"), format!("{:?}", known.adjustment));
-                    return Ok(Some(difference("adjustments", &account, "row", (&wanted, &said))));
+                    return Ok(Some(difference("adjustments", &account, "row", &wanted, &said)));
                 }
                 Some(_) => {}
             }
@@ -131,7 +131,7 @@ impl AccountRows {
         let wanted = state_row(state);
         if *number != state.number {
             let values = (state.number.to_string(), number.to_string());
-            return Some(difference("accounts", &name(), "number", (&values.0, &values.1)));
+            return Some(difference("accounts", &name(), "number", &values.0, &values.1));
         }
         let owners = [
             ("player", account.player().map(|player| player.to_string()), player),
@@ -141,16 +141,16 @@ impl AccountRows {
             if wanted != *found {
                 let text = |value: &Option<String>| value.clone().unwrap_or_else(|| "none".into());
                 let values = (text(&wanted), text(found));
-                return Some(difference("accounts", &name(), column, (&values.0, &values.1)));
+                return Some(difference("accounts", &name(), column, &values.0, &values.1));
             }
         }
         if *balance != state.balance {
             let values = (state.balance.to_string(), balance.to_string());
-            return Some(difference("entries", &name(), "balance", (&values.0, &values.1)));
+            return Some(difference("entries", &name(), "balance", &values.0, &values.1));
         }
         if *found != wanted {
             let values = (format!("{wanted:?}"), format!("{found:?}"));
-            return Some(difference("states", &name(), "row", (&values.0, &values.1)));
+            return Some(difference("states", &name(), "row", &values.0, &values.1));
         }
         None
     }
@@ -171,7 +171,8 @@ fn difference(
     table: &'static str,
     account: &str,
     column: &'static str,
-    (expected, found): (&str, &str),
+    expected: &str,
+    found: &str,
 ) -> Difference {
     Difference {
         table,
@@ -185,10 +186,10 @@ fn difference(
 
 /// Difference for a row that the log does not know.
 fn unexpected_row(table: &'static str, account: &str) -> Difference {
-    difference(table, account, "row", ("none", "one"))
+    difference(table, account, "row", "none", "one")
 }
 
 /// Difference for a missing row.
 fn missing_row(table: &'static str, account: &str) -> Difference {
-    difference(table, account, "row", ("one", "none"))
+    difference(table, account, "row", "one", "none")
 }

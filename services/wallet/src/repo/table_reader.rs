@@ -240,6 +240,18 @@ impl ConsistentRead {
     }
 }
 
+/// A column of a row, with the value that the log gives and the stored one.
+struct Mismatch<'a> {
+    column: &'static str,
+    expected: &'a str,
+    found: &'a str,
+}
+
+/// A row that is not stored.
+const MISSING: Mismatch<'_> = Mismatch { column: "row", expected: "one", found: "none" };
+/// A row that is stored and that the log does not give.
+const SURPLUS: Mismatch<'_> = Mismatch { column: "row", expected: "none", found: "one" };
+
 impl TableReader<'_> {
     /// Compares the next row with the expected one. Returns the first difference.
     pub(crate) async fn expect(
@@ -249,16 +261,16 @@ impl TableReader<'_> {
     ) -> Result<Option<Difference>, ReadError> {
         let table = self.table;
         let Some(found) = self.next().await? else {
-            return Ok(Some(table.difference(&expected, "row", ("one", "none"), rows)));
+            return Ok(Some(table.difference(&expected, &MISSING, rows)));
         };
         if found == expected {
             return Ok(None);
         }
         let (wanted, there) = (table.sort_key(&expected), table.sort_key(&found));
         let difference = if there < wanted {
-            table.difference(&found, "row", ("none", "one"), rows)
+            table.difference(&found, &SURPLUS, rows)
         } else if wanted < there {
-            table.difference(&expected, "row", ("one", "none"), rows)
+            table.difference(&expected, &MISSING, rows)
         } else {
             let values = table.columns().iter().zip(expected.0.iter().zip(&found.0));
             let first = values.into_iter().find(|(_, (expected, found))| expected != found);
@@ -267,7 +279,8 @@ impl TableReader<'_> {
                 .map_or(("row", String::new(), String::new()), |(column, (expected, found))| {
                     (*column, text(expected), text(found))
                 });
-            table.difference(&expected, column, (&expected_value, &found_value), rows)
+            let unequal = Mismatch { column, expected: &expected_value, found: &found_value };
+            table.difference(&expected, &unequal, rows)
         };
         Ok(Some(difference))
     }
@@ -278,7 +291,7 @@ impl TableReader<'_> {
         rows: &Rows,
     ) -> Result<Option<Difference>, ReadError> {
         let more = self.next().await?;
-        Ok(more.map(|row| self.table.difference(&row, "row", ("none", "one"), rows)))
+        Ok(more.map(|row| self.table.difference(&row, &SURPLUS, rows)))
     }
 
     async fn next(&mut self) -> Result<Option<Row>, ReadError> {
@@ -303,13 +316,8 @@ impl Table {
         }
     }
 
-    fn difference(
-        self,
-        row: &Row,
-        column: &'static str,
-        (expected, found): (&str, &str),
-        rows: &Rows,
-    ) -> Difference {
+    fn difference(self, row: &Row, mismatch: &Mismatch<'_>, rows: &Rows) -> Difference {
+        let Mismatch { column, expected, found } = *mismatch;
         let value = |name: &str| {
             let at = self.columns().iter().position(|column| *column == name)?;
             row.0.get(at).cloned().flatten()

@@ -16,7 +16,8 @@ use crate::harness::{Harness, TABLE, id, own, player, seat};
 pub(crate) const OPERATOR: (Role, &str) = (Role::Operator, "ops");
 pub(crate) const SERVICE: (Role, &str) = (Role::Service, "table");
 
-pub(crate) fn by<T>((role, subject): (Role, &str), message: T) -> Request<T> {
+pub(crate) fn by<T>(caller: (Role, &str), message: T) -> Request<T> {
+    let (role, subject) = caller;
     let mut request = Request::new(message);
     request.extensions_mut().insert(Identity { role, subject: subject.to_owned() });
     request

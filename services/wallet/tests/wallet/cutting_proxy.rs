@@ -38,17 +38,17 @@ impl CuttingProxy {
             (Arc::clone(&cutter.answers_passed), Arc::clone(&cutter.answers_dropped));
         tokio::spawn(async move {
             while let Ok((client, _)) = listener.accept().await {
-                let counts = (Arc::clone(&passed), Arc::clone(&swallowed));
+                let (passed, swallowed) = (Arc::clone(&passed), Arc::clone(&swallowed));
                 let (socket, host, at) =
                     (to.get_socket().cloned(), to.get_host().to_owned(), to.get_port());
                 tokio::spawn(async move {
                     if let Some(socket) = socket {
                         let file = socket.join(format!(".s.PGSQL.{at}"));
                         let Ok(server) = UnixStream::connect(file).await else { return };
-                        pass(client, server.into_split(), counts).await;
+                        pass(client, server.into_split(), passed, swallowed).await;
                     } else {
                         let Ok(server) = TcpStream::connect((host, at)).await else { return };
-                        pass(client, server.into_split(), counts).await;
+                        pass(client, server.into_split(), passed, swallowed).await;
                     }
                 });
             }
@@ -69,12 +69,11 @@ impl CuttingProxy {
 
 async fn pass(
     client: TcpStream,
-    (mut from_server, mut to_server): (
-        impl AsyncRead + Unpin,
-        impl AsyncWrite + Unpin + Send + 'static,
-    ),
-    (passed, swallowed): (Arc<AtomicU64>, Arc<AtomicU64>),
+    server: (impl AsyncRead + Unpin, impl AsyncWrite + Unpin + Send + 'static),
+    passed: Arc<AtomicU64>,
+    swallowed: Arc<AtomicU64>,
 ) {
+    let (mut from_server, mut to_server) = server;
     let (mut from_client, mut to_client) = client.into_split();
     let there = tokio::spawn(async move {
         let _ = tokio::io::copy(&mut from_client, &mut to_server).await;

@@ -162,8 +162,9 @@ impl<S: Store + 'static> Harness<S> {
         store: Arc<S>,
         repo: Option<Repo>,
         clock: TestClock,
-        (limits, patience): (QueueLimits, Duration),
+        limits: (QueueLimits, Duration),
     ) -> Harness<S> {
+        let (limits, patience) = limits;
         let opener = opener(Arc::clone(&store), patience, clock.clock());
         let ground = Dependencies { opener, clock: clock.clock(), repo };
         let (wallet, owner) = Wallet::open(ground, limits).await.expect("the store is up");

@@ -59,14 +59,14 @@ impl Process {
         let uri = format!("http://{}", bound.address()).parse().expect("an address is a URI");
         let channel = channel::connect_lazy(&uri, None, CredentialInterceptor::NoToken)
             .expect("no certificates");
-        let running = tokio::spawn(service::run(config, (bound, drain.clone()), false));
+        let running = tokio::spawn(service::run(config, bound, drain.clone(), false));
         Process { channel, issuer, drain, running }
     }
 
     fn call<T>(&self, role: Role, subject: &str, message: T) -> Request<T> {
         let identity = Identity { role, subject: subject.to_owned() };
-        let times = (&SystemClock::new() as _, &SystemEntropy as _);
-        let claims = Claims::new("test", &identity, Duration::from_secs(60), times);
+        let (clock, minute) = (SystemClock::new(), Duration::from_secs(60));
+        let claims = Claims::new("test", &identity, minute, &clock, &SystemEntropy);
         let mut request = Request::new(message);
         channel::add_token(&mut request, &self.issuer.issue(&claims));
         request

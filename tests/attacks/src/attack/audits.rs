@@ -29,7 +29,7 @@ pub(super) async fn run(stage: AttackContext<'_>) -> anyhow::Result<Outcome> {
         for first in 0..IN_FLIGHT_PER_PLAYER {
             let first = u64::try_from(first)? + u64::from(player);
             let (table, stop) = (stage.crew.table, stage.stop.clone());
-            calling.spawn(audit(caller.clone(), table, (first, finished), stop));
+            calling.spawn(audit(caller.clone(), table, first, finished, stop));
         }
     }
     let (mut outcome, mut most) = (Outcome::default(), 0);
@@ -51,7 +51,8 @@ pub(super) async fn run(stage: AttackContext<'_>) -> anyhow::Result<Outcome> {
 async fn audit(
     caller: Caller,
     table: TableId,
-    (first, finished): (u64, u64),
+    first: u64,
+    finished: u64,
     stop: CancellationToken,
 ) -> CallCounts {
     let mut sent = CallCounts::default();

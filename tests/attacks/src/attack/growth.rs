@@ -44,9 +44,9 @@ pub(super) async fn run(stage: AttackContext<'_>) -> anyhow::Result<Outcome> {
         MAX_RECORDED_PER_DAY,
     );
     // The current limits, for a player with commands left in the day.
-    let first = flood_of(stage, &two, (Kind::Same, 1)).await;
+    let first = flood_of(stage, &two, Kind::Same, 1).await;
     let same_before = settled_size(stage).await?;
-    let same = flood_of(stage, &two, (Kind::Same, 500)).await;
+    let same = flood_of(stage, &two, Kind::Same, 500).await;
     let grown = settled_size(stage).await?.saturating_sub(same_before);
     let hands = stage.crew.hands();
     outcome.note(format!("the wallet's log before: {before}, hands meanwhile: {hands}"));
@@ -71,14 +71,10 @@ async fn settled_size(stage: AttackContext<'_>) -> anyhow::Result<u64> {
 
 /// Sends as many calls as allowed, for at most a quarter of the available time.
 async fn flood(stage: AttackContext<'_>, caller: &Caller, kind: Kind) -> CallCounts {
-    flood_of(stage, caller, (kind, MAX_CALLS)).await
+    flood_of(stage, caller, kind, MAX_CALLS).await
 }
 
-async fn flood_of(
-    stage: AttackContext<'_>,
-    caller: &Caller,
-    (kind, most): (Kind, u64),
-) -> CallCounts {
+async fn flood_of(stage: AttackContext<'_>, caller: &Caller, kind: Kind, most: u64) -> CallCounts {
     let (count, end) = (Arc::new(AtomicU64::new(0)), Instant::now() + Duration::from_secs(25));
     let mut calling = JoinSet::new();
     for _ in 0..MAX_IN_FLIGHT {
@@ -91,7 +87,7 @@ async fn flood_of(
                 if number >= most {
                     break;
                 }
-                let request = set_limits(&ids, (kind, number));
+                let request = set_limits(&ids, kind, number);
                 let answer = answered(caller.wallet().set_limits(caller.request(request))).await;
                 let unanswered =
                     answer.as_ref().err().is_some_and(|it| wire::status::reason_of(it).is_none());
@@ -111,7 +107,7 @@ async fn flood_of(
     all
 }
 
-fn set_limits(ids: &IdMaker, (kind, number): (Kind, u64)) -> SetLimitsRequest {
+fn set_limits(ids: &IdMaker, kind: Kind, number: u64) -> SetLimitsRequest {
     let day = match kind {
         Kind::Changing => 10_000_000 - number,
         Kind::Same | Kind::Chosen => 5_000_000,

@@ -80,7 +80,7 @@ impl Nuisance {
                 }
                 heard = play.next() => match heard {
                     Ok(Some(PlayMessage::Watch(seen))) => {
-                        self.apply(&seen, (&mut play, &mut state), &mut promised).await;
+                        self.apply(&seen, &mut play, &mut state, &mut promised).await;
                     }
                     Ok(Some(PlayMessage::Decision(_) | PlayMessage::Entropy(_))) | Err(Error::Gap { .. }) => {}
                     Ok(None) | Err(_) => break,
@@ -95,7 +95,8 @@ impl Nuisance {
     async fn apply(
         &mut self,
         seen: &WatchMessage,
-        (play, state): (&mut Play, &mut TableState),
+        play: &mut Play,
+        state: &mut TableState,
         promised: &mut u64,
     ) {
         let out = |state: &TableState| {

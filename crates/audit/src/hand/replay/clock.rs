@@ -82,10 +82,12 @@ impl Clock {
     /// If the clock decided before its deadline, or more of a bank was charged than was used.
     pub(super) fn check_decision(
         &mut self,
-        (player, mv, by): (Player, &Move, DecisionAuthor),
+        player: Player,
+        mv: &Move,
         decided: &pb::MoveDecided,
         at: UnixMicros,
     ) -> Result<(), String> {
+        let by = if decided.by_clock { DecisionAuthor::Clock } else { DecisionAuthor::Player };
         let (turn, seat) = (decided.turn, decided.seat);
         let (deadline, bank) = (self.deadline(player), self.bank(player));
         let taken = Duration::from_millis(u64::from(decided.bank_used_ms));

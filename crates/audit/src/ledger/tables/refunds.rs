@@ -41,7 +41,7 @@ impl Tables {
         }
         if !legs.is_empty() {
             self.refunds.insert(table, Refund { transfer: id, absent });
-            books.transfers.add_request(id, ("the refund", legs), books.failures);
+            books.transfers.add_request(id, "the refund", legs, books.failures);
         }
         if left == 0 {
             Ok(())

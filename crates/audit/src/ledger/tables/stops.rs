@@ -41,7 +41,7 @@ impl Tables {
             EffectKind::CashOut => self.change_cash_out((table, effect.seat), id, suspense, books),
             EffectKind::PayAbsent => {
                 let player = field::player_id(&effect.player_id)?;
-                self.change_absent_payment((table, player), suspense, books)
+                self.change_absent_payment(table, player, suspense, books)
             }
             EffectKind::Refund => {
                 let refund = self.refunds.get_mut(&table);
@@ -95,7 +95,8 @@ impl Tables {
 
     fn change_absent_payment(
         &mut self,
-        (table, player): (TableId, PlayerId),
+        table: TableId,
+        player: PlayerId,
         suspense: bool,
         books: &mut Context<'_>,
     ) -> Result<(), Inconsistent> {

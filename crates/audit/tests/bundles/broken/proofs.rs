@@ -174,7 +174,7 @@ fn not_chained(room: &TableFixture) -> Golden {
     let head = TreeHead { size: nodes.size(), root };
     let signer = Signer::new(log_key(LogName::Table));
     let note = signer.sign(None, head, &[]).unwrap().to_string();
-    let signed = (signer.public().to_string(), note);
-    bundle.table = ProvedLog::prove(signed, records.clone(), (&nodes, head.size)).unwrap();
+    let key = signer.public().to_string();
+    bundle.table = ProvedLog::prove(key, note, records.clone(), &nodes, head.size).unwrap();
     golden("streams-not-chained", bundle, &[Check::Streams])
 }

@@ -70,10 +70,13 @@ impl Rivals {
     /// Returns the share of the pot that a hand wins, in thousandths.
     pub(super) fn share(&self, mine: Option<Strength>) -> i64 {
         match (mine, self.best) {
-            (None, _) => 0,
-            (Some(mine), Some(best)) if mine == best => WHOLE_POT / (self.count + 1),
-            (mine, best) if mine > best => WHOLE_POT,
-            (_, _) => 0,
+            (None, None | Some(_)) => 0,
+            (Some(_), None) => WHOLE_POT,
+            (Some(mine), Some(best)) => match mine.cmp(&best) {
+                std::cmp::Ordering::Less => 0,
+                std::cmp::Ordering::Equal => WHOLE_POT / (self.count + 1),
+                std::cmp::Ordering::Greater => WHOLE_POT,
+            },
         }
     }
 }

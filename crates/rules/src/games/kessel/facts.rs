@@ -8,7 +8,7 @@ use crate::rank::Rank;
 use crate::state::Core;
 use crate::token::ShiftToken;
 
-use super::{Kessel, KesselPlayer, Phase};
+use super::{Kessel, Phase};
 
 impl Kessel {
     pub(super) fn push_facts(&self, core: &Core, viewer: Viewer, facts: &mut Facts) {
@@ -24,8 +24,7 @@ impl Kessel {
         }
         self.push_round_facts(&mut tell);
         for player in core.all_players().iter() {
-            let seat = &self.players[player.index()];
-            self.push_player_facts(core, (player, seat), viewer, &mut tell);
+            self.push_player_facts(core, player, viewer, &mut tell);
         }
     }
 
@@ -51,10 +50,11 @@ impl Kessel {
     fn push_player_facts(
         &self,
         core: &Core,
-        (player, seat): (Player, &KesselPlayer),
+        player: Player,
         viewer: Viewer,
         tell: &mut dyn FnMut(&str, String),
     ) {
+        let seat = &self.players[player.index()];
         let own = viewer == Viewer::Auditor || viewer == Viewer::Player(player);
         tell(&format!("stock {player}"), seat.chips.stock.to_string());
         tell(&format!("hand-pot {player}"), seat.chips.hand_pot.to_string());

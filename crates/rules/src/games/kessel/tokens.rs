@@ -58,7 +58,8 @@ impl Kessel {
         &mut self,
         core: &mut Core,
         player: Player,
-        (token, target): (ShiftToken, Option<Player>),
+        token: ShiftToken,
+        target: Option<Player>,
     ) {
         let others = self.touchable_players(core, player);
         let aim = target.map_or(PlayerSet::EMPTY, |target| PlayerSet::EMPTY.with(target));

@@ -93,7 +93,7 @@ impl Kessel {
         match mv {
             Move::Token(token, target) => {
                 self.phase = Phase::Turn(TurnState { step: Step::Action, ..turn });
-                self.play_token(core, player, (*token, *target));
+                self.play_token(core, player, *token, *target);
             }
             Move::Prime(value) => {
                 self.fix_tokens.prime = Some(*value);

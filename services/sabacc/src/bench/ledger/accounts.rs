@@ -42,7 +42,7 @@ pub(super) async fn open_idle_accounts(
         token.add_to(&mut request);
         accounts.open_accounts(request).await?;
         opened += some;
-        bar.show("accounts", (opened.into(), all.into()), "opened");
+        bar.show("accounts", opened.into(), all.into(), "opened");
     }
     let grown = process::resident_bytes(pid).zip(before).map(|(after, before)| {
         rounded(after.saturating_sub(before) as f64 / f64::from(count.max(1)))
