@@ -49,7 +49,7 @@ pub fn citations(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (path, text) in checked(tree) {
         for (at, line) in text.lines().enumerate() {
-            for advice in wrong(tree, &sections, (path, line)) {
+            for advice in wrong(tree, &sections, path, line) {
                 findings.push(Finding::new(format!("{path}:{}", at + 1), advice));
             }
         }
@@ -114,7 +114,7 @@ fn numbered(line: &str) -> Option<&str> {
 }
 
 /// Returns the advice on each wrong citation of a line of the file at `path`.
-fn wrong(tree: &Tree, sections: &Sections<'_>, (path, line): (&str, &str)) -> Vec<String> {
+fn wrong(tree: &Tree, sections: &Sections<'_>, path: &str, line: &str) -> Vec<String> {
     let cited = citations_in(line);
     let mut advice = Vec::new();
     for Citation { page, sections: numbers, heading, .. } in &cited {
