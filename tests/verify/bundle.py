@@ -97,6 +97,8 @@ def _log(log: Message) -> Log:
 
 def _read(record: Message) -> Read:
     _long("a record's stream", record.stream, 16)
+    _long("a record's salt", record.salt, 16)
+    _long("a record's author_hash", record.author_hash, 32)
     _long("a record's previous", record.previous, 32)
     kind = EVENTS.get(record.type)
     if kind is None or record.schema != 1 or record.sealed:

@@ -126,7 +126,8 @@ def log_of(name: str, entries: list[Entry]) -> Message:
         record = Message(
             position=len(leaves), recorded_at_micros=entry.at, stream=entry.stream,
             version=version + 1, type=TYPES[entry.kind], schema=1, sealed=False,
-            payload=encode(entry.kind, entry.event), previous=previous,
+            payload=encode(entry.kind, entry.event), salt=bytes([len(leaves) % 256]) * 16,
+            author_hash=sha256(entry.kind.encode()), previous=previous,
         )
         made = merkle.leaf_record(record)
         chains[entry.stream] = (version + 1, sha256(made))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from .proto import Message
 
-RECORD_LEN = 117
+RECORD_LEN = 149
 
 
 class Unproved(Exception):
@@ -25,10 +25,10 @@ def leaf_hash(record: bytes) -> bytes:
 
 
 def leaf_record(record: Message) -> bytes:
-    """The 117 bytes that stand for a record in the tree and in its stream's chain."""
+    """The 149 bytes that stand for a record in the tree and in its stream's chain."""
     return b"".join(
         (
-            b"SLE1",
+            b"SLE2",
             record.position.to_bytes(8, "big"),
             record.recorded_at_micros.to_bytes(8, "big"),
             record.stream,
@@ -37,7 +37,8 @@ def leaf_record(record: Message) -> bytes:
             record.schema.to_bytes(2, "big"),
             bytes([record.sealed]),
             len(record.payload).to_bytes(4, "big"),
-            sha256(record.payload),
+            sha256(record.salt, record.payload),
+            record.author_hash,
             record.previous,
         )
     )

@@ -14,7 +14,8 @@ BundleContents: 1 uint32 format; 2 bytes hand_id; 3 *BundleLog logs
 BundleLog: 1 string name; 2 string key; 3 string checkpoint; 4 *LogRecord records; 5 *bytes
     proof
 LogRecord: 1 uint64 position; 2 uint64 recorded_at_micros; 3 bytes stream; 4 uint64 version; 5
-    uint32 type; 6 uint32 schema; 7 bool sealed; 8 bytes payload; 9 bytes previous
+    uint32 type; 6 uint32 schema; 7 bool sealed; 8 bytes payload; 9 bytes salt; 10 bytes author_hash;
+    11 bytes previous
 AbsentPaid: 1 bytes player_id
 AccountClosed: 1 bytes player_id; 2 string reason
 AccountFrozen: 1 bytes player_id; 2 string reason

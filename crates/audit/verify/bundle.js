@@ -47,6 +47,8 @@ async function readLog({ name, key, checkpoint, records, proof }) {
   for (const record of records) {
     const what = `position ${record.position} of the ${name}'s log`;
     exactly(16, record.stream, `${what}: the stream`);
+    exactly(16, record.salt, `${what}: the salt`);
+    exactly(32, record.author_hash, `${what}: the hash of its author`);
     exactly(32, record.previous, `${what}: the hash of the record before`);
     if (events.length > 0 && events.at(-1).position >= record.position)
       throw new NotABundle(`${what} does not stand after the one before it`);

@@ -7,7 +7,7 @@ export const ZEROS32 = new Uint8Array(32);
 
 export async function leafRecord(record) {
   return concat(
-    utf8("SLE1"),
+    utf8("SLE2"),
     number(record.position, 8),
     number(record.recorded_at_micros, 8),
     record.stream,
@@ -16,7 +16,8 @@ export async function leafRecord(record) {
     number(record.schema, 2),
     number(record.sealed ? 1 : 0, 1),
     number(record.payload.length, 4),
-    await sha256(record.payload),
+    await sha256(record.salt, record.payload),
+    record.author_hash,
     record.previous,
   );
 }

@@ -5,7 +5,7 @@ const SCHEMA = `
 HandBundle contents:bytes=1 sha256:bytes=2
 BundleContents format:u32=1 hand_id:bytes=2 logs:BundleLog*=3
 BundleLog name:string=1 key:string=2 checkpoint:string=3 records:LogRecord*=4 proof:bytes*=5
-LogRecord position:u64=1 recorded_at_micros:u64=2 stream:bytes=3 version:u64=4 type:u32=5 schema:u32=6 sealed:bool=7 payload:bytes=8 previous:bytes=9
+LogRecord position:u64=1 recorded_at_micros:u64=2 stream:bytes=3 version:u64=4 type:u32=5 schema:u32=6 sealed:bool=7 payload:bytes=8 salt:bytes=9 author_hash:bytes=10 previous:bytes=11
 
 Move kind:enum=1 cards:string*=2 amount:u64=3 names:string*=4 target_seat:u32=5 value:u32=6
 CardRef op:u32=1 position:u32=2 card:string=3 salt:bytes=4

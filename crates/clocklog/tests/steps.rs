@@ -82,6 +82,7 @@ async fn open(store: &Arc<MemStore>, clock: &Arc<ManualClock>) -> Log {
         lease: Duration::from_secs(5),
         take_over: true,
         clock: Arc::new(move || time.now()),
+        salts: Arc::new(|| [7; 16]),
         limits: Limits { store_timeout: Duration::ZERO, ..Limits::default() },
     };
     Log::open(Arc::<MemStore>::clone(store) as Arc<dyn Store>, options).await.expect("it is free")

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use primitives::{RequestId, StreamId, UnixMicros};
 
-use crate::record::{RECORD_LEN, leaf_record};
+use crate::record::{RECORD_LEN, SALT_LEN, author_hash, leaf_record};
 
 /// Position of an event in its log: 0, 1, 2 … without gaps.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
@@ -44,6 +44,11 @@ pub struct Event {
     pub schema: u16,
     pub sealed: bool,
     pub payload: Bytes,
+    /// Random bytes that stand before the payload where it is hashed.
+    pub salt: [u8; SALT_LEN],
+    /// Hash of actor, request id and trace, as the leaf record has it. Readers of proved records
+    /// know this hash alone.
+    pub author_hash: [u8; 32],
     pub request_id: Option<RequestId>,
     pub actor: Arc<str>,
     pub trace: [u8; 16],
@@ -56,6 +61,12 @@ impl Event {
     #[must_use]
     pub fn record(&self) -> [u8; RECORD_LEN] {
         leaf_record(self).to_bytes()
+    }
+
+    /// Hash of the event's own actor, request id and trace.
+    #[must_use]
+    pub fn hash_author(actor: &str, request_id: Option<RequestId>, trace: &[u8; 16]) -> [u8; 32] {
+        author_hash(actor, request_id.as_ref().map(|id| &id.0), trace)
     }
 }
 

@@ -1,9 +1,9 @@
 //! Conversion of events to leaf records. [`merkle::record`] has the layout and its parser, which an
 //! auditor can use without a database.
 
-use sha2::{Digest, Sha256};
-
-pub use merkle::record::{LeafRecord, RECORD_LEN, RecordError, chain_hash};
+pub use merkle::record::{
+    LeafRecord, RECORD_LEN, RecordError, SALT_LEN, author_hash, chain_hash, payload_hash,
+};
 
 use crate::event::Event;
 
@@ -20,7 +20,8 @@ pub(crate) fn leaf_record(event: &Event) -> LeafRecord {
         schema: event.schema,
         sealed: event.sealed,
         payload_len: u32::try_from(event.payload.len()).unwrap_or(u32::MAX),
-        payload_hash: Sha256::digest(&event.payload).into(),
+        payload_hash: payload_hash(&event.salt, &event.payload),
+        author_hash: event.author_hash,
         previous: event.previous,
     }
 }
@@ -28,12 +29,13 @@ pub(crate) fn leaf_record(event: &Event) -> LeafRecord {
 #[cfg(test)]
 mod tests {
     use bytes::Bytes;
-    use primitives::{StreamId, UnixMicros};
+    use primitives::{RequestId, StreamId, UnixMicros};
 
     use super::*;
     use crate::event::{Position, Version};
 
     fn event() -> Event {
+        let (actor, request_id, trace) = ("dealer", Some(RequestId([8; 16])), [9; 16]);
         Event {
             position: Position(1),
             recorded_at: UnixMicros(2),
@@ -43,22 +45,19 @@ mod tests {
             schema: 6,
             sealed: false,
             payload: Bytes::from_static(b"abc"),
-            request_id: None,
-            actor: "dealer".into(),
-            trace: [9; 16],
+            salt: [10; 16],
+            author_hash: Event::hash_author(actor, request_id, &trace),
+            request_id,
+            actor: actor.into(),
+            trace,
             previous: [7; 32],
         }
     }
 
+    /// ARCHITECTURE.md §2.2.
     #[test]
     fn every_field_finds_its_place() {
         let record = LeafRecord::parse(&event().record()).unwrap();
-        // SHA-256("abc"), from FIPS 180-2.
-        let payload_hash = [
-            0xba, 0x78, 0x16, 0xbf, 0x8f, 0x01, 0xcf, 0xea, 0x41, 0x41, 0x40, 0xde, 0x5d, 0xae,
-            0x22, 0x23, 0xb0, 0x03, 0x61, 0xa3, 0x96, 0x17, 0x7a, 0x9c, 0xb4, 0x10, 0xff, 0x61,
-            0xf2, 0x00, 0x15, 0xad,
-        ];
         let expected = LeafRecord {
             position: 1,
             recorded_at: 2,
@@ -68,17 +67,21 @@ mod tests {
             schema: 6,
             sealed: false,
             payload_len: 3,
-            payload_hash,
+            payload_hash: payload_hash(&[10; 16], b"abc"),
+            author_hash: author_hash("dealer", Some(&[8; 16]), &[9; 16]),
             previous: [7; 32],
         };
         assert_eq!(record, expected);
     }
 
+    /// ARCHITECTURE.md §2.2.
     #[test]
-    fn who_asked_is_not_in_the_record() {
+    fn salt_and_author_are_in_the_record() {
         let mut other = event();
-        other.actor = "somebody else".into();
-        other.trace = [0; 16];
-        assert_eq!(other.record(), event().record());
+        other.salt = [0; 16];
+        assert_ne!(other.record(), event().record());
+        let mut other = event();
+        other.author_hash = Event::hash_author("dealer", None, &other.trace);
+        assert_ne!(other.record(), event().record());
     }
 }

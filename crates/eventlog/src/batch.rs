@@ -12,12 +12,14 @@ use primitives::{StreamId, UnixMicros};
 
 use crate::event::{AnsweredRequest, Entry, Receipt};
 use crate::key::RequestKey;
+use crate::log::Salts;
 use crate::stream_heads::StreamHead;
 
 /// State of the log at the beginning of a batch.
 pub(crate) struct BatchStart<'a> {
     pub(crate) tree: &'a Tree,
     pub(crate) recorded_at: UnixMicros,
+    pub(crate) salts: &'a Salts,
     /// Heads of all streams of the batch.
     pub(crate) heads: BTreeMap<StreamId, StreamHead>,
 }
@@ -39,8 +41,9 @@ pub(crate) fn stamp<'a>(
     entries: impl Iterator<Item = &'a Entry>,
     start: BatchStart<'_>,
 ) -> StampedBatch {
-    let BatchStart { tree, recorded_at, heads } = start;
-    let mut stamp = BatchStamper { recorded_at, events: Vec::new(), tree: tree.clone(), heads };
+    let BatchStart { tree, recorded_at, salts, heads } = start;
+    let mut stamp =
+        BatchStamper { recorded_at, salts, events: Vec::new(), tree: tree.clone(), heads };
     let (mut requests, mut receipts) = (Vec::new(), Vec::new());
     for entry in entries {
         let first = Position(stamp.tree.size());
@@ -65,16 +68,18 @@ pub(crate) fn stamp<'a>(
 }
 
 /// Batch being stamped.
-struct BatchStamper {
+struct BatchStamper<'a> {
     recorded_at: UnixMicros,
+    salts: &'a Salts,
     events: Vec<Event>,
     tree: Tree,
     heads: BTreeMap<StreamId, StreamHead>,
 }
 
-impl BatchStamper {
+impl BatchStamper<'_> {
     fn add(&mut self, new: &NewEvent, entry: &Entry) -> Version {
         let head = self.heads.entry(new.stream).or_default();
+        let request_id = entry.request.as_ref().map(|request| request.id);
         let event = Event {
             position: Position(self.tree.size()),
             recorded_at: self.recorded_at,
@@ -84,7 +89,9 @@ impl BatchStamper {
             schema: new.schema,
             sealed: new.sealed,
             payload: new.payload.clone(),
-            request_id: entry.request.as_ref().map(|request| request.id),
+            salt: (self.salts)(),
+            author_hash: Event::hash_author(&entry.actor, request_id, &entry.trace),
+            request_id,
             actor: entry.actor.clone(),
             trace: entry.trace,
             previous: head.hash,

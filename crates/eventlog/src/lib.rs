@@ -50,7 +50,7 @@ pub use eventlog_core::record;
 pub use eventlog_core::{Event, NewEvent, Position, Version};
 pub use group::{Group, PipelinedCtes, ProjectionRows};
 pub use key::RequestKey;
-pub use log::{Clock, Health, Limits, Log, Options};
+pub use log::{Clock, Health, Limits, Log, Options, Salts};
 pub use mem::{Fault, MemStore};
 pub use pg::{
     ConnectError, MigrateError, PgStore, PoolSizes, Projection, drop_idle, migrate, migrate_with,

@@ -7,6 +7,7 @@ use std::slice;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
+use eventlog_core::record::SALT_LEN;
 use eventlog_core::{Event, Position, Version};
 use futures_util::Stream;
 use primitives::{StreamId, UnixMicros};
@@ -35,6 +36,9 @@ const EVENT_OVERHEAD_BYTES: usize = 128;
 /// Source of the current time.
 pub type Clock = Arc<dyn Fn() -> UnixMicros + Send + Sync>;
 
+/// Source of the salts of payloads: 16 bytes that nobody can foresee, fresh for each event.
+pub type Salts = Arc<dyn Fn() -> [u8; SALT_LEN] + Send + Sync>;
+
 /// Options of opening a log.
 #[derive(Clone)]
 pub struct Options {
@@ -50,6 +54,7 @@ pub struct Options {
     /// its next write.
     pub take_over: bool,
     pub clock: Clock,
+    pub salts: Salts,
     pub limits: Limits,
 }
 

@@ -292,7 +292,9 @@ impl Writer {
             Ok(heads) => heads,
             Err(error) => return self.refuse_batch(batch, error).map(|()| None),
         };
-        let start = BatchStart { tree: &self.tree, recorded_at: self.recorded_at.max(now), heads };
+        let recorded_at = self.recorded_at.max(now);
+        let salts = &self.options.salts;
+        let start = BatchStart { tree: &self.tree, recorded_at, salts, heads };
         let stamped = stamp(batch.iter().flat_map(QueuedAppend::entries), start);
         Ok(Some(self.send(batch, stamped, None)))
     }

@@ -1,8 +1,8 @@
-//! The leaf record: the bytes that the Merkle tree is built over. 117 bytes, big-endian:
+//! The leaf record: the bytes that the Merkle tree is built over. 149 bytes, big-endian:
 //!
 //! | bytes | what |
 //! |---|---|
-//! | 4 | `SLE1` |
+//! | 4 | `SLE2` |
 //! | 8 | position |
 //! | 8 | recorded at, Unix microseconds |
 //! | 16 | stream |
@@ -11,17 +11,22 @@
 //! | 2 | schema |
 //! | 1 | sealed: 0 or 1 |
 //! | 4 | length of the payload |
-//! | 32 | SHA-256 of the payload |
+//! | 32 | SHA-256 of the salt and the payload: [`payload_hash`] |
+//! | 32 | SHA-256 of actor, request id and trace: [`author_hash`] |
 //! | 32 | SHA-256 of the leaf record before it in its stream; zeros for the first |
 //!
-//! It holds the hash of the payload instead of the payload, so that a sealed payload can be proved
-//! to exist before anybody may see it. The origin of an event (request, actor, trace) is not in it:
-//! it is for the operator alone, and can name a person.
+//! The payload's hash is salted with 16 random bytes that are kept and given with the payload. So
+//! leaf records can be public before their payloads are: a guess of a payload cannot be tested, and
+//! a payload that was destroyed with its salt is gone.
+//!
+//! Specification: ARCHITECTURE.md §2.2.
 
 use sha2::{Digest, Sha256};
 
-pub const RECORD_LEN: usize = 117;
-const MAGIC: &[u8; 4] = b"SLE1";
+pub const RECORD_LEN: usize = 149;
+/// Length of the salt of a payload.
+pub const SALT_LEN: usize = 16;
+const MAGIC: &[u8; 4] = b"SLE2";
 
 /// A parsed leaf record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -36,15 +41,16 @@ pub struct LeafRecord {
     pub sealed: bool,
     pub payload_len: u32,
     pub payload_hash: [u8; 32],
+    pub author_hash: [u8; 32],
     pub previous: [u8; 32],
 }
 
 /// Error of bytes that are no leaf record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum RecordError {
-    #[error("a leaf record has 117 bytes, this has {0}")]
+    #[error("a leaf record has 149 bytes, this has {0}")]
     Length(usize),
-    #[error("a leaf record begins with SLE1")]
+    #[error("a leaf record begins with SLE2")]
     Magic,
     #[error("the sealed flag is 0 or 1, this is {0}")]
     Sealed(u8),
@@ -63,6 +69,7 @@ impl LeafRecord {
             sealed,
             payload_len,
             payload_hash,
+            author_hash,
             previous,
         } = self;
         let mut bytes = [0; RECORD_LEN];
@@ -78,6 +85,7 @@ impl LeafRecord {
             &[u8::from(*sealed)],
             &payload_len.to_be_bytes(),
             payload_hash,
+            author_hash,
             previous,
         ] {
             let (slot, after) = rest.split_at_mut(field.len());
@@ -108,9 +116,29 @@ impl LeafRecord {
             },
             payload_len: u32::from_be_bytes(fields.take()),
             payload_hash: fields.take(),
+            author_hash: fields.take(),
             previous: fields.take(),
         })
     }
+}
+
+/// Returns SHA-256 of a payload behind its salt.
+#[must_use]
+pub fn payload_hash(salt: &[u8; SALT_LEN], payload: &[u8]) -> [u8; 32] {
+    Sha256::new().chain_update(salt).chain_update(payload).finalize().into()
+}
+
+/// Returns SHA-256 of LP(actor), LP(request id, or nothing) and LP(trace), where LP(x) is x behind
+/// its length as a big-endian u32.
+#[must_use]
+pub fn author_hash(actor: &str, request_id: Option<&[u8; 16]>, trace: &[u8; 16]) -> [u8; 32] {
+    let mut hash = Sha256::new();
+    for field in [actor.as_bytes(), request_id.map_or(&[][..], |id| &id[..]), &trace[..]] {
+        let length = u32::try_from(field.len()).expect("no actor has 4 GiB");
+        hash.update(length.to_be_bytes());
+        hash.update(field);
+    }
+    hash.finalize().into()
 }
 
 /// Returns SHA-256 of a leaf record. The next record of the stream has it as `previous`. The leaf
@@ -147,19 +175,21 @@ mod tests {
             sealed: true,
             payload_len: 0x7172_7374,
             payload_hash: [0x50; 32],
+            author_hash: [0x55; 32],
             previous: [0x60; 32],
         }
     }
 
     #[test]
     fn bytes_are_where_the_table_says() {
-        let mut expected = b"SLE1".to_vec();
+        let mut expected = b"SLE2".to_vec();
         expected.extend([1, 2, 3, 4, 5, 6, 7, 8]);
         expected.extend([0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18]);
         expected.extend([0x20; 16]);
         expected.extend([0x31, 0x32, 0x33, 0x34, 0x35, 0x36, 0x37, 0x38]);
         expected.extend([0x41, 0x42, 0x51, 0x52, 1, 0x71, 0x72, 0x73, 0x74]);
         expected.extend([0x50; 32]);
+        expected.extend([0x55; 32]);
         expected.extend([0x60; 32]);
         assert_eq!(record().to_bytes().to_vec(), expected);
     }
@@ -168,12 +198,25 @@ mod tests {
     fn parse_is_the_inverse_and_refuses_the_rest() {
         let bytes = record().to_bytes();
         assert_eq!(LeafRecord::parse(&bytes), Ok(record()));
-        assert_eq!(LeafRecord::parse(&bytes[1..]), Err(RecordError::Length(116)));
+        assert_eq!(LeafRecord::parse(&bytes[1..]), Err(RecordError::Length(148)));
         let mut wrong = bytes;
-        wrong[3] = b'2';
+        wrong[3] = b'1';
         assert_eq!(LeafRecord::parse(&wrong), Err(RecordError::Magic));
         let mut wrong = bytes;
         wrong[48] = 2;
         assert_eq!(LeafRecord::parse(&wrong), Err(RecordError::Sealed(2)));
+    }
+
+    /// SHA-256("abc") is FIPS 180-2's; here the salt is the "abc" and 13 zeros.
+    #[test]
+    fn a_payload_is_hashed_behind_its_salt_and_an_author_by_lengths() {
+        let mut salt = [0; 16];
+        salt[..3].copy_from_slice(b"abc");
+        let joined = [&salt[..], b"def"].concat();
+        assert_eq!(payload_hash(&salt, b"def"), <[u8; 32]>::from(Sha256::digest(joined)));
+        let bytes = b"\0\0\0\x03bob\0\0\0\0\0\0\0\x10tttttttttttttttt";
+        let expected: [u8; 32] = Sha256::digest(bytes).into();
+        assert_eq!(author_hash("bob", None, &[b't'; 16]), expected);
+        assert_ne!(author_hash("bob", Some(&[0; 16]), &[b't'; 16]), expected);
     }
 }

@@ -85,6 +85,7 @@ fn options() -> Options {
         lease: Duration::from_secs(30),
         take_over: false,
         clock: Arc::new(|| UnixMicros(1_700_000_000_000_000)),
+        salts: Arc::new(|| [7; 16]),
         limits: eventlog::Limits { max_clock_skew: Duration::MAX, ..eventlog::Limits::default() },
     }
 }

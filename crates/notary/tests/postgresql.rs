@@ -60,6 +60,7 @@ impl Harness {
             lease: Duration::from_secs(30),
             take_over: true,
             clock: Arc::new(|| UnixMicros(1_700_000_000_000_000)),
+            salts: Arc::new(|| [7; 16]),
             // The log's clock is a fixed time.
             limits: Limits { max_clock_skew: Duration::MAX, ..Limits::default() },
         };

@@ -157,6 +157,8 @@ mod tests {
             schema,
             sealed,
             payload,
+            salt: [0; 16],
+            author_hash: [0; 32],
             request_id: None,
             actor: "service:test".into(),
             trace: [0; 16],

@@ -3,7 +3,7 @@
 use eventlog_core::Event;
 use proto::audit::v1::LogRecord;
 
-/// Converts an event to a record of its log. The request, the actor and the trace stay behind.
+/// Converts an event to a record of its log. Of request, actor and trace it has the hash alone.
 #[must_use]
 pub fn log_record(event: &Event) -> LogRecord {
     LogRecord {
@@ -15,6 +15,8 @@ pub fn log_record(event: &Event) -> LogRecord {
         schema: event.schema.into(),
         sealed: event.sealed,
         payload: event.payload.to_vec(),
+        salt: event.salt.to_vec(),
+        author_hash: event.author_hash.to_vec(),
         previous: event.previous.to_vec(),
     }
 }

@@ -203,6 +203,8 @@ mod tests {
             schema,
             sealed,
             payload,
+            salt: [0; 16],
+            author_hash: [0; 32],
             request_id: None,
             actor: "test".into(),
             trace: [0; 16],

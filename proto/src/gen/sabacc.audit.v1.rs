@@ -556,9 +556,9 @@ pub struct BundleLog {
     #[prost(bytes = "vec", repeated, tag = "5")]
     pub proof: ::prost::alloc::vec::Vec<::prost::alloc::vec::Vec<u8>>,
 }
-/// One record of a log: the fields of its leaf. The leaf hash is SHA-256 of a zero byte and the leaf record, 117 bytes,
-/// big-endian: "SLE1", u64 position, u64 recorded_at_micros, stream\[16\], u64 version, u16 type, u16 schema, u8 sealed,
-/// u32 length of the payload, SHA-256(payload), previous.
+/// One record of a log: the fields of its leaf. The leaf hash is SHA-256 of a zero byte and the leaf record, 149 bytes,
+/// big-endian: "SLE2", u64 position, u64 recorded_at_micros, stream\[16\], u64 version, u16 type, u16 schema, u8 sealed,
+/// u32 length of the payload, SHA-256(salt payload), author_hash, previous.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct LogRecord {
     /// Counts from 0 in the log.
@@ -585,8 +585,14 @@ pub struct LogRecord {
     /// The message of package sabacc.event.v1 that the type names, in the bytes first written.
     #[prost(bytes = "vec", tag = "8")]
     pub payload: ::prost::alloc::vec::Vec<u8>,
-    /// 32 bytes: SHA-256 of the leaf record before it in its stream; zeros for the first.
+    /// 16 bytes: they stand before the payload where it is hashed.
     #[prost(bytes = "vec", tag = "9")]
+    pub salt: ::prost::alloc::vec::Vec<u8>,
+    /// 32 bytes: SHA-256 of LP(actor) LP(request id, or nothing) LP(trace id): who wrote it, and by which request.
+    #[prost(bytes = "vec", tag = "10")]
+    pub author_hash: ::prost::alloc::vec::Vec<u8>,
+    /// 32 bytes: SHA-256 of the leaf record before it in its stream; zeros for the first.
+    #[prost(bytes = "vec", tag = "11")]
     pub previous: ::prost::alloc::vec::Vec<u8>,
 }
 /// Opens a dispute.
@@ -1342,7 +1348,7 @@ pub struct GetEntriesRequest {
 /// An entry bundle.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct GetEntriesResponse {
-    /// Each leaf record, 117 bytes, behind its length, big-endian in 2 bytes.
+    /// Each leaf record, 149 bytes, behind its length, big-endian in 2 bytes.
     #[prost(bytes = "vec", tag = "1")]
     pub entries: ::prost::alloc::vec::Vec<u8>,
 }

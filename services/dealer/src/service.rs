@@ -235,6 +235,7 @@ fn options(address: String, clock: Arc<SystemClock>) -> Options {
         lease: LEASE,
         take_over: false,
         clock: Arc::new(move || clock.now()),
+        salts: Arc::new(|| system::entropy::bytes(&SystemEntropy)),
         limits: Limits::default(),
     }
 }

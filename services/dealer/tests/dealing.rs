@@ -110,6 +110,7 @@ async fn open(store: Arc<MemStore>) -> Result<Log, eventlog::OpenError> {
         lease: Duration::from_secs(5),
         take_over: true,
         clock: Arc::new(|| UnixMicros(1)),
+        salts: Arc::new(|| [7; 16]),
         limits: Limits { store_timeout: Duration::from_millis(100), ..Limits::default() },
     };
     Log::open(store, options).await

@@ -71,6 +71,7 @@ async fn serve_log(dealer: &Dealer) {
             lease: Duration::from_secs(5),
             take_over: true,
             clock: Arc::new(|| UnixMicros(1)),
+            salts: Arc::new(|| [7; 16]),
             limits: Limits::default(),
         };
         Log::open(Arc::clone(&store), options)

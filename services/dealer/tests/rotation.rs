@@ -132,6 +132,7 @@ async fn serve_log(dealer: &Dealer, store: &Arc<MemStore>) -> CancellationToken 
             lease: Duration::from_secs(5),
             take_over: true,
             clock: Arc::new(|| UnixMicros(1)),
+            salts: Arc::new(|| [7; 16]),
             limits: Limits::default(),
         };
         Log::open(Arc::clone(&store) as Arc<dyn Store>, options)

@@ -44,6 +44,7 @@ fn sit(dealer: &Dealer, store: &Arc<MemStore>, clock: &Arc<ManualClock>) -> Canc
             lease: Duration::from_secs(5),
             take_over: true,
             clock: Arc::new(move || time.now()),
+            salts: Arc::new(|| [7; 16]),
             limits: Limits { store_timeout: Duration::from_millis(100), ..Limits::default() },
         };
         Log::open(Arc::clone(&store) as Arc<dyn Store>, options)

@@ -323,6 +323,7 @@ fn log_options(instance: &str, address: String, clock: Arc<SystemClock>) -> Opti
         lease: LEASE,
         take_over: false,
         clock: Arc::new(move || clock.now()),
+        salts: Arc::new(|| system::entropy::bytes(&SystemEntropy)),
         limits: Limits::default(),
     }
 }

@@ -13,6 +13,7 @@ use chassis::serve::{BoundPort, Condition, GrpcBuilder, Health, PathRouter, Serv
 use eventlog::{Clock, ConnectError, Options, PgStore, PoolSizes};
 use notary::{Files, KeyError, LOGS_PATH, Notary};
 use system::clock::{Clock as _, SystemClock};
+use system::entropy::SystemEntropy;
 use tokio_util::sync::CancellationToken;
 
 use crate::api::Api;
@@ -136,6 +137,7 @@ fn log_options(owner: String, address: String, clock: Clock) -> Options {
         lease: LEASE,
         take_over: false,
         clock,
+        salts: Arc::new(|| system::entropy::bytes(&SystemEntropy)),
         limits: log_limits(),
     }
 }

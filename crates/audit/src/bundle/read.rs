@@ -95,6 +95,8 @@ fn event(log: &'static str, at: usize, record: pb::LogRecord) -> Result<Event, B
         schema,
         sealed,
         payload,
+        salt,
+        author_hash,
         previous,
     } = record;
     let refused = |why: String| BundleError::Payload { log, at, why };
@@ -110,6 +112,8 @@ fn event(log: &'static str, at: usize, record: pb::LogRecord) -> Result<Event, B
         schema: small(schema)?,
         sealed,
         payload: Bytes::from(payload),
+        salt: array("a record's salt", &salt)?,
+        author_hash: array("a record's author_hash", &author_hash)?,
         request_id: None,
         actor: Arc::from(""),
         trace: [0; 16],

@@ -35,6 +35,7 @@ pub(crate) async fn open(url: &str) -> anyhow::Result<Log> {
         lease: Duration::from_secs(30),
         take_over: false,
         clock: Arc::new(|| SystemClock::new().now()),
+        salts: Arc::new(|| system::entropy::bytes(&SystemEntropy)),
         limits: Limits::default(),
     };
     Ok(Log::open(store, options).await?)

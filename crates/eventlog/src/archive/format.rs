@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 
 use super::{ArchiveError, Header};
 
-const MAGIC: &[u8; 8] = b"SLARCH1\n";
+const MAGIC: &[u8; 8] = b"SLARCH2\n";
 
 /// Writer that hashes what it writes.
 pub(super) struct ArchiveWriter<W> {
@@ -49,7 +49,7 @@ impl<W: Write> ArchiveWriter<W> {
 
     pub(super) fn event(&mut self, event: &Event) -> Result<(), ArchiveError> {
         let Event { position: _, recorded_at, stream, version, kind, schema, .. } = event;
-        let Event { sealed, payload, request_id, actor, trace, previous, .. } = event;
+        let Event { sealed, payload, salt, request_id, actor, trace, previous, .. } = event;
         self.put(&recorded_at.0.to_be_bytes())?;
         self.put(&stream.0)?;
         self.put(&version.0.to_be_bytes())?;
@@ -58,6 +58,7 @@ impl<W: Write> ArchiveWriter<W> {
         self.put(&[u8::from(*sealed), u8::from(request_id.is_some())])?;
         self.put(&request_id.map_or([0; 16], |id| id.0))?;
         self.put(trace)?;
+        self.put(salt)?;
         self.put(previous)?;
         self.put_length_prefixed(actor.as_bytes())?;
         self.put_length_prefixed(payload)
@@ -166,7 +167,9 @@ impl<R: Read> ArchiveReader<R> {
         let schema = u16::from_be_bytes(self.take()?);
         let [sealed, asked] = self.take()?;
         let request = RequestId(self.take()?);
-        let (trace, previous) = (self.take()?, self.take()?);
+        let request_id = Self::flag(asked)?.then_some(request);
+        let (trace, salt, previous) = (self.take()?, self.take()?, self.take()?);
+        let actor = self.text()?;
         Ok(Event {
             position: Position(position),
             recorded_at,
@@ -175,10 +178,12 @@ impl<R: Read> ArchiveReader<R> {
             kind,
             schema,
             sealed: Self::flag(sealed)?,
-            request_id: Self::flag(asked)?.then_some(request),
+            salt,
+            author_hash: Event::hash_author(&actor, request_id, &trace),
+            request_id,
+            actor,
             trace,
             previous,
-            actor: self.text()?,
             payload: Bytes::from(self.take_length_prefixed()?),
         })
     }

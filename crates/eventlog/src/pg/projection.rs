@@ -23,9 +23,9 @@ const AFTER_FENCE_PLACEHOLDER: &str = "/* turn */";
 /// Rows that are written together with the events.
 #[derive(Clone, Debug)]
 pub struct Projection {
-    /// Common table expressions, each with a leading comma, over the parameters from $24 on. They
+    /// Common table expressions, each with a leading comma, over the parameters from $25 on. They
     /// read `fence (log, size)`, which has one row if the batch goes in and none otherwise: `, seen
-    /// AS (INSERT INTO accounts (number) SELECT new.number FROM fence, UNNEST($24::bigint[]) AS new
+    /// AS (INSERT INTO accounts (number) SELECT new.number FROM fence, UNNEST($25::bigint[]) AS new
     /// (number))`. They must not read what the same statement writes.
     pub ctes: &'static str,
     /// Parameters of a batch without rows: mostly empty arrays.

@@ -80,6 +80,8 @@ fn text(row: &PgRow, column: &'static str) -> Result<Arc<str>, sqlx::Error> {
 }
 
 pub(super) fn event(row: &PgRow) -> Result<Event, sqlx::Error> {
+    let request_id = row.try_get::<Option<PgUuid>, _>("request_id")?.map(|id| RequestId(id.0));
+    let (actor, trace) = (text(row, "actor")?, array(row, "trace")?);
     Ok(Event {
         position: Position(unsigned(row, "position")?),
         recorded_at: UnixMicros(unsigned(row, "recorded_at")?),
@@ -89,9 +91,11 @@ pub(super) fn event(row: &PgRow) -> Result<Event, sqlx::Error> {
         schema: convert("schema", row.try_get::<i32, _>("schema")?)?,
         sealed: row.try_get("sealed")?,
         payload: bytes(row, "payload")?,
-        request_id: row.try_get::<Option<PgUuid>, _>("request_id")?.map(|id| RequestId(id.0)),
-        actor: text(row, "actor")?,
-        trace: array(row, "trace")?,
+        salt: array(row, "salt")?,
+        author_hash: Event::hash_author(&actor, request_id, &trace),
+        request_id,
+        actor,
+        trace,
         previous: array(row, "previous")?,
     })
 }

@@ -156,6 +156,7 @@ pub(super) fn append_arguments(batch: &Batch) -> Result<PgArguments, sqlx::Error
     add(&mut to, column(requests, |stored| &stored.answer[..]))?;
     add(&mut to, advisory_lock_number(batch, batch.first))?;
     add(&mut to, batch.pipelined_after.map(|before| advisory_lock_number(batch, before)))?;
+    add(&mut to, column(events, |event| &event.salt[..]))?;
     Ok(to)
 }
 
@@ -289,6 +290,7 @@ pub(super) async fn put_back(
         .bind(column(events, |event| event.request_id.map(|id| PgUuid(id.0))))
         .bind(column(events, |event| &*event.actor))
         .bind(column(events, |event| &event.trace[..]))
+        .bind(column(events, |event| &event.salt[..]))
         .execute(link)
         .await
         .map(drop)

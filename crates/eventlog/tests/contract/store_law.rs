@@ -42,6 +42,8 @@ pub(crate) fn event(position: u64, version: u64) -> Event {
         schema: 3,
         sealed: true,
         payload: "payload".into(),
+        salt: [5; 16],
+        author_hash: Event::hash_author("actor", Some(request(4)), &[6; 16]),
         request_id: Some(request(4)),
         actor: "actor".into(),
         trace: [6; 16],

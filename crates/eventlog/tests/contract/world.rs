@@ -52,6 +52,7 @@ impl World {
             lease: Duration::from_secs(30),
             take_over: false,
             clock: Arc::new(move || UnixMicros(now.load(Ordering::Relaxed))),
+            salts: Arc::new(|| [7; 16]),
             limits: limits(),
         }
     }

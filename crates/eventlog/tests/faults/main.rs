@@ -25,6 +25,7 @@ fn options() -> Options {
         lease: Duration::from_secs(5),
         take_over: false,
         clock: Arc::new(move || UnixMicros(1_000).plus(began.elapsed())),
+        salts: Arc::new(|| [7; 16]),
         limits: Limits::default(),
     }
 }

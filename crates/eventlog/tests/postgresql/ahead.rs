@@ -73,6 +73,8 @@ fn batch(epoch: u64, first: u64, behind: Option<u64>) -> Batch {
         schema: 1,
         sealed: false,
         payload: "payload".into(),
+        salt: [4; 16],
+        author_hash: Event::hash_author("actor", None, &[0; 16]),
         request_id: None,
         actor: "actor".into(),
         trace: [0; 16],

@@ -61,6 +61,7 @@ fn options(name: &str) -> Options {
         lease: Duration::from_secs(30),
         take_over: false,
         clock: Arc::new(|| UnixMicros(1_700_000_000_000_000)),
+        salts: Arc::new(|| [7; 16]),
         // The clock is the test's own.
         limits: Limits { max_clock_skew: Duration::MAX, ..Limits::default() },
     }

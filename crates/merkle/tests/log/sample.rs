@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use merkle::note::{KeyName, LogKey, Note, WitnessKey};
-use merkle::record::{LeafRecord, RECORD_LEN, chain_hash};
+use merkle::record::{LeafRecord, RECORD_LEN, author_hash, chain_hash, payload_hash};
 use merkle::{Checkpoint, Leaves, LogProof, Signer, TreeHead, leaf_hash, prove_inclusion, root_at};
 use sha2::{Digest, Sha256};
 
@@ -31,7 +31,8 @@ pub(crate) static LOG: LazyLock<Log> = LazyLock::new(|| {
             schema: 1,
             sealed: position % 5 == 0,
             payload_len: u32::try_from(position % 400).unwrap(),
-            payload_hash: Sha256::digest(position.to_string()).into(),
+            payload_hash: payload_hash(&[stream; 16], position.to_string().as_bytes()),
+            author_hash: author_hash("sample", None, &[0; 16]),
             previous: last[usize::from(stream)],
         }
         .to_bytes();

@@ -199,8 +199,8 @@ fn bundles_hold_the_records_of_their_tile() {
     let records = &LOG.records[256..300];
     let hashes: Vec<_> = records.iter().map(|record| leaf_hash(record)).collect();
     let content = bundle::encode(records).unwrap();
-    assert_eq!(content.len(), 44 * (2 + 117));
-    assert_eq!(content[..2], [0, 117]);
+    assert_eq!(content.len(), 44 * (2 + 149));
+    assert_eq!(content[..2], [0, 149]);
     assert_eq!(bundle::parse_verified(&content, &hashes).unwrap(), records);
     let width = bundle::BundleError::Width { got: 44, expected: 43 };
     assert_eq!(bundle::parse_verified(&content, &hashes[1..]), Err(width));

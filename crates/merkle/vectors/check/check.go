@@ -129,7 +129,7 @@ func (c *checker) record(tree tlog.Tree, index int64) ([]byte, error) {
 		end := 2 + int(binary.BigEndian.Uint16(content))
 		record := content[2:end]
 		content = content[end:]
-		if len(record) != 117 || !bytes.HasPrefix(record, []byte("SLE1")) ||
+		if len(record) != 149 || !bytes.HasPrefix(record, []byte("SLE2")) ||
 			binary.BigEndian.Uint64(record[4:]) != uint64(at) {
 			return nil, fmt.Errorf("%s holds no leaf record of position %d", path, at)
 		}

@@ -43,6 +43,7 @@ pub(crate) async fn open(store: &Arc<MemStore>) -> Log {
         lease: Duration::from_secs(30),
         take_over: true,
         clock: Arc::new(|| UnixMicros(1_700_000_000_000_000)),
+        salts: Arc::new(|| [7; 16]),
         limits: Limits::default(),
     };
     Log::open(store.clone(), options).await.unwrap()

@@ -24,6 +24,8 @@ fn stored(new: NewEvent) -> eventlog_core::Event {
         schema,
         sealed,
         payload,
+        salt: [0; 16],
+        author_hash: [0; 32],
         request_id: None,
         actor: "wallet".into(),
         trace: [0; 16],

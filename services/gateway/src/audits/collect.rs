@@ -231,6 +231,8 @@ fn decode(record: &LogRecord) -> Result<Recorded, Status> {
         schema: small(record.schema)?,
         sealed: record.sealed,
         payload: record.payload.clone().into(),
+        salt: [0; 16],
+        author_hash: [0; 32],
         request_id: None,
         actor: "".into(),
         trace: [0; 16],

@@ -93,6 +93,7 @@ fn options() -> Options {
         lease: Duration::from_secs(5),
         take_over: true,
         clock: Arc::new(move || clock.now()),
+        salts: Arc::new(|| system::entropy::bytes(&SystemEntropy)),
         limits: Limits::default(),
     }
 }

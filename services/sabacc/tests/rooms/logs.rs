@@ -132,7 +132,6 @@ async fn records_are_for_auditors(place: &RoomHarness, url: &str, key: &Verifier
     let opened = Checkpoint::open(log.checkpoint.as_bytes(), key, &[]).unwrap();
     let head = opened.checkpoint.head();
     let leaf = |record: &pb::LogRecord| {
-        use sha2::Digest as _;
         let leaf = merkle::record::LeafRecord {
             position: record.position,
             recorded_at: record.recorded_at_micros,
@@ -142,7 +141,11 @@ async fn records_are_for_auditors(place: &RoomHarness, url: &str, key: &Verifier
             schema: u16::try_from(record.schema).unwrap(),
             sealed: record.sealed,
             payload_len: u32::try_from(record.payload.len()).unwrap(),
-            payload_hash: sha2::Sha256::digest(&record.payload).into(),
+            payload_hash: merkle::record::payload_hash(
+                &record.salt.as_slice().try_into().unwrap(),
+                &record.payload,
+            ),
+            author_hash: record.author_hash.as_slice().try_into().unwrap(),
             previous: record.previous.as_slice().try_into().unwrap(),
         };
         (record.position, merkle::leaf_hash(&leaf.to_bytes()))

@@ -202,6 +202,8 @@ mod tests {
             schema: new.schema,
             sealed: new.sealed,
             payload: new.payload,
+            salt: [0; 16],
+            author_hash: [0; 32],
             request_id: None,
             actor: "service:table".into(),
             trace: [0; 16],

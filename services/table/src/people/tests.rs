@@ -50,6 +50,7 @@ impl Fixture {
             lease: Duration::from_secs(5),
             take_over: true,
             clock: Arc::new(move || clock.now()),
+            salts: Arc::new(|| [7; 16]),
             limits: Limits::default(),
         };
         Log::open(store, options).await.unwrap()

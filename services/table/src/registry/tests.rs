@@ -128,6 +128,7 @@ pub(crate) async fn dependencies(store: &Arc<MemStore>) -> Dependencies {
         lease: Duration::from_secs(5),
         take_over: true,
         clock: Arc::new(move || time.now()),
+        salts: Arc::new(|| [7; 16]),
         limits: Limits::default(),
     };
     let log = Log::open(owned, options).await.unwrap();

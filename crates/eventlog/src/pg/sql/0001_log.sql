@@ -35,10 +35,12 @@ CREATE TABLE events (
     request_id  uuid,
     actor       text NOT NULL,
     trace       bytea NOT NULL CHECK (octet_length(trace) = 16),
+    salt        bytea NOT NULL CHECK (octet_length(salt) = 16),
     CONSTRAINT events_position PRIMARY KEY (log, position),
     CONSTRAINT events_version UNIQUE (log, stream, version)
 );
 COMMENT ON COLUMN events.recorded_at IS 'Unix microseconds';
+COMMENT ON COLUMN events.salt IS 'stands before the payload where the leaf record hashes it';
 COMMENT ON COLUMN events.previous IS 'SHA-256 of the leaf record before it in its stream; zeros for the first';
 
 -- Answered requests, each caller's own, unique for ever. The key of a UUIDv7 begins with its 48 bits of

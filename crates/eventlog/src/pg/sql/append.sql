@@ -1,7 +1,7 @@
 -- $1 log, $2 epoch, $3 first position, $4 lease in microseconds, $5 the owner's clock and how
 -- far it may be off, in microseconds, $6 tree,
--- $7 recorded at, then arrays of one length: $8 to $17 of events; and of one length: $18 to $21 of
--- requests; $22 the batch's ticket, $23 that of the batch before; a service's own from $24 on. A ticket
+-- $7 recorded at, then arrays of one length: $8 to $17 and $24 of events; and of one length: $18 to $21
+-- of requests; $22 the batch's ticket, $23 that of the batch before; a service's own from $25 on. A ticket
 -- is not waited for: whoever may connect may take such a lock, and must not stop the log by it. Where a
 -- clock is off nothing is written.
 WITH /* clock */, ticket AS MATERIALIZED (

@@ -1,8 +1,8 @@
 -- Rows of a group that does more than transfer.
 , opening AS (
     INSERT INTO accounts (number, name, player, table_id, opened)
-    SELECT UNNEST($36::integer[]), UNNEST($37::text[]), UNNEST($38::text[]::uuid[]),
-        UNNEST($39::text[]::uuid[]), UNNEST($40::bigint[])
+    SELECT UNNEST($37::integer[]), UNNEST($38::text[]), UNNEST($39::text[]::uuid[]),
+        UNNEST($40::text[]::uuid[]), UNNEST($40::bigint[])
     FROM fence
     ON CONFLICT DO NOTHING
 ), holding AS (
