@@ -127,6 +127,8 @@ async fn read(api: &Api, selections: Vec<By>) -> Vec<u64> {
             schema: u16::try_from(record.schema).unwrap(),
             sealed: record.sealed,
             payload: record.payload.clone().into(),
+            salt: record.salt.as_slice().try_into().unwrap(),
+            author_hash: record.author_hash.as_slice().try_into().unwrap(),
             request_id: None,
             actor: "".into(),
             trace: [0; 16],
