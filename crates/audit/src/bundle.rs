@@ -10,6 +10,7 @@
 //! A bundle contains the keys of its logs, but they are not believed for that: the reader names the
 //! keys that they trust ([`TrustedKeys`]).
 
+mod compare;
 mod read;
 mod trust;
 
@@ -23,12 +24,16 @@ use wire::log_record;
 
 use crate::hand::HandRecords;
 
+pub use compare::Histories;
 pub use read::BundleError;
 pub(crate) use trust::proved_log;
-pub use trust::{ParseKeysError, TrustedKeys};
+pub use trust::{TrustedKeys, Witnessed, Witnesses};
 
 /// The only format.
 pub const FORMAT: u32 = 1;
+
+/// Bytes of the largest file that is read.
+pub const MAX_BYTES: usize = 16 << 20;
 
 /// Names of the logs, in their order in a bundle.
 pub const LOG_NAMES: [&str; 3] = ["table", "dealer", "wallet"];
@@ -100,9 +105,16 @@ impl Bundle {
     }
 
     /// Returns the records in the form that an audit takes, with the verdict on the proofs for a
-    /// reader who trusts these keys.
+    /// reader who trusts these keys and asks for no witness.
     #[must_use]
     pub fn records(&self, trusted: &TrustedKeys) -> HandRecords {
+        self.witnessed_records(trusted, &Witnesses::default())
+    }
+
+    /// Returns the records in the form that an audit takes, with the verdict on the proofs for a
+    /// reader who trusts these keys and witnesses.
+    #[must_use]
+    pub fn witnessed_records(&self, trusted: &TrustedKeys, witnesses: &Witnesses) -> HandRecords {
         let stream = StreamId::from(self.hand_id);
         let (hand, table) =
             self.table.records.iter().cloned().partition(|event| event.stream == stream);
@@ -113,7 +125,7 @@ impl Bundle {
             dealer: self.dealer.records.clone(),
             wallet: self.wallet.records.clone(),
             dealer_keys: trust::public_key(&self.dealer.key).into_iter().collect(),
-            proofs: Some(trust::check_proofs(self, trusted)),
+            proofs: Some(trust::check_proofs(self, trusted, witnesses)),
         }
     }
 }

@@ -30,6 +30,7 @@ mod select;
 mod sentences;
 mod story;
 mod streams;
+mod verdict;
 
 use std::fmt;
 use std::time::Duration;
@@ -38,15 +39,18 @@ use eventlog_core::Event;
 use primitives::{HandId, TableId};
 use serde::Serialize;
 
+use crate::bundle::Witnessed;
 use crate::report::{CheckError, Checked, Checks, Verdict, missing};
 use decoded_records::DecodedRecords;
 use replay::Replay;
+use verdict::Judgement;
 
 pub use discarded::discarded;
 pub use inputs::inputs;
 pub use reveal_report::{RevealReport, reveal_report};
 pub use select::{hand_no, select_from_table, select_from_wallet};
 pub use story::{StoryLine, story};
+pub use verdict::HandVerdict;
 
 /// Returns the id of a hand. It is its stream in every log, and the id of its transfer.
 #[must_use]
@@ -86,6 +90,11 @@ pub struct Proofs {
     pub(crate) inclusion: Result<(), CheckError>,
     /// Name of the key of the dealer's log. Commitments are bound to it.
     pub(crate) dealer_origin: Option<String>,
+    /// Whether the reader named any key.
+    pub(crate) has_keys: bool,
+    /// Trusted witnesses that have signed the checkpoints.
+    pub(crate) witnessed: Vec<Witnessed>,
+    pub(crate) witnesses_required: usize,
 }
 
 /// The checks, in the order of reports.
@@ -209,6 +218,9 @@ impl fmt::Display for Check {
 pub struct Report {
     /// Id as a UUID.
     pub hand_id: String,
+    pub verdict: HandVerdict,
+    /// What happened, whose word it is, and the reader's part.
+    pub sentences: [String; 3],
     pub checks: Checks<Check>,
     /// Facts that break no rule but that a reader may want to know.
     pub notes: Vec<String>,
@@ -260,11 +272,11 @@ pub fn audit(records: &HandRecords) -> Report {
         }
     };
     let checked = |check| Checked { check, verdict: verdict(check) };
-    Report {
-        hand_id: records.hand_id.to_string(),
-        checks: Checks(Check::ALL.into_iter().map(checked).collect()),
-        notes,
-    }
+    let checks = Checks(Check::ALL.into_iter().map(checked).collect());
+    let judgement = Judgement { decoded: &decoded, checks: &checks };
+    let verdict = judgement.verdict();
+    let sentences = judgement.sentences(verdict);
+    Report { hand_id: records.hand_id.to_string(), verdict, sentences, checks, notes }
 }
 
 fn proof_verdict(

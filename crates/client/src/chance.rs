@@ -50,7 +50,7 @@ pub use contribution::EntropyMessage;
 use contribution::{Contribution, EntropyRound};
 use dealer_commitment::DealerCommitment;
 use hand::Hand;
-pub use trust::{BadKey, Secret, TrustedKeys};
+pub use trust::{Secret, TrustedKeys};
 pub use violation::{FairnessViolation, PartyAtFault, ViolationKind};
 use violation::{Fault, ViolationKind as V};
 

@@ -44,6 +44,12 @@ pub struct AuditHandResponse {
     /// What no rule forbids and somebody may want to know.
     #[prost(string, repeated, tag = "5")]
     pub notes: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// The verdict as a whole, by the keys that the room itself gives.
+    #[prost(enumeration = "HandVerdict", tag = "6")]
+    pub verdict: i32,
+    /// Three: what happened, whose word it is, the reader's part.
+    #[prost(string, repeated, tag = "7")]
+    pub sentences: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 /// One check of a hand.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -79,6 +85,51 @@ pub struct StoryLine {
     /// Its position there.
     #[prost(uint64, tag = "5")]
     pub position: u64,
+}
+/// The verdict on a hand as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum HandVerdict {
+    /// Not used.
+    Unspecified = 0,
+    /// Played to its end, every check passed, and a seat's number is in it.
+    Proved = 1,
+    /// Came to nothing, and every check passed.
+    BrokenOff = 2,
+    /// Something is owed and not overdue.
+    NotFinished = 3,
+    /// A check failed, or could not be made.
+    Failed = 4,
+    /// There were no keys to check it with.
+    Refused = 5,
+}
+impl HandVerdict {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "HAND_VERDICT_UNSPECIFIED",
+            Self::Proved => "HAND_VERDICT_PROVED",
+            Self::BrokenOff => "HAND_VERDICT_BROKEN_OFF",
+            Self::NotFinished => "HAND_VERDICT_NOT_FINISHED",
+            Self::Failed => "HAND_VERDICT_FAILED",
+            Self::Refused => "HAND_VERDICT_REFUSED",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "HAND_VERDICT_UNSPECIFIED" => Some(Self::Unspecified),
+            "HAND_VERDICT_PROVED" => Some(Self::Proved),
+            "HAND_VERDICT_BROKEN_OFF" => Some(Self::BrokenOff),
+            "HAND_VERDICT_NOT_FINISHED" => Some(Self::NotFinished),
+            "HAND_VERDICT_FAILED" => Some(Self::Failed),
+            "HAND_VERDICT_REFUSED" => Some(Self::Refused),
+            _ => None,
+        }
+    }
 }
 /// What came of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]

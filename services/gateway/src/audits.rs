@@ -174,9 +174,20 @@ fn audit_response(
     story: Vec<pb::StoryLine>,
 ) -> pb::AuditHandResponse {
     let passed = report.passed();
-    let Report { hand_id: _, checks, notes } = report;
+    let Report { hand_id: _, verdict, sentences, checks, notes } = report;
     let checks = checks.0.into_iter().map(hand_check).collect();
-    pb::AuditHandResponse { hand_id, passed, checks, story, notes }
+    let (verdict, sentences) = (hand_verdict(verdict).into(), sentences.into());
+    pb::AuditHandResponse { hand_id, passed, checks, story, notes, verdict, sentences }
+}
+
+const fn hand_verdict(verdict: hand::HandVerdict) -> pb::HandVerdict {
+    match verdict {
+        hand::HandVerdict::Proved => pb::HandVerdict::Proved,
+        hand::HandVerdict::BrokenOff => pb::HandVerdict::BrokenOff,
+        hand::HandVerdict::NotFinished => pb::HandVerdict::NotFinished,
+        hand::HandVerdict::Failed => pb::HandVerdict::Failed,
+        hand::HandVerdict::Refused => pb::HandVerdict::Refused,
+    }
 }
 
 fn hand_check(checked: Checked<hand::Check>) -> pb::HandCheck {

@@ -22,8 +22,6 @@ use zeroize::Zeroizing;
 
 mod seed_keys;
 
-/// Name of a room on one machine: the first part of its logs' origins.
-const ROOM_ORIGIN: &str = "sabacc.local";
 /// File name of the dealer's key in folders of older versions.
 const LEGACY_DEALER_KEY: &str = "commitment.pem";
 
@@ -131,7 +129,15 @@ impl DataDirectory {
         })?;
         let key = SigningKey::from_pkcs8_pem(&pem);
         let key = key.with_context(|| format!("keys/{file} cannot be used"))?;
-        Ok(LogIdentity { origin: format!("{ROOM_ORIGIN}/{}", of.name()).into(), key })
+        Ok(LogIdentity { origin: format!("{}/{}", *self.room_name()?, of.name()).into(), key })
+    }
+
+    /// Returns the room's name: the first part of its logs' origins. It is random, so that the logs
+    /// of two rooms are never taken for one another's.
+    fn room_name(&self) -> anyhow::Result<Zeroizing<String>> {
+        self.read_or_create_secret("room", || {
+            Zeroizing::new(format!("room-{}.local", &random_hex()[..16]))
+        })
     }
 
     /// Path of the stored checkpoint of a service's log, outside of the database.

@@ -51,7 +51,7 @@ impl RoomEndpoint {
             bundle::TrustedKeys::parse(&known).context("the keys of the logs cannot be used")?;
         let memory = DirectoryStore::open(path.join("seen"));
         let memory = memory.context("seen/ cannot be made in the data folder")?;
-        Ok(CheckpointMonitor::new(keys.keys().to_vec(), memory))
+        Ok(CheckpointMonitor::new(keys.keys().cloned().collect::<Vec<_>>(), memory))
     }
 
     /// Opens a client of the room, as an auditor of this name if no token is given.

@@ -96,13 +96,13 @@ fn main() -> ExitCode {
     };
     let Arguments { data, json, command } = arguments;
     let done = runtime.block_on(async move {
-        match command {
+        let passed = match command {
             Command::Up(options) => Box::pin(up::run(data, json, options)).await,
             Command::Load(options) => Box::pin(load::run(data, json, options)).await,
             Command::Bench(what) => Box::pin(bench::run(json, what)).await,
             Command::Watch(options) => watch::run(data, json, options).await,
             Command::Audit(what) => audits::run(data, json, what).await,
-            Command::Verify(options) => verify::run(json, &options),
+            Command::Verify(options) => return verify::run(json, &options),
             Command::Archive(what) => archive::run(data, json, what).await,
             Command::Hand(what) => hand::run(data, json, what).await,
             Command::Rules(options) => explain::run(json, &options),
@@ -111,11 +111,11 @@ fn main() -> ExitCode {
             Command::Resume(options) => resume::run(data, json, options).await,
             Command::Migrate(options) => migrate::run(data, options).await,
             Command::Healthcheck(options) => healthcheck::run(options).await,
-        }
+        };
+        passed.map(|passed| u8::from(!passed))
     });
     match done {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
+        Ok(code) => ExitCode::from(code),
         Err(error) if error.is::<hand::BadHistory>() || error.is::<verify::BadBundle>() => {
             output::error(&error.to_string());
             ExitCode::from(2)

@@ -6,17 +6,31 @@ use std::time::Duration;
 use primitives::UnixMicros;
 use system::clock::{Clock, SystemClock};
 
+/// Escapes what would change a terminal instead of its text: control characters but line feeds and
+/// tabs, and characters that reorder or hide others. Names and files may hold any of them.
+fn printable(text: &str) -> String {
+    let mut printable = String::with_capacity(text.len());
+    for letter in text.chars() {
+        if matches!(letter, '\n' | '\t') {
+            printable.push(letter);
+        } else {
+            let _ = primitives::write_escaped(&mut printable, letter);
+        }
+    }
+    printable
+}
+
 /// Writes one line. A closed standard output is ignored: the room goes on.
 pub(crate) fn line(text: &str) {
     let mut out = std::io::stdout().lock();
-    let _ = writeln!(out, "{text}");
+    let _ = writeln!(out, "{}", printable(text));
     let _ = out.flush();
 }
 
 /// Writes a complete answer; an error tells its caller that it did not arrive.
 pub(crate) fn text(text: &str) -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
-    out.write_all(text.as_bytes())?;
+    out.write_all(printable(text).as_bytes())?;
     out.flush()
 }
 
@@ -55,5 +69,17 @@ impl Progress {
 
 /// Writes one line to standard error.
 pub(crate) fn error(text: &str) {
-    let _ = writeln!(std::io::stderr().lock(), "{text}");
+    let _ = writeln!(std::io::stderr().lock(), "{}", printable(text));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// fairness/SPEC.md §15.5.
+    #[test]
+    fn what_moves_a_cursor_or_turns_text_around_is_shown_escaped() {
+        let text = printable("a\tb\n\u{1b}[2J\u{7f}\u{9b}1A\u{202e}é");
+        assert_eq!(text, "a\tb\n\\u{1b}[2J\\u{7f}\\u{9b}1A\\u{202e}é");
+    }
 }

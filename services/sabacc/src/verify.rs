@@ -1,15 +1,19 @@
 //! `sabacc verify`: checks bundles of hands against given keys, without a server, a clock or a data
 //! folder.
 //!
-//! The exit code is 0 if every check of every bundle passed, 1 if one failed or could not be made,
-//! and 2 if a file is not a bundle.
+//! The exit code is 0 if every hand is proved, 1 if one failed, 2 if a file is refused, 4 if a hand
+//! is not finished, 3 if one was broken off: of several files the first of these, in this order.
+//!
+//! Specification: fairness/SPEC.md §15.
 
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use audit::Verdict;
-use audit::bundle::{Bundle, TrustedKeys};
-use audit::hand::{self, Report};
+use audit::bundle::{Bundle, Histories, MAX_BYTES, TrustedKeys, Witnesses};
+use audit::hand::{self, Check, HandVerdict, Report};
 use audit::receipt::{self, ReceiptVerdict};
 use clap::Args;
 use proto::table::v1::EntropyReceipt;
@@ -27,6 +31,12 @@ pub(crate) struct Options {
     /// source than the bundles.
     #[arg(long, value_name = "FILE")]
     keys: Option<PathBuf>,
+    /// Keys of witnesses that you trust, one a line: never from the room.
+    #[arg(long, value_name = "FILE")]
+    witness_keys: Option<PathBuf>,
+    /// Witnesses that must have signed a hand's checkpoints [default: 1 where their keys are given].
+    #[arg(long, value_name = "N")]
+    witnesses: Option<usize>,
     /// A receipt of the table for committed entropy, to check whether the logs in these bundles
     /// contain it.
     #[arg(long, value_name = "FILE")]
@@ -49,46 +59,100 @@ fn bad_bundle(path: &Path, why: &dyn std::fmt::Display) -> BadBundle {
     BadBundle(format!("sabacc: {}: {why}", path.display()))
 }
 
-pub(crate) fn run(json: bool, options: &Options) -> anyhow::Result<bool> {
-    let Options { files, keys, receipt } = options;
-    let trusted = match keys {
-        Some(path) => read_keys(path)?,
-        None => TrustedKeys::none(),
-    };
-    let receipt = receipt.as_deref().map(read_receipt).transpose()?;
-    let (mut passed, mut refused) = (true, None);
+/// Reader's trust.
+struct Trust {
+    keys: TrustedKeys,
+    witnesses: Witnesses,
+    receipt: Option<EntropyReceipt>,
+}
+
+/// Runs the command. Returns its exit code.
+pub(crate) fn run(json: bool, options: &Options) -> anyhow::Result<u8> {
+    let trust = read_trust(options)?;
+    let mut verdicts = BTreeSet::new();
+    let mut histories = Histories::default();
     let mut text = String::new();
-    for path in files {
-        let read = std::fs::read(path).map_err(|error| bad_bundle(path, &error));
-        let bundle =
-            read.and_then(|bytes| Bundle::parse(&bytes).map_err(|why| bad_bundle(path, &why)));
-        let bundle = match bundle {
+    for path in &options.files {
+        let bundle = match read_bundle(path) {
             Ok(bundle) => bundle,
             Err(error) => {
                 output::error(&error.to_string());
-                refused = Some(error);
+                verdicts.insert(HandVerdict::Refused);
                 continue;
             }
         };
-        let records = bundle.records(&trusted);
+        let records = bundle.witnessed_records(&trust.keys, &trust.witnesses);
         let report = hand::audit(&records);
-        let word = receipt.as_ref().map(|it| receipt::check(it, &bundle.table, &trusted));
-        passed &= report.passed() && word.as_ref().is_none_or(|word| *word == ReceiptVerdict::Kept);
+        // What is not proved to be in a log convicts no log.
+        let contradictions =
+            if is_in_its_logs(&report) { histories.add(&bundle) } else { Vec::new() };
+        let receipt =
+            trust.receipt.as_ref().map(|it| receipt::check(it, &bundle.table, &trust.keys));
+        let kept = receipt.as_ref().is_none_or(|it| *it == ReceiptVerdict::Kept);
+        let fine = contradictions.is_empty() && kept;
+        verdicts.insert(if fine { report.verdict } else { HandVerdict::Failed });
+        let findings = Findings { receipt, contradictions };
         if json {
-            text.push_str(&json_line(path, &report, word.as_ref())?);
-        } else if files.len() == 1 {
-            print_report(&records, &report);
-            text.push_str(&summary(path, &report, word.as_ref(), true));
+            text.push_str(&json_line(path, &report, &findings)?);
         } else {
-            text.push_str(&summary(path, &report, word.as_ref(), false));
+            let whole = options.files.len() == 1;
+            text.push_str(&summary(path, &report, &findings, !whole));
+            if whole {
+                output::text(&std::mem::take(&mut text))
+                    .context("the verdict cannot be written")?;
+                print_report(&records, &report);
+            }
         }
     }
     output::text(&text).context("the verdicts cannot be written")?;
-    match refused {
-        // The errors were printed above.
-        Some(_) => Err(BadBundle("sabacc: not every file is a bundle".to_owned()).into()),
-        None => Ok(passed),
+    Ok(exit_code(&verdicts))
+}
+
+/// Returns the exit code of several verdicts: the first of failed, refused, not finished, broken off
+/// that occurs.
+fn exit_code(verdicts: &BTreeSet<HandVerdict>) -> u8 {
+    let order = [
+        HandVerdict::Failed,
+        HandVerdict::Refused,
+        HandVerdict::NotFinished,
+        HandVerdict::BrokenOff,
+    ];
+    let first = order.into_iter().find(|verdict| verdicts.contains(verdict));
+    first.unwrap_or(HandVerdict::Proved).exit_code()
+}
+
+fn is_in_its_logs(report: &Report) -> bool {
+    let passed = |check| report.checks.of(check) == Some(&Verdict::Passed);
+    passed(Check::Keys) && passed(Check::Inclusion)
+}
+
+/// Findings about a bundle beside the report on its hand.
+struct Findings {
+    receipt: Option<ReceiptVerdict>,
+    /// Contradictions of bundles that were given before.
+    contradictions: Vec<String>,
+}
+
+fn read_trust(options: &Options) -> anyhow::Result<Trust> {
+    let keys = options.keys.as_deref().map(read_keys).transpose()?.unwrap_or_default();
+    let witnesses = options.witness_keys.as_deref().map(read_keys).transpose()?;
+    let witnesses: Vec<_> = witnesses.iter().flat_map(TrustedKeys::keys).cloned().collect();
+    let required = options.witnesses.unwrap_or(usize::from(!witnesses.is_empty()));
+    Ok(Trust {
+        keys,
+        witnesses: Witnesses { keys: witnesses, required },
+        receipt: options.receipt.as_deref().map(read_receipt).transpose()?,
+    })
+}
+
+fn read_bundle(path: &Path) -> Result<Bundle, BadBundle> {
+    let file = std::fs::metadata(path).map_err(|error| bad_bundle(path, &error))?;
+    if file.len() > MAX_BYTES as u64 {
+        let why = format!("a bundle has at most {MAX_BYTES} bytes, this has {}", file.len());
+        return Err(bad_bundle(path, &why));
     }
+    let bytes = std::fs::read(path).map_err(|error| bad_bundle(path, &error))?;
+    Bundle::parse(&bytes).map_err(|why| bad_bundle(path, &why))
 }
 
 fn read_keys(path: &Path) -> anyhow::Result<TrustedKeys> {
@@ -102,44 +166,63 @@ fn read_receipt(path: &Path) -> anyhow::Result<EntropyReceipt> {
 }
 
 /// Formats a report as a line of JSON.
-fn json_line(
-    path: &Path,
-    report: &Report,
-    word: Option<&ReceiptVerdict>,
-) -> anyhow::Result<String> {
+fn json_line(path: &Path, report: &Report, findings: &Findings) -> anyhow::Result<String> {
     let mut value = json!({
         "file": path.display().to_string(),
         "hand_id": report.hand_id,
-        "passed": report.passed(),
+        "verdict": report.verdict,
+        "sentences": report.sentences,
         "checks": report.checks,
         "notes": report.notes,
     });
-    if let (Some(word), Some(object)) = (word, value.as_object_mut()) {
-        object.insert("receipt".into(), serde_json::to_value(word)?);
+    if let Some(object) = value.as_object_mut() {
+        if let Some(receipt) = &findings.receipt {
+            object.insert("receipt".into(), serde_json::to_value(receipt)?);
+        }
+        if !findings.contradictions.is_empty() {
+            object.insert("verdict".into(), json!(HandVerdict::Failed));
+            object.insert("contradictions".into(), json!(findings.contradictions));
+        }
     }
     Ok(serde_json::to_string(&value)? + "\n")
 }
 
-/// Summarizes a report; one line if it passed. `checks_printed`: the failed checks were printed
-/// before.
-fn summary(
-    path: &Path,
-    report: &Report,
-    word: Option<&ReceiptVerdict>,
-    checks_printed: bool,
-) -> String {
-    let (path, id) = (path.display(), &report.hand_id);
-    let mut text = String::new();
-    if report.passed() {
-        text.push_str(&format!("{path}: hand {id}: every check passed\n"));
-    } else {
-        text.push_str(&format!("{path}: hand {id}: NOT every check passed\n"));
-        let wrong =
-            report.checks.0.iter().filter(|it| it.verdict != Verdict::Passed && !checks_printed);
-        wrong.for_each(|it| text.push_str(&format!("    {} {}\n", it.check, it.verdict)));
+/// Summarizes a report: verdict and sentences, and of several files the checks that did not pass.
+fn summary(path: &Path, report: &Report, findings: &Findings, with_checks: bool) -> String {
+    let mut text = format!("{}: hand {}: {}\n", path.display(), report.hand_id, report.verdict);
+    for sentence in &report.sentences {
+        let _ = writeln!(text, "    {sentence}");
     }
-    if let Some(word) = word {
-        text.push_str(&format!("{path}: receipt: {word}\n"));
+    if with_checks {
+        for it in report.checks.0.iter().filter(|it| it.verdict != Verdict::Passed) {
+            let _ = writeln!(text, "    {} {}", it.check, it.verdict);
+        }
+    }
+    for contradiction in &findings.contradictions {
+        let _ = writeln!(
+            text,
+            "    FAILED: {contradiction}: this file and one before it cannot both be the log"
+        );
+    }
+    if let Some(receipt) = &findings.receipt {
+        let _ = writeln!(text, "    receipt: {receipt}");
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// fairness/SPEC.md §15.3.
+    #[test]
+    fn the_exit_code_of_several_files_is_the_worst_news_first() {
+        use HandVerdict::{BrokenOff, Failed, NotFinished, Proved, Refused};
+        let code = |verdicts: &[HandVerdict]| exit_code(&verdicts.iter().copied().collect());
+        assert_eq!(code(&[Proved]), 0);
+        assert_eq!(code(&[Proved, BrokenOff]), 3);
+        assert_eq!(code(&[BrokenOff, NotFinished, Proved]), 4);
+        assert_eq!(code(&[NotFinished, Refused]), 2);
+        assert_eq!(code(&[Refused, Failed, Proved, BrokenOff, NotFinished]), 1);
+    }
 }

@@ -10,7 +10,7 @@ use proto::audit::v1 as pb;
 use sha2::{Digest, Sha256};
 use wire::Recorded;
 
-use super::{Bundle, FORMAT, LOG_NAMES, ProvedLog};
+use super::{Bundle, FORMAT, LOG_NAMES, MAX_BYTES, ProvedLog};
 
 /// Reason why bytes are no bundle.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -21,8 +21,12 @@ pub enum BundleError {
     Corrupt,
     #[error("the contents are not BundleContents in their only spelling")]
     Inner,
-    #[error("this is a bundle of format {0}, this program reads format {FORMAT}")]
+    #[error("this is a bundle of format {0}, and format {FORMAT} is expected")]
     Format(u32),
+    #[error("written by a newer room: take its verify.html")]
+    NewerFormat,
+    #[error("a bundle has at most {MAX_BYTES} bytes, this has {0}")]
+    TooLong(usize),
     #[error("a bundle has three logs: table, dealer, wallet, in this order")]
     Logs,
     #[error("{what} has {got} bytes, not {want}")]
@@ -39,6 +43,9 @@ fn array<const N: usize>(what: &'static str, bytes: &[u8]) -> Result<[u8; N], Bu
 }
 
 pub(super) fn bundle(bytes: &[u8]) -> Result<Bundle, BundleError> {
+    if bytes.len() > MAX_BYTES {
+        return Err(BundleError::TooLong(bytes.len()));
+    }
     let outer = pb::HandBundle::decode(bytes).map_err(|_| BundleError::Outer)?;
     if outer.encode_to_vec() != bytes {
         return Err(BundleError::Outer);
@@ -52,8 +59,10 @@ pub(super) fn bundle(bytes: &[u8]) -> Result<Bundle, BundleError> {
         return Err(BundleError::Inner);
     }
     let pb::BundleContents { format, hand_id, logs } = inner;
-    if format != FORMAT {
-        return Err(BundleError::Format(format));
+    match format {
+        FORMAT => {}
+        newer if newer > FORMAT => return Err(BundleError::NewerFormat),
+        other => return Err(BundleError::Format(other)),
     }
     let hand_id = HandId(array("the hand's id", &hand_id)?);
     let Ok([table, dealer, wallet]) = <[pb::BundleLog; 3]>::try_from(logs) else {

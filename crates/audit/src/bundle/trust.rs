@@ -1,24 +1,33 @@
 //! Keys that a reader trusts, and verification of a bundle's proofs with them.
 //!
-//! Specification: fairness/SPEC.md §10.1.
+//! Specification: fairness/SPEC.md §10.1, §17.
 
-use merkle::note::{KeyError, VerifierKey};
-use merkle::{Checkpoint, leaf_hash, verify_records};
+use merkle::note::{Note, VerifierKey};
+use merkle::{Checkpoint, KeysFileError, ListedKey, leaf_hash, parse_keys_file, verify_records};
+use serde::Serialize;
 
 use super::{Bundle, ProvedLog};
 use crate::hand::Proofs;
 use crate::report::{CheckError, ensure, failed, missing};
 
-/// Public keys that a reader trusts: of logs, and of witnesses.
+/// Public keys of logs that a reader trusts, each with its end. A key counts for its own log only.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct TrustedKeys(Vec<VerifierKey>);
+pub struct TrustedKeys(Vec<ListedKey>);
 
-/// Error of a line that is neither a key nor a comment.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("line {line} of the keys is neither a key nor a comment: {why}")]
-pub struct ParseKeysError {
-    pub line: usize,
-    pub why: KeyError,
+/// Keys of witnesses that a reader trusts, and how many of them must have signed a bundle's
+/// checkpoints.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Witnesses {
+    pub keys: Vec<VerifierKey>,
+    pub required: usize,
+}
+
+/// A witness that has signed the checkpoints of a bundle.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Witnessed {
+    pub witness: String,
+    /// Unix seconds, by the witness's clock: the earlier of its signatures.
+    pub at: u64,
 }
 
 impl TrustedKeys {
@@ -28,28 +37,84 @@ impl TrustedKeys {
         TrustedKeys::default()
     }
 
+    /// Returns a set of keys without an end.
     #[must_use]
     pub fn new(keys: Vec<VerifierKey>) -> TrustedKeys {
-        TrustedKeys(keys)
+        TrustedKeys(keys.into_iter().map(|key| ListedKey { key, until: None }).collect())
     }
 
-    /// Parses a text with one C2SP verifier key a line. Empty lines and lines that begin with `#`
-    /// are skipped; white space around a key is ignored.
+    /// Parses a keys file.
     ///
     /// # Errors
-    /// The first line that is none of these.
-    pub fn parse(text: &str) -> Result<TrustedKeys, ParseKeysError> {
-        let lines = text.lines().enumerate().map(|(at, line)| (at + 1, line.trim()));
-        let keys = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
-        let parse =
-            |(line, key)| VerifierKey::parse(key).map_err(|why| ParseKeysError { line, why });
-        keys.map(parse).collect::<Result<_, _>>().map(TrustedKeys)
+    /// The first line that makes it none.
+    pub fn parse(text: &str) -> Result<TrustedKeys, KeysFileError> {
+        parse_keys_file(text).map(TrustedKeys)
     }
 
-    #[must_use]
-    pub fn keys(&self) -> &[VerifierKey] {
-        &self.0
+    /// Returns the keys.
+    pub fn keys(&self) -> impl Iterator<Item = &VerifierKey> {
+        self.0.iter().map(|listed| &listed.key)
     }
+
+    /// Whether there are no keys.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Checks that a key is trusted for the log of this name with so many records.
+    fn check(&self, name: &str, key: &str, size: Option<u64>) -> Result<(), CheckError> {
+        let parsed = VerifierKey::parse(key).ok();
+        let mut listed = self.0.iter().filter(|listed| parsed.as_ref() == Some(&listed.key));
+        let Some(first) = listed.next() else {
+            return Err(failed(format!(
+                "the key of the {name}'s log, {key}, is not among the trusted"
+            )));
+        };
+        ensure(room_of(first.key.name().as_str(), name).is_some(), || {
+            format!("the key of the {name}'s log, {key}, is trusted for another log")
+        })?;
+        let counts = |listed: &ListedKey| {
+            listed.until.is_none_or(|until| size.is_some_and(|size| size <= until))
+        };
+        ensure(counts(first) || listed.any(counts), || {
+            format!("the key of the {name}'s log had ended before the log had its present size")
+        })
+    }
+}
+
+/// Returns the room in the name of a log's key: `ROOM/table`, or `ROOM/3/table` where a log is
+/// divided.
+fn room_of<'a>(key: &'a str, log: &str) -> Option<&'a str> {
+    let room = key.strip_suffix(log)?.strip_suffix('/')?;
+    let shard = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    Some(room.rsplit_once('/').filter(|(_, last)| shard(last)).map_or(room, |(room, _)| room))
+}
+
+impl Witnesses {
+    /// Returns the witnesses that have signed the checkpoints of the table's and the dealer's log.
+    #[must_use]
+    pub fn of(&self, bundle: &Bundle) -> Vec<Witnessed> {
+        let signed = |key: &VerifierKey| {
+            let at = [&bundle.table, &bundle.dealer].map(|log| cosigned_at(log, key));
+            let [Some(table), Some(dealer)] = at else { return None };
+            Some(Witnessed { witness: key.name().to_string(), at: table.min(dealer) })
+        };
+        self.keys.iter().filter_map(signed).collect()
+    }
+}
+
+/// Returns the time of a witness's signature of a log's checkpoint.
+fn cosigned_at(log: &ProvedLog, witness: &VerifierKey) -> Option<u64> {
+    let note = Note::parse(log.checkpoint.as_bytes()).ok()?;
+    let signed = note.verify(std::slice::from_ref(witness)).ok()?;
+    signed.iter().filter_map(|signature| signature.timestamp).min()
+}
+
+/// Returns the size in a log's checkpoint, unverified.
+fn signed_size(log: &ProvedLog) -> Option<u64> {
+    let note = Note::parse(log.checkpoint.as_bytes()).ok()?;
+    Some(Checkpoint::parse(note.text()).ok()?.head().size)
 }
 
 /// Returns a log's public key, or `None` if the text is no key.
@@ -57,7 +122,11 @@ pub(super) fn public_key(key: &str) -> Option<[u8; 32]> {
     VerifierKey::parse(key).ok().map(|key| *key.bytes())
 }
 
-pub(super) fn check_proofs(bundle: &Bundle, trusted: &TrustedKeys) -> Proofs {
+pub(super) fn check_proofs(
+    bundle: &Bundle,
+    trusted: &TrustedKeys,
+    witnesses: &Witnesses,
+) -> Proofs {
     let dealer = VerifierKey::parse(&bundle.dealer.key).ok();
     Proofs {
         keys: check_keys(bundle, trusted),
@@ -66,30 +135,32 @@ pub(super) fn check_proofs(bundle: &Bundle, trusted: &TrustedKeys) -> Proofs {
             .into_iter()
             .try_for_each(|(name, log)| check_inclusion(name, log).map(|_| ())),
         dealer_origin: dealer.map(|key| key.name().to_string()),
+        has_keys: !trusted.is_empty(),
+        witnessed: witnesses.of(bundle),
+        witnesses_required: witnesses.required,
     }
 }
 
-/// Checks that each log's key is trusted, and that no two logs have the same key: whoever may write
-/// one of them could otherwise write another log's part as well.
+/// Checks that each log's key is trusted for it, that no two logs have the same key, and that all are
+/// of one room: whoever may write one log could otherwise write another log's part as well.
 fn check_keys(bundle: &Bundle, trusted: &TrustedKeys) -> Result<(), CheckError> {
-    if trusted.0.is_empty() {
+    if trusted.is_empty() {
         return Err(missing("no keys were given to trust"));
     }
     for (name, log) in bundle.logs() {
-        let told = VerifierKey::parse(&log.key).is_ok_and(|key| trusted.0.contains(&key));
-        ensure(told, || {
-            format!("the key of the {name}'s log, {}, is not among the trusted", log.key)
-        })?;
+        trusted.check(name, &log.key, signed_size(log))?;
     }
     let (table, dealer, wallet) = (&bundle.table.key, &bundle.dealer.key, &bundle.wallet.key);
     ensure(table != dealer && dealer != wallet && wallet != table, || {
         "two of the logs have the same key".to_owned()
+    })?;
+    let rooms = bundle.logs().map(|(name, log)| {
+        let key = log.key.split_once('+').map_or(&*log.key, |(key, _)| key);
+        room_of(key, name)
+    });
+    ensure(rooms[0] == rooms[1] && rooms[1] == rooms[2], || {
+        "the logs are of different rooms".to_owned()
     })
-}
-
-fn check_trusted(name: &str, log: &ProvedLog, trusted: &TrustedKeys) -> Result<(), CheckError> {
-    let told = VerifierKey::parse(&log.key).is_ok_and(|key| trusted.0.contains(&key));
-    ensure(told, || format!("the key of the {name}'s log, {}, is not among the trusted", log.key))
 }
 
 /// Checks the records of one log outside a bundle: its key is trusted, and they are in its tree.
@@ -99,8 +170,9 @@ pub(crate) fn proved_log(
     log: &ProvedLog,
     trusted: &TrustedKeys,
 ) -> Result<u64, CheckError> {
-    check_trusted(name, log, trusted)?;
-    check_inclusion(name, log)
+    let size = check_inclusion(name, log)?;
+    trusted.check(name, &log.key, Some(size))?;
+    Ok(size)
 }
 
 /// Checks that the records are in the tree that the log's key has signed. Returns the tree's size.

@@ -62,7 +62,7 @@ fn file(name: &str, made: &[u8]) {
 
 fn keys() -> String {
     let keys = trusted();
-    let lines = keys.keys().iter().map(|key| format!("{key}\n"));
+    let lines = keys.keys().map(|key| format!("{key}\n"));
     "# Whom the golden bundles are trusted by: their table, their dealer, their wallet.\n"
         .to_owned()
         + &lines.collect::<String>()
@@ -72,10 +72,10 @@ fn keys() -> String {
 fn json(report: &Report) -> String {
     let checks = report.checks.0.iter().map(|checked| serde_json::to_string(checked).unwrap());
     let checks: Vec<String> = checks.map(|line| format!("    {line}")).collect();
-    let (id, passed) = (&report.hand_id, report.passed());
+    let (id, verdict) = (&report.hand_id, report.verdict.name());
     let checks = checks.join(",\n");
     format!(
-        "{{\n  \"hand_id\": \"{id}\",\n  \"passed\": {passed},\n  \"checks\": [\n{checks}\n  ]\n}}\n"
+        "{{\n  \"hand_id\": \"{id}\",\n  \"verdict\": \"{verdict}\",\n  \"checks\": [\n{checks}\n  ]\n}}\n"
     )
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use merkle::note::VerifierKey;
+use merkle::{KeysFileError, ListedKey, parse_keys_file};
 use sha2::{Digest as _, Sha256};
 use system::entropy::{self, SystemEntropy};
 use zeroize::Zeroizing;
@@ -14,28 +14,16 @@ pub struct TrustedKeys {
     keys: Vec<(String, [u8; 32])>,
 }
 
-/// Line that is not a key.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("line {line} is no verifier key: <origin>+<8 hexadecimal digits>+<base64> is expected")]
-pub struct BadKey {
-    pub line: usize,
-}
-
 impl TrustedKeys {
-    /// Reads C2SP verifier keys, one per line, as in a room's `keys.txt`; `#` begins a comment.
-    /// Keys of witnesses are skipped.
+    /// Parses a room's keys file. Keys of witnesses are skipped, and so are keys that have an end:
+    /// at play nothing is signed with them any more.
     ///
     /// # Errors
-    /// Returns the first line that is not a key.
-    pub fn parse(text: &str) -> Result<TrustedKeys, BadKey> {
+    /// The first line that makes the text no keys file.
+    pub fn parse(text: &str) -> Result<TrustedKeys, KeysFileError> {
         let mut trust = TrustedKeys::default();
-        for (at, line) in text.lines().enumerate() {
-            let line = line.trim();
-            if line.is_empty() || line.starts_with('#') {
-                continue;
-            }
-            let key = VerifierKey::parse(line).map_err(|_| BadKey { line: at + 1 })?;
-            if key.is_log() {
+        for ListedKey { key, until } in parse_keys_file(text)? {
+            if key.is_log() && until.is_none() {
                 trust.add(key.name().as_str(), *key.bytes());
             }
         }
@@ -94,7 +82,7 @@ impl fmt::Debug for Secret {
 
 #[cfg(test)]
 mod tests {
-    use merkle::note::KeyName;
+    use merkle::note::{KeyName, VerifierKey};
 
     use super::*;
 
@@ -104,12 +92,15 @@ mod tests {
         let name = || KeyName::try_new("room/dealer").unwrap();
         let log = VerifierKey::log(name(), key.as_bytes()).unwrap();
         let witness = VerifierKey::witness(name(), key.as_bytes()).unwrap();
-        let trust = TrustedKeys::parse(&format!("# the dealer\n\n{log}\n{witness}\n")).unwrap();
+        let text = format!("# the dealer\n\n{log}\n{witness}\n");
+        let trust = TrustedKeys::parse(&text).unwrap();
         assert_eq!(trust.keys, [("room/dealer".to_owned(), *key.as_bytes())]);
         let id = Sha256::digest(key.as_bytes());
         assert_eq!(trust.by_id(&id[..8]).count(), 1);
         assert_eq!(trust.by_id(&[0; 8]).count(), 0);
-        assert_eq!(TrustedKeys::parse(&format!("{log}\nnonsense")), Err(BadKey { line: 2 }));
+        let ended = TrustedKeys::parse(&format!("{log} until 7\n")).unwrap();
+        assert!(ended.is_empty());
+        assert!(TrustedKeys::parse(&format!("{log}\nnonsense")).is_err());
     }
 
     #[test]

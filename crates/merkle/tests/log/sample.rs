@@ -5,7 +5,6 @@ use std::sync::LazyLock;
 use merkle::note::{KeyName, LogKey, Note, WitnessKey};
 use merkle::record::{LeafRecord, RECORD_LEN, author_hash, chain_hash, payload_hash};
 use merkle::{Checkpoint, Leaves, LogProof, Signer, TreeHead, leaf_hash, prove_inclusion, root_at};
-use sha2::{Digest, Sha256};
 
 pub(crate) const SIZE: u64 = 70_000;
 /// Time of the cosignatures, Unix seconds.

@@ -82,7 +82,9 @@ async fn stops(logs: &Logs, records: &HandRecords) -> anyhow::Result<Vec<StopRec
 /// Prints a hand's story and its verdicts.
 pub(crate) fn print_report(records: &HandRecords, report: &Report) {
     let story = hand::story(records, report);
-    output::line(&format!("hand {}", report.hand_id));
+    output::line(&format!("hand {}: {}", report.hand_id, report.verdict));
+    report.sentences.iter().for_each(|sentence| output::line(sentence));
+    output::line("");
     let width = story.iter().map(|line| line.who.chars().count()).max().unwrap_or(0);
     // The verdicts follow below the story.
     for line in story.iter().filter(|line| line.when.is_some()) {
