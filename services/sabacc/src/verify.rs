@@ -96,12 +96,10 @@ pub(crate) fn run(json: bool, options: &Options) -> anyhow::Result<u8> {
             text.push_str(&json_line(path, &report, &findings)?);
         } else {
             let whole = options.files.len() == 1;
-            text.push_str(&summary(path, &report, &findings, !whole));
             if whole {
-                output::text(&std::mem::take(&mut text))
-                    .context("the verdict cannot be written")?;
                 print_report(&records, &report);
             }
+            text.push_str(&summary(path, &report, &findings, !whole));
         }
     }
     output::text(&text).context("the verdicts cannot be written")?;
@@ -187,13 +185,14 @@ fn json_line(path: &Path, report: &Report, findings: &Findings) -> anyhow::Resul
     Ok(serde_json::to_string(&value)? + "\n")
 }
 
-/// Summarizes a report: verdict and sentences, and of several files the checks that did not pass.
-fn summary(path: &Path, report: &Report, findings: &Findings, with_checks: bool) -> String {
+/// Summarizes a report: its verdict, and unless all of it was printed before, the sentences and the
+/// checks that did not pass.
+fn summary(path: &Path, report: &Report, findings: &Findings, with_details: bool) -> String {
     let mut text = format!("{}: hand {}: {}\n", path.display(), report.hand_id, report.verdict);
-    for sentence in &report.sentences {
-        let _ = writeln!(text, "    {sentence}");
-    }
-    if with_checks {
+    if with_details {
+        for sentence in &report.sentences {
+            let _ = writeln!(text, "    {sentence}");
+        }
         for it in report.checks.0.iter().filter(|it| it.verdict != Verdict::Passed) {
             let _ = writeln!(text, "    {} {}", it.check, it.verdict);
         }
