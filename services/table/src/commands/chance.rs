@@ -150,5 +150,5 @@ pub(super) fn void(
     }
     let events = abort::void_hand(table, play, reason);
     let answer = pb::VoidHandResponse {}.encode_to_vec();
-    Ok(Verdict { events, answer, awaited_buy_in: None })
+    Ok(Verdict { batch: events.into(), answer, awaited_buy_in: None })
 }
