@@ -46,9 +46,3 @@ impl From<Vec<(StreamId, Recorded)>> for Batch {
         Batch { events, inputs: RuleInputs::default() }
     }
 }
-
-impl From<Faces> for RuleInputs {
-    fn from(faces: Faces) -> RuleInputs {
-        RuleInputs { faces, judged: None }
-    }
-}

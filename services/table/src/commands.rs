@@ -135,20 +135,21 @@ pub(crate) struct Verdict {
 }
 
 impl Verdict {
+    pub(crate) fn new(batch: impl Into<Batch>, answer: &impl Message) -> Verdict {
+        let answer = answer.encode_to_vec();
+        Verdict { batch: batch.into(), answer, awaited_buy_in: None }
+    }
+
     fn with_event(
         stream: impl Into<StreamId>,
         event: impl Into<Recorded>,
         answer: &impl Message,
     ) -> Verdict {
-        Verdict {
-            batch: Batch::single(stream, event),
-            answer: answer.encode_to_vec(),
-            awaited_buy_in: None,
-        }
+        Verdict::new(Batch::single(stream, event), answer)
     }
 
     fn unchanged(answer: &impl Message) -> Verdict {
-        Verdict { batch: Batch::default(), answer: answer.encode_to_vec(), awaited_buy_in: None }
+        Verdict::new(Batch::default(), answer)
     }
 }
 
@@ -395,8 +396,7 @@ fn act(
     let at = context.arrived.max(play.due_at);
     let decision = Decision { player, mv, author: DecisionAuthor::Player, at };
     let batch = play.decide(&table.config, decision).map_err(|refusal| explain(play, &refusal))?;
-    let answer = pb::ActResponse { sequence: table.sequence + 1 }.encode_to_vec();
-    Ok(Verdict { batch, answer, awaited_buy_in: None })
+    Ok(Verdict::new(batch, &pb::ActResponse { sequence: table.sequence + 1 }))
 }
 
 /// Describes a refusal of the rules, with the moves that they would allow.

@@ -381,7 +381,8 @@ impl RecoveredTable {
 
     /// Replays the hand from its events.
     fn replay(self, faces: Faces) -> Result<RecoveredState, Inconsistency> {
-        let (mut state, mut inputs) = (TableState::new(self.table), RuleInputs::from(faces));
+        let mut state = TableState::new(self.table);
+        let mut inputs = RuleInputs { faces, judged: None };
         let mut past = Vec::new();
         for HandRecord { event, public_update, at, sequence } in self.hand_records {
             let mut kind = None;

@@ -17,7 +17,6 @@
 use std::collections::BTreeMap;
 
 use primitives::{PlayerId, SeatNo, StreamId, UnixMicros};
-use prost::Message as _;
 use proto::common::v1::ErrorReason;
 use proto::event::v1::{self as event, EffectKind, Resolution};
 use proto::table::v1 as pb;
@@ -92,8 +91,7 @@ pub(crate) fn resume(table: &Table, resume: &Resume) -> Result<Verdict, ApiRefus
         resumed: resumed.iter().map(|(effect, _)| to_recorded(*effect)).collect(),
         still_stopped: left.map(|(effect, _)| to_recorded(effect)).collect(),
     };
-    let answer = answer.encode_to_vec();
-    Ok(Verdict { batch: events.into(), answer, awaited_buy_in: None })
+    Ok(Verdict::new(events, &answer))
 }
 
 /// Verdict on an operator's command to read the whole table again.
@@ -105,8 +103,7 @@ pub(crate) fn reload_table(table: &Table, resume: &Resume) -> Verdict {
         reason: resume.reason.clone(),
         transfer_id: prost::bytes::Bytes::new(),
     };
-    let answer = pb::ResumeTableResponse::default().encode_to_vec();
-    Verdict { batch: Batch::single(table.id, resumed), answer, awaited_buy_in: None }
+    Verdict::new(Batch::single(table.id, resumed), &pb::ResumeTableResponse::default())
 }
 
 /// New transfer id, for a payment whose id was used for something else or that goes elsewhere from
