@@ -19,7 +19,7 @@ use crate::game::{Facts, Game, GameStatus};
 use crate::games::eleven::worth::{Announced, FACES, best_total};
 use crate::games::settling;
 use crate::legal::{Legal, LegalMoves};
-use crate::moves::Move;
+use crate::moves::{Move, MoveKind};
 use crate::player::{Player, PlayerSet, Viewer};
 use crate::rank::Rank;
 use crate::ruleset::{Field, Key};
@@ -128,9 +128,9 @@ impl Game for Eleven {
         match &self.phase {
             Phase::Turn(_) => {
                 if core.piles[0].available() > 0 {
-                    moves.push(Legal::Draw);
+                    moves.push(Legal::plain(MoveKind::Draw));
                 }
-                moves.push(Legal::Stand);
+                moves.push(Legal::plain(MoveKind::Stand));
             }
             Phase::Betting(bets) => bets.push_legal(core, player, &mut moves),
             Phase::Dealing | Phase::AfterTurn(_) => {}
