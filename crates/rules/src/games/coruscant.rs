@@ -9,12 +9,12 @@
 //!
 //! Specification: rules/SPEC.md §15.
 
+mod explain;
 pub(crate) mod worth;
 
 use crate::cards::{CardSet, Cards};
 use crate::chance::{Chance, Deal, DealReason, Destination, Resolved, RollPurpose};
 use crate::deck::C62;
-use crate::evaluator;
 use crate::game::{Facts, Game, GameStatus};
 use crate::games::coruscant::worth::{Target, Worth};
 use crate::games::settling;
@@ -47,9 +47,9 @@ pub(crate) static VARIANT: Variant = Variant {
     has_carried_pot: false,
     call_reopens_betting: false,
     rake_base: RakeBase::ContestedLayers,
-    evaluator: evaluator::coruscant,
+    evaluator: worth::evaluator,
     open,
-    explain: crate::explain::coruscant::coruscant,
+    explain: explain::explain,
 };
 
 /// Number of cards of a full hand.

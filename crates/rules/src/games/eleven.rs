@@ -8,13 +8,13 @@
 //!
 //! Specification: rules/SPEC.md §13.
 
+mod explain;
 pub(crate) mod worth;
 
 use std::cmp::Reverse;
 
 use crate::chance::{Chance, Deal, DealReason, Destination, Resolved, SamplePurpose};
 use crate::deck::P42;
-use crate::evaluator;
 use crate::game::{Facts, Game, GameStatus};
 use crate::games::eleven::worth::{Announced, FACES, best_total};
 use crate::games::settling;
@@ -47,9 +47,9 @@ pub(crate) static VARIANT: Variant = Variant {
     has_carried_pot: true,
     call_reopens_betting: false,
     rake_base: RakeBase::ContestedLayers,
-    evaluator: evaluator::eleven,
+    evaluator: worth::evaluator,
     open,
-    explain: crate::explain::eleven::eleven,
+    explain: explain::explain,
 };
 
 /// Number of cards at which a player has no further turn.

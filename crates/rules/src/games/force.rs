@@ -9,13 +9,13 @@
 //!
 //! Specification: rules/SPEC.md §11.1, §11.2.
 
+mod explain;
 mod scoring;
 mod sides;
 
 use crate::cards::{Card, Cards};
 use crate::chance::{Deal, DealReason, Destination, Resolved};
 use crate::deck::S76;
-use crate::evaluator;
 use crate::game::{Facts, Game, GameStatus};
 use crate::games::{action, shifting};
 use crate::legal::{Choices, Legal, LegalMoves};
@@ -51,9 +51,9 @@ pub(crate) static VARIANT: Variant = Variant {
     has_carried_pot: true,
     call_reopens_betting: false,
     rake_base: RakeBase::ContestedLayers,
-    evaluator: evaluator::force,
+    evaluator: sides::evaluator,
     open,
-    explain: crate::explain::force::force,
+    explain: explain::explain,
 };
 
 /// The first cycle in which the hand may be called.

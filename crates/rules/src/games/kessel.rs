@@ -12,6 +12,7 @@
 
 mod chips;
 mod end;
+mod explain;
 mod facts;
 pub(crate) mod ranking;
 mod reveal;
@@ -27,7 +28,6 @@ use crate::chance::{
     Deal, DealReason, Destination, PickPurpose, Resolved, RollPurpose, SamplePurpose,
 };
 use crate::deck::K44;
-use crate::evaluator;
 use crate::game::{Facts, Game, GameStatus};
 use crate::legal::{Choices, Legal, LegalMoves};
 use crate::moves::{Move, MoveKind};
@@ -68,9 +68,9 @@ pub(crate) static VARIANT: Variant = Variant {
     has_carried_pot: false,
     call_reopens_betting: false,
     rake_base: RakeBase::CreditsPot,
-    evaluator: evaluator::kessel,
+    evaluator: ranking::evaluator,
     open: start::open,
-    explain: crate::explain::kessel::kessel,
+    explain: explain::explain,
 };
 
 #[derive(Clone)]

@@ -11,6 +11,8 @@
 //!
 //! Specification: rules/SPEC.md §9.1 to §9.4.
 
+pub(super) mod explain;
+
 use crate::cards::{Card, Cards};
 use crate::chance::{Chance, Deal, DealReason, Destination, Resolved, RollPurpose};
 use crate::game::{Facts, Game, GameStatus};

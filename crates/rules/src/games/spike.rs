@@ -9,13 +9,13 @@
 //!
 //! Specification: rules/SPEC.md §14.
 
+mod explain;
 pub(crate) mod ladder;
 mod showdown;
 
 use crate::cards::{Card, Cards};
 use crate::chance::{Chance, Deal, DealReason, Destination, Resolved, RollPurpose};
 use crate::deck::C62;
-use crate::evaluator;
 use crate::game::{Facts, Game, GameStatus};
 use crate::games::spike::showdown::Showdown;
 use crate::legal::{Choices, Legal, LegalMoves};
@@ -49,9 +49,9 @@ pub(crate) static VARIANT: Variant = Variant {
     has_carried_pot: false,
     call_reopens_betting: false,
     rake_base: RakeBase::ContestedLayers,
-    evaluator: evaluator::spike,
+    evaluator: ladder::evaluator,
     open,
-    explain: crate::explain::spike::spike,
+    explain: explain::explain,
 };
 
 /// Number of rounds in a hand.
