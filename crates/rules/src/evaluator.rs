@@ -6,14 +6,15 @@
 //! of one side do.
 
 use std::fmt;
+use std::sync::Arc;
 
 use crate::cards::Card;
 use crate::rank::Rank;
 use crate::ruleset::RuleSet;
 
 /// Evaluator of the hands of one game.
-#[derive(Debug)]
-pub struct Evaluator(Box<dyn Evaluate>);
+#[derive(Debug, Clone)]
+pub struct Evaluator(Arc<dyn Evaluate>);
 
 /// Strength of a hand. Compares only with others of the same [`Evaluator`]; greater is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -44,7 +45,7 @@ impl Strength {
 
 impl Evaluator {
     pub(crate) fn new(values: impl Evaluate + 'static) -> Evaluator {
-        Evaluator(Box::new(values))
+        Evaluator(Arc::new(values))
     }
 
     /// Evaluator of a game under this rule set, with the facts of a view as
