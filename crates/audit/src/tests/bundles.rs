@@ -4,10 +4,8 @@
 //!
 //! `keys.txt` has the keys to trust. `refused/` has files that are no bundles.
 //!
-//! The files are made from fixed numbers. `SABACC_WRITE_BUNDLES=1 cargo test -p audit --test
-//! bundles` writes them again after a change; without the variable they must equal what is made.
-
-#![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
+//! The files are made from fixed numbers. `SABACC_WRITE_BUNDLES=1 cargo test -p audit bundles`
+//! writes them again after a change; without the variable they must equal what is made.
 
 mod broken;
 mod honest;
@@ -15,9 +13,9 @@ mod refused;
 
 use std::path::{Path, PathBuf};
 
-use audit::bundle::{Bundle, TrustedKeys};
-use audit::fixture::trusted;
-use audit::hand::{self, Check, Report};
+use crate::bundle::{Bundle, TrustedKeys};
+use crate::hand::{self, Check, Report};
+use crate::tests::fixture::trusted;
 
 /// Upper bound of an ordinary hand's bundle, in bytes.
 const BOUND: usize = 64 * 1024;

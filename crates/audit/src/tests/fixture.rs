@@ -1,7 +1,6 @@
-//! Fixture: honest records of made-up tables, for tests of audits and of programs that transport or
-//! show them.
+//! Fixture: honest records of made-up tables.
 //!
-//! A [`Room`] has one table with its dealer and its wallet, no network and a clock of its own. It
+//! A [`TableFixture`] has one table with its dealer and its wallet, no network and a clock of its own. It
 //! plays hands by random legal moves and writes into its [`Script`] the events that the services
 //! would write, in their order. A number determines the script. A test changes one record and looks
 //! which check fails; [`Script::records`] chains the changed records anew.
@@ -21,34 +20,34 @@ use proto::event::v1 as pb;
 use sha2::{Digest, Sha256};
 use wire::Recorded;
 
-pub use bundle::{bundle, log_key, signed_log, trusted};
-pub use script::{Entry, LogName, Script};
+pub(crate) use bundle::{bundle, log_key, signed_log, trusted};
+pub(crate) use script::{Entry, LogName, Script};
 
 /// Seconds for a decision at every table.
-pub const ACTION_SECONDS: u32 = 20;
+pub(crate) const ACTION_SECONDS: u32 = 20;
 /// Seconds of a time bank at every table.
-pub const BANK_SECONDS: u32 = 30;
+pub(crate) const BANK_SECONDS: u32 = 30;
 const BUY_IN: u64 = 2000;
 /// Time between two events, in microseconds.
 const STEP_MICROS: u64 = 700;
 /// Origins of the logs, in the order of [`crate::bundle::LOGS`].
-pub const ORIGINS: [&str; 3] =
+pub(crate) const ORIGINS: [&str; 3] =
     ["specimen.example/table", "specimen.example/dealer", "specimen.example/wallet"];
 /// Secret keys of the logs, in the order of [`crate::bundle::LOGS`]. A dishonest operator has them.
-pub const SECRETS: [[u8; 32]; 3] = [[5; 32], [7; 32], [9; 32]];
+pub(crate) const SECRETS: [[u8; 32]; 3] = [[5; 32], [7; 32], [9; 32]];
 /// Milliseconds that seats have to commit, and as many to reveal.
-pub const ENTROPY_MS: u64 = 2000;
+pub(crate) const ENTROPY_MS: u64 = 2000;
 
 /// A taken seat.
 #[derive(Debug, Clone)]
-pub struct Seat {
-    pub player: PlayerId,
-    pub stack: u64,
+pub(crate) struct Seat {
+    pub(crate) player: PlayerId,
+    pub(crate) stack: u64,
 }
 
-/// Part of a seat in the chance of a hand.
+/// Behaviour of a seat in the entropy of a hand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EntropyPart {
+pub(crate) enum EntropyBehaviour {
     /// Commits during the hand before, and reveals.
     Reveals,
     /// Commits after the hand is open, and reveals.
@@ -63,37 +62,37 @@ pub enum EntropyPart {
 
 /// Time at which an operator makes a hand void that is settled and not posted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum VoidTime {
+pub(crate) enum VoidTime {
     BeforeItsSeed,
     AfterItsSeed,
 }
 
 /// Options for the hands of a table.
 #[derive(Debug, Clone, Default)]
-pub struct HandOptions {
+pub(crate) struct HandOptions {
     /// By seat. A seat that is not named reveals if its number is odd, and is absent otherwise.
-    pub parts: BTreeMap<u32, EntropyPart>,
+    pub(crate) entropy: BTreeMap<u32, EntropyBehaviour>,
     /// Fault and number of inputs of the rules after which the hand comes to nothing; without a
     /// number it does so before it is sealed.
-    pub abort: Option<(pb::AtFault, Option<u32>)>,
+    pub(crate) abort: Option<(pb::AtFault, Option<u32>)>,
     /// Makes an operator take the settlement back.
-    pub void: Option<VoidTime>,
+    pub(crate) void: Option<VoidTime>,
     /// Seconds from a settlement to the opening of the seed.
-    pub reveal_delay_seconds: u32,
+    pub(crate) reveal_delay_seconds: u32,
     /// Makes the table leave the seats out of chance, and the dealer commit to no pile.
-    pub without_entropy: bool,
+    pub(crate) without_entropy: bool,
     /// Settlements have no legs of 0 credits, as those of earlier builds.
-    pub without_zero_legs: bool,
+    pub(crate) without_zero_legs: bool,
 }
 
 /// A table with the records of all its services.
 #[derive(Clone)]
-pub struct TableFixture {
-    pub script: Script,
-    pub table: TableId,
-    pub seats: BTreeMap<u32, Seat>,
-    pub hand_no: u64,
-    pub options: HandOptions,
+pub(crate) struct TableFixture {
+    pub(crate) script: Script,
+    pub(crate) table: TableId,
+    pub(crate) seats: BTreeMap<u32, Seat>,
+    pub(crate) hand_no: u64,
+    pub(crate) options: HandOptions,
     sabacc_pot: u64,
     carried_pot: u64,
     rule_set: String,
@@ -109,7 +108,7 @@ impl TableFixture {
     /// # Panics
     /// If there is no such variant.
     #[must_use]
-    pub fn open(number: u64, variant: &str) -> TableFixture {
+    pub(crate) fn open(number: u64, variant: &str) -> TableFixture {
         let variant = rules::variant(variant).expect("a variant of the registry");
         let rule_set = rules::RuleSet::defaults(variant).canonical();
         TableFixture::with_rules(number, rule_set)
@@ -117,7 +116,7 @@ impl TableFixture {
 
     /// Creates a table from the canonical text of a rule set.
     #[must_use]
-    pub fn with_rules(number: u64, rule_set: String) -> TableFixture {
+    pub(crate) fn with_rules(number: u64, rule_set: String) -> TableFixture {
         let mut room = TableFixture {
             script: Script::default(),
             table: TableId(id("table", number)),
@@ -151,7 +150,7 @@ impl TableFixture {
 
     /// Creates a table with this many seats taken.
     #[must_use]
-    pub fn seated(number: u64, variant: &str, seats: u32) -> TableFixture {
+    pub(crate) fn seated(number: u64, variant: &str, seats: u32) -> TableFixture {
         let mut room = TableFixture::open(number, variant);
         for seat in 1..=seats {
             room.sit(seat, BUY_IN);
@@ -161,20 +160,20 @@ impl TableFixture {
 
     /// Sets the options of the hands from now on.
     #[must_use]
-    pub fn with_options(mut self, ways: HandOptions) -> TableFixture {
+    pub(crate) fn with_options(mut self, ways: HandOptions) -> TableFixture {
         self.options = ways;
         self
     }
 
     /// Returns the dealer's public key.
     #[must_use]
-    pub fn dealer_keys(&self) -> Vec<[u8; 32]> {
+    pub(crate) fn dealer_keys(&self) -> Vec<[u8; 32]> {
         vec![self.key.verifying_key().to_bytes()]
     }
 
     /// Returns the records of a hand.
     #[must_use]
-    pub fn records(&self, hand_no: u64) -> crate::hand::HandRecords {
+    pub(crate) fn records(&self, hand_no: u64) -> crate::hand::HandRecords {
         self.script.records(self.table, hand_no, self.dealer_keys())
     }
 
@@ -189,7 +188,7 @@ impl TableFixture {
 
     /// Returns the present time of the table's clock.
     #[must_use]
-    pub fn now(&self) -> UnixMicros {
+    pub(crate) fn now(&self) -> UnixMicros {
         UnixMicros(self.now)
     }
 
@@ -229,7 +228,7 @@ impl TableFixture {
     ///
     /// # Panics
     /// If the ledger refuses the command.
-    pub fn execute_wallet(&mut self, command: Command) -> u64 {
+    pub(crate) fn execute_wallet(&mut self, command: Command) -> u64 {
         self.now += STEP_MICROS;
         let mut entries = self.ledger.expired(self.now());
         self.append_to_wallet(&entries);
@@ -239,14 +238,14 @@ impl TableFixture {
     }
 
     /// Ends the holds of the wallet that are over.
-    pub fn expire_holds(&mut self) {
+    pub(crate) fn expire_holds(&mut self) {
         self.now += STEP_MICROS;
         let entries = self.ledger.expired(self.now());
         self.append_to_wallet(&entries);
     }
 
     /// Writes the wallet's event of a snapshot of its state.
-    pub fn snapshot_wallet(&mut self) {
+    pub(crate) fn snapshot_wallet(&mut self) {
         self.expire_holds();
         self.ledger.forget(self.now());
         let digest = Sha256::digest(::ledger::snapshot::write(&self.ledger)).into();
@@ -264,7 +263,7 @@ impl TableFixture {
     }
 
     /// Advances the clock without an event.
-    pub fn advance(&mut self, time: std::time::Duration) {
+    pub(crate) fn advance(&mut self, time: std::time::Duration) {
         self.now = UnixMicros(self.now).plus(time).0;
     }
 
@@ -272,7 +271,7 @@ impl TableFixture {
     ///
     /// # Panics
     /// If the seat is taken or the amount is no amount of credits.
-    pub fn sit(&mut self, seat: u32, buy_in: u64) {
+    pub(crate) fn sit(&mut self, seat: u32, buy_in: u64) {
         let credits = Credits::try_new(buy_in).expect("an amount of credits");
         let player = PlayerId(id("player", u64::from(seat) << 32 | self.random_below(1 << 32)));
         self.execute_wallet(Command::OpenAccount(player));
@@ -300,7 +299,7 @@ impl TableFixture {
     ///
     /// # Panics
     /// If the seat is free or has no credits.
-    pub fn stand_up_with_stopped_cash_out(&mut self, seat: u32, resolution: pb::Resolution) {
+    pub(crate) fn stand_up_with_stopped_cash_out(&mut self, seat: u32, resolution: pb::Resolution) {
         let Seat { player, stack } = self.seats.remove(&seat).expect("a taken seat");
         self.append_to_table(pb::LeaveAsked { seat, why: "asked".to_owned() });
         let (first, second) = (self.request("cash-out"), self.request("resumed"));
@@ -338,7 +337,7 @@ impl TableFixture {
     ///
     /// # Panics
     /// If the seat is free.
-    pub fn stand_up(&mut self, seat: u32) {
+    pub(crate) fn stand_up(&mut self, seat: u32) {
         let Seat { player, stack } = self.seats.remove(&seat).expect("a taken seat");
         self.append_to_table(pb::LeaveAsked { seat, why: "asked".to_owned() });
         if stack > 0 {
@@ -356,7 +355,7 @@ impl TableFixture {
     ///
     /// # Panics
     /// If the table has no players.
-    pub fn close(&mut self) {
+    pub(crate) fn close(&mut self) {
         self.close_in(1);
     }
 
@@ -365,7 +364,7 @@ impl TableFixture {
     ///
     /// # Panics
     /// If the table has no players.
-    pub fn close_in(&mut self, transfers: u64) {
+    pub(crate) fn close_in(&mut self, transfers: u64) {
         self.append_to_table(pb::CloseAsked {});
         let (&seat, first) = self.seats.iter().next().expect("somebody sits here");
         let player = first.player;
@@ -382,7 +381,7 @@ impl TableFixture {
     ///
     /// # Panics
     /// If the seat is free.
-    pub fn close_for_absent(&mut self, seat: u32) -> u64 {
+    pub(crate) fn close_for_absent(&mut self, seat: u32) -> u64 {
         let player = self.seats.get(&seat).expect("a taken seat").player;
         self.stand_up(seat);
         self.append_to_table(pb::CloseAsked {});

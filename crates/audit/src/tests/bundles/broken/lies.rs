@@ -1,7 +1,7 @@
 //! False records under valid proofs.
 
-use audit::fixture::{EntropyPart, Entry, HandOptions, LogName, TableFixture};
-use audit::hand::Check;
+use crate::hand::Check;
+use crate::tests::fixture::{EntropyBehaviour, Entry, HandOptions, LogName, TableFixture};
 use primitives::UnixMicros;
 use proto::common::v1::CardRef;
 use proto::dealer::v1::{self as dealer, OpeningReason};
@@ -9,7 +9,7 @@ use proto::event::v1::{self as pb, AtFault};
 use wire::Recorded;
 
 use super::{Golden, broken_hand, burnt, delay, golden, index_of, played, rich, the, void};
-use crate::honest::everybody;
+use crate::tests::bundles::honest::everybody;
 
 pub(super) fn all() -> Vec<Golden> {
     let mut all = commitment();
@@ -92,8 +92,10 @@ fn transcript() -> Vec<Golden> {
     let breaks = |name, edit: &dyn Fn(&mut Vec<Entry>)| {
         broken_hand(name, honest.clone(), Check::Transcript, edit)
     };
-    let dropped =
-        played(HandOptions { parts: [(1, EntropyPart::Dropped)].into(), ..HandOptions::default() });
+    let dropped = played(HandOptions {
+        entropy: [(1, EntropyBehaviour::Dropped)].into(),
+        ..HandOptions::default()
+    });
     let alone = played(HandOptions { without_entropy: true, ..HandOptions::default() });
     vec![
         golden("transcript-commitment-dropped", dropped.bundle(1), &[Check::Transcript]),
@@ -225,7 +227,7 @@ fn transfer_after_abort(entries: &mut Vec<Entry>) {
 fn burnt_without_ground() -> TableFixture {
     let abort = Some((AtFault::Seat, None));
     let mut room = played(HandOptions {
-        parts: everybody(EntropyPart::Reveals),
+        entropy: everybody(EntropyBehaviour::Reveals),
         abort,
         ..HandOptions::default()
     });

@@ -8,8 +8,8 @@ mod proofs;
 
 use std::collections::BTreeMap;
 
-use audit::fixture::{EntropyPart, Entry, HandOptions, TableFixture};
-use audit::hand::Check;
+use crate::hand::Check;
+use crate::tests::fixture::{EntropyBehaviour, Entry, HandOptions, TableFixture};
 use primitives::UnixMicros;
 use proto::event::v1::{self as pb, AtFault};
 use wire::Recorded;
@@ -64,7 +64,7 @@ fn rich() -> TableFixture {
 /// A hand that is burnt because seat 1 withheld its entropy.
 fn burnt() -> TableFixture {
     let ways = HandOptions {
-        parts: BTreeMap::from([(1, EntropyPart::Withholds)]),
+        entropy: BTreeMap::from([(1, EntropyBehaviour::Withholds)]),
         ..HandOptions::default()
     };
     played(ways)

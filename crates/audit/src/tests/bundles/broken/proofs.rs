@@ -1,8 +1,8 @@
 //! Keys, checkpoints and trees that do not match, and records that are not in them.
 
-use audit::bundle::{Bundle, ProvedLog};
-use audit::fixture::{self, LogName, TableFixture, log_key, signed_log};
-use audit::hand::Check;
+use crate::bundle::{Bundle, ProvedLog};
+use crate::hand::Check;
+use crate::tests::fixture::{self, LogName, TableFixture, log_key, signed_log};
 use eventlog_core::{Event, Position};
 use merkle::note::{KeyName, LogKey, Note};
 use merkle::{Leaves, Signer, TreeHead};

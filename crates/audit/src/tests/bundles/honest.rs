@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use audit::fixture::{EntropyPart, HandOptions, TableFixture, VoidTime};
+use crate::tests::fixture::{EntropyBehaviour, HandOptions, TableFixture, VoidTime};
 use proto::event::v1::AtFault;
 use proto::wallet::v1::TransferKind;
 use rules::RuleSet;
@@ -82,7 +82,7 @@ fn zero_nets() -> Vec<(&'static str, TableFixture)> {
 }
 
 /// Gives every seat one part in chance.
-pub(super) fn everybody(part: EntropyPart) -> BTreeMap<u32, EntropyPart> {
+pub(super) fn everybody(part: EntropyBehaviour) -> BTreeMap<u32, EntropyBehaviour> {
     (1..=8).map(|seat| (seat, part)).collect()
 }
 
@@ -91,18 +91,21 @@ fn played(variant: &str, seats: u32, ways: HandOptions) -> TableFixture {
 }
 
 fn kinds() -> Vec<(&'static str, TableFixture)> {
-    let parts = |part| HandOptions { parts: everybody(part), ..HandOptions::default() };
+    let all = |behaviour| HandOptions { entropy: everybody(behaviour), ..HandOptions::default() };
     let abort =
         |fault, inputs| HandOptions { abort: Some((fault, inputs)), ..HandOptions::default() };
     let void = |void| HandOptions { void: Some(void), ..HandOptions::default() };
-    let one = |part| HandOptions { parts: BTreeMap::from([(1, part)]), ..HandOptions::default() };
+    let one = |behaviour| HandOptions {
+        entropy: BTreeMap::from([(1, behaviour)]),
+        ..HandOptions::default()
+    };
     vec![
-        ("nobody-takes-part", played("dice", 4, parts(EntropyPart::Absent))),
-        ("everybody-reveals", played("force", 3, parts(EntropyPart::Reveals))),
-        ("everybody-commits-late", played("spike", 2, parts(EntropyPart::Late))),
-        ("some-take-part", played("electronic", 6, one(EntropyPart::Late))),
-        ("burnt-by-one", played("kessel", 4, one(EntropyPart::Withholds))),
-        ("burnt-by-all", played("coruscant", 3, parts(EntropyPart::Withholds))),
+        ("nobody-takes-part", played("dice", 4, all(EntropyBehaviour::Absent))),
+        ("everybody-reveals", played("force", 3, all(EntropyBehaviour::Reveals))),
+        ("everybody-commits-late", played("spike", 2, all(EntropyBehaviour::Late))),
+        ("some-take-part", played("electronic", 6, one(EntropyBehaviour::Late))),
+        ("burnt-by-one", played("kessel", 4, one(EntropyBehaviour::Withholds))),
+        ("burnt-by-all", played("coruscant", 3, all(EntropyBehaviour::Withholds))),
         ("dealer-never-sealed", played("swg", 5, abort(AtFault::Dealer, None))),
         ("dealer-fell-silent", played("dice", 5, abort(AtFault::Dealer, Some(7)))),
         ("dealer-fell-silent-late", played("eleven", 4, abort(AtFault::Dealer, Some(20)))),

@@ -4,18 +4,17 @@
 //! Two attacks are tested elsewhere: biased or short chance by the statistical tests of `fairness`,
 //! and the size of messages that carry cards by the table service's tests.
 
-#![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
-
 use std::collections::BTreeMap;
 
-use audit::Verdict;
-use audit::bundle::ProvedLog;
-use audit::fixture::{
-    EntropyPart, Entry, HandOptions, LogName, SECRETS, TableFixture, log_key, signed_log, trusted,
+use crate::Verdict;
+use crate::bundle::ProvedLog;
+use crate::hand::{self, Check, Report, audit};
+use crate::receipt::{self, ReceiptVerdict};
+use crate::table::{TableAudit, TableReport};
+use crate::tests::fixture::{
+    EntropyBehaviour, Entry, HandOptions, LogName, SECRETS, TableFixture, log_key, signed_log,
+    trusted,
 };
-use audit::hand::{self, Check, Report, audit};
-use audit::receipt::{self, ReceiptVerdict};
-use audit::table::{TableAudit, TableReport};
 use ed25519_dalek::SigningKey;
 use fairness::{ClientCommitment, Receipt};
 use primitives::PlayerId;
@@ -145,10 +144,14 @@ fn disliked_hands_are_counted_against_the_dealer_with_their_outcomes() {
 /// fairness/SPEC.md §12.1.
 #[test]
 fn the_last_revealer_is_named_and_counted() {
-    let parts: BTreeMap<u32, EntropyPart> =
-        [(1, EntropyPart::Reveals), (2, EntropyPart::Reveals), (3, EntropyPart::Withholds)].into();
+    let entropy: BTreeMap<u32, EntropyBehaviour> = [
+        (1, EntropyBehaviour::Reveals),
+        (2, EntropyBehaviour::Reveals),
+        (3, EntropyBehaviour::Withholds),
+    ]
+    .into();
     let mut room = TableFixture::seated(40, "dice", 3)
-        .with_options(HandOptions { parts, ..HandOptions::default() });
+        .with_options(HandOptions { entropy, ..HandOptions::default() });
     assert!(room.play() && room.play());
     for hand_no in [1, 2] {
         let report = audit(&room.bundle(hand_no).records(&trusted()));
@@ -287,8 +290,10 @@ fn a_dropped_commitment_convicts_the_table_by_its_receipt() {
 /// The table records a commitment and acts as if it had not.
 #[test]
 fn an_overlooked_commitment_names_the_table() {
-    let room =
-        played(HandOptions { parts: [(1, EntropyPart::Dropped)].into(), ..HandOptions::default() });
+    let room = played(HandOptions {
+        entropy: [(1, EntropyBehaviour::Dropped)].into(),
+        ..HandOptions::default()
+    });
     let (check, why) = only_failure(&verdict(&room));
     assert_eq!(check, Check::Transcript);
     assert!(why.starts_with("the table closed with the commitments of seats"), "{why}");
@@ -352,9 +357,9 @@ fn a_rewritten_log_contradicts_its_own_signature() {
     let (_, _, signed_before) = signed_log(&honest.script, LogName::Table);
     let key = log_key(LogName::Table);
     let events = rewritten.script.events(LogName::Table);
-    let report = audit::log::audit(&events, std::slice::from_ref(&signed_before), key.public());
+    let report = crate::log::audit(&events, std::slice::from_ref(&signed_before), key.public());
     let failed: Vec<_> = report.checks.failed().collect();
-    assert_eq!(failed, [audit::log::Check::Trees]);
+    assert_eq!(failed, [crate::log::Check::Trees]);
 
     let mut bundle = rewritten.bundle(1);
     bundle.table.checkpoint = signed_before;

@@ -1,13 +1,13 @@
 //! Legs of 0 credits in a settlement that should not be there, and one that should.
 
-use audit::hand::Check;
+use crate::hand::Check;
 use ledger::Account;
 use primitives::{PlayerId, TableId};
 use proto::event::v1 as pb;
 use proto::wallet::v1::Leg;
 
 use super::{Golden, broken_hand, the};
-use crate::honest::zero_net_of_two;
+use crate::tests::bundles::honest::zero_net_of_two;
 
 pub(super) fn all() -> Vec<Golden> {
     let honest = zero_net_of_two();

@@ -1,12 +1,12 @@
 //! Files that are no bundles.
 
-use audit::bundle::Bundle;
-use audit::fixture::TableFixture;
+use crate::bundle::Bundle;
+use crate::tests::fixture::TableFixture;
 use prost::Message as _;
 use proto::audit::v1::{BundleContents, HandBundle};
 use sha2::{Digest, Sha256};
 
-use crate::honest::earlier;
+use crate::tests::bundles::honest::earlier;
 
 fn honest() -> Bundle {
     earlier(TableFixture::seated(100, "dice", 2)).bundle(1)
