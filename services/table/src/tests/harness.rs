@@ -5,21 +5,13 @@
 #![expect(clippy::needless_pass_by_value, reason = "what is done here is made for it")]
 
 mod dealer;
-#[cfg(test)]
 mod late;
-#[cfg(test)]
 mod nets;
-#[cfg(test)]
 mod quota;
-#[cfg(test)]
 mod settled;
-#[cfg(test)]
 mod standing;
-#[cfg(test)]
 mod stops;
-#[cfg(test)]
 mod tests;
-#[cfg(test)]
 mod withheld;
 
 use std::collections::BTreeMap;
