@@ -41,7 +41,6 @@ mod entropy;
 mod events;
 mod hand_in_play;
 mod ids;
-mod moves;
 mod peers;
 mod people;
 mod plan;
