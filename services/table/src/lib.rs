@@ -41,8 +41,6 @@ mod effects;
 mod entropy;
 mod events;
 mod hand_in_play;
-#[cfg(test)]
-mod harness;
 mod ids;
 mod peers;
 mod people;
@@ -63,4 +61,6 @@ mod state;
 mod steps;
 mod stops;
 mod table;
+#[cfg(test)]
+mod tests;
 mod updates;

@@ -14,8 +14,8 @@ use wire::Recorded;
 
 use super::*;
 use crate::commands::DecisionRequest;
-use crate::harness::{Harness, secret};
 use crate::registry::tests::dependencies;
+use crate::tests::harness::{Harness, secret};
 
 /// Table of the harness whose task has not been polled for a while.
 struct LateTask {
