@@ -10,6 +10,7 @@ use eventlog::{
 };
 use futures_util::stream::{FuturesOrdered, StreamExt as _};
 use system::clock::{Clock as _, SystemClock};
+use system::entropy::SystemEntropy;
 use tokio::time::Instant;
 
 use crate::rows::{ACTOR, Row, row};

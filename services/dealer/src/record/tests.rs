@@ -16,6 +16,8 @@ fn stored(new: NewEvent) -> eventlog::Event {
         schema,
         sealed,
         payload,
+        salt: [0; 16],
+        author_hash: [0; 32],
         request_id: None,
         actor: "test".into(),
         trace: [0; 16],

@@ -10,7 +10,7 @@ use system::clock::ManualClock;
 use tokio::time::{sleep, timeout};
 
 use super::super::*;
-use crate::harness::Harness;
+use crate::tests::harness::Harness;
 
 const HOUR: i64 = 3_600_000_000;
 const LONG: Duration = Duration::from_secs(20);
@@ -57,6 +57,7 @@ impl WaitingTable {
             lease: Duration::from_secs(5),
             take_over: false,
             clock: store_clock,
+            salts: Arc::new(|| [7; 16]),
             limits: Limits::default(),
         };
         let log = Log::open(Arc::<MemStore>::clone(&store), options).await.unwrap();

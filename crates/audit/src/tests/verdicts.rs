@@ -1,0 +1,181 @@
+//! Verdicts on whole hands: classes, witnesses, keys with an end, and files that contradict each
+//! other.
+
+use crate::bundle::{Bundle, BundleError, Histories, TrustedKeys, Witnesses};
+use crate::hand::{self, Check, HandVerdict, Report};
+use crate::tests::fixture::{
+    EntropyBehaviour, HandOptions, LogName, TableFixture, log_key, trusted,
+};
+use merkle::Checkpoint;
+use merkle::note::{KeyName, Note, WitnessKey};
+use proto::event::v1 as event;
+
+fn table() -> TableFixture {
+    let mut table = TableFixture::seated(7, "dice", 3);
+    assert!(table.play());
+    table
+}
+
+fn report(bundle: &Bundle) -> Report {
+    hand::audit(&bundle.records(&trusted()))
+}
+
+/// fairness/SPEC.md §15.3, §15.4.
+#[test]
+fn a_played_hand_is_proved_and_says_what_was_checked() {
+    let bundle = table().bundle(1);
+    let report = report(&bundle);
+    assert_eq!(report.verdict, HandVerdict::Proved, "{report:#?}");
+    let [happened, word, part] = &report.sentences;
+    assert!(happened.starts_with("Hand 1 was played to its end: "), "{happened}");
+    assert!(word.contains("Nobody but the room has seen this log"), "{word}");
+    assert!(word.contains("the numbers of seats 1 and 3 are in it"), "{word}");
+    assert!(part.starts_with("Only you can know"), "{part}");
+}
+
+/// fairness/SPEC.md §15.3.
+#[test]
+fn without_keys_nothing_is_said() {
+    let bundle = table().bundle(1);
+    let report = hand::audit(&bundle.records(&TrustedKeys::none()));
+    assert_eq!(report.verdict, HandVerdict::Refused);
+    assert!(!report.sentences.concat().contains("proved"), "{:?}", report.sentences);
+}
+
+/// fairness/SPEC.md §15.3.
+#[test]
+fn a_burnt_hand_is_broken_off_and_names_its_breaker() {
+    let parts = [(1, EntropyBehaviour::Withholds)].into();
+    let options = HandOptions { parts, ..HandOptions::default() };
+    let mut table = TableFixture::seated(8, "dice", 2).with_options(options);
+    let _ = table.play();
+    let report = report(&table.bundle(1));
+    assert_eq!(report.verdict, HandVerdict::BrokenOff, "{report:#?}");
+    let happened = &report.sentences[0];
+    assert!(happened.contains("before the antes by seat 1, withholding entropy"), "{happened}");
+}
+
+/// fairness/SPEC.md §15.3.
+#[test]
+fn a_hand_without_anybodys_number_is_not_proved() {
+    let parts = [(1, EntropyBehaviour::Absent)].into();
+    let options = HandOptions { parts, ..HandOptions::default() };
+    let mut table = TableFixture::seated(9, "dice", 2).with_options(options);
+    assert!(table.play());
+    let report = report(&table.bundle(1));
+    assert!(report.passed());
+    assert_eq!(report.verdict, HandVerdict::Failed);
+    assert!(report.sentences[0].contains("the house alone made its chance"));
+}
+
+/// fairness/SPEC.md §15.3.
+#[test]
+fn a_seed_that_is_owed_is_not_finished_until_it_is_overdue() {
+    let mut records = table().bundle(1).records(&trusted());
+    let seed = event::EventType::SeedOpened as u16;
+    let opened = event::EventType::HandRevealed as u16;
+    let settled = event::EventType::HandSettled as u16;
+    records.dealer.retain(|record| record.kind != seed);
+    records.hand.retain(|record| record.kind != opened);
+    let position = records.hand.iter().position(|record| record.kind == settled).unwrap();
+    records.hand.truncate(position + 1);
+    assert_eq!(hand::audit(&records).verdict, HandVerdict::NotFinished);
+    let last = records.table.last_mut().unwrap();
+    last.recorded_at = last.recorded_at.plus(std::time::Duration::from_secs(3700));
+    let late = hand::audit(&records);
+    assert_eq!(late.verdict, HandVerdict::Failed, "{late:#?}");
+}
+
+fn cosign(bundle: &mut Bundle, witness: &WitnessKey, time: u64) {
+    for log in [&mut bundle.table, &mut bundle.dealer] {
+        let mut note = Note::parse(log.checkpoint.as_bytes()).unwrap();
+        let signature = witness.cosign(&Checkpoint::parse(note.text()).unwrap(), time);
+        note.push(signature).unwrap();
+        log.checkpoint = note.to_string();
+    }
+}
+
+/// fairness/SPEC.md §15.4.
+#[test]
+fn witnesses_are_counted_and_demanded() {
+    let witness =
+        |name: &str, secret| WitnessKey::new(KeyName::try_new(name).unwrap(), &[secret; 32]);
+    let (seen, blind) = (witness("w.example/1", 20), witness("w.example/2", 21));
+    let keys = vec![seen.public().clone(), blind.public().clone()];
+    let mut bundle = table().bundle(1);
+    let verdict = |bundle: &Bundle, required| {
+        let witnesses = Witnesses { keys: keys.clone(), required };
+        hand::audit(&bundle.witnessed_records(&trusted(), &witnesses))
+    };
+    assert_eq!(verdict(&bundle, 1).verdict, HandVerdict::NotFinished);
+    cosign(&mut bundle, &seen, 1_700_000_100);
+    let one = verdict(&bundle, 1);
+    assert_eq!(one.verdict, HandVerdict::Proved, "{one:#?}");
+    assert!(one.sentences[1].contains("w.example/1"), "{:?}", one.sentences);
+    assert!(!one.sentences[1].contains("w.example/2"), "{:?}", one.sentences);
+    assert_eq!(verdict(&bundle, 2).verdict, HandVerdict::NotFinished);
+    // A signature under a witness's name that is not its own counts for nothing.
+    let other = witness("w.example/2", 22);
+    cosign(&mut bundle, &other, 1_700_000_100);
+    assert_eq!(verdict(&bundle, 2).verdict, HandVerdict::NotFinished);
+}
+
+/// fairness/SPEC.md §10.1, §17.
+#[test]
+fn a_key_counts_for_its_own_log_up_to_its_end() {
+    let bundle = table().bundle(1);
+    let keys = |ends: [&str; 3]| {
+        let logs = [LogName::Table, LogName::Dealer, LogName::Wallet];
+        let lines = logs.into_iter().zip(ends);
+        lines.map(|(log, end)| format!("{}{end}\n", log_key(log).public())).collect::<String>()
+    };
+    let failed = |text: &str| {
+        let report = hand::audit(&bundle.records(&TrustedKeys::parse(text).unwrap()));
+        report.checks.failed().collect::<Vec<_>>()
+    };
+    assert_eq!(failed(&keys(["", "", ""])), []);
+    assert_eq!(failed(&keys(["", " until 100000", ""])), []);
+    assert_eq!(failed(&keys(["", " until 1", ""])), [Check::Keys]);
+    // Three keys of the table's log, two of them retired, prove no hand.
+    let mut of_table = bundle.clone();
+    of_table.dealer.key.clone_from(&bundle.table.key);
+    let report = hand::audit(&of_table.records(&trusted()));
+    assert!(report.checks.failed().any(|check| check == Check::Keys));
+}
+
+/// fairness/SPEC.md §15.3.
+#[test]
+fn two_histories_of_one_log_contradict_each_other() {
+    let honest = table();
+    let mut forked = TableFixture::seated(7, "dice", 3);
+    forked.advance(std::time::Duration::from_millis(5));
+    assert!(forked.play());
+    let mut histories = Histories::default();
+    assert_eq!(histories.add(&honest.bundle(1)), Vec::<String>::new());
+    assert_eq!(histories.add(&honest.bundle(1)), Vec::<String>::new());
+    let contradictions = histories.add(&forked.bundle(1));
+    assert!(contradictions.iter().any(|what| what.contains("two records at position")));
+    assert!(contradictions.iter().any(|what| what.contains("two trees of")), "{contradictions:?}");
+}
+
+/// fairness/SPEC.md §15.1, §15.5.
+#[test]
+fn files_that_are_too_long_or_too_new_are_refused_by_name() {
+    let long = vec![0; crate::bundle::MAX_BYTES + 1];
+    assert_eq!(Bundle::parse(&long), Err(BundleError::TooLong(long.len())));
+    let bytes = table().bundle(1).encode();
+    let newer = reencode(&bytes, |contents| contents.format = crate::bundle::FORMAT + 1);
+    let error = Bundle::parse(&newer).unwrap_err();
+    assert_eq!(error.to_string(), "written by a newer room: take its verify.html");
+}
+
+fn reencode(bytes: &[u8], change: impl FnOnce(&mut proto::audit::v1::BundleContents)) -> Vec<u8> {
+    use prost::Message as _;
+    use sha2::Digest as _;
+    let outer = proto::audit::v1::HandBundle::decode(bytes).unwrap();
+    let mut inner = proto::audit::v1::BundleContents::decode(&outer.contents[..]).unwrap();
+    change(&mut inner);
+    let contents = inner.encode_to_vec();
+    let sha256 = sha2::Sha256::digest(&contents).to_vec();
+    proto::audit::v1::HandBundle { contents, sha256 }.encode_to_vec()
+}
