@@ -37,10 +37,12 @@ use tokio::sync::Semaphore;
 use tokio_rustls::TlsAcceptor;
 use tonic::body::Body;
 use tower::Service;
+use transport::tls::TlsError;
 
 use self::address_limits::AddressLimits;
 use self::connection::AcceptedConnection;
 use self::probes::Probes;
+use crate::config::ServiceConfig;
 use crate::drain::Drain;
 use crate::limits::Limits;
 use crate::proxies::TrustedProxies;
@@ -48,7 +50,7 @@ use crate::proxies::TrustedProxies;
 pub use connection_calls::CallerAddress;
 pub use deadline::{Deadline, DeadlineLayer};
 pub use decode_errors::{DecodeErrorLayer, DecodeErrorService};
-pub use grpc::{GrpcApp, GrpcBuilder};
+pub use grpc::{DescriptorError, GrpcApp, GrpcBuilder};
 pub use health::{Health, LIVENESS};
 pub use lifetime::{Lifetime, LifetimeLayer};
 pub use message_limit::{MessageLimit, MessageLimitLayer, WholeBody};
@@ -80,6 +82,11 @@ pub enum BindError {
     #[error("cannot listen on {address}: {source}")]
     Other { address: SocketAddr, source: io::Error },
 }
+
+/// Error of a server's certificates.
+#[derive(Debug, thiserror::Error)]
+#[error("the certificates cannot be used: {0}")]
+pub struct CertificateError(#[from] TlsError);
 
 /// Port that is listened on. Callers may connect already; they are answered once it is served.
 #[derive(Debug)]
@@ -145,6 +152,20 @@ impl Server {
             health,
             drain,
         }
+    }
+
+    /// Server with a service's TLS, and with HTTP/1.1 for probes. No proxy is trusted.
+    ///
+    /// # Errors
+    /// The certificates cannot be used.
+    pub fn from_config(
+        config: &ServiceConfig,
+        health: Health,
+        drain: Drain,
+    ) -> Result<Server, CertificateError> {
+        let tls = config.tls.as_ref().map(|tls| tls.acceptor(true)).transpose()?;
+        let server = Server::new(config.limits.clone(), health, drain);
+        Ok(Server { tls, http1: true, ..server })
     }
 
     /// Serves `app` until the drain begins, then stops in order. Returns whether all work ended by

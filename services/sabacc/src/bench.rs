@@ -132,7 +132,7 @@ pub(crate) async fn until_signal<T>(
     measure: impl Future<Output = anyhow::Result<T>>,
 ) -> anyhow::Result<T> {
     let signals = Drain::new(Duration::from_secs(10));
-    signals.on_signals().context("signals cannot be listened to")?;
+    signals.on_signals()?;
     tokio::select! {
         outcome = measure => outcome,
         () = signals.stopping().cancelled() => bail!("stopped before the end: nothing was measured"),

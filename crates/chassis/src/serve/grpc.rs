@@ -4,6 +4,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 
 use http::{Request, Response};
+use system::clock::Clock;
 use tonic::Code;
 use tonic::body::Body;
 use tonic::server::NamedService;
@@ -16,7 +17,7 @@ use super::health::Health;
 use super::lifetime::{Lifetime, LifetimeLayer};
 use super::message_limit::{MessageLimit, MessageLimitLayer};
 use super::stream_limit::{StreamLimitLayer, StreamLimitService};
-use crate::auth::{Access, Guard, GuardedService, Verifier};
+use crate::auth::{Access, AccessError, Guard, GuardedService, IssuerKey, Verifier};
 use crate::limits::Limits;
 use crate::refusal::refusal;
 
@@ -24,6 +25,15 @@ use crate::refusal::refusal;
 pub type GrpcApp = GuardedService<
     StreamLimitService<Lifetime<DecodeErrorService<Deadline<MessageLimit<Routes>>>>>,
 >;
+
+/// Error of descriptors that name no rights, or cannot be shown by reflection.
+#[derive(Debug, thiserror::Error)]
+pub enum DescriptorError {
+    #[error("this program's own descriptors are damaged: {0}")]
+    Access(#[from] AccessError),
+    #[error("this program's own descriptors are damaged: {0}")]
+    Reflection(#[from] tonic_reflection::server::Error),
+}
 
 /// Builder of one server's services.
 pub struct GrpcBuilder {
@@ -52,25 +62,26 @@ impl GrpcBuilder {
         self
     }
 
-    /// Adds reflection (`grpc.reflection.v1`), open to everybody.
+    /// Adds reflection (`grpc.reflection.v1`), open to everybody, and assembles the layers.
+    /// `issuers` authenticate callers. `descriptors`, an encoded `FileDescriptorSet`, have the
+    /// options that authorize them.
     ///
     /// # Errors
-    /// The bytes are not an encoded `FileDescriptorSet`.
-    pub fn add_reflection(
+    /// The descriptors cannot be used.
+    pub fn build(
         mut self,
         descriptors: &[u8],
-    ) -> Result<GrpcBuilder, tonic_reflection::server::Error> {
+        issuers: &[IssuerKey],
+        limits: &Limits,
+        clock: Arc<dyn Clock>,
+    ) -> Result<GrpcApp, DescriptorError> {
+        let access = Arc::new(Access::from_descriptors(descriptors)?);
         let reflection = tonic_reflection::server::Builder::configure()
             .register_encoded_file_descriptor_set(descriptors)
             .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
             .build_v1()?;
         self.routes.add_service(reflection);
-        Ok(self)
-    }
-
-    /// Assembles the layers. `verifier` authenticates callers and `access` authorizes them.
-    #[must_use]
-    pub fn build(self, verifier: Verifier, access: Arc<Access>, limits: &Limits) -> GrpcApp {
+        let verifier = Verifier::new(issuers.to_vec(), clock);
         let deadline = DeadlineLayer::new(limits.unary_deadline, Arc::clone(&access));
         let mut routes = self.routes.routes();
         let router = std::mem::take(routes.axum_router_mut());
@@ -81,7 +92,7 @@ impl GrpcBuilder {
         let streams = StreamLimitLayer::new(Arc::clone(&access));
         let guard = Guard::new(verifier, access).with_limits(limits);
         let answered = readable.layer(deadline.layer(bodies.layer(routes.prepare())));
-        guard.layer(streams.layer(lifetime.layer(answered)))
+        Ok(guard.layer(streams.layer(lifetime.layer(answered))))
     }
 }
 
