@@ -17,6 +17,7 @@ mod grpc;
 mod health;
 mod lifetime;
 mod message_limit;
+mod middleware;
 mod open_counter;
 mod path_router;
 mod probes;
@@ -48,15 +49,13 @@ use crate::limits::Limits;
 use crate::proxies::TrustedProxies;
 
 pub use connection_calls::CallerAddress;
-pub use deadline::{Deadline, DeadlineLayer};
-pub use decode_errors::{DecodeErrorLayer, DecodeErrorService};
 pub use grpc::{DescriptorError, GrpcApp, GrpcBuilder};
 pub use health::{Health, LIVENESS};
-pub use lifetime::{Lifetime, LifetimeLayer};
-pub use message_limit::{MessageLimit, MessageLimitLayer, WholeBody};
+pub use message_limit::WholeBody;
+pub(crate) use middleware::{Answer, Middleware, Next, answered};
 pub use path_router::PathRouter;
 pub use readiness::{Condition, Readiness};
-pub use stream_limit::{IsStream, StreamLimitLayer, StreamLimitService};
+pub use stream_limit::IsStream;
 
 /// Pause after a failed accept, in which the operating system may get file descriptors back.
 const ACCEPT_RETRY_PAUSE: Duration = Duration::from_millis(100);
