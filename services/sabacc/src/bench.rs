@@ -43,7 +43,7 @@ mod wallet_process;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use anyhow::{Context as _, bail};
+use anyhow::bail;
 use chassis::drain::Drain;
 use chassis::telemetry;
 use clap::{Args, Subcommand};

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::Context as _;
 use chassis::config::{LogWitnesses, Settings, Source};
 use chassis::drain::Drain;
 use chassis::telemetry::{self, TelemetryConfig};

@@ -128,14 +128,14 @@ pub async fn run(
         .add(disputes.max_decoding_message_size(most))
         .await;
     let closing = service.closing.clone();
-    let owner = async move {
+    let owner = Box::pin(async move {
         let open = |first| opening.open(first);
         let publish = |registry: Option<_>| {
             opening.state_condition.set(registry.is_none().then_some(NOT_READ));
             sender.send_replace(registry);
         };
         own_log("table", open, publish, &closing).await
-    };
+    });
     service.run(routes, owner).await
 }
 

@@ -56,7 +56,7 @@ pub async fn run(
     let limit = service.config.limits.message_bytes;
     let (accounts, settlement) = crate::api::services(api, limit);
     let routes = service.grpc().add(accounts).await.add(settlement).await;
-    let owner = standby.run(service.closing.clone());
+    let owner = Box::pin(standby.run(service.closing.clone()));
     drop(wallet);
     service.run(routes, owner).await
 }
