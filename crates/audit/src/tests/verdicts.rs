@@ -45,8 +45,8 @@ fn without_keys_nothing_is_said() {
 /// fairness/SPEC.md §15.3.
 #[test]
 fn a_burnt_hand_is_broken_off_and_names_its_breaker() {
-    let parts = [(1, EntropyBehaviour::Withholds)].into();
-    let options = HandOptions { parts, ..HandOptions::default() };
+    let entropy = [(1, EntropyBehaviour::Withholds)].into();
+    let options = HandOptions { entropy, ..HandOptions::default() };
     let mut table = TableFixture::seated(8, "dice", 2).with_options(options);
     let _ = table.play();
     let report = report(&table.bundle(1));
@@ -58,8 +58,8 @@ fn a_burnt_hand_is_broken_off_and_names_its_breaker() {
 /// fairness/SPEC.md §15.3.
 #[test]
 fn a_hand_without_anybodys_number_is_not_proved() {
-    let parts = [(1, EntropyBehaviour::Absent)].into();
-    let options = HandOptions { parts, ..HandOptions::default() };
+    let entropy = [(1, EntropyBehaviour::Absent)].into();
+    let options = HandOptions { entropy, ..HandOptions::default() };
     let mut table = TableFixture::seated(9, "dice", 2).with_options(options);
     assert!(table.play());
     let report = report(&table.bundle(1));
