@@ -1,15 +1,27 @@
-//! Payloads of the logs: every event of every service, by its type number.
+//! Payloads of the logs: one enum of decoded events for each service's log.
+
+use std::fmt;
 
 use bytes::Bytes;
 use eventlog_core::{Event, NewEvent};
 use primitives::StreamId;
-use prost::Message;
-use proto::event::v1::{self as pb, EventType};
+use prost::DecodeError;
+use proto::event::v1::EventType;
+
+mod dealer;
+mod table;
+mod wallet;
+
+pub use dealer::DealerRecord;
+pub use table::{
+    HandEvent, PersonEvent, PlayEvent, SeatEvent, TableEvent, TableRecord, TableSubject,
+};
+pub use wallet::WalletRecord;
 
 /// Schema version of the payloads that this program writes.
 pub const SCHEMA: u16 = 1;
 
-/// Error of a stored payload that does not match its type number.
+/// Error of a stored event that is not one of a log.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PayloadError {
     #[error("there is no event type {0}")]
@@ -20,134 +32,37 @@ pub enum PayloadError {
     Corrupt(u16),
     #[error("an event of type {0} is sealed where it must not be, or open where it must be sealed")]
     Sealing(u16),
+    /// Service of the log, and name of the event.
+    #[error("no {0} writes {1}")]
+    Foreign(&'static str, String),
 }
 
-macro_rules! recorded {
-    ($(
-        $(#[$doc:meta])*
-        $family:ident($events:ident): $($name:ident)* $(; sealed: $($hidden:ident)*)?,
-    )*) => {
-        /// Payload of an event. Of a sealed event it is the visible part; the sealed part contains
-        /// the message of the variant's name and can be read with the key.
-        #[derive(Clone, PartialEq)]
-        pub enum Recorded {
-            $($($name(pb::$name),)*)*
-            $($($($hidden(pb::SealedPayload),)*)?)*
-        }
+/// Decoded event of one service's log. Of a sealed event it is the visible part; the sealed part
+/// contains the message of the variant's name and can be read with the key.
+pub trait Record: Sized + fmt::Debug {
+    /// Service that writes the log.
+    const SERVICE: &'static str;
 
-        /// Payload of an event, by the kind of stream that its events belong to. A match over the
-        /// events of one kind names each of them.
-        #[derive(Clone, Copy)]
-        pub enum StreamEvent<'a> {
-            $($(#[$doc])* $family($events<'a>),)*
-        }
+    /// Decodes a payload; `None` for an event of another service.
+    fn decode(event_type: EventType, payload: &[u8]) -> Option<Result<Self, DecodeError>>;
 
-        $(
-            $(#[$doc])*
-            #[derive(Clone, Copy)]
-            pub enum $events<'a> {
-                $($name(&'a pb::$name),)*
-                $($($hidden(&'a pb::SealedPayload),)*)?
-            }
-        )*
+    fn event_type(&self) -> EventType;
 
-        impl Recorded {
-            /// Returns the payload by the kind of its stream.
-            #[must_use]
-            pub fn stream_event(&self) -> StreamEvent<'_> {
-                match self {
-                    $($(Recorded::$name(event) => {
-                        StreamEvent::$family($events::$name(event))
-                    })*)*
-                    $($($(Recorded::$hidden(sealed) => {
-                        StreamEvent::$family($events::$hidden(sealed))
-                    })*)?)*
-                }
-            }
+    /// Name of the event, such as `MoveDecided`.
+    fn name(&self) -> &'static str;
 
-            /// Type number of the event in the log.
-            #[must_use]
-            pub fn kind(&self) -> u16 {
-                let kind = match self {
-                    $($(Recorded::$name(_) => EventType::$name,)*)*
-                    $($($(Recorded::$hidden(_) => EventType::$hidden,)*)?)*
-                };
-                u16::try_from(i32::from(kind)).expect("event types are small")
-            }
+    /// Whether the payload is sealed under a player's key.
+    fn is_sealed(&self) -> bool;
 
-            /// Name of the event, such as `MoveDecided`.
-            #[must_use]
-            pub fn name(&self) -> &'static str {
-                match self {
-                    $($(Recorded::$name(_) => stringify!($name),)*)*
-                    $($($(Recorded::$hidden(_) => stringify!($hidden),)*)?)*
-                }
-            }
+    fn payload(&self) -> Bytes;
 
-            /// Whether the payload is sealed under a player's key.
-            #[must_use]
-            pub fn is_sealed(&self) -> bool {
-                match self {
-                    $($(Recorded::$name(_) => false,)*)*
-                    $($($(Recorded::$hidden(_) => true,)*)?)*
-                }
-            }
+    /// Type number of the event in the log.
+    fn kind(&self) -> u16 {
+        u16::try_from(i32::from(self.event_type())).expect("event types are small")
+    }
 
-            fn payload(&self) -> Bytes {
-                match self {
-                    $($(Recorded::$name(event) => event.encode_to_vec().into(),)*)*
-                    $($($(Recorded::$hidden(sealed) => sealed.encode_to_vec().into(),)*)?)*
-                }
-            }
-
-            fn decode(kind: EventType, payload: &[u8]) -> Option<Recorded> {
-                match kind {
-                    EventType::Unspecified => None,
-                    $($(EventType::$name => {
-                        pb::$name::decode(payload).ok().map(Recorded::$name)
-                    })*)*
-                    $($($(EventType::$hidden => {
-                        pb::SealedPayload::decode(payload).ok().map(Recorded::$hidden)
-                    })*)?)*
-                }
-            }
-        }
-
-        $($(impl From<pb::$name> for Recorded {
-            fn from(event: pb::$name) -> Recorded {
-                Recorded::$name(event)
-            }
-        })*)*
-    };
-}
-
-recorded! {
-    /// Event of a table's stream in the table service's log.
-    Table(TableEvent): TableCreated SeatTaken SeatFunded SeatRefused LeaveAsked CashOutDue
-        SeatVacated SitOutChanged HandCommitted EntropyCommitted HandStarted HandFinished CloseAsked
-        PotRefundDue PotRefunded TableClosed AbsentPaid TablePaused EffectStopped EffectResumed
-        SeatRenamed StandingFound,
-    /// Event of a hand's stream in the table service's log.
-    Hand(HandEvent): HandOpened EntropyClosed EntropyRevealed HandSealed ChanceUsed CardsMoved
-        MoveDecided ClockResumed CardsShown HandSettled SettlementPosted HandRevealed SeedRefused
-        HandAborted,
-    /// Event of a player's or a dispute's stream in the table service's log.
-    Person(PersonEvent): PlayerErased DisputeOpened DisputeAnswered;
-        sealed: PlayerNamed DisputeStated DisputeReasoned,
-    /// Event of a hand's stream in the dealer's log.
-    Dealer(DealerEvent): SeedCommitted SeedSealed OperationPerformed CardsOpened SeedOpened,
-    /// Event of the wallet's log.
-    Wallet(WalletEvent): AccountOpened TransferPosted AccountFrozen AccountUnfrozen AccountClosed
-        HoldPlaced HoldReleased HoldExpired LimitsSet PlayerExcluded AdjustmentProposed
-        AdjustmentRejected SnapshotTaken,
-    /// Event of a service's clock, in the log of each.
-    Clock(ClockEvent): ClockStepped,
-}
-
-impl Recorded {
     /// Makes a new event of a stream.
-    #[must_use]
-    pub fn on_stream(&self, stream: impl Into<StreamId>) -> NewEvent {
+    fn on_stream(&self, stream: impl Into<StreamId>) -> NewEvent {
         NewEvent {
             stream: stream.into(),
             kind: self.kind(),
@@ -156,76 +71,118 @@ impl Recorded {
             payload: self.payload(),
         }
     }
-}
 
-impl TryFrom<&Event> for Recorded {
-    type Error = PayloadError;
-
-    fn try_from(event: &Event) -> Result<Recorded, PayloadError> {
-        if event.schema != SCHEMA {
-            return Err(PayloadError::Schema(event.schema));
+    /// Decodes a stored event.
+    ///
+    /// # Errors
+    /// If the service cannot have written it.
+    fn try_from_event(event: &Event) -> Result<Self, PayloadError> {
+        let Event { kind, schema, sealed, ref payload, .. } = *event;
+        if schema != SCHEMA {
+            return Err(PayloadError::Schema(schema));
         }
-        let kind = EventType::try_from(i32::from(event.kind))
-            .map_err(|_| PayloadError::Kind(event.kind))?;
-        let recorded =
-            Recorded::decode(kind, &event.payload).ok_or(PayloadError::Corrupt(event.kind))?;
-        if recorded.is_sealed() == event.sealed {
-            Ok(recorded)
-        } else {
-            Err(PayloadError::Sealing(event.kind))
-        }
+        let known = EventType::try_from(i32::from(kind)).ok();
+        let known = known.filter(|known| *known != EventType::Unspecified);
+        let event_type = known.ok_or(PayloadError::Kind(kind))?;
+        let record = Self::decode(event_type, payload)
+            .ok_or_else(|| PayloadError::Foreign(Self::SERVICE, event_name(event_type)))?
+            .map_err(|_| PayloadError::Corrupt(kind))?;
+        if record.is_sealed() == sealed { Ok(record) } else { Err(PayloadError::Sealing(kind)) }
     }
 }
 
-/// Shows the name alone: payloads stay out of log lines.
-impl std::fmt::Debug for Recorded {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.name())
-    }
+/// Name of a type of event, such as `MoveDecided`.
+#[must_use]
+pub fn event_name(event_type: EventType) -> String {
+    let name = event_type.as_str_name();
+    let words = name.strip_prefix("EVENT_TYPE_").unwrap_or(name).split('_');
+    words.map(|word| format!("{}{}", &word[..1], word[1..].to_lowercase())).collect()
 }
+
+/// Defines the [`Record`] of a service by the names of its events.
+macro_rules! record {
+    (
+        $(#[$doc:meta])*
+        $record:ident of $service:literal: $($name:ident)* $(; sealed: $($hidden:ident)*)?
+    ) => {
+        $(#[$doc])*
+        #[derive(Clone, PartialEq)]
+        pub enum $record {
+            $($name(proto::event::v1::$name),)*
+            $($($hidden(proto::event::v1::SealedPayload),)*)?
+        }
+
+        impl $crate::records::Record for $record {
+            const SERVICE: &'static str = $service;
+
+            fn decode(
+                event_type: proto::event::v1::EventType,
+                payload: &[u8],
+            ) -> Option<Result<$record, prost::DecodeError>> {
+                use proto::event::v1::EventType;
+                $(if event_type == EventType::$name {
+                    return Some(prost::Message::decode(payload).map($record::$name));
+                })*
+                $($(if event_type == EventType::$hidden {
+                    return Some(prost::Message::decode(payload).map($record::$hidden));
+                })*)?
+                None
+            }
+
+            fn event_type(&self) -> proto::event::v1::EventType {
+                use proto::event::v1::EventType;
+                match self {
+                    $($record::$name(_) => EventType::$name,)*
+                    $($($record::$hidden(_) => EventType::$hidden,)*)?
+                }
+            }
+
+            fn name(&self) -> &'static str {
+                match self {
+                    $($record::$name(_) => stringify!($name),)*
+                    $($($record::$hidden(_) => stringify!($hidden),)*)?
+                }
+            }
+
+            fn is_sealed(&self) -> bool {
+                match self {
+                    $($record::$name(_) => false,)*
+                    $($($record::$hidden(_) => true,)*)?
+                }
+            }
+
+            fn payload(&self) -> bytes::Bytes {
+                use prost::Message as _;
+                match self {
+                    $($record::$name(event) => event.encode_to_vec().into(),)*
+                    $($($record::$hidden(sealed) => sealed.encode_to_vec().into(),)*)?
+                }
+            }
+        }
+
+        impl TryFrom<&eventlog_core::Event> for $record {
+            type Error = $crate::records::PayloadError;
+
+            fn try_from(event: &eventlog_core::Event) -> Result<$record, Self::Error> {
+                $crate::records::Record::try_from_event(event)
+            }
+        }
+
+        /// Shows the name alone: payloads stay out of log lines.
+        impl std::fmt::Debug for $record {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str($crate::records::Record::name(self))
+            }
+        }
+
+        $(impl From<proto::event::v1::$name> for $record {
+            fn from(event: proto::event::v1::$name) -> $record {
+                $record::$name(event)
+            }
+        })*
+    };
+}
+pub(crate) use record;
 
 #[cfg(test)]
-mod tests {
-    use eventlog_core::{Position, Version};
-    use primitives::UnixMicros;
-
-    use super::*;
-
-    fn event(recorded: &Recorded, sealed: bool) -> Event {
-        let NewEvent { stream, kind, schema, sealed: _, payload } =
-            recorded.on_stream(StreamId([1; 16]));
-        Event {
-            position: Position(0),
-            recorded_at: UnixMicros(0),
-            stream,
-            version: Version(1),
-            kind,
-            schema,
-            sealed,
-            payload,
-            request_id: None,
-            actor: "test".into(),
-            trace: [0; 16],
-            previous: [0; 32],
-        }
-    }
-
-    #[test]
-    fn sealed_events_are_read_as_what_is_to_be_seen_of_them() {
-        let sealed = pb::SealedPayload {
-            player_id: vec![2; 16].into(),
-            nonce: vec![3; 24].into(),
-            sealed: vec![4; 80].into(),
-        };
-        let named = Recorded::PlayerNamed(sealed);
-        assert!(named.on_stream(StreamId([1; 16])).sealed);
-        assert_eq!(named.kind(), 33);
-        assert!(Recorded::try_from(&event(&named, true)).as_ref() == Ok(&named));
-        let read = Recorded::try_from(&event(&named, false)).map(|event| event.kind());
-        assert_eq!(read, Err(PayloadError::Sealing(33)));
-        let erased = Recorded::from(pb::PlayerErased { reason: "asked".to_owned() });
-        assert!(!erased.on_stream(StreamId([1; 16])).sealed);
-        let read = Recorded::try_from(&event(&erased, true)).map(|event| event.kind());
-        assert_eq!(read, Err(PayloadError::Sealing(34)));
-    }
-}
+mod tests;

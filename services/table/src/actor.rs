@@ -27,7 +27,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tracing::Instrument as _;
-use wire::{ApiRefusal, Recorded, api_refusal, status};
+use wire::{ApiRefusal, Record as _, TableRecord, api_refusal, status};
 
 use crate::author::Author;
 use crate::backlog::BacklogReceiver;
@@ -35,7 +35,6 @@ use crate::bounds::Bounds;
 use crate::commands::Command;
 use crate::effect_calls::Batch;
 use crate::effects::Effect;
-use crate::events::LogEvent;
 use crate::peers::{CallFailure, Peers, Reply};
 use crate::people::directory::Directory;
 use crate::plan::Plan;
@@ -418,7 +417,7 @@ impl Actor {
         }
         for (stream, event) in &events {
             self.apply(*stream, event, &faces, receipt.recorded_at);
-            if LogEvent::of(event).ends_hand() {
+            if matches!(event, TableRecord::HandFinished(_)) {
                 self.notary.request_signature();
             }
         }
@@ -434,7 +433,7 @@ impl Actor {
     }
 
     /// Applies a durable event to the state and sends the updates.
-    fn apply(&mut self, stream: StreamId, event: &Recorded, faces: &Faces, at: UnixMicros) {
+    fn apply(&mut self, stream: StreamId, event: &TableRecord, faces: &Faces, at: UnixMicros) {
         self.log_event(event);
         let before = self.state.play.as_ref().map(|play| play.replay.hand.clone());
         self.directory.follow(&self.state.table, event);

@@ -15,7 +15,7 @@ use proto::event::v1 as event;
 use proto::table::v1 as pb;
 use rules::{DecisionAuthor, Next, Refusal};
 use wire::moves::{self, MoveReader};
-use wire::{ApiRefusal, Recorded, api_refusal};
+use wire::{ApiRefusal, TableRecord, api_refusal};
 
 use crate::hand_in_play::{Decision, HandInPlay};
 use crate::moves::is_leave;
@@ -123,7 +123,7 @@ impl Command {
 
 /// Events to append, and the answer to give once they are durable.
 pub(crate) struct Verdict {
-    pub events: Vec<(StreamId, Recorded)>,
+    pub events: Vec<(StreamId, TableRecord)>,
     pub answer: Vec<u8>,
     /// Transfer of the buy-in that the answer waits for.
     pub awaited_buy_in: Option<[u8; 16]>,
@@ -132,7 +132,7 @@ pub(crate) struct Verdict {
 impl Verdict {
     fn with_event(
         stream: impl Into<StreamId>,
-        event: impl Into<Recorded>,
+        event: impl Into<TableRecord>,
         answer: &impl Message,
     ) -> Verdict {
         Verdict {

@@ -6,7 +6,7 @@ use primitives::{PlayerId, SeatNo, StreamId};
 use proto::dealer::v1 as dealer;
 use proto::wallet::v1 as wallet;
 use rules::Next;
-use wire::Recorded;
+use wire::TableRecord;
 
 use crate::effects::Effect;
 use crate::entropy;
@@ -31,7 +31,7 @@ pub(crate) struct PreparedCall {
 /// they move.
 #[derive(Default)]
 pub(crate) struct Batch {
-    pub events: Vec<(StreamId, Recorded)>,
+    pub events: Vec<(StreamId, TableRecord)>,
     pub faces: Faces,
 }
 
@@ -73,13 +73,13 @@ breaks! {
 }
 
 impl Batch {
-    pub(crate) fn single(stream: impl Into<StreamId>, event: impl Into<Recorded>) -> Batch {
+    pub(crate) fn single(stream: impl Into<StreamId>, event: impl Into<TableRecord>) -> Batch {
         Batch { events: vec![(stream.into(), event.into())], faces: Faces::new() }
     }
 }
 
-impl From<Vec<(StreamId, Recorded)>> for Batch {
-    fn from(events: Vec<(StreamId, Recorded)>) -> Batch {
+impl From<Vec<(StreamId, TableRecord)>> for Batch {
+    fn from(events: Vec<(StreamId, TableRecord)>) -> Batch {
         Batch { events, faces: Faces::new() }
     }
 }

@@ -13,10 +13,10 @@ use proto::dealer::v1 as dealer;
 use proto::event::v1 as pb;
 use rules::{DecisionAuthor, Event, Move, Next, Player, Viewer};
 use wire::card_positions::handle_from_pb;
+use wire::records::PlayEvent;
 use wire::replay::ReplayError;
-use wire::{HandReplay, Recorded};
+use wire::{HandReplay, TableRecord};
 
-use crate::events::HandEvent;
 use crate::moves;
 use crate::proof::{self, CardProofs, Face, Faces};
 use crate::table::Config;
@@ -183,32 +183,26 @@ impl HandInPlay {
         bank.saturating_sub(deadline.since(now))
     }
 
-    /// Applies an event that moves the hand in play ([`HandEvent::of_play`]). An input of the rules
+    /// Applies an event that moves the hand in play. An input of the rules
     /// updates the card positions and is returned; the caller passes it to [`HandInPlay::evolve`].
     pub(crate) fn apply_recorded(
         &mut self,
-        recorded: &Recorded,
-        event: HandEvent<'_>,
+        recorded: &TableRecord,
+        event: PlayEvent<'_>,
         faces: &Faces,
         at: UnixMicros,
     ) -> Result<Option<Event>, ReplayError> {
         self.apply_without_cards(event, at)?;
         let input = self.replay.read(recorded, &|place| faces.get(&place).map(|face| face.card))?;
         match event {
-            HandEvent::ChanceUsed(used) => self.apply_shuffle(used),
-            HandEvent::CardsMoved(moved) => self.keep_proofs(moved, faces)?,
-            HandEvent::Opened(_)
-            | HandEvent::EntropyClosed(_)
-            | HandEvent::EntropyRevealed(_)
-            | HandEvent::Sealed(_)
-            | HandEvent::MoveDecided(_)
-            | HandEvent::CardsShown
-            | HandEvent::Settled(_)
-            | HandEvent::SettlementPosted
-            | HandEvent::ClockResumed(_)
-            | HandEvent::Aborted(_)
-            | HandEvent::SeedRevealed(_)
-            | HandEvent::SeedRefused(_) => {}
+            PlayEvent::ChanceUsed(used) => self.apply_shuffle(used),
+            PlayEvent::CardsMoved(moved) => self.keep_proofs(moved, faces)?,
+            PlayEvent::HandSealed(_)
+            | PlayEvent::MoveDecided(_)
+            | PlayEvent::CardsShown(_)
+            | PlayEvent::HandSettled(_)
+            | PlayEvent::SettlementPosted(_)
+            | PlayEvent::ClockResumed(_) => {}
         }
         Ok(input)
     }
@@ -216,34 +210,28 @@ impl HandInPlay {
     /// Applies the part of an event that needs no card faces: enough to post a settled hand.
     pub(crate) fn apply_without_cards(
         &mut self,
-        event: HandEvent<'_>,
+        event: PlayEvent<'_>,
         at: UnixMicros,
     ) -> Result<(), ReplayError> {
         self.version += 1;
         match event {
-            HandEvent::Sealed(sealed) => {
+            PlayEvent::HandSealed(sealed) => {
                 self.stage = HandStage::Playing;
                 self.due_at = at;
                 self.sealed = Some(sealed.clone());
             }
-            HandEvent::Settled(settled) => {
+            PlayEvent::HandSettled(settled) => {
                 self.stage = HandStage::Settled;
                 self.settled = Some(settled.clone());
             }
-            HandEvent::ClockResumed(resumed) => {
+            PlayEvent::ClockResumed(resumed) => {
                 self.resumed_deadline = Some(UnixMicros(resumed.deadline_micros));
             }
-            HandEvent::MoveDecided(decided) => self.count_clock(decided)?,
-            HandEvent::Opened(_)
-            | HandEvent::EntropyClosed(_)
-            | HandEvent::EntropyRevealed(_)
-            | HandEvent::ChanceUsed(_)
-            | HandEvent::CardsMoved(_)
-            | HandEvent::CardsShown
-            | HandEvent::SettlementPosted
-            | HandEvent::Aborted(_)
-            | HandEvent::SeedRevealed(_)
-            | HandEvent::SeedRefused(_) => {}
+            PlayEvent::MoveDecided(decided) => self.count_clock(decided)?,
+            PlayEvent::ChanceUsed(_)
+            | PlayEvent::CardsMoved(_)
+            | PlayEvent::CardsShown(_)
+            | PlayEvent::SettlementPosted(_) => {}
         }
         Ok(())
     }
@@ -286,7 +274,7 @@ impl HandInPlay {
         }
     }
 
-    /// Recorded commitment to the pile of a shuffle.
+    /// TableRecord commitment to the pile of a shuffle.
     #[must_use]
     pub(crate) fn deck_root(&self, op: u32) -> Option<DeckRoot> {
         self.card_proofs.root(op).cloned()

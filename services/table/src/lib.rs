@@ -38,7 +38,6 @@ pub mod config;
 mod effect_calls;
 mod effects;
 mod entropy;
-mod events;
 mod hand_in_play;
 #[cfg(test)]
 mod harness;

@@ -13,7 +13,7 @@ use proto::event::v1 as pb;
 use rules::{Chance, Deal, Destination};
 use wire::card_positions::{PositionError, handle_to_pb};
 use wire::replay::{DealLayout, ReplayError};
-use wire::{HandReplay, Recorded};
+use wire::{HandReplay, TableRecord};
 
 use crate::hand_in_play::HandInPlay;
 use crate::ids;
@@ -110,7 +110,7 @@ impl Plan {
         &self,
         play: &HandInPlay,
         answer: dealer::PerformResponse,
-    ) -> Result<(Vec<Recorded>, Faces), ReplayError> {
+    ) -> Result<(Vec<TableRecord>, Faces), ReplayError> {
         let dealer::PerformResponse { results, opened } = answer;
         let mut reading =
             AnswerReader { play, results: results.into(), roots: Vec::new(), faces: Faces::new() };
