@@ -42,7 +42,6 @@ mod hand_in_play;
 #[cfg(test)]
 mod harness;
 mod ids;
-mod moves;
 mod peers;
 mod people;
 mod plan;
