@@ -39,8 +39,6 @@ mod effect_calls;
 mod effects;
 mod entropy;
 mod hand_in_play;
-#[cfg(test)]
-mod harness;
 mod ids;
 mod peers;
 mod people;
@@ -61,4 +59,6 @@ mod state;
 mod steps;
 mod stops;
 mod table;
+#[cfg(test)]
+mod tests;
 mod updates;

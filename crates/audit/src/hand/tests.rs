@@ -9,8 +9,10 @@ use proto::event::v1 as pb;
 use wire::{DealerRecord, TableRecord, WalletRecord};
 
 use super::*;
-use crate::fixture::AnyRecord::{Dealer, Table, Wallet};
-use crate::fixture::{AnyRecord, Entry, HandOptions, LogName, TableFixture, VoidTime, trusted};
+use crate::tests::fixture::AnyRecord::{Dealer, Table, Wallet};
+use crate::tests::fixture::{
+    AnyRecord, Entry, HandOptions, LogName, TableFixture, VoidTime, trusted,
+};
 
 /// The first table whose first hand has a decision of the clock, a bet, shown hands and a winner.
 static HONEST: LazyLock<TableFixture> = LazyLock::new(|| {

@@ -6,8 +6,10 @@ use proto::event::v1 as pb;
 use wire::{TableRecord, WalletRecord};
 
 use super::*;
-use crate::fixture::AnyRecord::{Table, Wallet};
-use crate::fixture::{AnyRecord, EntropyPart, Entry, HandOptions, LogName, TableFixture, VoidTime};
+use crate::tests::fixture::AnyRecord::{Table, Wallet};
+use crate::tests::fixture::{
+    AnyRecord, EntropyBehaviour, Entry, HandOptions, LogName, TableFixture, VoidTime,
+};
 
 const END: UnixMicros = UnixMicros(u64::MAX);
 
@@ -395,8 +397,10 @@ fn pots_may_go_back_in_several_transfers() {
 #[test]
 fn hands_that_come_to_nothing_leave_the_books_as_they_were() {
     let mut room = TableFixture::seated(3, "dice", 3);
-    let burnt =
-        HandOptions { parts: [(1, EntropyPart::Withholds)].into(), ..HandOptions::default() };
+    let burnt = HandOptions {
+        entropy: [(1, EntropyBehaviour::Withholds)].into(),
+        ..HandOptions::default()
+    };
     let void =
         HandOptions { abort: Some((pb::AtFault::Operator, Some(5))), ..HandOptions::default() };
     let taken_back = |void| HandOptions { void: Some(void), ..HandOptions::default() };

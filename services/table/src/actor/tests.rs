@@ -13,8 +13,8 @@ use tokio::sync::{mpsc, oneshot};
 use wire::TableRecord;
 
 use super::*;
-use crate::harness::{Harness, secret};
 use crate::registry::tests::dependencies;
+use crate::tests::harness::{Harness, secret};
 
 /// Table of the harness whose task has not been polled for a while.
 struct LateTask {
