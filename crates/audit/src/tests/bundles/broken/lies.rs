@@ -33,20 +33,7 @@ fn commitment() -> Vec<Golden> {
         broken_hand(name, honest.clone(), Check::Commitment, edit)
     };
     vec![
-        breaks("commitment-after-opening", &|entries| {
-            let opened = index_of(entries, |it| matches!(it, Table(TableRecord::HandOpened(_))));
-            let noted = index_of(entries, |it| matches!(it, Table(TableRecord::HandCommitted(_))));
-            // The seats' commitments come after it, as they must.
-            let mut moved = entries.remove(noted);
-            moved.at = entries[opened - 1].at;
-            let mut opened = entries.remove(opened - 1);
-            opened.at = entries[noted - 1].at;
-            let started = index_of(entries, |it| matches!(it, Table(TableRecord::HandStarted(_))));
-            let mut started = entries.remove(started);
-            started.at = opened.at;
-            moved.at = opened.at;
-            entries.splice(noted..noted, [started, opened, moved]);
-        }),
+        breaks("commitment-after-opening", &commitment_after_opening),
         breaks("commitment-dealer-late", &|entries| {
             let committed =
                 index_of(entries, |it| matches!(it, Dealer(DealerRecord::SeedCommitted(_))));
@@ -104,6 +91,22 @@ fn commitment() -> Vec<Golden> {
             entries.insert(noted, given);
         }),
     ]
+}
+
+/// Moves the record of the dealer's commitment behind the opening of the hand.
+fn commitment_after_opening(entries: &mut Vec<Entry>) {
+    let opened = index_of(entries, |it| matches!(it, Table(TableRecord::HandOpened(_))));
+    let noted = index_of(entries, |it| matches!(it, Table(TableRecord::HandCommitted(_))));
+    // The seats' commitments come after it, as they must.
+    let mut moved = entries.remove(noted);
+    moved.at = entries[opened - 1].at;
+    let mut opened = entries.remove(opened - 1);
+    opened.at = entries[noted - 1].at;
+    let started = index_of(entries, |it| matches!(it, Table(TableRecord::HandStarted(_))));
+    let mut started = entries.remove(started);
+    started.at = opened.at;
+    moved.at = opened.at;
+    entries.splice(noted..noted, [started, opened, moved]);
 }
 
 fn transcript() -> Vec<Golden> {
