@@ -45,9 +45,9 @@ enum AppendOutcome {
 }
 
 impl Handler {
-    pub(crate) fn new(house: Arc<Resources>, log: Log) -> Handler {
-        let cache = Cache::new(house.max_cached_hands);
-        Handler { resources: house, log, cache }
+    pub(crate) fn new(resources: Arc<Resources>, log: Log) -> Handler {
+        let cache = Cache::new(resources.max_cached_hands);
+        Handler { resources, log, cache }
     }
 
     pub(crate) async fn commit(
@@ -233,12 +233,13 @@ impl Handler {
 
     /// Makes a hand with a stored seed: the one made now, or one stored before a crash.
     async fn new_hand(&self, hand: HandName, rule_set_hash: [u8; 32]) -> Result<Hand, DealerError> {
-        let house = &*self.resources;
-        let Resources { seeds, vault, source, key, key_id, origin, max_cached_hands: _ } = house;
+        let resources = &*self.resources;
+        let Resources { seeds, vault, source, key, key_id, origin, max_cached_hands: _ } =
+            resources;
         let context = Context::new(origin, hand.table, hand.number, &rule_set_hash);
         let seed = Seed::new(source.block()?);
         let commitment = Commitment::new(&context, &seed);
-        let sealed = vault.seal(&seed, (&context, &commitment), house.nonce()?);
+        let sealed = vault.seal(&seed, (&context, &commitment), resources.nonce()?);
         let new = StoredSeed { hand: hand.id(), context, commitment, seed: sealed };
         let kept = seeds.insert_if_absent(new).await?;
         if kept.context != context {

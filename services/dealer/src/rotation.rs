@@ -12,8 +12,6 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
-use tokio_util::sync::CancellationToken;
-
 use crate::dealer::{Dealer, DealerError, Resources};
 use crate::repo::{ResealedSeed, StoredSeed};
 use crate::vault::{KeyId, VaultError};
@@ -61,20 +59,20 @@ impl Dealer {
     /// Seals all seeds again that are not under the current key, in one pass. Safe to repeat, and
     /// to run in two processes at once.
     pub async fn reseal(&self) -> Result<RotationPass, DealerError> {
-        let house = self.resources();
-        let current = house.vault.current();
+        let resources = self.resources();
+        let current = resources.vault.current();
         let mut pass = RotationPass::default();
         let mut after = None;
         loop {
-            let page = house.seeds.list_under_other_keys(current, after, BATCH_SEEDS).await?;
+            let page = resources.seeds.list_under_other_keys(current, after, BATCH_SEEDS).await?;
             let Some(last) = page.last() else { return Ok(pass) };
             after = Some(last.hand);
             let mut again = Vec::new();
             for kept in page {
-                again.extend(reseal_one(house, &kept, &mut pass)?);
+                again.extend(reseal_one(resources, &kept, &mut pass)?);
             }
             if !again.is_empty() {
-                pass.resealed += house.seeds.replace(&again).await?;
+                pass.resealed += resources.seeds.replace(&again).await?;
                 tokio::time::sleep(BATCH_PAUSE).await;
             }
         }
@@ -83,12 +81,12 @@ impl Dealer {
 
 /// Seals a seed under the current key; none if it does not open.
 fn reseal_one(
-    house: &Resources,
+    resources: &Resources,
     kept: &StoredSeed,
     pass: &mut RotationPass,
 ) -> Result<Option<ResealedSeed>, DealerError> {
     let of = (&kept.context, &kept.commitment);
-    let seed = match house.vault.open(&kept.seed, of) {
+    let seed = match resources.vault.open(&kept.seed, of) {
         Ok(seed) if kept.commitment.opens(&kept.context, &seed) => seed,
         Err(VaultError::UnknownKey(key)) => {
             *pass.unknown.entry(key.0).or_default() += 1;
@@ -100,21 +98,19 @@ fn reseal_one(
             return Ok(None);
         }
     };
-    let nonce = house.nonce()?;
-    let new = house.vault.seal(&seed, of, nonce);
+    let nonce = resources.nonce()?;
+    let new = resources.vault.seal(&seed, of, nonce);
     Ok(Some(ResealedSeed { hand: kept.hand, old_nonce: kept.seed.nonce, seed: new }))
 }
 
-/// Runs passes until one finds nothing left, or until `stopping` fires. Does nothing without
-/// previous keys.
-pub(crate) async fn rotate(dealer: Dealer, stopping: CancellationToken) {
+/// Runs passes until one finds nothing left. Does nothing without previous keys.
+pub(crate) async fn rotate(dealer: Dealer) {
     if !dealer.resources().vault.has_previous() {
         return;
     }
     let current = dealer.resources().vault.current();
     loop {
-        let Some(done) = stopping.run_until_cancelled(dealer.reseal()).await else { return };
-        match done {
+        match dealer.reseal().await {
             Ok(pass) if !pass.is_done() => {
                 tracing::info!(key = %current, "kept seeds: {pass}")
             }
@@ -128,9 +124,7 @@ pub(crate) async fn rotate(dealer: Dealer, stopping: CancellationToken) {
             }
             Err(problem) => {
                 tracing::warn!(runbook = "deploy/README.md, The database is away", error = %problem, "seeds cannot be sealed again yet");
-                if stopping.run_until_cancelled(tokio::time::sleep(RETRY_PAUSE)).await.is_none() {
-                    return;
-                }
+                tokio::time::sleep(RETRY_PAUSE).await;
             }
         }
     }

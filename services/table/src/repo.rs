@@ -22,7 +22,7 @@ use crate::people::vault::WrappedKey;
 const CONNECTIONS: u32 = 4;
 
 #[derive(Debug, Clone, thiserror::Error)]
-pub enum RepoError {
+pub(crate) enum RepoError {
     #[error("the table's database is unavailable: repeat the call later")]
     Unavailable(#[source] Arc<sqlx::Error>),
     #[error("a stored key of a player has a column of the wrong length")]
@@ -32,7 +32,7 @@ pub enum RepoError {
 /// The database URL cannot be parsed.
 #[derive(Debug, thiserror::Error)]
 #[error("the database URL cannot be read: postgres://user@host:5432/name is expected")]
-pub struct UrlError(#[source] sqlx::Error);
+pub(crate) struct UrlError(#[source] sqlx::Error);
 
 /// The table of the keys could not be created.
 #[derive(Debug, thiserror::Error)]

@@ -57,15 +57,17 @@ pub const ROWS: &[Row] = &[
     ("chassis",        &["primitives", "merkle", "system", "transport"],                 Without(&["sqlx", "eventlog", "wire", "proto"])),
     ("notary",         &["merkle", "system", "proto", "eventlog", "wire", "chassis"],    Anything),
     ("clocklog",       &["primitives", "system", "eventlog", "wire"],                    Without(&["opentelemetry", "chassis"])),
+    ("runner",         &["system", "proto", "eventlog", "chassis", "notary"],            Anything),
     ("testkit",        &["postgres-launcher"],                                           Anything),
 
     // Services meet over gRPC, never in the compiler.
     ("sabacc-dealer",  &["primitives", "fairness",
-                         "system", "proto", "eventlog", "wire", "chassis", "notary", "clocklog"], Anything),
+                         "system", "proto", "eventlog", "wire", "chassis", "clocklog", "runner"], Anything),
     ("sabacc-wallet",  &["primitives", "ledger",
-                         "system", "proto", "eventlog", "wire", "chassis", "notary", "clocklog"], Anything),
+                         "system", "proto", "eventlog", "wire", "chassis", "clocklog", "runner"], Anything),
     ("sabacc-table",   &["primitives", "rules", "fairness", "system", "transport",
-                         "proto", "eventlog", "wire", "chassis", "notary", "clocklog"],  Anything),
+                         "proto", "eventlog", "wire", "chassis", "notary", "clocklog",
+                         "runner"],                                                      Anything),
     // It owns nothing: no database is near it.
     ("sabacc-gateway", &["primitives", "audit", "eventlog-core", "system", "transport",
                          "proto", "wire", "chassis"],                                    Without(&["sqlx", "eventlog"])),

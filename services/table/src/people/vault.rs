@@ -55,7 +55,7 @@ pub(crate) struct PlayerKey(Zeroizing<[u8; 32]>);
 /// The data was sealed or wrapped under another key, belongs elsewhere, or is corrupt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("what is kept of a player does not open: is this the key it was kept under?")]
-pub struct DecryptionFailed;
+pub(crate) struct DecryptionFailed;
 
 impl Vault {
     #[must_use]
