@@ -10,6 +10,8 @@ from .proto import Malformed, Message
 from .schema import EVENTS
 
 FORMAT = 1
+MAX_FILE = 16 * 1024 * 1024
+"""Bytes of the largest file that is read."""
 LOGS = ("table", "dealer", "wallet")
 
 
@@ -64,10 +66,15 @@ class Bundle:
 
 def read(data: bytes) -> Bundle:
     """Reads a bundle, or refuses it."""
+    if len(data) > MAX_FILE:
+        raise NotABundle(f"the file is larger than {MAX_FILE} bytes")
     try:
         outer = proto.decode("HandBundle", data)
         if outer.sha256 != sha256(outer.contents):
             raise NotABundle("the contents are not what their SHA-256 says: the file is damaged")
+        # What a newer room writes may have fields that are not known here.
+        if (proto.first_number(outer.contents) or 0) > FORMAT:
+            raise NotABundle("written by a newer room: take its verify.html")
         contents = proto.decode("BundleContents", outer.contents)
         if contents.format != FORMAT:
             raise NotABundle(f"this is a bundle of format {contents.format}")

@@ -12,6 +12,7 @@ from typing import Any
 from .schema import SCHEMA, Field
 
 MASK = (1 << 64) - 1
+MAX_VARINT = 10
 LIMIT = {"uint32": 1 << 32, "uint64": 1 << 64, "sint64": 1 << 64, "bool": 2, "enum": 1 << 64}
 Message = SimpleNamespace
 
@@ -32,19 +33,18 @@ class _Reader:
         return self.at < len(self.data)
 
     def varint(self) -> int:
-        value = shift = 0
-        while True:
+        value = 0
+        for at in range(MAX_VARINT):
             if not self.more:
                 raise Malformed("a number is cut off")
             byte = self.data[self.at]
             self.at += 1
-            value |= (byte & 127) << shift
-            shift += 7
+            value |= (byte & 127) << 7 * at
             if byte < 128:
-                break
-        if (byte == 0 and shift > 7) or value > MASK:
-            raise Malformed("a number is longer than needed, or too large")
-        return value
+                if (byte == 0 and at > 0) or value > MASK:
+                    raise Malformed("a number is longer than needed, or too large")
+                return value
+        raise Malformed("a number is longer than ten bytes")
 
     def bytes(self) -> bytes:
         length = self.varint()
@@ -82,6 +82,12 @@ def decode(name: str, data: bytes) -> Message:
         else:
             found[field.name] = value
     return Message(**found)
+
+
+def first_number(data: bytes) -> int | None:
+    """The first field of a message, where it is number 1 and a varint."""
+    reader = _Reader(data)
+    return reader.varint() if reader.more and reader.varint() == 1 << 3 else None
 
 
 def _default(field: Field) -> Any:
