@@ -3,18 +3,20 @@
 import { equal } from "./bytes.js";
 import { sha256 } from "./digest.js";
 import { leafRecord } from "./merkle.js";
-import { Malformed, decode } from "./proto.js";
+import { Malformed, decode, firstNumber } from "./proto.js";
 import { EVENT_NAMES } from "./schema.js";
 
 export class NotABundle extends Error {}
 
 const FORMAT = 1;
+// Bytes of the largest file that is read.
+export const MAX_FILE = 16 * 1024 * 1024;
 export const LOGS = ["table", "dealer", "wallet"];
 const SCHEMA = 1;
 
-function read(name, bytes, what) {
+function read(name, bytes, what, by = decode) {
   try {
-    return decode(name, bytes);
+    return by(name, bytes);
   } catch (error) {
     if (!(error instanceof Malformed)) throw error;
     throw new NotABundle(`${what}: ${error.message}`);
@@ -26,10 +28,14 @@ function exactly(length, bytes, what) {
 }
 
 export async function parseBundle(bytes) {
+  if (bytes.length > MAX_FILE) throw new NotABundle(`the file is larger than ${MAX_FILE} bytes`);
   const { contents, sha256: hash } = read("HandBundle", bytes, "this is no bundle");
   exactly(32, hash, "the bundle's SHA-256");
   if (!equal(await sha256(contents), hash))
     throw new NotABundle("the file is damaged: its contents are not what their SHA-256 says");
+  // What a newer room writes may have fields that are not known here.
+  const first = read("BundleContents", contents, "the bundle's contents", (_, inside) => firstNumber(inside));
+  if (first > BigInt(FORMAT)) throw new NotABundle("written by a newer room: take its verify.html");
   const { format, hand_id: handId, logs } = read("BundleContents", contents, "the bundle's contents");
   if (format !== FORMAT) throw new NotABundle(`this is a bundle of format ${format}; this page reads format ${FORMAT}`);
   exactly(16, handId, "the hand's id");

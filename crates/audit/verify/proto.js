@@ -41,6 +41,12 @@ class Reader {
   }
 }
 
+// The first field of a message, where it is number 1 and a varint; else 0.
+export function firstNumber(bytes) {
+  const reader = new Reader(bytes);
+  return !reader.done && reader.varint() === 8n ? reader.varint() : 0n;
+}
+
 const SCALARS = {
   u32: (value) => {
     if (value >> 32n) throw new Malformed("a number is too large");
