@@ -12,6 +12,8 @@ from .report import FAILED, NOT_POSSIBLE, PASSED, Checked, Report
 from .trust import Told, Trust
 from .walk import Walk, walk
 
+MAX_WHY = 2000
+"""Letters of the longest reason that is told."""
 NO_KEYS = "no keys were given to trust"
 
 
@@ -75,6 +77,11 @@ def _broken(problem: Exception) -> str:
     return f"the check cannot deal with these records: {type(problem).__name__}: {problem}"
 
 
+def _short(why: str) -> str:
+    """A reason may quote what stands in the file, as much as it is."""
+    return why if len(why) <= MAX_WHY else f"{why[:MAX_WHY]}…"
+
+
 def _checks(
     bundle: Bundle, trusted: list[Told], given: tuple[Case, Walk]
 ) -> list[tuple[str, Callable[[], None]]]:
@@ -101,9 +108,9 @@ def _made(check: str, make: Callable[[], None]) -> Checked:
     try:
         make()
     except Trouble as trouble:
-        return Checked(check, FAILED if trouble.failed else NOT_POSSIBLE, str(trouble))
+        return Checked(check, FAILED if trouble.failed else NOT_POSSIBLE, _short(str(trouble)))
     except Exception as problem:  # As above.
-        return Checked(check, FAILED, _broken(problem))
+        return Checked(check, FAILED, _short(_broken(problem)))
     return Checked(check, PASSED)
 
 

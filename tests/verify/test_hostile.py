@@ -10,12 +10,13 @@ from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from unittest import mock
 
-from . import bundle, forge_logs, note
+from . import bundle, forge_logs, note, proto
 from .__main__ import judge, main, shown
 from .audit import audit
 from .bundle import MAX_FILE, NotABundle
 from .forge_logs import ROOM, TRUSTED
 from .note import BadNote, Key
+from .proto import MAX_PARTS, Malformed, Message
 from .test_bundles import contents_of
 from .test_forged import put, the
 from .test_verdicts import ONE, Hands, failed, told
@@ -43,6 +44,23 @@ class Hostile(Hands):
         for cut in (b"", b"\x08", b"\x08" + b"\xff" * 11):
             with self.assertRaises(NotABundle):
                 bundle.read(forge_logs.wrap(cut))
+
+    def test_many_small_parts(self) -> None:
+        with self.assertRaisesRegex(Malformed, "too many parts"):
+            proto.decode("CardsMoved", b"\x12\x00" * MAX_PARTS)
+        with self.assertRaisesRegex(Malformed, "too many parts"):
+            proto.decode("OperationResult", b"\x12\x04" + b"\x01" * 4, proto.Budget(3))
+        for at, kind in enumerate(("CardsMoved", "CardsMoved")):
+            card = Message(op=0, position=0, card="", salt=b"")
+            put(self.entries, kind, "cards", [card] * (MAX_PARTS // 4), at)
+        with self.assertRaisesRegex(NotABundle, "too many parts"):
+            bundle.read(forge_logs.bundle(self.hand_id, self.entries))
+
+    def test_a_long_reason(self) -> None:
+        the(self.entries, "HandSettled").lines[0].text = "x" * 100_000
+        made = told(self.hand_id, self.entries)
+        self.assertEqual(failed(made), ["settlement"])
+        self.assertLess(max(len(one.why) for one in made.checks), 2100)
 
     def test_checkpoints(self) -> None:
         key = ROOM["table"]

@@ -18,6 +18,8 @@ import { refusedSentences, sentencesOf } from "./sentences.js";
 import { classOf } from "./verdict.js";
 import { witnessesOf } from "./witness.js";
 
+// Letters of the longest reason that is told.
+const MAX_WHY = 2000;
 export const NO_KEYS = "no keys were given to trust";
 
 // In the order they are told in, with what each says where it passes.
@@ -115,14 +117,17 @@ export async function audit(bundle, trust) {
   return withReport(await examine(bundle, trust));
 }
 
+// A reason may quote what stands in the file, as much as it is.
+const short = (why) => (why.length <= MAX_WHY ? why : `${why.slice(0, MAX_WHY)}\u2026`);
+
 async function verdictOf(make) {
   try {
     await make();
     return { verdict: "passed" };
   } catch (error) {
-    if (error instanceof Trouble) return { verdict: error.verdict, why: error.message };
+    if (error instanceof Trouble) return { verdict: error.verdict, why: short(error.message) };
     if (error instanceof NoCrypto) return { verdict: "not_possible", why: error.message };
     // Records that nobody foresaw fail the check, not the page.
-    return { verdict: "failed", why: `the check cannot deal with these records: ${error}` };
+    return { verdict: "failed", why: short(`the check cannot deal with these records: ${error}`) };
   }
 }

@@ -24,6 +24,7 @@ export function varint(value) {
   return Uint8Array.of(...bytes, Number(rest));
 }
 
+const joined = (parts) => Uint8Array.from(Buffer.concat(parts));
 const long = (number, bytes) => concat(varint((number << 3) | 2), varint(bytes.length), bytes);
 const scalar = (type, value) =>
   varint(type === "s64" ? BigInt.asUintN(64, (BigInt(value) << 1n) ^ (BigInt(value) >> 63n)) : value);
@@ -31,8 +32,8 @@ const scalar = (type, value) =>
 function field({ type, number, list, optional, group }, value) {
   if (value === null || (list && value.length === 0)) return new Uint8Array();
   const isNumber = ["u32", "u64", "s64", "enum", "bool"].includes(type);
-  if (list && isNumber) return long(number, concat(...value.map((item) => scalar(type, item))));
-  if (list) return concat(...value.map((item) => long(number, contentOf(type, item))));
+  if (list && isNumber) return long(number, joined(value.map((item) => scalar(type, item))));
+  if (list) return joined(value.map((item) => long(number, contentOf(type, item))));
   if (isNumber) {
     if (!value && !optional) return new Uint8Array();
     return concat(varint(number << 3), scalar(type, value));

@@ -46,6 +46,25 @@ test("a number has ten bytes and 64 bits at most", () => {
     assert.throws(() => decode("LogRecord", Uint8Array.of(8, ...bytes)));
 });
 
+test("there are not too many parts", async () => {
+  const { Budget } = modules["proto.js"];
+  const many = new Uint8Array(2000000).map((_, at) => (at % 2 === 0 ? 0x12 : 0));
+  assert.throws(() => decode("CardsMoved", many), /too many parts/);
+  assert.throws(() => decode("OperationResult", Uint8Array.of(0x12, 4, 1, 1, 1, 1), new Budget(3)), /too many parts/);
+  const hand = opened(HAND);
+  const card = { op: 0, position: 0, card: "", salt: new Uint8Array() };
+  for (const { event } of recordsOf(hand, "CardsMoved").slice(0, 2)) event.cards = Array(250000).fill(card);
+  await assert.rejects(parseBundle(await forged(hand)), /too many parts/);
+});
+
+test("a reason is not as long as what it quotes", async () => {
+  const hand = opened(HAND);
+  recordsOf(hand, "HandSettled")[0].event.lines[0].text = "x".repeat(100000);
+  const made = await reportOn(await forged(hand), TRUST);
+  assert.deepEqual(failedOf(made), ["settlement"]);
+  assert.ok(made.checks.every(({ why = "" }) => why.length < 2100));
+});
+
 test("a checkpoint's size and letters have bounds", async () => {
   const root = Buffer.alloc(32).toString("base64");
   const key = ROOM.table;
@@ -63,6 +82,8 @@ test("a checkpoint's size and letters have bounds", async () => {
 
 test("rules of too many rounds are refused", async () => {
   const text = canonicalText(makeRules("dice", {}));
+  for (const list of ['"a"', "[[]]", '["a",]', "[".repeat(100000)])
+    assert.throws(() => readRules(canonicalText(makeRules("kessel", {})).replace("[]", list)), list.slice(0, 9));
   for (const rounds of ["1001", "9".repeat(20), "9".repeat(1000), "0"])
     assert.throws(() => readRules(text.replace("max_rounds = 12", `max_rounds = ${rounds}`)), rounds);
   const hand = opened("dice-short");
