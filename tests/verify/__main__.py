@@ -21,7 +21,7 @@ from .note import BadNote
 from .report import Report, exit_code
 from .trust import Trust
 
-# Whatever could move the cursor, change colours or turn text around.
+# Characters that could move the cursor, change colours or turn text around.
 _UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 

@@ -9,7 +9,7 @@ from . import credits, openings, promises, proofs, sentences, streams, verdict, 
 from .bundle import Bundle
 from .case import Case, Trouble
 from .report import FAILED, NOT_POSSIBLE, PASSED, Checked, Report
-from .trust import Told, Trust
+from .trust import TrustedKey, Trust
 from .walk import Walk, walk
 
 MAX_WHY = 2000
@@ -27,7 +27,7 @@ class Audited:
 
     @property
     def proved(self) -> bool:
-        """Whether its records are those of logs that the reader trusts."""
+        """Its records are those of logs that the reader trusts."""
         return {Checked("keys", PASSED), Checked("inclusion", PASSED)} <= set(self.checks)
 
     def contradicted(self, why: str) -> Audited:
@@ -83,7 +83,7 @@ def _short(why: str) -> str:
 
 
 def _checks(
-    bundle: Bundle, trusted: list[Told], given: tuple[Case, Walk]
+    bundle: Bundle, trusted: list[TrustedKey], given: tuple[Case, Walk]
 ) -> list[tuple[str, Callable[[], None]]]:
     case, walked = given
     return [

@@ -73,7 +73,7 @@ def read(data: bytes) -> Bundle:
         outer = proto.decode("HandBundle", data, budget)
         if outer.sha256 != sha256(outer.contents):
             raise NotABundle("the contents are not what their SHA-256 says: the file is damaged")
-        # What a newer room writes may have fields that are not known here.
+        # A newer room may write fields that are not known here.
         if (proto.first_number(outer.contents) or 0) > FORMAT:
             raise NotABundle("written by a newer room: take its verify.html")
         contents = proto.decode("BundleContents", outer.contents, budget)

@@ -17,7 +17,7 @@ from .merkle import sha256
 from .note import WITNESS, Key
 from .proto import Message
 from .schema import EVENTS, SCHEMA, Field
-from .trust import Told, Trust
+from .trust import TrustedKey, Trust
 
 TYPES = {kind: number for number, kind in EVENTS.items()}
 LOGS = ("table", "dealer", "wallet")
@@ -113,8 +113,8 @@ class WitnessKey:
 
 
 ROOM = {name: LogKey(name) for name in LOGS}
-TOLD = [Told(ROOM[name].key) for name in LOGS]
-TRUSTED = Trust(TOLD, [])
+TRUSTED_KEYS = [TrustedKey(ROOM[name].key) for name in LOGS]
+TRUSTED = Trust(TRUSTED_KEYS, [])
 
 
 def prove(span: tuple[int, int], leaves: list[bytes], chosen: list[int]) -> list[bytes]:

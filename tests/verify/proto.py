@@ -59,7 +59,7 @@ class _Reader:
 
 
 class Budget:
-    """How many parts may still be read."""
+    """Number of parts that may still be read."""
 
     def __init__(self, parts: int = MAX_PARTS) -> None:
         self.parts = parts

@@ -1,4 +1,4 @@
-"""Knows what comes of a file: its verdict, the three sentences, and what each check says."""
+"""Knows the result of a file: its verdict, the three sentences, and what each check says."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Checked:
 
 @dataclass(frozen=True)
 class Report:
-    """What came of a file. One that is refused has no checks, and an id only if it is a bundle."""
+    """Result of a file. One that is refused has no checks, and an id only if it is a bundle."""
 
     hand_id: bytes | None
     verdict: str

@@ -12,7 +12,7 @@ from .note import Key
 
 @dataclass(frozen=True)
 class Fact:
-    """What a proved file says of a log that no other may say otherwise."""
+    """Statement of a proved file about a log, which no other may contradict."""
 
     key: str
     what: str

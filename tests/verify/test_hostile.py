@@ -19,7 +19,7 @@ from .note import BadNote, Key
 from .proto import MAX_PARTS, Malformed, Message
 from .test_bundles import contents_of
 from .test_forged import put, the
-from .test_verdicts import ONE, Hands, failed, told
+from .test_verdicts import ONE, Hands, failed, report_on
 
 
 class Hostile(Hands):
@@ -58,7 +58,7 @@ class Hostile(Hands):
 
     def test_a_long_reason(self) -> None:
         the(self.entries, "HandSettled").lines[0].text = "x" * 100_000
-        made = told(self.hand_id, self.entries)
+        made = report_on(self.hand_id, self.entries)
         self.assertEqual(failed(made), ["settlement"])
         self.assertLess(max(len(one.why) for one in made.checks), 2100)
 
@@ -94,14 +94,14 @@ class Hostile(Hands):
         rules = the(self.entries, "HandOpened").rule_set
         put(self.entries, "HandOpened", "rule_set", rules.replace("max_rounds = 12",
                                                                    "max_rounds = 1000000000"))
-        made = told(self.hand_id, self.entries)
+        made = report_on(self.hand_id, self.entries)
         self.assertEqual(failed(made), ["commitment", "decisions"])
 
     def test_a_check_that_breaks_down_fails(self) -> None:
         for where in ("openings.check", "promises.seed", "proofs.keys", "walk"):
             target = f"{__package__}.audit.{where}"
             with self.subTest(where), mock.patch(target, side_effect=RecursionError("deep")):
-                made = told(self.hand_id, self.entries)
+                made = report_on(self.hand_id, self.entries)
                 self.assertEqual(made.verdict, "failed")
                 self.assertIn("RecursionError", "".join(one.why for one in made.checks))
 

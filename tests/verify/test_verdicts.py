@@ -14,28 +14,28 @@ from . import bundle, forge_logs, note, report, several, trust
 from .__main__ import judge
 from .audit import audit
 from .forge import SECOND, Plan
-from .forge_logs import ROOM, TOLD, TRUSTED, Entry, LogKey, WitnessKey
+from .forge_logs import ROOM, TRUSTED_KEYS, TRUSTED, Entry, LogKey, WitnessKey
 from .note import BadNote, Key
 from .proto import Message
 from .report import Report
 from .sentences import seats_text, time_text
 from .test_forged import drop, entry, move_all, played, put, the
-from .trust import Told, Trust
+from .trust import TrustedKey, Trust
 
 ONE, TWO = WitnessKey("one.example"), WitnessKey("two.example")
-WATCHED = Trust(TOLD, [Told(ONE.key), Told(TWO.key)], 1)
+WATCHED = Trust(TRUSTED_KEYS, [TrustedKey(ONE.key), TrustedKey(TWO.key)], 1)
 NOBODY = "nobody but the room has seen this log: it could show somebody else another"
 HOUR = 3600 * SECOND
 KEY = ROOM["table"].text
 
 
-def told(hand_id: bytes, entries: list[Entry], trusted: Trust = TRUSTED) -> Report:
+def report_on(hand_id: bytes, entries: list[Entry], trusted: Trust = TRUSTED) -> Report:
     """The report on a hand."""
     return audit(bundle.read(forge_logs.bundle(hand_id, entries)), trusted)
 
 
 def why(made: Report, check: str) -> str:
-    """What a check says."""
+    """The reason that a check gives."""
     return next(one.why for one in made.checks if one.check == check)
 
 
@@ -66,7 +66,7 @@ class Classes(Hands):
     """Which class a hand is of, and what is said of it first."""
 
     def test_proved(self) -> None:
-        made = told(self.hand_id, self.entries)
+        made = report_on(self.hand_id, self.entries)
         self.assertEqual(made.verdict, "proved")
         roster = the(self.entries, "HandOpened").roster
         won: dict[int, int] = {}
@@ -90,7 +90,7 @@ class Classes(Hands):
             (Plan("dice", 3, entropy="withheld"), "before its antes by seat "),
             (Plan("dice", 3, abort_after=9), "in play by the operator: every credit went back."),
         ):
-            made = told(*played(plan, 4))
+            made = report_on(*played(plan, 4))
             self.assertEqual(made.verdict, "broken_off")
             self.assertIn(f"was broken off {expected}", made.sentences[0])
 
@@ -103,7 +103,7 @@ class Classes(Hands):
 
     def test_failed(self) -> None:
         put(self.entries, "HandSettled", "rake", 7)
-        made = told(self.hand_id, self.entries)
+        made = report_on(self.hand_id, self.entries)
         self.assertEqual(made.verdict, "failed")
         self.assertEqual(
             made.sentences[0], "This hand is not proved: failed checks: settlement, conserved."
@@ -112,7 +112,7 @@ class Classes(Hands):
 
     def test_a_check_that_cannot_be_made(self) -> None:
         drop(self.entries, "SettlementPosted")
-        made = told(self.hand_id, self.entries)
+        made = report_on(self.hand_id, self.entries)
         self.assertEqual(made.verdict, "failed")
         self.assertEqual(
             made.sentences[0], "This hand is not proved: checks that could not be made: transfer."
@@ -125,7 +125,7 @@ class Classes(Hands):
             for late, verdict in ((0, "not_finished"), (1, "failed")):
                 with self.subTest(delay=delay, late=late):
                     entry(entries, "HandFinished").at = due + HOUR + late
-                    made = told(hand_id, entries)
+                    made = report_on(hand_id, entries)
                     self.assertEqual((made.verdict, failed(made)), (verdict, []))
                     self.assertIn(f"seed {'was' if late else 'is'} due at", made.sentences[0])
                     self.assertIn(time_text(due), made.sentences[0])
@@ -141,21 +141,22 @@ class Classes(Hands):
                 self.assertEqual(audit(bundle.read(data), WATCHED).verdict, expected)
 
     def test_a_seed_that_is_owed_for_an_aborted_hand(self) -> None:
-        hand_id, entries = played(Plan("dice", 3, abort_after=9), 4)
-        owed = [one for one in entries if one.kind not in ("SeedOpened", "HandRevealed")]
-        self.assertEqual(told(hand_id, owed).verdict, "not_finished")
-        entry(owed, "HandFinished").at += 2 * HOUR
-        self.assertEqual(told(hand_id, owed).verdict, "failed")
+        for plan in (Plan("dice", 3, abort_after=9), Plan("dice", 3, entropy="withheld")):
+            hand_id, entries = played(plan, 4)
+            owed = [one for one in entries if one.kind not in ("SeedOpened", "HandRevealed")]
+            self.assertEqual(report_on(hand_id, owed).verdict, "not_finished")
+            entry(owed, "HandFinished").at += 2 * HOUR
+            self.assertEqual(report_on(hand_id, owed).verdict, "failed")
 
     def test_a_hand_without_an_end(self) -> None:
         end = self.entries.index(entry(self.entries, "MoveDecided"))
-        made = told(self.hand_id, self.entries[:end])
+        made = report_on(self.hand_id, self.entries[:end])
         self.assertEqual(made.verdict, "failed")
 
     def test_what_fails_is_not_unfinished(self) -> None:
         hand_id, entries = self.unopened()
         put(entries, "HandCommitted", "hand_no", 77)
-        self.assertEqual(told(hand_id, entries).verdict, "failed")
+        self.assertEqual(report_on(hand_id, entries).verdict, "failed")
 
     def test_exit_codes(self) -> None:
         for verdicts, code in (
@@ -179,7 +180,7 @@ class Keys(Hands):
         text = f"# mine\r\n\n{KEY}\r\n{ROOM['dealer'].text} until 18446744073709551615"
         self.assertEqual(
             trust.read(text.encode()),
-            [Told(ROOM["table"].key), Told(ROOM["dealer"].key, 2**64 - 1)],
+            [TrustedKey(ROOM["table"].key), TrustedKey(ROOM["dealer"].key, 2**64 - 1)],
         )
         self.assertEqual(trust.read(b""), [])
 
@@ -224,15 +225,15 @@ class Keys(Hands):
             key.text = key.key.text
             with self.subTest(called), mock.patch.dict(ROOM, {name: key}):
                 hand_id, entries = played(Plan("dice", 3, clocks=False, leaves=False), 1)
-                keys = [Told(one.key) for one in ROOM.values()]
-                made = told(hand_id, entries, Trust(keys, []))
+                keys = [TrustedKey(one.key) for one in ROOM.values()]
+                made = report_on(hand_id, entries, Trust(keys, []))
                 self.assertEqual((made.verdict, failed(made)), ("failed", ["keys"]))
 
     def test_shards(self) -> None:
         key = LogKey("3/table")
         with mock.patch.dict(ROOM, {"table": key}):
-            keys = [Told(one.key) for one in ROOM.values()]
-            made = told(*played(Plan("dice", 3), 1), Trust(keys, []))
+            keys = [TrustedKey(one.key) for one in ROOM.values()]
+            made = report_on(*played(Plan("dice", 3), 1), Trust(keys, []))
             self.assertEqual(made.verdict, "proved")
 
     def test_an_end(self) -> None:
@@ -240,20 +241,20 @@ class Keys(Hands):
         for log in read.logs:
             key = ROOM[log.name].key
             size = note.open_checkpoint(log.checkpoint, key).size
-            rest = [one for one in TOLD if one.key != key]
+            rest = [one for one in TRUSTED_KEYS if one.key != key]
             for until, expected in ((size, "proved"), (size - 1, "failed"), (0, "failed")):
-                made = audit(read, Trust([*rest, Told(key, until)], []))
+                made = audit(read, Trust([*rest, TrustedKey(key, until)], []))
                 self.assertEqual(made.verdict, expected)
                 self.assertEqual(failed(made), [] if expected == "proved" else ["keys"])
-                twice = audit(read, Trust([*rest, Told(key), Told(key, until)], []))
+                twice = audit(read, Trust([*rest, TrustedKey(key), TrustedKey(key, until)], []))
                 self.assertEqual(twice.verdict, expected)
         committed = next(one for one in read.dealer.records if one.kind == "SeedCommitted")
-        ended = Told(ROOM["dealer"].key, committed.position)
-        made = audit(read, Trust([TOLD[0], ended, TOLD[2]], []))
+        ended = TrustedKey(ROOM["dealer"].key, committed.position)
+        made = audit(read, Trust([TRUSTED_KEYS[0], ended, TRUSTED_KEYS[2]], []))
         self.assertIn("a commitment stands at", why(made, "keys"))
 
     def test_no_keys(self) -> None:
-        made = told(self.hand_id, self.entries, Trust([], []))
+        made = report_on(self.hand_id, self.entries, Trust([], []))
         self.assertEqual((made.verdict, made.checks), ("refused", []))
         self.assertEqual(made.sentences[0], "Nothing is proved: no keys were given to trust.")
 
@@ -305,7 +306,7 @@ class Witnesses(Hands):
         self.assertEqual(verdict, "proved")
 
     def test_a_witness_has_an_end(self) -> None:
-        ended = Trust(TOLD, [Told(ONE.key, 5)], 1)
+        ended = Trust(TRUSTED_KEYS, [TrustedKey(ONE.key, 5)], 1)
         self.assertEqual(self.seen(lambda _, made: ONE.cosign(made, 5), ended)[0], "not_finished")
 
     def test_failed_hands_have_no_witness(self) -> None:

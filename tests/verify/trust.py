@@ -13,7 +13,7 @@ _SHARD = re.compile(r"(.+)/(0|[1-9][0-9]*)", re.ASCII)
 
 
 @dataclass(frozen=True)
-class Told:
+class TrustedKey:
     """A key of a file, and how many records its checkpoints have at most, where it has an end."""
 
     key: Key
@@ -24,17 +24,17 @@ class Told:
 class Trust:
     """Keys of logs, keys of witnesses, and how many witnesses must have signed."""
 
-    keys: list[Told]
-    witnesses: list[Told]
+    keys: list[TrustedKey]
+    witnesses: list[TrustedKey]
     wanted: int = 0
 
     @property
     def witness_names(self) -> set[str]:
         """The witnesses by name: one may have several keys."""
-        return {told.key.name for told in self.witnesses}
+        return {one.key.name for one in self.witnesses}
 
 
-def read(data: bytes) -> list[Told]:
+def read(data: bytes) -> list[TrustedKey]:
     """The keys of a file, or `BadNote` for the whole of it."""
     if data.startswith(b"\xef\xbb\xbf"):
         raise BadNote("a file of keys has no byte order mark")
@@ -42,38 +42,38 @@ def read(data: bytes) -> list[Told]:
         *whole, last = data.decode("utf-8").split("\n")
     except UnicodeDecodeError:
         raise BadNote("a file of keys is UTF-8") from None
-    told: list[Told] = []
+    keys: list[TrustedKey] = []
     for at, line in enumerate([*(line.removesuffix("\r") for line in whole), last], 1):
         if line and not line.startswith("#"):
             try:
-                told.append(_line(line))
+                keys.append(_line(line))
             except BadNote as problem:
                 raise BadNote(f"line {at} of the keys: {problem}") from None
     names: dict[bytes, str] = {}
-    for one in told:
+    for one in keys:
         if names.setdefault(one.key.public, one.key.name) != one.key.name:
             raise BadNote(f"{one.key.name} has the public key of {names[one.key.public]}")
-    return told
+    return keys
 
 
-def read_witnesses(data: bytes) -> list[Told]:
+def read_witnesses(data: bytes) -> list[TrustedKey]:
     """The keys of a file of witnesses' keys."""
-    told = read(data)
-    for one in told:
+    keys = read(data)
+    for one in keys:
         if one.key.kind == LOG:
             raise BadNote(f"{one.key.name} is a log, not a witness")
-    return told
+    return keys
 
 
-def _line(line: str) -> Told:
+def _line(line: str) -> TrustedKey:
     text, space, end = line.partition(" ")
     key = Key.parse(text)
     if not space:
-        return Told(key)
+        return TrustedKey(key)
     number = _END.fullmatch(end)
     if number is None or int(number[1]) > MAX_UNTIL:
         raise BadNote("after a key stands nothing, or ` until N`")
-    return Told(key, int(number[1]))
+    return TrustedKey(key, int(number[1]))
 
 
 def room_of(name: str, log: str) -> str | None:

@@ -43,7 +43,7 @@ def of(case: Case, checks: list[Checked], given: tuple[Trust, Seen]) -> Verdict:
 
 
 def seed_due(case: Case) -> int | None:
-    """When the dealer was to open its seed; None while the hand has no end."""
+    """Time at which the dealer was to open its seed; None while the hand has no end."""
     settled, aborted = case.find("HandSettled"), case.find("HandAborted")
     opened = case.find("HandOpened")
     if settled is not None and opened is not None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from . import note, sign
 from .bundle import Bundle, Log
 from .note import WITNESS, BadNote
-from .trust import Told, Trust
+from .trust import TrustedKey, Trust
 
 TIME = 8
 
@@ -28,7 +28,7 @@ def seen(bundle: Bundle, trust: Trust) -> Seen:
     return Seen(set(signed["table"]) & set(signed["dealer"]), max(times, default=0))
 
 
-def _signed(log: Log, told: list[Told]) -> dict[str, int]:
+def _signed(log: Log, keys: list[TrustedKey]) -> dict[str, int]:
     """Under one checkpoint: the newest time by the witness's name."""
     try:
         text, signatures = note.parse(log.checkpoint)
@@ -36,7 +36,7 @@ def _signed(log: Log, told: list[Told]) -> dict[str, int]:
     except BadNote:
         return {}
     found: dict[str, int] = {}
-    for one in told:
+    for one in keys:
         if one.key.kind != WITNESS or (one.until is not None and size > one.until):
             continue
         for name, key_id, made in signatures:
@@ -48,9 +48,9 @@ def _signed(log: Log, told: list[Told]) -> dict[str, int]:
     return found
 
 
-def _time(told: Told, text: str, made: bytes) -> int | None:
-    """When it was signed, in Unix seconds; None where the signature is not the key's."""
+def _time(trusted: TrustedKey, text: str, made: bytes) -> int | None:
+    """Unix seconds of a signature; None where it is not the key's."""
     time = int.from_bytes(made[:TIME], "big")
     message = f"cosignature/v1\ntime {time}\n{text}".encode()
-    good = time <= note.MAX_NUMBER and sign.verify(told.key.public, message, made[TIME:])
+    good = time <= note.MAX_NUMBER and sign.verify(trusted.key.public, message, made[TIME:])
     return time if good else None

@@ -92,7 +92,7 @@ export async function examine(bundle, trust) {
   return { bundle, trust, checks, records, walk, notes };
 }
 
-// Whether the records are those of logs that the reader trusts.
+// True if the records are those of logs that the reader trusts.
 export const isProved = ({ checks }) =>
   checks.every(({ check, verdict }) => verdict === "passed" || !["keys", "inclusion"].includes(check));
 

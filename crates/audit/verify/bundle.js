@@ -34,7 +34,7 @@ export async function parseBundle(bytes) {
   exactly(32, hash, "the bundle's SHA-256");
   if (!equal(await sha256(contents), hash))
     throw new NotABundle("the file is damaged: its contents are not what their SHA-256 says");
-  // What a newer room writes may have fields that are not known here.
+  // A newer room may write fields that are not known here.
   const what = "the bundle's contents";
   const first = read("BundleContents", contents, what, budget, (_, inside) => firstNumber(inside));
   if (first > BigInt(FORMAT)) throw new NotABundle("written by a newer room: take its verify.html");

@@ -16,7 +16,7 @@ class KeysField {
     this.state = document.getElementById(`${id}-state`);
   }
 
-  // Told what is in the field. A file is read as its bytes are: a field has its own line ends.
+  // Reads what is in the field. A file is read as its bytes are: a field has its own line ends.
   async take(text) {
     this.text = text;
     this.given = text !== "";

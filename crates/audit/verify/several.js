@@ -1,10 +1,10 @@
-// Whether files contradict each other: one log has one history.
+// Contradictions between files: one log has one history.
 
 import { hex } from "./bytes.js";
 import { LOGS } from "./bundle.js";
 import { openCheckpoint, parseKey } from "./note.js";
 
-// What a file whose keys and inclusion passed says of a log, and no other may say otherwise.
+// Statements about a log of a file whose keys and inclusion passed: no other may contradict them.
 async function factsOf({ key, checkpoint, records }) {
   const parsed = await parseKey(key);
   const { size, root } = await openCheckpoint(checkpoint, parsed);

@@ -1,4 +1,4 @@
-// Whom the reader trusts: files of keys, and which log a key may speak for.
+// Trust of the reader: files of keys, and which log a key may speak for.
 
 import { hex, textOf } from "./bytes.js";
 import { BadNote, parseKey } from "./note.js";
@@ -9,31 +9,31 @@ export const MAX_UNTIL = (1n << 64n) - 1n;
 export async function readKeys(text) {
   if (text.startsWith("\ufeff")) throw new BadNote("a file of keys has no byte order mark");
   const lines = text.split("\n");
-  const told = [];
+  const keys = [];
   for (const [at, ended] of lines.entries()) {
     const line = at + 1 < lines.length ? ended.replace(/\r$/, "") : ended;
     if (line === "" || line.startsWith("#")) continue;
     try {
-      told.push(await readLine(line));
+      keys.push(await readLine(line));
     } catch (error) {
       if (!(error instanceof BadNote)) throw error;
       throw new BadNote(`line ${at + 1} of the keys: ${error.message}`);
     }
   }
   const names = new Map();
-  for (const { name, key } of told) {
+  for (const { name, key } of keys) {
     const bytes = hex(key);
     if ((names.get(bytes) ?? name) !== name) throw new BadNote(`${name} has the public key of ${names.get(bytes)}`);
     names.set(bytes, name);
   }
-  return told;
+  return keys;
 }
 
 export async function readWitnesses(text) {
-  const told = await readKeys(text);
-  const log = told.find(({ isLog }) => isLog);
+  const keys = await readKeys(text);
+  const log = keys.find(({ isLog }) => isLog);
   if (log) throw new BadNote(`${log.name} is a log, not a witness`);
-  return told;
+  return keys;
 }
 
 // The text of a file of keys.
@@ -56,8 +56,8 @@ async function readLine(line) {
 // The room of a log called `ROOM/table`, or of a shard `ROOM/3/table`; null for another log.
 export function roomOf(name, log) {
   if (!name.endsWith(`/${log}`) || name.length === log.length + 1) return null;
-  return name.slice(0, -log.length - 1).replace(/(?<=.)\/(0|[1-9][0-9]*)$/, "");
+  return name.slice(0, -log.length - 1).replace(/(.)\/(0|[1-9][0-9]*)$/, "$1");
 }
 
-// How many witnesses there are by name: one may have several keys.
+// Number of witnesses by name: one may have several keys.
 export const witnessCount = ({ witnesses }) => new Set(witnesses.map(({ name }) => name)).size;

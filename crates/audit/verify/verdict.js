@@ -21,7 +21,7 @@ export function classOf(records, checks, { wanted }, seen) {
   return { kind: late ? "failed" : "not_finished", reason: "seed", due };
 }
 
-// When the dealer was to open its seed; null while the hand has no end.
+// Time at which the dealer was to open its seed; null while the hand has no end.
 function seedDue(records) {
   const { opened, aborted } = records;
   const settled = records.find("HandSettled");

@@ -38,7 +38,7 @@ async function signedBy(checkpoint, witnesses) {
   return found;
 }
 
-// When it was signed, in Unix seconds; null where the signature is not the key's.
+// Unix seconds of a signature; null where it is not the key's.
 async function timeOf({ key }, text, bytes) {
   if (bytes.length < TIME) return null;
   const time = bytes.subarray(0, TIME).reduce((value, byte) => (value << 8n) | BigInt(byte), 0n);

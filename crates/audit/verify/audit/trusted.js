@@ -8,15 +8,15 @@ import { failed, hold, missing } from "./case.js";
 
 export async function checkKeys(bundle, trusted) {
   if (trusted.length === 0) throw missing("no keys were given to trust");
-  const told = new Map(LOGS.map((name) => [name, keyOf(bundle[name].key, name, trusted)]));
-  const rooms = new Set(LOGS.map((name) => roomOf(told.get(name).name, name)));
-  const names = [...told.values()].map(({ name }) => name).join(", ");
+  const found = new Map(LOGS.map((name) => [name, keyOf(bundle[name].key, name, trusted)]));
+  const rooms = new Set(LOGS.map((name) => roomOf(found.get(name).name, name)));
+  const names = [...found.values()].map(({ name }) => name).join(", ");
   hold(rooms.size === 1, `the logs are of different rooms: ${names}`);
   hold(new Set(LOGS.map((name) => bundle[name].key)).size === LOGS.length, "two of the logs have the same key");
-  for (const name of LOGS) await checkEnd(bundle[name], name, told.get(name));
+  for (const name of LOGS) await checkEnd(bundle[name], name, found.get(name));
 }
 
-// The trusted key that is the log's; of one that is told twice the lesser end.
+// The trusted key that is the log's; of one that is given twice the lesser end.
 function keyOf(text, log, trusted) {
   const found = trusted.filter((key) => key.text === text);
   hold(found.length > 0, () => `the key of the ${log}'s log, ${text}, is not among the trusted`);
