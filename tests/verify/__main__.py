@@ -82,7 +82,10 @@ def judge(names: list[str], trusted: Trust) -> list[tuple[str, Report]]:
 def _report(one: Audited | Report, against: str | None) -> Report:
     if isinstance(one, Report):
         return one
-    return (one if against is None else one.contradicted(against)).report()
+    try:
+        return (one if against is None else one.contradicted(against)).report()
+    except Exception as problem:  # As in a check: no file ends the program.
+        return audit.broken(one.bundle, problem)
 
 
 def _one(path: Path, trusted: Trust) -> Audited | Report:

@@ -47,6 +47,12 @@ class Audited:
         return Report(self.bundle.hand_id, found.kind, said, self.checks)
 
 
+def broken(bundle: Bundle, problem: Exception) -> Report:
+    """The report on a bundle that breaks even its report."""
+    said = sentences.failed(f"the program cannot deal with it: {type(problem).__name__}")
+    return Report(bundle.hand_id, "failed", said, [])
+
+
 def refused(why: str, hand_id: bytes | None = None) -> Report:
     """The report on what is not checked."""
     return Report(hand_id, "refused", sentences.refused(why), [])

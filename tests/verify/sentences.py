@@ -30,15 +30,20 @@ def refused(why: str) -> Sentences:
     )
 
 
+def failed(why: str) -> Sentences:
+    """Of a hand that is not proved."""
+    return (
+        f"This hand is not proved: {why}.",
+        "Whose word it is: that is no help, since no signature makes up for what is wrong.",
+        "Your part: do not rely on this hand, and keep the file: only you can know whether your "
+        "own number is in it.",
+    )
+
+
 def of(case: Case, verdict: Verdict, checks: list[Checked], given: tuple[Trust, Seen]) -> Sentences:
     """Of a hand whose checks were made."""
     if verdict.kind == "failed":
-        return (
-            f"This hand is not proved: {_wrong(verdict, checks)}.",
-            "Whose word it is: that is no help, since no signature makes up for what is wrong.",
-            "Your part: do not rely on this hand, and keep the file: only you can know whether "
-            "your own number is in it.",
-        )
+        return failed(_wrong(verdict, checks))
     number = case.one("HandOpened").event.hand_no
     return f"Hand {number} {_happened(case, verdict, given)}.", _word(case, checks, given), YOURS
 
@@ -49,9 +54,9 @@ def _wrong(verdict: Verdict, checks: list[Checked]) -> str:
     if verdict.reason == "seed":
         due = time_text(verdict.due)
         return f"the dealer's seed was due at {due}, and more than an hour later it is not there"
-    failed = [checked.check for checked in checks if checked.verdict == FAILED]
-    if failed:
-        return f"failed checks: {', '.join(failed)}"
+    wrong = [checked.check for checked in checks if checked.verdict == FAILED]
+    if wrong:
+        return f"failed checks: {', '.join(wrong)}"
     missing = [checked.check for checked in checks if checked.verdict == NOT_POSSIBLE]
     return f"checks that could not be made: {', '.join(missing)}"
 

@@ -110,6 +110,15 @@ class Hostile(Hands):
             with mock.patch(f"{__package__}.bundle.read", side_effect=MemoryError):
                 self.assertEqual(judge([file.name], TRUSTED)[0][1].verdict, "refused")
 
+    def test_a_report_that_breaks_down_fails(self) -> None:
+        with tempfile.NamedTemporaryFile() as file:
+            file.write(forge_logs.bundle(self.hand_id, self.entries))
+            file.flush()
+            with mock.patch(f"{__package__}.verdict.seed_due", side_effect=KeyError):
+                self.assertEqual(judge([file.name], TRUSTED)[0][1].verdict, "proved")
+            with mock.patch(f"{__package__}.witness.seen", side_effect=KeyError):
+                self.assertEqual(judge([file.name], TRUSTED)[0][1].verdict, "failed")
+
     def test_nothing_reaches_the_terminal(self) -> None:
         hidden = "a\x1b[2J\u202eb\u0085\n\u2066"
         self.assertEqual(shown(hidden), r"a\x1b[2J\u202eb\x85\x0a\u2066")
