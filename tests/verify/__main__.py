@@ -1,59 +1,129 @@
 """Checks bundle files: `python3 -m verify FILE… --keys KEYS [--json]`.
 
-Exit 0: every check of every file passed; 1: a check failed, or could not be made; 2: a file is no
-bundle, or the command is not one.
+Exit 0: every hand is proved; 1: one failed; 2: a file was refused, or the command is not one; 4:
+one is not finished; 3: one was broken off. Of several the first in this order, 0 last.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 import uuid
+from io import TextIOWrapper
 from pathlib import Path
 
-from . import bundle, note
-from .audit import Report, audit
-from .bundle import NotABundle
-from .note import BadNote, Key
+from . import audit, bundle, several, trust
+from .audit import NO_KEYS, Audited
+from .bundle import MAX_FILE, NotABundle
+from .note import BadNote
+from .report import Report, exit_code
+from .trust import Trust
+
+# Characters that could move the cursor, change colours or turn text around.
+_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def main(arguments: list[str]) -> int:
     """Runs the command; gives its exit code."""
     parser = argparse.ArgumentParser(prog="verify", description="Proves a finished hand of Sabacc.")
     parser.add_argument("files", nargs="+", metavar="FILE", help="a bundle, .sabacc")
-    parser.add_argument("--keys", metavar="KEYS", help="the keys you trust, one a line")
+    parser.add_argument("--keys", metavar="KEYS", help="the logs' keys that you trust, one a line")
+    parser.add_argument(
+        "--witness-keys", metavar="KEYS", help="the witnesses' keys that you trust, one a line"
+    )
+    parser.add_argument(
+        "--witnesses", metavar="N", type=int,
+        help="how many of them must have signed; 1 where their keys are given, else 0",
+    )
     parser.add_argument("--json", action="store_true", help="one JSON object a file")
     options = parser.parse_args(arguments)
+    if options.witnesses is not None and options.witnesses < 0:
+        parser.error("--witnesses is a number from 0")
     try:
-        told = Path(options.keys).read_text("utf-8") if options.keys else ""
-        trusted = note.trusted(told)
-    except (OSError, UnicodeDecodeError, BadNote) as problem:
-        print(f"{options.keys}: {problem}", file=sys.stderr)
+        keys = _read_keys(options.keys, trust.read)
+        witnesses = _read_keys(options.witness_keys, trust.read_witnesses)
+    except (OSError, BadNote) as problem:
+        print(shown(str(problem)), file=sys.stderr)
         return 2
-    return max(_one(Path(name), trusted, options.json) for name in options.files)
+    default = 1 if options.witness_keys else 0
+    wanted = default if options.witnesses is None else options.witnesses
+    reports = judge(options.files, Trust(keys, witnesses, wanted))
+    for name, report in reports:
+        if options.json:
+            # What JSON leaves as it is and a terminal does not.
+            print(json.dumps(report.as_json()).replace("\x7f", "\\u007f"))
+        else:
+            _tell(name, report)
+    return exit_code([report.verdict for _, report in reports])
 
 
-def _one(path: Path, trusted: list[Key], as_json: bool) -> int:
+def shown(text: str) -> str:
+    """Text for a terminal: what it would not show is escaped."""
+    return _UNSEEN.sub(_escape, text)
+
+
+def _escape(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
+
+
+def judge(names: list[str], trusted: Trust) -> list[tuple[str, Report]]:
+    """The report on each file, in the light of the others."""
+    found = [(name, _one(Path(name), trusted)) for name in names]
+    proved = {
+        name: one.bundle for name, one in found if isinstance(one, Audited) and one.proved
+    }
+    against = several.contradictions(proved)
+    return [(name, _report(one, against.get(name))) for name, one in found]
+
+
+def _report(one: Audited | Report, against: str | None) -> Report:
+    if isinstance(one, Report):
+        return one
     try:
-        report = audit(bundle.read(path.read_bytes()), trusted)
+        return (one if against is None else one.contradicted(against)).report()
+    except Exception as problem:  # As in a check: no file ends the program.
+        return audit.broken(one.bundle, problem)
+
+
+def _one(path: Path, trusted: Trust) -> Audited | Report:
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_FILE + 1)
+        read = bundle.read(data)
     except (OSError, NotABundle) as problem:
-        print(f"{path}: {problem}", file=sys.stderr)
-        return 2
-    if as_json:
-        print(json.dumps(report.as_json()))
-    else:
-        _tell(path, report)
-    return 0 if report.passed else 1
+        return audit.refused(str(problem))
+    except Exception as problem:  # Whatever else bytes can do, they are no bundle.
+        return audit.refused(f"this is no bundle: {type(problem).__name__}: {problem}")
+    if not trusted.keys:
+        return audit.refused(NO_KEYS, read.hand_id)
+    return audit.examine(read, trusted)
 
 
-def _tell(path: Path, report: Report) -> None:
-    end = "proved" if report.passed else "NOT PROVED"
-    print(f"{path}: hand {uuid.UUID(bytes=report.hand_id)}: {end}")
+def _read_keys(name: str | None, read) -> list:
+    if name is None:
+        return []
+    try:
+        return read(Path(name).read_bytes())
+    except BadNote as problem:
+        raise BadNote(f"{name}: {problem}") from None
+
+
+def _tell(name: str, report: Report) -> None:
+    hand = "" if report.hand_id is None else f" hand {uuid.UUID(bytes=report.hand_id)}:"
+    lines = [f"{name}:{hand} {report.verdict.replace('_', ' ')}"]
+    lines += [f"  {sentence}" for sentence in report.sentences]
     for checked in report.checks:
         why = f": {checked.why}" if checked.why else ""
-        print(f"  {checked.check:<11} {checked.verdict.replace('_', ' ')}{why}")
+        lines.append(f"  {checked.check:<11} {checked.verdict.replace('_', ' ')}{why}")
+    for line in lines:
+        print(shown(line))
 
 
 if __name__ == "__main__":
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     sys.exit(main(sys.argv[1:]))

@@ -2,63 +2,94 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from . import credits, openings, promises, proofs, streams
+from . import credits, openings, promises, proofs, sentences, streams, verdict, witness
 from .bundle import Bundle
 from .case import Case, Trouble
-from .note import Key
+from .report import FAILED, NOT_POSSIBLE, PASSED, Checked, Report
+from .trust import TrustedKey, Trust
 from .walk import Walk, walk
 
-PASSED, FAILED, NOT_POSSIBLE = "passed", "failed", "not_possible"
+MAX_WHY = 2000
+"""Letters of the longest reason that is told."""
+NO_KEYS = "no keys were given to trust"
 
 
 @dataclass(frozen=True)
-class Checked:
-    """A check and what came of it; `why` is empty where it passed."""
+class Audited:
+    """A bundle with what every check said."""
 
-    check: str
-    verdict: str
-    why: str = ""
-
-
-@dataclass(frozen=True)
-class Report:
-    """What came of a bundle."""
-
-    hand_id: bytes
+    bundle: Bundle
+    trust: Trust
     checks: list[Checked]
 
     @property
-    def passed(self) -> bool:
-        """Whether every check was made and passed."""
-        return all(checked.verdict == PASSED for checked in self.checks)
+    def proved(self) -> bool:
+        """Its records are those of logs that the reader trusts."""
+        return {Checked("keys", PASSED), Checked("inclusion", PASSED)} <= set(self.checks)
 
-    def as_json(self) -> dict:
-        """For programs."""
-        checks = []
-        for checked in self.checks:
-            why = {"why": checked.why} if checked.why else {}
-            checks.append({"check": checked.check, "verdict": checked.verdict, **why})
-        return {
-            "hand_id": str(uuid.UUID(bytes=self.hand_id)),
-            "passed": self.passed,
-            "checks": checks,
-        }
+    def contradicted(self, why: str) -> Audited:
+        """The same, with another file that contradicts it."""
+        checks = [
+            Checked(one.check, FAILED, why) if one.check == "inclusion" else one
+            for one in self.checks
+        ]
+        return Audited(self.bundle, self.trust, checks)
+
+    def report(self) -> Report:
+        """The verdict, in words too."""
+        case = Case(self.bundle)
+        given = (self.trust, witness.seen(self.bundle, self.trust))
+        found = verdict.of(case, self.checks, given)
+        said = sentences.of(case, found, self.checks, given)
+        return Report(self.bundle.hand_id, found.kind, said, self.checks)
 
 
-def audit(bundle: Bundle, trusted: list[Key]) -> Report:
+def broken(bundle: Bundle, problem: Exception) -> Report:
+    """The report on a bundle that breaks even its report."""
+    said = sentences.failed(f"the program cannot deal with it: {type(problem).__name__}")
+    return Report(bundle.hand_id, "failed", said, [])
+
+
+def refused(why: str, hand_id: bytes | None = None) -> Report:
+    """The report on what is not checked."""
+    return Report(hand_id, "refused", sentences.refused(why), [])
+
+
+def audit(bundle: Bundle, trust: Trust) -> Report:
+    """The report on one file."""
+    if not trust.keys:
+        return refused(NO_KEYS, bundle.hand_id)
+    return examine(bundle, trust).report()
+
+
+def examine(bundle: Bundle, trust: Trust) -> Audited:
     """Makes every check."""
     case = Case(bundle)
-    walked = walk(case)
-    checks = _checks(bundle, trusted, (case, walked))
-    return Report(bundle.hand_id, [_made(check, make) for check, make in checks])
+    checks = _checks(bundle, trust.keys, (case, _walked(case)))
+    return Audited(bundle, trust, [_made(check, make) for check, make in checks])
+
+
+def _walked(case: Case) -> Walk:
+    try:
+        return walk(case)
+    except Exception as problem:  # Records that nobody foresaw fail the checks, not the program.
+        return Walk(broken=_broken(problem))
+
+
+def _broken(problem: Exception) -> str:
+    return f"the check cannot deal with these records: {type(problem).__name__}: {problem}"
+
+
+def _short(why: str) -> str:
+    """A reason may quote what stands in the file, as much as it is."""
+    return why if len(why) <= MAX_WHY else f"{why[:MAX_WHY]}…"
 
 
 def _checks(
-    bundle: Bundle, trusted: list[Key], given: tuple[Case, Walk]
+    bundle: Bundle, trusted: list[TrustedKey], given: tuple[Case, Walk]
 ) -> list[tuple[str, Callable[[], None]]]:
     case, walked = given
     return [
@@ -83,7 +114,9 @@ def _made(check: str, make: Callable[[], None]) -> Checked:
     try:
         make()
     except Trouble as trouble:
-        return Checked(check, FAILED if trouble.failed else NOT_POSSIBLE, str(trouble))
+        return Checked(check, FAILED if trouble.failed else NOT_POSSIBLE, _short(str(trouble)))
+    except Exception as problem:  # As above.
+        return Checked(check, FAILED, _short(_broken(problem)))
     return Checked(check, PASSED)
 
 

@@ -10,6 +10,8 @@ from .proto import Malformed, Message
 from .schema import EVENTS
 
 FORMAT = 1
+MAX_FILE = 16 * 1024 * 1024
+"""Bytes of the largest file that is read."""
 LOGS = ("table", "dealer", "wallet")
 
 
@@ -64,17 +66,23 @@ class Bundle:
 
 def read(data: bytes) -> Bundle:
     """Reads a bundle, or refuses it."""
+    if len(data) > MAX_FILE:
+        raise NotABundle(f"the file is larger than {MAX_FILE} bytes")
+    budget = proto.Budget()
     try:
-        outer = proto.decode("HandBundle", data)
+        outer = proto.decode("HandBundle", data, budget)
         if outer.sha256 != sha256(outer.contents):
             raise NotABundle("the contents are not what their SHA-256 says: the file is damaged")
-        contents = proto.decode("BundleContents", outer.contents)
+        # A newer room may write fields that are not known here.
+        if (proto.first_number(outer.contents) or 0) > FORMAT:
+            raise NotABundle("written by a newer room: take its verify.html")
+        contents = proto.decode("BundleContents", outer.contents, budget)
         if contents.format != FORMAT:
             raise NotABundle(f"this is a bundle of format {contents.format}")
         _long("the hand's id", contents.hand_id, 16)
         if tuple(log.name for log in contents.logs) != LOGS:
             raise NotABundle("a bundle has three logs: table, dealer, wallet, in this order")
-        return Bundle(contents.hand_id, *(_log(log) for log in contents.logs))
+        return Bundle(contents.hand_id, *(_log(log, budget) for log in contents.logs))
     except Malformed as malformed:
         raise NotABundle(str(malformed)) from None
 
@@ -84,18 +92,18 @@ def _long(what: str, data: bytes, length: int) -> None:
         raise NotABundle(f"{what} has {len(data)} bytes, not {length}")
 
 
-def _log(log: Message) -> Log:
+def _log(log: Message, budget: proto.Budget) -> Log:
     records: list[Read] = []
     for record in log.records:
         if records and record.position <= records[-1].position:
             raise NotABundle(f"the records of the {log.name}'s log do not ascend")
-        records.append(_read(record))
+        records.append(_read(record, budget))
     for proved in log.proof:
         _long("a hash of a proof", proved, 32)
     return Log(log.name, log.key, log.checkpoint, records, log.proof)
 
 
-def _read(record: Message) -> Read:
+def _read(record: Message, budget: proto.Budget) -> Read:
     _long("a record's stream", record.stream, 16)
     _long("a record's salt", record.salt, 16)
     _long("a record's author_hash", record.author_hash, 32)
@@ -103,4 +111,4 @@ def _read(record: Message) -> Read:
     kind = EVENTS.get(record.type)
     if kind is None or record.schema != 1 or record.sealed:
         raise NotABundle(f"position {record.position} is no event that can be read")
-    return Read(record, kind, proto.decode(kind, record.payload))
+    return Read(record, kind, proto.decode(kind, record.payload, budget))

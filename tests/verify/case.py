@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from . import note
+from . import fair, note
 from .bundle import Bundle, Read
 from .note import BadNote, Key
 
@@ -70,6 +70,13 @@ class Case:
     def aborted(self) -> bool:
         """Whether the hand came to nothing."""
         return self.find("HandAborted") is not None
+
+    @property
+    def revealed(self) -> list[int]:
+        """The seats whose numbers the table bound into the transcript."""
+        sealed = self.find("HandSealed")
+        rows = [] if sealed is None else sealed.event.rows
+        return [row.seat for row in rows if row.status == fair.REVEALED]
 
     @property
     def has_entropy(self) -> bool:

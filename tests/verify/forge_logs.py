@@ -6,6 +6,7 @@ Knows the logs' private keys. Only the tests use it.
 from __future__ import annotations
 
 from base64 import b64encode
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,9 +14,10 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from . import merkle
 from .merkle import sha256
-from .note import Key
+from .note import WITNESS, Key
 from .proto import Message
 from .schema import EVENTS, SCHEMA, Field
+from .trust import TrustedKey, Trust
 
 TYPES = {kind: number for number, kind in EVENTS.items()}
 LOGS = ("table", "dealer", "wallet")
@@ -85,15 +87,34 @@ class LogKey:
         encoded = b64encode(bytes([1]) + self.key.public).decode()
         self.text = f"{self.name}+{self.key.id.hex()}+{encoded}"
 
-    def checkpoint(self, size: int, root: bytes) -> str:
+    def checkpoint(self, size: int | str, root: bytes) -> str:
         """A signed checkpoint."""
-        text = f"{self.name}\n{size}\n{b64encode(root).decode()}\n"
+        return self.sign(f"{self.name}\n{size}\n{b64encode(root).decode()}\n")
+
+    def sign(self, text: str) -> str:
+        """A signed note."""
         made = b64encode(self.key.id + self.private.sign(text.encode())).decode()
         return f"{text}\n\u2014 {self.name} {made}\n"
 
 
+class WitnessKey:
+    """A witness's private key."""
+
+    def __init__(self, name: str) -> None:
+        self.private = Ed25519PrivateKey.from_private_bytes(sha256(name.encode()))
+        self.key = Key(name, WITNESS, self.private.public_key().public_bytes_raw())
+
+    def cosign(self, note: str, time: int) -> str:
+        """A note with the witness's line under it."""
+        text = note[: note.rindex("\n\n") + 1]
+        made = self.private.sign(f"cosignature/v1\ntime {time}\n{text}".encode())
+        line = b64encode(self.key.id + time.to_bytes(8, "big") + made).decode()
+        return f"{note}\u2014 {self.key.name} {line}\n"
+
+
 ROOM = {name: LogKey(name) for name in LOGS}
-TRUSTED = [ROOM[name].key for name in LOGS]
+TRUSTED_KEYS = [TrustedKey(ROOM[name].key) for name in LOGS]
+TRUSTED = Trust(TRUSTED_KEYS, [])
 
 
 def prove(span: tuple[int, int], leaves: list[bytes], chosen: list[int]) -> list[bytes]:
@@ -109,10 +130,20 @@ def prove(span: tuple[int, int], leaves: list[bytes], chosen: list[int]) -> list
     return prove((first, middle), leaves, inside) + prove((middle, end), leaves, inside)
 
 
-def bundle(hand_id: bytes, entries: list[Entry]) -> bytes:
-    """The file of a hand: logs of its entries and of others' between them, proved and signed."""
+Under = Callable[[str, str], str]
+
+
+def bundle(hand_id: bytes, entries: list[Entry], under: Under = lambda _, note: note) -> bytes:
+    """The file of a hand: logs of its entries and of others' between them, proved and signed.
+    `under`: what becomes of a log's checkpoint, by the log's name."""
     logs = [log_of(name, [entry for entry in entries if entry.log == name]) for name in LOGS]
-    contents = encode("BundleContents", Message(format=1, hand_id=hand_id, logs=logs))
+    for log in logs:
+        log.checkpoint = under(log.name, log.checkpoint)
+    return wrap(encode("BundleContents", Message(format=1, hand_id=hand_id, logs=logs)))
+
+
+def wrap(contents: bytes) -> bytes:
+    """A bundle around contents, with the right SHA-256."""
     return encode("HandBundle", Message(contents=contents, sha256=sha256(contents)))
 
 

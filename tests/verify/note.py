@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import re
 from dataclasses import dataclass
 
 from . import sign
@@ -43,6 +44,12 @@ class Key:
         """Four bytes, by which a note names the key."""
         return sha256(self.name.encode(), b"\n", bytes([self.kind]), self.public)[:4]
 
+    @property
+    def text(self) -> str:
+        """As `parse` reads it."""
+        encoded = base64.b64encode(bytes([self.kind]) + self.public).decode()
+        return f"{self.name}+{self.id.hex()}+{encoded}"
+
     @staticmethod
     def parse(text: str) -> Key:
         """Reads `<name>+<id>+<base64 of the kind and 32 bytes>`."""
@@ -61,14 +68,8 @@ class Key:
 
 
 def _check_name(name: str) -> None:
-    if not name or "+" in name or any(c.isspace() or c < " " for c in name):
+    if not name or "+" in name or any(c.isspace() or c < " " or c == "\x7f" for c in name):
         raise BadNote("a name is not empty, without white space and +")
-
-
-def trusted(text: str) -> list[Key]:
-    """The keys of a file: one a line, but for empty lines and those that begin with #."""
-    lines = (line.strip() for line in text.splitlines())
-    return [Key.parse(line) for line in lines if line and not line.startswith("#")]
 
 
 @dataclass(frozen=True)
@@ -81,27 +82,34 @@ class Checkpoint:
 
 def open_checkpoint(note: str, key: Key) -> Checkpoint:
     """Reads a checkpoint that the log's key has signed."""
-    text, signatures = _parse(note)
+    text, signatures = parse(note)
     ours = [made for name, key_id, made in signatures if (name, key_id) == (key.name, key.id)]
     if key.kind != LOG or not ours:
         raise BadNote("the checkpoint is not signed by its log")
     if not all(sign.verify(key.public, text.encode(), made) for made in ours):
         raise BadNote("the signature is not the log's over this checkpoint")
+    if text.split("\n", 1)[0] != key.name:
+        raise BadNote("the checkpoint is of another log")
+    return read_checkpoint(text)
+
+
+def read_checkpoint(text: str) -> Checkpoint:
+    """Reads the text of a checkpoint, whoever signed it."""
     lines = text[:-1].split("\n")
     if len(lines) < 3 or not all(lines):
         raise BadNote("a checkpoint is origin, size, root and what else is said")
-    origin, size, root = lines[:3]
-    if origin != key.name:
-        raise BadNote("the checkpoint is of another log")
-    if not (size.isascii() and size.isdigit()) or str(int(size)) != size:
+    _, size, root = lines[:3]
+    if re.fullmatch("0|[1-9][0-9]{0,19}", size) is None:
         raise BadNote("the size is no plain number")
     hashed = from_base64(root)
     if int(size) > MAX_NUMBER or len(hashed) != 32:
         raise BadNote("the size is too large, or the root no hash")
+    if size == "0" and hashed != sha256():
+        raise BadNote("a log without records has another root")
     return Checkpoint(int(size), hashed)
 
 
-def _parse(note: str) -> tuple[str, list[tuple[str, bytes, bytes]]]:
+def parse(note: str) -> tuple[str, list[tuple[str, bytes, bytes]]]:
     """The text of a note, and name, key id and bytes of each signature."""
     if len(note.encode()) > MAX_NOTE or any(c != "\n" and (c < " " or c == "\x7f") for c in note):
         raise BadNote("the note is too long, or has control characters")

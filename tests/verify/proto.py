@@ -12,6 +12,10 @@ from typing import Any
 from .schema import SCHEMA, Field
 
 MASK = (1 << 64) - 1
+MAX_VARINT = 10
+MAX_PARTS = 1_000_000
+"""Messages and items of lists that are read of one file: an empty one takes two bytes of the file
+and hundreds of memory."""
 LIMIT = {"uint32": 1 << 32, "uint64": 1 << 64, "sint64": 1 << 64, "bool": 2, "enum": 1 << 64}
 Message = SimpleNamespace
 
@@ -32,19 +36,18 @@ class _Reader:
         return self.at < len(self.data)
 
     def varint(self) -> int:
-        value = shift = 0
-        while True:
+        value = 0
+        for at in range(MAX_VARINT):
             if not self.more:
                 raise Malformed("a number is cut off")
             byte = self.data[self.at]
             self.at += 1
-            value |= (byte & 127) << shift
-            shift += 7
+            value |= (byte & 127) << 7 * at
             if byte < 128:
-                break
-        if (byte == 0 and shift > 7) or value > MASK:
-            raise Malformed("a number is longer than needed, or too large")
-        return value
+                if (byte == 0 and at > 0) or value > MASK:
+                    raise Malformed("a number is longer than needed, or too large")
+                return value
+        raise Malformed("a number is longer than ten bytes")
 
     def bytes(self) -> bytes:
         length = self.varint()
@@ -55,8 +58,23 @@ class _Reader:
         return piece
 
 
-def decode(name: str, data: bytes) -> Message:
+class Budget:
+    """Number of parts that may still be read."""
+
+    def __init__(self, parts: int = MAX_PARTS) -> None:
+        self.parts = parts
+
+    def take(self) -> None:
+        """One more."""
+        self.parts -= 1
+        if self.parts < 0:
+            raise Malformed("there are too many parts in it")
+
+
+def decode(name: str, data: bytes, budget: Budget | None = None) -> Message:
     """Reads a message. Fields that are not there have their default, messages None."""
+    budget = Budget() if budget is None else budget
+    budget.take()
     fields = SCHEMA[name]
     found: dict[str, Any] = {field.name: _default(field) for field in fields.values()}
     reader, before, chosen = _Reader(data), 0, False
@@ -74,14 +92,21 @@ def decode(name: str, data: bytes) -> Message:
         before, chosen = number, chosen or field.mark == "|"
         if wire != (0 if field.type in LIMIT and field.mark != "*" else 2):
             raise Malformed(f"{name}.{field.name} is of another wire type")
-        value = _value(field, reader)
+        value = _value(field, reader, budget)
         if listed:
+            budget.take()
             found[field.name].append(value)
         elif field.mark in ("", "*") and value == _default(field) and value is not None:
             raise Malformed(f"{name}.{field.name} is written out, and is the default")
         else:
             found[field.name] = value
     return Message(**found)
+
+
+def first_number(data: bytes) -> int | None:
+    """The first field of a message, where it is number 1 and a varint."""
+    reader = _Reader(data)
+    return reader.varint() if reader.more and reader.varint() == 1 << 3 else None
 
 
 def _default(field: Field) -> Any:
@@ -92,13 +117,14 @@ def _default(field: Field) -> Any:
     return {"bytes": b"", "string": "", "bool": False}.get(field.type, 0)
 
 
-def _value(field: Field, reader: _Reader) -> Any:
+def _value(field: Field, reader: _Reader, budget: Budget) -> Any:
     if field.type in LIMIT:
         if field.mark != "*":
             return _number(field.type, reader.varint())
         packed = _Reader(reader.bytes())
         numbers = []
         while packed.more:
+            budget.take()
             numbers.append(_number(field.type, packed.varint()))
         return numbers
     piece = reader.bytes()
@@ -109,7 +135,7 @@ def _value(field: Field, reader: _Reader) -> Any:
             return piece.decode("utf-8")
         except UnicodeDecodeError:
             raise Malformed(f"{field.name} is no text") from None
-    return decode(field.type, piece)
+    return decode(field.type, piece, budget)
 
 
 def _number(kind: str, value: int) -> int | bool:

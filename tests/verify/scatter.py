@@ -15,7 +15,7 @@ from copy import deepcopy
 from pathlib import Path
 
 from . import bundle
-from .audit import audit
+from .audit import audit, refused
 from .bundle import NotABundle
 from .forge import SECOND, Plan, Player
 from .forge_logs import ROOM, TRUSTED, Entry, bundle as written
@@ -85,6 +85,16 @@ def bend(source: random.Random, entries: list[Entry]) -> None:
             setattr(message, which.name, other(source, which, getattr(message, which.name)))
 
 
+def owe(source: random.Random, entries: list[Entry]) -> None:
+    """The dealer does not open its seed, and the table goes on, in time or long after."""
+    late = source.choice([0, 3599, 3600, 3700]) * SECOND
+    for one in list(entries):
+        if one.kind in ("SeedOpened", "HandRevealed", "SettlementPosted", "TransferPosted"):
+            entries.remove(one)
+        elif one.kind == "HandFinished":
+            one.at += late
+
+
 def other(source: random.Random, which: Field, value: object) -> object:
     """Another value of a field."""
     if which.mark == "*":
@@ -129,15 +139,18 @@ def main(arguments: list[str]) -> int:
     source = random.Random(options.seed)
     for at in range(options.hands):
         hand_id, entries = hand(source)
-        for _ in range(source.choice([0, 1, 1, 1, 1, 1, 2])):
+        owed = source.random() < 0.15
+        if owed:
+            owe(source, entries)
+        for _ in range(source.choice([0, 1]) if owed else source.choice([0, 1, 1, 1, 1, 1, 2])):
             bend(source, entries)
         data = written(hand_id, entries)
         path = options.folder / f"{at}.sabacc"
         path.write_bytes(data)
         try:
             report = audit(bundle.read(data), TRUSTED).as_json()
-        except NotABundle as refused:
-            report = {"refused": str(refused)}
+        except NotABundle as problem:
+            report = refused(str(problem)).as_json()
         path.with_suffix(".json").write_text(json.dumps(report, indent=1), "utf-8")
     return 0
 

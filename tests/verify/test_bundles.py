@@ -8,12 +8,14 @@ import unittest
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
-from . import bundle, note, proofs
+from . import bundle, proofs, trust
 from .__main__ import main
 from .audit import audit
 from .bundle import NotABundle
 from .case import Trouble
-from .merkle import sha256
+from .forge_logs import wrap
+from .report import EXITS
+from .trust import Trust
 
 BUNDLES = Path(__file__).resolve().parent.parent / "golden" / "bundles"
 KEYS = BUNDLES / "keys.txt"
@@ -26,28 +28,18 @@ def contents_of(data: bytes) -> bytes:
     return bundle.proto.decode("HandBundle", data).contents
 
 
-def wrap(contents: bytes) -> bytes:
-    """A bundle around contents, with the right SHA-256: what a forger would write."""
-    length = len(contents)
-    varint = b""
-    while length >= 128:
-        varint += bytes([length & 127 | 128])
-        length >>= 7
-    return b"\x0a" + varint + bytes([length]) + contents + b"\x12\x20" + sha256(contents)
-
-
 class Bundles(unittest.TestCase):
     """The golden bundles."""
 
     def setUp(self) -> None:
         self.files = sorted(BUNDLES.glob("*.sabacc"))
         self.assertGreater(len(self.files), 8, "the golden bundles are not there")
-        self.trusted = note.trusted(KEYS.read_text("utf-8"))
+        self.trusted = Trust(trust.read(KEYS.read_bytes()), [])
 
     def test_verdicts(self) -> None:
         for path in self.files:
             with self.subTest(file=path.name):
-                expected = json.loads(path.with_suffix(".json").read_text("utf-8"))
+                expected = self.expected(path)
                 found = audit(bundle.read(path.read_bytes()), self.trusted).as_json()
                 self.assertEqual(_verdicts(found), _verdicts(expected), found)
 
@@ -60,27 +52,27 @@ class Bundles(unittest.TestCase):
 
     def test_nobody_is_trusted_unasked(self) -> None:
         for path in self.files:
-            report = audit(bundle.read(path.read_bytes()), [])
-            self.assertEqual(report.checks[0].verdict, "not_possible")
-            self.assertFalse(report.passed)
+            report = audit(bundle.read(path.read_bytes()), Trust([], []))
+            self.assertEqual((report.verdict, report.checks), ("refused", []))
 
     def test_other_keys(self) -> None:
         read = bundle.read(self.files[0].read_bytes())
-        report = audit(read, self.trusted[:1])
-        self.assertEqual(report.checks[0].verdict, "failed")
+        report = audit(read, Trust(self.trusted.keys[:1], []))
+        self.assertEqual((report.verdict, report.checks[0].verdict), ("failed", "failed"))
 
     def test_the_command(self) -> None:
         for path in self.files:
-            passed = json.loads(path.with_suffix(".json").read_text("utf-8"))["passed"]
+            verdict = self.expected(path)["verdict"]
             for how in ([], ["--json"]):
                 with redirect_stdout(io.StringIO()) as out:
                     code = main([str(path), "--keys", str(KEYS), *how])
-                self.assertEqual(code, 0 if passed else 1, path.name)
-                self.assertTrue(out.getvalue())
-        with redirect_stderr(io.StringIO()) as told:
+                self.assertEqual(code, EXITS[verdict], path.name)
+                self.assertIn(verdict if how else verdict.replace("_", " "), out.getvalue())
+        with redirect_stdout(io.StringIO()) as out, redirect_stderr(io.StringIO()) as told:
             self.assertEqual(main([str(KEYS), "--keys", str(KEYS)]), 2)
             self.assertEqual(main([str(self.files[0]), "--keys", str(self.files[0])]), 2)
-        self.assertIn("keys.txt", told.getvalue())
+        self.assertIn("keys.txt: refused", out.getvalue())
+        self.assertIn(self.files[0].name, told.getvalue())
 
     def test_every_flipped_byte_of_a_file_is_refused(self) -> None:
         data = self.small()
@@ -107,7 +99,7 @@ class Bundles(unittest.TestCase):
         """The smallest bundle that passes."""
         passed = [
             path for path in self.files
-            if json.loads(path.with_suffix(".json").read_text("utf-8"))["passed"]
+            if self.expected(path)["verdict"] in ("proved", "broken_off")
         ]
         return min((path.read_bytes() for path in passed), key=len)
 
@@ -115,17 +107,21 @@ class Bundles(unittest.TestCase):
         """Whether a bundle passes; the quick checks first."""
         try:
             read = bundle.read(data)
-            proofs.keys(read, self.trusted)
+            proofs.keys(read, self.trusted.keys)
             proofs.inclusion(read)
         except (NotABundle, Trouble):
             return False
-        return audit(read, self.trusted).passed
+        return audit(read, self.trusted).verdict in ("proved", "broken_off")
+
+    def expected(self, path: Path) -> dict:
+        """The report beside a bundle."""
+        return json.loads(path.with_suffix(".json").read_text("utf-8"))
 
 
 def _verdicts(report: dict) -> dict:
     """A report without its words."""
     checks = [(checked["check"], checked["verdict"]) for checked in report["checks"]]
-    return {"hand_id": report["hand_id"], "passed": report["passed"], "checks": checks}
+    return {"hand_id": report["hand_id"], "verdict": report["verdict"], "checks": checks}
 
 
 if __name__ == "__main__":

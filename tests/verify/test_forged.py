@@ -223,6 +223,9 @@ class Forged(unittest.TestCase):
                         report = audit(bundle.read(made), TRUSTED)
                         failed = [it.check for it in report.checks if it.verdict != "passed"]
                         self.assertEqual(failed, ["transcript"] if entropy == "old" else [])
+                        broken = "broken off" in report.sentences[0]
+                        over = "broken_off" if broken else "proved"
+                        self.assertEqual(report.verdict, "failed" if failed else over)
 
     def test_breaks(self) -> None:
         hand_id, honest = shown(Plan("dice", clocks=False, leaves=False))

@@ -127,6 +127,9 @@ class Rules(unittest.TestCase):
             ("hand_ante = 5", "hand_ante = 05"), ("field = true\n", ""), ('"dice"', '"swg"'),
             ("shift_number = 1\n", "shift_number = 1"), ("shift_number = 1", "shift_number = 11"),
             ('shift = "1d10"', "shift = '1d10'"), ("max_rounds = 12", "max_rounds = 0"),
+            ("max_rounds = 12", "max_rounds = 1001"),
+            ("max_rounds = 12", "max_rounds = " + "9" * 20),
+            ("pot_building_rounds = 3", "pot_building_rounds = 1001"),
             ("hand_ante = 5", "hand_ante = true"), ("holdem = false", "hold = false"),
         ):
             with self.subTest(change=change), self.assertRaises(Refused):
@@ -158,6 +161,8 @@ class Protobuf(unittest.TestCase):
             ("CardRef", "1a01ff", "no text"),
             ("CardRef", "1a0253", "cut off"),
             ("CardRef", "088080808010", "too large"),
+            ("LogRecord", "08" + "ff" * 9 + "02", "more than 64 bits"),
+            ("LogRecord", "08" + "80" * 10 + "01", "longer than ten bytes"),
             ("CardRef", "0a0101", "another wire type"),
             ("OperationResult", "1005", "numbers one by one"),
             ("OperationResult", "1200", "an empty list"),
@@ -259,12 +264,6 @@ class Notes(unittest.TestCase):
         weak = bytes.fromhex("c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a")
         for key in (weak, bytes(32), (1).to_bytes(32, "little"), b"\xff" * 32, b"short"):
             self.assertFalse(sign.is_key(key))
-
-    def test_a_file_of_keys(self) -> None:
-        told = note.trusted(f"# mine\n\n {self.KEY} \n")
-        self.assertEqual([key.name for key in told], ["PeterNeumann"])
-        with self.assertRaises(note.BadNote):
-            note.trusted("nonsense\n")
 
 
 if __name__ == "__main__":

@@ -54,6 +54,8 @@ class Walk:
     """Operations and results that were due when the hand came to nothing."""
     end: End | None = None
     hand: Hand | None = None
+    broken: str | None = None
+    """Why there is no walk at all: records that no service writes."""
 
     def trouble(self, check: str, why: str) -> None:
         """Something is wrong, and the walk goes on."""
@@ -61,6 +63,8 @@ class Walk:
 
     def verdict(self, check: str) -> None:
         """What the walk says to a check."""
+        if self.broken is not None:
+            raise Trouble(self.broken)
         if check in self.troubles:
             raise Trouble(self.troubles[check])
         if self.stop is not None:

@@ -2,17 +2,25 @@
 // says so, and is no pass.
 
 import { uuid } from "./bytes.js";
-import { Case, Trouble, failed, hold, missing } from "./audit/case.js";
+import { Case, Trouble, failed } from "./audit/case.js";
 import { chanceOfBoth } from "./audit/chance.js";
 import { checkConserved, checkSettlement, checkTransfer } from "./audit/credits.js";
 import { checkOpenings } from "./audit/openings.js";
 import { checkCommitment, checkSeed, checkTranscript } from "./audit/promises.js";
 import { checkStreams } from "./audit/streams.js";
 import { Walk } from "./audit/walk.js";
+import { checkKeys } from "./audit/trusted.js";
 import { LOGS } from "./bundle.js";
 import { NoCrypto } from "./digest.js";
 import { leadsToRoot, leafHash } from "./merkle.js";
 import { BadNote, openCheckpoint, parseKey } from "./note.js";
+import { refusedSentences, sentencesOf } from "./sentences.js";
+import { classOf } from "./verdict.js";
+import { witnessesOf } from "./witness.js";
+
+// Letters of the longest reason that is told.
+const MAX_WHY = 2000;
+export const NO_KEYS = "no keys were given to trust";
 
 // In the order they are told in, with what each says where it passes.
 export const CHECKS = [
@@ -31,18 +39,6 @@ export const CHECKS = [
   ["transfer", "The wallet moved what the settlement says: once, whole, and nothing else."],
   ["conserved", "No credit was made or lost, and the table goes on with what the hand left."],
 ];
-
-// Each log's key is one that the reader was told, and no two logs have the same.
-function checkKeys(bundle, trusted) {
-  if (trusted.length === 0) throw missing("no keys were given to trust");
-  const told = new Set(trusted.map(({ text }) => text));
-  for (const name of LOGS)
-    hold(
-      told.has(bundle[name].key),
-      () => `the key of the ${name}'s log, ${bundle[name].key}, is not among the trusted`,
-    );
-  hold(new Set(LOGS.map((name) => bundle[name].key)).size === LOGS.length, "two of the logs have the same key");
-}
 
 async function checkInclusion(bundle) {
   for (const name of LOGS) {
@@ -69,14 +65,14 @@ async function dealerKeyOf(bundle) {
   }
 }
 
-// The report on a bundle that was read, with the walk for whoever tells its story.
-export async function audit(bundle, trusted) {
+// Every check of a bundle, with the walk for whoever tells its story.
+export async function examine(bundle, trust) {
   const records = new Case(bundle);
   records.dealerKey = await dealerKeyOf(bundle);
   const walk = await Walk.of(records);
   const notes = [...walk.notes];
   const makers = {
-    keys: () => checkKeys(bundle, trusted),
+    keys: () => checkKeys(bundle, trust.keys),
     inclusion: () => checkInclusion(bundle),
     streams: () => checkStreams(records),
     commitment: () => checkCommitment(records),
@@ -93,17 +89,45 @@ export async function audit(bundle, trusted) {
   };
   const checks = [];
   for (const [check] of CHECKS) checks.push({ check, ...(await verdictOf(makers[check])) });
-  const passed = checks.every(({ verdict }) => verdict === "passed");
-  return { report: { hand_id: uuid(bundle.handId), passed, checks }, records, walk, notes };
+  return { bundle, trust, checks, records, walk, notes };
 }
+
+// True if the records are those of logs that the reader trusts.
+export const isProved = ({ checks }) =>
+  checks.every(({ check, verdict }) => verdict === "passed" || !["keys", "inclusion"].includes(check));
+
+// The same with its report. `against`: how another file contradicts this one.
+export async function withReport(found, against) {
+  const checks = found.checks.map((one) =>
+    one.check === "inclusion" && against ? { check: one.check, verdict: "failed", why: against } : one,
+  );
+  const seen = await witnessesOf(found.bundle, found.trust);
+  const verdict = classOf(found.records, checks, found.trust, seen);
+  const sentences = sentencesOf(found.records, verdict, checks, found.trust, seen);
+  return { ...found, report: { hand_id: uuid(found.bundle.handId), verdict: verdict.kind, sentences, checks } };
+}
+
+export function refusal(why, handId = null) {
+  return { hand_id: handId && uuid(handId), verdict: "refused", sentences: refusedSentences(why), checks: [] };
+}
+
+// One file by itself.
+export async function audit(bundle, trust) {
+  if (trust.keys.length === 0) return { report: refusal(NO_KEYS, bundle.handId) };
+  return withReport(await examine(bundle, trust));
+}
+
+// A reason may quote what stands in the file, as much as it is.
+const short = (why) => (why.length <= MAX_WHY ? why : `${why.slice(0, MAX_WHY)}\u2026`);
 
 async function verdictOf(make) {
   try {
     await make();
     return { verdict: "passed" };
   } catch (error) {
-    if (error instanceof Trouble) return { verdict: error.verdict, why: error.message };
+    if (error instanceof Trouble) return { verdict: error.verdict, why: short(error.message) };
     if (error instanceof NoCrypto) return { verdict: "not_possible", why: error.message };
-    throw error;
+    // Records that nobody foresaw fail the check, not the page.
+    return { verdict: "failed", why: short(`the check cannot deal with these records: ${error}`) };
   }
 }

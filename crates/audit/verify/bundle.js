@@ -3,18 +3,20 @@
 import { equal } from "./bytes.js";
 import { sha256 } from "./digest.js";
 import { leafRecord } from "./merkle.js";
-import { Malformed, decode } from "./proto.js";
+import { Budget, Malformed, decode, firstNumber } from "./proto.js";
 import { EVENT_NAMES } from "./schema.js";
 
 export class NotABundle extends Error {}
 
 const FORMAT = 1;
+// Bytes of the largest file that is read.
+export const MAX_FILE = 16 * 1024 * 1024;
 export const LOGS = ["table", "dealer", "wallet"];
 const SCHEMA = 1;
 
-function read(name, bytes, what) {
+function read(name, bytes, what, budget, by = decode) {
   try {
-    return decode(name, bytes);
+    return by(name, bytes, budget);
   } catch (error) {
     if (!(error instanceof Malformed)) throw error;
     throw new NotABundle(`${what}: ${error.message}`);
@@ -26,22 +28,28 @@ function exactly(length, bytes, what) {
 }
 
 export async function parseBundle(bytes) {
-  const { contents, sha256: hash } = read("HandBundle", bytes, "this is no bundle");
+  if (bytes.length > MAX_FILE) throw new NotABundle(`the file is larger than ${MAX_FILE} bytes`);
+  const budget = new Budget();
+  const { contents, sha256: hash } = read("HandBundle", bytes, "this is no bundle", budget);
   exactly(32, hash, "the bundle's SHA-256");
   if (!equal(await sha256(contents), hash))
     throw new NotABundle("the file is damaged: its contents are not what their SHA-256 says");
-  const { format, hand_id: handId, logs } = read("BundleContents", contents, "the bundle's contents");
+  // A newer room may write fields that are not known here.
+  const what = "the bundle's contents";
+  const first = read("BundleContents", contents, what, budget, (_, inside) => firstNumber(inside));
+  if (first > BigInt(FORMAT)) throw new NotABundle("written by a newer room: take its verify.html");
+  const { format, hand_id: handId, logs } = read("BundleContents", contents, what, budget);
   if (format !== FORMAT) throw new NotABundle(`this is a bundle of format ${format}; this page reads format ${FORMAT}`);
   exactly(16, handId, "the hand's id");
   if (logs.length !== LOGS.length || logs.some((log, at) => log.name !== LOGS[at])) {
     throw new NotABundle("a bundle has three logs: table, dealer, wallet, in this order");
   }
   const bundle = { handId };
-  for (const log of logs) bundle[log.name] = await readLog(log);
+  for (const log of logs) bundle[log.name] = await readLog(log, budget);
   return bundle;
 }
 
-async function readLog({ name, key, checkpoint, records, proof }) {
+async function readLog({ name, key, checkpoint, records, proof }, budget) {
   proof.forEach((hash) => exactly(32, hash, "a hash of a proof"));
   const events = [];
   for (const record of records) {
@@ -55,7 +63,7 @@ async function readLog({ name, key, checkpoint, records, proof }) {
     if (record.sealed) throw new NotABundle(`${what} is encrypted`);
     const type = EVENT_NAMES.get(record.type);
     if (!type || record.schema !== SCHEMA) throw new NotABundle(`${what} is of a kind that this page does not know`);
-    const event = read(type, record.payload, `${what}, ${type}`);
+    const event = read(type, record.payload, `${what}, ${type}`, budget);
     const leaf = await leafRecord(record);
     events.push({
       log: name,

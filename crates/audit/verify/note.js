@@ -8,11 +8,11 @@ export class BadNote extends Error {}
 
 const SPACE = /[\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/;
 // eslint-disable-next-line no-control-regex
-const CONTROL = /[\u0000-\u0009\u000b-\u001f]/;
+const CONTROL = /[\u0000-\u0009\u000b-\u001f\u007f]/;
 const LOG = 1;
 const WITNESS = 4;
 const DASH = "\u2014 ";
-const LARGEST = (1n << 63n) - 1n;
+export const LARGEST = (1n << 63n) - 1n;
 
 const isName = (name) => name !== "" && !SPACE.test(name) && !CONTROL.test(name) && !name.includes("+");
 
@@ -30,22 +30,6 @@ export async function parseKey(text) {
   const hash = await keyHash(name, kind, key);
   if (hex(hash) !== id) throw new BadNote("the key's id is not that of its name and bytes");
   return { text, name, kind, id: hash, key, isLog: kind === LOG };
-}
-
-// One key a line; `#` begins a comment line.
-export async function parseKeys(text) {
-  const keys = [];
-  for (const [at, line] of text.split("\n").entries()) {
-    const key = line.trim();
-    if (key === "" || key.startsWith("#")) continue;
-    try {
-      keys.push(await parseKey(key));
-    } catch (error) {
-      if (!(error instanceof BadNote)) throw error;
-      throw new BadNote(`line ${at + 1} of the keys: ${error.message}`);
-    }
-  }
-  return keys;
 }
 
 function signatureOf(line) {
@@ -80,17 +64,23 @@ export async function openCheckpoint(note, key) {
     if (!(await verifyEd25519(key.key, utf8(text), bytes)))
       throw new BadNote("the checkpoint's signature is not its log's");
   }
+  const [origin] = text.split("\n", 1);
+  if (origin !== key.name) throw new BadNote(`this is a checkpoint of ${origin}, not of ${key.name}`);
+  return readCheckpoint(text);
+}
+
+// The text of a checkpoint, whoever signed it.
+export async function readCheckpoint(text) {
   const lines = text.slice(0, -1).split("\n");
-  const [origin, size, root] = lines;
+  const [, size, root] = lines;
   if (lines.length < 3 || lines.includes(""))
     throw new BadNote("a checkpoint is origin, size, root and more lines, none of them empty");
-  if (!/^(0|[1-9][0-9]*)$/.test(size) || BigInt(size) > LARGEST)
+  if (!/^(0|[1-9][0-9]{0,19})$/.test(size) || BigInt(size) > LARGEST)
     throw new BadNote("the checkpoint's size is no number");
   const hash = fromBase64(root);
   if (hash?.length !== 32) throw new BadNote("the checkpoint's root is not 32 bytes");
   if (size === "0" && !equal(hash, await sha256(new Uint8Array())))
     throw new BadNote("a log without records has another root");
-  if (origin !== key.name) throw new BadNote(`this is a checkpoint of ${origin}, not of ${key.name}`);
   return { size: BigInt(size), root: hash };
 }
 

@@ -1,47 +1,108 @@
 // The page: files in, verdicts and stories out. What comes from files is only ever set as text.
 
-import { audit } from "./audit.js";
-import { NotABundle, parseBundle } from "./bundle.js";
-import { NoCrypto, sha256 } from "./digest.js";
-import { BadNote, parseKeys } from "./note.js";
-import { el, showHand, showRefusal } from "./view.js";
+import { sha256 } from "./digest.js";
+import { judge, readFile } from "./judge.js";
+import { keysText, readKeys, readWitnesses } from "./trust.js";
+import { el, showFile } from "./view.js";
 
-const LARGEST = 64 * 1024 * 1024;
+const LARGEST_KEYS = 100000;
+const CLASSES = ["proved", "broken_off", "not_finished", "failed", "refused"];
+
+// A field of keys, which can be filled from a file. The keys of one that is refused count for nothing.
+class KeysField {
+  constructor(id, read, none) {
+    Object.assign(this, { read, none, told: [], text: "", given: false });
+    this.field = document.getElementById(id);
+    this.state = document.getElementById(`${id}-state`);
+  }
+
+  // Reads what is in the field. A file is read as its bytes are: a field has its own line ends.
+  async take(text) {
+    this.text = text;
+    this.given = text !== "";
+    try {
+      const told = await this.read(text);
+      if (text !== this.text) return;
+      this.told = told;
+      const names = told.map(({ name }) => name).join(", ");
+      const count = told.length === 1 ? "One key" : `${told.length} keys`;
+      this.say(told.length === 0 ? this.none : `${count}: ${names}`, false);
+    } catch (error) {
+      if (text === this.text) this.refuse(error.message);
+    }
+  }
+
+  async open(file) {
+    try {
+      if (file.size > LARGEST_KEYS) throw new Error("the file is too large for one of keys");
+      const text = keysText(new Uint8Array(await file.arrayBuffer()));
+      this.field.value = text;
+      await this.take(text);
+    } catch (error) {
+      this.field.value = "";
+      this.text = "";
+      this.given = true;
+      this.refuse(error.message);
+    }
+  }
+
+  refuse(why) {
+    this.told = [];
+    this.say(`Refused: ${why}. None of these keys is used.`, true);
+  }
+
+  say(text, bad) {
+    this.state.classList.toggle("bad", bad);
+    this.state.textContent = text;
+  }
+}
 
 class Page {
   constructor() {
-    this.keys = [];
-    this.keysWrong = false;
     // Of each opened file its name, and the bundle or why it is none.
     this.files = [];
+    this.shows = 0;
     this.results = document.getElementById("results");
     this.state = document.getElementById("state");
-    this.keysField = document.getElementById("keys");
+    const none = "No keys yet: without them no hand is checked.";
+    this.logs = new KeysField("keys", readKeys, none);
+    this.witnesses = new KeysField("witness-keys", readWitnesses, "");
   }
 
   async start() {
     const choose = (id, act) => {
       const input = document.getElementById(id);
-      input.addEventListener("change", async () => {
+      input.addEventListener("change", () => {
         const files = [...input.files];
         input.value = "";
-        await act(files);
+        return this.guarded(() => act(files));
       });
     };
-    choose("keys-file", ([file]) => file && this.openKeys(file));
     choose("hands-file", (files) => this.open(files));
-    let waiting;
-    this.keysField.addEventListener("input", () => {
-      clearTimeout(waiting);
-      waiting = setTimeout(() => this.readKeys(), 250);
-    });
+    for (const [id, keys] of [
+      ["keys", this.logs],
+      ["witness-keys", this.witnesses],
+    ]) {
+      choose(`${id}-file`, async ([file]) => {
+        if (file) await keys.open(file);
+        await this.show();
+      });
+      let waiting;
+      keys.field.addEventListener("input", () => {
+        clearTimeout(waiting);
+        waiting = setTimeout(() => this.guarded(() => this.readField(keys)), 250);
+      });
+    }
     this.takeDrops();
     try {
       await sha256(new Uint8Array());
     } catch (error) {
-      this.state.replaceChildren(el("span", { class: "alert" }, `${error.message}. Open the page in another browser.`));
+      this.alert(`${error.message}. Open the page in another browser.`);
     }
-    await this.readKeys();
+    await this.guarded(async () => {
+      await this.witnesses.take(this.witnesses.field.value);
+      await this.readField(this.logs);
+    });
   }
 
   takeDrops() {
@@ -54,77 +115,85 @@ class Page {
     on("dragover", () => document.body.classList.add("dragging"));
     on("drop", (event) => {
       document.body.classList.remove("dragging");
-      this.open([...event.dataTransfer.files]);
+      const files = [...event.dataTransfer.files];
+      this.guarded(() => this.open(files));
     });
     document.addEventListener("dragleave", (event) => {
       if (!event.relatedTarget) document.body.classList.remove("dragging");
     });
   }
 
-  async openKeys(file) {
-    this.keysField.value = await file.text();
-    await this.readKeys();
+  // Whatever goes wrong, nothing that was shown before stays.
+  async guarded(act) {
+    try {
+      await act();
+    } catch (error) {
+      this.shows += 1;
+      this.results.replaceChildren();
+      this.alert(`Failed, and nothing is proved: ${error}`);
+    }
   }
 
-  async readKeys() {
-    const state = document.getElementById("keys-state");
-    state.classList.remove("bad");
-    try {
-      this.keys = await parseKeys(this.keysField.value);
-      const names = this.keys.map(({ name }) => name).join(", ");
-      state.textContent =
-        this.keys.length === 0
-          ? "No keys yet: hands can be checked, but not whose they are."
-          : `${this.keys.length === 1 ? "One key" : `${this.keys.length} keys`}: ${names}`;
-    } catch (error) {
-      if (!(error instanceof BadNote) && !(error instanceof NoCrypto)) throw error;
-      this.keys = [];
-      state.classList.add("bad");
-      state.textContent = `${error.message}. None of these keys is used.`;
-    }
+  alert(text) {
+    this.state.replaceChildren(el("span", { class: "alert" }, text));
+  }
+
+  async readField(keys) {
+    await keys.take(keys.field.value);
     await this.show();
   }
 
-  // Bundles, and a file of keys where one is among them.
+  // Bundles, and files of keys where some are among them.
   async open(files) {
-    this.state.textContent = files.length === 1 ? "Checking\u2026" : `Checking ${files.length} files\u2026`;
+    this.shows += 1;
+    this.clear(files.length);
+    // A file is opened again in place of the one of its name.
+    this.files = this.files.filter(({ name }) => !files.some((file) => file.name === name));
     for (const file of files) {
-      if (!file.name.endsWith(".sabacc") && file.size < 100000 && /\.(txt|keys)$|^[^.]+$/.test(file.name)) {
-        await this.openKeys(file);
+      if (!file.name.endsWith(".sabacc") && file.size < LARGEST_KEYS && /\.(txt|keys)$|^[^.]+$/.test(file.name)) {
+        await (await this.fieldFor(file)).open(file);
         continue;
       }
-      this.files = this.files.filter(({ name }) => name !== file.name);
       this.files.unshift(await readFile(file));
     }
     await this.show();
     this.results.querySelector("h2")?.focus();
   }
 
-  async show() {
-    const shown = [];
-    const counts = { passed: 0, other: 0 };
-    for (const { name, bundle, why } of this.files) {
-      if (!bundle) {
-        shown.push(showRefusal(name, why));
-        counts.other += 1;
-        continue;
-      }
-      const found = await audit(bundle, this.keys);
-      counts[found.report.passed ? "passed" : "other"] += 1;
-      shown.push(showHand(name, found));
+  // A file of nothing but witnesses' keys is one of witnesses.
+  async fieldFor(file) {
+    try {
+      const told = await readKeys(keysText(new Uint8Array(await file.arrayBuffer())));
+      return told.length > 0 && told.every(({ isLog }) => !isLog) ? this.witnesses : this.logs;
+    } catch {
+      return this.logs;
     }
-    this.results.replaceChildren(...shown);
-    if (shown.length > 0) this.state.textContent = `${counts.passed} passed, ${counts.other} did not.`;
   }
-}
 
-async function readFile(file) {
-  try {
-    if (file.size > LARGEST) throw new NotABundle("the file is too large to be one hand");
-    return { name: file.name, bundle: await parseBundle(new Uint8Array(await file.arrayBuffer())) };
-  } catch (error) {
-    if (error instanceof NotABundle || error instanceof NoCrypto) return { name: file.name, why: error.message };
-    throw error;
+  clear(count) {
+    this.results.replaceChildren();
+    this.state.textContent = count === 1 ? "Checking\u2026" : `Checking ${count} files\u2026`;
+  }
+
+  async show() {
+    this.shows += 1;
+    const own = this.shows;
+    const { files } = this;
+    if (files.length === 0) {
+      this.results.replaceChildren();
+      return;
+    }
+    this.clear(files.length);
+    const [keys, witnesses] = [this.logs.told, this.witnesses.told];
+    // Keys were given and refused: what depends on them must not pass without.
+    const wanted = this.witnesses.given ? 1 : 0;
+    const judged = await judge(files, { keys, witnesses, wanted });
+    // Keys or files have changed meanwhile: what shows them is on its way.
+    if (own !== this.shows) return;
+    this.results.replaceChildren(...judged.map(showFile));
+    const counts = CLASSES.map((name) => [judged.filter(({ report }) => report.verdict === name).length, name]);
+    const told = counts.filter(([count]) => count > 0).map(([count, name]) => `${count} ${name.replace("_", " ")}`);
+    this.state.textContent = `${told.join(", ")}.`;
   }
 }
 

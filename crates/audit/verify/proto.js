@@ -6,6 +6,20 @@ import { MESSAGES } from "./schema.js";
 
 export class Malformed extends Error {}
 
+// Messages and items of lists that are read of one file: an empty one takes two bytes of the file and hundreds of memory.
+const MAX_PARTS = 1000000;
+
+export class Budget {
+  constructor(parts = MAX_PARTS) {
+    this.parts = parts;
+  }
+
+  take() {
+    this.parts -= 1;
+    if (this.parts < 0) throw new Malformed("there are too many parts in it");
+  }
+}
+
 class Reader {
   constructor(bytes) {
     this.bytes = bytes;
@@ -41,6 +55,12 @@ class Reader {
   }
 }
 
+// The first field of a message, where it is number 1 and a varint; else 0.
+export function firstNumber(bytes) {
+  const reader = new Reader(bytes);
+  return !reader.done && reader.varint() === 8n ? reader.varint() : 0n;
+}
+
 const SCALARS = {
   u32: (value) => {
     if (value >> 32n) throw new Malformed("a number is too large");
@@ -61,7 +81,7 @@ const SCALARS = {
 
 const ZEROS = { u32: 0, u64: 0n, s64: 0n, enum: 0, bool: false, string: "", bytes: new Uint8Array() };
 
-function value(reader, { type }, wire) {
+function value(reader, { type }, wire, budget) {
   if (type in SCALARS) {
     if (wire !== 0) throw new Malformed("a field is not of its type");
     return SCALARS[type](reader.varint());
@@ -69,18 +89,21 @@ function value(reader, { type }, wire) {
   if (wire !== 2) throw new Malformed("a field is not of its type");
   const bytes = reader.chunk();
   if (type === "bytes") return bytes.slice();
-  if (type !== "string") return decode(type, bytes);
+  if (type !== "string") return decode(type, bytes, budget);
   const text = textOf(bytes);
   if (text === null) throw new Malformed("a text is not UTF-8");
   return text;
 }
 
 // Lists of numbers stand together in one field.
-function packed(reader, { type }, wire) {
+function packed(reader, { type }, wire, budget) {
   if (wire !== 2) throw new Malformed("a list of numbers is not packed");
   const inside = new Reader(reader.chunk());
   const items = [];
-  while (!inside.done) items.push(SCALARS[type](inside.varint()));
+  while (!inside.done) {
+    budget.take();
+    items.push(SCALARS[type](inside.varint()));
+  }
   if (items.length === 0) throw new Malformed("an empty list is written out");
   return items;
 }
@@ -89,7 +112,8 @@ const isZero = (found) => found === 0 || found === 0n || found === false || foun
 
 // A message as an object with all its fields; a message that is not there is null. Of a group the one that is there is
 // named under the group's name.
-export function decode(name, bytes) {
+export function decode(name, bytes, budget = new Budget()) {
+  budget.take();
   const fields = MESSAGES.get(name);
   const message = {};
   for (const { name: key, type, list, optional, group } of fields) {
@@ -107,10 +131,12 @@ export function decode(name, bytes) {
     if (number < last || (number === last && !repeats))
       throw new Malformed(`field ${number} of ${name} is out of order`);
     last = number;
-    if (field.list && !repeats) message[field.name] = packed(reader, field, wire);
-    else if (field.list) message[field.name].push(value(reader, field, wire));
-    else {
-      const found = value(reader, field, wire);
+    if (field.list && !repeats) message[field.name] = packed(reader, field, wire, budget);
+    else if (field.list) {
+      budget.take();
+      message[field.name].push(value(reader, field, wire, budget));
+    } else {
+      const found = value(reader, field, wire, budget);
       if (field.type in ZEROS && !field.optional && isZero(found))
         throw new Malformed(`field ${number} of ${name} is zero and written out`);
       if (field.group) {

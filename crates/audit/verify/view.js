@@ -4,6 +4,7 @@ import { CHECKS } from "./audit.js";
 import { timeText } from "./audit/case.js";
 import { uuid } from "./bytes.js";
 import { LOGS } from "./bundle.js";
+import { failedSentences } from "./sentences.js";
 import { storyOf } from "./story.js";
 import { rankWords } from "./words.js";
 
@@ -32,37 +33,38 @@ const frame = (kind, mark, title, subtitle, ...body) => {
   );
 };
 
-export function showRefusal(name, why) {
-  return frame(
-    "failed",
-    "\u2715",
-    "This file is not a bundle",
-    name,
-    el(
-      "div",
-      { class: "body" },
-      el("p", {}, sentence(why)),
-      el("p", {}, "What is no bundle gets no verdict: ask whoever gave it to you for the file again."),
-    ),
-  );
+const said = ({ sentences }) => el("div", { class: "said" }, ...sentences.map((text) => el("p", {}, text)));
+
+// A file of which nothing but the three sentences can be told.
+function showBare(name, { verdict, sentences }) {
+  const title = verdict === "refused" ? "This file is refused" : "This hand is not proved";
+  return frame("failed", "\u2715", title, name, said({ sentences }));
 }
 
-function titleOf({ report, records }) {
-  const failed = report.checks.filter(({ verdict }) => verdict === "failed").length;
-  const open = report.checks.filter(({ verdict }) => verdict === "not_possible").length;
-  if (failed > 0) return ["failed", "\u2715", `This hand fails ${failed === 1 ? "a check" : `${failed} checks`}`];
-  if (open > 0) return ["open", "?", open === 1 ? "One check could not be made" : `${open} checks could not be made`];
-  return [
-    "passed",
-    "\u2713",
-    records.aborted ? "This hand was broken off, and all of it checks out" : "All of this hand checks out",
-  ];
+// A judged file. What cannot be shown is not proved either.
+export function showFile(found) {
+  const { name, report, records } = found;
+  if (!records) return showBare(name, report);
+  try {
+    return showHand(name, found);
+  } catch (error) {
+    return showBare(name, { verdict: "failed", sentences: failedSentences(`the page cannot show it: ${error}`) });
+  }
 }
 
-export function showHand(name, found) {
+function titleOf({ verdict, checks }) {
+  const failed = checks.filter((one) => one.verdict === "failed").length;
+  if (verdict === "proved") return ["passed", "\u2713", "All of this hand checks out"];
+  if (verdict === "broken_off") return ["passed", "\u2713", "This hand was broken off, and all of it checks out"];
+  if (verdict === "not_finished") return ["open", "?", "This hand is not finished"];
+  if (failed === 0) return ["failed", "\u2715", "This hand is not proved"];
+  return ["failed", "\u2715", `This hand fails ${failed === 1 ? "a check" : `${failed} checks`}`];
+}
+
+function showHand(name, found) {
   const { records, walk } = found;
   const { opened } = records;
-  const [kind, mark, title] = titleOf(found);
+  const [kind, mark, title] = titleOf(found.report);
   const at = records.find("HandOpened");
   const words = [
     walk.hand?.rules.variant.title,
@@ -76,6 +78,7 @@ export function showHand(name, found) {
     mark,
     title,
     subtitle,
+    said(found.report),
     reasons(found),
     el(
       "div",
@@ -98,10 +101,7 @@ function reasons({ report }) {
   return el(
     "ul",
     { class: "reasons" },
-    ...listed.map(({ check, verdict, why }) => {
-      const hint = check === "keys" && verdict === "not_possible" ? " Paste the room's keys above." : "";
-      return el("li", {}, el("b", {}, check), ` \u2013 ${sentence(why)}${hint}`);
-    }),
+    ...listed.map(({ check, why }) => el("li", {}, el("b", {}, check), ` \u2013 ${sentence(why)}`)),
   );
 }
 

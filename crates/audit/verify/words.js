@@ -100,7 +100,7 @@ export function decisionWords({ move, byClock }, { seats }) {
 
 // A settlement line as it stands on record, with its player for its subject.
 export function settlementWords(text, seats) {
-  const [, player, rest] = /^p(\d+) (.*)$/.exec(text) ?? [];
+  const [, player, rest] = /^p(\d{1,2}) (.*)$/.exec(text) ?? [];
   const seat = player === undefined ? undefined : seats[Number(player) - 1];
   const found = RECORDED.map(([form, words]) => [form.exec(seat === undefined ? text : rest), words]).find(
     ([match]) => match,
@@ -114,10 +114,10 @@ const potName = (name) =>
 const amount = (text) => ({ amount: BigInt(text) });
 
 const RECORDED = [
-  [/^wins (\S+) (\d+)$/, ([, pot, credits]) => [`wins ${potName(pot)}: `, amount(credits)]],
-  [/^returned (\d+)$/, ([, credits]) => ["gets back what nobody matched: ", amount(credits)]],
+  [/^wins (\S+) (\d{1,20})$/, ([, pot, credits]) => [`wins ${potName(pot)}: `, amount(credits)]],
+  [/^returned (\d{1,20})$/, ([, credits]) => ["gets back what nobody matched: ", amount(credits)]],
   [
-    /^pays sabacc (\d+)(?: short (\d+))?$/,
+    /^pays sabacc (\d{1,20})(?: short (\d{1,20}))?$/,
     ([, credits, short]) => [
       "pays into the Sabacc Pot: ",
       amount(credits),
@@ -126,11 +126,11 @@ const RECORDED = [
   ],
   [/^eliminated$/, () => ["is out of chips"]],
   [
-    /^(\S+) moves sabacc (\d+)$/,
+    /^(\S+) moves sabacc (\d{1,20})$/,
     ([, pot, credits]) => [`moves ${potName(pot)} into the Sabacc Pot: `, amount(credits)],
   ],
-  [/^pot carries (\d+)$/, ([, credits]) => ["carries the pot to the next hand: ", amount(credits)]],
-  [/^rake (\d+)$/, ([, credits]) => ["takes the house's share: ", amount(credits)]],
+  [/^pot carries (\d{1,20})$/, ([, credits]) => ["carries the pot to the next hand: ", amount(credits)]],
+  [/^rake (\d{1,20})$/, ([, credits]) => ["takes the house's share: ", amount(credits)]],
 ];
 
 export function faultWords({ at_fault: fault, seats, evidence }) {

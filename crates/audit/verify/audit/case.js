@@ -1,6 +1,7 @@
 // The records of one hand, sorted by stream, and those that a hand has one of; and how a check says that it fails.
 
 import { equal } from "../bytes.js";
+import { REVEALED } from "../fair.js";
 
 export class Trouble extends Error {
   constructor(verdict, why) {
@@ -73,6 +74,12 @@ export class Case {
   // The hand came to nothing.
   get aborted() {
     return this.find("HandAborted");
+  }
+
+  // The seats whose numbers the table bound into the transcript.
+  get revealed() {
+    const rows = this.find("HandSealed")?.event.rows ?? [];
+    return rows.filter(({ status }) => status === REVEALED).map(({ seat }) => seat);
   }
 
   // Seats had a time to commit entropy. A hand without is not proved; it may have no roots of shuffles and no salts of cards.

@@ -20,10 +20,11 @@ export async function entropyOf(records, { context, commitment }) {
   const brought = { committed: new Map(), revealed: new Map(), closed };
   hold(records.hasEntropy, "the table gave the seats no part in the chance of this hand");
   if (!closed) return brought;
+  const roster = new Map(opened.roster.map(({ seat, player_id: player }) => [seat, player]));
   for (const [seat, record] of [...given].sort(([a], [b]) => a - b)) {
     hold(record.position < closed.position, () => `seat ${seat} committed after the commitments were closed`);
-    const place = opened.roster.find((one) => one.seat === seat);
-    if (place && equal(place.player_id, record.event.player_id)) brought.committed.set(seat, record.event);
+    const player = roster.get(seat);
+    if (player && equal(player, record.event.player_id)) brought.committed.set(seat, record.event);
   }
   const seats = [...brought.committed.keys()];
   hold(

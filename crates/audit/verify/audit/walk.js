@@ -2,6 +2,7 @@
 // seed alone; what is on record of them is only compared. Where the rules or the seed refuse a record the walk stops.
 
 import { equal, same } from "../bytes.js";
+import { NoCrypto } from "../digest.js";
 import { Hand, Refused } from "../rules/hand.js";
 import { makeMove, sameMove } from "../rules/moves.js";
 import { BadRules, MOST, readRules } from "../rules/ruleset.js";
@@ -44,6 +45,8 @@ export class Walk {
     this.records = records;
     this.troubles = new Map();
     this.stop = null;
+    // Why there is no walk to speak of: records that no service writes.
+    this.broken = null;
     // What each record of the hand's stream was to the rules, by position.
     this.steps = new Map();
     this.deals = [];
@@ -60,8 +63,9 @@ export class Walk {
     try {
       await walk.run();
     } catch (error) {
-      if (!(error instanceof Stop)) throw error;
-      walk.stop = error;
+      if (error instanceof Stop) walk.stop = error;
+      else if (error instanceof NoCrypto) walk.stop = new Stop(null, error.message);
+      else walk.broken = `the check cannot deal with these records: ${error}`;
     }
     if (walk.clock) walk.notes.push(...walk.clock.notes);
     return walk;
@@ -69,6 +73,7 @@ export class Walk {
 
   // What the walk says to one check; throws where it is no pass.
   judge(check) {
+    if (this.broken !== null) throw failed(this.broken);
     if (this.troubles.has(check)) throw failed(this.troubles.get(check));
     if (!this.stop) return;
     if (this.stop.check === check) throw failed(this.stop.message);

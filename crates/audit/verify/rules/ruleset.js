@@ -219,11 +219,11 @@ export function canonicalText(rules) {
 
 function readValue(text) {
   if (text === "true" || text === "false") return text === "true";
-  if (/^(0|[1-9][0-9]*)$/.test(text)) return Number(text);
+  if (/^(0|[1-9][0-9]{0,19})$/.test(text)) return Number(text);
   const word = /^"([^"\\]*)"$/.exec(text);
   if (word) return word[1];
-  const list = /^\[(.*)\]$/.exec(text);
-  if (list) return list[1] === "" ? [] : list[1].split(", ").map((item) => readValue(item));
+  if (text === "[]") return [];
+  if (/^\["[^"\\]*"(, "[^"\\]*")*\]$/.test(text)) return text.slice(2, -2).split('", "');
   throw new BadRules(`${text} is no value of a rule set`);
 }
 

@@ -8,19 +8,23 @@ export const BUNDLES = new URL("../../../../tests/golden/bundles/", import.meta.
 
 const [, script] = /<script>([\s\S]*)<\/script>/.exec(readFileSync(PAGE, "utf8"));
 vm.runInThisContext(script, { filename: "verify.html" });
-const modules = globalThis.sabaccVerify;
+export const modules = globalThis.sabaccVerify;
 
 export const { audit, CHECKS } = modules["audit.js"];
 export const { NotABundle, parseBundle } = modules["bundle.js"];
-export const { parseKeys } = modules["note.js"];
+export const { judge, readFile } = modules["judge.js"];
+export const { readKeys } = modules["trust.js"];
 export const { storyOf } = modules["story.js"];
 
-export const trusted = async () => parseKeys(readFileSync(new URL("keys.txt", BUNDLES), "utf8"));
+export async function trusted() {
+  const keys = await readKeys(readFileSync(new URL("keys.txt", BUNDLES), "utf8"));
+  return { keys, witnesses: [], wanted: 0 };
+}
 
 export const bytesOf = (name) => new Uint8Array(readFileSync(new URL(name, BUNDLES)));
 
 // The report on a file, or null where it is no bundle.
-export async function reportOn(bytes, keys) {
+export async function reportOn(bytes, trust) {
   let bundle;
   try {
     bundle = await parseBundle(bytes);
@@ -28,5 +32,5 @@ export async function reportOn(bytes, keys) {
     if (error instanceof NotABundle) return null;
     throw error;
   }
-  return (await audit(bundle, keys)).report;
+  return (await audit(bundle, trust)).report;
 }
