@@ -27,7 +27,7 @@ use crate::hand::HandRecords;
 pub use compare::Histories;
 pub use read::BundleError;
 pub(crate) use trust::proved_log;
-pub use trust::{TrustedKeys, Witnessed, Witnesses};
+pub use trust::{TrustedKeys, WitnessKeysError, Witnessed, Witnesses};
 
 /// The only format.
 pub const FORMAT: u32 = 1;

@@ -95,6 +95,8 @@ pub struct Proofs {
     /// Trusted witnesses that have signed the checkpoints.
     pub(crate) witnessed: Vec<Witnessed>,
     pub(crate) witnesses_required: usize,
+    /// Newest time of a trusted witness's signature, Unix seconds.
+    pub(crate) newest_signature: Option<u64>,
 }
 
 /// The checks, in the order of reports.

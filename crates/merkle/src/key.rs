@@ -61,7 +61,8 @@ pub enum KeyError {
 impl KeyName {
     pub fn try_new(name: impl Into<String>) -> Result<KeyName, KeyError> {
         let name = name.into();
-        let bad = |letter: char| letter.is_whitespace() || letter < ' ' || letter == '+';
+        let bad =
+            |letter: char| letter.is_whitespace() || letter.is_ascii_control() || letter == '+';
         if name.is_empty() || name.contains(bad) { Err(KeyError::Name) } else { Ok(KeyName(name)) }
     }
 

@@ -133,12 +133,16 @@ struct Findings {
 
 fn read_trust(options: &Options) -> anyhow::Result<Trust> {
     let keys = options.keys.as_deref().map(read_keys).transpose()?.unwrap_or_default();
-    let witnesses = options.witness_keys.as_deref().map(read_keys).transpose()?;
-    let witnesses: Vec<_> = witnesses.iter().flat_map(TrustedKeys::keys).cloned().collect();
-    let required = options.witnesses.unwrap_or(usize::from(!witnesses.is_empty()));
+    let witnesses = match &options.witness_keys {
+        Some(path) => {
+            let text = std::fs::read_to_string(path).map_err(|error| bad_bundle(path, &error))?;
+            Witnesses::parse(&text, options.witnesses).map_err(|bad| bad_bundle(path, &bad))?
+        }
+        None => Witnesses::parse("", options.witnesses)?,
+    };
     Ok(Trust {
         keys,
-        witnesses: Witnesses { keys: witnesses, required },
+        witnesses,
         receipt: options.receipt.as_deref().map(read_receipt).transpose()?,
     })
 }

@@ -27,6 +27,8 @@ pub enum BundleError {
     NewerFormat,
     #[error("a bundle has at most {MAX_BYTES} bytes, this has {0}")]
     TooLong(usize),
+    #[error("a bundle has at most {MAX_RECORDS} records and hashes in a log")]
+    TooMany,
     #[error("a bundle has three logs: table, dealer, wallet, in this order")]
     Logs,
     #[error("{what} has {got} bytes, not {want}")]
@@ -54,6 +56,7 @@ pub(super) fn bundle(bytes: &[u8]) -> Result<Bundle, BundleError> {
     if Sha256::digest(&contents)[..] != array::<32>("the bundle's SHA-256", &sha256)? {
         return Err(BundleError::Corrupt);
     }
+    check_counts(&contents)?;
     let inner = pb::BundleContents::decode(&contents[..]).map_err(|_| BundleError::Inner)?;
     if inner.encode_to_vec() != contents {
         return Err(BundleError::Inner);
@@ -75,6 +78,51 @@ pub(super) fn bundle(bytes: &[u8]) -> Result<Bundle, BundleError> {
         dealer: log(name_2, dealer)?,
         wallet: log(name_3, wallet)?,
     })
+}
+
+/// Most records and hashes of all logs. A listed message costs two bytes in the file when it is
+/// empty, and hundreds in memory.
+const MAX_RECORDS: usize = 500_000;
+
+/// Checks the number of listed messages before they are decoded.
+fn check_counts(contents: &[u8]) -> Result<(), BundleError> {
+    const LOGS: u32 = 3;
+    const RECORDS: u32 = 4;
+    const PROOF: u32 = 5;
+    let mut count = 0;
+    for (field, log) in fields(contents).ok_or(BundleError::Inner)? {
+        count += 1;
+        if field == LOGS {
+            let listed = fields(log).ok_or(BundleError::Inner)?;
+            count += listed.iter().filter(|(field, _)| matches!(*field, RECORDS | PROOF)).count();
+        }
+    }
+    if count > MAX_RECORDS { Err(BundleError::TooMany) } else { Ok(()) }
+}
+
+/// Fields of a message that are bytes, with their numbers; `None` if it is no message.
+fn fields(mut message: &[u8]) -> Option<Vec<(u32, &[u8])>> {
+    let mut found = Vec::new();
+    while !message.is_empty() {
+        let key = prost::encoding::decode_varint(&mut message).ok()?;
+        let (field, kind) = (u32::try_from(key >> 3).ok()?, key & 7);
+        let skipped = match kind {
+            0 => {
+                prost::encoding::decode_varint(&mut message).ok()?;
+                continue;
+            }
+            1 => 8,
+            2 => usize::try_from(prost::encoding::decode_varint(&mut message).ok()?).ok()?,
+            5 => 4,
+            _ => return None,
+        };
+        let (bytes, rest) = message.split_at_checked(skipped)?;
+        message = rest;
+        if kind == 2 {
+            found.push((field, bytes));
+        }
+    }
+    Some(found)
 }
 
 fn log(log: &'static str, read: pb::BundleLog) -> Result<ProvedLog, BundleError> {

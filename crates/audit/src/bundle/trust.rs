@@ -18,8 +18,17 @@ pub struct TrustedKeys(Vec<ListedKey>);
 /// checkpoints.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Witnesses {
-    pub keys: Vec<VerifierKey>,
-    pub required: usize,
+    keys: Vec<ListedKey>,
+    required: usize,
+}
+
+/// Reason why a text is no file of witnesses' keys.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum WitnessKeysError {
+    #[error(transparent)]
+    File(#[from] KeysFileError),
+    #[error("{0} is the key of a log, not of a witness")]
+    LogKey(VerifierKey),
 }
 
 /// A witness that has signed the checkpoints of a bundle.
@@ -65,8 +74,9 @@ impl TrustedKeys {
     /// Checks that a key is trusted for the log of this name with so many records.
     fn check(&self, name: &str, key: &str, size: Option<u64>) -> Result<(), CheckError> {
         let parsed = VerifierKey::parse(key).ok();
-        let mut listed = self.0.iter().filter(|listed| parsed.as_ref() == Some(&listed.key));
-        let Some(first) = listed.next() else {
+        let listed = self.0.iter().filter(|listed| parsed.as_ref() == Some(&listed.key));
+        let listed: Vec<&ListedKey> = listed.collect();
+        let Some(first) = listed.first() else {
             return Err(failed(format!(
                 "the key of the {name}'s log, {key}, is not among the trusted"
             )));
@@ -74,10 +84,15 @@ impl TrustedKeys {
         ensure(room_of(first.key.name().as_str(), name).is_some(), || {
             format!("the key of the {name}'s log, {key}, is trusted for another log")
         })?;
-        let counts = |listed: &ListedKey| {
-            listed.until.is_none_or(|until| size.is_some_and(|size| size <= until))
+        let Some(until) = listed.iter().filter_map(|listed| listed.until).min() else {
+            return Ok(());
         };
-        ensure(counts(first) || listed.any(counts), || {
+        let size = size.ok_or_else(|| {
+            missing(format!(
+                "the size of the {name}'s log, up to which its key counts, is unreadable"
+            ))
+        })?;
+        ensure(size <= until, || {
             format!("the key of the {name}'s log had ended before the log had its present size")
         })
     }
@@ -87,28 +102,74 @@ impl TrustedKeys {
 /// divided.
 fn room_of<'a>(key: &'a str, log: &str) -> Option<&'a str> {
     let room = key.strip_suffix(log)?.strip_suffix('/')?;
-    let shard = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    Some(room.rsplit_once('/').filter(|(_, last)| shard(last)).map_or(room, |(room, _)| room))
+    let shard = |text: &str| {
+        let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        digits && (text == "0" || !text.starts_with('0'))
+    };
+    let divided = room.rsplit_once('/').filter(|(room, last)| !room.is_empty() && shard(last));
+    Some(divided.map_or(room, |(room, _)| room)).filter(|room| !room.is_empty())
 }
 
 impl Witnesses {
-    /// Returns the witnesses that have signed the checkpoints of the table's and the dealer's log.
+    /// Parses a file of witnesses' keys. `required` is the number that must have signed.
+    ///
+    /// # Errors
+    /// The text is no keys file, or has a log's key.
+    pub fn parse(text: &str, required: Option<usize>) -> Result<Witnesses, WitnessKeysError> {
+        let keys = parse_keys_file(text)?;
+        if let Some(listed) = keys.iter().find(|listed| listed.key.is_log()) {
+            return Err(WitnessKeysError::LogKey(listed.key.clone()));
+        }
+        let required = required.unwrap_or(usize::from(!keys.is_empty()));
+        Ok(Witnesses { keys, required })
+    }
+
+    /// Returns the number of witnesses that must have signed.
     #[must_use]
-    pub fn of(&self, bundle: &Bundle) -> Vec<Witnessed> {
-        let signed = |key: &VerifierKey| {
-            let at = [&bundle.table, &bundle.dealer].map(|log| cosigned_at(log, key));
-            let [Some(table), Some(dealer)] = at else { return None };
-            Some(Witnessed { witness: key.name().to_string(), at: table.min(dealer) })
-        };
-        self.keys.iter().filter_map(signed).collect()
+    pub fn required(&self) -> usize {
+        self.required
+    }
+
+    /// Returns the witnesses that have signed the checkpoints of the table's and the dealer's log,
+    /// each once.
+    pub(super) fn of(&self, bundle: &Bundle) -> Vec<Witnessed> {
+        let mut found: Vec<Witnessed> = Vec::new();
+        for listed in &self.keys {
+            let at = [&bundle.table, &bundle.dealer].map(|log| cosigned_at(log, listed));
+            let [Some(table), Some(dealer)] = at else { continue };
+            let witness = listed.key.name().to_string();
+            if !found.iter().any(|by| by.witness == witness) {
+                found.push(Witnessed { witness, at: table.min(dealer) });
+            }
+        }
+        found
+    }
+
+    /// Returns the newest time of a trusted witness's signature of any log's checkpoint, Unix
+    /// seconds.
+    fn newest(&self, bundle: &Bundle) -> Option<u64> {
+        let logs = bundle.logs().map(|(_, log)| log);
+        let times = logs
+            .into_iter()
+            .flat_map(|log| self.keys.iter().filter_map(move |listed| cosigned_at(log, listed)));
+        times.max()
     }
 }
 
-/// Returns the time of a witness's signature of a log's checkpoint.
-fn cosigned_at(log: &ProvedLog, witness: &VerifierKey) -> Option<u64> {
+/// Returns the time of a witness's signature of a log's checkpoint. A wrong signature under the
+/// witness's name beside a right one is passed over.
+fn cosigned_at(log: &ProvedLog, witness: &ListedKey) -> Option<u64> {
     let note = Note::parse(log.checkpoint.as_bytes()).ok()?;
-    let signed = note.verify(std::slice::from_ref(witness)).ok()?;
-    signed.iter().filter_map(|signature| signature.timestamp).min()
+    let size = Checkpoint::parse(note.text()).ok()?.head().size;
+    if witness.until.is_some_and(|until| size > until) {
+        return None;
+    }
+    let signed = |signature: &merkle::note::Signature| {
+        let alone = Note::new(note.text().to_owned(), signature.clone()).ok()?;
+        let by = alone.verify(std::slice::from_ref(&witness.key)).ok()?;
+        by.first()?.timestamp
+    };
+    note.signatures().iter().filter_map(signed).min()
 }
 
 /// Returns the size in a log's checkpoint, unverified.
@@ -137,7 +198,8 @@ pub(super) fn check_proofs(
         dealer_origin: dealer.map(|key| key.name().to_string()),
         has_keys: !trusted.is_empty(),
         witnessed: witnesses.of(bundle),
-        witnesses_required: witnesses.required,
+        witnesses_required: witnesses.required(),
+        newest_signature: witnesses.newest(bundle),
     }
 }
 

@@ -88,8 +88,11 @@ impl Judgement<'_> {
             return HandVerdict::Failed;
         }
         if self.is_incomplete() {
-            let owed = self.decoded.seed().is_err() && !self.is_seed_overdue();
-            return if owed { HandVerdict::NotFinished } else { HandVerdict::Failed };
+            return if self.is_seed_owed() {
+                HandVerdict::NotFinished
+            } else {
+                HandVerdict::Failed
+            };
         }
         if proofs.is_some_and(|proofs| proofs.witnessed.len() < proofs.witnesses_required) {
             HandVerdict::NotFinished
@@ -111,8 +114,12 @@ impl Judgement<'_> {
         })
     }
 
-    /// Whether the seed is due for longer than the grace, as of the newest time in the records.
-    fn is_seed_overdue(&self) -> bool {
+    /// Whether the hand has ended and its seed is missing, and not overdue as of the newest time in
+    /// the records.
+    fn is_seed_owed(&self) -> bool {
+        if self.decoded.seed().is_ok() {
+            return false;
+        }
         let due = match (self.decoded.settled(), self.decoded.aborted(), self.decoded.opened()) {
             (_, Ok((at, _)), _) => at.recorded_at,
             (Ok((at, _)), Err(_), Ok((_, opened))) => {
@@ -121,7 +128,7 @@ impl Judgement<'_> {
             }
             _ => return false,
         };
-        self.newest() > due.plus(SEED_GRACE)
+        self.newest() <= due.plus(SEED_GRACE)
     }
 
     /// Newest time of a record or a witness's signature.
@@ -129,7 +136,8 @@ impl Judgement<'_> {
         let records = self.decoded.records;
         let lists = [&records.hand, &records.table, &records.dealer, &records.wallet];
         let recorded = lists.into_iter().flatten().map(|event| event.recorded_at);
-        let signed = self.witnessed().iter().map(|by| UnixMicros(by.at.saturating_mul(1_000_000)));
+        let signed = records.proofs.as_ref().and_then(|proofs| proofs.newest_signature);
+        let signed = signed.map(|at| UnixMicros(at.saturating_mul(1_000_000)));
         recorded.chain(signed).max().unwrap_or_default()
     }
 
@@ -224,7 +232,11 @@ impl Judgement<'_> {
 
     fn whose_word(&self, verdict: HandVerdict) -> String {
         if verdict == HandVerdict::Refused {
-            return "It is nobody's word.".to_owned();
+            return "It is nobody's word: nothing was checked.".to_owned();
+        }
+        if verdict == HandVerdict::Failed {
+            return "Whose word it is does not help: no signature makes up for what is wrong."
+                .to_owned();
         }
         let seen = match (&self.decoded.records.proofs, self.witnessed()) {
             (None, _) => {
@@ -243,7 +255,9 @@ impl Judgement<'_> {
                 )
             }
         };
+        let shown = self.checks.of(Check::Transcript) == Some(&Verdict::Passed);
         let numbers = match &self.contributors()[..] {
+            _ if !shown => "which seats' numbers are in the hand was not shown".to_owned(),
             [] => "no seat's number is in the hand".to_owned(),
             [one] => format!("the number of seat {one} is in it: enough if that seat is honest"),
             some => format!("the numbers of {} are in it: enough if one is honest", seats(some)),
@@ -254,6 +268,11 @@ impl Judgement<'_> {
     fn readers_part(&self, verdict: HandVerdict) -> String {
         if verdict == HandVerdict::Refused {
             return "Give the keys of the room, from another source than this file.".to_owned();
+        }
+        if verdict == HandVerdict::Failed {
+            return "Do not rely on this hand, and keep the file: only you can know whether your own \
+                    number is in it."
+                .to_owned();
         }
         "Only you can know whether a number in it is your own: compare it with what you committed to."
             .to_owned()

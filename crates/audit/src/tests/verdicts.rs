@@ -101,10 +101,10 @@ fn witnesses_are_counted_and_demanded() {
     let witness =
         |name: &str, secret| WitnessKey::new(KeyName::try_new(name).unwrap(), &[secret; 32]);
     let (seen, blind) = (witness("w.example/1", 20), witness("w.example/2", 21));
-    let keys = vec![seen.public().clone(), blind.public().clone()];
+    let keys = format!("{}\n{}\n", seen.public(), blind.public());
     let mut bundle = table().bundle(1);
     let verdict = |bundle: &Bundle, required| {
-        let witnesses = Witnesses { keys: keys.clone(), required };
+        let witnesses = Witnesses::parse(&keys, Some(required)).unwrap();
         hand::audit(&bundle.witnessed_records(&trusted(), &witnesses))
     };
     assert_eq!(verdict(&bundle, 1).verdict, HandVerdict::NotFinished);
@@ -114,6 +114,7 @@ fn witnesses_are_counted_and_demanded() {
     assert!(one.sentences[1].contains("w.example/1"), "{:?}", one.sentences);
     assert!(!one.sentences[1].contains("w.example/2"), "{:?}", one.sentences);
     assert_eq!(verdict(&bundle, 2).verdict, HandVerdict::NotFinished);
+    assert!(Witnesses::parse(&format!("{}\n", log_key(LogName::Table).public()), None).is_err());
     // A signature under a witness's name that is not its own counts for nothing.
     let other = witness("w.example/2", 22);
     cosign(&mut bundle, &other, 1_700_000_100);
@@ -167,6 +168,17 @@ fn files_that_are_too_long_or_too_new_are_refused_by_name() {
     let newer = reencode(&bytes, |contents| contents.format = crate::bundle::FORMAT + 1);
     let error = Bundle::parse(&newer).unwrap_err();
     assert_eq!(error.to_string(), "written by a newer room: take its verify.html");
+}
+
+/// fairness/SPEC.md §15.5.
+#[test]
+fn a_small_file_with_a_crowd_of_empty_records_is_refused_before_it_is_decoded() {
+    let bytes = table().bundle(1).encode();
+    let crowded = reencode(&bytes, |contents| {
+        contents.logs[0].records = vec![proto::audit::v1::LogRecord::default(); 600_000];
+    });
+    assert!(crowded.len() < 2_000_000);
+    assert_eq!(Bundle::parse(&crowded), Err(BundleError::TooMany));
 }
 
 fn reencode(bytes: &[u8], change: impl FnOnce(&mut proto::audit::v1::BundleContents)) -> Vec<u8> {
