@@ -122,18 +122,17 @@ impl Caller {
 mod tests {
     use chassis::auth::Role;
     use ed25519_dalek::SigningKey;
+    use keyring::{Keyring, SecretStore};
     use system::entropy::SeededEntropy;
     use zeroize::Zeroizing;
 
     use super::*;
     use crate::dealer::Dependencies;
-    use crate::repo::SeedRepository;
-    use crate::vault::Vault;
 
     fn dealer_without_log() -> Api {
         let dealer = Dealer::try_new(Dependencies {
-            seeds: SeedRepository::memory(),
-            vault: Vault::new(&Zeroizing::new([3; 32]), &[]),
+            seeds: SecretStore::memory(),
+            keyring: Keyring::new(&Zeroizing::new([3; 32]), &[]),
             entropy: Arc::new(SeededEntropy::new(1)),
             key: SigningKey::from_bytes(&[4; 32]),
             origin: "test/dealer".into(),

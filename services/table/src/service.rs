@@ -13,6 +13,7 @@ use chassis::serve::{BoundPort, Condition, GrpcBuilder, Health, PathRouter, Serv
 use eventlog::{
     ConnectError, Limits, MigrateError, OpenError, Options, PgStore, PoolSizes, ReadError,
 };
+use keyring::{SecretStore, StoreError, UrlError};
 use notary::{Files, KeyError, LOGS_PATH, Notary};
 use proto::dealer::v1::dealer_service_client::DealerServiceClient;
 use proto::wallet::v1::settlement_service_client::SettlementServiceClient;
@@ -28,12 +29,11 @@ use crate::api::{Api, PeopleApi};
 use crate::config::Config;
 use crate::peers::Peers;
 use crate::people::directory::Directory;
-use crate::people::vault::Vault;
+use crate::people::player_keys::{MIGRATION, SCHEMA};
 use crate::people::{PeopleError, PlayerKeys};
 use crate::receipt::ReceiptKey;
 use crate::recovery::FoldError;
 use crate::registry::{RecoverError, TableRegistry};
-use crate::repo::{self, KeyRepo, RepoError};
 use crate::steps;
 
 /// Name of the service: its schema, and a part of its role's name.
@@ -73,7 +73,7 @@ pub enum RunError {
     #[error(transparent)]
     Open(#[from] OpenError),
     #[error(transparent)]
-    Url(#[from] repo::UrlError),
+    Url(#[from] UrlError),
     #[error(transparent)]
     Recover(#[from] RecoverError),
     #[error("this program's own descriptors are damaged: {0}")]
@@ -88,13 +88,13 @@ pub enum PrepareError {
     #[error(transparent)]
     Log(#[from] MigrateError),
     #[error(transparent)]
-    Keys(#[from] repo::MigrateError),
+    Keys(#[from] keyring::MigrateError),
 }
 
 /// Brings the schemas up to date: the log's, then the one of the players' keys. Safe to repeat.
 pub async fn migrate(admin_url: &str, role_password: Option<&str>) -> Result<(), PrepareError> {
     eventlog::migrate(admin_url, SERVICE, role_password).await?;
-    Ok(repo::migrate(admin_url).await?)
+    Ok(keyring::migrate(admin_url, MIGRATION).await?)
 }
 
 /// Runs the service until it is drained. Returns whether every call was finished. `take_over` takes
@@ -105,7 +105,7 @@ pub async fn run(
     drain: Drain,
     take_over: bool,
 ) -> Result<bool, RunError> {
-    let Config { service: config, people_key, previous_people_keys } = config;
+    let Config { service: config, people_keys } = config;
     let clock = Arc::new(SystemClock::new());
     let url = config.database_url.as_ref().ok_or(RunError::NoDatabase)?;
     let log = config.log.clone().ok_or(RunError::NoLog)?;
@@ -119,9 +119,8 @@ pub async fn run(
         clock: Arc::clone(&clock),
         receipt_key: Arc::new(ReceiptKey::new(log.key)),
         player_keys: PlayerKeys {
-            keys: KeyRepo::postgres(url.expose())?,
-            vault: Vault::new(&people_key),
-            previous: previous_people_keys.iter().map(Vault::new).collect(),
+            keys: SecretStore::postgres(url.expose(), SCHEMA)?,
+            keyring: people_keys,
             entropy: Arc::new(SystemEntropy),
         },
     };
@@ -236,11 +235,11 @@ const fn is_final(error: &RunError, first: bool) -> bool {
         RunError::Recover(RecoverError::Fold(FoldError::Read(
             ReadError::Unavailable { .. } | ReadError::Stopped,
         ))) => false,
-        RunError::Recover(RecoverError::People(PeopleError::Keys(RepoError::Unavailable(_)))) => {
+        RunError::Recover(RecoverError::People(PeopleError::Keys(StoreError::Unavailable(_)))) => {
             false
         }
         RunError::Recover(RecoverError::People(
-            PeopleError::Keys(RepoError::Corrupt) | PeopleError::WrongKey(_),
+            PeopleError::Keys(StoreError::Corrupt) | PeopleError::WrongKey,
         )) => first,
         RunError::NoDatabase
         | RunError::NoLog
@@ -378,7 +377,6 @@ async fn serve(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::people::vault::DecryptionFailed;
 
     fn of_people(error: PeopleError) -> RunError {
         RunError::Recover(RecoverError::People(error))
@@ -388,11 +386,11 @@ mod tests {
     fn a_standby_waits_for_the_database_of_the_keys_and_not_for_a_key_that_is_wrong() {
         let away = || {
             let away = sqlx::Error::PoolTimedOut;
-            of_people(PeopleError::Keys(RepoError::Unavailable(Arc::new(away))))
+            of_people(PeopleError::Keys(StoreError::Unavailable(Arc::new(away))))
         };
         // The first try of this process, however long it has waited for the log.
         assert!(!is_final(&away(), true) && !is_final(&away(), false));
-        let wrong = of_people(PeopleError::WrongKey(DecryptionFailed));
+        let wrong = of_people(PeopleError::WrongKey);
         assert!(is_final(&wrong, true) && !is_final(&wrong, false));
     }
 }

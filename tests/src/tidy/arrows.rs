@@ -56,15 +56,16 @@ pub const ROWS: &[Row] = &[
     ("chassis",        &["primitives", "merkle", "system", "transport"],                 Without(&["sqlx", "eventlog", "wire", "proto"])),
     ("notary",         &["merkle", "system", "proto", "eventlog", "wire", "chassis"],    Anything),
     ("clocklog",       &["primitives", "system", "eventlog", "wire"],                    Without(&["opentelemetry", "chassis"])),
+    ("keyring",        &["eventlog", "chassis"],                                         Anything),
     ("testkit",        &["postgres-launcher"],                                           Anything),
 
     // Services meet over gRPC, never in the compiler.
     ("sabacc-dealer",  &["primitives", "fairness",
-                         "system", "proto", "eventlog", "wire", "chassis", "notary", "clocklog"], Anything),
+                         "system", "proto", "eventlog", "wire", "chassis", "notary", "clocklog", "keyring"], Anything),
     ("sabacc-wallet",  &["primitives", "ledger",
                          "system", "proto", "eventlog", "wire", "chassis", "notary", "clocklog"], Anything),
     ("sabacc-table",   &["primitives", "rules", "fairness", "system", "transport",
-                         "proto", "eventlog", "wire", "chassis", "notary", "clocklog"],  Anything),
+                         "proto", "eventlog", "wire", "chassis", "notary", "clocklog", "keyring"], Anything),
     // It owns nothing: no database is near it.
     ("sabacc-gateway", &["primitives", "audit", "eventlog-core", "system", "transport",
                          "proto", "wire", "chassis"],                                    Without(&["sqlx", "eventlog"])),
@@ -79,7 +80,7 @@ pub const ROWS: &[Row] = &[
     // The program that runs it all.
     ("sabacc",         &["primitives", "merkle", "rules", "history", "fairness", "system",
                          "transport", "postgres-launcher", "proto", "wire", "audit",
-                         "client", "bots", "eventlog", "chassis", "notary",
+                         "client", "bots", "eventlog", "chassis", "notary", "keyring",
                          "sabacc-dealer", "sabacc-wallet", "sabacc-table",
                          "sabacc-gateway"],                                              Anything),
     ("sabacc-tests",   &[],                                                              Anything),
