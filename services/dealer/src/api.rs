@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use chassis::auth::Identity;
+use eventlog::request_digest;
 use prost::Message;
 use proto::common::v1::ErrorReason;
 use proto::dealer::v1::dealer_service_server::{DealerService, DealerServiceServer};
@@ -10,7 +11,6 @@ use proto::dealer::v1::{
     CommitRequest, CommitResponse, ListKeysRequest, ListKeysResponse, PerformRequest,
     PerformResponse, RevealRequest, RevealResponse, SealRequest, SealResponse,
 };
-use sha2::{Digest, Sha256};
 use tonic::{Request, Response, Status};
 use wire::api_refusal;
 use wire::field::{exactly, request_id};
@@ -102,12 +102,7 @@ impl Caller {
         let identity = Identity::of(request).ok_or_else(|| {
             Status::from(api_refusal(ErrorReason::TokenMissing, "this call has no verified token"))
         })?;
-        let digest = Sha256::new()
-            .chain_update(method)
-            .chain_update([0])
-            .chain_update(request.get_ref().encode_to_vec())
-            .finalize()
-            .into();
+        let digest = request_digest(method, &[&request.get_ref().encode_to_vec()]);
         let actor = identity.actor().into();
         Ok(Caller { digest, actor, trace: chassis::telemetry::trace_id() })
     }
