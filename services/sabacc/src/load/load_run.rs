@@ -80,12 +80,12 @@ impl LoadRun {
         Ok(run)
     }
 
-    /// Opens `count` more tables, and returns how many the room refused for longer than `patience`.
+    /// Opens `count` more tables, and returns how many the room refused for longer than `timeout`.
     pub(crate) async fn open_tables(
         &mut self,
         place: &LoadTarget,
         count: u32,
-        patience: Duration,
+        timeout: Duration,
     ) -> anyhow::Result<u32> {
         let (gate, ids) = (Arc::new(Semaphore::new(CONCURRENT_OPENINGS)), IdMaker::system());
         let mut opening = JoinSet::new();
@@ -100,7 +100,7 @@ impl LoadRun {
                 operator: place.client(connection, Role::Operator, "load"),
                 config: config(&self.options, number),
                 think: self.options.think,
-                retry_for: patience,
+                retry_for: timeout,
                 totals: Arc::clone(&self.totals),
             };
             let gate = Arc::clone(&gate);
@@ -221,13 +221,13 @@ impl LoadRun {
         mut self,
         place: &LoadTarget,
         latencies: Latencies,
-        patience: Duration,
+        timeout: Duration,
     ) -> anyhow::Result<LoadResult> {
         self.totals.stop_thinking();
         let tables = std::mem::take(&mut self.tables);
         self.close_tables(place, &tables).await?;
         let (all, mut ticks) = (self.bots.len() as u64, tokio::time::interval(TICK));
-        let end = tokio::time::sleep(patience);
+        let end = tokio::time::sleep(timeout);
         tokio::pin!(end);
         while !self.bots.is_empty() {
             tokio::select! {
@@ -235,7 +235,7 @@ impl LoadRun {
                     bot.context("a bot crashed")?.context("a bot gave up")?;
                 }
                 () = &mut end => anyhow::bail!(
-                    "the tables were closed, but hands still run {patience:?} later"
+                    "the tables were closed, but hands still run {timeout:?} later"
                 ),
                 _ = ticks.tick() => {
                     self.bar.show("paying out", all - self.bots.len() as u64, all, "bots");
