@@ -1,5 +1,6 @@
 //! The incomplete gamma function, which gives all three laws of the battery: chi-squared, Poisson
-//! and (squared) normal.
+//! and (squared) normal. Crate `statrs` would be linked by every client and
+//! auditor for this one function.
 
 /// Number of terms after which a sum has settled for every argument below ten million.
 const TERMS: u32 = 100_000;
