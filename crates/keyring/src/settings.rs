@@ -1,5 +1,4 @@
-//! Keyring from the settings of a service: `NAME` is the file of the current key, `NAME_previous`
-//! that of previous ones.
+//! Keyring from the settings of a service, which name the files of its keys.
 
 use chassis::config::Settings;
 use zeroize::Zeroizing;
@@ -7,16 +6,14 @@ use zeroize::Zeroizing;
 use crate::{Keyring, parse_key, parse_keys};
 
 impl Keyring {
-    /// Reads the key that the setting `name` must name, and those that `name` with `_previous` may
-    /// name. Adds a problem for what is wrong; then there is no keyring.
-    pub fn read(settings: &mut Settings, name: &str) -> Option<Keyring> {
-        let advice = "name a file that nobody but this service can read";
-        settings.require(name, &[], advice);
-        let current = read_file(settings, name, parse_key, "not 64 hexadecimal digits");
-        let name = format!("{name}_previous");
+    /// Reads the key that the setting `current` must name, and those that `previous` may name. Adds
+    /// a problem for what is wrong; then there is no keyring.
+    pub fn read(settings: &mut Settings, current: &str, previous: &str) -> Option<Keyring> {
+        settings.require(current, &[], "name a file that nobody but this service can read");
+        let current = read_file(settings, current, parse_key, "not 64 hexadecimal digits");
         let advice = "not 64 hexadecimal digits on each of its lines";
-        let previous = match settings.path(&name) {
-            Some(_) => read_file(settings, &name, parse_keys, advice),
+        let previous = match settings.path(previous) {
+            Some(_) => read_file(settings, previous, parse_keys, advice),
             None => Some(Vec::new()),
         };
         Some(Keyring::new(&current?, &previous?))

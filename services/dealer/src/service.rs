@@ -93,7 +93,7 @@ impl Config {
         let mut settings = Settings::new(source);
         let service = ServiceConfig::read(Service::Dealer, &mut settings);
         ServiceConfig::require(Service::Dealer, &mut settings);
-        let seed_keys = Keyring::read(&mut settings, "seed_key");
+        let seed_keys = Keyring::read(&mut settings, "seed_key", "seed_key_previous");
         let hands = settings.number("hands", 1..=10_000_000, DEFAULT_MAX_CACHED_HANDS);
         let hands = usize::try_from(hands).unwrap_or(usize::MAX);
         settings.finish()?;

@@ -20,7 +20,7 @@ impl Config {
         let mut settings = Settings::new(source);
         let service = ServiceConfig::read(Service::Table, &mut settings);
         ServiceConfig::require(Service::Table, &mut settings);
-        let people_keys = Keyring::read(&mut settings, "people_key");
+        let people_keys = Keyring::read(&mut settings, "people_key", "people_key_previous");
         settings.finish()?;
         let people_keys = people_keys.expect("without it the settings were refused");
         Ok(Config { service, people_keys })

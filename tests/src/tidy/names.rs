@@ -13,7 +13,8 @@ pub const SQL: &[AllowedPath] = &[
     ("crates/keyring/",                "a table of sealed secrets"),
     ("crates/postgres-launcher/",      "starts the database and connects to it"),
     ("crates/testkit/",                "gives every test a database of its own"),
-    ("services/wallet/src/repo",       "the wallet's own tables: a file for each purpose"),
+    ("*/src/repo.rs",                  "a service's own tables"),
+    ("services/wallet/src/repo/",      "the wallet's are many: a file for each purpose"),
 ];
 
 /// Files that may name gRPC codes.
@@ -30,7 +31,8 @@ pub const CODES: &[AllowedPath] = &[
 /// Finds `sqlx` outside of `places`.
 #[must_use]
 pub fn sql(tree: &Tree, places: &[AllowedPath]) -> Vec<Finding> {
-    let advice = "only the wallet's repo, eventlog, keyring, testkit and postgres-launcher name sqlx: \
+    let advice = "only a service's repo.rs, eventlog, keyring, testkit and postgres-launcher name \
+                  sqlx: \
                   move the statement there, or wrap the error";
     found(tree, places, advice, |line| has_word(line, "sqlx"))
 }
@@ -133,7 +135,7 @@ mod tests {
         let sql = |path, text, at: &[usize]| check(sql, SQL, (path, text), at);
         sql("services/table/src/actor.rs", "use a;\nuse sqlx::Row;", &[2]);
         sql("crates/chassis/src/config.rs", "pub struct A(sqlx::Error);", &[1]);
-        sql("services/table/src/repo.rs", "use sqlx::Row;", &[]);
+        sql("services/wallet/src/repo.rs", "use sqlx::Row;", &[]);
         sql("crates/eventlog/src/pg.rs", "use sqlx::Row;", &[]);
         sql("crates/postgres-launcher/src/url.rs", "use sqlx::Row;", &[]);
         sql("services/table/src/actor.rs", "// not sqlx\n", &[]);
