@@ -33,6 +33,7 @@ struct UserIds {
 }
 
 /// Directory of an existing cluster.
+#[derive(Clone, Copy)]
 struct OwnedDirectory<'a> {
     path: &'a Path,
     owner: UserIds,

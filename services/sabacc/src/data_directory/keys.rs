@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     fn ids(keys: &Keys) -> (KeyId, Vec<KeyId>) {
-        let previous = keys.previous.iter().map(|key| KeyId::of(key)).collect();
+        let previous = keys.previous.iter().map(KeyId::of).collect();
         (KeyId::of(&keys.current), previous)
     }
 
