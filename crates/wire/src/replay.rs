@@ -267,7 +267,8 @@ impl HandReplay {
     pub fn record_move(&self, event: &Event) -> Result<Option<pb::MoveDecided>, PositionError> {
         let Event::Decided { player, mv, author: by } = event else { return Ok(None) };
         let public = rules::are_cards_public(&self.hand, event);
-        let cards = moves::cards_of(mv).into_iter().map(|card| self.card_ref(card, public));
+        let arguments = mv.arguments();
+        let cards = arguments.cards().iter().map(|card| self.card_ref(*card, public));
         Ok(Some(pb::MoveDecided {
             seat: moves::seat_of(*player, &self.seats),
             r#move: Some(moves::write_without_cards(mv, &self.seats)),

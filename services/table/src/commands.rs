@@ -13,12 +13,11 @@ use prost::Message;
 use proto::common::v1::{ErrorReason, Move as PbMove, PlayStanding};
 use proto::event::v1 as event;
 use proto::table::v1 as pb;
-use rules::{DecisionAuthor, Next, Refusal};
+use rules::{DecisionAuthor, Move, Next, Refusal};
 use wire::moves::{self, MoveReader};
 use wire::{ApiRefusal, Recorded, api_refusal};
 
 use crate::hand_in_play::{Decision, HandInPlay};
-use crate::moves::is_leave;
 use crate::reasons::{LeaveReason, SitOutReason};
 use crate::standing;
 use crate::stops::{self, Resume};
@@ -393,7 +392,7 @@ fn act(
     let cards = hand.cards_of(player);
     let reader = MoveReader { deck: hand.rules().variant().deck, cards, seats: &play.replay.seats };
     let mv = reader.read(mv)?;
-    if is_leave(&mv) {
+    if mv == Move::Leave {
         let message = "to leave, stand up from the table";
         return Err(wire::BadField::new("move.kind", message).into());
     }

@@ -7,8 +7,7 @@ use std::time::Duration;
 
 use fairness::Handle;
 use primitives::{HandId, PlayerId, SeatNo, UnixMicros};
-use proto::common::v1::PlayStanding;
-use proto::common::v1::{CardProof, CardRef, DeckRoot};
+use proto::common::v1::{CardProof, CardRef, DeckRoot, MoveKind, PlayStanding};
 use proto::dealer::v1 as dealer;
 use proto::event::v1 as pb;
 use rules::{DecisionAuthor, Event, Move, Next, Player, Viewer};
@@ -17,7 +16,6 @@ use wire::replay::ReplayError;
 use wire::{HandReplay, Recorded};
 
 use crate::events::HandEvent;
-use crate::moves;
 use crate::proof::{self, CardProofs, Face, Faces};
 use crate::table::Config;
 
@@ -309,7 +307,7 @@ impl HandInPlay {
         self.time_banks[player] = self.time_banks[player].saturating_sub(used);
         self.missed_clocks[player] =
             if decided.by_clock { self.missed_clocks[player] + 1 } else { 0 };
-        if decided.r#move.as_ref().is_some_and(moves::is_recorded_leave) {
+        if decided.r#move.as_ref().is_some_and(|mv| mv.kind() == MoveKind::Leave) {
             self.has_left[player] = true;
         }
         Ok(())
@@ -328,8 +326,9 @@ impl HandInPlay {
             .ok()
             .flatten()
             .expect("the rules accept only cards that the player holds, and those have places");
-        let free = moves::is_leave(mv);
-        let used = if free { Duration::ZERO } else { self.time_bank_used(config, at) };
+        // Leaving costs no time bank.
+        let used =
+            if *mv == Move::Leave { Duration::ZERO } else { self.time_bank_used(config, at) };
         recorded.bank_used_ms = u32::try_from(used.as_millis()).unwrap_or(u32::MAX);
         recorded.turn = self.turn;
         self.fill_salts(&mut recorded.cards);

@@ -30,7 +30,7 @@ use primitives::{PlayerId, StreamId, TableId, UnixMicros};
 use proto::common::v1::{ErrorReason, PlayStanding, StandingKind};
 use proto::event::v1 as event;
 use proto::wallet::v1 as wallet;
-use rules::{DecisionAuthor, Legal, Move, Next, RuleSet};
+use rules::{DecisionAuthor, Move, MoveKind, Next, RuleSet};
 use wire::{ApiRefusal, Recorded};
 
 use crate::commands::{Command, CommandContext, judge};
@@ -310,11 +310,11 @@ impl Harness {
             return false;
         }
         let Next::Decision(decision) = rules::next(&play.replay.hand) else { return false };
-        let calm = decision.legal.iter().find_map(|legal| match legal {
-            Legal::Check => Some(Move::Check),
-            Legal::Match { .. } => Some(Move::Match),
-            Legal::CallHand => Some(Move::CallHand),
-            Legal::Stand => Some(Move::Stand),
+        let calm = decision.legal.iter().find_map(|legal| match legal.kind {
+            MoveKind::Check => Some(Move::Check),
+            MoveKind::Match => Some(Move::Match),
+            MoveKind::CallHand => Some(Move::CallHand),
+            MoveKind::Stand => Some(Move::Stand),
             _ => None,
         });
         let mv = calm.unwrap_or_else(|| decision.default.clone());

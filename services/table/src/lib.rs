@@ -43,7 +43,6 @@ mod hand_in_play;
 #[cfg(test)]
 mod harness;
 mod ids;
-mod moves;
 mod peers;
 mod people;
 mod plan;

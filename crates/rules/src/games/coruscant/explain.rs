@@ -1,14 +1,12 @@
 //! Explanation of `coruscant`.
 
-use crate::evaluator::{Evaluator, EvaluatorKind};
-use crate::explain::section::Section;
 use crate::explain::text::{number, signed};
-use crate::explain::{PLAYS_ON, VariantText};
+use crate::explain::{PLAYS_ON, Section, VariantText};
 use crate::games::coruscant::HAND_SIZE;
 use crate::games::coruscant::worth::{GOLD, Target};
 use crate::ruleset::RuleSet;
 
-pub(crate) fn coruscant(rules: &RuleSet) -> VariantText {
+pub(super) fn explain(rules: &RuleSet) -> VariantText {
     let hand = number(u64::from(HAND_SIZE));
     let gold: Vec<String> = GOLD.iter().map(|&value| signed(value)).collect();
     let course = Section::new("A hand")
@@ -18,9 +16,9 @@ pub(crate) fn coruscant(rules: &RuleSet) -> VariantText {
             gold.join(" ")
         ))
         .paragraph(format!(
-            "Everybody, from the dealer's left, lays one to {hand} cards face down: his selection. Then \
+            "Everybody, from the dealer's left, lays one to {hand} cards face down: their selection. Then \
              there is a betting round. The rest of each hand is discarded, and as many new cards are \
-             dealt. After a second betting round everybody may add any of the new cards to his \
+             dealt. After a second betting round everybody may add any of the new cards to their \
              selection. Then the selections of all live players are shown."
         ));
     let moves = Section::new("Moves")
@@ -39,7 +37,7 @@ pub(crate) fn coruscant(rules: &RuleSet) -> VariantText {
     if let Some(target) = Target::of(&[3, 1]) {
         ranking = ranking.ladder(
             rules.variant().deck,
-            Evaluator::new(EvaluatorKind::Coruscant(target)),
+            &target,
             &[
                 ("on target", "with two of the suit", "c+3 c+2"),
                 ("on target", "with one of the suit", "t+3 c+2"),

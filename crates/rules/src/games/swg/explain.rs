@@ -1,10 +1,9 @@
 //! Explanation of `swg`.
 
-use crate::explain::section::Section;
-use crate::explain::{PLAYS_ON, VariantText, twenty_three};
+use crate::explain::{PLAYS_ON, Section, VariantText, twenty_three};
 use crate::ruleset::RuleSet;
 
-pub(crate) fn swg(rules: &RuleSet) -> VariantText {
+pub(super) fn explain(rules: &RuleSet) -> VariantText {
     let turn = if rules.draw_phase {
         "A turn is a betting action and then, unless you folded, a draw action. All-in players still \
          have their draw action, once a lap."

@@ -1,8 +1,7 @@
 //! Explanation of `electronic` and `dice`: sabacc whose cards shift.
 
-use crate::explain::section::Section;
 use crate::explain::text::number;
-use crate::explain::{PLAYS_ON, VariantText, twenty_three};
+use crate::explain::{PLAYS_ON, Section, VariantText, twenty_three};
 use crate::ruleset::{RuleSet, Shift};
 
 pub(crate) fn electronic(rules: &RuleSet) -> VariantText {
@@ -33,7 +32,7 @@ fn variant_text(rules: &RuleSet, called: &str) -> VariantText {
              is over anyway. Where it could be called and no betting round can be held, it is over too."
         ))
         .paragraph(shifts(rules))
-        .paragraph(format!("Whoever calls the hand does so once, before his betting action. {called}"))
+        .paragraph(format!("Whoever calls the hand does so once, before their betting action. {called}"))
         .paragraph("In the end all live hands are shown.");
     VariantText {
         course,
@@ -77,7 +76,7 @@ fn shifts(rules: &RuleSet) -> String {
     let safe = if rules.field { "Locked cards, discards" } else { "Discards" };
     format!(
         "{how} All unlocked cards of the live hands are shuffled into the draw pile, and everybody is \
-         dealt as many as were taken from him. {safe} and folded hands stay as they are."
+         dealt as many as were taken from them. {safe} and folded hands stay as they are."
     )
 }
 

@@ -1,13 +1,12 @@
 //! Explanation of `spike`.
 
-use crate::evaluator::{Evaluator, EvaluatorKind};
-use crate::explain::section::Section;
 use crate::explain::text::number;
-use crate::explain::{PLAYS_ON, VariantText};
+use crate::explain::{PLAYS_ON, Section, VariantText};
+use crate::games::spike::ladder::Ladder;
 use crate::games::spike::{MAX_CARDS, ROUNDS};
 use crate::ruleset::{Preset, RuleSet};
 
-pub(crate) fn spike(rules: &RuleSet) -> VariantText {
+pub(super) fn explain(rules: &RuleSet) -> VariantText {
     let rounds = number(ROUNDS);
     let after = match rules.preset {
         Preset::Casino => "then two dice are rolled, and a betting round follows",
@@ -18,7 +17,7 @@ pub(crate) fn spike(rules: &RuleSet) -> VariantText {
         .paragraph(format!(
             "There are {rounds} rounds. In each every live player has one action, from the dealer's \
              left; {after}. If the dice show a pair, every live player's hand goes under the discards \
-             and he gets as many new cards, also after the last round."
+             and they get as many new cards, also after the last round."
         ))
         .paragraph(format!("After round {rounds} all live hands are shown. Nobody bombs out."));
     let most = number(u64::try_from(MAX_CARDS).unwrap_or(0));
@@ -62,7 +61,7 @@ fn ranking(rules: &RuleSet) -> Section {
         )
         .ladder(
             rules.variant().deck,
-            Evaluator::new(EvaluatorKind::Spike),
+            &Ladder,
             &[
                 ("Pure Sabacc", "two Sylops and nothing else", "Y Y"),
                 ("Full Sabacc", "a Sylop, two +10 and two -10", "Y c+10 t+10 c-10 s-10"),

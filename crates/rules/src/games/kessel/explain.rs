@@ -2,16 +2,14 @@
 
 use primitives::Credits;
 
-use crate::evaluator::{Evaluator, EvaluatorKind};
-use crate::explain::VariantText;
-use crate::explain::section::Section;
 use crate::explain::text::{chips, credits, number};
+use crate::explain::{Section, VariantText};
 use crate::games::kessel::ranking::FixTokens;
 use crate::games::kessel::round::MAX_LAPS;
 use crate::ruleset::{AssignedTokens, RuleSet, TokenDeal};
 use crate::token::ShiftToken;
 
-pub(crate) fn kessel(rules: &RuleSet) -> VariantText {
+pub(super) fn explain(rules: &RuleSet) -> VariantText {
     VariantText {
         course: course(rules),
         moves: moves(),
@@ -20,8 +18,8 @@ pub(crate) fn kessel(rules: &RuleSet) -> VariantText {
         defaults: "`stand`; an Impostor takes the die that serves the hand best; of a draw the drawn \
                    card is discarded; a Prime is the first die; a draft takes the first three kinds \
                    of the list.",
-        leaving: "Whoever leaves forfeits: he is out at once, with his chips and cards. If only one \
-                  player is left, he wins the credits pot at once.",
+        leaving: "Whoever leaves forfeits: they are out at once, with their chips and cards. If only one \
+                  player is left, they win the credits pot at once.",
     }
 }
 
@@ -30,7 +28,7 @@ fn course(rules: &RuleSet) -> Section {
     Section::new("A hand")
         .paragraph(format!(
             "A hand is a whole game of many rounds. Everybody begins with {}; who has none left after a \
-             reveal is out, and the last one in wins, even if he lost that round. After {} it ends by \
+             reveal is out, and the last one in wins, even if they lost that round. After {} it ends by \
              itself, and those with most chips win.",
             chips(rules.chips),
             if rules.max_rounds == 1 { "one round".to_owned() } else { format!("{} rounds", number(rules.max_rounds)) },
@@ -50,7 +48,7 @@ fn course(rules: &RuleSet) -> Section {
         )
         .paragraph(
             "At the reveal each Impostor rolls two dice of its own. When all have rolled, each player \
-             gives his Impostors one of their two values, in secret, and all are shown together.",
+             gives their Impostors one of the two values rolled, in secret, and all are shown together.",
         )
         .paragraph(
             "Then the winners take their hand pots back; equal best hands all win. The others lose \
@@ -108,8 +106,8 @@ const fn effect_text(token: ShiftToken) -> &'static str {
         }
         ShiftToken::ExtraRefund => "the same with up to three chips",
         ShiftToken::Embezzlement => "one chip of every other hand pot goes into yours",
-        ShiftToken::GeneralTariff => "every other player loses a chip of his stock",
-        ShiftToken::TargetTariff => "one player loses two chips of his stock",
+        ShiftToken::GeneralTariff => "every other player loses a chip of their stock",
+        ShiftToken::TargetTariff => "one player loses two chips of their stock",
         ShiftToken::GeneralAudit => {
             "every other player whose latest action of the round is a stand loses two chips"
         }
@@ -130,7 +128,7 @@ const fn effect_text(token: ShiftToken) -> &'static str {
         ShiftToken::Immunity => {
             "until the reveal tokens that take chips, tax or disrupt do not touch you"
         }
-        ShiftToken::Exhaustion => "one player's cards are discarded and he is dealt new ones",
+        ShiftToken::Exhaustion => "one player's cards are discarded and they are dealt new ones",
         ShiftToken::DirectTransaction => "you and one player swap hands",
     }
 }
@@ -144,7 +142,7 @@ fn ranking(rules: &RuleSet) -> Section {
         )
         .ladder(
             rules.variant().deck,
-            Evaluator::new(EvaluatorKind::Kessel(FixTokens { prime: Some(3), ..FixTokens::default() })),
+            &FixTokens { prime: Some(3), ..FixTokens::default() },
             &[
                 ("Pure Sabacc", "two Sylops", "sY bY"),
                 ("the Prime", "while a token has named it; here threes", "s3 b3"),

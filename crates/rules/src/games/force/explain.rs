@@ -1,14 +1,12 @@
 //! Explanation of `force`.
 
-use crate::evaluator::{Evaluator, EvaluatorKind};
-use crate::explain::section::Section;
 use crate::explain::text::number;
-use crate::explain::{PLAYS_ON, VariantText};
+use crate::explain::{PLAYS_ON, Section, VariantText};
 use crate::games::force::FIRST_CALL_CYCLE;
 use crate::moves::Side;
 use crate::ruleset::{Alignment, RuleSet};
 
-pub(crate) fn force(rules: &RuleSet) -> VariantText {
+pub(super) fn explain(rules: &RuleSet) -> VariantText {
     VariantText {
         course: course(rules),
         moves: moves(rules),
@@ -31,8 +29,8 @@ fn course(rules: &RuleSet) -> Section {
             "if it is positive and your total before it was negative, or the other way round",
         ),
         Alignment::Naboo => (
-            "Cards are dealt to each player, face up, until he has a face card, an Idiot counting as \
-             one. He keeps it, and its copy is his side: A is white and light, B is black and dark. \
+            "Cards are dealt to each player, face up, until they have a face card, an Idiot counting as \
+             one. They keep it, and its copy is their side: A is white and light, B is black and dark. \
              Everything else is shuffled back.",
             "if it is a face card of the other shade",
         ),
@@ -46,8 +44,8 @@ fn course(rules: &RuleSet) -> Section {
             number(rules.max_rounds)
         ))
         .paragraph(format!(
-            "In the showdown one live player after the other shows his hand and gets an extra card, \
-             which he may keep or drop, or keep and drop another one for it. A kept extra card that is \
+            "In the showdown one live player after the other shows their hand and gets an extra card, \
+             which they may keep or drop, or keep and drop another one for it. A kept extra card that is \
              upside down turns you to the other side: {flip}. Then a total over 23, under -23 or of 0 is \
              bombed out."
         ))
@@ -87,7 +85,7 @@ fn ranking(rules: &RuleSet) -> Section {
         )
         .ladder(
             deck,
-            Evaluator::new(EvaluatorKind::Force(Side::Dark)),
+            &Side::Dark,
             &[
                 ("Idiot's Array", "an Idiot, a 2 and a 3, and no other card", "IdiotA S2 C3"),
                 ("Natural", "a total of -23 or 23", "StarA EnduranceA S2"),

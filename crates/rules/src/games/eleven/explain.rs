@@ -1,14 +1,12 @@
 //! Explanation of `eleven`.
 
-use crate::evaluator::{Evaluator, EvaluatorKind};
-use crate::explain::section::Section;
 use crate::explain::text::number;
-use crate::explain::{PLAYS_ON, VariantText};
+use crate::explain::{PLAYS_ON, Section, VariantText};
 use crate::games::eleven::FULL_HAND;
 use crate::games::eleven::worth::{Announced, TARGET};
 use crate::ruleset::RuleSet;
 
-pub(crate) fn eleven(rules: &RuleSet) -> VariantText {
+pub(super) fn explain(rules: &RuleSet) -> VariantText {
     let full = number(u64::try_from(FULL_HAND).unwrap_or(0));
     let course = Section::new("A hand")
         .paragraph(
@@ -41,7 +39,7 @@ pub(crate) fn eleven(rules: &RuleSet) -> VariantText {
     if let Some(announced) = announced {
         ranking = ranking.ladder(
             rules.variant().deck,
-            Evaluator::new(EvaluatorKind::Eleven(announced)),
+            &announced,
             &[
                 ("in few cards", "the wild is a six", "5S 5H"),
                 ("in more cards", "the same total", "4H 5D 2S"),
