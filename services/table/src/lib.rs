@@ -32,6 +32,7 @@ mod actor;
 mod api;
 mod author;
 mod backlog;
+mod batch;
 mod bounds;
 mod commands;
 pub mod config;
@@ -40,8 +41,6 @@ mod effects;
 mod entropy;
 mod events;
 mod hand_in_play;
-#[cfg(test)]
-mod harness;
 mod ids;
 mod peers;
 mod people;
@@ -61,4 +60,6 @@ mod state;
 mod steps;
 mod stops;
 mod table;
+#[cfg(test)]
+mod tests;
 mod updates;
