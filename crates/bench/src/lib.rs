@@ -49,7 +49,7 @@ mod wallet_process;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use anyhow::{Context as _, bail};
+use anyhow::bail;
 use chassis::drain::Drain;
 use clap::{Args, Subcommand};
 
@@ -141,7 +141,7 @@ pub(crate) async fn until_signal<T>(
     measure: impl Future<Output = anyhow::Result<T>>,
 ) -> anyhow::Result<T> {
     let signals = Drain::new(Duration::from_secs(10));
-    signals.on_signals().context("signals cannot be listened to")?;
+    signals.on_signals()?;
     tokio::select! {
         outcome = measure => outcome,
         () = signals.stopping().cancelled() => bail!("stopped before the end: nothing was measured"),

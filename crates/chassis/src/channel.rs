@@ -16,9 +16,11 @@ use transport::tls::Tls;
 use transport::{Bearer, ChannelError};
 
 pub use pool::{CallError, Pool};
-pub use ready::{is_ready, watch_ready};
+pub use ready::is_ready;
+use ready::watch_ready;
 
 use crate::auth::ServiceToken;
+use crate::serve::Health;
 use crate::telemetry;
 
 /// Channel to another service, from which the generated clients are made. Cheap to clone.
@@ -35,6 +37,23 @@ pub fn connect_lazy(
     interceptor: CredentialInterceptor,
 ) -> Result<PeerChannel, ChannelError> {
     Ok(InterceptedService::new(transport::connect(uri, tls)?, interceptor))
+}
+
+/// Makes the readiness of each of these services a condition of `health`.
+///
+/// # Errors
+/// The certificates cannot be used.
+pub fn watch_peers<'a>(
+    peers: impl IntoIterator<Item = (&'a str, &'a Uri)>,
+    tls: Option<&Tls>,
+    health: &Health,
+) -> Result<(), ChannelError> {
+    for (name, uri) in peers {
+        let channel = connect_lazy(uri, tls, CredentialInterceptor::NoToken)?;
+        let condition = health.condition(name, "it was not asked yet");
+        tokio::spawn(watch_ready(channel, condition));
+    }
+    Ok(())
 }
 
 /// Adds the trace context and credentials to every call.

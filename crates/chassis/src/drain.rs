@@ -23,6 +23,11 @@ use tokio_util::task::TaskTracker;
 )]
 pub struct CloseTimeout(Duration);
 
+/// Error of signal handlers that cannot be installed.
+#[derive(Debug, thiserror::Error)]
+#[error("signals cannot be listened to")]
+pub struct SignalError(#[from] std::io::Error);
+
 /// Exit code after a second signal.
 const SECOND_SIGNAL_EXIT_CODE: i32 = 130;
 
@@ -64,7 +69,7 @@ impl Drain {
     ///
     /// # Errors
     /// The signal handlers cannot be installed.
-    pub fn on_signals(&self) -> std::io::Result<()> {
+    pub fn on_signals(&self) -> Result<(), SignalError> {
         let mut terminate = signal(SignalKind::terminate())?;
         let mut interrupt = signal(SignalKind::interrupt())?;
         let drain = self.clone();

@@ -3,8 +3,8 @@
 //!
 //! The only crate that reads a service's environment and listens to signals. The clock and entropy
 //! are the crate `system`, connections to other services the crate `transport`. A service's `main`
-//! goes through it in this order: read the [`config`], start [`telemetry`], listen to signals
-//! ([`drain`]), [`serve::bind`] the port, build the services, [`serve::Server::run`], flush.
+//! is [`program`]: read the [`config`], start [`telemetry`], listen to signals ([`drain`]),
+//! [`serve::bind`] the port, build the services, [`serve::Server::run`], flush.
 
 pub mod auth;
 mod body_with_permit;
@@ -16,6 +16,7 @@ pub mod drain;
 pub mod http_client;
 pub mod limits;
 pub mod memory;
+pub mod program;
 pub mod proxies;
 pub mod rate_limiter;
 mod refusal;

@@ -10,11 +10,56 @@ use tonic_types::{ErrorDetails, StatusExt};
 /// Domain of every error's reason.
 pub(crate) const DOMAIN: &str = "sabacc";
 
-/// Status with its reason, one of those listed in `sabacc.common.v1.ErrorReason`.
-pub(crate) fn refusal(code: Code, reason: &str, message: impl Into<String>) -> Status {
+/// Reason of a refusal, one of those listed in `sabacc.common.v1.ErrorReason`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reason {
+    BadField,
+    Corrupt,
+    Deadline,
+    MessageTooLong,
+    NoSuchMethod,
+    RoleNotAllowed,
+    TokenExpired,
+    TokenForged,
+    TokenMalformed,
+    TokenMissing,
+    Unavailable,
+}
+
+impl Reason {
+    const fn code_and_name(self) -> (Code, &'static str) {
+        match self {
+            Reason::BadField => (Code::InvalidArgument, "BAD_FIELD"),
+            Reason::Corrupt => (Code::Internal, "CORRUPT"),
+            Reason::Deadline => (Code::DeadlineExceeded, "DEADLINE"),
+            Reason::MessageTooLong => (Code::InvalidArgument, "MESSAGE_TOO_LONG"),
+            Reason::NoSuchMethod => (Code::Unimplemented, "NO_SUCH_METHOD"),
+            Reason::RoleNotAllowed => (Code::PermissionDenied, "ROLE_NOT_ALLOWED"),
+            Reason::TokenExpired => (Code::Unauthenticated, "TOKEN_EXPIRED"),
+            Reason::TokenForged => (Code::Unauthenticated, "TOKEN_FORGED"),
+            Reason::TokenMalformed => (Code::Unauthenticated, "TOKEN_MALFORMED"),
+            Reason::TokenMissing => (Code::Unauthenticated, "TOKEN_MISSING"),
+            Reason::Unavailable => (Code::Unavailable, "UNAVAILABLE"),
+        }
+    }
+}
+
+/// Status with its reason.
+pub(crate) fn refusal(reason: Reason, message: impl Into<String>) -> Status {
     const NONE: [(String, String); 0] = [];
+    let (code, reason) = reason.code_and_name();
     let details = ErrorDetails::with_error_info(reason, DOMAIN, NONE);
     Status::with_error_details(code, message, details)
+}
+
+/// Status of a method that this server does not have.
+pub(crate) fn no_such_method() -> Status {
+    refusal(Reason::NoSuchMethod, "this server does not have this method")
+}
+
+/// Status of a stream that has ended for no reason of its own.
+pub(crate) fn stream_ended() -> Status {
+    Status::cancelled("the stream has ended")
 }
 
 /// Status of an overload: the caller may try again after `wait`.
@@ -23,6 +68,25 @@ pub(crate) fn overloaded(message: impl Into<String>, wait: Duration) -> Status {
     let mut details = ErrorDetails::with_error_info("OVERLOADED", DOMAIN, NONE);
     details.set_retry_info(Some(wait));
     Status::with_error_details(Code::ResourceExhausted, message, details)
+}
+
+/// Code of this number.
+pub(crate) const fn parse_code(number: i32) -> Code {
+    Code::from_i32(number)
+}
+
+/// Whether a code says that the server failed, not that it refused.
+pub(crate) const fn is_failure(code: Code) -> bool {
+    matches!(code, Code::Unknown | Code::Internal | Code::DataLoss)
+}
+
+/// Whether an answer says that the token is missing or invalid, in gRPC or in plain HTTP.
+pub(crate) fn is_unauthenticated<B>(response: &Response<B>) -> bool {
+    if response.status() == StatusCode::UNAUTHORIZED {
+        return true;
+    }
+    let code = i32::from(Code::Unauthenticated).to_string();
+    response.headers().get("grpc-status").is_some_and(|status| status.as_bytes() == code.as_bytes())
 }
 
 /// Encodes a refusal for its caller: as gRPC trailers, or as JSON with an HTTP status.
@@ -75,6 +139,16 @@ mod tests {
     use http_body_util::BodyExt as _;
 
     use super::*;
+
+    #[test]
+    fn a_token_that_is_not_believed_is_seen_in_any_answer() {
+        let unbelieved = refusal(Reason::TokenForged, "no");
+        let other = refusal(Reason::RoleNotAllowed, "no");
+        for grpc in [true, false] {
+            assert!(is_unauthenticated(&encode_refusal(&unbelieved, grpc)), "{grpc}");
+            assert!(!is_unauthenticated(&encode_refusal(&other, grpc)), "{grpc}");
+        }
+    }
 
     #[tokio::test]
     async fn whoever_does_not_speak_grpc_reads_the_reason_too() {

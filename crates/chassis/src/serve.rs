@@ -17,6 +17,7 @@ mod grpc;
 mod health;
 mod lifetime;
 mod message_limit;
+mod middleware;
 mod open_counter;
 mod path_router;
 mod probes;
@@ -37,24 +38,24 @@ use tokio::sync::Semaphore;
 use tokio_rustls::TlsAcceptor;
 use tonic::body::Body;
 use tower::Service;
+use transport::tls::TlsError;
 
 use self::address_limits::AddressLimits;
 use self::connection::AcceptedConnection;
 use self::probes::Probes;
+use crate::config::ServiceConfig;
 use crate::drain::Drain;
 use crate::limits::Limits;
 use crate::proxies::TrustedProxies;
 
 pub use connection_calls::CallerAddress;
-pub use deadline::{Deadline, DeadlineLayer};
-pub use decode_errors::{DecodeErrorLayer, DecodeErrorService};
-pub use grpc::{GrpcApp, GrpcBuilder};
+pub use grpc::{DescriptorError, GrpcApp, GrpcBuilder};
 pub use health::{Health, LIVENESS};
-pub use lifetime::{Lifetime, LifetimeLayer};
-pub use message_limit::{MessageLimit, MessageLimitLayer, WholeBody};
+pub use message_limit::WholeBody;
+pub(crate) use middleware::{Answer, Middleware, Next, answered};
 pub use path_router::PathRouter;
 pub use readiness::{Condition, Readiness};
-pub use stream_limit::{IsStream, StreamLimitLayer, StreamLimitService};
+pub use stream_limit::IsStream;
 
 /// Pause after a failed accept, in which the operating system may get file descriptors back.
 const ACCEPT_RETRY_PAUSE: Duration = Duration::from_millis(100);
@@ -80,6 +81,11 @@ pub enum BindError {
     #[error("cannot listen on {address}: {source}")]
     Other { address: SocketAddr, source: io::Error },
 }
+
+/// Error of a server's certificates.
+#[derive(Debug, thiserror::Error)]
+#[error("the certificates cannot be used: {0}")]
+pub struct CertificateError(#[from] TlsError);
 
 /// Port that is listened on. Callers may connect already; they are answered once it is served.
 #[derive(Debug)]
@@ -145,6 +151,20 @@ impl Server {
             health,
             drain,
         }
+    }
+
+    /// Server with a service's TLS, and with HTTP/1.1 for probes. No proxy is trusted.
+    ///
+    /// # Errors
+    /// The certificates cannot be used.
+    pub fn from_config(
+        config: &ServiceConfig,
+        health: Health,
+        drain: Drain,
+    ) -> Result<Server, CertificateError> {
+        let tls = config.tls.as_ref().map(|tls| tls.acceptor(true)).transpose()?;
+        let server = Server::new(config.limits.clone(), health, drain);
+        Ok(Server { tls, http1: true, ..server })
     }
 
     /// Serves `app` until the drain begins, then stops in order. Returns whether all work ended by

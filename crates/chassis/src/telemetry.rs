@@ -30,7 +30,7 @@ use crate::config::Settings;
 
 pub use trace_context::{extract, inject};
 pub(crate) use traced::is_grpc;
-pub use traced::{TRACE_ID, TraceLayer, Traced, TracedBody};
+pub use traced::{TRACE_ID, Traced, TracedBody};
 
 /// Longest time to export the spans that are still in memory.
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(5);

@@ -4,7 +4,8 @@
 //! overloaded or too slow, or the connection broke. A mutating call is repeated under the same
 //! request id, so it takes effect once even if the first attempt was accepted.
 //!
-//! Crate `backon` would replace the few lines that compute a wait, and none that decide whether.
+//! The crate `backon` decides only the waits, and its future would own the call: here the server's
+//! `RetryInfo` lengthens a wait, and a watched table counts its attempts over many calls.
 
 use std::time::Duration;
 

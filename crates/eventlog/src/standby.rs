@@ -3,6 +3,9 @@
 //! A second process of a service is a warm standby: it waits for the owner's lease to end, for as
 //! long as that takes, and then takes the log. Only a corrupt log ends the wait.
 //!
+//! The waits of a log double in a line of code: each loop reports, gives up or starts anew by rules
+//! of its own, which the crate `backon` would not shorten.
+//!
 //! Specification: ARCHITECTURE.md §4.
 
 use std::sync::Arc;

@@ -6,7 +6,6 @@
 //! Specification: services/dealer/README.md "Commands".
 
 use std::sync::{Arc, PoisonError, RwLock};
-use std::time::Duration;
 
 use ed25519_dalek::SigningKey;
 use eventlog::{ClockSkew, Log, OpenError, ReadError};
@@ -26,11 +25,6 @@ use crate::hand::{
 };
 use crate::handler::Handler;
 use crate::record;
-
-/// Pause after the first failed attempt to open the log; doubled after each further one.
-const MIN_RETRY_PAUSE: Duration = Duration::from_millis(50);
-/// Longest pause between two attempts.
-const MAX_RETRY_PAUSE: Duration = Duration::from_secs(5);
 
 /// Identity of a command and of its caller.
 #[derive(Debug, Clone)]
@@ -115,21 +109,20 @@ impl Dealer {
     ///
     /// # Errors
     /// If the entropy fails its health test.
-    pub fn try_new(parts: Dependencies) -> Result<Dealer, Unhealthy> {
-        let Dependencies { seeds, keyring, entropy, key, origin, max_cached_hands: hands } = parts;
+    pub fn try_new(dependencies: Dependencies) -> Result<Dealer, Unhealthy> {
+        let Dependencies { seeds, keyring, entropy, key, origin, max_cached_hands } = dependencies;
         let source = EntropySource::try_new(entropy)?;
         let key_id = key_id(&key.verifying_key().to_bytes());
-        let house =
-            Resources { seeds, keyring, source, key, key_id, origin, max_cached_hands: hands };
-        let (desk, serves) = (Arc::default(), watch::Sender::default());
-        Ok(Dealer { resources: Arc::new(house), handler: desk, serves })
+        let resources = Resources { seeds, keyring, source, key, key_id, origin, max_cached_hands };
+        let (handler, serves) = (Arc::default(), watch::Sender::default());
+        Ok(Dealer { resources: Arc::new(resources), handler, serves })
     }
 
     /// Deals on this log from now on, with nothing in memory. With no log, calls are refused.
     fn set_log(&self, log: Option<Log>) {
-        let desk = log.map(|log| Arc::new(Handler::new(Arc::clone(&self.resources), log)));
-        let serves = desk.is_some();
-        *self.handler.write().unwrap_or_else(PoisonError::into_inner) = desk;
+        let handler = log.map(|log| Arc::new(Handler::new(Arc::clone(&self.resources), log)));
+        let serves = handler.is_some();
+        *self.handler.write().unwrap_or_else(PoisonError::into_inner) = handler;
         self.serves.send_replace(serves);
     }
 
@@ -146,8 +139,8 @@ impl Dealer {
         name: HandName,
         rule_set_hash: [u8; 32],
     ) -> Result<Committed, DealerError> {
-        let desk = self.handler()?;
-        run_to_end(async move { desk.commit(&call, name, rule_set_hash).await }).await
+        let handler = self.handler()?;
+        run_to_end(async move { handler.commit(&call, name, rule_set_hash).await }).await
     }
 
     /// Binds the seats' entropy.
@@ -157,8 +150,8 @@ impl Dealer {
         name: HandName,
         sealing: SealInput,
     ) -> Result<Transcript, DealerError> {
-        let desk = self.handler()?;
-        run_to_end(async move { desk.seal(&call, name, sealing).await }).await
+        let handler = self.handler()?;
+        run_to_end(async move { handler.seal(&call, name, sealing).await }).await
     }
 
     /// Performs operations and reveals cards: all of it or nothing.
@@ -168,8 +161,8 @@ impl Dealer {
         name: HandName,
         asked: PerformCommand,
     ) -> Result<PerformOutcome, DealerError> {
-        let desk = self.handler()?;
-        run_to_end(async move { desk.perform(&call, name, &asked).await }).await
+        let handler = self.handler()?;
+        run_to_end(async move { handler.perform(&call, name, &asked).await }).await
     }
 
     /// Publishes the seed. `discarded` says that the hand was burnt or aborted.
@@ -179,8 +172,8 @@ impl Dealer {
         name: HandName,
         discarded: bool,
     ) -> Result<Seed, DealerError> {
-        let desk = self.handler()?;
-        run_to_end(async move { desk.reveal(&call, name, discarded).await }).await
+        let handler = self.handler()?;
+        run_to_end(async move { handler.reveal(&call, name, discarded).await }).await
     }
 
     /// Has each step of the clock from now on recorded, for as long as it is polled. While the log
@@ -188,10 +181,10 @@ impl Dealer {
     pub fn record_steps(&self, clock: Arc<dyn Clock>) -> impl Future<Output = ()> + Send + use<> {
         let dealer = self.clone();
         clocklog::record(clock, move |noticed| {
-            let desk = dealer.handler();
+            let handler = dealer.handler();
             async move {
-                match desk {
-                    Ok(desk) => desk.record_step(noticed).await,
+                match handler {
+                    Ok(handler) => handler.record_step(noticed).await,
                     Err(_) => false,
                 }
             }
@@ -215,8 +208,8 @@ impl Dealer {
     }
 
     fn handler(&self) -> Result<Arc<Handler>, DealerError> {
-        let desk = self.handler.read().unwrap_or_else(PoisonError::into_inner);
-        desk.clone().ok_or(DealerError::Unavailable)
+        let handler = self.handler.read().unwrap_or_else(PoisonError::into_inner);
+        handler.clone().ok_or(DealerError::Unavailable)
     }
 }
 
@@ -242,77 +235,19 @@ async fn run_to_end<T: Send + 'static>(
     }
 }
 
-/// Gives a dealer its log: `log` at once, otherwise a log from `open` as soon as it can be owned.
-/// Opens a lost log again. Closes the log when `stopping` fires.
+/// Gives a dealer its log from `open`, again whenever it was lost. Closes it when `stopping` fires.
 ///
 /// # Errors
-/// If the log is corrupt.
-pub fn maintain_log<O, F>(
+/// Those of `open`, which waits while the log cannot be owned.
+pub async fn maintain_log<F>(
     dealer: Dealer,
-    log: Option<Log>,
-    open: O,
-    stopping: CancellationToken,
-) -> impl Future<Output = Result<(), OpenError>> + use<O, F>
-where
-    O: Fn() -> F,
-    F: Future<Output = Result<Log, OpenError>>,
-{
-    dealer.set_log(log.clone());
-    maintain_until_stopped(dealer, log, open, stopping)
-}
-
-async fn maintain_until_stopped<F>(
-    dealer: Dealer,
-    mut given: Option<Log>,
     open: impl Fn() -> F,
     stopping: CancellationToken,
 ) -> Result<(), OpenError>
 where
     F: Future<Output = Result<Log, OpenError>>,
 {
-    loop {
-        let log = match given.take() {
-            Some(log) => log,
-            None => tokio::select! {
-                () = stopping.cancelled() => return Ok(()),
-                opened = reopen(&open) => opened?,
-            },
-        };
-        dealer.set_log(Some(log.clone()));
-        tokio::select! {
-            () = stopping.cancelled() => {
-                dealer.set_log(None);
-                log.close().await;
-                return Ok(());
-            }
-            () = log.stopped().cancelled_owned() => dealer.set_log(None),
-        }
-        tracing::warn!("the dealer's log is lost: opening it again");
-    }
-}
-
-/// Opens the log, with retries until it is owned. Only a corrupt log ends it.
-async fn reopen<F>(open: &impl Fn() -> F) -> Result<Log, OpenError>
-where
-    F: Future<Output = Result<Log, OpenError>>,
-{
-    let mut pause = MIN_RETRY_PAUSE;
-    loop {
-        match open().await {
-            Ok(log) => return Ok(log),
-            Err(error @ OpenError::Corrupt { .. }) => return Err(error),
-            Err(
-                error @ (OpenError::Held { .. }
-                | OpenError::Lost { .. }
-                | OpenError::Unavailable { .. }
-                | OpenError::Clock { .. }),
-            ) => {
-                tracing::warn!(runbook = "deploy/README.md, The database is away", %error, ?pause, "the dealer's log cannot be opened yet");
-            }
-        }
-        tokio::time::sleep(pause).await;
-        pause = (pause * 2).min(MAX_RETRY_PAUSE);
-    }
+    runner::own_log("dealer", |_| open(), |log| dealer.set_log(log), &stopping).await
 }
 
 impl From<ReadError> for DealerError {

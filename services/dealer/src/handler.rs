@@ -45,9 +45,9 @@ enum AppendOutcome {
 }
 
 impl Handler {
-    pub(crate) fn new(house: Arc<Resources>, log: Log) -> Handler {
-        let cache = Cache::new(house.max_cached_hands);
-        Handler { resources: house, log, cache }
+    pub(crate) fn new(resources: Arc<Resources>, log: Log) -> Handler {
+        let cache = Cache::new(resources.max_cached_hands);
+        Handler { resources, log, cache }
     }
 
     pub(crate) async fn commit(
@@ -233,13 +233,14 @@ impl Handler {
 
     /// Makes a hand with a stored seed: the one made now, or one stored before a crash.
     async fn new_hand(&self, hand: HandName, rule_set_hash: [u8; 32]) -> Result<Hand, DealerError> {
-        let house = &*self.resources;
-        let Resources { seeds, keyring, source, key, key_id, origin, max_cached_hands: _ } = house;
+        let resources = &*self.resources;
+        let Resources { seeds, keyring, source, key, key_id, origin, max_cached_hands: _ } =
+            resources;
         let context = Context::new(origin, hand.table, hand.number, &rule_set_hash);
         let seed = Seed::new(source.block()?);
         let commitment = Commitment::new(&context, &seed);
         let label = SeedLabel { context, commitment };
-        let new = keyring.seal(hand.id().0, &label.bytes(), seed.expose(), house.nonce()?);
+        let new = keyring.seal(hand.id().0, &label.bytes(), seed.expose(), resources.nonce()?);
         let kept = seeds.insert_if_absent(new).await?;
         let label = SeedLabel::parse(&kept.label).ok_or(Contradiction::Seed)?;
         if label.context != context {

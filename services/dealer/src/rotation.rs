@@ -9,7 +9,6 @@
 use std::time::Duration;
 
 use keyring::{KeyId, Rotation, RotationPass};
-use tokio_util::sync::CancellationToken;
 
 use crate::dealer::{Dealer, DealerError};
 
@@ -38,16 +37,14 @@ impl Dealer {
     }
 }
 
-/// Runs passes until one finds nothing left, or until `stopping` fires. Does nothing without
-/// previous keys.
-pub(crate) async fn rotate(dealer: Dealer, stopping: CancellationToken) {
+/// Runs passes until one finds nothing left. Does nothing without previous keys.
+pub(crate) async fn rotate(dealer: Dealer) {
     if dealer.resources().keyring.previous().next().is_none() {
         return;
     }
     let current = dealer.resources().keyring.current();
     loop {
-        let Some(done) = stopping.run_until_cancelled(dealer.reseal()).await else { return };
-        match done {
+        match dealer.reseal().await {
             Ok(pass) if !pass.is_done() => {
                 tracing::info!(key = %current, "kept seeds: {pass}")
             }
@@ -61,9 +58,7 @@ pub(crate) async fn rotate(dealer: Dealer, stopping: CancellationToken) {
             }
             Err(problem) => {
                 tracing::warn!(runbook = "deploy/README.md, The database is away", error = %problem, "seeds cannot be sealed again yet");
-                if stopping.run_until_cancelled(tokio::time::sleep(RETRY_PAUSE)).await.is_none() {
-                    return;
-                }
+                tokio::time::sleep(RETRY_PAUSE).await;
             }
         }
     }

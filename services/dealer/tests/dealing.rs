@@ -59,8 +59,8 @@ impl Harness {
         let stopping = CancellationToken::new();
         let opened = Arc::clone(&store);
         let open = move || open(Arc::clone(&opened));
-        let log = open().await.expect("the log is free");
-        tokio::spawn(maintain_log(dealer.clone(), Some(log), open, stopping.clone()));
+        tokio::spawn(maintain_log(dealer.clone(), open, stopping.clone()));
+        dealer.serves().wait_for(|serves| *serves).await.expect("the log is free");
         Harness { store, seeds, entropy, dealer, stopping }
     }
 
@@ -112,7 +112,7 @@ async fn open(store: Arc<MemStore>) -> Result<Log, eventlog::OpenError> {
         clock: Arc::new(|| UnixMicros(1)),
         limits: Limits { store_timeout: Duration::from_millis(100), ..Limits::default() },
     };
-    Log::open(store, options).await
+    Log::open_when_free(store, options, |_| {}).await
 }
 
 fn call(id: u8, content: u8) -> RequestMetadata {

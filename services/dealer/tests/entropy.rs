@@ -72,15 +72,10 @@ async fn serve_log(dealer: &Dealer) {
             clock: Arc::new(|| UnixMicros(1)),
             limits: Limits::default(),
         };
-        Log::open(Arc::clone(&store), options)
+        Log::open_when_free(Arc::clone(&store), options, |_| {})
     };
-    let log = open().await.expect("the log is free");
-    tokio::spawn(sabacc_dealer::maintain_log(
-        dealer.clone(),
-        Some(log),
-        open,
-        CancellationToken::new(),
-    ));
+    tokio::spawn(sabacc_dealer::maintain_log(dealer.clone(), open, CancellationToken::new()));
+    dealer.serves().wait_for(|serves| *serves).await.expect("the log is free");
 }
 
 fn hand(number: u64) -> HandName {

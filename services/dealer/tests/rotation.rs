@@ -132,10 +132,11 @@ async fn serve_log(dealer: &Dealer, store: &Arc<MemStore>) -> CancellationToken 
             clock: Arc::new(|| UnixMicros(1)),
             limits: Limits::default(),
         };
-        Log::open(Arc::clone(&store) as Arc<dyn Store>, options)
+        Log::open_when_free(Arc::clone(&store) as Arc<dyn Store>, options, |_| {})
     };
-    let (log, stopping) = (open().await.expect("the log is free"), CancellationToken::new());
-    tokio::spawn(sabacc_dealer::maintain_log(dealer.clone(), Some(log), open, stopping.clone()));
+    let stopping = CancellationToken::new();
+    tokio::spawn(sabacc_dealer::maintain_log(dealer.clone(), open, stopping.clone()));
+    dealer.serves().wait_for(|serves| *serves).await.expect("the log is free");
     stopping
 }
 

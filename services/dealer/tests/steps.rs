@@ -45,12 +45,12 @@ fn sit(dealer: &Dealer, store: &Arc<MemStore>, clock: &Arc<ManualClock>) -> Canc
             clock: Arc::new(move || time.now()),
             limits: Limits { store_timeout: Duration::from_millis(100), ..Limits::default() },
         };
-        Log::open(Arc::clone(&store) as Arc<dyn Store>, options)
+        Log::open_when_free(Arc::clone(&store) as Arc<dyn Store>, options, |_| {})
     };
     let stopping = CancellationToken::new();
     let steps = dealer.record_steps(Arc::<ManualClock>::clone(clock));
     tokio::spawn(stopping.clone().run_until_cancelled_owned(steps));
-    tokio::spawn(maintain_log(dealer.clone(), None, open, stopping.clone()));
+    tokio::spawn(maintain_log(dealer.clone(), open, stopping.clone()));
     stopping
 }
 

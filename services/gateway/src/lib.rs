@@ -17,11 +17,12 @@ mod logs;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use chassis::auth::{Access, Verifier};
 use chassis::channel::{self, CredentialInterceptor, Pool};
 use chassis::config::ServiceConfig;
 use chassis::drain::Drain;
-use chassis::serve::{BoundPort, GrpcBuilder, Health, PathRouter, Server};
+use chassis::serve::{
+    BoundPort, CertificateError, DescriptorError, GrpcBuilder, Health, PathRouter, Server,
+};
 use system::clock::SystemClock;
 
 use forward::Forward;
@@ -34,10 +35,10 @@ pub enum StartError {
     NoPeer(&'static str, &'static str),
     #[error(transparent)]
     Channel(#[from] transport::ChannelError),
-    #[error("this program's own descriptors are damaged: {0}")]
-    Descriptors(#[source] Box<dyn std::error::Error + Send + Sync>),
-    #[error("the certificates cannot be used: {0}")]
-    Tls(#[source] Box<dyn std::error::Error + Send + Sync>),
+    #[error(transparent)]
+    Descriptors(#[from] DescriptorError),
+    #[error(transparent)]
+    Certificates(#[from] CertificateError),
 }
 
 /// Serves the public port until the drain. Returns whether every call was finished before the grace
@@ -48,24 +49,25 @@ pub async fn run(
     drain: Drain,
 ) -> Result<bool, StartError> {
     let peers = &config.peers;
-    let table = peers.table.as_ref().ok_or(StartError::NoPeer("table", "SABACC_TABLE_URL"))?;
-    let wallet = peers.wallet.as_ref().ok_or(StartError::NoPeer("wallet", "SABACC_WALLET_URL"))?;
+    let table_url = peers.table.as_ref().ok_or(StartError::NoPeer("table", "SABACC_TABLE_URL"))?;
+    let wallet_url =
+        peers.wallet.as_ref().ok_or(StartError::NoPeer("wallet", "SABACC_WALLET_URL"))?;
     let connect = |uri: &http::Uri| {
         let (uri, tls) = (uri.clone(), peers.tls.clone());
         Pool::new(move || channel::connect_lazy(&uri, tls.as_ref(), CredentialInterceptor::NoToken))
     };
-    let (table, wallet) = (connect(table)?, connect(wallet)?);
+    let (table, wallet) = (connect(table_url)?, connect(wallet_url)?);
     let mut log_services = BTreeMap::from([("table", table.clone()), ("wallet", wallet.clone())]);
     if let Some(dealer) = &peers.dealer {
         log_services.insert("dealer", connect(dealer)?);
     }
     let audits = audits::service(&config)?;
     let logs = Logs::new(log_services, config.limits.message_bytes);
-    let verifier = Verifier::new(config.auth.issuers.clone(), Arc::new(SystemClock::new()));
-    let access = Access::from_descriptors(proto::DESCRIPTORS)
-        .map_err(|error| StartError::Descriptors(Box::new(error)))?;
     let health = Health::new();
-    watch_peers(&config, &health)?;
+    // Without them no hand is played. The table's readiness includes the dealer's.
+    let watched = [("table", table_url), ("wallet", wallet_url)];
+    channel::watch_peers(watched, peers.tls.as_ref(), &health)?;
+    let clock = Arc::new(SystemClock::new());
     let app = GrpcBuilder::new(health.clone())
         .add(Forward::<forward::Table>::new(table.clone()))
         .await
@@ -79,31 +81,9 @@ pub async fn run(
         .await
         .add(audits)
         .await
-        .add_reflection(proto::DESCRIPTORS)
-        .map_err(|error| StartError::Descriptors(Box::new(error)))?
-        .build(verifier, Arc::new(access), &config.limits);
+        .build(proto::DESCRIPTORS, &config.auth.issuers, &config.limits, clock)?;
     let app = PathRouter::new("/log/", logs.files(), app);
-    let mut server = Server::new(config.limits.clone(), health, drain);
-    server.http1 = true;
+    let mut server = Server::from_config(&config, health, drain)?;
     server.proxies = config.trusted_proxies.clone();
-    server.tls = config
-        .tls
-        .as_ref()
-        .map(|tls| tls.acceptor(true))
-        .transpose()
-        .map_err(|error| StartError::Tls(Box::new(error)))?;
     Ok(server.run(bound, app).await)
-}
-
-/// Watches the readiness of the table and the wallet, without which no hand is played. The table's
-/// readiness includes the dealer's.
-fn watch_peers(config: &ServiceConfig, health: &Health) -> Result<(), StartError> {
-    for (name, uri) in [("table", &config.peers.table), ("wallet", &config.peers.wallet)] {
-        let Some(uri) = uri else { continue };
-        let channel =
-            channel::connect_lazy(uri, config.peers.tls.as_ref(), CredentialInterceptor::NoToken)?;
-        let condition = health.condition(name, "it was not asked yet");
-        tokio::spawn(channel::watch_ready(channel, condition));
-    }
-    Ok(())
 }

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::Context as _;
 use chassis::config::{LogWitnesses, Settings, Source};
 use chassis::drain::Drain;
 use chassis::telemetry::{self, TelemetryConfig};
@@ -56,7 +55,7 @@ pub(crate) async fn run(
     let progress = Progress::start();
     let telemetry = telemetry::start("sabacc", &telemetry_config()?)?;
     let signals = Drain::new(Duration::from_secs(10));
-    signals.on_signals().context("signals cannot be listened to")?;
+    signals.on_signals()?;
     chassis::memory::protect();
     // Wrong settings are reported before anything is made.
     room::public_port_config(options.listen)?;

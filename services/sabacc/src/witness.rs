@@ -73,7 +73,7 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<bool> {
     let witness = Arc::new(Witness::open(witness_key, keys, state)?);
     let telemetry = telemetry::start("sabacc-witness", &up::telemetry_config()?)?;
     let drain = Drain::new(GRACE);
-    drain.on_signals().context("signals cannot be listened to")?;
+    drain.on_signals()?;
     let bound = serve::bind(listen).await?;
     output::line(&format!("listening at http://{}", bound.address()));
     let desk = WitnessDesk::new(witness, Arc::new(SystemClock::new()));

@@ -70,7 +70,7 @@ struct HandRecord {
 
 /// The log could not be folded.
 #[derive(Debug, thiserror::Error)]
-pub enum FoldError {
+pub(crate) enum FoldError {
     #[error(transparent)]
     Read(#[from] ReadError),
     #[error("the table log is damaged at position {position}: {why}")]

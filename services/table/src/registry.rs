@@ -16,6 +16,7 @@ use proto::event::v1::TableCreated;
 use proto::table::v1 as pb;
 use proto::wallet::v1::PlayerStanding;
 use rules::RuleSet;
+use runner::LogState;
 use system::ids::IdMaker;
 use tokio::sync::{mpsc, watch};
 use wire::{ApiRefusal, Recorded, api_refusal, field, ruleset, status};
@@ -76,11 +77,28 @@ struct RunningTable {
 
 /// The tables and people of a log could not be recovered.
 #[derive(Debug, thiserror::Error)]
-pub enum RecoverError {
+pub(crate) enum RecoverError {
     #[error(transparent)]
     Fold(#[from] FoldError),
     #[error(transparent)]
     People(#[from] PeopleError),
+}
+
+impl LogState for TableRegistry {
+    async fn lost(&self) {
+        let stopped = self.dependencies.log.stopped();
+        let mut lost = self.lost.subscribe();
+        tokio::select! {
+            () = stopped.cancelled() => {}
+            _ = lost.wait_for(|lost| *lost) => {}
+        }
+    }
+
+    /// Writes the waiting entries and gives the log up; the tables stop.
+    async fn close(&self) {
+        self.closing.store(true, Ordering::Relaxed);
+        self.dependencies.log.clone().close().await;
+    }
 }
 
 impl TableRegistry {
@@ -206,22 +224,6 @@ impl TableRegistry {
             self.dependencies.log.lookup(RequestKey::new(actor, request)),
             RequestLookup::Answered(_)
         )
-    }
-
-    /// Waits until the log is lost or closed.
-    pub(crate) async fn wait_until_lost(&self) {
-        let stopped = self.dependencies.log.stopped();
-        let mut lost = self.lost.subscribe();
-        tokio::select! {
-            () = stopped.cancelled() => {}
-            _ = lost.wait_for(|lost| *lost) => {}
-        }
-    }
-
-    /// Writes the waiting entries and gives the log up; the tables stop.
-    pub(crate) async fn close(&self) {
-        self.closing.store(true, Ordering::Relaxed);
-        self.dependencies.log.clone().close().await;
     }
 
     fn tables(&self) -> std::sync::MutexGuard<'_, Tables> {

@@ -1,27 +1,26 @@
-//! Assembles and runs the table service: connects, serves a port, takes the log, stops in order.
+//! The table service: assembles what serves its port and what owns its log.
 //!
 //! Specification: ARCHITECTURE.md §4, §5.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use chassis::auth::{Access, ServiceToken, Verifier};
+use chassis::auth::ServiceToken;
 use chassis::channel::{self, CredentialInterceptor};
-use chassis::config::ServiceConfig;
-use chassis::drain::{CloseTimeout, Drain};
-use chassis::serve::{BoundPort, Condition, GrpcBuilder, Health, PathRouter, Server};
-use eventlog::{
-    ConnectError, Limits, MigrateError, OpenError, Options, PgStore, PoolSizes, ReadError,
-};
-use keyring::{SecretStore, StoreError, UrlError};
-use notary::{Files, KeyError, LOGS_PATH, Notary};
+use chassis::config::{LogIdentity, ServiceConfig};
+use chassis::drain::Drain;
+use chassis::serve::{BoundPort, Condition};
+use eventlog::{Limits, Log, MigrateError, OpenError, Projection, ReadError};
+use futures_util::future::BoxFuture;
+use keyring::{SecretStore, StoreError};
+use notary::Notary;
 use proto::dealer::v1::dealer_service_client::DealerServiceClient;
 use proto::wallet::v1::settlement_service_client::SettlementServiceClient;
+use runner::{BoxError, LEASE, Service, Spec, own_log};
 use system::clock::{Clock, SystemClock};
 use system::entropy::SystemEntropy;
 use system::ids::IdMaker;
 use tokio::sync::watch;
-use tokio_util::sync::CancellationToken;
 use transport::ChannelError;
 
 use crate::actor::Dependencies;
@@ -36,11 +35,11 @@ use crate::recovery::FoldError;
 use crate::registry::{RecoverError, TableRegistry};
 use crate::steps;
 
+pub use runner::RunError;
+
 /// Name of the service: its schema, and a part of its role's name.
 const SERVICE: &str = "table";
 const LOG: &str = "table/0";
-/// Time for which a silent owner keeps the log.
-const LEASE: Duration = Duration::from_secs(5);
 /// Time for which the dealer may be silent before a hand is aborted.
 const DEALER_TIMEOUT: Duration = Duration::from_secs(60);
 /// Pause between two tries to take the log.
@@ -49,37 +48,15 @@ const RETRY_PAUSE: Duration = Duration::from_millis(500);
 /// Reason of the unmet condition `state` until the tables are in memory.
 const NOT_READ: &str = "the tables are not read yet";
 
-/// Reason why the service cannot start or cannot go on.
+/// Setting that is missing, or a peer that cannot be called.
 #[derive(Debug, thiserror::Error)]
-pub enum RunError {
-    #[error("the table service needs a database: set SABACC_DATABASE_URL or DATABASE_URL")]
-    NoDatabase,
-    #[error(
-        "the table service needs a name for its log and a key that signs for it: set SABACC_ORIGIN and SABACC_LOG_KEY"
-    )]
-    NoLog,
+enum PeersError {
     #[error("the table service needs the address of the {0} service: set {1}")]
     NoPeer(&'static str, &'static str),
     #[error("the table service needs a key to sign its own tokens with: set SABACC_SIGNING_KEY")]
     NoSigningKey,
-    #[error("the name of the log cannot be used")]
-    Origin(#[from] KeyError),
-    #[error(transparent)]
-    NotClosed(#[from] CloseTimeout),
-    #[error(transparent)]
-    Connect(#[from] ConnectError),
     #[error(transparent)]
     Channel(#[from] ChannelError),
-    #[error(transparent)]
-    Open(#[from] OpenError),
-    #[error(transparent)]
-    Url(#[from] UrlError),
-    #[error(transparent)]
-    Recover(#[from] RecoverError),
-    #[error("this program's own descriptors are damaged: {0}")]
-    Descriptors(#[source] Box<dyn std::error::Error + Send + Sync>),
-    #[error("the certificates cannot be used: {0}")]
-    Tls(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
 /// A schema of the table service could not be brought up to date.
@@ -106,123 +83,108 @@ pub async fn run(
     take_over: bool,
 ) -> Result<bool, RunError> {
     let Config { service: config, people_keys } = config;
-    let clock = Arc::new(SystemClock::new());
-    let url = config.database_url.as_ref().ok_or(RunError::NoDatabase)?;
-    let log = config.log.clone().ok_or(RunError::NoLog)?;
-    let store = PgStore::connect(url.expose(), SERVICE, PoolSizes::default()).await?;
-    if !config.allow_unsafe_database {
-        store.require_durability().await?;
-    }
-    let notary = Notary::from_config(store.clone(), LOG, &config)?.ok_or(RunError::NoLog)?;
-    let dependencies = RegistryDependencies {
-        peers: peers(&config, &clock)?,
-        clock: Arc::clone(&clock),
-        receipt_key: Arc::new(ReceiptKey::new(log.key)),
+    let spec = Spec {
+        name: SERVICE,
+        title: "the table service",
+        log: LOG,
+        limits: Limits::default(),
+        projection: Projection::nothing(),
+    };
+    let service = Service::connect(spec, config, bound, drain, take_over).await?;
+    let LogIdentity { origin: _, key } = service.log.clone();
+    let (clock, config) = (&service.clock, &service.config);
+    let url = config.database_url.as_ref().ok_or(RunError::NoDatabase("the table service"))?;
+    let opening = RegistryOpener {
+        open_log: Box::new(service.opener()),
+        notary: service.notary.clone(),
+        state_condition: service.health.condition("state", NOT_READ),
+        peers: peers(config, clock).map_err(RunError::own)?,
+        clock: Arc::clone(clock),
+        receipt_key: Arc::new(ReceiptKey::new(key)),
         player_keys: PlayerKeys {
-            keys: SecretStore::postgres(url.expose(), SCHEMA)?,
+            keys: SecretStore::postgres(url.expose(), SCHEMA).map_err(RunError::own)?,
             keyring: people_keys,
             entropy: Arc::new(SystemEntropy),
         },
     };
     let (sender, registry) = watch::channel(None);
-    let (stopping, health) = (CancellationToken::new(), Health::new());
-    let steps = steps::record(Arc::<SystemClock>::clone(&clock), registry.clone());
-    tokio::spawn(stopping.clone().run_until_cancelled_owned(steps));
-    let written = health.condition("log", "it is being opened");
-    let read = health.condition("state", NOT_READ);
-    watch_peers(&config, &health)?;
-    let address = bound.address().to_string();
-    let mut options = log_options(&config.instance, address, Arc::clone(&clock));
-    options.take_over = take_over;
-    let ownership = LogOwnership {
-        store,
-        notary: notary.clone(),
-        options,
-        log_condition: written,
-        state_condition: read,
-    };
-    let owner = own_log(ownership, dependencies, sender, stopping.clone());
-    let mut owner = Box::pin(owner);
-    let api = ApiState { registry, notary: notary.clone(), health };
-    let served = serve(api, &config, clock, bound, drain.clone());
-    let mut served = std::pin::pin!(served);
-    let finished = tokio::select! {
-        finished = &mut served => finished?,
-        ended = &mut owner => {
-            drain.begin();
-            served.await?;
-            return ended.map(|()| false);
-        }
-    };
-    stopping.cancel();
-    drain.close(owner).await??;
-    notary.wait_until_signed().await;
-    Ok(finished)
+    service.spawn(steps::record(Arc::<SystemClock>::clone(clock), registry.clone()));
+    // Without them no hand starts and none is posted.
+    let (dealer, wallet) = (config.peers.dealer.as_ref(), config.peers.wallet.as_ref());
+    let watched =
+        dealer.map(|uri| ("dealer", uri)).into_iter().chain(wallet.map(|uri| ("wallet", uri)));
+    channel::watch_peers(watched, config.peers.tls.as_ref(), &service.health)
+        .map_err(RunError::own)?;
+    let most = config.limits.message_bytes;
+    let (people, disputes) = PeopleApi::services(registry.clone());
+    let tables = Api::service(registry, service.drain.stopping().clone());
+    let routes = service
+        .grpc()
+        .add(tables.max_decoding_message_size(most))
+        .await
+        .add(people.max_decoding_message_size(most))
+        .await
+        .add(disputes.max_decoding_message_size(most))
+        .await;
+    let closing = service.closing.clone();
+    let owner = Box::pin(async move {
+        let open = |first| opening.open(first);
+        let publish = |registry: Option<_>| {
+            opening.state_condition.set(registry.is_none().then_some(NOT_READ));
+            sender.send_replace(registry);
+        };
+        own_log("table", open, publish, &closing).await
+    });
+    service.run(routes, owner).await
 }
 
-/// Dependencies of each registry that is opened, apart from the log.
-struct RegistryDependencies {
+/// Opener of the log's registry, again after each loss of the log.
+struct RegistryOpener {
+    open_log: Box<dyn Fn() -> BoxFuture<'static, Result<Log, OpenError>> + Send + Sync>,
+    notary: Notary,
+    /// Whether the tables are in memory, which is after the log is taken.
+    state_condition: Condition,
     peers: Peers,
     clock: Arc<SystemClock>,
     receipt_key: Arc<ReceiptKey>,
     player_keys: PlayerKeys,
 }
 
-/// The log, its options, and the conditions that report it.
-struct LogOwnership {
-    store: Arc<PgStore>,
-    notary: Notary,
-    options: Options,
-    /// Whether this process owns the log and can write it.
-    log_condition: Condition,
-    /// Whether the tables are in memory, which is after the log is taken.
-    state_condition: Condition,
-}
-
-/// Takes the log and opens the registry of its tables. Does so again after the log was lost, and
-/// waits while another process owns it.
-async fn own_log(
-    mut ownership: LogOwnership,
-    dependencies: RegistryDependencies,
-    sender: watch::Sender<Option<Arc<TableRegistry>>>,
-    stopping: CancellationToken,
-) -> Result<(), RunError> {
-    let mut first = true;
-    loop {
-        let opened = open_registry(&ownership, &dependencies);
-        let Some(opened) = stopping.run_until_cancelled(opened).await else { return Ok(()) };
-        // Whoever takes the log from this process later is alive.
-        ownership.options.take_over = false;
-        let registry = match opened {
-            Ok(registry) => registry,
-            Err(error) if is_final(&error, first) => return Err(error),
-            Err(error) => {
-                tracing::warn!(
-                    runbook = "deploy/README.md, The database is away",
-                    error = &error as &dyn std::error::Error,
-                    "the tables wait"
-                );
-                ownership.state_condition.set_unmet(&format!("the tables cannot be read: {error}"));
-                tokio::select! {
-                    () = tokio::time::sleep(RETRY_PAUSE) => continue,
-                    () = stopping.cancelled() => return Ok(()),
-                }
-            }
-        };
-        first = false;
-        sender.send_replace(Some(Arc::clone(&registry)));
-        ownership.state_condition.set_met();
-        let lost = tokio::select! {
-            () = registry.wait_until_lost() => true,
-            () = stopping.cancelled() => false,
-        };
-        ownership.state_condition.set_unmet(NOT_READ);
-        sender.send_replace(None);
-        if !lost {
-            registry.close().await;
-            return Ok(());
+impl RegistryOpener {
+    /// Takes the log and reads its tables, until they can be read or waiting cannot help.
+    async fn open(&self, first: bool) -> Result<Arc<TableRegistry>, BoxError> {
+        loop {
+            let log = (self.open_log)().await?;
+            let error = match self.read(log).await {
+                Ok(registry) => return Ok(registry),
+                Err(error) if is_final(&error, first) => return Err(error.into()),
+                Err(error) => error,
+            };
+            tracing::warn!(
+                runbook = "deploy/README.md, The database is away",
+                error = &error as &dyn std::error::Error,
+                "the tables wait"
+            );
+            self.state_condition.set_unmet(&format!("the tables cannot be read: {error}"));
+            tokio::time::sleep(RETRY_PAUSE).await;
         }
-        tracing::warn!("the table log is lost; reading it again");
+    }
+
+    async fn read(&self, log: Log) -> Result<Arc<TableRegistry>, RecoverError> {
+        let dependencies = Dependencies {
+            log,
+            peers: self.peers.clone(),
+            clock: Arc::<SystemClock>::clone(&self.clock),
+            notary: self.notary.clone(),
+            // Belongs to this ownership of the log, and ends with it.
+            directory: Directory::default(),
+            receipt_key: Arc::clone(&self.receipt_key),
+            dealer_timeout: DEALER_TIMEOUT,
+            lease: LEASE,
+            room_delay: Arc::default(),
+            bounds: Arc::default(),
+        };
+        TableRegistry::open(dependencies, IdMaker::system(), self.player_keys.clone()).await
     }
 }
 
@@ -230,75 +192,22 @@ async fn own_log(
 /// not open are an operator's fault at the first try. Later they are retried, since that passes or
 /// the log shows it. A database that is away comes back, also for a standby that has just taken the
 /// log.
-const fn is_final(error: &RunError, first: bool) -> bool {
+const fn is_final(error: &RecoverError, first: bool) -> bool {
     match error {
-        RunError::Recover(RecoverError::Fold(FoldError::Read(
-            ReadError::Unavailable { .. } | ReadError::Stopped,
-        ))) => false,
-        RunError::Recover(RecoverError::People(PeopleError::Keys(StoreError::Unavailable(_)))) => {
-            false
+        RecoverError::Fold(FoldError::Read(ReadError::Unavailable { .. } | ReadError::Stopped))
+        | RecoverError::People(PeopleError::Keys(StoreError::Unavailable(_))) => false,
+        RecoverError::People(PeopleError::Keys(StoreError::Corrupt) | PeopleError::WrongKey) => {
+            first
         }
-        RunError::Recover(RecoverError::People(
-            PeopleError::Keys(StoreError::Corrupt) | PeopleError::WrongKey,
-        )) => first,
-        RunError::NoDatabase
-        | RunError::NoLog
-        | RunError::NoPeer(..)
-        | RunError::NoSigningKey
-        | RunError::Origin(_)
-        | RunError::NotClosed(_)
-        | RunError::Connect(_)
-        | RunError::Channel(_)
-        | RunError::Open(_)
-        | RunError::Url(_)
-        | RunError::Recover(RecoverError::Fold(_))
-        | RunError::Descriptors(_)
-        | RunError::Tls(_) => true,
+        RecoverError::Fold(_) => true,
     }
 }
 
-async fn open_registry(
-    ownership: &LogOwnership,
-    dependencies: &RegistryDependencies,
-) -> Result<Arc<TableRegistry>, RunError> {
-    let LogOwnership { store, notary, options, log_condition: written, state_condition: _ } =
-        ownership;
-    let log = notary.open_log(Arc::<PgStore>::clone(store), options.clone(), written).await?;
-    let RegistryDependencies { peers, clock, receipt_key, player_keys } = dependencies;
-    let dependencies = Dependencies {
-        log,
-        peers: peers.clone(),
-        clock: Arc::<SystemClock>::clone(clock),
-        notary: notary.clone(),
-        // Belongs to this ownership of the log, and ends with it.
-        directory: Directory::default(),
-        receipt_key: Arc::clone(receipt_key),
-        dealer_timeout: DEALER_TIMEOUT,
-        lease: LEASE,
-        room_delay: Arc::default(),
-        bounds: Arc::default(),
-    };
-    Ok(TableRegistry::open(dependencies, IdMaker::system(), player_keys.clone()).await?)
-}
-
-/// Watches whether dealer and wallet are ready: without them no hand starts and none is posted.
-fn watch_peers(config: &ServiceConfig, health: &Health) -> Result<(), RunError> {
-    let (dealer, wallet) = (&config.peers.dealer, &config.peers.wallet);
-    for (name, uri) in [("dealer", dealer), ("wallet", wallet)] {
-        let Some(uri) = uri else { continue };
-        let channel =
-            channel::connect_lazy(uri, config.peers.tls.as_ref(), CredentialInterceptor::NoToken)?;
-        let condition = health.condition(name, "it was not asked yet");
-        tokio::spawn(channel::watch_ready(channel, condition));
-    }
-    Ok(())
-}
-
-fn peers(config: &ServiceConfig, clock: &Arc<SystemClock>) -> Result<Peers, RunError> {
+fn peers(config: &ServiceConfig, clock: &Arc<SystemClock>) -> Result<Peers, PeersError> {
     let peers = &config.peers;
-    let dealer = peers.dealer.as_ref().ok_or(RunError::NoPeer("dealer", "SABACC_DEALER_URL"))?;
-    let wallet = peers.wallet.as_ref().ok_or(RunError::NoPeer("wallet", "SABACC_WALLET_URL"))?;
-    let issuer = config.auth.signing.clone().ok_or(RunError::NoSigningKey)?;
+    let dealer = peers.dealer.as_ref().ok_or(PeersError::NoPeer("dealer", "SABACC_DEALER_URL"))?;
+    let wallet = peers.wallet.as_ref().ok_or(PeersError::NoPeer("wallet", "SABACC_WALLET_URL"))?;
+    let issuer = config.auth.signing.clone().ok_or(PeersError::NoSigningKey)?;
     let clock: Arc<dyn Clock> = Arc::<SystemClock>::clone(clock);
     let token = ServiceToken::new(issuer, SERVICE, clock, Arc::new(SystemEntropy));
     let to = |uri| {
@@ -314,83 +223,19 @@ fn peers(config: &ServiceConfig, clock: &Arc<SystemClock>) -> Result<Peers, RunE
     })
 }
 
-fn log_options(instance: &str, address: String, clock: Arc<SystemClock>) -> Options {
-    Options {
-        name: LOG.into(),
-        owner: format!("{SERVICE} {instance}").into(),
-        address: address.into(),
-        lease: LEASE,
-        take_over: false,
-        clock: Arc::new(move || clock.now()),
-        limits: Limits::default(),
-    }
-}
-
-/// State that the service's API reads.
-struct ApiState {
-    registry: watch::Receiver<Option<Arc<TableRegistry>>>,
-    notary: Notary,
-    health: Health,
-}
-
-async fn serve(
-    api: ApiState,
-    config: &ServiceConfig,
-    clock: Arc<SystemClock>,
-    bound: BoundPort,
-    drain: Drain,
-) -> Result<bool, RunError> {
-    let ApiState { registry, notary, health } = api;
-    let verifier = Verifier::new(config.auth.issuers.clone(), clock);
-    let access = Access::from_descriptors(proto::DESCRIPTORS)
-        .map_err(|error| RunError::Descriptors(Box::new(error)))?;
-    let most = config.limits.message_bytes;
-    let (people, disputes) = PeopleApi::services(registry.clone());
-    let service = Api::service(registry, drain.stopping().clone()).max_decoding_message_size(most);
-    let logs = notary::api::service(notary.clone(), SERVICE).max_decoding_message_size(most);
-    let app = GrpcBuilder::new(health.clone())
-        .add(service)
-        .await
-        .add(people.max_decoding_message_size(most))
-        .await
-        .add(disputes.max_decoding_message_size(most))
-        .await
-        .add(logs)
-        .await
-        .add_reflection(proto::DESCRIPTORS)
-        .map_err(|error| RunError::Descriptors(Box::new(error)))?
-        .build(verifier, Arc::new(access), &config.limits);
-    notary.report_health(health.clone());
-    let app = PathRouter::new(LOGS_PATH, Files::new(notary, SERVICE), app);
-    let mut server = Server::new(config.limits.clone(), health, drain);
-    // For readiness probes.
-    server.http1 = true;
-    server.tls = config
-        .tls
-        .as_ref()
-        .map(|tls| tls.acceptor(true))
-        .transpose()
-        .map_err(|error| RunError::Tls(Box::new(error)))?;
-    Ok(server.run(bound, app).await)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn of_people(error: PeopleError) -> RunError {
-        RunError::Recover(RecoverError::People(error))
-    }
 
     #[test]
     fn a_standby_waits_for_the_database_of_the_keys_and_not_for_a_key_that_is_wrong() {
         let away = || {
             let away = sqlx::Error::PoolTimedOut;
-            of_people(PeopleError::Keys(StoreError::Unavailable(Arc::new(away))))
+            RecoverError::People(PeopleError::Keys(StoreError::Unavailable(Arc::new(away))))
         };
         // The first try of this process, however long it has waited for the log.
         assert!(!is_final(&away(), true) && !is_final(&away(), false));
-        let wrong = of_people(PeopleError::WrongKey);
+        let wrong = RecoverError::People(PeopleError::WrongKey);
         assert!(is_final(&wrong, true) && !is_final(&wrong, false));
     }
 }

@@ -233,24 +233,24 @@ impl Wallet {
     /// # Errors
     /// [`FatalError`], if the log is owned by another process, cannot be read, or is corrupt.
     pub async fn open(
-        ground: Dependencies,
+        dependencies: Dependencies,
         limits: QueueLimits,
     ) -> Result<(Wallet, Owner), FatalError> {
-        let books = Tables::new(ground.repo.clone());
-        let log = (ground.opener)().await?;
-        let loaded = load::load(&log, &books).await?;
-        books.set_loaded(true);
-        let (wallet, queues) = Wallet::new(limits, books.clone());
+        let tables = Tables::new(dependencies.repo.clone());
+        let log = (dependencies.opener)().await?;
+        let loaded = load::load(&log, &tables).await?;
+        tables.set_loaded(true);
+        let (wallet, queues) = Wallet::new(limits, tables.clone());
         let work = OwnerState::new(log, loaded);
-        Ok((wallet, Owner::new(ground, books, queues, limits, work)))
+        Ok((wallet, Owner::new(dependencies, tables, queues, limits, work)))
     }
 }
 
 impl Owner {
     /// An owner that starts to compare the entries with the log at once.
     fn new(
-        ground: Dependencies,
-        books: Tables,
+        dependencies: Dependencies,
+        tables: Tables,
         queues: Queues,
         limits: QueueLimits,
         work: OwnerState,
@@ -258,8 +258,8 @@ impl Owner {
         let Queues { batches: queue, queries: looks } = queues;
         let (quotas, verifying, written) = (Quotas::default(), JoinSet::new(), None);
         let mut owner = Owner {
-            dependencies: ground,
-            tables: books,
+            dependencies,
+            tables,
             batches: queue,
             queries: looks,
             limits,

@@ -203,19 +203,13 @@ impl Tables {
 }
 
 impl Wallet {
-    pub(crate) fn new(limits: QueueLimits, books: Tables) -> (Wallet, Queues) {
+    pub(crate) fn new(limits: QueueLimits, tables: Tables) -> (Wallet, Queues) {
         let limit = limits.max_waiting.max(1);
         let (asks, asked) = mpsc::channel(limit);
         let (looks, looked) = mpsc::channel(limit);
         let room = Arc::new(Semaphore::new(limit));
         (
-            Wallet {
-                batches: asks,
-                queries: looks,
-                permits: room,
-                max_waiting: limit,
-                tables: books,
-            },
+            Wallet { batches: asks, queries: looks, permits: room, max_waiting: limit, tables },
             Queues { batches: asked, queries: looked },
         )
     }

@@ -58,15 +58,18 @@ pub const ROWS: &[Row] = &[
     ("notary",         &["merkle", "system", "proto", "eventlog", "wire", "chassis"],    Anything),
     ("clocklog",       &["primitives", "system", "eventlog", "wire"],                    Without(&["opentelemetry", "chassis"])),
     ("keyring",        &["eventlog", "chassis"],                                         Anything),
+    ("runner",         &["system", "proto", "eventlog", "chassis", "notary"],            Anything),
     ("testkit",        &["postgres-launcher"],                                           Anything),
 
     // Services meet over gRPC, never in the compiler.
     ("sabacc-dealer",  &["primitives", "fairness",
-                         "system", "proto", "eventlog", "wire", "chassis", "notary", "clocklog", "keyring"], Anything),
+                         "system", "proto", "eventlog", "wire", "chassis", "clocklog", "keyring",
+                         "runner"],                                                      Anything),
     ("sabacc-wallet",  &["primitives", "ledger",
-                         "system", "proto", "eventlog", "wire", "chassis", "notary", "clocklog"], Anything),
+                         "system", "proto", "eventlog", "wire", "chassis", "clocklog", "runner"], Anything),
     ("sabacc-table",   &["primitives", "rules", "fairness", "system", "transport",
-                         "proto", "eventlog", "wire", "chassis", "notary", "clocklog", "keyring"], Anything),
+                         "proto", "eventlog", "wire", "chassis", "notary", "clocklog", "keyring",
+                         "runner"],                                                      Anything),
     // It owns nothing: no database is near it.
     ("sabacc-gateway", &["primitives", "audit", "eventlog-core", "system", "transport",
                          "proto", "wire", "chassis"],                                    Without(&["sqlx", "eventlog"])),

@@ -21,11 +21,7 @@ pub const SQL: &[AllowedPath] = &[
 #[rustfmt::skip]
 pub const CODES: &[AllowedPath] = &[
     ("crates/wire/src/status.rs",      "one refusal, one code"),
-    // Refusals of the server itself, before a service is called.
-    ("crates/chassis/src/refusal.rs",  "the server's own refusals, in the shape of all others"),
-    ("crates/chassis/src/auth/",       "who calls is judged before what is called"),
-    ("crates/chassis/src/serve/",      "limits and deadlines end calls of any service"),
-    ("crates/chassis/src/telemetry/",  "tells failures from refusals in traces"),
+    ("crates/chassis/src/refusal.rs",  "the server's own refusals, before a service is called"),
 ];
 
 /// Finds `sqlx` outside of `places`.

@@ -1,17 +1,14 @@
-//! Tower layer that authenticates and authorizes every gRPC call.
+//! Middleware that authenticates and authorizes every gRPC call.
 
 use std::sync::Arc;
-use std::task::{Context, Poll};
 use std::time::Duration;
 
-use futures_util::future::BoxFuture;
-use http::{Request, Response};
+use http::Request;
 use primitives::UnixMicros;
 use system::clock::Clock;
 use tokio::time::Instant;
+use tonic::Status;
 use tonic::body::Body;
-use tonic::{Code, Status};
-use tower::{Layer, Service};
 
 use super::access::{Access, Rule};
 use super::open_calls::{OpenCalls, Permit};
@@ -20,7 +17,8 @@ use super::{CostCharger, Identity, PeerNames, Role};
 use crate::body_with_permit::BodyWithPermit;
 use crate::limits::Limits;
 use crate::rate_limiter::RateLimiter;
-use crate::refusal::{encode_refusal, overloaded, refusal};
+use crate::refusal::{Reason, encode_refusal, no_such_method, overloaded, refusal};
+use crate::serve::{Answer, Middleware, Next, answered};
 use crate::telemetry::is_grpc;
 
 /// Admits a call if its token is valid, its role may call the method, and its player is within
@@ -120,11 +118,7 @@ impl Guard {
         let (identity, until) =
             self.verifier.verify_header(authorization).map_err(unauthenticated)?;
         let Some(rule) = self.access.rule(path) else {
-            return Err(Box::new(refusal(
-                Code::Unimplemented,
-                "NO_SUCH_METHOD",
-                "this server does not have this method",
-            )));
+            return Err(Box::new(no_such_method()));
         };
         if !rule.admits(&identity) {
             return Err(role_not_allowed(match identity.role {
@@ -179,7 +173,7 @@ impl Guard {
 }
 
 fn role_not_allowed(message: impl Into<String>) -> Box<Status> {
-    Box::new(refusal(Code::PermissionDenied, "ROLE_NOT_ALLOWED", message))
+    Box::new(refusal(Reason::RoleNotAllowed, message))
 }
 
 fn player_too_fast(wait: Duration) -> Box<Status> {
@@ -203,44 +197,16 @@ fn too_many_open(streams: bool) -> Box<Status> {
 
 fn unauthenticated(error: TokenError) -> Box<Status> {
     let reason = match error {
-        TokenError::Missing => "TOKEN_MISSING",
-        TokenError::Malformed => "TOKEN_MALFORMED",
-        TokenError::Expired => "TOKEN_EXPIRED",
-        TokenError::Forged => "TOKEN_FORGED",
+        TokenError::Missing => Reason::TokenMissing,
+        TokenError::Malformed => Reason::TokenMalformed,
+        TokenError::Expired => Reason::TokenExpired,
+        TokenError::Forged => Reason::TokenForged,
     };
-    Box::new(refusal(Code::Unauthenticated, reason, error.to_string()))
+    Box::new(refusal(reason, error.to_string()))
 }
 
-impl<S> Layer<S> for Guard {
-    type Service = GuardedService<S>;
-
-    fn layer(&self, inner: S) -> GuardedService<S> {
-        GuardedService { guard: self.clone(), inner }
-    }
-}
-
-/// Service behind a [`Guard`].
-#[derive(Clone)]
-pub struct GuardedService<S> {
-    guard: Guard,
-    inner: S,
-}
-
-impl<S, B> Service<Request<B>> for GuardedService<S>
-where
-    S: Service<Request<B>, Response = Response<Body>>,
-    S::Future: Send + 'static,
-    S::Error: Send + 'static,
-{
-    type Response = Response<Body>;
-    type Error = S::Error;
-    type Future = BoxFuture<'static, Result<Response<Body>, S::Error>>;
-
-    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
-        self.inner.poll_ready(context)
-    }
-
-    fn call(&mut self, mut request: Request<B>) -> Self::Future {
+impl Middleware for Guard {
+    fn call(&self, mut request: Request<Body>, next: &mut impl Next) -> Answer {
         // Only the guard may set the identity and the bill.
         request.extensions_mut().remove::<Identity>();
         request.extensions_mut().remove::<CostCharger>();
@@ -248,7 +214,7 @@ where
         let path = request.uri().path();
         let address = request.extensions().get::<AddressRateLimit>();
         let authorization = authorization.map(http::HeaderValue::as_bytes);
-        let admitted = self.guard.admit(path, authorization, address);
+        let admitted = self.admit(path, authorization, address);
         let names = request.extensions().get::<PeerNames>();
         let admitted = admitted.and_then(|admitted| match (&admitted, names) {
             (Some(caller), Some(names)) if !names.allows(&caller.identity) => {
@@ -266,22 +232,22 @@ where
                 {
                     request.extensions_mut().insert(MessageRateLimit(pay));
                 }
-                Box::pin(self.inner.call(request))
+                Box::pin(next.call(request))
             }
             Ok(Some(AdmittedCall { identity, expires_at: until, permit: place })) => {
-                let clock = Arc::clone(self.guard.verifier.clock());
+                let clock = Arc::clone(self.verifier.clock());
                 request.extensions_mut().insert(TokenExpiry { expires_at: until, clock });
                 if identity.role == Role::Player {
                     let address = request.extensions().get::<AddressRateLimit>().cloned();
-                    request.extensions_mut().insert(self.guard.cost_charger(&identity, address));
+                    request.extensions_mut().insert(self.cost_charger(&identity, address));
                 }
-                if let (Role::Player, Some(rate)) = (identity.role, &self.guard.rate_limiter) {
+                if let (Role::Player, Some(rate)) = (identity.role, &self.rate_limiter) {
                     let (rate, player) = (Arc::clone(rate), identity.subject.clone());
                     let pay = move |units| rate.take(player.as_str(), units, Instant::now());
                     request.extensions_mut().insert(MessageRateLimit(Arc::new(pay)));
                 }
                 request.extensions_mut().insert(identity);
-                let answer = self.inner.call(request);
+                let answer = next.call(request);
                 match place {
                     None => Box::pin(answer),
                     Some(place) => Box::pin(async move {
@@ -291,7 +257,7 @@ where
             }
             Err(status) => {
                 let grpc = is_grpc(request.headers());
-                Box::pin(std::future::ready(Ok(encode_refusal(&status, grpc))))
+                answered(encode_refusal(&status, grpc))
             }
         }
     }

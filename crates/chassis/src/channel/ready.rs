@@ -52,7 +52,7 @@ fn root_cause(error: &dyn std::error::Error) -> String {
 }
 
 /// Keeps a condition up to date by checking a peer, for ever.
-pub async fn watch_ready(channel: PeerChannel, condition: Condition) {
+pub(super) async fn watch_ready(channel: PeerChannel, condition: Condition) {
     loop {
         condition.set(is_ready(&channel).await.err().as_deref());
         tokio::time::sleep(POLL_INTERVAL).await;

@@ -9,13 +9,13 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::FutureExt;
-use http::{HeaderMap, Request, Response, StatusCode};
+use http::{HeaderMap, Request, Response};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+use tonic::Status;
 use tonic::body::Body;
 use tonic::transport::server::TcpConnectInfo;
-use tonic::{Code, Status};
 use tower::{Service, ServiceExt};
 
 use super::address_limits::{AddressLimits, Origin};
@@ -23,7 +23,7 @@ use super::stall::ChunkedBody;
 use super::stream_limit::StreamLimit;
 use crate::auth::PeerNames;
 use crate::limits::Limits;
-use crate::refusal::{self, encode_refusal, refusal};
+use crate::refusal::{Reason, encode_refusal, is_unauthenticated, overloaded, refusal};
 use crate::telemetry::is_grpc;
 
 /// Excess of calls refused for their rate over calls admitted at which the connection is closed.
@@ -110,7 +110,7 @@ impl ConnectionCalls {
         }
         let Ok(_place) = self.permits.try_acquire() else {
             let message = "too many calls at once on this connection; wait for some to end";
-            return encode_refusal(&refusal::overloaded(message, Duration::from_millis(100)), grpc);
+            return encode_refusal(&overloaded(message, Duration::from_millis(100)), grpc);
         };
         let mut request = request.map(Body::new);
         request.extensions_mut().insert(self.info.clone());
@@ -136,7 +136,7 @@ impl ConnectionCalls {
             // The panic hook has already written it to standard error.
             Err(_) => {
                 let message = "the service contradicts itself; tell its operator the trace id";
-                encode_refusal(&refusal(Code::Internal, "CORRUPT", message), grpc)
+                encode_refusal(&refusal(Reason::Corrupt, message), grpc)
             }
         }
     }
@@ -144,7 +144,7 @@ impl ConnectionCalls {
     fn admit(&self, caller: Option<IpAddr>, headers: &HeaderMap) -> Result<(), Status> {
         if self.refused {
             let message = "too many connections of this address; use those that are open";
-            return Err(refusal::overloaded(message, REFUSED_CONNECTION_RETRY));
+            return Err(overloaded(message, REFUSED_CONNECTION_RETRY));
         }
         if let Err(wait) = self.addresses.take_call(caller, Instant::now()) {
             let own = matches!(self.origin, Origin::Address(_));
@@ -155,14 +155,14 @@ impl ConnectionCalls {
             }
             let message =
                 "this address calls faster than one may: wait as long as the RetryInfo says";
-            return Err(refusal::overloaded(message, wait));
+            return Err(overloaded(message, wait));
         }
         let fewer = |count: u32| count.checked_sub(1);
         // Fails only at zero, where there is nothing to subtract.
         let _ = self.excess_refusals.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fewer);
         if headers_size(headers) > self.header_bytes {
             let message = format!("the headers are longer than {} bytes", self.header_bytes);
-            return Err(refusal(Code::InvalidArgument, "MESSAGE_TOO_LONG", message));
+            return Err(refusal(Reason::MessageTooLong, message));
         }
         Ok(())
     }
@@ -171,28 +171,4 @@ impl ConnectionCalls {
 /// Bytes of headers, as HTTP/2 counts them.
 fn headers_size(headers: &HeaderMap) -> usize {
     headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 32).sum()
-}
-
-/// Whether an answer says that the token is missing or invalid, in gRPC or in plain HTTP.
-fn is_unauthenticated<B>(response: &Response<B>) -> bool {
-    if response.status() == StatusCode::UNAUTHORIZED {
-        return true;
-    }
-    let code = i32::from(Code::Unauthenticated).to_string();
-    response.headers().get("grpc-status").is_some_and(|status| status.as_bytes() == code.as_bytes())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_token_that_is_not_believed_is_seen_in_any_answer() {
-        let unbelieved = refusal(Code::Unauthenticated, "TOKEN_FORGED", "no");
-        let other = refusal(Code::PermissionDenied, "ROLE_NOT_ALLOWED", "no");
-        for grpc in [true, false] {
-            assert!(is_unauthenticated(&encode_refusal(&unbelieved, grpc)), "{grpc}");
-            assert!(!is_unauthenticated(&encode_refusal(&other, grpc)), "{grpc}");
-        }
-    }
 }

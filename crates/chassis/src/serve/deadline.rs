@@ -1,78 +1,39 @@
 //! Deadlines of unary calls.
 
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 use std::time::Duration;
 
-use http::{HeaderMap, Request, Response};
-use tonic::Code;
+use http::{HeaderMap, Request};
 use tonic::body::Body;
-use tower::{Layer, Service};
 
+use super::middleware::{Answer, Middleware, Next};
 use crate::auth::Access;
-use crate::refusal::refusal;
+use crate::refusal::{Reason, refusal};
 
 /// Ends unary calls after the limit, or after the caller's `grpc-timeout` if that is shorter.
 /// Streams have no deadline here.
 #[derive(Clone)]
-pub struct DeadlineLayer {
-    limit: Duration,
-    access: Arc<Access>,
+pub struct Deadline {
+    pub(super) limit: Duration,
+    pub(super) access: Arc<Access>,
 }
 
-impl DeadlineLayer {
-    #[must_use]
-    pub const fn new(limit: Duration, access: Arc<Access>) -> DeadlineLayer {
-        DeadlineLayer { limit, access }
-    }
-}
-
-impl<S> Layer<S> for DeadlineLayer {
-    type Service = Deadline<S>;
-
-    fn layer(&self, inner: S) -> Deadline<S> {
-        Deadline { layer: self.clone(), inner }
-    }
-}
-
-/// Service whose unary calls have a deadline.
-#[derive(Clone)]
-pub struct Deadline<S> {
-    layer: DeadlineLayer,
-    inner: S,
-}
-
-impl<S, B> Service<Request<B>> for Deadline<S>
-where
-    S: Service<Request<B>, Response = Response<Body>>,
-    S::Future: Send + 'static,
-    S::Error: Send + 'static,
-{
-    type Response = Response<Body>;
-    type Error = S::Error;
-    type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, S::Error>> + Send>>;
-
-    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
-        self.inner.poll_ready(context)
-    }
-
-    fn call(&mut self, request: Request<B>) -> Self::Future {
-        let streams = self.layer.access.rule(request.uri().path()).is_none_or(|rule| rule.streams);
+impl Middleware for Deadline {
+    fn call(&self, request: Request<Body>, next: &mut impl Next) -> Answer {
+        let streams = self.access.rule(request.uri().path()).is_none_or(|rule| rule.streams);
         let asked = grpc_timeout(request.headers());
-        let answer = self.inner.call(request);
+        let answer = next.call(request);
         if streams {
             return Box::pin(answer);
         }
-        let deadline = asked.unwrap_or(self.layer.limit).min(self.layer.limit);
+        let deadline = asked.unwrap_or(self.limit).min(self.limit);
         Box::pin(async move {
             match tokio::time::timeout(deadline, answer).await {
                 Ok(answer) => answer,
                 Err(_) => {
                     let message = "the call took longer than its deadline; repeat it under the \
                                    same request_id";
-                    Ok(refusal(Code::DeadlineExceeded, "DEADLINE", message).into_http())
+                    Ok(refusal(Reason::Deadline, message).into_http())
                 }
             }
         })

@@ -5,91 +5,41 @@
 //! BAD_FIELD before it is counted or logged. Every status of our services has details; one without
 //! comes from the transport.
 
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, ready};
 
-use http::{HeaderMap, HeaderValue, Request, Response};
+use http::{HeaderMap, HeaderValue, Request};
 use http_body::Frame;
 use http_body_util::BodyExt as _;
+use tonic::Status;
 use tonic::body::Body;
-use tonic::{Code, Status};
-use tower::{Layer, Service};
 
+use super::middleware::{Answer, Middleware, Next};
 use crate::auth::Access;
-use crate::refusal::refusal;
+use crate::refusal::{Reason, refusal};
 
 const STATUS: &str = "grpc-status";
 const DETAILS: &str = "grpc-status-details-bin";
 
 /// Answers BAD_FIELD to a request that could not be decoded.
 #[derive(Clone)]
-pub struct DecodeErrorLayer {
-    access: Arc<Access>,
+pub struct DecodeErrors {
+    pub(super) access: Arc<Access>,
 }
 
-impl DecodeErrorLayer {
-    #[must_use]
-    pub const fn new(access: Arc<Access>) -> DecodeErrorLayer {
-        DecodeErrorLayer { access }
-    }
-}
-
-impl<S> Layer<S> for DecodeErrorLayer {
-    type Service = DecodeErrorService<S>;
-
-    fn layer(&self, inner: S) -> DecodeErrorService<S> {
-        DecodeErrorService { layer: self.clone(), inner }
-    }
-}
-
-/// Service whose undecodable requests are answered with BAD_FIELD.
-#[derive(Clone)]
-pub struct DecodeErrorService<S> {
-    layer: DecodeErrorLayer,
-    inner: S,
-}
-
-impl<S, B> Service<Request<B>> for DecodeErrorService<S>
-where
-    S: Service<Request<B>, Response = Response<Body>>,
-    S::Future: Send + Unpin + 'static,
-{
-    type Response = Response<Body>;
-    type Error = S::Error;
-    type Future = DecodeErrorFuture<S::Future>;
-
-    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
-        self.inner.poll_ready(context)
-    }
-
-    fn call(&mut self, request: Request<B>) -> Self::Future {
-        let rule = self.layer.access.rule(request.uri().path());
-        let asks_on = rule.is_some_and(|rule| rule.client_streams);
-        DecodeErrorFuture { inner: self.inner.call(request), client_streams: asks_on }
-    }
-}
-
-/// Pending answer. If the client streams, the final status may concern one of its later messages.
-pub struct DecodeErrorFuture<F> {
-    inner: F,
-    client_streams: bool,
-}
-
-impl<F, E> Future for DecodeErrorFuture<F>
-where
-    F: Future<Output = Result<Response<Body>, E>> + Unpin,
-{
-    type Output = Result<Response<Body>, E>;
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let mut answer = ready!(Pin::new(&mut self.inner).poll(context))?;
-        correct_status(answer.headers_mut());
-        if self.client_streams {
-            answer = answer.map(|body| Body::new(body.map_frame(correct_trailers)));
-        }
-        Poll::Ready(Ok(answer))
+impl Middleware for DecodeErrors {
+    fn call(&self, request: Request<Body>, next: &mut impl Next) -> Answer {
+        let rule = self.access.rule(request.uri().path());
+        // The final status of such a call may concern one of its later messages.
+        let client_streams = rule.is_some_and(|rule| rule.client_streams);
+        let answer = next.call(request);
+        Box::pin(async move {
+            let mut answer = answer.await?;
+            correct_status(answer.headers_mut());
+            if client_streams {
+                answer = answer.map(|body| Body::new(body.map_frame(correct_trailers)));
+            }
+            Ok(answer)
+        })
     }
 }
 
@@ -111,7 +61,7 @@ fn correct_status(fields: &mut HeaderMap) {
     }
     let words = "the request is no message of this method: it cannot be decoded";
     // Cannot fail: the status contains nothing that is not allowed in a header.
-    let _ = refusal(Code::InvalidArgument, "BAD_FIELD", words).add_header(fields);
+    let _ = refusal(Reason::BadField, words).add_header(fields);
 }
 
 /// Whether the message is one that tonic or prost gives for a request that cannot be decoded.
@@ -129,6 +79,8 @@ fn is_decode_error(message: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use tonic::Code;
+
     use super::*;
 
     fn check(status: &Status, code: Code, has_details: bool) {
@@ -145,7 +97,7 @@ mod tests {
         check(&Status::internal(broken.to_string()), Code::InvalidArgument, true);
         check(&Status::internal("Missing request message."), Code::InvalidArgument, true);
         check(&Status::internal("something else"), Code::Internal, false);
-        check(&refusal(Code::Internal, "CORRUPT", "Missing request message"), Code::Internal, true);
+        check(&refusal(Reason::Corrupt, "Missing request message"), Code::Internal, true);
         check(&Status::unavailable("failed to decode Protobuf message"), Code::Unavailable, false);
         correct_status(&mut HeaderMap::new());
     }

@@ -4,26 +4,40 @@ use std::convert::Infallible;
 use std::sync::Arc;
 
 use http::{Request, Response};
-use tonic::Code;
+use system::clock::Clock;
 use tonic::body::Body;
 use tonic::server::NamedService;
 use tonic::service::{Routes, RoutesBuilder};
-use tower::{Layer, Service};
+use tower::Service;
 
-use super::deadline::{Deadline, DeadlineLayer};
-use super::decode_errors::{DecodeErrorLayer, DecodeErrorService};
+use super::deadline::Deadline;
+use super::decode_errors::DecodeErrors;
 use super::health::Health;
-use super::lifetime::{Lifetime, LifetimeLayer};
-use super::message_limit::{MessageLimit, MessageLimitLayer};
-use super::stream_limit::{StreamLimitLayer, StreamLimitService};
-use crate::auth::{Access, Guard, GuardedService, Verifier};
+use super::lifetime::Lifetime;
+use super::message_limit::MessageLimit;
+use super::middleware::Behind;
+use super::stream_limit::StreamLimiter;
+use crate::auth::{Access, AccessError, Guard, IssuerKey, Verifier};
 use crate::limits::Limits;
-use crate::refusal::refusal;
+use crate::refusal::no_such_method;
 
 /// Services behind their guard, ready for a [`Server`](super::Server).
-pub type GrpcApp = GuardedService<
-    StreamLimitService<Lifetime<DecodeErrorService<Deadline<MessageLimit<Routes>>>>>,
+pub type GrpcApp = Behind<
+    Guard,
+    Behind<
+        StreamLimiter,
+        Behind<Lifetime, Behind<DecodeErrors, Behind<Deadline, Behind<MessageLimit, Routes>>>>,
+    >,
 >;
+
+/// Error of descriptors that name no rights, or cannot be shown by reflection.
+#[derive(Debug, thiserror::Error)]
+pub enum DescriptorError {
+    #[error("this program's own descriptors are damaged: {0}")]
+    Access(#[from] AccessError),
+    #[error("this program's own descriptors are damaged: {0}")]
+    Reflection(#[from] tonic_reflection::server::Error),
+}
 
 /// Builder of one server's services.
 pub struct GrpcBuilder {
@@ -52,41 +66,38 @@ impl GrpcBuilder {
         self
     }
 
-    /// Adds reflection (`grpc.reflection.v1`), open to everybody.
+    /// Adds reflection (`grpc.reflection.v1`), open to everybody, and assembles the layers.
+    /// `issuers` authenticate callers. `descriptors`, an encoded `FileDescriptorSet`, have the
+    /// options that authorize them.
     ///
     /// # Errors
-    /// The bytes are not an encoded `FileDescriptorSet`.
-    pub fn add_reflection(
+    /// The descriptors cannot be used.
+    pub fn build(
         mut self,
         descriptors: &[u8],
-    ) -> Result<GrpcBuilder, tonic_reflection::server::Error> {
+        issuers: &[IssuerKey],
+        limits: &Limits,
+        clock: Arc<dyn Clock>,
+    ) -> Result<GrpcApp, DescriptorError> {
+        let access = Arc::new(Access::from_descriptors(descriptors)?);
         let reflection = tonic_reflection::server::Builder::configure()
             .register_encoded_file_descriptor_set(descriptors)
             .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
             .build_v1()?;
         self.routes.add_service(reflection);
-        Ok(self)
-    }
-
-    /// Assembles the layers. `verifier` authenticates callers and `access` authorizes them.
-    #[must_use]
-    pub fn build(self, verifier: Verifier, access: Arc<Access>, limits: &Limits) -> GrpcApp {
-        let deadline = DeadlineLayer::new(limits.unary_deadline, Arc::clone(&access));
+        let verifier = Verifier::new(issuers.to_vec(), clock);
         let mut routes = self.routes.routes();
         let router = std::mem::take(routes.axum_router_mut());
-        *routes.axum_router_mut() = router.fallback(|| std::future::ready(no_such_method()));
-        let bodies = MessageLimitLayer::new(limits.message_bytes, Arc::clone(&access));
-        let lifetime = LifetimeLayer::new(Arc::clone(&access));
-        let readable = DecodeErrorLayer::new(Arc::clone(&access));
-        let streams = StreamLimitLayer::new(Arc::clone(&access));
-        let guard = Guard::new(verifier, access).with_limits(limits);
-        let answered = readable.layer(deadline.layer(bodies.layer(routes.prepare())));
-        guard.layer(streams.layer(lifetime.layer(answered)))
+        // Answers a method that is described and allowed, but whose service is not on this server.
+        let fallback = || std::future::ready(no_such_method().into_http::<Body>());
+        *routes.axum_router_mut() = router.fallback(fallback);
+        let access = || Arc::clone(&access);
+        let bodies = MessageLimit { max_message_bytes: limits.message_bytes, access: access() };
+        let deadline = Deadline { limit: limits.unary_deadline, access: access() };
+        let app = Behind::new(deadline, Behind::new(bodies, routes.prepare()));
+        let app = Behind::new(DecodeErrors { access: access() }, app);
+        let app = Behind::new(Lifetime { access: access() }, app);
+        let app = Behind::new(StreamLimiter { access: access() }, app);
+        Ok(Behind::new(Guard::new(verifier, access()).with_limits(limits), app))
     }
-}
-
-/// Answer for a method that is described and allowed, but whose service is not on this server.
-fn no_such_method() -> Response<Body> {
-    refusal(Code::Unimplemented, "NO_SUCH_METHOD", "this server does not have this method")
-        .into_http()
 }

@@ -12,17 +12,17 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::{HeaderMap, Request, Response};
+use http::{HeaderMap, Request};
 use http_body::{Frame, SizeHint};
 use tokio_util::sync::CancellationToken;
+use tonic::Status;
 use tonic::body::Body;
-use tonic::{Code, Status};
-use tower::{Layer, Service};
 
 use super::connection_calls::ConnectionEnd;
 use super::frames::FramePosition;
+use super::middleware::{Answer, Middleware, Next};
 use crate::auth::{Access, TokenExpiry};
-use crate::refusal::refusal;
+use crate::refusal::{Reason, refusal, stream_ended};
 
 /// Ends a streaming call, once. Cheap to clone. Lies in the request's extensions.
 #[derive(Debug, Clone, Default)]
@@ -42,62 +42,27 @@ impl StreamEnd {
     /// Waits for the end and returns its status.
     pub(super) async fn wait(&self) -> Status {
         self.ended.cancelled().await;
-        self.status.get().cloned().unwrap_or_else(|| Status::cancelled("the stream has ended"))
+        self.status.get().cloned().unwrap_or_else(stream_ended)
     }
 }
 
 /// Ends streams when their token or connection is over.
 #[derive(Clone)]
-pub struct LifetimeLayer {
-    access: Arc<Access>,
+pub struct Lifetime {
+    pub(super) access: Arc<Access>,
 }
 
-impl LifetimeLayer {
-    #[must_use]
-    pub const fn new(access: Arc<Access>) -> LifetimeLayer {
-        LifetimeLayer { access }
-    }
-}
-
-impl<S> Layer<S> for LifetimeLayer {
-    type Service = Lifetime<S>;
-
-    fn layer(&self, inner: S) -> Lifetime<S> {
-        Lifetime { layer: self.clone(), inner }
-    }
-}
-
-/// Service whose streams end in time.
-#[derive(Clone)]
-pub struct Lifetime<S> {
-    layer: LifetimeLayer,
-    inner: S,
-}
-
-impl<S, B> Service<Request<B>> for Lifetime<S>
-where
-    S: Service<Request<B>, Response = Response<Body>>,
-    S::Future: Send + 'static,
-    S::Error: Send + 'static,
-{
-    type Response = Response<Body>;
-    type Error = S::Error;
-    type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, S::Error>> + Send>>;
-
-    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
-        self.inner.poll_ready(context)
-    }
-
-    fn call(&mut self, mut request: Request<B>) -> Self::Future {
-        let rule = self.layer.access.rule(request.uri().path());
+impl Middleware for Lifetime {
+    fn call(&self, mut request: Request<Body>, next: &mut impl Next) -> Answer {
+        let rule = self.access.rule(request.uri().path());
         if rule.is_some_and(|rule| !rule.streams) {
-            return Box::pin(self.inner.call(request));
+            return Box::pin(next.call(request));
         }
         let ending = StreamEnd::default();
         let token = request.extensions().get::<TokenExpiry>().cloned();
         let connection = request.extensions().get::<ConnectionEnd>().cloned();
         request.extensions_mut().insert(ending.clone());
-        let answer = self.inner.call(request);
+        let answer = next.call(request);
         Box::pin(async move {
             let mut over: EndFuture = Box::pin(over(token, connection, ending));
             tokio::select! {
@@ -135,11 +100,11 @@ async fn over(
         status = ending.wait() => status,
         () = token => {
             let message = "the token that opened this stream is over: open another with a new one";
-            refusal(Code::Unauthenticated, "TOKEN_EXPIRED", message)
+            refusal(Reason::TokenExpired, message)
         }
         () = connection => {
             let message = "the connection's time is over: go on, on another one";
-            refusal(Code::Unavailable, "UNAVAILABLE", message)
+            refusal(Reason::Unavailable, message)
         }
     }
 }

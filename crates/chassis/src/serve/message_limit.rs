@@ -5,25 +5,24 @@
 //! paid for like a call. A message that comes too early waits, and the stream is not read
 //! meanwhile.
 
-use std::convert::Infallible;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use bytes::{Bytes, BytesMut};
-use http::{Request, Response};
+use http::Request;
 use http_body::{Frame, SizeHint};
 use http_body_util::{BodyExt as _, Full};
 use tokio::time::{Instant, Sleep};
+use tonic::Status;
 use tonic::body::Body;
-use tonic::{Code, Status};
-use tower::{Layer, Service};
 
 use super::frames::{Advance, FramePosition, HEAD_BYTES};
 use super::lifetime::StreamEnd;
+use super::middleware::{Answer, Middleware, Next, answered};
 use crate::auth::{Access, MessageRateLimit};
-use crate::refusal::{encode_refusal, refusal};
+use crate::refusal::{Reason, encode_refusal, refusal};
 use crate::telemetry::is_grpc;
 
 /// Marks a request whose body was read whole. Lies in the request's extensions.
@@ -32,74 +31,36 @@ pub struct WholeBody;
 
 /// Limits the size of messages.
 #[derive(Clone)]
-pub struct MessageLimitLayer {
-    max_message_bytes: usize,
-    access: Arc<Access>,
+pub struct MessageLimit {
+    /// Longest message, unless the method's option names another length.
+    pub(super) max_message_bytes: usize,
+    pub(super) access: Arc<Access>,
 }
 
-impl MessageLimitLayer {
-    /// Limit of `longest` bytes a message, unless the method's option names another.
-    #[must_use]
-    pub const fn new(longest: usize, access: Arc<Access>) -> MessageLimitLayer {
-        MessageLimitLayer { max_message_bytes: longest, access }
-    }
-}
-
-impl<S> Layer<S> for MessageLimitLayer {
-    type Service = MessageLimit<S>;
-
-    fn layer(&self, inner: S) -> MessageLimit<S> {
-        MessageLimit { layer: self.clone(), inner }
-    }
-}
-
-/// Service whose messages are limited in size.
-#[derive(Clone)]
-pub struct MessageLimit<S> {
-    layer: MessageLimitLayer,
-    inner: S,
-}
-
-impl<S> Service<Request<Body>> for MessageLimit<S>
-where
-    S: Service<Request<Body>, Response = Response<Body>, Error = Infallible>,
-    S: Clone + Send + 'static,
-    S::Future: Send + 'static,
-{
-    type Response = Response<Body>;
-    type Error = Infallible;
-    type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
-
-    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
-        self.inner.poll_ready(context)
-    }
-
-    fn call(&mut self, mut request: Request<Body>) -> Self::Future {
+impl Middleware for MessageLimit {
+    fn call(&self, mut request: Request<Body>, next: &mut impl Next) -> Answer {
         if !is_grpc(request.headers()) {
             let message = "this is spoken by gRPC: POST with content-type application/grpc";
-            let refused =
-                encode_refusal(&refusal(Code::InvalidArgument, "BAD_FIELD", message), false);
-            return Box::pin(std::future::ready(Ok(refused)));
+            return answered(encode_refusal(&refusal(Reason::BadField, message), false));
         }
-        let rule = self.layer.access.rule(request.uri().path());
-        let longest =
-            rule.and_then(|rule| rule.message_bytes).unwrap_or(self.layer.max_message_bytes);
+        let rule = self.access.rule(request.uri().path());
+        let longest = rule.and_then(|rule| rule.message_bytes).unwrap_or(self.max_message_bytes);
         if rule.is_none_or(|rule| rule.streams) {
             let paced = request.extensions_mut().remove::<MessageRateLimit>();
             let ending = request.extensions().get::<StreamEnd>().cloned();
             let metered = |inner| Body::new(MeteredBody::new(inner, longest, paced, ending));
-            return Box::pin(self.inner.call(request.map(metered)));
+            return Box::pin(next.call(request.map(metered)));
         }
         // `poll_ready` was called on this instance, so this instance is called and a clone is kept.
-        let ready = self.inner.clone();
-        let mut inner = std::mem::replace(&mut self.inner, ready);
+        let ready = next.clone();
+        let mut next = std::mem::replace(next, ready);
         Box::pin(async move {
             let (mut head, body) = request.into_parts();
             match read_single_message(body, longest).await {
                 Ok(message) => {
                     head.extensions.insert(WholeBody);
                     let body = Body::new(Full::new(message));
-                    inner.call(Request::from_parts(head, body)).await
+                    next.call(Request::from_parts(head, body)).await
                 }
                 Err(status) => Ok(status.into_http()),
             }
@@ -142,12 +103,12 @@ async fn read_single_message(mut body: Body, longest: usize) -> Result<Bytes, Bo
 }
 
 fn malformed(message: &str) -> Box<Status> {
-    Box::new(refusal(Code::InvalidArgument, "BAD_FIELD", message))
+    Box::new(refusal(Reason::BadField, message))
 }
 
 fn too_long(longest: usize) -> Box<Status> {
     let message = format!("a message to this method is {longest} bytes at the most");
-    Box::new(refusal(Code::InvalidArgument, "MESSAGE_TOO_LONG", message))
+    Box::new(refusal(Reason::MessageTooLong, message))
 }
 
 /// Body of a stream whose messages are checked for size and paid for.
@@ -250,6 +211,7 @@ impl http_body::Body for MeteredBody {
 mod tests {
     use futures_util::stream;
     use http_body_util::StreamBody;
+    use tonic::Code;
     use tonic_types::StatusExt as _;
 
     use super::*;

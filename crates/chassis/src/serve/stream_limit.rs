@@ -4,17 +4,14 @@
 //! number of streams of one address is bounded, over all its connections and players, and a mark in
 //! the request tells the forwarder which calls are streams.
 
-use std::future::Future;
 use std::net::IpAddr;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 use std::time::Duration;
 
 use http::{Request, Response};
 use tonic::body::Body;
-use tower::{Layer, Service};
 
+use super::middleware::{Answer, Middleware, Next, answered};
 use super::open_counter::OpenCounter;
 use crate::auth::Access;
 use crate::body_with_permit::BodyWithPermit;
@@ -36,64 +33,26 @@ pub(super) struct StreamLimit(pub(super) IpAddr, pub(super) Arc<OpenCounter>);
 
 /// Marks streams and limits their number per address.
 #[derive(Clone)]
-pub struct StreamLimitLayer {
-    access: Arc<Access>,
+pub struct StreamLimiter {
+    pub(super) access: Arc<Access>,
 }
 
-impl StreamLimitLayer {
-    #[must_use]
-    pub const fn new(access: Arc<Access>) -> StreamLimitLayer {
-        StreamLimitLayer { access }
-    }
-}
-
-impl<S> Layer<S> for StreamLimitLayer {
-    type Service = StreamLimitService<S>;
-
-    fn layer(&self, inner: S) -> StreamLimitService<S> {
-        StreamLimitService { layer: self.clone(), inner }
-    }
-}
-
-/// Service whose streams are limited per address.
-#[derive(Clone)]
-pub struct StreamLimitService<S> {
-    layer: StreamLimitLayer,
-    inner: S,
-}
-
-impl<S, B> Service<Request<B>> for StreamLimitService<S>
-where
-    S: Service<Request<B>, Response = Response<Body>>,
-    S::Future: Send + 'static,
-    S::Error: Send + 'static,
-{
-    type Response = Response<Body>;
-    type Error = S::Error;
-    type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, S::Error>> + Send>>;
-
-    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
-        self.inner.poll_ready(context)
-    }
-
-    fn call(&mut self, mut request: Request<B>) -> Self::Future {
+impl Middleware for StreamLimiter {
+    fn call(&self, mut request: Request<Body>, next: &mut impl Next) -> Answer {
         // Methods that are open to everybody have no rule; they are not limited and not forwarded.
-        let rule = self.layer.access.rule(request.uri().path());
+        let rule = self.access.rule(request.uri().path());
         if !rule.is_some_and(|rule| rule.streams) {
-            return Box::pin(self.inner.call(request));
+            return Box::pin(next.call(request));
         }
         let place = match request.extensions().get::<StreamLimit>() {
             None => None,
             Some(StreamLimit(address, places)) => match places.try_acquire(*address) {
                 Some(place) => Some(place),
-                None => {
-                    let refused = too_many_streams(is_grpc(request.headers()));
-                    return Box::pin(std::future::ready(Ok(refused)));
-                }
+                None => return answered(too_many_streams(is_grpc(request.headers()))),
             },
         };
         request.extensions_mut().insert(IsStream);
-        let answer = self.inner.call(request);
+        let answer = next.call(request);
         Box::pin(async move {
             Ok(answer.await?.map(|inner| Body::new(BodyWithPermit::new(inner, place))))
         })

@@ -7,20 +7,17 @@ use std::task::{Context, Poll, ready};
 use http::{HeaderMap, HeaderName, HeaderValue, Request, Response};
 use http_body::{Body, Frame, SizeHint};
 use tokio::time::Instant;
-use tower::{Layer, Service};
+use tower::Service;
 use tracing::{Instrument, Span};
 use tracing_opentelemetry::OpenTelemetrySpanExt;
 
 use super::{trace_context, trace_id_of};
+use crate::refusal::{is_failure, parse_code};
 
 /// Metadata of every answer: the call's trace id as 32 hexadecimal digits.
 pub const TRACE_ID: HeaderName = HeaderName::from_static("trace-id");
 
-/// Layer that gives each call a span, with the caller's span as its parent.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct TraceLayer;
-
-/// Service whose calls have spans.
+/// Service that gives each call a span, with the caller's span as its parent.
 #[derive(Debug, Clone)]
 pub struct Traced<S> {
     inner: S,
@@ -29,14 +26,6 @@ pub struct Traced<S> {
 impl<S> Traced<S> {
     pub const fn new(inner: S) -> Traced<S> {
         Traced { inner }
-    }
-}
-
-impl<S> Layer<S> for TraceLayer {
-    type Service = Traced<S>;
-
-    fn layer(&self, inner: S) -> Traced<S> {
-        Traced::new(inner)
     }
 }
 
@@ -124,8 +113,8 @@ impl Call {
         self.span.record("grpc.code", code);
         let took = self.begun.elapsed();
         let _entered = self.span.enter();
-        let code = tonic::Code::from_i32(code);
-        if matches!(code, tonic::Code::Unknown | tonic::Code::Internal | tonic::Code::DataLoss) {
+        let code = parse_code(code);
+        if is_failure(code) {
             tracing::warn!(?code, ?took, "a call failed");
         } else {
             tracing::debug!(?code, ?took, "a call ended");

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use chassis::auth::{Access, CostCharger, IssuerKey, ServiceToken, TokenIssuer, Verifier};
+use chassis::auth::{CostCharger, IssuerKey, ServiceToken, TokenIssuer};
 use chassis::channel::{self, CredentialInterceptor, PeerChannel, Pool};
 use chassis::drain::Drain;
 use chassis::limits::Limits;
@@ -196,12 +196,9 @@ pub(crate) async fn app(
     echo: Echo,
 ) -> GrpcApp {
     let descriptors = descriptors();
-    let access = Arc::new(Access::from_descriptors(&descriptors).unwrap());
     let key = IssuerKey::for_all_roles(issuer.public_key());
-    let verifier = Verifier::new(vec![key], Arc::new(SystemClock::new()));
-    let grpc =
-        GrpcBuilder::new(health.clone()).add(echo).await.add_reflection(&descriptors).unwrap();
-    grpc.build(verifier, access, limits)
+    let grpc = GrpcBuilder::new(health.clone()).add(echo).await;
+    grpc.build(&descriptors, &[key], limits, Arc::new(SystemClock::new())).unwrap()
 }
 
 impl Room {

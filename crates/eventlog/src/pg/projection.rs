@@ -34,7 +34,8 @@ pub struct Projection {
 
 impl Projection {
     /// Projection of a service without tables of its own.
-    pub(super) fn nothing() -> Projection {
+    #[must_use]
+    pub fn nothing() -> Projection {
         Projection { ctes: "", no_rows: Arc::new(NoRows) }
     }
 }

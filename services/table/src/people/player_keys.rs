@@ -31,7 +31,7 @@ pub(crate) struct PlayerKeys {
 
 /// Reason why the players' keys cannot be used.
 #[derive(Debug, thiserror::Error)]
-pub enum PeopleError {
+pub(crate) enum PeopleError {
     #[error(transparent)]
     Keys(#[from] StoreError),
     #[error(

@@ -373,7 +373,7 @@ async fn an_owner_that_was_silent_for_long_refuses_nobody_before_it_knows_whose_
     // Another owner has the log, and may have given the seat since.
     let _other = dependencies(&room.store).await;
     assert_eq!(stand_up().await, ErrorReason::Unavailable);
-    tokio::time::timeout(Duration::from_secs(1), registry.wait_until_lost()).await.unwrap();
+    tokio::time::timeout(Duration::from_secs(1), registry.lost()).await.unwrap();
 }
 
 #[tokio::test]

@@ -83,8 +83,8 @@ pub(super) struct LoadedLedger {
 }
 
 /// Reads the ledger as of the log's end, and makes sure that the tables agree with it.
-pub(super) async fn load(log: &Log, books: &Tables) -> Result<LoadedLedger, LoadError> {
-    let loaded = confirm_if_final(log, read(log, books).await).await;
+pub(super) async fn load(log: &Log, tables: &Tables) -> Result<LoadedLedger, LoadError> {
+    let loaded = confirm_if_final(log, read(log, tables).await).await;
     if let Err(LoadError::Differs(difference)) = &loaded {
         tracing::error!(%difference, "the wallet's tables are not what its log says");
     }
@@ -112,19 +112,19 @@ pub(super) async fn confirm_if_final<T>(
     found
 }
 
-async fn read(log: &Log, books: &Tables) -> Result<LoadedLedger, LoadError> {
-    let Some(repo) = &books.repo else {
+async fn read(log: &Log, tables: &Tables) -> Result<LoadedLedger, LoadError> {
+    let Some(repo) = &tables.repo else {
         let ledger = fold(log, genesis(), None).await?;
         return Ok(LoadedLedger { ledger, snapshot_size: 0 });
     };
-    books.set_readable(false);
+    tables.set_readable(false);
     if repo.projected_size().await? != Some(log.size()) {
         // A new log has no tables yet, which deserves no warning.
         if log.size() > 0 {
             tracing::warn!(events = log.size(), "the wallet's tables are made anew from its log");
         }
         let ledger = fold(log, genesis(), Some(repo)).await?;
-        books.set_readable(true);
+        tables.set_readable(true);
         return Ok(LoadedLedger { ledger, snapshot_size: 0 });
     }
     let start = starting_state(log, repo).await?;
@@ -135,7 +135,7 @@ async fn read(log: &Log, books: &Tables) -> Result<LoadedLedger, LoadError> {
     }
     let (events, accounts) = (log.size(), ledger.accounts().len());
     tracing::info!(events, snapshot, accounts, "loaded");
-    books.set_readable(true);
+    tables.set_readable(true);
     Ok(LoadedLedger { ledger, snapshot_size: snapshot })
 }
 

@@ -55,14 +55,14 @@ pub(super) struct WaitingQueues<'a> {
 /// Opens the log and reads the ledger, as soon as both can be had; requests meanwhile are answered
 /// "unavailable". `None` if the wallet is told to stop before.
 pub(super) async fn open_and_load(
-    ground: &Dependencies,
-    books: &Tables,
+    dependencies: &Dependencies,
+    tables: &Tables,
     held: Option<Log>,
     queues: WaitingQueues<'_>,
     stopping: &CancellationToken,
 ) -> Result<Option<(Log, LoadedLedger)>, FatalError> {
-    let WaitingQueues { batches: queue, queries: looks } = queues;
-    let mut reopened = pin!(reopen(ground, books, held));
+    let WaitingQueues { batches, queries } = queues;
+    let mut reopened = pin!(reopen(dependencies, tables, held));
     let mut accepting = true;
     loop {
         tokio::select! {
@@ -70,35 +70,35 @@ pub(super) async fn open_and_load(
             biased;
             read = &mut reopened => {
                 if read.is_ok() {
-                    books.set_loaded(true);
+                    tables.set_loaded(true);
                 }
                 return read.map(Some);
             }
             () = stopping.cancelled() => return Ok(None),
-            ask = queue.recv(), if accepting => match ask {
-                Some(ask) => {
-                    let outcomes = vec![Err(WalletError::Unavailable); ask.requests.len()];
-                    PendingReply { reply: ask.reply, outcomes, permits: ask.permits }.send();
+            batch = batches.recv(), if accepting => match batch {
+                Some(batch) => {
+                    let outcomes = vec![Err(WalletError::Unavailable); batch.requests.len()];
+                    PendingReply { reply: batch.reply, outcomes, permits: batch.permits }.send();
                 }
                 None => accepting = false,
             },
             // Dropped unanswered, which the caller sees as "unavailable".
-            Some(_) = looks.recv() => {}
+            Some(_) = queries.recv() => {}
         }
     }
 }
 
 /// Tries until the log is owned and read; only a final error ends it.
 async fn reopen(
-    ground: &Dependencies,
-    books: &Tables,
+    dependencies: &Dependencies,
+    tables: &Tables,
     mut log: Option<Log>,
 ) -> Result<(Log, LoadedLedger), FatalError> {
     let mut pause = MIN_PAUSE;
     loop {
         // A log that only failed to write is still owned.
         let held = log.take().filter(|log| !log.stopped().is_cancelled());
-        match open_and_read(ground, books, held).await {
+        match open_and_read(dependencies, tables, held).await {
             Ok(opened) => return Ok(opened),
             Err((fault, _)) if is_final(&fault) => return Err(fault),
             Err((fault, held)) => {
@@ -112,15 +112,15 @@ async fn reopen(
 }
 
 async fn open_and_read(
-    ground: &Dependencies,
-    books: &Tables,
+    dependencies: &Dependencies,
+    tables: &Tables,
     held: Option<Log>,
 ) -> Result<(Log, LoadedLedger), (FatalError, Option<Log>)> {
     let log = match held {
         Some(log) => log,
-        None => (ground.opener)().await.map_err(|error| (error.into(), None))?,
+        None => (dependencies.opener)().await.map_err(|error| (error.into(), None))?,
     };
-    match load::load(&log, books).await {
+    match load::load(&log, tables).await {
         Ok(loaded) => Ok((log, loaded)),
         Err(error) => Err((error.into(), Some(log))),
     }

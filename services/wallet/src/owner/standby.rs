@@ -10,21 +10,20 @@ use crate::wallet::{Query, QueueLimits, Queues, RequestBatch, Tables, Wallet};
 
 /// An owner without its log. Requests are answered "unavailable" until it has the log.
 pub struct Standby {
-    ground: Dependencies,
-    books: Tables,
-    queue: mpsc::Receiver<RequestBatch>,
-    looks: mpsc::Receiver<Query>,
+    dependencies: Dependencies,
+    tables: Tables,
+    batches: mpsc::Receiver<RequestBatch>,
+    queries: mpsc::Receiver<Query>,
     limits: QueueLimits,
 }
 
 impl Wallet {
     /// A wallet that takes requests at once and carries them out once it owns its log.
     #[must_use]
-    pub fn standby(ground: Dependencies, limits: QueueLimits) -> (Wallet, Standby) {
-        let books = Tables::new(ground.repo.clone());
-        let (wallet, Queues { batches: queue, queries: looks }) =
-            Wallet::new(limits, books.clone());
-        (wallet, Standby { ground, books, queue, looks, limits })
+    pub fn standby(dependencies: Dependencies, limits: QueueLimits) -> (Wallet, Standby) {
+        let tables = Tables::new(dependencies.repo.clone());
+        let (wallet, Queues { batches, queries }) = Wallet::new(limits, tables.clone());
+        (wallet, Standby { dependencies, tables, batches, queries, limits })
     }
 }
 
@@ -34,11 +33,13 @@ impl Standby {
     /// # Errors
     /// [`FatalError`], if the log or the tables turn out to be corrupt.
     pub async fn run(self, stopping: CancellationToken) -> Result<(), FatalError> {
-        let Standby { ground, books, mut queue, mut looks, limits } = self;
-        let queues = recovery::WaitingQueues { batches: &mut queue, queries: &mut looks };
-        let read = recovery::open_and_load(&ground, &books, None, queues, &stopping).await?;
+        let Standby { dependencies, tables, mut batches, mut queries, limits } = self;
+        let queues = recovery::WaitingQueues { batches: &mut batches, queries: &mut queries };
+        let read = recovery::open_and_load(&dependencies, &tables, None, queues, &stopping).await?;
         let Some((log, loaded)) = read else { return Ok(()) };
-        let queues = Queues { batches: queue, queries: looks };
-        Owner::new(ground, books, queues, limits, OwnerState::new(log, loaded)).run(stopping).await
+        let queues = Queues { batches, queries };
+        Owner::new(dependencies, tables, queues, limits, OwnerState::new(log, loaded))
+            .run(stopping)
+            .await
     }
 }

@@ -1,0 +1,204 @@
+//! Run of a service: connects, serves its port beside the owner of its log, stops in order.
+
+use std::error::Error;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use chassis::config::{LogIdentity, ServiceConfig};
+use chassis::drain::{CloseTimeout, Drain};
+use chassis::serve::{
+    BoundPort, CertificateError, Condition, DescriptorError, GrpcBuilder, Health, PathRouter,
+    Server,
+};
+use eventlog::{ConnectError, Limits, Log, OpenError, Options, PgStore, PoolSizes, Projection};
+use futures_util::future::BoxFuture;
+use notary::{Files, KeyError, LOGS_PATH, Notary};
+use system::clock::{Clock, SystemClock};
+use tokio_util::sync::CancellationToken;
+
+/// Error of any kind.
+pub type BoxError = Box<dyn Error + Send + Sync>;
+
+/// Time for which a silent owner keeps its log.
+pub const LEASE: Duration = Duration::from_secs(5);
+
+/// Error that keeps a service from starting or ends it.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    #[error("{0} needs a database: set SABACC_DATABASE_URL or DATABASE_URL")]
+    NoDatabase(&'static str),
+    #[error(
+        "{0} needs a name for its log and a key that signs for it: set SABACC_ORIGIN and SABACC_LOG_KEY"
+    )]
+    NoLog(&'static str),
+    #[error("the name of the log cannot be used")]
+    Origin(#[from] KeyError),
+    #[error(transparent)]
+    NotClosed(#[from] CloseTimeout),
+    #[error(transparent)]
+    Connect(#[from] ConnectError),
+    #[error(transparent)]
+    Descriptors(#[from] DescriptorError),
+    #[error(transparent)]
+    Certificates(#[from] CertificateError),
+    /// Error of the service's own parts.
+    #[error(transparent)]
+    Own(BoxError),
+}
+
+impl RunError {
+    /// Error of the service's own parts.
+    pub fn own(error: impl Into<BoxError>) -> RunError {
+        RunError::Own(error.into())
+    }
+}
+
+/// Properties that tell one service from another.
+pub struct Spec {
+    /// Its schema, and a part of its role's name.
+    pub name: &'static str,
+    /// Name in errors, such as `the wallet`.
+    pub title: &'static str,
+    /// Name of its log, such as `wallet/0`.
+    pub log: &'static str,
+    pub limits: Limits,
+    /// Tables that are written with the log.
+    pub projection: Projection,
+}
+
+/// Service that is connected and does not answer yet.
+pub struct Service {
+    name: &'static str,
+    pub config: ServiceConfig,
+    /// Name and key of the log.
+    pub log: LogIdentity,
+    pub store: Arc<PgStore>,
+    pub notary: Notary,
+    pub clock: Arc<SystemClock>,
+    pub health: Health,
+    pub drain: Drain,
+    /// Fires once all calls are answered, for the owner of the log and for tasks beside it.
+    pub closing: CancellationToken,
+    bound: BoundPort,
+    options: Options,
+    log_condition: Condition,
+}
+
+impl Service {
+    /// Connects to the database. `take_over` takes the log at once, for a caller that knows that
+    /// its last owner is dead.
+    ///
+    /// # Errors
+    /// A setting is missing, or the database cannot be used.
+    pub async fn connect(
+        spec: Spec,
+        config: ServiceConfig,
+        bound: BoundPort,
+        drain: Drain,
+        take_over: bool,
+    ) -> Result<Service, RunError> {
+        let Spec { name, title, log, limits, projection } = spec;
+        let identity = config.log.clone().ok_or(RunError::NoLog(title))?;
+        let url = config.database_url.as_ref().ok_or(RunError::NoDatabase(title))?;
+        let store =
+            PgStore::connect_with(url.expose(), name, PoolSizes::default(), projection).await?;
+        if !config.allow_unsafe_database {
+            store.require_durability().await?;
+        }
+        let notary =
+            Notary::from_config(store.clone(), log, &config)?.ok_or(RunError::NoLog(title))?;
+        let clock = Arc::new(SystemClock::new());
+        let log_clock = Arc::clone(&clock);
+        let options = Options {
+            name: log.into(),
+            owner: format!("{name} {}", config.instance).into(),
+            address: bound.address().to_string().into(),
+            lease: LEASE,
+            take_over,
+            clock: Arc::new(move || log_clock.now()),
+            limits,
+        };
+        let (health, closing) = (Health::new(), CancellationToken::new());
+        let log_condition = health.condition("log", "it is being opened");
+        Ok(Service {
+            name,
+            config,
+            log: identity,
+            store,
+            notary,
+            clock,
+            health,
+            drain,
+            closing,
+            bound,
+            options,
+            log_condition,
+        })
+    }
+
+    /// Function that opens the log as soon as no other process owns it. Only the first call takes
+    /// over: a process that has taken the log from this one since is alive.
+    pub fn opener(
+        &self,
+    ) -> impl Fn() -> BoxFuture<'static, Result<Log, OpenError>> + Send + Sync + use<> {
+        let (store, notary) = (Arc::clone(&self.store), self.notary.clone());
+        let (options, written) = (self.options.clone(), self.log_condition.clone());
+        let take_over = AtomicBool::new(options.take_over);
+        move || {
+            let take_over = take_over.swap(false, Ordering::Relaxed);
+            let options = Options { take_over, ..options.clone() };
+            let (store, notary, written) = (store.clone(), notary.clone(), written.clone());
+            Box::pin(async move { notary.open_log(store, options, &written).await })
+        }
+    }
+
+    /// Builder of what is served, with health alone.
+    #[must_use]
+    pub fn grpc(&self) -> GrpcBuilder {
+        GrpcBuilder::new(self.health.clone())
+    }
+
+    /// Runs `task` until the service closes.
+    pub fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
+        tokio::spawn(self.closing.clone().run_until_cancelled_owned(task));
+    }
+
+    /// Serves `routes` and the log's files until the drain, beside `owner`, which owns the log until
+    /// `closing` fires. Returns whether all calls were finished.
+    ///
+    /// # Errors
+    /// See [`RunError`]; once it serves, only an end of the owner ends it.
+    pub async fn run<E: Into<BoxError> + Send + 'static>(
+        self,
+        routes: GrpcBuilder,
+        owner: impl Future<Output = Result<(), E>> + Send + 'static,
+    ) -> Result<bool, RunError> {
+        let Service { name, config, notary, clock, health, drain, closing, bound, .. } = self;
+        let limits = &config.limits;
+        let logs = notary::api::service(notary.clone(), name)
+            .max_decoding_message_size(limits.message_bytes);
+        let routes = routes.add(logs).await;
+        let app = routes.build(proto::DESCRIPTORS, &config.auth.issuers, limits, clock)?;
+        notary.report_health(health.clone());
+        let app = PathRouter::new(LOGS_PATH, Files::new(notary.clone(), name), app);
+        let server = Server::from_config(&config, health, drain.clone())?;
+        let mut owner = tokio::spawn(owner);
+        let mut served = Box::pin(server.run(bound, app));
+        let finished = tokio::select! {
+            finished = &mut served => finished,
+            owned = &mut owner => {
+                // Only a fault that waiting cannot mend ends it before it is told to stop.
+                drain.begin();
+                served.await;
+                owned.expect("the owner does not panic").map_err(RunError::own)?;
+                return Ok(false);
+            }
+        };
+        closing.cancel();
+        let owned = drain.close(owner).await?;
+        owned.expect("the owner does not panic").map_err(RunError::own)?;
+        notary.wait_until_signed().await;
+        Ok(finished)
+    }
+}
