@@ -1,4 +1,5 @@
-//! Latencies of answers. All are kept, so a percentile is an observed value and not an estimate.
+//! Latencies of answers. All are kept, so a percentile is an observed value; a histogram
+//! (`hdrhistogram`) would give an estimate for hardly less code.
 
 use std::time::Duration;
 
