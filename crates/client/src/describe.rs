@@ -73,6 +73,7 @@ fn describe_stopped(changed: &pb::StoppedChanged) -> String {
 }
 
 fn describe_seat(changed: &pb::SeatChanged) -> Option<String> {
+    // [`crate::Watch`] refuses a change that names no seat.
     let seat = changed.seat.as_ref()?;
     let player = PlayerId::try_from(&*seat.player_id);
     let player = player.map(|player| format!(" ({})", name_or_pseudonym(&seat.name, player)));

@@ -32,6 +32,7 @@ mod actor;
 mod api;
 mod author;
 mod backlog;
+mod batch;
 mod bounds;
 mod commands;
 pub mod config;

@@ -25,13 +25,13 @@ use proto::wallet::v1 as wallet;
 use rules::{DecisionAuthor, Move, MoveKind, Next, RuleSet};
 use wire::{ApiRefusal, Recorded};
 
+use crate::batch::Batch;
 use crate::commands::{Command, CommandContext, judge};
-use crate::effect_calls::{self, Batch, EffectOutcome, PendingEffect};
+use crate::effect_calls::{self, EffectOutcome, PendingEffect};
 use crate::effects::{Effect, pending_effects};
 use crate::entropy::{self, Timing};
 use crate::hand_in_play::Decision;
 use crate::peers::{CallFailure, PeerCall, Reply};
-use crate::proof::Faces;
 use crate::publish::PublishedEvent;
 use crate::recovery;
 use crate::registry::ClosedTable;
@@ -165,7 +165,7 @@ impl Harness {
             is_room_behind: self.starts_held_until.is_some(),
         };
         let verdict = judge(&self.state.table, self.state.play.as_ref(), &command, &context)?;
-        self.append(Batch { events: verdict.events, faces: Faces::new() });
+        self.append(verdict.batch);
         Ok(())
     }
 
@@ -311,9 +311,8 @@ impl Harness {
         });
         let mv = calm.unwrap_or_else(|| decision.default.clone());
         let (player, author) = (decision.player, DecisionAuthor::Player);
-        let decision = Decision { player, mv: &mv, author, at: self.now };
-        let decided = play.decide(&self.state.table.config, decision).unwrap();
-        let batch = Batch::single(play.hand_id, decided);
+        let decision = Decision { player, mv, author, at: self.now };
+        let batch = play.decide(&self.state.table.config, decision).unwrap();
         self.append(batch);
         true
     }
@@ -321,8 +320,9 @@ impl Harness {
     /// Appends a batch, moves the state, and crashes.
     pub(crate) fn append(&mut self, batch: Batch) {
         self.state.check(&batch, self.now).unwrap();
-        for (stream, event) in &batch.events {
-            let kind = self.state.apply(*stream, event, &batch.faces, self.now).unwrap();
+        let Batch { events, mut inputs } = batch;
+        for (stream, event) in &events {
+            let kind = self.state.apply(*stream, event, &mut inputs, self.now).unwrap();
             self.log.push((*stream, event.clone(), self.now));
             if let Some(kind) = kind {
                 self.published.push(PublishedEvent {
@@ -332,7 +332,7 @@ impl Harness {
                 });
             }
         }
-        if !batch.events.is_empty() && !self.steady {
+        if !events.is_empty() && !self.steady {
             self.crash();
         }
     }

@@ -8,7 +8,7 @@ use proto::event::v1 as event;
 use wire::Recorded;
 
 use super::Harness;
-use crate::commands::Command;
+use crate::commands::{Command, DecisionRequest};
 use crate::effects::Effect;
 
 const EACH: Duration = Duration::from_secs(2);
@@ -83,8 +83,8 @@ fn a_decision_counts_from_when_it_had_arrived() {
         for _ in 0..10 {
             table.wait(EACH);
             while table.state.play.as_ref().is_none_or(|play| play.to_act().is_none()) {
-                let debts = table.pending_effects();
-                if !debts.into_iter().any(|effect| table.run_effect(|other| other == effect)) {
+                let pending = table.pending_effects();
+                if !pending.into_iter().any(|effect| table.run_effect(|other| other == effect)) {
                     break;
                 }
             }
@@ -102,7 +102,7 @@ fn a_decision_counts_from_when_it_had_arrived() {
         let rules::Next::Decision(decision) = decision else { panic!("no decision") };
         let deck = play.replay.hand.rules().variant().deck;
         let mv = wire::moves::write_with_cards(&decision.default, deck, &play.replay.seats);
-        table.command(seat, Command::Act { hand_no, turn, mv }).unwrap();
+        table.command(seat, Command::Act(DecisionRequest { hand_no, turn, mv })).unwrap();
         let decided = table.log.iter().rev().find_map(|(_, event, _)| match event {
             Recorded::MoveDecided(decided) => Some(decided.clone()),
             _ => None,

@@ -202,10 +202,10 @@ async fn a_settled_hand_is_taken_up_and_paid_without_its_cards() {
         found.recover(&shared.peers, Duration::from_millis(50)).await.unwrap();
     assert!(past.is_empty());
     let (new, old) = (state.play.as_ref().unwrap(), table.state.play.as_ref().unwrap());
-    let debts = |state: &crate::state::TableState| {
+    let pending = |state: &crate::state::TableState| {
         crate::effects::pending_effects(&state.table, state.play.as_ref(), &table.timing())
     };
-    assert_eq!(debts(&state), debts(&table.state));
+    assert_eq!(pending(&state), pending(&table.state));
     let legs = |play| settle::settlement_request(&table.state.table, play).unwrap().legs;
     assert!(!legs(old).is_empty());
     assert_eq!(legs(new), legs(old));

@@ -47,8 +47,8 @@ fn to_the_end(table: &mut Harness) {
         if table.state.table.hand.is_none() {
             return;
         }
-        let debts = table.pending_effects();
-        let paid = debts
+        let pending = table.pending_effects();
+        let paid = pending
             .into_iter()
             .any(|effect| !start(effect) && table.run_effect(|other| other == effect));
         if !paid && !table.decide() {

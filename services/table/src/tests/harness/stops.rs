@@ -208,5 +208,5 @@ fn a_stop_is_told_to_everybody_and_is_an_event() {
     });
     let event::EffectStopped { effect, why, reason } = stopped.unwrap();
     assert_eq!(effect.unwrap().kind(), event::EffectKind::CashOut);
-    assert_eq!((why.as_str(), reason.as_str()), ("a debt was refused: no", "TRANSFER_REFUSED"));
+    assert_eq!((why.as_str(), reason.as_str()), ("an effect was refused: no", "TRANSFER_REFUSED"));
 }

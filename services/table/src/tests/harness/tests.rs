@@ -10,10 +10,10 @@ use proto::event::v1::{self as event, AtFault};
 use wire::Recorded;
 
 use super::{DEALER_TIMEOUT, Harness, Misbehaviour, player, secret};
+use crate::batch::RuleInputs;
 use crate::commands::Command;
 use crate::effects::Effect;
 use crate::hand_in_play::HandStage;
-use crate::proof::Faces;
 use crate::table::Closing;
 
 const EACH: Duration = Duration::from_secs(2);
@@ -67,7 +67,7 @@ fn an_event_of_a_hand_that_is_not_in_play_is_no_update() {
     ];
     for event in events {
         let mut state = table.state.clone();
-        assert!(state.apply(hand.into(), &event, &Faces::new(), table.now).is_err());
+        assert!(state.apply(hand.into(), &event, &mut RuleInputs::default(), table.now).is_err());
     }
 }
 
