@@ -1,6 +1,9 @@
 //! Allowed dependencies between packages. The table is the architecture; the manifests are checked
 //! against it.
 //!
+//! Dependencies of tests alone are no arrows: a test may use any package, and only tests use
+//! `testkit` and `sabacc-attacks`, since no row names them.
+//!
 //! An arrow that is not here is not forbidden for ever: it is a decision, made by adding it to
 //! [`ROWS`] in the same change that needs it, where a reviewer sees it.
 

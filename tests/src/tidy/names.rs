@@ -47,9 +47,7 @@ pub fn codes(tree: &Tree, places: &[AllowedPath]) -> Vec<Finding> {
 /// Finds places that do not exist.
 #[must_use]
 pub fn stale(tree: &Tree, places: &[AllowedPath]) -> Vec<Finding> {
-    // A kind of file, such as `*/src/repo.rs`, may have no member.
-    let files = places.iter().filter(|(place, _)| !place.starts_with('*'));
-    let gone = files.filter(|(place, _)| !tree.rust().any(|(path, _)| within(path, place)));
+    let gone = places.iter().filter(|(place, _)| !tree.rust().any(|(path, _)| within(path, place)));
     gone.map(|(place, _)| Finding::new(*place, "no such file: remove the row")).collect()
 }
 
@@ -155,7 +153,7 @@ mod tests {
     #[test]
     fn a_place_that_is_gone_is_found() {
         let tree = Tree::of(&[("crates/a/src/lib.rs", "")]);
-        assert_eq!(stale(&tree, &[("crates/a/", ""), ("*/src/gone.rs", "")]), []);
-        assert_eq!(stale(&tree, &[("crates/c/", "")]).len(), 1);
+        assert_eq!(stale(&tree, &[("crates/a/", ""), ("*/src/lib.rs", "")]), []);
+        assert_eq!(stale(&tree, &[("crates/c/", ""), ("*/src/gone.rs", "")]).len(), 2);
     }
 }
