@@ -24,7 +24,7 @@ use ::ledger::{Account, Event as Entry, Kind, Leg, Transfer, check_conservation}
 use eventlog_core::Event;
 use primitives::{RequestId, UnixMicros};
 use serde::Serialize;
-use wire::Recorded;
+use wire::TableRecord;
 
 use crate::report::{Checked, Checks, Verdict};
 use replay::Replay;
@@ -195,7 +195,7 @@ impl LedgerAudit {
         self.figures.table_events = self.figures.table_events.saturating_add(1);
         let recorded = match of_the_clock(event) {
             Ok(true) => return,
-            Ok(false) => Recorded::try_from(event).map_err(|error| error.to_string()),
+            Ok(false) => TableRecord::try_from(event).map_err(|error| error.to_string()),
             Err(why) => Err(why),
         };
         match recorded {

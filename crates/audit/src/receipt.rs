@@ -16,7 +16,7 @@ use prost::Message as _;
 use proto::table::v1::EntropyReceipt;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
-use wire::Recorded;
+use wire::records::{PayloadError, Record as _, TableRecord};
 
 use crate::bundle::{ProvedLog, TrustedKeys, proved_log};
 use crate::report::CheckError;
@@ -82,7 +82,7 @@ pub fn check(receipt: &EntropyReceipt, log: &ProvedLog, trusted: &TrustedKeys) -
         ));
     };
     let table = event.stream.0[..] == receipt.table_id[..];
-    if let Ok(Recorded::EntropyCommitted(given)) = Recorded::try_from(event)
+    if let Ok(TableRecord::EntropyCommitted(given)) = TableRecord::try_from(event)
         && table
         && (given.hand_no, given.seat) == (receipt.hand_no, receipt.seat)
         && given.player_id == receipt.player_id[..]
@@ -90,7 +90,11 @@ pub fn check(receipt: &EntropyReceipt, log: &ProvedLog, trusted: &TrustedKeys) -
     {
         return ReceiptVerdict::Kept;
     }
-    let name = Recorded::try_from(event).map_or("something", |recorded| recorded.name());
+    let name = match TableRecord::try_from(event) {
+        Ok(record) => record.name().to_owned(),
+        Err(PayloadError::Foreign(_, name)) => name,
+        Err(_) => "something".to_owned(),
+    };
     ReceiptVerdict::Broken(format!(
         "it signed that the commitment of seat {} for hand {} stands at position {position}, and \
          signed a log with another {name} there",

@@ -4,8 +4,7 @@
 use eventlog_core::Event;
 use proto::event::v1::{self as pb, EffectKind, Resolution};
 use serde::Serialize;
-use wire::recorded::TableEvent;
-use wire::{Recorded, StreamEvent};
+use wire::records::{TableEvent, TableRecord, TableSubject};
 
 /// A record of an effect that stopped or was resumed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -23,8 +22,8 @@ pub fn stops<'a>(events: impl IntoIterator<Item = &'a Event>) -> Vec<StopRecord>
     let mut found = Vec::new();
     let mut hand = 0;
     for event in events {
-        let Ok(recorded) = Recorded::try_from(event) else { continue };
-        let StreamEvent::Table(of_table) = recorded.stream_event() else { continue };
+        let Ok(recorded) = TableRecord::try_from(event) else { continue };
+        let TableSubject::Table(of_table) = recorded.subject() else { continue };
         let text = match of_table {
             TableEvent::HandStarted(started) => {
                 hand = started.hand_no;
@@ -33,13 +32,6 @@ pub fn stops<'a>(events: impl IntoIterator<Item = &'a Event>) -> Vec<StopRecord>
             TableEvent::EffectStopped(stopped) => Some(describe_stopped(stopped)),
             TableEvent::EffectResumed(resumed) => Some(describe_resumed(&event.actor, resumed)),
             TableEvent::TableCreated(_)
-            | TableEvent::SeatTaken(_)
-            | TableEvent::SeatFunded(_)
-            | TableEvent::SeatRefused(_)
-            | TableEvent::LeaveAsked(_)
-            | TableEvent::CashOutDue(_)
-            | TableEvent::SeatVacated(_)
-            | TableEvent::SitOutChanged(_)
             | TableEvent::HandCommitted(_)
             | TableEvent::EntropyCommitted(_)
             | TableEvent::HandFinished(_)
@@ -48,9 +40,7 @@ pub fn stops<'a>(events: impl IntoIterator<Item = &'a Event>) -> Vec<StopRecord>
             | TableEvent::PotRefunded(_)
             | TableEvent::TableClosed(_)
             | TableEvent::AbsentPaid(_)
-            | TableEvent::TablePaused(_)
-            | TableEvent::SeatRenamed(_)
-            | TableEvent::StandingFound(_) => None,
+            | TableEvent::TablePaused(_) => None,
         };
         found.extend(text.map(|text| StopRecord {
             at: event.recorded_at.to_string(),

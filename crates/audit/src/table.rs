@@ -14,8 +14,7 @@ use std::fmt;
 use primitives::{HandId, PlayerId, TableId};
 use proto::event::v1::{self as pb, AtFault};
 use serde::Serialize;
-use wire::recorded::HandEvent;
-use wire::{Recorded, StreamEvent};
+use wire::records::{HandEvent, PlayEvent, TableRecord, TableSubject};
 
 use crate::hand::{self, HandRecords, Report};
 use crate::stops::{StopRecord, stops};
@@ -177,23 +176,30 @@ impl TableAudit {
         let (mut end, mut open) = (HandResult::InPlay, false);
         let players = roster(records);
         for event in &records.hand {
-            let Ok(recorded) = Recorded::try_from(event) else { continue };
-            let StreamEvent::Hand(of_hand) = recorded.stream_event() else { continue };
-            match of_hand {
-                HandEvent::HandSettled(_) => end = HandResult::Played,
-                HandEvent::HandRevealed(_) => open = true,
-                HandEvent::HandAborted(aborted) => end = HandResult::of_aborted(aborted),
-                HandEvent::HandOpened(_)
-                | HandEvent::EntropyClosed(_)
-                | HandEvent::EntropyRevealed(_)
-                | HandEvent::HandSealed(_)
-                | HandEvent::ChanceUsed(_)
-                | HandEvent::CardsMoved(_)
-                | HandEvent::MoveDecided(_)
-                | HandEvent::ClockResumed(_)
-                | HandEvent::CardsShown(_)
-                | HandEvent::SettlementPosted(_)
-                | HandEvent::SeedRefused(_) => {}
+            let Ok(recorded) = TableRecord::try_from(event) else { continue };
+            match recorded.subject() {
+                TableSubject::Hand(event) => match event {
+                    HandEvent::HandRevealed(_) => open = true,
+                    HandEvent::HandAborted(aborted) => end = HandResult::of_aborted(aborted),
+                    HandEvent::HandOpened(_)
+                    | HandEvent::EntropyClosed(_)
+                    | HandEvent::EntropyRevealed(_)
+                    | HandEvent::SeedRefused(_) => {}
+                },
+                TableSubject::Play(event) => match event {
+                    PlayEvent::HandSettled(_) => end = HandResult::Played,
+                    PlayEvent::HandSealed(_)
+                    | PlayEvent::ChanceUsed(_)
+                    | PlayEvent::CardsMoved(_)
+                    | PlayEvent::MoveDecided(_)
+                    | PlayEvent::ClockResumed(_)
+                    | PlayEvent::CardsShown(_)
+                    | PlayEvent::SettlementPosted(_) => {}
+                },
+                TableSubject::Seat(_)
+                | TableSubject::Table(_)
+                | TableSubject::Person(_)
+                | TableSubject::Clock(_) => {}
             }
         }
         let report = &mut self.report;
@@ -218,7 +224,7 @@ impl TableAudit {
     fn warn_repeated_entropy(&mut self, hand_no: u64, records: &HandRecords) {
         let players = roster(records);
         for event in &records.hand {
-            let Ok(Recorded::EntropyRevealed(revealed)) = Recorded::try_from(event) else {
+            let Ok(TableRecord::EntropyRevealed(revealed)) = TableRecord::try_from(event) else {
                 continue;
             };
             let seat = revealed.seat;
@@ -253,8 +259,8 @@ impl TableAudit {
 }
 
 fn roster(records: &HandRecords) -> BTreeMap<u32, PlayerId> {
-    let opened = records.hand.first().and_then(|event| Recorded::try_from(event).ok());
-    let Some(Recorded::HandOpened(opened)) = opened else { return BTreeMap::new() };
+    let opened = records.hand.first().and_then(|event| TableRecord::try_from(event).ok());
+    let Some(TableRecord::HandOpened(opened)) = opened else { return BTreeMap::new() };
     let seats = opened.roster.iter();
     seats.filter_map(|it| Some((it.seat, PlayerId::try_from(&it.player_id[..]).ok()?))).collect()
 }

@@ -6,8 +6,12 @@ use eventlog_core::{Event, NewEvent};
 use primitives::{StreamId, UnixMicros};
 use proto::event::v1 as pb;
 
-use crate::Recorded;
-use crate::recorded::PayloadError;
+use crate::records::{PayloadError, Record as _, record};
+
+record! {
+    /// Event of a service's clock, in the log of each service.
+    ClockRecord of "service": ClockStepped
+}
 
 /// Step of a clock, or the sum of several.
 ///
@@ -23,13 +27,25 @@ pub struct Step {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Foreign {
     #[error(transparent)]
-    Unreadable(#[from] PayloadError),
+    Unreadable(PayloadError),
     #[error("a step of the clock lies in stream {0}, and belongs into {clock}", clock = StreamId::CLOCK)]
     Stream(StreamId),
     #[error("{0} lies in the stream of the service's clock")]
-    Kind(&'static str),
+    Kind(String),
     #[error("a step of the clock does not lead from its time before to its time after")]
     Sum,
+}
+
+impl From<PayloadError> for Foreign {
+    fn from(error: PayloadError) -> Foreign {
+        match error {
+            PayloadError::Foreign(_, name) => Foreign::Kind(name),
+            PayloadError::Kind(_)
+            | PayloadError::Schema(_)
+            | PayloadError::Corrupt(_)
+            | PayloadError::Sealing(_) => Foreign::Unreadable(error),
+        }
+    }
 }
 
 impl Step {
@@ -114,7 +130,7 @@ pub fn new_event(step: &Step) -> NewEvent {
         after_micros: after.0,
         steps: *count,
     };
-    Recorded::from(event).on_stream(StreamId::CLOCK)
+    ClockRecord::from(event).on_stream(StreamId::CLOCK)
 }
 
 /// Parses the step of a stored event; `None` if the event is about something else.
@@ -123,16 +139,13 @@ pub fn new_event(step: &Step) -> NewEvent {
 /// If no service can have written it: a step in another stream than the clock's, another event in
 /// that stream, or a step whose sum is wrong.
 pub fn parse(stored: &Event) -> Result<Option<Step>, Foreign> {
-    let told = i32::from(stored.kind) == i32::from(pb::EventType::ClockStepped);
-    if !told && stored.stream != StreamId::CLOCK {
+    let is_step = i32::from(stored.kind) == i32::from(pb::EventType::ClockStepped);
+    if !is_step && stored.stream != StreamId::CLOCK {
         return Ok(None);
     }
-    let recorded = Recorded::try_from(stored)?;
-    let Recorded::ClockStepped(event) = &recorded else {
-        return Err(Foreign::Kind(recorded.name()));
-    };
+    let ClockRecord::ClockStepped(event) = ClockRecord::try_from(stored)?;
     if stored.stream == StreamId::CLOCK {
-        Step::try_from(event).map(Some)
+        Step::try_from(&event).map(Some)
     } else {
         Err(Foreign::Stream(stored.stream))
     }
@@ -143,6 +156,7 @@ mod tests {
     use eventlog_core::{Position, Version};
 
     use super::*;
+    use crate::TableRecord;
 
     const AT: UnixMicros = UnixMicros(1_700_000_000_000_000);
 
@@ -170,7 +184,7 @@ mod tests {
             let step = Step::new(micros, AT, 1);
             assert_eq!(parse(&stored(new_event(&step))), Ok(Some(step)), "{micros}");
         }
-        let other = Recorded::from(pb::TableClosed {});
+        let other = TableRecord::from(pb::TableClosed {});
         assert_eq!(parse(&stored(other.on_stream(StreamId([1; 16])))), Ok(None));
     }
 
@@ -178,16 +192,16 @@ mod tests {
     fn a_step_that_no_service_writes_is_refused() {
         let event = |step_micros, steps| {
             let (before_micros, after_micros) = (AT.0, AT.0 + 5);
-            Recorded::from(pb::ClockStepped { step_micros, before_micros, after_micros, steps })
+            ClockRecord::from(pb::ClockStepped { step_micros, before_micros, after_micros, steps })
         };
-        let of = |event: Recorded, stream| parse(&stored(event.on_stream(stream)));
+        let of = |event: ClockRecord, stream| parse(&stored(event.on_stream(stream)));
         assert!(of(event(5, 1), StreamId::CLOCK).is_ok());
         assert_eq!(of(event(-5, 1), StreamId::CLOCK), Err(Foreign::Sum));
         assert_eq!(of(event(5, 0), StreamId::CLOCK), Err(Foreign::Sum));
         let elsewhere = StreamId([1; 16]);
         assert_eq!(of(event(5, 1), elsewhere), Err(Foreign::Stream(elsewhere)));
-        let closed = Recorded::from(pb::TableClosed {});
-        assert_eq!(of(closed, StreamId::CLOCK), Err(Foreign::Kind("TableClosed")));
+        let closed = TableRecord::from(pb::TableClosed {}).on_stream(StreamId::CLOCK);
+        assert_eq!(parse(&stored(closed)), Err(Foreign::Kind("TableClosed".to_owned())));
     }
 
     #[test]

@@ -13,16 +13,13 @@ use proto::common::v1::LimitMeasure;
 use proto::event::v1 as pb;
 use proto::wallet::v1::{Leg as PbLeg, TransferKind};
 
-use crate::Recorded;
-use crate::recorded::PayloadError;
+use crate::records::{PayloadError, Record as _, WalletRecord};
 
 /// Error of a stored event that no wallet can have written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WalletEventError {
     #[error(transparent)]
     Unreadable(#[from] PayloadError),
-    #[error("no wallet writes {0}")]
-    NotWalletEvent(&'static str),
     /// Name of the field.
     #[error("{0} is not what the ledger writes there")]
     Field(&'static str),
@@ -36,7 +33,7 @@ pub enum WalletEventError {
 /// Converts an event for appending.
 #[must_use]
 pub fn new_event(event: &Event) -> NewEvent {
-    to_recorded(event).on_stream(stream(event))
+    to_record(event).on_stream(stream(event))
 }
 
 /// Parses a stored event.
@@ -44,7 +41,7 @@ pub fn new_event(event: &Event) -> NewEvent {
 /// # Errors
 /// No wallet can have written it.
 pub fn parse(stored: &eventlog_core::Event) -> Result<Event, WalletEventError> {
-    let event = parse_payload(&Recorded::try_from(stored)?)?;
+    let event = parse_payload(&WalletRecord::try_from(stored)?)?;
     let again = new_event(&event);
     if again.stream != stored.stream {
         return Err(WalletEventError::WrongStream(stored.stream, again.stream));
@@ -60,9 +57,9 @@ pub fn parse(stored: &eventlog_core::Event) -> Result<Event, WalletEventError> {
 ///
 /// # Errors
 /// No wallet can have written it.
-pub fn parse_payload(payload: &Recorded) -> Result<Event, WalletEventError> {
+pub fn parse_payload(payload: &WalletRecord) -> Result<Event, WalletEventError> {
     let event = read::event(payload)?;
-    if to_recorded(&event) == *payload { Ok(event) } else { Err(WalletEventError::NotCanonical) }
+    if to_record(&event) == *payload { Ok(event) } else { Err(WalletEventError::NotCanonical) }
 }
 
 /// Stream of an event: the table's if it involves a table, else the player's if it involves a
@@ -115,7 +112,7 @@ pub(crate) const fn kind_to_pb(kind: Kind) -> TransferKind {
 
 /// Payload of an event.
 #[must_use]
-pub fn to_recorded(event: &Event) -> Recorded {
+pub fn to_record(event: &Event) -> WalletRecord {
     match event {
         Event::AccountOpened(account) => pb::AccountOpened { account: account.to_string() }.into(),
         Event::TransferPosted(it) => posted(it).into(),

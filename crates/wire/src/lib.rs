@@ -12,7 +12,7 @@ pub mod history;
 pub mod ledger;
 mod log_record;
 pub mod moves;
-pub mod recorded;
+pub mod records;
 pub mod replay;
 pub mod ruleset;
 pub mod standing;
@@ -20,6 +20,6 @@ pub mod status;
 
 pub use field::BadField;
 pub use log_record::log_record;
-pub use recorded::{Recorded, StreamEvent};
+pub use records::{DealerRecord, Record, TableRecord, WalletRecord};
 pub use replay::HandReplay;
 pub use status::{ApiRefusal, api_refusal};

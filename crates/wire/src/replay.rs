@@ -19,7 +19,7 @@ use rules::{
 use crate::card_positions::{CardPositions, PositionError, handle_from_pb};
 use crate::field::BadField;
 use crate::moves::{self, MoveReader};
-use crate::recorded::{HandEvent, Recorded, StreamEvent};
+use crate::records::{PlayEvent, TableRecord, TableSubject};
 
 /// Hand in play, with the positions of its cards.
 #[derive(Clone)]
@@ -92,7 +92,7 @@ impl HandReplay {
     /// that are no input of the rules. `faces` gives the face of a hidden card.
     pub fn apply(
         &mut self,
-        recorded: &Recorded,
+        recorded: &TableRecord,
         faces: &dyn Fn(Handle) -> Option<Card>,
     ) -> Result<Option<Event>, ReplayError> {
         let event = self.read(recorded, faces)?;
@@ -106,32 +106,19 @@ impl HandReplay {
     /// that needs the hand before the event passes the event to [`rules::evolve`] itself.
     pub fn read(
         &mut self,
-        recorded: &Recorded,
+        recorded: &TableRecord,
         faces: &dyn Fn(Handle) -> Option<Card>,
     ) -> Result<Option<Event>, ReplayError> {
-        let event = match recorded.stream_event() {
-            StreamEvent::Hand(event) => event,
-            StreamEvent::Table(_)
-            | StreamEvent::Person(_)
-            | StreamEvent::Dealer(_)
-            | StreamEvent::Wallet(_)
-            | StreamEvent::Clock(_) => return Ok(None),
-        };
+        let TableSubject::Play(event) = recorded.subject() else { return Ok(None) };
         match event {
-            HandEvent::ChanceUsed(used) => self.read_chance(used),
-            HandEvent::CardsMoved(moved) => self.read_cards(moved, faces).map(Some),
-            HandEvent::MoveDecided(decided) => self.read_move(decided).map(Some),
-            HandEvent::HandOpened(_)
-            | HandEvent::EntropyClosed(_)
-            | HandEvent::EntropyRevealed(_)
-            | HandEvent::HandSealed(_)
-            | HandEvent::ClockResumed(_)
-            | HandEvent::CardsShown(_)
-            | HandEvent::HandSettled(_)
-            | HandEvent::SettlementPosted(_)
-            | HandEvent::HandRevealed(_)
-            | HandEvent::SeedRefused(_)
-            | HandEvent::HandAborted(_) => Ok(None),
+            PlayEvent::ChanceUsed(used) => self.read_chance(used),
+            PlayEvent::CardsMoved(moved) => self.read_cards(moved, faces).map(Some),
+            PlayEvent::MoveDecided(decided) => self.read_move(decided).map(Some),
+            PlayEvent::HandSealed(_)
+            | PlayEvent::ClockResumed(_)
+            | PlayEvent::CardsShown(_)
+            | PlayEvent::HandSettled(_)
+            | PlayEvent::SettlementPosted(_) => Ok(None),
         }
     }
 

@@ -684,6 +684,181 @@ pub struct AbsentPaid {
 /// Table stream: nothing more happens here.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct TableClosed {}
+/// Whose fault it is that a hand came to nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum AtFault {
+    /// Not used.
+    Unspecified = 0,
+    /// Seats that committed to entropy and withheld it: the hand number is burnt, before any ante.
+    Seat = 1,
+    /// The dealer was silent, or contradicted what it had committed to.
+    Dealer = 2,
+    /// The operator made it void.
+    Operator = 3,
+}
+impl AtFault {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "AT_FAULT_UNSPECIFIED",
+            Self::Seat => "AT_FAULT_SEAT",
+            Self::Dealer => "AT_FAULT_DEALER",
+            Self::Operator => "AT_FAULT_OPERATOR",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "AT_FAULT_UNSPECIFIED" => Some(Self::Unspecified),
+            "AT_FAULT_SEAT" => Some(Self::Seat),
+            "AT_FAULT_DEALER" => Some(Self::Dealer),
+            "AT_FAULT_OPERATOR" => Some(Self::Operator),
+            _ => None,
+        }
+    }
+}
+/// What a table does beside taking commands: it asks the dealer or the wallet for something, or moves by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum EffectKind {
+    /// Not used.
+    Unspecified = 0,
+    /// The dealer commits to a hand to come.
+    Commit = 1,
+    /// The wallet moves a buy-in to a seat.
+    Fund = 2,
+    /// The wallet pays a seat out.
+    CashOut = 3,
+    /// A hand starts.
+    Start = 4,
+    /// No commitment to entropy is taken any more.
+    CloseEntropy = 5,
+    /// A hand number is burnt.
+    Burn = 6,
+    /// The dealer binds the seats' entropy.
+    Seal = 7,
+    /// The dealer uses chance.
+    Chance = 8,
+    /// A player who is leaving leaves the hand.
+    Leave = 9,
+    /// Hands are shown and the settlement is put on record.
+    Settle = 10,
+    /// A hand that the dealer is silent about is aborted.
+    Abandon = 11,
+    /// The wallet posts a settlement.
+    Post = 12,
+    /// The dealer opens a seed.
+    Reveal = 13,
+    /// A seat is to be paid out.
+    PayOut = 14,
+    /// The shares of the pots of a table that closes are worked out.
+    Share = 15,
+    /// The wallet moves the shares.
+    Refund = 16,
+    /// The wallet pays out the share of somebody who had left.
+    PayAbsent = 17,
+    /// The table closes.
+    Close = 18,
+    /// A seat that was not dealt in for too long is asked to leave.
+    RemoveIdle = 19,
+    /// The wallet is asked whether players who are not in a hand may still play.
+    CheckStanding = 20,
+}
+impl EffectKind {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "EFFECT_KIND_UNSPECIFIED",
+            Self::Commit => "EFFECT_KIND_COMMIT",
+            Self::Fund => "EFFECT_KIND_FUND",
+            Self::CashOut => "EFFECT_KIND_CASH_OUT",
+            Self::Start => "EFFECT_KIND_START",
+            Self::CloseEntropy => "EFFECT_KIND_CLOSE_ENTROPY",
+            Self::Burn => "EFFECT_KIND_BURN",
+            Self::Seal => "EFFECT_KIND_SEAL",
+            Self::Chance => "EFFECT_KIND_CHANCE",
+            Self::Leave => "EFFECT_KIND_LEAVE",
+            Self::Settle => "EFFECT_KIND_SETTLE",
+            Self::Abandon => "EFFECT_KIND_ABANDON",
+            Self::Post => "EFFECT_KIND_POST",
+            Self::Reveal => "EFFECT_KIND_REVEAL",
+            Self::PayOut => "EFFECT_KIND_PAY_OUT",
+            Self::Share => "EFFECT_KIND_SHARE",
+            Self::Refund => "EFFECT_KIND_REFUND",
+            Self::PayAbsent => "EFFECT_KIND_PAY_ABSENT",
+            Self::Close => "EFFECT_KIND_CLOSE",
+            Self::RemoveIdle => "EFFECT_KIND_REMOVE_IDLE",
+            Self::CheckStanding => "EFFECT_KIND_CHECK_STANDING",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "EFFECT_KIND_UNSPECIFIED" => Some(Self::Unspecified),
+            "EFFECT_KIND_COMMIT" => Some(Self::Commit),
+            "EFFECT_KIND_FUND" => Some(Self::Fund),
+            "EFFECT_KIND_CASH_OUT" => Some(Self::CashOut),
+            "EFFECT_KIND_START" => Some(Self::Start),
+            "EFFECT_KIND_CLOSE_ENTROPY" => Some(Self::CloseEntropy),
+            "EFFECT_KIND_BURN" => Some(Self::Burn),
+            "EFFECT_KIND_SEAL" => Some(Self::Seal),
+            "EFFECT_KIND_CHANCE" => Some(Self::Chance),
+            "EFFECT_KIND_LEAVE" => Some(Self::Leave),
+            "EFFECT_KIND_SETTLE" => Some(Self::Settle),
+            "EFFECT_KIND_ABANDON" => Some(Self::Abandon),
+            "EFFECT_KIND_POST" => Some(Self::Post),
+            "EFFECT_KIND_REVEAL" => Some(Self::Reveal),
+            "EFFECT_KIND_PAY_OUT" => Some(Self::PayOut),
+            "EFFECT_KIND_SHARE" => Some(Self::Share),
+            "EFFECT_KIND_REFUND" => Some(Self::Refund),
+            "EFFECT_KIND_PAY_ABSENT" => Some(Self::PayAbsent),
+            "EFFECT_KIND_CLOSE" => Some(Self::Close),
+            "EFFECT_KIND_REMOVE_IDLE" => Some(Self::RemoveIdle),
+            "EFFECT_KIND_CHECK_STANDING" => Some(Self::CheckStanding),
+            _ => None,
+        }
+    }
+}
+/// What becomes of effects that have stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum Resolution {
+    /// Not used.
+    Unspecified = 0,
+    /// They are tried again.
+    Retry = 1,
+    /// Credits that could not be paid to their player go to house/suspense; what is no payment to a player stays stopped.
+    PayToSuspense = 2,
+}
+impl Resolution {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "RESOLUTION_UNSPECIFIED",
+            Self::Retry => "RESOLUTION_RETRY",
+            Self::PayToSuspense => "RESOLUTION_PAY_TO_SUSPENSE",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "RESOLUTION_UNSPECIFIED" => Some(Self::Unspecified),
+            "RESOLUTION_RETRY" => Some(Self::Retry),
+            "RESOLUTION_PAY_TO_SUSPENSE" => Some(Self::PayToSuspense),
+            _ => None,
+        }
+    }
+}
 /// The number by which the log names an event's type. Never reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
 #[repr(i32)]
@@ -949,181 +1124,6 @@ impl EventType {
             "EVENT_TYPE_ADJUSTMENT_REJECTED" => Some(Self::AdjustmentRejected),
             "EVENT_TYPE_SNAPSHOT_TAKEN" => Some(Self::SnapshotTaken),
             "EVENT_TYPE_CLOCK_STEPPED" => Some(Self::ClockStepped),
-            _ => None,
-        }
-    }
-}
-/// Whose fault it is that a hand came to nothing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
-#[repr(i32)]
-pub enum AtFault {
-    /// Not used.
-    Unspecified = 0,
-    /// Seats that committed to entropy and withheld it: the hand number is burnt, before any ante.
-    Seat = 1,
-    /// The dealer was silent, or contradicted what it had committed to.
-    Dealer = 2,
-    /// The operator made it void.
-    Operator = 3,
-}
-impl AtFault {
-    /// String value of the enum field names used in the ProtoBuf definition.
-    ///
-    /// The values are not transformed in any way and thus are considered stable
-    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
-    pub fn as_str_name(&self) -> &'static str {
-        match self {
-            Self::Unspecified => "AT_FAULT_UNSPECIFIED",
-            Self::Seat => "AT_FAULT_SEAT",
-            Self::Dealer => "AT_FAULT_DEALER",
-            Self::Operator => "AT_FAULT_OPERATOR",
-        }
-    }
-    /// Creates an enum from field names used in the ProtoBuf definition.
-    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
-        match value {
-            "AT_FAULT_UNSPECIFIED" => Some(Self::Unspecified),
-            "AT_FAULT_SEAT" => Some(Self::Seat),
-            "AT_FAULT_DEALER" => Some(Self::Dealer),
-            "AT_FAULT_OPERATOR" => Some(Self::Operator),
-            _ => None,
-        }
-    }
-}
-/// What a table does beside taking commands: it asks the dealer or the wallet for something, or moves by itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
-#[repr(i32)]
-pub enum EffectKind {
-    /// Not used.
-    Unspecified = 0,
-    /// The dealer commits to a hand to come.
-    Commit = 1,
-    /// The wallet moves a buy-in to a seat.
-    Fund = 2,
-    /// The wallet pays a seat out.
-    CashOut = 3,
-    /// A hand starts.
-    Start = 4,
-    /// No commitment to entropy is taken any more.
-    CloseEntropy = 5,
-    /// A hand number is burnt.
-    Burn = 6,
-    /// The dealer binds the seats' entropy.
-    Seal = 7,
-    /// The dealer uses chance.
-    Chance = 8,
-    /// A player who is leaving leaves the hand.
-    Leave = 9,
-    /// Hands are shown and the settlement is put on record.
-    Settle = 10,
-    /// A hand that the dealer is silent about is aborted.
-    Abandon = 11,
-    /// The wallet posts a settlement.
-    Post = 12,
-    /// The dealer opens a seed.
-    Reveal = 13,
-    /// A seat is to be paid out.
-    PayOut = 14,
-    /// The shares of the pots of a table that closes are worked out.
-    Share = 15,
-    /// The wallet moves the shares.
-    Refund = 16,
-    /// The wallet pays out the share of somebody who had left.
-    PayAbsent = 17,
-    /// The table closes.
-    Close = 18,
-    /// A seat that was not dealt in for too long is asked to leave.
-    RemoveIdle = 19,
-    /// The wallet is asked whether players who are not in a hand may still play.
-    CheckStanding = 20,
-}
-impl EffectKind {
-    /// String value of the enum field names used in the ProtoBuf definition.
-    ///
-    /// The values are not transformed in any way and thus are considered stable
-    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
-    pub fn as_str_name(&self) -> &'static str {
-        match self {
-            Self::Unspecified => "EFFECT_KIND_UNSPECIFIED",
-            Self::Commit => "EFFECT_KIND_COMMIT",
-            Self::Fund => "EFFECT_KIND_FUND",
-            Self::CashOut => "EFFECT_KIND_CASH_OUT",
-            Self::Start => "EFFECT_KIND_START",
-            Self::CloseEntropy => "EFFECT_KIND_CLOSE_ENTROPY",
-            Self::Burn => "EFFECT_KIND_BURN",
-            Self::Seal => "EFFECT_KIND_SEAL",
-            Self::Chance => "EFFECT_KIND_CHANCE",
-            Self::Leave => "EFFECT_KIND_LEAVE",
-            Self::Settle => "EFFECT_KIND_SETTLE",
-            Self::Abandon => "EFFECT_KIND_ABANDON",
-            Self::Post => "EFFECT_KIND_POST",
-            Self::Reveal => "EFFECT_KIND_REVEAL",
-            Self::PayOut => "EFFECT_KIND_PAY_OUT",
-            Self::Share => "EFFECT_KIND_SHARE",
-            Self::Refund => "EFFECT_KIND_REFUND",
-            Self::PayAbsent => "EFFECT_KIND_PAY_ABSENT",
-            Self::Close => "EFFECT_KIND_CLOSE",
-            Self::RemoveIdle => "EFFECT_KIND_REMOVE_IDLE",
-            Self::CheckStanding => "EFFECT_KIND_CHECK_STANDING",
-        }
-    }
-    /// Creates an enum from field names used in the ProtoBuf definition.
-    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
-        match value {
-            "EFFECT_KIND_UNSPECIFIED" => Some(Self::Unspecified),
-            "EFFECT_KIND_COMMIT" => Some(Self::Commit),
-            "EFFECT_KIND_FUND" => Some(Self::Fund),
-            "EFFECT_KIND_CASH_OUT" => Some(Self::CashOut),
-            "EFFECT_KIND_START" => Some(Self::Start),
-            "EFFECT_KIND_CLOSE_ENTROPY" => Some(Self::CloseEntropy),
-            "EFFECT_KIND_BURN" => Some(Self::Burn),
-            "EFFECT_KIND_SEAL" => Some(Self::Seal),
-            "EFFECT_KIND_CHANCE" => Some(Self::Chance),
-            "EFFECT_KIND_LEAVE" => Some(Self::Leave),
-            "EFFECT_KIND_SETTLE" => Some(Self::Settle),
-            "EFFECT_KIND_ABANDON" => Some(Self::Abandon),
-            "EFFECT_KIND_POST" => Some(Self::Post),
-            "EFFECT_KIND_REVEAL" => Some(Self::Reveal),
-            "EFFECT_KIND_PAY_OUT" => Some(Self::PayOut),
-            "EFFECT_KIND_SHARE" => Some(Self::Share),
-            "EFFECT_KIND_REFUND" => Some(Self::Refund),
-            "EFFECT_KIND_PAY_ABSENT" => Some(Self::PayAbsent),
-            "EFFECT_KIND_CLOSE" => Some(Self::Close),
-            "EFFECT_KIND_REMOVE_IDLE" => Some(Self::RemoveIdle),
-            "EFFECT_KIND_CHECK_STANDING" => Some(Self::CheckStanding),
-            _ => None,
-        }
-    }
-}
-/// What becomes of effects that have stopped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
-#[repr(i32)]
-pub enum Resolution {
-    /// Not used.
-    Unspecified = 0,
-    /// They are tried again.
-    Retry = 1,
-    /// Credits that could not be paid to their player go to house/suspense; what is no payment to a player stays stopped.
-    PayToSuspense = 2,
-}
-impl Resolution {
-    /// String value of the enum field names used in the ProtoBuf definition.
-    ///
-    /// The values are not transformed in any way and thus are considered stable
-    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
-    pub fn as_str_name(&self) -> &'static str {
-        match self {
-            Self::Unspecified => "RESOLUTION_UNSPECIFIED",
-            Self::Retry => "RESOLUTION_RETRY",
-            Self::PayToSuspense => "RESOLUTION_PAY_TO_SUSPENSE",
-        }
-    }
-    /// Creates an enum from field names used in the ProtoBuf definition.
-    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
-        match value {
-            "RESOLUTION_UNSPECIFIED" => Some(Self::Unspecified),
-            "RESOLUTION_RETRY" => Some(Self::Retry),
-            "RESOLUTION_PAY_TO_SUSPENSE" => Some(Self::PayToSuspense),
             _ => None,
         }
     }

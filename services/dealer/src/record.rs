@@ -10,8 +10,9 @@ use fairness::{Commitment, Seed, Transcript};
 use primitives::HandId;
 use proto::dealer::v1 as dealer;
 use proto::event::v1 as pb;
+use wire::BadField;
 use wire::field::exactly;
-use wire::{BadField, Recorded};
+use wire::records::{DealerRecord, Record as _};
 use zeroize::Zeroizing;
 
 use crate::hand::{Committed, Event};
@@ -28,7 +29,7 @@ pub struct Corrupt {
 /// Makes the log record of an event.
 #[must_use]
 pub fn new_event(hand: HandId, event: &Event) -> NewEvent {
-    let recorded: Recorded = match event {
+    let recorded: DealerRecord = match event {
         Event::SeedCommitted(committed) => pb::SeedCommitted {
             table_id: committed.hand.table.0.to_vec().into(),
             hand_no: committed.hand.number,
@@ -65,19 +66,20 @@ pub fn new_event(hand: HandId, event: &Event) -> NewEvent {
 /// If no dealer can have written it.
 pub fn parse(stored: &eventlog::Event) -> Result<Event, Corrupt> {
     let corrupt = |what: String| Corrupt { position: stored.position.0, what };
-    let recorded = Recorded::try_from(stored).map_err(|error| corrupt(error.to_string()))?;
+    let recorded = DealerRecord::try_from(stored).map_err(|error| corrupt(error.to_string()))?;
     parse_recorded(recorded).map_err(|BadPayload(what)| corrupt(what))
 }
 
-#[expect(clippy::wildcard_enum_match_arm, reason = "a dealer writes these five and no more")]
-fn parse_recorded(recorded: Recorded) -> Result<Event, BadPayload> {
+fn parse_recorded(recorded: DealerRecord) -> Result<Event, BadPayload> {
     match recorded {
-        Recorded::SeedCommitted(message) => committed(message),
-        Recorded::SeedSealed(message) => sealed(message),
-        Recorded::OperationPerformed(message) => performed(message),
-        Recorded::CardsOpened(message) => opened(message),
-        Recorded::SeedOpened(message) => revealed(&message),
-        other => Err(BadPayload(format!("no dealer writes {}", other.name()))),
+        DealerRecord::SeedCommitted(message) => committed(message),
+        DealerRecord::SeedSealed(message) => sealed(message),
+        DealerRecord::OperationPerformed(message) => performed(message),
+        DealerRecord::CardsOpened(message) => opened(message),
+        DealerRecord::SeedOpened(message) => revealed(&message),
+        DealerRecord::ClockStepped(_) => {
+            Err(BadPayload("no dealer writes ClockStepped".to_owned()))
+        }
     }
 }
 

@@ -13,7 +13,7 @@ use eventlog::{Event, PgStore, PoolSizes, Position, Reader, RequestKey, StreamId
 use postgres_launcher::{Environment, Postgres, default_data_dir};
 use primitives::{HandId, TableId};
 use sabacc_wallet::repo::Repo;
-use wire::Recorded;
+use wire::records::{Record as _, TableRecord, WalletRecord};
 
 use crate::data_directory::DataDirectory;
 use crate::keys;
@@ -126,8 +126,11 @@ impl Logs {
             let limit = usize::try_from(end - start)?;
             let page = self.table.reader.read(Position(start), limit).await?;
             for event in page.iter().rev() {
-                let recorded = Recorded::try_from(event)?;
-                if !matches!(recorded, Recorded::HandRevealed(_) | Recorded::SettlementPosted(_)) {
+                let recorded = TableRecord::try_from(event)?;
+                if !matches!(
+                    recorded,
+                    TableRecord::HandRevealed(_) | TableRecord::SettlementPosted(_)
+                ) {
                     continue;
                 }
                 let other = ends.insert(event.stream, recorded.kind());
@@ -144,7 +147,7 @@ impl Logs {
     pub(crate) async fn hand_records(&mut self, id: HandId) -> anyhow::Result<HandRecords> {
         let hand = read_stream(&self.table.reader, id.into()).await?;
         let Some(first) = hand.first() else { bail!("there is no hand {id} on record") };
-        let Recorded::HandOpened(opened) = Recorded::try_from(first)? else {
+        let TableRecord::HandOpened(opened) = TableRecord::try_from(first)? else {
             bail!("{id} is no hand's id");
         };
         let table = TableId::try_from(opened.table_id.as_ref())?;
@@ -157,9 +160,9 @@ impl Logs {
             // A transfer follows the accounts that it opens.
             wallet = self.wallet.reader.read(request.first, MAX_SETTLEMENT_EVENTS).await?;
             wallet.retain(|event| {
-                let posted = Recorded::try_from(event);
+                let posted = WalletRecord::try_from(event);
                 event.request_id == Some(id.into())
-                    && matches!(posted, Ok(Recorded::TransferPosted(_)))
+                    && matches!(posted, Ok(WalletRecord::TransferPosted(_)))
             });
         }
         let dealer_keys = vec![self.dealer_key];
@@ -196,7 +199,7 @@ impl Logs {
         }
         let mut found = Vec::new();
         for_each_event(&self.table.reader, |event| {
-            if let Ok(Recorded::TableCreated(created)) = Recorded::try_from(event)
+            if let Ok(TableRecord::TableCreated(created)) = TableRecord::try_from(event)
                 && created.name == named
             {
                 found.push(TableId(event.stream.0));
@@ -217,8 +220,9 @@ impl Logs {
     pub(crate) async fn started_hands(&mut self, table: TableId) -> anyhow::Result<Vec<u64>> {
         let hands = self.hands_of_table(table).await?.iter();
         let started = |events: &[Event]| {
-            let is =
-                |event: &Event| matches!(Recorded::try_from(event), Ok(Recorded::HandStarted(_)));
+            let is = |event: &Event| {
+                matches!(TableRecord::try_from(event), Ok(TableRecord::HandStarted(_)))
+            };
             events.iter().any(is)
         };
         Ok(hands.filter(|(_, events)| started(events)).map(|(number, _)| *number).collect())
@@ -237,7 +241,7 @@ impl Logs {
         if !self.hands.contains_key(&table) {
             let mut hands: BTreeMap<u64, Vec<Event>> = BTreeMap::new();
             for event in read_stream(&self.table.reader, table.into()).await? {
-                let Some(hand_no) = audit::hand::hand_no(&Recorded::try_from(&event)?) else {
+                let Some(hand_no) = audit::hand::hand_no(&TableRecord::try_from(&event)?) else {
                     continue;
                 };
                 hands.entry(hand_no).or_default().push(event);
@@ -251,7 +255,7 @@ impl Logs {
     pub(crate) async fn ended_hands(&self, table: TableId) -> anyhow::Result<Vec<HandId>> {
         let mut hands = Vec::new();
         for event in read_stream(&self.table.reader, table.into()).await? {
-            if let Recorded::HandFinished(finished) = Recorded::try_from(&event)? {
+            if let TableRecord::HandFinished(finished) = TableRecord::try_from(&event)? {
                 hands.push(HandId::try_from(finished.hand_id.as_ref())?);
             }
         }

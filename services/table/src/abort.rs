@@ -19,7 +19,7 @@
 
 use primitives::{SeatNo, StreamId};
 use proto::event::v1 as pb;
-use wire::Recorded;
+use wire::TableRecord;
 
 use crate::batch::Batch;
 use crate::effect_calls::Inconsistency;
@@ -30,7 +30,7 @@ use crate::reasons::SitOutReason;
 use crate::stops;
 use crate::table::{Closing, Table};
 
-type Events = Vec<(StreamId, Recorded)>;
+type Events = Vec<(StreamId, TableRecord)>;
 
 /// Burns the hand number, because seats have committed to entropy and withheld it.
 pub(crate) fn burn_hand(
@@ -144,7 +144,7 @@ pub(crate) fn sit_out_event(
     table: &Table,
     seat: SeatNo,
     reason: SitOutReason,
-) -> Option<(StreamId, Recorded)> {
+) -> Option<(StreamId, TableRecord)> {
     table.seats.get(&seat).filter(|seat| !seat.sitting_out)?;
     Some((table.id.into(), reason.event(seat, true).into()))
 }

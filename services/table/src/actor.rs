@@ -27,7 +27,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tracing::Instrument as _;
-use wire::{ApiRefusal, Recorded, api_refusal, status};
+use wire::{ApiRefusal, Record as _, TableRecord, api_refusal, status};
 
 use crate::author::Author;
 use crate::backlog::BacklogReceiver;
@@ -35,7 +35,6 @@ use crate::batch::{Batch, RuleInputs};
 use crate::bounds::Bounds;
 use crate::commands::Command;
 use crate::effects::Effect;
-use crate::events::LogEvent;
 use crate::peers::{CallFailure, Peers, Reply};
 use crate::people::directory::Directory;
 use crate::plan::Plan;
@@ -417,7 +416,7 @@ impl Actor {
         }
         for (stream, event) in &events {
             self.apply(*stream, event, &mut inputs, receipt.recorded_at);
-            if LogEvent::of(event).ends_hand() {
+            if matches!(event, TableRecord::HandFinished(_)) {
                 self.notary.request_signature();
             }
         }
@@ -436,7 +435,7 @@ impl Actor {
     fn apply(
         &mut self,
         stream: StreamId,
-        event: &Recorded,
+        event: &TableRecord,
         inputs: &mut RuleInputs,
         at: UnixMicros,
     ) {

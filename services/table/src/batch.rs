@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use primitives::StreamId;
 use rules::Event;
-use wire::Recorded;
+use wire::TableRecord;
 use wire::card_positions::CardPositions;
 
 use crate::proof::Faces;
@@ -12,7 +12,7 @@ use crate::proof::Faces;
 /// Batch of events with their streams, to be appended in one go.
 #[derive(Default)]
 pub(crate) struct Batch {
-    pub events: Vec<(StreamId, Recorded)>,
+    pub events: Vec<(StreamId, TableRecord)>,
     pub inputs: RuleInputs,
 }
 
@@ -36,13 +36,13 @@ pub(crate) struct JudgedInput {
 }
 
 impl Batch {
-    pub(crate) fn single(stream: impl Into<StreamId>, event: impl Into<Recorded>) -> Batch {
+    pub(crate) fn single(stream: impl Into<StreamId>, event: impl Into<TableRecord>) -> Batch {
         Batch::from(vec![(stream.into(), event.into())])
     }
 }
 
-impl From<Vec<(StreamId, Recorded)>> for Batch {
-    fn from(events: Vec<(StreamId, Recorded)>) -> Batch {
+impl From<Vec<(StreamId, TableRecord)>> for Batch {
+    fn from(events: Vec<(StreamId, TableRecord)>) -> Batch {
         Batch { events, inputs: RuleInputs::default() }
     }
 }

@@ -15,7 +15,7 @@ use proto::event::v1 as event;
 use proto::table::v1 as pb;
 use rules::{DecisionAuthor, Move, Next, Refusal};
 use wire::moves::{self, MoveReader};
-use wire::{ApiRefusal, Recorded, api_refusal};
+use wire::{ApiRefusal, TableRecord, api_refusal};
 
 use crate::batch::Batch;
 use crate::hand_in_play::{Decision, HandInPlay};
@@ -141,7 +141,7 @@ impl Verdict {
 
     fn with_event(
         stream: impl Into<StreamId>,
-        event: impl Into<Recorded>,
+        event: impl Into<TableRecord>,
         answer: &impl Message,
     ) -> Verdict {
         Verdict::new(Batch::single(stream, event), answer)

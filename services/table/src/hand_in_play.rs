@@ -13,11 +13,11 @@ use proto::dealer::v1 as dealer;
 use proto::event::v1 as pb;
 use rules::{DecisionAuthor, Event, Move, Outcome, Player, Viewer};
 use wire::card_positions::handle_from_pb;
+use wire::records::PlayEvent;
 use wire::replay::ReplayError;
-use wire::{HandReplay, Recorded};
+use wire::{HandReplay, TableRecord};
 
 use crate::batch::{Batch, JudgedInput, RuleInputs};
-use crate::events::HandEvent;
 use crate::proof::{self, CardProofs, Face, Faces};
 use crate::table::Config;
 
@@ -180,13 +180,13 @@ impl HandInPlay {
         bank.saturating_sub(deadline.since(now))
     }
 
-    /// Applies an event that moves the hand in play ([`HandEvent::of_play`]). An input of the rules
+    /// Applies an event that moves the hand in play. An input of the rules
     /// is returned; the caller passes it to [`HandInPlay::evolve`]. It is read from its record,
     /// unless it was judged before the append.
     pub(crate) fn apply_recorded(
         &mut self,
-        recorded: &Recorded,
-        event: HandEvent<'_>,
+        recorded: &TableRecord,
+        event: PlayEvent<'_>,
         inputs: &mut RuleInputs,
         at: UnixMicros,
     ) -> Result<Option<Event>, ReplayError> {
@@ -203,20 +203,14 @@ impl HandInPlay {
             None => self.replay.read(recorded, &|place| Some(faces.get(&place)?.card))?,
         };
         match event {
-            HandEvent::ChanceUsed(used) => self.apply_shuffle(used),
-            HandEvent::CardsMoved(moved) => self.keep_proofs(moved, faces)?,
-            HandEvent::Opened(_)
-            | HandEvent::EntropyClosed(_)
-            | HandEvent::EntropyRevealed(_)
-            | HandEvent::Sealed(_)
-            | HandEvent::MoveDecided(_)
-            | HandEvent::CardsShown
-            | HandEvent::Settled(_)
-            | HandEvent::SettlementPosted
-            | HandEvent::ClockResumed(_)
-            | HandEvent::Aborted(_)
-            | HandEvent::SeedRevealed(_)
-            | HandEvent::SeedRefused(_) => {}
+            PlayEvent::ChanceUsed(used) => self.apply_shuffle(used),
+            PlayEvent::CardsMoved(moved) => self.keep_proofs(moved, faces)?,
+            PlayEvent::HandSealed(_)
+            | PlayEvent::MoveDecided(_)
+            | PlayEvent::CardsShown(_)
+            | PlayEvent::HandSettled(_)
+            | PlayEvent::SettlementPosted(_)
+            | PlayEvent::ClockResumed(_) => {}
         }
         Ok(input)
     }
@@ -224,34 +218,28 @@ impl HandInPlay {
     /// Applies the part of an event that needs no card faces: enough to post a settled hand.
     pub(crate) fn apply_without_cards(
         &mut self,
-        event: HandEvent<'_>,
+        event: PlayEvent<'_>,
         at: UnixMicros,
     ) -> Result<(), ReplayError> {
         self.version += 1;
         match event {
-            HandEvent::Sealed(sealed) => {
+            PlayEvent::HandSealed(sealed) => {
                 self.stage = HandStage::Playing;
                 self.due_at = at;
                 self.sealed = Some(sealed.clone());
             }
-            HandEvent::Settled(settled) => {
+            PlayEvent::HandSettled(settled) => {
                 self.stage = HandStage::Settled;
                 self.settled = Some(settled.clone());
             }
-            HandEvent::ClockResumed(resumed) => {
+            PlayEvent::ClockResumed(resumed) => {
                 self.resumed_deadline = Some(UnixMicros(resumed.deadline_micros));
             }
-            HandEvent::MoveDecided(decided) => self.count_clock(decided)?,
-            HandEvent::Opened(_)
-            | HandEvent::EntropyClosed(_)
-            | HandEvent::EntropyRevealed(_)
-            | HandEvent::ChanceUsed(_)
-            | HandEvent::CardsMoved(_)
-            | HandEvent::CardsShown
-            | HandEvent::SettlementPosted
-            | HandEvent::Aborted(_)
-            | HandEvent::SeedRevealed(_)
-            | HandEvent::SeedRefused(_) => {}
+            PlayEvent::MoveDecided(decided) => self.count_clock(decided)?,
+            PlayEvent::ChanceUsed(_)
+            | PlayEvent::CardsMoved(_)
+            | PlayEvent::CardsShown(_)
+            | PlayEvent::SettlementPosted(_) => {}
         }
         Ok(())
     }
@@ -294,7 +282,7 @@ impl HandInPlay {
         }
     }
 
-    /// Recorded commitment to the pile of a shuffle.
+    /// TableRecord commitment to the pile of a shuffle.
     #[must_use]
     pub(crate) fn deck_root(&self, op: u32) -> Option<DeckRoot> {
         self.card_proofs.root(op).cloned()
@@ -327,7 +315,7 @@ impl HandInPlay {
     /// not accept are an error.
     pub(crate) fn judge_chance(
         &self,
-        events: Vec<Recorded>,
+        events: Vec<TableRecord>,
         faces: Faces,
     ) -> Result<Batch, ReplayError> {
         let mut replay = self.replay.clone();

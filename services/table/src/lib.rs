@@ -39,7 +39,6 @@ pub mod config;
 mod effect_calls;
 mod effects;
 mod entropy;
-mod events;
 mod hand_in_play;
 mod ids;
 mod peers;

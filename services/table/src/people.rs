@@ -39,7 +39,7 @@ use proto::event::v1::{EventType, PlayerErased, PlayerNamed, SealedPayload};
 use proto::table::v1 as pb;
 use system::entropy;
 use system::ids::IdMaker;
-use wire::{ApiRefusal, Recorded, api_refusal, status};
+use wire::{ApiRefusal, Record as _, TableRecord, api_refusal, status};
 use zeroize::Zeroizing;
 
 use crate::author::Author;
@@ -185,7 +185,7 @@ impl People {
         let message = Zeroizing::new(PlayerNamed { name: name.clone() }.encode_to_vec());
         let named =
             self.seal_event(&key, player, binding(player, EventType::PlayerNamed), &message);
-        let events = [Recorded::PlayerNamed(named)];
+        let events = [TableRecord::PlayerNamed(named)];
         // The answer is not kept, since it is the name.
         self.append(player.into(), &events, Vec::new(), by).await?;
         self.directory.set_name(player, &name);
@@ -208,7 +208,7 @@ impl People {
         if !recalled && !erased {
             let seats = self.directory.tables_of(player);
             self.with_registry(|registry| permissions::check_erasure(registry, player, &seats))?;
-            let events = [Recorded::from(PlayerErased { reason })];
+            let events = [TableRecord::from(PlayerErased { reason })];
             self.append(player.into(), &events, answer.encode_to_vec(), by).await?;
             self.directory.erase(player);
         }
@@ -286,7 +286,7 @@ impl People {
     async fn append(
         &self,
         stream: StreamId,
-        events: &[Recorded],
+        events: &[TableRecord],
         answer: Vec<u8>,
         by: Author,
     ) -> Result<Receipt, ApiRefusal> {

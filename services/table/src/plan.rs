@@ -11,7 +11,7 @@ use proto::common::v1::{CardRef, DeckRoot};
 use proto::dealer::v1 as dealer;
 use proto::event::v1 as pb;
 use rules::{Chance, Deal, Destination};
-use wire::Recorded;
+use wire::TableRecord;
 use wire::card_positions::{PositionError, handle_to_pb};
 use wire::replay::{DealLayout, ReplayError};
 
@@ -110,7 +110,7 @@ impl Plan {
         &self,
         play: &HandInPlay,
         answer: dealer::PerformResponse,
-    ) -> Result<(Vec<Recorded>, Faces), ReplayError> {
+    ) -> Result<(Vec<TableRecord>, Faces), ReplayError> {
         let dealer::PerformResponse { results, opened } = answer;
         let mut reading =
             AnswerReader { play, results: results.into(), roots: Vec::new(), faces: Faces::new() };

@@ -20,12 +20,12 @@ use std::time::Duration;
 use eventlog::{Log, Position, ReadError, StreamId};
 use primitives::{HandId, PlayerId, TableId, UnixMicros};
 use proto::table::v1::table_update::What;
-use wire::Recorded;
+use wire::TableRecord;
+use wire::records::{SeatEvent, TableSubject};
 
 use self::cards::FacesError;
 use crate::batch::RuleInputs;
 use crate::effect_calls::Inconsistency;
-use crate::events::{HandEvent, LogEvent, SeatEvent};
 use crate::hand_in_play::{DealerFault, InheritedState};
 use crate::peers::Peers;
 use crate::people::registry::{self, EventLocation, Registry};
@@ -61,7 +61,7 @@ pub(crate) struct Corruption {
 /// An event of a hand in play, or one of its table that was published meanwhile.
 struct HandRecord {
     /// The event, where it belongs to the hand.
-    event: Option<Box<Recorded>>,
+    event: Option<Box<TableRecord>>,
     /// The update, where every viewer got the same.
     public_update: Option<Box<What>>,
     at: UnixMicros,
@@ -123,7 +123,7 @@ async fn read(log: &Log, mut folding: LogFold) -> Result<LogFold, FoldError> {
 /// of the table where it is closed.
 #[cfg(test)]
 pub(crate) fn recover_at_once(
-    events: impl IntoIterator<Item = (StreamId, Recorded, UnixMicros)>,
+    events: impl IntoIterator<Item = (StreamId, TableRecord, UnixMicros)>,
     dealer: impl FnOnce(proto::dealer::v1::PerformRequest) -> proto::dealer::v1::PerformResponse,
 ) -> Result<RecoveredState, ClosedTable> {
     let recovered = recovered_table(events)?;
@@ -138,7 +138,7 @@ pub(crate) fn recover_at_once(
 /// Folds one table from events. The error holds what is kept of the table where it is closed.
 #[cfg(test)]
 pub(crate) fn recovered_table(
-    events: impl IntoIterator<Item = (StreamId, Recorded, UnixMicros)>,
+    events: impl IntoIterator<Item = (StreamId, TableRecord, UnixMicros)>,
 ) -> Result<RecoveredTable, ClosedTable> {
     let mut folding = LogFold::default();
     for ((stream, event, at), position) in events.into_iter().zip(0..) {
@@ -177,13 +177,17 @@ impl LogFold {
             Ok(Some(_)) => return Ok(()),
             Err(error) => return self.mark_corrupt(place, error.to_string()),
         }
-        match Recorded::try_from(event) {
+        match TableRecord::try_from(event) {
             Ok(recorded) => self.apply_recorded(place, recorded),
             Err(error) => self.mark_corrupt(place, error.to_string()),
         }
     }
 
-    fn apply_recorded(&mut self, place: EventLocation, recorded: Recorded) -> Result<(), String> {
+    fn apply_recorded(
+        &mut self,
+        place: EventLocation,
+        recorded: TableRecord,
+    ) -> Result<(), String> {
         if self.is_after_corruption(place.stream, &recorded) {
             return Ok(());
         }
@@ -209,11 +213,11 @@ impl LogFold {
 
     /// Whether a record belongs to a table that is corrupt already. Hands that the table has
     /// started since are followed, so that their records are recognised.
-    fn is_after_corruption(&mut self, stream: StreamId, recorded: &Recorded) -> bool {
-        let event = LogEvent::of(recorded);
-        let table = match event.opened_hand() {
-            Some(opened) => wire::field::table_id(&opened.table_id).map_or(stream, StreamId::from),
-            None => stream,
+    fn is_after_corruption(&mut self, stream: StreamId, recorded: &TableRecord) -> bool {
+        let table = if let TableRecord::HandOpened(opened) = recorded {
+            wire::field::table_id(&opened.table_id).map_or(stream, StreamId::from)
+        } else {
+            stream
         };
         let number = self.streams.get(&stream).or_else(|| self.streams.get(&table)).copied();
         let recovered = number.and_then(|number| Some((number, self.tables.get(&number)?)));
@@ -222,7 +226,7 @@ impl LogFold {
             return false;
         };
         self.streams.insert(stream, number);
-        if let Some(started) = event.started_hand()
+        if let TableRecord::HandStarted(started) = recorded
             && let Ok(hand) = wire::field::id::<HandId>("hand_id", &started.hand_id)
         {
             self.streams.insert(hand.into(), number);
@@ -230,7 +234,7 @@ impl LogFold {
         true
     }
 
-    fn evolve(&mut self, place: EventLocation, recorded: Recorded) -> Result<(), String> {
+    fn evolve(&mut self, place: EventLocation, recorded: TableRecord) -> Result<(), String> {
         let EventLocation { stream, position, at } = place;
         if self.only.is_some_and(|only| !self.is_of(only, stream)) {
             return Ok(());
@@ -238,7 +242,7 @@ impl LogFold {
         if registry::is_about_people(&recorded) {
             return self.people.evolve(&recorded, place).map_err(|bad| bad.to_string());
         }
-        if let Some(created) = LogEvent::of(&recorded).created_table() {
+        if let TableRecord::TableCreated(created) = &recorded {
             let table = Table::open(TableId(stream.0), created).map_err(|bad| bad.to_string())?;
             let number = self.created;
             self.created += 1;
@@ -248,17 +252,17 @@ impl LogFold {
         }
         let number = *self.streams.get(&stream).ok_or("a stream of no table")?;
         let recovered = self.tables.get_mut(&number).ok_or("a stream of no table")?;
-        let event = LogEvent::of(&recorded);
+        let event = recorded.subject();
         let before = PriorState::of(&recovered.table, stream, event);
         let played = recovered.table.hand.as_ref().map(|hand| StreamId::from(hand.id));
         recovered.table.evolve(stream, &recorded, at).map_err(|bad| bad.to_string())?;
         recovered.note_shown(event, position);
         let hand = recovered.table.hand.as_ref().map(|hand| StreamId::from(hand.id));
-        if let (Some(_), Some(hand)) = (event.started_hand(), hand) {
+        if let (TableRecord::HandStarted(_), Some(hand)) = (&recorded, hand) {
             self.streams.insert(hand, number);
             recovered.hand_records.clear();
         }
-        if let Some(opened) = event.opened_hand() {
+        if let TableRecord::HandOpened(opened) = &recorded {
             recovered.inherited_state = recovered.table.inherited_state(opened);
         }
         if hand.is_none() {
@@ -312,21 +316,25 @@ impl RecoveredTable {
     }
 
     /// Notes the position of an event with which viewers are shown a seat's player.
-    fn note_shown(&mut self, event: LogEvent<'_>, position: Position) {
+    fn note_shown(&mut self, event: TableSubject<'_>, position: Position) {
         match event {
-            LogEvent::Seat(event) => match event {
-                SeatEvent::Taken(_) | SeatEvent::Renamed(_) => {
+            TableSubject::Seat(event) => match event {
+                SeatEvent::SeatTaken(_) | SeatEvent::SeatRenamed(_) => {
                     self.last_shown_at.insert(event.seat(), position);
                 }
-                SeatEvent::Funded(_)
-                | SeatEvent::Refused(_)
+                SeatEvent::SeatFunded(_)
+                | SeatEvent::SeatRefused(_)
                 | SeatEvent::LeaveAsked(_)
                 | SeatEvent::CashOutDue(_)
-                | SeatEvent::Vacated(_)
+                | SeatEvent::SeatVacated(_)
                 | SeatEvent::SitOutChanged(_)
                 | SeatEvent::StandingFound(_) => {}
             },
-            LogEvent::Table(_) | LogEvent::Hand(_) | LogEvent::Person(_) | LogEvent::Other => {}
+            TableSubject::Table(_)
+            | TableSubject::Hand(_)
+            | TableSubject::Play(_)
+            | TableSubject::Person(_)
+            | TableSubject::Clock(_) => {}
         }
     }
 
@@ -387,7 +395,7 @@ impl RecoveredTable {
         for HandRecord { event, public_update, at, sequence } in self.hand_records {
             let mut kind = None;
             if let Some(event) = event {
-                if let Some(opened) = LogEvent::of(&event).opened_hand() {
+                if let TableRecord::HandOpened(opened) = &*event {
                     state.open_hand(opened, self.inherited_state.clone(), at)?;
                 } else {
                     kind = state.apply_to_hand(&event, &mut inputs, at)?;
@@ -404,8 +412,7 @@ impl RecoveredTable {
     fn replay_to_abort(self, fault: DealerFault) -> Result<RecoveredState, Inconsistency> {
         let mut state = TableState::new(self.table);
         for HandRecord { event, at, .. } in self.hand_records {
-            let opened = event.as_deref().and_then(|event| LogEvent::of(event).opened_hand());
-            if let Some(opened) = opened {
+            if let Some(TableRecord::HandOpened(opened)) = event.as_deref() {
                 state.open_hand(opened, self.inherited_state.clone(), at)?;
             }
         }
@@ -420,9 +427,9 @@ impl RecoveredTable {
         let mut state = TableState::new(self.table);
         for HandRecord { event, at, .. } in self.hand_records {
             let Some(event) = event else { continue };
-            if let Some(opened) = LogEvent::of(&event).opened_hand() {
+            if let TableRecord::HandOpened(opened) = &*event {
                 state.open_hand(opened, self.inherited_state.clone(), at)?;
-            } else if let Some(event) = HandEvent::of_play(&event)
+            } else if let TableSubject::Play(event) = event.subject()
                 && let Some(play) = &mut state.play
             {
                 play.apply_without_cards(event, at)?;

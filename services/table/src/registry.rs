@@ -19,7 +19,7 @@ use rules::RuleSet;
 use runner::LogState;
 use system::ids::IdMaker;
 use tokio::sync::{mpsc, watch};
-use wire::{ApiRefusal, Recorded, api_refusal, field, ruleset, status};
+use wire::{ApiRefusal, Record as _, TableRecord, api_refusal, field, ruleset, status};
 
 use crate::actor::{CommandRequest, Dependencies, TableMessage};
 use crate::author::Author;
@@ -293,7 +293,7 @@ impl TableRegistry {
         let id = self.ids.table_id();
         let answer = pb::CreateTableResponse { table_id: id.0.to_vec() };
         let request = by.answered(answer.encode_to_vec());
-        let event = Recorded::from(created.clone());
+        let event = TableRecord::from(created.clone());
         let entry = Entry {
             events: vec![event.on_stream(StreamId::from(id))],
             request: Some(request),

@@ -12,7 +12,7 @@ use proto::dealer::v1 as dealer;
 use proto::event::v1 as pb;
 use proto::wallet::v1 as wallet;
 use rules::{Pot, Settlement, SettlementItem};
-use wire::Recorded;
+use wire::TableRecord;
 use wire::card_positions::handle_to_pb;
 use wire::replay::ReplayError;
 
@@ -112,7 +112,7 @@ pub(crate) fn conclude_post(
     position: u64,
 ) -> Result<Batch, Inconsistency> {
     let posted = pb::SettlementPosted { position };
-    let mut events: Vec<(StreamId, Recorded)> = vec![(play.hand_id.into(), posted.into())];
+    let mut events: Vec<(StreamId, TableRecord)> = vec![(play.hand_id.into(), posted.into())];
     if table.hand.as_ref().is_none_or(|hand| !hand.finished) {
         push_finished(table, play, &mut events)?;
     }
@@ -122,7 +122,7 @@ pub(crate) fn conclude_post(
 fn push_finished(
     table: &Table,
     play: &HandInPlay,
-    events: &mut Vec<(StreamId, Recorded)>,
+    events: &mut Vec<(StreamId, TableRecord)>,
 ) -> Result<(), Inconsistency> {
     let end =
         play.settled.as_ref().ok_or_else(|| Inconsistency("the hand is not settled".to_owned()))?;
@@ -170,7 +170,7 @@ pub(crate) fn conclude_reveal(
         return Ok(Batch::single(pending.hand, pb::HandRevealed { seed: seed.into() }));
     }
     let refused = pb::SeedRefused { seed: seed.into() };
-    let mut events: Vec<(StreamId, Recorded)> = vec![(pending.hand.into(), refused.into())];
+    let mut events: Vec<(StreamId, TableRecord)> = vec![(pending.hand.into(), refused.into())];
     match play.filter(|play| play.hand_no == hand_no) {
         Some(play) => {
             let evidence = "the seed that was opened is not the one that was committed to";

@@ -17,7 +17,7 @@ use primitives::{PlayerId, SeatNo, StreamId, UnixMicros};
 use proto::common::v1::{ErrorReason, LimitMark, PlayStanding, StandingKind};
 use proto::event::v1 as pb;
 use proto::wallet::v1 as wallet;
-use wire::{ApiRefusal, Recorded, api_refusal};
+use wire::{ApiRefusal, TableRecord, api_refusal};
 
 use crate::abort;
 use crate::effect_calls::Inconsistency;
@@ -31,7 +31,7 @@ pub(crate) const CHECK_INTERVAL: Duration = Duration::from_secs(30);
 
 /// Events that follow from the wallet's answer.
 pub(crate) struct StandingEvents {
-    pub events: Vec<(StreamId, Recorded)>,
+    pub events: Vec<(StreamId, TableRecord)>,
     /// Whether a seat sits out or leaves because of it, so that the seats to deal in have changed.
     pub has_barred: bool,
 }

@@ -5,11 +5,11 @@ use primitives::{PlayerId, StreamId, UnixMicros};
 use proto::common::v1::ErrorReason;
 use proto::event::v1 as event;
 use proto::table::v1 as pb;
-use wire::{ApiRefusal, Recorded, api_refusal};
+use wire::records::{PlayEvent, TableSubject};
+use wire::{ApiRefusal, TableRecord, api_refusal};
 
 use crate::batch::{Batch, RuleInputs};
 use crate::effect_calls::Inconsistency;
-use crate::events::{HandEvent, LogEvent};
 use crate::hand_in_play::{HandInPlay, HandStage, InheritedState};
 use crate::publish::{PublishedEvent, PublishedKind};
 use crate::standing;
@@ -52,20 +52,22 @@ impl TableState {
     pub(crate) fn apply(
         &mut self,
         stream: StreamId,
-        recorded: &Recorded,
+        recorded: &TableRecord,
         inputs: &mut RuleInputs,
         at: UnixMicros,
     ) -> Result<Option<PublishedKind>, Inconsistency> {
-        let event = LogEvent::of(recorded);
+        let event = recorded.subject();
         let before = PriorState::of(&self.table, stream, event);
         self.table.evolve(stream, recorded, at)?;
-        if let Some(opened) = event.opened_hand() {
+        if let TableRecord::HandOpened(opened) = recorded {
             self.open_hand(opened, self.table.inherited_state(opened), at)?;
         }
         let hand_update = self.apply_to_hand(recorded, inputs, at)?;
         if self.table.hand.is_none() {
             // A hand that was aborted has nothing to show.
-            let played = |play: &HandInPlay| play.settled.is_some() && !event.ends_aborted_hand();
+            let aborted =
+                matches!(recorded, TableRecord::HandFinished(finished) if finished.aborted);
+            let played = |play: &HandInPlay| play.settled.is_some() && !aborted;
             self.last_hand =
                 self.play.take().filter(played).map(Box::new).or(self.last_hand.take());
         }
@@ -83,11 +85,11 @@ impl TableState {
     /// its update, where that depends on the hand.
     pub(crate) fn apply_to_hand(
         &mut self,
-        recorded: &Recorded,
+        recorded: &TableRecord,
         inputs: &mut RuleInputs,
         at: UnixMicros,
     ) -> Result<Option<PublishedKind>, Inconsistency> {
-        let Some(hand_event) = HandEvent::of_play(recorded) else { return Ok(None) };
+        let TableSubject::Play(hand_event) = recorded.subject() else { return Ok(None) };
         let Some(play) = &mut self.play else { return Ok(None) };
         if let Some(event) = play.apply_recorded(recorded, hand_event, inputs, at)? {
             play.evolve(&event, at);
@@ -99,22 +101,16 @@ impl TableState {
             }));
         }
         Ok(match hand_event {
-            HandEvent::Sealed(_) => Some(PublishedKind::HandStarted(Box::new(play.clone()))),
-            HandEvent::Settled(settled) => {
+            PlayEvent::HandSealed(_) => Some(PublishedKind::HandStarted(Box::new(play.clone()))),
+            PlayEvent::HandSettled(settled) => {
                 Some(PublishedKind::HandEnded(Box::new(settled.clone())))
             }
-            HandEvent::Opened(_)
-            | HandEvent::EntropyClosed(_)
-            | HandEvent::EntropyRevealed(_)
-            | HandEvent::ChanceUsed(_)
-            | HandEvent::CardsMoved(_)
-            | HandEvent::MoveDecided(_)
-            | HandEvent::CardsShown
-            | HandEvent::SettlementPosted
-            | HandEvent::ClockResumed(_)
-            | HandEvent::Aborted(_)
-            | HandEvent::SeedRevealed(_)
-            | HandEvent::SeedRefused(_) => None,
+            PlayEvent::ChanceUsed(_)
+            | PlayEvent::CardsMoved(_)
+            | PlayEvent::MoveDecided(_)
+            | PlayEvent::CardsShown(_)
+            | PlayEvent::SettlementPosted(_)
+            | PlayEvent::ClockResumed(_) => None,
         })
     }
 

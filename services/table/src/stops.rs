@@ -20,7 +20,7 @@ use primitives::{PlayerId, SeatNo, StreamId, UnixMicros};
 use proto::common::v1::ErrorReason;
 use proto::event::v1::{self as event, EffectKind, Resolution};
 use proto::table::v1 as pb;
-use wire::{ApiRefusal, BadField, Recorded, api_refusal, field, status};
+use wire::{ApiRefusal, BadField, TableRecord, api_refusal, field, status};
 
 use crate::batch::Batch;
 use crate::commands::Verdict;
@@ -77,7 +77,7 @@ pub(crate) fn resume(table: &Table, resume: &Resume) -> Result<Verdict, ApiRefus
         let message = "none of what has stopped is a payment to a player: let it be tried again";
         return Err(api_refusal(ErrorReason::NothingStopped, message).field("resolution"));
     }
-    let event = |effect: Effect, stop: &Stop| -> (StreamId, Recorded) {
+    let event = |effect: Effect, stop: &Stop| -> (StreamId, TableRecord) {
         let resumed = event::EffectResumed {
             effect: Some(to_recorded(effect)),
             resolution: resume.resolution.into(),

@@ -18,11 +18,11 @@ use proto::dealer::v1::Commitment;
 use proto::event::v1 as pb;
 use rules::RuleSet;
 use sha2::{Digest as _, Sha256};
-use wire::Recorded;
+use wire::TableRecord;
+use wire::records::{TableEvent, TableSubject};
 
 use crate::effects::Effect;
 use crate::entropy::{EntropyRound, SeatCommitment, SeatCommitments};
-use crate::events::{LogEvent, TableEvent};
 use crate::hand_in_play::InheritedState;
 use crate::stops::Stops;
 
@@ -333,10 +333,10 @@ impl Table {
     pub(crate) fn evolve(
         &mut self,
         stream: StreamId,
-        recorded: &Recorded,
+        recorded: &TableRecord,
         at: UnixMicros,
     ) -> Result<(), Corrupt> {
-        let event = LogEvent::of(recorded);
+        let event = recorded.subject();
         if crate::updates::is_published(event, at) {
             self.sequence += 1;
         }
@@ -344,16 +344,20 @@ impl Table {
             self.count_record(event, at);
         }
         match event {
-            LogEvent::Seat(event) => self.evolve_seat(event, at),
-            LogEvent::Table(event) => self.evolve_table(event, at),
-            LogEvent::Hand(event) => self.evolve_hand(event, stream, at),
-            LogEvent::Person(_) | LogEvent::Other => Ok(()),
+            TableSubject::Seat(event) => self.evolve_seat(event, at),
+            TableSubject::Table(event) => self.evolve_table(event, at),
+            TableSubject::Hand(event) => self.evolve_hand(event, stream, at),
+            TableSubject::Play(event) => {
+                self.evolve_play(event, at);
+                Ok(())
+            }
+            TableSubject::Person(_) | TableSubject::Clock(_) => Ok(()),
         }
     }
 
     fn evolve_table(&mut self, event: TableEvent<'_>, at: UnixMicros) -> Result<(), Corrupt> {
         match event {
-            TableEvent::Created(_) => {}
+            TableEvent::TableCreated(_) => {}
             TableEvent::HandCommitted(pb::HandCommitted { hand_no, commitment }) => {
                 let missing = || Corrupt("a commitment without content".to_owned());
                 let commitment = commitment.clone().ok_or_else(missing)?;
@@ -366,23 +370,23 @@ impl Table {
                 self.forget_stops(|effect| effect == Effect::Start);
             }
             TableEvent::HandFinished(finished) => self.hand_finished(finished, at)?,
-            TableEvent::Paused(pb::TablePaused { why: _, until_micros }) => {
+            TableEvent::TablePaused(pb::TablePaused { why: _, until_micros }) => {
                 self.paused_until = Some(UnixMicros(*until_micros));
             }
             TableEvent::EffectStopped(stopped) => self.effect_stopped(stopped, at)?,
             TableEvent::EffectResumed(resumed) => self.effect_resumed(resumed)?,
-            TableEvent::CloseAsked => {
+            TableEvent::CloseAsked(_) => {
                 self.closing = Closing::Asked;
                 self.forget_stops(Effect::ends_with_close);
             }
             TableEvent::PotRefundDue(due) => self.refund_due(due)?,
-            TableEvent::PotRefunded => self.pot_refunded()?,
+            TableEvent::PotRefunded(_) => self.pot_refunded()?,
             TableEvent::AbsentPaid(pb::AbsentPaid { player_id }) => {
                 let player = wire::field::player_id(player_id)?;
                 self.absent_shares.remove(&player);
                 self.forget_stops(|effect| effect == Effect::PayAbsent { player });
             }
-            TableEvent::Closed => {
+            TableEvent::TableClosed(_) => {
                 self.closing = Closing::Closed;
                 self.stops.clear();
             }

@@ -11,8 +11,8 @@ use proto::common::v1::CardProof;
 use proto::table::v1 as pb;
 use rules::{Event, Hand, Next, Outcome, PlayerView, Status, View, Viewer};
 use wire::moves::{self, HIDDEN};
+use wire::records::{HandEvent, PlayEvent, SeatEvent, TableEvent, TableSubject};
 
-use crate::events::{HandEvent, LogEvent, SeatEvent, TableEvent};
 use crate::hand_in_play::HandInPlay;
 use crate::proof::CardProofs;
 use crate::table::{Closing, Funding, Table};
@@ -24,50 +24,52 @@ mod padding;
 /// to wait for gets its update when its commitments are closed; where there are no commitments,
 /// when it is sealed.
 #[must_use]
-pub(crate) const fn is_published(event: LogEvent<'_>, at: UnixMicros) -> bool {
+pub(crate) const fn is_published(event: TableSubject<'_>, at: UnixMicros) -> bool {
     match event {
-        LogEvent::Seat(event) => match event {
-            SeatEvent::Taken(_)
-            | SeatEvent::Funded(_)
-            | SeatEvent::Refused(_)
+        TableSubject::Seat(event) => match event {
+            SeatEvent::SeatTaken(_)
+            | SeatEvent::SeatFunded(_)
+            | SeatEvent::SeatRefused(_)
             | SeatEvent::LeaveAsked(_)
-            | SeatEvent::Vacated(_)
+            | SeatEvent::SeatVacated(_)
             | SeatEvent::SitOutChanged(_)
-            | SeatEvent::Renamed(_) => true,
+            | SeatEvent::SeatRenamed(_) => true,
             SeatEvent::CashOutDue(_) | SeatEvent::StandingFound(_) => false,
         },
-        LogEvent::Table(event) => match event {
+        TableSubject::Table(event) => match event {
             TableEvent::HandCommitted(_)
-            | TableEvent::Paused(_)
+            | TableEvent::TablePaused(_)
             | TableEvent::EffectStopped(_)
             | TableEvent::EffectResumed(_)
-            | TableEvent::Closed => true,
-            TableEvent::Created(_)
+            | TableEvent::TableClosed(_) => true,
+            TableEvent::TableCreated(_)
             | TableEvent::EntropyCommitted(_)
             | TableEvent::HandStarted(_)
             | TableEvent::HandFinished(_)
-            | TableEvent::CloseAsked
+            | TableEvent::CloseAsked(_)
             | TableEvent::PotRefundDue(_)
-            | TableEvent::PotRefunded
+            | TableEvent::PotRefunded(_)
             | TableEvent::AbsentPaid(_) => false,
         },
-        LogEvent::Hand(event) => match event {
-            HandEvent::Opened(opened) => opened.entropy_deadline_micros > at.0,
+        TableSubject::Hand(event) => match event {
+            HandEvent::HandOpened(opened) => opened.entropy_deadline_micros > at.0,
             HandEvent::EntropyClosed(closed) => !closed.seats.is_empty(),
-            HandEvent::Sealed(_)
-            | HandEvent::ChanceUsed(_)
-            | HandEvent::CardsMoved(_)
-            | HandEvent::MoveDecided(_)
-            | HandEvent::Settled(_)
-            | HandEvent::Aborted(_)
-            | HandEvent::SeedRevealed(_)
-            | HandEvent::SeedRefused(_) => true,
-            HandEvent::EntropyRevealed(_)
-            | HandEvent::CardsShown
-            | HandEvent::SettlementPosted
-            | HandEvent::ClockResumed(_) => false,
+            HandEvent::HandAborted(_) | HandEvent::HandRevealed(_) | HandEvent::SeedRefused(_) => {
+                true
+            }
+            HandEvent::EntropyRevealed(_) => false,
         },
-        LogEvent::Person(_) | LogEvent::Other => false,
+        TableSubject::Play(event) => match event {
+            PlayEvent::HandSealed(_)
+            | PlayEvent::ChanceUsed(_)
+            | PlayEvent::CardsMoved(_)
+            | PlayEvent::MoveDecided(_)
+            | PlayEvent::HandSettled(_) => true,
+            PlayEvent::CardsShown(_)
+            | PlayEvent::SettlementPosted(_)
+            | PlayEvent::ClockResumed(_) => false,
+        },
+        TableSubject::Person(_) | TableSubject::Clock(_) => false,
     }
 }
 

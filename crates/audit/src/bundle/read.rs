@@ -8,7 +8,7 @@ use primitives::{HandId, StreamId, UnixMicros};
 use prost::Message as _;
 use proto::audit::v1 as pb;
 use sha2::{Digest, Sha256};
-use wire::Recorded;
+use wire::records::{DealerRecord, PayloadError, Record, TableRecord, WalletRecord};
 
 use super::{Bundle, FORMAT, LOG_NAMES, ProvedLog};
 
@@ -118,10 +118,24 @@ fn event(log: &'static str, at: usize, record: pb::LogRecord) -> Result<Event, B
     if sealed {
         return Err(refused("the payload is encrypted".to_owned()));
     }
-    let recorded = Recorded::try_from(&event).map_err(|error| refused(error.to_string()))?;
-    if recorded.on_stream(event.stream).payload == event.payload {
+    let (name, again) = encode_again(&event).map_err(|error| refused(error.to_string()))?;
+    if again == event.payload {
         Ok(event)
     } else {
-        Err(refused(format!("the payload is not a {} in its only spelling", recorded.name())))
+        Err(refused(format!("the payload is not a {name} in its only spelling")))
     }
+}
+
+/// Name of an event of any log, and its payload encoded from the decoded event.
+fn encode_again(event: &Event) -> Result<(&'static str, Bytes), PayloadError> {
+    fn of<R: Record>(event: &Event) -> Result<(&'static str, Bytes), PayloadError> {
+        R::try_from_event(event).map(|record| (record.name(), record.payload()))
+    }
+    for of in [of::<TableRecord>, of::<DealerRecord>] {
+        let encoded = of(event);
+        if !matches!(encoded, Err(PayloadError::Foreign(..))) {
+            return encoded;
+        }
+    }
+    of::<WalletRecord>(event)
 }

@@ -19,7 +19,7 @@ use fairness::Handle;
 use primitives::UnixMicros;
 use proto::dealer::v1::{self as dealer, OpeningReason};
 use proto::event::v1 as pb;
-use wire::Recorded;
+use wire::DealerRecord;
 use wire::card_positions::handle_from_pb;
 
 use crate::hand::decoded_records::DecodedRecords;
@@ -83,7 +83,7 @@ pub(super) fn examine(
     let (mut called, mut notes, mut uncalled) = (dealt_cards(replay), Vec::new(), Vec::new());
     let mut callers: BTreeSet<&str> = BTreeSet::new();
     for read in &decoded.dealer {
-        let Recorded::CardsOpened(pb::CardsOpened { opening, caller }) = &read.recorded else {
+        let DealerRecord::CardsOpened(pb::CardsOpened { opening, caller }) = &read.recorded else {
             continue;
         };
         callers.insert(caller);

@@ -5,8 +5,8 @@
 
 use fairness::{Handle, OperationRequest, PublicOutcome, ShuffleInput};
 use proto::dealer::v1::{self as pb, operation::Kind};
-use wire::Recorded;
 use wire::card_positions::handle_from_pb;
+use wire::{DealerRecord, TableRecord};
 
 use crate::hand::Check;
 use crate::hand::decoded_records::{DecodedEvent, DecodedRecords};
@@ -57,12 +57,12 @@ pub(super) fn check_operations<'a>(
     decoded: &'a DecodedRecords<'_>,
     replay: &Replay,
 ) -> Result<(), CheckError> {
-    let at_table = |read: &'a DecodedEvent<'_>| {
-        let Recorded::ChanceUsed(used) = &read.recorded else { return None };
+    let at_table = |read: &'a DecodedEvent<'_, TableRecord>| {
+        let TableRecord::ChanceUsed(used) = &read.recorded else { return None };
         Some((used.operation.as_ref(), used.result.as_ref()))
     };
-    let at_dealer = |read: &'a DecodedEvent<'_>| {
-        let Recorded::OperationPerformed(done) = &read.recorded else { return None };
+    let at_dealer = |read: &'a DecodedEvent<'_, DealerRecord>| {
+        let DealerRecord::OperationPerformed(done) = &read.recorded else { return None };
         Some((done.operation.as_ref(), done.result.as_ref()))
     };
     let table: Vec<OperationRecord<'a>> = decoded.hand.iter().filter_map(at_table).collect();

@@ -13,7 +13,7 @@ use primitives::{PlayerId, TableId, UnixMicros};
 use proto::dealer::v1::{self as dealer, EntropyStatus};
 use proto::event::v1 as pb;
 use sha2::{Digest, Sha256};
-use wire::Recorded;
+use wire::{DealerRecord, TableRecord};
 
 use crate::hand::decoded_records::DecodedRecords;
 use crate::hand::{CLOCK_SKEW, entropy, sentences};
@@ -84,7 +84,7 @@ pub(super) fn check_commitment(decoded: &DecodedRecords<'_>) -> Result<(), Check
         format!("the dealer committed at {committed}, the hand was opened at {opened}")
     })?;
     let early = decoded.table.iter().find(|read| {
-        matches!(read.recorded, Recorded::EntropyCommitted(_))
+        matches!(read.recorded, TableRecord::EntropyCommitted(_))
             && read.event.position < noted_at.position
     });
     ensure(early.is_none(), || {
@@ -119,13 +119,15 @@ pub(super) fn check_commitment(decoded: &DecodedRecords<'_>) -> Result<(), Check
 /// Checks that each log has one commitment for the hand number: two would let the dealer choose its
 /// seed.
 fn check_single_commitment(decoded: &DecodedRecords<'_>) -> Result<(), CheckError> {
-    let promises =
-        decoded.dealer.iter().filter(|read| matches!(read.recorded, Recorded::SeedCommitted(_)));
+    let promises = decoded
+        .dealer
+        .iter()
+        .filter(|read| matches!(read.recorded, DealerRecord::SeedCommitted(_)));
     ensure(promises.count() == 1, || {
         "the dealer committed to a second seed for this hand number".to_owned()
     })?;
     let notes =
-        decoded.table.iter().filter(|read| matches!(read.recorded, Recorded::HandCommitted(_)));
+        decoded.table.iter().filter(|read| matches!(read.recorded, TableRecord::HandCommitted(_)));
     ensure(notes.count() == 1, || "the table noted a second commitment of the dealer".to_owned())
 }
 

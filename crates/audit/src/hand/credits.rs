@@ -8,7 +8,7 @@ use ::ledger::{Account, Event as Entry, Kind};
 use primitives::PlayerId;
 use proto::event::v1 as pb;
 use rules::Settlement;
-use wire::Recorded;
+use wire::WalletRecord;
 
 use crate::hand::Check;
 use crate::hand::decoded_records::DecodedRecords;
@@ -95,7 +95,7 @@ pub(super) fn check_transfer(
 ) -> Result<(), CheckError> {
     let (_, opened) = decoded.opened()?;
     if decoded.is_aborted() {
-        let quiet = decoded.wallet.is_empty() && decoded.posted().is_err();
+        let quiet = decoded.records.wallet.is_empty() && decoded.posted().is_err();
         return ensure(quiet, || {
             "the hand came to nothing, and credits were moved for it".to_owned()
         });
@@ -104,7 +104,8 @@ pub(super) fn check_transfer(
     let ruled = replay.end.as_ref().map(|end| FinishingCredits::from(&end.settlement));
     let mut expected = legs(opened, &ruled.unwrap_or_else(|| FinishingCredits::from(settled)))?;
     let mut transfers = decoded.wallet.iter().filter_map(|read| {
-        matches!(read.recorded, Recorded::TransferPosted(_)).then_some((read.event, &read.recorded))
+        matches!(read.recorded, WalletRecord::TransferPosted(_))
+            .then_some((read.event, &read.recorded))
     });
     let (at, recorded) = transfers
         .next()
@@ -200,7 +201,7 @@ pub(super) fn check_conserved(decoded: &DecodedRecords<'_>) -> Result<(), CheckE
         format!("{before} credits came into the hand, {after} came out of it")
     })?;
     for read in &decoded.wallet {
-        if let Recorded::TransferPosted(posted) = &read.recorded {
+        if let WalletRecord::TransferPosted(posted) = &read.recorded {
             let sum: i128 = posted.legs.iter().map(|leg| i128::from(leg.amount)).sum();
             ensure(sum == 0, || format!("the legs of the transfer sum to {sum} credits"))?;
         }

@@ -13,7 +13,7 @@ use proto::dealer::v1 as dealer;
 use proto::event::v1 as pb;
 use rules::{Chance, Destination, Next};
 use wire::card_positions::handle_to_pb;
-use wire::{HandReplay, Recorded};
+use wire::{HandReplay, TableRecord};
 
 use crate::dealing;
 use crate::hand::HandRecords;
@@ -92,7 +92,7 @@ fn deal(
         CardRef { op, position, card: String::new(), salt: Vec::new() }
     });
     let moved = pb::CardsMoved { seat, cards: cards.collect() };
-    replay.apply(&Recorded::CardsMoved(moved), &card).ok().map(|_| ())
+    replay.apply(&TableRecord::CardsMoved(moved), &card).ok().map(|_| ())
 }
 
 fn perform_operation(
@@ -104,5 +104,5 @@ fn perform_operation(
     let answer = shoe.perform(operation.index, &chance::parse_operation(&operation)?).ok()?;
     let result = Some(chance::result(operation.index, &answer, false));
     let used = pb::ChanceUsed { operation: Some(operation), result, restock };
-    replay.apply(&Recorded::ChanceUsed(used), &|_| None).ok()
+    replay.apply(&TableRecord::ChanceUsed(used), &|_| None).ok()
 }

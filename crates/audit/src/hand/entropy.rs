@@ -14,7 +14,7 @@ use fairness::{ClientCommitment, Commitment, Context, Entropy};
 use primitives::{PlayerId, UnixMicros};
 use proto::dealer::v1::{EntropyRow, EntropyStatus};
 use proto::event::v1::{self as pb, AtFault};
-use wire::Recorded;
+use wire::TableRecord;
 
 use crate::hand::commitments::array;
 use crate::hand::decoded_records::DecodedRecords;
@@ -65,7 +65,7 @@ pub(super) fn contributions<'a>(
         format!("the commitments were closed at {at}, and seats had until {deadline}")
     })?;
     for read in &case.hand {
-        if let Recorded::EntropyRevealed(revealed) = &read.recorded {
+        if let TableRecord::EntropyRevealed(revealed) = &read.recorded {
             let seat = revealed.seat;
             let given = brought.committed.get(&seat);
             let given = given.ok_or_else(|| {
@@ -86,7 +86,7 @@ fn commitments<'a>(
 ) -> Result<BTreeMap<u32, (&'a Event, &'a pb::EntropyCommitted)>, CheckError> {
     let mut all = BTreeMap::new();
     for read in &case.table {
-        if let Recorded::EntropyCommitted(given) = &read.recorded {
+        if let TableRecord::EntropyCommitted(given) = &read.recorded {
             let seat = given.seat;
             ensure(all.insert(seat, (read.event, given)).is_none(), || {
                 format!("seat {seat} committed to entropy twice")

@@ -22,9 +22,9 @@ use rules::{
     Chance, Decision, DecisionAuthor, Deck, Destination, Move, Next, Outcome, Player, Pot,
     Settlement, SettlementItem,
 };
+use wire::HandReplay;
 use wire::card_positions::handle_from_pb;
-use wire::recorded::HandEvent;
-use wire::{HandReplay, Recorded, StreamEvent};
+use wire::records::{PlayEvent, TableRecord, TableSubject};
 
 use crate::hand::Check;
 use crate::hand::decoded_records::{DecodedEvent, DecodedRecords};
@@ -222,47 +222,33 @@ impl Replayer {
         self.findings
     }
 
-    fn step(&mut self, read: &DecodedEvent<'_>) -> Result<(), Stop> {
+    fn step(&mut self, read: &DecodedEvent<'_, TableRecord>) -> Result<(), Stop> {
         let DecodedEvent { event, recorded } = read;
-        let of_hand = match recorded.stream_event() {
-            StreamEvent::Hand(of_hand) => of_hand,
-            StreamEvent::Table(_)
-            | StreamEvent::Person(_)
-            | StreamEvent::Dealer(_)
-            | StreamEvent::Wallet(_)
-            | StreamEvent::Clock(_) => return Ok(()),
-        };
-        match of_hand {
-            HandEvent::HandSealed(_) => {
+        let TableSubject::Play(played) = recorded.subject() else { return Ok(()) };
+        match played {
+            PlayEvent::HandSealed(_) => {
                 self.clock.start(event.recorded_at);
                 self.since = event.recorded_at;
                 Ok(())
             }
-            HandEvent::ChanceUsed(used) => self.chance(event, used),
-            HandEvent::CardsMoved(moved) => self.cards(event, moved),
-            HandEvent::MoveDecided(decided) => self.decision(event, decided),
-            HandEvent::ClockResumed(resumed) => {
+            PlayEvent::ChanceUsed(used) => self.chance(event, used),
+            PlayEvent::CardsMoved(moved) => self.cards(event, moved),
+            PlayEvent::MoveDecided(decided) => self.decision(event, decided),
+            PlayEvent::ClockResumed(resumed) => {
                 let to_act = self.replay.hand.to_act();
                 if let Err(why) = self.clock.resume(resumed, to_act, event.recorded_at) {
                     self.findings.add_failure(Check::Clocks, || why);
                 }
                 Ok(())
             }
-            HandEvent::CardsShown(shown) => {
+            PlayEvent::CardsShown(shown) => {
                 self.show(shown);
                 Ok(())
             }
-            HandEvent::HandSettled(_) if self.findings.end.is_none() => {
+            PlayEvent::HandSettled(_) if self.findings.end.is_none() => {
                 Err(stop(Check::Settlement, "settled before the rules end the hand"))
             }
-            HandEvent::HandSettled(_)
-            | HandEvent::HandOpened(_)
-            | HandEvent::EntropyClosed(_)
-            | HandEvent::EntropyRevealed(_)
-            | HandEvent::SettlementPosted(_)
-            | HandEvent::HandRevealed(_)
-            | HandEvent::SeedRefused(_)
-            | HandEvent::HandAborted(_) => Ok(()),
+            PlayEvent::HandSettled(_) | PlayEvent::SettlementPosted(_) => Ok(()),
         }
     }
 
@@ -286,7 +272,7 @@ impl Replayer {
         }
         let input = self
             .replay
-            .read(&Recorded::ChanceUsed(used.clone()), &|_| None)
+            .read(&TableRecord::ChanceUsed(used.clone()), &|_| None)
             .map_err(|error| stop(Check::Operations, error))?;
         let (operation, result) = used
             .operation
@@ -326,7 +312,7 @@ impl Replayer {
             pb::CardsMoved { seat: moved.seat, cards: moved.cards.iter().map(blank).collect() };
         let (shoe, deck) = (&self.shoe, self.findings.deck);
         let face = |place| deck.and_then(|deck| deck.card(shoe.card_at_any(place).ok()?));
-        let input = self.replay.read(&Recorded::CardsMoved(blank), &face);
+        let input = self.replay.read(&TableRecord::CardsMoved(blank), &face);
         let input = input.map_err(|error| stop(Check::Cards, error))?;
         let Some(Chance::Deal(deal)) = &due else { return Ok(()) };
         let open = deal.shown || deal.to == Destination::Table;
@@ -359,7 +345,7 @@ impl Replayer {
             }
             Next::Chance(_) | Next::Done(_) => None,
         };
-        let input = self.replay.read(&Recorded::MoveDecided(decided.clone()), &|_| None);
+        let input = self.replay.read(&TableRecord::MoveDecided(decided.clone()), &|_| None);
         let input = input.map_err(|error| stop(Check::Decisions, error))?;
         let Some(rules::Event::Decided { player, mv, author: by }) = &input else { return Ok(()) };
         let (turn, recorded) = (self.clock.turn, decided.turn);

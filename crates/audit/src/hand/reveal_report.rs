@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use proto::event::v1 as pb;
 use serde::Serialize;
-use wire::Recorded;
+use wire::DealerRecord;
 
 use crate::hand::HandRecords;
 use crate::hand::card_reveals;
@@ -30,7 +30,7 @@ pub fn reveal_report(records: &HandRecords) -> RevealReport {
     let decoded = DecodedRecords::decode(records);
     let mut cards: BTreeMap<String, u64> = BTreeMap::new();
     for read in &decoded.dealer {
-        if let Recorded::CardsOpened(pb::CardsOpened { opening, caller }) = &read.recorded {
+        if let DealerRecord::CardsOpened(pb::CardsOpened { opening, caller }) = &read.recorded {
             let count = opening.as_ref().map_or(0, |opening| opening.cards.len() as u64);
             let sum = cards.entry(caller.clone()).or_default();
             *sum = sum.saturating_add(count);

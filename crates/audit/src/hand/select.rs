@@ -2,34 +2,19 @@
 
 use eventlog_core::Event;
 use primitives::HandId;
-use wire::recorded::TableEvent;
-use wire::{Recorded, StreamEvent};
+use wire::records::{TableEvent, TableRecord, TableSubject, WalletRecord};
 
 /// Returns the number of the hand whose records include this event of a table's stream, if there is
 /// such a hand.
 #[must_use]
-pub fn hand_no(recorded: &Recorded) -> Option<u64> {
-    let event = match recorded.stream_event() {
-        StreamEvent::Table(event) => event,
-        StreamEvent::Hand(_)
-        | StreamEvent::Person(_)
-        | StreamEvent::Dealer(_)
-        | StreamEvent::Wallet(_)
-        | StreamEvent::Clock(_) => return None,
-    };
+pub fn hand_no(recorded: &TableRecord) -> Option<u64> {
+    let TableSubject::Table(event) = recorded.subject() else { return None };
     match event {
         TableEvent::HandCommitted(noted) => Some(noted.hand_no),
         TableEvent::EntropyCommitted(given) => Some(given.hand_no),
         TableEvent::HandStarted(started) => Some(started.hand_no),
         TableEvent::HandFinished(finished) => Some(finished.hand_no),
         TableEvent::TableCreated(_)
-        | TableEvent::SeatTaken(_)
-        | TableEvent::SeatFunded(_)
-        | TableEvent::SeatRefused(_)
-        | TableEvent::LeaveAsked(_)
-        | TableEvent::CashOutDue(_)
-        | TableEvent::SeatVacated(_)
-        | TableEvent::SitOutChanged(_)
         | TableEvent::CloseAsked(_)
         | TableEvent::PotRefundDue(_)
         | TableEvent::PotRefunded(_)
@@ -37,9 +22,7 @@ pub fn hand_no(recorded: &Recorded) -> Option<u64> {
         | TableEvent::AbsentPaid(_)
         | TableEvent::TablePaused(_)
         | TableEvent::EffectStopped(_)
-        | TableEvent::EffectResumed(_)
-        | TableEvent::SeatRenamed(_)
-        | TableEvent::StandingFound(_) => None,
+        | TableEvent::EffectResumed(_) => None,
     }
 }
 
@@ -47,14 +30,16 @@ pub fn hand_no(recorded: &Recorded) -> Option<u64> {
 /// commitments, its start and its end.
 pub fn select_from_table(number: u64, stream: impl IntoIterator<Item = Event>) -> Vec<Event> {
     let ours =
-        |event: &Event| Recorded::try_from(event).is_ok_and(|it| hand_no(&it) == Some(number));
+        |event: &Event| TableRecord::try_from(event).is_ok_and(|it| hand_no(&it) == Some(number));
     stream.into_iter().filter(ours).collect()
 }
 
 /// Selects the transfers posted for a hand from the wallet's stream of its table.
 pub fn select_from_wallet(hand: HandId, stream: impl IntoIterator<Item = Event>) -> Vec<Event> {
     let ours = |event: &Event| {
-        let Ok(Recorded::TransferPosted(posted)) = Recorded::try_from(event) else { return false };
+        let Ok(WalletRecord::TransferPosted(posted)) = WalletRecord::try_from(event) else {
+            return false;
+        };
         posted.transfer_id[..] == hand.0 || posted.hand_id[..] == hand.0
     };
     stream.into_iter().filter(ours).collect()

@@ -6,6 +6,7 @@
 //! event's own log; lines are in the order of their times.
 
 use ::ledger::Account;
+use eventlog_core::Event;
 use primitives::{PlayerId, UnixMicros};
 use proto::dealer::v1::OpeningReason;
 use proto::event::v1 as pb;
@@ -13,8 +14,9 @@ use proto::wallet::v1::Leg;
 use rules::Player;
 use serde::Serialize;
 use wire::card_positions::handle_from_pb;
-use wire::recorded::{DealerEvent, HandEvent, TableEvent, WalletEvent};
-use wire::{Recorded, StreamEvent};
+use wire::records::{
+    DealerRecord, HandEvent, PlayEvent, TableEvent, TableRecord, TableSubject, WalletRecord,
+};
 
 use crate::hand::decoded_records::{DecodedEvent, DecodedRecords};
 use crate::hand::replay::{Replay, RuleInput};
@@ -47,16 +49,22 @@ pub fn story(records: &HandRecords, report: &Report) -> Vec<StoryLine> {
     let replay = Replay::run(&decoded);
     let narrator = Narrator { decoded: &decoded, replay: &replay };
     let mut told: Vec<(UnixMicros, StoryLine)> = Vec::new();
-    let logs = [
-        ("dealer", &decoded.dealer),
-        ("table", &decoded.table),
-        ("table", &decoded.hand),
-        ("wallet", &decoded.wallet),
-    ];
-    for (log, stream) in logs {
-        for read in stream {
-            narrator.describe_record(log, read, &mut told);
+    let mut tell = |log: &'static str, event: &Event, lines: Vec<(String, String)>| {
+        for (who, what) in lines {
+            let (when, record) = (Some(event.recorded_at), Some((log, event.position.0)));
+            told.push((event.recorded_at, StoryLine { when, who, what, record }));
         }
+    };
+    for DecodedEvent { event, recorded } in &decoded.dealer {
+        let what = narrator.describe_dealer_event(recorded).into_iter();
+        tell("dealer", event, what.map(|what| ("the dealer".to_owned(), what)).collect());
+    }
+    for read in decoded.table.iter().chain(&decoded.hand) {
+        tell("table", read.event, narrator.describe_table_record(read));
+    }
+    for DecodedEvent { event, recorded } in &decoded.wallet {
+        let what = narrator.describe_wallet_event(recorded).into_iter();
+        tell("wallet", event, what.map(|what| ("the wallet".to_owned(), what)).collect());
     }
     told.sort_by_key(|(at, _)| *at);
     let verdicts = report.checks.0.iter().map(|checked| StoryLine {
@@ -74,78 +82,61 @@ struct Narrator<'a> {
 }
 
 impl Narrator<'_> {
-    fn describe_record(
+    fn describe_table_record(
         &self,
-        log: &'static str,
-        read: &DecodedEvent<'_>,
-        told: &mut Vec<(UnixMicros, StoryLine)>,
-    ) {
-        let DecodedEvent { event, recorded } = read;
-        let step = self.replay.inputs.get(&event.position.0);
-        // Inputs of the rules are described from the table's log, whose positions are their keys.
-        let lines = match step.filter(|_| log == "table") {
-            Some(step) => vec![self.describe_input(step)],
-            None => self.describe_event(recorded),
-        };
-        for (who, what) in lines {
-            let when = Some(event.recorded_at);
-            let record = Some((log, event.position.0));
-            told.push((event.recorded_at, StoryLine { when, who, what, record }));
+        DecodedEvent { event, recorded }: &DecodedEvent<'_, TableRecord>,
+    ) -> Vec<(String, String)> {
+        if let Some(input) = self.replay.inputs.get(&event.position.0) {
+            return vec![self.describe_input(input)];
         }
-    }
-
-    fn describe_event(&self, recorded: &Recorded) -> Vec<(String, String)> {
-        match recorded.stream_event() {
-            StreamEvent::Hand(event) => self.describe_hand_event(event),
-            StreamEvent::Table(event) => self.describe_table_event(event).into_iter().collect(),
-            StreamEvent::Dealer(event) => {
-                let what = self.describe_dealer_event(event);
-                what.map(|what| ("the dealer".to_owned(), what)).into_iter().collect()
-            }
-            StreamEvent::Wallet(event) => {
-                let what = self.describe_wallet_event(event);
-                what.map(|what| ("the wallet".to_owned(), what)).into_iter().collect()
-            }
-            StreamEvent::Person(_) | StreamEvent::Clock(_) => Vec::new(),
+        match recorded.subject() {
+            TableSubject::Hand(event) => self.describe_hand_event(event),
+            TableSubject::Play(event) => self.describe_play(event),
+            TableSubject::Table(event) => self.describe_table_event(event).into_iter().collect(),
+            TableSubject::Seat(_) | TableSubject::Person(_) | TableSubject::Clock(_) => Vec::new(),
         }
     }
 
     fn describe_hand_event(&self, event: HandEvent<'_>) -> Vec<(String, String)> {
-        let seat = |number: u32, what: &str| (self.seat(number), what.to_owned());
         let table = |what: &str| ("the table".to_owned(), what.to_owned());
-        let dealer = |what: &str| ("the dealer".to_owned(), what.to_owned());
-        let line = match event {
+        vec![match event {
             HandEvent::HandOpened(opened) => return self.describe_opened(opened),
-            HandEvent::HandSettled(settled) => return self.describe_settled(settled),
             HandEvent::EntropyClosed(closed) => table(&self.describe_entropy_closed(closed)),
             HandEvent::EntropyRevealed(revealed) => {
-                seat(revealed.seat, "reveals the entropy it had committed to")
-            }
-            HandEvent::HandSealed(_) => table("takes the antes"),
-            HandEvent::ChanceUsed(pb::ChanceUsed { restock: true, .. }) => {
-                dealer("shuffles the discards, because a pile runs out")
-            }
-            HandEvent::ChanceUsed(_) => dealer("used chance, which the replay did not come to"),
-            HandEvent::CardsMoved(_) => dealer("dealt cards, which the replay did not come to"),
-            HandEvent::MoveDecided(_) => table("took a decision, which the replay did not come to"),
-            HandEvent::ClockResumed(resumed) => {
-                let until = UnixMicros(resumed.deadline_micros);
-                table(&format!("resumes the clock of turn {}, until {until}", resumed.turn))
-            }
-            HandEvent::CardsShown(shown) => {
-                let cards: Vec<&str> = shown.cards.iter().map(|card| card.card.as_str()).collect();
-                seat(shown.seat, &format!("shows {}", cards.join(" ")))
-            }
-            HandEvent::SettlementPosted(_) => {
-                table("notes that the wallet has posted the settlement")
+                (self.seat(revealed.seat), "reveals the entropy it had committed to".to_owned())
             }
             HandEvent::HandRevealed(_) => table("notes the opened seed"),
             HandEvent::SeedRefused(_) => table("refuses the seed: it is not the one committed to"),
             HandEvent::HandAborted(aborted) => {
                 table(&format!("aborts the hand. {}", sentences::describe_abort(aborted)))
             }
-        };
-        vec![line]
+        }]
+    }
+
+    fn describe_play(&self, event: PlayEvent<'_>) -> Vec<(String, String)> {
+        let table = |what: &str| ("the table".to_owned(), what.to_owned());
+        let dealer = |what: &str| ("the dealer".to_owned(), what.to_owned());
+        vec![match event {
+            PlayEvent::HandSettled(settled) => return self.describe_settled(settled),
+            PlayEvent::HandSealed(_) => table("takes the antes"),
+            PlayEvent::ChanceUsed(pb::ChanceUsed { restock: true, .. }) => {
+                dealer("shuffles the discards, because a pile runs out")
+            }
+            PlayEvent::ChanceUsed(_) => dealer("used chance, which the replay did not come to"),
+            PlayEvent::CardsMoved(_) => dealer("dealt cards, which the replay did not come to"),
+            PlayEvent::MoveDecided(_) => table("took a decision, which the replay did not come to"),
+            PlayEvent::ClockResumed(resumed) => {
+                let until = UnixMicros(resumed.deadline_micros);
+                table(&format!("resumes the clock of turn {}, until {until}", resumed.turn))
+            }
+            PlayEvent::CardsShown(shown) => {
+                let cards: Vec<&str> = shown.cards.iter().map(|card| card.card.as_str()).collect();
+                (self.seat(shown.seat), format!("shows {}", cards.join(" ")))
+            }
+            PlayEvent::SettlementPosted(_) => {
+                table("notes that the wallet has posted the settlement")
+            }
+        }]
     }
 
     fn describe_table_event(&self, event: TableEvent<'_>) -> Option<(String, String)> {
@@ -162,13 +153,6 @@ impl Narrator<'_> {
             }
             TableEvent::HandFinished(_) => table("goes on with what the hand left"),
             TableEvent::TableCreated(_)
-            | TableEvent::SeatTaken(_)
-            | TableEvent::SeatFunded(_)
-            | TableEvent::SeatRefused(_)
-            | TableEvent::LeaveAsked(_)
-            | TableEvent::CashOutDue(_)
-            | TableEvent::SeatVacated(_)
-            | TableEvent::SitOutChanged(_)
             | TableEvent::CloseAsked(_)
             | TableEvent::PotRefundDue(_)
             | TableEvent::PotRefunded(_)
@@ -176,47 +160,48 @@ impl Narrator<'_> {
             | TableEvent::AbsentPaid(_)
             | TableEvent::TablePaused(_)
             | TableEvent::EffectStopped(_)
-            | TableEvent::EffectResumed(_)
-            | TableEvent::SeatRenamed(_)
-            | TableEvent::StandingFound(_) => None,
+            | TableEvent::EffectResumed(_) => None,
         }
     }
 
-    fn describe_dealer_event(&self, event: DealerEvent<'_>) -> Option<String> {
+    fn describe_dealer_event(&self, event: &DealerRecord) -> Option<String> {
         match event {
-            DealerEvent::SeedCommitted(_) => Some("commits to a seed".to_owned()),
-            DealerEvent::SeedSealed(_) => Some("binds what the seats brought to chance".to_owned()),
-            DealerEvent::OperationPerformed(_) => None,
-            DealerEvent::CardsOpened(opened) => {
+            DealerRecord::SeedCommitted(_) => Some("commits to a seed".to_owned()),
+            DealerRecord::SeedSealed(_) => {
+                Some("binds what the seats brought to chance".to_owned())
+            }
+            DealerRecord::OperationPerformed(_) | DealerRecord::ClockStepped(_) => None,
+            DealerRecord::CardsOpened(opened) => {
                 (!self.is_told_elsewhere(opened)).then(|| describe_reveal(opened))
             }
-            DealerEvent::SeedOpened(pb::SeedOpened { discarded: true, .. }) => {
+            DealerRecord::SeedOpened(pb::SeedOpened { discarded: true, .. }) => {
                 Some("opens the seed that was not used".to_owned())
             }
-            DealerEvent::SeedOpened(_) => Some("opens the seed".to_owned()),
+            DealerRecord::SeedOpened(_) => Some("opens the seed".to_owned()),
         }
     }
 
-    fn describe_wallet_event(&self, event: WalletEvent<'_>) -> Option<String> {
+    fn describe_wallet_event(&self, event: &WalletRecord) -> Option<String> {
         match event {
-            WalletEvent::TransferPosted(posted) => {
+            WalletRecord::TransferPosted(posted) => {
                 let leg = |leg: &Leg| format!("{} {:+}", self.account(&leg.account), leg.amount);
                 let legs: Vec<String> = posted.legs.iter().map(leg).collect();
                 let what = if legs.is_empty() { "nothing".to_owned() } else { legs.join(", ") };
                 Some(format!("moves {what}"))
             }
-            WalletEvent::AccountOpened(_)
-            | WalletEvent::AccountFrozen(_)
-            | WalletEvent::AccountUnfrozen(_)
-            | WalletEvent::AccountClosed(_)
-            | WalletEvent::HoldPlaced(_)
-            | WalletEvent::HoldReleased(_)
-            | WalletEvent::HoldExpired(_)
-            | WalletEvent::LimitsSet(_)
-            | WalletEvent::PlayerExcluded(_)
-            | WalletEvent::AdjustmentProposed(_)
-            | WalletEvent::AdjustmentRejected(_)
-            | WalletEvent::SnapshotTaken(_) => None,
+            WalletRecord::AccountOpened(_)
+            | WalletRecord::AccountFrozen(_)
+            | WalletRecord::AccountUnfrozen(_)
+            | WalletRecord::AccountClosed(_)
+            | WalletRecord::HoldPlaced(_)
+            | WalletRecord::HoldReleased(_)
+            | WalletRecord::HoldExpired(_)
+            | WalletRecord::LimitsSet(_)
+            | WalletRecord::PlayerExcluded(_)
+            | WalletRecord::AdjustmentProposed(_)
+            | WalletRecord::AdjustmentRejected(_)
+            | WalletRecord::SnapshotTaken(_)
+            | WalletRecord::ClockStepped(_) => None,
         }
     }
 

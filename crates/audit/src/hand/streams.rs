@@ -6,8 +6,9 @@ use eventlog_core::Event;
 use primitives::StreamId;
 use proto::dealer::v1::OpeningReason;
 use proto::event::v1::AtFault;
-use wire::recorded::{DealerEvent, HandEvent, TableEvent};
-use wire::{Recorded, StreamEvent};
+use wire::records::{
+    DealerRecord, HandEvent, PlayEvent, Record as _, TableEvent, TableRecord, TableSubject,
+};
 
 use crate::hand::decoded_records::{DecodedEvent, DecodedRecords};
 use crate::hand::hand_no;
@@ -156,36 +157,36 @@ fn check_hand_order(decoded: &DecodedRecords<'_>) -> Result<(), CheckError> {
 }
 
 /// Whether an operator makes the hand void.
-fn is_made_void(recorded: &Recorded) -> bool {
-    matches!(recorded, Recorded::HandAborted(aborted) if aborted.at_fault() == AtFault::Operator)
+fn is_made_void(recorded: &TableRecord) -> bool {
+    matches!(recorded, TableRecord::HandAborted(aborted) if aborted.at_fault() == AtFault::Operator)
 }
 
 /// Returns the phase of an event; `None` for an event of another stream than a hand's.
-fn phase_of(recorded: &Recorded) -> Option<Phase> {
-    let event = match recorded.stream_event() {
-        StreamEvent::Hand(event) => event,
-        StreamEvent::Table(_)
-        | StreamEvent::Person(_)
-        | StreamEvent::Dealer(_)
-        | StreamEvent::Wallet(_)
-        | StreamEvent::Clock(_) => return None,
-    };
-    Some(match event {
-        HandEvent::HandOpened(_) => Phase::Opened,
-        HandEvent::EntropyClosed(_) => Phase::EntropyClosed,
-        HandEvent::EntropyRevealed(_) => Phase::EntropyRevealed,
-        HandEvent::HandSealed(_) => Phase::Sealed,
-        HandEvent::ChanceUsed(_)
-        | HandEvent::CardsMoved(_)
-        | HandEvent::MoveDecided(_)
-        | HandEvent::ClockResumed(_) => Phase::Played,
-        HandEvent::CardsShown(_) => Phase::Shown,
-        HandEvent::HandSettled(_) => Phase::Settled,
-        HandEvent::SettlementPosted(_) => Phase::Posted,
-        HandEvent::HandRevealed(_) => Phase::Revealed,
-        HandEvent::SeedRefused(_) => Phase::SeedRefused,
-        HandEvent::HandAborted(_) => Phase::Aborted,
-    })
+fn phase_of(recorded: &TableRecord) -> Option<Phase> {
+    match recorded.subject() {
+        TableSubject::Hand(event) => Some(match event {
+            HandEvent::HandOpened(_) => Phase::Opened,
+            HandEvent::EntropyClosed(_) => Phase::EntropyClosed,
+            HandEvent::EntropyRevealed(_) => Phase::EntropyRevealed,
+            HandEvent::HandRevealed(_) => Phase::Revealed,
+            HandEvent::SeedRefused(_) => Phase::SeedRefused,
+            HandEvent::HandAborted(_) => Phase::Aborted,
+        }),
+        TableSubject::Play(event) => Some(match event {
+            PlayEvent::HandSealed(_) => Phase::Sealed,
+            PlayEvent::ChanceUsed(_)
+            | PlayEvent::CardsMoved(_)
+            | PlayEvent::MoveDecided(_)
+            | PlayEvent::ClockResumed(_) => Phase::Played,
+            PlayEvent::CardsShown(_) => Phase::Shown,
+            PlayEvent::HandSettled(_) => Phase::Settled,
+            PlayEvent::SettlementPosted(_) => Phase::Posted,
+        }),
+        TableSubject::Seat(_)
+        | TableSubject::Table(_)
+        | TableSubject::Person(_)
+        | TableSubject::Clock(_) => None,
+    }
 }
 
 /// Checks the order of the dealer's stream: commitment, sealing, operations and reveals, opening of
@@ -195,38 +196,33 @@ fn check_dealer_order(decoded: &DecodedRecords<'_>) -> Result<(), CheckError> {
     let (mut promised, mut sealed, mut open) = (false, false, false);
     for DecodedEvent { event, recorded } in &decoded.dealer {
         let (at, name) = (event.position.0, recorded.name());
-        let of_dealer = match recorded.stream_event() {
-            StreamEvent::Dealer(of_dealer) => of_dealer,
-            StreamEvent::Table(_)
-            | StreamEvent::Hand(_)
-            | StreamEvent::Person(_)
-            | StreamEvent::Wallet(_)
-            | StreamEvent::Clock(_) => {
+        let comes = match recorded {
+            DealerRecord::ClockStepped(_) => {
                 return Err(failed(format!(
                     "the dealer's stream of the hand, position {at}: {name} does not belong there"
                 )));
             }
-        };
-        let comes = match of_dealer {
-            DealerEvent::SeedCommitted(_) => !sealed && !open,
-            DealerEvent::SeedSealed(_) => promised && !sealed && !open,
-            DealerEvent::OperationPerformed(_) => sealed && !open,
-            DealerEvent::CardsOpened(opened) => {
+            DealerRecord::SeedCommitted(_) => !sealed && !open,
+            DealerRecord::SeedSealed(_) => promised && !sealed && !open,
+            DealerRecord::OperationPerformed(_) => sealed && !open,
+            DealerRecord::CardsOpened(opened) => {
                 let reason = opened.opening.as_ref().map(|opening| opening.reason());
                 sealed && (!open || reason == Some(OpeningReason::Recovery))
             }
-            DealerEvent::SeedOpened(seed) => (sealed || (promised && seed.discarded)) && !open,
+            DealerRecord::SeedOpened(seed) => (sealed || (promised && seed.discarded)) && !open,
         };
         ensure(comes, || {
             format!(
                 "the dealer's stream of the hand, position {at}: {name} comes too early or too late"
             )
         })?;
-        match of_dealer {
-            DealerEvent::SeedCommitted(_) => promised = true,
-            DealerEvent::SeedSealed(_) => sealed = true,
-            DealerEvent::SeedOpened(_) => open = true,
-            DealerEvent::OperationPerformed(_) | DealerEvent::CardsOpened(_) => {}
+        match recorded {
+            DealerRecord::SeedCommitted(_) => promised = true,
+            DealerRecord::SeedSealed(_) => sealed = true,
+            DealerRecord::SeedOpened(_) => open = true,
+            DealerRecord::OperationPerformed(_)
+            | DealerRecord::CardsOpened(_)
+            | DealerRecord::ClockStepped(_) => {}
         }
     }
     Ok(())
@@ -242,12 +238,12 @@ fn check_table_events(decoded: &DecodedRecords<'_>) -> Result<(), CheckError> {
         let (at, name) = (event.position.0, recorded.name());
         let id = &decoded.records.hand_id.0[..];
         let this = hand_no(recorded) == Some(opened.hand_no);
-        let (names_id, placed) = match recorded.stream_event() {
-            StreamEvent::Table(TableEvent::HandStarted(it)) => {
+        let (names_id, placed) = match recorded.subject() {
+            TableSubject::Table(TableEvent::HandStarted(it)) => {
                 started += 1;
                 (it.hand_id[..] == *id, started == 1)
             }
-            StreamEvent::Table(TableEvent::HandFinished(it)) => {
+            TableSubject::Table(TableEvent::HandFinished(it)) => {
                 finished += 1;
                 // It is written in one batch with the hand's end, before it or after it.
                 let aborted = decoded.aborted().map(|(at, _)| at);
@@ -255,12 +251,12 @@ fn check_table_events(decoded: &DecodedRecords<'_>) -> Result<(), CheckError> {
                 let over = end.is_ok_and(|end| end.recorded_at <= event.recorded_at);
                 (it.hand_id[..] == *id, finished == 1 && over)
             }
-            StreamEvent::Table(_)
-            | StreamEvent::Hand(_)
-            | StreamEvent::Person(_)
-            | StreamEvent::Dealer(_)
-            | StreamEvent::Wallet(_)
-            | StreamEvent::Clock(_) => (true, true),
+            TableSubject::Table(_)
+            | TableSubject::Seat(_)
+            | TableSubject::Hand(_)
+            | TableSubject::Play(_)
+            | TableSubject::Person(_)
+            | TableSubject::Clock(_) => (true, true),
         };
         ensure(this && names_id && placed, || {
             format!("the table's log, position {at}: {name} is not this hand's, or out of order")

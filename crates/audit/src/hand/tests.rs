@@ -6,23 +6,26 @@ mod mutations;
 use std::sync::LazyLock;
 
 use proto::event::v1 as pb;
+use wire::{DealerRecord, TableRecord, WalletRecord};
 
 use super::*;
-use crate::tests::fixture::{Entry, HandOptions, LogName, TableFixture, VoidTime, trusted};
-use wire::Recorded;
+use crate::tests::fixture::AnyRecord::{Dealer, Table, Wallet};
+use crate::tests::fixture::{
+    AnyRecord, Entry, HandOptions, LogName, TableFixture, VoidTime, trusted,
+};
 
 /// The first table whose first hand has a decision of the clock, a bet, shown hands and a winner.
 static HONEST: LazyLock<TableFixture> = LazyLock::new(|| {
     let rich = |room: &TableFixture| {
-        let has = |test: &dyn Fn(&Recorded) -> bool| {
+        let has = |test: &dyn Fn(&AnyRecord) -> bool| {
             room.script.entries.iter().any(|entry| test(&entry.recorded))
         };
         let moved = |it: &pb::MoveDecided| it.r#move.as_ref().map_or(0, |it| it.amount);
         let wins = |it: &pb::HandSettled| it.lines.iter().any(|line| line.text.contains(" wins "));
-        has(&|it| matches!(it, Recorded::MoveDecided(it) if it.by_clock))
-            && has(&|it| matches!(it, Recorded::MoveDecided(it) if moved(it) > 0))
-            && has(&|it| matches!(it, Recorded::CardsShown(_)))
-            && has(&|it| matches!(it, Recorded::HandSettled(it) if wins(it)))
+        has(&|it| matches!(it, Table(TableRecord::MoveDecided(it)) if it.by_clock))
+            && has(&|it| matches!(it, Table(TableRecord::MoveDecided(it)) if moved(it) > 0))
+            && has(&|it| matches!(it, Table(TableRecord::CardsShown(_))))
+            && has(&|it| matches!(it, Table(TableRecord::HandSettled(it)) if wins(it)))
     };
     (0..)
         .map(|number| TableFixture::seated(number, "dice", 3))
@@ -165,7 +168,7 @@ fn a_settled_hand_that_is_made_void_before_it_is_posted_passes() {
         // The dealer's fault is no reason to abort a settled hand whose seed was not refused.
         let mut blamed = room.clone();
         for entry in &mut blamed.script.entries {
-            if let Recorded::HandAborted(aborted) = &mut entry.recorded {
+            if let Table(TableRecord::HandAborted(aborted)) = &mut entry.recorded {
                 aborted.set_at_fault(pb::AtFault::Dealer);
             }
         }
@@ -173,7 +176,7 @@ fn a_settled_hand_that_is_made_void_before_it_is_posted_passes() {
         // The dealer opens the seed of a settled hand like that of a hand that stands.
         let mut discarded = room;
         for entry in &mut discarded.script.entries {
-            if let Recorded::SeedOpened(opened) = &mut entry.recorded {
+            if let Dealer(DealerRecord::SeedOpened(opened)) = &mut entry.recorded {
                 opened.discarded = true;
             }
         }
@@ -187,10 +190,10 @@ fn a_settled_hand_whose_seed_stays_closed_is_void_and_nothing_is_disproved() {
     let mut records = proved(&room, 1);
     records
         .dealer
-        .retain(|event| !matches!(Recorded::try_from(event), Ok(Recorded::SeedOpened(_))));
+        .retain(|event| !matches!(DealerRecord::try_from(event), Ok(DealerRecord::SeedOpened(_))));
     records
         .hand
-        .retain(|event| !matches!(Recorded::try_from(event), Ok(Recorded::HandRevealed(_))));
+        .retain(|event| !matches!(TableRecord::try_from(event), Ok(TableRecord::HandRevealed(_))));
     let report = audit(&records);
     assert_eq!(fails(&report), [], "{report:#?}");
     assert!(!report.passed());

@@ -7,13 +7,15 @@ use ::ledger::Account;
 use eventlog_core::Event;
 use primitives::{HandId, PlayerId, RequestId, TableId};
 use proto::event::v1 as pb;
-use wire::{BadField, Recorded, field};
+use wire::records::{HandEvent, PlayEvent, Record as _, TableEvent, TableRecord, TableSubject};
+use wire::{BadField, field};
 
 use super::authors;
 use super::transfers::{Legs, Transfers, WalletAnswer};
 use super::{Check, Failures, Figures};
 
 mod refunds;
+mod seats;
 mod stops;
 
 /// Parts of the audit, beside the tables, that a table's event changes.
@@ -73,6 +75,11 @@ fn inconsistent(why: impl Into<String>) -> Inconsistent {
     Inconsistent(why.into())
 }
 
+/// Answer of the wallet that an event records.
+fn answer_at(event: &Event) -> WalletAnswer {
+    WalletAnswer { at: event.recorded_at, position: None }
+}
+
 impl Tables {
     /// Returns the stated credits by account: of tables, the house's rake and its suspense account.
     pub(super) fn stated(&self) -> &BTreeMap<Account, i128> {
@@ -86,7 +93,7 @@ impl Tables {
             .collect()
     }
 
-    pub(super) fn apply(&mut self, event: &Event, recorded: &Recorded, books: &mut Context<'_>) {
+    pub(super) fn apply(&mut self, event: &Event, recorded: &TableRecord, books: &mut Context<'_>) {
         if let Err(Inconsistent(why)) = self.try_apply(event, recorded, books) {
             let (at, name) = (event.position.0, recorded.name());
             let why = || format!("position {at} of the table's log, {name}: {why}");
@@ -94,116 +101,104 @@ impl Tables {
         }
     }
 
-    #[expect(clippy::too_many_lines, reason = "a line for each event that is none of a table's")]
     fn try_apply(
         &mut self,
         event: &Event,
-        recorded: &Recorded,
+        recorded: &TableRecord,
         books: &mut Context<'_>,
     ) -> Result<(), Inconsistent> {
-        let (table, hand) = (TableId(event.stream.0), HandId(event.stream.0));
-        let answer = WalletAnswer { at: event.recorded_at, position: None };
-        match recorded {
-            Recorded::SeatTaken(taken) => self.seat_taken(table, taken, books),
-            Recorded::SeatFunded(funded) => {
-                let (id, _) = self.take_transfer((table, funded.seat))?;
-                books.transfers.add_answer(id, answer, books.failures);
+        match recorded.subject() {
+            TableSubject::Seat(of_seat) => self.apply_to_seat(event, of_seat, books),
+            TableSubject::Table(of_table) => self.apply_to_table(event, of_table, books),
+            TableSubject::Hand(of_hand) => self.apply_to_hand(event, of_hand, books),
+            TableSubject::Play(played) => self.apply_to_play(event, played, books),
+            TableSubject::Person(_) => Ok(()),
+            TableSubject::Clock(_) => Err(inconsistent("no table writes this")),
+        }
+    }
+
+    fn apply_to_table(
+        &mut self,
+        event: &Event,
+        of_table: TableEvent<'_>,
+        books: &mut Context<'_>,
+    ) -> Result<(), Inconsistent> {
+        let table = TableId(event.stream.0);
+        match of_table {
+            TableEvent::TableCreated(created) => {
+                self.created.insert(table, created.clone());
                 Ok(())
             }
-            Recorded::SeatRefused(refused) => {
-                let place = (table, refused.seat);
-                let (id, amount) = self.take_transfer(place)?;
-                books.transfers.add_refusal(id, books.failures);
-                self.vacate_seat(place, -i128::from(amount))
-            }
-            Recorded::CashOutDue(due) => self.cash_out(table, due, books),
-            Recorded::SeatVacated(vacated) => {
-                let place = (table, vacated.seat);
-                if let Ok((id, _)) = self.take_transfer(place) {
-                    books.transfers.add_answer(id, answer, books.failures);
-                }
-                self.vacate_seat(place, 0)
-            }
-            Recorded::HandOpened(opened) => self.hand_opened(hand, opened, books),
-            Recorded::HandSettled(settled) => self.hand_settled(hand, settled, books),
-            Recorded::HandFinished(finished) => {
+            TableEvent::HandFinished(finished) => {
                 let hand = field::id("hand_id", &finished.hand_id)?;
                 self.hand_in_play(hand)?.finished = Some(finished.clone());
                 self.close_hand(hand)
             }
-            Recorded::HandAborted(_) => self.hand_aborted(hand, books),
-            Recorded::SettlementPosted(posted) => {
-                let answer = WalletAnswer { position: Some(posted.position), ..answer };
-                books.transfers.add_answer(hand.into(), answer, books.failures);
+            TableEvent::PotRefundDue(due) => self.pot_refund(table, due, books),
+            TableEvent::PotRefunded(_) => {
+                self.pot_refunded(table, answer_at(event), books);
                 Ok(())
             }
-            Recorded::PotRefundDue(due) => self.pot_refund(table, due, books),
-            Recorded::PotRefunded(_) => {
-                self.pot_refunded(table, answer, books);
-                Ok(())
-            }
-            Recorded::AbsentPaid(paid) => {
+            TableEvent::AbsentPaid(paid) => {
                 let account = Account::Seat(table, field::player_id(&paid.player_id)?);
+                let answer = answer_at(event);
                 books.transfers.add_absent_answer(account, answer, books.failures);
                 Ok(())
             }
-            Recorded::TableClosed(_) => self.close_table(table),
-            Recorded::TableCreated(created) => {
-                self.created.insert(table, created.clone());
-                Ok(())
-            }
-            Recorded::EffectStopped(stopped) => {
+            TableEvent::TableClosed(_) => self.close_table(table),
+            TableEvent::EffectStopped(stopped) => {
                 self.stopped(table, stopped);
                 Ok(())
             }
-            Recorded::EffectResumed(resumed) => {
+            TableEvent::EffectResumed(resumed) => {
                 self.resumed(table, resumed, books)?;
                 authors::check_operator(&event.actor).map_err(Inconsistent)
             }
-            Recorded::LeaveAsked(_)
-            | Recorded::SitOutChanged(_)
-            | Recorded::StandingFound(_)
-            | Recorded::SeatRenamed(_)
-            | Recorded::PlayerNamed(_)
-            | Recorded::PlayerErased(_)
-            | Recorded::DisputeOpened(_)
-            | Recorded::DisputeStated(_)
-            | Recorded::DisputeAnswered(_)
-            | Recorded::DisputeReasoned(_)
-            | Recorded::HandCommitted(_)
-            | Recorded::HandStarted(_)
-            | Recorded::HandSealed(_)
-            | Recorded::ChanceUsed(_)
-            | Recorded::CardsMoved(_)
-            | Recorded::MoveDecided(_)
-            | Recorded::CardsShown(_)
-            | Recorded::HandRevealed(_)
-            | Recorded::ClockResumed(_)
-            | Recorded::EntropyCommitted(_)
-            | Recorded::EntropyClosed(_)
-            | Recorded::EntropyRevealed(_)
-            | Recorded::TablePaused(_)
-            | Recorded::SeedRefused(_)
-            | Recorded::CloseAsked(_) => Ok(()),
-            Recorded::SeedCommitted(_)
-            | Recorded::SeedSealed(_)
-            | Recorded::OperationPerformed(_)
-            | Recorded::CardsOpened(_)
-            | Recorded::SeedOpened(_)
-            | Recorded::AccountOpened(_)
-            | Recorded::TransferPosted(_)
-            | Recorded::AccountFrozen(_)
-            | Recorded::AccountUnfrozen(_)
-            | Recorded::AccountClosed(_)
-            | Recorded::HoldPlaced(_)
-            | Recorded::HoldReleased(_)
-            | Recorded::HoldExpired(_)
-            | Recorded::LimitsSet(_)
-            | Recorded::SnapshotTaken(_)
-            | Recorded::ClockStepped(_)
-            | Recorded::PlayerExcluded(_)
-            | Recorded::AdjustmentProposed(_)
-            | Recorded::AdjustmentRejected(_) => Err(inconsistent("no table writes this")),
+            TableEvent::HandCommitted(_)
+            | TableEvent::HandStarted(_)
+            | TableEvent::EntropyCommitted(_)
+            | TableEvent::TablePaused(_)
+            | TableEvent::CloseAsked(_) => Ok(()),
+        }
+    }
+
+    fn apply_to_hand(
+        &mut self,
+        event: &Event,
+        of_hand: HandEvent<'_>,
+        books: &mut Context<'_>,
+    ) -> Result<(), Inconsistent> {
+        let hand = HandId(event.stream.0);
+        match of_hand {
+            HandEvent::HandOpened(opened) => self.hand_opened(hand, opened, books),
+            HandEvent::HandAborted(_) => self.hand_aborted(hand, books),
+            HandEvent::EntropyClosed(_)
+            | HandEvent::EntropyRevealed(_)
+            | HandEvent::HandRevealed(_)
+            | HandEvent::SeedRefused(_) => Ok(()),
+        }
+    }
+
+    fn apply_to_play(
+        &mut self,
+        event: &Event,
+        played: PlayEvent<'_>,
+        books: &mut Context<'_>,
+    ) -> Result<(), Inconsistent> {
+        let hand = HandId(event.stream.0);
+        match played {
+            PlayEvent::HandSettled(settled) => self.hand_settled(hand, settled, books),
+            PlayEvent::SettlementPosted(posted) => {
+                let answer = WalletAnswer { position: Some(posted.position), ..answer_at(event) };
+                books.transfers.add_answer(hand.into(), answer, books.failures);
+                Ok(())
+            }
+            PlayEvent::HandSealed(_)
+            | PlayEvent::ChanceUsed(_)
+            | PlayEvent::CardsMoved(_)
+            | PlayEvent::MoveDecided(_)
+            | PlayEvent::CardsShown(_)
+            | PlayEvent::ClockResumed(_) => Ok(()),
         }
     }
 
@@ -221,72 +216,6 @@ impl Tables {
 
     fn stated_amount(&self, account: Account) -> i128 {
         self.stated.get(&account).copied().unwrap_or_default()
-    }
-
-    /// Takes the transfer of a seat that is under way.
-    fn take_transfer(&mut self, place: (TableId, u32)) -> Result<(RequestId, u64), Inconsistent> {
-        let seat = self.seats.get_mut(&place).ok_or_else(|| inconsistent("the seat is free"))?;
-        seat.transfer.take().ok_or_else(|| inconsistent("no transfer of the seat is under way"))
-    }
-
-    fn seat_taken(
-        &mut self,
-        table: TableId,
-        taken: &pb::SeatTaken,
-        books: &mut Context<'_>,
-    ) -> Result<(), Inconsistent> {
-        let pb::SeatTaken { seat, player_id, buy_in, transfer_id } = taken;
-        let player = field::player_id(player_id)?;
-        let id = field::id("transfer_id", transfer_id)?;
-        let transfer = Some((id, *buy_in));
-        if self.seats.insert((table, *seat), Seat { player, transfer }).is_some() {
-            return Err(inconsistent(format!("seat {seat} is taken already")));
-        }
-        let (account, amount) = (Account::Seat(table, player), i128::from(*buy_in));
-        self.add_stated(account, amount);
-        let legs = Legs::from([(Account::Player(player), -amount), (account, amount)]);
-        books.transfers.add_request(id, "the buy-in", legs, books.failures);
-        Ok(())
-    }
-
-    fn cash_out(
-        &mut self,
-        table: TableId,
-        due: &pb::CashOutDue,
-        books: &mut Context<'_>,
-    ) -> Result<(), Inconsistent> {
-        let pb::CashOutDue { seat, amount, transfer_id } = due;
-        let id = field::id("transfer_id", transfer_id)?;
-        let place =
-            self.seats.get_mut(&(table, *seat)).ok_or_else(|| inconsistent("the seat is free"))?;
-        place.transfer = Some((id, *amount));
-        let (player, amount) = (place.player, i128::from(*amount));
-        let account = Account::Seat(table, player);
-        let stack = self.stated_amount(account);
-        self.add_stated(account, -amount);
-        let legs = Legs::from([(account, -amount), (Account::Player(player), amount)]);
-        books.transfers.add_request(id, "the cash-out", legs, books.failures);
-        let whole = stack == amount;
-        if whole {
-            Ok(())
-        } else {
-            Err(inconsistent(format!("{amount} of a stack of {stack} are paid out")))
-        }
-    }
-
-    /// Frees a seat; no credits may be left on its account.
-    fn vacate_seat(&mut self, place: (TableId, u32), by: i128) -> Result<(), Inconsistent> {
-        let seat = self.seats.remove(&place).ok_or_else(|| inconsistent("the seat is free"))?;
-        self.clear_stops(place.0, |stop| stop.seat == place.1);
-        let account = Account::Seat(place.0, seat.player);
-        self.add_stated(account, by);
-        match self.stated_amount(account) {
-            0 => {
-                self.stated.remove(&account);
-                Ok(())
-            }
-            left => Err(inconsistent(format!("the seat is left with {left} credits on it"))),
-        }
     }
 
     fn hand_in_play(&mut self, hand: HandId) -> Result<&mut HandInPlay, Inconsistent> {

@@ -3,10 +3,12 @@
 
 use primitives::{StreamId, UnixMicros};
 use proto::event::v1 as pb;
+use wire::{TableRecord, WalletRecord};
 
 use super::*;
+use crate::tests::fixture::AnyRecord::{Table, Wallet};
 use crate::tests::fixture::{
-    EntropyBehaviour, Entry, HandOptions, LogName, TableFixture, VoidTime,
+    AnyRecord, EntropyBehaviour, Entry, HandOptions, LogName, TableFixture, VoidTime,
 };
 
 const END: UnixMicros = UnixMicros(u64::MAX);
@@ -48,18 +50,18 @@ fn check(failing: &[Check], edit: impl FnOnce(&mut Vec<Entry>)) {
 
 /// Returns the last event of a kind that matches, to be changed.
 macro_rules! the {
-    ($entries:expr, $kind:ident, $fits:expr) => {
+    ($entries:expr, $log:ident($record:ident::$kind:ident), $fits:expr) => {
         $entries
             .iter_mut()
             .rev()
             .find_map(|entry| match &mut entry.recorded {
-                Recorded::$kind(it) if $fits(it) => Some(it),
+                AnyRecord::$log($record::$kind(it)) if $fits(it) => Some(it),
                 _ => None,
             })
             .unwrap()
     };
-    ($entries:expr, $kind:ident) => {
-        the!($entries, $kind, |_: &pb::$kind| true)
+    ($entries:expr, $log:ident($record:ident::$kind:ident)) => {
+        the!($entries, $log($record::$kind), |_: &pb::$kind| true)
     };
 }
 
@@ -67,7 +69,7 @@ mod promises;
 mod zero;
 
 /// Log and test of an event, and an actor who may not ask for it.
-type UnauthorizedAct<'a> = (LogName, &'a dyn Fn(&Recorded) -> bool, &'a str);
+type UnauthorizedAct<'a> = (LogName, &'a dyn Fn(&AnyRecord) -> bool, &'a str);
 
 /// Each of these events has an actor who may not ask for it. Everything else is honest.
 #[test]
@@ -75,12 +77,12 @@ fn whoever_acts_may_act() {
     let mut room = promises::eventful();
     room.stand_up_with_stopped_cash_out(1, pb::Resolution::PayToSuspense);
     let (wallet, table) = (LogName::Wallet, LogName::Table);
-    let posted = |kind: i32| move |it: &Recorded| matches!(it, Recorded::TransferPosted(it) if it.kind == kind);
+    let posted = |kind: i32| move |it: &AnyRecord| matches!(it, Wallet(WalletRecord::TransferPosted(it)) if it.kind == kind);
     let (issue, redeem, buy_in) = (posted(1), posted(2), posted(3));
     let (cash_out, settlement, adjustment) = (posted(4), posted(5), posted(7));
-    let proposed = |it: &Recorded| matches!(it, Recorded::AdjustmentProposed(_));
-    let rejected = |it: &Recorded| matches!(it, Recorded::AdjustmentRejected(_));
-    let resumed = |it: &Recorded| matches!(it, Recorded::EffectResumed(_));
+    let proposed = |it: &AnyRecord| matches!(it, Wallet(WalletRecord::AdjustmentProposed(_)));
+    let rejected = |it: &AnyRecord| matches!(it, Wallet(WalletRecord::AdjustmentRejected(_)));
+    let resumed = |it: &AnyRecord| matches!(it, Table(TableRecord::EffectResumed(_)));
     let acts: [UnauthorizedAct<'_>; 12] = [
         (wallet, &issue, "service:table"),
         (wallet, &issue, "operator:"),
@@ -103,7 +105,7 @@ fn whoever_acts_may_act() {
         let mut wallet = room.script.events(LogName::Wallet);
         let mut table = room.script.events(LogName::Table);
         let events = if log == LogName::Wallet { &mut wallet } else { &mut table };
-        let found = events.iter_mut().find(|it| Recorded::try_from(&**it).is_ok_and(|it| is(&it)));
+        let found = events.iter_mut().find(|it| AnyRecord::decode(log, it).is_ok_and(|it| is(&it)));
         found.unwrap().actor = actor.into();
         let expected = if log == LogName::Wallet { Check::Lawful } else { Check::Tables };
         assert_eq!(fails(&audit(&wallet, &table, END)), [expected], "{actor}");
@@ -120,12 +122,12 @@ fn moments(room: &TableFixture) -> Vec<usize> {
     let entries = &room.script.entries;
     let whole = |length: &usize| {
         let last = length.checked_sub(1).map(|last| &entries[last].recorded);
-        !matches!(last, Some(Recorded::AccountOpened(it)) if !it.account.starts_with("player/"))
+        !matches!(last, Some(Wallet(WalletRecord::AccountOpened(it))) if !it.account.starts_with("player/"))
     };
     (0..entries.len()).filter(whole).collect()
 }
 
-fn without(entries: &mut Vec<Entry>, test: impl Fn(&Recorded) -> bool) {
+fn without(entries: &mut Vec<Entry>, test: impl Fn(&AnyRecord) -> bool) {
     let index = entries.iter().rposition(|entry| test(&entry.recorded)).unwrap();
     entries.remove(index);
 }
@@ -186,20 +188,21 @@ fn fed_in_the_order_of_their_times_it_is_the_same() {
 #[test]
 fn lawful() {
     check(&[Check::Lawful], |entries| {
-        the!(entries, TransferPosted, |it: &pb::TransferPosted| !it.reason.is_empty()).reason =
-            String::new();
+        the!(entries, Wallet(WalletRecord::TransferPosted), |it: &pb::TransferPosted| !it
+            .reason
+            .is_empty())
+        .reason = String::new();
     });
     // One issue twice: lawful balances, and credits out of nothing.
     check(&[Check::Lawful], |entries| {
-        let issue =
-            |it: &Entry| matches!(&it.recorded, Recorded::TransferPosted(it) if it.kind == 1);
+        let issue = |it: &Entry| matches!(&it.recorded, Wallet(WalletRecord::TransferPosted(it)) if it.kind == 1);
         let again = entries.iter().find(|it| issue(it)).unwrap().clone();
         entries.push(again);
     });
     // Another account is opened than the one that is paid.
     check(&[Check::Lawful], |entries| {
         let seat = |it: &pb::AccountOpened| it.account.starts_with("seat/");
-        let account = &mut the!(entries, AccountOpened, seat).account;
+        let account = &mut the!(entries, Wallet(WalletRecord::AccountOpened), seat).account;
         account.truncate(account.len() - 4);
         account.push_str("0000");
     });
@@ -208,7 +211,10 @@ fn lawful() {
 #[test]
 fn balanced() {
     check(&[Check::Lawful, Check::Balanced], |entries| {
-        the!(entries, TransferPosted, |it: &pb::TransferPosted| it.kind == 1).legs[1].amount += 1;
+        the!(entries, Wallet(WalletRecord::TransferPosted), |it: &pb::TransferPosted| it.kind
+            == 1)
+        .legs[1]
+            .amount += 1;
     });
 }
 
@@ -216,13 +222,13 @@ fn balanced() {
 fn tables() {
     // A stack grows between two hands.
     check(&[Check::Tables], |entries| {
-        the!(entries, HandFinished).seats[0].stack += 1;
+        the!(entries, Table(TableRecord::HandFinished)).seats[0].stack += 1;
     });
     check(&[Check::Tables], |entries| {
-        the!(entries, HandFinished).sabacc_pot += 1;
+        the!(entries, Table(TableRecord::HandFinished)).sabacc_pot += 1;
     });
     check(&[Check::Tables], |entries| {
-        let closes = |it: &Recorded| matches!(it, Recorded::SeatVacated(_));
+        let closes = |it: &AnyRecord| matches!(it, Table(TableRecord::SeatVacated(_)));
         let index = entries.iter().rposition(|it| closes(&it.recorded)).unwrap();
         entries.insert(index, entries[index].clone());
     });
@@ -230,19 +236,23 @@ fn tables() {
 
 #[test]
 fn tables_play_every_hand_by_their_own_rules() {
-    check(&[Check::Tables], |entries| the!(entries, HandOpened).action_seconds = 1);
-    check(&[Check::Tables], |entries| the!(entries, HandOpened).rule_set.push(' '));
+    check(&[Check::Tables], |entries| {
+        the!(entries, Table(TableRecord::HandOpened)).action_seconds = 1
+    });
+    check(&[Check::Tables], |entries| {
+        the!(entries, Table(TableRecord::HandOpened)).rule_set.push(' ')
+    });
     // A hand that moved nothing but its number.
     check(&[Check::Tables], |entries| {
         let last = |it: &pb::HandOpened| it.hand_no == 6;
-        the!(entries, HandOpened, last).hand_no = 7;
+        the!(entries, Table(TableRecord::HandOpened), last).hand_no = 7;
     });
 }
 
 #[test]
 fn a_hand_that_is_never_settled_is_found_when_the_next_one_opens() {
     let mut room = room();
-    without(&mut room.script.entries, |it| matches!(it, Recorded::HandFinished(_)));
+    without(&mut room.script.entries, |it| matches!(it, Table(TableRecord::HandFinished(_))));
     assert!(report(&room).passed());
     assert!(room.play());
     let report = report(&room);
@@ -252,17 +262,17 @@ fn a_hand_that_is_never_settled_is_found_when_the_next_one_opens() {
 #[test]
 fn transfers() {
     check(&[Check::Transfers], |entries| {
-        the!(entries, SettlementPosted).position += 1;
+        the!(entries, Table(TableRecord::SettlementPosted)).position += 1;
     });
     // A payment between seats that no table asked for, and back.
     check(&[Check::Transfers], |entries| {
-        let index = entries
-            .iter()
-            .rposition(|it| matches!(&it.recorded, Recorded::TransferPosted(it) if settles(it)));
+        let index = entries.iter().rposition(
+            |it| matches!(&it.recorded, Wallet(WalletRecord::TransferPosted(it)) if settles(it)),
+        );
         let index = index.unwrap();
         for turn in [1_u8, 2] {
             let mut again = entries[index].clone();
-            if let Recorded::TransferPosted(posted) = &mut again.recorded {
+            if let Wallet(WalletRecord::TransferPosted(posted)) = &mut again.recorded {
                 posted.transfer_id = vec![turn; 16].into();
                 posted.hand_id = posted.transfer_id.clone();
                 for leg in &mut posted.legs {
@@ -276,7 +286,8 @@ fn transfers() {
 
 #[test]
 fn a_settlement_that_was_never_posted_or_posted_otherwise() {
-    let posted = |it: &Recorded| matches!(it, Recorded::TransferPosted(it) if settles(it));
+    let posted =
+        |it: &AnyRecord| matches!(it, Wallet(WalletRecord::TransferPosted(it)) if settles(it));
     let last = |room: &TableFixture| {
         room.script.entries.iter().rposition(|it| posted(&it.recorded)).unwrap()
     };
@@ -287,7 +298,7 @@ fn a_settlement_that_was_never_posted_or_posted_otherwise() {
     assert_eq!(failed, [Check::Transfers, Check::Accounts], "never posted");
 
     room.script.entries.insert(index, kept);
-    if let Recorded::TransferPosted(posted) = &mut room.script.entries[index].recorded {
+    if let Wallet(WalletRecord::TransferPosted(posted)) = &mut room.script.entries[index].recorded {
         // Two players get less than they should, so that no account is in debt for it.
         for sign in [1, -1] {
             let leg = posted.legs.iter_mut().find(|leg| leg.amount * sign > 1).unwrap();
@@ -302,7 +313,7 @@ fn a_settlement_that_was_never_posted_or_posted_otherwise() {
 fn accounts_name_the_first_difference() {
     let mut room = room();
     // The table pays rake that the wallet never saw, out of a pot that it states too small.
-    let settled = the!(room.script.entries, HandSettled);
+    let settled = the!(room.script.entries, Table(TableRecord::HandSettled));
     settled.rake += 1;
     let report = report(&room);
     let Some(Verdict::Failed(why)) = report.checks.of(Check::Accounts) else {
@@ -315,19 +326,20 @@ fn accounts_name_the_first_difference() {
 fn a_buy_in_that_was_refused_must_not_be_posted() {
     let mut room = TableFixture::seated(1, "dice", 2);
     let entries = &mut room.script.entries;
-    let funded = entries.iter().rposition(|it| matches!(it.recorded, Recorded::SeatFunded(_)));
-    entries[funded.unwrap()].recorded =
-        pb::SeatRefused { seat: 2, reason: "INSUFFICIENT_CREDITS".to_owned(), text: String::new() }
-            .into();
+    let funded =
+        entries.iter().rposition(|it| matches!(it.recorded, Table(TableRecord::SeatFunded(_))));
+    let reason = "INSUFFICIENT_CREDITS".to_owned();
+    let refused = pb::SeatRefused { seat: 2, reason, text: String::new() };
+    entries[funded.unwrap()].recorded = Table(refused.into());
     let failed = fails(&report(&room));
     assert_eq!(failed, [Check::Transfers, Check::Accounts]);
     without(
         &mut room.script.entries,
-        |it| matches!(it, Recorded::TransferPosted(it) if it.kind == 3),
+        |it| matches!(it, Wallet(WalletRecord::TransferPosted(it)) if it.kind == 3),
     );
     without(
         &mut room.script.entries,
-        |it| matches!(it, Recorded::AccountOpened(it) if it.account.starts_with("seat/")),
+        |it| matches!(it, Wallet(WalletRecord::AccountOpened(it)) if it.account.starts_with("seat/")),
     );
     assert!(report(&room).passed(), "{:#?}", report(&room));
 }
@@ -340,10 +352,10 @@ fn whoever_left_before_the_pot_was_shared_is_paid_out_by_himself() {
     assert!(report_now.passed() && paid > 0, "{report_now:#?}");
     // The payment to the player is posted twice.
     let mut twice = room;
-    let pays = |it: &Entry| matches!(&it.recorded, Recorded::TransferPosted(it) if it.kind == 4);
+    let pays = |it: &Entry| matches!(&it.recorded, Wallet(WalletRecord::TransferPosted(it)) if it.kind == 4);
     let index = twice.script.entries.iter().rposition(pays).unwrap();
     let mut again = twice.script.entries[index].clone();
-    if let Recorded::TransferPosted(posted) = &mut again.recorded {
+    if let Wallet(WalletRecord::TransferPosted(posted)) = &mut again.recorded {
         posted.transfer_id = vec![9; 16].into();
     }
     twice.script.entries.insert(index, again);
@@ -351,11 +363,11 @@ fn whoever_left_before_the_pot_was_shared_is_paid_out_by_himself() {
     // It is not posted, and the table says that it was.
     without(
         &mut twice.script.entries,
-        |it| matches!(it, Recorded::TransferPosted(it) if it.kind == 4),
+        |it| matches!(it, Wallet(WalletRecord::TransferPosted(it)) if it.kind == 4),
     );
     without(
         &mut twice.script.entries,
-        |it| matches!(it, Recorded::TransferPosted(it) if it.kind == 4),
+        |it| matches!(it, Wallet(WalletRecord::TransferPosted(it)) if it.kind == 4),
     );
     assert!(fails(&report(&twice)).contains(&Check::Transfers));
 }
@@ -369,15 +381,15 @@ fn pots_may_go_back_in_several_transfers() {
     assert!(honest.passed(), "{honest:#?}");
 
     let mut kept = room.clone();
-    let due = |entry: &Entry| matches!(entry.recorded, Recorded::PotRefundDue(_));
+    let due = |entry: &Entry| matches!(entry.recorded, Table(TableRecord::PotRefundDue(_)));
     let last = kept.script.entries.iter().rposition(due).unwrap();
-    let refunded = |entry: &Entry| matches!(entry.recorded, Recorded::PotRefunded(_));
+    let refunded = |entry: &Entry| matches!(entry.recorded, Table(TableRecord::PotRefunded(_)));
     let posted = kept.script.entries.iter().rposition(refunded).unwrap();
     kept.script.entries.drain(last..=posted);
     assert!(fails(&report(&kept)).contains(&Check::Tables), "the house keeps the last part");
 
     let mut more = room.clone();
-    the!(more.script.entries, PotRefundDue).shares[0].stack += 1;
+    the!(more.script.entries, Table(TableRecord::PotRefundDue)).shares[0].stack += 1;
     assert!(fails(&report(&more)).contains(&Check::Tables), "more than there is");
 }
 
@@ -404,11 +416,15 @@ fn hands_that_come_to_nothing_leave_the_books_as_they_were() {
     assert_eq!((honest.figures.hands_opened, honest.figures.hands_settled), (6, 2));
 
     let mut played = room.clone();
-    the!(played.script.entries, HandFinished, |it: &pb::HandFinished| it.aborted).aborted = false;
+    the!(played.script.entries, Table(TableRecord::HandFinished), |it: &pb::HandFinished| it
+        .aborted)
+    .aborted = false;
     assert_eq!(fails(&report(&played)), [Check::Tables]);
 
     let mut paid = room.clone();
-    let finished = the!(paid.script.entries, HandFinished, |it: &pb::HandFinished| it.aborted);
+    let finished =
+        the!(paid.script.entries, Table(TableRecord::HandFinished), |it: &pb::HandFinished| it
+            .aborted);
     finished.seats[0].stack -= 1;
     finished.seats[1].stack += 1;
     assert_eq!(fails(&report(&paid)), [Check::Tables]);
@@ -430,12 +446,14 @@ fn steps_of_the_clock_move_nothing() {
             let (log, at) = (entry.log, entry.at);
             room.script.push(entry);
             if log == LogName::Table {
-                room.script.push(Entry { log, stream, at, recorded: step(at).into() });
+                let recorded = Table(step(at).into());
+                room.script.push(Entry { log, stream, at, recorded });
             }
         }
         // Where a transfer stands is on record at its table.
         let (log, at) = (LogName::Wallet, room.script.entries.last().unwrap().at);
-        room.script.push(Entry { log, stream, at, recorded: step(at).into() });
+        let recorded = Wallet(step(at).into());
+        room.script.push(Entry { log, stream, at, recorded });
         room
     };
     let honest = report(&with(StreamId::CLOCK));

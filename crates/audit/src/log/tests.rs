@@ -1,6 +1,7 @@
 use proto::event::v1 as pb;
 
 use super::*;
+use crate::tests::fixture::AnyRecord::Table;
 use crate::tests::fixture::{Entry, LogName, TableFixture, log_key, signed_log};
 
 fn room() -> TableFixture {
@@ -116,7 +117,7 @@ fn stepped(times: u64) -> Vec<Event> {
         let step =
             pb::ClockStepped { step_micros: -3_600_000_000, before_micros, after_micros, steps: 1 };
         let stream = StreamId::CLOCK;
-        room.script.push(Entry { log: LogName::Table, stream, at, recorded: step.into() });
+        room.script.push(Entry { log: LogName::Table, stream, at, recorded: Table(step.into()) });
     }
     room.script.events(LogName::Table)
 }

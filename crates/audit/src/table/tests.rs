@@ -1,6 +1,8 @@
 use proto::event::v1 as pb;
+use wire::DealerRecord;
 
 use super::*;
+use crate::tests::fixture::AnyRecord::{Dealer, Table};
 use crate::tests::fixture::{EntropyBehaviour, HandOptions, TableFixture};
 
 fn audited(room: &TableFixture) -> TableReport {
@@ -56,9 +58,9 @@ fn what_was_thrown_away_is_told_card_by_card() {
     // Cards were dealt in the hand in which the dealer fell silent, so its first cards are on
     // record.
     let room = troubled();
-    let is_dealt = |event: &eventlog_core::Event| Recorded::try_from(event).unwrap();
+    let is_dealt = |event: &eventlog_core::Event| TableRecord::try_from(event).unwrap();
     let dealt = room.records(3).hand.iter().map(is_dealt).find_map(|recorded| {
-        if let Recorded::CardsMoved(pb::CardsMoved { seat, .. }) = recorded {
+        if let TableRecord::CardsMoved(pb::CardsMoved { seat, .. }) = recorded {
             Some(seat)
         } else {
             None
@@ -88,7 +90,10 @@ fn a_thrown_away_seed_that_is_never_opened_is_missed() {
     room.script.entries.retain(|entry| {
         let id = fairness::hand_id(room.table, 3);
         entry.stream != id.into()
-            || !matches!(entry.recorded, Recorded::SeedOpened(_) | Recorded::HandRevealed(_))
+            || !matches!(
+                entry.recorded,
+                Dealer(DealerRecord::SeedOpened(_)) | Table(TableRecord::HandRevealed(_))
+            )
     });
     let report = audited(&room);
     assert!(!report.passed());
@@ -101,7 +106,7 @@ fn only_the_last_hand_may_want_its_end() {
     assert!(room.play() && room.play());
     let whole = audited(&room);
     assert_eq!((whole.passed(), whole.played), (true, 2));
-    let settled = |entry: &_| matches!(entry, Recorded::HandSettled(_));
+    let settled = |entry: &_| matches!(entry, Table(TableRecord::HandSettled(_)));
     let entries = &mut room.script.entries;
     let last = entries.iter().rposition(|entry| settled(&entry.recorded)).unwrap();
     entries.truncate(last + 1);
@@ -112,7 +117,7 @@ fn only_the_last_hand_may_want_its_end() {
     // A hand that another one followed may lack no record.
     room.script.entries.retain(|entry| {
         entry.stream != fairness::hand_id(room.table, 1).into()
-            || !matches!(entry.recorded, Recorded::HandRevealed(_))
+            || !matches!(entry.recorded, Table(TableRecord::HandRevealed(_)))
     });
     let report = audited(&room);
     assert!(!report.passed() && report.hands[0].end == HandResult::Played, "{report:#?}");

@@ -11,9 +11,10 @@ use crate::bundle::ProvedLog;
 use crate::hand::{self, Check, Report, audit};
 use crate::receipt::{self, ReceiptVerdict};
 use crate::table::{TableAudit, TableReport};
+use crate::tests::fixture::AnyRecord::{Dealer, Table};
 use crate::tests::fixture::{
-    EntropyBehaviour, Entry, HandOptions, LogName, SECRETS, TableFixture, log_key, signed_log,
-    trusted,
+    AnyRecord, EntropyBehaviour, Entry, HandOptions, LogName, SECRETS, TableFixture, log_key,
+    signed_log, trusted,
 };
 use ed25519_dalek::SigningKey;
 use fairness::{ClientCommitment, Receipt};
@@ -22,7 +23,7 @@ use prost::Message as _;
 use proto::event::v1::{self as pb, AtFault};
 use proto::table::v1::EntropyReceipt;
 use sha2::{Digest, Sha256};
-use wire::Recorded;
+use wire::{DealerRecord, TableRecord};
 
 fn played(ways: HandOptions) -> TableFixture {
     let mut room = TableFixture::seated(40, "dice", 3).with_options(ways);
@@ -44,7 +45,7 @@ fn only_failure(report: &Report) -> (Check, String) {
     }
 }
 
-fn index_of(entries: &[Entry], test: impl Fn(&Recorded) -> bool) -> usize {
+fn index_of(entries: &[Entry], test: impl Fn(&AnyRecord) -> bool) -> usize {
     entries.iter().position(|entry| test(&entry.recorded)).unwrap()
 }
 
@@ -63,8 +64,8 @@ fn tables(rooms: &TableFixture) -> TableReport {
 fn a_seed_picked_late_names_the_dealer() {
     let mut room = played(HandOptions::default());
     let entries = &mut room.script.entries;
-    let given = index_of(entries, |it| matches!(it, Recorded::EntropyCommitted(_)));
-    let noted = index_of(entries, |it| matches!(it, Recorded::HandCommitted(_)));
+    let given = index_of(entries, |it| matches!(it, Table(TableRecord::EntropyCommitted(_))));
+    let noted = index_of(entries, |it| matches!(it, Table(TableRecord::HandCommitted(_))));
     let mut first = entries.remove(given);
     first.at = entries[noted].at;
     entries.insert(noted, first);
@@ -80,9 +81,9 @@ fn a_seed_picked_late_names_the_dealer() {
 fn ground_seeds_are_two_signed_promises_and_name_the_dealer() {
     let mut room = played(HandOptions::default());
     let (_, other) = room.signed_commitment(1, [42; 64]);
-    let again = Recorded::from(room.seed_committed(1, other.clone()));
+    let again = Dealer(room.seed_committed(1, other.clone()).into());
     let entries = &mut room.script.entries;
-    let first = index_of(entries, |it| matches!(it, Recorded::SeedCommitted(_)));
+    let first = index_of(entries, |it| matches!(it, Dealer(DealerRecord::SeedCommitted(_))));
     let mut entry = entries[first].clone();
     entry.recorded = again;
     entries.insert(first + 1, entry);
@@ -93,7 +94,7 @@ fn ground_seeds_are_two_signed_promises_and_name_the_dealer() {
     let key = SigningKey::from_bytes(&SECRETS[1]).verifying_key().to_bytes();
     let mut promises = Vec::new();
     for event in room.records(1).dealer {
-        if let Recorded::SeedCommitted(it) = Recorded::try_from(&event).unwrap() {
+        if let DealerRecord::SeedCommitted(it) = DealerRecord::try_from(&event).unwrap() {
             let made = it.commitment.unwrap();
             let commitment = fairness::Commitment(made.commitment[..].try_into().unwrap());
             let signed = fairness::CommitmentStatement {
@@ -132,7 +133,10 @@ fn disliked_hands_are_counted_against_the_dealer_with_their_outcomes() {
     // A dealer that does not open the seed of such a hand is found.
     let id = fairness::hand_id(room.table, 3);
     room.script.entries.retain(|entry| {
-        let open = matches!(entry.recorded, Recorded::SeedOpened(_) | Recorded::HandRevealed(_));
+        let open = matches!(
+            entry.recorded,
+            Dealer(DealerRecord::SeedOpened(_)) | Table(TableRecord::HandRevealed(_))
+        );
         !(open && entry.stream == id.into())
     });
     let report = tables(&room);
@@ -164,15 +168,15 @@ fn the_last_revealer_is_named_and_counted() {
     // The seed was nowhere on record when the client withheld.
     let records = room.records(1);
     let opened = records.dealer.last().unwrap();
-    let aborted = hand_event(&records, |it| matches!(it, Recorded::HandAborted(_)));
+    let aborted = hand_event(&records, |it| matches!(it, TableRecord::HandAborted(_)));
     assert!(opened.recorded_at > aborted.recorded_at);
 }
 
 fn hand_event(
     records: &hand::HandRecords,
-    test: impl Fn(&Recorded) -> bool,
+    test: impl Fn(&TableRecord) -> bool,
 ) -> &eventlog_core::Event {
-    let fits = |event: &&eventlog_core::Event| test(&Recorded::try_from(*event).unwrap());
+    let fits = |event: &&eventlog_core::Event| test(&TableRecord::try_from(*event).unwrap());
     records.hand.iter().find(fits).unwrap()
 }
 
@@ -187,7 +191,7 @@ fn replayed_entropy_is_a_warning_that_names_the_client() {
     let mut room = (0..).find_map(twice).unwrap();
     let mut first = None;
     for entry in &mut room.script.entries {
-        if let Recorded::EntropyRevealed(revealed) = &mut entry.recorded
+        if let Table(TableRecord::EntropyRevealed(revealed)) = &mut entry.recorded
             && revealed.seat == 1
         {
             match &first {
@@ -235,7 +239,7 @@ fn receipt_for(room: &TableFixture, position: u64, given: &pb::EntropyCommitted)
 fn first_commitment(room: &TableFixture) -> (u64, pb::EntropyCommitted) {
     let events = room.script.events(LogName::Table);
     let found = events.iter().find_map(|event| {
-        if let Recorded::EntropyCommitted(it) = Recorded::try_from(event).unwrap() {
+        if let TableRecord::EntropyCommitted(it) = TableRecord::try_from(event).unwrap() {
             Some((event.position.0, it))
         } else {
             None
@@ -266,7 +270,7 @@ fn a_dropped_commitment_convicts_the_table_by_its_receipt() {
 
     let mut dropping = honest.clone();
     dropping.script.entries.retain(
-        |entry| !matches!(&entry.recorded, Recorded::EntropyCommitted(it) if it.seat == given.seat),
+        |entry| !matches!(&entry.recorded, Table(TableRecord::EntropyCommitted(it)) if it.seat == given.seat),
     );
     let shown = table_record(&dropping, position);
     let word = receipt::check(&receipt, &shown, &trusted());
@@ -307,10 +311,10 @@ fn another_roll_is_found_in_the_dealers_log() {
     let entries = &mut room.script.entries;
     let last = entries
         .iter()
-        .rposition(|entry| matches!(entry.recorded, Recorded::OperationPerformed(_)))
+        .rposition(|entry| matches!(entry.recorded, Dealer(DealerRecord::OperationPerformed(_))))
         .unwrap();
     let mut again = entries[last].clone();
-    if let Recorded::OperationPerformed(done) = &mut again.recorded {
+    if let Dealer(DealerRecord::OperationPerformed(done)) = &mut again.recorded {
         done.operation.as_mut().unwrap().index += 1;
         done.result.as_mut().unwrap().index += 1;
     }
@@ -325,13 +329,13 @@ fn another_roll_is_found_in_the_dealers_log() {
 fn a_peek_names_who_peeked() {
     let mut room = played(HandOptions::default());
     let entries = &mut room.script.entries;
-    let moved = index_of(entries, |it| matches!(it, Recorded::CardsOpened(_)));
+    let moved = index_of(entries, |it| matches!(it, Dealer(DealerRecord::CardsOpened(_))));
     let mut peek = entries[moved].clone();
-    if let Recorded::CardsOpened(opened) = &mut peek.recorded {
+    if let Dealer(DealerRecord::CardsOpened(opened)) = &mut peek.recorded {
         opened.caller = "operator/curious".to_owned();
         opened.opening.as_mut().unwrap().audience_seat = 99;
     }
-    let decided = index_of(entries, |it| matches!(it, Recorded::MoveDecided(_)));
+    let decided = index_of(entries, |it| matches!(it, Table(TableRecord::MoveDecided(_))));
     peek.at = entries[decided].at;
     entries.insert(decided + 1, peek);
     let (check, why) = only_failure(&verdict(&room));
@@ -350,7 +354,7 @@ fn a_rewritten_log_contradicts_its_own_signature() {
     let honest = played(HandOptions::default());
     let mut rewritten = honest.clone();
     for entry in &mut rewritten.script.entries {
-        if let Recorded::CardsMoved(moved) = &mut entry.recorded {
+        if let Table(TableRecord::CardsMoved(moved)) = &mut entry.recorded {
             moved.seat = moved.seat % 3 + 1;
         }
     }

@@ -18,10 +18,10 @@ use ed25519_dalek::SigningKey;
 use primitives::{Credits, HandId, PlayerId, RequestId, TableId, UnixMicros};
 use proto::event::v1 as pb;
 use sha2::{Digest, Sha256};
-use wire::Recorded;
+use wire::{DealerRecord, TableRecord};
 
 pub(crate) use bundle::{bundle, log_key, signed_log, trusted};
-pub(crate) use script::{Entry, LogName, Script};
+pub(crate) use script::{AnyRecord, Entry, LogName, Script};
 
 /// Seconds for a decision at every table.
 pub(crate) const ACTION_SECONDS: u32 = 20;
@@ -196,26 +196,26 @@ impl TableFixture {
         self.now += ms * 1000;
     }
 
-    fn append(&mut self, log: LogName, stream: [u8; 16], recorded: Recorded) -> u64 {
+    fn append(&mut self, log: LogName, stream: [u8; 16], recorded: AnyRecord) -> u64 {
         self.now += STEP_MICROS;
         self.append_now(log, stream, recorded)
     }
 
-    fn append_now(&mut self, log: LogName, stream: [u8; 16], recorded: Recorded) -> u64 {
+    fn append_now(&mut self, log: LogName, stream: [u8; 16], recorded: AnyRecord) -> u64 {
         let at = self.now();
         self.script.push(Entry { log, stream: primitives::StreamId(stream), at, recorded })
     }
 
-    fn append_to_table(&mut self, event: impl Into<Recorded>) {
-        self.append(LogName::Table, self.table.0, event.into());
+    fn append_to_table(&mut self, event: impl Into<TableRecord>) {
+        self.append(LogName::Table, self.table.0, AnyRecord::Table(event.into()));
     }
 
-    fn append_to_hand(&mut self, hand: HandId, event: impl Into<Recorded>) {
-        self.append(LogName::Table, hand.0, event.into());
+    fn append_to_hand(&mut self, hand: HandId, event: impl Into<TableRecord>) {
+        self.append(LogName::Table, hand.0, AnyRecord::Table(event.into()));
     }
 
-    fn append_to_dealer(&mut self, hand: HandId, event: impl Into<Recorded>) {
-        self.append(LogName::Dealer, hand.0, event.into());
+    fn append_to_dealer(&mut self, hand: HandId, event: impl Into<DealerRecord>) {
+        self.append(LogName::Dealer, hand.0, AnyRecord::Dealer(event.into()));
     }
 
     /// Posts a transfer. Returns its position in the wallet's log.
@@ -256,7 +256,11 @@ impl TableFixture {
         let mut position = 0;
         for entry in entries {
             let stream = wire::ledger::stream(entry);
-            position = self.append_now(LogName::Wallet, stream.0, wire::ledger::to_recorded(entry));
+            position = self.append_now(
+                LogName::Wallet,
+                stream.0,
+                AnyRecord::Wallet(wire::ledger::to_record(entry)),
+            );
             ::ledger::evolve(&mut self.ledger, UnixMicros(self.now), entry);
         }
         position

@@ -1,55 +1,49 @@
 //! Parsing of payloads to the ledger's events, field by field.
 
 use super::*;
-use crate::recorded::{StreamEvent, WalletEvent};
 
 type Read<T> = Result<T, WalletEventError>;
 
 /// Parses the payload of any event of the wallet.
-pub(super) fn event(recorded: &Recorded) -> Read<Event> {
-    let event = match recorded.stream_event() {
-        StreamEvent::Wallet(event) => event,
-        StreamEvent::Table(_)
-        | StreamEvent::Hand(_)
-        | StreamEvent::Person(_)
-        | StreamEvent::Dealer(_)
-        | StreamEvent::Clock(_) => return Err(WalletEventError::NotWalletEvent(recorded.name())),
-    };
-    match event {
-        WalletEvent::AccountOpened(pb::AccountOpened { account: name }) => {
+pub(super) fn event(record: &WalletRecord) -> Read<Event> {
+    match record {
+        WalletRecord::AccountOpened(pb::AccountOpened { account: name }) => {
             account("account", name).map(Event::AccountOpened)
         }
-        WalletEvent::TransferPosted(it) => posted(it).map(Event::TransferPosted),
-        WalletEvent::AccountFrozen(pb::AccountFrozen { player_id, reason }) => {
+        WalletRecord::TransferPosted(it) => posted(it).map(Event::TransferPosted),
+        WalletRecord::AccountFrozen(pb::AccountFrozen { player_id, reason }) => {
             let player = id("player_id", player_id)?;
             Ok(Event::AccountFrozen { player, reason: reason.clone() })
         }
-        WalletEvent::AccountUnfrozen(pb::AccountUnfrozen { player_id, reason }) => {
+        WalletRecord::AccountUnfrozen(pb::AccountUnfrozen { player_id, reason }) => {
             let player = id("player_id", player_id)?;
             Ok(Event::AccountUnfrozen { player, reason: reason.clone() })
         }
-        WalletEvent::AccountClosed(pb::AccountClosed { player_id, reason }) => {
+        WalletRecord::AccountClosed(pb::AccountClosed { player_id, reason }) => {
             let player = id("player_id", player_id)?;
             Ok(Event::AccountClosed { player, reason: reason.clone() })
         }
-        WalletEvent::HoldPlaced(it) => placed(it).map(Event::HoldPlaced),
-        WalletEvent::HoldReleased(pb::HoldReleased { hold_id, from, to, amount }) => {
+        WalletRecord::HoldPlaced(it) => placed(it).map(Event::HoldPlaced),
+        WalletRecord::HoldReleased(pb::HoldReleased { hold_id, from, to, amount }) => {
             ended(hold_id, from, to, *amount).map(Event::HoldReleased)
         }
-        WalletEvent::HoldExpired(pb::HoldExpired { hold_id, from, to, amount }) => {
+        WalletRecord::HoldExpired(pb::HoldExpired { hold_id, from, to, amount }) => {
             ended(hold_id, from, to, *amount).map(Event::HoldExpired)
         }
-        WalletEvent::LimitsSet(it) => limits_set(it),
-        WalletEvent::PlayerExcluded(pb::PlayerExcluded { player_id, until_micros }) => {
+        WalletRecord::LimitsSet(it) => limits_set(it),
+        WalletRecord::PlayerExcluded(pb::PlayerExcluded { player_id, until_micros }) => {
             let until = until_micros.map(UnixMicros);
             Ok(Event::PlayerExcluded { player: id("player_id", player_id)?, until })
         }
-        WalletEvent::AdjustmentProposed(it) => proposed(it).map(Event::AdjustmentProposed),
-        WalletEvent::AdjustmentRejected(it) => rejected(it),
-        WalletEvent::SnapshotTaken(pb::SnapshotTaken { sha256 }) => {
+        WalletRecord::AdjustmentProposed(it) => proposed(it).map(Event::AdjustmentProposed),
+        WalletRecord::AdjustmentRejected(it) => rejected(it),
+        WalletRecord::SnapshotTaken(pb::SnapshotTaken { sha256 }) => {
             let digest =
                 <[u8; 32]>::try_from(&sha256[..]).map_err(|_| WalletEventError::Field("sha256"))?;
             Ok(Event::SnapshotTaken { digest })
+        }
+        WalletRecord::ClockStepped(_) => {
+            Err(PayloadError::Foreign(WalletRecord::SERVICE, record.name().to_owned()).into())
         }
     }
 }

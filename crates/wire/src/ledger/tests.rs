@@ -187,9 +187,7 @@ fn no_field_is_believed() {
 
 #[test]
 fn what_others_write_is_no_event_of_the_wallet() {
-    let other: Recorded = pb::PotRefunded {}.into();
-    assert_eq!(
-        parse(&stored(other.on_stream(TABLE))),
-        Err(WalletEventError::NotWalletEvent("PotRefunded"))
-    );
+    let other = crate::TableRecord::from(pb::PotRefunded {});
+    let foreign = PayloadError::Foreign("wallet", "PotRefunded".to_owned());
+    assert_eq!(parse(&stored(other.on_stream(TABLE))), Err(WalletEventError::Unreadable(foreign)));
 }

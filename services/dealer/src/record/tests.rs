@@ -86,7 +86,7 @@ fn every_event_comes_back_as_it_was_written() {
 
 #[test]
 fn what_no_dealer_writes_is_corrupt() {
-    let foreign = Recorded::from(pb::LeaveAsked::default()).on_stream(hand().id());
+    let foreign = wire::TableRecord::from(pb::LeaveAsked::default()).on_stream(hand().id());
     let error = parse(&stored(foreign)).unwrap_err();
     assert_eq!((error.position, &error.what[..]), (9, "no dealer writes LeaveAsked"));
     for event in events() {

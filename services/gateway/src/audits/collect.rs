@@ -16,9 +16,8 @@ use proto::audit::v1::{
 };
 use proto::common::v1::ErrorReason;
 use tonic::Status;
-use wire::recorded::HandEvent;
+use wire::records::{HandEvent, Record, TableRecord, TableSubject, WalletRecord};
 use wire::status::api_refusal;
-use wire::{Recorded, StreamEvent};
 
 /// Records of a table's stream in one read.
 const PAGE_SIZE: u32 = 1000;
@@ -128,7 +127,8 @@ impl Logs {
             RequestSelection { request_id: hand.0.to_vec(), actor: SETTLING_ACTOR.to_owned() };
         let by_request = RecordSelection { by: Some(By::Request(request)) };
         let found = read_records(&mut self.wallet, "wallet", vec![by_request]).await?;
-        let posts = |record: &&LogRecord| matches!(decode(record), Ok(Recorded::TransferPosted(_)));
+        let posts =
+            |record: &&LogRecord| matches!(decode(record), Ok(WalletRecord::TransferPosted(_)));
         let places: Vec<u64> =
             found.records.iter().filter(posts).map(|record| record.position).collect();
         if places.len() == found.records.len() {
@@ -170,11 +170,11 @@ impl HandPositions {
     /// Adds the hand's records among these of the table's stream.
     fn add(&mut self, found: &[LogRecord], hand_no: u64) -> Result<(), Status> {
         for record in found {
-            let recorded = decode(record)?;
+            let recorded: TableRecord = decode(record)?;
             if audit::hand::hand_no(&recorded) == Some(hand_no) {
                 self.positions.push(record.position);
-                self.has_commitment |= matches!(recorded, Recorded::HandCommitted(_));
-                self.has_end |= matches!(recorded, Recorded::HandFinished(_));
+                self.has_commitment |= matches!(recorded, TableRecord::HandCommitted(_));
+                self.has_end |= matches!(recorded, TableRecord::HandFinished(_));
             }
         }
         Ok(())
@@ -190,26 +190,18 @@ fn ended_at(own: &[LogRecord]) -> Option<u64> {
 /// Whether the hand is over and public with this record: it holds the seed, or what was opened in
 /// place of it.
 fn is_seed_opening(record: &LogRecord) -> bool {
-    let Ok(recorded) = decode(record) else { return false };
-    let StreamEvent::Hand(event) = recorded.stream_event() else { return false };
+    let Ok(recorded) = decode::<TableRecord>(record) else { return false };
+    let TableSubject::Hand(event) = recorded.subject() else { return false };
     match event {
         HandEvent::HandRevealed(_) | HandEvent::SeedRefused(_) => true,
         HandEvent::HandOpened(_)
         | HandEvent::EntropyClosed(_)
         | HandEvent::EntropyRevealed(_)
-        | HandEvent::HandSealed(_)
-        | HandEvent::ChanceUsed(_)
-        | HandEvent::CardsMoved(_)
-        | HandEvent::MoveDecided(_)
-        | HandEvent::ClockResumed(_)
-        | HandEvent::CardsShown(_)
-        | HandEvent::HandSettled(_)
-        | HandEvent::SettlementPosted(_)
         | HandEvent::HandAborted(_) => false,
     }
 }
 
-fn decode(record: &LogRecord) -> Result<Recorded, Status> {
+fn decode<R: Record>(record: &LogRecord) -> Result<R, Status> {
     let damaged = |why: String| {
         let at = record.position;
         Status::from(api_refusal(
@@ -236,7 +228,7 @@ fn decode(record: &LogRecord) -> Result<Recorded, Status> {
         trace: [0; 16],
         previous: [0; 32],
     };
-    Recorded::try_from(&event).map_err(|error| damaged(error.to_string()))
+    R::try_from_event(&event).map_err(|error| damaged(error.to_string()))
 }
 
 async fn read_records(
@@ -259,7 +251,7 @@ mod tests {
 
     #[test]
     fn a_hand_ends_before_its_seed_is_opened_however_late() {
-        let record = |position: u64, recorded: Recorded| {
+        let record = |position: u64, recorded: TableRecord| {
             let event = recorded.on_stream(StreamId([7; 16]));
             LogRecord {
                 position,

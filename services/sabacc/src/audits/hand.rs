@@ -9,7 +9,7 @@ use audit::hand::{self, HandRecords, Report};
 use audit::stops::StopRecord;
 use primitives::TableId;
 use serde_json::json;
-use wire::Recorded;
+use wire::TableRecord;
 
 use crate::logs::Logs;
 use crate::output;
@@ -69,8 +69,8 @@ pub(crate) async fn run(
 
 /// Returns the effects that stopped at the hand's table during it, and who resumed them.
 async fn stops(logs: &Logs, records: &HandRecords) -> anyhow::Result<Vec<StopRecord>> {
-    let started = records.table.iter().find_map(|event| match Recorded::try_from(event) {
-        Ok(Recorded::HandStarted(started)) => Some((event.stream, started.hand_no)),
+    let started = records.table.iter().find_map(|event| match TableRecord::try_from(event) {
+        Ok(TableRecord::HandStarted(started)) => Some((event.stream, started.hand_no)),
         Ok(_) | Err(_) => None,
     });
     let Some((table, hand_no)) = started else { return Ok(Vec::new()) };

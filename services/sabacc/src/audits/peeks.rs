@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use audit::hand;
 use primitives::HandId;
 use serde_json::json;
-use wire::Recorded;
+use wire::DealerRecord;
 
 use crate::logs::{self, Logs};
 use crate::output;
@@ -13,7 +13,7 @@ use crate::output;
 pub(super) async fn run(logs: &mut Logs, json: bool) -> anyhow::Result<bool> {
     let mut hands: BTreeSet<HandId> = BTreeSet::new();
     logs::for_each_event(&logs.dealer.reader, |event| {
-        if let Ok(Recorded::CardsOpened(_)) = Recorded::try_from(event) {
+        if let Ok(DealerRecord::CardsOpened(_)) = DealerRecord::try_from(event) {
             hands.insert(HandId(event.stream.0));
         }
     })

@@ -10,7 +10,7 @@ use history::HandHistory;
 use primitives::{HandId, PlayerId};
 use proto::event::v1::HandOpened;
 use rules::{Event, Hand, Player, Viewer};
-use wire::Recorded;
+use wire::TableRecord;
 
 use crate::logs::Logs;
 use crate::output;
@@ -119,7 +119,7 @@ fn censored_history(
 
 fn is_aborted(records: &HandRecords) -> anyhow::Result<bool> {
     for event in &records.hand {
-        if let Recorded::HandAborted(_) = Recorded::try_from(event)? {
+        if let TableRecord::HandAborted(_) = TableRecord::try_from(event)? {
             return Ok(true);
         }
     }

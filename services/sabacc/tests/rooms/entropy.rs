@@ -12,7 +12,7 @@ use proto::event::v1::AtFault;
 use proto::table::v1 as pb;
 use rustix::process::Signal;
 use sha2::{Digest as _, Sha256};
-use wire::Recorded;
+use wire::{Record as _, TableRecord};
 
 use crate::harness::{LONG_TIMEOUT, Room, RoomHarness, program};
 use crate::people::{Guest, Party, operator, slow_table};
@@ -143,15 +143,15 @@ async fn who_withholds_burns_the_hand_and_sits_out() {
         }
     }
     let events = records::events(&room.database, "table").await;
-    let aborted = events.iter().filter_map(|event| match Recorded::try_from(event).unwrap() {
-        Recorded::HandAborted(aborted) => Some((aborted.at_fault(), aborted.seats)),
+    let aborted = events.iter().filter_map(|event| match TableRecord::try_from(event).unwrap() {
+        TableRecord::HandAborted(aborted) => Some((aborted.at_fault(), aborted.seats)),
         _ => None,
     });
     assert_eq!(aborted.collect::<Vec<_>>(), vec![(AtFault::Seat, vec![2]); 2]);
     let seeds = || async {
         let events = records::events(&room.database, "table").await;
         let revealed = |event: &&eventlog::Event| {
-            matches!(Recorded::try_from(*event), Ok(Recorded::HandRevealed(_)))
+            matches!(TableRecord::try_from(*event), Ok(TableRecord::HandRevealed(_)))
         };
         events.iter().filter(revealed).count()
     };
@@ -235,7 +235,7 @@ async fn delayed_seed_is_opened_late_and_over_a_restart() {
     };
     tokio::time::timeout(LONG_TIMEOUT, held).await.expect("the leaver is paid out");
     let names = |events: Vec<eventlog::Event>| -> Vec<&'static str> {
-        events.iter().map(|event| Recorded::try_from(event).unwrap().name()).collect()
+        events.iter().map(|event| TableRecord::try_from(event).unwrap().name()).collect()
     };
     let events = names(records::events(&room.database, "table").await);
     assert!(events.contains(&"SettlementPosted") && !events.contains(&"HandRevealed"));

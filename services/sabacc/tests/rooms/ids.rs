@@ -9,7 +9,7 @@ use proto::wallet::v1::wallet_service_client::WalletServiceClient;
 use rustix::process::Signal;
 use system::ids::IdMaker;
 use tonic::{Request, Status};
-use wire::Recorded;
+use wire::TableRecord;
 
 use crate::excluded::play_until_hand;
 use crate::harness::{LONG_TIMEOUT, RoomHarness, RunningProgram};
@@ -117,7 +117,9 @@ async fn four_programs_pay_who_had_left_two_tables_and_are_stopped_by_no_call() 
         let tables = leave_both_tables(&apart, &url).await;
         let events = records::events(&apart.postgres.admin_url(), "table").await;
         let absent = events.iter().filter(|event| {
-            let Ok(Recorded::PotRefundDue(due)) = Recorded::try_from(*event) else { return false };
+            let Ok(TableRecord::PotRefundDue(due)) = TableRecord::try_from(*event) else {
+                return false;
+            };
             let ours = tables.iter().any(|table| event.stream.0 == table.0);
             ours && due.shares.iter().any(|share| share.seat == 0)
         });

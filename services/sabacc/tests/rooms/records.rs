@@ -5,7 +5,7 @@ use std::process::Command;
 
 use eventlog::{Event, PgStore, PoolSizes, Position, Reader};
 use primitives::HandId;
-use wire::Recorded;
+use wire::TableRecord;
 
 use crate::harness::RoomHarness;
 
@@ -35,9 +35,9 @@ pub(crate) async fn finished(database: &str) -> Vec<HandId> {
     let mut ends: BTreeMap<HandId, (bool, bool)> = BTreeMap::new();
     for event in events(database, "table").await {
         let end = ends.entry(HandId(event.stream.0)).or_default();
-        match Recorded::try_from(&event).unwrap() {
-            Recorded::SettlementPosted(_) | Recorded::HandAborted(_) => end.0 = true,
-            Recorded::HandRevealed(_) => end.1 = true,
+        match TableRecord::try_from(&event).unwrap() {
+            TableRecord::SettlementPosted(_) | TableRecord::HandAborted(_) => end.0 = true,
+            TableRecord::HandRevealed(_) => end.1 = true,
             _ => {}
         }
     }

@@ -19,7 +19,7 @@ use proto::table::v1::TableConfig;
 use rustix::process::Signal;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
-use wire::Recorded;
+use wire::{DealerRecord, Record as _, TableRecord};
 
 use crate::harness::{Room, RoomHarness};
 use crate::people::{Guest, close, operator};
@@ -89,8 +89,8 @@ async fn nothing_shows_a_hidden_card_before_its_time() {
     the_search_finds_what_is_there(&secrets, &table, hands.len());
 
     // The records: all of their bytes, except the events that publish a seed after the end.
-    let opening = [Recorded::HandRevealed(Default::default()).kind().into()];
-    let seed_opened = [Recorded::SeedOpened(Default::default()).kind().into()];
+    let opening = [TableRecord::HandRevealed(Default::default()).kind().into()];
+    let seed_opened = [DealerRecord::SeedOpened(Default::default()).kind().into()];
     for (service, without) in
         [("table", &opening[..]), ("wallet", &[]), ("dealer", &seed_opened), ("dealer_vault", &[])]
     {
@@ -135,9 +135,9 @@ fn the_search_finds_what_is_there(secrets: &Secrets, table: &[Event], hands: usi
     let mut seeds = BTreeSet::new();
     let mut shown = 0;
     for event in table {
-        match Recorded::try_from(event).unwrap() {
-            Recorded::HandRevealed(_) => seeds.extend(secrets.in_bytes(&event.payload)),
-            Recorded::CardsShown(_) => {
+        match TableRecord::try_from(event).unwrap() {
+            TableRecord::HandRevealed(_) => seeds.extend(secrets.in_bytes(&event.payload)),
+            TableRecord::CardsShown(_) => {
                 let texts = Payloads::new().texts(event);
                 let found = |(_, text): &(String, String)| !secrets.in_text(text).is_empty();
                 shown += texts.iter().filter(|text| found(text)).count();
@@ -154,11 +154,10 @@ fn codes_too_early(events: &[Event], codes: &[&str], open: &OpenCards) -> Vec<St
     let payloads = Payloads::new();
     let mut early = Vec::new();
     for event in events {
-        let recorded = Recorded::try_from(event).unwrap();
         for (place, text) in payloads.texts(event) {
             let mut words = text.split(|letter: char| !letter.is_ascii_alphanumeric());
             let says = words.any(|word| codes.contains(&word));
-            if says && !may_say_cards(event.stream, &recorded, &place, open) {
+            if says && !may_say_cards(event, &place, open) {
                 early.push(format!("{text:?} in {place}, position {}", event.position.0));
             }
         }
@@ -168,15 +167,16 @@ fn codes_too_early(events: &[Event], codes: &[&str], open: &OpenCards) -> Vec<St
 
 /// Whether an event may name cards: at the reveal, after the dealer opened them to everybody, or if
 /// their player lays them open.
-fn may_say_cards(hand: StreamId, event: &Recorded, place: &str, open: &OpenCards) -> bool {
-    match event {
-        Recorded::CardsShown(_) => place == "CardsShown.cards.card",
-        Recorded::CardsMoved(moved) => {
+fn may_say_cards(event: &Event, place: &str, open: &OpenCards) -> bool {
+    let Ok(record) = TableRecord::try_from(event) else { return false };
+    match record {
+        TableRecord::CardsShown(_) => place == "CardsShown.cards.card",
+        TableRecord::CardsMoved(moved) => {
             let told = moved.cards.iter().filter(|card| !card.card.is_empty());
-            let mut places = told.map(|card| (hand, card.op, card.position));
+            let mut places = told.map(|card| (event.stream, card.op, card.position));
             place == "CardsMoved.cards.card" && places.all(|place| open.contains(&place))
         }
-        Recorded::MoveDecided(decided) => {
+        TableRecord::MoveDecided(decided) => {
             let kind = decided.r#move.as_ref().map(|it| it.kind());
             let face_up = matches!(kind, Some(MoveKind::Lock | MoveKind::Unlock));
             face_up && place == "MoveDecided.cards.card"
@@ -191,7 +191,7 @@ mod tests {
     use proto::common::v1::{CardRef, Move, SettlementLine};
     use proto::event::v1 as pb;
 
-    fn event(recorded: &Recorded) -> Event {
+    fn event(recorded: &TableRecord) -> Event {
         let new = recorded.on_stream(primitives::HandId([1; 16]));
         Event {
             position: eventlog::Position(4),
@@ -209,7 +209,7 @@ mod tests {
         }
     }
 
-    fn check(recorded: impl Into<Recorded>, early: usize) {
+    fn check(recorded: impl Into<TableRecord>, early: usize) {
         let open = OpenCards::from([(StreamId([1; 16]), 0, 9)]);
         let found = codes_too_early(&[event(&recorded.into())], &["S15", "C2"], &open);
         assert_eq!(found.len(), early, "{found:?}");

@@ -1,54 +1,49 @@
 //! Log lines of a table's events that an operator should see.
 
-use wire::Recorded;
+use wire::TableRecord;
+use wire::records::{HandEvent, TableEvent, TableSubject};
 
 use super::Actor;
-use crate::events::{HandEvent, LogEvent, TableEvent};
 
 impl Actor {
     /// Logs an event that an operator should see.
-    pub(super) fn log_event(&self, event: &Recorded) {
+    pub(super) fn log_event(&self, event: &TableRecord) {
         let (table, hand_no) = (&self.state.table.id, self.state.table.hand_no);
-        match LogEvent::of(event) {
-            LogEvent::Hand(event) => match event {
-                HandEvent::Aborted(aborted) => {
+        match event.subject() {
+            TableSubject::Hand(event) => match event {
+                HandEvent::HandAborted(aborted) => {
                     let at_fault = aborted.at_fault();
                     tracing::warn!(%table, hand_no, ?at_fault, "a hand is aborted");
                 }
-                HandEvent::Opened(_)
+                HandEvent::HandOpened(_)
                 | HandEvent::EntropyClosed(_)
                 | HandEvent::EntropyRevealed(_)
-                | HandEvent::Sealed(_)
-                | HandEvent::ChanceUsed(_)
-                | HandEvent::CardsMoved(_)
-                | HandEvent::MoveDecided(_)
-                | HandEvent::CardsShown
-                | HandEvent::Settled(_)
-                | HandEvent::SettlementPosted
-                | HandEvent::ClockResumed(_)
-                | HandEvent::SeedRevealed(_)
+                | HandEvent::HandRevealed(_)
                 | HandEvent::SeedRefused(_) => {}
             },
-            LogEvent::Table(event) => match event {
+            TableSubject::Table(event) => match event {
                 TableEvent::EffectStopped(stopped) => {
                     let why = &stopped.why;
                     let message = "something has stopped at a table: see `sabacc resume`";
                     tracing::error!(%table, why, "{message}");
                 }
-                TableEvent::Created(_)
+                TableEvent::TableCreated(_)
                 | TableEvent::HandCommitted(_)
                 | TableEvent::EntropyCommitted(_)
                 | TableEvent::HandStarted(_)
                 | TableEvent::HandFinished(_)
-                | TableEvent::Paused(_)
+                | TableEvent::TablePaused(_)
                 | TableEvent::EffectResumed(_)
-                | TableEvent::CloseAsked
+                | TableEvent::CloseAsked(_)
                 | TableEvent::PotRefundDue(_)
-                | TableEvent::PotRefunded
+                | TableEvent::PotRefunded(_)
                 | TableEvent::AbsentPaid(_)
-                | TableEvent::Closed => {}
+                | TableEvent::TableClosed(_) => {}
             },
-            LogEvent::Seat(_) | LogEvent::Person(_) | LogEvent::Other => {}
+            TableSubject::Seat(_)
+            | TableSubject::Play(_)
+            | TableSubject::Person(_)
+            | TableSubject::Clock(_) => {}
         }
     }
 }

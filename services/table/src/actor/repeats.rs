@@ -14,11 +14,11 @@ use proto::common::v1::ErrorReason;
 use proto::table::v1 as pb;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
-use wire::{ApiRefusal, Recorded, api_refusal, status};
+use wire::records::{SeatEvent, TableSubject};
+use wire::{ApiRefusal, TableRecord, api_refusal, status};
 
 use super::{Actor, CommandRequest, TaskEnd};
 use crate::commands::Command;
-use crate::events::{LogEvent, SeatEvent};
 use crate::ids;
 use crate::state;
 
@@ -178,24 +178,25 @@ async fn buy_in_outcome(
         let page = log.read_stream(StreamId::from(table), next, PAGE).await.map_err(unread)?;
         for event in &page {
             version = event.version.0;
-            let event = Recorded::try_from(event).map_err(|_| corrupt())?;
-            match LogEvent::of(&event) {
-                LogEvent::Seat(event) if event.seat() == seat => match event {
-                    SeatEvent::Funded(_) => return Ok(()),
-                    SeatEvent::Refused(refused) => return Err(state::refused_buy_in(refused)),
-                    SeatEvent::Taken(_)
+            let event = TableRecord::try_from(event).map_err(|_| corrupt())?;
+            match event.subject() {
+                TableSubject::Seat(event) if event.seat() == seat => match event {
+                    SeatEvent::SeatFunded(_) => return Ok(()),
+                    SeatEvent::SeatRefused(refused) => return Err(state::refused_buy_in(refused)),
+                    SeatEvent::SeatTaken(_)
                     | SeatEvent::LeaveAsked(_)
                     | SeatEvent::CashOutDue(_)
-                    | SeatEvent::Vacated(_)
+                    | SeatEvent::SeatVacated(_)
                     | SeatEvent::SitOutChanged(_)
-                    | SeatEvent::Renamed(_)
+                    | SeatEvent::SeatRenamed(_)
                     | SeatEvent::StandingFound(_) => {}
                 },
-                LogEvent::Seat(_)
-                | LogEvent::Table(_)
-                | LogEvent::Hand(_)
-                | LogEvent::Person(_)
-                | LogEvent::Other => {}
+                TableSubject::Seat(_)
+                | TableSubject::Table(_)
+                | TableSubject::Hand(_)
+                | TableSubject::Play(_)
+                | TableSubject::Person(_)
+                | TableSubject::Clock(_) => {}
             }
         }
         if page.len() < PAGE {

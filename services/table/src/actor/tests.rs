@@ -10,7 +10,7 @@ use primitives::{PlayerId, UnixMicros};
 use system::clock::{Clock as _, SystemClock};
 use system::ids::IdMaker;
 use tokio::sync::{mpsc, oneshot};
-use wire::Recorded;
+use wire::TableRecord;
 
 use super::*;
 use crate::commands::DecisionRequest;
@@ -62,7 +62,7 @@ impl LateTask {
     async fn poll_for(mut self, time: Duration) -> Vec<&'static str> {
         let _ = tokio::time::timeout(time, self.actor.run()).await;
         let events = self.log.read(Position(0), 100).await.unwrap();
-        events.iter().map(|event| Recorded::try_from(event).unwrap().name()).collect()
+        events.iter().map(|event| TableRecord::try_from(event).unwrap().name()).collect()
     }
 }
 
@@ -171,8 +171,8 @@ async fn a_decision_that_had_come_in_time_is_not_the_clocks() {
         let mut late = late;
         let _ = tokio::time::timeout(Duration::from_millis(400), late.actor.run()).await;
         let events = late.log.read(Position(0), 100).await.unwrap();
-        let decided = events.iter().find_map(|event| match Recorded::try_from(event) {
-            Ok(Recorded::MoveDecided(decided)) => Some(decided),
+        let decided = events.iter().find_map(|event| match TableRecord::try_from(event) {
+            Ok(TableRecord::MoveDecided(decided)) => Some(decided),
             Ok(_) | Err(_) => None,
         });
         assert_eq!(decided.unwrap().by_clock, !comes);

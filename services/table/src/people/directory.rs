@@ -10,10 +10,10 @@ use std::sync::{Arc, PoisonError, RwLock};
 use primitives::{PlayerId, SeatNo, TableId};
 use proto::table::v1 as pb;
 use proto::table::v1::table_update::What;
-use wire::Recorded;
+use wire::TableRecord;
+use wire::records::{SeatEvent, TableSubject};
 
 use super::text_checks::ERASED;
-use crate::events::{LogEvent, SeatEvent};
 use crate::table::Table;
 
 /// Names and tables of players. Clones share them.
@@ -68,30 +68,25 @@ impl Directory {
 
     /// Follows a recorded event of a table, which may take or free a seat; `table` has not taken it
     /// yet.
-    pub(crate) fn follow(&self, table: &Table, event: &Recorded) {
-        let event = match LogEvent::of(event) {
-            LogEvent::Seat(event) => event,
-            LogEvent::Table(_) | LogEvent::Hand(_) | LogEvent::Person(_) | LogEvent::Other => {
-                return;
-            }
-        };
+    pub(crate) fn follow(&self, table: &Table, event: &TableRecord) {
+        let TableSubject::Seat(event) = event.subject() else { return };
         match event {
-            SeatEvent::Taken(taken) => {
+            SeatEvent::SeatTaken(taken) => {
                 if let Ok(player) = PlayerId::try_from(&taken.player_id[..]) {
                     self.add_seat(player, table.id);
                 }
             }
-            SeatEvent::Vacated(_) | SeatEvent::Refused(_) => {
+            SeatEvent::SeatVacated(_) | SeatEvent::SeatRefused(_) => {
                 let number = SeatNo::try_from(event.seat()).ok();
                 if let Some(seat) = number.and_then(|number| table.seats.get(&number)) {
                     self.remove_seat(seat.player, table.id);
                 }
             }
-            SeatEvent::Funded(_)
+            SeatEvent::SeatFunded(_)
             | SeatEvent::LeaveAsked(_)
             | SeatEvent::CashOutDue(_)
             | SeatEvent::SitOutChanged(_)
-            | SeatEvent::Renamed(_)
+            | SeatEvent::SeatRenamed(_)
             | SeatEvent::StandingFound(_) => {}
         }
     }

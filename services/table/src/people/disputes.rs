@@ -9,14 +9,14 @@ use proto::event::v1::{
     self as event, DisputeReasoned, DisputeStated, DisputeVerdict, EventType, HandOpened,
     SealedPayload,
 };
-use wire::{ApiRefusal, Recorded, api_refusal, field, status};
+use wire::records::{PersonEvent, TableSubject};
+use wire::{ApiRefusal, TableRecord, api_refusal, field, status};
 use zeroize::Zeroizing;
 
 use super::registry::Dispute;
 use super::vault::{PlayerKey, SealBinding};
 use super::{People, binding, permissions, text_checks};
 use crate::author::Author;
-use crate::events::{LogEvent, PersonEvent};
 use crate::updates::timestamp;
 
 /// Limit for reading the events of a dispute, which has fewer.
@@ -57,7 +57,7 @@ impl People {
             hand_id: hand.0.to_vec().into(),
         };
         let answer = pb::OpenDisputeResponse { dispute_id: id.0.to_vec() };
-        let events = [Recorded::from(opened), Recorded::DisputeStated(stated)];
+        let events = [TableRecord::from(opened), TableRecord::DisputeStated(stated)];
         self.append(id.into(), &events, answer.encode_to_vec(), by).await?;
         Ok(answer)
     }
@@ -107,14 +107,9 @@ impl People {
         let stream: StreamId = id.into();
         let events = self.log.read_stream(stream, Version(1), MAX_EVENTS).await;
         for event in events.map_err(|_| status::unavailable("the log cannot be read"))? {
-            let recorded = Recorded::try_from(&event)
+            let recorded = TableRecord::try_from(&event)
                 .map_err(|error| api_refusal(ErrorReason::Corrupt, error.to_string()))?;
-            let event = match LogEvent::of(&recorded) {
-                LogEvent::Person(event) => event,
-                LogEvent::Seat(_) | LogEvent::Table(_) | LogEvent::Hand(_) | LogEvent::Other => {
-                    continue;
-                }
-            };
+            let TableSubject::Person(event) = recorded.subject() else { continue };
             match event {
                 PersonEvent::DisputeStated(sealed) => {
                     let text = decrypt(&key, binding(stream, EventType::DisputeStated), sealed)?;
@@ -124,8 +119,8 @@ impl People {
                     let text = decrypt(&key, binding(stream, EventType::DisputeReasoned), sealed)?;
                     view.answer = read::<DisputeReasoned>(&text)?.text;
                 }
-                PersonEvent::Named(_)
-                | PersonEvent::Erased
+                PersonEvent::PlayerNamed(_)
+                | PersonEvent::PlayerErased(_)
                 | PersonEvent::DisputeOpened(_)
                 | PersonEvent::DisputeAnswered(_) => {}
             }
@@ -163,7 +158,7 @@ impl People {
             self.seal_event(&key, player, binding(id, EventType::DisputeReasoned), &reasoned);
         let answered = event::DisputeAnswered { verdict: request.verdict };
         let answer = pb::AnswerDisputeResponse {};
-        let events = [Recorded::from(answered), Recorded::DisputeReasoned(reasoned)];
+        let events = [TableRecord::from(answered), TableRecord::DisputeReasoned(reasoned)];
         self.append(id.into(), &events, answer.encode_to_vec(), by).await?;
         Ok(answer)
     }
@@ -173,8 +168,8 @@ impl People {
         let stream = fairness::hand_id(table, hand_no).into();
         let events = self.log.read_stream(stream, Version(1), 1).await;
         let events = events.map_err(|_| status::unavailable("the log cannot be read"))?;
-        let first = events.first().map(Recorded::try_from);
-        let Some(Ok(Recorded::HandOpened(opened))) = first else {
+        let first = events.first().map(TableRecord::try_from);
+        let Some(Ok(TableRecord::HandOpened(opened))) = first else {
             let message = format!("there is no hand {hand_no} at table {table}");
             return Err(api_refusal(ErrorReason::HandUnknown, message).field("hand_no"));
         };

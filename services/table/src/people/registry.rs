@@ -8,9 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use eventlog::Position;
 use primitives::{DisputeId, HandId, PlayerId, StreamId, TableId, UnixMicros};
 use proto::event::v1::{self as pb, DisputeVerdict, SealedPayload};
-use wire::{Recorded, field};
+use wire::records::{PersonEvent, TableSubject};
+use wire::{TableRecord, field};
 
-use crate::events::{LogEvent, PersonEvent};
 use crate::table::Corrupt;
 
 /// Everything that is recorded about people.
@@ -57,31 +57,27 @@ pub(crate) struct EventLocation {
 
 /// Whether an event lies in the stream of a player or of a dispute.
 #[must_use]
-pub(crate) fn is_about_people(event: &Recorded) -> bool {
-    match LogEvent::of(event) {
-        LogEvent::Person(_) => true,
-        LogEvent::Seat(_) | LogEvent::Table(_) | LogEvent::Hand(_) | LogEvent::Other => false,
-    }
+pub(crate) fn is_about_people(event: &TableRecord) -> bool {
+    matches!(event.subject(), TableSubject::Person(_))
 }
 
 impl Registry {
     /// Applies an event. An event that is not about people changes nothing.
-    pub(crate) fn evolve(&mut self, event: &Recorded, place: EventLocation) -> Result<(), Corrupt> {
-        let event = match LogEvent::of(event) {
-            LogEvent::Person(event) => event,
-            LogEvent::Seat(_) | LogEvent::Table(_) | LogEvent::Hand(_) | LogEvent::Other => {
-                return Ok(());
-            }
-        };
+    pub(crate) fn evolve(
+        &mut self,
+        event: &TableRecord,
+        place: EventLocation,
+    ) -> Result<(), Corrupt> {
+        let TableSubject::Person(event) = event.subject() else { return Ok(()) };
         match event {
-            PersonEvent::Named(sealed) => {
+            PersonEvent::PlayerNamed(sealed) => {
                 let player = PlayerId(place.stream.0);
                 if field::player_id(&sealed.player_id)? != player {
                     return Err(Corrupt("a name in another player's stream".to_owned()));
                 }
                 self.person_mut(player)?.named = Some((sealed.clone(), place.position));
             }
-            PersonEvent::Erased => {
+            PersonEvent::PlayerErased(_) => {
                 let person = self.person_mut(PlayerId(place.stream.0))?;
                 *person = Person { erased: true, named: None, ..std::mem::take(person) };
             }

@@ -89,14 +89,14 @@ impl Fixture {
             let rules = rules::RuleSet::defaults(rules::variant("dice").unwrap());
             let created =
                 TableCreated { rule_set: rules.canonical(), seats: 6, ..TableCreated::default() };
-            write(&log, TABLE.into(), &Recorded::from(created)).await;
+            write(&log, TABLE.into(), &TableRecord::from(created)).await;
         }
-        write(&log, TABLE.into(), &Recorded::from(started)).await;
-        write(&log, hand.into(), &Recorded::from(opened)).await;
+        write(&log, TABLE.into(), &TableRecord::from(started)).await;
+        write(&log, hand.into(), &TableRecord::from(opened)).await;
     }
 }
 
-async fn write(log: &Log, stream: StreamId, event: &Recorded) {
+async fn write(log: &Log, stream: StreamId, event: &TableRecord) {
     let entry = Entry {
         events: vec![event.on_stream(stream)],
         request: None,
@@ -252,7 +252,7 @@ async fn a_key_that_outlived_a_crash_is_destroyed_at_the_next_start() {
     people.set_name(ANN, NAME, by(1, 1)).await.unwrap();
     people.set_name(BOB, "Bossk", by(2, 2)).await.unwrap();
     // The event is recorded; then everything stops.
-    let erased = Recorded::from(PlayerErased { reason: "by letter".to_owned() });
+    let erased = TableRecord::from(PlayerErased { reason: "by letter".to_owned() });
     write(&people.log, ANN.into(), &erased).await;
     assert_eq!(place.keys.get_many(&[ANN.0]).await.unwrap().len(), 1);
     let people = place.people().await.unwrap();
@@ -272,7 +272,7 @@ async fn what_a_crash_kept_from_viewers_is_told_after_it() {
         transfer_id: vec![1; 16].into(),
         ..SeatTaken::default()
     };
-    write(&log, TABLE.into(), &Recorded::from(taken)).await;
+    write(&log, TABLE.into(), &TableRecord::from(taken)).await;
     let outdated = async || {
         let log = place.log().await;
         let FoldedLog { tables, people, closed: _ } = fold(&log).await.unwrap();
@@ -283,7 +283,7 @@ async fn what_a_crash_kept_from_viewers_is_told_after_it() {
     place.people().await.unwrap().set_name(ANN, NAME, by(1, 1)).await.unwrap();
     let named = Position(place.log().await.size() - 1);
     assert_eq!(outdated().await, [(ANN, named)]);
-    let renamed = Recorded::from(SeatRenamed { seat: 3 });
+    let renamed = TableRecord::from(SeatRenamed { seat: 3 });
     write(&place.log().await, TABLE.into(), &renamed).await;
     assert_eq!(outdated().await, []);
 }

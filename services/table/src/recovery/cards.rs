@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use proto::common::v1::DeckRoot;
 use proto::dealer::v1 as dealer;
+use wire::TableRecord;
 use wire::card_positions::handle_from_pb;
 
 use super::RecoveredTable;
 use crate::effect_calls::Inconsistency;
-use crate::events::LogEvent;
 use crate::ids;
 use crate::peers::{CallFailure, PeerCall, Peers, Reply};
 use crate::proof::{self, Faces};
@@ -25,7 +25,7 @@ impl RecoveredTable {
         for record in &self.hand_records {
             let Some(event) = record.event.as_deref() else { continue };
             version += 1;
-            if let Some(moved) = LogEvent::of(event).moved_cards() {
+            if let TableRecord::CardsMoved(moved) = event {
                 let cards = openings.entry(moved.seat).or_default();
                 for card in &moved.cards {
                     cards.push(dealer::Handle { op: card.op, position: card.position });
@@ -81,7 +81,9 @@ impl RecoveredTable {
             return Err(FacesError::Contradicted(why));
         }
         let events = self.hand_records.iter().filter_map(|record| record.event.as_deref());
-        let results = events.filter_map(|event| LogEvent::of(event).used_chance()?.result.as_ref());
+        let results = events.filter_map(|event| {
+            if let TableRecord::ChanceUsed(used) = event { used.result.as_ref() } else { None }
+        });
         let roots: Vec<DeckRoot> =
             results.filter_map(|result| proof::root_of(result).ok()).collect();
         let root = |op| roots.iter().find(|root| root.op == op).cloned();

@@ -9,7 +9,7 @@ use eventlog::Version;
 use primitives::TableId;
 use proto::common::v1::ErrorReason;
 use tokio::sync::{Semaphore, mpsc};
-use wire::{ApiRefusal, Recorded, api_refusal, status};
+use wire::{ApiRefusal, TableRecord, api_refusal, status};
 
 use super::{MAX_QUEUED, TableRegistry};
 use crate::actor::{Actor, TableMessage};
@@ -45,8 +45,8 @@ impl TableRegistry {
         let first =
             first.as_mut().map_err(|_| status::unavailable("the log cannot be read"))?.pop();
         let corrupt = |why: String| api_refusal(ErrorReason::Corrupt, why);
-        let created = first.as_ref().map(Recorded::try_from);
-        let Some(Ok(Recorded::TableCreated(created))) = created else {
+        let created = first.as_ref().map(TableRecord::try_from);
+        let Some(Ok(TableRecord::TableCreated(created))) = created else {
             return Err(corrupt(format!("the first record of table {id} is not there")));
         };
         let mut table = Table::open(id, &created).map_err(|error| corrupt(error.to_string()))?;

@@ -14,7 +14,7 @@ use primitives::TableId;
 use proto::event::v1::{EffectResumed, Resolution};
 use tokio::sync::mpsc;
 use tokio::task::JoinError;
-use wire::Recorded;
+use wire::{Record as _, TableRecord};
 
 use super::{ClosedTable, MAX_QUEUED, RETRY_PAUSE, RunningTable, TableRegistry};
 use crate::actor::{Actor, SERVICE_ACTOR, TableMessage, TaskEnd};
@@ -141,7 +141,7 @@ impl TableRegistry {
             reason: "the table's task had panicked".to_owned(),
             transfer_id: prost::bytes::Bytes::new(),
         };
-        let event = Recorded::from(resumed).on_stream(id);
+        let event = TableRecord::from(resumed).on_stream(id);
         loop {
             let entry = Entry {
                 events: vec![event.clone()],

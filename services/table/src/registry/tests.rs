@@ -272,18 +272,18 @@ async fn a_damaged_record_breaks_its_own_table_down_and_no_other() {
     let other = room.create(&registry, "other").await.unwrap();
     // The seat is free. After it come a hand that the table cannot have started, and a record that
     // cannot be read.
-    let free = Recorded::from(event::SeatFunded { seat: 3 });
+    let free = TableRecord::from(event::SeatFunded { seat: 3 });
     let Position(damage) = leave(&registry, free.on_stream(table)).await;
     let hand = primitives::HandId([8; 16]);
     let started = event::HandStarted { hand_no: 1, hand_id: hand.0.to_vec().into() };
-    leave(&registry, Recorded::from(started).on_stream(table)).await;
-    leave(&registry, Recorded::from(event::HandOpened::default()).on_stream(hand)).await;
+    leave(&registry, TableRecord::from(started).on_stream(table)).await;
+    leave(&registry, TableRecord::from(event::HandOpened::default()).on_stream(hand)).await;
     leave(&registry, eventlog::NewEvent { payload: vec![0xff].into(), ..free.on_stream(table) })
         .await;
     let unheard = primitives::HandId([9; 16]);
     let opened = event::HandOpened { table_id: table.0.to_vec().into(), ..Default::default() };
-    leave(&registry, Recorded::from(opened).on_stream(unheard)).await;
-    leave(&registry, Recorded::from(event::HandAborted::default()).on_stream(unheard)).await;
+    leave(&registry, TableRecord::from(opened).on_stream(unheard)).await;
+    leave(&registry, TableRecord::from(event::HandAborted::default()).on_stream(unheard)).await;
     registry.close().await;
     let registry = room.open().await;
     assert_eq!(names(&registry, None, 9), [table, other]);
@@ -307,7 +307,7 @@ async fn damage_of_no_single_table_ends_everything() {
     let room = Fixture::new();
     let registry = room.open().await;
     room.create(&registry, "table").await.unwrap();
-    let free = Recorded::from(event::SeatFunded { seat: 3 });
+    let free = TableRecord::from(event::SeatFunded { seat: 3 });
     let Position(damage) = leave(&registry, free.on_stream(TableId([9; 16]))).await;
     registry.close().await;
     match fold(&dependencies(&room.store).await.log).await {
@@ -339,8 +339,8 @@ async fn a_table_whose_task_panics_is_read_again_and_one_that_panics_again_waits
     assert_eq!(stand_up().await.unwrap_err().reason(), ErrorReason::NotYourSeat);
     assert!(view(&registry, table, true).await.stopped.is_empty());
     let last = registry.dependencies.log.read(Position(1), 9).await.unwrap();
-    let [Ok(Recorded::EffectResumed(read))] =
-        &last.iter().map(Recorded::try_from).collect::<Vec<_>>()[..]
+    let [Ok(TableRecord::EffectResumed(read))] =
+        &last.iter().map(TableRecord::try_from).collect::<Vec<_>>()[..]
     else {
         panic!("{} records", last.len())
     };

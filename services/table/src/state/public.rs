@@ -5,10 +5,10 @@ use proto::event::v1 as event;
 use proto::table::v1 as pb;
 use proto::table::v1::table_update::What;
 
-use crate::events::{HandEvent, LogEvent, SeatEvent, TableEvent};
 use crate::proof;
 use crate::table::{Corrupt, Table};
 use crate::updates;
+use wire::records::{HandEvent, PlayEvent, SeatEvent, TableEvent, TableSubject};
 
 /// State that an event removes from the table and that its update needs.
 pub(crate) enum PriorState {
@@ -22,39 +22,34 @@ pub(crate) enum PriorState {
 impl PriorState {
     /// Captures the state before the table takes the event.
     #[must_use]
-    pub(crate) fn of(table: &Table, stream: StreamId, event: LogEvent<'_>) -> PriorState {
+    pub(crate) fn of(table: &Table, stream: StreamId, event: TableSubject<'_>) -> PriorState {
         let captured = match event {
-            LogEvent::Seat(event) => match event {
-                SeatEvent::Vacated(_) | SeatEvent::Refused(_) => {
+            TableSubject::Seat(event) => match event {
+                SeatEvent::SeatVacated(_) | SeatEvent::SeatRefused(_) => {
                     seat_view(table, event).map(PriorState::Vacated)
                 }
-                SeatEvent::Taken(_)
-                | SeatEvent::Funded(_)
+                SeatEvent::SeatTaken(_)
+                | SeatEvent::SeatFunded(_)
                 | SeatEvent::LeaveAsked(_)
                 | SeatEvent::CashOutDue(_)
                 | SeatEvent::SitOutChanged(_)
-                | SeatEvent::Renamed(_)
+                | SeatEvent::SeatRenamed(_)
                 | SeatEvent::StandingFound(_) => None,
             },
-            LogEvent::Hand(event) => match event {
-                HandEvent::SeedRevealed(_) | HandEvent::SeedRefused(_) => {
+            TableSubject::Hand(event) => match event {
+                HandEvent::HandRevealed(_) | HandEvent::SeedRefused(_) => {
                     let seed = table.seeds.in_stream(stream);
                     seed.map(|(hand_no, seed)| PriorState::Seed(hand_no, seed.hand))
                 }
-                HandEvent::Opened(_)
+                HandEvent::HandOpened(_)
                 | HandEvent::EntropyClosed(_)
                 | HandEvent::EntropyRevealed(_)
-                | HandEvent::Sealed(_)
-                | HandEvent::ChanceUsed(_)
-                | HandEvent::CardsMoved(_)
-                | HandEvent::MoveDecided(_)
-                | HandEvent::CardsShown
-                | HandEvent::Settled(_)
-                | HandEvent::SettlementPosted
-                | HandEvent::ClockResumed(_)
-                | HandEvent::Aborted(_) => None,
+                | HandEvent::HandAborted(_) => None,
             },
-            LogEvent::Table(_) | LogEvent::Person(_) | LogEvent::Other => None,
+            TableSubject::Table(_)
+            | TableSubject::Play(_)
+            | TableSubject::Person(_)
+            | TableSubject::Clock(_) => None,
         };
         captured.unwrap_or(PriorState::Nothing)
     }
@@ -87,25 +82,17 @@ impl PriorState {
 
 /// Whether the update of an event depends on its viewer, or on the whole hand.
 #[must_use]
-pub(crate) const fn is_hand_update(event: LogEvent<'_>) -> bool {
+pub(crate) const fn is_hand_update(event: TableSubject<'_>) -> bool {
+    let TableSubject::Play(event) = event else { return false };
     match event {
-        LogEvent::Hand(event) => match event {
-            HandEvent::ChanceUsed(used) => !used.restock,
-            HandEvent::Sealed(_)
-            | HandEvent::CardsMoved(_)
-            | HandEvent::MoveDecided(_)
-            | HandEvent::Settled(_) => true,
-            HandEvent::Opened(_)
-            | HandEvent::EntropyClosed(_)
-            | HandEvent::EntropyRevealed(_)
-            | HandEvent::CardsShown
-            | HandEvent::SettlementPosted
-            | HandEvent::ClockResumed(_)
-            | HandEvent::Aborted(_)
-            | HandEvent::SeedRevealed(_)
-            | HandEvent::SeedRefused(_) => false,
-        },
-        LogEvent::Seat(_) | LogEvent::Table(_) | LogEvent::Person(_) | LogEvent::Other => false,
+        PlayEvent::ChanceUsed(used) => !used.restock,
+        PlayEvent::HandSealed(_)
+        | PlayEvent::CardsMoved(_)
+        | PlayEvent::MoveDecided(_)
+        | PlayEvent::HandSettled(_) => true,
+        PlayEvent::CardsShown(_) | PlayEvent::SettlementPosted(_) | PlayEvent::ClockResumed(_) => {
+            false
+        }
     }
 }
 
@@ -116,22 +103,23 @@ pub(crate) const fn is_hand_update(event: LogEvent<'_>) -> bool {
 /// something.
 pub(crate) fn public_update(
     table: &Table,
-    event: LogEvent<'_>,
+    event: TableSubject<'_>,
     before: PriorState,
 ) -> Result<What, Corrupt> {
     match event {
-        LogEvent::Seat(event) => match event {
-            SeatEvent::Vacated(_) | SeatEvent::Refused(_) => before.vacated(),
-            SeatEvent::Taken(_)
-            | SeatEvent::Funded(_)
+        TableSubject::Seat(event) => match event {
+            SeatEvent::SeatVacated(_) | SeatEvent::SeatRefused(_) => before.vacated(),
+            SeatEvent::SeatTaken(_)
+            | SeatEvent::SeatFunded(_)
             | SeatEvent::LeaveAsked(_)
             | SeatEvent::SitOutChanged(_)
-            | SeatEvent::Renamed(_) => seat_changed(table, event),
+            | SeatEvent::SeatRenamed(_) => seat_changed(table, event),
             SeatEvent::CashOutDue(_) | SeatEvent::StandingFound(_) => Err(no_update()),
         },
-        LogEvent::Table(event) => table_update(table, event),
-        LogEvent::Hand(event) => hand_update(table, event, before),
-        LogEvent::Person(_) | LogEvent::Other => Err(no_update()),
+        TableSubject::Table(event) => table_update(table, event),
+        TableSubject::Hand(event) => hand_update(table, event, before),
+        TableSubject::Play(event) => play_update(table, event),
+        TableSubject::Person(_) | TableSubject::Clock(_) => Err(no_update()),
     }
 }
 
@@ -159,48 +147,53 @@ fn table_update(table: &Table, event: TableEvent<'_>) -> Result<What, Corrupt> {
             let event::HandCommitted { hand_no, commitment } = committed.clone();
             Ok(What::NextHand(pb::NextHand { hand_no, commitment, seats: Vec::new() }))
         }
-        TableEvent::Paused(event::TablePaused { why, until_micros }) => {
+        TableEvent::TablePaused(event::TablePaused { why, until_micros }) => {
             let until = Some(updates::timestamp(UnixMicros(*until_micros)));
             Ok(What::Paused(pb::Paused { why: why.clone(), until }))
         }
         TableEvent::EffectStopped(_) | TableEvent::EffectResumed(_) => {
             Ok(What::Stopped(pb::StoppedChanged { stopped: table.stopped_effects(false) }))
         }
-        TableEvent::Closed => Ok(What::Closed(pb::TableClosed {})),
-        TableEvent::Created(_)
+        TableEvent::TableClosed(_) => Ok(What::Closed(pb::TableClosed {})),
+        TableEvent::TableCreated(_)
         | TableEvent::EntropyCommitted(_)
         | TableEvent::HandStarted(_)
         | TableEvent::HandFinished(_)
-        | TableEvent::CloseAsked
+        | TableEvent::CloseAsked(_)
         | TableEvent::PotRefundDue(_)
-        | TableEvent::PotRefunded
+        | TableEvent::PotRefunded(_)
         | TableEvent::AbsentPaid(_) => Err(no_update()),
     }
 }
 
 fn hand_update(table: &Table, event: HandEvent<'_>, before: PriorState) -> Result<What, Corrupt> {
     match event {
-        HandEvent::Opened(_) | HandEvent::EntropyClosed(_) => {
+        HandEvent::HandOpened(_) | HandEvent::EntropyClosed(_) => {
             Ok(What::Entropy(updates::entropy(table).unwrap_or_default()))
         }
-        HandEvent::Aborted(aborted) => Ok(What::Voided(voided(table, aborted))),
-        HandEvent::ChanceUsed(used) if used.restock => {
+        HandEvent::HandAborted(aborted) => Ok(What::Voided(voided(table, aborted))),
+        HandEvent::HandRevealed(event::HandRevealed { seed }) => before.seed(seed, false),
+        HandEvent::SeedRefused(event::SeedRefused { seed }) => before.seed(seed, true),
+        HandEvent::EntropyRevealed(_) => Err(no_update()),
+    }
+}
+
+fn play_update(table: &Table, event: PlayEvent<'_>) -> Result<What, Corrupt> {
+    match event {
+        PlayEvent::ChanceUsed(used) if used.restock => {
             // A restocking shuffle has an update of its own, which shows nothing else.
             let root = used.result.as_ref().and_then(|result| proof::root_of(result).ok());
             let hand_no = table.hand_no;
             Ok(What::Action(pb::HandAction { hand_no, root, ..Default::default() }))
         }
-        HandEvent::SeedRevealed(event::HandRevealed { seed }) => before.seed(seed, false),
-        HandEvent::SeedRefused(event::SeedRefused { seed }) => before.seed(seed, true),
-        HandEvent::ChanceUsed(_)
-        | HandEvent::Sealed(_)
-        | HandEvent::CardsMoved(_)
-        | HandEvent::MoveDecided(_)
-        | HandEvent::Settled(_)
-        | HandEvent::EntropyRevealed(_)
-        | HandEvent::CardsShown
-        | HandEvent::SettlementPosted
-        | HandEvent::ClockResumed(_) => Err(no_update()),
+        PlayEvent::ChanceUsed(_)
+        | PlayEvent::HandSealed(_)
+        | PlayEvent::CardsMoved(_)
+        | PlayEvent::MoveDecided(_)
+        | PlayEvent::HandSettled(_)
+        | PlayEvent::CardsShown(_)
+        | PlayEvent::SettlementPosted(_)
+        | PlayEvent::ClockResumed(_) => Err(no_update()),
     }
 }
 

@@ -4,7 +4,7 @@ use primitives::{HandId, StreamId, UnixMicros};
 use proto::event::v1 as pb;
 
 use super::{Corrupt, EntropyRound, SeatCommitment, SeatCommitments, Table, TableHand, seat_no};
-use crate::events::HandEvent;
+use wire::records::{HandEvent, PlayEvent};
 
 impl Table {
     pub(super) fn evolve_hand(
@@ -14,24 +14,29 @@ impl Table {
         at: UnixMicros,
     ) -> Result<(), Corrupt> {
         match event {
-            HandEvent::Opened(opened) => self.hand_opened(opened, at)?,
+            HandEvent::HandOpened(opened) => self.hand_opened(opened, at)?,
             HandEvent::EntropyClosed(closed) => self.entropy_closed(closed, at)?,
             HandEvent::EntropyRevealed(revealed) => self.entropy_revealed(revealed, at)?,
-            HandEvent::Sealed(_) => self.end_entropy_round(),
-            HandEvent::Settled(settled) => self.hand_settled(settled, at),
-            HandEvent::SettlementPosted => self.settlement_posted(),
-            HandEvent::Aborted(aborted) => self.hand_aborted(aborted, at),
-            HandEvent::SeedRevealed(_) | HandEvent::SeedRefused(_) => {
+            HandEvent::HandAborted(aborted) => self.hand_aborted(aborted, at),
+            HandEvent::HandRevealed(_) | HandEvent::SeedRefused(_) => {
                 let pending = self.seeds.remove(stream);
                 pending.ok_or_else(|| Corrupt("a seed that is not pending".to_owned()))?;
             }
-            HandEvent::ChanceUsed(_)
-            | HandEvent::CardsMoved(_)
-            | HandEvent::MoveDecided(_)
-            | HandEvent::CardsShown
-            | HandEvent::ClockResumed(_) => {}
         }
         Ok(())
+    }
+
+    pub(super) fn evolve_play(&mut self, event: PlayEvent<'_>, at: UnixMicros) {
+        match event {
+            PlayEvent::HandSealed(_) => self.end_entropy_round(),
+            PlayEvent::HandSettled(settled) => self.hand_settled(settled, at),
+            PlayEvent::SettlementPosted(_) => self.settlement_posted(),
+            PlayEvent::ChanceUsed(_)
+            | PlayEvent::CardsMoved(_)
+            | PlayEvent::MoveDecided(_)
+            | PlayEvent::CardsShown(_)
+            | PlayEvent::ClockResumed(_) => {}
+        }
     }
 
     /// Seats' commitments to entropy for a hand.

@@ -13,10 +13,10 @@ use std::time::Duration;
 
 use primitives::{PlayerId, SeatNo, UnixMicros};
 use proto::common::v1::ErrorReason;
+use wire::records::{SeatEvent, TableEvent, TableSubject};
 use wire::{ApiRefusal, api_refusal};
 
 use super::{Funding, Table};
-use crate::events::{LogEvent, SeatEvent, TableEvent};
 use crate::reasons::SitOutReason;
 
 /// Records of one player. Sitting down, taking part in chance and leaving are five, so a player has
@@ -56,18 +56,18 @@ struct PlayerCounts {
 impl PlayerCounts {
     fn count_seat_event(&mut self, event: SeatEvent<'_>) {
         match event {
-            SeatEvent::Refused(_) => self.refused = self.refused.saturating_add(1),
+            SeatEvent::SeatRefused(_) => self.refused = self.refused.saturating_add(1),
             SeatEvent::SitOutChanged(changed) => match SitOutReason::of(changed) {
                 Some(SitOutReason::Asked) => self.changes = self.changes.saturating_add(1),
                 Some(SitOutReason::Missed | SitOutReason::Withheld | SitOutReason::Standing)
                 | None => {}
             },
-            SeatEvent::Taken(_)
-            | SeatEvent::Funded(_)
+            SeatEvent::SeatTaken(_)
+            | SeatEvent::SeatFunded(_)
             | SeatEvent::LeaveAsked(_)
             | SeatEvent::CashOutDue(_)
-            | SeatEvent::Vacated(_)
-            | SeatEvent::Renamed(_)
+            | SeatEvent::SeatVacated(_)
+            | SeatEvent::SeatRenamed(_)
             | SeatEvent::StandingFound(_) => {}
         }
     }
@@ -160,8 +160,8 @@ impl Table {
 
     /// Counts a record of the table's own stream, for the player whose record it is if it has one;
     /// the table has not taken it yet.
-    pub(super) fn count_record(&mut self, event: LogEvent<'_>, at: UnixMicros) {
-        let finished = event.ends_hand();
+    pub(super) fn count_record(&mut self, event: TableSubject<'_>, at: UnixMicros) {
+        let finished = matches!(event, TableSubject::Table(TableEvent::HandFinished(_)));
         if finished || self.record_counts.at(at).is_none() {
             self.record_counts = RecordCounts { since: at, ..RecordCounts::default() };
         }
@@ -173,48 +173,55 @@ impl Table {
         let spent = self.record_counts.by_player.entry(player).or_default();
         spent.records = spent.records.saturating_add(1);
         match event {
-            LogEvent::Seat(event) => spent.count_seat_event(event),
-            LogEvent::Table(_) | LogEvent::Hand(_) | LogEvent::Person(_) | LogEvent::Other => {}
+            TableSubject::Seat(event) => spent.count_seat_event(event),
+            TableSubject::Table(_)
+            | TableSubject::Hand(_)
+            | TableSubject::Play(_)
+            | TableSubject::Person(_)
+            | TableSubject::Clock(_) => {}
         }
     }
 
     /// Player whose command a record of the table's own stream is, or whose seat it moves; the
     /// table has not taken it yet.
-    fn owner_of(&self, event: LogEvent<'_>) -> Option<PlayerId> {
+    fn owner_of(&self, event: TableSubject<'_>) -> Option<PlayerId> {
         match event {
-            LogEvent::Seat(event) => match event {
-                SeatEvent::Taken(taken) => wire::field::player_id(&taken.player_id).ok(),
-                SeatEvent::Funded(_)
-                | SeatEvent::Refused(_)
+            TableSubject::Seat(event) => match event {
+                SeatEvent::SeatTaken(taken) => wire::field::player_id(&taken.player_id).ok(),
+                SeatEvent::SeatFunded(_)
+                | SeatEvent::SeatRefused(_)
                 | SeatEvent::LeaveAsked(_)
                 | SeatEvent::CashOutDue(_)
-                | SeatEvent::Vacated(_)
+                | SeatEvent::SeatVacated(_)
                 | SeatEvent::SitOutChanged(_)
-                | SeatEvent::Renamed(_) => {
+                | SeatEvent::SeatRenamed(_) => {
                     let seat = SeatNo::try_from(event.seat()).ok()?;
                     self.seats.get(&seat).map(|seat| seat.player)
                 }
                 // The wallet's word costs its player nothing.
                 SeatEvent::StandingFound(_) => None,
             },
-            LogEvent::Table(event) => match event {
+            TableSubject::Table(event) => match event {
                 TableEvent::EntropyCommitted(committed) => {
                     wire::field::player_id(&committed.player_id).ok()
                 }
-                TableEvent::Created(_)
+                TableEvent::TableCreated(_)
                 | TableEvent::HandCommitted(_)
                 | TableEvent::HandStarted(_)
                 | TableEvent::HandFinished(_)
-                | TableEvent::Paused(_)
+                | TableEvent::TablePaused(_)
                 | TableEvent::EffectStopped(_)
                 | TableEvent::EffectResumed(_)
-                | TableEvent::CloseAsked
+                | TableEvent::CloseAsked(_)
                 | TableEvent::PotRefundDue(_)
-                | TableEvent::PotRefunded
+                | TableEvent::PotRefunded(_)
                 | TableEvent::AbsentPaid(_)
-                | TableEvent::Closed => None,
+                | TableEvent::TableClosed(_) => None,
             },
-            LogEvent::Hand(_) | LogEvent::Person(_) | LogEvent::Other => None,
+            TableSubject::Hand(_)
+            | TableSubject::Play(_)
+            | TableSubject::Person(_)
+            | TableSubject::Clock(_) => None,
         }
     }
 

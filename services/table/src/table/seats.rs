@@ -5,8 +5,8 @@ use proto::event::v1 as pb;
 
 use super::{Corrupt, Funding, REMEMBERED_REFUSALS, Seat, Table, seat_no};
 use crate::effects::Effect;
-use crate::events::SeatEvent;
 use crate::reasons::LeaveReason;
+use wire::records::SeatEvent;
 
 impl Table {
     pub(super) fn evolve_seat(
@@ -15,9 +15,9 @@ impl Table {
         at: UnixMicros,
     ) -> Result<(), Corrupt> {
         match event {
-            SeatEvent::Taken(taken) => self.seat_taken(taken)?,
-            SeatEvent::Funded(pb::SeatFunded { seat }) => self.seat_funded(*seat)?,
-            SeatEvent::Refused(refused) => self.seat_refused(refused)?,
+            SeatEvent::SeatTaken(taken) => self.seat_taken(taken)?,
+            SeatEvent::SeatFunded(pb::SeatFunded { seat }) => self.seat_funded(*seat)?,
+            SeatEvent::SeatRefused(refused) => self.seat_refused(refused)?,
             SeatEvent::LeaveAsked(leave) => {
                 self.seat_mut(leave.seat)?.leaving = true;
                 let seat = seat_no(leave.seat)?;
@@ -34,7 +34,7 @@ impl Table {
                 let seat = seat_no(*seat)?;
                 self.forget_stops(|effect| effect == Effect::PayOut { seat });
             }
-            SeatEvent::Vacated(pb::SeatVacated { seat }) => {
+            SeatEvent::SeatVacated(pb::SeatVacated { seat }) => {
                 let number = seat_no(*seat)?;
                 let vacated = self.seats.remove(&number);
                 vacated.ok_or_else(|| Corrupt(format!("seat {number} is vacated twice")))?;
@@ -46,7 +46,7 @@ impl Table {
                 seat.missed_clocks = 0;
                 self.note_idle(at);
             }
-            SeatEvent::Renamed(pb::SeatRenamed { seat }) => drop(self.seat_mut(*seat)?),
+            SeatEvent::SeatRenamed(pb::SeatRenamed { seat }) => drop(self.seat_mut(*seat)?),
             SeatEvent::StandingFound(found) => {
                 let nothing = crate::standing::says_nothing(found);
                 self.seat_mut(found.seat)?.standing = (!nothing).then(|| found.clone());

@@ -34,7 +34,7 @@ fn player(number: u8) -> PlayerId {
     PlayerId([number; 16])
 }
 
-fn take(table: &mut Table, event: impl Into<Recorded>) {
+fn take(table: &mut Table, event: impl Into<TableRecord>) {
     let stream = table.id.into();
     table.evolve(stream, &event.into(), NOW).unwrap();
 }
@@ -90,12 +90,12 @@ fn a_record_that_contradicts_the_ones_before_it_is_corrupt() {
     let mut table = table();
     seated(&mut table, 1, 200);
     take(&mut table, pb::SeatVacated { seat: 1 });
-    let again = Recorded::from(pb::SeatVacated { seat: 1 });
+    let again = TableRecord::from(pb::SeatVacated { seat: 1 });
     assert!(table.evolve(table.id.into(), &again, NOW).is_err(), "the seat is free");
     let hand = fairness::hand_id(table.id, 1);
     let events = [
-        Recorded::from(pb::HandRevealed { seed: vec![0; 64].into() }),
-        Recorded::from(pb::SeedRefused { seed: vec![0; 64].into() }),
+        TableRecord::from(pb::HandRevealed { seed: vec![0; 64].into() }),
+        TableRecord::from(pb::SeedRefused { seed: vec![0; 64].into() }),
     ];
     for event in events {
         assert!(table.evolve(hand.into(), &event, NOW).is_err(), "the seed is not pending");
@@ -252,7 +252,7 @@ fn finished(table: &mut Table, pot: u64, paid: [u64; 2]) {
 
 fn shares(table: &Table) -> Vec<(u32, u64)> {
     let paid = settle::share_pots(table).unwrap();
-    let Recorded::PotRefundDue(due) = &paid.events[0].1 else { panic!("a refund is due") };
+    let TableRecord::PotRefundDue(due) = &paid.events[0].1 else { panic!("a refund is due") };
     due.shares.iter().map(|share| (share.seat, share.stack)).collect()
 }
 

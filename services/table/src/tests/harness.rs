@@ -23,7 +23,7 @@ use proto::common::v1::{ErrorReason, PlayStanding, StandingKind};
 use proto::event::v1 as event;
 use proto::wallet::v1 as wallet;
 use rules::{DecisionAuthor, Move, MoveKind, Next, RuleSet};
-use wire::{ApiRefusal, Recorded};
+use wire::{ApiRefusal, Record as _, TableRecord};
 
 use crate::batch::Batch;
 use crate::commands::{Command, CommandContext, judge};
@@ -46,7 +46,7 @@ const TABLE: TableId = TableId([7; 16]);
 /// A table in memory, its log, and its peers.
 pub(crate) struct Harness {
     pub(crate) state: TableState,
-    pub(crate) log: Vec<(StreamId, Recorded, UnixMicros)>,
+    pub(crate) log: Vec<(StreamId, TableRecord, UnixMicros)>,
     pub(crate) now: UnixMicros,
     pub(crate) listening_since: UnixMicros,
     pub(crate) dealer: Dealer,

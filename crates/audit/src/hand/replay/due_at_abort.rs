@@ -5,7 +5,7 @@
 //! decision, and nothing after it.
 
 use rules::{Chance, Deal, Destination, Next};
-use wire::{HandReplay, Recorded};
+use wire::{HandReplay, TableRecord};
 
 use proto::dealer::v1 as dealer;
 use proto::event::v1 as pb;
@@ -49,7 +49,7 @@ impl Replayer {
         let result = chance::result(operation.index, &answer, self.has_salts);
         self.findings.due_at_abort.push((operation.clone(), result.clone()));
         let used = pb::ChanceUsed { operation: Some(operation), result: Some(result), restock };
-        replay.apply(&Recorded::ChanceUsed(used), &|_| None).ok().map(|_| ())
+        replay.apply(&TableRecord::ChanceUsed(used), &|_| None).ok().map(|_| ())
     }
 
     fn replay_due_deal(
@@ -67,7 +67,7 @@ impl Replayer {
         let moved = pb::CardsMoved { seat, cards: places.iter().map(card).collect() };
         let (shoe, deck) = (&self.shoe, self.findings.deck);
         let face = |place| deck.and_then(|deck| deck.card(shoe.card_at_any(place).ok()?));
-        replay.apply(&Recorded::CardsMoved(moved), &face).ok()?;
+        replay.apply(&TableRecord::CardsMoved(moved), &face).ok()?;
         let audience = if open { 0 } else { seat };
         self.findings.deals.push(DealtCards {
             places,

@@ -9,21 +9,21 @@ use crate::tests::fixture::BANK_SECONDS;
 
 /// Returns the first event of a kind that matches, to be changed.
 macro_rules! the {
-    ($entries:expr, $kind:ident) => {
-        the!($entries, $kind, |_: &pb::$kind| true)
+    ($entries:expr, $log:ident($record:ident::$kind:ident)) => {
+        the!($entries, $log($record::$kind), |_: &pb::$kind| true)
     };
-    ($entries:expr, $kind:ident, $fits:expr) => {
+    ($entries:expr, $log:ident($record:ident::$kind:ident), $fits:expr) => {
         $entries
             .iter_mut()
             .find_map(|entry| match &mut entry.recorded {
-                Recorded::$kind(it) if $fits(it) => Some(it),
+                AnyRecord::$log($record::$kind(it)) if $fits(it) => Some(it),
                 _ => None,
             })
             .unwrap()
     };
 }
 
-fn index_of(entries: &[Entry], test: impl Fn(&Recorded) -> bool) -> usize {
+fn index_of(entries: &[Entry], test: impl Fn(&AnyRecord) -> bool) -> usize {
     entries.iter().position(|entry| test(&entry.recorded)).unwrap()
 }
 
@@ -37,21 +37,22 @@ fn delay(entry: &mut Entry, seconds: u64) {
     entry.at = UnixMicros(entry.at.0 + seconds * 1_000_000);
 }
 
-fn reveal(cards: &[CardRef], seat: u32, reason: OpeningReason) -> Recorded {
+fn reveal(cards: &[CardRef], seat: u32, reason: OpeningReason) -> AnyRecord {
     let cards = cards.iter().map(|it| dealer::Handle { op: it.op, position: it.position });
     let opening =
         dealer::Opening { cards: cards.collect(), audience_seat: seat, reason: reason.into() };
-    pb::CardsOpened { opening: Some(opening), caller: "operator/curious".to_owned() }.into()
+    let caller = "operator/curious".to_owned();
+    Dealer(pb::CardsOpened { opening: Some(opening), caller }.into())
 }
 
 /// Inserts a record of the dealer right after the entry at `index`.
-fn insert_reveal(entries: &mut Vec<Entry>, index: usize, recorded: Recorded) {
+fn insert_reveal(entries: &mut Vec<Entry>, index: usize, recorded: AnyRecord) {
     let (stream, at) = (at_hand(entries), entries[index].at);
     entries.insert(index + 1, Entry { log: LogName::Dealer, stream, at, recorded });
 }
 
 fn at_hand(entries: &[Entry]) -> primitives::StreamId {
-    entries[index_of(entries, |it| matches!(it, Recorded::SeedCommitted(_)))].stream
+    entries[index_of(entries, |it| matches!(it, Dealer(DealerRecord::SeedCommitted(_))))].stream
 }
 
 /// fairness/SPEC.md §10.1.
@@ -69,12 +70,13 @@ fn streams() {
     broken(|it| it.table[0].stream = primitives::StreamId([3; 16]));
     broken(|it| it.wallet[0].stream = primitives::StreamId([3; 16]));
     check(&[Check::Streams], |entries| {
-        let again =
-            entries[index_of(entries, |it| matches!(it, Recorded::HandRevealed(_)))].clone();
+        let again = entries
+            [index_of(entries, |it| matches!(it, Table(TableRecord::HandRevealed(_))))]
+        .clone();
         entries.push(again);
     });
     check(&[Check::Streams], |entries| {
-        the!(entries, HandStarted).hand_id = vec![9; 16].into();
+        the!(entries, Table(TableRecord::HandStarted)).hand_id = vec![9; 16].into();
     });
 }
 
@@ -82,30 +84,38 @@ fn streams() {
 #[test]
 fn commitment() {
     check(&[Check::Commitment], |entries| {
-        the!(entries, HandCommitted).commitment.as_mut().unwrap().commitment[0] ^= 1;
+        the!(entries, Table(TableRecord::HandCommitted)).commitment.as_mut().unwrap().commitment
+            [0] ^= 1;
     });
     // A signature that is not the dealer's, wherever it stands.
     check(&[Check::Commitment], |entries| {
-        the!(entries, SeedCommitted).commitment.as_mut().unwrap().signature[0] ^= 1;
-        the!(entries, HandCommitted).commitment.as_mut().unwrap().signature[0] ^= 1;
-        the!(entries, HandOpened).commitment.as_mut().unwrap().signature[0] ^= 1;
+        the!(entries, Dealer(DealerRecord::SeedCommitted))
+            .commitment
+            .as_mut()
+            .unwrap()
+            .signature[0] ^= 1;
+        the!(entries, Table(TableRecord::HandCommitted)).commitment.as_mut().unwrap().signature
+            [0] ^= 1;
+        the!(entries, Table(TableRecord::HandOpened)).commitment.as_mut().unwrap().signature[0] ^=
+            1;
     });
     check(&[Check::Commitment], |entries| {
-        let rules = &mut the!(entries, HandOpened).rule_set;
+        let rules = &mut the!(entries, Table(TableRecord::HandOpened)).rule_set;
         *rules = rules.replace("max_rounds = 12", "max_rounds = 13");
         assert!(rules.contains("13"));
     });
     check(&[Check::Commitment], |entries| {
-        let opened = index_of(entries, |it| matches!(it, Recorded::HandOpened(_)));
-        let noted = index_of(entries, |it| matches!(it, Recorded::HandCommitted(_)));
+        let opened = index_of(entries, |it| matches!(it, Table(TableRecord::HandOpened(_))));
+        let noted = index_of(entries, |it| matches!(it, Table(TableRecord::HandCommitted(_))));
         let mut noted = entries.remove(noted);
         noted.at = entries[opened - 1].at;
         entries.insert(opened, noted);
     });
     check(&[Check::Commitment], |entries| {
-        let committed = index_of(entries, |it| matches!(it, Recorded::SeedCommitted(_)));
+        let committed =
+            index_of(entries, |it| matches!(it, Dealer(DealerRecord::SeedCommitted(_))));
         delay(&mut entries[committed], 5);
-        let sealed = index_of(entries, |it| matches!(it, Recorded::SeedSealed(_)));
+        let sealed = index_of(entries, |it| matches!(it, Dealer(DealerRecord::SeedSealed(_))));
         entries[sealed..].iter_mut().for_each(|entry| delay(entry, 10));
     });
     let mut records = proved(&room(), 1);
@@ -121,18 +131,22 @@ fn transcript() {
         flipped[0] ^= 1;
         *bytes = flipped.into();
     };
-    check(&[Check::Transcript], |entries| flip(&mut the!(entries, HandSealed).transcript));
-    check(&[Check::Transcript], |entries| flip(&mut the!(entries, SeedSealed).transcript));
     check(&[Check::Transcript], |entries| {
-        the!(entries, SeedSealed).beacon = vec![1; 41].into();
+        flip(&mut the!(entries, Table(TableRecord::HandSealed)).transcript)
     });
     check(&[Check::Transcript], |entries| {
-        the!(entries, HandSealed).rows[0].entropy[0] ^= 1;
+        flip(&mut the!(entries, Dealer(DealerRecord::SeedSealed)).transcript)
+    });
+    check(&[Check::Transcript], |entries| {
+        the!(entries, Dealer(DealerRecord::SeedSealed)).beacon = vec![1; 41].into();
+    });
+    check(&[Check::Transcript], |entries| {
+        the!(entries, Table(TableRecord::HandSealed)).rows[0].entropy[0] ^= 1;
     });
     // A seat's entropy is left out by both.
     check(&[Check::Transcript], |entries| {
-        the!(entries, HandSealed).rows.remove(0);
-        the!(entries, SeedSealed).rows.remove(0);
+        the!(entries, Table(TableRecord::HandSealed)).rows.remove(0);
+        the!(entries, Dealer(DealerRecord::SeedSealed)).rows.remove(0);
     });
 }
 
@@ -140,7 +154,7 @@ fn transcript() {
 #[test]
 fn a_hand_without_a_time_for_entropy_is_not_proved() {
     let report = after(|entries| {
-        the!(entries, HandOpened).entropy_deadline_micros = 0;
+        the!(entries, Table(TableRecord::HandOpened)).entropy_deadline_micros = 0;
     });
     assert!(fails(&report).contains(&Check::Transcript), "{report:#?}");
 }
@@ -149,15 +163,15 @@ fn a_hand_without_a_time_for_entropy_is_not_proved() {
 #[test]
 fn seed() {
     check(&[Check::Seed], |entries| {
-        the!(entries, HandRevealed).seed = vec![5; 64].into();
+        the!(entries, Table(TableRecord::HandRevealed)).seed = vec![5; 64].into();
     });
     check(&[Check::Seed], |entries| {
-        the!(entries, SeedOpened).seed = vec![5; 64].into();
-        the!(entries, HandRevealed).seed = vec![5; 64].into();
+        the!(entries, Dealer(DealerRecord::SeedOpened)).seed = vec![5; 64].into();
+        the!(entries, Table(TableRecord::HandRevealed)).seed = vec![5; 64].into();
     });
     // The seed was open while there was still something to decide.
     check(&[Check::Seed], |entries| {
-        let settled = index_of(entries, |it| matches!(it, Recorded::HandSettled(_)));
+        let settled = index_of(entries, |it| matches!(it, Table(TableRecord::HandSettled(_))));
         let later_on = entries[settled..].iter_mut().filter(|it| it.log != LogName::Dealer);
         later_on.for_each(|entry| delay(entry, 2));
     });
@@ -173,18 +187,19 @@ fn operations() {
         *value = *value % 6 + 1;
     };
     check(&[Check::Operations], |entries| {
-        other(&mut the!(entries, OperationPerformed, rolls).result);
+        other(&mut the!(entries, Dealer(DealerRecord::OperationPerformed), rolls).result);
     });
     check(&[Check::Operations], |entries| {
-        other(&mut the!(entries, OperationPerformed, rolls).result);
-        other(&mut the!(entries, ChanceUsed, rolled).result);
+        other(&mut the!(entries, Dealer(DealerRecord::OperationPerformed), rolls).result);
+        other(&mut the!(entries, Table(TableRecord::ChanceUsed), rolled).result);
     });
     // Rolled once more than the hand shows.
     check(&[Check::Operations], |entries| {
-        let last =
-            entries.iter().rposition(|it| matches!(it.recorded, Recorded::OperationPerformed(_)));
+        let last = entries
+            .iter()
+            .rposition(|it| matches!(it.recorded, Dealer(DealerRecord::OperationPerformed(_))));
         let mut again = entries[last.unwrap()].clone();
-        if let Recorded::OperationPerformed(done) = &mut again.recorded {
+        if let Dealer(DealerRecord::OperationPerformed(done)) = &mut again.recorded {
             done.operation.as_mut().unwrap().index += 1;
             done.result.as_mut().unwrap().index += 1;
         }
@@ -196,23 +211,23 @@ fn operations() {
 #[test]
 fn cards() {
     check(&[Check::Cards], |entries| {
-        let shown = &mut the!(entries, CardsShown).cards[0].card;
+        let shown = &mut the!(entries, Table(TableRecord::CardsShown)).cards[0].card;
         *shown = if shown == "S1" { "S2" } else { "S1" }.to_owned();
     });
     check(&[Check::Cards], |entries| {
-        the!(entries, CardsShown).cards.pop();
+        the!(entries, Table(TableRecord::CardsShown)).cards.pop();
     });
     check(&[Check::Cards], |entries| {
-        the!(entries, CardsShown).seat += 5;
+        the!(entries, Table(TableRecord::CardsShown)).seat += 5;
     });
     check(&[Check::Cards], |entries| {
-        the!(entries, CardsMoved).cards[0].card = "S1".to_owned();
+        the!(entries, Table(TableRecord::CardsMoved)).cards[0].card = "S1".to_owned();
     });
     check(&[Check::Cards], |entries| {
-        the!(entries, CardsMoved).cards[0].position += 1;
+        the!(entries, Table(TableRecord::CardsMoved)).cards[0].position += 1;
     });
     check(&[Check::Cards], |entries| {
-        let decided = the!(entries, MoveDecided);
+        let decided = the!(entries, Table(TableRecord::MoveDecided));
         decided.r#move.as_mut().unwrap().cards.push("S1".to_owned());
     });
 }
@@ -220,10 +235,13 @@ fn cards() {
 /// fairness/SPEC.md §3.9, §10.5.
 #[test]
 fn openings() {
-    let first = |entries: &mut Vec<Entry>| the!(entries, CardsMoved).clone();
+    let first = |entries: &mut Vec<Entry>| the!(entries, Table(TableRecord::CardsMoved)).clone();
     let bottom = [CardRef { op: 0, position: 75, card: String::new(), salt: Vec::new() }];
     let last_move = |entries: &[Entry]| {
-        entries.iter().rposition(|it| matches!(it.recorded, Recorded::MoveDecided(_))).unwrap()
+        entries
+            .iter()
+            .rposition(|it| matches!(it.recorded, Table(TableRecord::MoveDecided(_))))
+            .unwrap()
     };
     // A card that nobody was dealt, for every reason there is.
     for (seat, reason) in [
@@ -259,19 +277,19 @@ fn openings() {
     });
     // A shown hand, before the others had decided.
     check(&[Check::Openings], |entries| {
-        let shown = the!(entries, CardsShown).cards.clone();
-        let decided = index_of(entries, |it| matches!(it, Recorded::MoveDecided(_)));
+        let shown = the!(entries, Table(TableRecord::CardsShown)).cards.clone();
+        let decided = index_of(entries, |it| matches!(it, Table(TableRecord::MoveDecided(_))));
         insert_reveal(entries, decided - 1, reveal(&shown[..1], 0, OpeningReason::Show));
     });
     check(&[Check::Openings], |entries| {
-        let index = index_of(entries, |it| matches!(it, Recorded::CardsOpened(_)));
+        let index = index_of(entries, |it| matches!(it, Dealer(DealerRecord::CardsOpened(_))));
         entries.remove(index);
     });
     // Opened before the decision that the card was dealt for.
     check(&[Check::Openings], |entries| {
         let draws = |pair: &[Entry]| {
-            matches!(pair[0].recorded, Recorded::MoveDecided(_))
-                && matches!(pair[1].recorded, Recorded::CardsOpened(_))
+            matches!(pair[0].recorded, Table(TableRecord::MoveDecided(_)))
+                && matches!(pair[1].recorded, Dealer(DealerRecord::CardsOpened(_)))
         };
         let decided = entries.windows(2).position(draws).unwrap();
         entries[decided..].iter_mut().for_each(|entry| delay(entry, 1));
@@ -282,7 +300,7 @@ fn openings() {
 #[test]
 fn who_lost_his_memory_may_ask_again_and_it_is_noted() {
     let report = after(|entries| {
-        let moved = the!(entries, CardsMoved).clone();
+        let moved = the!(entries, Table(TableRecord::CardsMoved)).clone();
         let end = entries.len() - 1;
         insert_reveal(entries, end, reveal(&moved.cards, moved.seat, OpeningReason::Recovery));
     });
@@ -295,25 +313,27 @@ fn who_lost_his_memory_may_ask_again_and_it_is_noted() {
 #[test]
 fn decisions() {
     check(&[Check::Decisions], |entries| {
-        the!(entries, MoveDecided).turn += 1;
+        the!(entries, Table(TableRecord::MoveDecided)).turn += 1;
     });
     check(&[Check::Decisions], |entries| {
         let bets = |it: &pb::MoveDecided| it.r#move.as_ref().unwrap().amount > 0;
-        the!(entries, MoveDecided, bets).r#move.as_mut().unwrap().amount = 1_000_000;
+        the!(entries, Table(TableRecord::MoveDecided), bets).r#move.as_mut().unwrap().amount =
+            1_000_000;
     });
     check(&[Check::Decisions], |entries| {
-        the!(entries, MoveDecided).seat += 1;
+        the!(entries, Table(TableRecord::MoveDecided)).seat += 1;
     });
     // The clock, in its own time and counted as such, but not its own move.
     check(&[Check::Decisions], |entries| {
         let bets = |it: &pb::MoveDecided| it.r#move.as_ref().unwrap().amount > 0;
-        let index = index_of(entries, |it| matches!(it, Recorded::MoveDecided(it) if bets(it)));
+        let index =
+            index_of(entries, |it| matches!(it, Table(TableRecord::MoveDecided(it)) if bets(it)));
         entries[index..].iter_mut().for_each(|entry| delay(entry, 60));
-        let seat = the!(entries, MoveDecided, bets).seat;
-        the!(entries, MoveDecided, bets).by_clock = true;
+        let seat = the!(entries, Table(TableRecord::MoveDecided), bets).seat;
+        the!(entries, Table(TableRecord::MoveDecided), bets).by_clock = true;
         let (mut bank, mut missed) = (BANK_SECONDS * 1000, 0);
         for (position, entry) in entries.iter_mut().enumerate() {
-            if let Recorded::MoveDecided(it) = &mut entry.recorded
+            if let Table(TableRecord::MoveDecided(it)) = &mut entry.recorded
                 && it.seat == seat
             {
                 let all = position == index || (position > index && it.by_clock);
@@ -322,14 +342,14 @@ fn decisions() {
                 missed = if it.by_clock { missed + 1 } else { 0 };
             }
         }
-        let finished = the!(entries, HandFinished);
+        let finished = the!(entries, Table(TableRecord::HandFinished));
         let place = finished.seats.iter().position(|it| it.seat == seat).unwrap();
         finished.misses[place] = missed;
     });
 }
 
-fn by_clock(it: &Recorded) -> bool {
-    matches!(it, Recorded::MoveDecided(it) if it.by_clock)
+fn by_clock(it: &AnyRecord) -> bool {
+    matches!(it, Table(TableRecord::MoveDecided(it)) if it.by_clock)
 }
 
 /// fairness/SPEC.md §10.6.
@@ -341,19 +361,26 @@ fn clocks() {
         entries[index..].iter_mut().for_each(second);
     });
     check(&[Check::Clocks], |entries| {
-        the!(entries, MoveDecided, |it: &pb::MoveDecided| !it.by_clock).bank_used_ms += 30_000;
+        the!(entries, Table(TableRecord::MoveDecided), |it: &pb::MoveDecided| !it.by_clock)
+            .bank_used_ms += 30_000;
     });
     check(&[Check::Clocks], |entries| {
-        the!(entries, MoveDecided, |it: &pb::MoveDecided| it.by_clock).bank_used_ms -= 1;
+        the!(entries, Table(TableRecord::MoveDecided), |it: &pb::MoveDecided| it.by_clock)
+            .bank_used_ms -= 1;
     });
-    check(&[Check::Clocks], |entries| the!(entries, HandFinished).misses[0] += 7);
+    check(&[Check::Clocks], |entries| {
+        the!(entries, Table(TableRecord::HandFinished)).misses[0] += 7
+    });
     let resumed = |seconds: u64, turns: u32| {
         move |entries: &mut Vec<Entry>| {
             let index = index_of(entries, by_clock);
-            let turn = the!(entries, MoveDecided, |it: &pb::MoveDecided| it.by_clock).turn + turns;
+            let turn = the!(entries, Table(TableRecord::MoveDecided), |it: &pb::MoveDecided| it
+                .by_clock)
+            .turn
+                + turns;
             let (stream, at) = (entries[index].stream, entries[index - 1].at);
             let deadline_micros = at.0 + seconds * 1_000_000;
-            let recorded = pb::ClockResumed { turn, deadline_micros }.into();
+            let recorded = Table(pb::ClockResumed { turn, deadline_micros }.into());
             entries[index..].iter_mut().for_each(|entry| delay(entry, 30));
             entries.insert(index, Entry { log: LogName::Table, stream, at, recorded });
         }
@@ -368,20 +395,20 @@ fn clocks() {
 #[test]
 fn settlement() {
     check(&[Check::Settlement], |entries| {
-        the!(entries, HandSettled).lines[0].text.push('0');
+        the!(entries, Table(TableRecord::HandSettled)).lines[0].text.push('0');
     });
     check(&[Check::Settlement], |entries| {
-        the!(entries, HandSettled).lines.pop();
+        the!(entries, Table(TableRecord::HandSettled)).lines.pop();
     });
     check(&[Check::Settlement], |entries| {
         // Two players' stacks are exchanged, everywhere but in the wallet.
-        the!(entries, HandSettled).finishing_stacks.swap(0, 1);
-        let seats = &mut the!(entries, HandFinished).seats;
+        the!(entries, Table(TableRecord::HandSettled)).finishing_stacks.swap(0, 1);
+        let seats = &mut the!(entries, Table(TableRecord::HandFinished)).seats;
         (seats[0].stack, seats[1].stack) = (seats[1].stack, seats[0].stack);
     });
     check(&[Check::Settlement], |entries| {
-        the!(entries, HandSettled).sabacc_paid[0] += 1;
-        the!(entries, HandFinished).sabacc_paid[0] += 1;
+        the!(entries, Table(TableRecord::HandSettled)).sabacc_paid[0] += 1;
+        the!(entries, Table(TableRecord::HandFinished)).sabacc_paid[0] += 1;
     });
 }
 
@@ -390,21 +417,21 @@ fn settlement() {
 fn transfer() {
     let settles = |it: &pb::TransferPosted| !it.hand_id.is_empty();
     check(&[Check::Transfer], |entries| {
-        let legs = &mut the!(entries, TransferPosted, settles).legs;
+        let legs = &mut the!(entries, Wallet(WalletRecord::TransferPosted), settles).legs;
         (legs[0].amount, legs[1].amount) = (legs[0].amount + 1, legs[1].amount - 1);
     });
     check(&[Check::Transfer], |entries| {
-        the!(entries, TransferPosted, settles).legs[0].account = "house/rake".to_owned();
+        the!(entries, Wallet(WalletRecord::TransferPosted), settles).legs[0].account =
+            "house/rake".to_owned();
     });
     check(&[Check::Transfer], |entries| {
-        the!(entries, TransferPosted, settles).kind = 6;
+        the!(entries, Wallet(WalletRecord::TransferPosted), settles).kind = 6;
     });
     check(&[Check::Transfer], |entries| {
-        the!(entries, SettlementPosted).position += 1;
+        the!(entries, Table(TableRecord::SettlementPosted)).position += 1;
     });
     check(&[Check::Transfer], |entries| {
-        let settles =
-            |it: &Recorded| matches!(it, Recorded::TransferPosted(it) if !it.hand_id.is_empty());
+        let settles = |it: &AnyRecord| matches!(it, Wallet(WalletRecord::TransferPosted(it)) if !it.hand_id.is_empty());
         let index = index_of(entries, settles);
         entries.insert(index, entries[index].clone());
     });
@@ -414,18 +441,18 @@ fn transfer() {
 #[test]
 fn conserved() {
     check(&[Check::Conserved], |entries| {
-        the!(entries, HandFinished).seats[0].stack += 1;
+        the!(entries, Table(TableRecord::HandFinished)).seats[0].stack += 1;
     });
     check(&[Check::Conserved], |entries| {
-        the!(entries, HandFinished).sabacc_pot += 1;
+        the!(entries, Table(TableRecord::HandFinished)).sabacc_pot += 1;
     });
     // Made out of nothing, these show in every ledger.
     check(&[Check::Settlement, Check::Conserved], |entries| {
-        the!(entries, HandSettled).finishing_stacks[0] += 1;
-        the!(entries, HandFinished).seats[0].stack += 1;
+        the!(entries, Table(TableRecord::HandSettled)).finishing_stacks[0] += 1;
+        the!(entries, Table(TableRecord::HandFinished)).seats[0].stack += 1;
     });
     check(&[Check::Transfer, Check::Conserved], |entries| {
         let settles = |it: &pb::TransferPosted| !it.hand_id.is_empty();
-        the!(entries, TransferPosted, settles).legs[0].amount += 1;
+        the!(entries, Wallet(WalletRecord::TransferPosted), settles).legs[0].amount += 1;
     });
 }

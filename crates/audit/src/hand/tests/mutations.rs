@@ -29,18 +29,18 @@ fn no_record_can_be_told_twice() {
 /// Clears the fields that no check covers: the caller of the dealer, a time bank that is charged
 /// too little, the deadline for entropy if all seats were done in time, and the size of a bet that
 /// nobody matched, since such a bet is returned.
-fn checked_part(recorded: &Recorded) -> Recorded {
+fn checked_part(recorded: &AnyRecord) -> AnyRecord {
     let mut part = recorded.clone();
-    if let Recorded::CardsOpened(opened) = &mut part {
+    if let Dealer(DealerRecord::CardsOpened(opened)) = &mut part {
         opened.caller.clear();
     }
-    if let Recorded::HandOpened(opened) = &mut part {
+    if let Table(TableRecord::HandOpened(opened)) = &mut part {
         opened.entropy_deadline_micros = opened.entropy_deadline_micros.min(1);
     }
-    if let Recorded::EntropyClosed(closed) = &mut part {
+    if let Table(TableRecord::EntropyClosed(closed)) = &mut part {
         closed.deadline_micros = 0;
     }
-    if let Recorded::MoveDecided(decided) = &mut part {
+    if let Table(TableRecord::MoveDecided(decided)) = &mut part {
         decided.bank_used_ms = 0;
         decided.r#move.as_mut().unwrap().amount = 0;
     }
@@ -53,17 +53,19 @@ fn no_byte_can_be_changed() {
     let notes = audit(&proved(&honest, 1)).notes;
     let entries = &honest.script.entries;
     let first = entries.iter().position(|it| it.log == LogName::Dealer).unwrap();
-    let of_the_hand = |entry: &Entry| !matches!(entry.recorded, Recorded::AccountOpened(_));
+    let of_the_hand =
+        |entry: &Entry| !matches!(entry.recorded, Wallet(WalletRecord::AccountOpened(_)));
     let all = entries.iter().enumerate().skip(first);
     for (index, entry) in all.filter(|(_, entry)| of_the_hand(entry)) {
-        let whole = entry.recorded.on_stream(entry.stream).payload;
+        let honest_event = entry.recorded.on_stream(entry.stream);
+        let whole = honest_event.payload;
         // One byte in four, different ones in each record.
         for byte in (index % 4..whole.len()).step_by(4) {
             let mut payload = whole.to_vec();
             payload[byte] ^= 1;
             let mut event = honest.script.events(LogName::Table).remove(0);
-            (event.kind, event.payload) = (entry.recorded.kind(), payload.into());
-            let Ok(changed) = Recorded::try_from(&event) else { continue };
+            (event.kind, event.payload) = (honest_event.kind, payload.into());
+            let Ok(changed) = AnyRecord::decode(entry.log, &event) else { continue };
             if checked_part(&changed) == checked_part(&entry.recorded) {
                 continue;
             }

@@ -105,7 +105,7 @@ fn broken(failing: &[Check], words: &str, edit: impl FnOnce(&mut Vec<Entry>)) {
     assert!(why.contains(words), "{why}");
 }
 
-fn at(entries: &[Entry], test: impl Fn(&Recorded) -> bool) -> usize {
+fn at(entries: &[Entry], test: impl Fn(&AnyRecord) -> bool) -> usize {
     entries.iter().rposition(|entry| test(&entry.recorded)).unwrap()
 }
 
@@ -119,16 +119,18 @@ fn an_eventful_life_passes() {
 
 #[test]
 fn holds_end_once_and_in_time() {
-    let released = |it: &Recorded| matches!(it, Recorded::HoldReleased(_));
-    let expired = |it: &Recorded| matches!(it, Recorded::HoldExpired(_));
+    let released = |it: &AnyRecord| matches!(it, Wallet(WalletRecord::HoldReleased(_)));
+    let expired = |it: &AnyRecord| matches!(it, Wallet(WalletRecord::HoldExpired(_)));
     let lawful = [Check::Lawful];
     // A release without a hold, of another amount, and a second one.
     broken(&lawful, "no hold", |entries| {
-        let placed = |it: &Entry| matches!(it.recorded, Recorded::HoldPlaced(_));
+        let placed = |it: &Entry| matches!(it.recorded, Wallet(WalletRecord::HoldPlaced(_)));
         let first = entries.iter().position(placed).unwrap();
         entries.remove(first);
     });
-    broken(&lawful, "does not hold these", |entries| the!(entries, HoldReleased).amount -= 1);
+    broken(&lawful, "does not hold these", |entries| {
+        the!(entries, Wallet(WalletRecord::HoldReleased)).amount -= 1
+    });
     broken(&lawful, "no hold", |entries| {
         let index = at(entries, released);
         entries.insert(index, entries[index].clone());
@@ -145,12 +147,14 @@ fn holds_end_once_and_in_time() {
         entries[index].at = entries[index + 1].at;
         entries[index + 1].at = time.max(entries[index].at);
     });
-    broken(&lawful, "has not expired", |entries| the!(entries, HoldExpired).amount += 1);
+    broken(&lawful, "has not expired", |entries| {
+        the!(entries, Wallet(WalletRecord::HoldExpired)).amount += 1
+    });
     // A hold of more than there is, one that is over before it begins, one in place of another.
     broken(&lawful, "credits short", |entries| {
-        let Recorded::HoldPlaced(placed) = &mut entries
+        let Wallet(WalletRecord::HoldPlaced(placed)) = &mut entries
             .iter_mut()
-            .find(|it| matches!(it.recorded, Recorded::HoldPlaced(_)))
+            .find(|it| matches!(it.recorded, Wallet(WalletRecord::HoldPlaced(_))))
             .unwrap()
             .recorded
         else {
@@ -158,9 +162,11 @@ fn holds_end_once_and_in_time() {
         };
         placed.amount = 1001;
     });
-    broken(&lawful, "time has passed", |entries| the!(entries, HoldPlaced).expires_micros = 5);
+    broken(&lawful, "time has passed", |entries| {
+        the!(entries, Wallet(WalletRecord::HoldPlaced)).expires_micros = 5
+    });
     broken(&lawful, "still waits", |entries| {
-        let index = at(entries, |it| matches!(it, Recorded::HoldPlaced(_)));
+        let index = at(entries, |it| matches!(it, Wallet(WalletRecord::HoldPlaced(_))));
         entries.insert(index, entries[index].clone());
     });
 }
@@ -206,33 +212,38 @@ fn captures_pay_what_was_held_and_are_asked_for_by_tables() {
     let capture = |it: &pb::TransferPosted| it.kind == 8;
     let ends = |it: &pb::TransferPosted| it.kind == 8 && !it.keep_rest;
     miscaptured("no hold", |entries| {
-        let index = at(entries, |it| matches!(it, Recorded::HoldPlaced(_)));
+        let index = at(entries, |it| matches!(it, Wallet(WalletRecord::HoldPlaced(_))));
         entries.remove(index);
     });
     miscaptured("no hold", |entries| {
-        the!(entries, TransferPosted, capture).hold_id = vec![99; 16].into();
+        the!(entries, Wallet(WalletRecord::TransferPosted), capture).hold_id = vec![99; 16].into();
     });
     // More than is left: the rest was not kept, or too much was taken.
     miscaptured("no hold", |entries| {
         let keeps = |it: &pb::TransferPosted| it.kind == 8 && it.keep_rest;
-        the!(entries, TransferPosted, keeps).keep_rest = false;
+        the!(entries, Wallet(WalletRecord::TransferPosted), keeps).keep_rest = false;
     });
     miscaptured("has 2 credits left", |entries| {
-        let posted = the!(entries, TransferPosted, ends);
+        let posted = the!(entries, Wallet(WalletRecord::TransferPosted), ends);
         posted.legs[0].amount -= 1;
         posted.legs[1].amount += 1;
     });
     // To somebody else; made out of nothing.
     miscaptured("another than was held", |entries| {
-        let index = at(entries, |it| matches!(it, Recorded::TransferPosted(it) if it.kind == 8));
-        let Recorded::TransferPosted(posted) = &mut entries[index].recorded else { return };
+        let index = at(
+            entries,
+            |it| matches!(it, Wallet(WalletRecord::TransferPosted(it)) if it.kind == 8),
+        );
+        let Wallet(WalletRecord::TransferPosted(posted)) = &mut entries[index].recorded else {
+            return;
+        };
         posted.legs[1].account = posted.legs[1].account.replace("seat/", "pot/");
         let cut = "pot/".len() + 36;
         posted.legs[1].account.truncate(cut);
         posted.legs[1].account.push_str("/sabacc");
     });
     miscaptured("another than was held", |entries| {
-        the!(entries, TransferPosted, ends).legs[1].amount += 1;
+        the!(entries, Wallet(WalletRecord::TransferPosted), ends).legs[1].amount += 1;
     });
 }
 
@@ -241,30 +252,36 @@ fn two_operators_adjust_what_was_proposed() {
     let lawful = [Check::Lawful];
     let adjusts = |it: &pb::TransferPosted| it.kind == 7;
     broken(&lawful, "cannot approve it", |entries| {
-        the!(entries, TransferPosted, adjusts).approved_by = "first".into();
+        the!(entries, Wallet(WalletRecord::TransferPosted), adjusts).approved_by = "first".into();
     });
     broken(&lawful, "another than was held or approved", |entries| {
-        the!(entries, TransferPosted, adjusts).approved_by.clear();
+        the!(entries, Wallet(WalletRecord::TransferPosted), adjusts).approved_by.clear();
     });
     broken(&lawful, "waits", |entries| {
-        the!(entries, TransferPosted, adjusts).adjustment_id = vec![9; 16].into();
+        the!(entries, Wallet(WalletRecord::TransferPosted), adjusts).adjustment_id =
+            vec![9; 16].into();
     });
     broken(&lawful, "another than was held or approved", |entries| {
-        the!(entries, TransferPosted, adjusts).reason.push('!');
+        the!(entries, Wallet(WalletRecord::TransferPosted), adjusts).reason.push('!');
     });
     broken(&lawful, "proposed for another account", |entries| {
-        the!(entries, AdjustmentRejected).account = "house/rake".into();
-        let index = at(entries, |it| matches!(it, Recorded::AdjustmentRejected(_)));
+        the!(entries, Wallet(WalletRecord::AdjustmentRejected)).account = "house/rake".into();
+        let index = at(entries, |it| matches!(it, Wallet(WalletRecord::AdjustmentRejected(_))));
         entries[index].stream = StreamId::default();
     });
     broken(&lawful, "still waits", |entries| {
-        let index = at(entries, |it| matches!(it, Recorded::AdjustmentProposed(_)));
+        let index = at(entries, |it| matches!(it, Wallet(WalletRecord::AdjustmentProposed(_))));
         entries.insert(index, entries[index].clone());
     });
-    broken(&lawful, "needs a reason", |entries| the!(entries, AdjustmentProposed).reason.clear());
+    broken(&lawful, "needs a reason", |entries| {
+        the!(entries, Wallet(WalletRecord::AdjustmentProposed)).reason.clear()
+    });
     // The same approval twice.
     broken(&[Check::Lawful, Check::Balanced], "waits", |entries| {
-        let index = at(entries, |it| matches!(it, Recorded::TransferPosted(it) if it.kind == 7));
+        let index = at(
+            entries,
+            |it| matches!(it, Wallet(WalletRecord::TransferPosted(it)) if it.kind == 7),
+        );
         entries.insert(index + 1, entries[index].clone());
     });
 }
@@ -273,20 +290,22 @@ fn two_operators_adjust_what_was_proposed() {
 fn limits_wait_and_exclusions_last() {
     let lawful = [Check::Lawful];
     broken(&lawful, "looser limits hold before", |entries| {
-        let set = the!(entries, LimitsSet);
+        let set = the!(entries, Wallet(WalletRecord::LimitsSet));
         set.now = set.later.take();
         set.later_micros = 0;
     });
     broken(&lawful, "looser limits hold before", |entries| {
-        the!(entries, LimitsSet).later_micros -= 1;
+        the!(entries, Wallet(WalletRecord::LimitsSet)).later_micros -= 1;
     });
     broken(&lawful, "time has passed", |entries| {
-        the!(entries, PlayerExcluded).until_micros = Some(7);
+        the!(entries, Wallet(WalletRecord::PlayerExcluded)).until_micros = Some(7);
     });
     broken(&lawful, "only be made longer", |entries| {
-        let index = at(entries, |it| matches!(it, Recorded::PlayerExcluded(_)));
+        let index = at(entries, |it| matches!(it, Wallet(WalletRecord::PlayerExcluded(_))));
         let mut longer = entries[index].clone();
-        let Recorded::PlayerExcluded(it) = &mut longer.recorded else { return };
+        let Wallet(WalletRecord::PlayerExcluded(it)) = &mut longer.recorded else {
+            return;
+        };
         it.until_micros = None;
         entries.insert(index, longer);
     });
@@ -296,19 +315,22 @@ fn limits_wait_and_exclusions_last() {
 fn freezes_and_closings() {
     let lawful = [Check::Lawful];
     broken(&lawful, "is not frozen", |entries| {
-        let index = at(entries, |it| matches!(it, Recorded::AccountFrozen(_)));
+        let index = at(entries, |it| matches!(it, Wallet(WalletRecord::AccountFrozen(_))));
         entries.remove(index);
     });
     broken(&lawful, "is frozen", |entries| {
-        let index = at(entries, |it| matches!(it, Recorded::AccountUnfrozen(_)));
+        let index = at(entries, |it| matches!(it, Wallet(WalletRecord::AccountUnfrozen(_))));
         entries.remove(index);
     });
     broken(&lawful, "is not empty", |entries| {
-        let index = at(entries, |it| matches!(it, Recorded::TransferPosted(it) if it.kind == 2));
+        let index = at(
+            entries,
+            |it| matches!(it, Wallet(WalletRecord::TransferPosted(it)) if it.kind == 2),
+        );
         entries.remove(index);
     });
     broken(&lawful, "was closed", |entries| {
-        let index = at(entries, |it| matches!(it, Recorded::AccountClosed(_)));
+        let index = at(entries, |it| matches!(it, Wallet(WalletRecord::AccountClosed(_))));
         let mut again = entries[index].clone();
         again.at = again.at.plus(HOUR);
         entries.push(again);
@@ -318,11 +340,11 @@ fn freezes_and_closings() {
 #[test]
 fn an_event_in_other_words_or_in_another_stream_is_not_believed() {
     broken(&[Check::Lawful], "belongs into", |entries| {
-        let index = at(entries, |it| matches!(it, Recorded::PlayerExcluded(_)));
+        let index = at(entries, |it| matches!(it, Wallet(WalletRecord::PlayerExcluded(_))));
         entries[index].stream = StreamId([5; 16]);
     });
     broken(&[Check::Lawful], "in these words", |entries| {
-        the!(entries, LimitsSet).later = None;
+        the!(entries, Wallet(WalletRecord::LimitsSet)).later = None;
     });
 }
 
@@ -335,7 +357,9 @@ fn what_was_paid_to_suspense_is_where_the_tables_say() {
         assert!(found.passed(), "{found:#?}");
         // The wallet pays elsewhere than the operator said.
         let entries = &mut room.script.entries;
-        let paid = the!(entries, TransferPosted, |it: &pb::TransferPosted| it.kind == 4);
+        let paid =
+            the!(entries, Wallet(WalletRecord::TransferPosted), |it: &pb::TransferPosted| it.kind
+                == 4);
         let leg = paid.legs.iter_mut().find(|leg| leg.amount > 0).unwrap();
         leg.account = match resolution {
             pb::Resolution::Retry => "house/suspense".to_owned(),
@@ -374,9 +398,9 @@ fn a_snapshot_is_of_what_the_log_before_it_says() {
     room.advance(HOUR * 24 * 40);
     room.snapshot_wallet();
     assert_eq!(fails(&report(&room)), [], "{:#?}", report(&room));
-    let taken = at(&room.script.entries, |it| matches!(it, Recorded::SnapshotTaken(_)));
+    let taken = at(&room.script.entries, |it| matches!(it, Wallet(WalletRecord::SnapshotTaken(_))));
     let mut other = room.clone();
-    let snapshot = the!(other.script.entries, SnapshotTaken);
+    let snapshot = the!(other.script.entries, Wallet(WalletRecord::SnapshotTaken));
     snapshot.sha256 = vec![7; 32].into();
     assert_eq!(fails(&report(&other)), [Check::Lawful]);
     // The right snapshot of another moment.

@@ -28,7 +28,7 @@ fn zeros(posted: &pb::TransferPosted) -> usize {
 fn with_zeros(room: &TableFixture, least: usize) -> usize {
     let entries = room.script.entries.iter();
     let found = entries.filter(
-        |entry| matches!(&entry.recorded, Recorded::TransferPosted(it) if zeros(it) >= least),
+        |entry| matches!(&entry.recorded, Wallet(WalletRecord::TransferPosted(it)) if zeros(it) >= least),
     );
     found.count()
 }
@@ -38,7 +38,7 @@ fn check_legs(failing: &[Check], edit: impl FnOnce(&TableFixture, &mut Vec<Leg>)
     let mut room = free(HandOptions::default());
     let before = room.clone();
     let fits = |it: &pb::TransferPosted| zeros(it) >= 2;
-    edit(&before, &mut the!(room.script.entries, TransferPosted, fits).legs);
+    edit(&before, &mut the!(room.script.entries, Wallet(WalletRecord::TransferPosted), fits).legs);
     let report = report(&room);
     assert_eq!(fails(&report), failing, "{report:#?}");
 }
@@ -69,7 +69,9 @@ fn settlements_with_such_legs_and_without_them_pass() {
 fn a_leg_of_somebody_who_was_not_dealt_in() {
     check_legs(&[Check::Transfers], |room, legs| {
         let left = room.script.entries.iter().find_map(|entry| {
-            let Recorded::SeatTaken(taken) = &entry.recorded else { return None };
+            let Table(TableRecord::SeatTaken(taken)) = &entry.recorded else {
+                return None;
+            };
             (taken.seat == 2).then(|| taken.player_id.clone())
         });
         let player = primitives::PlayerId::try_from(&left.unwrap()[..]).unwrap();

@@ -4,34 +4,36 @@
 
 mod legs;
 mod lies;
+mod openings;
 mod proofs;
 
 use std::collections::BTreeMap;
 
 use crate::hand::Check;
-use crate::tests::fixture::{EntropyBehaviour, Entry, HandOptions, TableFixture};
+use crate::tests::fixture::AnyRecord::Table;
+use crate::tests::fixture::{AnyRecord, EntropyBehaviour, Entry, HandOptions, TableFixture};
 use primitives::UnixMicros;
 use proto::event::v1::{self as pb, AtFault};
-use wire::Recorded;
 
 use super::{Golden, golden};
 
 /// Returns the first event of a kind that matches, to be changed.
 macro_rules! the {
-    ($entries:expr, $kind:ident) => {
-        the!($entries, $kind, |_: &proto::event::v1::$kind| true)
+    ($entries:expr, $log:ident($record:ident::$kind:ident)) => {
+        the!($entries, $log($record::$kind), |_: &proto::event::v1::$kind| true)
     };
-    ($entries:expr, $kind:ident, $fits:expr) => {
+    ($entries:expr, $log:ident($record:ident::$kind:ident), $fits:expr) => {
         $entries
             .iter_mut()
             .find_map(|entry| match &mut entry.recorded {
-                wire::Recorded::$kind(it) if $fits(it) => Some(it),
+                crate::tests::fixture::AnyRecord::$log($record::$kind(it)) if $fits(it) => Some(it),
                 _ => None,
             })
             .unwrap()
     };
 }
 use the;
+use wire::TableRecord;
 
 pub(super) fn all() -> Vec<Golden> {
     let mut all = proofs::all();
@@ -44,15 +46,15 @@ pub(super) fn all() -> Vec<Golden> {
 /// a winner and a shift.
 fn rich() -> TableFixture {
     let fits = |room: &TableFixture| {
-        let has = |test: &dyn Fn(&Recorded) -> bool| {
+        let has = |test: &dyn Fn(&AnyRecord) -> bool| {
             room.script.entries.iter().any(|entry| test(&entry.recorded))
         };
         let moved = |it: &pb::MoveDecided| it.r#move.as_ref().map_or(0, |it| it.amount);
         let wins = |it: &pb::HandSettled| it.lines.iter().any(|line| line.text.contains(" wins "));
-        has(&|it| matches!(it, Recorded::MoveDecided(it) if it.by_clock))
-            && has(&|it| matches!(it, Recorded::MoveDecided(it) if moved(it) > 0))
-            && has(&|it| matches!(it, Recorded::CardsShown(_)))
-            && has(&|it| matches!(it, Recorded::HandSettled(it) if wins(it)))
+        has(&|it| matches!(it, Table(TableRecord::MoveDecided(it)) if it.by_clock))
+            && has(&|it| matches!(it, Table(TableRecord::MoveDecided(it)) if moved(it) > 0))
+            && has(&|it| matches!(it, Table(TableRecord::CardsShown(_))))
+            && has(&|it| matches!(it, Table(TableRecord::HandSettled(it)) if wins(it)))
             && room.records(1).hand.len() < 60
     };
     (0..)
@@ -91,7 +93,7 @@ fn broken_hand(
     golden(name, room.bundle(1), &[check])
 }
 
-fn index_of(entries: &[Entry], test: impl Fn(&Recorded) -> bool) -> usize {
+fn index_of(entries: &[Entry], test: impl Fn(&AnyRecord) -> bool) -> usize {
     entries.iter().position(|entry| test(&entry.recorded)).unwrap()
 }
 

@@ -3,11 +3,12 @@
 
 use std::collections::BTreeMap;
 
+use crate::tests::fixture::AnyRecord::Wallet;
 use crate::tests::fixture::{EntropyBehaviour, HandOptions, TableFixture, VoidTime};
 use proto::event::v1::AtFault;
 use proto::wallet::v1::TransferKind;
 use rules::RuleSet;
-use wire::Recorded;
+use wire::WalletRecord;
 
 use super::{Golden, golden};
 
@@ -45,7 +46,9 @@ pub(super) fn earlier(room: TableFixture) -> TableFixture {
 /// Credits that each seat won or lost in the first hand.
 fn nets(room: &TableFixture) -> Vec<i64> {
     let settled = room.script.entries.iter().find_map(|entry| {
-        let Recorded::TransferPosted(posted) = &entry.recorded else { return None };
+        let Wallet(WalletRecord::TransferPosted(posted)) = &entry.recorded else {
+            return None;
+        };
         (posted.kind() == TransferKind::Settlement).then_some(posted)
     });
     let seats = settled.unwrap().legs.iter().filter(|leg| leg.account.starts_with("seat/"));

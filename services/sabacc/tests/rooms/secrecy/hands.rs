@@ -7,7 +7,7 @@ use fairness::{Handle, Keys, OperationRequest, Seed, Shoe, ShuffleInput, Transcr
 use primitives::StreamId;
 use proto::dealer::v1::OpeningReason;
 use proto::dealer::v1::operation::Kind;
-use wire::Recorded;
+use wire::DealerRecord;
 use wire::card_positions::handle_from_pb;
 use zeroize::Zeroizing;
 
@@ -25,7 +25,7 @@ pub(crate) type OpenCards = BTreeSet<(StreamId, u32, u32)>;
 pub(crate) fn opened_to_all(dealer: &[Event]) -> OpenCards {
     let mut open = OpenCards::new();
     for event in dealer {
-        if let Recorded::CardsOpened(opened) = Recorded::try_from(event).unwrap()
+        if let DealerRecord::CardsOpened(opened) = DealerRecord::try_from(event).unwrap()
             && let Some(opening) = opened.opening
             && opening.audience_seat == 0
             && opening.reason() == OpeningReason::Rule
@@ -38,17 +38,17 @@ pub(crate) fn opened_to_all(dealer: &[Event]) -> OpenCards {
 
 /// Returns all finished hands of a dealer's log.
 pub(crate) fn dealt(dealer: &[Event]) -> BTreeMap<StreamId, FinishedHand> {
-    let mut hands: BTreeMap<StreamId, Vec<Recorded>> = BTreeMap::new();
+    let mut hands: BTreeMap<StreamId, Vec<DealerRecord>> = BTreeMap::new();
     for event in dealer {
-        let recorded = Recorded::try_from(event).unwrap();
+        let recorded = DealerRecord::try_from(event).unwrap();
         hands.entry(event.stream).or_default().push(recorded);
     }
     hands.into_iter().filter_map(|(hand, events)| Some((hand, replay(&events)?))).collect()
 }
 
-fn replay(events: &[Recorded]) -> Option<FinishedHand> {
+fn replay(events: &[DealerRecord]) -> Option<FinishedHand> {
     let opened = events.iter().find_map(|event| match event {
-        Recorded::SeedOpened(opened) => Some(<[u8; 64]>::try_from(&*opened.seed).unwrap()),
+        DealerRecord::SeedOpened(opened) => Some(<[u8; 64]>::try_from(&*opened.seed).unwrap()),
         _ => None,
     });
     let seed = opened?;
@@ -56,12 +56,12 @@ fn replay(events: &[Recorded]) -> Option<FinishedHand> {
     let mut shuffles = Vec::new();
     for event in events {
         match event {
-            Recorded::SeedSealed(sealed) => {
+            DealerRecord::SeedSealed(sealed) => {
                 let transcript = Transcript(<[u8; 32]>::try_from(&*sealed.transcript).unwrap());
                 let secret = Seed::new(Zeroizing::new(seed));
                 shoe = Some(Shoe::new(Keys::derive(&transcript, &secret)));
             }
-            Recorded::OperationPerformed(done) => {
+            DealerRecord::OperationPerformed(done) => {
                 let shoe = shoe.as_mut().expect("sealed before it is used");
                 let operation = done.operation.as_ref().unwrap();
                 shoe.perform(operation.index, &ask(operation)).unwrap();

@@ -75,9 +75,7 @@ impl Payloads {
 
 /// Returns the name of an event kind: `CardsMoved` for 13.
 pub(crate) fn name(kind: u16) -> String {
-    let kind = EventType::try_from(i32::from(kind)).unwrap();
-    let words = kind.as_str_name().strip_prefix("EVENT_TYPE_").unwrap().split('_');
-    words.map(|word| format!("{}{}", &word[..1], word[1..].to_lowercase())).collect()
+    wire::records::event_name(EventType::try_from(i32::from(kind)).unwrap())
 }
 
 fn walk(place: &str, value: &Value, texts: &mut Vec<(String, String)>) {

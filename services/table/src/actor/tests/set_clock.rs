@@ -95,9 +95,9 @@ impl WaitingTable {
         sleep(Duration::from_millis(100)).await;
     }
 
-    async fn recorded(&self) -> Vec<Recorded> {
+    async fn recorded(&self) -> Vec<TableRecord> {
         let events = self.log.read(Position(0), 100).await.unwrap();
-        events.iter().map(|event: &Event| Recorded::try_from(event).unwrap()).collect()
+        events.iter().map(|event: &Event| TableRecord::try_from(event).unwrap()).collect()
     }
 
     /// Checks that the clock decides after exactly this time.
@@ -114,7 +114,7 @@ impl WaitingTable {
             }
         };
         timeout(LONG, decided).await.expect("the clock runs");
-        let Recorded::MoveDecided(decided) = &self.recorded().await[before] else {
+        let TableRecord::MoveDecided(decided) = &self.recorded().await[before] else {
             panic!("{:?}", self.recorded().await)
         };
         assert!(decided.by_clock);
@@ -131,7 +131,7 @@ async fn a_clock_set_an_hour_ahead_decides_for_nobody() {
     table.settled().await;
     // The step is recorded, with what was left.
     let recorded = table.recorded().await;
-    let [Recorded::ClockResumed(resumed)] = &recorded[..] else { panic!("{recorded:?}") };
+    let [TableRecord::ClockResumed(resumed)] = &recorded[..] else { panic!("{recorded:?}") };
     let hour = Duration::from_micros(HOUR.unsigned_abs());
     assert_eq!(resumed.deadline_micros, table.deadline.plus(hour).0);
     table.decides_after(CLOCK - Duration::from_secs(10)).await;
@@ -160,7 +160,7 @@ async fn a_step_with_a_decision_due_is_one_event_of_the_clock_and_one_of_the_han
     table.settled().await;
     table.clock.step(HOUR);
     table.settled().await;
-    let mut names: Vec<_> = table.recorded().await.iter().map(Recorded::name).collect();
+    let mut names: Vec<_> = table.recorded().await.iter().map(TableRecord::name).collect();
     names.sort_unstable();
     assert_eq!(names, ["ClockResumed", "ClockStepped"]);
     table.decides_after(CLOCK).await;

@@ -14,16 +14,16 @@ fn place(stream: impl Into<StreamId>, position: u64) -> EventLocation {
     }
 }
 
-fn named(player: PlayerId, nonce: u8) -> Recorded {
-    Recorded::PlayerNamed(SealedPayload {
+fn named(player: PlayerId, nonce: u8) -> TableRecord {
+    TableRecord::PlayerNamed(SealedPayload {
         player_id: player.0.to_vec().into(),
         nonce: vec![nonce; 24].into(),
         sealed: vec![0; 80].into(),
     })
 }
 
-fn opened(player: PlayerId, hand_no: u64) -> Recorded {
-    Recorded::from(pb::DisputeOpened {
+fn opened(player: PlayerId, hand_no: u64) -> TableRecord {
+    TableRecord::from(pb::DisputeOpened {
         player_id: player.0.to_vec().into(),
         table_id: TABLE.0.to_vec().into(),
         hand_no,
@@ -31,12 +31,12 @@ fn opened(player: PlayerId, hand_no: u64) -> Recorded {
     })
 }
 
-fn answered() -> Recorded {
-    Recorded::from(pb::DisputeAnswered { verdict: DisputeVerdict::Upheld.into() })
+fn answered() -> TableRecord {
+    TableRecord::from(pb::DisputeAnswered { verdict: DisputeVerdict::Upheld.into() })
 }
 
-fn erased() -> Recorded {
-    Recorded::from(pb::PlayerErased { reason: "asked".to_owned() })
+fn erased() -> TableRecord {
+    TableRecord::from(pb::PlayerErased { reason: "asked".to_owned() })
 }
 
 fn id(number: u8) -> DisputeId {
@@ -52,7 +52,7 @@ fn hand(players: &[PlayerId]) -> pb::HandOpened {
     pb::HandOpened { hand_no: 1, roster: players.iter().map(seat).collect(), ..Default::default() }
 }
 
-fn folded(events: &[(Recorded, StreamId)]) -> Result<Registry, Corrupt> {
+fn folded(events: &[(TableRecord, StreamId)]) -> Result<Registry, Corrupt> {
     let mut registry = Registry::default();
     for ((event, stream), position) in events.iter().zip(0..) {
         registry.evolve(event, place(*stream, position))?;
@@ -77,7 +77,7 @@ fn the_last_name_counts_until_its_player_is_erased() {
 
 #[test]
 fn what_cannot_be_is_damage() {
-    let cases: [&[(Recorded, StreamId)]; 7] = [
+    let cases: [&[(TableRecord, StreamId)]; 7] = [
         &[(named(ANN, 1), BOB.into())],
         &[(erased(), ANN.into()), (named(ANN, 1), ANN.into())],
         &[(erased(), ANN.into()), (erased(), ANN.into())],
@@ -135,7 +135,7 @@ fn only_who_was_dealt_in_disputes_a_hand_and_one_at_a_time() {
 /// ARCHITECTURE.md §7.5.
 #[test]
 fn ten_disputes_may_be_open() {
-    let mut events: Vec<(Recorded, StreamId)> =
+    let mut events: Vec<(TableRecord, StreamId)> =
         (1..=10).map(|number| (opened(ANN, number.into()), id(number).into())).collect();
     let eleventh = HandId([11; 16]);
     let full = folded(&events).unwrap();

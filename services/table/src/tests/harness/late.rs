@@ -5,7 +5,7 @@ use std::time::Duration;
 use primitives::{Credits, SeatNo};
 use proto::common::v1::ErrorReason;
 use proto::event::v1 as event;
-use wire::Recorded;
+use wire::TableRecord;
 
 use super::Harness;
 use crate::commands::{Command, DecisionRequest};
@@ -104,7 +104,7 @@ fn a_decision_counts_from_when_it_had_arrived() {
         let mv = wire::moves::write_with_cards(&decision.default, deck, &play.replay.seats);
         table.command(seat, Command::Act(DecisionRequest { hand_no, turn, mv })).unwrap();
         let decided = table.log.iter().rev().find_map(|(_, event, _)| match event {
-            Recorded::MoveDecided(decided) => Some(decided.clone()),
+            TableRecord::MoveDecided(decided) => Some(decided.clone()),
             _ => None,
         });
         let event::MoveDecided { bank_used_ms, by_clock, .. } = decided.unwrap();

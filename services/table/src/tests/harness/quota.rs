@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use proto::common::v1::ErrorReason;
 use proto::event::v1 as event;
-use wire::Recorded;
+use wire::TableRecord;
 
 use super::{Harness, player};
 use crate::commands::Command;
@@ -139,7 +139,7 @@ fn who_sits_out_too_long_is_paid_out() {
     {}
     assert_eq!(table.event_names(before), ["LeaveAsked", "CashOutDue", "SeatVacated"]);
     let asked = table.log.iter().find_map(|(_, event, _)| match event {
-        Recorded::LeaveAsked(event::LeaveAsked { seat, why }) => Some((*seat, why.clone())),
+        TableRecord::LeaveAsked(event::LeaveAsked { seat, why }) => Some((*seat, why.clone())),
         _ => None,
     });
     assert_eq!(asked, Some((1, "idle".to_owned())));

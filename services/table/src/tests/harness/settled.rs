@@ -5,7 +5,7 @@ use std::time::Duration;
 use eventlog::MemStore;
 use proto::common::v1::ErrorReason;
 use proto::event::v1::{AtFault, Resolution};
-use wire::Recorded;
+use wire::TableRecord;
 
 use super::{DEALER_TIMEOUT, Harness, Misbehaviour};
 use crate::commands::Command;
@@ -59,7 +59,7 @@ fn is_void(table: &mut Harness) {
     table.command(OPERATOR, void(1)).unwrap();
     assert_eq!(table.event_names(from), ["HandAborted", "HandFinished"]);
     let aborted = table.log.iter().rev().find_map(|(_, event, _)| match event {
-        Recorded::HandAborted(aborted) => Some(aborted.clone()),
+        TableRecord::HandAborted(aborted) => Some(aborted.clone()),
         _ => None,
     });
     let aborted = aborted.unwrap();

@@ -60,7 +60,7 @@ fn to_the_end(table: &mut Harness) {
 
 fn last_roster(table: &Harness) -> Vec<u32> {
     let opened = table.log.iter().rev().find_map(|(_, event, _)| match event {
-        Recorded::HandOpened(opened) => Some(opened.roster.iter().map(|it| it.seat).collect()),
+        TableRecord::HandOpened(opened) => Some(opened.roster.iter().map(|it| it.seat).collect()),
         _ => None,
     });
     opened.unwrap()

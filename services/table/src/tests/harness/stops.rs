@@ -3,7 +3,7 @@
 use proto::common::v1::ErrorReason;
 use proto::event::v1::{self as event, Resolution};
 use proto::wallet::v1 as wallet;
-use wire::Recorded;
+use wire::TableRecord;
 
 use super::{DEALER_TIMEOUT, Harness, Misbehaviour};
 use crate::commands::Command;
@@ -99,7 +99,7 @@ fn a_refused_cash_out_goes_to_suspense() {
     assert_eq!((second.amount, &second.player_id), (first.amount, &first.player_id));
     assert_eq!(table.state.table.seats.len(), 2);
     let resumed = table.log.iter().find_map(|(_, event, _)| match event {
-        Recorded::EffectResumed(resumed) => Some(resumed.clone()),
+        TableRecord::EffectResumed(resumed) => Some(resumed.clone()),
         _ => None,
     });
     let resumed = resumed.unwrap();
@@ -203,7 +203,7 @@ fn a_share_that_its_player_cannot_take_goes_to_suspense_and_the_table_closes() {
 fn a_stop_is_told_to_everybody_and_is_an_event() {
     let table = refused(ErrorReason::TransferRefused);
     let stopped = table.log.iter().find_map(|(_, event, _)| match event {
-        Recorded::EffectStopped(stopped) => Some(stopped.clone()),
+        TableRecord::EffectStopped(stopped) => Some(stopped.clone()),
         _ => None,
     });
     let event::EffectStopped { effect, why, reason } = stopped.unwrap();

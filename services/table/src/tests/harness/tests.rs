@@ -7,7 +7,7 @@ use primitives::SeatNo;
 use proto::common::v1::ErrorReason;
 use proto::dealer::v1::EntropyStatus;
 use proto::event::v1::{self as event, AtFault};
-use wire::Recorded;
+use wire::TableRecord;
 
 use super::{DEALER_TIMEOUT, Harness, Misbehaviour, player, secret};
 use crate::batch::RuleInputs;
@@ -36,13 +36,13 @@ fn statuses(table: &Harness, hand_no: u64) -> Vec<(u32, EntropyStatus)> {
     table.dealer.rows[&hand_no].iter().map(|row| (row.seat, row.status())).collect()
 }
 
-fn last<T>(table: &Harness, pick: impl Fn(&Recorded) -> Option<T>) -> T {
+fn last<T>(table: &Harness, pick: impl Fn(&TableRecord) -> Option<T>) -> T {
     table.log.iter().rev().find_map(|(_, event, _)| pick(event)).unwrap()
 }
 
 fn aborted(table: &Harness) -> event::HandAborted {
     last(table, |event| match event {
-        Recorded::HandAborted(aborted) => Some(aborted.clone()),
+        TableRecord::HandAborted(aborted) => Some(aborted.clone()),
         _ => None,
     })
 }
@@ -61,9 +61,9 @@ fn an_event_of_a_hand_that_is_not_in_play_is_no_update() {
     let table = Harness::new("dice", |_| {});
     let hand = fairness::hand_id(table.state.table.id, 1);
     let events = [
-        Recorded::from(event::CardsMoved::default()),
-        Recorded::from(event::MoveDecided::default()),
-        Recorded::from(event::HandSettled::default()),
+        TableRecord::from(event::CardsMoved::default()),
+        TableRecord::from(event::MoveDecided::default()),
+        TableRecord::from(event::HandSettled::default()),
     ];
     for event in events {
         let mut state = table.state.clone();
@@ -337,7 +337,7 @@ fn nothing_is_posted_before_the_seed_is_known_to_be_right() {
     table.run_while(|table| !table.event_names(0).contains(&"HandSettled"));
     let shown: Vec<u64> = table.state.view(None).seats.iter().map(|seat| seat.stack).collect();
     let settled = last(&table, |event| match event {
-        Recorded::HandSettled(settled) => Some(settled.clone()),
+        TableRecord::HandSettled(settled) => Some(settled.clone()),
         _ => None,
     });
     assert_eq!(stacks(&table), [1000, 1000, 1000]);
@@ -403,9 +403,9 @@ fn every_game_is_proved_to_the_last_card() {
         assert_eq!(count(&table, "HandSettled"), 1, "{}: {:?}", variant.id, table.event_names(0));
         for (_, event, _) in &table.log {
             let cards = match event {
-                Recorded::CardsMoved(moved) => &moved.cards,
-                Recorded::CardsShown(shown) => &shown.cards,
-                Recorded::MoveDecided(decided) => &decided.cards,
+                TableRecord::CardsMoved(moved) => &moved.cards,
+                TableRecord::CardsShown(shown) => &shown.cards,
+                TableRecord::MoveDecided(decided) => &decided.cards,
                 _ => continue,
             };
             for card in cards {

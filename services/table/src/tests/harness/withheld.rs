@@ -6,7 +6,7 @@ use fairness::ClientCommitment;
 use primitives::Credits;
 use proto::common::v1::ErrorReason;
 use proto::event::v1::AtFault;
-use wire::Recorded;
+use wire::TableRecord;
 
 use super::Harness;
 use crate::commands::Command;
@@ -27,11 +27,11 @@ enum Way {
 
 /// Numbers of the burnt and of the played hands.
 fn ended(table: &Harness) -> (usize, usize) {
-    let count = |wanted: fn(&Recorded) -> bool| {
+    let count = |wanted: fn(&TableRecord) -> bool| {
         table.log.iter().filter(|(_, event, _)| wanted(event)).count()
     };
-    let burnt = |event: &Recorded| matches!(event, Recorded::HandAborted(it) if it.at_fault() == AtFault::Seat);
-    (count(burnt), count(|event| matches!(event, Recorded::HandSettled(_))))
+    let burnt = |event: &TableRecord| matches!(event, TableRecord::HandAborted(it) if it.at_fault() == AtFault::Seat);
+    (count(burnt), count(|event| matches!(event, TableRecord::HandSettled(_))))
 }
 
 /// Brings the withholder back where they may, and commits them to the next hand; the reason where

@@ -5,6 +5,7 @@ use ledger::Account;
 use primitives::{PlayerId, TableId};
 use proto::event::v1 as pb;
 use proto::wallet::v1::Leg;
+use wire::WalletRecord;
 
 use super::{Golden, broken_hand, the};
 use crate::tests::bundles::honest::zero_net_of_two;
@@ -14,7 +15,7 @@ pub(super) fn all() -> Vec<Golden> {
     let breaks = |name, edit: &dyn Fn(&mut Vec<Leg>)| {
         broken_hand(name, honest.clone(), Check::Transfer, |entries| {
             let settles = |it: &pb::TransferPosted| !it.hand_id.is_empty();
-            edit(&mut the!(entries, TransferPosted, settles).legs);
+            edit(&mut the!(entries, Wallet(WalletRecord::TransferPosted), settles).legs);
         })
     };
     vec![

@@ -1,14 +1,16 @@
 //! False records under valid proofs.
 
 use crate::hand::Check;
+use crate::tests::fixture::AnyRecord::{Dealer, Table, Wallet};
 use crate::tests::fixture::{EntropyBehaviour, Entry, HandOptions, LogName, TableFixture};
 use primitives::UnixMicros;
-use proto::common::v1::CardRef;
-use proto::dealer::v1::{self as dealer, OpeningReason};
+use proto::dealer::v1 as dealer;
 use proto::event::v1::{self as pb, AtFault};
-use wire::Recorded;
+use wire::{DealerRecord, TableRecord, WalletRecord};
 
-use super::{Golden, broken_hand, burnt, delay, golden, index_of, played, rich, the, void};
+use super::{
+    Golden, broken_hand, burnt, delay, golden, index_of, openings, played, rich, the, void,
+};
 use crate::tests::bundles::honest::everybody;
 
 pub(super) fn all() -> Vec<Golden> {
@@ -18,7 +20,7 @@ pub(super) fn all() -> Vec<Golden> {
     all.extend(seed());
     all.extend(operations());
     all.extend(cards());
-    all.extend(openings());
+    all.extend(openings::all());
     all.extend(decisions());
     all.extend(clocks());
     all.extend(credits());
@@ -31,60 +33,80 @@ fn commitment() -> Vec<Golden> {
         broken_hand(name, honest.clone(), Check::Commitment, edit)
     };
     vec![
-        breaks("commitment-after-opening", &|entries| {
-            let opened = index_of(entries, |it| matches!(it, Recorded::HandOpened(_)));
-            let noted = index_of(entries, |it| matches!(it, Recorded::HandCommitted(_)));
-            // The seats' commitments come after it, as they must.
-            let mut moved = entries.remove(noted);
-            moved.at = entries[opened - 1].at;
-            let mut opened = entries.remove(opened - 1);
-            opened.at = entries[noted - 1].at;
-            let started = index_of(entries, |it| matches!(it, Recorded::HandStarted(_)));
-            let mut started = entries.remove(started);
-            started.at = opened.at;
-            moved.at = opened.at;
-            entries.splice(noted..noted, [started, opened, moved]);
-        }),
+        breaks("commitment-after-opening", &commitment_after_opening),
         breaks("commitment-dealer-late", &|entries| {
-            let committed = index_of(entries, |it| matches!(it, Recorded::SeedCommitted(_)));
+            let committed =
+                index_of(entries, |it| matches!(it, Dealer(DealerRecord::SeedCommitted(_))));
             delay(&mut entries[committed], 5_000_000);
-            let sealed = index_of(entries, |it| matches!(it, Recorded::SeedSealed(_)));
+            let sealed = index_of(entries, |it| matches!(it, Dealer(DealerRecord::SeedSealed(_))));
             entries[sealed..].iter_mut().for_each(|entry| delay(entry, 10_000_000));
         }),
         breaks("commitment-second", &|entries| {
-            let first = index_of(entries, |it| matches!(it, Recorded::SeedCommitted(_)));
+            let first =
+                index_of(entries, |it| matches!(it, Dealer(DealerRecord::SeedCommitted(_))));
             let (_, other) = honest.signed_commitment(1, [42; 64]);
             let mut entry = entries[first].clone();
-            entry.recorded = honest.seed_committed(1, other).into();
+            entry.recorded = Dealer(honest.seed_committed(1, other).into());
             entries.insert(first + 1, entry);
         }),
         breaks("commitment-noted-twice", &|entries| {
-            let first = index_of(entries, |it| matches!(it, Recorded::HandCommitted(_)));
+            let first = index_of(entries, |it| matches!(it, Table(TableRecord::HandCommitted(_))));
             let (_, other) = honest.signed_commitment(1, [42; 64]);
             let mut entry = entries[first].clone();
-            entry.recorded = pb::HandCommitted { hand_no: 1, commitment: Some(other) }.into();
+            let noted = pb::HandCommitted { hand_no: 1, commitment: Some(other) };
+            entry.recorded = Table(noted.into());
             entries.insert(first + 1, entry);
         }),
         breaks("commitment-other-rules", &|entries| {
-            let rules = &mut the!(entries, HandOpened).rule_set;
+            let rules = &mut the!(entries, Table(TableRecord::HandOpened)).rule_set;
             *rules = rules.replace("max_rounds = 12", "max_rounds = 13");
         }),
         breaks("commitment-not-signed", &|entries| {
-            the!(entries, SeedCommitted).commitment.as_mut().unwrap().signature[0] ^= 1;
-            the!(entries, HandCommitted).commitment.as_mut().unwrap().signature[0] ^= 1;
-            the!(entries, HandOpened).commitment.as_mut().unwrap().signature[0] ^= 1;
+            the!(entries, Dealer(DealerRecord::SeedCommitted))
+                .commitment
+                .as_mut()
+                .unwrap()
+                .signature[0] ^= 1;
+            the!(entries, Table(TableRecord::HandCommitted))
+                .commitment
+                .as_mut()
+                .unwrap()
+                .signature[0] ^= 1;
+            the!(entries, Table(TableRecord::HandOpened)).commitment.as_mut().unwrap().signature
+                [0] ^= 1;
         }),
         breaks("commitment-noted-another", &|entries| {
-            the!(entries, HandCommitted).commitment.as_mut().unwrap().commitment[0] ^= 1;
+            the!(entries, Table(TableRecord::HandCommitted))
+                .commitment
+                .as_mut()
+                .unwrap()
+                .commitment[0] ^= 1;
         }),
         breaks("commitment-entropy-before-it", &|entries| {
-            let noted = index_of(entries, |it| matches!(it, Recorded::HandCommitted(_)));
-            let given = index_of(entries, |it| matches!(it, Recorded::EntropyCommitted(_)));
+            let noted = index_of(entries, |it| matches!(it, Table(TableRecord::HandCommitted(_))));
+            let given =
+                index_of(entries, |it| matches!(it, Table(TableRecord::EntropyCommitted(_))));
             let mut given = entries.remove(given);
             given.at = entries[noted].at;
             entries.insert(noted, given);
         }),
     ]
+}
+
+/// Moves the record of the dealer's commitment behind the opening of the hand.
+fn commitment_after_opening(entries: &mut Vec<Entry>) {
+    let opened = index_of(entries, |it| matches!(it, Table(TableRecord::HandOpened(_))));
+    let noted = index_of(entries, |it| matches!(it, Table(TableRecord::HandCommitted(_))));
+    // The seats' commitments come after it, as they must.
+    let mut moved = entries.remove(noted);
+    moved.at = entries[opened - 1].at;
+    let mut opened = entries.remove(opened - 1);
+    opened.at = entries[noted - 1].at;
+    let started = index_of(entries, |it| matches!(it, Table(TableRecord::HandStarted(_))));
+    let mut started = entries.remove(started);
+    started.at = opened.at;
+    moved.at = opened.at;
+    entries.splice(noted..noted, [started, opened, moved]);
 }
 
 fn transcript() -> Vec<Golden> {
@@ -101,41 +123,44 @@ fn transcript() -> Vec<Golden> {
         golden("transcript-commitment-dropped", dropped.bundle(1), &[Check::Transcript]),
         golden("transcript-no-part-for-seats", alone.bundle(1), &[Check::Transcript]),
         breaks("transcript-entropy-does-not-open", &|entries| {
-            let entropy = &mut the!(entries, EntropyRevealed).entropy;
+            let entropy = &mut the!(entries, Table(TableRecord::EntropyRevealed)).entropy;
             let mut other = entropy.to_vec();
             other[0] ^= 1;
             *entropy = other.into();
         }),
         breaks("transcript-logs-differ", &|entries| {
-            the!(entries, HandSealed).rows[0].entropy[0] ^= 1;
+            the!(entries, Table(TableRecord::HandSealed)).rows[0].entropy[0] ^= 1;
         }),
         breaks("transcript-other-hash", &|entries| {
             let transcript = vec![3; 32];
-            the!(entries, HandSealed).transcript = transcript.into();
+            the!(entries, Table(TableRecord::HandSealed)).transcript = transcript.into();
         }),
         breaks("transcript-beacon", &|entries| {
-            the!(entries, SeedSealed).beacon = vec![1; 41].into();
+            the!(entries, Dealer(DealerRecord::SeedSealed)).beacon = vec![1; 41].into();
         }),
         breaks("transcript-seat-left-out", &|entries| {
-            the!(entries, HandSealed).rows.remove(1);
-            the!(entries, SeedSealed).rows.remove(1);
+            the!(entries, Table(TableRecord::HandSealed)).rows.remove(1);
+            the!(entries, Dealer(DealerRecord::SeedSealed)).rows.remove(1);
         }),
         breaks("transcript-closed-early", &|entries| {
-            the!(entries, HandOpened).entropy_deadline_micros += 5_000_000;
+            the!(entries, Table(TableRecord::HandOpened)).entropy_deadline_micros += 5_000_000;
         }),
         breaks("transcript-sealed-before-all-revealed", &|entries| {
-            let revealed =
-                entries.iter().rposition(|it| matches!(it.recorded, Recorded::EntropyRevealed(_)));
+            let revealed = entries
+                .iter()
+                .rposition(|it| matches!(it.recorded, Table(TableRecord::EntropyRevealed(_))));
             entries.remove(revealed.unwrap());
         }),
         breaks("transcript-committed-twice", &|entries| {
-            let given = index_of(entries, |it| matches!(it, Recorded::EntropyCommitted(_)));
+            let given =
+                index_of(entries, |it| matches!(it, Table(TableRecord::EntropyCommitted(_))));
             entries.insert(given, entries[given].clone());
         }),
         breaks("transcript-revealed-without-commitment", &|entries| {
-            let revealed = index_of(entries, |it| matches!(it, Recorded::EntropyRevealed(_)));
+            let revealed =
+                index_of(entries, |it| matches!(it, Table(TableRecord::EntropyRevealed(_))));
             let mut entry = entries[revealed].clone();
-            if let Recorded::EntropyRevealed(it) = &mut entry.recorded {
+            if let Table(TableRecord::EntropyRevealed(it)) = &mut entry.recorded {
                 it.seat = 2;
             }
             entries.insert(revealed, entry);
@@ -146,7 +171,7 @@ fn transcript() -> Vec<Golden> {
 fn aborts() -> Vec<Golden> {
     vec![
         broken_hand("transcript-burnt-for-another-seat", burnt(), Check::Transcript, |entries| {
-            the!(entries, HandAborted).seats = vec![3];
+            the!(entries, Table(TableRecord::HandAborted)).seats = vec![3];
         }),
         broken_hand(
             "transcript-burnt-without-ground",
@@ -155,32 +180,35 @@ fn aborts() -> Vec<Golden> {
             |_| (),
         ),
         broken_hand("transcript-burnt-too-early", burnt(), Check::Transcript, |entries| {
-            the!(entries, EntropyClosed).deadline_micros += 5_000_000;
+            the!(entries, Table(TableRecord::EntropyClosed)).deadline_micros += 5_000_000;
         }),
         broken_hand("transcript-aborted-by-nobody", void(), Check::Transcript, |entries| {
-            the!(entries, HandAborted).set_at_fault(AtFault::Unspecified);
+            the!(entries, Table(TableRecord::HandAborted)).set_at_fault(AtFault::Unspecified);
         }),
         broken_hand("seed-of-aborted-hand-opened-early", void(), Check::Seed, |entries| {
-            let aborted = index_of(entries, |it| matches!(it, Recorded::HandAborted(_)));
+            let aborted = index_of(entries, |it| matches!(it, Table(TableRecord::HandAborted(_))));
             let rest = entries[aborted..].iter_mut().filter(|it| it.log == LogName::Table);
             rest.for_each(|entry| delay(entry, 2_000_000));
         }),
         broken_hand("seed-of-aborted-hand-not-discarded", void(), Check::Seed, |entries| {
-            the!(entries, SeedOpened).discarded = false;
+            the!(entries, Dealer(DealerRecord::SeedOpened)).discarded = false;
         }),
         broken_hand(
             "operations-more-than-was-due-at-the-abort",
             void(),
             Check::Operations,
             |entries| {
-                let opened = index_of(entries, |it| matches!(it, Recorded::SeedOpened(_)));
+                let opened =
+                    index_of(entries, |it| matches!(it, Dealer(DealerRecord::SeedOpened(_))));
                 let last = entries
                     .iter()
-                    .rposition(|it| matches!(it.recorded, Recorded::OperationPerformed(_)))
+                    .rposition(|it| {
+                        matches!(it.recorded, Dealer(DealerRecord::OperationPerformed(_)))
+                    })
                     .unwrap();
                 let mut again = entries[last].clone();
                 again.at = entries[opened].at;
-                if let Recorded::OperationPerformed(done) = &mut again.recorded {
+                if let Dealer(DealerRecord::OperationPerformed(done)) = &mut again.recorded {
                     done.operation.as_mut().unwrap().index += 1;
                     done.result.as_mut().unwrap().index += 1;
                 }
@@ -189,11 +217,11 @@ fn aborts() -> Vec<Golden> {
         ),
         broken_hand("transfer-for-an-aborted-hand", void(), Check::Transfer, transfer_after_abort),
         broken_hand("conserved-refund-not-exact", void(), Check::Conserved, |entries| {
-            let seats = &mut the!(entries, HandFinished).seats;
+            let seats = &mut the!(entries, Table(TableRecord::HandFinished)).seats;
             (seats[0].stack, seats[1].stack) = (seats[0].stack - 10, seats[1].stack + 10);
         }),
         broken_hand("conserved-aborted-as-if-played", void(), Check::Conserved, |entries| {
-            the!(entries, HandFinished).aborted = false;
+            the!(entries, Table(TableRecord::HandFinished)).aborted = false;
         }),
     ]
 }
@@ -202,16 +230,18 @@ fn aborts() -> Vec<Golden> {
 fn transfer_after_abort(entries: &mut Vec<Entry>) {
     let (source, mut rich) = (rich(), None);
     for entry in source.script.entries {
-        if matches!(&entry.recorded, Recorded::TransferPosted(it) if !it.hand_id.is_empty()) {
+        if matches!(&entry.recorded, Wallet(WalletRecord::TransferPosted(it)) if !it.hand_id.is_empty())
+        {
             rich = Some(entry);
         }
     }
-    let (mut entry, id) = (rich.unwrap(), the!(entries, HandStarted).hand_id.clone());
-    let table = the!(entries, HandOpened).table_id.clone();
-    let player = the!(entries, HandOpened).roster[0].player_id.clone();
+    let (mut entry, id) =
+        (rich.unwrap(), the!(entries, Table(TableRecord::HandStarted)).hand_id.clone());
+    let table = the!(entries, Table(TableRecord::HandOpened)).table_id.clone();
+    let player = the!(entries, Table(TableRecord::HandOpened)).roster[0].player_id.clone();
     let player = primitives::PlayerId::try_from(&player[..]).unwrap();
     let here = primitives::TableId::try_from(&table[..]).unwrap();
-    if let Recorded::TransferPosted(it) = &mut entry.recorded {
+    if let Wallet(WalletRecord::TransferPosted(it)) = &mut entry.recorded {
         (it.transfer_id, it.hand_id, it.table_id) = (id.clone(), id, table);
         it.legs.truncate(2);
         it.legs[0].account = format!("seat/{here}/{player}");
@@ -231,7 +261,7 @@ fn burnt_without_ground() -> TableFixture {
         abort,
         ..HandOptions::default()
     });
-    the!(room.script.entries, HandAborted).seats = vec![2];
+    the!(room.script.entries, Table(TableRecord::HandAborted)).seats = vec![2];
     room
 }
 
@@ -239,19 +269,19 @@ fn seed() -> Vec<Golden> {
     let delayed = || played(HandOptions { reveal_delay_seconds: 86_400, ..HandOptions::default() });
     vec![
         broken_hand("seed-wrong", rich(), Check::Seed, |entries| {
-            the!(entries, SeedOpened).seed = vec![5; 64].into();
+            the!(entries, Dealer(DealerRecord::SeedOpened)).seed = vec![5; 64].into();
         }),
         broken_hand("seed-refused-by-the-table", rich(), Check::Seed, refused),
         broken_hand("seed-table-noted-another", rich(), Check::Seed, |entries| {
-            the!(entries, HandRevealed).seed = vec![5; 64].into();
+            the!(entries, Table(TableRecord::HandRevealed)).seed = vec![5; 64].into();
         }),
         broken_hand("seed-opened-in-play", rich(), Check::Seed, |entries| {
-            let settled = index_of(entries, |it| matches!(it, Recorded::HandSettled(_)));
+            let settled = index_of(entries, |it| matches!(it, Table(TableRecord::HandSettled(_))));
             let rest = entries[settled..].iter_mut().filter(|it| it.log != LogName::Dealer);
             rest.for_each(|entry| delay(entry, 2_000_000));
         }),
         broken_hand("seed-opened-after-posting", rich(), Check::Seed, |entries| {
-            let opened = index_of(entries, |it| matches!(it, Recorded::SeedOpened(_)));
+            let opened = index_of(entries, |it| matches!(it, Dealer(DealerRecord::SeedOpened(_))));
             delay(&mut entries[opened], 2_000_000);
         }),
         broken_hand("seed-opened-before-its-delay", delayed(), Check::Seed, |entries| {
@@ -267,24 +297,25 @@ fn seed() -> Vec<Golden> {
 /// transfer is posted, and all players have their credits from before the hand.
 fn refused(entries: &mut Vec<Entry>) {
     let seed: bytes::Bytes = vec![5; 64].into();
-    the!(entries, SeedOpened).seed = seed.clone();
-    let opened = the!(entries, HandOpened).clone();
-    let revealed = index_of(entries, |it| matches!(it, Recorded::HandRevealed(_)));
-    entries[revealed].recorded = pb::SeedRefused { seed }.into();
+    the!(entries, Dealer(DealerRecord::SeedOpened)).seed = seed.clone();
+    let opened = the!(entries, Table(TableRecord::HandOpened)).clone();
+    let revealed = index_of(entries, |it| matches!(it, Table(TableRecord::HandRevealed(_))));
+    entries[revealed].recorded = Table(pb::SeedRefused { seed }.into());
     let mut aborted = entries[revealed].clone();
     let evidence = "the seed that was opened is not the one that was committed to".to_owned();
     let at_fault = AtFault::Dealer.into();
-    aborted.recorded = pb::HandAborted { at_fault, seats: Vec::new(), evidence }.into();
+    let refused = pb::HandAborted { at_fault, seats: Vec::new(), evidence };
+    aborted.recorded = Table(refused.into());
     entries.insert(revealed + 1, aborted);
-    let finished = the!(entries, HandFinished);
+    let finished = the!(entries, Table(TableRecord::HandFinished));
     finished.sabacc_paid.fill(0);
     finished.aborted = true;
     finished.sabacc_won = false;
     (finished.sabacc_pot, finished.carried_pot) = (opened.sabacc_pot, opened.carried_pot);
     finished.seats = opened.roster;
     entries.retain(|entry| {
-        !matches!(&entry.recorded, Recorded::TransferPosted(it) if !it.hand_id.is_empty())
-            && !matches!(entry.recorded, Recorded::SettlementPosted(_))
+        !matches!(&entry.recorded, Wallet(WalletRecord::TransferPosted(it)) if !it.hand_id.is_empty())
+            && !matches!(entry.recorded, Table(TableRecord::SettlementPosted(_)))
     });
 }
 
@@ -299,18 +330,18 @@ fn operations() -> Vec<Golden> {
         |name, edit: &dyn Fn(&mut Vec<Entry>)| broken_hand(name, rich(), Check::Operations, edit);
     vec![
         breaks("operations-other-result", &|entries| {
-            other(&mut the!(entries, OperationPerformed, rolls).result);
-            other(&mut the!(entries, ChanceUsed, rolled).result);
+            other(&mut the!(entries, Dealer(DealerRecord::OperationPerformed), rolls).result);
+            other(&mut the!(entries, Table(TableRecord::ChanceUsed), rolled).result);
         }),
         breaks("operations-logs-differ", &|entries| {
-            other(&mut the!(entries, OperationPerformed, rolls).result);
+            other(&mut the!(entries, Dealer(DealerRecord::OperationPerformed), rolls).result);
         }),
         breaks("operations-one-too-many", &|entries| {
             let last = entries
                 .iter()
-                .rposition(|it| matches!(it.recorded, Recorded::OperationPerformed(_)));
+                .rposition(|it| matches!(it.recorded, Dealer(DealerRecord::OperationPerformed(_))));
             let mut again = entries[last.unwrap()].clone();
-            if let Recorded::OperationPerformed(done) = &mut again.recorded {
+            if let Dealer(DealerRecord::OperationPerformed(done)) = &mut again.recorded {
                 done.operation.as_mut().unwrap().index += 1;
                 done.result.as_mut().unwrap().index += 1;
             }
@@ -318,15 +349,21 @@ fn operations() -> Vec<Golden> {
         }),
         breaks("operations-other-root", &|entries| {
             let root = vec![4; 32];
-            the!(entries, OperationPerformed).result.as_mut().unwrap().root = root.clone();
-            the!(entries, ChanceUsed).result.as_mut().unwrap().root = root;
+            the!(entries, Dealer(DealerRecord::OperationPerformed)).result.as_mut().unwrap().root =
+                root.clone();
+            the!(entries, Table(TableRecord::ChanceUsed)).result.as_mut().unwrap().root = root;
         }),
         breaks("operations-roots-differ", &|entries| {
-            the!(entries, ChanceUsed).result.as_mut().unwrap().root[0] ^= 1;
+            the!(entries, Table(TableRecord::ChanceUsed)).result.as_mut().unwrap().root[0] ^= 1;
         }),
         breaks("operations-no-root", &|entries| {
-            the!(entries, OperationPerformed).result.as_mut().unwrap().root.clear();
-            the!(entries, ChanceUsed).result.as_mut().unwrap().root.clear();
+            the!(entries, Dealer(DealerRecord::OperationPerformed))
+                .result
+                .as_mut()
+                .unwrap()
+                .root
+                .clear();
+            the!(entries, Table(TableRecord::ChanceUsed)).result.as_mut().unwrap().root.clear();
         }),
     ]
 }
@@ -336,81 +373,32 @@ fn cards() -> Vec<Golden> {
         |name, edit: &dyn Fn(&mut Vec<Entry>)| broken_hand(name, rich(), Check::Cards, edit);
     vec![
         breaks("cards-changed", &|entries| {
-            let shown = &mut the!(entries, CardsShown).cards[0].card;
+            let shown = &mut the!(entries, Table(TableRecord::CardsShown)).cards[0].card;
             *shown = if shown == "S1" { "S2" } else { "S1" }.to_owned();
         }),
         breaks("cards-not-all-shown", &|entries| {
-            the!(entries, CardsShown).cards.pop();
+            the!(entries, Table(TableRecord::CardsShown)).cards.pop();
         }),
         breaks("cards-wrong-salt", &|entries| {
-            the!(entries, CardsShown).cards[0].salt[0] ^= 1;
+            the!(entries, Table(TableRecord::CardsShown)).cards[0].salt[0] ^= 1;
         }),
         breaks("cards-no-salt", &|entries| {
-            the!(entries, CardsShown).cards[0].salt.clear();
+            the!(entries, Table(TableRecord::CardsShown)).cards[0].salt.clear();
         }),
         breaks("cards-hidden-written-down", &|entries| {
-            let shown = the!(entries, CardsShown).cards[0].clone();
+            let shown = the!(entries, Table(TableRecord::CardsShown)).cards[0].clone();
             let place = (shown.op, shown.position);
             let dealt =
                 |it: &pb::CardsMoved| it.cards.iter().any(|card| (card.op, card.position) == place);
-            let cards = &mut the!(entries, CardsMoved, dealt).cards;
+            let cards = &mut the!(entries, Table(TableRecord::CardsMoved), dealt).cards;
             let card = cards.iter_mut().find(|card| (card.op, card.position) == place).unwrap();
             *card = shown;
         }),
         breaks("cards-salt-of-a-hidden-card", &|entries| {
-            the!(entries, CardsMoved).cards[0].salt = vec![6; 32];
+            the!(entries, Table(TableRecord::CardsMoved)).cards[0].salt = vec![6; 32];
         }),
         breaks("cards-another-place", &|entries| {
-            the!(entries, CardsMoved).cards[0].position += 1;
-        }),
-    ]
-}
-
-fn reveal(cards: &[CardRef], seat: u32, reason: OpeningReason) -> Recorded {
-    let cards = cards.iter().map(|it| dealer::Handle { op: it.op, position: it.position });
-    let opening =
-        dealer::Opening { cards: cards.collect(), audience_seat: seat, reason: reason.into() };
-    pb::CardsOpened { opening: Some(opening), caller: "operator/curious".to_owned() }.into()
-}
-
-/// Inserts a record of the dealer right after the entry at `index`.
-fn insert_reveal(entries: &mut Vec<Entry>, index: usize, recorded: Recorded) {
-    let stream = entries[index_of(entries, |it| matches!(it, Recorded::SeedCommitted(_)))].stream;
-    let at = entries[index].at;
-    entries.insert(index + 1, Entry { log: LogName::Dealer, stream, at, recorded });
-}
-
-fn openings() -> Vec<Golden> {
-    let breaks =
-        |name, edit: &dyn Fn(&mut Vec<Entry>)| broken_hand(name, rich(), Check::Openings, edit);
-    let bottom = [CardRef { op: 0, position: 75, card: String::new(), salt: Vec::new() }];
-    let last_move = |entries: &[Entry]| {
-        entries.iter().rposition(|it| matches!(it.recorded, Recorded::MoveDecided(_))).unwrap()
-    };
-    vec![
-        breaks("openings-peek-at-the-pile", &|entries| {
-            let index = last_move(entries);
-            insert_reveal(entries, index, reveal(&bottom, 1, OpeningReason::Deal));
-        }),
-        breaks("openings-peek-at-a-hand", &|entries| {
-            let moved = the!(entries, CardsMoved).clone();
-            let index = last_move(entries);
-            let other = if moved.seat == 1 { 2 } else { 1 };
-            insert_reveal(entries, index, reveal(&moved.cards, other, OpeningReason::Recovery));
-        }),
-        breaks("openings-twice", &|entries| {
-            let moved = the!(entries, CardsMoved).clone();
-            let index = last_move(entries);
-            insert_reveal(entries, index, reveal(&moved.cards, moved.seat, OpeningReason::Deal));
-        }),
-        breaks("openings-never", &|entries| {
-            let index = index_of(entries, |it| matches!(it, Recorded::CardsOpened(_)));
-            entries.remove(index);
-        }),
-        breaks("openings-shown-too-early", &|entries| {
-            let shown = the!(entries, CardsShown).cards.clone();
-            let decided = index_of(entries, |it| matches!(it, Recorded::MoveDecided(_)));
-            insert_reveal(entries, decided - 1, reveal(&shown[..1], 0, OpeningReason::Show));
+            the!(entries, Table(TableRecord::CardsMoved)).cards[0].position += 1;
         }),
     ]
 }
@@ -421,13 +409,14 @@ fn decisions() -> Vec<Golden> {
     let bets = |it: &pb::MoveDecided| it.r#move.as_ref().unwrap().amount > 0;
     vec![
         breaks("decisions-changed", &|entries| {
-            the!(entries, MoveDecided, bets).r#move.as_mut().unwrap().amount = 1_000_000;
+            the!(entries, Table(TableRecord::MoveDecided), bets).r#move.as_mut().unwrap().amount =
+                1_000_000;
         }),
         breaks("decisions-another-seat", &|entries| {
-            the!(entries, MoveDecided).seat += 1;
+            the!(entries, Table(TableRecord::MoveDecided)).seat += 1;
         }),
         breaks("decisions-another-turn", &|entries| {
-            the!(entries, MoveDecided).turn += 1;
+            the!(entries, Table(TableRecord::MoveDecided)).turn += 1;
         }),
     ]
 }
@@ -438,18 +427,23 @@ fn clocks() -> Vec<Golden> {
     let by_clock = |it: &pb::MoveDecided| it.by_clock;
     vec![
         breaks("clocks-moved", &|entries| {
-            let index =
-                index_of(entries, |it| matches!(it, Recorded::MoveDecided(it) if it.by_clock));
+            let index = index_of(
+                entries,
+                |it| matches!(it, Table(TableRecord::MoveDecided(it)) if it.by_clock),
+            );
             let second = |entry: &mut Entry| entry.at = UnixMicros(entry.at.0 - 1_000_000);
             entries[index..].iter_mut().for_each(second);
         }),
         breaks("clocks-bank-overcharged", &|entries| {
-            the!(entries, MoveDecided, |it: &pb::MoveDecided| !it.by_clock).bank_used_ms += 30_000;
+            the!(entries, Table(TableRecord::MoveDecided), |it: &pb::MoveDecided| !it.by_clock)
+                .bank_used_ms += 30_000;
         }),
         breaks("clocks-bank-not-used-up", &|entries| {
-            the!(entries, MoveDecided, by_clock).bank_used_ms -= 1;
+            the!(entries, Table(TableRecord::MoveDecided), by_clock).bank_used_ms -= 1;
         }),
-        breaks("clocks-misses", &|entries| the!(entries, HandFinished).misses[0] += 7),
+        breaks("clocks-misses", &|entries| {
+            the!(entries, Table(TableRecord::HandFinished)).misses[0] += 7
+        }),
     ]
 }
 
@@ -461,38 +455,38 @@ fn credits() -> Vec<Golden> {
     let conserved = of(Check::Conserved);
     vec![
         settlement("settlement-other-line", &|entries| {
-            the!(entries, HandSettled).lines[0].text.push('0');
+            the!(entries, Table(TableRecord::HandSettled)).lines[0].text.push('0');
         }),
         settlement("settlement-other-stacks", &|entries| {
-            the!(entries, HandSettled).finishing_stacks.swap(0, 1);
-            let seats = &mut the!(entries, HandFinished).seats;
+            the!(entries, Table(TableRecord::HandSettled)).finishing_stacks.swap(0, 1);
+            let seats = &mut the!(entries, Table(TableRecord::HandFinished)).seats;
             (seats[0].stack, seats[1].stack) = (seats[1].stack, seats[0].stack);
         }),
         transfer("transfer-other-amount", &|entries| {
-            let legs = &mut the!(entries, TransferPosted, settles).legs;
+            let legs = &mut the!(entries, Wallet(WalletRecord::TransferPosted), settles).legs;
             (legs[0].amount, legs[1].amount) = (legs[0].amount + 1, legs[1].amount - 1);
         }),
         transfer("transfer-other-kind", &|entries| {
-            the!(entries, TransferPosted, settles).kind = 6;
+            the!(entries, Wallet(WalletRecord::TransferPosted), settles).kind = 6;
         }),
         transfer("transfer-twice", &|entries| {
             let index = index_of(
                 entries,
-                |it| matches!(it, Recorded::TransferPosted(it) if !it.hand_id.is_empty()),
+                |it| matches!(it, Wallet(WalletRecord::TransferPosted(it)) if !it.hand_id.is_empty()),
             );
             entries.insert(index, entries[index].clone());
         }),
         transfer("transfer-another-position", &|entries| {
-            the!(entries, SettlementPosted).position += 1;
+            the!(entries, Table(TableRecord::SettlementPosted)).position += 1;
         }),
         conserved("conserved-table-goes-on-with-more", &|entries| {
-            the!(entries, HandFinished).seats[0].stack += 1;
+            the!(entries, Table(TableRecord::HandFinished)).seats[0].stack += 1;
         }),
         conserved("conserved-pot", &|entries| {
-            the!(entries, HandFinished).sabacc_pot += 1;
+            the!(entries, Table(TableRecord::HandFinished)).sabacc_pot += 1;
         }),
         conserved("conserved-called-aborted", &|entries| {
-            the!(entries, HandFinished).aborted = true;
+            the!(entries, Table(TableRecord::HandFinished)).aborted = true;
         }),
     ]
 }

@@ -2,13 +2,14 @@
 
 use crate::bundle::{Bundle, ProvedLog};
 use crate::hand::Check;
-use crate::tests::fixture::{self, LogName, TableFixture, log_key, signed_log};
+use crate::tests::fixture::AnyRecord::Table;
+use crate::tests::fixture::{self, AnyRecord, LogName, TableFixture, log_key, signed_log};
 use eventlog_core::{Event, Position};
 use merkle::note::{KeyName, LogKey, Note};
 use merkle::{Leaves, Signer, TreeHead};
 use primitives::UnixMicros;
 use proto::event::v1 as pb;
-use wire::Recorded;
+use wire::{Record as _, TableRecord};
 
 use super::{Golden, golden, index_of, rich};
 
@@ -111,9 +112,10 @@ fn of_another(records: &TableFixture, proofs: &TableFixture) -> Bundle {
 fn with_bystander(room: &TableFixture) -> TableFixture {
     let mut room = room.clone();
     let entries = &mut room.script.entries;
-    let first = index_of(entries, |recorded| matches!(recorded, Recorded::EntropyCommitted(_)));
+    let first =
+        index_of(entries, |recorded| matches!(recorded, Table(TableRecord::EntropyCommitted(_))));
     let mut entry = entries[first].clone();
-    if let Recorded::EntropyCommitted(given) = &mut entry.recorded {
+    if let Table(TableRecord::EntropyCommitted(given)) = &mut entry.recorded {
         given.seat = 8;
         given.player_id = vec![8; 16].into();
     }
@@ -125,7 +127,8 @@ fn with_bystander(room: &TableFixture) -> TableFixture {
 fn reordered(room: &TableFixture) -> TableFixture {
     let mut room = room.clone();
     let entries = &mut room.script.entries;
-    let first = index_of(entries, |recorded| matches!(recorded, Recorded::EntropyCommitted(_)));
+    let first =
+        index_of(entries, |recorded| matches!(recorded, Table(TableRecord::EntropyCommitted(_))));
     let (one, two) = (entries[first].recorded.clone(), entries[first + 1].recorded.clone());
     (entries[first].recorded, entries[first + 1].recorded) = (two, one);
     room
@@ -135,7 +138,7 @@ fn reordered(room: &TableFixture) -> TableFixture {
 fn missing_event(room: &TableFixture) -> Golden {
     let room = resumed(room);
     let mut records = room.records(1);
-    let kept_back = Recorded::from(pb::ClockResumed::default()).kind();
+    let kept_back = TableRecord::from(pb::ClockResumed::default()).kind();
     records.hand.retain(|event| event.kind != kept_back);
     golden("streams-missing-event", fixture::bundle(&room.script, records), &[Check::Streams])
 }
@@ -144,16 +147,17 @@ fn missing_event(room: &TableFixture) -> Golden {
 pub(super) fn resumed(room: &TableFixture) -> TableFixture {
     let mut room = room.clone();
     let entries = &mut room.script.entries;
-    let decides = |it: &Recorded| matches!(it, Recorded::MoveDecided(it) if !it.by_clock);
+    let decides =
+        |it: &AnyRecord| matches!(it, Table(TableRecord::MoveDecided(it)) if !it.by_clock);
     let index = index_of(entries, decides);
-    let Recorded::MoveDecided(decided) = &entries[index].recorded else { unreachable!() };
+    let Table(TableRecord::MoveDecided(decided)) = &entries[index].recorded else { unreachable!() };
     let turn = decided.turn;
     let mut entry = entries[index - 1].clone();
     let seconds = u64::from(fixture::ACTION_SECONDS + fixture::BANK_SECONDS);
     let deadline_micros = entry.at.0 + seconds * 1_000_000;
     entry.log = LogName::Table;
     entry.stream = entries[index].stream;
-    entry.recorded = pb::ClockResumed { turn, deadline_micros }.into();
+    entry.recorded = Table(pb::ClockResumed { turn, deadline_micros }.into());
     entries.insert(index, entry);
     room
 }
