@@ -1,4 +1,5 @@
-//! Latencies of answers. All are kept, so a percentile is an observed value and not an estimate.
+//! Latencies of answers. All are kept, so a percentile is an observed value and not an
+//! estimate, as one of crate `hdrhistogram` is.
 
 use std::time::Duration;
 

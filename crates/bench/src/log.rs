@@ -79,12 +79,8 @@ async fn measure(harness: &mut BenchHarness, arguments: &Arguments) -> anyhow::R
 fn start_notary(store: Arc<PgStore>, log: &Log) -> anyhow::Result<Notary> {
     let key = SigningKey::from_bytes(&entropy::bytes(&SystemEntropy));
     let identity = LogIdentity { origin: "bench.local/log".into(), key };
-    let notary = Notary::new(Dependencies {
-        shelf: store,
-        log: LOG.into(),
-        identity,
-        checkpoint_file: None,
-    })?;
+    let notary =
+        Notary::new(Dependencies { store, log: LOG.into(), identity, checkpoint_file: None })?;
     notary.follow(log);
     Ok(notary)
 }

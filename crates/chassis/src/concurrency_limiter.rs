@@ -1,4 +1,6 @@
 //! Concurrency limiter: a bounded number of running tasks, and a bounded queue behind them.
+//!
+//! Two semaphores of `tokio`: the limits of `tower` end with a call, and this work outlives it.
 
 use std::sync::Arc;
 

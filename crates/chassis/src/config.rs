@@ -4,7 +4,8 @@
 //! The environment wins. `limits.streams` in the file is `SABACC_LIMITS_STREAMS` in the
 //! environment. Unknown keys and values that do not parse are errors. All errors are reported
 //! together, each with the values that are allowed. Key files are read here too, so a service with
-//! a wrong key never opens its port.
+//! a wrong key never opens its port. Crates `figment` and `config` stop at the first error and pass
+//! over unknown variables.
 
 mod base;
 mod limits;

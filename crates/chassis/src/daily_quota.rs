@@ -2,7 +2,8 @@
 //!
 //! Records are kept for years, so their number per player and day is bounded. Only recorded
 //! commands count, not those that were refused, repeated or changed nothing. The counts are kept in
-//! memory. They begin anew with the process and with each UTC day.
+//! memory. They begin anew with the process and with each UTC day; crate `governor` knows rates and
+//! no days.
 //!
 //! Specification: ARCHITECTURE.md §7.5.
 

@@ -2,9 +2,10 @@
 //!
 //! A key may take a fixed number of units a second, and after a pause up to one second's worth at
 //! once. Time is monotonic, so a jump of the wall clock neither frees nor blocks a key. Memory is
-//! bounded for any sequence of keys: a key that was quiet for two bursts has no debt and is
+//! bounded for any sequence of keys: a key that was quiet for two bursts is as a new one and is
 //! forgotten; beyond `MAX_KEYS`, new keys share their limit with others, chosen by a hash that
-//! callers cannot predict.
+//! callers cannot predict. Crate `governor` bounds no memory, and cannot charge for work already
+//! done.
 
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
@@ -22,8 +23,8 @@ const MAX_KEYS: usize = 65_536;
 const SHARED_LIMITS: usize = 1024;
 /// Credit saved up after a pause, and the highest cost of a single call.
 const BURST: Duration = Duration::from_secs(1);
-/// Longest debt. A key that was quiet for so long has none.
-const MAX_DEBT: Duration = Duration::from_secs(2);
+/// Furthest that charges put off the next unit of a key. A key that was quiet for so long is new.
+const MAX_AHEAD: Duration = Duration::from_secs(2);
 
 /// Rate limits of all keys.
 #[derive(Debug)]
@@ -34,7 +35,7 @@ pub struct RateLimiter<K> {
     state: Mutex<State<K>>,
 }
 
-/// Instant per key from which it has no debt.
+/// Instant per key from which its whole burst is free.
 #[derive(Debug)]
 struct State<K> {
     young: BTreeMap<K, Instant>,
@@ -74,7 +75,7 @@ impl<K: Ord> RateLimiter<K> {
         })
     }
 
-    /// Charges `units` to `key` for work already done, even if that puts it into debt.
+    /// Charges `units` to `key` for work already done, even if none are free.
     pub fn charge<Q>(&self, key: &Q, units: u32, now: Instant)
     where
         K: Borrow<Q>,
@@ -82,7 +83,7 @@ impl<K: Ord> RateLimiter<K> {
     {
         let cost = self.gap.saturating_mul(units).min(BURST);
         self.locked().with_key(key, now, &self.hasher, |free_at| {
-            *free_at = ((*free_at).max(now) + cost).min(now + MAX_DEBT);
+            *free_at = ((*free_at).max(now) + cost).min(now + MAX_AHEAD);
         });
     }
 
@@ -104,7 +105,7 @@ impl<K: Ord> State<K> {
         Q: Ord + Hash + ToOwned<Owned = K> + ?Sized,
     {
         let since = *self.since.get_or_insert(now);
-        if now.saturating_duration_since(since) >= MAX_DEBT {
+        if now.saturating_duration_since(since) >= MAX_AHEAD {
             self.old = mem::take(&mut self.young);
             self.since = Some(now);
         }
@@ -166,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_debt_is_paid_first_and_has_an_end() {
+    fn charges_are_waited_for_first_and_have_an_end() {
         let (limiter, now) = (limiter(10), Instant::now());
         for _ in 0..100 {
             limiter.charge("one", 10, now);

@@ -15,11 +15,15 @@ use std::sync::{Mutex, PoisonError};
 
 use merkle::note::VerifierKey;
 use merkle::{Checkpoint, CheckpointError, Hash, TreeHead, verify_consistency};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use proto::audit::v1 as pb;
 use proto::audit::v1::log_service_client::LogServiceClient;
 
 use crate::connection::Client;
 use crate::error::Error;
+
+/// Characters of an origin that are escaped in the name of its file.
+const UNSAFE: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.');
 
 /// Storage for the last checkpoint of each log.
 pub trait CheckpointStore: Send + Sync {
@@ -257,15 +261,7 @@ impl DirectoryStore {
 
     /// Path of an origin's file; characters that are unsafe in a name are escaped.
     fn path(&self, origin: &str) -> PathBuf {
-        let plain = |letter: char| letter.is_ascii_alphanumeric() || ".-_".contains(letter);
-        let name: String = origin
-            .chars()
-            .map(|letter| match letter {
-                letter if plain(letter) => letter.to_string(),
-                other => format!("%{:x}", u32::from(other)),
-            })
-            .collect();
-        self.0.join(format!("{name}.checkpoint"))
+        self.0.join(format!("{}.checkpoint", utf8_percent_encode(origin, UNSAFE)))
     }
 }
 

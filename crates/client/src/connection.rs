@@ -103,8 +103,8 @@ impl Client {
 
     /// Returns a client on this connection with another retry policy.
     #[must_use]
-    pub fn with_retry_policy(&self, patience: RetryPolicy) -> Client {
-        Client { retry_policy: patience, ..self.clone() }
+    pub fn with_retry_policy(&self, policy: RetryPolicy) -> Client {
+        Client { retry_policy: policy, ..self.clone() }
     }
 
     /// Returns a client on this connection with a stored secret: it reveals after a restart what it

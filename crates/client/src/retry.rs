@@ -101,30 +101,28 @@ mod tests {
 
     #[test]
     fn waits_double_and_never_fall_below_what_the_server_asks() {
-        let patience =
+        let policy =
             RetryPolicy { first_wait: Duration::from_millis(10), ..RetryPolicy::default() };
         let mut attempts = Attempts::default();
         let broken = Status::from_error("connection reset".into());
         for base in [10, 20, 40] {
-            let wait = attempts.next_attempt(&patience, &broken, START).unwrap().since(START);
+            let wait = attempts.next_attempt(&policy, &broken, START).unwrap().since(START);
             let base = Duration::from_millis(base);
             assert!(wait >= base && wait <= base * 3 / 2, "{wait:?} for {base:?}");
         }
         let away = status(ErrorReason::Unavailable);
-        let wait = attempts.next_attempt(&patience, &away, START).unwrap().since(START);
+        let wait = attempts.next_attempt(&policy, &away, START).unwrap().since(START);
         assert!(wait >= Duration::from_millis(500), "{wait:?}");
     }
 
     #[test]
-    fn patience_ends() {
-        let patience = RetryPolicy::with_total_time(Duration::from_secs(10));
+    fn the_total_time_ends() {
+        let policy = RetryPolicy::with_total_time(Duration::from_secs(10));
         let mut attempts = Attempts::default();
         attempts.begin(START);
         let late = START.plus(Duration::from_secs(10));
-        assert_eq!(attempts.next_attempt(&patience, &status(ErrorReason::Unavailable), late), None);
+        assert_eq!(attempts.next_attempt(&policy, &status(ErrorReason::Unavailable), late), None);
         attempts.reset();
-        assert!(
-            attempts.next_attempt(&patience, &status(ErrorReason::Unavailable), late).is_some()
-        );
+        assert!(attempts.next_attempt(&policy, &status(ErrorReason::Unavailable), late).is_some());
     }
 }

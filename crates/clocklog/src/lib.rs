@@ -19,9 +19,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use eventlog::{AppendError, Entry, Log, Request};
+use eventlog::{AppendError, Entry, Log, Request, derived_id, request_digest};
 use primitives::{RequestId, UnixMicros};
-use sha2::{Digest as _, Sha256};
 use system::clock::{Clock, Steps};
 use system::ids::IdMaker;
 use wire::clock::Step;
@@ -65,7 +64,7 @@ where
 /// Appends a step to the log of a service. Returns whether it is on record.
 pub async fn append(log: &Log, service: &str, Noticed { step, id }: Noticed) -> bool {
     let event = wire::clock::new_event(&step);
-    let digest = Sha256::digest(&event.payload).into();
+    let digest = request_digest("ClockStepped", &[&event.payload]);
     let entry = Entry {
         events: vec![event],
         request: Some(Request { id, digest, answer: Bytes::new() }),
@@ -128,13 +127,8 @@ impl Watch {
         let after = self.noticed.take()?;
         let Steps { count, micros } = std::mem::take(&mut self.unwritten);
         let step = Step::new(micros, after, count);
-        let mut hash = Sha256::new();
-        hash.update(b"sabacc/clock-step/v1");
-        hash.update(self.life.0);
         // The count over all steps: no two that are taken have the same.
-        hash.update(self.seen.count.to_be_bytes());
-        let hash = hash.finalize();
-        let id = RequestId::derived(*hash.first_chunk().expect("32 bytes are more than 16"));
+        let id = derived_id("clock-step", &[&self.life.0, &self.seen.count.to_be_bytes()]);
         Some(Noticed { step, id })
     }
 

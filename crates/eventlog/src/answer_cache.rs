@@ -8,7 +8,8 @@
 //!
 //! An id from the future, or without a time, is never cached, so that a caller cannot fill the
 //! cache with such ids; the store knows it. Callers at the edge refuse ids from the future, which
-//! would be taken for new once their time has come.
+//! would be taken for new once their time has come. A cache of the last used, such as crate `lru`,
+//! has no floor.
 //!
 //! Specification: ARCHITECTURE.md §2.9.
 

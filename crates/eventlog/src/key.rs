@@ -14,7 +14,8 @@ use std::fmt;
 use std::ops::Range;
 
 use primitives::{RequestId, UnixMicros};
-use sha2::{Digest as _, Sha256};
+
+use crate::derive::hash;
 
 /// Lowest number of milliseconds for which [`RequestId::created_at`] returns a time.
 const MIN_TIMED_MILLIS: u64 = 1 << 40;
@@ -47,11 +48,7 @@ impl RequestKey {
             None if actor.starts_with("service:") => DERIVED_PREFIX,
             None => [0; 6],
         };
-        let hash = Sha256::new()
-            .chain_update(b"sabacc/request-key/v1")
-            .chain_update(id.0)
-            .chain_update(actor)
-            .finalize();
+        let hash = hash("sabacc/request-key/v1", actor, &[&id.0]);
         let mut key = [0; 16];
         key[..6].copy_from_slice(&prefix);
         key[6..].copy_from_slice(&hash[..10]);

@@ -11,8 +11,8 @@
 //! - `log` is the owner's handle, `open` takes a log, `standby` waits for one, `queue` holds
 //!   waiting callers, `writer` is the one task that writes, `batch` the pure part of a commit,
 //!   `stream_heads` caches the ends of streams, `answer_cache` caches answered requests, `key`
-//!   makes their keys, `subscription` follows commits. `group` is for an engine that decides ahead
-//!   of its log.
+//!   makes their keys, `derive` digests and derived ids, `subscription` follows commits. `group` is
+//!   for an engine that decides ahead of its log.
 //! - [`archive`] moves old events into files. [`CheckpointStore`] keeps tiles and signed
 //!   checkpoints.
 //! - [`store`] specifies a store. `pg` implements it in PostgreSQL, `mem` in memory, with faults on
@@ -24,6 +24,7 @@ mod answer_cache;
 pub mod archive;
 mod batch;
 mod checkpoint_store;
+mod derive;
 mod error;
 pub mod event;
 mod group;
@@ -44,6 +45,7 @@ pub use answer_cache::RequestLookup;
 pub use checkpoint_store::{
     CheckpointStore, FullTile, SignedCheckpoint, TILE_BYTES, TileCoordinates,
 };
+pub use derive::{derived_id, request_digest};
 pub use error::{AppendError, OpenError, ReadError, Source};
 pub use event::{AnsweredRequest, Entry, Recall, Receipt, Request, TreeHead};
 pub use eventlog_core::record;

@@ -1,6 +1,8 @@
 //! Bounded cache of stream heads: the last version of a stream and the hash of its last record. The
 //! least recently used stream is dropped and looked up in the store when it is needed again. Only
 //! committed heads are cached.
+//!
+//! Two ordered maps: crate `lru` would add a hash map and unsafe code, and save a dozen lines.
 
 use std::collections::BTreeMap;
 

@@ -2,7 +2,8 @@
 //!
 //! Names are in lowerCamelCase, 64-bit numbers are decimal strings, and empty fields are left out.
 //! Reading also takes what the mapping allows besides: the names of the protobuf file, numbers as
-//! numbers, and null for absent.
+//! numbers, and null for absent. Crates `pbjson` and `prost-reflect` map generated messages, which
+//! this crate does not know.
 //!
 //! Specification: history/SPEC.md §9.1, §9.3.
 

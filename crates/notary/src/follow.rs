@@ -142,7 +142,7 @@ impl Shared {
         let note = self.signer.sign(progress.last_signed.as_ref(), next, &proof)?;
         let (number, size) = (progress.last_number + 1, next.size);
         let signed = SignedCheckpoint { number, size, note: note.to_string().into() };
-        if !self.shelf.put_checkpoint(self.reader.name(), &signed).await? {
+        if !self.store.put_checkpoint(self.reader.name(), &signed).await? {
             return Err(NotaryError::Superseded);
         }
         let checkpoint = Checkpoint::parse(note.text()).map_err(merkle::Refusal::from)?;

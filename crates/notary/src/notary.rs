@@ -31,7 +31,7 @@ const MAX_WAITING_READS: usize = 64;
 
 /// Log, store and keys of a notary.
 pub struct Dependencies {
-    pub shelf: Arc<dyn CheckpointStore>,
+    pub store: Arc<dyn CheckpointStore>,
     /// Name of the log in its store, such as `table/0`.
     pub log: Arc<str>,
     pub identity: LogIdentity,
@@ -47,7 +47,7 @@ pub struct Notary {
 
 /// State that all handles and the task share.
 pub(crate) struct Shared {
-    pub(crate) shelf: Arc<dyn CheckpointStore>,
+    pub(crate) store: Arc<dyn CheckpointStore>,
     pub(crate) reader: Reader,
     pub(crate) tiles: TileStore,
     pub(crate) signer: Signer,
@@ -99,16 +99,16 @@ impl Notary {
     /// If the origin is not a valid key name.
     pub fn new(parts: Dependencies) -> Result<Notary, KeyError> {
         let Dependencies {
-            shelf,
+            store,
             log,
             identity: LogIdentity { origin, key },
             checkpoint_file: memory,
         } = parts;
         let key = LogKey::new(KeyName::try_new(&*origin)?, &key.to_bytes());
         let shared = Shared {
-            reader: Reader::new(Arc::<dyn CheckpointStore>::clone(&shelf), Arc::clone(&log)),
-            tiles: TileStore::new(Arc::clone(&shelf), log),
-            shelf,
+            reader: Reader::new(Arc::<dyn CheckpointStore>::clone(&store), Arc::clone(&log)),
+            tiles: TileStore::new(Arc::clone(&store), log),
+            store,
             signer: Signer::new(key),
             checkpoint_file: memory,
             published: watch::Sender::new(None),
@@ -126,7 +126,7 @@ impl Notary {
     /// # Errors
     /// If the origin is not a valid key name.
     pub fn from_config(
-        shelf: Arc<dyn CheckpointStore>,
+        store: Arc<dyn CheckpointStore>,
         log: &str,
         config: &ServiceConfig,
     ) -> Result<Option<Notary>, KeyError> {
@@ -134,7 +134,7 @@ impl Notary {
         let LogWitnesses { witnesses, checkpoint_file: memory } = config.log_witnesses.clone();
         let memory = memory.map(CheckpointFile::new);
         let notary = Notary::new(Dependencies {
-            shelf,
+            store,
             log: log.into(),
             identity,
             checkpoint_file: memory,

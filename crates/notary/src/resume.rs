@@ -20,7 +20,7 @@ use crate::notary::Shared;
 
 /// Returns the state after the newest signed checkpoint, and its note.
 pub(crate) async fn resume(shared: &Shared) -> Result<(Progress, Option<Note>), NotaryError> {
-    let stored = shared.shelf.last_checkpoint(shared.reader.name()).await?;
+    let stored = shared.store.last_checkpoint(shared.reader.name()).await?;
     let number = stored.as_ref().map_or(0, |stored| stored.number);
     let stored = stored.map(|stored| verify_stored(shared.signer.public(), &stored)).transpose()?;
     let remembered = read_checkpoint_file(shared)?;

@@ -52,7 +52,7 @@ pub(crate) async fn run(shared: Arc<Shared>, size: u64) {
 
 async fn compare(shared: &Shared, first: u64, count: u64) -> Result<(), NotaryError> {
     let places: Vec<TileCoordinates> = (first..first + count).map(|index| (0, index)).collect();
-    let tiles = shared.shelf.tiles(shared.reader.name(), &places).await?;
+    let tiles = shared.store.tiles(shared.reader.name(), &places).await?;
     let from = first * u64::from(TILE_WIDTH);
     let records = usize::try_from(count * u64::from(TILE_WIDTH)).unwrap_or(usize::MAX);
     let events = shared.reader.read(Position(from), records).await?;

@@ -1,5 +1,7 @@
 //! Hashes of a tree for proofs: its right edge from memory, full tiles from the store, some of them
 //! cached. All of them are checked against the signed root.
+//!
+//! The oldest cached tile goes first: a map and a queue, too little for crate `lru`.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,7 +18,7 @@ const MAX_CACHED_TILES: usize = 256;
 
 /// Full tiles of a log, in the store and in a cache.
 pub(crate) struct TileStore {
-    shelf: Arc<dyn CheckpointStore>,
+    store: Arc<dyn CheckpointStore>,
     log: Arc<str>,
     cache: Mutex<Cache>,
 }
@@ -29,8 +31,8 @@ struct Cache {
 }
 
 impl TileStore {
-    pub(crate) fn new(shelf: Arc<dyn CheckpointStore>, log: Arc<str>) -> TileStore {
-        TileStore { shelf, log, cache: Mutex::default() }
+    pub(crate) fn new(store: Arc<dyn CheckpointStore>, log: Arc<str>) -> TileStore {
+        TileStore { store, log, cache: Mutex::default() }
     }
 
     /// Stores full tiles.
@@ -40,7 +42,7 @@ impl TileStore {
             Some(FullTile { coordinates: place, hashes: Bytes::copy_from_slice(hashes) })
         };
         let tiles: Vec<FullTile> = full.iter().filter_map(tile).collect();
-        if tiles.is_empty() { Ok(()) } else { self.shelf.put_tiles(&self.log, &tiles).await }
+        if tiles.is_empty() { Ok(()) } else { self.store.put_tiles(&self.log, &tiles).await }
     }
 
     /// Returns those of the full tiles that are stored.
@@ -59,7 +61,7 @@ impl TileStore {
             }
         }
         if !missing.is_empty() {
-            let tiles = self.shelf.tiles(&self.log, &missing).await?;
+            let tiles = self.store.tiles(&self.log, &missing).await?;
             let mut cache = self.cache();
             for FullTile { coordinates: place, hashes } in tiles {
                 cache.put(place, hashes.clone());

@@ -70,8 +70,8 @@ impl Harness {
     fn notary(&self) -> Notary {
         let key = SigningKey::from_bytes(&[1; 32]);
         let identity = LogIdentity { origin: "test/table".into(), key };
-        let shelf = self.store.clone();
-        Notary::new(Dependencies { shelf, log: LOG.into(), identity, checkpoint_file: None })
+        let store = self.store.clone();
+        Notary::new(Dependencies { store, log: LOG.into(), identity, checkpoint_file: None })
             .unwrap()
     }
 

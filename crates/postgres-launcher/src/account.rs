@@ -1,5 +1,7 @@
 //! System user that a private cluster runs as. PostgreSQL refuses to run as root, so root runs it
 //! as a user without rights. Any other user runs it as themselves.
+//!
+//! Read from `/etc/passwd` here: `uzers` and `nix` ask the C library, for two look-ups.
 
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt as _;
@@ -23,20 +25,38 @@ pub(super) struct Account {
     pub(super) switches_user: bool,
 }
 
+/// A user and its group, by number.
+#[derive(Clone, Copy)]
+struct UserIds {
+    uid: u32,
+    gid: u32,
+}
+
+/// Directory of an existing cluster.
+#[derive(Clone, Copy)]
+struct OwnedDirectory<'a> {
+    path: &'a Path,
+    owner: UserIds,
+}
+
 impl Account {
     /// Chooses the user for the cluster in the directory `existing`, or for a new one.
     pub(super) fn choose(existing: Option<&Path>) -> Result<Self, PostgresError> {
-        let owner = match existing {
+        let owned = match existing {
             Some(dir) => {
                 let found = std::fs::metadata(dir).map_err(PostgresError::io("reading", dir))?;
-                Some((dir, found.uid(), found.gid()))
+                let owner = UserIds { uid: found.uid(), gid: found.gid() };
+                Some(OwnedDirectory { path: dir, owner })
             }
             None => None,
         };
-        let we = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
+        let process = UserIds {
+            uid: rustix::process::geteuid().as_raw(),
+            gid: rustix::process::getegid().as_raw(),
+        };
         // Some minimal images have no such file; then no user has a name.
         let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
-        decide(we, owner, &users)
+        decide(process, owned, &users)
     }
 
     /// Command that runs as this user, in a clean environment, in `/` (the user may not be able to
@@ -63,22 +83,22 @@ impl Account {
 }
 
 fn decide(
-    we: (u32, u32),
-    owner: Option<(&Path, u32, u32)>,
+    UserIds { uid, gid }: UserIds,
+    existing: Option<OwnedDirectory<'_>>,
     users: &str,
 ) -> Result<Account, PostgresError> {
-    let (uid, gid) = we;
-    let wrong_owner = |dir: &Path, owner: u32| PostgresError::WrongOwner {
-        path: dir.to_owned(),
-        owner: name_of(users, owner),
-        we: name_of(users, uid),
-    };
-    match owner {
-        Some((dir, owner, _)) if owner == 0 || (uid != 0 && owner != uid) => {
-            Err(wrong_owner(dir, owner))
+    match existing {
+        Some(OwnedDirectory { path, owner })
+            if owner.uid == 0 || (uid != 0 && owner.uid != uid) =>
+        {
+            Err(PostgresError::WrongOwner {
+                path: path.to_owned(),
+                owner: name_of(users, owner.uid),
+                we: name_of(users, uid),
+            })
         }
         _ if uid != 0 => Ok(Account { uid, gid, name: name_of(users, uid), switches_user: false }),
-        Some((_, uid, gid)) => {
+        Some(OwnedDirectory { path: _, owner: UserIds { uid, gid } }) => {
             Ok(Account { uid, gid, name: name_of(users, uid), switches_user: true })
         }
         None => UNPRIVILEGED
@@ -147,24 +167,32 @@ mod tests {
         Account { uid, gid, name: name.into(), switches_user: switch }
     }
 
-    fn check(we: (u32, u32), owner: Option<u32>, users: &str, then: &Account) {
-        let owner = owner.map(|uid| (Path::new("/data/postgres"), uid, 7));
-        assert_eq!(&decide(we, owner, users).unwrap(), then);
+    fn ids(uid: u32, gid: u32) -> UserIds {
+        UserIds { uid, gid }
+    }
+
+    fn owned(owner: UserIds) -> OwnedDirectory<'static> {
+        OwnedDirectory { path: Path::new("/data/postgres"), owner }
+    }
+
+    fn check(process: UserIds, owner: Option<u32>, users: &str, then: &Account) {
+        let existing = owner.map(|uid| owned(ids(uid, 7)));
+        assert_eq!(&decide(process, existing, users).unwrap(), then);
     }
 
     #[test]
     fn root_finds_somebody_and_others_run_it_themselves() {
-        check((0, 0), None, USERS, &account(101, 104, "postgres", true));
-        check((0, 0), None, &USERS[..70], &account(65534, 65533, "nobody", true));
-        check((0, 0), Some(1000), USERS, &account(1000, 7, "ann", true));
-        check((1000, 1001), None, USERS, &account(1000, 1001, "ann", false));
-        check((1000, 1001), Some(1000), USERS, &account(1000, 1001, "ann", false));
-        check((4711, 1), None, USERS, &account(4711, 1, "user 4711", false));
+        check(ids(0, 0), None, USERS, &account(101, 104, "postgres", true));
+        check(ids(0, 0), None, &USERS[..70], &account(65534, 65533, "nobody", true));
+        check(ids(0, 0), Some(1000), USERS, &account(1000, 7, "ann", true));
+        check(ids(1000, 1001), None, USERS, &account(1000, 1001, "ann", false));
+        check(ids(1000, 1001), Some(1000), USERS, &account(1000, 1001, "ann", false));
+        check(ids(4711, 1), None, USERS, &account(4711, 1, "user 4711", false));
     }
 
     #[test]
     fn root_alone_in_the_user_list_is_told_what_to_do() {
-        let error = decide((0, 0), None, "root:x:0:0::/:/bin/sh\npostgres:x:0:0::/:\n");
+        let error = decide(ids(0, 0), None, "root:x:0:0::/:/bin/sh\npostgres:x:0:0::/:\n");
         let error = error.unwrap_err();
         assert!(matches!(error, PostgresError::NoUnprivilegedUser), "{error}");
         assert!(error.to_string().contains("useradd"), "{error}");
@@ -172,9 +200,8 @@ mod tests {
 
     #[test]
     fn a_cluster_of_somebody_else_or_of_root_is_not_touched() {
-        for (we, owner) in [((1000, 1001), 101), ((0, 0), 0), ((1000, 1001), 0)] {
-            let dir = Path::new("/data/postgres");
-            let error = decide(we, Some((dir, owner, owner)), USERS).unwrap_err();
+        for (process, owner) in [(ids(1000, 1001), 101), (ids(0, 0), 0), (ids(1000, 1001), 0)] {
+            let error = decide(process, Some(owned(ids(owner, owner))), USERS).unwrap_err();
             assert!(matches!(error, PostgresError::WrongOwner { .. }), "{error}");
             assert!(error.to_string().contains("/data/postgres"), "{error}");
         }

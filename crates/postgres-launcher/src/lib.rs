@@ -256,11 +256,7 @@ impl Postgres {
 
 /// Random hexadecimal text of `N` bytes.
 fn random_hex<const N: usize>() -> String {
-    hex(&entropy::bytes::<N>(&SystemEntropy))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    hex::encode(entropy::bytes::<N>(&SystemEntropy))
 }
 
 #[cfg(test)]

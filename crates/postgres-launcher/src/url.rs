@@ -1,5 +1,11 @@
 //! Database addresses: `postgres://user:password@host:port/database?key=value`. All functions work
-//! on text, so that the operator's settings (TLS, timeouts) are kept as they were written.
+//! on text, so that the operator's settings (TLS, timeouts) are kept as they were written; crate
+//! `url` would write them anew.
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
+/// Characters that are encoded in a part of an address.
+const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
 /// Directory and credentials of a private cluster's socket.
 pub(super) struct Socket<'a> {
@@ -69,13 +75,7 @@ fn split(url: &str) -> UrlParts<'_> {
 }
 
 fn encode(text: &str) -> String {
-    text.bytes().fold(String::new(), |mut out, byte| {
-        match byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) {
-            true => out.push(char::from(byte)),
-            false => out.push_str(&format!("%{byte:02X}")),
-        }
-        out
-    })
+    utf8_percent_encode(text, ENCODED).to_string()
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use chassis::auth::Identity;
+use eventlog::request_digest;
 use prost::Message;
 use proto::common::v1::ErrorReason;
 use proto::dealer::v1::dealer_service_server::{DealerService, DealerServiceServer};
@@ -10,7 +11,6 @@ use proto::dealer::v1::{
     CommitRequest, CommitResponse, ListKeysRequest, ListKeysResponse, PerformRequest,
     PerformResponse, RevealRequest, RevealResponse, SealRequest, SealResponse,
 };
-use sha2::{Digest, Sha256};
 use tonic::{Request, Response, Status};
 use wire::api_refusal;
 use wire::field::{exactly, request_id};
@@ -102,12 +102,7 @@ impl Caller {
         let identity = Identity::of(request).ok_or_else(|| {
             Status::from(api_refusal(ErrorReason::TokenMissing, "this call has no verified token"))
         })?;
-        let digest = Sha256::new()
-            .chain_update(method)
-            .chain_update([0])
-            .chain_update(request.get_ref().encode_to_vec())
-            .finalize()
-            .into();
+        let digest = request_digest(method, &[&request.get_ref().encode_to_vec()]);
         let actor = identity.actor().into();
         Ok(Caller { digest, actor, trace: chassis::telemetry::trace_id() })
     }
@@ -122,18 +117,17 @@ impl Caller {
 mod tests {
     use chassis::auth::Role;
     use ed25519_dalek::SigningKey;
+    use keyring::{Keyring, SecretStore};
     use system::entropy::SeededEntropy;
     use zeroize::Zeroizing;
 
     use super::*;
     use crate::dealer::Dependencies;
-    use crate::repo::SeedRepository;
-    use crate::vault::Vault;
 
     fn dealer_without_log() -> Api {
         let dealer = Dealer::try_new(Dependencies {
-            seeds: SeedRepository::memory(),
-            vault: Vault::new(&Zeroizing::new([3; 32]), &[]),
+            seeds: SecretStore::memory(),
+            keyring: Keyring::new(&Zeroizing::new([3; 32]), &[]),
             entropy: Arc::new(SeededEntropy::new(1)),
             key: SigningKey::from_bytes(&[4; 32]),
             origin: "test/dealer".into(),

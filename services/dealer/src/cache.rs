@@ -2,7 +2,8 @@
 //!
 //! A hand has only one slot, or two callers could write to its stream without knowing of each
 //! other. So a slot is dropped only while nobody holds it; its contents can be read from the log
-//! again. An empty slot is filled by the first caller that needs it.
+//! again. An empty slot is filled by the first caller that needs it. Crate `lru` would drop a
+//! slot that is held.
 //!
 //! Specification: services/dealer/README.md "Tasks".
 

@@ -11,6 +11,7 @@ use ed25519_dalek::SigningKey;
 use eventlog::{ClockSkew, Log, OpenError, ReadError};
 use fairness::health::Unhealthy;
 use fairness::{Seed, Transcript};
+use keyring::{KeyId, Keyring, Nonce, OpenError as SealError, SecretStore, StoreError};
 use primitives::RequestId;
 use sha2::{Digest, Sha256};
 use system::clock::Clock;
@@ -24,8 +25,6 @@ use crate::hand::{
 };
 use crate::handler::Handler;
 use crate::record;
-use crate::repo::{RepoError, SeedRepository};
-use crate::vault::{KeyId, Vault, VaultError};
 
 /// Identity of a command and of its caller.
 #[derive(Debug, Clone)]
@@ -39,8 +38,8 @@ pub struct RequestMetadata {
 
 /// Dependencies of a dealer, apart from its log.
 pub struct Dependencies {
-    pub seeds: SeedRepository,
-    pub vault: Vault,
+    pub seeds: SecretStore,
+    pub keyring: Keyring,
     pub entropy: Arc<dyn Entropy>,
     /// Signs commitments.
     pub key: SigningKey,
@@ -52,8 +51,8 @@ pub struct Dependencies {
 
 /// State of a dealer that outlives the loss of the log.
 pub(crate) struct Resources {
-    pub(crate) seeds: SeedRepository,
-    pub(crate) vault: Vault,
+    pub(crate) seeds: SecretStore,
+    pub(crate) keyring: Keyring,
     pub(crate) source: EntropySource,
     pub(crate) key: SigningKey,
     pub(crate) key_id: [u8; 8],
@@ -63,7 +62,7 @@ pub(crate) struct Resources {
 
 impl Resources {
     /// Fresh bytes for one sealing.
-    pub(crate) fn nonce(&self) -> Result<[u8; 24], Unhealthy> {
+    pub(crate) fn nonce(&self) -> Result<Nonce, Unhealthy> {
         let block = self.source.block()?;
         Ok(*block.first_chunk().expect("a nonce is shorter than a block"))
     }
@@ -111,10 +110,10 @@ impl Dealer {
     /// # Errors
     /// If the entropy fails its health test.
     pub fn try_new(dependencies: Dependencies) -> Result<Dealer, Unhealthy> {
-        let Dependencies { seeds, vault, entropy, key, origin, max_cached_hands } = dependencies;
+        let Dependencies { seeds, keyring, entropy, key, origin, max_cached_hands } = dependencies;
         let source = EntropySource::try_new(entropy)?;
         let key_id = key_id(&key.verifying_key().to_bytes());
-        let resources = Resources { seeds, vault, source, key, key_id, origin, max_cached_hands };
+        let resources = Resources { seeds, keyring, source, key, key_id, origin, max_cached_hands };
         let (handler, serves) = (Arc::default(), watch::Sender::default());
         Ok(Dealer { resources: Arc::new(resources), handler, serves })
     }
@@ -262,14 +261,14 @@ impl From<ReadError> for DealerError {
     }
 }
 
-impl From<RepoError> for DealerError {
-    fn from(error: RepoError) -> DealerError {
+impl From<StoreError> for DealerError {
+    fn from(error: StoreError) -> DealerError {
         match error {
-            RepoError::Unavailable(source) => {
+            StoreError::Unavailable(source) => {
                 tracing::warn!(runbook = "deploy/README.md, The database is away", error = %source, "the dealer's database is unavailable");
                 DealerError::Unavailable
             }
-            RepoError::Corrupt(_) => corrupt(&error),
+            StoreError::Corrupt => corrupt(&error),
         }
     }
 }
@@ -286,14 +285,14 @@ impl From<Contradiction> for DealerError {
     }
 }
 
-impl From<VaultError> for DealerError {
-    fn from(error: VaultError) -> DealerError {
+impl From<SealError> for DealerError {
+    fn from(error: SealError) -> DealerError {
         match error {
-            VaultError::UnknownKey(key) => {
+            SealError::UnknownKey(key) => {
                 tracing::error!(%error, "a seed cannot be read");
                 DealerError::MissingKey(key)
             }
-            VaultError::Corrupt(_) | VaultError::NoKeyOpens => corrupt(&error),
+            SealError::Corrupt(_) => corrupt(&error),
         }
     }
 }

@@ -25,7 +25,7 @@ use crate::hand::{
     SealInput,
 };
 use crate::record;
-use crate::repo::StoredSeed;
+use crate::seeds::SeedLabel;
 
 /// Number of events read from the log at once.
 const PAGE_EVENTS: usize = 1000;
@@ -234,29 +234,30 @@ impl Handler {
     /// Makes a hand with a stored seed: the one made now, or one stored before a crash.
     async fn new_hand(&self, hand: HandName, rule_set_hash: [u8; 32]) -> Result<Hand, DealerError> {
         let resources = &*self.resources;
-        let Resources { seeds, vault, source, key, key_id, origin, max_cached_hands: _ } =
+        let Resources { seeds, keyring, source, key, key_id, origin, max_cached_hands: _ } =
             resources;
         let context = Context::new(origin, hand.table, hand.number, &rule_set_hash);
         let seed = Seed::new(source.block()?);
         let commitment = Commitment::new(&context, &seed);
-        let sealed = vault.seal(&seed, (&context, &commitment), resources.nonce()?);
-        let new = StoredSeed { hand: hand.id(), context, commitment, seed: sealed };
+        let label = SeedLabel { context, commitment };
+        let new = keyring.seal(hand.id().0, &label.bytes(), seed.expose(), resources.nonce()?);
         let kept = seeds.insert_if_absent(new).await?;
-        if kept.context != context {
+        let label = SeedLabel::parse(&kept.label).ok_or(Contradiction::Seed)?;
+        if label.context != context {
             return Err(Refusal::OtherRules.into());
         }
-        let seed = vault.open(&kept.seed, (&kept.context, &kept.commitment))?;
+        let seed = Seed::new(keyring.open(&kept)?);
         let signed = CommitmentStatement {
             table: hand.table,
             hand_no: hand.number,
             ruleset_hash: &rule_set_hash,
-            commitment: &kept.commitment,
+            commitment: &label.commitment,
             key_id,
         };
         let committed = Committed {
             hand,
             rule_set_hash,
-            commitment: kept.commitment,
+            commitment: label.commitment,
             key_id: *key_id,
             signature: signed.sign(key),
             origin: Arc::clone(origin),
@@ -289,10 +290,9 @@ impl Handler {
 
     /// Makes a committed hand with its seed out of storage.
     async fn open_hand(&self, committed: Committed) -> Result<Hand, DealerError> {
-        let kept =
-            self.resources.seeds.get(committed.hand.id()).await?.ok_or(Contradiction::Seed)?;
-        let seed = self.resources.vault.open(&kept.seed, (&kept.context, &kept.commitment))?;
-        Ok(Hand::try_new(committed, seed)?)
+        let Resources { seeds, keyring, .. } = &*self.resources;
+        let kept = seeds.get(committed.hand.id().0).await?.ok_or(Contradiction::Seed)?;
+        Ok(Hand::try_new(committed, Seed::new(keyring.open(&kept)?))?)
     }
 
     async fn append(

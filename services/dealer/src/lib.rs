@@ -11,8 +11,8 @@
 //!   the log, answer. `cache` bounds the memory.
 //! - [`dealer`] is the handle of callers; it outlives the loss of the log.
 //! - `entropy_source` tests the entropy that seeds are made of.
-//! - [`record`] is the events in the log; [`repo`] and [`vault`] are the seeds at rest;
-//!   [`rotation`] moves those to another key.
+//! - [`record`] is the events in the log; [`seeds`] is the seeds at rest; [`rotation`] moves those
+//!   to another key.
 //! - [`api`] is the gRPC handlers, and `messages` converts their messages.
 //! - [`service`] assembles and runs the service.
 //!
@@ -29,10 +29,9 @@ pub mod hand;
 mod handler;
 mod messages;
 pub mod record;
-pub mod repo;
 pub mod rotation;
+pub mod seeds;
 pub mod service;
 mod status;
-pub mod vault;
 
 pub use dealer::{Dealer, DealerError, Dependencies, maintain_log};

@@ -1,114 +1,48 @@
 //! Rotation of the key of seeds at rest: seeds under a previous key are sealed again under the
 //! current one, in small batches, while hands go on.
 //!
-//! A pass walks all seeds once. A crash leaves each seed under one key or the other, and this
-//! process has both; the next pass finds the rest. A pass that finds nothing to do logs so, and
-//! only then can the operator take the previous keys away. A seed under a key that is missing stays
-//! as it is, and its key id is logged.
+//! A pass that finds nothing to do logs so, and only then can the operator take the previous keys
+//! away. A seed under a key that is missing stays as it is, and its key id is logged.
 //!
 //! Specification: services/dealer/README.md "Tasks".
 
-use std::collections::BTreeMap;
-use std::fmt;
 use std::time::Duration;
 
-use crate::dealer::{Dealer, DealerError, Resources};
-use crate::repo::{ResealedSeed, StoredSeed};
-use crate::vault::{KeyId, VaultError};
+use keyring::{KeyId, Rotation, RotationPass};
 
-/// Most seeds in one statement.
-const BATCH_SEEDS: u16 = 100;
+use crate::dealer::{Dealer, DealerError};
+
 /// Pause between two statements, so that hands are not held up.
 const BATCH_PAUSE: Duration = Duration::from_millis(20);
 /// Pause after the database was unavailable.
 const RETRY_PAUSE: Duration = Duration::from_secs(5);
-
-/// Result of one pass.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct RotationPass {
-    /// Number of seeds that this pass put under the current key.
-    pub resealed: u64,
-    /// Number of seeds by key, for keys that are missing.
-    pub unknown: BTreeMap<[u8; 8], u64>,
-    /// Number of seeds that open under no key, although their key is present or not named.
-    pub corrupt: u64,
-}
-
-impl RotationPass {
-    /// Whether every seed that can be under the current key is.
-    #[must_use]
-    pub fn is_done(&self) -> bool {
-        self.resealed == 0
-    }
-}
-
-impl fmt::Display for RotationPass {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} sealed again", self.resealed)?;
-        for (key, seeds) in &self.unknown {
-            write!(f, ", {seeds} under key {}, which is not here", KeyId(*key))?;
-        }
-        if self.corrupt > 0 {
-            write!(f, ", {} that open under no key", self.corrupt)?;
-        }
-        Ok(())
-    }
-}
 
 impl Dealer {
     /// Seals all seeds again that are not under the current key, in one pass. Safe to repeat, and
     /// to run in two processes at once.
     pub async fn reseal(&self) -> Result<RotationPass, DealerError> {
         let resources = self.resources();
-        let current = resources.vault.current();
-        let mut pass = RotationPass::default();
-        let mut after = None;
+        let mut rotation = Rotation::new(&resources.seeds, &resources.keyring);
         loop {
-            let page = resources.seeds.list_under_other_keys(current, after, BATCH_SEEDS).await?;
-            let Some(last) = page.last() else { return Ok(pass) };
-            after = Some(last.hand);
-            let mut again = Vec::new();
-            for kept in page {
-                again.extend(reseal_one(resources, &kept, &mut pass)?);
-            }
-            if !again.is_empty() {
-                pass.resealed += resources.seeds.replace(&again).await?;
+            let step = rotation.step(|| resources.nonce().map_err(DealerError::from)).await?;
+            let Some(pass) = step else {
                 tokio::time::sleep(BATCH_PAUSE).await;
+                continue;
+            };
+            if pass.corrupt > 0 {
+                tracing::error!(seeds = pass.corrupt, "kept seeds do not open under their key");
             }
+            return Ok(pass);
         }
     }
-}
-
-/// Seals a seed under the current key; none if it does not open.
-fn reseal_one(
-    resources: &Resources,
-    kept: &StoredSeed,
-    pass: &mut RotationPass,
-) -> Result<Option<ResealedSeed>, DealerError> {
-    let of = (&kept.context, &kept.commitment);
-    let seed = match resources.vault.open(&kept.seed, of) {
-        Ok(seed) if kept.commitment.opens(&kept.context, &seed) => seed,
-        Err(VaultError::UnknownKey(key)) => {
-            *pass.unknown.entry(key.0).or_default() += 1;
-            return Ok(None);
-        }
-        Ok(_) | Err(VaultError::Corrupt(_) | VaultError::NoKeyOpens) => {
-            tracing::error!(hand = %kept.hand, "a kept seed opens under no key");
-            pass.corrupt += 1;
-            return Ok(None);
-        }
-    };
-    let nonce = resources.nonce()?;
-    let new = resources.vault.seal(&seed, of, nonce);
-    Ok(Some(ResealedSeed { hand: kept.hand, old_nonce: kept.seed.nonce, seed: new }))
 }
 
 /// Runs passes until one finds nothing left. Does nothing without previous keys.
 pub(crate) async fn rotate(dealer: Dealer) {
-    if !dealer.resources().vault.has_previous() {
+    if dealer.resources().keyring.previous().next().is_none() {
         return;
     }
-    let current = dealer.resources().vault.current();
+    let current = dealer.resources().keyring.current();
     loop {
         match dealer.reseal().await {
             Ok(pass) if !pass.is_done() => {
@@ -131,7 +65,7 @@ pub(crate) async fn rotate(dealer: Dealer) {
 }
 
 fn log_end(current: KeyId, pass: &RotationPass) {
-    if pass.unknown.is_empty() && pass.corrupt == 0 {
+    if pass.all_open() {
         // The operator has to act, so this is logged as a warning.
         tracing::warn!(
             key = %current,

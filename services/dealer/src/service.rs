@@ -2,7 +2,6 @@
 //!
 //! Specification: ARCHITECTURE.md §4, §5.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,15 +10,14 @@ use chassis::drain::Drain;
 use chassis::serve::BoundPort;
 use eventlog::{Limits, MigrateError, Projection};
 use fairness::health::Unhealthy;
+use keyring::{Keyring, SecretStore};
 use runner::{Service, Spec};
 use system::clock::SystemClock;
 use system::entropy::SystemEntropy;
-use zeroize::Zeroizing;
 
 use crate::dealer::{Dealer, Dependencies, maintain_log};
-use crate::repo::{self, SeedRepository};
 use crate::rotation::rotate;
-use crate::vault::{SeedKey, Vault, parse_key, parse_keys};
+use crate::seeds;
 
 pub use runner::RunError;
 
@@ -39,10 +37,8 @@ pub struct Config {
     /// Settings of every service. The log's origin is bound into every hand for ever, and the log's
     /// key signs commitments too.
     pub service: ServiceConfig,
-    /// Key that seals seeds at rest.
-    pub seed_key: SeedKey,
-    /// Previous keys. While there are any, seeds under them are sealed again.
-    pub seed_keys_previous: Vec<SeedKey>,
+    /// Keys of seeds at rest. While there are previous ones, seeds under them are sealed again.
+    pub seed_keys: Keyring,
     /// Number of hands kept in memory.
     pub max_cached_hands: usize,
 }
@@ -60,7 +56,7 @@ pub enum PrepareError {
     #[error(transparent)]
     Log(#[from] MigrateError),
     #[error(transparent)]
-    Seeds(#[from] repo::MigrateError),
+    Seeds(#[from] keyring::MigrateError),
 }
 
 impl Config {
@@ -72,57 +68,19 @@ impl Config {
         let mut settings = Settings::new(source);
         let service = ServiceConfig::read(config::Service::Dealer, &mut settings);
         ServiceConfig::require(config::Service::Dealer, &mut settings);
-        let seed_key = secret_of_setting(&mut settings, "seed_key", |text| {
-            parse_key(text).ok_or("not 64 hexadecimal digits")
-        });
-        let previous = match settings.path("seed_key_previous") {
-            Some(path) => read_secret(&mut settings, "seed_key_previous", &path, |text| {
-                parse_keys(text).ok_or("not 64 hexadecimal digits a line")
-            }),
-            None => Some(Vec::new()),
-        };
+        let seed_keys = Keyring::read(&mut settings, "seed_key", "seed_key_previous");
         let hands = settings.number("hands", 1..=10_000_000, DEFAULT_MAX_CACHED_HANDS);
         let hands = usize::try_from(hands).unwrap_or(usize::MAX);
-        let keys = seed_key.zip(previous);
         settings.finish()?;
-        let (seed_key, seed_keys_previous) =
-            keys.expect("where one is missing it was refused above");
-        Ok(Config { service, seed_key, seed_keys_previous, max_cached_hands: hands })
+        let seed_keys = seed_keys.expect("without it the settings were refused");
+        Ok(Config { service, seed_keys, max_cached_hands: hands })
     }
-}
-
-/// Reads a secret out of the file that a setting names; faults are noted in `settings`.
-fn secret_of_setting<T>(
-    settings: &mut Settings,
-    key: &str,
-    parse: impl Fn(&str) -> Result<T, &'static str>,
-) -> Option<T> {
-    let Some(path) = settings.path(key) else {
-        settings.refuse(key, "name a file that nobody but the dealer can read".to_owned());
-        return None;
-    };
-    read_secret(settings, key, &path, parse)
-}
-
-/// Reads a secret out of the file of the setting `key`; faults are noted in `settings`.
-fn read_secret<T>(
-    settings: &mut Settings,
-    key: &str,
-    path: &Path,
-    parse: impl Fn(&str) -> Result<T, &'static str>,
-) -> Option<T> {
-    let text = std::fs::read_to_string(path).map(Zeroizing::new);
-    let parsed = match &text {
-        Ok(text) => parse(text).map_err(str::to_owned),
-        Err(error) => Err(format!("the file cannot be read: {error}")),
-    };
-    parsed.map_err(|advice| settings.refuse(key, advice)).ok()
 }
 
 /// Brings the dealer's schemas up to date: the log's, then the seeds'. Safe to repeat.
 pub async fn migrate(admin_url: &str, role_password: Option<&str>) -> Result<(), PrepareError> {
     eventlog::migrate(admin_url, SERVICE, role_password).await?;
-    Ok(repo::migrate(admin_url).await?)
+    Ok(keyring::migrate(admin_url, seeds::MIGRATION).await?)
 }
 
 /// Runs the dealer until the drain. Returns whether every call finished. `take_over` takes the log
@@ -133,7 +91,7 @@ pub async fn run(
     drain: Drain,
     take_over: bool,
 ) -> Result<bool, RunError> {
-    let Config { service, seed_key, seed_keys_previous, max_cached_hands } = config;
+    let Config { service, seed_keys: keyring, max_cached_hands } = config;
     let spec = Spec {
         name: SERVICE,
         title: "the dealer",
@@ -145,8 +103,8 @@ pub async fn run(
     let LogIdentity { origin, key } = service.log.clone();
     let url = service.config.database_url.as_ref().ok_or(RunError::NoDatabase("the dealer"))?;
     let dealer = Dealer::try_new(Dependencies {
-        seeds: SeedRepository::postgres(url.expose()).map_err(RunError::own)?,
-        vault: Vault::new(&seed_key, &seed_keys_previous),
+        seeds: SecretStore::postgres(url.expose(), seeds::SCHEMA).map_err(RunError::own)?,
+        keyring,
         entropy: Arc::new(SystemEntropy),
         key,
         origin,

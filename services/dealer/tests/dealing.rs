@@ -13,6 +13,7 @@ use fairness::{
     ClientCommitment, Commitment, CommitmentStatement, Entropy, Handle, OperationRequest,
     RowStatus, ShuffleInput, TranscriptRow,
 };
+use keyring::{Keyring, SealedSecret, SecretStore};
 use primitives::{PlayerId, RequestId, TableId};
 use prost::Message as _;
 use proto::event::v1::{OperationPerformed, SeedOpened};
@@ -21,8 +22,7 @@ use sabacc_dealer::hand::{
     CardReveal, Committed, HandName, IndexedOperation, PerformCommand, PerformOutcome, Reason,
     Refusal, SealInput,
 };
-use sabacc_dealer::repo::SeedRepository;
-use sabacc_dealer::vault::Vault;
+use sabacc_dealer::seeds::SeedLabel;
 use sabacc_dealer::{Dealer, DealerError, Dependencies, maintain_log};
 use system::entropy::SeededEntropy;
 use tokio_util::sync::CancellationToken;
@@ -35,7 +35,7 @@ const RULES: [u8; 32] = [2; 32];
 /// State that survives a crash, and a dealer on it.
 struct Harness {
     store: Arc<MemStore>,
-    seeds: SeedRepository,
+    seeds: SecretStore,
     entropy: u64,
     dealer: Dealer,
     stopping: CancellationToken,
@@ -43,13 +43,13 @@ struct Harness {
 
 impl Harness {
     async fn new(entropy: u64) -> Harness {
-        Harness::on(MemStore::new(), SeedRepository::memory(), entropy).await
+        Harness::on(MemStore::new(), SecretStore::memory(), entropy).await
     }
 
-    async fn on(store: Arc<MemStore>, seeds: SeedRepository, entropy: u64) -> Harness {
+    async fn on(store: Arc<MemStore>, seeds: SecretStore, entropy: u64) -> Harness {
         let dealer = Dealer::try_new(Dependencies {
             seeds: seeds.clone(),
-            vault: Vault::new(&Zeroizing::new([3; 32]), &[]),
+            keyring: Keyring::new(&Zeroizing::new([3; 32]), &[]),
             entropy: Arc::new(SeededEntropy::new(entropy)),
             key: SigningKey::from_bytes(&[4; 32]),
             origin: "test/dealer".into(),
@@ -228,17 +228,18 @@ async fn a_commitment_cut_short_by_a_crash_is_finished_with_the_same_seed() {
     world.store.set_down(true);
     let cut = world.commit(1, NAME).await;
     assert!(matches!(cut, Err(DealerError::Unavailable)), "{cut:?}");
-    let kept = world.seeds.get(NAME.id()).await.unwrap();
+    let kept = world.seeds.get(NAME.id().0).await.unwrap();
     world.store.set_down(false);
     assert!(kept.is_none(), "a log that cannot be read is asked before a seed is made");
 
     world.store.inject(Fault::Unavailable);
     world.store.inject(Fault::LoseOwnership);
     let cut = world.commit(1, NAME).await;
-    let kept = world.seeds.get(NAME.id()).await.unwrap().expect("the seed is kept first");
+    let kept = world.seeds.get(NAME.id().0).await.unwrap().expect("the seed is kept first");
     let world = world.crash().await;
     let committed = world.commit(1, NAME).await.unwrap();
-    assert_eq!(committed.commitment, kept.commitment, "after {cut:?}");
+    let label = SeedLabel::parse(&kept.label).unwrap();
+    assert_eq!(committed.commitment, label.commitment, "after {cut:?}");
     assert_eq!(world.stream(NAME).await.len(), 1);
 }
 
@@ -452,14 +453,13 @@ async fn a_discarded_seed_is_opened_at_any_stage_and_deals_nothing_more() {
 async fn a_dealer_does_not_deal_from_a_seed_it_did_not_promise() {
     let world = Harness::new(1).await;
     let committed = world.sealed().await;
-    let kept = world.seeds.get(NAME.id()).await.unwrap().unwrap();
-    let forged = SeedRepository::memory();
-    let other = Commitment([9; 32]);
-    assert_ne!(committed.commitment, other);
-    forged
-        .insert_if_absent(sabacc_dealer::repo::StoredSeed { commitment: other, ..kept })
-        .await
-        .unwrap();
+    let kept = world.seeds.get(NAME.id().0).await.unwrap().unwrap();
+    let forged = SecretStore::memory();
+    let mut label = SeedLabel::parse(&kept.label).unwrap();
+    assert_eq!(label.commitment, committed.commitment);
+    label.commitment = Commitment([9; 32]);
+    let other = SealedSecret { label: label.bytes().to_vec(), ..kept };
+    forged.insert_if_absent(other).await.unwrap();
     let world = Harness::on(Arc::clone(&world.store), forged, 1).await;
     let refused = world.perform(10, &script()[0]).await;
     assert!(matches!(refused, Err(DealerError::Corrupt)), "{refused:?}");

@@ -8,11 +8,10 @@ use ed25519_dalek::SigningKey;
 use eventlog::{Limits, Log, MemStore, Options, Store, UnixMicros};
 use fairness::OperationRequest;
 use fairness::health::Unhealthy;
+use keyring::{Keyring, SecretStore};
 use primitives::{RequestId, TableId};
 use sabacc_dealer::dealer::RequestMetadata;
 use sabacc_dealer::hand::{HandName, IndexedOperation, PerformCommand, SealInput};
-use sabacc_dealer::repo::SeedRepository;
-use sabacc_dealer::vault::Vault;
 use sabacc_dealer::{Dealer, DealerError, Dependencies};
 use system::entropy::{Entropy, SeededEntropy};
 use tokio_util::sync::CancellationToken;
@@ -49,10 +48,10 @@ impl Entropy for Breaking {
     }
 }
 
-fn dealer(entropy: Arc<Breaking>, seeds: SeedRepository) -> Result<Dealer, Unhealthy> {
+fn dealer(entropy: Arc<Breaking>, seeds: SecretStore) -> Result<Dealer, Unhealthy> {
     Dealer::try_new(Dependencies {
         seeds,
-        vault: Vault::new(&Zeroizing::new([3; 32]), &[]),
+        keyring: Keyring::new(&Zeroizing::new([3; 32]), &[]),
         entropy,
         key: SigningKey::from_bytes(&[4; 32]),
         origin: "test/dealer".into(),
@@ -92,17 +91,17 @@ fn call(id: u8) -> RequestMetadata {
 /// fairness/SPEC.md §13.1.
 #[test]
 fn a_dealer_does_not_start_on_broken_entropy() {
-    let start = |by_byte| dealer(Breaking::new(true, by_byte), SeedRepository::memory()).err();
+    let start = |by_byte| dealer(Breaking::new(true, by_byte), SecretStore::memory()).err();
     assert_eq!(start(true), Some(Unhealthy::Stuck { cutoff: 9 }));
     assert_eq!(start(false), Some(Unhealthy::Repeated));
-    assert!(dealer(Breaking::new(false, true), SeedRepository::memory()).is_ok());
+    assert!(dealer(Breaking::new(false, true), SecretStore::memory()).is_ok());
 }
 
 /// fairness/SPEC.md §13.1.
 #[tokio::test]
 async fn no_seed_is_made_of_broken_entropy_and_committed_hands_go_on() {
     for by_byte in [true, false] {
-        let (entropy, seeds) = (Breaking::new(false, by_byte), SeedRepository::memory());
+        let (entropy, seeds) = (Breaking::new(false, by_byte), SecretStore::memory());
         let dealer = dealer(Arc::clone(&entropy), seeds.clone()).expect("it is healthy so far");
         serve_log(&dealer).await;
         dealer.commit(call(1), hand(1), RULES).await.expect("it is healthy so far");
@@ -117,7 +116,7 @@ async fn no_seed_is_made_of_broken_entropy_and_committed_hands_go_on() {
             "once broken, broken: {refused:?}"
         );
         for number in [2, 4] {
-            assert_eq!(seeds.get(hand(number).id()).await.expect("memory works"), None);
+            assert_eq!(seeds.get(hand(number).id().0).await.expect("memory works"), None);
         }
 
         dealer.commit(call(5), hand(1), RULES).await.expect("it is committed");
@@ -134,8 +133,7 @@ async fn no_seed_is_made_of_broken_entropy_and_committed_hands_go_on() {
 #[tokio::test]
 async fn a_failure_is_found_without_a_hand_and_told_in_words() {
     let entropy = Breaking::new(false, true);
-    let dealer =
-        dealer(Arc::clone(&entropy), SeedRepository::memory()).expect("it is healthy so far");
+    let dealer = dealer(Arc::clone(&entropy), SecretStore::memory()).expect("it is healthy so far");
     serve_log(&dealer).await;
     assert_eq!(dealer.test_entropy(), Ok(()));
     entropy.set_broken(true);

@@ -10,12 +10,11 @@ use fairness::{
     ClientCommitment, Commitment, Context, Entropy, OperationRequest, RowStatus, Seed,
     ShuffleInput, TranscriptRow,
 };
+use keyring::{Key, KeyId, Keyring, RotationPass, SecretStore};
 use primitives::{HandId, PlayerId, RequestId, TableId};
 use sabacc_dealer::dealer::RequestMetadata;
 use sabacc_dealer::hand::{HandName, IndexedOperation, PerformCommand, SealInput};
-use sabacc_dealer::repo::{SeedRepository, StoredSeed};
-use sabacc_dealer::rotation::RotationPass;
-use sabacc_dealer::vault::{KeyId, SeedKey, Vault};
+use sabacc_dealer::seeds::SeedLabel;
 use sabacc_dealer::{Dealer, DealerError, Dependencies};
 use system::entropy::SeededEntropy;
 use tokio_util::sync::CancellationToken;
@@ -23,15 +22,15 @@ use zeroize::Zeroizing;
 
 const NAME: HandName = HandName { table: TableId([1; 16]), number: 1 };
 
-fn key(byte: u8) -> SeedKey {
+fn key(byte: u8) -> Key {
     Zeroizing::new([byte; 32])
 }
 
-fn dealer(seeds: &SeedRepository, current: u8, previous: &[u8]) -> Dealer {
-    let previous: Vec<SeedKey> = previous.iter().map(|byte| key(*byte)).collect();
+fn dealer(seeds: &SecretStore, current: u8, previous: &[u8]) -> Dealer {
+    let previous: Vec<Key> = previous.iter().map(|byte| key(*byte)).collect();
     Dealer::try_new(Dependencies {
         seeds: seeds.clone(),
-        vault: Vault::new(&key(current), &previous),
+        keyring: Keyring::new(&key(current), &previous),
         entropy: Arc::new(SeededEntropy::new(u64::from(current))),
         key: SigningKey::from_bytes(&[4; 32]),
         origin: "test/dealer".into(),
@@ -41,17 +40,15 @@ fn dealer(seeds: &SeedRepository, current: u8, previous: &[u8]) -> Dealer {
 }
 
 /// Stores a hand's seed under the key of this byte.
-async fn store_seed(seeds: &SeedRepository, number: u16, under: u8) -> HandId {
+async fn store_seed(seeds: &SecretStore, number: u16, under: u8) -> HandId {
     let [high, low] = number.to_be_bytes();
     let mut hand = HandId([0; 16]);
     (hand.0[0], hand.0[1]) = (high, low);
     let (context, seed) = (Context([low; 32]), Seed::new(Zeroizing::new([high ^ low; 64])));
     let commitment = Commitment::new(&context, &seed);
-    let sealed = Vault::new(&key(under), &[]).seal(&seed, (&context, &commitment), [low; 24]);
-    seeds
-        .insert_if_absent(StoredSeed { hand, context, commitment, seed: sealed })
-        .await
-        .expect("memory works");
+    let label = SeedLabel { context, commitment }.bytes();
+    let sealed = Keyring::new(&key(under), &[]).seal(hand.0, &label, seed.expose(), [low; 24]);
+    seeds.insert_if_absent(sealed).await.expect("memory works");
     hand
 }
 
@@ -60,14 +57,15 @@ fn id(byte: u8) -> KeyId {
 }
 
 /// Number of `hands` whose seeds are under the key of this byte, and open under it.
-async fn under(seeds: &SeedRepository, hands: &[HandId], byte: u8) -> usize {
-    let vault = Vault::new(&key(byte), &[]);
+async fn under(seeds: &SecretStore, hands: &[HandId], byte: u8) -> usize {
+    let keyring = Keyring::new(&key(byte), &[]);
     let mut count = 0;
     for hand in hands {
-        let kept = seeds.get(*hand).await.expect("memory works").expect("no seed is lost");
-        if kept.seed.key == Some(id(byte)) {
-            let seed = vault.open(&kept.seed, (&kept.context, &kept.commitment)).expect("its key");
-            assert!(kept.commitment.opens(&kept.context, &seed));
+        let kept = seeds.get(hand.0).await.expect("memory works").expect("no seed is lost");
+        if kept.key == id(byte) {
+            let seed = Seed::new(keyring.open(&kept).expect("its key"));
+            let label = SeedLabel::parse(&kept.label).expect("it has its length");
+            assert!(label.commitment.opens(&label.context, &seed));
             count += 1;
         }
     }
@@ -76,7 +74,7 @@ async fn under(seeds: &SeedRepository, hands: &[HandId], byte: u8) -> usize {
 
 #[tokio::test(start_paused = true)]
 async fn all_seeds_end_under_the_new_key_wherever_the_dealer_dies() {
-    let seeds = SeedRepository::memory();
+    let seeds = SecretStore::memory();
     let mut hands = Vec::new();
     for number in 0..450 {
         hands.push(store_seed(&seeds, number, if number % 3 == 0 { 2 } else { 1 }).await);
@@ -102,19 +100,19 @@ async fn all_seeds_end_under_the_new_key_wherever_the_dealer_dies() {
 
 #[tokio::test(start_paused = true)]
 async fn what_is_under_a_key_that_is_not_here_stays_and_is_told_by_name() {
-    let seeds = SeedRepository::memory();
+    let seeds = SecretStore::memory();
     let (mine, other) = (store_seed(&seeds, 1, 1).await, store_seed(&seeds, 2, 7).await);
     let damaged = store_seed(&seeds, 3, 1).await;
-    let broken = SeedRepository::memory();
+    let broken = SecretStore::memory();
     for hand in [mine, other, damaged] {
-        let mut kept = seeds.get(hand).await.expect("memory works").expect("it was kept");
+        let mut kept = seeds.get(hand.0).await.expect("memory works").expect("it was kept");
         if hand == damaged {
-            kept.seed.sealed[3] ^= 1;
+            kept.sealed[3] ^= 1;
         }
         broken.insert_if_absent(kept).await.expect("memory works");
     }
     let pass = dealer(&broken, 9, &[1]).reseal().await.expect("memory works");
-    let unknown = [(id(7).0, 1)].into();
+    let unknown = [(id(7), 1)].into();
     assert_eq!(pass, RotationPass { resealed: 1, unknown, corrupt: 1 });
     assert!(pass.to_string().contains(&id(7).to_string()), "{pass}");
     assert_eq!(under(&broken, &[mine], 9).await, 1);
@@ -152,7 +150,7 @@ fn call(id: u8) -> RequestMetadata {
 /// old key names the one it misses.
 #[tokio::test]
 async fn hands_under_way_go_on_under_the_new_key() {
-    let (seeds, store) = (SeedRepository::memory(), MemStore::new());
+    let (seeds, store) = (SecretStore::memory(), MemStore::new());
     let old = dealer(&seeds, 1, &[]);
     let sitting = serve_log(&old, &store).await;
     let committed = old.commit(call(1), NAME, [2; 32]).await.expect("a new hand");

@@ -10,6 +10,7 @@ use chassis::config::{LogIdentity, Service, ServiceConfig, Source};
 use chassis::drain::Drain;
 use chassis::serve::{self, BoundPort};
 use ed25519_dalek::SigningKey;
+use keyring::{Key, KeyId, Keyring};
 use proto::common::v1::ErrorReason;
 use proto::dealer::v1::dealer_service_client::DealerServiceClient;
 use proto::dealer::v1::operation::Kind;
@@ -18,7 +19,6 @@ use proto::dealer::v1::{
     Operation, PerformRequest, PerformResponse, RevealRequest, SealRequest, Shuffle,
 };
 use sabacc_dealer::service::{self, Config, RunError};
-use sabacc_dealer::vault::KeyId;
 use sqlx::PgPool;
 use system::clock::SystemClock;
 use system::entropy::{SeededEntropy, SystemEntropy};
@@ -27,7 +27,6 @@ use tokio::task::JoinHandle;
 use tonic::transport::Channel;
 use tonic::{Request, Status};
 use tonic_types::StatusExt as _;
-use zeroize::Zeroizing;
 
 /// A running dealer, and a caller of it.
 struct Running {
@@ -47,12 +46,9 @@ async fn start(url: &str, keys: &[u8]) -> Running {
     service.allow_unsafe_database = true;
     let key = SigningKey::from_bytes(&[1; 32]);
     service.log = Some(LogIdentity { origin: "test/dealer".into(), key });
-    let config = Config {
-        service,
-        seed_key: Zeroizing::new([keys[0]; 32]),
-        seed_keys_previous: keys[1..].iter().map(|key| Zeroizing::new([*key; 32])).collect(),
-        max_cached_hands: 10,
-    };
+    let keys: Vec<Key> = keys.iter().map(|key| [*key; 32].into()).collect();
+    let config =
+        Config { service, seed_keys: Keyring::new(&keys[0], &keys[1..]), max_cached_hands: 10 };
     let bound: BoundPort =
         serve::bind("127.0.0.1:0".parse().expect("an address")).await.expect("a free port");
     let address = format!("http://{}", bound.address());
@@ -116,10 +112,10 @@ fn deal() -> PerformRequest {
 /// Waits until every seed is under key 3.
 async fn until_resealed(url: &str) {
     let admin = PgPool::connect(url).await.expect("the database is there");
-    let key = KeyId::of(&[3; 32]);
+    let key = KeyId::of(&[3; 32].into());
     for _ in 0..500 {
         let left: i64 = sqlx::query_scalar(
-            "SELECT count(*) FROM dealer_vault.seed WHERE key_id IS DISTINCT FROM $1",
+            "SELECT count(*) FROM dealer_vault.secret WHERE key_id IS DISTINCT FROM $1",
         )
         .bind(&key.0[..])
         .fetch_one(&admin)

@@ -5,11 +5,10 @@ use std::time::Duration;
 
 use ed25519_dalek::SigningKey;
 use eventlog::{Limits, Log, MemStore, Options, Position, Reader, Store, StreamId, UnixMicros};
+use keyring::{Keyring, SecretStore};
 use primitives::{RequestId, TableId};
 use sabacc_dealer::dealer::RequestMetadata;
 use sabacc_dealer::hand::HandName;
-use sabacc_dealer::repo::SeedRepository;
-use sabacc_dealer::vault::Vault;
 use sabacc_dealer::{Dealer, Dependencies, maintain_log};
 use system::clock::{Clock as _, ManualClock};
 use system::entropy::SeededEntropy;
@@ -20,10 +19,10 @@ use zeroize::Zeroizing;
 const NAME: HandName = HandName { table: TableId([1; 16]), number: 1 };
 const HOUR: i64 = 3_600_000_000;
 
-fn dealer(seeds: &SeedRepository) -> Dealer {
+fn dealer(seeds: &SecretStore) -> Dealer {
     Dealer::try_new(Dependencies {
         seeds: seeds.clone(),
-        vault: Vault::new(&Zeroizing::new([3; 32]), &[]),
+        keyring: Keyring::new(&Zeroizing::new([3; 32]), &[]),
         entropy: Arc::new(SeededEntropy::new(1)),
         key: SigningKey::from_bytes(&[4; 32]),
         origin: "test/dealer".into(),
@@ -82,7 +81,7 @@ async fn pass(clock: &ManualClock, seconds: u64) {
 
 #[tokio::test(start_paused = true)]
 async fn a_step_of_the_dealers_clock_is_one_event_also_where_the_log_was_away() {
-    let (seeds, store) = (SeedRepository::memory(), MemStore::new());
+    let (seeds, store) = (SecretStore::memory(), MemStore::new());
     let clock = Arc::new(ManualClock::new(UnixMicros(1_700_000_000_000_000)));
     let first = dealer(&seeds);
     let sitting = sit(&first, &store, &clock);

@@ -36,7 +36,7 @@ use wire::field;
 use wire::status::{ApiRefusal, api_refusal};
 
 use crate::StartError;
-use cache::{AuditCache, AuditedHand};
+use cache::{AuditCache, AuditedHand, HandKey};
 use collect::Logs;
 use limiter::{AuditLimiter, Caller};
 
@@ -125,7 +125,7 @@ impl Audits {
         caller: Caller,
     ) -> Result<Arc<AuditedHand>, Status> {
         let Audits { logs, shared } = self;
-        if let Some(kept) = shared.cache.get(table, hand_no) {
+        if let Some(kept) = shared.cache.get(HandKey { table, hand_no }) {
             return Ok(kept);
         }
         let logs = logs.clone().ok_or_else(|| {
@@ -135,7 +135,7 @@ impl Audits {
         })?;
         let permit = shared.limiter.enter(caller).await?;
         // An earlier caller may have audited this hand meanwhile.
-        if let Some(kept) = shared.cache.get(table, hand_no) {
+        if let Some(kept) = shared.cache.get(HandKey { table, hand_no }) {
             return Ok(kept);
         }
         let bundle = logs.hand_bundle(table, hand_no).await?;
@@ -147,7 +147,7 @@ impl Audits {
         let audited = Arc::new(audited);
         // A hand that passed is complete and does not change; any other may still be completed.
         if audited.response.passed {
-            shared.cache.put((table, hand_no), Arc::clone(&audited));
+            shared.cache.put(HandKey { table, hand_no }, Arc::clone(&audited));
         }
         Ok(audited)
     }

@@ -198,7 +198,7 @@ fn open(path: &Path) -> anyhow::Result<BufReader<File>> {
 
 fn print_archive(json: bool, done: &str, whole: &Verified) {
     let Verified { header, after: _, head: (size, root), recorded_at } = whole;
-    let root: String = root.iter().map(|byte| format!("{byte:02x}")).collect();
+    let root = hex::encode(root);
     let (from, to) = (header.range.start, header.range.end);
     if json {
         let told = serde_json::json!({

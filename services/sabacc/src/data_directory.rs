@@ -15,12 +15,13 @@ use chassis::auth::TokenIssuer;
 use chassis::config::{LogIdentity, Service};
 use ed25519_dalek::SigningKey;
 use ed25519_dalek::pkcs8::{DecodePrivateKey as _, EncodePrivateKey as _};
-use sabacc_table::config::{PeopleKey, parse_key, parse_keys};
 use serde::{Deserialize, Serialize};
 use system::entropy::{self, SystemEntropy};
 use zeroize::Zeroizing;
 
-mod seed_keys;
+mod keys;
+
+pub(crate) use keys::{PEOPLE_KEY, SEED_KEY};
 
 /// File name of the dealer's key in folders of older versions.
 const LEGACY_DEALER_KEY: &str = "commitment.pem";
@@ -152,20 +153,6 @@ impl DataDirectory {
         write(&self.path.join("keys.txt"), keys.as_bytes(), 0o644)
     }
 
-    /// Returns the key that wraps the players' keys, and its predecessors.
-    pub(crate) fn people_keys(&self) -> anyhow::Result<(PeopleKey, Vec<PeopleKey>)> {
-        let key = parse_key(&self.secret_text("people.key")?);
-        let key = key.context("keys/people.key is not 64 hexadecimal digits")?;
-        let path = self.path.join("keys").join("people.key.previous");
-        if !path.exists() {
-            return Ok((key, Vec::new()));
-        }
-        let text = fs::read_to_string(&path).map(Zeroizing::new);
-        let text = text.with_context(|| format!("{} cannot be read", path.display()))?;
-        let why = "keys/people.key.previous is not 64 hexadecimal digits on each of its lines";
-        Ok((key, parse_keys(&text).context(why)?))
-    }
-
     /// Returns a random text of 64 hexadecimal digits, stored under `name`.
     pub(crate) fn secret_text(&self, name: &str) -> anyhow::Result<Zeroizing<String>> {
         self.read_or_create_secret(name, random_hex)
@@ -235,8 +222,7 @@ pub(crate) fn lock_file(path: &Path, folder: &Path, option: &str) -> anyhow::Res
             before.split_whitespace().next().unwrap_or("?")
         );
     }
-    let chance: String =
-        entropy::bytes::<8>(&SystemEntropy).iter().map(|byte| format!("{byte:02x}")).collect();
+    let chance = hex::encode(entropy::bytes::<8>(&SystemEntropy));
     let instance = format!("{} {chance}", std::process::id());
     file.set_len(0)?;
     file.rewind()?;
@@ -247,7 +233,7 @@ pub(crate) fn lock_file(path: &Path, folder: &Path, option: &str) -> anyhow::Res
 /// Returns 64 random hexadecimal digits.
 fn random_hex() -> Zeroizing<String> {
     let bytes = Zeroizing::new(entropy::bytes::<32>(&SystemEntropy));
-    Zeroizing::new(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    Zeroizing::new(hex::encode(&bytes[..]))
 }
 
 /// Writes a file that only its owner can read.

@@ -24,7 +24,7 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 use tonic::transport::Uri;
 
-use crate::data_directory::{DataDirectory, DirectoryLock, RunningRoom};
+use crate::data_directory::{DataDirectory, DirectoryLock, PEOPLE_KEY, RunningRoom, SEED_KEY};
 use crate::keys;
 use crate::output::Progress;
 
@@ -182,11 +182,9 @@ impl Room {
         let (to_dealer, to_wallet, to_table) = (uri(&dealer), uri(&wallet), uri(&table));
 
         let service = self.service_config(Service::Dealer, Some(dealer_url))?;
-        let seed_keys = self.folder.seed_keys()?;
         let dealer_config = sabacc_dealer::service::Config {
             service,
-            seed_key: seed_keys.current,
-            seed_keys_previous: seed_keys.previous,
+            seed_keys: self.folder.keys(SEED_KEY)?.keyring(),
             max_cached_hands: 10_000,
         };
         self.spawn("dealer", |drain| async move {
@@ -200,12 +198,8 @@ impl Room {
         service.peers.dealer = to_dealer.clone();
         service.peers.wallet = to_wallet.clone();
         service.auth.signing = Some(self.issuer.clone());
-        let (people_key, people_keys_previous) = self.folder.people_keys()?;
-        let config = sabacc_table::config::Config {
-            service,
-            people_key,
-            previous_people_keys: people_keys_previous,
-        };
+        let people_keys = self.folder.keys(PEOPLE_KEY)?.keyring();
+        let config = sabacc_table::config::Config { service, people_keys };
         self.spawn("table", |drain| async move {
             Ok(sabacc_table::service::run(config, table, drain, take_over).await?)
         });

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use eventlog::Request;
 use primitives::RequestId;
 use prost::Message;
-use sha2::{Digest as _, Sha256};
 
 /// Author of a command, and its request.
 #[derive(Clone)]
@@ -28,14 +27,7 @@ impl Author {
 /// Digest that tells a repeated request from another one under the same id.
 #[must_use]
 pub(crate) fn request_digest(method: &str, actor: &str, request: &impl Message) -> [u8; 32] {
-    Sha256::new()
-        .chain_update(method)
-        .chain_update([0])
-        .chain_update(actor)
-        .chain_update([0])
-        .chain_update(request.encode_to_vec())
-        .finalize()
-        .into()
+    eventlog::request_digest(method, &[actor.as_bytes(), &request.encode_to_vec()])
 }
 
 #[cfg(test)]

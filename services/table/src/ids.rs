@@ -9,7 +9,6 @@
 //! Specification: ARCHITECTURE.md §2.9.
 
 use primitives::{HandId, PlayerId, RequestId, TableId};
-use sha2::{Digest as _, Sha256};
 
 /// Id of a request about a hand; `version` tells one from the next.
 #[must_use]
@@ -48,17 +47,8 @@ pub(crate) fn part_of(request: &[u8], number: u64) -> [u8; 16] {
     derive("part", &[request, &number.to_be_bytes()])
 }
 
-/// Each of `parts` is hashed with its length, so that no two lists give the same bytes.
 fn derive(what: &str, parts: &[&[u8]]) -> [u8; 16] {
-    let mut hash = Sha256::new();
-    hash.update(b"sabacc/request-id/v2");
-    for part in [&[what.as_bytes()], parts].concat() {
-        hash.update(u32::try_from(part.len()).unwrap_or(u32::MAX).to_be_bytes());
-        hash.update(part);
-    }
-    let hash = hash.finalize();
-    let first = hash.first_chunk().expect("32 bytes are more than 16");
-    RequestId::derived(*first).0
+    eventlog::derived_id(what, parts).0
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@
 //! - `stops` are the effects that were refused, and an operator's commands to resume them.
 //! - `standing` turns the wallet's word on who may be dealt in into events.
 //! - `updates` and `publish` send each viewer what they may see.
-//! - `people` is personal data: names, the words of disputes, erasure. `repo` stores their keys.
+//! - `people` is personal data: names, the words of disputes, erasure.
 //! - `ids` derives request ids from the state, `bounds` limits what callers may cost.
 //! - `room_delay` is the delay of the room: deadlines are extended by it and new work waits for it.
 //! - `steps` records the steps of the clock.
@@ -50,7 +50,6 @@ mod reasons;
 mod receipt;
 mod recovery;
 mod registry;
-mod repo;
 mod room_delay;
 pub mod service;
 mod settle;

@@ -2,7 +2,7 @@
 //!
 //! Tables know pseudonyms only. Personal data is a name, a player's own words, and the words of an
 //! answer to them. It is recorded in sealed events on streams of their own: a player's, a
-//! dispute's. Each player has a key for it ([`vault`]), kept beside the log ([`crate::repo`]).
+//! dispute's. Each player has a key for it ([`vault`]), kept beside the log (`player_keys`).
 //! Erasing a player is an event, and then their key is destroyed. That is a pending effect which is
 //! read off the log and run again at every start. No record changes, so proofs, balances and
 //! replays stay as they are, and nobody can read what was sealed.
@@ -22,7 +22,7 @@
 pub(crate) mod directory;
 mod disputes;
 pub(crate) mod permissions;
-mod player_keys;
+pub(crate) mod player_keys;
 pub(crate) mod registry;
 pub(crate) mod text_checks;
 pub(crate) mod vault;
@@ -31,6 +31,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use eventlog::{AppendError, Entry, Log, Position, Recall, Receipt, RequestKey};
+use keyring::{SealedSecret, SecretId};
 use primitives::{PlayerId, StreamId};
 use prost::Message;
 use proto::common::v1::ErrorReason;
@@ -46,7 +47,7 @@ use directory::Directory;
 pub(crate) use player_keys::{PeopleError, PlayerKeys};
 use player_keys::{key_refusal, people_refusal};
 use registry::{EventLocation, Registry};
-use vault::{PlayerKey, SealBinding, WrappedKey};
+use vault::{PlayerKey, SealBinding};
 
 /// Pause before a key that could not be destroyed is tried again.
 const RETRY_PAUSE: Duration = Duration::from_secs(1);
@@ -71,9 +72,9 @@ impl People {
         player_keys: PlayerKeys,
         directory: Directory,
     ) -> Result<People, PeopleError> {
-        player_keys.rewrap_all().await?;
+        player_keys.reseal_all().await?;
         let erased: Vec<PlayerId> = registry.erased().collect();
-        player_keys.keys.destroy(&erased).await?;
+        player_keys.keys.delete(&secret_ids(&erased)).await?;
         erased.into_iter().for_each(|player| directory.erase(player));
         let people = People {
             log,
@@ -101,9 +102,9 @@ impl People {
             return Ok(());
         }
         let wanted: Vec<PlayerId> = sealed.iter().map(|(player, _)| *player).collect();
-        let keys = self.player_keys.keys.get(&wanted).await?;
+        let keys = self.player_keys.keys.get_many(&secret_ids(&wanted)).await?;
         for (player, sealed) in sealed {
-            let name = keys.get(&player).and_then(|key| self.decrypt_name(player, key, &sealed));
+            let name = keys.get(&player.0).and_then(|key| self.decrypt_name(player, key, &sealed));
             // A lost key costs a name, and nobody's seat.
             let name = name.unwrap_or_else(|| {
                 tracing::error!(%player, "the name of a player cannot be read: his key is lost");
@@ -122,10 +123,10 @@ impl People {
     fn decrypt_name(
         &self,
         player: PlayerId,
-        key: &WrappedKey,
+        key: &SealedSecret,
         sealed: &SealedPayload,
     ) -> Option<String> {
-        let key = self.player_keys.vault.unwrap(player, key).ok()?;
+        let key = self.player_keys.open(key).ok()?;
         let opened = key.open(binding(player, EventType::PlayerNamed), sealed).ok()?;
         PlayerNamed::decode(&opened[..]).ok().map(|named| named.name)
     }
@@ -211,7 +212,7 @@ impl People {
             self.append(player.into(), &events, answer.encode_to_vec(), by).await?;
             self.directory.erase(player);
         }
-        if let Err(error) = self.player_keys.keys.destroy(&[player]).await {
+        if let Err(error) = self.player_keys.keys.delete(&[player.0]).await {
             self.destroy_later(player);
             return Err(key_refusal(&error));
         }
@@ -223,7 +224,7 @@ impl People {
         let (keys, stopped) = (self.player_keys.keys.clone(), self.log.stopped());
         tokio::spawn(async move {
             while stopped.run_until_cancelled(tokio::time::sleep(RETRY_PAUSE)).await.is_some() {
-                if keys.destroy(&[player]).await.is_ok() {
+                if keys.delete(&[player.0]).await.is_ok() {
                     return;
                 }
             }
@@ -317,6 +318,10 @@ impl People {
         }
         Ok(receipt)
     }
+}
+
+fn secret_ids(players: &[PlayerId]) -> Vec<SecretId> {
+    players.iter().map(|player| player.0).collect()
 }
 
 fn is_latest_name(registry: &Registry, player: PlayerId, sealed: &SealedPayload) -> bool {

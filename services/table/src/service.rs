@@ -12,6 +12,7 @@ use chassis::drain::Drain;
 use chassis::serve::{BoundPort, Condition};
 use eventlog::{Limits, Log, MigrateError, OpenError, Projection, ReadError};
 use futures_util::future::BoxFuture;
+use keyring::{SecretStore, StoreError};
 use notary::Notary;
 use proto::dealer::v1::dealer_service_client::DealerServiceClient;
 use proto::wallet::v1::settlement_service_client::SettlementServiceClient;
@@ -27,12 +28,11 @@ use crate::api::{Api, PeopleApi};
 use crate::config::Config;
 use crate::peers::Peers;
 use crate::people::directory::Directory;
-use crate::people::vault::Vault;
+use crate::people::player_keys::{MIGRATION, SCHEMA};
 use crate::people::{PeopleError, PlayerKeys};
 use crate::receipt::ReceiptKey;
 use crate::recovery::FoldError;
 use crate::registry::{RecoverError, TableRegistry};
-use crate::repo::{self, KeyRepo, RepoError};
 use crate::steps;
 
 pub use runner::RunError;
@@ -65,13 +65,13 @@ pub enum PrepareError {
     #[error(transparent)]
     Log(#[from] MigrateError),
     #[error(transparent)]
-    Keys(#[from] repo::MigrateError),
+    Keys(#[from] keyring::MigrateError),
 }
 
 /// Brings the schemas up to date: the log's, then the one of the players' keys. Safe to repeat.
 pub async fn migrate(admin_url: &str, role_password: Option<&str>) -> Result<(), PrepareError> {
     eventlog::migrate(admin_url, SERVICE, role_password).await?;
-    Ok(repo::migrate(admin_url).await?)
+    Ok(keyring::migrate(admin_url, MIGRATION).await?)
 }
 
 /// Runs the service until it is drained. Returns whether every call was finished. `take_over` takes
@@ -82,7 +82,7 @@ pub async fn run(
     drain: Drain,
     take_over: bool,
 ) -> Result<bool, RunError> {
-    let Config { service: config, people_key, previous_people_keys } = config;
+    let Config { service: config, people_keys } = config;
     let spec = Spec {
         name: SERVICE,
         title: "the table service",
@@ -102,9 +102,8 @@ pub async fn run(
         clock: Arc::clone(clock),
         receipt_key: Arc::new(ReceiptKey::new(key)),
         player_keys: PlayerKeys {
-            keys: KeyRepo::postgres(url.expose()).map_err(RunError::own)?,
-            vault: Vault::new(&people_key),
-            previous: previous_people_keys.iter().map(Vault::new).collect(),
+            keys: SecretStore::postgres(url.expose(), SCHEMA).map_err(RunError::own)?,
+            keyring: people_keys,
             entropy: Arc::new(SystemEntropy),
         },
     };
@@ -196,8 +195,8 @@ impl RegistryOpener {
 const fn is_final(error: &RecoverError, first: bool) -> bool {
     match error {
         RecoverError::Fold(FoldError::Read(ReadError::Unavailable { .. } | ReadError::Stopped))
-        | RecoverError::People(PeopleError::Keys(RepoError::Unavailable(_))) => false,
-        RecoverError::People(PeopleError::Keys(RepoError::Corrupt) | PeopleError::WrongKey(_)) => {
+        | RecoverError::People(PeopleError::Keys(StoreError::Unavailable(_))) => false,
+        RecoverError::People(PeopleError::Keys(StoreError::Corrupt) | PeopleError::WrongKey) => {
             first
         }
         RecoverError::Fold(_) => true,
@@ -227,17 +226,16 @@ fn peers(config: &ServiceConfig, clock: &Arc<SystemClock>) -> Result<Peers, Peer
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::people::vault::DecryptionFailed;
 
     #[test]
     fn a_standby_waits_for_the_database_of_the_keys_and_not_for_a_key_that_is_wrong() {
         let away = || {
             let away = sqlx::Error::PoolTimedOut;
-            RecoverError::People(PeopleError::Keys(RepoError::Unavailable(Arc::new(away))))
+            RecoverError::People(PeopleError::Keys(StoreError::Unavailable(Arc::new(away))))
         };
         // The first try of this process, however long it has waited for the log.
         assert!(!is_final(&away(), true) && !is_final(&away(), false));
-        let wrong = RecoverError::People(PeopleError::WrongKey(DecryptionFailed));
+        let wrong = RecoverError::People(PeopleError::WrongKey);
         assert!(is_final(&wrong, true) && !is_final(&wrong, false));
     }
 }

@@ -7,7 +7,6 @@ use ledger::{
     Seconds, Transfer,
 };
 use primitives::{PlayerId, RequestId, UnixMicros};
-use sha2::{Digest as _, Sha256};
 use wire::clock::Step;
 
 /// A command with its request id.
@@ -43,7 +42,7 @@ impl Request {
         Request { id, content: RequestContent::Command(command), linked: false }
     }
 
-    /// SHA-256 of the command's content, in a form that must never change: stored digests are
+    /// Digest of the command's content, in a form that must never change: stored digests are
     /// compared with it for ever. The order of legs does not matter, nor do legs of 0 credits on
     /// seats of a settlement: a table of an earlier build asks without them, and may repeat with
     /// them after an upgrade. Nor does the author, except for an operator's name that is part of
@@ -67,7 +66,7 @@ impl Request {
                 content.number(step.count());
             }
         }
-        Sha256::digest(&content.0).into()
+        eventlog::request_digest("wallet", &[&content.0])
     }
 }
 

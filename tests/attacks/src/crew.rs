@@ -177,12 +177,12 @@ impl Crew {
     /// Waits until `more` hands have ended.
     ///
     /// # Errors
-    /// They have not ended within `patience`.
-    pub async fn wait_for_hands(&self, more: u64, patience: Duration) -> anyhow::Result<()> {
-        let (first, end) = (self.hands(), Instant::now() + patience);
+    /// They have not ended within `timeout`.
+    pub async fn wait_for_hands(&self, more: u64, timeout: Duration) -> anyhow::Result<()> {
+        let (first, end) = (self.hands(), Instant::now() + timeout);
         while self.hands() < first + more {
             if Instant::now() >= end {
-                bail!("{} of {more} hands ended within {patience:?}", self.hands() - first);
+                bail!("{} of {more} hands ended within {timeout:?}", self.hands() - first);
             }
             tokio::time::sleep(POLL).await;
         }

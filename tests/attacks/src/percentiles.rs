@@ -1,4 +1,4 @@
-//! Percentiles of latencies.
+//! Percentiles of latencies, observed and not estimated as by crate `hdrhistogram`.
 
 use std::fmt;
 use std::time::Duration;

@@ -84,9 +84,9 @@ pub async fn judge(dependencies: &Dependencies, attack: Attack) -> anyhow::Resul
     });
     faults.extend(prevented);
     faults.extend(crew_faults(&calm, &during));
-    let (hands, patience) = RECOVERY;
+    let (hands, timeout) = RECOVERY;
     let _ = crew.begin();
-    if let Err(error) = crew.wait_for_hands(hands, patience).await {
+    if let Err(error) = crew.wait_for_hands(hands, timeout).await {
         faults.push(format!("after the attack: {error:#}; {}", crew.state().await));
     }
     let after = crew.measure(AFTER).await;

@@ -43,11 +43,8 @@ pub fn purity(tree: &Tree, rows: &[Row]) -> anyhow::Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for package in &packages {
         let row = rows.iter().find(|(name, _, _)| *name == package.name);
-        let excluded = match row.map(|(_, _, outside)| *outside) {
-            Some(Outside::Pure) => IMPURE,
-            Some(Outside::Without(excluded)) => excluded,
-            Some(Outside::Anything) | None => continue,
-        };
+        let Some((_, _, outside)) = row else { continue };
+        let excluded = excluded(*outside);
         for (reached, way) in ways(&package.needs, &needs) {
             if excluded.contains(&reached.as_str()) {
                 let place = format!("{}/Cargo.toml", package.folder);
@@ -60,6 +57,16 @@ pub fn purity(tree: &Tree, rows: &[Row]) -> anyhow::Result<Vec<Finding>> {
         }
     }
     Ok(findings)
+}
+
+/// Names of the packages that a row excludes.
+#[must_use]
+pub fn excluded(outside: Outside) -> &'static [&'static str] {
+    match outside {
+        Outside::Pure => IMPURE,
+        Outside::Without(excluded) => excluded,
+        Outside::Anything => &[],
+    }
 }
 
 /// Everything reached from `first`, each with a way there.

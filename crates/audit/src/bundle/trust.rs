@@ -2,7 +2,7 @@
 //!
 //! Specification: fairness/SPEC.md §10.1, §17.
 
-use merkle::note::{Note, VerifierKey};
+use merkle::note::{KeyName, Note, VerifierKey};
 use merkle::{Checkpoint, KeysFileError, ListedKey, leaf_hash, parse_keys_file, verify_records};
 use serde::Serialize;
 
@@ -28,7 +28,7 @@ pub enum WitnessKeysError {
     #[error(transparent)]
     File(#[from] KeysFileError),
     #[error("{0} is the key of a log, not of a witness")]
-    LogKey(VerifierKey),
+    LogKey(KeyName),
 }
 
 /// A witness that has signed the checkpoints of a bundle.
@@ -118,7 +118,7 @@ impl Witnesses {
     pub fn parse(text: &str, required: Option<usize>) -> Result<Witnesses, WitnessKeysError> {
         let keys = parse_keys_file(text)?;
         if let Some(listed) = keys.iter().find(|listed| listed.key.is_log()) {
-            return Err(WitnessKeysError::LogKey(listed.key.clone()));
+            return Err(WitnessKeysError::LogKey(listed.key.name().clone()));
         }
         let required = required.unwrap_or(usize::from(!keys.is_empty()));
         Ok(Witnesses { keys, required })

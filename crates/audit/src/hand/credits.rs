@@ -145,8 +145,8 @@ pub(super) fn check_transfer(
             }
         }
     })?;
-    let patience = crate::hand::CLOCK_SKEW;
-    ensure(at.recorded_at.plus(patience) >= settled_at.recorded_at, || {
+    let skew = crate::hand::CLOCK_SKEW;
+    ensure(at.recorded_at.plus(skew) >= settled_at.recorded_at, || {
         "the wallet posted the transfer before the hand was settled".to_owned()
     })?;
     let (_, noted) = decoded.posted()?;

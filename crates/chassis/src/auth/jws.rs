@@ -1,4 +1,6 @@
 //! JWS compact serialization (RFC 7515) with EdDSA over Ed25519 (RFC 8037), and no other algorithm.
+//!
+//! Crate `jsonwebtoken` would bring all other algorithms, and a second implementation of this one.
 
 use base64ct::{Base64UrlUnpadded, Encoding};
 use ed25519_dalek::{Signature, Signer, SigningKey, VerifyingKey};

@@ -1,4 +1,6 @@
 //! Calls and streams that each player has open, over all their connections.
+//!
+//! The limits of `tower` are of a service and not of a key.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,4 +1,6 @@
 //! Verification of tokens.
+//!
+//! Verified tokens are cached until they expire: crate `lru` knows no expiry.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};

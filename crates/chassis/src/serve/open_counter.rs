@@ -1,4 +1,6 @@
 //! Limit of open things by address, such as connections or streams.
+//!
+//! The limits of `tower` are of a service and not of a key.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;

@@ -46,8 +46,8 @@ pub(super) struct StallWatch {
 }
 
 impl StallWatch {
-    pub(super) fn new(patience: Duration) -> StallWatch {
-        StallWatch { taking: Arc::default(), stall_timeout: patience, timer: None }
+    pub(super) fn new(timeout: Duration) -> StallWatch {
+        StallWatch { taking: Arc::default(), stall_timeout: timeout, timer: None }
     }
 
     /// Polls the future. `Ready(None)` if nothing was taken for too long.

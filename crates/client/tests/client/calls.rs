@@ -52,7 +52,7 @@ async fn a_refusal_is_final_and_says_why() {
 }
 
 #[tokio::test]
-async fn patience_ends_with_what_was_said_last() {
+async fn retries_end_with_what_was_said_last() {
     let away = || Status::from(api_refusal(ErrorReason::Unavailable, "nobody owns this table"));
     let fake = FakeServer::new(Table { refusals: vec![away(); 9].into(), ..Table::default() });
     let client = fake

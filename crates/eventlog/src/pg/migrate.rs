@@ -13,7 +13,7 @@ use super::writer_pool::{connect_options, set_session};
 /// Forward only: a released version is never edited.
 const MIGRATIONS: &[Migration] = &[
     (1, "log", include_str!("sql/0001_log.sql")),
-    (2, "shelf", include_str!("sql/0002_shelf.sql")),
+    (2, "checkpoints", include_str!("sql/0002_checkpoints.sql")),
 ];
 
 /// First version of a service's own migrations.

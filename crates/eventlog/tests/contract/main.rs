@@ -1,6 +1,7 @@
 //! Contract of a log, checked over every store. Each rule is a function of a [`World`]; the macro
 //! makes it a test for each kind of store.
 
+mod checkpoint_store_law;
 mod clocks;
 mod following;
 mod groups;
@@ -8,7 +9,6 @@ mod order;
 mod owners;
 mod remembering;
 mod repeats;
-mod shelf_law;
 mod store_law;
 mod world;
 
@@ -92,7 +92,7 @@ over_both_stores! {
         a_repeated_request_keeps_the_batch_out
         lookups_find_what_is_there_and_nothing_else
         a_lease_is_renewed_and_released_by_its_epoch;
-    shelf_law:
+    checkpoint_store_law:
         tiles_are_put_down_once
         checkpoints_are_a_chain;
 }

@@ -95,7 +95,7 @@ async fn an_unknown_outcome_is_resolved_whichever_it_was() -> anyhow::Result<()>
 }
 
 #[tokio::test(start_paused = true)]
-async fn doubt_outlasts_any_patience() -> anyhow::Result<()> {
+async fn doubt_outlasts_any_timeout() -> anyhow::Result<()> {
     for fault in [Fault::InDoubtNotWritten, Fault::InDoubtWritten, Fault::InDoubtWrittenLate] {
         let store = MemStore::new();
         let log = open(&store).await?;
@@ -132,8 +132,8 @@ async fn a_store_that_is_not_there_gives_entries_back() -> anyhow::Result<()> {
         assert!(matches!(outcome, Err(AppendError::Unavailable { .. })), "{outcome:?}");
     }
     let waited = began.elapsed();
-    let patience = options().limits.store_timeout;
-    assert!(waited >= patience && waited < patience * 2, "{waited:?}");
+    let timeout = options().limits.store_timeout;
+    assert!(waited >= timeout && waited < timeout * 2, "{waited:?}");
     // Cached requests need no store; others cannot be looked up.
     let mut remembered = 0;
     for n in [0, 200, 1] {

@@ -131,6 +131,5 @@ fn parse_verified(note: &[u8], log: &VerifierKey) -> Result<Note, CheckpointErro
 fn file_name(origin: &str) -> String {
     use sha2::{Digest as _, Sha256};
     let hash: [u8; 32] = Sha256::digest(origin).into();
-    let hex: String = hash.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
-    format!("{hex}.checkpoint")
+    format!("{}.checkpoint", hex::encode(&hash[..16]))
 }

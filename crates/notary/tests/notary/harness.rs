@@ -27,7 +27,7 @@ pub(crate) fn identity(key: u8) -> LogIdentity {
 
 pub(crate) fn notary(store: &Arc<MemStore>, key: u8, memory: Option<&Path>) -> Notary {
     let parts = Dependencies {
-        shelf: store.clone(),
+        store: store.clone(),
         log: LOG.into(),
         identity: identity(key),
         checkpoint_file: memory.map(CheckpointFile::new),

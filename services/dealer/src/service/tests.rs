@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use chassis::auth::TokenIssuer;
 use ed25519_dalek::SigningKey;
+use keyring::KeyId;
 use system::entropy::Entropy;
 
 use super::*;
@@ -37,13 +38,13 @@ fn keys_come_from_files_and_nothing_of_them_is_told() {
     let config = parse(&good).unwrap();
     let log = config.service.log.unwrap();
     assert_eq!((&*log.origin, log.key.to_bytes()), ("room.example/dealer", [0x22; 32]));
-    assert_eq!(*config.seed_key, [0x0f; 32]);
-    assert!(config.seed_keys_previous.is_empty());
+    assert_eq!(config.seed_keys.current(), KeyId::of(&[0x0f; 32].into()));
+    assert_eq!(config.seed_keys.previous().count(), 0);
     let lines = format!("{}\n\n{}\n", "1f".repeat(32), "2f".repeat(32));
     let previous = file(folder.path(), "previous.hex", &lines);
     let rotating = parse(&format!("{good}\nseed_key_previous = '{previous}'")).unwrap();
-    let previous: Vec<u8> = rotating.seed_keys_previous.iter().map(|key| key[31]).collect();
-    assert_eq!(previous, [0x1f, 0x2f]);
+    let previous: Vec<KeyId> = rotating.seed_keys.previous().collect();
+    assert_eq!(previous, [0x1f, 0x2f].map(|byte| KeyId::of(&[byte; 32].into())));
     assert_eq!(config.max_cached_hands, 5);
     let older = parse(&good.replace("log_key", "commitment_key")).unwrap();
     assert_eq!(older.service.log.unwrap().key.to_bytes(), [0x22; 32]);
@@ -53,9 +54,12 @@ fn keys_come_from_files_and_nothing_of_them_is_told() {
         "origin = 'a b'\ncommitment_key = '{seeds}'\nseed_key = '{short}'\nseed_key_previous = '{pem}'"
     );
     let error = parse(&bad).err().unwrap();
-    for part in
-        ["origin", "not an Ed25519 private key", "not 64 hexadecimal digits", "digits a line"]
-    {
+    for part in [
+        "origin",
+        "not an Ed25519 private key",
+        "not 64 hexadecimal digits",
+        "on each of its lines",
+    ] {
         assert!(error.contains(part), "{part} in {error}");
     }
     assert!(!error.contains("0f0f"), "{error}");
@@ -88,8 +92,8 @@ impl Entropy for Breaking {
 
 fn parts(entropy: Arc<dyn Entropy>) -> Dependencies {
     Dependencies {
-        seeds: SeedRepository::memory(),
-        vault: Vault::new(&Zeroizing::new([3; 32]), &[]),
+        seeds: SecretStore::memory(),
+        keyring: Keyring::new(&[3; 32].into(), &[]),
         entropy,
         key: SigningKey::from_bytes(&[4; 32]),
         origin: "test/dealer".into(),

@@ -1,4 +1,6 @@
 //! Cache of hands that passed their audit.
+//!
+//! Bounded by bytes, which crate `lru` does not do: it counts entries.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -22,6 +24,13 @@ impl AuditedHand {
     }
 }
 
+/// Name of a hand.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct HandKey {
+    pub(super) table: TableId,
+    pub(super) hand_no: u64,
+}
+
 /// Cache of the most recently used hands, as many as fit.
 #[derive(Default)]
 pub(super) struct AuditCache(Mutex<CachedHands>);
@@ -29,21 +38,21 @@ pub(super) struct AuditCache(Mutex<CachedHands>);
 #[derive(Default)]
 struct CachedHands {
     /// Each hand with the number of its last use.
-    hands: BTreeMap<(TableId, u64), (u64, Arc<AuditedHand>)>,
-    by_last_use: BTreeMap<u64, (TableId, u64)>,
+    hands: BTreeMap<HandKey, (u64, Arc<AuditedHand>)>,
+    by_last_use: BTreeMap<u64, HandKey>,
     next_use: u64,
     bytes: usize,
 }
 
 impl AuditCache {
-    pub(super) fn get(&self, table: TableId, hand_no: u64) -> Option<Arc<AuditedHand>> {
+    pub(super) fn get(&self, hand: HandKey) -> Option<Arc<AuditedHand>> {
         let mut hands = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let audited = hands.remove((table, hand_no))?;
-        hands.insert((table, hand_no), Arc::clone(&audited));
+        let audited = hands.remove(hand)?;
+        hands.insert(hand, Arc::clone(&audited));
         Some(audited)
     }
 
-    pub(super) fn put(&self, hand: (TableId, u64), audited: Arc<AuditedHand>) {
+    pub(super) fn put(&self, hand: HandKey, audited: Arc<AuditedHand>) {
         let mut hands = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         hands.remove(hand);
         hands.insert(hand, audited);
@@ -57,14 +66,14 @@ impl AuditCache {
 }
 
 impl CachedHands {
-    fn insert(&mut self, hand: (TableId, u64), audited: Arc<AuditedHand>) {
+    fn insert(&mut self, hand: HandKey, audited: Arc<AuditedHand>) {
         self.next_use += 1;
         self.bytes += audited.bytes();
         self.by_last_use.insert(self.next_use, hand);
         self.hands.insert(hand, (self.next_use, audited));
     }
 
-    fn remove(&mut self, hand: (TableId, u64)) -> Option<Arc<AuditedHand>> {
+    fn remove(&mut self, hand: HandKey) -> Option<Arc<AuditedHand>> {
         let (asked, audited) = self.hands.remove(&hand)?;
         self.by_last_use.remove(&asked);
         self.bytes -= audited.bytes();
@@ -76,7 +85,9 @@ impl CachedHands {
 mod tests {
     use super::*;
 
-    const TABLE: TableId = TableId([7; 16]);
+    const fn hand(hand_no: u64) -> HandKey {
+        HandKey { table: TableId([7; 16]), hand_no }
+    }
 
     #[test]
     fn those_asked_for_last_are_kept_as_far_as_they_fit() {
@@ -86,12 +97,12 @@ mod tests {
             Arc::new(AuditedHand { bundle: vec![0; MAX_BYTES / 4], response: answer })
         };
         for hand_no in 1..=4 {
-            kept.put((TABLE, hand_no), quarter());
+            kept.put(hand(hand_no), quarter());
         }
-        assert!(kept.get(TABLE, 1).is_some());
-        kept.put((TABLE, 5), quarter());
-        kept.put((TABLE, 5), quarter());
-        let there: Vec<_> = (1..=5).filter(|hand_no| kept.get(TABLE, *hand_no).is_some()).collect();
+        assert!(kept.get(hand(1)).is_some());
+        kept.put(hand(5), quarter());
+        kept.put(hand(5), quarter());
+        let there: Vec<_> = (1..=5).filter(|hand_no| kept.get(hand(*hand_no)).is_some()).collect();
         assert_eq!(there, [1, 3, 4, 5]);
         let hands = kept.0.lock().unwrap();
         assert!(hands.bytes <= MAX_BYTES && hands.hands.len() == hands.by_last_use.len());

@@ -2,7 +2,7 @@
 //!
 //! A player has one audit running or waiting. An address has two, whatever the number of its
 //! players. Operators and auditors have a limit of their own, so that many players do not keep them
-//! from looking into a dispute.
+//! from looking into a dispute. The limits of `tower` are of a service and not of a key.
 //!
 //! Specification: ARCHITECTURE.md §7.6.
 

@@ -28,7 +28,7 @@ pub(super) async fn run(logs: &Logs, which: LogName, json: bool) -> anyhow::Resu
     }
     logs::for_each_event(&log.reader, |event| audit.event(event)).await?;
     let report = audit.finish();
-    let (passed, root) = (report.passed(), hex(&report.root));
+    let (passed, root) = (report.passed(), hex::encode(report.root));
     if json {
         let mut value = serde_json::to_value(&report)?;
         if let Some(object) = value.as_object_mut() {
@@ -55,8 +55,4 @@ pub(super) async fn run(logs: &Logs, which: LogName, json: bool) -> anyhow::Resu
     ));
     output::line(if passed { "every check passed" } else { "NOT every check passed" });
     Ok(passed)
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -101,7 +101,7 @@ fn censored_history(
     history.started_at = records.hand.first().map(|first| first.recorded_at.to_string());
     history.engine = Some(format!("sabacc {}", env!("CARGO_PKG_VERSION")));
     let commitment = opened.commitment.as_ref();
-    history.commitment = commitment.map(|made| hex(&made.commitment));
+    history.commitment = commitment.map(|made| hex::encode(&made.commitment));
     let mut hand = Hand::try_new(&setup)?;
     for input in inputs {
         if let Some(seen) = rules::censor(&hand, input, viewer) {
@@ -124,8 +124,4 @@ fn is_aborted(records: &HandRecords) -> anyhow::Result<bool> {
         }
     }
     Ok(false)
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

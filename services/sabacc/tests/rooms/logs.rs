@@ -200,9 +200,9 @@ async fn a_room_whose_database_forgot_signs_no_more_and_says_so() {
     };
     tokio::time::timeout(LONG_TIMEOUT, told).await.expect("nothing is said of it");
     let client = Client::connect(&room.url, place.token(Role::Auditor, "test")).unwrap();
-    let patience =
+    let policy =
         client::RetryPolicy { total_time: Duration::from_millis(100), ..Default::default() };
-    let looked = seen().check(&client.with_retry_policy(patience)).await;
+    let looked = seen().check(&client.with_retry_policy(policy)).await;
     // No checkpoint is shown, in particular no contradicting one.
     assert!(matches!(looked, Err(CheckError::Call(_))), "{looked:?} after {before:?}");
     room.running.stop(Signal::INT).await;

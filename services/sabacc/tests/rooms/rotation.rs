@@ -7,10 +7,10 @@ use sqlx::{Connection as _, PgConnection};
 use crate::harness::{Room, RoomHarness};
 use crate::people::{until_demo_hand, until_hand};
 
-/// Counts the seeds under each key; seeds without a key have an empty name.
+/// Counts the seeds under each key.
 async fn keys(room: &Room) -> Vec<(String, i64)> {
     let mut connection = PgConnection::connect(&room.database).await.unwrap();
-    let counted = "SELECT COALESCE(encode(key_id, 'hex'), ''), count(*) FROM dealer_vault.seed \
+    let counted = "SELECT encode(key_id, 'hex'), count(*) FROM dealer_vault.secret \
                    GROUP BY 1 ORDER BY 1";
     sqlx::query_as(counted).fetch_all(&mut connection).await.unwrap()
 }

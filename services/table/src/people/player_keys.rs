@@ -1,27 +1,31 @@
-//! The players' keys: created when first needed, unwrapped with a key that is not in the database,
-//! and rewrapped when that key changes.
+//! The players' keys: created when first needed, sealed under a key that is not in the database,
+//! and sealed again when that key changes.
+//!
+//! There is one for each player, under their id: the first insert decides it, even while two
+//! processes believe that they own the log, and it is deleted when the player is erased.
 
 use std::sync::Arc;
 
+use keyring::{Keyring, OpenError, Rotation, SealedSecret, SecretStore, StoreError};
 use primitives::PlayerId;
 use proto::common::v1::ErrorReason;
 use system::entropy::{self, Entropy};
 use wire::{ApiRefusal, api_refusal, status};
 use zeroize::Zeroizing;
 
-use super::vault::{DecryptionFailed, PlayerKey, Vault};
-use crate::repo::{KeyRepo, RepoError, RewrappedKey};
+use super::vault::PlayerKey;
 
-/// Keys that are rewrapped at one time.
-const PAGE: usize = 500;
+/// Schema that only the table service's role can enter.
+pub(crate) const SCHEMA: &str = "table_people";
 
-/// Store of the players' keys, and the keys that they are wrapped under.
+/// Statements that make the table of the keys and give the role its rights.
+pub(crate) const MIGRATION: &str = include_str!("../people.sql");
+
+/// Store of the players' keys, and the keys that they are sealed under.
 #[derive(Clone)]
 pub(crate) struct PlayerKeys {
-    pub keys: KeyRepo,
-    pub vault: Vault,
-    /// Vaults of former values of `people_key`. Players' keys under one of them are rewrapped.
-    pub previous: Vec<Vault>,
+    pub keys: SecretStore,
+    pub keyring: Keyring,
     pub entropy: Arc<dyn Entropy>,
 }
 
@@ -29,39 +33,38 @@ pub(crate) struct PlayerKeys {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PeopleError {
     #[error(transparent)]
-    Keys(#[from] RepoError),
+    Keys(#[from] StoreError),
     #[error(
         "the key of a player does not open: neither people_key nor people_key_previous is the one that it was kept under"
     )]
-    WrongKey(#[from] DecryptionFailed),
+    WrongKey,
+}
+
+impl From<OpenError> for PeopleError {
+    fn from(_: OpenError) -> PeopleError {
+        PeopleError::WrongKey
+    }
 }
 
 impl PlayerKeys {
-    /// Rewraps every key under the newest one. Without former keys a single key is unwrapped, so
-    /// that a wrong `people_key` is found at once.
-    pub(super) async fn rewrap_all(&self) -> Result<(), PeopleError> {
-        let PlayerKeys { keys, vault, previous, entropy } = self;
-        let limit = if previous.is_empty() { 1 } else { PAGE };
-        let mut after = None;
-        loop {
-            let page = keys.page(after, limit).await?;
-            let mut anew = Vec::new();
-            for (player, stored) in &page {
-                if vault.unwrap(*player, stored).is_ok() {
-                    continue;
-                }
-                let key = previous.iter().find_map(|older| older.unwrap(*player, stored).ok());
-                let key = key.ok_or(DecryptionFailed)?;
-                let now = vault.wrap(*player, &key, entropy::bytes(&**entropy));
-                anew.push(RewrappedKey { player: *player, old_nonce: stored.nonce, new_key: now });
+    /// Seals every key again that is not under the current one.
+    ///
+    /// # Errors
+    /// A key does not open, so that a wrong `people_key` is found at once.
+    pub(super) async fn reseal_all(&self) -> Result<(), PeopleError> {
+        let PlayerKeys { keys, keyring, entropy } = self;
+        let mut rotation = Rotation::new(keys, keyring);
+        let pass = loop {
+            let nonce = || Ok::<_, StoreError>(entropy::bytes(&**entropy));
+            if let Some(pass) = rotation.step(nonce).await? {
+                break pass;
             }
-            keys.rewrap(&anew).await?;
-            after = page.last().map(|(player, _)| *player);
-            if after.is_none() || previous.is_empty() {
-                break;
-            }
+        };
+        if !pass.all_open() {
+            tracing::error!("the players' keys: {pass}");
+            return Err(PeopleError::WrongKey);
         }
-        if !previous.is_empty() {
+        if keyring.previous().next().is_some() {
             tracing::warn!(
                 "no player's key is left under a previous key: empty people_key_previous"
             );
@@ -71,9 +74,13 @@ impl PlayerKeys {
 
     /// Key of a player, if they have one.
     pub(super) async fn find_key(&self, player: PlayerId) -> Result<Option<PlayerKey>, ApiRefusal> {
-        let stored = self.keys.get(&[player]).await.map_err(|error| key_refusal(&error))?;
-        let key = stored.get(&player).map(|stored| self.vault.unwrap(player, stored)).transpose();
-        key.map_err(|error| people_refusal(error.into()))
+        let kept = self.keys.get(player.0).await.map_err(|error| key_refusal(&error))?;
+        kept.map(|kept| self.open(&kept)).transpose().map_err(|error| people_refusal(error.into()))
+    }
+
+    /// Opens a player's key.
+    pub(super) fn open(&self, kept: &SealedSecret) -> Result<PlayerKey, OpenError> {
+        self.keyring.open(kept).map(PlayerKey::new)
     }
 
     /// Creates a key for a player who has none and is not erased. Its row stays until the player is
@@ -81,10 +88,10 @@ impl PlayerKeys {
     /// refused command.
     pub(super) async fn new_key(&self, player: PlayerId) -> Result<PlayerKey, ApiRefusal> {
         let new = PlayerKey::new(Zeroizing::new(entropy::bytes(&*self.entropy)));
-        let new = self.vault.wrap(player, &new, entropy::bytes(&*self.entropy));
-        let stored =
-            self.keys.insert_or_get(player, new).await.map_err(|error| key_refusal(&error))?;
-        self.vault.unwrap(player, &stored).map_err(|error| people_refusal(error.into()))
+        let nonce = entropy::bytes(&*self.entropy);
+        let new = self.keyring.seal(player.0, &[], new.expose(), nonce);
+        let kept = self.keys.insert_if_absent(new).await.map_err(|error| key_refusal(&error))?;
+        self.open(&kept).map_err(|error| people_refusal(error.into()))
     }
 
     /// Key of a player who has one; refused as corrupt where it is missing.
@@ -96,16 +103,16 @@ impl PlayerKeys {
     }
 }
 
-pub(super) fn key_refusal(error: &RepoError) -> ApiRefusal {
+pub(super) fn key_refusal(error: &StoreError) -> ApiRefusal {
     match error {
-        RepoError::Unavailable(_) => status::unavailable("the players' keys cannot be reached"),
-        RepoError::Corrupt => api_refusal(ErrorReason::Corrupt, error.to_string()),
+        StoreError::Unavailable(_) => status::unavailable("the players' keys cannot be reached"),
+        StoreError::Corrupt => api_refusal(ErrorReason::Corrupt, error.to_string()),
     }
 }
 
 pub(super) fn people_refusal(error: PeopleError) -> ApiRefusal {
     match error {
         PeopleError::Keys(error) => key_refusal(&error),
-        PeopleError::WrongKey(_) => api_refusal(ErrorReason::Corrupt, error.to_string()),
+        PeopleError::WrongKey => api_refusal(ErrorReason::Corrupt, error.to_string()),
     }
 }

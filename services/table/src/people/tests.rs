@@ -1,6 +1,7 @@
 use std::collections::BTreeMap;
 
 use eventlog::{Event, Limits, MemStore, Options, RequestKey, Store};
+use keyring::{Keyring, SecretStore};
 use primitives::{DisputeId, RequestId, TableId};
 use proto::audit::v1 as audit;
 use proto::dealer::v1::Commitment;
@@ -10,10 +11,8 @@ use proto::event::v1::{
 use system::clock::{Clock as _, SystemClock};
 use system::entropy::SystemEntropy;
 
-use super::vault::Vault;
 use super::*;
 use crate::recovery::{FoldedLog, fold};
-use crate::repo::KeyRepo;
 
 const ANN: PlayerId = PlayerId([1; 16]);
 const BOB: PlayerId = PlayerId([2; 16]);
@@ -25,7 +24,7 @@ const REASONS: &str = "it was not: see move 12";
 /// A log in memory, with its keys and directory.
 struct Fixture {
     store: Arc<MemStore>,
-    keys: KeyRepo,
+    keys: SecretStore,
     key: [u8; 32],
     previous: Vec<[u8; 32]>,
 }
@@ -34,7 +33,7 @@ impl Fixture {
     fn new() -> Fixture {
         Fixture {
             store: MemStore::new(),
-            keys: KeyRepo::memory(),
+            keys: SecretStore::memory(),
             key: [5; 32],
             previous: Vec::new(),
         }
@@ -60,10 +59,10 @@ impl Fixture {
     async fn people(&self) -> Result<Arc<People>, PeopleError> {
         let log = self.log().await;
         let folded = fold(&log).await.unwrap();
+        let previous: Vec<_> = self.previous.iter().map(|key| (*key).into()).collect();
         let player_keys = PlayerKeys {
             keys: self.keys.clone(),
-            vault: Vault::new(&Zeroizing::new(self.key)),
-            previous: self.previous.iter().map(|key| Vault::new(&Zeroizing::new(*key))).collect(),
+            keyring: Keyring::new(&self.key.into(), &previous),
             entropy: Arc::new(SystemEntropy),
         };
         let ids = IdMaker::system();
@@ -191,9 +190,9 @@ async fn nothing_is_kept_of_who_is_refused_or_changes_nothing_and_nobody_waits_f
     // The id of another request, from a player who has no key yet.
     let used = people.set_name(BOB, "Bossk", by(1, 1)).await.unwrap_err();
     assert_eq!(used.reason(), ErrorReason::RequestIdReused);
-    assert_eq!(place.keys.get(&[BOB, CARL]).await.unwrap(), BTreeMap::new());
+    assert_eq!(place.keys.get_many(&[BOB.0, CARL.0]).await.unwrap(), BTreeMap::new());
     people.open_dispute(BOB, &objection(1), by(6, 6)).await.unwrap();
-    assert_eq!(place.keys.get(&[BOB]).await.unwrap().len(), 1);
+    assert_eq!(place.keys.get_many(&[BOB.0]).await.unwrap().len(), 1);
 }
 
 #[tokio::test]
@@ -224,8 +223,8 @@ async fn an_erased_player_is_gone_and_the_log_is_not() {
     people.erase(ANN, "by letter", by(4, 4)).await.unwrap();
     people.erase(ANN, "by letter", by(4, 4)).await.unwrap();
     people.erase(ANN, "once more", by(6, 6)).await.unwrap();
-    assert_eq!(place.keys.get(&[ANN]).await.unwrap(), BTreeMap::new());
-    assert_eq!(place.keys.get(&[BOB]).await.unwrap().len(), 1);
+    assert_eq!(place.keys.get_many(&[ANN.0]).await.unwrap(), BTreeMap::new());
+    assert_eq!(place.keys.get_many(&[BOB.0]).await.unwrap().len(), 1);
     for people in [Arc::clone(&people), place.people().await.unwrap()] {
         let shown = people.player(ANN).await.unwrap();
         assert_eq!((shown.name.as_str(), shown.erased), ("erased player", true));
@@ -256,9 +255,9 @@ async fn a_key_that_outlived_a_crash_is_destroyed_at_the_next_start() {
     // The event is recorded; then everything stops.
     let erased = TableRecord::from(PlayerErased { reason: "by letter".to_owned() });
     write(&people.log, ANN.into(), &erased).await;
-    assert_eq!(place.keys.get(&[ANN]).await.unwrap().len(), 1);
+    assert_eq!(place.keys.get_many(&[ANN.0]).await.unwrap().len(), 1);
     let people = place.people().await.unwrap();
-    assert_eq!(place.keys.get(&[ANN, BOB]).await.unwrap().len(), 1);
+    assert_eq!(place.keys.get_many(&[ANN.0, BOB.0]).await.unwrap().len(), 1);
     assert_eq!(name(&people, ANN).await, "erased player");
     assert_eq!(name(&people, BOB).await, "Bossk");
 }
@@ -360,7 +359,7 @@ async fn lists_come_in_pages() {
 async fn a_lost_key_takes_a_name_with_it_and_nothing_else() {
     let place = Fixture::new();
     place.people().await.unwrap().set_name(ANN, NAME, by(1, 1)).await.unwrap();
-    place.keys.destroy(&[ANN]).await.unwrap();
+    place.keys.delete(&[ANN.0]).await.unwrap();
     let people = place.people().await.unwrap();
     let shown = people.player(ANN).await.unwrap();
     assert_eq!((shown.name.as_str(), shown.erased), ("", false));
@@ -375,10 +374,10 @@ async fn another_people_key_is_told_at_the_start() {
     let people = place.people().await.unwrap();
     people.set_name(ANN, NAME, by(1, 1)).await.unwrap();
     people.set_name(BOB, "Bossk", by(2, 2)).await.unwrap();
-    let before = place.keys.get(&[ANN, BOB]).await.unwrap();
+    let before = place.keys.get_many(&[ANN.0, BOB.0]).await.unwrap();
     place.key = [6; 32];
     let refused = place.people().await.err().unwrap();
-    assert!(matches!(refused, PeopleError::WrongKey(_)), "{refused}");
+    assert!(matches!(refused, PeopleError::WrongKey), "{refused}");
     // With the older key beside it every key is rewrapped, and the older one is not needed again.
     place.previous = vec![[4; 32], [5; 32]];
     let people = place.people().await.unwrap();
@@ -386,9 +385,9 @@ async fn another_people_key_is_told_at_the_start() {
         (name(&people, ANN).await.as_str(), name(&people, BOB).await.as_str()),
         (NAME, "Bossk")
     );
-    let after = place.keys.get(&[ANN, BOB]).await.unwrap();
-    assert!(before[&ANN] != after[&ANN] && before[&BOB] != after[&BOB]);
+    let after = place.keys.get_many(&[ANN.0, BOB.0]).await.unwrap();
+    assert!(before[&ANN.0] != after[&ANN.0] && before[&BOB.0] != after[&BOB.0]);
     place.previous = Vec::new();
     assert_eq!(name(&place.people().await.unwrap(), ANN).await, NAME);
-    assert_eq!(place.keys.get(&[ANN, BOB]).await.unwrap(), after);
+    assert_eq!(place.keys.get_many(&[ANN.0, BOB.0]).await.unwrap(), after);
 }

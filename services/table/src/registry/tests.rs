@@ -5,6 +5,7 @@ use chassis::channel::{self, CredentialInterceptor};
 use chassis::config::LogIdentity;
 use ed25519_dalek::SigningKey;
 use eventlog::{CheckpointStore, Limits, Log, MemStore, Options, Store};
+use keyring::{Keyring, SecretStore};
 use notary::Notary;
 use proto::dealer::v1::dealer_service_client::DealerServiceClient;
 use proto::event::v1::{self as event, Resolution};
@@ -12,17 +13,14 @@ use proto::wallet::v1::settlement_service_client::SettlementServiceClient;
 use system::clock::{Clock as _, SystemClock};
 use system::entropy::SystemEntropy;
 use tokio::sync::oneshot;
-use zeroize::Zeroizing;
 
 use super::*;
 use crate::actor::Query;
 use crate::commands::Command;
 use crate::peers::Peers;
 use crate::people::directory::Directory;
-use crate::people::vault::Vault;
 use crate::receipt::ReceiptKey;
 use crate::recovery;
-use crate::repo::KeyRepo;
 use crate::room_delay::RoomDelay;
 use crate::stops::Resume;
 
@@ -45,9 +43,8 @@ impl Fixture {
 
     async fn open_in(&self, shared: Dependencies) -> Arc<TableRegistry> {
         let player_keys = PlayerKeys {
-            keys: KeyRepo::memory(),
-            vault: Vault::new(&Zeroizing::new([5; 32])),
-            previous: Vec::new(),
+            keys: SecretStore::memory(),
+            keyring: Keyring::new(&[5; 32].into(), &[]),
             entropy: Arc::new(SystemEntropy),
         };
         TableRegistry::open(shared, IdMaker::system(), player_keys).await.unwrap()
@@ -133,10 +130,10 @@ pub(crate) async fn dependencies(store: &Arc<MemStore>) -> Dependencies {
     };
     let log = Log::open(owned, options).await.unwrap();
     let key = SigningKey::from_bytes(&[7; 32]);
-    let shelf: Arc<dyn CheckpointStore> = Arc::<MemStore>::clone(store);
+    let store: Arc<dyn CheckpointStore> = Arc::<MemStore>::clone(store);
     let identity = LogIdentity { origin: "test/table".into(), key: key.clone() };
     let parts =
-        notary::Dependencies { shelf, log: "table/0".into(), identity, checkpoint_file: None };
+        notary::Dependencies { store, log: "table/0".into(), identity, checkpoint_file: None };
     let nobody = "http://127.0.0.1:1".parse().unwrap();
     let peer = || channel::connect_lazy(&nobody, None, CredentialInterceptor::NoToken).unwrap();
     let peers = Peers {

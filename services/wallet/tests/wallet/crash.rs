@@ -124,9 +124,9 @@ async fn while_the_log_is_another_s_everybody_is_told_so() {
 #[tokio::test]
 async fn a_log_of_somebody_else_is_not_served() {
     let store = MemStore::new();
-    let patience = Duration::from_secs(1);
+    let timeout = Duration::from_secs(1);
     let clock = TestClock::new().clock();
-    let log: Log = opener(store.clone(), patience, clock.clone())().await.unwrap();
+    let log: Log = opener(store.clone(), timeout, clock.clone())().await.unwrap();
     let stranger = NewEvent {
         stream: StreamId([1; 16]),
         kind: 1,
@@ -137,7 +137,7 @@ async fn a_log_of_somebody_else_is_not_served() {
     let entry = Entry { events: vec![stranger], request: None, actor: "x".into(), trace: [0; 16] };
     log.append(entry).await.unwrap();
     log.close().await;
-    let opener = opener(store, patience, clock.clone());
+    let opener = opener(store, timeout, clock.clone());
     let opened =
         Wallet::open(Dependencies { opener, clock, repo: None }, QueueLimits::default()).await;
     let Err(WalletFault::Load(LoadError::Corrupt(corrupt))) = opened.map(|_| ()) else {

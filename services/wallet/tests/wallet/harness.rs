@@ -111,9 +111,9 @@ impl Harness<MemStore> {
     pub(crate) async fn open_with(
         store: Arc<MemStore>,
         limits: QueueLimits,
-        patience: Duration,
+        store_timeout: Duration,
     ) -> Harness<MemStore> {
-        Harness::start(store, None, TestClock::new(), (limits, patience)).await
+        Harness::start(store, None, TestClock::new(), limits, store_timeout).await
     }
 }
 
@@ -128,20 +128,21 @@ impl Harness<PgStore> {
 
     /// A wallet over an existing database.
     pub(crate) async fn over_database(url: &str, clock: TestClock) -> Harness<PgStore> {
-        let patience = Duration::from_millis(500);
-        Harness::over_database_with(url, clock, (QueueLimits::default(), patience)).await
+        let store_timeout = Duration::from_millis(500);
+        Harness::over_database_with(url, clock, QueueLimits::default(), store_timeout).await
     }
 
     pub(crate) async fn over_database_with(
         url: &str,
         clock: TestClock,
-        limits: (QueueLimits, Duration),
+        limits: QueueLimits,
+        store_timeout: Duration,
     ) -> Harness<PgStore> {
         let projection = repo::projection();
         let store = PgStore::connect_with(url, "wallet", PoolSizes::default(), projection).await;
         let store = store.expect("the database answers");
         let repo = Repo::new(&store);
-        Harness::start(store, Some(repo), clock, limits).await
+        Harness::start(store, Some(repo), clock, limits, store_timeout).await
     }
 
     /// Compares the tables with the log.
@@ -162,10 +163,10 @@ impl<S: Store + 'static> Harness<S> {
         store: Arc<S>,
         repo: Option<Repo>,
         clock: TestClock,
-        limits: (QueueLimits, Duration),
+        limits: QueueLimits,
+        store_timeout: Duration,
     ) -> Harness<S> {
-        let (limits, patience) = limits;
-        let opener = opener(Arc::clone(&store), patience, clock.clock());
+        let opener = opener(Arc::clone(&store), store_timeout, clock.clock());
         let ground = Dependencies { opener, clock: clock.clock(), repo };
         let (wallet, owner) = Wallet::open(ground, limits).await.expect("the store is up");
         let stopping = CancellationToken::new();
@@ -254,7 +255,7 @@ async fn repeat_until_answered(wallet: &Wallet, command: Request) -> Result<Answ
 /// Opens the log by taking it over, without waiting for a lease.
 pub(crate) fn opener<S: Store + 'static>(
     store: Arc<S>,
-    patience: Duration,
+    store_timeout: Duration,
     clock: Clock,
 ) -> Opener {
     Box::new(move || {
@@ -267,7 +268,7 @@ pub(crate) fn opener<S: Store + 'static>(
             clock: clock.clone(),
             salts: Arc::new(|| [7; 16]),
             limits: LogLimits {
-                store_timeout: patience,
+                store_timeout,
                 batch_events: 6_000,
                 // The test's clock differs from the database's.
                 max_clock_skew: Duration::MAX,

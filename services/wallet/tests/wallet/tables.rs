@@ -167,8 +167,8 @@ async fn tables_that_an_older_wallet_did_not_keep_up_are_made_anew() {
     house.stop().await;
     // A wallet without tables.
     let store = PgStore::connect(&url, "wallet", PoolSizes::default()).await.unwrap();
-    let patience = (QueueLimits::default(), Duration::from_secs(5));
-    let old = Harness::start(store, None, TestClock::new(), patience).await;
+    let (limits, timeout) = (QueueLimits::default(), Duration::from_secs(5));
+    let old = Harness::start(store, None, TestClock::new(), limits, timeout).await;
     old.execute(cash_out(60, 1, 35)).await.unwrap();
     old.stop().await;
     let store = PgStore::connect(&url, "wallet", PoolSizes::default()).await.unwrap();
