@@ -3,8 +3,8 @@
 //! **Group commit.** While a batch is being written, the queue fills; then all waiting entries
 //! become the next batch. There is no timer: an idle log commits an entry at once, a busy one
 //! shares each fsync among all waiting callers. Callers that were just answered run before the next
-//! batch is closed; otherwise they fall into two uneven groups that take turns, and commits are
-//! smaller.
+//! batch is closed, as long as each turn of the scheduler brings entries; otherwise they fall into
+//! two uneven groups that take turns, and commits are smaller.
 //!
 //! **Ahead of its turn.** Entries that wait behind the batch being written are sent meanwhile, if
 //! that is possible and worthwhile (`pipeline`).
@@ -57,9 +57,6 @@ const MAX_PAUSE: Duration = Duration::from_millis(500);
 
 /// Time between two attempts while a clock is off.
 const CLOCK_PAUSE: Duration = Duration::from_millis(100);
-
-/// Most yields to other tasks between two batches.
-const MAX_YIELDS_PER_COMMIT: usize = 16;
 
 pub(crate) struct Writer {
     pub(crate) store: Arc<dyn Store>,
@@ -115,14 +112,17 @@ impl Writer {
     }
 
     /// Lets the callers that were just answered run, if they are tasks of this process, so that the
-    /// next batch holds their next entries too. Otherwise half of them would miss every other
-    /// commit. It does not wait.
+    /// next batch holds their next entries too. It ends when as many entries have come, or when a
+    /// turn of the scheduler has brought none.
     async fn yield_to_callers(&self, callers: usize) {
-        for _ in 0..MAX_YIELDS_PER_COMMIT {
-            if self.queue.len() + self.backlog.len() >= callers {
+        let mut queued = self.queue.len();
+        let all_back = queued + callers;
+        while queued < all_back {
+            yield_now().await;
+            let before = std::mem::replace(&mut queued, self.queue.len());
+            if queued == before {
                 break;
             }
-            yield_now().await;
         }
     }
 
@@ -193,15 +193,12 @@ impl Writer {
                 }
                 attempted => self.resolve_in_doubt(&mut flight, attempted, next.as_mut()).await,
             };
-            let plain = flight.is_plain();
             let (waiting, stamped, give_up) = flight.into_parts();
             let rest = match written {
                 BatchOutcome::Written => {
                     let callers = waiting.len();
                     self.apply_commit(stamped, waiting);
-                    if plain || next.is_none() {
-                        self.yield_to_callers(callers).await;
-                    }
+                    self.yield_to_callers(callers).await;
                     let Some(next) = next else { return Ok(()) };
                     flight = next;
                     continue;
