@@ -4,8 +4,7 @@
 //! are applied at once, before they are durable. Waiting commands are gathered into a group,
 //! decided one after the other at one time, and handed to the log as one commit together with the
 //! rows of the tables. If enough commands wait, the next group is decided while the group before is
-//! being written, so that both processors work. Enough is a minimum batch and a quarter of the
-//! commands in flight: small groups cost the database nearly as much as large ones.
+//! being written, so that both processors work. Enough is [`MIN_PIPELINED_ENTRIES`], as for the log.
 //!
 //! **Answered in parts.** Answers are sent a few at a time, so that the first callers can send
 //! their next commands while the last are being answered. Sent all at once, every answer would
@@ -36,7 +35,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use eventlog::{
-    AnsweredRequest, AppendError, Clock, Log, OpenError, Position, RequestKey, TreeHead,
+    AnsweredRequest, AppendError, Clock, Log, MIN_PIPELINED_ENTRIES, OpenError, Position,
+    RequestKey, TreeHead,
 };
 use futures_util::StreamExt as _;
 use futures_util::future::BoxFuture;
@@ -77,8 +77,6 @@ pub use standby::Standby;
 /// Opens the wallet's log: at start, and again whenever it was lost.
 pub type Opener = Box<dyn Fn() -> BoxFuture<'static, Result<Log, OpenError>> + Send + Sync>;
 
-/// Commands that make a group of their own while another is in flight.
-const MIN_BATCH: usize = 64;
 /// Answers sent before the connections get a turn to write them out.
 const REPLIES_PER_YIELD: usize = 16;
 /// Longest sleep before the clock is read again for the expiry of a hold.
@@ -347,19 +345,14 @@ impl Owner {
         }
     }
 
-    /// Whether a group is to be made now. Behind commands in flight only if enough wait, since
-    /// small groups cost the database nearly as much as large ones. Queries in flight delay no
-    /// group; a group behind them completes after them.
+    /// Whether a group is to be made now. Behind commands in flight only if enough wait. Queries in
+    /// flight delay no group; a group behind them completes after them.
     fn group_due(&self) -> bool {
-        let OwnerState {
-            waiting: asks,
-            waiting_commands: asked,
-            groups_in_flight: flights,
-            commands_in_flight: flying,
-            ..
-        } = &self.state;
-        let crowd = || *asked >= MIN_BATCH.max(flying / 4);
-        !asks.is_empty() && (*flying == 0 || (flights.len() < self.limits.max_in_flight && crowd()))
+        let OwnerState { waiting, waiting_commands, groups_in_flight, commands_in_flight, .. } =
+            &self.state;
+        let is_ahead = groups_in_flight.len() < self.limits.max_in_flight
+            && *waiting_commands >= MIN_PIPELINED_ENTRIES;
+        !waiting.is_empty() && (*commands_in_flight == 0 || is_ahead)
     }
 
     /// Gathers and decides what waits, within the limits.
@@ -372,7 +365,9 @@ impl Owner {
             let ask = match (self.batches.try_recv(), returning) {
                 (Ok(ask), _) => ask,
                 // A group that is already large gains nothing by waiting.
-                (Err(_), Some(back)) if asks.len() < back.batches && count < MIN_BATCH => {
+                (Err(_), Some(back))
+                    if asks.len() < back.batches && count < MIN_PIPELINED_ENTRIES =>
+                {
                     match timeout_at(back.until, self.batches.recv()).await {
                         Ok(Some(ask)) => ask,
                         Ok(None) => break,

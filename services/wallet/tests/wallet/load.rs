@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use eventlog::{Fault, MemStore};
+use eventlog::{Fault, MIN_PIPELINED_ENTRIES, MemStore};
 use sabacc_wallet::{QueueLimits, WalletError};
 use tokio::task::JoinSet;
 
@@ -53,4 +53,29 @@ async fn decisions_do_not_wait_for_commits() {
     let commits = house.store.appends() - before;
     assert!(commits <= 4, "1000 transfers took {commits} commits");
     assert_eq!(house.balance(own(0)).await, 1001);
+}
+
+/// services/wallet/README.md "Tasks".
+#[tokio::test(start_paused = true)]
+async fn a_group_is_sent_ahead_from_the_minimum_on() {
+    for (missing, groups) in [(0, 2), (1, 1)] {
+        let house = Harness::open(MemStore::new()).await;
+        house.open_accounts(1, 1).await;
+        let before = house.store.appends();
+        house.store.inject(Fault::Delay(Duration::from_millis(50)));
+        let mut callers = JoinSet::new();
+        let mut issue_one = |n: usize| {
+            let (wallet, request) = (house.wallet.clone(), issue(n as u64, 0, 1));
+            callers.spawn(async move { wallet.execute(request, test_author()).await });
+        };
+        issue_one(0);
+        while house.store.appends() == before {
+            tokio::task::yield_now().await;
+        }
+        (1..=MIN_PIPELINED_ENTRIES - missing).for_each(&mut issue_one);
+        // Less than the first group is being written.
+        tokio::time::sleep(Duration::from_millis(25)).await;
+        assert_eq!(house.store.appends() - before, groups, "{missing} missing");
+        assert!(callers.join_all().await.iter().all(Result::is_ok));
+    }
 }
