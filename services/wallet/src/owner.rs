@@ -56,7 +56,7 @@ use group::GroupBuilder;
 use load::LoadedLedger;
 use lookups::{LookupResult, RequestInFlight};
 use quotas::Quotas;
-use returning_callers::{ReturningCallers, WaitBackoff};
+use returning_callers::ReturningCallers;
 use snapshots::{Snapshot, Snapshots};
 
 mod commit;
@@ -140,7 +140,6 @@ struct OwnerState {
     lookup_keys: BTreeSet<RequestKey>,
     /// Callers that were just answered and may be back in a moment.
     returning: Option<ReturningCallers>,
-    waits: WaitBackoff,
 }
 
 /// A group whose outcome is known.
@@ -213,7 +212,6 @@ impl OwnerState {
             lookups: JoinSet::new(),
             lookup_keys: BTreeSet::new(),
             returning: None,
-            waits: WaitBackoff::default(),
         }
     }
 }
@@ -360,7 +358,6 @@ impl Owner {
         let mut count = std::mem::take(&mut self.state.waiting_commands);
         let mut asks = std::mem::take(&mut self.state.waiting);
         let returning = self.state.returning.take();
-        let mut in_vain = false;
         while count < self.limits.max_group {
             let ask = match (self.batches.try_recv(), returning) {
                 (Ok(ask), _) => ask,
@@ -370,21 +367,13 @@ impl Owner {
                 {
                     match timeout_at(back.until, self.batches.recv()).await {
                         Ok(Some(ask)) => ask,
-                        Ok(None) => break,
-                        Err(_) => {
-                            // Three quarters of the callers are enough.
-                            in_vain = asks.len() < back.batches - back.batches / 4;
-                            break;
-                        }
+                        Ok(None) | Err(_) => break,
                     }
                 }
                 (Err(_), Some(_) | None) => break,
             };
             count += ask.requests.len();
             asks.push(ask);
-        }
-        if returning.is_some() {
-            self.state.waits.record_wait(in_vain);
         }
         let (ready, before) = self.split_repeats(asks);
         if !ready.is_empty() {

@@ -93,8 +93,7 @@ impl Owner {
         self.state.commands_in_flight =
             self.state.commands_in_flight.saturating_sub(command_count(&answers));
         let asks = self.state.waiting.len() + self.batches.len() + answers.len();
-        self.state.returning =
-            self.state.waits.due().then(|| ReturningCallers::of(asks, sent.elapsed()));
+        self.state.returning = Some(ReturningCallers::of(asks, sent.elapsed()));
         let mut answers = answers.into_iter();
         loop {
             answers.by_ref().take(REPLIES_PER_YIELD).for_each(PendingReply::send);
