@@ -6,10 +6,6 @@
 //! rows of the tables. If enough commands wait, the next group is decided while the group before is
 //! being written, so that both processors work. Enough is [`MIN_PIPELINED_ENTRIES`], as for the log.
 //!
-//! **Answered in parts.** Answers are sent a few at a time, so that the first callers can send
-//! their next commands while the last are being answered. Sent all at once, every answer would
-//! leave as late as the last one, and more callers would miss the next group.
-//!
 //! **Durable first.** No command is answered before its group is durable, and groups complete in
 //! their order. So no answer rests on a state that might still be lost. That holds for refusals
 //! too: a group that only refuses waits for those before it and confirms that the log is still
@@ -77,8 +73,6 @@ pub use standby::Standby;
 /// Opens the wallet's log: at start, and again whenever it was lost.
 pub type Opener = Box<dyn Fn() -> BoxFuture<'static, Result<Log, OpenError>> + Send + Sync>;
 
-/// Answers sent before the connections get a turn to write them out.
-const REPLIES_PER_YIELD: usize = 16;
 /// Longest sleep before the clock is read again for the expiry of a hold.
 const MAX_SLEEP: Duration = Duration::from_secs(1);
 
@@ -316,7 +310,7 @@ impl Owner {
             tokio::select! {
                 biased;
                 Some(landed) = self.state.groups_in_flight.next() => {
-                    if self.complete_group(landed).await.is_err() {
+                    if self.complete_group(landed).is_err() {
                         return StopReason::LogLost;
                     }
                 }

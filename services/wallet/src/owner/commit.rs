@@ -5,13 +5,10 @@
 use std::sync::Arc;
 
 use eventlog::AppendError;
-use tokio::task::yield_now;
 use tokio::time::Instant;
 
 use super::returning_callers::ReturningCallers;
-use super::{
-    GroupOutcome, Owner, OwnerState, PendingReply, REPLIES_PER_YIELD, command_count, group,
-};
+use super::{GroupOutcome, Owner, OwnerState, PendingReply, command_count, group};
 use crate::repo::GroupRows;
 use crate::wallet::WalletError;
 
@@ -62,7 +59,7 @@ impl Owner {
     ///
     /// # Errors
     /// The group was not written: its callers are left unanswered.
-    pub(super) async fn complete_group(&mut self, landed: GroupOutcome) -> Result<(), AppendError> {
+    pub(super) fn complete_group(&mut self, landed: GroupOutcome) -> Result<(), AppendError> {
         let GroupOutcome {
             outcome,
             keys,
@@ -94,13 +91,7 @@ impl Owner {
             self.state.commands_in_flight.saturating_sub(command_count(&answers));
         let asks = self.state.waiting.len() + self.batches.len() + answers.len();
         self.state.returning = Some(ReturningCallers::of(asks, sent.elapsed()));
-        let mut answers = answers.into_iter();
-        loop {
-            answers.by_ref().take(REPLIES_PER_YIELD).for_each(PendingReply::send);
-            if answers.len() == 0 {
-                return Ok(());
-            }
-            yield_now().await;
-        }
+        answers.into_iter().for_each(PendingReply::send);
+        Ok(())
     }
 }
