@@ -115,8 +115,9 @@ pub struct Owner {
 struct OwnerState {
     log: Log,
     ledger: Ledger,
-    /// Requests for the next group; `asked` is their number of commands.
+    /// Requests for the next group.
     waiting: Vec<RequestBatch>,
+    /// Commands in them.
     waiting_commands: usize,
     /// Position of the next group.
     next_position: Position,
@@ -147,15 +148,14 @@ struct GroupOutcome {
 }
 
 impl GroupOutcome {
-    fn new(outcome: Result<(), AppendError>, sent: Instant) -> GroupOutcome {
-        let (keys, answers, looked) = (Vec::new(), Vec::new(), Vec::new());
+    fn new(outcome: Result<(), AppendError>, sent_at: Instant) -> GroupOutcome {
         GroupOutcome {
             outcome,
-            keys,
-            command_replies: answers,
-            sent_at: sent,
+            keys: Vec::new(),
+            command_replies: Vec::new(),
+            sent_at,
             snapshot: None,
-            query_replies: looked,
+            query_replies: Vec::new(),
         }
     }
 }
@@ -174,9 +174,9 @@ impl PendingReply {
 
     /// Sends the outcomes. The caller may have stopped waiting; the commands stand all the same.
     fn send(self) {
-        let PendingReply { reply: to, outcomes, permits: room } = self;
-        drop(room);
-        let _ = to.send(outcomes);
+        let PendingReply { reply, outcomes, permits } = self;
+        drop(permits);
+        let _ = reply.send(outcomes);
     }
 }
 
@@ -211,9 +211,9 @@ impl OwnerState {
 }
 
 impl OwnerState {
-    fn receive(&mut self, ask: RequestBatch) {
-        self.waiting_commands += ask.requests.len();
-        self.waiting.push(ask);
+    fn receive(&mut self, batch: RequestBatch) {
+        self.waiting_commands += batch.requests.len();
+        self.waiting.push(batch);
     }
 }
 
@@ -305,30 +305,30 @@ impl Owner {
                 return StopReason::Drained;
             }
             let ahead = self.state.groups_in_flight.len() < self.limits.max_in_flight;
-            let hears = ahead || self.state.commands_in_flight == 0;
+            let receives = ahead || self.state.commands_in_flight == 0;
             let next_end = self.state.ledger.next_expiry();
             tokio::select! {
                 biased;
-                Some(landed) = self.state.groups_in_flight.next() => {
-                    if self.complete_group(landed).is_err() {
+                Some(group) = self.state.groups_in_flight.next() => {
+                    if self.complete_group(group).is_err() {
                         return StopReason::LogLost;
                     }
                 }
                 () = stopped.cancelled() => return StopReason::LogLost,
-                Some(verified) = self.comparison.join_next() => {
-                    if let Some(error) = self.finish_comparison(verified) {
+                Some(compared) = self.comparison.join_next() => {
+                    if let Some(error) = self.finish_comparison(compared) {
                         return StopReason::Fatal(error);
                     }
                 }
                 () = stopping.cancelled(), if !self.batches.is_closed() => {
                     self.batches.close();
                 }
-                Some(Ok(recalled)) = self.state.lookups.join_next() => self.finish_lookup(recalled),
+                Some(Ok(found)) = self.state.lookups.join_next() => self.finish_lookup(found),
                 // Before the command queue, which is never empty under load.
-                Some(look) = self.queries.recv(), if ahead => self.answer_queries(look),
-                ask = self.batches.recv(), if accepting && hears && self.state.waiting_commands < self.limits.max_group => {
-                    match ask {
-                        Some(ask) => self.state.receive(ask),
+                Some(query) = self.queries.recv(), if ahead => self.answer_queries(query),
+                batch = self.batches.recv(), if accepting && receives && self.state.waiting_commands < self.limits.max_group => {
+                    match batch {
+                        Some(batch) => self.state.receive(batch),
                         None => accepting = false,
                     }
                 }
@@ -350,55 +350,58 @@ impl Owner {
     /// Gathers and decides what waits, within the limits.
     async fn gather(&mut self) {
         let mut count = std::mem::take(&mut self.state.waiting_commands);
-        let mut asks = std::mem::take(&mut self.state.waiting);
+        let mut batches = std::mem::take(&mut self.state.waiting);
         let returning = self.state.returning.take();
         while count < self.limits.max_group {
-            let ask = match (self.batches.try_recv(), returning) {
-                (Ok(ask), _) => ask,
+            let batch = match (self.batches.try_recv(), returning) {
+                (Ok(batch), _) => batch,
                 // A group that is already large gains nothing by waiting.
-                (Err(_), Some(back))
-                    if asks.len() < back.batches && count < MIN_PIPELINED_ENTRIES =>
+                (Err(_), Some(returning))
+                    if batches.len() < returning.batches && count < MIN_PIPELINED_ENTRIES =>
                 {
-                    match timeout_at(back.until, self.batches.recv()).await {
-                        Ok(Some(ask)) => ask,
+                    match timeout_at(returning.until, self.batches.recv()).await {
+                        Ok(Some(batch)) => batch,
                         Ok(None) | Err(_) => break,
                     }
                 }
                 (Err(_), Some(_) | None) => break,
             };
-            count += ask.requests.len();
-            asks.push(ask);
+            count += batch.requests.len();
+            batches.push(batch);
         }
-        let (ready, before) = self.split_repeats(asks);
+        let (ready, before) = self.split_repeats(batches);
         if !ready.is_empty() {
             self.decide(ready, &before);
         }
     }
 
-    fn decide(&mut self, asks: Vec<RequestBatch>, before: &BTreeMap<RequestKey, AnsweredRequest>) {
+    fn decide(
+        &mut self,
+        batches: Vec<RequestBatch>,
+        before: &BTreeMap<RequestKey, AnsweredRequest>,
+    ) {
         self.expire();
-        let mut deciding = self.start_group();
-        let answers = asks.into_iter().map(|ask| {
-            let RequestBatch { requests, author: by, reply: to, stored_answers: _, permits: room } =
-                ask;
-            let outcomes = deciding.decide_all(requests, &by, before);
-            PendingReply { reply: to, outcomes, permits: room }
+        let mut group = self.start_group();
+        let replies = batches.into_iter().map(|batch| {
+            let RequestBatch { requests, author, reply, stored_answers: _, permits } = batch;
+            let outcomes = group.decide_all(requests, &author, before);
+            PendingReply { reply, outcomes, permits }
         });
-        let answers = answers.collect();
-        let decided = deciding.finish();
-        self.send(decided, answers);
+        let replies = replies.collect();
+        let group = group.finish();
+        self.send(group, replies);
     }
 
     /// Ends the holds whose time is over, in as many groups as needed.
     fn expire(&mut self) {
         loop {
             let most = self.limits.max_group.max(1);
-            let mut deciding = self.start_group();
-            if !deciding.expire(most) {
+            let mut group = self.start_group();
+            if !group.expire(most) {
                 return;
             }
-            let decided = deciding.finish();
-            self.send(decided, Vec::new());
+            let group = group.finish();
+            self.send(group, Vec::new());
         }
     }
 
@@ -411,9 +414,9 @@ impl Owner {
     }
 }
 
-/// Number of commands that these answers are for.
-fn command_count(answers: &[PendingReply]) -> usize {
-    answers.iter().map(|answer| answer.permits.num_permits()).sum()
+/// Number of commands that these replies are for.
+fn command_count(replies: &[PendingReply]) -> usize {
+    replies.iter().map(|reply| reply.permits.num_permits()).sum()
 }
 
 /// Sleeps until the next hold expires, at most [`MAX_SLEEP`]; for ever if none is pending.
