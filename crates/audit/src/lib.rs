@@ -18,15 +18,14 @@
 
 pub mod bundle;
 mod dealing;
-#[cfg(any(test, feature = "specimen"))]
-pub mod fixture;
 pub mod hand;
 pub mod ledger;
 pub mod log;
 pub mod receipt;
 mod report;
 pub mod stops;
-
 pub mod table;
+#[cfg(test)]
+mod tests;
 
 pub use report::{Checked, Checks, Verdict};

@@ -73,6 +73,7 @@ fn describe_stopped(changed: &pb::StoppedChanged) -> String {
 }
 
 fn describe_seat(changed: &pb::SeatChanged) -> Option<String> {
+    // [`crate::Watch`] refuses a change that names no seat.
     let seat = changed.seat.as_ref()?;
     let player = PlayerId::try_from(&*seat.player_id);
     let player = player.map(|player| format!(" ({})", name_or_pseudonym(&seat.name, player)));
@@ -137,38 +138,14 @@ fn describe_pots(standing: Option<&pb::Standing>) -> String {
     })
 }
 
+/// Kinds of move after which the pot is told.
+const BETTING: [MoveKind; 4] = [MoveKind::Bet, MoveKind::Match, MoveKind::Raise, MoveKind::Fold];
+
 fn describe_action(action: &pb::HandAction, name: SeatNames<'_>) -> String {
     let Some(decision) = &action.r#move else { return chance::describe_chance(action, name) };
     let clock = if action.by_clock { " (the clock)" } else { "" };
-    let pot = match decision.kind() {
-        MoveKind::Bet | MoveKind::Match | MoveKind::Raise | MoveKind::Fold => {
-            let pot = action.standing.as_ref().map(|standing| standing.hand_pot);
-            pot.map_or_else(String::new, |pot| format!(" · pot {pot}"))
-        }
-        MoveKind::Unspecified
-        | MoveKind::Draw
-        | MoveKind::Trade
-        | MoveKind::Stand
-        | MoveKind::Lock
-        | MoveKind::Unlock
-        | MoveKind::Check
-        | MoveKind::CallHand
-        | MoveKind::Leave
-        | MoveKind::Align
-        | MoveKind::Keep
-        | MoveKind::Drop
-        | MoveKind::Choose
-        | MoveKind::Token
-        | MoveKind::Prime
-        | MoveKind::DrawFrom
-        | MoveKind::Discard
-        | MoveKind::Impostor
-        | MoveKind::Gain
-        | MoveKind::Swap
-        | MoveKind::Junk
-        | MoveKind::Select
-        | MoveKind::Add => String::new(),
-    };
+    let pot = action.standing.as_ref().filter(|_| BETTING.contains(&decision.kind()));
+    let pot = pot.map_or_else(String::new, |standing| format!(" · pot {}", standing.hand_pot));
     format!("{} {}{clock}{pot}", name(action.seat), describe_move(decision, name))
 }
 

@@ -1,8 +1,8 @@
 //! Following a table over a stream that reconnects.
 //!
 //! A stream breaks when a server stops, a network fails or a reader is slow; a [`Watch`] continues
-//! with the last resume token. Updates are numbered without gaps. An update that is missing or
-//! comes twice is an error, after which following begins again with a snapshot.
+//! with the last resume token. Updates are numbered without gaps. An update that is missing, comes
+//! twice or is malformed is an error, after which following begins again with a snapshot.
 
 use std::fmt;
 use std::time::Duration;
@@ -12,6 +12,7 @@ use primitives::{TableId, UnixMicros};
 use proto::common::v1::ErrorReason;
 use proto::table::v1 as pb;
 use proto::table::v1::table_service_client::TableServiceClient;
+use proto::table::v1::table_update::What;
 use proto::table::v1::watch_table_response::Message;
 use tonic::{Response, Status, Streaming};
 
@@ -225,6 +226,10 @@ impl Watch {
                 if let Some(expected) = expected.filter(|expected| *expected != update.sequence) {
                     return Err(self.gap(expected, update.sequence));
                 }
+                if let Some(What::Seat(pb::SeatChanged { seat: None, .. })) = &update.what {
+                    self.start_over();
+                    return Err(Error::Malformed("a seat changed, and the seat is missing"));
+                }
                 self.sequence = Some(update.sequence);
                 Some(WatchMessage::Update(update))
             }
@@ -285,10 +290,15 @@ impl Watch {
         self.is_live = false;
     }
 
-    fn gap(&mut self, expected: u64, got: u64) -> Error {
+    /// Follows on from a snapshot.
+    fn start_over(&mut self) {
         self.disconnect();
         self.resume_token.clear();
         self.sequence = None;
+    }
+
+    fn gap(&mut self, expected: u64, got: u64) -> Error {
+        self.start_over();
         Error::Gap { expected, got }
     }
 }

@@ -81,10 +81,16 @@ pub struct HealthTests {
     cutoffs: Cutoffs,
     last: Option<u8>,
     in_a_row: u32,
-    /// The value that this window counts, its count, and the number of samples of the window so
-    /// far.
-    window: (u8, u32, u32),
+    window: Window,
     block: Option<Zeroizing<[u8; BLOCK]>>,
+}
+
+/// Count of the first value of a window of samples.
+#[derive(Default)]
+struct Window {
+    value: u8,
+    count: u32,
+    samples: u32,
 }
 
 impl HealthTests {
@@ -92,7 +98,7 @@ impl HealthTests {
     #[must_use]
     pub fn new(bits: f64) -> HealthTests {
         let cutoffs = Cutoffs::for_entropy(bits);
-        HealthTests { cutoffs, last: None, in_a_row: 0, window: (0, 0, 0), block: None }
+        HealthTests { cutoffs, last: None, in_a_row: 0, window: Window::default(), block: None }
     }
 
     /// Takes the source's next bytes. After an error neither these nor later bytes may be used.
@@ -110,13 +116,13 @@ impl HealthTests {
         if self.in_a_row >= self.cutoffs.repetition {
             return Err(Unhealthy::Stuck { cutoff: self.cutoffs.repetition });
         }
-        let (value, count, samples) = &mut self.window;
-        if *samples == 0 {
-            (*value, *count) = (byte, 0);
+        let window = &mut self.window;
+        if window.samples == 0 {
+            *window = Window { value: byte, ..Window::default() };
         }
-        *count += u32::from(*value == byte);
-        *samples = (*samples + 1) % WINDOW;
-        if *count >= self.cutoffs.proportion {
+        window.count += u32::from(window.value == byte);
+        window.samples = (window.samples + 1) % WINDOW;
+        if window.count >= self.cutoffs.proportion {
             return Err(Unhealthy::Preferred { cutoff: self.cutoffs.proportion });
         }
         Ok(())

@@ -15,15 +15,13 @@
 //! 6. After each shuffle the dealer publishes a root over salted card records ([`deck`]), so that a
 //!    single card can be proved without showing another.
 //!
-//! Two modules test the results: [`battery`] tests outcomes, and [`health`] the entropy that seeds
-//! are made of.
+//! [`health`] tests the entropy that seeds are made of. The package `battery` tests outcomes.
 //!
 //! Everything is a function of its arguments. Secrets are wiped when dropped, compared in constant
 //! time and never printed: their `Debug` shows their type alone.
 //!
 //! Specification: fairness/SPEC.md §4 to §8.
 
-pub mod battery;
 mod commit;
 mod context;
 pub mod deck;

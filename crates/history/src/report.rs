@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use rules::{Card, Hand, Next, Player, Settlement, Status, View, Viewer, next, view};
+use rules::{Card, Choices, Hand, Next, Player, Settlement, Status, View, Viewer, next, view};
 use serde::Serialize;
 
 use crate::replay::Replay;
@@ -88,7 +88,7 @@ fn unfinished(hand: &Hand) -> Report {
     let variant = hand.rules().variant();
     let View { players, sabacc_pot, carried_pot, .. } = view(hand, Viewer::Auditor);
     // Without bets there is no folding: players who are out were eliminated, or left.
-    let folds = variant.fields.iter().any(|field| field.name() == "min_bet");
+    let folds = variant.has_betting();
     let held = |(player, place): (Player, &rules::PlayerView)| {
         let rank = match (place.status, folds) {
             (Status::Out, true) => Some("folded"),
@@ -126,9 +126,9 @@ fn next_line(hand: &Hand) -> Option<NextLine> {
             let mut legal = Vec::with_capacity(decision.legal.len() + 1);
             for kind in &decision.legal {
                 legal.push(kind.text(deck));
-                // Adding nothing is a line of its own.
-                if kind.verb() == "add" {
-                    legal.push("add".to_owned());
+                // Naming no card is a line of its own.
+                if let Choices::AnyCards(_) = kind.choices {
+                    legal.push(kind.verb().to_owned());
                 }
             }
             Some(NextLine { actor: decision.player.to_string(), legal })

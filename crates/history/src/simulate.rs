@@ -9,8 +9,9 @@
 
 use primitives::{Credits, CreditsOutOfRange, Quoted, SeatNo};
 use rules::{
-    Decision, DecisionAuthor, Event, FieldValue, Hand, Legal, Move, Next, Player, Refusal, RuleSet,
-    RuleSetError, Setup, SetupError, decide, evolve, history_line, next, play, resolve_chance,
+    Arguments, Choices, Decision, DecisionAuthor, Event, FieldValue, Hand, Legal, Move, MoveKind,
+    Next, Player, Refusal, RuleSet, RuleSetError, Setup, SetupError, decide, evolve, history_line,
+    next, play, resolve_chance,
 };
 
 use crate::model::HandHistory;
@@ -215,37 +216,37 @@ fn random_move(decision: &Decision, choose: &mut dyn FnMut(u64) -> u64) -> Move 
             None => break,
         }
     }
-    if let Legal::Bet { max, .. } = picked
+    if let Choices::Amount { max, .. } = picked.choices
         && choose(25) == 0
+        && let Some(most) = picked.kind.with(Arguments::Amount(max))
     {
-        return Move::Bet(*max);
-    }
-    if let Legal::Raise { max, .. } = picked
-        && choose(25) == 0
-    {
-        return Move::Raise(*max);
+        return most;
     }
     picked.random_move(choose)
 }
 
 /// Relative frequency of a kind of move, so that hands go on and every kind occurs.
-const fn weight(kind: &Legal) -> u64 {
-    match kind {
-        Legal::Fold | Legal::Junk => 2,
-        Legal::CallHand | Legal::Lock(_) | Legal::DrawFrom(_) => 6,
-        Legal::Unlock(_) | Legal::Raise { .. } | Legal::Token(_) | Legal::TokenAt(..) => 5,
-        Legal::Bet { .. } | Legal::Trade(_) | Legal::Gain | Legal::GainFor(_) | Legal::Swap(_) => 8,
-        Legal::Check => 24,
-        Legal::Match { .. } => 30,
-        Legal::Draw | Legal::Keep | Legal::Drop(_) => 10,
-        Legal::Stand => 12,
-        Legal::Align
-        | Legal::Choose
-        | Legal::Prime(_)
-        | Legal::Discard(_)
-        | Legal::Impostor { .. }
-        | Legal::Select { .. }
-        | Legal::Add(_) => 10,
+const fn weight(legal: &Legal) -> u64 {
+    match legal.kind {
+        MoveKind::Fold | MoveKind::Junk => 2,
+        MoveKind::Unlock | MoveKind::Raise | MoveKind::Token => 5,
+        MoveKind::CallHand | MoveKind::Lock | MoveKind::DrawFrom => 6,
+        MoveKind::Bet | MoveKind::Trade | MoveKind::Gain | MoveKind::Swap => 8,
+        MoveKind::Draw
+        | MoveKind::Keep
+        | MoveKind::Drop
+        | MoveKind::Align
+        | MoveKind::Choose
+        | MoveKind::Prime
+        | MoveKind::Discard
+        | MoveKind::Impostor
+        | MoveKind::Select
+        | MoveKind::Add => 10,
+        MoveKind::Stand => 12,
+        MoveKind::Check => 24,
+        MoveKind::Match => 30,
+        // Never listed.
+        MoveKind::Leave => 0,
     }
 }
 

@@ -5,7 +5,7 @@
 use primitives::UnixMicros;
 
 use crate::{
-    Account, AccountState, Command, Event, Ledger, MAX_REASON_CHARS, Refusal, Undo, evolve_undoable,
+    Account, AccountState, Command, Event, Ledger, MAX_REASON_CHARS, Refusal, Undo, evolve,
 };
 
 mod accounts;
@@ -69,7 +69,10 @@ pub fn decide_linked(
     for (index, command) in group.into_iter().enumerate() {
         match decide(ledger, now, command) {
             Ok(events) => {
-                undos.extend(events.iter().map(|event| evolve_undoable(ledger, now, event)));
+                for event in &events {
+                    undos.push(ledger.undo_for(event));
+                    evolve(ledger, now, event);
+                }
                 decided.push(events);
             }
             Err(refusal) => {

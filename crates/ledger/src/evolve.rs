@@ -8,15 +8,24 @@ use crate::{
     PendingHold, PlayHistory, Transfer,
 };
 
-/// Applies an event that was recorded at `at`. Cannot fail, because the event was decided on this
-/// very ledger. Given events of another history, balances stay inside their range and
-/// [`crate::check_conservation`] finds the error.
-pub fn evolve(ledger: &mut Ledger, at: UnixMicros, event: &Event) {
+/// Pending hold or adjustment that an event has changed or ended, as it was before.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Replaced {
+    Nothing,
+    Hold(PendingHold),
+    Adjustment(PendingAdjustment),
+}
+
+/// Applies an event that was recorded at `at`; returns what its transfer captured or carried out,
+/// or what it ended. Cannot fail, because the event was decided on this very ledger. Given events of
+/// another history, balances stay inside their range and [`crate::check_conservation`] finds the
+/// error.
+pub fn evolve(ledger: &mut Ledger, at: UnixMicros, event: &Event) -> Replaced {
     match event {
         Event::AccountOpened(account) => {
             ledger.open(*account);
         }
-        Event::TransferPosted(posted) => post(ledger, at, &posted.transfer),
+        Event::TransferPosted(posted) => return post(ledger, at, &posted.transfer),
         Event::AccountFrozen { player, reason: _ } => {
             ledger.open(Account::Player(*player)).update_details(|extra| extra.frozen = true);
         }
@@ -34,9 +43,7 @@ pub fn evolve(ledger: &mut Ledger, at: UnixMicros, event: &Event) {
             ledger.put_hold(hold.id, Some(PendingHold { hold: *hold, left: hold.amount }));
         }
         Event::HoldReleased(EndedHold { hold, .. })
-        | Event::HoldExpired(EndedHold { hold, .. }) => {
-            end_hold(ledger, *hold);
-        }
+        | Event::HoldExpired(EndedHold { hold, .. }) => return end_hold(ledger, *hold),
         Event::LimitsSet { player, by, terms } => {
             ledger.open(Account::Player(*player)).update_details(|extra| {
                 extra.limit_terms_mut(*by).get_or_insert_default().put(*terms)
@@ -53,28 +60,23 @@ pub fn evolve(ledger: &mut Ledger, at: UnixMicros, event: &Event) {
             ledger.adjustments.insert(adjustment.id, proposed);
         }
         Event::AdjustmentRejected { adjustment, .. } => {
-            ledger.adjustments.remove(adjustment);
+            return end_adjustment(ledger, *adjustment);
         }
         Event::SnapshotTaken { digest: _ } => ledger.forget(at),
     }
+    Replaced::Nothing
 }
 
-fn post(ledger: &mut Ledger, at: UnixMicros, transfer: &Transfer) {
-    let brings = match transfer.kind {
-        Kind::BuyIn => true,
-        Kind::Capture { hold, keep_rest } => {
-            capture(ledger, transfer, hold, keep_rest);
-            true
-        }
-        Kind::Adjustment { adjustment } => {
-            ledger.adjustments.remove(&adjustment);
-            false
-        }
+fn post(ledger: &mut Ledger, at: UnixMicros, transfer: &Transfer) -> Replaced {
+    let (brings, replaced) = match transfer.kind {
+        Kind::BuyIn => (true, Replaced::Nothing),
+        Kind::Capture { hold, keep_rest } => (true, capture(ledger, transfer, hold, keep_rest)),
+        Kind::Adjustment { adjustment } => (false, end_adjustment(ledger, adjustment)),
         Kind::Issue
         | Kind::Redeem
         | Kind::CashOut
         | Kind::Settlement { .. }
-        | Kind::PotRefund { .. } => false,
+        | Kind::PotRefund { .. } => (false, Replaced::Nothing),
     };
     let results = is_result(transfer);
     for leg in &transfer.legs {
@@ -98,6 +100,7 @@ fn post(ledger: &mut Ledger, at: UnixMicros, transfer: &Transfer) {
             record_play(ledger, at, player, result);
         }
     }
+    replaced
 }
 
 /// Whether the transfer's legs on seats are won or lost credits.
@@ -128,8 +131,8 @@ fn record_play(ledger: &mut Ledger, at: UnixMicros, player: PlayerId, result: Am
 }
 
 /// Reduces the hold by what was paid, and ends it unless the rest is kept.
-fn capture(ledger: &mut Ledger, transfer: &Transfer, id: HoldId, keep_rest: bool) {
-    let Some(pending) = ledger.hold(id).copied() else { return };
+fn capture(ledger: &mut Ledger, transfer: &Transfer, id: HoldId, keep_rest: bool) -> Replaced {
+    let Some(pending) = ledger.hold(id).copied() else { return Replaced::Nothing };
     let from = pending.hold.from;
     let leg = transfer.legs.iter().find(|leg| leg.account == from);
     let paid = leg.map_or(Credits::ZERO, |leg| leg.amount.magnitude());
@@ -138,32 +141,29 @@ fn capture(ledger: &mut Ledger, transfer: &Transfer, id: HoldId, keep_rest: bool
     let freed = pending.left.saturating_minus(left);
     ledger.open(from).update_details(|extra| extra.held = extra.held.saturating_minus(freed));
     ledger.put_hold(id, (!left.is_zero()).then_some(PendingHold { left, ..pending }));
+    Replaced::Hold(pending)
 }
 
-fn end_hold(ledger: &mut Ledger, id: HoldId) {
-    if let Some(pending) = ledger.hold(id).copied() {
-        let freed = pending.left;
-        ledger
-            .open(pending.hold.from)
-            .update_details(|extra| extra.held = extra.held.saturating_minus(freed));
-        ledger.put_hold(id, None);
-    }
+fn end_hold(ledger: &mut Ledger, id: HoldId) -> Replaced {
+    let Some(pending) = ledger.hold(id).copied() else { return Replaced::Nothing };
+    ledger
+        .open(pending.hold.from)
+        .update_details(|extra| extra.held = extra.held.saturating_minus(pending.left));
+    ledger.put_hold(id, None);
+    Replaced::Hold(pending)
 }
 
-/// State that an event replaced; see [`Ledger::undo`].
+fn end_adjustment(ledger: &mut Ledger, id: AdjustmentId) -> Replaced {
+    ledger.adjustments.remove(&id).map_or(Replaced::Nothing, Replaced::Adjustment)
+}
+
+/// State that an event replaces; see [`Ledger::undo`].
 #[derive(Debug)]
 pub struct Undo {
     accounts: Vec<(Account, Option<AccountState>)>,
     hold: Option<(HoldId, Option<PendingHold>)>,
     adjustment: Option<(AdjustmentId, Option<PendingAdjustment>)>,
     play_histories: Vec<(PlayerId, Option<PlayHistory>)>,
-}
-
-/// Applies an event as [`evolve`] does and returns the state to undo it with.
-pub fn evolve_undoable(ledger: &mut Ledger, at: UnixMicros, event: &Event) -> Undo {
-    let undo = ledger.undo_for(event);
-    evolve(ledger, at, event);
-    undo
 }
 
 impl Ledger {
@@ -196,7 +196,9 @@ impl Ledger {
         }
     }
 
-    fn undo_for(&self, event: &Event) -> Undo {
+    /// State to undo an event with, before the event is applied.
+    #[must_use]
+    pub fn undo_for(&self, event: &Event) -> Undo {
         let mut undo =
             Undo { accounts: Vec::new(), hold: None, adjustment: None, play_histories: Vec::new() };
         let mut account = |account| {

@@ -78,7 +78,7 @@ pub use amount::{Amount, AmountOutOfRange};
 pub use command::Command;
 pub use decide::{LinkedRefusal, decide, decide_linked};
 pub use event::{Event, PostedTransfer};
-pub use evolve::{Undo, evolve, evolve_undoable};
+pub use evolve::{Replaced, Undo, evolve};
 pub use hold::{EndedHold, Hold, PendingHold};
 pub use invariants::{InvariantViolation, check_conservation};
 pub use ledger::Ledger;

@@ -5,81 +5,47 @@
 //! ties here. In Force sabacc a table sums up sides over a whole layer; here hands compare as those
 //! of one side do.
 
+use std::fmt;
+use std::sync::Arc;
+
 use crate::cards::Card;
-use crate::deck::P42;
-use crate::games::coruscant::worth::{Target, Worth as Selection};
-use crate::games::eleven::worth::{Announced, best_total};
-use crate::games::kessel::ranking::{Face, FixTokens, Value, Worth as KesselHand, face, pile_of};
-use crate::games::spike::ladder::Worth as Rung;
-use crate::moves::Side;
 use crate::rank::Rank;
-use crate::ruleset::{Ranking, RuleSet};
-use crate::s76::Worth;
+use crate::ruleset::RuleSet;
 
 /// Evaluator of the hands of one game.
-#[derive(Debug, Clone, Copy)]
-pub struct Evaluator(EvaluatorKind);
+#[derive(Debug, Clone)]
+pub struct Evaluator(Arc<dyn Evaluate>);
 
 /// Strength of a hand. Compares only with others of the same [`Evaluator`]; greater is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Strength([i16; 6]);
+pub struct Strength(pub(crate) [i16; 6]);
 
-/// Rules by which hands compare.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum EvaluatorKind {
-    TwentyThree(Ranking),
-    Force(Side),
-    Kessel(FixTokens),
-    Eleven(Announced),
-    Spike,
-    Coruscant(Target),
+/// Value of hands by the rules of one game.
+pub(crate) trait Evaluate: fmt::Debug + Send + Sync {
+    fn strength(&self, cards: &[Card]) -> Option<Strength>;
+
+    fn rank(&self, cards: &[Card]) -> Option<Rank>;
+
+    fn chips_due(&self, cards: &[Card]) -> Option<u8> {
+        let _ = cards;
+        None
+    }
 }
 
-/// Value of an Impostor under Major Fraud.
-const FRAUD_VALUE: u8 = 6;
-
-fn fact<'a>(facts: &'a [(String, String)], name: &str) -> Option<&'a str> {
+/// Value of the fact with this name.
+pub(crate) fn fact<'a>(facts: &'a [(String, String)], name: &str) -> Option<&'a str> {
     facts.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str())
 }
 
-pub(crate) fn twenty_three(rules: &RuleSet, _: &[(String, String)]) -> Option<Evaluator> {
-    Some(Evaluator(EvaluatorKind::TwentyThree(rules.ranking)))
-}
-
-pub(crate) fn force(_: &RuleSet, _: &[(String, String)]) -> Option<Evaluator> {
-    Some(Evaluator(EvaluatorKind::Force(Side::Light)))
-}
-
-pub(crate) fn kessel(_: &RuleSet, facts: &[(String, String)]) -> Option<Evaluator> {
-    Some(Evaluator(EvaluatorKind::Kessel(FixTokens {
-        prime: fact(facts, "prime").and_then(|value| value.parse().ok()),
-        markdown: fact(facts, "markdown").is_some(),
-        cook_the_books: fact(facts, "cook-the-books").is_some(),
-        major_fraud: fact(facts, "major-fraud").is_some(),
-    })))
-}
-
-pub(crate) fn eleven(_: &RuleSet, facts: &[(String, String)]) -> Option<Evaluator> {
-    let face = |name: &str| {
-        let at = P42.faces().position(|face| Some(face) == fact(facts, name))?;
-        u32::try_from(at).ok()
-    };
-    Some(Evaluator(EvaluatorKind::Eleven(Announced::of(&[face("wild")?, face("clone")?])?)))
-}
-
-pub(crate) fn spike(_: &RuleSet, _: &[(String, String)]) -> Option<Evaluator> {
-    Some(Evaluator(EvaluatorKind::Spike))
-}
-
-pub(crate) fn coruscant(_: &RuleSet, facts: &[(String, String)]) -> Option<Evaluator> {
-    let (target, suit) = (fact(facts, "target")?, fact(facts, "suit")?);
-    let faces = crate::event_view::target_faces(target, suit)?;
-    Some(Evaluator(EvaluatorKind::Coruscant(Target::of(&faces)?)))
+impl Strength {
+    pub(crate) const fn of(strength: i16) -> Strength {
+        Strength([strength, 0, 0, 0, 0, 0])
+    }
 }
 
 impl Evaluator {
-    pub(crate) const fn new(kind: EvaluatorKind) -> Evaluator {
-        Evaluator(kind)
+    pub(crate) fn new(values: impl Evaluate + 'static) -> Evaluator {
+        Evaluator(Arc::new(values))
     }
 
     /// Evaluator of a game under this rule set, with the facts of a view as
@@ -96,79 +62,19 @@ impl Evaluator {
     /// without a value.
     #[must_use]
     pub fn strength(&self, cards: &[Card]) -> Option<Strength> {
-        Some(Strength(match self.0 {
-            EvaluatorKind::TwentyThree(ranking) => single_key(Worth::of(cards).strength(ranking)?),
-            EvaluatorKind::Force(_) => match Worth::of(cards) {
-                Worth::IdiotsArray => single_key(1000),
-                Worth::Pure(total) => [500, i16::from(total < 0), 0, 0, 0, 0],
-                Worth::Total(total) => [total.abs(), i16::from(total < 0), 0, 0, 0, 0],
-                Worth::Bombed(_) => return None,
-            },
-            EvaluatorKind::Kessel(fixes) => {
-                let (rung, value, sum) = kessel_hand(cards, fixes)?.strength(fixes);
-                [rung, value, sum, 0, 0, 0]
-            }
-            EvaluatorKind::Eleven(announced) => {
-                let total = best_total(cards, announced)?;
-                [i16::from(total), -i16::try_from(cards.len()).ok()?, 0, 0, 0, 0]
-            }
-            EvaluatorKind::Spike => Rung::of(cards).key(),
-            EvaluatorKind::Coruscant(target) => {
-                let (off, suited, total, high) = Selection::of(cards, target).strength();
-                [-i16::try_from(off.0).ok()?, i16::from(suited), total, high, 0, 0]
-            }
-        }))
+        self.0.strength(cards)
     }
 
     /// Rank of a hand, as a hand history writes it; none if it is no hand of the game.
     #[must_use]
     pub fn rank(&self, cards: &[Card]) -> Option<Rank> {
-        Some(match self.0 {
-            EvaluatorKind::TwentyThree(_) => Worth::of(cards).into(),
-            EvaluatorKind::Force(side) => match (Worth::of(cards), side) {
-                (Worth::IdiotsArray, _) => Rank::IdiotsArray,
-                (Worth::Pure(total), _) => Rank::Natural(total),
-                (Worth::Bombed(total), _) => Rank::Bombed(total),
-                (Worth::Total(total), Side::Light) => Rank::Light(total),
-                (Worth::Total(total), Side::Dark) => Rank::Dark(total),
-            },
-            EvaluatorKind::Kessel(fixes) => kessel_hand(cards, fixes)?.rank(fixes),
-            EvaluatorKind::Eleven(announced) => {
-                let count = u8::try_from(cards.len()).ok()?;
-                best_total(cards, announced).map_or(Rank::Over { cards: count }, |total| {
-                    Rank::Eleven { total, cards: count }
-                })
-            }
-            EvaluatorKind::Spike => Rank::Spike(Rung::of(cards).name()),
-            EvaluatorKind::Coruscant(target) => Selection::of(cards, target).into(),
-        })
+        self.0.rank(cards)
     }
 
     /// Number of chips that losing with these cards costs in Kessel; none in other games.
     #[must_use]
     pub fn chips_due(&self, cards: &[Card]) -> Option<u8> {
-        if let EvaluatorKind::Kessel(fixes) = self.0 {
-            Some(kessel_hand(cards, fixes)?.chips_due())
-        } else {
-            None
-        }
-    }
-}
-
-const fn single_key(strength: i16) -> [i16; 6] {
-    [strength, 0, 0, 0, 0, 0]
-}
-
-/// Value of a Kessel hand; none unless it has a card of each family and every Impostor a value.
-fn kessel_hand(cards: &[Card], fixes: FixTokens) -> Option<KesselHand> {
-    let value = |card: Card| match face(card) {
-        Face::Number(number) => Some(Value::Number(number)),
-        Face::Sylop => Some(Value::Sylop),
-        Face::Impostor => fixes.major_fraud.then_some(Value::Number(FRAUD_VALUE)),
-    };
-    match *cards {
-        [a, b] if pile_of(a) != pile_of(b) => Some(KesselHand::of([value(a)?, value(b)?], fixes)),
-        _ => None,
+        self.0.chips_due(cards)
     }
 }
 

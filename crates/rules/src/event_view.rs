@@ -17,7 +17,7 @@ use crate::chance::{
 use crate::deck::Deck;
 use crate::event::{DecisionAuthor, Event};
 use crate::hand::Hand;
-use crate::moves::Move;
+use crate::moves::{Arguments, Move, MoveKind};
 use crate::player::{Player, PlayerSet, Viewer};
 use crate::token::ShiftToken;
 
@@ -140,7 +140,7 @@ fn words_of_event(hand: &Hand, event: &Event) -> Option<(EventView, Option<Secre
         Event::Decided { player, mv, author: by } => {
             let knows = PlayerSet::EMPTY.with(*player);
             // The Impostor's own card lies open, but not its value.
-            let from = usize::from(matches!(mv, Move::Impostor { .. }));
+            let from = usize::from(mv.kind() == MoveKind::Impostor);
             let secret = hand.game.is_hidden(mv).then_some(Secret { from, readers: knows });
             (Actor::Player(*player), mv.verb(), words_of_move(mv), *by, secret)
         }
@@ -170,39 +170,25 @@ fn secret_of_chance(due: &Chance) -> Option<Secret> {
 }
 
 pub(crate) fn words_of_move(mv: &Move) -> Words {
-    let card = |card: &Card| Word::Card(Some(*card));
-    let number = |value: &u8| Word::Number(u32::from(*value));
-    match mv {
-        Move::Draw
-        | Move::Stand
-        | Move::Check
-        | Move::Match
-        | Move::Fold
-        | Move::CallHand
-        | Move::Leave
-        | Move::Keep
-        | Move::Gain(None)
-        | Move::Junk => Words::new(),
-        Move::Trade(traded) => Words::from_iter([card(traded)]),
-        Move::Lock(locked) => Words::from_iter([card(locked)]),
-        Move::Unlock(unlocked) => Words::from_iter([card(unlocked)]),
-        Move::Drop(dropped) => Words::from_iter([card(dropped)]),
-        Move::Discard(discarded) => Words::from_iter([card(discarded)]),
-        Move::Gain(Some(discarded)) => Words::from_iter([card(discarded)]),
-        Move::Swap(swapped) => Words::from_iter([card(swapped)]),
-        Move::Bet(amount) | Move::Raise(amount) => Words::from_iter([Word::Amount(*amount)]),
-        Move::Align(side) => Words::from_iter([Word::Name(side.name())]),
-        Move::Choose(tokens) => tokens.iter().map(|token| Word::Name(token.name())).collect(),
-        Move::Token(token, target) => {
+    let arguments = mv.arguments();
+    let cards = arguments.cards().iter().map(|&card| Word::Card(Some(card)));
+    match &arguments {
+        Arguments::Nothing
+        | Arguments::Card(_)
+        | Arguments::OptionalCard(_)
+        | Arguments::Cards(_)
+        | Arguments::AnyCards(_) => cards.collect(),
+        Arguments::Amount(amount) => Words::from_iter([Word::Amount(*amount)]),
+        Arguments::Side(side) => Words::from_iter([Word::Name(side.name())]),
+        Arguments::Pile(source) => Words::from_iter([Word::Name(source.name())]),
+        Arguments::Tokens(tokens) => tokens.iter().map(|token| Word::Name(token.name())).collect(),
+        Arguments::Token(token, target) => {
             let target = target.map(Word::Player);
             std::iter::once(Word::Name(token.name())).chain(target).collect()
         }
-        Move::Prime(value) => Words::from_iter([number(value)]),
-        Move::DrawFrom(source) => Words::from_iter([Word::Name(source.name())]),
-        Move::Impostor { card: impostor, value } => {
-            Words::from_iter([card(impostor), number(value)])
+        Arguments::Die(value) | Arguments::CardAndDie(_, value) => {
+            cards.chain([Word::Number(u32::from(*value))]).collect()
         }
-        Move::Select(cards) | Move::Add(cards) => cards.iter().map(card).collect(),
     }
 }
 

@@ -2,23 +2,16 @@
 //!
 //! The text comes from the rule set, the deck and the constants of the games, and every example is
 //! ranked by the code that ranks hands at a table, so it cannot describe another game than the one
-//! that is played. Money and clock, which all games share, are written once. The rest is one file
-//! for each family of games, named by its variants in `explain`.
+//! that is played. Money and clock, which all games share, are written once. The rest belongs to
+//! the modules of the games.
 
-pub(crate) mod coruscant;
 mod decks;
-pub(crate) mod eleven;
-pub(crate) mod force;
-pub(crate) mod kessel;
 mod money;
 mod section;
-pub(crate) mod shifting;
-pub(crate) mod spike;
-pub(crate) mod swg;
 #[cfg(test)]
 mod tests;
-mod text;
-mod twenty_three;
+pub(crate) mod text;
+pub(crate) mod twenty_three;
 mod variants;
 
 pub use section::{Example, Explanation, Item, Section};
@@ -73,7 +66,7 @@ pub fn explain(rules: &RuleSet, clock: Clock) -> Explanation {
     let Clock { action_seconds, bank_seconds } = clock;
     let clock = Section::new("The clock")
         .paragraph(format!(
-            "Every decision has {action_seconds} seconds. Whoever needs longer uses up his time bank, \
+            "Every decision has {action_seconds} seconds. Whoever needs longer uses up their time bank, \
              {bank_seconds} seconds for the whole hand."
         ))
         .paragraph(format!("When both are gone, the clock decides: {}", words.defaults))

@@ -7,324 +7,276 @@ use smallvec::SmallVec;
 
 use crate::cards::{Card, Cards};
 use crate::deck::Deck;
-use crate::moves::{DrawSource, Move, Side};
+use crate::moves::{Arguments, DrawSource, Move, MoveKind, Shape, Side};
 use crate::player::PlayerSet;
 use crate::token::ShiftToken;
 
 /// All legal moves of one decision. `leave` is always legal and not listed.
 pub type LegalMoves = SmallVec<[Legal; 8]>;
 
-/// One kind of legal move with everything it may name. No list in it is empty.
+/// One kind of legal move with everything it may name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Legal {
-    Draw,
-    Trade(Cards),
-    Stand,
-    Lock(Cards),
-    Unlock(Cards),
-    Check,
-    Bet {
+pub struct Legal {
+    pub kind: MoveKind,
+    /// Choices of the shape of the kind's arguments.
+    pub choices: Choices,
+}
+
+/// Choices of a legal move. No list is empty but where it says so.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Choices {
+    Nothing,
+    /// Nothing to choose. The move costs this: the whole stack if it is smaller than what is to be
+    /// matched.
+    Price(Credits),
+    /// For a raise, totals in this betting round.
+    Amount {
         min: Credits,
         max: Credits,
     },
-    /// Costs `amount`: the whole stack if it is smaller than what is to be matched.
-    Match {
-        amount: Credits,
-    },
-    /// `min` and `max` are totals in this betting round.
-    Raise {
-        min: Credits,
-        max: Credits,
-    },
-    Fold,
-    CallHand,
-    /// Either side may be named.
-    Align,
-    Keep,
-    Drop(Cards),
-    /// Three different kinds of token, in any order.
-    Choose,
-    /// A token that needs no target.
-    Token(ShiftToken),
-    /// A token with the players who may be its target.
-    TokenAt(ShiftToken, PlayerSet),
-    Prime(SmallVec<[u8; 2]>),
-    DrawFrom(DrawSource),
-    Discard(Cards),
-    Impostor {
-        card: Card,
-        values: SmallVec<[u8; 2]>,
-    },
-    Gain,
-    /// One of these cards is discarded first.
-    GainFor(Cards),
-    Swap(Cards),
-    Junk,
+    /// One of these cards.
+    Card(Cards),
+    /// One of these cards; no card if there are none.
+    OptionalCard(Cards),
     /// From `min` to `max` of these cards.
-    Select {
+    Cards {
         cards: Cards,
         min: u8,
         max: u8,
     },
     /// Any of these cards, or none.
-    Add(Cards),
+    AnyCards(Cards),
+    /// Either side.
+    Side,
+    Pile(DrawSource),
+    /// Three different kinds of token, in any order.
+    Tokens,
+    /// A token with the players who may be its target; without a target if there are none.
+    Token(ShiftToken, PlayerSet),
+    Die(SmallVec<[u8; 2]>),
+    /// A card with the values that it may be given.
+    CardAndDie(Card, SmallVec<[u8; 2]>),
 }
 
 impl Legal {
+    pub fn new(kind: MoveKind, choices: Choices) -> Legal {
+        debug_assert_eq!(kind.shape(), choices.shape(), "{kind:?}");
+        Legal { kind, choices }
+    }
+
+    /// A move without arguments.
+    pub fn plain(kind: MoveKind) -> Legal {
+        Legal::new(kind, Choices::Nothing)
+    }
+
+    /// A move that names one of these cards.
+    pub fn card(kind: MoveKind, cards: Cards) -> Legal {
+        Legal::new(kind, Choices::Card(cards))
+    }
+
     /// The first word of the move's history line.
     #[must_use]
     pub const fn verb(&self) -> &'static str {
-        match self {
-            Legal::Draw | Legal::DrawFrom(_) => "draw",
-            Legal::Trade(_) => "trade",
-            Legal::Stand => "stand",
-            Legal::Lock(_) => "lock",
-            Legal::Unlock(_) => "unlock",
-            Legal::Check => "check",
-            Legal::Bet { .. } => "bet",
-            Legal::Match { .. } => "match",
-            Legal::Raise { .. } => "raise",
-            Legal::Fold => "fold",
-            Legal::CallHand => "call-hand",
-            Legal::Align => "align",
-            Legal::Keep => "keep",
-            Legal::Drop(_) => "drop",
-            Legal::Choose => "choose",
-            Legal::Token(_) | Legal::TokenAt(..) => "token",
-            Legal::Prime(_) => "prime",
-            Legal::Discard(_) => "discard",
-            Legal::Impostor { .. } => "impostor",
-            Legal::Gain | Legal::GainFor(_) => "gain",
-            Legal::Swap(_) => "swap",
-            Legal::Junk => "junk",
-            Legal::Select { .. } => "select",
-            Legal::Add(_) => "add",
-        }
+        self.kind.verb()
     }
 
     /// Whether `mv` is one of the moves that this stands for.
     #[must_use]
     pub fn allows(&self, mv: &Move) -> bool {
-        match (self, mv) {
-            (Legal::Draw, Move::Draw)
-            | (Legal::Stand, Move::Stand)
-            | (Legal::Check, Move::Check)
-            | (Legal::Match { .. }, Move::Match)
-            | (Legal::Fold, Move::Fold)
-            | (Legal::CallHand, Move::CallHand)
-            | (Legal::Align, Move::Align(_))
-            | (Legal::Keep, Move::Keep)
-            | (Legal::Gain, Move::Gain(None))
-            | (Legal::Junk, Move::Junk) => true,
-            (Legal::Trade(cards), Move::Trade(card))
-            | (Legal::Lock(cards), Move::Lock(card))
-            | (Legal::Unlock(cards), Move::Unlock(card))
-            | (Legal::Drop(cards), Move::Drop(card))
-            | (Legal::Discard(cards), Move::Discard(card))
-            | (Legal::GainFor(cards), Move::Gain(Some(card)))
-            | (Legal::Swap(cards), Move::Swap(card)) => cards.contains(card),
-            (Legal::Bet { min, max }, Move::Bet(amount))
-            | (Legal::Raise { min, max }, Move::Raise(amount)) => (min..=max).contains(&amount),
-            (Legal::Choose, Move::Choose([a, b, c])) => a != b && a != c && b != c,
-            (Legal::Token(legal), Move::Token(token, None)) => legal == token,
-            (Legal::TokenAt(legal, targets), Move::Token(token, Some(target))) => {
-                legal == token && targets.contains(*target)
+        self.kind == mv.kind() && self.choices.allow(&mv.arguments())
+    }
+
+    /// Text for a reader: `bet 10..490`, `trade C11|S5`, `token target-audit p2|p3`.
+    #[must_use]
+    pub fn text(&self, deck: &Deck) -> String {
+        let (verb, choices) = (self.verb(), self.choices.text(deck));
+        if choices.is_empty() { verb.to_owned() } else { format!("{verb} {choices}") }
+    }
+
+    /// Picks one concrete move at random. `choose(n)` returns a number below `n`; `n` is never 0.
+    /// Half of all bets and raises are the smallest, a quarter go up to twice that, and a quarter
+    /// are any: otherwise random hands would end all-in at once.
+    ///
+    /// # Panics
+    /// The choices are not of the kind's shape.
+    pub fn random_move(&self, choose: &mut dyn FnMut(u64) -> u64) -> Move {
+        let picked = self.kind.with(self.choices.random_arguments(choose));
+        picked.expect("choices have the shape of their kind")
+    }
+}
+
+impl Choices {
+    const fn shape(&self) -> Shape {
+        match self {
+            Choices::Nothing | Choices::Price(_) => Shape::Nothing,
+            Choices::Amount { .. } => Shape::Amount,
+            Choices::Card(_) => Shape::Card,
+            Choices::OptionalCard(_) => Shape::OptionalCard,
+            Choices::Cards { .. } => Shape::Cards,
+            Choices::AnyCards(_) => Shape::AnyCards,
+            Choices::Side => Shape::Side,
+            Choices::Pile(_) => Shape::Pile,
+            Choices::Tokens => Shape::Tokens,
+            Choices::Token(..) => Shape::Token,
+            Choices::Die(_) => Shape::Die,
+            Choices::CardAndDie(..) => Shape::CardAndDie,
+        }
+    }
+
+    /// Whether these arguments, which have the shape of the choices, may be chosen.
+    fn allow(&self, arguments: &Arguments) -> bool {
+        match (self, arguments) {
+            (Choices::Nothing | Choices::Price(_), Arguments::Nothing)
+            | (Choices::Side, Arguments::Side(_)) => true,
+            (Choices::Amount { min, max }, Arguments::Amount(amount)) => {
+                (min..=max).contains(&amount)
             }
-            (Legal::Prime(values), Move::Prime(value)) => values.contains(value),
-            (Legal::DrawFrom(legal), Move::DrawFrom(source)) => legal == source,
-            (Legal::Impostor { card: due, values }, Move::Impostor { card, value }) => {
-                due == card && values.contains(value)
+            (Choices::Card(cards), Arguments::Card(card))
+            | (Choices::OptionalCard(cards), Arguments::OptionalCard(Some(card))) => {
+                cards.contains(card)
             }
-            (Legal::Select { cards, min, max }, Move::Select(picked)) => {
+            (Choices::OptionalCard(cards), Arguments::OptionalCard(None)) => cards.is_empty(),
+            (Choices::Cards { cards, min, max }, Arguments::Cards(picked)) => {
                 (usize::from(*min)..=usize::from(*max)).contains(&picked.len())
                     && are_distinct_members(picked, cards)
             }
-            (Legal::Add(cards), Move::Add(picked)) => are_distinct_members(picked, cards),
+            (Choices::AnyCards(cards), Arguments::AnyCards(picked)) => {
+                are_distinct_members(picked, cards)
+            }
+            (Choices::Pile(legal), Arguments::Pile(source)) => legal == source,
+            (Choices::Tokens, Arguments::Tokens([a, b, c])) => a != b && a != c && b != c,
+            (Choices::Token(legal, targets), Arguments::Token(token, target)) => {
+                let may = |player| targets.contains(player);
+                legal == token && target.map_or(targets.is_empty(), may)
+            }
+            (Choices::Die(values), Arguments::Die(value)) => values.contains(value),
+            (Choices::CardAndDie(due, values), Arguments::CardAndDie(card, value)) => {
+                due == card && values.contains(value)
+            }
             (
-                Legal::Draw
-                | Legal::Trade(_)
-                | Legal::Stand
-                | Legal::Lock(_)
-                | Legal::Unlock(_)
-                | Legal::Check
-                | Legal::Bet { .. }
-                | Legal::Match { .. }
-                | Legal::Raise { .. }
-                | Legal::Fold
-                | Legal::CallHand
-                | Legal::Align
-                | Legal::Keep
-                | Legal::Drop(_)
-                | Legal::Choose
-                | Legal::Token(_)
-                | Legal::TokenAt(..)
-                | Legal::Prime(_)
-                | Legal::DrawFrom(_)
-                | Legal::Discard(_)
-                | Legal::Impostor { .. }
-                | Legal::Gain
-                | Legal::GainFor(_)
-                | Legal::Swap(_)
-                | Legal::Junk
-                | Legal::Select { .. }
-                | Legal::Add(_),
+                Choices::Nothing
+                | Choices::Price(_)
+                | Choices::Amount { .. }
+                | Choices::Card(_)
+                | Choices::OptionalCard(_)
+                | Choices::Cards { .. }
+                | Choices::AnyCards(_)
+                | Choices::Side
+                | Choices::Pile(_)
+                | Choices::Tokens
+                | Choices::Token(..)
+                | Choices::Die(_)
+                | Choices::CardAndDie(..),
                 _,
             ) => false,
         }
     }
 
     /// The cards that the move may name, in the order they are held.
-    fn cards(&self) -> &[Card] {
-        match self {
-            Legal::Trade(cards)
-            | Legal::Lock(cards)
-            | Legal::Unlock(cards)
-            | Legal::Drop(cards)
-            | Legal::Discard(cards)
-            | Legal::GainFor(cards)
-            | Legal::Swap(cards)
-            | Legal::Select { cards, .. }
-            | Legal::Add(cards) => cards,
-            Legal::Draw
-            | Legal::Stand
-            | Legal::Check
-            | Legal::Bet { .. }
-            | Legal::Match { .. }
-            | Legal::Raise { .. }
-            | Legal::Fold
-            | Legal::CallHand
-            | Legal::Align
-            | Legal::Keep
-            | Legal::Choose
-            | Legal::Token(_)
-            | Legal::TokenAt(..)
-            | Legal::Prime(_)
-            | Legal::DrawFrom(_)
-            | Legal::Impostor { .. }
-            | Legal::Gain
-            | Legal::Junk => &[],
-        }
-    }
-
-    /// Text for a reader: `bet 10..490`, `trade C11|S5`, `token target-audit p2|p3`.
     #[must_use]
-    pub fn text(&self, deck: &Deck) -> String {
-        let verb = self.verb();
-        let of = |cards: &[Card]| {
-            let mut codes: Vec<&str> = Vec::with_capacity(cards.len());
-            for &card in cards {
-                let code = deck.code(card);
-                if !codes.contains(&code) {
-                    codes.push(code);
-                }
-            }
-            format!("{verb} {}", codes.join("|"))
-        };
-        let among = |values: &[u8]| {
-            let mut faces: Vec<String> = values.iter().map(u8::to_string).collect();
-            faces.dedup();
-            faces.join("|")
-        };
+    pub fn cards(&self) -> &[Card] {
         match self {
-            Legal::Draw
-            | Legal::Stand
-            | Legal::Check
-            | Legal::Match { .. }
-            | Legal::Fold
-            | Legal::CallHand
-            | Legal::Keep
-            | Legal::Gain
-            | Legal::Junk => verb.to_owned(),
-            Legal::Trade(cards)
-            | Legal::Lock(cards)
-            | Legal::Unlock(cards)
-            | Legal::Drop(cards)
-            | Legal::Discard(cards)
-            | Legal::GainFor(cards)
-            | Legal::Swap(cards)
-            | Legal::Select { cards, .. }
-            | Legal::Add(cards) => of(cards),
-            Legal::Bet { min, max } | Legal::Raise { min, max } => format!("{verb} {min}..{max}"),
-            Legal::Align => {
-                format!("{verb} {}|{}", Side::Light.name(), Side::Dark.name())
-            }
-            Legal::Choose => {
-                let names: Vec<&str> = ShiftToken::ALL.iter().map(|token| token.name()).collect();
-                format!("{verb} {}", names.join("|"))
-            }
-            Legal::Token(token) => format!("{verb} {token}"),
-            Legal::TokenAt(token, targets) => {
-                let names: Vec<String> = targets.iter().map(|player| player.to_string()).collect();
-                format!("{verb} {token} {}", names.join("|"))
-            }
-            Legal::Prime(values) => format!("{verb} {}", among(values)),
-            Legal::DrawFrom(source) => format!("{verb} {}", source.name()),
-            Legal::Impostor { card, values } => {
-                format!("{verb} {} {}", deck.code(*card), among(values))
+            Choices::Card(cards)
+            | Choices::OptionalCard(cards)
+            | Choices::Cards { cards, .. }
+            | Choices::AnyCards(cards) => cards,
+            Choices::CardAndDie(card, _) => std::slice::from_ref(card),
+            Choices::Nothing
+            | Choices::Price(_)
+            | Choices::Amount { .. }
+            | Choices::Side
+            | Choices::Pile(_)
+            | Choices::Tokens
+            | Choices::Token(..)
+            | Choices::Die(_) => &[],
+        }
+    }
+
+    /// The names that the move may name.
+    #[must_use]
+    pub fn names(&self) -> Vec<&'static str> {
+        match self {
+            Choices::Side => Side::ALL.map(Side::name).to_vec(),
+            Choices::Tokens => ShiftToken::ALL.map(ShiftToken::name).to_vec(),
+            Choices::Pile(source) => vec![source.name()],
+            Choices::Token(token, _) => vec![token.name()],
+            Choices::Nothing
+            | Choices::Price(_)
+            | Choices::Amount { .. }
+            | Choices::Card(_)
+            | Choices::OptionalCard(_)
+            | Choices::Cards { .. }
+            | Choices::AnyCards(_)
+            | Choices::Die(_)
+            | Choices::CardAndDie(..) => Vec::new(),
+        }
+    }
+
+    fn text(&self, deck: &Deck) -> String {
+        match self {
+            Choices::Nothing | Choices::Price(_) => String::new(),
+            Choices::Amount { min, max } => format!("{min}..{max}"),
+            Choices::Card(cards)
+            | Choices::OptionalCard(cards)
+            | Choices::Cards { cards, .. }
+            | Choices::AnyCards(cards) => alternatives(cards.iter().map(|card| deck.code(*card))),
+            Choices::Side | Choices::Pile(_) | Choices::Tokens => self.names().join("|"),
+            Choices::Token(token, targets) if targets.is_empty() => token.to_string(),
+            Choices::Token(token, targets) => format!("{token} {}", alternatives(targets.iter())),
+            Choices::Die(values) => alternatives(values.iter()),
+            Choices::CardAndDie(card, values) => {
+                format!("{} {}", deck.code(*card), alternatives(values.iter()))
             }
         }
     }
 
-    /// Picks one concrete move at random. `choose(n)` returns a number below `n`; `n` is never 0.
-    /// Half of all bets and raises are the smallest, a quarter go up to twice that, and a quarter
-    /// are any: otherwise random hands would end all-in at once.
-    pub fn random_move(&self, choose: &mut dyn FnMut(u64) -> u64) -> Move {
+    fn random_arguments(&self, choose: &mut dyn FnMut(u64) -> u64) -> Arguments {
         match self {
-            Legal::Draw => Move::Draw,
-            Legal::Stand => Move::Stand,
-            Legal::Check => Move::Check,
-            Legal::Match { .. } => Move::Match,
-            Legal::Fold => Move::Fold,
-            Legal::CallHand => Move::CallHand,
-            Legal::Keep => Move::Keep,
-            Legal::Gain => Move::Gain(None),
-            Legal::Junk => Move::Junk,
-            Legal::Trade(cards) => Move::Trade(random_item(cards, choose)),
-            Legal::Lock(cards) => Move::Lock(random_item(cards, choose)),
-            Legal::Unlock(cards) => Move::Unlock(random_item(cards, choose)),
-            Legal::Drop(cards) => Move::Drop(random_item(cards, choose)),
-            Legal::Discard(cards) => Move::Discard(random_item(cards, choose)),
-            Legal::GainFor(cards) => Move::Gain(Some(random_item(cards, choose))),
-            Legal::Swap(cards) => Move::Swap(random_item(cards, choose)),
-            Legal::Bet { min, max } => Move::Bet(random_amount(*min, *max, choose)),
-            Legal::Raise { min, max } => Move::Raise(random_amount(*min, *max, choose)),
-            Legal::Align => Move::Align(random_item(&[Side::Light, Side::Dark], choose)),
-            Legal::Choose => {
-                let mut kinds: SmallVec<[ShiftToken; 16]> = SmallVec::from_slice(&ShiftToken::ALL);
-                Move::Choose(std::array::from_fn(|_| take_random(&mut kinds, choose)))
+            Choices::Nothing | Choices::Price(_) => Arguments::Nothing,
+            Choices::Amount { min, max } => Arguments::Amount(random_amount(*min, *max, choose)),
+            Choices::Card(cards) => Arguments::Card(random_item(cards, choose)),
+            Choices::OptionalCard(cards) => {
+                let any = !cards.is_empty();
+                Arguments::OptionalCard(any.then(|| random_item(cards, choose)))
             }
-            Legal::Token(token) => Move::Token(*token, None),
-            Legal::TokenAt(token, targets) => {
-                let targets: SmallVec<[_; 8]> = targets.iter().collect();
-                Move::Token(*token, Some(random_item(&targets, choose)))
-            }
-            Legal::Prime(values) => Move::Prime(random_item(values, choose)),
-            Legal::DrawFrom(source) => Move::DrawFrom(*source),
-            Legal::Impostor { card, values } => {
-                Move::Impostor { card: *card, value: random_item(values, choose) }
-            }
-            Legal::Select { cards, min, max } => {
+            Choices::Cards { cards, min, max } => {
                 let spread = u64::from(max.saturating_sub(*min)).saturating_add(1);
                 let count = u64::from(*min).saturating_add(choose(spread));
-                Move::Select(random_subset(cards, count, choose))
+                Arguments::Cards(random_subset(cards, count, choose))
             }
-            Legal::Add(cards) => {
+            Choices::AnyCards(cards) => {
                 let count = choose(count_of(cards).saturating_add(1));
-                Move::Add(random_subset(cards, count, choose))
+                Arguments::AnyCards(random_subset(cards, count, choose))
+            }
+            Choices::Side => Arguments::Side(random_item(&Side::ALL, choose)),
+            Choices::Pile(source) => Arguments::Pile(*source),
+            Choices::Tokens => {
+                let mut kinds: SmallVec<[ShiftToken; 16]> = SmallVec::from(ShiftToken::ALL);
+                let take = |_| kinds.remove(random_index(count_of(&kinds), choose));
+                Arguments::Tokens(std::array::from_fn(take))
+            }
+            Choices::Token(token, targets) => {
+                let targets: SmallVec<[_; 8]> = targets.iter().collect();
+                let target = (!targets.is_empty()).then(|| random_item(&targets, choose));
+                Arguments::Token(*token, target)
+            }
+            Choices::Die(values) => Arguments::Die(random_item(values, choose)),
+            Choices::CardAndDie(card, values) => {
+                Arguments::CardAndDie(*card, random_item(values, choose))
             }
         }
     }
 }
 
 /// Replaces each card of the move by the first legal card that is alike: copies look alike, so it
-/// must not matter which of them is named.
+/// must not matter which of them is named. An Impostor is left as it is.
 pub(crate) fn with_first_copies(mv: Move, legal: &[Legal], deck: &Deck) -> Move {
     let first = |card: Card, taken: &[Card]| {
         if !deck.has_copies(card) {
             return card;
         }
         let listed = legal.iter().filter(|legal| legal.verb() == mv.verb());
-        let mut listed = listed.flat_map(|legal| legal.cards()).copied();
+        let mut listed = listed.flat_map(|legal| legal.choices.cards()).copied();
         let stands_for = |&other: &Card| deck.are_copies(card, other) && !taken.contains(&other);
         listed.find(stands_for).unwrap_or(card)
     };
@@ -335,35 +287,32 @@ pub(crate) fn with_first_copies(mv: Move, legal: &[Legal], deck: &Deck) -> Move 
         }
         taken
     };
-    match &mv {
-        Move::Trade(card) => Move::Trade(first(*card, &[])),
-        Move::Lock(card) => Move::Lock(first(*card, &[])),
-        Move::Unlock(card) => Move::Unlock(first(*card, &[])),
-        Move::Drop(card) => Move::Drop(first(*card, &[])),
-        Move::Discard(card) => Move::Discard(first(*card, &[])),
-        Move::Gain(Some(card)) => Move::Gain(Some(first(*card, &[]))),
-        Move::Swap(card) => Move::Swap(first(*card, &[])),
-        Move::Select(cards) => Move::Select(firsts(cards)),
-        Move::Add(cards) => Move::Add(firsts(cards)),
-        Move::Draw
-        | Move::Stand
-        | Move::Check
-        | Move::Bet(_)
-        | Move::Match
-        | Move::Raise(_)
-        | Move::Fold
-        | Move::CallHand
-        | Move::Leave
-        | Move::Align(_)
-        | Move::Keep
-        | Move::Choose(_)
-        | Move::Token(..)
-        | Move::Prime(_)
-        | Move::DrawFrom(_)
-        | Move::Impostor { .. }
-        | Move::Gain(None)
-        | Move::Junk => mv,
+    let arguments = match mv.arguments() {
+        Arguments::Card(card) => Arguments::Card(first(card, &[])),
+        Arguments::OptionalCard(card) => Arguments::OptionalCard(card.map(|card| first(card, &[]))),
+        Arguments::Cards(cards) => Arguments::Cards(firsts(&cards)),
+        Arguments::AnyCards(cards) => Arguments::AnyCards(firsts(&cards)),
+        Arguments::Nothing
+        | Arguments::Amount(_)
+        | Arguments::Side(_)
+        | Arguments::Pile(_)
+        | Arguments::Tokens(_)
+        | Arguments::Token(..)
+        | Arguments::Die(_)
+        | Arguments::CardAndDie(..) => return mv,
+    };
+    mv.kind().with(arguments).unwrap_or(mv)
+}
+
+/// Text of each of the items once, in order: `C11|S5`.
+fn alternatives<T: ToString>(items: impl Iterator<Item = T>) -> String {
+    let mut texts: Vec<String> = Vec::new();
+    for text in items.map(|item| item.to_string()) {
+        if !texts.contains(&text) {
+            texts.push(text);
+        }
     }
+    texts.join("|")
 }
 
 fn are_distinct_members(picked: &[Card], cards: &[Card]) -> bool {
@@ -384,14 +333,6 @@ fn random_index(below: u64, choose: &mut dyn FnMut(u64) -> u64) -> usize {
 /// Picks one item. `items` must not be empty, and `choose` must stay below its argument.
 fn random_item<T: Copy>(items: &[T], choose: &mut dyn FnMut(u64) -> u64) -> T {
     items[random_index(count_of(items), choose)]
-}
-
-fn take_random(
-    kinds: &mut SmallVec<[ShiftToken; 16]>,
-    choose: &mut dyn FnMut(u64) -> u64,
-) -> ShiftToken {
-    let at = random_index(count_of(kinds), choose);
-    kinds.remove(at)
 }
 
 /// Picks `count` of the cards, in the order they are held.

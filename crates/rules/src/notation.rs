@@ -13,7 +13,7 @@ use crate::deck::Deck;
 use crate::event::{DecisionAuthor, Event};
 use crate::event_view::target_faces;
 use crate::hand::{Hand, decide, resolve_chance};
-use crate::moves::{DrawSource, Move, Side};
+use crate::moves::{Arguments, DrawSource, Move, MoveKind, Shape, Side};
 use crate::player::Player;
 use crate::refusal::Refusal;
 use crate::token::ShiftToken;
@@ -69,9 +69,7 @@ pub fn read(hand: &Hand, text: &str) -> Result<Event, NotationError> {
     let unknown = || Error::Actor { actor: (*actor).to_owned() };
     let player = Player::parse(actor).ok_or_else(unknown)?;
     let by = if comment.trim() == "clock" { DecisionAuthor::Clock } else { DecisionAuthor::Player };
-    let mv =
-        read_move(LineArguments { verb, words, deck: hand.rules().variant().deck }, hand, player)?;
-    Ok(decide(hand, player, mv, by)?)
+    Ok(decide(hand, player, read_move(verb, words, hand, player)?, by)?)
 }
 
 /// Splits a line into its text and its comment, which is empty if there is none.
@@ -80,53 +78,6 @@ pub fn split_comment(line: &str) -> (&str, &str) {
     // Few lines have a comment, and a single letter is found faster than two.
     let comment = line.contains('#').then(|| line.split_once(" #")).flatten();
     comment.unwrap_or((line, ""))
-}
-
-/// The words after the actor.
-#[derive(Clone, Copy)]
-struct LineArguments<'a> {
-    verb: &'a str,
-    words: &'a [&'a str],
-    deck: &'static Deck,
-}
-
-impl<'a> LineArguments<'a> {
-    fn wrong_arguments(self, want: &'static str) -> NotationError {
-        Error::Arguments { verb: self.verb.to_owned(), want }
-    }
-
-    fn none(self, mv: Move) -> Result<Move, NotationError> {
-        if self.words.is_empty() { Ok(mv) } else { Err(self.wrong_arguments("nothing")) }
-    }
-
-    fn one(self, want: &'static str) -> Result<&'a str, NotationError> {
-        match self.words {
-            [word] => Ok(word),
-            _ => Err(self.wrong_arguments(want)),
-        }
-    }
-
-    fn amount(self) -> Result<Credits, NotationError> {
-        let word = self.one("one amount")?;
-        word.parse().map_err(|_| Error::Number { number: word.to_owned() })
-    }
-
-    /// Reads one card, preferring those of `held`.
-    fn card(self, held: &[Card]) -> Result<Card, NotationError> {
-        let code = self.one("one card")?;
-        choose_copy(self.deck, code, &held.iter().copied().collect())
-    }
-
-    fn cards(self, held: &[Card]) -> Result<Cards, NotationError> {
-        let mut left: CardSet = held.iter().copied().collect();
-        let mut cards = Cards::new();
-        for code in self.words {
-            let card = choose_copy(self.deck, code, &left)?;
-            left = left.without(card);
-            cards.push(card);
-        }
-        Ok(cards)
-    }
 }
 
 /// The first card with this code that is among `there`; if there is none, any with this code, which
@@ -143,70 +94,85 @@ fn number<T: TryFrom<u64>>(word: &str) -> Result<T, NotationError> {
     T::try_from(number.get()).map_err(|_| wrong())
 }
 
+fn no_such_name(name: &str, what: &'static str) -> NotationError {
+    Error::NoSuchName { name: name.to_owned(), what }
+}
+
 fn token(name: &str) -> Result<ShiftToken, NotationError> {
-    ShiftToken::parse(name)
-        .ok_or_else(|| Error::NoSuchName { name: name.to_owned(), what: "token" })
+    ShiftToken::parse(name).ok_or_else(|| no_such_name(name, "token"))
 }
 
 fn player_named(name: &str) -> Result<Player, NotationError> {
-    Player::parse(name).ok_or_else(|| Error::NoSuchName { name: name.to_owned(), what: "player" })
+    Player::parse(name).ok_or_else(|| no_such_name(name, "player"))
 }
 
-fn read_move(words: LineArguments<'_>, hand: &Hand, player: Player) -> Result<Move, NotationError> {
-    let held = hand.cards_of(player);
-    match words.verb {
-        "draw" if words.words.is_empty() => Ok(Move::Draw),
-        "draw" => {
-            let name = words.one("nothing or a pile")?;
+fn read_move(
+    verb: &str,
+    words: &[&str],
+    hand: &Hand,
+    player: Player,
+) -> Result<Move, NotationError> {
+    let deck = hand.rules().variant().deck;
+    let held: CardSet = hand.cards_of(player).iter().copied().collect();
+    let unknown = || Error::Verb { verb: verb.to_owned() };
+    let kind = kind_of_line(verb, words).ok_or_else(unknown)?;
+    let wrong = |want| Error::Arguments { verb: verb.to_owned(), want };
+    let one = |want| if let [word] = words { Ok(*word) } else { Err(wrong(want)) };
+    let arguments = match kind.shape() {
+        Shape::Nothing if words.is_empty() => Arguments::Nothing,
+        Shape::Nothing => return Err(wrong("nothing")),
+        Shape::OptionalCard if words.is_empty() => Arguments::OptionalCard(None),
+        Shape::OptionalCard => {
+            Arguments::OptionalCard(Some(choose_copy(deck, one("one card")?, &held)?))
+        }
+        Shape::Card => Arguments::Card(choose_copy(deck, one("one card")?, &held)?),
+        Shape::Cards => Arguments::Cards(read_cards(deck, words, held)?),
+        Shape::AnyCards => Arguments::AnyCards(read_cards(deck, words, held)?),
+        Shape::Amount => Arguments::Amount(number(one("one amount")?)?),
+        Shape::Side => {
+            let name = one("light or dark")?;
+            let side = Side::ALL.into_iter().find(|side| side.name() == name);
+            Arguments::Side(side.ok_or_else(|| no_such_name(name, "side"))?)
+        }
+        Shape::Pile => {
+            let name = one("nothing or a pile")?;
             let source = DrawSource::ALL.into_iter().find(|source| source.name() == name);
-            let unknown = || Error::NoSuchName { name: name.to_owned(), what: "pile" };
-            source.map(Move::DrawFrom).ok_or_else(unknown)
+            Arguments::Pile(source.ok_or_else(|| no_such_name(name, "pile"))?)
         }
-        "trade" => words.card(held).map(Move::Trade),
-        "stand" => words.none(Move::Stand),
-        "lock" => words.card(held).map(Move::Lock),
-        "unlock" => words.card(held).map(Move::Unlock),
-        "check" => words.none(Move::Check),
-        "bet" => words.amount().map(Move::Bet),
-        "match" => words.none(Move::Match),
-        "raise" => words.amount().map(Move::Raise),
-        "fold" => words.none(Move::Fold),
-        "call-hand" => words.none(Move::CallHand),
-        "leave" => words.none(Move::Leave),
-        "align" => {
-            let name = words.one("light or dark")?;
-            let side = [Side::Light, Side::Dark].into_iter().find(|side| side.name() == name);
-            let unknown = || Error::NoSuchName { name: name.to_owned(), what: "side" };
-            side.map(Move::Align).ok_or_else(unknown)
-        }
-        "keep" => words.none(Move::Keep),
-        "drop" => words.card(held).map(Move::Drop),
-        "choose" => match words.words {
-            [a, b, c] => Ok(Move::Choose([token(a)?, token(b)?, token(c)?])),
-            _ => Err(words.wrong_arguments("three tokens")),
+        Shape::Tokens => match words {
+            [a, b, c] => Arguments::Tokens([token(a)?, token(b)?, token(c)?]),
+            _ => return Err(wrong("three tokens")),
         },
-        "token" => match words.words {
-            [name] => Ok(Move::Token(token(name)?, None)),
-            [name, target] => Ok(Move::Token(token(name)?, Some(player_named(target)?))),
-            _ => Err(words.wrong_arguments("a token and perhaps a player")),
+        Shape::Token => match words {
+            [name] => Arguments::Token(token(name)?, None),
+            [name, target] => Arguments::Token(token(name)?, Some(player_named(target)?)),
+            _ => return Err(wrong("a token and perhaps a player")),
         },
-        "prime" => words.one("one number").and_then(number).map(Move::Prime),
-        "discard" => words.card(held).map(Move::Discard),
-        "impostor" => match words.words {
-            [code, value] => {
-                let card = LineArguments { words: &[code], ..words }.card(held)?;
-                Ok(Move::Impostor { card, value: number(value)? })
-            }
-            _ => Err(words.wrong_arguments("a card and a number")),
+        Shape::Die => Arguments::Die(number(one("one number")?)?),
+        Shape::CardAndDie => match words {
+            [code, value] => Arguments::CardAndDie(choose_copy(deck, code, &held)?, number(value)?),
+            _ => return Err(wrong("a card and a number")),
         },
-        "gain" if words.words.is_empty() => Ok(Move::Gain(None)),
-        "gain" => words.card(held).map(|card| Move::Gain(Some(card))),
-        "swap" => words.card(held).map(Move::Swap),
-        "junk" => words.none(Move::Junk),
-        "select" => words.cards(held).map(Move::Select),
-        "add" => words.cards(held).map(Move::Add),
-        verb => Err(Error::Verb { verb: verb.to_owned() }),
+    };
+    kind.with(arguments).ok_or_else(unknown)
+}
+
+/// Kind of move of a line. Of two kinds with one verb, one takes nothing and the other something.
+fn kind_of_line(verb: &str, words: &[&str]) -> Option<MoveKind> {
+    let mut kinds = MoveKind::ALL.iter().copied().filter(|kind| kind.verb() == verb);
+    let first = kinds.next()?;
+    Some(if words.is_empty() { first } else { kinds.next().unwrap_or(first) })
+}
+
+/// Cards of the codes, preferring those of `left`.
+fn read_cards(deck: &Deck, codes: &[&str], mut left: CardSet) -> Result<Cards, NotationError> {
+    let mut cards = Cards::new();
+    for code in codes {
+        let card = choose_copy(deck, code, &left)?;
+        left = left.without(card);
+        cards.push(card);
     }
+    Ok(cards)
 }
 
 /// Reads the outcome of the use of chance that is due.

@@ -9,8 +9,7 @@ use crate::cards::Cards;
 use crate::chance::{Chance, Deal, Outcome};
 use crate::event::{DecisionAuthor, Event};
 use crate::hand::{Decision, Hand, Next, decide, evolve, next, resolve_chance};
-use crate::legal::Legal;
-use crate::moves::Move;
+use crate::moves::{Move, MoveKind};
 use crate::refusal::Refusal;
 
 /// Returns a number below its argument, which is at least 1.
@@ -76,7 +75,7 @@ pub fn random_move(decision: &Decision, choose: &mut Choose<'_>) -> Move {
     let kinds = &decision.legal;
     let size = u64::try_from(kinds.len()).unwrap_or(1);
     let mut kind = &kinds[index(size, choose)];
-    if *kind == Legal::Fold && choose(4) != 0 {
+    if kind.kind == MoveKind::Fold && choose(4) != 0 {
         kind = &kinds[index(size, choose)];
     }
     kind.random_move(choose)

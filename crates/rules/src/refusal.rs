@@ -4,7 +4,7 @@
 
 use primitives::Credits;
 
-use crate::legal::Legal;
+use crate::legal::{Choices, Legal};
 use crate::moves::Move;
 use crate::player::Player;
 
@@ -52,8 +52,8 @@ impl Refusal {
     pub(crate) fn of(mv: &Move, legal: &[Legal]) -> Refusal {
         let verb = mv.verb();
         for legal in legal.iter().filter(|legal| legal.verb() == verb) {
-            if let Legal::Bet { min, max } | Legal::Raise { min, max } = legal {
-                return Refusal::Amount { verb, min: *min, max: *max };
+            if let Choices::Amount { min, max } = legal.choices {
+                return Refusal::Amount { verb, min, max };
             }
         }
         if legal.iter().any(|legal| legal.verb() == verb) {

@@ -16,44 +16,9 @@ use primitives::{Credits, Quoted};
 
 pub(crate) use assigned::AssignedTokens;
 pub(crate) use field::Key;
-pub use field::{Field, FieldValue};
+pub use field::{Field, FieldValue, RuleSet};
 
 use crate::variant::{Variant, variant};
-
-/// The effective rules of one hand.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RuleSet {
-    pub(crate) variant: &'static Variant,
-    pub(crate) alignment: Alignment,
-    pub(crate) assigned_tokens: Option<AssignedTokens>,
-    pub(crate) bomb_out: BombOut,
-    pub(crate) bomb_out_amount: Credits,
-    pub(crate) chips: u8,
-    pub(crate) declare_totals: bool,
-    pub(crate) draw_phase: bool,
-    pub(crate) field: bool,
-    pub(crate) fold_penalty: Credits,
-    pub(crate) hand_ante: Credits,
-    pub(crate) holdem: bool,
-    pub(crate) max_hand_total: Credits,
-    pub(crate) max_pot: Credits,
-    pub(crate) max_raise: Credits,
-    pub(crate) max_round_total: Credits,
-    pub(crate) max_rounds: u64,
-    pub(crate) min_bet: Credits,
-    pub(crate) pot_building_rounds: u64,
-    pub(crate) preset: Preset,
-    pub(crate) pulse_ppm: u32,
-    pub(crate) rake_bps: u16,
-    pub(crate) rake_cap: Credits,
-    pub(crate) ranking: Ranking,
-    pub(crate) sabacc_ante: Credits,
-    pub(crate) sabacc_ante_when: SabaccAnte,
-    pub(crate) shift: Shift,
-    pub(crate) shift_number: u64,
-    pub(crate) stakes: Stakes,
-    pub(crate) tokens: TokenDeal,
-}
 
 /// Reason why a rule set is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -81,8 +46,16 @@ macro_rules! choice {
                 match self { $($name::$value => $text),* }
             }
 
-            pub(crate) fn parse(name: &str) -> Option<$name> {
-                [$($name::$value),*].into_iter().find(|value| value.name() == name)
+            fn read(value: &FieldValue) -> Result<$name, String> {
+                let mut all = [$($name::$value),*].into_iter();
+                let named = |choice: &$name| FieldValue::from(*choice) == *value;
+                all.find(named).ok_or_else(|| "is not known".to_owned())
+            }
+        }
+
+        impl From<$name> for FieldValue {
+            fn from(choice: $name) -> FieldValue {
+                FieldValue::Text(choice.name().to_owned())
             }
         }
     };
@@ -191,38 +164,7 @@ impl RuleSet {
     /// The variant with every field at its default.
     #[must_use]
     pub fn defaults(variant: &'static Variant) -> RuleSet {
-        let mut rules = RuleSet {
-            variant,
-            alignment: Alignment::Choose,
-            assigned_tokens: None,
-            bomb_out: BombOut::None,
-            bomb_out_amount: Credits::ZERO,
-            chips: 0,
-            declare_totals: false,
-            draw_phase: false,
-            field: false,
-            fold_penalty: Credits::ZERO,
-            hand_ante: Credits::ZERO,
-            holdem: false,
-            max_hand_total: Credits::ZERO,
-            max_pot: Credits::ZERO,
-            max_raise: Credits::ZERO,
-            max_round_total: Credits::ZERO,
-            max_rounds: 1,
-            min_bet: Credits::ZERO,
-            pot_building_rounds: 0,
-            preset: Preset::Casino,
-            pulse_ppm: 0,
-            rake_bps: 0,
-            rake_cap: Credits::ZERO,
-            ranking: Ranking::Signed,
-            sabacc_ante: Credits::ZERO,
-            sabacc_ante_when: SabaccAnte::EveryHand,
-            shift: Shift::None,
-            shift_number: 1,
-            stakes: Stakes::Lay,
-            tokens: TokenDeal::Random,
-        };
+        let mut rules = RuleSet::neutral(variant);
         for field in variant.fields {
             field.set(&mut rules, &field.default_value()).expect("defaults are valid");
         }

@@ -7,8 +7,9 @@ mod showdown;
 pub(crate) use showdown::{AllBomb, Showdown};
 
 use crate::cards::{Card, CardSet};
+use crate::evaluator::{Evaluate, Evaluator, Strength};
 use crate::rank::Rank;
-use crate::ruleset::Ranking;
+use crate::ruleset::{Ranking, RuleSet};
 
 /// First id of the faces: Star A, Star B, Evil A …
 const FIRST_FACE_ID: u8 = 60;
@@ -171,6 +172,21 @@ fn reachable_sums(cards: CardSet) -> impl Iterator<Item = i16> {
         }
     }
     (LOWEST..=480).filter(move |&sum| at(sum).is_some_and(|at| sums[at]))
+}
+
+impl Evaluate for Ranking {
+    fn strength(&self, cards: &[Card]) -> Option<Strength> {
+        Worth::of(cards).strength(*self).map(Strength::of)
+    }
+
+    fn rank(&self, cards: &[Card]) -> Option<Rank> {
+        Some(Worth::of(cards).into())
+    }
+}
+
+/// Makes the evaluator of hands that compare by the rule set's ranking.
+pub(crate) fn evaluator(rules: &RuleSet, _: &[(String, String)]) -> Option<Evaluator> {
+    Some(Evaluator::new(rules.ranking))
 }
 
 #[cfg(test)]

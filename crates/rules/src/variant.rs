@@ -10,7 +10,7 @@ use crate::deck::Deck;
 use crate::evaluator::Evaluator;
 use crate::explain::VariantText;
 use crate::game::Game;
-use crate::ruleset::{Field, RuleSet};
+use crate::ruleset::{Field, Key, RuleSet};
 use crate::state::Core;
 
 /// A game as data. Its own state machine is behind `open`.
@@ -35,6 +35,14 @@ pub struct Variant {
     pub(crate) open: fn(&mut Core) -> Box<dyn Game>,
     /// The parts of an explanation that only this game has.
     pub(crate) explain: fn(&RuleSet) -> VariantText,
+}
+
+impl Variant {
+    /// Whether players bet, and may therefore fold.
+    #[must_use]
+    pub fn has_betting(&self) -> bool {
+        self.fields.iter().any(|field| field.key == Key::MinBet)
+    }
 }
 
 /// Credits of which the house takes its rake.

@@ -1,8 +1,13 @@
 //! Conversion of moves: as clients send them, as logs keep them, as viewers see them.
 
+use std::ops::RangeInclusive;
+
 use primitives::{Quoted, SeatNo};
-use proto::common::v1::{LegalMove, Move as PbMove, MoveKind};
-use rules::{Card, Deck, DrawSource, EventView, Legal, Move, Player, ShiftToken, Side, Word};
+use proto::common::v1::{LegalMove, Move as PbMove};
+use rules::{
+    Arguments, Card, Choices, Deck, DrawSource, EventView, Legal, Move, MoveKind, Player, Shape,
+    ShiftToken, Side, Word,
+};
 
 use crate::field::{self, BadField};
 
@@ -18,45 +23,40 @@ pub struct MoveReader<'a> {
 impl MoveReader<'_> {
     /// Parses a move. The rules judge it later.
     pub fn read(&self, sent: &PbMove) -> Result<Move, BadField> {
-        let PbMove { kind, cards, amount, names, target_seat, value } = sent;
-        let kind = MoveKind::try_from(*kind)
-            .map_err(|_| BadField::new("move.kind", format!("there is no kind {kind}")))?;
-        let used = FilledFields { cards: cards.len(), amount: *amount != 0, names: names.len() };
-        used.check(kind, *target_seat != 0, *value != 0)?;
-        Ok(match kind {
-            MoveKind::Unspecified => {
-                return Err(BadField::new("move.kind", "missing: what do you decide?"));
+        let kind = match sent.kind {
+            0 => None,
+            number => {
+                let unknown = || BadField::new("move.kind", format!("there is no kind {number}"));
+                Some(kind_numbered(number).ok_or_else(unknown)?)
             }
-            MoveKind::Draw => Move::Draw,
-            MoveKind::Stand => Move::Stand,
-            MoveKind::Check => Move::Check,
-            MoveKind::Match => Move::Match,
-            MoveKind::Fold => Move::Fold,
-            MoveKind::CallHand => Move::CallHand,
-            MoveKind::Leave => Move::Leave,
-            MoveKind::Keep => Move::Keep,
-            MoveKind::Junk => Move::Junk,
-            MoveKind::Bet => Move::Bet(field::credits("move.amount", *amount)?),
-            MoveKind::Raise => Move::Raise(field::credits("move.amount", *amount)?),
-            MoveKind::Trade => Move::Trade(self.parse_card(cards)?),
-            MoveKind::Lock => Move::Lock(self.parse_card(cards)?),
-            MoveKind::Unlock => Move::Unlock(self.parse_card(cards)?),
-            MoveKind::Drop => Move::Drop(self.parse_card(cards)?),
-            MoveKind::Discard => Move::Discard(self.parse_card(cards)?),
-            MoveKind::Swap => Move::Swap(self.parse_card(cards)?),
-            MoveKind::Gain => Move::Gain(self.parse_cards(cards)?.first().copied()),
-            MoveKind::Select => Move::Select(self.parse_cards(cards)?.into_iter().collect()),
-            MoveKind::Add => Move::Add(self.parse_cards(cards)?.into_iter().collect()),
-            MoveKind::Impostor => {
-                Move::Impostor { card: self.parse_card(cards)?, value: parse_die(*value)? }
+        };
+        let shape = kind.map_or(Shape::Nothing, MoveKind::shape);
+        AllowedFields::of(shape).check(sent)?;
+        let unspecified = || BadField::new("move.kind", "missing: what do you decide?");
+        let arguments = self.parse_arguments(shape, sent)?;
+        kind.and_then(|kind| kind.with(arguments)).ok_or_else(unspecified)
+    }
+
+    /// Parses the arguments of a move that fills the fields of this shape.
+    fn parse_arguments(&self, shape: Shape, sent: &PbMove) -> Result<Arguments, BadField> {
+        let PbMove { kind: _, cards, amount, names, target_seat, value } = sent;
+        Ok(match shape {
+            Shape::Nothing => Arguments::Nothing,
+            Shape::Amount => Arguments::Amount(field::credits("move.amount", *amount)?),
+            Shape::Card => Arguments::Card(self.parse_card(cards)?),
+            Shape::OptionalCard => {
+                Arguments::OptionalCard(self.parse_cards(cards)?.first().copied())
             }
-            MoveKind::Prime => Move::Prime(parse_die(*value)?),
-            MoveKind::Align => Move::Align(parse_side(&names[0])?),
-            MoveKind::DrawFrom => Move::DrawFrom(parse_source(&names[0])?),
-            MoveKind::Token => {
-                Move::Token(parse_token(&names[0])?, self.parse_target(*target_seat)?)
+            Shape::Cards => Arguments::Cards(self.parse_cards(cards)?.into()),
+            Shape::AnyCards => Arguments::AnyCards(self.parse_cards(cards)?.into()),
+            Shape::CardAndDie => Arguments::CardAndDie(self.parse_card(cards)?, parse_die(*value)?),
+            Shape::Die => Arguments::Die(parse_die(*value)?),
+            Shape::Side => Arguments::Side(parse_side(&names[0])?),
+            Shape::Pile => Arguments::Pile(parse_source(&names[0])?),
+            Shape::Token => {
+                Arguments::Token(parse_token(&names[0])?, self.parse_target(*target_seat)?)
             }
-            MoveKind::Choose => Move::Choose([
+            Shape::Tokens => Arguments::Tokens([
                 parse_token(&names[0])?,
                 parse_token(&names[1])?,
                 parse_token(&names[2])?,
@@ -101,69 +101,76 @@ impl MoveReader<'_> {
     }
 }
 
-/// Fields of a move that are filled.
-struct FilledFields {
-    cards: usize,
-    amount: bool,
-    names: usize,
+/// Kind of a move by its number in messages.
+#[must_use]
+pub fn kind_numbered(number: i32) -> Option<MoveKind> {
+    MoveKind::ALL.get(usize::try_from(number).ok()?.checked_sub(1)?).copied()
 }
 
-impl FilledFields {
-    fn check(&self, kind: MoveKind, target: bool, value: bool) -> Result<(), BadField> {
-        let (cards, amount, names, may_target, needs_value) = allowed_fields(kind);
-        if !cards.contains(&self.cards) {
+/// Number of a kind of move in messages.
+#[must_use]
+pub const fn number_of_kind(kind: MoveKind) -> i32 {
+    kind as i32 + 1
+}
+
+/// Fields of a message that the arguments of one shape fill.
+struct AllowedFields {
+    cards: RangeInclusive<usize>,
+    has_amount: bool,
+    names: usize,
+    may_target: bool,
+    has_value: bool,
+}
+
+impl AllowedFields {
+    const NONE: AllowedFields = AllowedFields {
+        cards: 0..=0,
+        has_amount: false,
+        names: 0,
+        may_target: false,
+        has_value: false,
+    };
+
+    const fn of(shape: Shape) -> AllowedFields {
+        let none = AllowedFields::NONE;
+        match shape {
+            Shape::Nothing => none,
+            Shape::Card => AllowedFields { cards: 1..=1, ..none },
+            Shape::OptionalCard => AllowedFields { cards: 0..=1, ..none },
+            Shape::Cards => AllowedFields { cards: 1..=5, ..none },
+            Shape::AnyCards => AllowedFields { cards: 0..=5, ..none },
+            Shape::Amount => AllowedFields { has_amount: true, ..none },
+            Shape::Side | Shape::Pile => AllowedFields { names: 1, ..none },
+            Shape::Tokens => AllowedFields { names: 3, ..none },
+            Shape::Token => AllowedFields { names: 1, may_target: true, ..none },
+            Shape::Die => AllowedFields { has_value: true, ..none },
+            Shape::CardAndDie => AllowedFields { cards: 1..=1, has_value: true, ..none },
+        }
+    }
+
+    fn check(&self, sent: &PbMove) -> Result<(), BadField> {
+        let (cards, names) = (&self.cards, self.names);
+        if !cards.contains(&sent.cards.len()) {
             let problem =
                 format!("this kind of move names {} to {} cards", cards.start(), cards.end());
             return Err(BadField::new("move.cards", problem));
         }
-        if self.amount && !amount {
+        if sent.amount != 0 && !self.has_amount {
             return Err(BadField::new("move.amount", "this kind of move has no amount"));
         }
-        if self.names != names {
+        if sent.names.len() != names {
             let problem = format!("this kind of move takes {names} names");
             return Err(BadField::new("move.names", problem));
         }
-        if target && !may_target {
+        if sent.target_seat != 0 && !self.may_target {
             return Err(BadField::new("move.target_seat", "this kind of move has no target"));
         }
-        if value != needs_value {
+        if (sent.value != 0) != self.has_value {
             let problem =
-                if needs_value { "missing: 1 to 6" } else { "this kind of move has none" };
+                if self.has_value { "missing: 1 to 6" } else { "this kind of move has none" };
             return Err(BadField::new("move.value", problem));
         }
         Ok(())
-    }
-}
-
-/// Fields of each kind of move: the number of cards, whether it has an amount, the number of names,
-/// whether it may have a target, and whether it has a die.
-fn allowed_fields(kind: MoveKind) -> (std::ops::RangeInclusive<usize>, bool, usize, bool, bool) {
-    match kind {
-        MoveKind::Unspecified
-        | MoveKind::Draw
-        | MoveKind::Stand
-        | MoveKind::Check
-        | MoveKind::Match
-        | MoveKind::Fold
-        | MoveKind::CallHand
-        | MoveKind::Leave
-        | MoveKind::Keep
-        | MoveKind::Junk => (0..=0, false, 0, false, false),
-        MoveKind::Bet | MoveKind::Raise => (0..=0, true, 0, false, false),
-        MoveKind::Trade
-        | MoveKind::Lock
-        | MoveKind::Unlock
-        | MoveKind::Drop
-        | MoveKind::Discard
-        | MoveKind::Swap => (1..=1, false, 0, false, false),
-        MoveKind::Gain => (0..=1, false, 0, false, false),
-        MoveKind::Select => (1..=5, false, 0, false, false),
-        MoveKind::Add => (0..=5, false, 0, false, false),
-        MoveKind::Impostor => (1..=1, false, 0, false, true),
-        MoveKind::Prime => (0..=0, false, 0, false, true),
-        MoveKind::Align | MoveKind::DrawFrom => (0..=0, false, 1, false, false),
-        MoveKind::Token => (0..=0, false, 1, true, false),
-        MoveKind::Choose => (0..=0, false, 3, false, false),
     }
 }
 
@@ -175,7 +182,7 @@ fn parse_die(value: u32) -> Result<u8, BadField> {
 }
 
 fn parse_side(name: &str) -> Result<Side, BadField> {
-    [Side::Light, Side::Dark]
+    Side::ALL
         .into_iter()
         .find(|side| side.name() == name)
         .ok_or_else(|| BadField::new("move.names[0]", "light or dark"))
@@ -196,95 +203,26 @@ fn parse_token(name: &str) -> Result<ShiftToken, BadField> {
 /// Converts a move without its cards. The caller adds those that its reader may see.
 #[must_use]
 pub(crate) fn write_without_cards(mv: &Move, seats: &[SeatNo]) -> PbMove {
-    let mut out = PbMove::default();
-    let kind = match mv {
-        Move::Draw => MoveKind::Draw,
-        Move::Trade(_) => MoveKind::Trade,
-        Move::Stand => MoveKind::Stand,
-        Move::Lock(_) => MoveKind::Lock,
-        Move::Unlock(_) => MoveKind::Unlock,
-        Move::Check => MoveKind::Check,
-        Move::Bet(amount) => {
-            out.amount = amount.get();
-            MoveKind::Bet
-        }
-        Move::Match => MoveKind::Match,
-        Move::Raise(amount) => {
-            out.amount = amount.get();
-            MoveKind::Raise
-        }
-        Move::Fold => MoveKind::Fold,
-        Move::CallHand => MoveKind::CallHand,
-        Move::Leave => MoveKind::Leave,
-        Move::Align(side) => {
-            out.names = vec![side.name().to_owned()];
-            MoveKind::Align
-        }
-        Move::Keep => MoveKind::Keep,
-        Move::Drop(_) => MoveKind::Drop,
-        Move::Choose(tokens) => {
+    let mut out = PbMove { kind: number_of_kind(mv.kind()), ..PbMove::default() };
+    match mv.arguments() {
+        Arguments::Nothing
+        | Arguments::Card(_)
+        | Arguments::OptionalCard(_)
+        | Arguments::Cards(_)
+        | Arguments::AnyCards(_) => {}
+        Arguments::Amount(amount) => out.amount = amount.get(),
+        Arguments::Side(side) => out.names = vec![side.name().to_owned()],
+        Arguments::Pile(source) => out.names = vec![source.name().to_owned()],
+        Arguments::Tokens(tokens) => {
             out.names = tokens.iter().map(|token| token.name().to_owned()).collect();
-            MoveKind::Choose
         }
-        Move::Token(token, target) => {
+        Arguments::Token(token, target) => {
             out.names = vec![token.name().to_owned()];
             out.target_seat = target.map_or(0, |player| seat_of(player, seats));
-            MoveKind::Token
         }
-        Move::Prime(value) => {
-            out.value = u32::from(*value);
-            MoveKind::Prime
-        }
-        Move::DrawFrom(source) => {
-            out.names = vec![source.name().to_owned()];
-            MoveKind::DrawFrom
-        }
-        Move::Discard(_) => MoveKind::Discard,
-        Move::Impostor { card: _, value } => {
-            out.value = u32::from(*value);
-            MoveKind::Impostor
-        }
-        Move::Gain(_) => MoveKind::Gain,
-        Move::Swap(_) => MoveKind::Swap,
-        Move::Junk => MoveKind::Junk,
-        Move::Select(_) => MoveKind::Select,
-        Move::Add(_) => MoveKind::Add,
-    };
-    out.kind = kind.into();
-    out
-}
-
-/// Cards that a move names, in order.
-#[must_use]
-pub fn cards_of(mv: &Move) -> Vec<Card> {
-    match mv {
-        Move::Trade(card)
-        | Move::Lock(card)
-        | Move::Unlock(card)
-        | Move::Drop(card)
-        | Move::Discard(card)
-        | Move::Swap(card)
-        | Move::Gain(Some(card))
-        | Move::Impostor { card, value: _ } => vec![*card],
-        Move::Select(cards) | Move::Add(cards) => cards.to_vec(),
-        Move::Draw
-        | Move::Stand
-        | Move::Check
-        | Move::Bet(_)
-        | Move::Match
-        | Move::Raise(_)
-        | Move::Fold
-        | Move::CallHand
-        | Move::Leave
-        | Move::Align(_)
-        | Move::Keep
-        | Move::Choose(_)
-        | Move::Token(..)
-        | Move::Prime(_)
-        | Move::DrawFrom(_)
-        | Move::Gain(None)
-        | Move::Junk => Vec::new(),
+        Arguments::Die(value) | Arguments::CardAndDie(_, value) => out.value = u32::from(value),
     }
+    out
 }
 
 /// Number of a player's seat; 0 for a player who is not in this hand.
@@ -296,7 +234,7 @@ pub fn seat_of(player: Player, seats: &[SeatNo]) -> u32 {
 /// Converts a move with its cards, for a reader who may see them.
 #[must_use]
 pub fn write_with_cards(mv: &Move, deck: &Deck, seats: &[SeatNo]) -> PbMove {
-    let cards = cards_of(mv).into_iter().map(|card| deck.code(card).to_owned()).collect();
+    let cards = codes(mv.arguments().cards(), deck);
     PbMove { cards, ..write_without_cards(mv, seats) }
 }
 
@@ -330,83 +268,54 @@ pub const HIDDEN: &str = "??";
 /// Converts a legal move with its choices.
 #[must_use]
 pub fn write_legal(legal: &Legal, deck: &Deck, seats: &[SeatNo]) -> LegalMove {
-    let mut out =
-        LegalMove { kind: kind_of(legal).into(), text: legal.text(deck), ..LegalMove::default() };
-    let codes = |cards: &[Card]| cards.iter().map(|card| deck.code(*card).to_owned()).collect();
-    let dice = |values: &[u8]| values.iter().map(|value| u32::from(*value)).collect();
-    match legal {
-        Legal::Draw
-        | Legal::Stand
-        | Legal::Check
-        | Legal::Fold
-        | Legal::CallHand
-        | Legal::Keep
-        | Legal::Gain
-        | Legal::Junk => {}
-        Legal::Bet { min, max } | Legal::Raise { min, max } => {
-            (out.min, out.max) = (min.get(), max.get());
+    let choices = &legal.choices;
+    let mut out = LegalMove {
+        kind: number_of_kind(legal.kind),
+        text: legal.text(deck),
+        cards: codes(choices.cards(), deck),
+        names: choices.names().into_iter().map(str::to_owned).collect(),
+        ..LegalMove::default()
+    };
+    match choices {
+        Choices::Price(amount) => (out.min, out.max) = (amount.get(), amount.get()),
+        Choices::Amount { min, max } => (out.min, out.max) = (min.get(), max.get()),
+        Choices::Cards { cards: _, min, max } => {
+            (out.min, out.max) = (u64::from(*min), u64::from(*max));
         }
-        Legal::Match { amount } => (out.min, out.max) = (amount.get(), amount.get()),
-        Legal::Align => {
-            out.names = [Side::Light, Side::Dark].map(|side| side.name().to_owned()).to_vec();
-        }
-        Legal::Choose => {
-            out.names = ShiftToken::ALL.iter().map(|token| token.name().to_owned()).collect();
-        }
-        Legal::Token(token) => out.names = vec![token.name().to_owned()],
-        Legal::TokenAt(token, targets) => {
-            out.names = vec![token.name().to_owned()];
+        Choices::Token(_, targets) => {
             out.target_seats = targets.iter().map(|player| seat_of(player, seats)).collect();
         }
-        Legal::Prime(values) => out.values = dice(values),
-        Legal::DrawFrom(source) => out.names = vec![source.name().to_owned()],
-        Legal::Impostor { card, values } => {
-            out.cards = codes(&[*card]);
-            out.values = dice(values);
+        Choices::Die(values) | Choices::CardAndDie(_, values) => {
+            out.values = values.iter().map(|value| u32::from(*value)).collect();
         }
-        Legal::Select { cards, min, max } => {
-            (out.min, out.max) = (u64::from(*min), u64::from(*max));
-            out.cards = codes(cards);
-        }
-        Legal::Trade(cards)
-        | Legal::Lock(cards)
-        | Legal::Unlock(cards)
-        | Legal::Drop(cards)
-        | Legal::Discard(cards)
-        | Legal::GainFor(cards)
-        | Legal::Swap(cards)
-        | Legal::Add(cards) => out.cards = codes(cards),
+        Choices::Nothing
+        | Choices::Card(_)
+        | Choices::OptionalCard(_)
+        | Choices::AnyCards(_)
+        | Choices::Side
+        | Choices::Pile(_)
+        | Choices::Tokens => {}
     }
     out
 }
 
-/// Kind of move that a legal move stands for.
-fn kind_of(legal: &Legal) -> MoveKind {
-    match legal {
-        Legal::Draw => MoveKind::Draw,
-        Legal::Trade(_) => MoveKind::Trade,
-        Legal::Stand => MoveKind::Stand,
-        Legal::Lock(_) => MoveKind::Lock,
-        Legal::Unlock(_) => MoveKind::Unlock,
-        Legal::Check => MoveKind::Check,
-        Legal::Bet { .. } => MoveKind::Bet,
-        Legal::Match { .. } => MoveKind::Match,
-        Legal::Raise { .. } => MoveKind::Raise,
-        Legal::Fold => MoveKind::Fold,
-        Legal::CallHand => MoveKind::CallHand,
-        Legal::Align => MoveKind::Align,
-        Legal::Keep => MoveKind::Keep,
-        Legal::Drop(_) => MoveKind::Drop,
-        Legal::Choose => MoveKind::Choose,
-        Legal::Token(_) | Legal::TokenAt(..) => MoveKind::Token,
-        Legal::Prime(_) => MoveKind::Prime,
-        Legal::DrawFrom(_) => MoveKind::DrawFrom,
-        Legal::Discard(_) => MoveKind::Discard,
-        Legal::Impostor { .. } => MoveKind::Impostor,
-        Legal::Gain | Legal::GainFor(_) => MoveKind::Gain,
-        Legal::Swap(_) => MoveKind::Swap,
-        Legal::Junk => MoveKind::Junk,
-        Legal::Select { .. } => MoveKind::Select,
-        Legal::Add(_) => MoveKind::Add,
+fn codes(cards: &[Card], deck: &Deck) -> Vec<String> {
+    cards.iter().map(|card| deck.code(*card).to_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proto::common::v1::MoveKind as PbMoveKind;
+
+    use super::*;
+
+    #[test]
+    fn kinds_have_the_numbers_of_the_protocol() {
+        for number in 1.. {
+            let (kind, sent) = (kind_numbered(number), PbMoveKind::try_from(number).ok());
+            let Some(kind) = kind else { return assert_eq!(sent, None) };
+            assert_eq!(number_of_kind(kind), number);
+            assert_eq!(format!("{sent:?}"), format!("Some({kind:?})"));
+        }
     }
 }

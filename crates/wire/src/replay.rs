@@ -13,8 +13,7 @@ use proto::common::v1 as common;
 use proto::dealer::v1 as dealer;
 use proto::event::v1 as pb;
 use rules::{
-    Card, Chance, DecisionAuthor, Destination, Event, Hand, Move, Next, Outcome, Player, RuleSet,
-    Setup,
+    Card, Chance, DecisionAuthor, Destination, Event, Hand, Move, Outcome, Player, RuleSet, Setup,
 };
 
 use crate::card_positions::{CardPositions, PositionError, handle_from_pb};
@@ -137,12 +136,8 @@ impl HandReplay {
     }
 
     fn due_chance(&self) -> Result<Chance, ReplayError> {
-        match rules::next(&self.hand) {
-            Next::Chance([due, ..]) => Ok(due.clone()),
-            Next::Chance([]) | Next::Decision(_) | Next::Done(_) => {
-                Err(ReplayError::Unexpected("a use of chance where none is due"))
-            }
-        }
+        let due = self.hand.due().cloned();
+        due.ok_or(ReplayError::Unexpected("a use of chance where none is due"))
     }
 
     fn read_chance(&mut self, used: &pb::ChanceUsed) -> Result<Option<Event>, ReplayError> {
@@ -267,7 +262,8 @@ impl HandReplay {
     pub fn record_move(&self, event: &Event) -> Result<Option<pb::MoveDecided>, PositionError> {
         let Event::Decided { player, mv, author: by } = event else { return Ok(None) };
         let public = rules::are_cards_public(&self.hand, event);
-        let cards = moves::cards_of(mv).into_iter().map(|card| self.card_ref(card, public));
+        let arguments = mv.arguments();
+        let cards = arguments.cards().iter().map(|card| self.card_ref(*card, public));
         Ok(Some(pb::MoveDecided {
             seat: moves::seat_of(*player, &self.seats),
             r#move: Some(moves::write_without_cards(mv, &self.seats)),

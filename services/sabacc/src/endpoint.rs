@@ -11,7 +11,7 @@ use client::{Client, TrustedKeys};
 use postgres_launcher::{Environment, default_data_dir};
 
 use crate::data_directory::DataDirectory;
-use crate::{keys, room};
+use crate::keys;
 
 #[derive(Args)]
 pub(crate) struct RoomEndpoint {
@@ -85,7 +85,7 @@ impl RoomEndpoint {
         };
         let token = match token {
             Some(token) => token,
-            None => room::token(&folder()?.issuer()?, role, name),
+            None => folder()?.issuer()?.issue_for_a_day(role, name),
         };
         Ok(Client::connect(&server, token)?.with_trusted_keys(trust))
     }

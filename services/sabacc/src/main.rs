@@ -4,7 +4,6 @@
 
 mod archive;
 mod audits;
-mod bench;
 mod data_directory;
 mod demo;
 mod disputes;
@@ -13,8 +12,8 @@ mod explain;
 mod hand;
 mod healthcheck;
 mod keys;
-mod load;
 mod logs;
+mod measure;
 mod migrate;
 mod output;
 mod randomness;
@@ -30,6 +29,7 @@ mod witness;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use bench::BenchCommand;
 use chassis::threads::{self, Share};
 use clap::{Parser, Subcommand};
 
@@ -57,10 +57,10 @@ enum Command {
     /// Run a whole card room on this machine, with a demo table.
     Up(up::Options),
     /// Play with many bots at many tables at once; measure and audit it.
-    Load(load::Options),
+    Load(bench::load::Options),
     /// Measure the parts, each against its baseline.
     #[command(subcommand)]
-    Bench(bench::BenchCommand),
+    Bench(BenchCommand),
     /// Follow a table in the terminal.
     Watch(watch::Options),
     /// Check the records of a room.
@@ -98,8 +98,8 @@ fn main() -> ExitCode {
     let done = runtime.block_on(async move {
         match command {
             Command::Up(options) => Box::pin(up::run(data, json, options)).await,
-            Command::Load(options) => Box::pin(load::run(data, json, options)).await,
-            Command::Bench(what) => Box::pin(bench::run(json, what)).await,
+            Command::Load(options) => Box::pin(measure::load(data, json, options)).await,
+            Command::Bench(command) => Box::pin(measure::bench(json, command)).await,
             Command::Watch(options) => watch::run(data, json, options).await,
             Command::Audit(what) => audits::run(data, json, what).await,
             Command::Verify(options) => verify::run(json, &options),
@@ -127,10 +127,7 @@ fn main() -> ExitCode {
 /// Share of the machine's threads: a wallet and its load generator run as two processes, and leave
 /// PostgreSQL its part.
 const fn share(command: &Command) -> Share {
-    let apart = matches!(
-        command,
-        Command::Bench(bench::BenchCommand::Ledger(_) | bench::BenchCommand::Wallet)
-    );
+    let apart = matches!(command, Command::Bench(BenchCommand::Ledger(_) | BenchCommand::Wallet));
     if apart { Share::Half } else { Share::All }
 }
 

@@ -3,12 +3,12 @@
 use std::fmt;
 use std::num::NonZeroUsize;
 
-use clap::Args;
-use clap::builder::RangedU64ValueParser;
-use fairness::battery::{
+use battery::{
     Judgement, Law, Measure, Report, SIGNIFICANCE_LEVEL, Scope, Tally, Test, TestResult, draw_hand,
     judge,
 };
+use clap::Args;
+use clap::builder::RangedU64ValueParser;
 use serde_json::{Value, json};
 
 use crate::output;

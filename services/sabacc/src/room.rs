@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
-use chassis::auth::{Claims, Identity, IssuerKey, Role, TokenIssuer};
+use chassis::auth::{IssuerKey, Role, TokenIssuer};
 use chassis::channel::{self, CredentialInterceptor};
 use chassis::config::{Service, ServiceConfig, Source};
 use chassis::drain::Drain;
@@ -19,8 +19,6 @@ use chassis::proxies::TrustedProxies;
 use chassis::serve::{self, BoundPort};
 use merkle::note::VerifierKey;
 use postgres_launcher::{Postgres, PostgresError};
-use system::clock::SystemClock;
-use system::entropy::SystemEntropy;
 use system::secret::Secret;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
@@ -290,7 +288,7 @@ impl Room {
     /// Issues a token of the room, good for a day.
     #[must_use]
     pub(crate) fn token(&self, role: Role, subject: &str) -> String {
-        token(&self.issuer, role, subject)
+        self.issuer.issue_for_a_day(role, subject)
     }
 
     /// Removes a service that ended by itself, and returns its error.
@@ -376,15 +374,6 @@ impl PublicPortConfig {
         let PublicPortConfig(config) = self;
         config.tls.is_some() || !config.trusted_proxies.is_empty()
     }
-}
-
-/// Issues a token of the room, good for a day.
-#[must_use]
-pub(crate) fn token(issuer: &TokenIssuer, role: Role, subject: &str) -> String {
-    let identity = Identity { role, subject: subject.to_owned() };
-    let day = Duration::from_secs(24 * 3600);
-    let clock = SystemClock::new();
-    issuer.issue(&Claims::new(issuer.name(), &identity, day, &clock, &SystemEntropy))
 }
 
 /// Updates all schemas; returns the database addresses of dealer, wallet and table, each with its

@@ -21,11 +21,11 @@ use primitives::{SeatNo, StreamId};
 use proto::event::v1 as pb;
 use wire::Recorded;
 
-use crate::effect_calls::{Batch, Inconsistency};
+use crate::batch::Batch;
+use crate::effect_calls::Inconsistency;
 use crate::effects::{self, Effect};
 use crate::entropy::{EntropyStep, Timing};
 use crate::hand_in_play::{DealerFault, HandInPlay, HandStage};
-use crate::proof::Faces;
 use crate::reasons::SitOutReason;
 use crate::stops;
 use crate::table::{Closing, Table};
@@ -58,7 +58,7 @@ pub(crate) fn burn_hand(
     for seat in silent {
         events.extend(sit_out_event(table, seat, SitOutReason::Withheld));
     }
-    Ok(Batch { events, faces: Faces::new() })
+    Ok(events.into())
 }
 
 /// Aborts the hand because the dealer was silent for too long, or for the fault that its recovery
@@ -86,14 +86,14 @@ pub(crate) fn abandon_hand(
 fn dealer_silent(table: &Table, play: &HandInPlay, evidence: &str) -> Batch {
     let mut events = Events::new();
     push_abort(table, play, fault_of(pb::AtFault::Dealer, evidence), &mut events);
-    Batch { events, faces: Faces::new() }
+    events.into()
 }
 
 /// Aborts the hand and closes the table, because the dealer contradicts itself or its commitment.
 pub(crate) fn dealer_contradicted(table: &Table, play: &HandInPlay, evidence: &str) -> Batch {
     let mut events = Events::new();
     push_dealer_contradiction(table, play, evidence, &mut events);
-    Batch { events, faces: Faces::new() }
+    events.into()
 }
 
 /// Adds the events that abort the hand and close the table, because the dealer contradicts itself

@@ -31,15 +31,14 @@ use wire::{ApiRefusal, Recorded, api_refusal, status};
 
 use crate::author::Author;
 use crate::backlog::BacklogReceiver;
+use crate::batch::{Batch, RuleInputs};
 use crate::bounds::Bounds;
 use crate::commands::Command;
-use crate::effect_calls::Batch;
 use crate::effects::Effect;
 use crate::events::LogEvent;
 use crate::peers::{CallFailure, Peers, Reply};
 use crate::people::directory::Directory;
 use crate::plan::Plan;
-use crate::proof::Faces;
 use crate::publish::{PublishedEvent, Publisher};
 use crate::receipt::ReceiptKey;
 use crate::registry::ClosedTable;
@@ -298,7 +297,7 @@ impl Actor {
                         self.conclude_effect(effect, plan, reply).instrument(span).await
                     }
                     Err(error) => {
-                        self.suspend(&format!("paying a debt failed: {error}"));
+                        self.suspend(&format!("the call for an effect failed: {error}"));
                         Ok(())
                     }
                 },
@@ -382,7 +381,7 @@ impl Actor {
         batch: Batch,
         by: EntryAuthor,
     ) -> Result<Result<Receipt, ApiRefusal>, TaskEnd> {
-        let Batch { events, faces } = batch;
+        let Batch { events, mut inputs } = batch;
         let entry = Entry {
             events: events.iter().map(|(stream, event)| event.on_stream(*stream)).collect(),
             request: by.request,
@@ -417,7 +416,7 @@ impl Actor {
             self.unrecorded_steps = self.unrecorded_steps.max(0);
         }
         for (stream, event) in &events {
-            self.apply(*stream, event, &faces, receipt.recorded_at);
+            self.apply(*stream, event, &mut inputs, receipt.recorded_at);
             if LogEvent::of(event).ends_hand() {
                 self.notary.request_signature();
             }
@@ -434,12 +433,21 @@ impl Actor {
     }
 
     /// Applies a durable event to the state and sends the updates.
-    fn apply(&mut self, stream: StreamId, event: &Recorded, faces: &Faces, at: UnixMicros) {
+    fn apply(
+        &mut self,
+        stream: StreamId,
+        event: &Recorded,
+        inputs: &mut RuleInputs,
+        at: UnixMicros,
+    ) {
         self.log_event(event);
-        let before = self.state.play.as_ref().map(|play| play.replay.hand.clone());
+        // Updates of a step show the hand before it; no other event needs it.
+        let shown = inputs.judged.is_some() && self.publisher.is_watched();
+        let before = self.state.play.as_ref().filter(|_| shown);
+        let before = before.map(|play| play.replay.hand.clone());
         self.directory.follow(&self.state.table, event);
         let was_closed = self.state.is_closed();
-        match self.state.apply(stream, event, faces, at) {
+        match self.state.apply(stream, event, inputs, at) {
             Ok(Some(kind)) => {
                 let past = PublishedEvent { sequence: self.state.table.sequence, at, kind };
                 self.publisher.publish(past, before.as_ref(), self.state.play.as_ref());

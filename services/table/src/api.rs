@@ -29,7 +29,7 @@ use tonic::{Request, Response, Status, Streaming};
 use wire::{ApiRefusal, api_refusal, field, status};
 
 use crate::actor::{CommandRequest, Query, TableMessage};
-use crate::author::{Author, request_digest};
+use crate::author::Author;
 use crate::commands::{Command, Funds};
 use crate::publish;
 use crate::registry::TableRegistry;
@@ -77,16 +77,14 @@ impl Api {
     async fn run_command<A: Message + Default>(
         &self,
         caller: &Caller,
-        call: CommandCall<'_, impl Message>,
+        call: CommandCall<'_>,
     ) -> Result<Response<A>, Status> {
-        let CommandCall { method, request_id, table_id, content, command } = call;
+        let CommandCall { request_id, table_id, digest, command } = call;
         let registry = self.registry()?;
         let request = registry.bounds().request_id(&caller.actor, request_id, CLOCK.now())?;
         let table = registry.table(field::table_id(table_id)?).await?;
-        let digest = request_digest(method, &caller.actor, content);
         let author = caller.author(request, digest);
-        let parsed = ParsedCommand { author, command, arrived: caller.arrived };
-        let answer = send_command(&table, caller, parsed)?;
+        let answer = send_command(&table, caller, author, caller.arrived, command)?;
         Ok(Response::new(decode_answer(&answer.await.map_err(|_| table_unavailable())??)?))
     }
 
@@ -146,29 +144,22 @@ fn with_units<T>(units: u32, answer: T) -> Response<T> {
 }
 
 /// Call of a method that runs a command at a table.
-struct CommandCall<'a, M> {
-    method: &'static str,
+struct CommandCall<'a> {
     request_id: &'a [u8],
     table_id: &'a [u8],
-    /// Message of the request, for its digest.
-    content: &'a M,
+    /// Digest of the request's content.
+    digest: [u8; 32],
     command: Command,
-}
-
-/// A parsed command, its author and its arrival.
-struct ParsedCommand {
-    author: Author,
-    command: Command,
-    arrived: UnixMicros,
 }
 
 /// Sends a command to its table. The encoded answer arrives once the command is done.
 fn send_command(
     table: &mpsc::Sender<TableMessage>,
     caller: &Caller,
-    parsed: ParsedCommand,
+    author: Author,
+    arrived: UnixMicros,
+    command: Command,
 ) -> Result<oneshot::Receiver<Result<Vec<u8>, ApiRefusal>>, ApiRefusal> {
-    let ParsedCommand { author, command, arrived } = parsed;
     let (reply, answer) = oneshot::channel();
     let request = CommandRequest {
         command,
@@ -224,7 +215,7 @@ impl TableService for Api {
         let registry = self.registry()?;
         let bounds = registry.bounds();
         let id = bounds.request_id(&caller.actor, &message.request_id, CLOCK.now())?;
-        let author = caller.author(id, request_digest("CreateTable", &caller.actor, &message));
+        let author = caller.author(id, caller.digest("CreateTable", &message));
         let missing = || wire::BadField::new("config", "missing: what kind of table?");
         let config = message.config.as_ref().ok_or_else(missing)?;
         Ok(Response::new(registry.create(config, author).await?))
@@ -284,9 +275,8 @@ impl TableService for Api {
         let found = self.player_standing(&caller, request_id, table_id).await.ok().flatten();
         let funds = found.map(|found| found.available.map_or(Funds::NoAccount, Funds::Available));
         let command = Command::SitDown { seat, buy_in, funds };
-        let call =
-            CommandCall { method: "SitDown", request_id, table_id, content: &message, command };
-        self.run_command(&caller, call).await
+        let digest = caller.digest("SitDown", &message);
+        self.run_command(&caller, CommandCall { request_id, table_id, digest, command }).await
     }
 
     async fn stand_up(
@@ -297,9 +287,8 @@ impl TableService for Api {
         let message = request.into_inner();
         let pb::StandUpRequest { request_id, table_id } = &message;
         let command = Command::StandUp;
-        let call =
-            CommandCall { method: "StandUp", request_id, table_id, content: &message, command };
-        self.run_command(&caller, call).await
+        let digest = caller.digest("StandUp", &message);
+        self.run_command(&caller, CommandCall { request_id, table_id, digest, command }).await
     }
 
     async fn sit_out(
@@ -315,9 +304,8 @@ impl TableService for Api {
             if out { None } else { self.player_standing(&caller, request_id, table_id).await? };
         let standing = found.and_then(|found| found.standing);
         let command = Command::SitOut { out, standing };
-        let call =
-            CommandCall { method: "SitOut", request_id, table_id, content: &message, command };
-        self.run_command(&caller, call).await
+        let digest = caller.digest("SitOut", &message);
+        self.run_command(&caller, CommandCall { request_id, table_id, digest, command }).await
     }
 
     async fn act(
@@ -328,8 +316,8 @@ impl TableService for Api {
         let message = request.into_inner();
         let command = decision_command(&message)?;
         let pb::ActRequest { request_id, table_id, .. } = &message;
-        let call = CommandCall { method: "Act", request_id, table_id, content: &message, command };
-        self.run_command(&caller, call).await
+        let digest = caller.digest("Act", &message);
+        self.run_command(&caller, CommandCall { request_id, table_id, digest, command }).await
     }
 
     async fn close_table(
@@ -340,9 +328,8 @@ impl TableService for Api {
         let message = request.into_inner();
         let pb::CloseTableRequest { request_id, table_id } = &message;
         let command = Command::Close;
-        let call =
-            CommandCall { method: "CloseTable", request_id, table_id, content: &message, command };
-        self.run_command(&caller, call).await
+        let digest = caller.digest("CloseTable", &message);
+        self.run_command(&caller, CommandCall { request_id, table_id, digest, command }).await
     }
 
     async fn commit_entropy(
@@ -353,14 +340,8 @@ impl TableService for Api {
         let message = request.into_inner();
         let command = commitment_command(&message)?;
         let pb::CommitEntropyRequest { request_id, table_id, .. } = &message;
-        let call = CommandCall {
-            method: "CommitEntropy",
-            request_id,
-            table_id,
-            content: &message,
-            command,
-        };
-        self.run_command(&caller, call).await
+        let digest = caller.digest("CommitEntropy", &message);
+        self.run_command(&caller, CommandCall { request_id, table_id, digest, command }).await
     }
 
     async fn reveal_entropy(
@@ -371,14 +352,8 @@ impl TableService for Api {
         let message = request.into_inner();
         let command = reveal_command(&message)?;
         let pb::RevealEntropyRequest { request_id, table_id, .. } = &message;
-        let call = CommandCall {
-            method: "RevealEntropy",
-            request_id,
-            table_id,
-            content: &message,
-            command,
-        };
-        self.run_command(&caller, call).await
+        let digest = caller.digest("RevealEntropy", &message);
+        self.run_command(&caller, CommandCall { request_id, table_id, digest, command }).await
     }
 
     async fn void_hand(
@@ -390,9 +365,8 @@ impl TableService for Api {
         let pb::VoidHandRequest { request_id, table_id, hand_no, reason } = &message;
         let reason = field::text("reason", reason, 1, 500)?;
         let command = Command::Void { hand_no: *hand_no, reason };
-        let call =
-            CommandCall { method: "VoidHand", request_id, table_id, content: &message, command };
-        self.run_command(&caller, call).await
+        let digest = caller.digest("VoidHand", &message);
+        self.run_command(&caller, CommandCall { request_id, table_id, digest, command }).await
     }
 
     async fn resume_table(
@@ -409,9 +383,8 @@ impl TableService for Api {
         }
         let reason = field::text("reason", reason, 1, 500)?;
         let command = Command::Resume(Resume { reason, resolution });
-        let call =
-            CommandCall { method: "ResumeTable", request_id, table_id, content: &message, command };
-        self.run_command(&caller, call).await
+        let digest = caller.digest("ResumeTable", &message);
+        self.run_command(&caller, CommandCall { request_id, table_id, digest, command }).await
     }
 
     type WatchTableStream =

@@ -13,12 +13,12 @@ use prost::Message;
 use proto::common::v1::{ErrorReason, Move as PbMove, PlayStanding};
 use proto::event::v1 as event;
 use proto::table::v1 as pb;
-use rules::{DecisionAuthor, Next, Refusal};
+use rules::{DecisionAuthor, Move, Next, Refusal};
 use wire::moves::{self, MoveReader};
 use wire::{ApiRefusal, Recorded, api_refusal};
 
+use crate::batch::Batch;
 use crate::hand_in_play::{Decision, HandInPlay};
-use crate::moves::is_leave;
 use crate::reasons::{LeaveReason, SitOutReason};
 use crate::standing;
 use crate::stops::{self, Resume};
@@ -73,11 +73,7 @@ pub(crate) enum Command {
         /// again.
         standing: Option<PlayStanding>,
     },
-    Act {
-        hand_no: u64,
-        turn: u32,
-        mv: PbMove,
-    },
+    Act(DecisionRequest),
     /// The service itself reports that a player, who may sit here, is shown under another name.
     PublishName {
         player: PlayerId,
@@ -110,7 +106,7 @@ impl Command {
         match self {
             Command::SitDown { .. } | Command::SitOut { .. } => true,
             Command::StandUp
-            | Command::Act { .. }
+            | Command::Act(_)
             | Command::PublishName { .. }
             | Command::CommitEntropy { .. }
             | Command::RevealEntropy { .. }
@@ -121,29 +117,38 @@ impl Command {
     }
 }
 
+/// Decision of a player, as it was requested.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct DecisionRequest {
+    pub hand_no: u64,
+    pub turn: u32,
+    pub mv: PbMove,
+}
+
 /// Events to append, and the answer to give once they are durable.
 pub(crate) struct Verdict {
-    pub events: Vec<(StreamId, Recorded)>,
+    pub batch: Batch,
     pub answer: Vec<u8>,
     /// Transfer of the buy-in that the answer waits for.
     pub awaited_buy_in: Option<[u8; 16]>,
 }
 
 impl Verdict {
+    pub(crate) fn new(batch: impl Into<Batch>, answer: &impl Message) -> Verdict {
+        let answer = answer.encode_to_vec();
+        Verdict { batch: batch.into(), answer, awaited_buy_in: None }
+    }
+
     fn with_event(
         stream: impl Into<StreamId>,
         event: impl Into<Recorded>,
         answer: &impl Message,
     ) -> Verdict {
-        Verdict {
-            events: vec![(stream.into(), event.into())],
-            answer: answer.encode_to_vec(),
-            awaited_buy_in: None,
-        }
+        Verdict::new(Batch::single(stream, event), answer)
     }
 
     fn unchanged(answer: &impl Message) -> Verdict {
-        Verdict { events: Vec::new(), answer: answer.encode_to_vec(), awaited_buy_in: None }
+        Verdict::new(Batch::default(), answer)
     }
 }
 
@@ -195,9 +200,7 @@ pub(crate) fn judge(
             chance::reveal(table, play, own_seat(table, context)?, *hand_no, *entropy)
         }
         Command::Void { hand_no, reason } => chance::void(table, play, *hand_no, reason),
-        Command::Act { hand_no, turn, mv } => {
-            act(table, play, DecisionRequest { hand_no: *hand_no, turn: *turn, mv }, context)
-        }
+        Command::Act(request) => act(table, play, request, context),
     }
 }
 
@@ -348,26 +351,18 @@ fn sit_out(
         current.filter(|_| before.is_some_and(|it| standing::is_barred(it.kind())))
     {
         let found = standing::found_event(number, current);
-        verdict.events.insert(0, (table.id.into(), found.into()));
+        verdict.batch.events.insert(0, (table.id.into(), found.into()));
     }
     Ok(verdict)
-}
-
-/// Decision of a player, as it was requested.
-#[derive(Clone, Copy)]
-struct DecisionRequest<'a> {
-    hand_no: u64,
-    turn: u32,
-    mv: &'a PbMove,
 }
 
 fn act(
     table: &Table,
     play: Option<&HandInPlay>,
-    request: DecisionRequest<'_>,
+    request: &DecisionRequest,
     context: &CommandContext,
 ) -> Result<Verdict, ApiRefusal> {
-    let DecisionRequest { hand_no, turn, mv } = request;
+    let &DecisionRequest { hand_no, turn, ref mv } = request;
     own_seat(table, context)?;
     let not_now = |message: &str| api_refusal(ErrorReason::NotYourTurn, message.to_owned());
     let play = play.ok_or_else(|| not_now("no hand is in play"))?;
@@ -393,16 +388,14 @@ fn act(
     let cards = hand.cards_of(player);
     let reader = MoveReader { deck: hand.rules().variant().deck, cards, seats: &play.replay.seats };
     let mv = reader.read(mv)?;
-    if is_leave(&mv) {
+    if mv == Move::Leave {
         let message = "to leave, stand up from the table";
         return Err(wire::BadField::new("move.kind", message).into());
     }
     let at = context.arrived.max(play.due_at);
-    let decision = Decision { player, mv: &mv, author: DecisionAuthor::Player, at };
-    let decided =
-        play.decide(&table.config, decision).map_err(|refusal| explain(play, &refusal))?;
-    let answer = pb::ActResponse { sequence: table.sequence + 1 };
-    Ok(Verdict::with_event(play.hand_id, decided, &answer))
+    let decision = Decision { player, mv, author: DecisionAuthor::Player, at };
+    let batch = play.decide(&table.config, decision).map_err(|refusal| explain(play, &refusal))?;
+    Ok(Verdict::new(batch, &pb::ActResponse { sequence: table.sequence + 1 }))
 }
 
 /// Describes a refusal of the rules, with the moves that they would allow.

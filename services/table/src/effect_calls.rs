@@ -2,18 +2,16 @@
 //!
 //! Specification: services/table/README.md "Effects".
 
-use primitives::{PlayerId, SeatNo, StreamId};
+use primitives::{PlayerId, SeatNo};
 use proto::dealer::v1 as dealer;
 use proto::wallet::v1 as wallet;
 use rules::Next;
-use wire::Recorded;
 
 use crate::effects::Effect;
 use crate::entropy;
 use crate::hand_in_play::HandInPlay;
 use crate::peers::PeerCall;
 use crate::plan::{self, Plan};
-use crate::proof::Faces;
 use crate::table::{Funding, Table};
 use crate::{ids, settle, standing};
 
@@ -25,14 +23,6 @@ pub(crate) use conclude::{EffectOutcome, PendingEffect, effect_outcome};
 pub(crate) struct PreparedCall {
     pub call: PeerCall,
     pub plan: Option<Plan>,
-}
-
-/// Batch of events with their streams, to be appended in one go, and the faces of the cards that
-/// they move.
-#[derive(Default)]
-pub(crate) struct Batch {
-    pub events: Vec<(StreamId, Recorded)>,
-    pub faces: Faces,
 }
 
 /// The state contradicts itself, or does not fit an answer.
@@ -70,18 +60,6 @@ macro_rules! breaks {
 breaks! {
     wire::replay::ReplayError wire::card_positions::PositionError wire::BadField rules::Refusal
     primitives::CreditsOutOfRange crate::table::Corrupt
-}
-
-impl Batch {
-    pub(crate) fn single(stream: impl Into<StreamId>, event: impl Into<Recorded>) -> Batch {
-        Batch { events: vec![(stream.into(), event.into())], faces: Faces::new() }
-    }
-}
-
-impl From<Vec<(StreamId, Recorded)>> for Batch {
-    fn from(events: Vec<(StreamId, Recorded)>) -> Batch {
-        Batch { events, faces: Faces::new() }
-    }
 }
 
 fn in_play(play: Option<&HandInPlay>) -> Result<&HandInPlay, Inconsistency> {

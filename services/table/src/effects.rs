@@ -14,7 +14,6 @@
 use std::time::Duration;
 
 use primitives::{PlayerId, SeatNo, UnixMicros};
-use rules::Next;
 
 use crate::entropy::{EntropyStep, Timing};
 use crate::hand_in_play::{HandInPlay, HandStage};
@@ -185,15 +184,18 @@ fn add_hand_effects(
     }
     match play.stage {
         HandStage::Opened => add_entropy_effects(table, hand_no, pending),
-        HandStage::Playing => match rules::next(&play.replay.hand) {
-            Next::Chance(_) => pending.add(Effect::Chance { hand_no, version: play.version }),
-            Next::Decision(_) => pending.effects.extend(leave_effect(table, play)),
-            // The commitment to the next hand is recorded before this hand is settled.
-            Next::Done(_) if closing || table.dealer_commitments.contains_key(&(hand_no + 1)) => {
+        HandStage::Playing if play.replay.hand.due().is_some() => {
+            pending.add(Effect::Chance { hand_no, version: play.version });
+        }
+        HandStage::Playing if play.to_act().is_some() => {
+            pending.effects.extend(leave_effect(table, play));
+        }
+        // The commitment to the next hand is recorded before this hand is settled.
+        HandStage::Playing => {
+            if closing || table.dealer_commitments.contains_key(&(hand_no + 1)) {
                 pending.add(Effect::Settle { hand_no });
             }
-            Next::Done(_) => {}
-        },
+        }
         HandStage::Settled => {
             if !waits_for_seed(table, play) {
                 pending.add(Effect::Post { hand_no });
@@ -247,22 +249,19 @@ pub(crate) fn awaited_from_dealer(
             let sealed = closed.iter().all(|seat| round.revealed.contains_key(seat));
             sealed.then(|| ("the seal of the hand".to_owned(), round.step_at))
         }
-        HandStage::Playing => match rules::next(&play.replay.hand) {
-            Next::Chance(_) => {
-                let next = play.replay.positions.next_op();
-                let what = match next.checked_sub(1) {
-                    Some(last) => format!("what follows operation {last}"),
-                    None => "operation 0".to_owned(),
-                };
-                Some((what, play.due_at))
-            }
-            Next::Decision(_) => None,
-            Next::Done(_) => {
-                let what = "the cards shown at the end, or the commitment to the next hand";
-                Some((what.to_owned(), play.due_at))
-            }
-        },
-        HandStage::Settled => None,
+        HandStage::Playing if play.replay.hand.due().is_some() => {
+            let next = play.replay.positions.next_op();
+            let what = match next.checked_sub(1) {
+                Some(last) => format!("what follows operation {last}"),
+                None => "operation 0".to_owned(),
+            };
+            Some((what, play.due_at))
+        }
+        HandStage::Playing if play.to_act().is_none() => {
+            let what = "the cards shown at the end, or the commitment to the next hand";
+            Some((what.to_owned(), play.due_at))
+        }
+        HandStage::Playing | HandStage::Settled => None,
     }
 }
 

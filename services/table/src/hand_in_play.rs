@@ -2,28 +2,28 @@
 //! its clock. Pure. The time before the first card and after the settlement belongs to the table:
 //! see [`crate::table`].
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
 use fairness::Handle;
 use primitives::{HandId, PlayerId, SeatNo, UnixMicros};
-use proto::common::v1::PlayStanding;
-use proto::common::v1::{CardProof, CardRef, DeckRoot};
+use proto::common::v1::{CardProof, CardRef, DeckRoot, MoveKind, PlayStanding};
 use proto::dealer::v1 as dealer;
 use proto::event::v1 as pb;
-use rules::{DecisionAuthor, Event, Move, Next, Player, Viewer};
+use rules::{DecisionAuthor, Event, Move, Outcome, Player, Viewer};
 use wire::card_positions::handle_from_pb;
 use wire::replay::ReplayError;
 use wire::{HandReplay, Recorded};
 
+use crate::batch::{Batch, JudgedInput, RuleInputs};
 use crate::events::HandEvent;
-use crate::moves;
 use crate::proof::{self, CardProofs, Face, Faces};
 use crate::table::Config;
 
 /// State that a hand takes over from its table when it opens.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct OpeningState {
+pub(crate) struct InheritedState {
     /// Decision clocks that its players have missed in a row, p1 first.
     pub missed_clocks: Vec<u32>,
     /// Standing of every seated player who is to be told something.
@@ -51,10 +51,10 @@ pub(crate) enum DealerFault {
 }
 
 /// Decision to be judged: the move of a player, its author, and the time that counts for it.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Decision<'a> {
+#[derive(Debug)]
+pub(crate) struct Decision {
     pub player: Player,
-    pub mv: &'a Move,
+    pub mv: Move,
     pub author: DecisionAuthor,
     pub at: UnixMicros,
 }
@@ -98,7 +98,7 @@ impl HandInPlay {
     pub(crate) fn open(
         hand_id: HandId,
         opened: &pb::HandOpened,
-        seated: OpeningState,
+        seated: InheritedState,
         at: UnixMicros,
     ) -> Result<HandInPlay, ReplayError> {
         let replay = HandReplay::try_new(opened)?;
@@ -161,10 +161,7 @@ impl HandInPlay {
         if self.stage != HandStage::Playing {
             return None;
         }
-        match rules::next(&self.replay.hand) {
-            Next::Decision(decision) => Some(decision.player),
-            Next::Chance(_) | Next::Done(_) => None,
-        }
+        self.replay.hand.to_act()
     }
 
     /// Time at which the clock makes the pending decision, and the time bank that is part of it.
@@ -184,16 +181,27 @@ impl HandInPlay {
     }
 
     /// Applies an event that moves the hand in play ([`HandEvent::of_play`]). An input of the rules
-    /// updates the card positions and is returned; the caller passes it to [`HandInPlay::evolve`].
+    /// is returned; the caller passes it to [`HandInPlay::evolve`]. It is read from its record,
+    /// unless it was judged before the append.
     pub(crate) fn apply_recorded(
         &mut self,
         recorded: &Recorded,
         event: HandEvent<'_>,
-        faces: &Faces,
+        inputs: &mut RuleInputs,
         at: UnixMicros,
     ) -> Result<Option<Event>, ReplayError> {
         self.apply_without_cards(event, at)?;
-        let input = self.replay.read(recorded, &|place| faces.get(&place).map(|face| face.card))?;
+        let RuleInputs { faces, judged } = inputs;
+        let input = match judged {
+            Some(judged) => {
+                let JudgedInput { input, positions } = judged.pop_front().unwrap_or_default();
+                if let Some(after) = positions {
+                    self.replay.positions = after;
+                }
+                input
+            }
+            None => self.replay.read(recorded, &|place| Some(faces.get(&place)?.card))?,
+        };
         match event {
             HandEvent::ChanceUsed(used) => self.apply_shuffle(used),
             HandEvent::CardsMoved(moved) => self.keep_proofs(moved, faces)?,
@@ -309,30 +317,57 @@ impl HandInPlay {
         self.time_banks[player] = self.time_banks[player].saturating_sub(used);
         self.missed_clocks[player] =
             if decided.by_clock { self.missed_clocks[player] + 1 } else { 0 };
-        if decided.r#move.as_ref().is_some_and(moves::is_recorded_leave) {
+        if decided.r#move.as_ref().is_some_and(|mv| mv.kind() == MoveKind::Leave) {
             self.has_left[player] = true;
         }
         Ok(())
+    }
+
+    /// Judges results of chance, in their order, on a copy of the replay. Results that the rules do
+    /// not accept are an error.
+    pub(crate) fn judge_chance(
+        &self,
+        events: Vec<Recorded>,
+        faces: Faces,
+    ) -> Result<Batch, ReplayError> {
+        let mut replay = self.replay.clone();
+        let mut judged = VecDeque::with_capacity(events.len());
+        for event in &events {
+            let input = replay.apply(event, &|place| Some(faces.get(&place)?.card))?;
+            // A restocking shuffle is no input of the rules.
+            let shuffled = matches!(input, None | Some(Event::Chance(Outcome::Shuffled)));
+            let positions = shuffled.then(|| replay.positions.clone());
+            judged.push_back(JudgedInput { input, positions });
+        }
+        if let Some(last) = judged.back_mut() {
+            last.positions = Some(replay.positions);
+        }
+        let judged = Some(judged);
+        let events = events.into_iter().map(|event| (self.hand_id.into(), event)).collect();
+        Ok(Batch { events, inputs: RuleInputs { faces, judged } })
     }
 
     /// Judges a decision and builds its record.
     pub(crate) fn decide(
         &self,
         config: &Config,
-        decision: Decision<'_>,
-    ) -> Result<pb::MoveDecided, rules::Refusal> {
+        decision: Decision,
+    ) -> Result<Batch, rules::Refusal> {
         let Decision { player, mv, author, at } = decision;
-        let event = rules::decide(&self.replay.hand, player, mv.clone(), author)?;
+        let is_leave = mv == Move::Leave;
+        let event = rules::decide(&self.replay.hand, player, mv, author)?;
         let recorded = self.replay.record_move(&event);
         let mut recorded = recorded
             .ok()
             .flatten()
             .expect("the rules accept only cards that the player holds, and those have places");
-        let free = moves::is_leave(mv);
-        let used = if free { Duration::ZERO } else { self.time_bank_used(config, at) };
+        // Leaving costs no time bank.
+        let used = if is_leave { Duration::ZERO } else { self.time_bank_used(config, at) };
         recorded.bank_used_ms = u32::try_from(used.as_millis()).unwrap_or(u32::MAX);
         recorded.turn = self.turn;
         self.fill_salts(&mut recorded.cards);
-        Ok(recorded)
+        let judged = Some([JudgedInput { input: Some(event), positions: None }].into());
+        let inputs = RuleInputs { faces: Faces::new(), judged };
+        Ok(Batch { inputs, ..Batch::single(self.hand_id, recorded) })
     }
 }

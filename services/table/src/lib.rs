@@ -32,6 +32,7 @@ mod actor;
 mod api;
 mod author;
 mod backlog;
+mod batch;
 mod bounds;
 mod commands;
 pub mod config;
@@ -40,10 +41,7 @@ mod effects;
 mod entropy;
 mod events;
 mod hand_in_play;
-#[cfg(test)]
-mod harness;
 mod ids;
-mod moves;
 mod peers;
 mod people;
 mod plan;
@@ -63,4 +61,6 @@ mod state;
 mod steps;
 mod stops;
 mod table;
+#[cfg(test)]
+mod tests;
 mod updates;

@@ -11,9 +11,9 @@ use proto::common::v1::{CardRef, DeckRoot};
 use proto::dealer::v1 as dealer;
 use proto::event::v1 as pb;
 use rules::{Chance, Deal, Destination};
+use wire::Recorded;
 use wire::card_positions::{PositionError, handle_to_pb};
 use wire::replay::{DealLayout, ReplayError};
-use wire::{HandReplay, Recorded};
 
 use crate::hand_in_play::HandInPlay;
 use crate::ids;
@@ -52,7 +52,7 @@ fn mismatch() -> ReplayError {
 
 /// Plans the request for the chance that is due.
 pub(crate) fn plan(play: &HandInPlay, due: &[Chance]) -> Result<Plan, PositionError> {
-    let mut replay: HandReplay = play.replay.clone();
+    let (replay, mut positions) = (&play.replay, play.replay.positions.clone());
     let mut request = dealer::PerformRequest {
         request_id: ids::of_hand("chance", play.hand_id, play.version).to_vec(),
         table_id: play.opened.table_id.to_vec(),
@@ -62,7 +62,7 @@ pub(crate) fn plan(play: &HandInPlay, due: &[Chance]) -> Result<Plan, PositionEr
     let mut steps = Vec::new();
     for (index, chance) in due.iter().enumerate() {
         let Chance::Deal(deal) = chance else {
-            let operation = replay.positions.operation_for(chance)?;
+            let operation = positions.operation_for(chance)?;
             request.operations.push(operation.clone());
             steps.push(PlanStep::Operation(operation));
             continue;
@@ -75,14 +75,14 @@ pub(crate) fn plan(play: &HandInPlay, due: &[Chance]) -> Result<Plan, PositionEr
             if index > 0 {
                 break;
             }
-            let pile = replay.positions.remaining_positions(part.pile);
+            let pile = positions.remaining_positions(part.pile);
             request.openings.push(card_reveal(deal, seat, &[]));
             let count = part.count;
             let deck = replay.hand.rules().variant().deck;
             steps.push(PlanStep::Until { deal: deal.clone(), seat, pile: pile.clone() });
             return Ok(Plan { steps, call: PeerCall::DealUntil { request, pile, count, deck } });
         }
-        let layout = replay.positions.take_layout(deal)?;
+        let layout = positions.take_layout(deal)?;
         request.operations.extend(layout.restocks.iter().cloned());
         request.openings.push(card_reveal(deal, seat, &layout.positions));
         steps.push(PlanStep::Deal { deal: deal.clone(), layout, seat });

@@ -130,6 +130,12 @@ impl Publisher {
         Some(missed)
     }
 
+    /// Whether anybody gets updates.
+    #[must_use]
+    pub(crate) fn is_watched(&self) -> bool {
+        !self.watchers.is_empty()
+    }
+
     /// Adds a viewer, who gets all updates from now on.
     pub(crate) fn watch(&mut self, player: Option<PlayerId>) -> BacklogReceiver {
         let (out, receiver) = backlog_channel();

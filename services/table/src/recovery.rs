@@ -23,9 +23,10 @@ use proto::table::v1::table_update::What;
 use wire::Recorded;
 
 use self::cards::FacesError;
+use crate::batch::RuleInputs;
 use crate::effect_calls::Inconsistency;
 use crate::events::{HandEvent, LogEvent, SeatEvent};
-use crate::hand_in_play::{DealerFault, OpeningState};
+use crate::hand_in_play::{DealerFault, InheritedState};
 use crate::peers::Peers;
 use crate::people::registry::{self, EventLocation, Registry};
 use crate::proof::Faces;
@@ -42,7 +43,7 @@ const PAGE: usize = 1000;
 pub(crate) struct RecoveredTable {
     pub table: Table,
     hand_records: Vec<HandRecord>,
-    opening_state: OpeningState,
+    inherited_state: InheritedState,
     /// Position of the record with which viewers were last shown a seat's player, by seat number.
     last_shown_at: BTreeMap<u32, Position>,
     /// The first record that the table could not take; nothing after it was read.
@@ -127,11 +128,11 @@ pub(crate) fn recover_at_once(
 ) -> Result<RecoveredState, ClosedTable> {
     let recovered = recovered_table(events)?;
     let Some(request) = recovered.recovery_request().unwrap() else {
-        return Ok(recovered.replay(&Faces::new()).unwrap());
+        return Ok(recovered.replay(Faces::new()).unwrap());
     };
     let answer = dealer(request.clone());
     let faces = recovered.faces(&request, &answer).ok().unwrap();
-    Ok(recovered.replay(&faces).unwrap())
+    Ok(recovered.replay(faces).unwrap())
 }
 
 /// Folds one table from events. The error holds what is kept of the table where it is closed.
@@ -258,7 +259,7 @@ impl LogFold {
             recovered.hand_records.clear();
         }
         if let Some(opened) = event.opened_hand() {
-            recovered.opening_state = recovered.table.opening_state(opened);
+            recovered.inherited_state = recovered.table.inherited_state(opened);
         }
         if hand.is_none() {
             recovered.hand_records.clear();
@@ -304,7 +305,7 @@ impl RecoveredTable {
         RecoveredTable {
             table,
             hand_records: Vec::new(),
-            opening_state: OpeningState::default(),
+            inherited_state: InheritedState::default(),
             last_shown_at: BTreeMap::new(),
             corruption: None,
         }
@@ -356,11 +357,11 @@ impl RecoveredTable {
         if let Some(corruption) = &self.corruption {
             return Err(Inconsistency(corruption.to_string()));
         }
-        let Some(request) = self.recovery_request()? else { return self.replay(&Faces::new()) };
+        let Some(request) = self.recovery_request()? else { return self.replay(Faces::new()) };
         let faces = tokio::time::timeout(dealer_timeout, self.ask_dealer(peers, request)).await;
         let settled = self.table.hand.as_ref().is_some_and(|hand| hand.settled.is_some());
         match faces.unwrap_or(Err(FacesError::Silent)) {
-            Ok(faces) => self.replay(&faces),
+            Ok(faces) => self.replay(faces),
             // The result stands and is posted without the cards.
             Err(error) if settled => {
                 let (table, why) = (self.table.id, error.why());
@@ -379,16 +380,17 @@ impl RecoveredTable {
     }
 
     /// Replays the hand from its events.
-    fn replay(self, faces: &Faces) -> Result<RecoveredState, Inconsistency> {
+    fn replay(self, faces: Faces) -> Result<RecoveredState, Inconsistency> {
         let mut state = TableState::new(self.table);
+        let mut inputs = RuleInputs { faces, judged: None };
         let mut past = Vec::new();
         for HandRecord { event, public_update, at, sequence } in self.hand_records {
             let mut kind = None;
             if let Some(event) = event {
                 if let Some(opened) = LogEvent::of(&event).opened_hand() {
-                    state.open_hand(opened, self.opening_state.clone(), at)?;
+                    state.open_hand(opened, self.inherited_state.clone(), at)?;
                 } else {
-                    kind = state.apply_to_hand(&event, faces, at)?;
+                    kind = state.apply_to_hand(&event, &mut inputs, at)?;
                 }
             }
             if let Some(kind) = public_update.map(PublishedKind::Public).or(kind) {
@@ -404,7 +406,7 @@ impl RecoveredTable {
         for HandRecord { event, at, .. } in self.hand_records {
             let opened = event.as_deref().and_then(|event| LogEvent::of(event).opened_hand());
             if let Some(opened) = opened {
-                state.open_hand(opened, self.opening_state.clone(), at)?;
+                state.open_hand(opened, self.inherited_state.clone(), at)?;
             }
         }
         if let Some(play) = &mut state.play {
@@ -419,7 +421,7 @@ impl RecoveredTable {
         for HandRecord { event, at, .. } in self.hand_records {
             let Some(event) = event else { continue };
             if let Some(opened) = LogEvent::of(&event).opened_hand() {
-                state.open_hand(opened, self.opening_state.clone(), at)?;
+                state.open_hand(opened, self.inherited_state.clone(), at)?;
             } else if let Some(event) = HandEvent::of_play(&event)
                 && let Some(play) = &mut state.play
             {

@@ -16,10 +16,11 @@ use wire::Recorded;
 use wire::card_positions::handle_to_pb;
 use wire::replay::ReplayError;
 
-use crate::effect_calls::{Batch, Inconsistency};
+use crate::batch::Batch;
+use crate::effect_calls::Inconsistency;
 use crate::hand_in_play::HandInPlay;
 use crate::peers::PeerCall;
-use crate::proof::{self, Faces};
+use crate::proof;
 use crate::reasons::SitOutReason;
 use crate::table::{Closing, Table};
 use crate::{abort, entropy, ids, plan};
@@ -101,7 +102,7 @@ pub(crate) fn conclude_settle(play: &HandInPlay) -> Result<Batch, Inconsistency>
         sabacc_won,
     };
     events.push((play.hand_id.into(), settled.into()));
-    Ok(Batch { events, faces: Faces::new() })
+    Ok(events.into())
 }
 
 /// Records the posted settlement; the table takes its result over.
@@ -115,7 +116,7 @@ pub(crate) fn conclude_post(
     if table.hand.as_ref().is_none_or(|hand| !hand.finished) {
         push_finished(table, play, &mut events)?;
     }
-    Ok(Batch { events, faces: Faces::new() })
+    Ok(events.into())
 }
 
 fn push_finished(
@@ -177,7 +178,7 @@ pub(crate) fn conclude_reveal(
         }
         None => abort::push_close(table, &mut events),
     }
-    Ok(Batch { events, faces: Faces::new() })
+    Ok(events.into())
 }
 
 /// Credits that each player has in the Sabacc Pot from this hand, and whether the pot was won. A
@@ -313,7 +314,7 @@ pub(crate) fn share_pots(table: &Table) -> Result<Batch, Inconsistency> {
         // The wallet has nothing to move.
         events.push((table.id.into(), pb::PotRefunded {}.into()));
     }
-    Ok(Batch { events, faces: Faces::new() })
+    Ok(events.into())
 }
 
 /// Payments that the shares are computed from. Where nobody has paid into the Sabacc Pot since it

@@ -5,10 +5,9 @@
 use primitives::{SeatNo, UnixMicros};
 use proto::event::v1 as pb;
 
-use crate::effect_calls::Batch;
+use crate::batch::Batch;
 use crate::entropy::{self, EntropyRound};
 use crate::hand_in_play::HandInPlay;
-use crate::proof::Faces;
 use crate::table::Table;
 
 /// Starts the next hand. p1 sits after the button, and the last player has it.
@@ -53,7 +52,7 @@ pub(crate) fn start_hand(table: &Table, now: UnixMicros) -> Batch {
     if all || !waits {
         events.push((hand_id.into(), entropy_closed(table, &committed, now).into()));
     }
-    Batch { events, faces: Faces::new() }
+    events.into()
 }
 
 /// Closes the open hand to further commitments.

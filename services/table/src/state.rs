@@ -7,10 +7,10 @@ use proto::event::v1 as event;
 use proto::table::v1 as pb;
 use wire::{ApiRefusal, Recorded, api_refusal};
 
-use crate::effect_calls::{Batch, Inconsistency};
+use crate::batch::{Batch, RuleInputs};
+use crate::effect_calls::Inconsistency;
 use crate::events::{HandEvent, LogEvent};
-use crate::hand_in_play::{HandInPlay, HandStage, OpeningState};
-use crate::proof::Faces;
+use crate::hand_in_play::{HandInPlay, HandStage, InheritedState};
 use crate::publish::{PublishedEvent, PublishedKind};
 use crate::standing;
 use crate::stops::parse_reason;
@@ -53,16 +53,16 @@ impl TableState {
         &mut self,
         stream: StreamId,
         recorded: &Recorded,
-        faces: &Faces,
+        inputs: &mut RuleInputs,
         at: UnixMicros,
     ) -> Result<Option<PublishedKind>, Inconsistency> {
         let event = LogEvent::of(recorded);
         let before = PriorState::of(&self.table, stream, event);
         self.table.evolve(stream, recorded, at)?;
         if let Some(opened) = event.opened_hand() {
-            self.open_hand(opened, self.table.opening_state(opened), at)?;
+            self.open_hand(opened, self.table.inherited_state(opened), at)?;
         }
-        let hand_update = self.apply_to_hand(recorded, faces, at)?;
+        let hand_update = self.apply_to_hand(recorded, inputs, at)?;
         if self.table.hand.is_none() {
             // A hand that was aborted has nothing to show.
             let played = |play: &HandInPlay| play.settled.is_some() && !event.ends_aborted_hand();
@@ -84,16 +84,13 @@ impl TableState {
     pub(crate) fn apply_to_hand(
         &mut self,
         recorded: &Recorded,
-        faces: &Faces,
+        inputs: &mut RuleInputs,
         at: UnixMicros,
     ) -> Result<Option<PublishedKind>, Inconsistency> {
         let Some(hand_event) = HandEvent::of_play(recorded) else { return Ok(None) };
         let Some(play) = &mut self.play else { return Ok(None) };
-        let step = play.apply_recorded(recorded, hand_event, faces, at)?;
-        if let Some(event) = &step {
-            play.evolve(event, at);
-        }
-        if let Some(event) = step {
+        if let Some(event) = play.apply_recorded(recorded, hand_event, inputs, at)? {
+            play.evolve(&event, at);
             let shown = std::sync::Arc::clone(&play.card_proofs);
             return Ok(Some(PublishedKind::HandStep {
                 event,
@@ -121,11 +118,14 @@ impl TableState {
         })
     }
 
-    /// Checks on a copy that a batch can be applied.
+    /// Checks on a copy that a batch can be applied. The copy is not kept: events are applied with
+    /// the time that the log records for them.
     pub(crate) fn check(&self, batch: &Batch, at: UnixMicros) -> Result<(), Inconsistency> {
-        let mut copy = self.clone();
+        let (table, play) = (self.table.clone(), self.play.clone());
+        let mut copy = TableState { table, play, last_hand: None };
+        let mut inputs = batch.inputs.clone();
         for (stream, event) in &batch.events {
-            copy.apply(*stream, event, &batch.faces, at)?;
+            copy.apply(*stream, event, &mut inputs, at)?;
         }
         Ok(())
     }
@@ -134,7 +134,7 @@ impl TableState {
     pub(crate) fn open_hand(
         &mut self,
         opened: &event::HandOpened,
-        seated: OpeningState,
+        seated: InheritedState,
         at: UnixMicros,
     ) -> Result<(), Inconsistency> {
         let hand = self.table.hand.as_ref();

@@ -17,14 +17,13 @@
 use std::collections::BTreeMap;
 
 use primitives::{PlayerId, SeatNo, StreamId, UnixMicros};
-use prost::Message as _;
 use proto::common::v1::ErrorReason;
 use proto::event::v1::{self as event, EffectKind, Resolution};
 use proto::table::v1 as pb;
 use wire::{ApiRefusal, BadField, Recorded, api_refusal, field, status};
 
+use crate::batch::Batch;
 use crate::commands::Verdict;
-use crate::effect_calls::Batch;
 use crate::effects::Effect;
 use crate::ids;
 use crate::table::{Corrupt, Table};
@@ -87,15 +86,12 @@ pub(crate) fn resume(table: &Table, resume: &Resume) -> Result<Verdict, ApiRefus
         };
         (table.id.into(), resumed.into())
     };
+    let events: Vec<_> = resumed.iter().map(|(effect, stop)| event(*effect, stop)).collect();
     let answer = pb::ResumeTableResponse {
         resumed: resumed.iter().map(|(effect, _)| to_recorded(*effect)).collect(),
         still_stopped: left.map(|(effect, _)| to_recorded(effect)).collect(),
     };
-    Ok(Verdict {
-        events: resumed.iter().map(|(effect, stop)| event(*effect, stop)).collect(),
-        answer: answer.encode_to_vec(),
-        awaited_buy_in: None,
-    })
+    Ok(Verdict::new(events, &answer))
 }
 
 /// Verdict on an operator's command to read the whole table again.
@@ -107,8 +103,7 @@ pub(crate) fn reload_table(table: &Table, resume: &Resume) -> Verdict {
         reason: resume.reason.clone(),
         transfer_id: prost::bytes::Bytes::new(),
     };
-    let answer = pb::ResumeTableResponse::default().encode_to_vec();
-    Verdict { events: vec![(table.id.into(), resumed.into())], answer, awaited_buy_in: None }
+    Verdict::new(Batch::single(table.id, resumed), &pb::ResumeTableResponse::default())
 }
 
 /// New transfer id, for a payment whose id was used for something else or that goes elsewhere from

@@ -23,7 +23,7 @@ use wire::Recorded;
 use crate::effects::Effect;
 use crate::entropy::{EntropyRound, SeatCommitment, SeatCommitments};
 use crate::events::{LogEvent, TableEvent};
-use crate::hand_in_play::OpeningState;
+use crate::hand_in_play::InheritedState;
 use crate::stops::Stops;
 
 mod chance;
@@ -271,8 +271,8 @@ impl Table {
 
     /// State that a hand takes over from the table when it opens.
     #[must_use]
-    pub(crate) fn opening_state(&self, opened: &pb::HandOpened) -> OpeningState {
-        OpeningState {
+    pub(crate) fn inherited_state(&self, opened: &pb::HandOpened) -> InheritedState {
+        InheritedState {
             missed_clocks: self.missed_clocks(opened),
             standings: crate::standing::of_all(self),
         }

@@ -1,25 +1,18 @@
 //! Rows of the wallet's tables for each event of the log. Pure.
 //!
-//! Deciding, rebuilding the tables and verifying them all go through [`Rows::apply`], which applies
-//! one event to the ledger and adds its rows. An entry is one leg. An account has further rows only
-//! where it has state beside a balance. Such states, holds and adjustments have one row each in a
-//! group, however often the group changed them.
+//! The rows follow from the events of the ledger: [`Rows::add`] takes an event that
+//! [`ledger::evolve`] has applied, with the hold or adjustment that it replaced. An entry is one leg.
+//! An account has further rows only where it has state beside a balance. Such states, holds and
+//! adjustments have one row each in a group, however often the group changed them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use eventlog::Position;
 use ledger::{
-    Account, AccountState, Adjustment, Amount, Event, Exclusion, Hold, Kind, Ledger, PendingHold,
-    PostedTransfer, Undo, evolve, evolve_undoable,
+    Account, AccountState, Adjustment, Amount, Event, Exclusion, Hold, Kind, Ledger,
+    PendingAdjustment, PendingHold, PostedTransfer, Replaced,
 };
-use primitives::{AdjustmentId, Credits, HoldId, UnixMicros};
-
-/// Position of an event and the time at which it was recorded.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct EventStamp {
-    pub position: Position,
-    pub at: UnixMicros,
-}
+use primitives::{AdjustmentId, Credits, HoldId};
 
 /// Rows of consecutive events.
 #[derive(Clone, Debug, Default)]
@@ -113,24 +106,59 @@ impl Rows {
         Rows { opened: opened.into(), ..Rows::default() }
     }
 
-    /// Applies an event to the ledger and adds its rows.
-    pub fn apply(&mut self, ledger: &mut Ledger, place: EventStamp, event: &Event) {
-        self.record_before(ledger, place, event);
-        evolve(ledger, place.at, event);
-        self.record_after(ledger, place, event);
-    }
-
-    /// Applies an event as [`Rows::apply`] does and returns the state to undo it with.
-    pub fn apply_undoable(
-        &mut self,
-        ledger: &mut Ledger,
-        place: EventStamp,
-        event: &Event,
-    ) -> Undo {
-        self.record_before(ledger, place, event);
-        let undo = evolve_undoable(ledger, place.at, event);
-        self.record_after(ledger, place, event);
-        undo
+    /// Adds the rows of the event at a position, which the ledger has taken. `replaced` is what
+    /// [`ledger::evolve`] returned for it.
+    pub fn add(&mut self, ledger: &Ledger, at: Position, event: &Event, replaced: Replaced) {
+        match event {
+            Event::AccountOpened(account) => {
+                let number = account_number(ledger, account);
+                self.opened.push(AccountRow { number, account: *account, opened: at });
+            }
+            Event::TransferPosted(posted) => {
+                self.add_entries(ledger, at, posted);
+                match replaced {
+                    Replaced::Hold(PendingHold { hold, left: _ }) => {
+                        self.put_hold(ledger, at, hold, HoldState::Captured);
+                    }
+                    Replaced::Adjustment(before) => {
+                        self.end_adjustment(at, before, AdjustmentState::Approved);
+                    }
+                    Replaced::Nothing => {}
+                }
+            }
+            Event::HoldPlaced(hold) => {
+                self.touched.push(hold.from);
+                self.put_hold(ledger, at, *hold, HoldState::Pending);
+            }
+            Event::HoldReleased(ended) | Event::HoldExpired(ended) => {
+                self.touched.push(ended.from);
+                let expired = matches!(event, Event::HoldExpired(_));
+                let state = if expired { HoldState::Expired } else { HoldState::Released };
+                if let Replaced::Hold(PendingHold { hold, left: _ }) = replaced {
+                    self.put_hold(ledger, at, hold, state);
+                }
+            }
+            Event::AdjustmentProposed(adjustment) => {
+                let row = AdjustmentRow {
+                    adjustment: adjustment.clone(),
+                    proposed: at,
+                    state: AdjustmentState::Pending,
+                    changed: at,
+                };
+                self.adjustments.insert(adjustment.id, row);
+            }
+            Event::AdjustmentRejected { .. } => {
+                if let Replaced::Adjustment(before) = replaced {
+                    self.end_adjustment(at, before, AdjustmentState::Rejected);
+                }
+            }
+            Event::AccountFrozen { player, .. }
+            | Event::AccountUnfrozen { player, .. }
+            | Event::AccountClosed { player, .. }
+            | Event::PlayerExcluded { player, .. } => self.touched.push(Account::Player(*player)),
+            // Limits, and what counts against them, are in the log and its snapshots alone.
+            Event::LimitsSet { .. } | Event::SnapshotTaken { .. } => {}
+        }
     }
 
     #[must_use]
@@ -158,90 +186,7 @@ impl Rows {
         rows
     }
 
-    /// Adds rows that need the state before the event, as a hold that ends with it.
-    fn record_before(&mut self, ledger: &Ledger, place: EventStamp, event: &Event) {
-        match event {
-            Event::HoldPlaced(hold) => {
-                let pending = PendingHold { hold: *hold, left: hold.amount };
-                self.put_hold(ledger, place, &pending, HoldState::Pending);
-            }
-            Event::HoldReleased(ended) => {
-                self.end_hold(ledger, place, ended.hold, HoldState::Released);
-            }
-            Event::HoldExpired(ended) => {
-                self.end_hold(ledger, place, ended.hold, HoldState::Expired)
-            }
-            Event::TransferPosted(PostedTransfer { transfer, approved_by: _ }) => match transfer
-                .kind
-            {
-                Kind::Capture { hold, keep_rest } => {
-                    let Some(pending) = ledger.hold(hold).copied() else { return };
-                    let from = transfer.legs.iter().find(|leg| leg.account == pending.hold.from);
-                    let paid = from.map_or(Credits::ZERO, |leg| leg.amount.magnitude());
-                    let rest = pending.left.saturating_minus(paid);
-                    let kept = keep_rest && !rest.is_zero();
-                    let (left, state) = if kept {
-                        (rest, HoldState::Pending)
-                    } else {
-                        (Credits::ZERO, HoldState::Captured)
-                    };
-                    self.put_hold(ledger, place, &PendingHold { left, ..pending }, state);
-                }
-                Kind::Adjustment { adjustment } => {
-                    self.end_adjustment(ledger, place, adjustment, AdjustmentState::Approved);
-                }
-                Kind::Issue
-                | Kind::Redeem
-                | Kind::BuyIn
-                | Kind::CashOut
-                | Kind::Settlement { .. }
-                | Kind::PotRefund { .. } => {}
-            },
-            Event::AdjustmentProposed(adjustment) => {
-                let row = AdjustmentRow {
-                    adjustment: adjustment.clone(),
-                    proposed: place.position,
-                    state: AdjustmentState::Pending,
-                    changed: place.position,
-                };
-                self.adjustments.insert(adjustment.id, row);
-            }
-            Event::AdjustmentRejected { adjustment, account: _, reason: _ } => {
-                self.end_adjustment(ledger, place, *adjustment, AdjustmentState::Rejected);
-            }
-            Event::AccountOpened(_)
-            | Event::AccountFrozen { .. }
-            | Event::AccountUnfrozen { .. }
-            | Event::AccountClosed { .. }
-            | Event::LimitsSet { .. }
-            | Event::PlayerExcluded { .. }
-            | Event::SnapshotTaken { .. } => {}
-        }
-    }
-
-    fn record_after(&mut self, ledger: &Ledger, place: EventStamp, event: &Event) {
-        match event {
-            Event::AccountOpened(account) => {
-                let number = account_number(ledger, account);
-                let opened = place.position;
-                self.opened.push(AccountRow { number, account: *account, opened });
-            }
-            Event::TransferPosted(posted) => self.add_entries(ledger, place, posted),
-            Event::HoldPlaced(hold) => self.touched.push(hold.from),
-            Event::HoldReleased(ended) | Event::HoldExpired(ended) => self.touched.push(ended.from),
-            Event::AccountFrozen { player, .. }
-            | Event::AccountUnfrozen { player, .. }
-            | Event::AccountClosed { player, .. }
-            | Event::PlayerExcluded { player, .. } => self.touched.push(Account::Player(*player)),
-            // Limits, and what counts against them, are in the log and its snapshots alone.
-            Event::LimitsSet { .. }
-            | Event::AdjustmentProposed(_)
-            | Event::AdjustmentRejected { .. }
-            | Event::SnapshotTaken { .. } => {}
-        }
-    }
-
-    fn add_entries(&mut self, ledger: &Ledger, place: EventStamp, posted: &PostedTransfer) {
+    fn add_entries(&mut self, ledger: &Ledger, at: Position, posted: &PostedTransfer) {
         let transfer = &posted.transfer;
         let kind = kind_number(transfer.kind);
         let captures = matches!(transfer.kind, Kind::Capture { .. });
@@ -250,7 +195,7 @@ impl Rows {
             let Some(state) = ledger.account(&leg.account) else { continue };
             let reason = !transfer.reason.is_empty() && leg.account != Account::Issuance;
             self.entries.push(EntryRow {
-                position: place.position,
+                position: at,
                 amount: leg.amount,
                 balance: state.balance,
                 account: state.number,
@@ -267,40 +212,26 @@ impl Rows {
         }
     }
 
-    fn put_hold(
-        &mut self,
-        ledger: &Ledger,
-        place: EventStamp,
-        pending: &PendingHold,
-        state: HoldState,
-    ) {
-        let PendingHold { hold, left } = *pending;
+    /// Puts the row of a hold as the ledger has it now; `ended` is its state where it has ended.
+    fn put_hold(&mut self, ledger: &Ledger, at: Position, hold: Hold, ended: HoldState) {
+        let (left, state) = match ledger.hold(hold.id) {
+            Some(pending) => (pending.left, HoldState::Pending),
+            None => (Credits::ZERO, ended),
+        };
         let account = account_number(ledger, &hold.from);
-        let row = HoldRow { hold, account, left, state, changed: place.position };
+        let row = HoldRow { hold, account, left, state, changed: at };
         self.holds.insert(hold.id, row);
     }
 
-    fn end_hold(&mut self, ledger: &Ledger, place: EventStamp, hold: HoldId, state: HoldState) {
-        if let Some(pending) = ledger.hold(hold).copied() {
-            self.put_hold(ledger, place, &PendingHold { left: Credits::ZERO, ..pending }, state);
-        }
-    }
-
-    fn end_adjustment(
-        &mut self,
-        ledger: &Ledger,
-        place: EventStamp,
-        id: AdjustmentId,
-        state: AdjustmentState,
-    ) {
-        let Some(proposed) = ledger.adjustment(id) else { return };
-        let row = self.adjustments.entry(id).or_insert_with(|| AdjustmentRow {
-            adjustment: proposed.adjustment.clone(),
-            proposed: place.position,
+    fn end_adjustment(&mut self, at: Position, before: PendingAdjustment, state: AdjustmentState) {
+        let PendingAdjustment { adjustment, proposed_at: _ } = before;
+        let row = self.adjustments.entry(adjustment.id).or_insert_with(|| AdjustmentRow {
+            adjustment,
+            proposed: at,
             state,
-            changed: place.position,
+            changed: at,
         });
-        (row.state, row.changed) = (state, place.position);
+        (row.state, row.changed) = (state, at);
     }
 }
 

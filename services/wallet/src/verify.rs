@@ -5,11 +5,11 @@
 use std::fmt;
 
 use eventlog::{Position, ReadError, Reader};
-use ledger::{InvariantViolation, Ledger, check_conservation};
+use ledger::{InvariantViolation, Ledger, check_conservation, evolve};
 
 use crate::record::{self, Corrupt};
 use crate::repo::{ConsistentRead, Repo, Table, TableReader};
-use crate::rows::{EventStamp, Rows};
+use crate::rows::Rows;
 
 /// Events in one read of the log.
 const PAGE: usize = 5_000;
@@ -86,9 +86,9 @@ pub async fn verify(reader: &Reader, repo: &Repo) -> Result<Comparison, VerifyEr
         let Some(last) = events.last() else { break };
         from = last.position.0 + 1;
         for stored in &events {
-            let place = EventStamp { position: stored.position, at: stored.recorded_at };
             if let Some(event) = record::parse(stored)? {
-                rows.apply(&mut ledger, place, &event);
+                let replaced = evolve(&mut ledger, stored.recorded_at, &event);
+                rows.add(&ledger, stored.position, &event, replaced);
             }
         }
         compared.entries += rows.entries.len() as u64;

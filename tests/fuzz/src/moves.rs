@@ -2,8 +2,8 @@
 
 use primitives::{Credits, SeatNo};
 use rules::{
-    ALL, DecisionAuthor, DrawSource, Event, FieldValue, Hand, Move, Next, Player, RuleSet, Setup,
-    ShiftToken, Side, Variant, Viewer, censor, decide, evolve, history_line, next, notation, play,
+    ALL, Arguments, DecisionAuthor, DrawSource, Event, FieldValue, Hand, Move, MoveKind, Next, Player, RuleSet, Setup,
+    Shape, ShiftToken, Side, Variant, Viewer, censor, decide, evolve, history_line, next, notation, play,
     view,
 };
 
@@ -131,34 +131,26 @@ fn any_move(hand: &Hand, bytes: &mut Bytes<'_>) -> Move {
     let token = bytes.one_of(&ShiftToken::ALL);
     let target = Player::try_new(value);
     let several = (0..bytes.below(7)).map(|_| bytes.one_of(&cards)).collect();
-    match bytes.below(26) {
-        0 => Move::Draw,
-        1 => Move::Trade(card),
-        2 => Move::Stand,
-        3 => Move::Lock(card),
-        4 => Move::Unlock(card),
-        5 => Move::Check,
-        6 => Move::Bet(amount),
-        7 => Move::Match,
-        8 => Move::Raise(amount),
-        9 => Move::Fold,
-        10 => Move::CallHand,
-        11 => Move::Leave,
-        12 => Move::Align(bytes.one_of(&[Side::Light, Side::Dark])),
-        13 => Move::Keep,
-        14 => Move::Drop(card),
-        15 => Move::Choose([token, bytes.one_of(&ShiftToken::ALL), bytes.one_of(&ShiftToken::ALL)]),
-        16 => Move::Token(token, target.filter(|_| value % 2 == 0)),
-        17 => Move::Prime(value),
-        18 => Move::DrawFrom(bytes.one_of(&DrawSource::ALL)),
-        19 => Move::Discard(card),
-        20 => Move::Impostor { card, value },
-        21 => Move::Gain(Some(card).filter(|_| value % 2 == 0)),
-        22 => Move::Swap(card),
-        23 => Move::Junk,
-        24 => Move::Select(several),
-        _ => Move::Add(several),
-    }
+    let kind = bytes.one_of(MoveKind::ALL);
+    let arguments = match kind.shape() {
+        Shape::Nothing => Arguments::Nothing,
+        Shape::Card => Arguments::Card(card),
+        Shape::OptionalCard => Arguments::OptionalCard(Some(card).filter(|_| value % 2 == 0)),
+        Shape::Cards => Arguments::Cards(several),
+        Shape::AnyCards => Arguments::AnyCards(several),
+        Shape::Amount => Arguments::Amount(amount),
+        Shape::Side => Arguments::Side(bytes.one_of(&Side::ALL)),
+        Shape::Pile => Arguments::Pile(bytes.one_of(&DrawSource::ALL)),
+        Shape::Tokens => Arguments::Tokens([
+            token,
+            bytes.one_of(&ShiftToken::ALL),
+            bytes.one_of(&ShiftToken::ALL),
+        ]),
+        Shape::Token => Arguments::Token(token, target.filter(|_| value % 2 == 0)),
+        Shape::Die => Arguments::Die(value),
+        Shape::CardAndDie => Arguments::CardAndDie(card, value),
+    };
+    kind.with(arguments).expect("the arguments have the shape of the kind")
 }
 
 fn viewers(hand: &Hand) -> impl Iterator<Item = Viewer> {

@@ -36,6 +36,7 @@ pub const ROWS: &[Row] = &[
     // The three that never know each other.
     ("rules",          &["primitives"],                                                  Pure),
     ("fairness",       &["primitives", "merkle"],                                        Pure),
+    ("battery",        &["primitives", "fairness"],                                      Pure),
     ("ledger",         &["primitives"],                                                  Pure),
     ("history",        &["primitives", "rules"],                                         Pure),
     ("eventlog-core",  &["primitives", "merkle"],                                        Pure),
@@ -69,6 +70,11 @@ pub const ROWS: &[Row] = &[
     ("sabacc-gateway", &["primitives", "audit", "eventlog-core", "system", "transport",
                          "proto", "wire", "chassis"],                                    Without(&["sqlx", "eventlog"])),
 
+    // For `sabacc` alone: of the services it starts a wallet, to measure it.
+    ("bench",          &["primitives", "rules", "system", "transport", "postgres-launcher",
+                         "proto", "wire", "client", "bots", "eventlog", "chassis", "notary",
+                         "sabacc-wallet"],                                               Anything),
+
     // A separate workspace.
     ("sabacc-fuzz",    &["primitives", "rules", "history"],                              Anything),
 
@@ -77,9 +83,9 @@ pub const ROWS: &[Row] = &[
                          "proto", "wire", "chassis", "client", "bots"],                  Anything),
 
     // The program that runs it all.
-    ("sabacc",         &["primitives", "merkle", "rules", "history", "fairness", "system",
+    ("sabacc",         &["primitives", "merkle", "rules", "history", "battery", "system",
                          "transport", "postgres-launcher", "proto", "wire", "audit",
-                         "client", "bots", "eventlog", "chassis", "notary",
+                         "client", "bots", "bench", "eventlog", "chassis", "notary",
                          "sabacc-dealer", "sabacc-wallet", "sabacc-table",
                          "sabacc-gateway"],                                              Anything),
     ("sabacc-tests",   &[],                                                              Anything),

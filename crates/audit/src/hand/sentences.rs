@@ -103,7 +103,7 @@ impl Sentences<'_> {
             Move::Prime(value) => format!("makes the {value} the Prime Sabacc"),
             Move::DrawFrom(source) => format!("draws from {}", source.name()),
             Move::Discard(discarded) => format!("discards {}", card(discarded)),
-            Move::Impostor { card: impostor, value } => {
+            Move::Impostor(impostor, value) => {
                 format!("gives {} the value {value}", card(impostor))
             }
             Move::Gain(None) => "gains a card".to_owned(),

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use proto::event::v1 as pb;
 
 use super::*;
-use crate::fixture::{Entry, HandOptions, LogName, TableFixture, VoidTime, trusted};
+use crate::tests::fixture::{Entry, HandOptions, LogName, TableFixture, VoidTime, trusted};
 use wire::Recorded;
 
 /// The first table whose first hand has a decision of the clock, a bet, shown hands and a winner.

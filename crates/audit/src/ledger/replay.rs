@@ -37,7 +37,7 @@ impl Replay {
         let mut found = std::mem::take(&mut self.opened);
         found.push(entry.clone());
         if let Entry::SnapshotTaken { digest } = entry {
-            found.iter().for_each(|entry| evolve(&mut self.ledger, at, entry));
+            self.evolve(at, &found);
             return if found.len() == 1 {
                 self.check_snapshot(digest)
             } else {
@@ -45,8 +45,14 @@ impl Replay {
             };
         }
         let lawful = self.check_lawful(at, &found);
-        found.iter().for_each(|entry| evolve(&mut self.ledger, at, entry));
+        self.evolve(at, &found);
         lawful
+    }
+
+    fn evolve(&mut self, at: UnixMicros, entries: &[Entry]) {
+        for entry in entries {
+            evolve(&mut self.ledger, at, entry);
+        }
     }
 
     /// Checks that the digest is that of the present state.

@@ -5,7 +5,9 @@ use primitives::{StreamId, UnixMicros};
 use proto::event::v1 as pb;
 
 use super::*;
-use crate::fixture::{EntropyPart, Entry, HandOptions, LogName, TableFixture, VoidTime};
+use crate::tests::fixture::{
+    EntropyBehaviour, Entry, HandOptions, LogName, TableFixture, VoidTime,
+};
 
 const END: UnixMicros = UnixMicros(u64::MAX);
 
@@ -383,8 +385,10 @@ fn pots_may_go_back_in_several_transfers() {
 #[test]
 fn hands_that_come_to_nothing_leave_the_books_as_they_were() {
     let mut room = TableFixture::seated(3, "dice", 3);
-    let burnt =
-        HandOptions { parts: [(1, EntropyPart::Withholds)].into(), ..HandOptions::default() };
+    let burnt = HandOptions {
+        entropy: [(1, EntropyBehaviour::Withholds)].into(),
+        ..HandOptions::default()
+    };
     let void =
         HandOptions { abort: Some((pb::AtFault::Operator, Some(5))), ..HandOptions::default() };
     let taken_back = |void| HandOptions { void: Some(void), ..HandOptions::default() };

@@ -1,7 +1,7 @@
 use proto::event::v1 as pb;
 
 use super::*;
-use crate::fixture::{Entry, LogName, TableFixture, log_key, signed_log};
+use crate::tests::fixture::{Entry, LogName, TableFixture, log_key, signed_log};
 
 fn room() -> TableFixture {
     let mut room = TableFixture::seated(1, "dice", 3);

@@ -1,7 +1,7 @@
 use proto::event::v1 as pb;
 
 use super::*;
-use crate::fixture::{EntropyPart, HandOptions, TableFixture};
+use crate::tests::fixture::{EntropyBehaviour, HandOptions, TableFixture};
 
 fn audited(room: &TableFixture) -> TableReport {
     let mut audit = TableAudit::new(room.table);
@@ -16,10 +16,16 @@ fn audited(room: &TableFixture) -> TableReport {
 fn troubled() -> TableFixture {
     let ways = [
         HandOptions::default(),
-        HandOptions { parts: [(1, EntropyPart::Withholds)].into(), ..HandOptions::default() },
+        HandOptions {
+            entropy: [(1, EntropyBehaviour::Withholds)].into(),
+            ..HandOptions::default()
+        },
         HandOptions { abort: Some((AtFault::Dealer, Some(7))), ..HandOptions::default() },
         HandOptions { abort: Some((AtFault::Operator, None)), ..HandOptions::default() },
-        HandOptions { parts: [(1, EntropyPart::Withholds)].into(), ..HandOptions::default() },
+        HandOptions {
+            entropy: [(1, EntropyBehaviour::Withholds)].into(),
+            ..HandOptions::default()
+        },
         HandOptions::default(),
     ];
     let mut room = TableFixture::seated(3, "force", 3);

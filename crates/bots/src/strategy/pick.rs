@@ -1,51 +1,36 @@
-//! Choice of a concrete move from a legal move, for every kind of move.
+//! Choice of a concrete move from a legal move, for every shape of arguments.
 
-use proto::common::v1::{LegalMove, Move, MoveKind};
+use proto::common::v1::{LegalMove, Move};
+use rules::Shape;
 
 /// Picks a move that `legal` allows, or none for a kind that this client does not know. `below(n)`
 /// gives a number below `n`, which is at least 1. Half of all bets and raises are the smallest, and
 /// most others at most twice that, so that random play does not end all-in at once.
 pub fn pick(legal: &LegalMove, below: &mut dyn FnMut(usize) -> usize) -> Option<Move> {
-    let kind = MoveKind::try_from(legal.kind).ok()?;
+    let shape = wire::moves::kind_numbered(legal.kind)?.shape();
     let mut decision = Move { kind: legal.kind, ..Move::default() };
-    match kind {
-        MoveKind::Unspecified => return None,
-        MoveKind::Draw
-        | MoveKind::Stand
-        | MoveKind::Check
-        | MoveKind::Match
-        | MoveKind::Fold
-        | MoveKind::CallHand
-        | MoveKind::Leave
-        | MoveKind::Keep
-        | MoveKind::Junk => {}
-        MoveKind::Bet | MoveKind::Raise => decision.amount = amount(legal, below),
-        MoveKind::Trade
-        | MoveKind::Lock
-        | MoveKind::Unlock
-        | MoveKind::Drop
-        | MoveKind::Discard
-        | MoveKind::Swap => decision.cards = some_of(&legal.cards, 1, below),
-        // Without cards to choose from it is a gain that discards nothing.
-        MoveKind::Gain => decision.cards = some_of(&legal.cards, 1, below),
-        MoveKind::Select => {
+    match shape {
+        Shape::Nothing => {}
+        Shape::Amount => decision.amount = amount(legal, below),
+        Shape::Card | Shape::OptionalCard => decision.cards = some_of(&legal.cards, 1, below),
+        Shape::Cards => {
             let least = usize::try_from(legal.min).unwrap_or(1).max(1);
             let most = usize::try_from(legal.max).unwrap_or(5).clamp(least, least.max(5));
             let count = least + below(most - least + 1);
             decision.cards = some_of(&legal.cards, count, below);
         }
-        MoveKind::Add => {
+        Shape::AnyCards => {
             let count = below(legal.cards.len() + 1);
             decision.cards = some_of(&legal.cards, count, below);
         }
-        MoveKind::Align | MoveKind::DrawFrom => decision.names = some_of(&legal.names, 1, below),
-        MoveKind::Choose => decision.names = some_of(&legal.names, 3, below),
-        MoveKind::Token => {
+        Shape::Side | Shape::Pile => decision.names = some_of(&legal.names, 1, below),
+        Shape::Tokens => decision.names = some_of(&legal.names, 3, below),
+        Shape::Token => {
             decision.names = some_of(&legal.names, 1, below);
             decision.target_seat = one_of(&legal.target_seats, below).unwrap_or(0);
         }
-        MoveKind::Prime => decision.value = one_of(&legal.values, below)?,
-        MoveKind::Impostor => {
+        Shape::Die => decision.value = one_of(&legal.values, below)?,
+        Shape::CardAndDie => {
             decision.cards = some_of(&legal.cards, 1, below);
             decision.value = one_of(&legal.values, below)?;
         }
@@ -86,7 +71,10 @@ fn amount(legal: &LegalMove, below: &mut dyn FnMut(usize) -> usize) -> u64 {
 mod tests {
     use rand::rngs::StdRng;
     use rand::{RngExt, SeedableRng};
-    use rules::{Deck, DrawSource, Legal, Move as Played, Player, PlayerSet, ShiftToken};
+    use rules::{
+        Cards, Choices, Deck, DrawSource, Legal, Move as Played, MoveKind as Kind, Player,
+        PlayerSet, ShiftToken,
+    };
 
     use super::*;
 
@@ -94,41 +82,38 @@ mod tests {
 
     /// Returns every kind of legal move, as the rules list them.
     fn all() -> Vec<Legal> {
-        let cards = |deck: &Deck| deck.cards().skip(3).take(4).collect::<rules::Cards>();
+        let cards = |deck: &Deck| deck.cards().skip(3).take(4).collect::<Cards>();
         let credits = |amount| primitives::Credits::of(amount);
         let held = || cards(&rules::S76);
         let (min, max) = (credits(10), credits(490));
         let players =
             PlayerSet::EMPTY.with(Player::try_new(1).unwrap()).with(Player::try_new(2).unwrap());
-        vec![
-            Legal::Draw,
-            Legal::Trade(held()),
-            Legal::Stand,
-            Legal::Lock(held()),
-            Legal::Unlock(held()),
-            Legal::Check,
-            Legal::Bet { min, max },
-            Legal::Match { amount: min },
-            Legal::Raise { min, max },
-            Legal::Fold,
-            Legal::CallHand,
-            Legal::Align,
-            Legal::Keep,
-            Legal::Drop(held()),
-            Legal::Choose,
-            Legal::Token(ShiftToken::Markdown),
-            Legal::TokenAt(ShiftToken::TargetAudit, players),
-            Legal::Prime([2, 5].into_iter().collect()),
-            Legal::DrawFrom(DrawSource::BloodDiscard),
-            Legal::Discard(held()),
-            Legal::Impostor { card: held()[0], values: [1, 4].into_iter().collect() },
-            Legal::Gain,
-            Legal::GainFor(held()),
-            Legal::Swap(held()),
-            Legal::Junk,
-            Legal::Select { cards: held(), min: 1, max: 4 },
-            Legal::Add(held()),
-        ]
+        let dice = |dice: [u8; 2]| dice.into_iter().collect();
+        let choices = |kind: Kind| match kind.shape() {
+            Shape::Nothing if kind == Kind::Match => vec![Choices::Price(min)],
+            Shape::Nothing => vec![Choices::Nothing],
+            Shape::Card => vec![Choices::Card(held())],
+            Shape::OptionalCard => {
+                vec![Choices::OptionalCard(Cards::new()), Choices::OptionalCard(held())]
+            }
+            Shape::Cards => vec![Choices::Cards { cards: held(), min: 1, max: 4 }],
+            Shape::AnyCards => vec![Choices::AnyCards(held())],
+            Shape::Amount => vec![Choices::Amount { min, max }],
+            Shape::Side => vec![Choices::Side],
+            Shape::Pile => vec![Choices::Pile(DrawSource::BloodDiscard)],
+            Shape::Tokens => vec![Choices::Tokens],
+            Shape::Token => vec![
+                Choices::Token(ShiftToken::Markdown, PlayerSet::EMPTY),
+                Choices::Token(ShiftToken::TargetAudit, players),
+            ],
+            Shape::Die => vec![Choices::Die(dice([2, 5]))],
+            Shape::CardAndDie => vec![Choices::CardAndDie(held()[0], dice([1, 4]))],
+        };
+        // Leaving is always legal and therefore never listed.
+        let kinds = Kind::ALL.iter().filter(|kind| **kind != Kind::Leave);
+        kinds
+            .flat_map(|&kind| choices(kind).into_iter().map(move |it| Legal::new(kind, it)))
+            .collect()
     }
 
     /// Parses a move as the server does.
@@ -157,7 +142,8 @@ mod tests {
             }
         }
         // Leaving is always legal and therefore never listed.
-        let leave = LegalMove { kind: MoveKind::Leave.into(), ..LegalMove::default() };
+        let leave = wire::moves::number_of_kind(Kind::Leave);
+        let leave = LegalMove { kind: leave, ..LegalMove::default() };
         kinds.insert(pick(&leave, &mut |_| 0).unwrap().kind);
         assert_eq!(kinds.into_iter().collect::<Vec<_>>(), (1..=26).collect::<Vec<_>>());
     }

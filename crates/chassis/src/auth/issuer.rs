@@ -8,8 +8,8 @@ use ed25519_dalek::pkcs8::spki::der::pem::LineEnding;
 use ed25519_dalek::pkcs8::{DecodePrivateKey, EncodePrivateKey, EncodePublicKey};
 use ed25519_dalek::{SigningKey, VerifyingKey};
 use primitives::UnixMicros;
-use system::clock::Clock;
-use system::entropy::{self, Entropy};
+use system::clock::{Clock, SystemClock};
+use system::entropy::{self, Entropy, SystemEntropy};
 use system::secret::Secret;
 
 use super::{Claims, Identity, Role, jws};
@@ -17,6 +17,7 @@ use super::{Claims, Identity, Role, jws};
 /// Lifetime of a service's own token.
 const LIFETIME: Duration = Duration::from_secs(600);
 const RENEWAL_MARGIN: Duration = Duration::from_secs(120);
+const DAY: Duration = Duration::from_secs(86_400);
 
 /// Error of a text that is not a key of the expected kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -92,6 +93,14 @@ impl TokenIssuer {
     pub fn issue(&self, claims: &Claims) -> String {
         let payload = serde_json::to_vec(claims).expect("texts and numbers always encode");
         jws::sign(&payload, &self.key)
+    }
+
+    /// Issues a token that is valid for a day from now, by this machine's clock.
+    #[must_use]
+    pub fn issue_for_a_day(&self, role: Role, subject: &str) -> String {
+        let identity = Identity { role, subject: subject.to_owned() };
+        let clock = SystemClock::new();
+        self.issue(&Claims::new(&self.name, &identity, DAY, &clock, &SystemEntropy))
     }
 }
 

@@ -41,6 +41,7 @@ impl TableState {
     }
 
     fn seat_changed(&mut self, changed: &pb::SeatChanged) {
+        // [`crate::Watch`] refuses a change that names no seat.
         let Some(seat) = &changed.seat else { return };
         self.view.seats.retain(|taken| taken.seat != seat.seat);
         let mine = self.viewer.is_some_and(|me| seat.player_id == me.bytes());

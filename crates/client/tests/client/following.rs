@@ -88,6 +88,20 @@ async fn a_gap_and_a_repetition_are_errors_and_a_snapshot_follows() {
 }
 
 #[tokio::test]
+async fn a_change_of_no_seat_is_an_error_and_a_snapshot_follows() {
+    let fake = FakeServer::new(table());
+    let mut watch = fake.client(0).await.watch(TABLE);
+    see(&mut watch, &["Snapshot(40)", "CaughtUp"]).await;
+    let what = Some(What::Seat(pb::SeatChanged::default()));
+    let update = pb::TableUpdate { sequence: 41, at: None, what };
+    fake.table().send(&message(Message::Update(Box::new(update)), 41));
+    let error = watch.next().await.unwrap_err();
+    assert!(matches!(error, Error::Malformed(_)), "{error}");
+    see(&mut watch, &["Snapshot(40)", "CaughtUp"]).await;
+    assert!(fake.table().tokens.iter().all(Vec::is_empty), "it starts over without a token");
+}
+
+#[tokio::test]
 async fn heartbeats_move_the_token_and_are_not_passed_on() {
     let fake = FakeServer::new(table());
     let mut watch = fake.client(0).await.watch(TABLE);

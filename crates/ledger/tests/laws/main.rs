@@ -8,7 +8,7 @@ mod snapshots;
 
 use ledger::{
     Account, Amount, Command, Event, InvariantViolation, Kind, Ledger, Leg, Transfer,
-    check_conservation, decide, decide_linked, evolve, evolve_undoable, snapshot,
+    check_conservation, decide, decide_linked, evolve, snapshot,
 };
 use primitives::{Credits, PlayerId, RequestId, UnixMicros};
 use proptest::collection::vec;
@@ -73,7 +73,8 @@ impl Harness {
 
     fn apply(&mut self, event: Event) {
         let before = self.ledger.clone();
-        let undo = evolve_undoable(&mut self.ledger, self.now, &event);
+        let undo = self.ledger.undo_for(&event);
+        evolve(&mut self.ledger, self.now, &event);
         let after = self.ledger.clone();
         self.ledger.undo(undo);
         assert_eq!(self.ledger, before, "taken back: {event:?}");

@@ -416,6 +416,8 @@ fn a_linked_group_is_carried_out_whole_or_not_at_all() {
     let events = decide_linked(&mut ledger, NOW, group(470)).unwrap();
     assert_eq!(events.len(), 4);
     let mut again = before;
-    events.iter().flatten().for_each(|event| evolve(&mut again, NOW, event));
+    for event in events.iter().flatten() {
+        evolve(&mut again, NOW, event);
+    }
     assert_eq!(again, ledger);
 }

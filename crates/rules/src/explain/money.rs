@@ -25,7 +25,7 @@ pub(super) fn section(rules: &RuleSet, of_the_game: Vec<String>) -> Section {
         )
         .paragraph(rake(rules))
         .paragraph(
-            "Nobody can lose more than his stack: whatever a rule asks beyond it is written down as \
+            "Nobody can lose more than their stack: whatever a rule asks beyond it is written down as \
              short and never owed.",
         )
 }
@@ -98,9 +98,9 @@ fn betting(section: Section, rules: &RuleSet) -> Section {
              match goes back to whoever bet it.",
         )
         .paragraph(
-            "Whoever is all-in plays for what he could match: the Hand Pot is cut into layers, the main \
+            "Whoever is all-in plays for what they could match: the Hand Pot is cut into layers, the main \
              one and side pots, and each goes to the best hand among those who paid into it. If \
-             everybody else folds, the last one takes the whole Hand Pot without showing his cards.",
+             everybody else folds, the last one takes the whole Hand Pot without showing their cards.",
         )
 }
 

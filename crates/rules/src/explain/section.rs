@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::cards::Cards;
 use crate::deck::Deck;
-use crate::evaluator::Evaluator;
+use crate::evaluator::Evaluate;
 
 /// Rules of a table in words. `Display` is plain text with Markdown headings, wrapped.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,18 +58,18 @@ impl Section {
     pub(crate) fn ladder(
         mut self,
         deck: &'static Deck,
-        scale: Evaluator,
+        values: &dyn Evaluate,
         kinds: &[(&str, &str, &str)],
     ) -> Section {
         let mut ranked = Vec::with_capacity(kinds.len());
         for &(name, text, codes) in kinds {
             let cards = cards(deck, codes);
-            let rank = scale.rank(&cards).map_or_else(String::new, |rank| rank.to_string());
+            let rank = values.rank(&cards).map_or_else(String::new, |rank| rank.to_string());
             let example =
                 Example { cards: cards.iter().map(|&card| deck.code(card)).collect(), rank };
             let item =
                 Item { name: name.to_owned(), text: text.to_owned(), example: Some(example) };
-            ranked.push((scale.strength(&cards), item));
+            ranked.push((values.strength(&cards), item));
         }
         ranked.sort_by(|(a, _), (b, _)| b.cmp(a));
         self.items.extend(ranked.into_iter().map(|(_, item)| item));

@@ -2,11 +2,11 @@
 
 use primitives::Credits;
 
-pub(super) fn credits(amount: Credits) -> String {
+pub(crate) fn credits(amount: Credits) -> String {
     counted(amount.get(), "credit")
 }
 
-pub(super) fn chips(count: u8) -> String {
+pub(crate) fn chips(count: u8) -> String {
     counted(u64::from(count), "chip")
 }
 
@@ -15,7 +15,7 @@ fn counted(count: u64, thing: &str) -> String {
 }
 
 /// The number as a word, up to twelve.
-pub(super) fn number(count: u64) -> String {
+pub(crate) fn number(count: u64) -> String {
     const WORDS: [&str; 13] = [
         "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
         "eleven", "twelve",
@@ -27,7 +27,7 @@ pub(super) fn number(count: u64) -> String {
 }
 
 /// Formats hundredths of a percent, such as `2.5 %`.
-pub(super) fn percent(bps: u16) -> String {
+pub(crate) fn percent(bps: u16) -> String {
     match (bps / 100, bps % 100) {
         (whole, 0) => format!("{whole} %"),
         (whole, part) => format!("{whole}.{part:02} %"),
@@ -35,7 +35,7 @@ pub(super) fn percent(bps: u16) -> String {
 }
 
 /// The number with its sign; 0 has none.
-pub(super) fn signed(value: i16) -> String {
+pub(crate) fn signed(value: i16) -> String {
     if value > 0 { format!("+{value}") } else { value.to_string() }
 }
 

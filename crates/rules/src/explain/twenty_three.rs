@@ -1,11 +1,10 @@
 //! Rules that the games to 23 share: the ladder of hands, and the penalty for bombing out.
 
-use crate::evaluator::{Evaluator, EvaluatorKind};
 use crate::explain::section::Section;
 use crate::explain::text::credits;
 use crate::ruleset::{BombOut, Ranking, RuleSet};
 
-pub(super) fn ranking(rules: &RuleSet) -> Section {
+pub(crate) fn ranking(rules: &RuleSet) -> Section {
     let section = Section::new("What beats what").paragraph(match rules.ranking {
         Ranking::Signed => {
             "Below the special hands the higher total wins, sign and all: 1 beats -22. +23 and -23 are \
@@ -18,7 +17,7 @@ pub(super) fn ranking(rules: &RuleSet) -> Section {
     });
     section.ladder(
         rules.variant().deck,
-        Evaluator::new(EvaluatorKind::TwentyThree(rules.ranking)),
+        &rules.ranking,
         &[
             ("Idiot's Array", "an Idiot, a 2 and a 3, and no other card", "IdiotA S2 C3"),
             ("Pure Sabacc", "a total of 23", "S12 C11"),
@@ -33,7 +32,7 @@ pub(super) fn ranking(rules: &RuleSet) -> Section {
 }
 
 /// Text about the cost of bombing out.
-pub(super) fn penalty(rules: &RuleSet) -> String {
+pub(crate) fn penalty(rules: &RuleSet) -> String {
     match rules.bomb_out {
         BombOut::MatchPot => {
             "Whoever is bombed out at the reveal pays a penalty into the Sabacc Pot: as \
@@ -48,7 +47,7 @@ pub(super) fn penalty(rules: &RuleSet) -> String {
     }
 }
 
-pub(super) fn fold_penalty(rules: &RuleSet) -> String {
+pub(crate) fn fold_penalty(rules: &RuleSet) -> String {
     if rules.fold_penalty.is_zero() {
         "Folding costs nothing more.".to_owned()
     } else {
@@ -57,6 +56,6 @@ pub(super) fn fold_penalty(rules: &RuleSet) -> String {
 }
 
 /// Text about the winner of the Sabacc Pot.
-pub(super) const SABACC_POT: &str = "Whoever wins the main layer and showed an Idiot's Array or Pure \
+pub(crate) const SABACC_POT: &str = "Whoever wins the main layer and showed an Idiot's Array or Pure \
     Sabacc takes the Sabacc Pot as well, this hand's penalties included. A layer in which everybody is \
     bombed out goes into the Sabacc Pot.";

@@ -2,35 +2,38 @@
 //!
 //! Specification: rules/SPEC.md §10.1, §11.1.
 
-use crate::cards::{Card, Cards};
+use crate::cards::Card;
 use crate::chance::{DealReason, Destination};
 use crate::legal::{Legal, LegalMoves};
-use crate::moves::Move;
+use crate::moves::{Move, MoveKind, actions};
 use crate::player::Player;
 use crate::state::Core;
+
+actions! {
+    /// The action of a turn.
+    Action { Draw, Trade(card: Card), Stand }
+}
 
 /// Adds the legal actions of `player`.
 pub(crate) fn push_legal(core: &Core, player: Player, moves: &mut LegalMoves) {
     if core.piles[0].available() > 0 {
-        moves.push(Legal::Draw);
-        moves.push(Legal::Trade(Cards::from_slice(&core[player].cards)));
+        moves.push(Legal::plain(MoveKind::Draw));
+        moves.push(Legal::card(MoveKind::Trade, core[player].cards.clone()));
     }
-    moves.push(Legal::Stand);
+    moves.push(Legal::plain(MoveKind::Stand));
 }
 
 /// Applies a legal action. Makes a deal due if the action takes a card.
-#[expect(clippy::wildcard_enum_match_arm, reason = "other moves were refused before")]
 pub(crate) fn apply(core: &mut Core, player: Player, mv: &Move) {
-    match mv {
-        Move::Draw => {
+    match Action::of(mv) {
+        Action::Draw => {
             core.deal(Destination::Player(player), 0, 1, DealReason::Draw);
         }
-        Move::Trade(card) => {
-            discard_from_hand(core, player, *card);
+        Action::Trade(card) => {
+            discard_from_hand(core, player, card);
             core.deal(Destination::Player(player), 0, 1, DealReason::Trade);
         }
-        Move::Stand => {}
-        other => unreachable!("{other:?} is no action"),
+        Action::Stand => {}
     }
 }
 

@@ -9,17 +9,17 @@
 //!
 //! Specification: rules/SPEC.md §15.
 
+mod explain;
 pub(crate) mod worth;
 
 use crate::cards::{CardSet, Cards};
 use crate::chance::{Chance, Deal, DealReason, Destination, Resolved, RollPurpose};
 use crate::deck::C62;
-use crate::evaluator;
 use crate::game::{Facts, Game, GameStatus};
 use crate::games::coruscant::worth::{Target, Worth};
 use crate::games::settling;
-use crate::legal::{Legal, LegalMoves};
-use crate::moves::Move;
+use crate::legal::{Choices, Legal, LegalMoves};
+use crate::moves::{Move, MoveKind};
 use crate::player::{Player, PlayerSet, Viewer};
 use crate::rank::Rank;
 use crate::ruleset::{Field, Key};
@@ -47,9 +47,9 @@ pub(crate) static VARIANT: Variant = Variant {
     has_carried_pot: false,
     call_reopens_betting: false,
     rake_base: RakeBase::ContestedLayers,
-    evaluator: evaluator::coruscant,
+    evaluator: worth::evaluator,
     open,
-    explain: crate::explain::coruscant::coruscant,
+    explain: explain::explain,
 };
 
 /// Number of cards of a full hand.
@@ -148,12 +148,15 @@ impl Game for Coruscant {
             Phase::Select(_) => {
                 let cards = core[player].cards.clone();
                 let max = u8::try_from(cards.len()).unwrap_or(HAND_SIZE);
-                moves.push(Legal::Select { cards, min: 1, max });
+                moves.push(Legal::new(MoveKind::Select, Choices::Cards { cards, min: 1, max }));
             }
             Phase::FirstBets(bets) | Phase::SecondBets(bets) => {
                 bets.push_legal(core, player, &mut moves);
             }
-            Phase::Add(_) => moves.push(Legal::Add(self.unselected(core, player))),
+            Phase::Add(_) => {
+                let unselected = Choices::AnyCards(self.unselected(core, player));
+                moves.push(Legal::new(MoveKind::Add, unselected));
+            }
             Phase::BeforeSelect | Phase::Redraw => {}
         }
         moves
@@ -223,15 +226,9 @@ impl Game for Coruscant {
 }
 
 impl Coruscant {
-    #[expect(clippy::wildcard_enum_match_arm, reason = "other games' moves were refused before")]
     fn select(&mut self, player: Player, mv: &Move) {
-        match mv {
-            Move::Select(cards) | Move::Add(cards) => {
-                let selected = &mut self.selected[player.index()];
-                *selected = selected.union(cards.iter().copied().collect());
-            }
-            other => unreachable!("{other:?} is no selection"),
-        }
+        let selected = &mut self.selected[player.index()];
+        *selected = selected.union(mv.arguments().cards().iter().copied().collect());
     }
 
     /// Cards that the player holds and has not selected.

@@ -3,7 +3,6 @@
 //! Specification: rules/SPEC.md §9.
 
 use crate::deck::S76;
-use crate::evaluator;
 use crate::games::shifting;
 use crate::ruleset::{Field, Key};
 use crate::variant::{RakeBase, Variant};
@@ -42,7 +41,7 @@ pub(crate) static VARIANT: Variant = Variant {
     has_carried_pot: false,
     call_reopens_betting: false,
     rake_base: RakeBase::ContestedLayers,
-    evaluator: evaluator::twenty_three,
+    evaluator: crate::s76::evaluator,
     open: shifting::open,
-    explain: crate::explain::shifting::dice,
+    explain: shifting::explain::dice,
 };

@@ -8,18 +8,18 @@
 //!
 //! Specification: rules/SPEC.md §13.
 
+mod explain;
 pub(crate) mod worth;
 
 use std::cmp::Reverse;
 
 use crate::chance::{Chance, Deal, DealReason, Destination, Resolved, SamplePurpose};
 use crate::deck::P42;
-use crate::evaluator;
 use crate::game::{Facts, Game, GameStatus};
 use crate::games::eleven::worth::{Announced, FACES, best_total};
 use crate::games::settling;
 use crate::legal::{Legal, LegalMoves};
-use crate::moves::Move;
+use crate::moves::{Move, MoveKind};
 use crate::player::{Player, PlayerSet, Viewer};
 use crate::rank::Rank;
 use crate::ruleset::{Field, Key};
@@ -47,9 +47,9 @@ pub(crate) static VARIANT: Variant = Variant {
     has_carried_pot: true,
     call_reopens_betting: false,
     rake_base: RakeBase::ContestedLayers,
-    evaluator: evaluator::eleven,
+    evaluator: worth::evaluator,
     open,
-    explain: crate::explain::eleven::eleven,
+    explain: explain::explain,
 };
 
 /// Number of cards at which a player has no further turn.
@@ -128,9 +128,9 @@ impl Game for Eleven {
         match &self.phase {
             Phase::Turn(_) => {
                 if core.piles[0].available() > 0 {
-                    moves.push(Legal::Draw);
+                    moves.push(Legal::plain(MoveKind::Draw));
                 }
-                moves.push(Legal::Stand);
+                moves.push(Legal::plain(MoveKind::Stand));
             }
             Phase::Betting(bets) => bets.push_legal(core, player, &mut moves),
             Phase::Dealing | Phase::AfterTurn(_) => {}

@@ -9,17 +9,17 @@
 //!
 //! Specification: rules/SPEC.md §11.1, §11.2.
 
+mod explain;
 mod scoring;
 mod sides;
 
 use crate::cards::{Card, Cards};
 use crate::chance::{Deal, DealReason, Destination, Resolved};
 use crate::deck::S76;
-use crate::evaluator;
 use crate::game::{Facts, Game, GameStatus};
 use crate::games::{action, shifting};
-use crate::legal::{Legal, LegalMoves};
-use crate::moves::{Move, Side};
+use crate::legal::{Choices, Legal, LegalMoves};
+use crate::moves::{Move, MoveKind, Side};
 use crate::player::{Player, Viewer};
 use crate::ruleset::{Alignment, Field, Key};
 use crate::s76::{FACE_CARDS, total};
@@ -51,9 +51,9 @@ pub(crate) static VARIANT: Variant = Variant {
     has_carried_pot: true,
     call_reopens_betting: false,
     rake_base: RakeBase::ContestedLayers,
-    evaluator: evaluator::force,
+    evaluator: sides::evaluator,
     open,
-    explain: crate::explain::force::force,
+    explain: explain::explain,
 };
 
 /// The first cycle in which the hand may be called.
@@ -175,17 +175,17 @@ impl Game for Force {
     fn legal_moves(&self, core: &Core, player: Player) -> LegalMoves {
         let mut moves = LegalMoves::new();
         match &self.phase {
-            Phase::Declaring(_) => moves.push(Legal::Align),
+            Phase::Declaring(_) => moves.push(Legal::new(MoveKind::Align, Choices::Side)),
             Phase::Action(_) => {
                 action::push_legal(core, player, &mut moves);
                 if self.round >= FIRST_CALL_CYCLE {
-                    moves.push(Legal::CallHand);
+                    moves.push(Legal::plain(MoveKind::CallHand));
                 }
             }
             Phase::Betting(bets) => bets.push_legal(core, player, &mut moves),
             Phase::Extra { .. } => {
-                moves.push(Legal::Keep);
-                moves.push(Legal::Drop(core[player].cards.clone()));
+                moves.push(Legal::plain(MoveKind::Keep));
+                moves.push(Legal::card(MoveKind::Drop, core[player].cards.clone()));
             }
             Phase::Alignment
             | Phase::SecondCard

@@ -12,6 +12,7 @@
 
 mod chips;
 mod end;
+mod explain;
 mod facts;
 pub(crate) mod ranking;
 mod reveal;
@@ -27,10 +28,9 @@ use crate::chance::{
     Deal, DealReason, Destination, PickPurpose, Resolved, RollPurpose, SamplePurpose,
 };
 use crate::deck::K44;
-use crate::evaluator;
 use crate::game::{Facts, Game, GameStatus};
-use crate::legal::{Legal, LegalMoves};
-use crate::moves::Move;
+use crate::legal::{Choices, Legal, LegalMoves};
+use crate::moves::{Move, MoveKind};
 use crate::player::{Player, PlayerSet, Viewer};
 use crate::rank::Rank;
 use crate::ruleset::{Field, Key};
@@ -68,9 +68,9 @@ pub(crate) static VARIANT: Variant = Variant {
     has_carried_pot: false,
     call_reopens_betting: false,
     rake_base: RakeBase::CreditsPot,
-    evaluator: evaluator::kessel,
+    evaluator: ranking::evaluator,
     open: start::open,
-    explain: crate::explain::kessel::kessel,
+    explain: explain::explain,
 };
 
 #[derive(Clone)]
@@ -165,13 +165,16 @@ impl Game for Kessel {
     fn legal_moves(&self, core: &Core, _: Player) -> LegalMoves {
         let mut moves = LegalMoves::new();
         match &self.phase {
-            Phase::Draft => moves.push(Legal::Choose),
+            Phase::Draft => moves.push(Legal::new(MoveKind::Choose, Choices::Tokens)),
             Phase::Dealing => {}
             Phase::Turn(turn) => self.legal_in_turn(core, turn, &mut moves),
             Phase::Reveal(impostors) => {
                 for one in reveal::undecided(impostors).take(1) {
                     let values = SmallVec::from_slice(&one.dice);
-                    moves.push(Legal::Impostor { card: one.card, values });
+                    moves.push(Legal::new(
+                        MoveKind::Impostor,
+                        Choices::CardAndDie(one.card, values),
+                    ));
                 }
             }
         }
@@ -205,7 +208,7 @@ impl Game for Kessel {
                 let turn = *turn;
                 self.moved_in_turn(core, turn, mv);
             }
-            (Phase::Reveal(impostors), Move::Impostor { card, value }) => {
+            (Phase::Reveal(impostors), Move::Impostor(card, value)) => {
                 for impostor in impostors.iter_mut().filter(|one| one.card == *card) {
                     impostor.value = Some(*value);
                 }
@@ -225,7 +228,7 @@ impl Game for Kessel {
     fn is_hidden(&self, mv: &Move) -> bool {
         match (&self.phase, mv) {
             (Phase::Draft, Move::Choose(_)) => true,
-            (Phase::Reveal(impostors), Move::Impostor { .. }) => {
+            (Phase::Reveal(impostors), Move::Impostor(..)) => {
                 reveal::undecided(impostors).count() > 1
             }
             (Phase::Draft | Phase::Dealing | Phase::Turn(_) | Phase::Reveal(_), _) => false,

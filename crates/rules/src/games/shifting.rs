@@ -11,11 +11,13 @@
 //!
 //! Specification: rules/SPEC.md §9.1 to §9.4.
 
+pub(super) mod explain;
+
 use crate::cards::{Card, Cards};
 use crate::chance::{Chance, Deal, DealReason, Destination, Resolved, RollPurpose};
 use crate::game::{Facts, Game, GameStatus};
 use crate::legal::{Legal, LegalMoves};
-use crate::moves::Move;
+use crate::moves::{Move, MoveKind, actions};
 use crate::player::{Player, PlayerSet, Viewer};
 use crate::ruleset::{RuleSet, Shift};
 use crate::s76::{AllBomb, Showdown, total};
@@ -54,6 +56,11 @@ struct PlayTurn {
     player: Player,
     locked: Option<Card>,
     unlocked: Option<Card>,
+}
+
+actions! {
+    /// A move of a turn.
+    Action { Draw, Trade(card: Card), Stand, Lock(card: Card), Unlock(card: Card) }
 }
 
 pub(crate) fn open(core: &mut Core) -> Box<dyn Game> {
@@ -131,7 +138,7 @@ impl Game for Shifting {
             Phase::Betting(bets) => {
                 bets.push_legal(core, player, &mut moves);
                 if self.called_by.is_none() && self.round > core.rules.pot_building_rounds {
-                    moves.push(Legal::CallHand);
+                    moves.push(Legal::plain(MoveKind::CallHand));
                 }
             }
             Phase::Dealing | Phase::AfterTurn(_) | Phase::AfterBetting | Phase::Reveal(_) => {}
@@ -239,55 +246,53 @@ impl PlayTurn {
         let unlocked = cards(&|card| !place.face_up.contains(card));
         let can_draw = core.piles[0].available() > 0;
         if can_draw {
-            moves.push(Legal::Draw);
+            moves.push(Legal::plain(MoveKind::Draw));
         }
         if can_draw && !unlocked.is_empty() {
-            moves.push(Legal::Trade(unlocked));
+            moves.push(Legal::card(MoveKind::Trade, unlocked));
         }
-        moves.push(Legal::Stand);
+        moves.push(Legal::plain(MoveKind::Stand));
         if core.rules.field && self.locked.is_none() {
             let free = |card| !place.face_up.contains(card) && self.unlocked != Some(card);
-            push_cards(moves, Legal::Lock, cards(&free));
+            push_cards(moves, MoveKind::Lock, cards(&free));
         }
         if self.unlocked.is_none() {
             let held = |card| place.face_up.contains(card) && self.locked != Some(card);
-            push_cards(moves, Legal::Unlock, cards(&held));
+            push_cards(moves, MoveKind::Unlock, cards(&held));
         }
     }
 
     /// Applies a move of the turn. Returns whether the turn is over.
-    #[expect(clippy::wildcard_enum_match_arm, reason = "other games' moves were refused before")]
     fn apply_move(&mut self, core: &mut Core, mv: &Move) -> bool {
         let player = self.player;
-        match mv {
-            Move::Lock(card) => {
-                core[player].face_up = core[player].face_up.with(*card);
-                self.locked = Some(*card);
+        match Action::of(mv) {
+            Action::Lock(card) => {
+                core[player].face_up = core[player].face_up.with(card);
+                self.locked = Some(card);
                 return false;
             }
-            Move::Unlock(card) => {
-                core[player].face_up = core[player].face_up.without(*card);
-                self.unlocked = Some(*card);
+            Action::Unlock(card) => {
+                core[player].face_up = core[player].face_up.without(card);
+                self.unlocked = Some(card);
                 return false;
             }
-            Move::Draw => {
+            Action::Draw => {
                 core.deal(Destination::Player(player), 0, 1, DealReason::Draw);
             }
-            Move::Trade(card) => {
-                core[player].cards.retain(|held| held != card);
-                core.discard(0, *card);
+            Action::Trade(card) => {
+                core[player].cards.retain(|held| *held != card);
+                core.discard(0, card);
                 core.deal(Destination::Player(player), 0, 1, DealReason::Trade);
             }
-            Move::Stand => {}
-            other => unreachable!("{other:?} is no play"),
+            Action::Stand => {}
         }
         true
     }
 }
 
-fn push_cards(moves: &mut LegalMoves, legal: fn(Cards) -> Legal, cards: Cards) {
+fn push_cards(moves: &mut LegalMoves, kind: MoveKind, cards: Cards) {
     if !cards.is_empty() {
-        moves.push(legal(cards));
+        moves.push(Legal::card(kind, cards));
     }
 }
 

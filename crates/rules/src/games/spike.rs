@@ -9,17 +9,17 @@
 //!
 //! Specification: rules/SPEC.md §14.
 
+mod explain;
 pub(crate) mod ladder;
 mod showdown;
 
-use crate::cards::Cards;
+use crate::cards::{Card, Cards};
 use crate::chance::{Chance, Deal, DealReason, Destination, Resolved, RollPurpose};
 use crate::deck::C62;
-use crate::evaluator;
 use crate::game::{Facts, Game, GameStatus};
 use crate::games::spike::showdown::Showdown;
-use crate::legal::{Legal, LegalMoves};
-use crate::moves::Move;
+use crate::legal::{Choices, Legal, LegalMoves};
+use crate::moves::{Move, MoveKind, actions};
 use crate::player::{Player, PlayerSet, Viewer};
 use crate::ruleset::{Field, Key, Preset};
 use crate::state::{Bets, Core, Turn};
@@ -49,9 +49,9 @@ pub(crate) static VARIANT: Variant = Variant {
     has_carried_pot: false,
     call_reopens_betting: false,
     rake_base: RakeBase::ContestedLayers,
-    evaluator: evaluator::spike,
+    evaluator: ladder::evaluator,
     open,
-    explain: crate::explain::spike::spike,
+    explain: explain::explain,
 };
 
 /// Number of rounds in a hand.
@@ -221,41 +221,44 @@ impl Spike {
     }
 }
 
+actions! {
+    /// The action of a turn.
+    Action { Gain(discarded: Option<Card>), Swap(card: Card), Stand, Junk }
+}
+
 fn push_legal_actions(core: &Core, player: Player, moves: &mut LegalMoves) {
     let cards = &core[player].cards;
     let can_draw = core.piles[0].available() > 0;
     if can_draw && cards.len() < MAX_CARDS {
-        moves.push(Legal::Gain);
+        moves.push(Legal::new(MoveKind::Gain, Choices::OptionalCard(Cards::new())));
     }
     if can_draw && !cards.is_empty() {
-        moves.push(Legal::GainFor(cards.clone()));
+        moves.push(Legal::new(MoveKind::Gain, Choices::OptionalCard(cards.clone())));
     }
     if core.piles[0].top_discard().is_some() && !cards.is_empty() {
-        moves.push(Legal::Swap(cards.clone()));
+        moves.push(Legal::card(MoveKind::Swap, cards.clone()));
     }
-    moves.push(Legal::Stand);
-    moves.push(Legal::Junk);
+    moves.push(Legal::plain(MoveKind::Stand));
+    moves.push(Legal::plain(MoveKind::Junk));
 }
 
-#[expect(clippy::wildcard_enum_match_arm, reason = "other games' moves were refused before")]
 fn apply_action(core: &mut Core, player: Player, mv: &Move) {
-    match mv {
-        Move::Gain(discarded) => {
+    match Action::of(mv) {
+        Action::Gain(discarded) => {
             if let Some(card) = discarded {
-                core[player].cards.retain(|held| held != card);
-                core.discard(0, *card);
+                core[player].cards.retain(|held| *held != card);
+                core.discard(0, card);
             }
             core.deal(Destination::Player(player), 0, 1, DealReason::Draw);
         }
-        Move::Swap(card) => {
+        Action::Swap(card) => {
             let top = core.piles[0].take_top_discard();
-            core[player].cards.retain(|held| held != card);
+            core[player].cards.retain(|held| *held != card);
             core[player].cards.extend(top);
-            core.discard(0, *card);
+            core.discard(0, card);
         }
-        Move::Junk => core.fold(player),
-        Move::Stand => {}
-        other => unreachable!("{other:?} is no action"),
+        Action::Junk => core.fold(player),
+        Action::Stand => {}
     }
 }
 

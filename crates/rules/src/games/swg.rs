@@ -11,9 +11,10 @@
 //!
 //! Specification: rules/SPEC.md §10.
 
+mod explain;
+
 use crate::chance::{Deal, DealReason, Destination, Resolved};
 use crate::deck::S76;
-use crate::evaluator;
 use crate::game::{Game, GameStatus};
 use crate::games::{action, shifting};
 use crate::legal::LegalMoves;
@@ -52,9 +53,9 @@ pub(crate) static VARIANT: Variant = Variant {
     has_carried_pot: false,
     call_reopens_betting: false,
     rake_base: RakeBase::ContestedLayers,
-    evaluator: evaluator::twenty_three,
+    evaluator: crate::s76::evaluator,
     open,
-    explain: crate::explain::swg::swg,
+    explain: explain::explain,
 };
 
 const FIRST: Player = Player::of(0);

@@ -2,12 +2,14 @@
 //!
 //! Specification: rules/SPEC.md §8.1.
 
+use std::ops::RangeInclusive;
+
 use primitives::Credits;
 
 use crate::ruleset::{
-    Alignment, AssignedTokens, BombOut, Preset, Ranking, RuleSet, SabaccAnte, Shift, Stakes,
-    TokenDeal,
+    Alignment, AssignedTokens, BombOut, Preset, Ranking, SabaccAnte, Shift, Stakes, TokenDeal,
 };
+use crate::variant::Variant;
 
 /// The value of a field as a file or a request has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,8 +38,16 @@ pub(crate) enum DefaultValue {
     EmptyList,
 }
 
-macro_rules! keys {
-    ($($key:ident $name:literal $doc:literal;)*) => {
+/// Declares the fields of rule sets: key, name, type, neutral value, reader with its bounds, meaning.
+macro_rules! fields {
+    ($($key:ident $name:ident: $of:ty = $neutral:expr, $read:expr, $doc:literal;)*) => {
+        /// The effective rules of one hand.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub struct RuleSet {
+            pub(crate) variant: &'static Variant,
+            $(pub(crate) $name: $of,)*
+        }
+
         /// Keys of all fields, in alphabetical order of their names.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
         pub(crate) enum Key { $($key),* }
@@ -47,46 +57,134 @@ macro_rules! keys {
             pub(crate) const ALL: &[Key] = &[$(Key::$key),*];
 
             pub(crate) const fn name(self) -> &'static str {
-                match self { $(Key::$key => $name),* }
+                match self { $(Key::$key => stringify!($name)),* }
             }
 
             const fn doc(self) -> &'static str {
                 match self { $(Key::$key => $doc),* }
             }
         }
+
+        impl RuleSet {
+            /// The variant with every field at the value that changes nothing.
+            pub(crate) const fn neutral(variant: &'static Variant) -> RuleSet {
+                RuleSet { variant, $($name: $neutral),* }
+            }
+
+            fn get(&self, key: Key) -> FieldValue {
+                match key { $(Key::$key => FieldValue::from(self.$name)),* }
+            }
+
+            fn set(&mut self, key: Key, value: &FieldValue) -> Result<(), String> {
+                match key { $(Key::$key => self.$name = $read(value)?),* }
+                Ok(())
+            }
+        }
     };
 }
 
-keys! {
-    Alignment "alignment" "How players get their side.";
-    AssignedTokens "assigned_tokens" "Three kinds for everybody where tokens are assigned, or three for each player in turn.";
-    BombOut "bomb_out" "What a bombed-out hand pays into the Sabacc Pot.";
-    BombOutAmount "bomb_out_amount" "Credits, where the bomb-out penalty is fixed.";
-    Chips "chips" "Chips each player starts with, 4 to 8.";
-    DeclareTotals "declare_totals" "Whether opening totals are announced.";
-    DrawPhase "draw_phase" "Whether a turn has a draw action after its betting action.";
-    Field "field" "Whether cards may be locked in the Disruptor Field.";
-    FoldPenalty "fold_penalty" "Credits that folding costs, into the Sabacc Pot.";
-    HandAnte "hand_ante" "Credits from everybody into the Hand Pot.";
-    Holdem "holdem" "Whether cards in any live player's field count for everybody at the reveal.";
-    MaxHandTotal "max_hand_total" "The most a player puts in during the hand by betting or raising, antes aside; 0: no cap.";
-    MaxPot "max_pot" "The most the Hand Pot may hold after a bet or raise, antes included; 0: no cap.";
-    MaxRaise "max_raise" "The largest size of a bet or raise; 0: no cap.";
-    MaxRoundTotal "max_round_total" "The most a player puts in during a betting round by betting or raising; 0: no cap.";
-    MaxRounds "max_rounds" "Rounds after which the hand ends by itself, 1 to 1000.";
-    MinBet "min_bet" "The least size of a bet or raise; 0: the hand ante, or 1 where that is 0.";
-    PotBuildingRounds "pot_building_rounds" "Betting rounds in which the hand cannot be called, at most 1000.";
-    Preset "preset" "A named set of defaults.";
-    PulsePpm "pulse_ppm" "The probability of a shift in parts per million; 0: one expected in the shortest hand.";
-    RakeBps "rake_bps" "The house's share of each contested layer, in hundredths of a percent.";
-    RakeCap "rake_cap" "The most the house takes from a hand; 0: no cap.";
-    Ranking "ranking" "Whether totals compare with their sign or without.";
-    SabaccAnte "sabacc_ante" "Credits from everybody into the Sabacc Pot.";
-    SabaccAnteWhen "sabacc_ante_when" "Whether the Sabacc ante is due every hand or when that pot is empty.";
-    Shift "shift" "What decides whether the cards shift.";
-    ShiftNumber "shift_number" "The number that shifts, where one die is rolled.";
-    Stakes "stakes" "Credits a chip: lay 15, pro 25, tournament 125.";
-    Tokens "tokens" "How players get their shift tokens.";
+fields! {
+    Alignment alignment: Alignment = Alignment::Choose, Alignment::read, "How players get their side.";
+    AssignedTokens assigned_tokens: Option<AssignedTokens> = None, assigned, "Three kinds for everybody where tokens are assigned, or three for each player in turn.";
+    BombOut bomb_out: BombOut = BombOut::None, BombOut::read, "What a bombed-out hand pays into the Sabacc Pot.";
+    BombOutAmount bomb_out_amount: Credits = Credits::ZERO, credits, "Credits, where the bomb-out penalty is fixed.";
+    Chips chips: u8 = 0, within(4..=8), "Chips each player starts with, 4 to 8.";
+    DeclareTotals declare_totals: bool = false, flag, "Whether opening totals are announced.";
+    DrawPhase draw_phase: bool = false, flag, "Whether a turn has a draw action after its betting action.";
+    Field field: bool = false, flag, "Whether cards may be locked in the Disruptor Field.";
+    FoldPenalty fold_penalty: Credits = Credits::ZERO, credits, "Credits that folding costs, into the Sabacc Pot.";
+    HandAnte hand_ante: Credits = Credits::ZERO, credits, "Credits from everybody into the Hand Pot.";
+    Holdem holdem: bool = false, flag, "Whether cards in any live player's field count for everybody at the reveal.";
+    MaxHandTotal max_hand_total: Credits = Credits::ZERO, credits, "The most a player puts in during the hand by betting or raising, antes aside; 0: no cap.";
+    MaxPot max_pot: Credits = Credits::ZERO, credits, "The most the Hand Pot may hold after a bet or raise, antes included; 0: no cap.";
+    MaxRaise max_raise: Credits = Credits::ZERO, credits, "The largest size of a bet or raise; 0: no cap.";
+    MaxRoundTotal max_round_total: Credits = Credits::ZERO, credits, "The most a player puts in during a betting round by betting or raising; 0: no cap.";
+    MaxRounds max_rounds: u64 = 1, within(1..=MAX_ROUNDS), "Rounds after which the hand ends by itself, 1 to 1000.";
+    MinBet min_bet: Credits = Credits::ZERO, credits, "The least size of a bet or raise; 0: the hand ante, or 1 where that is 0.";
+    PotBuildingRounds pot_building_rounds: u64 = 0, within(0..=MAX_ROUNDS), "Betting rounds in which the hand cannot be called, at most 1000.";
+    Preset preset: Preset = Preset::Casino, Preset::read, "A named set of defaults.";
+    PulsePpm pulse_ppm: u32 = 0, within(0..=1_000_000), "The probability of a shift in parts per million; 0: one expected in the shortest hand.";
+    RakeBps rake_bps: u16 = 0, within(0..=10_000), "The house's share of each contested layer, in hundredths of a percent.";
+    RakeCap rake_cap: Credits = Credits::ZERO, credits, "The most the house takes from a hand; 0: no cap.";
+    Ranking ranking: Ranking = Ranking::Signed, Ranking::read, "Whether totals compare with their sign or without.";
+    SabaccAnte sabacc_ante: Credits = Credits::ZERO, credits, "Credits from everybody into the Sabacc Pot.";
+    SabaccAnteWhen sabacc_ante_when: SabaccAnte = SabaccAnte::EveryHand, SabaccAnte::read, "Whether the Sabacc ante is due every hand or when that pot is empty.";
+    Shift shift: Shift = Shift::None, Shift::read, "What decides whether the cards shift.";
+    ShiftNumber shift_number: u64 = 1, within(0..=Credits::MAX.get()), "The number that shifts, where one die is rolled.";
+    Stakes stakes: Stakes = Stakes::Lay, Stakes::read, "Credits a chip: lay 15, pro 25, tournament 125.";
+    Tokens tokens: TokenDeal = TokenDeal::Random, TokenDeal::read, "How players get their shift tokens.";
+}
+
+/// Most rounds that a rule set may name.
+const MAX_ROUNDS: u64 = 1000;
+
+fn number(value: &FieldValue) -> Result<u64, String> {
+    if let FieldValue::Number(number) = value {
+        Ok(*number)
+    } else {
+        Err("must be a number".to_owned())
+    }
+}
+
+/// Reader of a number within these bounds.
+fn within<T: TryFrom<u64>>(
+    bounds: RangeInclusive<u64>,
+) -> impl FnOnce(&FieldValue) -> Result<T, String> {
+    move |value| {
+        let inside = Some(number(value)?).filter(|number| bounds.contains(number));
+        let narrow = inside.and_then(|number| T::try_from(number).ok());
+        narrow.ok_or_else(|| format!("must be from {} to {}", bounds.start(), bounds.end()))
+    }
+}
+
+fn credits(value: &FieldValue) -> Result<Credits, String> {
+    Credits::try_new(number(value)?).map_err(|error| format!("is too large: {error}"))
+}
+
+fn flag(value: &FieldValue) -> Result<bool, String> {
+    if let FieldValue::Flag(flag) = value {
+        Ok(*flag)
+    } else {
+        Err("must be true or false".to_owned())
+    }
+}
+
+fn assigned(value: &FieldValue) -> Result<Option<AssignedTokens>, String> {
+    if let FieldValue::List(names) = value {
+        AssignedTokens::parse(names)
+    } else {
+        Err("must be a list of names".to_owned())
+    }
+}
+
+macro_rules! number_values {
+    ($($of:ty)*) => {$(
+        impl From<$of> for FieldValue {
+            fn from(number: $of) -> FieldValue {
+                FieldValue::Number(number.into())
+            }
+        }
+    )*};
+}
+
+number_values!(u8 u16 u32 u64);
+
+impl From<Credits> for FieldValue {
+    fn from(credits: Credits) -> FieldValue {
+        FieldValue::Number(credits.get())
+    }
+}
+
+impl From<bool> for FieldValue {
+    fn from(flag: bool) -> FieldValue {
+        FieldValue::Flag(flag)
+    }
+}
+
+impl From<Option<AssignedTokens>> for FieldValue {
+    fn from(tokens: Option<AssignedTokens>) -> FieldValue {
+        FieldValue::List(tokens.as_ref().map_or_else(Vec::new, AssignedTokens::names))
+    }
 }
 
 impl Field {
@@ -129,190 +227,18 @@ impl Field {
 
     /// Writes the value into the rule set; the error says what the value must be.
     pub(crate) fn set(&self, rules: &mut RuleSet, value: &FieldValue) -> Result<(), String> {
-        match (self.default, value) {
-            (DefaultValue::Number(_), FieldValue::Number(number)) => {
-                set_number(rules, self.key, *number)
-            }
-            (DefaultValue::Flag(_), FieldValue::Flag(flag)) => {
-                set_flag(rules, self.key, *flag);
-                Ok(())
-            }
-            (DefaultValue::Text(_), FieldValue::Text(text)) => {
-                let listed = self.choices.contains(&text.as_str());
-                (listed && set_text(rules, self.key, text).is_some())
-                    .then_some(())
-                    .ok_or_else(|| format!("must be one of {}", self.choices.join(", ")))
-            }
-            (DefaultValue::EmptyList, FieldValue::List(names)) => {
-                rules.assigned_tokens = AssignedTokens::parse(names)?;
-                Ok(())
-            }
-            (DefaultValue::Number(_), _) => Err("must be a number".to_owned()),
-            (DefaultValue::Flag(_), _) => Err("must be true or false".to_owned()),
-            (DefaultValue::Text(_), _) => {
-                Err(format!("must be one of {}", self.choices.join(", ")))
-            }
-            (DefaultValue::EmptyList, _) => Err("must be a list of names".to_owned()),
+        let listed = |name: &String| self.choices.contains(&name.as_str());
+        let is_listed = if let FieldValue::Text(name) = value { listed(name) } else { false };
+        if !(self.choices.is_empty() || is_listed) {
+            return Err(format!("must be one of {}", self.choices.join(", ")));
         }
+        rules.set(self.key, value)
     }
 
     /// Value of this field in the rule set.
     pub(crate) fn get(&self, rules: &RuleSet) -> FieldValue {
-        match self.key {
-            Key::Alignment => text(rules.alignment.name()),
-            Key::AssignedTokens => FieldValue::List(
-                rules.assigned_tokens.as_ref().map_or_else(Vec::new, AssignedTokens::names),
-            ),
-            Key::BombOut => text(rules.bomb_out.name()),
-            Key::BombOutAmount => FieldValue::Number(rules.bomb_out_amount.get()),
-            Key::Chips => FieldValue::Number(u64::from(rules.chips)),
-            Key::DeclareTotals => FieldValue::Flag(rules.declare_totals),
-            Key::DrawPhase => FieldValue::Flag(rules.draw_phase),
-            Key::Field => FieldValue::Flag(rules.field),
-            Key::FoldPenalty => FieldValue::Number(rules.fold_penalty.get()),
-            Key::HandAnte => FieldValue::Number(rules.hand_ante.get()),
-            Key::Holdem => FieldValue::Flag(rules.holdem),
-            Key::MaxHandTotal => FieldValue::Number(rules.max_hand_total.get()),
-            Key::MaxPot => FieldValue::Number(rules.max_pot.get()),
-            Key::MaxRaise => FieldValue::Number(rules.max_raise.get()),
-            Key::MaxRoundTotal => FieldValue::Number(rules.max_round_total.get()),
-            Key::MaxRounds => FieldValue::Number(rules.max_rounds),
-            Key::MinBet => FieldValue::Number(rules.min_bet.get()),
-            Key::PotBuildingRounds => FieldValue::Number(rules.pot_building_rounds),
-            Key::Preset => text(rules.preset.name()),
-            Key::PulsePpm => FieldValue::Number(u64::from(rules.pulse_ppm)),
-            Key::RakeBps => FieldValue::Number(u64::from(rules.rake_bps)),
-            Key::RakeCap => FieldValue::Number(rules.rake_cap.get()),
-            Key::Ranking => text(rules.ranking.name()),
-            Key::SabaccAnte => FieldValue::Number(rules.sabacc_ante.get()),
-            Key::SabaccAnteWhen => text(rules.sabacc_ante_when.name()),
-            Key::Shift => text(rules.shift.name()),
-            Key::ShiftNumber => FieldValue::Number(rules.shift_number),
-            Key::Stakes => text(rules.stakes.name()),
-            Key::Tokens => text(rules.tokens.name()),
-        }
+        rules.get(self.key)
     }
-}
-
-fn text(name: &str) -> FieldValue {
-    FieldValue::Text(name.to_owned())
-}
-
-/// Most rounds that a rule set may name.
-const MAX_ROUNDS: u64 = 1000;
-
-fn set_number(rules: &mut RuleSet, key: Key, number: u64) -> Result<(), String> {
-    let credits = || Credits::try_new(number).map_err(|error| format!("is too large: {error}"));
-    let within = |min: u64, max: u64| {
-        let inside = (min..=max).contains(&number);
-        inside.then_some(number).ok_or_else(|| format!("must be from {min} to {max}"))
-    };
-    let most = Credits::MAX.get();
-    match key {
-        Key::BombOutAmount => rules.bomb_out_amount = credits()?,
-        Key::Chips => rules.chips = narrow(within(4, 8)?),
-        Key::FoldPenalty => rules.fold_penalty = credits()?,
-        Key::HandAnte => rules.hand_ante = credits()?,
-        Key::MaxHandTotal => rules.max_hand_total = credits()?,
-        Key::MaxPot => rules.max_pot = credits()?,
-        Key::MaxRaise => rules.max_raise = credits()?,
-        Key::MaxRoundTotal => rules.max_round_total = credits()?,
-        Key::MaxRounds => rules.max_rounds = within(1, MAX_ROUNDS)?,
-        Key::MinBet => rules.min_bet = credits()?,
-        Key::PotBuildingRounds => rules.pot_building_rounds = within(0, MAX_ROUNDS)?,
-        Key::PulsePpm => rules.pulse_ppm = narrow(within(0, 1_000_000)?),
-        Key::RakeBps => rules.rake_bps = narrow(within(0, 10_000)?),
-        Key::RakeCap => rules.rake_cap = credits()?,
-        Key::SabaccAnte => rules.sabacc_ante = credits()?,
-        Key::ShiftNumber => rules.shift_number = within(0, most)?,
-        Key::Alignment
-        | Key::AssignedTokens
-        | Key::BombOut
-        | Key::DeclareTotals
-        | Key::DrawPhase
-        | Key::Field
-        | Key::Holdem
-        | Key::Preset
-        | Key::Ranking
-        | Key::SabaccAnteWhen
-        | Key::Shift
-        | Key::Stakes
-        | Key::Tokens => return Err("must not be a number".to_owned()),
-    }
-    Ok(())
-}
-
-fn narrow<T: TryFrom<u64>>(number: u64) -> T {
-    T::try_from(number).ok().expect("the range was checked just before")
-}
-
-fn set_flag(rules: &mut RuleSet, key: Key, flag: bool) {
-    match key {
-        Key::DeclareTotals => rules.declare_totals = flag,
-        Key::DrawPhase => rules.draw_phase = flag,
-        Key::Field => rules.field = flag,
-        Key::Holdem => rules.holdem = flag,
-        Key::Alignment
-        | Key::AssignedTokens
-        | Key::BombOut
-        | Key::BombOutAmount
-        | Key::Chips
-        | Key::FoldPenalty
-        | Key::HandAnte
-        | Key::MaxHandTotal
-        | Key::MaxPot
-        | Key::MaxRaise
-        | Key::MaxRoundTotal
-        | Key::MaxRounds
-        | Key::MinBet
-        | Key::PotBuildingRounds
-        | Key::Preset
-        | Key::PulsePpm
-        | Key::RakeBps
-        | Key::RakeCap
-        | Key::Ranking
-        | Key::SabaccAnte
-        | Key::SabaccAnteWhen
-        | Key::Shift
-        | Key::ShiftNumber
-        | Key::Stakes
-        | Key::Tokens => {}
-    }
-}
-
-fn set_text(rules: &mut RuleSet, key: Key, name: &str) -> Option<()> {
-    match key {
-        Key::Alignment => rules.alignment = Alignment::parse(name)?,
-        Key::BombOut => rules.bomb_out = BombOut::parse(name)?,
-        Key::Preset => rules.preset = Preset::parse(name)?,
-        Key::Ranking => rules.ranking = Ranking::parse(name)?,
-        Key::SabaccAnteWhen => rules.sabacc_ante_when = SabaccAnte::parse(name)?,
-        Key::Shift => rules.shift = Shift::parse(name)?,
-        Key::Stakes => rules.stakes = Stakes::parse(name)?,
-        Key::Tokens => rules.tokens = TokenDeal::parse(name)?,
-        Key::AssignedTokens
-        | Key::BombOutAmount
-        | Key::Chips
-        | Key::DeclareTotals
-        | Key::DrawPhase
-        | Key::Field
-        | Key::FoldPenalty
-        | Key::HandAnte
-        | Key::Holdem
-        | Key::MaxHandTotal
-        | Key::MaxPot
-        | Key::MaxRaise
-        | Key::MaxRoundTotal
-        | Key::MaxRounds
-        | Key::MinBet
-        | Key::PotBuildingRounds
-        | Key::PulsePpm
-        | Key::RakeBps
-        | Key::RakeCap
-        | Key::SabaccAnte
-        | Key::ShiftNumber => return None,
-    }
-    Some(())
 }
 
 #[cfg(test)]

@@ -7,11 +7,16 @@
 
 use primitives::Credits;
 
-use crate::legal::{Legal, LegalMoves};
-use crate::moves::Move;
+use crate::legal::{Choices, Legal, LegalMoves};
+use crate::moves::{Move, MoveKind, actions};
 use crate::player::{Player, PlayerSet};
 use crate::state::Core;
 use crate::state::pots::add;
+
+actions! {
+    /// A betting action.
+    Action { Check, Bet(size: Credits), Match, Raise(total: Credits), Fold }
+}
 
 /// State of a betting round.
 #[derive(Debug, Clone)]
@@ -84,19 +89,20 @@ impl Bets {
         let to_match = self.to_match(player);
         let totals = self.raise_range(core, player);
         if to_match.is_zero() {
-            moves.push(Legal::Check);
+            moves.push(Legal::plain(MoveKind::Check));
             if let Some((min, max)) = totals {
                 let paid = self.paid(player);
                 let (min, max) = (min.saturating_minus(paid), max.saturating_minus(paid));
-                moves.push(Legal::Bet { min, max });
+                moves.push(Legal::new(MoveKind::Bet, Choices::Amount { min, max }));
             }
         } else {
-            moves.push(Legal::Match { amount: to_match.min(core[player].stack) });
+            let price = Choices::Price(to_match.min(core[player].stack));
+            moves.push(Legal::new(MoveKind::Match, price));
             if let Some((min, max)) = totals {
-                moves.push(Legal::Raise { min, max });
+                moves.push(Legal::new(MoveKind::Raise, Choices::Amount { min, max }));
             }
         }
-        moves.push(Legal::Fold);
+        moves.push(Legal::plain(MoveKind::Fold));
     }
 
     /// The smallest and the largest total that the player may bet or raise to.
@@ -137,17 +143,15 @@ impl Bets {
     }
 
     /// Applies a legal betting action and moves the turn on.
-    #[expect(clippy::wildcard_enum_match_arm, reason = "other games' moves were refused before")]
     pub(crate) fn act(&mut self, core: &mut Core, player: Player, mv: &Move) {
         self.may_raise = self.may_raise.without(player);
         self.pending = self.pending.without(player);
-        match mv {
-            Move::Match => self.pay(core, player, self.to_match(player)),
-            Move::Bet(size) => self.raise_to(core, player, add(self.paid(player), *size)),
-            Move::Raise(total) => self.raise_to(core, player, *total),
-            Move::Fold => core.fold(player),
-            Move::Check => {}
-            other => unreachable!("{other:?} is no betting action"),
+        match Action::of(mv) {
+            Action::Match => self.pay(core, player, self.to_match(player)),
+            Action::Bet(size) => self.raise_to(core, player, add(self.paid(player), size)),
+            Action::Raise(total) => self.raise_to(core, player, total),
+            Action::Fold => core.fold(player),
+            Action::Check => {}
         }
         self.turn = self.pending.next_clockwise(player);
     }

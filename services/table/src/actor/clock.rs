@@ -10,7 +10,7 @@ use rules::{DecisionAuthor, Next};
 
 use super::effects::PassedDeadline;
 use super::{Actor, EntryAuthor, TaskEnd};
-use crate::effect_calls::Batch;
+use crate::batch::Batch;
 use crate::hand_in_play::Decision;
 
 /// Pause after an append that the log did not take.
@@ -102,13 +102,12 @@ impl Actor {
         let config = &self.state.table.config;
         let decision = Decision {
             player: decision.player,
-            mv: &decision.default,
+            mv: decision.default,
             author: DecisionAuthor::Clock,
             at: now,
         };
         match play.decide(config, decision) {
-            Ok(decided) => {
-                let batch = Batch::single(play.hand_id, decided);
+            Ok(batch) => {
                 let _ = self.append(batch, EntryAuthor::clock()).await?;
             }
             Err(refusal) => self.suspend(&format!("the clock's move was refused: {refusal}")),

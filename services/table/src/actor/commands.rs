@@ -70,12 +70,12 @@ impl Actor {
                 return Ok(());
             }
         };
-        if verdict.events.is_empty() {
+        if verdict.batch.events.is_empty() {
             self.answer_unwritten(Ok(verdict.answer), request.reply);
             return Ok(());
         }
         let by = EntryAuthor::of_command(request.author, verdict.answer.clone());
-        match self.append(verdict.events.into(), by).await? {
+        match self.append(verdict.batch, by).await? {
             Ok(receipt) => {
                 if let Some(player) = counted {
                     self.bounds.count(player, now);
@@ -110,7 +110,7 @@ impl Actor {
             Command::SitDown { .. }
             | Command::StandUp
             | Command::SitOut { .. }
-            | Command::Act { .. }
+            | Command::Act(_)
             | Command::CommitEntropy { .. }
             | Command::RevealEntropy { .. }
             | Command::Void { .. }
@@ -122,10 +122,10 @@ impl Actor {
                 return Ok(());
             }
         };
-        let Verdict { events, answer, awaited_buy_in: _ } =
+        let Verdict { batch, answer, awaited_buy_in: _ } =
             stops::reload_table(&self.state.table, resume);
         let by = EntryAuthor::of_command(request.author, answer.clone());
-        match self.append(events.into(), by).await? {
+        match self.append(batch, by).await? {
             Ok(_) => {
                 let _ = request.reply.send(Ok(answer));
                 Err(TaskEnd::Reload)
@@ -149,7 +149,7 @@ impl Actor {
             Command::SitDown { .. }
             | Command::StandUp
             | Command::SitOut { .. }
-            | Command::Act { .. }
+            | Command::Act(_)
             | Command::RevealEntropy { .. }
             | Command::Void { .. }
             | Command::Resume(_)

@@ -76,7 +76,7 @@ impl Actor {
                 }
                 self.effects_in_flight.insert(effect);
                 let peers = self.peers.clone();
-                let span = tracing::info_span!("debt", ?effect, table = %self.state.table.id);
+                let span = tracing::info_span!("effect", ?effect, table = %self.state.table.id);
                 let call = prepared.call.run(peers).instrument(span.clone());
                 let plan = prepared.plan;
                 self.effect_calls
@@ -161,7 +161,7 @@ impl Actor {
         let pause = Duration::from_millis(100 << tries.min(6)).min(MAX_RETRY_PAUSE);
         // Seeds that stay closed need another runbook than a service that is away for a while.
         let runbook = effect.runbook();
-        tracing::warn!(runbook, ?effect, table = %self.state.table.id, why, ?pause, "a debt is paid later");
+        tracing::warn!(runbook, ?effect, table = %self.state.table.id, why, ?pause, "an effect is tried again later");
         self.retries.insert(effect, (self.clock.now().plus(pause), tries + 1));
     }
 }

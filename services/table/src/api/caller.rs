@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use chassis::auth::Identity;
 use primitives::{PlayerId, RequestId, UnixMicros};
+use prost::Message;
 use proto::common::v1::ErrorReason;
 use system::clock::Clock as _;
 use tonic::{Request, Status};
 use wire::api_refusal;
 
 use super::watch_stream::CLOCK;
-use crate::author::Author;
+use crate::author::{Author, request_digest};
 use crate::room_delay;
 
 /// Header with the time at which a request arrived at the edge, in microseconds since 1970; see
@@ -37,6 +38,11 @@ impl Caller {
             actor: identity.actor().into(),
             arrived: room_delay::arrival_time(edge, CLOCK.now()),
         })
+    }
+
+    /// Digest of a request by this caller.
+    pub(super) fn digest(&self, method: &str, message: &impl Message) -> [u8; 32] {
+        request_digest(method, &self.actor, message)
     }
 
     /// Author of a command by this caller.

@@ -6,7 +6,7 @@ use proto::table::v1 as pb;
 use wire::field;
 
 use super::people;
-use crate::commands::Command;
+use crate::commands::{Command, DecisionRequest};
 
 /// Table after which a page begins, and the size of the page.
 pub(super) fn page_after(
@@ -24,7 +24,7 @@ pub(super) fn decision_command(message: &pb::ActRequest) -> Result<Command, wire
     let pb::ActRequest { request_id: _, table_id: _, hand_no, turn, r#move } = message;
     let missing = || wire::BadField::new("move", "missing: what do you decide?");
     let mv = r#move.clone().ok_or_else(missing)?;
-    Ok(Command::Act { hand_no: *hand_no, turn: *turn, mv })
+    Ok(Command::Act(DecisionRequest { hand_no: *hand_no, turn: *turn, mv }))
 }
 
 /// Command of a commitment to entropy.

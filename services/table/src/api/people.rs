@@ -19,7 +19,7 @@ use wire::{ApiRefusal, BadField, api_refusal, field, status};
 
 use super::watch_stream::CLOCK;
 use super::{Caller, PAGE_SIZES};
-use crate::author::{Author, request_digest};
+use crate::author::Author;
 use crate::registry::TableRegistry;
 
 /// Commands that run or wait at one time; more are refused.
@@ -97,7 +97,7 @@ fn author(
     content: &impl Message,
 ) -> Result<Author, ApiRefusal> {
     let request = registry.bounds().request_id(&caller.actor, request_id, CLOCK.now())?;
-    Ok(caller.author(request, request_digest(method, &caller.actor, content)))
+    Ok(caller.author(request, caller.digest(method, content)))
 }
 
 fn calling_player(caller: &Caller) -> Result<PlayerId, ApiRefusal> {

@@ -24,11 +24,11 @@ use wire::{ApiRefusal, BadField};
 
 use super::watch_stream::{CLOCK, WatchStream};
 use super::{
-    Caller, ParsedCommand, commitment_command, decision_command, decode_answer, reveal_command,
-    send_command, table_unavailable,
+    Caller, commitment_command, decision_command, decode_answer, reveal_command, send_command,
+    table_unavailable,
 };
 use crate::actor::TableMessage;
-use crate::author::{Author, request_digest};
+use crate::author::Author;
 use crate::bounds::Bounds;
 
 /// Decisions a second that are taken from a player, over all their streams.
@@ -168,25 +168,25 @@ impl PlayState {
         message: &PlayerMessage,
     ) -> Result<tokio::sync::oneshot::Receiver<Result<Vec<u8>, ApiRefusal>>, ApiRefusal> {
         let (request_id, table_id) = message.ids();
-        let actor = &self.context.caller.actor;
-        let request = self.context.bounds.request_id(actor, request_id, self.arrived)?;
+        let caller = &self.context.caller;
+        let request = self.context.bounds.request_id(&caller.actor, request_id, self.arrived)?;
         if *table_id != self.context.table_id {
             return Err(BadField::new("table_id", "this stream is at another table").into());
         }
         let (command, digest) = match message {
             PlayerMessage::Act(message) => {
-                (decision_command(message)?, request_digest("Act", actor, message))
+                (decision_command(message)?, caller.digest("Act", message))
             }
             PlayerMessage::Commit(message) => {
-                (commitment_command(message)?, request_digest("CommitEntropy", actor, message))
+                (commitment_command(message)?, caller.digest("CommitEntropy", message))
             }
             PlayerMessage::Reveal(message) => {
-                (reveal_command(message)?, request_digest("RevealEntropy", actor, message))
+                (reveal_command(message)?, caller.digest("RevealEntropy", message))
             }
         };
-        let author = Author { actor: Arc::clone(actor), trace: self.trace, request, digest };
-        let parsed = ParsedCommand { author, command, arrived: self.arrived };
-        send_command(&self.context.table, &self.context.caller, parsed)
+        let actor = Arc::clone(&caller.actor);
+        let author = Author { actor, trace: self.trace, request, digest };
+        send_command(&self.context.table, caller, author, self.arrived, command)
     }
 }
 

@@ -3,7 +3,6 @@
 //! Specification: fairness/SPEC.md §3.3, §3.5.
 
 use fairness::{ClientCommitment, Entropy};
-use prost::Message as _;
 use proto::common::v1::ErrorReason;
 use proto::dealer::v1::EntropyRow;
 use proto::event::v1 as event;
@@ -149,6 +148,5 @@ pub(super) fn void(
         return Err(over());
     }
     let events = abort::void_hand(table, play, reason);
-    let answer = pb::VoidHandResponse {}.encode_to_vec();
-    Ok(Verdict { events, answer, awaited_buy_in: None })
+    Ok(Verdict::new(events, &pb::VoidHandResponse {}))
 }

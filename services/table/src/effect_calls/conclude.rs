@@ -1,6 +1,6 @@
 //! Events from the answers to effects, and from their refusals.
 
-use primitives::{Credits, SeatNo, StreamId, UnixMicros};
+use primitives::{Credits, SeatNo, UnixMicros};
 use proto::common::v1::ErrorReason;
 use proto::dealer::v1 as dealer;
 use proto::event::v1 as pb;
@@ -8,7 +8,8 @@ use proto::wallet::v1 as wallet;
 use rules::{DecisionAuthor, Move};
 use wire::status;
 
-use super::{Batch, ConcludeError, Inconsistency, entropy_round, in_play};
+use super::{ConcludeError, Inconsistency, entropy_round, in_play};
+use crate::batch::Batch;
 use crate::effects::{Effect, waits_for_seed};
 use crate::entropy::{self, Timing};
 use crate::hand_in_play::{Decision, HandInPlay};
@@ -34,8 +35,9 @@ pub(crate) enum EffectOutcome {
     Retry(String),
 }
 
-/// Turns the reply of a call into the outcome of its effect, which is still pending. Events are
-/// applied to a copy first, so that the log gets none that the rules do not accept.
+/// Turns the reply of a call into the outcome of its effect, which is still pending. The log gets no
+/// events that the rules or the table do not accept: results of chance and decisions are judged on
+/// the hand, all others are applied to a copy of the state first.
 pub(crate) fn effect_outcome(
     state: &TableState,
     pending: PendingEffect<'_>,
@@ -44,8 +46,12 @@ pub(crate) fn effect_outcome(
     let (table, play) = (&state.table, state.play.as_ref());
     let PendingEffect { effect, plan: _, timing } = pending;
     let batch = match reply {
-        Ok(reply) => conclude(table, play, pending, reply)
-            .and_then(|batch| check_batch(state, effect, batch, timing.at)),
+        Ok(reply) => conclude(table, play, pending, reply).and_then(|batch| {
+            if batch.inputs.judged.is_none() {
+                state.check(&batch, timing.at)?;
+            }
+            Ok(batch)
+        }),
         Err(CallFailure::Refused(refusal)) if is_retried(table, play, effect) => {
             return EffectOutcome::Retry(refusal.message().to_owned());
         }
@@ -110,23 +116,6 @@ fn conclude_start(
         batch.events.extend(start::start_hand(table, at).events);
     }
     Ok(batch)
-}
-
-/// Checks a batch against the state. Results of chance that the rules do not accept are the
-/// dealer's fault.
-fn check_batch(
-    state: &TableState,
-    effect: Effect,
-    batch: Batch,
-    at: UnixMicros,
-) -> Result<Batch, ConcludeError> {
-    match state.check(&batch, at) {
-        Ok(()) => Ok(batch),
-        Err(_) if effect.is_result_of_chance() => {
-            Err(ConcludeError::DealerFault(plan::MISMATCH.to_owned()))
-        }
-        Err(broken) => Err(broken.into()),
-    }
 }
 
 /// Batch that records a dealer's commitment, which must have the shape that hands are bound to.
@@ -231,8 +220,8 @@ fn conclude_local(
             let play = in_play(play)?;
             let player = play.replay.player_of(u32::from(seat.get()))?;
             let author = DecisionAuthor::Player;
-            let leave = Decision { player, mv: &Move::Leave, author, at: timing.at };
-            Ok(Batch::single(play.hand_id, play.decide(&table.config, leave)?))
+            let leave = Decision { player, mv: Move::Leave, author, at: timing.at };
+            Ok(play.decide(&table.config, leave)?)
         }
         Effect::PayOut { seat } => Ok(pay_out_seat(table, seat)),
         Effect::RemoveIdle { seat } => Ok(Batch::single(table.id, LeaveReason::Idle.event(seat))),
@@ -257,7 +246,8 @@ fn mismatch(effect: Effect) -> Inconsistency {
     Inconsistency(format!("another answer came back than to {effect:?}"))
 }
 
-/// Records the results of chance that the dealer gave.
+/// Records the results of chance that the dealer gave. Results that the rules do not accept are the
+/// dealer's fault.
 fn conclude_chance(
     play: &HandInPlay,
     plan: Option<&Plan>,
@@ -265,8 +255,8 @@ fn conclude_chance(
 ) -> Result<Batch, ConcludeError> {
     let plan = plan.ok_or_else(|| Inconsistency("chance came back without a plan".to_owned()))?;
     let (events, faces) = plan.conclude(play, answer).map_err(dealer_fault)?;
-    let stream = StreamId::from(play.hand_id);
-    Ok(Batch { events: events.into_iter().map(|event| (stream, event)).collect(), faces })
+    let judged = play.judge_chance(events, faces);
+    judged.map_err(|_| ConcludeError::DealerFault(plan::MISMATCH.to_owned()))
 }
 
 /// Turns an answer that does not fit its question into the dealer's fault.

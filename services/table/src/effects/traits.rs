@@ -17,8 +17,6 @@ struct Traits {
     is_payable_to_suspense: bool,
     /// Use of a commitment of the dealer, which is at fault where it refuses.
     is_bound_by_dealer: bool,
-    /// Results of chance, which the rules must accept.
-    is_result_of_chance: bool,
     /// Question about who may be dealt in.
     asks_standing: bool,
     /// Not needed at a table that closes.
@@ -44,10 +42,9 @@ const PLAIN: Traits = Traits {
     is_payment: false,
     is_payable_to_suspense: false,
     is_bound_by_dealer: false,
-    is_result_of_chance: false,
     asks_standing: false,
     ends_with_close: false,
-    refused_subject: "a debt",
+    refused_subject: "an effect",
     runbook: "deploy/README.md, A service does not answer",
 };
 
@@ -77,10 +74,9 @@ impl Effect {
                 Traits { is_deadline: true, ..of_hand(hand_no) }
             }
             Effect::Seal { hand_no } => bound_by_dealer(hand_no, "the seal of the hand"),
-            Effect::Chance { hand_no, version: _ } => Traits {
-                is_result_of_chance: true,
-                ..bound_by_dealer(hand_no, "the use of chance that was due")
-            },
+            Effect::Chance { hand_no, version: _ } => {
+                bound_by_dealer(hand_no, "the use of chance that was due")
+            }
             Effect::Leave { seat } => Traits { hand: HandScope::InPlay, ..of_seat(seat) },
             Effect::Settle { hand_no } => {
                 bound_by_dealer(hand_no, "the opening of the hands shown at the end")
@@ -134,11 +130,6 @@ impl Effect {
     /// Whether the dealer is at fault where it refuses the effect for good.
     pub(crate) const fn is_bound_by_dealer(self) -> bool {
         self.traits().is_bound_by_dealer
-    }
-
-    /// Whether the effect gives results of chance, which the rules must accept.
-    pub(crate) const fn is_result_of_chance(self) -> bool {
-        self.traits().is_result_of_chance
     }
 
     /// Whether the wallet is asked who may be dealt in. Such a question is asked again until it is

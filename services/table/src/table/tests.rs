@@ -1,7 +1,7 @@
 //! Events of a table's life, and its pending effects at each point.
 
 use super::*;
-use crate::commands::{Command, CommandContext, Funds, judge};
+use crate::commands::{Command, CommandContext, DecisionRequest, Funds, judge};
 use crate::effects::{Effect, pending_effects};
 use crate::entropy::Timing;
 use crate::settle;
@@ -108,7 +108,7 @@ fn in_a_crowd_whoever_has_too_few_credits_writes_no_record() {
     let poor =
         Command::SitDown { seat: None, buy_in: Credits::of(200), funds: Some(Funds::NoAccount) };
     for number in 1..=128 {
-        let taken = judge(&table, None, &poor, &context(number)).unwrap().events.remove(0).1;
+        let taken = judge(&table, None, &poor, &context(number)).unwrap().batch.events.remove(0).1;
         take(&mut table, taken);
         let no = pb::SeatRefused { seat: 1, reason: String::new(), text: String::new() };
         take(&mut table, no);
@@ -123,7 +123,7 @@ fn in_a_crowd_whoever_has_too_few_credits_writes_no_record() {
         assert_eq!(refusal(&table, &with(Some(funds)), &context(3)), reason);
     }
     for funds in [None, Some(Funds::Available(200)), Some(Funds::Available(u64::MAX))] {
-        assert_eq!(judge(&table, None, &with(funds), &context(3)).unwrap().events.len(), 1);
+        assert_eq!(judge(&table, None, &with(funds), &context(3)).unwrap().batch.events.len(), 1);
     }
     let wrong =
         Command::SitDown { seat: None, buy_in: Credits::of(1), funds: Some(Funds::NoAccount) };
@@ -212,8 +212,12 @@ fn sitting_down_is_refused_by_name() {
     check(&Command::StandUp, 2, ErrorReason::NotYourSeat);
     check(&Command::SitOut { out: true, standing: None }, 2, ErrorReason::NotYourSeat);
     let mv = proto::common::v1::Move::default();
-    check(&Command::Act { hand_no: 1, turn: 1, mv: mv.clone() }, 2, ErrorReason::NotYourSeat);
-    check(&Command::Act { hand_no: 1, turn: 1, mv }, 1, ErrorReason::NotYourTurn);
+    check(
+        &Command::Act(DecisionRequest { hand_no: 1, turn: 1, mv: mv.clone() }),
+        2,
+        ErrorReason::NotYourSeat,
+    );
+    check(&Command::Act(DecisionRequest { hand_no: 1, turn: 1, mv }), 1, ErrorReason::NotYourTurn);
 }
 
 #[test]

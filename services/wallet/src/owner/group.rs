@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use eventlog::{AnsweredRequest, Entry, NewEvent, Position, Request as LogRequest, RequestKey};
 use ledger::{
     Account, AllLimitTerms, Command, Event, Kind, Ledger, LimitSetter, Refusal, Undo, decide,
+    evolve,
 };
 use primitives::{PlayerId, UnixMicros};
 
@@ -17,7 +18,7 @@ use super::quotas::Quotas;
 use super::snapshots::Snapshot;
 use crate::answer::{self, Answer, AnswerContent};
 use crate::command::{Request, RequestContent};
-use crate::rows::{EventStamp, Rows, StateRow};
+use crate::rows::{Rows, StateRow};
 use crate::wallet::{Author, KeyedRequest, Outcome, WalletError};
 
 /// A group that is being decided.
@@ -306,11 +307,11 @@ impl<'a> GroupBuilder<'a> {
 
     /// Applies an event and encodes it for the log.
     fn apply(&mut self, event: &Event, undos: Option<&mut Vec<Undo>>) -> NewEvent {
-        let place = EventStamp { position: self.next, at: self.at };
-        match undos {
-            Some(undos) => undos.push(self.rows.apply_undoable(self.ledger, place, event)),
-            None => self.rows.apply(self.ledger, place, event),
+        if let Some(undos) = undos {
+            undos.push(self.ledger.undo_for(event));
         }
+        let replaced = evolve(self.ledger, self.at, event);
+        self.rows.add(self.ledger, self.next, event, replaced);
         self.next.0 += 1;
         wire::ledger::new_event(event)
     }

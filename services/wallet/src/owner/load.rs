@@ -13,12 +13,12 @@
 //! Specification: ARCHITECTURE.md §2.10.
 
 use eventlog::{AppendError, Log, Position, ReadError, Reader};
-use ledger::{Event, InvariantViolation, Ledger, check_conservation, snapshot};
+use ledger::{Event, InvariantViolation, Ledger, check_conservation, evolve, snapshot};
 use sha2::{Digest as _, Sha256};
 
 use crate::record::{self, Corrupt};
 use crate::repo::{GroupRows, Repo};
-use crate::rows::{EventStamp, Rows};
+use crate::rows::Rows;
 use crate::verify::Difference;
 use crate::wallet::Tables;
 
@@ -223,8 +223,8 @@ pub(crate) fn apply_stored(
     stored: &eventlog::Event,
 ) -> Result<(), LoadError> {
     let Some(event) = record::parse(stored)? else { return Ok(()) };
-    let place = EventStamp { position: stored.position, at: stored.recorded_at };
-    rows.apply(ledger, place, &event);
+    let replaced = evolve(ledger, stored.recorded_at, &event);
+    rows.add(ledger, stored.position, &event, replaced);
     if let Event::SnapshotTaken { digest } = event
         && Sha256::digest(snapshot::write(ledger))[..] != digest[..]
     {

@@ -13,7 +13,7 @@ use primitives::{PlayerId, RequestId, TableId};
 use sabacc_wallet::api::Api;
 use sabacc_wallet::command::Request;
 use sabacc_wallet::repo::{self, Repo};
-use sabacc_wallet::rows::{EntryRow, EventStamp, Rows};
+use sabacc_wallet::rows::{EntryRow, Rows};
 use sabacc_wallet::{
     Answer, Author, Comparison, Dependencies, FatalError, Opener, QueueLimits, Wallet, WalletError,
     record, verify,
@@ -81,9 +81,9 @@ impl LogContent {
             let Some(last) = events.last() else { break };
             from = Position(last.position.0 + 1);
             for stored in &events {
-                let place = EventStamp { position: stored.position, at: stored.recorded_at };
                 if let Some(event) = record::parse(stored).expect("a wallet wrote it") {
-                    rows.apply(&mut ledger, place, &event);
+                    let replaced = ledger::evolve(&mut ledger, stored.recorded_at, &event);
+                    rows.add(&ledger, stored.position, &event, replaced);
                 }
             }
         }

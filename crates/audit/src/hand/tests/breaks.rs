@@ -5,7 +5,7 @@ use proto::common::v1::CardRef;
 use proto::dealer::v1::{self as dealer, OpeningReason};
 
 use super::*;
-use crate::fixture::BANK_SECONDS;
+use crate::tests::fixture::BANK_SECONDS;
 
 /// Returns the first event of a kind that matches, to be changed.
 macro_rules! the {

@@ -107,7 +107,7 @@ fn actions(situation: &Situation<'_>) -> Option<Choices> {
 }
 
 fn plan(situation: &Situation<'_>, hand: Cards, draw: Draw) -> Plan {
-    Plan { hand, draw, scale: situation.scale }
+    Plan { hand, draw, scale: situation.scale.clone() }
 }
 
 /// Returns the card on a discard pile: any copy, since copies are alike.

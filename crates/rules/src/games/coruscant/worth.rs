@@ -6,7 +6,10 @@ use std::cmp::Reverse;
 
 use crate::c62::{Suit, suit, total, value};
 use crate::cards::Card;
+use crate::evaluator::{Evaluate, Evaluator, Strength, fact};
+use crate::event_view::target_faces;
 use crate::rank::Rank;
+use crate::ruleset::RuleSet;
 
 /// Target totals of the faces of the gold die.
 pub(crate) const GOLD: [i16; 6] = [0, 0, 5, -5, 10, -10];
@@ -64,6 +67,23 @@ impl From<Worth> for Rank {
         let Worth { distance: off, suited, total, high } = worth;
         Rank::Coruscant { off, suit: suited, total, high }
     }
+}
+
+impl Evaluate for Target {
+    fn strength(&self, cards: &[Card]) -> Option<Strength> {
+        let (Reverse(distance), suited, total, high) = Worth::of(cards, *self).strength();
+        Some(Strength([-i16::try_from(distance).ok()?, i16::from(suited), total, high, 0, 0]))
+    }
+
+    fn rank(&self, cards: &[Card]) -> Option<Rank> {
+        Some(Worth::of(cards, *self).into())
+    }
+}
+
+/// Makes the evaluator of selections against the target that the dice named.
+pub(crate) fn evaluator(_: &RuleSet, facts: &[(String, String)]) -> Option<Evaluator> {
+    let faces = target_faces(fact(facts, "target")?, fact(facts, "suit")?)?;
+    Target::of(&faces).map(Evaluator::new)
 }
 
 #[cfg(test)]

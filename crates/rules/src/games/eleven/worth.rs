@@ -3,6 +3,10 @@
 //! Specification: rules/SPEC.md §13.2, R-71.
 
 use crate::cards::Card;
+use crate::deck::P42;
+use crate::evaluator::{Evaluate, Evaluator, Strength, fact};
+use crate::rank::Rank;
+use crate::ruleset::RuleSet;
 
 /// Number of different faces in the pack, two cards each.
 pub(crate) const FACES: u8 = 21;
@@ -78,6 +82,30 @@ fn sums_with_clones(sum: u8, values: u8, clones: usize) -> u64 {
 
 fn highest_up_to_target(sums: u64) -> Option<u8> {
     (0..=TARGET).rev().find(|total| sums & 1 << total != 0)
+}
+
+impl Evaluate for Announced {
+    fn strength(&self, cards: &[Card]) -> Option<Strength> {
+        let total = best_total(cards, *self)?;
+        Some(Strength([i16::from(total), -i16::try_from(cards.len()).ok()?, 0, 0, 0, 0]))
+    }
+
+    fn rank(&self, cards: &[Card]) -> Option<Rank> {
+        let count = u8::try_from(cards.len()).ok()?;
+        Some(
+            best_total(cards, *self)
+                .map_or(Rank::Over { cards: count }, |total| Rank::Eleven { total, cards: count }),
+        )
+    }
+}
+
+/// Makes the evaluator of hands with these faces announced.
+pub(crate) fn evaluator(_: &RuleSet, facts: &[(String, String)]) -> Option<Evaluator> {
+    let face = |name: &str| {
+        let at = P42.faces().position(|face| Some(face) == fact(facts, name))?;
+        u32::try_from(at).ok()
+    };
+    Some(Evaluator::new(Announced::of(&[face("wild")?, face("clone")?])?))
 }
 
 #[cfg(test)]

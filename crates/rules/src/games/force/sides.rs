@@ -3,10 +3,12 @@
 //! Specification: rules/SPEC.md.
 
 use crate::cards::Card;
+use crate::evaluator::{Evaluate, Evaluator, Strength};
 use crate::moves::Side;
 use crate::player::Player;
-use crate::ruleset::Alignment;
-use crate::s76::{FACE_CARDS, value};
+use crate::rank::Rank;
+use crate::ruleset::{Alignment, RuleSet};
+use crate::s76::{FACE_CARDS, Worth, value};
 
 /// Side of each player, once it is known.
 #[derive(Debug, Clone, Copy, Default)]
@@ -45,6 +47,31 @@ pub(super) fn flips(alignment: Alignment, side: Side, extra: Card, before: i16) 
     }
 }
 
+impl Evaluate for Side {
+    fn strength(&self, cards: &[Card]) -> Option<Strength> {
+        match Worth::of(cards) {
+            Worth::IdiotsArray => Some(Strength::of(1000)),
+            Worth::Pure(total) => Some(Strength([500, i16::from(total < 0), 0, 0, 0, 0])),
+            Worth::Total(total) => Some(Strength([total.abs(), i16::from(total < 0), 0, 0, 0, 0])),
+            Worth::Bombed(_) => None,
+        }
+    }
+
+    fn rank(&self, cards: &[Card]) -> Option<Rank> {
+        Some(match (Worth::of(cards), self) {
+            (Worth::IdiotsArray, _) => Rank::IdiotsArray,
+            (Worth::Pure(total), _) => Rank::Natural(total),
+            (Worth::Bombed(total), _) => Rank::Bombed(total),
+            (Worth::Total(total), Side::Light) => Rank::Light(total),
+            (Worth::Total(total), Side::Dark) => Rank::Dark(total),
+        })
+    }
+}
+
+/// Makes the evaluator of hands of one side.
+pub(crate) fn evaluator(_: &RuleSet, _: &[(String, String)]) -> Option<Evaluator> {
+    Some(Evaluator::new(Side::Light))
+}
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -16,7 +16,9 @@
 //! Specification: rules/SPEC.md §12.4.
 
 use crate::cards::Card;
+use crate::evaluator::{Evaluate, Evaluator, Strength, fact};
 use crate::rank::Rank;
+use crate::ruleset::RuleSet;
 
 /// Ids below this are Sand, from here on Blood.
 pub(crate) const SAND_CARDS: u8 = 22;
@@ -123,6 +125,49 @@ impl Worth {
             Worth::Apart { diff, sum } => Rank::Diff { diff, sum },
         }
     }
+}
+
+/// Value of an Impostor under Major Fraud.
+const FRAUD_VALUE: u8 = 6;
+
+impl FixTokens {
+    /// Value of a hand; none unless it has a card of each family and every Impostor a value.
+    fn worth(self, cards: &[Card]) -> Option<Worth> {
+        let value = |card: Card| match face(card) {
+            Face::Number(number) => Some(Value::Number(number)),
+            Face::Sylop => Some(Value::Sylop),
+            Face::Impostor => self.major_fraud.then_some(Value::Number(FRAUD_VALUE)),
+        };
+        match *cards {
+            [a, b] if pile_of(a) != pile_of(b) => Some(Worth::of([value(a)?, value(b)?], self)),
+            _ => None,
+        }
+    }
+}
+
+impl Evaluate for FixTokens {
+    fn strength(&self, cards: &[Card]) -> Option<Strength> {
+        let (rung, value, sum) = self.worth(cards)?.strength(*self);
+        Some(Strength([rung, value, sum, 0, 0, 0]))
+    }
+
+    fn rank(&self, cards: &[Card]) -> Option<Rank> {
+        Some(self.worth(cards)?.rank(*self))
+    }
+
+    fn chips_due(&self, cards: &[Card]) -> Option<u8> {
+        Some(self.worth(cards)?.chips_due())
+    }
+}
+
+/// Makes the evaluator of hands under the fix tokens that are in effect.
+pub(crate) fn evaluator(_: &RuleSet, facts: &[(String, String)]) -> Option<Evaluator> {
+    Some(Evaluator::new(FixTokens {
+        prime: fact(facts, "prime").and_then(|value| value.parse().ok()),
+        markdown: fact(facts, "markdown").is_some(),
+        cook_the_books: fact(facts, "cook-the-books").is_some(),
+        major_fraud: fact(facts, "major-fraud").is_some(),
+    }))
 }
 
 #[cfg(test)]

@@ -82,7 +82,7 @@ pub(super) fn best_choice(impostors: &[Impostor], hand: &[Card], fixes: FixToken
     };
     let [first, second] = next.dice;
     let value = if best_with(second) > best_with(first) { second } else { first };
-    Some(Move::Impostor { card: next.card, value })
+    Some(Move::Impostor(next.card, value))
 }
 
 fn worth(hand: &[Card], chosen: &dyn Fn(Card) -> Option<u8>, fixes: FixTokens) -> Worth {

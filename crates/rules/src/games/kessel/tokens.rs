@@ -8,7 +8,8 @@
 use smallvec::SmallVec;
 
 use crate::chance::{Chance, DealReason, Destination, RollPurpose};
-use crate::legal::{Legal, LegalMoves};
+use crate::legal::{Choices, Legal, LegalMoves};
+use crate::moves::MoveKind;
 use crate::player::{Player, PlayerSet};
 use crate::state::Core;
 use crate::token::ShiftToken;
@@ -21,6 +22,9 @@ impl Kessel {
         let others = self.touchable_players(core, player);
         let seat = &self.players[player.index()];
         for &token in &seat.tokens {
+            let at = |targets| Some(Legal::new(MoveKind::Token, Choices::Token(token, targets)));
+            let at_one_of = |targets: PlayerSet| at(targets).filter(|_| !targets.is_empty());
+            let untargeted = at(PlayerSet::EMPTY);
             let legal = match token {
                 ShiftToken::FreeDraw
                 | ShiftToken::Embezzlement
@@ -29,20 +33,16 @@ impl Kessel {
                 | ShiftToken::PrimeSabacc
                 | ShiftToken::Markdown
                 | ShiftToken::MajorFraud
-                | ShiftToken::Immunity => Some(Legal::Token(token)),
+                | ShiftToken::Immunity => untargeted,
                 ShiftToken::Refund | ShiftToken::ExtraRefund => {
-                    (seat.chips.hand_pot > 0).then_some(Legal::Token(token))
+                    untargeted.filter(|_| seat.chips.hand_pot > 0)
                 }
-                ShiftToken::CookTheBooks => {
-                    (!self.fix_tokens.cook_the_books).then_some(Legal::Token(token))
-                }
-                ShiftToken::Embargo => self.next_in_turn(core, player).map(|_| Legal::Token(token)),
+                ShiftToken::CookTheBooks => untargeted.filter(|_| !self.fix_tokens.cook_the_books),
+                ShiftToken::Embargo => self.next_in_turn(core, player).and(untargeted),
                 ShiftToken::TargetTariff
                 | ShiftToken::Exhaustion
-                | ShiftToken::DirectTransaction => legal_token_at(token, others),
-                ShiftToken::TargetAudit => {
-                    legal_token_at(token, others.intersection(self.standing))
-                }
+                | ShiftToken::DirectTransaction => at_one_of(others),
+                ShiftToken::TargetAudit => at_one_of(others.intersection(self.standing)),
             };
             moves.extend(legal);
         }
@@ -114,10 +114,6 @@ impl Kessel {
             self.player_mut(player).chips.tax(due);
         }
     }
-}
-
-fn legal_token_at(token: ShiftToken, targets: PlayerSet) -> Option<Legal> {
-    (!targets.is_empty()).then_some(Legal::TokenAt(token, targets))
 }
 
 /// Discards the target's hand, Sand then Blood, and deals one card of each.

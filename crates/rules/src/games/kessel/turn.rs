@@ -4,13 +4,25 @@
 
 use crate::cards::{Card, Cards};
 use crate::chance::{DealReason, Destination};
-use crate::legal::{Legal, LegalMoves};
-use crate::moves::{DrawSource, Move};
+use crate::legal::{Choices, Legal, LegalMoves};
+use crate::moves::{DrawSource, Move, MoveKind, actions};
 use crate::player::Player;
 use crate::state::Core;
+use crate::token::ShiftToken;
 
 use super::ranking::pile_of;
 use super::{Kessel, Phase};
+
+actions! {
+    /// A move of a turn.
+    Action {
+        Token(token: ShiftToken, target: Option<Player>),
+        Prime(value: u8),
+        Stand,
+        DrawFrom(source: DrawSource),
+        Discard(card: Card)
+    }
+}
 
 /// The player of a turn, and how far the turn has come.
 #[derive(Clone, Copy)]
@@ -59,11 +71,14 @@ impl Kessel {
                 self.legal_tokens(core, turn.player, moves);
             }
             Step::Action => self.legal_action(core, turn, moves),
-            Step::Prime(dice) => moves.push(Legal::Prime(dice.into_iter().collect())),
+            Step::Prime(dice) => {
+                let values = Choices::Die(dice.into_iter().collect());
+                moves.push(Legal::new(MoveKind::Prime, values));
+            }
             Step::Discard { pile, .. } => {
                 let cards = core[turn.player].cards.iter().copied();
                 let family: Cards = cards.filter(|&card| pile_of(card) == pile).collect();
-                moves.push(Legal::Discard(family));
+                moves.push(Legal::card(MoveKind::Discard, family));
             }
         }
     }
@@ -80,43 +95,41 @@ impl Kessel {
                     pile.top_discard().is_some()
                 };
                 if there {
-                    moves.push(Legal::DrawFrom(source));
+                    moves.push(Legal::new(MoveKind::DrawFrom, Choices::Pile(source)));
                 }
             }
         }
-        moves.push(Legal::Stand);
+        moves.push(Legal::plain(MoveKind::Stand));
     }
 
-    #[expect(clippy::wildcard_enum_match_arm, reason = "other games' moves were refused before")]
     pub(super) fn moved_in_turn(&mut self, core: &mut Core, turn: TurnState, mv: &Move) {
         let player = turn.player;
-        match mv {
-            Move::Token(token, target) => {
+        match Action::of(mv) {
+            Action::Token(token, target) => {
                 self.phase = Phase::Turn(TurnState { step: Step::Action, ..turn });
-                self.play_token(core, player, *token, *target);
+                self.play_token(core, player, token, target);
             }
-            Move::Prime(value) => {
-                self.fix_tokens.prime = Some(*value);
+            Action::Prime(value) => {
+                self.fix_tokens.prime = Some(value);
                 self.phase = Phase::Turn(TurnState { step: Step::Action, ..turn });
             }
-            Move::Stand => {
+            Action::Stand => {
                 self.standing = self.standing.with(player);
                 self.stood = self.stood.with(player);
                 self.end_turn(core, player);
             }
-            Move::DrawFrom(source) => {
+            Action::DrawFrom(source) => {
                 self.standing = self.standing.without(player);
                 if !turn.free_draw {
                     self.player_mut(player).chips.invest();
                 }
-                self.draw(core, turn, *source);
+                self.draw(core, turn, source);
             }
-            Move::Discard(card) => {
-                core[player].cards.retain(|held| held != card);
-                core.discard(pile_of(*card), *card);
+            Action::Discard(card) => {
+                core[player].cards.retain(|held| *held != card);
+                core.discard(pile_of(card), card);
                 self.end_turn(core, player);
             }
-            other => unreachable!("{other:?} is no part of a turn"),
         }
     }
 

@@ -10,6 +10,9 @@ use smallvec::SmallVec;
 
 use crate::c62::value;
 use crate::cards::Card;
+use crate::evaluator::{Evaluate, Evaluator, Strength};
+use crate::rank::Rank;
+use crate::ruleset::RuleSet;
 
 /// Rung of the ladder, lowest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -197,6 +200,25 @@ impl Hand {
 /// Ranks a hand of which the lower value is better.
 const fn lower_is_better(rung: Rung, value: i16) -> Ranked {
     (rung, [-value, 0, 0, 0, 0])
+}
+
+/// Ladder of hands.
+#[derive(Debug)]
+pub(crate) struct Ladder;
+
+impl Evaluate for Ladder {
+    fn strength(&self, cards: &[Card]) -> Option<Strength> {
+        Some(Strength(Worth::of(cards).key()))
+    }
+
+    fn rank(&self, cards: &[Card]) -> Option<Rank> {
+        Some(Rank::Spike(Worth::of(cards).name()))
+    }
+}
+
+/// Makes the evaluator of hands.
+pub(crate) fn evaluator(_: &RuleSet, _: &[(String, String)]) -> Option<Evaluator> {
+    Some(Evaluator::new(Ladder))
 }
 
 #[cfg(test)]

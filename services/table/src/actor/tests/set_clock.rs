@@ -10,7 +10,7 @@ use system::clock::ManualClock;
 use tokio::time::{sleep, timeout};
 
 use super::super::*;
-use crate::harness::Harness;
+use crate::tests::harness::Harness;
 
 const HOUR: i64 = 3_600_000_000;
 const LONG: Duration = Duration::from_secs(20);

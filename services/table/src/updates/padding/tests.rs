@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use primitives::{Credits, SeatNo, UnixMicros};
 use rules::{
-    Card, CardCount, Chance, DecisionAuthor, Event, Hand, Legal, Move, Next, Outcome, Player,
+    Card, CardCount, Chance, DecisionAuthor, Event, Hand, Move, MoveKind, Next, Outcome, Player,
     RuleSet, Setup, Variant, Viewer,
 };
 
@@ -146,11 +146,11 @@ impl Game {
 
     fn decide(&self, numbers: &mut Numbers) -> Event {
         let Next::Decision(decision) = rules::next(&self.hand) else { panic!("a decision is due") };
-        let calm = decision.legal.iter().find_map(|legal| match legal {
-            Legal::Check => Some(Move::Check),
-            Legal::Match { .. } => Some(Move::Match),
-            Legal::Draw if numbers.below(2) == 0 => Some(Move::Draw),
-            Legal::Stand => Some(Move::Stand),
+        let calm = decision.legal.iter().find_map(|legal| match legal.kind {
+            MoveKind::Check => Some(Move::Check),
+            MoveKind::Match => Some(Move::Match),
+            MoveKind::Draw if numbers.below(2) == 0 => Some(Move::Draw),
+            MoveKind::Stand => Some(Move::Stand),
             _ => None,
         });
         let mv = calm.unwrap_or_else(|| decision.default.clone());

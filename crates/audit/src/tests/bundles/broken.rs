@@ -1,0 +1,100 @@
+//! Hands of an operator who lies about one thing and has every key: they chain the records anew,
+//! build the trees anew and sign them. Only the check that the lie concerns fails. Where they lie
+//! about the logs themselves, the records are honest and their proofs are not.
+
+mod legs;
+mod lies;
+mod proofs;
+
+use std::collections::BTreeMap;
+
+use crate::hand::Check;
+use crate::tests::fixture::{EntropyBehaviour, Entry, HandOptions, TableFixture};
+use primitives::UnixMicros;
+use proto::event::v1::{self as pb, AtFault};
+use wire::Recorded;
+
+use super::{Golden, golden};
+
+/// Returns the first event of a kind that matches, to be changed.
+macro_rules! the {
+    ($entries:expr, $kind:ident) => {
+        the!($entries, $kind, |_: &proto::event::v1::$kind| true)
+    };
+    ($entries:expr, $kind:ident, $fits:expr) => {
+        $entries
+            .iter_mut()
+            .find_map(|entry| match &mut entry.recorded {
+                wire::Recorded::$kind(it) if $fits(it) => Some(it),
+                _ => None,
+            })
+            .unwrap()
+    };
+}
+use the;
+
+pub(super) fn all() -> Vec<Golden> {
+    let mut all = proofs::all();
+    all.extend(lies::all());
+    all.extend(legs::all());
+    all
+}
+
+/// The first table of three seats whose first hand has a decision of the clock, a bet, shown hands,
+/// a winner and a shift.
+fn rich() -> TableFixture {
+    let fits = |room: &TableFixture| {
+        let has = |test: &dyn Fn(&Recorded) -> bool| {
+            room.script.entries.iter().any(|entry| test(&entry.recorded))
+        };
+        let moved = |it: &pb::MoveDecided| it.r#move.as_ref().map_or(0, |it| it.amount);
+        let wins = |it: &pb::HandSettled| it.lines.iter().any(|line| line.text.contains(" wins "));
+        has(&|it| matches!(it, Recorded::MoveDecided(it) if it.by_clock))
+            && has(&|it| matches!(it, Recorded::MoveDecided(it) if moved(it) > 0))
+            && has(&|it| matches!(it, Recorded::CardsShown(_)))
+            && has(&|it| matches!(it, Recorded::HandSettled(it) if wins(it)))
+            && room.records(1).hand.len() < 60
+    };
+    (0..)
+        .map(|number| TableFixture::seated(number, "dice", 3))
+        .find_map(|mut room| (room.play() && fits(&room)).then_some(room))
+        .unwrap()
+}
+
+/// A hand that is burnt because seat 1 withheld its entropy.
+fn burnt() -> TableFixture {
+    let ways = HandOptions {
+        entropy: BTreeMap::from([(1, EntropyBehaviour::Withholds)]),
+        ..HandOptions::default()
+    };
+    played(ways)
+}
+
+fn void() -> TableFixture {
+    played(HandOptions { abort: Some((AtFault::Operator, Some(6))), ..HandOptions::default() })
+}
+
+fn played(ways: HandOptions) -> TableFixture {
+    let mut room = TableFixture::seated(40, "dice", 3).with_options(ways);
+    assert!(room.play());
+    room
+}
+
+/// A bundle of a hand after `edit` has changed it.
+fn broken_hand(
+    name: &str,
+    mut room: TableFixture,
+    check: Check,
+    edit: impl FnOnce(&mut Vec<Entry>),
+) -> Golden {
+    edit(&mut room.script.entries);
+    golden(name, room.bundle(1), &[check])
+}
+
+fn index_of(entries: &[Entry], test: impl Fn(&Recorded) -> bool) -> usize {
+    entries.iter().position(|entry| test(&entry.recorded)).unwrap()
+}
+
+fn delay(entry: &mut Entry, micros: u64) {
+    entry.at = UnixMicros(entry.at.0 + micros);
+}

@@ -1,0 +1,466 @@
+//! Fixture: honest records of made-up tables.
+//!
+//! A [`TableFixture`] has one table with its dealer and its wallet, no network and a clock of its own. It
+//! plays hands by random legal moves and writes into its [`Script`] the events that the services
+//! would write, in their order. A number determines the script. A test changes one record and looks
+//! which check fails; [`Script::records`] chains the changed records anew.
+
+mod bundle;
+mod commitment;
+mod entropy;
+mod hand;
+mod script;
+
+use std::collections::BTreeMap;
+
+use ::ledger::{Account, Amount, Command, Kind, Ledger, Leg, Transfer};
+use ed25519_dalek::SigningKey;
+use primitives::{Credits, HandId, PlayerId, RequestId, TableId, UnixMicros};
+use proto::event::v1 as pb;
+use sha2::{Digest, Sha256};
+use wire::Recorded;
+
+pub(crate) use bundle::{bundle, log_key, signed_log, trusted};
+pub(crate) use script::{Entry, LogName, Script};
+
+/// Seconds for a decision at every table.
+pub(crate) const ACTION_SECONDS: u32 = 20;
+/// Seconds of a time bank at every table.
+pub(crate) const BANK_SECONDS: u32 = 30;
+const BUY_IN: u64 = 2000;
+/// Time between two events, in microseconds.
+const STEP_MICROS: u64 = 700;
+/// Origins of the logs, in the order of [`crate::bundle::LOGS`].
+pub(crate) const ORIGINS: [&str; 3] =
+    ["specimen.example/table", "specimen.example/dealer", "specimen.example/wallet"];
+/// Secret keys of the logs, in the order of [`crate::bundle::LOGS`]. A dishonest operator has them.
+pub(crate) const SECRETS: [[u8; 32]; 3] = [[5; 32], [7; 32], [9; 32]];
+/// Milliseconds that seats have to commit, and as many to reveal.
+pub(crate) const ENTROPY_MS: u64 = 2000;
+
+/// A taken seat.
+#[derive(Debug, Clone)]
+pub(crate) struct Seat {
+    pub(crate) player: PlayerId,
+    pub(crate) stack: u64,
+}
+
+/// Behaviour of a seat in the entropy of a hand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum EntropyBehaviour {
+    /// Commits during the hand before, and reveals.
+    Reveals,
+    /// Commits after the hand is open, and reveals.
+    Late,
+    /// Does not commit.
+    Absent,
+    /// Commits and does not reveal.
+    Withholds,
+    /// Commits, and the table acts as if the seat had not.
+    Dropped,
+}
+
+/// Time at which an operator makes a hand void that is settled and not posted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum VoidTime {
+    BeforeItsSeed,
+    AfterItsSeed,
+}
+
+/// Options for the hands of a table.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct HandOptions {
+    /// By seat. A seat that is not named reveals if its number is odd, and is absent otherwise.
+    pub(crate) entropy: BTreeMap<u32, EntropyBehaviour>,
+    /// Fault and number of inputs of the rules after which the hand comes to nothing; without a
+    /// number it does so before it is sealed.
+    pub(crate) abort: Option<(pb::AtFault, Option<u32>)>,
+    /// Makes an operator take the settlement back.
+    pub(crate) void: Option<VoidTime>,
+    /// Seconds from a settlement to the opening of the seed.
+    pub(crate) reveal_delay_seconds: u32,
+    /// Makes the table leave the seats out of chance, and the dealer commit to no pile.
+    pub(crate) without_entropy: bool,
+    /// Settlements have no legs of 0 credits, as those of earlier builds.
+    pub(crate) without_zero_legs: bool,
+}
+
+/// A table with the records of all its services.
+#[derive(Clone)]
+pub(crate) struct TableFixture {
+    pub(crate) script: Script,
+    pub(crate) table: TableId,
+    pub(crate) seats: BTreeMap<u32, Seat>,
+    pub(crate) hand_no: u64,
+    pub(crate) options: HandOptions,
+    sabacc_pot: u64,
+    carried_pot: u64,
+    rule_set: String,
+    ledger: Ledger,
+    key: SigningKey,
+    now: u64,
+    random_state: u64,
+}
+
+impl TableFixture {
+    /// Creates a table without players. `variant` is the id of a variant of the rules.
+    ///
+    /// # Panics
+    /// If there is no such variant.
+    #[must_use]
+    pub(crate) fn open(number: u64, variant: &str) -> TableFixture {
+        let variant = rules::variant(variant).expect("a variant of the registry");
+        let rule_set = rules::RuleSet::defaults(variant).canonical();
+        TableFixture::with_rules(number, rule_set)
+    }
+
+    /// Creates a table from the canonical text of a rule set.
+    #[must_use]
+    pub(crate) fn with_rules(number: u64, rule_set: String) -> TableFixture {
+        let mut room = TableFixture {
+            script: Script::default(),
+            table: TableId(id("table", number)),
+            seats: BTreeMap::new(),
+            hand_no: 0,
+            options: HandOptions::default(),
+            sabacc_pot: 0,
+            carried_pot: 0,
+            rule_set: rule_set.clone(),
+            ledger: Ledger::new(),
+            key: SigningKey::from_bytes(&SECRETS[1]),
+            now: 1_700_000_000_000_000,
+            random_state: number,
+        };
+        let created = pb::TableCreated {
+            name: "Specimen".to_owned(),
+            rule_set,
+            seats: 8,
+            min_buy_in: 1,
+            max_buy_in: 100_000,
+            action_seconds: ACTION_SECONDS,
+            bank_seconds: BANK_SECONDS,
+            pause_ms: 1000,
+            reveal_delay_seconds: 0,
+            entropy_ms: 2000,
+            idle_seconds: 600,
+        };
+        room.append_to_table(created);
+        room
+    }
+
+    /// Creates a table with this many seats taken.
+    #[must_use]
+    pub(crate) fn seated(number: u64, variant: &str, seats: u32) -> TableFixture {
+        let mut room = TableFixture::open(number, variant);
+        for seat in 1..=seats {
+            room.sit(seat, BUY_IN);
+        }
+        room
+    }
+
+    /// Sets the options of the hands from now on.
+    #[must_use]
+    pub(crate) fn with_options(mut self, ways: HandOptions) -> TableFixture {
+        self.options = ways;
+        self
+    }
+
+    /// Returns the dealer's public key.
+    #[must_use]
+    pub(crate) fn dealer_keys(&self) -> Vec<[u8; 32]> {
+        vec![self.key.verifying_key().to_bytes()]
+    }
+
+    /// Returns the records of a hand.
+    #[must_use]
+    pub(crate) fn records(&self, hand_no: u64) -> crate::hand::HandRecords {
+        self.script.records(self.table, hand_no, self.dealer_keys())
+    }
+
+    /// Returns a pseudorandom number below `n`, which is at least 1.
+    pub(crate) fn random_below(&mut self, n: u64) -> u64 {
+        self.random_state = self.random_state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut word = self.random_state;
+        word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (word ^ (word >> 31)) % n
+    }
+
+    /// Returns the present time of the table's clock.
+    #[must_use]
+    pub(crate) fn now(&self) -> UnixMicros {
+        UnixMicros(self.now)
+    }
+
+    fn advance_ms(&mut self, ms: u64) {
+        self.now += ms * 1000;
+    }
+
+    fn append(&mut self, log: LogName, stream: [u8; 16], recorded: Recorded) -> u64 {
+        self.now += STEP_MICROS;
+        self.append_now(log, stream, recorded)
+    }
+
+    fn append_now(&mut self, log: LogName, stream: [u8; 16], recorded: Recorded) -> u64 {
+        let at = self.now();
+        self.script.push(Entry { log, stream: primitives::StreamId(stream), at, recorded })
+    }
+
+    fn append_to_table(&mut self, event: impl Into<Recorded>) {
+        self.append(LogName::Table, self.table.0, event.into());
+    }
+
+    fn append_to_hand(&mut self, hand: HandId, event: impl Into<Recorded>) {
+        self.append(LogName::Table, hand.0, event.into());
+    }
+
+    fn append_to_dealer(&mut self, hand: HandId, event: impl Into<Recorded>) {
+        self.append(LogName::Dealer, hand.0, event.into());
+    }
+
+    /// Posts a transfer. Returns its position in the wallet's log.
+    fn post(&mut self, transfer: Transfer) -> u64 {
+        self.execute_wallet(Command::PostTransfer(transfer))
+    }
+
+    /// Executes a command of the wallet, after ending holds that are over. Returns the position of
+    /// its last event. All events have one time.
+    ///
+    /// # Panics
+    /// If the ledger refuses the command.
+    pub(crate) fn execute_wallet(&mut self, command: Command) -> u64 {
+        self.now += STEP_MICROS;
+        let mut entries = self.ledger.expired(self.now());
+        self.append_to_wallet(&entries);
+        entries = ::ledger::decide(&self.ledger, self.now(), command)
+            .expect("the room asks for lawful commands only");
+        self.append_to_wallet(&entries)
+    }
+
+    /// Ends the holds of the wallet that are over.
+    pub(crate) fn expire_holds(&mut self) {
+        self.now += STEP_MICROS;
+        let entries = self.ledger.expired(self.now());
+        self.append_to_wallet(&entries);
+    }
+
+    /// Writes the wallet's event of a snapshot of its state.
+    pub(crate) fn snapshot_wallet(&mut self) {
+        self.expire_holds();
+        self.ledger.forget(self.now());
+        let digest = Sha256::digest(::ledger::snapshot::write(&self.ledger)).into();
+        self.append_to_wallet(&[::ledger::Event::SnapshotTaken { digest }]);
+    }
+
+    fn append_to_wallet(&mut self, entries: &[::ledger::Event]) -> u64 {
+        let mut position = 0;
+        for entry in entries {
+            let stream = wire::ledger::stream(entry);
+            position = self.append_now(LogName::Wallet, stream.0, wire::ledger::to_recorded(entry));
+            ::ledger::evolve(&mut self.ledger, UnixMicros(self.now), entry);
+        }
+        position
+    }
+
+    /// Advances the clock without an event.
+    pub(crate) fn advance(&mut self, time: std::time::Duration) {
+        self.now = UnixMicros(self.now).plus(time).0;
+    }
+
+    /// Seats a new player who has just these credits and brings all of them.
+    ///
+    /// # Panics
+    /// If the seat is taken or the amount is no amount of credits.
+    pub(crate) fn sit(&mut self, seat: u32, buy_in: u64) {
+        let credits = Credits::try_new(buy_in).expect("an amount of credits");
+        let player = PlayerId(id("player", u64::from(seat) << 32 | self.random_below(1 << 32)));
+        self.execute_wallet(Command::OpenAccount(player));
+        let (issue, transfer) = (self.request("issue"), self.request("buy-in"));
+        let (issuance, account) = (Account::Issuance, Account::Player(player));
+        let reason = "a player of a specimen".to_owned();
+        self.post(Transfer {
+            reason,
+            ..transfer_between(issue, Kind::Issue, issuance, account, credits)
+        });
+        let taken = pb::SeatTaken {
+            seat,
+            player_id: player.0.to_vec().into(),
+            buy_in,
+            transfer_id: transfer.0.to_vec().into(),
+        };
+        self.append_to_table(taken);
+        let at_seat = Account::Seat(self.table, player);
+        self.post(transfer_between(transfer, Kind::BuyIn, account, at_seat, credits));
+        self.append_to_table(pb::SeatFunded { seat });
+        assert!(self.seats.insert(seat, Seat { player, stack: buy_in }).is_none(), "a free seat");
+    }
+
+    /// Lets a player leave whose cash-out the wallet refuses and an operator resumes.
+    ///
+    /// # Panics
+    /// If the seat is free or has no credits.
+    pub(crate) fn stand_up_with_stopped_cash_out(&mut self, seat: u32, resolution: pb::Resolution) {
+        let Seat { player, stack } = self.seats.remove(&seat).expect("a taken seat");
+        self.append_to_table(pb::LeaveAsked { seat, why: "asked".to_owned() });
+        let (first, second) = (self.request("cash-out"), self.request("resumed"));
+        let transfer_id = first.0.to_vec().into();
+        self.append_to_table(pb::CashOutDue { seat, amount: stack, transfer_id });
+        let kind = pb::EffectKind::CashOut.into();
+        let effect = Some(pb::Effect { kind, seat, ..pb::Effect::default() });
+        let (why, reason) = ("refused".to_owned(), "TRANSFER_REFUSED".to_owned());
+        self.append_to_table(pb::EffectStopped { effect: effect.clone(), why, reason });
+        let transfer_id = second.0.to_vec().into();
+        let reason = "looked at it".to_owned();
+        let resolution_number = resolution.into();
+        self.append_to_table(pb::EffectResumed {
+            effect,
+            resolution: resolution_number,
+            reason,
+            transfer_id,
+        });
+        let to = match resolution {
+            pb::Resolution::PayToSuspense => Account::Suspense,
+            pb::Resolution::Retry | pb::Resolution::Unspecified => Account::Player(player),
+        };
+        let credits = Credits::try_new(stack).expect("a stack");
+        self.post(transfer_between(
+            second,
+            Kind::CashOut,
+            Account::Seat(self.table, player),
+            to,
+            credits,
+        ));
+        self.append_to_table(pb::SeatVacated { seat });
+    }
+
+    /// Lets a player leave with their stack.
+    ///
+    /// # Panics
+    /// If the seat is free.
+    pub(crate) fn stand_up(&mut self, seat: u32) {
+        let Seat { player, stack } = self.seats.remove(&seat).expect("a taken seat");
+        self.append_to_table(pb::LeaveAsked { seat, why: "asked".to_owned() });
+        if stack > 0 {
+            let transfer = self.request("cash-out");
+            let transfer_id = transfer.0.to_vec().into();
+            self.append_to_table(pb::CashOutDue { seat, amount: stack, transfer_id });
+            let (at_seat, account) = (Account::Seat(self.table, player), Account::Player(player));
+            let credits = Credits::try_new(stack).expect("a stack");
+            self.post(transfer_between(transfer, Kind::CashOut, at_seat, account, credits));
+        }
+        self.append_to_table(pb::SeatVacated { seat });
+    }
+
+    /// Pays the pots back to the first seat, lets everybody leave, and closes the table.
+    ///
+    /// # Panics
+    /// If the table has no players.
+    pub(crate) fn close(&mut self) {
+        self.close_in(1);
+    }
+
+    /// Closes the table with the pots paid back to the first seat in so many transfers: 10 credits
+    /// in each but the last.
+    ///
+    /// # Panics
+    /// If the table has no players.
+    pub(crate) fn close_in(&mut self, transfers: u64) {
+        self.append_to_table(pb::CloseAsked {});
+        let (&seat, first) = self.seats.iter().next().expect("somebody sits here");
+        let player = first.player;
+        for left in (0..transfers).rev() {
+            let whole = self.sabacc_pot + self.carried_pot;
+            let paid = self.refund(seat, player, if left == 0 { whole } else { 10 });
+            self.seats.get_mut(&seat).expect("he sits there").stack += paid;
+        }
+        self.close_empty();
+    }
+
+    /// Closes the table after everybody has left. The pots are paid back to the player who left
+    /// last. Returns their sum.
+    ///
+    /// # Panics
+    /// If the seat is free.
+    pub(crate) fn close_for_absent(&mut self, seat: u32) -> u64 {
+        let player = self.seats.get(&seat).expect("a taken seat").player;
+        self.stand_up(seat);
+        self.append_to_table(pb::CloseAsked {});
+        let whole = self.refund(0, player, self.sabacc_pot + self.carried_pot);
+        let transfer = self.request("absent");
+        let (at_seat, account) = (Account::Seat(self.table, player), Account::Player(player));
+        let credits = Credits::try_new(whole).expect("a pot");
+        self.post(transfer_between(transfer, Kind::CashOut, at_seat, account, credits));
+        self.append_to_table(pb::AbsentPaid { player_id: player.0.to_vec().into() });
+        self.close_empty();
+        whole
+    }
+
+    fn close_empty(&mut self) {
+        for seat in self.seats.keys().copied().collect::<Vec<_>>() {
+            self.stand_up(seat);
+        }
+        self.append_to_table(pb::TableClosed {});
+    }
+
+    /// Pays credits of the pots, the Sabacc Pot's first, to one player: at their seat or, with 0,
+    /// away from the table.
+    fn refund(&mut self, seat: u32, player: PlayerId, credits: u64) -> u64 {
+        let of_sabacc = credits.min(self.sabacc_pot);
+        let pots = [of_sabacc, credits - of_sabacc];
+        let share = pb::RosterSeat { seat, player_id: player.0.to_vec().into(), stack: credits };
+        let shares = if credits > 0 { vec![share] } else { Vec::new() };
+        let (table, transfer) = (self.table, self.request("refund"));
+        self.append_to_table(pb::PotRefundDue { transfer_id: transfer.0.to_vec().into(), shares });
+        if credits > 0 {
+            let legs = [
+                (Account::Seat(table, player), as_signed(credits)),
+                (Account::SabaccPot(table), -as_signed(pots[0])),
+                (Account::CarriedPot(table), -as_signed(pots[1])),
+            ];
+            self.post(transfer_of(transfer, Kind::PotRefund { table }, &legs));
+        }
+        self.append_to_table(pb::PotRefunded {});
+        (self.sabacc_pot, self.carried_pot) =
+            (self.sabacc_pot - pots[0], self.carried_pot - pots[1]);
+        credits
+    }
+
+    fn request(&mut self, what: &str) -> RequestId {
+        let number = self.random_below(u64::MAX);
+        RequestId(id(what, number))
+    }
+}
+
+/// Returns an id that is computed from a name and a number.
+fn id(what: &str, number: u64) -> [u8; 16] {
+    let hash = Sha256::new().chain_update(what).chain_update(number.to_be_bytes()).finalize();
+    let mut id = [0; 16];
+    id.copy_from_slice(&hash[..16]);
+    id
+}
+
+fn as_signed(credits: u64) -> i64 {
+    i64::try_from(credits).expect("far below the limit")
+}
+
+/// Returns a transfer of these legs without those that move nothing and are not allowed there.
+fn transfer_of(id: RequestId, kind: Kind, legs: &[(Account, i64)]) -> Transfer {
+    let leg = |&(account, amount): &(Account, i64)| Leg {
+        account,
+        amount: Amount::try_new(amount).expect("far below the limit"),
+    };
+    let stands = |(account, amount): &&(Account, i64)| *amount != 0 || kind.admits_zero(account);
+    let legs = legs.iter().filter(stands).map(leg).collect();
+    Transfer { id, kind, legs, reason: String::new() }
+}
+
+fn transfer_between(
+    id: RequestId,
+    kind: Kind,
+    from: Account,
+    to: Account,
+    credits: Credits,
+) -> Transfer {
+    let amount = as_signed(credits.get());
+    transfer_of(id, kind, &[(from, -amount), (to, amount)])
+}

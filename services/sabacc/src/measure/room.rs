@@ -1,0 +1,142 @@
+//! Room to load: a new one, that of a data folder, or one elsewhere.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::Path;
+
+use anyhow::{Context as _, bail};
+use audit::{Checks, Verdict, hand};
+use bench::load::{AuditResult, Auditor, LoadTarget};
+use bench::{MeasuredServer, ProgressBar};
+use chassis::auth::TokenIssuer;
+use primitives::TableId;
+use tempfile::TempDir;
+
+use crate::data_directory::DataDirectory;
+use crate::logs::Logs;
+use crate::output::Progress;
+use crate::room::{Room, RoomOptions};
+use crate::{audits, output};
+
+/// Room to load.
+pub(super) struct LoadedRoom {
+    url: String,
+    issuer: TokenIssuer,
+    folder: Option<DataDirectory>,
+    server: MeasuredServer,
+    own_room: Option<(Room, TempDir)>,
+}
+
+impl LoadedRoom {
+    /// Connects to a room elsewhere that trusts the issuer with this private key.
+    pub(super) fn remote(url: &str, key: &Path) -> anyhow::Result<LoadedRoom> {
+        let pem = std::fs::read_to_string(key)
+            .with_context(|| format!("the key {} cannot be read", key.display()))?;
+        let issuer = TokenIssuer::from_pem("load", &pem)
+            .with_context(|| format!("the key {} cannot be used", key.display()))?;
+        let server = MeasuredServer::default();
+        Ok(LoadedRoom { url: url.to_owned(), issuer, folder: None, server, own_room: None })
+    }
+
+    /// Connects to the room that runs in a data folder.
+    pub(super) fn running_in(data: &Path) -> anyhow::Result<LoadedRoom> {
+        let folder = DataDirectory::open(data)?;
+        let Some(running) = folder.running_room() else {
+            bail!(
+                "no room runs in {}: start one with `sabacc up`, or leave --data away and load \
+                 starts a room of its own",
+                data.display()
+            );
+        };
+        let server = MeasuredServer {
+            service: Some(("room", running.pid)),
+            postgres: Some(running.database_url),
+            data: Some(folder.path().to_owned()),
+        };
+        let (url, issuer) = (running.address, folder.issuer()?);
+        Ok(LoadedRoom { url, issuer, folder: Some(folder), server, own_room: None })
+    }
+
+    /// Starts a room with a private PostgreSQL with synchronous commits, in a temporary folder,
+    /// that takes `streams` streams and calls on each connection.
+    pub(super) async fn start(streams: u32) -> anyhow::Result<LoadedRoom> {
+        let dir = bench::temporary_folder()?;
+        let folder = DataDirectory::create(dir.path())?;
+        let options = RoomOptions {
+            folder: folder.clone(),
+            listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+            postgres: bench::private_postgres(folder.path()),
+            min_streams: Some(streams),
+            no_player_limits: true,
+            witnesses: Vec::new(),
+        };
+        let room = Room::start(options, &Progress::quiet()).await?;
+        let server = MeasuredServer {
+            service: None,
+            postgres: Some(room.postgres.admin_url()),
+            data: Some(folder.path().to_owned()),
+        };
+        let (url, issuer) = (room.local_url(), room.issuer.clone());
+        Ok(LoadedRoom { url, issuer, folder: Some(folder), server, own_room: Some((room, dir)) })
+    }
+
+    pub(super) fn target(&self) -> LoadTarget<'_> {
+        let logs = self.folder.as_ref().zip(self.server.postgres.as_deref());
+        let auditor = logs.map(|(folder, url)| -> Auditor<'_> {
+            Box::new(move |tables, most| Box::pin(audit(folder, url, tables, most)))
+        });
+        LoadTarget {
+            url: &self.url,
+            issuer: &self.issuer,
+            server: &self.server,
+            own_postgres: self.own_room.as_ref().map(|(room, _)| &room.postgres),
+            auditor,
+        }
+    }
+
+    /// Stops a room that was started for the load.
+    pub(super) async fn close(self) -> anyhow::Result<()> {
+        match self.own_room {
+            Some((room, _dir)) => room.stop().await,
+            None => Ok(()),
+        }
+    }
+}
+
+/// Audits up to `most` hands of these tables, evenly spread, and the whole ledger.
+async fn audit(
+    folder: &DataDirectory,
+    url: &str,
+    tables: Vec<TableId>,
+    most: u64,
+) -> anyhow::Result<AuditResult> {
+    let mut logs = Logs::connect(folder, url, None).await?;
+    let mut ended = Vec::new();
+    for table in tables {
+        ended.extend(logs.ended_hands(table).await?);
+    }
+    let bar = ProgressBar::new();
+    bar.show("auditing", 0, ended.len() as u64, "hands that ended");
+    let step = (ended.len() as u64).div_ceil(most.max(1)).max(1);
+    let chosen: Vec<_> = ended.iter().step_by(usize::try_from(step)?).collect();
+    let mut passed = 0;
+    for (done, id) in chosen.iter().enumerate() {
+        bar.show("auditing", done as u64, chosen.len() as u64, "hands");
+        let report = hand::audit(&logs.hand_records(**id).await?);
+        if report.passed_but_for_proofs() {
+            passed += 1;
+        } else {
+            print_failures(&format!("hand {id}"), &report.checks);
+        }
+    }
+    let ledger = audits::audit_ledger(&logs).await?;
+    print_failures("ledger", &ledger.checks);
+    let (ended, hands) = (ended.len() as u64, chosen.len() as u64);
+    Ok(AuditResult { ended, hands, passed, ledger: ledger.passed() })
+}
+
+/// Prints the checks of `audited` that did not pass.
+fn print_failures<C: Copy + PartialEq + std::fmt::Display>(audited: &str, checks: &Checks<C>) {
+    for checked in checks.0.iter().filter(|checked| checked.verdict != Verdict::Passed) {
+        output::error(&format!("{audited}: {} {}", checked.check, checked.verdict));
+    }
+}

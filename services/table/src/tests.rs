@@ -1,0 +1,3 @@
+//! Tests of a table in memory, with their harness.
+
+pub(crate) mod harness;
