@@ -221,7 +221,7 @@ pub struct Report {
     /// Id as a UUID.
     pub hand_id: String,
     pub verdict: HandVerdict,
-    /// What happened, whose word it is, and the reader's part.
+    /// Sentences on what happened, whose word it is, and the reader's part.
     pub sentences: [String; 3],
     pub checks: Checks<Check>,
     /// Facts that break no rule but that a reader may want to know.

@@ -72,9 +72,13 @@ fn rate(said: &str) -> Option<f64> {
 /// Splits the password from the address of a private cluster.
 fn without_password(url: &str) -> (String, String) {
     let (base, query) = url.split_once('?').unwrap_or((url, ""));
-    let (secret, rest): (Vec<&str>, Vec<&str>) =
-        query.split('&').partition(|pair| pair.starts_with("password="));
-    let password = secret.first().and_then(|pair| pair.split_once('=')).map_or("", |pair| pair.1);
+    let is_password = |pair: &&str| pair.starts_with("password=");
+    let rest: Vec<&str> = query.split('&').filter(|pair| !is_password(pair)).collect();
+    let password = query
+        .split('&')
+        .find(is_password)
+        .and_then(|pair| pair.split_once('='))
+        .map_or("", |pair| pair.1);
     (format!("{base}?{}", rest.join("&")), password.to_owned())
 }
 

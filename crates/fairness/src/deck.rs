@@ -44,11 +44,12 @@ pub fn salt(keys: &Keys, op: u32, position: u16) -> [u8; 32] {
 #[must_use]
 pub fn records(keys: &Keys, op: u32, cards: &[u8]) -> Vec<[u8; RECORD_LEN]> {
     let key = keyed_hmac(keys.expose_salt());
-    let at = |(position, card): (usize, &u8)| {
+    let record_at = |position: usize| {
+        let card = cards[position];
         let position = u16::try_from(position).expect("a pile has at most 255 cards");
-        record(op, position, *card, &salt_with_key(&key, op, position))
+        record(op, position, card, &salt_with_key(&key, op, position))
     };
-    cards.iter().enumerate().map(at).collect()
+    (0..cards.len()).map(record_at).collect()
 }
 
 /// Root over [`records`].

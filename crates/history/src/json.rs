@@ -220,7 +220,8 @@ impl From<&HandHistory> for Message {
 }
 
 impl From<&(String, FieldValue)> for Field {
-    fn from((name, value): &(String, FieldValue)) -> Field {
+    fn from(named: &(String, FieldValue)) -> Field {
+        let (name, value) = named;
         let mut field = Field { name: name.clone(), ..Field::default() };
         match value {
             FieldValue::Number(number) => field.number = Some(Number(*number)),

@@ -65,11 +65,12 @@ fn codes(hand: &Hand, cards: &[Card]) -> Vec<&'static str> {
 fn finished(hand: &Hand, end: &Settlement) -> Report {
     let variant = hand.rules().variant();
     let carried = end.finishing_carried_pot.get();
-    let held = |(player, held): (Player, &rules::FinalHand)| FinalHand {
+    let final_hand = |player: Player, held: &rules::FinalHand| FinalHand {
         player: player.to_string(),
         cards: codes(hand, &held.cards),
         rank: held.rank.map(|rank| rank.to_string()),
     };
+    let hands = hand.players().zip(&end.hands);
     Report {
         variant: variant.id,
         complete: true,
@@ -79,7 +80,7 @@ fn finished(hand: &Hand, end: &Settlement) -> Report {
         finishing_sabacc_pot: end.finishing_sabacc_pot.get(),
         finishing_carried_pot: variant.has_carried_pot.then_some(carried),
         rake: end.rake.get(),
-        hands: hand.players().zip(&end.hands).map(held).collect(),
+        hands: hands.map(|(player, held)| final_hand(player, held)).collect(),
         next: None,
     }
 }
@@ -89,7 +90,7 @@ fn unfinished(hand: &Hand) -> Report {
     let View { players, sabacc_pot, carried_pot, .. } = view(hand, Viewer::Auditor);
     // Without bets there is no folding: players who are out were eliminated, or left.
     let folds = variant.has_betting();
-    let held = |(player, place): (Player, &rules::PlayerView)| {
+    let final_hand = |player: Player, place: &rules::PlayerView| {
         let rank = match (place.status, folds) {
             (Status::Out, true) => Some("folded"),
             (Status::Out, false) if place.has_left => Some("left"),
@@ -101,6 +102,7 @@ fn unfinished(hand: &Hand) -> Report {
             rank: rank.map(str::to_owned),
         }
     };
+    let hands = hand.players().zip(&players);
     Report {
         variant: variant.id,
         complete: false,
@@ -110,7 +112,7 @@ fn unfinished(hand: &Hand) -> Report {
         finishing_sabacc_pot: sabacc_pot.get(),
         finishing_carried_pot: variant.has_carried_pot.then_some(carried_pot.get()),
         rake: 0,
-        hands: hand.players().zip(&players).map(held).collect(),
+        hands: hands.map(|(player, place)| final_hand(player, place)).collect(),
         next: next_line(hand),
     }
 }

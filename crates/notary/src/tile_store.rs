@@ -37,11 +37,11 @@ impl TileStore {
 
     /// Stores full tiles.
     pub(crate) async fn put(&self, full: &[(TileId, Vec<u8>)]) -> Result<(), StoreError> {
-        let tile = |(tile, hashes): &(TileId, Vec<u8>)| {
-            let place = place(*tile)?;
-            Some(FullTile { coordinates: place, hashes: Bytes::copy_from_slice(hashes) })
+        let full_tile = |tile: TileId, hashes: &[u8]| {
+            Some(FullTile { coordinates: place(tile)?, hashes: Bytes::copy_from_slice(hashes) })
         };
-        let tiles: Vec<FullTile> = full.iter().filter_map(tile).collect();
+        let tiles = full.iter().filter_map(|(tile, hashes)| full_tile(*tile, hashes));
+        let tiles: Vec<FullTile> = tiles.collect();
         if tiles.is_empty() { Ok(()) } else { self.store.put_tiles(&self.log, &tiles).await }
     }
 

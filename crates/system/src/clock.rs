@@ -336,12 +336,12 @@ mod tests {
     /// believed and the step.
     fn told(wall: impl Iterator<Item = i64>) -> Vec<(i64, i64)> {
         let mut at = WallClock { offset: 0, jumped: None };
-        let follow = |(second, off): (i64, i64)| {
+        let mut follow = |second: i64, off: i64| {
             let run = Duration::from_secs(u64::try_from(second).unwrap_or(0));
             let stepped = at.follow(second * SECOND + off, run);
             (at.offset, stepped)
         };
-        (0_i64..).zip(wall).map(follow).collect()
+        (0_i64..).zip(wall).map(|(second, off)| follow(second, off)).collect()
     }
 
     #[test]

@@ -64,11 +64,11 @@ impl Slots {
     /// Drops the slots longest unused, as far as nobody holds them.
     fn shrink(&mut self, limit: usize) {
         let surplus = self.by_hand.len().saturating_sub(limit);
-        let unheld = |(_, hand): &(&u64, &HandId)| {
+        let is_free = |hand: &HandId| {
             self.by_hand.get(hand).is_some_and(|(_, place)| Arc::strong_count(place) == 1)
         };
-        let gone: Vec<(u64, HandId)> =
-            self.by_last_use.iter().filter(unheld).take(surplus).map(|(u, h)| (*u, *h)).collect();
+        let free = self.by_last_use.iter().filter(|(_, hand)| is_free(hand));
+        let gone: Vec<(u64, HandId)> = free.take(surplus).map(|(u, h)| (*u, *h)).collect();
         for (used, hand) in gone {
             self.by_last_use.remove(&used);
             self.by_hand.remove(&hand);

@@ -131,8 +131,8 @@ const fn verdict_name(verdict: DisputeVerdict) -> &'static str {
 }
 
 fn describe(dispute: &Dispute) -> anyhow::Result<String> {
-    let (id, table): (DisputeId, TableId) =
-        (parse_id(&dispute.dispute_id)?, parse_id(&dispute.table_id)?);
+    let id: DisputeId = parse_id(&dispute.dispute_id)?;
+    let table: TableId = parse_id(&dispute.table_id)?;
     let player: PlayerId = parse_id(&dispute.player_id)?;
     let opened = dispute.opened_at.map_or_else(String::new, |at| at.to_string());
     let verdict = verdict_name(dispute.verdict());

@@ -152,7 +152,7 @@ impl Judgement<'_> {
         revealed.map(|row| row.seat).collect()
     }
 
-    /// What happened, whose word it is, and the reader's part.
+    /// Sentences on what happened, whose word it is, and the reader's part.
     pub(super) fn sentences(&self, verdict: HandVerdict) -> [String; 3] {
         [self.what_happened(verdict), self.whose_word(verdict), self.readers_part(verdict)]
     }
@@ -196,7 +196,7 @@ impl Judgement<'_> {
         }
     }
 
-    /// What the hand brought each seat.
+    /// Gains and losses of the seats.
     fn result(&self) -> String {
         let (Ok((_, opened)), Ok((_, settled))) = (self.decoded.opened(), self.decoded.settled())
         else {

@@ -341,8 +341,8 @@ mod tests {
         let addresses = addresses(|_| {});
         let mut headers = HeaderMap::new();
         headers.insert("x-forwarded-for", "192.0.2.1".parse().unwrap());
-        let (own, told): (IpAddr, IpAddr) =
-            ("10.0.0.1".parse().unwrap(), "192.0.2.1".parse().unwrap());
+        let own: IpAddr = "10.0.0.1".parse().unwrap();
+        let told: IpAddr = "192.0.2.1".parse().unwrap();
         assert_eq!(addresses.caller(Origin::Proxy(own), &headers), Some(told));
         assert_eq!(addresses.caller(Origin::Address(own), &headers), Some(own), "not trusted");
         assert_eq!(addresses.caller(Origin::Proxy(own), &HeaderMap::new()), Some(own));

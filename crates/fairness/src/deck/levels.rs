@@ -34,10 +34,9 @@ impl MerkleLevels {
 
     /// The sibling hashes on the way from a leaf to the root, the lowest first.
     pub(crate) fn path(&self, leaf: u16) -> Vec<[u8; 32]> {
-        let beside = |(height, level): (usize, &Vec<[u8; 32]>)| {
-            level.get((usize::from(leaf) >> height) ^ 1).copied()
-        };
-        self.0.iter().enumerate().filter_map(beside).collect()
+        let sibling = |height: usize| (usize::from(leaf) >> height) ^ 1;
+        let levels = self.0.iter().enumerate();
+        levels.filter_map(|(height, level)| level.get(sibling(height)).copied()).collect()
     }
 }
 

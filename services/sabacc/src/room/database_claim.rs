@@ -96,8 +96,8 @@ async fn wait_for_leases(
     loop {
         let leased =
             database.owners().await.context("the database does not say who owns its logs")?;
-        let (before, others): (Vec<_>, Vec<_>) =
-            leased.into_iter().partition(|owner| lock.is_predecessor(&owner.owner));
+        let of_predecessor = |owner: &LogOwner| lock.is_predecessor(&owner.owner);
+        let (before, others) = leased.into_iter().partition::<Vec<_>, _>(of_predecessor);
         let Some(LogOwner { log, owner, address, since, remaining }) =
             others.into_iter().max_by_key(|owner| owner.remaining)
         else {

@@ -99,8 +99,8 @@ impl Repo {
 
 /// Parses one row: of the account, or of a seat.
 fn parse_line(row: &PgRow) -> Result<StatementLine, sqlx::Error> {
-    let (table, transfer): (Option<&str>, Option<&str>) =
-        (row.try_get("table_id")?, row.try_get("transfer")?);
+    let table: Option<&str> = row.try_get("table_id")?;
+    let transfer: Option<&str> = row.try_get("transfer")?;
     let moved = amount(row.try_get("amount")?)?;
     let (amount, at_table) =
         if table.is_some() { (Amount::ZERO, moved) } else { (moved, Amount::ZERO) };

@@ -52,8 +52,8 @@ fn closest_choice<'a>(
 ) -> Vec<&'a str> {
     let count = u32::try_from(cards.len()).unwrap_or(0).min(5);
     let choice = |mask: u32| -> Vec<&'a str> {
-        let chosen = |&(at, _): &(u32, &String)| mask & (1 << at) != 0;
-        (0..count).zip(cards).filter(chosen).map(|(_, card)| &**card).collect()
+        let chosen = (0..count).zip(cards).filter(|(at, _)| mask & (1 << at) != 0);
+        chosen.map(|(_, card)| &**card).collect()
     };
     let masks = (0..1_u32 << count).filter(|mask| mask.count_ones() >= least);
     masks.map(choice).min_by_key(|codes| off(codes)).unwrap_or_default()
