@@ -29,3 +29,7 @@ pub mod table;
 mod tests;
 
 pub use report::{Checked, Checks, Verdict};
+
+/// Verifier of bundles as one page for a browser. It shares no code with this crate and fetches
+/// nothing.
+pub const VERIFIER_PAGE: &str = include_str!("../verify.html");

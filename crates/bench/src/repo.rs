@@ -128,10 +128,10 @@ impl Database {
     pub(crate) async fn write_floor(&mut self, rows: &Rows) -> Result<(), sqlx::Error> {
         sqlx::query(
             "WITH written AS (INSERT INTO floor.events (log, position, recorded_at, stream, \
-             version, kind, schema, sealed, payload, previous, request_id, actor, trace) \
+             version, kind, schema, sealed, payload, previous, request_id, actor, trace, salt) \
              SELECT 'floor', * FROM UNNEST($1::bigint[], $2::bigint[], $3::uuid[], $4::bigint[], \
              $5::integer[], $6::integer[], $7::boolean[], $8::bytea[], $9::bytea[], $10::uuid[], \
-             $11::text[], $12::bytea[])) \
+             $11::text[], $12::bytea[], $17::bytea[])) \
              INSERT INTO floor.requests (log, key, digest, first, answer) \
              SELECT 'floor', * FROM UNNEST($13::uuid[], $14::bytea[], $15::bigint[], $16::bytea[])",
         )
@@ -151,6 +151,7 @@ impl Database {
         .bind(vec![&rows.hash[..]; rows.requests])
         .bind(&rows.positions[..rows.requests])
         .bind(vec![&rows.answer[..]; rows.requests])
+        .bind(vec![&rows.hash[..16]; rows.positions.len()])
         .execute(&mut self.connection)
         .await
         .map(|_| ())

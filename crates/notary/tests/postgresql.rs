@@ -169,7 +169,7 @@ async fn a_row_put_between_others_is_found() {
     let insert = "UPDATE events SET position = position + 100000 WHERE position >= 600;
                   UPDATE events SET position = position - 99999 WHERE position >= 100600;
                   INSERT INTO events SELECT log, 600, recorded_at, gen_random_uuid(), 1, kind,
-                      schema, sealed, payload, previous, request_id, actor, trace
+                      schema, sealed, payload, previous, request_id, actor, trace, salt
                   FROM events WHERE position = 599;
                   UPDATE owners SET size = size + 1, tree = NULL";
     place.execute_as_admin(insert).await;

@@ -16,6 +16,7 @@ mod cache;
 mod collect;
 mod limiter;
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use audit::bundle::{Bundle, TrustedKeys};
@@ -58,17 +59,58 @@ struct Shared {
     cache: AuditCache,
 }
 
-pub(crate) fn service(config: &ServiceConfig) -> Result<AuditServiceServer<Audits>, StartError> {
-    let longest = config.limits.message_bytes;
-    let logs = logs(config)?;
-    if logs.is_none() {
-        tracing::warn!(
-            "audits of hands are not served: set SABACC_SIGNING_KEY and the address of every service"
-        );
+impl Audits {
+    /// Creates the handler from the gateway's configuration.
+    ///
+    /// # Errors
+    /// A peer's address or certificate cannot be used.
+    pub(crate) fn new(config: &ServiceConfig) -> Result<Audits, StartError> {
+        let logs = logs(config)?;
+        if logs.is_none() {
+            tracing::warn!(
+                "audits of hands are not served: set SABACC_SIGNING_KEY and the address of every service"
+            );
+        }
+        let shared =
+            Arc::new(Shared { limiter: AuditLimiter::new(), cache: AuditCache::default() });
+        Ok(Audits { logs, shared })
     }
-    let shared = Arc::new(Shared { limiter: AuditLimiter::new(), cache: AuditCache::default() });
-    let audits = AuditServiceServer::new(Audits { logs, shared });
-    Ok(audits.max_decoding_message_size(longest))
+
+    /// Returns the gRPC service.
+    pub(crate) fn service(&self, longest: usize) -> AuditServiceServer<Audits> {
+        AuditServiceServer::new(self.clone()).max_decoding_message_size(longest)
+    }
+
+    /// Returns the bundle of a hand for a reader without a token.
+    pub(crate) async fn public_bundle(
+        &self,
+        table: TableId,
+        hand_no: u64,
+        address: Option<IpAddr>,
+    ) -> Result<Vec<u8>, Status> {
+        let audited = self.audited(table, hand_no, Caller::Anybody { address }).await?;
+        Ok(audited.bundle.clone())
+    }
+
+    /// Returns the public keys that the logs are signed with now, one a line: table, dealer, wallet.
+    pub(crate) async fn public_keys(&self) -> Result<String, Status> {
+        let mut logs = self.logs.clone().ok_or_else(no_logs)?;
+        let mut keys = String::new();
+        for (name, log) in
+            [("table", &mut logs.table), ("dealer", &mut logs.dealer), ("wallet", &mut logs.wallet)]
+        {
+            let request = pb::GetCheckpointRequest { log: name.to_owned() };
+            let key = log.get_checkpoint(request).await?.into_inner().key;
+            keys.push_str(&format!("{key}\n"));
+        }
+        Ok(keys)
+    }
+}
+
+fn no_logs() -> ApiRefusal {
+    let words = "this gateway cannot read the logs: its operator sets signing_key and the address \
+                 of every service";
+    api_refusal(ErrorReason::NoSuchMethod, words)
 }
 
 /// Returns clients of the three logs. `None` if the gateway has no key or lacks the address of a
@@ -128,11 +170,7 @@ impl Audits {
         if let Some(kept) = shared.cache.get(HandKey { table, hand_no }) {
             return Ok(kept);
         }
-        let logs = logs.clone().ok_or_else(|| {
-            let words = "this gateway cannot read the logs: its operator sets signing_key and the \
-                         address of every service";
-            api_refusal(ErrorReason::NoSuchMethod, words)
-        })?;
+        let logs = logs.clone().ok_or_else(no_logs)?;
         let permit = shared.limiter.enter(caller).await?;
         // An earlier caller may have audited this hand meanwhile.
         if let Some(kept) = shared.cache.get(HandKey { table, hand_no }) {

@@ -6,13 +6,15 @@
 //! The service behind verifies the player's token once more, so that whoever takes the gateway over
 //! cannot play anybody's hand. One service is the gateway's own: it collects the records of a
 //! finished hand from the logs, in its own name, and audits them (`audits`). The checkpoints and
-//! tiles of the logs are served as files, without a token.
+//! tiles of the logs are served as files, without a token; so are the logs' keys, the verifier's page
+//! and the bundles of finished hands (`public`).
 //!
 //! Specification: ARCHITECTURE.md §1.2, §6.
 
 mod audits;
 mod forward;
 mod logs;
+mod public;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -25,8 +27,10 @@ use chassis::serve::{
 };
 use system::clock::SystemClock;
 
+use audits::Audits;
 use forward::Forward;
 use logs::Logs;
+use public::PublicFiles;
 
 /// Reason why a gateway could not start.
 #[derive(Debug, thiserror::Error)]
@@ -61,7 +65,7 @@ pub async fn run(
     if let Some(dealer) = &peers.dealer {
         log_services.insert("dealer", connect(dealer)?);
     }
-    let audits = audits::service(&config)?;
+    let audits = Audits::new(&config)?;
     let logs = Logs::new(log_services, config.limits.message_bytes);
     let health = Health::new();
     // Without them no hand is played. The table's readiness includes the dealer's.
@@ -79,10 +83,14 @@ pub async fn run(
         .await
         .add(logs.clone())
         .await
-        .add(audits)
+        .add(audits.service(config.limits.message_bytes))
         .await
         .build(proto::DESCRIPTORS, &config.auth.issuers, &config.limits, clock)?;
     let app = PathRouter::new("/log/", logs.files(), app);
+    let files = PublicFiles::new(audits);
+    let app = PathRouter::new(public::BUNDLES, files.clone(), app);
+    let app = PathRouter::new(public::KEYS, files.clone(), app);
+    let app = PathRouter::new(public::PAGE, files, app);
     let mut server = Server::from_config(&config, health, drain)?;
     server.proxies = config.trusted_proxies.clone();
     Ok(server.run(bound, app).await)

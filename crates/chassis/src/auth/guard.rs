@@ -77,6 +77,16 @@ impl AddressRateLimit {
     }
 }
 
+/// Takes units of the address that a request without a token comes from, beyond the one unit that it
+/// has paid for the call.
+///
+/// # Errors
+/// Time to wait until the units are available. Nothing was taken.
+pub fn take_address_units(request: &Request<Body>, units: u32) -> Result<(), Duration> {
+    let limit = request.extensions().get::<AddressRateLimit>();
+    limit.map_or(Ok(()), |limit| (limit.take)(units))
+}
+
 /// Admitted call with its caller.
 struct AdmittedCall {
     identity: Identity,

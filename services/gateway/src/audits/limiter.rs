@@ -44,11 +44,21 @@ impl QuotaKey {
     }
 }
 
+/// Most audits of callers without a token that run at once. They take no place of players.
+const MAX_RUNNING_PUBLIC: usize = 2;
+
 /// Caller of an audit.
 #[derive(Debug, Clone)]
-pub(super) enum Caller {
+pub(crate) enum Caller {
     Staff,
-    Player { subject: String, address: Option<IpAddr> },
+    Player {
+        subject: String,
+        address: Option<IpAddr>,
+    },
+    /// A reader of public files.
+    Anybody {
+        address: Option<IpAddr>,
+    },
 }
 
 impl Caller {
@@ -70,6 +80,7 @@ impl Caller {
 pub(super) struct AuditLimiter {
     players: ConcurrencyLimiter,
     staff: ConcurrencyLimiter,
+    public: ConcurrencyLimiter,
     open: Arc<OpenCounts>,
 }
 
@@ -92,6 +103,7 @@ impl AuditLimiter {
         AuditLimiter {
             players: ConcurrencyLimiter::new(MAX_RUNNING, MAX_WAITING),
             staff: ConcurrencyLimiter::new(MAX_RUNNING_STAFF, MAX_WAITING),
+            public: ConcurrencyLimiter::new(MAX_RUNNING_PUBLIC, MAX_WAITING),
             open: Arc::default(),
         }
     }
@@ -106,6 +118,9 @@ impl AuditLimiter {
             Caller::Player { subject, address } => {
                 let address = address.map(QuotaKey::Address);
                 (&self.players, [QuotaKey::Player(subject)].into_iter().chain(address).collect())
+            }
+            Caller::Anybody { address } => {
+                (&self.public, address.map(QuotaKey::Address).into_iter().collect())
             }
         };
         let shares = sharers.into_iter().map(|sharer| Quota::acquire(sharer, &self.open));
@@ -188,6 +203,23 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn readers_without_a_token_take_no_turn_of_players() {
+        let turns = AuditLimiter::new();
+        let anybody = |last| Caller::Anybody { address: Some(IpAddr::from([192, 0, 2, last])) };
+        let mut at_work = Vec::new();
+        for number in 0..u8::try_from(MAX_RUNNING_PUBLIC).unwrap() {
+            at_work.push(try_enter(&turns, anybody(number)).await.unwrap().unwrap());
+        }
+        assert!(try_enter(&turns, anybody(99)).await.is_none(), "the third waits");
+        try_enter(&turns, player(1, None)).await.unwrap().unwrap();
+        drop(at_work);
+        let _first = try_enter(&turns, anybody(1)).await.unwrap().unwrap();
+        let _second = try_enter(&turns, anybody(1)).await.unwrap().unwrap();
+        let third = try_enter(&turns, anybody(1)).await.unwrap();
+        assert_eq!(third.err().unwrap().reason(), ErrorReason::Overloaded);
+    }
+
+    #[tokio::test]
     async fn auditors_have_turns_where_players_have_taken_all_of_theirs() {
         let turns = AuditLimiter::new();
         let mut at_work = Vec::new();
@@ -224,6 +256,7 @@ mod tests {
                 Caller::Player { subject, address } => {
                     assert!(!staff && subject == "somebody" && address.is_some());
                 }
+                Caller::Anybody { .. } => panic!("who has a token is somebody"),
             }
         }
     }
