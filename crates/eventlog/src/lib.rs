@@ -55,8 +55,8 @@ pub use key::RequestKey;
 pub use log::{Clock, Health, Limits, Log, Options, Salts};
 pub use mem::{Fault, MemStore};
 pub use pg::{
-    ConnectError, MigrateError, PgStore, PoolSizes, Projection, drop_idle, migrate, migrate_with,
-    with_statement_timeout, with_timeout,
+    ConnectError, FIRST_PROJECTION_PARAMETER, MigrateError, PgStore, PoolSizes, Projection,
+    drop_idle, migrate, migrate_with, with_statement_timeout, with_timeout,
 };
 pub use primitives::{RequestId, StreamId, UnixMicros};
 pub use reader::Reader;

@@ -50,7 +50,7 @@ use sqlx::postgres::{PgConnectOptions, PgConnection, PgPoolOptions};
 pub use archive::{remove, restore};
 pub use error::{ConnectError, MigrateError, with_statement_timeout, with_timeout};
 pub use migrate::{migrate, migrate_with};
-pub use projection::Projection;
+pub use projection::{FIRST_PROJECTION_PARAMETER, Projection};
 
 use crate::event::AnsweredRequest;
 use crate::key::RequestKey;

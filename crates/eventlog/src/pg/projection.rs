@@ -20,6 +20,9 @@ const ROWS_PLACEHOLDER: &str = "/* rows */";
 const PROJECTION_PLACEHOLDER: &str = "/* projection */";
 const AFTER_FENCE_PLACEHOLDER: &str = "/* turn */";
 
+/// Number of the first parameter of a projection in the statement that appends.
+pub const FIRST_PROJECTION_PARAMETER: u32 = 25;
+
 /// Rows that are written together with the events.
 #[derive(Clone, Debug)]
 pub struct Projection {

@@ -1,18 +1,16 @@
 //! Rebuild of the tables from the log.
 
-use eventlog::{ReadError, with_timeout};
+use eventlog::{FIRST_PROJECTION_PARAMETER, ReadError, with_timeout};
 use sqlx::postgres::PgArguments;
 use sqlx::{Arguments as _, AssertSqlSafe};
 
 use super::read::decode;
 use super::{GroupRows, LOG, Repo, STATEMENT_TIMEOUT, read_error};
 
-/// First parameter of the rows in the statement that appends.
-const FIRST_PARAMETER: u32 = 24;
 /// Last parameter of the rows in the statement that appends. In a rebuild the rows follow the log,
 /// the new size and the old one.
-const LAST_PARAMETER: u32 = 56;
-const PARAMETER_SHIFT: u32 = 20;
+const LAST_PARAMETER: u32 = 57;
+const PARAMETER_SHIFT: u32 = FIRST_PROJECTION_PARAMETER - 4;
 
 /// The log got another owner while its tables were rebuilt.
 #[derive(Debug, thiserror::Error)]
@@ -80,7 +78,7 @@ impl Repo {
 /// Statement that writes a group's rows without its events, and moves `projected`.
 fn rebuild_statement() -> String {
     let mut tables = super::REBUILD.to_owned();
-    for number in FIRST_PARAMETER..=LAST_PARAMETER {
+    for number in FIRST_PROJECTION_PARAMETER..=LAST_PARAMETER {
         tables =
             tables.replace(&format!("${number}::"), &format!("${}::", number - PARAMETER_SHIFT));
     }
