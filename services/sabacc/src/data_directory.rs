@@ -25,6 +25,8 @@ pub(crate) use keys::{PEOPLE_KEY, SEED_KEY};
 
 /// File name of the dealer's key in folders of older versions.
 const LEGACY_DEALER_KEY: &str = "commitment.pem";
+/// Name of every room in folders of older versions.
+const LEGACY_ROOM: &str = "sabacc.local";
 
 /// Data folder.
 #[derive(Debug, Clone)]
@@ -119,6 +121,8 @@ impl DataDirectory {
 
     /// Returns the identity of a service's log: its origin, and the key that signs for it.
     pub(crate) fn log_identity(&self, of: Service) -> anyhow::Result<LogIdentity> {
+        // The name comes before the first key: a folder with keys and no name is an older one.
+        let room = self.room_name()?;
         let mut file = format!("{}.pem", of.name());
         // A room of an older version, in which this key signed only commitments.
         if of == Service::Dealer && self.path.join("keys").join(LEGACY_DEALER_KEY).exists() {
@@ -130,12 +134,18 @@ impl DataDirectory {
         })?;
         let key = SigningKey::from_pkcs8_pem(&pem);
         let key = key.with_context(|| format!("keys/{file} cannot be used"))?;
-        Ok(LogIdentity { origin: format!("{}/{}", *self.room_name()?, of.name()).into(), key })
+        Ok(LogIdentity { origin: format!("{}/{}", *room, of.name()).into(), key })
     }
 
     /// Returns the room's name: the first part of its logs' origins. It is random, so that the logs
     /// of two rooms are never taken for one another's.
     fn room_name(&self) -> anyhow::Result<Zeroizing<String>> {
+        let keys = self.path.join("keys");
+        let has_key = |of: &str| keys.join(of).exists();
+        let older = ["table.pem", "dealer.pem", "wallet.pem", LEGACY_DEALER_KEY];
+        if !keys.join("room").exists() && older.into_iter().any(has_key) {
+            return Ok(Zeroizing::new(LEGACY_ROOM.to_owned()));
+        }
         self.read_or_create_secret("room", || {
             Zeroizing::new(format!("room-{}.local", &random_hex()[..16]))
         })
