@@ -3,8 +3,8 @@
 //! **Group commit.** While a batch is being written, the queue fills; then all waiting entries
 //! become the next batch. There is no timer: an idle log commits an entry at once, a busy one
 //! shares each fsync among all waiting callers. Callers that were just answered run before the next
-//! batch is closed, as long as each turn of the scheduler brings entries; otherwise they fall into
-//! two uneven groups that take turns, and commits are smaller.
+//! batch is closed; otherwise they fall into two uneven groups that take turns, and commits are
+//! smaller.
 //!
 //! **Ahead of its turn.** Entries that wait behind the batch being written are sent meanwhile, if
 //! that is possible and worthwhile (`pipeline`).
@@ -42,11 +42,13 @@ use crate::queue::{BatchBuilder, Command, QueuedAppend};
 use crate::store::{AppendOutcome, Batch, Store, StoreError};
 use crate::stream_heads::{StreamHead, StreamHeads};
 pub(crate) use clock_alarm::ClockAlarm;
+pub(crate) use cpu_headroom::CpuHeadroom;
 use in_doubt::BatchOutcome;
 use in_flight::{AttemptResult, InFlight};
-pub use pipeline::MIN_PIPELINED_ENTRIES;
+use pipeline::MIN_PIPELINED_ENTRIES;
 
 mod clock_alarm;
+mod cpu_headroom;
 mod in_doubt;
 mod in_flight;
 mod lease;
@@ -57,6 +59,9 @@ const MAX_PAUSE: Duration = Duration::from_millis(500);
 
 /// Time between two attempts while a clock is off.
 const CLOCK_PAUSE: Duration = Duration::from_millis(100);
+
+/// Most yields to other tasks between two batches.
+const MAX_YIELDS_PER_COMMIT: usize = 16;
 
 pub(crate) struct Writer {
     pub(crate) store: Arc<dyn Store>,
@@ -73,6 +78,7 @@ pub(crate) struct Writer {
     pub(crate) head: watch::Sender<TreeHead>,
     pub(crate) commits: broadcast::Sender<Arc<[Event]>>,
     pub(crate) renew_at: Instant,
+    pub(crate) cpu_headroom: CpuHeadroom,
     pub(crate) clock_alarm: ClockAlarm,
     pub(crate) health: watch::Sender<Health>,
 }
@@ -112,17 +118,14 @@ impl Writer {
     }
 
     /// Lets the callers that were just answered run, if they are tasks of this process, so that the
-    /// next batch holds their next entries too. It ends when as many entries have come, or when a
-    /// turn of the scheduler has brought none.
+    /// next batch holds their next entries too. Otherwise half of them would miss every other
+    /// commit. It does not wait.
     async fn yield_to_callers(&self, callers: usize) {
-        let mut queued = self.queue.len();
-        let all_back = queued + callers;
-        while queued < all_back {
-            yield_now().await;
-            let before = std::mem::replace(&mut queued, self.queue.len());
-            if queued == before {
+        for _ in 0..MAX_YIELDS_PER_COMMIT {
+            if self.queue.len() + self.backlog.len() >= callers {
                 break;
             }
+            yield_now().await;
         }
     }
 
@@ -143,8 +146,11 @@ impl Writer {
         // Two batches alternate between the database and this process; with a single one each of
         // the two would be idle half of the time.
         let half = self.backlog.len() / 2;
-        let is_split = half >= MIN_PIPELINED_ENTRIES && self.store.pipelines_entries();
-        let most = if is_split { half } else { usize::MAX };
+        let most = if half >= MIN_PIPELINED_ENTRIES && self.can_pipeline(half) {
+            half
+        } else {
+            usize::MAX
+        };
         self.take_batch(most).map(Task::Commit)
     }
 
@@ -193,12 +199,15 @@ impl Writer {
                 }
                 attempted => self.resolve_in_doubt(&mut flight, attempted, next.as_mut()).await,
             };
+            let plain = flight.is_plain();
             let (waiting, stamped, give_up) = flight.into_parts();
             let rest = match written {
                 BatchOutcome::Written => {
                     let callers = waiting.len();
                     self.apply_commit(stamped, waiting);
-                    self.yield_to_callers(callers).await;
+                    if plain || next.is_none() {
+                        self.yield_to_callers(callers).await;
+                    }
                     let Some(next) = next else { return Ok(()) };
                     flight = next;
                     continue;

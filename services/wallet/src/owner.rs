@@ -4,7 +4,12 @@
 //! are applied at once, before they are durable. Waiting commands are gathered into a group,
 //! decided one after the other at one time, and handed to the log as one commit together with the
 //! rows of the tables. If enough commands wait, the next group is decided while the group before is
-//! being written, so that both processors work. Enough is [`MIN_PIPELINED_ENTRIES`], as for the log.
+//! being written, so that both processors work. Enough is a minimum batch and a quarter of the
+//! commands in flight: small groups cost the database nearly as much as large ones.
+//!
+//! **Answered in parts.** Answers are sent a few at a time, so that the first callers can send
+//! their next commands while the last are being answered. Sent all at once, every answer would
+//! leave as late as the last one, and more callers would miss the next group.
 //!
 //! **Durable first.** No command is answered before its group is durable, and groups complete in
 //! their order. So no answer rests on a state that might still be lost. That holds for refusals
@@ -31,8 +36,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use eventlog::{
-    AnsweredRequest, AppendError, Clock, Log, MIN_PIPELINED_ENTRIES, OpenError, Position,
-    RequestKey, TreeHead,
+    AnsweredRequest, AppendError, Clock, Log, OpenError, Position, RequestKey, TreeHead,
 };
 use futures_util::StreamExt as _;
 use futures_util::future::BoxFuture;
@@ -52,7 +56,7 @@ use group::GroupBuilder;
 use load::LoadedLedger;
 use lookups::{LookupResult, RequestInFlight};
 use quotas::Quotas;
-use returning_callers::ReturningCallers;
+use returning_callers::{ReturningCallers, WaitBackoff};
 use snapshots::{Snapshot, Snapshots};
 
 mod commit;
@@ -73,6 +77,10 @@ pub use standby::Standby;
 /// Opens the wallet's log: at start, and again whenever it was lost.
 pub type Opener = Box<dyn Fn() -> BoxFuture<'static, Result<Log, OpenError>> + Send + Sync>;
 
+/// Commands that make a group of their own while another is in flight.
+const MIN_BATCH: usize = 64;
+/// Answers sent before the connections get a turn to write them out.
+const REPLIES_PER_YIELD: usize = 16;
 /// Longest sleep before the clock is read again for the expiry of a hold.
 const MAX_SLEEP: Duration = Duration::from_secs(1);
 
@@ -115,9 +123,8 @@ pub struct Owner {
 struct OwnerState {
     log: Log,
     ledger: Ledger,
-    /// Requests for the next group.
+    /// Requests for the next group; `asked` is their number of commands.
     waiting: Vec<RequestBatch>,
-    /// Commands in them.
     waiting_commands: usize,
     /// Position of the next group.
     next_position: Position,
@@ -135,6 +142,7 @@ struct OwnerState {
     lookup_keys: BTreeSet<RequestKey>,
     /// Callers that were just answered and may be back in a moment.
     returning: Option<ReturningCallers>,
+    waits: WaitBackoff,
 }
 
 /// A group whose outcome is known.
@@ -148,14 +156,15 @@ struct GroupOutcome {
 }
 
 impl GroupOutcome {
-    fn new(outcome: Result<(), AppendError>, sent_at: Instant) -> GroupOutcome {
+    fn new(outcome: Result<(), AppendError>, sent: Instant) -> GroupOutcome {
+        let (keys, answers, looked) = (Vec::new(), Vec::new(), Vec::new());
         GroupOutcome {
             outcome,
-            keys: Vec::new(),
-            command_replies: Vec::new(),
-            sent_at,
+            keys,
+            command_replies: answers,
+            sent_at: sent,
             snapshot: None,
-            query_replies: Vec::new(),
+            query_replies: looked,
         }
     }
 }
@@ -174,9 +183,9 @@ impl PendingReply {
 
     /// Sends the outcomes. The caller may have stopped waiting; the commands stand all the same.
     fn send(self) {
-        let PendingReply { reply, outcomes, permits } = self;
-        drop(permits);
-        let _ = reply.send(outcomes);
+        let PendingReply { reply: to, outcomes, permits: room } = self;
+        drop(room);
+        let _ = to.send(outcomes);
     }
 }
 
@@ -206,14 +215,15 @@ impl OwnerState {
             lookups: JoinSet::new(),
             lookup_keys: BTreeSet::new(),
             returning: None,
+            waits: WaitBackoff::default(),
         }
     }
 }
 
 impl OwnerState {
-    fn receive(&mut self, batch: RequestBatch) {
-        self.waiting_commands += batch.requests.len();
-        self.waiting.push(batch);
+    fn receive(&mut self, ask: RequestBatch) {
+        self.waiting_commands += ask.requests.len();
+        self.waiting.push(ask);
     }
 }
 
@@ -305,30 +315,30 @@ impl Owner {
                 return StopReason::Drained;
             }
             let ahead = self.state.groups_in_flight.len() < self.limits.max_in_flight;
-            let receives = ahead || self.state.commands_in_flight == 0;
+            let hears = ahead || self.state.commands_in_flight == 0;
             let next_end = self.state.ledger.next_expiry();
             tokio::select! {
                 biased;
-                Some(group) = self.state.groups_in_flight.next() => {
-                    if self.complete_group(group).is_err() {
+                Some(landed) = self.state.groups_in_flight.next() => {
+                    if self.complete_group(landed).await.is_err() {
                         return StopReason::LogLost;
                     }
                 }
                 () = stopped.cancelled() => return StopReason::LogLost,
-                Some(compared) = self.comparison.join_next() => {
-                    if let Some(error) = self.finish_comparison(compared) {
+                Some(verified) = self.comparison.join_next() => {
+                    if let Some(error) = self.finish_comparison(verified) {
                         return StopReason::Fatal(error);
                     }
                 }
                 () = stopping.cancelled(), if !self.batches.is_closed() => {
                     self.batches.close();
                 }
-                Some(Ok(found)) = self.state.lookups.join_next() => self.finish_lookup(found),
+                Some(Ok(recalled)) = self.state.lookups.join_next() => self.finish_lookup(recalled),
                 // Before the command queue, which is never empty under load.
-                Some(query) = self.queries.recv(), if ahead => self.answer_queries(query),
-                batch = self.batches.recv(), if accepting && receives && self.state.waiting_commands < self.limits.max_group => {
-                    match batch {
-                        Some(batch) => self.state.receive(batch),
+                Some(look) = self.queries.recv(), if ahead => self.answer_queries(look),
+                ask = self.batches.recv(), if accepting && hears && self.state.waiting_commands < self.limits.max_group => {
+                    match ask {
+                        Some(ask) => self.state.receive(ask),
                         None => accepting = false,
                     }
                 }
@@ -337,71 +347,80 @@ impl Owner {
         }
     }
 
-    /// Whether a group is to be made now. Behind commands in flight only if enough wait. Queries in
-    /// flight delay no group; a group behind them completes after them.
+    /// Whether a group is to be made now. Behind commands in flight only if enough wait, since
+    /// small groups cost the database nearly as much as large ones. Queries in flight delay no
+    /// group; a group behind them completes after them.
     fn group_due(&self) -> bool {
-        let OwnerState { waiting, waiting_commands, groups_in_flight, commands_in_flight, .. } =
-            &self.state;
-        let is_ahead = groups_in_flight.len() < self.limits.max_in_flight
-            && *waiting_commands >= MIN_PIPELINED_ENTRIES;
-        !waiting.is_empty() && (*commands_in_flight == 0 || is_ahead)
+        let OwnerState {
+            waiting: asks,
+            waiting_commands: asked,
+            groups_in_flight: flights,
+            commands_in_flight: flying,
+            ..
+        } = &self.state;
+        let crowd = || *asked >= MIN_BATCH.max(flying / 4);
+        !asks.is_empty() && (*flying == 0 || (flights.len() < self.limits.max_in_flight && crowd()))
     }
 
     /// Gathers and decides what waits, within the limits.
     async fn gather(&mut self) {
         let mut count = std::mem::take(&mut self.state.waiting_commands);
-        let mut batches = std::mem::take(&mut self.state.waiting);
+        let mut asks = std::mem::take(&mut self.state.waiting);
         let returning = self.state.returning.take();
+        let mut in_vain = false;
         while count < self.limits.max_group {
-            let batch = match (self.batches.try_recv(), returning) {
-                (Ok(batch), _) => batch,
+            let ask = match (self.batches.try_recv(), returning) {
+                (Ok(ask), _) => ask,
                 // A group that is already large gains nothing by waiting.
-                (Err(_), Some(returning))
-                    if batches.len() < returning.batches && count < MIN_PIPELINED_ENTRIES =>
-                {
-                    match timeout_at(returning.until, self.batches.recv()).await {
-                        Ok(Some(batch)) => batch,
-                        Ok(None) | Err(_) => break,
+                (Err(_), Some(back)) if asks.len() < back.batches && count < MIN_BATCH => {
+                    match timeout_at(back.until, self.batches.recv()).await {
+                        Ok(Some(ask)) => ask,
+                        Ok(None) => break,
+                        Err(_) => {
+                            // Three quarters of the callers are enough.
+                            in_vain = asks.len() < back.batches - back.batches / 4;
+                            break;
+                        }
                     }
                 }
                 (Err(_), Some(_) | None) => break,
             };
-            count += batch.requests.len();
-            batches.push(batch);
+            count += ask.requests.len();
+            asks.push(ask);
         }
-        let (ready, before) = self.split_repeats(batches);
+        if returning.is_some() {
+            self.state.waits.record_wait(in_vain);
+        }
+        let (ready, before) = self.split_repeats(asks);
         if !ready.is_empty() {
             self.decide(ready, &before);
         }
     }
 
-    fn decide(
-        &mut self,
-        batches: Vec<RequestBatch>,
-        before: &BTreeMap<RequestKey, AnsweredRequest>,
-    ) {
+    fn decide(&mut self, asks: Vec<RequestBatch>, before: &BTreeMap<RequestKey, AnsweredRequest>) {
         self.expire();
-        let mut group = self.start_group();
-        let replies = batches.into_iter().map(|batch| {
-            let RequestBatch { requests, author, reply, stored_answers: _, permits } = batch;
-            let outcomes = group.decide_all(requests, &author, before);
-            PendingReply { reply, outcomes, permits }
+        let mut deciding = self.start_group();
+        let answers = asks.into_iter().map(|ask| {
+            let RequestBatch { requests, author: by, reply: to, stored_answers: _, permits: room } =
+                ask;
+            let outcomes = deciding.decide_all(requests, &by, before);
+            PendingReply { reply: to, outcomes, permits: room }
         });
-        let replies = replies.collect();
-        let group = group.finish();
-        self.send(group, replies);
+        let answers = answers.collect();
+        let decided = deciding.finish();
+        self.send(decided, answers);
     }
 
     /// Ends the holds whose time is over, in as many groups as needed.
     fn expire(&mut self) {
         loop {
             let most = self.limits.max_group.max(1);
-            let mut group = self.start_group();
-            if !group.expire(most) {
+            let mut deciding = self.start_group();
+            if !deciding.expire(most) {
                 return;
             }
-            let group = group.finish();
-            self.send(group, Vec::new());
+            let decided = deciding.finish();
+            self.send(decided, Vec::new());
         }
     }
 
@@ -414,9 +433,9 @@ impl Owner {
     }
 }
 
-/// Number of commands that these replies are for.
-fn command_count(replies: &[PendingReply]) -> usize {
-    replies.iter().map(|reply| reply.permits.num_permits()).sum()
+/// Number of commands that these answers are for.
+fn command_count(answers: &[PendingReply]) -> usize {
+    answers.iter().map(|answer| answer.permits.num_permits()).sum()
 }
 
 /// Sleeps until the next hold expires, at most [`MAX_SLEEP`]; for ever if none is pending.

@@ -5,30 +5,32 @@
 use std::sync::Arc;
 
 use eventlog::AppendError;
+use tokio::task::yield_now;
 use tokio::time::Instant;
 
 use super::returning_callers::ReturningCallers;
-use super::{GroupOutcome, Owner, OwnerState, PendingReply, command_count, group};
+use super::{
+    GroupOutcome, Owner, OwnerState, PendingReply, REPLIES_PER_YIELD, command_count, group,
+};
 use crate::repo::GroupRows;
 use crate::wallet::WalletError;
 
 impl Owner {
     /// Hands a group to the log. A group without entries only confirms that the log is still owned.
-    pub(super) fn send(&mut self, group: group::DecidedGroup, mut replies: Vec<PendingReply>) {
-        let group::DecidedGroup { entries, keys, rows, states, next, snapshot } = group;
+    pub(super) fn send(&mut self, decided: group::DecidedGroup, answers: Vec<PendingReply>) {
+        let group::DecidedGroup { entries, keys, rows, states, next, snapshot } = decided;
         let OwnerState {
             log,
-            groups_in_flight,
-            commands_in_flight,
-            next_position,
+            groups_in_flight: flights,
+            commands_in_flight: flying,
+            next_position: first,
             last_time: at,
             ..
         } = &mut self.state;
-        *commands_in_flight += command_count(&replies);
-        let sent_at = Instant::now();
         if entries.is_empty() {
-            let log = log.clone();
-            groups_in_flight.push_back(Box::pin(async move {
+            let (log, sent, mut answers) = (log.clone(), Instant::now(), answers);
+            *flying += command_count(&answers);
+            flights.push_back(Box::pin(async move {
                 let mut outcome = log.confirm_ownership().await;
                 let problem = match &outcome {
                     Err(AppendError::Unavailable { .. }) => Some(WalletError::Unavailable),
@@ -37,21 +39,22 @@ impl Owner {
                 };
                 if let Some(problem) = problem {
                     // No write was due: the state in memory stands.
-                    replies.iter_mut().for_each(|reply| reply.fail(problem));
+                    answers.iter_mut().for_each(|answer| answer.fail(problem));
                     outcome = Ok(());
                 }
-                let outcome = GroupOutcome::new(outcome, sent_at);
-                GroupOutcome { keys, command_replies: replies, ..outcome }
+                GroupOutcome { keys, command_replies: answers, ..GroupOutcome::new(outcome, sent) }
             }));
             return;
         }
         let rows: Option<Arc<dyn eventlog::ProjectionRows>> =
             self.tables.repo.is_some().then(|| Arc::new(GroupRows { rows, states }) as _);
-        let first = std::mem::replace(next_position, next);
-        let written = log.append_group(eventlog::Group { entries, first, at: *at, rows });
-        groups_in_flight.push_back(Box::pin(async move {
-            let outcome = GroupOutcome::new(written.await.map(drop), sent_at);
-            GroupOutcome { keys, command_replies: replies, snapshot, ..outcome }
+        let group = eventlog::Group { entries, first: *first, at: *at, rows };
+        *first = next;
+        let (written, sent) = (log.append_group(group), Instant::now());
+        *flying += command_count(&answers);
+        flights.push_back(Box::pin(async move {
+            let landed = GroupOutcome::new(written.await.map(drop), sent);
+            GroupOutcome { keys, command_replies: answers, snapshot, ..landed }
         }));
     }
 
@@ -59,23 +62,23 @@ impl Owner {
     ///
     /// # Errors
     /// The group was not written: its callers are left unanswered.
-    pub(super) fn complete_group(&mut self, group: GroupOutcome) -> Result<(), AppendError> {
+    pub(super) async fn complete_group(&mut self, landed: GroupOutcome) -> Result<(), AppendError> {
         let GroupOutcome {
             outcome,
             keys,
-            command_replies: replies,
-            sent_at,
+            command_replies: answers,
+            sent_at: sent,
             snapshot,
-            query_replies,
-        } = group;
+            query_replies: looked,
+        } = landed;
         if let Err(error) = outcome {
-            let unanswered = replies.len();
+            let unanswered = answers.len();
             tracing::warn!(runbook = "deploy/README.md, The database is away", %error, unanswered, "a group was not written");
             // The others are dropped unanswered, which their callers see as "unavailable".
             if let AppendError::Clock(off) = error {
-                replies.into_iter().for_each(|mut reply| {
-                    reply.fail(WalletError::Clock(off));
-                    reply.send();
+                answers.into_iter().for_each(|mut answer| {
+                    answer.fail(WalletError::Clock(off));
+                    answer.send();
                 });
             }
             return Err(error);
@@ -86,12 +89,19 @@ impl Owner {
         if let (Some(snapshot), Some(repo)) = (snapshot, &self.tables.repo) {
             self.state.snapshots.store(repo.clone(), snapshot);
         }
-        query_replies.into_iter().for_each(|reply| reply());
+        looked.into_iter().for_each(|tell| tell());
         self.state.commands_in_flight =
-            self.state.commands_in_flight.saturating_sub(command_count(&replies));
-        let batches = self.state.waiting.len() + self.batches.len() + replies.len();
-        self.state.returning = Some(ReturningCallers::of(batches, sent_at.elapsed()));
-        replies.into_iter().for_each(PendingReply::send);
-        Ok(())
+            self.state.commands_in_flight.saturating_sub(command_count(&answers));
+        let asks = self.state.waiting.len() + self.batches.len() + answers.len();
+        self.state.returning =
+            self.state.waits.due().then(|| ReturningCallers::of(asks, sent.elapsed()));
+        let mut answers = answers.into_iter();
+        loop {
+            answers.by_ref().take(REPLIES_PER_YIELD).for_each(PendingReply::send);
+            if answers.len() == 0 {
+                return Ok(());
+            }
+            yield_now().await;
+        }
     }
 }

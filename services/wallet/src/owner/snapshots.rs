@@ -93,7 +93,7 @@ impl Owner {
         self.take_snapshot();
         let kept = async {
             while let Some(landed) = self.state.groups_in_flight.next().await {
-                if self.complete_group(landed).is_err() {
+                if self.complete_group(landed).await.is_err() {
                     return;
                 }
             }
