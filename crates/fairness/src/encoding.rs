@@ -61,6 +61,13 @@ pub(crate) fn lp_list(tag: &str, fields: &[&[u8]]) -> Vec<u8> {
     bytes
 }
 
+/// LP(field) alone.
+pub(crate) fn lp_bytes(field: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    put_lp(&[field], &mut |piece: &[u8]| bytes.extend_from_slice(piece));
+    bytes
+}
+
 /// LP(SCHEME + tag) alone: the prefix of a card record, and the label of an HKDF expansion.
 pub(crate) fn lp_tag(tag: &str) -> Vec<u8> {
     let mut bytes = Vec::new();

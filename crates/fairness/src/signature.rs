@@ -1,15 +1,20 @@
-//! Messages that the dealer and the table sign, byte for byte, and their verification.
+//! Texts that the dealer, the table and players sign, byte for byte, and their verification.
 //!
-//! A message is LP(tag) then LP of each field: integers big-endian at their width, ids 16 bytes.
-//! Signatures are Ed25519, checked strictly (no small-order keys, no second encoding of a
-//! signature), so that a signed contradiction is proof against the signer and nobody else.
+//! A signed text is LP(tag), then LP of each field, then LP of the signer's key id: integers
+//! big-endian at their width, ids 16 bytes. Signatures are Ed25519, checked strictly (no small-order
+//! keys, no second encoding of a signature), so that a signed contradiction is proof against the
+//! signer and nobody else.
 //!
 //! Specification: fairness/SPEC.md §8.
 
 use ed25519_dalek::{Signature, Signer, SigningKey, VerifyingKey};
 use primitives::{PlayerId, TableId};
+use sha2::{Digest, Sha256};
 
-use crate::commit::{ClientCommitment, Commitment};
+use crate::closing::Closing;
+use crate::commit::{ClientCommitment, Commitment, Entropy};
+use crate::context::Context;
+use crate::decision::Chain;
 use crate::encoding::lp_list;
 
 /// The signature is not this key's over these fields.
@@ -17,171 +22,190 @@ use crate::encoding::lp_list;
 #[error("the signature is not the named key's over these fields")]
 pub struct BadSignature;
 
-/// The dealer's signed commitment for one hand number, tag `dealer-commit-sig`. Two with one table
-/// and number and different commitments prove that the dealer tried seeds.
+/// Name of a public key: the first 8 bytes of its SHA-256.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct KeyId(pub [u8; 8]);
+
+impl KeyId {
+    /// The id of `key`, an Ed25519 public key of 32 bytes.
+    #[must_use]
+    pub fn of(key: &[u8; 32]) -> KeyId {
+        let digest: [u8; 32] = Sha256::digest(key).into();
+        KeyId(*digest.first_chunk().expect("32 bytes are more than 8"))
+    }
+}
+
+/// A text that somebody signs. Its fields are all that the signature binds, beside the key itself.
+pub trait SignedText {
+    /// The tag, which no other text has.
+    const TAG: &'static str;
+
+    /// The fields, in order, without the key id that follows them.
+    fn fields(&self) -> Vec<Vec<u8>>;
+
+    /// The bytes that are signed by the key named `key_id`.
+    #[must_use]
+    fn message(&self, key_id: &KeyId) -> Vec<u8> {
+        let fields = self.fields();
+        let mut fields: Vec<&[u8]> = fields.iter().map(Vec::as_slice).collect();
+        fields.push(&key_id.0);
+        lp_list(Self::TAG, &fields)
+    }
+
+    /// Signs with `key`.
+    #[must_use]
+    fn sign(&self, key: &SigningKey) -> [u8; 64] {
+        let key_id = KeyId::of(key.verifying_key().as_bytes());
+        key.sign(&self.message(&key_id)).to_bytes()
+    }
+
+    /// Verifies strictly that `signature` is that of the public key `key`.
+    fn verify(&self, key: &[u8; 32], signature: &[u8; 64]) -> Result<(), BadSignature> {
+        let message = self.message(&KeyId::of(key));
+        let key = VerifyingKey::from_bytes(key).map_err(|_| BadSignature)?;
+        key.verify_strict(&message, &Signature::from_bytes(signature)).map_err(|_| BadSignature)
+    }
+}
+
+/// The dealer's promise for one hand number. Two with one origin, table and number and different
+/// commitments prove that the dealer tried seeds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CommitmentStatement<'a> {
+    /// Name of the dealer's log.
+    pub origin: &'a str,
     pub table: TableId,
     pub hand_no: u64,
-    pub ruleset_hash: &'a [u8; 32],
+    /// Of rule set and settings: [`crate::rules_hash`].
+    pub rules_hash: &'a [u8; 32],
     pub commitment: &'a Commitment,
-    /// Id of the dealer's key.
-    pub key_id: &'a [u8],
 }
 
-impl CommitmentStatement<'_> {
-    /// Bytes that are signed: LP(tag), then LP of table, hand number, hash of the rules, commitment
-    /// and key id.
-    #[must_use]
-    pub fn message(&self) -> Vec<u8> {
-        let CommitmentStatement { table, hand_no, ruleset_hash, commitment, key_id } = self;
-        let number = hand_no.to_be_bytes();
-        let fields: [&[u8]; 5] = [table.bytes(), &number, &ruleset_hash[..], &commitment.0, key_id];
-        lp_list("dealer-commit-sig", &fields)
-    }
+impl SignedText for CommitmentStatement<'_> {
+    const TAG: &'static str = "dealer-commit-sig";
 
-    #[must_use]
-    pub fn sign(&self, key: &SigningKey) -> [u8; 64] {
-        key.sign(&self.message()).to_bytes()
-    }
-
-    pub fn verify(&self, key: &[u8; 32], signature: &[u8; 64]) -> Result<(), BadSignature> {
-        verify(key, &self.message(), signature)
+    fn fields(&self) -> Vec<Vec<u8>> {
+        let CommitmentStatement { origin, table, hand_no, rules_hash, commitment } = self;
+        vec![
+            origin.as_bytes().to_vec(),
+            table.bytes().to_vec(),
+            hand_no.to_be_bytes().to_vec(),
+            rules_hash.to_vec(),
+            commitment.0.to_vec(),
+        ]
     }
 }
 
-/// The table's signed receipt that a client's commitment stands in its log, tag `receipt-sig`. A
-/// receipt whose position holds something else is proof against the table.
+/// The table's receipt that a client's commitment stands in its log. A receipt whose position holds
+/// something else is proof against the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Receipt<'a> {
-    pub table: TableId,
-    pub hand_no: u64,
+pub struct CommitReceipt<'a> {
+    pub context: &'a Context,
+    pub dealer: &'a Commitment,
     pub seat: u8,
     pub player: PlayerId,
     pub commitment: &'a ClientCommitment,
+    /// The player's key for the hand, if the commitment named one.
+    pub player_key: Option<&'a [u8; 32]>,
     /// Position in the table's log.
     pub position: u64,
-    /// Id of the table's key.
-    pub key_id: &'a [u8],
 }
 
-impl Receipt<'_> {
-    /// Bytes that are signed: LP(tag), then LP of each field in the order of declaration.
-    #[must_use]
-    pub fn message(&self) -> Vec<u8> {
-        let Receipt { table, hand_no, seat, player, commitment, position, key_id } = self;
-        let (number, position) = (hand_no.to_be_bytes(), position.to_be_bytes());
-        let seat = [*seat];
-        let fields: [&[u8]; 7] =
-            [table.bytes(), &number, &seat, player.bytes(), &commitment.0, &position, key_id];
-        lp_list("receipt-sig", &fields)
-    }
+impl SignedText for CommitReceipt<'_> {
+    const TAG: &'static str = "receipt-sig";
 
-    #[must_use]
-    pub fn sign(&self, key: &SigningKey) -> [u8; 64] {
-        key.sign(&self.message()).to_bytes()
-    }
-
-    pub fn verify(&self, key: &[u8; 32], signature: &[u8; 64]) -> Result<(), BadSignature> {
-        verify(key, &self.message(), signature)
+    fn fields(&self) -> Vec<Vec<u8>> {
+        vec![
+            self.context.0.to_vec(),
+            self.dealer.0.to_vec(),
+            vec![self.seat],
+            self.player.bytes().to_vec(),
+            self.commitment.0.to_vec(),
+            self.player_key.map_or_else(Vec::new, |key| key.to_vec()),
+            self.position.to_be_bytes().to_vec(),
+        ]
     }
 }
 
-fn verify(key: &[u8; 32], message: &[u8], signature: &[u8; 64]) -> Result<(), BadSignature> {
-    let key = VerifyingKey::from_bytes(key).map_err(|_| BadSignature)?;
-    key.verify_strict(message, &Signature::from_bytes(signature)).map_err(|_| BadSignature)
+/// The dealer's word on which commitments a hand is made of. Two with one context and commitment
+/// and different closings prove that the dealer told two clients two things.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ClosingStatement<'a> {
+    pub context: &'a Context,
+    pub dealer: &'a Commitment,
+    pub closing: &'a Closing,
+}
+
+impl SignedText for ClosingStatement<'_> {
+    const TAG: &'static str = "closing-sig";
+
+    fn fields(&self) -> Vec<Vec<u8>> {
+        vec![self.context.0.to_vec(), self.dealer.0.to_vec(), self.closing.0.to_vec()]
+    }
+}
+
+/// The table's receipt that a client's revealed number stands in its log: with a burn that names
+/// the seat it is proof against the table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RevealReceipt<'a> {
+    pub context: &'a Context,
+    pub dealer: &'a Commitment,
+    pub seat: u8,
+    pub player: PlayerId,
+    pub entropy: &'a Entropy,
+    /// Position in the table's log.
+    pub position: u64,
+}
+
+impl SignedText for RevealReceipt<'_> {
+    const TAG: &'static str = "reveal-receipt-sig";
+
+    fn fields(&self) -> Vec<Vec<u8>> {
+        vec![
+            self.context.0.to_vec(),
+            self.dealer.0.to_vec(),
+            vec![self.seat],
+            self.player.bytes().to_vec(),
+            self.entropy.0.to_vec(),
+            self.position.to_be_bytes().to_vec(),
+        ]
+    }
+}
+
+/// A player's decision: it binds the cards and all that was decided before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DecisionStatement<'a> {
+    pub context: &'a Context,
+    /// The chain with this decision's line in it.
+    pub chain: &'a Chain,
+    /// The line with its secret choice, if it has one, in the clear.
+    pub said: &'a str,
+}
+
+impl SignedText for DecisionStatement<'_> {
+    const TAG: &'static str = "decision-sig";
+
+    fn fields(&self) -> Vec<Vec<u8>> {
+        vec![self.context.0.to_vec(), self.chain.0.to_vec(), self.said.as_bytes().to_vec()]
+    }
+}
+
+/// The table's receipt that a decision stands in its log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DecisionReceipt<'a> {
+    pub context: &'a Context,
+    /// The chain with the decision's line in it.
+    pub chain: &'a Chain,
+    /// Position in the table's log.
+    pub position: u64,
+}
+
+impl SignedText for DecisionReceipt<'_> {
+    const TAG: &'static str = "decision-receipt-sig";
+
+    fn fields(&self) -> Vec<Vec<u8>> {
+        vec![self.context.0.to_vec(), self.chain.0.to_vec(), self.position.to_be_bytes().to_vec()]
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const COMMITTED: CommitmentStatement<'_> = CommitmentStatement {
-        table: TableId([1; 16]),
-        hand_no: 2,
-        ruleset_hash: &[3; 32],
-        commitment: &Commitment([4; 32]),
-        key_id: &[5; 4],
-    };
-
-    const RECEIPT: Receipt<'_> = Receipt {
-        table: TableId([1; 16]),
-        hand_no: 2,
-        seat: 3,
-        player: PlayerId([4; 16]),
-        commitment: &ClientCommitment([5; 32]),
-        position: 6,
-        key_id: &[7; 4],
-    };
-
-    fn key() -> SigningKey {
-        SigningKey::from_bytes(&[9; 32])
-    }
-
-    /// fairness/SPEC.md §4.4, §8.1.
-    #[test]
-    fn the_signed_bytes_are_the_published_ones() {
-        let mut bytes = b"\0\0\0\x11dealer-commit-sig\0\0\0\x10".to_vec();
-        bytes.extend([1; 16]);
-        bytes.extend(b"\0\0\0\x08\0\0\0\0\0\0\0\x02\0\0\0\x20");
-        bytes.extend([3; 32]);
-        bytes.extend(b"\0\0\0\x20");
-        bytes.extend([4; 32]);
-        bytes.extend(b"\0\0\0\x04\x05\x05\x05\x05");
-        assert_eq!(COMMITTED.message(), bytes);
-    }
-
-    /// fairness/SPEC.md §8.1.
-    #[test]
-    fn every_field_of_a_commitment_is_signed() {
-        let (public, signature) = (key().verifying_key().to_bytes(), COMMITTED.sign(&key()));
-        assert_eq!(COMMITTED.verify(&public, &signature), Ok(()));
-        let others = [
-            CommitmentStatement { table: TableId([0; 16]), ..COMMITTED },
-            CommitmentStatement { hand_no: 3, ..COMMITTED },
-            CommitmentStatement { ruleset_hash: &[0; 32], ..COMMITTED },
-            CommitmentStatement { commitment: &Commitment([0; 32]), ..COMMITTED },
-            CommitmentStatement { key_id: &[5; 5], ..COMMITTED },
-        ];
-        for other in others {
-            assert_eq!(other.verify(&public, &signature), Err(BadSignature), "{other:?}");
-        }
-        let other_key = SigningKey::from_bytes(&[8; 32]).verifying_key().to_bytes();
-        assert_eq!(COMMITTED.verify(&other_key, &signature), Err(BadSignature));
-    }
-
-    /// fairness/SPEC.md §8.2.
-    #[test]
-    fn every_field_of_a_receipt_is_signed() {
-        let (public, signature) = (key().verifying_key().to_bytes(), RECEIPT.sign(&key()));
-        assert_eq!(RECEIPT.verify(&public, &signature), Ok(()));
-        let others = [
-            Receipt { table: TableId([0; 16]), ..RECEIPT },
-            Receipt { hand_no: 3, ..RECEIPT },
-            Receipt { seat: 4, ..RECEIPT },
-            Receipt { player: PlayerId([0; 16]), ..RECEIPT },
-            Receipt { commitment: &ClientCommitment([0; 32]), ..RECEIPT },
-            Receipt { position: 7, ..RECEIPT },
-            Receipt { key_id: &[7; 5], ..RECEIPT },
-        ];
-        for other in others {
-            assert_eq!(other.verify(&public, &signature), Err(BadSignature), "{other:?}");
-        }
-    }
-
-    /// With the point of order one as key, the same point as R and zero as S, the plain equation
-    /// holds for every message. Strict verification refuses it.
-    /// fairness/SPEC.md §8.3.
-    #[test]
-    fn a_key_of_small_order_signs_nothing() {
-        let mut neutral = [0; 32];
-        neutral[0] = 1;
-        let mut signature = [0; 64];
-        signature[0] = 1;
-        assert_eq!(COMMITTED.verify(&neutral, &signature), Err(BadSignature));
-        use ed25519_dalek::Verifier;
-        let plain = VerifyingKey::from_bytes(&neutral).unwrap();
-        let loose = plain.verify(&COMMITTED.message(), &Signature::from_bytes(&signature));
-        assert!(loose.is_ok(), "the point of the test: plain verification lets it through");
-    }
-}
+mod tests;

@@ -17,7 +17,7 @@ use crate::chance::{
 use crate::deck::Deck;
 use crate::event::{DecisionAuthor, Event};
 use crate::hand::Hand;
-use crate::moves::{Arguments, Move, MoveKind};
+use crate::moves::{Arguments, Move, MoveKind, Shape};
 use crate::player::{Player, PlayerSet, Viewer};
 use crate::token::ShiftToken;
 
@@ -122,6 +122,51 @@ pub fn history_line(hand: &Hand, event: &Event) -> String {
     censor(hand, event, Viewer::Auditor).map_or_else(String::new, |seen| seen.to_string())
 }
 
+/// Line of a decision as the chain of decisions takes it, before it is applied; none for chance.
+/// Cards are written as `place` says where they lie, never by face. Words that are secret when the
+/// decision is made are `??`, or in the clear where `said`.
+///
+/// Specification: fairness/SPEC.md §9.2.
+#[must_use]
+pub fn chain_line(
+    hand: &Hand,
+    event: &Event,
+    said: bool,
+    place: impl Fn(Card) -> String,
+) -> Option<String> {
+    let Event::Decided { player, mv, author: _ } = event else { return None };
+    let secret = hand.game.is_hidden(mv.kind()) && !said;
+    let deck = hand.rules().variant().deck;
+    let mut line = format!("{player} {}", mv.verb());
+    for word in words_of_move(mv) {
+        line.push(' ');
+        match word {
+            Word::Card(Some(card)) => line.push_str(&place(card)),
+            word if secret => line.push_str(&word.hidden().text(deck)),
+            word => line.push_str(&word.text(deck)),
+        }
+    }
+    Some(line)
+}
+
+/// Whether names and values of a move of this kind are secret when it is made now.
+#[must_use]
+pub fn is_choice_secret(hand: &Hand, kind: MoveKind) -> bool {
+    let has_words = match kind.shape() {
+        Shape::Nothing | Shape::Card | Shape::OptionalCard | Shape::Cards | Shape::AnyCards => {
+            false
+        }
+        Shape::Amount
+        | Shape::Side
+        | Shape::Pile
+        | Shape::Tokens
+        | Shape::Token
+        | Shape::Die
+        | Shape::CardAndDie => true,
+    };
+    has_words && hand.game.is_hidden(kind)
+}
+
 /// Whether the cards that the event names lie face up for everybody from then on.
 #[must_use]
 pub fn are_cards_public(hand: &Hand, event: &Event) -> bool {
@@ -141,7 +186,7 @@ fn words_of_event(hand: &Hand, event: &Event) -> Option<(EventView, Option<Secre
             let knows = PlayerSet::EMPTY.with(*player);
             // The Impostor's own card lies open, but not its value.
             let from = usize::from(mv.kind() == MoveKind::Impostor);
-            let secret = hand.game.is_hidden(mv).then_some(Secret { from, readers: knows });
+            let secret = hand.game.is_hidden(mv.kind()).then_some(Secret { from, readers: knows });
             (Actor::Player(*player), mv.verb(), words_of_move(mv), *by, secret)
         }
         Event::Chance(outcome) => {

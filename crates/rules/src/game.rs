@@ -25,7 +25,7 @@
 
 use crate::chance::Resolved;
 use crate::legal::LegalMoves;
-use crate::moves::Move;
+use crate::moves::{Move, MoveKind};
 use crate::player::{Player, Viewer};
 use crate::state::{Bets, Core};
 
@@ -59,9 +59,9 @@ pub(crate) trait Game: Send + Sync {
         let (_, _) = (core, player);
     }
 
-    /// Whether the contents of the move are known to its player alone.
-    fn is_hidden(&self, mv: &Move) -> bool {
-        matches!(mv, Move::Trade(_))
+    /// Whether the contents of a move of this kind are known to its player alone.
+    fn is_hidden(&self, kind: MoveKind) -> bool {
+        kind == MoveKind::Trade
     }
 
     /// Public state of the game.

@@ -28,6 +28,7 @@ mod rank;
 mod refusal;
 mod ruleset;
 mod s76;
+mod settings;
 mod settlement;
 mod setup;
 mod state;
@@ -43,7 +44,10 @@ pub use chance::{
 pub use deck::{C62, Deck, K44, P42, S76};
 pub use evaluator::{Evaluator, Strength};
 pub use event::{DecisionAuthor, Event};
-pub use event_view::{Actor, EventView, Word, Words, are_cards_public, censor, history_line};
+pub use event_view::{
+    Actor, EventView, Word, Words, are_cards_public, censor, chain_line, history_line,
+    is_choice_secret,
+};
 pub use explain::explain;
 pub use hand::{Decision, Hand, Next, decide, evolve, next, resolve_chance};
 pub use legal::{Choices, Legal, LegalMoves};
@@ -52,6 +56,7 @@ pub use player::{Player, PlayerSet, Viewer};
 pub use rank::Rank;
 pub use refusal::Refusal;
 pub use ruleset::{Field, FieldValue, RuleSet, RuleSetError};
+pub use settings::{SeedOpening, SettingsError, TableSettings};
 pub use settlement::{FinalHand, Pot, Settlement, SettlementItem};
 pub use setup::{Setup, SetupError, check_player_count};
 pub use token::ShiftToken;

@@ -19,7 +19,7 @@ pub mod standing;
 pub mod status;
 
 pub use field::BadField;
-pub use log_record::log_record;
+pub use log_record::{leaf_only, log_record};
 pub use records::{DealerRecord, Record, TableRecord, WalletRecord};
 pub use replay::HandReplay;
 pub use status::{ApiRefusal, api_refusal};

@@ -113,6 +113,7 @@ impl HandReplay {
         match event {
             PlayEvent::ChanceUsed(used) => self.read_chance(used),
             PlayEvent::CardsMoved(moved) => self.read_cards(moved, faces).map(Some),
+            PlayEvent::MoveDecided(decided) if is_void(decided) => Ok(None),
             PlayEvent::MoveDecided(decided) => self.read_move(decided).map(Some),
             PlayEvent::HandSealed(_)
             | PlayEvent::ClockResumed(_)
@@ -199,8 +200,15 @@ impl HandReplay {
     }
 
     fn read_move(&self, decided: &pb::MoveDecided) -> Result<Event, ReplayError> {
-        let pb::MoveDecided { seat, r#move: mv, cards, by_clock, bank_used_ms: _, turn: _ } =
-            decided;
+        let pb::MoveDecided {
+            seat,
+            r#move: mv,
+            cards,
+            by_clock,
+            bank_used_ms: _,
+            turn: _,
+            signature: _,
+        } = decided;
         let player = self.player_of(*seat)?;
         let by = if *by_clock { DecisionAuthor::Clock } else { DecisionAuthor::Player };
         let mv = self.move_of(mv.as_ref(), cards)?;
@@ -258,7 +266,34 @@ impl HandReplay {
             by_clock: *by == DecisionAuthor::Clock,
             bank_used_ms: 0,
             turn: 0,
+            signature: bytes::Bytes::new(),
         }))
+    }
+
+    /// Line of a recorded decision as the chain of decisions takes it, before it is applied. With
+    /// `said`, a secret choice stands in it in the clear, as it is signed.
+    pub fn recorded_line(
+        &self,
+        decided: &pb::MoveDecided,
+        said: bool,
+    ) -> Result<String, ReplayError> {
+        if is_void(decided) {
+            return Ok(void_line(self.player_of(decided.seat)?));
+        }
+        let event = self.read_move(decided)?;
+        self.chain_line(&event, said).ok_or(ReplayError::Unexpected("a decision without a line"))
+    }
+
+    /// Line of a decision as the chain of decisions takes it, before it is applied; none for
+    /// chance. With `said`, a secret choice stands in it in the clear, as it is signed.
+    #[must_use]
+    pub fn chain_line(&self, event: &Event, said: bool) -> Option<String> {
+        let place = |card| match self.positions.position_of(card) {
+            Ok(Handle { op, position }) => format!("{op}.{position}"),
+            // The rules took the move, so its cards lie somewhere.
+            Err(_) => "?".to_owned(),
+        };
+        rules::chain_line(&self.hand, event, said, place)
     }
 
     /// Position of a known card, with its face if it is public.
@@ -272,6 +307,18 @@ impl HandReplay {
             salt: Vec::new(),
         })
     }
+}
+
+/// Whether a recorded decision agrees to end a suspended hand, which is no input of the rules.
+#[must_use]
+pub fn is_void(decided: &pb::MoveDecided) -> bool {
+    decided.r#move.as_ref().is_some_and(|mv| mv.kind() == common::MoveKind::Void)
+}
+
+/// Line of the decision that agrees to end a suspended hand.
+#[must_use]
+pub fn void_line(player: Player) -> String {
+    format!("{player} void")
 }
 
 /// Parses the setup of a hand from its first event.

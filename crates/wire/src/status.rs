@@ -146,9 +146,10 @@ pub fn reason_of(status: &Status) -> Option<ErrorReason> {
 #[must_use]
 pub fn code(reason: ErrorReason) -> Code {
     match reason {
-        ErrorReason::BadField | ErrorReason::RuleSetInvalid | ErrorReason::MessageTooLong => {
-            Code::InvalidArgument
-        }
+        ErrorReason::BadField
+        | ErrorReason::RuleSetInvalid
+        | ErrorReason::SignatureNeeded
+        | ErrorReason::MessageTooLong => Code::InvalidArgument,
         ErrorReason::TokenMissing
         | ErrorReason::TokenMalformed
         | ErrorReason::TokenExpired
@@ -180,7 +181,9 @@ pub fn code(reason: ErrorReason) -> Code {
         | ErrorReason::PlayerSeated
         | ErrorReason::BarredFromPlay
         | ErrorReason::Withheld
-        | ErrorReason::SatIdle => Code::FailedPrecondition,
+        | ErrorReason::SatIdle
+        | ErrorReason::SignatureInvalid
+        | ErrorReason::HandSuspended => Code::FailedPrecondition,
         ErrorReason::RequestIdReused | ErrorReason::AlreadyExists => Code::AlreadyExists,
         ErrorReason::Overloaded | ErrorReason::RecordsSpent => Code::ResourceExhausted,
         ErrorReason::Unavailable | ErrorReason::NotSigned => Code::Unavailable,
@@ -307,7 +310,7 @@ mod tests {
                 checked += 1;
             }
         }
-        assert_eq!(checked, 44);
+        assert_eq!(checked, 47);
     }
 
     #[test]

@@ -571,7 +571,7 @@ pub struct HandBundle {
 /// What a bundle holds.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct BundleContents {
-    /// 1.
+    /// 2.
     #[prost(uint32, tag = "1")]
     pub format: u32,
     /// 16 bytes: the first bytes of SHA-256(LP("sabacc/hand-id/v1") LP(table_id) LP(u64 hand_no)), with the version bits of a
@@ -595,9 +595,10 @@ pub struct BundleLog {
     /// The log's checkpoint, a C2SP signed note; it may carry cosignatures of witnesses.
     #[prost(string, tag = "3")]
     pub checkpoint: ::prost::alloc::string::String,
-    /// Ascending by position. The table's: the hand's stream whole, and of the table's stream the records named HandCommitted,
-    /// EntropyCommitted, HandStarted and HandFinished of this hand number. The dealer's: the hand's stream whole. The wallet's:
-    /// the TransferPosted whose transfer or hand is this hand.
+    /// Ascending by position. The table's: the hand's stream whole, and the table's stream whole from the HandFinished of the
+    /// last hand that was played to its end, or from its first record where none was, or from the HandCommitted of this hand
+    /// where that is earlier, to the HandFinished of this hand, or to the checkpoint where the hand has not ended. The dealer's:
+    /// the hand's stream whole. The wallet's: the TransferPosted whose transfer or hand is this hand.
     #[prost(message, repeated, tag = "4")]
     pub records: ::prost::alloc::vec::Vec<LogRecord>,
     /// 32 bytes each: the hashes that lead from the records to the checkpoint's root, for all records at once. With n the
@@ -633,7 +634,8 @@ pub struct LogRecord {
     /// The payload is encrypted.
     #[prost(bool, tag = "7")]
     pub sealed: bool,
-    /// The message of package sabacc.event.v1 that the type names, in the bytes first written.
+    /// The message of package sabacc.event.v1 that the type names, in the bytes first written. Empty, with `salt`, where
+    /// `payload_hash` is set.
     #[prost(bytes = "vec", tag = "8")]
     pub payload: ::prost::alloc::vec::Vec<u8>,
     /// 16 bytes: they stand before the payload where it is hashed.
@@ -645,6 +647,13 @@ pub struct LogRecord {
     /// 32 bytes: SHA-256 of the leaf record before it in its stream; zeros for the first.
     #[prost(bytes = "vec", tag = "11")]
     pub previous: ::prost::alloc::vec::Vec<u8>,
+    /// 32 bytes: SHA-256(salt payload), of a record whose payload is kept back: SeatRefused, StandingFound, EffectStopped,
+    /// EffectResumed and sealed records always; what holds a secret of a hand whose seed is not open yet. Else empty.
+    #[prost(bytes = "vec", tag = "12")]
+    pub payload_hash: ::prost::alloc::vec::Vec<u8>,
+    /// Where `payload_hash` is set: the payload's length in bytes.
+    #[prost(uint32, tag = "13")]
+    pub payload_len: u32,
 }
 /// Opens a dispute.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

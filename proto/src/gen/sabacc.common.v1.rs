@@ -157,14 +157,21 @@ pub enum ErrorReason {
     /// (FAILED_PRECONDITION) The player is barred from further hands: metadata `standing` says by what, as StandingKind does,
     /// and `until`, Unix microseconds, when it ends, where that is known.
     BarredFromPlay = 62,
-    /// (FAILED_PRECONDITION) The player withheld entropy that they had committed to, and so burnt hands at this table: they
-    /// may be dealt in again after the RetryInfo's delay. Metadata `times` says how often lately, and `until`, Unix
-    /// microseconds, when that delay ends.
+    /// (FAILED_PRECONDITION) The player withheld entropy that they had committed to, and so burnt a hand number at this table:
+    /// they are not dealt in before hand `until_hand_no` of the metadata, nor before `until`, Unix microseconds, which the
+    /// RetryInfo's delay is for. Metadata `step` says how often lately.
     Withheld = 63,
     /// (FAILED_PRECONDITION) The player was removed more than once from a seat of this table that they did not use: they may
     /// sit down again after the RetryInfo's delay. Metadata `times` says how often lately, and `until`, Unix microseconds,
     /// when that delay ends.
     SatIdle = 64,
+    /// (INVALID_ARGUMENT) The caller's commitment for this hand named a key, so the decision or the leave must be signed.
+    SignatureNeeded = 65,
+    /// (FAILED_PRECONDITION) The signature is not that of the caller's key over the chain as it stands: somebody's leave may
+    /// have come between. Metadata `chain` is the chain as it stands, in hexadecimal: sign anew.
+    SignatureInvalid = 66,
+    /// (FAILED_PRECONDITION) The dealer is silent and the hand stands still: nothing but VOID is decided until it is back.
+    HandSuspended = 67,
     /// (INVALID_ARGUMENT) A message, or the headers, are longer than this method takes.
     MessageTooLong = 80,
 }
@@ -219,6 +226,9 @@ impl ErrorReason {
             Self::BarredFromPlay => "ERROR_REASON_BARRED_FROM_PLAY",
             Self::Withheld => "ERROR_REASON_WITHHELD",
             Self::SatIdle => "ERROR_REASON_SAT_IDLE",
+            Self::SignatureNeeded => "ERROR_REASON_SIGNATURE_NEEDED",
+            Self::SignatureInvalid => "ERROR_REASON_SIGNATURE_INVALID",
+            Self::HandSuspended => "ERROR_REASON_HAND_SUSPENDED",
             Self::MessageTooLong => "ERROR_REASON_MESSAGE_TOO_LONG",
         }
     }
@@ -269,6 +279,9 @@ impl ErrorReason {
             "ERROR_REASON_BARRED_FROM_PLAY" => Some(Self::BarredFromPlay),
             "ERROR_REASON_WITHHELD" => Some(Self::Withheld),
             "ERROR_REASON_SAT_IDLE" => Some(Self::SatIdle),
+            "ERROR_REASON_SIGNATURE_NEEDED" => Some(Self::SignatureNeeded),
+            "ERROR_REASON_SIGNATURE_INVALID" => Some(Self::SignatureInvalid),
+            "ERROR_REASON_HAND_SUSPENDED" => Some(Self::HandSuspended),
             "ERROR_REASON_MESSAGE_TOO_LONG" => Some(Self::MessageTooLong),
             _ => None,
         }
@@ -324,6 +337,9 @@ pub struct LegalMove {
     /// The same as one line of text, such as "bet 10..490" or "trade C11|S5".
     #[prost(string, tag = "8")]
     pub text: ::prost::alloc::string::String,
+    /// The choice is secret when made: names and value stand in the chain of decisions as `??`, each once.
+    #[prost(bool, tag = "9")]
+    pub secret: bool,
 }
 /// Where a card lies: its place, from the top, in a pile as one shuffle left it. Says nothing about its face.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -476,6 +492,8 @@ pub enum MoveKind {
     Select = 25,
     /// Add new cards to the selection.
     Add = 26,
+    /// Agree to end a suspended hand: it ends when every live player has.
+    Void = 27,
 }
 impl MoveKind {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -511,6 +529,7 @@ impl MoveKind {
             Self::Junk => "MOVE_KIND_JUNK",
             Self::Select => "MOVE_KIND_SELECT",
             Self::Add => "MOVE_KIND_ADD",
+            Self::Void => "MOVE_KIND_VOID",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -543,6 +562,7 @@ impl MoveKind {
             "MOVE_KIND_JUNK" => Some(Self::Junk),
             "MOVE_KIND_SELECT" => Some(Self::Select),
             "MOVE_KIND_ADD" => Some(Self::Add),
+            "MOVE_KIND_VOID" => Some(Self::Void),
             _ => None,
         }
     }

@@ -11,9 +11,9 @@ pub struct CommitRequest {
     /// Counts from 1 at each table.
     #[prost(uint64, tag = "3")]
     pub hand_no: u64,
-    /// 32 bytes: SHA-256 of the rule set's canonical text.
+    /// 32 bytes: SHA-256 of LP(the rule set's text) LP(the settings' text), both exactly as the table stores them.
     #[prost(bytes = "vec", tag = "4")]
-    pub rule_set_hash: ::prost::alloc::vec::Vec<u8>,
+    pub rules_hash: ::prost::alloc::vec::Vec<u8>,
 }
 /// The dealer's promise.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -26,19 +26,84 @@ pub struct CommitResponse {
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Commitment {
     /// 32 bytes: SHA-256 of LP("sabacc/fair/v1/dealer-commit") LP(context) LP(seed). The context is SHA-256 of
-    /// LP("sabacc/fair/v1/ctx") LP(origin) LP(table_id) LP(u64 hand_no) LP(SHA-256 of the rule set's canonical text).
+    /// LP("sabacc/fair/v1/ctx") LP(origin) LP(table_id) LP(u64 hand_no) LP(rules hash), the rules hash SHA-256 of LP(the rule
+    /// set's text) LP(the settings' text).
     #[prost(bytes = "vec", tag = "1")]
     pub commitment: ::prost::alloc::vec::Vec<u8>,
     /// 8 bytes: the first bytes of SHA-256 of the public key.
     #[prost(bytes = "vec", tag = "2")]
     pub key_id: ::prost::alloc::vec::Vec<u8>,
-    /// 64 bytes: Ed25519 by the key of the dealer's log over LP("dealer-commit-sig") LP(table_id) LP(u64 hand_no) LP(SHA-256 of
-    /// the rule set's canonical text) LP(commitment) LP(key_id). Two for one hand with different commitments convict the dealer.
+    /// 64 bytes: Ed25519 by the key of the dealer's log over LP("dealer-commit-sig") LP(origin) LP(table_id) LP(u64 hand_no)
+    /// LP(rules hash) LP(commitment) LP(key_id). Two for one hand with different commitments convict the dealer.
     #[prost(bytes = "vec", tag = "3")]
     pub signature: ::prost::alloc::vec::Vec<u8>,
     /// The origin of the dealer's log, which the hand's context is bound to.
     #[prost(string, tag = "4")]
     pub origin: ::prost::alloc::string::String,
+}
+/// Asks for the closing of a hand's commitments.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct CloseRequest {
+    /// 16 bytes.
+    #[prost(bytes = "vec", tag = "1")]
+    pub request_id: ::prost::alloc::vec::Vec<u8>,
+    /// 16 bytes.
+    #[prost(bytes = "vec", tag = "2")]
+    pub table_id: ::prost::alloc::vec::Vec<u8>,
+    /// The hand.
+    #[prost(uint64, tag = "3")]
+    pub hand_no: u64,
+    /// One for each seat of the roster, ascending by seat; no player twice.
+    #[prost(message, repeated, tag = "4")]
+    pub rows: ::prost::alloc::vec::Vec<ClosingRow>,
+}
+/// What one seat of the roster has committed to.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ClosingRow {
+    /// The seat's number.
+    #[prost(uint32, tag = "1")]
+    pub seat: u32,
+    /// 16 bytes.
+    #[prost(bytes = "vec", tag = "2")]
+    pub player_id: ::prost::alloc::vec::Vec<u8>,
+    /// 32 bytes; empty where the seat has not committed.
+    #[prost(bytes = "vec", tag = "3")]
+    pub commitment: ::prost::alloc::vec::Vec<u8>,
+}
+/// The closed commitments.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct CloseResponse {
+    /// The closing.
+    #[prost(message, optional, tag = "1")]
+    pub closing: ::core::option::Option<Closing>,
+}
+/// The dealer's word on what a hand is made of, before anybody reveals.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct Closing {
+    /// 32 bytes: SHA-256 of LP("sabacc/fair/v1/closing") LP(context) LP(dealer's commitment) LP(u8 number of rows) and LP of
+    /// each row: u8 seat, player_id, u8 1 where the seat has committed, else 0, and the commitment, zeros where there is none.
+    #[prost(bytes = "vec", tag = "1")]
+    pub closing: ::prost::alloc::vec::Vec<u8>,
+    /// One for each seat of the roster, ascending by seat.
+    #[prost(message, repeated, tag = "2")]
+    pub rows: ::prost::alloc::vec::Vec<ClosingRow>,
+    /// 8 bytes: the first bytes of SHA-256 of the public key.
+    #[prost(bytes = "vec", tag = "3")]
+    pub key_id: ::prost::alloc::vec::Vec<u8>,
+    /// 64 bytes: Ed25519 by the key of the dealer's log over LP("closing-sig") LP(context) LP(dealer's commitment) LP(closing)
+    /// LP(key_id). Two for one context and commitment with different closings convict the dealer.
+    #[prost(bytes = "vec", tag = "4")]
+    pub signature: ::prost::alloc::vec::Vec<u8>,
+}
+/// The program that ran.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Build {
+    /// Its version, such as "0.1.0".
+    #[prost(string, tag = "1")]
+    pub version: ::prost::alloc::string::String,
+    /// 32 bytes: SHA-256 of the program's file; empty where it could not be read.
+    #[prost(bytes = "vec", tag = "2")]
+    pub sha256: ::prost::alloc::vec::Vec<u8>,
 }
 /// Binds the seats.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -373,7 +438,7 @@ pub mod dealer_service_client {
     use tonic::codegen::*;
     use tonic::codegen::http::Uri;
     /// All chance and all hidden cards. Everything is deterministic after Seal, so that every call is safe to repeat; each
-    /// is in the dealer's log before it is answered. One hand goes Commit, Seal, Perform (and Open) many times, Reveal.
+    /// is in the dealer's log before it is answered. One hand goes Commit, Close, Seal, Perform many times, Reveal.
     #[derive(Debug, Clone)]
     pub struct DealerServiceClient<T> {
         inner: tonic::client::Grpc<T>,
@@ -455,7 +520,7 @@ pub mod dealer_service_client {
             self
         }
         /// Make the seed of a hand to come and commit to it, before anybody's entropy exists. Once for a table and hand number,
-        /// ever: again with the same rule set hash it answers the same, with another it is refused.
+        /// ever: again with the same hash of the rules it answers the same, with another it is refused.
         pub async fn commit(
             &mut self,
             request: impl tonic::IntoRequest<super::CommitRequest>,
@@ -477,7 +542,31 @@ pub mod dealer_service_client {
                 .insert(GrpcMethod::new("sabacc.dealer.v1.DealerService", "Commit"));
             self.inner.unary(req, path, codec).await
         }
-        /// Bind the seats' entropy. After this every outcome of the hand is determined.
+        /// Fix what the seats have committed to, before any of them reveals. Once for a hand, ever: again with the same rows it
+        /// answers the same, with others it is refused.
+        pub async fn close(
+            &mut self,
+            request: impl tonic::IntoRequest<super::CloseRequest>,
+        ) -> std::result::Result<tonic::Response<super::CloseResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/sabacc.dealer.v1.DealerService/Close",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("sabacc.dealer.v1.DealerService", "Close"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Bind the seats' entropy, of exactly the seats, players and commitments that were closed. After this every outcome of
+        /// the hand is determined.
         pub async fn seal(
             &mut self,
             request: impl tonic::IntoRequest<super::SealRequest>,
@@ -588,12 +677,19 @@ pub mod dealer_service_server {
     #[async_trait]
     pub trait DealerService: std::marker::Send + std::marker::Sync + 'static {
         /// Make the seed of a hand to come and commit to it, before anybody's entropy exists. Once for a table and hand number,
-        /// ever: again with the same rule set hash it answers the same, with another it is refused.
+        /// ever: again with the same hash of the rules it answers the same, with another it is refused.
         async fn commit(
             &self,
             request: tonic::Request<super::CommitRequest>,
         ) -> std::result::Result<tonic::Response<super::CommitResponse>, tonic::Status>;
-        /// Bind the seats' entropy. After this every outcome of the hand is determined.
+        /// Fix what the seats have committed to, before any of them reveals. Once for a hand, ever: again with the same rows it
+        /// answers the same, with others it is refused.
+        async fn close(
+            &self,
+            request: tonic::Request<super::CloseRequest>,
+        ) -> std::result::Result<tonic::Response<super::CloseResponse>, tonic::Status>;
+        /// Bind the seats' entropy, of exactly the seats, players and commitments that were closed. After this every outcome of
+        /// the hand is determined.
         async fn seal(
             &self,
             request: tonic::Request<super::SealRequest>,
@@ -619,7 +715,7 @@ pub mod dealer_service_server {
         >;
     }
     /// All chance and all hidden cards. Everything is deterministic after Seal, so that every call is safe to repeat; each
-    /// is in the dealer's log before it is answered. One hand goes Commit, Seal, Perform (and Open) many times, Reveal.
+    /// is in the dealer's log before it is answered. One hand goes Commit, Close, Seal, Perform many times, Reveal.
     #[derive(Debug)]
     pub struct DealerServiceServer<T> {
         inner: Arc<T>,
@@ -726,6 +822,50 @@ pub mod dealer_service_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = CommitSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/sabacc.dealer.v1.DealerService/Close" => {
+                    #[allow(non_camel_case_types)]
+                    struct CloseSvc<T: DealerService>(pub Arc<T>);
+                    impl<
+                        T: DealerService,
+                    > tonic::server::UnaryService<super::CloseRequest> for CloseSvc<T> {
+                        type Response = super::CloseResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::CloseRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as DealerService>::close(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = CloseSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(

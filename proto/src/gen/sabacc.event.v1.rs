@@ -138,12 +138,22 @@ pub struct SeedCommitted {
     /// The hand.
     #[prost(uint64, tag = "2")]
     pub hand_no: u64,
-    /// 32 bytes.
+    /// 32 bytes: of rule set and settings, see CommitRequest.
     #[prost(bytes = "bytes", tag = "3")]
-    pub rule_set_hash: ::prost::bytes::Bytes,
+    pub rules_hash: ::prost::bytes::Bytes,
     /// The commitment.
     #[prost(message, optional, tag = "4")]
     pub commitment: ::core::option::Option<super::super::dealer::v1::Commitment>,
+    /// The dealer's program.
+    #[prost(message, optional, tag = "5")]
+    pub build: ::core::option::Option<super::super::dealer::v1::Build>,
+}
+/// What the seats have committed to is fixed: no entropy was revealed before.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct CommitmentsClosed {
+    /// The closing.
+    #[prost(message, optional, tag = "1")]
+    pub closing: ::core::option::Option<super::super::dealer::v1::Closing>,
 }
 /// The seats' entropy is bound.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -194,7 +204,7 @@ pub struct TableCreated {
     /// Its name.
     #[prost(string, tag = "1")]
     pub name: ::prost::alloc::string::String,
-    /// The rule set's canonical text; its SHA-256 goes into the context of every hand.
+    /// The rule set's canonical text.
     #[prost(string, tag = "2")]
     pub rule_set: ::prost::alloc::string::String,
     /// All its seats.
@@ -206,21 +216,13 @@ pub struct TableCreated {
     /// The most.
     #[prost(uint64, tag = "5")]
     pub max_buy_in: u64,
-    /// Seconds for a decision.
-    #[prost(uint32, tag = "6")]
-    pub action_seconds: u32,
-    /// Seconds of each player's time bank for each hand.
-    #[prost(uint32, tag = "7")]
-    pub bank_seconds: u32,
+    /// The settings' canonical text: `name = value` lines, ascending. The hash of rule set and settings goes into the context
+    /// of every hand.
+    #[prost(string, tag = "6")]
+    pub settings: ::prost::alloc::string::String,
     /// Milliseconds between hands.
     #[prost(uint32, tag = "8")]
     pub pause_ms: u32,
-    /// Seconds from a hand's settlement to the opening of its seed; 0: at once.
-    #[prost(uint32, tag = "9")]
-    pub reveal_delay_seconds: u32,
-    /// Milliseconds that seats have to commit, and as many to reveal; 0: 2000.
-    #[prost(uint32, tag = "10")]
-    pub entropy_ms: u32,
     /// Seconds after which a seat that is not dealt in, because it sits out or has too few credits, is paid out; 0: 600.
     #[prost(uint32, tag = "11")]
     pub idle_seconds: u32,
@@ -267,9 +269,13 @@ pub struct LeaveAsked {
     /// The seat's number.
     #[prost(uint32, tag = "1")]
     pub seat: u32,
-    /// "asked" by the player, or "idle": not dealt in for too long, or "standing": the wallet bars the player from play. Empty in older records: asked.
+    /// "asked" by the player, or "idle": not dealt in for too long, or "standing": the wallet bars the player from play.
     #[prost(string, tag = "2")]
     pub why: ::prost::alloc::string::String,
+    /// 64 bytes: the player's signature of the line "pN leave", as in MoveDecided, where the player has a key for the hand in
+    /// play; else empty. The move itself follows in the hand's stream.
+    #[prost(bytes = "bytes", tag = "3")]
+    pub signature: ::prost::bytes::Bytes,
 }
 /// Table stream: the wallet is asked to pay the seat out, under the transfer's id.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -300,10 +306,34 @@ pub struct SitOutChanged {
     /// True: not dealt in.
     #[prost(bool, tag = "2")]
     pub sitting_out: bool,
-    /// "asked" by the player, "missed" three clocks in a row, "withheld" what was committed to, "standing": barred by what
-    /// the StandingFound before it says.
+    /// "asked" by the player, "missed" three clocks in a row, "standing": barred by what the StandingFound before it says,
+    /// "excluded": by the SeatExcluded before it, or because that has ended.
     #[prost(string, tag = "3")]
     pub why: ::prost::alloc::string::String,
+}
+/// Table stream: a player who withheld entropy is not dealt in for a while, in this seat or another of the table. The
+/// first time for 1 number and 30 s, then for twice as many and as long each time; twenty numbers revealed in take one
+/// step back.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SeatExcluded {
+    /// The seat's number.
+    #[prost(uint32, tag = "1")]
+    pub seat: u32,
+    /// 16 bytes.
+    #[prost(bytes = "bytes", tag = "2")]
+    pub player_id: ::prost::bytes::Bytes,
+    /// Counts from 1.
+    #[prost(uint32, tag = "3")]
+    pub step: u32,
+    /// The first hand number that the player may be dealt into again.
+    #[prost(uint64, tag = "4")]
+    pub until_hand_no: u64,
+    /// Microseconds since 1970: not before that either.
+    #[prost(uint64, tag = "5")]
+    pub until_micros: u64,
+    /// The number that was burnt.
+    #[prost(uint64, tag = "6")]
+    pub burnt_hand_no: u64,
 }
 /// Table stream: what the wallet says of a seated player, where it is not what it said before. Concerns the player and the
 /// operators alone: what everybody sees of it are the SitOutChanged or LeaveAsked that follow.
@@ -357,7 +387,7 @@ pub struct HandOpened {
     /// Made before this event.
     #[prost(message, optional, tag = "3")]
     pub commitment: ::core::option::Option<super::super::dealer::v1::Commitment>,
-    /// The rule set's canonical text, as its SHA-256 is in the commitment's context.
+    /// The rule set's text, exactly as it is hashed into the commitment's context.
     #[prost(string, tag = "4")]
     pub rule_set: ::prost::alloc::string::String,
     /// p1, p2 ...; the last has the button.
@@ -369,18 +399,12 @@ pub struct HandOpened {
     /// Credits carried to this hand.
     #[prost(uint64, tag = "7")]
     pub carried_pot: u64,
-    /// Seconds for a decision.
-    #[prost(uint32, tag = "8")]
-    pub action_seconds: u32,
-    /// Seconds of each player's time bank.
-    #[prost(uint32, tag = "9")]
-    pub bank_seconds: u32,
-    /// Microseconds since 1970: seats may commit entropy until then, or until all have.
-    #[prost(uint64, tag = "10")]
-    pub entropy_deadline_micros: u64,
-    /// Seconds from the settlement to the opening of the seed; 0: at once.
-    #[prost(uint32, tag = "11")]
-    pub reveal_delay_seconds: u32,
+    /// The settings' text, exactly as it is hashed into the commitment's context.
+    #[prost(string, tag = "8")]
+    pub settings: ::prost::alloc::string::String,
+    /// The table's program.
+    #[prost(message, optional, tag = "9")]
+    pub build: ::core::option::Option<super::super::dealer::v1::Build>,
 }
 /// A player dealt in.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -411,16 +435,16 @@ pub struct EntropyCommitted {
     /// 32 bytes: H("client-commit", context, dealer's commitment, seat, player, entropy).
     #[prost(bytes = "bytes", tag = "4")]
     pub commitment: ::prost::bytes::Bytes,
+    /// 32 bytes: the Ed25519 key that the player signs decisions of this hand with, fresh for the hand; empty: none.
+    #[prost(bytes = "bytes", tag = "5")]
+    pub key: ::prost::bytes::Bytes,
 }
-/// Hand stream: no commitment is taken any more; the seats that committed reveal.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+/// Hand stream: no commitment is taken any more. The seats that committed reveal, until `reveal_ms` after this record.
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct EntropyClosed {
-    /// The seats of the roster that have committed, ascending.
-    #[prost(uint32, repeated, tag = "1")]
-    pub seats: ::prost::alloc::vec::Vec<u32>,
-    /// Microseconds since 1970: whoever has committed reveals until then.
-    #[prost(uint64, tag = "2")]
-    pub deadline_micros: u64,
+    /// As the dealer has signed it and has it in its own log.
+    #[prost(message, optional, tag = "1")]
+    pub closing: ::core::option::Option<super::super::dealer::v1::Closing>,
 }
 /// Hand stream: a seat has revealed what it committed to.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -432,6 +456,24 @@ pub struct EntropyRevealed {
     #[prost(bytes = "bytes", tag = "2")]
     pub entropy: ::prost::bytes::Bytes,
 }
+/// Hand stream: the dealer has been silent for 10 seconds. Clocks stand, and the hand goes on where it was whenever the
+/// dealer is back.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct HandSuspended {
+    /// Microseconds since 1970: when the dealer was asked first for what it has not answered.
+    #[prost(uint64, tag = "1")]
+    pub since_micros: u64,
+    /// Microseconds since 1970: when the hand ends at the latest, `suspend_hours` after this record.
+    #[prost(uint64, tag = "2")]
+    pub until_micros: u64,
+}
+/// Hand stream: the dealer is back, and the hand goes on where it was. Whatever was agreed to in between counts no longer.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct HandContinued {
+    /// Microseconds since 1970 of the deadline of the decision that was due, with what was left of it; 0: none was due.
+    #[prost(uint64, tag = "1")]
+    pub deadline_micros: u64,
+}
 /// Hand stream: the hand came to nothing. Every ante and bet is back where it came from: nothing is posted to the wallet,
 /// and stacks and pots are what they were when the hand was opened. Its seed is opened all the same.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -442,9 +484,12 @@ pub struct HandAborted {
     /// AT_FAULT_SEAT: the seats, ascending.
     #[prost(uint32, repeated, tag = "2")]
     pub seats: ::prost::alloc::vec::Vec<u32>,
-    /// What happened, in words that name the records or answers it can be seen from; an operator's reason.
+    /// What happened, in words that name the records or answers it can be seen from.
     #[prost(string, tag = "3")]
     pub evidence: ::prost::alloc::string::String,
+    /// Why it came to nothing.
+    #[prost(enumeration = "AbortCause", tag = "4")]
+    pub cause: i32,
 }
 /// One effect of a table: its kind, and which of them.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -495,17 +540,8 @@ pub struct EffectResumed {
     #[prost(bytes = "bytes", tag = "4")]
     pub transfer_id: ::prost::bytes::Bytes,
 }
-/// Table stream: no hand starts until a time. In older logs only.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct TablePaused {
-    /// Why, in words.
-    #[prost(string, tag = "1")]
-    pub why: ::prost::alloc::string::String,
-    /// Microseconds since 1970.
-    #[prost(uint64, tag = "2")]
-    pub until_micros: u64,
-}
-/// Hand stream: the seed that the dealer opened is not the one it committed to. No hand starts any more at this table.
+/// Hand stream: the seed that the dealer opened is not the one it committed to. It undoes nothing; no hand starts any more
+/// at this table.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct SeedRefused {
     /// 64 bytes: what was opened.
@@ -566,8 +602,13 @@ pub struct MoveDecided {
     /// Names the decision within the hand.
     #[prost(uint32, tag = "6")]
     pub turn: u32,
+    /// 64 bytes: Ed25519 by the key in the player's EntropyCommitted over LP("decision-sig") LP(context) LP(chain) LP(said)
+    /// LP(first 8 bytes of SHA-256 of the key); empty where the clock decided, or the player has no key. The chain is that of
+    /// HandAction.chain, said is the line with a secret choice in the clear.
+    #[prost(bytes = "bytes", tag = "7")]
+    pub signature: ::prost::bytes::Bytes,
 }
-/// Hand stream: after an interruption the clock of the decision due runs again, with what was left of it.
+/// Hand stream: after an interruption of the table the clock of the decision due runs again, with what was left of it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ClockResumed {
     /// Names the decision within the hand.
@@ -658,7 +699,7 @@ pub struct HandRevealed {
     #[prost(bytes = "bytes", tag = "1")]
     pub seed: ::prost::bytes::Bytes,
 }
-/// Table stream: no hand starts any more: the operator asked for it, or the dealer has contradicted itself.
+/// Table stream: no hand starts any more: the operator asked for it, or the dealer has opened another seed than promised.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct CloseAsked {}
 /// Table stream: the Sabacc Pot goes back to who paid it in, under the transfer's id.
@@ -692,10 +733,8 @@ pub enum AtFault {
     Unspecified = 0,
     /// Seats that committed to entropy and withheld it: the hand number is burnt, before any ante.
     Seat = 1,
-    /// The dealer was silent, or contradicted what it had committed to.
+    /// The dealer was silent, or gave answers that do not check, which is no answer.
     Dealer = 2,
-    /// The operator made it void.
-    Operator = 3,
 }
 impl AtFault {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -707,7 +746,6 @@ impl AtFault {
             Self::Unspecified => "AT_FAULT_UNSPECIFIED",
             Self::Seat => "AT_FAULT_SEAT",
             Self::Dealer => "AT_FAULT_DEALER",
-            Self::Operator => "AT_FAULT_OPERATOR",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -716,7 +754,43 @@ impl AtFault {
             "AT_FAULT_UNSPECIFIED" => Some(Self::Unspecified),
             "AT_FAULT_SEAT" => Some(Self::Seat),
             "AT_FAULT_DEALER" => Some(Self::Dealer),
-            "AT_FAULT_OPERATOR" => Some(Self::Operator),
+            _ => None,
+        }
+    }
+}
+/// Why a hand came to nothing. There are no other reasons.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum AbortCause {
+    /// Not used.
+    Unspecified = 0,
+    /// Seats withheld their entropy: the number is burnt, before any ante.
+    Withheld = 1,
+    /// All live players of a suspended hand have agreed to end it.
+    Agreed = 2,
+    /// The hand was suspended for `suspend_hours`; or it was suspended before the antes, and somebody of it left or sat out.
+    Suspended = 3,
+}
+impl AbortCause {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "ABORT_CAUSE_UNSPECIFIED",
+            Self::Withheld => "ABORT_CAUSE_WITHHELD",
+            Self::Agreed => "ABORT_CAUSE_AGREED",
+            Self::Suspended => "ABORT_CAUSE_SUSPENDED",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "ABORT_CAUSE_UNSPECIFIED" => Some(Self::Unspecified),
+            "ABORT_CAUSE_WITHHELD" => Some(Self::Withheld),
+            "ABORT_CAUSE_AGREED" => Some(Self::Agreed),
+            "ABORT_CAUSE_SUSPENDED" => Some(Self::Suspended),
             _ => None,
         }
     }
@@ -747,8 +821,8 @@ pub enum EffectKind {
     Leave = 9,
     /// Hands are shown and the settlement is put on record.
     Settle = 10,
-    /// A hand that the dealer is silent about is aborted.
-    Abandon = 11,
+    /// A hand that the dealer is silent about is suspended.
+    Suspend = 11,
     /// The wallet posts a settlement.
     Post = 12,
     /// The dealer opens a seed.
@@ -767,6 +841,8 @@ pub enum EffectKind {
     RemoveIdle = 19,
     /// The wallet is asked whether players who are not in a hand may still play.
     CheckStanding = 20,
+    /// A suspended hand is ended.
+    EndSuspended = 21,
 }
 impl EffectKind {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -786,7 +862,7 @@ impl EffectKind {
             Self::Chance => "EFFECT_KIND_CHANCE",
             Self::Leave => "EFFECT_KIND_LEAVE",
             Self::Settle => "EFFECT_KIND_SETTLE",
-            Self::Abandon => "EFFECT_KIND_ABANDON",
+            Self::Suspend => "EFFECT_KIND_SUSPEND",
             Self::Post => "EFFECT_KIND_POST",
             Self::Reveal => "EFFECT_KIND_REVEAL",
             Self::PayOut => "EFFECT_KIND_PAY_OUT",
@@ -796,6 +872,7 @@ impl EffectKind {
             Self::Close => "EFFECT_KIND_CLOSE",
             Self::RemoveIdle => "EFFECT_KIND_REMOVE_IDLE",
             Self::CheckStanding => "EFFECT_KIND_CHECK_STANDING",
+            Self::EndSuspended => "EFFECT_KIND_END_SUSPENDED",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -812,7 +889,7 @@ impl EffectKind {
             "EFFECT_KIND_CHANCE" => Some(Self::Chance),
             "EFFECT_KIND_LEAVE" => Some(Self::Leave),
             "EFFECT_KIND_SETTLE" => Some(Self::Settle),
-            "EFFECT_KIND_ABANDON" => Some(Self::Abandon),
+            "EFFECT_KIND_SUSPEND" => Some(Self::Suspend),
             "EFFECT_KIND_POST" => Some(Self::Post),
             "EFFECT_KIND_REVEAL" => Some(Self::Reveal),
             "EFFECT_KIND_PAY_OUT" => Some(Self::PayOut),
@@ -822,6 +899,7 @@ impl EffectKind {
             "EFFECT_KIND_CLOSE" => Some(Self::Close),
             "EFFECT_KIND_REMOVE_IDLE" => Some(Self::RemoveIdle),
             "EFFECT_KIND_CHECK_STANDING" => Some(Self::CheckStanding),
+            "EFFECT_KIND_END_SUSPENDED" => Some(Self::EndSuspended),
             _ => None,
         }
     }
@@ -925,8 +1003,6 @@ pub enum EventType {
     EntropyRevealed = 29,
     /// HandAborted
     HandAborted = 30,
-    /// TablePaused
-    TablePaused = 31,
     /// SeedRefused
     SeedRefused = 32,
     /// PlayerNamed, sealed
@@ -949,6 +1025,12 @@ pub enum EventType {
     EffectResumed = 46,
     /// StandingFound
     StandingFound = 47,
+    /// SeatExcluded
+    SeatExcluded = 48,
+    /// HandSuspended
+    HandSuspended = 49,
+    /// HandContinued
+    HandContinued = 50,
     /// SeedCommitted
     SeedCommitted = 100,
     /// SeedSealed
@@ -959,6 +1041,8 @@ pub enum EventType {
     CardsOpened = 103,
     /// SeedOpened
     SeedOpened = 104,
+    /// CommitmentsClosed
+    CommitmentsClosed = 105,
     /// AccountOpened
     AccountOpened = 200,
     /// TransferPosted
@@ -1026,7 +1110,6 @@ impl EventType {
             Self::EntropyClosed => "EVENT_TYPE_ENTROPY_CLOSED",
             Self::EntropyRevealed => "EVENT_TYPE_ENTROPY_REVEALED",
             Self::HandAborted => "EVENT_TYPE_HAND_ABORTED",
-            Self::TablePaused => "EVENT_TYPE_TABLE_PAUSED",
             Self::SeedRefused => "EVENT_TYPE_SEED_REFUSED",
             Self::PlayerNamed => "EVENT_TYPE_PLAYER_NAMED",
             Self::PlayerErased => "EVENT_TYPE_PLAYER_ERASED",
@@ -1038,11 +1121,15 @@ impl EventType {
             Self::EffectStopped => "EVENT_TYPE_EFFECT_STOPPED",
             Self::EffectResumed => "EVENT_TYPE_EFFECT_RESUMED",
             Self::StandingFound => "EVENT_TYPE_STANDING_FOUND",
+            Self::SeatExcluded => "EVENT_TYPE_SEAT_EXCLUDED",
+            Self::HandSuspended => "EVENT_TYPE_HAND_SUSPENDED",
+            Self::HandContinued => "EVENT_TYPE_HAND_CONTINUED",
             Self::SeedCommitted => "EVENT_TYPE_SEED_COMMITTED",
             Self::SeedSealed => "EVENT_TYPE_SEED_SEALED",
             Self::OperationPerformed => "EVENT_TYPE_OPERATION_PERFORMED",
             Self::CardsOpened => "EVENT_TYPE_CARDS_OPENED",
             Self::SeedOpened => "EVENT_TYPE_SEED_OPENED",
+            Self::CommitmentsClosed => "EVENT_TYPE_COMMITMENTS_CLOSED",
             Self::AccountOpened => "EVENT_TYPE_ACCOUNT_OPENED",
             Self::TransferPosted => "EVENT_TYPE_TRANSFER_POSTED",
             Self::AccountFrozen => "EVENT_TYPE_ACCOUNT_FROZEN",
@@ -1093,7 +1180,6 @@ impl EventType {
             "EVENT_TYPE_ENTROPY_CLOSED" => Some(Self::EntropyClosed),
             "EVENT_TYPE_ENTROPY_REVEALED" => Some(Self::EntropyRevealed),
             "EVENT_TYPE_HAND_ABORTED" => Some(Self::HandAborted),
-            "EVENT_TYPE_TABLE_PAUSED" => Some(Self::TablePaused),
             "EVENT_TYPE_SEED_REFUSED" => Some(Self::SeedRefused),
             "EVENT_TYPE_PLAYER_NAMED" => Some(Self::PlayerNamed),
             "EVENT_TYPE_PLAYER_ERASED" => Some(Self::PlayerErased),
@@ -1105,11 +1191,15 @@ impl EventType {
             "EVENT_TYPE_EFFECT_STOPPED" => Some(Self::EffectStopped),
             "EVENT_TYPE_EFFECT_RESUMED" => Some(Self::EffectResumed),
             "EVENT_TYPE_STANDING_FOUND" => Some(Self::StandingFound),
+            "EVENT_TYPE_SEAT_EXCLUDED" => Some(Self::SeatExcluded),
+            "EVENT_TYPE_HAND_SUSPENDED" => Some(Self::HandSuspended),
+            "EVENT_TYPE_HAND_CONTINUED" => Some(Self::HandContinued),
             "EVENT_TYPE_SEED_COMMITTED" => Some(Self::SeedCommitted),
             "EVENT_TYPE_SEED_SEALED" => Some(Self::SeedSealed),
             "EVENT_TYPE_OPERATION_PERFORMED" => Some(Self::OperationPerformed),
             "EVENT_TYPE_CARDS_OPENED" => Some(Self::CardsOpened),
             "EVENT_TYPE_SEED_OPENED" => Some(Self::SeedOpened),
+            "EVENT_TYPE_COMMITMENTS_CLOSED" => Some(Self::CommitmentsClosed),
             "EVENT_TYPE_ACCOUNT_OPENED" => Some(Self::AccountOpened),
             "EVENT_TYPE_TRANSFER_POSTED" => Some(Self::TransferPosted),
             "EVENT_TYPE_ACCOUNT_FROZEN" => Some(Self::AccountFrozen),

@@ -531,10 +531,10 @@ pub struct TableConfig {
     /// The most; 0: ten times the least.
     #[prost(uint64, tag = "5")]
     pub max_buy_in: u64,
-    /// Seconds for a decision, 1 to 3600; 0: 20.
+    /// Seconds for a decision, 1 to 600; 0: 20.
     #[prost(uint32, tag = "6")]
     pub action_seconds: u32,
-    /// Seconds of each player's time bank for each hand, up to 3600; unset: 30.
+    /// Seconds of each player's time bank for each hand, up to 600; unset: 30.
     #[prost(uint32, optional, tag = "7")]
     pub bank_seconds: ::core::option::Option<u32>,
     /// Milliseconds between hands, up to 60,000; 0: none.
@@ -543,14 +543,22 @@ pub struct TableConfig {
     /// Seats, 2 to what the variant takes; 0: that many.
     #[prost(uint32, tag = "9")]
     pub seats: u32,
-    /// Seconds from a hand's settlement to the opening of its seed, up to 604,800: until then hands that were not shown stay
-    /// private. 0: at once.
-    #[prost(uint32, tag = "10")]
-    pub reveal_delay_seconds: u32,
-    /// Milliseconds that seats have to commit to entropy where they have not yet, and as many to reveal, 100 to 60,000;
-    /// 0: 2000.
+    /// True: a hand's seed is opened 24 hours after its settlement, and until then hands that were not shown stay private.
+    /// False: at once.
+    #[prost(bool, tag = "10")]
+    pub reveal_delayed: bool,
+    /// Milliseconds that seats have to commit to entropy, 500 to 10,000; 0: 2000.
     #[prost(uint32, tag = "11")]
-    pub entropy_ms: u32,
+    pub commit_ms: u32,
+    /// Milliseconds that seats have to reveal it, 500 to 10,000; 0: 2000.
+    #[prost(uint32, tag = "13")]
+    pub reveal_ms: u32,
+    /// Seats that must have committed before commitments close, up to 8; unset: 1.
+    #[prost(uint32, optional, tag = "14")]
+    pub contributors_min: ::core::option::Option<u32>,
+    /// Hours for which a hand may be suspended, 1 to 168; 0: 2.
+    #[prost(uint32, tag = "15")]
+    pub suspend_hours: u32,
     /// Seconds after which a seat that sits out, or has too few credits to be dealt in, is paid out, 30 to 86,400; 0: 600.
     #[prost(uint32, tag = "12")]
     pub idle_seconds: u32,
@@ -660,6 +668,10 @@ pub struct StandUpRequest {
     /// 16 bytes.
     #[prost(bytes = "vec", tag = "2")]
     pub table_id: ::prost::alloc::vec::Vec<u8>,
+    /// 64 bytes: a signature of the line "pN leave", as in ActRequest; empty where the caller is not in the hand in play, or
+    /// has no key for it.
+    #[prost(bytes = "vec", tag = "3")]
+    pub signature: ::prost::alloc::vec::Vec<u8>,
 }
 /// Leaving is on record.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
@@ -702,13 +714,38 @@ pub struct ActRequest {
     /// The decision.
     #[prost(message, optional, tag = "5")]
     pub r#move: ::core::option::Option<super::super::common::v1::Move>,
+    /// 64 bytes: Ed25519 by the key of CommitEntropyRequest.key over LP("decision-sig") LP(context) LP(chain) LP(said) LP(first
+    /// 8 bytes of SHA-256 of the key); empty where that named no key. The chain is what HandAction.chain will be when this
+    /// decision is in it, said the line with a secret choice in the clear.
+    #[prost(bytes = "vec", tag = "6")]
+    pub signature: ::prost::alloc::vec::Vec<u8>,
 }
 /// The decision is on record.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ActResponse {
     /// The update that carries it.
     #[prost(uint64, tag = "1")]
     pub sequence: u64,
+    /// The table's word that it is.
+    #[prost(message, optional, tag = "2")]
+    pub receipt: ::core::option::Option<DecisionReceipt>,
+}
+/// The table's word that a decision stands in its log.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DecisionReceipt {
+    /// 32 bytes: the chain with the decision in it.
+    #[prost(bytes = "vec", tag = "1")]
+    pub chain: ::prost::alloc::vec::Vec<u8>,
+    /// Where it stands in the table's log.
+    #[prost(uint64, tag = "2")]
+    pub position: u64,
+    /// 8 bytes: the first bytes of SHA-256 of the table's public key.
+    #[prost(bytes = "vec", tag = "3")]
+    pub key_id: ::prost::alloc::vec::Vec<u8>,
+    /// 64 bytes: Ed25519 by the key of the table's log over LP("decision-receipt-sig") LP(context) LP(chain) LP(u64 position)
+    /// LP(key_id).
+    #[prost(bytes = "vec", tag = "4")]
+    pub signature: ::prost::alloc::vec::Vec<u8>,
 }
 /// Commits to entropy.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -724,9 +761,12 @@ pub struct CommitEntropyRequest {
     pub hand_no: u64,
     /// 32 bytes: SHA-256 of LP("sabacc/fair/v1/client-commit") LP(context) LP(dealer's commitment) LP(u8 seat) LP(player_id)
     /// LP(entropy), where LP(x) is x behind its u32 big-endian length. The context is SHA-256 of LP("sabacc/fair/v1/ctx")
-    /// LP(Commitment.origin) LP(table_id) LP(u64 hand_no) LP(SHA-256 of the rule set's canonical text).
+    /// LP(Commitment.origin) LP(table_id) LP(u64 hand_no) LP(SHA-256 of LP(NextHand.rule_set) LP(NextHand.settings)).
     #[prost(bytes = "vec", tag = "4")]
     pub commitment: ::prost::alloc::vec::Vec<u8>,
+    /// 32 bytes: an Ed25519 key, fresh for the hand, that the caller will sign decisions with; empty: none.
+    #[prost(bytes = "vec", tag = "5")]
+    pub key: ::prost::alloc::vec::Vec<u8>,
 }
 /// The commitment is on record.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -759,8 +799,46 @@ pub struct EntropyReceipt {
     /// 8 bytes: the first bytes of SHA-256 of the table's public key.
     #[prost(bytes = "vec", tag = "7")]
     pub key_id: ::prost::alloc::vec::Vec<u8>,
-    /// 64 bytes: Ed25519 by the key of the table's log over LP("receipt-sig") and LP of each field before, in their order;
-    /// numbers big-endian, the seat as u8, the others as u64.
+    /// 64 bytes: Ed25519 by the key of the table's log over LP("receipt-sig") LP(context) LP(dealer's commitment) LP(u8 seat)
+    /// LP(player_id) LP(commitment) LP(player_key) LP(u64 position) LP(key_id).
+    #[prost(bytes = "vec", tag = "8")]
+    pub signature: ::prost::alloc::vec::Vec<u8>,
+    /// 32 bytes: CommitEntropyRequest.key; or empty.
+    #[prost(bytes = "vec", tag = "9")]
+    pub player_key: ::prost::alloc::vec::Vec<u8>,
+    /// 32 bytes: the hand's, see CommitEntropyRequest.
+    #[prost(bytes = "vec", tag = "10")]
+    pub context: ::prost::alloc::vec::Vec<u8>,
+    /// 32 bytes: the dealer's.
+    #[prost(bytes = "vec", tag = "11")]
+    pub dealer_commitment: ::prost::alloc::vec::Vec<u8>,
+}
+/// The table's word that revealed entropy stands in its log: who has one cannot have withheld.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RevealReceipt {
+    /// 32 bytes: the hand's, see CommitEntropyRequest.
+    #[prost(bytes = "vec", tag = "1")]
+    pub context: ::prost::alloc::vec::Vec<u8>,
+    /// 32 bytes: the dealer's.
+    #[prost(bytes = "vec", tag = "2")]
+    pub dealer_commitment: ::prost::alloc::vec::Vec<u8>,
+    /// The seat's number.
+    #[prost(uint32, tag = "3")]
+    pub seat: u32,
+    /// 16 bytes.
+    #[prost(bytes = "vec", tag = "4")]
+    pub player_id: ::prost::alloc::vec::Vec<u8>,
+    /// 32 bytes.
+    #[prost(bytes = "vec", tag = "5")]
+    pub entropy: ::prost::alloc::vec::Vec<u8>,
+    /// Where it stands in the table's log.
+    #[prost(uint64, tag = "6")]
+    pub position: u64,
+    /// 8 bytes: the first bytes of SHA-256 of the table's public key.
+    #[prost(bytes = "vec", tag = "7")]
+    pub key_id: ::prost::alloc::vec::Vec<u8>,
+    /// 64 bytes: Ed25519 by the key of the table's log over LP("reveal-receipt-sig") LP(context) LP(dealer's commitment)
+    /// LP(u8 seat) LP(player_id) LP(entropy) LP(u64 position) LP(key_id).
     #[prost(bytes = "vec", tag = "8")]
     pub signature: ::prost::alloc::vec::Vec<u8>,
 }
@@ -781,27 +859,12 @@ pub struct RevealEntropyRequest {
     pub entropy: ::prost::alloc::vec::Vec<u8>,
 }
 /// It is on record.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct RevealEntropyResponse {}
-/// Makes a hand void.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct VoidHandRequest {
-    /// 16 bytes.
-    #[prost(bytes = "vec", tag = "1")]
-    pub request_id: ::prost::alloc::vec::Vec<u8>,
-    /// 16 bytes.
-    #[prost(bytes = "vec", tag = "2")]
-    pub table_id: ::prost::alloc::vec::Vec<u8>,
-    /// The hand in play.
-    #[prost(uint64, tag = "3")]
-    pub hand_no: u64,
-    /// 1 to 500 characters, for everybody to read.
-    #[prost(string, tag = "4")]
-    pub reason: ::prost::alloc::string::String,
+pub struct RevealEntropyResponse {
+    /// Keep it until the hand is sealed.
+    #[prost(message, optional, tag = "1")]
+    pub receipt: ::core::option::Option<RevealReceipt>,
 }
-/// It is on record.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct VoidHandResponse {}
 /// Closes a table.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct CloseTableRequest {
@@ -947,9 +1010,9 @@ pub mod acted {
     /// One of them is set.
     #[derive(Clone, PartialEq, ::prost::Oneof)]
     pub enum Outcome {
-        /// It is on record: the update that carries it.
-        #[prost(uint64, tag = "2")]
-        Sequence(u64),
+        /// It is on record.
+        #[prost(message, tag = "2")]
+        Done(super::ActResponse),
         /// It is not, and nothing has changed.
         #[prost(message, tag = "3")]
         Refused(super::ActRefused),
@@ -1030,27 +1093,15 @@ pub struct TableView {
     /// The most.
     #[prost(uint64, tag = "13")]
     pub max_buy_in: u64,
-    /// Seconds for a decision.
-    #[prost(uint32, tag = "14")]
-    pub action_seconds: u32,
-    /// Seconds of the time bank.
-    #[prost(uint32, tag = "15")]
-    pub bank_seconds: u32,
+    /// The settings' canonical text: every setting and its value, one a line.
+    #[prost(string, tag = "14")]
+    pub settings: ::prost::alloc::string::String,
     /// All its seats.
     #[prost(uint32, tag = "16")]
     pub seat_count: u32,
     /// The hand to come, once the dealer has committed to it.
     #[prost(message, optional, tag = "17")]
     pub next_hand: ::core::option::Option<NextHand>,
-    /// Seconds from a hand's settlement to the opening of its seed.
-    #[prost(uint32, tag = "18")]
-    pub reveal_delay_seconds: u32,
-    /// Milliseconds that seats have to commit, and as many to reveal.
-    #[prost(uint32, tag = "19")]
-    pub entropy_ms: u32,
-    /// No hand starts until then; unset: no pause. Only a log of an older version has pauses.
-    #[prost(message, optional, tag = "20")]
-    pub paused_until: ::core::option::Option<::prost_types::Timestamp>,
     /// The hand whose seats take part in chance just now; unset between hands and once it is sealed.
     #[prost(message, optional, tag = "21")]
     pub entropy: ::core::option::Option<Entropy>,
@@ -1133,9 +1184,15 @@ pub struct NextHand {
     /// The seats that have committed, ascending.
     #[prost(uint32, repeated, tag = "3")]
     pub seats: ::prost::alloc::vec::Vec<u32>,
+    /// The rule set's text, exactly as it is hashed into the context.
+    #[prost(string, tag = "4")]
+    pub rule_set: ::prost::alloc::string::String,
+    /// The settings' text, exactly as it is hashed into the context.
+    #[prost(string, tag = "5")]
+    pub settings: ::prost::alloc::string::String,
 }
 /// A hand that is open and not sealed.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct Entropy {
     /// Its number.
     #[prost(uint64, tag = "1")]
@@ -1155,9 +1212,35 @@ pub struct Entropy {
     /// False: commitments are taken until the deadline. True: they are closed, and what was committed to is revealed until then.
     #[prost(bool, tag = "6")]
     pub closed: bool,
-    /// See `closed`.
+    /// When the table stops waiting; unset while fewer seats than `contributors_min` have committed, or while the dealer is
+    /// asked for the closing.
     #[prost(message, optional, tag = "7")]
     pub deadline: ::core::option::Option<::prost_types::Timestamp>,
+    /// Where `closed`: the dealer's signed word on what the hand is made of. Whoever reveals checks it first.
+    #[prost(message, optional, tag = "8")]
+    pub closing: ::core::option::Option<super::super::dealer::v1::Closing>,
+    /// The rule set's text, exactly as it is hashed into the context.
+    #[prost(string, tag = "9")]
+    pub rule_set: ::prost::alloc::string::String,
+    /// The settings' text, exactly as it is hashed into the context.
+    #[prost(string, tag = "10")]
+    pub settings: ::prost::alloc::string::String,
+    /// Where the dealer is silent: since when, and until when at most.
+    #[prost(message, optional, tag = "11")]
+    pub suspension: ::core::option::Option<Suspension>,
+}
+/// A hand that stands still because the dealer is silent.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Suspension {
+    /// Since when.
+    #[prost(message, optional, tag = "1")]
+    pub since: ::core::option::Option<::prost_types::Timestamp>,
+    /// When the hand ends at the latest.
+    #[prost(message, optional, tag = "2")]
+    pub until: ::core::option::Option<::prost_types::Timestamp>,
+    /// The seats of live players who have agreed to end it, ascending. It ends when all have: MOVE_KIND_VOID.
+    #[prost(uint32, repeated, tag = "3")]
+    pub agreed: ::prost::alloc::vec::Vec<u32>,
 }
 /// A taken seat.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -1177,6 +1260,25 @@ pub struct SeatView {
     /// The name the player is shown under; empty: he has chosen none.
     #[prost(string, tag = "5")]
     pub name: ::prost::alloc::string::String,
+    /// Not dealt in for having withheld entropy; unset: not so.
+    #[prost(message, optional, tag = "6")]
+    pub exclusion: ::core::option::Option<Exclusion>,
+}
+/// A time for which a player who withheld entropy is not dealt in at a table.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Exclusion {
+    /// Counts from 1; doubled each time, and one back for twenty numbers revealed in.
+    #[prost(uint32, tag = "1")]
+    pub step: u32,
+    /// The first hand number that the player may be dealt into again.
+    #[prost(uint64, tag = "2")]
+    pub until_hand_no: u64,
+    /// And not before that time.
+    #[prost(message, optional, tag = "3")]
+    pub until: ::core::option::Option<::prost_types::Timestamp>,
+    /// The number that was burnt.
+    #[prost(uint64, tag = "4")]
+    pub burnt_hand_no: u64,
 }
 /// A hand as one viewer may see it.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -1226,6 +1328,18 @@ pub struct HandView {
     /// Of every shuffle so far.
     #[prost(message, repeated, tag = "15")]
     pub roots: ::prost::alloc::vec::Vec<super::super::common::v1::DeckRoot>,
+    /// 32 bytes: the chain of decisions so far, see HandAction.chain.
+    #[prost(bytes = "vec", tag = "16")]
+    pub chain: ::prost::alloc::vec::Vec<u8>,
+    /// Where the dealer is silent.
+    #[prost(message, optional, tag = "17")]
+    pub suspension: ::core::option::Option<Suspension>,
+    /// The rule set's text, exactly as it is hashed into the context.
+    #[prost(string, tag = "18")]
+    pub rule_set: ::prost::alloc::string::String,
+    /// The settings' text, exactly as it is hashed into the context.
+    #[prost(string, tag = "19")]
+    pub settings: ::prost::alloc::string::String,
 }
 /// A player in a hand.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -1333,7 +1447,7 @@ pub struct TableUpdate {
     #[prost(message, optional, tag = "2")]
     pub at: ::core::option::Option<::prost_types::Timestamp>,
     /// What happened.
-    #[prost(oneof = "table_update::What", tags = "3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13")]
+    #[prost(oneof = "table_update::What", tags = "3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 14")]
     pub what: ::core::option::Option<table_update::What>,
 }
 /// Nested message and enum types in `TableUpdate`.
@@ -1362,18 +1476,18 @@ pub mod table_update {
         /// A hand is open, or takes no commitments any more: its seats take part in chance.
         #[prost(message, tag = "9")]
         Entropy(super::Entropy),
-        /// The hand came to nothing; everybody has what he had before it.
+        /// The hand came to nothing; everybody has what they had before it.
         #[prost(message, tag = "10")]
         Voided(super::HandVoided),
         /// The seed of a hand was opened.
         #[prost(message, tag = "11")]
         Seed(super::SeedPublished),
-        /// No hand starts for a while.
-        #[prost(message, tag = "12")]
-        Paused(super::Paused),
         /// Something has stopped and waits for an operator, or goes on.
         #[prost(message, tag = "13")]
         Stopped(super::StoppedChanged),
+        /// The dealer is silent, or is back.
+        #[prost(message, tag = "14")]
+        Suspension(super::SuspensionChanged),
     }
 }
 /// A hand came to nothing.
@@ -1394,6 +1508,26 @@ pub struct HandVoided {
     /// What happened, in words.
     #[prost(string, tag = "5")]
     pub evidence: ::prost::alloc::string::String,
+    /// Why it came to nothing.
+    #[prost(enumeration = "super::super::event::v1::AbortCause", tag = "6")]
+    pub cause: i32,
+}
+/// A hand stands still because the dealer is silent, or goes on.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct SuspensionChanged {
+    /// The hand.
+    #[prost(uint64, tag = "1")]
+    pub hand_no: u64,
+    /// 16 bytes.
+    #[prost(bytes = "vec", tag = "2")]
+    pub hand_id: ::prost::alloc::vec::Vec<u8>,
+    /// Unset: the dealer is back, and the hand goes on where it was.
+    #[prost(message, optional, tag = "3")]
+    pub suspension: ::core::option::Option<Suspension>,
+    /// The decision that is due, if any: while the hand stands still without a deadline, and with VOID alone as legal moves of
+    /// live players.
+    #[prost(message, optional, tag = "4")]
+    pub turn: ::core::option::Option<Turn>,
 }
 /// A seed was opened.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -1412,16 +1546,6 @@ pub struct SeedPublished {
     /// It is not the one the dealer committed to.
     #[prost(bool, tag = "4")]
     pub refused: bool,
-}
-/// No hand starts for a while. Only a log of an older version has pauses.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct Paused {
-    /// Why, in words.
-    #[prost(string, tag = "1")]
-    pub why: ::prost::alloc::string::String,
-    /// Until then.
-    #[prost(message, optional, tag = "2")]
-    pub until: ::core::option::Option<::prost_types::Timestamp>,
 }
 /// A seat changed.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -1514,6 +1638,14 @@ pub struct HandAction {
     /// Zeros: whoever sees the size of a message but not the message learns nothing of the cards in it.
     #[prost(bytes = "vec", tag = "15")]
     pub padding: ::prost::alloc::vec::Vec<u8>,
+    /// A decision: its line as the chain takes it, cards as `op.position` where they lie, `??` once for each secret argument,
+    /// without comment. Empty: no decision.
+    #[prost(string, tag = "16")]
+    pub chain_line: ::prost::alloc::string::String,
+    /// A decision: 32 bytes, the chain with it: SHA-256 of LP("sabacc/fair/v1/decision") LP(chain before, or the transcript)
+    /// LP(u8 1 where the clock decided, else 0) LP(chain_line).
+    #[prost(bytes = "vec", tag = "17")]
+    pub chain: ::prost::alloc::vec::Vec<u8>,
 }
 /// A hand ended.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -1809,7 +1941,8 @@ pub mod table_service_client {
                 .insert(GrpcMethod::new("sabacc.table.v1.TableService", "SitDown"));
             self.inner.unary(req, path, codec).await
         }
-        /// Leave the table. In a hand every later decision is its default, and the stack is paid out when the hand ends.
+        /// Leave the table. In a hand every later decision is its default, and the stack is paid out when the hand ends. Whose
+        /// commitment for the hand in play named a key signs it: SIGNATURE_NEEDED.
         pub async fn stand_up(
             &mut self,
             request: impl tonic::IntoRequest<super::StandUpRequest>,
@@ -1857,7 +1990,8 @@ pub mod table_service_client {
                 .insert(GrpcMethod::new("sabacc.table.v1.TableService", "SitOut"));
             self.inner.unary(req, path, codec).await
         }
-        /// Decide. Answered when the decision is on record.
+        /// Decide. Answered when the decision is on record. Whose commitment for the hand named a key signs each decision:
+        /// SIGNATURE_NEEDED, SIGNATURE_INVALID.
         pub async fn act(
             &mut self,
             request: impl tonic::IntoRequest<super::ActRequest>,
@@ -1960,33 +2094,6 @@ pub mod table_service_client {
                 .insert(
                     GrpcMethod::new("sabacc.table.v1.TableService", "RevealEntropy"),
                 );
-            self.inner.unary(req, path, codec).await
-        }
-        /// Make the hand in play void: every ante and bet goes back, the seed is opened. A settled hand too, as long as its
-        /// settlement cannot have been posted: its seed is awaited, or the wallet has refused it. An operator's act, for the
-        /// record with its reason.
-        pub async fn void_hand(
-            &mut self,
-            request: impl tonic::IntoRequest<super::VoidHandRequest>,
-        ) -> std::result::Result<
-            tonic::Response<super::VoidHandResponse>,
-            tonic::Status,
-        > {
-            self.inner
-                .ready()
-                .await
-                .map_err(|e| {
-                    tonic::Status::unknown(
-                        format!("Service was not ready: {}", e.into()),
-                    )
-                })?;
-            let codec = tonic_prost::ProstCodec::default();
-            let path = http::uri::PathAndQuery::from_static(
-                "/sabacc.table.v1.TableService/VoidHand",
-            );
-            let mut req = request.into_request();
-            req.extensions_mut()
-                .insert(GrpcMethod::new("sabacc.table.v1.TableService", "VoidHand"));
             self.inner.unary(req, path, codec).await
         }
         /// Stop dealing after the hand in play, refund the Sabacc Pot, pay everybody out and close. An operator's act.
@@ -2111,7 +2218,8 @@ pub mod table_service_server {
             &self,
             request: tonic::Request<super::SitDownRequest>,
         ) -> std::result::Result<tonic::Response<super::SitDownResponse>, tonic::Status>;
-        /// Leave the table. In a hand every later decision is its default, and the stack is paid out when the hand ends.
+        /// Leave the table. In a hand every later decision is its default, and the stack is paid out when the hand ends. Whose
+        /// commitment for the hand in play named a key signs it: SIGNATURE_NEEDED.
         async fn stand_up(
             &self,
             request: tonic::Request<super::StandUpRequest>,
@@ -2122,7 +2230,8 @@ pub mod table_service_server {
             &self,
             request: tonic::Request<super::SitOutRequest>,
         ) -> std::result::Result<tonic::Response<super::SitOutResponse>, tonic::Status>;
-        /// Decide. Answered when the decision is on record.
+        /// Decide. Answered when the decision is on record. Whose commitment for the hand named a key signs each decision:
+        /// SIGNATURE_NEEDED, SIGNATURE_INVALID.
         async fn act(
             &self,
             request: tonic::Request<super::ActRequest>,
@@ -2156,16 +2265,6 @@ pub mod table_service_server {
             request: tonic::Request<super::RevealEntropyRequest>,
         ) -> std::result::Result<
             tonic::Response<super::RevealEntropyResponse>,
-            tonic::Status,
-        >;
-        /// Make the hand in play void: every ante and bet goes back, the seed is opened. A settled hand too, as long as its
-        /// settlement cannot have been posted: its seed is awaited, or the wallet has refused it. An operator's act, for the
-        /// record with its reason.
-        async fn void_hand(
-            &self,
-            request: tonic::Request<super::VoidHandRequest>,
-        ) -> std::result::Result<
-            tonic::Response<super::VoidHandResponse>,
             tonic::Status,
         >;
         /// Stop dealing after the hand in play, refund the Sabacc Pot, pay everybody out and close. An operator's act.
@@ -2710,51 +2809,6 @@ pub mod table_service_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = RevealEntropySvc(inner);
-                        let codec = tonic_prost::ProstCodec::default();
-                        let mut grpc = tonic::server::Grpc::new(codec)
-                            .apply_compression_config(
-                                accept_compression_encodings,
-                                send_compression_encodings,
-                            )
-                            .apply_max_message_size_config(
-                                max_decoding_message_size,
-                                max_encoding_message_size,
-                            );
-                        let res = grpc.unary(method, req).await;
-                        Ok(res)
-                    };
-                    Box::pin(fut)
-                }
-                "/sabacc.table.v1.TableService/VoidHand" => {
-                    #[allow(non_camel_case_types)]
-                    struct VoidHandSvc<T: TableService>(pub Arc<T>);
-                    impl<
-                        T: TableService,
-                    > tonic::server::UnaryService<super::VoidHandRequest>
-                    for VoidHandSvc<T> {
-                        type Response = super::VoidHandResponse;
-                        type Future = BoxFuture<
-                            tonic::Response<Self::Response>,
-                            tonic::Status,
-                        >;
-                        fn call(
-                            &mut self,
-                            request: tonic::Request<super::VoidHandRequest>,
-                        ) -> Self::Future {
-                            let inner = Arc::clone(&self.0);
-                            let fut = async move {
-                                <T as TableService>::void_hand(&inner, request).await
-                            };
-                            Box::pin(fut)
-                        }
-                    }
-                    let accept_compression_encodings = self.accept_compression_encodings;
-                    let send_compression_encodings = self.send_compression_encodings;
-                    let max_decoding_message_size = self.max_decoding_message_size;
-                    let max_encoding_message_size = self.max_encoding_message_size;
-                    let inner = self.inner.clone();
-                    let fut = async move {
-                        let method = VoidHandSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(

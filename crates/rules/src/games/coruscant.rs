@@ -190,8 +190,8 @@ impl Game for Coruscant {
         }
     }
 
-    fn is_hidden(&self, mv: &Move) -> bool {
-        matches!(mv, Move::Select(_) | Move::Add(_))
+    fn is_hidden(&self, kind: MoveKind) -> bool {
+        matches!(kind, MoveKind::Select | MoveKind::Add)
     }
 
     fn status(&self) -> GameStatus<'_> {

@@ -225,10 +225,10 @@ impl Game for Kessel {
 
     /// A draft is hidden until its tokens are played, and an Impostor's value until all have
     /// theirs.
-    fn is_hidden(&self, mv: &Move) -> bool {
-        match (&self.phase, mv) {
-            (Phase::Draft, Move::Choose(_)) => true,
-            (Phase::Reveal(impostors), Move::Impostor(..)) => {
+    fn is_hidden(&self, kind: MoveKind) -> bool {
+        match (&self.phase, kind) {
+            (Phase::Draft, MoveKind::Choose) => true,
+            (Phase::Reveal(impostors), MoveKind::Impostor) => {
                 reveal::undecided(impostors).count() > 1
             }
             (Phase::Draft | Phase::Dealing | Phase::Turn(_) | Phase::Reveal(_), _) => false,

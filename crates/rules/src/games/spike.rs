@@ -177,7 +177,7 @@ impl Game for Spike {
     }
 
     /// Nothing is hidden: single discards lie face up.
-    fn is_hidden(&self, _: &Move) -> bool {
+    fn is_hidden(&self, _: MoveKind) -> bool {
         false
     }
 

@@ -3,5 +3,5 @@
 super::record! {
     /// Event of the dealer's log: of a hand's stream, or of the clock.
     DealerRecord of "dealer":
-        SeedCommitted SeedSealed OperationPerformed CardsOpened SeedOpened ClockStepped
+        SeedCommitted CommitmentsClosed SeedSealed OperationPerformed CardsOpened SeedOpened ClockStepped
 }

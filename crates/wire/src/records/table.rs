@@ -52,13 +52,13 @@ macro_rules! table_record {
 table_record! {
     /// Event of a table's stream about one seat.
     Seat(SeatEvent): SeatTaken SeatFunded SeatRefused LeaveAsked CashOutDue SeatVacated
-        SitOutChanged SeatRenamed StandingFound,
+        SitOutChanged SeatRenamed SeatExcluded StandingFound,
     /// Event of a table's stream that is not about one seat.
     Table(TableEvent): TableCreated HandCommitted EntropyCommitted HandStarted HandFinished
-        CloseAsked PotRefundDue PotRefunded TableClosed AbsentPaid TablePaused EffectStopped
-        EffectResumed,
+        CloseAsked PotRefundDue PotRefunded TableClosed AbsentPaid EffectStopped EffectResumed,
     /// Event of a hand's stream before the hand is in play, about its seed, or that aborts it.
-    Hand(HandEvent): HandOpened EntropyClosed EntropyRevealed HandRevealed SeedRefused HandAborted,
+    Hand(HandEvent): HandOpened EntropyClosed EntropyRevealed HandRevealed SeedRefused HandAborted
+        HandSuspended HandContinued,
     /// Event of a hand's stream that moves the hand in play.
     Play(PlayEvent): HandSealed ChanceUsed CardsMoved MoveDecided ClockResumed CardsShown
         HandSettled SettlementPosted,
@@ -80,6 +80,7 @@ impl SeatEvent<'_> {
             SeatEvent::SeatVacated(event) => event.seat,
             SeatEvent::SitOutChanged(event) => event.seat,
             SeatEvent::SeatRenamed(event) => event.seat,
+            SeatEvent::SeatExcluded(event) => event.seat,
             SeatEvent::StandingFound(event) => event.seat,
         }
     }
