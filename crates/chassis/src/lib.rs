@@ -8,6 +8,7 @@
 
 pub mod auth;
 mod body_with_permit;
+pub mod build;
 pub mod channel;
 pub mod concurrency_limiter;
 pub mod config;

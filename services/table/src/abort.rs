@@ -23,11 +23,10 @@ use wire::TableRecord;
 
 use crate::batch::Batch;
 use crate::effect_calls::Inconsistency;
-use crate::effects::{self, Effect};
+use crate::effects;
 use crate::entropy::{EntropyStep, Timing};
-use crate::hand_in_play::{DealerFault, HandInPlay, HandStage};
+use crate::hand_in_play::{DealerFault, HandInPlay};
 use crate::reasons::SitOutReason;
-use crate::stops;
 use crate::table::{Closing, Table};
 
 type Events = Vec<(StreamId, TableRecord)>;
@@ -41,7 +40,7 @@ pub(crate) fn burn_hand(
     let round =
         table.entropy_round().ok_or_else(|| Inconsistency("the hand is not open".to_owned()))?;
     let due =
-        round.next_step(table.seat_commitments_of(play.hand_no), now, table.config.entropy_time());
+        round.next_step(table.seat_commitments_of(play.hand_no), now, table.config.reveal_time());
     let EntropyStep::Burn(silent) = due else {
         return Err(Inconsistency("nobody has withheld anything".to_owned()));
     };
@@ -53,7 +52,8 @@ pub(crate) fn burn_hand(
         round.deadline
     );
     let mut events = Events::new();
-    let aborted = pb::HandAborted { seats: numbers, ..fault_of(pb::AtFault::Seat, &evidence) };
+    let withheld = fault_of(pb::AbortCause::Withheld, pb::AtFault::Seat, &evidence);
+    let aborted = pb::HandAborted { seats: numbers, ..withheld };
     push_abort(table, play, aborted, &mut events);
     for seat in silent {
         events.extend(sit_out_event(table, seat, SitOutReason::Withheld));
@@ -85,7 +85,12 @@ pub(crate) fn abandon_hand(
 
 fn dealer_silent(table: &Table, play: &HandInPlay, evidence: &str) -> Batch {
     let mut events = Events::new();
-    push_abort(table, play, fault_of(pb::AtFault::Dealer, evidence), &mut events);
+    push_abort(
+        table,
+        play,
+        fault_of(pb::AbortCause::Suspended, pb::AtFault::Dealer, evidence),
+        &mut events,
+    );
     events.into()
 }
 
@@ -104,30 +109,13 @@ pub(crate) fn push_dealer_contradiction(
     evidence: &str,
     events: &mut Events,
 ) {
-    push_abort(table, play, fault_of(pb::AtFault::Dealer, evidence), events);
+    push_abort(
+        table,
+        play,
+        fault_of(pb::AbortCause::Suspended, pb::AtFault::Dealer, evidence),
+        events,
+    );
     push_close(table, events);
-}
-
-/// Whether an operator may void the hand, because no credit can have moved for it. The transfer of
-/// a settled hand is not asked for while its seed is awaited, and has not moved where the wallet
-/// has refused it.
-#[must_use]
-pub(crate) fn can_be_voided(table: &Table, play: &HandInPlay) -> bool {
-    let hand_no = play.hand_no;
-    let refused =
-        || table.stops.get(&Effect::Post { hand_no }).is_some_and(stops::was_refused_by_wallet);
-    let gone_on = table.hand.as_ref().is_none_or(|hand| hand.posted || hand.finished);
-    match play.stage {
-        HandStage::Opened | HandStage::Playing => true,
-        HandStage::Settled => !gone_on && (effects::waits_for_seed(table, play) || refused()),
-    }
-}
-
-/// Events of an operator's voiding of the hand.
-pub(crate) fn void_hand(table: &Table, play: &HandInPlay, reason: &str) -> Events {
-    let mut events = Events::new();
-    push_abort(table, play, fault_of(pb::AtFault::Operator, reason), &mut events);
-    events
 }
 
 /// Closes the table, unless that was asked for already: no further hand starts, and everybody is
@@ -150,9 +138,10 @@ pub(crate) fn sit_out_event(
 }
 
 /// Record of an abort that no seat is at fault for.
-fn fault_of(at_fault: pb::AtFault, evidence: &str) -> pb::HandAborted {
+fn fault_of(cause: pb::AbortCause, at_fault: pb::AtFault, evidence: &str) -> pb::HandAborted {
     let evidence = evidence.to_owned();
-    pb::HandAborted { at_fault: at_fault.into(), seats: Vec::new(), evidence }
+    let (cause, at_fault) = (cause.into(), at_fault.into());
+    pb::HandAborted { at_fault, seats: Vec::new(), evidence, cause }
 }
 
 fn push_abort(table: &Table, play: &HandInPlay, aborted: pb::HandAborted, events: &mut Events) {

@@ -210,7 +210,7 @@ impl Actor {
         dependencies: Dependencies,
         messages: mpsc::Receiver<TableMessage>,
     ) -> Actor {
-        let RecoveredState { state, past } = recovered;
+        let RecoveredState { mut state, past } = recovered;
         let Dependencies {
             log,
             peers,
@@ -228,6 +228,7 @@ impl Actor {
             publisher.remember(past);
         }
         let (since, stepped) = (clock.now(), clock.total_step_micros());
+        state.table.assume_close_asked(since);
         Actor {
             state,
             log,

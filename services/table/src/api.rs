@@ -285,7 +285,7 @@ impl TableService for Api {
     ) -> Result<Response<pb::StandUpResponse>, Status> {
         let caller = Caller::of(&request)?;
         let message = request.into_inner();
-        let pb::StandUpRequest { request_id, table_id } = &message;
+        let pb::StandUpRequest { request_id, table_id, signature: _ } = &message;
         let command = Command::StandUp;
         let digest = caller.digest("StandUp", &message);
         self.run_command(&caller, CommandCall { request_id, table_id, digest, command }).await
@@ -353,19 +353,6 @@ impl TableService for Api {
         let command = reveal_command(&message)?;
         let pb::RevealEntropyRequest { request_id, table_id, .. } = &message;
         let digest = caller.digest("RevealEntropy", &message);
-        self.run_command(&caller, CommandCall { request_id, table_id, digest, command }).await
-    }
-
-    async fn void_hand(
-        &self,
-        request: Request<pb::VoidHandRequest>,
-    ) -> Result<Response<pb::VoidHandResponse>, Status> {
-        let caller = Caller::of(&request)?;
-        let message = request.into_inner();
-        let pb::VoidHandRequest { request_id, table_id, hand_no, reason } = &message;
-        let reason = field::text("reason", reason, 1, 500)?;
-        let command = Command::Void { hand_no: *hand_no, reason };
-        let digest = caller.digest("VoidHand", &message);
         self.run_command(&caller, CommandCall { request_id, table_id, digest, command }).await
     }
 

@@ -7,7 +7,7 @@
 //!
 //! Specification: services/table/README.md "Commands".
 
-use fairness::{ClientCommitment, Entropy};
+use fairness::Entropy;
 use primitives::{PlayerId, RequestId, SeatNo, StreamId, UnixMicros};
 use prost::Message;
 use proto::common::v1::{ErrorReason, Move as PbMove, PlayStanding};
@@ -26,6 +26,8 @@ use crate::table::{Closing, Table};
 use crate::{ids, room_delay};
 
 mod chance;
+
+pub(crate) use chance::OfferedCommitment;
 
 /// Credits of a player in the wallet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,17 +83,12 @@ pub(crate) enum Command {
     /// Commits to entropy for a hand.
     CommitEntropy {
         hand_no: u64,
-        commitment: ClientCommitment,
+        offered: OfferedCommitment,
     },
     /// Reveals the entropy of a seat.
     RevealEntropy {
         hand_no: u64,
         entropy: Entropy,
-    },
-    /// Voids the hand in play.
-    Void {
-        hand_no: u64,
-        reason: String,
     },
     Close,
     /// Resumes stopped effects.
@@ -110,7 +107,6 @@ impl Command {
             | Command::PublishName { .. }
             | Command::CommitEntropy { .. }
             | Command::RevealEntropy { .. }
-            | Command::Void { .. }
             | Command::Close
             | Command::Resume(_) => false,
         }
@@ -154,7 +150,7 @@ impl Verdict {
 
 /// Caller, request and time of a command.
 pub(crate) struct CommandContext {
-    /// The player who asks. `None` for an operator, who alone closes tables and voids hands.
+    /// The player who asks. `None` for an operator, who alone closes tables.
     pub player: Option<PlayerId>,
     pub request: RequestId,
     pub now: UnixMicros,
@@ -191,15 +187,14 @@ pub(crate) fn judge(
             own_seat(table, context)?,
             SitOutRequest { out: *out, now: context.now, standing: standing.as_ref() },
         ),
-        Command::CommitEntropy { hand_no, commitment } => {
+        Command::CommitEntropy { hand_no, offered } => {
             let seat = own_seat(table, context)?;
             table.check_room_for(seat.player, context.now)?;
-            chance::commit(table, seat, *hand_no, *commitment)
+            chance::commit(table, seat, *hand_no, *offered)
         }
         Command::RevealEntropy { hand_no, entropy } => {
             chance::reveal(table, play, own_seat(table, context)?, *hand_no, *entropy)
         }
-        Command::Void { hand_no, reason } => chance::void(table, play, *hand_no, reason),
         Command::Act(request) => act(table, play, request, context),
     }
 }
@@ -395,7 +390,7 @@ fn act(
     let at = context.arrived.max(play.due_at);
     let decision = Decision { player, mv, author: DecisionAuthor::Player, at };
     let batch = play.decide(&table.config, decision).map_err(|refusal| explain(play, &refusal))?;
-    Ok(Verdict::new(batch, &pb::ActResponse { sequence: table.sequence + 1 }))
+    Ok(Verdict::new(batch, &pb::ActResponse { sequence: table.sequence + 1, receipt: None }))
 }
 
 /// Describes a refusal of the rules, with the moves that they would allow.

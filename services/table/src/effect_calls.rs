@@ -8,7 +8,7 @@ use proto::wallet::v1 as wallet;
 use rules::Next;
 
 use crate::effects::Effect;
-use crate::entropy;
+use crate::entropy::{self, BoundCommitment};
 use crate::hand_in_play::HandInPlay;
 use crate::peers::PeerCall;
 use crate::plan::{self, Plan};
@@ -78,8 +78,7 @@ pub(crate) fn prepare(
         Effect::Start | Effect::CheckStanding => {
             PeerCall::CheckStanding(standing::check_request(table, play))
         }
-        Effect::CloseEntropy { .. }
-        | Effect::Burn { .. }
+        Effect::Burn { .. }
         | Effect::Abandon { .. }
         | Effect::Leave { .. }
         | Effect::PayOut { .. }
@@ -90,8 +89,9 @@ pub(crate) fn prepare(
             request_id: ids::of_table("commit", table.id, hand_no).to_vec(),
             table_id,
             hand_no,
-            rule_set_hash: table.config.rule_set_hash.to_vec(),
+            rules_hash: table.config.rules_hash.to_vec(),
         }),
+        Effect::CloseEntropy { .. } => PeerCall::Close(close_request(table, in_play(play)?)?),
         Effect::Fund { seat } => buy_in_call(table, seat)?,
         Effect::CashOut { seat } => cash_out_call(table, seat)?,
         Effect::Seal { .. } => PeerCall::Seal(seal_request(table, in_play(play)?)?),
@@ -153,6 +153,21 @@ fn absent_share_call(table: &Table, player: PlayerId) -> Result<PeerCall, Incons
         player_id: player.0.to_vec(),
         to_suspense: absent.to_suspense,
     }))
+}
+
+fn close_request(table: &Table, play: &HandInPlay) -> Result<dealer::CloseRequest, Inconsistency> {
+    Ok(dealer::CloseRequest {
+        request_id: ids::of_hand("close", play.hand_id, 0).to_vec(),
+        table_id: play.opened.table_id.to_vec(),
+        hand_no: play.hand_no,
+        rows: entropy_round(table)?.closing_rows(table.seat_commitments_of(play.hand_no)),
+    })
+}
+
+/// The dealer's commitment to the open hand, with the context that it is bound to.
+fn bound_commitment(table: &Table, hand_no: u64) -> Result<BoundCommitment, Inconsistency> {
+    let commitment = &entropy_round(table)?.commitment;
+    Ok(BoundCommitment::try_new(commitment, table.id, hand_no, &table.config.rules_hash)?)
 }
 
 fn seal_request(table: &Table, play: &HandInPlay) -> Result<dealer::SealRequest, Inconsistency> {

@@ -14,6 +14,7 @@
 use std::time::Duration;
 
 use primitives::{PlayerId, SeatNo, UnixMicros};
+use rules::SeedOpening;
 
 use crate::entropy::{EntropyStep, Timing};
 use crate::hand_in_play::{HandInPlay, HandStage};
@@ -41,7 +42,7 @@ pub(crate) enum Effect {
     Start,
     /// The wallet reports the standing of idle players.
     CheckStanding,
-    /// The table stops taking commitments to entropy.
+    /// The dealer signs what the seats have committed to; nothing is committed any more.
     CloseEntropy { hand_no: u64 },
     /// Seats have withheld their entropy, and the hand number is burnt.
     Burn { hand_no: u64 },
@@ -114,7 +115,6 @@ pub(crate) fn pending_effects(
         None => {
             let pause = Duration::from_millis(u64::from(table.config.pause_ms));
             let start = table.finished_at.map_or(now.at, |at| at.plus(pause));
-            let start = table.paused_until.map_or(start, |until| start.max(until));
             let start = now.starts_held_until.map_or(start, |until| start.max(until));
             if table.dealer_commitments.contains_key(&next_hand) && table.has_enough_ready_seats() {
                 pending.add_at(start, Effect::Start);
@@ -216,7 +216,7 @@ fn add_hand_effects(
 #[must_use]
 pub(crate) fn waits_for_seed(table: &Table, play: &HandInPlay) -> bool {
     play.stage == HandStage::Settled
-        && table.config.reveal_delay_seconds == 0
+        && table.config.settings.reveal == SeedOpening::AtOnce
         && table.seeds.get(play.hand_no).is_some()
 }
 
@@ -225,7 +225,7 @@ fn add_entropy_effects(table: &Table, hand_no: u64, pending: &mut EffectCollecto
     match round.next_step(
         table.seat_commitments_of(hand_no),
         &pending.timing,
-        table.config.entropy_time(),
+        table.config.reveal_time(),
     ) {
         EntropyStep::Wait(until) => pending.add_at(until, Effect::CloseEntropy { hand_no }),
         EntropyStep::Close => pending.add(Effect::CloseEntropy { hand_no }),
@@ -245,7 +245,7 @@ pub(crate) fn awaited_from_dealer(
     match play.stage {
         HandStage::Opened => {
             let round = table.entropy_round()?;
-            let closed = round.revealing.as_ref()?;
+            let closed = round.revealing()?;
             let sealed = closed.iter().all(|seat| round.revealed.contains_key(seat));
             sealed.then(|| ("the seal of the hand".to_owned(), round.step_at))
         }

@@ -3,18 +3,19 @@
 //!
 //! A seat commits to 32 bytes that nobody else knows, usually while the hand before is played. The
 //! commitment stands in the table's stream, so it exists before the hand. An open hand takes
-//! commitments until its whole roster has committed or its deadline has passed. Then it is closed
-//! to commitments, and those who committed reveal. A player who never commits is absent, which
+//! commitments until its whole roster has committed, or until `commit_ms` after the dealer's
+//! promise and after the last of its players took a seat. Then the dealer is asked to sign what
+//! they are (`Close`), and those who committed reveal. A player who never commits is absent, which
 //! harms nobody. A player who commits and stays silent burns the hand number before any ante.
 //! Otherwise the last one to reveal could choose between two outcomes by staying silent.
 //!
-//! **A player who never takes part costs one wait and no more.** A hand waits only for players who
-//! were not absent from the last hand that they were dealt into at this table. Where it waits for
-//! nobody, one append opens it and closes its commitments.
+//! **Nothing is committed once the closing has been asked for.** The dealer signs one closing, ever,
+//! and a receipt for a commitment that the closing lacks convicts the table. Whether it was asked
+//! is not in the log: after a recovery it counts as asked if it can have been.
 //!
-//! **Deadlines are recorded, and extended by the owner.** A deadline may pass while no command
-//! could be taken: the table was just recovered, or its log took nothing. Then the whole time runs
-//! again from the moment at which the table takes commands. Every deadline is also extended by the
+//! **Windows are those of the records, and extended by the owner.** One may end while no command
+//! could be taken: the table was just recovered, or its log took nothing. Then the time to reveal
+//! runs again from the moment at which the table takes commands. Both are also extended by the
 //! delay of the room. So nobody sits out because the service was slow.
 //!
 //! Specification: fairness/SPEC.md §3.3 to §3.6.
@@ -22,7 +23,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use fairness::{ClientCommitment, Context, Entropy, RowStatus, Transcript, TranscriptRow};
+use fairness::{
+    ClientCommitment, Closing, ClosingRow, Context, Entropy, RowStatus, Transcript, TranscriptRow,
+};
 use primitives::{PlayerId, SeatNo, TableId, UnixMicros};
 use proto::dealer::v1 as dealer;
 use proto::event::v1 as pb;
@@ -33,6 +36,8 @@ use wire::BadField;
 pub(crate) struct SeatCommitment {
     pub player: PlayerId,
     pub commitment: ClientCommitment,
+    /// Key that the player signs decisions of the hand with, if they named one.
+    pub key: Option<[u8; 32]>,
 }
 
 /// Commitments of one hand, by seat.
@@ -65,9 +70,10 @@ pub(crate) struct EntropyRound {
     pub step_at: UnixMicros,
     /// Deadline to commit or, once commitments are closed, to reveal.
     pub deadline: UnixMicros,
-    /// Seats that have committed and must reveal, in ascending order; `None` until commitments are
-    /// closed.
-    pub revealing: Option<Vec<SeatNo>>,
+    /// Whether the dealer has, or may have, been asked for the closing. In memory alone.
+    pub is_close_asked: bool,
+    /// The dealer's closing; `None` until commitments are closed.
+    pub closing: Option<dealer::Closing>,
     pub revealed: BTreeMap<SeatNo, Entropy>,
 }
 
@@ -85,23 +91,50 @@ pub(crate) enum EntropyStep {
 }
 
 impl EntropyRound {
-    /// Starts the round from the hand's first event.
-    pub(crate) fn open(opened: &pb::HandOpened, at: UnixMicros) -> Result<EntropyRound, BadField> {
+    /// Starts the round from the hand's first event. Seats may commit until `commit_until`.
+    pub(crate) fn open(
+        opened: &pb::HandOpened,
+        at: UnixMicros,
+        commit_until: UnixMicros,
+    ) -> Result<EntropyRound, BadField> {
         let mut roster = Vec::new();
         for pb::RosterSeat { seat, player_id, stack: _ } in &opened.roster {
             let player = wire::field::player_id(player_id)?;
             roster.push((wire::field::seat("roster.seat", *seat)?, player));
         }
-        // Hands from before seats took part in chance have nothing to close.
-        let older = opened.entropy_deadline_micros == 0;
         Ok(EntropyRound {
             commitment: opened.commitment.clone().unwrap_or_default(),
             roster,
             step_at: at,
-            deadline: UnixMicros(opened.entropy_deadline_micros),
-            revealing: older.then(Vec::new),
+            deadline: commit_until,
+            is_close_asked: false,
+            closing: None,
             revealed: BTreeMap::new(),
         })
+    }
+
+    /// Takes the dealer's closing, recorded at `at`: who committed reveals for the time `each`.
+    pub(crate) fn close(&mut self, closing: &dealer::Closing, at: UnixMicros, each: Duration) {
+        self.step_at = at;
+        self.deadline = at.plus(each);
+        self.closing = Some(closing.clone());
+    }
+
+    /// Seats that must reveal, in ascending order; `None` until commitments are closed.
+    #[must_use]
+    pub(crate) fn revealing(&self) -> Option<Vec<SeatNo>> {
+        let committed = self.closing.as_ref()?.rows.iter().filter(|row| !row.commitment.is_empty());
+        Some(committed.filter_map(|row| SeatNo::try_from(row.seat).ok()).collect())
+    }
+
+    /// Whether commitments may close by now.
+    #[must_use]
+    pub(crate) fn can_be_closed(&self, commitments: &SeatCommitments, now: UnixMicros) -> bool {
+        now >= self.deadline || self.has_whole_roster(commitments)
+    }
+
+    fn has_whole_roster(&self, commitments: &SeatCommitments) -> bool {
+        self.committed_seats(commitments).len() == self.roster.len()
     }
 
     /// Seats of the roster that have committed, in ascending order. A commitment of a seat's former
@@ -111,7 +144,7 @@ impl EntropyRound {
         committed_seats(&self.roster, commitments)
     }
 
-    /// Next step at this time. `each` is the time that seats have for each half.
+    /// Next step at this time. `each` is the time that seats have to reveal.
     #[must_use]
     pub(crate) fn next_step(
         &self,
@@ -126,8 +159,8 @@ impl EntropyRound {
         };
         let deadline = deadline.plus(now.room_delay);
         let over = now.at >= deadline;
-        match &self.revealing {
-            None if over || self.committed_seats(commitments).len() == self.roster.len() => {
+        match self.revealing() {
+            None if self.is_close_asked || over || self.has_whole_roster(commitments) => {
                 EntropyStep::Close
             }
             None => EntropyStep::Wait(deadline),
@@ -141,6 +174,44 @@ impl EntropyRound {
                 }
             }
         }
+    }
+
+    /// What every seat of the roster has committed to, in ascending order.
+    #[must_use]
+    pub(crate) fn closing_rows(&self, commitments: &SeatCommitments) -> Vec<dealer::ClosingRow> {
+        let mut roster = self.roster.clone();
+        roster.sort_unstable();
+        let row = |(seat, player): (SeatNo, PlayerId)| {
+            let committed = commitments.get(&seat).filter(|committed| committed.player == player);
+            dealer::ClosingRow {
+                seat: u32::from(seat.get()),
+                player_id: player.0.to_vec(),
+                commitment: committed.map_or_else(Vec::new, |made| made.commitment.0.to_vec()),
+            }
+        };
+        roster.into_iter().map(row).collect()
+    }
+
+    /// Checks that the dealer's closing is of exactly these rows, has the hash that they give, and
+    /// is signed by something of a signature's shape. Who it was signed by is the clients' to check.
+    pub(crate) fn check_closing(
+        &self,
+        closing: &dealer::Closing,
+        commitments: &SeatCommitments,
+        bound: &BoundCommitment,
+    ) -> Result<(), BadField> {
+        let dealer::Closing { closing, rows, key_id, signature } = closing;
+        if *rows != self.closing_rows(commitments) {
+            return Err(BadField::new("closing.rows", "other rows than were sent"));
+        }
+        let made = Closing::try_new(&bound.context, &bound.dealer, &parse_rows(rows)?)
+            .map_err(|error| BadField::new("closing.rows", error.to_string()))?;
+        if wire::field::exactly::<32>("closing.closing", closing)? != made.0 {
+            return Err(BadField::new("closing.closing", "not the hash of its rows"));
+        }
+        wire::field::exactly::<8>("closing.key_id", key_id)?;
+        wire::field::exactly::<64>("closing.signature", signature)?;
+        Ok(())
     }
 
     /// Entropy of every seat of the roster, in ascending order: revealed or absent.
@@ -173,11 +244,9 @@ impl EntropyRound {
     pub(crate) fn transcript(
         &self,
         commitments: &SeatCommitments,
-        table: TableId,
-        hand_no: u64,
-        rule_set_hash: &[u8; 32],
+        bound: &BoundCommitment,
     ) -> Result<Transcript, BadField> {
-        let (context, dealer) = bound_commitment(&self.commitment, table, hand_no, rule_set_hash)?;
+        let BoundCommitment { context, dealer } = bound;
         let mut roster = self.roster.clone();
         roster.sort_unstable();
         let row = |seat: SeatNo, player: PlayerId| {
@@ -190,7 +259,7 @@ impl EntropyRound {
         };
         let rows: Vec<TranscriptRow> =
             roster.into_iter().map(|(seat, player)| row(seat, player)).collect();
-        Transcript::try_new(&context, &dealer, None, &rows)
+        Transcript::try_new(context, dealer, None, &rows)
             .map_err(|error| BadField::new("rows", error.to_string()))
     }
 }
@@ -209,14 +278,38 @@ pub(crate) fn committed_seats(
     seats
 }
 
-/// Context that a dealer's commitment is bound to, and the commitment itself.
-pub(crate) fn bound_commitment(
-    commitment: &dealer::Commitment,
-    table: TableId,
-    hand_no: u64,
-    rule_set_hash: &[u8; 32],
-) -> Result<(Context, fairness::Commitment), BadField> {
-    let dealer::Commitment { commitment, key_id: _, signature: _, origin } = commitment;
-    let context = Context::new(origin, table, hand_no, rule_set_hash);
-    Ok((context, fairness::Commitment(wire::field::exactly("commitment", commitment)?)))
+fn parse_rows(rows: &[dealer::ClosingRow]) -> Result<Vec<ClosingRow>, BadField> {
+    let row = |row: &dealer::ClosingRow| {
+        let dealer::ClosingRow { seat, player_id, commitment } = row;
+        let committed = !commitment.is_empty();
+        let commitment = committed.then(|| wire::field::exactly("commitment", commitment));
+        Ok(ClosingRow {
+            seat: wire::field::seat("seat", *seat)?.get(),
+            player: wire::field::player_id(player_id)?,
+            commitment: commitment.transpose()?.map(ClientCommitment),
+        })
+    };
+    rows.iter().map(row).collect()
+}
+
+/// A dealer's commitment, and the context that it is bound to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct BoundCommitment {
+    pub context: Context,
+    pub dealer: fairness::Commitment,
+}
+
+impl BoundCommitment {
+    /// Binds the commitment to a hand under the rules of this hash.
+    pub(crate) fn try_new(
+        commitment: &dealer::Commitment,
+        table: TableId,
+        hand_no: u64,
+        rules_hash: &[u8; 32],
+    ) -> Result<BoundCommitment, BadField> {
+        let dealer::Commitment { commitment, key_id: _, signature: _, origin } = commitment;
+        let context = Context::new(origin, table, hand_no, rules_hash);
+        let dealer = fairness::Commitment(wire::field::exactly("commitment", commitment)?);
+        Ok(BoundCommitment { context, dealer })
+    }
 }

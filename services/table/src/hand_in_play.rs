@@ -11,7 +11,7 @@ use primitives::{HandId, PlayerId, SeatNo, UnixMicros};
 use proto::common::v1::{CardProof, CardRef, DeckRoot, MoveKind, PlayStanding};
 use proto::dealer::v1 as dealer;
 use proto::event::v1 as pb;
-use rules::{DecisionAuthor, Event, Move, Outcome, Player, Viewer};
+use rules::{DecisionAuthor, Event, Move, Outcome, Player, TableSettings, Viewer};
 use wire::card_positions::handle_from_pb;
 use wire::records::PlayEvent;
 use wire::replay::ReplayError;
@@ -108,6 +108,9 @@ impl HandInPlay {
             .map(|seat| wire::field::player_id(&seat.player_id))
             .collect::<Result<Vec<_>, _>>()?;
         let count = players.len();
+        let settings = TableSettings::from_canonical(&opened.settings)
+            .map_err(|error| ReplayError::Setup(error.to_string()))?;
+        let bank = Duration::from_secs(u64::from(settings.bank_seconds));
         Ok(HandInPlay {
             hand_no: opened.hand_no,
             hand_id,
@@ -118,7 +121,7 @@ impl HandInPlay {
             turn: 0,
             due_at: at,
             resumed_deadline: None,
-            time_banks: vec![Duration::from_secs(u64::from(opened.bank_seconds)); count],
+            time_banks: vec![bank; count],
             missed_clocks: seated.missed_clocks,
             standings: seated.standings,
             has_left: vec![false; count],
@@ -168,7 +171,7 @@ impl HandInPlay {
     #[must_use]
     pub(crate) fn deadline(&self, config: &Config) -> Option<(UnixMicros, Duration)> {
         let bank = self.time_banks[self.to_act()?.index()];
-        let action = Duration::from_secs(u64::from(config.action_seconds));
+        let action = Duration::from_secs(u64::from(config.settings.action_seconds));
         Some((self.resumed_deadline.unwrap_or_else(|| self.due_at.plus(action).plus(bank)), bank))
     }
 

@@ -25,6 +25,7 @@ pub(crate) struct Peers {
 #[derive(Debug, Clone)]
 pub(crate) enum PeerCall {
     Commit(dealer::CommitRequest),
+    Close(dealer::CloseRequest),
     Seal(dealer::SealRequest),
     Perform(PerformRequest),
     /// Reveals the cards of a pile one after the other, until the count is reached.
@@ -47,6 +48,7 @@ pub(crate) enum PeerCall {
 #[derive(Debug, Clone)]
 pub(crate) enum Reply {
     Committed(dealer::CommitResponse),
+    Closed(dealer::CloseResponse),
     Sealed(dealer::SealResponse),
     Performed(dealer::PerformResponse),
     Revealed(dealer::RevealResponse),
@@ -84,6 +86,9 @@ impl PeerCall {
             PeerCall::Nothing => Reply::Nothing,
             PeerCall::Commit(request) => {
                 Reply::Committed(peers.dealer.commit(request).await?.into_inner())
+            }
+            PeerCall::Close(request) => {
+                Reply::Closed(peers.dealer.close(request).await?.into_inner())
             }
             PeerCall::Seal(request) => {
                 Reply::Sealed(peers.dealer.seal(request).await?.into_inner())

@@ -61,13 +61,13 @@ reasons! {
 impl LeaveReason {
     /// Record of a player's leaving for this reason.
     pub(crate) fn event(self, seat: SeatNo) -> pb::LeaveAsked {
-        pb::LeaveAsked { seat: u32::from(seat.get()), why: self.text().to_owned() }
+        let why = self.text().to_owned();
+        pb::LeaveAsked { seat: u32::from(seat.get()), why, signature: Vec::new().into() }
     }
 
-    /// Reason of a record. Empty in older logs, where the player asked; `None` for a text that this
-    /// program does not know.
+    /// Reason of a record; `None` for a text that this program does not know.
     pub(crate) fn of(event: &pb::LeaveAsked) -> Option<LeaveReason> {
-        if event.why.is_empty() { Some(LeaveReason::Asked) } else { LeaveReason::parse(&event.why) }
+        LeaveReason::parse(&event.why)
     }
 }
 

@@ -284,7 +284,7 @@ impl LogFold {
         if hand.is_none() {
             return Ok(());
         }
-        let is_public = updates::is_published(event, at) && !state::is_hand_update(event);
+        let is_public = updates::is_published(event) && !state::is_hand_update(event);
         let public_update = if is_public {
             let update = state::public_update(&recovered.table, event, before);
             Some(Box::new(update.map_err(|bad| bad.to_string())?))
@@ -328,6 +328,7 @@ impl RecoveredTable {
                 | SeatEvent::CashOutDue(_)
                 | SeatEvent::SeatVacated(_)
                 | SeatEvent::SitOutChanged(_)
+                | SeatEvent::SeatExcluded(_)
                 | SeatEvent::StandingFound(_) => {}
             },
             TableSubject::Table(_)

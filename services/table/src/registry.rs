@@ -15,7 +15,7 @@ use proto::common::v1::ErrorReason;
 use proto::event::v1::TableCreated;
 use proto::table::v1 as pb;
 use proto::wallet::v1::PlayerStanding;
-use rules::RuleSet;
+use rules::{RuleSet, SeedOpening, TableSettings};
 use runner::LogState;
 use system::ids::IdMaker;
 use tokio::sync::{mpsc, watch};
@@ -349,12 +349,15 @@ fn parse_config(config: &pb::TableConfig) -> Result<TableCreated, ApiRefusal> {
         rule_set,
         min_buy_in,
         max_buy_in,
-        action_seconds,
-        bank_seconds,
+        action_seconds: _,
+        bank_seconds: _,
         pause_ms,
         seats,
-        reveal_delay_seconds,
-        entropy_ms,
+        reveal_delayed: _,
+        commit_ms: _,
+        reveal_ms: _,
+        contributors_min: _,
+        suspend_hours: _,
         idle_seconds,
     } = config;
     let name = field::text("config.name", name, 1, 60)?;
@@ -387,20 +390,38 @@ fn parse_config(config: &pb::TableConfig) -> Result<TableCreated, ApiRefusal> {
         let problem = format!("at least min_buy_in, {min}; this is {max}");
         return Err(wire::BadField::new("config.max_buy_in", problem).into());
     }
-    let bank = bank_seconds.unwrap_or(30);
+    let settings = parse_settings(config, seats)?;
     Ok(TableCreated {
         name,
         rule_set: rules.canonical(),
         seats,
         min_buy_in: min.get(),
         max_buy_in: max.get(),
-        action_seconds: range("action_seconds", *action_seconds, 20, 1, 3600)?,
-        bank_seconds: range("bank_seconds", bank, bank, 0, 3600)?,
+        settings: settings.canonical(),
         pause_ms: range("pause_ms", *pause_ms, 0, 0, 60_000)?,
-        reveal_delay_seconds: range("reveal_delay_seconds", *reveal_delay_seconds, 0, 0, 604_800)?,
-        entropy_ms: range("entropy_ms", *entropy_ms, 2000, 100, 60_000)?,
         idle_seconds: range("idle_seconds", *idle_seconds, 600, 30, 86_400)?,
     })
+}
+
+/// Reads the settings out of a table's configuration, with their defaults filled in.
+fn parse_settings(config: &pb::TableConfig, seats: u32) -> Result<TableSettings, ApiRefusal> {
+    let default = TableSettings::default();
+    let or = |value: u32, default: u32| if value == 0 { default } else { value };
+    let settings = TableSettings {
+        action_seconds: or(config.action_seconds, default.action_seconds),
+        bank_seconds: config.bank_seconds.unwrap_or(default.bank_seconds),
+        commit_ms: or(config.commit_ms, default.commit_ms),
+        contributors_min: config.contributors_min.unwrap_or(default.contributors_min),
+        reveal_ms: or(config.reveal_ms, default.reveal_ms),
+        suspend_hours: or(config.suspend_hours, default.suspend_hours),
+        reveal: if config.reveal_delayed { SeedOpening::Delayed } else { SeedOpening::AtOnce },
+    };
+    settings.check().map_err(|error| wire::BadField::new("config", error.to_string()))?;
+    if settings.contributors_min > seats {
+        let problem = format!("at most the table's seats, {seats}");
+        return Err(wire::BadField::new("config.contributors_min", problem).into());
+    }
+    Ok(settings)
 }
 
 #[cfg(test)]

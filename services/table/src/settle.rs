@@ -18,12 +18,13 @@ use wire::replay::ReplayError;
 
 use crate::batch::Batch;
 use crate::effect_calls::Inconsistency;
+use crate::entropy::BoundCommitment;
 use crate::hand_in_play::HandInPlay;
 use crate::peers::PeerCall;
 use crate::proof;
 use crate::reasons::SitOutReason;
 use crate::table::{Closing, Table};
-use crate::{abort, entropy, ids, plan};
+use crate::{abort, ids, plan};
 
 fn settlement(play: &HandInPlay) -> Result<&Settlement, Inconsistency> {
     play.replay.hand.settlement().ok_or_else(|| Inconsistency("the hand is not over".to_owned()))
@@ -159,9 +160,9 @@ pub(crate) fn conclude_reveal(
     let pending = table.seeds.get(hand_no);
     let pending =
         pending.ok_or_else(|| Inconsistency(format!("the seed of hand {hand_no} is not owed")))?;
-    let hash = &table.config.rule_set_hash;
-    let (context, commitment) =
-        entropy::bound_commitment(&pending.commitment, table.id, hand_no, hash)?;
+    let hash = &table.config.rules_hash;
+    let BoundCommitment { context, dealer: commitment } =
+        BoundCommitment::try_new(&pending.commitment, table.id, hand_no, hash)?;
     let bytes: Option<[u8; 64]> = seed.as_slice().try_into().ok();
     let opens = bytes.is_some_and(|bytes| {
         commitment.opens(&context, &Seed::new(zeroize::Zeroizing::new(bytes)))

@@ -1,18 +1,17 @@
-//! Start of a hand: its seats, its button, and its time to commit to entropy.
+//! Start of a hand: its seats and its button.
 //!
 //! Specification: fairness/SPEC.md §3.4.
 
-use primitives::{SeatNo, UnixMicros};
+use primitives::SeatNo;
+use proto::dealer::v1 as dealer;
 use proto::event::v1 as pb;
 
 use crate::batch::Batch;
-use crate::entropy::{self, EntropyRound};
-use crate::hand_in_play::HandInPlay;
 use crate::table::Table;
 
 /// Starts the next hand. p1 sits after the button, and the last player has it.
 #[must_use]
-pub(crate) fn start_hand(table: &Table, now: UnixMicros) -> Batch {
+pub(crate) fn start_hand(table: &Table) -> Batch {
     let hand_no = table.hand_no + 1;
     let hand_id = fairness::hand_id(table.id, hand_no);
     let mut ready: Vec<_> = table.ready_seats().collect();
@@ -20,15 +19,6 @@ pub(crate) fn start_hand(table: &Table, now: UnixMicros) -> Batch {
         next_button(table.button, &ready.iter().map(|(seat, _)| *seat).collect::<Vec<_>>());
     let first = ready.iter().position(|(seat, _)| *seat > button).unwrap_or(0);
     ready.rotate_left(first);
-    let players: Vec<_> = ready.iter().map(|(number, seat)| (*number, seat.player)).collect();
-    let commitments = table.seat_commitments_of(hand_no);
-    let committed = entropy::committed_seats(&players, commitments);
-    // A seat with a commitment of its former player cannot commit again, so nobody waits for it.
-    let waits = players
-        .iter()
-        .any(|(seat, player)| !commitments.contains_key(seat) && !table.absentees.contains(player));
-    let all = committed.len() == players.len();
-    let deadline = if waits { now.plus(table.config.entropy_time()) } else { now };
     let roster = ready.iter().map(|(number, seat)| pb::RosterSeat {
         seat: u32::from(number.get()),
         player_id: seat.player.0.to_vec().into(),
@@ -37,43 +27,22 @@ pub(crate) fn start_hand(table: &Table, now: UnixMicros) -> Batch {
     let opened = pb::HandOpened {
         table_id: table.id.0.to_vec().into(),
         hand_no,
-        commitment: table.dealer_commitments.get(&hand_no).cloned(),
+        commitment: table.dealer_commitments.get(&hand_no).map(|made| made.commitment.clone()),
         rule_set: table.config.rule_set.clone(),
         roster: roster.collect(),
         sabacc_pot: table.sabacc_pot.get(),
         carried_pot: table.carried_pot.get(),
-        action_seconds: table.config.action_seconds,
-        bank_seconds: table.config.bank_seconds,
-        entropy_deadline_micros: deadline.0,
-        reveal_delay_seconds: table.config.reveal_delay_seconds,
+        settings: table.config.settings_text.clone(),
+        build: Some(running_build()),
     };
     let started = pb::HandStarted { hand_no, hand_id: hand_id.0.to_vec().into() };
-    let mut events = vec![(table.id.into(), started.into()), (hand_id.into(), opened.into())];
-    if all || !waits {
-        events.push((hand_id.into(), entropy_closed(table, &committed, now).into()));
-    }
-    events.into()
+    vec![(table.id.into(), started.into()), (hand_id.into(), opened.into())].into()
 }
 
-/// Closes the open hand to further commitments.
-#[must_use]
-pub(crate) fn close_entropy(
-    round: &EntropyRound,
-    table: &Table,
-    play: &HandInPlay,
-    now: UnixMicros,
-) -> Batch {
-    let committed = round.committed_seats(table.seat_commitments_of(play.hand_no));
-    Batch::single(play.hand_id, entropy_closed(table, &committed, now))
-}
-
-fn entropy_closed(table: &Table, committed: &[SeatNo], now: UnixMicros) -> pb::EntropyClosed {
-    let nobody = committed.is_empty();
-    let deadline = if nobody { now } else { now.plus(table.config.entropy_time()) };
-    pb::EntropyClosed {
-        seats: committed.iter().map(|seat| u32::from(seat.get())).collect(),
-        deadline_micros: deadline.0,
-    }
+/// Build of the program that opens the hand.
+fn running_build() -> dealer::Build {
+    let chassis::build::Build { version, sha256 } = chassis::build::running();
+    dealer::Build { version: (*version).to_owned(), sha256: sha256.clone() }
 }
 
 /// Seat that gets the button: the lowest dealt-in seat at first, then the next dealt-in seat each

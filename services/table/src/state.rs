@@ -73,7 +73,7 @@ impl TableState {
         }
         match hand_update {
             Some(update) => Ok(Some(update)),
-            None if updates::is_published(event, at) => {
+            None if updates::is_published(event) => {
                 let update = public_update(&self.table, event, before)?;
                 Ok(Some(PublishedKind::Public(Box::new(update))))
             }
@@ -196,13 +196,9 @@ impl TableState {
             your_seat: your_seat.map_or(0, |seat| u32::from(seat.get())),
             min_buy_in: config.min_buy_in.get(),
             max_buy_in: config.max_buy_in.get(),
-            action_seconds: config.action_seconds,
-            bank_seconds: config.bank_seconds,
+            settings: config.settings_text.clone(),
             seat_count: u32::from(config.seats),
             next_hand: updates::next_hand(table),
-            reveal_delay_seconds: config.reveal_delay_seconds,
-            entropy_ms: config.entropy_ms,
-            paused_until: table.paused_until.map(updates::timestamp),
             entropy: updates::entropy(table),
             idle_seconds: u32::try_from(config.idle.as_secs()).unwrap_or(u32::MAX),
             stopped: table.stopped_effects(false),

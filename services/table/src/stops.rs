@@ -200,7 +200,7 @@ pub(crate) fn to_recorded(effect: Effect) -> event::Effect {
         }
         Effect::Leave { seat } => at(EffectKind::Leave, seat),
         Effect::Settle { hand_no } => hand(EffectKind::Settle, hand_no),
-        Effect::Abandon { hand_no } => hand(EffectKind::Abandon, hand_no),
+        Effect::Abandon { hand_no } => hand(EffectKind::Suspend, hand_no),
         Effect::Post { hand_no } => hand(EffectKind::Post, hand_no),
         Effect::Reveal { hand_no } => hand(EffectKind::Reveal, hand_no),
         Effect::PayOut { seat } => at(EffectKind::PayOut, seat),
@@ -235,7 +235,7 @@ fn from_recorded(effect: &event::Effect) -> Result<Effect, BadField> {
         EffectKind::Chance => Effect::Chance { hand_no, version },
         EffectKind::Leave => Effect::Leave { seat: seat()? },
         EffectKind::Settle => Effect::Settle { hand_no },
-        EffectKind::Abandon => Effect::Abandon { hand_no },
+        EffectKind::Suspend | EffectKind::EndSuspended => Effect::Abandon { hand_no },
         EffectKind::Post => Effect::Post { hand_no },
         EffectKind::Reveal => Effect::Reveal { hand_no },
         EffectKind::PayOut => Effect::PayOut { seat: seat()? },

@@ -10,14 +10,13 @@
 //! [`Table::shown_stack`] meanwhile. Older logs have `HandFinished` beside the settlement; either
 //! order folds to the same state.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use primitives::{Credits, HandId, PlayerId, SeatNo, StreamId, TableId, UnixMicros};
 use proto::dealer::v1::Commitment;
 use proto::event::v1 as pb;
-use rules::RuleSet;
-use sha2::{Digest as _, Sha256};
+use rules::{RuleSet, TableSettings};
 use wire::TableRecord;
 use wire::records::{TableEvent, TableSubject};
 
@@ -48,27 +47,30 @@ pub(crate) struct Config {
     pub rules: RuleSet,
     /// Canonical text of the rule set.
     pub rule_set: String,
-    /// SHA-256 of the rule set's canonical text, which is in the context of every hand.
-    pub rule_set_hash: [u8; 32],
+    pub settings: TableSettings,
+    /// Canonical text of the settings.
+    pub settings_text: String,
+    /// Hash of the texts of rule set and settings, which is in the context of every hand.
+    pub rules_hash: [u8; 32],
     pub seats: u8,
     pub min_buy_in: Credits,
     pub max_buy_in: Credits,
-    pub action_seconds: u32,
-    pub bank_seconds: u32,
     pub pause_ms: u32,
-    /// Seconds from a settlement to the opening of the seed; 0 opens it at once.
-    pub reveal_delay_seconds: u32,
-    /// Milliseconds for seats to commit to entropy, and as many again to reveal it.
-    pub entropy_ms: u32,
     /// Time for which a seat may be held without being dealt in.
     pub idle: Duration,
 }
 
 impl Config {
-    /// Time for seats to commit to entropy, and as long again to reveal it.
+    /// Time for seats to commit to entropy.
     #[must_use]
-    pub(crate) fn entropy_time(&self) -> Duration {
-        Duration::from_millis(u64::from(self.entropy_ms))
+    pub(crate) fn commit_time(&self) -> Duration {
+        Duration::from_millis(u64::from(self.settings.commit_ms))
+    }
+
+    /// Time for seats to reveal the entropy that they committed to.
+    #[must_use]
+    pub(crate) fn reveal_time(&self) -> Duration {
+        Duration::from_millis(u64::from(self.settings.reveal_ms))
     }
 }
 
@@ -76,6 +78,7 @@ impl Config {
 #[derive(Debug, Clone)]
 pub(crate) struct Seat {
     pub player: PlayerId,
+    pub taken_at: UnixMicros,
     pub stack: Credits,
     pub funding: Funding,
     pub sitting_out: bool,
@@ -127,6 +130,8 @@ pub(crate) enum Closing {
 #[derive(Debug, Clone)]
 pub(crate) struct TableHand {
     pub id: HandId,
+    /// Time at which the dealer's commitment was recorded.
+    pub committed_at: UnixMicros,
     /// Seats and players, p1 first; empty until the hand is opened.
     pub roster: Vec<(SeatNo, PlayerId)>,
     /// Round of commitments and reveals; `None` once the dealer has bound the seats' entropy.
@@ -136,6 +141,13 @@ pub(crate) struct TableHand {
     pub posted: bool,
     /// Whether `HandFinished` is recorded, so that the table has taken over the hand's result.
     pub finished: bool,
+}
+
+/// The dealer's commitment to a hand that has not started, and the time at which it was recorded.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct DealerPromise {
+    pub commitment: Commitment,
+    pub at: UnixMicros,
 }
 
 /// State of a table after some event.
@@ -155,21 +167,16 @@ pub(crate) struct Table {
     /// The seat that had the button last.
     pub button: Option<SeatNo>,
     /// The dealer's commitments to hands that have not started, by hand number.
-    pub dealer_commitments: BTreeMap<u64, Commitment>,
+    pub dealer_commitments: BTreeMap<u64, DealerPromise>,
     /// Seats' commitments to entropy by hand number: of hands to come and of one that is not
     /// sealed.
     pub seat_commitments: BTreeMap<u64, SeatCommitments>,
-    /// Players who were absent from the chance of the last hand that they were dealt into. Nobody
-    /// waits for them.
-    pub absentees: BTreeSet<PlayerId>,
     /// Seeds of started hands that are not open yet.
     pub seeds: PendingSeeds,
     /// Delays of players who have withheld entropy recently.
     pub withheld_delays: ReturnDelays,
     /// Delays of players who were recently removed from a seat that they did not use.
     pub idle_delays: ReturnDelays,
-    /// No hand starts before this time; only older logs have pauses.
-    pub paused_until: Option<UnixMicros>,
     /// Time at which the last hand was over.
     pub finished_at: Option<UnixMicros>,
     pub closing: Closing,
@@ -205,6 +212,8 @@ impl Table {
     pub(crate) fn open(id: TableId, created: &pb::TableCreated) -> Result<Table, Corrupt> {
         let rules = RuleSet::from_canonical(&created.rule_set)
             .map_err(|error| Corrupt(error.to_string()))?;
+        let settings = TableSettings::from_canonical(&created.settings)
+            .map_err(|error| Corrupt(error.to_string()))?;
         let seats =
             u8::try_from(created.seats).map_err(|_| Corrupt("too many seats".to_owned()))?;
         Ok(Table {
@@ -213,15 +222,13 @@ impl Table {
                 name: created.name.clone(),
                 rules,
                 rule_set: created.rule_set.clone(),
-                rule_set_hash: Sha256::digest(&created.rule_set).into(),
+                settings,
+                settings_text: created.settings.clone(),
+                rules_hash: fairness::rules_hash(&created.rule_set, &created.settings),
                 seats,
                 min_buy_in: wire::field::credits("min_buy_in", created.min_buy_in)?,
                 max_buy_in: wire::field::credits("max_buy_in", created.max_buy_in)?,
-                action_seconds: created.action_seconds,
-                bank_seconds: created.bank_seconds,
                 pause_ms: created.pause_ms,
-                reveal_delay_seconds: created.reveal_delay_seconds,
-                entropy_ms: if created.entropy_ms == 0 { 2000 } else { created.entropy_ms },
                 idle: Duration::from_secs(u64::from(match created.idle_seconds {
                     0 => 600,
                     seconds => seconds,
@@ -236,11 +243,9 @@ impl Table {
             button: None,
             dealer_commitments: BTreeMap::new(),
             seat_commitments: BTreeMap::new(),
-            absentees: BTreeSet::new(),
             seeds: PendingSeeds::default(),
             withheld_delays: ReturnDelays::default(),
             idle_delays: ReturnDelays::default(),
-            paused_until: None,
             finished_at: None,
             closing: Closing::Open,
             refusals: Vec::new(),
@@ -295,10 +300,18 @@ impl Table {
         })
     }
 
-    /// Whether enough seats are ready for a hand.
+    /// Whether enough seats are ready for a hand, and enough of them have committed to it: an open
+    /// hand never waits for the least number of commitments, so nobody can hold one up by making
+    /// none.
     #[must_use]
     pub(crate) fn has_enough_ready_seats(&self) -> bool {
-        self.ready_seats().count() >= usize::from(*self.config.rules.player_counts().start())
+        let players: Vec<_> =
+            self.ready_seats().map(|(number, seat)| (number, seat.player)).collect();
+        let commitments = self.seat_commitments_of(self.hand_no + 1);
+        let committed = crate::entropy::committed_seats(&players, commitments).len();
+        let contributors_min = usize::try_from(self.config.settings.contributors_min);
+        players.len() >= usize::from(*self.config.rules.player_counts().start())
+            && contributors_min.is_ok_and(|least| committed >= least)
     }
 
     /// Credits of a seat as viewers see them: the settlement's, once there is one, even before the
@@ -337,7 +350,7 @@ impl Table {
         at: UnixMicros,
     ) -> Result<(), Corrupt> {
         let event = recorded.subject();
-        if crate::updates::is_published(event, at) {
+        if crate::updates::is_published(event) {
             self.sequence += 1;
         }
         if stream == self.id.into() {
@@ -361,7 +374,7 @@ impl Table {
             TableEvent::HandCommitted(pb::HandCommitted { hand_no, commitment }) => {
                 let missing = || Corrupt("a commitment without content".to_owned());
                 let commitment = commitment.clone().ok_or_else(missing)?;
-                self.dealer_commitments.insert(*hand_no, commitment);
+                self.dealer_commitments.insert(*hand_no, DealerPromise { commitment, at });
                 self.forget_stops(|effect| effect == Effect::Commit { hand_no: *hand_no });
             }
             TableEvent::EntropyCommitted(committed) => self.entropy_committed(committed)?,
@@ -370,9 +383,6 @@ impl Table {
                 self.forget_stops(|effect| effect == Effect::Start);
             }
             TableEvent::HandFinished(finished) => self.hand_finished(finished, at)?,
-            TableEvent::TablePaused(pb::TablePaused { why: _, until_micros }) => {
-                self.paused_until = Some(UnixMicros(*until_micros));
-            }
             TableEvent::EffectStopped(stopped) => self.effect_stopped(stopped, at)?,
             TableEvent::EffectResumed(resumed) => self.effect_resumed(resumed)?,
             TableEvent::CloseAsked(_) => {

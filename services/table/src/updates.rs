@@ -19,12 +19,10 @@ use crate::table::{Closing, Funding, Table};
 
 mod padding;
 
-/// Whether an event that was recorded at `at` has an update. The other events concern only the
-/// services, or are covered by the event that follows them at once. A hand that opens with nobody
-/// to wait for gets its update when its commitments are closed; where there are no commitments,
-/// when it is sealed.
+/// Whether an event has an update. The other events concern only the services, or are covered by
+/// the event that follows them at once.
 #[must_use]
-pub(crate) const fn is_published(event: TableSubject<'_>, at: UnixMicros) -> bool {
+pub(crate) const fn is_published(event: TableSubject<'_>) -> bool {
     match event {
         TableSubject::Seat(event) => match event {
             SeatEvent::SeatTaken(_)
@@ -33,12 +31,12 @@ pub(crate) const fn is_published(event: TableSubject<'_>, at: UnixMicros) -> boo
             | SeatEvent::LeaveAsked(_)
             | SeatEvent::SeatVacated(_)
             | SeatEvent::SitOutChanged(_)
+            | SeatEvent::SeatExcluded(_)
             | SeatEvent::SeatRenamed(_) => true,
             SeatEvent::CashOutDue(_) | SeatEvent::StandingFound(_) => false,
         },
         TableSubject::Table(event) => match event {
             TableEvent::HandCommitted(_)
-            | TableEvent::TablePaused(_)
             | TableEvent::EffectStopped(_)
             | TableEvent::EffectResumed(_)
             | TableEvent::TableClosed(_) => true,
@@ -52,12 +50,14 @@ pub(crate) const fn is_published(event: TableSubject<'_>, at: UnixMicros) -> boo
             | TableEvent::AbsentPaid(_) => false,
         },
         TableSubject::Hand(event) => match event {
-            HandEvent::HandOpened(opened) => opened.entropy_deadline_micros > at.0,
-            HandEvent::EntropyClosed(closed) => !closed.seats.is_empty(),
-            HandEvent::HandAborted(_) | HandEvent::HandRevealed(_) | HandEvent::SeedRefused(_) => {
-                true
-            }
-            HandEvent::EntropyRevealed(_) => false,
+            HandEvent::HandOpened(_)
+            | HandEvent::EntropyClosed(_)
+            | HandEvent::HandAborted(_)
+            | HandEvent::HandRevealed(_)
+            | HandEvent::SeedRefused(_) => true,
+            HandEvent::EntropyRevealed(_)
+            | HandEvent::HandSuspended(_)
+            | HandEvent::HandContinued(_) => false,
         },
         TableSubject::Play(event) => match event {
             PlayEvent::HandSealed(_)
@@ -294,6 +294,10 @@ pub(crate) fn hand_view(
         rows: sealed(play).rows,
         transcript: sealed(play).transcript.to_vec(),
         roots: play.card_proofs.roots.clone(),
+        chain: Vec::new(),
+        suspension: None,
+        rule_set: play.opened.rule_set.clone(),
+        settings: play.opened.settings.clone(),
     }
 }
 
@@ -353,6 +357,7 @@ pub(crate) fn seat_view(table: &Table, number: SeatNo) -> Option<pb::SeatView> {
         stack: table.shown_stack(number).get(),
         state: state.into(),
         name: String::new(),
+        exclusion: None,
     })
 }
 
@@ -360,11 +365,17 @@ pub(crate) fn seat_view(table: &Table, number: SeatNo) -> Option<pb::SeatView> {
 #[must_use]
 pub(crate) fn next_hand(table: &Table) -> Option<pb::NextHand> {
     let hand_no = table.hand_no + 1;
-    let commitment =
+    let promise =
         table.dealer_commitments.get(&hand_no).filter(|_| table.closing == Closing::Open)?;
     let seats =
         table.seat_commitments_of(hand_no).keys().map(|seat| u32::from(seat.get())).collect();
-    Some(pb::NextHand { hand_no, commitment: Some(commitment.clone()), seats })
+    Some(pb::NextHand {
+        hand_no,
+        commitment: Some(promise.commitment.clone()),
+        seats,
+        rule_set: table.config.rule_set.clone(),
+        settings: table.config.settings_text.clone(),
+    })
 }
 
 /// The open hand whose seats take part in chance.
@@ -373,7 +384,9 @@ pub(crate) fn entropy(table: &Table) -> Option<pb::Entropy> {
     let hand = table.hand.as_ref()?;
     let round = hand.entropy_round.as_ref()?;
     let committed = || round.committed_seats(table.seat_commitments_of(table.hand_no));
-    let seats = round.revealing.clone().unwrap_or_else(committed);
+    let seats = round.revealing().unwrap_or_else(committed);
+    // While the dealer is asked for the closing, nothing is waited for but its answer.
+    let waits = round.closing.is_some() || !round.is_close_asked;
     let number = |seat: &SeatNo| u32::from(seat.get());
     Some(pb::Entropy {
         hand_no: table.hand_no,
@@ -381,8 +394,12 @@ pub(crate) fn entropy(table: &Table) -> Option<pb::Entropy> {
         commitment: Some(round.commitment.clone()),
         roster: round.roster.iter().map(|(seat, _)| number(seat)).collect(),
         seats: seats.iter().map(number).collect(),
-        closed: round.revealing.is_some(),
-        deadline: Some(timestamp(round.deadline)),
+        closed: round.closing.is_some(),
+        deadline: waits.then(|| timestamp(round.deadline)),
+        closing: round.closing.clone(),
+        rule_set: table.config.rule_set.clone(),
+        settings: table.config.settings_text.clone(),
+        suspension: None,
     })
 }
 

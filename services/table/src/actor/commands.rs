@@ -113,7 +113,6 @@ impl Actor {
             | Command::Act(_)
             | Command::CommitEntropy { .. }
             | Command::RevealEntropy { .. }
-            | Command::Void { .. }
             | Command::PublishName { .. }
             | Command::Close => {
                 let message = "this table has stopped and waits for an operator; nothing is lost";
@@ -145,13 +144,12 @@ impl Actor {
         first: Position,
     ) -> Result<Vec<u8>, ApiRefusal> {
         match command {
-            Command::CommitEntropy { .. } => self.receipt_key.complete(&answer, first.0),
+            Command::CommitEntropy { .. } => self.receipt_key.complete_commit(&answer, first.0),
+            Command::RevealEntropy { .. } => self.receipt_key.complete_reveal(&answer, first.0),
             Command::SitDown { .. }
             | Command::StandUp
             | Command::SitOut { .. }
             | Command::Act(_)
-            | Command::RevealEntropy { .. }
-            | Command::Void { .. }
             | Command::Resume(_)
             | Command::PublishName { .. }
             | Command::Close => Ok(answer),

@@ -63,18 +63,20 @@ impl Actor {
                         continue 'again;
                     }
                 };
+                if effect.is_deadline() && self.has_earlier_messages(PassedDeadline::Effect(effect))
+                {
+                    // Messages that have arrived are taken before a deadline has its effect.
+                    wake = earliest(wake, Some(now));
+                    continue;
+                }
                 if matches!(prepared.call, crate::peers::PeerCall::Nothing) {
-                    if effect.is_deadline()
-                        && self.has_earlier_messages(PassedDeadline::Effect(effect))
-                    {
-                        // Messages that have arrived are taken before a deadline has its effect.
-                        wake = earliest(wake, Some(now));
-                        continue;
-                    }
                     local = Some(effect);
                     break;
                 }
                 self.effects_in_flight.insert(effect);
+                if matches!(effect, Effect::CloseEntropy { .. }) {
+                    self.state.table.note_close_asked();
+                }
                 let peers = self.peers.clone();
                 let span = tracing::info_span!("effect", ?effect, table = %self.state.table.id);
                 let call = prepared.call.run(peers).instrument(span.clone());

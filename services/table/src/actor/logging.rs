@@ -19,6 +19,8 @@ impl Actor {
                 | HandEvent::EntropyClosed(_)
                 | HandEvent::EntropyRevealed(_)
                 | HandEvent::HandRevealed(_)
+                | HandEvent::HandSuspended(_)
+                | HandEvent::HandContinued(_)
                 | HandEvent::SeedRefused(_) => {}
             },
             TableSubject::Table(event) => match event {
@@ -32,7 +34,6 @@ impl Actor {
                 | TableEvent::EntropyCommitted(_)
                 | TableEvent::HandStarted(_)
                 | TableEvent::HandFinished(_)
-                | TableEvent::TablePaused(_)
                 | TableEvent::EffectResumed(_)
                 | TableEvent::CloseAsked(_)
                 | TableEvent::PotRefundDue(_)

@@ -189,6 +189,7 @@ async fn buy_in_outcome(
                     | SeatEvent::SeatVacated(_)
                     | SeatEvent::SitOutChanged(_)
                     | SeatEvent::SeatRenamed(_)
+                    | SeatEvent::SeatExcluded(_)
                     | SeatEvent::StandingFound(_) => {}
                 },
                 TableSubject::Seat(_)

@@ -6,7 +6,7 @@ use proto::table::v1 as pb;
 use wire::field;
 
 use super::people;
-use crate::commands::{Command, DecisionRequest};
+use crate::commands::{Command, DecisionRequest, OfferedCommitment};
 
 /// Table after which a page begins, and the size of the page.
 pub(super) fn page_after(
@@ -21,7 +21,8 @@ pub(super) fn page_after(
 
 /// Command of a decision.
 pub(super) fn decision_command(message: &pb::ActRequest) -> Result<Command, wire::BadField> {
-    let pb::ActRequest { request_id: _, table_id: _, hand_no, turn, r#move } = message;
+    let pb::ActRequest { request_id: _, table_id: _, hand_no, turn, r#move, signature: _ } =
+        message;
     let missing = || wire::BadField::new("move", "missing: what do you decide?");
     let mv = r#move.clone().ok_or_else(missing)?;
     Ok(Command::Act(DecisionRequest { hand_no: *hand_no, turn: *turn, mv }))
@@ -31,9 +32,11 @@ pub(super) fn decision_command(message: &pb::ActRequest) -> Result<Command, wire
 pub(super) fn commitment_command(
     message: &pb::CommitEntropyRequest,
 ) -> Result<Command, wire::BadField> {
-    let pb::CommitEntropyRequest { request_id: _, table_id: _, hand_no, commitment } = message;
+    let pb::CommitEntropyRequest { request_id: _, table_id: _, hand_no, commitment, key } = message;
     let commitment = ClientCommitment(field::exactly("commitment", commitment)?);
-    Ok(Command::CommitEntropy { hand_no: *hand_no, commitment })
+    let key = (!key.is_empty()).then(|| field::exactly("key", key)).transpose()?;
+    let offered = OfferedCommitment { commitment, key };
+    Ok(Command::CommitEntropy { hand_no: *hand_no, offered })
 }
 
 /// Command of a reveal of entropy.

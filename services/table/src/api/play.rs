@@ -269,7 +269,7 @@ async fn sleep_until(at: Option<Instant>) {
 
 fn acted(request_id: Vec<u8>, outcome: Result<pb::ActResponse, ApiRefusal>) -> pb::Acted {
     let outcome = match outcome {
-        Ok(pb::ActResponse { sequence }) => pb::acted::Outcome::Sequence(sequence),
+        Ok(done) => pb::acted::Outcome::Done(done),
         Err(refused) => pb::acted::Outcome::Refused(refusal(&refused)),
     };
     pb::Acted { request_id, outcome: Some(outcome) }

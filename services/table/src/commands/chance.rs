@@ -1,4 +1,4 @@
-//! Commands about a hand's chance: commitments, reveals, and an operator's voiding of a hand.
+//! Commands about a hand's chance: commitments and reveals.
 //!
 //! Specification: fairness/SPEC.md §3.3, §3.5.
 
@@ -10,9 +10,9 @@ use proto::table::v1 as pb;
 use wire::{ApiRefusal, api_refusal};
 
 use super::{OwnSeat, Verdict};
+use crate::entropy::BoundCommitment;
 use crate::hand_in_play::HandInPlay;
 use crate::table::{Closing, Table};
-use crate::{abort, entropy};
 
 /// Refusal of a commitment or reveal out of order, or twice with different content. `why` is the
 /// machine-readable cause.
@@ -25,9 +25,10 @@ pub(super) fn commit(
     table: &Table,
     own_seat: OwnSeat,
     hand_no: u64,
-    commitment: ClientCommitment,
+    offered: OfferedCommitment,
 ) -> Result<Verdict, ApiRefusal> {
     let OwnSeat { number: seat, player } = own_seat;
+    let OfferedCommitment { commitment, key } = offered;
     if hand_no == table.hand_no && table.entropy_round().is_some() {
         check_open_for(table, own_seat)?;
     } else if hand_no <= table.hand_no {
@@ -50,7 +51,9 @@ pub(super) fn commit(
         seat: number,
         player_id: player.0.to_vec().into(),
         commitment: commitment.0.to_vec().into(),
+        key: key.map_or_else(Vec::new, |key| key.to_vec()).into(),
     };
+    let bound = bound_commitment(table, hand_no)?;
     // The position and the signature are filled in once the record is durable.
     let receipt = pb::EntropyReceipt {
         table_id: table.id.0.to_vec(),
@@ -58,10 +61,30 @@ pub(super) fn commit(
         seat: number,
         player_id: player.0.to_vec(),
         commitment: commitment.0.to_vec(),
+        player_key: key.map_or_else(Vec::new, |key| key.to_vec()),
+        context: bound.context.0.to_vec(),
+        dealer_commitment: bound.dealer.0.to_vec(),
         ..pb::EntropyReceipt::default()
     };
     let answer = pb::CommitEntropyResponse { receipt: Some(receipt) };
     Ok(Verdict::with_event(table.id, committed, &answer))
+}
+
+/// What a player commits to, and the key that they will sign decisions of the hand with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct OfferedCommitment {
+    pub commitment: ClientCommitment,
+    pub key: Option<[u8; 32]>,
+}
+
+/// The dealer's commitment to the open hand or to one to come, with its context.
+fn bound_commitment(table: &Table, hand_no: u64) -> Result<BoundCommitment, ApiRefusal> {
+    let open = table.entropy_round().filter(|_| hand_no == table.hand_no);
+    let coming = || table.dealer_commitments.get(&hand_no).map(|made| &made.commitment);
+    let commitment = open.map(|round| &round.commitment).or_else(coming);
+    let commitment = commitment.cloned().unwrap_or_default();
+    let hash = &table.config.rules_hash;
+    Ok(BoundCommitment::try_new(&commitment, table.id, hand_no, hash)?)
 }
 
 /// Whether the open hand takes a commitment from this seat.
@@ -71,7 +94,7 @@ fn check_open_for(table: &Table, own_seat: OwnSeat) -> Result<(), ApiRefusal> {
         let message = "you are not dealt into this hand: commit to the next one";
         return Err(api_refusal(ErrorReason::NotYourSeat, message));
     }
-    if round.revealing.is_some() {
+    if round.is_close_asked || round.closing.is_some() {
         let message = "commitments to this hand are closed: commit to the next one";
         return Err(out_of_order("CLOSED", message).field("hand_no"));
     }
@@ -93,13 +116,13 @@ pub(super) fn reveal(
         row.seat == u32::from(seat.get()) && row.player_id == player.0 && row.entropy == entropy.0
     };
     if sealed.is_some_and(|sealed| sealed.rows.iter().any(|row| mine(&row))) {
-        return Ok(Verdict::unchanged(&pb::RevealEntropyResponse {}));
+        return Ok(Verdict::unchanged(&pb::RevealEntropyResponse::default()));
     }
     let over = |message: String| out_of_order("NOT_OPEN", message).field("hand_no");
     let round = table.entropy_round().filter(|_| hand_no == table.hand_no);
     let round = round
         .ok_or_else(|| over(format!("hand {hand_no} is not open: nothing is revealed for it")))?;
-    let Some(closed) = &round.revealing else {
+    let Some(closed) = round.revealing() else {
         let message = "commitments are not closed yet: reveal when they are, and not before";
         return Err(out_of_order("NOT_CLOSED", message));
     };
@@ -109,14 +132,22 @@ pub(super) fn reveal(
     let commitment = commitment.ok_or_else(|| {
         out_of_order("NOT_COMMITTED", "you have committed to nothing for this hand")
     })?;
-    let hash = &table.config.rule_set_hash;
-    let (context, dealer) = entropy::bound_commitment(&round.commitment, table.id, hand_no, hash)?;
-    let made = ClientCommitment::new(&context, &dealer, seat.get(), player, &entropy);
+    let bound = bound_commitment(table, hand_no)?;
+    let made = ClientCommitment::new(&bound.context, &bound.dealer, seat.get(), player, &entropy);
     if !made.matches(&commitment.commitment) {
         let message = "this is not what you have committed to: send the same 32 bytes";
         return Err(out_of_order("DOES_NOT_OPEN", message).field("entropy"));
     }
-    let answer = pb::RevealEntropyResponse {};
+    // The position and the signature are filled in once the record is durable.
+    let receipt = pb::RevealReceipt {
+        context: bound.context.0.to_vec(),
+        dealer_commitment: bound.dealer.0.to_vec(),
+        seat: u32::from(seat.get()),
+        player_id: player.0.to_vec(),
+        entropy: entropy.0.to_vec(),
+        ..pb::RevealReceipt::default()
+    };
+    let answer = pb::RevealEntropyResponse { receipt: Some(receipt) };
     if round.revealed.contains_key(&seat) {
         return Ok(Verdict::unchanged(&answer));
     }
@@ -125,28 +156,4 @@ pub(super) fn reveal(
     let seat = u32::from(seat.get());
     let revealed = event::EntropyRevealed { seat, entropy: entropy.0.to_vec().into() };
     Ok(Verdict::with_event(hand, revealed, &answer))
-}
-
-/// Judges an operator's request to void the hand in play. A settled hand can be voided as long as
-/// its settlement cannot have been posted.
-pub(super) fn void(
-    table: &Table,
-    play: Option<&HandInPlay>,
-    hand_no: u64,
-    reason: &str,
-) -> Result<Verdict, ApiRefusal> {
-    if hand_no == 0 || hand_no > table.hand_no {
-        let message = format!("there was no hand {hand_no} at this table");
-        return Err(api_refusal(ErrorReason::HandUnknown, message).field("hand_no"));
-    }
-    let over = || {
-        let message = format!("hand {hand_no} is over: what it came to stands");
-        api_refusal(ErrorReason::NotYourTurn, message).field("hand_no")
-    };
-    let play = play.filter(|play| play.hand_no == hand_no).ok_or_else(over)?;
-    if !abort::can_be_voided(table, play) {
-        return Err(over());
-    }
-    let events = abort::void_hand(table, play, reason);
-    Ok(Verdict::new(events, &pb::VoidHandResponse {}))
 }

@@ -1,6 +1,6 @@
 //! Events from the answers to effects, and from their refusals.
 
-use primitives::{Credits, SeatNo, UnixMicros};
+use primitives::{Credits, SeatNo};
 use proto::common::v1::ErrorReason;
 use proto::dealer::v1 as dealer;
 use proto::event::v1 as pb;
@@ -8,10 +8,10 @@ use proto::wallet::v1 as wallet;
 use rules::{DecisionAuthor, Move};
 use wire::status;
 
-use super::{ConcludeError, Inconsistency, entropy_round, in_play};
+use super::{ConcludeError, Inconsistency, bound_commitment, entropy_round, in_play};
 use crate::batch::Batch;
 use crate::effects::{Effect, waits_for_seed};
-use crate::entropy::{self, Timing};
+use crate::entropy::{BoundCommitment, Timing};
 use crate::hand_in_play::{Decision, HandInPlay};
 use crate::peers::{CallFailure, Reply};
 use crate::plan::{self, Plan};
@@ -106,14 +106,13 @@ fn conclude_start(
     table: &Table,
     play: Option<&HandInPlay>,
     answer: &wallet::CheckStandingResponse,
-    at: UnixMicros,
 ) -> Result<Batch, Inconsistency> {
     let found = standing::conclude_check(table, play, answer)?;
     let mut batch = Batch::from(found.events);
     // Otherwise the wallet is asked again: the seats to deal in have changed, or somebody has sat
     // down since the question.
     if !found.has_barred && standing::covers_ready(table, answer) {
-        batch.events.extend(start::start_hand(table, at).events);
+        batch.events.extend(start::start_hand(table).events);
     }
     Ok(batch)
 }
@@ -124,8 +123,7 @@ fn conclude_commit(
     hand_no: u64,
     commitment: dealer::Commitment,
 ) -> Result<Batch, Inconsistency> {
-    let hash = &table.config.rule_set_hash;
-    entropy::bound_commitment(&commitment, table.id, hand_no, hash)?;
+    BoundCommitment::try_new(&commitment, table.id, hand_no, &table.config.rules_hash)?;
     Ok(Batch::single(table.id, pb::HandCommitted { hand_no, commitment: Some(commitment) }))
 }
 
@@ -139,8 +137,7 @@ fn conclude(
     let PendingEffect { effect, plan, timing } = pending;
     Ok(match (effect, reply) {
         (
-            Effect::CloseEntropy { .. }
-            | Effect::Burn { .. }
+            Effect::Burn { .. }
             | Effect::Abandon { .. }
             | Effect::Leave { .. }
             | Effect::PayOut { .. }
@@ -149,9 +146,7 @@ fn conclude(
             | Effect::Close,
             _,
         ) => conclude_local(table, play, effect, timing)?,
-        (Effect::Start, Reply::Standing(answer)) => {
-            conclude_start(table, play, &answer, timing.at)?
-        }
+        (Effect::Start, Reply::Standing(answer)) => conclude_start(table, play, &answer)?,
         (Effect::CheckStanding, Reply::Standing(answer)) => {
             standing::conclude_check(table, play, &answer)?.events.into()
         }
@@ -163,6 +158,9 @@ fn conclude(
         }
         (Effect::CashOut { seat }, Reply::Posted(_)) => {
             Batch::single(table.id, pb::SeatVacated { seat: u32::from(seat.get()) })
+        }
+        (Effect::CloseEntropy { .. }, Reply::Closed(answer)) => {
+            conclude_close(table, in_play(play)?, answer.closing.unwrap_or_default())?
         }
         (Effect::Seal { .. }, Reply::Sealed(answer)) => {
             conclude_seal(table, in_play(play)?, answer.transcript)?
@@ -191,6 +189,7 @@ fn conclude(
             | Effect::Commit { .. }
             | Effect::Fund { .. }
             | Effect::CashOut { .. }
+            | Effect::CloseEntropy { .. }
             | Effect::Seal { .. }
             | Effect::Chance { .. }
             | Effect::Settle { .. }
@@ -211,9 +210,6 @@ fn conclude_local(
     timing: &Timing,
 ) -> Result<Batch, Inconsistency> {
     match effect {
-        Effect::CloseEntropy { .. } => {
-            Ok(start::close_entropy(entropy_round(table)?, table, in_play(play)?, timing.at))
-        }
         Effect::Burn { .. } => abort::burn_hand(table, in_play(play)?, timing),
         Effect::Abandon { .. } => abort::abandon_hand(table, in_play(play)?, timing),
         Effect::Leave { seat } => {
@@ -232,6 +228,7 @@ fn conclude_local(
         | Effect::Commit { .. }
         | Effect::Fund { .. }
         | Effect::CashOut { .. }
+        | Effect::CloseEntropy { .. }
         | Effect::Seal { .. }
         | Effect::Chance { .. }
         | Effect::Settle { .. }
@@ -322,6 +319,21 @@ fn pay_out_seat(table: &Table, number: SeatNo) -> Batch {
     Batch::single(table.id, due)
 }
 
+/// Records the closing. The dealer must have signed exactly what the seats have committed to.
+fn conclude_close(
+    table: &Table,
+    play: &HandInPlay,
+    closing: dealer::Closing,
+) -> Result<Batch, ConcludeError> {
+    let round = entropy_round(table)?;
+    let bound = bound_commitment(table, play.hand_no)?;
+    let commitments = table.seat_commitments_of(play.hand_no);
+    round
+        .check_closing(&closing, commitments, &bound)
+        .map_err(|bad| ConcludeError::DealerFault(bad.to_string()))?;
+    Ok(Batch::single(play.hand_id, pb::EntropyClosed { closing: Some(closing) }))
+}
+
 /// Records the seal. The dealer must have bound exactly the seats' entropy.
 fn conclude_seal(
     table: &Table,
@@ -330,8 +342,7 @@ fn conclude_seal(
 ) -> Result<Batch, ConcludeError> {
     let round = entropy_round(table)?;
     let commitments = table.seat_commitments_of(play.hand_no);
-    let hash = &table.config.rule_set_hash;
-    let ours = round.transcript(commitments, table.id, play.hand_no, hash)?;
+    let ours = round.transcript(commitments, &bound_commitment(table, play.hand_no)?)?;
     if transcript != ours.0 {
         let evidence = "the seal of the hand has another transcript than its rows give";
         return Err(ConcludeError::DealerFault(evidence.to_owned()));

@@ -70,9 +70,11 @@ impl Effect {
             }
             Effect::Start => Traits { asks_standing: true, ends_with_close: true, ..PLAIN },
             Effect::CheckStanding => Traits { asks_standing: true, ..PLAIN },
-            Effect::CloseEntropy { hand_no } | Effect::Burn { hand_no } => {
-                Traits { is_deadline: true, ..of_hand(hand_no) }
-            }
+            Effect::CloseEntropy { hand_no } => Traits {
+                is_deadline: true,
+                ..bound_by_dealer(hand_no, "the closing of the commitments")
+            },
+            Effect::Burn { hand_no } => Traits { is_deadline: true, ..of_hand(hand_no) },
             Effect::Seal { hand_no } => bound_by_dealer(hand_no, "the seal of the hand"),
             Effect::Chance { hand_no, version: _ } => {
                 bound_by_dealer(hand_no, "the use of chance that was due")

@@ -87,6 +87,7 @@ impl Directory {
             | SeatEvent::CashOutDue(_)
             | SeatEvent::SitOutChanged(_)
             | SeatEvent::SeatRenamed(_)
+            | SeatEvent::SeatExcluded(_)
             | SeatEvent::StandingFound(_) => {}
         }
     }

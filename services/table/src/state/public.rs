@@ -1,6 +1,6 @@
 //! Updates that are the same for every viewer.
 
-use primitives::{HandId, SeatNo, StreamId, UnixMicros};
+use primitives::{HandId, SeatNo, StreamId};
 use proto::event::v1 as event;
 use proto::table::v1 as pb;
 use proto::table::v1::table_update::What;
@@ -34,6 +34,7 @@ impl PriorState {
                 | SeatEvent::CashOutDue(_)
                 | SeatEvent::SitOutChanged(_)
                 | SeatEvent::SeatRenamed(_)
+                | SeatEvent::SeatExcluded(_)
                 | SeatEvent::StandingFound(_) => None,
             },
             TableSubject::Hand(event) => match event {
@@ -44,6 +45,8 @@ impl PriorState {
                 HandEvent::HandOpened(_)
                 | HandEvent::EntropyClosed(_)
                 | HandEvent::EntropyRevealed(_)
+                | HandEvent::HandSuspended(_)
+                | HandEvent::HandContinued(_)
                 | HandEvent::HandAborted(_) => None,
             },
             TableSubject::Table(_)
@@ -113,6 +116,7 @@ pub(crate) fn public_update(
             | SeatEvent::SeatFunded(_)
             | SeatEvent::LeaveAsked(_)
             | SeatEvent::SitOutChanged(_)
+            | SeatEvent::SeatExcluded(_)
             | SeatEvent::SeatRenamed(_) => seat_changed(table, event),
             SeatEvent::CashOutDue(_) | SeatEvent::StandingFound(_) => Err(no_update()),
         },
@@ -145,11 +149,13 @@ fn table_update(table: &Table, event: TableEvent<'_>) -> Result<What, Corrupt> {
     match event {
         TableEvent::HandCommitted(committed) => {
             let event::HandCommitted { hand_no, commitment } = committed.clone();
-            Ok(What::NextHand(pb::NextHand { hand_no, commitment, seats: Vec::new() }))
-        }
-        TableEvent::TablePaused(event::TablePaused { why, until_micros }) => {
-            let until = Some(updates::timestamp(UnixMicros(*until_micros)));
-            Ok(What::Paused(pb::Paused { why: why.clone(), until }))
+            Ok(What::NextHand(pb::NextHand {
+                hand_no,
+                commitment,
+                seats: Vec::new(),
+                rule_set: table.config.rule_set.clone(),
+                settings: table.config.settings_text.clone(),
+            }))
         }
         TableEvent::EffectStopped(_) | TableEvent::EffectResumed(_) => {
             Ok(What::Stopped(pb::StoppedChanged { stopped: table.stopped_effects(false) }))
@@ -174,7 +180,9 @@ fn hand_update(table: &Table, event: HandEvent<'_>, before: PriorState) -> Resul
         HandEvent::HandAborted(aborted) => Ok(What::Voided(voided(table, aborted))),
         HandEvent::HandRevealed(event::HandRevealed { seed }) => before.seed(seed, false),
         HandEvent::SeedRefused(event::SeedRefused { seed }) => before.seed(seed, true),
-        HandEvent::EntropyRevealed(_) => Err(no_update()),
+        HandEvent::EntropyRevealed(_)
+        | HandEvent::HandSuspended(_)
+        | HandEvent::HandContinued(_) => Err(no_update()),
     }
 }
 
@@ -198,7 +206,7 @@ fn play_update(table: &Table, event: PlayEvent<'_>) -> Result<What, Corrupt> {
 }
 
 fn voided(table: &Table, aborted: &event::HandAborted) -> pb::HandVoided {
-    let event::HandAborted { at_fault, seats, evidence } = aborted.clone();
+    let event::HandAborted { at_fault, seats, evidence, cause } = aborted.clone();
     let hand_id = table.hand.as_ref().map_or_else(Vec::new, |hand| hand.id.0.to_vec());
-    pb::HandVoided { hand_no: table.hand_no, hand_id, at_fault, seats, evidence }
+    pb::HandVoided { hand_no: table.hand_no, hand_id, at_fault, seats, evidence, cause }
 }

@@ -1,6 +1,8 @@
 //! Events of the hand in play, of the seats' part in its chance, and of the dealer's seeds.
 
-use primitives::{HandId, StreamId, UnixMicros};
+use std::time::Duration;
+
+use primitives::{HandId, SeatNo, StreamId, UnixMicros};
 use proto::event::v1 as pb;
 
 use super::{Corrupt, EntropyRound, SeatCommitment, SeatCommitments, Table, TableHand, seat_no};
@@ -18,6 +20,7 @@ impl Table {
             HandEvent::EntropyClosed(closed) => self.entropy_closed(closed, at)?,
             HandEvent::EntropyRevealed(revealed) => self.entropy_revealed(revealed, at)?,
             HandEvent::HandAborted(aborted) => self.hand_aborted(aborted, at),
+            HandEvent::HandSuspended(_) | HandEvent::HandContinued(_) => {}
             HandEvent::HandRevealed(_) | HandEvent::SeedRefused(_) => {
                 let pending = self.seeds.remove(stream);
                 pending.ok_or_else(|| Corrupt("a seed that is not pending".to_owned()))?;
@@ -52,19 +55,34 @@ impl Table {
         self.hand.as_ref()?.entropy_round.as_ref()
     }
 
+    /// Remembers that the dealer is being asked to close the open hand's commitments.
+    pub(crate) fn note_close_asked(&mut self) {
+        if let Ok(round) = self.entropy_round_mut() {
+            round.is_close_asked = true;
+        }
+    }
+
+    /// After a recovery, counts the closing of the open hand as asked for if it can have been.
+    pub(crate) fn assume_close_asked(&mut self, now: UnixMicros) {
+        let commitments = self.seat_commitments_of(self.hand_no).clone();
+        if let Ok(round) = self.entropy_round_mut() {
+            round.is_close_asked = round.can_be_closed(&commitments, now);
+        }
+    }
+
     pub(super) fn hand_started(&mut self, hand_no: u64, id: HandId) {
         self.hand_no = hand_no;
-        self.paused_until = None;
+        let promised = self.dealer_commitments.remove(&hand_no).unwrap_or_default();
         self.hand = Some(TableHand {
             id,
+            committed_at: promised.at,
             roster: Vec::new(),
             entropy_round: None,
             settled: None,
             posted: false,
             finished: false,
         });
-        let commitment = self.dealer_commitments.remove(&hand_no).unwrap_or_default();
-        self.seeds.started(hand_no, id, commitment);
+        self.seeds.started(hand_no, id, promised.commitment);
     }
 
     pub(super) fn hand_opened(
@@ -72,7 +90,8 @@ impl Table {
         opened: &pb::HandOpened,
         at: UnixMicros,
     ) -> Result<(), Corrupt> {
-        let round = EntropyRound::open(opened, at)?;
+        let committed_at = self.hand.as_ref().map_or(at, |hand| hand.committed_at);
+        let round = EntropyRound::open(opened, at, self.commit_deadline(opened, committed_at))?;
         let hand = self.hand_mut()?;
         hand.roster.clone_from(&round.roster);
         for (seat, _) in &round.roster {
@@ -88,11 +107,13 @@ impl Table {
         &mut self,
         committed: &pb::EntropyCommitted,
     ) -> Result<(), Corrupt> {
-        let pb::EntropyCommitted { hand_no, seat, player_id, commitment } = committed;
+        let pb::EntropyCommitted { hand_no, seat, player_id, commitment, key } = committed;
         let commitment = wire::field::exactly("commitment", commitment)?;
+        let key = (!key.is_empty()).then(|| wire::field::exactly("key", key)).transpose()?;
         let entry = SeatCommitment {
             player: wire::field::player_id(player_id)?,
             commitment: fairness::ClientCommitment(commitment),
+            key,
         };
         self.seat_commitments.entry(*hand_no).or_default().insert(seat_no(*seat)?, entry);
         Ok(())
@@ -103,21 +124,22 @@ impl Table {
         closed: &pb::EntropyClosed,
         at: UnixMicros,
     ) -> Result<(), Corrupt> {
-        let pb::EntropyClosed { seats, deadline_micros } = closed;
-        let seats = seats.iter().map(|seat| seat_no(*seat)).collect::<Result<Vec<_>, _>>()?;
-        let round = self.entropy_round_mut()?;
-        round.step_at = at;
-        round.deadline = UnixMicros(*deadline_micros);
-        let roster = round.roster.clone();
-        round.revealing = Some(seats.clone());
-        for (seat, player) in roster {
-            if seats.contains(&seat) {
-                self.absentees.remove(&player);
-            } else {
-                self.absentees.insert(player);
-            }
-        }
+        let missing = || Corrupt("a close of commitments without a closing".to_owned());
+        let closing = closed.closing.as_ref().ok_or_else(missing)?;
+        let each = self.config.reveal_time();
+        self.entropy_round_mut()?.close(closing, at, each);
         Ok(())
+    }
+
+    /// Time until which the seats of an opening hand may commit: `commit_ms` after the dealer's
+    /// commitment was recorded and after the last of the players took a seat.
+    fn commit_deadline(&self, opened: &pb::HandOpened, committed_at: UnixMicros) -> UnixMicros {
+        let taken_at = |seat: &pb::RosterSeat| {
+            let number = SeatNo::try_from(seat.seat).ok()?;
+            self.seats.get(&number).map(|seat| seat.taken_at)
+        };
+        let last_taken = opened.roster.iter().filter_map(taken_at).max();
+        committed_at.max(last_taken.unwrap_or(committed_at)).plus(self.config.commit_time())
     }
 
     pub(super) fn entropy_revealed(
@@ -137,8 +159,8 @@ impl Table {
         if let Some(hand) = &mut self.hand {
             hand.settled = Some(Box::new(settled.clone()));
         }
-        let delay = std::time::Duration::from_secs(u64::from(self.config.reveal_delay_seconds));
-        self.seeds.ended(self.hand_no, at.plus(delay), false);
+        let delay = u64::from(self.config.settings.reveal.delay_seconds());
+        self.seeds.ended(self.hand_no, at.plus(Duration::from_secs(delay)), false);
     }
 
     pub(super) fn settlement_posted(&mut self) {

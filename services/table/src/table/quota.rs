@@ -68,6 +68,7 @@ impl PlayerCounts {
             | SeatEvent::CashOutDue(_)
             | SeatEvent::SeatVacated(_)
             | SeatEvent::SeatRenamed(_)
+            | SeatEvent::SeatExcluded(_)
             | SeatEvent::StandingFound(_) => {}
         }
     }
@@ -198,8 +199,8 @@ impl Table {
                     let seat = SeatNo::try_from(event.seat()).ok()?;
                     self.seats.get(&seat).map(|seat| seat.player)
                 }
-                // The wallet's word costs its player nothing.
-                SeatEvent::StandingFound(_) => None,
+                // The wallet's word and an exclusion cost their player no record.
+                SeatEvent::StandingFound(_) | SeatEvent::SeatExcluded(_) => None,
             },
             TableSubject::Table(event) => match event {
                 TableEvent::EntropyCommitted(committed) => {
@@ -209,7 +210,6 @@ impl Table {
                 | TableEvent::HandCommitted(_)
                 | TableEvent::HandStarted(_)
                 | TableEvent::HandFinished(_)
-                | TableEvent::TablePaused(_)
                 | TableEvent::EffectStopped(_)
                 | TableEvent::EffectResumed(_)
                 | TableEvent::CloseAsked(_)

@@ -15,7 +15,7 @@ impl Table {
         at: UnixMicros,
     ) -> Result<(), Corrupt> {
         match event {
-            SeatEvent::SeatTaken(taken) => self.seat_taken(taken)?,
+            SeatEvent::SeatTaken(taken) => self.seat_taken(taken, at)?,
             SeatEvent::SeatFunded(pb::SeatFunded { seat }) => self.seat_funded(*seat)?,
             SeatEvent::SeatRefused(refused) => self.seat_refused(refused)?,
             SeatEvent::LeaveAsked(leave) => {
@@ -47,6 +47,7 @@ impl Table {
                 self.note_idle(at);
             }
             SeatEvent::SeatRenamed(pb::SeatRenamed { seat }) => drop(self.seat_mut(*seat)?),
+            SeatEvent::SeatExcluded(excluded) => drop(self.seat_mut(excluded.seat)?),
             SeatEvent::StandingFound(found) => {
                 let nothing = crate::standing::says_nothing(found);
                 self.seat_mut(found.seat)?.standing = (!nothing).then(|| found.clone());
@@ -55,7 +56,11 @@ impl Table {
         Ok(())
     }
 
-    pub(super) fn seat_taken(&mut self, taken: &pb::SeatTaken) -> Result<(), Corrupt> {
+    pub(super) fn seat_taken(
+        &mut self,
+        taken: &pb::SeatTaken,
+        at: UnixMicros,
+    ) -> Result<(), Corrupt> {
         let pb::SeatTaken { seat, player_id, buy_in, transfer_id } = taken;
         let transfer = wire::field::exactly("transfer_id", transfer_id)?;
         let amount = wire::field::credits("buy_in", *buy_in)?;
@@ -65,6 +70,7 @@ impl Table {
             seat,
             Seat {
                 player,
+                taken_at: at,
                 stack: Credits::ZERO,
                 funding: Funding::BuyingIn { transfer, amount },
                 sitting_out: false,
