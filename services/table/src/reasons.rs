@@ -112,7 +112,8 @@ mod tests {
 
     #[test]
     fn older_and_unknown_reasons_are_accepted() {
-        let leave = |why: &str| pb::LeaveAsked { seat: 1, why: why.to_owned() };
+        let leave =
+            |why: &str| pb::LeaveAsked { seat: 1, why: why.to_owned(), ..Default::default() };
         assert_eq!(LeaveReason::of(&leave("")), Some(LeaveReason::Asked));
         assert_eq!(LeaveReason::of(&leave("other")), None);
         let change =

@@ -164,18 +164,6 @@ impl Table {
     }
 }
 
-/// Whether the wallet has judged the transfer of a stop and refused it, so that it is certainly not
-/// posted. Any other stop may hide a transfer that was posted and whose answer was lost.
-#[must_use]
-pub(crate) fn was_refused_by_wallet(stop: &Stop) -> bool {
-    let judged = [
-        ErrorReason::TransferRefused,
-        ErrorReason::InsufficientCredits,
-        ErrorReason::AccountUnknown,
-    ];
-    stop.reason.is_some_and(|reason| judged.contains(&reason))
-}
-
 /// Parses the recorded name of a refusal's reason.
 pub(crate) fn parse_reason(name: &str) -> Option<ErrorReason> {
     ErrorReason::from_str_name(&format!("ERROR_REASON_{name}"))

@@ -15,7 +15,7 @@ use wire::TableRecord;
 use super::*;
 use crate::commands::DecisionRequest;
 use crate::registry::tests::dependencies;
-use crate::tests::harness::{Harness, secret};
+use crate::tests::harness::{Harness, secret, set};
 
 /// Table of the harness whose task has not been polled for a while.
 struct LateTask {
@@ -72,7 +72,8 @@ fn now() -> UnixMicros {
 
 /// A table where all have committed, one has not revealed, and the time to reveal is short.
 fn open() -> Harness {
-    let mut table = Harness::new("dice", |created| created.entropy_ms = 100);
+    let mut table =
+        Harness::new("dice", |created| set(created, |settings| settings.reveal_ms = 500));
     table.now = now();
     assert!(table.run_effect(|effect| matches!(effect, Effect::Commit { .. })));
     for number in [1, 2, 4] {
@@ -87,8 +88,7 @@ fn open() -> Harness {
 /// A table where a player has one second to decide.
 fn to_decide() -> Harness {
     let mut table = Harness::new("dice", |created| {
-        created.action_seconds = 1;
-        created.bank_seconds = 0;
+        set(created, |settings| (settings.action_seconds, settings.bank_seconds) = (1, 0));
     });
     table.now = UnixMicros(now().0 - 10_000_000);
     table.run_while(|table| table.state.play.is_none());

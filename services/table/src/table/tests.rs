@@ -1,5 +1,7 @@
 //! Events of a table's life, and its pending effects at each point.
 
+use std::collections::BTreeSet;
+
 use super::*;
 use crate::commands::{Command, CommandContext, DecisionRequest, Funds, judge};
 use crate::effects::{Effect, pending_effects};
@@ -20,11 +22,8 @@ fn table_of(rules: &RuleSet) -> Table {
         seats: 4,
         min_buy_in: 100,
         max_buy_in: 1000,
-        action_seconds: 20,
-        bank_seconds: 30,
+        settings: rules::TableSettings::default().canonical(),
         pause_ms: 0,
-        reveal_delay_seconds: 0,
-        entropy_ms: 0,
         idle_seconds: 0,
     };
     Table::open(TableId([7; 16]), &created).unwrap()
@@ -192,7 +191,7 @@ fn leaver_is_paid_out_and_nobody_else() {
     let mut table = table();
     seated(&mut table, 1, 200);
     seated(&mut table, 3, 200);
-    take(&mut table, pb::LeaveAsked { seat: 3, why: String::new() });
+    take(&mut table, pb::LeaveAsked { seat: 3, why: "asked".to_owned(), ..Default::default() });
     let seat = SeatNo::try_new(3).unwrap();
     assert_eq!(pending(&table), [Effect::PayOut { seat }, Effect::Commit { hand_no: 1 }]);
 }

@@ -22,14 +22,14 @@ use primitives::{PlayerId, StreamId, TableId, UnixMicros};
 use proto::common::v1::{ErrorReason, PlayStanding, StandingKind};
 use proto::event::v1 as event;
 use proto::wallet::v1 as wallet;
-use rules::{DecisionAuthor, Move, MoveKind, Next, RuleSet};
+use rules::{DecisionAuthor, Move, MoveKind, Next, RuleSet, TableSettings};
 use wire::{ApiRefusal, Record as _, TableRecord};
 
 use crate::batch::Batch;
-use crate::commands::{Command, CommandContext, judge};
+use crate::commands::{Command, CommandContext, OfferedCommitment, judge};
 use crate::effect_calls::{self, EffectOutcome, PendingEffect};
 use crate::effects::{Effect, pending_effects};
-use crate::entropy::{self, Timing};
+use crate::entropy::{BoundCommitment, Timing};
 use crate::hand_in_play::Decision;
 use crate::peers::{CallFailure, PeerCall, Reply};
 use crate::publish::PublishedEvent;
@@ -83,6 +83,19 @@ pub(crate) fn secret(number: u8) -> Entropy {
     Entropy([number ^ 0x55; 32])
 }
 
+/// Changes settings of a table that is being created.
+pub(crate) fn set(created: &mut event::TableCreated, change: impl FnOnce(&mut TableSettings)) {
+    let mut settings = TableSettings::from_canonical(&created.settings).unwrap_or_default();
+    change(&mut settings);
+    created.settings = settings.canonical();
+}
+
+/// Command that commits to entropy, without a key for decisions.
+pub(crate) fn offer(hand_no: u64, commitment: ClientCommitment) -> Command {
+    let offered = OfferedCommitment { commitment, key: None };
+    Command::CommitEntropy { hand_no, offered }
+}
+
 impl Harness {
     /// A table of a variant with three players at seats 1, 2 and 4.
     pub(crate) fn new(variant: &str, change: impl FnOnce(&mut event::TableCreated)) -> Harness {
@@ -93,13 +106,12 @@ impl Harness {
             seats: 4,
             min_buy_in: 100,
             max_buy_in: 1_000_000,
-            action_seconds: 20,
-            bank_seconds: 30,
+            settings: String::new(),
             pause_ms: 0,
-            reveal_delay_seconds: 0,
-            entropy_ms: 2000,
             idle_seconds: 600,
         };
+        // Most tests are of hands whose seats have no part in chance.
+        set(&mut created, |settings| settings.contributors_min = 0);
         change(&mut created);
         let state = TableState::new(Table::open(TABLE, &created).unwrap());
         let now = UnixMicros(10_000_000_000);
@@ -184,18 +196,18 @@ impl Harness {
         let table = &self.state.table;
         let commitment = match table.entropy_round().filter(|_| table.hand_no == hand_no) {
             Some(round) => &round.commitment,
-            None => &table.dealer_commitments[&hand_no],
+            None => &table.dealer_commitments[&hand_no].commitment,
         };
-        let hash = &table.config.rule_set_hash;
-        let (context, dealer) =
-            entropy::bound_commitment(commitment, TABLE, hand_no, hash).unwrap();
+        let hash = &table.config.rules_hash;
+        let BoundCommitment { context, dealer } =
+            BoundCommitment::try_new(commitment, TABLE, hand_no, hash).unwrap();
         let seat = table.seat_of(player(number)).unwrap().get();
         ClientCommitment::new(&context, &dealer, seat, player(number), &secret(number))
     }
 
     pub(crate) fn commit(&mut self, hand_no: u64, number: u8) {
         let commitment = self.commitment(hand_no, number);
-        self.command(number, Command::CommitEntropy { hand_no, commitment }).unwrap();
+        self.command(number, offer(hand_no, commitment)).unwrap();
     }
 
     pub(crate) fn reveal(&mut self, hand_no: u64, number: u8) {

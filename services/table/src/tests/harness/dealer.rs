@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use fairness::{
-    ClientCommitment, Commitment, Context, Entropy, Handle, Keys, OperationRequest, PublicOutcome,
-    RowStatus, Seed, Shoe, ShuffleInput, Transcript, TranscriptRow,
+    ClientCommitment, Closing, ClosingRow, Commitment, Context, Entropy, Handle, Keys,
+    OperationRequest, PublicOutcome, RowStatus, Seed, Shoe, ShuffleInput, Transcript,
+    TranscriptRow,
 };
 use primitives::TableId;
 use proto::common::v1::ErrorReason;
@@ -26,6 +27,10 @@ pub(crate) enum Misbehaviour {
     Silent,
     /// Opens another seed than it has committed to.
     OtherSeed,
+    /// Closes with a hash that is not that of the rows.
+    OtherClosing,
+    /// Closes with other rows than were sent.
+    OtherRows,
     /// Binds other entropy than the seats have revealed.
     OtherTranscript,
     /// Commits to another order of the pile than it deals.
@@ -56,6 +61,7 @@ pub(crate) struct Dealer {
     /// Hands whose seeds were opened, and whether as discarded.
     pub(crate) opened: BTreeMap<u64, bool>,
     pub(crate) rows: BTreeMap<u64, Vec<pb::EntropyRow>>,
+    closings: BTreeMap<u64, Vec<pb::ClosingRow>>,
 }
 
 fn seed(hand_no: u64) -> Seed {
@@ -73,6 +79,7 @@ impl Dealer {
         }
         Ok(match job {
             PeerCall::Commit(request) => Reply::Committed(self.commit(request)),
+            PeerCall::Close(request) => Reply::Closed(self.close(request)),
             PeerCall::Seal(request) => Reply::Sealed(self.seal(request)),
             PeerCall::Perform(request)
                 if self.misbehaviour == Misbehaviour::Refuses && !request.operations.is_empty() =>
@@ -124,13 +131,30 @@ impl Dealer {
     }
 
     fn commit(&mut self, request: &pb::CommitRequest) -> pb::CommitResponse {
-        let hash: [u8; 32] = request.rule_set_hash.as_slice().try_into().unwrap();
+        let hash: [u8; 32] = request.rules_hash.as_slice().try_into().unwrap();
         let context = Context::new(ORIGIN, id(&request.table_id), request.hand_no, &hash);
         self.contexts.insert(request.hand_no, context);
         let commitment = Commitment::new(&context, &seed(request.hand_no)).0.to_vec();
         let origin = ORIGIN.to_owned();
         let commitment = pb::Commitment { commitment, origin, ..pb::Commitment::default() };
         pb::CommitResponse { commitment: Some(commitment) }
+    }
+
+    fn close(&mut self, request: &pb::CloseRequest) -> pb::CloseResponse {
+        let rows = self.closings.entry(request.hand_no).or_insert_with(|| request.rows.clone());
+        assert_eq!(*rows, request.rows, "a closing is asked for with other rows");
+        let context = &self.contexts[&request.hand_no];
+        let commitment = Commitment::new(context, &seed(request.hand_no));
+        let parsed: Vec<ClosingRow> = rows.iter().map(closing_row).collect();
+        let mut closing = Closing::try_new(context, &commitment, &parsed).unwrap().0.to_vec();
+        let mut rows = rows.clone();
+        match self.misbehaviour {
+            Misbehaviour::OtherClosing => closing[0] ^= 1,
+            Misbehaviour::OtherRows => drop(rows.pop()),
+            _ => {}
+        }
+        let closing = pb::Closing { closing, rows, key_id: vec![1; 8], signature: vec![2; 64] };
+        pb::CloseResponse { closing: Some(closing) }
     }
 
     fn seal(&mut self, request: &pb::SealRequest) -> pb::SealResponse {
@@ -216,6 +240,15 @@ fn row(row: &pb::EntropyRow) -> TranscriptRow {
         },
         commitment: ClientCommitment(bytes(&row.commitment)),
         entropy: Entropy(bytes(&row.entropy)),
+    }
+}
+
+fn closing_row(row: &pb::ClosingRow) -> ClosingRow {
+    let committed = <[u8; 32]>::try_from(row.commitment.as_slice()).ok();
+    ClosingRow {
+        seat: u8::try_from(row.seat).unwrap(),
+        player: primitives::PlayerId::try_from(row.player_id.as_slice()).unwrap(),
+        commitment: committed.map(ClientCommitment),
     }
 }
 

@@ -139,7 +139,9 @@ fn who_sits_out_too_long_is_paid_out() {
     {}
     assert_eq!(table.event_names(before), ["LeaveAsked", "CashOutDue", "SeatVacated"]);
     let asked = table.log.iter().find_map(|(_, event, _)| match event {
-        TableRecord::LeaveAsked(event::LeaveAsked { seat, why }) => Some((*seat, why.clone())),
+        TableRecord::LeaveAsked(event::LeaveAsked { seat, why, signature: _ }) => {
+            Some((*seat, why.clone()))
+        }
         _ => None,
     });
     assert_eq!(asked, Some((1, "idle".to_owned())));

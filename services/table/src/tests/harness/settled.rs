@@ -3,9 +3,7 @@
 use std::time::Duration;
 
 use eventlog::MemStore;
-use proto::common::v1::ErrorReason;
-use proto::event::v1::{AtFault, Resolution};
-use wire::TableRecord;
+use proto::event::v1::Resolution;
 
 use super::{DEALER_TIMEOUT, Harness, Misbehaviour};
 use crate::commands::Command;
@@ -16,14 +14,9 @@ use crate::registry::tests::dependencies;
 use crate::settle;
 use crate::state::RecoveredState;
 use crate::stops::Resume;
-use crate::table::Closing;
 
 const OPERATOR: u8 = 200;
 const BEFORE: [u64; 3] = [1000; 3];
-
-fn void(hand_no: u64) -> Command {
-    Command::Void { hand_no, reason: "the seed is lost".to_owned() }
-}
 
 fn retry() -> Command {
     let reason = "looked at it".to_owned();
@@ -43,8 +36,8 @@ fn is_settled(table: &Harness) -> bool {
 }
 
 /// A table whose first hand is settled and not posted.
-fn settled(delay: u32) -> Harness {
-    let mut table = Harness::new("dice", |created| created.reveal_delay_seconds = delay);
+fn settled() -> Harness {
+    let mut table = Harness::new("dice", |_| {});
     table.run_until_idle();
     table.wait(Duration::from_secs(2));
     table.run_while(|table| !is_settled(table));
@@ -52,29 +45,9 @@ fn settled(delay: u32) -> Harness {
     table
 }
 
-/// Checks that the hand is void, that everybody has their credits from before it, and that the
-/// table plays on.
-fn is_void(table: &mut Harness) {
-    let from = table.log.len();
-    table.command(OPERATOR, void(1)).unwrap();
-    assert_eq!(table.event_names(from), ["HandAborted", "HandFinished"]);
-    let aborted = table.log.iter().rev().find_map(|(_, event, _)| match event {
-        TableRecord::HandAborted(aborted) => Some(aborted.clone()),
-        _ => None,
-    });
-    let aborted = aborted.unwrap();
-    assert_eq!(aborted.at_fault(), AtFault::Operator);
-    assert_eq!(aborted.evidence, "the seed is lost");
-    assert_eq!(stacks(table), BEFORE);
-    assert!(table.state.table.sabacc_pot.is_zero() && table.state.table.stops.is_empty());
-    assert_eq!(table.refusal(OPERATOR, void(1)).0, ErrorReason::NotYourTurn);
-    table.run_while(|table| table.state.table.hand_no == 1);
-    assert_eq!(table.state.table.hand_no, 2);
-}
-
 #[test]
 fn a_seed_that_is_refused_stops_and_an_operator_has_it_tried_again() {
-    let mut table = settled(0);
+    let mut table = settled();
     table.dealer.misbehaviour = Misbehaviour::NoSeed;
     table.run_until_idle();
     assert!(table.event_names(0).ends_with(&["EffectStopped"]));
@@ -95,97 +68,11 @@ fn a_seed_that_is_refused_stops_and_an_operator_has_it_tried_again() {
 
 #[test]
 fn a_dealer_who_is_away_stops_nothing() {
-    let mut table = settled(0);
+    let mut table = settled();
     table.dealer.misbehaviour = Misbehaviour::Silent;
     table.run_until_idle();
     assert!(table.state.table.stops.is_empty());
     assert!(table.pending_effects().contains(&Effect::Reveal { hand_no: 1 }));
-}
-
-/// fairness/SPEC.md §3.10.
-#[test]
-fn a_settled_hand_whose_seed_stays_closed_is_made_void() {
-    for stopped in [false, true] {
-        let mut table = settled(0);
-        table.dealer.misbehaviour = Misbehaviour::NoSeed;
-        if stopped {
-            table.run_until_idle();
-            assert_eq!(table.state.table.stops.len(), 1);
-        }
-        is_void(&mut table);
-        assert!(!table.wallet_calls.iter().any(is_settlement));
-        // The seed is asked for again and again.
-        assert!(!table.run_effect(|effect| effect == Effect::Reveal { hand_no: 1 }));
-        assert!(table.state.table.stops.is_empty());
-        table.dealer.misbehaviour = Misbehaviour::None;
-        assert!(table.run_effect(|effect| effect == Effect::Reveal { hand_no: 1 }));
-        assert!(!table.dealer.opened[&1]);
-        // No credit was made or lost.
-        table.command(OPERATOR, Command::Close).unwrap();
-        for _ in 0..3 {
-            table.wait(DEALER_TIMEOUT);
-            table.run_until_idle();
-        }
-        assert_eq!(table.state.table.closing, Closing::Closed);
-        let paid = table.wallet_calls.iter().map(|job| match job {
-            PeerCall::CashOut(request) => request.amount,
-            _ => 0,
-        });
-        assert_eq!(paid.sum::<u64>(), BEFORE.iter().sum::<u64>());
-    }
-}
-
-#[test]
-fn a_seed_that_was_under_way_when_its_hand_became_void_is_taken() {
-    let mut table = settled(0);
-    let reveal = Effect::Reveal { hand_no: 1 };
-    let asked = |table: &Harness| {
-        let (table, play) = (&table.state.table, table.state.play.as_ref());
-        match crate::effect_calls::prepare(table, play, reveal).unwrap().call {
-            PeerCall::Reveal(request) => request,
-            job => panic!("{job:?}"),
-        }
-    };
-    let before = asked(&table);
-    table.command(OPERATOR, void(1)).unwrap();
-    assert_eq!(asked(&table), before);
-}
-
-#[test]
-fn a_settled_hand_whose_transfer_the_wallet_refuses_is_made_void() {
-    for delay in [0, 3600] {
-        let mut table = settled(delay);
-        table.wallet_refuses = Some((is_settlement, ErrorReason::TransferRefused));
-        table.run_until_idle();
-        assert_eq!(table.state.table.stopped_effects(false)[0].what, "the posting of hand 1");
-        is_void(&mut table);
-    }
-}
-
-#[test]
-fn a_settled_hand_whose_transfer_may_be_posted_is_not_made_void() {
-    // The wallet says what it may also say of a transfer that it has posted.
-    for reason in [ErrorReason::Corrupt, ErrorReason::RequestIdReused, ErrorReason::RoleNotAllowed]
-    {
-        let mut table = settled(0);
-        table.wallet_refuses = Some((is_settlement, reason));
-        table.run_until_idle();
-        assert_eq!(table.state.table.stops.len(), 1);
-        assert_eq!(table.refusal(OPERATOR, void(1)).0, ErrorReason::NotYourTurn);
-    }
-    for delay in [0, 3600] {
-        let mut table = settled(delay);
-        table.wallet_silent = true;
-        table.run_until_idle();
-        assert!(table.pending_effects().contains(&Effect::Post { hand_no: 1 }));
-        assert_eq!(table.refusal(OPERATOR, void(1)).0, ErrorReason::NotYourTurn);
-    }
-    // It is asked for once more.
-    let mut table = settled(0);
-    table.wallet_refuses = Some((is_settlement, ErrorReason::TransferRefused));
-    table.run_until_idle();
-    table.command(OPERATOR, retry()).unwrap();
-    assert_eq!(table.refusal(OPERATOR, void(1)).0, ErrorReason::NotYourTurn);
 }
 
 #[tokio::test]

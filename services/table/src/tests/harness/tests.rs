@@ -7,9 +7,10 @@ use primitives::SeatNo;
 use proto::common::v1::ErrorReason;
 use proto::dealer::v1::EntropyStatus;
 use proto::event::v1::{self as event, AtFault};
+use rules::SeedOpening;
 use wire::TableRecord;
 
-use super::{DEALER_TIMEOUT, Harness, Misbehaviour, player, secret};
+use super::{DEALER_TIMEOUT, Harness, Misbehaviour, offer, player, secret, set};
 use crate::batch::RuleInputs;
 use crate::commands::Command;
 use crate::effects::Effect;
@@ -76,7 +77,12 @@ fn all_who_committed_and_revealed_are_in_the_seal() {
     let mut table = committed();
     let from = table.log.len();
     assert!(table.run_effect(|effect| effect == Effect::Start));
-    assert_eq!(table.event_names(from), ["HandStarted", "HandOpened", "EntropyClosed"]);
+    assert_eq!(table.event_names(from), ["HandStarted", "HandOpened"]);
+    // Nobody reveals before the dealer has signed what they have all committed to.
+    let early = Command::RevealEntropy { hand_no: 1, entropy: secret(1) };
+    assert_eq!(table.refusal(1, early).0, ErrorReason::ChanceRefused);
+    assert!(table.run_effect(|effect| effect == Effect::CloseEntropy { hand_no: 1 }));
+    assert_eq!(table.event_names(from + 2), ["EntropyClosed"]);
     for number in [1, 2, 4] {
         assert!(!table.pending_effects().contains(&Effect::Seal { hand_no: 1 }));
         table.reveal(1, number);
@@ -101,31 +107,93 @@ fn all_who_committed_and_revealed_are_in_the_seal() {
 
 /// fairness/SPEC.md §3.4, §3.6.
 #[test]
-fn new_players_are_waited_for_once() {
+fn commitments_close_when_the_window_of_the_records_is_over() {
     let mut table = three();
     table.run_effect(|effect| effect == Effect::Commit { hand_no: 1 });
     assert!(table.run_effect(|effect| effect == Effect::Start));
-    assert!(!table.event_names(0).contains(&"EntropyClosed"));
-    assert!(
-        !table.run_effect(|effect| matches!(
-            effect,
-            Effect::CloseEntropy { .. } | Effect::Seal { .. }
-        ))
-    );
     table.commit(1, 2);
-    table.wait(EACH);
-    assert!(table.run_effect(|effect| effect == Effect::CloseEntropy { hand_no: 1 }));
+    table.wait(EACH - Duration::from_micros(1));
+    let close = |effect| effect == Effect::CloseEntropy { hand_no: 1 };
+    assert!(!table.run_effect(close));
+    table.wait(Duration::from_micros(1));
+    assert!(table.run_effect(close));
     table.reveal(1, 2);
     assert!(table.run_effect(|effect| effect == Effect::Seal { hand_no: 1 }));
     let (revealed, absent) = (EntropyStatus::Revealed, EntropyStatus::Absent);
     assert_eq!(statuses(&table, 1), [(1, absent), (2, revealed), (4, absent)]);
+    // The next hand was committed to long ago, so it waits for nobody: not for a new player either,
+    // once they have sat for as long as everybody may take.
     table.run_while(|table| table.state.table.hand_no == 1);
-    // The next hand waits only for the player who took part, and then for nobody.
-    assert!(table.state.table.entropy_round().unwrap().revealing.is_none());
     table.wait(EACH);
-    table.run_while(|table| table.state.table.hand_no == 2);
-    assert_eq!(table.state.table.entropy_round().unwrap().revealing, Some(Vec::new()));
-    assert_eq!(table.state.table.absentees.len(), 3);
+    assert!(table.run_effect(|effect| effect == Effect::CloseEntropy { hand_no: 2 }));
+}
+
+/// fairness/SPEC.md §3.4.
+#[test]
+fn a_player_who_has_just_sat_down_has_the_whole_window() {
+    let mut table = three();
+    table.run_effect(|effect| effect == Effect::Commit { hand_no: 1 });
+    table.wait(EACH * 5);
+    table.sit(3);
+    assert!(table.run_effect(|effect| effect == Effect::Start));
+    let close = |effect| effect == Effect::CloseEntropy { hand_no: 1 };
+    assert!(!table.run_effect(close));
+    table.wait(EACH);
+    assert!(table.run_effect(close));
+}
+
+/// fairness/SPEC.md §3.4.
+#[test]
+fn no_hand_opens_on_fewer_commitments_than_the_least() {
+    let mut table =
+        Harness::new("dice", |created| set(created, |settings| settings.contributors_min = 2));
+    table.run_effect(|effect| effect == Effect::Commit { hand_no: 1 });
+    table.commit(1, 1);
+    table.wait(EACH * 100);
+    assert!(!table.pending_effects().contains(&Effect::Start));
+    table.commit(1, 4);
+    assert!(table.pending_effects().contains(&Effect::Start));
+}
+
+/// A closing is signed once. After a crash nobody knows whether it was asked for.
+/// fairness/SPEC.md §3.4.
+#[test]
+fn nothing_is_committed_once_the_closing_can_have_been_asked_for() {
+    let commit = |table: &mut Harness| {
+        let commitment = table.commitment(1, 4);
+        table.refusal(4, offer(1, commitment)).1
+    };
+    let opened = || {
+        let mut table = three();
+        table.run_effect(|effect| effect == Effect::Commit { hand_no: 1 });
+        table.run_effect(|effect| effect == Effect::Start);
+        table
+    };
+    let closed = Some("CLOSED".to_owned());
+    let mut table = opened();
+    table.wait(EACH);
+    table.state.table.note_close_asked();
+    assert_eq!(commit(&mut table), closed);
+    let mut table = opened();
+    table.wait(EACH);
+    table.state.table.assume_close_asked(table.now);
+    assert_eq!(commit(&mut table), closed);
+    // Before the window is over it cannot have been.
+    let mut table = opened();
+    table.state.table.assume_close_asked(table.now);
+    table.commit(1, 4);
+}
+
+/// fairness/SPEC.md §3.4.
+#[test]
+fn a_closing_of_something_else_is_not_taken() {
+    for misbehaviour in [Misbehaviour::OtherClosing, Misbehaviour::OtherRows] {
+        let mut table = committed();
+        table.run_effect(|effect| effect == Effect::Start);
+        table.dealer.misbehaviour = misbehaviour;
+        table.run_effect(|effect| effect == Effect::CloseEntropy { hand_no: 1 });
+        assert!(!table.event_names(0).contains(&"EntropyClosed"));
+    }
 }
 
 /// fairness/SPEC.md §3.3, §3.5.
@@ -133,7 +201,7 @@ fn new_players_are_waited_for_once() {
 fn commitments_are_taken_once_and_in_time() {
     let mut table = three();
     let commitment = ClientCommitment([1; 32]);
-    let commit = |hand_no, commitment| Command::CommitEntropy { hand_no, commitment };
+    let commit = |hand_no, commitment| offer(hand_no, commitment);
     let chance = |why: &str| (ErrorReason::ChanceRefused, Some(why.to_owned()));
     assert_eq!(table.refusal(1, commit(1, commitment)), chance("DEALER_NOT_COMMITTED"));
     table.run_effect(|effect| effect == Effect::Commit { hand_no: 1 });
@@ -216,37 +284,6 @@ fn nobody_sits_out_for_the_houses_trouble() {
     }
     table.wait(EACH);
     assert!(table.run_effect(|effect| effect == Effect::Seal { hand_no: 1 }));
-}
-
-/// fairness/SPEC.md §3.11.
-#[test]
-fn void_hand_leaves_everything_as_it_was() {
-    for decisions in 0..3 {
-        let mut table = three();
-        table.run_effect(|effect| effect == Effect::Commit { hand_no: 1 });
-        table.run_effect(|effect| effect == Effect::Start);
-        table.wait(EACH);
-        for _ in 0..decisions {
-            let version =
-                |table: &Harness| table.state.play.as_ref().map(|play| (play.stage, play.turn));
-            let before = version(&table);
-            table.run_while(|table| version(table) == before);
-        }
-        let void = |hand_no| Command::Void { hand_no, reason: "a fire".to_owned() };
-        assert_eq!(table.refusal(1, void(2)).0, ErrorReason::HandUnknown);
-        let from = table.log.len();
-        table.command(1, void(1)).unwrap();
-        assert_eq!(table.event_names(from), ["HandAborted", "HandFinished"]);
-        assert_eq!(aborted(&table).evidence, "a fire");
-        assert_eq!(stacks(&table), [1000, 1000, 1000]);
-        assert_eq!(table.refusal(1, void(1)).0, ErrorReason::NotYourTurn);
-        // The next hand does not wait for the seed.
-        assert!(table.pending_effects().contains(&Effect::Reveal { hand_no: 1 }));
-        table.run_effect(|effect| matches!(effect, Effect::Commit { .. }));
-        assert!(table.run_effect(|effect| effect == Effect::Start));
-        assert!(table.run_effect(|effect| effect == Effect::Reveal { hand_no: 1 }));
-        assert!(table.dealer.opened[&1]);
-    }
 }
 
 /// fairness/SPEC.md §3.11.
@@ -358,7 +395,9 @@ fn nothing_is_posted_before_the_seed_is_known_to_be_right() {
 /// fairness/SPEC.md §3.10.
 #[test]
 fn delayed_seeds_are_owed_over_later_hands_and_after_the_end() {
-    let mut table = Harness::new("dice", |created| created.reveal_delay_seconds = 3600);
+    let mut table = Harness::new("dice", |created| {
+        set(created, |settings| settings.reveal = SeedOpening::Delayed)
+    });
     table.wait(EACH);
     table.run_until_idle();
     table.wait(EACH);
@@ -370,7 +409,7 @@ fn delayed_seeds_are_owed_over_later_hands_and_after_the_end() {
     table.run_while(|table| table.state.table.closing != Closing::Closed);
     table.run_until_idle();
     assert_eq!(count(&table, "HandRevealed"), 0);
-    table.wait(Duration::from_secs(3600));
+    table.wait(Duration::from_secs(SeedOpening::DELAY_SECONDS.into()));
     table.run_until_idle();
     assert_eq!(count(&table, "HandRevealed"), 4);
     assert!(table.state.table.seeds.is_empty());
@@ -379,12 +418,14 @@ fn delayed_seeds_are_owed_over_later_hands_and_after_the_end() {
 /// fairness/SPEC.md §3.10.
 #[test]
 fn delayed_seed_that_is_another_disables_the_table() {
-    let mut table = Harness::new("dice", |created| created.reveal_delay_seconds = 10);
+    let mut table = Harness::new("dice", |created| {
+        set(created, |settings| settings.reveal = SeedOpening::Delayed)
+    });
     table.run_until_idle();
     table.wait(EACH);
     table.run_while(|table| table.state.table.hand_no < 2);
     table.dealer.misbehaviour = Misbehaviour::OtherSeed;
-    table.wait(Duration::from_secs(10));
+    table.wait(Duration::from_secs(SeedOpening::DELAY_SECONDS.into()));
     assert!(table.run_effect(|effect| effect == Effect::Reveal { hand_no: 1 }));
     assert!(table.event_names(0).ends_with(&["SeedRefused", "CloseAsked"]));
     assert_eq!(count(&table, "HandAborted"), 0);
@@ -436,11 +477,11 @@ fn seat_that_is_taken_anew_has_not_committed() {
     table.run_effect(|effect| effect == Effect::Fund { seat });
     assert_eq!(table.state.table.seat_of(player(3)), Some(seat));
     let commitment = table.commitment(1, 3);
-    let refusal = table.refusal(3, Command::CommitEntropy { hand_no: 1, commitment });
+    let refusal = table.refusal(3, offer(1, commitment));
     assert_eq!(refusal.0, ErrorReason::ChanceRefused);
     // Nobody waits for a player who cannot commit.
     table.run_effect(|effect| effect == Effect::Start);
-    let closed = table.state.table.entropy_round().unwrap().revealing.clone().unwrap();
+    let closed = table.state.table.entropy_round().unwrap().revealing().unwrap();
     assert_eq!(closed.iter().map(|seat| seat.get()).collect::<Vec<_>>(), [1, 4]);
     let entropy = secret(3);
     let refusal = table.refusal(3, Command::RevealEntropy { hand_no: 1, entropy });

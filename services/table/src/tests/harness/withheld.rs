@@ -8,7 +8,7 @@ use proto::common::v1::ErrorReason;
 use proto::event::v1::AtFault;
 use wire::TableRecord;
 
-use super::Harness;
+use super::{Harness, offer};
 use crate::commands::Command;
 use crate::effects::Effect;
 
@@ -58,7 +58,7 @@ fn comes_back(table: &mut Harness, way: Way) -> Result<(), ErrorReason> {
     if table.state.table.dealer_commitments.contains_key(&hand_no) {
         let commitment = ClientCommitment([0x5a; 32]);
         // A second commitment to the same hand is refused, which changes nothing.
-        let _ = table.command(WITHHOLDER, Command::CommitEntropy { hand_no, commitment });
+        let _ = table.command(WITHHOLDER, offer(hand_no, commitment));
     }
     Ok(())
 }
