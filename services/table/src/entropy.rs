@@ -31,17 +31,17 @@ use proto::dealer::v1 as dealer;
 use proto::event::v1 as pb;
 use wire::BadField;
 
-/// Commitment of a seat's player to entropy.
+/// Commitment to entropy of a player in a seat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SeatCommitment {
-    pub player: PlayerId,
     pub commitment: ClientCommitment,
     /// Key that the player signs decisions of the hand with, if they named one.
     pub key: Option<[u8; 32]>,
 }
 
-/// Commitments of one hand, by seat.
-pub(crate) type SeatCommitments = BTreeMap<SeatNo, SeatCommitment>;
+/// Commitments of one hand, by seat and player: one counts for its player in its seat, also if they
+/// leave and come back, and the seat's next player makes another.
+pub(crate) type SeatCommitments = BTreeMap<(SeatNo, PlayerId), SeatCommitment>;
 
 /// Present time of a table, and the times and delays that its effects depend on.
 #[derive(Debug, Clone, Copy)]
@@ -137,8 +137,7 @@ impl EntropyRound {
         self.committed_seats(commitments).len() == self.roster.len()
     }
 
-    /// Seats of the roster that have committed, in ascending order. A commitment of a seat's former
-    /// player does not count.
+    /// Seats of the roster that have committed, in ascending order.
     #[must_use]
     pub(crate) fn committed_seats(&self, commitments: &SeatCommitments) -> Vec<SeatNo> {
         committed_seats(&self.roster, commitments)
@@ -182,7 +181,7 @@ impl EntropyRound {
         let mut roster = self.roster.clone();
         roster.sort_unstable();
         let row = |(seat, player): (SeatNo, PlayerId)| {
-            let committed = commitments.get(&seat).filter(|committed| committed.player == player);
+            let committed = commitments.get(&(seat, player));
             dealer::ClosingRow {
                 seat: u32::from(seat.get()),
                 player_id: player.0.to_vec(),
@@ -220,7 +219,7 @@ impl EntropyRound {
         let mut roster = self.roster.clone();
         roster.sort_unstable();
         let row = |seat: SeatNo, player: PlayerId| {
-            let contribution = commitments.get(&seat).zip(self.revealed.get(&seat));
+            let contribution = commitments.get(&(seat, player)).zip(self.revealed.get(&seat));
             let (status, commitment, entropy) = match contribution {
                 Some((committed, entropy)) => (
                     dealer::EntropyStatus::Revealed,
@@ -250,7 +249,7 @@ impl EntropyRound {
         let mut roster = self.roster.clone();
         roster.sort_unstable();
         let row = |seat: SeatNo, player: PlayerId| {
-            let contribution = commitments.get(&seat).zip(self.revealed.get(&seat));
+            let contribution = commitments.get(&(seat, player)).zip(self.revealed.get(&seat));
             let (status, commitment, entropy) = match contribution {
                 Some((committed, entropy)) => (RowStatus::Revealed, committed.commitment, *entropy),
                 None => (RowStatus::Absent, ClientCommitment([0; 32]), Entropy([0; 32])),
@@ -270,9 +269,7 @@ pub(crate) fn committed_seats(
     roster: &[(SeatNo, PlayerId)],
     commitments: &SeatCommitments,
 ) -> Vec<SeatNo> {
-    let committed = |(seat, player): &&(SeatNo, PlayerId)| {
-        commitments.get(seat).is_some_and(|committed| committed.player == *player)
-    };
+    let committed = |key: &&(SeatNo, PlayerId)| commitments.contains_key(*key);
     let mut seats: Vec<SeatNo> = roster.iter().filter(committed).map(|(seat, _)| *seat).collect();
     seats.sort_unstable();
     seats

@@ -111,10 +111,10 @@ mod tests {
     }
 
     #[test]
-    fn older_and_unknown_reasons_are_accepted() {
+    fn unknown_reasons_are_accepted() {
         let leave =
             |why: &str| pb::LeaveAsked { seat: 1, why: why.to_owned(), ..Default::default() };
-        assert_eq!(LeaveReason::of(&leave("")), Some(LeaveReason::Asked));
+        assert_eq!(LeaveReason::of(&leave("")), None);
         assert_eq!(LeaveReason::of(&leave("other")), None);
         let change =
             |why: &str| pb::SitOutChanged { seat: 1, sitting_out: true, why: why.to_owned() };

@@ -367,8 +367,10 @@ pub(crate) fn next_hand(table: &Table) -> Option<pb::NextHand> {
     let hand_no = table.hand_no + 1;
     let promise =
         table.dealer_commitments.get(&hand_no).filter(|_| table.closing == Closing::Open)?;
-    let seats =
-        table.seat_commitments_of(hand_no).keys().map(|seat| u32::from(seat.get())).collect();
+    let seated = table.seats.iter().map(|(number, seat)| (*number, seat.player));
+    let committed = table.seat_commitments_of(hand_no);
+    let seats = seated.filter(|key| committed.contains_key(key));
+    let seats = seats.map(|(seat, _)| u32::from(seat.get())).collect();
     Some(pb::NextHand {
         hand_no,
         commitment: Some(promise.commitment.clone()),

@@ -80,6 +80,7 @@ fn open() -> Harness {
         table.commit(1, number);
     }
     assert!(table.run_effect(|effect| effect == Effect::Start));
+    assert!(table.run_effect(|effect| effect == Effect::CloseEntropy { hand_no: 1 }));
     table.reveal(1, 1);
     table.reveal(1, 2);
     table

@@ -40,7 +40,7 @@ pub(super) fn commit(
         let message = format!("the dealer has not committed to hand {hand_no} yet: see next_hand");
         return Err(out_of_order("DEALER_NOT_COMMITTED", message).field("hand_no"));
     }
-    if table.seat_commitments_of(hand_no).contains_key(&seat) {
+    if table.seat_commitments_of(hand_no).contains_key(&(seat, player)) {
         let message =
             format!("seat {seat} has committed to hand {hand_no} before: once is for good");
         return Err(out_of_order("COMMITTED_BEFORE", message).field("commitment"));
@@ -126,9 +126,8 @@ pub(super) fn reveal(
         let message = "commitments are not closed yet: reveal when they are, and not before";
         return Err(out_of_order("NOT_CLOSED", message));
     };
-    let commitment = table.seat_commitments_of(hand_no).get(&seat);
-    let commitment =
-        commitment.filter(|commitment| commitment.player == player && closed.contains(&seat));
+    let commitment = table.seat_commitments_of(hand_no).get(&(seat, player));
+    let commitment = commitment.filter(|_| closed.contains(&seat));
     let commitment = commitment.ok_or_else(|| {
         out_of_order("NOT_COMMITTED", "you have committed to nothing for this hand")
     })?;

@@ -88,8 +88,12 @@ impl Fixture {
         let log = self.log().await;
         if log.size() == 0 {
             let rules = rules::RuleSet::defaults(rules::variant("dice").unwrap());
-            let created =
-                TableCreated { rule_set: rules.canonical(), seats: 6, ..TableCreated::default() };
+            let created = TableCreated {
+                rule_set: rules.canonical(),
+                settings: rules::TableSettings::default().canonical(),
+                seats: 6,
+                ..TableCreated::default()
+            };
             write(&log, TABLE.into(), &TableRecord::from(created)).await;
         }
         write(&log, TABLE.into(), &TableRecord::from(started)).await;

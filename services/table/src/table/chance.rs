@@ -110,12 +110,9 @@ impl Table {
         let pb::EntropyCommitted { hand_no, seat, player_id, commitment, key } = committed;
         let commitment = wire::field::exactly("commitment", commitment)?;
         let key = (!key.is_empty()).then(|| wire::field::exactly("key", key)).transpose()?;
-        let entry = SeatCommitment {
-            player: wire::field::player_id(player_id)?,
-            commitment: fairness::ClientCommitment(commitment),
-            key,
-        };
-        self.seat_commitments.entry(*hand_no).or_default().insert(seat_no(*seat)?, entry);
+        let by = (seat_no(*seat)?, wire::field::player_id(player_id)?);
+        let entry = SeatCommitment { commitment: fairness::ClientCommitment(commitment), key };
+        self.seat_commitments.entry(*hand_no).or_default().insert(by, entry);
         Ok(())
     }
 

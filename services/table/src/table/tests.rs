@@ -22,7 +22,7 @@ fn table_of(rules: &RuleSet) -> Table {
         seats: 4,
         min_buy_in: 100,
         max_buy_in: 1000,
-        settings: rules::TableSettings::default().canonical(),
+        settings: rules::TableSettings { contributors_min: 0, ..Default::default() }.canonical(),
         pause_ms: 0,
         idle_seconds: 0,
     };

@@ -33,6 +33,7 @@ impl WaitingTable {
             table.commit(1, number);
         }
         assert!(table.run_effect(|effect| effect == Effect::Start));
+        assert!(table.run_effect(|effect| effect == Effect::CloseEntropy { hand_no: 1 }));
         for number in [1, 2, 4] {
             table.reveal(1, number);
         }

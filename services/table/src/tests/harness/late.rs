@@ -23,6 +23,7 @@ pub(crate) fn open() -> Harness {
         table.commit(1, number);
     }
     assert!(table.run_effect(|effect| effect == Effect::Start));
+    assert!(table.run_effect(|effect| effect == Effect::CloseEntropy { hand_no: 1 }));
     table
 }
 

@@ -74,6 +74,8 @@ fn a_refused_cash_out_stops_itself_and_nothing_else() {
     table.wallet_refuses = None;
     table.command(2, Command::StandUp).unwrap();
     table.run_until_idle();
+    table.wait(std::time::Duration::from_secs(2));
+    table.run_until_idle();
     assert_eq!(table.state.table.seats.len(), 2);
     // It is tried again under the request id that was refused.
     let asked = cash_outs(&table);

@@ -231,6 +231,7 @@ fn commitments_are_taken_once_and_in_time() {
 fn silence_burns_the_number_and_sits_out() {
     let mut table = committed();
     table.run_effect(|effect| effect == Effect::Start);
+    assert!(table.run_effect(|effect| effect == Effect::CloseEntropy { hand_no: 1 }));
     table.reveal(1, 1);
     table.wait(EACH);
     let from = table.log.len();
@@ -251,6 +252,7 @@ fn silence_burns_the_number_and_sits_out() {
     table.commit(2, 4);
     table.commit(2, 2);
     table.run_effect(|effect| effect == Effect::Start);
+    assert!(table.run_effect(|effect| effect == Effect::CloseEntropy { hand_no: 2 }));
     table.wait(EACH);
     assert!(table.run_effect(|effect| effect == Effect::Burn { hand_no: 2 }));
     assert!(table.event_names(0).ends_with(&[
@@ -275,6 +277,7 @@ fn silence_burns_the_number_and_sits_out() {
 fn nobody_sits_out_for_the_houses_trouble() {
     let mut table = committed();
     table.run_effect(|effect| effect == Effect::Start);
+    assert!(table.run_effect(|effect| effect == Effect::CloseEntropy { hand_no: 1 }));
     // The table was away while the deadline passed.
     table.wait(EACH * 10);
     table.listening_since = table.now;
@@ -398,10 +401,10 @@ fn delayed_seeds_are_owed_over_later_hands_and_after_the_end() {
     let mut table = Harness::new("dice", |created| {
         set(created, |settings| settings.reveal = SeedOpening::Delayed)
     });
-    table.wait(EACH);
-    table.run_until_idle();
-    table.wait(EACH);
-    table.run_while(|table| table.state.table.hand_no < 4);
+    for _ in 0..5 {
+        table.wait(EACH);
+        table.run_while(|table| table.state.table.hand_no < 4);
+    }
     assert_eq!(count(&table, "SettlementPosted"), 3);
     assert_eq!(count(&table, "HandRevealed"), 0);
     assert_eq!(table.state.table.seeds.len(), 4);
@@ -476,14 +479,14 @@ fn seat_that_is_taken_anew_has_not_committed() {
         .unwrap();
     table.run_effect(|effect| effect == Effect::Fund { seat });
     assert_eq!(table.state.table.seat_of(player(3)), Some(seat));
-    let commitment = table.commitment(1, 3);
-    let refusal = table.refusal(3, offer(1, commitment));
-    assert_eq!(refusal.0, ErrorReason::ChanceRefused);
-    // Nobody waits for a player who cannot commit.
+    // The seat's former commitment does not count, and its new player makes another.
     table.run_effect(|effect| effect == Effect::Start);
-    let closed = table.state.table.entropy_round().unwrap().revealing().unwrap();
-    assert_eq!(closed.iter().map(|seat| seat.get()).collect::<Vec<_>>(), [1, 4]);
-    let entropy = secret(3);
-    let refusal = table.refusal(3, Command::RevealEntropy { hand_no: 1, entropy });
-    assert_eq!(refusal, (ErrorReason::ChanceRefused, Some("NOT_COMMITTED".to_owned())));
+    let seats = |table: &Harness| {
+        let round = table.state.table.entropy_round().unwrap();
+        let seats = round.committed_seats(table.state.table.seat_commitments_of(1));
+        seats.iter().map(|seat| seat.get()).collect::<Vec<_>>()
+    };
+    assert_eq!(seats(&table), [1, 4]);
+    table.commit(1, 3);
+    assert_eq!(seats(&table), [1, 2, 4]);
 }
