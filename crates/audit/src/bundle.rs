@@ -14,7 +14,6 @@ mod compare;
 mod read;
 mod trust;
 
-use eventlog_core::Event;
 use merkle::{Hash, Nodes, prove_records};
 use primitives::{HandId, StreamId};
 use prost::Message as _;
@@ -23,6 +22,7 @@ use sha2::{Digest, Sha256};
 use wire::log_record;
 
 use crate::hand::HandRecords;
+use crate::log_event::{LogEvent, WithheldPayload};
 
 pub use compare::Histories;
 pub use read::BundleError;
@@ -30,7 +30,7 @@ pub(crate) use trust::proved_log;
 pub use trust::{TrustedKeys, WitnessKeysError, Witnessed, Witnesses};
 
 /// The only format.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 /// Bytes of the largest file that is read.
 pub const MAX_BYTES: usize = 16 << 20;
@@ -55,7 +55,7 @@ pub struct ProvedLog {
     /// C2SP signed note.
     pub checkpoint: String,
     /// Ascending by position. They do not tell the callers who asked for them.
-    pub records: Vec<Event>,
+    pub records: Vec<LogEvent>,
     /// Proof in the format of [`merkle::verify_records`].
     pub proof: Vec<Hash>,
 }
@@ -69,7 +69,7 @@ impl ProvedLog {
     pub fn prove(
         key: String,
         checkpoint: String,
-        records: Vec<Event>,
+        records: Vec<LogEvent>,
         nodes: &impl Nodes,
         size: u64,
     ) -> Result<ProvedLog, merkle::BuildError> {
@@ -124,7 +124,7 @@ impl Bundle {
             table,
             dealer: self.dealer.records.clone(),
             wallet: self.wallet.records.clone(),
-            dealer_keys: trust::public_key(&self.dealer.key).into_iter().collect(),
+            dealer_keys: trust::dealer_keys(&self.dealer.key, trusted),
             proofs: Some(trust::check_proofs(self, trusted, witnesses)),
         }
     }
@@ -146,7 +146,14 @@ fn encode_log(name: &str, log: &ProvedLog) -> pb::BundleLog {
         name: name.to_owned(),
         key: key.clone(),
         checkpoint: checkpoint.clone(),
-        records: records.iter().map(log_record).collect(),
+        records: records.iter().map(encode_record).collect(),
         proof: proof.iter().map(|hash| hash.to_vec()).collect(),
     }
+}
+
+fn encode_record(record: &LogEvent) -> pb::LogRecord {
+    let whole = log_record(&record.event);
+    let Some(WithheldPayload { hash, length }) = record.withheld else { return whole };
+    let (payload, salt) = (Vec::new(), Vec::new());
+    pb::LogRecord { payload, salt, payload_hash: hash.to_vec(), payload_len: length, ..whole }
 }

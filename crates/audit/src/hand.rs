@@ -16,8 +16,10 @@
 //!
 //! Specification: fairness/SPEC.md §10.
 
+mod aborts;
 mod card_reveals;
 pub(crate) mod chance;
+mod closing;
 mod commitments;
 mod credits;
 mod decoded_records;
@@ -26,20 +28,25 @@ mod entropy;
 mod inputs;
 mod replay;
 mod reveal_report;
+mod seed;
 mod select;
 mod sentences;
+mod signatures;
+mod start;
 mod story;
 mod streams;
+mod table_order;
+mod table_stream;
 mod verdict;
 
 use std::fmt;
 use std::time::Duration;
 
-use eventlog_core::Event;
 use primitives::{HandId, TableId};
 use serde::Serialize;
 
 use crate::bundle::Witnessed;
+use crate::log_event::LogEvent;
 use crate::report::{CheckError, Checked, Checks, Verdict, missing};
 use decoded_records::DecodedRecords;
 use replay::Replay;
@@ -48,7 +55,7 @@ use verdict::Judgement;
 pub use discarded::discarded;
 pub use inputs::inputs;
 pub use reveal_report::{RevealReport, reveal_report};
-pub use select::{hand_no, select_from_table, select_from_wallet};
+pub use select::{TableBounds, select_from_table, select_from_wallet};
 pub use story::{StoryLine, story};
 pub use verdict::HandVerdict;
 
@@ -69,18 +76,26 @@ pub struct HandRecords {
     /// Id of the audited hand.
     pub hand_id: HandId,
     /// The whole stream of the hand in the table's log.
-    pub hand: Vec<Event>,
-    /// `HandCommitted`, `EntropyCommitted`, `HandStarted` and `HandFinished` of this hand, from the
-    /// table's stream.
-    pub table: Vec<Event>,
+    pub hand: Vec<LogEvent>,
+    /// The table's stream whole: from the end of the last hand that was played to its end, or from
+    /// the dealer's commitment where that is earlier, to the end of this hand.
+    pub table: Vec<LogEvent>,
     /// The whole stream of the hand in the dealer's log.
-    pub dealer: Vec<Event>,
+    pub dealer: Vec<LogEvent>,
     /// Every `TransferPosted` of the wallet's log whose transfer or hand is this hand.
-    pub wallet: Vec<Event>,
-    /// The dealer's public keys, Ed25519, as the auditor knows them.
-    pub dealer_keys: Vec<[u8; 32]>,
+    pub wallet: Vec<LogEvent>,
+    /// The keys of the dealer's log, as the auditor knows them.
+    pub dealer_keys: Vec<DealerKey>,
     /// Verdict on the proofs. `None` if the records come without proofs.
     pub proofs: Option<Proofs>,
+}
+
+/// A public key of the dealer's log, Ed25519.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DealerKey {
+    pub key: [u8; 32],
+    /// Position from which on the key signs nothing.
+    pub until: Option<u64>,
 }
 
 /// Verdict on the proofs that records are in the logs: see [`crate::bundle::Bundle::records`].
@@ -107,34 +122,40 @@ pub enum Check {
     Inclusion,
     Streams,
     Commitment,
+    Closing,
     Transcript,
     Seed,
     Operations,
     Cards,
     Openings,
     Decisions,
+    Signatures,
     Clocks,
     Settlement,
     Transfer,
     Conserved,
+    Start,
 }
 
 impl Check {
-    pub const ALL: [Check; 14] = [
+    pub const ALL: [Check; 17] = [
         Check::Keys,
         Check::Inclusion,
         Check::Streams,
         Check::Commitment,
+        Check::Closing,
         Check::Transcript,
         Check::Seed,
         Check::Operations,
         Check::Cards,
         Check::Openings,
         Check::Decisions,
+        Check::Signatures,
         Check::Clocks,
         Check::Settlement,
         Check::Transfer,
         Check::Conserved,
+        Check::Start,
     ];
 
     /// Returns its name in reports, such as `transcript`.
@@ -145,16 +166,19 @@ impl Check {
             Check::Inclusion => "inclusion",
             Check::Streams => "streams",
             Check::Commitment => "commitment",
+            Check::Closing => "closing",
             Check::Transcript => "transcript",
             Check::Seed => "seed",
             Check::Operations => "operations",
             Check::Cards => "cards",
             Check::Openings => "openings",
             Check::Decisions => "decisions",
+            Check::Signatures => "signatures",
             Check::Clocks => "clocks",
             Check::Settlement => "settlement",
             Check::Transfer => "transfer",
             Check::Conserved => "conserved",
+            Check::Start => "start",
         }
     }
 
@@ -167,16 +191,20 @@ impl Check {
                 "Every record stands in the log that its service has signed, just as it is here."
             }
             Check::Streams => {
-                "The hand's streams are unbroken: every record is there, in its place, chained to \
-                 the one before it."
+                "The hand's streams are whole, and the table's since the last hand that was played: \
+                 every record is there, in its place, chained to the one before it."
             }
             Check::Commitment => {
-                "The dealer had committed to its seed, signed and for these rules, before the hand \
-                 was opened."
+                "The dealer had committed to one seed, signed and for these rules and settings, \
+                 before any seat committed and before the hand was opened."
+            }
+            Check::Closing => {
+                "The dealer signed what every seat had committed to, all of it, not before its time \
+                 and before anybody revealed."
             }
             Check::Transcript => {
-                "What the seats brought to chance is bound seat by seat, all of it and in time, as \
-                 both logs say it."
+                "What the seats revealed opens what they had committed to, and is bound seat by \
+                 seat, as both logs say it."
             }
             Check::Seed => {
                 "The seed that was opened is the one committed to, and was opened when all was over."
@@ -195,6 +223,10 @@ impl Check {
             Check::Decisions => {
                 "Every decision was legal, in turn, and the clock took nothing but the default."
             }
+            Check::Signatures => {
+                "Every decision of a player with a key is signed by it, over the cards and all \
+                 decided before, or is the clock's."
+            }
             Check::Clocks => {
                 "No clock ran out early, and no time bank was charged with more than was used."
             }
@@ -204,6 +236,10 @@ impl Check {
             }
             Check::Conserved => {
                 "No credit was made or lost, and the table goes on with what the hand left."
+            }
+            Check::Start => {
+                "The hand began with what the last one left, but for what the table's stream says \
+                 in between: stacks, pots, button and missed clocks."
             }
         }
     }
@@ -263,14 +299,17 @@ pub fn audit(records: &HandRecords) -> Report {
             Check::Inclusion => proof_verdict(records, |proofs| &proofs.inclusion).into(),
             Check::Streams => streams::check(&decoded).into(),
             Check::Commitment => commitments::check_commitment(&decoded).into(),
+            Check::Closing => closing::check(&decoded).into(),
             Check::Transcript => commitments::check_transcript(&decoded).into(),
-            Check::Seed => commitments::check_seed(&decoded).into(),
+            Check::Seed => seed::check(&decoded).into(),
             Check::Operations => chance::check_operations(&decoded, &replay).into(),
             Check::Cards | Check::Decisions | Check::Clocks => replay.verdict(check).into(),
+            Check::Signatures => signatures::check(&decoded, &replay).into(),
             Check::Openings => openings.clone().into(),
             Check::Settlement => credits::check_settlement(&decoded, &replay).into(),
             Check::Transfer => credits::check_transfer(&decoded, &replay).into(),
             Check::Conserved => credits::check_conserved(&decoded).into(),
+            Check::Start => start::check(&decoded).into(),
         }
     };
     let checked = |check| Checked { check, verdict: verdict(check) };

@@ -13,14 +13,14 @@
 //! A check that cannot be made says so ([`Verdict::NotPossible`]) and does not pass, so that
 //! withholding records proves nothing.
 //!
-//! Two things are invisible to an audit. Players sign nothing, so that the table alone vouches for
-//! their decisions. And what the dealer tells somebody without recording it is not in its log.
+//! What the dealer tells somebody without recording it is not in its log, and no audit can see it.
 
 pub mod bundle;
 mod dealing;
 pub mod hand;
 pub mod ledger;
 pub mod log;
+pub mod log_event;
 pub mod receipt;
 mod report;
 pub mod stops;

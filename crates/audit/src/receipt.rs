@@ -9,14 +9,16 @@
 
 use std::fmt;
 
-use fairness::{BadSignature, ClientCommitment, Receipt};
+use fairness::{
+    BadSignature, ClientCommitment, CommitReceipt, Commitment, Context, SignedText as _,
+};
 use merkle::note::VerifierKey;
-use primitives::{PlayerId, TableId};
+use primitives::PlayerId;
 use prost::Message as _;
 use proto::table::v1::EntropyReceipt;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
-use wire::records::{PayloadError, Record as _, TableRecord};
+use wire::records::{Record as _, TableRecord};
 
 use crate::bundle::{ProvedLog, TrustedKeys, proved_log};
 use crate::report::CheckError;
@@ -82,19 +84,17 @@ pub fn check(receipt: &EntropyReceipt, log: &ProvedLog, trusted: &TrustedKeys) -
         ));
     };
     let table = event.stream.0[..] == receipt.table_id[..];
-    if let Ok(TableRecord::EntropyCommitted(given)) = TableRecord::try_from(event)
+    let recorded: Option<TableRecord> = event.decode();
+    if let Some(TableRecord::EntropyCommitted(given)) = &recorded
         && table
         && (given.hand_no, given.seat) == (receipt.hand_no, receipt.seat)
         && given.player_id == receipt.player_id[..]
         && given.commitment == receipt.commitment[..]
+        && given.key == receipt.player_key[..]
     {
         return ReceiptVerdict::Kept;
     }
-    let name = match TableRecord::try_from(event) {
-        Ok(record) => record.name().to_owned(),
-        Err(PayloadError::Foreign(_, name)) => name,
-        Err(_) => "something".to_owned(),
-    };
+    let name = recorded.map_or("something", |recorded| recorded.name());
     ReceiptVerdict::Broken(format!(
         "it signed that the commitment of seat {} for hand {} stands at position {position}, and \
          signed a log with another {name} there",
@@ -105,27 +105,32 @@ pub fn check(receipt: &EntropyReceipt, log: &ProvedLog, trusted: &TrustedKeys) -
 /// Checks that the receipt is signed with this key.
 fn verify_receipt(receipt: &EntropyReceipt, key: &VerifierKey) -> Result<(), String> {
     let EntropyReceipt {
-        table_id,
-        hand_no,
+        table_id: _,
+        hand_no: _,
         seat,
         player_id,
         commitment,
         position,
         key_id,
         signature,
+        player_key,
+        context,
+        dealer_commitment,
     } = receipt;
     let shape = || "a field has a wrong length".to_owned();
+    let array = |bytes: &[u8]| bytes.try_into().map_err(|_| shape());
     if Sha256::digest(key.bytes())[..8] != key_id[..] {
         return Err("it names another key than that of the table's log".to_owned());
     }
-    let message = Receipt {
-        table: TableId::try_from(&table_id[..]).map_err(|_| shape())?,
-        hand_no: *hand_no,
+    let player_key = if player_key.is_empty() { None } else { Some(array(player_key)?) };
+    let message = CommitReceipt {
+        context: &Context(array(context)?),
+        dealer: &Commitment(array(dealer_commitment)?),
         seat: u8::try_from(*seat).map_err(|_| shape())?,
         player: PlayerId::try_from(&player_id[..]).map_err(|_| shape())?,
-        commitment: &ClientCommitment(commitment[..].try_into().map_err(|_| shape())?),
+        commitment: &ClientCommitment(array(commitment)?),
+        player_key: player_key.as_ref(),
         position: *position,
-        key_id,
     };
     let signature: [u8; 64] = signature[..].try_into().map_err(|_| shape())?;
     message.verify(key.bytes(), &signature).map_err(|BadSignature| {

@@ -39,8 +39,7 @@ pub fn stops<'a>(events: impl IntoIterator<Item = &'a Event>) -> Vec<StopRecord>
             | TableEvent::PotRefundDue(_)
             | TableEvent::PotRefunded(_)
             | TableEvent::TableClosed(_)
-            | TableEvent::AbsentPaid(_)
-            | TableEvent::TablePaused(_) => None,
+            | TableEvent::AbsentPaid(_) => None,
         };
         found.extend(text.map(|text| StopRecord {
             at: event.recorded_at.to_string(),
@@ -84,7 +83,8 @@ pub fn describe_effect(effect: &pb::Effect) -> String {
         EffectKind::Chance => hand("chance"),
         EffectKind::Leave => seat("the leaving"),
         EffectKind::Settle => hand("the settlement"),
-        EffectKind::Abandon => hand("the abort"),
+        EffectKind::Suspend => hand("the suspension"),
+        EffectKind::EndSuspended => hand("the end of the suspended hand"),
         EffectKind::Post => hand("the posting"),
         EffectKind::Reveal => hand("the seed"),
         EffectKind::PayOut => seat("the paying out"),

@@ -12,11 +12,12 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use primitives::{HandId, PlayerId, TableId};
-use proto::event::v1::{self as pb, AtFault};
+use proto::event::v1::{self as pb, AbortCause};
 use serde::Serialize;
 use wire::records::{HandEvent, PlayEvent, TableRecord, TableSubject};
 
 use crate::hand::{self, HandRecords, Report};
+use crate::log_event::LogEvent;
 use crate::stops::{StopRecord, stops};
 
 /// Result of a hand.
@@ -30,39 +31,42 @@ pub enum HandResult {
     Ending,
     /// Burnt, because seats withheld their entropy.
     Burnt { seats: Vec<u32> },
-    /// Aborted, with the party at fault.
-    Aborted { fault: AbortFault, evidence: String },
+    /// Aborted, because the dealer was silent.
+    Aborted { cause: AbortReason, evidence: String },
     /// Not yet ended, as far as the records say.
     InPlay,
 }
 
-/// Party at fault for an aborted hand, other than a seat.
+/// Reason why a hand came to nothing, other than that seats withheld.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum AbortFault {
-    Dealer,
-    Operator,
-    Nobody,
+pub enum AbortReason {
+    /// All live players of the suspended hand agreed.
+    Agreed,
+    /// It was suspended for too long, or somebody left before the antes.
+    Suspended,
+    /// None is on record.
+    None,
 }
 
 impl HandResult {
     fn of_aborted(aborted: &pb::HandAborted) -> HandResult {
-        let fault = match aborted.at_fault() {
-            AtFault::Seat => return HandResult::Burnt { seats: aborted.seats.clone() },
-            AtFault::Dealer => AbortFault::Dealer,
-            AtFault::Operator => AbortFault::Operator,
-            AtFault::Unspecified => AbortFault::Nobody,
+        let cause = match aborted.cause() {
+            AbortCause::Withheld => return HandResult::Burnt { seats: aborted.seats.clone() },
+            AbortCause::Agreed => AbortReason::Agreed,
+            AbortCause::Suspended => AbortReason::Suspended,
+            AbortCause::Unspecified => AbortReason::None,
         };
-        HandResult::Aborted { fault, evidence: aborted.evidence.clone() }
+        HandResult::Aborted { cause, evidence: aborted.evidence.clone() }
     }
 }
 
-impl fmt::Display for AbortFault {
+impl fmt::Display for AbortReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            AbortFault::Dealer => "dealer",
-            AbortFault::Operator => "operator",
-            AbortFault::Nobody => "nobody",
+            AbortReason::Agreed => "all players agreed, the dealer was silent",
+            AbortReason::Suspended => "the dealer was silent",
+            AbortReason::None => "for no cause on record",
         })
     }
 }
@@ -91,10 +95,10 @@ pub struct TableReport {
     pub played: u64,
     /// Number of burnt hands, by the player who withheld.
     pub burnt: BTreeMap<String, u64>,
-    /// Number of hands that the dealer was at fault for.
-    pub by_dealer: u64,
-    /// Number of hands that an operator made void.
-    pub by_operator: u64,
+    /// Number of hands that the dealer's silence ended: those that all players agreed to end, and
+    /// the others.
+    pub agreed: u64,
+    pub suspended: u64,
     /// Effects that stopped, and their resumptions.
     pub stops: Vec<StopRecord>,
     /// Facts that break no rule but that everybody should know.
@@ -129,8 +133,8 @@ impl TableAudit {
             hands: Vec::new(),
             played: 0,
             burnt: BTreeMap::new(),
-            by_dealer: 0,
-            by_operator: 0,
+            agreed: 0,
+            suspended: 0,
             stops: Vec::new(),
             warnings: Vec::new(),
             missing: Vec::new(),
@@ -176,7 +180,7 @@ impl TableAudit {
         let (mut end, mut open) = (HandResult::InPlay, false);
         let players = roster(records);
         for event in &records.hand {
-            let Ok(recorded) = TableRecord::try_from(event) else { continue };
+            let Some(recorded) = event.decode::<TableRecord>() else { continue };
             match recorded.subject() {
                 TableSubject::Hand(event) => match event {
                     HandEvent::HandRevealed(_) => open = true,
@@ -184,7 +188,9 @@ impl TableAudit {
                     HandEvent::HandOpened(_)
                     | HandEvent::EntropyClosed(_)
                     | HandEvent::EntropyRevealed(_)
-                    | HandEvent::SeedRefused(_) => {}
+                    | HandEvent::SeedRefused(_)
+                    | HandEvent::HandSuspended(_)
+                    | HandEvent::HandContinued(_) => {}
                 },
                 TableSubject::Play(event) => match event {
                     PlayEvent::HandSettled(_) => end = HandResult::Played,
@@ -211,9 +217,9 @@ impl TableAudit {
                     *report.burnt.entry(player.unwrap_or_default()).or_default() += 1;
                 }
             }
-            HandResult::Aborted { fault: AbortFault::Dealer, .. } => report.by_dealer += 1,
-            HandResult::Aborted { fault: AbortFault::Operator, .. } => report.by_operator += 1,
-            HandResult::Aborted { fault: AbortFault::Nobody, .. }
+            HandResult::Aborted { cause: AbortReason::Agreed, .. } => report.agreed += 1,
+            HandResult::Aborted { cause: AbortReason::Suspended, .. } => report.suspended += 1,
+            HandResult::Aborted { cause: AbortReason::None, .. }
             | HandResult::Ending
             | HandResult::InPlay => {}
         }
@@ -224,7 +230,7 @@ impl TableAudit {
     fn warn_repeated_entropy(&mut self, hand_no: u64, records: &HandRecords) {
         let players = roster(records);
         for event in &records.hand {
-            let Ok(TableRecord::EntropyRevealed(revealed)) = TableRecord::try_from(event) else {
+            let Some(TableRecord::EntropyRevealed(revealed)) = event.decode() else {
                 continue;
             };
             let seat = revealed.seat;
@@ -259,7 +265,7 @@ impl TableAudit {
 }
 
 fn roster(records: &HandRecords) -> BTreeMap<u32, PlayerId> {
-    let opened = records.hand.first().and_then(|event| TableRecord::try_from(event).ok());
+    let opened = records.hand.first().and_then(LogEvent::decode);
     let Some(TableRecord::HandOpened(opened)) = opened else { return BTreeMap::new() };
     let seats = opened.roster.iter();
     seats.filter_map(|it| Some((it.seat, PlayerId::try_from(&it.player_id[..]).ok()?))).collect()

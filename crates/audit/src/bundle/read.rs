@@ -7,10 +7,12 @@ use eventlog_core::{Event, Position, Version};
 use primitives::{HandId, StreamId, UnixMicros};
 use prost::Message as _;
 use proto::audit::v1 as pb;
+use proto::event::v1::EventType;
 use sha2::{Digest, Sha256};
-use wire::records::{DealerRecord, PayloadError, Record, TableRecord, WalletRecord};
+use wire::records::{DealerRecord, PayloadError, Record, SCHEMA, TableRecord, WalletRecord};
 
 use super::{Bundle, FORMAT, LOG_NAMES, MAX_BYTES, ProvedLog};
+use crate::log_event::{LogEvent, WithheldPayload};
 
 /// Reason why bytes are no bundle.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -130,7 +132,7 @@ fn log(log: &'static str, read: pb::BundleLog) -> Result<ProvedLog, BundleError>
     if name != log {
         return Err(BundleError::Logs);
     }
-    let mut events: Vec<Event> = Vec::with_capacity(records.len());
+    let mut events: Vec<LogEvent> = Vec::with_capacity(records.len());
     for (at, record) in records.into_iter().enumerate() {
         let event = event(log, at, record)?;
         if events.last().is_some_and(|before| before.position >= event.position) {
@@ -142,7 +144,47 @@ fn log(log: &'static str, read: pb::BundleLog) -> Result<ProvedLog, BundleError>
     Ok(ProvedLog { key, checkpoint, records: events, proof: proof.collect::<Result<_, _>>()? })
 }
 
-fn event(log: &'static str, at: usize, record: pb::LogRecord) -> Result<Event, BundleError> {
+/// Parses a record. A withheld payload leaves nothing of itself but hash and length.
+fn event(log: &'static str, at: usize, record: pb::LogRecord) -> Result<LogEvent, BundleError> {
+    let refused = |why: String| BundleError::Payload { log, at, why };
+    let withheld = withheld_payload(&record).map_err(refused)?;
+    let event = whole_event(record, withheld.is_some(), refused)?;
+    if withheld.is_some() {
+        let known = EventType::try_from(i32::from(event.kind)).ok();
+        if known.is_none_or(|known| known == EventType::Unspecified) || event.schema != SCHEMA {
+            return Err(refused("there is no such type of event".to_owned()));
+        }
+        return Ok(LogEvent { event, withheld });
+    }
+    if event.sealed {
+        return Err(refused("the payload is encrypted".to_owned()));
+    }
+    let (name, again) = encode_again(&event).map_err(|error| refused(error.to_string()))?;
+    if again == event.payload {
+        Ok(LogEvent::from(event))
+    } else {
+        Err(refused(format!("the payload is not a {name} in its only spelling")))
+    }
+}
+
+fn withheld_payload(record: &pb::LogRecord) -> Result<Option<WithheldPayload>, String> {
+    if record.payload_hash.is_empty() {
+        let none = record.payload_len == 0;
+        return if none { Ok(None) } else { Err("a length without a payload's hash".to_owned()) };
+    }
+    if !record.payload.is_empty() || !record.salt.is_empty() {
+        return Err("a payload beside the hash of a withheld one".to_owned());
+    }
+    let hash = record.payload_hash[..].try_into();
+    let hash = hash.map_err(|_| "a payload's hash has 32 bytes".to_owned())?;
+    Ok(Some(WithheldPayload { hash, length: record.payload_len }))
+}
+
+fn whole_event(
+    record: pb::LogRecord,
+    is_withheld: bool,
+    refused: impl Fn(String) -> BundleError,
+) -> Result<Event, BundleError> {
     let pb::LogRecord {
         position,
         recorded_at_micros,
@@ -155,12 +197,13 @@ fn event(log: &'static str, at: usize, record: pb::LogRecord) -> Result<Event, B
         salt,
         author_hash,
         previous,
+        payload_hash: _,
+        payload_len: _,
     } = record;
-    let refused = |why: String| BundleError::Payload { log, at, why };
     let small = |number: u32| {
         u16::try_from(number).map_err(|_| refused(format!("{number} is no type or schema")))
     };
-    let event = Event {
+    Ok(Event {
         position: Position(position),
         recorded_at: UnixMicros(recorded_at_micros),
         stream: StreamId(array("a record's stream", &stream)?),
@@ -169,22 +212,13 @@ fn event(log: &'static str, at: usize, record: pb::LogRecord) -> Result<Event, B
         schema: small(schema)?,
         sealed,
         payload: Bytes::from(payload),
-        salt: array("a record's salt", &salt)?,
+        salt: if is_withheld { [0; 16] } else { array("a record's salt", &salt)? },
         author_hash: array("a record's author_hash", &author_hash)?,
         request_id: None,
         actor: Arc::from(""),
         trace: [0; 16],
         previous: array("a record's previous", &previous)?,
-    };
-    if sealed {
-        return Err(refused("the payload is encrypted".to_owned()));
-    }
-    let (name, again) = encode_again(&event).map_err(|error| refused(error.to_string()))?;
-    if again == event.payload {
-        Ok(event)
-    } else {
-        Err(refused(format!("the payload is not a {name} in its only spelling")))
-    }
+    })
 }
 
 /// Name of an event of any log, and its payload encoded from the decoded event.

@@ -7,7 +7,8 @@ use merkle::{Checkpoint, KeysFileError, ListedKey, leaf_hash, parse_keys_file, v
 use serde::Serialize;
 
 use super::{Bundle, ProvedLog};
-use crate::hand::Proofs;
+use crate::hand::{DealerKey, Proofs};
+use crate::log_event::LogEvent;
 use crate::report::{CheckError, ensure, failed, missing};
 
 /// Public keys of logs that a reader trusts, each with its end. A key counts for its own log only.
@@ -178,9 +179,18 @@ fn signed_size(log: &ProvedLog) -> Option<u64> {
     Some(Checkpoint::parse(note.text()).ok()?.head().size)
 }
 
-/// Returns a log's public key, or `None` if the text is no key.
-pub(super) fn public_key(key: &str) -> Option<[u8; 32]> {
-    VerifierKey::parse(key).ok().map(|key| *key.bytes())
+/// Returns the keys that the dealer's signed texts may have: the log's own, and the trusted ones of
+/// its name, which may have ended since.
+pub(super) fn dealer_keys(key: &str, trusted: &TrustedKeys) -> Vec<DealerKey> {
+    let Ok(own) = VerifierKey::parse(key) else { return Vec::new() };
+    let same = |listed: &&ListedKey| listed.key.name() == own.name() && listed.key.is_log();
+    let listed = trusted.0.iter().filter(same);
+    let mut keys: Vec<DealerKey> =
+        listed.map(|listed| DealerKey { key: *listed.key.bytes(), until: listed.until }).collect();
+    if keys.iter().all(|listed| listed.key != *own.bytes()) {
+        keys.push(DealerKey { key: *own.bytes(), until: None });
+    }
+    keys
 }
 
 pub(super) fn check_proofs(
@@ -245,7 +255,7 @@ fn check_inclusion(name: &str, log: &ProvedLog) -> Result<u64, CheckError> {
     ensure(key.is_log(), || format!("the {name}'s log: its key is a witness's"))?;
     let opened = Checkpoint::open(checkpoint.as_bytes(), &key, &[])
         .map_err(|error| wrong(error.to_string()))?;
-    let leaf = |event: &eventlog_core::Event| (event.position.0, leaf_hash(&event.record()));
+    let leaf = |event: &LogEvent| (event.position.0, leaf_hash(&event.record()));
     let leaves: Vec<_> = records.iter().map(leaf).collect();
     let head = opened.checkpoint.head();
     verify_records(&leaves, head.size, proof, &head.root)

@@ -1,31 +1,29 @@
 //! Commitments that precede chance: the dealer's to its seed, the seats' to their entropy, and the
-//! seed that opens the dealer's.
+//! transcript that binds them.
 //!
-//! Specification: fairness/SPEC.md §10.2 to §10.4.
-
-use std::time::Duration;
+//! Specification: fairness/SPEC.md §10.2 to §10.5.
 
 use fairness::{
     ClientCommitment, Commitment, CommitmentStatement, Context, Entropy, Keys, RowStatus, Seed,
-    Transcript, TranscriptRow,
+    SignedText as _, Transcript, TranscriptRow,
 };
-use primitives::{PlayerId, TableId, UnixMicros};
+use primitives::{PlayerId, TableId};
 use proto::dealer::v1::{self as dealer, EntropyStatus};
 use proto::event::v1 as pb;
 use sha2::{Digest, Sha256};
 use wire::{DealerRecord, TableRecord};
 
 use crate::hand::decoded_records::DecodedRecords;
-use crate::hand::{CLOCK_SKEW, entropy, sentences};
+use crate::hand::{CLOCK_SKEW, DealerKey, aborts, entropy, sentences};
 use crate::report::{CheckError, ensure, failed, missing};
 
 /// The dealer's commitment, parsed, with its context.
-struct ParsedCommitment {
-    table: TableId,
-    hand_no: u64,
-    rule_set_hash: [u8; 32],
-    commitment: Commitment,
-    context: Context,
+pub(super) struct ParsedCommitment {
+    pub(super) table: TableId,
+    pub(super) hand_no: u64,
+    pub(super) rules_hash: [u8; 32],
+    pub(super) commitment: Commitment,
+    pub(super) context: Context,
 }
 
 pub(super) fn array<const N: usize>(what: &str, bytes: &[u8]) -> Result<[u8; N], CheckError> {
@@ -37,29 +35,51 @@ fn required<T>(what: &str, value: Option<T>) -> Result<T, CheckError> {
     value.ok_or_else(|| failed(format!("{what} is missing")))
 }
 
-fn parse_commitment(committed: &pb::SeedCommitted) -> Result<ParsedCommitment, CheckError> {
-    let pb::SeedCommitted { table_id, hand_no, rule_set_hash, commitment } = committed;
+pub(super) fn parse_commitment(
+    committed: &pb::SeedCommitted,
+) -> Result<ParsedCommitment, CheckError> {
+    let pb::SeedCommitted { table_id, hand_no, rules_hash, commitment, build: _ } = committed;
     let commitment = required("the commitment", commitment.as_ref())?;
     let table = TableId(array("the commitment's table", table_id)?);
-    let rule_set_hash = array("the rule set's hash", rule_set_hash)?;
+    let rules_hash = array("the hash of the rules", rules_hash)?;
     Ok(ParsedCommitment {
         table,
         hand_no: *hand_no,
-        rule_set_hash,
+        rules_hash,
         commitment: Commitment(array("the commitment", &commitment.commitment)?),
-        context: Context::new(&commitment.origin, table, *hand_no, &rule_set_hash),
+        context: Context::new(&commitment.origin, table, *hand_no, &rules_hash),
     })
 }
 
-/// Checks the commitment: in both logs before the hand was opened, for this hand and these rules,
-/// and signed.
+/// Returns the dealer's key of this id for a text whose record stands at `position` of its log.
+pub(super) fn dealer_key(
+    decoded: &DecodedRecords<'_>,
+    key_id: &[u8],
+    position: u64,
+) -> Result<[u8; 32], CheckError> {
+    let keys = &decoded.records.dealer_keys;
+    if keys.is_empty() {
+        return Err(missing("no key of the dealer was given to check its signature with"));
+    }
+    let named = |listed: &&DealerKey| Sha256::digest(listed.key)[..8] == *key_id;
+    let listed = keys.iter().find(named).ok_or_else(|| {
+        failed("a text of the dealer is signed with a key that is not among the dealer's")
+    })?;
+    ensure(listed.until.is_none_or(|until| position < until), || {
+        format!("position {position} of the dealer's log is signed with a key that had ended")
+    })?;
+    Ok(listed.key)
+}
+
+/// Checks the commitment: in both logs before the hand was opened, for this hand, these rules and
+/// settings, and signed.
 pub(super) fn check_commitment(decoded: &DecodedRecords<'_>) -> Result<(), CheckError> {
-    let (opened_at, opened) = decoded.opened()?;
-    let (noted_at, noted) = decoded.noted()?;
-    let (committed_at, committed) = decoded.committed()?;
+    let (_, opened) = decoded.opened()?;
+    let (_, noted) = decoded.noted()?;
+    let (_, committed) = decoded.committed()?;
     check_single_commitment(decoded)?;
-    let ParsedCommitment { table, hand_no, rule_set_hash, commitment, context: _ } =
-        parse_commitment(committed)?;
+    let parsed = parse_commitment(committed)?;
+    let ParsedCommitment { table, hand_no, rules_hash, .. } = parsed;
     ensure(table.0[..] == opened.table_id[..] && hand_no == opened.hand_no, || {
         format!("the dealer committed to hand {hand_no} of table {table}, which is another")
     })?;
@@ -72,9 +92,19 @@ pub(super) fn check_commitment(decoded: &DecodedRecords<'_>) -> Result<(), Check
     ensure(noted.commitment == committed.commitment, || {
         "the table noted another commitment than the dealer's".to_owned()
     })?;
-    ensure(Sha256::digest(&opened.rule_set)[..] == rule_set_hash, || {
-        "the dealer committed under another rule set than the hand was opened with".to_owned()
+    ensure(fairness::rules_hash(&opened.rule_set, &opened.settings) == rules_hash, || {
+        "the dealer committed under other rules or settings than the hand was opened with"
+            .to_owned()
     })?;
+    check_commitment_order(decoded)?;
+    check_commitment_signature(decoded, &parsed)
+}
+
+/// Checks that the dealer's commitment stands before the opening, and before any seat's.
+fn check_commitment_order(decoded: &DecodedRecords<'_>) -> Result<(), CheckError> {
+    let (opened_at, opened) = decoded.opened()?;
+    let (noted_at, _) = decoded.noted()?;
+    let (committed_at, _) = decoded.committed()?;
     ensure(noted_at.position < opened_at.position, || {
         "the table noted the commitment after it had opened the hand".to_owned()
     })?;
@@ -84,13 +114,20 @@ pub(super) fn check_commitment(decoded: &DecodedRecords<'_>) -> Result<(), Check
         format!("the dealer committed at {committed}, the hand was opened at {opened}")
     })?;
     let early = decoded.table.iter().find(|read| {
-        matches!(read.recorded, TableRecord::EntropyCommitted(_))
+        matches!(&read.recorded, TableRecord::EntropyCommitted(given) if given.hand_no == opened.hand_no)
             && read.event.position < noted_at.position
     });
     ensure(early.is_none(), || {
         "a seat committed to entropy before the dealer's commitment was on the table's record"
             .to_owned()
-    })?;
+    })
+}
+
+fn check_commitment_signature(
+    decoded: &DecodedRecords<'_>,
+    parsed: &ParsedCommitment,
+) -> Result<(), CheckError> {
+    let (committed_at, committed) = decoded.committed()?;
     let signed = required("the commitment", committed.commitment.as_ref())?;
     let dealer::Commitment { commitment: _, key_id, signature, origin } = signed;
     if let Some(proofs) = &decoded.records.proofs {
@@ -99,21 +136,15 @@ pub(super) fn check_commitment(decoded: &DecodedRecords<'_>) -> Result<(), Check
         })?;
     }
     let message = CommitmentStatement {
-        table,
-        hand_no,
-        ruleset_hash: &rule_set_hash,
-        commitment: &commitment,
-        key_id,
+        origin,
+        table: parsed.table,
+        hand_no: parsed.hand_no,
+        rules_hash: &parsed.rules_hash,
+        commitment: &parsed.commitment,
     };
     let signature = array("the signature", signature)?;
-    if decoded.records.dealer_keys.is_empty() {
-        return Err(missing("no key of the dealer was given to check its signature with"));
-    }
-    let named = |key: &&[u8; 32]| Sha256::digest(key)[..8] == key_id[..];
-    let key = decoded.records.dealer_keys.iter().find(named).ok_or_else(|| {
-        failed("the commitment is signed with a key that is not among the dealer's")
-    })?;
-    message.verify(key, &signature).map_err(|error| failed(error.to_string()))
+    let key = dealer_key(decoded, key_id, committed_at.position.0)?;
+    message.verify(&key, &signature).map_err(|error| failed(error.to_string()))
 }
 
 /// Checks that each log has one commitment for the hand number: two would let the dealer choose its
@@ -126,58 +157,48 @@ fn check_single_commitment(decoded: &DecodedRecords<'_>) -> Result<(), CheckErro
     ensure(promises.count() == 1, || {
         "the dealer committed to a second seed for this hand number".to_owned()
     })?;
-    let notes =
-        decoded.table.iter().filter(|read| matches!(read.recorded, TableRecord::HandCommitted(_)));
+    let hand_no = decoded.hand_no()?;
+    let notes = decoded.table.iter().filter(|read| {
+        matches!(&read.recorded, TableRecord::HandCommitted(noted) if noted.hand_no == hand_no)
+    });
     ensure(notes.count() == 1, || "the table noted a second commitment of the dealer".to_owned())
 }
 
-/// Checks the contributions of the seats, in order and in time. A sealed hand has one row for each
-/// player dealt in, equal in both logs, none withheld, and bound as recorded.
+/// Checks what the seats revealed, and the reason of an abort. A sealed hand has one row for each
+/// seat of the closing, equal in both logs, none withheld, and bound as recorded.
 pub(super) fn check_transcript(decoded: &DecodedRecords<'_>) -> Result<(), CheckError> {
-    let (_, opened) = decoded.opened()?;
     let (_, committed) = decoded.committed()?;
     let ParsedCommitment { commitment, context, .. } = parse_commitment(committed)?;
     let brought = entropy::contributions(decoded, &context, &commitment)?;
-    brought.check_abort_reason(decoded)?;
+    aborts::check(decoded, &brought)?;
     let (sealed, bound) = (decoded.sealed(), decoded.bound());
     if decoded.is_aborted() && sealed.is_err() {
         // The dealer is asked first: it may have bound contributions that the table no longer
         // wanted.
         let Ok((_, bound)) = bound else { return Ok(()) };
-        return check_bound_rows(opened, bound, &brought, &context, &commitment);
+        return check_bound_rows(bound, &brought, &context, &commitment);
     }
     let ((_, sealed), (_, bound)) = (sealed?, bound?);
     ensure(sealed.rows == bound.rows, || {
         "the table and the dealer recorded different contributions of the seats".to_owned()
     })?;
-    check_bound_rows(opened, bound, &brought, &context, &commitment)?;
+    check_bound_rows(bound, &brought, &context, &commitment)?;
     ensure(sealed.transcript == bound.transcript, || {
         "the table recorded another transcript than the contributions give".to_owned()
     })
 }
 
 fn check_bound_rows(
-    opened: &pb::HandOpened,
     bound: &pb::SeedSealed,
     brought: &entropy::Contributions<'_>,
     context: &Context,
     commitment: &Commitment,
 ) -> Result<(), CheckError> {
-    let mut roster: Vec<(u32, &[u8])> =
-        opened.roster.iter().map(|seat| (seat.seat, &seat.player_id[..])).collect();
-    roster.sort_unstable();
-    let rows = bound.rows.iter().map(|row| (row.seat, &row.player_id[..]));
-    ensure(rows.eq(roster), || {
-        "the contributions are not one of each player dealt in, by seat".to_owned()
-    })?;
-    ensure(bound.rows.iter().all(|row| row.status() != EntropyStatus::Withheld), || {
-        "a player withheld what he had committed to: this hand must not be played".to_owned()
-    })?;
     ensure(bound.beacon.is_empty(), || {
         "the transcript holds a beacon: none is defined, so nobody can check that it was not chosen"
             .to_owned()
     })?;
-    bound.rows.iter().try_for_each(|row| brought.check_row(row))?;
+    brought.check_rows(&bound.rows)?;
     let computed = compute_transcript(context, commitment, &bound.rows)?;
     ensure(computed.0[..] == bound.transcript[..], || {
         "the dealer recorded another transcript than the contributions give".to_owned()
@@ -224,66 +245,6 @@ fn parse_row(row: &dealer::EntropyRow) -> Result<TranscriptRow, CheckError> {
     })
 }
 
-/// Checks the seed: both logs have the same, it opens the commitment, and it was opened neither
-/// before the end of the hand nor before the delay that the table was made with. Without a delay it
-/// was opened before the settlement was posted.
-pub(super) fn check_seed(decoded: &DecodedRecords<'_>) -> Result<(), CheckError> {
-    let (opened_at, opened) = decoded.seed()?;
-    let (_, committed) = decoded.committed()?;
-    let ParsedCommitment { commitment, context, .. } = parse_commitment(committed)?;
-    let seed = Seed::new(array("the seed", &opened.seed)?.into());
-    ensure(commitment.opens(&context, &seed), || {
-        "the opened seed is not the one that the dealer committed to".to_owned()
-    })?;
-    // A settled hand may be aborted after the dealer was asked for its seed.
-    ensure(opened.discarded == (decoded.is_aborted() && decoded.settled().is_err()), || {
-        if opened.discarded {
-            "the dealer opened the seed of a hand to be discarded, and it was not".to_owned()
-        } else {
-            "the hand came to nothing, and the dealer opened its seed as if it had been played"
-                .to_owned()
-        }
-    })?;
-    check_seed_time(decoded, opened_at.recorded_at)?;
-    let (_, revealed) = decoded.revealed()?;
-    ensure(revealed.seed == opened.seed, || {
-        "the table recorded another seed than the dealer opened".to_owned()
-    })
-}
-
-fn check_seed_time(decoded: &DecodedRecords<'_>, seen: UnixMicros) -> Result<(), CheckError> {
-    let known = seen.plus(CLOCK_SKEW);
-    if let (Ok((aborted, _)), Err(_)) = (decoded.aborted(), decoded.settled()) {
-        return ensure(aborted.recorded_at <= known, || {
-            let over = aborted.recorded_at;
-            format!("the dealer opened the seed at {seen}, the hand was aborted at {over}")
-        });
-    }
-    let (settled_at, _) = decoded.settled().map_err(|_| {
-        failed("the seed was opened, and no end of the hand is on record before it")
-    })?;
-    let (_, opened) = decoded.opened()?;
-    let settled = settled_at.recorded_at;
-    let delay = Duration::from_secs(opened.reveal_delay_seconds.into());
-    ensure(settled.plus(delay) <= known, || {
-        let after = if delay.is_zero() {
-            String::new()
-        } else {
-            format!(" and its seed was to stay hidden for {} seconds more", delay.as_secs())
-        };
-        format!("the dealer opened the seed at {seen}, the hand was settled at {settled}{after}")
-    })?;
-    // Hands without time for entropy are posted before their seed is opened.
-    if !delay.is_zero() || !decoded.has_entropy() {
-        return Ok(());
-    }
-    let Ok((posted, _)) = decoded.posted() else { return Ok(()) };
-    ensure(seen <= posted.recorded_at.plus(CLOCK_SKEW), || {
-        let posted = posted.recorded_at;
-        format!("the settlement was posted at {posted}, the dealer opened the seed at {seen} only")
-    })
-}
-
 /// Derives the keys of all chance of the hand from a seed that opens the commitment and
 /// contributions that give a recorded transcript, whichever log has them.
 pub(super) fn derive_keys(decoded: &DecodedRecords<'_>) -> Result<Keys, CheckError> {
@@ -291,7 +252,8 @@ pub(super) fn derive_keys(decoded: &DecodedRecords<'_>) -> Result<Keys, CheckErr
     let ParsedCommitment { commitment, context, .. } = parse_commitment(committed)?;
     let at_dealer = decoded.seed().map(|(_, opened)| &opened.seed);
     let at_table = decoded.revealed().map(|(_, revealed)| &revealed.seed);
-    let opened: Vec<_> = [at_dealer, at_table].into_iter().flatten().collect();
+    let refused = decoded.refused().map(|(_, refused)| &refused.seed);
+    let opened: Vec<_> = [at_dealer, at_table, refused].into_iter().flatten().collect();
     if opened.is_empty() {
         return Err(missing("the seed is not open yet"));
     }
@@ -301,6 +263,13 @@ pub(super) fn derive_keys(decoded: &DecodedRecords<'_>) -> Result<Keys, CheckErr
         .map(|seed| Seed::new(seed.into()))
         .find(|seed| commitment.opens(&context, seed))
         .ok_or_else(|| missing("no seed was opened that the dealer had committed to"))?;
+    Ok(Keys::derive(&recorded_transcript(decoded)?, &seed))
+}
+
+/// Returns the transcript of contributions that give a recorded one, whichever log has them.
+pub(super) fn recorded_transcript(decoded: &DecodedRecords<'_>) -> Result<Transcript, CheckError> {
+    let (_, committed) = decoded.committed()?;
+    let ParsedCommitment { commitment, context, .. } = parse_commitment(committed)?;
     let mut candidates = Vec::new();
     if let Ok((_, bound)) = decoded.bound() {
         candidates.push((&bound.transcript, &bound.rows));
@@ -313,7 +282,6 @@ pub(super) fn derive_keys(decoded: &DecodedRecords<'_>) -> Result<Keys, CheckErr
         .iter()
         .filter_map(|(_, rows)| compute_transcript(&context, &commitment, rows).ok())
         .find(|computed| recorded.iter().any(|recorded| recorded[..] == computed.0[..]))
-        .map(|transcript| Keys::derive(&transcript, &seed))
         .ok_or_else(|| missing("no recorded contributions of the seats give a recorded transcript"))
 }
 

@@ -52,7 +52,7 @@ pub(super) fn check_settlement(
     decoded: &DecodedRecords<'_>,
     replay: &Replay,
 ) -> Result<(), CheckError> {
-    if decoded.is_aborted() && decoded.settled().is_err() {
+    if decoded.is_aborted() {
         return Ok(());
     }
     replay.verdict(Check::Settlement)?;

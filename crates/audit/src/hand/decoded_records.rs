@@ -4,10 +4,12 @@
 use eventlog_core::Event;
 use primitives::TableId;
 use proto::event::v1 as pb;
+use rules::TableSettings;
 use wire::records::{DealerRecord, PayloadError, Record, TableRecord, WalletRecord};
 
 use crate::hand::HandRecords;
-use crate::report::{CheckError, missing};
+use crate::log_event::LogEvent;
+use crate::report::{CheckError, failed, missing};
 
 /// An event with its decoded payload.
 pub(super) struct DecodedEvent<'a, R> {
@@ -18,6 +20,7 @@ pub(super) struct DecodedEvent<'a, R> {
 /// An event of a kind that a hand has once, with its payload.
 pub(super) type FoundEvent<'a, T> = Result<(&'a Event, &'a T), CheckError>;
 
+/// Records of a hand. Events whose payload is withheld are not in the decoded lists.
 pub(super) struct DecodedRecords<'a> {
     pub(super) records: &'a HandRecords,
     pub(super) hand: Vec<DecodedEvent<'a, TableRecord>>,
@@ -31,15 +34,20 @@ pub(super) struct DecodedRecords<'a> {
     pub(super) unrecognized: Option<String>,
 }
 
-/// Defines methods that return the first event of a kind, or the reason why a check that needs it
-/// cannot be made.
+/// Defines methods that return the first event of a kind that fits, or the reason why a check that
+/// needs it cannot be made.
 macro_rules! one {
-    ($(#[$doc:meta] $name:ident: $record:ident::$kind:ident in $list:ident, $what:literal;)*) => {
+    ($(
+        $(#[$doc:meta])* $name:ident: $record:ident::$kind:ident in $list:ident $(for $number:ident)?, $what:literal;
+    )*) => {
         impl DecodedRecords<'_> {
-            $(#[$doc]
+            $($(#[$doc])*
             pub(super) fn $name(&self) -> FoundEvent<'_, pb::$kind> {
+                $(let $number = self.hand_no();)?
                 let found = self.$list.iter().find_map(|read| {
-                    if let $record::$kind(it) = &read.recorded {
+                    if let $record::$kind(it) = &read.recorded
+                        $(&& $number.as_ref().is_ok_and(|number| *number == it.$number))?
+                    {
                         Some((read.event, it))
                     } else {
                         None
@@ -66,12 +74,16 @@ one! {
     posted: TableRecord::SettlementPosted in hand, "the table's note of the posted settlement";
     /// Returns the seed that the table recorded.
     revealed: TableRecord::HandRevealed in hand, "the table's copy of the opened seed";
+    /// Returns the seed that the table refused.
+    refused: TableRecord::SeedRefused in hand, "a refusal of the opened seed";
     /// Returns the commitment in the table's stream.
-    noted: TableRecord::HandCommitted in table, "the table's note of the dealer's commitment";
+    noted: TableRecord::HandCommitted in table for hand_no, "the table's note of the dealer's commitment";
     /// Returns the end of the hand in the table's stream.
-    finished: TableRecord::HandFinished in table, "the end of the hand in the table's stream";
+    finished: TableRecord::HandFinished in table for hand_no, "the end of the hand in the table's stream";
     /// Returns the commitment that the dealer recorded.
     committed: DealerRecord::SeedCommitted in dealer, "the dealer's commitment";
+    /// Returns the dealer's record of the closing.
+    dealer_closed: DealerRecord::CommitmentsClosed in dealer, "the dealer's closing";
     /// Returns the dealer's record of the seats' contributions.
     bound: DealerRecord::SeedSealed in dealer, "the dealer's sealing";
     /// Returns the seed that the dealer opened.
@@ -91,22 +103,36 @@ impl<'a> DecodedRecords<'a> {
         DecodedRecords { records, hand, table, dealer, wallet, unreadable, unrecognized }
     }
 
-    /// Whether the hand came to nothing.
+    /// Whether the hand came to nothing. A settled hand is undone by nothing.
     pub(super) fn is_aborted(&self) -> bool {
-        self.aborted().is_ok()
+        self.aborted().is_ok() && self.settled().is_err()
     }
 
-    /// Whether seats had time to commit to entropy. A hand in which they had none is not proved to
-    /// be fair, whatever else holds. It may have shuffles without roots and cards without salts.
-    pub(super) fn has_entropy(&self) -> bool {
-        self.opened().is_ok_and(|(_, opened)| opened.entropy_deadline_micros != 0)
+    /// Returns the suspension that the records end with, if the dealer has not come back since.
+    pub(super) fn suspended(&self) -> Option<(&Event, &pb::HandSuspended)> {
+        let last = self.hand.iter().rev().find(|read| {
+            matches!(read.recorded, TableRecord::HandSuspended(_) | TableRecord::HandContinued(_))
+        })?;
+        let TableRecord::HandSuspended(suspended) = &last.recorded else { return None };
+        Some((last.event, suspended))
     }
 
     /// Returns the table that the hand's first event names.
     pub(super) fn table_id(&self) -> Result<TableId, CheckError> {
         let (_, opened) = self.opened()?;
-        TableId::try_from(&opened.table_id[..])
-            .map_err(|_| crate::report::failed("the hand names no table"))
+        TableId::try_from(&opened.table_id[..]).map_err(|_| failed("the hand names no table"))
+    }
+
+    /// Returns the number that the hand's first event names.
+    pub(super) fn hand_no(&self) -> Result<u64, CheckError> {
+        self.opened().map(|(_, opened)| opened.hand_no)
+    }
+
+    /// Returns the settings that the hand's first event names.
+    pub(super) fn settings(&self) -> Result<TableSettings, CheckError> {
+        let (_, opened) = self.opened()?;
+        TableSettings::from_canonical(&opened.settings)
+            .map_err(|error| missing(format!("the table's settings cannot be read: {error}")))
     }
 }
 
@@ -117,14 +143,17 @@ struct Faults {
 }
 
 impl Faults {
-    /// Decodes events of a log, without those that are not readable.
+    /// Decodes events of a log, without those that are withheld or not readable.
     fn decode<'a, R: Record>(
         &mut self,
         log: &str,
-        events: &'a [Event],
+        events: &'a [LogEvent],
     ) -> Vec<DecodedEvent<'a, R>> {
         let mut decoded = Vec::with_capacity(events.len());
-        for event in events {
+        for LogEvent { event, withheld } in events {
+            if withheld.is_some() {
+                continue;
+            }
             let at = event.position.0;
             match R::try_from_event(event) {
                 Ok(recorded) => {

@@ -8,6 +8,7 @@
 
 mod cards;
 mod clock;
+mod decisions;
 mod due_at_abort;
 
 use std::collections::BTreeMap;
@@ -19,8 +20,8 @@ use proto::common::v1::CardRef;
 use proto::dealer::v1 as dealer;
 use proto::event::v1 as pb;
 use rules::{
-    Chance, Decision, DecisionAuthor, Deck, Destination, Move, Next, Outcome, Player, Pot,
-    Settlement, SettlementItem,
+    Chance, DecisionAuthor, Deck, Destination, Move, Outcome, Player, Pot, Settlement,
+    SettlementItem,
 };
 use wire::HandReplay;
 use wire::card_positions::handle_from_pb;
@@ -28,9 +29,11 @@ use wire::records::{PlayEvent, TableRecord, TableSubject};
 
 use crate::hand::Check;
 use crate::hand::decoded_records::{DecodedEvent, DecodedRecords};
+use crate::hand::table_stream;
 use crate::hand::{chance, commitments};
 use crate::report::{CheckError, failed, missing};
 use clock::Clock;
+pub(super) use decisions::RecordedDecision;
 
 /// Result of the replay: the first failure of each check, and data for the checks and the story.
 pub(super) struct Replay {
@@ -40,6 +43,7 @@ pub(super) struct Replay {
     stop: Option<(Option<Check>, String)>,
     /// Input of the rules in a record of the hand's stream, by position.
     pub(super) inputs: BTreeMap<u64, RuleInput>,
+    pub(super) decisions: Vec<RecordedDecision>,
     pub(super) deals: Vec<DealtCards>,
     /// Operations, with their results, that were due when the hand came to nothing.
     pub(super) due_at_abort: Vec<(dealer::Operation, dealer::OperationResult)>,
@@ -96,9 +100,8 @@ struct Replayer {
     before_restock: Option<HandReplay>,
     shoe: Shoe,
     keys: Keys,
-    /// Whether shuffles have recorded roots, and cards salts.
-    has_salts: bool,
     clock: Clock,
+    agreement: decisions::Agreement,
     since: UnixMicros,
     ante: u64,
     shown: BTreeMap<u32, Vec<(Handle, String)>>,
@@ -125,6 +128,7 @@ impl Replay {
             failures: BTreeMap::new(),
             stop: None,
             inputs: BTreeMap::new(),
+            decisions: Vec::new(),
             deals: Vec::new(),
             due_at_abort: Vec::new(),
             end: None,
@@ -179,11 +183,17 @@ impl Replayer {
             } else {
                 0
             },
-            clock: Clock::new(opened, at.recorded_at),
+            clock: Clock::new(
+                &decoded.settings().map_err(gap)?,
+                table_stream::state_before(decoded, at.position)
+                    .unwrap_or_default()
+                    .misses(&opened.roster),
+                at.recorded_at,
+            ),
+            agreement: decisions::Agreement::default(),
             since: at.recorded_at,
             shoe: Shoe::new(keys.clone()),
             keys,
-            has_salts: decoded.has_entropy(),
             before_restock: None,
             shown: BTreeMap::new(),
             replay,
@@ -224,7 +234,17 @@ impl Replayer {
 
     fn step(&mut self, read: &DecodedEvent<'_, TableRecord>) -> Result<(), Stop> {
         let DecodedEvent { event, recorded } = read;
-        let TableSubject::Play(played) = recorded.subject() else { return Ok(()) };
+        let played = match recorded.subject() {
+            TableSubject::Play(played) => played,
+            TableSubject::Hand(of_hand) => {
+                self.suspension(event, of_hand);
+                return Ok(());
+            }
+            TableSubject::Seat(_)
+            | TableSubject::Table(_)
+            | TableSubject::Person(_)
+            | TableSubject::Clock(_) => return Ok(()),
+        };
         match played {
             PlayEvent::HandSealed(_) => {
                 self.clock.start(event.recorded_at);
@@ -291,8 +311,7 @@ impl Replayer {
                 format!("operation {index} gave {recorded:?} on record, the seed gives {given:?}");
             return Err(stop(Check::Operations, why));
         }
-        let unproved = result.root.is_empty() && !self.has_salts;
-        if result.root != given.root && !unproved {
+        if result.root != given.root {
             self.findings.add_failure(Check::Operations, || {
                 format!("the root of operation {index}'s cards is not the one the seed gives")
             });
@@ -331,42 +350,6 @@ impl Replayer {
                 .inputs
                 .insert(event.position.0, RuleInput::Chance(due.clone(), outcome.clone()));
         }
-        self.evolve(event, input.as_ref());
-        Ok(())
-    }
-
-    fn decision(&mut self, event: &Event, decided: &pb::MoveDecided) -> Result<(), Stop> {
-        // The default in the form that the rules record it in: of cards that look alike, a decision
-        // names the one held longest.
-        let default = match rules::next(&self.replay.hand) {
-            Next::Decision(decision) => {
-                let Decision { player, default, legal: _ } = decision;
-                rules::decide(&self.replay.hand, player, default, DecisionAuthor::Clock).ok()
-            }
-            Next::Chance(_) | Next::Done(_) => None,
-        };
-        let input = self.replay.read(&TableRecord::MoveDecided(decided.clone()), &|_| None);
-        let input = input.map_err(|error| stop(Check::Decisions, error))?;
-        let Some(rules::Event::Decided { player, mv, author: by }) = &input else { return Ok(()) };
-        let (turn, recorded) = (self.clock.turn, decided.turn);
-        if turn != recorded {
-            self.findings.add_failure(Check::Decisions, || {
-                format!("the decision of turn {turn} is recorded as turn {recorded}")
-            });
-        }
-        if *by == DecisionAuthor::Clock && default != input {
-            let seat = decided.seat;
-            self.findings.add_failure(Check::Decisions, || {
-                format!("turn {turn}: the clock decided for seat {seat} what is not the default")
-            });
-        }
-        self.check_named_cards(input.as_ref(), decided);
-        if let Err(why) = self.clock.check_decision(*player, mv, decided, event.recorded_at) {
-            self.findings.add_failure(Check::Clocks, || why);
-        }
-        let step = RuleInput::Decision(*player, mv.clone(), *by);
-        self.findings.inputs.insert(event.position.0, step);
-        self.since = event.recorded_at;
         self.evolve(event, input.as_ref());
         Ok(())
     }

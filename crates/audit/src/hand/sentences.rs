@@ -1,19 +1,19 @@
 //! Sentences, without their subject, for the inputs of the rules.
 
-use proto::event::v1::{self as pb, AtFault};
+use proto::event::v1::{self as pb, AbortCause};
 use rules::{
     Card, Chance, DecisionAuthor, Deck, Destination, Move, Outcome, Player, Pot, SettlementItem,
 };
 
 /// Describes why a hand came to nothing.
 pub(super) fn describe_abort(aborted: &pb::HandAborted) -> String {
-    let pb::HandAborted { at_fault: _, seats, evidence } = aborted;
+    let pb::HandAborted { at_fault: _, seats, evidence, cause: _ } = aborted;
     let seats: Vec<String> = seats.iter().map(u32::to_string).collect();
-    let fault = match aborted.at_fault() {
-        AtFault::Unspecified => "nobody's fault".to_owned(),
-        AtFault::Seat => format!("seat {}, who withheld entropy", seats.join(" and seat ")),
-        AtFault::Dealer => "the dealer".to_owned(),
-        AtFault::Operator => "the operator".to_owned(),
+    let fault = match aborted.cause() {
+        AbortCause::Unspecified => "nobody, for no cause".to_owned(),
+        AbortCause::Withheld => format!("seat {}, who withheld entropy", seats.join(" and seat ")),
+        AbortCause::Agreed => "the dealer, who was silent until all players agreed".to_owned(),
+        AbortCause::Suspended => "the dealer, who was silent".to_owned(),
     };
     let evidence = if evidence.is_empty() { "nothing is said of it" } else { evidence };
     format!("The hand came to nothing; at fault: {fault} ({evidence}).")

@@ -15,8 +15,10 @@ use rules::Player;
 use serde::Serialize;
 use wire::card_positions::handle_from_pb;
 use wire::records::{
-    DealerRecord, HandEvent, PlayEvent, TableEvent, TableRecord, TableSubject, WalletRecord,
+    DealerRecord, HandEvent, PlayEvent, SeatEvent, TableEvent, TableRecord, TableSubject,
+    WalletRecord,
 };
+use wire::replay::is_void;
 
 use crate::hand::decoded_records::{DecodedEvent, DecodedRecords};
 use crate::hand::replay::{Replay, RuleInput};
@@ -93,7 +95,8 @@ impl Narrator<'_> {
             TableSubject::Hand(event) => self.describe_hand_event(event),
             TableSubject::Play(event) => self.describe_play(event),
             TableSubject::Table(event) => self.describe_table_event(event).into_iter().collect(),
-            TableSubject::Seat(_) | TableSubject::Person(_) | TableSubject::Clock(_) => Vec::new(),
+            TableSubject::Seat(event) => vec![self.describe_seat_event(event)],
+            TableSubject::Person(_) | TableSubject::Clock(_) => Vec::new(),
         }
     }
 
@@ -110,6 +113,11 @@ impl Narrator<'_> {
             HandEvent::HandAborted(aborted) => {
                 table(&format!("aborts the hand. {}", sentences::describe_abort(aborted)))
             }
+            HandEvent::HandSuspended(suspended) => {
+                let until = UnixMicros(suspended.until_micros);
+                table(&format!("suspends the hand, until {until}: the dealer is silent"))
+            }
+            HandEvent::HandContinued(_) => table("goes on: the dealer is back"),
         }]
     }
 
@@ -124,6 +132,9 @@ impl Narrator<'_> {
             }
             PlayEvent::ChanceUsed(_) => dealer("used chance, which the replay did not come to"),
             PlayEvent::CardsMoved(_) => dealer("dealt cards, which the replay did not come to"),
+            PlayEvent::MoveDecided(decided) if is_void(decided) => {
+                (self.seat(decided.seat), "agrees to end the suspended hand".to_owned())
+            }
             PlayEvent::MoveDecided(_) => table("took a decision, which the replay did not come to"),
             PlayEvent::ClockResumed(resumed) => {
                 let until = UnixMicros(resumed.deadline_micros);
@@ -139,34 +150,73 @@ impl Narrator<'_> {
         }]
     }
 
+    /// Describes an event of the table's stream: of this hand in its own words, of another by its
+    /// number.
     fn describe_table_event(&self, event: TableEvent<'_>) -> Option<(String, String)> {
-        let table = |what: &str| Some(("the table".to_owned(), what.to_owned()));
+        let table = |what: String| Some(("the table".to_owned(), what));
+        let this = |hand_no: u64| self.decoded.hand_no() == Ok(hand_no);
+        let of = |hand_no: u64| {
+            if this(hand_no) { "the hand".to_owned() } else { format!("hand {hand_no}") }
+        };
         match event {
-            TableEvent::HandCommitted(_) => table("notes the dealer's commitment"),
+            TableEvent::HandCommitted(noted) => {
+                table(format!("notes the dealer's commitment to {}", of(noted.hand_no)))
+            }
             TableEvent::EntropyCommitted(given) => {
-                let what = "commits to entropy of its own, unseen".to_owned();
+                let key = if given.key.is_empty() { "no key" } else { "a key" };
+                let hand = of(given.hand_no);
+                let what = format!("commits to entropy of its own for {hand}, unseen, with {key}");
                 Some((self.seat(given.seat), what))
             }
-            TableEvent::HandStarted(_) => table("starts the hand"),
-            TableEvent::HandFinished(pb::HandFinished { aborted: true, .. }) => {
-                table("gives everything back, and goes on with what it had")
+            TableEvent::HandStarted(started) => table(format!("starts {}", of(started.hand_no))),
+            TableEvent::HandFinished(it) if it.aborted && this(it.hand_no) => {
+                table("gives everything back, and goes on with what it had".to_owned())
             }
-            TableEvent::HandFinished(_) => table("goes on with what the hand left"),
-            TableEvent::TableCreated(_)
-            | TableEvent::CloseAsked(_)
-            | TableEvent::PotRefundDue(_)
-            | TableEvent::PotRefunded(_)
-            | TableEvent::TableClosed(_)
-            | TableEvent::AbsentPaid(_)
-            | TableEvent::TablePaused(_)
-            | TableEvent::EffectStopped(_)
-            | TableEvent::EffectResumed(_) => None,
+            TableEvent::HandFinished(it) if it.aborted => {
+                table(format!("gives everything of hand {} back: it came to nothing", it.hand_no))
+            }
+            TableEvent::HandFinished(it) => {
+                table(format!("goes on with what {} left", of(it.hand_no)))
+            }
+            TableEvent::TableCreated(created) => table(format!("is created as {}", created.name)),
+            TableEvent::CloseAsked(_) => table("is to close".to_owned()),
+            TableEvent::PotRefundDue(_) => table("pays its pots back".to_owned()),
+            TableEvent::PotRefunded(_) => table("has paid its pots back".to_owned()),
+            TableEvent::TableClosed(_) => table("closes".to_owned()),
+            TableEvent::AbsentPaid(_) => table("has paid a player who had left".to_owned()),
+            TableEvent::EffectStopped(_) => table("stops an effect".to_owned()),
+            TableEvent::EffectResumed(_) => table("resumes an effect".to_owned()),
         }
+    }
+
+    fn describe_seat_event(&self, event: SeatEvent<'_>) -> (String, String) {
+        let what = match event {
+            SeatEvent::SeatTaken(taken) => format!("is taken, with {}", taken.buy_in),
+            SeatEvent::SeatFunded(_) => "has its credits".to_owned(),
+            SeatEvent::SeatRefused(_) => "is free again: its credits were refused".to_owned(),
+            SeatEvent::LeaveAsked(asked) => format!("is to leave ({})", asked.why),
+            SeatEvent::CashOutDue(due) => format!("is to be paid out, {}", due.amount),
+            SeatEvent::SeatVacated(_) => "is free".to_owned(),
+            SeatEvent::SitOutChanged(changed) if changed.sitting_out => {
+                format!("sits out ({})", changed.why)
+            }
+            SeatEvent::SitOutChanged(changed) => format!("plays again ({})", changed.why),
+            SeatEvent::SeatRenamed(_) => "has another name".to_owned(),
+            SeatEvent::SeatExcluded(excluded) => format!(
+                "is excluded before hand {}, for withholding in hand {}: step {}",
+                excluded.until_hand_no, excluded.burnt_hand_no, excluded.step
+            ),
+            SeatEvent::StandingFound(_) => "has another standing with the wallet".to_owned(),
+        };
+        (self.seat(event.seat()), what)
     }
 
     fn describe_dealer_event(&self, event: &DealerRecord) -> Option<String> {
         match event {
             DealerRecord::SeedCommitted(_) => Some("commits to a seed".to_owned()),
+            DealerRecord::CommitmentsClosed(_) => {
+                Some("signs what every seat has committed to".to_owned())
+            }
             DealerRecord::SeedSealed(_) => {
                 Some("binds what the seats brought to chance".to_owned())
             }
@@ -228,7 +278,9 @@ impl Narrator<'_> {
     }
 
     fn describe_entropy_closed(&self, closed: &pb::EntropyClosed) -> String {
-        let seats: Vec<String> = closed.seats.iter().map(|seat| self.seat(*seat)).collect();
+        let rows = closed.closing.iter().flat_map(|closing| &closing.rows);
+        let committed = rows.filter(|row| !row.commitment.is_empty());
+        let seats: Vec<String> = committed.map(|row| self.seat(row.seat)).collect();
         if seats.is_empty() {
             "takes no entropy any more; no seat has committed to any".to_owned()
         } else {

@@ -2,16 +2,13 @@
 //!
 //! Specification: fairness/SPEC.md §10.1.
 
-use eventlog_core::Event;
 use primitives::StreamId;
 use proto::dealer::v1::OpeningReason;
-use proto::event::v1::AtFault;
-use wire::records::{
-    DealerRecord, HandEvent, PlayEvent, Record as _, TableEvent, TableRecord, TableSubject,
-};
+use wire::records::{DealerRecord, HandEvent, PlayEvent, Record as _, TableRecord, TableSubject};
 
 use crate::hand::decoded_records::{DecodedEvent, DecodedRecords};
-use crate::hand::hand_no;
+use crate::hand::table_order;
+use crate::log_event::{LogEvent, is_always_withheld, may_be_secret};
 use crate::report::{CheckError, ensure, failed, missing};
 
 pub(super) fn check(decoded: &DecodedRecords<'_>) -> Result<(), CheckError> {
@@ -25,38 +22,54 @@ pub(super) fn check(decoded: &DecodedRecords<'_>) -> Result<(), CheckError> {
     check_whole_stream("the table's log", hand, &decoded.records.hand)?;
     check_whole_stream("the dealer's log", hand, &decoded.records.dealer)?;
     let table = StreamId::from(decoded.table_id()?);
-    check_events_of_stream("the table's log", table, &decoded.records.table)?;
+    check_neighbours("the table's log", table, &decoded.records.table)?;
     check_events_of_stream("the wallet's log", table, &decoded.records.wallet)?;
+    check_withheld(decoded)?;
     check_hand_order(decoded)?;
     check_dealer_order(decoded)?;
-    check_table_events(decoded)?;
+    table_order::check(decoded)?;
     match &decoded.unrecognized {
         None => Ok(()),
         Some(record) => Err(missing(format!("{record} holds more than this program can read"))),
     }
 }
 
-/// Checks a stream from its first event on: versions without gaps, each record with the hash of the
-/// one before it.
-fn check_whole_stream(log: &str, stream: StreamId, events: &[Event]) -> Result<(), CheckError> {
+/// Checks a stream from its first event on.
+fn check_whole_stream(log: &str, stream: StreamId, events: &[LogEvent]) -> Result<(), CheckError> {
+    let first = events.first().map_or(1, |first| first.version.0);
+    ensure(first == 1, || format!("{log}: the stream begins with its version {first}"))?;
+    check_neighbours(log, stream, events)
+}
+
+/// Checks a stretch of a stream without gaps: versions count up, each record names the one before
+/// it, and the stream's first names none.
+fn check_neighbours(log: &str, stream: StreamId, events: &[LogEvent]) -> Result<(), CheckError> {
     check_events_of_stream(log, stream, events)?;
-    let mut previous = [0; 32];
-    for (version, event) in (1_u64..).zip(events) {
+    let mut last: Option<&LogEvent> = None;
+    for event in events {
         let (at, found) = (event.position.0, event.version.0);
-        ensure(found == version, || {
-            format!("{log}, position {at}: version {found} of the stream where {version} belongs")
+        let due = last.map_or(found, |last| last.version.0.saturating_add(1));
+        ensure(found == due && found > 0, || {
+            format!("{log}, position {at}: version {found} of the stream where {due} belongs")
         })?;
-        ensure(event.previous == previous, || {
+        let previous = match last {
+            Some(last) => Some(merkle::record::chain_hash(&last.record())),
+            None => (found == 1).then_some([0; 32]),
+        };
+        ensure(previous.is_none_or(|previous| event.previous == previous), || {
             format!("{log}, position {at}: the record does not name the one before it")
         })?;
-        previous = merkle::record::chain_hash(&event.record());
+        last = Some(event);
     }
     Ok(())
 }
 
-/// Checks some events of a stream: all belong to it and are in order, and of two neighbours the
-/// later has the hash of the earlier.
-fn check_events_of_stream(log: &str, stream: StreamId, events: &[Event]) -> Result<(), CheckError> {
+/// Checks some events of a stream: all belong to it and are in order.
+fn check_events_of_stream(
+    log: &str,
+    stream: StreamId,
+    events: &[LogEvent],
+) -> Result<(), CheckError> {
     for event in events {
         ensure(event.stream == stream, || {
             let (at, other) = (event.position.0, event.stream);
@@ -69,11 +82,29 @@ fn check_events_of_stream(log: &str, stream: StreamId, events: &[Event]) -> Resu
             && before.version < event.version
             && before.recorded_at <= event.recorded_at;
         ensure(ascends, || format!("{log}, position {at}: the record is out of order"))?;
-        let neighbours = before.version.0.checked_add(1) == Some(event.version.0);
-        let named = merkle::record::chain_hash(&before.record()) == event.previous;
-        ensure(!neighbours || named, || {
-            format!("{log}, position {at}: the record does not name the one before it")
-        })?;
+    }
+    Ok(())
+}
+
+/// Checks that no payload is withheld but of events that concern one player and the operators
+/// alone, and, until the seed is open, of those that may hold a secret of the hand.
+fn check_withheld(decoded: &DecodedRecords<'_>) -> Result<(), CheckError> {
+    let records = decoded.records;
+    let is_open = decoded.seed().is_ok() || decoded.revealed().is_ok();
+    for (log, events) in [
+        ("the table's log", &records.hand),
+        ("the table's log", &records.table),
+        ("the dealer's log", &records.dealer),
+        ("the wallet's log", &records.wallet),
+    ] {
+        let withheld = events.iter().filter(|event| event.withheld.is_some());
+        for event in withheld {
+            let secret = !is_open && may_be_secret(event.kind);
+            ensure(event.sealed || is_always_withheld(event.kind) || secret, || {
+                let at = event.position.0;
+                format!("{log}, position {at}: the payload is withheld, and it holds no secret")
+            })?;
+        }
     }
     Ok(())
 }
@@ -88,77 +119,103 @@ enum Phase {
     EntropyRevealed,
     Sealed,
     Played,
+    Decided,
+    Suspended,
+    Continued,
     Shown,
     Settled,
     Posted,
-    Revealed,
-    SeedRefused,
+    SeedOpened,
     Aborted,
 }
 
-/// Checks that each event of the hand's stream may follow the one before it. After its settlement a
-/// hand is posted and its seed is opened, in either order.
+/// What has happened in a hand's stream.
+#[derive(Clone, Copy)]
+struct Progress {
+    /// Phase of the last event other than suspensions and their ends.
+    phase: Phase,
+    is_suspended: bool,
+    settled: bool,
+    aborted: bool,
+    posted: bool,
+    seed_opened: bool,
+}
+
+impl Progress {
+    /// Whether an event may follow. After its settlement a hand is posted and its seed is opened,
+    /// in either order. While it is suspended, players decide to leave or to end it.
+    fn admits(&self, next: Phase) -> bool {
+        let over = self.settled || self.aborted;
+        let revealing = matches!(self.phase, Phase::EntropyClosed | Phase::EntropyRevealed);
+        let playing = matches!(self.phase, Phase::Sealed | Phase::Played | Phase::Decided);
+        match next {
+            Phase::Start => false,
+            Phase::Opened => self.phase == Phase::Start,
+            Phase::EntropyClosed => self.phase == Phase::Opened && !self.is_suspended,
+            Phase::EntropyRevealed => revealing,
+            Phase::Sealed => revealing && !self.is_suspended,
+            Phase::Played => playing && !self.is_suspended,
+            Phase::Decided => playing,
+            Phase::Shown | Phase::Settled => {
+                (playing || self.phase == Phase::Shown) && !self.is_suspended
+            }
+            Phase::Suspended => self.phase != Phase::Start && !over && !self.is_suspended,
+            Phase::Continued => !over && self.is_suspended,
+            Phase::Aborted => self.phase != Phase::Start && !over,
+            Phase::Posted => self.settled && !self.posted,
+            Phase::SeedOpened => over && !self.seed_opened,
+        }
+    }
+
+    fn advance(&mut self, next: Phase) {
+        match next {
+            Phase::Suspended => self.is_suspended = true,
+            Phase::Continued => self.is_suspended = false,
+            Phase::Settled => self.settled = true,
+            Phase::Aborted => self.aborted = true,
+            Phase::Posted => self.posted = true,
+            Phase::SeedOpened => self.seed_opened = true,
+            Phase::Start
+            | Phase::Opened
+            | Phase::EntropyClosed
+            | Phase::EntropyRevealed
+            | Phase::Sealed
+            | Phase::Played
+            | Phase::Decided
+            | Phase::Shown => {}
+        }
+        if !matches!(next, Phase::Suspended | Phase::Continued) {
+            self.phase = next;
+        }
+    }
+}
+
+/// Checks that each event of the hand's stream may follow the one before it. Of a withheld event its
+/// type says where it belongs.
 fn check_hand_order(decoded: &DecodedRecords<'_>) -> Result<(), CheckError> {
-    let entropy = decoded.has_entropy();
-    let (mut before, mut aborted) = (Phase::Start, false);
-    let (mut posted, mut revealed) = (false, false);
+    let mut progress = Progress {
+        phase: Phase::Start,
+        is_suspended: false,
+        settled: false,
+        aborted: false,
+        posted: false,
+        seed_opened: false,
+    };
     for DecodedEvent { event, recorded } in &decoded.hand {
         let (at, name) = (event.position.0, recorded.name());
-        let stage = phase_of(recorded).ok_or_else(|| {
+        let phase = phase_of(recorded).ok_or_else(|| {
             failed(format!(
                 "the table's stream of the hand, position {at}: {name} does not belong there"
             ))
         })?;
-        let comes = match stage {
-            Phase::Start => false,
-            Phase::Opened => before == Phase::Start,
-            Phase::EntropyClosed => before == Phase::Opened && entropy,
-            Phase::EntropyRevealed => {
-                matches!(before, Phase::EntropyClosed | Phase::EntropyRevealed)
-            }
-            Phase::Sealed if entropy => {
-                matches!(before, Phase::EntropyClosed | Phase::EntropyRevealed)
-            }
-            Phase::Sealed => before == Phase::Opened,
-            Phase::Played => matches!(before, Phase::Sealed | Phase::Played),
-            Phase::Shown | Phase::Settled => {
-                matches!(before, Phase::Sealed | Phase::Played | Phase::Shown)
-            }
-            Phase::Posted => {
-                matches!(before, Phase::Settled | Phase::Revealed)
-                    && !posted
-                    && !decoded.is_aborted()
-            }
-            Phase::Revealed => {
-                matches!(before, Phase::Settled | Phase::Posted | Phase::Aborted) && !revealed
-            }
-            Phase::SeedRefused => {
-                matches!(before, Phase::Settled | Phase::Posted | Phase::Aborted) && !revealed
-            }
-            Phase::Aborted => {
-                // A settled hand may be aborted only because the opened seed is not the committed
-                // one, or by an operator before it is posted.
-                let settled = matches!(before, Phase::Settled | Phase::Revealed);
-                let over = before == Phase::Start || settled && !is_made_void(recorded);
-                !over && !aborted && !posted
-            }
-        };
-        ensure(comes, || {
+        ensure(progress.admits(phase), || {
             format!(
                 "the table's stream of the hand, position {at}: {name} comes too early or too late"
             )
         })?;
-        aborted |= stage == Phase::Aborted;
-        posted |= stage == Phase::Posted;
-        revealed |= stage == Phase::Revealed;
-        before = stage;
+        progress.advance(phase);
     }
     Ok(())
-}
-
-/// Whether an operator makes the hand void.
-fn is_made_void(recorded: &TableRecord) -> bool {
-    matches!(recorded, TableRecord::HandAborted(aborted) if aborted.at_fault() == AtFault::Operator)
 }
 
 /// Returns the phase of an event; `None` for an event of another stream than a hand's.
@@ -168,16 +225,15 @@ fn phase_of(recorded: &TableRecord) -> Option<Phase> {
             HandEvent::HandOpened(_) => Phase::Opened,
             HandEvent::EntropyClosed(_) => Phase::EntropyClosed,
             HandEvent::EntropyRevealed(_) => Phase::EntropyRevealed,
-            HandEvent::HandRevealed(_) => Phase::Revealed,
-            HandEvent::SeedRefused(_) => Phase::SeedRefused,
+            HandEvent::HandRevealed(_) | HandEvent::SeedRefused(_) => Phase::SeedOpened,
             HandEvent::HandAborted(_) => Phase::Aborted,
+            HandEvent::HandSuspended(_) => Phase::Suspended,
+            HandEvent::HandContinued(_) => Phase::Continued,
         }),
         TableSubject::Play(event) => Some(match event {
             PlayEvent::HandSealed(_) => Phase::Sealed,
-            PlayEvent::ChanceUsed(_)
-            | PlayEvent::CardsMoved(_)
-            | PlayEvent::MoveDecided(_)
-            | PlayEvent::ClockResumed(_) => Phase::Played,
+            PlayEvent::ChanceUsed(_) | PlayEvent::CardsMoved(_) => Phase::Played,
+            PlayEvent::MoveDecided(_) | PlayEvent::ClockResumed(_) => Phase::Decided,
             PlayEvent::CardsShown(_) => Phase::Shown,
             PlayEvent::HandSettled(_) => Phase::Settled,
             PlayEvent::SettlementPosted(_) => Phase::Posted,
@@ -189,82 +245,59 @@ fn phase_of(recorded: &TableRecord) -> Option<Phase> {
     }
 }
 
-/// Checks the order of the dealer's stream: commitment, sealing, operations and reveals, opening of
-/// the seed. After that only repeated reveals for a table that lost its memory may follow. The seed
-/// of a discarded hand may be opened at any time. The number of commitments is not checked here.
-fn check_dealer_order(decoded: &DecodedRecords<'_>) -> Result<(), CheckError> {
-    let (mut promised, mut sealed, mut open) = (false, false, false);
-    for DecodedEvent { event, recorded } in &decoded.dealer {
-        let (at, name) = (event.position.0, recorded.name());
-        let comes = match recorded {
-            DealerRecord::ClockStepped(_) => {
-                return Err(failed(format!(
-                    "the dealer's stream of the hand, position {at}: {name} does not belong there"
-                )));
-            }
-            DealerRecord::SeedCommitted(_) => !sealed && !open,
-            DealerRecord::SeedSealed(_) => promised && !sealed && !open,
+/// What has happened in the dealer's stream of a hand.
+#[derive(Default)]
+struct DealerProgress {
+    promised: bool,
+    closed: bool,
+    sealed: bool,
+    open: bool,
+}
+
+impl DealerProgress {
+    fn admits(&self, recorded: &DealerRecord) -> bool {
+        let DealerProgress { promised, closed, sealed, open } = *self;
+        match recorded {
+            DealerRecord::ClockStepped(_) => false,
+            DealerRecord::SeedCommitted(_) => !closed && !sealed && !open,
+            DealerRecord::CommitmentsClosed(_) => promised && !sealed && !open,
+            DealerRecord::SeedSealed(_) => closed && !sealed && !open,
             DealerRecord::OperationPerformed(_) => sealed && !open,
             DealerRecord::CardsOpened(opened) => {
                 let reason = opened.opening.as_ref().map(|opening| opening.reason());
                 sealed && (!open || reason == Some(OpeningReason::Recovery))
             }
             DealerRecord::SeedOpened(seed) => (sealed || (promised && seed.discarded)) && !open,
-        };
-        ensure(comes, || {
-            format!(
-                "the dealer's stream of the hand, position {at}: {name} comes too early or too late"
-            )
-        })?;
+        }
+    }
+
+    const fn advance(&mut self, recorded: &DealerRecord) {
         match recorded {
-            DealerRecord::SeedCommitted(_) => promised = true,
-            DealerRecord::SeedSealed(_) => sealed = true,
-            DealerRecord::SeedOpened(_) => open = true,
+            DealerRecord::SeedCommitted(_) => self.promised = true,
+            DealerRecord::CommitmentsClosed(_) => self.closed = true,
+            DealerRecord::SeedSealed(_) => self.sealed = true,
+            DealerRecord::SeedOpened(_) => self.open = true,
             DealerRecord::OperationPerformed(_)
             | DealerRecord::CardsOpened(_)
             | DealerRecord::ClockStepped(_) => {}
         }
     }
-    Ok(())
 }
 
-/// Checks the events of the table's stream: they are of this hand, each occurs once, around those
-/// of the hand's stream. The number of recorded commitments, of the dealer and of the seats, is not
-/// checked here.
-fn check_table_events(decoded: &DecodedRecords<'_>) -> Result<(), CheckError> {
-    let (_, opened) = decoded.opened()?;
-    let (mut started, mut finished) = (0, 0);
-    for DecodedEvent { event, recorded } in &decoded.table {
+/// Checks the order of the dealer's stream: commitment, closing, sealing, operations and reveals,
+/// opening of the seed. After that only repeated reveals for a table that lost its memory may
+/// follow. The seed of a discarded hand may be opened at any time. The numbers of commitments and
+/// closings are not checked here.
+fn check_dealer_order(decoded: &DecodedRecords<'_>) -> Result<(), CheckError> {
+    let mut progress = DealerProgress::default();
+    for DecodedEvent { event, recorded } in &decoded.dealer {
         let (at, name) = (event.position.0, recorded.name());
-        let id = &decoded.records.hand_id.0[..];
-        let this = hand_no(recorded) == Some(opened.hand_no);
-        let (names_id, placed) = match recorded.subject() {
-            TableSubject::Table(TableEvent::HandStarted(it)) => {
-                started += 1;
-                (it.hand_id[..] == *id, started == 1)
-            }
-            TableSubject::Table(TableEvent::HandFinished(it)) => {
-                finished += 1;
-                // It is written in one batch with the hand's end, before it or after it.
-                let aborted = decoded.aborted().map(|(at, _)| at);
-                let end = aborted.or_else(|_| decoded.settled().map(|(at, _)| at));
-                let over = end.is_ok_and(|end| end.recorded_at <= event.recorded_at);
-                (it.hand_id[..] == *id, finished == 1 && over)
-            }
-            TableSubject::Table(_)
-            | TableSubject::Seat(_)
-            | TableSubject::Hand(_)
-            | TableSubject::Play(_)
-            | TableSubject::Person(_)
-            | TableSubject::Clock(_) => (true, true),
-        };
-        ensure(this && names_id && placed, || {
-            format!("the table's log, position {at}: {name} is not this hand's, or out of order")
+        ensure(progress.admits(recorded), || {
+            format!(
+                "the dealer's stream of the hand, position {at}: {name} comes too early or too late"
+            )
         })?;
+        progress.advance(recorded);
     }
-    if started == 1 {
-        Ok(())
-    } else {
-        Err(missing("the start of the hand in the table's stream is not among the records"))
-    }
+    Ok(())
 }

@@ -2,21 +2,24 @@
 //!
 //! Specification: fairness/SPEC.md §15.3, §15.4.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::time::Duration;
 
 use primitives::UnixMicros;
 use proto::dealer::v1::EntropyStatus;
-use proto::event::v1::AtFault;
+use proto::event::v1::{self as pb, AbortCause};
 use serde::Serialize;
+use wire::TableRecord;
 
 use super::Check;
 use super::decoded_records::DecodedRecords;
+use super::{seed, signatures, table_stream};
 use crate::bundle::Witnessed;
 use crate::report::{Checks, Verdict};
 
-/// Time by which a seed may be late before the dealer has failed to open it.
-const SEED_GRACE: Duration = Duration::from_secs(3600);
+/// Time by which what is owed may be late before it is failed.
+const GRACE: Duration = Duration::from_secs(3600);
 
 /// Class of a verdict. The classes are never mixed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -26,9 +29,10 @@ pub enum HandVerdict {
     Proved,
     /// Came to nothing, and every check passed.
     BrokenOff,
-    /// Something is owed and not overdue: the seed, or signatures of witnesses.
+    /// Something is owed and not overdue: the seed, the end of a suspended hand, signatures of
+    /// witnesses.
     NotFinished,
-    /// A check failed, or could not be made.
+    /// A check failed, or could not be made; or the dealer let the hand die.
     Failed,
     /// There are no keys to check it with.
     Refused,
@@ -78,21 +82,52 @@ pub(super) struct Judgement<'a> {
     pub(super) checks: &'a Checks<Check>,
 }
 
+/// What a hand still needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Owed {
+    /// The dealer owes its seed, due at this time.
+    Seed(UnixMicros),
+    /// The dealer is silent since the first time, and the hand ends at the second at the latest.
+    Suspended(UnixMicros, UnixMicros),
+    /// The wallet owes the transfer, and the table its end, since the settlement.
+    Posting(UnixMicros),
+    /// The hand is in play; the time is that of its last record.
+    Play(UnixMicros),
+}
+
+impl Owed {
+    const fn due_at(self) -> UnixMicros {
+        match self {
+            Owed::Seed(due) | Owed::Suspended(_, due) | Owed::Posting(due) | Owed::Play(due) => due,
+        }
+    }
+
+    fn describe(self) -> String {
+        match self {
+            Owed::Seed(due) => format!("the dealer owes its seed, due at {due}"),
+            Owed::Suspended(since, until) => {
+                format!("the dealer is silent since {since}, and it ends at {until} at the latest")
+            }
+            Owed::Posting(since) => {
+                format!("the wallet owes its transfer since the settlement at {since}")
+            }
+            Owed::Play(last) => format!("it is in play, and its last record is of {last}"),
+        }
+    }
+}
+
 impl Judgement<'_> {
     pub(super) fn verdict(&self) -> HandVerdict {
         let proofs = self.decoded.records.proofs.as_ref();
         if proofs.is_some_and(|proofs| !proofs.has_keys) {
             return HandVerdict::Refused;
         }
-        if self.checks.failed().next().is_some() {
+        if self.checks.failed().next().is_some() || self.is_unproved() || self.was_let_die() {
             return HandVerdict::Failed;
         }
         if self.is_incomplete() {
-            return if self.is_seed_owed() {
-                HandVerdict::NotFinished
-            } else {
-                HandVerdict::Failed
-            };
+            let owed = self.owed().filter(|owed| self.newest() <= owed.due_at().plus(GRACE));
+            return if owed.is_some() { HandVerdict::NotFinished } else { HandVerdict::Failed };
         }
         if proofs.is_some_and(|proofs| proofs.witnessed.len() < proofs.witnesses_required) {
             HandVerdict::NotFinished
@@ -105,6 +140,20 @@ impl Judgement<'_> {
         }
     }
 
+    /// Whether the records come with proofs that could not be checked.
+    fn is_unproved(&self) -> bool {
+        let open = |check| matches!(self.checks.of(check), Some(Verdict::NotPossible(_)));
+        self.decoded.records.proofs.is_some() && (open(Check::Keys) || open(Check::Inclusion))
+    }
+
+    /// Whether the dealer was silent for so long that a hand in play was ended: it alone knew what
+    /// it cancelled.
+    fn was_let_die(&self) -> bool {
+        let aborted = self.decoded.aborted();
+        let suspended = aborted.is_ok_and(|(_, it)| it.cause() == AbortCause::Suspended);
+        suspended && self.decoded.sealed().is_ok()
+    }
+
     /// Whether a check could not be made. Records without proofs are judged without them.
     fn is_incomplete(&self) -> bool {
         let unproved = self.decoded.records.proofs.is_none();
@@ -114,21 +163,25 @@ impl Judgement<'_> {
         })
     }
 
-    /// Whether the hand has ended and its seed is missing, and not overdue as of the newest time in
-    /// the records.
-    fn is_seed_owed(&self) -> bool {
-        if self.decoded.seed().is_ok() {
-            return false;
+    /// Returns what the hand still needs, if anything.
+    fn owed(&self) -> Option<Owed> {
+        let decoded = self.decoded;
+        let ended = decoded.is_aborted() || decoded.settled().is_ok();
+        if ended && decoded.seed().is_err() && decoded.refused().is_err() {
+            return Some(Owed::Seed(seed::due_at(decoded).ok()?));
         }
-        let due = match (self.decoded.settled(), self.decoded.aborted(), self.decoded.opened()) {
-            (_, Ok((at, _)), _) => at.recorded_at,
-            (Ok((at, _)), Err(_), Ok((_, opened))) => {
-                let delay = Duration::from_secs(u64::from(opened.reveal_delay_seconds));
-                at.recorded_at.plus(delay)
-            }
-            _ => return false,
-        };
-        self.newest() <= due.plus(SEED_GRACE)
+        if let (Ok((settled, _)), false) = (decoded.settled(), decoded.is_aborted()) {
+            let posted = decoded.posted().is_ok() && decoded.finished().is_ok();
+            return (!posted).then_some(Owed::Posting(settled.recorded_at));
+        }
+        if ended {
+            return None;
+        }
+        if let Some((_, suspended)) = decoded.suspended() {
+            let pb::HandSuspended { since_micros, until_micros } = *suspended;
+            return Some(Owed::Suspended(UnixMicros(since_micros), UnixMicros(until_micros)));
+        }
+        decoded.hand.last().map(|last| Owed::Play(last.event.recorded_at))
     }
 
     /// Newest time of a record or a witness's signature.
@@ -158,31 +211,40 @@ impl Judgement<'_> {
     }
 
     fn what_happened(&self, verdict: HandVerdict) -> String {
-        let number = self.decoded.opened().map_or(0, |(_, opened)| opened.hand_no);
+        let number = self.decoded.hand_no().unwrap_or_default();
         match verdict {
             HandVerdict::Proved => {
-                format!("Hand {number} was played to its end: {}.", self.result())
+                let (result, burnt) = (self.result(), self.burnt_before());
+                format!("Hand {number} was played to its end: {result}.{burnt}")
             }
-            HandVerdict::BrokenOff => format!("Hand {number} was broken off {}.", self.breaker()),
-            HandVerdict::NotFinished if self.decoded.seed().is_err() => {
-                format!("Hand {number} is not finished: the dealer owes its seed.")
+            HandVerdict::BrokenOff => {
+                let (breaker, burnt) = (self.breaker(), self.burnt_before());
+                format!("Hand {number} was broken off {breaker}.{burnt}")
             }
-            HandVerdict::NotFinished => {
-                format!("Hand {number} waits for signatures of witnesses that were asked for.")
-            }
-            HandVerdict::Failed => match self.first_trouble() {
-                Some((check, why)) => {
-                    format!("Hand {number} is NOT proved: the check `{check}` says: {why}.")
+            HandVerdict::NotFinished => match self.owed() {
+                Some(owed) => format!("Hand {number} is not finished: {}.", owed.describe()),
+                None => {
+                    format!("Hand {number} waits for signatures of witnesses that were asked for.")
                 }
-                None => format!(
-                    "Hand {number} is NOT proved: no seat's number is in it, so the house alone made \
-                     its chance."
-                ),
             },
+            HandVerdict::Failed => format!("Hand {number} is NOT proved: {}.", self.trouble()),
             HandVerdict::Refused => {
                 "Nothing is said of this hand: no keys were given to check it with.".to_owned()
             }
         }
+    }
+
+    /// Why a hand is failed.
+    fn trouble(&self) -> String {
+        if let Some((check, why)) = self.first_trouble() {
+            return format!("the check `{check}` says: {why}");
+        }
+        if self.was_let_die() {
+            return "the dealer was silent until the hand's time was over, and it alone knew what \
+                    it cancelled"
+                .to_owned();
+        }
+        "no seat's number is in it, so the house alone made its chance".to_owned()
     }
 
     fn first_trouble(&self) -> Option<(&'static str, &str)> {
@@ -213,21 +275,39 @@ impl Judgement<'_> {
         if moved.is_empty() { "nobody won or lost".to_owned() } else { moved.join(", ") }
     }
 
+    /// Numbers that came to nothing since the last hand that was played, and the seats that were
+    /// excluded for them.
+    fn burnt_before(&self) -> String {
+        let Ok((at, _)) = self.decoded.opened() else { return String::new() };
+        let Ok(state) = table_stream::state_before(self.decoded, at.position) else {
+            return String::new();
+        };
+        let burnt: Vec<String> = state.burnt.iter().map(u64::to_string).collect();
+        if burnt.is_empty() {
+            return String::new();
+        }
+        let by = self.decoded.table.iter().filter_map(|read| {
+            let TableRecord::SeatExcluded(excluded) = &read.recorded else { return None };
+            state.burnt.contains(&excluded.burnt_hand_no).then_some(excluded.seat)
+        });
+        let by: BTreeSet<u32> = by.collect();
+        let by = seats(&by.into_iter().collect::<Vec<u32>>());
+        format!(" Before it {} came to nothing (hand {}), by {by}.", burnt.len(), burnt.join(", "))
+    }
+
     /// By whose act the hand was broken off, and when.
     fn breaker(&self) -> String {
-        let when = match (self.decoded.sealed(), self.decoded.settled()) {
-            (Err(_), _) => "before the antes",
-            (Ok(_), Err(_)) => "while it was played",
-            (Ok(_), Ok(_)) => "after its settlement",
+        let step = if self.decoded.sealed().is_ok() { "in play" } else { "before the antes" };
+        let Ok((at, aborted)) = self.decoded.aborted() else { return step.to_owned() };
+        let who = match aborted.cause() {
+            AbortCause::Withheld => format!("by {}, withholding entropy", seats(&aborted.seats)),
+            AbortCause::Agreed => {
+                "by the dealer, who was silent, and all players agreed".to_owned()
+            }
+            AbortCause::Suspended => "by the dealer, who was silent".to_owned(),
+            AbortCause::Unspecified => "by nobody named".to_owned(),
         };
-        let Ok((_, aborted)) = self.decoded.aborted() else { return when.to_owned() };
-        let who = match aborted.at_fault() {
-            AtFault::Seat => format!("by {}, withholding entropy", seats(&aborted.seats)),
-            AtFault::Dealer => "by the dealer".to_owned(),
-            AtFault::Operator => "by the operator".to_owned(),
-            AtFault::Unspecified => "by nobody named".to_owned(),
-        };
-        format!("{when} {who}")
+        format!("{step} {who}, at {}", at.recorded_at)
     }
 
     fn whose_word(&self, verdict: HandVerdict) -> String {
@@ -262,7 +342,20 @@ impl Judgement<'_> {
             [one] => format!("the number of seat {one} is in it: enough if that seat is honest"),
             some => format!("the numbers of {} are in it: enough if one is honest", seats(some)),
         };
-        format!("{seen}; {numbers}; decisions are the table's word.")
+        format!("{seen}; {numbers}; {}.", self.whose_decisions())
+    }
+
+    /// Which decisions their players have signed.
+    fn whose_decisions(&self) -> String {
+        if self.checks.of(Check::Signatures) != Some(&Verdict::Passed) {
+            return "who signed decisions was not shown".to_owned();
+        }
+        match &signatures::signing_seats(self.decoded)[..] {
+            [] => "decisions are the table's word".to_owned(),
+            signing => {
+                format!("decisions of {} are signed, others the table's word", seats(signing))
+            }
+        }
     }
 
     fn readers_part(&self, verdict: HandVerdict) -> String {

@@ -157,7 +157,6 @@ impl Tables {
             TableEvent::HandCommitted(_)
             | TableEvent::HandStarted(_)
             | TableEvent::EntropyCommitted(_)
-            | TableEvent::TablePaused(_)
             | TableEvent::CloseAsked(_) => Ok(()),
         }
     }
@@ -171,11 +170,13 @@ impl Tables {
         let hand = HandId(event.stream.0);
         match of_hand {
             HandEvent::HandOpened(opened) => self.hand_opened(hand, opened, books),
-            HandEvent::HandAborted(_) => self.hand_aborted(hand, books),
+            HandEvent::HandAborted(_) => self.hand_aborted(hand),
             HandEvent::EntropyClosed(_)
             | HandEvent::EntropyRevealed(_)
             | HandEvent::HandRevealed(_)
-            | HandEvent::SeedRefused(_) => Ok(()),
+            | HandEvent::SeedRefused(_)
+            | HandEvent::HandSuspended(_)
+            | HandEvent::HandContinued(_) => Ok(()),
         }
     }
 
@@ -263,9 +264,8 @@ impl Tables {
     ) -> Result<(), Inconsistent> {
         let created =
             self.created.get(&table).ok_or_else(|| inconsistent("there is no such table"))?;
-        let clocks = (opened.action_seconds, opened.bank_seconds);
-        if clocks != (created.action_seconds, created.bank_seconds) {
-            return Err(inconsistent("the hand has other clocks than its table"));
+        if opened.settings != created.settings {
+            return Err(inconsistent("the hand has other settings than its table"));
         }
         if opened.rule_set != created.rule_set {
             return Err(inconsistent("the hand has another rule set than its table"));
@@ -329,21 +329,13 @@ impl Tables {
         if sum == 0 { Ok(()) } else { Err(inconsistent(format!("the hand made {sum} credits"))) }
     }
 
-    /// Ends a hand that came to nothing. A settlement that was recorded before, and not posted, is
-    /// taken back.
-    fn hand_aborted(&mut self, hand: HandId, books: &mut Context<'_>) -> Result<(), Inconsistent> {
+    /// Ends a hand that came to nothing. A settled hand is undone by nothing.
+    fn hand_aborted(&mut self, hand: HandId) -> Result<(), Inconsistent> {
         let playing = self.hand_in_play(hand)?;
-        playing.aborted = true;
-        let (table, opened) = (playing.table, playing.opened.clone());
-        if let Some(settled) = playing.settled.take() {
-            for (account, moved) in settlement_legs(table, &opened, &settled)? {
-                self.add_stated(account, -moved);
-            }
-            let figures = &mut books.figures;
-            figures.hands_settled = figures.hands_settled.saturating_sub(1);
-            figures.rake = figures.rake.saturating_sub(settled.rake);
-            books.transfers.add_refusal(hand.into(), books.failures);
+        if playing.settled.is_some() {
+            return Err(inconsistent("the hand is settled, and aborted after it"));
         }
+        playing.aborted = true;
         self.close_hand(hand)
     }
 

@@ -8,7 +8,8 @@ use wire::{TableRecord, WalletRecord};
 use super::*;
 use crate::tests::fixture::AnyRecord::{Table, Wallet};
 use crate::tests::fixture::{
-    AnyRecord, EntropyBehaviour, Entry, HandOptions, LogName, TableFixture, VoidTime,
+    AnyRecord, EntropyBehaviour, Entry, HandOptions, LogName, Suspension, SuspensionEnd,
+    TableFixture,
 };
 
 const END: UnixMicros = UnixMicros(u64::MAX);
@@ -139,7 +140,7 @@ fn an_honest_table_passes_from_its_opening_to_its_closing() {
         assert!(report.passed(), "{report:#?}");
         assert_eq!(report.open, Vec::<String>::new());
         let Figures { hands_opened, hands_settled, issued, redeemed, .. } = report.figures;
-        assert_eq!((hands_opened, hands_settled, issued, redeemed), (6, 6, 6700, 0));
+        assert_eq!((hands_opened, hands_settled, issued, redeemed), (6, 6, 8700, 0));
     }
 }
 
@@ -237,7 +238,7 @@ fn tables() {
 #[test]
 fn tables_play_every_hand_by_their_own_rules() {
     check(&[Check::Tables], |entries| {
-        the!(entries, Table(TableRecord::HandOpened)).action_seconds = 1
+        the!(entries, Table(TableRecord::HandOpened)).settings.push(' ')
     });
     check(&[Check::Tables], |entries| {
         the!(entries, Table(TableRecord::HandOpened)).rule_set.push(' ')
@@ -401,11 +402,9 @@ fn hands_that_come_to_nothing_leave_the_books_as_they_were() {
         entropy: [(1, EntropyBehaviour::Withholds)].into(),
         ..HandOptions::default()
     };
-    let void =
-        HandOptions { abort: Some((pb::AtFault::Operator, Some(5))), ..HandOptions::default() };
-    let taken_back = |void| HandOptions { void: Some(void), ..HandOptions::default() };
-    let taken_back = [VoidTime::BeforeItsSeed, VoidTime::AfterItsSeed].map(taken_back);
-    let all = [HandOptions::default(), burnt, void].into_iter().chain(taken_back);
+    let agreed = Suspension { after: Some(5), end: SuspensionEnd::Agreed };
+    let agreed = HandOptions { suspension: Some(agreed), ..HandOptions::default() };
+    let all = [HandOptions::default(), agreed, burnt].into_iter();
     for ways in all.chain([HandOptions::default()]) {
         room.options = ways;
         assert!(room.play());
@@ -413,7 +412,7 @@ fn hands_that_come_to_nothing_leave_the_books_as_they_were() {
     room.close();
     let honest = report(&room);
     assert!(honest.passed(), "{honest:#?}");
-    assert_eq!((honest.figures.hands_opened, honest.figures.hands_settled), (6, 2));
+    assert_eq!((honest.figures.hands_opened, honest.figures.hands_settled), (4, 2));
 
     let mut played = room.clone();
     the!(played.script.entries, Table(TableRecord::HandFinished), |it: &pb::HandFinished| it

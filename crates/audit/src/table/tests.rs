@@ -3,7 +3,9 @@ use wire::DealerRecord;
 
 use super::*;
 use crate::tests::fixture::AnyRecord::{Dealer, Table};
-use crate::tests::fixture::{EntropyBehaviour, HandOptions, TableFixture};
+use crate::tests::fixture::{
+    EntropyBehaviour, HandOptions, Suspension, SuspensionEnd, TableFixture,
+};
 
 fn audited(room: &TableFixture) -> TableReport {
     let mut audit = TableAudit::new(room.table);
@@ -14,6 +16,10 @@ fn audited(room: &TableFixture) -> TableReport {
     audit.finish()
 }
 
+fn silent(after: Option<u32>, end: SuspensionEnd) -> HandOptions {
+    HandOptions { suspension: Some(Suspension { after, end }), ..HandOptions::default() }
+}
+
 /// A table whose hands end in different ways.
 fn troubled() -> TableFixture {
     let ways = [
@@ -22,15 +28,15 @@ fn troubled() -> TableFixture {
             entropy: [(1, EntropyBehaviour::Withholds)].into(),
             ..HandOptions::default()
         },
-        HandOptions { abort: Some((AtFault::Dealer, Some(7))), ..HandOptions::default() },
-        HandOptions { abort: Some((AtFault::Operator, None)), ..HandOptions::default() },
+        silent(Some(7), SuspensionEnd::Agreed),
+        silent(None, SuspensionEnd::TooLong),
         HandOptions {
             entropy: [(1, EntropyBehaviour::Withholds)].into(),
             ..HandOptions::default()
         },
         HandOptions::default(),
     ];
-    let mut room = TableFixture::seated(3, "force", 3);
+    let mut room = TableFixture::seated(3, "force", 4);
     for way in ways {
         room.options = way;
         assert!(room.play());
@@ -43,7 +49,7 @@ fn troubled() -> TableFixture {
 fn faults_are_counted_by_who_is_at_fault() {
     let report = audited(&troubled());
     assert!(report.passed(), "{report:#?}");
-    assert_eq!((report.played, report.by_dealer, report.by_operator), (2, 1, 1));
+    assert_eq!((report.played, report.agreed, report.suspended), (2, 1, 1));
     assert_eq!(report.burnt.values().copied().collect::<Vec<_>>(), [2]);
     let thrown_away = |hand: &&HandSummary| hand.discarded.is_some();
     assert_eq!(report.hands.iter().filter(thrown_away).count(), 4);
@@ -58,7 +64,7 @@ fn what_was_thrown_away_is_told_card_by_card() {
     // Cards were dealt in the hand in which the dealer fell silent, so its first cards are on
     // record.
     let room = troubled();
-    let is_dealt = |event: &eventlog_core::Event| TableRecord::try_from(event).unwrap();
+    let is_dealt = |event: &LogEvent| event.decode::<TableRecord>().unwrap();
     let dealt = room.records(3).hand.iter().map(is_dealt).find_map(|recorded| {
         if let TableRecord::CardsMoved(pb::CardsMoved { seat, .. }) = recorded {
             Some(seat)

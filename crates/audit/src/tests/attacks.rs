@@ -8,21 +8,21 @@ use std::collections::BTreeMap;
 
 use crate::Verdict;
 use crate::bundle::ProvedLog;
-use crate::hand::{self, Check, Report, audit};
+use crate::hand::{self, Check, HandVerdict, Report, audit};
+use crate::log_event::LogEvent;
 use crate::receipt::{self, ReceiptVerdict};
 use crate::table::{TableAudit, TableReport};
 use crate::tests::fixture::AnyRecord::{Dealer, Table};
 use crate::tests::fixture::{
-    AnyRecord, EntropyBehaviour, Entry, HandOptions, LogName, SECRETS, TableFixture, log_key,
-    signed_log, trusted,
+    AnyRecord, EntropyBehaviour, Entry, HandOptions, LogName, ORIGINS, SECRETS, Suspension,
+    SuspensionEnd, TableFixture, log_key, signed_log, trusted,
 };
 use ed25519_dalek::SigningKey;
-use fairness::{ClientCommitment, Receipt};
+use fairness::{ClientCommitment, CommitReceipt, KeyId, SignedText as _};
 use primitives::PlayerId;
 use prost::Message as _;
-use proto::event::v1::{self as pb, AtFault};
+use proto::event::v1 as pb;
 use proto::table::v1::EntropyReceipt;
-use sha2::{Digest, Sha256};
 use wire::{DealerRecord, TableRecord};
 
 fn played(ways: HandOptions) -> TableFixture {
@@ -94,15 +94,15 @@ fn ground_seeds_are_two_signed_promises_and_name_the_dealer() {
     let key = SigningKey::from_bytes(&SECRETS[1]).verifying_key().to_bytes();
     let mut promises = Vec::new();
     for event in room.records(1).dealer {
-        if let DealerRecord::SeedCommitted(it) = DealerRecord::try_from(&event).unwrap() {
+        if let Some(DealerRecord::SeedCommitted(it)) = event.decode() {
             let made = it.commitment.unwrap();
             let commitment = fairness::Commitment(made.commitment[..].try_into().unwrap());
             let signed = fairness::CommitmentStatement {
+                origin: ORIGINS[1],
                 table: room.table,
                 hand_no: it.hand_no,
-                ruleset_hash: it.rule_set_hash[..].try_into().unwrap(),
+                rules_hash: it.rules_hash[..].try_into().unwrap(),
                 commitment: &commitment,
-                key_id: &made.key_id,
             };
             signed.verify(&key, &made.signature[..].try_into().unwrap()).unwrap();
             promises.push(commitment);
@@ -119,13 +119,14 @@ fn ground_seeds_are_two_signed_promises_and_name_the_dealer() {
 fn disliked_hands_are_counted_against_the_dealer_with_their_outcomes() {
     let mut room = TableFixture::seated(40, "dice", 3);
     for hand in 0..6 {
-        let abort = (hand % 2 == 0).then_some((AtFault::Dealer, Some(5)));
-        room.options = HandOptions { abort, ..HandOptions::default() };
+        let silent = Suspension { after: Some(5), end: SuspensionEnd::Agreed };
+        let suspension = (hand % 2 == 0).then_some(silent);
+        room.options = HandOptions { suspension, ..HandOptions::default() };
         assert!(room.play());
     }
     let report = tables(&room);
     assert!(report.passed(), "{report:#?}");
-    assert_eq!((report.played, report.by_dealer), (3, 3));
+    assert_eq!((report.played, report.agreed), (3, 3));
     let outcomes: Vec<_> = report.hands.iter().filter_map(|hand| hand.discarded.clone()).collect();
     assert_eq!(outcomes.len(), 3);
     assert!(outcomes.iter().all(|outcome| outcome.contains("seat 1: ")), "{outcomes:?}");
@@ -156,10 +157,12 @@ fn the_last_revealer_is_named_and_counted() {
     .into();
     let mut room = TableFixture::seated(40, "dice", 3)
         .with_options(HandOptions { entropy, ..HandOptions::default() });
-    assert!(room.play() && room.play());
-    for hand_no in [1, 2] {
+    // The number between them is played without the client, who is excluded from it.
+    assert!(room.play() && room.play() && room.play());
+    for hand_no in [1, 3] {
         let report = audit(&room.bundle(hand_no).records(&trusted()));
         assert!(report.passed(), "{report:#?}");
+        assert_eq!(report.verdict, HandVerdict::BrokenOff);
         assert!(report.notes[0].contains("at fault: seat 3"), "{:?}", report.notes);
     }
     let report = tables(&room);
@@ -172,11 +175,8 @@ fn the_last_revealer_is_named_and_counted() {
     assert!(opened.recorded_at > aborted.recorded_at);
 }
 
-fn hand_event(
-    records: &hand::HandRecords,
-    test: impl Fn(&TableRecord) -> bool,
-) -> &eventlog_core::Event {
-    let fits = |event: &&eventlog_core::Event| test(&TableRecord::try_from(*event).unwrap());
+fn hand_event(records: &hand::HandRecords, test: impl Fn(&TableRecord) -> bool) -> &LogEvent {
+    let fits = |event: &&LogEvent| event.decode().is_some_and(|recorded| test(&recorded));
     records.hand.iter().find(fits).unwrap()
 }
 
@@ -213,16 +213,16 @@ fn replayed_entropy_is_a_warning_that_names_the_client() {
 /// Returns the receipt that the table signs for a commitment.
 fn receipt_for(room: &TableFixture, position: u64, given: &pb::EntropyCommitted) -> EntropyReceipt {
     let key = SigningKey::from_bytes(&SECRETS[0]);
-    let key_id = Sha256::digest(key.verifying_key().to_bytes())[..8].to_vec();
     let commitment = ClientCommitment(given.commitment[..].try_into().unwrap());
-    let receipt = Receipt {
-        table: room.table,
-        hand_no: given.hand_no,
+    let (context, promised) = room.promise(given.hand_no);
+    let receipt = CommitReceipt {
+        context: &context,
+        dealer: &promised,
         seat: u8::try_from(given.seat).unwrap(),
         player: PlayerId::try_from(&given.player_id[..]).unwrap(),
         commitment: &commitment,
+        player_key: given.key[..].try_into().ok(),
         position,
-        key_id: &key_id,
     };
     EntropyReceipt {
         table_id: room.table.0.to_vec(),
@@ -232,7 +232,10 @@ fn receipt_for(room: &TableFixture, position: u64, given: &pb::EntropyCommitted)
         commitment: commitment.0.to_vec(),
         position,
         signature: receipt.sign(&key).to_vec(),
-        key_id,
+        key_id: KeyId::of(key.verifying_key().as_bytes()).0.to_vec(),
+        player_key: given.key.to_vec(),
+        context: context.0.to_vec(),
+        dealer_commitment: promised.0.to_vec(),
     }
 }
 
@@ -253,6 +256,7 @@ fn table_record(room: &TableFixture, position: u64) -> ProvedLog {
     let (nodes, head, note) = signed_log(&room.script, LogName::Table);
     let mut events = room.script.events(LogName::Table);
     events.retain(|event| event.position.0 == position);
+    let events = events.into_iter().map(LogEvent::from).collect();
     let key = log_key(LogName::Table).public().to_string();
     ProvedLog::prove(key, note, events, &nodes, head.size).unwrap()
 }
@@ -299,8 +303,8 @@ fn an_overlooked_commitment_names_the_table() {
         ..HandOptions::default()
     });
     let (check, why) = only_failure(&verdict(&room));
-    assert_eq!(check, Check::Transcript);
-    assert!(why.starts_with("the table closed with the commitments of seats"), "{why}");
+    assert_eq!(check, Check::Closing);
+    assert_eq!(why, "the closing leaves out what seat 1 committed to");
 }
 
 /// The table rolls again until it likes the dice. The dealer has recorded each roll under its

@@ -10,6 +10,7 @@ mod commitment;
 mod entropy;
 mod hand;
 mod script;
+mod suspension;
 
 use std::collections::BTreeMap;
 
@@ -17,11 +18,17 @@ use ::ledger::{Account, Amount, Command, Kind, Ledger, Leg, Transfer};
 use ed25519_dalek::SigningKey;
 use primitives::{Credits, HandId, PlayerId, RequestId, TableId, UnixMicros};
 use proto::event::v1 as pb;
+use rules::TableSettings;
 use sha2::{Digest, Sha256};
 use wire::{DealerRecord, TableRecord};
 
+use crate::hand::DealerKey;
+
 pub(crate) use bundle::{bundle, log_key, signed_log, trusted};
 pub(crate) use script::{AnyRecord, Entry, LogName, Script};
+pub(crate) use suspension::{Suspension, SuspensionEnd};
+
+use commitment::Secret;
 
 /// Seconds for a decision at every table.
 pub(crate) const ACTION_SECONDS: u32 = 20;
@@ -35,22 +42,26 @@ pub(crate) const ORIGINS: [&str; 3] =
     ["specimen.example/table", "specimen.example/dealer", "specimen.example/wallet"];
 /// Secret keys of the logs, in the order of [`crate::bundle::LOGS`]. A dishonest operator has them.
 pub(crate) const SECRETS: [[u8; 32]; 3] = [[5; 32], [7; 32], [9; 32]];
-/// Milliseconds that seats have to commit, and as many to reveal.
-pub(crate) const ENTROPY_MS: u64 = 2000;
 
 /// A taken seat.
 #[derive(Debug, Clone)]
 pub(crate) struct Seat {
     pub(crate) player: PlayerId,
     pub(crate) stack: u64,
+    misses: u32,
+    taken_at: UnixMicros,
+    /// Numbers in which the player withheld.
+    withheld: u32,
+    /// The first hand that the player is dealt into again.
+    excluded_until: u64,
 }
 
 /// Behaviour of a seat in the entropy of a hand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum EntropyBehaviour {
-    /// Commits during the hand before, and reveals.
+    /// Commits with a key before the hand is open, reveals, and signs decisions.
     Reveals,
-    /// Commits after the hand is open, and reveals.
+    /// Commits without a key after the hand is open, and reveals.
     Late,
     /// Does not commit.
     Absent,
@@ -60,28 +71,18 @@ pub(crate) enum EntropyBehaviour {
     Dropped,
 }
 
-/// Time at which an operator makes a hand void that is settled and not posted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum VoidTime {
-    BeforeItsSeed,
-    AfterItsSeed,
-}
-
 /// Options for the hands of a table.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct HandOptions {
     /// By seat. A seat that is not named reveals if its number is odd, and is absent otherwise.
     pub(crate) entropy: BTreeMap<u32, EntropyBehaviour>,
-    /// Fault and number of inputs of the rules after which the hand comes to nothing; without a
-    /// number it does so before it is sealed.
-    pub(crate) abort: Option<(pb::AtFault, Option<u32>)>,
-    /// Makes an operator take the settlement back.
-    pub(crate) void: Option<VoidTime>,
-    /// Seconds from a settlement to the opening of the seed.
-    pub(crate) reveal_delay_seconds: u32,
-    /// Makes the table leave the seats out of chance, and the dealer commit to no pile.
-    pub(crate) without_entropy: bool,
-    /// Settlements have no legs of 0 credits, as those of earlier builds.
+    /// The dealer falls silent.
+    pub(crate) suspension: Option<Suspension>,
+    /// The table burns the number although nobody has withheld.
+    pub(crate) burns_anyway: bool,
+    /// Commitments are closed although too few have committed.
+    pub(crate) closes_anyway: bool,
+    /// Settlements have no legs of 0 credits.
     pub(crate) without_zero_legs: bool,
 }
 
@@ -93,9 +94,13 @@ pub(crate) struct TableFixture {
     pub(crate) seats: BTreeMap<u32, Seat>,
     pub(crate) hand_no: u64,
     pub(crate) options: HandOptions,
+    pub(crate) settings: TableSettings,
     sabacc_pot: u64,
     carried_pot: u64,
+    button: Option<u32>,
     rule_set: String,
+    /// The commitment to the next hand.
+    next_secret: Option<Secret>,
     ledger: Ledger,
     key: SigningKey,
     now: u64,
@@ -117,15 +122,28 @@ impl TableFixture {
     /// Creates a table from the canonical text of a rule set.
     #[must_use]
     pub(crate) fn with_rules(number: u64, rule_set: String) -> TableFixture {
+        TableFixture::with_settings(number, rule_set, TableSettings::default())
+    }
+
+    /// Creates a table from the canonical text of a rule set, with settings.
+    #[must_use]
+    pub(crate) fn with_settings(
+        number: u64,
+        rule_set: String,
+        settings: TableSettings,
+    ) -> TableFixture {
         let mut room = TableFixture {
             script: Script::default(),
             table: TableId(id("table", number)),
             seats: BTreeMap::new(),
             hand_no: 0,
             options: HandOptions::default(),
+            settings,
             sabacc_pot: 0,
             carried_pot: 0,
+            button: None,
             rule_set: rule_set.clone(),
+            next_secret: None,
             ledger: Ledger::new(),
             key: SigningKey::from_bytes(&SECRETS[1]),
             now: 1_700_000_000_000_000,
@@ -137,11 +155,8 @@ impl TableFixture {
             seats: 8,
             min_buy_in: 1,
             max_buy_in: 100_000,
-            action_seconds: ACTION_SECONDS,
-            bank_seconds: BANK_SECONDS,
+            settings: settings.canonical(),
             pause_ms: 1000,
-            reveal_delay_seconds: 0,
-            entropy_ms: 2000,
             idle_seconds: 600,
         };
         room.append_to_table(created);
@@ -158,6 +173,23 @@ impl TableFixture {
         room
     }
 
+    /// Creates a table with this many seats taken, and settings.
+    #[must_use]
+    pub(crate) fn seated_with(
+        number: u64,
+        variant: &str,
+        seats: u32,
+        settings: TableSettings,
+    ) -> TableFixture {
+        let variant = rules::variant(variant).expect("a variant of the registry");
+        let rule_set = rules::RuleSet::defaults(variant).canonical();
+        let mut room = TableFixture::with_settings(number, rule_set, settings);
+        for seat in 1..=seats {
+            room.sit(seat, BUY_IN);
+        }
+        room
+    }
+
     /// Sets the options of the hands from now on.
     #[must_use]
     pub(crate) fn with_options(mut self, ways: HandOptions) -> TableFixture {
@@ -167,8 +199,8 @@ impl TableFixture {
 
     /// Returns the dealer's public key.
     #[must_use]
-    pub(crate) fn dealer_keys(&self) -> Vec<[u8; 32]> {
-        vec![self.key.verifying_key().to_bytes()]
+    pub(crate) fn dealer_keys(&self) -> Vec<DealerKey> {
+        vec![DealerKey { key: self.key.verifying_key().to_bytes(), until: None }]
     }
 
     /// Returns the records of a hand.
@@ -293,10 +325,13 @@ impl TableFixture {
             transfer_id: transfer.0.to_vec().into(),
         };
         self.append_to_table(taken);
+        let taken_at = self.now();
         let at_seat = Account::Seat(self.table, player);
         self.post(transfer_between(transfer, Kind::BuyIn, account, at_seat, credits));
         self.append_to_table(pb::SeatFunded { seat });
-        assert!(self.seats.insert(seat, Seat { player, stack: buy_in }).is_none(), "a free seat");
+        let taken =
+            Seat { player, stack: buy_in, misses: 0, taken_at, withheld: 0, excluded_until: 0 };
+        assert!(self.seats.insert(seat, taken).is_none(), "a free seat");
     }
 
     /// Lets a player leave whose cash-out the wallet refuses and an operator resumes.
@@ -304,8 +339,8 @@ impl TableFixture {
     /// # Panics
     /// If the seat is free or has no credits.
     pub(crate) fn stand_up_with_stopped_cash_out(&mut self, seat: u32, resolution: pb::Resolution) {
-        let Seat { player, stack } = self.seats.remove(&seat).expect("a taken seat");
-        self.append_to_table(pb::LeaveAsked { seat, why: "asked".to_owned() });
+        let Seat { player, stack, .. } = self.seats.remove(&seat).expect("a taken seat");
+        self.ask_to_leave(seat, Vec::new());
         let (first, second) = (self.request("cash-out"), self.request("resumed"));
         let transfer_id = first.0.to_vec().into();
         self.append_to_table(pb::CashOutDue { seat, amount: stack, transfer_id });
@@ -342,8 +377,18 @@ impl TableFixture {
     /// # Panics
     /// If the seat is free.
     pub(crate) fn stand_up(&mut self, seat: u32) {
-        let Seat { player, stack } = self.seats.remove(&seat).expect("a taken seat");
-        self.append_to_table(pb::LeaveAsked { seat, why: "asked".to_owned() });
+        self.ask_to_leave(seat, Vec::new());
+        self.pay_out(seat);
+    }
+
+    fn ask_to_leave(&mut self, seat: u32, signature: Vec<u8>) {
+        let (why, signature) = ("asked".to_owned(), signature.into());
+        self.append_to_table(pb::LeaveAsked { seat, why, signature });
+    }
+
+    /// Pays out a player who has asked to leave.
+    fn pay_out(&mut self, seat: u32) {
+        let Seat { player, stack, .. } = self.seats.remove(&seat).expect("a taken seat");
         if stack > 0 {
             let transfer = self.request("cash-out");
             let transfer_id = transfer.0.to_vec().into();

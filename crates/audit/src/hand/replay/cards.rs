@@ -87,8 +87,7 @@ impl Replayer {
             .filter(|_| !card.card.is_empty())
             .map(|place| fairness::deck::salt(&self.keys, place.op, place.position));
         let expected: &[u8] = salt.as_ref().map_or(&[], |salt| &salt[..]);
-        let unproved = card.salt.is_empty() && !self.has_salts;
-        if card.salt != expected && !unproved {
+        if card.salt != expected {
             let CardRef { op, position, .. } = *card;
             self.findings.add_failure(Check::Cards, || {
                 format!(

@@ -6,13 +6,19 @@
 
 use std::time::Duration;
 
+use crate::hand::CLOCK_SKEW;
 use primitives::UnixMicros;
 use proto::event::v1 as pb;
-use rules::{DecisionAuthor, Move, Player};
+use rules::{DecisionAuthor, Move, Player, TableSettings};
 
 /// Tolerance for the deadline of a resumed clock: by this much an owner of the table may be known
 /// to have been alive later than its work. A clock that is resumed twice can gain as much.
 const RESUME_TOLERANCE: Duration = Duration::from_secs(10);
+
+/// Silence of the dealer after which a hand is suspended.
+const SILENCE: Duration = Duration::from_secs(10);
+
+const NO_DECISION: &str = "the hand goes on with a deadline, and no decision is due";
 
 pub(super) struct Clock {
     /// Number of the decision that is due, or of the last one; counts from 1.
@@ -24,31 +30,41 @@ pub(super) struct Clock {
     due_at: UnixMicros,
     /// Deadline after an interruption.
     resumed: Option<UnixMicros>,
-    /// Number of decisions in a row that the clock has taken for each player in this hand, p1
-    /// first, and whether the player has decided anything in it.
+    suspend: Duration,
+    /// Time from which the hand is suspended.
+    suspended_at: Option<UnixMicros>,
+    /// Number of decisions in a row that the clock has taken for each player, p1 first, and whether
+    /// the count is known: from the records before the hand, or because the player has decided
+    /// something in it.
     misses: Vec<(u32, bool)>,
     pub(super) notes: Vec<String>,
 }
 
 impl Clock {
-    pub(super) fn new(opened: &pb::HandOpened, at: UnixMicros) -> Clock {
-        let bank = Duration::from_secs(u64::from(opened.bank_seconds));
+    /// `misses` are those before the hand, where the records say so.
+    pub(super) fn new(settings: &TableSettings, misses: Vec<Option<u32>>, at: UnixMicros) -> Clock {
+        let bank = Duration::from_secs(u64::from(settings.bank_seconds));
         Clock {
             turn: 0,
-            action: Duration::from_secs(u64::from(opened.action_seconds)),
-            banks: vec![bank; opened.roster.len()],
+            action: Duration::from_secs(u64::from(settings.action_seconds)),
+            banks: vec![bank; misses.len()],
             due_at: at,
             resumed: None,
-            misses: vec![(0, false); opened.roster.len()],
+            suspend: Duration::from_secs(3600 * u64::from(settings.suspend_hours)),
+            suspended_at: None,
+            misses: misses
+                .into_iter()
+                .map(|before| before.map_or((0, false), |before| (before, true)))
+                .collect(),
             notes: Vec::new(),
         }
     }
 
     /// Whether these recorded numbers of clocks missed in a row are possible. Misses before the
-    /// hand count on for a player who has not decided anything in it.
+    /// hand count on; where they are not known, there may have been any.
     pub(super) fn accepts_misses(&self, recorded: &[u32]) -> bool {
-        let fits = |((missed, decided), recorded): (&(u32, bool), &u32)| {
-            if *decided { recorded == missed } else { recorded >= missed }
+        let fits = |((missed, known), recorded): (&(u32, bool), &u32)| {
+            if *known { recorded == missed } else { recorded >= missed }
         };
         recorded.len() == self.misses.len() && self.misses.iter().zip(recorded).all(fits)
     }
@@ -94,9 +110,9 @@ impl Clock {
         if let Some(bank) = self.banks.get_mut(player.index()) {
             *bank = bank.saturating_sub(taken);
         }
-        if let Some((missed, has_decided)) = self.misses.get_mut(player.index()) {
-            (*missed, *has_decided) = match by {
-                DecisionAuthor::Clock => (missed.saturating_add(1), *has_decided),
+        if let Some((missed, is_known)) = self.misses.get_mut(player.index()) {
+            (*missed, *is_known) = match by {
+                DecisionAuthor::Clock => (missed.saturating_add(1), *is_known),
                 DecisionAuthor::Player => (0, true),
             };
         }
@@ -105,6 +121,11 @@ impl Clock {
         } else {
             bank.saturating_sub(deadline.since(at))
         };
+        if by == DecisionAuthor::Clock && self.suspended_at.is_some() {
+            return Err(format!(
+                "turn {turn}: the clock decided for seat {seat} while the hand was suspended"
+            ));
+        }
         if by == DecisionAuthor::Clock && at < deadline {
             return Err(format!(
                 "turn {turn}: the clock decided for seat {seat} at {at}, before the deadline {deadline}"
@@ -153,6 +174,63 @@ impl Clock {
         }
         if deadline > at.plus(self.action).plus(self.bank(player)).plus(RESUME_TOLERANCE) {
             return Err(format!("turn {turn}: the resumed clock has more time than a whole one"));
+        }
+        Ok(())
+    }
+
+    /// Stops the clock: the hand is suspended.
+    ///
+    /// # Errors
+    /// If the dealer had not been silent for long enough, or the suspension may last for another
+    /// time than the settings say.
+    pub(super) fn suspend(
+        &mut self,
+        suspended: &pb::HandSuspended,
+        at: UnixMicros,
+    ) -> Result<(), String> {
+        let pb::HandSuspended { since_micros, until_micros } = suspended;
+        let (since, until) = (UnixMicros(*since_micros), UnixMicros(*until_micros));
+        self.suspended_at = Some(at);
+        if since.plus(SILENCE) > at {
+            return Err(format!(
+                "the hand was suspended at {at}, and the dealer was asked at {since} only"
+            ));
+        }
+        let most = at.plus(self.suspend).plus(CLOCK_SKEW);
+        if until < since.plus(self.suspend) || until > most {
+            return Err(format!(
+                "the hand is suspended at {at} until {until}, and not for {} hours",
+                self.suspend.as_secs() / 3600
+            ));
+        }
+        Ok(())
+    }
+
+    /// Runs the clock again: the dealer is back.
+    ///
+    /// # Errors
+    /// If the deadline is not that of the decision due, with what was left of it.
+    pub(super) fn continue_after(
+        &mut self,
+        continued: &pb::HandContinued,
+        to_act: Option<Player>,
+        at: UnixMicros,
+    ) -> Result<(), String> {
+        let stood_at = self.suspended_at.take();
+        let Some(player) = to_act else {
+            let none = continued.deadline_micros == 0;
+            return if none { Ok(()) } else { Err(NO_DECISION.to_owned()) };
+        };
+        let deadline = UnixMicros(continued.deadline_micros);
+        let left = self.deadline(player).since(stood_at.unwrap_or(at));
+        self.resumed = Some(deadline);
+        if deadline.plus(RESUME_TOLERANCE) < at.plus(left) {
+            return Err(format!(
+                "the hand goes on at {at} with less time for a decision than was left"
+            ));
+        }
+        if deadline > at.plus(self.action).plus(self.bank(player)).plus(RESUME_TOLERANCE) {
+            return Err(format!("the hand goes on at {at} with more than a whole clock"));
         }
         Ok(())
     }

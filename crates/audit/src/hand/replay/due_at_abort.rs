@@ -46,7 +46,7 @@ impl Replayer {
     ) -> Option<()> {
         let answer =
             self.shoe.perform(operation.index, &chance::parse_operation(&operation)?).ok()?;
-        let result = chance::result(operation.index, &answer, self.has_salts);
+        let result = chance::result(operation.index, &answer, true);
         self.findings.due_at_abort.push((operation.clone(), result.clone()));
         let used = pb::ChanceUsed { operation: Some(operation), result: Some(result), restock };
         replay.apply(&TableRecord::ChanceUsed(used), &|_| None).ok().map(|_| ())

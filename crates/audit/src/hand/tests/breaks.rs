@@ -103,8 +103,11 @@ fn commitment() {
         let rules = &mut the!(entries, Table(TableRecord::HandOpened)).rule_set;
         *rules = rules.replace("max_rounds = 12", "max_rounds = 13");
         assert!(rules.contains("13"));
+        let rules = rules.clone();
+        the!(entries, Table(TableRecord::TableCreated)).rule_set = rules;
     });
-    check(&[Check::Commitment], |entries| {
+    // Noted after the opening, and so after seats' commitments: their time begins with it.
+    check(&[Check::Commitment, Check::Closing], |entries| {
         let opened = index_of(entries, |it| matches!(it, Table(TableRecord::HandOpened(_))));
         let noted = index_of(entries, |it| matches!(it, Table(TableRecord::HandCommitted(_))));
         let mut noted = entries.remove(noted);
@@ -115,12 +118,13 @@ fn commitment() {
         let committed =
             index_of(entries, |it| matches!(it, Dealer(DealerRecord::SeedCommitted(_))));
         delay(&mut entries[committed], 5);
-        let sealed = index_of(entries, |it| matches!(it, Dealer(DealerRecord::SeedSealed(_))));
-        entries[sealed..].iter_mut().for_each(|entry| delay(entry, 10));
+        let closed =
+            index_of(entries, |it| matches!(it, Dealer(DealerRecord::CommitmentsClosed(_))));
+        entries[closed..].iter_mut().for_each(|entry| delay(entry, 10));
     });
     let mut records = proved(&room(), 1);
-    records.dealer_keys = vec![[1; 32]];
-    assert_eq!(fails(&audit(&records)), [Check::Commitment]);
+    records.dealer_keys = vec![DealerKey { key: [1; 32], until: None }];
+    assert_eq!(fails(&audit(&records)), [Check::Commitment, Check::Closing]);
 }
 
 /// fairness/SPEC.md §10.3.
@@ -148,15 +152,6 @@ fn transcript() {
         the!(entries, Table(TableRecord::HandSealed)).rows.remove(0);
         the!(entries, Dealer(DealerRecord::SeedSealed)).rows.remove(0);
     });
-}
-
-/// fairness/SPEC.md §14.
-#[test]
-fn a_hand_without_a_time_for_entropy_is_not_proved() {
-    let report = after(|entries| {
-        the!(entries, Table(TableRecord::HandOpened)).entropy_deadline_micros = 0;
-    });
-    assert!(fails(&report).contains(&Check::Transcript), "{report:#?}");
 }
 
 /// fairness/SPEC.md §10.4.
@@ -323,8 +318,9 @@ fn decisions() {
     check(&[Check::Decisions], |entries| {
         the!(entries, Table(TableRecord::MoveDecided)).seat += 1;
     });
-    // The clock, in its own time and counted as such, but not its own move.
-    check(&[Check::Decisions], |entries| {
+    // The clock, in its own time and counted as such, but not its own move. Later signatures are
+    // over another chain.
+    check(&[Check::Decisions, Check::Signatures], |entries| {
         let bets = |it: &pb::MoveDecided| it.r#move.as_ref().unwrap().amount > 0;
         let index =
             index_of(entries, |it| matches!(it, Table(TableRecord::MoveDecided(it)) if bets(it)));

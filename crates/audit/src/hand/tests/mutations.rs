@@ -2,11 +2,27 @@
 
 use super::*;
 
+/// Indices of the hand's own records, from the dealer's commitment on.
+fn own_records(honest: &TableFixture) -> Vec<usize> {
+    let entries = &honest.script.entries;
+    let first = entries.iter().position(|it| it.log == LogName::Dealer).unwrap();
+    let last = |it: &AnyRecord| matches!(it, Table(TableRecord::HandFinished(_)));
+    let last = entries.iter().rposition(|it| last(&it.recorded)).unwrap();
+    let own = hand_id(honest.table, 1).into();
+    let ours = |index: &usize| {
+        let entry = &entries[*index];
+        let opens = matches!(entry.recorded, Wallet(WalletRecord::AccountOpened(_)));
+        let next = |it: &pb::HandCommitted| it.hand_no == 2;
+        let next = matches!(&entry.recorded, Table(TableRecord::HandCommitted(it)) if next(it));
+        (entry.log != LogName::Dealer || entry.stream == own) && !opens && !next
+    };
+    (first..=last).filter(ours).collect()
+}
+
 #[test]
 fn no_record_can_be_left_out() {
     let honest = room();
-    let first = honest.script.entries.iter().position(|it| it.log == LogName::Dealer).unwrap();
-    for index in first..honest.script.entries.len() {
+    for index in own_records(&honest) {
         let name = honest.script.entries[index].recorded.name();
         let report = after(|entries| {
             entries.remove(index);
@@ -18,8 +34,7 @@ fn no_record_can_be_left_out() {
 #[test]
 fn no_record_can_be_told_twice() {
     let honest = room();
-    let first = honest.script.entries.iter().position(|it| it.log == LogName::Dealer).unwrap();
-    for index in first..honest.script.entries.len() {
+    for index in own_records(&honest) {
         let report = after(|entries| entries.insert(index, entries[index].clone()));
         let name = honest.script.entries[index].recorded.name();
         assert!(!report.passed(), "{name} at {index} twice is not noticed");
@@ -27,18 +42,11 @@ fn no_record_can_be_told_twice() {
 }
 
 /// Clears the fields that no check covers: the caller of the dealer, a time bank that is charged
-/// too little, the deadline for entropy if all seats were done in time, and the size of a bet that
-/// nobody matched, since such a bet is returned.
+/// too little, and the size of a bet that nobody matched, since such a bet is returned.
 fn checked_part(recorded: &AnyRecord) -> AnyRecord {
     let mut part = recorded.clone();
     if let Dealer(DealerRecord::CardsOpened(opened)) = &mut part {
         opened.caller.clear();
-    }
-    if let Table(TableRecord::HandOpened(opened)) = &mut part {
-        opened.entropy_deadline_micros = opened.entropy_deadline_micros.min(1);
-    }
-    if let Table(TableRecord::EntropyClosed(closed)) = &mut part {
-        closed.deadline_micros = 0;
     }
     if let Table(TableRecord::MoveDecided(decided)) = &mut part {
         decided.bank_used_ms = 0;
@@ -52,11 +60,8 @@ fn no_byte_can_be_changed() {
     let honest = room();
     let notes = audit(&proved(&honest, 1)).notes;
     let entries = &honest.script.entries;
-    let first = entries.iter().position(|it| it.log == LogName::Dealer).unwrap();
-    let of_the_hand =
-        |entry: &Entry| !matches!(entry.recorded, Wallet(WalletRecord::AccountOpened(_)));
-    let all = entries.iter().enumerate().skip(first);
-    for (index, entry) in all.filter(|(_, entry)| of_the_hand(entry)) {
+    for index in own_records(&honest) {
+        let entry = &entries[index];
         let honest_event = entry.recorded.on_stream(entry.stream);
         let whole = honest_event.payload;
         // One byte in four, different ones in each record.

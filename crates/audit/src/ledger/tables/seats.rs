@@ -40,7 +40,8 @@ impl Tables {
             SeatEvent::LeaveAsked(_)
             | SeatEvent::SitOutChanged(_)
             | SeatEvent::StandingFound(_)
-            | SeatEvent::SeatRenamed(_) => Ok(()),
+            | SeatEvent::SeatRenamed(_)
+            | SeatEvent::SeatExcluded(_) => Ok(()),
         }
     }
 

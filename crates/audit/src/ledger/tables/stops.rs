@@ -60,7 +60,8 @@ impl Tables {
             | EffectKind::Chance
             | EffectKind::Leave
             | EffectKind::Settle
-            | EffectKind::Abandon
+            | EffectKind::Suspend
+            | EffectKind::EndSuspended
             | EffectKind::Post
             | EffectKind::Reveal
             | EffectKind::PayOut

@@ -2,18 +2,25 @@
 //! build the trees anew and sign them. Only the check that the lie concerns fails. Where they lie
 //! about the logs themselves, the records are honest and their proofs are not.
 
+mod closing;
 mod legs;
 mod lies;
 mod openings;
 mod proofs;
+mod signatures;
+mod starts;
+mod streams;
 
 use std::collections::BTreeMap;
 
 use crate::hand::Check;
+use crate::tests::bundles::honest::silent;
 use crate::tests::fixture::AnyRecord::Table;
-use crate::tests::fixture::{AnyRecord, EntropyBehaviour, Entry, HandOptions, TableFixture};
+use crate::tests::fixture::{
+    AnyRecord, EntropyBehaviour, Entry, HandOptions, SuspensionEnd, TableFixture,
+};
 use primitives::UnixMicros;
-use proto::event::v1::{self as pb, AtFault};
+use proto::event::v1 as pb;
 
 use super::{Golden, golden};
 
@@ -72,8 +79,9 @@ fn burnt() -> TableFixture {
     played(ways)
 }
 
-fn void() -> TableFixture {
-    played(HandOptions { abort: Some((AtFault::Operator, Some(6))), ..HandOptions::default() })
+/// A hand that all players agreed to end, since the dealer was silent.
+fn agreed() -> TableFixture {
+    played(silent(Some(6), SuspensionEnd::Agreed))
 }
 
 fn played(ways: HandOptions) -> TableFixture {

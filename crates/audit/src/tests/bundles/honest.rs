@@ -3,12 +3,14 @@
 
 use std::collections::BTreeMap;
 
-use crate::tests::fixture::AnyRecord::Wallet;
-use crate::tests::fixture::{EntropyBehaviour, HandOptions, TableFixture, VoidTime};
-use proto::event::v1::AtFault;
+use crate::hand::HandVerdict;
+use crate::tests::fixture::AnyRecord::{Dealer, Table, Wallet};
+use crate::tests::fixture::{
+    EntropyBehaviour, Entry, HandOptions, Suspension, SuspensionEnd, TableFixture,
+};
 use proto::wallet::v1::TransferKind;
-use rules::RuleSet;
-use wire::WalletRecord;
+use rules::{RuleSet, SeedOpening, TableSettings};
+use wire::{DealerRecord, TableRecord, WalletRecord};
 
 use super::{Golden, golden};
 
@@ -30,7 +32,9 @@ pub(super) fn all() -> Vec<Golden> {
     let mut third = earlier(TableFixture::seated(7, "swg", 4));
     assert!(third.play() && third.play());
     all.push(golden("third-hand-of-a-table", third.bundle(3), &[]));
-    all.extend(kinds().into_iter().map(|(name, room)| golden(name, room.bundle(1), &[])));
+    all.extend(kinds());
+    all.extend(aborted());
+    all.push(after_burnt_numbers());
     all.extend(zero_nets().into_iter().map(|(name, room)| golden(name, room.bundle(1), &[])));
     all
 }
@@ -93,36 +97,111 @@ fn played(variant: &str, seats: u32, ways: HandOptions) -> TableFixture {
     earlier(TableFixture::seated(40, variant, seats).with_options(ways))
 }
 
-fn kinds() -> Vec<(&'static str, TableFixture)> {
-    let all = |behaviour| HandOptions { entropy: everybody(behaviour), ..HandOptions::default() };
-    let abort =
-        |fault, inputs| HandOptions { abort: Some((fault, inputs)), ..HandOptions::default() };
-    let void = |void| HandOptions { void: Some(void), ..HandOptions::default() };
-    let one = |behaviour| HandOptions {
-        entropy: BTreeMap::from([(1, behaviour)]),
-        ..HandOptions::default()
-    };
+fn with_settings(variant: &str, settings: TableSettings, ways: HandOptions) -> TableFixture {
+    earlier(TableFixture::seated_with(40, variant, 3, settings).with_options(ways))
+}
+
+fn all_seats(behaviour: EntropyBehaviour) -> HandOptions {
+    HandOptions { entropy: everybody(behaviour), ..HandOptions::default() }
+}
+
+fn seat_one(behaviour: EntropyBehaviour) -> HandOptions {
+    HandOptions { entropy: BTreeMap::from([(1, behaviour)]), ..HandOptions::default() }
+}
+
+/// A dealer that falls silent after so many inputs of the rules, or before the antes.
+pub(super) fn silent(after: Option<u32>, end: SuspensionEnd) -> HandOptions {
+    HandOptions { suspension: Some(Suspension { after, end }), ..HandOptions::default() }
+}
+
+pub(super) fn delayed() -> TableSettings {
+    TableSettings { reveal: SeedOpening::Delayed, ..TableSettings::default() }
+}
+
+fn kinds() -> Vec<Golden> {
+    let alone = TableSettings { contributors_min: 0, ..TableSettings::default() };
+    let nobody = with_settings("dice", alone, all_seats(EntropyBehaviour::Absent));
+    let proved = |name, room: TableFixture| golden(name, room.bundle(1), &[]);
     vec![
-        ("nobody-takes-part", played("dice", 4, all(EntropyBehaviour::Absent))),
-        ("everybody-reveals", played("force", 3, all(EntropyBehaviour::Reveals))),
-        ("everybody-commits-late", played("spike", 2, all(EntropyBehaviour::Late))),
-        ("some-take-part", played("electronic", 6, one(EntropyBehaviour::Late))),
-        ("burnt-by-one", played("kessel", 4, one(EntropyBehaviour::Withholds))),
-        ("burnt-by-all", played("coruscant", 3, all(EntropyBehaviour::Withholds))),
-        ("dealer-never-sealed", played("swg", 5, abort(AtFault::Dealer, None))),
-        ("dealer-fell-silent", played("dice", 5, abort(AtFault::Dealer, Some(7)))),
-        ("dealer-fell-silent-late", played("eleven", 4, abort(AtFault::Dealer, Some(20)))),
-        ("void-before-antes", played("eleven", 2, abort(AtFault::Operator, None))),
-        ("void-in-play", played("force", 5, abort(AtFault::Operator, Some(9)))),
-        ("void-settled", played("spike", 3, void(VoidTime::BeforeItsSeed))),
-        ("void-settled-seed-open", played("dice", 3, void(VoidTime::AfterItsSeed))),
-        (
-            "delayed-reveal",
-            played(
-                "spike",
-                3,
-                HandOptions { reveal_delay_seconds: 86_400, ..HandOptions::default() },
-            ),
-        ),
+        proved("nobody-takes-part", nobody).with_verdict(HandVerdict::Failed),
+        proved("everybody-reveals", played("force", 3, all_seats(EntropyBehaviour::Reveals))),
+        proved("everybody-commits-late", played("spike", 2, all_seats(EntropyBehaviour::Late))),
+        proved("some-take-part", played("electronic", 6, seat_one(EntropyBehaviour::Late))),
+        proved("suspended-and-continued", {
+            played("dice", 4, silent(Some(9), SuspensionEnd::Continued))
+        }),
+        proved("suspended-before-antes-and-continued", {
+            played("eleven", 4, silent(None, SuspensionEnd::Continued))
+        }),
+        proved("delayed-reveal", with_settings("spike", delayed(), HandOptions::default())),
     ]
+}
+
+/// Hands that came to nothing, or have not ended.
+fn aborted() -> Vec<Golden> {
+    let is = |verdict| {
+        move |name, room: TableFixture| golden(name, room.bundle(1), &[]).with_verdict(verdict)
+    };
+    let broken_off = is(HandVerdict::BrokenOff);
+    vec![
+        broken_off("burnt-by-one", played("kessel", 4, seat_one(EntropyBehaviour::Withholds))),
+        broken_off("burnt-by-all", {
+            played("coruscant", 3, all_seats(EntropyBehaviour::Withholds))
+        }),
+        broken_off("agreed", played("dice", 5, silent(Some(7), SuspensionEnd::Agreed))),
+        broken_off("agreed-late", played("eleven", 4, silent(Some(12), SuspensionEnd::Agreed))),
+        broken_off("agreed-delayed-reveal", {
+            with_settings("spike", delayed(), silent(Some(9), SuspensionEnd::Agreed))
+        }),
+        broken_off("left-before-antes", played("swg", 5, silent(None, SuspensionEnd::Left))),
+        broken_off("suspended-before-antes-too-long", {
+            played("eleven", 2, silent(None, SuspensionEnd::TooLong))
+        }),
+        is(HandVerdict::Failed)("suspended-too-long", {
+            played("force", 5, silent(Some(9), SuspensionEnd::TooLong))
+        }),
+        is(HandVerdict::NotFinished)("suspended-in-play", {
+            played("dice", 3, silent(Some(9), SuspensionEnd::Open))
+        })
+        .incomplete(),
+        is(HandVerdict::NotFinished)("suspended-with-secrets", {
+            played("kessel", 3, silent(Some(30), SuspensionEnd::Open))
+        })
+        .incomplete(),
+        is(HandVerdict::NotFinished)("suspended-before-antes", {
+            played("force", 3, silent(None, SuspensionEnd::Open))
+        })
+        .incomplete(),
+        is(HandVerdict::NotFinished)("seed-owed", seed_owed(0)).incomplete(),
+        is(HandVerdict::Failed)("seed-overdue", seed_owed(3_700)).incomplete(),
+    ]
+}
+
+/// A settled hand whose seed is not open, posted so many seconds after its settlement.
+fn seed_owed(posted_after: u64) -> TableFixture {
+    let mut room = played("dice", 3, HandOptions::default());
+    let entries = &mut room.script.entries;
+    entries.retain(|entry| {
+        let opened = matches!(entry.recorded, Dealer(DealerRecord::SeedOpened(_)));
+        !opened && !matches!(entry.recorded, Table(TableRecord::HandRevealed(_)))
+    });
+    let settled = |entry: &Entry| matches!(entry.recorded, Table(TableRecord::HandSettled(_)));
+    let settled = entries.iter().position(settled).unwrap();
+    for entry in &mut entries[settled + 1..] {
+        entry.at = entry.at.plus(std::time::Duration::from_secs(posted_after));
+    }
+    room
+}
+
+/// A hand behind a played one and two burnt numbers.
+fn after_burnt_numbers() -> Golden {
+    let mut room = TableFixture::seated(41, "dice", 4);
+    assert!(room.play());
+    for seat in [1, 3] {
+        room.options.entropy = BTreeMap::from([(seat, EntropyBehaviour::Withholds)]);
+        assert!(room.play());
+    }
+    room.options.entropy = everybody(EntropyBehaviour::Reveals);
+    assert!(room.play());
+    golden("after-burnt-numbers", room.bundle(4), &[])
 }

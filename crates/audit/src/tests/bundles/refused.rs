@@ -3,13 +3,16 @@
 use crate::bundle::Bundle;
 use crate::tests::fixture::TableFixture;
 use prost::Message as _;
-use proto::audit::v1::{BundleContents, HandBundle};
+use proto::audit::v1::{BundleContents, HandBundle, LogRecord};
 use sha2::{Digest, Sha256};
 
 use crate::tests::bundles::honest::earlier;
 
 fn honest() -> Bundle {
-    earlier(TableFixture::seated(100, "dice", 2)).bundle(1)
+    // Another hand follows, so that proofs are of more than these records.
+    let mut room = earlier(TableFixture::seated(100, "dice", 2));
+    assert!(room.play());
+    room.bundle(1)
 }
 
 /// Wraps contents with their hash.
@@ -23,6 +26,11 @@ fn edited(edit: impl FnOnce(&mut BundleContents)) -> Vec<u8> {
     let mut contents = BundleContents::decode(&outer.contents[..]).unwrap();
     edit(&mut contents);
     wrapped(contents.encode_to_vec())
+}
+
+fn withhold(record: &mut LogRecord, hash: Vec<u8>) {
+    (record.payload_hash, record.payload_len) = (hash, 9);
+    (record.payload, record.salt) = (Vec::new(), Vec::new());
 }
 
 pub(super) fn all() -> Vec<(&'static str, Vec<u8>)> {
@@ -39,10 +47,20 @@ pub(super) fn all() -> Vec<(&'static str, Vec<u8>)> {
         ("wrong-hash", wrong.encode_to_vec()),
         ("contents-unknown-field", wrapped([&inner[..], &[0x78, 1]].concat())),
         ("contents-field-twice", wrapped([&inner[..2], &inner[..]].concat())),
-        // Format 1 as a number of two bytes.
-        ("contents-long-number", wrapped([&[0x08, 0x81, 0x00], &inner[2..]].concat())),
+        // The format as a number of two bytes.
+        ("contents-long-number", wrapped([&[0x08, 0x82, 0x00], &inner[2..]].concat())),
         ("contents-default-written", { wrapped([&inner[..], &[0x12, 0x00]].concat()) }),
-        ("other-format", edited(|it| it.format = 2)),
+        ("older-format", edited(|it| it.format = 1)),
+        ("newer-format", edited(|it| it.format = 3)),
+        ("withheld-with-payload", edited(|it| it.logs[0].records[0].payload_hash = vec![1; 32])),
+        ("withheld-short-hash", { edited(|it| withhold(&mut it.logs[0].records[0], vec![1; 31])) }),
+        ("withheld-unknown-event-type", {
+            edited(|it| {
+                withhold(&mut it.logs[0].records[0], vec![1; 32]);
+                it.logs[0].records[0].r#type = 9999;
+            })
+        }),
+        ("length-without-hash", edited(|it| it.logs[0].records[0].payload_len = 9)),
         ("short-hand-id", edited(|it| it.hand_id.truncate(15))),
         ("logs-out-of-order", edited(|it| it.logs.swap(0, 1))),
         ("log-missing", edited(|it| drop(it.logs.pop()))),

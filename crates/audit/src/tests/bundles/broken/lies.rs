@@ -2,20 +2,28 @@
 
 use crate::hand::Check;
 use crate::tests::fixture::AnyRecord::{Dealer, Table, Wallet};
-use crate::tests::fixture::{EntropyBehaviour, Entry, HandOptions, LogName, TableFixture};
+use crate::tests::fixture::{
+    AnyRecord, EntropyBehaviour, Entry, HandOptions, LogName, TableFixture,
+};
 use primitives::UnixMicros;
 use proto::dealer::v1 as dealer;
-use proto::event::v1::{self as pb, AtFault};
+use proto::event::v1::{self as pb, AbortCause, AtFault};
 use wire::{DealerRecord, TableRecord, WalletRecord};
 
 use super::{
-    Golden, broken_hand, burnt, delay, golden, index_of, openings, played, rich, the, void,
+    Golden, agreed, broken_hand, burnt, closing, delay, index_of, openings, played, rich,
+    signatures, starts, streams, the,
 };
-use crate::tests::bundles::honest::everybody;
+use crate::tests::bundles::honest::{delayed, everybody};
+use wire::replay::is_void;
 
 pub(super) fn all() -> Vec<Golden> {
     let mut all = commitment();
+    all.extend(closing::all());
     all.extend(transcript());
+    all.extend(signatures::all());
+    all.extend(starts::all());
+    all.extend(streams::all());
     all.extend(aborts());
     all.extend(seed());
     all.extend(operations());
@@ -38,8 +46,9 @@ fn commitment() -> Vec<Golden> {
             let committed =
                 index_of(entries, |it| matches!(it, Dealer(DealerRecord::SeedCommitted(_))));
             delay(&mut entries[committed], 5_000_000);
-            let sealed = index_of(entries, |it| matches!(it, Dealer(DealerRecord::SeedSealed(_))));
-            entries[sealed..].iter_mut().for_each(|entry| delay(entry, 10_000_000));
+            let closed =
+                index_of(entries, |it| matches!(it, Dealer(DealerRecord::CommitmentsClosed(_))));
+            entries[closed..].iter_mut().for_each(|entry| delay(entry, 10_000_000));
         }),
         breaks("commitment-second", &|entries| {
             let first =
@@ -60,6 +69,8 @@ fn commitment() -> Vec<Golden> {
         breaks("commitment-other-rules", &|entries| {
             let rules = &mut the!(entries, Table(TableRecord::HandOpened)).rule_set;
             *rules = rules.replace("max_rounds = 12", "max_rounds = 13");
+            let rules = rules.clone();
+            the!(entries, Table(TableRecord::TableCreated)).rule_set = rules;
         }),
         breaks("commitment-not-signed", &|entries| {
             the!(entries, Dealer(DealerRecord::SeedCommitted))
@@ -114,14 +125,7 @@ fn transcript() -> Vec<Golden> {
     let breaks = |name, edit: &dyn Fn(&mut Vec<Entry>)| {
         broken_hand(name, honest.clone(), Check::Transcript, edit)
     };
-    let dropped = played(HandOptions {
-        entropy: [(1, EntropyBehaviour::Dropped)].into(),
-        ..HandOptions::default()
-    });
-    let alone = played(HandOptions { without_entropy: true, ..HandOptions::default() });
     vec![
-        golden("transcript-commitment-dropped", dropped.bundle(1), &[Check::Transcript]),
-        golden("transcript-no-part-for-seats", alone.bundle(1), &[Check::Transcript]),
         breaks("transcript-entropy-does-not-open", &|entries| {
             let entropy = &mut the!(entries, Table(TableRecord::EntropyRevealed)).entropy;
             let mut other = entropy.to_vec();
@@ -142,19 +146,11 @@ fn transcript() -> Vec<Golden> {
             the!(entries, Table(TableRecord::HandSealed)).rows.remove(1);
             the!(entries, Dealer(DealerRecord::SeedSealed)).rows.remove(1);
         }),
-        breaks("transcript-closed-early", &|entries| {
-            the!(entries, Table(TableRecord::HandOpened)).entropy_deadline_micros += 5_000_000;
-        }),
         breaks("transcript-sealed-before-all-revealed", &|entries| {
             let revealed = entries
                 .iter()
                 .rposition(|it| matches!(it.recorded, Table(TableRecord::EntropyRevealed(_))));
             entries.remove(revealed.unwrap());
-        }),
-        breaks("transcript-committed-twice", &|entries| {
-            let given =
-                index_of(entries, |it| matches!(it, Table(TableRecord::EntropyCommitted(_))));
-            entries.insert(given, entries[given].clone());
         }),
         breaks("transcript-revealed-without-commitment", &|entries| {
             let revealed =
@@ -180,22 +176,42 @@ fn aborts() -> Vec<Golden> {
             |_| (),
         ),
         broken_hand("transcript-burnt-too-early", burnt(), Check::Transcript, |entries| {
-            the!(entries, Table(TableRecord::EntropyClosed)).deadline_micros += 5_000_000;
+            let aborted = index_of(entries, |it| matches!(it, Table(TableRecord::HandAborted(_))));
+            let earlier = |entry: &mut Entry| entry.at = UnixMicros(entry.at.0 - 1_000_000);
+            entries[aborted..].iter_mut().for_each(earlier);
         }),
-        broken_hand("transcript-aborted-by-nobody", void(), Check::Transcript, |entries| {
+        broken_hand("transcript-aborted-by-nobody", agreed(), Check::Transcript, |entries| {
             the!(entries, Table(TableRecord::HandAborted)).set_at_fault(AtFault::Unspecified);
         }),
-        broken_hand("seed-of-aborted-hand-opened-early", void(), Check::Seed, |entries| {
+        broken_hand("transcript-aborted-for-no-cause", agreed(), Check::Transcript, |entries| {
+            the!(entries, Table(TableRecord::HandAborted)).set_cause(AbortCause::Unspecified);
+        }),
+        broken_hand("transcript-aborted-too-early", agreed(), Check::Transcript, |entries| {
+            the!(entries, Table(TableRecord::HandAborted)).set_cause(AbortCause::Suspended);
+        }),
+        broken_hand("decisions-not-all-agreed", agreed(), Check::Decisions, |entries| {
+            let voids =
+                |it: &AnyRecord| matches!(it, Table(TableRecord::MoveDecided(it)) if is_void(it));
+            let last = entries.iter().rposition(|entry| voids(&entry.recorded)).unwrap();
+            entries.remove(last);
+        }),
+        broken_hand("decisions-agreed-twice", agreed(), Check::Decisions, |entries| {
+            let voids =
+                |it: &AnyRecord| matches!(it, Table(TableRecord::MoveDecided(it)) if is_void(it));
+            let first = index_of(entries, voids);
+            entries.insert(first, entries[first].clone());
+        }),
+        broken_hand("seed-of-aborted-hand-opened-early", agreed(), Check::Seed, |entries| {
             let aborted = index_of(entries, |it| matches!(it, Table(TableRecord::HandAborted(_))));
             let rest = entries[aborted..].iter_mut().filter(|it| it.log == LogName::Table);
             rest.for_each(|entry| delay(entry, 2_000_000));
         }),
-        broken_hand("seed-of-aborted-hand-not-discarded", void(), Check::Seed, |entries| {
+        broken_hand("seed-of-aborted-hand-not-discarded", agreed(), Check::Seed, |entries| {
             the!(entries, Dealer(DealerRecord::SeedOpened)).discarded = false;
         }),
         broken_hand(
             "operations-more-than-was-due-at-the-abort",
-            void(),
+            agreed(),
             Check::Operations,
             |entries| {
                 let opened =
@@ -215,12 +231,17 @@ fn aborts() -> Vec<Golden> {
                 entries.insert(opened, again);
             },
         ),
-        broken_hand("transfer-for-an-aborted-hand", void(), Check::Transfer, transfer_after_abort),
-        broken_hand("conserved-refund-not-exact", void(), Check::Conserved, |entries| {
+        broken_hand(
+            "transfer-for-an-aborted-hand",
+            agreed(),
+            Check::Transfer,
+            transfer_after_abort,
+        ),
+        broken_hand("conserved-refund-not-exact", agreed(), Check::Conserved, |entries| {
             let seats = &mut the!(entries, Table(TableRecord::HandFinished)).seats;
             (seats[0].stack, seats[1].stack) = (seats[0].stack - 10, seats[1].stack + 10);
         }),
-        broken_hand("conserved-aborted-as-if-played", void(), Check::Conserved, |entries| {
+        broken_hand("conserved-aborted-as-if-played", agreed(), Check::Conserved, |entries| {
             the!(entries, Table(TableRecord::HandFinished)).aborted = false;
         }),
     ]
@@ -255,10 +276,9 @@ fn transfer_after_abort(entries: &mut Vec<Entry>) {
 
 /// The table burns the hand as if seat 2 had withheld its entropy, although every seat revealed it.
 fn burnt_without_ground() -> TableFixture {
-    let abort = Some((AtFault::Seat, None));
     let mut room = played(HandOptions {
         entropy: everybody(EntropyBehaviour::Reveals),
-        abort,
+        burns_anyway: true,
         ..HandOptions::default()
     });
     the!(room.script.entries, Table(TableRecord::HandAborted)).seats = vec![2];
@@ -266,12 +286,28 @@ fn burnt_without_ground() -> TableFixture {
 }
 
 fn seed() -> Vec<Golden> {
-    let delayed = || played(HandOptions { reveal_delay_seconds: 86_400, ..HandOptions::default() });
+    let delayed = || {
+        let mut room = TableFixture::seated_with(40, "dice", 3, delayed());
+        assert!(room.play());
+        room
+    };
     vec![
         broken_hand("seed-wrong", rich(), Check::Seed, |entries| {
             the!(entries, Dealer(DealerRecord::SeedOpened)).seed = vec![5; 64].into();
         }),
-        broken_hand("seed-refused-by-the-table", rich(), Check::Seed, refused),
+        broken_hand("seed-refused-by-the-table", rich(), Check::Seed, |entries| {
+            let seed = vec![5; 64].into();
+            the!(entries, Dealer(DealerRecord::SeedOpened)).seed = vec![5; 64].into();
+            let revealed =
+                index_of(entries, |it| matches!(it, Table(TableRecord::HandRevealed(_))));
+            entries[revealed].recorded = Table(pb::SeedRefused { seed }.into());
+        }),
+        broken_hand("seed-refused-though-right", rich(), Check::Seed, |entries| {
+            let seed = the!(entries, Table(TableRecord::HandRevealed)).seed.clone();
+            let revealed =
+                index_of(entries, |it| matches!(it, Table(TableRecord::HandRevealed(_))));
+            entries[revealed].recorded = Table(pb::SeedRefused { seed }.into());
+        }),
         broken_hand("seed-table-noted-another", rich(), Check::Seed, |entries| {
             the!(entries, Table(TableRecord::HandRevealed)).seed = vec![5; 64].into();
         }),
@@ -280,10 +316,6 @@ fn seed() -> Vec<Golden> {
             let rest = entries[settled..].iter_mut().filter(|it| it.log != LogName::Dealer);
             rest.for_each(|entry| delay(entry, 2_000_000));
         }),
-        broken_hand("seed-opened-after-posting", rich(), Check::Seed, |entries| {
-            let opened = index_of(entries, |it| matches!(it, Dealer(DealerRecord::SeedOpened(_))));
-            delay(&mut entries[opened], 2_000_000);
-        }),
         broken_hand("seed-opened-before-its-delay", delayed(), Check::Seed, |entries| {
             for kind in ["SeedOpened", "HandRevealed"] {
                 let index = index_of(entries, |it| it.name() == kind);
@@ -291,32 +323,6 @@ fn seed() -> Vec<Golden> {
             }
         }),
     ]
-}
-
-/// The dealer opens another seed than it had committed to, and the table acts on it as it must: no
-/// transfer is posted, and all players have their credits from before the hand.
-fn refused(entries: &mut Vec<Entry>) {
-    let seed: bytes::Bytes = vec![5; 64].into();
-    the!(entries, Dealer(DealerRecord::SeedOpened)).seed = seed.clone();
-    let opened = the!(entries, Table(TableRecord::HandOpened)).clone();
-    let revealed = index_of(entries, |it| matches!(it, Table(TableRecord::HandRevealed(_))));
-    entries[revealed].recorded = Table(pb::SeedRefused { seed }.into());
-    let mut aborted = entries[revealed].clone();
-    let evidence = "the seed that was opened is not the one that was committed to".to_owned();
-    let at_fault = AtFault::Dealer.into();
-    let refused = pb::HandAborted { at_fault, seats: Vec::new(), evidence };
-    aborted.recorded = Table(refused.into());
-    entries.insert(revealed + 1, aborted);
-    let finished = the!(entries, Table(TableRecord::HandFinished));
-    finished.sabacc_paid.fill(0);
-    finished.aborted = true;
-    finished.sabacc_won = false;
-    (finished.sabacc_pot, finished.carried_pot) = (opened.sabacc_pot, opened.carried_pot);
-    finished.seats = opened.roster;
-    entries.retain(|entry| {
-        !matches!(&entry.recorded, Wallet(WalletRecord::TransferPosted(it)) if !it.hand_id.is_empty())
-            && !matches!(entry.recorded, Table(TableRecord::SettlementPosted(_)))
-    });
 }
 
 fn operations() -> Vec<Golden> {

@@ -33,18 +33,25 @@ pub(super) fn all() -> Vec<Golden> {
         inclusion("inclusion-deleted-record", of_another(&honest, &with_bystander(&honest))),
         inclusion("inclusion-reordered-records", of_another(&reordered(&honest), &honest)),
         inclusion("inclusion-changed-proof", {
-            let mut bundle = honest.bundle(1);
+            let mut bundle = followed(&honest).bundle(1);
             bundle.table.proof.last_mut().unwrap()[0] ^= 1;
             bundle
         }),
         inclusion("inclusion-hash-too-many", {
-            let mut bundle = honest.bundle(1);
+            let mut bundle = followed(&honest).bundle(1);
             bundle.table.proof.push([7; 32]);
             bundle
         }),
         missing_event(&honest),
         not_chained(&honest),
     ]
+}
+
+/// The room after another hand.
+fn followed(room: &TableFixture) -> TableFixture {
+    let mut room = room.clone();
+    assert!(room.play());
+    room
 }
 
 /// A wallet whose key is not trusted, honest with that key.

@@ -1,0 +1,58 @@
+//! Streams with something left out of them, or undone.
+
+use crate::hand::Check;
+use crate::log_event::LogEvent;
+use crate::tests::fixture::AnyRecord::Table;
+use crate::tests::fixture::{self, TableFixture};
+use proto::event::v1::{self as pb, AbortCause, AtFault};
+use wire::TableRecord;
+
+use super::{Golden, broken_hand, burnt, golden, index_of, rich};
+
+pub(super) fn all() -> Vec<Golden> {
+    vec![
+        broken_hand("streams-aborted-after-its-settlement", rich(), Check::Streams, |entries| {
+            let settled = index_of(entries, |it| matches!(it, Table(TableRecord::HandSettled(_))));
+            let mut aborted = entries[settled].clone();
+            let undone = pb::HandAborted {
+                at_fault: AtFault::Dealer.into(),
+                seats: Vec::new(),
+                evidence: "the dealer was silent".to_owned(),
+                cause: AbortCause::Suspended.into(),
+            };
+            aborted.recorded = Table(undone.into());
+            entries.insert(settled + 1, aborted);
+        }),
+        broken_hand("streams-continued-without-suspension", rich(), Check::Streams, |entries| {
+            let sealed = index_of(entries, |it| matches!(it, Table(TableRecord::HandSealed(_))));
+            let mut continued = entries[sealed].clone();
+            continued.recorded = Table(pb::HandContinued { deadline_micros: 0 }.into());
+            entries.insert(sealed + 1, continued);
+        }),
+        burnt_number_left_out(),
+        payload_withheld(),
+    ]
+}
+
+/// The records begin behind a number that was burnt.
+fn burnt_number_left_out() -> Golden {
+    let mut room = burnt();
+    room.options.entropy.clear();
+    assert!(room.play());
+    let mut records = room.records(2);
+    let committed = |event: &LogEvent| matches!(event.decode(), Some(TableRecord::HandCommitted(it)) if it.hand_no == 2);
+    let first = records.table.iter().position(committed).unwrap();
+    records.table.drain(..first);
+    let bundle = fixture::bundle(&room.script, records);
+    golden("streams-burnt-number-left-out", bundle, &[Check::Streams])
+}
+
+/// The table's first record is shown without its payload.
+fn payload_withheld() -> Golden {
+    let room: TableFixture = rich();
+    let mut records = room.records(1);
+    let created = records.table[0].event.clone();
+    records.table[0] = LogEvent::leaf_only(created);
+    let bundle = fixture::bundle(&room.script, records);
+    golden("streams-payload-withheld", bundle, &[Check::Streams])
+}
