@@ -8,8 +8,8 @@ use prost::Message;
 use proto::common::v1::ErrorReason;
 use proto::dealer::v1::dealer_service_server::{DealerService, DealerServiceServer};
 use proto::dealer::v1::{
-    CommitRequest, CommitResponse, ListKeysRequest, ListKeysResponse, PerformRequest,
-    PerformResponse, RevealRequest, RevealResponse, SealRequest, SealResponse,
+    CloseRequest, CloseResponse, CommitRequest, CommitResponse, ListKeysRequest, ListKeysResponse,
+    PerformRequest, PerformResponse, RevealRequest, RevealResponse, SealRequest, SealResponse,
 };
 use tonic::{Request, Response, Status};
 use wire::api_refusal;
@@ -34,13 +34,25 @@ impl DealerService for Api {
         request: Request<CommitRequest>,
     ) -> Result<Response<CommitResponse>, Status> {
         let caller = Caller::of("Commit", &request)?;
-        let CommitRequest { request_id, table_id, hand_no, rule_set_hash } = request.into_inner();
+        let CommitRequest { request_id, table_id, hand_no, rules_hash } = request.into_inner();
         let call = caller.call(&request_id)?;
         let hand = messages::parse_hand_name(&table_id, hand_no)?;
-        let rule_set_hash = exactly("rule_set_hash", &rule_set_hash)?;
-        let committed = self.0.commit(call, hand, rule_set_hash).await?;
+        let rules_hash = exactly("rules_hash", &rules_hash)?;
+        let committed = self.0.commit(call, hand, rules_hash).await?;
         let commitment = Some(messages::commitment_to_pb(&committed));
         Ok(Response::new(CommitResponse { commitment }))
+    }
+
+    async fn close(
+        &self,
+        request: Request<CloseRequest>,
+    ) -> Result<Response<CloseResponse>, Status> {
+        let caller = Caller::of("Close", &request)?;
+        let CloseRequest { request_id, table_id, hand_no, rows } = request.into_inner();
+        let call = caller.call(&request_id)?;
+        let hand = messages::parse_hand_name(&table_id, hand_no)?;
+        let closed = self.0.close(call, hand, messages::parse_closing_rows(rows)?).await?;
+        Ok(Response::new(CloseResponse { closing: Some(messages::closing_to_pb(&closed)) }))
     }
 
     async fn seal(&self, request: Request<SealRequest>) -> Result<Response<SealResponse>, Status> {

@@ -10,10 +10,9 @@ use std::sync::{Arc, PoisonError, RwLock};
 use ed25519_dalek::SigningKey;
 use eventlog::{ClockSkew, Log, OpenError, ReadError};
 use fairness::health::Unhealthy;
-use fairness::{Seed, Transcript};
+use fairness::{ClosingRow, Seed, Transcript};
 use keyring::{KeyId, Keyring, Nonce, OpenError as SealError, SecretStore, StoreError};
 use primitives::RequestId;
-use sha2::{Digest, Sha256};
 use system::clock::Clock;
 use system::entropy::Entropy;
 use tokio::sync::watch;
@@ -21,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::entropy_source::EntropySource;
 use crate::hand::{
-    Committed, Contradiction, HandName, PerformCommand, PerformOutcome, Refusal, SealInput,
+    Closed, Committed, Contradiction, HandName, PerformCommand, PerformOutcome, Refusal, SealInput,
 };
 use crate::handler::Handler;
 use crate::record;
@@ -112,7 +111,7 @@ impl Dealer {
     pub fn try_new(dependencies: Dependencies) -> Result<Dealer, Unhealthy> {
         let Dependencies { seeds, keyring, entropy, key, origin, max_cached_hands } = dependencies;
         let source = EntropySource::try_new(entropy)?;
-        let key_id = key_id(&key.verifying_key().to_bytes());
+        let key_id = fairness::KeyId::of(key.verifying_key().as_bytes()).0;
         let resources = Resources { seeds, keyring, source, key, key_id, origin, max_cached_hands };
         let (handler, serves) = (Arc::default(), watch::Sender::default());
         Ok(Dealer { resources: Arc::new(resources), handler, serves })
@@ -137,10 +136,21 @@ impl Dealer {
         &self,
         call: RequestMetadata,
         name: HandName,
-        rule_set_hash: [u8; 32],
+        rules_hash: [u8; 32],
     ) -> Result<Committed, DealerError> {
         let handler = self.handler()?;
-        run_to_end(async move { handler.commit(&call, name, rule_set_hash).await }).await
+        run_to_end(async move { handler.commit(&call, name, rules_hash).await }).await
+    }
+
+    /// Fixes what the seats have committed to, once.
+    pub async fn close(
+        &self,
+        call: RequestMetadata,
+        name: HandName,
+        rows: Vec<ClosingRow>,
+    ) -> Result<Closed, DealerError> {
+        let handler = self.handler()?;
+        run_to_end(async move { handler.close(&call, name, rows).await }).await
     }
 
     /// Binds the seats' entropy.
@@ -211,14 +221,6 @@ impl Dealer {
         let handler = self.handler.read().unwrap_or_else(PoisonError::into_inner);
         handler.clone().ok_or(DealerError::Unavailable)
     }
-}
-
-/// Id of a public key: the first 8 bytes of its SHA-256.
-#[must_use]
-pub fn key_id(public: &[u8; 32]) -> [u8; 8] {
-    let digest: [u8; 32] = Sha256::digest(public).into();
-    let [a, b, c, d, e, f, g, h, ..] = digest;
-    [a, b, c, d, e, f, g, h]
 }
 
 /// Runs work to its end even if its caller gives up.

@@ -4,7 +4,7 @@
 //! changed hand only after that. If the log does not take them, the hand is thrown away, not
 //! undone.
 //!
-//! A hand is committed, then sealed; then operations are performed and cards revealed; then the
+//! A hand is committed, closed, then sealed; then operations are performed and cards revealed; then the
 //! seed is published. A step that was done before, requested with equal contents, gives its first
 //! answer and no event.
 //!
@@ -13,9 +13,11 @@
 use std::fmt;
 use std::sync::Arc;
 
+use ed25519_dalek::SigningKey;
 use fairness::{
-    Beacon, Commitment, Context, Handle, Keys, OperationRequest, PublicOutcome, RowStatus, Seed,
-    Shoe, ShoeError, Transcript, TranscriptError, TranscriptRow,
+    Beacon, Closing, ClosingError, ClosingRow, ClosingStatement, Commitment, Context, Handle,
+    KeyId, Keys, OperationRequest, PublicOutcome, RowStatus, Seed, Shoe, ShoeError, SignedText,
+    Transcript, TranscriptError, TranscriptRow,
 };
 use primitives::{HandId, TableId};
 
@@ -38,7 +40,7 @@ impl HandName {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Committed {
     pub hand: HandName,
-    pub rule_set_hash: [u8; 32],
+    pub rules_hash: [u8; 32],
     pub commitment: Commitment,
     pub key_id: [u8; 8],
     pub signature: [u8; 64],
@@ -50,8 +52,18 @@ impl Committed {
     #[must_use]
     pub fn context(&self) -> Context {
         let HandName { table, number } = self.hand;
-        Context::new(&self.origin, table, number, &self.rule_set_hash)
+        Context::new(&self.origin, table, number, &self.rules_hash)
     }
+}
+
+/// The dealer's signed word on what the seats have committed to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Closed {
+    pub closing: Closing,
+    /// One for each seat of the roster, ascending.
+    pub rows: Vec<ClosingRow>,
+    pub key_id: [u8; 8],
+    pub signature: [u8; 64],
 }
 
 /// Entropy of the seats, to be sealed.
@@ -124,6 +136,7 @@ impl fmt::Debug for PerformOutcome {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
     SeedCommitted(Committed),
+    CommitmentsClosed(Closed),
     SeedSealed {
         transcript: Transcript,
         seal_input: SealInput,
@@ -148,6 +161,12 @@ pub enum Event {
 pub enum Refusal {
     #[error("the hand is committed under another rule set: a change of rules waits for the next")]
     OtherRules,
+    #[error("the commitments are not closed yet: call Close first")]
+    NotClosed,
+    #[error("the commitments are closed with other rows: what is closed stays")]
+    ClosedOtherwise,
+    #[error("the rows are not those of the closing: the same seats, players and commitments")]
+    NotTheClosing,
     #[error("no entropy is sealed yet: call Seal first")]
     NotSealed,
     #[error("the hand is sealed with other entropy: what is sealed stays")]
@@ -161,6 +180,8 @@ pub enum Refusal {
     #[error("the seed was opened before, as that of a hand that was {}", if *.discarded { "discarded" } else { "played" })]
     RevealedOtherwise { discarded: bool },
     #[error(transparent)]
+    Closing(#[from] ClosingError),
+    #[error(transparent)]
     Transcript(#[from] TranscriptError),
     #[error(transparent)]
     Shoe(#[from] ShoeError),
@@ -173,6 +194,8 @@ pub enum Contradiction {
     Order,
     #[error("the kept seed does not open the commitment")]
     Seed,
+    #[error("the stored closing is not that of the stored rows")]
+    Closing,
     #[error("the stored transcript is not that of the stored rows")]
     Transcript,
     #[error("operation {0} gives another result than is stored")]
@@ -186,6 +209,7 @@ pub enum Contradiction {
 pub struct Hand {
     committed: Committed,
     seed: Seed,
+    closed: Option<Closed>,
     sealed: Option<Sealed>,
     /// Set once the seed is public: whether the hand was discarded.
     revealed: Option<bool>,
@@ -202,7 +226,7 @@ impl Hand {
     /// Makes a hand that is committed and no more. `seed` must be the one committed to.
     pub fn try_new(committed: Committed, seed: Seed) -> Result<Hand, Contradiction> {
         if committed.commitment.opens(&committed.context(), &seed) {
-            Ok(Hand { committed, seed, sealed: None, revealed: None })
+            Ok(Hand { committed, seed, closed: None, sealed: None, revealed: None })
         } else {
             Err(Contradiction::Seed)
         }
@@ -213,7 +237,50 @@ impl Hand {
         &self.committed
     }
 
-    /// Binds the seats' entropy. Returns the transcript and the new events.
+    /// Fixes what the seats have committed to, signed with `key`. Returns the closing and the new
+    /// events.
+    pub fn close(
+        &mut self,
+        rows: Vec<ClosingRow>,
+        key: &SigningKey,
+    ) -> Result<(Closed, Vec<Event>), Refusal> {
+        if let Some(closed) = &self.closed {
+            let same = closed.rows == rows;
+            return if same {
+                Ok((closed.clone(), Vec::new()))
+            } else {
+                Err(Refusal::ClosedOtherwise)
+            };
+        }
+        if self.revealed.is_some() {
+            return Err(Refusal::Revealed);
+        }
+        let (context, dealer) = (self.committed.context(), &self.committed.commitment);
+        let closing = Closing::try_new(&context, dealer, &rows)?;
+        let statement = ClosingStatement { context: &context, dealer, closing: &closing };
+        let signature = statement.sign(key);
+        let key_id = KeyId::of(key.verifying_key().as_bytes()).0;
+        let closed = Closed { closing, rows, key_id, signature };
+        self.closed = Some(closed.clone());
+        Ok((closed.clone(), vec![Event::CommitmentsClosed(closed)]))
+    }
+
+    /// Takes a closing from the log, after computing it again.
+    fn replay_close(&mut self, closed: Closed) -> Result<(), Contradiction> {
+        if self.closed.is_some() || self.sealed.is_some() {
+            return Err(Contradiction::Order);
+        }
+        let (context, dealer) = (self.committed.context(), &self.committed.commitment);
+        let made = Closing::try_new(&context, dealer, &closed.rows).map_err(Refusal::from)?;
+        if made != closed.closing {
+            return Err(Contradiction::Closing);
+        }
+        self.closed = Some(closed);
+        Ok(())
+    }
+
+    /// Binds the seats' entropy, of exactly the closing's seats, players and commitments. Returns
+    /// the transcript and the new events.
     pub fn seal(&mut self, sealing: SealInput) -> Result<(Transcript, Vec<Event>), Refusal> {
         if let Some(sealed) = &self.sealed {
             let same = sealed.seal_input == sealing;
@@ -228,6 +295,10 @@ impl Hand {
         }
         if sealing.rows.iter().any(|row| row.status == RowStatus::Withheld) {
             return Err(Refusal::Withheld);
+        }
+        let closed = self.closed.as_ref().ok_or(Refusal::NotClosed)?;
+        if !sealing.rows.iter().map(closing_row).eq(closed.rows.iter().copied()) {
+            return Err(Refusal::NotTheClosing);
         }
         let context = self.committed.context();
         let dealer = &self.committed.commitment;
@@ -305,6 +376,7 @@ impl Hand {
     pub fn replay(&mut self, event: Event) -> Result<(), Contradiction> {
         match event {
             Event::SeedCommitted(_) => Err(Contradiction::Order),
+            Event::CommitmentsClosed(closed) => self.replay_close(closed),
             Event::SeedSealed { transcript, seal_input: sealing } => {
                 let (derived, _) = self.seal(sealing)?;
                 if derived == transcript { Ok(()) } else { Err(Contradiction::Transcript) }
@@ -335,6 +407,16 @@ impl OperationResult {
         let root = stored.root.or(self.root);
         *self == OperationResult { root, ..stored.clone() }
     }
+}
+
+/// Row of the closing that a row of the transcript must have.
+fn closing_row(row: &TranscriptRow) -> ClosingRow {
+    let TranscriptRow { seat, player, status, commitment, entropy: _ } = *row;
+    let commitment = match status {
+        RowStatus::Revealed | RowStatus::Withheld => Some(commitment),
+        RowStatus::Absent => None,
+    };
+    ClosingRow { seat, player, commitment }
 }
 
 fn operation_result(index: u32, answer: &PublicOutcome) -> OperationResult {

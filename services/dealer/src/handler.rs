@@ -16,13 +16,15 @@ use std::sync::Arc;
 
 use clocklog::Noticed;
 use eventlog::{AppendError, Entry, Log, Recall, Request, RequestKey, StreamId, Version};
-use fairness::{Commitment, CommitmentStatement, Context, Seed, Transcript};
+use fairness::{
+    ClosingRow, Commitment, CommitmentStatement, Context, Seed, SignedText, Transcript,
+};
 
 use crate::cache::{Cache, Slot};
 use crate::dealer::{DealerError, RequestMetadata, Resources};
 use crate::hand::{
-    Committed, Contradiction, Event, Hand, HandName, PerformCommand, PerformOutcome, Refusal,
-    SealInput,
+    Closed, Committed, Contradiction, Event, Hand, HandName, PerformCommand, PerformOutcome,
+    Refusal, SealInput,
 };
 use crate::record;
 use crate::seeds::SeedLabel;
@@ -54,11 +56,11 @@ impl Handler {
         &self,
         call: &RequestMetadata,
         name: HandName,
-        rule_set_hash: [u8; 32],
+        rules_hash: [u8; 32],
     ) -> Result<Committed, DealerError> {
         let place = self.slot(name);
         let mut place = place.lock().await;
-        let done = self.commit_on(&mut place, call, name, rule_set_hash).await;
+        let done = self.commit_on(&mut place, call, name, rules_hash).await;
         self.confirm_refusal(done).await
     }
 
@@ -67,12 +69,12 @@ impl Handler {
         place: &mut Option<Hand>,
         call: &RequestMetadata,
         name: HandName,
-        rule_set_hash: [u8; 32],
+        rules_hash: [u8; 32],
     ) -> Result<Committed, DealerError> {
         let hand = match self.take_hand(place, name).await {
             Ok(hand) => hand,
             Err(DealerError::UnknownHand) => {
-                let hand = self.new_hand(name, rule_set_hash).await?;
+                let hand = self.new_hand(name, rules_hash).await?;
                 let event = Event::SeedCommitted(hand.committed().clone());
                 match self.append(call, name, vec![event]).await? {
                     AppendOutcome::Appended => hand,
@@ -83,11 +85,38 @@ impl Handler {
         };
         let committed = hand.committed().clone();
         *place = Some(hand);
-        if committed.rule_set_hash == rule_set_hash {
+        if committed.rules_hash == rules_hash {
             Ok(committed)
         } else {
             Err(Refusal::OtherRules.into())
         }
+    }
+
+    pub(crate) async fn close(
+        &self,
+        call: &RequestMetadata,
+        name: HandName,
+        rows: Vec<ClosingRow>,
+    ) -> Result<Closed, DealerError> {
+        let place = self.slot(name);
+        let mut place = place.lock().await;
+        let done = self.close_on(&mut place, call, name, rows).await;
+        self.confirm_refusal(done).await
+    }
+
+    async fn close_on(
+        &self,
+        place: &mut Option<Hand>,
+        call: &RequestMetadata,
+        name: HandName,
+        rows: Vec<ClosingRow>,
+    ) -> Result<Closed, DealerError> {
+        let mut hand = self.take_hand(place, name).await?;
+        let (closed, events) = hand.close(rows, &self.resources.key)?;
+        if let AppendOutcome::Appended = self.append(call, name, events).await? {
+            *place = Some(hand);
+        }
+        Ok(closed)
     }
 
     pub(crate) async fn seal(
@@ -232,11 +261,11 @@ impl Handler {
     }
 
     /// Makes a hand with a stored seed: the one made now, or one stored before a crash.
-    async fn new_hand(&self, hand: HandName, rule_set_hash: [u8; 32]) -> Result<Hand, DealerError> {
+    async fn new_hand(&self, hand: HandName, rules_hash: [u8; 32]) -> Result<Hand, DealerError> {
         let resources = &*self.resources;
         let Resources { seeds, keyring, source, key, key_id, origin, max_cached_hands: _ } =
             resources;
-        let context = Context::new(origin, hand.table, hand.number, &rule_set_hash);
+        let context = Context::new(origin, hand.table, hand.number, &rules_hash);
         let seed = Seed::new(source.block()?);
         let commitment = Commitment::new(&context, &seed);
         let label = SeedLabel { context, commitment };
@@ -248,15 +277,15 @@ impl Handler {
         }
         let seed = Seed::new(keyring.open(&kept)?);
         let signed = CommitmentStatement {
+            origin,
             table: hand.table,
             hand_no: hand.number,
-            ruleset_hash: &rule_set_hash,
+            rules_hash: &rules_hash,
             commitment: &label.commitment,
-            key_id,
         };
         let committed = Committed {
             hand,
-            rule_set_hash,
+            rules_hash,
             commitment: label.commitment,
             key_id: *key_id,
             signature: signed.sign(key),

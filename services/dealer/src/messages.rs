@@ -2,15 +2,15 @@
 //! that a new one is a compile error here.
 
 use fairness::{
-    Beacon, ClientCommitment, Entropy, Handle, OperationRequest, RowStatus, ShuffleInput,
-    TranscriptRow,
+    Beacon, ClientCommitment, Closing, ClosingRow, Entropy, Handle, OperationRequest, RowStatus,
+    ShuffleInput, TranscriptRow,
 };
 use proto::dealer::v1 as pb;
 use wire::BadField;
 use wire::field::{exactly, player_id, seat, table_id};
 
 use crate::hand::{
-    CardReveal, Committed, HandName, IndexedOperation, OperationResult, PerformCommand,
+    CardReveal, Closed, Committed, HandName, IndexedOperation, OperationResult, PerformCommand,
     PerformOutcome, Reason, SealInput,
 };
 
@@ -29,6 +29,52 @@ pub(crate) fn parse_hand_name(table: &[u8], number: u64) -> Result<HandName, Bad
         return Err(BadField::new("hand_no", "hands count from 1"));
     }
     Ok(HandName { table, number })
+}
+
+pub(crate) fn parse_closing_rows(rows: Vec<pb::ClosingRow>) -> Result<Vec<ClosingRow>, BadField> {
+    if rows.is_empty() {
+        return Err(BadField::new("rows", "at least one: a hand has players"));
+    }
+    parse_each("rows", rows, parse_closing_row)
+}
+
+fn parse_closing_row(row: pb::ClosingRow) -> Result<ClosingRow, BadField> {
+    let pb::ClosingRow { seat: number, player_id: player, commitment } = row;
+    let made = (!commitment.is_empty()).then(|| exactly("commitment", &commitment)).transpose()?;
+    Ok(ClosingRow {
+        seat: seat("seat", number)?.get(),
+        player: player_id(&player)?,
+        commitment: made.map(ClientCommitment),
+    })
+}
+
+fn closing_row_to_pb(row: &ClosingRow) -> pb::ClosingRow {
+    let ClosingRow { seat, player, commitment } = row;
+    pb::ClosingRow {
+        seat: u32::from(*seat),
+        player_id: player.0.to_vec(),
+        commitment: commitment.map_or_else(Vec::new, |made| made.0.to_vec()),
+    }
+}
+
+pub(crate) fn closing_to_pb(closed: &Closed) -> pb::Closing {
+    let Closed { closing, rows, key_id, signature } = closed;
+    pb::Closing {
+        closing: closing.0.to_vec(),
+        rows: rows.iter().map(closing_row_to_pb).collect(),
+        key_id: key_id.to_vec(),
+        signature: signature.to_vec(),
+    }
+}
+
+pub(crate) fn parse_closing(closing: pb::Closing) -> Result<Closed, BadField> {
+    let pb::Closing { closing, rows, key_id, signature } = closing;
+    Ok(Closed {
+        closing: Closing(exactly("closing", &closing)?),
+        rows: parse_closing_rows(rows)?,
+        key_id: exactly("key_id", &key_id)?,
+        signature: exactly("signature", &signature)?,
+    })
 }
 
 pub(crate) fn parse_seal_input(
@@ -253,7 +299,7 @@ fn proof_to_pb(opened: &fairness::ProvedCard) -> pb::OpenedProof {
 }
 
 pub(crate) fn commitment_to_pb(committed: &Committed) -> pb::Commitment {
-    let Committed { hand: _, rule_set_hash: _, commitment, key_id, signature, origin } = committed;
+    let Committed { hand: _, rules_hash: _, commitment, key_id, signature, origin } = committed;
     pb::Commitment {
         commitment: commitment.0.to_vec(),
         key_id: key_id.to_vec(),

@@ -33,10 +33,14 @@ pub fn new_event(hand: HandId, event: &Event) -> NewEvent {
         Event::SeedCommitted(committed) => pb::SeedCommitted {
             table_id: committed.hand.table.0.to_vec().into(),
             hand_no: committed.hand.number,
-            rule_set_hash: committed.rule_set_hash.to_vec().into(),
+            rules_hash: committed.rules_hash.to_vec().into(),
             commitment: Some(messages::commitment_to_pb(committed)),
+            build: Some(running_build()),
         }
         .into(),
+        Event::CommitmentsClosed(closed) => {
+            pb::CommitmentsClosed { closing: Some(messages::closing_to_pb(closed)) }.into()
+        }
         Event::SeedSealed { transcript, seal_input: sealing } => pb::SeedSealed {
             transcript: transcript.0.to_vec().into(),
             beacon: messages::beacon_to_pb(sealing.beacon).into(),
@@ -60,6 +64,12 @@ pub fn new_event(hand: HandId, event: &Event) -> NewEvent {
     recorded.on_stream(hand)
 }
 
+/// Build of the program that commits.
+fn running_build() -> dealer::Build {
+    let chassis::build::Build { version, sha256 } = chassis::build::running();
+    dealer::Build { version: (*version).to_owned(), sha256: sha256.clone() }
+}
+
 /// Reads the event of a log record.
 ///
 /// # Errors
@@ -73,6 +83,10 @@ pub fn parse(stored: &eventlog::Event) -> Result<Event, Corrupt> {
 fn parse_recorded(recorded: DealerRecord) -> Result<Event, BadPayload> {
     match recorded {
         DealerRecord::SeedCommitted(message) => committed(message),
+        DealerRecord::CommitmentsClosed(pb::CommitmentsClosed { closing }) => {
+            let closing = required("closing", closing)?;
+            Ok(Event::CommitmentsClosed(messages::parse_closing(closing)?))
+        }
         DealerRecord::SeedSealed(message) => sealed(message),
         DealerRecord::OperationPerformed(message) => performed(message),
         DealerRecord::CardsOpened(message) => opened(message),
@@ -97,12 +111,12 @@ fn required<T>(field: &str, value: Option<T>) -> Result<T, BadPayload> {
 }
 
 fn committed(message: pb::SeedCommitted) -> Result<Event, BadPayload> {
-    let pb::SeedCommitted { table_id, hand_no, rule_set_hash, commitment } = message;
+    let pb::SeedCommitted { table_id, hand_no, rules_hash, commitment, build: _ } = message;
     let dealer::Commitment { commitment, key_id, signature, origin } =
         required("commitment", commitment)?;
     Ok(Event::SeedCommitted(Committed {
         hand: messages::parse_hand_name(&table_id, hand_no)?,
-        rule_set_hash: exactly("rule_set_hash", &rule_set_hash)?,
+        rules_hash: exactly("rules_hash", &rules_hash)?,
         commitment: Commitment(exactly("commitment", &commitment)?),
         key_id: exactly("key_id", &key_id)?,
         signature: exactly("signature", &signature)?,

@@ -2,7 +2,7 @@
 //!
 //! Specification: services/dealer/README.md "Commands".
 
-use fairness::{ShoeError, TranscriptError};
+use fairness::{ClosingError, ShoeError, TranscriptError};
 use proto::common::v1::ErrorReason;
 use tonic::Status;
 use wire::api_refusal;
@@ -35,6 +35,12 @@ impl From<DealerError> for Status {
 fn refusal_name(refusal: &Refusal) -> &'static str {
     match refusal {
         Refusal::OtherRules => "OTHER_RULES",
+        Refusal::NotClosed => "NOT_CLOSED",
+        Refusal::ClosedOtherwise => "CLOSED_OTHERWISE",
+        Refusal::NotTheClosing => "NOT_THE_CLOSING",
+        Refusal::Closing(ClosingError::Empty) => "NO_SEATS",
+        Refusal::Closing(ClosingError::SeatsNotAscending { .. }) => "SEATS_NOT_ASCENDING",
+        Refusal::Closing(ClosingError::PlayerTwice { .. }) => "PLAYER_TWICE",
         Refusal::NotSealed => "NOT_SEALED",
         Refusal::SealedOtherwise => "SEALED_OTHERWISE",
         Refusal::Withheld => "WITHHELD",

@@ -10,8 +10,8 @@ use eventlog::{
     Version,
 };
 use fairness::{
-    ClientCommitment, Commitment, CommitmentStatement, Entropy, Handle, OperationRequest,
-    RowStatus, ShuffleInput, TranscriptRow,
+    ClientCommitment, ClosingRow, Commitment, CommitmentStatement, Entropy, Handle,
+    OperationRequest, RowStatus, ShuffleInput, SignedText, TranscriptRow,
 };
 use keyring::{Keyring, SealedSecret, SecretStore};
 use primitives::{PlayerId, RequestId, TableId};
@@ -80,6 +80,8 @@ impl Harness {
     /// A hand that is committed and sealed.
     async fn sealed(&self) -> Committed {
         let committed = self.commit(1, NAME).await.expect("the log works");
+        let closed = self.dealer.close(call(102, 102), NAME, closing(&committed)).await;
+        closed.expect("the hand is committed");
         let sealed = self.dealer.seal(call(2, 2), NAME, sealing(&committed)).await;
         sealed.expect("the hand is committed");
         committed
@@ -131,6 +133,16 @@ fn sealing(committed: &Committed) -> SealInput {
     let commitment = ClientCommitment::new(&context, &committed.commitment, 1, player, &entropy);
     let row = TranscriptRow { seat: 1, player, status: RowStatus::Revealed, commitment, entropy };
     SealInput { beacon: None, rows: vec![row] }
+}
+
+fn closing(committed: &Committed) -> Vec<ClosingRow> {
+    let rows = sealing(committed).rows.into_iter();
+    let row = |row: TranscriptRow| ClosingRow {
+        seat: row.seat,
+        player: row.player,
+        commitment: Some(row.commitment),
+    };
+    rows.map(row).collect()
 }
 
 fn fresh(index: u32) -> IndexedOperation {
@@ -189,14 +201,17 @@ async fn a_hand_survives_a_crash_after_every_step() {
     assert_eq!(world.dealer.reveal(call(20, 20), NAME, false).await.unwrap(), seed);
     assert!(committed.commitment.opens(&committed.context(), &seed));
     let kinds: Vec<u16> = world.stream(NAME).await.iter().map(|event| event.kind).collect();
-    assert_eq!(kinds, [100, 101, 102, 103, 102, 103, 103, 102, 104], "each step stands there once");
+    assert_eq!(
+        kinds,
+        [100, 105, 101, 102, 103, 102, 103, 103, 102, 104],
+        "each step stands there once"
+    );
 }
 
 /// fairness/SPEC.md §4.6. Computed with another language's library.
 #[test]
 fn a_known_public_key_has_its_known_id() {
-    let id: Vec<String> =
-        sabacc_dealer::dealer::key_id(&[2; 32]).map(|byte| format!("{byte:02x}")).into();
+    let id: Vec<String> = fairness::KeyId::of(&[2; 32]).0.map(|byte| format!("{byte:02x}")).into();
     assert_eq!(id.concat(), "75877bb41d393b5f");
 }
 
@@ -206,15 +221,15 @@ async fn commitments_are_signed_and_one_for_each_hand() {
     let world = Harness::new(1).await;
     let committed = world.commit(1, NAME).await.unwrap();
     let signed = CommitmentStatement {
+        origin: "test/dealer",
         table: NAME.table,
         hand_no: NAME.number,
-        ruleset_hash: &RULES,
+        rules_hash: &RULES,
         commitment: &committed.commitment,
-        key_id: &committed.key_id,
     };
     let keys = world.dealer.public_keys();
     assert_eq!(signed.verify(&keys[0], &committed.signature), Ok(()));
-    assert_eq!(sabacc_dealer::dealer::key_id(&keys[0]), committed.key_id);
+    assert_eq!(fairness::KeyId::of(&keys[0]).0, committed.key_id);
     let others = world.dealer.commit(call(2, 2), NAME, [9; 32]).await;
     assert!(matches!(others, Err(DealerError::Refused(Refusal::OtherRules))), "{others:?}");
     let next = HandName { number: 2, ..NAME };
@@ -348,7 +363,7 @@ async fn a_caller_who_gives_up_does_not_stop_halfway() {
     let next = world.perform(11, &script()[1]).await.unwrap();
     assert_eq!(next.revealed_cards.len(), 2);
     let kinds: Vec<u16> = world.stream(NAME).await.iter().map(|event| event.kind).collect();
-    assert_eq!(kinds, [100, 101, 102, 103, 102, 103, 103]);
+    assert_eq!(kinds, [100, 105, 101, 102, 103, 102, 103, 103]);
 }
 
 #[tokio::test]
@@ -368,7 +383,7 @@ async fn many_callers_at_once_get_one_outcome() {
     }
     let answers = callers.join_all().await;
     assert!(answers.iter().all(|answer| answer == &answers[0]));
-    assert_eq!(world.stream(NAME).await.len(), 4);
+    assert_eq!(world.stream(NAME).await.len(), 5);
 }
 
 /// Two hands that differ only in their cards leave equal records of shuffles and card reveals,
@@ -389,7 +404,7 @@ async fn the_log_tells_no_hidden_card() {
             assert!(!written.windows(32).any(|bytes| bytes == opened.salt), "a salt is written");
         }
         cards.push(opened[0].iter().map(|opened| opened.card).collect::<Vec<_>>());
-        records.push(events.iter().skip(2).map(without_root).collect::<Vec<_>>());
+        records.push(events.iter().skip(3).map(without_root).collect::<Vec<_>>());
         // The log would return a stored answer.
         let key = RequestKey::new("service:table", RequestId([10; 16]));
         let stored = world.reader().request(key).await.unwrap().unwrap();

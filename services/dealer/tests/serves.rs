@@ -140,7 +140,7 @@ async fn a_hand_over_the_wire_and_over_a_restart() {
         request_id: vec![1; 16],
         table_id: table_id.clone(),
         hand_no,
-        rule_set_hash: vec![8; 32],
+        rules_hash: vec![8; 32],
     };
     let request = dealer.request(commit.clone());
     let committed = dealer.client.commit(request).await.expect("the log is ours").into_inner();

@@ -13,7 +13,7 @@ fn seed(byte: u8) -> Seed {
 fn committed() -> Committed {
     let mut committed = Committed {
         hand: NAME,
-        rule_set_hash: [1; 32],
+        rules_hash: [1; 32],
         commitment: Commitment([0; 32]),
         key_id: [2; 8],
         signature: [3; 64],
@@ -49,19 +49,38 @@ fn caller() -> Arc<str> {
     "service:table".into()
 }
 
+fn signing_key() -> SigningKey {
+    SigningKey::from_bytes(&[8; 32])
+}
+
+fn closing_rows(entropy: u8) -> Vec<ClosingRow> {
+    sealing(entropy).rows.iter().map(closing_row).collect()
+}
+
+/// A hand that is committed, and closed on the entropy `1`.
+fn closed() -> Hand {
+    let mut hand = Hand::try_new(committed(), seed(4)).unwrap();
+    hand.close(closing_rows(1), &signing_key()).unwrap();
+    hand
+}
+
 /// A step of a hand.
 #[derive(Clone)]
 enum Step {
+    Close(u8),
     Seal(u8),
     Perform(Vec<IndexedOperation>, Vec<CardReveal>),
     Reveal,
     Discard,
 }
 
-use Step::{Discard, Perform as Ops, Reveal, Seal};
+use Step::{Close, Discard, Perform as Ops, Reveal, Seal};
 
 fn take(hand: &mut Hand, step: &Step) -> Result<Vec<Event>, Refusal> {
     match step {
+        Close(entropy) => {
+            hand.close(closing_rows(*entropy), &signing_key()).map(|(_, events)| events)
+        }
         Seal(entropy) => hand.seal(sealing(*entropy)).map(|(_, events)| events),
         Ops(operations, openings) => {
             let asked =
@@ -86,13 +105,46 @@ fn check(given: &[Step], when: &Step, then: Result<usize, Refusal>) {
 /// fairness/SPEC.md §3.7.
 #[test]
 fn a_hand_is_sealed_once() {
-    check(&[], &Seal(1), Ok(1));
-    check(&[Seal(1)], &Seal(1), Ok(0));
-    check(&[Seal(1)], &Seal(2), Err(Refusal::SealedOtherwise));
+    check(&[Close(1)], &Seal(1), Ok(1));
+    check(&[Close(1), Seal(1)], &Seal(1), Ok(0));
+    check(&[Close(1), Seal(1)], &Seal(2), Err(Refusal::SealedOtherwise));
     check(&[Discard], &Seal(1), Err(Refusal::Revealed));
     for reveal in [Reveal, Discard] {
-        check(&[Seal(1), reveal], &Seal(1), Ok(0));
+        check(&[Close(1), Seal(1), reveal], &Seal(1), Ok(0));
     }
+}
+
+/// fairness/SPEC.md §3.4, §3.7.
+#[test]
+fn a_hand_is_closed_once_and_sealed_with_what_was_closed() {
+    check(&[], &Close(1), Ok(1));
+    check(&[Close(1)], &Close(1), Ok(0));
+    check(&[Close(1)], &Close(2), Err(Refusal::ClosedOtherwise));
+    check(&[Close(1), Seal(1), Reveal], &Close(1), Ok(0));
+    check(&[Discard], &Close(1), Err(Refusal::Revealed));
+    check(&[], &Seal(1), Err(Refusal::NotClosed));
+    check(&[Close(1)], &Seal(2), Err(Refusal::NotTheClosing));
+    let mut absent = sealing(1);
+    absent.rows[0].status = RowStatus::Absent;
+    let mut added = sealing(1);
+    added.rows.push(TranscriptRow { seat: 2, player: PlayerId([6; 16]), ..absent.rows[0] });
+    for other in [absent, added] {
+        assert_eq!(closed().seal(other), Err(Refusal::NotTheClosing));
+    }
+}
+
+/// fairness/SPEC.md §8.4.
+#[test]
+fn a_closing_is_signed() {
+    let mut hand = Hand::try_new(committed(), seed(4)).unwrap();
+    let (made, _) = hand.close(closing_rows(1), &signing_key()).unwrap();
+    let (context, dealer) = (committed().context(), committed().commitment);
+    let closing = Closing::try_new(&context, &dealer, &closing_rows(1)).unwrap();
+    assert_eq!(made.closing, closing);
+    let public = signing_key().verifying_key().to_bytes();
+    assert_eq!(made.key_id, KeyId::of(&public).0);
+    let text = ClosingStatement { context: &context, dealer: &dealer, closing: &closing };
+    assert_eq!(text.verify(&public, &made.signature), Ok(()));
 }
 
 /// fairness/SPEC.md §3.7.
@@ -108,18 +160,18 @@ fn a_hand_that_was_withheld_from_is_not_played() {
 #[test]
 fn chance_comes_after_the_seal_and_before_the_reveal() {
     check(&[], &Ops(vec![roll(0, 6)], vec![]), Err(Refusal::NotSealed));
-    check(&[Seal(1)], &Ops(vec![roll(0, 6)], vec![]), Ok(1));
+    check(&[Close(1), Seal(1)], &Ops(vec![roll(0, 6)], vec![]), Ok(1));
     let done = Ops(vec![roll(0, 6)], vec![]);
     for reveal in [Reveal, Discard] {
         let over = Ops(vec![roll(0, 6)], vec![]);
-        check(&[Seal(1), reveal.clone()], &over, Err(Refusal::Revealed));
-        check(&[Seal(1), done.clone(), reveal], &done, Ok(0));
+        check(&[Close(1), Seal(1), reveal.clone()], &over, Err(Refusal::Revealed));
+        check(&[Close(1), Seal(1), done.clone(), reveal], &done, Ok(0));
     }
 }
 
 #[test]
 fn operations_done_before_make_no_event_and_openings_always_do() {
-    let given = [Seal(1), Ops(vec![shuffle(0)], vec![])];
+    let given = [Close(1), Seal(1), Ops(vec![shuffle(0)], vec![])];
     let when = Ops(vec![shuffle(0), roll(1, 6)], vec![deal(Reason::Deal, &[(0, 0), (0, 1)])]);
     check(&given, &when, Ok(2));
     let other = Ops(vec![roll(0, 6)], vec![]);
@@ -135,7 +187,7 @@ fn only_recovery_opens_what_moved_or_what_is_over() {
     let input = ShuffleInput::Cards(handles);
     let again =
         IndexedOperation { index: 1, request: OperationRequest::Shuffle { pile: 0, input } };
-    let given = [Seal(1), Ops(vec![shuffle(0), again], vec![])];
+    let given = [Close(1), Seal(1), Ops(vec![shuffle(0), again], vec![])];
     let stale = Handle { op: 0, position: 9 };
     for reason in [Reason::Deal, Reason::Rule, Reason::Show] {
         let when = Ops(vec![], vec![deal(reason, &[(0, 9)])]);
@@ -151,14 +203,14 @@ fn only_recovery_opens_what_moved_or_what_is_over() {
 #[test]
 fn a_hand_is_revealed_once_and_stays_what_it_was_revealed_as() {
     check(&[], &Reveal, Err(Refusal::NotSealed));
-    check(&[Seal(1)], &Reveal, Ok(1));
-    check(&[Seal(1), Reveal], &Reveal, Ok(0));
+    check(&[Close(1), Seal(1)], &Reveal, Ok(1));
+    check(&[Close(1), Seal(1), Reveal], &Reveal, Ok(0));
     check(&[], &Discard, Ok(1));
-    check(&[Seal(1), Ops(vec![shuffle(0)], vec![])], &Discard, Ok(1));
+    check(&[Close(1), Seal(1), Ops(vec![shuffle(0)], vec![])], &Discard, Ok(1));
     check(&[Discard], &Discard, Ok(0));
     let was = |discarded| Err(Refusal::RevealedOtherwise { discarded });
-    check(&[Seal(1), Reveal], &Discard, was(false));
-    check(&[Seal(1), Discard], &Reveal, was(true));
+    check(&[Close(1), Seal(1), Reveal], &Discard, was(false));
+    check(&[Close(1), Seal(1), Discard], &Reveal, was(true));
     check(&[Discard], &Reveal, was(true));
 }
 
@@ -171,6 +223,7 @@ fn a_seed_that_was_not_committed_to_is_no_hand() {
 fn life() -> (Hand, Vec<Event>) {
     let mut hand = Hand::try_new(committed(), seed(4)).unwrap();
     let steps = [
+        Close(1),
         Seal(1),
         Ops(vec![shuffle(0), roll(1, 6)], vec![deal(Reason::Deal, &[(0, 0)])]),
         Ops(vec![roll(2, 20)], vec![]),
@@ -198,7 +251,7 @@ fn a_replayed_hand_gives_the_same_answers() {
 
 #[test]
 fn what_is_opened_is_proved_against_the_root_of_its_shuffle() {
-    let mut hand = Hand::try_new(committed(), seed(4)).unwrap();
+    let mut hand = closed();
     hand.seal(sealing(1)).unwrap();
     let handles = (0..76).rev().map(|position| Handle { op: 0, position }).collect();
     let again = OperationRequest::Shuffle { pile: 0, input: ShuffleInput::Cards(handles) };
@@ -235,37 +288,41 @@ fn every_forged_event_is_found() {
         events.into_iter().try_for_each(|event| hand.replay(event))
     };
     let transcript = Transcript([0; 32]);
-    let sealed = forge(0, Event::SeedSealed { transcript, seal_input: sealing(1) });
+    let sealed = forge(1, Event::SeedSealed { transcript, seal_input: sealing(1) });
     assert_eq!(sealed, Err(Contradiction::Transcript));
     let (_, events) = life();
-    let Event::OperationPerformed { operation, result: mut done } = events[2].clone() else {
+    let Event::OperationPerformed { operation, result: mut done } = events[3].clone() else {
         panic!("a roll")
     };
     done.values[0] = 7;
-    let rolled = forge(2, Event::OperationPerformed { operation, result: done });
+    let rolled = forge(3, Event::OperationPerformed { operation, result: done });
     assert_eq!(rolled, Err(Contradiction::Result(1)));
-    let Event::OperationPerformed { operation, result: done } = events[1].clone() else {
+    let Event::OperationPerformed { operation, result: done } = events[2].clone() else {
         panic!("a shuffle")
     };
     assert!(done.root.is_some());
     let laid = |root| {
         let done = OperationResult { root, ..done.clone() };
-        forge(1, Event::OperationPerformed { operation: operation.clone(), result: done })
+        forge(2, Event::OperationPerformed { operation: operation.clone(), result: done })
     };
     assert_eq!(laid(Some([9; 32])), Err(Contradiction::Result(0)));
     assert_eq!(laid(None), Ok(()), "a record older than roots");
-    let Event::OperationPerformed { operation: rolled, result: mut rooted } = events[2].clone()
+    let Event::OperationPerformed { operation: rolled, result: mut rooted } = events[3].clone()
     else {
         panic!("a roll")
     };
     rooted.root = Some([9; 32]);
     let rooted = Event::OperationPerformed { operation: rolled, result: rooted };
-    assert_eq!(forge(2, rooted), Err(Contradiction::Result(1)), "dice have no root");
+    assert_eq!(forge(3, rooted), Err(Contradiction::Result(1)), "dice have no root");
     let other = Event::SeedOpened { seed: seed(9), discarded: false };
-    assert_eq!(forge(5, other), Err(Contradiction::Seed));
+    assert_eq!(forge(6, other), Err(Contradiction::Seed));
     assert_eq!(forge(0, Event::SeedCommitted(committed())), Err(Contradiction::Order));
-    let missing = forge(0, events[3].clone());
+    let missing = forge(1, events[3].clone());
     assert_eq!(missing, Err(Contradiction::Refused(Refusal::NotSealed)));
+    let Event::CommitmentsClosed(mut closed) = events[0].clone() else { panic!("a closing") };
+    closed.closing.0[0] ^= 1;
+    assert_eq!(forge(0, Event::CommitmentsClosed(closed)), Err(Contradiction::Closing));
+    assert_eq!(forge(1, events[0].clone()), Err(Contradiction::Order));
 }
 
 #[test]

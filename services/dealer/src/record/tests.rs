@@ -3,6 +3,7 @@ use fairness::{Handle, OperationRequest};
 use primitives::TableId;
 
 use super::*;
+use crate::hand::Closed;
 use crate::hand::{CardReveal, HandName, IndexedOperation, OperationResult, Reason, SealInput};
 
 fn stored(new: NewEvent) -> eventlog::Event {
@@ -39,7 +40,7 @@ fn events() -> Vec<Event> {
     };
     let committed = Committed {
         hand: hand(),
-        rule_set_hash: [3; 32],
+        rules_hash: [3; 32],
         commitment: Commitment([4; 32]),
         key_id: [5; 8],
         signature: [6; 64],
@@ -56,6 +57,23 @@ fn events() -> Vec<Event> {
     };
     vec![
         Event::SeedCommitted(committed),
+        Event::CommitmentsClosed(Closed {
+            closing: fairness::Closing([1; 32]),
+            rows: vec![
+                fairness::ClosingRow {
+                    seat: 1,
+                    player: primitives::PlayerId([1; 16]),
+                    commitment: Some(fairness::ClientCommitment([2; 32])),
+                },
+                fairness::ClosingRow {
+                    seat: 2,
+                    player: primitives::PlayerId([2; 16]),
+                    commitment: None,
+                },
+            ],
+            key_id: [3; 8],
+            signature: [4; 64],
+        }),
         Event::SeedSealed {
             transcript: Transcript([7; 32]),
             seal_input: SealInput { beacon: None, rows: vec![row] },
