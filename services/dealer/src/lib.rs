@@ -10,7 +10,8 @@
 //! - `handler` handles a command: take the hand from memory or read its stream, decide, write to
 //!   the log, answer. `cache` bounds the memory.
 //! - [`dealer`] is the handle of callers; it outlives the loss of the log.
-//! - `entropy_source` tests the entropy that seeds are made of.
+//! - `entropy_source` stops the making of secrets at the first fault of a generator, which
+//!   `entropy_failure` puts on record.
 //! - [`record`] is the events in the log; [`seeds`] is the seeds at rest; [`rotation`] moves those
 //!   to another key.
 //! - [`api`] is the gRPC handlers, and `messages` converts their messages.
@@ -24,6 +25,7 @@
 pub mod api;
 mod cache;
 pub mod dealer;
+mod entropy_failure;
 mod entropy_source;
 pub mod hand;
 mod handler;

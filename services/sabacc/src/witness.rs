@@ -90,7 +90,7 @@ fn parse_key(key: &str) -> anyhow::Result<VerifierKey> {
 
 fn read_or_create_key(path: &Path) -> anyhow::Result<[u8; 32]> {
     if !path.exists() {
-        let key = SigningKey::from_bytes(&entropy::bytes::<32>(&SystemEntropy));
+        let key = SigningKey::from_bytes(&entropy::secret::<32>(&SystemEntropy));
         let pem = key.to_pkcs8_pem(Default::default()).expect("a fresh key can be encoded");
         data_directory::write_private(path, pem.as_bytes())?;
     }

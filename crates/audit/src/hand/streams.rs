@@ -197,7 +197,10 @@ fn check_dealer_order(decoded: &DecodedRecords<'_>) -> Result<(), CheckError> {
     for DecodedEvent { event, recorded } in &decoded.dealer {
         let (at, name) = (event.position.0, recorded.name());
         let comes = match recorded {
-            DealerRecord::ClockStepped(_) => {
+            DealerRecord::ClockStepped(_)
+            | DealerRecord::EntropyFailed(_)
+            | DealerRecord::OutcomesTested(_)
+            | DealerRecord::BiasFound(_) => {
                 return Err(failed(format!(
                     "the dealer's stream of the hand, position {at}: {name} does not belong there"
                 )));
@@ -222,7 +225,10 @@ fn check_dealer_order(decoded: &DecodedRecords<'_>) -> Result<(), CheckError> {
             DealerRecord::SeedOpened(_) => open = true,
             DealerRecord::OperationPerformed(_)
             | DealerRecord::CardsOpened(_)
-            | DealerRecord::ClockStepped(_) => {}
+            | DealerRecord::ClockStepped(_)
+            | DealerRecord::EntropyFailed(_)
+            | DealerRecord::OutcomesTested(_)
+            | DealerRecord::BiasFound(_) => {}
         }
     }
     Ok(())
