@@ -10,7 +10,7 @@ use chassis::drain::Drain;
 use chassis::serve::BoundPort;
 use eventlog::{Limits, MigrateError, Projection};
 use keyring::{Keyring, SecretStore};
-use runner::{Service, Spec};
+use runner::{EntryReaders, Service, Spec};
 use system::clock::SystemClock;
 use system::entropy::{EntropyError, SystemEntropy};
 
@@ -96,6 +96,7 @@ pub async fn run(
         name: SERVICE,
         title: "the dealer",
         log: LOG,
+        entries: EntryReaders::Everybody,
         limits: Limits::default(),
         projection: Projection::nothing(),
     };
