@@ -40,7 +40,7 @@ pub(crate) struct Options {
     /// A log to follow, by its verifier key; may be given more than once.
     #[arg(long, value_name = "KEY")]
     log: Vec<String>,
-    /// Logs to follow: a file with one verifier key a line, such as a room's keys.txt.
+    /// Logs to follow: a keys file, such as a room's keys.txt. Keys with an end are passed over.
     #[arg(long, value_name = "FILE")]
     logs: Option<PathBuf>,
     /// The folder of the last cosigned checkpoints, which must never be lost while the key is used
@@ -58,10 +58,10 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<bool> {
     if let Some(path) = logs {
         let text = fs::read_to_string(&path);
         let text = text.with_context(|| format!("{} cannot be read", path.display()))?;
-        let lines = text.lines().map(str::trim);
-        for line in lines.filter(|line| !line.is_empty() && !line.starts_with('#')) {
-            keys.push(parse_key(line)?);
-        }
+        let listed = merkle::parse_keys_file(&text);
+        let listed = listed.with_context(|| format!("{} is no keys file", path.display()))?;
+        // A key that has ended signs nothing new.
+        keys.extend(listed.into_iter().filter(|it| it.until.is_none()).map(|it| it.key));
     }
     output::line(&format!("{}", witness_key.public()));
     if keys.is_empty() {
