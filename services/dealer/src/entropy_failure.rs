@@ -5,6 +5,7 @@
 use std::time::Duration;
 
 use chassis::serve::Condition;
+use chassis::telemetry::metrics;
 use eventlog::derived_id;
 use proto::event::v1 as pb;
 use system::entropy::health::Unhealthy;
@@ -42,7 +43,9 @@ impl Dealer {
 /// Keeps the readiness of the dealer equal to the state of its entropy.
 pub(crate) async fn report(dealer: Dealer, condition: Condition) {
     condition.set_met();
+    metrics::gauge("sabacc.chance.entropy_failed", 0);
     if let Some(failure) = failure(&mut dealer.entropy_failure()).await {
+        metrics::gauge("sabacc.chance.entropy_failed", 1);
         condition.set_unmet(&format!(
             "no secret can be made on this machine: {failure}; look at its generators and start the \
              dealer again"

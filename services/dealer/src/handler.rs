@@ -192,6 +192,11 @@ impl Handler {
         clocklog::append(&self.log, "dealer", noticed).await
     }
 
+    /// The log that is written.
+    pub(crate) const fn log(&self) -> &Log {
+        &self.log
+    }
+
     /// Records events of chance as a whole, once under their id. Returns whether they are on record.
     pub(crate) async fn record_chance(&self, id: RequestId, records: Vec<DealerRecord>) -> bool {
         let events: Vec<NewEvent> =

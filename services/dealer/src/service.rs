@@ -119,6 +119,7 @@ pub async fn run(
     let entropy = service.health.condition("entropy", "it is not tested yet");
     service.spawn(entropy_failure::report(dealer.clone(), entropy));
     service.spawn(dealer.record_entropy_failure());
+    service.spawn(dealer.test_outcomes());
     service.spawn(rotate(dealer.clone()));
     let owner = maintain_log(dealer.clone(), service.opener(), service.closing.clone());
     let calls =
