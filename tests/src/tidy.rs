@@ -12,6 +12,7 @@ pub mod code;
 pub mod headers;
 pub mod machine;
 pub mod manifest;
+pub mod metrics;
 pub mod names;
 pub mod purity;
 pub mod registry;

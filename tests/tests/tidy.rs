@@ -138,3 +138,8 @@ fn every_resolution_is_cited_by_a_test() -> Result {
 fn what_deploy_sets_is_what_programs_read() -> Result {
     expect_none(&tidy::variables::variables(&Tree::open()?))
 }
+
+#[test]
+fn what_alarms_ask_for_is_what_programs_report() -> Result {
+    expect_none(&tidy::metrics::metrics(&Tree::open()?))
+}

@@ -9,6 +9,7 @@
 //! - [`receipt`]: a receipt that a table signed for a client, compared with its log.
 //! - [`ledger`]: all credits, over the whole logs of the wallet and the tables.
 //! - [`log`]: one whole log: numbers without gaps, unbroken chains, its root.
+//! - [`monitor`]: the public leaf records of a room: what anybody can check without a payload.
 //!
 //! A check that cannot be made says so ([`Verdict::NotPossible`]) and does not pass, so that
 //! withholding records proves nothing.
@@ -21,6 +22,7 @@ pub mod hand;
 pub mod ledger;
 pub mod log;
 pub mod log_event;
+pub mod monitor;
 pub mod receipt;
 mod report;
 pub mod stops;

@@ -8,7 +8,7 @@ const PRECISION: f64 = 1e-15;
 
 /// Natural logarithm of Γ(x), `x` > 0. Stirling's series is exact to 13 digits from 12 on; smaller
 /// arguments use Γ(x + 1) = x Γ(x).
-fn ln_gamma(x: f64) -> f64 {
+pub(crate) fn ln_gamma(x: f64) -> f64 {
     let (mut x, mut product) = (x, 1.0);
     while x < 12.0 {
         product *= x;

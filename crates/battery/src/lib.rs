@@ -18,15 +18,17 @@
 //!
 //! Specification: fairness/SPEC.md §13.2.
 
+pub mod field;
 mod gamma;
 mod hand;
+mod laws;
 mod measure;
 mod tally;
 
 use std::fmt;
 
-pub use hand::{CARDS, HandOutcomes, draw_hand};
-pub use measure::{Law, Measure};
+pub use hand::{CARDS, DICE, HandOutcomes, PILES, PULSES, Pile, draw_hand, draw_hand_of};
+pub use laws::{Law, Measure};
 pub use tally::Tally;
 
 /// Probability that the whole battery rejects a fair dealer.
@@ -43,14 +45,20 @@ pub enum Test {
     RunsOfHalves,
     RunsOfColours,
     ShuffleAfterShuffle,
+    DealsUntil,
     Dice,
+    /// Pairs of dice with this many sides, of [`DICE`] but the first.
+    Pairs(u8),
     RollAfterRoll,
-    Coupons,
+    /// Throws of a die with this many sides, of [`DICE`].
+    Coupons(u8),
     DiceAndTopCard,
     DiceAndBottomCard,
-    Pulses,
+    /// Pulses of this many parts per million, of [`PULSES`].
+    Pulses(u32),
     Picks,
     Samples,
+    SampleMembers,
     /// Decks at this distance in hands, 1 to [`MAX_LAG`].
     DecksApart(usize),
     /// Dice at this distance in hands, 1 to [`MAX_LAG`].
@@ -69,19 +77,22 @@ impl Test {
             Test::RunsOfHalves,
             Test::RunsOfColours,
             Test::ShuffleAfterShuffle,
+            Test::DealsUntil,
             Test::Dice,
             Test::RollAfterRoll,
-            Test::Coupons,
             Test::DiceAndTopCard,
             Test::DiceAndBottomCard,
-            Test::Pulses,
             Test::Picks,
             Test::Samples,
+            Test::SampleMembers,
             Test::FiveCardRepeats,
             Test::TenCardRepeats,
         ];
         let apart = (1..=MAX_LAG).flat_map(|lag| [Test::DecksApart(lag), Test::DiceApart(lag)]);
-        single.into_iter().chain(apart)
+        let dice = DICE.into_iter().skip(1).map(Test::Pairs);
+        let coupons = DICE.into_iter().map(Test::Coupons);
+        let pulses = PULSES.into_iter().map(Test::Pulses);
+        single.into_iter().chain(dice).chain(coupons).chain(pulses).chain(apart)
     }
 }
 
@@ -95,16 +106,31 @@ impl fmt::Display for Test {
             Test::RunsOfHalves => "low and high cards change as often as they should",
             Test::RunsOfColours => "odd and even cards change as often as they should",
             Test::ShuffleAfterShuffle => "a second shuffle does not repeat the first",
+            Test::DealsUntil => "deals go on until a certain card for as long as they should",
             Test::Dice => "every pair of dice comes equally often",
             Test::RollAfterRoll => "a second roll does not depend on the first",
-            Test::Coupons => "dice show all six sides after as many throws as they should",
             Test::DiceAndTopCard => "dice tell nothing about the top card",
             Test::DiceAndBottomCard => "dice tell nothing about the bottom card",
-            Test::Pulses => "a chance of one in four comes true once in four times",
             Test::Picks => "every part of a wide range is picked equally often",
             Test::Samples => "every draw of three out of nine comes equally often",
+            Test::SampleMembers => "every number of nine is drawn equally often",
             Test::FiveCardRepeats => "the same five top cards come again as rarely as they should",
             Test::TenCardRepeats => "the same ten top cards do not come again",
+            Test::Pairs(sides) => {
+                return write!(f, "every pair of dice with {sides} sides comes equally often");
+            }
+            Test::Coupons(sides) => {
+                return write!(
+                    f,
+                    "dice show all {sides} sides after as many throws as they should"
+                );
+            }
+            Test::Pulses(ppm) => {
+                return write!(
+                    f,
+                    "a chance of {ppm} in a million comes true as often as it should"
+                );
+            }
             Test::DecksApart(lag) => {
                 return write!(f, "a deck tells nothing about the deck {}", lag_text(*lag));
             }
@@ -131,6 +157,8 @@ pub enum Scope {
 /// Result of one test of one tally.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TestResult {
+    /// The pile that the hands were dealt from.
+    pub pile: Pile,
     pub test: Test,
     pub scope: Scope,
     /// None if there were too few hands.
@@ -176,36 +204,60 @@ impl Report {
     }
 }
 
-/// Judges the hands of some seeds, each with its tally.
+/// Hands of some seeds that were dealt from one pile, tested and not judged yet.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Measured {
+    hands: u64,
+    results: Vec<TestResult>,
+}
+
+/// Measures the hands of some seeds, each with its tally.
 #[must_use]
-pub fn judge(seeds: &[(u64, Tally)]) -> Report {
+pub fn measure<const N: usize>(pile: Pile, seeds: &[(u64, Tally<N>)]) -> Measured {
     let mut all = Tally::new();
     seeds.iter().for_each(|(_, tally)| all.merge(tally));
     let of_all = std::iter::once((Scope::All, &all));
     let tallies = of_all.chain(seeds.iter().map(|(seed, tally)| (Scope::Seed(*seed), tally)));
-    let mut answers = Vec::new();
-    for (of, tally) in tallies {
-        answers.extend(Test::all().map(|test| {
-            let judged = tally.measure(test).map(|measure| Judgement { measure, adjusted_p: 1.0 });
-            TestResult { test, scope: of, judgement: judged }
+    let mut results = Vec::new();
+    for (scope, tally) in tallies {
+        results.extend(Test::all().map(|test| {
+            let judgement =
+                tally.measure(test).map(|measure| Judgement { measure, adjusted_p: 1.0 });
+            TestResult { pile, test, scope, judgement }
         }));
     }
-    holm(&mut answers);
-    Report { hands: all.hands(), results: answers }
+    Measured { hands: all.hands(), results }
+}
+
+/// Judges the hands of all piles together.
+#[must_use]
+pub fn judge_all(measured: Vec<Measured>) -> Report {
+    let hands = measured.iter().map(|measured| measured.hands).sum();
+    let mut results: Vec<TestResult> =
+        measured.into_iter().flat_map(|measured| measured.results).collect();
+    let judged = results.iter_mut().filter_map(|result| result.judgement.as_mut());
+    holm(judged.map(|judged| (judged.measure.p_value, &mut judged.adjusted_p)).collect());
+    Report { hands, results }
+}
+
+/// Judges the hands of some seeds that were dealt from the largest deck, each with its tally.
+#[must_use]
+pub fn judge(seeds: &[(u64, Tally)]) -> Report {
+    judge_all(vec![measure(PILES[0], seeds)])
 }
 
 /// Holm's step-down rule. The smallest p-value is multiplied by the number of p-values, the next by
 /// one less and so on, and none becomes smaller than the one before it. It holds however the tests
 /// depend on each other.
-fn holm(answers: &mut [TestResult]) {
-    let mut judged: Vec<&mut Judgement> =
-        answers.iter_mut().filter_map(|answer| answer.judgement.as_mut()).collect();
-    judged.sort_by(|one, other| one.measure.p_value.total_cmp(&other.measure.p_value));
-    let mut left = judged.len();
+///
+/// Takes the p-values, each with the place of its corrected value.
+pub(crate) fn holm(mut p_values: Vec<(f64, &mut f64)>) {
+    p_values.sort_by(|(one, _), (other, _)| one.total_cmp(other));
+    let mut left = p_values.len();
     let mut before = 0.0_f64;
-    for one in judged {
-        before = before.max(one.measure.p_value * left as f64).min(1.0);
-        one.adjusted_p = before;
+    for (p, adjusted) in p_values {
+        before = before.max(p * left as f64).min(1.0);
+        *adjusted = before;
         left -= 1;
     }
 }
@@ -214,18 +266,11 @@ fn holm(answers: &mut [TestResult]) {
 mod tests {
     use super::*;
 
-    fn answer(p: f64) -> TestResult {
-        let measure = Measure { statistic: 0.0, law: Law::Normal, p_value: p };
-        let judged = Some(Judgement { measure, adjusted_p: f64::NAN });
-        TestResult { test: Test::Places, scope: Scope::All, judgement: judged }
-    }
-
     /// Four p-values of a textbook example, and their corrected values.
     #[test]
     fn holm_multiplies_by_what_is_left_and_never_steps_back() {
-        let mut answers = [0.01, 0.04, 0.03, 0.005].map(answer);
-        holm(&mut answers);
-        let adjusted = answers.map(|answer| answer.judgement.unwrap().adjusted_p);
+        let mut adjusted = [f64::NAN; 4];
+        holm([0.01, 0.04, 0.03, 0.005].into_iter().zip(&mut adjusted).collect());
         for (got, wanted) in adjusted.into_iter().zip([0.03, 0.06, 0.06, 0.02]) {
             assert!((got - wanted).abs() < 1e-12, "{got} is not {wanted}");
         }

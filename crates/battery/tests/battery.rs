@@ -1,23 +1,38 @@
 //! Tests of the battery itself: the real dealer passes it, and dealers with one defect each do not.
 //! Seeds are fixed, so nothing here depends on luck.
 
-use battery::{CARDS, HandOutcomes, Report, Tally, Test, draw_hand, judge};
+use battery::{
+    DICE, HandOutcomes, Measured, PILES, PULSES, Pile, Report, Tally, Test, draw_hand_of,
+    judge_all, measure,
+};
 
-/// Deals `hands` hands of each of 20 seeds, and judges them.
-fn deal(hands: u64, mut dealer: impl FnMut(u64, u64) -> HandOutcomes) -> Report {
+/// Deals `hands` hands of each of 20 seeds with one pile.
+fn deal<const N: usize>(
+    pile: Pile,
+    hands: u64,
+    mut dealer: impl FnMut(u64, u64) -> HandOutcomes<N>,
+) -> Measured {
     let mut tally = |seed| {
         let mut tally = Tally::new();
         (0..hands).for_each(|hand| tally.add(&dealer(seed, hand)));
         (seed, tally)
     };
-    judge(&(1..=20).map(&mut tally).collect::<Vec<_>>())
+    measure(pile, &(1..=20).map(&mut tally).collect::<Vec<_>>())
 }
 
 /// fairness/SPEC.md §13.2.
 #[test]
-fn the_dealer_passes() {
-    let report = deal(350, draw_hand);
+fn the_dealer_passes_with_every_pile() {
+    let [p76, p62, sand, blood, p42] = PILES;
+    let report = judge_all(vec![
+        deal::<76>(p76, 400, |seed, hand| draw_hand_of(p76, seed, hand)),
+        deal::<62>(p62, 400, |seed, hand| draw_hand_of(p62, seed, hand)),
+        deal::<22>(sand, 400, |seed, hand| draw_hand_of(sand, seed, hand)),
+        deal::<22>(blood, 400, |seed, hand| draw_hand_of(blood, seed, hand)),
+        deal::<42>(p42, 400, |seed, hand| draw_hand_of(p42, seed, hand)),
+    ]);
     assert!(report.passed(), "{:?}", report.rejections().collect::<Vec<_>>());
+    assert_eq!(report.hands, 400 * 20 * 5);
 }
 
 /// A defect of a dealer.
@@ -53,7 +68,7 @@ enum Defect {
 }
 
 /// Deals a hand with a fast model of a dealer that is fair except for its defect.
-fn model(defect: Defect, seed: u64, hand: u64) -> HandOutcomes {
+fn model<const N: usize>(defect: Defect, seed: u64, hand: u64) -> HandOutcomes<N> {
     let keyed = |hand: u64| mixed(mixed(seed).wrapping_add(hand));
     let old = defect == Defect::OldKey && hand % 10 == 9;
     let key = keyed(if old { hand - 3 } else { hand });
@@ -63,16 +78,18 @@ fn model(defect: Defect, seed: u64, hand: u64) -> HandOutcomes {
         let name = if defect == Defect::OneKey { 0 } else { index * 8 + kind };
         Words { defect, state: mixed(key ^ mixed(name)) }
     };
-    let roll = |index| {
+    let roll = |index, sides: u8| {
         let mut words = stream(index, 1);
-        let sides = if defect == Defect::DieBound { 5 } else { 6 };
+        let sides = u64::from(sides) - u64::from(defect == Defect::DieBound);
         [(); 2].map(|()| 1 + narrow(words.below(sides)))
     };
-    let range = if defect == Defect::EagerPulse { 270_000 } else { 250_000 };
+    let mut pulses = stream(3, 2);
+    let more = if defect == Defect::EagerPulse { 20_000 } else { 0 };
     HandOutcomes {
         first_shuffle: stream(0, 0).shuffle(),
-        rolls: [roll(1), roll(2)],
-        pulse: stream(3, 2).wide(1_000_000) < range,
+        rolls: [roll(1, 6), roll(2, 6)],
+        other_rolls: [roll(7, DICE[1]), roll(8, DICE[2])],
+        pulses: PULSES.map(|ppm| pulses.wide(1_000_000) < u64::from(ppm) + more),
         pick: u32::try_from(stream(4, 3).wide(3_000_000_000)).expect("it is below the bound"),
         sample: stream(5, 4).sample(),
         second_shuffle: stream(6, 0).shuffle(),
@@ -116,18 +133,18 @@ impl Words {
         usize::try_from(self.below(n as u64)).expect("it is below the bound")
     }
 
-    fn shuffle(&mut self) -> [u8; CARDS] {
-        let mut deck: [u8; CARDS] = std::array::from_fn(|card| narrow(card as u64));
+    fn shuffle<const N: usize>(&mut self) -> [u8; N] {
+        let mut deck: [u8; N] = std::array::from_fn(|card| narrow(card as u64));
         if self.defect == Defect::SevenRiffles {
             (0..7).for_each(|_| deck = self.riffled(deck));
             return deck;
         }
         if self.defect == Defect::SwapWithAny {
-            (0..CARDS).for_each(|at| deck.swap(at, self.place(CARDS)));
+            (0..N).for_each(|at| deck.swap(at, self.place(N)));
             return deck;
         }
         let end = if self.defect == Defect::ShuffleEnd { 2 } else { 1 };
-        for at in (end..CARDS).rev() {
+        for at in (end..N).rev() {
             let other = self.place(if self.defect == Defect::ShuffleBound { at } else { at + 1 });
             deck.swap(at, other);
         }
@@ -135,7 +152,7 @@ impl Words {
     }
 
     /// Splits the deck into two heaps by coins; each heap keeps its order.
-    fn riffled(&mut self, deck: [u8; CARDS]) -> [u8; CARDS] {
+    fn riffled<const N: usize>(&mut self, deck: [u8; N]) -> [u8; N] {
         let coins = deck.map(|card| (self.word() >> 63, card));
         let heap = |side| coins.iter().filter(move |(coin, _)| *coin == side);
         let mut cards = heap(0).chain(heap(1)).map(|(_, card)| *card);
@@ -150,22 +167,46 @@ impl Words {
     }
 }
 
+/// Judges a model that deals `hands` hands of each seed.
+fn judged<const N: usize>(pile: Pile, defect: Defect, hands: u64) -> Report {
+    judge_all(vec![deal::<N>(pile, hands, |seed, hand| model(defect, seed, hand))])
+}
+
 /// Checks that the defect is detected in `hands` hands of each seed, by `test` among others.
 #[track_caller]
 fn caught(defect: Defect, hands: u64, test: Test) {
-    let report = deal(hands, |seed, hand| model(defect, seed, hand));
+    rejects(&judged::<76>(PILES[0], defect, hands), defect, test);
+}
+
+#[track_caller]
+fn rejects(report: &Report, defect: Defect, test: Test) {
     let by: Vec<Test> = report.rejections().map(|answer| answer.test).collect();
     assert!(by.contains(&test), "{defect:?} was rejected by {by:?} only");
     assert!(!report.passed());
 }
 
+/// As [`caught`], with each of the other piles.
+#[track_caller]
+fn caught_in_smaller_piles(defect: Defect, hands: u64, test: Test) {
+    rejects(&judged::<62>(PILES[1], defect, hands), defect, test);
+    rejects(&judged::<22>(PILES[2], defect, hands), defect, test);
+    rejects(&judged::<22>(PILES[3], defect, hands), defect, test);
+    rejects(&judged::<42>(PILES[4], defect, hands), defect, test);
+}
+
 /// Without a defect the model passes, so a rejection below is the defect's fault.
 #[test]
 fn the_model_passes_without_a_defect() {
-    for hands in [350, 10_000] {
-        let report = deal(hands, |seed, hand| model(Defect::None, seed, hand));
+    let pass = |report: Report| {
         assert!(report.passed(), "{:?}", report.rejections().collect::<Vec<_>>());
+    };
+    for hands in [400, 10_000] {
+        pass(judged::<76>(PILES[0], Defect::None, hands));
     }
+    pass(judged::<62>(PILES[1], Defect::None, 1_000));
+    pass(judged::<22>(PILES[2], Defect::None, 1_000));
+    pass(judged::<22>(PILES[3], Defect::None, 1_000));
+    pass(judged::<42>(PILES[4], Defect::None, 1_000));
 }
 
 /// A fair dealer's p-values spread evenly from 0 to 1 if the laws behind them are right.
@@ -173,10 +214,10 @@ fn the_model_passes_without_a_defect() {
 fn the_laws_are_a_fair_dealers() {
     let tally = |seed| {
         let mut tally = Tally::new();
-        (0..7_000).for_each(|hand| tally.add(&model(Defect::None, seed, hand)));
+        (0..7_000).for_each(|hand| tally.add(&model::<62>(Defect::None, seed, hand)));
         tally
     };
-    let tallies: Vec<Tally> = (9_000..9_200).map(tally).collect();
+    let tallies: Vec<Tally<62>> = (9_000..9_200).map(tally).collect();
     for test in Test::all() {
         let p: Vec<f64> = tallies
             .iter()
@@ -197,12 +238,14 @@ fn the_laws_are_a_fair_dealers() {
 #[test]
 fn remainders_of_narrow_words() {
     caught(Defect::ByteRemainder, 250, Test::Places);
+    caught_in_smaller_piles(Defect::ByteRemainder, 1_000, Test::Places);
     caught(Defect::WordRemainder, 250, Test::Picks);
 }
 
 #[test]
 fn wrong_shuffles() {
     caught(Defect::SwapWithAny, 250, Test::Places);
+    caught_in_smaller_piles(Defect::SwapWithAny, 250, Test::Places);
     caught(Defect::SevenRiffles, 250, Test::Neighbours);
     caught(Defect::SevenRiffles, 250, Test::RunsOfHalves);
 }
@@ -210,10 +253,16 @@ fn wrong_shuffles() {
 #[test]
 fn bounds_off_by_one() {
     caught(Defect::ShuffleBound, 250, Test::Places);
+    caught_in_smaller_piles(Defect::ShuffleBound, 250, Test::Places);
     caught(Defect::ShuffleEnd, 1_000, Test::Places);
     caught(Defect::DieBound, 250, Test::Dice);
+    for sides in [10, 12] {
+        caught(Defect::DieBound, 250, Test::Pairs(sides));
+    }
     caught(Defect::SampleBound, 250, Test::Samples);
-    caught(Defect::EagerPulse, 500, Test::Pulses);
+    for ppm in PULSES {
+        caught(Defect::EagerPulse, 1_000, Test::Pulses(ppm));
+    }
 }
 
 #[test]
@@ -226,7 +275,7 @@ fn reused_streams() {
     caught(Defect::OneKey, 250, Test::DiceAndBottomCard);
     caught(Defect::OneKey, 250, Test::ShuffleAfterShuffle);
     caught(Defect::KeyWithoutIndex, 350, Test::RollAfterRoll);
-    caught(Defect::KeyWithoutIndex, 350, Test::Coupons);
+    caught(Defect::KeyWithoutIndex, 350, Test::Coupons(6));
     caught(Defect::KeyWithoutIndex, 350, Test::ShuffleAfterShuffle);
     caught(Defect::OldKey, 250, Test::DecksApart(3));
     caught(Defect::OldKey, 250, Test::DiceApart(3));

@@ -1,5 +1,5 @@
-//! Telemetry: log lines on standard error, and spans over OTLP if the operator asks for them with
-//! the variables that OpenTelemetry defines.
+//! Telemetry: log lines on standard error, and spans and metrics over OTLP if the operator asks for
+//! them with the variables that OpenTelemetry defines.
 //!
 //! Every call has a trace id, whether spans are exported or not. It is in log lines, in events and
 //! in each answer's `trace-id` metadata, so that the records of a player's complaint can be found.
@@ -7,6 +7,7 @@
 //! warning that repeats during an outage names its section of the runbook and is logged once a
 //! minute (`repeat_filter`).
 
+pub mod metrics;
 mod repeat_filter;
 mod trace_context;
 mod traced;
@@ -15,8 +16,9 @@ use std::io::IsTerminal as _;
 use std::time::Duration;
 
 use opentelemetry::trace::{TraceContextExt, TracerProvider};
-use opentelemetry_otlp::{SpanExporter, WithExportConfig};
+use opentelemetry_otlp::{MetricExporter, SpanExporter, WithExportConfig};
 use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::metrics::SdkMeterProvider;
 use opentelemetry_sdk::trace::{Sampler, SdkTracerProvider};
 use tracing::{Level, Subscriber};
 use tracing_opentelemetry::OpenTelemetrySpanExt;
@@ -32,7 +34,7 @@ pub use trace_context::{extract, inject};
 pub(crate) use traced::is_grpc;
 pub use traced::{TRACE_ID, Traced, TracedBody};
 
-/// Longest time to export the spans that are still in memory.
+/// Longest time to export the spans, and then the metrics, that are still in memory.
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Format of log lines.
@@ -51,6 +53,8 @@ pub struct TelemetryConfig {
     pub format: LogFormat,
     /// OTLP endpoint (gRPC) of spans; `None` means that they are not exported.
     pub otlp: Option<String>,
+    /// OTLP endpoint (gRPC) of metrics; `None` means that they are not exported.
+    pub otlp_metrics: Option<String>,
     /// Whether lines are coloured: they go to a terminal and `NO_COLOR` is not set.
     pub colours: bool,
 }
@@ -58,7 +62,13 @@ pub struct TelemetryConfig {
 impl Default for TelemetryConfig {
     fn default() -> TelemetryConfig {
         let log = "info".to_owned();
-        TelemetryConfig { log, format: LogFormat::Human, otlp: None, colours: false }
+        TelemetryConfig {
+            log,
+            format: LogFormat::Human,
+            otlp: None,
+            otlp_metrics: None,
+            colours: false,
+        }
     }
 }
 
@@ -78,22 +88,24 @@ impl TelemetryConfig {
         TelemetryConfig {
             log: log.unwrap_or_else(|| "info".to_owned()),
             format,
-            otlp: otlp(settings),
+            otlp: otlp(settings, "TRACES"),
+            otlp_metrics: otlp(settings, "METRICS"),
             // https://no-color.org: any value but the empty one disables colours.
             colours: std::io::stderr().is_terminal() && settings.variable("NO_COLOR").is_none(),
         }
     }
 }
 
-/// Endpoint of spans. `OTEL_TRACES_EXPORTER=otlp` or an endpoint enables the export; `none` and
-/// `OTEL_SDK_DISABLED` disable it.
-fn otlp(settings: &mut Settings) -> Option<String> {
+/// Endpoint of `TRACES` or `METRICS`. `OTEL_TRACES_EXPORTER=otlp`, or `OTEL_METRICS_EXPORTER=otlp`, or
+/// an endpoint enables the export; `none` and `OTEL_SDK_DISABLED` disable it.
+fn otlp(settings: &mut Settings, signal: &str) -> Option<String> {
+    let choice = format!("OTEL_{signal}_EXPORTER");
     let disabled = settings
         .variable("OTEL_SDK_DISABLED")
         .is_some_and(|value| value.eq_ignore_ascii_case("true"));
-    let exporter = settings.variable("OTEL_TRACES_EXPORTER");
+    let exporter = settings.variable(&choice);
     let endpoint = settings
-        .variable("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+        .variable(&format!("OTEL_EXPORTER_OTLP_{signal}_ENDPOINT"))
         .or_else(|| settings.variable("OTEL_EXPORTER_OTLP_ENDPOINT"))
         .map(str::to_owned);
     match exporter {
@@ -103,7 +115,7 @@ fn otlp(settings: &mut Settings) -> Option<String> {
         Some("none") => None,
         Some(other) => {
             let other = other.to_owned();
-            settings.refuse_variable("OTEL_TRACES_EXPORTER", &other, "allowed: otlp, none");
+            settings.refuse_variable(&choice, &other, "allowed: otlp, none");
             None
         }
     }
@@ -114,7 +126,7 @@ fn otlp(settings: &mut Settings) -> Option<String> {
 pub enum TelemetryError {
     #[error("the log directives {directives:?} are not understood: {source}")]
     Directives { directives: String, source: tracing_subscriber::filter::ParseError },
-    #[error("spans cannot be exported to {endpoint}: {source}")]
+    #[error("spans or metrics cannot be exported to {endpoint}: {source}")]
     Exporter { endpoint: String, source: opentelemetry_otlp::ExporterBuildError },
     #[error("this process tells about itself already")]
     Started(#[from] tracing_subscriber::util::TryInitError),
@@ -125,15 +137,19 @@ pub enum TelemetryError {
 #[must_use = "spans in memory are lost unless it is flushed"]
 pub struct Telemetry {
     provider: SdkTracerProvider,
+    meters: SdkMeterProvider,
 }
 
 impl Telemetry {
-    /// Exports the spans that are still in memory. Takes five seconds at most.
+    /// Exports the spans and metrics that are still in memory. Takes ten seconds at most.
     pub async fn flush(self) {
-        let sent =
-            tokio::task::spawn_blocking(move || self.provider.shutdown_with_timeout(FLUSH_TIMEOUT));
+        let Telemetry { provider, meters } = self;
+        let sent = tokio::task::spawn_blocking(move || {
+            let spans = provider.shutdown_with_timeout(FLUSH_TIMEOUT);
+            spans.and(meters.shutdown_with_timeout(FLUSH_TIMEOUT))
+        });
         if let Ok(Err(error)) = sent.await {
-            tracing::warn!(%error, "the last spans were not exported");
+            tracing::warn!(%error, "the last spans or metrics were not exported");
         }
     }
 }
@@ -145,6 +161,7 @@ impl Telemetry {
 /// The configuration cannot be used, or telemetry was already started.
 pub fn start(service: &str, config: &TelemetryConfig) -> Result<Telemetry, TelemetryError> {
     let provider = provider(service, config)?;
+    let meters = meters(service, config)?;
     let directives = EnvFilter::builder().parse(&config.log);
     let directives = directives
         .map_err(|source| TelemetryError::Directives { directives: config.log.clone(), source })?;
@@ -157,7 +174,8 @@ pub fn start(service: &str, config: &TelemetryConfig) -> Result<Telemetry, Telem
         .with(span_layer(&provider, config.otlp.is_some()))
         .with(lines.with_filter(directives.and(repeat_filter::RepeatFilter::new())))
         .try_init()?;
-    Ok(Telemetry { provider })
+    opentelemetry::global::set_meter_provider(meters.clone());
+    Ok(Telemetry { provider, meters })
 }
 
 /// Tracer provider. Without an exporter it samples a span only if the caller sampled its trace, so
@@ -175,7 +193,19 @@ fn provider(service: &str, config: &TelemetryConfig) -> Result<SdkTracerProvider
     Ok(builder.build())
 }
 
-/// Resource of spans. `service.name` is the name as given, without a prefix.
+/// Meter provider. Without an exporter nothing is kept.
+fn meters(service: &str, config: &TelemetryConfig) -> Result<SdkMeterProvider, TelemetryError> {
+    let mut builder = SdkMeterProvider::builder().with_resource(resource(service));
+    if let Some(endpoint) = &config.otlp_metrics {
+        let exporter = MetricExporter::builder().with_tonic().with_endpoint(endpoint).build();
+        let exporter = exporter
+            .map_err(|source| TelemetryError::Exporter { endpoint: endpoint.clone(), source })?;
+        builder = builder.with_periodic_exporter(exporter);
+    }
+    Ok(builder.build())
+}
+
+/// Resource of spans and metrics. `service.name` is the name as given, without a prefix.
 fn resource(service: &str) -> Resource {
     Resource::builder().with_service_name(service.to_owned()).build()
 }

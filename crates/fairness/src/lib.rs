@@ -17,7 +17,7 @@
 //! 6. After each shuffle the dealer publishes a root over salted card records ([`deck`]), so that a
 //!    single card can be proved without showing another.
 //!
-//! [`health`] tests the entropy that seeds are made of. The package `battery` tests outcomes.
+//! The package `battery` tests outcomes.
 //!
 //! Everything is a function of its arguments. Secrets are wiped when dropped, compared in constant
 //! time and never printed: their `Debug` shows their type alone.
@@ -31,7 +31,6 @@ mod decision;
 pub mod deck;
 mod encoding;
 mod hand_id;
-pub mod health;
 mod keys;
 mod operation;
 mod shoe;

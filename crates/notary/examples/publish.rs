@@ -23,7 +23,7 @@ use merkle::note::{KeyName, Note, VerifierKey, WitnessKey};
 use merkle::{LogProof, TILE_WIDTH, TileId, tiles_for_inclusion};
 use notary::api::{Api, handler};
 use notary::witness::{Witness, WitnessDesk, WitnessEndpoint, push_checkpoints};
-use notary::{Dependencies, Files, Notary};
+use notary::{Dependencies, EntryReaders, Files, Notary};
 use proto::audit::v1 as pb;
 use proto::audit::v1::log_service_server::LogService as _;
 use system::clock::SystemClock;
@@ -54,7 +54,7 @@ async fn main() -> anyhow::Result<()> {
     let keys = format!("{}\n{witness}\n", notary.key());
     let mut publisher = Publisher {
         folder,
-        files: Files::new(notary.clone(), "table"),
+        files: Files::new(notary.clone(), "table", EntryReaders::Auditors),
         api: handler(notary.clone(), "table"),
     };
     publisher.write("keys", keys.as_bytes())?;

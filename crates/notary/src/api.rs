@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use chassis::concurrency_limiter::Permit;
-use eventlog::{Event, Position, RequestId, StreamId, Version};
+use eventlog::{Position, RequestId, StreamId, Version};
 use merkle::{
-    Hash, Row, TILE_WIDTH, TileId, bundle, prove_consistency, prove_inclusion,
-    tiles_for_consistency, tiles_for_inclusion,
+    Hash, Row, TILE_WIDTH, TileId, prove_consistency, prove_inclusion, tiles_for_consistency,
+    tiles_for_inclusion,
 };
 use proto::audit::v1 as pb;
 use proto::audit::v1::log_service_server::{LogService, LogServiceServer};
@@ -20,7 +20,7 @@ use wire::status::{ApiRefusal, api_refusal, unavailable};
 
 use crate::fault::{Fault, NotaryError};
 use crate::notary::{Notary, PublishedTree};
-use crate::records::{MAX_RECORDS, SelectError, Selection};
+use crate::records::{EntriesError, MAX_RECORDS, SelectError, Selection};
 
 /// Most selections in one request.
 const MAX_SELECTIONS: usize = 16;
@@ -85,17 +85,13 @@ impl LogService for Api {
         let pb::GetEntriesRequest { log, index, width } = request.into_inner();
         let shown = self.published(&log)?;
         let width = parse_width(width)?;
-        let there = TileId::at(Row::Entries, index, shown.head().size);
-        if there.is_none_or(|tile| tile.width() < width) {
-            return Err(not_in_log("the log has no such entries").into());
-        }
-        let first = Position(index * u64::from(TILE_WIDTH));
-        let selection = Selection::Positions { first, count: width.into() };
         let _turn = self.read_permit().await?;
-        let proved =
-            self.notary.shared.prove(&shown, &[selection]).await.map_err(select_error_status)?;
-        let records: Vec<_> = proved.events.iter().map(Event::record).collect();
-        let entries = bundle::encode(&records).map_err(|error| corrupt(&error.to_string()))?;
+        let entries =
+            self.notary.entries(&shown, index, width).await.map_err(|error| match error {
+                EntriesError::Select(error) => select_error_status(error),
+                EntriesError::Bundle(error) => corrupt(&error.to_string()).into(),
+            })?;
+        let entries = entries.ok_or_else(|| not_in_log("the log has no such entries"))?.to_vec();
         Ok(Response::new(pb::GetEntriesResponse { entries }))
     }
 

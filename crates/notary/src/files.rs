@@ -1,12 +1,15 @@
 //! The log as files: C2SP `tlog-tiles` under `/log/<name>/`, for everybody, without a token.
-//! Checkpoints and hashes reveal nothing of a hand. Entry bundles hold hashes of payloads, which
-//! could be guessed while a hand is played, and are not served here.
+//! Checkpoints and hashes reveal nothing of a hand. Entry bundles hold leaf records, which name
+//! streams and types, and payloads by a salted hash alone: those of the table and the dealer are
+//! public at once, so that anybody can follow these logs; the wallet's would show when and how
+//! often each account moves, and are the auditors'.
 //!
-//! Specification: ARCHITECTURE.md §2.12.
+//! Specification: ARCHITECTURE.md §2.12, fairness/SPEC.md §18.1.
 
 use std::convert::Infallible;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -17,7 +20,8 @@ use merkle::{MAX_TILE_LEVEL, Row, TileId};
 use tonic::body::Body;
 use tower::Service;
 
-use crate::notary::Notary;
+use crate::notary::{Notary, PublishedTree};
+use crate::records::{EntriesError, SelectError};
 
 /// Longest time for an answer.
 const READ_TIMEOUT: Duration = Duration::from_secs(5);
@@ -30,19 +34,29 @@ const IMMUTABLE: &str = "public, max-age=31536000, immutable";
 const TEXT: &str = "text/plain; charset=utf-8";
 const BINARY: &str = "application/octet-stream";
 
+/// Readers of a log's entry bundles.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum EntryReaders {
+    /// Everybody: the bundles are files.
+    Everybody,
+    /// Auditors and operators alone, by `LogService`.
+    Auditors,
+}
+
 /// Server of a log's checkpoint and tiles.
 #[derive(Clone)]
 pub struct Files {
     notary: Notary,
     /// Path prefix of the log's files: `/log/<name>/`.
     root: String,
+    entries: EntryReaders,
 }
 
 impl Files {
     /// Creates the server of the files under `/log/<name>/`.
     #[must_use]
-    pub fn new(notary: Notary, name: &str) -> Files {
-        Files { notary, root: format!("{LOGS_PATH}{name}/") }
+    pub fn new(notary: Notary, name: &str, entries: EntryReaders) -> Files {
+        Files { notary, root: format!("{LOGS_PATH}{name}/"), entries }
     }
 
     async fn answer(&self, method: &Method, path: &str) -> Response<Body> {
@@ -63,7 +77,7 @@ impl Files {
         }
         let tile = file.parse().ok().filter(|tile: &TileId| match tile.row() {
             Row::Hashes(level) => level <= MAX_TILE_LEVEL,
-            Row::Entries => false,
+            Row::Entries => self.entries == EntryReaders::Everybody,
         });
         let Some(tile) = tile else { return not_found() };
         let Some(_turn) = self.notary.shared.reads.acquire().await else {
@@ -72,10 +86,9 @@ impl Files {
                 "too many read this log at once\n",
             );
         };
-        let read = self.notary.tile(&shown, tile.row(), tile.index(), tile.width());
-        match tokio::time::timeout(READ_TIMEOUT, read).await {
-            Ok(Ok(Some(hashes))) => {
-                let mut answer = file_response(StatusCode::OK, BINARY, hashes);
+        match tokio::time::timeout(READ_TIMEOUT, self.content(&shown, tile)).await {
+            Ok(Ok(Some(content))) => {
+                let mut answer = file_response(StatusCode::OK, BINARY, content);
                 answer.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static(IMMUTABLE));
                 answer
             }
@@ -84,6 +97,21 @@ impl Files {
                 StatusCode::SERVICE_UNAVAILABLE,
                 "the tile cannot be read for the moment\n",
             ),
+        }
+    }
+
+    /// Returns the content of a tile, or `None` if the published tree has no such tile.
+    async fn content(
+        &self,
+        published: &Arc<PublishedTree>,
+        tile: TileId,
+    ) -> Result<Option<Bytes>, EntriesError> {
+        match tile.row() {
+            Row::Entries => self.notary.entries(published, tile.index(), tile.width()).await,
+            Row::Hashes(_) => {
+                let hashes = self.notary.tile(published, tile.row(), tile.index(), tile.width());
+                Ok(hashes.await.map_err(SelectError::Notary)?)
+            }
         }
     }
 }

@@ -38,6 +38,6 @@ pub mod witness;
 
 pub use checkpoint_file::CheckpointFile;
 pub use fault::Fault;
-pub use files::{Files, LOGS_PATH};
+pub use files::{EntryReaders, Files, LOGS_PATH};
 pub use merkle::note::KeyError;
 pub use notary::{Dependencies, Notary, PublishedTree, SigningState};

@@ -3,18 +3,30 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use eventlog::{Event, Position, Reader, RequestId, RequestKey, StreamId, Version};
+use merkle::bundle::BundleError;
 use merkle::{
-    Hash, Node, Nodes as _, Row, TILE_WIDTH, TileId, leaf_hash, prove_records, tiles_for_records,
+    Hash, Node, Nodes as _, Row, TILE_WIDTH, TileId, bundle, leaf_hash, prove_records,
+    tiles_for_records,
 };
 
 use crate::fault::{Fault, NotaryError};
-use crate::notary::{PublishedTree, Shared};
+use crate::notary::{Notary, PublishedTree, Shared};
 
 /// Most records in one answer.
 pub(crate) const MAX_RECORDS: usize = 4096;
 /// Records in one read.
 const PAGE_SIZE: usize = 500;
+
+/// Error of an entry bundle that cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum EntriesError {
+    #[error(transparent)]
+    Select(#[from] SelectError),
+    #[error(transparent)]
+    Bundle(#[from] BundleError),
+}
 
 /// Selection of records.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,6 +72,27 @@ pub(crate) enum SelectError {
 impl<T: Into<NotaryError>> From<T> for SelectError {
     fn from(error: T) -> SelectError {
         SelectError::Notary(error.into())
+    }
+}
+
+impl Notary {
+    /// Returns the first `width` leaf records of an entry bundle, each compared with the signed
+    /// tree, or `None` if the bundle is narrower in the published tree.
+    pub(crate) async fn entries(
+        &self,
+        published: &Arc<PublishedTree>,
+        index: u64,
+        width: u16,
+    ) -> Result<Option<Bytes>, EntriesError> {
+        let there = TileId::at(Row::Entries, index, published.head().size);
+        if there.is_none_or(|tile| tile.width() < width) {
+            return Ok(None);
+        }
+        let first = Position(index * u64::from(TILE_WIDTH));
+        let selection = Selection::Positions { first, count: width.into() };
+        let proved = self.shared.prove(published, &[selection]).await?;
+        let records: Vec<_> = proved.events.iter().map(Event::record).collect();
+        Ok(Some(bundle::encode(&records)?.into()))
     }
 }
 

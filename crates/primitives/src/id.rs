@@ -13,10 +13,12 @@ pub struct IdError;
 
 /// The stream of the service's own clock, in the log of each service: no UUID of any version.
 const CLOCK: [u8; 16] = *b"sabacc/own-clock";
+/// The stream of the dealer's chance as a whole: no UUID of any version.
+const CHANCE: [u8; 16] = *b"sabacc/of-chance";
 
 /// An id that a table, a person or a command may have.
 fn not_ours(id: [u8; 16]) -> Result<[u8; 16], IdError> {
-    if id == CLOCK { Err(IdError) } else { Ok(id) }
+    if id == CLOCK || id == CHANCE { Err(IdError) } else { Ok(id) }
 }
 
 /// An id of whatever there is a stream of, the services' own among them.
@@ -108,6 +110,8 @@ impl StreamId {
     /// Stream of the steps of the service's own clock. No table, hand, account or person has this
     /// id.
     pub const CLOCK: StreamId = StreamId(CLOCK);
+    /// Stream of the dealer's chance as a whole: of its generators, and of the tests of its outcomes.
+    pub const CHANCE: StreamId = StreamId(CHANCE);
 }
 
 impl From<TableId> for StreamId {
@@ -261,6 +265,15 @@ mod tests {
         assert_eq!(DisputeId::try_from(&CLOCK[..]), Err(IdError));
         // What is derived or made by the clock or by chance says so in bits that this has not.
         assert_ne!(CLOCK[8] >> 6, 0b10);
+    }
+
+    #[test]
+    fn nobody_but_chance_has_the_stream_of_chance() {
+        assert_eq!(StreamId::try_from(&CHANCE[..]), Ok(StreamId::CHANCE));
+        assert_eq!(PlayerId::try_from(&CHANCE[..]), Err(IdError));
+        assert_eq!(TableId::try_from(&CHANCE[..]), Err(IdError));
+        assert_eq!(HandId::try_from(&CHANCE[..]), Err(IdError));
+        assert_ne!(CHANCE[8] >> 6, 0b10);
     }
 
     #[test]

@@ -11,5 +11,6 @@
 mod own_log;
 mod service;
 
+pub use notary::EntryReaders;
 pub use own_log::{LogState, own_log};
 pub use service::{BoxError, LEASE, RunError, Service, Spec};

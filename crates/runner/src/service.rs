@@ -13,7 +13,7 @@ use chassis::serve::{
 };
 use eventlog::{ConnectError, Limits, Log, OpenError, Options, PgStore, PoolSizes, Projection};
 use futures_util::future::BoxFuture;
-use notary::{Files, KeyError, LOGS_PATH, Notary};
+use notary::{EntryReaders, Files, KeyError, LOGS_PATH, Notary};
 use system::clock::{Clock, SystemClock};
 use system::entropy::{self, SystemEntropy};
 use tokio_util::sync::CancellationToken;
@@ -63,6 +63,8 @@ pub struct Spec {
     pub title: &'static str,
     /// Name of its log, such as `wallet/0`.
     pub log: &'static str,
+    /// Who may read its leaf records.
+    pub entries: EntryReaders,
     pub limits: Limits,
     /// Tables that are written with the log.
     pub projection: Projection,
@@ -71,6 +73,7 @@ pub struct Spec {
 /// Service that is connected and does not answer yet.
 pub struct Service {
     name: &'static str,
+    entries: EntryReaders,
     pub config: ServiceConfig,
     /// Name and key of the log.
     pub log: LogIdentity,
@@ -99,7 +102,7 @@ impl Service {
         drain: Drain,
         take_over: bool,
     ) -> Result<Service, RunError> {
-        let Spec { name, title, log, limits, projection } = spec;
+        let Spec { name, title, log, entries, limits, projection } = spec;
         let identity = config.log.clone().ok_or(RunError::NoLog(title))?;
         let url = config.database_url.as_ref().ok_or(RunError::NoDatabase(title))?;
         let store =
@@ -125,6 +128,7 @@ impl Service {
         let log_condition = health.condition("log", "it is being opened");
         Ok(Service {
             name,
+            entries,
             config,
             log: identity,
             store,
@@ -176,14 +180,15 @@ impl Service {
         routes: GrpcBuilder,
         owner: impl Future<Output = Result<(), E>> + Send + 'static,
     ) -> Result<bool, RunError> {
-        let Service { name, config, notary, clock, health, drain, closing, bound, .. } = self;
+        let Service { name, entries, config, notary, clock, health, drain, closing, bound, .. } =
+            self;
         let limits = &config.limits;
         let logs = notary::api::service(notary.clone(), name)
             .max_decoding_message_size(limits.message_bytes);
         let routes = routes.add(logs).await;
         let app = routes.build(proto::DESCRIPTORS, &config.auth.issuers, limits, clock)?;
         notary.report_health(health.clone());
-        let app = PathRouter::new(LOGS_PATH, Files::new(notary.clone(), name), app);
+        let app = PathRouter::new(LOGS_PATH, Files::new(notary.clone(), name, entries), app);
         let server = Server::from_config(&config, health, drain.clone())?;
         let mut owner = tokio::spawn(owner);
         let mut served = Box::pin(server.run(bound, app));

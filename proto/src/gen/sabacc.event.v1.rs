@@ -110,6 +110,253 @@ impl DisputeVerdict {
         }
     }
 }
+/// A generator has failed: from here to its next start this dealer makes no seed.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct EntropyFailed {
+    /// Which one.
+    #[prost(enumeration = "EntropyGenerator", tag = "1")]
+    pub generator: i32,
+    /// How it failed.
+    #[prost(enumeration = "EntropyFault", tag = "2")]
+    pub fault: i32,
+}
+/// Cards of a pile as it is first shuffled.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DeckSubject {
+    /// Index of its first card in the deck list.
+    #[prost(uint32, tag = "1")]
+    pub first: u32,
+    /// Number of its cards.
+    #[prost(uint32, tag = "2")]
+    pub count: u32,
+}
+/// Draws of some of several.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SampleSubject {
+    /// Of how many.
+    #[prost(uint32, tag = "1")]
+    pub of: u32,
+    /// How many.
+    #[prost(uint32, tag = "2")]
+    pub take: u32,
+}
+/// Outcomes that are counted together.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct OutcomeSubject {
+    /// 32 bytes: hands under this rule set alone. Empty: hands under any.
+    #[prost(bytes = "bytes", tag = "1")]
+    pub rules_hash: ::prost::bytes::Bytes,
+    /// The kind of operation with its parameters.
+    #[prost(oneof = "outcome_subject::Operation", tags = "2, 3, 4, 5, 6")]
+    pub operation: ::core::option::Option<outcome_subject::Operation>,
+}
+/// Nested message and enum types in `OutcomeSubject`.
+pub mod outcome_subject {
+    /// The kind of operation with its parameters.
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Oneof)]
+    pub enum Operation {
+        /// Cells: position from the top × card.
+        #[prost(message, tag = "2")]
+        Deck(super::DeckSubject),
+        /// Number of sides of a die. Cells: sides, from 1.
+        #[prost(uint32, tag = "3")]
+        Die(u32),
+        /// Parts per million of a pulse. Cells: no, yes.
+        #[prost(uint32, tag = "4")]
+        Pulse(u32),
+        /// Size of a pick's range. Cells: equal parts of the range, 64 at most.
+        #[prost(uint32, tag = "5")]
+        Pick(u32),
+        /// Cells: the numbers, by how often they were drawn.
+        #[prost(message, tag = "6")]
+        Sample(super::SampleSubject),
+    }
+}
+/// Counts of outcomes of hands whose seed is open.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct OutcomeCounts {
+    /// What is counted.
+    #[prost(message, optional, tag = "1")]
+    pub subject: ::core::option::Option<OutcomeSubject>,
+    /// Number of operations; of a die, of its throws.
+    #[prost(uint64, tag = "2")]
+    pub trials: u64,
+    /// Row after row.
+    #[prost(uint64, repeated, tag = "3")]
+    pub cells: ::prost::alloc::vec::Vec<u64>,
+}
+/// The outcomes in the field were tested, and what the next test goes on from.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct OutcomesTested {
+    /// Number of hands counted so far.
+    #[prost(uint64, tag = "1")]
+    pub hands: u64,
+    /// What was looked at.
+    #[prost(enumeration = "OutcomeLook", tag = "2")]
+    pub look: i32,
+    /// Looks at all hands so far, with this one.
+    #[prost(uint64, tag = "3")]
+    pub looks_at_all: u64,
+    /// Looks at the newest hands so far, with this one.
+    #[prost(uint64, tag = "4")]
+    pub looks_at_newest: u64,
+    /// Number of tests made.
+    #[prost(uint32, tag = "5")]
+    pub tests: u32,
+    /// Hands whose seed was opened below this position of the log are counted.
+    #[prost(uint64, tag = "6")]
+    pub counted_to: u64,
+    /// Position of the log from which on a reader finds every hand that is not counted.
+    #[prost(uint64, tag = "7")]
+    pub read_from: u64,
+    /// Counts of all hands.
+    #[prost(message, repeated, tag = "8")]
+    pub all: ::prost::alloc::vec::Vec<OutcomeCounts>,
+    /// Counts of the hands since the last look at the newest.
+    #[prost(message, repeated, tag = "9")]
+    pub newest: ::prost::alloc::vec::Vec<OutcomeCounts>,
+    /// Everything that was found so far, once.
+    #[prost(message, repeated, tag = "10")]
+    pub found: ::prost::alloc::vec::Vec<OutcomeSubject>,
+}
+/// Outcomes in the field are not what a fair dealer's would be. Recorded once a subject.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct BiasFound {
+    /// Which outcomes.
+    #[prost(message, optional, tag = "1")]
+    pub subject: ::core::option::Option<OutcomeSubject>,
+    /// What was looked at.
+    #[prost(enumeration = "OutcomeLook", tag = "2")]
+    pub look: i32,
+    /// Number of that look, from 1.
+    #[prost(uint64, tag = "3")]
+    pub look_no: u64,
+    /// Number of operations tested.
+    #[prost(uint64, tag = "4")]
+    pub trials: u64,
+    /// Chi-squared.
+    #[prost(double, tag = "5")]
+    pub statistic: f64,
+    /// Its degrees of freedom.
+    #[prost(uint32, tag = "6")]
+    pub degrees: u32,
+    /// Probability that a fair dealer's outcomes are as far off, on either side.
+    #[prost(double, tag = "7")]
+    pub p_value: f64,
+    /// The same, corrected for all tests of the look (Holm).
+    #[prost(double, tag = "8")]
+    pub adjusted_p: f64,
+    /// Below this it is a finding: the part of the error probability that this look may spend.
+    #[prost(double, tag = "9")]
+    pub level: f64,
+}
+/// Generator that the dealer's secrets are made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum EntropyGenerator {
+    /// Not used.
+    Unspecified = 0,
+    /// The operating system's.
+    OperatingSystem = 1,
+    /// The process's own.
+    Process = 2,
+}
+impl EntropyGenerator {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "ENTROPY_GENERATOR_UNSPECIFIED",
+            Self::OperatingSystem => "ENTROPY_GENERATOR_OPERATING_SYSTEM",
+            Self::Process => "ENTROPY_GENERATOR_PROCESS",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "ENTROPY_GENERATOR_UNSPECIFIED" => Some(Self::Unspecified),
+            "ENTROPY_GENERATOR_OPERATING_SYSTEM" => Some(Self::OperatingSystem),
+            "ENTROPY_GENERATOR_PROCESS" => Some(Self::Process),
+            _ => None,
+        }
+    }
+}
+/// Fault of a generator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum EntropyFault {
+    /// Not used.
+    Unspecified = 0,
+    /// It gives no bytes.
+    NoBytes = 1,
+    /// It gave one byte too often in a row.
+    Stuck = 2,
+    /// It gave one byte too often in a window.
+    Preferred = 3,
+    /// It gave the same block twice in a row.
+    Repeated = 4,
+}
+impl EntropyFault {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "ENTROPY_FAULT_UNSPECIFIED",
+            Self::NoBytes => "ENTROPY_FAULT_NO_BYTES",
+            Self::Stuck => "ENTROPY_FAULT_STUCK",
+            Self::Preferred => "ENTROPY_FAULT_PREFERRED",
+            Self::Repeated => "ENTROPY_FAULT_REPEATED",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "ENTROPY_FAULT_UNSPECIFIED" => Some(Self::Unspecified),
+            "ENTROPY_FAULT_NO_BYTES" => Some(Self::NoBytes),
+            "ENTROPY_FAULT_STUCK" => Some(Self::Stuck),
+            "ENTROPY_FAULT_PREFERRED" => Some(Self::Preferred),
+            "ENTROPY_FAULT_REPEATED" => Some(Self::Repeated),
+            _ => None,
+        }
+    }
+}
+/// Which hands a look is taken at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum OutcomeLook {
+    /// Not used.
+    Unspecified = 0,
+    /// All hands, each time their number has doubled.
+    All = 1,
+    /// The newest hands, each ten thousand.
+    Newest = 2,
+}
+impl OutcomeLook {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "OUTCOME_LOOK_UNSPECIFIED",
+            Self::All => "OUTCOME_LOOK_ALL",
+            Self::Newest => "OUTCOME_LOOK_NEWEST",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "OUTCOME_LOOK_UNSPECIFIED" => Some(Self::Unspecified),
+            "OUTCOME_LOOK_ALL" => Some(Self::All),
+            "OUTCOME_LOOK_NEWEST" => Some(Self::Newest),
+            _ => None,
+        }
+    }
+}
 /// Clock's stream, whose id is the 16 bytes of `sabacc/own-clock`: the service's wall clock has stepped against its
 /// monotonic one, and the service has followed it. Corrections of less than half a second are no steps. Times that are
 /// recorded never go backwards: after a step back they stand still until the clock has passed them.
@@ -1043,6 +1290,12 @@ pub enum EventType {
     SeedOpened = 104,
     /// CommitmentsClosed
     CommitmentsClosed = 105,
+    /// EntropyFailed
+    EntropyFailed = 106,
+    /// OutcomesTested
+    OutcomesTested = 107,
+    /// BiasFound
+    BiasFound = 108,
     /// AccountOpened
     AccountOpened = 200,
     /// TransferPosted
@@ -1130,6 +1383,9 @@ impl EventType {
             Self::CardsOpened => "EVENT_TYPE_CARDS_OPENED",
             Self::SeedOpened => "EVENT_TYPE_SEED_OPENED",
             Self::CommitmentsClosed => "EVENT_TYPE_COMMITMENTS_CLOSED",
+            Self::EntropyFailed => "EVENT_TYPE_ENTROPY_FAILED",
+            Self::OutcomesTested => "EVENT_TYPE_OUTCOMES_TESTED",
+            Self::BiasFound => "EVENT_TYPE_BIAS_FOUND",
             Self::AccountOpened => "EVENT_TYPE_ACCOUNT_OPENED",
             Self::TransferPosted => "EVENT_TYPE_TRANSFER_POSTED",
             Self::AccountFrozen => "EVENT_TYPE_ACCOUNT_FROZEN",
@@ -1200,6 +1456,9 @@ impl EventType {
             "EVENT_TYPE_CARDS_OPENED" => Some(Self::CardsOpened),
             "EVENT_TYPE_SEED_OPENED" => Some(Self::SeedOpened),
             "EVENT_TYPE_COMMITMENTS_CLOSED" => Some(Self::CommitmentsClosed),
+            "EVENT_TYPE_ENTROPY_FAILED" => Some(Self::EntropyFailed),
+            "EVENT_TYPE_OUTCOMES_TESTED" => Some(Self::OutcomesTested),
+            "EVENT_TYPE_BIAS_FOUND" => Some(Self::BiasFound),
             "EVENT_TYPE_ACCOUNT_OPENED" => Some(Self::AccountOpened),
             "EVENT_TYPE_TRANSFER_POSTED" => Some(Self::TransferPosted),
             "EVENT_TYPE_ACCOUNT_FROZEN" => Some(Self::AccountFrozen),

@@ -9,12 +9,11 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use ed25519_dalek::SigningKey;
 use eventlog::{ClockSkew, Log, OpenError, ReadError};
-use fairness::health::Unhealthy;
 use fairness::{ClosingRow, Seed, Transcript};
 use keyring::{KeyId, Keyring, Nonce, OpenError as SealError, SecretStore, StoreError};
 use primitives::RequestId;
 use system::clock::Clock;
-use system::entropy::Entropy;
+use system::entropy::{Entropy, EntropyError};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -61,7 +60,7 @@ pub(crate) struct Resources {
 
 impl Resources {
     /// Fresh bytes for one sealing.
-    pub(crate) fn nonce(&self) -> Result<Nonce, Unhealthy> {
+    pub(crate) fn nonce(&self) -> Result<Nonce, EntropyError> {
         let block = self.source.block()?;
         Ok(*block.first_chunk().expect("a nonce is shorter than a block"))
     }
@@ -79,9 +78,9 @@ pub enum DealerError {
     #[error("too much is waiting to be written: repeat the call in a moment")]
     Overloaded,
     #[error(
-        "the dealer's entropy fails its health test and no seed is made of it: {0}; the operator must look at the machine's generator and start the dealer again"
+        "the dealer is out of service, since no secret can be made on its machine: {0}; the operator must look at the machine's generators and start the dealer again"
     )]
-    Entropy(#[from] Unhealthy),
+    Entropy(#[from] EntropyError),
     #[error(
         "the hand's seed is sealed under key {0}, which this dealer does not have: the operator must put it back, as a line of the file that seed_key_previous names"
     )]
@@ -107,8 +106,8 @@ impl Dealer {
     /// Makes a dealer without a log. It answers once it is given one.
     ///
     /// # Errors
-    /// If the entropy fails its health test.
-    pub fn try_new(dependencies: Dependencies) -> Result<Dealer, Unhealthy> {
+    /// If a generator of the entropy has failed.
+    pub fn try_new(dependencies: Dependencies) -> Result<Dealer, EntropyError> {
         let Dependencies { seeds, keyring, entropy, key, origin, max_cached_hands } = dependencies;
         let source = EntropySource::try_new(entropy)?;
         let key_id = fairness::KeyId::of(key.verifying_key().as_bytes()).0;
@@ -209,15 +208,21 @@ impl Dealer {
 
     /// Tests the entropy apart from any hand, so that a failure shows even while nobody plays.
     /// After a failure no hand is committed to any more.
-    pub fn test_entropy(&self) -> Result<(), Unhealthy> {
+    pub fn test_entropy(&self) -> Result<(), EntropyError> {
         self.resources.source.test()
+    }
+
+    /// The fault of the entropy, from when it has one.
+    #[must_use]
+    pub fn entropy_failure(&self) -> watch::Receiver<Option<EntropyError>> {
+        self.resources.source.failure()
     }
 
     pub(crate) fn resources(&self) -> &Resources {
         &self.resources
     }
 
-    fn handler(&self) -> Result<Arc<Handler>, DealerError> {
+    pub(crate) fn handler(&self) -> Result<Arc<Handler>, DealerError> {
         let handler = self.handler.read().unwrap_or_else(PoisonError::into_inner);
         handler.clone().ok_or(DealerError::Unavailable)
     }

@@ -1,62 +1,67 @@
-//! The entropy that seeds are made of, with its health tests.
+//! The entropy that seeds are made of.
 //!
-//! Every block that leaves here has passed the health tests. Further blocks are drawn only for the
-//! tests, before the first hand and each hour. A source that failed once gives nothing more: blocks
-//! before the failure may be as bad as the one that showed it, so an operator has to look at it and
-//! start the dealer again. Hands that are committed go on: their seeds are made.
+//! A source that failed once gives nothing more: blocks before the failure may be as bad as the one
+//! that showed it, so an operator has to look at the machine and start the dealer again. Hands that
+//! are committed go on: their seeds are made.
 //!
-//! The operating system promises eight bits of entropy a byte, and the tests assume four: a broken
-//! source falls short by far more than that, and a sound one never fails, however long it runs.
+//! The generators and their tests are `system::entropy`. Further blocks are drawn only for the
+//! tests, before the first hand and each hour, so that a failure shows while nobody plays.
 //!
 //! Specification: fairness/SPEC.md §13.1.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-use fairness::health::{BLOCK, HealthTests, STARTUP_SAMPLES, Unhealthy};
-use system::entropy::Entropy;
+use system::entropy::{BLOCK, Entropy, EntropyError};
+use tokio::sync::watch;
 use zeroize::Zeroizing;
 
-/// Min-entropy of a byte in bits, at least.
-const MIN_ENTROPY_BITS: f64 = 4.0;
-
-/// A source of entropy that stops at its first failed health test.
+/// A source of entropy that stops at its first failure.
 pub(crate) struct EntropySource {
     entropy: Arc<dyn Entropy>,
-    state: Mutex<State>,
-}
-
-struct State {
-    health: HealthTests,
-    failed: Option<Unhealthy>,
+    failure: watch::Sender<Option<EntropyError>>,
 }
 
 impl EntropySource {
     /// Makes a source that has passed its start-up tests.
-    pub(crate) fn try_new(entropy: Arc<dyn Entropy>) -> Result<EntropySource, Unhealthy> {
-        let state = Mutex::new(State { health: HealthTests::new(MIN_ENTROPY_BITS), failed: None });
-        let source = EntropySource { entropy, state };
+    pub(crate) fn try_new(entropy: Arc<dyn Entropy>) -> Result<EntropySource, EntropyError> {
+        let source = EntropySource { entropy, failure: watch::Sender::default() };
         source.test()?;
         Ok(source)
     }
 
     /// Draws as many blocks as the start-up test needs, for the tests alone.
-    pub(crate) fn test(&self) -> Result<(), Unhealthy> {
-        (0..STARTUP_SAMPLES.div_ceil(BLOCK)).try_for_each(|_| self.block().map(drop))
+    pub(crate) fn test(&self) -> Result<(), EntropyError> {
+        self.latched(|entropy| entropy.test())
     }
 
     /// Draws fresh bytes.
-    pub(crate) fn block(&self) -> Result<Zeroizing<[u8; BLOCK]>, Unhealthy> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(failed) = state.failed {
-            return Err(failed);
-        }
+    pub(crate) fn block(&self) -> Result<Zeroizing<[u8; BLOCK]>, EntropyError> {
         let mut block = Zeroizing::new([0; BLOCK]);
-        self.entropy.fill(&mut block[..]);
-        if let Err(failed) = state.health.feed(&block) {
-            tracing::error!(error = %failed, "entropy fails its health test: no new seeds until a restart");
-            state.failed = Some(failed);
+        self.latched(|entropy| entropy.try_fill(&mut block[..]))?;
+        Ok(block)
+    }
+
+    /// The failure, from when there is one.
+    pub(crate) fn failure(&self) -> watch::Receiver<Option<EntropyError>> {
+        self.failure.subscribe()
+    }
+
+    fn latched(
+        &self,
+        draw: impl FnOnce(&dyn Entropy) -> Result<(), EntropyError>,
+    ) -> Result<(), EntropyError> {
+        if let Some(failed) = *self.failure.borrow() {
             return Err(failed);
         }
-        Ok(block)
+        draw(&*self.entropy).inspect_err(|error| {
+            let first = |failure: &mut Option<EntropyError>| {
+                let first = failure.is_none();
+                failure.get_or_insert(*error);
+                first
+            };
+            if self.failure.send_if_modified(first) {
+                tracing::error!(%error, "the dealer is out of service: no new seeds until a restart");
+            }
+        })
     }
 }

@@ -15,10 +15,15 @@
 use std::sync::Arc;
 
 use clocklog::Noticed;
-use eventlog::{AppendError, Entry, Log, Recall, Request, RequestKey, StreamId, Version};
+use eventlog::{
+    AppendError, Entry, Log, NewEvent, Recall, Request, RequestKey, StreamId, Version,
+    request_digest,
+};
 use fairness::{
     ClosingRow, Commitment, CommitmentStatement, Context, Seed, SignedText, Transcript,
 };
+use primitives::RequestId;
+use wire::records::{DealerRecord, Record as _};
 
 use crate::cache::{Cache, Slot};
 use crate::dealer::{DealerError, RequestMetadata, Resources};
@@ -214,6 +219,28 @@ impl Handler {
     /// Records a step of the clock. Returns whether it is on record.
     pub(crate) async fn record_step(&self, noticed: Noticed) -> bool {
         clocklog::append(&self.log, "dealer", noticed).await
+    }
+
+    /// The log that is written.
+    pub(crate) const fn log(&self) -> &Log {
+        &self.log
+    }
+
+    /// Records events of chance as a whole, once under their id. Returns whether they are on record.
+    pub(crate) async fn record_chance(&self, id: RequestId, records: Vec<DealerRecord>) -> bool {
+        let events: Vec<NewEvent> =
+            records.iter().map(|record| record.on_stream(StreamId::CHANCE)).collect();
+        let payloads: Vec<&[u8]> = events.iter().map(|event| &event.payload[..]).collect();
+        let digest = request_digest("chance", &payloads);
+        let request = Some(Request { id, digest, answer: bytes::Bytes::new() });
+        let entry = Entry { events, request, actor: "service:dealer".into(), trace: [0; 16] };
+        match self.log.append(entry).await {
+            Ok(_) | Err(AppendError::Duplicate { .. }) => true,
+            Err(error) => {
+                tracing::warn!(runbook = "deploy/README.md, The database is away", %error, "an event of chance is not on record yet");
+                false
+            }
+        }
     }
 
     /// Passes the result of a call on, once it can be believed: a refusal counts only if the log is

@@ -10,9 +10,11 @@
 //! - `handler` handles a command: take the hand from memory or read its stream, decide, write to
 //!   the log, answer. `cache` bounds the memory.
 //! - [`dealer`] is the handle of callers; it outlives the loss of the log.
-//! - `entropy_source` tests the entropy that seeds are made of.
+//! - `entropy_source` stops the making of secrets at the first fault of a generator, which
+//!   `entropy_failure` puts on record.
 //! - [`record`] is the events in the log; [`seeds`] is the seeds at rest; [`rotation`] moves those
 //!   to another key.
+//! - `outcome_tests` tests the outcomes of finished hands.
 //! - [`api`] is the gRPC handlers, and `messages` converts their messages.
 //! - [`service`] assembles and runs the service.
 //!
@@ -24,10 +26,12 @@
 pub mod api;
 mod cache;
 pub mod dealer;
+mod entropy_failure;
 mod entropy_source;
 pub mod hand;
 mod handler;
 mod messages;
+mod outcome_tests;
 pub mod record;
 pub mod rotation;
 pub mod seeds;

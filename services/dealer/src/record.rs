@@ -91,8 +91,11 @@ fn parse_recorded(recorded: DealerRecord) -> Result<Event, BadPayload> {
         DealerRecord::OperationPerformed(message) => performed(message),
         DealerRecord::CardsOpened(message) => opened(message),
         DealerRecord::SeedOpened(message) => revealed(&message),
-        DealerRecord::ClockStepped(_) => {
-            Err(BadPayload("no dealer writes ClockStepped".to_owned()))
+        other @ (DealerRecord::ClockStepped(_)
+        | DealerRecord::EntropyFailed(_)
+        | DealerRecord::OutcomesTested(_)
+        | DealerRecord::BiasFound(_)) => {
+            Err(BadPayload(format!("{} is no event of a hand", other.name())))
         }
     }
 }

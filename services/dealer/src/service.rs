@@ -9,13 +9,13 @@ use chassis::config::{self, ConfigError, LogIdentity, ServiceConfig, Settings, S
 use chassis::drain::Drain;
 use chassis::serve::BoundPort;
 use eventlog::{Limits, MigrateError, Projection};
-use fairness::health::Unhealthy;
 use keyring::{Keyring, SecretStore};
-use runner::{Service, Spec};
+use runner::{EntryReaders, Service, Spec};
 use system::clock::SystemClock;
-use system::entropy::SystemEntropy;
+use system::entropy::{EntropyError, SystemEntropy};
 
 use crate::dealer::{Dealer, Dependencies, maintain_log};
+use crate::entropy_failure;
 use crate::rotation::rotate;
 use crate::seeds;
 
@@ -46,9 +46,9 @@ pub struct Config {
 /// Entropy that no dealer starts on.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "the entropy of this machine fails its health test: {0}; nothing fair can be dealt here until the operating system's generator is mended"
+    "no secret can be made on this machine: {0}; nothing fair can be dealt here until that is mended"
 )]
-struct BadEntropy(Unhealthy);
+struct BadEntropy(EntropyError);
 
 /// The dealer's schemas could not be brought up to date.
 #[derive(Debug, thiserror::Error)]
@@ -96,6 +96,7 @@ pub async fn run(
         name: SERVICE,
         title: "the dealer",
         log: LOG,
+        entries: EntryReaders::Everybody,
         limits: Limits::default(),
         projection: Projection::nothing(),
     };
@@ -110,11 +111,15 @@ pub async fn run(
         origin,
         max_cached_hands,
     });
-    let dealer = dealer.map_err(|unhealthy| RunError::own(BadEntropy(unhealthy)))?;
+    let dealer = dealer.map_err(|failure| RunError::own(BadEntropy(failure)))?;
     let ready = service.health.condition("state", UNREADY);
     tokio::spawn(ready.follow(dealer.serves(), UNREADY));
     service.spawn(dealer.record_steps(Arc::<SystemClock>::clone(&service.clock)));
     service.spawn(test_entropy(dealer.clone()));
+    let entropy = service.health.condition("entropy", "it is not tested yet");
+    service.spawn(entropy_failure::report(dealer.clone(), entropy));
+    service.spawn(dealer.record_entropy_failure());
+    service.spawn(dealer.test_outcomes());
     service.spawn(rotate(dealer.clone()));
     let owner = maintain_log(dealer.clone(), service.opener(), service.closing.clone());
     let calls =

@@ -7,7 +7,7 @@ use std::time::Duration;
 use ed25519_dalek::SigningKey;
 use eventlog::{Limits, Log, MemStore, Options, Store, UnixMicros};
 use fairness::{
-    ClientCommitment, Commitment, Context, Entropy, OperationRequest, RowStatus, Seed,
+    ClientCommitment, ClosingRow, Commitment, Context, Entropy, OperationRequest, RowStatus, Seed,
     ShuffleInput, TranscriptRow,
 };
 use keyring::{Key, KeyId, Keyring, RotationPass, SecretStore};
@@ -162,6 +162,8 @@ async fn hands_under_way_go_on_under_the_new_key() {
         entropy: Entropy([0; 32]),
     };
     let sealing = SealInput { beacon: None, rows: vec![absent] };
+    let row = ClosingRow { seat: 1, player: PlayerId([5; 16]), commitment: None };
+    old.close(call(12), NAME, vec![row]).await.expect("it is committed");
     old.seal(call(2), NAME, sealing).await.expect("it is committed");
     let input = ShuffleInput::Fresh { first: 0, count: 76 };
     let shuffle =

@@ -15,8 +15,9 @@ use proto::common::v1::ErrorReason;
 use proto::dealer::v1::dealer_service_client::DealerServiceClient;
 use proto::dealer::v1::operation::Kind;
 use proto::dealer::v1::{
-    CommitRequest, EntropyRow, EntropyStatus, Handle, ListKeysRequest, Opening, OpeningReason,
-    Operation, PerformRequest, PerformResponse, RevealRequest, SealRequest, Shuffle,
+    CloseRequest, ClosingRow, CommitRequest, EntropyRow, EntropyStatus, Handle, ListKeysRequest,
+    Opening, OpeningReason, Operation, PerformRequest, PerformResponse, RevealRequest, SealRequest,
+    Shuffle,
 };
 use sabacc_dealer::service::{self, Config, RunError};
 use sqlx::PgPool;
@@ -144,6 +145,14 @@ async fn a_hand_over_the_wire_and_over_a_restart() {
     };
     let request = dealer.request(commit.clone());
     let committed = dealer.client.commit(request).await.expect("the log is ours").into_inner();
+    let close = CloseRequest {
+        request_id: vec![11; 16],
+        table_id: table_id.clone(),
+        hand_no,
+        rows: vec![ClosingRow { seat: 1, player_id: vec![9; 16], commitment: Vec::new() }],
+    };
+    let request = dealer.request(close);
+    dealer.client.close(request).await.expect("the hand is committed");
     let row = EntropyRow {
         seat: 1,
         player_id: vec![9; 16],

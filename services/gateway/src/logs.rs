@@ -10,8 +10,10 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use chassis::auth::take_address_units;
 use chassis::channel::Pool;
-use http::{Request, Response, StatusCode};
+use http::header::RETRY_AFTER;
+use http::{HeaderValue, Request, Response, StatusCode};
 use http_body_util::{BodyExt as _, Full, Limited};
 use prost::Message as _;
 use proto::audit::v1::GetCheckpointRequest;
@@ -25,6 +27,11 @@ use wire::status::api_refusal;
 use crate::forward::{stamp_received, unavailable_response};
 
 const NAME: &str = "sabacc.audit.v1.LogService";
+
+/// Beginning of the paths of entry bundles within a log.
+const ENTRIES: &str = "tile/entries/";
+/// Units of an entry bundle beyond the first.
+const ENTRIES_UNITS: u32 = 3;
 
 /// The services whose logs are public, by the names of their logs.
 #[derive(Clone)]
@@ -125,6 +132,13 @@ impl Service<Request<Body>> for Files {
             let Some(mut pool) = pool else {
                 return Ok(text_response(StatusCode::NOT_FOUND, "there is no such log\n"));
             };
+            if let Err(wait) = take_address_units(&request, units(request.uri().path())) {
+                let words = "too much at once: try again\n";
+                let mut refusal = text_response(StatusCode::TOO_MANY_REQUESTS, words);
+                let wait = HeaderValue::from(wait.as_secs() + 1);
+                refusal.headers_mut().insert(RETRY_AFTER, wait);
+                return Ok(refusal);
+            }
             // Neither token nor body is forwarded, since the files are public.
             let (method, uri) = (request.method().clone(), request.uri().path().to_owned());
             let plain = Request::builder().method(method).uri(uri).body(Body::empty());
@@ -140,6 +154,12 @@ impl Service<Request<Body>> for Files {
             })
         })
     }
+}
+
+/// Units of a file beyond the first. A bundle of leaf records costs what `GetEntries` costs.
+fn units(path: &str) -> u32 {
+    let is_bundle = path.splitn(4, '/').nth(3).is_some_and(|file| file.starts_with(ENTRIES));
+    if is_bundle { ENTRIES_UNITS } else { 0 }
 }
 
 fn text_response(status: StatusCode, text: &str) -> Response<Body> {
@@ -175,6 +195,18 @@ mod tests {
         let broken = &good[..good.len() - 1];
         for bad in [&[][..], &good[..3], broken, &compressed, &framed(&[0xff, 0xff])] {
             assert_eq!(log_of(bad), None, "{bad:?}");
+        }
+    }
+
+    /// services/gateway/README.md "Public files".
+    #[test]
+    fn a_bundle_of_leaf_records_costs_what_the_call_costs() {
+        assert_eq!(units("/log/table/tile/entries/000"), 3);
+        assert_eq!(units("/log/dealer/tile/entries/x001/000.p/7"), 3);
+        for path in
+            ["/log/table/checkpoint", "/log/table/tile/0/000", "/log/", "/log/tile/entries/"]
+        {
+            assert_eq!(units(path), 0, "{path}");
         }
     }
 }

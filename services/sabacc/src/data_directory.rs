@@ -129,7 +129,7 @@ impl DataDirectory {
             LEGACY_DEALER_KEY.clone_into(&mut file);
         }
         let pem = self.read_or_create_secret(&file, || {
-            let key = SigningKey::from_bytes(&entropy::bytes::<32>(&SystemEntropy));
+            let key = SigningKey::from_bytes(&entropy::secret::<32>(&SystemEntropy));
             key.to_pkcs8_pem(Default::default()).expect("a fresh key can be encoded")
         })?;
         let key = SigningKey::from_pkcs8_pem(&pem);
@@ -242,7 +242,7 @@ pub(crate) fn lock_file(path: &Path, folder: &Path, option: &str) -> anyhow::Res
 
 /// Returns 64 random hexadecimal digits.
 fn random_hex() -> Zeroizing<String> {
-    let bytes = Zeroizing::new(entropy::bytes::<32>(&SystemEntropy));
+    let bytes = Zeroizing::new(entropy::secret::<32>(&SystemEntropy));
     Zeroizing::new(hex::encode(&bytes[..]))
 }
 

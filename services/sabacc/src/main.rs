@@ -15,6 +15,7 @@ mod keys;
 mod logs;
 mod measure;
 mod migrate;
+mod monitor;
 mod output;
 mod randomness;
 mod repo;
@@ -80,6 +81,9 @@ enum Command {
     Keys(keys::Options),
     /// Follow the logs of a room from outside, and cosign checkpoints that extend them.
     Witness(witness::Options),
+    /// Follow a room's table and dealer logs from outside, and check that they only grow, that no
+    /// hand number is missing, and that each hand ends once.
+    Monitor(monitor::Options),
     /// Resume the stopped effects of a table, as an operator, for a reason that is on record.
     Resume(resume::Options),
     /// Ask a server whether it is ready; print what is missing if it is not.
@@ -107,6 +111,7 @@ fn main() -> ExitCode {
             Command::Hand(what) => hand::run(data, json, what).await,
             Command::Rules(options) => explain::run(json, &options),
             Command::Keys(options) => keys::run(data, &options),
+            Command::Monitor(options) => return Ok(Box::pin(monitor::run(data, &options)).await),
             Command::Witness(options) => Box::pin(witness::run(options)).await,
             Command::Resume(options) => resume::run(data, json, options).await,
             Command::Migrate(options) => migrate::run(data, options).await,

@@ -40,7 +40,7 @@ pub(crate) struct Options {
     /// A log to follow, by its verifier key; may be given more than once.
     #[arg(long, value_name = "KEY")]
     log: Vec<String>,
-    /// Logs to follow: a file with one verifier key a line, such as a room's keys.txt.
+    /// Logs to follow: a keys file, such as a room's keys.txt. Keys with an end are passed over.
     #[arg(long, value_name = "FILE")]
     logs: Option<PathBuf>,
     /// The folder of the last cosigned checkpoints, which must never be lost while the key is used
@@ -58,10 +58,10 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<bool> {
     if let Some(path) = logs {
         let text = fs::read_to_string(&path);
         let text = text.with_context(|| format!("{} cannot be read", path.display()))?;
-        let lines = text.lines().map(str::trim);
-        for line in lines.filter(|line| !line.is_empty() && !line.starts_with('#')) {
-            keys.push(parse_key(line)?);
-        }
+        let listed = merkle::parse_keys_file(&text);
+        let listed = listed.with_context(|| format!("{} is no keys file", path.display()))?;
+        // A key that has ended signs nothing new.
+        keys.extend(listed.into_iter().filter(|it| it.until.is_none()).map(|it| it.key));
     }
     output::line(&format!("{}", witness_key.public()));
     if keys.is_empty() {
@@ -90,7 +90,7 @@ fn parse_key(key: &str) -> anyhow::Result<VerifierKey> {
 
 fn read_or_create_key(path: &Path) -> anyhow::Result<[u8; 32]> {
     if !path.exists() {
-        let key = SigningKey::from_bytes(&entropy::bytes::<32>(&SystemEntropy));
+        let key = SigningKey::from_bytes(&entropy::secret::<32>(&SystemEntropy));
         let pem = key.to_pkcs8_pem(Default::default()).expect("a fresh key can be encoded");
         data_directory::write_private(path, pem.as_bytes())?;
     }

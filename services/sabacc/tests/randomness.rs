@@ -12,7 +12,7 @@ fn audit(arguments: &[&str]) -> (Option<i32>, String) {
 
 #[test]
 fn a_fair_dealer_ends_well_and_too_few_hands_do_not() {
-    let (code, told) = audit(&["--hands", "350"]);
+    let (code, told) = audit(&["--hands", "400"]);
     assert_eq!(code, Some(0), "{told}");
     assert!(told.ends_with("every test passed\n"), "{told}");
     let (code, told) = audit(&["--hands", "2", "--seed", "7", "--json"]);

@@ -16,7 +16,7 @@ use keyring::{SecretStore, StoreError};
 use notary::Notary;
 use proto::dealer::v1::dealer_service_client::DealerServiceClient;
 use proto::wallet::v1::settlement_service_client::SettlementServiceClient;
-use runner::{BoxError, LEASE, Service, Spec, own_log};
+use runner::{BoxError, EntryReaders, LEASE, Service, Spec, own_log};
 use system::clock::{Clock, SystemClock};
 use system::entropy::SystemEntropy;
 use system::ids::IdMaker;
@@ -87,6 +87,7 @@ pub async fn run(
         name: SERVICE,
         title: "the table service",
         log: LOG,
+        entries: EntryReaders::Everybody,
         limits: Limits::default(),
         projection: Projection::nothing(),
     };

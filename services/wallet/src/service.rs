@@ -8,7 +8,7 @@ use chassis::config::ServiceConfig;
 use chassis::drain::Drain;
 use chassis::serve::BoundPort;
 use eventlog::{Clock, Limits};
-use runner::{Service, Spec};
+use runner::{EntryReaders, Service, Spec};
 use system::clock::{Clock as _, SystemClock};
 
 use crate::api::Api;
@@ -37,6 +37,7 @@ pub async fn run(
         name: SERVICE,
         title: "the wallet",
         log: LOG,
+        entries: EntryReaders::Auditors,
         limits: log_limits(),
         projection: repo::projection(),
     };

@@ -65,7 +65,7 @@ pub const ROWS: &[Row] = &[
     ("testkit",        &["postgres-launcher"],                                           Anything),
 
     // Services meet over gRPC, never in the compiler.
-    ("sabacc-dealer",  &["primitives", "fairness",
+    ("sabacc-dealer",  &["primitives", "fairness", "battery",
                          "system", "proto", "eventlog", "wire", "chassis", "clocklog", "keyring",
                          "runner"],                                                      Anything),
     ("sabacc-wallet",  &["primitives", "ledger",

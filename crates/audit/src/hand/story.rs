@@ -220,7 +220,11 @@ impl Narrator<'_> {
             DealerRecord::SeedSealed(_) => {
                 Some("binds what the seats brought to chance".to_owned())
             }
-            DealerRecord::OperationPerformed(_) | DealerRecord::ClockStepped(_) => None,
+            DealerRecord::OperationPerformed(_)
+            | DealerRecord::ClockStepped(_)
+            | DealerRecord::EntropyFailed(_)
+            | DealerRecord::OutcomesTested(_)
+            | DealerRecord::BiasFound(_) => None,
             DealerRecord::CardsOpened(opened) => {
                 (!self.is_told_elsewhere(opened)).then(|| describe_reveal(opened))
             }

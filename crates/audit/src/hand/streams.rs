@@ -258,7 +258,10 @@ impl DealerProgress {
     fn admits(&self, recorded: &DealerRecord) -> bool {
         let DealerProgress { promised, closed, sealed, open } = *self;
         match recorded {
-            DealerRecord::ClockStepped(_) => false,
+            DealerRecord::ClockStepped(_)
+            | DealerRecord::EntropyFailed(_)
+            | DealerRecord::OutcomesTested(_)
+            | DealerRecord::BiasFound(_) => false,
             DealerRecord::SeedCommitted(_) => !closed && !sealed && !open,
             DealerRecord::CommitmentsClosed(_) => promised && !sealed && !open,
             DealerRecord::SeedSealed(_) => closed && !sealed && !open,
@@ -279,7 +282,10 @@ impl DealerProgress {
             DealerRecord::SeedOpened(_) => self.open = true,
             DealerRecord::OperationPerformed(_)
             | DealerRecord::CardsOpened(_)
-            | DealerRecord::ClockStepped(_) => {}
+            | DealerRecord::ClockStepped(_)
+            | DealerRecord::EntropyFailed(_)
+            | DealerRecord::OutcomesTested(_)
+            | DealerRecord::BiasFound(_) => {}
         }
     }
 }

@@ -59,7 +59,7 @@ impl TokenIssuer {
 
     /// Issuer with a new random key.
     pub fn generate(name: &str, entropy: &dyn Entropy) -> TokenIssuer {
-        let key = SigningKey::from_bytes(&entropy::bytes(entropy));
+        let key = SigningKey::from_bytes(&entropy::secret(entropy));
         TokenIssuer { name: name.to_owned(), key }
     }
 

@@ -66,7 +66,7 @@ impl Secret {
     /// Random secret that lasts as long as the process.
     #[must_use]
     pub fn random() -> Secret {
-        Secret::from_bytes(entropy::bytes(&SystemEntropy))
+        Secret::from_bytes(entropy::secret(&SystemEntropy))
     }
 
     pub(super) fn expose(&self) -> &[u8; 32] {

@@ -3,7 +3,7 @@
 use http::{Method, Request, Response, StatusCode};
 use http_body_util::BodyExt as _;
 use merkle::Checkpoint;
-use notary::Files;
+use notary::{EntryReaders, Files};
 use tonic::body::Body;
 use tower::Service as _;
 
@@ -28,7 +28,7 @@ async fn get(files: &mut Files, path: &str) -> (StatusCode, String, String, Vec<
 #[tokio::test(start_paused = true)]
 async fn checkpoint_and_tiles_are_where_the_specification_says() {
     let house = Harness::signed_whole(600).await;
-    let mut files = Files::new(house.notary.clone(), "table");
+    let mut files = Files::new(house.notary.clone(), "table", EntryReaders::Everybody);
     let (status, kind, cache, note) = get(&mut files, "/log/table/checkpoint").await;
     assert_eq!((status, kind.as_str()), (StatusCode::OK, "text/plain; charset=utf-8"));
     assert_eq!(cache, "no-cache");
@@ -49,11 +49,33 @@ async fn checkpoint_and_tiles_are_where_the_specification_says() {
     }
 }
 
+/// ARCHITECTURE.md §2.12, fairness/SPEC.md §18.1.
+#[tokio::test(start_paused = true)]
+async fn leaf_records_are_files_where_everybody_may_read_them() {
+    let house = Harness::signed_whole(600).await;
+    let mut files = Files::new(house.notary.clone(), "table", EntryReaders::Everybody);
+    for (place, width) in [("000", 256), ("001", 256), ("002.p/88", 88), ("000.p/3", 3)] {
+        let tile = get(&mut files, &format!("/log/table/tile/0/{place}")).await.3;
+        let path = format!("/log/table/tile/entries/{place}");
+        let (status, kind, cache, entries) = get(&mut files, &path).await;
+        assert_eq!((status, kind.as_str()), (StatusCode::OK, "application/octet-stream"));
+        assert!(cache.contains("immutable"), "{path}: {cache}");
+        assert_eq!(entries.len(), width * (2 + merkle::record::RECORD_LEN), "{path}");
+        merkle::bundle::parse_verified(&entries, tile.as_chunks().0).unwrap();
+    }
+    let mut files = Files::new(house.notary.clone(), "table", EntryReaders::Auditors);
+    for path in ["tile/entries/000", "tile/entries/002.p/88"] {
+        let answer = get(&mut files, &format!("/log/table/{path}")).await;
+        assert_eq!(answer.0, StatusCode::NOT_FOUND, "{path}");
+    }
+    assert_eq!(get(&mut files, "/log/table/tile/0/000").await.0, StatusCode::OK);
+}
+
 /// ARCHITECTURE.md §2.12.
 #[tokio::test(start_paused = true)]
 async fn what_is_not_there_is_not_found() {
     let house = Harness::signed_whole(600).await;
-    let mut files = Files::new(house.notary.clone(), "table");
+    let mut files = Files::new(house.notary.clone(), "table", EntryReaders::Everybody);
     for path in [
         "/log/table/",
         "/log/table/tile/0/003",
@@ -64,7 +86,9 @@ async fn what_is_not_there_is_not_found() {
         "/log/table/tile/2/000.p/1",
         "/log/table/tile/00/000",
         "/log/table/tile/0/0",
-        "/log/table/tile/entries/000",
+        "/log/table/tile/entries/003",
+        "/log/table/tile/entries/002",
+        "/log/table/tile/entries/002.p/89",
         "/log/table/tile/0/x000/000",
         "/log/table/../wallet/checkpoint",
         "/log/wallet/checkpoint",
@@ -76,7 +100,7 @@ async fn what_is_not_there_is_not_found() {
     let answer = ask(&mut files, Method::POST, "/log/table/checkpoint").await;
     assert_eq!(answer.status(), StatusCode::METHOD_NOT_ALLOWED);
     let waiting = Harness::unsigned(5).await;
-    let mut files = Files::new(waiting.notary.clone(), "table");
+    let mut files = Files::new(waiting.notary.clone(), "table", EntryReaders::Everybody);
     let (status, ..) = get(&mut files, "/log/table/checkpoint").await;
     assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE);
 }

@@ -3,9 +3,10 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use chassis::auth::TokenIssuer;
+use chassis::serve::Readiness;
 use ed25519_dalek::SigningKey;
 use keyring::KeyId;
-use system::entropy::Entropy;
+use system::entropy::{Entropy, Fault, Generator};
 
 use super::*;
 
@@ -81,12 +82,15 @@ fn what_is_missing_is_told_all_at_once() {
 struct Breaking(AtomicBool);
 
 impl Entropy for Breaking {
-    fn fill(&self, out: &mut [u8]) {
-        if self.0.load(Ordering::SeqCst) {
-            out.fill(7);
-        } else {
-            SystemEntropy.fill(out);
-        }
+    fn try_fill(&self, out: &mut [u8]) -> Result<(), EntropyError> {
+        SystemEntropy.try_fill(out)?;
+        self.test()
+    }
+
+    fn test(&self) -> Result<(), EntropyError> {
+        let (generator, fault) = (Generator::OperatingSystem, Fault::NoBytes);
+        let broken = self.0.load(Ordering::SeqCst);
+        if broken { Err(EntropyError { generator, fault }) } else { Ok(()) }
     }
 }
 
@@ -103,17 +107,29 @@ fn parts(entropy: Arc<dyn Entropy>) -> Dependencies {
 
 /// fairness/SPEC.md §13.1.
 #[tokio::test(start_paused = true)]
-async fn entropy_is_tested_each_hour() {
+async fn entropy_is_tested_each_hour_and_a_failure_ends_readiness() {
     let entropy = Arc::new(Breaking(false.into()));
     let set = |broken| entropy.0.store(broken, Ordering::SeqCst);
     let dealer = Dealer::try_new(parts(Arc::clone(&entropy) as Arc<dyn Entropy>)).unwrap();
+    let readiness = Readiness::default();
+    let condition = readiness.condition("entropy", "it is not tested yet");
+    let reported = tokio::spawn(entropy_failure::report(dealer.clone(), condition));
     let tests = tokio::spawn(test_entropy(dealer.clone()));
     tokio::time::sleep(Duration::from_mins(90)).await;
     assert_eq!(dealer.test_entropy(), Ok(()));
+    assert!(*readiness.watch().borrow());
     set(true);
     tokio::time::sleep(Duration::from_hours(1)).await;
     set(false);
     // No other test of the entropy ran since it broke.
     assert!(dealer.test_entropy().is_err());
     tests.await.unwrap();
+    reported.await.unwrap();
+    assert_eq!(
+        readiness.unmet_conditions(),
+        [
+            "entropy: no secret can be made on this machine: the operating system's generator gives no \
+          bytes; look at its generators and start the dealer again"
+        ]
+    );
 }

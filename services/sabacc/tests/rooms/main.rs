@@ -24,6 +24,7 @@ mod malformed;
 mod matrix;
 mod memory;
 mod mistyped;
+mod monitor;
 mod outages;
 mod people;
 mod personal;

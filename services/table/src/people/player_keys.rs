@@ -87,7 +87,7 @@ impl PlayerKeys {
     /// erased, so it is created only when something is about to be recorded under it, and for no
     /// refused command.
     pub(super) async fn new_key(&self, player: PlayerId) -> Result<PlayerKey, ApiRefusal> {
-        let new = PlayerKey::new(Zeroizing::new(entropy::bytes(&*self.entropy)));
+        let new = PlayerKey::new(Zeroizing::new(entropy::secret(&*self.entropy)));
         let nonce = entropy::bytes(&*self.entropy);
         let new = self.keyring.seal(player.0, &[], new.expose(), nonce);
         let kept = self.keys.insert_if_absent(new).await.map_err(|error| key_refusal(&error))?;

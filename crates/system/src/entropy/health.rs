@@ -17,8 +17,8 @@ use std::fmt;
 
 use zeroize::Zeroizing;
 
-/// Number of bytes fed at once.
-pub const BLOCK: usize = 64;
+use super::BLOCK;
+
 /// Number of samples that the proportion is taken over.
 pub const WINDOW: u32 = 512;
 /// Number of samples that a source must pass before its first use.
