@@ -70,7 +70,7 @@ fn check_rows(rows: &[ClosingRow]) -> Result<(), ClosingError> {
 
 impl ClosingRow {
     /// Encodes u8 seat, player, u8 1 if the seat committed, then the commitment.
-    fn encode(&self) -> [u8; 50] {
+    pub(crate) fn encode(&self) -> [u8; 50] {
         let mut row = [0; 50];
         row[0] = self.seat;
         row[1..17].copy_from_slice(self.player.bytes());

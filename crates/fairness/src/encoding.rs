@@ -61,6 +61,19 @@ pub(crate) fn lp_list(tag: &str, fields: &[&[u8]]) -> Vec<u8> {
     bytes
 }
 
+/// Reads a list of LP fields back: the fields, if they are all of `bytes`.
+pub(crate) fn read_lp_list(mut bytes: &[u8]) -> Option<Vec<&[u8]>> {
+    let mut fields = Vec::new();
+    while !bytes.is_empty() {
+        let (length, rest) = bytes.split_first_chunk()?;
+        let length = usize::try_from(u32::from_be_bytes(*length)).ok()?;
+        let (field, rest) = rest.split_at_checked(length)?;
+        fields.push(field);
+        bytes = rest;
+    }
+    Some(fields)
+}
+
 /// LP(field) alone.
 pub(crate) fn lp_bytes(field: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::new();

@@ -17,7 +17,8 @@
 //! 6. After each shuffle the dealer publishes a root over salted card records ([`deck`]), so that a
 //!    single card can be proved without showing another.
 //!
-//! The package `battery` tests outcomes.
+//! [`evidence`] is the file in which a player keeps what was signed and what they opened. The package
+//! `battery` tests outcomes.
 //!
 //! Everything is a function of its arguments. Secrets are wiped when dropped, compared in constant
 //! time and never printed: their `Debug` shows their type alone.
@@ -30,6 +31,7 @@ mod context;
 mod decision;
 pub mod deck;
 mod encoding;
+pub mod evidence;
 mod hand_id;
 mod keys;
 mod operation;

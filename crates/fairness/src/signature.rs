@@ -61,10 +61,18 @@ pub trait SignedText {
 
     /// Verifies strictly that `signature` is that of the public key `key`.
     fn verify(&self, key: &[u8; 32], signature: &[u8; 64]) -> Result<(), BadSignature> {
-        let message = self.message(&KeyId::of(key));
-        let key = VerifyingKey::from_bytes(key).map_err(|_| BadSignature)?;
-        key.verify_strict(&message, &Signature::from_bytes(signature)).map_err(|_| BadSignature)
+        verify_message(&self.message(&KeyId::of(key)), key, signature)
     }
+}
+
+/// Verifies a signature strictly, over exactly `message`.
+pub(crate) fn verify_message(
+    message: &[u8],
+    key: &[u8; 32],
+    signature: &[u8; 64],
+) -> Result<(), BadSignature> {
+    let key = VerifyingKey::from_bytes(key).map_err(|_| BadSignature)?;
+    key.verify_strict(message, &Signature::from_bytes(signature)).map_err(|_| BadSignature)
 }
 
 /// The dealer's promise for one hand number. Two with one origin, table and number and different

@@ -92,7 +92,7 @@ impl Transcript {
 }
 
 impl TranscriptRow {
-    fn encode(&self) -> [u8; 82] {
+    pub(crate) fn encode(&self) -> [u8; 82] {
         let (commitment, entropy) = match self.status {
             RowStatus::Revealed => (self.commitment.0, self.entropy.0),
             RowStatus::Withheld => (self.commitment.0, [0; 32]),

@@ -23,10 +23,10 @@ struct Published {
 }
 
 fn published() -> Published {
-    let table = TableId(std::array::from_fn(|index| index as u8));
+    let table = TableId(std::array::from_fn(|index| u8::try_from(index).unwrap()));
     let rules_hash: [u8; 32] = Sha256::digest(b"rules").into();
     let context = Context::new(ORIGIN, table, 7, &rules_hash);
-    let seed = Seed::new(Zeroizing::new(std::array::from_fn(|index| index as u8)));
+    let seed = Seed::new(Zeroizing::new(std::array::from_fn(|index| u8::try_from(index).unwrap())));
     let dealer = Commitment::new(&context, &seed);
     let row = |seat: u8, player: u8, entropy: u8, status| {
         let (player, entropy) = (PlayerId([player; 16]), Entropy([entropy; 32]));
@@ -66,7 +66,7 @@ fn the_signed_bytes_are_the_published_ones() {
     let hand = published();
     let Published { table, rules_hash, context, dealer, rows } = &hand;
     let first = &rows[0];
-    let player_key: [u8; 32] = std::array::from_fn(|index| index as u8);
+    let player_key: [u8; 32] = std::array::from_fn(|index| u8::try_from(index).unwrap());
     let promise = CommitmentStatement {
         origin: ORIGIN,
         table: *table,
