@@ -35,6 +35,7 @@ pub mod evidence;
 mod hand_id;
 mod keys;
 mod operation;
+mod player_key;
 mod shoe;
 mod signature;
 mod transcript;
@@ -47,6 +48,7 @@ pub use decision::Chain;
 pub use hand_id::hand_id;
 pub use keys::Keys;
 pub use operation::{MAX_CARDS, MAX_DICE, MAX_SAMPLE, Operation, OperationError, Outcome, perform};
+pub use player_key::{KeyError, PlayerKey};
 pub use shoe::{
     Handle, OperationRequest, ProvedCard, PublicOutcome, Shoe, ShoeError, ShuffleInput,
 };
