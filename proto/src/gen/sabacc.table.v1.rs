@@ -668,17 +668,21 @@ pub struct StandUpRequest {
     /// 16 bytes.
     #[prost(bytes = "vec", tag = "2")]
     pub table_id: ::prost::alloc::vec::Vec<u8>,
-    /// 64 bytes: a signature of the line "pN leave", as in ActRequest; empty where the caller is not in the hand in play, or
-    /// has no key for it.
+    /// 64 bytes: a signature of the line "pN leave", as in ActRequest, over the chain with every leave in it that was asked
+    /// for and is not taken yet; empty where the caller is not in the hand in play, or has no key for it.
     #[prost(bytes = "vec", tag = "3")]
     pub signature: ::prost::alloc::vec::Vec<u8>,
 }
 /// Leaving is on record.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct StandUpResponse {
     /// Whether a hand has to end first.
     #[prost(bool, tag = "1")]
     pub after_hand: bool,
+    /// Where the caller is in the sealed hand in play and had not left it: the table's word that their leave is on record.
+    /// Else unset.
+    #[prost(message, optional, tag = "2")]
+    pub receipt: ::core::option::Option<DecisionReceipt>,
 }
 /// Sits out, or comes back.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -736,7 +740,7 @@ pub struct DecisionReceipt {
     /// 32 bytes: the chain with the decision in it.
     #[prost(bytes = "vec", tag = "1")]
     pub chain: ::prost::alloc::vec::Vec<u8>,
-    /// Where it stands in the table's log.
+    /// Where it stands in the table's log; of a leave, where the LeaveAsked stands.
     #[prost(uint64, tag = "2")]
     pub position: u64,
     /// 8 bytes: the first bytes of SHA-256 of the table's public key.

@@ -388,7 +388,7 @@ async fn many_callers_at_once_get_one_outcome() {
 
 /// Two hands that differ only in their cards leave equal records of shuffles and card reveals,
 /// except for the roots: those are over secret salts.
-/// fairness/SPEC.md §9.
+/// fairness/SPEC.md §14.
 #[tokio::test]
 async fn the_log_tells_no_hidden_card() {
     let mut records = Vec::new();

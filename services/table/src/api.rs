@@ -285,8 +285,8 @@ impl TableService for Api {
     ) -> Result<Response<pb::StandUpResponse>, Status> {
         let caller = Caller::of(&request)?;
         let message = request.into_inner();
-        let pb::StandUpRequest { request_id, table_id, signature: _ } = &message;
-        let command = Command::StandUp;
+        let pb::StandUpRequest { request_id, table_id, signature } = &message;
+        let command = Command::StandUp { signature: signature.clone() };
         let digest = caller.digest("StandUp", &message);
         self.run_command(&caller, CommandCall { request_id, table_id, digest, command }).await
     }

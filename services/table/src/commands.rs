@@ -10,24 +10,24 @@
 use fairness::Entropy;
 use primitives::{PlayerId, RequestId, SeatNo, StreamId, UnixMicros};
 use prost::Message;
-use proto::common::v1::{ErrorReason, Move as PbMove, PlayStanding};
+use proto::common::v1::{ErrorReason, PlayStanding};
 use proto::event::v1 as event;
 use proto::table::v1 as pb;
-use rules::{DecisionAuthor, Move, Next, Refusal};
-use wire::moves::{self, MoveReader};
 use wire::{ApiRefusal, TableRecord, api_refusal};
 
 use crate::batch::Batch;
-use crate::hand_in_play::{Decision, HandInPlay};
-use crate::reasons::{LeaveReason, SitOutReason};
+use crate::hand_in_play::HandInPlay;
+use crate::reasons::SitOutReason;
 use crate::standing;
 use crate::stops::{self, Resume};
 use crate::table::{Closing, Table};
 use crate::{ids, room_delay};
 
 mod chance;
+mod decision;
 
 pub(crate) use chance::OfferedCommitment;
+pub(crate) use decision::DecisionRequest;
 
 /// Credits of a player in the wallet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,7 +68,10 @@ pub(crate) enum Command {
         /// table a player with too few credits is refused without a record.
         funds: Option<Funds>,
     },
-    StandUp,
+    StandUp {
+        /// The player's signature of their leave; empty if there is none.
+        signature: Vec<u8>,
+    },
     SitOut {
         out: bool,
         /// The wallet's present word on the player, where it was asked: before they are dealt in
@@ -102,7 +105,7 @@ impl Command {
     pub(crate) const fn is_counted(&self) -> bool {
         match self {
             Command::SitDown { .. } | Command::SitOut { .. } => true,
-            Command::StandUp
+            Command::StandUp { .. }
             | Command::Act(_)
             | Command::PublishName { .. }
             | Command::CommitEntropy { .. }
@@ -111,14 +114,6 @@ impl Command {
             | Command::Resume(_) => false,
         }
     }
-}
-
-/// Decision of a player, as it was requested.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct DecisionRequest {
-    pub hand_no: u64,
-    pub turn: u32,
-    pub mv: PbMove,
 }
 
 /// Events to append, and the answer to give once they are durable.
@@ -181,7 +176,9 @@ pub(crate) fn judge(
             let funds = funds.filter(|_| table.is_crowded(context.now));
             funds.map_or(Ok(()), |funds| funds.check_buy_in(*buy_in)).map(|()| verdict)
         }
-        Command::StandUp => stand_up(table, play, own_seat(table, context)?.number),
+        Command::StandUp { signature } => {
+            decision::stand_up(table, play, own_seat(table, context)?.number, signature)
+        }
         Command::SitOut { out, standing } => sit_out(
             table,
             own_seat(table, context)?,
@@ -195,7 +192,7 @@ pub(crate) fn judge(
         Command::RevealEntropy { hand_no, entropy } => {
             chance::reveal(table, play, own_seat(table, context)?, *hand_no, *entropy)
         }
-        Command::Act(request) => act(table, play, request, context),
+        Command::Act(request) => decision::act(table, play, request, context),
     }
 }
 
@@ -299,15 +296,6 @@ pub(crate) fn behind_refusal(what: &str) -> ApiRefusal {
     api_refusal(ErrorReason::Overloaded, message).retry_after(room_delay::RETRY_PAUSE)
 }
 
-fn stand_up(table: &Table, play: Option<&HandInPlay>, seat: SeatNo) -> Result<Verdict, ApiRefusal> {
-    let after_hand = play.is_some_and(|play| play.replay.seats.contains(&seat));
-    let answer = pb::StandUpResponse { after_hand };
-    if table.seats[&seat].leaving {
-        return Ok(Verdict::unchanged(&answer));
-    }
-    Ok(Verdict::with_event(table.id, LeaveReason::Asked.event(seat), &answer))
-}
-
 /// Request to sit out or to come back, and the facts that it is judged by.
 #[derive(Clone, Copy)]
 struct SitOutRequest<'a> {
@@ -349,85 +337,4 @@ fn sit_out(
         verdict.batch.events.insert(0, (table.id.into(), found.into()));
     }
     Ok(verdict)
-}
-
-fn act(
-    table: &Table,
-    play: Option<&HandInPlay>,
-    request: &DecisionRequest,
-    context: &CommandContext,
-) -> Result<Verdict, ApiRefusal> {
-    let &DecisionRequest { hand_no, turn, ref mv } = request;
-    own_seat(table, context)?;
-    let not_now = |message: &str| api_refusal(ErrorReason::NotYourTurn, message.to_owned());
-    let play = play.ok_or_else(|| not_now("no hand is in play"))?;
-    if hand_no != play.hand_no {
-        let message = format!("hand {} is in play, not hand {hand_no}", play.hand_no);
-        return Err(not_now(&message).with("hand_no", play.hand_no.to_string()).field("hand_no"));
-    }
-    let player = context
-        .player
-        .and_then(|id| play.player(id))
-        .ok_or_else(|| api_refusal(ErrorReason::NotYourSeat, "you are not dealt into this hand"))?;
-    let to_act = play.to_act().ok_or_else(|| not_now("no decision is due at this moment"))?;
-    if to_act != player {
-        let seat = play.seat(to_act);
-        return Err(not_now(&format!("seat {seat} decides now")).with("seat", seat.to_string()));
-    }
-    if turn != play.turn {
-        let message = format!("turn {} is due, not turn {turn}: look again", play.turn);
-        return Err(not_now(&message).with("turn", play.turn.to_string()).field("turn"));
-    }
-    let hand = &play.replay.hand;
-    // A player may name the cards that they hold.
-    let cards = hand.cards_of(player);
-    let reader = MoveReader { deck: hand.rules().variant().deck, cards, seats: &play.replay.seats };
-    let mv = reader.read(mv)?;
-    if mv == Move::Leave {
-        let message = "to leave, stand up from the table";
-        return Err(wire::BadField::new("move.kind", message).into());
-    }
-    let at = context.arrived.max(play.due_at);
-    let decision = Decision { player, mv, author: DecisionAuthor::Player, at };
-    let batch = play.decide(&table.config, decision).map_err(|refusal| explain(play, &refusal))?;
-    Ok(Verdict::new(batch, &pb::ActResponse { sequence: table.sequence + 1, receipt: None }))
-}
-
-/// Describes a refusal of the rules, with the moves that they would allow.
-fn explain(play: &HandInPlay, refusal: &Refusal) -> ApiRefusal {
-    let hand = &play.replay.hand;
-    let deck = hand.rules().variant().deck;
-    let reason = match refusal {
-        Refusal::Amount { .. } => ErrorReason::AmountOutOfRange,
-        Refusal::HandOver
-        | Refusal::ChanceDue { .. }
-        | Refusal::NotYourTurn { .. }
-        | Refusal::AlreadyLeft { .. } => ErrorReason::NotYourTurn,
-        Refusal::NoSuchPlayer { .. } => ErrorReason::NotYourSeat,
-        Refusal::NotLegal { .. }
-        | Refusal::Choice { .. }
-        | Refusal::DecisionDue { .. }
-        | Refusal::WrongChance { .. }
-        | Refusal::CardCount { .. }
-        | Refusal::CardNotThere { .. }
-        | Refusal::WrongEnd
-        | Refusal::Dice { .. }
-        | Refusal::Pulse
-        | Refusal::Pick { .. }
-        | Refusal::Sample { .. } => ErrorReason::IllegalMove,
-    };
-    let mut error = api_refusal(reason, refusal.to_string());
-    if let Refusal::Amount { min, max, .. } = refusal {
-        error =
-            error.with("min", min.to_string()).with("max", max.to_string()).field("move.amount");
-    }
-    if let Next::Decision(decision) = rules::next(hand) {
-        let legal: Vec<String> = decision
-            .legal
-            .iter()
-            .map(|legal| moves::write_legal(legal, deck, &play.replay.seats).text)
-            .collect();
-        error = error.with("legal", legal.join(", "));
-    }
-    error
 }

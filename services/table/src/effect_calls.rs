@@ -47,6 +47,12 @@ impl From<wire::BadField> for ConcludeError {
     }
 }
 
+impl From<Inconsistency> for wire::ApiRefusal {
+    fn from(Inconsistency(why): Inconsistency) -> wire::ApiRefusal {
+        wire::api_refusal(proto::common::v1::ErrorReason::Corrupt, why)
+    }
+}
+
 macro_rules! breaks {
     ($($error:ty)*) => {
         $(impl From<$error> for Inconsistency {

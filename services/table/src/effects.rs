@@ -50,7 +50,7 @@ pub(crate) enum Effect {
     Seal { hand_no: u64 },
     /// The dealer performs the chance that is due. `version` tells one such request from the next.
     Chance { hand_no: u64, version: u64 },
-    /// A player who is leaving the table leaves the hand.
+    /// The rules take the leave that a player asked for.
     Leave { seat: SeatNo },
     /// The dealer opens the hands that are shown, and the settlement is recorded.
     Settle { hand_no: u64 },
@@ -188,7 +188,8 @@ fn add_hand_effects(
             pending.add(Effect::Chance { hand_no, version: play.version });
         }
         HandStage::Playing if play.to_act().is_some() => {
-            pending.effects.extend(leave_effect(table, play));
+            let leaver = table.pending_leaves().first();
+            pending.effects.extend(leaver.map(|leave| Effect::Leave { seat: leave.seat }));
         }
         // The commitment to the next hand is recorded before this hand is settled.
         HandStage::Playing => {
@@ -263,14 +264,6 @@ pub(crate) fn awaited_from_dealer(
         }
         HandStage::Playing | HandStage::Settled => None,
     }
-}
-
-/// First player who is leaving the table and is still in the hand.
-fn leave_effect(table: &Table, play: &HandInPlay) -> Option<Effect> {
-    play.replay.seats.iter().enumerate().find_map(|(index, number)| {
-        let leaving = table.seats.get(number).is_some_and(|seat| seat.leaving);
-        (leaving && !play.has_left[index]).then_some(Effect::Leave { seat: *number })
-    })
 }
 
 fn add_closing_effects(table: &Table, effects: &mut Vec<Effect>) {

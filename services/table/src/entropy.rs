@@ -24,7 +24,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use fairness::{
-    ClientCommitment, Closing, ClosingRow, Context, Entropy, RowStatus, Transcript, TranscriptRow,
+    ClientCommitment, Closing, ClosingRow, Context, Entropy, PlayerKey, RowStatus, Transcript,
+    TranscriptRow,
 };
 use primitives::{PlayerId, SeatNo, TableId, UnixMicros};
 use proto::dealer::v1 as dealer;
@@ -36,7 +37,7 @@ use wire::BadField;
 pub(crate) struct SeatCommitment {
     pub commitment: ClientCommitment,
     /// Key that the player signs decisions of the hand with, if they named one.
-    pub key: Option<[u8; 32]>,
+    pub key: Option<PlayerKey>,
 }
 
 /// Commitments of one hand, by seat and player: one counts for its player in its seat, also if they

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use fairness::Handle;
+use fairness::{Chain, Context, Handle, Transcript};
 use primitives::{HandId, PlayerId, SeatNo, UnixMicros};
 use proto::common::v1::{CardProof, CardRef, DeckRoot, MoveKind, PlayStanding};
 use proto::dealer::v1 as dealer;
@@ -18,6 +18,8 @@ use wire::replay::ReplayError;
 use wire::{HandReplay, TableRecord};
 
 use crate::batch::{Batch, JudgedInput, RuleInputs};
+use crate::decisions::ChainStep;
+use crate::entropy::BoundCommitment;
 use crate::proof::{self, CardProofs, Face, Faces};
 use crate::table::Config;
 
@@ -50,13 +52,12 @@ pub(crate) enum DealerFault {
     Contradicted(String),
 }
 
-/// Decision to be judged: the move of a player, its author, and the time that counts for it.
-#[derive(Debug)]
-pub(crate) struct Decision {
-    pub player: Player,
-    pub mv: Move,
-    pub author: DecisionAuthor,
-    pub at: UnixMicros,
+/// What an applied event means for the rules and for the chain of decisions.
+pub(crate) struct AppliedEvent {
+    /// Input of the rules, for [`HandInPlay::evolve`].
+    pub input: Option<Event>,
+    /// The step in the chain, for a decision.
+    pub decision: Option<ChainStep>,
 }
 
 /// State of a hand in play after some event.
@@ -65,6 +66,8 @@ pub(crate) struct HandInPlay {
     pub hand_no: u64,
     pub hand_id: HandId,
     pub opened: pb::HandOpened,
+    /// Binds what is signed of this hand.
+    pub context: Context,
     pub replay: HandReplay,
     pub players: Vec<PlayerId>,
     pub stage: HandStage,
@@ -86,6 +89,9 @@ pub(crate) struct HandInPlay {
     pub version: u64,
     /// The seats' entropy, once the dealer has bound it.
     pub sealed: Option<pb::HandSealed>,
+    /// The chain of decisions, once the hand is sealed. `None` too where the hand was recovered
+    /// without its cards.
+    pub chain: Option<Chain>,
     /// Proofs of the cards whose faces are known here.
     pub card_proofs: Arc<CardProofs>,
     /// The settlement, for the wallet.
@@ -115,6 +121,7 @@ impl HandInPlay {
             hand_no: opened.hand_no,
             hand_id,
             opened: opened.clone(),
+            context: context_of(opened)?,
             replay,
             players,
             stage: HandStage::Opened,
@@ -127,6 +134,7 @@ impl HandInPlay {
             has_left: vec![false; count],
             version: 1,
             sealed: None,
+            chain: None,
             card_proofs: Arc::default(),
             settled: None,
             dealer_fault: None,
@@ -183,16 +191,15 @@ impl HandInPlay {
         bank.saturating_sub(deadline.since(now))
     }
 
-    /// Applies an event that moves the hand in play. An input of the rules
-    /// is returned; the caller passes it to [`HandInPlay::evolve`]. It is read from its record,
-    /// unless it was judged before the append.
+    /// Applies an event that moves the hand in play. The caller passes an input of the rules to
+    /// [`HandInPlay::evolve`]. It is read from its record, unless it was judged before the append.
     pub(crate) fn apply_recorded(
         &mut self,
         recorded: &TableRecord,
         event: PlayEvent<'_>,
         inputs: &mut RuleInputs,
         at: UnixMicros,
-    ) -> Result<Option<Event>, ReplayError> {
+    ) -> Result<AppliedEvent, ReplayError> {
         self.apply_without_cards(event, at)?;
         let RuleInputs { faces, judged } = inputs;
         let input = match judged {
@@ -205,17 +212,40 @@ impl HandInPlay {
             }
             None => self.replay.read(recorded, &|place| Some(faces.get(&place)?.card))?,
         };
+        let mut decision = None;
         match event {
+            PlayEvent::HandSealed(sealed) => {
+                let transcript = wire::field::exactly("transcript", &sealed.transcript)?;
+                self.chain = Some(Chain::new(&Transcript(transcript)));
+            }
             PlayEvent::ChanceUsed(used) => self.apply_shuffle(used),
             PlayEvent::CardsMoved(moved) => self.keep_proofs(moved, faces)?,
-            PlayEvent::HandSealed(_)
-            | PlayEvent::MoveDecided(_)
-            | PlayEvent::CardsShown(_)
+            PlayEvent::MoveDecided(decided) => {
+                decision = Some(self.extend_chain(decided, input.as_ref())?);
+            }
+            PlayEvent::CardsShown(_)
             | PlayEvent::HandSettled(_)
             | PlayEvent::SettlementPosted(_)
             | PlayEvent::ClockResumed(_) => {}
         }
-        Ok(input)
+        Ok(AppliedEvent { input, decision })
+    }
+
+    /// Adds a decision to the chain. `input` is what it means to the rules, if anything.
+    fn extend_chain(
+        &mut self,
+        decided: &pb::MoveDecided,
+        input: Option<&Event>,
+    ) -> Result<ChainStep, ReplayError> {
+        let line = match input {
+            Some(event) => self.replay.chain_line(event, false),
+            None => Some(self.replay.recorded_line(decided, false)?),
+        };
+        let line = line.ok_or(ReplayError::Unexpected("a decision without a line"))?;
+        let chain = self.chain.ok_or(ReplayError::Unexpected("a decision before the seal"))?;
+        let chain = chain.with(decided.by_clock, &line);
+        self.chain = Some(chain);
+        Ok(ChainStep { line, chain })
     }
 
     /// Applies the part of an event that needs no card faces: enough to post a settled hand.
@@ -338,27 +368,50 @@ impl HandInPlay {
         Ok(Batch { events, inputs: RuleInputs { faces, judged } })
     }
 
-    /// Judges a decision and builds its record.
-    pub(crate) fn decide(
+    /// Judges a decision by the rules.
+    pub(crate) fn judge(
+        &self,
+        player: Player,
+        mv: Move,
+        author: DecisionAuthor,
+    ) -> Result<Event, rules::Refusal> {
+        rules::decide(&self.replay.hand, player, mv, author)
+    }
+
+    /// Judges a decision of the clock, made at `now`, and builds its record. It uses up the time
+    /// bank and is not signed.
+    pub(crate) fn decide_by_clock(
         &self,
         config: &Config,
-        decision: Decision,
+        decision: rules::Decision,
+        now: UnixMicros,
     ) -> Result<Batch, rules::Refusal> {
-        let Decision { player, mv, author, at } = decision;
-        let is_leave = mv == Move::Leave;
-        let event = rules::decide(&self.replay.hand, player, mv, author)?;
+        let event = self.judge(decision.player, decision.default, DecisionAuthor::Clock)?;
+        Ok(self.record(event, self.time_bank_used(config, now), &[]))
+    }
+
+    /// Builds the record of a decision that [`HandInPlay::judge`] returned, with the time bank that
+    /// it used and its player's signature, which was checked.
+    pub(crate) fn record(&self, event: Event, used: Duration, signature: &[u8]) -> Batch {
         let recorded = self.replay.record_move(&event);
         let mut recorded = recorded
             .ok()
             .flatten()
             .expect("the rules accept only cards that the player holds, and those have places");
-        // Leaving costs no time bank.
-        let used = if is_leave { Duration::ZERO } else { self.time_bank_used(config, at) };
         recorded.bank_used_ms = u32::try_from(used.as_millis()).unwrap_or(u32::MAX);
         recorded.turn = self.turn;
+        recorded.signature = signature.to_vec().into();
         self.fill_salts(&mut recorded.cards);
         let judged = Some([JudgedInput { input: Some(event), positions: None }].into());
         let inputs = RuleInputs { faces: Faces::new(), judged };
-        Ok(Batch { inputs, ..Batch::single(self.hand_id, recorded) })
+        Batch { inputs, ..Batch::single(self.hand_id, recorded) }
     }
+}
+
+/// Context of a hand, from its first event.
+fn context_of(opened: &pb::HandOpened) -> Result<Context, ReplayError> {
+    let commitment = opened.commitment.clone().unwrap_or_default();
+    let table = wire::field::table_id(&opened.table_id)?;
+    let hash = fairness::rules_hash(&opened.rule_set, &opened.settings);
+    Ok(BoundCommitment::try_new(&commitment, table, opened.hand_no, &hash)?.context)
 }

@@ -36,6 +36,7 @@ mod batch;
 mod bounds;
 mod commands;
 pub mod config;
+mod decisions;
 mod effect_calls;
 mod effects;
 mod entropy;

@@ -18,6 +18,7 @@ use proto::table::v1::watch_table_response::Message;
 use rules::{Event, Hand};
 
 use crate::backlog::{BacklogReceiver, BacklogSender, SizedMessage, backlog_channel};
+use crate::decisions::ChainStep;
 use crate::hand_in_play::HandInPlay;
 use crate::people::directory::Directory;
 use crate::proof::CardProofs;
@@ -44,6 +45,8 @@ pub(crate) enum PublishedKind {
     HandStarted(Box<HandInPlay>),
     HandStep {
         event: Event,
+        /// The step in the chain, for a decision.
+        decision: Option<ChainStep>,
         clock: Option<DecisionClock>,
         /// Proofs and roots after the step.
         card_proofs: Arc<CardProofs>,
@@ -58,9 +61,10 @@ impl PublishedEvent {
         let kind = match &self.kind {
             PublishedKind::Public(what) => PublishedKind::Public(what.clone()),
             PublishedKind::HandStarted(play) => PublishedKind::HandStarted(play.clone()),
-            PublishedKind::HandStep { event, clock, card_proofs: shown } => {
+            PublishedKind::HandStep { event, decision, clock, card_proofs: shown } => {
                 PublishedKind::HandStep {
                     event: event.clone(),
+                    decision: decision.clone(),
                     clock: *clock,
                     card_proofs: Arc::clone(shown),
                 }
@@ -233,7 +237,7 @@ fn advance(play: &mut Option<HandInPlay>, kind: &PublishedKind) {
     match kind {
         PublishedKind::Public(_) => {}
         PublishedKind::HandStarted(started) => *play = Some(started.as_ref().clone()),
-        PublishedKind::HandStep { event, clock: _, card_proofs: shown } => {
+        PublishedKind::HandStep { event, decision: _, clock: _, card_proofs: shown } => {
             if let Some(play) = play {
                 rules::evolve(&mut play.replay.hand, event);
                 play.card_proofs = Arc::clone(shown);
@@ -290,13 +294,14 @@ fn render(
         PublishedKind::HandStarted(play) => {
             Some(What::HandStarted(updates::hand_started(play, player)))
         }
-        PublishedKind::HandStep { event, clock, card_proofs: shown } => {
+        PublishedKind::HandStep { event, decision, clock, card_proofs: shown } => {
             let after = after?;
             let step = HandStep {
                 hand_no: after.hand_no,
                 seats: &after.replay.seats,
                 before: before?,
                 event,
+                decision: decision.as_ref(),
                 after: &after.replay.hand,
                 clock: *clock,
                 card_proofs: shown,

@@ -61,8 +61,8 @@ reasons! {
 impl LeaveReason {
     /// Record of a player's leaving for this reason.
     pub(crate) fn event(self, seat: SeatNo) -> pb::LeaveAsked {
-        let why = self.text().to_owned();
-        pb::LeaveAsked { seat: u32::from(seat.get()), why, signature: Vec::new().into() }
+        let (seat, why) = (u32::from(seat.get()), self.text().to_owned());
+        pb::LeaveAsked { seat, why, ..pb::LeaveAsked::default() }
     }
 
     /// Reason of a record; `None` for a text that this program does not know.

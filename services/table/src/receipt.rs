@@ -4,11 +4,15 @@
 //! The answer that the log keeps is therefore the receipt without position and signature. Both are
 //! filled in whenever the answer is given, at first and at every repeat of the request.
 //!
-//! Specification: fairness/SPEC.md §3.3, §3.5, §8.2, §8.5.
+//! Of a decision the stored receipt has the context in place of the signature, since nothing else in
+//! the answer names the hand.
+//!
+//! Specification: fairness/SPEC.md §3.3, §3.5, §8.2, §8.5, §8.7.
 
 use ed25519_dalek::SigningKey;
 use fairness::{
-    ClientCommitment, CommitReceipt, Commitment, Context, Entropy, KeyId, RevealReceipt, SignedText,
+    Chain, ClientCommitment, CommitReceipt, Commitment, Context, DecisionReceipt, Entropy, KeyId,
+    RevealReceipt, SignedText,
 };
 use prost::Message;
 use proto::common::v1::ErrorReason;
@@ -78,6 +82,43 @@ impl ReceiptKey {
         let Signed { key_id, signature } = self.sign(&receipt);
         let signed = pb::RevealReceipt { position, key_id, signature, ..unsigned };
         Ok(pb::RevealEntropyResponse { receipt: Some(signed) }.encode_to_vec())
+    }
+
+    /// Completes and signs the stored answer to a decision that stands at a position of the log.
+    pub(crate) fn complete_decision(
+        &self,
+        stored: &[u8],
+        position: u64,
+    ) -> Result<Vec<u8>, ApiRefusal> {
+        let pb::ActResponse { sequence, receipt } = decode(stored)?;
+        let receipt = Some(self.sign_decision(receipt.ok_or_else(damaged)?, position)?);
+        Ok(pb::ActResponse { sequence, receipt }.encode_to_vec())
+    }
+
+    /// Completes the stored answer to a leave that stands at a position of the log, and signs it
+    /// where it is one of a hand.
+    pub(crate) fn complete_leave(
+        &self,
+        stored: &[u8],
+        position: u64,
+    ) -> Result<Vec<u8>, ApiRefusal> {
+        let pb::StandUpResponse { after_hand, receipt } = decode(stored)?;
+        let receipt = receipt.map(|receipt| self.sign_decision(receipt, position)).transpose()?;
+        Ok(pb::StandUpResponse { after_hand, receipt }.encode_to_vec())
+    }
+
+    fn sign_decision(
+        &self,
+        unsigned: pb::DecisionReceipt,
+        position: u64,
+    ) -> Result<pb::DecisionReceipt, ApiRefusal> {
+        let receipt = DecisionReceipt {
+            context: &Context(exactly("context", &unsigned.signature)?),
+            chain: &Chain(exactly("chain", &unsigned.chain)?),
+            position,
+        };
+        let Signed { key_id, signature } = self.sign(&receipt);
+        Ok(pb::DecisionReceipt { position, key_id, signature, ..unsigned })
     }
 
     fn sign(&self, text: &impl SignedText) -> Signed {

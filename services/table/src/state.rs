@@ -10,7 +10,7 @@ use wire::{ApiRefusal, TableRecord, api_refusal};
 
 use crate::batch::{Batch, RuleInputs};
 use crate::effect_calls::Inconsistency;
-use crate::hand_in_play::{HandInPlay, HandStage, InheritedState};
+use crate::hand_in_play::{AppliedEvent, HandInPlay, HandStage, InheritedState};
 use crate::publish::{PublishedEvent, PublishedKind};
 use crate::standing;
 use crate::stops::parse_reason;
@@ -91,11 +91,14 @@ impl TableState {
     ) -> Result<Option<PublishedKind>, Inconsistency> {
         let TableSubject::Play(hand_event) = recorded.subject() else { return Ok(None) };
         let Some(play) = &mut self.play else { return Ok(None) };
-        if let Some(event) = play.apply_recorded(recorded, hand_event, inputs, at)? {
+        let AppliedEvent { input, decision } =
+            play.apply_recorded(recorded, hand_event, inputs, at)?;
+        if let Some(event) = input {
             play.evolve(&event, at);
             let shown = std::sync::Arc::clone(&play.card_proofs);
             return Ok(Some(PublishedKind::HandStep {
                 event,
+                decision,
                 clock: self.clock(),
                 card_proofs: shown,
             }));

@@ -13,6 +13,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use fairness::PlayerKey;
 use primitives::{Credits, HandId, PlayerId, SeatNo, StreamId, TableId, UnixMicros};
 use proto::dealer::v1::Commitment;
 use proto::event::v1 as pb;
@@ -28,12 +29,14 @@ use crate::stops::Stops;
 mod chance;
 mod closing;
 mod delays;
+mod leaves;
 mod quota;
 mod seats;
 mod seeds;
 
 pub(crate) use closing::{AbsentShare, RefundProgress};
 pub(crate) use delays::ReturnDelays;
+pub(crate) use leaves::PendingLeave;
 pub(crate) use quota::RecordCounts;
 pub(crate) use seeds::PendingSeeds;
 
@@ -136,6 +139,9 @@ pub(crate) struct TableHand {
     pub roster: Vec<(SeatNo, PlayerId)>,
     /// Round of commitments and reveals; `None` once the dealer has bound the seats' entropy.
     pub entropy_round: Option<EntropyRound>,
+    /// Keys that players sign their decisions with, once the hand is sealed.
+    pub player_keys: BTreeMap<SeatNo, PlayerKey>,
+    pub pending_leaves: Vec<PendingLeave>,
     pub settled: Option<Box<pb::HandSettled>>,
     /// Whether the wallet has posted the settlement.
     pub posted: bool,

@@ -7,12 +7,13 @@
 use std::time::Duration;
 
 use primitives::{PlayerId, SeatNo, UnixMicros};
-use proto::common::v1::CardProof;
+use proto::common::v1::{CardProof, LegalMove};
 use proto::table::v1 as pb;
 use rules::{Event, Hand, Next, Outcome, PlayerView, Status, View, Viewer};
 use wire::moves::{self, HIDDEN};
 use wire::records::{HandEvent, PlayEvent, SeatEvent, TableEvent, TableSubject};
 
+use crate::decisions::ChainStep;
 use crate::hand_in_play::HandInPlay;
 use crate::proof::CardProofs;
 use crate::table::{Closing, Funding, Table};
@@ -87,6 +88,8 @@ pub(crate) struct HandStep<'a> {
     pub seats: &'a [SeatNo],
     pub before: &'a Hand,
     pub event: &'a Event,
+    /// The step in the chain, for a decision.
+    pub decision: Option<&'a ChainStep>,
     pub after: &'a Hand,
     pub clock: Option<DecisionClock>,
     /// Proofs and roots after the step.
@@ -107,6 +110,8 @@ impl HandStep<'_> {
             turn: self.clock.map(|clock| turn(self.after, self.seats, viewer, clock)),
             round: u32::try_from(view.round).unwrap_or(u32::MAX),
             phase: view.phase.to_owned(),
+            chain_line: self.decision.map_or_else(String::new, |step| step.line.clone()),
+            chain: self.decision.map_or_else(Vec::new, |step| step.chain.0.to_vec()),
             ..pb::HandAction::default()
         };
         match self.event {
@@ -260,8 +265,12 @@ fn turn(hand: &Hand, seats: &[SeatNo], viewer: Viewer, clock: DecisionClock) -> 
     }
     let Next::Decision(decision) = rules::next(hand) else { return turn };
     let deck = hand.rules().variant().deck;
+    let legal = decision.legal.iter().map(|legal| LegalMove {
+        secret: rules::is_choice_secret(hand, legal.kind),
+        ..moves::write_legal(legal, deck, seats)
+    });
     pb::Turn {
-        legal: decision.legal.iter().map(|legal| moves::write_legal(legal, deck, seats)).collect(),
+        legal: legal.collect(),
         default_move: Some(moves::write_with_cards(&decision.default, deck, seats)),
         ..turn
     }
@@ -294,7 +303,7 @@ pub(crate) fn hand_view(
         rows: sealed(play).rows,
         transcript: sealed(play).transcript.to_vec(),
         roots: play.card_proofs.roots.clone(),
-        chain: Vec::new(),
+        chain: play.chain.map_or_else(Vec::new, |chain| chain.0.to_vec()),
         suspension: None,
         rule_set: play.opened.rule_set.clone(),
         settings: play.opened.settings.clone(),

@@ -6,12 +6,13 @@ use std::time::Duration;
 
 use primitives::UnixMicros;
 use proto::event::v1::ClockResumed;
-use rules::{DecisionAuthor, Next};
+use rules::Next;
 
 use super::effects::PassedDeadline;
 use super::{Actor, EntryAuthor, TaskEnd};
 use crate::batch::Batch;
-use crate::hand_in_play::Decision;
+use crate::decisions;
+use crate::effects::Effect;
 
 /// Pause after an append that the log did not take.
 const RETRY_PAUSE: Duration = Duration::from_millis(200);
@@ -98,15 +99,16 @@ impl Actor {
             return self.move_clock(now.plus(left)).await.map(drop);
         }
         let Some(play) = &self.state.play else { return Ok(()) };
+        if let Some(seat) = decisions::due_leave(&self.state.table, play) {
+            // The leave comes first. Where the log has not taken it, it is tried again.
+            if self.retries.contains_key(&Effect::Leave { seat }) {
+                self.clock.sleep(RETRY_PAUSE).await;
+            }
+            return Ok(());
+        }
         let Next::Decision(decision) = rules::next(&play.replay.hand) else { return Ok(()) };
         let config = &self.state.table.config;
-        let decision = Decision {
-            player: decision.player,
-            mv: decision.default,
-            author: DecisionAuthor::Clock,
-            at: now,
-        };
-        match play.decide(config, decision) {
+        match play.decide_by_clock(config, decision, now) {
             Ok(batch) => {
                 let _ = self.append(batch, EntryAuthor::clock()).await?;
             }

@@ -108,7 +108,7 @@ impl Actor {
                 return Ok(());
             }
             Command::SitDown { .. }
-            | Command::StandUp
+            | Command::StandUp { .. }
             | Command::SitOut { .. }
             | Command::Act(_)
             | Command::CommitEntropy { .. }
@@ -146,10 +146,10 @@ impl Actor {
         match command {
             Command::CommitEntropy { .. } => self.receipt_key.complete_commit(&answer, first.0),
             Command::RevealEntropy { .. } => self.receipt_key.complete_reveal(&answer, first.0),
+            Command::Act(_) => self.receipt_key.complete_decision(&answer, first.0),
+            Command::StandUp { .. } => self.receipt_key.complete_leave(&answer, first.0),
             Command::SitDown { .. }
-            | Command::StandUp
             | Command::SitOut { .. }
-            | Command::Act(_)
             | Command::Resume(_)
             | Command::PublishName { .. }
             | Command::Close => Ok(answer),

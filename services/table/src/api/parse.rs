@@ -7,6 +7,7 @@ use wire::field;
 
 use super::people;
 use crate::commands::{Command, DecisionRequest, OfferedCommitment};
+use crate::decisions;
 
 /// Table after which a page begins, and the size of the page.
 pub(super) fn page_after(
@@ -21,11 +22,11 @@ pub(super) fn page_after(
 
 /// Command of a decision.
 pub(super) fn decision_command(message: &pb::ActRequest) -> Result<Command, wire::BadField> {
-    let pb::ActRequest { request_id: _, table_id: _, hand_no, turn, r#move, signature: _ } =
-        message;
+    let pb::ActRequest { request_id: _, table_id: _, hand_no, turn, r#move, signature } = message;
     let missing = || wire::BadField::new("move", "missing: what do you decide?");
     let mv = r#move.clone().ok_or_else(missing)?;
-    Ok(Command::Act(DecisionRequest { hand_no: *hand_no, turn: *turn, mv }))
+    let signature = signature.clone();
+    Ok(Command::Act(DecisionRequest { hand_no: *hand_no, turn: *turn, mv, signature }))
 }
 
 /// Command of a commitment to entropy.
@@ -34,8 +35,7 @@ pub(super) fn commitment_command(
 ) -> Result<Command, wire::BadField> {
     let pb::CommitEntropyRequest { request_id: _, table_id: _, hand_no, commitment, key } = message;
     let commitment = ClientCommitment(field::exactly("commitment", commitment)?);
-    let key = (!key.is_empty()).then(|| field::exactly("key", key)).transpose()?;
-    let offered = OfferedCommitment { commitment, key };
+    let offered = OfferedCommitment { commitment, key: decisions::parse_key(key)? };
     Ok(Command::CommitEntropy { hand_no: *hand_no, offered })
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Specification: fairness/SPEC.md §3.3, §3.5.
 
-use fairness::{ClientCommitment, Entropy};
+use fairness::{ClientCommitment, Entropy, PlayerKey};
 use proto::common::v1::ErrorReason;
 use proto::dealer::v1::EntropyRow;
 use proto::event::v1 as event;
@@ -45,13 +45,15 @@ pub(super) fn commit(
             format!("seat {seat} has committed to hand {hand_no} before: once is for good");
         return Err(out_of_order("COMMITTED_BEFORE", message).field("commitment"));
     }
+    check_own_key(table, own_seat, hand_no, key)?;
+    let key = key.map_or_else(Vec::new, |key| key.bytes().to_vec());
     let number = u32::from(seat.get());
     let committed = event::EntropyCommitted {
         hand_no,
         seat: number,
         player_id: player.0.to_vec().into(),
         commitment: commitment.0.to_vec().into(),
-        key: key.map_or_else(Vec::new, |key| key.to_vec()).into(),
+        key: key.clone().into(),
     };
     let bound = bound_commitment(table, hand_no)?;
     // The position and the signature are filled in once the record is durable.
@@ -61,7 +63,7 @@ pub(super) fn commit(
         seat: number,
         player_id: player.0.to_vec(),
         commitment: commitment.0.to_vec(),
-        player_key: key.map_or_else(Vec::new, |key| key.to_vec()),
+        player_key: key,
         context: bound.context.0.to_vec(),
         dealer_commitment: bound.dealer.0.to_vec(),
         ..pb::EntropyReceipt::default()
@@ -74,7 +76,23 @@ pub(super) fn commit(
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct OfferedCommitment {
     pub commitment: ClientCommitment,
-    pub key: Option<[u8; 32]>,
+    pub key: Option<PlayerKey>,
+}
+
+/// Checks that nobody else has named the key for this hand: a signature must have one author.
+fn check_own_key(
+    table: &Table,
+    own_seat: OwnSeat,
+    hand_no: u64,
+    key: Option<PlayerKey>,
+) -> Result<(), ApiRefusal> {
+    let mut others = table.seat_commitments_of(hand_no).values();
+    let is_taken = |key| others.any(|made| made.player != own_seat.player && made.key == Some(key));
+    if key.is_some_and(is_taken) {
+        let problem = "another player has named this key for the hand: make a fresh one";
+        return Err(wire::BadField::new("key", problem).into());
+    }
+    Ok(())
 }
 
 /// The dealer's commitment to the open hand or to one to come, with its context.

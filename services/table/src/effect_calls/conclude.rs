@@ -5,20 +5,19 @@ use proto::common::v1::ErrorReason;
 use proto::dealer::v1 as dealer;
 use proto::event::v1 as pb;
 use proto::wallet::v1 as wallet;
-use rules::{DecisionAuthor, Move};
 use wire::status;
 
 use super::{ConcludeError, Inconsistency, bound_commitment, entropy_round, in_play};
 use crate::batch::Batch;
 use crate::effects::{Effect, waits_for_seed};
 use crate::entropy::{BoundCommitment, Timing};
-use crate::hand_in_play::{Decision, HandInPlay};
+use crate::hand_in_play::HandInPlay;
 use crate::peers::{CallFailure, Reply};
 use crate::plan::{self, Plan};
 use crate::reasons::LeaveReason;
 use crate::state::TableState;
 use crate::table::Table;
-use crate::{abort, ids, settle, standing, start, stops};
+use crate::{abort, decisions, ids, settle, standing, start, stops};
 
 /// A pending effect, the plan of its call where it has one, and the time at which it is concluded.
 #[derive(Clone, Copy)]
@@ -212,13 +211,7 @@ fn conclude_local(
     match effect {
         Effect::Burn { .. } => abort::burn_hand(table, in_play(play)?, timing),
         Effect::Abandon { .. } => abort::abandon_hand(table, in_play(play)?, timing),
-        Effect::Leave { seat } => {
-            let play = in_play(play)?;
-            let player = play.replay.player_of(u32::from(seat.get()))?;
-            let author = DecisionAuthor::Player;
-            let leave = Decision { player, mv: Move::Leave, author, at: timing.at };
-            Ok(play.decide(&table.config, leave)?)
-        }
+        Effect::Leave { seat } => decisions::take_leave(table, in_play(play)?, seat),
         Effect::PayOut { seat } => Ok(pay_out_seat(table, seat)),
         Effect::RemoveIdle { seat } => Ok(Batch::single(table.id, LeaveReason::Idle.event(seat))),
         Effect::Share => settle::share_pots(table),

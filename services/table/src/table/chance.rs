@@ -1,9 +1,13 @@
 //! Events of the hand in play, of the seats' part in its chance, and of the dealer's seeds.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use primitives::{HandId, SeatNo, StreamId, UnixMicros};
+use fairness::PlayerKey;
+use primitives::{HandId, PlayerId, SeatNo, StreamId, UnixMicros};
 use proto::event::v1 as pb;
+
+use crate::decisions;
 
 use super::{Corrupt, EntropyRound, SeatCommitment, SeatCommitments, Table, TableHand, seat_no};
 use wire::records::{HandEvent, PlayEvent};
@@ -31,12 +35,15 @@ impl Table {
 
     pub(super) fn evolve_play(&mut self, event: PlayEvent<'_>, at: UnixMicros) {
         match event {
-            PlayEvent::HandSealed(_) => self.end_entropy_round(),
+            PlayEvent::HandSealed(_) => {
+                self.keep_player_keys();
+                self.end_entropy_round();
+            }
             PlayEvent::HandSettled(settled) => self.hand_settled(settled, at),
             PlayEvent::SettlementPosted(_) => self.settlement_posted(),
+            PlayEvent::MoveDecided(decided) => self.leave_taken(decided),
             PlayEvent::ChanceUsed(_)
             | PlayEvent::CardsMoved(_)
-            | PlayEvent::MoveDecided(_)
             | PlayEvent::CardsShown(_)
             | PlayEvent::ClockResumed(_) => {}
         }
@@ -78,6 +85,8 @@ impl Table {
             committed_at: promised.at,
             roster: Vec::new(),
             entropy_round: None,
+            player_keys: BTreeMap::new(),
+            pending_leaves: Vec::new(),
             settled: None,
             posted: false,
             finished: false,
@@ -109,7 +118,7 @@ impl Table {
     ) -> Result<(), Corrupt> {
         let pb::EntropyCommitted { hand_no, seat, player_id, commitment, key } = committed;
         let commitment = wire::field::exactly("commitment", commitment)?;
-        let key = (!key.is_empty()).then(|| wire::field::exactly("key", key)).transpose()?;
+        let key = decisions::parse_key(key)?;
         let by = (seat_no(*seat)?, wire::field::player_id(player_id)?);
         let entry = SeatCommitment { commitment: fairness::ClientCommitment(commitment), key };
         self.seat_commitments.entry(*hand_no).or_default().insert(by, entry);
@@ -178,6 +187,26 @@ impl Table {
         // The dealer was asked for the seed of a settled hand already, and opens it in one way
         // only.
         self.seeds.ended(self.hand_no, at, settled.is_none());
+    }
+
+    /// Key that the player in a seat of the sealed hand signs with, if they have named one.
+    #[must_use]
+    pub(crate) fn player_key(&self, seat: SeatNo) -> Option<&PlayerKey> {
+        self.hand.as_ref()?.player_keys.get(&seat)
+    }
+
+    /// Keeps the keys that the players of the hand named with their commitments.
+    fn keep_player_keys(&mut self) {
+        let commitments = self.seat_commitments_of(self.hand_no);
+        let roster = self.entropy_round().map_or(&[][..], |round| &round.roster);
+        let key = |(seat, player): &(SeatNo, PlayerId)| {
+            let committed = commitments.get(seat).filter(|made| made.player == *player)?;
+            Some((*seat, committed.key?))
+        };
+        let keys = roster.iter().filter_map(key).collect();
+        if let Some(hand) = &mut self.hand {
+            hand.player_keys = keys;
+        }
     }
 
     fn end_entropy_round(&mut self) {

@@ -22,8 +22,9 @@ impl Table {
                 self.seat_mut(leave.seat)?.leaving = true;
                 let seat = seat_no(leave.seat)?;
                 match LeaveReason::of(leave) {
+                    Some(LeaveReason::Asked) => self.leave_asked(leave)?,
                     Some(LeaveReason::Idle) => self.note_idled(seat, at),
-                    Some(LeaveReason::Asked | LeaveReason::Standing) | None => {}
+                    Some(LeaveReason::Standing) | None => {}
                 }
                 self.forget_stops(|effect| effect == Effect::RemoveIdle { seat });
             }
