@@ -139,12 +139,17 @@ pub fn chain_line(
     let deck = hand.rules().variant().deck;
     let mut line = format!("{player} {}", mv.verb());
     for word in words_of_move(mv) {
+        let text = match word {
+            Word::Card(Some(card)) => place(card),
+            Word::Card(None)
+            | Word::Amount(_)
+            | Word::Number(_)
+            | Word::Player(_)
+            | Word::Name(_)
+            | Word::Hidden => if secret { word.hidden() } else { word }.text(deck),
+        };
         line.push(' ');
-        match word {
-            Word::Card(Some(card)) => line.push_str(&place(card)),
-            word if secret => line.push_str(&word.hidden().text(deck)),
-            word => line.push_str(&word.text(deck)),
-        }
+        line.push_str(&text);
     }
     Some(line)
 }

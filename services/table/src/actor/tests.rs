@@ -166,7 +166,7 @@ async fn a_decision_that_had_come_in_time_is_not_the_clocks() {
         let mv = wire::moves::write_with_cards(&decision.default, deck, &play.replay.seats);
         let late = LateTask::new(table).await;
         let arrived = now();
-        let act = Command::Act(DecisionRequest { hand_no, turn, mv });
+        let act = Command::Act(DecisionRequest { hand_no, turn, mv, signature: Vec::new() });
         let answer = if comes { Some(late.send_at(seat, act, arrived).await) } else { None };
         tokio::time::sleep(Duration::from_millis(1500)).await;
         let mut late = late;

@@ -86,8 +86,9 @@ fn check_own_key(
     hand_no: u64,
     key: Option<PlayerKey>,
 ) -> Result<(), ApiRefusal> {
-    let mut others = table.seat_commitments_of(hand_no).values();
-    let is_taken = |key| others.any(|made| made.player != own_seat.player && made.key == Some(key));
+    let mut others = table.seat_commitments_of(hand_no).iter();
+    let is_taken =
+        |key| others.any(|((_, player), made)| *player != own_seat.player && made.key == Some(key));
     if key.is_some_and(is_taken) {
         let problem = "another player has named this key for the hand: make a fresh one";
         return Err(wire::BadField::new("key", problem).into());

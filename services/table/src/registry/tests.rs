@@ -23,6 +23,7 @@ use crate::receipt::ReceiptKey;
 use crate::recovery;
 use crate::room_delay::RoomDelay;
 use crate::stops::Resume;
+use crate::tests::harness::stand_up;
 
 mod steps;
 
@@ -195,7 +196,7 @@ async fn closed_tables_hide_no_open_one_and_cost_no_task() {
         assert_eq!((seen.name.as_str(), seen.closed, seen.seats.len()), ("table 77", true, 0));
         let again = room.run(&registry, table, request, Command::Close).await;
         assert_eq!(again.unwrap(), pb::CloseTableResponse {}.encode_to_vec());
-        let late = room.run(&registry, table, room.request(), Command::StandUp).await;
+        let late = room.run(&registry, table, room.request(), stand_up()).await;
         assert_eq!(late.unwrap_err().reason(), ErrorReason::TableClosed);
         assert_eq!(registry.tables().running.len(), 2);
         let unknown = registry.table(TableId([9; 16])).await.err().unwrap();
@@ -242,7 +243,7 @@ async fn a_table_that_contradicts_its_log_is_read_again_when_an_operator_says_so
     let public = view(&registry, table, false).await.stopped;
     assert_eq!((public[0].what.as_str(), public[0].why.as_str()), ("the table as a whole", ""));
     assert_eq!(view(&registry, table, true).await.stopped[0].why, "two and two are five");
-    let refused = room.run(&registry, table, room.request(), Command::StandUp).await;
+    let refused = room.run(&registry, table, room.request(), stand_up()).await;
     assert_eq!(refused.unwrap_err().reason(), ErrorReason::Corrupt);
     let resume = |resolution| Command::Resume(Resume { reason: "tested".to_owned(), resolution });
     let suspense = resume(Resolution::PayToSuspense);
@@ -251,7 +252,7 @@ async fn a_table_that_contradicts_its_log_is_read_again_when_an_operator_says_so
     let (retried, retry) = (room.request(), resume(Resolution::Retry));
     room.run(&registry, table, retried, retry.clone()).await.unwrap();
     let request = room.request();
-    let refused = room.run(&registry, table, request, Command::StandUp).await;
+    let refused = room.run(&registry, table, request, stand_up()).await;
     assert_eq!(refused.unwrap_err().reason(), ErrorReason::NotYourSeat);
     assert!(view(&registry, table, true).await.stopped.is_empty());
     // The same request again gets its first answer.
@@ -288,13 +289,13 @@ async fn a_damaged_record_breaks_its_own_table_down_and_no_other() {
     registry.close().await;
     let registry = room.open().await;
     assert_eq!(names(&registry, None, 9), [table, other]);
-    let stand_up = |id| room.run(&registry, id, room.request(), Command::StandUp);
-    assert_eq!(stand_up(other).await.unwrap_err().reason(), ErrorReason::NotYourSeat);
+    let leave = |id| room.run(&registry, id, room.request(), stand_up());
+    assert_eq!(leave(other).await.unwrap_err().reason(), ErrorReason::NotYourSeat);
     assert!(view(&registry, other, true).await.stopped.is_empty());
     let words = format!("position {damage}: ");
     // An operator has the table read again, with the same result.
     for _ in 0..2 {
-        assert_eq!(stand_up(table).await.unwrap_err().reason(), ErrorReason::Corrupt);
+        assert_eq!(leave(table).await.unwrap_err().reason(), ErrorReason::Corrupt);
         let stopped = view(&registry, table, true).await.stopped;
         assert!(stopped[0].why.contains(&words), "{stopped:?}");
         let resolution = Resolution::Retry;
@@ -336,8 +337,8 @@ async fn a_table_whose_task_panics_is_read_again_and_one_that_panics_again_waits
         tokio::time::timeout(Duration::from_secs(9), found).await.unwrap();
     };
     panic().await;
-    let stand_up = || room.run(&registry, table, room.request(), Command::StandUp);
-    assert_eq!(stand_up().await.unwrap_err().reason(), ErrorReason::NotYourSeat);
+    let leave = || room.run(&registry, table, room.request(), stand_up());
+    assert_eq!(leave().await.unwrap_err().reason(), ErrorReason::NotYourSeat);
     assert!(view(&registry, table, true).await.stopped.is_empty());
     let last = registry.dependencies.log.read(Position(1), 9).await.unwrap();
     let [Ok(TableRecord::EffectResumed(read))] =
@@ -349,10 +350,10 @@ async fn a_table_whose_task_panics_is_read_again_and_one_that_panics_again_waits
     panic().await;
     let stopped = view(&registry, table, true).await.stopped;
     assert!(stopped[0].why.contains("panicked again"), "{stopped:?}");
-    assert_eq!(stand_up().await.unwrap_err().reason(), ErrorReason::Corrupt);
+    assert_eq!(leave().await.unwrap_err().reason(), ErrorReason::Corrupt);
     let resume = Resume { reason: "mended".to_owned(), resolution: Resolution::Retry };
     room.run(&registry, table, room.request(), Command::Resume(resume)).await.unwrap();
-    assert_eq!(stand_up().await.unwrap_err().reason(), ErrorReason::NotYourSeat);
+    assert_eq!(leave().await.unwrap_err().reason(), ErrorReason::NotYourSeat);
 }
 
 #[tokio::test]
@@ -363,7 +364,7 @@ async fn an_owner_that_was_silent_for_long_refuses_nobody_before_it_knows_whose_
     let registry = room.open_in(silent).await;
     let table = room.create(&registry, "table").await.unwrap();
     let stand_up = || async {
-        let answer = room.run(&registry, table, room.request(), Command::StandUp);
+        let answer = room.run(&registry, table, room.request(), stand_up());
         answer.await.unwrap_err().reason()
     };
     assert_eq!(stand_up().await, ErrorReason::NotYourSeat);
@@ -383,7 +384,7 @@ async fn a_refusal_costs_the_store_nothing_while_it_takes_what_is_written() {
     let registry = room.open().await;
     let table = room.create(&registry, "table").await.unwrap();
     room.store.set_fence_delay(Duration::from_secs(60));
-    let answer = room.run(&registry, table, room.request(), Command::StandUp);
+    let answer = room.run(&registry, table, room.request(), stand_up());
     let refused = tokio::time::timeout(Duration::from_secs(1), answer).await.unwrap();
     assert_eq!(refused.unwrap_err().reason(), ErrorReason::NotYourSeat);
 }

@@ -199,10 +199,7 @@ impl Table {
     fn keep_player_keys(&mut self) {
         let commitments = self.seat_commitments_of(self.hand_no);
         let roster = self.entropy_round().map_or(&[][..], |round| &round.roster);
-        let key = |(seat, player): &(SeatNo, PlayerId)| {
-            let committed = commitments.get(seat).filter(|made| made.player == *player)?;
-            Some((*seat, committed.key?))
-        };
+        let key = |by: &(SeatNo, PlayerId)| Some((by.0, commitments.get(by)?.key?));
         let keys = roster.iter().filter_map(key).collect();
         if let Some(hand) = &mut self.hand {
             hand.player_keys = keys;

@@ -7,6 +7,7 @@ use crate::commands::{Command, CommandContext, DecisionRequest, Funds, judge};
 use crate::effects::{Effect, pending_effects};
 use crate::entropy::Timing;
 use crate::settle;
+use crate::tests::harness::stand_up;
 use proto::common::v1::ErrorReason;
 
 const NOW: UnixMicros = UnixMicros(1_000_000);
@@ -208,15 +209,24 @@ fn sitting_down_is_refused_by_name() {
     check(&sit(Some(5), 200), 2, ErrorReason::BadField);
     check(&sit(None, 99), 2, ErrorReason::BuyInOutOfRange);
     check(&sit(None, 1001), 2, ErrorReason::BuyInOutOfRange);
-    check(&Command::StandUp, 2, ErrorReason::NotYourSeat);
+    check(&stand_up(), 2, ErrorReason::NotYourSeat);
     check(&Command::SitOut { out: true, standing: None }, 2, ErrorReason::NotYourSeat);
     let mv = proto::common::v1::Move::default();
     check(
-        &Command::Act(DecisionRequest { hand_no: 1, turn: 1, mv: mv.clone() }),
+        &Command::Act(DecisionRequest {
+            hand_no: 1,
+            turn: 1,
+            mv: mv.clone(),
+            signature: Vec::new(),
+        }),
         2,
         ErrorReason::NotYourSeat,
     );
-    check(&Command::Act(DecisionRequest { hand_no: 1, turn: 1, mv }), 1, ErrorReason::NotYourTurn);
+    check(
+        &Command::Act(DecisionRequest { hand_no: 1, turn: 1, mv, signature: Vec::new() }),
+        1,
+        ErrorReason::NotYourTurn,
+    );
 }
 
 #[test]

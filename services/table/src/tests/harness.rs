@@ -5,6 +5,7 @@
 #![expect(clippy::needless_pass_by_value, reason = "what is done here is made for it")]
 
 mod dealer;
+mod decisions;
 mod late;
 mod nets;
 mod quota;
@@ -17,20 +18,21 @@ mod withheld;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use fairness::{ClientCommitment, Entropy};
+use ed25519_dalek::SigningKey;
+use fairness::{ClientCommitment, DecisionStatement, Entropy, SignedText as _};
 use primitives::{PlayerId, StreamId, TableId, UnixMicros};
 use proto::common::v1::{ErrorReason, PlayStanding, StandingKind};
 use proto::event::v1 as event;
 use proto::wallet::v1 as wallet;
-use rules::{DecisionAuthor, Move, MoveKind, Next, RuleSet, TableSettings};
+use rules::{DecisionAuthor, Event, Move, MoveKind, Next, RuleSet, TableSettings};
 use wire::{ApiRefusal, Record as _, TableRecord};
 
 use crate::batch::Batch;
 use crate::commands::{Command, CommandContext, OfferedCommitment, judge};
+use crate::decisions::PlayerLine;
 use crate::effect_calls::{self, EffectOutcome, PendingEffect};
 use crate::effects::{Effect, pending_effects};
 use crate::entropy::{BoundCommitment, Timing};
-use crate::hand_in_play::Decision;
 use crate::peers::{CallFailure, PeerCall, Reply};
 use crate::publish::PublishedEvent;
 use crate::recovery;
@@ -94,6 +96,16 @@ pub(crate) fn set(created: &mut event::TableCreated, change: impl FnOnce(&mut Ta
 pub(crate) fn offer(hand_no: u64, commitment: ClientCommitment) -> Command {
     let offered = OfferedCommitment { commitment, key: None };
     Command::CommitEntropy { hand_no, offered }
+}
+
+/// Command that leaves the table, unsigned.
+pub(crate) fn stand_up() -> Command {
+    Command::StandUp { signature: Vec::new() }
+}
+
+/// Key with which a player signs who has one.
+fn signing_key(number: u8) -> SigningKey {
+    SigningKey::from_bytes(&[number ^ 0x33; 32])
 }
 
 impl Harness {
@@ -322,11 +334,23 @@ impl Harness {
             _ => None,
         });
         let mv = calm.unwrap_or_else(|| decision.default.clone());
-        let (player, author) = (decision.player, DecisionAuthor::Player);
-        let decision = Decision { player, mv, author, at: self.now };
-        let batch = play.decide(&self.state.table.config, decision).unwrap();
+        let event = play.judge(decision.player, mv, DecisionAuthor::Player).unwrap();
+        let used = play.time_bank_used(&self.state.table.config, self.now);
+        let batch = play.record(event.clone(), used, &self.signature(&event));
         self.append(batch);
         true
+    }
+
+    /// Signature of a decision that is due; empty if its player has no key.
+    fn signature(&self, event: &Event) -> Vec<u8> {
+        let play = self.state.play.as_ref().unwrap();
+        let PlayerLine { player, line, said } = PlayerLine::of(play, event).unwrap();
+        if self.state.table.player_key(play.seat(player)).is_none() {
+            return Vec::new();
+        }
+        let chain = &play.chain.unwrap().with(false, &line);
+        let statement = DecisionStatement { context: &play.context, chain, said: &said };
+        statement.sign(&signing_key(play.players[player.index()].0[0])).to_vec()
     }
 
     /// Appends a batch, moves the state, and crashes.

@@ -103,7 +103,12 @@ fn a_decision_counts_from_when_it_had_arrived() {
         let rules::Next::Decision(decision) = decision else { panic!("no decision") };
         let deck = play.replay.hand.rules().variant().deck;
         let mv = wire::moves::write_with_cards(&decision.default, deck, &play.replay.seats);
-        table.command(seat, Command::Act(DecisionRequest { hand_no, turn, mv })).unwrap();
+        table
+            .command(
+                seat,
+                Command::Act(DecisionRequest { hand_no, turn, mv, signature: Vec::new() }),
+            )
+            .unwrap();
         let decided = table.log.iter().rev().find_map(|(_, event, _)| match event {
             TableRecord::MoveDecided(decided) => Some(decided.clone()),
             _ => None,

@@ -6,7 +6,7 @@ use proto::common::v1::ErrorReason;
 use proto::event::v1 as event;
 use wire::TableRecord;
 
-use super::{Harness, player};
+use super::{Harness, player, stand_up};
 use crate::commands::Command;
 use crate::effects::Effect;
 
@@ -22,12 +22,12 @@ fn what_changes_nothing_is_no_event() {
     assert_eq!(table.log.len(), before);
     table.command(1, Command::SitOut { out: true, standing: None }).unwrap();
     table.command(1, Command::SitOut { out: true, standing: None }).unwrap();
-    table.command(1, Command::StandUp).unwrap();
-    table.command(1, Command::StandUp).unwrap();
+    table.command(1, stand_up()).unwrap();
+    table.command(1, stand_up()).unwrap();
     assert_eq!(table.event_names(before), ["SitOutChanged", "LeaveAsked"]);
     // A refusal is not counted either.
     let before = table.log.len();
-    assert_eq!(table.refusal(9, Command::StandUp).0, ErrorReason::NotYourSeat);
+    assert_eq!(table.refusal(9, stand_up()).0, ErrorReason::NotYourSeat);
     assert_eq!(table.log.len(), before);
 }
 
@@ -50,7 +50,7 @@ fn a_seat_changes_four_times_between_two_hands() {
     assert_eq!(table.log.len(), before + 4);
     // Other players have their own records, and leaving is always taken.
     table.command(2, Command::SitOut { out: true, standing: None }).unwrap();
-    table.command(1, Command::StandUp).unwrap();
+    table.command(1, stand_up()).unwrap();
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn comes_and_goes(table: &mut Harness, number: u8) -> usize {
                 return table.log.len() - before;
             }
         }
-        table.command(number, Command::StandUp).unwrap();
+        table.command(number, stand_up()).unwrap();
         while table.run_effect(|effect| {
             matches!(effect, Effect::Fund { .. } | Effect::PayOut { .. } | Effect::CashOut { .. })
         }) {}
@@ -115,7 +115,7 @@ fn one_player_has_64_records_between_two_hands_and_all_have_a_bound() {
         table.command(number, Command::SitOut { out: true, standing: None }).unwrap();
     }
     // Seated players can leave, and after an hour the table is open again.
-    table.command(1, Command::StandUp).unwrap();
+    table.command(1, stand_up()).unwrap();
     table.wait(Duration::from_secs(3601));
     let buy_in = primitives::Credits::of(1000);
     table.command(70, Command::SitDown { seat: None, buy_in, funds: None }).unwrap();
@@ -172,7 +172,7 @@ fn whoever_does_not_use_a_seat_again_and_again_waits_before_sitting_down() {
         assert!(table.run_effect(|effect| matches!(effect, Effect::Fund { .. })));
     }
     // Leaving by oneself costs nothing.
-    table.command(2, Command::StandUp).unwrap();
+    table.command(2, stand_up()).unwrap();
     while table
         .run_effect(|effect| matches!(effect, Effect::PayOut { .. } | Effect::CashOut { .. }))
     {}

@@ -8,6 +8,7 @@ use proto::table::v1::watch_table_response::Message;
 use super::*;
 use crate::publish::Publisher;
 use crate::standing::CHECK_INTERVAL;
+use crate::tests::harness::stand_up;
 
 fn stands(kind: StandingKind) -> PlayStanding {
     PlayStanding { kind: kind.into(), ..PlayStanding::default() }
@@ -183,7 +184,7 @@ fn a_limit_is_told_before_it_is_reached_and_when_it_is_and_leaving_stays_free() 
     let hand_no = table.state.table.hand_no;
     table.run_while(|table| table.state.table.hand_no == hand_no);
     assert!(!last_roster(&table).contains(&1));
-    table.command(1, Command::StandUp).unwrap();
+    table.command(1, stand_up()).unwrap();
     assert!(table.run_effect(|effect| matches!(effect, Effect::PayOut { .. })));
 }
 
@@ -239,7 +240,7 @@ fn idle_players_are_asked_about_from_time_to_time() {
     assert!(seat(&table, 4).is_none() && seat(&table, 1).is_some());
     // A player alone at a table is asked about as well.
     table.standings.insert(2, stands(StandingKind::Excluded));
-    table.command(1, Command::StandUp).unwrap();
+    table.command(1, stand_up()).unwrap();
     table.run_until_idle();
     table.wait(CHECK_INTERVAL);
     table.run_until_idle();

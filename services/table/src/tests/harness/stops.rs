@@ -5,7 +5,7 @@ use proto::event::v1::{self as event, Resolution};
 use proto::wallet::v1 as wallet;
 use wire::TableRecord;
 
-use super::{DEALER_TIMEOUT, Harness, Misbehaviour};
+use super::{DEALER_TIMEOUT, Harness, Misbehaviour, stand_up};
 use crate::commands::Command;
 use crate::effects::Effect;
 use crate::peers::PeerCall;
@@ -50,7 +50,7 @@ fn play_to(table: &mut Harness, hand_no: u64) {
 fn refused(reason: ErrorReason) -> Harness {
     let mut table = Harness::new("dice", |_| {});
     play_to(&mut table, 1);
-    table.command(1, Command::StandUp).unwrap();
+    table.command(1, stand_up()).unwrap();
     table.wallet_refuses = Some((is_cash_out, reason));
     let hand_no = table.state.table.hand_no;
     play_to(&mut table, hand_no + 1);
@@ -72,7 +72,7 @@ fn a_refused_cash_out_stops_itself_and_nothing_else() {
     assert!(table.state.table.stopped_effects(true)[0].why.contains("refused"));
     // Other players can leave.
     table.wallet_refuses = None;
-    table.command(2, Command::StandUp).unwrap();
+    table.command(2, stand_up()).unwrap();
     table.run_until_idle();
     table.wait(std::time::Duration::from_secs(2));
     table.run_until_idle();
@@ -141,7 +141,7 @@ fn a_settlement_that_is_refused_holds_hands_back_and_is_never_paid_otherwise() {
     assert!(table.state.table.hand.is_some());
     // The table can be watched, and left once the effect goes on.
     assert!(table.state.view(None).hand.is_some());
-    table.command(1, Command::StandUp).unwrap();
+    table.command(1, stand_up()).unwrap();
     let suspense = table.refusal(OPERATOR, resume(Resolution::PayToSuspense));
     assert_eq!(suspense.0, ErrorReason::NothingStopped);
     table.wallet_refuses = None;
@@ -178,7 +178,7 @@ fn what_is_refused_of_a_hand_ends_with_the_hand() {
 fn a_share_that_its_player_cannot_take_goes_to_suspense_and_the_table_closes() {
     let mut table = Harness::new("dice", |_| {});
     play_to(&mut table, 2);
-    table.command(1, Command::StandUp).unwrap();
+    table.command(1, stand_up()).unwrap();
     let hand_no = table.state.table.hand_no;
     play_to(&mut table, hand_no);
     assert!(!table.state.table.sabacc_pot.is_zero(), "the test needs a pot");

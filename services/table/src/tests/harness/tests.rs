@@ -10,7 +10,7 @@ use proto::event::v1::{self as event, AtFault};
 use rules::SeedOpening;
 use wire::TableRecord;
 
-use super::{DEALER_TIMEOUT, Harness, Misbehaviour, offer, player, secret, set};
+use super::{DEALER_TIMEOUT, Harness, Misbehaviour, offer, player, secret, set, stand_up};
 use crate::batch::RuleInputs;
 use crate::commands::Command;
 use crate::effects::Effect;
@@ -463,7 +463,7 @@ fn every_game_is_proved_to_the_last_card() {
 #[test]
 fn seat_that_is_taken_anew_has_not_committed() {
     let mut table = committed();
-    table.command(2, Command::StandUp).unwrap();
+    table.command(2, stand_up()).unwrap();
     let seat = SeatNo::try_new(2).unwrap();
     assert!(table.run_effect(|effect| effect == Effect::PayOut { seat }));
     assert!(table.run_effect(|effect| effect == Effect::CashOut { seat }));

@@ -8,7 +8,7 @@ use proto::common::v1::ErrorReason;
 use proto::event::v1::AtFault;
 use wire::TableRecord;
 
-use super::{Harness, offer};
+use super::{Harness, offer, stand_up};
 use crate::commands::Command;
 use crate::effects::Effect;
 
@@ -42,7 +42,7 @@ fn comes_back(table: &mut Harness, way: Way) -> Result<(), ErrorReason> {
         Some(seat) if !table.state.table.seats[&seat].sitting_out => None,
         Some(_) if way == Way::SitIn => Some(Command::SitOut { out: false, standing: None }),
         Some(_) => {
-            table.command(WITHHOLDER, Command::StandUp).unwrap();
+            table.command(WITHHOLDER, stand_up()).unwrap();
             while table.run_effect(|effect| {
                 matches!(effect, Effect::PayOut { .. } | Effect::CashOut { .. })
             }) {}
@@ -147,7 +147,7 @@ fn who_withholds_waits_longer_each_time_whatever_way_they_come_back() {
 
 #[test]
 fn sitting_out_or_leaving_before_the_number_is_burnt_is_no_way_round() {
-    for command in [Command::SitOut { out: true, standing: None }, Command::StandUp] {
+    for command in [Command::SitOut { out: true, standing: None }, stand_up()] {
         let mut table = Harness::new("dice", |_| {});
         burn(&mut table, Way::SitIn);
         let _ = table.run_effect(|effect| matches!(effect, Effect::Commit { .. }));

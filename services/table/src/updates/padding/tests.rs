@@ -5,6 +5,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use fairness::Chain;
 use primitives::{Credits, SeatNo, UnixMicros};
 use rules::{
     Card, CardCount, Chance, DecisionAuthor, Event, Hand, Move, MoveKind, Next, Outcome, Player,
@@ -12,6 +13,7 @@ use rules::{
 };
 
 use super::*;
+use crate::decisions::ChainStep;
 use crate::proof::CardProofs;
 use crate::updates::{DecisionClock, HandStep};
 
@@ -74,11 +76,14 @@ impl Game {
         let decides = matches!(rules::next(&after), Next::Decision(_));
         let clock =
             DecisionClock { turn: 3, deadline: UnixMicros(1), bank: Duration::from_secs(30) };
+        let decision = rules::chain_line(&self.hand, event, false, |_| "0.44".to_owned());
+        let decision = decision.map(|line| ChainStep { line, chain: Chain([9; 32]) });
         let step = HandStep {
             hand_no: 5,
             seats: &self.seats,
             before: &self.hand,
             event,
+            decision: decision.as_ref(),
             after: &after,
             clock: decides.then_some(clock),
             card_proofs: &shown,
