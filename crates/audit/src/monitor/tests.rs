@@ -178,6 +178,30 @@ fn records_that_do_not_follow_are_found() {
     assert_eq!(short.kind, ViolationKind::Record(RecordError::Length(4)));
 }
 
+/// Whatever is changed in a record that another one of its stream follows, is found.
+/// fairness/SPEC.md §18.2.
+#[test]
+fn no_bit_of_a_record_with_a_successor_can_be_changed() {
+    let mut log = Writer::created();
+    log.played(1).burnt(2).played(3);
+    for (at, record) in log.records.iter().enumerate() {
+        if !log.records[at + 1..].iter().any(|later| later.stream == record.stream) {
+            continue;
+        }
+        for bit in 0..8 * merkle::record::RECORD_LEN {
+            let mut monitor = Monitor::new();
+            let found = log.records.iter().enumerate().find_map(|(place, record)| {
+                let mut bytes = record.to_bytes();
+                if place == at {
+                    bytes[bit / 8] ^= 1 << (bit % 8);
+                }
+                monitor.push(FollowedLog::Table, &bytes).err()
+            });
+            assert!(found.is_some_and(|it| it.position >= at as u64), "bit {bit} of record {at}");
+        }
+    }
+}
+
 /// fairness/SPEC.md §18.2.
 #[test]
 fn a_gap_in_hand_numbers_is_found() {
