@@ -23,6 +23,10 @@ fn name(number: u64) -> HandName {
     HandName { table: TABLE, number }
 }
 
+fn number(kind: EventType) -> u16 {
+    u16::try_from(i32::from(kind)).unwrap()
+}
+
 /// Writer of leaf records that follow from each other.
 #[derive(Default)]
 struct Writer {
@@ -55,7 +59,7 @@ impl Writer {
     }
 
     fn write(&mut self, stream: impl Into<StreamId>, kind: EventType) -> &mut Writer {
-        self.write_kind(stream, u16::try_from(i32::from(kind)).unwrap())
+        self.write_kind(stream, number(kind))
     }
 
     fn created() -> Writer {
@@ -178,6 +182,30 @@ fn records_that_do_not_follow_are_found() {
     assert_eq!(short.kind, ViolationKind::Record(RecordError::Length(4)));
 }
 
+/// Whatever is changed in a record that another one of its stream follows, is found.
+/// fairness/SPEC.md §18.2.
+#[test]
+fn no_bit_of_a_record_with_a_successor_can_be_changed() {
+    let mut log = Writer::created();
+    log.played(1).burnt(2).played(3);
+    for (at, record) in log.records.iter().enumerate() {
+        if !log.records[at + 1..].iter().any(|later| later.stream == record.stream) {
+            continue;
+        }
+        for bit in 0..8 * merkle::record::RECORD_LEN {
+            let mut monitor = Monitor::new();
+            let found = log.records.iter().enumerate().find_map(|(place, record)| {
+                let mut bytes = record.to_bytes();
+                if place == at {
+                    bytes[bit / 8] ^= 1 << (bit % 8);
+                }
+                monitor.push(FollowedLog::Table, &bytes).err()
+            });
+            assert!(found.is_some_and(|it| it.position >= at as u64), "bit {bit} of record {at}");
+        }
+    }
+}
+
 /// fairness/SPEC.md §18.2.
 #[test]
 fn a_gap_in_hand_numbers_is_found() {
@@ -286,7 +314,7 @@ fn the_dealer_does_each_step_of_a_hand_once() {
 /// fairness/SPEC.md §18.2.
 #[test]
 fn records_in_a_log_or_stream_of_another_kind_are_found() {
-    let other = |kind: EventType| ViolationKind::OtherLog { kind: i32::from(kind) as u16 };
+    let other = |kind: EventType| ViolationKind::OtherLog { kind: number(kind) };
     for kind in [EventType::SeedCommitted, EventType::TransferPosted] {
         let mut log = Writer::created();
         assert_eq!(table(log.write(hand(1), kind)), Some(other(kind)));
@@ -296,7 +324,7 @@ fn records_in_a_log_or_stream_of_another_kind_are_found() {
         assert_eq!(dealer(deals.write(hand(1), kind)), Some(other(kind)));
     }
     let foreign = |kind: EventType, stream: StreamId| {
-        Some(ViolationKind::OtherStream { kind: i32::from(kind) as u16, stream })
+        Some(ViolationKind::OtherStream { kind: number(kind), stream })
     };
     for (kind, stream) in [
         (EventType::SeatTaken, hand(1)),

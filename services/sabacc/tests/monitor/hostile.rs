@@ -1,12 +1,14 @@
 //! Servers that answer nothing, too much, or what is no log: the monitor ends in time, says so, and
 //! accuses nobody.
 
+use std::fs::OpenOptions;
+use std::io::Write as _;
 use std::time::Duration;
 
 use merkle::{TreeHead, empty_root};
 use system::clock::{Clock as _, SystemClock};
 
-use crate::forge::{House, sign};
+use crate::forge::{House, honest, sign};
 
 /// Checks that a room cannot be checked, and that this is said in these words.
 fn check_unreachable(house: &House, options: &[&str], words: &str) {
@@ -95,6 +97,23 @@ fn a_claim_of_very_many_records_costs_one_segment() {
     let (said, evidence) = house.finds("state", &[]);
     assert!(said.contains("it shows 10 records, and signed 9223372036854775807"), "{said}");
     house.assert_both_signed(&evidence, 0);
+}
+
+/// A monitor that was killed at any moment goes on from what it had finished.
+/// fairness/SPEC.md §18.3.
+#[test]
+fn what_was_not_finished_is_read_again() {
+    let house = House::new(30);
+    assert_eq!(house.monitor("state", &[]).0, 0);
+    let table = house.path().join("state/table");
+    let mut leaves = OpenOptions::new().append(true).open(table.join("leaves")).unwrap();
+    leaves.write_all(&[0; 1_000]).unwrap();
+    std::fs::write(table.join("tree.new"), b"forged").unwrap();
+    std::fs::write(table.join("checkpoints/5-00.new"), b"forged").unwrap();
+    house.serve(|served| (served.table, served.dealer) = honest(40));
+    let (code, said) = house.monitor("state", &[]);
+    assert_eq!(code, 0, "{said}");
+    assert!(said.contains("40 hands opened"), "{said}");
 }
 
 /// fairness/SPEC.md §18.5.
