@@ -9,8 +9,8 @@ use eventlog::{
     Entry, Limits, Log, MemStore, Options, Position, Reader, Store, StreamId, UnixMicros,
 };
 use fairness::{
-    ClientCommitment, Commitment, Entropy, OperationRequest, RowStatus, Seed, ShuffleInput,
-    Transcript, TranscriptRow,
+    ClientCommitment, ClosingRow, Commitment, Entropy, OperationRequest, RowStatus, Seed,
+    ShuffleInput, Transcript, TranscriptRow,
 };
 use keyring::{Keyring, SecretStore};
 use primitives::{PlayerId, RequestId, TableId};
@@ -307,6 +307,13 @@ async fn what_a_dealer_deals_is_counted_card_by_card_and_found_fair() {
     };
     for number in 1..=1_000 {
         dealer.commit(call(), name(number), RULES).await.expect("a new hand");
+        let closing = rows().into_iter().map(|row| ClosingRow {
+            seat: row.seat,
+            player: row.player,
+            commitment: (row.status != RowStatus::Absent).then_some(row.commitment),
+        });
+        let closing = closing.collect();
+        dealer.close(call(), name(number), closing).await.expect("it is committed");
         let sealing = SealInput { beacon: None, rows: rows() };
         dealer.seal(call(), name(number), sealing).await.expect("it is committed");
         dealer.perform(call(), name(number), asked.clone()).await.expect("it is sealed");
