@@ -3,7 +3,7 @@
 //! There is a row for each seat dealt in, ascending, whether it committed or not: nobody can be
 //! added, left out or changed after any client has revealed.
 //!
-//! Specification: fairness/SPEC.md §5.5.
+//! Specification: fairness/SPEC.md §5.8.
 
 use primitives::PlayerId;
 
@@ -95,7 +95,7 @@ mod tests {
         Closing::try_new(&Context([1; 32]), &Commitment([2; 32]), rows)
     }
 
-    /// fairness/SPEC.md §5.5.
+    /// fairness/SPEC.md §5.8.
     #[test]
     fn seats_and_players_come_once() {
         assert!(closing(&[row(1, 1), row(2, 2)]).is_ok());
@@ -109,7 +109,7 @@ mod tests {
         assert_eq!(last, Err(ClosingError::SeatsNotAscending { seat: 255 }));
     }
 
-    /// fairness/SPEC.md §5.5.
+    /// fairness/SPEC.md §5.8.
     #[test]
     fn every_part_of_a_row_counts() {
         let base = closing(&[row(1, 1), row(2, 2)]);

@@ -121,7 +121,7 @@ fn the_signed_bytes_are_the_published_ones() {
     );
 }
 
-/// fairness/SPEC.md §5.1, §5.5, §9.1: the published vectors.
+/// fairness/SPEC.md §5.1, §5.8, §9.1: the published vectors.
 #[test]
 fn closing_chain_and_rules_hash_are_the_published_ones() {
     let hand = published();
