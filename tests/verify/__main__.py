@@ -14,7 +14,7 @@ import uuid
 from io import TextIOWrapper
 from pathlib import Path
 
-from . import audit, bundle, several, trust
+from . import audit, bundle, several, trust, work
 from .audit import NO_KEYS, Audited
 from .bundle import MAX_FILE, NotABundle
 from .note import BadNote
@@ -89,6 +89,7 @@ def _report(one: Audited | Report, against: str | None) -> Report:
 
 
 def _one(path: Path, trusted: Trust) -> Audited | Report:
+    work.begin()
     try:
         with path.open("rb") as file:
             data = file.read(MAX_FILE + 1)

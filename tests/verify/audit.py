@@ -1,16 +1,20 @@
-"""Knows the fourteen checks of a bundle, in order, and what each says."""
+"""Knows the seventeen checks of a bundle, in order, and what each says."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from . import credits, openings, promises, proofs, sentences, streams, verdict, witness
+from . import (
+    closing, credits, openings, promises, proofs, seed, sentences, signatures, start, streams,
+    verdict, witness, work,
+)
 from .bundle import Bundle
 from .case import Case, Trouble
 from .report import FAILED, NOT_POSSIBLE, PASSED, Checked, Report
 from .trust import TrustedKey, Trust
 from .walk import Walk, walk
+from .work import Work
 
 MAX_WHY = 2000
 """Letters of the longest reason that is told."""
@@ -24,6 +28,7 @@ class Audited:
     bundle: Bundle
     trust: Trust
     checks: list[Checked]
+    work: Work
 
     @property
     def proved(self) -> bool:
@@ -36,15 +41,15 @@ class Audited:
             Checked(one.check, FAILED, why) if one.check == "inclusion" else one
             for one in self.checks
         ]
-        return Audited(self.bundle, self.trust, checks)
+        return Audited(self.bundle, self.trust, checks, self.work)
 
     def report(self) -> Report:
         """The verdict, in words too."""
-        case = Case(self.bundle)
+        case = Case(self.bundle, self.trust.keys)
         given = (self.trust, witness.seen(self.bundle, self.trust))
         found = verdict.of(case, self.checks, given)
         said = sentences.of(case, found, self.checks, given)
-        return Report(self.bundle.hand_id, found.kind, said, self.checks)
+        return Report(self.bundle.hand_id, found.kind, said, self.checks, self.work)
 
 
 def broken(bundle: Bundle, problem: Exception) -> Report:
@@ -67,9 +72,10 @@ def audit(bundle: Bundle, trust: Trust) -> Report:
 
 def examine(bundle: Bundle, trust: Trust) -> Audited:
     """Makes every check."""
-    case = Case(bundle)
+    case = Case(bundle, trust.keys)
     checks = _checks(bundle, trust.keys, (case, _walked(case)))
-    return Audited(bundle, trust, [_made(check, make) for check, make in checks])
+    made = [_made(check, make) for check, make in checks]
+    return Audited(bundle, trust, made, work.now())
 
 
 def _walked(case: Case) -> Walk:
@@ -97,16 +103,19 @@ def _checks(
         ("inclusion", lambda: proofs.inclusion(bundle)),
         ("streams", lambda: streams.check(case)),
         ("commitment", lambda: promises.commitment(case)),
+        ("closing", lambda: closing.check(case)),
         ("transcript", lambda: promises.transcript(case)),
-        ("seed", lambda: promises.seed(case)),
+        ("seed", lambda: seed.check(case)),
         ("operations", lambda: _operations(case, walked)),
         ("cards", lambda: walked.verdict("cards")),
         ("openings", lambda: openings.check(case, walked)),
         ("decisions", lambda: walked.verdict("decisions")),
+        ("signatures", lambda: signatures.check(case, walked)),
         ("clocks", lambda: walked.verdict("clocks")),
         ("settlement", lambda: credits.settlement(case, walked)),
         ("transfer", lambda: credits.transfer(case, walked)),
         ("conserved", lambda: credits.conserved(case)),
+        ("start", lambda: start.check(case)),
     ]
 
 

@@ -9,10 +9,16 @@ from .merkle import sha256
 from .proto import Malformed, Message
 from .schema import EVENTS
 
-FORMAT = 1
+FORMAT = 2
 MAX_FILE = 16 * 1024 * 1024
 """Bytes of the largest file that is read."""
 LOGS = ("table", "dealer", "wallet")
+SEALED = ("PlayerNamed", "DisputeStated", "DisputeReasoned")
+"""Of these there is only the encrypted payload."""
+KEPT_BACK = ("SeatRefused", "StandingFound", "EffectStopped", "EffectResumed", *SEALED)
+"""Concerns one player, and those who run the room: its payload is in no bundle."""
+SECRET = ("MoveDecided", "ChanceUsed", "OperationPerformed")
+"""May hold a secret of a hand until its seed is open."""
 
 
 class NotABundle(Exception):
@@ -21,11 +27,13 @@ class NotABundle(Exception):
 
 @dataclass(frozen=True)
 class Read:
-    """A record with its event: the name of the event's type, and the event."""
+    """A record with its event: the name of the event's type, and the event; None where its payload
+    is kept back."""
 
     record: Message
     kind: str
     event: Message
+    kept_back: bool = False
 
     @property
     def position(self) -> int:
@@ -105,10 +113,22 @@ def _log(log: Message, budget: proto.Budget) -> Log:
 
 def _read(record: Message, budget: proto.Budget) -> Read:
     _long("a record's stream", record.stream, 16)
-    _long("a record's salt", record.salt, 16)
     _long("a record's author_hash", record.author_hash, 32)
     _long("a record's previous", record.previous, 32)
     kind = EVENTS.get(record.type)
-    if kind is None or record.schema != 1 or record.sealed:
+    if kind is None or record.schema != 1:
         raise NotABundle(f"position {record.position} is no event that can be read")
+    if record.payload_hash:
+        return _leaf(record, kind)
+    _long("a record's salt", record.salt, 16)
+    if record.payload_len or record.sealed or kind in SEALED:
+        raise NotABundle(f"position {record.position}: a payload that nobody can read")
     return Read(record, kind, proto.decode(kind, record.payload, budget))
+
+
+def _leaf(record: Message, kind: str) -> Read:
+    """A record without its payload."""
+    _long("the hash of a payload", record.payload_hash, 32)
+    if record.payload or record.salt:
+        raise NotABundle(f"position {record.position}: a payload, and its hash in its place")
+    return Read(record, kind, Message(), kept_back=True)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from functools import cached_property
 
-from . import fair, note
-from .bundle import Bundle, Read
-from .note import BadNote, Key
+from . import fair, note, settings
+from .bundle import KEPT_BACK, Bundle, Read
+from .note import LOG, BadNote, Key
+from .proto import Message
+from .settings import BadSettings, Settings
+from .trust import TrustedKey
 
 CLOCK_SKEW = 250_000
 """Microseconds that the clocks of two services may be apart before order between logs counts."""
+MILLISECOND = 1_000
 SECOND = 1_000_000
 
 
@@ -32,10 +36,16 @@ def missing(why: str) -> Trouble:
     return Trouble(why, failed=False)
 
 
-class Case:
-    """A bundle's records, sorted."""
+TABLE = ("HandCommitted", "EntropyCommitted", "HandStarted", "HandFinished")
+"""In the table's stream, of a hand by its number."""
+DEALER = ("SeedCommitted", "CommitmentsClosed", "SeedSealed", "SeedOpened", "OperationPerformed")
 
-    def __init__(self, bundle: Bundle) -> None:
+
+class Case:
+    """A bundle's records, sorted. Those whose payload is kept back are in the lists of their
+    streams alone."""
+
+    def __init__(self, bundle: Bundle, trusted: list[TrustedKey]) -> None:
         self.bundle = bundle
         self.hand_id = bundle.hand_id
         table = bundle.table.records
@@ -43,21 +53,44 @@ class Case:
         self.table = [read for read in table if read.record.stream != self.hand_id]
         self.dealer = bundle.dealer.records
         self.wallet = bundle.wallet.records
+        self.kept_back = [
+            read
+            for log in bundle.logs
+            for read in log.records
+            if read.kept_back and read.kind not in KEPT_BACK and not read.record.sealed
+        ]
+        """What is kept back for the sake of a secret."""
+        self.of_kind: dict[str, list[Read]] = {}
+        self.dealer_key = _key(bundle.dealer.key)
+        self.dealer_keys = _keys(self.dealer_key, trusted)
+        self.table_keys = _keys(_key(bundle.table.key), trusted)
 
-    def all(self, kind: str) -> Iterator[Read]:
-        """Every record of a kind, where that kind belongs."""
-        records = self.hand
-        if kind in ("HandCommitted", "EntropyCommitted", "HandStarted", "HandFinished"):
-            records = self.table
-        elif kind in ("SeedCommitted", "SeedSealed", "SeedOpened", "OperationPerformed"):
-            records = self.dealer
-        elif kind == "TransferPosted":
-            records = self.wallet
-        return (read for read in records if read.kind == kind)
+    def all(self, kind: str) -> list[Read]:
+        """Every record of a kind, where that kind belongs, of this hand."""
+        if kind not in self.of_kind:
+            self.of_kind[kind] = [
+                read for read in self._where(kind)
+                if read.kind == kind and not read.kept_back
+                and (kind not in TABLE or read.event.hand_no == self.number)
+            ]
+        return self.of_kind[kind]
+
+    def _where(self, kind: str) -> list[Read]:
+        if kind in TABLE:
+            return self.table
+        if kind in DEALER:
+            return self.dealer
+        return self.wallet if kind == "TransferPosted" else self.hand
+
+    @property
+    def number(self) -> int | None:
+        """The hand's, as its first record has it."""
+        opened = self.find("HandOpened")
+        return None if opened is None else opened.event.hand_no
 
     def find(self, kind: str) -> Read | None:
         """The first record of a kind."""
-        return next(self.all(kind), None)
+        return next(iter(self.all(kind)), None)
 
     def one(self, kind: str) -> Read:
         """The first record of a kind, which the check needs."""
@@ -65,6 +98,19 @@ class Case:
         if found is None:
             raise missing(f"{kind} is not among the records")
         return found
+
+    @cached_property
+    def settings(self) -> Settings:
+        """The table's, which the check needs."""
+        try:
+            return settings.read(self.one("HandOpened").event.settings)
+        except BadSettings as problem:
+            raise missing(f"the table's settings cannot be read: {problem}") from None
+
+    @property
+    def roster(self) -> list[Message]:
+        """Who plays, by seat."""
+        return sorted(self.one("HandOpened").event.roster, key=lambda seat: seat.seat)
 
     @property
     def aborted(self) -> bool:
@@ -78,19 +124,21 @@ class Case:
         rows = [] if sealed is None else sealed.event.rows
         return [row.seat for row in rows if row.status == fair.REVEALED]
 
-    @property
-    def has_entropy(self) -> bool:
-        """Whether seats had a time to commit entropy, shuffles have roots, and cards salts."""
-        opened = self.find("HandOpened")
-        return opened is not None and opened.event.entropy_deadline_micros != 0
 
-    @property
-    def dealer_key(self) -> Key | None:
-        """The key of the dealer's log, where it is one."""
-        try:
-            return note.Key.parse(self.bundle.dealer.key)
-        except BadNote:
-            return None
+def _key(text: str) -> Key | None:
+    try:
+        return note.Key.parse(text)
+    except BadNote:
+        return None
+
+
+def _keys(own: Key | None, trusted: list[TrustedKey]) -> list[TrustedKey]:
+    """The keys that may have signed a log's texts: those of its name, which may have ended since."""
+    if own is None:
+        return []
+    found = [one for one in trusted if one.key.name == own.name and one.key.kind == LOG]
+    known = any(one.key.public == own.public for one in found)
+    return found if known else [*found, TrustedKey(own)]
 
 
 def of_length(what: str, data: bytes, length: int) -> bytes:

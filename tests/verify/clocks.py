@@ -7,26 +7,34 @@ the times say is no trouble either.
 
 from __future__ import annotations
 
-from .case import SECOND
+from .case import CLOCK_SKEW, SECOND
 from .proto import Message
+from .settings import Settings
 
 SLACK = 10 * SECOND
 """What a clock that is resumed twice can gain."""
+SILENCE = 10 * SECOND
+"""How long the dealer is silent before a hand is suspended."""
+HOUR = 3600 * SECOND
 
 
 class Clocks:
-    """The clock of a hand."""
+    """The clock of a hand. `missed`: before it, where the records say so."""
 
-    def __init__(self, opened: Message, at: int) -> None:
+    def __init__(self, settings: Settings, missed: list[int | None], at: int) -> None:
         self.turn = 0
-        self.action = opened.action_seconds * SECOND
-        self.banks = [opened.bank_seconds * SECOND] * len(opened.roster)
-        self.missed = [0] * len(opened.roster)
-        """Clocks in a row that ran out in this hand."""
-        self.himself = [False] * len(opened.roster)
-        """Whether a player has decided anything himself."""
+        self.action = settings.action_seconds * SECOND
+        self.suspension = settings.suspend_hours * HOUR
+        self.banks = [settings.bank_seconds * SECOND] * len(missed)
+        self.missed = [before or 0 for before in missed]
+        """Clocks in a row that ran out."""
+        self.known = [before is not None for before in missed]
+        """Whether that is all of them: the player has decided something since, or the records say
+        what was before."""
         self.due_at = at
         self.resumed: int | None = None
+        self.stood_at: int | None = None
+        """Since when the hand is suspended."""
 
     def moved_on(self, decision_due: bool, at: int) -> None:
         """Something happened in the hand; perhaps a decision is due now."""
@@ -48,7 +56,9 @@ class Clocks:
         if event.by_clock:
             self.missed[player] += 1
         else:
-            self.missed[player], self.himself[player] = 0, True
+            self.missed[player], self.known[player] = 0, True
+        if event.by_clock and self.stood_at is not None:
+            return f"turn {event.turn}: the clock decided in a suspended hand"
         if event.by_clock and at < deadline:
             return f"turn {event.turn}: the clock decided before the deadline"
         if event.by_clock and taken != bank:
@@ -70,12 +80,35 @@ class Clocks:
             return f"turn {event.turn}: the resumed clock has more time than a whole one"
         return None
 
+    def suspend(self, event: Message, at: int) -> str | None:
+        """The hand is suspended: clocks stand. What is wrong with its times."""
+        self.stood_at = at
+        since, until = event.since_micros, event.until_micros
+        if since + SILENCE > at:
+            return "the hand was suspended before the dealer had been silent for ten seconds"
+        if not since + self.suspension <= until <= at + self.suspension + CLOCK_SKEW:
+            return "the hand is suspended for another time than the settings say"
+        return None
+
+    def go_on(self, event: Message, player: int | None, at: int) -> str | None:
+        """The dealer is back; what is wrong with the deadline of the decision that is due."""
+        stood_at, self.stood_at = self.stood_at, None
+        deadline = event.deadline_micros
+        if player is None:
+            return None if deadline == 0 else "a hand goes on with a deadline for no decision"
+        rest = max(self.deadline(player) - (at if stood_at is None else stood_at), 0)
+        self.resumed = deadline
+        if deadline + SLACK < at + rest:
+            return "the hand goes on with less time for a decision than was left"
+        if deadline > at + self.action + self.banks[player] + SLACK:
+            return "the hand goes on with more time for a decision than a whole clock"
+        return None
+
     def counts(self, recorded: list[int]) -> bool:
-        """Whether the table may go on with these numbers of clocks missed in a row: those before
-        the hand count on for whoever has not decided anything himself."""
+        """Whether the table may go on with these numbers of clocks missed in a row."""
         return len(recorded) == len(self.missed) and all(
-            found == missed if himself else found >= missed
-            for found, missed, himself in zip(recorded, self.missed, self.himself)
+            found == missed if known else found >= missed
+            for found, missed, known in zip(recorded, self.missed, self.known)
         )
 
 

@@ -41,7 +41,7 @@ def _ruled(walk: Walk) -> After | None:
 
 def settlement(case: Case, walk: Walk) -> None:
     """The table recorded what the rules make of the hand, line by line."""
-    if case.aborted and case.find("HandSettled") is None:
+    if case.aborted:
         return
     walk.verdict("settlement")
     settled = case.one("HandSettled").event

@@ -17,14 +17,12 @@ Named = tuple[int, int, str]
 
 
 class Dealing:
-    """A hand in play, its chance, and where its cards lie. `proved`: shuffles have roots on record,
-    and cards salts."""
+    """A hand in play, its chance, and where its cards lie."""
 
-    def __init__(self, hand: Hand, chance: Chance, seats: list[int], proved: bool) -> None:
+    def __init__(self, hand: Hand, chance: Chance, seats: list[int]) -> None:
         self.hand = hand
         self.chance = chance
         self.seats = seats
-        self.proved = proved
         self.places = Places()
         self.ahead: list[tuple[Message, Message]] = []
         """Operations and results that were due when the hand came to nothing."""
@@ -65,18 +63,19 @@ class Dealing:
 
     def is_salted(self, ref: Message) -> bool:
         """The salt of a card whose face is on record is the seed's; no other card's is there."""
-        if ref.salt == b"" and not self.proved:
-            return True
         named = ref.card != "" and ref.position < POSITIONS
         return ref.salt == (self.chance.salt(ref.op, ref.position) if named else b"")
 
     # What was due when the hand came to nothing.
 
-    def look_ahead(self) -> None:
+    def look_ahead(self, most: int) -> None:
         """The dealer is asked before the table writes down what it answered: it may have performed
-        and opened what the rules called for next, up to the next decision."""
+        and opened what the rules called for next, up to the next decision. `most`: operations that
+        it has performed; what would come of more is nobody's business, and may be much."""
         try:
             while (due := self.hand.chance) is not None:
+                if len(self.ahead) >= most and not isinstance(due, Deal):
+                    return
                 if isinstance(due, Deal):
                     self.foresee_deal(due)
                 else:
@@ -87,7 +86,6 @@ class Dealing:
     def foresee(self, operation: Message) -> list[int]:
         """An operation with what the seed gives."""
         values, root = self.perform(operation)
-        root = root if self.proved else b""
         result = Message(index=operation.index, values=values, root=root)
         self.ahead.append((operation, result))
         return values

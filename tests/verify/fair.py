@@ -5,6 +5,7 @@ from __future__ import annotations
 import hmac
 from collections.abc import Sequence
 
+from . import work
 from .merkle import sha256, tree_root
 
 PREFIX = b"sabacc/fair/v1/"
@@ -29,11 +30,16 @@ def digest(tag: str, *fields: bytes) -> bytes:
 
 def mac(key: bytes, message: bytes) -> bytes:
     """HMAC-SHA-512."""
+    work.step(len(message))
     return hmac.digest(key, message, "sha512")
 
-def context(origin: str, table: bytes, hand_no: int, rule_set_hash: bytes) -> bytes:
+def rules_hash(rule_set: str, settings: str) -> bytes:
+    """Of the texts of rule set and settings, as they are stored."""
+    return sha256(lp(rule_set.encode()) + lp(settings.encode()))
+
+def context(origin: str, table: bytes, hand_no: int, rules: bytes) -> bytes:
     """What everything about a hand is bound to."""
-    return digest("ctx", origin.encode(), table, number(hand_no, 8), rule_set_hash)
+    return digest("ctx", origin.encode(), table, number(hand_no, 8), rules)
 
 def dealer_commitment(ctx: bytes, seed: bytes) -> bytes:
     """What the dealer commits to."""
@@ -58,6 +64,18 @@ def transcript(ctx: bytes, dealer: bytes, rows: Sequence[bytes]) -> bytes:
     """What all seats brought, without a beacon."""
     return digest("transcript", ctx, dealer, b"", number(len(rows), 1), *rows)
 
+def closing_row(seat: int, player: bytes, commitment: bytes) -> bytes:
+    """A seat's part of the closing: 50 bytes, zeros where it has not committed."""
+    return number(seat, 1) + player + number(bool(commitment), 1) + (commitment or bytes(32))
+
+def closing(ctx: bytes, dealer: bytes, rows: Sequence[bytes]) -> bytes:
+    """What all seats committed to, which the dealer signs."""
+    return digest("closing", ctx, dealer, number(len(rows), 1), *rows)
+
+def decision(chain: bytes, by_clock: bool, line: str) -> bytes:
+    """The chain with one more decision; it begins with the transcript."""
+    return digest("decision", chain, number(by_clock, 1), line.encode())
+
 def hand_id(table: bytes, hand_no: int) -> bytes:
     """A hand's id, with the bits of a UUIDv8."""
     text = lp(b"sabacc/hand-id/v1") + lp(table) + lp(number(hand_no, 8))
@@ -66,9 +84,13 @@ def hand_id(table: bytes, hand_no: int) -> bytes:
     made[8] = made[8] & 0x3F | 0x80
     return bytes(made)
 
-def commitment_message(fields: Sequence[bytes]) -> bytes:
-    """What the dealer signs: table, number, rules' hash, commitment, key id."""
-    return lp(b"dealer-commit-sig") + b"".join(map(lp, fields))
+def key_id(key: bytes) -> bytes:
+    """By which a signed text names its key."""
+    return sha256(key)[:8]
+
+def signed_text(tag: str, key: bytes, *fields: bytes) -> bytes:
+    """What is signed by a key: a tag, fields, and the key's id."""
+    return lp(tag.encode()) + b"".join(map(lp, (*fields, key_id(key))))
 
 class Words:
     """The random words of one operation."""
@@ -158,4 +180,3 @@ class Chance:
         """Which card a shuffle put there."""
         deck = self.decks.get(index, [])
         return deck[position] if 0 <= position < len(deck) else None
-

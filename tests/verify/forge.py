@@ -7,22 +7,26 @@ from __future__ import annotations
 
 import random
 import uuid
+from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
-from . import fair
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from . import fair, moves, settings
+from .aborts import AGREED, SUSPENDED, WITHHELD
 from .dealing import Dealing, outcome_of
 from .forge_logs import ROOM, Entry, bundle, log_of
-from .merkle import sha256
-from .moves import SHAPES
+from .moves import SHAPES, VOID
 from .proto import Message, decode
 from .rules.hand import Hand
 from .rules.kinds import Ask, Deal, Move
 from .rules.ruleset import RuleSet
+from .settings import Settings
 
 SECOND = 1_000_000
 TABLE = bytes(range(16))
-KINDS = {shape.name: number for number, shape in SHAPES.items()}
+KINDS = {shape.name: number for number, shape in SHAPES.items()} | {"void": VOID}
 
 
 @dataclass
@@ -33,14 +37,33 @@ class Plan:
     players: int = 3
     ruleset: dict = field(default_factory=dict)
     entropy: str = "all"
-    """`all` bring it, `some` do, `withheld`: one commits and is silent; `old`: no time for it."""
-    abort_after: int | None = None
-    """Aborted by the operator after so many records of play."""
-    delay: int = 0
+    """`all` bring it, `some` do, `none` does, `withheld`: one commits and is silent; `late`: and opens it when
+    the number is burnt."""
+    silent_after: int | None = None
+    """The dealer is silent after so many records of play; -1: before the hand is sealed."""
+    silence: str = "late"
+    """What comes of it: `back`, all `agreed` to end it, too `late`, or it lasts (`open`)."""
+    history: str = "played"
+    """Before the hand: a hand `played`, the dealer's commitment before its `end`, or nothing at a
+    `new` table."""
+    burnt: int = 0
+    """Numbers that came to nothing since."""
+    delayed: bool = False
     clocks: bool = True
     leaves: bool = True
+    signing: int = 8
+    """Seats up to this one have a key, and sign."""
+    everybody_leaves: bool = False
+    """At the first decision after three records of play."""
     zero_legs: bool = True
     """Whoever won and lost nothing has a leg in the transfer; earlier tables wrote none."""
+
+    @property
+    def settings(self) -> Settings:
+        """The table's."""
+        least = 0 if self.entropy == "none" else 1
+        reveal = "delayed" if self.delayed else "at_once"
+        return Settings(20, 30, 2000, least, reveal, 2000, 2)
 
 
 class Player:
@@ -50,20 +73,24 @@ class Player:
         self.plan = plan
         self.random = random.Random(seed)
         self.rules = RuleSet(plan.variant, plan.ruleset)
-        self.no = seed % 1000 + 1
+        self.settings = settings.write(plan.settings)
+        self.no = 1 + plan.burnt if plan.history == "new" else seed % 1000 + 2 + plan.burnt
         self.hand_id = fair.hand_id(TABLE, self.no)
         self.now = 1_700_000_000 * SECOND
         self.entries: list[Entry] = []
         self.turn = 0
-        self.aborted = False
+        self.cause = 0
+        self.over = True
+        """The hand has an end."""
 
-    def write(self, log: str, kind: str, /, on_table: bool = False, **event: Any) -> None:
+    def write(self, log: str, kind: str, /, on_table: bool = False, **event: Any) -> Entry:
         """A record."""
         self.now += self.random.randrange(1, 2000)
         stream = TABLE if on_table or log == "wallet" else self.hand_id
         made = decode(kind, b"")
         vars(made).update(event)
         self.entries.append(Entry(log, stream, self.now, kind, made))
+        return self.entries[-1]
 
     def play(self) -> bytes:
         """The bundle of a hand."""
@@ -72,7 +99,9 @@ class Player:
 
     def entries_of_a_hand(self) -> list[Entry]:
         """Everything, in order."""
+        self.sit_down()
         self.promise()
+        self.before()
         self.open()
         if self.bring():
             self.seal()
@@ -80,96 +109,199 @@ class Player:
         self.end()
         return self.entries
 
-    def promise(self) -> None:
-        """The dealer commits."""
-        self.seed = self.random.randbytes(64)
-        text = self.rules.canonical()
-        hashed, dealer = sha256(text.encode()), ROOM["dealer"]
-        self.ctx = fair.context(dealer.name, TABLE, self.no, hashed)
-        self.dc = fair.dealer_commitment(self.ctx, self.seed)
-        key_id = sha256(dealer.key.public)[:8]
-        message = fair.commitment_message((TABLE, fair.number(self.no, 8), hashed, self.dc, key_id))
-        self.commitment = Message(
-            commitment=self.dc, key_id=key_id, signature=dealer.private.sign(message),
-            origin=dealer.name,
-        )
-        self.write(
-            "dealer", "SeedCommitted", table_id=TABLE, hand_no=self.no, rule_set_hash=hashed,
-            commitment=self.commitment,
-        )
-        self.write(
-            "table", "HandCommitted", on_table=True, hand_no=self.no, commitment=self.commitment
-        )
+    @property
+    def aborted(self) -> bool:
+        """The hand came to nothing."""
+        return self.cause != 0
 
-    def open(self) -> None:
-        """Who plays, with what."""
-        count = self.plan.players
+    # What comes before.
+
+    def sit_down(self) -> None:
+        """Who plays, with what, and what is in the pots."""
+        count, fresh = self.plan.players, self.plan.history == "new"
         seats = sorted(self.random.sample(range(1, 9), count))
-        turned = self.random.randrange(count)
+        turned = 1 if fresh else self.random.randrange(count)
         self.seats = seats[turned:] + seats[:turned]
         self.ids = [self.random.randbytes(16) for _ in self.seats]
+        self.keys = [
+            Ed25519PrivateKey.from_private_bytes(self.random.randbytes(32))
+            if seat <= self.plan.signing else None
+            for seat in self.seats
+        ]
         least = max(
             self.rules.number("hand_ante") + self.rules.number("sabacc_ante"), self.rules.stake, 1
         )
         self.stacks = [least + self.random.randrange(200) for _ in self.seats]
         has_sabacc = self.plan.variant in ("dice", "electronic", "spike", "swg")
         has_carried = self.plan.variant in ("force", "eleven")
-        self.pots = (self.random.randrange(90) * has_sabacc, self.random.randrange(9) * has_carried)
-        self.roster = [
+        pots = (self.random.randrange(90) * has_sabacc, self.random.randrange(9) * has_carried)
+        self.pots = (0, 0) if fresh else pots
+        self.roster = self.placed(self.stacks)
+        if fresh:
+            self.write(
+                "table", "TableCreated", on_table=True, name="table", seats=8, min_buy_in=1,
+                rule_set=self.rules.canonical(), max_buy_in=10**6, settings=self.settings,
+            )
+            for place in sorted(self.roster, key=lambda one: one.seat):
+                self.write(
+                    "table", "SeatTaken", on_table=True, seat=place.seat, buy_in=place.stack,
+                    player_id=place.player_id, transfer_id=self.random.randbytes(16),
+                )
+                self.write("table", "SeatFunded", on_table=True, seat=place.seat)
+
+    def placed(self, stacks: list[int]) -> list[Message]:
+        """The roster, with these stacks."""
+        return [
             Message(seat=seat, player_id=who, stack=stack)
-            for seat, who, stack in zip(self.seats, self.ids, self.stacks)
+            for seat, who, stack in zip(self.seats, self.ids, stacks)
         ]
-        if self.plan.entropy != "old":
-            self.commit_entropy()
+
+    def before(self) -> None:
+        """The end of the hand before, and numbers that came to nothing."""
+        first, fresh = self.no - 1 - self.plan.burnt, self.plan.history == "new"
+        committed = self.entries.pop()
+        if self.plan.history == "end":
+            self.entries.append(committed)
+        if not fresh:
+            # The button was one seat back.
+            turned = self.roster[-1:] + self.roster[:-1]
+            self.finish(first, turned, [0] * len(turned), aborted=False)
+        for number in range(first + 1, self.no):
+            if number == self.no - 1 and self.plan.history != "end":
+                self.entries.append(committed)
+                committed.at = self.now
+            self.burn(number)
+        if self.plan.history != "end" and committed not in self.entries:
+            committed.at = self.now
+            self.entries.append(committed)
+
+    def burn(self, number: int) -> None:
+        """A number whose first player withheld."""
+        hand = fair.hand_id(TABLE, number)
+        self.write("table", "HandStarted", on_table=True, hand_no=number, hand_id=hand)
+        self.finish(number, self.roster, [0] * len(self.roster), aborted=True)
+        excluded = self.entries.pop()
+        self.write(
+            "table", "SeatExcluded", on_table=True, seat=9, player_id=bytes(16), step=1,
+            until_hand_no=number + 2, until_micros=self.now + 30 * SECOND, burnt_hand_no=number,
+        )
+        excluded.at = self.now
+        self.entries.append(excluded)
+
+    def finish(self, number: int, seats: list, misses: list[int], aborted: bool) -> None:
+        """The end of another hand."""
+        self.write(
+            "table", "HandFinished", on_table=True, hand_no=number,
+            hand_id=fair.hand_id(TABLE, number), seats=deepcopy(seats), sabacc_pot=self.pots[0],
+            carried_pot=self.pots[1], misses=misses, sabacc_paid=[0] * len(seats),
+            aborted=aborted,
+        )
+
+    # What is promised.
+
+    def promise(self) -> None:
+        """The dealer commits."""
+        self.seed = self.random.randbytes(64)
+        hashed, dealer = fair.rules_hash(self.rules.canonical(), self.settings), ROOM["dealer"]
+        self.ctx = fair.context(dealer.name, TABLE, self.no, hashed)
+        self.dc = fair.dealer_commitment(self.ctx, self.seed)
+        text = fair.signed_text(
+            "dealer-commit-sig", dealer.key.public, dealer.name.encode(), TABLE,
+            fair.number(self.no, 8), hashed, self.dc,
+        )
+        self.commitment = Message(
+            commitment=self.dc, key_id=fair.key_id(dealer.key.public),
+            signature=dealer.private.sign(text), origin=dealer.name,
+        )
+        build = Message(version="0.1.0", sha256=bytes(32))
+        self.write(
+            "dealer", "SeedCommitted", table_id=TABLE, hand_no=self.no, rules_hash=hashed,
+            commitment=self.commitment, build=build,
+        )
+        self.write(
+            "table", "HandCommitted", on_table=True, hand_no=self.no, commitment=self.commitment
+        )
+
+    def open(self) -> None:
+        """Seats commit, and the hand opens."""
+        self.commit_entropy()
         self.write("table", "HandStarted", on_table=True, hand_no=self.no, hand_id=self.hand_id)
-        old = self.plan.entropy == "old"
         self.write(
             "table", "HandOpened", table_id=TABLE, hand_no=self.no, commitment=self.commitment,
             rule_set=self.rules.canonical(), roster=self.roster, sabacc_pot=self.pots[0],
-            carried_pot=self.pots[1], action_seconds=20, bank_seconds=30,
-            entropy_deadline_micros=0 if old else self.now + 2 * SECOND,
-            reveal_delay_seconds=self.plan.delay,
+            carried_pot=self.pots[1], settings=self.settings,
+            build=Message(version="0.1.0", sha256=b""),
         )
         self.hand = Hand(self.rules, self.seats, self.stacks, self.pots)
 
     def commit_entropy(self) -> None:
         """Seats commit, all or not the last one."""
         self.given: dict[int, tuple[bytes, bytes]] = {}
-        bring = len(self.seats) - (1 if self.plan.entropy == "some" else 0)
-        for seat, who in list(zip(self.seats, self.ids))[:bring]:
+        bring = len(self.seats) - {"some": 1, "none": 8}.get(self.plan.entropy, 0)
+        for seat, who, key in list(zip(self.seats, self.ids, self.keys))[: max(bring, 0)]:
             entropy = self.random.randbytes(32)
             made = fair.client_commitment(self.ctx, self.dc, seat, (who, entropy))
             self.given[seat] = (made, entropy)
             self.write(
                 "table", "EntropyCommitted", on_table=True, hand_no=self.no, seat=seat,
                 player_id=who, commitment=made,
+                key=b"" if key is None else key.public_key().public_bytes_raw(),
             )
+
+    def close(self) -> None:
+        """The dealer signs what all have committed to."""
+        if self.plan.entropy in ("some", "none"):
+            self.now += 3 * SECOND
+        rows = [
+            Message(seat=seat, player_id=who, commitment=self.given.get(seat, (b"", b""))[0])
+            for seat, who in sorted(zip(self.seats, self.ids))
+        ]
+        packed = [fair.closing_row(row.seat, row.player_id, row.commitment) for row in rows]
+        made, dealer = fair.closing(self.ctx, self.dc, packed), ROOM["dealer"]
+        text = fair.signed_text("closing-sig", dealer.key.public, self.ctx, self.dc, made)
+        closing = Message(
+            closing=made, rows=rows, key_id=fair.key_id(dealer.key.public),
+            signature=dealer.private.sign(text),
+        )
+        self.write("dealer", "CommitmentsClosed", closing=closing)
+        self.write("table", "EntropyClosed", closing=deepcopy(closing))
 
     def bring(self) -> bool:
         """Commitments close, seats reveal; whether the hand is played."""
-        if self.plan.entropy == "old":
-            return True
-        if self.plan.entropy == "some":
-            self.now += 3 * SECOND
-        deadline = self.now + 2 * SECOND
-        self.write("table", "EntropyClosed", seats=sorted(self.given), deadline_micros=deadline)
-        silent = max(self.given) if self.plan.entropy == "withheld" else None
+        self.close()
+        until = self.now + 2 * SECOND
+        silent = max(self.given) if self.plan.entropy in ("withheld", "late") else None
         for seat, (_, entropy) in self.given.items():
             if seat != silent:
                 self.write("table", "EntropyRevealed", seat=seat, entropy=entropy)
-        if silent is None:
-            return True
-        self.now = deadline
-        self.write("table", "HandAborted", at_fault=1, seats=[silent], evidence="silent")
-        self.aborted = True
-        return False
+        if silent is not None:
+            self.now = until
+            self.abort(WITHHELD, [silent])
+            return False
+        if self.plan.silent_after == -1:
+            self.suspend()
+            self.write("table", "LeaveAsked", on_table=True, seat=self.seats[0], why="asked")
+            self.abort(SUSPENDED)
+            return False
+        return True
+
+    def abort(self, cause: int, seats: list[int] = []) -> None:
+        """The hand comes to nothing."""
+        self.cause = cause
+        fault = 1 if cause == WITHHELD else 2
+        self.write(
+            "table", "HandAborted", at_fault=fault, seats=seats, evidence="silent", cause=cause
+        )
+        if self.plan.entropy == "late":
+            self.write(
+                "table", "EntropyRevealed", seat=seats[0], entropy=self.given[seats[0]][1]
+            )
 
     def seal(self) -> None:
         """What the seats brought is bound."""
-        given = getattr(self, "given", {})
         rows = []
         for seat, who in sorted(zip(self.seats, self.ids)):
-            made, entropy = given.get(seat, (b"", b""))
+            made, entropy = self.given.get(seat, (b"", b""))
             status = fair.REVEALED if made else fair.ABSENT
             rows.append(
                 Message(seat=seat, player_id=who, status=status, commitment=made, entropy=entropy)
@@ -178,10 +310,9 @@ class Player:
             fair.row(row.seat, row.player_id, row.status, (row.commitment, row.entropy))
             for row in rows
         ]
-        bound = fair.transcript(self.ctx, self.dc, packed)
+        bound = self.chain = fair.transcript(self.ctx, self.dc, packed)
         self.chance = fair.Chance(bound, self.seed)
-        proved = self.plan.entropy != "old"
-        self.dealing = Dealing(self.hand, self.chance, self.seats, proved)
+        self.dealing = Dealing(self.hand, self.chance, self.seats)
         self.places = self.dealing.places
         self.write("dealer", "SeedSealed", transcript=bound, rows=rows)
         self.write("table", "HandSealed", transcript=bound, rows=rows)
@@ -189,16 +320,53 @@ class Player:
         self.banks = [30 * SECOND] * len(self.seats)
         self.missed = [0] * len(self.seats)
 
+    # A silent dealer.
+
+    def suspend(self) -> int:
+        """The hand waits for the dealer; since when."""
+        since, self.now = self.now, self.now + 10 * SECOND
+        made = self.write("table", "HandSuspended", since_micros=since)
+        made.event.until_micros = made.at + 7200 * SECOND
+        return made.at
+
+    def fall_silent(self) -> bool:
+        """The dealer is silent; whether it comes back."""
+        since = self.suspend()
+        if self.plan.silence == "agreed":
+            for player in sorted(self.hand.core.live - self.hand.core.left):
+                self.move(player, Move("void"), [], frozenset())
+            self.abort(AGREED)
+        elif self.plan.silence == "late":
+            self.now += 7200 * SECOND
+            self.abort(SUSPENDED)
+        elif self.plan.silence == "open":
+            self.over = False
+        else:
+            self.now += 60 * SECOND
+            made = self.write("table", "HandContinued")
+            if self.hand.to_act is not None:
+                stood = made.at - since
+                made.event.deadline_micros = self.deadline() + stood
+                self.due_at += stood
+            return True
+        return False
+
+    def deadline(self) -> int:
+        """Of the decision that is due."""
+        assert self.hand.to_act is not None
+        return self.due_at + 20 * SECOND + self.banks[self.hand.to_act]
+
     def deal_and_decide(self) -> None:
         """Until the hand is over, or aborted."""
         steps = 0
         while not self.hand.over:
-            if steps == self.plan.abort_after:
-                self.write("table", "HandAborted", at_fault=3, evidence="the operator's reason")
-                self.aborted = True
+            if steps == self.plan.silent_after and not self.fall_silent():
                 return
             due = self.hand.due
-            if isinstance(due, Ask):
+            if isinstance(due, Ask) and self.plan.everybody_leaves:
+                staying = [at for at in range(len(self.seats)) if at not in self.hand.core.left]
+                self.leave(staying[0], due)
+            elif isinstance(due, Ask):
                 self.decide(due)
             elif isinstance(due, Deal):
                 self.deal(due)
@@ -215,7 +383,6 @@ class Player:
     def operation(self, operation: Message, restock: bool) -> list[int]:
         """Performed by the dealer, used by the table."""
         values, root = self.dealing.perform(operation)
-        root = root if self.plan.entropy != "old" else b""
         result = Message(index=operation.index, values=values, root=root)
         self.write("dealer", "OperationPerformed", operation=operation, result=result)
         self.write("table", "ChanceUsed", operation=operation, result=result, restock=restock)
@@ -252,8 +419,7 @@ class Player:
     def ref(self, card: int, public: bool) -> Message:
         """A card as records name it."""
         op, position, code = self.dealing.ref(card, public)
-        salted = public and self.plan.entropy != "old"
-        salt = self.chance.salt(op, position) if salted else b""
+        salt = self.chance.salt(op, position) if public else b""
         return Message(op=op, position=position, card=code, salt=salt)
 
     def moved_on(self) -> None:
@@ -279,22 +445,48 @@ class Player:
                 self.now += 25 * SECOND
                 used = min(5000, self.banks[player] // 1000)
         self.hand.core.named_cards.clear()
-        turn = self.turn
+        turn, secret = self.turn, due.secret
         self.hand.decide(player, move)
         named = self.hand.core.named_cards[: len(move.cards)]
-        seen = move.kind not in due.secret
+        refs = [self.ref(card, move.kind not in secret) for card in named]
+        self.move(player, move, refs, secret, turn=turn, by_clock=clock, bank_used_ms=used)
+        self.banks[player] -= used * 1000
+        self.missed[player] = self.missed[player] + 1 if clock else 0
+        self.moved_on()
+
+    def leave(self, player: int, due: Ask) -> None:
+        """A player leaves."""
+        turn = self.turn
+        self.hand.decide(player, Move("leave"))
+        self.move(player, Move("leave"), [], due.secret, turn=turn)
+        self.moved_on()
+
+    def move(
+        self, player: int, move: Move, refs: list[Message], secret: frozenset[str], **more: Any
+    ) -> None:
+        """The record of a decision, signed where the player has a key."""
+        clock = more.get("by_clock", False)
+        line, said = moves.line(player, move, refs, secret)
+        self.chain = fair.decision(self.chain, clock, line)
+        signature, key = b"", self.keys[player]
+        if key is not None and not clock and self.seats[player] in self.given:
+            public = key.public_key().public_bytes_raw()
+            text = fair.signed_text("decision-sig", public, self.ctx, self.chain, said.encode())
+            signature = key.sign(text)
+        if move.kind == "leave":
+            self.write(
+                "table", "LeaveAsked", on_table=True, seat=self.seats[player], why="asked",
+                signature=signature,
+            )
         target = 0 if move.target is None else self.seats[move.target]
         self.write(
-            "table", "MoveDecided", seat=self.seats[player], turn=turn, by_clock=clock,
-            bank_used_ms=used, cards=[self.ref(card, seen) for card in named],
+            "table", "MoveDecided", seat=self.seats[player], cards=refs, signature=signature,
             move=Message(
                 kind=KINDS[move.kind], cards=[], amount=move.amount, names=list(move.names),
                 target_seat=target, value=move.value,
             ),
+            **more,
         )
-        self.banks[player] -= used * 1000
-        self.missed[player] = self.missed[player] + 1 if clock else 0
-        self.moved_on()
 
     def guess(self, due: Ask) -> Move:
         """A move that is probably legal."""
@@ -338,6 +530,8 @@ class Player:
 
     def end(self) -> None:
         """The end by the rules, or what is left of it."""
+        if not self.over:
+            return
         core = self.hand.core
         if not self.aborted:
             for player in sorted(core.shown):
@@ -346,24 +540,22 @@ class Player:
                 refs = [self.ref(card, True) for card in core.cards[player]]
                 self.write("table", "CardsShown", seat=self.seats[player], cards=refs)
             self.settle()
+        over = self.now
         stacks = self.stacks if self.aborted else core.stacks
         pots = self.pots if self.aborted else (core.sabacc_pot, core.carried_pot)
         misses = [0] * len(self.seats) if self.aborted else self.missed
-        seats = [
-            Message(seat=seat, player_id=who, stack=stack)
-            for seat, who, stack in zip(self.seats, self.ids, stacks)
-        ]
         self.write(
             "table", "HandFinished", on_table=True, hand_no=self.no, hand_id=self.hand_id,
-            seats=seats, sabacc_pot=pots[0], carried_pot=pots[1], misses=misses,
+            seats=self.placed(stacks), sabacc_pot=pots[0], carried_pot=pots[1], misses=misses,
             sabacc_paid=[0] * len(self.seats) if self.aborted else self.paid(),
             sabacc_won=not self.aborted and core.sabacc_won, aborted=self.aborted,
         )
-        self.now += self.plan.delay * SECOND
-        self.write("dealer", "SeedOpened", seed=self.seed, discarded=self.aborted)
-        self.write("table", "HandRevealed", seed=self.seed)
         if not self.aborted:
             self.post()
+        if self.plan.delayed and hasattr(self, "chance"):
+            self.now = max(self.now, over + settings.DAY * SECOND)
+        self.write("dealer", "SeedOpened", seed=self.seed, discarded=self.aborted)
+        self.write("table", "HandRevealed", seed=self.seed)
 
     def paid(self) -> list[int]:
         """What each has in the Sabacc Pot out of this hand."""

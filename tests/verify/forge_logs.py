@@ -75,6 +75,7 @@ class Entry:
     at: int
     kind: str
     event: Message
+    kept_back: bool = False
 
 
 class LogKey:
@@ -139,7 +140,7 @@ def bundle(hand_id: bytes, entries: list[Entry], under: Under = lambda _, note: 
     logs = [log_of(name, [entry for entry in entries if entry.log == name]) for name in LOGS]
     for log in logs:
         log.checkpoint = under(log.name, log.checkpoint)
-    return wrap(encode("BundleContents", Message(format=1, hand_id=hand_id, logs=logs)))
+    return wrap(encode("BundleContents", Message(format=2, hand_id=hand_id, logs=logs)))
 
 
 def wrap(contents: bytes) -> bytes:
@@ -153,15 +154,23 @@ def log_of(name: str, entries: list[Entry]) -> Message:
     records, positions = [], []
     for entry in entries:
         leaves += [merkle.leaf_hash(b"%d" % len(leaves))] * (len(leaves) % 3)
-        version, previous = chains.get(entry.stream, (0, bytes(32)))
+        # A table's stream begins with its first record or in its midst.
+        midst = entry.kind in ("HandFinished", "HandCommitted")
+        start = (40, sha256(b"before")) if midst else (0, bytes(32))
+        version, previous = chains.get(entry.stream, start)
         record = Message(
             position=len(leaves), recorded_at_micros=entry.at, stream=entry.stream,
             version=version + 1, type=TYPES[entry.kind], schema=1, sealed=False,
             payload=encode(entry.kind, entry.event), salt=bytes([len(leaves) % 256]) * 16,
-            author_hash=sha256(entry.kind.encode()), previous=previous,
+            author_hash=sha256(entry.kind.encode()), previous=previous, payload_hash=b"",
+            payload_len=0,
         )
         made = merkle.leaf_record(record)
         chains[entry.stream] = (version + 1, sha256(made))
+        if entry.kept_back:
+            record.payload_len = len(record.payload)
+            record.payload_hash = sha256(record.salt, record.payload)
+            record.payload, record.salt = b"", b""
         positions.append(len(leaves))
         leaves.append(merkle.leaf_hash(made))
         records.append(record)

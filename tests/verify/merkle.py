@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 
+from . import work
 from .proto import Message
 
 RECORD_LEN = 149
@@ -16,7 +17,9 @@ class Unproved(Exception):
 
 def sha256(*parts: bytes) -> bytes:
     """Of all parts, one after the other."""
-    return hashlib.sha256(b"".join(parts)).digest()
+    whole = b"".join(parts)
+    work.step(len(whole))
+    return hashlib.sha256(whole).digest()
 
 
 def leaf_hash(record: bytes) -> bytes:
@@ -36,8 +39,8 @@ def leaf_record(record: Message) -> bytes:
             record.type.to_bytes(2, "big"),
             record.schema.to_bytes(2, "big"),
             bytes([record.sealed]),
-            len(record.payload).to_bytes(4, "big"),
-            sha256(record.salt, record.payload),
+            (record.payload_len or len(record.payload)).to_bytes(4, "big"),
+            record.payload_hash or sha256(record.salt, record.payload),
             record.author_hash,
             record.previous,
         )
@@ -69,6 +72,7 @@ def _node(
 ) -> bytes:
     leaves, hashes = given
     first, end = span
+    work.step()
     if not inside:
         found = next(hashes, None)
         if found is None:

@@ -48,6 +48,29 @@ SHAPES = {
     25: Shape("select", cards=(1, 5)),
     26: Shape("add", cards=(0, 5)),
 }
+SHAPE_OF = {shape.name: shape for shape in SHAPES.values()}
+NONE = Shape("void")
+VOID = 27
+"""The kind of the decision that agrees to end a suspended hand: no game knows it."""
+
+
+def is_void(sent: Message | None) -> bool:
+    """Whether a recorded decision agrees to end a suspended hand."""
+    return sent is not None and sent.kind == VOID
+
+
+def line(
+    player: int, move: Move, cards: list[Message], secret: frozenset[str]
+) -> tuple[str, str]:
+    """A decision as the chain takes it, and as it is said: with a secret choice in the clear. Cards
+    are written as they lie."""
+    words = [f"p{player + 1}", "draw" if move.kind == "draw-from" else move.kind]
+    words += [f"{ref.op}.{ref.position}" for ref in cards]
+    choice = [str(move.amount)] if SHAPE_OF.get(move.kind, NONE).amount else list(move.names)
+    choice += [] if move.target is None else [f"p{move.target + 1}"]
+    choice += [str(move.value)] if move.value else []
+    hidden = ["??"] * len(choice) if move.kind in secret else choice
+    return " ".join(words + hidden), " ".join(words + choice)
 
 
 def read(sent: Message | None, cards: list[int], seats: list[int]) -> Move:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+from . import work
 from .schema import SCHEMA, Field
 
 MASK = (1 << 64) - 1
@@ -66,6 +67,7 @@ class Budget:
 
     def take(self) -> None:
         """One more."""
+        work.step()
         self.parts -= 1
         if self.parts < 0:
             raise Malformed("there are too many parts in it")
@@ -79,6 +81,7 @@ def decode(name: str, data: bytes, budget: Budget | None = None) -> Message:
     found: dict[str, Any] = {field.name: _default(field) for field in fields.values()}
     reader, before, chosen = _Reader(data), 0, False
     while reader.more:
+        work.step()
         key = reader.varint()
         number, wire = key >> 3, key & 7
         field = fields.get(number)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import uuid
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from . import work
+from .work import Work
 
 PASSED, FAILED, NOT_POSSIBLE = "passed", "failed", "not_possible"
 EXITS = {"proved": 0, "failed": 1, "refused": 2, "broken_off": 3, "not_finished": 4}
@@ -28,6 +31,8 @@ class Report:
     verdict: str
     sentences: tuple[str, str, str]
     checks: list[Checked]
+    work: Work = field(default_factory=work.now)
+    """What it took to read and judge the file."""
 
     def as_json(self) -> dict:
         """For programs."""
@@ -40,6 +45,7 @@ class Report:
             "verdict": self.verdict,
             "sentences": list(self.sentences),
             "checks": checks,
+            "work": {"steps": self.work.steps, "bytes": self.work.bytes},
         }
 
 

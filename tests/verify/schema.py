@@ -15,7 +15,7 @@ BundleLog: 1 string name; 2 string key; 3 string checkpoint; 4 *LogRecord record
     proof
 LogRecord: 1 uint64 position; 2 uint64 recorded_at_micros; 3 bytes stream; 4 uint64 version; 5
     uint32 type; 6 uint32 schema; 7 bool sealed; 8 bytes payload; 9 bytes salt; 10 bytes author_hash;
-    11 bytes previous
+    11 bytes previous; 12 bytes payload_hash; 13 uint32 payload_len
 AbsentPaid: 1 bytes player_id
 AccountClosed: 1 bytes player_id; 2 string reason
 AccountFrozen: 1 bytes player_id; 2 string reason
@@ -24,6 +24,7 @@ AccountUnfrozen: 1 bytes player_id; 2 string reason
 AdjustmentProposed: 1 bytes adjustment_id; 2 string account; 3 sint64 amount; 4 string reason; 5
     string proposed_by
 AdjustmentRejected: 1 bytes adjustment_id; 2 string account; 3 string reason
+Build: 1 string version; 2 bytes sha256
 CardRef: 1 uint32 op; 2 uint32 position; 3 string card; 4 bytes salt
 CardsMoved: 1 uint32 seat; 2 *CardRef cards
 CardsOpened: 1 Opening opening; 2 string caller
@@ -33,33 +34,41 @@ ChanceUsed: 1 Operation operation; 2 OperationResult result; 3 bool restock
 ClockResumed: 1 uint32 turn; 2 uint64 deadline_micros
 ClockStepped: 1 sint64 step_micros; 2 uint64 before_micros; 3 uint64 after_micros; 4 uint64 steps
 CloseAsked:
+Closing: 1 bytes closing; 2 *ClosingRow rows; 3 bytes key_id; 4 bytes signature
+ClosingRow: 1 uint32 seat; 2 bytes player_id; 3 bytes commitment
 Commitment: 1 bytes commitment; 2 bytes key_id; 3 bytes signature; 4 string origin
+CommitmentsClosed: 1 Closing closing
+DisputeAnswered: 1 enum verdict
+DisputeOpened: 1 bytes player_id; 2 bytes table_id; 3 uint64 hand_no; 4 bytes hand_id
 Effect: 1 enum kind; 2 uint64 hand_no; 3 uint32 seat; 4 bytes player_id; 5 uint64 version
 EffectResumed: 1 Effect effect; 2 enum resolution; 3 string reason; 4 bytes transfer_id
 EffectStopped: 1 Effect effect; 2 string why; 3 string reason
-EntropyClosed: 1 *uint32 seats; 2 uint64 deadline_micros
-EntropyCommitted: 1 uint64 hand_no; 2 uint32 seat; 3 bytes player_id; 4 bytes commitment
+EntropyClosed: 1 Closing closing
+EntropyCommitted: 1 uint64 hand_no; 2 uint32 seat; 3 bytes player_id; 4 bytes commitment; 5 bytes
+    key
 EntropyRevealed: 1 uint32 seat; 2 bytes entropy
 EntropyRow: 1 uint32 seat; 2 bytes player_id; 3 enum status; 4 bytes commitment; 5 bytes entropy
-HandAborted: 1 enum at_fault; 2 *uint32 seats; 3 string evidence
+HandAborted: 1 enum at_fault; 2 *uint32 seats; 3 string evidence; 4 enum cause
 HandCommitted: 1 uint64 hand_no; 2 Commitment commitment
+HandContinued: 1 uint64 deadline_micros
 HandFinished: 1 uint64 hand_no; 2 bytes hand_id; 3 *RosterSeat seats; 4 uint64 sabacc_pot; 5
     uint64 carried_pot; 6 *uint64 sabacc_paid; 7 bool sabacc_won; 8 *uint32 misses; 9 bool
     aborted
 HandOpened: 1 bytes table_id; 2 uint64 hand_no; 3 Commitment commitment; 4 string rule_set; 5
-    *RosterSeat roster; 6 uint64 sabacc_pot; 7 uint64 carried_pot; 8 uint32 action_seconds; 9
-    uint32 bank_seconds; 10 uint64 entropy_deadline_micros; 11 uint32 reveal_delay_seconds
+    *RosterSeat roster; 6 uint64 sabacc_pot; 7 uint64 carried_pot; 8 string settings; 9
+    Build build
 HandRevealed: 1 bytes seed
 HandSealed: 1 bytes transcript; 2 *EntropyRow rows
 HandSettled: 1 *SettlementLine lines; 2 *uint64 finishing_stacks; 3 uint64 finishing_sabacc_pot;
     4 uint64 finishing_carried_pot; 5 uint64 rake; 6 *uint64 sabacc_paid; 7 bool sabacc_won
 HandStarted: 1 uint64 hand_no; 2 bytes hand_id
+HandSuspended: 1 uint64 since_micros; 2 uint64 until_micros
 Handle: 1 uint32 op; 2 uint32 position
 HoldExpired: 1 bytes hold_id; 2 string from; 3 string to; 4 uint64 amount
 HoldPlaced: 1 bytes hold_id; 2 string from; 3 string to; 4 uint64 amount; 5 uint64
     expires_micros
 HoldReleased: 1 bytes hold_id; 2 string from; 3 string to; 4 uint64 amount
-LeaveAsked: 1 uint32 seat; 2 string why
+LeaveAsked: 1 uint32 seat; 2 string why; 3 bytes signature
 Leg: 1 string account; 2 sint64 amount
 LimitMark: 1 enum measure; 2 enum window; 3 uint64 limit; 4 uint64 left
 LimitsSet: 1 bytes player_id; 2 enum by; 3 WindowLimits now; 4 WindowLimits later; 5 uint64
@@ -67,13 +76,14 @@ LimitsSet: 1 bytes player_id; 2 enum by; 3 WindowLimits now; 4 WindowLimits late
 Move: 1 enum kind; 2 *string cards; 3 uint64 amount; 4 *string names; 5 uint32 target_seat; 6
     uint32 value
 MoveDecided: 1 uint32 seat; 2 Move move; 3 *CardRef cards; 4 bool by_clock; 5 uint32
-    bank_used_ms; 6 uint32 turn
+    bank_used_ms; 6 uint32 turn; 7 bytes signature
 Opening: 1 *Handle cards; 2 uint32 audience_seat; 3 enum reason
 Operation: 1 uint32 index; 2 |Shuffle shuffle; 3 |Roll roll; 4 |Pulse pulse; 5 |Pick pick; 6
     |Sample sample
 OperationPerformed: 1 Operation operation; 2 OperationResult result
 OperationResult: 1 uint32 index; 2 *uint32 values; 3 bytes root
 Pick: 1 uint32 n
+PlayerErased: 1 string reason
 PlayerExcluded: 1 bytes player_id; 2 ?uint64 until_micros
 PotRefundDue: 1 bytes transfer_id; 2 *RosterSeat shares
 PotRefunded:
@@ -81,12 +91,15 @@ Pulse: 1 uint32 ppm
 Roll: 1 *uint32 sides
 RosterSeat: 1 uint32 seat; 2 bytes player_id; 3 uint64 stack
 Sample: 1 uint32 n; 2 uint32 k
+SeatExcluded: 1 uint32 seat; 2 bytes player_id; 3 uint32 step; 4 uint64 until_hand_no; 5 uint64
+    until_micros; 6 uint64 burnt_hand_no
 SeatFunded: 1 uint32 seat
 SeatRefused: 1 uint32 seat; 2 string reason; 10 string text
+SeatRenamed: 1 uint32 seat
 SeatTaken: 1 uint32 seat; 2 bytes player_id; 3 uint64 buy_in; 4 bytes transfer_id
 SeatVacated: 1 uint32 seat
-SeedCommitted: 1 bytes table_id; 2 uint64 hand_no; 3 bytes rule_set_hash; 4 Commitment
-    commitment
+SeedCommitted: 1 bytes table_id; 2 uint64 hand_no; 3 bytes rules_hash; 4 Commitment
+    commitment; 5 Build build
 SeedOpened: 1 bytes seed; 2 bool discarded
 SeedRefused: 1 bytes seed
 SeedSealed: 1 bytes transcript; 2 bytes beacon; 3 *EntropyRow rows
@@ -98,9 +111,7 @@ StandingFound: 1 uint32 seat; 2 enum kind; 3 uint64 until_micros; 4 LimitMark li
 SitOutChanged: 1 uint32 seat; 2 bool sitting_out; 3 string why
 TableClosed:
 TableCreated: 1 string name; 2 string rule_set; 3 uint32 seats; 4 uint64 min_buy_in; 5 uint64
-    max_buy_in; 6 uint32 action_seconds; 7 uint32 bank_seconds; 8 uint32 pause_ms; 9 uint32
-    reveal_delay_seconds; 10 uint32 entropy_ms; 11 uint32 idle_seconds
-TablePaused: 1 string why; 2 uint64 until_micros
+    max_buy_in; 6 string settings; 8 uint32 pause_ms; 11 uint32 idle_seconds
 TransferPosted: 1 bytes transfer_id; 2 enum kind; 3 *Leg legs; 4 bytes table_id; 5 bytes
     hand_id; 6 string reason; 7 bytes hold_id; 8 bool keep_rest; 9 bytes adjustment_id; 10
     string approved_by
@@ -109,18 +120,21 @@ WindowLimits: 1 ?uint64 day; 2 ?uint64 week; 3 ?uint64 month
 
 EVENTS = {
     1: "TableCreated", 2: "SeatTaken", 3: "SeatFunded", 4: "SeatRefused", 5: "LeaveAsked",
-    6: "CashOutDue", 7: "SeatVacated", 8: "SitOutChanged", 9: "HandCommitted", 10:
-    "HandOpened", 11: "HandSealed", 12: "ChanceUsed", 13: "CardsMoved", 14: "MoveDecided",
-    15: "HandSettled", 16: "SettlementPosted", 17: "HandRevealed", 18: "ClockResumed", 19:
-    "HandStarted", 20: "HandFinished", 21: "CloseAsked", 22: "PotRefundDue", 23:
-    "PotRefunded", 24: "TableClosed", 25: "CardsShown", 26: "AbsentPaid", 27:
-    "EntropyCommitted", 28: "EntropyClosed", 29: "EntropyRevealed", 30: "HandAborted", 31:
-    "TablePaused", 32: "SeedRefused", 45: "EffectStopped", 46: "EffectResumed", 47:
-    "StandingFound", 100: "SeedCommitted", 101: "SeedSealed", 102: "OperationPerformed", 103: "CardsOpened", 104: "SeedOpened", 200: "AccountOpened", 201:
-    "TransferPosted", 202: "AccountFrozen", 203: "AccountUnfrozen", 204: "AccountClosed",
-    205: "HoldPlaced", 206: "HoldReleased", 207: "HoldExpired", 208: "LimitsSet", 209:
-    "PlayerExcluded", 210: "AdjustmentProposed", 211: "AdjustmentRejected", 215:
-    "SnapshotTaken", 300: "ClockStepped",
+    6: "CashOutDue", 7: "SeatVacated", 8: "SitOutChanged", 9: "HandCommitted", 10: "HandOpened",
+    11: "HandSealed", 12: "ChanceUsed", 13: "CardsMoved", 14: "MoveDecided", 15: "HandSettled",
+    16: "SettlementPosted", 17: "HandRevealed", 18: "ClockResumed", 19: "HandStarted",
+    20: "HandFinished", 21: "CloseAsked", 22: "PotRefundDue", 23: "PotRefunded",
+    24: "TableClosed", 25: "CardsShown", 26: "AbsentPaid", 27: "EntropyCommitted",
+    28: "EntropyClosed", 29: "EntropyRevealed", 30: "HandAborted", 32: "SeedRefused",
+    33: "PlayerNamed", 34: "PlayerErased", 35: "DisputeOpened", 36: "DisputeStated",
+    37: "DisputeAnswered", 38: "DisputeReasoned", 39: "SeatRenamed", 45: "EffectStopped",
+    46: "EffectResumed", 47: "StandingFound", 48: "SeatExcluded", 49: "HandSuspended",
+    50: "HandContinued", 100: "SeedCommitted", 101: "SeedSealed", 102: "OperationPerformed",
+    103: "CardsOpened", 104: "SeedOpened", 105: "CommitmentsClosed", 200: "AccountOpened",
+    201: "TransferPosted", 202: "AccountFrozen", 203: "AccountUnfrozen", 204: "AccountClosed",
+    205: "HoldPlaced", 206: "HoldReleased", 207: "HoldExpired", 208: "LimitsSet",
+    209: "PlayerExcluded", 210: "AdjustmentProposed", 211: "AdjustmentRejected",
+    215: "SnapshotTaken", 300: "ClockStepped",
 }
 
 

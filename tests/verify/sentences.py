@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 from datetime import datetime, timedelta
 
-from .case import Case
-from .entropy import DEALER, SEAT
+from . import signatures, start
+from .aborts import AGREED, WITHHELD
+from .case import Case, Trouble
 from .report import FAILED, NOT_POSSIBLE, PASSED, Checked
 from .trust import Trust, room_of
 from .note import Key
@@ -18,6 +19,22 @@ from .witness import Seen
 
 Sentences = tuple[str, str, str]
 YOURS = "Your part: only you can know whether your own number is in it."
+OWED = {
+    "seed": (
+        "the dealer's seed was due at",
+        "the dealer's seed, which is not in this file, is due at",
+    ),
+    "suspended": (
+        "the dealer is silent, and the end of the hand was due at",
+        "the dealer is silent, and it is ended at the latest at",
+    ),
+    "transfer": (
+        "the wallet's transfer was due at",
+        "the wallet's transfer, or the table's end of it, is owed since",
+    ),
+    "play": ("its last record is of", "it is in play, and its last record is of"),
+}
+"""What is owed: where it is overdue, and where it is not."""
 WINS = re.compile(r"p([0-9]{1,2}) wins \S+ ([0-9]{1,20})", re.ASCII)
 
 
@@ -51,9 +68,14 @@ def of(case: Case, verdict: Verdict, checks: list[Checked], given: tuple[Trust, 
 def _wrong(verdict: Verdict, checks: list[Checked]) -> str:
     if verdict.reason == "nobody":
         return "no seat's number is in it, so that the dealer alone made its chance"
-    if verdict.reason == "seed":
-        due = time_text(verdict.due)
-        return f"the dealer's seed was due at {due}, and more than an hour later it is not there"
+    if verdict.reason == "die":
+        return (
+            "the dealer was silent until the time of the hand was over, and it alone knew what it "
+            "cancelled"
+        )
+    if verdict.reason in OWED:
+        what = OWED[verdict.reason][0]
+        return f"{what} {time_text(verdict.due)}, and more than an hour later it is not there"
     wrong = [checked.check for checked in checks if checked.verdict == FAILED]
     if wrong:
         return f"failed checks: {', '.join(wrong)}"
@@ -63,17 +85,39 @@ def _wrong(verdict: Verdict, checks: list[Checked]) -> str:
 
 def _happened(case: Case, verdict: Verdict, given: tuple[Trust, Seen]) -> str:
     trust, seen = given
-    if verdict.reason == "seed":
-        due = time_text(verdict.due)
-        return f"is not finished: the dealer's seed is due at {due}, and is not in this file"
+    if verdict.reason in OWED:
+        return f"is not finished: {OWED[verdict.reason][1]} {time_text(verdict.due)}"
     if verdict.reason == "witnesses":
         return (
             f"is not finished: cosignatures of trusted witnesses asked for {trust.wanted}, "
-            f"there {len(seen.names)}"
+            f"there {len(seen.times)}"
         )
     if verdict.kind == "proved":
-        return f"was played to its end: {_won(case)}"
-    return f"was broken off {_step(case)} by {_whom(case)}: every credit went back"
+        return f"was played to its end: {_won(case)}{_burnt(case)}"
+    when = time_text(case.one("HandAborted").at)
+    return (
+        f"was broken off {_step(case)} by {_whom(case)}, at {when}: every credit went back"
+        f"{_burnt(case)}"
+    )
+
+
+def _burnt(case: Case) -> str:
+    """Numbers that came to nothing since the last hand that was played, and by which seats."""
+    try:
+        numbers = start.before(case).burnt
+    except Trouble:
+        return ""
+    if not numbers:
+        return ""
+    seats = sorted({
+        read.event.seat
+        for read in case.table
+        if read.kind == "SeatExcluded" and not read.kept_back
+        and read.event.burnt_hand_no in numbers
+    })
+    what = "number" if len(numbers) == 1 else "numbers"
+    by = f", by {seats_text(seats)}" if seats else ""
+    return f"; before it {what} {list_text(numbers)} came to nothing{by}"
 
 
 def _won(case: Case) -> str:
@@ -88,34 +132,46 @@ def _won(case: Case) -> str:
 
 
 def _step(case: Case) -> str:
-    for kind, step in (
-        ("HandSettled", "after its settlement"),
-        ("HandSealed", "in play"),
-        ("EntropyClosed", "before its antes"),
-    ):
-        if case.find(kind) is not None:
-            return step
-    return "while its seats committed"
+    if case.find("HandSealed") is not None:
+        return "in play"
+    closed = case.find("EntropyClosed") is not None
+    return "before its antes" if closed else "while its seats committed"
 
 
 def _whom(case: Case) -> str:
     event = case.one("HandAborted").event
-    if event.at_fault == SEAT:
+    if event.cause == WITHHELD:
         its = "its number" if len(event.seats) == 1 else "their numbers"
         return f"{seats_text(event.seats)}, which withheld {its}"
-    return "the dealer" if event.at_fault == DEALER else "the operator"
+    agreed = ", and all players who were left agreed" if event.cause == AGREED else ""
+    return f"the dealer, which was silent{agreed}"
 
 
 def _word(case: Case, checks: list[Checked], given: tuple[Trust, Seen]) -> str:
     trust, seen = given
     room = room_of(Key.parse(case.bundle.table.key).name, "table")
     signed = "nobody but the room has seen this log: it could show somebody else another"
-    if seen.names:
-        of_all = f"{len(seen.names)} of {len(trust.witness_names)} trusted witnesses"
-        signed = f"{of_all} signed the checkpoints of table and dealer"
+    if seen.times:
+        of_all = f"{len(seen.times)} of {len(trust.witness_names)} trusted witnesses"
+        names = ", ".join(f"{name} at {time_text(at)}" for name, at in seen.times.items())
+        signed = f"{of_all} signed the checkpoints of table and dealer: {names}"
     bound = Checked("transcript", PASSED) in checks
     numbers = _numbers(case.revealed) if bound else "which seats' numbers are in it was not shown"
-    return f"Whose word it is: that of {room}, by the keys you gave; {signed}; {numbers}."
+    return (
+        f"Whose word it is: that of {room}, by the keys you gave; {signed}; {numbers}; "
+        f"{_decisions(case, checks)}."
+    )
+
+
+def _decisions(case: Case, checks: list[Checked]) -> str:
+    """Which decisions are their players' own."""
+    if Checked("signatures", PASSED) not in checks:
+        return "who signed decisions was not shown"
+    seats = signatures.signing(case)
+    if not seats:
+        return "decisions are the table's word"
+    signed = f"decisions of {seats_text(seats)} are signed by their players"
+    return signed if len(seats) == len(case.roster) else f"{signed}, all others the table's word"
 
 
 def _numbers(seats: list[int]) -> str:
@@ -128,8 +184,13 @@ def _numbers(seats: list[int]) -> str:
 
 def seats_text(seats: list[int]) -> str:
     """Seats in words: `seat 1`, `seats 1 and 3`, `seats 1, 3 and 5`."""
-    *rest, last = map(str, seats)
-    return f"seats {', '.join(rest)} and {last}" if rest else f"seat {last}"
+    return f"seat{'s' if len(seats) > 1 else ''} {list_text(seats)}"
+
+
+def list_text(numbers: list[int]) -> str:
+    """Numbers in words: `1`, `1 and 3`, `1, 3 and 5`."""
+    *rest, last = map(str, numbers)
+    return f"{', '.join(rest)} and {last}" if rest else last
 
 
 def time_text(micros: int) -> str:

@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
-import re
-
-from . import merkle
-from .bundle import Read
+from . import merkle, table_stream
+from .bundle import SECRET, Read
 from .case import Case, hold, missing
 
 RECOVERY = 4
-OPERATOR = 3
-LETTERS = {
-    "HandOpened": "o", "EntropyClosed": "c", "EntropyRevealed": "e", "HandSealed": "s",
-    "ChanceUsed": "x", "CardsMoved": "x", "MoveDecided": "x", "ClockResumed": "x",
-    "CardsShown": "w", "HandSettled": "t", "SettlementPosted": "p", "HandRevealed": "r",
-    "SeedRefused": "f", "HandAborted": "a",
-    "SeedCommitted": "C", "SeedSealed": "S", "OperationPerformed": "X", "SeedOpened": "O",
+PLAY = ("ChanceUsed", "CardsMoved", "MoveDecided", "ClockResumed")
+OPEN = ("opened", "closed", "play", "shown")
+"""What a hand is in before it is over."""
+# Of each event: what the hand is in when it comes, and from then on (empty: as before).
+STEPS: dict[str, tuple[tuple[str, ...], str]] = {
+    "HandOpened": (("",), "opened"),
+    "EntropyClosed": (("opened",), "closed"),
+    "EntropyRevealed": (("closed", "aborted"), ""),
+    "HandSealed": (("closed",), "play"),
+    **{kind: (("play",), "") for kind in PLAY},
+    "CardsShown": (("play", "shown"), "shown"),
+    "HandSettled": (("play", "shown"), "settled"),
+    "SettlementPosted": (("settled",), ""),
+    "HandRevealed": (("settled", "aborted"), ""),
+    "SeedRefused": (("settled", "aborted"), ""),
+    "HandSuspended": (OPEN, ""),
+    "HandContinued": (OPEN, ""),
+    "HandAborted": (OPEN, "aborted"),
 }
-# After its settlement a hand is posted and its seed is opened, in either order. A seed that is not
-# the one committed to can still end the hand in nothing, as long as no credit has moved.
-PLAYED = "o(sx*w*(t(p[rf]?|rp?|f)?)?)?"
-# Nor need a settled hand stand that an operator makes void (v) before it is posted.
-ABORTED = "o(sx*w*(tf)?)?[av]r?|osx*w*t(vr?|rv)"
-PLAYED_WITH_ENTROPY = "o(ce*(sx*w*(t(p[rf]?|rp?|f)?)?)?)?"
-ABORTED_WITH_ENTROPY = "o(ce*(sx*w*(tf)?)?)?[av]r?|oce*sx*w*t(vr?|rv)"
-# How often the dealer promised is judged with the promise. D: the seed of a hand to be discarded.
-DEALER = "C*|C+(S[XR]*([OD]R*)?|D)"
+ONCE = ("SettlementPosted", "HandRevealed", "SeedRefused")
+WHILE_SUSPENDED = (
+    "EntropyRevealed", "MoveDecided", "ClockResumed", "HandContinued", "HandAborted",
+)
 
 
 def check(case: Case) -> None:
@@ -37,9 +41,10 @@ def check(case: Case) -> None:
     table = case.one("HandOpened").event.table_id
     part("the table's log", table, case.table)
     part("the wallet's log", table, case.wallet)
+    kept_back(case)
     hand_in_order(case)
     dealer_in_order(case)
-    of_this_hand(case)
+    table_stream.check(case)
 
 
 def whole(log: str, stream: bytes, records: list[Read]) -> None:
@@ -66,51 +71,66 @@ def part(log: str, stream: bytes, records: list[Read]) -> None:
 
 def hand_in_order(case: Case) -> None:
     """The hand's stream is that of a hand, played or come to nothing."""
-    order = "".join(_letter(read) for read in case.hand)
-    if case.has_entropy:
-        pattern = ABORTED_WITH_ENTROPY if case.aborted else PLAYED_WITH_ENTROPY
-    else:
-        pattern = ABORTED if case.aborted else PLAYED
-    hold(re.fullmatch(pattern, order) is not None, f"no hand has records in this order: {order}")
-
-
-def _letter(read: Read) -> str:
-    void = read.kind == "HandAborted" and read.event.at_fault == OPERATOR
-    return "v" if void else LETTERS.get(read.kind, "?")
+    state, suspended = "", False
+    seen: set[str] = set()
+    for read in case.hand:
+        if read.kept_back:
+            continue
+        states, after = STEPS.get(read.kind, ((), ""))
+        comes = state in states and not (read.kind in ONCE and read.kind in seen)
+        comes = comes and (not suspended or read.kind in WHILE_SUSPENDED)
+        if read.kind in ("HandRevealed", "SeedRefused"):
+            comes = comes and not seen & {"HandRevealed", "SeedRefused"}
+        if read.kind == "HandContinued":
+            comes = comes and suspended
+        hold(comes, f"the table's log, {read.position}: {read.kind} comes too early or too late")
+        state = after or state
+        seen.add(read.kind)
+        suspended = read.kind == "HandSuspended" or (
+            suspended and read.kind not in ("HandContinued", "HandAborted")
+        )
 
 
 def dealer_in_order(case: Case) -> None:
-    """The dealer's stream: after the seed is open, whoever lost his memory may still ask again."""
-    order = "".join(_dealer_letter(read) for read in case.dealer)
-    hold(re.fullmatch(DEALER, order) is not None, f"no dealer has records in this order: {order}")
-
-
-def _dealer_letter(read: Read) -> str:
-    if read.kind == "SeedOpened" and read.event.discarded:
-        return "D"
-    if read.kind != "CardsOpened":
-        return LETTERS.get(read.kind, "?")
-    opening = read.event.opening
-    return "R" if opening is not None and opening.reason == RECOVERY else "X"
-
-
-def of_this_hand(case: Case) -> None:
-    """The records of the table's stream: of this hand, around the hand's own."""
-    number = case.one("HandOpened").event.hand_no
-    seen: list[str] = []
-    for read in case.table:
-        event = read.event
-        ours = read.kind in ("HandCommitted", "EntropyCommitted", "HandStarted", "HandFinished")
-        ours = ours and event.hand_no == number
-        if ours and read.kind in ("HandStarted", "HandFinished"):
-            ours = event.hand_id == case.hand_id
-        if ours and read.kind == "HandFinished":
-            end = case.find("HandAborted") or case.find("HandSettled")
-            ours = end is not None and end.at <= read.at
+    """The dealer's stream: it commits, closes, seals, works, opens its seed. Then whoever lost its
+    memory may still ask again. How often it committed or closed is judged with the promise."""
+    seen: set[str] = set()
+    for read in case.dealer:
+        if read.kept_back:
+            continue
         hold(
-            ours and (read.kind in ("HandCommitted", "EntropyCommitted") or read.kind not in seen),
-            f"the table's log, {read.position}: {read.kind} is not this hand's, or out of order",
+            _dealer_may(read, seen),
+            f"the dealer's log, {read.position}: {read.kind} comes too early or too late",
         )
-        seen.append(read.kind)
-    if "HandStarted" not in seen:
-        raise missing("the start of the hand is not among the records")
+        seen.add(read.kind)
+
+
+def _dealer_may(read: Read, seen: set[str]) -> bool:
+    promised, sealed, opened = (
+        kind in seen for kind in ("SeedCommitted", "SeedSealed", "SeedOpened")
+    )
+    if read.kind == "SeedCommitted":
+        return not opened and not sealed and "CommitmentsClosed" not in seen
+    if read.kind == "CommitmentsClosed":
+        return promised and not opened and not sealed
+    if read.kind == "SeedSealed":
+        return "CommitmentsClosed" in seen and not opened and not sealed
+    if read.kind == "OperationPerformed":
+        return sealed and not opened
+    if read.kind == "CardsOpened":
+        opening = read.event.opening
+        recovery = opening is not None and opening.reason == RECOVERY
+        return sealed and (not opened or recovery)
+    if read.kind == "SeedOpened":
+        return (sealed or promised and read.event.discarded) and not opened
+    return False
+
+
+def kept_back(case: Case) -> None:
+    """Nothing is kept back that has no secret, and no secret once the seed is open."""
+    opened = case.find("SeedOpened") or case.find("HandRevealed")
+    for read in case.kept_back:
+        hold(
+            read.kind in SECRET and opened is None,
+            f"position {read.position}: {read.kind} is kept back, and holds no secret",
+        )

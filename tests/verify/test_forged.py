@@ -6,8 +6,10 @@ import unittest
 import uuid
 from collections.abc import Callable
 from copy import deepcopy
+from dataclasses import replace
 
 from . import bundle, forge, forge_logs
+from .aborts import SUSPENDED
 from .audit import audit
 from .forge import Plan, Player
 from .forge_logs import TRUSTED, Entry
@@ -121,6 +123,36 @@ def other_faces(entries: list[Entry], kind: str) -> None:
             return
 
 
+def move_behind(entries: list[Entry], kind: str, other: str, **event: object) -> None:
+    """A copy of a record behind another, changed."""
+    one = deepcopy(entry(entries, kind))
+    vars(one.event).update(event)
+    behind = entry(entries, other)
+    one.at = behind.at
+    entries.insert(entries.index(behind) + 1, one)
+
+
+def drop_signed(entries: list[Entry]) -> None:
+    """A commitment is left out, of a seat that signs nothing from now on."""
+    seat = the(entries, "EntropyCommitted").seat
+    drop(entries, "EntropyCommitted")
+    for one in entries:
+        if one.kind == "MoveDecided" and one.event.seat == seat:
+            one.event.signature = b""
+
+
+def swap_signatures(entries: list[Entry]) -> None:
+    """Two decisions have each other's signature."""
+    one, two = the(entries, "MoveDecided"), the(entries, "MoveDecided", 1)
+    one.signature, two.signature = two.signature, one.signature
+
+
+def refuse(entries: list[Entry]) -> None:
+    """The table refuses the seed."""
+    one = entry(entries, "HandRevealed")
+    one.kind, one.event = "SeedRefused", Message(seed=one.event.seed)
+
+
 BREAKS: list[tuple[list[str], str, Edit]] = [
     (["streams"], "a record twice", lambda e: again(e, "HandRevealed")),
     (["streams"], "the hand is another in the table's stream",
@@ -131,7 +163,10 @@ BREAKS: list[tuple[list[str], str, Edit]] = [
             **{**vars(the(e, "HandCommitted").commitment), "commitment": bytes(32)}))),
     (["commitment"], "signed by nobody", lambda e: put_everywhere(e, "signature")),
     (["commitment"], "promised twice", lambda e: again(e, "SeedCommitted")),
-    (["commitment", "seed"], "promised too late", lambda e: move_all(e, "SeedCommitted", LATER)),
+    (["commitment", "closing"], "promised too late", lambda e: move_all(
+        e, "SeedCommitted", LATER)),
+    (["commitment"], "other settings than promised", lambda e: put(
+        e, "HandOpened", "settings", the(e, "HandOpened").settings.replace("hours = 2", "hours = 3"))),
     (["transcript"], "another row at the table", lambda e: put(
         e, "HandSealed", "rows", the(e, "HandSealed").rows[:-1])),
     (["transcript"], "another transcript at the table", lambda e: put(
@@ -140,13 +175,29 @@ BREAKS: list[tuple[list[str], str, Edit]] = [
     (["transcript"], "other entropy revealed", lambda e: put(
         e, "EntropyRevealed", "entropy", bytes(32))),
     (["transcript"], "a seat's reveal is left out", lambda e: drop(e, "EntropyRevealed", 1)),
-    (["transcript"], "a seat's commitment is left out", lambda e: drop(e, "EntropyCommitted")),
-    (["transcript"], "a seat commits twice", lambda e: again(e, "EntropyCommitted")),
-    (["transcript"], "closed without a seat", lambda e: the(e, "EntropyClosed").seats.pop()),
+    (["closing"], "a seat's commitment is left out", lambda e: drop_signed(e)),
+    (["closing", "signatures"], "a seat commits twice", lambda e: again(e, "EntropyCommitted")),
+    (["closing", "transcript"], "closed without a seat", lambda e: put_in(
+        the(e, "EntropyClosed").closing, "rows", the(e, "EntropyClosed").closing.rows[:-1])),
+    (["closing"], "closed twice", lambda e: again(e, "CommitmentsClosed")),
+    (["closing"], "closed by the table alone", lambda e: put_in(
+        the(e, "CommitmentsClosed").closing, "rows", [])),
+    (["closing"], "the closing is signed by nobody", lambda e: put_closing(
+        e, "signature", bytes(64))),
+    (["closing"], "the closing is signed with another key", lambda e: put_closing(
+        e, "key_id", bytes(8))),
+    (["closing"], "another hash of the closing", lambda e: put_closing(e, "closing", bytes(32))),
+    (["closing"], "closed before it was signed", lambda e: move_all(
+        e, "CommitmentsClosed", 300_000)),
+    (["closing"], "a stranger commits after the closing", lambda e: move_behind(
+        e, "EntropyCommitted", "EntropyClosed", player_id=bytes(16))),
+    (["signatures"], "another signature", lambda e: put(
+        e, "MoveDecided", "signature", flip(the(e, "MoveDecided").signature))),
+    (["signatures"], "not signed", lambda e: put(e, "MoveDecided", "signature", b"")),
+    (["signatures"], "signed by another player", swap_signatures),
     (["seed"], "another seed at the table", lambda e: put(e, "HandRevealed", "seed", bytes(64))),
     (["seed", "transfer"], "opened before the end", lambda e: move_all(e, "HandSettled", LATER)),
-    (["seed"], "opened after credits had moved",
-     lambda e: (move_all(e, "SeedOpened", LATER), move_all(e, "HandRevealed", 1))),
+    (["seed"], "refused", lambda e: refuse(e)),
     (["seed"], "opened as discarded", lambda e: put(e, "SeedOpened", "discarded", True)),
     (["operations"], "the dealer rolled otherwise", lambda e: other_faces(e, "OperationPerformed")),
     (["operations"], "both logs have another roll",
@@ -167,18 +218,21 @@ BREAKS: list[tuple[list[str], str, Edit]] = [
     (["openings"], "somebody looked at the bottom card", lambda e: look(e, (0, 75), 4)),
     (["openings"], "somebody looked at a dealt card", lambda e: look(e, (0, 0), 1)),
     (["openings"], "a card was never opened", lambda e: drop(e, "CardsOpened")),
-    (["decisions"], "another player", lambda e: put(
+    (["decisions", "signatures"], "another player", lambda e: put(
         e, "MoveDecided", "seat", next(
             seat.seat for seat in the(e, "HandOpened").roster
             if seat.seat != the(e, "MoveDecided").seat))),
     (["decisions"], "another turn", lambda e: put(e, "MoveDecided", "turn", 7)),
-    (["decisions"], "no such move", lambda e: put_in(the(e, "MoveDecided").move, "kind", 26)),
+    (["decisions", "signatures"], "no such move", lambda e: put_in(
+        the(e, "MoveDecided").move, "kind", 26)),
+    (["decisions", "signatures"], "agreed to end what is not suspended", lambda e: put_in(
+        the(e, "MoveDecided").move, "kind", 27)),
     (["clocks"], "more of the bank", lambda e: put(e, "MoveDecided", "bank_used_ms", 30_000)),
     (["clocks"], "other misses", lambda e: put(
-        e, "HandFinished", "misses", [9] * len(the(e, "HandFinished").misses))),
+        e, "HandFinished", "misses", [9] * len(the(e, "HandFinished").misses), -1)),
     (["settlement"], "another line", lambda e: the(e, "HandSettled").lines.pop()),
     (["settlement"], "the pot was won", lambda e: [
-        put(e, kind, "sabacc_won", not the(e, kind).sabacc_won)
+        put(e, kind, "sabacc_won", not the(e, kind, -1).sabacc_won, -1)
         for kind in ("HandSettled", "HandFinished")]),
     (["transfer"], "another leg", lambda e: put_in(
         the(e, "TransferPosted").legs[0], "account", "house/issuance")),
@@ -189,15 +243,38 @@ BREAKS: list[tuple[list[str], str, Edit]] = [
     (["transfer"], "another position", lambda e: put(e, "SettlementPosted", "position", 999)),
     (["transfer"], "posted twice", lambda e: again(e, "TransferPosted")),
     (["conserved"], "the table goes on with more", lambda e: put_in(
-        the(e, "HandFinished").seats[0], "stack", 12_345)),
+        the(e, "HandFinished", -1).seats[0], "stack", 12_345)),
     (["conserved"], "the table goes on as if aborted", lambda e: put(
-        e, "HandFinished", "aborted", True)),
+        e, "HandFinished", "aborted", True, -1)),
+    (["start"], "another stack before", lambda e: put_in(
+        the(e, "HandFinished").seats[0], "stack", 12_345)),
+    (["start"], "another player before", lambda e: put_in(
+        the(e, "HandFinished").seats[0], "player_id", bytes(16))),
+    (["start"], "another pot before", lambda e: put(e, "HandFinished", "carried_pot", 7)),
+    (["start"], "another button before", lambda e: put(
+        e, "HandFinished", "seats", the(e, "HandFinished").seats[:-1])),
+    (["streams"], "the hand before was none", lambda e: put(e, "HandFinished", "aborted", True)),
+    (["streams"], "the hand before is left out", lambda e: drop(e, "HandFinished")),
+    (["streams"], "the hand before has another number", lambda e: put(
+        e, "HandFinished", "hand_no", 1)),
+    (["streams", "closing", "signatures"], "a record is kept back", lambda e: setattr(
+        entry(e, "EntropyCommitted"), "kept_back", True)),
+    (["streams", "operations", "decisions", "signatures"], "a decision is kept back", lambda e: setattr(
+        entry(e, "MoveDecided"), "kept_back", True)),
 ]
 
 
 def put_in(message: Message, name: str, value: object) -> None:
     """Changes a field of a part."""
     setattr(message, name, value)
+
+
+def put_closing(entries: list[Entry], name: str, value: object) -> None:
+    """Changes the closing in both logs."""
+    for kind in ("CommitmentsClosed", "EntropyClosed"):
+        closing = deepcopy(the(entries, kind).closing)
+        setattr(closing, name, value)
+        put(entries, kind, "closing", closing)
 
 
 def put_everywhere(entries: list[Entry], name: str) -> None:
@@ -212,20 +289,27 @@ class Forged(unittest.TestCase):
     """Hands made here."""
 
     def test_honest_hands_pass(self) -> None:
+        silences = [{"silence": how, "silent_after": at} for how in (
+            "back", "agreed", "late") for at in (-1, 0, 5, 16)]
         for variant in GAMES:
-            for entropy in ("all", "some", "withheld", "old"):
-                for abort_after in (None, 0, 5, 16):
-                    plan = Plan(
-                        variant, 3, RULES.get(variant, {}), entropy, abort_after, delay=30
-                    )
-                    with self.subTest(plan=plan):
-                        made = forge_logs.bundle(*played(plan, 1))
-                        report = audit(bundle.read(made), TRUSTED)
-                        failed = [it.check for it in report.checks if it.verdict != "passed"]
-                        self.assertEqual(failed, ["transcript"] if entropy == "old" else [])
-                        broken = "broken off" in report.sentences[0]
-                        over = "broken_off" if broken else "proved"
-                        self.assertEqual(report.verdict, "failed" if failed else over)
+            for more in (
+                {}, {"entropy": "some"}, {"entropy": "withheld"}, {"entropy": "late"},
+                {"history": "new"}, {"history": "end"}, {"burnt": 2}, {"signing": 3},
+                {"delayed": True}, {"burnt": 1, "history": "new"}, *silences,
+            ):
+                plan = Plan(variant, 3, RULES.get(variant, {}), **more)
+                with self.subTest(plan=plan):
+                    hand_id, entries = played(plan, 1)
+                    report = audit(bundle.read(forge_logs.bundle(hand_id, entries)), TRUSTED)
+                    failed = [it.check for it in report.checks if it.verdict != "passed"]
+                    self.assertEqual(failed, [])
+                    self.assertEqual(report.verdict, self.verdict_of(entries))
+
+    def verdict_of(self, entries: list[Entry]) -> str:
+        """The class of an honest hand."""
+        causes = [one.event.cause for one in entries if one.kind == "HandAborted"]
+        died = causes == [SUSPENDED] and any(one.kind == "HandSealed" for one in entries)
+        return "failed" if died else "broken_off" if causes else "proved"
 
     def test_breaks(self) -> None:
         hand_id, honest = shown(Plan("dice", clocks=False, leaves=False))
@@ -257,26 +341,145 @@ class Forged(unittest.TestCase):
                     self.assertEqual(fails(hand_id, entries), expected)
 
     def test_breaks_of_hands_that_came_to_nothing(self) -> None:
-        for entropy, abort_after in (("withheld", None), ("all", 9)):
-            hand_id, honest = played(Plan("dice", 3, {}, entropy, abort_after), 4)
-            more = 1 + honest[-3].event.seats[0].stack
+        for plan in (
+            Plan("dice", 3, entropy="withheld"), Plan("dice", 3, silent_after=9, silence="agreed"),
+            Plan("dice", 3, silent_after=-1),
+        ):
+            hand_id, honest = played(plan, 4)
+            unsealed = plan.silence != "agreed"
             for expected, what, edit in (
                 ([], "nothing is wrong", lambda e: None),
                 (["transcript"], "nobody's fault", lambda e: put(e, "HandAborted", "at_fault", 0)),
+                (["transcript"], "for no cause", lambda e: put(e, "HandAborted", "cause", 0)),
                 (["transcript"], "another's fault", lambda e: put(e, "HandAborted", "seats", [9])),
                 (["seed"], "opened too early", lambda e: move_all(e, "HandAborted", LATER)),
                 (["seed"], "opened as played", lambda e: put(e, "SeedOpened", "discarded", False)),
                 (["conserved"], "not given back", lambda e: put_in(
-                    the(e, "HandFinished").seats[0], "stack", more)),
+                    the(e, "HandFinished", -1).seats[0], "stack", 12_345)),
+                (["conserved", "start"], "clocks count as missed", lambda e: (
+                    put(e, "HandFinished", "sabacc_won", True, -1),
+                    put(e, "HandFinished", "misses", [0, 0, 1], -1))),
                 (["conserved"], "as if played", lambda e: put(
-                    e, "HandFinished", "aborted", False)),
+                    e, "HandFinished", "aborted", False, -1)),
             ):
-                with self.subTest(what, entropy=entropy):
+                with self.subTest(what, plan=plan):
                     entries = deepcopy(honest)
                     edit(entries)
-                    found = fails(hand_id, entries)
-                    late = what == "opened as played" and entropy == "withheld"
-                    self.assertEqual(found, ["streams", *expected] if late else expected)
+                    late = what == "opened as played" and unsealed
+                    self.assertEqual(
+                        fails(hand_id, entries), ["streams", *expected] if late else expected
+                    )
+
+    def test_windows(self) -> None:
+        hand_id, honest = played(Plan("dice", 3, entropy="some"), 2)
+        start = entry(honest, "HandCommitted").at
+        gap = start + 2 * forge.SECOND - entry(honest, "EntropyClosed").at
+        self.assertEqual(fails(hand_id, moved(honest, "CommitmentsClosed", gap)), [])
+        self.assertEqual(fails(hand_id, moved(honest, "CommitmentsClosed", gap - 1)), ["closing"])
+        hand_id, honest = played(Plan("dice", 3, entropy="withheld"), 2)
+        gap = entry(honest, "EntropyClosed").at + 2 * forge.SECOND
+        gap -= entry(honest, "HandAborted").at
+        self.assertEqual(fails(hand_id, moved(honest, "HandAborted", gap)), [])
+        self.assertEqual(fails(hand_id, moved(honest, "HandAborted", gap - 1)), ["transcript"])
+
+    def test_who_sits_down_has_time_too(self) -> None:
+        hand_id, honest = played(Plan("dice", 3, entropy="some"), 2)
+        seat = next(
+            place for place in the(honest, "HandOpened").roster
+            if all(place.seat != one.event.seat for one in honest if one.kind == "EntropyCommitted")
+        )
+        taken = Message(
+            seat=seat.seat, player_id=seat.player_id, buy_in=seat.stack, transfer_id=bytes(16)
+        )
+        closed = entry(honest, "EntropyClosed").at
+        started = honest.index(entry(honest, "HandStarted"))
+        last = the(honest, "HandFinished")
+        last.seats = [place for place in last.seats if place.seat != seat.seat]
+        last.misses = last.misses[1:]
+        for early, expected in ((2 * forge.SECOND, []), (forge.SECOND, ["closing"])):
+            entries = deepcopy(honest)
+            for kind in ("SeatFunded", "SeatTaken"):
+                event = taken if kind == "SeatTaken" else Message(seat=seat.seat)
+                entries.insert(started, Entry("table", forge.TABLE, closed - early, kind, event))
+            for one in entries[started + 2 :]:
+                if one.log == "table":
+                    one.at = max(one.at, closed - early)
+            self.assertEqual(fails(hand_id, entries), expected)
+
+    def test_suspensions(self) -> None:
+        plan = Plan("dice", 3, silent_after=9, silence="back", clocks=False, leaves=False)
+        hand_id, honest = played(plan, 2)
+        hours = 7200 * forge.SECOND
+        for expected, what, edit in (
+            ([], "nothing is wrong", lambda e: None),
+            (["clocks"], "suspended early", lambda e: put(
+                e, "HandSuspended", "since_micros", the(e, "HandSuspended").since_micros + 10**4)),
+            (["clocks"], "suspended for longer", lambda e: put(
+                e, "HandSuspended", "until_micros", entry(e, "HandSuspended").at + hours + 10**6)),
+            (["clocks"], "less time than before", lambda e: put(
+                e, "HandContinued", "deadline_micros",
+                the(e, "HandContinued").deadline_micros - 11 * forge.SECOND)),
+            (["streams"], "back twice", lambda e: again(e, "HandContinued")),
+            (["decisions"], "played on while suspended", lambda e: e.insert(
+                e.index(the_next(e, "HandContinued", "MoveDecided")) + 1,
+                e.pop(e.index(entry(e, "HandContinued"))))),
+        ):
+            with self.subTest(what):
+                entries = deepcopy(honest)
+                edit(entries)
+                found = fails(hand_id, entries)
+                if what == "played on while suspended":
+                    found = [check for check in found if check not in ("clocks", "streams")]
+                self.assertEqual(found, expected)
+
+    def test_agreements(self) -> None:
+        plan = Plan("dice", 3, silent_after=9, silence="agreed", clocks=False, leaves=False)
+        hand_id, honest = played(plan, 2)
+        void = [one for one in honest if one.kind == "MoveDecided" and one.event.move.kind == 27]
+        self.assertEqual(len(void), 3)
+        for expected, what, edit in (
+            (["decisions"], "one has not agreed", lambda e: e.remove(void[2])),
+            (["decisions", "signatures"], "one has agreed twice", lambda e: e.insert(
+                e.index(void[2]), void[2])),
+            (["transcript", "decisions"], "the hand is not suspended", lambda e: drop(
+                e, "HandSuspended")),
+            (["signatures"], "one has not signed", lambda e: e.__setitem__(
+                e.index(void[2]), replace(void[2], event=changed(void[2], signature=b"")))),
+        ):
+            with self.subTest(what):
+                entries = list(honest)
+                edit(entries)
+                self.assertEqual(fails(hand_id, entries), expected)
+
+    def test_what_is_kept_back_of_a_suspended_hand(self) -> None:
+        hand_id, entries = played(Plan("dice", 3, silent_after=9, silence="open"), 2)
+        for one in entries:
+            one.kept_back = one.kind in ("MoveDecided", "ChanceUsed", "OperationPerformed")
+        made = audit(bundle.read(forge_logs.bundle(hand_id, entries)), TRUSTED)
+        self.assertEqual(made.verdict, "not_finished")
+        self.assertEqual([it.check for it in made.checks if it.verdict == "failed"], [])
+        passed = [it.check for it in made.checks if it.verdict == "passed"]
+        self.assertEqual(passed, [
+            "keys", "inclusion", "streams", "commitment", "closing", "transcript", "start"])
+
+
+def moved(honest: list[Entry], kind: str, by: int) -> list[Entry]:
+    """A hand whose records from one on, in all logs, are moved."""
+    entries = deepcopy(honest)
+    for one in entries[entries.index(entry(entries, kind)) :]:
+        one.at += by
+    return entries
+
+
+def the_next(entries: list[Entry], kind: str, other: str) -> Entry:
+    """The first record of another kind behind one."""
+    since = entries.index(entry(entries, kind))
+    return next(one for one in entries[since:] if one.kind == other)
+
+
+def changed(one: Entry, **event: object) -> Message:
+    """An event with other fields."""
+    return Message(**{**vars(one.event), **event})
 
 
 if __name__ == "__main__":

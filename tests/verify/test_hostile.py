@@ -36,7 +36,7 @@ class Hostile(Hands):
 
     def test_a_newer_room(self) -> None:
         contents = contents_of(forge_logs.bundle(self.hand_id, self.entries))
-        for other in (b"\x08\x02" + contents[2:], b"\x08\x80\x01\xff\xff"):
+        for other in (b"\x08\x03" + contents[2:], b"\x08\x80\x01\xff\xff"):
             with self.assertRaisesRegex(NotABundle, "^written by a newer room: take its verify.h"):
                 bundle.read(forge_logs.wrap(other))
         with self.assertRaisesRegex(NotABundle, "format 0"):
@@ -98,7 +98,7 @@ class Hostile(Hands):
         self.assertEqual(failed(made), ["commitment", "decisions"])
 
     def test_a_check_that_breaks_down_fails(self) -> None:
-        for where in ("openings.check", "promises.seed", "proofs.keys", "walk"):
+        for where in ("openings.check", "seed.check", "proofs.keys", "walk"):
             target = f"{__package__}.audit.{where}"
             with self.subTest(where), mock.patch(target, side_effect=RecursionError("deep")):
                 made = report_on(self.hand_id, self.entries)
@@ -114,7 +114,7 @@ class Hostile(Hands):
         with tempfile.NamedTemporaryFile() as file:
             file.write(forge_logs.bundle(self.hand_id, self.entries))
             file.flush()
-            with mock.patch(f"{__package__}.verdict.seed_due", side_effect=KeyError):
+            with mock.patch(f"{__package__}.verdict._owed", side_effect=KeyError):
                 self.assertEqual(judge([file.name], TRUSTED)[0][1].verdict, "proved")
             with mock.patch(f"{__package__}.witness.seen", side_effect=KeyError):
                 self.assertEqual(judge([file.name], TRUSTED)[0][1].verdict, "failed")
@@ -136,7 +136,7 @@ class Hostile(Hands):
                     self.assertEqual(main([str(path), "--keys", str(keys), *how]), 1)
                 for bad in "\x1b\u202e\x7f\x9b\u2029":
                     self.assertNotIn(bad, out.getvalue())
-                self.assertEqual(out.getvalue().count("\n"), 1 if how else 18)
+                self.assertEqual(out.getvalue().count("\n"), 1 if how else 21)
 
     def test_the_command(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
@@ -162,7 +162,7 @@ class Hostile(Hands):
             with redirect_stdout(io.StringIO()) as out:
                 self.assertEqual(main([str(path), str(keys), "--json"]), 2)
             first, second = map(json.loads, out.getvalue().splitlines())
-            self.assertEqual(set(first), {"hand_id", "verdict", "sentences", "checks"})
+            self.assertEqual(set(first), {"hand_id", "verdict", "sentences", "checks", "work"})
             self.assertEqual((first["verdict"], second["verdict"]), ("refused", "refused"))
             self.assertIsNone(second["hand_id"])
             with redirect_stderr(io.StringIO()), self.assertRaises(SystemExit) as left:

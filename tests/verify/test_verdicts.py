@@ -13,7 +13,7 @@ from . import audit as audits
 from . import bundle, forge_logs, note, report, several, trust
 from .__main__ import judge
 from .audit import audit
-from .forge import SECOND, Plan
+from .forge import SECOND, TABLE, Plan
 from .forge_logs import ROOM, TRUSTED_KEYS, TRUSTED, Entry, LogKey, WitnessKey
 from .note import BadNote, Key
 from .proto import Message
@@ -26,6 +26,7 @@ ONE, TWO = WitnessKey("one.example"), WitnessKey("two.example")
 WATCHED = Trust(TRUSTED_KEYS, [TrustedKey(ONE.key), TrustedKey(TWO.key)], 1)
 NOBODY = "nobody but the room has seen this log: it could show somebody else another"
 HOUR = 3600 * SECOND
+RENAMED = Message(seat=8)
 KEY = ROOM["table"].text
 
 
@@ -50,7 +51,7 @@ class Hands(unittest.TestCase):
     @classmethod
     def setUpClass(cls) -> None:
         cls.hand_id, cls.honest = played(Plan("dice", 3, clocks=False, leaves=False), 1)
-        cls.delayed = played(Plan("dice", 3, delay=30, clocks=False, leaves=False), 1)
+        cls.delayed = played(Plan("dice", 3, delayed=True, clocks=False, leaves=False), 1)
 
     def setUp(self) -> None:
         self.entries = deepcopy(self.honest)
@@ -81,23 +82,24 @@ class Classes(Hands):
         self.assertEqual(made.sentences, (
             f"Hand {number} was played to its end: {wins}.",
             f"Whose word it is: that of room.example, by the keys you gave; {NOBODY}; the numbers "
-            f"of {seats} are in it: enough if one of them is honest.",
+            f"of {seats} are in it: enough if one of them is honest; decisions of {seats} are "
+            "signed by their players.",
             "Your part: only you can know whether your own number is in it.",
         ))
 
     def test_broken_off(self) -> None:
         for plan, expected in (
             (Plan("dice", 3, entropy="withheld"), "before its antes by seat "),
-            (Plan("dice", 3, abort_after=9), "in play by the operator: every credit went back."),
+            (Plan("dice", 3, silent_after=-1), "before its antes by the dealer, which was silent,"),
+            (Plan("dice", 3, silent_after=9, silence="agreed"),
+             "in play by the dealer, which was silent, and all players who were left agreed, at 2"),
         ):
             made = report_on(*played(plan, 4))
             self.assertEqual(made.verdict, "broken_off")
             self.assertIn(f"was broken off {expected}", made.sentences[0])
 
     def test_nobodys_number(self) -> None:
-        path = Path(__file__).resolve().parents[1] / "golden/bundles/nobody-takes-part.sabacc"
-        keys = trust.read(path.with_name("keys.txt").read_bytes())
-        made = audit(bundle.read(path.read_bytes()), Trust(keys, [], 1))
+        made = report_on(*played(Plan("dice", 3, entropy="none"), 1))
         self.assertEqual((made.verdict, failed(made)), ("failed", []))
         self.assertIn("no seat's number is in it", made.sentences[0])
 
@@ -111,23 +113,70 @@ class Classes(Hands):
         self.assertNotIn("wins", " ".join(made.sentences))
 
     def test_a_check_that_cannot_be_made(self) -> None:
-        drop(self.entries, "SettlementPosted")
+        drop(self.entries, "HandRevealed")
         made = report_on(self.hand_id, self.entries)
         self.assertEqual(made.verdict, "failed")
         self.assertEqual(
-            made.sentences[0], "This hand is not proved: checks that could not be made: transfer."
+            made.sentences[0], "This hand is not proved: checks that could not be made: seed."
         )
 
+    def test_a_hand_that_the_dealer_let_die(self) -> None:
+        made = report_on(*played(Plan("dice", 3, silent_after=9, silence="late"), 4))
+        self.assertEqual((made.verdict, failed(made)), ("failed", []))
+        self.assertIn("the dealer was silent until the time of the hand", made.sentences[0])
+
+    def test_a_suspended_hand(self) -> None:
+        hand_id, entries = played(Plan("dice", 3, silent_after=9, silence="open"), 4)
+        until = the(entries, "HandSuspended").until_micros
+        for late, verdict in ((0, "not_finished"), (1, "failed")):
+            changed = deepcopy(entries)
+            # Somebody who is in no hand is renamed: the newest record of the file.
+            changed.append(
+                Entry("table", TABLE, until + HOUR + late, "SeatRenamed", RENAMED)
+            )
+            made = report_on(hand_id, changed)
+            self.assertEqual((made.verdict, failed(made)), (verdict, []))
+            self.assertIn(time_text(until), made.sentences[0])
+
+    def test_burnt_numbers_are_told(self) -> None:
+        for burnt, told in (
+            (1, "before it number {} came to nothing, by seat 9."),
+            (3, "before it numbers {}, {} and {} came to nothing, by seat 9."),
+        ):
+            plan = Plan("dice", 3, burnt=burnt)
+            hand_id, entries = played(plan, 0)
+            made = report_on(hand_id, entries)
+            self.assertEqual(made.verdict, "proved")
+            number = the(entries, "HandOpened").hand_no
+            told = told.format(*range(number - burnt, number))
+            self.assertTrue(made.sentences[0].endswith(told), made.sentences[0])
+
+    def test_a_transfer_that_is_owed(self) -> None:
+        later = ("SettlementPosted", "TransferPosted")
+        entries = [one for one in self.entries if one.kind not in later]
+        entries.remove(entry(entries, "HandFinished", -1))
+        self.assertEqual(report_on(self.hand_id, entries).verdict, "not_finished")
+        entry(entries, "HandRevealed").at += 2 * HOUR
+        self.assertEqual(report_on(self.hand_id, entries).verdict, "failed")
+
+    def test_who_signs(self) -> None:
+        for signing, told in (
+            (0, "decisions are the table's word."),
+            (4, " signed by their players, all others the table's word."),
+        ):
+            made = report_on(*played(Plan("dice", 3, signing=signing), 1))
+            self.assertEqual(made.verdict, "proved")
+            self.assertTrue(made.sentences[1].endswith(told), made.sentences[1])
+
     def test_a_seed_that_is_owed(self) -> None:
-        for delay in (0, 30):
+        for delay in (0, 86_400):
             hand_id, entries = self.unopened(delayed=delay > 0)
             due = entry(entries, "HandSettled").at + delay * SECOND
             for late, verdict in ((0, "not_finished"), (1, "failed")):
                 with self.subTest(delay=delay, late=late):
-                    entry(entries, "HandFinished").at = due + HOUR + late
+                    entry(entries, "HandFinished", -1).at = due + HOUR + late
                     made = report_on(hand_id, entries)
                     self.assertEqual((made.verdict, failed(made)), (verdict, []))
-                    self.assertIn(f"seed {'was' if late else 'is'} due at", made.sentences[0])
                     self.assertIn(time_text(due), made.sentences[0])
 
     def test_a_cosignature_is_a_time_too(self) -> None:
@@ -141,21 +190,28 @@ class Classes(Hands):
                 self.assertEqual(audit(bundle.read(data), WATCHED).verdict, expected)
 
     def test_a_seed_that_is_owed_for_an_aborted_hand(self) -> None:
-        for plan in (Plan("dice", 3, abort_after=9), Plan("dice", 3, entropy="withheld")):
+        agreed = Plan("dice", 3, silent_after=9, silence="agreed")
+        for plan in (agreed, Plan("dice", 3, entropy="withheld")):
             hand_id, entries = played(plan, 4)
             owed = [one for one in entries if one.kind not in ("SeedOpened", "HandRevealed")]
             self.assertEqual(report_on(hand_id, owed).verdict, "not_finished")
-            entry(owed, "HandFinished").at += 2 * HOUR
+            entry(owed, "HandFinished", -1).at += 2 * HOUR
             self.assertEqual(report_on(hand_id, owed).verdict, "failed")
 
     def test_a_hand_without_an_end(self) -> None:
         end = self.entries.index(entry(self.entries, "MoveDecided"))
-        made = report_on(self.hand_id, self.entries[:end])
-        self.assertEqual(made.verdict, "failed")
+        entries = self.entries[:end]
+        made = report_on(self.hand_id, entries)
+        self.assertEqual((made.verdict, failed(made)), ("not_finished", []))
+        self.assertIn("it is in play, and its last record is of", made.sentences[0])
+        entries[-1].at += 2 * HOUR
+        self.assertEqual(report_on(self.hand_id, entries).verdict, "not_finished")
+        entries.append(Entry("table", TABLE, entries[-1].at + 2 * HOUR, "SeatRenamed", RENAMED))
+        self.assertEqual(report_on(self.hand_id, entries).verdict, "failed")
 
     def test_what_fails_is_not_unfinished(self) -> None:
         hand_id, entries = self.unopened()
-        put(entries, "HandCommitted", "hand_no", 77)
+        put(entries, "HandFinished", "carried_pot", 77, -1)
         self.assertEqual(report_on(hand_id, entries).verdict, "failed")
 
     def test_exit_codes(self) -> None:
@@ -245,7 +301,10 @@ class Keys(Hands):
             for until, expected in ((size, "proved"), (size - 1, "failed"), (0, "failed")):
                 made = audit(read, Trust([*rest, TrustedKey(key, until)], []))
                 self.assertEqual(made.verdict, expected)
-                self.assertEqual(failed(made), [] if expected == "proved" else ["keys"])
+                wrong = [] if expected == "proved" else ["keys"]
+                if log.name == "dealer" and until == 0:
+                    wrong += ["commitment", "closing"]
+                self.assertEqual(failed(made), wrong)
                 twice = audit(read, Trust([*rest, TrustedKey(key), TrustedKey(key, until)], []))
                 self.assertEqual(twice.verdict, expected)
         committed = next(one for one in read.dealer.records if one.kind == "SeedCommitted")

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from . import moves, promises
+from . import moves, promises, start
 from .bundle import Read
+from .aborts import AGREED
 from .case import Case, Trouble, missing
 from .clocks import Clocks
 from .dealing import Dealing, Named, named, outcome_of
@@ -44,11 +45,24 @@ class End:
 
 
 @dataclass
+class Line:
+    """A decision as the chain takes it. `said`: a choice that is secret when made in the clear."""
+
+    position: int
+    seat: int
+    by_clock: bool
+    line: str
+    said: str
+    signature: bytes
+
+
+@dataclass
 class Walk:
     """What came out of it."""
 
     troubles: dict[str, str] = field(default_factory=dict)
     stop: tuple[str | None, str] | None = None
+    lines: list[Line] = field(default_factory=list)
     deals: list[Dealt] = field(default_factory=list)
     ahead: list[tuple[Message, Message]] = field(default_factory=list)
     """Operations and results that were due when the hand came to nothing."""
@@ -113,6 +127,15 @@ def set_up(opened: Message) -> Hand:
     return Hand(rules, seats, stacks, (opened.sabacc_pot, opened.carried_pot))
 
 
+def _missed(case: Case) -> list[int | None]:
+    """Clocks missed in a row before the hand, where the records say so."""
+    roster = case.one("HandOpened").event.roster
+    try:
+        return start.before(case).missed(roster)
+    except Trouble:
+        return [None] * len(roster)
+
+
 class _Walker:
     """The walk under way."""
 
@@ -122,8 +145,10 @@ class _Walker:
         self.out = out
         self.hand = set_up(opened.event)
         self.seats = [seat.seat for seat in opened.event.roster]
-        self.dealing = Dealing(self.hand, promises.chance(case), self.seats, case.has_entropy)
-        self.clocks = Clocks(opened.event, opened.at)
+        self.dealing = Dealing(self.hand, promises.chance(case), self.seats)
+        self.clocks = Clocks(case.settings, _missed(case), opened.at)
+        self.agreed: set[int] | None = None
+        """Who agrees to end the hand, while it is suspended."""
         self.since = opened.at
         self.shown: dict[int, list[Named]] = {}
         out.hand = self.hand
@@ -133,11 +158,12 @@ class _Walker:
         steps = {
             "HandSealed": self.sealed, "ChanceUsed": self.used, "CardsMoved": self.moved,
             "MoveDecided": self.decided, "ClockResumed": self.resumed, "CardsShown": self.shows,
-            "HandSettled": self.settled,
+            "HandSettled": self.settled, "HandSuspended": self.suspended,
+            "HandContinued": self.continued, "HandAborted": self.ended,
         }
         for read in self.case.hand:
             step = steps.get(read.kind)
-            if step is None:
+            if step is None or read.kept_back:
                 continue
             try:
                 step(read)
@@ -150,7 +176,8 @@ class _Walker:
         """What can be said once all records are read."""
         out = self.out
         if self.case.aborted:
-            self.dealing.look_ahead()
+            done = len(self.case.all("OperationPerformed"))
+            self.dealing.look_ahead(done - len(self.case.all("ChanceUsed")))
             out.ahead = self.dealing.ahead
             for places, audience in self.dealing.dealt_ahead:
                 out.deals.append(Dealt(places, audience, self.since, certain=False))
@@ -186,7 +213,7 @@ class _Walker:
             values, root = self.dealing.perform(operation)
             if (result.index, result.values) != (operation.index, values):
                 raise Misplaced(f"operation {operation.index} gave what the seed does not give")
-            if result.root != root and (result.root or self.case.has_entropy):
+            if result.root != root:
                 self.out.trouble("operations", f"the root of operation {operation.index} is wrong")
             if event.restock:
                 return
@@ -231,28 +258,84 @@ class _Walker:
             if event.seat not in self.seats:
                 raise Refused("a seat that is not in the hand")
             player = self.seats.index(event.seat)
+            if moves.is_void(event.move):
+                self.note(read, moves.line(player, Move("void"), [], frozenset()))
+                self.agree(player, event.by_clock)
+                return
             cards = [self.dealing.places.card(ref) for ref in event.cards]
             move = moves.read(event.move, cards, self.seats)
+            self.note(read, moves.line(player, move, event.cards, secret))
             self.hand.decide(player, move)
         except (Misplaced, Refused) as problem:
             raise _Stop("decisions", problem) from None
-        meant = core.named_cards[: len(cards)]
+        by_default = player == to_act and self.same(move, default)
+        self.in_turn(event, move, by_default)
+        self.written(event, core.named_cards[: len(cards)], move.kind not in secret)
+        late = self.clocks.decided(player, event, read.at)
+        if late is not None:
+            self.out.trouble("clocks", late)
+        self.since = read.at
+        self.after(read)
+
+    def note(self, read: Read, lines: tuple[str, str]) -> None:
+        """What the chain takes."""
+        event = read.event
+        made = Line(read.position, event.seat, event.by_clock, *lines, event.signature)
+        self.out.lines.append(made)
+
+    def in_turn(self, event: Message, move: Move, by_default: bool) -> None:
+        """The turn is the hand's, the clock took the default, and a suspended hand is only left."""
+        turn = f"turn {event.turn}"
         if event.turn != self.clocks.turn:
-            self.out.trouble("decisions", f"turn {event.turn} is another than the hand has")
-        if event.by_clock and (player != to_act or not self.same(move, default)):
-            self.out.trouble("decisions", f"turn {event.turn}: the clock took no default")
-        refs = [self.dealing.ref(card, move.kind not in secret) for card in meant]
+            self.out.trouble("decisions", f"{turn} is another than the hand has")
+        if event.by_clock and not by_default:
+            self.out.trouble("decisions", f"{turn}: the clock took no default")
+        if self.agreed is not None and move.kind != "leave":
+            self.out.trouble("decisions", f"{turn}: decided while the hand was suspended")
+
+    def written(self, event: Message, meant: list[int], public: bool) -> None:
+        """Its cards are written as everybody sees them."""
+        refs = [self.dealing.ref(card, public) for card in meant]
         for ref in event.cards:
             self.salted(ref)
         if event.move.cards or [named(ref) for ref in event.cards] != refs:
             self.out.trouble(
                 "cards", f"turn {event.turn}: the cards are not written as everybody sees them"
             )
-        late = self.clocks.decided(player, event, read.at)
-        if late is not None:
-            self.out.trouble("clocks", late)
-        self.since = read.at
-        self.after(read)
+
+    # A dealer that is silent.
+
+    def suspended(self, read: Read) -> None:
+        """The hand waits for the dealer."""
+        self.agreed = set()
+        wrong = self.clocks.suspend(read.event, read.at)
+        if wrong is not None:
+            self.out.trouble("clocks", wrong)
+
+    def continued(self, read: Read) -> None:
+        """The dealer is back."""
+        self.agreed = None
+        wrong = self.clocks.go_on(read.event, self.hand.to_act, read.at)
+        if wrong is not None:
+            self.out.trouble("clocks", wrong)
+
+    def voters(self) -> set[int]:
+        """Who must agree to end a suspended hand."""
+        return self.hand.core.live - self.hand.core.left
+
+    def agree(self, player: int, by_clock: bool) -> None:
+        """A player agrees to end it."""
+        if self.agreed is None or by_clock:
+            raise Refused("an agreement to end a hand that is not suspended, or by the clock")
+        if player not in self.voters() or player in self.agreed:
+            raise Refused("an agreement of who is not in the hand, or has agreed before")
+        self.agreed.add(player)
+
+    def ended(self, read: Read) -> None:
+        """The hand came to nothing: by agreement only where all have agreed."""
+        # Where everybody has left there is nobody to agree.
+        if read.event.cause == AGREED and self.agreed != (self.voters() or None):
+            self.out.trouble("decisions", "ended by agreement, and not all had agreed")
 
     def same(self, move: Move, default: Move | None) -> bool:
         """Whether a move is the default; of copies that are alike either may name any."""

@@ -14,10 +14,11 @@ TIME = 8
 
 @dataclass(frozen=True)
 class Seen:
-    """Names of the witnesses that signed the checkpoints of table and dealer, and the newest time
-    of a good cosignature in the file, in microseconds; 0 without one."""
+    """The witnesses that signed the checkpoints of table and dealer, by name, with the time at which
+    they had signed both, and the newest time of a good cosignature in the file; 0 without one. In
+    microseconds."""
 
-    names: set[str]
+    times: dict[str, int]
     newest: int
 
 
@@ -25,7 +26,9 @@ def seen(bundle: Bundle, trust: Trust) -> Seen:
     """Looks for the trusted witnesses. What is not theirs, or wrong, counts for nothing."""
     signed = {log.name: _signed(log, trust.witnesses) for log in bundle.logs}
     times = [time for found in signed.values() for time in found.values()]
-    return Seen(set(signed["table"]) & set(signed["dealer"]), max(times, default=0))
+    table, dealer = signed["table"], signed["dealer"]
+    both = {name: max(table[name], dealer[name]) for name in sorted(set(table) & set(dealer))}
+    return Seen(both, max(times, default=0))
 
 
 def _signed(log: Log, keys: list[TrustedKey]) -> dict[str, int]:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from .. import work
 from ..decks import C62, K44, P42, S76, Deck
 from . import coruscant, dice, electronic, eleven, force, kessel, pots, spike, swg
 from .core import Core, OneLeft, Pile
@@ -118,6 +119,7 @@ class Hand:
         self._defaults()
 
     def _send(self, answer: Any) -> None:
+        work.step()
         try:
             self.due = self._play.send(answer)
         except StopIteration:

@@ -1,0 +1,68 @@
+"""Knows the settings of a table: their one spelling, and their bounds."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+BOUNDS = {
+    "action_seconds": range(1, 601),
+    "bank_seconds": range(0, 601),
+    "commit_ms": range(500, 10_001),
+    "contributors_min": range(0, 9),
+    "reveal": ("at_once", "delayed"),
+    "reveal_ms": range(500, 10_001),
+    "suspend_hours": range(1, 169),
+}
+DAY = 86_400
+MAX_TEXT = 1000
+_LINE = re.compile(r'([a-z_]{1,20}) = (?:"([a-z_]{1,20})"|(0|[1-9][0-9]{0,9}))', re.ASCII)
+
+
+class BadSettings(Exception):
+    """The text is none of settings, or one of them is out of its bounds."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a hand's windows and clocks are."""
+
+    action_seconds: int
+    bank_seconds: int
+    commit_ms: int
+    contributors_min: int
+    reveal: str
+    reveal_ms: int
+    suspend_hours: int
+
+    @property
+    def delay_seconds(self) -> int:
+        """From a settlement to the opening of the seed."""
+        return DAY if self.reveal == "delayed" else 0
+
+
+def read(text: str) -> Settings:
+    """Settings from their text: each on its line, ascending by name."""
+    *lines, rest = text.split("\n") if len(text) <= MAX_TEXT else [""]
+    if rest or len(lines) != len(BOUNDS):
+        raise BadSettings(f"a line for each of {len(BOUNDS)} settings stands there, and no more")
+    return Settings(**{name: _value(name, line) for name, line in zip(BOUNDS, lines)})
+
+
+def _value(name: str, line: str) -> int | str:
+    found = _LINE.fullmatch(line)
+    if found is None or found[1] != name:
+        raise BadSettings(f"where {name} belongs stands another line")
+    value = int(found[3]) if found[2] is None else found[2]
+    if value not in BOUNDS[name]:
+        raise BadSettings(f"{name} is out of its bounds")
+    return value
+
+
+def write(settings: Settings) -> str:
+    """The text."""
+    values = ((name, getattr(settings, name)) for name in BOUNDS)
+    return "".join(
+        f'{name} = "{value}"\n' if isinstance(value, str) else f"{name} = {value}\n"
+        for name, value in values
+    )
