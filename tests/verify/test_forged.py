@@ -218,12 +218,12 @@ BREAKS: list[tuple[list[str], str, Edit]] = [
     (["openings"], "somebody looked at the bottom card", lambda e: look(e, (0, 75), 4)),
     (["openings"], "somebody looked at a dealt card", lambda e: look(e, (0, 0), 1)),
     (["openings"], "a card was never opened", lambda e: drop(e, "CardsOpened")),
-    (["decisions", "signatures"], "another player", lambda e: put(
+    (["decisions"], "another player", lambda e: put(
         e, "MoveDecided", "seat", next(
             seat.seat for seat in the(e, "HandOpened").roster
             if seat.seat != the(e, "MoveDecided").seat))),
     (["decisions"], "another turn", lambda e: put(e, "MoveDecided", "turn", 7)),
-    (["decisions", "signatures"], "no such move", lambda e: put_in(
+    (["decisions"], "no such move", lambda e: put_in(
         the(e, "MoveDecided").move, "kind", 26)),
     (["decisions", "signatures"], "agreed to end what is not suspended", lambda e: put_in(
         the(e, "MoveDecided").move, "kind", 27)),

@@ -264,10 +264,11 @@ class _Walker:
                 return
             cards = [self.dealing.places.card(ref) for ref in event.cards]
             move = moves.read(event.move, cards, self.seats)
-            self.note(read, moves.line(player, move, event.cards, secret))
+            lines = moves.line(player, move, event.cards, secret)
             self.hand.decide(player, move)
         except (Misplaced, Refused) as problem:
             raise _Stop("decisions", problem) from None
+        self.note(read, lines)
         by_default = player == to_act and self.same(move, default)
         self.in_turn(event, move, by_default)
         self.written(event, core.named_cards[: len(cards)], move.kind not in secret)
