@@ -17,7 +17,7 @@ WITHHELD, AGREED, SUSPENDED = 1, 2, 3
 def grounds(case: Case, found: Brought) -> None:
     """The hand may have been aborted as it was."""
     aborted = case.find("HandAborted")
-    if aborted is None:
+    if aborted is None or not case.aborted:
         return
     event = aborted.event
     hold(event.cause in (WITHHELD, AGREED, SUSPENDED), "the hand was aborted for no cause")

@@ -114,8 +114,8 @@ class Case:
 
     @property
     def aborted(self) -> bool:
-        """Whether the hand came to nothing."""
-        return self.find("HandAborted") is not None
+        """Whether the hand came to nothing. What is settled is undone by nothing."""
+        return self.find("HandAborted") is not None and self.find("HandSettled") is None
 
     @property
     def revealed(self) -> list[int]:

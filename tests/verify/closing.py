@@ -14,6 +14,7 @@ from .promise import Promise, dealer_key, promise
 def check(case: Case) -> None:
     """The closing of both logs is that of what the seats committed to."""
     case.one("HandOpened")
+    _once(case)
     counted = commitments(case)
     if case.aborted and case.find("EntropyClosed") is None:
         return
@@ -30,16 +31,23 @@ def check(case: Case) -> None:
 
 
 def commitments(case: Case) -> dict[int, Read]:
-    """By seat: what its player of the roster committed to, once."""
+    """By seat: what its player of the roster committed to first."""
     players = {seat.seat: seat.player_id for seat in case.one("HandOpened").event.roster}
     found: dict[int, Read] = {}
     for read in case.all("EntropyCommitted"):
         seat = read.event.seat
-        if players.get(seat) != read.event.player_id:
-            continue
-        hold(seat not in found, f"seat {seat} committed twice")
-        found[seat] = read
+        if players.get(seat) == read.event.player_id:
+            found.setdefault(seat, read)
     return found
+
+
+def _once(case: Case) -> None:
+    """No player committed twice in a seat."""
+    seen: set[tuple[int, bytes]] = set()
+    for read in case.all("EntropyCommitted"):
+        who = (read.event.seat, read.event.player_id)
+        hold(who not in seen, f"seat {who[0]} committed twice")
+        seen.add(who)
 
 
 def _signed(case: Case) -> Read:

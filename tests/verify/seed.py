@@ -42,9 +42,9 @@ def _opens(made: Promise, seed: bytes) -> bool:
 def due_at(case: Case) -> int | None:
     """When the seed is to be opened; None while the hand has no end. That of a burnt number is due
     at once, any other as the settings say."""
-    end = case.find("HandAborted") or case.find("HandSettled")
+    end = case.find("HandSettled") or case.find("HandAborted")
     if end is None:
         return None
-    if end.kind == "HandAborted" and case.find("HandSealed") is None:
+    if case.aborted and case.find("HandSealed") is None:
         return end.at
     return end.at + case.settings.delay_seconds * SECOND

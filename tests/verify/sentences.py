@@ -168,6 +168,8 @@ def _decisions(case: Case, checks: list[Checked]) -> str:
     if Checked("signatures", PASSED) not in checks:
         return "who signed decisions was not shown"
     seats = signatures.signing(case)
+    if not any(read.kind == "MoveDecided" for read in case.hand):
+        return "nothing was decided in it"
     if not seats:
         return "decisions are the table's word"
     signed = f"decisions of {seats_text(seats)} are signed by their players"

@@ -7,7 +7,7 @@ decides. Whoever named none signs nothing, and the decision is the table's word.
 from __future__ import annotations
 
 from . import fair, sign
-from .case import Case, Trouble, hold, of_length
+from .case import Case, hold, of_length
 from .closing import commitments
 from .promise import promise
 from .promises import recorded_transcript
@@ -40,8 +40,4 @@ def _one(line: Line, key: bytes, over: tuple[bytes, bytes]) -> None:
 
 def signing(case: Case) -> list[int]:
     """The seats whose players sign."""
-    try:
-        found = commitments(case)
-    except Trouble:
-        return []
-    return sorted(seat for seat, read in found.items() if read.event.key)
+    return sorted(seat for seat, read in commitments(case).items() if read.event.key)

@@ -105,6 +105,6 @@ def _placed(case: Case, read: Read) -> bool:
     if number == opened.event.hand_no and read.kind == "HandStarted":
         placed = read.position < opened.position
     elif number == opened.event.hand_no:
-        end = case.find("HandAborted") or case.find("HandSettled")
+        end = case.find("HandSettled") or case.find("HandAborted")
         placed = end is not None and end.at <= read.at
     return placed and read.event.hand_id == fair.hand_id(opened.event.table_id, number)

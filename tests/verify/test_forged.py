@@ -176,7 +176,7 @@ BREAKS: list[tuple[list[str], str, Edit]] = [
         e, "EntropyRevealed", "entropy", bytes(32))),
     (["transcript"], "a seat's reveal is left out", lambda e: drop(e, "EntropyRevealed", 1)),
     (["closing"], "a seat's commitment is left out", lambda e: drop_signed(e)),
-    (["closing", "signatures"], "a seat commits twice", lambda e: again(e, "EntropyCommitted")),
+    (["closing"], "a seat commits twice", lambda e: again(e, "EntropyCommitted")),
     (["closing", "transcript"], "closed without a seat", lambda e: put_in(
         the(e, "EntropyClosed").closing, "rows", the(e, "EntropyClosed").closing.rows[:-1])),
     (["closing"], "closed twice", lambda e: again(e, "CommitmentsClosed")),

@@ -6,7 +6,12 @@ import { Case, Trouble, failed } from "./audit/case.js";
 import { chanceOfBoth } from "./audit/chance.js";
 import { checkConserved, checkSettlement, checkTransfer } from "./audit/credits.js";
 import { checkOpenings } from "./audit/openings.js";
-import { checkCommitment, checkSeed, checkTranscript } from "./audit/promises.js";
+import { checkClosing } from "./audit/closing.js";
+import { keysOfLog } from "./audit/promise.js";
+import { checkCommitment, checkTranscript } from "./audit/promises.js";
+import { checkSeed } from "./audit/seed.js";
+import { checkSignatures } from "./audit/signatures.js";
+import { checkStart } from "./audit/start.js";
 import { checkStreams } from "./audit/streams.js";
 import { Walk } from "./audit/walk.js";
 import { checkKeys } from "./audit/trusted.js";
@@ -26,18 +31,21 @@ export const NO_KEYS = "no keys were given to trust";
 export const CHECKS = [
   ["keys", "The logs' keys are ones that you trust, each log with its own."],
   ["inclusion", "Every record stands in the log that its service has signed, just as it is here."],
-  ["streams", "The hand's streams are unbroken: every record is there, in its place, chained to the one before it."],
-  ["commitment", "The dealer had committed to its seed, signed and for these rules, before the hand was opened."],
-  ["transcript", "What the seats brought to chance is bound seat by seat, all of it and in time, as both logs say it."],
+  ["streams", "The hand's streams are whole, and the table's since the last hand that was played: every record is there, in its place, chained to the one before it."],
+  ["commitment", "The dealer had committed to one seed, signed and for these rules and settings, before any seat committed and before the hand was opened."],
+  ["closing", "The dealer signed what every seat had committed to, all of it, not before its time and before anybody revealed."],
+  ["transcript", "What the seats revealed opens what they had committed to, and is bound seat by seat, as both logs say it."],
   ["seed", "The seed that was opened is the one committed to, and was opened when all was over."],
   ["operations", "Chance was used exactly as the rules call for, and gave what the seed gives."],
   ["cards", "Every card on record is the one the seed put there, and no hidden card was written down."],
   ["openings", "The dealer opened the cards that the rules open, to whom they open them, and no others."],
   ["decisions", "Every decision was legal, in turn, and the clock took nothing but the default."],
+  ["signatures", "Every decision of a player with a key is signed by it, over the cards and all decided before, or is the clock's."],
   ["clocks", "No clock ran out early, and no time bank was charged with more than was used."],
   ["settlement", "The settlement is what the rules make of this hand."],
   ["transfer", "The wallet moved what the settlement says: once, whole, and nothing else."],
   ["conserved", "No credit was made or lost, and the table goes on with what the hand left."],
+  ["start", "The hand began with what the last one that was played had left, but for what the table's stream says in between."],
 ];
 
 async function checkInclusion(bundle) {
@@ -56,9 +64,9 @@ async function checkInclusion(bundle) {
   }
 }
 
-async function dealerKeyOf(bundle) {
+async function ownKeyOf({ key }) {
   try {
-    return await parseKey(bundle.dealer.key);
+    return await parseKey(key);
   } catch (error) {
     if (error instanceof BadNote) return null;
     throw error;
@@ -68,7 +76,8 @@ async function dealerKeyOf(bundle) {
 // Every check of a bundle, with the walk for whoever tells its story.
 export async function examine(bundle, trust) {
   const records = new Case(bundle);
-  records.dealerKey = await dealerKeyOf(bundle);
+  records.dealerKey = await ownKeyOf(bundle.dealer);
+  records.dealerKeys = keysOfLog(records.dealerKey, trust.keys);
   const walk = await Walk.of(records);
   const notes = [...walk.notes];
   const makers = {
@@ -76,16 +85,19 @@ export async function examine(bundle, trust) {
     inclusion: () => checkInclusion(bundle),
     streams: () => checkStreams(records),
     commitment: () => checkCommitment(records),
+    closing: () => checkClosing(records),
     transcript: () => checkTranscript(records),
     seed: () => checkSeed(records),
     operations: () => chanceOfBoth(records, walk),
     cards: () => walk.judge("cards"),
     openings: () => checkOpenings(records, walk, notes),
     decisions: () => walk.judge("decisions"),
+    signatures: () => checkSignatures(records, walk),
     clocks: () => walk.judge("clocks"),
     settlement: () => checkSettlement(records, walk),
     transfer: () => checkTransfer(records, walk),
     conserved: () => checkConserved(records),
+    start: () => checkStart(records),
   };
   const checks = [];
   for (const [check] of CHECKS) checks.push({ check, ...(await verdictOf(makers[check])) });

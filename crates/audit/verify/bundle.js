@@ -8,11 +8,17 @@ import { EVENT_NAMES } from "./schema.js";
 
 export class NotABundle extends Error {}
 
-const FORMAT = 1;
+const FORMAT = 2;
 // Bytes of the largest file that is read.
 export const MAX_FILE = 16 * 1024 * 1024;
 export const LOGS = ["table", "dealer", "wallet"];
 const SCHEMA = 1;
+// Of these there is only the encrypted payload.
+const SEALED = ["PlayerNamed", "DisputeStated", "DisputeReasoned"];
+// Concerns one player, and those who run the room: its payload is in no bundle.
+export const KEPT_BACK = ["SeatRefused", "StandingFound", "EffectStopped", "EffectResumed", ...SEALED];
+// May hold a secret of a hand until its seed is open.
+export const SECRET = ["MoveDecided", "ChanceUsed", "OperationPerformed"];
 
 function read(name, bytes, what, budget, by = decode) {
   try {
@@ -55,25 +61,37 @@ async function readLog({ name, key, checkpoint, records, proof }, budget) {
   for (const record of records) {
     const what = `position ${record.position} of the ${name}'s log`;
     exactly(16, record.stream, `${what}: the stream`);
-    exactly(16, record.salt, `${what}: the salt`);
     exactly(32, record.author_hash, `${what}: the hash of its author`);
     exactly(32, record.previous, `${what}: the hash of the record before`);
     if (events.length > 0 && events.at(-1).position >= record.position)
       throw new NotABundle(`${what} does not stand after the one before it`);
-    if (record.sealed) throw new NotABundle(`${what} is encrypted`);
     const type = EVENT_NAMES.get(record.type);
     if (!type || record.schema !== SCHEMA) throw new NotABundle(`${what} is of a kind that this page does not know`);
-    const event = read(type, record.payload, `${what}, ${type}`, budget);
+    const keptBack = record.payload_hash.length > 0;
+    checkPayload(record, type, what);
+    const event = keptBack ? null : read(type, record.payload, `${what}, ${type}`, budget);
     const leaf = await leafRecord(record);
     events.push({
       log: name,
       ...record,
       name: type,
       event,
+      keptBack,
       leaf,
       chain: await sha256(leaf),
       time: record.recorded_at_micros,
     });
   }
   return { key, checkpoint, records: events, proof };
+}
+
+// A payload that can be read, or its hash in its place.
+function checkPayload({ payload, salt, payload_hash: hash, payload_len: length, sealed }, type, what) {
+  if (hash.length > 0) {
+    exactly(32, hash, `${what}: the hash of its payload`);
+    if (payload.length + salt.length > 0) throw new NotABundle(`${what} has a payload, and its hash in its place`);
+    return;
+  }
+  exactly(16, salt, `${what}: the salt`);
+  if (length > 0 || sealed || SEALED.includes(type)) throw new NotABundle(`${what} has a payload that nobody can read`);
 }

@@ -1,6 +1,7 @@
 // The browser's own cryptography: SHA-256, HMAC-SHA-512, and Ed25519 with the strictness that it leaves open.
 
 import { concat, fromHex } from "./bytes.js";
+import { step } from "./work.js";
 
 const subtle = () => {
   if (!globalThis.crypto?.subtle)
@@ -12,12 +13,15 @@ const subtle = () => {
 export class NoCrypto extends Error {}
 
 export async function sha256(...parts) {
-  return new Uint8Array(await subtle().digest("SHA-256", parts.length === 1 ? parts[0] : concat(...parts)));
+  const bytes = parts.length === 1 ? parts[0] : concat(...parts);
+  step(bytes.length);
+  return new Uint8Array(await subtle().digest("SHA-256", bytes));
 }
 
 export const hmacKey = (key) => subtle().importKey("raw", key, { name: "HMAC", hash: "SHA-512" }, false, ["sign"]);
 
 export async function mac(key, message) {
+  step(message.length);
   return new Uint8Array(await subtle().sign("HMAC", key, message));
 }
 
@@ -71,6 +75,7 @@ export function isGoodPoint(bytes) {
 }
 
 export async function verifyEd25519(key, message, signature) {
+  step(message.length);
   if (signature.length !== 64 || !isGoodPoint(key) || !isGoodPoint(signature.subarray(0, 32))) return false;
   if (littleEndian(signature.subarray(32)) >= ORDER) return false;
   let imported;

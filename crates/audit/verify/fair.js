@@ -2,7 +2,7 @@
 
 import { concat, lp, number, utf8 } from "./bytes.js";
 import { hmac, hmacKey, mac, sha256 } from "./digest.js";
-import { leafHash, rootOf } from "./merkle.js";
+import { ZEROS32, leafHash, rootOf } from "./merkle.js";
 
 const PREFIX = "sabacc/fair/v1/";
 const encoded = (tag, fields) => concat(lp(utf8(PREFIX + tag)), ...fields.map(lp));
@@ -11,8 +11,9 @@ const list = (tag, fields) => concat(lp(utf8(tag)), ...fields.map(lp));
 export const H = (tag, ...fields) => sha256(encoded(tag, fields));
 const prf = (key, tag, ...fields) => hmac(key, encoded(tag, fields));
 
-export const contextOf = (origin, table, handNo, rulesHash) =>
-  H("ctx", utf8(origin), table, number(handNo, 8), rulesHash);
+// Of the texts of rule set and settings, as they are stored.
+export const rulesHash = (ruleSet, settings) => sha256(lp(utf8(ruleSet)), lp(utf8(settings)));
+export const contextOf = (origin, table, handNo, rules) => H("ctx", utf8(origin), table, number(handNo, 8), rules);
 export const dealerCommitment = (context, seed) => H("dealer-commit", context, seed);
 export const clientCommitment = (context, dealer, seat, player, entropy) =>
   H("client-commit", context, dealer, number(seat, 1), player, entropy);
@@ -29,6 +30,17 @@ export async function transcriptOf(context, dealer, rows) {
   return H("transcript", context, dealer, new Uint8Array(), number(rows.length, 1), ...bytes);
 }
 
+// Rows ascending by seat: {seat, player, commitment}, a commitment empty where the seat has made none.
+export function closingOf(context, dealer, rows) {
+  const bytes = rows.map(({ seat, player, commitment }) =>
+    concat(number(seat, 1), player, number(commitment.length > 0 ? 1 : 0, 1), concat(commitment, ZEROS32).subarray(0, 32)),
+  );
+  return H("closing", context, dealer, number(rows.length, 1), ...bytes);
+}
+
+// The chain of decisions with one more in it; it begins with the transcript.
+export const decisionOf = (chain, byClock, line) => H("decision", chain, number(byClock ? 1 : 0, 1), utf8(line));
+
 // HKDF-SHA-512 with the transcript as salt.
 export async function handKeys(transcript, seed) {
   const extracted = await hmac(transcript, seed);
@@ -36,8 +48,10 @@ export async function handKeys(transcript, seed) {
   return { hand: await expand("hand-key"), salt: await expand("salt-key") };
 }
 
-export const signedCommitment = (table, handNo, rulesHash, commitment, keyId) =>
-  list("dealer-commit-sig", [table, number(handNo, 8), rulesHash, commitment, keyId]);
+// By which a signed text names its key.
+export const keyIdOf = async (key) => (await sha256(key)).slice(0, 8);
+// What is signed by a key: a tag, fields, and the key's id.
+export const signedText = (tag, keyId, ...fields) => list(tag, [...fields, keyId]);
 
 // The first bytes of a hash, dressed as a UUID of version 8.
 export async function handIdOf(table, handNo) {

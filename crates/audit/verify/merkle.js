@@ -2,10 +2,13 @@
 
 import { concat, equal, number, utf8 } from "./bytes.js";
 import { sha256 } from "./digest.js";
+import { step } from "./work.js";
 
 export const ZEROS32 = new Uint8Array(32);
 
+// The 149 bytes that stand for a record in the tree. Of a payload that is kept back they have its hash.
 export async function leafRecord(record) {
+  const keptBack = record.payload_hash.length > 0;
   return concat(
     utf8("SLE2"),
     number(record.position, 8),
@@ -15,8 +18,8 @@ export async function leafRecord(record) {
     number(record.type, 2),
     number(record.schema, 2),
     number(record.sealed ? 1 : 0, 1),
-    number(record.payload.length, 4),
-    await sha256(record.salt, record.payload),
+    number(keptBack ? record.payload_len : record.payload.length, 4),
+    keptBack ? record.payload_hash : await sha256(record.salt, record.payload),
     record.author_hash,
     record.previous,
   );
@@ -36,6 +39,7 @@ export async function leadsToRoot(leaves, { size, root }, hashes) {
   if (leaves.some(([position]) => position >= size)) return false;
   let used = 0;
   const node = async (from, to, inside) => {
+    step();
     if (inside.length === 0) {
       used += 1;
       return hashes[used - 1] ?? ZEROS32;

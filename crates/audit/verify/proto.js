@@ -3,6 +3,7 @@
 
 import { textOf } from "./bytes.js";
 import { MESSAGES } from "./schema.js";
+import { step } from "./work.js";
 
 export class Malformed extends Error {}
 
@@ -15,6 +16,7 @@ export class Budget {
   }
 
   take() {
+    step();
     this.parts -= 1;
     if (this.parts < 0) throw new Malformed("there are too many parts in it");
   }
@@ -123,6 +125,7 @@ export function decode(name, bytes, budget = new Budget()) {
   const reader = new Reader(bytes);
   let last = 0;
   while (!reader.done) {
+    step();
     const tag = reader.varint();
     const [number, wire] = [Number(tag >> 3n), Number(tag & 7n)];
     const field = fields.find((one) => one.number === number);

@@ -5,12 +5,15 @@ const SCHEMA = `
 HandBundle contents:bytes=1 sha256:bytes=2
 BundleContents format:u32=1 hand_id:bytes=2 logs:BundleLog*=3
 BundleLog name:string=1 key:string=2 checkpoint:string=3 records:LogRecord*=4 proof:bytes*=5
-LogRecord position:u64=1 recorded_at_micros:u64=2 stream:bytes=3 version:u64=4 type:u32=5 schema:u32=6 sealed:bool=7 payload:bytes=8 salt:bytes=9 author_hash:bytes=10 previous:bytes=11
+LogRecord position:u64=1 recorded_at_micros:u64=2 stream:bytes=3 version:u64=4 type:u32=5 schema:u32=6 sealed:bool=7 payload:bytes=8 salt:bytes=9 author_hash:bytes=10 previous:bytes=11 payload_hash:bytes=12 payload_len:u32=13
 
 Move kind:enum=1 cards:string*=2 amount:u64=3 names:string*=4 target_seat:u32=5 value:u32=6
 CardRef op:u32=1 position:u32=2 card:string=3 salt:bytes=4
 SettlementLine text:string=1
 Commitment commitment:bytes=1 key_id:bytes=2 signature:bytes=3 origin:string=4
+Closing closing:bytes=1 rows:ClosingRow*=2 key_id:bytes=3 signature:bytes=4
+ClosingRow seat:u32=1 player_id:bytes=2 commitment:bytes=3
+Build version:string=1 sha256:bytes=2
 EntropyRow seat:u32=1 player_id:bytes=2 status:enum=3 commitment:bytes=4 entropy:bytes=5
 Operation index:u32=1 shuffle:Shuffle|kind=2 roll:Roll|kind=3 pulse:Pulse|kind=4 pick:Pick|kind=5 sample:Sample|kind=6
 Shuffle pile:u32=1 fresh:u32=2 first_fresh:u32=3 cards:Handle*=4
@@ -27,22 +30,25 @@ Effect kind:enum=1 hand_no:u64=2 seat:u32=3 player_id:bytes=4 version:u64=5
 RosterSeat seat:u32=1 player_id:bytes=2 stack:u64=3
 WindowLimits day:u64?=1 week:u64?=2 month:u64?=3
 
-TableCreated name:string=1 rule_set:string=2 seats:u32=3 min_buy_in:u64=4 max_buy_in:u64=5 action_seconds:u32=6 bank_seconds:u32=7 pause_ms:u32=8 reveal_delay_seconds:u32=9 entropy_ms:u32=10 idle_seconds:u32=11
+TableCreated name:string=1 rule_set:string=2 seats:u32=3 min_buy_in:u64=4 max_buy_in:u64=5 settings:string=6 pause_ms:u32=8 idle_seconds:u32=11
 SeatTaken seat:u32=1 player_id:bytes=2 buy_in:u64=3 transfer_id:bytes=4
 SeatFunded seat:u32=1
 SeatRefused seat:u32=1 reason:string=2 text:string=10
-LeaveAsked seat:u32=1 why:string=2
+LeaveAsked seat:u32=1 why:string=2 signature:bytes=3
 CashOutDue seat:u32=1 amount:u64=2 transfer_id:bytes=3
 SeatVacated seat:u32=1
 SitOutChanged seat:u32=1 sitting_out:bool=2 why:string=3
+SeatRenamed seat:u32=1
+SeatExcluded seat:u32=1 player_id:bytes=2 step:u32=3 until_hand_no:u64=4 until_micros:u64=5 burnt_hand_no:u64=6
 HandCommitted hand_no:u64=1 commitment:Commitment=2
 HandStarted hand_no:u64=1 hand_id:bytes=2
-HandOpened table_id:bytes=1 hand_no:u64=2 commitment:Commitment=3 rule_set:string=4 roster:RosterSeat*=5 sabacc_pot:u64=6 carried_pot:u64=7 action_seconds:u32=8 bank_seconds:u32=9 entropy_deadline_micros:u64=10 reveal_delay_seconds:u32=11
-EntropyCommitted hand_no:u64=1 seat:u32=2 player_id:bytes=3 commitment:bytes=4
-EntropyClosed seats:u32*=1 deadline_micros:u64=2
+HandOpened table_id:bytes=1 hand_no:u64=2 commitment:Commitment=3 rule_set:string=4 roster:RosterSeat*=5 sabacc_pot:u64=6 carried_pot:u64=7 settings:string=8 build:Build=9
+EntropyCommitted hand_no:u64=1 seat:u32=2 player_id:bytes=3 commitment:bytes=4 key:bytes=5
+EntropyClosed closing:Closing=1
 EntropyRevealed seat:u32=1 entropy:bytes=2
-HandAborted at_fault:enum=1 seats:u32*=2 evidence:string=3
-TablePaused why:string=1 until_micros:u64=2
+HandAborted at_fault:enum=1 seats:u32*=2 evidence:string=3 cause:enum=4
+HandSuspended since_micros:u64=1 until_micros:u64=2
+HandContinued deadline_micros:u64=1
 StandingFound seat:u32=1 kind:enum=2 until_micros:u64=3 limit:LimitMark=4 nearly:LimitMark*=5
 SnapshotTaken sha256:bytes=1
 ClockStepped step_micros:s64=1 before_micros:u64=2 after_micros:u64=3 steps:u64=4
@@ -52,7 +58,7 @@ SeedRefused seed:bytes=1
 HandSealed transcript:bytes=1 rows:EntropyRow*=2
 ChanceUsed operation:Operation=1 result:OperationResult=2 restock:bool=3
 CardsMoved seat:u32=1 cards:CardRef*=2
-MoveDecided seat:u32=1 move:Move=2 cards:CardRef*=3 by_clock:bool=4 bank_used_ms:u32=5 turn:u32=6
+MoveDecided seat:u32=1 move:Move=2 cards:CardRef*=3 by_clock:bool=4 bank_used_ms:u32=5 turn:u32=6 signature:bytes=7
 ClockResumed turn:u32=1 deadline_micros:u64=2
 CardsShown seat:u32=1 cards:CardRef*=2
 HandSettled lines:SettlementLine*=1 finishing_stacks:u64*=2 finishing_sabacc_pot:u64=3 finishing_carried_pot:u64=4 rake:u64=5 sabacc_paid:u64*=6 sabacc_won:bool=7
@@ -65,11 +71,16 @@ PotRefunded
 AbsentPaid player_id:bytes=1
 TableClosed
 
-SeedCommitted table_id:bytes=1 hand_no:u64=2 rule_set_hash:bytes=3 commitment:Commitment=4
+SeedCommitted table_id:bytes=1 hand_no:u64=2 rules_hash:bytes=3 commitment:Commitment=4 build:Build=5
+CommitmentsClosed closing:Closing=1
 SeedSealed transcript:bytes=1 beacon:bytes=2 rows:EntropyRow*=3
 OperationPerformed operation:Operation=1 result:OperationResult=2
 CardsOpened opening:Opening=1 caller:string=2
 SeedOpened seed:bytes=1 discarded:bool=2
+
+PlayerErased reason:string=1
+DisputeOpened player_id:bytes=1 table_id:bytes=2 hand_no:u64=3 hand_id:bytes=4
+DisputeAnswered verdict:enum=1
 
 AccountOpened account:string=1
 TransferPosted transfer_id:bytes=1 kind:enum=2 legs:Leg*=3 table_id:bytes=4 hand_id:bytes=5 reason:string=6 hold_id:bytes=7 keep_rest:bool=8 adjustment_id:bytes=9 approved_by:string=10
@@ -89,9 +100,10 @@ AdjustmentRejected adjustment_id:bytes=1 account:string=2 reason:string=3
 const TYPES = `
 1 TableCreated SeatTaken SeatFunded SeatRefused LeaveAsked CashOutDue SeatVacated SitOutChanged HandCommitted HandOpened HandSealed
 ChanceUsed CardsMoved MoveDecided HandSettled SettlementPosted HandRevealed ClockResumed HandStarted HandFinished CloseAsked
-PotRefundDue PotRefunded TableClosed CardsShown AbsentPaid EntropyCommitted EntropyClosed EntropyRevealed HandAborted TablePaused SeedRefused
-45 EffectStopped EffectResumed StandingFound
-100 SeedCommitted SeedSealed OperationPerformed CardsOpened SeedOpened
+PotRefundDue PotRefunded TableClosed CardsShown AbsentPaid EntropyCommitted EntropyClosed EntropyRevealed HandAborted
+32 SeedRefused PlayerNamed PlayerErased DisputeOpened DisputeStated DisputeAnswered DisputeReasoned SeatRenamed
+45 EffectStopped EffectResumed StandingFound SeatExcluded HandSuspended HandContinued
+100 SeedCommitted SeedSealed OperationPerformed CardsOpened SeedOpened CommitmentsClosed
 200 AccountOpened TransferPosted AccountFrozen AccountUnfrozen AccountClosed HoldPlaced HoldReleased HoldExpired LimitsSet PlayerExcluded
 AdjustmentProposed AdjustmentRejected
 215 SnapshotTaken
@@ -147,4 +159,5 @@ export const MOVE_KINDS = [
   "junk",
   "select",
   "add",
+  "void",
 ];

@@ -1,10 +1,22 @@
 // The three sentences that stand first: what happened, whose word it is, the reader's part. A sentence claims what was
 // checked and no more. The Rust verifier and the Python one say the same.
 
+import { AGREED, WITHHELD } from "./audit/aborts.js";
+import { signingSeats } from "./audit/closing.js";
+import { tableBefore } from "./audit/start.js";
 import { roomOf, witnessCount } from "./trust.js";
 
 const YOURS = "Your part: only you can know whether your own number is in it.";
-const [SEAT, DEALER] = [1, 2];
+// What is owed: where it is overdue, and where it is not.
+const OWED = {
+  seed: ["the dealer's seed was due at", "the dealer's seed, which is not in this file, is due at"],
+  suspended: [
+    "the dealer is silent, and the end of the hand was due at",
+    "the dealer is silent, and it is ended at the latest at",
+  ],
+  transfer: ["the wallet's transfer was due at", "the wallet's transfer, or the table's end of it, is owed since"],
+  play: ["its last record is of", "it is in play, and its last record is of"],
+};
 const LAST = 253402300799n;
 
 export const refusedSentences = (why) => [
@@ -27,8 +39,9 @@ export function sentencesOf(records, verdict, checks, trust, seen) {
 
 function wrong({ reason, due }, checks) {
   if (reason === "nobody") return "no seat's number is in it, so that the dealer alone made its chance";
-  if (reason === "seed")
-    return `the dealer's seed was due at ${timeWords(due)}, and more than an hour later it is not there`;
+  if (reason === "die")
+    return "the dealer was silent until the time of the hand was over, and it alone knew what it cancelled";
+  if (reason in OWED) return `${OWED[reason][0]} ${timeWords(due)}, and more than an hour later it is not there`;
   const names = (verdict) => checks.filter((one) => one.verdict === verdict).map(({ check }) => check);
   const failed = names("failed");
   if (failed.length > 0) return `failed checks: ${failed.join(", ")}`;
@@ -36,12 +49,29 @@ function wrong({ reason, due }, checks) {
 }
 
 function happened(records, { kind, reason, due }, { wanted }, seen) {
-  if (reason === "seed")
-    return `is not finished: the dealer's seed is due at ${timeWords(due)}, and is not in this file`;
+  if (reason in OWED) return `is not finished: ${OWED[reason][1]} ${timeWords(due)}`;
   if (reason === "witnesses")
-    return `is not finished: cosignatures of trusted witnesses asked for ${wanted}, there ${seen.names.length}`;
-  if (kind === "proved") return `was played to its end: ${won(records)}`;
-  return `was broken off ${step(records)} by ${whom(records)}: every credit went back`;
+    return `is not finished: cosignatures of trusted witnesses asked for ${wanted}, there ${seen.times.size}`;
+  if (kind === "proved") return `was played to its end: ${won(records)}${burnt(records)}`;
+  const when = timeWords(records.aborted.time);
+  return `was broken off ${step(records)} by ${whom(records)}, at ${when}: every credit went back${burnt(records)}`;
+}
+
+// Numbers that came to nothing since the last hand that was played, and by which seats.
+function burnt(records) {
+  let numbers;
+  try {
+    numbers = tableBefore(records).burnt;
+  } catch {
+    return "";
+  }
+  if (numbers.length === 0) return "";
+  const excluded = records.table.filter(({ name, keptBack }) => name === "SeatExcluded" && !keptBack);
+  const seats = new Set(
+    excluded.filter(({ event }) => numbers.includes(event.burnt_hand_no)).map(({ event }) => event.seat),
+  );
+  const by = seats.size > 0 ? `, by ${seatWords([...seats].sort((a, b) => a - b))}` : "";
+  return `; before it number${numbers.length > 1 ? "s" : ""} ${listWords(numbers)} came to nothing${by}`;
 }
 
 function won(records) {
@@ -58,26 +88,41 @@ function won(records) {
 }
 
 function step(records) {
-  if (records.find("HandSettled")) return "after its settlement";
   if (records.find("HandSealed")) return "in play";
   return records.find("EntropyClosed") ? "before its antes" : "while its seats committed";
 }
 
 function whom({ aborted }) {
-  const { at_fault: fault, seats } = aborted.event;
-  if (fault === SEAT) return `${seatWords(seats)}, which withheld ${seats.length === 1 ? "its number" : "their numbers"}`;
-  return fault === DEALER ? "the dealer" : "the operator";
+  const { cause, seats } = aborted.event;
+  if (cause === WITHHELD)
+    return `${seatWords(seats)}, which withheld ${seats.length === 1 ? "its number" : "their numbers"}`;
+  return `the dealer, which was silent${cause === AGREED ? ", and all players who were left agreed" : ""}`;
 }
 
 function word(records, checks, trust, seen) {
   const [name] = records.bundle.table.key.split("+");
   const signed =
-    seen.names.length === 0
+    seen.times.size === 0
       ? "nobody but the room has seen this log: it could show somebody else another"
-      : `${seen.names.length} of ${witnessCount(trust)} trusted witnesses signed the checkpoints of table and dealer`;
-  const bound = checks.some(({ check, verdict }) => check === "transcript" && verdict === "passed");
-  const numbers = bound ? numberWords(records.revealed) : "which seats' numbers are in it was not shown";
-  return `Whose word it is: that of ${roomOf(name, "table")}, by the keys you gave; ${signed}; ${numbers}.`;
+      : `${seen.times.size} of ${witnessCount(trust)} trusted witnesses signed the checkpoints of table and dealer: ${[
+          ...seen.times,
+        ]
+          .map(([witness, time]) => `${witness} at ${timeWords(time)}`)
+          .join(", ")}`;
+  const numbers = passed(checks, "transcript") ? numberWords(records.revealed) : "which seats' numbers are in it was not shown";
+  return `Whose word it is: that of ${roomOf(name, "table")}, by the keys you gave; ${signed}; ${numbers}; ${decisions(records, checks)}.`;
+}
+
+const passed = (checks, name) => checks.some(({ check, verdict }) => check === name && verdict === "passed");
+
+// Which decisions are their players' own.
+function decisions(records, checks) {
+  if (!passed(checks, "signatures")) return "who signed decisions was not shown";
+  const seats = signingSeats(records);
+  if (!records.hand.some(({ name }) => name === "MoveDecided")) return "nothing was decided in it";
+  if (seats.length === 0) return "decisions are the table's word";
+  const signed = `decisions of ${seatWords(seats)} are signed by their players`;
+  return seats.length === records.roster.length ? signed : `${signed}, all others the table's word`;
 }
 
 function numberWords(seats) {
@@ -88,8 +133,12 @@ function numberWords(seats) {
 
 // `seat 1`, `seats 1 and 3`, `seats 1, 3 and 5`.
 export function seatWords(seats) {
-  const last = seats.at(-1);
-  return seats.length === 1 ? `seat ${last}` : `seats ${seats.slice(0, -1).join(", ")} and ${last}`;
+  return `seat${seats.length > 1 ? "s" : ""} ${listWords(seats)}`;
+}
+
+// `1`, `1 and 3`, `1, 3 and 5`.
+function listWords(numbers) {
+  return numbers.length === 1 ? `${numbers[0]}` : `${numbers.slice(0, -1).join(", ")} and ${numbers.at(-1)}`;
 }
 
 // A time in UTC, to the second.

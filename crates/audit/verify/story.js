@@ -4,9 +4,12 @@
 
 import { uuid } from "./bytes.js";
 import { REVEALED } from "./fair.js";
-import { decisionWords, dealWords, faultWords, operationWords, settlementWords } from "./words.js";
+import { abortWords, dealWords, decisionWords, operationWords, settlementWords } from "./words.js";
 
 const PLAIN = {
+  CommitmentsClosed: ["dealer", "signs what the seats have sealed: nothing can be added or left out any more", true],
+  HandSuspended: ["table", "waits for the dealer, who is silent; clocks stand", false],
+  HandContinued: ["table", "has the dealer back, and goes on where it was", false],
   SeedCommitted: ["dealer", "seals its secret seed for this hand and signs what it sealed", false],
   HandCommitted: ["table", "writes down the dealer's sealed seed", true],
   HandStarted: ["table", "starts the hand", true],
@@ -41,7 +44,8 @@ export function storyOf(records, walk) {
 }
 
 function tell(record, records, walk) {
-  const { name, event } = record;
+  const { name, event, keptBack } = record;
+  if (keptBack) return [{ who: record.log, words: [`has ${name} on record, and its content is kept back`], minor: true }];
   const own = TELLERS[name];
   if (own) return own(record, records, walk);
   const [who, sentence, minor] = PLAIN[name] ?? ["table", `writes down ${name}`, true];
@@ -50,15 +54,17 @@ function tell(record, records, walk) {
 
 const count = (number, one, many = `${one}s`) => `${number} ${number === 1 ? one : many}`;
 
+const broughtBy = ({ closing }) => (closing?.rows ?? []).filter(({ commitment }) => commitment.length > 0).length;
+
 const TELLERS = {
   EntropyCommitted: ({ event }) => [{ who: event.seat, words: ["brings a sealed random number of their own"] }],
   EntropyClosed: ({ event }) => [
     {
       who: "table",
       words: [
-        event.seats.length === 0
+        broughtBy(event) === 0
           ? "closes the time for random numbers: nobody brought one"
-          : `closes the time for random numbers: ${count(event.seats.length, "seat")} brought one`,
+          : `closes the time for random numbers: ${count(broughtBy(event), "seat")} brought one`,
       ],
       minor: true,
     },
@@ -107,7 +113,7 @@ const TELLERS = {
     const lines = event.lines.map(({ text }) => settlementWords(text, walk.seats ?? []));
     return [{ who: "table", words: ["settles the hand"], minor: lines.length > 0 }, ...lines];
   },
-  HandAborted: ({ event }) => [{ who: "table", words: faultWords(event) }],
+  HandAborted: ({ event }) => [{ who: "table", words: abortWords(event) }],
   TransferPosted({ event }, records) {
     const legs = event.legs.flatMap(({ account, amount }, at) => [
       at === 0 ? "" : ", ",

@@ -7,14 +7,17 @@ import { BadNote, LARGEST, parseNote, readCheckpoint } from "./note.js";
 
 const TIME = 8;
 
-// The names of the witnesses that signed the checkpoints of table and dealer, and the newest time of a good cosignature
-// in the file, in microseconds; 0 without one. What is not theirs, or wrong, counts for nothing.
+// The witnesses that signed the checkpoints of table and dealer, by name, with the time at which they had signed both, and
+// the newest time of a good cosignature in the file; 0 without one. In microseconds. What is not theirs, or wrong, counts
+// for nothing.
 export async function witnessesOf(bundle, { witnesses }) {
   const signed = {};
   for (const name of LOGS) signed[name] = await signedBy(bundle[name].checkpoint, witnesses);
   const times = LOGS.flatMap((name) => [...signed[name].values()]);
+  const both = [...signed.table.keys()].filter((name) => signed.dealer.has(name)).sort();
+  const later = (a, b) => (a > b ? a : b);
   return {
-    names: [...signed.table.keys()].filter((name) => signed.dealer.has(name)),
+    times: new Map(both.map((name) => [name, later(signed.table.get(name), signed.dealer.get(name))])),
     newest: times.reduce((most, time) => (time > most ? time : most), 0n),
   };
 }

@@ -91,6 +91,7 @@ const DECISIONS = {
   swap: ({ cards }) => ["swaps ", { card: cards[0] }, " for the top discard"],
   junk: () => ["junks the hand"],
   select: ({ cards }) => ["selects ", ...cardsOf(cards)],
+  void: () => ["agrees to end the hand, which waits for the dealer"],
   add: ({ cards }) => (cards.length === 0 ? ["adds nothing"] : ["adds ", ...cardsOf(cards)]),
 };
 
@@ -133,12 +134,14 @@ const RECORDED = [
   [/^rake (\d{1,20})$/, ([, credits]) => ["takes the house's share: ", amount(credits)]],
 ];
 
-export function faultWords({ at_fault: fault, seats, evidence }) {
+export function abortWords({ cause, seats, evidence }) {
   const who =
-    { 1: "players withheld their random number: ", 2: "the dealer is at fault", 3: "the operator made it void" }[
-      fault
-    ] ?? "nobody is named as at fault";
-  const named = fault === 1 ? seats.flatMap((seat, at) => [at === 0 ? "" : " and ", { seat }]) : [];
+    {
+      1: "players withheld their random number: ",
+      2: "the dealer was silent, and all players who were left agreed",
+      3: "the dealer was silent for too long",
+    }[cause] ?? "nobody is named as at fault";
+  const named = cause === 1 ? seats.flatMap((seat, at) => [at === 0 ? "" : " and ", { seat }]) : [];
   return [
     "breaks the hand off, every credit goes back; ",
     who,

@@ -1,7 +1,9 @@
 // The records of one hand, sorted by stream, and those that a hand has one of; and how a check says that it fails.
 
 import { equal } from "../bytes.js";
+import { KEPT_BACK, LOGS } from "../bundle.js";
 import { REVEALED } from "../fair.js";
+import { BadSettings, readSettings } from "../settings.js";
 
 export class Trouble extends Error {
   constructor(verdict, why) {
@@ -21,20 +23,29 @@ export function hold(fact, why) {
 
 // Microseconds that the clocks of two services may be apart before the order of their records counts.
 export const CLOCK_SKEW = 250000n;
+export const MILLISECOND = 1000n;
 export const SECOND = 1000000n;
 
 const WHAT = {
   HandOpened: ["hand", "the opening of the hand"],
   EntropyClosed: ["hand", "the closing of the seats' commitments"],
+  EntropyRevealed: ["hand", "what a seat revealed"],
   HandSealed: ["hand", "the sealing of the hand"],
   HandSettled: ["hand", "the settlement"],
   HandAborted: ["hand", "that the hand was aborted"],
   SettlementPosted: ["hand", "the table's note of the posted settlement"],
   HandRevealed: ["hand", "the table's copy of the opened seed"],
+  SeedRefused: ["hand", "that the table refused the seed"],
+  ChanceUsed: ["hand", "a use of chance"],
   HandCommitted: ["table", "the table's note of the dealer's commitment"],
+  EntropyCommitted: ["table", "what a seat committed to"],
+  HandStarted: ["table", "the start of the hand in the table's stream"],
   HandFinished: ["table", "the end of the hand in the table's stream"],
   SeedCommitted: ["dealer", "the dealer's commitment"],
+  CommitmentsClosed: ["dealer", "the dealer's closing"],
   SeedSealed: ["dealer", "the dealer's sealing"],
+  TransferPosted: ["wallet", "the wallet's transfer"],
+  OperationPerformed: ["dealer", "an operation of the dealer"],
   SeedOpened: ["dealer", "the opened seed"],
 };
 
@@ -47,13 +58,25 @@ export class Case {
     this.table = bundle.table.records.filter((record) => !ours(record));
     this.dealer = bundle.dealer.records;
     this.wallet = bundle.wallet.records;
-    // The dealer's key, once its text was read.
+    // What is kept back for the sake of a secret.
+    this.keptBack = LOGS.flatMap((name) => bundle[name].records).filter(
+      ({ keptBack, name, sealed }) => keptBack && !sealed && !KEPT_BACK.includes(name),
+    );
+    // The key of the dealer's log, and those that its signed texts may have, once they were read.
     this.dealerKey = null;
+    this.dealerKeys = [];
+    this.byName = new Map();
   }
 
+  // Every record of a kind whose payload is here, where that kind belongs; in the table's stream of this hand alone.
   all(name) {
-    const [list] = WHAT[name] ?? [];
-    return this[list].filter((record) => record.name === name);
+    if (!this.byName.has(name)) {
+      const [list] = WHAT[name];
+      const found = this[list].filter((record) => record.name === name && !record.keptBack);
+      const number = list === "table" ? this.opened?.hand_no : null;
+      this.byName.set(name, list === "table" ? found.filter(({ event }) => event.hand_no === number) : found);
+    }
+    return this.byName.get(name);
   }
 
   find(name) {
@@ -71,9 +94,9 @@ export class Case {
     return this.find("HandOpened")?.event ?? null;
   }
 
-  // The hand came to nothing.
+  // How the hand came to nothing; null where it did not. What is settled is undone by nothing.
   get aborted() {
-    return this.find("HandAborted");
+    return this.find("HandSettled") ? null : this.find("HandAborted");
   }
 
   // The seats whose numbers the table bound into the transcript.
@@ -82,9 +105,19 @@ export class Case {
     return rows.filter(({ status }) => status === REVEALED).map(({ seat }) => seat);
   }
 
-  // Seats had a time to commit entropy. A hand without is not proved; it may have no roots of shuffles and no salts of cards.
-  get hasEntropy() {
-    return (this.opened?.entropy_deadline_micros ?? 0n) !== 0n;
+  // The table's settings, which the check needs.
+  get settings() {
+    try {
+      return readSettings(this.one("HandOpened").event.settings);
+    } catch (error) {
+      if (!(error instanceof BadSettings)) throw error;
+      throw missing(`the table's settings cannot be read: ${error.message}`);
+    }
+  }
+
+  // Who plays, by seat.
+  get roster() {
+    return [...this.one("HandOpened").event.roster].sort((a, b) => a.seat - b.seat);
   }
 }
 

@@ -1,22 +1,30 @@
 // Turns, deadlines and time banks, as a table must keep them. A decision is judged when it comes and recorded when the
 // log has taken it: one that a player made and that is recorded behind its deadline may have come in time.
 
-import { SECOND, timeText } from "./case.js";
+import { CLOCK_SKEW, SECOND, timeText } from "./case.js";
 
 // What a clock that is resumed twice can gain.
 const SLACK = 10n * SECOND;
+// How long the dealer is silent before a hand is suspended.
+const SILENCE = 10n * SECOND;
+const HOUR = 3600n * SECOND;
 const LAST = (1n << 64n) - 1n;
 const plus = (time, span) => (time + span > LAST ? LAST : time + span);
 const atLeastZero = (span) => (span < 0n ? 0n : span);
 
 export class Clock {
-  constructor(opened, at) {
+  // `missed`: clocks missed in a row before the hand by each player, null where the records do not say.
+  constructor(settings, missed, at) {
     this.turn = 0;
-    this.action = BigInt(opened.action_seconds) * SECOND;
-    this.banks = opened.roster.map(() => BigInt(opened.bank_seconds) * SECOND);
+    this.action = BigInt(settings.action_seconds) * SECOND;
+    this.suspension = BigInt(settings.suspend_hours) * HOUR;
+    this.banks = missed.map(() => BigInt(settings.bank_seconds) * SECOND);
     this.dueAt = at;
     this.resumed = null;
-    this.misses = opened.roster.map(() => ({ missed: 0, decided: false }));
+    // `known`: that is all of them, since the player has decided something since, or the records say what was before.
+    this.misses = missed.map((before) => ({ missed: before ?? 0, known: before !== null }));
+    // Since when the hand is suspended.
+    this.stoodAt = null;
     this.notes = [];
   }
 
@@ -38,7 +46,9 @@ export class Clock {
     this.banks[player] = atLeastZero(bank - taken);
     const own = this.misses[player];
     if (byClock) own.missed += 1;
-    else Object.assign(own, { missed: 0, decided: true });
+    else Object.assign(own, { missed: 0, known: true });
+    if (byClock && this.stoodAt !== null)
+      return `turn ${turn}: the clock decided for seat ${seat} while the hand was suspended`;
     const used = verb === "leave" ? 0n : atLeastZero(bank - atLeastZero(deadline - at));
     if (byClock && at < deadline)
       return `turn ${turn}: the clock decided for seat ${seat} at ${timeText(at)}, before the deadline ${timeText(deadline)}`;
@@ -64,10 +74,30 @@ export class Clock {
     return deadline > most ? `turn ${turn}: the resumed clock has more time than a whole one` : null;
   }
 
-  // Whether the table may go on with these numbers of clocks missed in a row. Those before the hand count on for
-  // whoever has not decided anything himself.
+  // The hand is suspended, and clocks stand. What is wrong with its times, or null.
+  suspend({ since_micros: since, until_micros: until }, at) {
+    this.stoodAt = at;
+    if (since + SILENCE > at) return `the hand was suspended at ${timeText(at)}, and the dealer was asked at ${timeText(since)} only`;
+    if (until < since + this.suspension || until > at + this.suspension + CLOCK_SKEW)
+      return `the hand is suspended until ${timeText(until)}, another time than the settings say`;
+    return null;
+  }
+
+  // The dealer is back. What is wrong with the deadline of the decision that is due, or null.
+  goOn({ deadline_micros: deadline }, player, at) {
+    const stoodAt = this.stoodAt ?? at;
+    this.stoodAt = null;
+    if (player === null) return deadline === 0n ? null : "the hand goes on with a deadline, and no decision is due";
+    const left = atLeastZero(this.deadline(player) - stoodAt);
+    this.resumed = deadline;
+    if (deadline + SLACK < at + left) return "the hand goes on with less time for a decision than was left";
+    const most = at + this.action + this.banks[player] + SLACK;
+    return deadline > most ? "the hand goes on with more time for a decision than a whole clock" : null;
+  }
+
+  // Whether the table may go on with these numbers of clocks missed in a row.
   missed(recorded) {
-    const fits = ({ missed, decided }, at) => (decided ? recorded[at] === missed : recorded[at] >= missed);
+    const fits = ({ missed, known }, at) => (known ? recorded[at] === missed : recorded[at] >= missed);
     return recorded.length === this.misses.length && this.misses.every(fits);
   }
 }

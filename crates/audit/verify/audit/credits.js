@@ -22,7 +22,7 @@ const ofRecord = (settled) => ({
 
 // The table recorded what the rules make of the hand, line by line.
 export function checkSettlement(records, walk) {
-  if (records.aborted && !records.find("HandSettled")) return;
+  if (records.aborted) return;
   walk.judge("settlement");
   const settled = records.one("HandSettled").event;
   if (!walk.end) throw missing("the hand is not over");
@@ -76,7 +76,7 @@ export function checkTransfer(records, walk) {
   }
   const settled = records.one("HandSettled");
   const expected = legsOf(opened, walk.end ? ofRules(walk.end.settlement) : ofRecord(settled.event));
-  const transfers = records.wallet.filter(({ name }) => name === "TransferPosted");
+  const transfers = records.all("TransferPosted");
   if (transfers.length === 0) throw missing("the wallet's transfer is not among the records");
   hold(transfers.length === 1, "the wallet posted more than one transfer");
   const [{ event: posted, time, position }] = transfers;
@@ -119,7 +119,7 @@ export function checkConserved(records) {
   const before = sum([...opened.roster.map(({ stack }) => stack), opened.sabacc_pot, opened.carried_pot]);
   const after = sum([...stacks, sabaccPot, carriedPot, rake]);
   hold(before === after, () => `${before} credits came into the hand, ${after} came out of it`);
-  for (const { event } of records.wallet.filter(({ name }) => name === "TransferPosted")) {
+  for (const { event } of records.all("TransferPosted")) {
     const legs = sum(event.legs.map(({ amount }) => amount));
     hold(legs === 0n, () => `the legs of the transfer sum to ${legs} credits`);
   }

@@ -1,14 +1,14 @@
 // Whether the streams are whole: numbers, chains, and which record may follow which.
 
 import { equal } from "../bytes.js";
+import { SECRET } from "../bundle.js";
 import { ZEROS32 } from "../merkle.js";
-import { exactly, failed, hold, missing } from "./case.js";
+import { exactly, hold, missing } from "./case.js";
+import { checkTableStream } from "./table-stream.js";
 
 const RECOVERY = 4;
-// Who is at fault.
-const OPERATOR = 3;
 
-export function checkStreams(records) {
+export async function checkStreams(records) {
   if (records.hand.length === 0 || records.dealer.length === 0)
     throw missing("the table's or the dealer's stream of the hand is not here");
   whole("the table's log", records.handId, records.hand);
@@ -16,26 +16,22 @@ export function checkStreams(records) {
   const table = exactly(16, records.one("HandOpened").event.table_id, "the hand's table");
   part("the table's log", table, records.table);
   part("the wallet's log", table, records.wallet);
+  checkKeptBack(records);
   handInOrder(records);
   dealerInOrder(records);
-  tableOfThisHand(records);
+  await checkTableStream(records);
 }
 
 // A stream from its first record on.
 function whole(log, stream, list) {
   part(log, stream, list);
-  let previous = ZEROS32;
   list.forEach((record, at) => {
     hold(
       record.version === BigInt(at + 1),
       () => `${log}, position ${record.position}: version ${record.version} of the stream where ${at + 1} belongs`,
     );
-    hold(
-      equal(record.previous, previous),
-      () => `${log}, position ${record.position}: the record does not name the one before it`,
-    );
-    previous = record.chain;
   });
+  hold(equal(list[0].previous, ZEROS32), () => `${log}: the first record of the stream names one before it`);
 }
 
 // Some records of a stream, in order; where two are neighbours the one names the other.
@@ -54,78 +50,77 @@ function part(log, stream, list) {
   });
 }
 
-// Of each record of the hand's stream those that may stand right before it.
-const PLAY = ["ChanceUsed", "CardsMoved", "MoveDecided", "ClockResumed"];
-const ENTROPY = ["EntropyClosed", "EntropyRevealed"];
-const SETTLED = ["HandSettled", "HandRevealed"];
-const AFTER = {
-  HandOpened: [null],
-  EntropyClosed: ["HandOpened"],
-  EntropyRevealed: ENTROPY,
-  CardsShown: ["HandSealed", ...PLAY, "CardsShown"],
-  HandSettled: ["HandSealed", ...PLAY, "CardsShown"],
-  SettlementPosted: ["HandSettled", "HandRevealed"],
-  HandRevealed: ["HandSettled", "SettlementPosted", "HandAborted"],
-  SeedRefused: ["HandSettled", "SettlementPosted", "HandAborted"],
-  // Of a settled hand only because the seed that was opened is not its own, or because an operator says so.
-  HandAborted: ["HandOpened", ...ENTROPY, "HandSealed", ...PLAY, "CardsShown", "SeedRefused", ...SETTLED],
-};
-for (const name of PLAY) AFTER[name] = ["HandSealed", ...PLAY];
-const ONCE = ["SettlementPosted", "HandRevealed", "HandAborted"];
-
-function handInOrder(records) {
-  const seen = new Set();
-  let before = null;
-  for (const { position, name, event } of records.hand) {
-    const sealsAfter = records.hasEntropy ? ENTROPY : ["HandOpened"];
-    const may = name === "HandSealed" ? sealsAfter : AFTER[name];
-    if (!may) throw failed(`the table's stream of the hand, position ${position}: ${name} does not belong there`);
-    let comes = may.includes(before) && !(ONCE.includes(name) && seen.has(name));
-    if (name === "EntropyClosed") comes &&= records.hasEntropy;
-    if (name === "SettlementPosted") comes &&= !records.aborted;
-    if (name === "SeedRefused") comes &&= !seen.has("HandRevealed");
-    if (name === "HandAborted") {
-      comes &&= !seen.has("SettlementPosted") && (!SETTLED.includes(before) || event.at_fault === OPERATOR);
-    }
-    hold(comes, () => `the table's stream of the hand, position ${position}: ${name} comes too early or too late`);
-    seen.add(name);
-    before = name;
+// Nothing is kept back that has no secret, and no secret once the seed is open.
+function checkKeptBack(records) {
+  const open = records.find("SeedOpened") ?? records.find("HandRevealed");
+  for (const { log, position, name } of records.keptBack) {
+    hold(
+      SECRET.includes(name) && !open,
+      () => `the ${log}'s log, position ${position}: ${name} is kept back, and holds no secret`,
+    );
   }
 }
 
-// The dealer promises, seals, works, and opens the seed; after that only who lost his memory may ask again.
+// What a hand is in before it is over.
+const OPEN = ["opened", "closed", "play", "shown"];
+const OVER = ["settled", "aborted"];
+// Of each record of the hand's stream: what the hand is in when it comes, and from then on.
+const STEPS = new Map([
+  ["HandOpened", { in: ["start"], to: "opened" }],
+  ["EntropyClosed", { in: ["opened"], to: "closed" }],
+  ["EntropyRevealed", { in: ["closed", "aborted"], suspended: true }],
+  ["HandSealed", { in: ["closed"], to: "play" }],
+  ["ChanceUsed", { in: ["play"] }],
+  ["CardsMoved", { in: ["play"] }],
+  ["MoveDecided", { in: ["play"], suspended: true }],
+  ["ClockResumed", { in: ["play"], suspended: true }],
+  ["CardsShown", { in: ["play", "shown"], to: "shown" }],
+  ["HandSettled", { in: ["play", "shown"], to: "settled" }],
+  ["SettlementPosted", { in: ["settled"], once: ["SettlementPosted"] }],
+  ["HandRevealed", { in: OVER, once: ["HandRevealed", "SeedRefused"] }],
+  ["SeedRefused", { in: OVER, once: ["HandRevealed", "SeedRefused"] }],
+  ["HandSuspended", { in: OPEN }],
+  ["HandContinued", { in: OPEN, suspended: true }],
+  ["HandAborted", { in: OPEN, to: "aborted", suspended: true }],
+]);
+
+function handInOrder(records) {
+  const seen = new Set();
+  let [state, suspended] = ["start", false];
+  for (const { position, name, keptBack } of records.hand) {
+    if (keptBack) continue;
+    const step = STEPS.get(name);
+    const comes =
+      step?.in.includes(state) &&
+      (!suspended || step.suspended) &&
+      (name !== "HandContinued" || suspended) &&
+      !step.once?.some((other) => seen.has(other));
+    hold(comes, () => `the table's stream of the hand, position ${position}: ${name} comes too early or too late`);
+    state = step.to ?? state;
+    seen.add(name);
+    if (name === "HandSuspended") suspended = true;
+    if (name === "HandContinued" || name === "HandAborted") suspended = false;
+  }
+}
+
+// The dealer promises, closes, seals, works, and opens the seed; after that only who lost its memory may ask again. How
+// often it promised or closed is judged elsewhere.
 function dealerInOrder(records) {
   const seen = new Set();
-  for (const { position, name, event } of records.dealer) {
-    const [promised, sealed, open] = ["SeedCommitted", "SeedSealed", "SeedOpened"].map((one) => seen.has(one));
+  for (const { position, name, event, keptBack } of records.dealer) {
+    if (keptBack) continue;
+    const [promised, closed, sealed, open] = ["SeedCommitted", "CommitmentsClosed", "SeedSealed", "SeedOpened"].map(
+      (one) => seen.has(one),
+    );
     const comes = {
-      SeedCommitted: () => !sealed && !open,
-      SeedSealed: () => promised && !sealed && !open,
+      SeedCommitted: () => !closed && !sealed && !open,
+      CommitmentsClosed: () => promised && !sealed && !open,
+      SeedSealed: () => closed && !sealed && !open,
       OperationPerformed: () => sealed && !open,
       CardsOpened: () => sealed && (!open || event.opening?.reason === RECOVERY),
       SeedOpened: () => (sealed || (promised && event.discarded)) && !open,
     }[name];
-    if (!comes) throw failed(`the dealer's stream of the hand, position ${position}: ${name} does not belong there`);
-    hold(comes(), () => `the dealer's stream of the hand, position ${position}: ${name} comes too early or too late`);
+    hold(comes?.(), () => `the dealer's stream of the hand, position ${position}: ${name} comes too early or too late`);
     seen.add(name);
   }
-}
-
-// The records of the table's stream: of this hand, around the hand's own.
-function tableOfThisHand(records) {
-  const { hand_no: handNo } = records.one("HandOpened").event;
-  const over = records.aborted ?? records.find("HandSettled");
-  const counts = { HandStarted: 0, HandFinished: 0 };
-  for (const { position, name, event, time } of records.table) {
-    let fits =
-      ["HandCommitted", "EntropyCommitted", "HandStarted", "HandFinished"].includes(name) && event.hand_no === handNo;
-    if (fits && name in counts) {
-      counts[name] += 1;
-      fits = equal(event.hand_id, records.handId) && counts[name] === 1;
-    }
-    // Written together with the hand's end, on either side of it.
-    if (name === "HandFinished") fits &&= over !== null && over.time <= time;
-    hold(fits, () => `the table's log, position ${position}: ${name} is not this hand's, or out of order`);
-  }
-  if (counts.HandStarted !== 1) throw missing("the start of the hand in the table's stream is not among the records");
 }

@@ -7,14 +7,17 @@ import { Hand, Refused } from "../rules/hand.js";
 import { makeMove, sameMove } from "../rules/moves.js";
 import { BadRules, MOST, readRules } from "../rules/ruleset.js";
 import { MOVE_KINDS } from "../schema.js";
+import { AGREED } from "./aborts.js";
 import { Trouble, failed, hold } from "./case.js";
 import { Clock } from "./clock.js";
 import { Places } from "./places.js";
 import { keysOf } from "./promises.js";
 import { Shoe } from "./shoe.js";
+import { missedBefore, tableBefore } from "./start.js";
 
 const SEATS = 8;
 const EMPTY = new Uint8Array();
+const AMOUNTS = ["bet", "raise"];
 
 // Credits of a record as the rules count them.
 export function credits(amount) {
@@ -49,6 +52,10 @@ export class Walk {
     this.broken = null;
     // What each record of the hand's stream was to the rules, by position.
     this.steps = new Map();
+    // Decisions as the chain takes them; `said`: with a choice that is secret when made in the clear.
+    this.lines = [];
+    // Who agrees to end the hand, while it is suspended.
+    this.agreed = null;
     this.deals = [];
     // What the dealer may have done already of a hand that was aborted then.
     this.ahead = [];
@@ -151,12 +158,22 @@ export class Walk {
     const when = rules.sabacc_ante_when === "when_empty" && sabaccPot > 0;
     this.ante = when ? 0 : (rules.sabacc_ante ?? 0);
     this.places = new Places();
-    this.clock = new Clock(event, time);
+    this.clock = new Clock(this.records.settings, this.missedBefore(event.roster), time);
     this.since = time;
   }
 
+  missedBefore(roster) {
+    try {
+      return missedBefore(tableBefore(this.records), roster);
+    } catch (error) {
+      if (!(error instanceof Trouble)) throw error;
+      return roster.map(() => null);
+    }
+  }
+
   async step(record) {
-    const { name, event, time } = record;
+    const { name, event, time, keptBack } = record;
+    if (keptBack) return;
     if (name === "HandSealed") {
       this.clock.dueAt = time;
       this.since = time;
@@ -170,7 +187,16 @@ export class Walk {
       if (!this.end) this.trouble("cards", `seat ${event.seat} shows before the end`);
       if (this.shown.has(event.seat)) this.trouble("cards", `seat ${event.seat} shows its hand twice`);
       this.shown.set(event.seat, event.cards);
-    } else if (name === "HandSettled" && !this.end) {
+    } else if (name === "HandSuspended") {
+      this.agreed = new Set();
+      const wrong = this.clock.suspend(event, time);
+      if (wrong) this.trouble("clocks", wrong);
+    } else if (name === "HandContinued") {
+      this.agreed = null;
+      const wrong = this.clock.goOn(event, this.hand.decision?.player ?? null, time);
+      if (wrong) this.trouble("clocks", wrong);
+    } else if (name === "HandAborted") this.ended(event);
+    else if (name === "HandSettled" && !this.end) {
       throw new Stop("settlement", "settled before the rules end the hand");
     }
   }
@@ -205,7 +231,7 @@ export class Walk {
     if (result.index !== operation.index || given !== own) {
       throw new Stop("operations", `operation ${operation.index} gave ${given} on record, the seed gives ${own}`);
     }
-    if (!this.proves(result.root, made.result.root)) {
+    if (!equal(result.root, made.result.root)) {
       this.trouble("operations", `the root of the cards of operation ${operation.index} is not the one the seed gives`);
     }
     if (restock) return;
@@ -247,16 +273,11 @@ export class Walk {
     return player === null ? 0 : this.seats[player];
   }
 
-  // Whether a root or a salt is what the seed gives. A hand in which seats had no part may have none.
-  proves(recorded, own) {
-    return equal(recorded, own) || (recorded.length === 0 && !this.records.hasEntropy);
-  }
-
   // A card on record: its face, and what proves it, where everybody sees it.
   compare(card, open) {
     const face = this.shoe.face(card);
     const fits = card.card === (open ? this.deck.code(face) : "");
-    if (fits && this.proves(card.salt, open ? this.shoe.saltOf(card) : EMPTY)) return;
+    if (fits && equal(card.salt, open ? this.shoe.saltOf(card) : EMPTY)) return;
     const problem = open ? "is not the one the seed put there" : "is hidden, and written";
     this.trouble("cards", `the card at position ${card.position} of shuffle ${card.op} ${problem}`);
   }
@@ -267,7 +288,16 @@ export class Walk {
     const fallback = decision && this.hand.decide(decision.player, decision.fallback);
     const player = this.seats.indexOf(event.seat);
     hold(player >= 0, "a decision of a seat that is not in the hand");
+    if (MOVE_KINDS[event.move?.kind] === "void") {
+      this.note(record, makeMove("void"), player);
+      this.agree(event, player);
+      this.steps.set(record.position, { player, move: makeMove("void"), byClock: false });
+      return;
+    }
     const move = this.hand.decide(player, this.moveOf(event));
+    this.note(record, move, player);
+    if (this.agreed && move.verb !== "leave")
+      this.trouble("decisions", `turn ${event.turn}: seat ${event.seat} decided while the hand was suspended`);
     if (event.turn !== this.clock.turn)
       this.trouble("decisions", `the decision of turn ${this.clock.turn} is recorded as turn ${event.turn}`);
     if (event.by_clock && !(decision.player === player && sameMove(fallback, move))) {
@@ -283,6 +313,41 @@ export class Walk {
     this.since = time;
     this.hand.take(player, move);
     this.evolved(time);
+  }
+
+  // A decision as the chain takes it: cards as they lie, a secret choice hidden, and in the clear as it is said.
+  note({ position, event }, move, player) {
+    const { seat, by_clock: byClock, signature } = event;
+    const words = [`p${player + 1}`, move.verb === "draw-from" ? "draw" : move.verb];
+    const cards = move.verb === "void" ? [] : event.cards;
+    words.push(...cards.map(({ op, position: place }) => `${op}.${place}`));
+    const choice = AMOUNTS.includes(move.verb) ? [move.amount] : [...move.names];
+    if (move.target !== null) choice.push(`p${move.target + 1}`);
+    if (move.value !== 0) choice.push(move.value);
+    const hidden = move.verb !== "void" && this.hand.hides(this.hand, move);
+    const line = [...words, ...(hidden ? choice.map(() => "??") : choice)].join(" ");
+    this.lines.push({ position, seat, byClock, line, said: [...words, ...choice].join(" "), signature });
+  }
+
+  // Who must agree to end a suspended hand.
+  get voters() {
+    const { core } = this.hand;
+    return core.inOrder.filter((player) => !core.left.has(player));
+  }
+
+  agree({ seat, by_clock: byClock }, player) {
+    const told = (why) => `seat ${seat} agreed to end the hand, and ${why}`;
+    hold(this.agreed && !byClock, () => told("it was not suspended, or the clock decided"));
+    hold(this.voters.includes(player) && !this.agreed.has(player), () => told("was not in it, or had agreed before"));
+    this.agreed.add(player);
+  }
+
+  // The hand came to nothing: by agreement only where all have agreed. Where everybody has left there is nobody to agree.
+  ended({ cause }) {
+    const { voters } = this;
+    const all = voters.length > 0 && voters.every((player) => this.agreed?.has(player));
+    if (cause === AGREED && !all)
+      this.trouble("decisions", "the hand was ended by agreement, and not all had agreed");
   }
 
   // A recorded move with its cards.
@@ -314,7 +379,7 @@ export class Walk {
       return (
         same &&
         card.card === (open ? this.deck.code(meant.cards[at]) : "") &&
-        this.proves(card.salt, open ? this.shoe.saltOf(place) : EMPTY)
+        equal(card.salt, open ? this.shoe.saltOf(place) : EMPTY)
       );
     };
     if (move.cards.length === 0 && cards.length === meant.cards.length && cards.every(fits)) return;
@@ -347,7 +412,7 @@ export class Walk {
     for (const seat of new Set(seats)) {
       const expected = this.end?.shown.get(seat)?.map((card) => line(this.places.of(card), this.deck.code(card)));
       const own = this.shown.get(seat);
-      const proved = own?.every((card) => this.proves(card.salt, this.shoe.saltOf(card)));
+      const proved = own?.every((card) => equal(card.salt, this.shoe.saltOf(card)));
       const all = own
         ?.map((card) => line(card, card.card))
         .sort()
@@ -358,9 +423,12 @@ export class Walk {
     }
   }
 
-  // The dealer is asked first: of an aborted hand it may have done already what was due.
+  // The dealer is asked first: of an aborted hand it may have done already what was due. What would come of more
+  // operations than it has performed is nobody's business, and may be much.
   async lookAhead() {
+    const most = this.records.all("OperationPerformed").length - this.records.all("ChanceUsed").length;
     for (let due = this.hand.due; due; due = this.hand.due) {
+      if (this.ahead.length >= most && due.kind !== "deal") return;
       if (due.kind === "deal") {
         const { restocks, places } = this.takeLayout(due, due.until ? this.countUntil(due) : 0);
         for (const operation of restocks) await this.performAhead(operation);

@@ -3,6 +3,7 @@
 import { Core, lineText, tooMany } from "./core.js";
 import { GAMES } from "./games.js";
 import { seatsOf } from "./ruleset.js";
+import { step } from "../work.js";
 
 export class Refused extends Error {}
 
@@ -43,6 +44,7 @@ export class Hand {
   }
 
   resume(answer) {
+    step();
     const { value, done } = this.course.next(answer);
     this.next = done ? null : value;
     if (done) this.finish();
