@@ -43,11 +43,14 @@ RULES: dict[str, list[dict]] = {
 def plan(source: random.Random) -> Plan:
     """Something to play."""
     variant = source.choice(sorted(GAMES))
-    entropy = source.choice(["all", "all", "all", "some", "old", "withheld"])
+    entropy = source.choice(["all", "all", "all", "some", "none", "withheld", "late"])
     return Plan(
         variant, source.randrange(2, 6), source.choice(RULES[variant]), entropy,
-        abort_after=source.choice([None, None, None, source.randrange(30)]),
-        delay=source.choice([0, 0, 30]),
+        silent_after=source.choice([None, None, None, source.randrange(-1, 30)]),
+        silence=source.choice(["back", "agreed", "late", "open"]),
+        history=source.choice(["played", "played", "end", "new"]),
+        burnt=source.choice([0, 0, 0, 1, 2]), delayed=source.random() < 0.2,
+        signing=source.choice([0, 4, 8, 8]), everybody_leaves=source.random() < 0.1,
     )
 
 
@@ -67,7 +70,9 @@ def bend(source: random.Random, entries: list[Entry]) -> None:
     """Changes one thing."""
     at = source.randrange(len(entries))
     one, how = entries[at], source.random()
-    if how < 0.06:
+    if how < 0.03:
+        one.kept_back = True
+    elif how < 0.06:
         del entries[at]
     elif how < 0.12:
         entries.insert(source.randrange(at, len(entries)), deepcopy(one))
@@ -91,7 +96,7 @@ def owe(source: random.Random, entries: list[Entry]) -> None:
     for one in list(entries):
         if one.kind in ("SeedOpened", "HandRevealed", "SettlementPosted", "TransferPosted"):
             entries.remove(one)
-        elif one.kind == "HandFinished":
+        elif one.kind == "HandFinished" and one is entries[-1]:
             one.at += late
 
 

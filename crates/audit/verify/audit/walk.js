@@ -158,8 +158,17 @@ export class Walk {
     const when = rules.sabacc_ante_when === "when_empty" && sabaccPot > 0;
     this.ante = when ? 0 : (rules.sabacc_ante ?? 0);
     this.places = new Places();
-    this.clock = new Clock(this.records.settings, this.missedBefore(event.roster), time);
+    this.clock = new Clock(this.settings(), this.missedBefore(event.roster), time);
     this.since = time;
+  }
+
+  settings() {
+    try {
+      return this.records.settings;
+    } catch (error) {
+      if (!(error instanceof Trouble)) throw error;
+      throw new Stop(null, error.message);
+    }
   }
 
   missedBefore(roster) {
