@@ -3,9 +3,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { fromHex, hex, utf8, uuid } from "../bytes.js";
+import { fromHex, hex, number, utf8, uuid } from "../bytes.js";
 import { isGoodPoint, sha256, verifyEd25519 } from "../digest.js";
 import * as fair from "../fair.js";
+import { BadSettings, readSettings } from "../settings.js";
 
 const bytes = (count, value) => new Uint8Array(count).fill(value);
 const range = (count) => Uint8Array.from({ length: count }, (_, at) => at);
@@ -47,6 +48,81 @@ test("commitments, transcript and keys are the published ones", async () => {
     hex(keys.salt),
     "d1d7d16a25454766a36ea39f862f4d885bfa23a4389802542f9abc68f6482f630f1acd779d26e90bf3c580ad8d1893506e247dbd6817be28b621ef3233530ce2",
   );
+});
+
+test("closing, rules and decisions are the published ones", async () => {
+  const { context, dealer, transcript } = await hand();
+  const row = async (seat, player, entropy) => ({
+    seat,
+    player: bytes(16, player),
+    commitment: await fair.clientCommitment(context, dealer, seat, bytes(16, player), bytes(32, entropy)),
+  });
+  const rows = [await row(1, 0xa1, 0x11), await row(3, 0xa2, 0x22), await row(4, 0xa3, 0x33)];
+  const closing = await fair.closingOf(context, dealer, rows);
+  assert.equal(hex(closing), "110d669db6a927afc762325011f2f5e3510654b22e8705d5181203beedbcdae3");
+  rows[2].commitment = new Uint8Array();
+  assert.equal(
+    hex(await fair.closingOf(context, dealer, rows)),
+    "ff9f3aedcafc5b8ea3880983a29a9141cebe4d0c08819feb491f0756045d7a23",
+  );
+  assert.equal(
+    hex(await fair.rulesHash("rules", "settings")),
+    "a797b917abf11a2503d4d5f63396bf5777b0944505a76d914128606d4756fb38",
+  );
+  const bet = await fair.decisionOf(transcript, false, "p1 bet 20");
+  assert.equal(hex(bet), "8e8b112aa4528d6f97b8c40d37c7146ea5a7d876af9eca2b836ad4d9287de267");
+  assert.equal(
+    hex(await fair.decisionOf(bet, true, "p2 fold")),
+    "b79629080170a4c1551c455aeb47b0554a700c2ffbce370b7ca27b6260672569",
+  );
+  const player = bytes(16, 0xa1);
+  for (const [text, tag, ...fields] of [
+    [
+      "0929b2833989b665b34957fa219356e6f42b86cd0cf8f98b2f94f5c30e5fed41",
+      "dealer-commit-sig",
+      ...[utf8("sabacc.example/room1"), TABLE, number(7, 8), await sha256(utf8("rules")), dealer],
+    ],
+    [
+      "a19a3b2007dbc9208926fbfb1085c6323ca271eb9424249b9be5b9c3bd45586c",
+      "receipt-sig",
+      ...[context, dealer, number(1, 1), player, rows[0].commitment, range(32), number(5, 8)],
+    ],
+    ["740b421b6f788b717fd1236858cf3a745498d4b9b08a6f79cca821208573aa20", "closing-sig", context, dealer, closing],
+    [
+      "eb3eb00ba830805d8c224c0b6c04a22e1de30f97564cd456698b40e45ac3fa10",
+      "reveal-receipt-sig",
+      ...[context, dealer, number(1, 1), player, bytes(32, 0x11), number(6, 8)],
+    ],
+    [
+      "fcca444da27388a097ba9cb04a94385b4c906c5f889ba40e8a761847df6dc3d9",
+      "decision-sig",
+      ...[context, bet, utf8("p1 bet 20")],
+    ],
+    [
+      "55391d9e21ac90a1e90e0573f71aa60ca4742f210da552f0238b75b275cbe693",
+      "decision-receipt-sig",
+      ...[context, bet, number(9, 8)],
+    ],
+  ])
+    assert.equal(hex(await sha256(fair.signedText(tag, bytes(8, 7), ...fields))), text, tag);
+});
+
+test("settings have one spelling, and bounds", () => {
+  const text =
+    "action_seconds = 20\nbank_seconds = 30\ncommit_ms = 2000\ncontributors_min = 1\n" +
+    'reveal = "at_once"\nreveal_ms = 2000\nsuspend_hours = 2\n';
+  assert.equal(readSettings(text).delay_seconds, 0);
+  assert.equal(readSettings(text.replace("at_once", "delayed")).delay_seconds, 86400);
+  for (const [from, to] of [
+    ...[["= 20\n", "= 020\n"], ["= 20\n", "= +20\n"], ["= 20\n", "=20\n"], ["= 20\n", "= 20\r\n"], ["at_once", "later"]],
+    ...[["commit_ms = 2000\n", ""], ["= 2\n", "= 2"], ["= 2\n", "= 2\n\n"], ["= 20\n", "= 0\n"], ["= 20\n", "= 601\n"]],
+    ...[["= 30", "= 601"], ["commit_ms = 2000", "commit_ms = 499"], ["\nreveal_ms = 2000", "\nreveal_ms = 10001"]],
+    ...[["= 1\n", "= 9\n"], ["= 2\n", "= 0\n"], ["= 2\n", "= 169\n"], ["= 20\n", '= "20"\n'], ['"at_once"', "at_once"]],
+    ...[["= 20\n", "= \u0662\n"], ["= 20\n", `= ${"9".repeat(900)}\n`], ["= 20\n", "= -1\n"], ["= 20\n", "= 20"]],
+  ]) {
+    assert.notEqual(text.replace(from, to), text);
+    assert.throws(() => readSettings(text.replace(from, to)), BadSettings, `${from} ${to}`);
+  }
 });
 
 test("operations are the published ones", async () => {

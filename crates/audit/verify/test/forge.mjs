@@ -8,9 +8,8 @@ const { decode } = modules["proto.js"];
 const { EVENT_NAMES, MESSAGES } = modules["schema.js"];
 const { leafRecord } = modules["merkle.js"];
 const { keyText, parseKey } = modules["note.js"];
-const { signedCommitment } = modules["fair.js"];
-const { concat, hex, utf8 } = modules["bytes.js"];
-const { sha256 } = modules["digest.js"];
+const { contextOf, keyIdOf, signedText } = modules["fair.js"];
+const { concat, hex, number, utf8 } = modules["bytes.js"];
 
 const hash = (...parts) => new Uint8Array(createHash("sha256").update(concat(...parts)).digest());
 const base64 = (bytes) => Buffer.from(bytes).toString("base64");
@@ -25,21 +24,21 @@ export function varint(value) {
 }
 
 const joined = (parts) => Uint8Array.from(Buffer.concat(parts));
-const long = (number, bytes) => concat(varint((number << 3) | 2), varint(bytes.length), bytes);
+const long = (tag, bytes) => concat(varint((tag << 3) | 2), varint(bytes.length), bytes);
 const scalar = (type, value) =>
   varint(type === "s64" ? BigInt.asUintN(64, (BigInt(value) << 1n) ^ (BigInt(value) >> 63n)) : value);
 
-function field({ type, number, list, optional, group }, value) {
+function field({ type, number: tag, list, optional, group }, value) {
   if (value === null || (list && value.length === 0)) return new Uint8Array();
   const isNumber = ["u32", "u64", "s64", "enum", "bool"].includes(type);
-  if (list && isNumber) return long(number, joined(value.map((item) => scalar(type, item))));
-  if (list) return joined(value.map((item) => long(number, contentOf(type, item))));
+  if (list && isNumber) return long(tag, joined(value.map((item) => scalar(type, item))));
+  if (list) return joined(value.map((item) => long(tag, contentOf(type, item))));
   if (isNumber) {
     if (!value && !optional) return new Uint8Array();
-    return concat(varint(number << 3), scalar(type, value));
+    return concat(varint(tag << 3), scalar(type, value));
   }
   const bytes = contentOf(type, value);
-  return bytes.length === 0 && !MESSAGES.has(type) && !group ? bytes : long(number, bytes);
+  return bytes.length === 0 && !MESSAGES.has(type) && !group ? bytes : long(tag, bytes);
 }
 
 function contentOf(type, value) {
@@ -106,7 +105,7 @@ export function opened(name) {
   for (const { records } of logs) {
     for (const record of records) {
       record.kind = EVENT_NAMES.get(record.type);
-      record.event = decode(record.kind, record.payload);
+      record.event = record.payload_hash.length > 0 ? null : decode(record.kind, record.payload);
     }
   }
   return { handId, logs };
@@ -128,7 +127,7 @@ export async function forged({ handId, logs }, { room = ROOM, under = (_, note) 
     const leaves = new Map();
     for (const record of records) {
       const stream = hex(record.stream);
-      record.payload = encode(record.kind, record.event);
+      if (record.event) record.payload = encode(record.kind, record.event);
       const head = heads.get(stream);
       if (head && head.version + 1n === record.version) record.previous = head.hash;
       const leaf = await leafRecord(record);
@@ -141,7 +140,7 @@ export async function forged({ handId, logs }, { room = ROOM, under = (_, note) 
     const checkpoint = under(name, signed(`${room[name].name}\n${size}\n${base64(root)}\n`, room[name]));
     made.push({ name, key: room[name].text, checkpoint, records, proof });
   }
-  return wrap(encode("BundleContents", { format: 1, hand_id: handId, logs: made }));
+  return wrap(encode("BundleContents", { format: 2, hand_id: handId, logs: made }));
 }
 
 // Records of others stand wherever none is known.
@@ -160,15 +159,25 @@ function rootOf(from, to, leaves, proof) {
   return hide(hash(Uint8Array.of(1), left, right));
 }
 
+// Signs again what the dealer had signed.
 async function recommit(bundle, dealer) {
   const [committed] = recordsOf(bundle, "SeedCommitted");
   if (!committed) return;
-  const { table_id: table, hand_no: number, rule_set_hash: rules, commitment } = committed.event;
-  const keyId = (await sha256(dealer.key)).slice(0, 8);
-  const message = signedCommitment(table, number, rules, commitment.commitment, keyId);
-  const signature = new Uint8Array(sign(null, message, dealer.secret));
-  const [noted] = recordsOf(bundle, "HandCommitted");
-  const [hand] = recordsOf(bundle, "HandOpened");
-  for (const { event } of [committed, noted, hand].filter(Boolean))
+  const { table_id: table, hand_no: handNo, rules_hash: rules, commitment } = committed.event;
+  const keyId = await keyIdOf(dealer.key);
+  const signing = (...fields) => new Uint8Array(sign(null, signedText(...fields), dealer.secret));
+  const { commitment: made, origin } = commitment;
+  const fields = [utf8(origin), table, number(handNo, 8), rules, made];
+  const signature = signing("dealer-commit-sig", keyId, ...fields);
+  const noted = recordsOf(bundle, "HandCommitted").filter(({ event }) => event.hand_no === handNo);
+  for (const { event } of [committed, ...noted, ...recordsOf(bundle, "HandOpened")])
     event.commitment = { ...event.commitment, key_id: keyId, signature };
+  const context = await contextOf(origin, table, handNo, rules);
+  for (const kind of ["CommitmentsClosed", "EntropyClosed"]) {
+    for (const { event } of recordsOf(bundle, kind)) {
+      const { closing } = event.closing;
+      event.closing.key_id = keyId;
+      event.closing.signature = signing("closing-sig", keyId, context, made, closing);
+    }
+  }
 }

@@ -28,7 +28,7 @@ test("a large file is refused before it is read", async () => {
 test("a newer room is told from a damaged file", async () => {
   const contents = contentsOf(bytesOf(`${HAND}.sabacc`));
   const newer = /^written by a newer room: take its verify\.html$/;
-  for (const made of [concat(Uint8Array.of(8, 2), contents.subarray(2)), Uint8Array.of(8, 0x80, 1, 255, 255)])
+  for (const made of [concat(Uint8Array.of(8, 3), contents.subarray(2)), Uint8Array.of(8, 0x80, 1, 255, 255)])
     await assert.rejects(parseBundle(wrap(made)), ({ message }) => newer.test(message));
   await assert.rejects(parseBundle(wrap(contents.subarray(2))), /format 0/);
   for (const cut of [[], [8], [8, ...Array(11).fill(255)]])
@@ -89,7 +89,7 @@ test("rules of too many rounds are refused", async () => {
   const hand = opened("dice-short");
   const { event } = recordsOf(hand, "HandOpened")[0];
   event.rule_set = event.rule_set.replace(/max_rounds = \d+/, "max_rounds = 1000000000");
-  assert.deepEqual(failedOf(await reportOn(await forged(hand), TRUST)), ["commitment", "decisions"]);
+  assert.deepEqual(failedOf(await reportOn(await forged(hand), TRUST)), ["commitment", "decisions", "start"]);
 });
 
 // Events as no service writes them, straight into the checks: nothing may come out but a report.

@@ -9,6 +9,7 @@ import { ROOM, TRUST, cosigned, drop, forged, logKey, opened, recordsOf, signed,
 const { keysText, readWitnesses, roomOf } = modules["trust.js"];
 const { seatWords, timeWords } = modules["sentences.js"];
 const { openCheckpoint } = modules["note.js"];
+const { readSettings } = modules["settings.js"];
 
 const NOBODY = "nobody but the room has seen this log: it could show somebody else another";
 const HOUR = 3600000000n;
@@ -30,25 +31,50 @@ test("a hand is proved", async () => {
   const { verdict, sentences } = await told(HAND);
   assert.equal(verdict, "proved");
   assert.deepEqual(sentences, [
-    "Hand 1 was played to its end: seat 3 wins 4090.",
+    "Hand 1 was played to its end: seat 1 wins 4090.",
     `Whose word it is: that of specimen.example, by the keys you gave; ${NOBODY}; the numbers of seats 1, 2 and 3 are ` +
-      "in it: enough if one of them is honest.",
+      "in it: enough if one of them is honest; decisions of seats 1, 2 and 3 are signed by their players.",
     "Your part: only you can know whether your own number is in it.",
   ]);
 });
 
 test("a hand is broken off, by whom and when", async () => {
   for (const [name, words] of [
-    ["burnt-by-one", "before its antes by seat 1, which withheld its number: every credit went back."],
-    ["burnt-by-all", ", which withheld their numbers: every credit went back."],
-    ["dealer-fell-silent", " by the dealer: every credit went back."],
-    ["void-in-play", "in play by the operator: every credit went back."],
-    ["void-settled", "after its settlement by the operator: every credit went back."],
+    ["burnt-by-one", "before its antes by seat 1, which withheld its number, at "],
+    ["burnt-by-all", ", which withheld their numbers, at "],
+    ["left-before-antes", "before its antes by the dealer, which was silent, at "],
+    ["agreed", "in play by the dealer, which was silent, and all players who were left agreed, at "],
   ]) {
     const { verdict, sentences } = await told(name);
     assert.equal(verdict, "broken_off", name);
-    assert.ok(sentences[0].startsWith("Hand 1 was broken off ") && sentences[0].endsWith(words), sentences[0]);
+    assert.ok(sentences[0].startsWith("Hand 1 was broken off ") && sentences[0].includes(words), sentences[0]);
   }
+});
+
+test("a hand that the dealer let die fails", async () => {
+  const made = await told("suspended-too-long");
+  assert.deepEqual([made.verdict, failedOf(made)], ["failed", []]);
+  assert.match(made.sentences[0], /the dealer was silent until the time of the hand was over/);
+});
+
+test("a suspended hand is not finished for an hour more than it may last", async () => {
+  const until = recordsOf(opened("suspended-in-play"), "HandSuspended")[0].event.until_micros;
+  for (const [late, verdict] of [
+    [0n, "not_finished"],
+    [1n, "failed"],
+  ]) {
+    const made = await told("suspended-in-play", (hand) => {
+      const [{ records }] = hand.logs;
+      records.at(-1).recorded_at_micros = until + HOUR + late;
+    });
+    assert.equal(made.verdict, verdict, made.sentences[0]);
+    assert.ok(made.sentences[0].includes(timeWords(until)), made.sentences[0]);
+  }
+});
+
+test("numbers that came to nothing before are told", async () => {
+  const { sentences } = await told("after-burnt-numbers");
+  assert.match(sentences[0], /; before it numbers \d+ and \d+ came to nothing, by seat/);
 });
 
 test("a hand without anybody's number fails", async () => {
@@ -63,7 +89,7 @@ test("what fails does not sound like a pass", async () => {
   assert.equal(made.verdict, "failed");
   assert.equal(made.sentences[0], "This hand is not proved: failed checks: settlement, conserved.");
   assert.doesNotMatch(made.sentences.join(" "), /wins|nobody but the room|numbers of/);
-  const missing = await told(HAND, (hand) => drop(hand, "SettlementPosted"));
+  const missing = await told(HAND, (hand) => drop(hand, "TransferPosted"));
   assert.equal(missing.verdict, "failed");
   assert.equal(missing.sentences[0], "This hand is not proved: checks that could not be made: transfer.");
 });
@@ -72,7 +98,7 @@ test("a seed that is owed is not finished for an hour", async () => {
   for (const [name, end, delay] of [
     [HAND, "HandSettled", 0n],
     ["delayed-reveal", "HandSettled", null],
-    ["void-in-play", "HandAborted", 0n],
+    ["agreed", "HandAborted", 0n],
   ]) {
     for (const late of [0n, 1n]) {
       let due;
@@ -80,12 +106,12 @@ test("a seed that is owed is not finished for an hour", async () => {
         drop(hand, ...UNOPENED);
         const [ended] = recordsOf(hand, end);
         const [{ event }] = recordsOf(hand, "HandOpened");
-        due = ended.recorded_at_micros + (delay ?? BigInt(event.reveal_delay_seconds) * 1000000n);
-        recordsOf(hand, "HandFinished")[0].recorded_at_micros = due + HOUR + late;
+        due = ended.recorded_at_micros + (delay ?? BigInt(readSettings(event.settings).delay_seconds) * 1000000n);
+        recordsOf(hand, "HandFinished").at(-1).recorded_at_micros = due + HOUR + late;
       });
       assert.deepEqual(failedOf(made), []);
       assert.equal(made.verdict, late ? "failed" : "not_finished", name);
-      assert.ok(made.sentences[0].includes(`seed ${late ? "was" : "is"} due at ${timeWords(due)}`), made.sentences[0]);
+      assert.ok(made.sentences[0].includes(`${late ? "was" : "is"} due at ${timeWords(due)}`), made.sentences[0]);
     }
   }
 });
@@ -105,14 +131,15 @@ test("a trusted cosignature is a time too", async () => {
   }
 });
 
-test("a hand without an end, or with a check that fails, is not unfinished", async () => {
+test("a hand in play is not finished, and one with a check that fails is failed", async () => {
   const open = await told(HAND, (hand) =>
     drop(hand, ...UNOPENED, "HandSettled", "HandFinished", "CardsShown", "MoveDecided", "ChanceUsed", "CardsMoved"),
   );
-  assert.equal(open.verdict, "failed");
+  assert.equal(open.verdict, "not_finished");
+  assert.match(open.sentences[0], /it is in play, and its last record is of/);
   const bent = await told(HAND, (hand) => {
     drop(hand, ...UNOPENED);
-    change(hand, "HandCommitted", { hand_no: 77n });
+    change(hand, "HandFinished", { carried_pot: 77n });
   });
   assert.equal(bent.verdict, "failed");
 });
@@ -192,8 +219,9 @@ test("a key has an end", async () => {
     const { size } = await openCheckpoint(bundle[log].checkpoint, ROOM[log]);
     assert.equal((await withEnd(log, size)).verdict, "proved");
     for (const until of [size - 1n, 0n]) {
-      assert.deepEqual(failedOf(await withEnd(log, until)), ["keys"]);
-      assert.deepEqual(failedOf(await withEnd(log, until, [ROOM[log]])), ["keys"]);
+      const wrong = log === "dealer" && until === 0n ? ["keys", "commitment", "closing"] : ["keys"];
+      assert.deepEqual(failedOf(await withEnd(log, until)), wrong);
+      assert.deepEqual(failedOf(await withEnd(log, until, [ROOM[log]])), wrong);
     }
   }
   const { position } = bundle.dealer.records.find(({ name }) => name === "SeedCommitted");
@@ -208,7 +236,7 @@ test("witnesses count where they signed table and dealer", async () => {
   const seen = async (under, wanted = 1) => told(HAND, () => {}, { ...trust, wanted }, { under });
   const both = await seen((_, note) => cosigned(cosigned(note, one, 5), two, 6));
   assert.equal(both.verdict, "proved");
-  assert.match(both.sentences[1], /; 2 of 2 trusted witnesses signed the checkpoints of table and dealer;/);
+  assert.match(both.sentences[1], /; 2 of 2 trusted witnesses signed the checkpoints of table and dealer: one\.example at /);
   const only = (name, note) => (name === "wallet" ? note : cosigned(note, one, 5));
   assert.match((await seen(only)).sentences[1], /; 1 of 2 trusted/);
   assert.equal((await seen(only, 2)).verdict, "not_finished");
