@@ -133,7 +133,7 @@ def _key(text: str) -> Key | None:
 
 
 def _keys(own: Key | None, trusted: list[TrustedKey]) -> list[TrustedKey]:
-    """The keys that may have signed a log's texts: those of its name, which may have ended since."""
+    """The keys that may have signed a log's texts: those of its name, ended or not."""
     if own is None:
         return []
     found = [one for one in trusted if one.key.name == own.name and one.key.kind == LOG]

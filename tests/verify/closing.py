@@ -1,5 +1,5 @@
-"""Check `closing`: what all seats had committed to, signed by the dealer before anybody revealed, and
-not before the seats' time was over. Times are those of the table's log.
+"""Check `closing`: what all seats had committed to, signed by the dealer before anybody revealed,
+and not before the seats' time was over. Times are those of the table's log.
 """
 
 from __future__ import annotations

@@ -17,8 +17,9 @@ from pathlib import Path
 from . import bundle
 from .audit import audit, refused
 from .bundle import NotABundle
-from .forge import SECOND, Plan, Player
+from .forge import Player
 from .forge_logs import ROOM, TRUSTED, Entry, bundle as written
+from .forge_table import SECOND, Plan
 from .proto import Message
 from .rules.hand import GAMES
 from .rules.kinds import Refused

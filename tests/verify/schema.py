@@ -14,8 +14,8 @@ BundleContents: 1 uint32 format; 2 bytes hand_id; 3 *BundleLog logs
 BundleLog: 1 string name; 2 string key; 3 string checkpoint; 4 *LogRecord records; 5 *bytes
     proof
 LogRecord: 1 uint64 position; 2 uint64 recorded_at_micros; 3 bytes stream; 4 uint64 version; 5
-    uint32 type; 6 uint32 schema; 7 bool sealed; 8 bytes payload; 9 bytes salt; 10 bytes author_hash;
-    11 bytes previous; 12 bytes payload_hash; 13 uint32 payload_len
+    uint32 type; 6 uint32 schema; 7 bool sealed; 8 bytes payload; 9 bytes salt; 10 bytes
+    author_hash; 11 bytes previous; 12 bytes payload_hash; 13 uint32 payload_len
 AbsentPaid: 1 bytes player_id
 AccountClosed: 1 bytes player_id; 2 string reason
 AccountFrozen: 1 bytes player_id; 2 string reason
@@ -107,7 +107,8 @@ SettlementLine: 1 string text
 SettlementPosted: 1 uint64 position
 Shuffle: 1 uint32 pile; 2 uint32 fresh; 3 uint32 first_fresh; 4 *Handle cards
 SnapshotTaken: 1 bytes sha256
-StandingFound: 1 uint32 seat; 2 enum kind; 3 uint64 until_micros; 4 LimitMark limit; 5 *LimitMark nearly
+StandingFound: 1 uint32 seat; 2 enum kind; 3 uint64 until_micros; 4 LimitMark limit; 5
+    *LimitMark nearly
 SitOutChanged: 1 uint32 seat; 2 bool sitting_out; 3 string why
 TableClosed:
 TableCreated: 1 string name; 2 string rule_set; 3 uint32 seats; 4 uint64 min_buy_in; 5 uint64

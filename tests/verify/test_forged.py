@@ -8,18 +8,19 @@ from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import replace
 
-from . import bundle, forge, forge_logs
+from . import bundle, forge_logs
 from .aborts import SUSPENDED
 from .audit import audit
-from .forge import Plan, Player
+from .forge import Player
 from .forge_logs import TRUSTED, Entry
+from .forge_table import SECOND, TABLE, Plan
 from .proto import Message
 from .rules.hand import GAMES
 from .rules.kinds import Refused
 
 TOKENS = ["immunity", "markdown", "general-tariff"]
 RULES = {"kessel": {"tokens": "assigned", "assigned_tokens": TOKENS, "chips": 4}}
-LATER = 60 * forge.SECOND
+LATER = 60 * SECOND
 Edit = Callable[[list[Entry]], object]
 
 
@@ -166,7 +167,8 @@ BREAKS: list[tuple[list[str], str, Edit]] = [
     (["commitment", "closing"], "promised too late", lambda e: move_all(
         e, "SeedCommitted", LATER)),
     (["commitment"], "other settings than promised", lambda e: put(
-        e, "HandOpened", "settings", the(e, "HandOpened").settings.replace("hours = 2", "hours = 3"))),
+        e, "HandOpened", "settings",
+        the(e, "HandOpened").settings.replace("hours = 2", "hours = 3"))),
     (["transcript"], "another row at the table", lambda e: put(
         e, "HandSealed", "rows", the(e, "HandSealed").rows[:-1])),
     (["transcript"], "another transcript at the table", lambda e: put(
@@ -237,9 +239,9 @@ BREAKS: list[tuple[list[str], str, Edit]] = [
     (["transfer"], "another leg", lambda e: put_in(
         the(e, "TransferPosted").legs[0], "account", "house/issuance")),
     (["transfer"], "a stranger won and lost nothing", lambda e: zero_leg(
-        e, f"seat/{uuid.UUID(bytes=forge.TABLE)}/{uuid.UUID(int=7)}")),
+        e, f"seat/{uuid.UUID(bytes=TABLE)}/{uuid.UUID(int=7)}")),
     (["transfer"], "a pot won and lost nothing", lambda e: zero_leg(
-        e, f"pot/{uuid.UUID(bytes=forge.TABLE)}/carried")),
+        e, f"pot/{uuid.UUID(bytes=TABLE)}/carried")),
     (["transfer"], "another position", lambda e: put(e, "SettlementPosted", "position", 999)),
     (["transfer"], "posted twice", lambda e: again(e, "TransferPosted")),
     (["conserved"], "the table goes on with more", lambda e: put_in(
@@ -259,8 +261,8 @@ BREAKS: list[tuple[list[str], str, Edit]] = [
         e, "HandFinished", "hand_no", 1)),
     (["streams", "closing", "signatures"], "a record is kept back", lambda e: setattr(
         entry(e, "EntropyCommitted"), "kept_back", True)),
-    (["streams", "operations", "decisions", "signatures"], "a decision is kept back", lambda e: setattr(
-        entry(e, "MoveDecided"), "kept_back", True)),
+    (["streams", "operations", "decisions", "signatures"], "a decision is kept back",
+     lambda e: setattr(entry(e, "MoveDecided"), "kept_back", True)),
 ]
 
 
@@ -373,11 +375,11 @@ class Forged(unittest.TestCase):
     def test_windows(self) -> None:
         hand_id, honest = played(Plan("dice", 3, entropy="some"), 2)
         start = entry(honest, "HandCommitted").at
-        gap = start + 2 * forge.SECOND - entry(honest, "EntropyClosed").at
+        gap = start + 2 * SECOND - entry(honest, "EntropyClosed").at
         self.assertEqual(fails(hand_id, moved(honest, "CommitmentsClosed", gap)), [])
         self.assertEqual(fails(hand_id, moved(honest, "CommitmentsClosed", gap - 1)), ["closing"])
         hand_id, honest = played(Plan("dice", 3, entropy="withheld"), 2)
-        gap = entry(honest, "EntropyClosed").at + 2 * forge.SECOND
+        gap = entry(honest, "EntropyClosed").at + 2 * SECOND
         gap -= entry(honest, "HandAborted").at
         self.assertEqual(fails(hand_id, moved(honest, "HandAborted", gap)), [])
         self.assertEqual(fails(hand_id, moved(honest, "HandAborted", gap - 1)), ["transcript"])
@@ -396,11 +398,11 @@ class Forged(unittest.TestCase):
         last = the(honest, "HandFinished")
         last.seats = [place for place in last.seats if place.seat != seat.seat]
         last.misses = last.misses[1:]
-        for early, expected in ((2 * forge.SECOND, []), (forge.SECOND, ["closing"])):
+        for early, expected in ((2 * SECOND, []), (SECOND, ["closing"])):
             entries = deepcopy(honest)
             for kind in ("SeatFunded", "SeatTaken"):
                 event = taken if kind == "SeatTaken" else Message(seat=seat.seat)
-                entries.insert(started, Entry("table", forge.TABLE, closed - early, kind, event))
+                entries.insert(started, Entry("table", TABLE, closed - early, kind, event))
             for one in entries[started + 2 :]:
                 if one.log == "table":
                     one.at = max(one.at, closed - early)
@@ -409,7 +411,7 @@ class Forged(unittest.TestCase):
     def test_suspensions(self) -> None:
         plan = Plan("dice", 3, silent_after=9, silence="back", clocks=False, leaves=False)
         hand_id, honest = played(plan, 2)
-        hours = 7200 * forge.SECOND
+        hours = 7200 * SECOND
         for expected, what, edit in (
             ([], "nothing is wrong", lambda e: None),
             (["clocks"], "suspended early", lambda e: put(
@@ -418,7 +420,7 @@ class Forged(unittest.TestCase):
                 e, "HandSuspended", "until_micros", entry(e, "HandSuspended").at + hours + 10**6)),
             (["clocks"], "less time than before", lambda e: put(
                 e, "HandContinued", "deadline_micros",
-                the(e, "HandContinued").deadline_micros - 11 * forge.SECOND)),
+                the(e, "HandContinued").deadline_micros - 11 * SECOND)),
             (["streams"], "back twice", lambda e: again(e, "HandContinued")),
             (["decisions"], "played on while suspended", lambda e: e.insert(
                 e.index(the_next(e, "HandContinued", "MoveDecided")) + 1,

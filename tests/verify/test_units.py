@@ -216,7 +216,7 @@ class TheSettings(unittest.TestCase):
             ("\nreveal_ms = 2000", "\nreveal_ms = 10001"), ("= 1\n", "= 9\n"), ("= 2\n", "= 0\n"),
             ("= 2\n", "= 169\n"), ("= 20\n", '= "20"\n'), ('"at_once"', "at_once"),
             ("= 20\n", "= \u0662\n"), ("= 20\n", "= " + "9" * 900 + "\n"), ("= 20\n", "= -1\n"),
-            ("action_seconds = 20\nbank_seconds = 30\n", "bank_seconds = 30\naction_seconds = 20\n"),
+            ("action_seconds = 20\nbank_seconds = 30", "bank_seconds = 30\naction_seconds = 20"),
         ):
             text = self.TEXT.replace(*change)
             with self.subTest(change=change), self.assertRaises(BadSettings):

@@ -13,8 +13,8 @@ from . import audit as audits
 from . import bundle, forge_logs, note, report, several, trust
 from .__main__ import judge
 from .audit import audit
-from .forge import SECOND, TABLE, Plan
 from .forge_logs import ROOM, TRUSTED_KEYS, TRUSTED, Entry, LogKey, WitnessKey
+from .forge_table import SECOND, TABLE, Plan
 from .note import BadNote, Key
 from .proto import Message
 from .report import Report

@@ -7,8 +7,8 @@ import unittest
 from . import bundle, forge_logs, work
 from .audit import audit, refused
 from .bundle import NotABundle
-from .forge import Plan
 from .forge_logs import TRUSTED
+from .forge_table import Plan
 from .proto import Message
 from .rules.hand import GAMES
 from .test_forged import RULES, played, put, the

@@ -14,9 +14,9 @@ TIME = 8
 
 @dataclass(frozen=True)
 class Seen:
-    """The witnesses that signed the checkpoints of table and dealer, by name, with the time at which
-    they had signed both, and the newest time of a good cosignature in the file; 0 without one. In
-    microseconds."""
+    """The witnesses that signed the checkpoints of table and dealer, by name, with the time at
+    which they had signed both, and the newest time of a good cosignature in the file; 0 without
+    one. In microseconds."""
 
     times: dict[str, int]
     newest: int
