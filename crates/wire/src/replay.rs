@@ -208,6 +208,7 @@ impl HandReplay {
             bank_used_ms: _,
             turn: _,
             signature: _,
+            padding: _,
         } = decided;
         let player = self.player_of(*seat)?;
         let by = if *by_clock { DecisionAuthor::Clock } else { DecisionAuthor::Player };
@@ -267,6 +268,7 @@ impl HandReplay {
             bank_used_ms: 0,
             turn: 0,
             signature: bytes::Bytes::new(),
+            padding: bytes::Bytes::new(),
         }))
     }
 

@@ -854,6 +854,9 @@ pub struct MoveDecided {
     /// HandAction.chain, said is the line with a secret choice in the clear.
     #[prost(bytes = "bytes", tag = "7")]
     pub signature: ::prost::bytes::Bytes,
+    /// Zeros, where the choice is secret: the record's length is public at once, and would tell which names were chosen.
+    #[prost(bytes = "bytes", tag = "8")]
+    pub padding: ::prost::bytes::Bytes,
 }
 /// Hand stream: after an interruption of the table the clock of the decision due runs again, with what was left of it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]

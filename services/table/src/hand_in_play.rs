@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use fairness::{Chain, Context, Handle, Transcript};
 use primitives::{HandId, PlayerId, SeatNo, UnixMicros};
+use prost::Message as _;
 use proto::common::v1::{CardProof, CardRef, DeckRoot, MoveKind, PlayStanding};
 use proto::dealer::v1 as dealer;
 use proto::event::v1 as pb;
@@ -402,10 +403,26 @@ impl HandInPlay {
         recorded.turn = self.turn;
         recorded.signature = signature.to_vec().into();
         self.fill_salts(&mut recorded.cards);
+        if let Event::Decided { mv, .. } = &event
+            && rules::is_choice_secret(&self.replay.hand, mv.kind())
+        {
+            pad_decision(&mut recorded);
+        }
         let judged = Some([JudgedInput { input: Some(event), positions: None }].into());
         let inputs = RuleInputs { faces: Faces::new(), judged };
         Batch { inputs, ..Batch::single(self.hand_id, recorded) }
     }
+}
+
+/// Length in bytes of the record of a secret choice: lengths are public with the leaf records, and
+/// those of names differ. Signature, cards and three names of tokens stay below half of it.
+const SECRET_CHOICE_LEN: usize = 320;
+
+/// Fills a record up to [`SECRET_CHOICE_LEN`] with zeros.
+fn pad_decision(recorded: &mut pb::MoveDecided) {
+    // The field's number and length take three bytes, since at least 128 bytes are missing.
+    let missing = SECRET_CHOICE_LEN.saturating_sub(recorded.encoded_len() + 3);
+    recorded.padding = vec![0; missing].into();
 }
 
 /// Context of a hand, from its first event.

@@ -1,6 +1,7 @@
 //! Chain of decisions: who signs what, what is refused, and that a crash changes none of it.
 
 use fairness::{Chain, DecisionStatement, PlayerKey, SignedText as _};
+use prost::Message as _;
 use proto::common::v1::{LegalMove, Move as PbMove, MoveKind as PbKind};
 use proto::table::v1 as pb;
 use proto::table::v1::table_update::What;
@@ -338,6 +339,38 @@ fn a_secret_choice_is_hidden_in_the_chain_and_signed_in_the_clear() {
         assert_eq!(action.chain_line, line);
         assert_eq!(action.line.contains("??"), viewer != Some(number), "{}", action.line);
     }
+}
+
+/// The lengths of records are public at once.
+/// fairness/SPEC.md §18.1.
+#[test]
+fn the_length_of_a_record_does_not_tell_a_secret_choice() {
+    let recorded = |from: usize| {
+        let mut table = drafting();
+        let (number, turn) = legal_moves(&table);
+        let legal = turn.legal.iter().find(|legal| legal.kind() == PbKind::Choose).unwrap();
+        let mut names = legal.names.clone();
+        names.sort_by_key(String::len);
+        let names = names[from..from + 3].to_vec();
+        let words = names.join(" ");
+        let mv = PbMove { kind: legal.kind, names, ..PbMove::default() };
+        let line = format!("{} choose ?? ?? ??", name(&table, number));
+        let said = format!("{} choose {words}", name(&table, number));
+        let due = Due { number, turn: turn.turn, mv, line: line.clone() };
+        let signature = sign_after(&table, number, &chain(&table), &line, &said);
+        table.command(number, act(&due, signature)).unwrap();
+        (moves(&table)[0].encoded_len(), words.len())
+    };
+    let last = drafting_names() - 3;
+    let (short, long) = (recorded(0), recorded(last));
+    assert_ne!(short.1, long.1);
+    assert_eq!((short.0, long.0), (320, 320));
+}
+
+/// Number of tokens that may be drafted.
+fn drafting_names() -> usize {
+    let (_, turn) = legal_moves(&drafting());
+    turn.legal.iter().find(|legal| legal.kind() == PbKind::Choose).unwrap().names.len()
 }
 
 /// fairness/SPEC.md §9.2.

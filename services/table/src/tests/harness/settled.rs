@@ -9,7 +9,6 @@ use super::{DEALER_TIMEOUT, Harness, Misbehaviour};
 use crate::commands::Command;
 use crate::effects::Effect;
 use crate::hand_in_play::HandStage;
-use crate::peers::PeerCall;
 use crate::registry::tests::dependencies;
 use crate::settle;
 use crate::state::RecoveredState;
@@ -25,10 +24,6 @@ fn retry() -> Command {
 
 fn stacks(table: &Harness) -> Vec<u64> {
     table.state.table.seats.values().map(|seat| seat.stack.get()).collect()
-}
-
-fn is_settlement(job: &PeerCall) -> bool {
-    matches!(job, PeerCall::Settle(_))
 }
 
 fn is_settled(table: &Harness) -> bool {
