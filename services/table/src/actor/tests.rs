@@ -1,5 +1,6 @@
 //! Messages that have arrived are taken before a deadline has its effect.
 
+mod lines;
 mod set_clock;
 
 use std::time::Duration;
