@@ -520,7 +520,8 @@ pub struct LeaveAsked {
     #[prost(string, tag = "2")]
     pub why: ::prost::alloc::string::String,
     /// 64 bytes: the player's signature of the line "pN leave", as in MoveDecided, where the player has a key for the hand in
-    /// play; else empty. The move itself follows in the hand's stream.
+    /// play; else empty. The move itself follows in the hand's stream as soon as the rules take it; not if the hand ends
+    /// before, or if somebody agrees to end it while it is suspended.
     #[prost(bytes = "bytes", tag = "3")]
     pub signature: ::prost::bytes::Bytes,
 }

@@ -7,9 +7,10 @@
 //!
 //! **Leaves.** A player may leave at any time, but the rules take a leave only while a decision is
 //! due. In between the leave is pending ([`Table::pending_leaves`]): it comes before any other
-//! decision, and whoever leaves after it signs over the chain with it in it. The decision that ends
-//! a suspended hand is the exception: it is recorded, and signed, without the pending leaves, since
-//! the hand may never come to take them.
+//! decision, and whoever leaves after it signs over the chain with it in it. The line that agrees to
+//! end a suspended hand is the exception: it is recorded, and signed, without the pending leaves,
+//! since the hand may never come to take them. Leaves that were signed before it lapse, so that every
+//! signature on record is over the chain of the records.
 //!
 //! Specification: fairness/SPEC.md §9.
 

@@ -11,7 +11,8 @@
 //! - `table` is a table between hands, `hand_in_play` a hand in play, `state` the two together:
 //!   pure folds of the log. `events` groups the log's events, `reasons` has the reasons recorded of
 //!   seats, `moves` the moves that the table treats apart. `entropy` is the seats' part in a hand's
-//!   chance, `proof` the proofs of where cards lie.
+//!   chance, `decisions` the chain of decisions and its signatures, `proof` the proofs of where cards
+//!   lie.
 //! - `commands` judges commands, `author` says whose they are. `start`, `plan`, `effect_calls`,
 //!   `settle` and `abort` turn effects into calls and answers into events. All pure. `peers` makes
 //!   the calls, `receipt` signs.

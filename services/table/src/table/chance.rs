@@ -41,7 +41,7 @@ impl Table {
             }
             PlayEvent::HandSettled(settled) => self.hand_settled(settled, at),
             PlayEvent::SettlementPosted(_) => self.settlement_posted(),
-            PlayEvent::MoveDecided(decided) => self.leave_taken(decided),
+            PlayEvent::MoveDecided(decided) => self.note_decided(decided),
             PlayEvent::ChanceUsed(_)
             | PlayEvent::CardsMoved(_)
             | PlayEvent::CardsShown(_)

@@ -36,11 +36,16 @@ impl Table {
         Ok(())
     }
 
-    /// Notes that the rules have taken a leave.
-    pub(super) fn leave_taken(&mut self, decided: &pb::MoveDecided) {
-        let is_leave = decided.r#move.as_ref().is_some_and(|mv| mv.kind() == MoveKind::Leave);
-        if let Some(hand) = self.hand.as_mut().filter(|_| is_leave) {
+    /// Follows a decision: a leave that the rules have taken, or a void, after which no pending
+    /// leave can be taken by the signature that it has. Whoever is left in the hand by that may
+    /// leave it by another.
+    pub(super) fn note_decided(&mut self, decided: &pb::MoveDecided) {
+        let Some(hand) = &mut self.hand else { return };
+        let kind = decided.r#move.as_ref().map_or(MoveKind::Unspecified, |mv| mv.kind());
+        if kind == MoveKind::Leave {
             hand.pending_leaves.retain(|leave| u32::from(leave.seat.get()) != decided.seat);
+        } else if kind == MoveKind::Void {
+            hand.pending_leaves.retain(|leave| leave.signature.is_empty());
         }
     }
 }

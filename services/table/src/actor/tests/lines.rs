@@ -68,10 +68,7 @@ async fn run(late: &mut LateTask, id: RequestId, player: u8, command: Command) -
 
 async fn records(log: &Log) -> Vec<(u64, TableRecord)> {
     let events = log.read(Position(0), 100).await.unwrap();
-    events
-        .iter()
-        .map(|event| (event.position.0, TableRecord::try_from(event).unwrap()))
-        .collect()
+    events.iter().map(|event| (event.position.0, TableRecord::try_from(event).unwrap())).collect()
 }
 
 fn assert_receipt(receipt: &pb::DecisionReceipt, context: &Context, chain: Chain, position: u64) {

@@ -16,6 +16,7 @@ use crate::decisions;
 use crate::effects::Effect;
 use crate::publish::Publisher;
 use crate::reasons::LeaveReason;
+use crate::table::Table;
 
 /// Players with a key for the first hand; the third has none.
 const KEYED: [u8; 2] = [1, 2];
@@ -430,6 +431,27 @@ fn leaves_that_are_pending_count_in_what_is_signed_after_them() {
     assert!(decided[0].signature.is_empty());
     assert_eq!(decided[1].signature, signature);
     assert_eq!(chain(&table), with_first.with(false, &lines[1]));
+}
+
+/// fairness/SPEC.md §9.6.
+#[test]
+fn a_void_lets_the_leaves_lapse_that_were_signed_before_it() {
+    let mut table = sealed(dice());
+    table.command(4, stand_up(Vec::new())).unwrap();
+    let after = chain(&table).with(false, &format!("{} leave", name(&table, 4)));
+    let line = format!("{} leave", name(&table, 1));
+    let signature = sign_after(&table, 1, &after, &line, &line);
+    table.command(1, stand_up(signature)).unwrap();
+    let seats = |table: &Table| -> Vec<u8> {
+        table.pending_leaves().iter().map(|leave| leave.seat.get()).collect()
+    };
+    let mut folded = table.state.table.clone();
+    assert_eq!(seats(&folded), [4, 1]);
+    let mv = Some(PbMove { kind: PbKind::Void.into(), ..PbMove::default() });
+    let void = event::MoveDecided { seat: 2, r#move: mv, ..event::MoveDecided::default() };
+    let hand = table.state.play.as_ref().unwrap().hand_id;
+    folded.evolve(hand.into(), &void.into(), table.now).unwrap();
+    assert_eq!(seats(&folded), [4], "who has no key has signed nothing");
 }
 
 /// fairness/SPEC.md §9.5.
