@@ -201,10 +201,10 @@ async fn what_is_refused_is_named_and_ends_nothing() {
     // A repeated decision is one decision with one answer, over the stream or by a call.
     let act = good();
     let first = bare.act(act.clone()).await.outcome;
-    assert!(matches!(first, Some(pb::acted::Outcome::Sequence(_))), "{first:?}");
+    assert!(matches!(first, Some(pb::acted::Outcome::Done(_))), "{first:?}");
     assert_eq!(bare.act(act.clone()).await.outcome, first);
-    let by_call = party.act(guest, act).await.unwrap().into_inner().sequence;
-    assert_eq!(first, Some(pb::acted::Outcome::Sequence(by_call)));
+    let by_call = party.act(guest, act).await.unwrap().into_inner();
+    assert_eq!(first, Some(pb::acted::Outcome::Done(by_call)));
 
     // A second table to follow ends the stream with an error.
     bare.sender.send(pb::PlayRequest { message: Some(watch(table)) }).await.unwrap();
