@@ -7,6 +7,7 @@
 mod dealer;
 mod decisions;
 mod late;
+mod leaves;
 mod nets;
 mod quota;
 mod settled;

@@ -10,13 +10,10 @@ use rules::Next;
 use wire::TableRecord;
 
 use super::{ErrorReason, Harness, TABLE, event, player, signing_key};
-use crate::batch::Batch;
 use crate::commands::{Command, DecisionRequest, OfferedCommitment};
 use crate::decisions;
 use crate::effects::Effect;
 use crate::publish::Publisher;
-use crate::reasons::LeaveReason;
-use crate::table::Table;
 
 /// Players with a key for the first hand; the third has none.
 const KEYED: [u8; 2] = [1, 2];
@@ -31,7 +28,7 @@ fn offer(table: &Harness, number: u8, key: Option<PlayerKey>) -> Command {
 }
 
 /// A table at which two of three players have keys for the first hand, which is not sealed yet.
-fn revealed(table: Harness) -> Harness {
+pub(super) fn revealed(table: Harness) -> Harness {
     let mut table = table;
     assert!(table.run_effect(|effect| effect == Effect::Commit { hand_no: 1 }));
     for number in [1, 2, 4] {
@@ -47,56 +44,62 @@ fn revealed(table: Harness) -> Harness {
     table
 }
 
-fn sealed(table: Harness) -> Harness {
+pub(super) fn sealed(table: Harness) -> Harness {
     let mut table = revealed(table);
     assert!(table.run_effect(|effect| effect == Effect::Seal { hand_no: 1 }));
     table
 }
 
 /// The table at its first decision.
-fn at_decision(table: Harness) -> Harness {
+pub(super) fn at_decision(table: Harness) -> Harness {
     let mut table = sealed(table);
     deal(&mut table);
     table
 }
 
 /// Uses chance until a decision is due.
-fn deal(table: &mut Harness) {
+pub(super) fn deal(table: &mut Harness) {
     table.run_while(|table| table.state.play.as_ref().unwrap().to_act().is_none());
 }
 
-fn dice() -> Harness {
+pub(super) fn dice() -> Harness {
     Harness::new("dice", |_| {})
 }
 
 /// The chain as a client is told it.
-fn chain(table: &Harness) -> Chain {
+pub(super) fn chain(table: &Harness) -> Chain {
     let hand = table.state.view(None).hand.unwrap();
     Chain(hand.chain.try_into().unwrap())
 }
 
 /// The name of a player in the hand, such as `p2`.
-fn name(table: &Harness, number: u8) -> String {
+pub(super) fn name(table: &Harness, number: u8) -> String {
     table.state.play.as_ref().unwrap().player(player(number)).unwrap().to_string()
 }
 
 /// Signature of a player's line that comes after `chain`.
-fn sign_after(table: &Harness, number: u8, chain: &Chain, line: &str, said: &str) -> Vec<u8> {
+pub(super) fn sign_after(
+    table: &Harness,
+    number: u8,
+    chain: &Chain,
+    line: &str,
+    said: &str,
+) -> Vec<u8> {
     let context = &table.state.play.as_ref().unwrap().context;
     let chain = &chain.with(false, line);
     DecisionStatement { context, chain, said }.sign(&signing_key(number)).to_vec()
 }
 
-fn sign(table: &Harness, number: u8, line: &str) -> Vec<u8> {
+pub(super) fn sign(table: &Harness, number: u8, line: &str) -> Vec<u8> {
     sign_after(table, number, &chain(table), line, line)
 }
 
 /// A decision that is due, as its player's client sees it.
-struct Due {
-    number: u8,
+pub(super) struct Due {
+    pub(super) number: u8,
     turn: u32,
     mv: PbMove,
-    line: String,
+    pub(super) line: String,
 }
 
 fn legal_moves(table: &Harness) -> (u8, pb::Turn) {
@@ -107,7 +110,7 @@ fn legal_moves(table: &Harness) -> (u8, pb::Turn) {
 }
 
 /// A move without words that may be made.
-fn due(table: &Harness) -> Due {
+pub(super) fn due(table: &Harness) -> Due {
     let (number, turn) = legal_moves(table);
     let is_calm =
         |legal: &&LegalMove| matches!(legal.kind(), PbKind::Check | PbKind::Match | PbKind::Stand);
@@ -118,17 +121,17 @@ fn due(table: &Harness) -> Due {
     Due { number, turn: turn.turn, mv, line }
 }
 
-fn act(due: &Due, signature: Vec<u8>) -> Command {
+pub(super) fn act(due: &Due, signature: Vec<u8>) -> Command {
     let (turn, mv) = (due.turn, due.mv.clone());
     Command::Act(DecisionRequest { hand_no: 1, turn, mv, signature })
 }
 
-fn stand_up(signature: Vec<u8>) -> Command {
+pub(super) fn stand_up(signature: Vec<u8>) -> Command {
     Command::StandUp { signature }
 }
 
 /// Makes the decision that is due, signed if its player has a key.
-fn decide(table: &mut Harness) {
+pub(super) fn decide(table: &mut Harness) {
     let due = due(table);
     let has_key = KEYED.contains(&due.number);
     let signature = if has_key { sign(table, due.number, &due.line) } else { Vec::new() };
@@ -136,7 +139,11 @@ fn decide(table: &mut Harness) {
 }
 
 /// Refuses a command, which changes nothing; returns the reason and the chain that it names.
-fn refused(table: &mut Harness, number: u8, command: Command) -> (ErrorReason, Option<String>) {
+pub(super) fn refused(
+    table: &mut Harness,
+    number: u8,
+    command: Command,
+) -> (ErrorReason, Option<String>) {
     let before = table.log.len();
     let refusal = table.command(number, command).unwrap_err();
     assert_eq!(table.log.len(), before);
@@ -144,23 +151,16 @@ fn refused(table: &mut Harness, number: u8, command: Command) -> (ErrorReason, O
     (refusal.reason(), chain.map(|(_, chain)| chain.to_owned()))
 }
 
-fn hex(chain: &Chain) -> String {
+pub(super) fn hex(chain: &Chain) -> String {
     chain.0.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn moves(table: &Harness) -> Vec<event::MoveDecided> {
+pub(super) fn moves(table: &Harness) -> Vec<event::MoveDecided> {
     let decided = table.log.iter().filter_map(|(_, event, _)| match event {
         TableRecord::MoveDecided(decided) => Some(decided.clone()),
         _ => None,
     });
     decided.collect()
-}
-
-fn leaves(table: &Harness) -> Vec<event::MoveDecided> {
-    let is_leave = |decided: &event::MoveDecided| {
-        decided.r#move.as_ref().is_some_and(|mv| mv.kind() == PbKind::Leave)
-    };
-    moves(table).into_iter().filter(is_leave).collect()
 }
 
 /// fairness/SPEC.md §9.4.
@@ -379,124 +379,6 @@ fn drafting_names() -> usize {
 fn a_choice_that_everybody_sees_is_marked_as_none() {
     let table = at_decision(dice());
     assert!(legal_moves(&table).1.legal.iter().all(|legal| !legal.secret));
-}
-
-/// fairness/SPEC.md §9.5.
-#[test]
-fn a_leave_is_signed_and_comes_before_the_next_decision() {
-    let mut table = at_decision(dice());
-    let before = chain(&table);
-    let line = format!("{} leave", name(&table, 1));
-    assert_eq!(refused(&mut table, 1, stand_up(Vec::new())).0, ErrorReason::SignatureNeeded);
-    let stolen = sign(&table, 2, &line);
-    let no = refused(&mut table, 1, stand_up(stolen));
-    assert_eq!(no, (ErrorReason::SignatureInvalid, Some(hex(&before))));
-    let signature = sign(&table, 1, &line);
-    let due = due(&table);
-    let late = act(&due, sign(&table, due.number, &due.line));
-    table.command(1, stand_up(signature.clone())).unwrap();
-    // The rules take the leave before whatever else is decided.
-    assert_eq!(refused(&mut table, due.number, late.clone()).0, ErrorReason::Unavailable);
-    let seat = primitives::SeatNo::try_new(1).unwrap();
-    assert_eq!(table.pending_effects().first(), Some(&Effect::Leave { seat }));
-    assert!(table.run_effect(|effect| effect == Effect::Leave { seat }));
-    assert_eq!(leaves(&table)[0].signature, signature);
-    assert_eq!(chain(&table), before.with(false, &line));
-    // What was signed before the leave is signed anew.
-    assert!(table.command(due.number, late).is_err());
-    decide(&mut table);
-}
-
-/// fairness/SPEC.md §9.5.
-#[test]
-fn leaves_that_are_pending_count_in_what_is_signed_after_them() {
-    let mut table = sealed(dice());
-    let start = chain(&table);
-    let lines = [4, 1].map(|number| format!("{} leave", name(&table, number)));
-    table.command(4, stand_up(Vec::new())).unwrap();
-    let with_first = start.with(false, &lines[0]);
-    assert_eq!(chain(&table), start, "it is not on record yet");
-    let stale = sign_after(&table, 1, &start, &lines[1], &lines[1]);
-    let no = refused(&mut table, 1, stand_up(stale));
-    assert_eq!(no, (ErrorReason::SignatureInvalid, Some(hex(&with_first))));
-    let signature = sign_after(&table, 1, &with_first, &lines[1], &lines[1]);
-    table.command(1, stand_up(signature.clone())).unwrap();
-    // Once is enough.
-    let asked = table.log.len();
-    table.command(1, stand_up(Vec::new())).unwrap();
-    assert_eq!(table.log.len(), asked);
-    table.run_while(|table| leaves(table).len() < 2);
-    let decided = moves(&table);
-    assert_eq!(decided.iter().map(|decided| decided.seat).collect::<Vec<_>>(), [4, 1]);
-    assert!(decided[0].signature.is_empty());
-    assert_eq!(decided[1].signature, signature);
-    assert_eq!(chain(&table), with_first.with(false, &lines[1]));
-}
-
-/// fairness/SPEC.md §9.6.
-#[test]
-fn a_void_lets_the_leaves_lapse_that_were_signed_before_it() {
-    let mut table = sealed(dice());
-    table.command(4, stand_up(Vec::new())).unwrap();
-    let after = chain(&table).with(false, &format!("{} leave", name(&table, 4)));
-    let line = format!("{} leave", name(&table, 1));
-    let signature = sign_after(&table, 1, &after, &line, &line);
-    table.command(1, stand_up(signature)).unwrap();
-    let seats = |table: &Table| -> Vec<u8> {
-        table.pending_leaves().iter().map(|leave| leave.seat.get()).collect()
-    };
-    let mut folded = table.state.table.clone();
-    assert_eq!(seats(&folded), [4, 1]);
-    let mv = Some(PbMove { kind: PbKind::Void.into(), ..PbMove::default() });
-    let void = event::MoveDecided { seat: 2, r#move: mv, ..event::MoveDecided::default() };
-    let hand = table.state.play.as_ref().unwrap().hand_id;
-    folded.evolve(hand.into(), &void.into(), table.now).unwrap();
-    assert_eq!(seats(&folded), [4], "who has no key has signed nothing");
-}
-
-/// fairness/SPEC.md §9.5.
-#[test]
-fn the_house_takes_nobody_out_of_a_hand() {
-    let mut table = at_decision(dice());
-    let seat = primitives::SeatNo::try_new(1).unwrap();
-    for reason in [LeaveReason::Idle, LeaveReason::Standing] {
-        let mut table = at_decision(dice());
-        table.append(Batch::single(TABLE, reason.event(seat)));
-        assert!(table.state.table.seats[&seat].leaving);
-        assert!(!table.pending_effects().contains(&Effect::Leave { seat }));
-    }
-    // The player themselves may still leave, by their own signature alone.
-    table.append(Batch::single(TABLE, LeaveReason::Standing.event(seat)));
-    let line = format!("{} leave", name(&table, 1));
-    let signature = sign(&table, 1, &line);
-    table.command(1, stand_up(signature)).unwrap();
-    assert!(table.run_effect(|effect| effect == Effect::Leave { seat }));
-}
-
-/// fairness/SPEC.md §9.5.
-#[test]
-fn whoever_leaves_before_the_seal_is_played_by_the_clock_unless_they_sign() {
-    for signs in [false, true] {
-        let mut table = revealed(dice());
-        table.command(1, stand_up(Vec::new())).unwrap();
-        assert!(table.run_effect(|effect| effect == Effect::Seal { hand_no: 1 }));
-        deal(&mut table);
-        let seat = primitives::SeatNo::try_new(1).unwrap();
-        assert!(!table.pending_effects().contains(&Effect::Leave { seat }));
-        let asked = table.log.len();
-        table.command(1, stand_up(Vec::new())).unwrap();
-        assert_eq!(table.log.len(), asked, "they are leaving already");
-        if signs {
-            let line = format!("{} leave", name(&table, 1));
-            let signature = sign(&table, 1, &line);
-            table.command(1, stand_up(signature)).unwrap();
-        }
-        assert_eq!(table.run_effect(|effect| effect == Effect::Leave { seat }), signs);
-        table.run_while(|table| table.state.table.hand.is_some());
-        table.run_until_idle();
-        assert!(!table.state.table.seats.contains_key(&seat), "they are paid out");
-        assert_eq!(leaves(&table).len(), usize::from(signs));
-    }
 }
 
 /// fairness/SPEC.md §9.3.
