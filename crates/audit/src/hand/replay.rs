@@ -29,8 +29,7 @@ use wire::records::{PlayEvent, TableRecord, TableSubject};
 
 use crate::hand::Check;
 use crate::hand::decoded_records::{DecodedEvent, DecodedRecords};
-use crate::hand::table_stream;
-use crate::hand::{chance, commitments};
+use crate::hand::{chance, commitments, signatures, table_stream};
 use crate::report::{CheckError, failed, missing};
 use clock::Clock;
 pub(super) use decisions::RecordedDecision;
@@ -152,6 +151,11 @@ impl Replay {
         }
     }
 
+    /// Whether the hand could not be replayed to its end.
+    pub(super) fn is_stopped(&self) -> bool {
+        self.stop.is_some()
+    }
+
     /// Returns the reason why the hand could not be replayed to its end.
     pub(super) fn stop_reason(&self) -> Option<&str> {
         self.stop.as_ref().map(|(_, why)| why.as_str())
@@ -190,7 +194,7 @@ impl Replayer {
                     .misses(&opened.roster),
                 at.recorded_at,
             ),
-            agreement: decisions::Agreement::default(),
+            agreement: decisions::Agreement::new(&signatures::asked_leaves(decoded)),
             since: at.recorded_at,
             shoe: Shoe::new(keys.clone()),
             keys,

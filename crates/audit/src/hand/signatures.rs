@@ -4,57 +4,168 @@
 //! suspended hand included, unless the clock decides. Who has named none signs nothing, and the
 //! decision is the table's word.
 //!
+//! A leave is signed when it is asked for, over the chain as it stands then, with the leaves that are
+//! pending. The rules take it later, and the hand may end before that.
+//!
 //! Specification: fairness/SPEC.md §10.8.
 
+use eventlog_core::Event;
 use fairness::{Chain, Context, DecisionStatement, SignedText as _};
+use rules::Player;
+use wire::TableRecord;
 
 use crate::hand::Check;
-use crate::hand::closing::counted_commitments;
+use crate::hand::closing::{CountedCommitments, counted_commitments};
 use crate::hand::commitments::{array, parse_commitment, recorded_transcript};
 use crate::hand::decoded_records::DecodedRecords;
 use crate::hand::replay::{RecordedDecision, Replay};
 use crate::report::{CheckError, ensure, failed};
 
 pub(super) fn check(decoded: &DecodedRecords<'_>, replay: &Replay) -> Result<(), CheckError> {
-    if !replay.decisions.is_empty() {
-        let (_, committed) = decoded.committed()?;
-        let context = parse_commitment(committed)?.context;
-        let mut chain = Chain::new(&recorded_transcript(decoded)?);
-        let keys = counted_commitments(decoded);
+    let leaves = asked_leaves(decoded);
+    if !replay.decisions.is_empty() || !leaves.is_empty() {
+        let mut signatures = Signatures::try_new(decoded)?;
+        let mut leaves = leaves.into_iter().peekable();
         for decision in &replay.decisions {
-            chain = chain.with(decision.by_clock, &decision.line);
-            let key = keys.get(&decision.seat).map(|(_, given)| &given.key[..]);
-            check_decision(decision, key.unwrap_or_default(), &context, &chain)?;
+            while let Some(leave) = leaves.next_if(|leave| leave.position < decision.position) {
+                signatures.ask(&leave)?;
+            }
+            signatures.decide(decision)?;
         }
+        leaves.filter(|_| !replay.is_stopped()).try_for_each(|leave| signatures.ask(&leave))?;
     }
     replay.verdict(Check::Signatures)
 }
 
-fn check_decision(
-    decision: &RecordedDecision,
-    key: &[u8],
-    context: &Context,
-    chain: &Chain,
-) -> Result<(), CheckError> {
-    let RecordedDecision { position, seat, by_clock, line, said, signature } = decision;
-    let at = || format!("position {position} of the table's log, `{line}` of seat {seat}");
-    if *by_clock {
-        return ensure(signature.is_empty(), || {
-            format!("{}: the clock decided, and it is signed", at())
-        });
+/// A leave that a player asked for while the hand was played.
+pub(super) struct AskedLeave<'a> {
+    /// In the table's log.
+    pub(super) position: u64,
+    pub(super) player: Player,
+    pub(super) seat: u32,
+    signature: &'a [u8],
+}
+
+impl AskedLeave<'_> {
+    fn line(&self) -> String {
+        format!("{} leave", self.player)
     }
-    if key.is_empty() {
-        return ensure(signature.is_empty(), || {
-            format!("{}: it is signed, and its player has named no key", at())
-        });
+}
+
+/// Why a player leaves: they have asked for it.
+const ASKED: &str = "asked";
+
+/// Returns the leaves that players of the hand asked for between its sealing and its end, of each
+/// the first.
+pub(super) fn asked_leaves<'a>(decoded: &'a DecodedRecords<'_>) -> Vec<AskedLeave<'a>> {
+    let (Ok((_, opened)), Ok((sealed_at, _))) = (decoded.opened(), decoded.sealed()) else {
+        return Vec::new();
+    };
+    let end = decoded.settled().map(|(at, _)| at).or_else(|_| decoded.aborted().map(|(at, _)| at));
+    let during = |event: &Event| {
+        sealed_at.position < event.position
+            && end.as_ref().map_or(true, |end| event.position < end.position)
+    };
+    let mut leaves: Vec<AskedLeave<'a>> = Vec::new();
+    for read in decoded.table.iter().filter(|read| during(read.event)) {
+        let TableRecord::LeaveAsked(asked) = &read.recorded else { continue };
+        let place = opened.roster.iter().position(|place| place.seat == asked.seat);
+        let player = place.and_then(|index| Player::try_new(u8::try_from(index).ok()?));
+        let Some(player) = player.filter(|_| asked.why == ASKED) else { continue };
+        if leaves.iter().all(|leave| leave.seat != asked.seat) {
+            let (position, signature) = (read.event.position.0, &asked.signature[..]);
+            leaves.push(AskedLeave { position, player, seat: asked.seat, signature });
+        }
     }
-    ensure(!signature.is_empty(), || {
-        format!("{}: its player has a key, and it is neither signed nor the clock's", at())
-    })?;
-    let key = array("a player's key", key)?;
-    let signature = array("the signature of a decision", signature)?;
-    let statement = DecisionStatement { context, chain, said };
-    statement.verify(&key, &signature).map_err(|error| failed(format!("{}: {error}", at())))
+    leaves
+}
+
+/// State of the chain.
+struct Signatures<'a> {
+    context: Context,
+    chain: Chain,
+    keys: CountedCommitments<'a>,
+    /// Leaves that were asked for and not taken yet: seat, line, signature.
+    pending: Vec<(u32, String, &'a [u8])>,
+}
+
+impl<'a> Signatures<'a> {
+    fn try_new(decoded: &'a DecodedRecords<'_>) -> Result<Signatures<'a>, CheckError> {
+        let (_, committed) = decoded.committed()?;
+        Ok(Signatures {
+            context: parse_commitment(committed)?.context,
+            chain: Chain::new(&recorded_transcript(decoded)?),
+            keys: counted_commitments(decoded),
+            pending: Vec::new(),
+        })
+    }
+
+    /// Checks the signature of a leave where it was asked for.
+    fn ask(&mut self, leave: &AskedLeave<'a>) -> Result<(), CheckError> {
+        let line = leave.line();
+        let lines = self.pending.iter().map(|(_, line, _)| line).chain([&line]);
+        let chain = lines.fold(self.chain, |chain, line| chain.with(false, line));
+        let at = format!("position {} of the table's log, `{line}`", leave.position);
+        self.check(leave.seat, &chain, &line, leave.signature).map_err(|why| at_place(&at, why))?;
+        self.pending.push((leave.seat, line, leave.signature));
+        Ok(())
+    }
+
+    fn decide(&mut self, decision: &RecordedDecision) -> Result<(), CheckError> {
+        let RecordedDecision { position, seat, by_clock, is_leave, line, said, signature } =
+            decision;
+        self.chain = self.chain.with(*by_clock, line);
+        let at = format!("position {position} of the table's log, `{line}`");
+        if *by_clock {
+            return ensure(signature.is_empty(), || {
+                format!("{at}: the clock decided, and it is signed")
+            });
+        }
+        if *is_leave {
+            return self.take_leave(*seat, signature).map_err(|why| at_place(&at, why));
+        }
+        let chain = self.chain;
+        self.check(*seat, &chain, said, signature).map_err(|why| at_place(&at, why))
+    }
+
+    /// Checks that a leave is one that was asked for.
+    fn take_leave(&mut self, seat: u32, signature: &[u8]) -> Result<(), CheckError> {
+        let asked = self.pending.iter().position(|(other, _, _)| *other == seat);
+        let asked = asked.ok_or_else(|| failed("the player has not asked to leave"))?;
+        let (_, _, asked) = self.pending.remove(asked);
+        ensure(asked == signature, || {
+            "it has another signature than the player asked to leave with".to_owned()
+        })
+    }
+
+    fn check(
+        &self,
+        seat: u32,
+        chain: &Chain,
+        said: &str,
+        signature: &[u8],
+    ) -> Result<(), CheckError> {
+        let key = self.keys.get(&seat).map(|(_, given)| &given.key[..]).unwrap_or_default();
+        if key.is_empty() {
+            return ensure(signature.is_empty(), || {
+                "it is signed, and its player has named no key".to_owned()
+            });
+        }
+        ensure(!signature.is_empty(), || {
+            "its player has a key, and it is neither signed nor the clock's".to_owned()
+        })?;
+        let key = array("a player's key", key)?;
+        let signature = array("the signature of a decision", signature)?;
+        let statement = DecisionStatement { context: &self.context, chain, said };
+        statement.verify(&key, &signature).map_err(|error| failed(error.to_string()))
+    }
+}
+
+fn at_place(at: &str, why: CheckError) -> CheckError {
+    match why {
+        CheckError::Failed(why) => CheckError::Failed(format!("{at}: {why}")),
+        CheckError::NotPossible(why) => CheckError::NotPossible(why),
+    }
 }
 
 /// Returns the seats of the hand whose players have a key, ascending.

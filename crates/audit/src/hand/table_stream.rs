@@ -17,6 +17,9 @@ use wire::records::{SeatEvent, TableEvent, TableRecord, TableSubject};
 use crate::hand::decoded_records::{DecodedEvent, DecodedRecords};
 use crate::report::{CheckError, ensure};
 
+/// Why a seat sits out, or no longer does, for having withheld entropy.
+const EXCLUDED: &str = "excluded";
+
 /// A taken seat.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct SeatState {
@@ -87,8 +90,10 @@ impl TableState {
                     seat.funded = true;
                 }
             }
-            SeatEvent::SitOutChanged(_) => {
-                if let Some(seat) = self.seats.get_mut(&number) {
+            SeatEvent::SitOutChanged(changed) => {
+                // A burnt number changes no misses, nor does what follows from it.
+                if let Some(seat) = self.seats.get_mut(&number).filter(|_| changed.why != EXCLUDED)
+                {
                     seat.misses = 0;
                 }
             }

@@ -2,13 +2,15 @@
 //! end a suspended hand.
 
 use eventlog_core::Event;
+use proto::common::v1::MoveKind;
 use proto::event::v1::{self as pb, AbortCause};
-use rules::{Decision, DecisionAuthor, Move, Next, PlayerSet};
+use rules::{Decision, DecisionAuthor, Move, Next, Player, PlayerSet};
 use wire::records::{HandEvent, TableRecord};
 use wire::replay::is_void;
 
 use super::{Replayer, RuleInput, Stop, stop};
 use crate::hand::Check;
+use crate::hand::signatures::AskedLeave;
 
 /// A decision as the chain of decisions takes it.
 pub(in crate::hand) struct RecordedDecision {
@@ -16,6 +18,7 @@ pub(in crate::hand) struct RecordedDecision {
     pub(in crate::hand) position: u64,
     pub(in crate::hand) seat: u32,
     pub(in crate::hand) by_clock: bool,
+    pub(in crate::hand) is_leave: bool,
     pub(in crate::hand) line: String,
     /// The line with a secret choice in the clear.
     pub(in crate::hand) said: String,
@@ -27,6 +30,19 @@ pub(in crate::hand) struct RecordedDecision {
 pub(super) struct Agreement {
     is_suspended: bool,
     agreed: PlayerSet,
+    /// Players who have asked to leave, with the positions of their records.
+    leaves: Vec<(u64, Player)>,
+}
+
+impl Agreement {
+    pub(super) fn new(leaves: &[AskedLeave<'_>]) -> Agreement {
+        let leaves = leaves.iter().map(|leave| (leave.position, leave.player)).collect();
+        Agreement { leaves, ..Agreement::default() }
+    }
+
+    fn restart(&mut self, is_suspended: bool) {
+        (self.is_suspended, self.agreed) = (is_suspended, PlayerSet::EMPTY);
+    }
 }
 
 impl Replayer {
@@ -73,6 +89,7 @@ impl Replayer {
             position: event.position.0,
             seat: decided.seat,
             by_clock: decided.by_clock,
+            is_leave: decided.r#move.as_ref().is_some_and(|mv| mv.kind() == MoveKind::Leave),
             line: line(false)?,
             said: line(true)?,
             signature: decided.signature.to_vec(),
@@ -109,7 +126,7 @@ impl Replayer {
             "the hand was not suspended"
         } else if decided.by_clock {
             "the clock agrees for nobody"
-        } else if !self.voters().contains(player) {
+        } else if !self.voters(0).contains(player) {
             "its player is not in the hand any more"
         } else if self.agreement.agreed.contains(player) {
             "it had agreed before"
@@ -120,29 +137,32 @@ impl Replayer {
         Err(stop(Check::Decisions, format!("seat {seat} agreed to end the hand, and {why}")))
     }
 
-    /// Players whose agreement ends a suspended hand.
-    fn voters(&self) -> PlayerSet {
-        self.replay.hand.live().minus(self.replay.hand.leavers())
+    /// Players whose agreement ends a suspended hand, by the record at this position: all that are
+    /// live and have not asked to leave before. Nobody else takes a player's vote away.
+    fn voters(&self, position: u64) -> PlayerSet {
+        let live = self.replay.hand.live().minus(self.replay.hand.leavers());
+        let left = self.agreement.leaves.iter().filter(|(at, _)| *at < position);
+        left.fold(live, |voters, (_, player)| voters.without(*player))
     }
 
     /// Follows the suspension of the hand, and what ends it.
     pub(super) fn suspension(&mut self, event: &Event, of_hand: HandEvent<'_>) {
         match of_hand {
             HandEvent::HandSuspended(suspended) => {
-                self.agreement = Agreement { is_suspended: true, agreed: PlayerSet::EMPTY };
+                self.agreement.restart(true);
                 if let Err(why) = self.clock.suspend(suspended, event.recorded_at) {
                     self.findings.add_failure(Check::Clocks, || why);
                 }
             }
             HandEvent::HandContinued(continued) => {
-                self.agreement = Agreement::default();
+                self.agreement.restart(false);
                 let to_act = self.replay.hand.to_act();
                 if let Err(why) = self.clock.continue_after(continued, to_act, event.recorded_at) {
                     self.findings.add_failure(Check::Clocks, || why);
                 }
             }
             HandEvent::HandAborted(aborted) if aborted.cause() == AbortCause::Agreed => {
-                let missing = self.voters().minus(self.agreement.agreed);
+                let missing = self.voters(event.position.0).minus(self.agreement.agreed);
                 if let Some(player) = missing.lowest() {
                     self.findings.add_failure(Check::Decisions, || {
                         format!("the hand was ended by agreement, and {player} had not agreed")

@@ -130,6 +130,9 @@ fn kinds() -> Vec<Golden> {
         proved("suspended-and-continued", {
             played("dice", 4, silent(Some(9), SuspensionEnd::Continued))
         }),
+        proved("suspended-left-and-continued", {
+            played("dice", 4, silent(Some(3), SuspensionEnd::LeftAndContinued))
+        }),
         proved("suspended-before-antes-and-continued", {
             played("eleven", 4, silent(None, SuspensionEnd::Continued))
         }),
@@ -149,6 +152,9 @@ fn aborted() -> Vec<Golden> {
             played("coruscant", 3, all_seats(EntropyBehaviour::Withholds))
         }),
         broken_off("agreed", played("dice", 5, silent(Some(7), SuspensionEnd::Agreed))),
+        broken_off("left-and-agreed", {
+            played("dice", 5, silent(Some(7), SuspensionEnd::LeftAndAgreed))
+        }),
         broken_off("agreed-late", played("eleven", 4, silent(Some(12), SuspensionEnd::Agreed))),
         broken_off("agreed-delayed-reveal", {
             with_settings("spike", delayed(), silent(Some(9), SuspensionEnd::Agreed))

@@ -2,11 +2,14 @@
 
 use crate::hand::Check;
 use crate::tests::fixture::AnyRecord::Table;
-use crate::tests::fixture::{AnyRecord, Entry};
+use crate::tests::fixture::{
+    AnyRecord, EntropyBehaviour, Entry, HandOptions, SuspensionEnd, TableFixture,
+};
 use proto::event::v1 as pb;
 use wire::TableRecord;
 
-use super::{Golden, agreed, broken_hand, index_of, rich, the};
+use super::{Golden, agreed, broken_hand, index_of, played, rich, the};
+use crate::tests::bundles::honest::{everybody, silent};
 
 pub(super) fn all() -> Vec<Golden> {
     let honest = rich();
@@ -44,6 +47,18 @@ pub(super) fn all() -> Vec<Golden> {
         breaks("signatures-key-exchanged", &|entries| {
             the!(entries, Table(TableRecord::EntropyCommitted)).key = vec![7; 32].into();
         }),
+        broken_hand("signatures-leave-not-signed", left(), Check::Signatures, |entries| {
+            the!(entries, Table(TableRecord::LeaveAsked)).signature.clear();
+        }),
+        broken_hand("signatures-leave-never-asked", taken(), Check::Signatures, |entries| {
+            let asked = index_of(entries, |it| matches!(it, Table(TableRecord::LeaveAsked(_))));
+            entries.remove(asked);
+        }),
+        broken_hand("decisions-house-takes-a-vote-away", left(), Check::Decisions, |entries| {
+            let asked = the!(entries, Table(TableRecord::LeaveAsked));
+            asked.why = "standing".to_owned();
+            asked.signature.clear();
+        }),
         broken_hand("signatures-agreement-not-signed", agreed(), Check::Signatures, |entries| {
             let voids = |it: &AnyRecord| {
                 is_signed(it)
@@ -55,6 +70,17 @@ pub(super) fn all() -> Vec<Golden> {
             }
         }),
     ]
+}
+
+/// A suspended hand that all agreed to end but one, who has asked to leave.
+fn left() -> TableFixture {
+    let silent = silent(Some(6), SuspensionEnd::LeftAndAgreed);
+    played(HandOptions { entropy: everybody(EntropyBehaviour::Reveals), ..silent })
+}
+
+/// A hand that a player leaves while it is suspended.
+fn taken() -> TableFixture {
+    played(silent(Some(3), SuspensionEnd::LeftAndContinued))
 }
 
 fn is_signed(recorded: &AnyRecord) -> bool {
