@@ -13,6 +13,7 @@
 mod compare;
 mod read;
 mod trust;
+mod withhold;
 
 use merkle::{Hash, Nodes, prove_records};
 use primitives::{HandId, StreamId};
@@ -28,6 +29,7 @@ pub use compare::Histories;
 pub use read::BundleError;
 pub(crate) use trust::proved_log;
 pub use trust::{TrustedKeys, WitnessKeysError, Witnessed, Witnesses};
+pub use withhold::withhold;
 
 /// The only format.
 pub const FORMAT: u32 = 2;

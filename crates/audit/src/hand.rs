@@ -55,7 +55,7 @@ use verdict::Judgement;
 pub use discarded::discarded;
 pub use inputs::inputs;
 pub use reveal_report::{RevealReport, reveal_report};
-pub use select::{TableBounds, select_from_table, select_from_wallet};
+pub use select::{TableBounds, TableStream, select_from_table, select_from_wallet};
 pub use story::{StoryLine, story};
 pub use verdict::HandVerdict;
 

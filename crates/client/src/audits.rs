@@ -13,7 +13,7 @@ impl Client {
     /// logs' keys from another source.
     ///
     /// # Errors
-    /// See [`Error`]; `HAND_UNKNOWN`, and `SEED_NOT_OPEN` until the whole hand is public.
+    /// See [`Error`]; `HAND_UNKNOWN`, and `HAND_IN_PLAY` until the hand has ended or is suspended.
     pub async fn get_hand_bundle(&self, table: TableId, hand_no: u64) -> Result<Vec<u8>, Error> {
         let request = pb::GetHandBundleRequest { table_id: table.bytes().to_vec(), hand_no };
         let answer = self

@@ -139,7 +139,7 @@ impl LogService for Api {
         &self,
         request: Request<pb::ReadRecordsRequest>,
     ) -> Result<Response<pb::ReadRecordsResponse>, Status> {
-        let pb::ReadRecordsRequest { log, selections } = request.into_inner();
+        let pb::ReadRecordsRequest { log, selections, cosigned } = request.into_inner();
         self.check_name(&log)?;
         if selections.is_empty() || selections.len() > MAX_SELECTIONS {
             return Err(BadField::new("selections", "name 1 to 16 of them").into());
@@ -152,6 +152,8 @@ impl LogService for Api {
             .await
             .map_err(error_status)?
             .ok_or_else(not_signed)?;
+        let (shown, in_time) =
+            if cosigned { self.notary.wait_until_cosigned(shown).await } else { (shown, true) };
         let _turn = self.read_permit().await?;
         let proved =
             self.notary.shared.prove(&shown, &selections).await.map_err(select_error_status)?;
@@ -162,7 +164,7 @@ impl LogService for Api {
             records: proved.events.iter().map(log_record).collect(),
             proof: hashes(proved.proof),
         };
-        Ok(Response::new(pb::ReadRecordsResponse { log: Some(log) }))
+        Ok(Response::new(pb::ReadRecordsResponse { log: Some(log), uncosigned: !in_time }))
     }
 }
 

@@ -1,6 +1,7 @@
 //! The handle of a notary: what it has published, whether it signs, and requests to sign sooner.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use chassis::concurrency_limiter::ConcurrencyLimiter;
@@ -23,6 +24,10 @@ use crate::witness::{WitnessEndpoint, push_checkpoints};
 
 /// Longest wait for a signature over records that were acknowledged just now.
 const SIGNATURE_TIMEOUT: Duration = Duration::from_secs(3);
+
+/// Longest wait for a witness's signature. With the wait for the log's own it is shorter than the
+/// deadline of a call.
+const COSIGNATURE_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Most concurrent reads for callers: half of the connections that readers have.
 const MAX_CONCURRENT_READS: usize = 4;
@@ -57,6 +62,8 @@ pub(crate) struct Shared {
     pub(crate) signature_requested: Notify,
     /// Limits the reads for callers, so that connections are left for the log's own reads.
     pub(crate) reads: ConcurrencyLimiter,
+    /// Number of witnesses that are asked for cosignatures.
+    pub(crate) witnesses: AtomicUsize,
     tasks: TaskTracker,
 }
 
@@ -83,6 +90,12 @@ impl PublishedTree {
     #[must_use]
     pub const fn head(&self) -> TreeHead {
         self.checkpoint.head()
+    }
+
+    /// Whether a witness has signed the checkpoint.
+    #[must_use]
+    pub fn is_cosigned(&self) -> bool {
+        self.note.signatures().len() > 1
     }
 
     /// Returns the partial tiles at the right edge, the lowest first, with their content.
@@ -115,6 +128,7 @@ impl Notary {
             signing_state: watch::Sender::new(SigningState::Waiting),
             signature_requested: Notify::new(),
             reads: ConcurrencyLimiter::new(MAX_CONCURRENT_READS, MAX_WAITING_READS),
+            witnesses: AtomicUsize::new(0),
             tasks: TaskTracker::new(),
         };
         Ok(Notary { shared: Arc::new(shared) })
@@ -225,6 +239,28 @@ impl Notary {
         }
         let waited = tokio::time::timeout(SIGNATURE_TIMEOUT, shown.wait_for(covers)).await;
         Ok(waited.ok().and_then(Result::ok).and_then(|shown| shown.clone()))
+    }
+
+    /// Waits until a witness has signed the published checkpoint, and returns it; `published`, which
+    /// it covers, if there are no witnesses or none signs in time. The second value is false in the
+    /// last case.
+    pub(crate) async fn wait_until_cosigned(
+        &self,
+        published: Arc<PublishedTree>,
+    ) -> (Arc<PublishedTree>, bool) {
+        if self.shared.witnesses.load(Ordering::Relaxed) == 0 {
+            return (published, true);
+        }
+        let mut shown = self.watch();
+        let size = published.head().size;
+        let signed = |shown: &Option<Arc<PublishedTree>>| {
+            shown.as_ref().is_some_and(|it| it.head().size >= size && it.is_cosigned())
+        };
+        let waited = tokio::time::timeout(COSIGNATURE_TIMEOUT, shown.wait_for(signed)).await;
+        match waited.ok().and_then(Result::ok).and_then(|shown| shown.clone()) {
+            Some(cosigned) => (cosigned, true),
+            None => (published, false),
+        }
     }
 
     /// Returns the note with the log's own signature alone.

@@ -163,7 +163,7 @@ pub fn code(reason: ErrorReason) -> Code {
         | ErrorReason::HoldUnknown
         | ErrorReason::NotInLog
         | ErrorReason::DisputeUnknown => Code::NotFound,
-        ErrorReason::SeedNotOpen
+        ErrorReason::HandInPlay
         | ErrorReason::NotYourTurn
         | ErrorReason::IllegalMove
         | ErrorReason::AmountOutOfRange

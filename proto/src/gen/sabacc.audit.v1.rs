@@ -15,6 +15,9 @@ pub struct GetHandBundleResponse {
     /// An encoded HandBundle: the content of a file `.sabacc`.
     #[prost(bytes = "vec", tag = "1")]
     pub bundle: ::prost::alloc::vec::Vec<u8>,
+    /// The logs, "table", "dealer" or "wallet", that have witnesses of whom none had signed the checkpoint in time: ask again.
+    #[prost(string, repeated, tag = "2")]
+    pub uncosigned: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 /// Asks for the audit of a hand.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -179,8 +182,9 @@ pub mod audit_service_client {
     )]
     use tonic::codegen::*;
     use tonic::codegen::http::Uri;
-    /// Finished hands, for whoever wants to know that they were honest. What is told of a hand is public from the moment its seed
-    /// is opened, hidden cards included; until then nothing of it is told here.
+    /// Hands that have ended or are suspended, for whoever wants to know that they were honest. What is told of a hand is public
+    /// from the moment its seed is opened, hidden cards included; until then records with a secret in them are told without their
+    /// payload.
     #[derive(Debug, Clone)]
     pub struct AuditServiceClient<T> {
         inner: tonic::client::Grpc<T>,
@@ -262,7 +266,8 @@ pub mod audit_service_client {
             self
         }
         /// A hand's records with the proofs that they stand in the logs. Whoever trusts nobody asks for this, and checks it himself
-        /// with `sabacc verify`, verify.html or a program of his own. Refused with SEED_NOT_OPEN until the hand's seed is open.
+        /// with `sabacc verify`, verify.html or a program of his own. Refused with HAND_IN_PLAY until the hand has ended or is
+        /// suspended.
         pub async fn get_hand_bundle(
             &mut self,
             request: impl tonic::IntoRequest<super::GetHandBundleRequest>,
@@ -289,8 +294,8 @@ pub mod audit_service_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// What the house itself finds when it checks a hand, and the hand's story in words. Refused with SEED_NOT_OPEN until the
-        /// hand's seed is open.
+        /// What the house itself finds when it checks a hand, and the hand's story in words. Refused with HAND_IN_PLAY until the
+        /// hand has ended or is suspended.
         pub async fn audit_hand(
             &mut self,
             request: impl tonic::IntoRequest<super::AuditHandRequest>,
@@ -331,7 +336,8 @@ pub mod audit_service_server {
     #[async_trait]
     pub trait AuditService: std::marker::Send + std::marker::Sync + 'static {
         /// A hand's records with the proofs that they stand in the logs. Whoever trusts nobody asks for this, and checks it himself
-        /// with `sabacc verify`, verify.html or a program of his own. Refused with SEED_NOT_OPEN until the hand's seed is open.
+        /// with `sabacc verify`, verify.html or a program of his own. Refused with HAND_IN_PLAY until the hand has ended or is
+        /// suspended.
         async fn get_hand_bundle(
             &self,
             request: tonic::Request<super::GetHandBundleRequest>,
@@ -339,8 +345,8 @@ pub mod audit_service_server {
             tonic::Response<super::GetHandBundleResponse>,
             tonic::Status,
         >;
-        /// What the house itself finds when it checks a hand, and the hand's story in words. Refused with SEED_NOT_OPEN until the
-        /// hand's seed is open.
+        /// What the house itself finds when it checks a hand, and the hand's story in words. Refused with HAND_IN_PLAY until the
+        /// hand has ended or is suspended.
         async fn audit_hand(
             &self,
             request: tonic::Request<super::AuditHandRequest>,
@@ -349,8 +355,9 @@ pub mod audit_service_server {
             tonic::Status,
         >;
     }
-    /// Finished hands, for whoever wants to know that they were honest. What is told of a hand is public from the moment its seed
-    /// is opened, hidden cards included; until then nothing of it is told here.
+    /// Hands that have ended or are suspended, for whoever wants to know that they were honest. What is told of a hand is public
+    /// from the moment its seed is opened, hidden cards included; until then records with a secret in them are told without their
+    /// payload.
     #[derive(Debug)]
     pub struct AuditServiceServer<T> {
         inner: Arc<T>,
@@ -1473,6 +1480,9 @@ pub struct ReadRecordsRequest {
     /// What is wanted: the union of all. 1 to 16 of them, and 4096 records altogether at the most.
     #[prost(message, repeated, tag = "2")]
     pub selections: ::prost::alloc::vec::Vec<RecordSelection>,
+    /// Wait up to 3 seconds for a witness's signature of the checkpoint, where the log has witnesses.
+    #[prost(bool, tag = "3")]
+    pub cosigned: bool,
 }
 /// Some records of a log.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -1540,6 +1550,9 @@ pub struct ReadRecordsResponse {
     /// As in a bundle. The checkpoint is the newest, and covers whatever was acknowledged before the request came.
     #[prost(message, optional, tag = "1")]
     pub log: ::core::option::Option<BundleLog>,
+    /// `cosigned` was asked for, and no witness of the log had signed in time.
+    #[prost(bool, tag = "2")]
+    pub uncosigned: bool,
 }
 /// Generated client implementations.
 pub mod log_service_client {

@@ -133,9 +133,8 @@ pub enum ErrorReason {
     /// (UNAVAILABLE) The log has signed nothing yet, or not yet what was asked about: try again. Where it stays so, the log has
     /// stopped signing, since its records contradict what it signed before: tell the operator.
     NotSigned = 41,
-    /// (FAILED_PRECONDITION) The hand's seed is not open yet: what is asked for would show what is hidden. Ask again when the
-    /// hand is over, and at a table that delays the opening when the delay is.
-    SeedNotOpen = 42,
+    /// (FAILED_PRECONDITION) The hand is in play: ask again when it has ended, or is suspended.
+    HandInPlay = 42,
     /// (NOT_FOUND) There is no such dispute, or it is another player's.
     DisputeUnknown = 50,
     /// (FAILED_PRECONDITION) The dispute is answered, which happens once.
@@ -214,7 +213,7 @@ impl ErrorReason {
             Self::HoldUnknown => "ERROR_REASON_HOLD_UNKNOWN",
             Self::NotInLog => "ERROR_REASON_NOT_IN_LOG",
             Self::NotSigned => "ERROR_REASON_NOT_SIGNED",
-            Self::SeedNotOpen => "ERROR_REASON_SEED_NOT_OPEN",
+            Self::HandInPlay => "ERROR_REASON_HAND_IN_PLAY",
             Self::DisputeUnknown => "ERROR_REASON_DISPUTE_UNKNOWN",
             Self::DisputeAnswered => "ERROR_REASON_DISPUTE_ANSWERED",
             Self::DisputesOpen => "ERROR_REASON_DISPUTES_OPEN",
@@ -267,7 +266,7 @@ impl ErrorReason {
             "ERROR_REASON_HOLD_UNKNOWN" => Some(Self::HoldUnknown),
             "ERROR_REASON_NOT_IN_LOG" => Some(Self::NotInLog),
             "ERROR_REASON_NOT_SIGNED" => Some(Self::NotSigned),
-            "ERROR_REASON_SEED_NOT_OPEN" => Some(Self::SeedNotOpen),
+            "ERROR_REASON_HAND_IN_PLAY" => Some(Self::HandInPlay),
             "ERROR_REASON_DISPUTE_UNKNOWN" => Some(Self::DisputeUnknown),
             "ERROR_REASON_DISPUTE_ANSWERED" => Some(Self::DisputeAnswered),
             "ERROR_REASON_DISPUTES_OPEN" => Some(Self::DisputesOpen),

@@ -1,8 +1,9 @@
 //! `sabacc.audit.v1.AuditService`: finished hands, collected from the three logs and audited.
 //!
 //! The records are read in the gateway's own name, since a log shows its payloads to services and
-//! auditors alone. So the gateway decides what a caller may see: nothing of a hand whose seed is
-//! not open, everything of one whose seed is open. For that it needs a key of its own
+//! auditors alone. So the gateway decides what a caller may see: nothing of a hand in play,
+//! everything but its secrets of one that has ended or is suspended, everything once its seed is
+//! open. For that it needs a key of its own
 //! (`signing_key`), whose tokens the services accept for the role of an auditor alone, and the
 //! address of every service. Without them this service refuses its calls, and the other services
 //! work.
@@ -38,7 +39,7 @@ use wire::status::{ApiRefusal, api_refusal};
 
 use crate::StartError;
 use cache::{AuditCache, AuditedHand, HandKey};
-use collect::Logs;
+use collect::{CollectedBundle, Logs};
 use limiter::{AuditLimiter, Caller};
 
 /// Name under which the gateway calls other services.
@@ -144,7 +145,8 @@ impl AuditService for Audits {
         let caller = Caller::of(&request);
         let pb::GetHandBundleRequest { table_id, hand_no } = request.into_inner();
         let audited = self.audited(field::table_id(&table_id)?, hand_no, caller).await?;
-        Ok(Response::new(pb::GetHandBundleResponse { bundle: audited.bundle.clone() }))
+        let (bundle, uncosigned) = (audited.bundle.clone(), audited.uncosigned.clone());
+        Ok(Response::new(pb::GetHandBundleResponse { bundle, uncosigned }))
     }
 
     async fn audit_hand(
@@ -183,15 +185,17 @@ impl Audits {
         let (audited, _turn) = work.await.map_err(broken)?;
         let audited = audited?;
         let audited = Arc::new(audited);
-        // A hand that passed is complete and does not change; any other may still be completed.
-        if audited.response.passed {
+        // A hand that passed is complete and does not change; any other may still be completed, and
+        // be signed by witnesses.
+        if audited.response.passed && audited.uncosigned.is_empty() {
             shared.cache.put(HandKey { table, hand_no }, Arc::clone(&audited));
         }
         Ok(audited)
     }
 }
 
-fn audit(bytes: Vec<u8>) -> Result<AuditedHand, ApiRefusal> {
+fn audit(collected: CollectedBundle) -> Result<AuditedHand, ApiRefusal> {
+    let CollectedBundle { bytes, uncosigned } = collected;
     let bundle = Bundle::parse(&bytes).map_err(|error| {
         api_refusal(ErrorReason::Corrupt, format!("the logs' records make no bundle: {error}"))
     })?;
@@ -203,7 +207,7 @@ fn audit(bytes: Vec<u8>) -> Result<AuditedHand, ApiRefusal> {
     let report = hand::audit(&records);
     let story = hand::story(&records, &report).into_iter().map(story_line).collect();
     let answer = audit_response(report, bundle.hand_id.0.to_vec(), story);
-    Ok(AuditedHand { bundle: bytes, response: answer })
+    Ok(AuditedHand { bundle: bytes, uncosigned, response: answer })
 }
 
 fn audit_response(
@@ -212,7 +216,7 @@ fn audit_response(
     story: Vec<pb::StoryLine>,
 ) -> pb::AuditHandResponse {
     let passed = report.passed();
-    let Report { hand_id: _, verdict, sentences, checks, notes } = report;
+    let Report { hand_id: _, verdict, sentences, checks, notes, .. } = report;
     let checks = checks.0.into_iter().map(hand_check).collect();
     let (verdict, sentences) = (hand_verdict(verdict).into(), sentences.into());
     pb::AuditHandResponse { hand_id, passed, checks, story, notes, verdict, sentences }

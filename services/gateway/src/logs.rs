@@ -183,7 +183,8 @@ mod tests {
     fn every_request_names_its_log_alike() {
         let inclusion = ProveInclusionRequest { log: "table".into(), position: 7, size: 9 };
         assert_eq!(log_of(&framed(&inclusion.encode_to_vec())).as_deref(), Some("table"));
-        let records = ReadRecordsRequest { log: "wallet".into(), selections: vec![] };
+        let records =
+            ReadRecordsRequest { log: "wallet".into(), selections: vec![], cosigned: false };
         assert_eq!(log_of(&framed(&records.encode_to_vec())).as_deref(), Some("wallet"));
         assert_eq!(log_of(&framed(&[])).as_deref(), Some(""));
     }

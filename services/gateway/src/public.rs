@@ -3,7 +3,7 @@
 //! - `/keys.txt`: the keys that the logs are signed with now. They are the room's own word: whoever
 //!   trusts nobody compares them with keys from elsewhere.
 //! - `/verify.html`: the verifier's page. Its policy lets it run its own script and reach nothing.
-//! - `/hands/TABLE/NUMBER.sabacc`: the bundle of a hand whose seed is open.
+//! - `/hands/TABLE/NUMBER.sabacc`: the bundle of a hand that has ended or is suspended.
 //!
 //! Readers pay by their address, as for the calls that do the same work.
 //!
@@ -165,7 +165,7 @@ fn refused(status: &Status) -> Response<Body> {
     let reason = reason_of(status);
     let code = if matches!(reason, Some(ErrorReason::HandUnknown | ErrorReason::TableUnknown)) {
         StatusCode::NOT_FOUND
-    } else if reason == Some(ErrorReason::SeedNotOpen) {
+    } else if reason == Some(ErrorReason::HandInPlay) {
         StatusCode::CONFLICT
     } else if reason == Some(ErrorReason::Overloaded) {
         StatusCode::TOO_MANY_REQUESTS

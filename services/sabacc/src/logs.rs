@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
 use audit::bundle::{Bundle, TrustedKeys};
-use audit::hand::HandRecords;
+use audit::hand::{DealerKey, HandRecords, TableStream};
+use audit::log_event::LogEvent;
 use chassis::config::Service;
 use eventlog::{Event, PgStore, PoolSizes, Position, Reader, RequestKey, StreamId, Version};
 use postgres_launcher::{Environment, Postgres, default_data_dir};
@@ -38,8 +39,8 @@ pub(crate) struct Logs {
     dealer_key: [u8; 32],
     /// PostgreSQL that was started for this reading.
     postgres: Option<Postgres>,
-    /// Events of each table's stream by hand number; each table is read once.
-    hands: BTreeMap<TableId, BTreeMap<u64, Vec<Event>>>,
+    /// Streams of tables; each is read once.
+    streams: BTreeMap<TableId, TableStream>,
 }
 
 impl Logs {
@@ -87,7 +88,7 @@ impl Logs {
             trusted: TrustedKeys::parse(&keys::room_keys(folder)?)?,
             dealer_key: folder.log_identity(Service::Dealer)?.key.verifying_key().to_bytes(),
             postgres,
-            hands: BTreeMap::new(),
+            streams: BTreeMap::new(),
         };
         logs.table.reader.size().await.context("the table's log cannot be read")?;
         Ok(logs)
@@ -151,8 +152,7 @@ impl Logs {
             bail!("{id} is no hand's id");
         };
         let table = TableId::try_from(opened.table_id.as_ref())?;
-        let of_hand = self.hands_of_table(table).await?.get(&opened.hand_no);
-        let of_hand = of_hand.cloned().unwrap_or_default();
+        let of_hand = self.stream_of_table(table).await?.of_hand(opened.hand_no).to_vec();
         let dealer = read_stream(&self.dealer.reader, id.into()).await?;
         let mut wallet = Vec::new();
         let settlement = RequestKey::new("service:table", id.into());
@@ -165,14 +165,14 @@ impl Logs {
                     && matches!(posted, Ok(WalletRecord::TransferPosted(_)))
             });
         }
-        let dealer_keys = vec![self.dealer_key];
+        let bundled = |events: Vec<Event>| events.into_iter().map(LogEvent::for_bundle).collect();
         Ok(HandRecords {
             hand_id: id,
-            hand,
-            table: of_hand,
-            dealer,
-            wallet,
-            dealer_keys,
+            hand: bundled(hand),
+            table: bundled(of_hand),
+            dealer: bundled(dealer),
+            wallet: bundled(wallet),
+            dealer_keys: vec![DealerKey { key: self.dealer_key, until: None }],
             proofs: None,
         })
     }
@@ -218,14 +218,7 @@ impl Logs {
 
     /// Returns the numbers of a table's started hands.
     pub(crate) async fn started_hands(&mut self, table: TableId) -> anyhow::Result<Vec<u64>> {
-        let hands = self.hands_of_table(table).await?.iter();
-        let started = |events: &[Event]| {
-            let is = |event: &Event| {
-                matches!(TableRecord::try_from(event), Ok(TableRecord::HandStarted(_)))
-            };
-            events.iter().any(is)
-        };
-        Ok(hands.filter(|(_, events)| started(events)).map(|(number, _)| *number).collect())
+        Ok(self.stream_of_table(table).await?.started().to_vec())
     }
 
     /// Returns a table's own stream.
@@ -233,22 +226,12 @@ impl Logs {
         read_stream(&self.table.reader, table.into()).await
     }
 
-    /// Returns the events of a table's hands, by number.
-    async fn hands_of_table(
-        &mut self,
-        table: TableId,
-    ) -> anyhow::Result<&BTreeMap<u64, Vec<Event>>> {
-        if !self.hands.contains_key(&table) {
-            let mut hands: BTreeMap<u64, Vec<Event>> = BTreeMap::new();
-            for event in read_stream(&self.table.reader, table.into()).await? {
-                let Some(hand_no) = audit::hand::hand_no(&TableRecord::try_from(&event)?) else {
-                    continue;
-                };
-                hands.entry(hand_no).or_default().push(event);
-            }
-            self.hands.insert(table, hands);
+    async fn stream_of_table(&mut self, table: TableId) -> anyhow::Result<&TableStream> {
+        if !self.streams.contains_key(&table) {
+            let events = read_stream(&self.table.reader, table.into()).await?;
+            self.streams.insert(table, TableStream::new(events));
         }
-        self.hands.get(&table).context("the table was just read")
+        self.streams.get(&table).context("the table was just read")
     }
 
     /// Returns the ended hands of a table, in order.

@@ -1,5 +1,7 @@
 //! Selection of one hand's events from streams that hold those of many.
 
+use std::collections::BTreeMap;
+
 use eventlog_core::Event;
 use primitives::HandId;
 use wire::records::{TableRecord, WalletRecord};
@@ -52,18 +54,80 @@ impl TableBounds {
     }
 }
 
-/// Selects a hand's events from the whole stream of its table, in order.
-pub fn select_from_table(hand_no: u64, stream: impl IntoIterator<Item = Event>) -> Vec<Event> {
-    let mut events: Vec<Event> = stream.into_iter().collect();
-    let mut bounds = TableBounds::new(hand_no);
-    for event in &events {
-        if let Ok(recorded) = TableRecord::try_from(event) {
-            bounds.add(event.version.0, &recorded);
+/// The whole stream of a table, with the places of its hands.
+#[derive(Debug, Clone, Default)]
+pub struct TableStream {
+    events: Vec<Event>,
+    /// Indices of the dealer's commitments and of the ends of hands, by hand number.
+    commitments: BTreeMap<u64, usize>,
+    ends: BTreeMap<u64, usize>,
+    /// Indices of the ends of hands that were played to their end.
+    played: BTreeMap<u64, usize>,
+    started: Vec<u64>,
+}
+
+impl TableStream {
+    /// Takes the whole stream, in order.
+    #[must_use]
+    pub fn new(events: Vec<Event>) -> TableStream {
+        let mut stream = TableStream::default();
+        for (index, event) in events.iter().enumerate() {
+            if let Ok(recorded) = TableRecord::try_from(event) {
+                stream.note(index, &recorded);
+            }
+        }
+        TableStream { events, ..stream }
+    }
+
+    fn note(&mut self, index: usize, recorded: &TableRecord) {
+        if let TableRecord::HandCommitted(committed) = recorded {
+            self.commitments.entry(committed.hand_no).or_insert(index);
+        } else if let TableRecord::HandStarted(started) = recorded {
+            self.started.push(started.hand_no);
+        } else if let TableRecord::HandFinished(finished) = recorded {
+            self.ends.insert(finished.hand_no, index);
+            if !finished.aborted {
+                self.played.insert(finished.hand_no, index);
+            }
         }
     }
-    let (first, last) = (bounds.first().unwrap_or(0), bounds.last().unwrap_or(u64::MAX));
-    events.retain(|event| (first..=last).contains(&event.version.0));
-    events
+
+    /// The numbers of the hands that have started.
+    #[must_use]
+    pub fn started(&self) -> &[u64] {
+        &self.started
+    }
+
+    /// All events.
+    #[must_use]
+    pub fn events(&self) -> &[Event] {
+        &self.events
+    }
+
+    /// A hand's events: those within its [`TableBounds`].
+    #[must_use]
+    pub fn of_hand(&self, hand_no: u64) -> &[Event] {
+        let last_end = self.played.range(..hand_no).next_back().map(|(_, index)| *index);
+        let bounds = TableBounds {
+            hand_no,
+            last_end: last_end.map(as_place),
+            commitment: self.commitments.get(&hand_no).copied().map(as_place),
+            end: self.ends.get(&hand_no).copied().map(as_place),
+        };
+        let index = |place: u64| usize::try_from(place).unwrap_or(usize::MAX);
+        let first = index(bounds.first().unwrap_or(0));
+        let last = bounds.last().map_or(self.events.len(), |last| index(last).saturating_add(1));
+        self.events.get(first..last).unwrap_or_default()
+    }
+}
+
+fn as_place(index: usize) -> u64 {
+    u64::try_from(index).unwrap_or(u64::MAX)
+}
+
+/// Selects a hand's events from the whole stream of its table, in order.
+pub fn select_from_table(hand_no: u64, stream: impl IntoIterator<Item = Event>) -> Vec<Event> {
+    TableStream::new(stream.into_iter().collect()).of_hand(hand_no).to_vec()
 }
 
 /// Selects the transfers posted for a hand from the wallet's stream of its table.

@@ -110,7 +110,11 @@ async fn tiles_and_entries_fit_each_other() {
 /// Reads records and verifies them like the reader of a bundle. Returns their positions.
 async fn read(api: &Api, selections: Vec<By>) -> Vec<u64> {
     let selections = selections.into_iter().map(|by| pb::RecordSelection { by: Some(by) });
-    let asked = pb::ReadRecordsRequest { log: "table".into(), selections: selections.collect() };
+    let asked = pb::ReadRecordsRequest {
+        log: "table".into(),
+        selections: selections.collect(),
+        cosigned: false,
+    };
     let answer = api.read_records(Request::new(asked)).await.unwrap().into_inner();
     let pb::BundleLog { name, key, checkpoint, records, proof } = answer.log.unwrap();
     assert_eq!(name, "table");
@@ -213,7 +217,7 @@ async fn too_much_and_too_little_are_refused() {
     ] {
         let selections = selections.into_iter().map(|by| pb::RecordSelection { by: Some(by) });
         let selections = selections.collect();
-        let asked = pb::ReadRecordsRequest { log: "table".into(), selections };
+        let asked = pb::ReadRecordsRequest { log: "table".into(), selections, cosigned: false };
         assert_eq!(refused(api.read_records(Request::new(asked)).await), ErrorReason::BadField);
     }
 }
@@ -223,7 +227,7 @@ async fn a_changed_record_is_not_given_out() {
     let (house, api, _) = house(1_000).await;
     house.store.tamper(crate::harness::LOG, |events| events[77].payload = "other".into());
     let selections = vec![pb::RecordSelection { by: Some(positions(70, 20)) }];
-    let asked = pb::ReadRecordsRequest { log: "table".into(), selections };
+    let asked = pb::ReadRecordsRequest { log: "table".into(), selections, cosigned: false };
     let refusal = api.read_records(Request::new(asked)).await.unwrap_err();
     assert_eq!(wire::status::reason_of(&refusal), Some(ErrorReason::Corrupt));
     assert!(refusal.message().contains("record 77"), "{refusal}");

@@ -15,6 +15,8 @@ const MAX_BYTES: usize = 32 << 20;
 /// The bundle of a hand, and the answer to a request for its audit.
 pub(super) struct AuditedHand {
     pub(super) bundle: Vec<u8>,
+    /// Logs of whose witnesses none had signed in time.
+    pub(super) uncosigned: Vec<String>,
     pub(super) response: pb::AuditHandResponse,
 }
 
@@ -94,7 +96,8 @@ mod tests {
         let kept = AuditCache::default();
         let quarter = || {
             let answer = pb::AuditHandResponse::default();
-            Arc::new(AuditedHand { bundle: vec![0; MAX_BYTES / 4], response: answer })
+            let (bundle, uncosigned) = (vec![0; MAX_BYTES / 4], Vec::new());
+            Arc::new(AuditedHand { bundle, uncosigned, response: answer })
         };
         for hand_no in 1..=4 {
             kept.put(hand(hand_no), quarter());

@@ -1,31 +1,36 @@
 //! Collection of a hand's records from the three logs, from each log under one checkpoint.
 //!
-//! Only a few records of the table's stream belong to the hand. Their positions are found first.
-//! Then exactly these are requested together with the hand's own stream, so that one proof covers
-//! all records of the bundle and nothing else.
+//! Of the table's stream a hand needs a stretch: from the end of the last hand that was played, or
+//! from the commitment to this one where that is earlier, to the end of this one. Its bounds are
+//! found first. Then exactly this stretch is requested together with the hand's own stream, so that
+//! one proof covers all records of the bundle and nothing else.
+//!
+//! Payloads that a bundle may not show are replaced by their hashes before anything is passed on.
 
 use audit::bundle;
+use audit::hand::TableBounds;
 use chassis::channel::PeerChannel;
 use eventlog_core::{Event, Position, Version};
 use primitives::{HandId, StreamId, TableId, UnixMicros};
 use proto::audit::v1::log_service_client::LogServiceClient;
 use proto::audit::v1::record_selection::By;
 use proto::audit::v1::{
-    BundleLog, LogRecord, PositionSelection, ReadRecordsRequest, RecordSelection, RequestSelection,
-    StreamSelection,
+    LogRecord, PositionSelection, ReadRecordsRequest, ReadRecordsResponse,
+    RecordSelection, RequestSelection, StreamSelection,
 };
 use proto::common::v1::ErrorReason;
 use tonic::Status;
-use wire::records::{HandEvent, Record, TableRecord, TableSubject, WalletRecord};
+use wire::records::{
+    DealerRecord, HandEvent, PlayEvent, Record, TableRecord, TableSubject, WalletRecord,
+};
 use wire::status::api_refusal;
 
 /// Records of a table's stream in one read.
 const PAGE_SIZE: u32 = 1000;
 /// Actor of the requests that post settlements.
 const SETTLING_ACTOR: &str = "service:table";
-/// Most pages that are searched in each direction. The records of a hand are near its end, except
-/// for the commitment to its seed, which is as old as the previous hand; and a table writes some
-/// hundred records an hour while no hand ends.
+/// Most pages that are searched in each direction. Between two ends of hands a table writes some
+/// thousand records at the most, and a number that comes to nothing ends too.
 const MAX_PAGES: u32 = 64;
 
 /// Clients of the logs, which call in the gateway's own name.
@@ -36,106 +41,144 @@ pub(crate) struct Logs {
     pub(crate) wallet: LogServiceClient<PeerChannel>,
 }
 
+/// A bundle, and the logs of whose witnesses none had signed in time.
+#[derive(Debug, Clone, Default)]
+pub(super) struct CollectedBundle {
+    pub(super) bytes: Vec<u8>,
+    pub(super) uncosigned: Vec<String>,
+}
+
 impl Logs {
-    /// Returns the bundle of a hand whose seed is open.
-    pub(crate) async fn hand_bundle(
+    /// Returns the bundle of a hand that has ended or is suspended.
+    pub(super) async fn hand_bundle(
         mut self,
         table: TableId,
         hand_no: u64,
-    ) -> Result<Vec<u8>, Status> {
+    ) -> Result<CollectedBundle, Status> {
         let hand = audit::hand::hand_id(table, hand_no);
-        let own =
-            read_records(&mut self.table, "table", vec![whole_stream(hand.into())]).await?.records;
-        let Some(last) = ended_at(&own) else {
+        let own = read_some(&mut self.table, "table", vec![whole_stream(hand.into())]).await?;
+        let Some(first) = own.first() else {
             return Err(
                 api_refusal(ErrorReason::HandUnknown, "there is no such hand on record").into()
             );
         };
-        if !own.iter().any(is_seed_opening) {
-            let words = "the hand's seed is not open yet: ask again when it is";
-            return Err(api_refusal(ErrorReason::SeedNotOpen, words).into());
+        if !stands_still(&own) {
+            let words = "the hand is in play: ask again when it has ended, or is suspended";
+            return Err(api_refusal(ErrorReason::HandInPlay, words).into());
         }
-        let places = self.table_positions(table, hand_no, last).await?;
-        let mut wanted = vec![whole_stream(hand.into())];
-        wanted.extend(position_ranges(&places));
-        let of_table = read_records(&mut self.table, "table", wanted).await?;
-        let dealer =
-            read_records(&mut self.dealer, "dealer", vec![whole_stream(hand.into())]).await?;
-        let wallet = self.settlement(hand).await?;
-        Ok(bundle::encode_file(hand, [of_table, dealer, wallet]))
+        let stretch = self.table_stretch(table, hand_no, first.position).await?;
+        let wanted = vec![whole_stream(hand.into()), stretch];
+        let Logs { table, dealer, wallet } = &mut self;
+        let (table, dealer, wallet) = tokio::try_join!(
+            read_cosigned(table, "table", wanted),
+            read_cosigned(dealer, "dealer", vec![whole_stream(hand.into())]),
+            settlement(wallet, hand),
+        )?;
+        Ok(assemble(hand, [table, dealer, wallet]))
     }
 
-    /// Returns the positions of the hand's records in the table's stream, ascending. `last` is the
-    /// position at which the hand ended.
-    async fn table_positions(
+    /// Selects the stretch of the table's stream that a hand needs. `opened_at` is the position at
+    /// which the hand was opened.
+    async fn table_stretch(
         &mut self,
         table: TableId,
         hand_no: u64,
-        last: u64,
-    ) -> Result<Vec<u64>, Status> {
-        let (mut places, mut next) = (HandPositions::default(), 0);
-        let mut before = last.saturating_add(1);
+        opened_at: u64,
+    ) -> Result<RecordSelection, Status> {
+        let mut bounds = TableBounds::new(hand_no);
+        let (mut before, mut next) = (opened_at.max(1), 1);
         for page in 0..MAX_PAGES {
-            let stream = StreamSelection {
-                stream: table.0.to_vec(),
-                from_version: 0,
-                limit: PAGE_SIZE,
-                before_position: before,
-            };
-            let found = self.select_from_table(By::Stream(stream)).await?;
+            let found = self.page(
+                table,
+                StreamSelection { before_position: before, ..StreamSelection::default() },
+            );
+            let found = found.await?;
             if page == 0 {
                 next = found.last().map_or(0, |record| record.version).saturating_add(1);
             }
-            places.add(&found, hand_no)?;
+            add_to(&mut bounds, &found)?;
             before = found.first().map_or(0, |record| record.position);
-            if places.has_commitment || before == 0 {
+            let first = found.first().map_or(1, |record| record.version);
+            if bounds.first().is_some() || first <= 1 || before == 0 {
                 break;
             }
         }
         for _ in 0..MAX_PAGES {
-            if places.has_end {
+            if bounds.last().is_some() {
                 break;
             }
-            let stream = StreamSelection {
-                stream: table.0.to_vec(),
-                from_version: next,
-                limit: PAGE_SIZE,
-                before_position: 0,
-            };
-            let found = self.select_from_table(By::Stream(stream)).await?;
-            places.add(&found, hand_no)?;
-            if found.is_empty() {
-                break;
-            }
-            next = found.last().map_or(next, |record| record.version.saturating_add(1));
+            let from = StreamSelection { from_version: next, ..StreamSelection::default() };
+            let found = self.page(table, from).await?;
+            add_to(&mut bounds, &found)?;
+            let Some(last) = found.last() else { break };
+            next = last.version.saturating_add(1);
         }
-        let mut places = places.positions;
-        places.sort_unstable();
-        places.dedup();
-        Ok(places)
+        Ok(stretch(table, &bounds))
     }
 
-    async fn select_from_table(&mut self, by: By) -> Result<Vec<LogRecord>, Status> {
-        let selection = RecordSelection { by: Some(by) };
-        Ok(read_records(&mut self.table, "table", vec![selection]).await?.records)
+    async fn page(
+        &mut self,
+        table: TableId,
+        by: StreamSelection,
+    ) -> Result<Vec<LogRecord>, Status> {
+        let by = StreamSelection { stream: table.0.to_vec(), limit: PAGE_SIZE, ..by };
+        let selection = RecordSelection { by: Some(By::Stream(by)) };
+        read_some(&mut self.table, "table", vec![selection]).await
     }
+}
 
-    /// Returns the transfer that the wallet posted for the hand, without the events of accounts
-    /// that it opened for it.
-    async fn settlement(&mut self, hand: HandId) -> Result<BundleLog, Status> {
-        let request =
-            RequestSelection { request_id: hand.0.to_vec(), actor: SETTLING_ACTOR.to_owned() };
-        let by_request = RecordSelection { by: Some(By::Request(request)) };
-        let found = read_records(&mut self.wallet, "wallet", vec![by_request]).await?;
-        let posts =
-            |record: &&LogRecord| matches!(decode(record), Ok(WalletRecord::TransferPosted(_)));
-        let places: Vec<u64> =
-            found.records.iter().filter(posts).map(|record| record.position).collect();
-        if places.len() == found.records.len() {
-            return Ok(found);
-        }
-        read_records(&mut self.wallet, "wallet", position_ranges(&places)).await
+/// Adds records of a table's stream to the bounds of a hand's, by their versions.
+fn add_to(bounds: &mut TableBounds, found: &[LogRecord]) -> Result<(), Status> {
+    for record in found {
+        bounds.add(record.version, &decode::<TableRecord>(record)?);
     }
+    Ok(())
+}
+
+/// Selects the records within bounds; to the end of the log where a hand has not ended.
+fn stretch(table: TableId, bounds: &TableBounds) -> RecordSelection {
+    let from_version = bounds.first().unwrap_or(1);
+    let count = bounds.last().map_or(0, |last| last.saturating_sub(from_version).saturating_add(1));
+    let stream = StreamSelection {
+        stream: table.0.to_vec(),
+        from_version,
+        limit: u32::try_from(count).unwrap_or(0),
+        before_position: 0,
+    };
+    RecordSelection { by: Some(By::Stream(stream)) }
+}
+
+/// Returns the transfer that the wallet posted for the hand, without the events of accounts that it
+/// opened for it.
+async fn settlement(
+    wallet: &mut LogServiceClient<PeerChannel>,
+    hand: HandId,
+) -> Result<ReadRecordsResponse, Status> {
+    let request =
+        RequestSelection { request_id: hand.0.to_vec(), actor: SETTLING_ACTOR.to_owned() };
+    let by_request = RecordSelection { by: Some(By::Request(request)) };
+    let found = read_cosigned(wallet, "wallet", vec![by_request]).await?;
+    let records = found.log.iter().flat_map(|log| &log.records);
+    let posts = |record: &&LogRecord| matches!(decode(record), Ok(WalletRecord::TransferPosted(_)));
+    let all = records.clone().count();
+    let places: Vec<u64> = records.filter(posts).map(|record| record.position).collect();
+    if places.len() == all {
+        return Ok(found);
+    }
+    read_cosigned(wallet, "wallet", position_ranges(&places)).await
+}
+
+/// Joins the answers of the three logs to a bundle that shows what may be shown.
+fn assemble(hand: HandId, answers: [ReadRecordsResponse; 3]) -> CollectedBundle {
+    let uncosigned = answers.iter().filter(|answer| answer.uncosigned);
+    let name = |answer: &ReadRecordsResponse| answer.log.as_ref().map(|log| log.name.clone());
+    let uncosigned = uncosigned.filter_map(name).collect();
+    let mut logs = answers.map(|answer| answer.log.unwrap_or_default());
+    let is_open = logs.iter().flat_map(|log| &log.records).any(opens_seed);
+    for record in logs.iter_mut().flat_map(|log| &mut log.records) {
+        bundle::withhold(record, is_open);
+    }
+    CollectedBundle { bytes: bundle::encode_file(hand, logs), uncosigned }
 }
 
 /// Selects a whole stream.
@@ -156,49 +199,44 @@ fn position_ranges(places: &[u64]) -> Vec<RecordSelection> {
     runs.into_iter().map(|run| RecordSelection { by: Some(By::Positions(run)) }).collect()
 }
 
-/// Positions of a hand's records in the table's stream, as far as they were found.
-#[derive(Default)]
-struct HandPositions {
-    positions: Vec<u64>,
-    /// Whether the commitment to the hand's seed was found.
-    has_commitment: bool,
-    /// Whether the end of the hand was found.
-    has_end: bool,
-}
-
-impl HandPositions {
-    /// Adds the hand's records among these of the table's stream.
-    fn add(&mut self, found: &[LogRecord], hand_no: u64) -> Result<(), Status> {
-        for record in found {
-            let recorded: TableRecord = decode(record)?;
-            if audit::hand::hand_no(&recorded) == Some(hand_no) {
-                self.positions.push(record.position);
-                self.has_commitment |= matches!(recorded, TableRecord::HandCommitted(_));
-                self.has_end |= matches!(recorded, TableRecord::HandFinished(_));
-            }
+/// Whether a hand has ended or is suspended by its own stream.
+fn stands_still(own: &[LogRecord]) -> bool {
+    own.iter().fold(false, |still, record| {
+        let Ok(recorded) = decode::<TableRecord>(record) else { return still };
+        match recorded.subject() {
+            TableSubject::Hand(event) => match event {
+                HandEvent::HandSuspended(_) | HandEvent::HandAborted(_) => true,
+                HandEvent::HandContinued(_) => false,
+                HandEvent::HandOpened(_)
+                | HandEvent::EntropyClosed(_)
+                | HandEvent::EntropyRevealed(_)
+                | HandEvent::HandRevealed(_)
+                | HandEvent::SeedRefused(_) => still,
+            },
+            TableSubject::Play(PlayEvent::HandSettled(_)) => true,
+            TableSubject::Play(
+                PlayEvent::HandSealed(_)
+                | PlayEvent::ChanceUsed(_)
+                | PlayEvent::CardsMoved(_)
+                | PlayEvent::MoveDecided(_)
+                | PlayEvent::ClockResumed(_)
+                | PlayEvent::CardsShown(_)
+                | PlayEvent::SettlementPosted(_),
+            )
+            | TableSubject::Seat(_)
+            | TableSubject::Table(_)
+            | TableSubject::Person(_)
+            | TableSubject::Clock(_) => still,
         }
-        Ok(())
-    }
+    })
 }
 
-/// Returns the position at which a hand ended: that of the last record of its own stream other than
-/// the opening of its seed, which may come a day and hundreds of hands later.
-fn ended_at(own: &[LogRecord]) -> Option<u64> {
-    own.iter().rev().find(|record| !is_seed_opening(record)).map(|record| record.position)
-}
-
-/// Whether the hand is over and public with this record: it holds the seed, or what was opened in
-/// place of it.
-fn is_seed_opening(record: &LogRecord) -> bool {
-    let Ok(recorded) = decode::<TableRecord>(record) else { return false };
-    let TableSubject::Hand(event) = recorded.subject() else { return false };
-    match event {
-        HandEvent::HandRevealed(_) | HandEvent::SeedRefused(_) => true,
-        HandEvent::HandOpened(_)
-        | HandEvent::EntropyClosed(_)
-        | HandEvent::EntropyRevealed(_)
-        | HandEvent::HandAborted(_) => false,
-    }
+/// Whether a record makes the hand's seed public.
+fn opens_seed(record: &LogRecord) -> bool {
+    let at_table = decode::<TableRecord>(record);
+    let at_dealer = decode::<DealerRecord>(record);
+    matches!(at_table, Ok(TableRecord::HandRevealed(_) | TableRecord::SeedRefused(_)))
+        || matches!(at_dealer, Ok(DealerRecord::SeedOpened(_)))
 }
 
 fn decode<R: Record>(record: &LogRecord) -> Result<R, Status> {
@@ -233,43 +271,117 @@ fn decode<R: Record>(record: &LogRecord) -> Result<R, Status> {
     R::try_from_event(&event).map_err(|error| damaged(error.to_string()))
 }
 
-async fn read_records(
+/// Reads records without waiting for a witness.
+async fn read_some(
     client: &mut LogServiceClient<PeerChannel>,
     log: &str,
     selections: Vec<RecordSelection>,
-) -> Result<BundleLog, Status> {
-    let request = ReadRecordsRequest { log: log.to_owned(), selections };
+) -> Result<Vec<LogRecord>, Status> {
+    let request = ReadRecordsRequest { log: log.to_owned(), selections, cosigned: false };
     let answer = client.read_records(request).await?.into_inner();
-    answer.log.ok_or_else(|| {
-        api_refusal(ErrorReason::Corrupt, "a log answered without what it was asked for").into()
-    })
+    Ok(answer.log.ok_or_else(unanswered)?.records)
+}
+
+/// Reads records, under a checkpoint that a witness has signed where one does in time.
+async fn read_cosigned(
+    client: &mut LogServiceClient<PeerChannel>,
+    log: &str,
+    selections: Vec<RecordSelection>,
+) -> Result<ReadRecordsResponse, Status> {
+    let request = ReadRecordsRequest { log: log.to_owned(), selections, cosigned: true };
+    let answer = client.read_records(request).await?.into_inner();
+    if answer.log.is_none() {
+        return Err(unanswered());
+    }
+    Ok(answer)
+}
+
+fn unanswered() -> Status {
+    api_refusal(ErrorReason::Corrupt, "a log answered without what it was asked for").into()
 }
 
 #[cfg(test)]
 mod tests {
+    use proto::audit::v1::BundleLog;
     use proto::event::v1 as pb;
 
     use super::*;
 
+    fn record(position: u64, recorded: TableRecord) -> LogRecord {
+        let event = recorded.on_stream(StreamId([7; 16]));
+        LogRecord {
+            position,
+            stream: vec![7; 16],
+            version: position,
+            r#type: event.kind.into(),
+            schema: event.schema.into(),
+            payload: event.payload.to_vec(),
+            salt: vec![3; 16],
+            ..LogRecord::default()
+        }
+    }
+
     #[test]
-    fn a_hand_ends_before_its_seed_is_opened_however_late() {
-        let record = |position: u64, recorded: TableRecord| {
-            let event = recorded.on_stream(StreamId([7; 16]));
-            LogRecord {
-                position,
-                stream: vec![7; 16],
-                version: 1,
-                r#type: event.kind.into(),
-                schema: event.schema.into(),
-                payload: event.payload.to_vec(),
-                ..LogRecord::default()
+    fn hands_in_play_do_not_stand_still() {
+        let opened = || record(1, pb::HandOpened::default().into());
+        let suspended = || record(2, pb::HandSuspended::default().into());
+        let continued = || record(3, pb::HandContinued::default().into());
+        let settled = || record(4, pb::HandSettled::default().into());
+        let posted = || record(5, pb::SettlementPosted { position: 9 }.into());
+        assert!(!stands_still(&[opened()]));
+        assert!(stands_still(&[opened(), suspended()]));
+        assert!(!stands_still(&[opened(), suspended(), continued()]));
+        assert!(stands_still(&[opened(), suspended(), continued(), settled(), posted()]));
+        assert!(stands_still(&[opened(), record(2, pb::HandAborted::default().into())]));
+    }
+
+    #[test]
+    fn a_stretch_begins_with_the_last_hand_that_was_played() {
+        let ended = |hand_no, aborted| {
+            TableRecord::from(pb::HandFinished { hand_no, aborted, ..Default::default() })
+        };
+        let promised =
+            |hand_no| TableRecord::from(pb::HandCommitted { hand_no, ..Default::default() });
+        let bounds = |records: &[(u64, TableRecord)]| {
+            let mut bounds = TableBounds::new(4);
+            records.iter().for_each(|(version, recorded)| bounds.add(*version, recorded));
+            let selection = stretch(TableId([7; 16]), &bounds);
+            match selection.by {
+                Some(By::Stream(stream)) => (stream.from_version, stream.limit),
+                other => panic!("{other:?}"),
             }
         };
-        let posted = || record(40, pb::SettlementPosted { position: 9 }.into());
-        let seed = |at| record(at, pb::HandRevealed { seed: vec![1; 64].into() }.into());
-        assert_eq!(ended_at(&[posted(), seed(90_000)]), Some(40));
-        assert_eq!(ended_at(&[seed(39), posted()]), Some(40));
-        assert_eq!(ended_at(&[]), None);
+        let whole =
+            [(5, ended(2, false)), (9, ended(3, true)), (7, promised(4)), (20, ended(4, false))];
+        assert_eq!(bounds(&whole), (5, 16));
+        assert_eq!(bounds(&[(8, ended(3, false)), (7, promised(4))]), (7, 0));
+        assert_eq!(bounds(&[(9, ended(3, true)), (7, promised(4)), (20, ended(4, true))]), (1, 20));
+    }
+
+    #[test]
+    fn a_secret_choice_is_not_shown_until_the_seed_is_open() {
+        let chooses = pb::MoveDecided {
+            r#move: Some(proto::common::v1::Move {
+                kind: proto::common::v1::MoveKind::Choose.into(),
+                names: vec!["SECRET".to_owned()],
+                ..Default::default()
+            }),
+            ..Default::default()
+        };
+        let bundle_of = |opens: bool| {
+            let mut records = vec![record(1, chooses.clone().into())];
+            if opens {
+                records.push(record(2, pb::HandRevealed { seed: vec![1; 64].into() }.into()));
+            }
+            let log = BundleLog { records, ..BundleLog::default() };
+            let answer = ReadRecordsResponse { log: Some(log), uncosigned: false };
+            let empty = || ReadRecordsResponse { log: None, uncosigned: true };
+            assemble(HandId([1; 16]), [answer, empty(), empty()])
+        };
+        let has_secret =
+            |bundle: &CollectedBundle| bundle.bytes.windows(6).any(|bytes| bytes == b"SECRET");
+        assert!(!has_secret(&bundle_of(false)));
+        assert!(has_secret(&bundle_of(true)));
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use audit::Verdict;
 use audit::hand::{self, HandRecords, Report};
+use audit::log_event::LogEvent;
 use audit::stops::StopRecord;
 use primitives::TableId;
 use serde_json::json;
@@ -69,14 +70,14 @@ pub(crate) async fn run(
 
 /// Returns the effects that stopped at the hand's table during it, and who resumed them.
 async fn stops(logs: &Logs, records: &HandRecords) -> anyhow::Result<Vec<StopRecord>> {
-    let started = records.table.iter().find_map(|event| match TableRecord::try_from(event) {
-        Ok(TableRecord::HandStarted(started)) => Some((event.stream, started.hand_no)),
-        Ok(_) | Err(_) => None,
-    });
-    let Some((table, hand_no)) = started else { return Ok(Vec::new()) };
+    let opened = records.hand.first().and_then(LogEvent::decode);
+    let Some(TableRecord::HandOpened(opened)) = opened else { return Ok(Vec::new()) };
+    let Some(table) = records.table.first().map(|event| event.stream) else {
+        return Ok(Vec::new());
+    };
     let events = logs.table_stream(TableId(table.0)).await?;
     let all = audit::stops::stops(&events);
-    Ok(all.into_iter().filter(|stop| stop.hand_no == hand_no).collect())
+    Ok(all.into_iter().filter(|stop| stop.hand_no == opened.hand_no).collect())
 }
 
 /// Prints a hand's story and its verdicts.

@@ -40,14 +40,13 @@ fn print_report(report: &TableReport) {
     for hand in &report.hands {
         print_hand(hand);
     }
-    let TableReport { hands, played, burnt, by_dealer, by_operator, stops, warnings, missing } =
-        report;
+    let TableReport { hands, played, burnt, agreed, suspended, stops, warnings, missing } = report;
     for stop in stops {
         output::line(&format!("{}  after hand {}: {}", stop.at, stop.hand_no, stop.text));
     }
     output::line(&format!(
-        "{} hands: {played} played, {} burnt, {by_dealer} aborted by the dealer's fault, \
-         {by_operator} made void by an operator",
+        "{} hands: {played} played, {} burnt, {agreed} ended by all their players and {suspended} \
+         by their time, since the dealer was silent",
         hands.len(),
         hands.iter().filter(|hand| matches!(hand.end, HandResult::Burnt { .. })).count()
     ));
@@ -70,9 +69,7 @@ fn print_hand(hand: &HandSummary) {
             let seats: Vec<String> = seats.iter().map(u32::to_string).collect();
             format!("burnt: entropy withheld by seat {}", seats.join(", seat "))
         }
-        HandResult::Aborted { fault, evidence } => {
-            format!("aborted, fault of the {fault}: {evidence}")
-        }
+        HandResult::Aborted { cause, evidence } => format!("aborted, {cause}: {evidence}"),
         HandResult::Ending => "settled, its end is not on record yet".to_owned(),
         HandResult::InPlay => "in play".to_owned(),
     };

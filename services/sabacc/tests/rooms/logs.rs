@@ -121,7 +121,7 @@ async fn records_are_for_auditors(place: &RoomHarness, url: &str, key: &Verifier
     let positions = pb::PositionSelection { first: 3, count: 5 };
     let by = Some(pb::record_selection::By::Positions(positions));
     let selections = vec![pb::RecordSelection { by }];
-    let asked = pb::ReadRecordsRequest { log: "table".into(), selections };
+    let asked = pb::ReadRecordsRequest { log: "table".into(), selections, cosigned: false };
     let player = place.token(Role::Player, PLAYER);
     let refused = logs.read_records(with_token(&player, asked.clone())).await.unwrap_err();
     assert_eq!(wire::status::reason_of(&refused), Some(ErrorReason::RoleNotAllowed));
