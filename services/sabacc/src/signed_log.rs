@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
 use audit::bundle::ProvedLog;
-use eventlog::{CheckpointStore as _, Event, PgStore, Position, Reader, SignedCheckpoint};
+use audit::log_event::LogEvent;
+use eventlog::{CheckpointStore as _, PgStore, Position, Reader, SignedCheckpoint};
 use merkle::note::VerifierKey;
 use merkle::{Checkpoint, Row, TILE_WIDTH, TileId, TreeHead, leaf_hash, leaves_root};
 use merkle::{Tiles, tiles_for_records};
@@ -39,7 +40,7 @@ impl SignedLog {
     }
 
     /// Returns the newest checkpoint, if it covers all of these records.
-    async fn covering_checkpoint(&self, records: &[Event]) -> anyhow::Result<SignedCheckpoint> {
+    async fn covering_checkpoint(&self, records: &[LogEvent]) -> anyhow::Result<SignedCheckpoint> {
         let name = self.reader.name();
         let last = self.store.last_checkpoint(name).await?;
         let last =
@@ -59,7 +60,7 @@ impl SignedLog {
     ///
     /// # Errors
     /// No checkpoint covers them yet, or the log's tree differs from the signed one.
-    pub(crate) async fn prove(&self, records: Vec<Event>) -> anyhow::Result<ProvedLog> {
+    pub(crate) async fn prove(&self, records: Vec<LogEvent>) -> anyhow::Result<ProvedLog> {
         let SignedCheckpoint { size, note, number: _ } = self.covering_checkpoint(&records).await?;
         let head = Checkpoint::open(note.as_bytes(), &self.key, &[])?.checkpoint.head();
         anyhow::ensure!(head.size == size, "the checkpoint is not of the size it is stored under");

@@ -15,8 +15,8 @@ use primitives::{HandId, StreamId, TableId, UnixMicros};
 use proto::audit::v1::log_service_client::LogServiceClient;
 use proto::audit::v1::record_selection::By;
 use proto::audit::v1::{
-    LogRecord, PositionSelection, ReadRecordsRequest, ReadRecordsResponse,
-    RecordSelection, RequestSelection, StreamSelection,
+    LogRecord, PositionSelection, ReadRecordsRequest, ReadRecordsResponse, RecordSelection,
+    RequestSelection, StreamSelection,
 };
 use proto::common::v1::ErrorReason;
 use tonic::Status;
@@ -307,8 +307,8 @@ mod tests {
 
     use super::*;
 
-    fn record(position: u64, recorded: TableRecord) -> LogRecord {
-        let event = recorded.on_stream(StreamId([7; 16]));
+    fn record(position: u64, recorded: impl Into<TableRecord>) -> LogRecord {
+        let event = recorded.into().on_stream(StreamId([7; 16]));
         LogRecord {
             position,
             stream: vec![7; 16],
@@ -323,16 +323,16 @@ mod tests {
 
     #[test]
     fn hands_in_play_do_not_stand_still() {
-        let opened = || record(1, pb::HandOpened::default().into());
-        let suspended = || record(2, pb::HandSuspended::default().into());
-        let continued = || record(3, pb::HandContinued::default().into());
-        let settled = || record(4, pb::HandSettled::default().into());
-        let posted = || record(5, pb::SettlementPosted { position: 9 }.into());
+        let opened = || record(1, pb::HandOpened::default());
+        let suspended = || record(2, pb::HandSuspended::default());
+        let continued = || record(3, pb::HandContinued::default());
+        let settled = || record(4, pb::HandSettled::default());
+        let posted = || record(5, pb::SettlementPosted { position: 9 });
         assert!(!stands_still(&[opened()]));
         assert!(stands_still(&[opened(), suspended()]));
         assert!(!stands_still(&[opened(), suspended(), continued()]));
         assert!(stands_still(&[opened(), suspended(), continued(), settled(), posted()]));
-        assert!(stands_still(&[opened(), record(2, pb::HandAborted::default().into())]));
+        assert!(stands_still(&[opened(), record(2, pb::HandAborted::default())]));
     }
 
     #[test]
@@ -369,9 +369,9 @@ mod tests {
             ..Default::default()
         };
         let bundle_of = |opens: bool| {
-            let mut records = vec![record(1, chooses.clone().into())];
+            let mut records = vec![record(1, chooses.clone())];
             if opens {
-                records.push(record(2, pb::HandRevealed { seed: vec![1; 64].into() }.into()));
+                records.push(record(2, pb::HandRevealed { seed: vec![1; 64].into() }));
             }
             let log = BundleLog { records, ..BundleLog::default() };
             let answer = ReadRecordsResponse { log: Some(log), uncosigned: false };

@@ -6,12 +6,12 @@ use super::*;
 
 /// A table at which nothing is paid at the start, so that many a net is 0; seat 2 has left in
 /// between.
-fn free(ways: HandOptions) -> TableFixture {
+fn free(ways: &HandOptions) -> TableFixture {
     let rules = rules::RuleSet::defaults(rules::variant("dice").unwrap()).canonical();
     let rules = rules.replace("hand_ante = 5", "hand_ante = 0");
     let rules = rules.replace("sabacc_ante = 5", "sabacc_ante = 0");
     let many = |room: &TableFixture| with_zeros(room, 2) > 1 && with_zeros(room, 3) > 0;
-    let rooms = (0..).map(|number| life(number, &rules, &ways));
+    let rooms = (0..).map(|number| life(number, &rules, ways));
     let mut zeros = rooms.filter(|room| ways.without_zero_legs || many(room));
     zeros.next().unwrap()
 }
@@ -42,7 +42,7 @@ fn with_zeros(room: &TableFixture, least: usize) -> usize {
 
 /// Exactly these fail once the legs of the last settlement with two legs of 0 credits are edited.
 fn check_legs(failing: &[Check], edit: impl FnOnce(&TableFixture, &mut Vec<Leg>)) {
-    let mut room = free(HandOptions::default());
+    let mut room = free(&HandOptions::default());
     let before = room.clone();
     let fits = |it: &pb::TransferPosted| zeros(it) >= 2;
     edit(&before, &mut the!(room.script.entries, Wallet(WalletRecord::TransferPosted), fits).legs);
@@ -53,10 +53,10 @@ fn check_legs(failing: &[Check], edit: impl FnOnce(&TableFixture, &mut Vec<Leg>)
 /// fairness/SPEC.md §10.6.
 #[test]
 fn settlements_with_such_legs_and_without_them_pass() {
-    let mut room = free(HandOptions::default());
+    let mut room = free(&HandOptions::default());
     assert!(with_zeros(&room, 2) > 1 && with_zeros(&room, 3) > 0, "{}", with_zeros(&room, 2));
     assert!(report(&room).passed(), "{:#?}", report(&room));
-    let earlier = free(HandOptions { without_zero_legs: true, ..HandOptions::default() });
+    let earlier = free(&HandOptions { without_zero_legs: true, ..HandOptions::default() });
     assert_eq!(with_zeros(&earlier, 1), 0);
     assert!(report(&earlier).passed(), "{:#?}", report(&earlier));
     // A hand that comes to nothing is not posted at all.

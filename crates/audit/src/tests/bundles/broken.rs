@@ -2,6 +2,7 @@
 //! build the trees anew and sign them. Only the check that the lie concerns fails. Where they lie
 //! about the logs themselves, the records are honest and their proofs are not.
 
+mod aborts;
 mod closing;
 mod legs;
 mod lies;

@@ -52,7 +52,7 @@ pub(super) fn all() -> Vec<Golden> {
             delay(&mut entries[first], 400_000);
         }),
         breaks("closing-committed-after-it", &committed_after),
-        breaks("closing-too-early", &too_early),
+        breaks("closing-too-early", &|entries| too_early(entries)),
         two_seats(),
     ]
 }
@@ -89,7 +89,7 @@ fn committed_after(entries: &mut Vec<Entry>) {
 }
 
 /// Everything from the closing on comes a second earlier than the window allows.
-fn too_early(entries: &mut Vec<Entry>) {
+fn too_early(entries: &mut [Entry]) {
     let first = index_of(entries, |it| matches!(it, Dealer(DealerRecord::CommitmentsClosed(_))));
     let earlier = |entry: &mut Entry| entry.at = UnixMicros(entry.at.0 - 500_000);
     entries[first..].iter_mut().for_each(earlier);
