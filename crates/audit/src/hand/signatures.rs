@@ -5,12 +5,14 @@
 //! decision is the table's word.
 //!
 //! A leave is signed when it is asked for, over the chain as it stands then, with the leaves that are
-//! pending. The rules take it later, and the hand may end before that.
+//! pending. The rules take it later, and the hand may end before that. A signed leave that is pending
+//! when somebody agrees to end the hand lapses: its signature fits the chain no longer.
 //!
 //! Specification: fairness/SPEC.md §10.8.
 
 use eventlog_core::Event;
-use fairness::{Chain, Context, DecisionStatement, SignedText as _};
+use fairness::{Chain, Context, DecisionStatement, PlayerKey, SignedText as _};
+use proto::common::v1::MoveKind;
 use rules::Player;
 use wire::TableRecord;
 
@@ -55,8 +57,7 @@ impl AskedLeave<'_> {
 /// Why a player leaves: they have asked for it.
 const ASKED: &str = "asked";
 
-/// Returns the leaves that players of the hand asked for between its sealing and its end, of each
-/// the first.
+/// Returns the leaves that players of the hand asked for between its sealing and its end.
 pub(super) fn asked_leaves<'a>(decoded: &'a DecodedRecords<'_>) -> Vec<AskedLeave<'a>> {
     let (Ok((_, opened)), Ok((sealed_at, _))) = (decoded.opened(), decoded.sealed()) else {
         return Vec::new();
@@ -72,10 +73,8 @@ pub(super) fn asked_leaves<'a>(decoded: &'a DecodedRecords<'_>) -> Vec<AskedLeav
         let place = opened.roster.iter().position(|place| place.seat == asked.seat);
         let player = place.and_then(|index| Player::try_new(u8::try_from(index).ok()?));
         let Some(player) = player.filter(|_| asked.why == ASKED) else { continue };
-        if leaves.iter().all(|leave| leave.seat != asked.seat) {
-            let (position, signature) = (read.event.position.0, &asked.signature[..]);
-            leaves.push(AskedLeave { position, player, seat: asked.seat, signature });
-        }
+        let (position, signature) = (read.event.position.0, &asked.signature[..]);
+        leaves.push(AskedLeave { position, player, seat: asked.seat, signature });
     }
     leaves
 }
@@ -112,8 +111,7 @@ impl<'a> Signatures<'a> {
     }
 
     fn decide(&mut self, decision: &RecordedDecision) -> Result<(), CheckError> {
-        let RecordedDecision { position, seat, by_clock, is_leave, line, said, signature } =
-            decision;
+        let RecordedDecision { position, seat, by_clock, kind, line, said, signature } = decision;
         self.chain = self.chain.with(*by_clock, line);
         let at = format!("position {position} of the table's log, `{line}`");
         if *by_clock {
@@ -121,7 +119,10 @@ impl<'a> Signatures<'a> {
                 format!("{at}: the clock decided, and it is signed")
             });
         }
-        if *is_leave {
+        if *kind == MoveKind::Void {
+            self.pending.retain(|(_, _, signature)| signature.is_empty());
+        }
+        if *kind == MoveKind::Leave {
             return self.take_leave(*seat, signature).map_err(|why| at_place(&at, why));
         }
         let chain = self.chain;
@@ -154,10 +155,11 @@ impl<'a> Signatures<'a> {
         ensure(!signature.is_empty(), || {
             "its player has a key, and it is neither signed nor the clock's".to_owned()
         })?;
-        let key = array("a player's key", key)?;
+        let key = PlayerKey::try_new(array("a player's key", key)?)
+            .map_err(|error| failed(format!("the key of seat {seat}: {error}")))?;
         let signature = array("the signature of a decision", signature)?;
         let statement = DecisionStatement { context: &self.context, chain, said };
-        statement.verify(&key, &signature).map_err(|error| failed(error.to_string()))
+        statement.verify(key.bytes(), &signature).map_err(|error| failed(error.to_string()))
     }
 }
 

@@ -18,7 +18,7 @@ pub(in crate::hand) struct RecordedDecision {
     pub(in crate::hand) position: u64,
     pub(in crate::hand) seat: u32,
     pub(in crate::hand) by_clock: bool,
-    pub(in crate::hand) is_leave: bool,
+    pub(in crate::hand) kind: MoveKind,
     pub(in crate::hand) line: String,
     /// The line with a secret choice in the clear.
     pub(in crate::hand) said: String,
@@ -89,7 +89,7 @@ impl Replayer {
             position: event.position.0,
             seat: decided.seat,
             by_clock: decided.by_clock,
-            is_leave: decided.r#move.as_ref().is_some_and(|mv| mv.kind() == MoveKind::Leave),
+            kind: decided.r#move.as_ref().map_or(MoveKind::Unspecified, |mv| mv.kind()),
             line: line(false)?,
             said: line(true)?,
             signature: decided.signature.to_vec(),

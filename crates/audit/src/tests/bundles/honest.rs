@@ -133,6 +133,11 @@ fn kinds() -> Vec<Golden> {
         proved("suspended-left-and-continued", {
             played("dice", 4, silent(Some(3), SuspensionEnd::LeftAndContinued))
         }),
+        proved("suspended-leave-lapsed", {
+            let silent = silent(Some(3), SuspensionEnd::LapsedAndContinued);
+            let entropy = everybody(EntropyBehaviour::Reveals);
+            played("dice", 4, HandOptions { entropy, ..silent })
+        }),
         proved("suspended-before-antes-and-continued", {
             played("eleven", 4, silent(None, SuspensionEnd::Continued))
         }),
