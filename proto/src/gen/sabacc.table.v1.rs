@@ -865,7 +865,7 @@ pub struct RevealEntropyRequest {
 /// It is on record.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct RevealEntropyResponse {
-    /// Keep it until the hand is sealed.
+    /// Keep it until the hand is sealed. Unset where the reveal was on record before, under another request_id.
     #[prost(message, optional, tag = "1")]
     pub receipt: ::core::option::Option<RevealReceipt>,
 }

@@ -156,6 +156,9 @@ pub(super) fn reveal(
         let message = "this is not what you have committed to: send the same 32 bytes";
         return Err(out_of_order("DOES_NOT_OPEN", message).field("entropy"));
     }
+    if round.revealed.contains_key(&seat) {
+        return Ok(Verdict::unchanged(&pb::RevealEntropyResponse::default()));
+    }
     // The position and the signature are filled in once the record is durable.
     let receipt = pb::RevealReceipt {
         context: bound.context.0.to_vec(),
@@ -166,9 +169,6 @@ pub(super) fn reveal(
         ..pb::RevealReceipt::default()
     };
     let answer = pb::RevealEntropyResponse { receipt: Some(receipt) };
-    if round.revealed.contains_key(&seat) {
-        return Ok(Verdict::unchanged(&answer));
-    }
     let hand = table.hand.as_ref().map(|hand| hand.id);
     let hand = hand.ok_or_else(|| over("no hand is in play".to_owned()))?;
     let seat = u32::from(seat.get());
