@@ -1359,6 +1359,543 @@ pub mod dispute_service_server {
         const NAME: &'static str = SERVICE_NAME;
     }
 }
+/// Asks for hand numbers.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ListHandsRequest {
+    /// 16 bytes: those of this table alone; empty: of all tables.
+    #[prost(bytes = "vec", tag = "1")]
+    pub table_id: ::prost::alloc::vec::Vec<u8>,
+    /// 16 bytes: those that this player was dealt into; empty: all.
+    #[prost(bytes = "vec", tag = "2")]
+    pub player_id: ::prost::alloc::vec::Vec<u8>,
+    /// 1 to 500; 0: 100.
+    #[prost(uint32, tag = "3")]
+    pub page_size: u32,
+    /// What the page before gave as next_page_token, or empty.
+    #[prost(string, tag = "4")]
+    pub page_token: ::prost::alloc::string::String,
+}
+/// A page of hand numbers.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ListHandsResponse {
+    /// Ascending by table, then by number; no number is left out.
+    #[prost(message, repeated, tag = "1")]
+    pub hands: ::prost::alloc::vec::Vec<HandRow>,
+    /// Empty: there are no more.
+    #[prost(string, tag = "2")]
+    pub next_page_token: ::prost::alloc::string::String,
+    /// Of everything that was asked for, not of this page.
+    #[prost(message, optional, tag = "3")]
+    pub counts: ::core::option::Option<HandCounts>,
+    /// Of one table and all players: its seats, ascending. Else empty.
+    #[prost(message, repeated, tag = "4")]
+    pub seats: ::prost::alloc::vec::Vec<SeatCounts>,
+    /// How many records of the table's log the list follows from. A monitor that counts in as many leaf records counts as many
+    /// HandStarted, HandFinished, HandAborted, HandSuspended, HandRevealed and SeedRefused.
+    #[prost(uint64, tag = "5")]
+    pub log_size: u64,
+}
+/// One hand number; or several in a row that were all played, each with its seed opened and never suspended; or several in
+/// a row that were all skipped.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct HandRow {
+    /// 16 bytes.
+    #[prost(bytes = "vec", tag = "1")]
+    pub table_id: ::prost::alloc::vec::Vec<u8>,
+    /// The number, or the first of several.
+    #[prost(uint64, tag = "2")]
+    pub first_hand_no: u64,
+    /// The same number, or the last of several.
+    #[prost(uint64, tag = "3")]
+    pub last_hand_no: u64,
+    /// What became of it.
+    #[prost(enumeration = "HandOutcome", tag = "4")]
+    pub outcome: i32,
+    /// Its seed.
+    #[prost(enumeration = "SeedState", tag = "5")]
+    pub seed: i32,
+    /// It is suspended now.
+    #[prost(bool, tag = "6")]
+    pub suspended: bool,
+    /// It was or is suspended.
+    #[prost(bool, tag = "7")]
+    pub was_suspended: bool,
+    /// BURNT: who withheld, ascending by seat.
+    #[prost(message, repeated, tag = "8")]
+    pub withheld: ::prost::alloc::vec::Vec<WithheldEntropy>,
+    /// The position of its HandFinished in the table's log; 0: it has none, or this row has several numbers.
+    #[prost(uint64, tag = "9")]
+    pub position: u64,
+    /// Microseconds since 1970: when that was recorded.
+    #[prost(uint64, tag = "10")]
+    pub ended_at_micros: u64,
+}
+/// A seat that committed to entropy and did not reveal it in time.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct WithheldEntropy {
+    /// The seat's number.
+    #[prost(uint32, tag = "1")]
+    pub seat: u32,
+    /// 16 bytes.
+    #[prost(bytes = "vec", tag = "2")]
+    pub player_id: ::prost::alloc::vec::Vec<u8>,
+    /// It was opened after the burn.
+    #[prost(bool, tag = "3")]
+    pub opened: bool,
+}
+/// Counts of hand numbers.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct HandCounts {
+    /// All numbers that have started or were skipped; of a player or a seat those dealt into.
+    #[prost(uint64, tag = "1")]
+    pub numbers: u64,
+    /// PLAYED.
+    #[prost(uint64, tag = "2")]
+    pub played: u64,
+    /// BURNT.
+    #[prost(uint64, tag = "3")]
+    pub burnt: u64,
+    /// AGREED.
+    #[prost(uint64, tag = "4")]
+    pub agreed: u64,
+    /// SUSPENDED_TOO_LONG.
+    #[prost(uint64, tag = "5")]
+    pub suspended_too_long: u64,
+    /// MISSING.
+    #[prost(uint64, tag = "6")]
+    pub missing: u64,
+    /// IN_PLAY.
+    #[prost(uint64, tag = "7")]
+    pub in_play: u64,
+    /// Suspended at some time, whatever became of them.
+    #[prost(uint64, tag = "8")]
+    pub were_suspended: u64,
+    /// Ended and the seed opened.
+    #[prost(uint64, tag = "9")]
+    pub seeds_opened: u64,
+    /// Ended and the seed not opened.
+    #[prost(uint64, tag = "10")]
+    pub seeds_owed: u64,
+    /// Ended and another seed opened than was committed to.
+    #[prost(uint64, tag = "11")]
+    pub seeds_refused: u64,
+    /// How often entropy was withheld, once for each seat; of a player or a seat, by them.
+    #[prost(uint64, tag = "12")]
+    pub withheld: u64,
+    /// How many of those were opened after the burn.
+    #[prost(uint64, tag = "13")]
+    pub withheld_opened: u64,
+    /// Burnt numbers in a million.
+    #[prost(uint32, tag = "14")]
+    pub burnt_ppm: u32,
+    /// Numbers burnt or broken off in a million.
+    #[prost(uint32, tag = "15")]
+    pub not_played_ppm: u32,
+    /// Entropy withheld in a million numbers; of a player or a seat, by them.
+    #[prost(uint32, tag = "16")]
+    pub withheld_ppm: u32,
+}
+/// Counts of one seat of a table.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SeatCounts {
+    /// The seat's number.
+    #[prost(uint32, tag = "1")]
+    pub seat: u32,
+    /// Of the numbers that were dealt to it.
+    #[prost(message, optional, tag = "2")]
+    pub counts: ::core::option::Option<HandCounts>,
+}
+/// What became of a hand number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum HandOutcome {
+    /// Not used.
+    Unspecified = 0,
+    /// It has started and not ended.
+    InPlay = 1,
+    /// Played to its end.
+    Played = 2,
+    /// Burnt before the antes: seats withheld their entropy.
+    Burnt = 3,
+    /// Broken off: all live players agreed while it was suspended.
+    Agreed = 4,
+    /// Broken off: it was suspended for too long, or before the antes and somebody left.
+    SuspendedTooLong = 5,
+    /// Skipped, or started and without an end when the next one started or the table closed.
+    Missing = 6,
+}
+impl HandOutcome {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "HAND_OUTCOME_UNSPECIFIED",
+            Self::InPlay => "HAND_OUTCOME_IN_PLAY",
+            Self::Played => "HAND_OUTCOME_PLAYED",
+            Self::Burnt => "HAND_OUTCOME_BURNT",
+            Self::Agreed => "HAND_OUTCOME_AGREED",
+            Self::SuspendedTooLong => "HAND_OUTCOME_SUSPENDED_TOO_LONG",
+            Self::Missing => "HAND_OUTCOME_MISSING",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "HAND_OUTCOME_UNSPECIFIED" => Some(Self::Unspecified),
+            "HAND_OUTCOME_IN_PLAY" => Some(Self::InPlay),
+            "HAND_OUTCOME_PLAYED" => Some(Self::Played),
+            "HAND_OUTCOME_BURNT" => Some(Self::Burnt),
+            "HAND_OUTCOME_AGREED" => Some(Self::Agreed),
+            "HAND_OUTCOME_SUSPENDED_TOO_LONG" => Some(Self::SuspendedTooLong),
+            "HAND_OUTCOME_MISSING" => Some(Self::Missing),
+            _ => None,
+        }
+    }
+}
+/// What became of a hand's seed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum SeedState {
+    /// The hand has not ended.
+    Unspecified = 0,
+    /// The hand has ended, and its seed is not opened.
+    Owed = 1,
+    /// It is opened.
+    Opened = 2,
+    /// What was opened is not what was committed to.
+    Refused = 3,
+}
+impl SeedState {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "SEED_STATE_UNSPECIFIED",
+            Self::Owed => "SEED_STATE_OWED",
+            Self::Opened => "SEED_STATE_OPENED",
+            Self::Refused => "SEED_STATE_REFUSED",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "SEED_STATE_UNSPECIFIED" => Some(Self::Unspecified),
+            "SEED_STATE_OWED" => Some(Self::Owed),
+            "SEED_STATE_OPENED" => Some(Self::Opened),
+            "SEED_STATE_REFUSED" => Some(Self::Refused),
+            _ => None,
+        }
+    }
+}
+/// Generated client implementations.
+pub mod hand_service_client {
+    #![allow(
+        unused_variables,
+        dead_code,
+        missing_docs,
+        clippy::wildcard_imports,
+        clippy::let_unit_value,
+    )]
+    use tonic::codegen::*;
+    use tonic::codegen::http::Uri;
+    /// What became of every hand number: how many were played, which were burnt and by whom, which were broken off, which are
+    /// missing. Public, and a fold of the table's log alone: whoever follows the public leaf records counts the same ends.
+    #[derive(Debug, Clone)]
+    pub struct HandServiceClient<T> {
+        inner: tonic::client::Grpc<T>,
+    }
+    impl HandServiceClient<tonic::transport::Channel> {
+        /// Attempt to create a new client by connecting to a given endpoint.
+        pub async fn connect<D>(dst: D) -> Result<Self, tonic::transport::Error>
+        where
+            D: TryInto<tonic::transport::Endpoint>,
+            D::Error: Into<StdError>,
+        {
+            let conn = tonic::transport::Endpoint::new(dst)?.connect().await?;
+            Ok(Self::new(conn))
+        }
+    }
+    impl<T> HandServiceClient<T>
+    where
+        T: tonic::client::GrpcService<tonic::body::Body>,
+        T::Error: Into<StdError>,
+        T::ResponseBody: Body<Data = Bytes> + std::marker::Send + 'static,
+        <T::ResponseBody as Body>::Error: Into<StdError> + std::marker::Send,
+    {
+        pub fn new(inner: T) -> Self {
+            let inner = tonic::client::Grpc::new(inner);
+            Self { inner }
+        }
+        pub fn with_origin(inner: T, origin: Uri) -> Self {
+            let inner = tonic::client::Grpc::with_origin(inner, origin);
+            Self { inner }
+        }
+        pub fn with_interceptor<F>(
+            inner: T,
+            interceptor: F,
+        ) -> HandServiceClient<InterceptedService<T, F>>
+        where
+            F: tonic::service::Interceptor,
+            T::ResponseBody: Default,
+            T: tonic::codegen::Service<
+                http::Request<tonic::body::Body>,
+                Response = http::Response<
+                    <T as tonic::client::GrpcService<tonic::body::Body>>::ResponseBody,
+                >,
+            >,
+            <T as tonic::codegen::Service<
+                http::Request<tonic::body::Body>,
+            >>::Error: Into<StdError> + std::marker::Send + std::marker::Sync,
+        {
+            HandServiceClient::new(InterceptedService::new(inner, interceptor))
+        }
+        /// Compress requests with the given encoding.
+        ///
+        /// This requires the server to support it otherwise it might respond with an
+        /// error.
+        #[must_use]
+        pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.inner = self.inner.send_compressed(encoding);
+            self
+        }
+        /// Enable decompressing responses.
+        #[must_use]
+        pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.inner = self.inner.accept_compressed(encoding);
+            self
+        }
+        /// Limits the maximum size of a decoded message.
+        ///
+        /// Default: `4MB`
+        #[must_use]
+        pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
+            self.inner = self.inner.max_decoding_message_size(limit);
+            self
+        }
+        /// Limits the maximum size of an encoded message.
+        ///
+        /// Default: `usize::MAX`
+        #[must_use]
+        pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
+            self.inner = self.inner.max_encoding_message_size(limit);
+            self
+        }
+        /// Hand numbers in the order of tables and numbers, with counts of everything that was asked for.
+        pub async fn list_hands(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ListHandsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListHandsResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/sabacc.audit.v1.HandService/ListHands",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("sabacc.audit.v1.HandService", "ListHands"));
+            self.inner.unary(req, path, codec).await
+        }
+    }
+}
+/// Generated server implementations.
+pub mod hand_service_server {
+    #![allow(
+        unused_variables,
+        dead_code,
+        missing_docs,
+        clippy::wildcard_imports,
+        clippy::let_unit_value,
+    )]
+    use tonic::codegen::*;
+    /// Generated trait containing gRPC methods that should be implemented for use with HandServiceServer.
+    #[async_trait]
+    pub trait HandService: std::marker::Send + std::marker::Sync + 'static {
+        /// Hand numbers in the order of tables and numbers, with counts of everything that was asked for.
+        async fn list_hands(
+            &self,
+            request: tonic::Request<super::ListHandsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListHandsResponse>,
+            tonic::Status,
+        >;
+    }
+    /// What became of every hand number: how many were played, which were burnt and by whom, which were broken off, which are
+    /// missing. Public, and a fold of the table's log alone: whoever follows the public leaf records counts the same ends.
+    #[derive(Debug)]
+    pub struct HandServiceServer<T> {
+        inner: Arc<T>,
+        accept_compression_encodings: EnabledCompressionEncodings,
+        send_compression_encodings: EnabledCompressionEncodings,
+        max_decoding_message_size: Option<usize>,
+        max_encoding_message_size: Option<usize>,
+    }
+    impl<T> HandServiceServer<T> {
+        pub fn new(inner: T) -> Self {
+            Self::from_arc(Arc::new(inner))
+        }
+        pub fn from_arc(inner: Arc<T>) -> Self {
+            Self {
+                inner,
+                accept_compression_encodings: Default::default(),
+                send_compression_encodings: Default::default(),
+                max_decoding_message_size: None,
+                max_encoding_message_size: None,
+            }
+        }
+        pub fn with_interceptor<F>(
+            inner: T,
+            interceptor: F,
+        ) -> InterceptedService<Self, F>
+        where
+            F: tonic::service::Interceptor,
+        {
+            InterceptedService::new(Self::new(inner), interceptor)
+        }
+        /// Enable decompressing requests with the given encoding.
+        #[must_use]
+        pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.accept_compression_encodings.enable(encoding);
+            self
+        }
+        /// Compress responses with the given encoding, if the client supports it.
+        #[must_use]
+        pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.send_compression_encodings.enable(encoding);
+            self
+        }
+        /// Limits the maximum size of a decoded message.
+        ///
+        /// Default: `4MB`
+        #[must_use]
+        pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
+            self.max_decoding_message_size = Some(limit);
+            self
+        }
+        /// Limits the maximum size of an encoded message.
+        ///
+        /// Default: `usize::MAX`
+        #[must_use]
+        pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
+            self.max_encoding_message_size = Some(limit);
+            self
+        }
+    }
+    impl<T, B> tonic::codegen::Service<http::Request<B>> for HandServiceServer<T>
+    where
+        T: HandService,
+        B: Body + std::marker::Send + 'static,
+        B::Error: Into<StdError> + std::marker::Send + 'static,
+    {
+        type Response = http::Response<tonic::body::Body>;
+        type Error = std::convert::Infallible;
+        type Future = BoxFuture<Self::Response, Self::Error>;
+        fn poll_ready(
+            &mut self,
+            _cx: &mut Context<'_>,
+        ) -> Poll<std::result::Result<(), Self::Error>> {
+            Poll::Ready(Ok(()))
+        }
+        fn call(&mut self, req: http::Request<B>) -> Self::Future {
+            match req.uri().path() {
+                "/sabacc.audit.v1.HandService/ListHands" => {
+                    #[allow(non_camel_case_types)]
+                    struct ListHandsSvc<T: HandService>(pub Arc<T>);
+                    impl<
+                        T: HandService,
+                    > tonic::server::UnaryService<super::ListHandsRequest>
+                    for ListHandsSvc<T> {
+                        type Response = super::ListHandsResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ListHandsRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as HandService>::list_hands(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ListHandsSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                _ => {
+                    Box::pin(async move {
+                        let mut response = http::Response::new(
+                            tonic::body::Body::default(),
+                        );
+                        let headers = response.headers_mut();
+                        headers
+                            .insert(
+                                tonic::Status::GRPC_STATUS,
+                                (tonic::Code::Unimplemented as i32).into(),
+                            );
+                        headers
+                            .insert(
+                                http::header::CONTENT_TYPE,
+                                tonic::metadata::GRPC_CONTENT_TYPE,
+                            );
+                        Ok(response)
+                    })
+                }
+            }
+        }
+    }
+    impl<T> Clone for HandServiceServer<T> {
+        fn clone(&self) -> Self {
+            let inner = self.inner.clone();
+            Self {
+                inner,
+                accept_compression_encodings: self.accept_compression_encodings,
+                send_compression_encodings: self.send_compression_encodings,
+                max_decoding_message_size: self.max_decoding_message_size,
+                max_encoding_message_size: self.max_encoding_message_size,
+            }
+        }
+    }
+    /// Generated gRPC service name
+    pub const SERVICE_NAME: &str = "sabacc.audit.v1.HandService";
+    impl<T> tonic::server::NamedService for HandServiceServer<T> {
+        const NAME: &'static str = SERVICE_NAME;
+    }
+}
 /// Asks for the newest checkpoint.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct GetCheckpointRequest {

@@ -38,6 +38,8 @@ pub(crate) enum Table {}
 pub(crate) enum People {}
 /// The public name `sabacc.audit.v1.DisputeService`.
 pub(crate) enum Disputes {}
+/// The public name `sabacc.audit.v1.HandService`.
+pub(crate) enum Hands {}
 /// The public name `sabacc.wallet.v1.WalletService`.
 pub(crate) enum Wallet {}
 
@@ -56,6 +58,10 @@ impl ServiceName for People {
 
 impl ServiceName for Disputes {
     const NAME: &'static str = "sabacc.audit.v1.DisputeService";
+}
+
+impl ServiceName for Hands {
+    const NAME: &'static str = "sabacc.audit.v1.HandService";
 }
 
 impl ServiceName for Wallet {

@@ -77,7 +77,9 @@ pub async fn run(
         .await
         .add(Forward::<forward::People>::new(table.clone()))
         .await
-        .add(Forward::<forward::Disputes>::new(table))
+        .add(Forward::<forward::Disputes>::new(table.clone()))
+        .await
+        .add(Forward::<forward::Hands>::new(table))
         .await
         .add(Forward::<forward::Wallet>::new(wallet))
         .await

@@ -3,6 +3,7 @@
 //! Specification: services/table/README.md "Commands".
 
 mod caller;
+mod hands;
 mod parse;
 mod people;
 mod play;
@@ -39,6 +40,7 @@ use caller::Caller;
 use parse::{commitment_command, decision_command, page_after, reveal_command};
 use watch_stream::{CLOCK, WatchStream};
 
+pub(crate) use hands::HandsApi;
 pub(crate) use people::PeopleApi;
 
 /// Time for which a list waits for one table.

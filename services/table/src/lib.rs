@@ -19,6 +19,7 @@
 //! - `stops` are the effects that were refused, and an operator's commands to resume them.
 //! - `standing` turns the wallet's word on who may be dealt in into events.
 //! - `updates` and `publish` send each viewer what they may see.
+//! - `hand_list` is the public list of hand numbers, which follows the log.
 //! - `people` is personal data: names, the words of disputes, erasure.
 //! - `ids` derives request ids from the state, `bounds` limits what callers may cost.
 //! - `room_delay` is the delay of the room: deadlines are extended by it and new work waits for it.
@@ -42,6 +43,7 @@ mod effect_calls;
 mod effects;
 mod entropy;
 mod hand_in_play;
+mod hand_list;
 mod ids;
 mod peers;
 mod people;

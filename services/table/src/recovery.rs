@@ -27,6 +27,7 @@ use self::cards::FacesError;
 use crate::batch::RuleInputs;
 use crate::effect_calls::Inconsistency;
 use crate::hand_in_play::{DealerFault, InheritedState};
+use crate::hand_list::index::HandIndex;
 use crate::peers::Peers;
 use crate::people::registry::{self, EventLocation, Registry};
 use crate::proof::Faces;
@@ -84,13 +85,14 @@ pub(crate) struct FoldedLog {
     /// Closed tables without pending effects.
     pub closed: BTreeMap<TableId, ClosedTable>,
     pub people: Registry,
+    pub hands: HandIndex,
 }
 
 /// Folds the whole log.
 pub(crate) async fn fold(log: &Log) -> Result<FoldedLog, FoldError> {
-    let LogFold { tables, closed, people, streams: _, created: _, only: _ } =
+    let LogFold { tables, closed, people, hands, streams: _, created: _, only: _ } =
         read(log, LogFold::default()).await?;
-    Ok(FoldedLog { tables: tables.into_values().collect(), closed, people })
+    Ok(FoldedLog { tables: tables.into_values().collect(), closed, people, hands })
 }
 
 /// Folds one table out of the log.
@@ -159,6 +161,8 @@ struct LogFold {
     created: usize,
     closed: BTreeMap<TableId, ClosedTable>,
     people: Registry,
+    /// All hand numbers, unless only one table is wanted.
+    hands: HandIndex,
     /// The only table to fold, where not all are wanted.
     only: Option<TableId>,
 }
@@ -188,6 +192,9 @@ impl LogFold {
         place: EventLocation,
         recorded: TableRecord,
     ) -> Result<(), String> {
+        if self.only.is_none() {
+            self.hands.evolve(place, &recorded);
+        }
         if self.is_after_corruption(place.stream, &recorded) {
             return Ok(());
         }

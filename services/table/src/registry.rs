@@ -24,6 +24,7 @@ use wire::{ApiRefusal, Record as _, TableRecord, api_refusal, field, ruleset, st
 use crate::actor::{CommandRequest, Dependencies, TableMessage};
 use crate::author::Author;
 use crate::bounds::Bounds;
+use crate::hand_list::{self, HandList};
 use crate::peers::{CallFailure, PeerCall, Reply};
 use crate::people::{People, PeopleError, PlayerKeys};
 use crate::recovery::{FoldError, FoldedLog, RecoveredTable, fold};
@@ -55,6 +56,7 @@ pub(crate) struct TableRegistry {
     /// Held while a table is created, so that a repeated request finds the first one's answer.
     create_lock: tokio::sync::Mutex<()>,
     people: Arc<People>,
+    hand_list: HandList,
     /// Permits to read closed tables.
     read_permits: tokio::sync::Semaphore,
 }
@@ -108,7 +110,8 @@ impl TableRegistry {
         ids: IdMaker,
         player_keys: PlayerKeys,
     ) -> Result<Arc<TableRegistry>, RecoverError> {
-        let FoldedLog { tables: recovered, closed, people } = fold(&dependencies.log).await?;
+        let FoldedLog { tables: recovered, closed, people, hands } =
+            fold(&dependencies.log).await?;
         recovered.iter().for_each(|recovered| dependencies.directory.add_seats(&recovered.table));
         let (log, directory) = (dependencies.log.clone(), dependencies.directory.clone());
         let people = People::open(log, ids.clone(), people, player_keys, directory).await?;
@@ -120,10 +123,13 @@ impl TableRegistry {
             closing: AtomicBool::new(false),
             create_lock: tokio::sync::Mutex::default(),
             people: Arc::new(people),
+            hand_list: HandList::new(hands),
             read_permits: closed::read_permits(),
         });
         registry.tables().closed = closed;
         tokio::spawn(measure_timer_delay(registry.dependencies.clone()));
+        let log = registry.dependencies.log.clone();
+        tokio::spawn(hand_list::follow(log, registry.hand_list.clone()));
         for recovered in recovered {
             let id = recovered.table.id;
             let task = registry.register(id);
@@ -150,6 +156,12 @@ impl TableRegistry {
     #[must_use]
     pub(crate) fn people(&self) -> &Arc<People> {
         &self.people
+    }
+
+    /// List of all hand numbers.
+    #[must_use]
+    pub(crate) const fn hand_list(&self) -> &HandList {
+        &self.hand_list
     }
 
     /// Shows a player under another name, at every table where they sit.

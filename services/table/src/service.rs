@@ -24,7 +24,7 @@ use tokio::sync::watch;
 use transport::ChannelError;
 
 use crate::actor::Dependencies;
-use crate::api::{Api, PeopleApi};
+use crate::api::{Api, HandsApi, PeopleApi};
 use crate::config::Config;
 use crate::peers::Peers;
 use crate::people::directory::Directory;
@@ -118,6 +118,7 @@ pub async fn run(
         .map_err(RunError::own)?;
     let most = config.limits.message_bytes;
     let (people, disputes) = PeopleApi::services(registry.clone());
+    let hands = HandsApi::service(registry.clone());
     let tables = Api::service(registry, service.drain.stopping().clone());
     let routes = service
         .grpc()
@@ -126,6 +127,8 @@ pub async fn run(
         .add(people.max_decoding_message_size(most))
         .await
         .add(disputes.max_decoding_message_size(most))
+        .await
+        .add(hands.max_decoding_message_size(most))
         .await;
     let closing = service.closing.clone();
     let owner = Box::pin(async move {
