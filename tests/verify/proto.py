@@ -6,6 +6,7 @@ varints longer than needed, defaults written out, lists of numbers one by one, b
 
 from __future__ import annotations
 
+import struct
 from types import SimpleNamespace
 from typing import Any
 
@@ -50,8 +51,8 @@ class _Reader:
                 return value
         raise Malformed("a number is longer than ten bytes")
 
-    def bytes(self) -> bytes:
-        length = self.varint()
+    def bytes(self, length: int | None = None) -> bytes:
+        length = self.varint() if length is None else length
         piece = self.data[self.at : self.at + length]
         if len(piece) < length:
             raise Malformed("a field is cut off")
@@ -93,7 +94,7 @@ def decode(name: str, data: bytes, budget: Budget | None = None) -> Message:
         if field.mark == "|" and chosen:
             raise Malformed(f"{name} has two of which there can be one")
         before, chosen = number, chosen or field.mark == "|"
-        if wire != (0 if field.type in LIMIT and field.mark != "*" else 2):
+        if wire != _wire(field):
             raise Malformed(f"{name}.{field.name} is of another wire type")
         value = _value(field, reader, budget)
         if listed:
@@ -104,6 +105,12 @@ def decode(name: str, data: bytes, budget: Budget | None = None) -> Message:
         else:
             found[field.name] = value
     return Message(**found)
+
+
+def _wire(field: Field) -> int:
+    if field.type == "double":
+        return 1
+    return 0 if field.type in LIMIT and field.mark != "*" else 2
 
 
 def first_number(data: bytes) -> int | None:
@@ -117,7 +124,7 @@ def _default(field: Field) -> Any:
         return []
     if field.mark or field.type in SCHEMA:
         return None
-    return {"bytes": b"", "string": "", "bool": False}.get(field.type, 0)
+    return {"bytes": b"", "string": "", "bool": False, "double": 0.0}.get(field.type, 0)
 
 
 def _value(field: Field, reader: _Reader, budget: Budget) -> Any:
@@ -130,6 +137,8 @@ def _value(field: Field, reader: _Reader, budget: Budget) -> Any:
             budget.take()
             numbers.append(_number(field.type, packed.varint()))
         return numbers
+    if field.type == "double":
+        return struct.unpack("<d", reader.bytes(8))[0]
     piece = reader.bytes()
     if field.type == "bytes":
         return piece

@@ -24,6 +24,8 @@ AccountUnfrozen: 1 bytes player_id; 2 string reason
 AdjustmentProposed: 1 bytes adjustment_id; 2 string account; 3 sint64 amount; 4 string reason; 5
     string proposed_by
 AdjustmentRejected: 1 bytes adjustment_id; 2 string account; 3 string reason
+BiasFound: 1 OutcomeSubject subject; 2 enum look; 3 uint64 look_no; 4 uint64 trials; 5 double
+    statistic; 6 uint32 degrees; 7 double p_value; 8 double adjusted_p; 9 double level
 Build: 1 string version; 2 bytes sha256
 CardRef: 1 uint32 op; 2 uint32 position; 3 string card; 4 bytes salt
 CardsMoved: 1 uint32 seat; 2 *CardRef cards
@@ -38,6 +40,7 @@ Closing: 1 bytes closing; 2 *ClosingRow rows; 3 bytes key_id; 4 bytes signature
 ClosingRow: 1 uint32 seat; 2 bytes player_id; 3 bytes commitment
 Commitment: 1 bytes commitment; 2 bytes key_id; 3 bytes signature; 4 string origin
 CommitmentsClosed: 1 Closing closing
+DeckSubject: 1 uint32 first; 2 uint32 count
 DisputeAnswered: 1 enum verdict
 DisputeOpened: 1 bytes player_id; 2 bytes table_id; 3 uint64 hand_no; 4 bytes hand_id
 Effect: 1 enum kind; 2 uint64 hand_no; 3 uint32 seat; 4 bytes player_id; 5 uint64 version
@@ -46,6 +49,7 @@ EffectStopped: 1 Effect effect; 2 string why; 3 string reason
 EntropyClosed: 1 Closing closing
 EntropyCommitted: 1 uint64 hand_no; 2 uint32 seat; 3 bytes player_id; 4 bytes commitment; 5 bytes
     key
+EntropyFailed: 1 enum generator; 2 enum fault
 EntropyRevealed: 1 uint32 seat; 2 bytes entropy
 EntropyRow: 1 uint32 seat; 2 bytes player_id; 3 enum status; 4 bytes commitment; 5 bytes entropy
 HandAborted: 1 enum at_fault; 2 *uint32 seats; 3 string evidence; 4 enum cause
@@ -82,6 +86,12 @@ Operation: 1 uint32 index; 2 |Shuffle shuffle; 3 |Roll roll; 4 |Pulse pulse; 5 |
     |Sample sample
 OperationPerformed: 1 Operation operation; 2 OperationResult result
 OperationResult: 1 uint32 index; 2 *uint32 values; 3 bytes root
+OutcomeCounts: 1 OutcomeSubject subject; 2 uint64 trials; 3 *uint64 cells
+OutcomeSubject: 1 bytes rules_hash; 2 |DeckSubject deck; 3 |uint32 die; 4 |uint32 pulse; 5 |uint32
+    pick; 6 |SampleSubject sample
+OutcomesTested: 1 uint64 hands; 2 enum look; 3 uint64 looks_at_all; 4 uint64 looks_at_newest; 5
+    uint32 tests; 6 uint64 counted_to; 7 uint64 read_from; 8 *OutcomeCounts all; 9 *OutcomeCounts
+    newest; 10 *OutcomeSubject found
 Pick: 1 uint32 n
 PlayerErased: 1 string reason
 PlayerExcluded: 1 bytes player_id; 2 ?uint64 until_micros
@@ -93,6 +103,7 @@ RosterSeat: 1 uint32 seat; 2 bytes player_id; 3 uint64 stack
 Sample: 1 uint32 n; 2 uint32 k
 SeatExcluded: 1 uint32 seat; 2 bytes player_id; 3 uint32 step; 4 uint64 until_hand_no; 5 uint64
     until_micros; 6 uint64 burnt_hand_no
+SampleSubject: 1 uint32 of; 2 uint32 take
 SeatFunded: 1 uint32 seat
 SeatRefused: 1 uint32 seat; 2 string reason; 10 string text
 SeatRenamed: 1 uint32 seat
@@ -131,7 +142,8 @@ EVENTS = {
     37: "DisputeAnswered", 38: "DisputeReasoned", 39: "SeatRenamed", 45: "EffectStopped",
     46: "EffectResumed", 47: "StandingFound", 48: "SeatExcluded", 49: "HandSuspended",
     50: "HandContinued", 100: "SeedCommitted", 101: "SeedSealed", 102: "OperationPerformed",
-    103: "CardsOpened", 104: "SeedOpened", 105: "CommitmentsClosed", 200: "AccountOpened",
+    103: "CardsOpened", 104: "SeedOpened", 105: "CommitmentsClosed", 106: "EntropyFailed",
+    107: "OutcomesTested", 108: "BiasFound", 200: "AccountOpened",
     201: "TransferPosted", 202: "AccountFrozen", 203: "AccountUnfrozen", 204: "AccountClosed",
     205: "HoldPlaced", 206: "HoldReleased", 207: "HoldExpired", 208: "LimitsSet",
     209: "PlayerExcluded", 210: "AdjustmentProposed", 211: "AdjustmentRejected",

@@ -48,8 +48,8 @@ class Reader {
     throw new Malformed("a number is too long");
   }
 
-  chunk() {
-    const length = this.varint();
+  chunk(bytes = null) {
+    const length = bytes ?? this.varint();
     if (length > BigInt(this.bytes.length - this.at)) throw new Malformed("the bytes end within a field");
     const from = this.at;
     this.at += Number(length);
@@ -81,14 +81,15 @@ const SCALARS = {
   },
 };
 
-const ZEROS = { u32: 0, u64: 0n, s64: 0n, enum: 0, bool: false, string: "", bytes: new Uint8Array() };
+const ZEROS = { double: 0, u32: 0, u64: 0n, s64: 0n, enum: 0, bool: false, string: "", bytes: new Uint8Array() };
 
 function value(reader, { type }, wire, budget) {
   if (type in SCALARS) {
     if (wire !== 0) throw new Malformed("a field is not of its type");
     return SCALARS[type](reader.varint());
   }
-  if (wire !== 2) throw new Malformed("a field is not of its type");
+  if (wire !== (type === "double" ? 1 : 2)) throw new Malformed("a field is not of its type");
+  if (type === "double") return new DataView(reader.chunk(8n).slice().buffer).getFloat64(0, true);
   const bytes = reader.chunk();
   if (type === "bytes") return bytes.slice();
   if (type !== "string") return decode(type, bytes, budget);
@@ -119,7 +120,7 @@ export function decode(name, bytes, budget = new Budget()) {
   const fields = MESSAGES.get(name);
   const message = {};
   for (const { name: key, type, list, optional, group } of fields) {
-    message[key] = list ? [] : optional || !(type in ZEROS) ? null : ZEROS[type];
+    message[key] = list ? [] : optional || group || !(type in ZEROS) ? null : ZEROS[type];
     if (group) message[group] = null;
   }
   const reader = new Reader(bytes);
@@ -140,7 +141,7 @@ export function decode(name, bytes, budget = new Budget()) {
       message[field.name].push(value(reader, field, wire, budget));
     } else {
       const found = value(reader, field, wire, budget);
-      if (field.type in ZEROS && !field.optional && isZero(found))
+      if (field.type in ZEROS && !field.optional && !field.group && isZero(found))
         throw new Malformed(`field ${number} of ${name} is zero and written out`);
       if (field.group) {
         if (message[field.group]) throw new Malformed(`${name} says two things at once`);
