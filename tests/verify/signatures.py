@@ -1,14 +1,17 @@
 """Check `signatures`: decisions are those of who made them, over the cards and all decided before.
 
 Whoever named a key signs each decision, also to leave or to end a suspended hand, unless the clock
-decides. Whoever named none signs nothing, and the decision is the table's word.
+decides. Whoever named none signs nothing, and the decision is the table's word. A leave is signed
+when it is asked for, over the chain as it stands then with the leaves that are pending; the rules
+take it later, or the hand ends before.
 """
 
 from __future__ import annotations
 
-from . import fair, sign
-from .case import Case, hold, of_length
+from . import fair, leaves, sign
+from .case import Case, Trouble, hold, of_length
 from .closing import commitments
+from .leaves import Leave
 from .promise import promise
 from .promises import recorded_transcript
 from .walk import Line, Walk
@@ -16,26 +19,66 @@ from .walk import Line, Walk
 
 def check(case: Case, walked: Walk) -> None:
     """Each signature, along the chain that begins with the transcript."""
-    if walked.lines:
-        context = promise(case).context
-        chain = recorded_transcript(case)
-        keys = {seat: read.event.key for seat, read in commitments(case).items()}
+    asked = leaves.asked(case)
+    if walked.lines or asked:
+        signed = _Signed(case)
         for line in walked.lines:
-            chain = fair.decision(chain, line.by_clock, line.line)
-            _one(line, keys.get(line.seat, b""), (context, chain))
+            while asked and asked[0].position < line.position:
+                signed.ask(asked.pop(0))
+            signed.decide(line)
+        for leave in asked if walked.stop is None else ():
+            signed.ask(leave)
     walked.verdict("signatures")
 
 
-def _one(line: Line, key: bytes, over: tuple[bytes, bytes]) -> None:
-    where = f"position {line.position}, `{line.line}` of seat {line.seat}"
-    if line.by_clock or not key:
-        hold(line.signature == b"", f"{where}: signed, and by nobody who has a key to sign it")
-        return
-    hold(line.signature != b"", f"{where}: its player has a key, and it is not signed")
-    of_length("a player's key", key, 32)
-    of_length("the signature of a decision", line.signature, 64)
-    text = fair.signed_text("decision-sig", key, *over, line.said.encode())
-    hold(sign.verify(key, text, line.signature), f"{where}: the signature is not its player's")
+class _Signed:
+    """The chain under way."""
+
+    def __init__(self, case: Case) -> None:
+        self.context = promise(case).context
+        self.chain = recorded_transcript(case)
+        self.keys = {seat: read.event.key for seat, read in commitments(case).items()}
+        self.pending: dict[int, Leave] = {}
+        """Leaves that were asked for and not taken yet, by seat, in order."""
+
+    def ask(self, leave: Leave) -> None:
+        """A leave is signed where it is asked for."""
+        chain = self.chain
+        for one in (*self.pending.values(), leave):
+            chain = fair.decision(chain, False, one.line)
+        where = f"position {leave.position}, `{leave.line}`"
+        self.one(where, (leave.seat, leave.line, leave.signature), chain)
+        self.pending[leave.seat] = leave
+
+    def decide(self, line: Line) -> None:
+        """A decision adds its line; a leave is one that was asked for."""
+        self.chain = fair.decision(self.chain, line.by_clock, line.line)
+        where = f"position {line.position}, `{line.line}`"
+        if line.by_clock:
+            hold(line.signature == b"", f"{where}: the clock decided, and it is signed")
+        elif line.leaves:
+            asked = self.pending.pop(line.seat, None)
+            if asked is None:
+                raise Trouble(f"{where}: its player has not asked to leave")
+            hold(
+                asked.signature == line.signature,
+                f"{where}: it has another signature than its player asked to leave with",
+            )
+        else:
+            self.one(where, (line.seat, line.said, line.signature), self.chain)
+
+    def one(self, where: str, what: tuple[int, str, bytes], chain: bytes) -> None:
+        """Of whoever has a key, a signature; of whoever has none, none."""
+        seat, said, signature = what
+        key = self.keys.get(seat, b"")
+        if not key:
+            hold(signature == b"", f"{where}: it is signed, and its player has no key")
+            return
+        hold(signature != b"", f"{where}: its player has a key, and it is not signed")
+        of_length("a player's key", key, 32)
+        of_length("the signature of a decision", signature, 64)
+        text = fair.signed_text("decision-sig", key, self.context, chain, said.encode())
+        hold(sign.verify(key, text, signature), f"{where}: the signature is not its player's")
 
 
 def signing(case: Case) -> list[int]:

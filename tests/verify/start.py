@@ -69,7 +69,8 @@ def _take(table: Before, read: Read) -> None:
     elif read.kind in ("SeatFunded", "CashOutDue", "SitOutChanged") and event.seat in seats:
         seat = seats[event.seat]
         if read.kind == "SitOutChanged":
-            seat.missed = 0
+            # A burnt number changes no missed clocks, nor does what follows from it.
+            seat.missed = seat.missed if event.why == "excluded" else 0
         else:
             seat.funded = read.kind == "SeatFunded"
 

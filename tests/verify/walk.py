@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from . import moves, promises, start
+from . import leaves, moves, promises, start
 from .bundle import Read
 from .aborts import AGREED
 from .case import Case, Trouble, missing
-from .clocks import Clocks
+from .clocks import LEAVE, Clocks
 from .dealing import Dealing, Named, named, outcome_of
 from .places import Misplaced, Place
 from .proto import Message
@@ -51,6 +51,7 @@ class Line:
     position: int
     seat: int
     by_clock: bool
+    leaves: bool
     line: str
     said: str
     signature: bytes
@@ -147,6 +148,7 @@ class _Walker:
         self.seats = [seat.seat for seat in opened.event.roster]
         self.dealing = Dealing(self.hand, promises.chance(case), self.seats)
         self.clocks = Clocks(case.settings, _missed(case), opened.at)
+        self.asked = leaves.asked(case)
         self.agreed: set[int] | None = None
         """Who agrees to end the hand, while it is suspended."""
         self.since = opened.at
@@ -281,7 +283,8 @@ class _Walker:
     def note(self, read: Read, lines: tuple[str, str]) -> None:
         """What the chain takes."""
         event = read.event
-        made = Line(read.position, event.seat, event.by_clock, *lines, event.signature)
+        leaves = event.move.kind == LEAVE
+        made = Line(read.position, event.seat, event.by_clock, leaves, *lines, event.signature)
         self.out.lines.append(made)
 
     def in_turn(self, event: Message, move: Move, by_default: bool) -> None:
@@ -334,8 +337,10 @@ class _Walker:
 
     def ended(self, read: Read) -> None:
         """The hand came to nothing: by agreement only where all have agreed."""
-        # Where everybody has left there is nobody to agree.
-        if read.event.cause == AGREED and self.agreed != (self.voters() or None):
+        # Who has asked to leave has no vote; where everybody has, there is nobody to agree.
+        left = {leave.player for leave in self.asked if leave.position < read.position}
+        agreed = self.agreed or set()
+        if read.event.cause == AGREED and (not agreed or self.voters() - left - agreed):
             self.out.trouble("decisions", "ended by agreement, and not all had agreed")
 
     def same(self, move: Move, default: Move | None) -> bool:

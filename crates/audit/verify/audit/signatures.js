@@ -1,38 +1,79 @@
 // Signatures of decisions, over the chain that begins with the transcript. Whoever named a key signs each decision, also to
-// leave or to end a suspended hand, unless the clock decides. Whoever named none signs nothing.
+// leave or to end a suspended hand, unless the clock decides. Whoever named none signs nothing. A leave is signed when it is
+// asked for, over the chain as it stands then with the leaves that are pending; the rules take it later, or the hand ends
+// before.
 
-import { utf8 } from "../bytes.js";
+import { equal, utf8 } from "../bytes.js";
 import { verifyEd25519 } from "../digest.js";
 import { decisionOf, keyIdOf, signedText } from "../fair.js";
 import { exactly, hold } from "./case.js";
 import { commitmentsOf } from "./closing.js";
+import { askedLeaves } from "./leaves.js";
 import { promiseOf } from "./promise.js";
 import { recordedTranscript } from "./promises.js";
 
 const EMPTY = new Uint8Array();
 
 export async function checkSignatures(records, walk) {
-  if (walk.lines.length > 0) {
+  const asked = askedLeaves(records);
+  if (walk.lines.length > 0 || asked.length > 0) {
     const { context } = await promiseOf(records);
-    let chain = await recordedTranscript(records);
-    const counted = commitmentsOf(records);
+    const signed = new Signed(context, await recordedTranscript(records), commitmentsOf(records));
     for (const line of walk.lines) {
-      chain = await decisionOf(chain, line.byClock, line.line);
-      await checkLine(line, counted.get(line.seat)?.event.key ?? EMPTY, context, chain);
+      while (asked.length > 0 && asked[0].position < line.position) await signed.ask(asked.shift());
+      await signed.decide(line);
     }
+    if (!walk.stop) for (const leave of asked) await signed.ask(leave);
   }
   walk.judge("signatures");
 }
 
-async function checkLine({ position, seat, byClock, line, said, signature }, key, context, chain) {
-  const told = (what) => () => `position ${position} of the table's log, \u201c${line}\u201d of seat ${seat}: ${what}`;
-  if (byClock || key.length === 0) {
-    hold(signature.length === 0, told(`it is signed, and ${byClock ? "the clock decided" : "its player has no key"}`));
-    return;
+// The chain under way.
+class Signed {
+  constructor(context, chain, counted) {
+    Object.assign(this, { context, chain, counted });
+    // Leaves that were asked for and not taken yet, by seat, in order.
+    this.pending = new Map();
   }
-  hold(signature.length > 0, told("its player has a key, and it is neither signed nor the clock's"));
-  exactly(32, key, "a player's key");
-  exactly(64, signature, "the signature of a decision");
-  const text = signedText("decision-sig", await keyIdOf(key), context, chain, utf8(said));
-  hold(await verifyEd25519(key, text, signature), told("the signature is not its player's"));
+
+  // A leave is signed where it is asked for.
+  async ask(leave) {
+    let { chain } = this;
+    for (const { line } of [...this.pending.values(), leave]) chain = await decisionOf(chain, false, line);
+    await this.check({ ...leave, said: leave.line }, chain);
+    this.pending.set(leave.seat, leave);
+  }
+
+  // A decision adds its line; a leave is one that was asked for.
+  async decide(line) {
+    this.chain = await decisionOf(this.chain, line.byClock, line.line);
+    if (line.byClock) hold(line.signature.length === 0, told(line, "the clock decided, and it is signed"));
+    else if (line.leaves) {
+      const asked = this.pending.get(line.seat);
+      this.pending.delete(line.seat);
+      hold(asked, told(line, "its player has not asked to leave"));
+      const same = equal(asked.signature, line.signature);
+      hold(same, told(line, "it has another signature than its player asked to leave with"));
+    } else await this.check(line, this.chain);
+  }
+
+  // Of whoever has a key, a signature; of whoever has none, none.
+  async check(line, chain) {
+    const { seat, said, signature } = line;
+    const key = this.counted.get(seat)?.event.key ?? EMPTY;
+    if (key.length === 0) {
+      hold(signature.length === 0, told(line, "it is signed, and its player has no key"));
+      return;
+    }
+    hold(signature.length > 0, told(line, "its player has a key, and it is neither signed nor the clock's"));
+    exactly(32, key, "a player's key");
+    exactly(64, signature, "the signature of a decision");
+    const text = signedText("decision-sig", await keyIdOf(key), this.context, chain, utf8(said));
+    hold(await verifyEd25519(key, text, signature), told(line, "the signature is not its player's"));
+  }
 }
+
+const told =
+  ({ position, line }, what) =>
+  () =>
+    `position ${position} of the table's log, \u201c${line}\u201d: ${what}`;

@@ -30,7 +30,8 @@ const TAKE = {
   SeatRefused: (table, { seat }) => table.seats.delete(seat),
   SeatFunded: change({ funded: true }),
   CashOutDue: change({ funded: false }),
-  SitOutChanged: change({ missed: 0 }),
+  // A burnt number changes no missed clocks, nor does what follows from it.
+  SitOutChanged: (table, event) => event.why === "excluded" || change({ missed: 0 })(table, event),
   PotRefundDue(table) {
     table.refunded = true;
   },

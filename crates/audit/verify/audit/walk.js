@@ -10,6 +10,7 @@ import { MOVE_KINDS } from "../schema.js";
 import { AGREED } from "./aborts.js";
 import { Trouble, failed, hold } from "./case.js";
 import { Clock } from "./clock.js";
+import { askedLeaves } from "./leaves.js";
 import { Places } from "./places.js";
 import { keysOf } from "./promises.js";
 import { Shoe } from "./shoe.js";
@@ -204,7 +205,7 @@ export class Walk {
       this.agreed = null;
       const wrong = this.clock.goOn(event, this.hand.decision?.player ?? null, time);
       if (wrong) this.trouble("clocks", wrong);
-    } else if (name === "HandAborted") this.ended(event);
+    } else if (name === "HandAborted") this.ended(record);
     else if (name === "HandSettled" && !this.end) {
       throw new Stop("settlement", "settled before the rules end the hand");
     }
@@ -335,7 +336,8 @@ export class Walk {
     if (move.value !== 0) choice.push(move.value);
     const hidden = move.verb !== "void" && this.hand.hides(this.hand, move);
     const line = [...words, ...(hidden ? choice.map(() => "??") : choice)].join(" ");
-    this.lines.push({ position, seat, byClock, line, said: [...words, ...choice].join(" "), signature });
+    const leaves = move.verb === "leave";
+    this.lines.push({ position, seat, byClock, leaves, line, said: [...words, ...choice].join(" "), signature });
   }
 
   // Who must agree to end a suspended hand.
@@ -351,11 +353,13 @@ export class Walk {
     this.agreed.add(player);
   }
 
-  // The hand came to nothing: by agreement only where all have agreed. Where everybody has left there is nobody to agree.
-  ended({ cause }) {
-    const { voters } = this;
-    const all = voters.length > 0 && voters.every((player) => this.agreed?.has(player));
-    if (cause === AGREED && !all)
+  // The hand came to nothing: by agreement only where all have agreed. Who has asked to leave has no vote; where everybody
+  // has, there is nobody to agree.
+  ended({ position, event }) {
+    const left = askedLeaves(this.records).filter((leave) => leave.position < position);
+    const voters = this.voters.filter((player) => !left.some((leave) => leave.player === player));
+    const all = this.agreed?.size > 0 && voters.every((player) => this.agreed.has(player));
+    if (event.cause === AGREED && !all)
       this.trouble("decisions", "the hand was ended by agreement, and not all had agreed");
   }
 
