@@ -23,19 +23,18 @@ class Leave:
 
 
 def asked(case: Case) -> list[Leave]:
-    """The first of each player of the hand, between its sealing and its end, in order."""
+    """Those of the hand's players between its sealing and its end, in order."""
     opened, sealed = case.find("HandOpened"), case.find("HandSealed")
     if opened is None or sealed is None:
         return []
     end = case.find("HandSettled") or case.find("HandAborted")
     seats = [place.seat for place in opened.event.roster]
-    found: dict[int, Leave] = {}
+    found: list[Leave] = []
     for read in case.table:
         during = sealed.position < read.position and (end is None or read.position < end.position)
         if not during or read.kind != "LeaveAsked" or read.kept_back:
             continue
         seat = read.event.seat
-        if read.event.why == "asked" and seat in seats and seat not in found:
-            player = seats.index(seat)
-            found[seat] = Leave(read.position, player, seat, read.event.signature)
-    return list(found.values())
+        if read.event.why == "asked" and seat in seats:
+            found.append(Leave(read.position, seats.index(seat), seat, read.event.signature))
+    return found

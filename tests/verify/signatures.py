@@ -3,7 +3,8 @@
 Whoever named a key signs each decision, also to leave or to end a suspended hand, unless the clock
 decides. Whoever named none signs nothing, and the decision is the table's word. A leave is signed
 when it is asked for, over the chain as it stands then with the leaves that are pending; the rules
-take it later, or the hand ends before.
+take it later, or the hand ends before. A void is signed over the lines on record alone, and a
+signed leave that is pending then lapses.
 """
 
 from __future__ import annotations
@@ -42,7 +43,9 @@ class _Signed:
         """Leaves that were asked for and not taken yet, by seat, in order."""
 
     def ask(self, leave: Leave) -> None:
-        """A leave is signed where it is asked for."""
+        """A leave is signed where it is asked for; once more changes nothing while it is pending."""
+        if leave.seat in self.pending:
+            return
         chain = self.chain
         for one in (*self.pending.values(), leave):
             chain = fair.decision(chain, False, one.line)
@@ -66,6 +69,8 @@ class _Signed:
             )
         else:
             self.one(where, (line.seat, line.said, line.signature), self.chain)
+        if line.voids:
+            self.pending = {s: one for s, one in self.pending.items() if not one.signature}
 
     def one(self, where: str, what: tuple[int, str, bytes], chain: bytes) -> None:
         """Of whoever has a key, a signature; of whoever has none, none."""

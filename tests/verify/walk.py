@@ -52,6 +52,7 @@ class Line:
     seat: int
     by_clock: bool
     leaves: bool
+    voids: bool
     line: str
     said: str
     signature: bytes
@@ -283,8 +284,8 @@ class _Walker:
     def note(self, read: Read, lines: tuple[str, str]) -> None:
         """What the chain takes."""
         event = read.event
-        leaves = event.move.kind == LEAVE
-        made = Line(read.position, event.seat, event.by_clock, leaves, *lines, event.signature)
+        kinds = (event.move.kind == LEAVE, moves.is_void(event.move))
+        made = Line(read.position, event.seat, event.by_clock, *kinds, *lines, event.signature)
         self.out.lines.append(made)
 
     def in_turn(self, event: Message, move: Move, by_default: bool) -> None:

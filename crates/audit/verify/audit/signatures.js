@@ -1,7 +1,7 @@
 // Signatures of decisions, over the chain that begins with the transcript. Whoever named a key signs each decision, also to
 // leave or to end a suspended hand, unless the clock decides. Whoever named none signs nothing. A leave is signed when it is
 // asked for, over the chain as it stands then with the leaves that are pending; the rules take it later, or the hand ends
-// before.
+// before. A void is signed over the lines on record alone, and a signed leave that is pending then lapses.
 
 import { equal, utf8 } from "../bytes.js";
 import { verifyEd25519 } from "../digest.js";
@@ -36,8 +36,9 @@ class Signed {
     this.pending = new Map();
   }
 
-  // A leave is signed where it is asked for.
+  // A leave is signed where it is asked for; once more changes nothing while it is pending.
   async ask(leave) {
+    if (this.pending.has(leave.seat)) return;
     let { chain } = this;
     for (const { line } of [...this.pending.values(), leave]) chain = await decisionOf(chain, false, line);
     await this.check({ ...leave, said: leave.line }, chain);
@@ -55,6 +56,8 @@ class Signed {
       const same = equal(asked.signature, line.signature);
       hold(same, told(line, "it has another signature than its player asked to leave with"));
     } else await this.check(line, this.chain);
+    if (!line.voids) return;
+    for (const [seat, { signature }] of this.pending) if (signature.length > 0) this.pending.delete(seat);
   }
 
   // Of whoever has a key, a signature; of whoever has none, none.
