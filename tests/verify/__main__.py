@@ -14,10 +14,11 @@ import uuid
 from io import TextIOWrapper
 from pathlib import Path
 
-from . import audit, bundle, several, trust, work
+from . import audit, bundle, evidence, several, trust, work
 from .audit import NO_KEYS, Audited
 from .bundle import MAX_FILE, NotABundle
-from .note import BadNote
+from .evidence import BadEvidence, Evidence
+from .note import MAX_NOTE, BadNote
 from .report import Report, exit_code
 from .trust import Trust
 
@@ -37,6 +38,12 @@ def main(arguments: list[str]) -> int:
         "--witnesses", metavar="N", type=int,
         help="how many of them must have signed; 1 where their keys are given, else 0",
     )
+    parser.add_argument(
+        "--evidence", metavar="FILE", help="your own evidence: what you were sent, and your numbers"
+    )
+    parser.add_argument(
+        "--seen", metavar="DIR", help="checkpoints that you have seen, one a file"
+    )
     parser.add_argument("--json", action="store_true", help="one JSON object a file")
     options = parser.parse_args(arguments)
     if options.witnesses is not None and options.witnesses < 0:
@@ -44,12 +51,14 @@ def main(arguments: list[str]) -> int:
     try:
         keys = _read_keys(options.keys, trust.read)
         witnesses = _read_keys(options.witness_keys, trust.read_witnesses)
-    except (OSError, BadNote) as problem:
+        own = None if options.evidence is None else _read_evidence(Path(options.evidence))
+        seen = () if options.seen is None else _read_seen(Path(options.seen))
+    except (OSError, BadNote, BadEvidence) as problem:
         print(shown(str(problem)), file=sys.stderr)
         return 2
     default = 1 if options.witness_keys else 0
     wanted = default if options.witnesses is None else options.witnesses
-    reports = judge(options.files, Trust(keys, witnesses, wanted))
+    reports = judge(options.files, Trust(keys, witnesses, wanted, own, seen))
     for name, report in reports:
         if options.json:
             # What JSON leaves as it is and a terminal does not.
@@ -75,7 +84,8 @@ def judge(names: list[str], trusted: Trust) -> list[tuple[str, Report]]:
     proved = {
         name: one.bundle for name, one in found if isinstance(one, Audited) and one.proved
     }
-    against = several.contradictions(proved)
+    seen = several.remembered(trusted.seen, trusted.keys)
+    against = several.contradictions(proved, seen)
     return [(name, _report(one, against.get(name))) for name, one in found]
 
 
@@ -103,6 +113,21 @@ def _one(path: Path, trusted: Trust) -> Audited | Report:
     return audit.examine(read, trusted)
 
 
+def _read_evidence(path: Path) -> Evidence:
+    with path.open("rb") as file:
+        return evidence.read(file.read(evidence.MAX_FILE + 1))
+
+
+def _read_seen(folder: Path) -> tuple[str, ...]:
+    """Checkpoints; a file that is none says nothing."""
+    found = []
+    for path in sorted(folder.iterdir()):
+        if path.is_file():
+            with path.open("rb") as file:
+                found.append(file.read(MAX_NOTE + 1).decode("utf-8", "replace"))
+    return tuple(found)
+
+
 def _read_keys(name: str | None, read) -> list:
     if name is None:
         return []
@@ -119,6 +144,7 @@ def _tell(name: str, report: Report) -> None:
     for checked in report.checks:
         why = f": {checked.why}" if checked.why else ""
         lines.append(f"  {checked.check:<11} {checked.verdict.replace('_', ' ')}{why}")
+    lines += [f"  {what:<11} {text}" for what, text in report.agreed]
     for line in lines:
         print(shown(line))
 

@@ -11,8 +11,10 @@ from . import (
 )
 from .bundle import Bundle
 from .case import Case, Trouble
+from .kept import Kept, compare
 from .report import FAILED, NOT_POSSIBLE, PASSED, Checked, Report
 from .trust import TrustedKey, Trust
+from .verdict import Verdict
 from .walk import Walk, walk
 from .work import Work
 
@@ -28,6 +30,8 @@ class Audited:
     bundle: Bundle
     trust: Trust
     checks: list[Checked]
+    kept: Kept | None
+    """What the reader's own evidence says to it."""
     work: Work
 
     @property
@@ -41,15 +45,28 @@ class Audited:
             Checked(one.check, FAILED, why) if one.check == "inclusion" else one
             for one in self.checks
         ]
-        return Audited(self.bundle, self.trust, checks, self.work)
+        return Audited(self.bundle, self.trust, checks, self.kept, self.work)
 
     def report(self) -> Report:
         """The verdict, in words too."""
         case = Case(self.bundle, self.trust.keys)
         given = (self.trust, witness.seen(self.bundle, self.trust))
         found = verdict.of(case, self.checks, given)
-        said = sentences.of(case, found, self.checks, given)
-        return Report(self.bundle.hand_id, found.kind, said, self.checks, self.work)
+        if self.kept is not None and self.kept.against:
+            found = Verdict("failed", "evidence")
+        said = sentences.of(case, found, self.checks, (self.trust, given[1], self.kept))
+        return Report(
+            self.bundle.hand_id, found.kind, said, self.checks, self.work, _agreed(case)
+        )
+
+
+def _agreed(case: Case) -> tuple[tuple[str, str], ...]:
+    """Rule set and settings, as the hand's first record has them."""
+    opened = case.find("HandOpened")
+    if opened is None:
+        return ()
+    texts = (("rules", opened.event.rule_set), ("settings", opened.event.settings))
+    return tuple((name, _short(", ".join(text.splitlines()))) for name, text in texts)
 
 
 def broken(bundle: Bundle, problem: Exception) -> Report:
@@ -73,9 +90,11 @@ def audit(bundle: Bundle, trust: Trust) -> Report:
 def examine(bundle: Bundle, trust: Trust) -> Audited:
     """Makes every check."""
     case = Case(bundle, trust.keys)
-    checks = _checks(bundle, trust.keys, (case, _walked(case)))
+    walked = _walked(case)
+    checks = _checks(bundle, trust.keys, (case, walked))
     made = [_made(check, make) for check, make in checks]
-    return Audited(bundle, trust, made, work.now())
+    kept = None if trust.evidence is None else compare(case, walked, trust.evidence)
+    return Audited(bundle, trust, made, kept, work.now())
 
 
 def _walked(case: Case) -> Walk:

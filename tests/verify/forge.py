@@ -318,6 +318,7 @@ class Player(Table):
         clock = more.get("by_clock", False)
         line, said = moves.line(player, move, refs, secret)
         self.chain = fair.decision(self.chain, clock, line)
+        self.first_line = getattr(self, "first_line", line)
         signature, key = b"", self.keys[player]
         if key is not None and not clock and self.seats[player] in self.given:
             public = key.public_key().public_bytes_raw()

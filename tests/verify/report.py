@@ -33,6 +33,8 @@ class Report:
     checks: list[Checked]
     work: Work = field(default_factory=work.now)
     """What it took to read and judge the file."""
+    agreed: tuple[tuple[str, str], ...] = ()
+    """What it was played by: the texts of rule set and settings, on one line each."""
 
     def as_json(self) -> dict:
         """For programs."""
@@ -45,6 +47,7 @@ class Report:
             "verdict": self.verdict,
             "sentences": list(self.sentences),
             "checks": checks,
+            **dict(self.agreed),
             "work": {"steps": self.work.steps, "bytes": self.work.bytes},
         }
 

@@ -11,9 +11,11 @@ from datetime import datetime, timedelta
 from . import signatures, start
 from .aborts import AGREED, WITHHELD
 from .case import Case, Trouble
+from .evidence import Number
+from .kept import Kept
+from .note import Key
 from .report import FAILED, NOT_POSSIBLE, PASSED, Checked
 from .trust import Trust, room_of
-from .note import Key
 from .verdict import Verdict
 from .witness import Seen
 
@@ -57,12 +59,49 @@ def failed(why: str) -> Sentences:
     )
 
 
-def of(case: Case, verdict: Verdict, checks: list[Checked], given: tuple[Trust, Seen]) -> Sentences:
+def of(
+    case: Case, verdict: Verdict, checks: list[Checked], given: tuple[Trust, Seen, Kept | None]
+) -> Sentences:
     """Of a hand whose checks were made."""
+    trust, seen, kept = given
+    if verdict.reason == "evidence" and kept is not None:
+        return failed(f"your evidence contradicts it: {'; '.join(kept.against)}")
     if verdict.kind == "failed":
         return failed(_wrong(verdict, checks))
     number = case.one("HandOpened").event.hand_no
-    return f"Hand {number} {_happened(case, verdict, given)}.", _word(case, checks, given), YOURS
+    yours = YOURS if kept is None else f"Your part: {_yours(case, checks, kept)}."
+    happened = _happened(case, verdict, (trust, seen))
+    return f"Hand {number} {happened}.", _word(case, checks, (trust, seen)), yours
+
+
+def _yours(case: Case, checks: list[Checked], kept: Kept) -> str:
+    """Where the reader's own numbers are."""
+    if not kept.numbers:
+        return "your evidence has no number for this hand: nothing of yours is in it"
+    told = [_number(case, checks, one) for one in kept.numbers]
+    sent = {
+        None: "your evidence has no closing that you were sent for it",
+        True: "the closing that you were sent is the one on record",
+        False: "the closing that you were sent is another",
+    }[kept.sent]
+    return "; ".join([*told, sent])
+
+
+def _number(case: Case, checks: list[Checked], one: Number) -> str:
+    """Where one number is: in the closing, in the transcript, in every card."""
+    mine = f"your number of seat {one.seat}"
+    closed, sealed = case.find("EntropyClosed"), case.find("HandSealed")
+    closing = None if closed is None else closed.event.closing
+    rows = [] if closing is None else closing.rows
+    if not any((row.seat, row.commitment) == (one.seat, one.commitment) for row in rows):
+        return f"{mine} is not in the closing, and so in no card"
+    bound = [] if sealed is None else sealed.event.rows
+    if not any((row.seat, row.entropy) == (one.seat, one.entropy) for row in bound):
+        return f"{mine} is in the closing, and in no transcript"
+    passed = {checked.check for checked in checks if checked.verdict == PASSED}
+    if {"closing", "transcript", "seed", "operations", "cards"} <= passed:
+        return f"{mine} is in the closing, in the transcript and in every card"
+    return f"{mine} is in the closing and in the transcript, and the cards were not shown yet"
 
 
 def _wrong(verdict: Verdict, checks: list[Checked]) -> str:

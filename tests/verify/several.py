@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from . import merkle, note
 from .bundle import Bundle, Log
-from .note import Key
+from .note import BadNote, Checkpoint, Key
+from .trust import TrustedKey
 
 
 @dataclass(frozen=True)
@@ -27,9 +28,8 @@ def facts(bundle: Bundle) -> Iterator[Fact]:
 
 def _of_log(log: Log) -> Iterator[Fact]:
     key = Key.parse(log.key)
-    checkpoint = note.open_checkpoint(log.checkpoint, key)
-    size = f"checkpoints of {checkpoint.size} records with different roots"
-    yield Fact(log.key, f"{size}, {key.name}", checkpoint.root)
+    yield _of_checkpoint(key, note.open_checkpoint(log.checkpoint, key))
+    yield from _of_dealer(log, key)
     for read in log.records:
         record, leaf = read.record, merkle.leaf_record(read.record)
         at = f"records at position {record.position}"
@@ -38,9 +38,40 @@ def _of_log(log: Log) -> Iterator[Fact]:
         yield Fact(log.key, f"different {at}, {key.name}", leaf)
 
 
-def contradictions(proved: dict[str, Bundle]) -> dict[str, str]:
-    """By file: how another one contradicts it. Only what its log has signed counts."""
-    known: dict[tuple[str, str], tuple[str, bytes]] = {}
+def _of_checkpoint(key: Key, checkpoint: Checkpoint) -> Fact:
+    size = f"checkpoints of {checkpoint.size} records with different roots"
+    return Fact(key.text, f"{size}, {key.name}", checkpoint.root)
+
+
+def _of_dealer(log: Log, key: Key) -> Iterator[Fact]:
+    """One promise for a number, one closing for a promise."""
+    for read in log.records:
+        if log.name != "dealer" or read.kept_back:
+            continue
+        if read.kind == "SeedCommitted" and read.event.commitment is not None:
+            number = f"{read.event.hand_no} of table {read.event.table_id.hex()}"
+            what = f"different promises for hand {number}, {key.name}"
+            yield Fact(log.key, what, read.event.commitment.commitment)
+        elif read.kind == "CommitmentsClosed" and read.event.closing is not None:
+            what = f"different closings of hand {read.record.stream.hex()}, {key.name}"
+            yield Fact(log.key, what, read.event.closing.closing)
+
+
+def remembered(notes: tuple[str, ...], keys: list[TrustedKey]) -> Iterator[Fact]:
+    """Facts of checkpoints that the reader remembers: what no trusted key has signed is none."""
+    for text in notes:
+        for one in keys:
+            try:
+                checkpoint = note.open_checkpoint(text, one.key)
+            except BadNote:
+                continue
+            yield _of_checkpoint(one.key, checkpoint)
+
+
+def contradictions(proved: dict[str, Bundle], seen: Iterable[Fact] = ()) -> dict[str, str]:
+    """By file: how another one, or a checkpoint that the reader has seen, contradicts it. Only what
+    its log has signed counts."""
+    known = {(fact.key, fact.what): ("a checkpoint you have seen", fact.said) for fact in seen}
     found: dict[str, str] = {}
     for name, bundle in proved.items():
         for fact in facts(bundle):

@@ -27,6 +27,7 @@ def check(case: Case, walked: Walk) -> None:
             while asked and asked[0].position < line.position:
                 signed.ask(asked.pop(0))
             signed.decide(line)
+            walked.chain[line.position] = signed.chain
         for leave in asked if walked.stop is None else ():
             signed.ask(leave)
     walked.verdict("signatures")
@@ -43,7 +44,7 @@ class _Signed:
         """Leaves that were asked for and not taken yet, by seat, in order."""
 
     def ask(self, leave: Leave) -> None:
-        """A leave is signed where it is asked for; once more changes nothing while it is pending."""
+        """A leave is signed where it is asked for; asking again while it is pending is nothing."""
         if leave.seat in self.pending:
             return
         chain = self.chain

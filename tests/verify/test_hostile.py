@@ -136,7 +136,7 @@ class Hostile(Hands):
                     self.assertEqual(main([str(path), "--keys", str(keys), *how]), 1)
                 for bad in "\x1b\u202e\x7f\x9b\u2029":
                     self.assertNotIn(bad, out.getvalue())
-                self.assertEqual(out.getvalue().count("\n"), 1 if how else 21)
+                self.assertEqual(out.getvalue().count("\n"), 1 if how else 23)
 
     def test_the_command(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
@@ -162,7 +162,8 @@ class Hostile(Hands):
             with redirect_stdout(io.StringIO()) as out:
                 self.assertEqual(main([str(path), str(keys), "--json"]), 2)
             first, second = map(json.loads, out.getvalue().splitlines())
-            self.assertEqual(set(first), {"hand_id", "verdict", "sentences", "checks", "work"})
+            self.assertEqual(set(first), {
+                "hand_id", "verdict", "sentences", "checks", "rules", "settings", "work"})
             self.assertEqual((first["verdict"], second["verdict"]), ("refused", "refused"))
             self.assertIsNone(second["hand_id"])
             with redirect_stderr(io.StringIO()), self.assertRaises(SystemExit) as left:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from .evidence import Evidence
 from .note import LOG, BadNote, Key
 
 MAX_UNTIL = 2**64 - 1
@@ -22,11 +23,15 @@ class TrustedKey:
 
 @dataclass(frozen=True)
 class Trust:
-    """Keys of logs, keys of witnesses, and how many witnesses must have signed."""
+    """Keys of logs, keys of witnesses, how many witnesses must have signed, and the reader's own
+    evidence."""
 
     keys: list[TrustedKey]
     witnesses: list[TrustedKey]
     wanted: int = 0
+    evidence: Evidence | None = None
+    seen: tuple[str, ...] = ()
+    """Checkpoints of logs that the reader remembers, signed notes."""
 
     @property
     def witness_names(self) -> set[str]:

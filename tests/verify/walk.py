@@ -65,6 +65,8 @@ class Walk:
     troubles: dict[str, str] = field(default_factory=dict)
     stop: tuple[str | None, str] | None = None
     lines: list[Line] = field(default_factory=list)
+    chain: dict[int, bytes] = field(default_factory=dict)
+    """The chain with each decision in it, by position, once signatures were checked."""
     deals: list[Dealt] = field(default_factory=list)
     ahead: list[tuple[Message, Message]] = field(default_factory=list)
     """Operations and results that were due when the hand came to nothing."""

@@ -5,6 +5,7 @@ import { uuid } from "./bytes.js";
 import { Case, Trouble, failed } from "./audit/case.js";
 import { chanceOfBoth } from "./audit/chance.js";
 import { checkConserved, checkSettlement, checkTransfer } from "./audit/credits.js";
+import { keptOf } from "./audit/kept.js";
 import { checkOpenings } from "./audit/openings.js";
 import { checkClosing } from "./audit/closing.js";
 import { keysOfLog } from "./audit/promise.js";
@@ -22,6 +23,7 @@ import { BadNote, openCheckpoint, parseKey } from "./note.js";
 import { refusedSentences, sentencesOf } from "./sentences.js";
 import { classOf } from "./verdict.js";
 import { witnessesOf } from "./witness.js";
+import { soFar, workSince } from "./work.js";
 
 // Letters of the longest reason that is told.
 const MAX_WHY = 2000;
@@ -75,9 +77,11 @@ async function ownKeyOf({ key }) {
 
 // Every check of a bundle, with the walk for whoever tells its story.
 export async function examine(bundle, trust) {
+  const before = soFar();
   const records = new Case(bundle);
   records.dealerKey = await ownKeyOf(bundle.dealer);
   records.dealerKeys = keysOfLog(records.dealerKey, trust.keys);
+  records.tableKeys = keysOfLog(await ownKeyOf(bundle.table), trust.keys);
   const walk = await Walk.of(records);
   const notes = [...walk.notes];
   const makers = {
@@ -101,8 +105,11 @@ export async function examine(bundle, trust) {
   };
   const checks = [];
   for (const [check] of CHECKS) checks.push({ check, ...(await verdictOf(makers[check])) });
-  return { bundle, trust, checks, records, walk, notes };
+  const kept = trust.evidence ? await keptOf(records, walk, trust.evidence) : null;
+  return { bundle, trust, checks, records, walk, notes, kept, work: add(bundle.work, workSince(before)) };
 }
+
+const add = (one, other) => ({ steps: one.steps + other.steps, bytes: one.bytes + other.bytes });
 
 // True if the records are those of logs that the reader trusts.
 export const isProved = ({ checks }) =>
@@ -114,13 +121,16 @@ export async function withReport(found, against) {
     one.check === "inclusion" && against ? { check: one.check, verdict: "failed", why: against } : one,
   );
   const seen = await witnessesOf(found.bundle, found.trust);
-  const verdict = classOf(found.records, checks, found.trust, seen);
-  const sentences = sentencesOf(found.records, verdict, checks, found.trust, seen);
-  return { ...found, report: { hand_id: uuid(found.bundle.handId), verdict: verdict.kind, sentences, checks } };
+  const own = classOf(found.records, checks, found.trust, seen);
+  const verdict = found.kept?.against.length > 0 ? { kind: "failed", reason: "evidence" } : own;
+  const sentences = sentencesOf(found.records, verdict, checks, found.trust, seen, found.kept);
+  const report = { hand_id: uuid(found.bundle.handId), verdict: verdict.kind, sentences, checks };
+  return { ...found, report: { ...report, work: found.work } };
 }
 
 export function refusal(why, handId = null) {
-  return { hand_id: handId && uuid(handId), verdict: "refused", sentences: refusedSentences(why), checks: [] };
+  const sentences = refusedSentences(why);
+  return { hand_id: handId && uuid(handId), verdict: "refused", sentences, checks: [], work: { steps: 0, bytes: 0 } };
 }
 
 // One file by itself.

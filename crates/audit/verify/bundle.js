@@ -5,6 +5,7 @@ import { sha256 } from "./digest.js";
 import { leafRecord } from "./merkle.js";
 import { Budget, Malformed, decode, firstNumber } from "./proto.js";
 import { EVENT_NAMES } from "./schema.js";
+import { soFar, workSince } from "./work.js";
 
 export class NotABundle extends Error {}
 
@@ -35,6 +36,7 @@ function exactly(length, bytes, what) {
 
 export async function parseBundle(bytes) {
   if (bytes.length > MAX_FILE) throw new NotABundle(`the file is larger than ${MAX_FILE} bytes`);
+  const before = soFar();
   const budget = new Budget();
   const { contents, sha256: hash } = read("HandBundle", bytes, "this is no bundle", budget);
   exactly(32, hash, "the bundle's SHA-256");
@@ -52,7 +54,7 @@ export async function parseBundle(bytes) {
   }
   const bundle = { handId };
   for (const log of logs) bundle[log.name] = await readLog(log, budget);
-  return bundle;
+  return { ...bundle, work: workSince(before) };
 }
 
 async function readLog({ name, key, checkpoint, records, proof }, budget) {

@@ -50,5 +50,5 @@ async function reported(found, against) {
 
 function broken({ handId }, error) {
   const sentences = failedSentences(`the page cannot deal with it: ${error}`);
-  return { report: { hand_id: uuid(handId), verdict: "failed", sentences, checks: [] } };
+  return { report: { hand_id: uuid(handId), verdict: "failed", sentences, checks: [], work: { steps: 0, bytes: 0 } } };
 }

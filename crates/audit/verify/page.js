@@ -1,6 +1,7 @@
 // The page: files in, verdicts and stories out. What comes from files is only ever set as text.
 
 import { sha256 } from "./digest.js";
+import { BadEvidence, MAX_EVIDENCE, readEvidence } from "./evidence.js";
 import { judge, readFile } from "./judge.js";
 import { keysText, readKeys, readWitnesses } from "./trust.js";
 import { el, showFile } from "./view.js";
@@ -67,6 +68,9 @@ class Page {
     const none = "No keys yet: without them no hand is checked.";
     this.logs = new KeysField("keys", readKeys, none);
     this.witnesses = new KeysField("witness-keys", readWitnesses, "");
+    // What the reader's own program has kept, and whether it was refused.
+    this.evidence = { told: null, refused: false };
+    this.evidenceState = document.getElementById("evidence-state");
   }
 
   async start() {
@@ -93,6 +97,10 @@ class Page {
         waiting = setTimeout(() => this.guarded(() => this.readField(keys)), 250);
       });
     }
+    choose("evidence-file", async ([file]) => {
+      if (file) await this.openEvidence(file);
+      await this.show();
+    });
     this.takeDrops();
     try {
       await sha256(new Uint8Array());
@@ -160,6 +168,23 @@ class Page {
     this.results.querySelector("h2")?.focus();
   }
 
+  // Evidence that is refused says nothing, and no hand is judged as if it had been read.
+  async openEvidence(file) {
+    this.evidence = { told: null, refused: true };
+    const say = (text, bad) => {
+      this.evidenceState.classList.toggle("bad", bad);
+      this.evidenceState.textContent = text;
+    };
+    try {
+      if (file.size > MAX_EVIDENCE) throw new BadEvidence(`it is larger than ${MAX_EVIDENCE} bytes`);
+      const told = await readEvidence(new Uint8Array(await file.arrayBuffer()));
+      this.evidence = { told, refused: false };
+      say(`${file.name}: ${told.signed.length} signed texts, ${told.numbers.length} numbers of your own.`, false);
+    } catch (error) {
+      say(`Refused: ${error.message}. No hand is checked until you open another file or load the page anew.`, true);
+    }
+  }
+
   // A file of nothing but witnesses' keys is one of witnesses.
   async fieldFor(file) {
     try {
@@ -187,7 +212,8 @@ class Page {
     const [keys, witnesses] = [this.logs.told, this.witnesses.told];
     // Keys were given and refused: what depends on them must not pass without.
     const wanted = this.witnesses.given ? 1 : 0;
-    const judged = await judge(files, { keys, witnesses, wanted });
+    const { told: evidence, refused } = this.evidence;
+    const judged = await judge(files, { keys: refused ? [] : keys, witnesses, wanted, evidence });
     // Keys or files have changed meanwhile: what shows them is on its way.
     if (own !== this.shows) return;
     this.results.replaceChildren(...judged.map(showFile));

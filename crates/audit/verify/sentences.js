@@ -4,6 +4,7 @@
 import { AGREED, WITHHELD } from "./audit/aborts.js";
 import { signingSeats } from "./audit/closing.js";
 import { tableBefore } from "./audit/start.js";
+import { equal } from "./bytes.js";
 import { roomOf, witnessCount } from "./trust.js";
 
 const YOURS = "Your part: only you can know whether your own number is in it.";
@@ -31,10 +32,39 @@ export const failedSentences = (why) => [
   "Your part: do not rely on this hand, and keep the file: only you can know whether your own number is in it.",
 ];
 
-export function sentencesOf(records, verdict, checks, trust, seen) {
+export function sentencesOf(records, verdict, checks, trust, seen, kept) {
+  if (verdict.reason === "evidence")
+    return failedSentences(`your evidence contradicts it: ${kept.against.join("; ")}`);
   if (verdict.kind === "failed") return failedSentences(wrong(verdict, checks));
   const number = records.one("HandOpened").event.hand_no;
-  return [`Hand ${number} ${happened(records, verdict, trust, seen)}.`, word(records, checks, trust, seen), YOURS];
+  return [`Hand ${number} ${happened(records, verdict, trust, seen)}.`, word(records, checks, trust, seen), yours(records, checks, kept)];
+}
+
+// Where the reader's own numbers are.
+function yours(records, checks, kept) {
+  if (!kept) return YOURS;
+  if (kept.numbers.length === 0)
+    return "Your part: your evidence has no number for this hand: nothing of yours is in it.";
+  const told = kept.numbers.map((one) => whereNumberIs(records, checks, one));
+  const sent =
+    kept.sent === null
+      ? "your evidence has no closing that you were sent for it"
+      : `the closing that you were sent is ${kept.sent ? "the one on record" : "another"}`;
+  return `Your part: ${[...told, sent].join("; ")}.`;
+}
+
+// Where one number is: in the closing, in the transcript, in every card.
+function whereNumberIs(records, checks, { seat, commitment, entropy }) {
+  const mine = `your number of seat ${seat}`;
+  const rows = records.find("EntropyClosed")?.event.closing?.rows ?? [];
+  if (!rows.some((row) => row.seat === seat && equal(row.commitment, commitment)))
+    return `${mine} is not in the closing, and so in no card`;
+  const bound = records.find("HandSealed")?.event.rows ?? [];
+  if (!bound.some((row) => row.seat === seat && equal(row.entropy, entropy)))
+    return `${mine} is in the closing, and in no transcript`;
+  if (["closing", "transcript", "seed", "operations", "cards"].every((name) => passed(checks, name)))
+    return `${mine} is in the closing, in the transcript and in every card`;
+  return `${mine} is in the closing and in the transcript, and the cards were not shown yet`;
 }
 
 function wrong({ reason, due }, checks) {

@@ -9,9 +9,15 @@ async function factsOf({ key, checkpoint, records }) {
   const parsed = await parseKey(key);
   const { size, root } = await openCheckpoint(checkpoint, parsed);
   const facts = [[`checkpoints of ${size} records with different roots, ${parsed.name}`, hex(root)]];
-  for (const { position, stream, version, leaf } of records) {
+  for (const { position, stream, version, leaf, name, event } of records) {
     const said = hex(leaf);
     facts.push([`different records at position ${position}, ${parsed.name}`, said]);
+    if (name === "SeedCommitted" && event?.commitment) {
+      const number = `${event.hand_no} of table ${hex(event.table_id)}`;
+      facts.push([`different promises for hand ${number}, ${parsed.name}`, hex(event.commitment.commitment)]);
+    }
+    if (name === "CommitmentsClosed" && event?.closing)
+      facts.push([`different closings of hand ${hex(stream)}, ${parsed.name}`, hex(event.closing.closing)]);
     facts.push([`different records of version ${version} of stream ${hex(stream)}, ${parsed.name}`, said]);
   }
   return facts;

@@ -195,7 +195,7 @@ function checks({ report }) {
       why ? el("p", { class: "why" }, sentence(why)) : "",
     );
   });
-  return el("div", {}, el("h3", {}, "The fourteen checks"), el("ol", { class: "checks" }, ...items));
+  return el("div", {}, el("h3", {}, "The seventeen checks"), el("ol", { class: "checks" }, ...items));
 }
 
 function story({ records, walk }) {
@@ -239,7 +239,7 @@ function offset(micros) {
 }
 
 function facts({ report, records, walk }) {
-  const pair = ([name, text]) => [el("dt", {}, name), el("dd", { class: "mono" }, text)];
+  const pair = ([name, text]) => [el("dt", {}, name), el("dd", { class: "mono" }, text ?? "")];
   const ids = [["hand", report.hand_id]];
   if (records.opened?.table_id.length === 16) ids.push(["table", uuid(records.opened.table_id)]);
   for (const name of LOGS) {
@@ -251,12 +251,18 @@ function facts({ report, records, walk }) {
         .sort()
         .map((name) => [name, String(walk.hand.rules[name])])
     : [];
+  const settings = (records.opened?.settings ?? "")
+    .split("\n")
+    .filter(Boolean)
+    .slice(0, 20)
+    .map((line) => line.split(" = ", 2));
   const fold = (title, ...content) => el("details", {}, el("summary", {}, title), el("div", {}, ...content));
   return el(
     "div",
     {},
     fold("Where this stands on record", el("dl", {}, ...ids.flatMap(pair))),
     rules.length > 0 ? fold("The rules it was played by", el("dl", {}, ...rules.flatMap(pair))) : "",
+    settings.length > 0 ? fold("The settings of its table", el("dl", {}, ...settings.flatMap(pair))) : "",
     fold("The report, for programs", el("pre", { tabindex: "0" }, JSON.stringify(report, null, 2))),
   );
 }

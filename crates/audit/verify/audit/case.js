@@ -62,9 +62,10 @@ export class Case {
     this.keptBack = LOGS.flatMap((name) => bundle[name].records).filter(
       ({ keptBack, name, sealed }) => keptBack && !sealed && !KEPT_BACK.includes(name),
     );
-    // The key of the dealer's log, and those that its signed texts may have, once they were read.
+    // The key of the dealer's log, and those that the signed texts of dealer and table may have, once they were read.
     this.dealerKey = null;
     this.dealerKeys = [];
+    this.tableKeys = [];
     this.byName = new Map();
   }
 

@@ -22,6 +22,7 @@ export async function checkSignatures(records, walk) {
     for (const line of walk.lines) {
       while (asked.length > 0 && asked[0].position < line.position) await signed.ask(asked.shift());
       await signed.decide(line);
+      walk.chain.set(line.position, signed.chain);
     }
     if (!walk.stop) for (const leave of asked) await signed.ask(leave);
   }

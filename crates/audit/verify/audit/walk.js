@@ -57,6 +57,8 @@ export class Walk {
     this.steps = new Map();
     // Decisions as the chain takes them; `said`: with a choice that is secret when made in the clear.
     this.lines = [];
+    // The chain with each decision in it, by position, once signatures were checked.
+    this.chain = new Map();
     // Who agrees to end the hand, while it is suspended.
     this.agreed = null;
     this.deals = [];
