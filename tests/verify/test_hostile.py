@@ -162,8 +162,7 @@ class Hostile(Hands):
             with redirect_stdout(io.StringIO()) as out:
                 self.assertEqual(main([str(path), str(keys), "--json"]), 2)
             first, second = map(json.loads, out.getvalue().splitlines())
-            self.assertEqual(set(first), {
-                "hand_id", "verdict", "sentences", "checks", "rules", "settings", "work"})
+            self.assertEqual(set(first), {"hand_id", "verdict", "sentences", "checks", "work"})
             self.assertEqual((first["verdict"], second["verdict"]), ("refused", "refused"))
             self.assertIsNone(second["hand_id"])
             with redirect_stderr(io.StringIO()), self.assertRaises(SystemExit) as left:
