@@ -85,6 +85,8 @@ pub fn describe_effect(effect: &pb::Effect) -> String {
         EffectKind::Settle => hand("the settlement"),
         EffectKind::Suspend => hand("the suspension"),
         EffectKind::EndSuspended => hand("the end of the suspended hand"),
+        EffectKind::Return => seat("the return"),
+        EffectKind::RecoverCards => hand("the lost cards"),
         EffectKind::Post => hand("the posting"),
         EffectKind::Reveal => hand("the seed"),
         EffectKind::PayOut => seat("the paying out"),

@@ -1094,6 +1094,10 @@ pub enum EffectKind {
     CheckStanding = 20,
     /// A suspended hand is ended.
     EndSuspended = 21,
+    /// A seat whose exclusion is over is dealt in again.
+    Return = 22,
+    /// The dealer opens the cards of the hand in play again, which the table has lost.
+    RecoverCards = 23,
 }
 impl EffectKind {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -1124,6 +1128,8 @@ impl EffectKind {
             Self::RemoveIdle => "EFFECT_KIND_REMOVE_IDLE",
             Self::CheckStanding => "EFFECT_KIND_CHECK_STANDING",
             Self::EndSuspended => "EFFECT_KIND_END_SUSPENDED",
+            Self::Return => "EFFECT_KIND_RETURN",
+            Self::RecoverCards => "EFFECT_KIND_RECOVER_CARDS",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -1151,6 +1157,8 @@ impl EffectKind {
             "EFFECT_KIND_REMOVE_IDLE" => Some(Self::RemoveIdle),
             "EFFECT_KIND_CHECK_STANDING" => Some(Self::CheckStanding),
             "EFFECT_KIND_END_SUSPENDED" => Some(Self::EndSuspended),
+            "EFFECT_KIND_RETURN" => Some(Self::Return),
+            "EFFECT_KIND_RECOVER_CARDS" => Some(Self::RecoverCards),
             _ => None,
         }
     }

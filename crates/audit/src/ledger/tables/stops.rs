@@ -62,6 +62,8 @@ impl Tables {
             | EffectKind::Settle
             | EffectKind::Suspend
             | EffectKind::EndSuspended
+            | EffectKind::Return
+            | EffectKind::RecoverCards
             | EffectKind::Post
             | EffectKind::Reveal
             | EffectKind::PayOut
