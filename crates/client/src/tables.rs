@@ -213,25 +213,6 @@ impl Client {
         Ok(())
     }
 
-    /// Makes the hand in play void, for a reason that is public. For operators.
-    ///
-    /// # Errors
-    /// See [`Error`].
-    pub async fn void_hand(&self, table: TableId, hand_no: u64, reason: &str) -> Result<(), Error> {
-        let request = pb::VoidHandRequest {
-            request_id: self.request_id(),
-            table_id: table.bytes().to_vec(),
-            hand_no,
-            reason: reason.to_owned(),
-        };
-        let pb::VoidHandResponse {} = self
-            .call_with_retries(request, |channel, request| async move {
-                TableServiceClient::new(channel).void_hand(request).await
-            })
-            .await?;
-        Ok(())
-    }
-
     /// Resumes stopped effects of a table, for a reason that is on record: tries them again, or
     /// pays credits that cannot be paid to their player to `house/suspense`. For operators.
     ///

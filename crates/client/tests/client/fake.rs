@@ -311,10 +311,6 @@ impl TableService for FakeServer {
         Ok(Response::new(pb::RevealEntropyResponse {}))
     }
 
-    async fn void_hand(&self, _: Request<pb::VoidHandRequest>) -> Answer<pb::VoidHandResponse> {
-        Err(unimplemented())
-    }
-
     async fn close_table(
         &self,
         _: Request<pb::CloseTableRequest>,

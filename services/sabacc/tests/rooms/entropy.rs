@@ -191,33 +191,6 @@ async fn held_against_the_log(place: &RoomHarness, bundle: &[u8], receipts: &[pb
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn void_hand_leaves_everybody_what_he_had() {
-    let place = RoomHarness::new();
-    let mut room = place.up(&["--no-bots"]).await;
-    let mut party = Party::new(&place, &room.url, 3).await;
-    let operator = operator(&place, &room.url);
-    let first = party.view_of(0).await.hand_no;
-    let (_, before) = party.play_until(|view| view.hand_no > first).await;
-    let bets = |view: &pb::TableView| {
-        let standing = view.hand.as_ref().and_then(|hand| hand.standing.as_ref());
-        standing.is_some_and(|standing| standing.hand_pot > 0)
-    };
-    let (_, view) = party.play_until(bets).await;
-    assert_eq!(view.hand_no, before.hand_no, "it is played for something");
-    let unknown = operator.void_hand(party.table, view.hand_no + 1, "a fire").await.unwrap_err();
-    assert_eq!(unknown.reason(), Some(ErrorReason::HandUnknown));
-    operator.void_hand(party.table, view.hand_no, "a fire in the house").await.unwrap();
-    let over = operator.void_hand(party.table, view.hand_no, "again").await.unwrap_err();
-    assert_eq!(over.reason(), Some(ErrorReason::NotYourTurn));
-    let (_, after) = party.play_until(|after| after.hand_no > view.hand_no).await;
-    assert_eq!((stacks(&after), after.sabacc_pot), (stacks(&before), before.sabacc_pot));
-    // Play goes on, and the ledger is correct.
-    party.play_until(|view| view.hand_no > after.hand_no).await;
-    records::audit(&place, &records::finished(&room.database).await).await;
-    room.running.stop(Signal::INT).await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
 async fn delayed_seed_is_opened_late_and_over_a_restart() {
     let place = RoomHarness::new();
     let mut room = place.up(&["--no-bots"]).await;
