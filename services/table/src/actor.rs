@@ -117,7 +117,7 @@ pub(crate) struct Dependencies {
     pub directory: Directory,
     /// Signs receipts.
     pub receipt_key: Arc<ReceiptKey>,
-    /// Time for which the dealer may be silent before a hand is aborted.
+    /// Time for which the dealer may be silent before a hand is suspended.
     pub dealer_timeout: Duration,
     /// Time for which a silent owner keeps the log.
     pub lease: Duration,
@@ -147,6 +147,8 @@ pub(crate) struct Actor {
     take_first: BTreeMap<PassedDeadline, usize>,
     /// Time since which the table has been listening without a break.
     listening_since: UnixMicros,
+    /// Whether the dealer has opened the cards of a recovered hand, so that it is not silent.
+    dealer_answered: bool,
     /// Time of the wallet's last report on the standing of idle players.
     standing_checked_at: UnixMicros,
     publisher: Publisher,
@@ -173,7 +175,7 @@ pub(crate) struct Actor {
     unrecorded_steps: i64,
     /// Time and reason of a contradiction between memory and log. Nothing moves until the table is
     /// read again.
-    suspended: Option<(UnixMicros, String)>,
+    halted: Option<(UnixMicros, String)>,
     /// Whether the table is closed, for listings of tables.
     closed: Arc<AtomicBool>,
     messages: mpsc::Receiver<TableMessage>,
@@ -210,7 +212,7 @@ impl Actor {
         dependencies: Dependencies,
         messages: mpsc::Receiver<TableMessage>,
     ) -> Actor {
-        let RecoveredState { mut state, past } = recovered;
+        let RecoveredState { mut state, past, dealer_answered } = recovered;
         let Dependencies {
             log,
             peers,
@@ -244,6 +246,7 @@ impl Actor {
             messages_taken: 0,
             take_first: BTreeMap::new(),
             listening_since: since,
+            dealer_answered,
             standing_checked_at: since,
             publisher,
             directory,
@@ -258,7 +261,7 @@ impl Actor {
             lost_since: None,
             followed_steps: stepped,
             unrecorded_steps: 0,
-            suspended: None,
+            halted: None,
             closed: Arc::default(),
             messages,
             deferred: VecDeque::new(),
@@ -297,7 +300,7 @@ impl Actor {
                         self.conclude_effect(effect, plan, reply).instrument(span).await
                     }
                     Err(error) => {
-                        self.suspend(&format!("the call for an effect failed: {error}"));
+                        self.halt(&format!("the call for an effect failed: {error}"));
                         Ok(())
                     }
                 },
@@ -406,7 +409,7 @@ impl Actor {
                 | AppendError::Misplaced { .. }
                 | AppendError::DuplicateInGroup { .. }),
             ) => {
-                self.suspend(&error.to_string());
+                self.halt(&error.to_string());
                 return Ok(Err(api_refusal(ErrorReason::Corrupt, error.to_string())));
             }
         };
@@ -458,13 +461,13 @@ impl Actor {
                 }
             }
             Ok(None) => {}
-            Err(broken) => self.suspend(&broken.0),
+            Err(broken) => self.halt(&broken.0),
         }
     }
 
     /// Stops all changes until an operator has the table read again. It can still be watched.
-    pub(crate) fn suspend(&mut self, why: &str) {
+    pub(crate) fn halt(&mut self, why: &str) {
         tracing::error!(table = %self.state.table.id, why, "the table waits for an operator: see `sabacc resume`");
-        self.suspended = Some((self.clock.now(), why.to_owned()));
+        self.halted = Some((self.clock.now(), why.to_owned()));
     }
 }

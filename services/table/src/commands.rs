@@ -169,11 +169,11 @@ pub(crate) fn judge(
     match command {
         Command::Close => Ok(close(table)),
         Command::Resume(resume) => stops::resume(table, resume),
-        Command::PublishName { player } => Ok(publish_name(table, *player, context.now)),
+        Command::PublishName { player } => Ok(publish_name(table, *player)),
         Command::SitDown { seat, buy_in, funds } => {
             let player = context.player.ok_or_else(nobody)?;
             let verdict = sit_down(table, player, *seat, *buy_in, context)?;
-            let funds = funds.filter(|_| table.is_crowded(context.now));
+            let funds = funds.filter(|_| table.is_crowded());
             funds.map_or(Ok(()), |funds| funds.check_buy_in(*buy_in)).map(|()| verdict)
         }
         Command::StandUp { signature } => {
@@ -186,7 +186,7 @@ pub(crate) fn judge(
         ),
         Command::CommitEntropy { hand_no, offered } => {
             let seat = own_seat(table, context)?;
-            table.check_room_for(seat.player, context.now)?;
+            table.check_own_records(seat.player)?;
             chance::commit(table, seat, *hand_no, *offered)
         }
         Command::RevealEntropy { hand_no, entropy } => {
@@ -222,9 +222,9 @@ fn close(table: &Table) -> Verdict {
 
 /// Publishes the seat again with its player's new name. Not where the player has too many records
 /// already; views show the name all the same.
-fn publish_name(table: &Table, player: PlayerId, now: UnixMicros) -> Verdict {
+fn publish_name(table: &Table, player: PlayerId) -> Verdict {
     let answer = pb::SetNameResponse::default();
-    let room = table.check_room_for_newcomer(player, now).is_ok();
+    let room = table.check_room_for_newcomer(player).is_ok();
     match table.seat_of(player).filter(|_| room) {
         Some(seat) => {
             let renamed = event::SeatRenamed { seat: u32::from(seat.get()) };
@@ -255,7 +255,7 @@ fn sit_down(
     }
     table.check_may_return(player, context.now)?;
     table.check_may_sit_down(player, context.now)?;
-    table.check_room_for_newcomer(player, context.now)?;
+    table.check_room_for_newcomer(player)?;
     let all = (1..=table.config.seats).filter_map(|number| SeatNo::try_new(number).ok());
     let seat = match seat {
         Some(seat) if seat.get() > table.config.seats => {
@@ -319,14 +319,16 @@ fn sit_out(
     if let Some(refused) = barred.filter(|_| !out) {
         return Err(refused);
     }
-    if seat.sitting_out == out {
+    // Who is out for an exclusion alone may say that they stay out when it is over.
+    let stays_out = out && seat.is_excluded;
+    if seat.sitting_out == out && !stays_out {
         return Ok(Verdict::unchanged(&answer));
     }
     if !out {
         table.check_may_return(player, now)?;
     }
-    table.check_may_change(player, now)?;
-    table.check_room_for(player, now)?;
+    table.check_may_change(player)?;
+    table.check_room_for(player)?;
     let changed = SitOutReason::Asked.event(number, out);
     let mut verdict = Verdict::with_event(table.id, changed, &answer);
     // The restriction on the player has ended.

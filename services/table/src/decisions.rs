@@ -61,6 +61,13 @@ impl PlayerLine {
         Ok(PlayerLine { player: *player, line, said })
     }
 
+    /// Line with which a live player agrees to end the suspended hand.
+    #[must_use]
+    pub(crate) fn of_void(player: Player) -> PlayerLine {
+        let line = wire::replay::void_line(player);
+        PlayerLine { player, said: line.clone(), line }
+    }
+
     /// Line with which a player leaves the hand.
     pub(crate) fn of_leave(play: &HandInPlay, player: Player) -> Result<PlayerLine, Inconsistency> {
         PlayerLine::of(play, &leave_event(player))

@@ -35,10 +35,10 @@ pub(crate) struct Inconsistency(pub String);
 pub(crate) enum ConcludeError {
     #[error(transparent)]
     Inconsistent(#[from] Inconsistency),
-    /// The dealer contradicts itself or its commitment; holds the evidence in words. The hand is
-    /// aborted and the table closes.
+    /// The dealer's answer does not check; says why, in words that name no card. It is no answer, and
+    /// the dealer is asked again.
     #[error("{0}")]
-    DealerFault(String),
+    NoAnswer(String),
 }
 
 impl From<wire::BadField> for ConcludeError {
@@ -85,7 +85,9 @@ pub(crate) fn prepare(
             PeerCall::CheckStanding(standing::check_request(table, play))
         }
         Effect::Burn { .. }
-        | Effect::Abandon { .. }
+        | Effect::Suspend { .. }
+        | Effect::EndSuspended { .. }
+        | Effect::Return { .. }
         | Effect::Leave { .. }
         | Effect::PayOut { .. }
         | Effect::Share
@@ -112,6 +114,11 @@ pub(crate) fn prepare(
             call
         }
         Effect::Settle { .. } => settle::show_call(in_play(play)?)?,
+        Effect::RecoverCards { .. } => {
+            let lost = in_play(play)?.lost_cards.as_deref();
+            let lost = lost.ok_or_else(|| Inconsistency("no cards are lost".to_owned()))?;
+            PeerCall::Perform(lost.request.clone())
+        }
         Effect::Post { .. } => PeerCall::Settle(settle::settlement_request(table, in_play(play)?)?),
         Effect::Reveal { hand_no } => PeerCall::Reveal(reveal_request(table, hand_no)?),
         Effect::Refund => PeerCall::Settle(settle::refund_request(table)?),

@@ -6,19 +6,18 @@
 //! the dealer or the wallet, and the answer into events.
 //!
 //! A hand goes through them in this order: `Fund` for each seat, `Commit`, `Start`, `CloseEntropy`,
-//! `Seal`, `Chance` as often as the rules use chance, `Settle`, `Post`, and `Reveal`: before `Post`
-//! where the reveal delay is 0, else later.
+//! `Seal`, `Chance` as often as the rules use chance, `Settle`, `Post` and `Reveal`.
 //!
 //! Specification: services/table/README.md "Effects".
 
 use std::time::Duration;
 
 use primitives::{PlayerId, SeatNo, UnixMicros};
-use rules::SeedOpening;
 
 use crate::entropy::{EntropyStep, Timing};
 use crate::hand_in_play::{HandInPlay, HandStage};
 use crate::standing;
+use crate::suspension;
 use crate::table::{Closing, Funding, Table};
 
 mod traits;
@@ -54,8 +53,12 @@ pub(crate) enum Effect {
     Leave { seat: SeatNo },
     /// The dealer opens the hands that are shown, and the settlement is recorded.
     Settle { hand_no: u64 },
-    /// The dealer was silent for too long, and the hand is aborted.
-    Abandon { hand_no: u64 },
+    /// The dealer opens the cards of the hand again, which a restart of the table has lost.
+    RecoverCards { hand_no: u64 },
+    /// The dealer was silent for too long, and the hand is suspended.
+    Suspend { hand_no: u64 },
+    /// The suspended hand ends.
+    EndSuspended { hand_no: u64 },
     /// The wallet posts the settlement.
     Post { hand_no: u64 },
     /// The dealer opens the seed of a hand, which may have ended long ago.
@@ -72,6 +75,8 @@ pub(crate) enum Effect {
     Close,
     /// A seat that was not dealt in for too long is asked to leave.
     RemoveIdle { seat: SeatNo },
+    /// A seat whose exclusion is over is dealt in again.
+    Return { seat: SeatNo },
 }
 
 /// Pending effects, and the time at which the next one becomes pending by itself.
@@ -100,6 +105,9 @@ pub(crate) fn pending_effects(
                         .plus(table.config.idle)
                         .max(now.listening_since.plus(MIN_IDLE_NOTICE));
                     pending.add_at(due, Effect::RemoveIdle { seat: number });
+                }
+                if let Some(due) = table.returns_at(number).filter(|_| !closing) {
+                    pending.add_at(due, Effect::Return { seat: number });
                 }
             }
         }
@@ -130,8 +138,8 @@ pub(crate) fn pending_effects(
     (pending.effects, pending.next_at)
 }
 
-/// Adds the seeds to be opened: that of the hand in play, whose settlement may wait for it, and a
-/// few of the earlier ones, since there may be thousands after an outage.
+/// Adds the seeds to be opened: that of the newest hand, and a few of the earlier ones, since there
+/// may be thousands after an outage.
 fn add_seed_effects(table: &Table, pending: &mut EffectCollector) {
     let now = pending.timing.at;
     let current = table.hand_no;
@@ -179,8 +187,9 @@ fn add_hand_effects(
     pending: &mut EffectCollector,
 ) {
     let hand_no = play.hand_no;
-    if play.dealer_fault.is_some() {
-        return pending.add(Effect::Abandon { hand_no });
+    add_suspension_effects(table, play, pending);
+    if play.lost_cards.is_some() {
+        return pending.add(Effect::RecoverCards { hand_no });
     }
     match play.stage {
         HandStage::Opened => add_entropy_effects(table, hand_no, pending),
@@ -197,73 +206,93 @@ fn add_hand_effects(
                 pending.add(Effect::Settle { hand_no });
             }
         }
-        HandStage::Settled => {
-            if !waits_for_seed(table, play) {
-                pending.add(Effect::Post { hand_no });
-            }
-        }
-    }
-    if let Some((_, since)) = awaited_from_dealer(table, play) {
-        let timeout = pending.timing.dealer_timeout;
-        pending.add_at(
-            since.max(pending.timing.listening_since).plus(timeout),
-            Effect::Abandon { hand_no },
-        );
+        HandStage::Settled => pending.add(Effect::Post { hand_no }),
     }
 }
 
-/// Whether a settled hand is not posted before its seed is open. Where seeds are opened at once,
-/// the seed is checked against its commitment first.
-#[must_use]
-pub(crate) fn waits_for_seed(table: &Table, play: &HandInPlay) -> bool {
-    play.stage == HandStage::Settled
-        && table.config.settings.reveal == SeedOpening::AtOnce
-        && table.seeds.get(play.hand_no).is_some()
+/// Adds the suspension of a hand that the dealer is silent about, or the end of a suspended one.
+fn add_suspension_effects(table: &Table, play: &HandInPlay, pending: &mut EffectCollector) {
+    let hand_no = play.hand_no;
+    let timing = pending.timing;
+    if let Some(suspended) = &play.suspension {
+        match suspension::due_end(table, play, suspended, timing.at) {
+            Some(_) => pending.add(Effect::EndSuspended { hand_no }),
+            None => pending.wake_at(suspended.until),
+        }
+    } else if let Some(AwaitedAnswer { what: _, since }) = awaited_from_dealer(table, play, &timing)
+    {
+        // The table's own absence and delay are not the dealer's silence.
+        let since = since.max(timing.listening_since).plus(timing.room_delay);
+        pending.add_at(since.plus(timing.dealer_timeout), Effect::Suspend { hand_no });
+    }
 }
 
 fn add_entropy_effects(table: &Table, hand_no: u64, pending: &mut EffectCollector) {
-    let Some(round) = table.entropy_round() else { return };
-    match round.next_step(
-        table.seat_commitments_of(hand_no),
-        &pending.timing,
-        table.config.reveal_time(),
-    ) {
-        EntropyStep::Wait(until) => pending.add_at(until, Effect::CloseEntropy { hand_no }),
-        EntropyStep::Close => pending.add(Effect::CloseEntropy { hand_no }),
-        EntropyStep::Burn(_) => pending.add(Effect::Burn { hand_no }),
-        EntropyStep::Seal => pending.add(Effect::Seal { hand_no }),
+    match entropy_step(table, hand_no, &pending.timing) {
+        Some(EntropyStep::Wait(until)) => pending.add_at(until, Effect::CloseEntropy { hand_no }),
+        Some(EntropyStep::Close) => pending.add(Effect::CloseEntropy { hand_no }),
+        Some(EntropyStep::Burn(_)) => pending.add(Effect::Burn { hand_no }),
+        Some(EntropyStep::Seal) => pending.add(Effect::Seal { hand_no }),
+        None => {}
     }
 }
 
-/// Description of what the hand waits for from the dealer, and the time since which it waits.
-/// `None` where it waits for nothing from the dealer. A settled hand waits for its seed until an
-/// operator voids it: time alone never revokes a settlement.
+/// Answer that a hand waits for.
+pub(crate) struct AwaitedAnswer {
+    /// Description in words.
+    pub what: String,
+    /// Time at which the dealer was asked for it first.
+    pub since: UnixMicros,
+}
+
+/// Answer that the hand waits for from the dealer; `None` where it waits for nothing. After the
+/// settlement it does not: the seed is owed, but the hand is over.
 #[must_use]
 pub(crate) fn awaited_from_dealer(
     table: &Table,
     play: &HandInPlay,
-) -> Option<(String, UnixMicros)> {
+    now: &Timing,
+) -> Option<AwaitedAnswer> {
+    let awaited = |what: &str, since: UnixMicros| {
+        Some(AwaitedAnswer { what: what.to_owned(), since: since.max(play.continued_at) })
+    };
+    if let Some(lost) = &play.lost_cards {
+        return awaited("the cards that the table had lost", lost.since);
+    }
     match play.stage {
-        HandStage::Opened => {
-            let round = table.entropy_round()?;
-            let closed = round.revealing()?;
-            let sealed = closed.iter().all(|seat| round.revealed.contains_key(seat));
-            sealed.then(|| ("the seal of the hand".to_owned(), round.step_at))
-        }
+        HandStage::Opened => match entropy_step(table, play.hand_no, now)? {
+            EntropyStep::Close => awaited("the closing of the commitments", close_due_at(table)?),
+            EntropyStep::Seal => awaited("the seal of the hand", table.entropy_round()?.step_at),
+            EntropyStep::Wait(_) | EntropyStep::Burn(_) => None,
+        },
         HandStage::Playing if play.replay.hand.due().is_some() => {
-            let next = play.replay.positions.next_op();
-            let what = match next.checked_sub(1) {
+            let what = match play.replay.positions.next_op().checked_sub(1) {
                 Some(last) => format!("what follows operation {last}"),
                 None => "operation 0".to_owned(),
             };
-            Some((what, play.due_at))
+            awaited(&what, play.due_at)
         }
-        HandStage::Playing if play.to_act().is_none() => {
+        HandStage::Playing if play.replay.hand.to_act().is_none() => {
             let what = "the cards shown at the end, or the commitment to the next hand";
-            Some((what.to_owned(), play.due_at))
+            awaited(what, play.due_at)
         }
         HandStage::Playing | HandStage::Settled => None,
     }
+}
+
+/// Time at which the commitments of the open hand could be closed.
+fn close_due_at(table: &Table) -> Option<UnixMicros> {
+    let last_committed_at = table.hand.as_ref()?.last_committed_at;
+    let round = table.entropy_round()?;
+    let commitments = table.seat_commitments_of(table.hand_no);
+    // Before its deadline a round closes with the last commitment of its roster.
+    let whole = round.can_be_closed(commitments, UnixMicros(0));
+    Some(if whole { last_committed_at } else { round.deadline })
+}
+
+fn entropy_step(table: &Table, hand_no: u64, now: &Timing) -> Option<EntropyStep> {
+    let commitments = table.seat_commitments_of(hand_no);
+    Some(table.entropy_round()?.next_step(commitments, now, table.config.reveal_time()))
 }
 
 fn add_closing_effects(table: &Table, effects: &mut Vec<Effect>) {

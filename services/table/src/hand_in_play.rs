@@ -2,7 +2,7 @@
 //! its clock. Pure. The time before the first card and after the settlement belongs to the table:
 //! see [`crate::table`].
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,14 +14,16 @@ use proto::dealer::v1 as dealer;
 use proto::event::v1 as pb;
 use rules::{DecisionAuthor, Event, Move, Outcome, Player, TableSettings, Viewer};
 use wire::card_positions::handle_from_pb;
-use wire::records::PlayEvent;
-use wire::replay::ReplayError;
+use wire::records::{HandEvent, PlayEvent};
+use wire::replay::{ReplayError, is_void};
 use wire::{HandReplay, TableRecord};
 
 use crate::batch::{Batch, JudgedInput, RuleInputs};
 use crate::decisions::ChainStep;
 use crate::entropy::BoundCommitment;
+use crate::lost_cards::LostCards;
 use crate::proof::{self, CardProofs, Face, Faces};
+use crate::suspension::Suspension;
 use crate::table::Config;
 
 /// State that a hand takes over from its table when it opens.
@@ -42,15 +44,6 @@ pub(crate) enum HandStage {
     Playing,
     /// The settlement is recorded.
     Settled,
-}
-
-/// Fault of the dealer that was found while the table was recovered and is not recorded yet.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum DealerFault {
-    /// The dealer does not give back the faces that the table has lost.
-    Silent(String),
-    /// The dealer gives other faces than its record says.
-    Contradicted(String),
 }
 
 /// What an applied event means for the rules and for the chain of decisions.
@@ -97,7 +90,13 @@ pub(crate) struct HandInPlay {
     pub card_proofs: Arc<CardProofs>,
     /// The settlement, for the wallet.
     pub settled: Option<pb::HandSettled>,
-    pub dealer_fault: Option<DealerFault>,
+    /// The suspension of the hand, while the dealer is silent.
+    pub suspension: Option<Suspension>,
+    /// Time at which the hand went on last after a suspension; that of its opening before.
+    pub continued_at: UnixMicros,
+    /// The cards that the dealer has not opened again since the table was recovered. Meanwhile the
+    /// hand is known only as it was opened.
+    pub lost_cards: Option<Arc<LostCards>>,
 }
 
 impl HandInPlay {
@@ -138,7 +137,9 @@ impl HandInPlay {
             chain: None,
             card_proofs: Arc::default(),
             settled: None,
-            dealer_fault: None,
+            suspension: None,
+            continued_at: at,
+            lost_cards: None,
         })
     }
 
@@ -167,6 +168,18 @@ impl HandInPlay {
         self.replay.seats[player.index()]
     }
 
+    /// Seats of the players who have neither folded, nor been put out, nor left. None before the
+    /// hand is dealt, and none while its cards are lost.
+    #[must_use]
+    pub(crate) fn live_seats(&self) -> BTreeSet<SeatNo> {
+        if self.stage != HandStage::Playing {
+            return BTreeSet::new();
+        }
+        let hand = &self.replay.hand;
+        let live = hand.live().iter().filter(|player| !hand.leavers().contains(*player));
+        live.map(|player| self.seat(player)).collect()
+    }
+
     /// Player whose decision is due.
     #[must_use]
     pub(crate) fn to_act(&self) -> Option<Player> {
@@ -176,9 +189,23 @@ impl HandInPlay {
         self.replay.hand.to_act()
     }
 
-    /// Time at which the clock makes the pending decision, and the time bank that is part of it.
+    /// Time at which the clock makes the pending decision, and the time bank that is part of it;
+    /// `None` while the clock stands.
     #[must_use]
     pub(crate) fn deadline(&self, config: &Config) -> Option<(UnixMicros, Duration)> {
+        if self.suspension.is_some() {
+            return None;
+        }
+        self.deadline_without_suspension(config)
+    }
+
+    /// Time at which the clock makes the pending decision if the hand does not stand still, and the
+    /// time bank that is part of it.
+    #[must_use]
+    pub(crate) fn deadline_without_suspension(
+        &self,
+        config: &Config,
+    ) -> Option<(UnixMicros, Duration)> {
         let bank = self.time_banks[self.to_act()?.index()];
         let action = Duration::from_secs(u64::from(config.settings.action_seconds));
         Some((self.resumed_deadline.unwrap_or_else(|| self.due_at.plus(action).plus(bank)), bank))
@@ -269,6 +296,8 @@ impl HandInPlay {
             PlayEvent::ClockResumed(resumed) => {
                 self.resumed_deadline = Some(UnixMicros(resumed.deadline_micros));
             }
+            // No clock runs while a hand is suspended.
+            PlayEvent::MoveDecided(decided) if is_void(decided) => self.agree_to_end(decided)?,
             PlayEvent::MoveDecided(decided) => self.count_clock(decided)?,
             PlayEvent::ChanceUsed(_)
             | PlayEvent::CardsMoved(_)
@@ -316,6 +345,28 @@ impl HandInPlay {
         }
     }
 
+    /// Applies the suspension of the hand, or its end.
+    pub(crate) fn apply_suspension(&mut self, event: HandEvent<'_>, at: UnixMicros) {
+        match event {
+            HandEvent::HandSuspended(suspended) => {
+                self.suspension = Some(Suspension::recorded(suspended));
+            }
+            HandEvent::HandContinued(continued) => {
+                self.suspension = None;
+                self.continued_at = at;
+                if continued.deadline_micros != 0 {
+                    self.resumed_deadline = Some(UnixMicros(continued.deadline_micros));
+                }
+            }
+            HandEvent::HandOpened(_)
+            | HandEvent::EntropyClosed(_)
+            | HandEvent::EntropyRevealed(_)
+            | HandEvent::HandRevealed(_)
+            | HandEvent::SeedRefused(_)
+            | HandEvent::HandAborted(_) => {}
+        }
+    }
+
     /// TableRecord commitment to the pile of a shuffle.
     #[must_use]
     pub(crate) fn deck_root(&self, op: u32) -> Option<DeckRoot> {
@@ -330,6 +381,15 @@ impl HandInPlay {
         if self.to_act().is_some() {
             self.turn += 1;
         }
+    }
+
+    /// Counts a player's agreement to end the suspended hand.
+    fn agree_to_end(&mut self, decided: &pb::MoveDecided) -> Result<(), ReplayError> {
+        let seat = wire::field::seat("seat", decided.seat)?;
+        let suspended = self.suspension.as_mut();
+        let suspended = suspended.ok_or(ReplayError::Unexpected("void in a hand that goes on"))?;
+        suspended.agreed.insert(seat);
+        Ok(())
     }
 
     /// Updates time bank and missed clocks of a player after a decision.

@@ -45,6 +45,7 @@ mod entropy;
 mod hand_in_play;
 mod hand_list;
 mod ids;
+mod lost_cards;
 mod peers;
 mod people;
 mod plan;
@@ -62,6 +63,7 @@ mod start;
 mod state;
 mod steps;
 mod stops;
+mod suspension;
 mod table;
 #[cfg(test)]
 mod tests;

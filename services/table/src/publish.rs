@@ -9,7 +9,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use primitives::{PlayerId, TableId, UnixMicros};
+use primitives::{HandId, PlayerId, SeatNo, TableId, UnixMicros};
 use prost::Message as _;
 use proto::event::v1::HandSettled;
 use proto::table::v1 as pb;
@@ -22,7 +22,7 @@ use crate::decisions::ChainStep;
 use crate::hand_in_play::HandInPlay;
 use crate::people::directory::Directory;
 use crate::proof::CardProofs;
-use crate::updates::{self, DecisionClock, HandStep};
+use crate::updates::{self, DecisionClock, HandStep, Standstill};
 
 /// Events kept at most. In a longer hand, viewers who resume get a snapshot.
 const MAX_HISTORY: usize = 4_000;
@@ -52,6 +52,24 @@ pub(crate) enum PublishedKind {
         card_proofs: Arc<CardProofs>,
     },
     HandEnded(Box<HandSettled>),
+    /// The hand stands still, or goes on.
+    Suspension(Box<SuspensionStep>),
+    /// A live player has agreed to end the hand that stands still.
+    Voided {
+        action: Box<pb::HandAction>,
+        standstill: Box<Standstill>,
+    },
+}
+
+/// Begin or end of a hand's suspension, with everything that its updates are made from.
+#[derive(Clone)]
+pub(crate) struct SuspensionStep {
+    pub hand_no: u64,
+    pub hand_id: HandId,
+    /// `None` where the hand goes on.
+    pub standstill: Option<Standstill>,
+    /// Clock of the decision with which the hand goes on.
+    pub clock: Option<DecisionClock>,
 }
 
 #[cfg(test)]
@@ -70,6 +88,10 @@ impl PublishedEvent {
                 }
             }
             PublishedKind::HandEnded(settled) => PublishedKind::HandEnded(settled.clone()),
+            PublishedKind::Suspension(step) => PublishedKind::Suspension(step.clone()),
+            PublishedKind::Voided { action, standstill } => {
+                PublishedKind::Voided { action: action.clone(), standstill: standstill.clone() }
+            }
         };
         PublishedEvent { kind, ..*self }
     }
@@ -235,7 +257,7 @@ fn message(table: TableId, past: &PublishedEvent, what: What) -> pb::WatchTableR
 /// Moves a replayed hand past an event.
 fn advance(play: &mut Option<HandInPlay>, kind: &PublishedKind) {
     match kind {
-        PublishedKind::Public(_) => {}
+        PublishedKind::Public(_) | PublishedKind::Suspension(_) | PublishedKind::Voided { .. } => {}
         PublishedKind::HandStarted(started) => *play = Some(started.as_ref().clone()),
         PublishedKind::HandStep { event, decision: _, clock: _, card_proofs: shown } => {
             if let Some(play) = play {
@@ -264,7 +286,10 @@ fn is_personal(kind: &PublishedKind, player: Option<PlayerId>) -> bool {
         PublishedKind::HandStarted(play) => {
             player.is_some_and(|player| play.standing_of(player).is_some())
         }
-        PublishedKind::HandStep { .. } | PublishedKind::HandEnded(_) => false,
+        PublishedKind::HandStep { .. }
+        | PublishedKind::HandEnded(_)
+        | PublishedKind::Suspension(_)
+        | PublishedKind::Voided { .. } => false,
     }
 }
 
@@ -312,6 +337,41 @@ fn render(
             let play = after?;
             Some(What::HandEnded(updates::hand_ended(play, play.viewer(player))))
         }
+        PublishedKind::Suspension(step) => {
+            Some(What::Suspension(suspension_changed(step, after, player)))
+        }
+        PublishedKind::Voided { action, standstill } => {
+            let turn = standstill.turn(own_seat(after, player));
+            Some(What::Action(pb::HandAction { turn, ..action.as_ref().clone() }))
+        }
+    }
+}
+
+/// Seat of a player in the hand; `None` for everybody else.
+fn own_seat(play: Option<&HandInPlay>, player: Option<PlayerId>) -> Option<SeatNo> {
+    let play = play?;
+    play.player(player?).map(|player| play.seat(player))
+}
+
+fn suspension_changed(
+    step: &SuspensionStep,
+    after: Option<&HandInPlay>,
+    player: Option<PlayerId>,
+) -> pb::SuspensionChanged {
+    let SuspensionStep { hand_no, hand_id, standstill, clock } = step;
+    let resumed = |clock: DecisionClock| {
+        let play = after?;
+        let viewer = play.viewer(player);
+        Some(updates::turn(&play.replay.hand, &play.replay.seats, viewer, clock))
+    };
+    pb::SuspensionChanged {
+        hand_no: *hand_no,
+        hand_id: hand_id.0.to_vec(),
+        suspension: standstill.as_ref().map(Standstill::suspension),
+        turn: match standstill {
+            Some(standstill) => standstill.turn(own_seat(after, player)),
+            None => clock.and_then(resumed),
+        },
     }
 }
 

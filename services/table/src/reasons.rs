@@ -51,8 +51,8 @@ reasons! {
         Asked = "asked",
         /// The player missed three decision clocks in a row.
         Missed = "missed",
-        /// The player withheld entropy that they had committed to.
-        Withheld = "withheld",
+        /// The player withheld entropy that they had committed to; or that exclusion is over.
+        Excluded = "excluded",
         /// The wallet bars the player from play.
         Standing = "standing",
     }
@@ -102,7 +102,7 @@ mod tests {
         for (reason, text) in [
             (SitOutReason::Asked, "asked"),
             (SitOutReason::Missed, "missed"),
-            (SitOutReason::Withheld, "withheld"),
+            (SitOutReason::Excluded, "excluded"),
             (SitOutReason::Standing, "standing"),
         ] {
             let event = reason.event(seat, true);

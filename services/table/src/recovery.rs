@@ -2,10 +2,10 @@
 //!
 //! The log is read once, from its beginning. Every table is folded, and the events of its hand in
 //! play are kept. The faces of hidden cards are in no log of the table service. The dealer is asked
-//! for them, which its record shows as a recovery, and the hand is replayed from its events. A
-//! dealer that does not give them, or gives others than its own roots say, costs the hand like any
-//! other silence or contradiction. A settled hand loses only the display of its cards, since its
-//! result is in the log.
+//! for them, which its record shows as a recovery, and the hand is replayed from its events. Where
+//! the dealer does not give them, or gives others than its own roots say, the hand stands still
+//! without its cards ([`LostCards`]), and the dealer is asked on. A settled hand loses only the
+//! display of its cards, since its result is in the log.
 //!
 //! A record that one table cannot take costs that table alone. It stands as it was read so far and
 //! waits for an operator. A corrupt record that belongs to no single table stops the recovery.
@@ -15,6 +15,7 @@
 mod cards;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use eventlog::{Log, Position, ReadError, StreamId};
@@ -23,11 +24,11 @@ use proto::table::v1::table_update::What;
 use wire::TableRecord;
 use wire::records::{SeatEvent, TableSubject};
 
-use self::cards::FacesError;
 use crate::batch::RuleInputs;
 use crate::effect_calls::Inconsistency;
-use crate::hand_in_play::{DealerFault, InheritedState};
+use crate::hand_in_play::InheritedState;
 use crate::hand_list::index::HandIndex;
+use crate::lost_cards::LostCards;
 use crate::peers::Peers;
 use crate::people::registry::{self, EventLocation, Registry};
 use crate::proof::Faces;
@@ -121,20 +122,23 @@ async fn read(log: &Log, mut folding: LogFold) -> Result<LogFold, FoldError> {
     Ok(folding)
 }
 
-/// Recovers one table from events, with a dealer that answers at once. The error holds what is kept
-/// of the table where it is closed.
+/// Recovers one table from events, with a dealer that answers at once or not at all. The error
+/// holds what is kept of the table where it is closed.
 #[cfg(test)]
 pub(crate) fn recover_at_once(
     events: impl IntoIterator<Item = (StreamId, TableRecord, UnixMicros)>,
-    dealer: impl FnOnce(proto::dealer::v1::PerformRequest) -> proto::dealer::v1::PerformResponse,
+    last_alive: UnixMicros,
+    dealer: impl FnOnce(proto::dealer::v1::PerformRequest) -> Option<proto::dealer::v1::PerformResponse>,
 ) -> Result<RecoveredState, ClosedTable> {
     let recovered = recovered_table(events)?;
-    let Some(request) = recovered.recovery_request().unwrap() else {
+    let Some(lost) = recovered.lost_cards(last_alive) else {
         return Ok(recovered.replay(Faces::new()).unwrap());
     };
-    let answer = dealer(request.clone());
-    let faces = recovered.faces(&request, &answer).ok().unwrap();
-    Ok(recovered.replay(faces).unwrap())
+    let faces = dealer(lost.request.clone()).and_then(|answer| lost.faces(&answer).ok());
+    Ok(match faces {
+        Some(faces) => RecoveredState { dealer_answered: true, ..recovered.replay(faces).unwrap() },
+        None => recovered.replay_without_faces(lost).unwrap(),
+    })
 }
 
 /// Folds one table from events. The error holds what is kept of the table where it is closed.
@@ -363,36 +367,31 @@ impl RecoveredTable {
     }
 
     /// Recovers the table with its hand in play. Asks the dealer until it answers, for
-    /// `dealer_timeout` at most. An error where the table's log is
-    /// corrupt.
+    /// `dealer_timeout` at most; a hand whose cards it has not opened by then stands still since
+    /// `last_alive`. An error where the table's log is corrupt.
     pub(crate) async fn recover(
         self,
         peers: &Peers,
         dealer_timeout: Duration,
+        last_alive: UnixMicros,
     ) -> Result<RecoveredState, Inconsistency> {
         if let Some(corruption) = &self.corruption {
             return Err(Inconsistency(corruption.to_string()));
         }
-        let Some(request) = self.recovery_request()? else { return self.replay(Faces::new()) };
-        let faces = tokio::time::timeout(dealer_timeout, self.ask_dealer(peers, request)).await;
-        let settled = self.table.hand.as_ref().is_some_and(|hand| hand.settled.is_some());
-        match faces.unwrap_or(Err(FacesError::Silent)) {
-            Ok(faces) => self.replay(faces),
-            // The result stands and is posted without the cards.
-            Err(error) if settled => {
-                let (table, why) = (self.table.id, error.why());
-                tracing::warn!(runbook = "deploy/README.md, A seed is not opened", %table, why, "the cards of a settled hand are not shown again");
-                self.replay_without_cards()
-            }
-            Err(FacesError::Broken(broken)) => Err(broken),
-            Err(FacesError::Silent) => {
-                let text = "the dealer has not opened the cards again that the table had lost";
-                self.replay_to_abort(DealerFault::Silent(text.to_owned()))
-            }
-            Err(FacesError::Contradicted(why)) => {
-                self.replay_to_abort(DealerFault::Contradicted(why))
-            }
+        let Some(lost) = self.lost_cards(last_alive) else { return self.replay(Faces::new()) };
+        let answered = tokio::time::timeout(dealer_timeout, lost.ask_dealer(peers)).await;
+        if let Ok(faces) = answered {
+            let recovered = self.replay(faces)?;
+            return Ok(RecoveredState { dealer_answered: true, ..recovered });
         }
+        let table = self.table.id;
+        if self.table.hand.as_ref().is_some_and(|hand| hand.settled.is_some()) {
+            // The result stands and is posted without the cards.
+            tracing::warn!(runbook = "deploy/README.md, A seed is not opened", %table, "the cards of a settled hand are not shown again");
+            return self.replay_without_cards();
+        }
+        tracing::warn!(runbook = "deploy/README.md, A hand is suspended", %table, "the dealer has not opened the cards of the hand in play again");
+        self.replay_without_faces(lost)
     }
 
     /// Replays the hand from its events.
@@ -413,19 +412,24 @@ impl RecoveredTable {
                 past.push(PublishedEvent { sequence, at, kind });
             }
         }
-        Ok(RecoveredState { state, past })
+        Ok(RecoveredState { state, past, dealer_answered: false })
     }
 
-    /// Builds the hand as it was opened, which is enough to abort it.
-    fn replay_to_abort(self, fault: DealerFault) -> Result<RecoveredState, Inconsistency> {
+    /// Builds the hand as it was opened, which is enough to suspend it and to end it.
+    fn replay_without_faces(self, lost: LostCards) -> Result<RecoveredState, Inconsistency> {
         let mut state = TableState::new(self.table);
         for HandRecord { event, at, .. } in self.hand_records {
-            if let Some(TableRecord::HandOpened(opened)) = event.as_deref() {
+            let Some(event) = event else { continue };
+            if let TableRecord::HandOpened(opened) = &*event {
                 state.open_hand(opened, self.inherited_state.clone(), at)?;
+            } else if let TableSubject::Hand(event) = event.subject()
+                && let Some(play) = &mut state.play
+            {
+                play.apply_suspension(event, at);
             }
         }
         if let Some(play) = &mut state.play {
-            play.dealer_fault = Some(fault);
+            play.lost_cards = Some(Arc::new(lost));
         }
         Ok(state.into())
     }

@@ -40,8 +40,8 @@ pub use runner::RunError;
 /// Name of the service: its schema, and a part of its role's name.
 const SERVICE: &str = "table";
 const LOG: &str = "table/0";
-/// Time for which the dealer may be silent before a hand is aborted.
-const DEALER_TIMEOUT: Duration = Duration::from_secs(60);
+/// Time for which the dealer may be silent before a hand is suspended.
+const DEALER_TIMEOUT: Duration = Duration::from_secs(10);
 /// Pause between two tries to take the log.
 const RETRY_PAUSE: Duration = Duration::from_millis(500);
 

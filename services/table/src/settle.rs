@@ -114,9 +114,7 @@ pub(crate) fn conclude_post(
 ) -> Result<Batch, Inconsistency> {
     let posted = pb::SettlementPosted { position };
     let mut events: Vec<(StreamId, TableRecord)> = vec![(play.hand_id.into(), posted.into())];
-    if table.hand.as_ref().is_none_or(|hand| !hand.finished) {
-        push_finished(table, play, &mut events)?;
-    }
+    push_finished(table, play, &mut events)?;
     Ok(events.into())
 }
 
@@ -149,11 +147,10 @@ fn push_finished(
     Ok(())
 }
 
-/// Records an opened seed. A seed that does not match its commitment closes the table, and aborts
-/// its hand if that is still in play.
+/// Records an opened seed. One that does not match its commitment undoes nothing: its hand stays
+/// settled. But the table deals no more.
 pub(crate) fn conclude_reveal(
     table: &Table,
-    play: Option<&HandInPlay>,
     hand_no: u64,
     seed: Vec<u8>,
 ) -> Result<Batch, Inconsistency> {
@@ -172,12 +169,8 @@ pub(crate) fn conclude_reveal(
     }
     let refused = pb::SeedRefused { seed: seed.into() };
     let mut events: Vec<(StreamId, TableRecord)> = vec![(pending.hand.into(), refused.into())];
-    match play.filter(|play| play.hand_no == hand_no) {
-        Some(play) => {
-            let evidence = "the seed that was opened is not the one that was committed to";
-            abort::push_dealer_contradiction(table, play, evidence, &mut events);
-        }
-        None => abort::push_close(table, &mut events),
+    if table.closing == Closing::Open {
+        events.push((table.id.into(), pb::CloseAsked {}.into()));
     }
     Ok(events.into())
 }

@@ -5,17 +5,18 @@ use primitives::{PlayerId, StreamId, UnixMicros};
 use proto::common::v1::ErrorReason;
 use proto::event::v1 as event;
 use proto::table::v1 as pb;
-use wire::records::{PlayEvent, TableSubject};
+use wire::records::{HandEvent, PlayEvent, TableSubject};
 use wire::{ApiRefusal, TableRecord, api_refusal};
 
 use crate::batch::{Batch, RuleInputs};
 use crate::effect_calls::Inconsistency;
 use crate::hand_in_play::{AppliedEvent, HandInPlay, HandStage, InheritedState};
-use crate::publish::{PublishedEvent, PublishedKind};
+use crate::publish::{PublishedEvent, PublishedKind, SuspensionStep};
 use crate::standing;
 use crate::stops::parse_reason;
+use crate::suspension::{self, Suspension};
 use crate::table::{Closing, Funding, Table};
-use crate::updates::{self, DecisionClock};
+use crate::updates::{self, DecisionClock, Standstill};
 
 mod public;
 
@@ -34,11 +35,13 @@ pub(crate) struct TableState {
 pub(crate) struct RecoveredState {
     pub state: TableState,
     pub past: Vec<PublishedEvent>,
+    /// Whether the dealer has opened the hand's cards again, so that it is not silent.
+    pub dealer_answered: bool,
 }
 
 impl From<TableState> for RecoveredState {
     fn from(state: TableState) -> RecoveredState {
-        RecoveredState { state, past: Vec::new() }
+        RecoveredState { state, past: Vec::new(), dealer_answered: false }
     }
 }
 
@@ -89,7 +92,14 @@ impl TableState {
         inputs: &mut RuleInputs,
         at: UnixMicros,
     ) -> Result<Option<PublishedKind>, Inconsistency> {
-        let TableSubject::Play(hand_event) = recorded.subject() else { return Ok(None) };
+        let hand_event = match recorded.subject() {
+            TableSubject::Play(event) => event,
+            TableSubject::Hand(event) => return Ok(self.apply_suspension(event, at)),
+            TableSubject::Seat(_)
+            | TableSubject::Table(_)
+            | TableSubject::Person(_)
+            | TableSubject::Clock(_) => return Ok(None),
+        };
         let Some(play) = &mut self.play else { return Ok(None) };
         let AppliedEvent { input, decision } =
             play.apply_recorded(recorded, hand_event, inputs, at)?;
@@ -104,17 +114,39 @@ impl TableState {
             }));
         }
         Ok(match hand_event {
+            PlayEvent::MoveDecided(decided) => {
+                let standstill = Standstill::of(play, &play.live_seats());
+                standstill.zip(decision).map(|(standstill, step)| PublishedKind::Voided {
+                    action: Box::new(updates::void_action(play, decided, &step)),
+                    standstill: Box::new(standstill),
+                })
+            }
             PlayEvent::HandSealed(_) => Some(PublishedKind::HandStarted(Box::new(play.clone()))),
             PlayEvent::HandSettled(settled) => {
                 Some(PublishedKind::HandEnded(Box::new(settled.clone())))
             }
             PlayEvent::ChanceUsed(_)
             | PlayEvent::CardsMoved(_)
-            | PlayEvent::MoveDecided(_)
             | PlayEvent::CardsShown(_)
             | PlayEvent::SettlementPosted(_)
             | PlayEvent::ClockResumed(_) => None,
         })
+    }
+
+    /// Applies the suspension of the hand in play, or its end. Returns the content of its update.
+    fn apply_suspension(&mut self, event: HandEvent<'_>, at: UnixMicros) -> Option<PublishedKind> {
+        let play = self.play.as_mut()?;
+        if !is_hand_update(TableSubject::Hand(event)) {
+            return None;
+        }
+        play.apply_suspension(event, at);
+        let step = SuspensionStep {
+            hand_no: play.hand_no,
+            hand_id: play.hand_id,
+            standstill: Standstill::of(play, &play.live_seats()),
+            clock: self.clock(),
+        };
+        Some(PublishedKind::Suspension(Box::new(step)))
     }
 
     /// Checks on a copy that a batch can be applied. The copy is not kept: events are applied with
@@ -182,6 +214,7 @@ impl TableState {
         let begun = self.play.as_ref().filter(|play| play.stage != HandStage::Opened);
         let play = begun.or(self.last_hand.as_deref());
         let hand = play.map(|play| updates::hand_view(play, self.clock(), play.viewer(viewer)));
+        let hand = self.with_suspension(hand, viewer);
         let seats = table.seats.keys().filter_map(|number| updates::seat_view(table, *number));
         let (sabacc_pot, carried_pot) = table.shown_pots();
         let your_seat = viewer.and_then(|player| table.seat_of(player));
@@ -202,12 +235,39 @@ impl TableState {
             settings: config.settings_text.clone(),
             seat_count: u32::from(config.seats),
             next_hand: updates::next_hand(table),
-            entropy: updates::entropy(table),
+            entropy: updates::entropy(table)
+                .map(|entropy| pb::Entropy { suspension: self.suspension_view(), ..entropy }),
             idle_seconds: u32::try_from(config.idle.as_secs()).unwrap_or(u32::MAX),
             stopped: table.stopped_effects(false),
             closed: self.is_closed(),
             your_standing: viewer.and_then(|player| standing::of_player(table, player)),
         }
+    }
+
+    fn suspension_view(&self) -> Option<pb::Suspension> {
+        self.play.as_ref()?.suspension.as_ref().map(Suspension::view)
+    }
+
+    /// View of a hand with its standstill, where it stands still. Without its cards, a hand has a
+    /// view that says little else.
+    fn with_suspension(
+        &self,
+        hand: Option<pb::HandView>,
+        viewer: Option<PlayerId>,
+    ) -> Option<pb::HandView> {
+        let Some(play) = &self.play else { return hand };
+        let hand =
+            if play.lost_cards.is_some() { Some(updates::lost_hand_view(play)) } else { hand };
+        let live = suspension::live_seats(&self.table, play);
+        let Some(standstill) = Standstill::of(play, &live) else { return hand };
+        let seat = viewer.and_then(|viewer| play.player(viewer)).map(|player| play.seat(player));
+        let (suspension, turn) = (Some(standstill.suspension()), standstill.turn(seat));
+        // A hand that is not sealed is shown by `entropy` alone.
+        hand.filter(|hand| hand.hand_no == play.hand_no).map(|hand| pb::HandView {
+            suspension,
+            turn,
+            ..hand
+        })
     }
 
     /// Row of the table in a list.

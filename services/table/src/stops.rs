@@ -9,8 +9,7 @@
 //! An operator resumes them ([`resume`]), on record and with a reason. They are tried again under
 //! the same request id, unless that was refused as used. A payment to a player can be paid to
 //! `house/suspense` instead, from where two operators move it by an adjustment. A settlement is
-//! never posted otherwise than it was played; but as long as it cannot have been posted, an
-//! operator may void its hand ([`crate::abort::can_be_voided`]).
+//! never posted otherwise than it was played, and never undone.
 //!
 //! Specification: services/table/README.md "Effects".
 
@@ -188,7 +187,10 @@ pub(crate) fn to_recorded(effect: Effect) -> event::Effect {
         }
         Effect::Leave { seat } => at(EffectKind::Leave, seat),
         Effect::Settle { hand_no } => hand(EffectKind::Settle, hand_no),
-        Effect::Abandon { hand_no } => hand(EffectKind::Suspend, hand_no),
+        Effect::RecoverCards { hand_no } => hand(EffectKind::RecoverCards, hand_no),
+        Effect::Suspend { hand_no } => hand(EffectKind::Suspend, hand_no),
+        Effect::EndSuspended { hand_no } => hand(EffectKind::EndSuspended, hand_no),
+        Effect::Return { seat } => at(EffectKind::Return, seat),
         Effect::Post { hand_no } => hand(EffectKind::Post, hand_no),
         Effect::Reveal { hand_no } => hand(EffectKind::Reveal, hand_no),
         Effect::PayOut { seat } => at(EffectKind::PayOut, seat),
@@ -223,7 +225,10 @@ fn from_recorded(effect: &event::Effect) -> Result<Effect, BadField> {
         EffectKind::Chance => Effect::Chance { hand_no, version },
         EffectKind::Leave => Effect::Leave { seat: seat()? },
         EffectKind::Settle => Effect::Settle { hand_no },
-        EffectKind::Suspend | EffectKind::EndSuspended => Effect::Abandon { hand_no },
+        EffectKind::RecoverCards => Effect::RecoverCards { hand_no },
+        EffectKind::Suspend => Effect::Suspend { hand_no },
+        EffectKind::EndSuspended => Effect::EndSuspended { hand_no },
+        EffectKind::Return => Effect::Return { seat: seat()? },
         EffectKind::Post => Effect::Post { hand_no },
         EffectKind::Reveal => Effect::Reveal { hand_no },
         EffectKind::PayOut => Effect::PayOut { seat: seat()? },
@@ -255,7 +260,10 @@ mod tests {
             Effect::Chance { hand_no, version: 9 },
             Effect::Leave { seat },
             Effect::Settle { hand_no },
-            Effect::Abandon { hand_no },
+            Effect::RecoverCards { hand_no },
+            Effect::Suspend { hand_no },
+            Effect::EndSuspended { hand_no },
+            Effect::Return { seat },
             Effect::Post { hand_no },
             Effect::Reveal { hand_no },
             Effect::PayOut { seat },

@@ -3,12 +3,9 @@
 //! Every pending effect of a table follows from this state and the hand's: see [`crate::effects`].
 //!
 //! **The end of a hand.** `HandFinished` records the stacks and pots that the table continues with.
-//! It is written when these can no longer change: with `SettlementPosted`, or with `HandAborted`.
-//! Between a settlement and its posting the seed may turn out to differ from the dealer's
-//! commitment. In that case everybody gets back what they had before the hand. So the table's
-//! stacks and pots stay as they were before the hand until then, and viewers are shown
-//! [`Table::shown_stack`] meanwhile. Older logs have `HandFinished` beside the settlement; either
-//! order folds to the same state.
+//! It is written with `SettlementPosted`, or with `HandAborted`. A recorded settlement stands,
+//! whatever its seed turns out to be. But until the wallet has posted it, the table's stacks and
+//! pots stay those that the wallet knows, and viewers are shown [`Table::shown_stack`] meanwhile.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -29,6 +26,7 @@ use crate::stops::Stops;
 mod chance;
 mod closing;
 mod delays;
+mod exclusion;
 mod leaves;
 mod quota;
 mod seats;
@@ -36,6 +34,7 @@ mod seeds;
 
 pub(crate) use closing::{AbsentShare, RefundProgress};
 pub(crate) use delays::ReturnDelays;
+pub(crate) use exclusion::{Exclusion, Exclusions};
 pub(crate) use leaves::PendingLeave;
 pub(crate) use quota::RecordCounts;
 pub(crate) use seeds::PendingSeeds;
@@ -85,6 +84,8 @@ pub(crate) struct Seat {
     pub stack: Credits,
     pub funding: Funding,
     pub sitting_out: bool,
+    /// Whether the seat sits out for an exclusion alone, so that it is dealt in again by itself.
+    pub is_excluded: bool,
     pub leaving: bool,
     /// Decision clocks missed in a row.
     pub missed_clocks: u32,
@@ -142,11 +143,10 @@ pub(crate) struct TableHand {
     /// Keys that players sign their decisions with, once the hand is sealed.
     pub player_keys: BTreeMap<SeatNo, PlayerKey>,
     pub pending_leaves: Vec<PendingLeave>,
+    /// Time of the last commitment to entropy that was recorded while the hand was open; at first
+    /// that of its opening.
+    pub last_committed_at: UnixMicros,
     pub settled: Option<Box<pb::HandSettled>>,
-    /// Whether the wallet has posted the settlement.
-    pub posted: bool,
-    /// Whether `HandFinished` is recorded, so that the table has taken over the hand's result.
-    pub finished: bool,
 }
 
 /// The dealer's commitment to a hand that has not started, and the time at which it was recorded.
@@ -179,8 +179,8 @@ pub(crate) struct Table {
     pub seat_commitments: BTreeMap<u64, SeatCommitments>,
     /// Seeds of started hands that are not open yet.
     pub seeds: PendingSeeds,
-    /// Delays of players who have withheld entropy recently.
-    pub withheld_delays: ReturnDelays,
+    /// Players who have withheld entropy here, and have not revealed often enough since.
+    pub exclusions: Exclusions,
     /// Delays of players who were recently removed from a seat that they did not use.
     pub idle_delays: ReturnDelays,
     /// Time at which the last hand was over.
@@ -250,7 +250,7 @@ impl Table {
             dealer_commitments: BTreeMap::new(),
             seat_commitments: BTreeMap::new(),
             seeds: PendingSeeds::default(),
-            withheld_delays: ReturnDelays::default(),
+            exclusions: Exclusions::default(),
             idle_delays: ReturnDelays::default(),
             finished_at: None,
             closing: Closing::Open,
@@ -316,8 +316,13 @@ impl Table {
         let commitments = self.seat_commitments_of(self.hand_no + 1);
         let committed = crate::entropy::committed_seats(&players, commitments).len();
         let contributors_min = usize::try_from(self.config.settings.contributors_min);
-        players.len() >= usize::from(*self.config.rules.player_counts().start())
-            && contributors_min.is_ok_and(|least| committed >= least)
+        !self.is_short_of_players() && contributors_min.is_ok_and(|least| committed >= least)
+    }
+
+    /// Whether fewer seats are ready than a hand needs.
+    #[must_use]
+    pub(crate) fn is_short_of_players(&self) -> bool {
+        self.ready_seats().count() < usize::from(*self.config.rules.player_counts().start())
     }
 
     /// Credits of a seat as viewers see them: the settlement's, once there is one, even before the
@@ -343,7 +348,7 @@ impl Table {
     }
 
     fn settled_unfinished(&self) -> Option<(&TableHand, &pb::HandSettled)> {
-        let hand = self.hand.as_ref().filter(|hand| !hand.finished)?;
+        let hand = self.hand.as_ref()?;
         hand.settled.as_deref().map(|settled| (hand, settled))
     }
 
@@ -360,7 +365,7 @@ impl Table {
             self.sequence += 1;
         }
         if stream == self.id.into() {
-            self.count_record(event, at);
+            self.count_record(event);
         }
         match event {
             TableSubject::Seat(event) => self.evolve_seat(event, at),
@@ -383,7 +388,7 @@ impl Table {
                 self.dealer_commitments.insert(*hand_no, DealerPromise { commitment, at });
                 self.forget_stops(|effect| effect == Effect::Commit { hand_no: *hand_no });
             }
-            TableEvent::EntropyCommitted(committed) => self.entropy_committed(committed)?,
+            TableEvent::EntropyCommitted(committed) => self.entropy_committed(committed, at)?,
             TableEvent::HandStarted(pb::HandStarted { hand_no, hand_id }) => {
                 self.hand_started(*hand_no, wire::field::id("hand_id", hand_id)?);
                 self.forget_stops(|effect| effect == Effect::Start);

@@ -16,9 +16,12 @@ use wire::records::{HandEvent, PlayEvent, SeatEvent, TableEvent, TableSubject};
 use crate::decisions::ChainStep;
 use crate::hand_in_play::HandInPlay;
 use crate::proof::CardProofs;
-use crate::table::{Closing, Funding, Table};
+use crate::table::{Closing, Exclusion, Funding, Table};
 
 mod padding;
+mod standstill;
+
+pub(crate) use standstill::{Standstill, lost_hand_view, void_action};
 
 /// Whether an event has an update. The other events concern only the services, or are covered by
 /// the event that follows them at once.
@@ -55,10 +58,10 @@ pub(crate) const fn is_published(event: TableSubject<'_>) -> bool {
             | HandEvent::EntropyClosed(_)
             | HandEvent::HandAborted(_)
             | HandEvent::HandRevealed(_)
-            | HandEvent::SeedRefused(_) => true,
-            HandEvent::EntropyRevealed(_)
+            | HandEvent::SeedRefused(_)
             | HandEvent::HandSuspended(_)
-            | HandEvent::HandContinued(_) => false,
+            | HandEvent::HandContinued(_) => true,
+            HandEvent::EntropyRevealed(_) => false,
         },
         TableSubject::Play(event) => match event {
             PlayEvent::HandSealed(_)
@@ -251,7 +254,12 @@ pub(crate) fn hands(
 }
 
 /// The pending decision. Legal moves are included only for the player who decides.
-fn turn(hand: &Hand, seats: &[SeatNo], viewer: Viewer, clock: DecisionClock) -> pb::Turn {
+pub(crate) fn turn(
+    hand: &Hand,
+    seats: &[SeatNo],
+    viewer: Viewer,
+    clock: DecisionClock,
+) -> pb::Turn {
     let Some(player) = hand.to_act() else { return pb::Turn::default() };
     let turn = pb::Turn {
         seat: moves::seat_of(player, seats),
@@ -366,8 +374,17 @@ pub(crate) fn seat_view(table: &Table, number: SeatNo) -> Option<pb::SeatView> {
         stack: table.shown_stack(number).get(),
         state: state.into(),
         name: String::new(),
-        exclusion: None,
+        exclusion: table.shown_exclusion(number).map(exclusion_view),
     })
+}
+
+fn exclusion_view(exclusion: &Exclusion) -> pb::Exclusion {
+    pb::Exclusion {
+        step: exclusion.step,
+        until_hand_no: exclusion.until_hand_no,
+        until: Some(timestamp(exclusion.until)),
+        burnt_hand_no: exclusion.burnt_hand_no,
+    }
 }
 
 /// The next hand, once the dealer has committed to it.

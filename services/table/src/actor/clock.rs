@@ -13,6 +13,7 @@ use super::{Actor, EntryAuthor, TaskEnd};
 use crate::batch::Batch;
 use crate::decisions;
 use crate::effects::Effect;
+use crate::suspension;
 
 /// Pause after an append that the log did not take.
 const RETRY_PAUSE: Duration = Duration::from_millis(200);
@@ -21,7 +22,7 @@ impl Actor {
     /// End of the running decision clock, as last recorded. `None` where no decision is due, or
     /// where the table contradicts its log.
     pub(super) fn deadline(&self) -> Option<UnixMicros> {
-        if self.suspended.is_some() {
+        if self.halted.is_some() {
             return None;
         }
         let play = self.state.play.as_ref()?;
@@ -112,7 +113,7 @@ impl Actor {
             Ok(batch) => {
                 let _ = self.append(batch, EntryAuthor::clock()).await?;
             }
-            Err(refusal) => self.suspend(&format!("the clock's move was refused: {refusal}")),
+            Err(refusal) => self.halt(&format!("the clock's move was refused: {refusal}")),
         }
         Ok(())
     }
@@ -129,6 +130,10 @@ impl Actor {
 
     /// Lets the clock of the pending decision go on after a restart with what was left of it.
     pub(super) async fn resume_clock(&mut self) -> Result<(), TaskEnd> {
+        let suspended = self.state.play.as_ref().is_some_and(|play| play.suspension.is_some());
+        if self.dealer_answered && suspended {
+            return self.continue_suspended().await;
+        }
         let Some(alive) = self.log.last_alive() else { return Ok(()) };
         let Some(play) = &self.state.play else { return Ok(()) };
         let Some((deadline, _)) = play.deadline(&self.state.table.config) else { return Ok(()) };
@@ -137,6 +142,20 @@ impl Actor {
         // Repeated until it is recorded: the clock must not run out because the log was away.
         while !self.move_clock(self.clock.now().plus(left)).await? {}
         Ok(())
+    }
+
+    /// Lets a suspended hand go on whose cards the dealer has opened again, with what was left of the
+    /// clock of the pending decision.
+    async fn continue_suspended(&mut self) -> Result<(), TaskEnd> {
+        loop {
+            let (table, play) = (&self.state.table, self.state.play.as_ref());
+            let Some(play) = play else { return Ok(()) };
+            let batch = suspension::continue_after_recovery(table, play, self.clock.now());
+            if self.append(batch, EntryAuthor::service()).await?.is_ok() {
+                return Ok(());
+            }
+            self.clock.sleep(RETRY_PAUSE).await;
+        }
     }
 
     /// Moves the end of the running clock to `deadline`: never earlier than it is, and never with

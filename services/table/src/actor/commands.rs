@@ -44,8 +44,8 @@ impl CommandRequest {
 impl Actor {
     /// Judges a new command and refuses it, or appends its events and answers.
     pub(super) async fn run_new_command(&mut self, request: CommandRequest) -> Result<(), TaskEnd> {
-        if self.suspended.is_some() {
-            return self.run_while_suspended(request).await;
+        if self.halted.is_some() {
+            return self.run_while_halted(request).await;
         }
         let now = self.clock.now();
         let waited = now.since(request.arrived);
@@ -98,7 +98,7 @@ impl Actor {
 
     /// Refuses every command at a table that contradicts its log, except an operator's command to
     /// read it again.
-    async fn run_while_suspended(&mut self, request: CommandRequest) -> Result<(), TaskEnd> {
+    async fn run_while_halted(&mut self, request: CommandRequest) -> Result<(), TaskEnd> {
         let resume = match &request.command {
             Command::Resume(resume) if resume.resolution == Resolution::Retry => resume,
             Command::Resume(_) => {

@@ -29,7 +29,7 @@ impl Actor {
     /// Starts the effects that can be started; returns when to look again.
     pub(super) async fn run_effects(&mut self) -> Result<Option<UnixMicros>, TaskEnd> {
         'again: loop {
-            if self.suspended.is_some() {
+            if self.halted.is_some() {
                 return Ok(None);
             }
             let now = self.timing();
@@ -114,6 +114,7 @@ impl Actor {
                 self.retry_later(effect, &reason);
                 return Ok(());
             }
+            EffectOutcome::Reload => return Err(TaskEnd::Reload),
         };
         if effect.asks_standing() {
             self.standing_checked_at = now.at;

@@ -40,7 +40,7 @@ impl Actor {
     pub(super) fn is_over(&self) -> bool {
         self.state.is_closed()
             && self.state.table.stops.is_empty()
-            && self.suspended.is_none()
+            && self.halted.is_none()
             && self.effects_in_flight.is_empty()
             && self.waiting_buy_ins.is_empty()
             && self.deferred.is_empty()

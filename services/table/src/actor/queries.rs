@@ -29,7 +29,7 @@ impl Actor {
     fn view(&self, viewer: Option<PlayerId>, full: bool) -> pb::TableView {
         let mut view = self.directory.with_names(self.state.view(viewer));
         view.stopped = self.state.table.stopped_effects(full);
-        if let Some((since, why)) = &self.suspended {
+        if let Some((since, why)) = &self.halted {
             view.stopped.push(pb::StoppedEffect {
                 effect: None,
                 what: "the table as a whole".to_owned(),

@@ -187,7 +187,7 @@ async fn a_decision_that_had_come_in_time_is_not_the_clocks() {
 #[tokio::test]
 async fn nobodys_clock_runs_out_at_a_table_that_is_broken_down() {
     let mut late = LateTask::new(to_decide()).await;
-    late.actor.suspend("two and two are five");
+    late.actor.halt("two and two are five");
     let commands = late.commands.clone();
     // Read-only requests wake the table.
     let looks = tokio::spawn(async move {

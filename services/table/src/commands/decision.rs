@@ -3,7 +3,7 @@
 //! Specification: fairness/SPEC.md §9, rules/SPEC.md §6.
 
 use primitives::SeatNo;
-use proto::common::v1::{ErrorReason, Move as PbMove};
+use proto::common::v1::{ErrorReason, Move as PbMove, MoveKind};
 use proto::table::v1 as pb;
 use rules::{DecisionAuthor, Move, Next, Player, Refusal};
 use wire::moves::{self, MoveReader};
@@ -13,6 +13,7 @@ use super::{CommandContext, Verdict, own_seat};
 use crate::decisions::{self, PlayerLine};
 use crate::hand_in_play::{HandInPlay, HandStage};
 use crate::reasons::LeaveReason;
+use crate::suspension::{self, Suspension};
 use crate::table::Table;
 
 /// Decision of a player, as it was requested.
@@ -25,7 +26,8 @@ pub(crate) struct DecisionRequest {
     pub signature: Vec<u8>,
 }
 
-/// Judges a decision: whether it is due, by the rules, and by its signature, in this order.
+/// Judges a decision: whether it is due, by the rules, and by its signature, in this order. A
+/// suspended hand takes none but [`agree_to_end`].
 pub(super) fn act(
     table: &Table,
     play: Option<&HandInPlay>,
@@ -38,6 +40,13 @@ pub(super) fn act(
         .player
         .and_then(|id| play.player(id))
         .ok_or_else(|| api_refusal(ErrorReason::NotYourSeat, "you are not dealt into this hand"))?;
+    check_hand_no(play, request)?;
+    if request.mv.kind() == MoveKind::Void {
+        return agree_to_end(table, play, player, request);
+    }
+    if let Some(suspended) = &play.suspension {
+        return Err(suspended_refusal(suspended));
+    }
     check_due(table, play, player, request)?;
     let mv = read_move(play, player, &request.mv)?;
     let event = play.judge(player, mv, DecisionAuthor::Player);
@@ -55,6 +64,73 @@ fn not_now(message: &str) -> ApiRefusal {
     api_refusal(ErrorReason::NotYourTurn, message.to_owned())
 }
 
+fn check_hand_no(play: &HandInPlay, request: &DecisionRequest) -> Result<(), ApiRefusal> {
+    if request.hand_no == play.hand_no {
+        return Ok(());
+    }
+    let message = format!("hand {} is in play, not hand {}", play.hand_no, request.hand_no);
+    Err(not_now(&message).with("hand_no", play.hand_no.to_string()).field("hand_no"))
+}
+
+fn check_turn(play: &HandInPlay, request: &DecisionRequest) -> Result<(), ApiRefusal> {
+    if request.turn == play.turn {
+        return Ok(());
+    }
+    let message = format!("turn {} is due, not turn {}: look again", play.turn, request.turn);
+    Err(not_now(&message).with("turn", play.turn.to_string()).field("turn"))
+}
+
+/// Judges a live player's agreement to end the suspended hand. It is signed over the chain without
+/// the leaves that are pending, since the hand may never come to take them.
+fn agree_to_end(
+    table: &Table,
+    play: &HandInPlay,
+    player: Player,
+    request: &DecisionRequest,
+) -> Result<Verdict, ApiRefusal> {
+    check_may_agree(table, play, player)?;
+    check_turn(play, request)?;
+    let line = PlayerLine::of_void(player);
+    let chain = decisions::chain(play)?;
+    let chain = decisions::check_signature(table, play, &chain, &line, &request.signature)?;
+    let agreed = suspension::agreed(play, player, &request.signature);
+    let receipt = Some(decisions::unsigned_receipt(play, &chain));
+    Ok(Verdict::new(agreed, &pb::ActResponse { sequence: table.sequence + 1, receipt }))
+}
+
+fn check_may_agree(table: &Table, play: &HandInPlay, player: Player) -> Result<(), ApiRefusal> {
+    let illegal = |message: &str| {
+        Err(api_refusal(ErrorReason::IllegalMove, message.to_owned()).field("move.kind"))
+    };
+    let Some(suspended) = &play.suspension else {
+        return illegal("only a suspended hand is ended by its players");
+    };
+    if play.lost_cards.is_some() {
+        return Err(suspended_refusal(suspended));
+    }
+    let seat = play.seat(player);
+    if suspended.agreed.contains(&seat) {
+        return illegal("you have agreed to it already");
+    }
+    if suspension::live_seats(table, play).contains(&seat) {
+        return Ok(());
+    }
+    illegal(
+        "this is for live players of a hand whose antes are paid: before that, stand up or sit out",
+    )
+}
+
+fn suspended_refusal(suspended: &Suspension) -> ApiRefusal {
+    let Suspension { since, until, agreed: _ } = suspended;
+    let message = format!(
+        "the dealer is silent since {since} and the hand stands still: it goes on as soon as the dealer \
+         is back, and ends at {until} at the latest"
+    );
+    api_refusal(ErrorReason::HandSuspended, message)
+        .with("since", since.0.to_string())
+        .with("until", until.0.to_string())
+}
+
 /// Checks that the player is to make the decision that the request names, and nothing before it.
 fn check_due(
     table: &Table,
@@ -62,20 +138,12 @@ fn check_due(
     player: Player,
     request: &DecisionRequest,
 ) -> Result<(), ApiRefusal> {
-    let &DecisionRequest { hand_no, turn, mv: _, signature: _ } = request;
-    if hand_no != play.hand_no {
-        let message = format!("hand {} is in play, not hand {hand_no}", play.hand_no);
-        return Err(not_now(&message).with("hand_no", play.hand_no.to_string()).field("hand_no"));
-    }
     let to_act = play.to_act().ok_or_else(|| not_now("no decision is due at this moment"))?;
     if to_act != player {
         let seat = play.seat(to_act);
         return Err(not_now(&format!("seat {seat} decides now")).with("seat", seat.to_string()));
     }
-    if turn != play.turn {
-        let message = format!("turn {} is due, not turn {turn}: look again", play.turn);
-        return Err(not_now(&message).with("turn", play.turn.to_string()).field("turn"));
-    }
+    check_turn(play, request)?;
     match decisions::due_leave(table, play) {
         Some(seat) => Err(status::unavailable(&format!("seat {seat} leaves the hand first"))),
         None => Ok(()),
@@ -105,6 +173,10 @@ pub(super) fn stand_up(
 ) -> Result<Verdict, ApiRefusal> {
     let after_hand = play.is_some_and(|play| play.replay.seats.contains(&seat));
     let is_leaving = table.seats[&seat].leaving;
+    if after_hand && play.is_some_and(|play| play.lost_cards.is_some()) {
+        // The chain that a leave is signed over is known again with the cards.
+        return Err(status::unavailable("the dealer has to open the hand's cards again first"));
+    }
     let player = play.and_then(|play| Some((play, may_leave(table, play, seat)?)));
     let unsigned = table.player_key(seat).is_some() && signature.is_empty();
     let Some((play, player)) = player.filter(|_| !(is_leaving && unsigned)) else {

@@ -9,15 +9,15 @@ use wire::status;
 
 use super::{ConcludeError, Inconsistency, bound_commitment, entropy_round, in_play};
 use crate::batch::Batch;
-use crate::effects::{Effect, waits_for_seed};
+use crate::effects::Effect;
 use crate::entropy::{BoundCommitment, Timing};
 use crate::hand_in_play::HandInPlay;
 use crate::peers::{CallFailure, Reply};
 use crate::plan::{self, Plan};
-use crate::reasons::LeaveReason;
+use crate::reasons::{LeaveReason, SitOutReason};
 use crate::state::TableState;
 use crate::table::Table;
-use crate::{abort, decisions, ids, settle, standing, start, stops};
+use crate::{abort, decisions, ids, settle, standing, start, stops, suspension};
 
 /// A pending effect, the plan of its call where it has one, and the time at which it is concluded.
 #[derive(Clone, Copy)]
@@ -30,8 +30,10 @@ pub(crate) struct PendingEffect<'a> {
 /// Outcome of an effect.
 pub(crate) enum EffectOutcome {
     Append(Batch),
-    /// The outcome is unknown or the answer must wait: the same call is made again later.
+    /// The outcome is unknown, or what came is no answer: the same call is made again later.
     Retry(String),
+    /// The dealer has opened the lost cards again: the table is read again, and has them.
+    Reload,
 }
 
 /// Turns the reply of a call into the outcome of its effect, which is still pending. The log gets no
@@ -45,41 +47,49 @@ pub(crate) fn effect_outcome(
     let (table, play) = (&state.table, state.play.as_ref());
     let PendingEffect { effect, plan: _, timing } = pending;
     let batch = match reply {
+        Ok(Reply::Performed(answer)) if matches!(effect, Effect::RecoverCards { .. }) => {
+            return recovered_cards(play, &answer);
+        }
         Ok(reply) => conclude(table, play, pending, reply).and_then(|batch| {
+            // The dealer is back.
+            let is_back = effect.is_bound_by_dealer();
+            let batch = if is_back { suspension::continued(play, batch) } else { batch };
             if batch.inputs.judged.is_none() {
                 state.check(&batch, timing.at)?;
             }
             Ok(batch)
         }),
-        Err(CallFailure::Refused(refusal)) if is_retried(table, play, effect) => {
+        Err(CallFailure::Refused(refusal)) if is_retried(effect) => {
             return EffectOutcome::Retry(refusal.message().to_owned());
         }
         Err(CallFailure::Refused(refusal)) => conclude_refusal(table, effect, &refusal),
         Err(CallFailure::Retry(why)) => return EffectOutcome::Retry(why),
     };
-    match (batch, play) {
-        (Ok(batch), _) => EffectOutcome::Append(batch),
-        (Err(ConcludeError::DealerFault(evidence)), Some(play)) => {
-            EffectOutcome::Append(abort::dealer_contradicted(table, play, &evidence))
-        }
-        (Err(ConcludeError::DealerFault(evidence)), None) => {
-            EffectOutcome::Append(stops::stop_effect(table, effect, evidence, None))
-        }
-        (Err(ConcludeError::Inconsistent(Inconsistency(why))), _) => {
+    match batch {
+        Ok(batch) => EffectOutcome::Append(batch),
+        Err(ConcludeError::NoAnswer(why)) => EffectOutcome::Retry(why),
+        Err(ConcludeError::Inconsistent(Inconsistency(why))) => {
             EffectOutcome::Append(stops::stop_effect(table, effect, why, None))
         }
     }
 }
 
-/// Whether a refused effect is tried again without an operator. A seed stays pending, unless the
-/// settlement of its own hand waits for it. A hand waits until the wallet says who may be dealt in.
-fn is_retried(table: &Table, play: Option<&HandInPlay>, effect: Effect) -> bool {
+/// Checks the lost cards that the dealer has opened again.
+fn recovered_cards(play: Option<&HandInPlay>, answer: &dealer::PerformResponse) -> EffectOutcome {
+    let Some(lost) = play.and_then(|play| play.lost_cards.as_deref()) else {
+        return EffectOutcome::Retry("no cards are lost".to_owned());
+    };
+    lost.faces(answer).map_or_else(EffectOutcome::Retry, |_| EffectOutcome::Reload)
+}
+
+/// Whether a refused effect is tried again without an operator. A seed stays pending, and so do the
+/// cards of a hand in play. A hand waits until the wallet says who may be dealt in.
+fn is_retried(effect: Effect) -> bool {
     match effect {
-        Effect::Reveal { hand_no } => {
-            let waits = |play: &HandInPlay| play.hand_no == hand_no && waits_for_seed(table, play);
-            !play.is_some_and(waits)
-        }
-        Effect::Start | Effect::CheckStanding => true,
+        Effect::Reveal { .. }
+        | Effect::RecoverCards { .. }
+        | Effect::Start
+        | Effect::CheckStanding => true,
         Effect::Commit { .. }
         | Effect::Fund { .. }
         | Effect::CashOut { .. }
@@ -89,14 +99,16 @@ fn is_retried(table: &Table, play: Option<&HandInPlay>, effect: Effect) -> bool 
         | Effect::Chance { .. }
         | Effect::Leave { .. }
         | Effect::Settle { .. }
-        | Effect::Abandon { .. }
+        | Effect::Suspend { .. }
+        | Effect::EndSuspended { .. }
         | Effect::Post { .. }
         | Effect::PayOut { .. }
         | Effect::Share
         | Effect::Refund
         | Effect::PayAbsent { .. }
         | Effect::Close
-        | Effect::RemoveIdle { .. } => false,
+        | Effect::RemoveIdle { .. }
+        | Effect::Return { .. } => false,
     }
 }
 
@@ -137,10 +149,12 @@ fn conclude(
     Ok(match (effect, reply) {
         (
             Effect::Burn { .. }
-            | Effect::Abandon { .. }
+            | Effect::Suspend { .. }
+            | Effect::EndSuspended { .. }
             | Effect::Leave { .. }
             | Effect::PayOut { .. }
             | Effect::RemoveIdle { .. }
+            | Effect::Return { .. }
             | Effect::Share
             | Effect::Close,
             _,
@@ -168,7 +182,7 @@ fn conclude(
             conclude_chance(in_play(play)?, plan, answer)?
         }
         (Effect::Settle { .. }, Reply::Performed(answer)) => {
-            settle::check_shown(in_play(play)?, &answer).map_err(dealer_fault)?;
+            settle::check_shown(in_play(play)?, &answer).map_err(no_answer)?;
             settle::conclude_settle(in_play(play)?)?
         }
         (Effect::Settle { .. }, Reply::Nothing) => settle::conclude_settle(in_play(play)?)?,
@@ -176,7 +190,7 @@ fn conclude(
             settle::conclude_post(table, in_play(play)?, position)?
         }
         (Effect::Reveal { hand_no }, Reply::Revealed(answer)) => {
-            settle::conclude_reveal(table, play, hand_no, answer.seed)?
+            settle::conclude_reveal(table, hand_no, answer.seed)?
         }
         (Effect::Refund, Reply::Posted(_)) => Batch::single(table.id, pb::PotRefunded {}),
         (Effect::PayAbsent { player }, Reply::Posted(_)) => {
@@ -194,6 +208,7 @@ fn conclude(
             | Effect::Settle { .. }
             | Effect::Post { .. }
             | Effect::Reveal { .. }
+            | Effect::RecoverCards { .. }
             | Effect::Refund
             | Effect::PayAbsent { .. },
             _,
@@ -210,10 +225,14 @@ fn conclude_local(
 ) -> Result<Batch, Inconsistency> {
     match effect {
         Effect::Burn { .. } => abort::burn_hand(table, in_play(play)?, timing),
-        Effect::Abandon { .. } => abort::abandon_hand(table, in_play(play)?, timing),
+        Effect::Suspend { .. } => suspension::suspend(table, in_play(play)?, timing),
+        Effect::EndSuspended { .. } => suspension::end(table, in_play(play)?, timing),
         Effect::Leave { seat } => decisions::take_leave(table, in_play(play)?, seat),
         Effect::PayOut { seat } => Ok(pay_out_seat(table, seat)),
         Effect::RemoveIdle { seat } => Ok(Batch::single(table.id, LeaveReason::Idle.event(seat))),
+        Effect::Return { seat } => {
+            Ok(Batch::single(table.id, SitOutReason::Excluded.event(seat, false)))
+        }
         Effect::Share => settle::share_pots(table),
         Effect::Close => Ok(Batch::single(table.id, pb::TableClosed {})),
         Effect::Start
@@ -227,6 +246,7 @@ fn conclude_local(
         | Effect::Settle { .. }
         | Effect::Post { .. }
         | Effect::Reveal { .. }
+        | Effect::RecoverCards { .. }
         | Effect::Refund
         | Effect::PayAbsent { .. } => Err(mismatch(effect)),
     }
@@ -236,23 +256,23 @@ fn mismatch(effect: Effect) -> Inconsistency {
     Inconsistency(format!("another answer came back than to {effect:?}"))
 }
 
-/// Records the results of chance that the dealer gave. Results that the rules do not accept are the
-/// dealer's fault.
+/// Records the results of chance that the dealer gave. Results that the rules do not accept are no
+/// answer.
 fn conclude_chance(
     play: &HandInPlay,
     plan: Option<&Plan>,
     answer: dealer::PerformResponse,
 ) -> Result<Batch, ConcludeError> {
     let plan = plan.ok_or_else(|| Inconsistency("chance came back without a plan".to_owned()))?;
-    let (events, faces) = plan.conclude(play, answer).map_err(dealer_fault)?;
+    let (events, faces) = plan.conclude(play, answer).map_err(no_answer)?;
     let judged = play.judge_chance(events, faces);
-    judged.map_err(|_| ConcludeError::DealerFault(plan::MISMATCH.to_owned()))
+    judged.map_err(|_| ConcludeError::NoAnswer(plan::MISMATCH.to_owned()))
 }
 
-/// Turns an answer that does not fit its question into the dealer's fault.
-fn dealer_fault(why: wire::replay::ReplayError) -> ConcludeError {
+/// Turns an answer that does not fit its question into no answer.
+fn no_answer(why: wire::replay::ReplayError) -> ConcludeError {
     // Refusals of the rules name cards, so their text is left out.
-    ConcludeError::DealerFault(match why {
+    ConcludeError::NoAnswer(match why {
         wire::replay::ReplayError::Corrupt(text) => text,
         wire::replay::ReplayError::Setup(_)
         | wire::replay::ReplayError::Refused(_)
@@ -263,8 +283,8 @@ fn dealer_fault(why: wire::replay::ReplayError) -> ConcludeError {
 }
 
 /// Turns a permanent refusal into events. A refused buy-in frees the seat. A dealer that refuses
-/// what it has committed to is at fault. Any other refusal stops the effect until an operator
-/// resumes it.
+/// what it has committed to has given no answer. Any other refusal stops the effect until an
+/// operator resumes it.
 fn conclude_refusal(
     table: &Table,
     effect: Effect,
@@ -290,7 +310,7 @@ fn conclude_refusal(
     let subject = effect.refused_subject();
     let text = format!("{subject} was refused: {}", refusal.message());
     if effect.is_bound_by_dealer() && for_good {
-        return Err(ConcludeError::DealerFault(text));
+        return Err(ConcludeError::NoAnswer(text));
     }
     Ok(stops::stop_effect(table, effect, text, reason))
 }
@@ -323,7 +343,7 @@ fn conclude_close(
     let commitments = table.seat_commitments_of(play.hand_no);
     round
         .check_closing(&closing, commitments, &bound)
-        .map_err(|bad| ConcludeError::DealerFault(bad.to_string()))?;
+        .map_err(|bad| ConcludeError::NoAnswer(bad.to_string()))?;
     Ok(Batch::single(play.hand_id, pb::EntropyClosed { closing: Some(closing) }))
 }
 
@@ -338,7 +358,7 @@ fn conclude_seal(
     let ours = round.transcript(commitments, &bound_commitment(table, play.hand_no)?)?;
     if transcript != ours.0 {
         let evidence = "the seal of the hand has another transcript than its rows give";
-        return Err(ConcludeError::DealerFault(evidence.to_owned()));
+        return Err(ConcludeError::NoAnswer(evidence.to_owned()));
     }
     let rows = round.rows(commitments);
     Ok(Batch::single(play.hand_id, pb::HandSealed { transcript: transcript.into(), rows }))

@@ -83,7 +83,14 @@ impl Effect {
             Effect::Settle { hand_no } => {
                 bound_by_dealer(hand_no, "the opening of the hands shown at the end")
             }
-            Effect::Abandon { hand_no } | Effect::Post { hand_no } => of_hand(hand_no),
+            Effect::RecoverCards { hand_no } => Traits {
+                refused_subject: "the opening of the cards that the table has lost",
+                ..of_hand(hand_no)
+            },
+            Effect::Suspend { hand_no }
+            | Effect::EndSuspended { hand_no }
+            | Effect::Post { hand_no } => of_hand(hand_no),
+            Effect::Return { seat } => Traits { ends_with_close: true, ..of_seat(seat) },
             Effect::Reveal { hand_no } => Traits {
                 refused_subject: "the opening of the seed",
                 runbook: "deploy/README.md, A seed is not opened",
@@ -168,7 +175,10 @@ impl Effect {
             Effect::Chance { hand_no, .. } => format!("chance in hand {hand_no}"),
             Effect::Leave { seat } => format!("the leaving of seat {seat}"),
             Effect::Settle { hand_no } => format!("the settlement of hand {hand_no}"),
-            Effect::Abandon { hand_no } => format!("the abort of hand {hand_no}"),
+            Effect::RecoverCards { hand_no } => format!("the lost cards of hand {hand_no}"),
+            Effect::Suspend { hand_no } => format!("the suspension of hand {hand_no}"),
+            Effect::EndSuspended { hand_no } => format!("the end of the suspended hand {hand_no}"),
+            Effect::Return { seat } => format!("the return of seat {seat}"),
             Effect::Post { hand_no } => format!("the posting of hand {hand_no}"),
             Effect::Reveal { hand_no } => format!("the seed of hand {hand_no}"),
             Effect::PayOut { seat } => format!("the paying out of seat {seat}"),

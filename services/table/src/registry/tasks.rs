@@ -2,7 +2,7 @@
 //!
 //! A panic is a bug, and ends a task with everything that waits for it. The table is then read
 //! again from the log, behind a record that says so: whatever the task had handed to the log stands
-//! before that record. A table that panics again soon is suspended, like one that contradicts its
+//! before that record. A table that panics again soon is halted, like one that contradicts its
 //! log, and waits for an operator. So no table restarts for ever.
 
 use std::sync::Arc;
@@ -40,7 +40,7 @@ enum RestartMode {
     /// The table goes on.
     Running,
     /// The table can be watched and waits for an operator.
-    Suspended,
+    Halted,
 }
 
 impl TableRegistry {
@@ -76,7 +76,7 @@ impl TableRegistry {
             // Callers meanwhile wait in the queue of the new task.
             let task = self.register(id);
             let rest = if panics > 2 { REPEATED_PANIC_PAUSE } else { Duration::ZERO };
-            let mode = if panics > 1 { RestartMode::Suspended } else { RestartMode::Running };
+            let mode = if panics > 1 { RestartMode::Halted } else { RestartMode::Running };
             let again = Arc::clone(&self).restart(id, mode, rest, task);
             ended = tokio::spawn(again).await;
         }
@@ -110,7 +110,7 @@ impl TableRegistry {
         let TaskInputs { messages, closed } = task;
         let actor = match mode {
             RestartMode::Running => Box::pin(self.recover(recovered, messages)).await,
-            RestartMode::Suspended => self.suspended_actor(
+            RestartMode::Halted => self.halted_actor(
                 recovered.table,
                 messages,
                 "its task has panicked again and again",
@@ -120,7 +120,7 @@ impl TableRegistry {
     }
 
     /// Task of a table that can be watched and waits for an operator.
-    fn suspended_actor(
+    fn halted_actor(
         &self,
         table: Table,
         messages: mpsc::Receiver<TableMessage>,
@@ -128,7 +128,7 @@ impl TableRegistry {
     ) -> Actor {
         let state = TableState::new(table);
         let mut actor = Actor::new(state.into(), self.dependencies.clone(), messages);
-        actor.suspend(why);
+        actor.halt(why);
         actor
     }
 
@@ -182,9 +182,11 @@ impl TableRegistry {
     ) -> Actor {
         let table = recovered.table.clone();
         let (peers, dealer_timeout) = (&self.dependencies.peers, self.dependencies.dealer_timeout);
-        match recovered.recover(peers, dealer_timeout).await {
+        let last_alive = self.dependencies.log.last_alive();
+        let last_alive = last_alive.unwrap_or_else(|| self.dependencies.clock.now());
+        match recovered.recover(peers, dealer_timeout, last_alive).await {
             Ok(recovered) => Actor::new(recovered, self.dependencies.clone(), messages),
-            Err(Inconsistency(why)) => self.suspended_actor(table, messages, &why),
+            Err(Inconsistency(why)) => self.halted_actor(table, messages, &why),
         }
     }
 
@@ -197,7 +199,7 @@ impl TableRegistry {
             }
             Err(error) => {
                 let mut actor = actor;
-                actor.suspend(&error.to_string());
+                actor.halt(&error.to_string());
                 actor
             }
         }

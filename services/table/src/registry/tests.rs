@@ -237,7 +237,7 @@ async fn a_table_that_contradicts_its_log_is_read_again_when_an_operator_says_so
     let found = recovery::fold_table(&registry.dependencies.log, table).await.unwrap();
     let task = registry.register(table);
     let mut actor = registry.recover(found, task.messages).await.with_closed_flag(task.closed);
-    actor.suspend("two and two are five");
+    actor.halt("two and two are five");
     let this = Arc::clone(&registry);
     tokio::spawn(async move { this.run(actor).await });
     let public = view(&registry, table, false).await.stopped;

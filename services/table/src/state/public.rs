@@ -86,7 +86,14 @@ impl PriorState {
 /// Whether the update of an event depends on its viewer, or on the whole hand.
 #[must_use]
 pub(crate) const fn is_hand_update(event: TableSubject<'_>) -> bool {
-    let TableSubject::Play(event) = event else { return false };
+    let event = match event {
+        TableSubject::Play(event) => event,
+        TableSubject::Hand(event) => return is_suspension(event),
+        TableSubject::Seat(_)
+        | TableSubject::Table(_)
+        | TableSubject::Person(_)
+        | TableSubject::Clock(_) => return false,
+    };
     match event {
         PlayEvent::ChanceUsed(used) => !used.restock,
         PlayEvent::HandSealed(_)
@@ -96,6 +103,18 @@ pub(crate) const fn is_hand_update(event: TableSubject<'_>) -> bool {
         PlayEvent::CardsShown(_) | PlayEvent::SettlementPosted(_) | PlayEvent::ClockResumed(_) => {
             false
         }
+    }
+}
+
+const fn is_suspension(event: HandEvent<'_>) -> bool {
+    match event {
+        HandEvent::HandSuspended(_) | HandEvent::HandContinued(_) => true,
+        HandEvent::HandOpened(_)
+        | HandEvent::EntropyClosed(_)
+        | HandEvent::EntropyRevealed(_)
+        | HandEvent::HandRevealed(_)
+        | HandEvent::SeedRefused(_)
+        | HandEvent::HandAborted(_) => false,
     }
 }
 

@@ -23,7 +23,7 @@ impl Table {
             HandEvent::HandOpened(opened) => self.hand_opened(opened, at)?,
             HandEvent::EntropyClosed(closed) => self.entropy_closed(closed, at)?,
             HandEvent::EntropyRevealed(revealed) => self.entropy_revealed(revealed, at)?,
-            HandEvent::HandAborted(aborted) => self.hand_aborted(aborted, at),
+            HandEvent::HandAborted(_) => self.hand_aborted(at),
             HandEvent::HandSuspended(_) | HandEvent::HandContinued(_) => {}
             HandEvent::HandRevealed(_) | HandEvent::SeedRefused(_) => {
                 let pending = self.seeds.remove(stream);
@@ -87,9 +87,8 @@ impl Table {
             entropy_round: None,
             player_keys: BTreeMap::new(),
             pending_leaves: Vec::new(),
+            last_committed_at: promised.at,
             settled: None,
-            posted: false,
-            finished: false,
         });
         self.seeds.started(hand_no, id, promised.commitment);
     }
@@ -103,6 +102,7 @@ impl Table {
         let round = EntropyRound::open(opened, at, self.commit_deadline(opened, committed_at))?;
         let hand = self.hand_mut()?;
         hand.roster.clone_from(&round.roster);
+        hand.last_committed_at = at;
         for (seat, _) in &round.roster {
             if let Some(seat) = self.seats.get_mut(seat) {
                 seat.idle_since = None;
@@ -115,6 +115,7 @@ impl Table {
     pub(super) fn entropy_committed(
         &mut self,
         committed: &pb::EntropyCommitted,
+        at: UnixMicros,
     ) -> Result<(), Corrupt> {
         let pb::EntropyCommitted { hand_no, seat, player_id, commitment, key } = committed;
         let commitment = wire::field::exactly("commitment", commitment)?;
@@ -122,6 +123,9 @@ impl Table {
         let by = (seat_no(*seat)?, wire::field::player_id(player_id)?);
         let entry = SeatCommitment { commitment: fairness::ClientCommitment(commitment), key };
         self.seat_commitments.entry(*hand_no).or_default().insert(by, entry);
+        if let Some(hand) = self.hand.as_mut().filter(|_| *hand_no == self.hand_no) {
+            hand.last_committed_at = at;
+        }
         Ok(())
     }
 
@@ -158,6 +162,10 @@ impl Table {
         let round = self.entropy_round_mut()?;
         round.step_at = at;
         round.revealed.insert(seat, fairness::Entropy(entropy));
+        let player = round.roster.iter().find(|(number, _)| *number == seat);
+        if let Some((_, player)) = player.copied() {
+            self.exclusions.note_revealed(player);
+        }
         Ok(())
     }
 
@@ -165,28 +173,26 @@ impl Table {
         if let Some(hand) = &mut self.hand {
             hand.settled = Some(Box::new(settled.clone()));
         }
-        let delay = u64::from(self.config.settings.reveal.delay_seconds());
-        self.seeds.ended(self.hand_no, at.plus(Duration::from_secs(delay)), false);
+        self.seeds.ended(self.hand_no, at.plus(self.reveal_delay()), false);
     }
 
     pub(super) fn settlement_posted(&mut self) {
         let over = self.hand_no;
         self.forget_stops(|effect| effect.is_of_hand(over));
-        match &mut self.hand {
-            Some(hand) if !hand.finished => hand.posted = true,
-            Some(_) | None => self.hand = None,
-        }
     }
 
-    pub(super) fn hand_aborted(&mut self, aborted: &pb::HandAborted, at: UnixMicros) {
-        if aborted.at_fault() == pb::AtFault::Seat {
-            self.note_withheld(&aborted.seats, at);
-        }
+    /// Ends the hand without a result. The seed of a number that is burnt before the antes is due
+    /// at once, that of a hand which was dealt as the settings say.
+    fn hand_aborted(&mut self, at: UnixMicros) {
+        let was_dealt = self.entropy_round().is_none();
         self.end_entropy_round();
-        let settled = self.hand.as_mut().and_then(|hand| hand.settled.take());
-        // The dealer was asked for the seed of a settled hand already, and opens it in one way
-        // only.
-        self.seeds.ended(self.hand_no, at, settled.is_none());
+        let delay = if was_dealt { self.reveal_delay() } else { Duration::ZERO };
+        self.seeds.ended(self.hand_no, at.plus(delay), true);
+    }
+
+    /// Time from the end of a hand to the opening of its seed.
+    fn reveal_delay(&self) -> Duration {
+        Duration::from_secs(u64::from(self.config.settings.reveal.delay_seconds()))
     }
 
     /// Key that the player in a seat of the sealed hand signs with, if they have named one.

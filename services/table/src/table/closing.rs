@@ -118,7 +118,10 @@ impl Table {
             | Effect::Chance { .. }
             | Effect::Leave { .. }
             | Effect::Settle { .. }
-            | Effect::Abandon { .. }
+            | Effect::RecoverCards { .. }
+            | Effect::Suspend { .. }
+            | Effect::EndSuspended { .. }
+            | Effect::Return { .. }
             | Effect::Post { .. }
             | Effect::Reveal { .. }
             | Effect::PayOut { .. }

@@ -1,15 +1,11 @@
-//! Delays of players who withheld entropy that they had committed to, or were removed from a seat
-//! that they did not use.
+//! Delays of players who were removed from a seat that they did not use.
 //!
-//! A burnt hand number costs the others the time for which the withholder was waited for, and no
-//! more. The next hand starts without them, and their way back takes longer each time. The first
-//! time costs nothing, since a connection may break. A player who withholds again, before an hour
-//! has passed in which they could have played, waits a minute, then twice as long each time, up to
-//! an hour. The delay is the player's, not the seat's, so standing up and sitting down again does
-//! not end it. An idle seat costs nobody a hand, but a place at the table. A player who is removed
-//! from one again waits in the same way before they sit down.
+//! An idle seat costs nobody a hand, but a place at the table. The first time costs nothing, since
+//! a connection may break. A player who is removed again, before an hour has passed in which they
+//! could have played, waits a minute, then twice as long each time, up to an hour. The delay is the
+//! player's, not the seat's.
 //!
-//! Specification: fairness/SPEC.md §3.6.
+//! Specification: services/table/README.md "Commands".
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -25,10 +21,10 @@ const FIRST_WAIT: Duration = Duration::from_secs(60);
 const MAX_WAIT: Duration = Duration::from_secs(3600);
 /// Time after the end of a delay until it is forgotten.
 const FORGOTTEN_AFTER: Duration = Duration::from_secs(3600);
-/// Players who are remembered for one table and cause: 128 full tables of eight in an hour.
+/// Players who are remembered for one table: 128 full tables of eight in an hour.
 const MAX_REMEMBERED: usize = 1024;
 
-/// Players with a delay, for one cause.
+/// Players with a delay.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct ReturnDelays(BTreeMap<PlayerId, Record>);
 
@@ -82,15 +78,6 @@ fn wait_after(times: u32) -> Duration {
 }
 
 impl Table {
-    /// Notes the seats of the hand in play that have withheld their entropy.
-    pub(super) fn note_withheld(&mut self, seats: &[u32], at: UnixMicros) {
-        let Some(hand) = &self.hand else { return };
-        let withheld = |seat: SeatNo| seats.contains(&u32::from(seat.get()));
-        for (_, player) in hand.roster.iter().filter(|(seat, _)| withheld(*seat)) {
-            self.withheld_delays.add(*player, at);
-        }
-    }
-
     /// Notes that the player of a seat is removed because they did not use it.
     pub(super) fn note_idled(&mut self, seat: SeatNo, at: UnixMicros) {
         let player = self.seats.get(&seat).map(|seat| seat.player);
@@ -117,25 +104,6 @@ impl Table {
             .with("until", until.0.to_string())
             .retry_after(left))
     }
-
-    /// Checks that a player who has withheld entropy may come back.
-    pub(crate) fn check_may_return(
-        &self,
-        player: PlayerId,
-        now: UnixMicros,
-    ) -> Result<(), ApiRefusal> {
-        let Some((times, until)) = self.withheld_delays.delay(player, now) else { return Ok(()) };
-        let left = until.since(now);
-        let message = format!(
-            "{times} times lately you withheld entropy here that you had committed to, and the hand was \
-             burnt: you may be dealt in again in {} s",
-            left.as_secs() + 1
-        );
-        Err(api_refusal(ErrorReason::Withheld, message)
-            .with("times", times.to_string())
-            .with("until", until.0.to_string())
-            .retry_after(left))
-    }
 }
 
 #[cfg(test)]
@@ -154,29 +122,29 @@ mod tests {
     }
 
     #[test]
-    fn an_hour_of_which_nothing_is_withheld_is_forgiveness() {
-        let mut withheld = ReturnDelays::default();
+    fn an_hour_of_play_is_forgiveness() {
+        let mut delays = ReturnDelays::default();
         let mut at = UnixMicros(1_000_000);
         for times in [1, 2, 3] {
-            withheld.add(player(1), at);
-            assert_eq!(withheld.0[&player(1)].times, times);
+            delays.add(player(1), at);
+            assert_eq!(delays.0[&player(1)].times, times);
             at = at.plus(wait_after(times)).plus(FORGOTTEN_AFTER - Duration::from_micros(1));
         }
-        withheld.add(player(1), at.plus(Duration::from_micros(1)));
-        assert_eq!(withheld.0[&player(1)].times, 1);
+        delays.add(player(1), at.plus(Duration::from_micros(1)));
+        assert_eq!(delays.0[&player(1)].times, 1);
     }
 
     #[test]
-    fn whoever_withholds_often_is_not_pushed_out_by_a_crowd() {
-        let mut withheld = ReturnDelays::default();
+    fn whoever_is_removed_often_is_not_pushed_out_by_a_crowd() {
+        let mut delays = ReturnDelays::default();
         let at = UnixMicros(1_000_000);
         for _ in 0..5 {
-            withheld.add(player(7), at);
+            delays.add(player(7), at);
         }
         for number in 100..5_000 {
-            withheld.add(player(number), at);
+            delays.add(player(number), at);
         }
-        assert_eq!(withheld.0.len(), MAX_REMEMBERED);
-        assert_eq!(withheld.0[&player(7)].times, 5);
+        assert_eq!(delays.0.len(), MAX_REMEMBERED);
+        assert_eq!(delays.0[&player(7)].times, 5);
     }
 }

@@ -1,15 +1,16 @@
 //! Limits on the records in a table's stream between two ends of hands, and the idle time of seats.
 //!
-//! Whoever checks a hand reads the table's stream from the end of the hand before, so its length
-//! must be bounded; and no player may fill the log. The records of the table's own stream are
-//! counted: for the player whose command they are or whose seat they move, and in all. Counting
-//! begins anew when a hand ends. It also begins anew an hour of recorded time after it began, so
-//! that nobody can block a table at which nothing is played.
+//! A bundle carries the table's stream whole from the end of the last hand that was played to its
+//! end, so its length must be bounded; and no player may fill the log. The records of the table's
+//! own stream are counted: for the player whose command they are or whose seat they move, and in
+//! all. Counting begins anew when a hand is played to its end. A number that is burnt or aborted
+//! does not count as one, and neither does time. Once a limit is reached only leaving is taken, and
+//! commitments to entropy of players who have records of their own left: without these no hand
+//! could be played, and no counting begin anew.
 //!
 //! Specification: ARCHITECTURE.md §7.4.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use primitives::{PlayerId, SeatNo, UnixMicros};
 use proto::common::v1::ErrorReason;
@@ -20,7 +21,7 @@ use super::{Funding, Table};
 use crate::reasons::SitOutReason;
 
 /// Records of one player. Sitting down, taking part in chance and leaving are five, so a player has
-/// a dozen such rounds.
+/// a dozen such rounds; or they commit to so many numbers that others burn.
 const MAX_PLAYER_RECORDS: u32 = 64;
 /// Records in all: the shares of eight seats, and as many again for players who come and go.
 const MAX_RECORDS: u32 = 1024;
@@ -34,13 +35,10 @@ const CROWDED_FROM: u32 = 256;
 const MAX_SIT_CHANGES: u32 = 4;
 /// Buy-ins of one player that the wallet refuses. Each takes two of the records that all share.
 const MAX_REFUSED_BUY_INS: u32 = 3;
-/// Time after which counting begins anew without the end of a hand.
-const WINDOW: Duration = Duration::from_secs(3600);
 
 /// Records since counting began.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RecordCounts {
-    since: UnixMicros,
     all: u32,
     by_player: BTreeMap<PlayerId, PlayerCounts>,
 }
@@ -59,7 +57,7 @@ impl PlayerCounts {
             SeatEvent::SeatRefused(_) => self.refused = self.refused.saturating_add(1),
             SeatEvent::SitOutChanged(changed) => match SitOutReason::of(changed) {
                 Some(SitOutReason::Asked) => self.changes = self.changes.saturating_add(1),
-                Some(SitOutReason::Missed | SitOutReason::Withheld | SitOutReason::Standing)
+                Some(SitOutReason::Missed | SitOutReason::Excluded | SitOutReason::Standing)
                 | None => {}
             },
             SeatEvent::SeatTaken(_)
@@ -75,98 +73,74 @@ impl PlayerCounts {
 }
 
 impl RecordCounts {
-    /// The counts at `now`; `None` where counting began too long ago.
-    fn at(&self, now: UnixMicros) -> Option<&RecordCounts> {
-        (now < self.since.plus(WINDOW)).then_some(self)
+    fn of(&self, player: PlayerId) -> PlayerCounts {
+        self.by_player.get(&player).copied().unwrap_or_default()
     }
 }
 
 impl Table {
     /// Checks that the table's stream takes another record of a player who is not seated.
-    pub(crate) fn check_room_for_newcomer(
-        &self,
-        player: PlayerId,
-        now: UnixMicros,
-    ) -> Result<(), ApiRefusal> {
-        let counts = self.record_counts.at(now);
-        let refused_before = counts.and_then(|counts| counts.by_player.get(&player));
-        if let Some(counts) =
-            counts.filter(|_| refused_before.is_some_and(|it| it.refused >= MAX_REFUSED_BUY_INS))
-        {
-            let left = counts.since.plus(WINDOW).since(now);
-            let message = format!(
+    pub(crate) fn check_room_for_newcomer(&self, player: PlayerId) -> Result<(), ApiRefusal> {
+        if self.record_counts.of(player).refused >= MAX_REFUSED_BUY_INS {
+            return Err(spent(format!(
                 "{MAX_REFUSED_BUY_INS} buy-ins of yours were refused here: come back with credits after the next hand"
-            );
-            return Err(api_refusal(ErrorReason::RecordsSpent, message).retry_after(left));
+            )));
         }
-        self.check_room(player, MAX_RECORDS_FOR_NEWCOMERS, now)
+        self.check_own_records(player)?;
+        self.check_all_records(MAX_RECORDS_FOR_NEWCOMERS)
     }
 
     /// Whether so many records are spent that a buy-in which the wallet would refuse is not worth
     /// one.
     #[must_use]
-    pub(crate) fn is_crowded(&self, now: UnixMicros) -> bool {
-        self.record_counts.at(now).is_some_and(|counts| counts.all >= CROWDED_FROM)
+    pub(crate) fn is_crowded(&self) -> bool {
+        self.record_counts.all >= CROWDED_FROM
     }
 
     /// Checks that the table's stream takes another record that a seated player asks for. Leaving
     /// is always taken.
-    pub(crate) fn check_room_for(
-        &self,
-        player: PlayerId,
-        now: UnixMicros,
-    ) -> Result<(), ApiRefusal> {
-        self.check_room(player, MAX_RECORDS, now)
+    pub(crate) fn check_room_for(&self, player: PlayerId) -> Result<(), ApiRefusal> {
+        self.check_own_records(player)?;
+        self.check_all_records(MAX_RECORDS)
     }
 
-    fn check_room(&self, player: PlayerId, most: u32, now: UnixMicros) -> Result<(), ApiRefusal> {
-        let Some(counts) = self.record_counts.at(now) else { return Ok(()) };
-        let own = counts.by_player.get(&player).map_or(0, |spent| spent.records);
-        if own < MAX_PLAYER_RECORDS && counts.all < most {
+    /// Checks that a player may have another record, however many there are in all.
+    pub(crate) fn check_own_records(&self, player: PlayerId) -> Result<(), ApiRefusal> {
+        if self.record_counts.of(player).records < MAX_PLAYER_RECORDS {
             return Ok(());
         }
-        let left = counts.since.plus(WINDOW).since(now);
-        let message = if own < MAX_PLAYER_RECORDS {
-            format!(
-                "{most} records lie between two hands of this table: no more of this is taken until \
-                 the next one ends"
-            )
-        } else {
-            format!(
-                "you have had {MAX_PLAYER_RECORDS} records written here since the last hand: only leaving \
-                 is taken until the next one ends"
-            )
-        };
-        Err(api_refusal(ErrorReason::RecordsSpent, message).retry_after(left))
+        Err(spent(format!(
+            "you have had {MAX_PLAYER_RECORDS} records written here since a hand was last played to its end: \
+             only leaving is taken until the next one is"
+        )))
+    }
+
+    fn check_all_records(&self, most: u32) -> Result<(), ApiRefusal> {
+        if self.record_counts.all < most {
+            return Ok(());
+        }
+        Err(spent(format!(
+            "{most} records were written at this table since a hand was last played to its end: no more \
+             of this is taken until the next one is"
+        )))
     }
 
     /// Checks that a player may change between sitting out and in once more.
-    pub(crate) fn check_may_change(
-        &self,
-        player: PlayerId,
-        now: UnixMicros,
-    ) -> Result<(), ApiRefusal> {
-        let Some(counts) = self.record_counts.at(now) else { return Ok(()) };
-        let changes = counts.by_player.get(&player).map_or(0, |spent| spent.changes);
-        if changes < MAX_SIT_CHANGES {
+    pub(crate) fn check_may_change(&self, player: PlayerId) -> Result<(), ApiRefusal> {
+        if self.record_counts.of(player).changes < MAX_SIT_CHANGES {
             return Ok(());
         }
-        let left = counts.since.plus(WINDOW).since(now);
-        let message = format!(
-            "you have sat out or in {MAX_SIT_CHANGES} times since the last hand: wait until the next one ends, \
-             or stand up"
-        );
-        Err(api_refusal(ErrorReason::RecordsSpent, message).retry_after(left))
+        Err(spent(format!(
+            "you have sat out or in {MAX_SIT_CHANGES} times since a hand was last played to its end: wait \
+             until the next one is, or stand up"
+        )))
     }
 
     /// Counts a record of the table's own stream, for the player whose record it is if it has one;
     /// the table has not taken it yet.
-    pub(super) fn count_record(&mut self, event: TableSubject<'_>, at: UnixMicros) {
-        let finished = matches!(event, TableSubject::Table(TableEvent::HandFinished(_)));
-        if finished || self.record_counts.at(at).is_none() {
-            self.record_counts = RecordCounts { since: at, ..RecordCounts::default() };
-        }
-        if finished {
+    pub(super) fn count_record(&mut self, event: TableSubject<'_>) {
+        if is_played_to_its_end(event) {
+            self.record_counts = RecordCounts::default();
             return;
         }
         self.record_counts.all = self.record_counts.all.saturating_add(1);
@@ -195,12 +169,13 @@ impl Table {
                 | SeatEvent::CashOutDue(_)
                 | SeatEvent::SeatVacated(_)
                 | SeatEvent::SitOutChanged(_)
+                | SeatEvent::SeatExcluded(_)
                 | SeatEvent::SeatRenamed(_) => {
                     let seat = SeatNo::try_from(event.seat()).ok()?;
                     self.seats.get(&seat).map(|seat| seat.player)
                 }
-                // The wallet's word and an exclusion cost their player no record.
-                SeatEvent::StandingFound(_) | SeatEvent::SeatExcluded(_) => None,
+                // The wallet's word costs its player nothing.
+                SeatEvent::StandingFound(_) => None,
             },
             TableSubject::Table(event) => match event {
                 TableEvent::EntropyCommitted(committed) => {
@@ -245,4 +220,13 @@ impl Table {
         let stays = seat.funding == Funding::AtTable && !seat.leaving;
         seat.idle_since.filter(|_| idle && stays)
     }
+}
+
+fn spent(message: String) -> ApiRefusal {
+    api_refusal(ErrorReason::RecordsSpent, message)
+}
+
+/// Whether a record of the table's own stream ends a hand that was neither burnt nor aborted.
+const fn is_played_to_its_end(event: TableSubject<'_>) -> bool {
+    matches!(event, TableSubject::Table(TableEvent::HandFinished(finished)) if !finished.aborted)
 }

@@ -5,7 +5,7 @@ use proto::event::v1 as pb;
 
 use super::{Corrupt, Funding, REMEMBERED_REFUSALS, Seat, Table, seat_no};
 use crate::effects::Effect;
-use crate::reasons::LeaveReason;
+use crate::reasons::{LeaveReason, SitOutReason};
 use wire::records::SeatEvent;
 
 impl Table {
@@ -41,19 +41,32 @@ impl Table {
                 vacated.ok_or_else(|| Corrupt(format!("seat {number} is vacated twice")))?;
                 self.forget_stops(|effect| effect.is_of_seat(number));
             }
-            SeatEvent::SitOutChanged(pb::SitOutChanged { seat, sitting_out, why: _ }) => {
-                let seat = self.seat_mut(*seat)?;
-                seat.sitting_out = *sitting_out;
-                seat.missed_clocks = 0;
+            SeatEvent::SitOutChanged(changed) => {
+                self.sit_out_changed(changed)?;
                 self.note_idle(at);
             }
             SeatEvent::SeatRenamed(pb::SeatRenamed { seat }) => drop(self.seat_mut(*seat)?),
-            SeatEvent::SeatExcluded(excluded) => drop(self.seat_mut(excluded.seat)?),
+            SeatEvent::SeatExcluded(excluded) => {
+                self.seat_mut(excluded.seat)?;
+                self.exclusions.record(excluded)?;
+            }
             SeatEvent::StandingFound(found) => {
                 let nothing = crate::standing::says_nothing(found);
                 self.seat_mut(found.seat)?.standing = (!nothing).then(|| found.clone());
             }
         }
+        Ok(())
+    }
+
+    fn sit_out_changed(&mut self, changed: &pb::SitOutChanged) -> Result<(), Corrupt> {
+        let pb::SitOutChanged { seat, sitting_out, why: _ } = changed;
+        let number = seat_no(*seat)?;
+        let excluded = SitOutReason::of(changed) == Some(SitOutReason::Excluded);
+        let seat = self.seat_mut(*seat)?;
+        seat.sitting_out = *sitting_out;
+        seat.is_excluded = *sitting_out && excluded;
+        seat.missed_clocks = 0;
+        self.forget_stops(|effect| effect == Effect::Return { seat: number });
         Ok(())
     }
 
@@ -75,6 +88,7 @@ impl Table {
                 stack: Credits::ZERO,
                 funding: Funding::BuyingIn { transfer, amount },
                 sitting_out: false,
+                is_excluded: false,
                 leaving: false,
                 missed_clocks: 0,
                 idle_since: None,
@@ -126,16 +140,8 @@ impl Table {
         } = finished;
         self.finished_at = Some(at);
         let over = self.hand_no;
-        self.forget_stops(|effect| {
-            // In older logs the end of a hand stands beside its settlement, which may still have to
-            // be posted.
-            let post = effect == Effect::Post { hand_no: over };
-            effect.is_of_hand(over) && (*aborted || !post)
-        });
-        match &mut self.hand {
-            Some(hand) if !aborted && !hand.posted => hand.finished = true,
-            Some(_) | None => self.hand = None,
-        }
+        self.forget_stops(|effect| effect.is_of_hand(over));
+        self.hand = None;
         if *aborted {
             // Stacks and pots never changed.
             return Ok(());

@@ -8,11 +8,13 @@ mod dealer;
 mod decisions;
 mod late;
 mod leaves;
+mod lost_cards;
 mod nets;
 mod quota;
 mod settled;
 mod standing;
 mod stops;
+mod suspended;
 mod tests;
 mod withheld;
 
@@ -39,11 +41,12 @@ use crate::publish::PublishedEvent;
 use crate::recovery;
 use crate::registry::ClosedTable;
 use crate::state::{RecoveredState, TableState};
+use crate::suspension;
 use crate::table::Table;
 
 pub(crate) use dealer::{Dealer, Misbehaviour};
 
-pub(crate) const DEALER_TIMEOUT: Duration = Duration::from_secs(60);
+pub(crate) const DEALER_TIMEOUT: Duration = Duration::from_secs(10);
 const TABLE: TableId = TableId([7; 16]);
 
 /// A table in memory, its log, and its peers.
@@ -261,6 +264,7 @@ impl Harness {
         match effect_calls::effect_outcome(&self.state, pending, reply) {
             EffectOutcome::Append(batch) => self.append(batch),
             EffectOutcome::Retry(_) => return false,
+            EffectOutcome::Reload => self.restart(self.now),
         }
         true
     }
@@ -376,16 +380,13 @@ impl Harness {
 
     /// Folds the log and compares the result with the state.
     pub(crate) fn crash(&mut self) {
-        let events = self.log.iter().cloned();
+        if self.state.play.as_ref().is_some_and(|play| play.lost_cards.is_some()) {
+            return self.restart(self.now);
+        }
         let misbehaviour = std::mem::take(&mut self.dealer.misbehaviour);
-        let recovered = recovery::recover_at_once(events, |request| {
-            match self.dealer.answer(&PeerCall::Perform(request)) {
-                Ok(Reply::Performed(answer)) => answer,
-                _ => panic!("the dealer opens cards again"),
-            }
-        });
+        let recovered = self.recovered(self.now);
         self.dealer.misbehaviour = misbehaviour;
-        let RecoveredState { state, past } = match recovered {
+        let RecoveredState { state, past, dealer_answered: _ } = match recovered {
             Ok(recovered) => recovered,
             Err(closed) => {
                 assert!(self.pending_effects().is_empty() && self.state.is_closed());
@@ -395,7 +396,7 @@ impl Harness {
         let of =
             |state: &TableState| pending_effects(&state.table, state.play.as_ref(), &self.timing());
         assert_eq!(of(&state), of(&self.state));
-        assert_eq!(state.table.withheld_delays, self.state.table.withheld_delays);
+        assert_eq!(state.table.exclusions, self.state.table.exclusions);
         for viewer in [None, Some(player(1)), Some(player(4))] {
             let (mut new, mut old) = (state.view(viewer), self.state.view(viewer));
             if state.play.is_none() {
@@ -408,6 +409,31 @@ impl Harness {
         if state.play.is_some() {
             self.state = state;
         }
+    }
+
+    /// Starts the table again with the dealer as it is. The table was last known to run at
+    /// `last_alive`.
+    pub(crate) fn restart(&mut self, last_alive: UnixMicros) {
+        let Ok(recovered) = self.recovered(last_alive) else { panic!("the table is closed") };
+        let RecoveredState { state, past, dealer_answered } = recovered;
+        (self.state, self.listening_since) = (state, self.now);
+        // What was published while the cards were lost said less.
+        self.published = past;
+        let play = self.state.play.as_ref().filter(|play| play.suspension.is_some());
+        if let Some(play) = play.filter(|_| dealer_answered) {
+            let batch = suspension::continue_after_recovery(&self.state.table, play, self.now);
+            self.append(batch);
+        }
+    }
+
+    fn recovered(&mut self, last_alive: UnixMicros) -> Result<RecoveredState, ClosedTable> {
+        let events = self.log.clone();
+        recovery::recover_at_once(events, last_alive, |request| {
+            match self.dealer.answer(&PeerCall::Perform(request)) {
+                Ok(Reply::Performed(answer)) => Some(answer),
+                _ => None,
+            }
+        })
     }
 
     /// Checks that repeated updates equal the live ones to the byte.

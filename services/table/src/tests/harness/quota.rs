@@ -108,17 +108,81 @@ fn one_player_has_64_records_between_two_hands_and_all_have_a_bound() {
         table.log.iter().filter(|(stream, _, _)| *stream == own).count()
     };
     assert!(of_the_table(&table) <= 1024, "{}", of_the_table(&table));
+    // Neither time nor a number that is not played to its end opens the table again.
+    table.wait(Duration::from_secs(86_400));
+    let buy_in = primitives::Credits::of(1000);
+    let sit = Command::SitDown { seat: None, buy_in, funds: None };
+    assert_eq!(table.refusal(70, sit.clone()).0, ErrorReason::RecordsSpent);
     // Players who come and go keep nobody from taking part in chance.
-    assert!(table.run_effect(|effect| effect == Effect::Commit { hand_no: 1 }));
+    play_one(&mut table);
+    table.command(70, sit).unwrap();
+}
+
+/// Plays the number to come, to which the seated players commit.
+fn play_one(table: &mut Harness) {
+    let hand_no = table.state.table.hand_no + 1;
+    table.run_effect(|effect| effect == Effect::Commit { hand_no });
+    for number in [1, 2, 4] {
+        table.commit(hand_no, number);
+    }
+    assert!(table.run_effect(|effect| effect == Effect::Start));
+    assert!(table.run_effect(|effect| effect == Effect::CloseEntropy { hand_no }));
+    for number in [1, 2, 4] {
+        table.reveal(hand_no, number);
+    }
+    table.run_while(|table| table.state.play.is_some());
+}
+
+/// ARCHITECTURE.md §7.4.
+#[test]
+fn after_1024_records_only_leaving_and_commitments_are_taken() {
+    let mut table = three();
+    table.steady = true;
+    let own = table.state.table.id;
+    let found = event::StandingFound { seat: 1, ..event::StandingFound::default() };
+    for _ in table.log.len()..1023 {
+        table.append(crate::batch::Batch::single(own, found.clone()));
+    }
+    let out = Command::SitOut { out: true, standing: None };
+    table.command(2, out.clone()).unwrap();
+    table.command(2, Command::SitOut { out: false, standing: None }).unwrap();
+    for _ in 0..2 {
+        table.append(crate::batch::Batch::single(own, found.clone()));
+    }
+    assert_eq!(table.refusal(2, out.clone()).0, ErrorReason::RecordsSpent);
+    play_one(&mut table);
+    table.command(2, out).unwrap();
+    // A player has commitments as long as they have records of their own.
+    let renamed = event::SeatRenamed { seat: 1 };
+    for _ in 0..64 {
+        table.append(crate::batch::Batch::single(own, renamed));
+    }
+    let hand_no = table.state.table.hand_no + 1;
+    table.run_effect(|effect| effect == Effect::Commit { hand_no });
+    let commitment = table.commitment(hand_no, 1);
+    assert_eq!(table.refusal(1, super::offer(hand_no, commitment)).0, ErrorReason::RecordsSpent);
+    table.command(1, stand_up()).unwrap();
+}
+
+/// ARCHITECTURE.md §7.4.
+#[test]
+fn a_burnt_number_gives_no_new_records() {
+    let mut table = three();
+    let toggle = |out| Command::SitOut { out, standing: None };
+    for out in [true, false, true, false] {
+        table.command(1, toggle(out)).unwrap();
+    }
+    table.run_effect(|effect| effect == Effect::Commit { hand_no: 1 });
     for number in [1, 2, 4] {
         table.commit(1, number);
-        table.command(number, Command::SitOut { out: true, standing: None }).unwrap();
     }
-    // Seated players can leave, and after an hour the table is open again.
-    table.command(1, stand_up()).unwrap();
-    table.wait(Duration::from_secs(3601));
-    let buy_in = primitives::Credits::of(1000);
-    table.command(70, Command::SitDown { seat: None, buy_in, funds: None }).unwrap();
+    assert!(table.run_effect(|effect| effect == Effect::Start));
+    assert!(table.run_effect(|effect| effect == Effect::CloseEntropy { hand_no: 1 }));
+    table.reveal(1, 1);
+    table.reveal(1, 2);
+    table.wait(Duration::from_secs(2));
+    assert!(table.run_effect(|effect| effect == Effect::Burn { hand_no: 1 }));
+    assert_eq!(table.refusal(1, toggle(true)).0, ErrorReason::RecordsSpent);
 }
 
 #[test]

@@ -1,14 +1,16 @@
-//! Settled hands that are not posted: the dealer opens no seed, or the wallet takes no transfer.
+//! Settled hands: they stand, whether the dealer opens a seed or the wallet takes the transfer.
 
 use std::time::Duration;
 
 use eventlog::MemStore;
+use proto::common::v1::ErrorReason;
 use proto::event::v1::Resolution;
 
 use super::{DEALER_TIMEOUT, Harness, Misbehaviour};
 use crate::commands::Command;
 use crate::effects::Effect;
 use crate::hand_in_play::HandStage;
+use crate::peers::PeerCall;
 use crate::registry::tests::dependencies;
 use crate::settle;
 use crate::state::RecoveredState;
@@ -26,6 +28,10 @@ fn stacks(table: &Harness) -> Vec<u64> {
     table.state.table.seats.values().map(|seat| seat.stack.get()).collect()
 }
 
+fn is_settlement(job: &PeerCall) -> bool {
+    matches!(job, PeerCall::Settle(_))
+}
+
 fn is_settled(table: &Harness) -> bool {
     table.state.play.as_ref().is_some_and(|play| play.stage == HandStage::Settled)
 }
@@ -41,33 +47,42 @@ fn settled() -> Harness {
 }
 
 #[test]
-fn a_seed_that_is_refused_stops_and_an_operator_has_it_tried_again() {
-    let mut table = settled();
-    table.dealer.misbehaviour = Misbehaviour::NoSeed;
-    table.run_until_idle();
-    assert!(table.event_names(0).ends_with(&["EffectStopped"]));
-    assert_eq!(table.state.table.stopped_effects(false)[0].what, "the seed of hand 1");
-    let why = &table.state.table.stopped_effects(true)[0].why;
-    assert_eq!(why, "the opening of the seed was refused: a kept seed is missing");
-    // No call is made, and no time limit ends the wait.
-    table.wait(DEALER_TIMEOUT * 100);
-    let before = table.log.len();
-    table.run_until_idle();
-    assert_eq!(table.log.len(), before);
-    table.dealer.misbehaviour = Misbehaviour::None;
-    table.command(OPERATOR, retry()).unwrap();
-    table.run_while(|table| table.state.table.hand_no == 1);
-    assert!(table.event_names(0).contains(&"SettlementPosted"));
-    assert!(table.state.table.stops.is_empty() && stacks(&table) != BEFORE);
+fn a_seed_that_is_refused_is_asked_for_again_and_holds_nothing_up() {
+    for misbehaviour in [Misbehaviour::NoSeed, Misbehaviour::Silent] {
+        let mut table = settled();
+        assert!(table.run_effect(|effect| effect == Effect::Post { hand_no: 1 }));
+        assert!(stacks(&table) != BEFORE);
+        table.dealer.misbehaviour = misbehaviour;
+        // No time limit ends the wait, and nothing stops.
+        table.wait(DEALER_TIMEOUT * 100);
+        let before = table.log.len();
+        assert!(!table.run_effect(|effect| effect == Effect::Reveal { hand_no: 1 }));
+        assert_eq!(table.log.len(), before);
+        assert!(table.state.table.stops.is_empty());
+        table.dealer.misbehaviour = Misbehaviour::None;
+        assert!(table.run_effect(|effect| effect == Effect::Reveal { hand_no: 1 }));
+    }
 }
 
+/// fairness/SPEC.md §3.11.
 #[test]
-fn a_dealer_who_is_away_stops_nothing() {
+fn a_settled_hand_is_neither_suspended_nor_ended() {
     let mut table = settled();
     table.dealer.misbehaviour = Misbehaviour::Silent;
-    table.run_until_idle();
-    assert!(table.state.table.stops.is_empty());
-    assert!(table.pending_effects().contains(&Effect::Reveal { hand_no: 1 }));
+    table.wallet_silent = true;
+    table.wait(DEALER_TIMEOUT * 1000);
+    let pending = table.pending_effects();
+    assert!(!pending.contains(&Effect::Suspend { hand_no: 1 }), "{pending:?}");
+    assert!(pending.contains(&Effect::Post { hand_no: 1 }));
+    // Nor where the wallet refuses its transfer: that is tried until it is taken.
+    table.wallet_silent = false;
+    table.wallet_refuses = Some((is_settlement, ErrorReason::TransferRefused));
+    assert!(table.run_effect(|effect| effect == Effect::Post { hand_no: 1 }));
+    assert!(table.event_names(0).ends_with(&["EffectStopped"]));
+    table.wallet_refuses = None;
+    table.command(OPERATOR, retry()).unwrap();
+    assert!(table.run_effect(|effect| effect == Effect::Post { hand_no: 1 }));
+    assert!(!table.event_names(0).contains(&"HandAborted") && stacks(&table) != BEFORE);
 }
 
 #[tokio::test]
@@ -80,8 +95,8 @@ async fn a_settled_hand_is_taken_up_and_paid_without_its_cards() {
     // The dealer does not answer.
     let shared = dependencies(&MemStore::new()).await;
     let found = crate::recovery::recovered_table(table.log.iter().cloned()).ok().unwrap();
-    let RecoveredState { state, past } =
-        found.recover(&shared.peers, Duration::from_millis(50)).await.unwrap();
+    let RecoveredState { state, past, dealer_answered: _ } =
+        found.recover(&shared.peers, Duration::from_millis(50), table.now).await.unwrap();
     assert!(past.is_empty());
     let (new, old) = (state.play.as_ref().unwrap(), table.state.play.as_ref().unwrap());
     let pending = |state: &crate::state::TableState| {

@@ -168,7 +168,11 @@ fn what_is_refused_of_a_hand_ends_with_the_hand() {
     table.run_until_idle();
     assert_eq!(table.state.table.stops.len(), 1, "{:?}", table.event_names(0));
     table.dealer.misbehaviour = Misbehaviour::None;
+    // The hand is suspended meanwhile, and ended when its time is over.
     table.wait(DEALER_TIMEOUT);
+    table.run_until_idle();
+    assert!(table.event_names(0).ends_with(&["HandSuspended"]), "{:?}", table.event_names(0));
+    table.wait(std::time::Duration::from_secs(2 * 3600));
     table.run_while(|table| table.state.table.hand_no < 2);
     assert!(table.event_names(0).contains(&"HandAborted"));
     assert!(table.state.table.stops.is_empty());

@@ -6,15 +6,14 @@ use fairness::{ClientCommitment, Entropy};
 use primitives::SeatNo;
 use proto::common::v1::ErrorReason;
 use proto::dealer::v1::EntropyStatus;
-use proto::event::v1::{self as event, AtFault};
+use proto::event::v1::{self as event, AbortCause, AtFault};
 use rules::SeedOpening;
 use wire::TableRecord;
 
-use super::{DEALER_TIMEOUT, Harness, Misbehaviour, offer, player, secret, set, stand_up};
+use super::{Harness, Misbehaviour, offer, player, secret, set, stand_up};
 use crate::batch::RuleInputs;
 use crate::commands::Command;
 use crate::effects::Effect;
-use crate::hand_in_play::HandStage;
 use crate::table::Closing;
 
 const EACH: Duration = Duration::from_secs(2);
@@ -228,7 +227,7 @@ fn commitments_are_taken_once_and_in_time() {
 
 /// fairness/SPEC.md §3.6.
 #[test]
-fn silence_burns_the_number_and_sits_out() {
+fn silence_burns_the_number_and_excludes() {
     let mut table = committed();
     table.run_effect(|effect| effect == Effect::Start);
     assert!(table.run_effect(|effect| effect == Effect::CloseEntropy { hand_no: 1 }));
@@ -236,38 +235,21 @@ fn silence_burns_the_number_and_sits_out() {
     table.wait(EACH);
     let from = table.log.len();
     assert!(table.run_effect(|effect| effect == Effect::Burn { hand_no: 1 }));
-    let written = ["HandAborted", "HandFinished", "SitOutChanged", "SitOutChanged"];
-    assert_eq!(table.event_names(from), written);
+    let excluded = ["SeatExcluded", "SitOutChanged", "SeatExcluded", "SitOutChanged"];
+    assert_eq!(table.event_names(from), [&["HandAborted", "HandFinished"], &excluded[..]].concat());
     assert_eq!((aborted(&table).at_fault(), aborted(&table).seats), (AtFault::Seat, vec![2, 4]));
+    assert_eq!(aborted(&table).cause(), AbortCause::Withheld);
     assert_eq!(stacks(&table), [1000, 1000, 1000]);
     assert_eq!(table.state.table.button, None);
     // The seed is opened all the same, and the next number is committed to.
     assert!(table.run_effect(|effect| effect == Effect::Reveal { hand_no: 1 }));
     assert!(table.dealer.opened[&1]);
     assert!(table.run_effect(|effect| effect == Effect::Commit { hand_no: 2 }));
-    for number in [2, 4] {
-        table.command(number, Command::SitOut { out: false, standing: None }).unwrap();
-    }
-    table.commit(2, 1);
-    table.commit(2, 4);
-    table.commit(2, 2);
-    table.run_effect(|effect| effect == Effect::Start);
-    assert!(table.run_effect(|effect| effect == Effect::CloseEntropy { hand_no: 2 }));
-    table.wait(EACH);
-    assert!(table.run_effect(|effect| effect == Effect::Burn { hand_no: 2 }));
-    assert!(table.event_names(0).ends_with(&[
-        "HandFinished",
-        "SitOutChanged",
-        "SitOutChanged",
-        "SitOutChanged"
-    ]));
-    table.run_until_idle();
     let back = Command::SitOut { out: false, standing: None };
     for number in [2, 4] {
         assert_eq!(table.refusal(number, back.clone()).0, ErrorReason::Withheld);
     }
-    // The player with a first time is back at once, and nobody else waits for the others.
-    table.command(1, back).unwrap();
+    // Nobody else waits for them.
     table.sit(3);
     assert_eq!(table.pending_effects(), [Effect::Start]);
 }
@@ -289,110 +271,50 @@ fn nobody_sits_out_for_the_houses_trouble() {
     assert!(table.run_effect(|effect| effect == Effect::Seal { hand_no: 1 }));
 }
 
-/// fairness/SPEC.md §3.11.
-#[test]
-fn silent_dealer_costs_the_hand() {
-    let round = |table: &Harness| table.state.table.entropy_round().is_some();
-    let before_the_deal =
-        |table: &Harness| table.state.play.as_ref().is_none_or(|play| play.turn == 0);
-    let stages: [&dyn Fn(&Harness) -> bool; 3] = [&|_| true, &round, &before_the_deal];
-    for stage in stages {
-        let mut table = three();
-        table.run_effect(|effect| effect == Effect::Commit { hand_no: 1 });
-        table.run_effect(|effect| effect == Effect::Start);
-        table.wait(EACH);
-        table.run_effect(|effect| effect == Effect::CloseEntropy { hand_no: 1 });
-        table.run_while(|table| stage(table) && !table.event_names(0).contains(&"MoveDecided"));
-        if table.state.play.as_ref().is_none_or(|play| play.stage == HandStage::Settled) {
-            continue;
-        }
-        table.dealer.misbehaviour = Misbehaviour::Silent;
-        table.run_until_idle();
-        if table.state.play.is_none() {
-            continue;
-        }
-        assert!(!table.pending_effects().contains(&Effect::Abandon { hand_no: 1 }));
-        table.wait(DEALER_TIMEOUT);
-        assert!(table.run_effect(|effect| effect == Effect::Abandon { hand_no: 1 }));
-        assert_eq!(aborted(&table).at_fault(), AtFault::Dealer);
-        assert!(aborted(&table).evidence.contains("is owed since"));
-        assert_eq!(stacks(&table), [1000, 1000, 1000]);
-        assert_eq!(table.state.table.closing, Closing::Open);
-        table.dealer.misbehaviour = Misbehaviour::None;
-        table.run_while(|table| table.state.table.hand_no == 1);
-        table.run_effect(|effect| effect == Effect::Reveal { hand_no: 1 });
-        assert!(table.dealer.opened[&1]);
-    }
-}
-
-/// fairness/SPEC.md §3.7, §3.8, §3.11.
-#[test]
-fn dealer_who_contradicts_costs_the_table() {
-    let misbehaviours = [
-        (Misbehaviour::OtherTranscript, "transcript"),
-        (Misbehaviour::OtherRoot, "root"),
-        (Misbehaviour::NoRoot, "commitment to its cards"),
-        (Misbehaviour::OtherCard, "root"),
-        (Misbehaviour::NoProof, "proof"),
-        (Misbehaviour::ShowsAnother, "root"),
-        (Misbehaviour::NoSuchNumber, "not what it was asked for"),
-        (Misbehaviour::Refuses, "refused"),
-        (Misbehaviour::OtherSeed, "seed"),
-    ];
-    for (misbehaviour, evidence) in misbehaviours {
-        let mut table = three();
-        table.run_effect(|effect| effect == Effect::Commit { hand_no: 1 });
-        table.run_effect(|effect| effect == Effect::Start);
-        table.wait(EACH);
-        table.dealer.misbehaviour = misbehaviour;
-        table.run_while(|table| table.state.table.hand.is_some());
-        let aborted = aborted(&table);
-        assert_eq!(aborted.at_fault(), AtFault::Dealer, "{misbehaviour:?}");
-        assert!(aborted.evidence.contains(evidence), "{misbehaviour:?}: {}", aborted.evidence);
-        assert_eq!(stacks(&table), [1000, 1000, 1000], "{misbehaviour:?}");
-        assert_eq!(count(&table, "SettlementPosted"), 0, "{misbehaviour:?}");
-        assert_eq!(count(&table, "HandAborted"), 1, "{misbehaviour:?}");
-        table.dealer.misbehaviour =
-            if misbehaviour == Misbehaviour::OtherSeed { misbehaviour } else { Misbehaviour::None };
-        table.run_until_idle();
-        // Everybody is paid out, and the seed is opened.
-        assert_eq!(table.state.table.closing, Closing::Closed, "{misbehaviour:?}");
-        assert!(table.state.table.seats.is_empty() && table.state.table.seeds.is_empty());
-        assert_eq!(
-            count(&table, "SeedRefused"),
-            usize::from(misbehaviour == Misbehaviour::OtherSeed)
-        );
-        assert_eq!(table.state.table.hand_no, 1);
-    }
-}
-
-/// fairness/SPEC.md §3.10.
-#[test]
-fn nothing_is_posted_before_the_seed_is_known_to_be_right() {
+/// A table whose first hand is settled, with the stacks that viewers are shown.
+fn settled() -> (Harness, Vec<u64>) {
     let mut table = three();
     table.wait(EACH);
     table.run_effect(|effect| effect == Effect::Commit { hand_no: 1 });
     table.run_effect(|effect| effect == Effect::Start);
     table.wait(EACH);
     table.run_while(|table| !table.event_names(0).contains(&"HandSettled"));
-    let shown: Vec<u64> = table.state.view(None).seats.iter().map(|seat| seat.stack).collect();
-    let settled = last(&table, |event| match event {
-        TableRecord::HandSettled(settled) => Some(settled.clone()),
-        _ => None,
-    });
+    let shown = table.state.view(None).seats.iter().map(|seat| seat.stack).collect();
+    (table, shown)
+}
+
+/// fairness/SPEC.md §3.10.
+#[test]
+fn a_settlement_is_posted_whatever_its_seed_turns_out_to_be() {
+    let (mut table, shown) = settled();
     assert_eq!(stacks(&table), [1000, 1000, 1000]);
-    let mut finishing = settled.finishing_stacks.clone();
-    finishing.sort_unstable();
-    let mut sorted = shown.clone();
-    sorted.sort_unstable();
-    assert_eq!(sorted, finishing);
-    assert!(!table.run_effect(|effect| effect == Effect::Post { hand_no: 1 }));
-    assert!(table.run_effect(|effect| effect == Effect::Reveal { hand_no: 1 }));
     let from = table.log.len();
     assert!(table.run_effect(|effect| effect == Effect::Post { hand_no: 1 }));
     assert_eq!(table.event_names(from), ["SettlementPosted", "HandFinished"]);
     assert_eq!(stacks(&table), shown);
+    assert!(table.run_effect(|effect| effect == Effect::Reveal { hand_no: 1 }));
     assert!(!table.dealer.opened[&1]);
+}
+
+/// fairness/SPEC.md §3.10.
+#[test]
+fn a_seed_that_is_another_undoes_nothing_and_ends_the_dealing() {
+    for posted_first in [false, true] {
+        let (mut table, shown) = settled();
+        table.dealer.misbehaviour = Misbehaviour::OtherSeed;
+        if posted_first {
+            assert!(table.run_effect(|effect| effect == Effect::Post { hand_no: 1 }));
+        }
+        let from = table.log.len();
+        assert!(table.run_effect(|effect| effect == Effect::Reveal { hand_no: 1 }));
+        assert_eq!(table.event_names(from), ["SeedRefused", "CloseAsked"]);
+        assert!(posted_first || table.run_effect(|effect| effect == Effect::Post { hand_no: 1 }));
+        assert_eq!(stacks(&table), shown);
+        table.run_until_idle();
+        assert_eq!(table.state.table.closing, Closing::Closed);
+        assert_eq!((count(&table, "HandAborted"), count(&table, "SettlementPosted")), (0, 1));
+        assert!(table.state.table.seeds.is_empty() && table.state.table.hand_no == 1);
+    }
 }
 
 /// fairness/SPEC.md §3.10.

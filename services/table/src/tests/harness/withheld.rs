@@ -1,28 +1,60 @@
-//! A player who withholds whatever they commit to, and comes back as soon as they may.
+//! A player who withholds what they commit to, in every way to come back sooner.
 
 use std::time::Duration;
 
 use fairness::ClientCommitment;
-use primitives::Credits;
+use primitives::{Credits, SeatNo, UnixMicros};
 use proto::common::v1::ErrorReason;
-use proto::event::v1::AtFault;
+use proto::event::v1::{self as event, AtFault};
+use proto::table::v1::SeatState;
 use wire::TableRecord;
 
-use super::{Harness, offer, stand_up};
+use super::{Harness, offer, player, stand_up};
 use crate::commands::Command;
 use crate::effects::Effect;
 
-const EACH: Duration = Duration::from_secs(2);
-/// Least time of a hand of people, for which a withholder waits for the next one.
+const WINDOW: Duration = Duration::from_secs(2);
+/// Least time of a hand of people.
 const HAND: Duration = Duration::from_secs(15);
 const WITHHOLDER: u8 = 4;
 
 /// Ways of a withholder to come back.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 enum Way {
-    SitIn,
-    /// Leaves the table and takes a new seat.
-    SitDown,
+    /// Waits to be dealt in again by itself.
+    Waits,
+    /// Asks to sit in again and again.
+    SitsIn,
+    /// Leaves the table, and takes the same seat or another one.
+    ComesAnew,
+}
+
+/// What a withholder does with the numbers that they are dealt into.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Plan {
+    Withholds,
+    /// Withholds at few steps, and reveals often enough to take one back.
+    StepsBack(u32),
+}
+
+const SIT_IN: Command = Command::SitOut { out: false, standing: None };
+const SIT_OUT: Command = Command::SitOut { out: true, standing: None };
+
+fn sit_down(seat: Option<u8>) -> Command {
+    let seat = seat.and_then(|seat| SeatNo::try_new(seat).ok());
+    Command::SitDown { seat, buy_in: Credits::of(1000), funds: None }
+}
+
+fn seat(table: &Harness) -> Option<&crate::table::Seat> {
+    let table = &table.state.table;
+    table.seats.get(&table.seat_of(player(WITHHOLDER))?)
+}
+
+fn leave(table: &mut Harness) {
+    table.command(WITHHOLDER, stand_up()).unwrap();
+    while table
+        .run_effect(|effect| matches!(effect, Effect::PayOut { .. } | Effect::CashOut { .. }))
+    {}
 }
 
 /// Numbers of the burnt and of the played hands.
@@ -34,145 +66,259 @@ fn ended(table: &Harness) -> (usize, usize) {
     (count(burnt), count(|event| matches!(event, TableRecord::HandSettled(_))))
 }
 
-/// Brings the withholder back where they may, and commits them to the next hand; the reason where
-/// they may not.
-fn comes_back(table: &mut Harness, way: Way) -> Result<(), ErrorReason> {
-    let seat = table.state.table.seat_of(super::player(WITHHOLDER));
-    let command = match seat {
-        Some(seat) if !table.state.table.seats[&seat].sitting_out => None,
-        Some(_) if way == Way::SitIn => Some(Command::SitOut { out: false, standing: None }),
-        Some(_) => {
-            table.command(WITHHOLDER, stand_up()).unwrap();
-            while table.run_effect(|effect| {
-                matches!(effect, Effect::PayOut { .. } | Effect::CashOut { .. })
-            }) {}
-            Some(Command::SitDown { seat: None, buy_in: Credits::of(1000), funds: None })
+/// Tries to come back, in any seat; what is refused changes nothing.
+fn come_back(table: &mut Harness, way: Way) {
+    let sits_out = seat(table).map(|seat| seat.sitting_out);
+    let outcome = match (way, sits_out) {
+        (_, Some(false)) | (Way::Waits, Some(true)) => Ok(()),
+        (Way::SitsIn, Some(true)) => table.command(WITHHOLDER, SIT_IN),
+        (Way::ComesAnew, Some(true)) => {
+            leave(table);
+            table.command(WITHHOLDER, sit_down(Some(3)))
         }
-        None => Some(Command::SitDown { seat: None, buy_in: Credits::of(1000), funds: None }),
+        (_, None) => table.command(WITHHOLDER, sit_down(Some(3))),
     };
-    if let Some(command) = command {
-        table.command(WITHHOLDER, command).map_err(|refused| refused.reason())?;
-        while table.run_effect(|effect| matches!(effect, Effect::Fund { .. })) {}
+    let refused = outcome.map_err(|refused| refused.reason());
+    assert!(matches!(refused, Ok(()) | Err(ErrorReason::Withheld | ErrorReason::RecordsSpent)));
+    while table.run_effect(|effect| matches!(effect, Effect::Fund { .. })) {}
+}
+
+/// Commits and, where the plan is to reveal, reveals. Returns whether the number is to be burnt.
+fn commit_all(table: &mut Harness, hand_no: u64, plan: Plan) -> bool {
+    for honest in [1, 2] {
+        table.commit(hand_no, honest);
     }
-    let hand_no = table.state.table.hand_no + 1;
-    if table.state.table.dealer_commitments.contains_key(&hand_no) {
-        let commitment = ClientCommitment([0x5a; 32]);
-        // A second commitment to the same hand is refused, which changes nothing.
-        let _ = table.command(WITHHOLDER, offer(hand_no, commitment));
+    if seat(table).is_none_or(|seat| seat.sitting_out) {
+        return false;
     }
-    Ok(())
+    let step = table.state.table.exclusions.get(player(WITHHOLDER)).map_or(0, |it| it.step);
+    let withholds = match plan {
+        Plan::Withholds => true,
+        Plan::StepsBack(most) => step < most,
+    };
+    if withholds {
+        table.command(WITHHOLDER, offer(hand_no, ClientCommitment([0x5a; 32]))).unwrap();
+    } else {
+        table.commit(hand_no, WITHHOLDER);
+    }
+    withholds
 }
 
 /// Runs this many hand numbers with one withholder among three. Returns how many were burnt and
 /// played.
-fn play(hands: u64, way: Way) -> (usize, usize) {
+fn play(numbers: u64, way: Way, plan: Plan) -> (usize, usize) {
     let mut table = Harness::new("dice", |_| {});
     table.steady = true;
-    while table.state.table.hand_no < hands || table.state.play.is_some() {
-        let _ = table.run_effect(|effect| matches!(effect, Effect::Commit { .. }));
-        if table.state.table.hand_no < hands {
-            match comes_back(&mut table, way) {
-                Ok(()) | Err(ErrorReason::Withheld | ErrorReason::RecordsSpent) => {}
-                Err(reason) => panic!("{reason:?}"),
-            }
-        }
-        let before = table.log.len();
-        let over = table.state.table.hand_no;
+    for hand_no in 1..=numbers {
+        table.run_effect(|effect| effect == Effect::Commit { hand_no });
+        while table.run_effect(|effect| matches!(effect, Effect::Return { .. })) {}
+        come_back(&mut table, way);
+        let withholds = commit_all(&mut table, hand_no, plan);
         assert!(
             table.run_effect(|effect| effect == Effect::Start),
-            "nobody waits: {:?}",
+            "{way:?} {plan:?}: nobody waits: {:?}",
             table.pending_effects()
         );
-        assert!(table.log.len() > before && table.state.table.hand_no == over + 1);
-        // Players who have committed are waited for, and then the others go on.
-        table.wait(EACH);
-        table.run_effect(|effect| matches!(effect, Effect::CloseEntropy { .. }));
-        table.wait(EACH);
+        assert!(table.run_effect(|effect| effect == Effect::CloseEntropy { hand_no }));
+        let dealt = table.state.table.entropy_round().unwrap().roster.clone();
+        for (_, player) in dealt {
+            if player.0[0] != WITHHOLDER || !withholds {
+                table.reveal(hand_no, player.0[0]);
+            }
+        }
+        table.wait(WINDOW);
         if !table.run_effect(|effect| matches!(effect, Effect::Burn { .. })) {
-            let hand_no = table.state.table.hand_no;
             table.wait(HAND);
             table.run_while(|table| {
                 table.state.table.hand_no == hand_no && table.state.play.is_some()
             });
         }
         assert!(table.state.play.is_none());
+        assert_eq!(table.state.table.hand_no, hand_no);
     }
     table.published.clear();
     table.crash();
     ended(&table)
 }
 
+/// fairness/SPEC.md §3.6.
 #[test]
-fn honest_hands_go_on_beside_a_withholder() {
-    for way in [Way::SitIn, Way::SitDown] {
-        let (burnt, played) = play(51, way);
-        assert_eq!(burnt + played, 51);
-        assert!((2..=7).contains(&burnt), "{burnt} of 51 hands were burnt");
+fn of_a_hundred_numbers_a_withholder_burns_ten_at_most_and_all_others_are_played() {
+    let ways = [
+        (Way::Waits, Plan::Withholds),
+        (Way::SitsIn, Plan::Withholds),
+        (Way::ComesAnew, Plan::Withholds),
+        (Way::Waits, Plan::StepsBack(2)),
+        (Way::ComesAnew, Plan::StepsBack(3)),
+        (Way::SitsIn, Plan::StepsBack(4)),
+    ];
+    for (way, plan) in ways {
+        let (burnt, played) = play(100, way, plan);
+        assert_eq!(burnt + played, 100);
+        assert!((4..=10).contains(&burnt), "{way:?} {plan:?}: {burnt} of 100 numbers are burnt");
     }
 }
 
-/// Commits the withholder to the next hand and burns it. Returns how long they had to wait for it.
-fn burn(table: &mut Harness, way: Way) -> Duration {
-    let _ = table.run_effect(|effect| matches!(effect, Effect::Commit { .. }));
-    let began = table.now;
-    while let Err(reason) = comes_back(table, way) {
-        assert_eq!(reason, ErrorReason::Withheld);
-        let seated = table.state.table.seat_of(super::player(WITHHOLDER)).is_some();
-        let command = if seated {
-            Command::SitOut { out: false, standing: None }
-        } else {
-            Command::SitDown { seat: None, buy_in: Credits::of(1000), funds: None }
-        };
-        let refused = table.command(WITHHOLDER, command).unwrap_err();
-        let until = refused.metadata().find(|(key, _)| *key == "until").expect("it says when");
-        table.now = primitives::UnixMicros(until.1.parse().unwrap());
+/// Burns the number to come, with the withholder in it.
+fn burn(table: &mut Harness) {
+    let hand_no = table.state.table.hand_no + 1;
+    table.run_effect(|effect| effect == Effect::Commit { hand_no });
+    table.command(WITHHOLDER, offer(hand_no, ClientCommitment([0x5a; 32]))).unwrap();
+    for honest in [1, 2] {
+        table.commit(hand_no, honest);
     }
-    let waited = table.now.since(began);
     assert!(table.run_effect(|effect| effect == Effect::Start));
-    table.wait(EACH);
-    table.run_effect(|effect| matches!(effect, Effect::CloseEntropy { .. }));
-    table.wait(EACH);
-    assert!(table.run_effect(|effect| matches!(effect, Effect::Burn { .. })));
-    waited
+    assert!(table.run_effect(|effect| effect == Effect::CloseEntropy { hand_no }));
+    for honest in [1, 2] {
+        table.reveal(hand_no, honest);
+    }
+    table.wait(WINDOW);
+    assert!(table.run_effect(|effect| effect == Effect::Burn { hand_no }));
+}
+
+/// Plays the number to come, in which nobody commits.
+fn play_one(table: &mut Harness) {
+    let hand_no = table.state.table.hand_no + 1;
+    table.run_effect(|effect| effect == Effect::Commit { hand_no });
+    assert!(table.run_effect(|effect| effect == Effect::Start), "{:?}", table.pending_effects());
+    table.wait(WINDOW);
+    table.run_while(|table| table.state.table.hand_no == hand_no && table.state.play.is_some());
+}
+
+fn excluded(table: &Harness) -> event::SeatExcluded {
+    let mut events = table.log.iter().rev();
+    let excluded = events.find_map(|(_, event, _)| match event {
+        TableRecord::SeatExcluded(excluded) => Some(excluded.clone()),
+        _ => None,
+    });
+    excluded.unwrap()
+}
+
+fn returns(table: &mut Harness) -> bool {
+    table.run_effect(|effect| matches!(effect, Effect::Return { .. }))
 }
 
 /// fairness/SPEC.md §3.6.
 #[test]
-fn who_withholds_waits_longer_each_time_whatever_way_they_come_back() {
+fn who_withholds_misses_numbers_and_time_and_is_dealt_in_again_by_itself() {
     let mut table = Harness::new("dice", |_| {});
-    let ways = [Way::SitIn, Way::SitIn, Way::SitDown, Way::SitIn, Way::SitDown];
-    let waited = ways.map(|way| burn(&mut table, way).as_secs());
-    assert_eq!(waited, [0, 0, 60, 120, 240]);
+    burn(&mut table);
+    assert!(seat(&table).is_some_and(|seat| seat.sitting_out && seat.is_excluded));
+    let event = excluded(&table);
+    assert_eq!((event.step, event.until_hand_no, event.burnt_hand_no), (1, 3, 1));
+    assert_eq!(event.until_micros, table.now.plus(Duration::from_secs(30)).0);
+    let view = table.state.view(None).seats[2].clone();
+    let shown = view.exclusion.unwrap();
+    assert_eq!(view.state(), SeatState::SittingOut);
+    assert_eq!((shown.step, shown.until_hand_no, shown.burnt_hand_no), (1, 3, 1));
+    // The time is over, and the number has not been missed.
+    table.wait(Duration::from_secs(30));
+    assert!(!returns(&mut table));
+    let hand_no = 2;
+    table.run_effect(|effect| effect == Effect::Commit { hand_no });
+    assert!(table.run_effect(|effect| effect == Effect::Start));
+    // While the number is missed, the next one is open to them.
+    let from = table.log.len();
+    assert!(returns(&mut table));
+    assert_eq!(table.event_names(from), ["SitOutChanged"]);
+    assert!(!seat(&table).unwrap().sitting_out);
+    assert_eq!(table.state.view(None).seats[2].exclusion, None);
+}
+
+#[test]
+fn a_missed_number_is_not_enough_before_the_time_is_over() {
+    let mut table = Harness::new("dice", |_| {});
+    burn(&mut table);
+    for _ in 0..3 {
+        play_one(&mut table);
+    }
+    assert!(!returns(&mut table));
+    let until = UnixMicros(excluded(&table).until_micros);
+    table.wait(until.since(table.now));
+    assert!(returns(&mut table));
+}
+
+#[test]
+fn neither_sitting_in_nor_leaving_nor_another_seat_ends_an_exclusion() {
+    let mut table = Harness::new("dice", |_| {});
+    burn(&mut table);
+    let refused = |table: &mut Harness, command: Command| {
+        let refused = table.command(WITHHOLDER, command).unwrap_err();
+        assert_eq!(refused.reason(), ErrorReason::Withheld);
+        let metadata = |wanted: &str| {
+            let found = refused.metadata().find(|(key, _)| *key == wanted);
+            found.unwrap().1.parse::<u64>().unwrap()
+        };
+        assert_eq!((metadata("step"), metadata("until_hand_no")), (1, 3));
+        assert_eq!(metadata("until"), excluded(table).until_micros);
+    };
+    refused(&mut table, SIT_IN);
+    // Sitting out and in does not either.
+    table.command(WITHHOLDER, SIT_OUT).unwrap();
+    refused(&mut table, SIT_IN);
+    leave(&mut table);
+    for seat in [None, Some(3), Some(4)] {
+        refused(&mut table, sit_down(seat));
+    }
+    // Nor is the step forgotten.
+    play_one(&mut table);
+    table.wait(Duration::from_secs(30));
+    table.command(WITHHOLDER, sit_down(Some(3))).unwrap();
+    assert!(table.run_effect(|effect| matches!(effect, Effect::Fund { .. })));
+    burn(&mut table);
+    let event = excluded(&table);
+    assert_eq!((event.seat, event.step, event.until_hand_no), (3, 2, event.burnt_hand_no + 3));
+}
+
+#[test]
+fn who_wants_to_sit_out_is_not_dealt_in_by_itself() {
+    let mut table = Harness::new("dice", |_| {});
+    burn(&mut table);
+    let from = table.log.len();
+    table.command(WITHHOLDER, SIT_OUT).unwrap();
+    table.command(WITHHOLDER, SIT_OUT).unwrap();
+    assert_eq!(table.event_names(from), ["SitOutChanged"]);
+    play_one(&mut table);
+    table.wait(Duration::from_secs(30));
+    assert!(!returns(&mut table));
+    table.command(WITHHOLDER, SIT_IN).unwrap();
+    assert!(!seat(&table).unwrap().sitting_out);
 }
 
 #[test]
 fn sitting_out_or_leaving_before_the_number_is_burnt_is_no_way_round() {
-    for command in [Command::SitOut { out: true, standing: None }, stand_up()] {
+    for command in [SIT_OUT, stand_up()] {
         let mut table = Harness::new("dice", |_| {});
-        burn(&mut table, Way::SitIn);
-        let _ = table.run_effect(|effect| matches!(effect, Effect::Commit { .. }));
-        comes_back(&mut table, Way::SitIn).unwrap();
+        let hand_no = 1;
+        table.run_effect(|effect| effect == Effect::Commit { hand_no });
+        table.command(WITHHOLDER, offer(hand_no, ClientCommitment([0x5a; 32]))).unwrap();
         assert!(table.run_effect(|effect| effect == Effect::Start));
         table.command(WITHHOLDER, command).unwrap();
-        table.wait(EACH);
-        table.run_effect(|effect| matches!(effect, Effect::CloseEntropy { .. }));
-        table.wait(EACH);
-        assert!(table.run_effect(|effect| matches!(effect, Effect::Burn { .. })));
+        table.wait(WINDOW);
+        assert!(table.run_effect(|effect| effect == Effect::CloseEntropy { hand_no }));
+        table.wait(WINDOW);
+        assert!(table.run_effect(|effect| effect == Effect::Burn { hand_no }));
         while table
             .run_effect(|effect| matches!(effect, Effect::PayOut { .. } | Effect::CashOut { .. }))
         {
         }
-        assert_eq!(comes_back(&mut table, Way::SitIn), Err(ErrorReason::Withheld));
+        let back = if seat(&table).is_some() { SIT_IN } else { sit_down(Some(3)) };
+        assert_eq!(table.refusal(WITHHOLDER, back).0, ErrorReason::Withheld);
+        assert!(!returns(&mut table));
     }
 }
 
-/// fairness/SPEC.md §3.6.
+/// A number that cannot come is not missed: a lost connection must not close a table of two.
 #[test]
-fn an_hour_without_withholding_is_a_new_beginning() {
+fn at_a_table_of_two_time_alone_ends_an_exclusion() {
     let mut table = Harness::new("dice", |_| {});
-    for _ in 0..2 {
-        let waited = [(); 3].map(|()| burn(&mut table, Way::SitIn).as_secs());
-        assert_eq!(waited, [0, 0, 60]);
-        table.wait(Duration::from_secs(120 + 3600));
-    }
+    burn(&mut table);
+    table.command(2, SIT_OUT).unwrap();
+    assert!(!table.run_effect(|effect| effect == Effect::Start));
+    table.wait(Duration::from_secs(29));
+    assert!(!returns(&mut table));
+    table.wait(Duration::from_secs(1));
+    assert!(returns(&mut table));
+    table.run_effect(|effect| effect == Effect::Commit { hand_no: 2 });
+    assert!(table.run_effect(|effect| effect == Effect::Start));
 }
