@@ -1,58 +1,89 @@
 //! A player's part in the chance of hands, and the checks of what the table and the dealer say.
 //!
-//! Taking part is optional: a seat whose client does nothing is dealt in too. A seat that takes
-//! part knows that neither the dealer nor anybody else chose the outcome. Every message is in
+//! A seat that takes part knows that neither the dealer nor anybody else chose the outcome; a client
+//! whose number is not in a hand does not play it ([`Chance::must_fold`]). Every message is in
 //! `table/v1/table.proto`. LP(x) is x behind its length as a big-endian u32, and H(tag, f ...) is
-//! SHA-256 over LP("sabacc/fair/v1/" + tag), LP(f), and so on. A hand takes these steps:
+//! SHA-256 over LP("sabacc/fair/v1/" + tag), LP(f), and so on. Signatures are Ed25519, strictly
+//! checked, over LP(tag), LP of each field, and LP of the key's id. A hand takes these steps:
 //!
 //! 1. The dealer commits: `NextHand`, or `TableView.next_hand`, normally during the hand before.
-//!    The hand's context is H("ctx", `Commitment.origin`, table id, u64 hand number, SHA-256 of
-//!    `TableView.rule_set`). The signature is Ed25519 by the key of the dealer's log, strictly
-//!    checked, over LP("dealer-commit-sig") LP(table id) LP(u64 hand number) LP(SHA-256 of the rule
-//!    set) LP(commitment) LP(key id).
+//!    The hand's context is H("ctx", `Commitment.origin`, table id, u64 hand number, rules hash),
+//!    the rules hash SHA-256 over LP(rule set) LP(settings), both as the player sat down to them.
+//!    The key is one of the dealer's log, and has no end.
 //! 2. The client takes 32 unpredictable bytes e and sends `CommitEntropy` with H("client-commit",
-//!    context, dealer's commitment, u8 seat, player id, e). The answer is a receipt, signed over
-//!    LP("receipt-sig") and LP of each of its fields, as `EntropyReceipt` says. The receipt is
-//!    evidence against a table whose log holds something else.
-//! 3. `Entropy.closed`: the client sends e in `RevealEntropy` before the deadline. A seat that has
-//!    committed and does not reveal burns the hand and sits out.
-//! 4. `HandStarted.rows` has a row for every seat, and the transcript that binds them:
-//!    H("transcript", context, dealer's commitment, "", u8 number of rows, rows ...). A row is u8
-//!    seat, player id, u8 status (1 revealed, 3 absent), commitment and e (zeros where absent).
+//!    context, dealer's commitment, u8 seat, player id, e) and a fresh key. The answer is a receipt,
+//!    evidence against a table whose log holds something else. A client commits only while it is in
+//!    front.
+//! 3. `Entropy.closing`: the dealer signs which commitments the hand is made of. The client reveals
+//!    e only if the rows are the seats dealt in, its own row has its own commitment, the hand before
+//!    has ended, and it has revealed for this number under no other closing, ever. Then nobody can
+//!    fit a number to what the others reveal. The answer is a receipt again.
+//! 4. `HandStarted.rows` are the rows of the closing with what was revealed, and the transcript
+//!    binds them: H("transcript", context, dealer's commitment, "", u8 number of rows, rows ...). A
+//!    row is u8 seat, player id, u8 status (1 revealed, 3 absent), commitment and e (zeros where
+//!    absent).
 //! 5. Each shuffle is committed to (`HandAction.root`). Every card that the client may see comes
 //!    with a `CardProof` that leads to that root.
-//! 6. `SeedPublished`: the seed opens the dealer's commitment (H("dealer-commit", context, seed)).
+//! 6. Each decision goes on from the decisions before (`HandAction.chain`). The client signs its own
+//!    with its key, and gets a receipt for each.
+//! 7. `SeedPublished`: the seed opens the dealer's commitment (H("dealer-commit", context, seed)).
 //!    With the transcript it reproduces every salt, order and root.
 //!
-//! [`Chance`] does this for one table: it applies what the stream shows, returns the messages that
-//! are due, and reports a broken rule as a [`FairnessViolation`]. [`Play`](crate::Play) holds one.
-//! A caller that uses single calls keeps one beside the stream and calls
-//! [`Client::contribute_entropy`](crate::Client::contribute_entropy).
+//! Every step is demanded: what is missing where it is due is a [`FairnessViolation`], as is a hand
+//! number that is skipped, a blame that a receipt refutes, and a seed that stays shut.
 //!
-//! The entropy is derived from a [`Secret`] and the hand, and is not stored: a client that restarts
-//! between steps 2 and 3 with the same secret reveals what it had committed to.
+//! [`Chance`] does this for one table: it applies what the stream shows, returns the messages that
+//! are due, and signs decisions. [`Play`](crate::Play) holds one. A caller that uses single calls
+//! keeps one beside the stream and calls
+//! [`Client::contribute_entropy`](crate::Client::contribute_entropy) and
+//! [`Client::decide`](crate::Client::decide). All that proves something is kept in an
+//! [`EvidenceStore`], before the client sends what it speaks of.
+//!
+//! Entropy and keys are derived from a [`Secret`] and the hand: a client that restarts with the same
+//! secret reveals what it had committed to.
 
+mod closing;
 mod contribution;
+mod course;
 mod dealer_commitment;
+mod decisions;
+
 mod hand;
+mod notice;
+mod receipts;
+mod record;
+mod sequence;
+mod signing;
 mod trust;
 mod violation;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
 
-use primitives::{PlayerId, TableId};
+use fairness::Chain;
+use fairness::evidence::ended_note;
+
+use primitives::{PlayerId, TableId, UnixMicros};
+use proto::event::v1::AbortCause;
 use proto::table::v1 as pb;
 use proto::table::v1::table_update::What;
-use rules::{RuleSet, Variant};
-use sha2::{Digest as _, Sha256};
+use rules::{RuleSet, TableSettings, Variant};
 
+use closing::HandClosing;
 pub use contribution::EntropyMessage;
-use contribution::{Contribution, EntropyRound};
+use contribution::{Contribution, EntropyRound, Place};
 use dealer_commitment::DealerCommitment;
+use decisions::{Decisions, OwnSeat};
 use hand::Hand;
+pub use notice::Notice;
+use record::Record;
+use sequence::Sequence;
 pub use trust::{Secret, TrustedKeys};
 pub use violation::{FairnessViolation, PartyAtFault, ViolationKind};
 use violation::{Fault, ViolationKind as V};
+
+use crate::evidence::{EvidenceStore, MemoryEvidence};
 
 /// Maximum number of hands kept until their seeds are published. A long reveal delay needs many.
 const MAX_HANDS: usize = 512;
@@ -66,8 +97,12 @@ pub struct Chance {
     trust: TrustedKeys,
     /// Takes part without checking anything.
     unchecked: bool,
-    rules: [u8; 32],
-    variant: Option<&'static Variant>,
+    /// Plays hands that the own number is not in.
+    plays_blind: bool,
+    in_front: bool,
+    agreed: Option<Agreement>,
+    /// Players by their seats.
+    seats: BTreeMap<u32, PlayerId>,
     /// The player's seat; 0: none.
     seat: u8,
     playing: bool,
@@ -76,12 +111,48 @@ pub struct Chance {
     /// The hand that collects entropy and has not started.
     open_round: Option<EntropyRound>,
     commitments: BTreeMap<u64, DealerCommitment>,
-    contributions: BTreeMap<u64, Contribution>,
+    /// By hand number and seat.
+    contributions: BTreeMap<(u64, u8), Contribution>,
+    /// Closings that have passed every check.
+    closings: BTreeMap<u64, HandClosing>,
     hands: BTreeMap<u64, Hand>,
+    sequence: Sequence,
+    record: Record,
+    now: UnixMicros,
+    notices: Vec<Notice>,
+    noticed: BTreeSet<Notice>,
+}
+
+/// Rule set and settings that the player sat down to.
+struct Agreement {
+    rule_set: String,
+    settings: String,
+    hash: [u8; 32],
+    variant: Option<&'static Variant>,
+    /// How long a seed may stay shut after a settlement.
+    seed_delay: Duration,
+}
+
+impl Agreement {
+    fn new(rule_set: &str, settings: &str) -> Agreement {
+        let delay = TableSettings::from_canonical(settings).map(|it| it.reveal.delay_seconds());
+        Agreement {
+            rule_set: rule_set.to_owned(),
+            settings: settings.to_owned(),
+            hash: fairness::rules_hash(rule_set, settings),
+            variant: RuleSet::from_canonical(rule_set).ok().map(|rules| rules.variant()),
+            seed_delay: Duration::from_secs(delay.unwrap_or(0).into()),
+        }
+    }
+
+    fn is_of(&self, rule_set: &str, settings: &str) -> bool {
+        self.rule_set == rule_set && self.settings == settings
+    }
 }
 
 impl Chance {
-    /// Creates the chance of a table for a player; without a player it only checks.
+    /// Creates the chance of a table for a player; without a player it only checks. Evidence is kept
+    /// in memory.
     #[must_use]
     pub fn new(table: TableId, me: Option<PlayerId>, secret: Secret, trust: TrustedKeys) -> Chance {
         Chance {
@@ -90,16 +161,30 @@ impl Chance {
             secret,
             trust,
             unchecked: false,
-            rules: [0; 32],
-            variant: None,
+            plays_blind: false,
+            in_front: true,
+            agreed: None,
+            seats: BTreeMap::new(),
             seat: 0,
             playing: false,
             next_round: None,
             open_round: None,
             commitments: BTreeMap::new(),
             contributions: BTreeMap::new(),
+            closings: BTreeMap::new(),
             hands: BTreeMap::new(),
+            sequence: Sequence::default(),
+            record: Record::new(Arc::new(MemoryEvidence::default()), me, table),
+            now: UnixMicros(0),
+            notices: Vec::new(),
+            noticed: BTreeSet::new(),
         }
+    }
+
+    /// Keeps evidence in `store`.
+    #[must_use]
+    pub fn with_evidence(self, store: Arc<dyn EvidenceStore>) -> Chance {
+        Chance { record: Record::new(store, self.player, self.table), ..self }
     }
 
     /// Takes part without checking anything, for load generators.
@@ -108,211 +193,194 @@ impl Chance {
         Chance { unchecked: true, ..self }
     }
 
+    /// Plays hands that the player's own number is not in, as their user wants it.
+    #[must_use]
+    pub fn playing_blind(self) -> Chance {
+        Chance { plays_blind: true, ..self }
+    }
+
+    /// Says whether the user follows the table. While they do not, the client commits to no hand,
+    /// and is to sit out.
+    pub fn set_in_front(&mut self, in_front: bool) {
+        self.in_front = in_front;
+    }
+
+    /// Takes the notices for the player since the last call.
+    pub fn take_notices(&mut self) -> Vec<Notice> {
+        std::mem::take(&mut self.notices)
+    }
+
+    fn notify_once(&mut self, notice: Notice) {
+        if self.noticed.insert(notice) {
+            self.notices.push(notice);
+        }
+    }
+
+    /// Whether the player's number is not in this hand, and the user does not want to play such
+    /// hands: then the client folds and sits out.
+    #[must_use]
+    pub fn must_fold(&self, hand_no: u64) -> bool {
+        let Some(player) = self.player.filter(|_| !self.plays_blind && !self.unchecked) else {
+            return false;
+        };
+        let closed = self
+            .closings
+            .get(&hand_no)
+            .and_then(|closing| closing.row(self.seat, player).map(|row| row.commitment.is_none()));
+        let dealt = self.hands.get(&hand_no).and_then(|hand| {
+            let row = hand.row(self.seat, player)?;
+            Some(row.status == fairness::RowStatus::Absent)
+        });
+        closed.or(dealt).unwrap_or(false)
+    }
+
     /// Applies what the stream showed.
     ///
     /// # Errors
-    /// Returns the violation if a rule of chance is broken.
+    /// Returns the violation if a rule of chance is broken. Its evidence is stored.
     pub fn apply(&mut self, seen: &crate::WatchMessage) -> Result<(), Box<FairnessViolation>> {
-        match seen {
+        let judged = match seen {
             crate::WatchMessage::Snapshot(view) => self.apply_snapshot(view),
-            crate::WatchMessage::Update(update) => match &update.what {
-                Some(What::Seat(changed)) => {
-                    self.seat_changed(changed);
-                    Ok(())
-                }
-                Some(What::NextHand(next)) => self.next_hand(next),
-                Some(What::Entropy(entropy)) => self.entropy(entropy),
-                Some(What::HandStarted(started)) => self.hand_started(started),
-                Some(What::Action(action)) => self.check_hand(action.hand_no, |hand| {
-                    action.root.as_ref().map_or(Ok(()), |root| hand.add_root(root))?;
-                    hand.check_cards(&action.cards, &action.proofs)?;
-                    hand.check_hands(&action.hands)
-                }),
-                Some(What::HandEnded(ended)) => {
-                    self.check_hand(ended.hand_no, |hand| hand.check_hands(&ended.hands))
-                }
-                Some(What::Voided(voided)) => {
-                    self.close_entropy(voided.hand_no);
-                    Ok(())
-                }
-                Some(What::Seed(seed)) => self.seed_published(seed),
-                Some(What::Closed(_) | What::Paused(_) | What::Stopped(_)) | None => Ok(()),
-            },
+            crate::WatchMessage::Update(update) => {
+                let overdue = self.tell_time(update.at);
+                update.what.as_ref().map_or(Ok(()), |what| self.apply_update(what)).and(overdue)
+            }
             crate::WatchMessage::CaughtUp => Ok(()),
+        };
+        if self.unchecked { Ok(()) } else { judged }
+    }
+
+    fn apply_update(&mut self, what: &What) -> Result<(), Box<FairnessViolation>> {
+        match what {
+            What::Seat(changed) => {
+                self.seat_changed(changed);
+                Ok(())
+            }
+            What::NextHand(next) => self.next_hand(next),
+            What::Entropy(entropy) => self.entropy(entropy),
+            What::HandStarted(started) => self.hand_started(started),
+            What::Action(action) => self.action(action),
+            What::HandEnded(ended) => self.hand_ended(ended),
+            What::Voided(voided) => self.voided(voided),
+            What::Seed(seed) => self.seed_published(seed),
+            What::Suspension(changed) => {
+                if let Some(hand) = self.hands.get_mut(&changed.hand_no) {
+                    hand.decisions.due(changed.turn.as_ref());
+                }
+                Ok(())
+            }
+            What::Closed(_) | What::Stopped(_) => Ok(()),
+        }
+    }
+
+    /// Notes the time of an update. A seed that is still shut an hour after it was due is withheld.
+    fn tell_time(
+        &mut self,
+        at: Option<prost_types::Timestamp>,
+    ) -> Result<(), Box<FairnessViolation>> {
+        let Some(prost_types::Timestamp { seconds, nanos }) = at else { return Ok(()) };
+        let (seconds, nanos) = (u64::try_from(seconds), u64::try_from(nanos));
+        let (Ok(seconds), Ok(nanos)) = (seconds, nanos) else { return Ok(()) };
+        self.now = UnixMicros(seconds.saturating_mul(1_000_000).saturating_add(nanos / 1000));
+        match self.sequence.tell_time(self.now) {
+            Some(hand_no) => {
+                Err(self.violation(hand_no, V::SeedOverdue.attributed_to(PartyAtFault::Dealer)))
+            }
+            None => Ok(()),
         }
     }
 
     fn apply_snapshot(&mut self, view: &pb::TableView) -> Result<(), Box<FairnessViolation>> {
-        self.rules = Sha256::digest(&view.rule_set).into();
-        self.variant = RuleSet::from_canonical(&view.rule_set).ok().map(|rules| rules.variant());
+        if self.agreed.is_none() {
+            self.agreed = Some(Agreement::new(&view.rule_set, &view.settings));
+        }
+        self.check_rules(view.hand_no, &view.rule_set, &view.settings)?;
         (self.seat, self.playing) = (0, false);
-        for seat in &view.seats {
-            self.update_own_seat(seat);
-        }
+        self.seats.clear();
+        view.seats.iter().for_each(|seat| self.update_seat(seat));
         (self.next_round, self.open_round) = (None, None);
-        if let Some(next) = &view.next_hand {
-            self.next_hand(next)?;
-        }
+        self.snapshot_numbers(view);
         if let Some(entropy) = &view.entropy {
             self.entropy(entropy)?;
         }
+        if let Some(next) = &view.next_hand {
+            self.next_hand(next)?;
+        }
         view.hand.as_ref().map_or(Ok(()), |hand| self.apply_hand_view(hand))
+    }
+
+    fn snapshot_numbers(&mut self, view: &pb::TableView) {
+        let open = view.entropy.as_ref().map(|entropy| entropy.hand_no);
+        let in_play = view.hand.as_ref().filter(|hand| hand.phase != crate::state::OVER_PHASE);
+        let in_play = in_play.map(|hand| hand.hand_no);
+        let last = [Some(view.hand_no), open, in_play].into_iter().flatten().max();
+        self.sequence.snapshot(last.unwrap_or(0), open.max(in_play));
+    }
+
+    /// Checks that rule set and settings are those that the player sat down to.
+    fn check_rules(
+        &mut self,
+        hand_no: u64,
+        rule_set: &str,
+        settings: &str,
+    ) -> Result<(), Box<FairnessViolation>> {
+        if self.agreed.as_ref().is_none_or(|agreed| agreed.is_of(rule_set, settings)) {
+            return Ok(());
+        }
+        Err(self.violation(hand_no, V::OtherRules.into()))
     }
 
     fn seat_changed(&mut self, changed: &pb::SeatChanged) {
         let Some(seat) = &changed.seat else { return };
         if !changed.vacated {
-            self.update_own_seat(seat);
-        } else if u32::from(self.seat) == seat.seat {
+            self.update_seat(seat);
+            return;
+        }
+        self.seats.remove(&seat.seat);
+        if u32::from(self.seat) == seat.seat {
             (self.seat, self.playing) = (0, false);
         }
     }
 
-    fn update_own_seat(&mut self, seat: &pb::SeatView) {
-        if self.player.is_some_and(|me| seat.player_id == me.bytes()) {
+    fn update_seat(&mut self, seat: &pb::SeatView) {
+        let Ok(player) = PlayerId::try_from(&*seat.player_id) else { return };
+        self.seats.insert(seat.seat, player);
+        if self.player == Some(player) {
             self.seat = u8::try_from(seat.seat).unwrap_or(0);
             self.playing = seat.state() == pb::SeatState::Playing;
         }
-    }
-
-    fn next_hand(&mut self, next: &pb::NextHand) -> Result<(), Box<FairnessViolation>> {
-        self.next_round = Some(EntropyRound::next_hand(next));
-        next.commitment.as_ref().map_or(Ok(()), |told| self.record_commitment(next.hand_no, told))
-    }
-
-    fn entropy(&mut self, entropy: &pb::Entropy) -> Result<(), Box<FairnessViolation>> {
-        self.next_round.take_if(|next| next.hand_no <= entropy.hand_no);
-        self.open_round = Some(EntropyRound::current_hand(entropy));
-        entropy
-            .commitment
-            .as_ref()
-            .map_or(Ok(()), |told| self.record_commitment(entropy.hand_no, told))
-    }
-
-    fn hand_started(&mut self, started: &pb::HandStarted) -> Result<(), Box<FairnessViolation>> {
-        let hand_no = started.hand_no;
-        self.check_repeated(hand_no, &started.commitment)?;
-        self.check_rows(hand_no, &started.rows, &started.transcript, &started.seats)?;
-        self.close_entropy(hand_no);
-        Ok(())
-    }
-
-    /// Applies a hand in play that a snapshot shows.
-    fn apply_hand_view(&mut self, view: &pb::HandView) -> Result<(), Box<FairnessViolation>> {
-        if let Some(told) = &view.dealer {
-            self.record_commitment(view.hand_no, told)?;
-        }
-        self.check_rows(view.hand_no, &view.rows, &view.transcript, &view.seats)?;
-        self.check_hand(view.hand_no, |hand| {
-            view.roots.iter().try_for_each(|root| hand.add_root(root))?;
-            hand.check_hands(&view.seats)
-        })
-    }
-
-    /// Checks the entropy rows of a started hand. A client with a receipt must find its
-    /// contribution.
-    fn check_rows(
-        &mut self,
-        hand_no: u64,
-        rows: &[proto::dealer::v1::EntropyRow],
-        transcript: &[u8],
-        seats: &[pb::HandSeat],
-    ) -> Result<(), Box<FairnessViolation>> {
-        let told_before = self.hands.get(&hand_no);
-        if self.unchecked || told_before.is_some_and(|hand| hand.has_transcript(transcript)) {
-            return Ok(());
-        }
-        let part = self.contributions.get(&hand_no);
-        let receipt = part.and_then(Contribution::receipt).cloned();
-        // A player who changed seats left the contribution with the first seat.
-        let here = |seat: &pb::HandSeat| part.is_none_or(|part| part.is_for_seat(seat.seat));
-        let mine = |me: PlayerId, seat: &pb::HandSeat| seat.player_id == me.bytes() && here(seat);
-        let me = self.player.filter(|me| seats.iter().any(|seat| mine(*me, seat)));
-        let judged = match (told_before, self.commitments.get(&hand_no)) {
-            (Some(_), _) => Err(V::WrongTranscript.into()),
-            _ if rows.is_empty() && transcript.is_empty() => match (&receipt, me) {
-                (Some(_), Some(_)) => Err(V::CommitmentDropped.into()),
-                _ => return Ok(()),
-            },
-            (None, None) => return Ok(()),
-            (None, Some(promise)) => {
-                let (context, commitment) = promise.binding();
-                let hand = Hand::try_new(context, commitment, rows, transcript, self.variant);
-                hand.and_then(|mut hand| {
-                    if let (Some(part), Some(_), Some(me)) = (part, &receipt, me) {
-                        part.check(&hand, me)?;
-                    }
-                    (hand.receipt, hand.is_dealt_in) = (receipt, me.is_some());
-                    Ok(hand)
-                })
-            }
-        };
-        let hand = judged.map_err(|fault| self.violation(hand_no, fault))?;
-        self.hands.insert(hand_no, hand);
-        if self.hands.len() > MAX_HANDS {
-            self.hands.pop_first();
-        }
-        Ok(())
-    }
-
-    /// Ends the collection of entropy for this hand and all before it.
-    fn close_entropy(&mut self, hand_no: u64) {
-        self.open_round.take_if(|open| open.hand_no <= hand_no);
-        self.next_round.take_if(|next| next.hand_no <= hand_no);
-        self.contributions = self.contributions.split_off(&hand_no);
-        while self.commitments.len() > MAX_HANDS {
-            self.commitments.pop_first();
+        if seat.state() == pb::SeatState::Leaving
+            && let Some(mut hand) = self.hands.last_entry()
+        {
+            hand.get_mut().decisions.leave_asked(seat.seat);
         }
     }
 
-    fn check_hand(
-        &mut self,
-        hand_no: u64,
-        check: impl FnOnce(&mut Hand) -> Result<(), Fault>,
-    ) -> Result<(), Box<FairnessViolation>> {
-        let checked = self.hands.get_mut(&hand_no).map_or(Ok(()), check);
-        checked.map_err(|fault| self.violation(hand_no, fault))
-    }
-
-    fn seed_published(&mut self, told: &pb::SeedPublished) -> Result<(), Box<FairnessViolation>> {
-        let hand_no = told.hand_no;
-        if self.unchecked {
-            return Ok(());
+    /// Adds the evidence of the hand to a fault, and stores it.
+    fn violation(&mut self, hand_no: u64, fault: Fault) -> Box<FairnessViolation> {
+        let Fault { party, kind } = fault;
+        if let Err(error) = self.record.store_hand(hand_no) {
+            tracing::error!(table = %self.table, hand_no, %error, "evidence cannot be stored");
         }
-        let judged = self.check_seed(told);
-        let judged = judged.map_err(|fault| self.violation(hand_no, fault));
-        self.hands.remove(&hand_no);
-        self.commitments.remove(&hand_no);
-        judged
-    }
-
-    fn check_seed(&self, told: &pb::SeedPublished) -> Result<(), Fault> {
-        let Some(promise) = self.commitments.get(&told.hand_no) else { return Ok(()) };
-        let seed = hand::to_array("a seed", &told.seed)?;
-        let seed = fairness::Seed::new(zeroize::Zeroizing::new(seed));
-        match (promise.opened_by(&seed), told.refused) {
-            (true, true) => Err(V::WronglyRefused.into()),
-            (false, true) => Err(V::WrongSeed.attributed_to(PartyAtFault::Dealer)),
-            (false, false) => Err(V::WrongSeed.into()),
-            (true, false) => {
-                self.hands.get(&told.hand_no).map_or(Ok(()), |hand| hand.check_seed(&seed))
-            }
-        }
-    }
-
-    /// Adds the evidence of the hand to a fault.
-    fn violation(&self, hand_no: u64, fault: Fault) -> Box<FairnessViolation> {
-        let Fault { party: culprit, kind: what } = fault;
-        let promise = self.commitments.get(&hand_no).map(|promise| promise.message.clone());
-        let part = self.contributions.get(&hand_no).and_then(Contribution::receipt);
-        let kept = self.hands.get(&hand_no).and_then(|hand| hand.receipt.as_ref());
-        let receipt = part.or(kept).cloned();
         Box::new(FairnessViolation {
-            party: culprit,
+            party,
             hand_no,
-            kind: what,
-            commitment: promise,
-            receipt,
+            kind,
+            commitment: self.commitments.get(&hand_no).map(|promise| promise.message.clone()),
+            receipt: self.receipt_of(hand_no).cloned(),
+            evidence: self.record.entries(hand_no),
         })
+    }
+
+    /// Turns a fault into a violation, unless nothing is checked.
+    fn judge(
+        &mut self,
+        hand_no: u64,
+        judged: Result<(), Fault>,
+    ) -> Result<(), Box<FairnessViolation>> {
+        match judged {
+            Err(fault) if !self.unchecked => Err(self.violation(hand_no, fault)),
+            Ok(()) | Err(_) => Ok(()),
+        }
     }
 }

@@ -13,6 +13,7 @@ use transport::tls::Tls;
 
 use crate::chance::{Chance, Secret, TrustedKeys};
 use crate::error::{Error, Refusal};
+use crate::evidence::{EvidenceDirectory, EvidenceStore, MemoryEvidence};
 use crate::retry::{Attempts, RetryPolicy};
 
 /// Source of the token of each call: a fixed text, or a function that returns a fresh one.
@@ -58,6 +59,16 @@ pub struct Client {
     clock: Arc<dyn Clock>,
     secret: Secret,
     trusted_keys: Arc<TrustedKeys>,
+    evidence: Arc<dyn EvidenceStore>,
+    chance_mode: ChanceMode,
+}
+
+/// How a client takes part in chance.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ChanceMode {
+    Demanding,
+    Blind,
+    Unchecked,
 }
 
 impl Client {
@@ -92,6 +103,8 @@ impl Client {
             clock: Arc::new(SystemClock::new()),
             secret: Secret::random(),
             trusted_keys: Arc::default(),
+            evidence: Arc::new(MemoryEvidence::default()),
+            chance_mode: ChanceMode::Demanding,
         })
     }
 
@@ -120,11 +133,56 @@ impl Client {
         Client { trusted_keys: Arc::new(trust), ..self.clone() }
     }
 
+    /// Returns a client on this connection that keeps its evidence in a directory, and derives
+    /// entropy and keys from the directory's secret.
+    #[must_use]
+    pub fn with_evidence(&self, directory: EvidenceDirectory) -> Client {
+        let secret = directory.secret();
+        Client { secret, evidence: Arc::new(directory), ..self.clone() }
+    }
+
+    /// Returns a client on this connection that keeps its evidence in `store`.
+    #[must_use]
+    pub fn with_evidence_store(&self, store: Arc<dyn EvidenceStore>) -> Client {
+        Client { evidence: store, ..self.clone() }
+    }
+
+    /// Returns a client on this connection that also plays hands which the player's own number is
+    /// not in: whoever made all the others may have chosen their cards.
+    #[must_use]
+    pub fn playing_blind(&self) -> Client {
+        Client { chance_mode: ChanceMode::Blind, ..self.clone() }
+    }
+
+    /// Returns a client on this connection that checks nothing of chance, for load generators and
+    /// tests.
+    #[must_use]
+    pub fn without_checks(&self) -> Client {
+        Client { chance_mode: ChanceMode::Unchecked, ..self.clone() }
+    }
+
+    /// Checks that this client can demand what a player must know: the dealer's key, unless its user
+    /// plays without.
+    ///
+    /// # Errors
+    /// [`Error::NoDealerKey`].
+    pub fn check_keys(&self) -> Result<(), Error> {
+        let demands = self.chance_mode == ChanceMode::Demanding;
+        if demands && !self.trusted_keys.has_dealer() { Err(Error::NoDealerKey) } else { Ok(()) }
+    }
+
     /// Creates the [`Chance`] of a table for a player, or for a viewer who only checks; for use
     /// beside a stream.
     #[must_use]
     pub fn chance(&self, table: TableId, me: Option<PlayerId>) -> Chance {
-        Chance::new(table, me, self.secret.clone(), (*self.trusted_keys).clone())
+        let keys = (*self.trusted_keys).clone();
+        let chance = Chance::new(table, me, self.secret.clone(), keys);
+        let chance = chance.with_evidence(Arc::clone(&self.evidence));
+        match self.chance_mode {
+            ChanceMode::Demanding => chance,
+            ChanceMode::Blind => chance.playing_blind(),
+            ChanceMode::Unchecked => chance.without_checks(),
+        }
     }
 
     pub(crate) fn retry_policy(&self) -> &RetryPolicy {

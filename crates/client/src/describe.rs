@@ -58,7 +58,12 @@ fn describe_update(update: &pb::TableUpdate, name: SeatNames<'_>) -> Option<Stri
         What::Voided(voided) => {
             Some(format!("hand {} comes to nothing: {}", voided.hand_no, voided.evidence))
         }
-        What::Paused(paused) => Some(format!("a pause: {}", paused.why)),
+        What::Suspension(pb::SuspensionChanged { hand_no, suspension, .. }) => {
+            Some(match suspension {
+                Some(_) => format!("hand {hand_no} stands still: the dealer is silent"),
+                None => format!("hand {hand_no} goes on"),
+            })
+        }
         What::Stopped(changed) => Some(describe_stopped(changed)),
         What::NextHand(_) | What::Entropy(_) | What::Seed(_) => None,
     }
@@ -185,5 +190,6 @@ fn describe_move(decision: &Move, name: SeatNames<'_>) -> String {
         MoveKind::Select => format!("selects {cards}"),
         MoveKind::Add if cards.is_empty() => "adds nothing".to_owned(),
         MoveKind::Add => format!("adds {cards}"),
+        MoveKind::Void => "agrees to end the hand".to_owned(),
     }
 }

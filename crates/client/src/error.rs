@@ -37,6 +37,14 @@ pub enum Error {
     /// The table or its dealer breaks the rules of chance. Stop playing, and keep the evidence.
     #[error(transparent)]
     FairnessViolation(#[from] Box<FairnessViolation>),
+    /// What has to be kept before a message is sent cannot be stored.
+    #[error("evidence cannot be stored, so nothing is sent: {0}")]
+    Evidence(#[from] std::io::Error),
+    /// A client at play demands the dealer's signatures.
+    #[error(
+        "the key of the dealer's log is not known: give the room's keys, or say that you play          without any check"
+    )]
+    NoDealerKey,
 }
 
 impl Error {
@@ -54,7 +62,9 @@ impl Error {
             | Error::Channel(_)
             | Error::Malformed(_)
             | Error::Gap { .. }
-            | Error::FairnessViolation(_) => None,
+            | Error::FairnessViolation(_)
+            | Error::Evidence(_)
+            | Error::NoDealerKey => None,
         }
     }
 }

@@ -51,6 +51,7 @@ pub mod checkpoints;
 mod connection;
 mod describe;
 mod error;
+pub mod evidence;
 mod people;
 mod play;
 mod retry;
@@ -58,10 +59,13 @@ mod state;
 mod tables;
 mod watch;
 
-pub use chance::{Chance, FairnessViolation, PartyAtFault, Secret, TrustedKeys, ViolationKind};
+pub use chance::{
+    Chance, FairnessViolation, Notice, PartyAtFault, Secret, TrustedKeys, ViolationKind,
+};
 pub use connection::{Client, TokenSource};
 pub use describe::describe;
 pub use error::{Error, Refusal};
+pub use evidence::{EvidenceDirectory, EvidenceStore};
 pub use play::{DecisionOutcome, EntropyOutcome, Play, PlayMessage};
 pub use retry::RetryPolicy;
 pub use state::TableState;

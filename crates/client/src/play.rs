@@ -12,7 +12,7 @@ use tokio::sync::mpsc;
 
 use primitives::{PlayerId, TableId};
 
-use crate::chance::{Chance, EntropyMessage, FairnessViolation};
+use crate::chance::{Chance, EntropyMessage, Notice};
 use crate::connection::Client;
 use crate::error::{Error, Refusal};
 use crate::tables::{commit_request, reveal_request};
@@ -28,6 +28,8 @@ pub enum PlayMessage {
     Decision(DecisionOutcome),
     /// Outcome of an entropy message. The caller need not react.
     Entropy(EntropyOutcome),
+    /// Something about chance that the player should read.
+    Notice(Notice),
 }
 
 /// Outcome of an entropy message: a receipt for a commitment, none for revealed entropy, or the
@@ -84,30 +86,45 @@ impl Play {
         self.watch.receive().await
     }
 
-    /// Sends a decision for the turn that `hand_no` and `Turn.turn` name, and returns its request
-    /// id. The outcome comes from [`Play::next`].
+    /// Sends a decision for the turn that `hand_no` and `Turn.turn` name, signed if this client has a
+    /// key in the hand, and returns its request id. The outcome comes from [`Play::next`].
     ///
     /// # Errors
-    /// [`Error::Malformed`] if sixteen messages have no answer yet.
+    /// [`Error::Malformed`] if sixteen messages have no answer yet, [`Error::Evidence`] if what is
+    /// signed cannot be stored.
     pub fn decide(&mut self, hand_no: u64, turn: u32, decision: Move) -> Result<Vec<u8>, Error> {
         let request_id = self.watch.client().request_id();
-        let act = pb::ActRequest {
-            request_id: request_id.clone(),
-            table_id: self.watch.table().bytes().to_vec(),
-            hand_no,
-            turn,
-            r#move: Some(decision),
-        };
-        let deciding = self.watch.requests.as_mut().expect("a table that is played at has a way");
-        if deciding.is_full() {
-            return Err(Error::Malformed("sixteen messages wait for their answers already"));
+        let table = self.watch.table();
+        let requests = self.watch.requests.as_mut().expect("a table that is played at has a way");
+        requests.decide(request_id, table, (hand_no, turn), decision)
+    }
+
+    /// Leaves the table, signed if this client has a key in the hand in play. Returns whether a hand
+    /// has to end before the stack is paid out.
+    ///
+    /// # Errors
+    /// See [`Client::stand_up`].
+    pub async fn stand_up(&mut self) -> Result<bool, Error> {
+        let (client, table) = (self.watch.client().clone(), self.watch.table());
+        let requests = self.watch.requests.as_mut().expect("a table that is played at has a way");
+        match &mut requests.chance {
+            Some(chance) => client.leave(table, chance).await,
+            None => client.stand_up(table).await,
         }
-        deciding.send(PendingRequest {
-            request_id: request_id.clone(),
-            message: Message::Act(act),
-            entropy: None,
-        });
-        Ok(request_id)
+    }
+
+    /// Says whether the user follows the table. While they do not, this client commits to no hand
+    /// and sits out.
+    ///
+    /// # Errors
+    /// See [`Client::sit_out`].
+    pub async fn set_in_front(&mut self, in_front: bool) -> Result<(), Error> {
+        let (client, table) = (self.watch.client().clone(), self.watch.table());
+        let requests = self.watch.requests.as_mut().expect("a table that is played at has a way");
+        if let Some(chance) = &mut requests.chance {
+            chance.set_in_front(in_front);
+        }
+        client.sit_out(table, !in_front).await
     }
 
     /// Whether the stream has caught up with the table.
@@ -124,14 +141,20 @@ pub(crate) struct PlayRequests {
     unanswered: Vec<PendingRequest>,
     sender: Option<mpsc::Sender<pb::PlayRequest>>,
     chance: Option<Box<Chance>>,
-    /// Violation that was found and not yet returned.
-    violation: Option<Box<FairnessViolation>>,
+    /// Error that was found and not yet returned.
+    failure: Option<Error>,
+    /// The player's number is not in a hand: they are to sit out.
+    pub(crate) sits_out: bool,
+    /// Hand number and turn of the last fold of a hand that the player's number is not in.
+    folded: Option<(u64, u32)>,
 }
 
 /// Message without an answer.
 struct PendingRequest {
     request_id: Vec<u8>,
     message: Message,
+    /// Id that the caller knows it by: another where it was signed anew.
+    named: Vec<u8>,
     /// The entropy message that it carries, if it is one.
     entropy: Option<EntropyMessage>,
 }
@@ -166,50 +189,158 @@ impl PlayRequests {
         self.unanswered.push(asked);
     }
 
+    /// Signs and sends a decision for a turn of a hand.
+    fn decide(
+        &mut self,
+        request_id: Vec<u8>,
+        table: TableId,
+        due: (u64, u32),
+        decision: Move,
+    ) -> Result<Vec<u8>, Error> {
+        if self.is_full() {
+            return Err(Error::Malformed("sixteen messages wait for their answers already"));
+        }
+        let (hand_no, turn) = due;
+        let signature = match &mut self.chance {
+            Some(chance) => chance.sign_decision(hand_no, &decision)?,
+            None => Vec::new(),
+        };
+        let act = pb::ActRequest {
+            request_id: request_id.clone(),
+            table_id: table.bytes().to_vec(),
+            hand_no,
+            turn,
+            r#move: Some(decision),
+            signature,
+        };
+        self.send(PendingRequest {
+            request_id: request_id.clone(),
+            named: request_id.clone(),
+            message: Message::Act(act),
+            entropy: None,
+        });
+        Ok(request_id)
+    }
+
     /// Applies what the stream showed to the chance.
     pub(crate) fn apply(&mut self, seen: &WatchMessage) {
         if let Some(Err(found)) = self.chance.as_mut().map(|chance| chance.apply(seen)) {
-            self.violation.get_or_insert(found);
+            self.fail(found.into());
         }
+    }
+
+    /// Takes the next notice for the player. One whose number is not in the hand sits out.
+    pub(crate) fn take_notices(&mut self) -> Vec<Notice> {
+        let notices = self.chance.as_mut().map(|chance| chance.take_notices()).unwrap_or_default();
+        let is_out = |notice: &Notice| match notice {
+            Notice::NotInClosing { hand_no } => {
+                self.chance.as_ref().is_some_and(|chance| chance.must_fold(*hand_no))
+            }
+            Notice::ManyBroken { .. } | Notice::NoDealerKey => false,
+        };
+        self.sits_out |= notices.iter().any(is_out);
+        notices
+    }
+
+    /// Gives up a hand that the player's number is not in, once its turn comes.
+    pub(crate) fn fold_blind(&mut self, client: &Client, table: TableId) {
+        let due = self.chance.as_ref().and_then(|chance| chance.due_fold());
+        let Some((hand_no, turn, fold)) = due else { return };
+        if self.folded == Some((hand_no, turn)) || self.is_full() {
+            return;
+        }
+        self.folded = Some((hand_no, turn));
+        if let Err(error) = self.decide(client.request_id(), table, (hand_no, turn), fold) {
+            self.fail(error);
+        }
+    }
+
+    fn fail(&mut self, error: Error) {
+        self.failure.get_or_insert(error);
     }
 
     pub(crate) fn is_awaited(&self) -> bool {
         self.chance.as_ref().is_some_and(|chance| chance.is_awaited())
     }
 
-    /// Returns a found violation, once.
-    pub(crate) fn take_violation(&mut self) -> Result<(), Error> {
-        self.violation.take().map_or(Ok(()), |found| Err(found.into()))
+    /// Returns a found violation or a failure to keep evidence, once.
+    pub(crate) fn take_failure(&mut self) -> Result<(), Error> {
+        self.failure.take().map_or(Ok(()), Err)
     }
 
     /// Sends the entropy messages that are due.
     pub(crate) fn send_entropy(&mut self, client: &Client, table: TableId) {
-        while !self.is_full()
-            && let Some(due) = self.chance.as_mut().and_then(|chance| chance.next_message())
-        {
-            let request_id = client.request_id();
-            let message = match due {
-                EntropyMessage::Commit { hand_no, commitment } => Message::CommitEntropy(
-                    commit_request(request_id.clone(), table, hand_no, commitment),
-                ),
-                EntropyMessage::Reveal { hand_no, entropy } => Message::RevealEntropy(
-                    reveal_request(request_id.clone(), table, hand_no, entropy),
-                ),
+        while !self.is_full() {
+            let due = match self.chance.as_mut().map(|chance| chance.next_message()) {
+                Some(Ok(Some(due))) => due,
+                Some(Ok(None)) | None => return,
+                Some(Err(error)) => return self.fail(error),
             };
-            self.send(PendingRequest { request_id, message, entropy: Some(due) });
+            let request_id = client.request_id();
+            let message = entropy_message(request_id.clone(), table, &due);
+            let named = request_id.clone();
+            self.send(PendingRequest { request_id, named, message, entropy: Some(due) });
         }
     }
 
     /// Matches an answer with its decision. None if the decision was answered before, having been
-    /// sent twice.
-    pub(crate) fn resolve_decision(&mut self, acted: pb::Acted) -> Option<DecisionOutcome> {
+    /// sent twice, or if it is sent again with another signature.
+    pub(crate) fn resolve_decision(
+        &mut self,
+        acted: pb::Acted,
+        client: &Client,
+    ) -> Option<DecisionOutcome> {
         let pb::Acted { request_id, outcome } = acted;
-        self.remove(&request_id)?;
+        let PendingRequest { named, message, .. } = self.remove(&request_id)?;
+        let Message::Act(act) = message else { return None };
         let outcome = match outcome? {
-            pb::acted::Outcome::Sequence(sequence) => Ok(sequence),
-            pb::acted::Outcome::Refused(refused) => Err(refusal(refused)),
+            pb::acted::Outcome::Done(pb::ActResponse { sequence, receipt }) => {
+                self.accept_receipt(&act, receipt.as_ref());
+                Ok(sequence)
+            }
+            pb::acted::Outcome::Refused(refused) => {
+                let refusal = refusal(refused);
+                if self.sign_again(&act, &named, &refusal, client) {
+                    return None;
+                }
+                Err(refusal)
+            }
         };
-        Some(DecisionOutcome { request_id, outcome })
+        Some(DecisionOutcome { request_id: named, outcome })
+    }
+
+    fn accept_receipt(&mut self, act: &pb::ActRequest, receipt: Option<&pb::DecisionReceipt>) {
+        let Some(chance) = &mut self.chance else { return };
+        if let Err(found) = chance.accept_decision_receipt(act.hand_no, receipt) {
+            self.fail(found.into());
+        }
+    }
+
+    /// Sends a decision again whose signature was over an older chain.
+    fn sign_again(
+        &mut self,
+        act: &pb::ActRequest,
+        named: &[u8],
+        refusal: &Refusal,
+        client: &Client,
+    ) -> bool {
+        if refusal.reason != Some(ErrorReason::SignatureInvalid) {
+            return false;
+        }
+        let (Some(chance), Some(decision)) = (&mut self.chance, &act.r#move) else { return false };
+        let signature = match chance.sign_again(act.hand_no, decision, refusal) {
+            Ok(Some(signature)) if signature != act.signature => signature,
+            Ok(_) => return false,
+            Err(error) => {
+                self.fail(error);
+                return false;
+            }
+        };
+        let request_id = client.request_id();
+        let act = pb::ActRequest { request_id: request_id.clone(), signature, ..act.clone() };
+        let (message, named) = (Message::Act(act), named.to_vec());
+        self.send(PendingRequest { request_id, named, message, entropy: None });
+        true
     }
 
     /// Matches an answer with its entropy message. None if the message was answered before.
@@ -218,29 +349,39 @@ impl PlayRequests {
         let pb::EntropyTaken { request_id, outcome } = taken;
         let due = self.remove(&request_id)?.entropy?;
         let (hand_no, chance) = (due.hand_no(), self.chance.as_mut()?);
-        let outcome = match outcome? {
+        let (judged, outcome) = match outcome? {
             Outcome::Receipt(receipt) => {
-                if let Err(found) = chance.accept_receipt(hand_no, &receipt) {
-                    self.violation.get_or_insert(found);
-                }
-                Ok(Some(receipt))
+                (chance.accept_receipt(hand_no, &receipt), Ok(Some(receipt)))
             }
-            Outcome::Revealed(pb::RevealEntropyResponse {}) => {
-                chance.reveal_accepted(hand_no);
-                Ok(None)
+            Outcome::Revealed(pb::RevealEntropyResponse { receipt }) => {
+                (chance.reveal_accepted(hand_no, receipt.as_ref()), Ok(None))
             }
             Outcome::Refused(refused) => {
                 let refusal = refusal(refused);
                 chance.refused(&due, &refusal);
-                Err(refusal)
+                (Ok(()), Err(refusal))
             }
         };
+        if let Err(found) = judged {
+            self.fail(found.into());
+        }
         Some(EntropyOutcome { hand_no, outcome })
     }
 
     fn remove(&mut self, request_id: &[u8]) -> Option<PendingRequest> {
         let at = self.unanswered.iter().position(|asked| asked.request_id == request_id)?;
         Some(self.unanswered.remove(at))
+    }
+}
+
+fn entropy_message(request_id: Vec<u8>, table: TableId, due: &EntropyMessage) -> Message {
+    match *due {
+        EntropyMessage::Commit { hand_no, commitment, key, seat: _ } => Message::CommitEntropy(
+            commit_request(request_id, table, (hand_no, commitment), key.to_vec()),
+        ),
+        EntropyMessage::Reveal { hand_no, entropy, seat: _ } => {
+            Message::RevealEntropy(reveal_request(request_id, table, hand_no, entropy))
+        }
     }
 }
 

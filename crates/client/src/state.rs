@@ -13,7 +13,7 @@ use rules::RuleSet;
 use crate::watch::WatchMessage;
 
 /// Phase of a hand that is settled.
-const OVER_PHASE: &str = "over";
+pub(crate) const OVER_PHASE: &str = "over";
 
 /// Table as one viewer knows it.
 #[derive(Clone, Default)]

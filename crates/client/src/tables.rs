@@ -2,7 +2,7 @@
 
 use fairness::{ClientCommitment, Entropy};
 use primitives::{Credits, TableId};
-use proto::common::v1::Move;
+use proto::common::v1::{ErrorReason, Move};
 use proto::event::v1::Resolution;
 use proto::table::v1 as pb;
 use proto::table::v1::table_service_client::TableServiceClient;
@@ -86,19 +86,47 @@ impl Client {
         Ok(answer.seat)
     }
 
-    /// Leaves the table, and returns whether a hand has to end before the stack is paid out.
+    /// Leaves the table without a signature, and returns whether a hand has to end before the stack
+    /// is paid out.
     ///
     /// # Errors
-    /// See [`Error`].
+    /// See [`Error`]; `SIGNATURE_NEEDED` in a hand that the player has a key for:
+    /// [`Client::leave`].
     pub async fn stand_up(&self, table: TableId) -> Result<bool, Error> {
-        let request =
-            pb::StandUpRequest { request_id: self.request_id(), table_id: table.bytes().to_vec() };
-        let answer = self
-            .call_with_retries(request, |channel, request| async move {
-                TableServiceClient::new(channel).stand_up(request).await
-            })
-            .await?;
+        let answer = self.stand_up_signed(table, Vec::new()).await?;
         Ok(answer.after_hand)
+    }
+
+    /// Leaves the table, signed if the player has a key in the hand in play, and returns whether a
+    /// hand has to end before the stack is paid out.
+    ///
+    /// # Errors
+    /// See [`Error`]; `SIGNATURE_INVALID` if somebody left meanwhile and the update is still to
+    /// come: try again after it.
+    pub async fn leave(&self, table: TableId, chance: &mut Chance) -> Result<bool, Error> {
+        let (hand_no, signature) = chance.sign_leave()?;
+        let is_signed = !signature.is_empty();
+        let answer = self.stand_up_signed(table, signature).await?;
+        if is_signed && answer.receipt.is_some() {
+            chance.accept_decision_receipt(hand_no, answer.receipt.as_ref())?;
+        }
+        Ok(answer.after_hand)
+    }
+
+    async fn stand_up_signed(
+        &self,
+        table: TableId,
+        signature: Vec<u8>,
+    ) -> Result<pb::StandUpResponse, Error> {
+        let request = pb::StandUpRequest {
+            request_id: self.request_id(),
+            table_id: table.bytes().to_vec(),
+            signature,
+        };
+        self.call_with_retries(request, |channel, request| async move {
+            TableServiceClient::new(channel).stand_up(request).await
+        })
+        .await
     }
 
     /// Sits out, or takes part again, from the next hand on.
@@ -119,11 +147,12 @@ impl Client {
         Ok(())
     }
 
-    /// Decides the turn that `hand_no` and `Turn.turn` name, and returns the sequence number of the
-    /// update that carries the decision.
+    /// Decides the turn that `hand_no` and `Turn.turn` name without a signature, and returns the
+    /// sequence number of the update that carries the decision.
     ///
     /// # Errors
-    /// See [`Error`]; `NOT_YOUR_TURN` if the hand has moved on.
+    /// See [`Error`]; `NOT_YOUR_TURN` if the hand has moved on, `SIGNATURE_NEEDED` if the player has
+    /// a key for it: [`Client::decide`].
     pub async fn act(
         &self,
         table: TableId,
@@ -131,22 +160,62 @@ impl Client {
         turn: u32,
         decision: Move,
     ) -> Result<u64, Error> {
+        let signature = Vec::new();
+        let answer = self.send_decision(table, (hand_no, turn), decision, signature).await?;
+        Ok(answer.sequence)
+    }
+
+    /// Decides the turn that `hand_no` and `Turn.turn` name, signed if the player has a key in the
+    /// hand, and returns the sequence number of the update that carries the decision.
+    ///
+    /// # Errors
+    /// See [`Error`]; `NOT_YOUR_TURN` if the hand has moved on, `SIGNATURE_INVALID` if somebody left
+    /// meanwhile and the update is still to come: try again after it.
+    pub async fn decide(
+        &self,
+        table: TableId,
+        chance: &mut Chance,
+        due: (u64, u32),
+        decision: Move,
+    ) -> Result<u64, Error> {
+        let (hand_no, _) = due;
+        let signature = chance.sign_decision(hand_no, &decision)?;
+        let mut answer = self.send_decision(table, due, decision.clone(), signature.clone()).await;
+        if let Err(Error::Refused(refusal)) = &answer
+            && refusal.reason == Some(ErrorReason::SignatureInvalid)
+            && let Some(again) = chance.sign_again(hand_no, &decision, refusal)?
+            && again != signature
+        {
+            answer = self.send_decision(table, due, decision, again).await;
+        }
+        let pb::ActResponse { sequence, receipt } = answer?;
+        chance.accept_decision_receipt(hand_no, receipt.as_ref())?;
+        Ok(sequence)
+    }
+
+    async fn send_decision(
+        &self,
+        table: TableId,
+        due: (u64, u32),
+        decision: Move,
+        signature: Vec<u8>,
+    ) -> Result<pb::ActResponse, Error> {
+        let (hand_no, turn) = due;
         let request = pb::ActRequest {
             request_id: self.request_id(),
             table_id: table.bytes().to_vec(),
             hand_no,
             turn,
             r#move: Some(decision),
+            signature,
         };
-        let answer = self
-            .call_with_retries(request, |channel, request| async move {
-                TableServiceClient::new(channel).act(request).await
-            })
-            .await?;
-        Ok(answer.sequence)
+        self.call_with_retries(request, |channel, request| async move {
+            TableServiceClient::new(channel).act(request).await
+        })
+        .await
     }
 
-    /// Commits to entropy for a hand; see [`crate::chance`].
+    /// Commits to entropy for a hand without a key; see [`crate::chance`].
     ///
     /// # Errors
     /// See [`Error`].
@@ -156,7 +225,21 @@ impl Client {
         hand_no: u64,
         commitment: ClientCommitment,
     ) -> Result<pb::EntropyReceipt, Error> {
-        let request = commit_request(self.request_id(), table, hand_no, commitment);
+        self.commit_entropy_with_key(table, hand_no, commitment, Vec::new()).await
+    }
+
+    /// Commits to entropy for a hand, and names the public key that decisions of it are signed with.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn commit_entropy_with_key(
+        &self,
+        table: TableId,
+        hand_no: u64,
+        commitment: ClientCommitment,
+        key: Vec<u8>,
+    ) -> Result<pb::EntropyReceipt, Error> {
+        let request = commit_request(self.request_id(), table, (hand_no, commitment), key);
         let answer = self
             .call_with_retries(request, |channel, request| async move {
                 TableServiceClient::new(channel).commit_entropy(request).await
@@ -165,7 +248,7 @@ impl Client {
         answer.receipt.ok_or(Error::Malformed("the receipt is missing"))
     }
 
-    /// Reveals the committed entropy; see [`crate::chance`].
+    /// Reveals the committed entropy, and returns the table's receipt; see [`crate::chance`].
     ///
     /// # Errors
     /// See [`Error`].
@@ -174,14 +257,14 @@ impl Client {
         table: TableId,
         hand_no: u64,
         entropy: Entropy,
-    ) -> Result<(), Error> {
+    ) -> Result<Option<pb::RevealReceipt>, Error> {
         let request = reveal_request(self.request_id(), table, hand_no, entropy);
-        let pb::RevealEntropyResponse {} = self
+        let pb::RevealEntropyResponse { receipt } = self
             .call_with_retries(request, |channel, request| async move {
                 TableServiceClient::new(channel).reveal_entropy(request).await
             })
             .await?;
-        Ok(())
+        Ok(receipt)
     }
 
     /// Sends the entropy messages that are due, by single calls. A refusal is not an error: the
@@ -194,18 +277,21 @@ impl Client {
         table: TableId,
         chance: &mut Chance,
     ) -> Result<(), Error> {
-        while let Some(due) = chance.next_message() {
+        while let Some(due) = chance.next_message()? {
             let answer = match due {
-                EntropyMessage::Commit { hand_no, commitment } => {
-                    self.commit_entropy(table, hand_no, commitment).await.map(Some)
+                EntropyMessage::Commit { hand_no, commitment, key, seat: _ } => {
+                    let key = key.to_vec();
+                    let receipt =
+                        self.commit_entropy_with_key(table, hand_no, commitment, key).await;
+                    receipt.map(|receipt| chance.accept_receipt(hand_no, &receipt))
                 }
-                EntropyMessage::Reveal { hand_no, entropy } => {
-                    self.reveal_entropy(table, hand_no, entropy).await.map(|()| None)
+                EntropyMessage::Reveal { hand_no, entropy, seat: _ } => {
+                    let receipt = self.reveal_entropy(table, hand_no, entropy).await;
+                    receipt.map(|receipt| chance.reveal_accepted(hand_no, receipt.as_ref()))
                 }
             };
             match answer {
-                Ok(Some(receipt)) => chance.accept_receipt(due.hand_no(), &receipt)?,
-                Ok(None) => chance.reveal_accepted(due.hand_no()),
+                Ok(judged) => judged?,
                 Err(Error::Refused(refusal)) => chance.refused(&due, &refusal),
                 Err(error) => return Err(error),
             }
@@ -275,11 +361,12 @@ impl Client {
 pub(crate) fn commit_request(
     request_id: Vec<u8>,
     table: TableId,
-    hand_no: u64,
-    commitment: ClientCommitment,
+    committed: (u64, ClientCommitment),
+    key: Vec<u8>,
 ) -> pb::CommitEntropyRequest {
+    let (hand_no, commitment) = committed;
     let (table_id, commitment) = (table.bytes().to_vec(), commitment.0.to_vec());
-    pb::CommitEntropyRequest { request_id, table_id, hand_no, commitment }
+    pb::CommitEntropyRequest { request_id, table_id, hand_no, commitment, key }
 }
 
 pub(crate) fn reveal_request(

@@ -4,6 +4,7 @@
 //! with the last resume token. Updates are numbered without gaps. An update that is missing, comes
 //! twice or is malformed is an error, after which following begins again with a snapshot.
 
+use std::collections::VecDeque;
 use std::fmt;
 use std::time::Duration;
 
@@ -16,6 +17,7 @@ use proto::table::v1::table_update::What;
 use proto::table::v1::watch_table_response::Message;
 use tonic::{Response, Status, Streaming};
 
+use crate::chance::Notice;
 use crate::connection::Client;
 use crate::error::{Error, Refusal};
 use crate::play::{PlayMessage, PlayRequests};
@@ -65,6 +67,8 @@ pub struct Watch {
     is_over: bool,
     /// The other players wait: reconnects without long pauses.
     is_awaited: bool,
+    /// Notices for the player that were not returned yet.
+    notices: VecDeque<Notice>,
 }
 
 impl Watch {
@@ -81,6 +85,7 @@ impl Watch {
             is_live: false,
             is_over: false,
             is_awaited: false,
+            notices: VecDeque::new(),
         }
     }
 
@@ -94,7 +99,9 @@ impl Watch {
             match self.receive().await? {
                 Some(PlayMessage::Watch(seen)) => return Ok(Some(seen)),
                 // A stream that only watches sends nothing that could be answered.
-                Some(PlayMessage::Decision(_) | PlayMessage::Entropy(_)) => {}
+                Some(
+                    PlayMessage::Decision(_) | PlayMessage::Entropy(_) | PlayMessage::Notice(_),
+                ) => {}
                 None => return Ok(None),
             }
         }
@@ -102,7 +109,10 @@ impl Watch {
 
     pub(crate) async fn receive(&mut self) -> Result<Option<PlayMessage>, Error> {
         if let Some(deciding) = &mut self.requests {
-            deciding.take_violation()?;
+            deciding.take_failure()?;
+        }
+        if let Some(notice) = self.next_notice().await {
+            return Ok(Some(PlayMessage::Notice(notice)));
         }
         while !self.is_over {
             let Some(stream) = &mut self.stream else {
@@ -119,6 +129,7 @@ impl Watch {
                             self.is_awaited = deciding.is_awaited();
                             if self.is_live {
                                 deciding.send_entropy(&self.client, self.table);
+                                deciding.fold_blind(&self.client, self.table);
                             }
                         }
                         return Ok(Some(PlayMessage::Watch(seen)));
@@ -127,7 +138,7 @@ impl Watch {
                 Ok(Some(StreamMessage::Acted(acted))) => {
                     let deciding = self.requests.as_mut();
                     if let Some(acted) =
-                        deciding.and_then(|deciding| deciding.resolve_decision(acted))
+                        deciding.and_then(|deciding| deciding.resolve_decision(acted, &self.client))
                     {
                         return Ok(Some(PlayMessage::Decision(acted)));
                     }
@@ -148,6 +159,21 @@ impl Watch {
             }
         }
         Ok(None)
+    }
+
+    /// Returns the next notice for the player. One whose number is not in a hand sits out: it is
+    /// tried again after the next message until the table takes or refuses it.
+    async fn next_notice(&mut self) -> Option<Notice> {
+        let requests = self.requests.as_mut()?;
+        let notices = requests.take_notices();
+        self.notices.extend(notices);
+        if requests.sits_out && self.is_live {
+            match self.client.sit_out(self.table, true).await {
+                Err(Error::Unanswered(_)) => {}
+                Ok(()) | Err(_) => requests.sits_out = false,
+            }
+        }
+        self.notices.pop_front()
     }
 
     pub(crate) fn client(&self) -> &Client {

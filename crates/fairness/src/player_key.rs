@@ -5,7 +5,13 @@
 //!
 //! Specification: fairness/SPEC.md §9.3.
 
-use ed25519_dalek::VerifyingKey;
+use ed25519_dalek::{SigningKey, VerifyingKey};
+use primitives::PlayerId;
+use zeroize::Zeroizing;
+
+use crate::commit::Commitment;
+use crate::context::Context;
+use crate::encoding::{keyed_hmac, prf};
 
 /// Reason why 32 bytes are no key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -33,6 +39,23 @@ impl PlayerKey {
             return Err(KeyError::SmallOrder);
         }
         Ok(PlayerKey(bytes))
+    }
+
+    /// Derives the secret key of a client that keeps one secret, as [`crate::Entropy::derived`] does
+    /// its entropy, under the tag "client-key". It differs in every hand and seat.
+    #[must_use]
+    pub fn derived(
+        secret: &[u8; 32],
+        context: &Context,
+        dealer: &Commitment,
+        seat: u8,
+        player: PlayerId,
+    ) -> SigningKey {
+        let mut key = Zeroizing::new([0; 64]);
+        key[..32].copy_from_slice(secret);
+        let fields: [&[u8]; 4] = [&context.0, &dealer.0, &[seat], player.bytes()];
+        let long = prf(&keyed_hmac(&key), "client-key", &fields);
+        SigningKey::from_bytes(long.first_chunk().expect("64 bytes are more than 32"))
     }
 
     /// The encoded key.
@@ -68,6 +91,24 @@ mod tests {
             let key = SigningKey::from_bytes(&[secret; 32]).verifying_key().to_bytes();
             assert_eq!(PlayerKey::try_new(key).map(|key| *key.bytes()), Ok(key));
         }
+    }
+
+    /// fairness/SPEC.md §9.3.
+    #[test]
+    fn derived_keys_are_others_wherever_anything_is() {
+        let (context, dealer, player) = (Context([1; 32]), Commitment([2; 32]), PlayerId([3; 16]));
+        let base = PlayerKey::derived(&[9; 32], &context, &dealer, 5, player);
+        assert!(PlayerKey::try_new(base.verifying_key().to_bytes()).is_ok());
+        let others = [
+            PlayerKey::derived(&[8; 32], &context, &dealer, 5, player),
+            PlayerKey::derived(&[9; 32], &Context([8; 32]), &dealer, 5, player),
+            PlayerKey::derived(&[9; 32], &context, &Commitment([8; 32]), 5, player),
+            PlayerKey::derived(&[9; 32], &context, &dealer, 6, player),
+            PlayerKey::derived(&[9; 32], &context, &dealer, 5, PlayerId([8; 16])),
+        ];
+        assert!(others.iter().all(|other| *other != base));
+        let entropy = crate::Entropy::derived(&[9; 32], &context, &dealer, 5, player);
+        assert_ne!(base.to_bytes(), entropy.0);
     }
 
     /// fairness/SPEC.md §9.3.

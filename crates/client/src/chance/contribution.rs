@@ -1,32 +1,50 @@
 //! Entropy contribution of the client's own seat: messages to send, and their answers.
 
-use fairness::{ClientCommitment, Entropy, Receipt};
+use ed25519_dalek::SigningKey;
+use fairness::evidence::Opening;
+use fairness::{ClientCommitment, Commitment, Context, Entropy, PlayerKey};
 use primitives::PlayerId;
 use proto::common::v1::ErrorReason;
 use proto::table::v1 as pb;
 
-use super::hand::Hand;
-use super::violation::{FairnessViolation, Fault, ViolationKind};
-use super::{Chance, TrustedKeys};
-use crate::error::Refusal;
+use super::closing::RosterSeat;
+use super::receipts::Claim;
+use super::trust::LogKind;
+use super::violation::{FairnessViolation, Fault};
+use super::{Chance, Notice, Secret};
+use crate::error::{Error, Refusal};
 
 /// Maximum number of times to repeat a message to a table that is overloaded or away.
 const MAX_ATTEMPTS: u8 = 20;
 
-/// Message to send to the table once, before its deadline.
+/// Message to send to the table once, before its deadline. What it speaks of is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EntropyMessage {
-    Commit { hand_no: u64, commitment: ClientCommitment },
-    Reveal { hand_no: u64, entropy: Entropy },
+    /// `key` is the public key that the client signs decisions of the hand with.
+    Commit {
+        hand_no: u64,
+        seat: u8,
+        commitment: ClientCommitment,
+        key: [u8; 32],
+    },
+    Reveal {
+        hand_no: u64,
+        seat: u8,
+        entropy: Entropy,
+    },
 }
 
 impl EntropyMessage {
     #[must_use]
     pub fn hand_no(&self) -> u64 {
+        self.place().0
+    }
+
+    /// Hand number and seat.
+    const fn place(&self) -> (u64, u8) {
         match self {
-            EntropyMessage::Commit { hand_no, .. } | EntropyMessage::Reveal { hand_no, .. } => {
-                *hand_no
-            }
+            EntropyMessage::Commit { hand_no, seat, .. }
+            | EntropyMessage::Reveal { hand_no, seat, .. } => (*hand_no, *seat),
         }
     }
 }
@@ -35,40 +53,54 @@ impl EntropyMessage {
 pub(super) struct EntropyRound {
     pub(super) hand_no: u64,
     /// Seats that may contribute; none: any seat.
-    roster: Option<Vec<u32>>,
+    pub(super) roster: Option<Vec<RosterSeat>>,
     /// Seats that have committed.
-    committed: Vec<u32>,
-    is_closed: bool,
+    pub(super) committed: Vec<u32>,
+    pub(super) is_closed: bool,
 }
 
 impl EntropyRound {
-    pub(super) fn next_hand(next: &pb::NextHand) -> EntropyRound {
-        EntropyRound {
-            hand_no: next.hand_no,
-            roster: None,
-            committed: next.seats.clone(),
-            is_closed: false,
-        }
-    }
-
-    pub(super) fn current_hand(entropy: &pb::Entropy) -> EntropyRound {
-        EntropyRound {
-            hand_no: entropy.hand_no,
-            roster: Some(entropy.roster.clone()),
-            committed: entropy.seats.clone(),
-            is_closed: entropy.closed,
-        }
+    fn is_for(&self, seat: u32) -> bool {
+        let roster = self.roster.as_ref();
+        roster.is_none_or(|roster| roster.iter().any(|(number, _)| *number == seat))
     }
 }
 
-/// Contribution of this client to one hand.
+/// Contribution of this client to one hand, in one seat.
 pub(super) struct Contribution {
-    seat: u8,
-    entropy: Entropy,
-    commitment: ClientCommitment,
+    pub(super) seat: u8,
+    pub(super) entropy: Entropy,
+    pub(super) commitment: ClientCommitment,
     commit: SendState,
     reveal: SendState,
-    receipt: Option<pb::EntropyReceipt>,
+    pub(super) receipt: Option<pb::EntropyReceipt>,
+    pub(super) has_reveal_receipt: bool,
+}
+
+/// What binds a contribution to its hand.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    pub(super) context: Context,
+    pub(super) dealer: Commitment,
+    pub(super) seat: u8,
+    pub(super) player: PlayerId,
+}
+
+impl Place {
+    pub(super) fn entropy(&self, secret: &Secret) -> Entropy {
+        let Place { context, dealer, seat, player } = self;
+        Entropy::derived(secret.expose(), context, dealer, *seat, *player)
+    }
+
+    pub(super) fn commitment(&self, secret: &Secret) -> ClientCommitment {
+        let Place { context, dealer, seat, player } = self;
+        ClientCommitment::new(context, dealer, *seat, *player, &self.entropy(secret))
+    }
+
+    pub(super) fn key(&self, secret: &Secret) -> SigningKey {
+        let Place { context, dealer, seat, player } = self;
+        PlayerKey::derived(secret.expose(), context, dealer, *seat, *player)
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -82,11 +114,15 @@ enum SendState {
 }
 
 impl SendState {
-    /// Marks the message as sent. False if it is not due.
-    fn begin_send(&mut self) -> bool {
-        let SendState::Pending(failed) = *self else { return false };
-        *self = SendState::Sent(failed);
-        true
+    const fn is_pending(self) -> bool {
+        matches!(self, SendState::Pending(_))
+    }
+
+    /// Marks a pending message as sent.
+    fn send(&mut self) {
+        if let SendState::Pending(failed) = *self {
+            *self = SendState::Sent(failed);
+        }
     }
 
     fn refuse(&mut self, transient: bool) {
@@ -103,60 +139,113 @@ impl SendState {
 }
 
 impl Contribution {
-    pub(super) fn receipt(&self) -> Option<&pb::EntropyReceipt> {
-        self.receipt.as_ref()
+    fn new(place: &Place, secret: &Secret) -> Contribution {
+        Contribution {
+            seat: place.seat,
+            entropy: place.entropy(secret),
+            commitment: place.commitment(secret),
+            commit: SendState::Pending(0),
+            reveal: SendState::Pending(0),
+            receipt: None,
+            has_reveal_receipt: false,
+        }
     }
 
-    /// Whether it was made for this seat.
-    pub(super) fn is_for_seat(&self, seat: u32) -> bool {
-        u32::from(self.seat) == seat
-    }
-
-    /// Checks that the hand contains it.
-    pub(super) fn check(&self, hand: &Hand, me: PlayerId) -> Result<(), Fault> {
-        let revealed = (self.reveal == SendState::Accepted).then_some(&self.entropy);
-        hand.check_contribution(self.seat, me, &self.commitment, revealed)
+    pub(super) fn is_revealed(&self) -> bool {
+        self.reveal == SendState::Accepted
     }
 }
 
 impl Chance {
     /// Returns the message to send now, if any. Each is returned once, unless [`Chance::refused`]
-    /// makes it due again.
-    pub fn next_message(&mut self) -> Option<EntropyMessage> {
-        let (me, seat) = (self.player?, self.seat);
-        if seat == 0 {
+    /// makes it due again. What it speaks of is stored first.
+    ///
+    /// # Errors
+    /// [`Error::Evidence`] if it cannot be stored; the message is due again.
+    pub fn next_message(&mut self) -> Result<Option<EntropyMessage>, Error> {
+        let Some(due) = self.due_message()? else { return Ok(None) };
+        self.record.store_hand(due.hand_no())?;
+        let part = self.contributions.get_mut(&due.place());
+        let part = part.expect("a message is due of a contribution that there is");
+        match due {
+            EntropyMessage::Commit { .. } => part.commit.send(),
+            EntropyMessage::Reveal { .. } => part.reveal.send(),
+        }
+        Ok(Some(due))
+    }
+
+    fn due_message(&mut self) -> Result<Option<EntropyMessage>, Error> {
+        let Some(player) = self.player.filter(|_| self.seat != 0) else { return Ok(None) };
+        let seat = u32::from(self.seat);
+        let open = self.open_round.as_ref().filter(|open| open.is_for(seat));
+        let next = self.next_round.as_ref().filter(|_| self.playing);
+        let states = open.into_iter().chain(next);
+        let states = states
+            .map(|round| (round.hand_no, round.is_closed, round.committed.contains(&seat)))
+            .collect::<Vec<_>>();
+        for (hand_no, is_closed, has_committed) in states {
+            let due = match (is_closed, has_committed) {
+                (false, false) => self.due_commitment(hand_no, player)?,
+                (true, _) => self.due_reveal(hand_no, player),
+                (false, true) => None,
+            };
+            if due.is_some() {
+                return Ok(due);
+            }
+        }
+        Ok(None)
+    }
+
+    fn place(&self, hand_no: u64, player: PlayerId) -> Option<Place> {
+        let (context, dealer) = self.commitments.get(&hand_no)?.binding();
+        Some(Place { context, dealer, seat: self.seat, player })
+    }
+
+    /// A client commits only while it is in front and knows that the dealer has promised, and to no
+    /// number that it has seen pass.
+    fn due_commitment(
+        &mut self,
+        hand_no: u64,
+        player: PlayerId,
+    ) -> Result<Option<EntropyMessage>, Error> {
+        let is_promised = self.commitments.get(&hand_no).is_some_and(|promise| promise.is_signed);
+        if !self.trust.has(LogKind::Dealer) && !self.unchecked {
+            self.notify_once(Notice::NoDealerKey);
+        }
+        if !self.in_front || !(is_promised || self.unchecked) || self.record.is_passed(hand_no)? {
+            return Ok(None);
+        }
+        let Some(place) = self.place(hand_no, player) else { return Ok(None) };
+        let at = (hand_no, place.seat);
+        let part = self.contributions.entry(at);
+        let part = part.or_insert_with(|| Contribution::new(&place, &self.secret));
+        if !part.commit.is_pending() {
+            return Ok(None);
+        }
+        let Place { context, dealer, seat, player } = place;
+        let (entropy, commitment) = (part.entropy, part.commitment);
+        let opening = Opening::ClientCommitment { context, dealer, seat, player, entropy };
+        self.keep(hand_no, opening.entry());
+        let key = place.key(&self.secret).verifying_key().to_bytes();
+        Ok(Some(EntropyMessage::Commit { hand_no, seat, commitment, key }))
+    }
+
+    /// A client reveals only under the dealer's closing, which was checked when it came, and while
+    /// the hand is the one that runs.
+    fn due_reveal(&mut self, hand_no: u64, player: PlayerId) -> Option<EntropyMessage> {
+        let place = self.place(hand_no, player)?;
+        let closing = self.closings.get(&hand_no)?;
+        let listed = closing.row(place.seat, player)?.commitment?;
+        let may_reveal = closing.is_signed() && self.sequence.is_running(hand_no);
+        let at = (hand_no, place.seat);
+        // A client that was started anew derives what it had committed to.
+        let part = self.contributions.entry(at);
+        let part = part.or_insert_with(|| Contribution::new(&place, &self.secret));
+        if !listed.matches(&part.commitment) || !(may_reveal || self.unchecked) {
             return None;
         }
-        let here = |seats: &[u32]| seats.contains(&u32::from(seat));
-        let open = self.open_round.as_ref().filter(|open| open.roster.as_deref().is_none_or(here));
-        let next = self.next_round.as_ref().filter(|_| self.playing);
-        for open in open.into_iter().chain(next) {
-            let (hand_no, closed, committed) =
-                (open.hand_no, open.is_closed, here(&open.committed));
-            let Some(promise) = self.commitments.get(&hand_no) else { continue };
-            let (context, dealer) = promise.binding();
-            // Made for another seat and never sent: of no use.
-            let unsent = |part: &Contribution| {
-                matches!(part.commit, SendState::Pending(_)) && part.seat != seat
-            };
-            if self.contributions.get(&hand_no).is_some_and(unsent) {
-                self.contributions.remove(&hand_no);
-            }
-            let part = self.contributions.entry(hand_no).or_insert_with(|| {
-                let secret = self.secret.expose();
-                let entropy = Entropy::derived(secret, &context, &dealer, seat, me);
-                let commitment = ClientCommitment::new(&context, &dealer, seat, me, &entropy);
-                let (commit, reveal) = (SendState::Pending(0), SendState::Pending(0));
-                Contribution { seat, entropy, commitment, commit, reveal, receipt: None }
-            });
-            if closed && committed && part.seat == seat && part.reveal.begin_send() {
-                return Some(EntropyMessage::Reveal { hand_no, entropy: part.entropy });
-            }
-            if !closed && !committed && part.seat == seat && part.commit.begin_send() {
-                return Some(EntropyMessage::Commit { hand_no, commitment: part.commitment });
-            }
-        }
-        None
+        let (seat, entropy) = (place.seat, part.entropy);
+        part.reveal.is_pending().then_some(EntropyMessage::Reveal { hand_no, seat, entropy })
     }
 
     /// Whether the other players wait for this seat: a hand with it in the roster collects entropy.
@@ -164,46 +253,96 @@ impl Chance {
     /// the seat sits out.
     #[must_use]
     pub fn is_awaited(&self) -> bool {
-        let dealt = |open: &EntropyRound| {
-            open.roster.iter().flatten().any(|seat| *seat == u32::from(self.seat))
-        };
-        self.open_round.as_ref().is_some_and(dealt)
+        let seat = u32::from(self.seat);
+        self.open_round.as_ref().is_some_and(|open| open.roster.is_some() && open.is_for(seat))
     }
 
     /// Records the receipt that answered the commitment of hand `hand_no`.
     ///
     /// # Errors
     /// Returns the violation if the receipt differs from what was sent or is not signed, or if the
-    /// hand started without the contribution meanwhile.
+    /// hand was closed without the contribution meanwhile.
     pub fn accept_receipt(
         &mut self,
         hand_no: u64,
         receipt: &pb::EntropyReceipt,
     ) -> Result<(), Box<FairnessViolation>> {
-        let Some(me) = self.player else { return Ok(()) };
-        let Some(part) = self.contributions.get_mut(&hand_no) else {
+        let same = |(no, part): (&(u64, u8), &Contribution)| {
+            (no.0 == hand_no && receipt.commitment == part.commitment.0).then_some(*no)
+        };
+        let of_hand = self.contributions.range((hand_no, 0)..=(hand_no, u8::MAX));
+        let at = self.contributions.iter().find_map(same).or(of_hand.last().map(|(at, _)| *at));
+        let Some(part) = at.and_then(|at| self.contributions.get_mut(&at)) else {
             // The hand is over.
             return Ok(());
         };
         part.commit = SendState::Accepted;
         part.receipt = Some(receipt.clone());
-        if self.unchecked {
-            return Ok(());
-        }
-        let part = &self.contributions[&hand_no];
-        let hand = self.hands.get(&hand_no);
-        let dealt = hand.filter(|hand| hand.is_dealt_in);
-        let judged = self
-            .check_receipt(hand_no, receipt, part, me)
-            .and_then(|()| dealt.map_or(Ok(()), |hand| part.check(hand, me)));
-        judged.map_err(|fault| self.violation(hand_no, fault))
+        let judged = self.check_receipt(hand_no, at.map_or(0, |(_, seat)| seat), receipt);
+        self.judge(hand_no, judged)
     }
 
-    /// Records that the table accepted the revealed entropy.
-    pub fn reveal_accepted(&mut self, hand_no: u64) {
-        if let Some(part) = self.contributions.get_mut(&hand_no) {
-            part.reveal = SendState::Accepted;
+    fn check_receipt(
+        &mut self,
+        hand_no: u64,
+        seat: u8,
+        receipt: &pb::EntropyReceipt,
+    ) -> Result<(), Fault> {
+        let (Some(player), Some(part)) = (self.player, self.contributions.get(&(hand_no, seat)))
+        else {
+            return Ok(());
+        };
+        let Some((context, dealer)) = self.commitments.get(&hand_no).map(|it| it.binding()) else {
+            return Ok(());
+        };
+        let place = Place { context, dealer, seat, player };
+        let key = place.key(&self.secret).verifying_key().to_bytes();
+        let own = part.commitment;
+        let entry = self.claim(hand_no, &place).commitment(receipt, &own, Some(&key))?;
+        entry.into_iter().for_each(|entry| self.keep(hand_no, entry));
+        let closing = self.closings.get(&hand_no);
+        closing.map_or(Ok(()), |closing| closing.check_own(seat, player, Some(&own), true))
+    }
+
+    fn claim(&self, hand_no: u64, place: &Place) -> Claim<'_> {
+        let Place { context, dealer, seat, player } = *place;
+        Claim { table: self.table, hand_no, context, dealer, seat, player, trust: &self.trust }
+    }
+
+    /// Records that the table accepted the revealed entropy, and its receipt.
+    ///
+    /// # Errors
+    /// Returns the violation if the receipt is missing, differs from what was sent or is not signed.
+    pub fn reveal_accepted(
+        &mut self,
+        hand_no: u64,
+        receipt: Option<&pb::RevealReceipt>,
+    ) -> Result<(), Box<FairnessViolation>> {
+        let judged = self.check_reveal_receipt(hand_no, receipt);
+        self.judge(hand_no, judged)
+    }
+
+    fn check_reveal_receipt(
+        &mut self,
+        hand_no: u64,
+        receipt: Option<&pb::RevealReceipt>,
+    ) -> Result<(), Fault> {
+        let sent = |part: &&mut Contribution| matches!(part.reveal, SendState::Sent(_));
+        let parts = self.contributions.range_mut((hand_no, 0)..=(hand_no, u8::MAX));
+        let Some(part) = parts.map(|(_, part)| part).find(sent) else { return Ok(()) };
+        part.reveal = SendState::Accepted;
+        let (seat, entropy) = (part.seat, part.entropy);
+        let binding = self.commitments.get(&hand_no).map(|promise| promise.binding());
+        let (Some(player), Some((context, dealer))) = (self.player, binding) else {
+            return Ok(());
+        };
+        let place = Place { context, dealer, seat, player };
+        let entry = self.claim(hand_no, &place).reveal(receipt, &entropy)?;
+        if let Some(part) = self.contributions.get_mut(&(hand_no, seat)) {
+            part.has_reveal_receipt = entry.is_some();
         }
+        entry.into_iter().for_each(|entry| self.keep(hand_no, entry));
+        Ok(())
     }
 
     /// Records a refusal. A transient refusal makes the message due again.
@@ -214,7 +353,7 @@ impl Chance {
         );
         let (hand_no, reason) = (due.hand_no(), refusal.reason);
         tracing::debug!(table = %self.table, hand_no, ?reason, "a part in chance was refused");
-        let Some(part) = self.contributions.get_mut(&hand_no) else { return };
+        let Some(part) = self.contributions.get_mut(&due.place()) else { return };
         match due {
             EntropyMessage::Commit { .. } => part.commit.refuse(passing),
             EntropyMessage::Reveal { .. } => part.reveal.refuse(passing),
@@ -225,50 +364,7 @@ impl Chance {
     #[must_use]
     pub fn receipt_of(&self, hand_no: u64) -> Option<&pb::EntropyReceipt> {
         let kept = self.hands.get(&hand_no).and_then(|hand| hand.receipt.as_ref());
-        self.contributions.get(&hand_no).and_then(Contribution::receipt).or(kept)
+        let mut parts = self.contributions.range((hand_no, 0)..=(hand_no, u8::MAX));
+        parts.find_map(|(_, part)| part.receipt.as_ref()).or(kept)
     }
-
-    fn check_receipt(
-        &self,
-        hand_no: u64,
-        receipt: &pb::EntropyReceipt,
-        part: &Contribution,
-        me: PlayerId,
-    ) -> Result<(), Fault> {
-        let other = |what| Err(ViolationKind::ReceiptContent(what).into());
-        if receipt.hand_no != hand_no {
-            return other("another hand");
-        }
-        if receipt.table_id != self.table.bytes() {
-            return other("another table");
-        }
-        if receipt.seat != u32::from(part.seat) {
-            return other("another seat");
-        }
-        if receipt.player_id != me.bytes() {
-            return other("another player");
-        }
-        if receipt.commitment != part.commitment.0 {
-            return other("another commitment");
-        }
-        let signed = Receipt {
-            table: self.table,
-            hand_no,
-            seat: part.seat,
-            player: me,
-            commitment: &part.commitment,
-            position: receipt.position,
-            key_id: &receipt.key_id,
-        };
-        if self.trust.is_empty() || is_signed(&self.trust, &signed, &receipt.signature) {
-            Ok(())
-        } else {
-            Err(ViolationKind::ReceiptSignature.into())
-        }
-    }
-}
-
-fn is_signed(trust: &TrustedKeys, signed: &Receipt<'_>, signature: &[u8]) -> bool {
-    let Ok(signature) = <[u8; 64]>::try_from(signature) else { return false };
-    trust.by_id(signed.key_id).any(|(_, key)| signed.verify(key, &signature).is_ok())
 }

@@ -1,17 +1,21 @@
 //! The dealer's signed commitments: one for each hand, bound to the table and its rules.
 
+use fairness::evidence::{Entry, Opening, Statement};
 use fairness::{Commitment, CommitmentStatement, Context, Seed};
 use proto::dealer::v1 as dealer;
 
+use super::Chance;
 use super::hand::to_array;
+use super::trust::LogKind;
 use super::violation::{FairnessViolation, Fault, PartyAtFault, ViolationKind};
-use super::{Chance, TrustedKeys};
 
 /// The dealer's commitment to the seed of one hand.
 pub(super) struct DealerCommitment {
     pub(super) message: dealer::Commitment,
     pub(super) context: Context,
     pub(super) commitment: Commitment,
+    /// Whether a trusted key of the dealer's signed it.
+    pub(super) is_signed: bool,
 }
 
 impl DealerCommitment {
@@ -25,12 +29,15 @@ impl DealerCommitment {
 }
 
 impl Chance {
-    /// Records a commitment, new or repeated.
+    /// Records a commitment, new or repeated; it must be there.
     pub(super) fn record_commitment(
         &mut self,
         hand_no: u64,
-        told: &dealer::Commitment,
+        told: Option<&dealer::Commitment>,
     ) -> Result<(), Box<FairnessViolation>> {
+        let Some(told) = told else {
+            return Err(self.violation(hand_no, ViolationKind::Missing("a commitment").into()));
+        };
         if self.commitments.get(&hand_no).is_some_and(|before| before.message == *told) {
             return Ok(());
         }
@@ -41,63 +48,85 @@ impl Chance {
     }
 
     fn check_commitment(
-        &self,
+        &mut self,
         hand_no: u64,
         told: &dealer::Commitment,
     ) -> Result<DealerCommitment, Fault> {
         let commitment = Commitment(to_array("the dealer's commitment", &told.commitment)?);
-        let context = Context::new(&told.origin, self.table, hand_no, &self.rules);
-        if !self.trust.is_empty() && !self.unchecked {
-            let signed = CommitmentStatement {
-                table: self.table,
-                hand_no,
-                ruleset_hash: &self.rules,
-                commitment: &commitment,
-                key_id: &told.key_id,
-            };
-            if !is_signed(&self.trust, &signed, told) {
-                return Err(ViolationKind::CommitmentSignature.into());
-            }
+        let rules_hash = self.agreed.as_ref().map_or([0; 32], |agreed| agreed.hash);
+        let context = Context::new(&told.origin, self.table, hand_no, &rules_hash);
+        let signed = CommitmentStatement {
+            origin: &told.origin,
+            table: self.table,
+            hand_no,
+            rules_hash: &rules_hash,
+            commitment: &commitment,
+        };
+        let (key_id, log) = (&told.key_id, Some(&*told.origin));
+        let entry = self.trust.entry_of(LogKind::Dealer, log, &signed, key_id, &told.signature);
+        let is_signed = entry.is_some();
+        if self.trust.has(LogKind::Dealer) && !is_signed && !self.unchecked {
+            return Err(ViolationKind::CommitmentSignature.into());
         }
-        match self.commitments.get(&hand_no) {
-            Some(before) if before.binding() != (context, commitment) => {
-                Err(self.second_commitment(Box::new(told.clone())))
-            }
-            _ => Ok(DealerCommitment { message: told.clone(), context, commitment }),
+        let is_second = self.is_second_commitment(hand_no, &context, &commitment);
+        let (origin, table) = (told.origin.clone(), self.table);
+        let opening = Opening::Context { origin, table, hand_no, rules_hash }.entry();
+        [Some(opening), entry].into_iter().flatten().for_each(|entry| self.keep(hand_no, entry));
+        if is_second {
+            return Err(self.second_commitment(Box::new(told.clone())));
         }
+        Ok(DealerCommitment { message: told.clone(), context, commitment, is_signed })
+    }
+
+    /// Whether another commitment to this number was told before, by this process or an earlier one.
+    fn is_second_commitment(
+        &mut self,
+        hand_no: u64,
+        context: &Context,
+        commitment: &Commitment,
+    ) -> bool {
+        let differs = |statement: &Statement| match statement {
+            Statement::Commitment { commitment: before, .. } => {
+                (statement.context(), before) != (*context, commitment)
+            }
+            Statement::CommitReceipt { .. }
+            | Statement::Closing { .. }
+            | Statement::RevealReceipt { .. }
+            | Statement::Decision { .. }
+            | Statement::DecisionReceipt { .. } => false,
+        };
+        let told = self.commitments.get(&hand_no);
+        told.is_some_and(|before| before.binding() != (*context, *commitment))
+            || self.record.statements(hand_no).unwrap_or_default().iter().any(differs)
     }
 
     /// Checks that a starting hand names the commitment recorded before.
     pub(super) fn check_repeated(
-        &self,
+        &mut self,
         hand_no: u64,
         told: &[u8],
     ) -> Result<(), Box<FairnessViolation>> {
-        let before = self.commitments.get(&hand_no);
-        if self.unchecked || before.is_none_or(|before| before.commitment.0 == told) {
-            return Ok(());
-        }
-        let second = dealer::Commitment { commitment: told.to_vec(), ..Default::default() };
-        let what = ViolationKind::SecondCommitment { second: Box::new(second) };
+        let what = match self.commitments.get(&hand_no) {
+            Some(before) if before.commitment.0 == told => return Ok(()),
+            Some(_) => {
+                let second = dealer::Commitment { commitment: told.to_vec(), ..Default::default() };
+                ViolationKind::SecondCommitment { second: Box::new(second) }
+            }
+            None => ViolationKind::Missing("a commitment"),
+        };
         Err(self.violation(hand_no, what.into()))
     }
 
     /// Attributes a second commitment: two signed ones prove the dealer's fault; with an unsigned
     /// one only the table is known to have sent it.
     fn second_commitment(&self, second: Box<dealer::Commitment>) -> Fault {
-        let checked = !self.trust.is_empty();
+        let checked = self.trust.has(LogKind::Dealer);
         let what = ViolationKind::SecondCommitment { second };
         what.attributed_to(if checked { PartyAtFault::Dealer } else { PartyAtFault::Table })
     }
-}
 
-/// Whether a trusted key of the log named in the commitment signed it.
-fn is_signed(
-    trust: &TrustedKeys,
-    signed: &CommitmentStatement<'_>,
-    told: &dealer::Commitment,
-) -> bool {
-    let Ok(signature) = <[u8; 64]>::try_from(&*told.signature) else { return false };
-    let mut keys = trust.by_id(&told.key_id);
-    keys.any(|(origin, key)| origin == told.origin && signed.verify(key, &signature).is_ok())
+    /// Adds an entry to what is kept of a hand number.
+    pub(super) fn keep(&mut self, hand_no: u64, entry: Entry) {
+        self.record.add(hand_no, entry);
+    }
 }

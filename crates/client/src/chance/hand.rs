@@ -3,9 +3,10 @@
 
 use std::collections::BTreeMap;
 
+use fairness::evidence::Opening;
 use fairness::{
-    ClientCommitment, Commitment, Context, Entropy, Handle, Keys, Operation, Outcome, ProvedCard,
-    RowStatus, Seed, Transcript, TranscriptRow, deck,
+    ClientCommitment, ClosingRow, Commitment, Context, Entropy, Handle, Keys, Operation, Outcome,
+    ProvedCard, RowStatus, Seed, Transcript, TranscriptRow, deck,
 };
 use primitives::PlayerId;
 use proto::common::v1::{CardProof, DeckRoot};
@@ -14,6 +15,8 @@ use proto::table::v1::{EntropyReceipt, HandSeat};
 use rules::Variant;
 use wire::moves::HIDDEN;
 
+use super::closing::HandClosing;
+use super::decisions::Decisions;
 use super::violation::{Fault, PartyAtFault, ViolationKind};
 
 /// Hand whose entropy rows are fixed.
@@ -30,6 +33,7 @@ pub(super) struct Hand {
     /// Whether the client is dealt in, on the seat of its contribution if it has one.
     pub(super) is_dealt_in: bool,
     pub(super) receipt: Option<EntropyReceipt>,
+    pub(super) decisions: Decisions,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -39,36 +43,67 @@ struct Root {
 }
 
 impl Hand {
-    /// Creates a hand, if its rows give its transcript.
+    /// Creates a hand, if its rows give its transcript. `decisions` makes its chain from that.
     pub(super) fn try_new(
-        context: Context,
-        dealer: Commitment,
+        binding: (Context, Commitment),
         rows: &[EntropyRow],
         transcript: &[u8],
         variant: Option<&'static Variant>,
+        decisions: impl FnOnce(&Transcript, &[TranscriptRow]) -> Result<Decisions, Fault>,
     ) -> Result<Hand, Fault> {
+        let (context, commitment) = binding;
+        if rows.is_empty() || transcript.is_empty() {
+            return Err(ViolationKind::Missing("the transcript").into());
+        }
         let rows = rows.iter().map(parse_row).collect::<Result<Vec<_>, _>>()?;
         let told = Transcript(to_array("the transcript", transcript)?);
-        let made = Transcript::try_new(&context, &dealer, None, &rows);
+        let made = Transcript::try_new(&context, &commitment, None, &rows);
         if made
             .map_err(|_| ViolationKind::WrongRows("an entropy that does not open its commitment"))?
             != told
         {
             return Err(ViolationKind::WrongTranscript.into());
         }
-        let (roots, seen) = (BTreeMap::new(), BTreeMap::new());
-        let (transcript, dealt, receipt) = (told, false, None);
+        let decisions = decisions(&told, &rows)?;
         Ok(Hand {
             context,
-            commitment: dealer,
-            transcript,
+            commitment,
+            transcript: told,
             rows,
-            roots,
-            proved: seen,
+            roots: BTreeMap::new(),
+            proved: BTreeMap::new(),
             variant,
-            is_dealt_in: dealt,
-            receipt,
+            is_dealt_in: false,
+            receipt: None,
+            decisions,
         })
+    }
+
+    /// What the transcript was taken of.
+    pub(super) fn opening(&self) -> Opening {
+        let Hand { context, commitment: dealer, rows, .. } = self;
+        Opening::Transcript { context: *context, dealer: *dealer, rows: rows.clone() }
+    }
+
+    /// Checks that the rows are those of the closing, all revealed that were committed to.
+    pub(super) fn check_closed(&self, closing: &HandClosing) -> Result<(), Fault> {
+        let row = |row: &TranscriptRow| {
+            let commitment = match row.status {
+                RowStatus::Revealed | RowStatus::Withheld => Some(row.commitment),
+                RowStatus::Absent => None,
+            };
+            ClosingRow { seat: row.seat, player: row.player, commitment }
+        };
+        if self.rows.iter().map(row).eq(closing.rows.iter().copied()) {
+            Ok(())
+        } else {
+            Err(ViolationKind::NotAsClosed.into())
+        }
+    }
+
+    /// The row of a seat and player.
+    pub(super) fn row(&self, seat: u8, player: PlayerId) -> Option<&TranscriptRow> {
+        self.rows.iter().find(|row| row.seat == seat && row.player == player)
     }
 
     /// Whether the hand has this transcript.
@@ -84,8 +119,8 @@ impl Hand {
         commitment: &ClientCommitment,
         revealed: Option<&Entropy>,
     ) -> Result<(), Fault> {
-        let mine = self.rows.iter().find(|row| row.seat == seat && row.player == player);
-        let Some(row) = mine.filter(|row| row.commitment.matches(commitment)) else {
+        let Some(row) = self.row(seat, player).filter(|row| row.commitment.matches(commitment))
+        else {
             return Err(ViolationKind::CommitmentDropped.into());
         };
         match (row.status, revealed) {

@@ -2,12 +2,30 @@
 
 use std::fmt;
 
+use fairness::evidence::Entry;
+use fairness::{KeyId, SignedText};
 use merkle::{KeysFileError, ListedKey, parse_keys_file};
-use sha2::{Digest as _, Sha256};
 use system::entropy::{self, SystemEntropy};
 use zeroize::Zeroizing;
 
-/// Public keys of a room's logs. Without keys a client checks everything except signatures.
+/// Log that a key signs for, by the last part of its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LogKind {
+    Table,
+    Dealer,
+}
+
+impl LogKind {
+    const fn suffix(self) -> &'static str {
+        match self {
+            LogKind::Table => "/table",
+            LogKind::Dealer => "/dealer",
+        }
+    }
+}
+
+/// Public keys of a room's logs. Without the dealer's a client checks everything except signatures,
+/// and contributes nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TrustedKeys {
     /// Origin of each log, and its key.
@@ -35,18 +53,34 @@ impl TrustedKeys {
         self.keys.push((origin.to_owned(), key));
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.keys.is_empty()
+    /// Whether the key of a dealer's log is known.
+    #[must_use]
+    pub fn has_dealer(&self) -> bool {
+        self.has(LogKind::Dealer)
     }
 
-    /// Keys with this id: the first 8 bytes of the SHA-256 of the key.
-    pub(super) fn by_id<'a>(
-        &'a self,
-        id: &'a [u8],
-    ) -> impl Iterator<Item = (&'a str, &'a [u8; 32])> {
-        let named = move |key: &[u8; 32]| Sha256::digest(key)[..8] == *id;
-        let keys = self.keys.iter().filter(move |(_, key)| named(key));
-        keys.map(|(origin, key)| (&**origin, key))
+    /// Whether a key of such a log is known.
+    pub(crate) fn has(&self, kind: LogKind) -> bool {
+        self.keys.iter().any(|(origin, _)| origin.ends_with(kind.suffix()))
+    }
+
+    /// The evidence entry of a text, if a trusted key signed it: one with this id, of a log of this
+    /// kind and, where it is given, of this name. A key counts for its own log only.
+    pub(crate) fn entry_of(
+        &self,
+        kind: LogKind,
+        log: Option<&str>,
+        text: &impl SignedText,
+        key_id: &[u8],
+        signature: &[u8],
+    ) -> Option<Entry> {
+        let signature: [u8; 64] = signature.try_into().ok()?;
+        let of_log =
+            |origin: &str| origin.ends_with(kind.suffix()) && log.is_none_or(|log| log == origin);
+        let keys = self.keys.iter().filter(|(origin, _)| of_log(origin)).map(|(_, key)| key);
+        let mut named = keys.filter(|key| KeyId::of(key).0 == *key_id);
+        let signer = named.find(|key| text.verify(key, &signature).is_ok())?;
+        Some(Entry::signed(text, &signature, signer))
     }
 }
 
@@ -69,7 +103,7 @@ impl Secret {
         Secret::from_bytes(entropy::secret(&SystemEntropy))
     }
 
-    pub(super) fn expose(&self) -> &[u8; 32] {
+    pub(crate) fn expose(&self) -> &[u8; 32] {
         &self.0
     }
 }
@@ -95,12 +129,29 @@ mod tests {
         let text = format!("# the dealer\n\n{log}\n{witness}\n");
         let trust = TrustedKeys::parse(&text).unwrap();
         assert_eq!(trust.keys, [("room/dealer".to_owned(), *key.as_bytes())]);
-        let id = Sha256::digest(key.as_bytes());
-        assert_eq!(trust.by_id(&id[..8]).count(), 1);
-        assert_eq!(trust.by_id(&[0; 8]).count(), 0);
+        assert!(trust.has(LogKind::Dealer) && !trust.has(LogKind::Table));
         let ended = TrustedKeys::parse(&format!("{log} until 7\n")).unwrap();
-        assert!(ended.is_empty());
+        assert_eq!(ended, TrustedKeys::default());
         assert!(TrustedKeys::parse(&format!("{log}\nnonsense")).is_err());
+    }
+
+    /// fairness/SPEC.md §17.
+    #[test]
+    fn a_key_counts_for_its_own_log_only() {
+        let key = ed25519_dalek::SigningKey::from_bytes(&[1; 32]);
+        let (context, chain) = (fairness::Context([1; 32]), fairness::Chain([2; 32]));
+        let text = fairness::DecisionReceipt { context: &context, chain: &chain, position: 7 };
+        let (id, signature) = (KeyId::of(key.verifying_key().as_bytes()).0, text.sign(&key));
+        let mut trust = TrustedKeys::default();
+        trust.add("room/dealer", key.verifying_key().to_bytes());
+        let entry = |kind, log| trust.entry_of(kind, log, &text, &id, &signature);
+        assert!(entry(LogKind::Dealer, None).is_some());
+        assert!(entry(LogKind::Dealer, Some("room/dealer")).is_some());
+        assert_eq!(entry(LogKind::Dealer, Some("other/dealer")), None);
+        assert_eq!(entry(LogKind::Table, None), None);
+        assert_eq!(trust.entry_of(LogKind::Dealer, None, &text, &[0; 8], &signature), None);
+        assert_eq!(trust.entry_of(LogKind::Dealer, None, &text, &id, &[0; 64]), None);
+        assert_eq!(trust.entry_of(LogKind::Dealer, None, &text, &id, &[]), None);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use fairness::evidence::Entry;
 use proto::dealer::v1::Commitment;
 use proto::table::v1::EntropyReceipt;
 
@@ -35,11 +36,23 @@ pub struct FairnessViolation {
     pub commitment: Option<Commitment>,
     /// The table's receipt for this client's commitment, if it gave one.
     pub receipt: Option<EntropyReceipt>,
+    /// All that is kept of this hand number, as the evidence file has it.
+    pub evidence: Vec<Entry>,
 }
 
 /// Kind of a violation. It never contains a card or a secret.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum ViolationKind {
+    #[error("{0} is missing where it is due")]
+    Missing(&'static str),
+    #[error("the hand has another rule set or other settings than the player sat down to")]
+    OtherRules,
+    #[error("hand {expected} is skipped")]
+    NumberSkipped { expected: u64 },
+    #[error("the number was used before")]
+    NumberRepeated,
+    #[error("it was opened before hand {before} ended")]
+    NotEnded { before: u64 },
     #[error("the dealer's commitment is not signed with a key that is trusted")]
     CommitmentSignature,
     #[error("the dealer has committed to this hand a second time, to another seed")]
@@ -48,10 +61,22 @@ pub enum ViolationKind {
     ReceiptContent(&'static str),
     #[error("the receipt is not signed with a key that is trusted")]
     ReceiptSignature,
+    #[error("the closing is not signed with a key that is trusted")]
+    ClosingSignature,
+    #[error("the dealer has closed the commitments a second time, in another way")]
+    SecondClosing,
+    #[error("the closing is not that of the hand: {0}")]
+    WrongClosing(&'static str),
+    #[error("the hand was dealt from other commitments than the dealer had closed")]
+    NotAsClosed,
     #[error("the hand was dealt without the commitment that a receipt was given for")]
     CommitmentDropped,
     #[error("the hand was dealt with other entropy than was revealed")]
     EntropyChanged,
+    #[error("this client is blamed for withholding what the table gave a receipt for")]
+    BlamedDespiteReceipt,
+    #[error("this client is blamed for withholding what it never committed to")]
+    BlamedWithoutCommitment,
     #[error("what the seats brought to chance is told wrongly: {0}")]
     WrongRows(&'static str),
     #[error("the transcript is not that of what the seats brought")]
@@ -66,6 +91,12 @@ pub enum ViolationKind {
     WrongProof { op: u32, position: u32 },
     #[error("the card at {op}:{position} is shown as another than the one that is proved")]
     OtherCard { op: u32, position: u32 },
+    #[error("the chain of decisions does not go on from the decisions before")]
+    WrongChain,
+    #[error("a decision of this client is told that it never signed")]
+    ForeignDecision,
+    #[error("a decision that the table gave a receipt for is not in the chain")]
+    DecisionDropped,
     #[error("the seed that was opened is not the one that was committed to")]
     WrongSeed,
     #[error("the seed that was opened gives another salt for the card at {op}:{position}")]
@@ -74,6 +105,8 @@ pub enum ViolationKind {
     WrongOrder { op: u32 },
     #[error("the seed is the one that was committed to, and yet is said to be refused")]
     WronglyRefused,
+    #[error("its seed stays shut, an hour after it was due")]
+    SeedOverdue,
     #[error("{0} has not the length that it always has")]
     Malformed(&'static str),
 }

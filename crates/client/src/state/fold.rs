@@ -35,7 +35,7 @@ impl TableState {
             Some(What::Entropy(entropy)) => self.entropy(entropy),
             Some(What::Voided(voided)) => self.voided(voided),
             Some(What::Stopped(stopped)) => self.view.stopped.clone_from(&stopped.stopped),
-            Some(What::Paused(paused)) => self.view.paused_until = paused.until,
+            Some(What::Suspension(changed)) => self.suspension_changed(changed),
             Some(What::Seed(_)) | None => {}
         }
     }
@@ -58,8 +58,18 @@ impl TableState {
     fn entropy(&mut self, entropy: &pb::Entropy) {
         self.view.hand_no = entropy.hand_no;
         self.view.next_hand = None;
-        self.view.paused_until = None;
         self.view.entropy = Some(entropy.clone());
+    }
+
+    fn suspension_changed(&mut self, changed: &pb::SuspensionChanged) {
+        let hand_no = changed.hand_no;
+        if let Some(open) = self.view.entropy.as_mut().filter(|open| open.hand_no == hand_no) {
+            open.suspension.clone_from(&changed.suspension);
+        }
+        if let Some(hand) = self.view.hand.as_mut().filter(|hand| hand.hand_no == hand_no) {
+            hand.suspension.clone_from(&changed.suspension);
+            hand.turn.clone_from(&changed.turn);
+        }
     }
 
     /// Ends a void hand. Its players have the credits from before it, as the seats say.
@@ -75,7 +85,6 @@ impl TableState {
         self.lines.clear();
         self.view.hand_no = started.hand_no;
         self.view.entropy = None;
-        self.view.paused_until = None;
         self.view.your_standing.clone_from(&started.your_standing);
         self.view.hand = Some(pb::HandView {
             hand_no: started.hand_no,

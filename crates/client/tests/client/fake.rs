@@ -28,11 +28,18 @@ pub(crate) const ME: [u8; 16] = [7; 16];
 pub(crate) type WatchResult = Result<pb::WatchTableResponse, Status>;
 type Answer<T> = Result<Response<T>, Status>;
 /// Reaction of the table to a decision.
-type OnDecision = Box<dyn FnMut(&mut Table, &pb::ActRequest) -> Result<(), Status> + Send>;
-/// Reaction of the table to an entropy message; a commitment is answered with a receipt.
-pub(crate) type OnEntropy = Box<
-    dyn FnMut(&mut Table, &EntropyRequest) -> Result<Option<pb::EntropyReceipt>, Status> + Send,
->;
+type OnDecision =
+    Box<dyn FnMut(&mut Table, &pb::ActRequest) -> Result<DecisionAnswer, Status> + Send>;
+type DecisionAnswer = Option<pb::DecisionReceipt>;
+/// Reaction of the table to an entropy message.
+pub(crate) type OnEntropy =
+    Box<dyn FnMut(&mut Table, &EntropyRequest) -> Result<EntropyAnswer, Status> + Send>;
+
+/// Answer to an entropy message.
+pub(crate) enum EntropyAnswer {
+    Committed(pb::EntropyReceipt),
+    Revealed(Option<pb::RevealReceipt>),
+}
 
 /// Entropy message, as it was sent.
 pub(crate) enum EntropyRequest {
@@ -55,6 +62,8 @@ pub(crate) struct Table {
     pub(crate) bearers: Vec<String>,
     pub(crate) balance: u64,
     pub(crate) decisions: Vec<Move>,
+    /// Signatures of the decisions.
+    pub(crate) signatures: Vec<Vec<u8>>,
     /// Updates after a player sits down.
     pub(crate) on_seat: Vec<What>,
 }
@@ -105,7 +114,7 @@ impl Table {
             player_id: ME.to_vec(),
             stack,
             state: pb::SeatState::Playing.into(),
-            name: String::new(),
+            ..pb::SeatView::default()
         };
         self.push(What::Seat(pb::SeatChanged { seat: Some(seat), vacated, your_standing: None }));
     }
@@ -147,7 +156,7 @@ pub(crate) struct FakeServer {
 
 impl FakeServer {
     pub(crate) fn new(table: Table) -> FakeServer {
-        let nothing: OnDecision = Box::new(|_, _| Ok(()));
+        let nothing: OnDecision = Box::new(|_, _| Ok(None));
         let none: OnEntropy = Box::new(|_, _| Err(unimplemented()));
         FakeServer {
             table: Arc::new(Mutex::new(table)),
@@ -161,7 +170,7 @@ impl FakeServer {
         self
     }
 
-    fn answer_entropy(&self, part: &EntropyRequest) -> Result<Option<pb::EntropyReceipt>, Status> {
+    fn answer_entropy(&self, part: &EntropyRequest) -> Result<EntropyAnswer, Status> {
         let mut table = self.table();
         let (method, id) = match part {
             EntropyRequest::Commit(commit) => ("commit_entropy", &commit.request_id),
@@ -180,8 +189,7 @@ impl FakeServer {
                 let request_id = act.request_id.clone();
                 let answer = self.act(Request::new(act)).await;
                 return Some(answer.map(|answer| {
-                    let sequence = answer.into_inner().sequence;
-                    let outcome = Some(pb::acted::Outcome::Sequence(sequence));
+                    let outcome = Some(pb::acted::Outcome::Done(answer.into_inner()));
                     Heard::Acted(pb::Acted { request_id, outcome })
                 }));
             }
@@ -192,10 +200,12 @@ impl FakeServer {
                 (reveal.request_id.clone(), EntropyRequest::Reveal(reveal))
             }
         };
-        Some(self.answer_entropy(&part).map(|receipt| {
-            let outcome = match receipt {
-                Some(receipt) => pb::entropy_taken::Outcome::Receipt(receipt),
-                None => pb::entropy_taken::Outcome::Revealed(pb::RevealEntropyResponse {}),
+        Some(self.answer_entropy(&part).map(|answer| {
+            let outcome = match answer {
+                EntropyAnswer::Committed(receipt) => pb::entropy_taken::Outcome::Receipt(receipt),
+                EntropyAnswer::Revealed(receipt) => {
+                    pb::entropy_taken::Outcome::Revealed(pb::RevealEntropyResponse { receipt })
+                }
             };
             Heard::Entropy(pb::EntropyTaken { request_id, outcome: Some(outcome) })
         }))
@@ -203,7 +213,9 @@ impl FakeServer {
 
     pub(crate) fn on_decision(
         self,
-        react: impl FnMut(&mut Table, &pb::ActRequest) -> Result<(), Status> + Send + 'static,
+        react: impl FnMut(&mut Table, &pb::ActRequest) -> Result<DecisionAnswer, Status>
+        + Send
+        + 'static,
     ) -> FakeServer {
         *self.on_decision.lock().unwrap() = Box::new(react);
         self
@@ -277,7 +289,7 @@ impl TableService for FakeServer {
         let mut table = self.table();
         table.call("stand_up", &request.get_ref().request_id, &request)?;
         table.seat(0, true);
-        Ok(Response::new(pb::StandUpResponse { after_hand: false }))
+        Ok(Response::new(pb::StandUpResponse { after_hand: false, receipt: None }))
     }
 
     async fn sit_out(&self, request: Request<pb::SitOutRequest>) -> Answer<pb::SitOutResponse> {
@@ -290,25 +302,34 @@ impl TableService for FakeServer {
         let mut table = self.table();
         table.call("act", &request.get_ref().request_id, &request)?;
         let request = request.into_inner();
-        (self.on_decision.lock().unwrap())(&mut table, &request)?;
+        let receipt = (self.on_decision.lock().unwrap())(&mut table, &request)?;
+        table.signatures.push(request.signature);
         table.decisions.extend(request.r#move);
-        Ok(Response::new(pb::ActResponse { sequence: 0 }))
+        Ok(Response::new(pb::ActResponse { sequence: 0, receipt }))
     }
 
     async fn commit_entropy(
         &self,
         request: Request<pb::CommitEntropyRequest>,
     ) -> Answer<pb::CommitEntropyResponse> {
-        let receipt = self.answer_entropy(&EntropyRequest::Commit(request.into_inner()))?;
-        Ok(Response::new(pb::CommitEntropyResponse { receipt }))
+        match self.answer_entropy(&EntropyRequest::Commit(request.into_inner()))? {
+            EntropyAnswer::Committed(receipt) => {
+                Ok(Response::new(pb::CommitEntropyResponse { receipt: Some(receipt) }))
+            }
+            EntropyAnswer::Revealed(_) => Err(unimplemented()),
+        }
     }
 
     async fn reveal_entropy(
         &self,
         request: Request<pb::RevealEntropyRequest>,
     ) -> Answer<pb::RevealEntropyResponse> {
-        self.answer_entropy(&EntropyRequest::Reveal(request.into_inner()))?;
-        Ok(Response::new(pb::RevealEntropyResponse {}))
+        match self.answer_entropy(&EntropyRequest::Reveal(request.into_inner()))? {
+            EntropyAnswer::Revealed(receipt) => {
+                Ok(Response::new(pb::RevealEntropyResponse { receipt }))
+            }
+            EntropyAnswer::Committed(_) => Err(unimplemented()),
+        }
     }
 
     async fn close_table(

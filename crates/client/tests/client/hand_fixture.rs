@@ -3,16 +3,16 @@
 
 use ed25519_dalek::SigningKey;
 use fairness::{
-    ClientCommitment, Commitment, CommitmentStatement, Context, Entropy, Handle, Keys,
-    OperationRequest, Receipt, RowStatus, Seed, Shoe, ShuffleInput, Transcript, TranscriptRow,
+    Chain, ClientCommitment, Closing, ClosingRow, ClosingStatement, CommitReceipt, Commitment,
+    CommitmentStatement, Context, DecisionReceipt, Entropy, Handle, KeyId, Keys, OperationRequest,
+    RevealReceipt, RowStatus, Seed, Shoe, ShuffleInput, SignedText, Transcript, TranscriptRow,
 };
 use primitives::{PlayerId, TableId};
 use proto::common::v1 as common;
 use proto::dealer::v1 as dealer;
 use proto::table::v1 as pb;
 use proto::table::v1::table_update::What;
-use rules::{RuleSet, Variant};
-use sha2::{Digest as _, Sha256};
+use rules::{RuleSet, TableSettings, Variant};
 use zeroize::Zeroizing;
 
 use crate::fake::ME;
@@ -20,7 +20,8 @@ use crate::fake::ME;
 pub(crate) const TABLE: TableId = TableId([1; 16]);
 pub(crate) const HAND: u64 = 5;
 pub(crate) const SEAT: u8 = 2;
-const OTHER: u8 = 5;
+pub(crate) const OTHER: u8 = 5;
+pub(crate) const OTHER_PLAYER: PlayerId = PlayerId([9; 16]);
 const ORIGIN: &str = "test/dealer";
 
 pub(crate) struct HandFixture {
@@ -28,7 +29,12 @@ pub(crate) struct HandFixture {
     pub(crate) table: SigningKey,
     pub(crate) seed: u8,
     pub(crate) rules: RuleSet,
+    pub(crate) settings: TableSettings,
     pub(crate) hand_no: u64,
+}
+
+fn key_id(key: &SigningKey) -> Vec<u8> {
+    KeyId::of(key.verifying_key().as_bytes()).0.to_vec()
 }
 
 impl HandFixture {
@@ -39,6 +45,7 @@ impl HandFixture {
             table: SigningKey::from_bytes(&[4; 32]),
             seed: 7,
             rules: RuleSet::defaults(variant),
+            settings: TableSettings::default(),
             hand_no: HAND,
         }
     }
@@ -55,7 +62,7 @@ impl HandFixture {
     }
 
     fn rules_hash(&self) -> [u8; 32] {
-        Sha256::digest(self.rules.canonical()).into()
+        fairness::rules_hash(&self.rules.canonical(), &self.settings.canonical())
     }
 
     pub(crate) fn context(&self) -> Context {
@@ -72,19 +79,18 @@ impl HandFixture {
 
     pub(crate) fn dealer_commitment(&self) -> dealer::Commitment {
         let commitment = self.commitment();
-        let key_id = Sha256::digest(self.dealer.verifying_key().to_bytes())[..8].to_vec();
         let signed = CommitmentStatement {
+            origin: ORIGIN,
             table: TABLE,
             hand_no: self.hand_no,
-            ruleset_hash: &self.rules_hash(),
+            rules_hash: &self.rules_hash(),
             commitment: &commitment,
-            key_id: &key_id,
         };
         dealer::Commitment {
             commitment: commitment.0.to_vec(),
             signature: signed.sign(&self.dealer).to_vec(),
             origin: ORIGIN.to_owned(),
-            key_id,
+            key_id: key_id(&self.dealer),
         }
     }
 
@@ -101,14 +107,22 @@ impl HandFixture {
             table_id: TABLE.bytes().to_vec(),
             variant: self.variant().id.to_owned(),
             rule_set: self.rules.canonical(),
-            seats: vec![seat(SEAT, ME), seat(OTHER, [9; 16])],
+            settings: self.settings.canonical(),
+            hand_no: self.hand_no - 1,
+            seats: vec![seat(SEAT, ME), seat(OTHER, *OTHER_PLAYER.bytes())],
             ..pb::TableView::default()
         }
     }
 
     pub(crate) fn next_hand(&self) -> pb::NextHand {
         let commitment = Some(self.dealer_commitment());
-        pb::NextHand { hand_no: self.hand_no, commitment, seats: vec![] }
+        pb::NextHand {
+            hand_no: self.hand_no,
+            commitment,
+            seats: vec![],
+            rule_set: self.rules.canonical(),
+            settings: self.settings.canonical(),
+        }
     }
 
     pub(crate) fn entropy(&self, closed: bool, seats: &[u8]) -> pb::Entropy {
@@ -119,20 +133,74 @@ impl HandFixture {
             roster: vec![SEAT.into(), OTHER.into()],
             seats: seats.iter().copied().map(u32::from).collect(),
             closed,
-            deadline: None,
+            rule_set: self.rules.canonical(),
+            settings: self.settings.canonical(),
+            ..pb::Entropy::default()
         }
     }
 
-    pub(crate) fn receipt(&self, commitment: &[u8]) -> pb::EntropyReceipt {
-        let key_id = Sha256::digest(self.table.verifying_key().to_bytes())[..8].to_vec();
-        let signed = Receipt {
-            table: TABLE,
-            hand_no: self.hand_no,
+    /// Returns the closed commitments: this client's, and that of the other seat.
+    pub(crate) fn closed(&self, own: Option<&[u8]>, other: Option<Entropy>) -> pb::Entropy {
+        self.closed_with(&self.closing_rows(own, other))
+    }
+
+    /// Returns the closed commitments with these rows, signed.
+    pub(crate) fn closed_with(&self, rows: &[ClosingRow]) -> pb::Entropy {
+        let committed = rows.iter().filter(|row| row.commitment.is_some());
+        let seats: Vec<u8> = committed.map(|row| row.seat).collect();
+        pb::Entropy { closing: Some(self.closing(rows)), ..self.entropy(true, &seats) }
+    }
+
+    pub(crate) fn closing_rows(
+        &self,
+        own: Option<&[u8]>,
+        other: Option<Entropy>,
+    ) -> Vec<ClosingRow> {
+        let own = own.map(|own| ClientCommitment(own.try_into().expect("32 bytes")));
+        let other = other.map(|entropy| self.commitment_of(OTHER, OTHER_PLAYER, &entropy));
+        vec![
+            ClosingRow { seat: SEAT, player: PlayerId(ME), commitment: own },
+            ClosingRow { seat: OTHER, player: OTHER_PLAYER, commitment: other },
+        ]
+    }
+
+    pub(crate) fn commitment_of(
+        &self,
+        seat: u8,
+        player: PlayerId,
+        entropy: &Entropy,
+    ) -> ClientCommitment {
+        ClientCommitment::new(&self.context(), &self.commitment(), seat, player, entropy)
+    }
+
+    pub(crate) fn closing(&self, rows: &[ClosingRow]) -> dealer::Closing {
+        let (context, dealer) = (self.context(), self.commitment());
+        let closing = Closing::try_new(&context, &dealer, rows).expect("rows of a roster");
+        let signed = ClosingStatement { context: &context, dealer: &dealer, closing: &closing };
+        let row = |row: &ClosingRow| dealer::ClosingRow {
+            seat: row.seat.into(),
+            player_id: row.player.bytes().to_vec(),
+            commitment: row.commitment.map_or_else(Vec::new, |commitment| commitment.0.to_vec()),
+        };
+        dealer::Closing {
+            closing: closing.0.to_vec(),
+            rows: rows.iter().map(row).collect(),
+            key_id: key_id(&self.dealer),
+            signature: signed.sign(&self.dealer).to_vec(),
+        }
+    }
+
+    pub(crate) fn receipt(&self, commitment: &[u8], key: &[u8]) -> pb::EntropyReceipt {
+        let (context, dealer) = (self.context(), self.commitment());
+        let player_key: [u8; 32] = key.try_into().expect("32 bytes");
+        let signed = CommitReceipt {
+            context: &context,
+            dealer: &dealer,
             seat: SEAT,
             player: PlayerId(ME),
             commitment: &ClientCommitment(commitment.try_into().expect("32 bytes")),
+            player_key: Some(&player_key),
             position: 99,
-            key_id: &key_id,
         };
         pb::EntropyReceipt {
             table_id: TABLE.bytes().to_vec(),
@@ -142,25 +210,60 @@ impl HandFixture {
             commitment: commitment.to_vec(),
             position: 99,
             signature: signed.sign(&self.table).to_vec(),
-            key_id,
+            key_id: key_id(&self.table),
+            player_key: key.to_vec(),
+            context: context.0.to_vec(),
+            dealer_commitment: dealer.0.to_vec(),
+        }
+    }
+
+    pub(crate) fn reveal_receipt(&self, entropy: Entropy) -> pb::RevealReceipt {
+        let (context, dealer) = (self.context(), self.commitment());
+        let (context, dealer, entropy) = (&context, &dealer, &entropy);
+        let player = PlayerId(ME);
+        let signed = RevealReceipt { context, dealer, seat: SEAT, player, entropy, position: 100 };
+        pb::RevealReceipt {
+            context: context.0.to_vec(),
+            dealer_commitment: dealer.0.to_vec(),
+            seat: SEAT.into(),
+            player_id: ME.to_vec(),
+            entropy: entropy.0.to_vec(),
+            position: 100,
+            key_id: key_id(&self.table),
+            signature: signed.sign(&self.table).to_vec(),
+        }
+    }
+
+    pub(crate) fn decision_receipt(&self, chain: &Chain) -> pb::DecisionReceipt {
+        let context = self.context();
+        let signed = DecisionReceipt { context: &context, chain, position: 101 };
+        pb::DecisionReceipt {
+            chain: chain.0.to_vec(),
+            position: 101,
+            key_id: key_id(&self.table),
+            signature: signed.sign(&self.table).to_vec(),
         }
     }
 
     /// Returns the client's row and that of the other seat, which contributes no entropy.
     pub(crate) fn rows(&self, entropy: Option<Entropy>) -> Vec<TranscriptRow> {
-        let (context, dealer, player) = (self.context(), self.commitment(), PlayerId(ME));
-        let absent = |seat, player| TranscriptRow {
-            seat,
-            player,
-            status: RowStatus::Absent,
-            commitment: ClientCommitment([0; 32]),
-            entropy: Entropy([0; 32]),
+        self.rows_of(entropy, None)
+    }
+
+    /// Returns the client's row and that of the other seat.
+    pub(crate) fn rows_of(
+        &self,
+        own: Option<Entropy>,
+        other: Option<Entropy>,
+    ) -> Vec<TranscriptRow> {
+        let row = |seat, player, entropy: Option<Entropy>| {
+            let commitment = entropy.map(|entropy| self.commitment_of(seat, player, &entropy));
+            let status = if entropy.is_some() { RowStatus::Revealed } else { RowStatus::Absent };
+            let commitment = commitment.unwrap_or(ClientCommitment([0; 32]));
+            let entropy = entropy.unwrap_or(Entropy([0; 32]));
+            TranscriptRow { seat, player, status, commitment, entropy }
         };
-        let mine = entropy.map_or(absent(SEAT, player), |entropy| {
-            let commitment = ClientCommitment::new(&context, &dealer, SEAT, player, &entropy);
-            TranscriptRow { seat: SEAT, player, status: RowStatus::Revealed, commitment, entropy }
-        });
-        vec![mine, absent(OTHER, PlayerId([9; 16]))]
+        vec![row(SEAT, PlayerId(ME), own), row(OTHER, OTHER_PLAYER, other)]
     }
 
     pub(crate) fn transcript(&self, rows: &[TranscriptRow]) -> Transcript {

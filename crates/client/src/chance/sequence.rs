@@ -1,0 +1,158 @@
+//! The order of a table's hand numbers: none is skipped or comes again, each ends before the next
+//! opens, and the seeds of those that have ended are opened in time.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
+
+use primitives::UnixMicros;
+
+use super::violation::ViolationKind;
+
+/// Time after which a seed that is due and shut counts as withheld, as verifiers judge it.
+const SEED_GRACE: Duration = Duration::from_secs(60 * 60);
+
+/// Number of hand numbers that broken ones are counted in.
+const WINDOW: usize = 20;
+/// Broken ones among them that a player is warned at.
+pub(super) const WARNING: usize = 3;
+
+/// Hand numbers of one table, as far as the client has followed it.
+#[derive(Default)]
+pub(super) struct Sequence {
+    /// The last number that has opened; none before the first snapshot.
+    last: Option<u64>,
+    /// The number that has opened and not ended.
+    running: Option<u64>,
+    /// The latest time that the table has told.
+    now: UnixMicros,
+    /// Numbers that have ended and whose seed is shut, with the time at which it is due.
+    shut: BTreeMap<u64, UnixMicros>,
+    /// Whether each of the last numbers was burnt or aborted.
+    recent: VecDeque<bool>,
+}
+
+impl Sequence {
+    /// Continues from a snapshot: numbers that have passed meanwhile cannot be judged.
+    pub(super) fn snapshot(&mut self, last: u64, running: Option<u64>) {
+        self.last = Some(self.last.map_or(last, |before| before.max(last)));
+        self.running = running;
+    }
+
+    /// Notes a time that the table has told. Returns a number whose seed is overdue.
+    pub(super) fn tell_time(&mut self, at: UnixMicros) -> Option<u64> {
+        self.now = self.now.max(at);
+        let overdue = |due: &UnixMicros| self.now > due.plus(SEED_GRACE);
+        let found = self.shut.iter().find(|(_, due)| overdue(due)).map(|(hand_no, _)| *hand_no)?;
+        self.shut.remove(&found);
+        Some(found)
+    }
+
+    /// Judges the number of a promise: the one after the last that has opened.
+    pub(super) fn promised(&self, hand_no: u64) -> Result<(), ViolationKind> {
+        let Some(last) = self.last else { return Ok(()) };
+        if hand_no <= last {
+            return Err(ViolationKind::NumberRepeated);
+        }
+        let expected = last.saturating_add(1);
+        if hand_no == expected { Ok(()) } else { Err(ViolationKind::NumberSkipped { expected }) }
+    }
+
+    /// Opens a number, or goes on with it.
+    pub(super) fn opened(&mut self, hand_no: u64) -> Result<(), ViolationKind> {
+        if self.running == Some(hand_no) {
+            return Ok(());
+        }
+        if let Some(before) = self.running.filter(|before| *before < hand_no) {
+            return Err(ViolationKind::NotEnded { before });
+        }
+        self.promised(hand_no)?;
+        (self.last, self.running) = (Some(hand_no), Some(hand_no));
+        Ok(())
+    }
+
+    /// Whether the number is open, and all before it have ended.
+    pub(super) fn is_running(&self, hand_no: u64) -> bool {
+        self.running == Some(hand_no)
+    }
+
+    /// Ends a number; `delay` is how long its seed may stay shut. True if the player is to be warned
+    /// of how many numbers are broken.
+    pub(super) fn ended(&mut self, hand_no: u64, broken: bool, delay: Duration) -> bool {
+        self.running.take_if(|running| *running <= hand_no);
+        self.last = self.last.max(Some(hand_no));
+        self.shut.insert(hand_no, self.now.plus(delay));
+        let before = self.broken();
+        self.recent.push_back(broken);
+        if self.recent.len() > WINDOW {
+            self.recent.pop_front();
+        }
+        broken && self.broken() >= WARNING && before < self.broken()
+    }
+
+    /// Broken numbers among the last twenty.
+    pub(super) fn broken(&self) -> usize {
+        self.recent.iter().filter(|broken| **broken).count()
+    }
+
+    pub(super) fn seed_opened(&mut self, hand_no: u64) {
+        self.shut.remove(&hand_no);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOUR: Duration = Duration::from_secs(60 * 60);
+
+    fn at(hand_no: u64) -> Sequence {
+        let mut sequence = Sequence::default();
+        sequence.snapshot(hand_no, None);
+        sequence
+    }
+
+    #[test]
+    fn numbers_come_one_after_the_other() {
+        let mut sequence = at(4);
+        assert_eq!(sequence.promised(5), Ok(()));
+        assert_eq!(sequence.promised(6), Err(ViolationKind::NumberSkipped { expected: 5 }));
+        assert_eq!(sequence.opened(7), Err(ViolationKind::NumberSkipped { expected: 5 }));
+        assert_eq!(sequence.opened(4), Err(ViolationKind::NumberRepeated));
+        assert_eq!(sequence.opened(5), Ok(()));
+        assert_eq!(sequence.opened(5), Ok(()));
+        assert!(sequence.is_running(5));
+        assert_eq!(sequence.promised(6), Ok(()));
+        assert_eq!(sequence.opened(6), Err(ViolationKind::NotEnded { before: 5 }));
+        sequence.ended(5, false, Duration::ZERO);
+        assert_eq!(sequence.opened(5), Err(ViolationKind::NumberRepeated));
+        assert_eq!(sequence.opened(6), Ok(()));
+        assert_eq!(Sequence::default().opened(9), Ok(()), "nothing is known yet");
+    }
+
+    #[test]
+    fn a_seed_is_open_an_hour_after_it_was_due() {
+        let mut sequence = at(4);
+        let start = UnixMicros(1_700_000_000_000_000);
+        assert_eq!(sequence.tell_time(start), None);
+        sequence.ended(5, false, Duration::ZERO);
+        sequence.ended(6, false, 24 * HOUR);
+        assert_eq!(sequence.tell_time(start.plus(HOUR)), None);
+        let late = start.plus(HOUR).plus(Duration::from_micros(1));
+        assert_eq!(sequence.tell_time(late), Some(5));
+        assert_eq!(sequence.tell_time(start), None, "told once");
+        sequence.seed_opened(6);
+        assert_eq!(sequence.tell_time(start.plus(26 * HOUR)), None);
+    }
+
+    #[test]
+    fn the_third_broken_number_in_twenty_warns() {
+        let mut sequence = at(0);
+        let mut end = |hand_no, broken| sequence.ended(hand_no, broken, Duration::ZERO);
+        assert!(!end(1, true) && !end(2, true));
+        assert!((3..20).all(|hand_no| !end(hand_no, false)));
+        assert!(end(20, true), "three of the numbers 1 to 20");
+        assert!(!end(21, true), "the first is too long ago");
+        assert!((22..40).all(|hand_no| !end(hand_no, false)));
+        assert!(!end(40, true), "two of the numbers 21 to 40");
+    }
+}

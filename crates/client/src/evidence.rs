@@ -1,0 +1,78 @@
+//! Evidence that a client keeps of each hand number: what dealer and table have signed, and what
+//! its own hashes were taken of.
+//!
+//! A line is stored before the client sends what it speaks of: so a client that was killed at any
+//! moment still holds what it has revealed, signed and been promised, and reveals once for a
+//! number. [`fairness::evidence`] has the format, and finds contradictions.
+
+mod directory;
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::{Mutex, PoisonError};
+
+use fairness::evidence::Entry;
+use primitives::{PlayerId, TableId};
+
+pub use directory::{EvidenceDirectory, KEPT_DAYS};
+
+/// Hand number that evidence is of, and who keeps it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct EvidenceKey {
+    /// None for a viewer.
+    pub player: Option<PlayerId>,
+    pub table: TableId,
+    pub hand_no: u64,
+}
+
+/// Storage for evidence, one file for each hand number.
+pub trait EvidenceStore: Send + Sync {
+    /// Returns what is stored of a hand number.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is no evidence file.
+    fn load(&self, key: &EvidenceKey) -> io::Result<Vec<Entry>>;
+
+    /// Adds entries. They survive a crash once it returns.
+    ///
+    /// # Errors
+    /// The entries cannot be written.
+    fn append(&self, key: &EvidenceKey, entries: &[Entry]) -> io::Result<()>;
+
+    /// Returns the highest hand number of the table that something is stored of.
+    ///
+    /// # Errors
+    /// The storage cannot be read.
+    fn last_hand(&self, player: Option<PlayerId>, table: TableId) -> io::Result<Option<u64>>;
+}
+
+/// Storage in memory, lost with the process; it keeps the newest hand numbers.
+#[derive(Debug, Default)]
+pub struct MemoryEvidence(Mutex<BTreeMap<EvidenceKey, Vec<Entry>>>);
+
+impl MemoryEvidence {
+    /// Maximum number of hand numbers of one player and table.
+    const MAX_HANDS: u64 = 64;
+}
+
+impl EvidenceStore for MemoryEvidence {
+    fn load(&self, key: &EvidenceKey) -> io::Result<Vec<Entry>> {
+        let hands = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(hands.get(key).cloned().unwrap_or_default())
+    }
+
+    fn append(&self, key: &EvidenceKey, entries: &[Entry]) -> io::Result<()> {
+        let mut hands = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        hands.entry(*key).or_default().extend_from_slice(entries);
+        if let Some(old) = key.hand_no.checked_sub(MemoryEvidence::MAX_HANDS) {
+            hands.remove(&EvidenceKey { hand_no: old, ..*key });
+        }
+        Ok(())
+    }
+
+    fn last_hand(&self, player: Option<PlayerId>, table: TableId) -> io::Result<Option<u64>> {
+        let hands = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = |hand_no| EvidenceKey { player, table, hand_no };
+        Ok(hands.range(at(0)..=at(u64::MAX)).next_back().map(|(key, _)| key.hand_no))
+    }
+}
