@@ -4,7 +4,8 @@
 //! The bot derives each step from the state of the table, so it continues after a broken
 //! connection. It decides only on a live stream, and once for each turn. A refusal because the hand
 //! has moved on is not an error: the updates that follow show the new state. The bot takes part in
-//! chance, and stands up if the table or the dealer breaks its rules.
+//! chance and signs what it decides. It stands up if the table or the dealer breaks its rules or a
+//! log contradicts itself, and gives up hands that its own number is not in.
 
 mod seat;
 
@@ -14,7 +15,7 @@ use client::Client;
 use client::Error;
 use client::RetryPolicy;
 use client::TableState;
-use client::chance::Chance;
+use client::chance::{Chance, Notice};
 use client::{Watch, WatchMessage};
 use primitives::{Credits, PlayerId, TableId};
 use proto::common::v1::{ErrorReason, Move};
@@ -27,6 +28,11 @@ use crate::strategy::Strategy;
 
 /// Time for a call in flight, and for standing up, after the bot is told to stop.
 const STOP_GRACE: Duration = Duration::from_secs(5);
+
+/// Number of times that a bot signs its leaving anew, because others decided meanwhile.
+const MAX_LEAVES: u32 = 8;
+/// Wait for the update that shows what others decided.
+const CATCH_UP: Duration = Duration::from_millis(500);
 
 /// Options of a bot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,8 +75,8 @@ pub struct BotReport {
 ///
 /// # Errors
 /// Returns an error if a call is refused for a lasting reason, such as a bad token or an unknown
-/// table, if the server stays away for longer than the client's retry policy allows, or if a check
-/// of chance fails.
+/// table, if the server stays away for longer than the client's retry policy allows, if the dealer's
+/// key is not known, if evidence cannot be stored, or if a check of chance or of a log fails.
 pub async fn run_bot(
     client: &Client,
     table: TableId,
@@ -80,6 +86,7 @@ pub async fn run_bot(
 ) -> Result<BotReport, Error> {
     let mut report =
         BotReport { end: BotEnd::Stopped, hands: 0, decisions: 0, illegal_moves: 0, buy_ins: 0 };
+    client.check_keys()?;
     let me = tokio::select! {
         me = Box::pin(client.open_account(None)) => me?,
         () = stop.cancelled() => return Ok(report),
@@ -97,6 +104,7 @@ pub async fn run_bot(
         last_decided: None,
         seat_change_pending: false,
         may_return_at: None,
+        given_up: None,
         report: &mut report,
     };
     let mut distrust = None;
@@ -109,7 +117,7 @@ pub async fn run_bot(
             // On the heap, so that a caller with many bots does not hold their futures on the
             // stack.
             end = Box::pin(player.play()) => match end {
-                Err(Error::FairnessViolation(found)) => {
+                Err(found @ (Error::FairnessViolation(_) | Error::Logs(_))) => {
                     distrust = Some(found);
                     BotEnd::Stopped
                 }
@@ -120,7 +128,7 @@ pub async fn run_bot(
     };
     let left = Box::pin(player.leave()).await;
     match distrust {
-        Some(found) => Err(found.into()),
+        Some(found) => Err(found),
         None => left.map(|()| report),
     }
 }
@@ -141,6 +149,8 @@ struct RunningBot<'a, S> {
     seat_change_pending: bool,
     /// Earliest time to sit in again.
     may_return_at: Option<Instant>,
+    /// Hand that its number is not in, which it sits out.
+    given_up: Option<u64>,
     report: &'a mut BotReport,
 }
 
@@ -159,6 +169,9 @@ impl<S: Strategy> RunningBot<'_, S> {
                     self.apply(&seen);
                     self.chance.apply(&seen)?;
                     self.watch.set_awaited(self.chance.is_awaited());
+                    if is_hand_end(&seen) && self.watch.is_live() {
+                        self.client.check_logs().await?;
+                    }
                 }
                 Some(Ok(None)) => return Ok(BotEnd::TableClosed),
                 Some(Err(gap @ Error::Gap { .. })) => {
@@ -171,8 +184,11 @@ impl<S: Strategy> RunningBot<'_, S> {
                 continue;
             }
             self.client.contribute_entropy(self.table, &mut self.chance).await?;
+            self.heed_notices().await?;
             let due = (self.state.view().hand_no, self.state.my_turn().map_or(0, |turn| turn.turn));
-            if let Some(turn) = self.state.my_turn().filter(|_| self.last_decided != Some(due)) {
+            // A bot never agrees to end a hand that stands still: the dealer may come back.
+            let may_decide = self.last_decided != Some(due) && !self.state.is_suspended();
+            if let Some(turn) = self.state.my_turn().filter(|_| may_decide) {
                 let turn = turn.clone();
                 self.last_decided = Some(due);
                 if self.is_stopped_while_thinking().await {
@@ -208,7 +224,7 @@ impl<S: Strategy> RunningBot<'_, S> {
                     | What::Entropy(_)
                     | What::Voided(_)
                     | What::Seed(_)
-                    | What::Paused(_)
+                    | What::Suspension(_)
                     | What::Stopped(_),
                 )
                 | None => {}
@@ -227,8 +243,27 @@ impl<S: Strategy> RunningBot<'_, S> {
         }
     }
 
+    /// Logs what a player would read, and sits out if its number is not in the hand.
+    async fn heed_notices(&mut self) -> Result<(), Error> {
+        for notice in self.chance.take_notices() {
+            tracing::warn!(table = %self.table, player = %self.player, %notice);
+            let Notice::NotInClosing { hand_no } = notice else { continue };
+            if self.chance.must_fold(hand_no) {
+                self.given_up = Some(hand_no);
+                let out = self.client.sit_out(self.table, true).await;
+                self.seat_request_answered(out)?;
+            }
+        }
+        Ok(())
+    }
+
     async fn decide(&mut self, hand_no: u64, turn: &Turn) -> Result<(), Error> {
-        let chosen = self.strategy.choose(&self.state, turn);
+        let fold =
+            self.chance.due_fold().filter(|(hand, due, _)| (*hand, *due) == (hand_no, turn.turn));
+        let chosen = match fold {
+            Some((_, _, fold)) => fold,
+            None => self.strategy.choose(&self.state, turn),
+        };
         if self.act(hand_no, turn, chosen).await? {
             return Ok(());
         }
@@ -243,7 +278,8 @@ impl<S: Strategy> RunningBot<'_, S> {
     /// Sends a move. False if the rules do not allow it.
     async fn act(&mut self, hand_no: u64, turn: &Turn, decision: Move) -> Result<bool, Error> {
         let kind = decision.kind();
-        let answer = self.client.act(self.table, hand_no, turn.turn, decision).await;
+        let due = (hand_no, turn.turn);
+        let answer = self.client.decide(self.table, &mut self.chance, due, decision).await;
         let Err(error) = answer else {
             self.report.decisions += 1;
             return Ok(true);
@@ -252,6 +288,11 @@ impl<S: Strategy> RunningBot<'_, S> {
             return Ok(true);
         }
         match error.reason() {
+            // Somebody left, and the update is to come: the bot decides again after it.
+            Some(ErrorReason::SignatureInvalid) => {
+                self.last_decided = None;
+                Ok(true)
+            }
             Some(
                 ErrorReason::IllegalMove | ErrorReason::AmountOutOfRange | ErrorReason::BadField,
             ) => {
@@ -264,16 +305,41 @@ impl<S: Strategy> RunningBot<'_, S> {
     }
 
     /// Stands up, if the bot has a seat.
-    async fn leave(&self) -> Result<(), Error> {
+    async fn leave(&mut self) -> Result<(), Error> {
         if self.report.end == BotEnd::TableClosed {
             return Ok(());
         }
         let hasty = self.client.with_retry_policy(RetryPolicy::with_total_time(STOP_GRACE));
-        match hasty.stand_up(self.table).await {
-            Ok(_) => Ok(()),
-            Err(error) if is_outdated(&error) => Ok(()),
-            Err(error) => Err(error),
+        for _ in 0..MAX_LEAVES {
+            match hasty.leave(self.table, &mut self.chance).await {
+                Ok(_) => return Ok(()),
+                Err(error) if is_outdated(&error) => return Ok(()),
+                Err(error) if error.reason() == Some(ErrorReason::SignatureInvalid) => {
+                    self.catch_up().await;
+                }
+                Err(error) => return Err(error),
+            }
         }
+        // The clock plays for it to the end of the hand, and nobody sits out for it after that.
+        let out = hasty.sit_out(self.table, true).await;
+        out.or_else(|error| if is_outdated(&error) { Ok(()) } else { Err(error) })
+    }
+
+    /// Waits for one more update, after which a signature may fit.
+    async fn catch_up(&mut self) {
+        if let Ok(Ok(Some(seen))) = tokio::time::timeout(CATCH_UP, self.watch.next()).await {
+            self.apply(&seen);
+            // Whatever it says: the bot is leaving.
+            let _ = self.chance.apply(&seen);
+        }
+    }
+}
+
+/// Whether a hand ended, which is when the logs' checkpoints are checked.
+fn is_hand_end(seen: &WatchMessage) -> bool {
+    match seen {
+        WatchMessage::Update(update) => matches!(update.what, Some(What::HandEnded(_))),
+        WatchMessage::Snapshot(_) | WatchMessage::CaughtUp => false,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::sync::Arc;
+use std::time::Duration;
 
 use primitives::{PlayerId, TableId};
 use system::clock::{Clock, SystemClock};
@@ -12,9 +13,13 @@ use transport::Bearer;
 use transport::tls::Tls;
 
 use crate::chance::{Chance, Secret, TrustedKeys};
+use crate::checkpoints::{CheckError, CheckpointMonitor, DirectoryStore};
 use crate::error::{Error, Refusal};
 use crate::evidence::{EvidenceDirectory, EvidenceStore, MemoryEvidence};
 use crate::retry::{Attempts, RetryPolicy};
+
+/// Total time of a question to a log: a player's hand goes on meanwhile.
+const LOG_PATIENCE: Duration = Duration::from_secs(1);
 
 /// Source of the token of each call: a fixed text, or a function that returns a fresh one.
 #[derive(Clone)]
@@ -61,7 +66,11 @@ pub struct Client {
     trusted_keys: Arc<TrustedKeys>,
     evidence: Arc<dyn EvidenceStore>,
     chance_mode: ChanceMode,
+    checkpoints: Option<Arc<SharedMonitor>>,
 }
+
+/// Monitor of the logs' checkpoints that several clients share; one check at a time.
+type SharedMonitor = tokio::sync::Mutex<CheckpointMonitor<DirectoryStore>>;
 
 /// How a client takes part in chance.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -105,6 +114,7 @@ impl Client {
             trusted_keys: Arc::default(),
             evidence: Arc::new(MemoryEvidence::default()),
             chance_mode: ChanceMode::Demanding,
+            checkpoints: None,
         })
     }
 
@@ -136,9 +146,8 @@ impl Client {
     /// Returns a client on this connection that keeps its evidence in a directory, and derives
     /// entropy and keys from the directory's secret.
     #[must_use]
-    pub fn with_evidence(&self, directory: EvidenceDirectory) -> Client {
-        let secret = directory.secret();
-        Client { secret, evidence: Arc::new(directory), ..self.clone() }
+    pub fn with_evidence(&self, directory: Arc<EvidenceDirectory>) -> Client {
+        Client { secret: directory.secret(), evidence: directory, ..self.clone() }
     }
 
     /// Returns a client on this connection that keeps its evidence in `store`.
@@ -159,6 +168,36 @@ impl Client {
     #[must_use]
     pub fn without_checks(&self) -> Client {
         Client { chance_mode: ChanceMode::Unchecked, ..self.clone() }
+    }
+
+    /// Returns a client on this connection that remembers the logs' checkpoints; its clones share
+    /// what is remembered.
+    #[must_use]
+    pub fn with_checkpoints(&self, monitor: CheckpointMonitor<DirectoryStore>) -> Client {
+        let checkpoints = Some(Arc::new(SharedMonitor::new(monitor)));
+        Client { checkpoints, ..self.clone() }
+    }
+
+    /// Checks that each log has only grown since the last check, best at every hand's end. Does
+    /// nothing without a monitor, or while another clone checks.
+    ///
+    /// # Errors
+    /// [`Error::Logs`] if a log contradicts itself or is not signed. A log that cannot be asked, and
+    /// a checkpoint that cannot be stored, are logged and pass.
+    pub async fn check_logs(&self) -> Result<(), Error> {
+        let Some(monitor) = &self.checkpoints else { return Ok(()) };
+        let Ok(monitor) = monitor.try_lock() else { return Ok(()) };
+        match monitor
+            .check(&self.with_retry_policy(RetryPolicy::with_total_time(LOG_PATIENCE)))
+            .await
+        {
+            Ok(_) => Ok(()),
+            Err(error @ (CheckError::Store { .. } | CheckError::Call(_))) => {
+                tracing::warn!(%error, "the logs' checkpoints were not checked");
+                Ok(())
+            }
+            Err(error) => Err(Error::Logs(Box::new(error))),
+        }
     }
 
     /// Checks that this client can demand what a player must know: the dealer's key, unless its user

@@ -12,6 +12,7 @@ use transport::ChannelError;
 use wire::status;
 
 use crate::chance::FairnessViolation;
+use crate::checkpoints::CheckError;
 
 /// Reason that a call has no answer.
 #[derive(Debug, thiserror::Error)]
@@ -37,6 +38,9 @@ pub enum Error {
     /// The table or its dealer breaks the rules of chance. Stop playing, and keep the evidence.
     #[error(transparent)]
     FairnessViolation(#[from] Box<FairnessViolation>),
+    /// A log shows another history than it did before. Stop playing, and keep both notes.
+    #[error(transparent)]
+    Logs(#[from] Box<CheckError>),
     /// What has to be kept before a message is sent cannot be stored.
     #[error("evidence cannot be stored, so nothing is sent: {0}")]
     Evidence(#[from] std::io::Error),
@@ -63,6 +67,7 @@ impl Error {
             | Error::Malformed(_)
             | Error::Gap { .. }
             | Error::FairnessViolation(_)
+            | Error::Logs(_)
             | Error::Evidence(_)
             | Error::NoDealerKey => None,
         }

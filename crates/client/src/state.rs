@@ -65,6 +65,12 @@ impl TableState {
         self.hand().is_some_and(|hand| hand.phase != OVER_PHASE)
     }
 
+    /// Whether the hand in play stands still because the dealer is silent.
+    #[must_use]
+    pub fn is_suspended(&self) -> bool {
+        self.hand().is_some_and(|hand| hand.suspension.is_some())
+    }
+
     /// Returns the history lines of this hand since the viewer joined, such as `d deal p2 ?? ??`.
     #[must_use]
     pub fn lines(&self) -> &[String] {

@@ -171,6 +171,9 @@ impl Bot {
                     Ok(Some(PlayMessage::Watch(seen))) => self.apply(seen).await?,
                     Ok(Some(PlayMessage::Decision(acted))) => self.answered(acted)?,
                     Ok(Some(PlayMessage::Entropy(part))) => self.count_contribution(part),
+                    Ok(Some(PlayMessage::Notice(notice))) => {
+                        tracing::warn!(table = %self.dependencies.table, %notice);
+                    }
                     Ok(None) => return Ok(()),
                     Err(error @ Error::Gap { .. }) => self.totals.count_refusal(&error),
                     Err(error) => return Err(error),
@@ -239,7 +242,7 @@ impl Bot {
                 let pot = Credits::try_new(standing.sabacc_pot).unwrap_or(Credits::MAX);
                 let least = self.rules.as_ref().map_or(1, |rules| rules.min_stack(pot).get());
                 if self.seat != 0 && self.stack < least {
-                    let left = self.dependencies.client.stand_up(self.dependencies.table).await;
+                    let left = self.play.stand_up().await;
                     self.count_refused(left)?;
                 }
             }
@@ -256,7 +259,7 @@ impl Bot {
                 | What::NextHand(_)
                 | What::Entropy(_)
                 | What::Seed(_)
-                | What::Paused(_)
+                | What::Suspension(_)
                 | What::Stopped(_),
             )
             | None => {}
@@ -349,10 +352,13 @@ impl Bot {
     }
 }
 
-/// Every bot contributes entropy; one at each table checks the chance.
+/// Every bot contributes entropy and signs; one at each table checks the chance, if the room's keys
+/// are known.
 fn chance(dependencies: &BotDependencies) -> Chance {
-    let chance = dependencies.client.chance(dependencies.table, Some(dependencies.me));
-    if dependencies.is_first { chance } else { chance.without_checks() }
+    let BotDependencies { client, table, me, is_first, .. } = dependencies;
+    let chance = client.chance(*table, Some(*me));
+    let checks = *is_first && client.check_keys().is_ok();
+    if checks { chance } else { chance.without_checks() }
 }
 
 /// Waits until `at`; returns at once if it is past.

@@ -1,7 +1,9 @@
 //! Room to load, as the program that knows it describes it.
 
+use std::sync::Arc;
+
 use chassis::auth::{Role, TokenIssuer};
-use client::Client;
+use client::{Client, EvidenceDirectory, TrustedKeys};
 use futures_util::future::LocalBoxFuture;
 use postgres_launcher::Postgres;
 use primitives::TableId;
@@ -31,6 +33,10 @@ pub struct LoadTarget<'a> {
     pub server: &'a MeasuredServer,
     /// PostgreSQL of a room that was started for the load; `pgbench` would disturb any other.
     pub own_postgres: Option<&'a Postgres>,
+    /// Public keys of its logs; without them no bot checks its chance.
+    pub keys: TrustedKeys,
+    /// Where bots keep their evidence; none: in memory.
+    pub evidence: Option<Arc<EvidenceDirectory>>,
     /// None if its logs cannot be read.
     pub auditor: Option<Auditor<'a>>,
 }
@@ -59,7 +65,12 @@ impl LoadTarget<'_> {
 
     /// Returns a client on the same connection with a new token.
     pub(crate) fn client(&self, connection: &Client, role: Role, subject: &str) -> Client {
-        connection.with_token(self.issuer.issue_for_a_day(role, subject))
+        let client = connection.with_token(self.issuer.issue_for_a_day(role, subject));
+        let client = client.with_trusted_keys(self.keys.clone());
+        match &self.evidence {
+            Some(directory) => client.with_evidence(Arc::clone(directory)),
+            None => client,
+        }
     }
 
     /// Opens the meter of the room's costs.

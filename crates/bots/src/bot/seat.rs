@@ -24,6 +24,7 @@ impl<S: Strategy> RunningBot<'_, S> {
         let Some(seat) = self.state.my_seat() else { return self.sit_down().await };
         let (stack, state) = (seat.stack, seat.state());
         match state {
+            SeatState::SittingOut if self.is_given_up_in_play() => Ok(None),
             SeatState::SittingOut => {
                 // The player missed a decision, perhaps while the server was away.
                 let back = self.client.sit_out(self.table, false).await;
@@ -39,11 +40,18 @@ impl<S: Strategy> RunningBot<'_, S> {
                     return Ok(Some(BotEnd::Broke));
                 }
                 // The bot sits down again once the seat is free and the stack is paid out.
-                let left = self.client.stand_up(self.table).await;
+                let left = self.client.leave(self.table, &mut self.chance).await;
                 self.seat_request_answered(left)
             }
             SeatState::Unspecified | SeatState::BuyingIn | SeatState::Leaving => Ok(None),
         }
+    }
+
+    /// Whether the hand that the bot's number is not in has not ended.
+    fn is_given_up_in_play(&self) -> bool {
+        let view = self.state.view();
+        let is_running = view.entropy.is_some() || self.state.is_hand_in_play();
+        self.given_up == Some(view.hand_no) && is_running
     }
 
     /// Least credits with which the bot can sit down and be dealt in.
@@ -90,7 +98,7 @@ impl<S: Strategy> RunningBot<'_, S> {
         }
     }
 
-    fn seat_request_answered<A>(
+    pub(super) fn seat_request_answered<A>(
         &mut self,
         answer: Result<A, Error>,
     ) -> Result<Option<BotEnd>, Error> {

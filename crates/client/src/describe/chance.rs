@@ -119,6 +119,7 @@ mod tests {
             stack: 300,
             state: pb::SeatState::Playing.into(),
             name: String::new(),
+            exclusion: None,
         };
         let changed =
             What::Seat(pb::SeatChanged { seat: Some(seat), vacated: false, your_standing: None });

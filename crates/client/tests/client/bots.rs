@@ -12,7 +12,7 @@ use proto::table::v1::table_update::What;
 use tokio_util::sync::CancellationToken;
 use wire::api_refusal;
 
-use crate::fake::{EntropyRequest, FakeServer, ME, Table};
+use crate::fake::{EntropyAnswer, EntropyRequest, FakeServer, ME, Table};
 use crate::hand_fixture::HandFixture;
 
 const TABLE: TableId = TableId([1; 16]);
@@ -98,9 +98,9 @@ async fn a_scripted_hand_is_played_and_the_table_left_when_told_to_stop() {
             }
             turn => panic!("there is no turn {turn}"),
         }
-        Ok(())
+        Ok(None)
     });
-    let client = fake.client(0).await;
+    let client = fake.client(0).await.without_checks();
     let steady = strategy::by_name("steady", 1).unwrap();
     let report = with_timeout(run_bot(&client, TABLE, BOT, steady, stop)).await.unwrap();
     assert_eq!(kinds(&fake), [MoveKind::Stand, MoveKind::Check]);
@@ -112,9 +112,9 @@ async fn a_scripted_hand_is_played_and_the_table_left_when_told_to_stop() {
 async fn a_stack_too_small_is_bought_anew_as_long_as_there_are_credits() {
     let fake = FakeServer::new(table()).on_decision(|table, _| {
         table.push(ends(4));
-        Ok(())
+        Ok(None)
     });
-    let client = fake.client(0).await;
+    let client = fake.client(0).await.without_checks();
     let random = strategy::Random::new(1);
     let bot = tokio::spawn(async move {
         run_bot(&client, TABLE, BOT, random, CancellationToken::new()).await
@@ -157,7 +157,7 @@ async fn what_is_not_allowed_becomes_the_default_and_what_is_late_is_let_go() {
             1 if fold => Err(api_refusal(ErrorReason::IllegalMove, "draw or stand").into()),
             1 => {
                 table.push(What::Action(asks(2, &[MoveKind::Check])));
-                Ok(())
+                Ok(None)
             }
             _ => {
                 // The clock was faster, and the table closes.
@@ -168,7 +168,7 @@ async fn what_is_not_allowed_becomes_the_default_and_what_is_late_is_let_go() {
             }
         }
     });
-    let client = fake.client(0).await;
+    let client = fake.client(0).await.without_checks();
     let stubborn = Stubborn::default();
     let saw = Arc::clone(&stubborn.observed);
     let bot = run_bot(&client, TABLE, BOT, stubborn, CancellationToken::new());
@@ -181,7 +181,7 @@ async fn what_is_not_allowed_becomes_the_default_and_what_is_late_is_let_go() {
 #[tokio::test]
 async fn a_bot_that_thinks_stops_at_once() {
     let fake = FakeServer::new(table());
-    let client = fake.client(0).await;
+    let client = fake.client(0).await.without_checks();
     let stop = CancellationToken::new();
     let bot = BotOptions { think_time: Duration::from_secs(3600), ..BOT };
     let stopping = async {
@@ -201,7 +201,7 @@ async fn a_bot_that_thinks_stops_at_once() {
 #[tokio::test]
 async fn a_bot_that_withheld_comes_back_when_it_may() {
     let fake = FakeServer::new(Table { on_seat: Vec::new(), ..table() });
-    let client = fake.client(0).await;
+    let client = fake.client(0).await.without_checks();
     let stop = CancellationToken::new();
     let wait = Duration::from_millis(300);
     let sat_out = async {
@@ -214,7 +214,7 @@ async fn a_bot_that_withheld_comes_back_when_it_may() {
             player_id: ME.to_vec(),
             stack: 200,
             state: pb::SeatState::SittingOut.into(),
-            name: String::new(),
+            ..pb::SeatView::default()
         };
         let told = pb::SeatChanged { seat: Some(out), vacated: false, your_standing: None };
         let withheld = api_refusal(ErrorReason::Withheld, "not yet").retry_after(wait);
@@ -247,8 +247,9 @@ fn dealing_server(bend: fn(&mut pb::HandStarted)) -> FakeServer {
     };
     FakeServer::new(table).on_entropy(Box::new(move |table, part| match part {
         EntropyRequest::Commit(commit) => {
-            table.push(What::Entropy(fixture.entropy(true, &[2])));
-            Ok(Some(fixture.receipt(&commit.commitment)))
+            table.push(What::Entropy(fixture.closed(Some(&commit.commitment), None)));
+            let receipt = fixture.receipt(&commit.commitment, &commit.key);
+            Ok(EntropyAnswer::Committed(receipt))
         }
         EntropyRequest::Reveal(reveal) => {
             let entropy = fairness::Entropy(reveal.entropy.as_slice().try_into().unwrap());
@@ -263,7 +264,7 @@ fn dealing_server(bend: fn(&mut pb::HandStarted)) -> FakeServer {
             table.push(What::Seed(fixture.published()));
             table.push(What::Closed(pb::TableClosed {}));
             table.end(pb::EndReason::TableClosed);
-            Ok(None)
+            Ok(EntropyAnswer::Revealed(Some(fixture.reveal_receipt(entropy))))
         }
     }))
 }

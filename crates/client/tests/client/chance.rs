@@ -1,9 +1,14 @@
 //! A client's entropy contribution, and its checks: every altered message is detected.
 
+mod closings;
+mod decisions;
+mod numbers;
 mod player;
 
 use client::chance::EntropyMessage;
-use client::{Chance, FairnessViolation, PartyAtFault, Secret, ViolationKind, WatchMessage};
+use client::{
+    Chance, FairnessViolation, Notice, PartyAtFault, Secret, ViolationKind, WatchMessage,
+};
 use fairness::{Entropy, Shoe, TranscriptRow};
 use primitives::PlayerId;
 use proto::common::v1 as common;
@@ -48,14 +53,14 @@ fn what_is_due_is_sent_once_and_only_from_a_seat() {
     let mut player = player();
     player.commit();
     assert!(!player.chance.is_awaited(), "the hand before is played");
-    assert_eq!(player.chance.next_message(), None);
+    assert_eq!(player.next(), None);
     player.apply(What::NextHand(player.fixture.next_hand())).unwrap();
-    assert_eq!(player.chance.next_message(), None, "told twice, sent once");
+    assert_eq!(player.next(), None, "told twice, sent once");
     player.apply(What::Entropy(player.fixture.entropy(false, &[SEAT]))).unwrap();
-    assert_eq!(player.chance.next_message(), None);
+    assert_eq!(player.next(), None);
     assert!(player.chance.is_awaited());
-    player.apply(What::Entropy(player.fixture.entropy(true, &[]))).unwrap();
-    assert_eq!(player.chance.next_message(), None, "it was too late, and reveals nothing");
+    player.apply(What::Entropy(player.fixture.closed(None, None))).unwrap();
+    assert_eq!(player.next(), None, "it was too late, and reveals nothing");
     let rows = player.fixture.rows(None);
     player.apply(What::HandStarted(player.fixture.started(&rows))).unwrap();
     assert!(!player.chance.is_awaited());
@@ -64,7 +69,7 @@ fn what_is_due_is_sent_once_and_only_from_a_seat() {
         Chance::new(TABLE, None, Secret::from_bytes(SECRET), player.fixture.trusted_keys());
     onlooker.apply(&WatchMessage::Snapshot(Box::new(player.fixture.view()))).unwrap();
     onlooker.apply(&update(What::NextHand(player.fixture.next_hand()))).unwrap();
-    assert_eq!(onlooker.next_message(), None);
+    assert_eq!(onlooker.next_message().unwrap(), None);
 }
 
 #[test]
@@ -78,11 +83,11 @@ fn a_seat_that_sits_out_or_is_left_takes_no_part() {
     let mut player = player();
     player.apply(seat(pb::SeatState::SittingOut, false)).unwrap();
     player.apply(What::NextHand(player.fixture.next_hand())).unwrap();
-    assert_eq!(player.chance.next_message(), None);
+    assert_eq!(player.next(), None);
     player.apply(seat(pb::SeatState::Playing, true)).unwrap();
-    assert_eq!(player.chance.next_message(), None);
+    assert_eq!(player.next(), None);
     player.apply(seat(pb::SeatState::Playing, false)).unwrap();
-    assert!(matches!(player.chance.next_message(), Some(EntropyMessage::Commit { .. })));
+    assert!(matches!(player.next(), Some(EntropyMessage::Commit { .. })));
 }
 
 /// fairness/SPEC.md §5.4.
@@ -90,14 +95,13 @@ fn a_seat_that_sits_out_or_is_left_takes_no_part() {
 fn who_starts_anew_with_the_same_secret_reveals_what_he_had_committed_to() {
     let mut before = player();
     let entropy = before.commit_and_reveal();
+    let own = before.fixture.commitment_of(SEAT, PlayerId(ME), &entropy);
     let mut after = player();
     let mut view = after.fixture.view();
-    view.entropy = Some(after.fixture.entropy(true, &[SEAT]));
+    view.entropy = Some(after.fixture.closed(Some(&own.0), None));
     after.chance.apply(&WatchMessage::Snapshot(Box::new(view))).unwrap();
-    assert_eq!(
-        after.chance.next_message(),
-        Some(EntropyMessage::Reveal { hand_no: HAND, entropy })
-    );
+    let reveal = EntropyMessage::Reveal { hand_no: HAND, seat: SEAT, entropy };
+    assert_eq!(after.next(), Some(reveal));
 }
 
 #[test]
@@ -113,7 +117,7 @@ fn what_was_refused_for_the_moment_is_due_again_and_what_is_final_is_not() {
     let mut player = player();
     player.apply(What::NextHand(player.fixture.next_hand())).unwrap();
     let mut sent = 0;
-    while let Some(due) = player.chance.next_message() {
+    while let Some(due) = player.next() {
         sent += 1;
         assert!(sent < 100, "for ever");
         player.chance.refused(&due, &refusal(common::ErrorReason::Unavailable));
@@ -121,9 +125,9 @@ fn what_was_refused_for_the_moment_is_due_again_and_what_is_final_is_not() {
     assert!(sent > 10, "{sent}");
     let mut player = self::player();
     player.apply(What::NextHand(player.fixture.next_hand())).unwrap();
-    let due = player.chance.next_message().unwrap();
+    let due = player.next().unwrap();
     player.chance.refused(&due, &refusal(common::ErrorReason::ChanceRefused));
-    assert_eq!(player.chance.next_message(), None);
+    assert_eq!(player.next(), None);
 }
 
 #[test]
@@ -139,21 +143,17 @@ fn a_promise_is_signed_by_the_dealer_and_made_once() {
     other.commitment.as_mut().unwrap().origin = "test/table".to_owned();
     check_violation(player().apply(What::NextHand(other)), unsigned.clone(), false);
 
-    // Under other rules than the table shows, it is a commitment to another hand.
-    let mut player = player();
-    let mut view = player.fixture.view();
-    view.rule_set.push('\n');
-    player.chance.apply(&WatchMessage::Snapshot(Box::new(view))).unwrap();
-    check_violation(player.apply(What::NextHand(player.fixture.next_hand())), unsigned, false);
+    let mut none = player().fixture.next_hand();
+    none.commitment = None;
+    let missing = (PartyAtFault::Table, ViolationKind::Missing("a commitment"));
+    check_violation(player().apply(What::NextHand(none)), missing, false);
 }
 
 /// fairness/SPEC.md §2.2.
 #[test]
 fn a_second_promise_for_a_hand_convicts_the_dealer() {
     let mut player = player();
-    let commitment = player.commit();
-    let receipt = player.fixture.receipt(&commitment);
-    player.chance.accept_receipt(HAND, &receipt).unwrap();
+    player.commit_with_receipt();
     let second = HandFixture { seed: 8, ..HandFixture::new("dice") };
     let what = ViolationKind::SecondCommitment { second: Box::new(second.dealer_commitment()) };
     let seen = player.apply(What::Entropy(second.entropy(false, &[])));
@@ -170,7 +170,13 @@ fn a_second_promise_for_a_hand_convicts_the_dealer() {
 #[test]
 fn a_receipt_is_for_what_was_sent_and_signed() {
     type Bend = fn(&mut pb::EntropyReceipt);
-    let bends: [(Bend, ViolationKind); 7] = [
+    let bends: [(Bend, ViolationKind); 10] = [
+        (|receipt| receipt.player_key[0] ^= 1, ViolationKind::ReceiptContent("another key")),
+        (|receipt| receipt.context[0] ^= 1, ViolationKind::ReceiptContent("other rules")),
+        (
+            |receipt| receipt.dealer_commitment.clear(),
+            ViolationKind::ReceiptContent("another seed"),
+        ),
         (|receipt| receipt.table_id[0] ^= 1, ViolationKind::ReceiptContent("another table")),
         (|receipt| receipt.hand_no += 1, ViolationKind::ReceiptContent("another hand")),
         (|receipt| receipt.seat += 1, ViolationKind::ReceiptContent("another seat")),
@@ -181,8 +187,8 @@ fn a_receipt_is_for_what_was_sent_and_signed() {
     ];
     for (bend, what) in bends {
         let mut player = player();
-        let commitment = player.commit();
-        let mut receipt = player.fixture.receipt(&commitment);
+        let (commitment, key) = player.commit();
+        let mut receipt = player.fixture.receipt(&commitment, &key);
         bend(&mut receipt);
         check_violation(
             player.chance.accept_receipt(HAND, &receipt),
@@ -194,68 +200,35 @@ fn a_receipt_is_for_what_was_sent_and_signed() {
 
 /// fairness/SPEC.md §12.5.
 #[test]
-fn a_hand_without_the_part_that_there_is_a_receipt_for_is_found() {
-    let dropped = (PartyAtFault::Table, ViolationKind::CommitmentDropped);
-    // Absent, and missing entirely.
-    for rows in [player().fixture.rows(None), player().fixture.rows(None)[1..].to_vec()] {
+fn a_hand_is_dealt_from_what_was_closed() {
+    let not_as_closed = (PartyAtFault::Table, ViolationKind::NotAsClosed);
+    // Absent; with other entropy in its place; missing.
+    let fixture = player().fixture;
+    let other = fixture.rows(Some(Entropy([1; 32])));
+    for rows in [fixture.rows(None), other, fixture.rows(None)[1..].to_vec()] {
         let mut player = player();
         player.commit_and_reveal();
         let mut started = player.fixture.started(&rows);
         started.seats = player.fixture.started(&player.fixture.rows(None)).seats;
-        check_violation(player.apply(What::HandStarted(started)), dropped.clone(), true);
+        check_violation(player.apply(What::HandStarted(started)), not_as_closed.clone(), true);
     }
-    // Other entropy in its place.
-    let mut player = player();
-    player.commit_and_reveal();
-    let rows = player.fixture.rows(Some(Entropy([1; 32])));
-    check_violation(
-        player.apply(What::HandStarted(player.fixture.started(&rows))),
-        dropped.clone(),
-        true,
-    );
     // Without any message about chance.
-    let mut player = self::player();
+    let mut player = player();
     player.commit_and_reveal();
     let mut started = player.fixture.started(&player.fixture.rows(None));
     (started.rows, started.transcript) = (vec![], vec![]);
-    check_violation(player.apply(What::HandStarted(started)), dropped.clone(), true);
-    // The receipt comes late.
-    let mut player = self::player();
-    let commitment = player.commit();
-    player.apply(What::HandStarted(player.fixture.started(&player.fixture.rows(None)))).unwrap();
-    let receipt = player.fixture.receipt(&commitment);
-    check_violation(player.chance.accept_receipt(HAND, &receipt), dropped, true);
+    let missing = (PartyAtFault::Table, ViolationKind::Missing("the transcript"));
+    check_violation(player.apply(What::HandStarted(started)), missing, true);
 }
 
+/// A hand that starts without any closing was never closed.
 #[test]
-fn without_a_receipt_or_a_place_in_the_hand_nothing_is_claimed() {
+fn a_hand_does_not_start_before_it_is_closed() {
     let mut player = player();
-    player.commit();
-    player.apply(What::HandStarted(player.fixture.started(&player.fixture.rows(None)))).unwrap();
-    // It sat out, and the hand is the others'.
-    let mut player = self::player();
-    player.commit_and_reveal();
-    let rows = player.fixture.rows(None)[1..].to_vec();
-    player.apply(What::HandStarted(player.fixture.started(&rows))).unwrap();
-}
-
-/// Two players who leave at once and return may have swapped seats: both commitments are then
-/// useless.
-#[test]
-fn a_part_is_left_behind_with_its_seat() {
-    let mut player = player();
-    player.commit_and_reveal();
-    let mut rows = player.fixture.rows(None);
-    let (mine, other) = (rows[0].player, rows[1].player);
-    assert_eq!(mine, PlayerId(ME));
-    (rows[0].player, rows[1].player) = (other, mine);
-    player.apply(What::HandStarted(player.fixture.started(&rows))).unwrap();
-    // On the same seat it is still valid.
-    let mut player = self::player();
-    player.commit_and_reveal();
+    player.commit_with_receipt();
     let started = player.fixture.started(&player.fixture.rows(None));
-    let dropped = (PartyAtFault::Table, ViolationKind::CommitmentDropped);
-    check_violation(player.apply(What::HandStarted(started)), dropped, true);
+    let missing = (PartyAtFault::Table, ViolationKind::Missing("the dealer's closing"));
+    check_violation(player.apply(What::HandStarted(started)), missing, true);
 }
 
 #[test]
@@ -397,9 +370,7 @@ fn a_hand_dealt_from_another_seed_is_found_when_the_seed_is_opened() {
 #[test]
 fn a_hand_that_came_to_nothing_has_its_seed_checked_too() {
     let mut player = player();
-    let commitment = player.commit();
-    let receipt = player.fixture.receipt(&commitment);
-    player.chance.accept_receipt(HAND, &receipt).unwrap();
+    player.commit_with_receipt();
     player.apply(What::Voided(pb::HandVoided { hand_no: HAND, ..Default::default() })).unwrap();
     let mut other = player.fixture.published();
     other.seed[3] ^= 1;
@@ -429,6 +400,9 @@ fn a_snapshot_is_checked_like_what_it_stands_for() {
         dealer: Some(house.dealer_commitment()),
         rows: rows.iter().map(row_to_pb).collect(),
         transcript: house.transcript(&rows).0.to_vec(),
+        chain: house.transcript(&rows).0.to_vec(),
+        rule_set: house.rules.canonical(),
+        settings: house.settings.canonical(),
         roots,
         ..pb::HandView::default()
     };
@@ -450,7 +424,7 @@ fn a_snapshot_is_checked_like_what_it_stands_for() {
     check_violation(see(unbound), (PartyAtFault::Table, what), false);
 }
 
-/// A client without keys still detects everything else.
+/// A client without the dealer's key still detects everything else, and contributes nothing.
 /// fairness/SPEC.md §12.5.
 #[test]
 fn without_keys_only_signatures_go_unchecked() {
@@ -462,7 +436,8 @@ fn without_keys_only_signatures_go_unchecked() {
     let mut next = player.fixture.next_hand();
     next.commitment.as_mut().unwrap().signature.clear();
     player.apply(What::NextHand(next)).unwrap();
-    assert!(player.chance.next_message().is_some());
+    assert_eq!((player.next(), player.next()), (None, None));
+    assert_eq!(player.chance.take_notices(), [Notice::NoDealerKey], "told once");
     let second = HandFixture { seed: 8, ..HandFixture::new("dice") };
     let seen = player.apply(What::NextHand(second.next_hand())).unwrap_err();
     assert_eq!(seen.party, PartyAtFault::Table);

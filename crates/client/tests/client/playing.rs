@@ -7,7 +7,7 @@ use proto::table::v1 as pb;
 use proto::table::v1::table_update::What;
 use wire::api_refusal;
 
-use crate::fake::{EntropyRequest, FakeServer, ME, Table};
+use crate::fake::{EntropyAnswer, EntropyRequest, FakeServer, ME, Table};
 use crate::hand_fixture::{HAND, HandFixture, TABLE};
 
 fn standing() -> Move {
@@ -21,6 +21,7 @@ async fn answered(play: &mut Play) -> (Vec<u8>, Vec<String>) {
         match play.next().await.unwrap().unwrap() {
             PlayMessage::Watch(other) => seen.push(format!("{other:?}")),
             PlayMessage::Entropy(part) => panic!("nobody takes part: {part:?}"),
+            PlayMessage::Notice(notice) => panic!("nobody is warned: {notice}"),
             PlayMessage::Decision(acted) => {
                 acted.outcome.unwrap();
                 return (acted.request_id, seen);
@@ -33,7 +34,7 @@ async fn answered(play: &mut Play) -> (Vec<u8>, Vec<String>) {
 async fn a_decision_is_answered_among_the_updates() {
     let fake = FakeServer::new(Table::default()).on_decision(|table, _| {
         table.push(What::Action(pb::HandAction::default()));
-        Ok(())
+        Ok(None)
     });
     let mut play = fake.client(0).await.play(TableId([1; 16]));
     let asked = play.decide(1, 1, standing()).unwrap();
@@ -80,15 +81,16 @@ fn dealing_server(mut bend: impl FnMut(&mut pb::HandStarted) + Send + 'static) -
     FakeServer::new(table).on_entropy(Box::new(move |table, part| match part {
         EntropyRequest::Commit(commit) => {
             assert_eq!(commit.hand_no, HAND);
-            table.push(What::Entropy(fixture.entropy(true, &[2])));
-            Ok(Some(fixture.receipt(&commit.commitment)))
+            table.push(What::Entropy(fixture.closed(Some(&commit.commitment), None)));
+            let receipt = fixture.receipt(&commit.commitment, &commit.key);
+            Ok(EntropyAnswer::Committed(receipt))
         }
         EntropyRequest::Reveal(reveal) => {
             let entropy = fairness::Entropy(reveal.entropy.as_slice().try_into().unwrap());
             let mut started = fixture.started(&fixture.rows(Some(entropy)));
             bend(&mut started);
             table.push(What::HandStarted(started));
-            Ok(None)
+            Ok(EntropyAnswer::Revealed(Some(fixture.reveal_receipt(entropy))))
         }
     }))
 }
@@ -104,7 +106,9 @@ async fn started(play: &mut Play) -> Result<Vec<bool>, Error> {
                 parts.push(part.outcome.unwrap().is_some());
             }
             Some(PlayMessage::Watch(seen)) => dealt |= format!("{seen:?}") == "Update(2)",
-            Some(PlayMessage::Decision(_)) | None => panic!("nobody decides"),
+            Some(PlayMessage::Decision(_) | PlayMessage::Notice(_)) | None => {
+                panic!("nobody decides, and nothing is wrong")
+            }
         }
     }
     Ok(parts)

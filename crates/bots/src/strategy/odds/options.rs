@@ -112,7 +112,8 @@ fn choices(situation: &Situation<'_>) -> Vec<(Change, Move)> {
             | MoveKind::Impostor
             | MoveKind::Junk
             | MoveKind::Select
-            | MoveKind::Add => continue,
+            | MoveKind::Add
+            | MoveKind::Void => continue,
         };
         if naming_one {
             choices.extend(legal.cards.iter().filter_map(|code| {

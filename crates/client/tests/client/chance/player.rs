@@ -28,27 +28,37 @@ impl Player {
         self.chance.apply(&update(what))
     }
 
-    /// Returns its commitment, without a receipt.
-    pub(super) fn commit(&mut self) -> Vec<u8> {
+    /// Returns its commitment and its key, without a receipt.
+    pub(super) fn commit(&mut self) -> (Vec<u8>, Vec<u8>) {
         self.apply(What::NextHand(self.fixture.next_hand())).unwrap();
-        let Some(EntropyMessage::Commit { hand_no: HAND, commitment }) = self.chance.next_message()
+        let Some(EntropyMessage::Commit { hand_no: HAND, commitment, key, .. }) = self.next()
         else {
             panic!("it commits")
         };
-        commitment.0.to_vec()
+        (commitment.0.to_vec(), key.to_vec())
+    }
+
+    pub(super) fn next(&mut self) -> Option<EntropyMessage> {
+        self.chance.next_message().unwrap()
+    }
+
+    /// Commits, and gets a receipt. Returns its commitment.
+    pub(super) fn commit_with_receipt(&mut self) -> Vec<u8> {
+        let (commitment, key) = self.commit();
+        let receipt = self.fixture.receipt(&commitment, &key);
+        self.chance.accept_receipt(HAND, &receipt).unwrap();
+        commitment
     }
 
     /// Commits and reveals; returns its entropy.
     pub(super) fn commit_and_reveal(&mut self) -> Entropy {
-        let commitment = self.commit();
-        let receipt = self.fixture.receipt(&commitment);
-        self.chance.accept_receipt(HAND, &receipt).unwrap();
-        self.apply(What::Entropy(self.fixture.entropy(true, &[SEAT]))).unwrap();
-        let Some(EntropyMessage::Reveal { hand_no: HAND, entropy }) = self.chance.next_message()
-        else {
+        let commitment = self.commit_with_receipt();
+        self.apply(What::Entropy(self.fixture.closed(Some(&commitment), None))).unwrap();
+        let Some(EntropyMessage::Reveal { hand_no: HAND, entropy, .. }) = self.next() else {
             panic!("it reveals")
         };
-        self.chance.reveal_accepted(HAND);
+        let receipt = self.fixture.reveal_receipt(entropy);
+        self.chance.reveal_accepted(HAND, Some(&receipt)).unwrap();
         entropy
     }
 

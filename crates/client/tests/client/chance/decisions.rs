@@ -1,0 +1,261 @@
+//! The chain of decisions, and the signatures of the player's own.
+
+use fairness::evidence::{Entry, Statement};
+use fairness::{Chain, DecisionStatement, SignedText as _};
+use proto::common::v1::{LegalMove, Move, MoveKind};
+
+use super::*;
+use crate::hand_fixture::OTHER;
+
+/// A dealt hand in which the client holds two cards and decides.
+struct Dealt {
+    player: Player,
+    entropy: Entropy,
+    chain: Chain,
+    key: [u8; 32],
+}
+
+fn legal(kind: MoveKind, text: &str, secret: bool) -> LegalMove {
+    LegalMove { kind: kind.into(), text: text.to_owned(), secret, ..LegalMove::default() }
+}
+
+fn turn(seat: u8) -> pb::Turn {
+    let legal = vec![
+        legal(MoveKind::Trade, "trade S1|S2", false),
+        legal(MoveKind::Bet, "bet 10..490", false),
+        legal(MoveKind::Choose, "choose a|b|c|d", true),
+        legal(MoveKind::Impostor, "impostor S1", true),
+        legal(MoveKind::Token, "token embargo", false),
+        legal(MoveKind::Fold, "fold", false),
+    ];
+    pb::Turn { seat: seat.into(), turn: 1, legal, ..pb::Turn::default() }
+}
+
+fn dealt() -> Dealt {
+    let mut player = player();
+    let (commitment, key) = player.commit();
+    let receipt = player.fixture.receipt(&commitment, &key);
+    player.chance.accept_receipt(HAND, &receipt).unwrap();
+    player.apply(What::Entropy(player.fixture.closed(Some(&commitment), None))).unwrap();
+    let Some(EntropyMessage::Reveal { entropy, .. }) = player.next() else { panic!("reveals") };
+    let receipt = player.fixture.reveal_receipt(entropy);
+    player.chance.reveal_accepted(HAND, Some(&receipt)).unwrap();
+    let rows = player.fixture.rows(Some(entropy));
+    player.apply(What::HandStarted(player.fixture.started(&rows))).unwrap();
+    let (shoe, roots) = player.fixture.shoe(&rows);
+    for root in roots {
+        player.apply(player.fixture.shuffled(root)).unwrap();
+    }
+    let cards = pb::HandAction { turn: Some(turn(SEAT)), ..player.fixture.dealt(&shoe) };
+    player.apply(What::Action(cards)).unwrap();
+    let chain = Chain::new(&player.fixture.transcript(&rows));
+    Dealt { player, entropy, chain, key: key.try_into().unwrap() }
+}
+
+impl Dealt {
+    /// The update of a decision, as the table tells it.
+    fn decided(&self, seat: u8, line: &str, by_clock: bool) -> pb::HandAction {
+        pb::HandAction {
+            hand_no: HAND,
+            seat: seat.into(),
+            r#move: Some(Move { kind: MoveKind::Fold.into(), ..Move::default() }),
+            by_clock,
+            chain_line: line.to_owned(),
+            chain: self.chain.with(by_clock, line).0.to_vec(),
+            turn: Some(turn(SEAT)),
+            ..pb::HandAction::default()
+        }
+    }
+
+    fn tell(&mut self, seat: u8, line: &str, by_clock: bool) -> Result<(), Box<FairnessViolation>> {
+        let action = self.decided(seat, line, by_clock);
+        self.chain = self.chain.with(by_clock, line);
+        self.player.apply(What::Action(action))
+    }
+
+    fn sign(&mut self, decision: &Move) -> [u8; 64] {
+        let signature = self.player.chance.sign_decision(HAND, decision).unwrap();
+        signature.try_into().expect("it has a key")
+    }
+
+    /// Checks that a decision is signed over this line and what was said.
+    #[track_caller]
+    fn check_signed(&mut self, decision: &Move, line: &str, said: &str) {
+        let signature = self.sign(decision);
+        let (context, chain) = (self.player.fixture.context(), self.chain.with(false, line));
+        let text = DecisionStatement { context: &context, chain: &chain, said };
+        text.verify(&self.key, &signature).unwrap();
+    }
+}
+
+fn bet() -> Move {
+    Move { kind: MoveKind::Bet.into(), amount: 20, ..Move::default() }
+}
+
+/// fairness/SPEC.md §9.2.
+#[test]
+fn decisions_are_signed_as_the_chain_takes_them() {
+    let mut hand = dealt();
+    hand.check_signed(&bet(), "p1 bet 20", "p1 bet 20");
+    let second = hand.code(1);
+    let trade = Move { kind: MoveKind::Trade.into(), cards: vec![second.clone()], ..bet() };
+    let trade = Move { amount: 0, ..trade };
+    hand.check_signed(&trade, "p1 trade 0.1", "p1 trade 0.1");
+    let names = ["a", "b", "c"].map(str::to_owned).to_vec();
+    let choose = Move { kind: MoveKind::Choose.into(), names, ..Move::default() };
+    hand.check_signed(&choose, "p1 choose ?? ?? ??", "p1 choose a b c");
+    let cards = vec![second];
+    let impostor = Move { kind: MoveKind::Impostor.into(), cards, value: 4, ..Move::default() };
+    hand.check_signed(&impostor, "p1 impostor 0.1 ??", "p1 impostor 0.1 4");
+    let (names, target_seat) = (vec!["embargo".to_owned()], OTHER.into());
+    let token = Move { kind: MoveKind::Token.into(), names, target_seat, ..Move::default() };
+    hand.check_signed(&token, "p1 token embargo p2", "p1 token embargo p2");
+    // What is not legal, and a card that is not held, is for the table to refuse.
+    let other = Move { kind: MoveKind::Draw.into(), ..Move::default() };
+    assert!(hand.player.chance.sign_decision(HAND, &other).unwrap().is_empty());
+    let none = Move { cards: vec!["no card".to_owned()], ..trade };
+    assert!(hand.player.chance.sign_decision(HAND, &none).unwrap().is_empty());
+}
+
+impl Dealt {
+    /// Code of an own card.
+    fn code(&self, at: u16) -> String {
+        let rows = self.player.fixture.rows(Some(self.entropy));
+        let (shoe, _) = self.player.fixture.shoe(&rows);
+        self.player.fixture.proof(&shoe, 0, at).0
+    }
+}
+
+/// fairness/SPEC.md §9.1.
+#[test]
+fn the_chain_goes_on_from_all_that_was_decided() {
+    let mut hand = dealt();
+    hand.tell(OTHER, "p2 check", false).unwrap();
+    hand.tell(OTHER, "p2 fold", true).unwrap();
+    type Bend = fn(&mut pb::HandAction);
+    let bends: [(Bend, ViolationKind); 6] = [
+        (|told| told.chain[0] ^= 1, ViolationKind::WrongChain),
+        (|told| told.by_clock = true, ViolationKind::WrongChain),
+        (|told| told.chain_line.push('0'), ViolationKind::WrongChain),
+        (|told| told.seat = SEAT.into(), ViolationKind::WrongChain),
+        (|told| told.chain.clear(), ViolationKind::Missing("a decision's line in the chain")),
+        (|told| told.chain_line.clear(), ViolationKind::Missing("a decision's line in the chain")),
+    ];
+    for (bend, what) in bends {
+        let mut hand = dealt();
+        let mut told = hand.decided(OTHER, "p2 bet 20", false);
+        bend(&mut told);
+        let seen = hand.player.apply(What::Action(told));
+        check_violation(seen, (PartyAtFault::Table, what), true);
+    }
+}
+
+#[test]
+fn nobody_decides_in_this_clients_name() {
+    let mut hand = dealt();
+    let foreign = (PartyAtFault::Table, ViolationKind::ForeignDecision);
+    check_violation(hand.tell(SEAT, "p1 fold", false), foreign.clone(), true);
+    let mut hand = dealt();
+    hand.sign(&bet());
+    check_violation(hand.tell(SEAT, "p1 bet 490", false), foreign, true);
+    // Its own, and the clock's, are in order.
+    let mut hand = dealt();
+    hand.sign(&bet());
+    hand.tell(SEAT, "p1 bet 20", false).unwrap();
+    hand.tell(SEAT, "p1 fold", true).unwrap();
+}
+
+/// fairness/SPEC.md §9.7.
+#[test]
+fn a_decision_gets_a_receipt_and_stays_in_the_chain() {
+    let signed = || {
+        let mut hand = dealt();
+        hand.sign(&bet());
+        let after = hand.chain.with(false, "p1 bet 20");
+        (hand, after)
+    };
+    let (mut hand, after) = signed();
+    let receipt = hand.player.fixture.decision_receipt(&after);
+    hand.player.chance.accept_decision_receipt(HAND, Some(&receipt)).unwrap();
+    hand.tell(SEAT, "p1 bet 20", false).unwrap();
+    // The clock is said to have decided instead: before the receipt, and after it.
+    let dropped = (PartyAtFault::Table, ViolationKind::DecisionDropped);
+    let (mut hand, _) = signed();
+    hand.player.chance.accept_decision_receipt(HAND, Some(&receipt)).unwrap();
+    check_violation(hand.tell(SEAT, "p1 fold", true), dropped.clone(), true);
+    let (mut hand, _) = signed();
+    hand.tell(SEAT, "p1 fold", true).unwrap();
+    let seen = hand.player.chance.accept_decision_receipt(HAND, Some(&receipt));
+    check_violation(seen, dropped, true);
+
+    let check = |receipt: Option<pb::DecisionReceipt>, what| {
+        let (mut hand, _) = signed();
+        let seen = hand.player.chance.accept_decision_receipt(HAND, receipt.as_ref());
+        check_violation(seen, (PartyAtFault::Table, what), true);
+    };
+    check(None, ViolationKind::Missing("a receipt for a decision"));
+    let other = pb::DecisionReceipt { position: 1, ..receipt.clone() };
+    check(Some(other), ViolationKind::ReceiptSignature);
+    let other = hand.player.fixture.decision_receipt(&Chain([1; 32]));
+    let foreign = ViolationKind::ReceiptContent("a decision that this client never signed");
+    check(Some(other), foreign);
+}
+
+/// fairness/SPEC.md §9.5.
+#[test]
+fn a_leave_that_came_between_is_signed_over_if_it_is_known() {
+    let refusal = |chain: &Chain| client::Refusal {
+        reason: Some(common::ErrorReason::SignatureInvalid),
+        message: String::new(),
+        field: None,
+        trace_id: None,
+        metadata: [("chain".to_owned(), hex::encode(chain.0))].into(),
+        retry_after: None,
+    };
+    let mut hand = dealt();
+    hand.sign(&bet());
+    let between = hand.chain.with(false, "p2 leave");
+    let again = |hand: &mut Dealt, chain: &Chain| {
+        hand.player.chance.sign_again(HAND, &bet(), &refusal(chain)).unwrap()
+    };
+    assert_eq!(again(&mut hand, &between), None, "nobody is known to have left");
+    let seat = pb::SeatView {
+        seat: OTHER.into(),
+        player_id: vec![9; 16],
+        state: pb::SeatState::Leaving.into(),
+        ..Default::default()
+    };
+    let leaving = pb::SeatChanged { seat: Some(seat), vacated: false, your_standing: None };
+    hand.player.apply(What::Seat(leaving)).unwrap();
+    let signature: [u8; 64] = again(&mut hand, &between).unwrap().try_into().unwrap();
+    let context = hand.player.fixture.context();
+    let chain = between.with(false, "p1 bet 20");
+    let text = DecisionStatement { context: &context, chain: &chain, said: "p1 bet 20" };
+    text.verify(&hand.key, &signature).unwrap();
+    assert_eq!(again(&mut hand, &Chain([1; 32])), None, "a chain that nothing explains");
+    hand.tell(OTHER, "p2 leave", false).unwrap();
+    hand.tell(SEAT, "p1 bet 20", false).unwrap();
+}
+
+#[test]
+fn leaving_is_signed_and_kept() {
+    let mut hand = dealt();
+    let (hand_no, signature) = hand.player.chance.sign_leave().unwrap();
+    let context = hand.player.fixture.context();
+    let chain = hand.chain.with(false, "p1 leave");
+    let text = DecisionStatement { context: &context, chain: &chain, said: "p1 leave" };
+    text.verify(&hand.key, &signature.try_into().unwrap()).unwrap();
+    assert_eq!(hand_no, HAND);
+    let mut told = hand.decided(OTHER, "p2 bet 20", false);
+    told.chain.clear();
+    let evidence = hand.player.apply(What::Action(told)).unwrap_err().evidence;
+    let kept = evidence.iter().any(|entry| match entry {
+        Entry::Signed(signed) => matches!(
+            signed.statement().unwrap(),
+            Statement::Decision { said, .. } if said == "p1 leave"
+        ),
+        Entry::Open(_) | Entry::Note { .. } => false,
+    });
+    assert!(kept);
+    hand.tell(SEAT, "p1 leave", false).unwrap();
+}

@@ -1,0 +1,95 @@
+//! Hand numbers, rules, seeds in time, and warnings.
+
+use std::time::Duration;
+
+use proto::event::v1::AbortCause;
+
+use super::*;
+
+fn at(micros: u64, what: What) -> WatchMessage {
+    let at = Some(wire::standing::timestamp(primitives::UnixMicros(micros)));
+    WatchMessage::Update(Box::new(pb::TableUpdate { sequence: 0, at, what: Some(what) }))
+}
+
+fn numbered(hand_no: u64) -> HandFixture {
+    HandFixture { hand_no, ..HandFixture::new("dice") }
+}
+
+#[test]
+fn a_number_is_neither_skipped_nor_used_again() {
+    let skipped = ViolationKind::NumberSkipped { expected: HAND };
+    let next = player().apply(What::NextHand(numbered(HAND + 1).next_hand())).unwrap_err();
+    assert_eq!((next.hand_no, next.kind), (HAND + 1, skipped.clone()));
+    let opened = player().apply(What::Entropy(numbered(HAND + 2).entropy(false, &[]))).unwrap_err();
+    assert_eq!(opened.kind, skipped);
+    let again = player().apply(What::NextHand(numbered(HAND - 1).next_hand())).unwrap_err();
+    assert_eq!(again.kind, ViolationKind::NumberRepeated);
+    let mut player = player();
+    player.apply(What::Entropy(player.fixture.entropy(false, &[]))).unwrap();
+    player.apply(What::NextHand(numbered(HAND + 1).next_hand())).unwrap();
+    let early = player.apply(What::Entropy(numbered(HAND + 1).entropy(false, &[]))).unwrap_err();
+    assert_eq!(early.kind, ViolationKind::NotEnded { before: HAND });
+    let voided = pb::HandVoided { hand_no: HAND, ..Default::default() };
+    player.apply(What::Voided(voided)).unwrap();
+    player.apply(What::Entropy(numbered(HAND + 1).entropy(false, &[]))).unwrap();
+}
+
+/// The rules that the player sat down to hold: neither the rule set nor a setting may change under
+/// them.
+#[test]
+fn other_rules_are_no_game_of_the_players() {
+    let mut settings = HandFixture::new("dice");
+    settings.settings.reveal_ms = 500;
+    let mut rules = HandFixture::new("dice");
+    rules.rules = rules::RuleSet::defaults(rules::variant("kessel").unwrap());
+    for other in [settings, rules] {
+        let told = [What::NextHand(other.next_hand()), What::Entropy(other.entropy(false, &[]))];
+        for what in told {
+            let mut player = player();
+            let other_rules = (PartyAtFault::Table, ViolationKind::OtherRules);
+            check_violation(player.apply(what), other_rules, false);
+            assert_eq!(player.next(), None);
+        }
+        let mut player = player();
+        let view = WatchMessage::Snapshot(Box::new(other.view()));
+        let seen = player.chance.apply(&view).unwrap_err();
+        assert_eq!(seen.kind, ViolationKind::OtherRules);
+    }
+}
+
+/// fairness/SPEC.md §15.3.
+#[test]
+fn a_seed_that_stays_shut_is_withheld() {
+    let start = 1_700_000_000_000_000;
+    let hour = u64::try_from(Duration::from_secs(3600).as_micros()).unwrap();
+    let quiet = || What::Stopped(pb::StoppedChanged::default());
+    let mut player = player();
+    player.shuffle();
+    let ended = pb::HandEnded { hand_no: HAND, ..pb::HandEnded::default() };
+    player.chance.apply(&at(start, What::HandEnded(ended.clone()))).unwrap();
+    player.chance.apply(&at(start + hour, quiet())).unwrap();
+    let late = player.chance.apply(&at(start + hour + 1, quiet()));
+    check_violation(late, (PartyAtFault::Dealer, ViolationKind::SeedOverdue), true);
+    // A table whose seeds are opened a day later.
+    let mut fixture = HandFixture::new("dice");
+    fixture.settings.reveal = rules::SeedOpening::Delayed;
+    let mut player = Player::new(fixture);
+    player.shuffle();
+    player.chance.apply(&at(start, What::HandEnded(ended))).unwrap();
+    player.chance.apply(&at(start + 25 * hour, quiet())).unwrap();
+    assert!(player.chance.apply(&at(start + 25 * hour + 1, quiet())).is_err());
+}
+
+#[test]
+fn many_broken_numbers_are_told() {
+    let mut player = player();
+    let mut burn = |hand_no: u64| {
+        let cause = AbortCause::Withheld.into();
+        let seats = vec![5];
+        let voided = pb::HandVoided { hand_no, seats, cause, ..Default::default() };
+        player.apply(What::Voided(voided)).unwrap();
+        player.chance.take_notices()
+    };
+    assert_eq!((burn(5), burn(6)), (vec![], vec![]));
+    assert_eq!(burn(7), [Notice::ManyBroken { hand_no: 7, broken: 3 }]);
+}
