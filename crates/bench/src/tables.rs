@@ -83,6 +83,7 @@ pub async fn run(target: &LoadTarget<'_>, arguments: &Arguments) -> anyhow::Resu
 async fn measure(target: &LoadTarget<'_>, arguments: &Arguments) -> anyhow::Result<Report> {
     let idle = idle_bytes(target, arguments).await?;
     let options = load::Options {
+        evidence: None,
         tables: arguments.tables,
         players: arguments.players,
         seconds: arguments.seconds,

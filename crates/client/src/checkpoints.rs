@@ -56,6 +56,9 @@ pub struct CheckpointMonitor<M> {
     store: M,
 }
 
+/// Monitor that several clients share: one of them checks at a time.
+pub type SharedMonitor = tokio::sync::Mutex<CheckpointMonitor<DirectoryStore>>;
+
 /// Log whose checkpoint was verified.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VerifiedLog {

@@ -1,12 +1,14 @@
 //! The demo table and its bots, which play through the public port.
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use bots::{BotEnd, BotOptions, BotReport, strategy};
 use chassis::auth::Role;
+use client::checkpoints::{CheckpointMonitor, DirectoryStore, SharedMonitor};
 use client::{Client, WatchMessage};
 use primitives::{Credits, PlayerId, TableId};
 use proto::table::v1::TableConfig;
@@ -15,6 +17,7 @@ use sha2::{Digest as _, Sha256};
 use tokio::task::{Id, JoinSet};
 use tokio_util::sync::CancellationToken;
 
+use crate::evidence;
 use crate::keys;
 use crate::output::Progress;
 use crate::room::Room;
@@ -35,16 +38,18 @@ const THINK_TIME: Duration = Duration::from_millis(400);
 const PAUSE_FACTOR: u32 = 5;
 
 /// Speed of the demo.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct DemoOptions {
     /// Number of hands to play, without a pause unless `think_time` says so; none: no end.
     pub(crate) hands: Option<u64>,
     /// Time that a bot thinks before each decision.
     pub(crate) think_time: Option<Duration>,
+    /// Where bots keep what the room signed for them; none: in memory.
+    pub(crate) evidence: Option<PathBuf>,
 }
 
 impl DemoOptions {
-    fn think_time(self) -> Duration {
+    fn think_time(&self) -> Duration {
         let usual = if self.hands.is_some() { Duration::ZERO } else { THINK_TIME };
         self.think_time.unwrap_or(usual)
     }
@@ -76,7 +81,7 @@ impl Demo {
     pub(crate) async fn open(
         room: &Room,
         game: &str,
-        options: DemoOptions,
+        options: &DemoOptions,
     ) -> anyhow::Result<Demo> {
         let url = room.local_url();
         let operator = Client::connect(&url, room.token(Role::Operator, "up"))?;
@@ -86,19 +91,7 @@ impl Demo {
             Some(table) => TableId::try_from(table.table_id.as_slice())?,
             None => operator.create_table(config(game, options)).await?,
         };
-        let mut bots = Vec::new();
-        for number in 0..BOTS {
-            let id = player_id(room, &format!("bot {number}"))?;
-            let client = Client::connect(&url, room.token(Role::Player, &id.to_string()))?;
-            let client = client.with_trusted_keys(keys::trusted_keys(&room.folder)?);
-            // Derived from a stored secret: after a kill a bot reveals what it had committed to.
-            let secret = room.folder.secret_text("bots.secret")?;
-            let secret = Sha256::digest(format!("{} bot {number}", *secret));
-            let client = client.with_secret(client::Secret::from_bytes(secret.into()));
-            client.open_account(None).await?;
-            top_up(&operator, id, ISSUE_REASON).await?;
-            bots.push(BotPlayer { id, client });
-        }
+        let bots = open_bots(room, &operator, options.evidence.as_deref()).await?;
         let you = player_id(room, "you")?;
         operator.open_account(Some(you)).await?;
         top_up(&operator, you, "credits to try the demo with").await?;
@@ -203,6 +196,39 @@ impl Demo {
     }
 }
 
+/// Opens the bots' accounts. They check each log's checkpoints, and remember them together.
+async fn open_bots(
+    room: &Room,
+    operator: &Client,
+    kept_in: Option<&Path>,
+) -> anyhow::Result<Vec<BotPlayer>> {
+    let logs: Result<Vec<_>, _> = keys::LOGS
+        .map(|(service, _)| keys::verifier_key(&room.folder, service))
+        .into_iter()
+        .collect();
+    let seen = DirectoryStore::open(room.folder.path().join("seen").join("bots"))?;
+    let monitor = Arc::new(SharedMonitor::new(CheckpointMonitor::new(logs?, seen)));
+    let kept = kept_in.map(evidence::open).transpose()?;
+    let mut bots = Vec::new();
+    for number in 0..BOTS {
+        let id = player_id(room, &format!("bot {number}"))?;
+        let client = Client::connect(&room.local_url(), room.token(Role::Player, &id.to_string()))?;
+        let client = client.with_trusted_keys(keys::trusted_keys(&room.folder)?);
+        let client = client.with_checkpoints(Arc::clone(&monitor));
+        // Derived from a stored secret: after a kill a bot reveals what it had committed to.
+        let secret = room.folder.secret_text("bots.secret")?;
+        let secret = Sha256::digest(format!("{} bot {number}", *secret));
+        let client = match &kept {
+            Some(directory) => client.with_evidence(Arc::clone(directory)),
+            None => client.with_secret(client::Secret::from_bytes(secret.into())),
+        };
+        client.open_account(None).await?;
+        top_up(operator, id, ISSUE_REASON).await?;
+        bots.push(BotPlayer { id, client });
+    }
+    Ok(bots)
+}
+
 /// Running bots, by number.
 #[derive(Default)]
 struct RunningBots {
@@ -230,7 +256,7 @@ fn log_bot_failure(bot: usize, why: Option<String>) {
     }
 }
 
-fn config(game: &str, options: DemoOptions) -> TableConfig {
+fn config(game: &str, options: &DemoOptions) -> TableConfig {
     let pause = options.think_time() * PAUSE_FACTOR;
     TableConfig {
         name: options.hands.map_or_else(|| NAME.to_owned(), |hands| format!("{hands} hands")),

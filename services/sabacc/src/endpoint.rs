@@ -5,13 +5,16 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail};
 use audit::bundle;
 use chassis::auth::Role;
+use chassis::http_client::HttpClient;
 use clap::Args;
 use client::checkpoints::{CheckpointMonitor, DirectoryStore};
 use client::{Client, TrustedKeys};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use postgres_launcher::{Environment, default_data_dir};
 
 use crate::data_directory::DataDirectory;
 use crate::keys;
+use crate::output;
 
 #[derive(Args)]
 pub(crate) struct RoomEndpoint {
@@ -34,22 +37,41 @@ impl RoomEndpoint {
         self.server.is_none()
     }
 
+    /// Pins the keys of another room when it is first seen, where none are given: they are the
+    /// room's own word then, and the same word ever after.
+    pub(crate) async fn with_pinned_keys(
+        self,
+        data: Option<&Path>,
+    ) -> anyhow::Result<RoomEndpoint> {
+        let (Some(server), None) = (&self.server, &self.keys) else { return Ok(self) };
+        let folder = seen_folder(data)?;
+        let name = utf8_percent_encode(server, NON_ALPHANUMERIC);
+        let path = folder.join(format!("{name}.keys.txt"));
+        if !path.exists() {
+            let text = fetch_keys(server).await.context("give the room's keys with --keys")?;
+            TrustedKeys::parse(&text).context("the keys of the logs cannot be used")?;
+            std::fs::create_dir_all(&folder)?;
+            std::fs::write(&path, text)?;
+            std::fs::File::open(&path)?.sync_all()?;
+            output::error(&format!(
+                "the keys of {server} are pinned in {}: compare them with those from another source",
+                path.display()
+            ));
+        }
+        Ok(RoomEndpoint { keys: Some(path), ..self })
+    }
+
     /// Opens the monitor of the room's log checkpoints, with its storage in the data folder.
     pub(crate) fn checkpoint_monitor(
         &self,
         data: Option<&Path>,
     ) -> anyhow::Result<CheckpointMonitor<DirectoryStore>> {
+        let folder = seen_folder(data)?;
         let path = data.map_or_else(|| default_data_dir(&Environment::read()), Path::to_owned);
-        if let Some(named) = data.filter(|named| !can_store_checkpoints(named)) {
-            bail!(
-                "{}: no room's folder, and no empty one to remember in: name another with --data",
-                named.display()
-            );
-        }
         let known = read_keys(self.keys.as_deref(), self.server.as_deref(), &path)?;
         let keys =
             bundle::TrustedKeys::parse(&known).context("the keys of the logs cannot be used")?;
-        let memory = DirectoryStore::open(path.join("seen"));
+        let memory = DirectoryStore::open(folder);
         let memory = memory.context("seen/ cannot be made in the data folder")?;
         Ok(CheckpointMonitor::new(keys.keys().cloned().collect::<Vec<_>>(), memory))
     }
@@ -89,6 +111,28 @@ impl RoomEndpoint {
         };
         Ok(Client::connect(&server, token)?.with_trusted_keys(trust))
     }
+}
+
+/// Folder in which checkpoints and keys that were seen are remembered.
+fn seen_folder(data: Option<&Path>) -> anyhow::Result<PathBuf> {
+    if let Some(named) = data.filter(|named| !can_store_checkpoints(named)) {
+        bail!(
+            "{}: no room's folder, and no empty one to remember in: name another with --data",
+            named.display()
+        );
+    }
+    let path = data.map_or_else(|| default_data_dir(&Environment::read()), Path::to_owned);
+    Ok(path.join("seen"))
+}
+
+/// Fetches the keys of a room from its public port.
+async fn fetch_keys(server: &str) -> anyhow::Result<String> {
+    let base = server.parse().with_context(|| format!("{server} is no address"))?;
+    let answer = HttpClient::new().get(&base, "keys.txt").await?;
+    if !answer.status.is_success() {
+        bail!("{server}/keys.txt answers {}", answer.status);
+    }
+    String::from_utf8(answer.body.to_vec()).context("the keys are not UTF-8")
 }
 
 /// Whether checkpoints may be stored in a folder: it is a room's, was used for it before, or is

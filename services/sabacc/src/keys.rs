@@ -35,7 +35,7 @@ enum KeysCommand {
     Rotate,
 }
 
-const LOGS: [(Service, &str); 3] = [
+pub(crate) const LOGS: [(Service, &str); 3] = [
     (Service::Table, "tables: checkpoints of their log, receipts"),
     (Service::Dealer, "the dealer: checkpoints of its log, commitments"),
     (Service::Wallet, "the wallet: checkpoints of its log"),

@@ -8,6 +8,7 @@ mod data_directory;
 mod demo;
 mod disputes;
 mod endpoint;
+mod evidence;
 mod explain;
 mod hand;
 mod healthcheck;
@@ -69,6 +70,8 @@ enum Command {
     Audit(audits::AuditCommand),
     /// Check bundles of hands, without a server and without trust in the room.
     Verify(verify::Options),
+    /// List and check what a player holds of a room: signatures, and contradictions between them.
+    Evidence(evidence::Options),
     /// Move old ranges of a log to self-proving files, and back.
     #[command(subcommand)]
     Archive(archive::ArchiveCommand),
@@ -107,6 +110,7 @@ fn main() -> ExitCode {
             Command::Watch(options) => watch::run(data, json, options).await,
             Command::Audit(what) => audits::run(data, json, what).await,
             Command::Verify(options) => return verify::run(json, &options),
+            Command::Evidence(options) => return evidence::run(json, &options),
             Command::Archive(what) => archive::run(data, json, what).await,
             Command::Hand(what) => hand::run(data, json, what).await,
             Command::Rules(options) => explain::run(json, &options),

@@ -28,7 +28,9 @@ pub(crate) async fn load(
             (_, _, Some(data)) => LoadedRoom::running_in(&data)?,
             (_, _, None) => LoadedRoom::start(options.streams_per_connection()).await?,
         };
-        let summary = Box::pin(load::run(&room.target(), &options)).await;
+        let target = room.target(options.evidence.as_deref())?;
+        let summary = Box::pin(load::run(&target, &options)).await;
+        drop(target);
         room.close().await?;
         summary
     })
@@ -50,7 +52,7 @@ async fn measure_tables(arguments: &tables::Arguments) -> anyhow::Result<Summary
         (Some(server), Some(key)) => LoadedRoom::remote(server, key)?,
         _ => LoadedRoom::start(arguments.streams_per_connection()).await?,
     };
-    let summary = Box::pin(tables::run(&room.target(), arguments)).await;
+    let summary = Box::pin(tables::run(&room.target(None)?, arguments)).await;
     room.close().await?;
     summary
 }

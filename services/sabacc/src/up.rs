@@ -41,6 +41,9 @@ pub(crate) struct Options {
     /// prints them. May be given more than once.
     #[arg(long, value_name = "URL KEY", value_parser = parse_witness)]
     witness: Vec<(Uri, VerifierKey)>,
+    /// Where the bots keep what the room signed for them and what they revealed [default: in memory].
+    #[arg(long, value_name = "DIR")]
+    evidence: Option<PathBuf>,
     /// Fetch PostgreSQL if none is installed, without asking.
     #[arg(long, env = "SABACC_FETCH_POSTGRES")]
     fetch_postgres: bool,
@@ -110,15 +113,16 @@ async fn serve(
     let pace = DemoOptions {
         hands: options.hands,
         think_time: options.thinking.map(Duration::from_millis),
+        evidence: options.evidence.clone(),
     };
     if let Some(hands) = options.hands {
-        let demo = Demo::open(room, &options.game, pace).await?;
+        let demo = Demo::open(room, &options.game, &pace).await?;
         progress.print(&format!("{hands} hands of {} on table {}", options.game, demo.table));
         let played = demo.play_out(hands, progress).await?;
         return audits::audit_run(room, &played, json, progress).await;
     }
     if !options.no_bots {
-        let demo = Demo::open(room, &options.game, pace).await?;
+        let demo = Demo::open(room, &options.game, &pace).await?;
         progress.print(&format!("four bots play {} on table {}", options.game, demo.table));
         print_hints(room, &demo);
         demo.keep_playing(signals.stopping(), progress).await?;

@@ -10,6 +10,7 @@ use primitives::TableId;
 use proto::table::v1::table_update::What;
 
 use crate::endpoint::RoomEndpoint;
+use crate::evidence;
 use crate::output;
 
 #[derive(Args)]
@@ -17,6 +18,9 @@ pub(crate) struct Options {
     /// The table's id; `demo` for the demo table, or for the first table where there is no demo.
     #[arg(default_value = "demo")]
     table: String,
+    /// Where to keep what proves a fault of the room [default: in memory].
+    #[arg(long, value_name = "DIR")]
+    evidence: Option<PathBuf>,
     #[command(flatten)]
     door: RoomEndpoint,
 }
@@ -26,9 +30,13 @@ pub(crate) async fn run(
     json: bool,
     options: Options,
 ) -> anyhow::Result<bool> {
-    let Options { table, door } = options;
+    let Options { table, evidence: kept_in, door } = options;
+    let door = door.with_pinned_keys(data.as_deref()).await?;
     let logs = door.checkpoint_monitor(data.as_deref())?;
-    let client = door.connect(data, "watch")?;
+    let mut client = door.connect(data, "watch")?;
+    if let Some(path) = &kept_in {
+        client = client.with_evidence(evidence::open(path)?);
+    }
     let table = find_table(&client, &table).await?;
     let mut watch = client.watch(table);
     let (mut state, mut chance) = (TableState::new(None), client.chance(table, None));
@@ -40,6 +48,9 @@ pub(crate) async fn run(
         if let Err(found) = chance.apply(&seen) {
             trusted = false;
             output::error(&found.to_string());
+        }
+        for notice in chance.take_notices() {
+            output::error(&notice.to_string());
         }
         state.apply(&seen);
         match &seen {

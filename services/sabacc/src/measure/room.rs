@@ -15,7 +15,7 @@ use crate::data_directory::DataDirectory;
 use crate::logs::Logs;
 use crate::output::Progress;
 use crate::room::{Room, RoomOptions};
-use crate::{audits, output};
+use crate::{audits, evidence, keys, output};
 
 /// Room to load.
 pub(super) struct LoadedRoom {
@@ -79,18 +79,23 @@ impl LoadedRoom {
         Ok(LoadedRoom { url, issuer, folder: Some(folder), server, own_room: Some((room, dir)) })
     }
 
-    pub(super) fn target(&self) -> LoadTarget<'_> {
+    /// The room, with the directory in which its bots keep evidence.
+    pub(super) fn target(&self, evidence: Option<&Path>) -> anyhow::Result<LoadTarget<'_>> {
+        let keys = self.folder.as_ref().map(keys::trusted_keys).transpose()?;
+        let evidence = evidence.map(evidence::open).transpose()?;
         let logs = self.folder.as_ref().zip(self.server.postgres.as_deref());
         let auditor = logs.map(|(folder, url)| -> Auditor<'_> {
             Box::new(move |tables, most| Box::pin(audit(folder, url, tables, most)))
         });
-        LoadTarget {
+        Ok(LoadTarget {
+            keys: keys.unwrap_or_default(),
+            evidence,
             url: &self.url,
             issuer: &self.issuer,
             server: &self.server,
             own_postgres: self.own_room.as_ref().map(|(room, _)| &room.postgres),
             auditor,
-        }
+        })
     }
 
     /// Stops a room that was started for the load.

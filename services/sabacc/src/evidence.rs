@@ -1,0 +1,341 @@
+//! `sabacc evidence`: lists and checks what a player holds of a room, without the room.
+//!
+//! The exit code is 0 if every signature verifies and nothing contradicts, 1 if a file holds a
+//! contradiction or a text that its key did not sign, 2 if a file is refused.
+//!
+//! Specification: fairness/SPEC.md §16.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use audit::bundle::TrustedKeys;
+use clap::Args;
+use client::EvidenceDirectory;
+use fairness::evidence::{
+    self, Conflict, Entry, MAX_COPY_BYTES, Opening, SignedEntry, Statement, conflicts,
+};
+use serde_json::json;
+use system::clock::{Clock as _, SystemClock};
+
+use crate::output;
+
+/// Maximum size of a file, in bytes.
+const MAX_BYTES: usize = 16 * 1024 * 1024;
+
+#[derive(Args)]
+pub(crate) struct Options {
+    /// Evidence files, or directories of them.
+    #[arg(required = true, value_name = "DIR|FILE")]
+    paths: Vec<PathBuf>,
+    /// The public keys of the room's logs, one a line: whose signatures they are.
+    #[arg(long, value_name = "FILE")]
+    keys: Option<PathBuf>,
+    /// Write a copy of the one file for others, without entropy and choices of hands that have not
+    /// ended.
+    #[arg(long, value_name = "FILE")]
+    copy: Option<PathBuf>,
+}
+
+/// Opens the directory that a client keeps evidence in, and removes what is too old.
+pub(crate) fn open(path: &Path) -> anyhow::Result<Arc<EvidenceDirectory>> {
+    let opened = EvidenceDirectory::open(path).and_then(|directory| {
+        directory.prune(SystemClock::new().now())?;
+        Ok(directory)
+    });
+    let opened = opened.with_context(|| format!("{}: evidence cannot be kept", path.display()))?;
+    Ok(Arc::new(opened))
+}
+
+/// What became of one file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Outcome {
+    Consistent,
+    Contradiction,
+    Refused,
+}
+
+/// Runs the command. Returns its exit code.
+pub(crate) fn run(json: bool, options: &Options) -> anyhow::Result<u8> {
+    let signers = match &options.keys {
+        Some(path) => Signers::read(path)?,
+        None => Signers::default(),
+    };
+    let mut files = Vec::new();
+    for path in &options.paths {
+        collect(path, &mut files).with_context(|| format!("{} cannot be read", path.display()))?;
+    }
+    files.sort();
+    let mut outcomes = Vec::new();
+    for path in &files {
+        match read(path) {
+            Ok(entries) => outcomes.push(report(path, &entries, &signers, json)?),
+            Err(why) => {
+                output::error(&format!("sabacc: {}: {why}", path.display()));
+                outcomes.push(Outcome::Refused);
+            }
+        }
+    }
+    if let Some(to) = &options.copy {
+        write_copy(&files, to)?;
+    }
+    Ok(exit_code(&outcomes))
+}
+
+/// The first of contradiction, refused that occurs; a place without any file is refused.
+fn exit_code(outcomes: &[Outcome]) -> u8 {
+    if outcomes.contains(&Outcome::Contradiction) {
+        1
+    } else if outcomes.is_empty() || outcomes.contains(&Outcome::Refused) {
+        2
+    } else {
+        0
+    }
+}
+
+/// Adds a file, or all evidence files below a directory.
+fn collect(path: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
+    if !path.is_dir() {
+        files.push(path.to_owned());
+        return Ok(());
+    }
+    for entry in std::fs::read_dir(path)? {
+        let inner = entry?.path();
+        if inner.is_dir() || inner.extension().is_some_and(|suffix| suffix == "evidence") {
+            collect(&inner, files)?;
+        }
+    }
+    Ok(())
+}
+
+fn read(path: &Path) -> anyhow::Result<Vec<Entry>> {
+    let length = std::fs::metadata(path)?.len();
+    anyhow::ensure!(
+        length <= MAX_BYTES as u64,
+        "it has {length} bytes, and {MAX_BYTES} are the most"
+    );
+    Ok(evidence::parse(&std::fs::read(path)?, MAX_BYTES)?)
+}
+
+/// Names of the keys that are trusted.
+#[derive(Default)]
+struct Signers {
+    is_given: bool,
+    names: BTreeMap<[u8; 32], String>,
+}
+
+impl Signers {
+    fn read(path: &Path) -> anyhow::Result<Signers> {
+        let text = std::fs::read_to_string(path);
+        let text = text.with_context(|| format!("{} cannot be read", path.display()))?;
+        let keys = TrustedKeys::parse(&text).context("the keys cannot be used")?;
+        let names = keys.keys().map(|key| (*key.bytes(), key.name().to_string())).collect();
+        Ok(Signers { is_given: true, names })
+    }
+
+    /// Who signed a text, and whether it may have been that one.
+    fn of(&self, signed: &SignedEntry, statement: &Statement, own: &[[u8; 32]]) -> Signer {
+        let log = match statement {
+            Statement::Decision { .. } => {
+                return if own.contains(&signed.key) { Signer::Own } else { Signer::Unknown };
+            }
+            Statement::Commitment { .. } | Statement::Closing { .. } => "/dealer",
+            Statement::CommitReceipt { .. }
+            | Statement::RevealReceipt { .. }
+            | Statement::DecisionReceipt { .. } => "/table",
+        };
+        match self.names.get(&signed.key) {
+            Some(name) if name.ends_with(log) => Signer::Log(name.clone()),
+            Some(name) => Signer::OtherLog(name.clone()),
+            None => Signer::Unknown,
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Signer {
+    /// The key of a log that signs such texts.
+    Log(String),
+    /// The key of a log that does not.
+    OtherLog(String),
+    /// The key that the player's own receipt names.
+    Own,
+    Unknown,
+}
+
+impl std::fmt::Display for Signer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Signer::Log(name) => write!(f, "signed by {name}"),
+            Signer::OtherLog(name) => {
+                write!(f, "FAILED: signed by {name}, which signs no such text")
+            }
+            Signer::Own => f.write_str("signed by the player"),
+            Signer::Unknown => f.write_str("signed by an unknown key"),
+        }
+    }
+}
+
+/// Prints what a file holds, and judges it.
+fn report(
+    path: &Path,
+    entries: &[Entry],
+    signers: &Signers,
+    json: bool,
+) -> anyhow::Result<Outcome> {
+    let own = own_keys(entries);
+    let mut lines = Vec::new();
+    let mut fails = false;
+    for entry in entries {
+        let (text, failed) = describe(entry, signers, &own);
+        fails |= failed;
+        lines.push(text);
+    }
+    let found = conflicts(entries);
+    let outcome =
+        if fails || !found.is_empty() { Outcome::Contradiction } else { Outcome::Consistent };
+    let text = if json {
+        let found: Vec<_> = found.iter().map(describe_conflict).collect();
+        let consistent = outcome == Outcome::Consistent;
+        let path = path.display().to_string();
+        format!(
+            "{}\n",
+            json!({ "file": path, "consistent": consistent, "entries": lines, "contradictions": found })
+        )
+    } else {
+        summary(path, &lines, &found, outcome)
+    };
+    output::text(&text).context("the answer cannot be written")?;
+    Ok(outcome)
+}
+
+fn summary(path: &Path, lines: &[String], found: &[Conflict], outcome: Outcome) -> String {
+    let mut text = format!("{}\n", path.display());
+    for (number, line) in (2..).zip(lines) {
+        let _ = writeln!(text, "{number:5}  {line}");
+    }
+    for conflict in found {
+        let _ = writeln!(text, "CONTRADICTION: {}", describe_conflict(conflict));
+    }
+    let verdict = match outcome {
+        Outcome::Consistent => "nothing here contradicts itself",
+        Outcome::Contradiction => "FAILED: keep this file, it is evidence",
+        Outcome::Refused => "refused",
+    };
+    let _ = writeln!(text, "{verdict}");
+    text
+}
+
+/// Keys that the player's receipts name.
+fn own_keys(entries: &[Entry]) -> Vec<[u8; 32]> {
+    let key = |entry: &Entry| match entry {
+        Entry::Signed(signed) => match signed.statement() {
+            Ok(Statement::CommitReceipt { player_key, .. }) => player_key,
+            Ok(
+                Statement::Commitment { .. }
+                | Statement::Closing { .. }
+                | Statement::RevealReceipt { .. }
+                | Statement::Decision { .. }
+                | Statement::DecisionReceipt { .. },
+            )
+            | Err(_) => None,
+        },
+        Entry::Open(_) | Entry::Note { .. } => None,
+    };
+    entries.iter().filter_map(key).collect()
+}
+
+/// Describes an entry, and whether its signature fails.
+fn describe(entry: &Entry, signers: &Signers, own: &[[u8; 32]]) -> (String, bool) {
+    match entry {
+        Entry::Note { at, words } => (format!("note of {at}: {words}"), false),
+        Entry::Open(bytes) => match Opening::parse(bytes) {
+            Ok(opening) => (describe_opening(&opening), false),
+            Err(error) => (format!("bytes of no known kind: {error}"), false),
+        },
+        Entry::Signed(signed) => match signed.statement() {
+            Err(error) => (format!("FAILED: {error}"), true),
+            Ok(statement) => {
+                let signer = signers.of(signed, &statement, own);
+                let is_log = !matches!(statement, Statement::Decision { .. });
+                let is_foreign = signer == Signer::Unknown && signers.is_given && is_log;
+                let failed = is_foreign || matches!(signer, Signer::OtherLog(_));
+                (format!("{}: {signer}", describe_statement(&statement)), failed)
+            }
+        },
+    }
+}
+
+fn describe_statement(statement: &Statement) -> String {
+    match statement {
+        Statement::Commitment { table, hand_no, .. } => {
+            format!("the dealer's commitment for hand {hand_no} of table {table}")
+        }
+        Statement::CommitReceipt { seat, position, .. } => {
+            format!("receipt for the commitment of seat {seat}, record {position}")
+        }
+        Statement::Closing { closing, .. } => format!("the dealer's closing {}", short(&closing.0)),
+        Statement::RevealReceipt { seat, position, .. } => {
+            format!("receipt for the revealed number of seat {seat}, record {position}")
+        }
+        Statement::Decision { said, .. } => format!("decision \"{said}\""),
+        Statement::DecisionReceipt { chain, position, .. } => {
+            format!("receipt for the decision {}, record {position}", short(&chain.0))
+        }
+    }
+}
+
+fn describe_opening(opening: &Opening) -> String {
+    let hash = short(&opening.hash());
+    match opening {
+        Opening::Context { origin, table, hand_no, .. } => {
+            format!("context {hash}: hand {hand_no} of table {table}, dealt by {origin}")
+        }
+        Opening::ClientCommitment { seat, .. } => format!("commitment {hash} of seat {seat}"),
+        Opening::Closing { rows, .. } => {
+            let committed = rows.iter().filter(|row| row.commitment.is_some()).count();
+            format!("closing {hash}: {committed} of {} seats committed", rows.len())
+        }
+        Opening::Transcript { rows, .. } => format!("transcript {hash} of {} seats", rows.len()),
+        Opening::Decision { by_clock, line, .. } => {
+            let clock = if *by_clock { " (the clock)" } else { "" };
+            format!("decision {hash}: {line}{clock}")
+        }
+    }
+}
+
+fn short(hash: &[u8; 32]) -> String {
+    hex::encode(&hash[..8])
+}
+
+/// Words of a contradiction, with the lines of the file that it is between.
+fn describe_conflict(conflict: &Conflict) -> String {
+    let (one, two) = match *conflict {
+        Conflict::TwoPromises { first, second }
+        | Conflict::TwoClosings { first, second }
+        | Conflict::TwoCommitReceipts { first, second }
+        | Conflict::OnePosition { first, second } => (first, second),
+        Conflict::ReceiptNotInClosing { receipt, closing } => (receipt, closing),
+    };
+    // The header is line 1.
+    format!("{conflict}: lines {} and {}", one + 2, two + 2)
+}
+
+/// Writes a copy for others of the one file that was named.
+fn write_copy(files: &[PathBuf], to: &Path) -> anyhow::Result<()> {
+    let [path] = files else {
+        anyhow::bail!("--copy takes one evidence file, and there are {}", files.len())
+    };
+    let text = evidence::write(&evidence::copy_of_ended(&read(path)?));
+    anyhow::ensure!(
+        text.len() <= MAX_COPY_BYTES,
+        "the copy would have {} bytes, and {MAX_COPY_BYTES} are the most",
+        text.len()
+    );
+    std::fs::write(to, text).with_context(|| format!("{} cannot be written", to.display()))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,77 @@
+use ed25519_dalek::SigningKey;
+use fairness::{Closing, ClosingRow, ClosingStatement, Commitment, Context, SignedText as _};
+use merkle::note::{KeyName, VerifierKey};
+use primitives::{PlayerId, UnixMicros};
+
+use super::*;
+
+fn dealer() -> SigningKey {
+    SigningKey::from_bytes(&[3; 32])
+}
+
+fn closing(seat: u8) -> Entry {
+    let (context, dealer_commitment) = (Context([1; 32]), Commitment([2; 32]));
+    let rows = [ClosingRow { seat, player: PlayerId([1; 16]), commitment: None }];
+    let closing = Closing::try_new(&context, &dealer_commitment, &rows).unwrap();
+    let text =
+        ClosingStatement { context: &context, dealer: &dealer_commitment, closing: &closing };
+    Entry::signed(&text, &text.sign(&dealer()), dealer().verifying_key().as_bytes())
+}
+
+/// Runs the command over files with these entries.
+fn check(files: &[(&str, String)], key_name: Option<&str>, code: u8) {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in files {
+        let path = folder.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    let keys = key_name.map(|name| {
+        let name = KeyName::try_new(name).unwrap();
+        let key = VerifierKey::log(name, dealer().verifying_key().as_bytes()).unwrap();
+        let path = folder.path().join("keys.txt");
+        std::fs::write(&path, format!("{key}\n")).unwrap();
+        path
+    });
+    let options = Options { paths: vec![folder.path().to_owned()], keys, copy: None };
+    assert_eq!(run(false, &options).unwrap(), code);
+    assert_eq!(run(true, &options).unwrap(), code);
+}
+
+fn file(entries: &[Entry]) -> String {
+    evidence::write(entries)
+}
+
+#[test]
+fn the_exit_code_says_what_was_found() {
+    let note = Entry::note(UnixMicros(1), "sat down");
+    let one = file(&[note, closing(1)]);
+    check(&[("me/table/5.evidence", one.clone())], None, 0);
+    check(&[("me/table/5.evidence", one.clone())], Some("room/dealer"), 0);
+    let two = file(&[closing(1), closing(2)]);
+    check(&[("5.evidence", two.clone())], None, 1);
+    check(&[("4.evidence", "nonsense\n".to_owned()), ("5.evidence", two)], None, 1);
+    check(&[("4.evidence", "nonsense\n".to_owned()), ("5.evidence", one.clone())], None, 2);
+    check(&[("other.txt", one.clone())], None, 2);
+    // The key of another log, or of nobody.
+    check(&[("5.evidence", one.clone())], Some("room/table"), 1);
+    let mut forged = closing(1);
+    if let Entry::Signed(signed) = &mut forged {
+        signed.signature[0] ^= 1;
+    }
+    check(&[("5.evidence", file(&[forged]))], None, 1);
+}
+
+#[test]
+fn a_copy_is_of_one_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("5.evidence");
+    std::fs::write(&path, file(&[closing(1), Entry::Open(b"unknown".to_vec())])).unwrap();
+    let copy = Some(folder.path().join("copy"));
+    let options = Options { paths: vec![path.clone()], keys: None, copy };
+    assert_eq!(run(false, &options).unwrap(), 0);
+    let text = std::fs::read(folder.path().join("copy")).unwrap();
+    assert_eq!(evidence::parse(&text, MAX_COPY_BYTES).unwrap(), [closing(1)]);
+    let options = Options { paths: vec![path.clone(), path], ..options };
+    assert!(run(false, &options).is_err());
+}
