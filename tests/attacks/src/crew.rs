@@ -124,7 +124,9 @@ impl Crew {
             name: "honest".to_owned(),
             variant: style.game.clone(),
             seats: style.seats,
-            entropy_ms: 1000,
+            commit_ms: 1000,
+            reveal_ms: 1000,
+            contributors_min: Some(0),
             ..TableConfig::default()
         };
         let table = operator.create_table(config).await?;

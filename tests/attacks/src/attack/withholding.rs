@@ -82,7 +82,9 @@ impl Nuisance {
                     Ok(Some(PlayMessage::Watch(seen))) => {
                         self.apply(&seen, &mut play, &mut state, &mut promised).await;
                     }
-                    Ok(Some(PlayMessage::Decision(_) | PlayMessage::Entropy(_))) | Err(Error::Gap { .. }) => {}
+                    Ok(Some(
+                        PlayMessage::Decision(_) | PlayMessage::Entropy(_) | PlayMessage::Notice(_),
+                    )) | Err(Error::Gap { .. }) => {}
                     Ok(None) | Err(_) => break,
                 },
             }

@@ -104,6 +104,7 @@ impl Player {
                 self.answered(&acted);
                 Ok(())
             }
+            PlayMessage::Notice(_) => Ok(()),
             PlayMessage::Entropy(part) => {
                 if let Err(refusal) = part.outcome {
                     self.refused(&Error::Refused(refusal));
@@ -150,7 +151,7 @@ impl Player {
                 | What::NextHand(_)
                 | What::Entropy(_)
                 | What::Seed(_)
-                | What::Paused(_)
+                | What::Suspension(_)
                 | What::Stopped(_),
             )
             | None => {}

@@ -235,6 +235,7 @@ impl Hostility {
             hand_no: last.hand_no,
             turn: if late { last.turn.saturating_sub(1) } else { last.turn },
             r#move: Some(Move { kind: kind.into(), ..Move::default() }),
+            signature: Vec::new(),
         };
         done(answered(self.caller.table().act(self.request(request))).await)
     }
@@ -253,7 +254,7 @@ impl Hostility {
                 done(answered(client.sit_down(self.request(sit))).await)
             }
             Seat::StandUp => {
-                let stand = pb::StandUpRequest { request_id, table_id };
+                let stand = pb::StandUpRequest { request_id, table_id, signature: Vec::new() };
                 done(answered(client.stand_up(self.request(stand))).await)
             }
             Seat::SitIn | Seat::SitOut => {
@@ -271,7 +272,13 @@ impl Hostility {
         if call == Entropy::CommitTooEarly {
             let hand_no = self.last().hand_no + 20;
             let commitment = vec![7; 32];
-            let commit = pb::CommitEntropyRequest { request_id, table_id, hand_no, commitment };
+            let commit = pb::CommitEntropyRequest {
+                request_id,
+                table_id,
+                hand_no,
+                commitment,
+                key: Vec::new(),
+            };
             return done(answered(client.commit_entropy(self.request(commit))).await);
         }
         let (hand_no, entropy) = (self.last().hand_no, vec![7; 32]);
