@@ -15,7 +15,7 @@ use proto::common::v1::ErrorReason;
 use proto::event::v1::TableCreated;
 use proto::table::v1 as pb;
 use proto::wallet::v1::PlayerStanding;
-use rules::{RuleSet, SeedOpening, TableSettings};
+use rules::{RuleSet, SeedOpening, SettingsError, TableSettings};
 use runner::LogState;
 use system::ids::IdMaker;
 use tokio::sync::{mpsc, watch};
@@ -428,7 +428,14 @@ fn parse_settings(config: &pb::TableConfig, seats: u32) -> Result<TableSettings,
         suspend_hours: or(config.suspend_hours, default.suspend_hours),
         reveal: if config.reveal_delayed { SeedOpening::Delayed } else { SeedOpening::AtOnce },
     };
-    settings.check().map_err(|error| wire::BadField::new("config", error.to_string()))?;
+    settings.check().map_err(|error| match error {
+        SettingsError::OutOfBounds { name, .. } => {
+            wire::BadField::new(format!("config.{name}"), error.to_string())
+        }
+        SettingsError::NotCanonical { .. } | SettingsError::TooLong(_) => {
+            wire::BadField::new("config", error.to_string())
+        }
+    })?;
     if settings.contributors_min > seats {
         let problem = format!("at most the table's seats, {seats}");
         return Err(wire::BadField::new("config.contributors_min", problem).into());

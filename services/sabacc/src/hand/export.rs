@@ -110,18 +110,14 @@ fn censored_history(
         rules::evolve(&mut hand, input);
     }
     // An aborted hand ends without a settlement.
-    if !is_aborted(records)? {
+    if !is_aborted(records) {
         let end = hand.settlement().context("the hand is not over")?;
         history.settle(&setup.rules, end);
     }
     Ok(history)
 }
 
-fn is_aborted(records: &HandRecords) -> anyhow::Result<bool> {
-    for event in &records.hand {
-        if let TableRecord::HandAborted(_) = TableRecord::try_from(event)? {
-            return Ok(true);
-        }
-    }
-    Ok(false)
+fn is_aborted(records: &HandRecords) -> bool {
+    let aborted = |record| matches!(record, TableRecord::HandAborted(_));
+    records.hand.iter().filter_map(|event| event.decode()).any(aborted)
 }

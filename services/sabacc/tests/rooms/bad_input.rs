@@ -166,7 +166,11 @@ async fn decisions_that_cannot_be() {
     let mut tables = scene.tables.clone();
     let answer = tables.act(with_token(&scene.stranger.token, right())).await;
     check_refused(answer, (Code::PermissionDenied, NotYourSeat), None);
-    let leave = pb::StandUpRequest { request_id: bytes(), table_id: right().table_id };
+    let leave = pb::StandUpRequest {
+        request_id: bytes(),
+        table_id: right().table_id,
+        signature: Vec::new(),
+    };
     let answer = tables.stand_up(with_token(&scene.stranger.token, leave)).await;
     check_refused(answer, (Code::PermissionDenied, NotYourSeat), None);
     assert_eq!(scene.facts().await, before);
@@ -231,7 +235,7 @@ async fn callers_who_are_not_who_they_should_be() {
     let before = scene.facts().await;
     let ask = async |token: Option<&str>| {
         let table_id = scene.party.table.bytes().to_vec();
-        let request = pb::StandUpRequest { request_id: bytes(), table_id };
+        let request = pb::StandUpRequest { request_id: bytes(), table_id, signature: Vec::new() };
         let request = match token {
             Some(token) => with_token(token, request),
             None => tonic::Request::new(request),
@@ -334,16 +338,18 @@ async fn a_request_id_stands_for_one_request() {
 }
 
 /// Returns table configurations with invalid times, and the field at fault.
-fn odd_times() -> [(pb::TableConfig, &'static str); 4] {
-    let ages = pb::TableConfig { action_seconds: 3601, ..slow_table("slow") };
-    let hasty = pb::TableConfig { entropy_ms: 99, ..slow_table("hasty") };
-    let lazy = pb::TableConfig { entropy_ms: 60_001, ..slow_table("lazy") };
-    let secretive = pb::TableConfig { reveal_delay_seconds: 604_801, ..slow_table("secretive") };
+fn odd_times() -> [(pb::TableConfig, &'static str); 5] {
+    let ages = pb::TableConfig { action_seconds: 601, ..slow_table("slow") };
+    let hasty = pb::TableConfig { commit_ms: 499, ..slow_table("hasty") };
+    let lazy = pb::TableConfig { reveal_ms: 10_001, ..slow_table("lazy") };
+    let patient = pb::TableConfig { suspend_hours: 169, ..slow_table("patient") };
+    let crowded = pb::TableConfig { contributors_min: Some(8), seats: 3, ..slow_table("crowded") };
     [
         (ages, "config.action_seconds"),
-        (hasty, "config.entropy_ms"),
-        (lazy, "config.entropy_ms"),
-        (secretive, "config.reveal_delay_seconds"),
+        (hasty, "config.commit_ms"),
+        (lazy, "config.reveal_ms"),
+        (patient, "config.suspend_hours"),
+        (crowded, "config.contributors_min"),
     ]
 }
 

@@ -170,7 +170,7 @@ async fn after_fold(
                         return (revealed, rows);
                     }
                 }
-                PlayMessage::Watch(_) | PlayMessage::Decision(_) => {}
+                PlayMessage::Watch(_) | PlayMessage::Decision(_) | PlayMessage::Notice(_) => {}
             }
         }
     };

@@ -1,5 +1,4 @@
-//! Hands that end early leave all credits unchanged: seats withhold entropy, or an operator voids a
-//! hand. Also a seed that is published late.
+//! Hands that seats withhold entropy from leave all credits unchanged, and exclude those seats.
 
 use std::time::Duration;
 
@@ -11,11 +10,10 @@ use proto::dealer::v1 as dealer;
 use proto::event::v1::AtFault;
 use proto::table::v1 as pb;
 use rustix::process::Signal;
-use sha2::{Digest as _, Sha256};
-use wire::{Record as _, TableRecord};
+use wire::TableRecord;
 
 use crate::harness::{LONG_TIMEOUT, Room, RoomHarness, program};
-use crate::people::{Guest, Party, operator, slow_table};
+use crate::people::{Guest, operator, slow_table};
 use crate::records;
 
 /// Table with two guests at seats 1 and 2.
@@ -71,7 +69,7 @@ impl TwoSeats {
         hand_no: u64,
         made: &dealer::Commitment,
     ) -> Result<pb::EntropyReceipt, client::Error> {
-        let hash: [u8; 32] = Sha256::digest(&view.rule_set).into();
+        let hash = fairness::rules_hash(&view.rule_set, &view.settings);
         let context = Context::new(&made.origin, self.table, hand_no, &hash);
         let committed = Commitment(made.commitment.as_slice().try_into().unwrap());
         let (seat, id) = (u8::try_from(guest + 1).unwrap(), self.guests[guest].id);
@@ -118,36 +116,28 @@ fn sits_out(view: &pb::TableView, seat: usize) -> bool {
 async fn who_withholds_burns_the_hand_and_sits_out() {
     let place = RoomHarness::new();
     let mut room = place.up(&["--no-bots"]).await;
-    let two = TwoSeats::new(&place, &room, |config| config.entropy_ms = 8000).await;
+    let slow = |config: &mut pb::TableConfig| (config.commit_ms, config.reveal_ms) = (8000, 8000);
+    let two = TwoSeats::new(&place, &room, slow).await;
     two.sit_down().await;
     let before = stacks(&two.guests[0].client.get_table(two.table).await.unwrap());
     let receipts = two.both_commit(1).await;
-    for hand in [1, 2] {
-        two.closed(hand).await;
-        let wrong = two.guests[0].client.reveal_entropy(two.table, hand, Entropy([0; 32])).await;
-        assert_eq!(wrong.unwrap_err().reason(), Some(ErrorReason::ChanceRefused));
-        two.guests[0].client.reveal_entropy(two.table, hand, two.secret(0)).await.unwrap();
-        let view = two.wait_for(|view| sits_out(view, 1)).await;
-        assert!(!sits_out(&view, 0), "whoever has revealed plays on");
-        assert_eq!(stacks(&view), before);
-        assert_eq!(view.paused_until, None, "nobody waits for who withholds");
-        let back = two.guests[1].client.sit_out(two.table, false);
-        if hand == 1 {
-            // Committed before anybody is dealt in: nobody waits twice.
-            let _ = two.both_commit(2).await;
-            back.await.unwrap();
-            two.closed(2).await;
-        } else {
-            let refused = back.await.unwrap_err();
-            assert_eq!(refused.reason(), Some(ErrorReason::Withheld), "{refused}");
-        }
-    }
+    two.closed(1).await;
+    let wrong = two.guests[0].client.reveal_entropy(two.table, 1, Entropy([0; 32])).await;
+    assert_eq!(wrong.unwrap_err().reason(), Some(ErrorReason::ChanceRefused));
+    two.guests[0].client.reveal_entropy(two.table, 1, two.secret(0)).await.unwrap();
+    let view = two.wait_for(|view| sits_out(view, 1)).await;
+    assert!(!sits_out(&view, 0), "whoever has revealed plays on");
+    assert_eq!(stacks(&view), before);
+    let exclusion = view.seats[1].exclusion.as_ref().expect("everybody sees it");
+    assert_eq!((exclusion.step, exclusion.burnt_hand_no, exclusion.until_hand_no), (1, 1, 3));
+    let refused = two.guests[1].client.sit_out(two.table, false).await.unwrap_err();
+    assert_eq!(refused.reason(), Some(ErrorReason::Withheld), "{refused}");
     let events = records::events(&room.database, "table").await;
     let aborted = events.iter().filter_map(|event| match TableRecord::try_from(event).unwrap() {
         TableRecord::HandAborted(aborted) => Some((aborted.at_fault(), aborted.seats)),
         _ => None,
     });
-    assert_eq!(aborted.collect::<Vec<_>>(), vec![(AtFault::Seat, vec![2]); 2]);
+    assert_eq!(aborted.collect::<Vec<_>>(), [(AtFault::Seat, vec![2])]);
     let seeds = || async {
         let events = records::events(&room.database, "table").await;
         let revealed = |event: &&eventlog::Event| {
@@ -156,13 +146,13 @@ async fn who_withholds_burns_the_hand_and_sits_out() {
         events.iter().filter(revealed).count()
     };
     let opened = async {
-        while seeds().await < 2 {
+        while seeds().await < 1 {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     };
     tokio::time::timeout(LONG_TIMEOUT, opened).await.expect("burnt seeds are opened");
     let burnt = records::finished(&room.database).await;
-    assert_eq!(burnt.len(), 2);
+    assert_eq!(burnt.len(), 1);
     records::audit(&place, &burnt).await;
     let bundle = two.guests[1].client.get_hand_bundle(two.table, 1).await.unwrap();
     room.running.stop(Signal::INT).await;
@@ -188,42 +178,4 @@ async fn held_against_the_log(place: &RoomHarness, bundle: &[u8], receipts: &[pb
         let (status, said) = place.run(verify).await;
         assert!(said.contains(word) && status.code() == Some(code), "{said}");
     }
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn delayed_seed_is_opened_late_and_over_a_restart() {
-    let place = RoomHarness::new();
-    let mut room = place.up(&["--no-bots"]).await;
-    let two = TwoSeats::new(&place, &room, |config| config.reveal_delay_seconds = 8).await;
-    two.sit_down().await;
-    two.wait_for(|view| view.hand.is_some()).await;
-    // A player who stands up in a hand folds: it is settled and posted, and the table closes.
-    for guest in &two.guests {
-        guest.client.stand_up(two.table).await.unwrap();
-    }
-    operator(&place, &room.url).close_table(two.table).await.unwrap();
-    let held = async {
-        while two.guests[1].credits().await.1.iter().any(|credits| *credits > 0) {
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
-    };
-    tokio::time::timeout(LONG_TIMEOUT, held).await.expect("the leaver is paid out");
-    let names = |events: Vec<eventlog::Event>| -> Vec<&'static str> {
-        events.iter().map(|event| TableRecord::try_from(event).unwrap().name()).collect()
-    };
-    let events = names(records::events(&room.database, "table").await);
-    assert!(events.contains(&"SettlementPosted") && !events.contains(&"HandRevealed"));
-    room.running.kill();
-    room = place.up(&["--no-bots"]).await;
-    let opened = async {
-        while !names(records::events(&room.database, "table").await).contains(&"HandRevealed") {
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
-    };
-    tokio::time::timeout(LONG_TIMEOUT, opened).await.expect("the seed is opened");
-    let late = Guest::new(&place, &room.url).await;
-    let told = late.client.audit_hand(two.table, 1).await.unwrap();
-    assert!(told.passed, "whoever asks is told all of it from then on: {told:#?}");
-    records::audit(&place, &records::finished(&room.database).await).await;
-    room.running.stop(Signal::INT).await;
 }

@@ -70,6 +70,8 @@ pub(crate) fn slow_table(name: &str) -> pb::TableConfig {
         variant: "dice".to_owned(),
         action_seconds: 600,
         bank_seconds: Some(60),
+        // Most guests call by hand, and bring nothing to chance.
+        contributors_min: Some(0),
         ..pb::TableConfig::default()
     }
 }
@@ -210,6 +212,7 @@ impl Party {
             hand_no: view.hand_no,
             turn: turn.turn,
             r#move: Some(steady.choose(&state, turn)),
+            signature: Vec::new(),
         }
     }
 

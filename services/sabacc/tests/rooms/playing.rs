@@ -57,6 +57,7 @@ impl Player {
                     Ok(None) => self.entropy_counts.1 += 1,
                     Err(refusal) => panic!("hand {}: {refusal}", part.hand_no),
                 },
+                Some(PlayMessage::Notice(_)) => {}
                 None => return,
             }
             let view = self.state.view();
@@ -92,7 +93,7 @@ async fn hands_are_played_over_streams_through_a_kill() {
     let arguments = ["--no-bots", "--listen", &address];
     let mut room = place.up(&arguments).await;
     // Long enough for seats to contribute entropy over a kill.
-    let config = pb::TableConfig { entropy_ms: 20_000, ..slow_table("party") };
+    let config = pb::TableConfig { commit_ms: 10_000, reveal_ms: 10_000, ..slow_table("party") };
     let party = Party::at(&place, &room.url, 2, config).await;
     let mut players: Vec<Player> =
         party.guests.iter().map(|guest| Player::new(guest, party.table)).collect();
