@@ -82,7 +82,7 @@ fn check_once(decoded: &DecodedRecords<'_>) -> Result<(), CheckError> {
 }
 
 /// Returns the dealer's closing, the only one.
-fn dealer_closing<'a>(
+pub(super) fn dealer_closing<'a>(
     decoded: &'a DecodedRecords<'_>,
 ) -> Result<(&'a Event, &'a dealer::Closing), CheckError> {
     let closings = || {
