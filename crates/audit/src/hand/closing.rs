@@ -5,7 +5,7 @@
 //! seats of the roster have committed to, and the table notes the same. Windows are judged by the
 //! times of the table's log alone.
 //!
-//! Specification: fairness/SPEC.md §10.3.
+//! Specification: fairness/SPEC.md §10.7.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;

@@ -4,7 +4,7 @@
 //! Only what the room has signed convicts it: texts under the keys of the logs that the bundle is
 //! proved with. What the player has signed, or noted, is the player's word.
 //!
-//! Specification: fairness/SPEC.md §16.2.
+//! Specification: fairness/SPEC.md §16.1.
 
 use std::collections::BTreeMap;
 

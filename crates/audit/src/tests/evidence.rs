@@ -157,7 +157,7 @@ impl Kept {
     }
 }
 
-/// fairness/SPEC.md §16.2.
+/// fairness/SPEC.md §16.1.
 #[test]
 fn an_honest_hand_has_the_players_number_everywhere_and_convicts_nobody() {
     let room = played(&[]);
@@ -171,7 +171,7 @@ fn an_honest_hand_has_the_players_number_everywhere_and_convicts_nobody() {
 }
 
 /// The table takes a commitment, signs for it, and the closing does not have it.
-/// fairness/SPEC.md §16.2.
+/// fairness/SPEC.md §16.1.
 #[test]
 fn a_commitment_that_is_left_out_convicts_by_its_receipt() {
     let honest = played(&[]);
