@@ -29,6 +29,7 @@ pub mod table;
 #[cfg(test)]
 mod tests;
 
+pub use fairness::evidence;
 pub use report::{Checked, Checks, Verdict};
 
 /// Verifier of bundles as one page for a browser. It shares no code with this crate and fetches

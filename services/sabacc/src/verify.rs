@@ -13,9 +13,9 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use audit::Verdict;
 use audit::bundle::{Bundle, Histories, MAX_BYTES, TrustedKeys, Witnesses};
+use audit::evidence::{self, Entry};
 use audit::hand::{self, Check, EvidenceReport, HandRecords, HandVerdict, Report};
 use clap::Args;
-use fairness::evidence::{self, Entry};
 use serde_json::json;
 
 use crate::audits::print_report;
