@@ -7,7 +7,7 @@ Whether all live players agreed is judged where the hand is played again.
 from __future__ import annotations
 
 from .bundle import Read
-from .case import MILLISECOND, Case, Trouble, hold
+from .case import MILLISECOND, Case, Trouble, hold, later
 from .entropy import Brought
 
 SEAT, DEALER = 1, 2
@@ -46,7 +46,7 @@ def _burnt(case: Case, aborted: Read, found: Brought) -> None:
         "the hand was burnt for other seats than have withheld",
     )
     hold(case.find("HandSealed") is None, "the hand was burnt after it was sealed")
-    until = case.one("EntropyClosed").at + case.settings.reveal_ms * MILLISECOND
+    until = later(case.one("EntropyClosed").at, case.settings.reveal_ms * MILLISECOND)
     hold(aborted.at >= until, "the hand was burnt before the seats' time to reveal was over")
 
 

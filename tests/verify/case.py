@@ -15,6 +15,13 @@ CLOCK_SKEW = 250_000
 """Microseconds that the clocks of two services may be apart before order between logs counts."""
 MILLISECOND = 1_000
 SECOND = 1_000_000
+LAST = (1 << 64) - 1
+"""The last time that can be recorded: no sum of times is later."""
+
+
+def later(time: int, *spans: int) -> int:
+    """A time so much later."""
+    return min(time + sum(spans), LAST)
 
 
 class Trouble(Exception):

@@ -7,7 +7,7 @@ the times say is no trouble either.
 
 from __future__ import annotations
 
-from .case import CLOCK_SKEW, SECOND
+from .case import CLOCK_SKEW, SECOND, later
 from .proto import Message
 from .settings import Settings
 
@@ -46,7 +46,7 @@ class Clocks:
         """When the clock runs out for him."""
         if self.resumed is not None:
             return self.resumed
-        return self.due_at + self.action + self.banks[player]
+        return later(self.due_at, self.action, self.banks[player])
 
     def decided(self, player: int, event: Message, at: int) -> str | None:
         """A decision was recorded; what is wrong with its time."""
@@ -76,7 +76,7 @@ class Clocks:
         before, self.resumed = self.deadline(player), event.deadline_micros
         if event.deadline_micros < before:
             return f"turn {event.turn}: the deadline is moved forward"
-        if event.deadline_micros > at + self.action + self.banks[player] + SLACK:
+        if event.deadline_micros > later(at, self.action, self.banks[player], SLACK):
             return f"turn {event.turn}: the resumed clock has more time than a whole one"
         return None
 
@@ -84,9 +84,10 @@ class Clocks:
         """The hand is suspended: clocks stand. What is wrong with its times."""
         self.stood_at = at
         since, until = event.since_micros, event.until_micros
-        if since + SILENCE > at:
+        if later(since, SILENCE) > at:
             return "the hand was suspended before the dealer had been silent for ten seconds"
-        if not since + self.suspension <= until <= at + self.suspension + CLOCK_SKEW:
+        most = later(at, self.suspension, CLOCK_SKEW)
+        if not later(since, self.suspension) <= until <= most:
             return "the hand is suspended for another time than the settings say"
         return None
 
@@ -98,9 +99,9 @@ class Clocks:
             return None if deadline == 0 else "a hand goes on with a deadline for no decision"
         rest = max(self.deadline(player) - (at if stood_at is None else stood_at), 0)
         self.resumed = deadline
-        if deadline + SLACK < at + rest:
+        if later(deadline, SLACK) < later(at, rest):
             return "the hand goes on with less time for a decision than was left"
-        if deadline > at + self.action + self.banks[player] + SLACK:
+        if deadline > later(at, self.action, self.banks[player], SLACK):
             return "the hand goes on with more time for a decision than a whole clock"
         return None
 

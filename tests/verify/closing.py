@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from . import fair, sign
 from .bundle import Read
-from .case import CLOCK_SKEW, MILLISECOND, Case, Trouble, hold, missing, of_length
+from .case import CLOCK_SKEW, MILLISECOND, Case, Trouble, hold, later, missing, of_length
 from .proto import Message
 from .promise import Promise, dealer_key, promise
 
@@ -131,6 +131,6 @@ def _window(case: Case, closed: Read, counted: dict[int, Read]) -> None:
         if read.kind == "SeatTaken" and (read.event.seat, read.event.player_id) in players
     ]
     hold(
-        closed.at >= max(since) + settings.commit_ms * MILLISECOND,
+        closed.at >= later(max(since), settings.commit_ms * MILLISECOND),
         "the commitments were closed before the seats' time was over",
     )

@@ -80,7 +80,8 @@ def bend(source: random.Random, entries: list[Entry]) -> None:
     elif how < 0.18:
         entries.insert(source.randrange(len(entries)), entries.pop(at))
     elif how < 0.26:
-        by = source.choice([-1, 1]) * source.choice([1, 200_000, 300_000, 60 * SECOND])
+        spans = [1, 200_000, 300_000, 60 * SECOND, 7200 * SECOND]
+        by = source.choice([-1, 1]) * source.choice(spans)
         for later in entries[at : source.choice([at + 1, len(entries)])]:
             if later.log == one.log:
                 later.at += by

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from . import fair
-from .case import CLOCK_SKEW, SECOND, Case, Trouble, hold, of_length
+from .case import CLOCK_SKEW, SECOND, Case, Trouble, hold, later, of_length
 from .promise import Promise, promise
 
 
@@ -47,4 +47,4 @@ def due_at(case: Case) -> int | None:
         return None
     if case.aborted and case.find("HandSealed") is None:
         return end.at
-    return end.at + case.settings.delay_seconds * SECOND
+    return later(end.at, case.settings.delay_seconds * SECOND)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from . import note, sign
 from .bundle import Bundle, Log
+from .case import LAST, SECOND
 from .note import WITNESS, BadNote
 from .trust import TrustedKey, Trust
 
@@ -47,7 +48,7 @@ def _signed(log: Log, keys: list[TrustedKey]) -> dict[str, int]:
                 continue
             time = _time(one, text, made)
             if time is not None:
-                found[name] = max(found.get(name, 0), time * 1_000_000)
+                found[name] = max(found.get(name, 0), min(time * SECOND, LAST))
     return found
 
 

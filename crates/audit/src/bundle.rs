@@ -27,7 +27,6 @@ use crate::log_event::{LogEvent, WithheldPayload};
 
 pub use compare::Histories;
 pub use read::BundleError;
-pub(crate) use trust::proved_log;
 pub use trust::{TrustedKeys, WitnessKeysError, Witnessed, Witnesses};
 pub use withhold::withhold;
 
@@ -129,6 +128,16 @@ impl Bundle {
             dealer_keys: trust::dealer_keys(&self.dealer.key, trusted),
             proofs: Some(trust::check_proofs(self, trusted, witnesses)),
         }
+    }
+}
+
+impl Bundle {
+    /// Returns the public keys that texts of the table may be signed with: its log's own, and the
+    /// trusted ones of its name.
+    #[must_use]
+    pub fn table_keys(&self, trusted: &TrustedKeys) -> Vec<[u8; 32]> {
+        let keys = trust::dealer_keys(&self.table.key, trusted).into_iter();
+        keys.map(|listed| listed.key).collect()
     }
 }
 

@@ -25,6 +25,7 @@ mod credits;
 mod decoded_records;
 mod discarded;
 mod entropy;
+mod evidence;
 mod inputs;
 mod replay;
 mod reveal_report;
@@ -42,6 +43,7 @@ mod verdict;
 use std::fmt;
 use std::time::Duration;
 
+use merkle::record::RECORD_LEN;
 use primitives::{HandId, TableId};
 use serde::Serialize;
 
@@ -53,6 +55,7 @@ use replay::Replay;
 use verdict::Judgement;
 
 pub use discarded::discarded;
+pub use evidence::{EvidenceReport, chains, examine};
 pub use inputs::inputs;
 pub use reveal_report::{RevealReport, reveal_report};
 pub use select::{TableBounds, TableStream, select_from_table, select_from_wallet};
@@ -105,6 +108,8 @@ pub struct Proofs {
     pub(crate) inclusion: Result<(), CheckError>,
     /// Name of the key of the dealer's log. Commitments are bound to it.
     pub(crate) dealer_origin: Option<String>,
+    /// Names of the logs' keys.
+    pub(crate) log_names: Vec<String>,
     /// Whether the reader named any key.
     pub(crate) has_keys: bool,
     /// Trusted witnesses that have signed the checkpoints.
@@ -262,6 +267,27 @@ pub struct Report {
     pub checks: Checks<Check>,
     /// Facts that break no rule but that a reader may want to know.
     pub notes: Vec<String>,
+    pub work: Work,
+}
+
+/// Work of an audit, which the size of its records bounds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Work {
+    /// Records, inputs of the rules, and cards and dice of operations.
+    pub steps: u64,
+    /// Bytes of records and payloads.
+    pub bytes: u64,
+}
+
+impl Work {
+    fn of(records: &HandRecords, replay: &Replay) -> Work {
+        let lists = [&records.hand, &records.table, &records.dealer, &records.wallet];
+        let lengths = lists.into_iter().flatten().map(|event| event.payload.len() + RECORD_LEN);
+        let (count, bytes) = lengths.fold((0_u64, 0_u64), |(count, bytes), length| {
+            (count + 1, bytes.saturating_add(u64::try_from(length).unwrap_or(u64::MAX)))
+        });
+        Work { steps: count.saturating_add(replay.steps), bytes }
+    }
 }
 
 impl Report {
@@ -317,7 +343,8 @@ pub fn audit(records: &HandRecords) -> Report {
     let judgement = Judgement { decoded: &decoded, checks: &checks };
     let verdict = judgement.verdict();
     let sentences = judgement.sentences(verdict);
-    Report { hand_id: records.hand_id.to_string(), verdict, sentences, checks, notes }
+    let (hand_id, work) = (records.hand_id.to_string(), Work::of(records, &replay));
+    Report { hand_id, verdict, sentences, checks, notes, work }
 }
 
 fn proof_verdict(

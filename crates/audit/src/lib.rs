@@ -4,9 +4,9 @@
 //! Pure: records and public keys in, verdicts out. Everybody who asks gets the same verdicts.
 //!
 //! - [`bundle`]: the records of one hand with the proofs that they are in the logs, as a file.
-//! - [`hand`]: one hand, from the dealer's commitment to the last credit, and its story.
+//! - [`hand`]: one hand, from the dealer's commitment to the last credit, its story, and what a
+//!   player's evidence says of it.
 //! - [`table`]: the hands of a table together, and who is at fault for those that came to nothing.
-//! - [`receipt`]: a receipt that a table signed for a client, compared with its log.
 //! - [`ledger`]: all credits, over the whole logs of the wallet and the tables.
 //! - [`log`]: one whole log: numbers without gaps, unbroken chains, its root.
 //! - [`monitor`]: the public leaf records of a room: what anybody can check without a payload.
@@ -23,13 +23,13 @@ pub mod ledger;
 pub mod log;
 pub mod log_event;
 pub mod monitor;
-pub mod receipt;
 mod report;
 pub mod stops;
 pub mod table;
 #[cfg(test)]
 mod tests;
 
+pub use fairness::evidence;
 pub use report::{Checked, Checks, Verdict};
 
 /// Verifier of bundles as one page for a browser. It shares no code with this crate and fetches

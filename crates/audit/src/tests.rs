@@ -2,5 +2,6 @@
 
 mod attacks;
 mod bundles;
+mod evidence;
 pub(crate) mod fixture;
 mod verdicts;

@@ -1,6 +1,7 @@
 // Cosignatures of witnesses, C2SP tlog-cosignature/v1, and which trusted ones signed.
 
 import { concat, equal, utf8 } from "./bytes.js";
+import { LAST, SECOND } from "./audit/case.js";
 import { LOGS } from "./bundle.js";
 import { NoCrypto, verifyEd25519 } from "./digest.js";
 import { BadNote, LARGEST, parseNote, readCheckpoint } from "./note.js";
@@ -32,7 +33,9 @@ async function signedBy(checkpoint, witnesses) {
       for (const { name, id, bytes } of signatures) {
         if (name !== key.name || !equal(id, key.id)) continue;
         const time = await timeOf(key, text, bytes);
-        if (time !== null) found.set(name, [found.get(name) ?? 0n, time * 1000000n].reduce((a, b) => (a > b ? a : b)));
+        if (time === null) continue;
+        const micros = time * SECOND > LAST ? LAST : time * SECOND;
+        if (micros > (found.get(name) ?? -1n)) found.set(name, micros);
       }
     }
   } catch (error) {

@@ -4,10 +4,10 @@
 
 use std::collections::BTreeMap;
 
-use merkle::note::Note;
+use merkle::note::{Note, VerifierKey};
 use merkle::{Checkpoint, Hash, leaf_hash};
 
-use super::{Bundle, ProvedLog};
+use super::{Bundle, ProvedLog, TrustedKeys};
 
 /// Place of a record in a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -42,9 +42,23 @@ impl Histories {
         {
             told.push((Place::Root(checkpoint.head().size), checkpoint.head().root));
         }
+        self.tell(name, &log.key, told)
+    }
+
+    /// Adds a checkpoint that one of the keys has signed. Returns how it contradicts what was added
+    /// before; `None` if no key has signed it.
+    pub fn add_checkpoint(&mut self, note: &str, trusted: &TrustedKeys) -> Option<Vec<String>> {
+        let opens = |key: &&VerifierKey| Checkpoint::open(note.as_bytes(), key, &[]).is_ok();
+        let key = trusted.keys().filter(|key| key.is_log()).find(opens)?;
+        let head = Checkpoint::open(note.as_bytes(), key, &[]).ok()?.checkpoint.head();
+        let name = key.name().as_str().rsplit('/').next().unwrap_or_default().to_owned();
+        Some(self.tell(&name, &key.to_string(), vec![(Place::Root(head.size), head.root)]))
+    }
+
+    fn tell(&mut self, name: &str, key: &str, told: Vec<(Place, Hash)>) -> Vec<String> {
         let mut contradictions = Vec::new();
         for (place, hash) in told {
-            let before = *self.0.entry((log.key.clone(), place)).or_insert(hash);
+            let before = *self.0.entry((key.to_owned(), place)).or_insert(hash);
             if before != hash {
                 contradictions.push(match place {
                     Place::Position(position) => {

@@ -206,6 +206,11 @@ pub(super) fn check_proofs(
             .into_iter()
             .try_for_each(|(name, log)| check_inclusion(name, log).map(|_| ())),
         dealer_origin: dealer.map(|key| key.name().to_string()),
+        log_names: bundle
+            .logs()
+            .into_iter()
+            .filter_map(|(_, log)| Some(VerifierKey::parse(&log.key).ok()?.name().to_string()))
+            .collect(),
         has_keys: !trusted.is_empty(),
         witnessed: witnesses.of(bundle),
         witnesses_required: witnesses.required(),
@@ -233,18 +238,6 @@ fn check_keys(bundle: &Bundle, trusted: &TrustedKeys) -> Result<(), CheckError> 
     ensure(rooms[0] == rooms[1] && rooms[1] == rooms[2], || {
         "the logs are of different rooms".to_owned()
     })
-}
-
-/// Checks the records of one log outside a bundle: its key is trusted, and they are in its tree.
-/// Returns the number of records in the tree.
-pub(crate) fn proved_log(
-    name: &str,
-    log: &ProvedLog,
-    trusted: &TrustedKeys,
-) -> Result<u64, CheckError> {
-    let size = check_inclusion(name, log)?;
-    trusted.check(name, &log.key, Some(size))?;
-    Ok(size)
 }
 
 /// Checks that the records are in the tree that the log's key has signed. Returns the tree's size.

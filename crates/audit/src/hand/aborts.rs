@@ -3,7 +3,7 @@
 //!
 //! Whether all live players agreed is judged where the hand is replayed.
 //!
-//! Specification: fairness/SPEC.md §10.4.
+//! Specification: fairness/SPEC.md §10.9.
 
 use std::time::Duration;
 

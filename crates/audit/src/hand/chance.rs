@@ -49,6 +49,17 @@ fn public_values(answer: &PublicOutcome) -> Vec<u32> {
     }
 }
 
+/// Returns the number of cards, dice or numbers of an answer.
+pub(super) fn size(answer: &PublicOutcome) -> u64 {
+    let length = |some: usize| u64::try_from(some).unwrap_or(u64::MAX);
+    match answer {
+        PublicOutcome::Shuffled { root: _, count } => u64::from(*count),
+        PublicOutcome::Rolled(sides) => length(sides.len()),
+        PublicOutcome::Pulsed(_) | PublicOutcome::Picked(_) => 1,
+        PublicOutcome::Sampled(some) => length(some.len()),
+    }
+}
+
 type OperationRecord<'a> = (Option<&'a pb::Operation>, Option<&'a pb::OperationResult>);
 
 /// Checks that both logs record the same operations with the same results, and that the replay

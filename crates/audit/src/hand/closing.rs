@@ -5,7 +5,7 @@
 //! seats of the roster have committed to, and the table notes the same. Windows are judged by the
 //! times of the table's log alone.
 //!
-//! Specification: fairness/SPEC.md §10.3.
+//! Specification: fairness/SPEC.md §10.7.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -82,7 +82,7 @@ fn check_once(decoded: &DecodedRecords<'_>) -> Result<(), CheckError> {
 }
 
 /// Returns the dealer's closing, the only one.
-fn dealer_closing<'a>(
+pub(super) fn dealer_closing<'a>(
     decoded: &'a DecodedRecords<'_>,
 ) -> Result<(&'a Event, &'a dealer::Closing), CheckError> {
     let closings = || {

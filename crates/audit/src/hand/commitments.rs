@@ -1,7 +1,7 @@
 //! Commitments that precede chance: the dealer's to its seed, the seats' to their entropy, and the
 //! transcript that binds them.
 //!
-//! Specification: fairness/SPEC.md §10.2 to §10.5.
+//! Specification: fairness/SPEC.md §10.2 to §10.4.
 
 use fairness::{
     ClientCommitment, Commitment, CommitmentStatement, Context, Entropy, Keys, RowStatus, Seed,

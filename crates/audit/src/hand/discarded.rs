@@ -33,7 +33,7 @@ pub fn discarded(records: &HandRecords) -> Option<String> {
     discarded_cards(&decoded).ok()
 }
 
-fn discarded_cards(decoded: &DecodedRecords<'_>) -> Result<String, CheckError> {
+pub(super) fn discarded_cards(decoded: &DecodedRecords<'_>) -> Result<String, CheckError> {
     let (_, opened) = decoded.opened()?;
     let mut shoe = Shoe::new(
         commitments::derive_keys(decoded)

@@ -1,7 +1,7 @@
 //! Entropy that the seats revealed, and the seats that withheld what the closing says they had
 //! committed to.
 //!
-//! Specification: fairness/SPEC.md §10.4.
+//! Specification: fairness/SPEC.md §10.3.
 
 use std::collections::BTreeMap;
 

@@ -50,6 +50,8 @@ pub(super) struct Replay {
     pub(super) deck: Option<&'static Deck>,
     pub(super) seats: Vec<SeatNo>,
     pub(super) notes: Vec<String>,
+    /// Inputs of the rules, and cards and dice of operations.
+    pub(super) steps: u64,
 }
 
 /// An input of the rules.
@@ -134,6 +136,7 @@ impl Replay {
             deck: None,
             seats: Vec::new(),
             notes: Vec::new(),
+            steps: 0,
         }
     }
 
@@ -308,6 +311,7 @@ impl Replayer {
             .ok_or_else(|| stop(Check::Operations, format!("operation {index} cannot be one")))?;
         let answer = self.shoe.perform(index, &ask);
         let answer = answer.map_err(|error| stop(Check::Operations, error))?;
+        self.count(chance::size(&answer));
         let given = chance::result(index, &answer, true);
         if result.index != index || result.values != given.values {
             let (recorded, given) = (&result.values, given.values);
@@ -358,8 +362,13 @@ impl Replayer {
         Ok(())
     }
 
+    fn count(&mut self, steps: u64) {
+        self.findings.steps = self.findings.steps.saturating_add(steps);
+    }
+
     fn evolve(&mut self, event: &Event, input: Option<&rules::Event>) {
         let Some(input) = input else { return };
+        self.count(1);
         rules::evolve(&mut self.replay.hand, input);
         self.clock.restart(self.replay.hand.to_act().is_some(), event.recorded_at);
         if self.findings.end.is_none()

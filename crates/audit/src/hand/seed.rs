@@ -1,7 +1,7 @@
 //! Check of the opened seed. A seed that is refused undoes nothing: the hand stays settled, and its
 //! check fails by whoever is wrong about the seed.
 //!
-//! Specification: fairness/SPEC.md §10.5.
+//! Specification: fairness/SPEC.md §10.4.
 
 use std::time::Duration;
 

@@ -10,6 +10,8 @@
 //!
 //! Specification: fairness/SPEC.md §10.8.
 
+use std::collections::BTreeMap;
+
 use eventlog_core::Event;
 use fairness::{Chain, Context, DecisionStatement, PlayerKey, SignedText as _};
 use proto::common::v1::MoveKind;
@@ -79,6 +81,24 @@ pub(super) fn asked_leaves<'a>(decoded: &'a DecodedRecords<'_>) -> Vec<AskedLeav
     leaves
 }
 
+/// Returns the chain that each record of a decision or of a leave stands for, by position in the
+/// table's log. Signatures are not judged.
+pub(super) fn chains(decoded: &DecodedRecords<'_>, replay: &Replay) -> BTreeMap<u64, Chain> {
+    let Ok(mut signatures) = Signatures::try_new(decoded) else { return BTreeMap::new() };
+    let mut leaves = asked_leaves(decoded).into_iter().peekable();
+    let mut chains = BTreeMap::new();
+    for decision in &replay.decisions {
+        while let Some(leave) = leaves.next_if(|leave| leave.position < decision.position) {
+            chains.insert(leave.position, signatures.pend(&leave));
+        }
+        // What is wrong with it is for the check to say.
+        let _judged = signatures.decide(decision);
+        chains.insert(decision.position, signatures.chain);
+    }
+    chains.extend(leaves.map(|leave| (leave.position, signatures.pend(&leave))));
+    chains
+}
+
 /// State of the chain.
 struct Signatures<'a> {
     context: Context,
@@ -102,12 +122,15 @@ impl<'a> Signatures<'a> {
     /// Checks the signature of a leave where it was asked for.
     fn ask(&mut self, leave: &AskedLeave<'a>) -> Result<(), CheckError> {
         let line = leave.line();
-        let lines = self.pending.iter().map(|(_, line, _)| line).chain([&line]);
-        let chain = lines.fold(self.chain, |chain, line| chain.with(false, line));
+        let chain = self.pend(leave);
         let at = format!("position {} of the table's log, `{line}`", leave.position);
-        self.check(leave.seat, &chain, &line, leave.signature).map_err(|why| at_place(&at, why))?;
-        self.pending.push((leave.seat, line, leave.signature));
-        Ok(())
+        self.check(leave.seat, &chain, &line, leave.signature).map_err(|why| at_place(&at, why))
+    }
+
+    /// Adds a leave to those that are pending. Returns the chain that it is signed over.
+    fn pend(&mut self, leave: &AskedLeave<'a>) -> Chain {
+        self.pending.push((leave.seat, leave.line(), leave.signature));
+        self.pending.iter().fold(self.chain, |chain, (_, line, _)| chain.with(false, line))
     }
 
     fn decide(&mut self, decision: &RecordedDecision) -> Result<(), CheckError> {

@@ -1,7 +1,7 @@
 //! Check of what a hand began with: what the last one that was played had left, but for what the
 //! table's stream says in between.
 //!
-//! Specification: fairness/SPEC.md §10.12.
+//! Specification: fairness/SPEC.md §10.11.
 
 use proto::event::v1 as pb;
 use rules::TableSettings;

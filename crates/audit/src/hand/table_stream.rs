@@ -6,7 +6,7 @@
 //! before its first record is known in the first case alone; the end of the last hand says it for
 //! the players of that hand.
 //!
-//! Specification: fairness/SPEC.md §10.12.
+//! Specification: fairness/SPEC.md §10.11.
 
 use std::collections::BTreeMap;
 

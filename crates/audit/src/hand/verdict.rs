@@ -14,6 +14,7 @@ use wire::TableRecord;
 
 use super::Check;
 use super::decoded_records::DecodedRecords;
+use super::discarded::discarded_cards;
 use super::{seed, signatures, table_stream};
 use crate::bundle::Witnessed;
 use crate::report::{Checks, Verdict};
@@ -219,7 +220,7 @@ impl Judgement<'_> {
             }
             HandVerdict::BrokenOff => {
                 let (breaker, burnt) = (self.breaker(), self.burnt_before());
-                format!("Hand {number} was broken off {breaker}.{burnt}")
+                format!("Hand {number} was broken off {breaker}.{}{burnt}", self.held())
             }
             HandVerdict::NotFinished => match self.owed() {
                 Some(owed) => format!("Hand {number} is not finished: {}.", owed.describe()),
@@ -295,6 +296,17 @@ impl Judgement<'_> {
         format!(" Before it {} came to nothing (hand {}), by {by}.", burnt.len(), burnt.join(", "))
     }
 
+    /// What the seed of a hand that came to nothing held, up to its first decision.
+    fn held(&self) -> String {
+        discarded_cards(self.decoded).map_or_else(
+            |_| String::new(),
+            |held| {
+                let held = if held.is_empty() { "nothing" } else { &held };
+                format!(" Its seed held, up to the first decision: {held}.")
+            },
+        )
+    }
+
     /// By whose act the hand was broken off, and when.
     fn breaker(&self) -> String {
         let step = if self.decoded.sealed().is_ok() { "in play" } else { "before the antes" };
@@ -327,7 +339,11 @@ impl Judgement<'_> {
                     .to_owned()
             }
             (Some(_), by) => {
-                let names: Vec<&str> = by.iter().map(|by| &*by.witness).collect();
+                let named = |by: &Witnessed| {
+                    let at = UnixMicros(by.at.saturating_mul(1_000_000));
+                    format!("{} at {at}", by.witness)
+                };
+                let names: Vec<String> = by.iter().map(named).collect();
                 format!(
                     "{} of the trusted witnesses have seen this log: {}",
                     by.len(),
@@ -342,7 +358,15 @@ impl Judgement<'_> {
             [one] => format!("the number of seat {one} is in it: enough if that seat is honest"),
             some => format!("the numbers of {} are in it: enough if one is honest", seats(some)),
         };
-        format!("{seen}; {numbers}; {}.", self.whose_decisions())
+        format!("{}{seen}; {numbers}; {}.", self.checked_with(), self.whose_decisions())
+    }
+
+    /// The logs whose trusted keys the hand was checked with.
+    fn checked_with(&self) -> String {
+        let proofs = self.decoded.records.proofs.as_ref();
+        proofs.map_or_else(String::new, |proofs| {
+            format!("Checked with the keys of {}. ", proofs.log_names.join(", "))
+        })
     }
 
     /// Which decisions their players have signed.

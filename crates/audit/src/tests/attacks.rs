@@ -7,10 +7,8 @@
 use std::collections::BTreeMap;
 
 use crate::Verdict;
-use crate::bundle::ProvedLog;
 use crate::hand::{self, Check, HandVerdict, Report, audit};
 use crate::log_event::LogEvent;
-use crate::receipt::{self, ReceiptVerdict};
 use crate::table::{TableAudit, TableReport};
 use crate::tests::fixture::AnyRecord::{Dealer, Table};
 use crate::tests::fixture::{
@@ -18,11 +16,7 @@ use crate::tests::fixture::{
     SuspensionEnd, TableFixture, log_key, signed_log, trusted,
 };
 use ed25519_dalek::SigningKey;
-use fairness::{ClientCommitment, CommitReceipt, KeyId, SignedText as _};
-use primitives::PlayerId;
-use prost::Message as _;
-use proto::event::v1 as pb;
-use proto::table::v1::EntropyReceipt;
+use fairness::SignedText as _;
 use wire::{DealerRecord, TableRecord};
 
 fn played(ways: HandOptions) -> TableFixture {
@@ -208,91 +202,6 @@ fn replayed_entropy_is_a_warning_that_names_the_client() {
     let (check, why) = only_failure(&audit(&room.bundle(2).records(&trusted())));
     assert_eq!(check, Check::Transcript);
     assert!(why.contains("what seat 1 revealed does not open"), "{why}");
-}
-
-/// Returns the receipt that the table signs for a commitment.
-fn receipt_for(room: &TableFixture, position: u64, given: &pb::EntropyCommitted) -> EntropyReceipt {
-    let key = SigningKey::from_bytes(&SECRETS[0]);
-    let commitment = ClientCommitment(given.commitment[..].try_into().unwrap());
-    let (context, promised) = room.promise(given.hand_no);
-    let receipt = CommitReceipt {
-        context: &context,
-        dealer: &promised,
-        seat: u8::try_from(given.seat).unwrap(),
-        player: PlayerId::try_from(&given.player_id[..]).unwrap(),
-        commitment: &commitment,
-        player_key: given.key[..].try_into().ok(),
-        position,
-    };
-    EntropyReceipt {
-        table_id: room.table.0.to_vec(),
-        hand_no: given.hand_no,
-        seat: given.seat,
-        player_id: given.player_id.to_vec(),
-        commitment: commitment.0.to_vec(),
-        position,
-        signature: receipt.sign(&key).to_vec(),
-        key_id: KeyId::of(key.verifying_key().as_bytes()).0.to_vec(),
-        player_key: given.key.to_vec(),
-        context: context.0.to_vec(),
-        dealer_commitment: promised.0.to_vec(),
-    }
-}
-
-fn first_commitment(room: &TableFixture) -> (u64, pb::EntropyCommitted) {
-    let events = room.script.events(LogName::Table);
-    let found = events.iter().find_map(|event| {
-        if let TableRecord::EntropyCommitted(it) = TableRecord::try_from(event).unwrap() {
-            Some((event.position.0, it))
-        } else {
-            None
-        }
-    });
-    found.unwrap()
-}
-
-/// A record of the table's log with its own proof.
-fn table_record(room: &TableFixture, position: u64) -> ProvedLog {
-    let (nodes, head, note) = signed_log(&room.script, LogName::Table);
-    let mut events = room.script.events(LogName::Table);
-    events.retain(|event| event.position.0 == position);
-    let events = events.into_iter().map(LogEvent::from).collect();
-    let key = log_key(LogName::Table).public().to_string();
-    ProvedLog::prove(key, note, events, &nodes, head.size).unwrap()
-}
-
-/// The table takes a commitment, signs for it, and does not write it down.
-/// fairness/SPEC.md §2.2.
-#[test]
-fn a_dropped_commitment_convicts_the_table_by_its_receipt() {
-    let honest = played(HandOptions::default());
-    let (position, given) = first_commitment(&honest);
-    let receipt = receipt_for(&honest, position, &given);
-    assert_eq!(receipt::parse(&receipt.encode_to_vec()), Some(receipt.clone()));
-    let bundle = honest.bundle(1);
-    assert_eq!(receipt::check(&receipt, &bundle.table, &trusted()), ReceiptVerdict::Kept);
-
-    let mut dropping = honest.clone();
-    dropping.script.entries.retain(
-        |entry| !matches!(&entry.recorded, Table(TableRecord::EntropyCommitted(it)) if it.seat == given.seat),
-    );
-    let shown = table_record(&dropping, position);
-    let word = receipt::check(&receipt, &shown, &trusted());
-    assert!(matches!(&word, ReceiptVerdict::Broken(_)), "{word:?}");
-    assert!(word.to_string().starts_with("the TABLE broke its word"));
-
-    // A receipt with changed fields convicts nobody.
-    let mut forged = receipt.clone();
-    forged.commitment[0] ^= 1;
-    let word = receipt::check(&forged, &bundle.table, &trusted());
-    assert!(matches!(word, ReceiptVerdict::Worthless(_)), "{word:?}");
-    let elsewhere = EntropyReceipt { position: position + 1, ..receipt.clone() };
-    let word = receipt::check(&elsewhere, &bundle.table, &trusted());
-    assert!(matches!(word, ReceiptVerdict::Worthless(_)), "{word:?}");
-    // Records that do not show the position prove nothing either way.
-    let other = table_record(&honest, 0);
-    let word = receipt::check(&receipt, &other, &trusted());
-    assert!(matches!(word, ReceiptVerdict::NotShown(_)), "{word:?}");
 }
 
 /// The table records a commitment and acts as if it had not.

@@ -161,6 +161,35 @@ fn two_histories_of_one_log_contradict_each_other() {
     assert!(contradictions.iter().any(|what| what.contains("two trees of")), "{contradictions:?}");
 }
 
+/// fairness/SPEC.md §15.3.
+#[test]
+fn a_checkpoint_that_was_seen_contradicts_another_tree_of_its_size() {
+    let (honest, mut forked) = (table(), TableFixture::seated(7, "dice", 3));
+    forked.advance(std::time::Duration::from_millis(5));
+    assert!(forked.play());
+    let seen = honest.bundle(1).table.checkpoint;
+    let mut histories = Histories::default();
+    assert_eq!(histories.add_checkpoint(&seen, &trusted()), Some(Vec::new()));
+    assert_eq!(histories.add_checkpoint(&seen, &TrustedKeys::none()), None);
+    assert_eq!(histories.add(&honest.bundle(1)), Vec::<String>::new());
+    let contradictions = histories.add(&forked.bundle(1));
+    assert!(contradictions.iter().any(|what| what.contains("two trees of")), "{contradictions:?}");
+}
+
+/// fairness/SPEC.md §15.5.
+#[test]
+fn work_is_bounded_by_the_size_of_the_file() {
+    for variant in rules::ALL {
+        let least = u32::from(*variant.player_counts.start());
+        let mut table = TableFixture::seated(7, variant.id, least);
+        assert!(table.play());
+        let bundle = table.bundle(1);
+        let (work, length) = (report(&bundle).work, bundle.encode().len() as u64);
+        assert!(work.steps > 20 && work.steps <= length, "{}: {work:?} of {length}", variant.id);
+        assert!(work.bytes <= 2 * length, "{}: {work:?} of {length}", variant.id);
+    }
+}
+
 /// fairness/SPEC.md §15.1, §15.5.
 #[test]
 fn files_that_are_too_long_or_too_new_are_refused_by_name() {

@@ -25,6 +25,9 @@ export function hold(fact, why) {
 export const CLOCK_SKEW = 250000n;
 export const MILLISECOND = 1000n;
 export const SECOND = 1000000n;
+// The last time that can be recorded: no sum of times is later.
+export const LAST = (1n << 64n) - 1n;
+export const later = (time, ...spans) => spans.reduce((sum, span) => (sum + span > LAST ? LAST : sum + span), time);
 
 const WHAT = {
   HandOpened: ["hand", "the opening of the hand"],

@@ -1,15 +1,13 @@
 // Turns, deadlines and time banks, as a table must keep them. A decision is judged when it comes and recorded when the
 // log has taken it: one that a player made and that is recorded behind its deadline may have come in time.
 
-import { CLOCK_SKEW, SECOND, timeText } from "./case.js";
+import { CLOCK_SKEW, SECOND, later, timeText } from "./case.js";
 
 // What a clock that is resumed twice can gain.
 const SLACK = 10n * SECOND;
 // How long the dealer is silent before a hand is suspended.
 const SILENCE = 10n * SECOND;
 const HOUR = 3600n * SECOND;
-const LAST = (1n << 64n) - 1n;
-const plus = (time, span) => (time + span > LAST ? LAST : time + span);
 const atLeastZero = (span) => (span < 0n ? 0n : span);
 
 export class Clock {
@@ -36,7 +34,7 @@ export class Clock {
   }
 
   deadline(player) {
-    return this.resumed ?? plus(plus(this.dueAt, this.action), this.banks[player]);
+    return this.resumed ?? later(this.dueAt, this.action, this.banks[player]);
   }
 
   // What is wrong with a decision's times, or null.
@@ -70,15 +68,16 @@ export class Clock {
     this.resumed = deadline;
     if (deadline < before)
       return `turn ${turn}: the deadline ${timeText(before)} is moved forward to ${timeText(deadline)}`;
-    const most = plus(plus(plus(at, this.action), this.banks[player]), SLACK);
+    const most = later(at, this.action, this.banks[player], SLACK);
     return deadline > most ? `turn ${turn}: the resumed clock has more time than a whole one` : null;
   }
 
   // The hand is suspended, and clocks stand. What is wrong with its times, or null.
   suspend({ since_micros: since, until_micros: until }, at) {
     this.stoodAt = at;
-    if (since + SILENCE > at) return `the hand was suspended at ${timeText(at)}, and the dealer was asked at ${timeText(since)} only`;
-    if (until < since + this.suspension || until > at + this.suspension + CLOCK_SKEW)
+    if (later(since, SILENCE) > at)
+      return `the hand was suspended at ${timeText(at)}, and the dealer was asked at ${timeText(since)} only`;
+    if (until < later(since, this.suspension) || until > later(at, this.suspension, CLOCK_SKEW))
       return `the hand is suspended until ${timeText(until)}, another time than the settings say`;
     return null;
   }
@@ -90,8 +89,9 @@ export class Clock {
     if (player === null) return deadline === 0n ? null : "the hand goes on with a deadline, and no decision is due";
     const left = atLeastZero(this.deadline(player) - stoodAt);
     this.resumed = deadline;
-    if (deadline + SLACK < at + left) return "the hand goes on with less time for a decision than was left";
-    const most = at + this.action + this.banks[player] + SLACK;
+    if (later(deadline, SLACK) < later(at, left))
+      return "the hand goes on with less time for a decision than was left";
+    const most = later(at, this.action, this.banks[player], SLACK);
     return deadline > most ? "the hand goes on with more time for a decision than a whole clock" : null;
   }
 

@@ -2,7 +2,7 @@
 
 import { equal } from "../bytes.js";
 import { dealerCommitment } from "../fair.js";
-import { CLOCK_SKEW, SECOND, exactly, failed, hold, timeText } from "./case.js";
+import { CLOCK_SKEW, SECOND, exactly, failed, hold, later, timeText } from "./case.js";
 import { promiseOf } from "./promise.js";
 
 export async function checkSeed(records) {
@@ -38,5 +38,5 @@ export function seedDue(records) {
   const end = records.find("HandSettled") ?? records.aborted;
   if (!end) return null;
   if (records.aborted && !records.find("HandSealed")) return end.time;
-  return end.time + BigInt(records.settings.delay_seconds) * SECOND;
+  return later(end.time, BigInt(records.settings.delay_seconds) * SECOND);
 }

@@ -13,15 +13,22 @@ impl Actor {
             TableSubject::Hand(event) => match event {
                 HandEvent::HandAborted(aborted) => {
                     let at_fault = aborted.at_fault();
-                    tracing::warn!(%table, hand_no, ?at_fault, "a hand is aborted");
+                    let cause = aborted.cause();
+                    tracing::warn!(%table, hand_no, ?cause, ?at_fault, "a hand is aborted");
+                }
+                HandEvent::HandSuspended(_) => {
+                    tracing::error!(runbook = "deploy/README.md, A hand is suspended", %table, hand_no, "the dealer is silent: a hand is suspended");
+                }
+                HandEvent::HandContinued(_) => {
+                    tracing::warn!(%table, hand_no, "the dealer is back: a suspended hand goes on");
+                }
+                HandEvent::SeedRefused(_) => {
+                    tracing::error!(runbook = "deploy/README.md, A seed is not opened", %table, hand_no, "the dealer has opened another seed than it had promised: the table closes");
                 }
                 HandEvent::HandOpened(_)
                 | HandEvent::EntropyClosed(_)
                 | HandEvent::EntropyRevealed(_)
-                | HandEvent::HandRevealed(_)
-                | HandEvent::HandSuspended(_)
-                | HandEvent::HandContinued(_)
-                | HandEvent::SeedRefused(_) => {}
+                | HandEvent::HandRevealed(_) => {}
             },
             TableSubject::Table(event) => match event {
                 TableEvent::EffectStopped(stopped) => {

@@ -28,13 +28,13 @@ use crate::tests::harness::stand_up;
 mod steps;
 
 /// Registry over a log in memory. Its peers do not answer.
-struct Fixture {
-    store: Arc<MemStore>,
+pub(crate) struct Fixture {
+    pub(crate) store: Arc<MemStore>,
     requests: AtomicU64,
 }
 
 impl Fixture {
-    fn new() -> Fixture {
+    pub(crate) fn new() -> Fixture {
         Fixture { store: MemStore::new(), requests: AtomicU64::new(0) }
     }
 
@@ -42,7 +42,7 @@ impl Fixture {
         self.open_in(dependencies(&self.store).await).await
     }
 
-    async fn open_in(&self, shared: Dependencies) -> Arc<TableRegistry> {
+    pub(crate) async fn open_in(&self, shared: Dependencies) -> Arc<TableRegistry> {
         let player_keys = PlayerKeys {
             keys: SecretStore::memory(),
             keyring: Keyring::new(&[5; 32].into(), &[]),
@@ -51,7 +51,7 @@ impl Fixture {
         TableRegistry::open(shared, IdMaker::system(), player_keys).await.unwrap()
     }
 
-    fn request(&self) -> RequestId {
+    pub(crate) fn request(&self) -> RequestId {
         let number = self.requests.fetch_add(1, Ordering::Relaxed) + 1;
         let mut id = [0; 16];
         id[8..].copy_from_slice(&number.to_be_bytes());
@@ -78,7 +78,7 @@ impl Fixture {
         Ok(wire::field::table_id(&answer.table_id).unwrap())
     }
 
-    async fn run(
+    pub(crate) async fn run(
         &self,
         registry: &Arc<TableRegistry>,
         table: TableId,
@@ -155,7 +155,11 @@ pub(crate) async fn dependencies(store: &Arc<MemStore>) -> Dependencies {
     }
 }
 
-async fn view(registry: &Arc<TableRegistry>, table: TableId, full: bool) -> pb::TableView {
+pub(crate) async fn view(
+    registry: &Arc<TableRegistry>,
+    table: TableId,
+    full: bool,
+) -> pb::TableView {
     let (reply, view) = oneshot::channel();
     let query = Query::View { viewer: None, full, reply };
     registry.table(table).await.unwrap().send(TableMessage::Query(query)).await.ok().unwrap();

@@ -2,12 +2,16 @@
 
 use std::time::Duration;
 
+use eventlog::Entry;
 use proto::common::v1::{ErrorReason, MoveKind};
 use proto::event::v1::AbortCause;
+use wire::Record as _;
 
 use super::suspended::{HOURS, aborted, act, ends, has};
 use super::{DEALER_TIMEOUT, Harness, Misbehaviour, player, stand_up};
+use crate::actor::{Dependencies, SERVICE_ACTOR};
 use crate::effects::Effect;
+use crate::registry::tests::{Fixture, dependencies, view};
 
 /// A table of a game with hidden cards at its first decision, and the time that is left for it.
 fn deciding() -> (Harness, Duration) {
@@ -93,4 +97,36 @@ fn a_dealer_that_is_back_within_ten_seconds_suspends_nothing() {
     let from = table.log.len();
     assert!(table.run_effect(|effect| effect == Effect::RecoverCards { hand_no: 1 }));
     assert!(!lost(&table) && table.event_names(from).is_empty());
+}
+
+/// The task itself: its dealer answers nothing.
+#[tokio::test]
+async fn a_table_that_is_started_without_its_dealer_is_there_and_suspends_its_hand() {
+    let (table, _) = deciding();
+    let fixture = Fixture::new();
+    let short = Duration::from_millis(100);
+    let written = Dependencies { dealer_timeout: short, ..dependencies(&fixture.store).await };
+    for (stream, event, _) in &table.log {
+        let entry = Entry {
+            events: vec![event.on_stream(*stream)],
+            request: None,
+            actor: SERVICE_ACTOR.into(),
+            trace: [0; 16],
+        };
+        written.log.append(entry).await.unwrap();
+    }
+    let registry = fixture.open_in(written).await;
+    let suspended = async {
+        loop {
+            let hand = view(&registry, table.state.table.id, false).await.hand.unwrap();
+            if hand.suspension.is_some() {
+                return hand;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    let hand = tokio::time::timeout(Duration::from_secs(20), suspended).await.unwrap();
+    assert!(hand.seats.is_empty() && hand.hand_no == 1 && hand.turn.is_none());
+    let refused = fixture.run(&registry, table.state.table.id, fixture.request(), stand_up()).await;
+    assert_eq!(refused.unwrap_err().reason(), ErrorReason::Unavailable);
 }

@@ -1,0 +1,370 @@
+//! A player's evidence, compared with the records of a hand: what of the hand is their own, and who
+//! has signed something else than the records say.
+//!
+//! Only what the room has signed convicts it: texts under the keys of the logs that the bundle is
+//! proved with. What the player has signed, or noted, is the player's word.
+//!
+//! Specification: fairness/SPEC.md §16.1.
+
+use std::collections::BTreeMap;
+
+use fairness::evidence::{Entry, Opening, Statement};
+use fairness::{Chain, ClientCommitment, ClosingRow, Commitment, Context, Entropy};
+use primitives::PlayerId;
+use proto::event::v1::{self as pb, AbortCause};
+use wire::TableRecord;
+
+use crate::hand::closing::dealer_closing;
+use crate::hand::commitments::{ParsedCommitment, parse_commitment};
+use crate::hand::decoded_records::DecodedRecords;
+use crate::hand::replay::Replay;
+use crate::hand::{Check, HandRecords, Report, signatures};
+use crate::report::Verdict;
+
+/// Result of the comparison of evidence with a hand.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EvidenceReport {
+    /// A sentence on the player's own number: where it is, or is not.
+    pub own_part: String,
+    /// Whether the player's number is nowhere where it should be.
+    pub is_missing: bool,
+    /// Contradictions between what the room has signed for the player and the records.
+    pub convictions: Vec<String>,
+}
+
+/// Compares a player's evidence with the records of a hand. `report` is the result of
+/// [`crate::hand::audit`] for these records, `table_keys` are those of the table's log. Records that
+/// are not proved under trusted keys convict nobody.
+#[must_use]
+pub fn examine(
+    entries: &[Entry],
+    records: &HandRecords,
+    report: &Report,
+    table_keys: &[[u8; 32]],
+) -> EvidenceReport {
+    let decoded = DecodedRecords::decode(records);
+    let committed = decoded.committed().ok().and_then(|(_, it)| parse_commitment(it).ok());
+    let Some(promise) = committed else {
+        let own_part = "Nothing can be said of your number: the dealer's commitment is missing.";
+        return EvidenceReport {
+            own_part: own_part.to_owned(),
+            is_missing: false,
+            convictions: Vec::new(),
+        };
+    };
+    let examination = Examination::new(&decoded, promise, entries, table_keys);
+    let (own_part, is_missing) = examination.own_part(report);
+    let passed = |check| report.checks.of(check) == Some(&Verdict::Passed);
+    let proved = passed(Check::Keys) && passed(Check::Inclusion);
+    let convictions = if proved { examination.convictions() } else { Vec::new() };
+    EvidenceReport { own_part, is_missing, convictions }
+}
+
+/// A number of the player's for the hand.
+struct OwnNumber {
+    seat: u8,
+    player: PlayerId,
+    entropy: Entropy,
+    commitment: ClientCommitment,
+}
+
+/// Returns the chain that each record of a decision or of a leave stands for, by position in the
+/// table's log.
+#[must_use]
+pub fn chains(records: &HandRecords) -> BTreeMap<u64, Chain> {
+    let decoded = DecodedRecords::decode(records);
+    signatures::chains(&decoded, &Replay::run(&decoded))
+}
+
+struct Examination<'a> {
+    decoded: &'a DecodedRecords<'a>,
+    promise: ParsedCommitment,
+    /// Texts that the room has signed.
+    signed: Vec<Statement>,
+    own: Option<OwnNumber>,
+    /// Rows of the closings of this hand that the evidence opens, by their hash.
+    closings: BTreeMap<[u8; 32], Vec<ClosingRow>>,
+    /// The chain that each record of a decision or leave stands for, by position.
+    chains: BTreeMap<u64, Chain>,
+    is_replayed: bool,
+}
+
+impl<'a> Examination<'a> {
+    fn new(
+        decoded: &'a DecodedRecords<'_>,
+        promise: ParsedCommitment,
+        entries: &[Entry],
+        table_keys: &[[u8; 32]],
+    ) -> Examination<'a> {
+        let replay = Replay::run(decoded);
+        let mut examination = Examination {
+            decoded,
+            promise,
+            signed: Vec::new(),
+            own: None,
+            closings: BTreeMap::new(),
+            chains: signatures::chains(decoded, &replay),
+            is_replayed: !replay.is_stopped(),
+        };
+        for entry in entries {
+            match entry {
+                Entry::Signed(signed) => {
+                    let Ok(statement) = signed.statement() else { continue };
+                    let dealers = &decoded.records.dealer_keys;
+                    let is_the_rooms = match is_of_the_dealer(&statement) {
+                        Some(true) => dealers.iter().any(|listed| listed.key == signed.key),
+                        Some(false) => table_keys.contains(&signed.key),
+                        None => false,
+                    };
+                    if is_the_rooms {
+                        examination.signed.push(statement);
+                    }
+                }
+                Entry::Open(bytes) => examination.open(bytes),
+                Entry::Note { .. } => {}
+            }
+        }
+        examination
+    }
+
+    fn is_of_the_hand(&self, context: &Context, dealer: &Commitment) -> bool {
+        *context == self.promise.context && *dealer == self.promise.commitment
+    }
+
+    fn open(&mut self, bytes: &[u8]) {
+        let Ok(opening) = Opening::parse(bytes) else { return };
+        let hash = opening.hash();
+        match opening {
+            Opening::ClientCommitment { context, dealer, seat, player, entropy }
+                if self.is_of_the_hand(&context, &dealer) =>
+            {
+                let commitment = ClientCommitment(hash);
+                self.own = Some(OwnNumber { seat, player, entropy, commitment });
+            }
+            Opening::Closing { context, dealer, rows }
+                if self.is_of_the_hand(&context, &dealer) =>
+            {
+                self.closings.insert(hash, rows);
+            }
+            Opening::ClientCommitment { .. }
+            | Opening::Closing { .. }
+            | Opening::Context { .. }
+            | Opening::Transcript { .. }
+            | Opening::Decision { .. } => {}
+        }
+    }
+
+    /// Returns the sentence on the player's own number, and whether it is missing somewhere.
+    fn own_part(&self, report: &Report) -> (String, bool) {
+        let Some(own) = &self.own else {
+            return ("Your evidence has no number of yours for this hand.".to_owned(), false);
+        };
+        let seat = own.seat;
+        let sent = self.is_in_sent_closing(own);
+        if self.decoded.sealed().is_err() {
+            let closing = if sent { "is" } else { "is NOT" };
+            let part = format!(
+                "Your own number, of seat {seat}, {closing} in the closing you were sent; nothing \
+                 was dealt from it."
+            );
+            return (part, !sent);
+        }
+        let bound = self.is_bound(own);
+        let passed = |check| report.checks.of(check) == Some(&Verdict::Passed);
+        let dealt = [Check::Transcript, Check::Seed, Check::Operations, Check::Cards];
+        let dealt = bound && dealt.into_iter().all(passed);
+        let places = [
+            (sent, "the closing you were sent"),
+            (bound, "the transcript"),
+            (dealt, "every card and die"),
+        ];
+        let list = |there: bool| {
+            let places = places.iter().filter(|(is, _)| *is == there).map(|(_, place)| *place);
+            places.collect::<Vec<&str>>().join(", ")
+        };
+        if places.iter().all(|(is, _)| *is) {
+            return (format!("Your own number, of seat {seat}, is in {}.", list(true)), false);
+        }
+        (format!("Your own number, of seat {seat}, is NOT shown to be in {}.", list(false)), !bound)
+    }
+
+    /// Whether a closing that the dealer has signed for the player has their number in it.
+    fn is_in_sent_closing(&self, own: &OwnNumber) -> bool {
+        self.signed.iter().any(|statement| {
+            let Statement::Closing { context, dealer, closing } = statement else { return false };
+            let rows = self.closings.get(&closing.0);
+            self.is_of_the_hand(context, dealer)
+                && rows.is_some_and(|rows| rows.iter().any(|row| is_own_row(row, own)))
+        })
+    }
+
+    /// Whether the hand was sealed with the player's number.
+    fn is_bound(&self, own: &OwnNumber) -> bool {
+        let Ok((_, sealed)) = self.decoded.sealed() else { return false };
+        sealed.rows.iter().any(|row| {
+            row.seat == u32::from(own.seat)
+                && row.player_id == own.player.bytes()
+                && row.commitment == own.commitment.0
+                && row.entropy == own.entropy.0
+        })
+    }
+
+    fn convictions(&self) -> Vec<String> {
+        let mut found: Vec<String> =
+            self.signed.iter().filter_map(|it| self.convicts(it)).collect();
+        found.sort();
+        found.dedup();
+        found
+    }
+
+    /// How a text that the room has signed contradicts the records.
+    fn convicts(&self, statement: &Statement) -> Option<String> {
+        match statement {
+            Statement::Commitment { origin, table, hand_no, rules_hash, commitment } => {
+                let promise = &self.promise;
+                let same_number = *table == promise.table && *hand_no == promise.hand_no;
+                let same = *commitment == promise.commitment && *rules_hash == promise.rules_hash;
+                (same_number && self.origin() == Some(origin) && !same).then(|| {
+                    format!("the DEALER promised another seed for hand {hand_no} than is on record")
+                })
+            }
+            Statement::Closing { context, dealer, closing } => {
+                let recorded = dealer_closing(self.decoded).ok();
+                let recorded = recorded.filter(|_| self.is_of_the_hand(context, dealer));
+                let differs = recorded.is_some_and(|(_, it)| it.closing[..] != closing.0);
+                differs.then(|| "the DEALER signed another closing than is on record".to_owned())
+            }
+            Statement::CommitReceipt { context, dealer, .. }
+            | Statement::RevealReceipt { context, dealer, .. }
+                if !self.is_of_the_hand(context, dealer) =>
+            {
+                None
+            }
+            Statement::CommitReceipt { seat, player, commitment, player_key, position, .. } => {
+                let given = Given { seat: *seat, player: *player, commitment, key: player_key };
+                self.commit_receipt(&given, *position)
+            }
+            Statement::RevealReceipt { seat, entropy, position, .. } => {
+                self.reveal_receipt(*seat, entropy, *position)
+            }
+            Statement::DecisionReceipt { context, chain, position } => {
+                let ours = *context == self.promise.context;
+                ours.then(|| self.decision_receipt(chain, *position)).flatten()
+            }
+            Statement::Decision { .. } => None,
+        }
+    }
+
+    fn origin(&self) -> Option<&String> {
+        let (_, committed) = self.decoded.committed().ok()?;
+        committed.commitment.as_ref().map(|commitment| &commitment.origin)
+    }
+
+    fn commit_receipt(&self, given: &Given<'_>, position: u64) -> Option<String> {
+        let seat = given.seat;
+        if let Ok((_, closing)) = dealer_closing(self.decoded) {
+            let mine = |row: &&proto::dealer::v1::ClosingRow| {
+                row.seat == u32::from(seat) && row.player_id == given.player.bytes()
+            };
+            let mut rows = closing.rows.iter().filter(mine);
+            if rows.any(|row| row.commitment[..] != given.commitment.0) {
+                return Some(format!(
+                    "a receipt was signed for what seat {seat} committed to, and the closing has \
+                     another number or none: the TABLE or the DEALER left it out"
+                ));
+            }
+        }
+        let recorded = self.at_position(position)?;
+        let same = recorded.is_some_and(|recorded| {
+            let TableRecord::EntropyCommitted(it) = recorded else { return false };
+            let key = given.key.as_ref().map_or(&[][..], |key| &key[..]);
+            it.seat == u32::from(seat)
+                && it.player_id == given.player.bytes()[..]
+                && it.commitment == given.commitment.0[..]
+                && it.key == *key
+        });
+        (!same).then(|| broken_receipt("a commitment", seat, position))
+    }
+
+    fn reveal_receipt(&self, seat: u8, entropy: &Entropy, position: u64) -> Option<String> {
+        let burnt = self.decoded.aborted().is_ok_and(|(_, aborted)| {
+            aborted.cause() == AbortCause::Withheld && aborted.seats.contains(&u32::from(seat))
+        });
+        if burnt {
+            return Some(format!(
+                "the TABLE signed that seat {seat} had revealed, and burnt the hand because it had not"
+            ));
+        }
+        let recorded = self.at_position(position)?;
+        let same = recorded.is_some_and(|recorded| {
+            let TableRecord::EntropyRevealed(it) = recorded else { return false };
+            let pb::EntropyRevealed { seat: shown, entropy: revealed } = it;
+            *shown == u32::from(seat) && *revealed == entropy.0[..]
+        });
+        (!same).then(|| broken_receipt("a reveal", seat, position))
+    }
+
+    fn decision_receipt(&self, chain: &Chain, position: u64) -> Option<String> {
+        if !self.is_replayed {
+            return None;
+        }
+        self.at_position(position)?;
+        let same = self.chains.get(&position) == Some(chain);
+        (!same).then(|| {
+            format!(
+                "the TABLE signed that a decision stands at position {position} of its log, with all \
+                 decided before it, and that is not so"
+            )
+        })
+    }
+
+    /// What the records show at a position of the table's log: `None` if they do not reach it,
+    /// nothing if what stands there is neither in the hand's stream nor in the table's.
+    fn at_position(&self, position: u64) -> Option<Option<&TableRecord>> {
+        let records = self.decoded.records;
+        let last = records.hand.iter().chain(&records.table).map(|event| event.position.0).max()?;
+        let first = records.table.first()?.position.0;
+        if !(first..=last).contains(&position) {
+            return None;
+        }
+        let mut decoded = self.decoded.hand.iter().chain(&self.decoded.table);
+        let shown = decoded.find(|read| read.event.position.0 == position);
+        let withheld = |event: &&crate::log_event::LogEvent| event.position.0 == position;
+        if shown.is_none()
+            && records.hand.iter().chain(&records.table).any(|event| withheld(&event))
+        {
+            return None;
+        }
+        Some(shown.map(|read| &read.recorded))
+    }
+}
+
+/// What a receipt says that a seat has committed to.
+struct Given<'a> {
+    seat: u8,
+    player: PlayerId,
+    commitment: &'a ClientCommitment,
+    key: &'a Option<[u8; 32]>,
+}
+
+fn broken_receipt(what: &str, seat: u8, position: u64) -> String {
+    format!(
+        "the TABLE signed that {what} of seat {seat} stands at position {position} of its log, and \
+         something else stands there"
+    )
+}
+
+fn is_own_row(row: &ClosingRow, own: &OwnNumber) -> bool {
+    row.seat == own.seat && row.player == own.player && row.commitment == Some(own.commitment)
+}
+
+/// Whether a text is the dealer's to sign, or the table's; `None` for a player's own.
+fn is_of_the_dealer(statement: &Statement) -> Option<bool> {
+    match statement {
+        Statement::Commitment { .. } | Statement::Closing { .. } => Some(true),
+        Statement::CommitReceipt { .. }
+        | Statement::RevealReceipt { .. }
+        | Statement::DecisionReceipt { .. } => Some(false),
+        Statement::Decision { .. } => None,
+    }
+}
