@@ -3,6 +3,7 @@
 use primitives::{DisputeId, PlayerId, TableId};
 use proto::audit::v1 as audit;
 use proto::audit::v1::dispute_service_client::DisputeServiceClient;
+use proto::audit::v1::hand_service_client::HandServiceClient;
 use proto::event::v1::DisputeVerdict;
 use proto::table::v1 as pb;
 use proto::table::v1::people_service_client::PeopleServiceClient;
@@ -61,46 +62,51 @@ impl Client {
         Ok(())
     }
 
-    /// Opens a dispute about a hand that this player was dealt into.
+    /// Opens a dispute about a hand that this player was dealt into, with a copy of their evidence
+    /// file; empty for none. The answer holds the room's own bundle of the hand, whose hash is on
+    /// record from then on: keep it.
     ///
     /// # Errors
-    /// See [`Error`]; mostly `HAND_UNKNOWN`, `NOT_YOUR_HAND`, `ALREADY_EXISTS` if the player has an
-    /// open dispute about the hand, and `DISPUTES_OPEN` if they have too many.
+    /// See [`Error`]; mostly `BAD_FIELD` for evidence that is none, `HAND_UNKNOWN`, `NOT_YOUR_HAND`,
+    /// `ALREADY_EXISTS` if the player has an open dispute about the hand, and `DISPUTES_OPEN` if they
+    /// have one about another.
     pub async fn open_dispute(
         &self,
         table: TableId,
         hand_no: u64,
         text: &str,
-    ) -> Result<DisputeId, Error> {
+        evidence: &[u8],
+    ) -> Result<audit::OpenDisputeResponse, Error> {
         let request = audit::OpenDisputeRequest {
             request_id: self.request_id(),
             table_id: table.bytes().to_vec(),
             hand_no,
             text: text.to_owned(),
+            evidence: evidence.to_vec(),
         };
-        let answer = self
-            .call_with_retries(request, |channel, request| async move {
-                DisputeServiceClient::new(channel).open_dispute(request).await
-            })
-            .await?;
-        DisputeId::try_from(&*answer.dispute_id)
-            .map_err(|_| Error::Malformed("the new dispute's id is not 16 bytes"))
+        self.call_with_retries(request, |channel, request| async move {
+            DisputeServiceClient::new(channel).open_dispute(request).await
+        })
+        .await
     }
 
-    /// Returns all disputes in the order they were opened, without their texts: to a player their
-    /// own, to others all. `Unspecified`: in any state.
+    /// Returns all disputes of the room in the order they were opened, without their texts; or only
+    /// the caller's `own`. `Unspecified`: in any state. Whose a dispute is, a player is told of
+    /// their own alone.
     ///
     /// # Errors
     /// See [`Error`].
     pub async fn list_disputes(
         &self,
         state: audit::DisputeState,
+        own: bool,
     ) -> Result<Vec<audit::Dispute>, Error> {
         let mut disputes = Vec::new();
         let mut request = audit::ListDisputesRequest {
             state: state.into(),
             page_size: 500,
             page_token: String::new(),
+            own,
         };
         loop {
             let page = self
@@ -116,7 +122,21 @@ impl Client {
         }
     }
 
-    /// Returns a dispute with its texts.
+    /// Returns a page of hand numbers: what became of each.
+    ///
+    /// # Errors
+    /// See [`Error`]; mostly `TABLE_UNKNOWN`.
+    pub async fn list_hands(
+        &self,
+        request: audit::ListHandsRequest,
+    ) -> Result<audit::ListHandsResponse, Error> {
+        self.call_with_retries(request, |channel, request| async move {
+            HandServiceClient::new(channel).list_hands(request).await
+        })
+        .await
+    }
+
+    /// Returns a dispute with its texts and its evidence.
     ///
     /// # Errors
     /// See [`Error`]; `DISPUTE_UNKNOWN` also for another player's dispute.

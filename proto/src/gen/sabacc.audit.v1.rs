@@ -677,6 +677,9 @@ pub struct OpenDisputeRequest {
     /// What is wrong, in the player's own words, 1 to 2,000 characters; line breaks are allowed.
     #[prost(string, tag = "4")]
     pub text: ::prost::alloc::string::String,
+    /// A copy of the player's evidence file, at most 256 KiB, without anything that was given to other players; empty: none.
+    #[prost(bytes = "vec", tag = "5")]
+    pub evidence: ::prost::alloc::vec::Vec<u8>,
 }
 /// It is on record.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -684,6 +687,18 @@ pub struct OpenDisputeResponse {
     /// 16 bytes.
     #[prost(bytes = "vec", tag = "1")]
     pub dispute_id: ::prost::alloc::vec::Vec<u8>,
+    /// Its public number.
+    #[prost(uint64, tag = "2")]
+    pub number: u64,
+    /// 32 bytes: SHA-256 of the evidence, as it is on record; empty: there was none.
+    #[prost(bytes = "vec", tag = "3")]
+    pub evidence_sha256: ::prost::alloc::vec::Vec<u8>,
+    /// 32 bytes: SHA-256 of the contents of the room's own bundle of the hand, as it is on record; empty: the room has none.
+    #[prost(bytes = "vec", tag = "4")]
+    pub bundle_sha256: ::prost::alloc::vec::Vec<u8>,
+    /// That bundle, to be kept; empty where the room no longer has the very one.
+    #[prost(bytes = "vec", tag = "5")]
+    pub bundle: ::prost::alloc::vec::Vec<u8>,
 }
 /// Asks for disputes.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -697,11 +712,15 @@ pub struct ListDisputesRequest {
     /// What the page before gave as next_page_token, or empty.
     #[prost(string, tag = "3")]
     pub page_token: ::prost::alloc::string::String,
+    /// Only the caller's own; those who are no players have none.
+    #[prost(bool, tag = "4")]
+    pub own: bool,
 }
 /// A page of disputes.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct ListDisputesResponse {
-    /// In the order they were opened; their `text` and `answer` are left out.
+    /// In the order they were opened; their `text`, `answer` and `evidence` are left out. To a player also `dispute_id`,
+    /// `player_id`, `erased` and both hashes of whatever is not theirs. A page may be short, or empty, before the last.
     #[prost(message, repeated, tag = "1")]
     pub disputes: ::prost::alloc::vec::Vec<Dispute>,
     /// Empty: there are no more.
@@ -761,6 +780,19 @@ pub struct Dispute {
     /// The auditor's.
     #[prost(string, tag = "12")]
     pub answer: ::prost::alloc::string::String,
+    /// Counts all disputes of the room from 1, in the order they were opened, without a gap.
+    #[prost(uint64, tag = "13")]
+    pub number: u64,
+    /// The player's evidence file; empty: none.
+    #[prost(bytes = "vec", tag = "14")]
+    pub evidence: ::prost::alloc::vec::Vec<u8>,
+    /// 32 bytes: SHA-256 of the evidence, recorded when the dispute was opened; empty: there was none.
+    #[prost(bytes = "vec", tag = "15")]
+    pub evidence_sha256: ::prost::alloc::vec::Vec<u8>,
+    /// 32 bytes: SHA-256 of the contents of the room's own bundle of the hand, recorded when the dispute was opened; empty: the
+    /// room had none.
+    #[prost(bytes = "vec", tag = "16")]
+    pub bundle_sha256: ::prost::alloc::vec::Vec<u8>,
 }
 /// Answers a dispute.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -826,7 +858,8 @@ pub mod dispute_service_client {
     use tonic::codegen::*;
     use tonic::codegen::http::Uri;
     /// Disputes: a player objects to a hand, an auditor looks at what is on record and answers. Both are in the log. What
-    /// they wrote can be read until the player is erased; that there was a dispute, on which hand, and its verdict stay.
+    /// they wrote, and the evidence, can be read until the player is erased; that there was a dispute, on which hand, and its
+    /// verdict stay, and are public.
     #[derive(Debug, Clone)]
     pub struct DisputeServiceClient<T> {
         inner: tonic::client::Grpc<T>,
@@ -907,7 +940,7 @@ pub mod dispute_service_client {
             self.inner = self.inner.max_encoding_message_size(limit);
             self
         }
-        /// Object to a hand one was dealt into. At most one open dispute on a hand, and ten open ones in all.
+        /// Object to a hand one was dealt into, whether it has ended or is suspended. One dispute at a time may be open.
         pub async fn open_dispute(
             &mut self,
             request: impl tonic::IntoRequest<super::OpenDisputeRequest>,
@@ -934,7 +967,8 @@ pub mod dispute_service_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Disputes in the order they were opened, without what was written: a player's own, everybody's for the others.
+        /// Everybody's disputes in the order they were opened, without what was written. Whose they are, and their ids, a player
+        /// gets of their own alone.
         pub async fn list_disputes(
             &mut self,
             request: impl tonic::IntoRequest<super::ListDisputesRequest>,
@@ -1028,7 +1062,7 @@ pub mod dispute_service_server {
     /// Generated trait containing gRPC methods that should be implemented for use with DisputeServiceServer.
     #[async_trait]
     pub trait DisputeService: std::marker::Send + std::marker::Sync + 'static {
-        /// Object to a hand one was dealt into. At most one open dispute on a hand, and ten open ones in all.
+        /// Object to a hand one was dealt into, whether it has ended or is suspended. One dispute at a time may be open.
         async fn open_dispute(
             &self,
             request: tonic::Request<super::OpenDisputeRequest>,
@@ -1036,7 +1070,8 @@ pub mod dispute_service_server {
             tonic::Response<super::OpenDisputeResponse>,
             tonic::Status,
         >;
-        /// Disputes in the order they were opened, without what was written: a player's own, everybody's for the others.
+        /// Everybody's disputes in the order they were opened, without what was written. Whose they are, and their ids, a player
+        /// gets of their own alone.
         async fn list_disputes(
             &self,
             request: tonic::Request<super::ListDisputesRequest>,
@@ -1062,7 +1097,8 @@ pub mod dispute_service_server {
         >;
     }
     /// Disputes: a player objects to a hand, an auditor looks at what is on record and answers. Both are in the log. What
-    /// they wrote can be read until the player is erased; that there was a dispute, on which hand, and its verdict stay.
+    /// they wrote, and the evidence, can be read until the player is erased; that there was a dispute, on which hand, and its
+    /// verdict stay, and are public.
     #[derive(Debug)]
     pub struct DisputeServiceServer<T> {
         inner: Arc<T>,

@@ -44,6 +44,13 @@ pub struct DisputeOpened {
     /// 16 bytes: the hand.
     #[prost(bytes = "bytes", tag = "4")]
     pub hand_id: ::prost::bytes::Bytes,
+    /// 32 bytes: SHA-256 of the evidence in the DisputeStated that follows, so that nobody can swap it; empty: there is none.
+    #[prost(bytes = "bytes", tag = "5")]
+    pub evidence_sha256: ::prost::bytes::Bytes,
+    /// 32 bytes: SHA-256 of the BundleContents that the room itself gave of the hand when the dispute was opened; empty: it
+    /// gave none.
+    #[prost(bytes = "bytes", tag = "6")]
+    pub bundle_sha256: ::prost::bytes::Bytes,
 }
 /// Dispute's stream, sealed under the player's key: what he says.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -51,6 +58,9 @@ pub struct DisputeStated {
     /// 1 to 2,000 characters.
     #[prost(string, tag = "1")]
     pub text: ::prost::alloc::string::String,
+    /// The player's evidence file, at most 256 KiB; empty: none.
+    #[prost(bytes = "bytes", tag = "2")]
+    pub evidence: ::prost::bytes::Bytes,
 }
 /// Dispute's stream: an auditor has answered. Who he is, is the event's actor.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]

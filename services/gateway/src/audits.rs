@@ -27,6 +27,7 @@ use chassis::auth::ServiceToken;
 use chassis::channel::{self, CredentialInterceptor, PeerChannel};
 use chassis::config::ServiceConfig;
 use primitives::TableId;
+use prost::Message as _;
 use proto::audit::v1 as pb;
 use proto::audit::v1::audit_service_server::{AuditService, AuditServiceServer};
 use proto::audit::v1::log_service_client::LogServiceClient;
@@ -60,6 +61,12 @@ struct Shared {
     cache: AuditCache,
 }
 
+/// Bundle of a hand, and the SHA-256 of its contents, which is its name.
+pub(crate) struct NamedBundle {
+    pub(crate) bundle: Vec<u8>,
+    pub(crate) sha256: Vec<u8>,
+}
+
 impl Audits {
     /// Creates the handler from the gateway's configuration.
     ///
@@ -91,6 +98,29 @@ impl Audits {
     ) -> Result<Vec<u8>, Status> {
         let audited = self.audited(table, hand_no, Caller::Anybody { address }).await?;
         Ok(audited.bundle.clone())
+    }
+
+    /// Returns the bundle of a hand with its name, for the caller of another method.
+    pub(crate) async fn named_bundle(
+        &self,
+        table: TableId,
+        hand_no: u64,
+        call: &Request<()>,
+    ) -> Result<NamedBundle, Status> {
+        let audited = self.audited(table, hand_no, Caller::of(call)).await?;
+        let bundle = audited.bundle.clone();
+        let unnamed = |_| api_refusal(ErrorReason::Corrupt, "the bundle is none");
+        let pb::HandBundle { contents: _, sha256 } =
+            pb::HandBundle::decode(&bundle[..]).map_err(unnamed)?;
+        Ok(NamedBundle { bundle, sha256 })
+    }
+
+    /// Creates a handler that cannot reach the logs.
+    #[cfg(test)]
+    pub(crate) fn without_logs() -> Audits {
+        let shared =
+            Arc::new(Shared { limiter: AuditLimiter::new(), cache: AuditCache::default() });
+        Audits { logs: None, shared }
     }
 
     /// Returns the public keys that the logs are signed with now, one a line: table, dealer, wallet.

@@ -5,13 +5,15 @@
 //! the public port, and forwards the call byte for byte, so that a new method needs no code here.
 //! The service behind verifies the player's token once more, so that whoever takes the gateway over
 //! cannot play anybody's hand. One service is the gateway's own: it collects the records of a
-//! finished hand from the logs, in its own name, and audits them (`audits`). The checkpoints and
+//! hand from the logs, in its own name, and audits them (`audits`). A new dispute is forwarded with
+//! the hash of such a bundle (`disputes`). The checkpoints and
 //! tiles of the logs are served as files, without a token; so are the logs' keys, the verifier's page
 //! and the bundles of finished hands (`public`).
 //!
 //! Specification: ARCHITECTURE.md §1.2, §6.
 
 mod audits;
+mod disputes;
 mod forward;
 mod logs;
 mod public;
@@ -28,6 +30,7 @@ use chassis::serve::{
 use system::clock::SystemClock;
 
 use audits::Audits;
+use disputes::Disputes;
 use forward::Forward;
 use logs::Logs;
 use public::PublicFiles;
@@ -77,7 +80,7 @@ pub async fn run(
         .await
         .add(Forward::<forward::People>::new(table.clone()))
         .await
-        .add(Forward::<forward::Disputes>::new(table.clone()))
+        .add(Disputes::new(audits.clone(), Forward::new(table.clone())))
         .await
         .add(Forward::<forward::Hands>::new(table))
         .await

@@ -70,7 +70,7 @@ pub(crate) async fn run(
     match what.unwrap_or(DisputeCommand::List { all: false }) {
         DisputeCommand::List { all } => {
             let state = if all { DisputeState::Unspecified } else { DisputeState::Open };
-            let disputes = client.list_disputes(state).await?;
+            let disputes = client.list_disputes(state, false).await?;
             for dispute in &disputes {
                 output::line(&if json {
                     as_json(dispute)?.to_string()

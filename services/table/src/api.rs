@@ -41,7 +41,7 @@ use parse::{commitment_command, decision_command, page_after, reveal_command};
 use watch_stream::{CLOCK, WatchStream};
 
 pub(crate) use hands::HandsApi;
-pub(crate) use people::PeopleApi;
+pub(crate) use people::{MAX_DISPUTE_BYTES, PeopleApi};
 
 /// Time for which a list waits for one table.
 const SUMMARY_TIMEOUT: Duration = Duration::from_millis(500);

@@ -21,6 +21,7 @@
 
 pub(crate) mod directory;
 mod disputes;
+mod evidence;
 pub(crate) mod permissions;
 pub(crate) mod player_keys;
 pub(crate) mod registry;
@@ -44,6 +45,7 @@ use zeroize::Zeroizing;
 
 use crate::author::Author;
 use directory::Directory;
+pub(crate) use disputes::Wanted;
 pub(crate) use player_keys::{PeopleError, PlayerKeys};
 use player_keys::{key_refusal, people_refusal};
 use registry::{EventLocation, Registry};

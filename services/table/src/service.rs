@@ -24,7 +24,7 @@ use tokio::sync::watch;
 use transport::ChannelError;
 
 use crate::actor::Dependencies;
-use crate::api::{Api, HandsApi, PeopleApi};
+use crate::api::{Api, HandsApi, MAX_DISPUTE_BYTES, PeopleApi};
 use crate::config::Config;
 use crate::peers::Peers;
 use crate::people::directory::Directory;
@@ -126,7 +126,7 @@ pub async fn run(
         .await
         .add(people.max_decoding_message_size(most))
         .await
-        .add(disputes.max_decoding_message_size(most))
+        .add(disputes.max_decoding_message_size(most.max(MAX_DISPUTE_BYTES)))
         .await
         .add(hands.max_decoding_message_size(most))
         .await;

@@ -6,8 +6,10 @@ use std::time::Duration;
 
 use chassis::auth::Role;
 use client::{Client, Error, WatchMessage};
-use primitives::{Credits, DisputeId, PlayerId};
-use proto::audit::v1::DisputeState;
+use fairness::evidence::Entry;
+use primitives::{Credits, DisputeId, PlayerId, UnixMicros};
+use prost::Message as _;
+use proto::audit::v1::{DisputeState, HandBundle};
 use proto::common::v1::ErrorReason;
 use proto::event::v1::DisputeVerdict;
 use proto::table::v1 as pb;
@@ -22,12 +24,18 @@ use crate::records;
 const NAME: &str = "Quagmire Vellum";
 const WORDS: &str = "the zirconium sylop was mine";
 const REASONS: &str = "a perspicuous shift took it";
+const NOTE: &str = "a crepuscular closing had no number of mine";
 
 fn reason<T: std::fmt::Debug>(answer: Result<T, Error>) -> Option<ErrorReason> {
     match answer {
         Err(Error::Refused(refusal)) => refusal.reason,
         other => panic!("{other:?} is no refusal"),
     }
+}
+
+fn evidence() -> Vec<u8> {
+    let note = Entry::note(UnixMicros(1), NOTE);
+    fairness::evidence::write(&[note]).into_bytes()
 }
 
 fn auditor(place: &RoomHarness, url: &str) -> Client {
@@ -173,15 +181,29 @@ async fn a_dispute_is_seen_with_its_hand_and_answered() {
     play_a_hand(&mut party, &room).await;
     let guest = party.guests[0].clone();
     let stranger = Guest::new(&place, &room.url).await;
-    let theirs = stranger.client.open_dispute(party.table, 1, WORDS).await;
+    let theirs = stranger.client.open_dispute(party.table, 1, WORDS, b"").await;
     assert_eq!(reason(theirs), Some(ErrorReason::NotYourHand));
-    let never = guest.client.open_dispute(party.table, 999, WORDS).await;
+    let never = guest.client.open_dispute(party.table, 999, WORDS, b"").await;
     assert_eq!(reason(never), Some(ErrorReason::HandUnknown));
-    let id = guest.client.open_dispute(party.table, 1, WORDS).await.unwrap();
-    let again = guest.client.open_dispute(party.table, 1, WORDS).await;
+    let evidence = evidence();
+    let huge = vec![b'\n'; 256 * 1024 + 1];
+    let none = guest.client.open_dispute(party.table, 1, WORDS, &huge).await;
+    assert_eq!(reason(none), Some(ErrorReason::BadField));
+    let opened = guest.client.open_dispute(party.table, 1, WORDS, &evidence).await.unwrap();
+    let id = DisputeId::try_from(&opened.dispute_id[..]).unwrap();
+    // The bundle is the room's own: named on record, given with the answer, and of this hand.
+    let bundle = HandBundle::decode(&opened.bundle[..]).unwrap();
+    assert_eq!((opened.number, &bundle.sha256), (1, &opened.bundle_sha256));
+    let bundle = audit::bundle::Bundle::parse(&opened.bundle).unwrap();
+    assert_eq!(bundle.hand_id, fairness::hand_id(party.table, 1));
+    let again = guest.client.open_dispute(party.table, 1, WORDS, b"").await;
     assert_eq!(reason(again), Some(ErrorReason::AlreadyExists));
     assert_eq!(reason(stranger.client.get_dispute(id).await), Some(ErrorReason::DisputeUnknown));
-    assert!(stranger.client.list_disputes(DisputeState::Unspecified).await.unwrap().is_empty());
+    let public = stranger.client.list_disputes(DisputeState::Unspecified, false).await.unwrap();
+    assert_eq!((public.len(), public[0].number, public[0].hand_no), (1, 1, 1));
+    assert!(public[0].dispute_id.is_empty() && public[0].player_id.is_empty(), "{public:?}");
+    let own = stranger.client.list_disputes(DisputeState::Unspecified, true).await.unwrap();
+    assert!(own.is_empty(), "{own:?}");
 
     let named = id.to_string();
     let (status, said) = place.run(place.sabacc(&["audit", "disputes"])).await;
@@ -202,8 +224,9 @@ async fn a_dispute_is_seen_with_its_hand_and_answered() {
     party.reconnect(&room.url);
     let told = party.guests[0].client.get_dispute(id).await.unwrap();
     assert_eq!((told.text.as_str(), told.answer.as_str()), (WORDS, REASONS));
+    assert_eq!((told.evidence, told.bundle_sha256), (evidence, opened.bundle_sha256));
     assert_eq!((told.verdict(), told.state()), (DisputeVerdict::Rejected, DisputeState::Answered));
-    let open = auditor(&place, &room.url).list_disputes(DisputeState::Open).await.unwrap();
+    let open = auditor(&place, &room.url).list_disputes(DisputeState::Open, false).await.unwrap();
     assert!(open.is_empty(), "{open:?}");
     room.running.stop(Signal::INT).await;
 }
@@ -216,7 +239,8 @@ async fn nothing_is_left_of_an_erased_player_but_his_hands() {
     let guest = party.guests[0].clone();
     guest.client.set_name(NAME).await.unwrap();
     play_a_hand(&mut party, &room).await;
-    let id = guest.client.open_dispute(party.table, 1, WORDS).await.unwrap();
+    let opened = guest.client.open_dispute(party.table, 1, WORDS, &evidence()).await.unwrap();
+    let id = DisputeId::try_from(&opened.dispute_id[..]).unwrap();
     let operator = operator(&place, &room.url);
     let seated = operator.erase_player(guest.id, "by letter").await;
     assert_eq!(reason(seated), Some(ErrorReason::PlayerSeated));
@@ -247,11 +271,11 @@ async fn nothing_is_left_of_an_erased_player_but_his_hands() {
     let said = room.running.output();
     room.running.stop(Signal::INT).await;
     let mut found = Vec::new();
-    search(&place.data(), &[NAME, WORDS, REASONS], &mut found);
+    search(&place.data(), &[NAME, WORDS, REASONS, NOTE], &mut found);
     assert!(found.is_empty(), "{found:?}");
     search(&place.data(), &["by letter"], &mut found);
     assert!(!found.is_empty(), "what is written in the clear is found");
-    assert!([NAME, WORDS, REASONS].iter().all(|text| !said.contains(text)), "{said}");
+    assert!([NAME, WORDS, REASONS, NOTE].iter().all(|text| !said.contains(text)), "{said}");
 
     let mut room = place.up(&["--no-bots"]).await;
     let (guest, auditor) = (guest.connect_at(&room.url), self::auditor(&place, &room.url));

@@ -20,6 +20,7 @@ use wire::{ApiRefusal, BadField, api_refusal, field, status};
 use super::watch_stream::CLOCK;
 use super::{Caller, PAGE_SIZES};
 use crate::author::Author;
+use crate::people::Wanted;
 use crate::registry::TableRegistry;
 
 /// Commands that run or wait at one time; more are refused.
@@ -27,6 +28,13 @@ const MAX_COMMANDS: usize = 256;
 /// Commands among them that are reserved for operators and auditors, so that many players cannot
 /// keep them out.
 const STAFF_PERMITS: usize = 16;
+
+/// Bytes of the longest request to open a dispute, the limit of its method: evidence, and words.
+pub(crate) const MAX_DISPUTE_BYTES: usize = 270_336;
+
+/// Header with the hash of the room's own bundle of a disputed hand. The gateway sets it, and takes
+/// away what a caller has set.
+const BUNDLE_HEADER: &str = "x-sabacc-bundle-bin";
 
 /// `PeopleService` and `DisputeService` over the registry that this process owns at the moment.
 /// Clones share their permits.
@@ -100,6 +108,12 @@ fn author(
     Ok(caller.author(request, caller.digest(method, content)))
 }
 
+/// Hash of the hand's bundle that the gateway names; `None` where it has none.
+fn named_bundle<T>(request: &Request<T>) -> Option<[u8; 32]> {
+    let named = request.metadata().get_bin(BUNDLE_HEADER)?.to_bytes().ok()?;
+    <[u8; 32]>::try_from(&named[..]).ok()
+}
+
 fn calling_player(caller: &Caller) -> Result<PlayerId, ApiRefusal> {
     let nobody = || api_refusal(ErrorReason::RoleNotAllowed, "this is for players only");
     caller.player.ok_or_else(nobody)
@@ -154,12 +168,16 @@ impl DisputeService for PeopleApi {
         request: Request<audit::OpenDisputeRequest>,
     ) -> Result<Response<audit::OpenDisputeResponse>, Status> {
         let caller = Caller::of(&request)?;
+        let bundle = named_bundle(&request);
         let message = request.into_inner();
         let registry = self.registry()?;
         let by = author(&registry, &caller, "OpenDispute", &message.request_id, &message)?;
         let (people, player) = (Arc::clone(registry.people()), calling_player(&caller)?);
-        self.run_to_end(&caller, async move { people.open_dispute(player, &message, by).await })
-            .await
+        self.run_to_end(
+            &caller,
+            async move { people.open_dispute(player, &message, bundle, by).await },
+        )
+        .await
     }
 
     async fn list_disputes(
@@ -170,7 +188,8 @@ impl DisputeService for PeopleApi {
         let message = request.into_inner();
         let (skip, take) = page(message.page_size, &message.page_token)?;
         let people = Arc::clone(self.registry()?.people());
-        Ok(Response::new(people.list_disputes(caller.player, message.state(), skip, take)))
+        let wanted = Wanted { state: message.state(), own: message.own };
+        Ok(Response::new(people.list_disputes(caller.player, wanted, skip, take)))
     }
 
     async fn get_dispute(

@@ -1,4 +1,8 @@
 //! Disputes: a player disputes a hand that they were dealt into, and an auditor answers once.
+//!
+//! What stands in the clear holds both sides: the hash of the player's evidence and of the room's
+//! own bundle are in the event that opens the dispute, and a dispute's number is its place in the
+//! log. The evidence is sealed with the player's words, and goes with them.
 
 use eventlog::Version;
 use primitives::{DisputeId, PlayerId, StreamId, TableId};
@@ -9,30 +13,43 @@ use proto::event::v1::{
     self as event, DisputeReasoned, DisputeStated, DisputeVerdict, EventType, HandOpened,
     SealedPayload,
 };
+use sha2::{Digest as _, Sha256};
 use wire::records::{PersonEvent, TableSubject};
 use wire::{ApiRefusal, TableRecord, api_refusal, field, status};
 use zeroize::Zeroizing;
 
-use super::registry::Dispute;
+use super::registry::{Dispute, Registry};
 use super::vault::{PlayerKey, SealBinding};
-use super::{People, binding, permissions, text_checks};
+use super::{People, binding, evidence, permissions, text_checks};
 use crate::author::Author;
 use crate::updates::timestamp;
 
 /// Limit for reading the events of a dispute, which has fewer.
 const MAX_EVENTS: usize = 8;
+/// Disputes that one page looks at, so that a page of few among many costs no more.
+const MAX_LOOKED_AT: usize = 5000;
+
+/// Selection of disputes for a list.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Wanted {
+    pub state: pb::DisputeState,
+    /// Only those of the caller.
+    pub own: bool,
+}
 
 impl People {
-    /// Opens a player's dispute of a hand.
+    /// Opens a player's dispute of a hand, of which the room has given the bundle with this hash.
     pub(crate) async fn open_dispute(
         &self,
         player: PlayerId,
         request: &pb::OpenDisputeRequest,
+        bundle: Option<[u8; 32]>,
         by: Author,
     ) -> Result<pb::OpenDisputeResponse, ApiRefusal> {
-        let pb::OpenDisputeRequest { request_id: _, table_id, hand_no, text } = request;
+        let pb::OpenDisputeRequest { request_id: _, table_id, hand_no, text, evidence } = request;
         let table = field::table_id(table_id)?;
         let text = text_checks::text(text)?;
+        evidence::check(player, evidence)?;
         let hand = fairness::hand_id(table, *hand_no);
         // Without the lock: a refused command holds nobody up. A repeat is judged by its first
         // answer.
@@ -48,43 +65,60 @@ impl People {
         let key = self.key_or_new(key, player).await?;
         let by = Author { digest: key.digest(by.digest), ..by };
         let id = self.ids.dispute_id();
-        let stated = Zeroizing::new(DisputeStated { text }.encode_to_vec());
+        let evidence_sha256 = (!evidence.is_empty()).then(|| Sha256::digest(evidence).to_vec());
+        let evidence_sha256 = evidence_sha256.unwrap_or_default();
+        let bundle_sha256 = bundle.map(Vec::from).unwrap_or_default();
+        let stated = DisputeStated { text, evidence: evidence.clone().into() };
+        let stated = Zeroizing::new(stated.encode_to_vec());
         let stated = self.seal_event(&key, player, binding(id, EventType::DisputeStated), &stated);
         let opened = event::DisputeOpened {
             player_id: player.0.to_vec().into(),
             table_id: table.0.to_vec().into(),
             hand_no: *hand_no,
             hand_id: hand.0.to_vec().into(),
+            evidence_sha256: evidence_sha256.clone().into(),
+            bundle_sha256: bundle_sha256.clone().into(),
         };
-        let answer = pb::OpenDisputeResponse { dispute_id: id.0.to_vec() };
+        // Commands run one at a time, so nobody takes this number in between.
+        let answer = pb::OpenDisputeResponse {
+            dispute_id: id.0.to_vec(),
+            number: self.with_registry(Registry::next_number),
+            evidence_sha256,
+            bundle_sha256,
+            bundle: Vec::new(),
+        };
         let events = [TableRecord::from(opened), TableRecord::DisputeStated(stated)];
         self.append(id.into(), &events, answer.encode_to_vec(), by).await?;
         Ok(answer)
     }
 
-    /// Disputes from the number `skip` on: a player's own, or everybody's.
+    /// Disputes from the place `skip` on, without words: everybody's, or a player's own.
     #[must_use]
     pub(crate) fn list_disputes(
         &self,
-        player: Option<PlayerId>,
-        state: pb::DisputeState,
+        caller: Option<PlayerId>,
+        wanted: Wanted,
         skip: usize,
         take: usize,
     ) -> pb::ListDisputesResponse {
+        if wanted.own && caller.is_none() {
+            return pb::ListDisputesResponse::default();
+        }
         self.with_registry(|registry| {
-            let wanted = |dispute: &Dispute| match state {
-                pb::DisputeState::Unspecified => true,
-                pb::DisputeState::Open => dispute.answered.is_none(),
-                pb::DisputeState::Answered => dispute.answered.is_some(),
-            };
-            let mut found =
-                registry.disputes(player).skip(skip).filter(|(_, dispute)| wanted(dispute));
-            let erased = |player| registry.person(player).is_some_and(|person| person.erased);
-            let page = found.by_ref().take(take);
-            let disputes =
-                page.map(|(_, dispute)| dispute_view(dispute, erased(dispute.player))).collect();
-            let next = found.next().map_or_else(String::new, |(number, _)| number.to_string());
-            pb::ListDisputesResponse { disputes, next_page_token: next }
+            let mut disputes = Vec::new();
+            let of = caller.filter(|_| wanted.own);
+            for (looked_at, (place, dispute)) in registry.disputes_from(of, skip).enumerate() {
+                if looked_at == MAX_LOOKED_AT || disputes.len() == take {
+                    return pb::ListDisputesResponse {
+                        disputes,
+                        next_page_token: place.to_string(),
+                    };
+                }
+                if is_in_state(dispute, wanted.state) {
+                    disputes.push(list_row(registry, dispute, caller));
+                }
+            }
+            pb::ListDisputesResponse { disputes, next_page_token: String::new() }
         })
     }
 
@@ -113,7 +147,8 @@ impl People {
             match event {
                 PersonEvent::DisputeStated(sealed) => {
                     let text = decrypt(&key, binding(stream, EventType::DisputeStated), sealed)?;
-                    view.text = read::<DisputeStated>(&text)?.text;
+                    let DisputeStated { text, evidence } = read(&text)?;
+                    (view.text, view.evidence) = (text, evidence.to_vec());
                 }
                 PersonEvent::DisputeReasoned(sealed) => {
                     let text = decrypt(&key, binding(stream, EventType::DisputeReasoned), sealed)?;
@@ -189,9 +224,35 @@ fn read<M: Message + Default>(bytes: &[u8]) -> Result<M, ApiRefusal> {
     M::decode(bytes).map_err(|_| api_refusal(ErrorReason::Corrupt, "a stored message is damaged"))
 }
 
+fn is_in_state(dispute: &Dispute, state: pb::DisputeState) -> bool {
+    match state {
+        pb::DisputeState::Unspecified => true,
+        pb::DisputeState::Open => dispute.answered.is_none(),
+        pb::DisputeState::Answered => dispute.answered.is_some(),
+    }
+}
+
+/// A dispute in a list. Whose it is, players are told of their own alone.
+fn list_row(registry: &Registry, dispute: &Dispute, caller: Option<PlayerId>) -> pb::Dispute {
+    let erased = registry.person(dispute.player).is_some_and(|person| person.erased);
+    let view = dispute_view(dispute, erased);
+    match caller {
+        Some(player) if player != dispute.player => pb::Dispute {
+            dispute_id: Vec::new(),
+            player_id: Vec::new(),
+            erased: false,
+            evidence_sha256: Vec::new(),
+            bundle_sha256: Vec::new(),
+            ..view
+        },
+        Some(_) | None => view,
+    }
+}
+
 /// A dispute without its words.
 fn dispute_view(dispute: &Dispute, erased: bool) -> pb::Dispute {
-    let Dispute { id, player, table, hand_no, hand, opened_at, answered } = dispute;
+    let Dispute { id, player, table, hand_no, hand, number, evidence, bundle, opened_at, answered } =
+        dispute;
     let state = match answered {
         None => pb::DisputeState::Open,
         Some(_) => pb::DisputeState::Answered,
@@ -209,5 +270,9 @@ fn dispute_view(dispute: &Dispute, erased: bool) -> pb::Dispute {
         erased,
         text: String::new(),
         answer: String::new(),
+        number: *number,
+        evidence: Vec::new(),
+        evidence_sha256: evidence.map(Vec::from).unwrap_or_default(),
+        bundle_sha256: bundle.map(Vec::from).unwrap_or_default(),
     }
 }

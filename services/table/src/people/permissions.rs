@@ -9,7 +9,7 @@ use wire::{ApiRefusal, api_refusal};
 use super::registry::{Dispute, Registry};
 
 /// Disputes of one player that may be open at one time.
-pub(crate) const MAX_OPEN_DISPUTES: usize = 10;
+pub(crate) const MAX_OPEN_DISPUTES: usize = 1;
 
 /// Checks that more may be recorded of a player.
 pub(crate) fn check_not_erased(registry: &Registry, player: PlayerId) -> Result<(), ApiRefusal> {
@@ -68,7 +68,7 @@ pub(crate) fn check_dispute(
             .with("dispute_id", other.id.to_string()));
     }
     if person.open.len() >= MAX_OPEN_DISPUTES {
-        let message = format!("{MAX_OPEN_DISPUTES} of your disputes are open: wait for an answer");
+        let message = "one dispute at a time may be open, and one of yours is: wait for its answer";
         return Err(api_refusal(ErrorReason::DisputesOpen, message)
             .with("open", person.open.len().to_string())
             .with("max", MAX_OPEN_DISPUTES.to_string()));

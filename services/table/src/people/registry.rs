@@ -42,6 +42,12 @@ pub(crate) struct Dispute {
     pub table: TableId,
     pub hand_no: u64,
     pub hand: HandId,
+    /// Counts all disputes from 1 in the order of their opening.
+    pub number: u64,
+    /// SHA-256 of the evidence, if there is any.
+    pub evidence: Option<[u8; 32]>,
+    /// SHA-256 of the contents of the room's own bundle, if it had one.
+    pub bundle: Option<[u8; 32]>,
     pub opened_at: UnixMicros,
     /// Verdict of an auditor, and its time.
     pub answered: Option<(DisputeVerdict, UnixMicros)>,
@@ -106,12 +112,16 @@ impl Registry {
         self.disputes.get(&id)
     }
 
-    /// Disputes of one player or of everybody in the order of their opening, each with its number
-    /// in that list.
-    pub(crate) fn disputes(&self, of: Option<PlayerId>) -> impl Iterator<Item = (usize, &Dispute)> {
+    /// Disputes of one player or of everybody in the order of their opening, from a place in that
+    /// list on, each with its place.
+    pub(crate) fn disputes_from(
+        &self,
+        of: Option<PlayerId>,
+        skip: usize,
+    ) -> impl Iterator<Item = (usize, &Dispute)> {
         let own = of.map(|player| self.person(player).map_or(&[][..], |person| &person.disputes));
-        let ids = own.unwrap_or(&self.in_order).iter().enumerate();
-        ids.filter_map(|(number, id)| Some((number, self.disputes.get(id)?)))
+        let ids = own.unwrap_or(&self.in_order).iter().enumerate().skip(skip);
+        ids.filter_map(|(place, id)| Some((place, self.disputes.get(id)?)))
     }
 
     /// Entry of a player of whom more is recorded; an error for one who was erased.
@@ -123,8 +133,21 @@ impl Registry {
         Ok(person)
     }
 
+    /// Number of the dispute that is opened next.
+    #[must_use]
+    pub(crate) fn next_number(&self) -> u64 {
+        self.in_order.len() as u64 + 1
+    }
+
     fn opened(&mut self, opened: &pb::DisputeOpened, place: EventLocation) -> Result<(), Corrupt> {
-        let pb::DisputeOpened { player_id, table_id, hand_no, hand_id } = opened;
+        let pb::DisputeOpened {
+            player_id,
+            table_id,
+            hand_no,
+            hand_id,
+            evidence_sha256,
+            bundle_sha256,
+        } = opened;
         let id = DisputeId(place.stream.0);
         let dispute = Dispute {
             id,
@@ -132,6 +155,9 @@ impl Registry {
             table: field::table_id(table_id)?,
             hand_no: *hand_no,
             hand: field::id("hand_id", hand_id)?,
+            number: self.next_number(),
+            evidence: hash("evidence_sha256", evidence_sha256)?,
+            bundle: hash("bundle_sha256", bundle_sha256)?,
             opened_at: place.at,
             answered: None,
         };
@@ -158,6 +184,11 @@ impl Registry {
         self.person_mut(player)?.open.remove(&id);
         Ok(())
     }
+}
+
+/// A hash, if there is one.
+fn hash(name: &str, bytes: &[u8]) -> Result<Option<[u8; 32]>, Corrupt> {
+    if bytes.is_empty() { Ok(None) } else { Ok(Some(field::exactly(name, bytes)?)) }
 }
 
 #[cfg(test)]

@@ -14,6 +14,8 @@ use system::entropy::SystemEntropy;
 use super::*;
 use crate::recovery::{FoldedLog, fold};
 
+mod evidence;
+
 const ANN: PlayerId = PlayerId([1; 16]);
 const BOB: PlayerId = PlayerId([2; 16]);
 const TABLE: TableId = TableId([7; 16]);
@@ -126,6 +128,7 @@ fn objection(hand_no: u64) -> audit::OpenDisputeRequest {
         table_id: TABLE.0.to_vec(),
         hand_no,
         text: WORDS.to_owned(),
+        evidence: Vec::new(),
     }
 }
 
@@ -184,9 +187,9 @@ async fn nothing_is_kept_of_who_is_refused_or_changes_nothing_and_nobody_waits_f
     let idle = async {
         assert_eq!(people.set_name(BOB, "", by(2, 2)).await.unwrap().0.name, "");
         assert_eq!(people.set_name(ANN, NAME, by(3, 3)).await.unwrap().0.name, NAME);
-        let nowhere = people.open_dispute(BOB, &objection(2), by(4, 4)).await.unwrap_err();
+        let nowhere = people.open_dispute(BOB, &objection(2), None, by(4, 4)).await.unwrap_err();
         assert_eq!(nowhere.reason(), ErrorReason::HandUnknown);
-        let absent = people.open_dispute(CARL, &objection(1), by(5, 5)).await.unwrap_err();
+        let absent = people.open_dispute(CARL, &objection(1), None, by(5, 5)).await.unwrap_err();
         assert_eq!(absent.reason(), ErrorReason::NotYourHand);
     };
     tokio::time::timeout(soon, idle).await.expect("nobody waits for another's turn");
@@ -195,7 +198,7 @@ async fn nothing_is_kept_of_who_is_refused_or_changes_nothing_and_nobody_waits_f
     let used = people.set_name(BOB, "Bossk", by(1, 1)).await.unwrap_err();
     assert_eq!(used.reason(), ErrorReason::RequestIdReused);
     assert_eq!(place.keys.get_many(&[BOB.0, CARL.0]).await.unwrap(), BTreeMap::new());
-    people.open_dispute(BOB, &objection(1), by(6, 6)).await.unwrap();
+    people.open_dispute(BOB, &objection(1), None, by(6, 6)).await.unwrap();
     assert_eq!(place.keys.get_many(&[BOB.0]).await.unwrap().len(), 1);
 }
 
@@ -218,7 +221,7 @@ async fn an_erased_player_is_gone_and_the_log_is_not() {
     let people = place.people().await.unwrap();
     people.set_name(ANN, NAME, by(1, 1)).await.unwrap();
     people.set_name(BOB, "Bossk", by(2, 2)).await.unwrap();
-    let id = people.open_dispute(ANN, &objection(1), by(3, 3)).await.unwrap().dispute_id;
+    let id = people.open_dispute(ANN, &objection(1), None, by(3, 3)).await.unwrap().dispute_id;
     let id = DisputeId::try_from(&id[..]).unwrap();
     let early = people.erase(ANN, "by letter", by(4, 4)).await.unwrap_err();
     assert_eq!(early.reason(), ErrorReason::DisputesOpen);
@@ -241,7 +244,7 @@ async fn an_erased_player_is_gone_and_the_log_is_not() {
         assert_eq!(dispute.verdict(), DisputeVerdict::Rejected, "what was found stays");
         let refused = people.set_name(ANN, "Ann", by(7, 7)).await.unwrap_err();
         assert_eq!(refused.reason(), ErrorReason::PlayerErased);
-        let refused = people.open_dispute(ANN, &objection(1), by(8, 8)).await.unwrap_err();
+        let refused = people.open_dispute(ANN, &objection(1), None, by(8, 8)).await.unwrap_err();
         assert_eq!(refused.reason(), ErrorReason::PlayerErased);
         assert_eq!(people.admit(ANN).await.unwrap_err().reason(), ErrorReason::PlayerErased);
     }
@@ -298,13 +301,16 @@ async fn a_dispute_is_opened_seen_and_answered_once() {
     let place = Fixture::new();
     place.hand(1).await;
     let people = place.people().await.unwrap();
-    let nowhere = people.open_dispute(ANN, &objection(2), by(1, 1)).await.unwrap_err();
+    let nowhere = people.open_dispute(ANN, &objection(2), None, by(1, 1)).await.unwrap_err();
     assert_eq!(nowhere.reason(), ErrorReason::HandUnknown);
-    let opened = people.open_dispute(ANN, &objection(1), by(2, 2)).await.unwrap();
-    assert_eq!(people.open_dispute(ANN, &objection(1), by(2, 2)).await.unwrap(), opened);
+    let opened = people.open_dispute(ANN, &objection(1), None, by(2, 2)).await.unwrap();
+    assert_eq!(people.open_dispute(ANN, &objection(1), None, by(2, 2)).await.unwrap(), opened);
     let id = DisputeId::try_from(&opened.dispute_id[..]).unwrap();
-    people.open_dispute(BOB, &objection(1), by(3, 3)).await.unwrap();
-    let list = |of, state| people.list_disputes(of, state, 0, 10).disputes;
+    people.open_dispute(BOB, &objection(1), None, by(3, 3)).await.unwrap();
+    let list = |of: Option<PlayerId>, state| {
+        let wanted = Wanted { state, own: of.is_some() };
+        people.list_disputes(of, wanted, 0, 10).disputes
+    };
     assert_eq!(list(None, audit::DisputeState::Unspecified).len(), 2);
     assert_eq!(list(Some(BOB), audit::DisputeState::Open).len(), 1);
     assert_eq!(list(None, audit::DisputeState::Answered), []);
@@ -338,25 +344,30 @@ async fn lists_come_in_pages() {
         place.hand(hand_no).await;
     }
     let people = place.people().await.unwrap();
-    for hand_no in 1..=5_u8 {
+    for (hand_no, player) in [(1, BOB), (2, ANN), (3, BOB), (4, BOB), (5, BOB)] {
         let request = objection(hand_no.into());
-        let opened = people.open_dispute(ANN, &request, by(hand_no, hand_no)).await.unwrap();
+        let opened =
+            people.open_dispute(player, &request, None, by(hand_no, hand_no)).await.unwrap();
         let id = DisputeId::try_from(&opened.dispute_id[..]).unwrap();
-        if hand_no == 2 || hand_no == 5 {
+        if player == BOB && hand_no != 5 {
             people.answer_dispute(&answer(id), by(20 + hand_no, 20)).await.unwrap();
         }
     }
-    let mut pages = Vec::new();
-    let mut skip = 0;
-    loop {
-        let page = people.list_disputes(None, audit::DisputeState::Open, skip, 2);
-        pages.push(page.disputes.iter().map(|it| it.hand_no).collect::<Vec<_>>());
-        match page.next_page_token.parse() {
-            Ok(next) => skip = next,
-            Err(_) => break,
+    let pages = |state| {
+        let (mut pages, mut skip) = (Vec::new(), 0);
+        loop {
+            let wanted = Wanted { state, own: false };
+            let page = people.list_disputes(None, wanted, skip, 2);
+            pages.push(page.disputes.iter().map(|it| it.hand_no).collect::<Vec<_>>());
+            match page.next_page_token.parse() {
+                Ok(next) => skip = next,
+                Err(_) => return pages,
+            }
         }
-    }
-    assert_eq!(pages, [vec![1, 3], vec![4]]);
+    };
+    assert_eq!(pages(audit::DisputeState::Open), [[2, 5]]);
+    assert_eq!(pages(audit::DisputeState::Answered), [vec![1, 3], vec![4]]);
+    assert_eq!(pages(audit::DisputeState::Unspecified), [vec![1, 2], vec![3, 4], vec![5]]);
 }
 
 #[tokio::test]

@@ -54,6 +54,17 @@ pub(crate) fn reason(given: &str) -> Result<String, BadField> {
     readable("reason", given, MAX_REASON, |_| false)
 }
 
+/// Checks that a line without control characters does not turn the direction of text either.
+pub(crate) fn no_direction_controls(line: &str) -> Result<(), String> {
+    match line.chars().find(|char| is_direction_control(*char)) {
+        Some(bad) => {
+            let bad = bad.escape_unicode();
+            Err(format!("characters that turn the direction of text are not allowed; it has {bad}"))
+        }
+        None => Ok(()),
+    }
+}
+
 fn readable(
     field: &str,
     given: &str,

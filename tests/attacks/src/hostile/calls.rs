@@ -347,7 +347,8 @@ impl Hostility {
             }
             Audit::Dispute => {
                 let (request_id, text) = (self.request_id(), "I do not believe it.".to_owned());
-                let open = OpenDisputeRequest { request_id, table_id, hand_no, text };
+                let evidence = Vec::new();
+                let open = OpenDisputeRequest { request_id, table_id, hand_no, text, evidence };
                 done(answered(disputes.open_dispute(self.request(open))).await)
             }
             Audit::Disputes => {
