@@ -147,6 +147,8 @@ pub(crate) struct PlayRequests {
     pub(crate) sits_out: bool,
     /// Hand number and turn of the last fold of a hand that the player's number is not in.
     folded: Option<(u64, u32)>,
+    /// Request of that fold.
+    fold_request: Option<Vec<u8>>,
 }
 
 /// Message without an answer.
@@ -250,8 +252,9 @@ impl PlayRequests {
             return;
         }
         self.folded = Some((hand_no, turn));
-        if let Err(error) = self.decide(client.request_id(), table, (hand_no, turn), fold) {
-            self.fail(error);
+        match self.decide(client.request_id(), table, (hand_no, turn), fold) {
+            Ok(request_id) => self.fold_request = Some(request_id),
+            Err(error) => self.fail(error),
         }
     }
 
@@ -284,7 +287,7 @@ impl PlayRequests {
     }
 
     /// Matches an answer with its decision. None if the decision was answered before, having been
-    /// sent twice, or if it is sent again with another signature.
+    /// sent twice, if it is sent again with another signature, or if it is the client's own fold.
     pub(crate) fn resolve_decision(
         &mut self,
         acted: pb::Acted,
@@ -306,7 +309,9 @@ impl PlayRequests {
                 Err(refusal)
             }
         };
-        Some(DecisionOutcome { request_id: named, outcome })
+        // The caller did not ask for a fold that the client makes by itself.
+        let is_own = self.fold_request.as_ref() == Some(&named);
+        (!is_own).then_some(DecisionOutcome { request_id: named, outcome })
     }
 
     fn accept_receipt(&mut self, act: &pb::ActRequest, receipt: Option<&pb::DecisionReceipt>) {
