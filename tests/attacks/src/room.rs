@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use chassis::auth::{Claims, Identity, Role, TokenIssuer};
-use client::Client;
+use chassis::http_client::HttpClient;
+use client::{Client, TrustedKeys};
 use primitives::{Credits, PlayerId};
 use system::clock::SystemClock;
 use system::entropy::SystemEntropy;
@@ -40,6 +41,8 @@ pub struct Room {
     /// The public port.
     pub url: String,
     issuer: TokenIssuer,
+    /// Public keys of its logs.
+    keys: TrustedKeys,
 }
 
 /// A player with an account.
@@ -81,7 +84,9 @@ impl Room {
         let child = child.context("the room was started")?;
         let pem = std::fs::read_to_string(dir.path().join("room/keys/issuer.pem"))?;
         let issuer = TokenIssuer::from_pem("up", &pem)?;
-        let room = Room { child, dir, url: address, issuer };
+        let answer = HttpClient::new().get(&address.parse()?, "keys.txt").await?;
+        let keys = TrustedKeys::parse(std::str::from_utf8(&answer.body)?)?;
+        let room = Room { child, dir, url: address, issuer, keys };
         // The tables are read a moment after the port opens; a client waits for them.
         room.operator()?.list_tables().await?;
         Ok(room)
@@ -109,6 +114,7 @@ impl Room {
         let id = IdMaker::system().player_id();
         let token = self.token(Role::Player, &id.to_string());
         let client = Client::connect(&self.url, token.clone())?;
+        let client = client.with_trusted_keys(self.keys.clone());
         client.open_account(None).await?;
         self.operator()?.issue(id, Credits::of(BANKROLL), "to play beside an attack").await?;
         Ok(Guest { id, token, client })

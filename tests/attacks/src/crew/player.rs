@@ -171,7 +171,7 @@ impl Player {
         let pot = Credits::try_new(standing.sabacc_pot).unwrap_or(Credits::MAX);
         let least = self.rules.as_ref().map_or(1, |rules| rules.min_stack(pot).get());
         if self.seat != 0 && self.stack < least {
-            let left = self.dependencies.guest.client.stand_up(self.dependencies.table).await;
+            let left = self.play.stand_up().await;
             return self.count_refused(left.map(drop));
         }
         Ok(())
