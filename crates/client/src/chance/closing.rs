@@ -6,7 +6,7 @@ use primitives::PlayerId;
 use proto::dealer::v1 as dealer;
 
 use super::hand::to_array;
-use super::trust::{LogKind, TrustedKeys};
+use super::trust::{LogKind, SigningLog, TrustedKeys};
 use super::violation::{Fault, PartyAtFault, ViolationKind as V};
 
 /// Seat of a roster; its player, where it is known.
@@ -43,7 +43,7 @@ impl HandClosing {
         let mut signed = None;
         if trust.has(LogKind::Dealer) {
             let text = ClosingStatement { context: &context, dealer: &dealer, closing: &closing };
-            let entry = trust.entry_of(LogKind::Dealer, Some(origin), &text, key_id, signature);
+            let entry = trust.entry_of(SigningLog::Dealer { origin }, &text, key_id, signature);
             signed = Some(entry.ok_or(V::ClosingSignature)?);
         }
         Ok(HandClosing { context, dealer, closing, rows, signed })

@@ -6,7 +6,7 @@ use proto::dealer::v1 as dealer;
 
 use super::Chance;
 use super::hand::to_array;
-use super::trust::LogKind;
+use super::trust::{LogKind, SigningLog};
 use super::violation::{FairnessViolation, Fault, PartyAtFault, ViolationKind};
 
 /// The dealer's commitment to the seed of one hand.
@@ -62,8 +62,8 @@ impl Chance {
             rules_hash: &rules_hash,
             commitment: &commitment,
         };
-        let (key_id, log) = (&told.key_id, Some(&*told.origin));
-        let entry = self.trust.entry_of(LogKind::Dealer, log, &signed, key_id, &told.signature);
+        let log = SigningLog::Dealer { origin: &told.origin };
+        let entry = self.trust.entry_of(log, &signed, &told.key_id, &told.signature);
         let is_signed = entry.is_some();
         if self.trust.has(LogKind::Dealer) && !is_signed && !self.unchecked {
             return Err(ViolationKind::CommitmentSignature.into());

@@ -8,7 +8,7 @@ use fairness::{
 use primitives::{PlayerId, TableId};
 use proto::table::v1 as pb;
 
-use super::trust::{LogKind, TrustedKeys};
+use super::trust::{LogKind, SigningLog, TrustedKeys};
 use super::violation::{Fault, ViolationKind as V};
 
 /// What a receipt has to be for.
@@ -110,6 +110,6 @@ fn check_signature(
     if !trust.has(LogKind::Table) {
         return Ok(None);
     }
-    let entry = trust.entry_of(LogKind::Table, None, signed, key_id, signature);
+    let entry = trust.entry_of(SigningLog::Table, signed, key_id, signature);
     entry.map(Some).ok_or_else(|| V::ReceiptSignature.into())
 }

@@ -15,6 +15,16 @@ pub(crate) enum LogKind {
     Dealer,
 }
 
+/// Log whose key a signature has to be of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SigningLog<'a> {
+    Table,
+    /// The log of this name, which is a dealer's.
+    Dealer {
+        origin: &'a str,
+    },
+}
+
 impl LogKind {
     const fn suffix(self) -> &'static str {
         match self {
@@ -64,19 +74,22 @@ impl TrustedKeys {
         self.keys.iter().any(|(origin, _)| origin.ends_with(kind.suffix()))
     }
 
-    /// The evidence entry of a text, if a trusted key signed it: one with this id, of a log of this
-    /// kind and, where it is given, of this name. A key counts for its own log only.
+    /// The evidence entry of a text, if a trusted key with this id signed it. A key counts for its
+    /// own log only.
     pub(crate) fn entry_of(
         &self,
-        kind: LogKind,
-        log: Option<&str>,
+        log: SigningLog<'_>,
         text: &impl SignedText,
         key_id: &[u8],
         signature: &[u8],
     ) -> Option<Entry> {
         let signature: [u8; 64] = signature.try_into().ok()?;
-        let of_log =
-            |origin: &str| origin.ends_with(kind.suffix()) && log.is_none_or(|log| log == origin);
+        let of_log = |origin: &str| match log {
+            SigningLog::Table => origin.ends_with(LogKind::Table.suffix()),
+            SigningLog::Dealer { origin: named } => {
+                origin.ends_with(LogKind::Dealer.suffix()) && origin == named
+            }
+        };
         let keys = self.keys.iter().filter(|(origin, _)| of_log(origin)).map(|(_, key)| key);
         let mut named = keys.filter(|key| KeyId::of(key).0 == *key_id);
         let signer = named.find(|key| text.verify(key, &signature).is_ok())?;
@@ -144,14 +157,14 @@ mod tests {
         let (id, signature) = (KeyId::of(key.verifying_key().as_bytes()).0, text.sign(&key));
         let mut trust = TrustedKeys::default();
         trust.add("room/dealer", key.verifying_key().to_bytes());
-        let entry = |kind, log| trust.entry_of(kind, log, &text, &id, &signature);
-        assert!(entry(LogKind::Dealer, None).is_some());
-        assert!(entry(LogKind::Dealer, Some("room/dealer")).is_some());
-        assert_eq!(entry(LogKind::Dealer, Some("other/dealer")), None);
-        assert_eq!(entry(LogKind::Table, None), None);
-        assert_eq!(trust.entry_of(LogKind::Dealer, None, &text, &[0; 8], &signature), None);
-        assert_eq!(trust.entry_of(LogKind::Dealer, None, &text, &id, &[0; 64]), None);
-        assert_eq!(trust.entry_of(LogKind::Dealer, None, &text, &id, &[]), None);
+        let of = |origin| SigningLog::Dealer { origin };
+        let entry = |log| trust.entry_of(log, &text, &id, &signature);
+        assert!(entry(of("room/dealer")).is_some());
+        assert_eq!(entry(of("other/dealer")), None);
+        assert_eq!(entry(SigningLog::Table), None);
+        assert_eq!(trust.entry_of(of("room/dealer"), &text, &[0; 8], &signature), None);
+        assert_eq!(trust.entry_of(of("room/dealer"), &text, &id, &[0; 64]), None);
+        assert_eq!(trust.entry_of(of("room/dealer"), &text, &id, &[]), None);
     }
 
     #[test]

@@ -192,7 +192,7 @@ async fn a_bot_that_thinks_stops_at_once() {
         stop.cancel();
     };
     let bot = run_bot(&client, TABLE, bot, Stubborn::default(), stop.clone());
-    let (report, ()) = with_timeout(async { tokio::join!(bot, stopping) }).await;
+    let (report, ()) = with_timeout(Box::pin(async { tokio::join!(bot, stopping) })).await;
     assert_eq!(report.unwrap().end, BotEnd::Stopped);
     assert_eq!(methods(&fake), ["open_account", "sit_down", "stand_up"]);
 }
@@ -228,7 +228,7 @@ async fn a_bot_that_withheld_comes_back_when_it_may() {
         stop.cancel();
     };
     let bot = run_bot(&client, TABLE, BOT, Stubborn::default(), stop.clone());
-    let (report, ()) = with_timeout(async { tokio::join!(bot, sat_out) }).await;
+    let (report, ()) = with_timeout(Box::pin(async { tokio::join!(bot, sat_out) })).await;
     assert_eq!(report.unwrap().end, BotEnd::Stopped);
     assert_eq!(methods(&fake), ["open_account", "sit_down", "sit_out", "sit_out", "stand_up"]);
 }

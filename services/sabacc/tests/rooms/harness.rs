@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use chassis::auth::{Claims, Identity, Role, TokenIssuer};
-use client::Client;
+use client::{Client, TrustedKeys};
 use rustix::process::{Pid, Signal};
 use system::clock::SystemClock;
 use system::entropy::SystemEntropy;
@@ -123,6 +123,12 @@ impl RoomHarness {
     /// Issues a token of the rooms, good for a day.
     pub(crate) fn token(&self, role: Role, subject: &str) -> String {
         token(&self.issuer(), role, subject, Duration::from_secs(86_400))
+    }
+
+    /// Returns the public keys of a room's logs, as the room gives them out.
+    pub(crate) fn trusted_keys(&self) -> TrustedKeys {
+        let keys = std::fs::read_to_string(self.data().join("keys.txt"));
+        keys.map_or_else(|_| TrustedKeys::default(), |keys| TrustedKeys::parse(&keys).unwrap())
     }
 
     pub(crate) fn issuer(&self) -> TokenIssuer {

@@ -43,6 +43,7 @@ impl Guest {
     pub(crate) fn of(place: &RoomHarness, url: &str, id: PlayerId) -> Guest {
         let token = place.token(Role::Player, &id.to_string());
         let client = Client::connect(url, token.clone()).unwrap();
+        let client = client.with_trusted_keys(place.trusted_keys());
         Guest { id, token, client }
     }
 

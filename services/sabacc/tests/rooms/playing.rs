@@ -58,6 +58,7 @@ impl Player {
                     Err(refusal) => panic!("hand {}: {refusal}", part.hand_no),
                 },
                 Some(PlayMessage::Notice(_)) => {}
+                Some(PlayMessage::Notice(notice)) => panic!("{notice}"),
                 None => return,
             }
             let view = self.state.view();
