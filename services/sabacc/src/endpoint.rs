@@ -76,6 +76,21 @@ impl RoomEndpoint {
         Ok(CheckpointMonitor::new(keys.keys().cloned().collect::<Vec<_>>(), memory))
     }
 
+    /// Keys of the room's logs that are trusted: none for another room without a keys file.
+    pub(crate) fn trusted_keys(&self, data: Option<&Path>) -> anyhow::Result<bundle::TrustedKeys> {
+        let path = data.map_or_else(|| default_data_dir(&Environment::read()), Path::to_owned);
+        let known = read_keys(self.keys.as_deref(), self.server.as_deref(), &path)?;
+        bundle::TrustedKeys::parse(&known).context("the keys of the logs cannot be used")
+    }
+
+    /// Opens a client of the room for a player, whose token must be given.
+    pub(crate) fn connect_with_token(self, data: Option<PathBuf>) -> anyhow::Result<Client> {
+        if self.token.is_none() {
+            bail!("only a player can do this: give their token with --token or SABACC_TOKEN");
+        }
+        self.connect_as(data, Role::Player, "")
+    }
+
     /// Opens a client of the room, as an auditor of this name if no token is given.
     pub(crate) fn connect(self, data: Option<PathBuf>, name: &str) -> anyhow::Result<Client> {
         self.connect_as(data, Role::Auditor, name)

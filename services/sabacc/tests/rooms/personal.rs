@@ -224,8 +224,8 @@ async fn a_dispute_is_seen_with_its_hand_and_answered() {
     party.reconnect(&room.url);
     let told = party.guests[0].client.get_dispute(id).await.unwrap();
     assert_eq!((told.text.as_str(), told.answer.as_str()), (WORDS, REASONS));
+    assert_eq!((&told.evidence, &told.bundle_sha256), (&evidence, &opened.bundle_sha256));
     assert_eq!((told.verdict(), told.state()), (DisputeVerdict::Rejected, DisputeState::Answered));
-    assert_eq!((told.evidence, told.bundle_sha256), (evidence, opened.bundle_sha256));
     let open = auditor(&place, &room.url).list_disputes(DisputeState::Open, false).await.unwrap();
     assert!(open.is_empty(), "{open:?}");
     room.running.stop(Signal::INT).await;
