@@ -176,6 +176,40 @@ fn a_checkpoint_that_was_seen_contradicts_another_tree_of_its_size() {
     assert!(contradictions.iter().any(|what| what.contains("two trees of")), "{contradictions:?}");
 }
 
+/// Whatever players do between two hands, the bundle stays short, and the hand proved.
+/// fairness/SPEC.md §15.2.
+#[test]
+fn a_player_who_sits_out_and_back_all_the_time_spoils_no_bundle() {
+    let mut table = table();
+    for _ in 0..1024 {
+        table.toggle_sit_out(2);
+    }
+    assert!(table.play());
+    let bundle = table.bundle(2);
+    let report = report(&bundle);
+    assert_eq!(report.verdict, HandVerdict::Proved, "{report:#?}");
+    assert!(bundle.encode().len() < 1 << 20, "{}", bundle.encode().len());
+}
+
+/// A hand that nobody is left in goes on by itself for as many rounds as its rules allow, which is a
+/// bounded number.
+/// fairness/SPEC.md §15.5.
+#[test]
+fn the_longest_hand_that_nobody_is_in_is_audited_in_bounded_work() {
+    let rules = rules::RuleSet::defaults(rules::variant("dice").unwrap()).canonical();
+    assert!(
+        rules::RuleSet::from_canonical(&rules.replace("max_rounds = 12", "max_rounds = 1001"))
+            .is_err()
+    );
+    let mut table =
+        TableFixture::with_rules(7, rules.replace("max_rounds = 12", "max_rounds = 1000"));
+    (1..=3).for_each(|seat| table.sit(seat, 2000));
+    assert!(table.play());
+    let report = report(&table.bundle(1));
+    assert_eq!(report.verdict, HandVerdict::Proved, "{report:#?}");
+    assert!(report.work.steps < 200_000, "{:?}", report.work);
+}
+
 /// fairness/SPEC.md §15.5.
 #[test]
 fn work_is_bounded_by_the_size_of_the_file() {

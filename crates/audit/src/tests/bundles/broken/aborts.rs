@@ -7,7 +7,7 @@ use crate::tests::fixture::{
     AnyRecord, EntropyBehaviour, Entry, HandOptions, LogName, TableFixture,
 };
 use primitives::UnixMicros;
-use proto::event::v1::{AbortCause, AtFault};
+use proto::event::v1::{self as pb, AbortCause, AtFault};
 use wire::replay::is_void;
 use wire::{DealerRecord, TableRecord, WalletRecord};
 
@@ -51,6 +51,13 @@ fn causes() -> Vec<Golden> {
 /// Hands that came to nothing, and what followed does not fit.
 fn consequences() -> Vec<Golden> {
     vec![
+        broken_hand("seed-refused-behind-an-abort", agreed(), Check::Seed, |entries| {
+            let seed: bytes::Bytes = vec![5; 64].into();
+            the!(entries, Dealer(DealerRecord::SeedOpened)).seed = seed.clone();
+            let revealed =
+                index_of(entries, |it| matches!(it, Table(TableRecord::HandRevealed(_))));
+            entries[revealed].recorded = Table(pb::SeedRefused { seed }.into());
+        }),
         broken_hand("decisions-not-all-agreed", agreed(), Check::Decisions, |entries| {
             let voids =
                 |it: &AnyRecord| matches!(it, Table(TableRecord::MoveDecided(it)) if is_void(it));

@@ -29,6 +29,20 @@ pub(super) fn all() -> Vec<Golden> {
             record.recorded_at = UnixMicros(record.recorded_at.0 + 1);
             bundle
         }),
+        inclusion("inclusion-changed-author", {
+            let mut bundle = honest.bundle(1);
+            bundle.wallet.records.last_mut().unwrap().author_hash[0] ^= 1;
+            bundle
+        }),
+        inclusion("inclusion-endless-checkpoint-size", {
+            let mut bundle = honest.bundle(1);
+            let digits = "9".repeat(5_000);
+            let mut lines: Vec<&str> = bundle.table.checkpoint.split('\n').collect();
+            lines[1] = &digits;
+            let checkpoint = lines.join("\n");
+            bundle.table.checkpoint = checkpoint;
+            bundle
+        }),
         inclusion("inclusion-inserted-record", of_another(&with_bystander(&honest), &honest)),
         inclusion("inclusion-deleted-record", of_another(&honest, &with_bystander(&honest))),
         inclusion("inclusion-reordered-records", of_another(&reordered(&honest), &honest)),

@@ -4,6 +4,7 @@ use crate::hand::Check;
 use crate::tests::fixture::AnyRecord::Table;
 use crate::tests::fixture::{AnyRecord, Entry, TableFixture};
 use proto::event::v1 as pb;
+use rules::TableSettings;
 use wire::TableRecord;
 
 use super::{Golden, broken_hand, burnt, golden, rich, the};
@@ -43,12 +44,21 @@ pub(super) fn all() -> Vec<Golden> {
             the!(entries, Table(TableRecord::HandFinished)).misses[0] += 1;
         }),
         after_a_burnt_number(),
+        golden("start-settings-out-of-bounds", hasty().bundle(1), &[Check::Start]),
     ]
 }
 
 fn second() -> TableFixture {
     let mut room = TableFixture::seated(43, "dice", 3);
     assert!(room.play() && room.play());
+    room
+}
+
+/// A table whose players have a millisecond to commit and to reveal.
+fn hasty() -> TableFixture {
+    let settings = TableSettings { commit_ms: 1, reveal_ms: 1, ..TableSettings::default() };
+    let mut room = TableFixture::seated_with(40, "dice", 3, settings);
+    assert!(room.play());
     room
 }
 

@@ -29,9 +29,25 @@ pub(super) fn all() -> Vec<Golden> {
             continued.recorded = Table(pb::HandContinued { deadline_micros: 0 }.into());
             entries.insert(sealed + 1, continued);
         }),
+        misplaced_decision(),
         burnt_number_left_out(),
         payload_withheld(),
     ]
+}
+
+/// A decision without a move stands at the front of the hand's stream.
+fn misplaced_decision() -> Golden {
+    let mut room = rich();
+    let entries = &mut room.script.entries;
+    let decided = index_of(entries, |it| matches!(it, Table(TableRecord::MoveDecided(_))));
+    let mut early = entries[decided].clone();
+    let opened = index_of(entries, |it| matches!(it, Table(TableRecord::HandOpened(_))));
+    early.at = entries[opened].at;
+    if let Table(TableRecord::MoveDecided(decided)) = &mut early.recorded {
+        decided.r#move = None;
+    }
+    entries.insert(opened + 1, early);
+    golden("streams-misplaced-decision", room.bundle(1), &[Check::Streams, Check::Decisions])
 }
 
 /// The records begin behind a number that was burnt.
