@@ -12,11 +12,11 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use audit::bundle::TrustedKeys;
-use clap::Args;
-use client::EvidenceDirectory;
-use fairness::evidence::{
+use audit::evidence::{
     self, Conflict, Entry, MAX_COPY_BYTES, Opening, SignedEntry, Statement, conflicts,
 };
+use clap::Args;
+use client::EvidenceDirectory;
 use serde_json::json;
 use system::clock::{Clock as _, SystemClock};
 
