@@ -162,14 +162,21 @@ impl<'a> Examination<'a> {
         let seat = own.seat;
         let sent = self.is_in_sent_closing(own);
         if self.decoded.sealed().is_err() {
-            let closing = if sent { "is" } else { "is NOT" };
+            let closing = if sent { "is" } else { "is NOT shown to be" };
             let part = format!(
                 "Your own number, of seat {seat}, {closing} in the closing you were sent; nothing \
                  was dealt from it."
             );
-            return (part, !sent);
+            return (part, false);
         }
         let bound = self.is_bound(own);
+        if !bound && !sent && !self.was_taken(own) {
+            let part = format!(
+                "Your own number, of seat {seat}, is not in the transcript, and nothing that the \
+                 room has signed says that it was taken."
+            );
+            return (part, false);
+        }
         let passed = |check| report.checks.of(check) == Some(&Verdict::Passed);
         let dealt = [Check::Transcript, Check::Seed, Check::Operations, Check::Cards];
         let dealt = bound && dealt.into_iter().all(passed);
@@ -195,6 +202,17 @@ impl<'a> Examination<'a> {
             let rows = self.closings.get(&closing.0);
             self.is_of_the_hand(context, dealer)
                 && rows.is_some_and(|rows| rows.iter().any(|row| is_own_row(row, own)))
+        })
+    }
+
+    /// Whether the table has signed that it took the player's number.
+    fn was_taken(&self, own: &OwnNumber) -> bool {
+        self.signed.iter().any(|statement| match statement {
+            Statement::CommitReceipt { context, dealer, seat, player, commitment, .. } => {
+                self.is_of_the_hand(context, dealer)
+                    && (*seat, *player, commitment) == (own.seat, own.player, &own.commitment)
+            }
+            _ => false,
         })
     }
 

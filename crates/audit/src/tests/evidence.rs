@@ -185,6 +185,19 @@ fn a_commitment_that_is_left_out_convicts_by_its_receipt() {
     assert!(found("the DEALER signed another closing"), "{told:?}");
 }
 
+/// A number that came too late is kept as well: by itself it proves nothing.
+#[test]
+fn a_number_that_nothing_signed_speaks_of_fails_no_hand() {
+    let honest = played(&[]);
+    let kept = Kept::of(&honest, 1);
+    let dropping = played(&[(1, EntropyBehaviour::Dropped)]);
+    let told = examine(&dropping.bundle(1), &[kept.own_number()]);
+    assert!(!told.is_missing && told.convictions.is_empty(), "{told:?}");
+    assert!(told.own_part.contains("is not in the transcript"), "{told:?}");
+    let receipted = [kept.own_number(), kept.commit_receipt(kept.given_at)];
+    assert!(examine(&dropping.bundle(1), &receipted).is_missing);
+}
+
 #[test]
 fn a_receipt_whose_position_holds_something_else_convicts_the_table() {
     let room = played(&[]);

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use fairness::{ClientCommitment, Commitment, Context, Entropy};
+use audit::bundle::{Bundle, TrustedKeys};
+use fairness::evidence::{self, Entry, Opening};
+use fairness::{ClientCommitment, CommitReceipt, Commitment, Context, Entropy, KeyId};
 use primitives::{Credits, TableId};
-use prost::Message as _;
 use proto::common::v1::ErrorReason;
 use proto::dealer::v1 as dealer;
 use proto::event::v1::AtFault;
@@ -98,6 +99,35 @@ impl TwoSeats {
         receipts
     }
 
+    /// The evidence of a guest's number: what its hash is of, and the receipt for it.
+    fn kept(
+        &self,
+        guest: usize,
+        receipt: &pb::EntropyReceipt,
+        table_keys: &[[u8; 32]],
+    ) -> Vec<Entry> {
+        let context = Context(receipt.context[..].try_into().unwrap());
+        let dealer = Commitment(receipt.dealer_commitment[..].try_into().unwrap());
+        let seat = u8::try_from(receipt.seat).unwrap();
+        let (player, entropy) = (self.guests[guest].id, self.secret(guest));
+        let commitment = ClientCommitment(receipt.commitment[..].try_into().unwrap());
+        let (player_key, position) = (receipt.player_key[..].try_into().ok(), receipt.position);
+        let text = CommitReceipt {
+            context: &context,
+            dealer: &dealer,
+            seat,
+            player,
+            commitment: &commitment,
+            player_key: player_key.as_ref(),
+            position,
+        };
+        let signature = receipt.signature[..].try_into().unwrap();
+        let its_key = |key: &&[u8; 32]| KeyId::of(key).0[..] == receipt.key_id[..];
+        let key = table_keys.iter().find(its_key).expect("the room names its keys");
+        let own = Opening::ClientCommitment { context, dealer, seat, player, entropy };
+        vec![own.entry(), Entry::signed(&text, &signature, key)]
+    }
+
     async fn closed(&self, hand_no: u64) {
         let closed = |open: &pb::Entropy| open.hand_no == hand_no && open.closed;
         self.wait_for(|view| view.entropy.as_ref().is_some_and(closed)).await;
@@ -156,26 +186,36 @@ async fn who_withholds_burns_the_hand_and_sits_out() {
     records::audit(&place, &burnt).await;
     let bundle = two.guests[1].client.get_hand_bundle(two.table, 1).await.unwrap();
     room.running.stop(Signal::INT).await;
-    held_against_the_log(&place, &bundle, &receipts).await;
+    held_against_the_log(&place, &two, &bundle, &receipts).await;
 }
 
-/// Checks receipts against the log: kept, or worthless if the table has not signed them. The hand was
-/// burnt, so a verifier says 3 where it finds nothing wrong.
-async fn held_against_the_log(place: &RoomHarness, bundle: &[u8], receipts: &[pb::EntropyReceipt]) {
+/// Holds what the table has signed against the bundle of the hand that was burnt: nothing is wrong
+/// with it, and nothing proves that what was never signed was taken.
+async fn held_against_the_log(
+    place: &RoomHarness,
+    two: &TwoSeats,
+    bundle: &[u8],
+    receipts: &[pb::EntropyReceipt],
+) {
     std::fs::write(place.path().join("hand.sabacc"), bundle).unwrap();
-    let mut forged = receipts[0].clone();
-    forged.commitment[0] ^= 1;
-    let words = [
-        (&receipts[0], "the table kept its word", 3),
-        (&receipts[1], "the table kept its word", 3),
-        (&forged, "the receipt proves nothing", 1),
-    ];
-    for (receipt, word, code) in words {
-        std::fs::write(place.path().join("receipt"), receipt.encode_to_vec()).unwrap();
-        let mut verify = program("sabacc");
-        verify.args(["verify", "hand.sabacc", "--keys", "room/keys.txt", "--receipt", "receipt"]);
-        verify.current_dir(place.path());
-        let (status, said) = place.run(verify).await;
-        assert!(said.contains(word) && status.code() == Some(code), "{said}");
+    let known = std::fs::read_to_string(place.data().join("keys.txt")).unwrap();
+    let keys = TrustedKeys::parse(&known).unwrap();
+    let table_keys = Bundle::parse(bundle).unwrap().table_keys(&keys);
+    for (guest, receipt) in receipts.iter().enumerate() {
+        let kept = two.kept(guest, receipt, &table_keys);
+        let mut elsewhere = receipt.clone();
+        elsewhere.position += 1;
+        let unsigned = two.kept(guest, &elsewhere, &table_keys);
+        for (entries, is_signed) in [(kept, true), (unsigned, false)] {
+            let Entry::Signed(signed) = &entries[1] else { unreachable!("the receipt is second") };
+            assert_eq!(signed.statement().is_ok(), is_signed);
+            std::fs::write(place.path().join("evidence"), evidence::write(&entries)).unwrap();
+            let mut verify = program("sabacc");
+            verify.args(["verify", "hand.sabacc", "--keys", "room/keys.txt"]);
+            verify.args(["--evidence", "evidence"]).current_dir(place.path());
+            let (status, said) = place.run(verify).await;
+            assert!(said.contains("Your own number, of seat"), "{said}");
+            assert!(!said.contains("FAILED") && status.code() == Some(3), "{said}");
+        }
     }
 }
