@@ -128,7 +128,8 @@ def _window(case: Case, closed: Read, counted: dict[int, Read]) -> None:
     since = [case.one("HandCommitted").at] + [
         read.at
         for read in case.table
-        if read.kind == "SeatTaken" and (read.event.seat, read.event.player_id) in players
+        if read.kind == "SeatTaken" and not read.kept_back
+        and (read.event.seat, read.event.player_id) in players
     ]
     hold(
         closed.at >= later(max(since), settings.commit_ms * MILLISECOND),

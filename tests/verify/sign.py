@@ -38,7 +38,13 @@ SMALL_ORDER = _small_order()
 def is_key(key: bytes) -> bool:
     """Whether these bytes can be a public key: 32, the one spelling of a point, of large order."""
     y = int.from_bytes(key, "little") & (1 << 255) - 1
-    return len(key) == 32 and y < P and y not in SMALL_ORDER
+    return len(key) == 32 and y < P and y not in SMALL_ORDER and _on_curve(y)
+
+
+def _on_curve(y: int) -> bool:
+    """Whether a point has this y: (y^2 - 1) / (d y^2 + 1) is a square."""
+    square = (y * y - 1) * pow(_D * y * y + 1, -1, P) % P
+    return pow(square, (P - 1) // 2, P) == 1
 
 
 def verify(key: bytes, message: bytes, signature: bytes) -> bool:

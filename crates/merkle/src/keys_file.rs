@@ -13,7 +13,6 @@
 //!
 //! Specification: fairness/SPEC.md §17.
 
-use crate::encoding::parse_decimal;
 use crate::key::{KeyError, VerifierKey};
 
 /// Text between a key and the size at which it ends.
@@ -49,15 +48,16 @@ pub fn parse_keys_file(text: &str) -> Result<Vec<ListedKey>, KeysFileError> {
         return Err(KeysFileError::ByteOrderMark);
     }
     let mut keys: Vec<ListedKey> = Vec::new();
-    for (line, text) in (1..).zip(text.split('\n')) {
-        let text = text.strip_suffix('\r').unwrap_or(text);
+    for (line, text) in (1..).zip(text.split_inclusive('\n')) {
+        let ended = text.strip_suffix('\n').map(|text| text.strip_suffix('\r').unwrap_or(text));
+        let text = ended.unwrap_or(text);
         if text.is_empty() || text.starts_with('#') {
             continue;
         }
         let (key, until) = match text.split_once(UNTIL) {
             None => (text, None),
             Some((key, until)) => {
-                (key, Some(parse_decimal(until).ok_or(KeysFileError::Until { line })?))
+                (key, Some(parse_until(until).ok_or(KeysFileError::Until { line })?))
             }
         };
         let key = VerifierKey::parse(key).map_err(|why| KeysFileError::Key { line, why })?;
@@ -70,6 +70,12 @@ pub fn parse_keys_file(text: &str) -> Result<Vec<ListedKey>, KeysFileError> {
         keys.push(ListedKey { key, until });
     }
     Ok(keys)
+}
+
+/// Parses a number of records in its one spelling.
+fn parse_until(text: &str) -> Option<u64> {
+    let is_plain = text == "0" || !text.starts_with(['0', '+']);
+    text.parse().ok().filter(|_| is_plain)
 }
 
 #[cfg(test)]
@@ -100,11 +106,13 @@ mod tests {
         let refused = |text: String| parse_keys_file(&text).unwrap_err();
         assert_eq!(refused(format!("\u{feff}{table}")), KeysFileError::ByteOrderMark);
         assert_eq!(refused(format!("{table}\n{other}")), KeysFileError::TwoNames { line: 2 });
-        for end in ["", "x", "07", "-1", "7 ", "9223372036854775808"] {
+        for end in ["", "x", "07", "-1", "7 ", "18446744073709551616"] {
             let error = refused(format!("{table} until {end}"));
             assert_eq!(error, KeysFileError::Until { line: 1 }, "{end}");
         }
         let no_keys = [
+            format!("{table}\r"),
+            format!("{table}\r\r\n"),
             format!(" {table}"),
             format!("{table} "),
             format!("\n {table}"),

@@ -194,5 +194,5 @@ impl fmt::Display for Note {
 }
 
 pub(crate) fn is_control(letter: char) -> bool {
-    letter < ' ' && letter != '\n'
+    letter.is_ascii_control() && letter != '\n'
 }

@@ -3,7 +3,7 @@
 //!
 //! Specification: fairness/SPEC.md §10.1.
 
-use wire::TableRecord;
+use wire::records::{Record as _, TableRecord, TableSubject};
 
 use crate::hand::decoded_records::{DecodedEvent, DecodedRecords};
 use crate::hand::hand_id;
@@ -31,6 +31,7 @@ pub(super) fn check(decoded: &DecodedRecords<'_>) -> Result<(), CheckError> {
         numbers.ended = Some((0, false));
     }
     for read in &decoded.table {
+        check_subject(read)?;
         check_placed(decoded, read)?;
         numbers.take(read, opened.hand_no)?;
     }
@@ -93,6 +94,21 @@ fn check_beginning(
          the commitment to this one before it"
             .to_owned()
     })
+}
+
+/// Checks that the record is one of a table or a seat.
+fn check_subject(read: &DecodedEvent<'_, TableRecord>) -> Result<(), CheckError> {
+    match read.recorded.subject() {
+        TableSubject::Table(_) | TableSubject::Seat(_) => Ok(()),
+        TableSubject::Hand(_)
+        | TableSubject::Play(_)
+        | TableSubject::Person(_)
+        | TableSubject::Clock(_) => Err(failed(format!(
+            "the table's log, position {}: {} does not belong in a table's stream",
+            read.event.position.0,
+            read.recorded.name()
+        ))),
+    }
 }
 
 /// Checks that the start and the end of hands name their ids, and that this hand's stand around its

@@ -9,6 +9,7 @@
 
 mod broken;
 mod honest;
+mod hostile;
 mod refused;
 
 use std::path::{Path, PathBuf};

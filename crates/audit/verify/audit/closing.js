@@ -112,8 +112,8 @@ function checkWindow(records, closed, counted) {
   hold(counted.size >= least, () => `the commitments were closed with ${counted.size} numbers, of ${least} at least`);
   if (counted.size === roster.length) return;
   let since = records.one("HandCommitted").time;
-  for (const { name, event, time } of records.table) {
-    if (name !== "SeatTaken") continue;
+  for (const { name, event, time, keptBack } of records.table) {
+    if (name !== "SeatTaken" || keptBack) continue;
     const sits = roster.some(({ seat, player_id: player }) => seat === event.seat && equal(player, event.player_id));
     if (sits && time > since) since = time;
   }

@@ -40,7 +40,7 @@ macro_rules! the {
             .unwrap()
     };
 }
-use the;
+pub(super) use the;
 use wire::TableRecord;
 
 pub(super) fn all() -> Vec<Golden> {
