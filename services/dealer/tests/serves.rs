@@ -130,6 +130,33 @@ async fn until_resealed(url: &str) {
     panic!("the seeds stay under the old key");
 }
 
+/// Closes hand 1 of a table with one seat, which has not committed.
+fn close(table_id: &[u8]) -> CloseRequest {
+    CloseRequest {
+        request_id: vec![11; 16],
+        table_id: table_id.to_vec(),
+        hand_no: 1,
+        rows: vec![ClosingRow { seat: 1, player_id: vec![9; 16], commitment: Vec::new() }],
+    }
+}
+
+/// Seals what [`close`] closes.
+fn seal(table_id: &[u8]) -> SealRequest {
+    let row = EntropyRow {
+        seat: 1,
+        player_id: vec![9; 16],
+        status: EntropyStatus::Absent.into(),
+        ..EntropyRow::default()
+    };
+    SealRequest {
+        request_id: vec![2; 16],
+        table_id: table_id.to_vec(),
+        hand_no: 1,
+        beacon: Vec::new(),
+        rows: vec![row],
+    }
+}
+
 #[tokio::test]
 async fn a_hand_over_the_wire_and_over_a_restart() {
     let postgres = testkit::postgres().await.expect("a PostgreSQL");
@@ -145,29 +172,10 @@ async fn a_hand_over_the_wire_and_over_a_restart() {
     };
     let request = dealer.request(commit.clone());
     let committed = dealer.client.commit(request).await.expect("the log is ours").into_inner();
-    let close = CloseRequest {
-        request_id: vec![11; 16],
-        table_id: table_id.clone(),
-        hand_no,
-        rows: vec![ClosingRow { seat: 1, player_id: vec![9; 16], commitment: Vec::new() }],
-    };
-    let request = dealer.request(close);
+    let request = dealer.request(close(&table_id));
     dealer.client.close(request).await.expect("the hand is committed");
-    let row = EntropyRow {
-        seat: 1,
-        player_id: vec![9; 16],
-        status: EntropyStatus::Absent.into(),
-        ..EntropyRow::default()
-    };
-    let seal = SealRequest {
-        request_id: vec![2; 16],
-        table_id: table_id.clone(),
-        hand_no,
-        beacon: Vec::new(),
-        rows: vec![row],
-    };
-    let request = dealer.request(seal);
-    dealer.client.seal(request).await.expect("the hand is committed");
+    let request = dealer.request(seal(&table_id));
+    dealer.client.seal(request).await.expect("the hand is closed");
     let dealt = dealer.perform(3, deal()).await.expect("the hand is sealed");
     assert_eq!(dealt.results[0].values, [76]);
     assert_eq!(dealt.results[0].root.len(), 32);

@@ -57,7 +57,6 @@ impl Player {
                     Ok(None) => self.entropy_counts.1 += 1,
                     Err(refusal) => panic!("hand {}: {refusal}", part.hand_no),
                 },
-                Some(PlayMessage::Notice(_)) => {}
                 Some(PlayMessage::Notice(notice)) => panic!("{notice}"),
                 None => return,
             }
