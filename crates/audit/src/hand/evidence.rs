@@ -212,7 +212,11 @@ impl<'a> Examination<'a> {
                 self.is_of_the_hand(context, dealer)
                     && (*seat, *player, commitment) == (own.seat, own.player, &own.commitment)
             }
-            _ => false,
+            Statement::Commitment { .. }
+            | Statement::Closing { .. }
+            | Statement::RevealReceipt { .. }
+            | Statement::Decision { .. }
+            | Statement::DecisionReceipt { .. } => false,
         })
     }
 
