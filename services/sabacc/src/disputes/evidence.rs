@@ -7,8 +7,8 @@
 use std::collections::BTreeSet;
 
 use audit::bundle::{Bundle, TrustedKeys};
+use audit::evidence::{self, Conflict, Entry, MAX_COPY_BYTES, SignedEntry, Statement};
 use audit::hand::{self, EvidenceReport};
-use fairness::evidence::{self, Conflict, Entry, MAX_COPY_BYTES, SignedEntry, Statement};
 use proto::audit::v1::Dispute;
 use sha2::{Digest as _, Sha256};
 

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
+use audit::evidence::{self, MAX_COPY_BYTES};
 use clap::Args;
 use client::Client;
-use fairness::evidence::{self, MAX_COPY_BYTES};
 use primitives::{DisputeId, TableId};
 use serde_json::json;
 
