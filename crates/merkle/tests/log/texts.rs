@@ -271,7 +271,7 @@ proptest! {
 
     #[test]
     fn any_note_is_read_as_it_was_written(
-        lines in prop::collection::vec("[^\\x00-\\x1f]{0,20}", 1..6),
+        lines in prop::collection::vec("[^\\x00-\\x1f\\x7f]{0,20}", 1..6),
         seeds in prop::collection::vec(any::<[u8; 32]>(), 1..5),
     ) {
         let text = lines.join("\n") + "\n";
