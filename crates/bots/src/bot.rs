@@ -314,7 +314,13 @@ impl<S: Strategy> RunningBot<'_, S> {
             match hasty.leave(self.table, &mut self.chance).await {
                 Ok(_) => return Ok(()),
                 Err(error) if is_outdated(&error) => return Ok(()),
-                Err(error) if error.reason() == Some(ErrorReason::SignatureInvalid) => {
+                // The hand has begun or gone on, and the updates are to come.
+                Err(error)
+                    if matches!(
+                        error.reason(),
+                        Some(ErrorReason::SignatureInvalid | ErrorReason::SignatureNeeded)
+                    ) =>
+                {
                     self.catch_up().await;
                 }
                 Err(error) => return Err(error),

@@ -101,8 +101,8 @@ impl Client {
     /// hand has to end before the stack is paid out.
     ///
     /// # Errors
-    /// See [`Error`]; `SIGNATURE_INVALID` if somebody left meanwhile and the update is still to
-    /// come: try again after it.
+    /// See [`Error`]; `SIGNATURE_INVALID` and `SIGNATURE_NEEDED` if the hand has gone on or begun and
+    /// the update is still to come: try again after it.
     pub async fn leave(&self, table: TableId, chance: &mut Chance) -> Result<bool, Error> {
         let (hand_no, signature) = chance.sign_leave()?;
         let is_signed = !signature.is_empty();

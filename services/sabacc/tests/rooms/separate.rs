@@ -48,6 +48,15 @@ impl SeparateServices {
             std::fs::write(keys.join(format!("{name}.pem")), key.private_pem().expose()).unwrap();
             std::fs::write(keys.join(format!("{name}.pub.pem")), key.public_pem()).unwrap();
         }
+        // What guests know of the logs.
+        let mut listed = place.sabacc(&["keys"]);
+        for name in ["dealer", "wallet", "table"] {
+            let file = keys.join(format!("{name}.pem"));
+            listed.arg("--log").arg(format!("test/{name}={}", file.display()));
+        }
+        let (status, listed) = place.run(listed).await;
+        assert!(status.success(), "{listed}");
+        std::fs::write(place.data().join("keys.txt"), listed).unwrap();
         std::fs::write(keys.join("seed.key"), "5a".repeat(32)).unwrap();
         std::fs::write(keys.join("people.key"), "a5".repeat(32)).unwrap();
         let options = postgres_launcher::Options {
