@@ -30,9 +30,11 @@ use crate::strategy::Strategy;
 const STOP_GRACE: Duration = Duration::from_secs(5);
 
 /// Number of times that a bot signs its leaving anew, because others decided meanwhile.
-const MAX_LEAVES: u32 = 8;
+const MAX_LEAVES: u32 = 20;
 /// Wait for the update that shows what others decided.
 const CATCH_UP: Duration = Duration::from_millis(500);
+/// Silence after which no update is on its way.
+const CAUGHT_UP: Duration = Duration::from_millis(10);
 
 /// Options of a bot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -331,12 +333,14 @@ impl<S: Strategy> RunningBot<'_, S> {
         out.or_else(|error| if is_outdated(&error) { Ok(()) } else { Err(error) })
     }
 
-    /// Waits for one more update, after which a signature may fit.
+    /// Waits for an update, then reads all that have come: a signature fits only the newest state.
     async fn catch_up(&mut self) {
-        if let Ok(Ok(Some(seen))) = tokio::time::timeout(CATCH_UP, self.watch.next()).await {
+        let mut wait = CATCH_UP;
+        while let Ok(Ok(Some(seen))) = tokio::time::timeout(wait, self.watch.next()).await {
             self.apply(&seen);
             // Whatever it says: the bot is leaving.
             let _ = self.chance.apply(&seen);
+            wait = CAUGHT_UP;
         }
     }
 }
