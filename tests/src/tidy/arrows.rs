@@ -90,7 +90,7 @@ pub const ROWS: &[Row] = &[
                          "proto", "wire", "chassis", "client", "bots"],                  Anything),
 
     // The program that runs it all.
-    ("sabacc",         &["primitives", "merkle", "rules", "history", "battery", "fairness", "system",
+    ("sabacc",         &["primitives", "merkle", "rules", "history", "battery", "system",
                          "transport", "postgres-launcher", "proto", "wire", "audit",
                          "client", "bots", "bench", "eventlog", "chassis", "notary", "keyring",
                          "sabacc-dealer", "sabacc-wallet", "sabacc-table",
