@@ -4,8 +4,9 @@ use history::{HandHistory, read, replay, report, simulate::Plan, write};
 use rules::ALL;
 
 use crate::bytes::Bytes;
+use crate::mutate::{Pieces, mutate};
 
-const PIECES: &[&str] = &[
+const PIECES: Pieces = &[
     "",
     "\n",
     " ",
@@ -84,21 +85,6 @@ pub fn edits(bytes: &[u8]) {
     let hand = plan.expect("the defaults are a plan").hand(0).expect("random hands end");
     assert!(replay(&hand).is_ok_and(|replayed| replayed.complete), "what was played replays");
     let mut text = write(&[hand]).into_bytes();
-    for _ in 0..bytes.below(6) {
-        let at = bytes.index(text.len() + 1);
-        let cut = if bytes.below(2) == 0 { 0 } else { bytes.index(24) };
-        let end = (at + cut).min(text.len());
-        match bytes.below(3) {
-            // A line, a word or a key of the hand itself, at another place.
-            0 => {
-                let from = bytes.index(text.len() + 1);
-                let to = (from + bytes.index(40)).min(text.len());
-                let moved = text[from..to].to_vec();
-                text.splice(at..end, moved);
-            }
-            1 => drop(text.splice(at..end, [bytes.byte()])),
-            _ => drop(text.splice(at..end, bytes.one_of(PIECES).bytes())),
-        }
-    }
+    mutate(&mut bytes, &mut text, PIECES);
     files(&text);
 }

@@ -2,9 +2,9 @@
 
 use primitives::{Credits, SeatNo};
 use rules::{
-    ALL, Arguments, DecisionAuthor, DrawSource, Event, FieldValue, Hand, Move, MoveKind, Next, Player, RuleSet, Setup,
-    Shape, ShiftToken, Side, Variant, Viewer, censor, decide, evolve, history_line, next, notation, play,
-    view,
+    ALL, Arguments, DecisionAuthor, DrawSource, Event, FieldValue, Hand, Move, MoveKind, Next,
+    Player, RuleSet, Setup, Shape, ShiftToken, Side, Variant, Viewer, censor, decide, evolve,
+    history_line, next, notation, play, view,
 };
 
 use crate::bytes::Bytes;

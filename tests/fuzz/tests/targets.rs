@@ -25,3 +25,28 @@ fn edits() {
 fn files() {
     bolero::check!().with_max_len(4 * LONGEST).for_each(fuzz::files);
 }
+
+#[test]
+fn bundles() {
+    bolero::check!().with_max_len(LONGEST).for_each(fuzz::bundles);
+}
+
+#[test]
+fn checkpoints() {
+    bolero::check!().with_max_len(LONGEST).for_each(fuzz::checkpoints);
+}
+
+#[test]
+fn keys() {
+    bolero::check!().with_max_len(LONGEST).for_each(fuzz::keys);
+}
+
+#[test]
+fn tiles() {
+    bolero::check!().with_max_len(LONGEST).for_each(fuzz::tiles);
+}
+
+#[test]
+fn evidence() {
+    bolero::check!().with_max_len(LONGEST).for_each(fuzz::evidence);
+}
