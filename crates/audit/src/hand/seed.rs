@@ -59,13 +59,16 @@ fn check_refusal(
 /// Returns the time at which the seed of the hand is due, if the hand has ended: at once for a
 /// number that was burnt before its antes, else as the settings say.
 pub(super) fn due_at(decoded: &DecodedRecords<'_>) -> Result<UnixMicros, CheckError> {
-    let delay = Duration::from_secs(decoded.settings()?.reveal.delay_seconds().into());
-    if let Ok((at, _)) = decoded.settled() {
-        return Ok(at.recorded_at.plus(delay));
+    let ended = match decoded.settled() {
+        Ok((at, _)) => at,
+        Err(_) => decoded.aborted()?.0,
+    };
+    let burnt = decoded.is_aborted() && decoded.sealed().is_err();
+    if burnt {
+        return Ok(ended.recorded_at);
     }
-    let (at, _) = decoded.aborted()?;
-    let burnt = decoded.sealed().is_err();
-    Ok(if burnt { at.recorded_at } else { at.recorded_at.plus(delay) })
+    let delay = Duration::from_secs(decoded.settings()?.reveal.delay_seconds().into());
+    Ok(ended.recorded_at.plus(delay))
 }
 
 fn check_time(decoded: &DecodedRecords<'_>, seen: UnixMicros) -> Result<(), CheckError> {

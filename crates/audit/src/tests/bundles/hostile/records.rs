@@ -117,6 +117,11 @@ fn rules() -> Vec<Hostile> {
         of("rules-ended-by-cr", |it| with_rules(it, |text| text.replace('\n', "\r\n"))),
         of("rules-with-control-characters", |it| with_rules(it, |text| text.to_owned() + CONTROL)),
         of("settings-without-a-text", |it| with_settings(it, |_| String::new())),
+        bent(
+            "settings-without-a-text-of-a-burnt-number",
+            played(silent(None, SuspensionEnd::Left)),
+            |it| with_settings(it, |_| String::new()),
+        ),
         of("settings-of-a-delay-over-64-bits", |it| {
             with_settings(it, revealed("18446744073709551616"))
         }),
