@@ -83,7 +83,7 @@ pub const ROWS: &[Row] = &[
                          "sabacc-wallet"],                                               Anything),
 
     // A separate workspace.
-    ("sabacc-fuzz",    &["primitives", "rules", "history"],                              Anything),
+    ("sabacc-fuzz",    &["primitives", "rules", "history", "fairness", "merkle", "proto", "audit"], Anything),
 
     // It knows a room by its public port alone.
     ("sabacc-attacks", &["primitives", "rules", "fairness", "system", "transport",

@@ -24,6 +24,7 @@ mod files;
 mod keys;
 mod logs;
 mod notes;
+mod order;
 mod records;
 mod short;
 mod sweep;
@@ -171,6 +172,7 @@ fn all() -> Vec<Hostile> {
     all.extend(files::all());
     all.extend(logs::all());
     all.extend(records::all());
+    all.extend(order::all());
     all.extend(keys::all());
     all.extend(notes::all());
     all.extend(evidence::all());
