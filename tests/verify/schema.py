@@ -42,7 +42,8 @@ Commitment: 1 bytes commitment; 2 bytes key_id; 3 bytes signature; 4 string orig
 CommitmentsClosed: 1 Closing closing
 DeckSubject: 1 uint32 first; 2 uint32 count
 DisputeAnswered: 1 enum verdict
-DisputeOpened: 1 bytes player_id; 2 bytes table_id; 3 uint64 hand_no; 4 bytes hand_id
+DisputeOpened: 1 bytes player_id; 2 bytes table_id; 3 uint64 hand_no; 4 bytes hand_id; 5 bytes
+    evidence_sha256; 6 bytes bundle_sha256
 Effect: 1 enum kind; 2 uint64 hand_no; 3 uint32 seat; 4 bytes player_id; 5 uint64 version
 EffectResumed: 1 Effect effect; 2 enum resolution; 3 string reason; 4 bytes transfer_id
 EffectStopped: 1 Effect effect; 2 string why; 3 string reason

@@ -87,7 +87,7 @@ OutcomesTested hands:u64=1 look:enum=2 looks_at_all:u64=3 looks_at_newest:u64=4 
 BiasFound subject:OutcomeSubject=1 look:enum=2 look_no:u64=3 trials:u64=4 statistic:double=5 degrees:u32=6 p_value:double=7 adjusted_p:double=8 level:double=9
 
 PlayerErased reason:string=1
-DisputeOpened player_id:bytes=1 table_id:bytes=2 hand_no:u64=3 hand_id:bytes=4
+DisputeOpened player_id:bytes=1 table_id:bytes=2 hand_no:u64=3 hand_id:bytes=4 evidence_sha256:bytes=5 bundle_sha256:bytes=6
 DisputeAnswered verdict:enum=1
 
 AccountOpened account:string=1
