@@ -67,7 +67,7 @@ LimitsSet: 1 bytes player_id; 2 enum by; 3 WindowLimits now; 4 WindowLimits late
 Move: 1 enum kind; 2 *string cards; 3 uint64 amount; 4 *string names; 5 uint32 target_seat; 6
     uint32 value
 MoveDecided: 1 uint32 seat; 2 Move move; 3 *CardRef cards; 4 bool by_clock; 5 uint32
-    bank_used_ms; 6 uint32 turn
+    bank_used_ms; 6 uint32 turn; 8 bytes padding
 Opening: 1 *Handle cards; 2 uint32 audience_seat; 3 enum reason
 Operation: 1 uint32 index; 2 |Shuffle shuffle; 3 |Roll roll; 4 |Pulse pulse; 5 |Pick pick; 6
     |Sample sample

@@ -52,7 +52,7 @@ SeedRefused seed:bytes=1
 HandSealed transcript:bytes=1 rows:EntropyRow*=2
 ChanceUsed operation:Operation=1 result:OperationResult=2 restock:bool=3
 CardsMoved seat:u32=1 cards:CardRef*=2
-MoveDecided seat:u32=1 move:Move=2 cards:CardRef*=3 by_clock:bool=4 bank_used_ms:u32=5 turn:u32=6
+MoveDecided seat:u32=1 move:Move=2 cards:CardRef*=3 by_clock:bool=4 bank_used_ms:u32=5 turn:u32=6 padding:bytes=8
 ClockResumed turn:u32=1 deadline_micros:u64=2
 CardsShown seat:u32=1 cards:CardRef*=2
 HandSettled lines:SettlementLine*=1 finishing_stacks:u64*=2 finishing_sabacc_pot:u64=3 finishing_carried_pot:u64=4 rake:u64=5 sabacc_paid:u64*=6 sabacc_won:bool=7

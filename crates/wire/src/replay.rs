@@ -199,8 +199,15 @@ impl HandReplay {
     }
 
     fn read_move(&self, decided: &pb::MoveDecided) -> Result<Event, ReplayError> {
-        let pb::MoveDecided { seat, r#move: mv, cards, by_clock, bank_used_ms: _, turn: _ } =
-            decided;
+        let pb::MoveDecided {
+            seat,
+            r#move: mv,
+            cards,
+            by_clock,
+            bank_used_ms: _,
+            turn: _,
+            padding: _,
+        } = decided;
         let player = self.player_of(*seat)?;
         let by = if *by_clock { DecisionAuthor::Clock } else { DecisionAuthor::Player };
         let mv = self.move_of(mv.as_ref(), cards)?;
@@ -258,6 +265,7 @@ impl HandReplay {
             by_clock: *by == DecisionAuthor::Clock,
             bank_used_ms: 0,
             turn: 0,
+            padding: bytes::Bytes::new(),
         }))
     }
 

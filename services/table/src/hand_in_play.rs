@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use fairness::Handle;
 use primitives::{HandId, PlayerId, SeatNo, UnixMicros};
+use prost::Message as _;
 use proto::common::v1::{CardProof, CardRef, DeckRoot, MoveKind, PlayStanding};
 use proto::dealer::v1 as dealer;
 use proto::event::v1 as pb;
@@ -354,8 +355,23 @@ impl HandInPlay {
         recorded.bank_used_ms = u32::try_from(used.as_millis()).unwrap_or(u32::MAX);
         recorded.turn = self.turn;
         self.fill_salts(&mut recorded.cards);
+        if !rules::are_cards_public(&self.replay.hand, &event) {
+            pad_decision(&mut recorded);
+        }
         let judged = Some([JudgedInput { input: Some(event), positions: None }].into());
         let inputs = RuleInputs { faces: Faces::new(), judged };
         Ok(Batch { inputs, ..Batch::single(self.hand_id, recorded) })
     }
+}
+
+/// Length in bytes of the record of a decision that others do not see: lengths are public with the
+/// leaf records, and those of names and positions differ. Five cards or three names of tokens take
+/// less than half of it.
+const HIDDEN_DECISION_LEN: usize = 320;
+
+/// Fills a record up to [`HIDDEN_DECISION_LEN`] with zeros.
+fn pad_decision(recorded: &mut pb::MoveDecided) {
+    // The field's number and length take three bytes, since at least 128 bytes are missing.
+    let missing = HIDDEN_DECISION_LEN.saturating_sub(recorded.encoded_len() + 3);
+    recorded.padding = vec![0; missing].into();
 }

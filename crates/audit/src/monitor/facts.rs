@@ -5,7 +5,7 @@ use proto::event::v1::EventType;
 /// Number of the dealer's record `CommitmentsClosed`: the signed closing of a hand's commitments.
 pub(super) const COMMITMENTS_CLOSED: u16 = 105;
 
-/// What a record says without its payload.
+/// Fact that a record states without its payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fact {
     /// Table's log, first record of a table's stream.
