@@ -4,7 +4,7 @@
 //! first shuffled, sides of each die, pulses, picks and samples, each over all hands and for each
 //! game (a rule set) of its own.
 //!
-//! Somebody who looks often enough finds something. So the looks are at fixed numbers of hands, and
+//! Looking often enough finds something in any dealer. So the looks are at fixed numbers of hands, and
 //! the probability [`ERROR`] that a fair dealer is ever accused is spent over them, in the manner of
 //! Lan and DeMets (Discrete sequential boundaries for clinical trials, Biometrika 70, 1983), with
 //! nothing assumed about how looks depend on each other:
@@ -110,7 +110,7 @@ pub struct LookResult {
     pub level: f64,
     /// Number of tests that could be made.
     pub tests: usize,
-    /// What was not found before.
+    /// Findings that are new with this look.
     pub findings: Vec<Finding>,
 }
 

@@ -52,10 +52,10 @@ fn sample(words: &mut Words, first: usize) -> (Operation, Outcome) {
 /// Shuffles a pile; `place` draws each place.
 fn shuffle(
     words: &mut Words,
-    (first, count): (u8, u8),
+    pile: std::ops::Range<u8>,
     place: impl Fn(&mut Words, usize) -> usize,
 ) -> (Operation, Outcome) {
-    let cards: Vec<u8> = (first..first + count).collect();
+    let cards: Vec<u8> = pile.collect();
     let mut shuffled = cards.clone();
     for at in (1..shuffled.len()).rev() {
         shuffled.swap(at, place(words, at));
@@ -69,7 +69,7 @@ fn fair_place(words: &mut Words, at: usize) -> usize {
 
 fn fair_hand(words: &mut Words) -> Vec<(Operation, Outcome)> {
     vec![
-        shuffle(words, (0, 76), fair_place),
+        shuffle(words, 0..76, fair_place),
         roll(words, 6, 6),
         pulse(words, 25_000, 25_000),
         pick(words, 4, 4),
@@ -133,15 +133,15 @@ fn found(
 fn planted_defects_are_found() {
     let deck = Subject::Deck { first: 0, count: 76 };
     let remainder = |words: &mut Words, at: usize| words.place(256) % (at + 1);
-    found(4_000, deck, Look::All, |_, words| vec![shuffle(words, (0, 76), remainder)]);
+    found(4_000, deck, Look::All, |_, words| vec![shuffle(words, 0..76, remainder)]);
     let below = |words: &mut Words, at: usize| words.place(at);
-    found(4_000, deck, Look::All, |_, words| vec![shuffle(words, (0, 76), below)]);
+    found(4_000, deck, Look::All, |_, words| vec![shuffle(words, 0..76, below)]);
     let half = Subject::Deck { first: 22, count: 22 };
-    found(1_000, half, Look::All, |_, words| vec![shuffle(words, (22, 22), below)]);
-    let repeated = shuffle(&mut Words(9), (0, 76), fair_place);
+    found(1_000, half, Look::All, |_, words| vec![shuffle(words, 22..44, below)]);
+    let repeated = shuffle(&mut Words(9), 0..76, fair_place);
     let used_again = |number: u64, words: &mut Words| match number % 10 {
         0 => vec![repeated.clone()],
-        _ => vec![shuffle(words, (0, 76), fair_place)],
+        _ => vec![shuffle(words, 0..76, fair_place)],
     };
     found(4_000, deck, Look::All, used_again);
     let die = Subject::Die { sides: 12 };
@@ -180,14 +180,14 @@ fn a_finding_is_found_once_and_for_its_game_too() {
     assert_eq!(games, [None, Some([1; 32])]);
 }
 
-/// What somebody makes up does not fill the memory.
+/// Games that somebody makes up do not fill the memory.
 #[test]
 fn the_number_of_cells_is_bounded() {
     let (mut field, mut words) = (FieldTests::default(), Words(1));
     for number in 0_u32..200 {
         let mut game = [0; 32];
         game[..4].copy_from_slice(&number.to_be_bytes());
-        field.count(game, &[shuffle(&mut words, (0, 76), fair_place), roll(&mut words, 6, 6)]);
+        field.count(game, &[shuffle(&mut words, 0..76, fair_place), roll(&mut words, 6, 6)]);
     }
     let cells: usize = field.all.values().map(|counts| counts.cells.len()).sum();
     assert!(cells <= battery::field::MAX_CELLS);

@@ -1,4 +1,4 @@
-//! What the battery tests is what the games ask for.
+//! The battery tests exactly the piles, dice and pulses that the games ask for.
 
 use std::collections::BTreeSet;
 

@@ -37,7 +37,7 @@ const BINARY: &str = "application/octet-stream";
 /// Readers of a log's entry bundles.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EntryReaders {
-    /// Everybody: the bundles are files.
+    /// All readers: the bundles are files.
     Everybody,
     /// Auditors and operators alone, by `LogService`.
     Auditors,

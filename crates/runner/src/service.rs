@@ -63,7 +63,7 @@ pub struct Spec {
     pub title: &'static str,
     /// Name of its log, such as `wallet/0`.
     pub log: &'static str,
-    /// Who may read its leaf records.
+    /// Readers of its leaf records.
     pub entries: EntryReaders,
     pub limits: Limits,
     /// Tables that are written with the log.

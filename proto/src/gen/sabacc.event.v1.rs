@@ -126,7 +126,7 @@ pub struct EntropyFailed {
     /// Which one.
     #[prost(enumeration = "EntropyGenerator", tag = "1")]
     pub generator: i32,
-    /// How it failed.
+    /// Kind of fault.
     #[prost(enumeration = "EntropyFault", tag = "2")]
     pub fault: i32,
 }
@@ -146,7 +146,7 @@ pub struct SampleSubject {
     /// Of how many.
     #[prost(uint32, tag = "1")]
     pub of: u32,
-    /// How many.
+    /// Numbers taken.
     #[prost(uint32, tag = "2")]
     pub take: u32,
 }
@@ -185,7 +185,7 @@ pub mod outcome_subject {
 /// Counts of outcomes of hands whose seed is open.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct OutcomeCounts {
-    /// What is counted.
+    /// Subject of the counts.
     #[prost(message, optional, tag = "1")]
     pub subject: ::core::option::Option<OutcomeSubject>,
     /// Number of operations; of a die, of its throws.
@@ -201,7 +201,7 @@ pub struct OutcomesTested {
     /// Number of hands counted so far.
     #[prost(uint64, tag = "1")]
     pub hands: u64,
-    /// What was looked at.
+    /// Hands that were looked at.
     #[prost(enumeration = "OutcomeLook", tag = "2")]
     pub look: i32,
     /// Looks at all hands so far, with this one.
@@ -235,7 +235,7 @@ pub struct BiasFound {
     /// Which outcomes.
     #[prost(message, optional, tag = "1")]
     pub subject: ::core::option::Option<OutcomeSubject>,
-    /// What was looked at.
+    /// Hands that were looked at.
     #[prost(enumeration = "OutcomeLook", tag = "2")]
     pub look: i32,
     /// Number of that look, from 1.
@@ -253,7 +253,7 @@ pub struct BiasFound {
     /// Probability that a fair dealer's outcomes are as far off, on either side.
     #[prost(double, tag = "7")]
     pub p_value: f64,
-    /// The same, corrected for all tests of the look (Holm).
+    /// The probability, corrected for all tests of the look (Holm).
     #[prost(double, tag = "8")]
     pub adjusted_p: f64,
     /// Below this it is a finding: the part of the error probability that this look may spend.
@@ -865,7 +865,7 @@ pub struct MoveDecided {
     /// HandAction.chain, said is the line with a secret choice in the clear.
     #[prost(bytes = "bytes", tag = "7")]
     pub signature: ::prost::bytes::Bytes,
-    /// Zeros, where the choice is secret: the record's length is public at once, and would tell which names were chosen.
+    /// Zeros, where others do not see what was chosen: the record's length is public at once, and must not tell it.
     #[prost(bytes = "bytes", tag = "8")]
     pub padding: ::prost::bytes::Bytes,
 }

@@ -1,4 +1,4 @@
-//! What follows from a fault of the entropy: the dealer is not ready any more, and its log says why.
+//! Reaction to a fault of the entropy: the dealer is not ready any more, and its log says why.
 //!
 //! Specification: fairness/SPEC.md §13.1.
 

@@ -6,7 +6,7 @@
 //! - `difference` finds the record in which two trees of one log differ.
 //! - `evidence` writes a finding as files, `pursuit` asks the room for the records concerned.
 //!
-//! What the records say is judged by `audit::monitor`.
+//! The records are judged by `audit::monitor`.
 //!
 //! Specification: fairness/SPEC.md §18.
 

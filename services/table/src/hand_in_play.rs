@@ -463,9 +463,7 @@ impl HandInPlay {
         recorded.turn = self.turn;
         recorded.signature = signature.to_vec().into();
         self.fill_salts(&mut recorded.cards);
-        if let Event::Decided { mv, .. } = &event
-            && rules::is_choice_secret(&self.replay.hand, mv.kind())
-        {
+        if !rules::are_cards_public(&self.replay.hand, &event) {
             pad_decision(&mut recorded);
         }
         let judged = Some([JudgedInput { input: Some(event), positions: None }].into());
@@ -474,14 +472,15 @@ impl HandInPlay {
     }
 }
 
-/// Length in bytes of the record of a secret choice: lengths are public with the leaf records, and
-/// those of names differ. Signature, cards and three names of tokens stay below half of it.
-const SECRET_CHOICE_LEN: usize = 320;
+/// Length in bytes of the record of a decision that others do not see: lengths are public with the
+/// leaf records, and those of names and positions differ. Five hidden cards or three
+/// names of tokens, with a signature, take less than 190.
+const HIDDEN_DECISION_LEN: usize = 320;
 
-/// Fills a record up to [`SECRET_CHOICE_LEN`] with zeros.
+/// Fills a record up to [`HIDDEN_DECISION_LEN`] with zeros.
 fn pad_decision(recorded: &mut pb::MoveDecided) {
     // The field's number and length take three bytes, since at least 128 bytes are missing.
-    let missing = SECRET_CHOICE_LEN.saturating_sub(recorded.encoded_len() + 3);
+    let missing = HIDDEN_DECISION_LEN.saturating_sub(recorded.encoded_len() + 3);
     recorded.padding = vec![0; missing].into();
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::{Finding, Tree};
 
-/// How a program reports a metric.
+/// Beginning of a call that reports a metric.
 const REPORT: &str = "metrics::gauge(\"sabacc.";
 /// Files that ask for metrics.
 const ASKING: [&str; 2] = ["deploy/alerts.yaml", "deploy/dashboards/"];

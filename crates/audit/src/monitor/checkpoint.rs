@@ -13,7 +13,7 @@ pub struct Signed {
     pub note: String,
 }
 
-/// How two checkpoints of one log contradict each other.
+/// Contradiction between two checkpoints of one log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Contradiction {
     #[error("it signed two trees of {size} records")]

@@ -2,7 +2,7 @@
 
 use proto::event::v1::EventType;
 
-/// What a record says without its payload.
+/// Fact that a record states without its payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fact {
     /// Table's log, first record of a table's stream.

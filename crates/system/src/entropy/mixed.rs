@@ -42,7 +42,7 @@ const SEED: &[u8] = b"sabacc/entropy/v1/seed";
 
 type Block = Zeroizing<[u8; BLOCK]>;
 
-/// What shows that time has passed, or that this is another process.
+/// Clocks and process id, by which a resume and a fork are noticed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Moment {
     /// Process id.

@@ -1,4 +1,4 @@
-//! What a monitor has found against a room, as files that others can check.
+//! Findings of a monitor against a room, as files that others can check.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ pub(super) struct Finding {
     signed: bool,
     /// Files by their names.
     files: Vec<(String, Vec<u8>)>,
-    /// What more the room is asked for, with the checkpoint in whose tree it lies.
+    /// Further records that the room is asked for, with the checkpoint in whose tree it lies.
     pub(super) pursuit: Option<(Signed, Pursuit)>,
 }
 

@@ -1,4 +1,4 @@
-//! What a room is asked for once something was found: the records concerned, with their proofs.
+//! Requests to a room once something was found: the records concerned, with their proofs.
 //! The finding stands without it, so a room gains nothing by being silent now.
 
 use std::time::Duration;
@@ -18,7 +18,7 @@ use super::state::LogState;
 /// Longest time for it.
 const LONGEST: Duration = Duration::from_secs(30);
 
-/// What is asked for.
+/// Records that are asked for.
 #[derive(Debug)]
 pub(super) enum Pursuit {
     /// The first record of the signed tree that is not as it is kept.

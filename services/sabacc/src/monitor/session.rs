@@ -183,7 +183,7 @@ impl Session {
         }
     }
 
-    /// What was seen, in a line.
+    /// Summary of what was seen, in a line.
     fn summary(&self) -> String {
         let counts = self.monitor.counts();
         let Counts { tables, hands, ended, aborted, owed, .. } = counts;

@@ -1,4 +1,4 @@
-//! What a monitor keeps of one log, in a folder of its own:
+//! State that a monitor keeps of one log, in a folder of its own:
 //!
 //! | file | what |
 //! |---|---|
@@ -6,7 +6,7 @@
 //! | `tree` | origin, number of records and root, written after them: the text of a checkpoint |
 //! | `checkpoints/SIZE-ROOT` | signed notes: the newest that was read up to, and all that were seen since |
 //!
-//! What is behind the size in `tree` was not finished, and is cut off.
+//! Records behind the size in `tree` were not finished, and are cut off.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
@@ -153,7 +153,8 @@ impl LogState {
         Ok(())
     }
 
-    fn note_path(&self, (size, root): (u64, [u8; 32])) -> PathBuf {
+    fn note_path(&self, key: (u64, [u8; 32])) -> PathBuf {
+        let (size, root) = key;
         self.folder.join("checkpoints").join(format!("{size}-{}", hex::encode(root)))
     }
 

@@ -10,7 +10,7 @@ use system::clock::{Clock as _, SystemClock};
 
 use super::{ProbabilityText, SEEDS, all_seeds, conclusion, verdict, worst};
 
-/// What the figures were made from, and when.
+/// Commit and date of the figures.
 pub(super) struct Origin {
     commit: String,
     /// As YYYY-MM-DD, in UTC.

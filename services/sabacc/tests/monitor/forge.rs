@@ -144,7 +144,7 @@ pub(crate) fn honest(hands: u64) -> (Log, Log) {
     (table, dealer)
 }
 
-/// What the house serves now.
+/// Logs that the house serves now.
 pub(crate) struct Served {
     pub(crate) table: Log,
     pub(crate) dealer: Log,

@@ -125,7 +125,7 @@ fn a_log_that_shrinks_is_found() {
     house.assert_both_signed(&evidence, 1);
 }
 
-/// What was signed counts from the moment it was seen, also where its records are withheld.
+/// A signed checkpoint counts from the moment it was seen, also where its records are withheld.
 /// fairness/SPEC.md §18.3.
 #[test]
 fn a_checkpoint_cannot_be_taken_back_by_withholding_its_records() {

@@ -108,8 +108,8 @@ async fn a_room_that_begins_its_log_anew_is_found() {
     room.running.stop(Signal::INT).await;
 }
 
-/// What a hostile house could not do without the database: rows changed behind the service are not
-/// served, so the monitor says that it cannot check, and accuses nobody of what is not signed.
+/// Rows that a superuser changes behind the service are not served, so the monitor says that it
+/// cannot check, and accuses nobody of what is not signed.
 /// fairness/SPEC.md §18.3.
 #[tokio::test(flavor = "multi_thread")]
 async fn records_that_were_changed_in_the_database_are_not_served() {

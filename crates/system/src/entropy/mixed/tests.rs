@@ -96,7 +96,7 @@ impl<const MODE: u8> TryRng for Process<MODE> {
     }
 }
 
-/// What the test has in its hands.
+/// Sources and clocks that a test controls.
 #[derive(Clone)]
 struct Controls {
     mode: Arc<Mutex<Mode>>,

@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use fairness::{ClientCommitment, Entropy};
 use primitives::SeatNo;
+use prost::Message as _;
 use proto::common::v1::ErrorReason;
 use proto::dealer::v1::EntropyStatus;
 use proto::event::v1::{self as event, AbortCause, AtFault};
-use rules::SeedOpening;
+use rules::{DecisionAuthor, Move, SeedOpening};
 use wire::TableRecord;
 
 use super::{Harness, Misbehaviour, offer, player, secret, set, stand_up};
@@ -411,4 +412,40 @@ fn seat_that_is_taken_anew_has_not_committed() {
     assert_eq!(seats(&table), [1, 4]);
     table.commit(1, 3);
     assert_eq!(seats(&table), [1, 2, 4]);
+}
+
+/// The lengths of records are public at once.
+/// fairness/SPEC.md §18.1.
+#[test]
+fn the_length_of_a_record_does_not_tell_a_hidden_choice() {
+    let mut table = Harness::new("kessel", |created| {
+        let chosen = created.rule_set.replace("tokens = \"random\"", "tokens = \"chosen\"");
+        assert_ne!(chosen, created.rule_set);
+        created.rule_set = chosen;
+    });
+    let due = |table: &Harness| table.state.play.as_ref().and_then(|play| play.to_act());
+    for _ in 0..3 {
+        table.wait(EACH);
+        while due(&table).is_none() {
+            let pending = table.pending_effects();
+            if !pending.into_iter().any(|effect| table.run_effect(|other| other == effect)) {
+                break;
+            }
+        }
+    }
+    let (play, player) = (table.state.play.as_ref().unwrap(), due(&table).unwrap());
+    let mut tokens = rules::ShiftToken::ALL.to_vec();
+    tokens.sort_by_key(|token| token.name().len());
+    let choose = |tokens: &[rules::ShiftToken]| {
+        let mv = Move::Choose(tokens.try_into().unwrap());
+        let event = play.judge(player, mv, DecisionAuthor::Player).unwrap();
+        let batch = play.record(event, Duration::ZERO, &[7; 64]);
+        let TableRecord::MoveDecided(decided) = &batch.events[0].1 else { panic!("a decision") };
+        let mut bare = decided.clone();
+        bare.padding = Default::default();
+        (decided.encoded_len(), bare.encoded_len())
+    };
+    let (short, long) = (choose(&tokens[..3]), choose(&tokens[tokens.len() - 3..]));
+    assert_ne!(short.1, long.1, "without padding they differ");
+    assert_eq!((short.0, long.0), (320, 320));
 }
