@@ -19,7 +19,7 @@ pub struct LogEvent {
     pub withheld: Option<WithheldPayload>,
 }
 
-/// What a leaf record says of a payload that is withheld.
+/// Hash and length of a payload that is withheld, from its leaf record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WithheldPayload {
     /// SHA-256 of salt and payload.

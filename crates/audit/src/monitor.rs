@@ -218,10 +218,10 @@ impl Monitor {
     pub fn counts(&self) -> Counts {
         let newest = self.table.newest().max(self.dealer.newest());
         let older = |than: u64, all: &BTreeMap<StreamId, Since>| {
-            let old = |(stream, since): &(&StreamId, &Since)| {
-                since.at.saturating_add(than) < newest && !self.tables.is_next(**stream)
+            let old = |stream: StreamId, since: &Since| {
+                since.at.saturating_add(than) < newest && !self.tables.is_next(stream)
             };
-            all.iter().filter(old).count() as u64
+            all.iter().filter(|(stream, since)| old(**stream, since)).count() as u64
         };
         Counts {
             tables: self.tables.count(),

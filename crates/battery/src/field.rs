@@ -196,8 +196,9 @@ fn count(groups: &mut Groups, game: [u8; 32], operation: &Operation, outcome: &O
             if let Some((first, count)) = fresh(cards) {
                 let n = usize::from(count);
                 let subject = Subject::Deck { first, count };
-                let at = |(at, card): (usize, &u8)| at * n + usize::from(*card - first);
-                let seen: Vec<usize> = shuffled.iter().enumerate().map(at).collect();
+                let cell = |at: usize, card: u8| at * n + usize::from(card - first);
+                let seen: Vec<usize> =
+                    shuffled.iter().enumerate().map(|(at, card)| cell(at, *card)).collect();
                 add(groups, game, subject, n * n, &seen);
             }
         }

@@ -102,7 +102,7 @@ pub(crate) fn grouped_fit(cells: &[u64], probabilities: &[f64]) -> Option<Measur
         *before = (before.0 + last.0, before.1 + last.1);
         groups.pop();
     }
-    let (cells, probabilities): (Vec<u64>, Vec<f64>) = groups.into_iter().unzip();
+    let (cells, probabilities) = groups.into_iter().unzip::<u64, f64, Vec<_>, Vec<_>>();
     if cells.len() < 2 { None } else { goodness_of_fit(&cells, &probabilities) }
 }
 

@@ -97,7 +97,8 @@ pub struct Options {
     /// Number of connections that the bots share [default: 8; with --server one for 24 bots].
     #[arg(long, value_name = "C", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) connections: Option<u32>,
-    /// Where bots keep what the room signed for them and what they revealed [default: in memory].
+    /// Folder in which bots keep what the room signed for them and what they revealed
+    /// [default: in memory].
     #[arg(long, value_name = "DIR")]
     pub evidence: Option<PathBuf>,
     /// Number of hands to audit at the end, evenly spread if more were played.

@@ -129,7 +129,7 @@ struct Agreement {
     settings: String,
     hash: [u8; 32],
     variant: Option<&'static Variant>,
-    /// How long a seed may stay shut after a settlement.
+    /// Longest time that a seed may stay shut after a settlement.
     seed_delay: Duration,
 }
 

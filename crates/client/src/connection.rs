@@ -69,7 +69,7 @@ pub struct Client {
     checkpoints: Option<Arc<SharedMonitor>>,
 }
 
-/// How a client takes part in chance.
+/// Part of a client in chance.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ChanceMode {
     Demanding,

@@ -41,7 +41,7 @@ pub enum Error {
     /// A log shows another history than it did before. Stop playing, and keep both notes.
     #[error(transparent)]
     Logs(#[from] Box<CheckError>),
-    /// What has to be kept before a message is sent cannot be stored.
+    /// Failure to store what has to be kept before a message is sent.
     #[error("evidence cannot be stored, so nothing is sent: {0}")]
     Evidence(#[from] std::io::Error),
     /// A client at play demands the dealer's signatures.

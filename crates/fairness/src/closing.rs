@@ -11,7 +11,7 @@ use crate::commit::{ClientCommitment, Commitment};
 use crate::context::Context;
 use crate::encoding::hash;
 
-/// What one seat of the roster committed to.
+/// Commitment of one seat of the roster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClosingRow {
     pub seat: u8,

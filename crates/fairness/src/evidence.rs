@@ -46,7 +46,7 @@ pub const MAX_LINE_BYTES: usize = 32 * 1024;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Entry {
     Signed(SignedEntry),
-    /// What a hash was taken of; see [`Opening`].
+    /// Input of a hash; see [`Opening`].
     Open(Vec<u8>),
     Note {
         at: UnixMicros,

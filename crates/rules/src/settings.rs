@@ -8,7 +8,7 @@
 
 use std::ops::RangeInclusive;
 
-/// When a hand's seed is opened after its settlement.
+/// Time at which a hand's seed is opened after its settlement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SeedOpening {
     AtOnce,

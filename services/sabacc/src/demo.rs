@@ -44,7 +44,7 @@ pub(crate) struct DemoOptions {
     pub(crate) hands: Option<u64>,
     /// Time that a bot thinks before each decision.
     pub(crate) think_time: Option<Duration>,
-    /// Where bots keep what the room signed for them; none: in memory.
+    /// Folder in which bots keep what the room signed for them; none: in memory.
     pub(crate) evidence: Option<PathBuf>,
 }
 

@@ -49,7 +49,7 @@ pub(crate) fn open(path: &Path) -> anyhow::Result<Arc<EvidenceDirectory>> {
     Ok(Arc::new(opened))
 }
 
-/// What became of one file.
+/// Result for one file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Outcome {
     Consistent,
@@ -135,7 +135,7 @@ impl Signers {
         Ok(Signers { is_given: true, names })
     }
 
-    /// Who signed a text, and whether it may have been that one.
+    /// Signer of a text, and whether it may have been that one.
     fn of(&self, signed: &SignedEntry, statement: &Statement, own: &[[u8; 32]]) -> Signer {
         let log = match statement {
             Statement::Decision { .. } => {

@@ -41,7 +41,8 @@ pub(crate) struct Options {
     /// prints them. May be given more than once.
     #[arg(long, value_name = "URL KEY", value_parser = parse_witness)]
     witness: Vec<(Uri, VerifierKey)>,
-    /// Where the bots keep what the room signed for them and what they revealed [default: in memory].
+    /// Folder in which the bots keep what the room signed for them and what they revealed
+    /// [default: in memory].
     #[arg(long, value_name = "DIR")]
     evidence: Option<PathBuf>,
     /// Fetch PostgreSQL if none is installed, without asking.

@@ -18,7 +18,7 @@ pub(crate) struct Options {
     /// The table's id; `demo` for the demo table, or for the first table where there is no demo.
     #[arg(default_value = "demo")]
     table: String,
-    /// Where to keep what proves a fault of the room [default: in memory].
+    /// Folder for what proves a fault of the room [default: in memory].
     #[arg(long, value_name = "DIR")]
     evidence: Option<PathBuf>,
     #[command(flatten)]

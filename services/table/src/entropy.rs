@@ -176,12 +176,12 @@ impl EntropyRound {
         }
     }
 
-    /// What every seat of the roster has committed to, in ascending order.
+    /// Commitments of every seat of the roster, in ascending order.
     #[must_use]
     pub(crate) fn closing_rows(&self, commitments: &SeatCommitments) -> Vec<dealer::ClosingRow> {
         let mut roster = self.roster.clone();
         roster.sort_unstable();
-        let row = |(seat, player): (SeatNo, PlayerId)| {
+        let row = |seat: SeatNo, player: PlayerId| {
             let committed = commitments.get(&(seat, player));
             dealer::ClosingRow {
                 seat: u32::from(seat.get()),
@@ -189,7 +189,7 @@ impl EntropyRound {
                 commitment: committed.map_or_else(Vec::new, |made| made.commitment.0.to_vec()),
             }
         };
-        roster.into_iter().map(row).collect()
+        roster.into_iter().map(|(seat, player)| row(seat, player)).collect()
     }
 
     /// Checks that the dealer's closing is of exactly these rows, has the hash that they give, and

@@ -46,7 +46,7 @@ pub(crate) enum HandStage {
     Settled,
 }
 
-/// What an applied event means for the rules and for the chain of decisions.
+/// Meaning of an applied event for the rules and for the chain of decisions.
 pub(crate) struct AppliedEvent {
     /// Input of the rules, for [`HandInPlay::evolve`].
     pub input: Option<Event>,

@@ -1,4 +1,4 @@
-//! What bundles leave out of the records that they carry.
+//! Parts of records that bundles leave out.
 //!
 //! Specification: fairness/SPEC.md §15.2.
 

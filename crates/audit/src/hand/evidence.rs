@@ -239,7 +239,7 @@ impl<'a> Examination<'a> {
         found
     }
 
-    /// How a text that the room has signed contradicts the records.
+    /// Contradiction between a text that the room has signed and the records.
     fn convicts(&self, statement: &Statement) -> Option<String> {
         match statement {
             Statement::Commitment { origin, table, hand_no, rules_hash, commitment } => {
@@ -340,7 +340,7 @@ impl<'a> Examination<'a> {
         })
     }
 
-    /// What the records show at a position of the table's log: `None` if they do not reach it,
+    /// Record at a position of the table's log: `None` if the records do not reach it,
     /// nothing if what stands there is neither in the hand's stream nor in the table's.
     fn at_position(&self, position: u64) -> Option<Option<&TableRecord>> {
         let records = self.decoded.records;
@@ -361,7 +361,7 @@ impl<'a> Examination<'a> {
     }
 }
 
-/// What a receipt says that a seat has committed to.
+/// Commitment of a seat as a receipt states it.
 struct Given<'a> {
     seat: u8,
     player: PlayerId,

@@ -56,7 +56,7 @@ impl AskedLeave<'_> {
     }
 }
 
-/// Why a player leaves: they have asked for it.
+/// Reason of a leave that its player asked for.
 const ASKED: &str = "asked";
 
 /// Returns the leaves that players of the hand asked for between its sealing and its end.

@@ -129,7 +129,7 @@ enum Phase {
     Aborted,
 }
 
-/// What has happened in a hand's stream.
+/// Progress of a hand's stream.
 #[derive(Clone, Copy)]
 struct Progress {
     /// Phase of the last event other than suspensions and their ends.
@@ -245,7 +245,7 @@ fn phase_of(recorded: &TableRecord) -> Option<Phase> {
     }
 }
 
-/// What has happened in the dealer's stream of a hand.
+/// Progress of the dealer's stream of a hand.
 #[derive(Default)]
 struct DealerProgress {
     promised: bool,

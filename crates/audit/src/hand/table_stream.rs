@@ -1,4 +1,4 @@
-//! What a table's stream says between the last hand that was played and this one: who sits where
+//! Reading of a table's stream between the last hand that was played and this one: who sits where
 //! with how much, and which numbers were burnt.
 //!
 //! The stream begins with the table's first record, with the end of the last hand that was played
@@ -17,7 +17,7 @@ use wire::records::{SeatEvent, TableEvent, TableRecord, TableSubject};
 use crate::hand::decoded_records::{DecodedEvent, DecodedRecords};
 use crate::report::{CheckError, ensure};
 
-/// Why a seat sits out, or no longer does, for having withheld entropy.
+/// Reason of a seat that sits out, or no longer does, for having withheld entropy.
 const EXCLUDED: &str = "excluded";
 
 /// A taken seat.

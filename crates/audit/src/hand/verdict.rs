@@ -83,7 +83,7 @@ pub(super) struct Judgement<'a> {
     pub(super) checks: &'a Checks<Check>,
 }
 
-/// What a hand still needs.
+/// Debt of a hand that is not finished.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Owed {
     /// The dealer owes its seed, due at this time.
@@ -235,7 +235,7 @@ impl Judgement<'_> {
         }
     }
 
-    /// Why a hand is failed.
+    /// Reason of a failed hand.
     fn trouble(&self) -> String {
         if let Some((check, why)) = self.first_trouble() {
             return format!("the check `{check}` says: {why}");
@@ -296,7 +296,7 @@ impl Judgement<'_> {
         format!(" Before it {} came to nothing (hand {}), by {by}.", burnt.len(), burnt.join(", "))
     }
 
-    /// What the seed of a hand that came to nothing held, up to its first decision.
+    /// Content of the seed of a hand that came to nothing, up to its first decision.
     fn held(&self) -> String {
         discarded_cards(self.decoded).map_or_else(
             |_| String::new(),

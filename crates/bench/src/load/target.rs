@@ -35,7 +35,7 @@ pub struct LoadTarget<'a> {
     pub own_postgres: Option<&'a Postgres>,
     /// Public keys of its logs; without them no bot checks its chance.
     pub keys: TrustedKeys,
-    /// Where bots keep their evidence; none: in memory.
+    /// Folder of the bots' evidence; none: in memory.
     pub evidence: Option<Arc<EvidenceDirectory>>,
     /// None if its logs cannot be read.
     pub auditor: Option<Auditor<'a>>,

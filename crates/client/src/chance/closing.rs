@@ -49,7 +49,7 @@ impl HandClosing {
         Ok(HandClosing { context, dealer, closing, rows, signed })
     }
 
-    /// What to keep of it: its rows, and its signature.
+    /// Entries to keep of a closing: its rows, and its signature.
     pub(super) fn entries(&self) -> impl Iterator<Item = Entry> {
         let HandClosing { context, dealer, closing: _, rows, signed } = self;
         let opening =

@@ -77,7 +77,7 @@ pub(super) struct Contribution {
     pub(super) has_reveal_receipt: bool,
 }
 
-/// What binds a contribution to its hand.
+/// Values that bind a contribution to its hand.
 #[derive(Clone, Copy)]
 pub(super) struct Place {
     pub(super) context: Context,
@@ -267,11 +267,12 @@ impl Chance {
         hand_no: u64,
         receipt: &pb::EntropyReceipt,
     ) -> Result<(), Box<FairnessViolation>> {
-        let same = |(no, part): (&(u64, u8), &Contribution)| {
-            (no.0 == hand_no && receipt.commitment == part.commitment.0).then_some(*no)
+        let is_same = |no: &(u64, u8), part: &Contribution| {
+            no.0 == hand_no && receipt.commitment == part.commitment.0
         };
+        let same = self.contributions.iter().find(|(no, part)| is_same(no, part));
         let of_hand = self.contributions.range((hand_no, 0)..=(hand_no, u8::MAX));
-        let at = self.contributions.iter().find_map(same).or(of_hand.last().map(|(at, _)| *at));
+        let at = same.or(of_hand.last()).map(|(at, _)| *at);
         let Some(part) = at.and_then(|at| self.contributions.get_mut(&at)) else {
             // The hand is over.
             return Ok(());

@@ -349,7 +349,7 @@ impl Chance {
     }
 }
 
-/// What the table says of a dealt hand's chance.
+/// Statements of the table about a dealt hand's chance.
 #[derive(Clone, Copy)]
 struct ToldRows<'a> {
     rows: &'a [proto::dealer::v1::EntropyRow],

@@ -267,7 +267,7 @@ impl Decisions {
         Some(words.join(" "))
     }
 
-    /// Where the named cards lie. Of copies that look alike, each code takes the first that is not
+    /// Positions of the named cards. Of copies that look alike, each code takes the first not
     /// taken yet, as the table reads them.
     fn handles(&self, codes: &[String]) -> Option<Vec<String>> {
         let mut taken = Vec::new();

@@ -79,7 +79,7 @@ impl Hand {
         })
     }
 
-    /// What the transcript was taken of.
+    /// Input of the transcript.
     pub(super) fn opening(&self) -> Opening {
         let Hand { context, commitment: dealer, rows, .. } = self;
         Opening::Transcript { context: *context, dealer: *dealer, rows: rows.clone() }

@@ -1,4 +1,4 @@
-//! What a player is told about chance that is no violation: nobody can be convicted of it.
+//! Notices to a player about chance that are no violation: nobody can be convicted of them.
 
 use std::fmt;
 

@@ -11,7 +11,7 @@ use proto::table::v1 as pb;
 use super::trust::{LogKind, SigningLog, TrustedKeys};
 use super::violation::{Fault, ViolationKind as V};
 
-/// What a receipt has to be for.
+/// Values that a receipt has to name.
 pub(super) struct Claim<'a> {
     pub(super) table: TableId,
     pub(super) hand_no: u64,

@@ -1,4 +1,4 @@
-//! What is kept of each hand number on its way to the evidence store.
+//! Entries kept of each hand number on its way to the evidence store.
 
 use std::collections::BTreeMap;
 use std::io;

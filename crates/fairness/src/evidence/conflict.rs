@@ -41,7 +41,7 @@ impl fmt::Display for Conflict {
     }
 }
 
-/// What must be the same wherever it is signed with one key.
+/// Values that must be the same wherever they are signed with one key.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum Subject {
     Promise { origin: String, table: TableId, hand_no: u64 },
@@ -61,7 +61,8 @@ struct Verified {
 /// only if one key has signed both, except a receipt and a closing, which table and dealer sign.
 #[must_use]
 pub fn conflicts(entries: &[Entry]) -> Vec<Conflict> {
-    let verified: Vec<Verified> = entries.iter().enumerate().filter_map(verify).collect();
+    let verified: Vec<Verified> =
+        entries.iter().enumerate().filter_map(|(index, entry)| verify(index, entry)).collect();
     let mut found = pairs(&verified);
     found.extend(receipts_against_closings(entries, &verified));
     found.sort_unstable();
@@ -69,7 +70,7 @@ pub fn conflicts(entries: &[Entry]) -> Vec<Conflict> {
     found
 }
 
-fn verify((index, entry): (usize, &Entry)) -> Option<Verified> {
+fn verify(index: usize, entry: &Entry) -> Option<Verified> {
     match entry {
         Entry::Signed(signed) => {
             let statement = signed.statement().ok()?;

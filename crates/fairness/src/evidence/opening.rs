@@ -12,7 +12,7 @@ use crate::decision::Chain;
 use crate::encoding::{TAG_PREFIX, lp_list, read_lp_list};
 use crate::transcript::{RowStatus, TranscriptRow};
 
-/// What a hash was taken of.
+/// Input of a hash.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Opening {
     /// Of a [`Context`].

@@ -13,7 +13,7 @@ use crate::signature::{
     KeyId, RevealReceipt, SignedText, verify_message,
 };
 
-/// What a signed text says; the types of [`SignedText`] with fields of their own.
+/// Content of a signed text; the types of [`SignedText`] with fields of their own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Statement {
     /// [`CommitmentStatement`].

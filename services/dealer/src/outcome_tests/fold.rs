@@ -136,11 +136,12 @@ impl SealedHand {
     /// shuffled. The error is the index of an operation whose result is none of its kind.
     fn outcomes(&self, seed: &Seed) -> Result<Vec<(Operation, Outcome)>, u32> {
         let keys = Keys::derive(&self.transcript, seed);
-        let each = |(operation, result): &(IndexedOperation, OperationResult)| {
+        let each = |operation: &IndexedOperation, result: &OperationResult| {
             let IndexedOperation { index, request } = operation;
             outcome(&keys, *index, request, &result.values).map_err(|()| *index)
         };
-        let outcomes: Result<Vec<_>, u32> = self.operations.iter().map(each).collect();
+        let outcomes: Result<Vec<_>, u32> =
+            self.operations.iter().map(|(operation, result)| each(operation, result)).collect();
         Ok(outcomes?.into_iter().flatten().collect())
     }
 }

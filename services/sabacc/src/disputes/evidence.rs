@@ -26,7 +26,7 @@ pub(super) enum EvidenceVerdict {
     Swapped,
     /// The room has signed texts that contradict each other, or the records of the hand.
     ConvictsRoom,
-    /// What the room has signed contradicts neither itself nor the records of the hand.
+    /// The signed texts contradict neither each other nor the records of the hand.
     Consistent,
 }
 
@@ -156,7 +156,7 @@ enum Signer {
     Player,
 }
 
-/// Whose text this is; an error where its signature proves nothing, or its key is not trusted.
+/// Signer of a text; an error where its signature proves nothing, or its key is not trusted.
 fn signer(signed: &SignedEntry, trusted: &TrustedKeys) -> Result<Signer, String> {
     let statement = signed.statement().map_err(|error| error.to_string())?;
     let log = match statement {

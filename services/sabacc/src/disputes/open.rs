@@ -22,7 +22,7 @@ pub(super) struct Opening {
     /// The hand's number at the table.
     #[arg(long)]
     hand_no: u64,
-    /// What is wrong, in your own words.
+    /// Complaint, in your own words.
     #[arg(long)]
     text: String,
     /// Your evidence file. A copy is sent, without your numbers for hands that have not ended.

@@ -78,14 +78,13 @@ impl Pursuer<'_> {
         records: &[[u8; RECORD_LEN]],
     ) -> anyhow::Result<()> {
         let served: Vec<(u64, &[u8; RECORD_LEN])> = (begin..).zip(records).collect();
-        let same_bundle =
-            |(a, _): &(u64, _), (b, _): &(u64, _)| a / BUNDLE_RECORDS == b / BUNDLE_RECORDS;
-        for bundle in served.chunk_by(same_bundle) {
+        let bundle_of = |position: u64| position / BUNDLE_RECORDS;
+        for bundle in served.chunk_by(|(a, _), (b, _)| bundle_of(*a) == bundle_of(*b)) {
             let tiles = self.tiles_of(found, bundle[0].0).await?;
-            let is_signed = |(index, leaf): &&(u64, &[u8; RECORD_LEN])| {
-                tiles.node(Node { level: 0, index: *index }) == Some(leaf_hash(*leaf))
+            let is_signed = |index: u64, leaf: &[u8; RECORD_LEN]| {
+                tiles.node(Node { level: 0, index }) == Some(leaf_hash(leaf))
             };
-            if let Some((at, leaf)) = bundle.iter().find(|record| !is_signed(record)) {
+            if let Some((at, leaf)) = bundle.iter().find(|(index, leaf)| !is_signed(*index, leaf)) {
                 found.words = format!("{}: the first is at position {at}", found.words);
                 found.add(&format!("served-{at}.leaf"), **leaf);
                 return Ok(());

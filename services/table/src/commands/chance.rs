@@ -72,7 +72,7 @@ pub(super) fn commit(
     Ok(Verdict::with_event(table.id, committed, &answer))
 }
 
-/// What a player commits to, and the key that they will sign decisions of the hand with.
+/// Commitment of a player, and the key that they will sign decisions of the hand with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct OfferedCommitment {
     pub commitment: ClientCommitment,

@@ -53,7 +53,7 @@ pub(super) struct PlayerAtTable {
     pub stretches: Vec<(u64, u64)>,
 }
 
-/// What became of a hand number.
+/// End of a hand number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Outcome {
     InPlay,
@@ -64,7 +64,7 @@ pub(super) enum Outcome {
     Missing,
 }
 
-/// What became of a seed.
+/// State of a seed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SeedState {
     Owed,
@@ -92,7 +92,7 @@ pub(super) struct Hand {
     pub ended: Option<(Position, UnixMicros)>,
     /// Cause that is recorded before the end.
     cause: Option<Outcome>,
-    /// Who was dealt in; empty once nothing more is counted for them.
+    /// Players who were dealt in; empty once nothing more is counted for them.
     roster: Vec<Place>,
     seed_counted: bool,
 }
