@@ -13,6 +13,7 @@
 pub mod attack;
 pub mod caller;
 pub mod crew;
+mod disruptor;
 pub mod hostile;
 mod percentiles;
 pub mod room;

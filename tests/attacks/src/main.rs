@@ -60,6 +60,9 @@ struct Hostile {
     /// The game.
     #[arg(long, value_name = "VARIANT", default_value = "eleven")]
     game: String,
+    /// Let the hostile player withhold entropy too.
+    #[arg(long)]
+    withhold: bool,
 }
 
 fn main() -> ExitCode {
@@ -88,11 +91,12 @@ async fn run(arguments: Arguments) -> anyhow::Result<bool> {
         AttacksCommand::Suite(suite) => suite,
         AttacksCommand::Hostile(options) => {
             let dependencies = dependencies(program, folder, Duration::ZERO)?;
-            let Hostile { minutes, turn, game } = options;
+            let Hostile { minutes, turn, game, withhold } = options;
             let plan = MatchOptions {
                 hostile_time: Duration::from_secs(minutes * 60),
                 period: Duration::from_secs(turn),
                 game,
+                withholds: withhold,
             };
             let verdict =
                 hostile::judge(&dependencies, &plan, |line| print_progress(&line)).await?;

@@ -1,0 +1,174 @@
+//! A player who disturbs a table by withholding entropy, or by sitting out and in.
+
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+use client::{Client, Error, Play, PlayMessage, RetryPolicy, TableState, WatchMessage};
+use fairness::ClientCommitment;
+use primitives::{Credits, TableId};
+use proto::table::v1::SeatState;
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use crate::caller::CallCounts;
+use crate::crew::Crew;
+use crate::room::{Guest, Room};
+
+/// Maximum number of streams, and the pause between two.
+const MAX_STREAMS: usize = 10_000;
+const RECONNECT_PAUSE: Duration = Duration::from_millis(500);
+/// Maximum number of messages of a stream to react to.
+const MAX_MESSAGES: usize = 1_000_000;
+/// Pause between two changes of sitting out and in.
+const TOGGLE_INTERVAL: Duration = Duration::from_millis(100);
+
+/// Player who decides at once by the table's default, and disturbs the others.
+pub(crate) struct Disruptor {
+    pub(crate) guest: Guest,
+    client: Client,
+    table: TableId,
+    buy_in: Credits,
+    disturbance: Disturbance,
+    pub(crate) sent: CallCounts,
+    /// Number of changes of their seat between sitting out and in.
+    pub(crate) changes: u64,
+}
+
+/// Way in which a disruptor disturbs the others.
+#[derive(Debug, Clone)]
+pub(crate) enum Disturbance {
+    /// While the value is true, commits to entropy and never reveals it; else takes an honest part
+    /// in chance. Sits down and in again as soon as possible.
+    Withholds(watch::Receiver<bool>),
+    /// Sits out and in as often as possible.
+    Toggles,
+}
+
+impl Disruptor {
+    /// Seats a new guest at the table.
+    ///
+    /// # Errors
+    /// The room refuses.
+    pub(crate) async fn seat(
+        room: &Room,
+        crew: &Crew,
+        disturbance: Disturbance,
+    ) -> anyhow::Result<Disruptor> {
+        let buy_in = Credits::try_new(crew.view().await?.max_buy_in)?;
+        let guest = room.guest().await?;
+        let policy = RetryPolicy::with_total_time(Duration::from_secs(2));
+        let client = guest.client.clone().with_retry_policy(policy);
+        client.sit_down(crew.table, 0, buy_in).await?;
+        Ok(Disruptor {
+            guest,
+            client,
+            table: crew.table,
+            buy_in,
+            disturbance,
+            sent: CallCounts::default(),
+            changes: 0,
+        })
+    }
+
+    fn withholds(&self) -> bool {
+        match &self.disturbance {
+            Disturbance::Withholds(withholds) => *withholds.borrow(),
+            Disturbance::Toggles => false,
+        }
+    }
+
+    fn toggles(&self) -> bool {
+        match self.disturbance {
+            Disturbance::Withholds(_) => false,
+            Disturbance::Toggles => true,
+        }
+    }
+
+    /// Plays until `stop` is cancelled.
+    pub(crate) async fn run(mut self, stop: CancellationToken) -> Disruptor {
+        for _ in 0..MAX_STREAMS {
+            if self.follow(&stop).await.is_break() {
+                break;
+            }
+            tokio::time::sleep(RECONNECT_PAUSE).await;
+        }
+        // A seat without its player would let every hand wait for the clock.
+        let _ = self.client.stand_up(self.table).await;
+        self
+    }
+
+    /// Plays over one stream, until it ends or the way to take part in chance changes.
+    async fn follow(&mut self, stop: &CancellationToken) -> ControlFlow<()> {
+        let withholds = self.withholds();
+        let mut state = TableState::new(Some(self.guest.id));
+        let mut play = self.client.play(self.table);
+        if !withholds && !self.toggles() {
+            play = play.contributing_entropy(self.guest.id);
+        }
+        let mut toggles = tokio::time::interval(TOGGLE_INTERVAL);
+        let (mut out, mut promised) = (false, 0);
+        for _ in 0..MAX_MESSAGES {
+            tokio::select! {
+                () = stop.cancelled() => return ControlFlow::Break(()),
+                _ = toggles.tick() => {
+                    if self.toggles() {
+                        out = !out;
+                        let changed = self.client.sit_out(self.table, out).await;
+                        self.sent.count_client(changed);
+                    } else if self.withholds() != withholds {
+                        return ControlFlow::Continue(());
+                    }
+                }
+                heard = play.next() => match heard {
+                    Ok(Some(PlayMessage::Watch(seen))) => {
+                        self.apply(&seen, &mut play, &mut state, &mut promised).await;
+                    }
+                    Ok(Some(
+                        PlayMessage::Decision(_) | PlayMessage::Entropy(_) | PlayMessage::Notice(_),
+                    )) | Err(Error::Gap { .. }) => {}
+                    Ok(None) | Err(_) => return ControlFlow::Continue(()),
+                },
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    async fn apply(
+        &mut self,
+        seen: &WatchMessage,
+        play: &mut Play,
+        state: &mut TableState,
+        promised: &mut u64,
+    ) {
+        let out = |state: &TableState| {
+            state.my_seat().is_some_and(|seat| seat.state() == SeatState::SittingOut)
+        };
+        let before = out(state);
+        state.apply(seen);
+        self.changes += u64::from(before != out(state));
+        let turn = state.my_turn().filter(|_| play.is_live());
+        if let Some(turn) = turn {
+            let decision = turn.default_move.clone().unwrap_or_default();
+            let (hand_no, number) = (state.view().hand_no, turn.turn);
+            // If too many answers are missing, the turn is over by the time they come.
+            let _ = play.decide(hand_no, number, decision);
+        }
+        if self.toggles() {
+            return;
+        }
+        let next = state.view().next_hand.as_ref().map_or(0, |next| next.hand_no);
+        if self.withholds() && next > *promised && state.my_seat().is_some() {
+            *promised = next;
+            let never_opened = ClientCommitment([0x5a; 32]);
+            let promise = self.client.commit_entropy(self.table, next, never_opened).await;
+            self.sent.count_client(promise);
+        }
+        if state.my_seat().is_none() {
+            let seated = self.client.sit_down(self.table, 0, self.buy_in).await;
+            self.sent.count_client(seated.map(drop));
+        } else if out(state) {
+            let back = self.client.sit_out(self.table, false).await;
+            self.sent.count_client(back);
+        }
+    }
+}
