@@ -6,7 +6,14 @@
 //! whichever of them is right.
 //!
 //! [`audit`] is the entry. The records come from a bundle, which proves that they are in the logs
-//! ([`crate::bundle`]), or from the logs themselves.
+//! ([`crate::bundle`]), or from the logs themselves. A room makes the bundle of a hand by reading
+//! its records from the three logs, each log under one signed checkpoint; whoever has the file and
+//! the room's keys needs no room any more.
+//!
+//! Each [`Check`] has one sentence, which is true if it passes. `decoded_records` parses the
+//! payloads once, `replay` deals and plays the hand again, and the other files compare its results
+//! with the records. [`Report`] has the verdict of each check, and the one on the hand
+//! ([`HandVerdict`]).
 //!
 //! A replay stops at the first record that the rules or the seed refuse. The check to which it
 //! belongs fails. Checks that need the rest cannot be made, and say so.

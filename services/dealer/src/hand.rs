@@ -4,11 +4,11 @@
 //! changed hand only after that. If the log does not take them, the hand is thrown away, not
 //! undone.
 //!
-//! A hand is **committed**: its seed is fixed and signed for. It is **closed**: the dealer signs what
-//! each seat has committed to, before any seat reveals. It is **sealed**: the entropy that the seats
-//! reveal is bound to the seed, which determines every card. Then operations are performed and cards
-//! revealed, and at last the seed is published. A step that was done before, requested with equal
-//! contents, gives its first answer and no event.
+//! A hand is **committed**: its seed is fixed and signed for. It is **closed**: the dealer signs
+//! what each seat has committed to, before any seat reveals. It is **sealed**: the entropy that the
+//! seats reveal is bound to the seed, which determines every card. Then operations are performed
+//! and cards revealed, and at last the seed is published. A step that was done before, requested
+//! with equal contents, gives its first answer and no event.
 //!
 //! Specification: fairness/SPEC.md §3.2, §3.7 to §3.11.
 

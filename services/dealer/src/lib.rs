@@ -2,9 +2,9 @@
 //! Does not know: rules, credits, players' names, why a table asks.
 //!
 //! A hand goes through Commit, Close, Seal, Perform (which also reveals cards) many times, and
-//! Reveal. Close signs what the seats have committed to; before Seal nobody's entropy is known here.
-//! After it everything is determined, so every call is safe to repeat and a crash loses nothing: the
-//! log has the requests, and the seed gives their results.
+//! Reveal. Close signs what the seats have committed to; before Seal nobody's entropy is known
+//! here. After it everything is determined, so every call is safe to repeat and a crash loses
+//! nothing: the log has the requests, and the seed gives their results.
 //!
 //! - [`hand`] is one hand: a fold of its stream, and the steps that may follow. Pure.
 //! - `handler` handles a command: take the hand from memory or read its stream, decide, write to

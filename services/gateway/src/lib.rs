@@ -4,11 +4,11 @@
 //! The gateway verifies a caller's token, checks their role against the method, holds the limits of
 //! the public port, and forwards the call byte for byte, so that a new method needs no code here.
 //! The service behind verifies the player's token once more, so that whoever takes the gateway over
-//! cannot play anybody's hand. One service is the gateway's own: it collects the records of a
-//! hand from the logs, in its own name, and audits them (`audits`). A new dispute is forwarded with
-//! the hash of such a bundle (`disputes`). The checkpoints and
-//! tiles of the logs are served as files, without a token; so are the logs' keys, the verifier's page
-//! and the bundles of finished hands (`public`).
+//! cannot play anybody's hand. One service is the gateway's own: it collects the records of a hand
+//! from the logs, in its own name, and audits them (`audits`). A new dispute is forwarded with the
+//! hash of such a bundle (`disputes`). The checkpoints and tiles of the logs are served as files,
+//! without a token; so are the logs' keys, the verifier's page and the bundles of hands that have ended
+//! or are suspended (`public`).
 //!
 //! Specification: ARCHITECTURE.md §1.2, §6.
 

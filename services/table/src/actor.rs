@@ -5,7 +5,16 @@
 //! take has not happened. While an effect is in flight the table keeps receiving commands.
 //!
 //! [`Actor::run`] is the loop: it starts the effects that are pending, then waits for a message,
-//! the reply of an effect or the clock.
+//! the reply of an effect or the clock. This file has the loop, the append and what follows it; the
+//! rest of the way is in the folder:
+//!
+//! - `repeats` tells a new command from a repeat, and keeps callers whose buy-in is under way.
+//! - `commands` has a new command judged ([`crate::commands::judge`]), appended and answered, with
+//!   a receipt where one is due.
+//! - `effects` starts pending effects ([`crate::effects`]), and appends what their answers give.
+//! - `clock` decides for a player whose time is over, and gives lost time back.
+//! - `queries` answers read-only requests, `confirm` answers that write nothing.
+//! - `ending` is what a successor takes over; `author` and `logging` serve the others.
 //!
 //! Specification: ARCHITECTURE.md §1.3, §3.
 

@@ -5,6 +5,15 @@
 //! and the buy-in is a pending effect ([`crate::effects`]), for which the answer waits. The table's
 //! task ([`crate::actor`]) appends the events and answers the caller.
 //!
+//! - [`chance`] judges a seat's part in a hand's chance: `CommitEntropy` fixes 32 bytes by their
+//!   hash, and may name a key; `RevealEntropy` shows the bytes once commitments are closed.
+//! - [`decision`] judges `Act` and `StandUp`: whether the decision is due, what the rules say
+//!   ([`rules::decide`]), and the player's signature over the chain of all that was decided before
+//!   ([`crate::decisions`]), which is needed from whoever has named a key.
+//!
+//! A receipt in an answer is unsigned here: it names the position of its record, and is signed once
+//! that is durable ([`crate::receipt`]).
+//!
 //! Specification: services/table/README.md "Commands".
 
 use fairness::Entropy;

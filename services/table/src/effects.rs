@@ -6,7 +6,10 @@
 //! the dealer or the wallet, and the answer into events.
 //!
 //! A hand goes through them in this order: `Fund` for each seat, `Commit`, `Start`, `CloseEntropy`,
-//! `Seal`, `Chance` as often as the rules use chance, `Settle`, `Post` and `Reveal`.
+//! `Seal`, `Chance` as often as the rules use chance, `Settle`, `Post` and `Reveal`. Two things
+//! turn it aside. Seats that do not reveal what they have committed to: `Burn` ends the hand number
+//! before its antes ([`crate::abort`]). A dealer that does not answer: `Suspend` stops the clocks
+//! until it is back, or `EndSuspended` gives everything back ([`crate::suspension`]).
 //!
 //! Specification: services/table/README.md "Effects".
 

@@ -9,16 +9,18 @@
 //! things to do.
 //!
 //! - `table` is a table between hands, `hand_in_play` a hand in play, `state` the two together:
-//!   pure folds of the log. `events` groups the log's events, `reasons` has the reasons recorded of
-//!   seats, `moves` the moves that the table treats apart. `entropy` is the seats' part in a hand's
-//!   chance, `decisions` the chain of decisions and its signatures, `proof` the proofs of where cards
-//!   lie.
+//!   pure folds of the log. `batch` is the events of one append, `reasons` has the reasons recorded
+//!   of seats. `entropy` is the seats' part in a hand's chance, `decisions` the chain of decisions
+//!   and its signatures, `proof` the proofs of where cards lie.
 //! - `commands` judges commands, `author` says whose they are. `start`, `plan`, `effect_calls`,
 //!   `settle` and `abort` turn effects into calls and answers into events. All pure. `peers` makes
 //!   the calls, `receipt` signs.
+//! - `suspension` is a hand that stands still while the dealer is silent, `lost_cards` a hand whose
+//!   cards a restart has lost.
 //! - `stops` are the effects that were refused, and an operator's commands to resume them.
 //! - `standing` turns the wallet's word on who may be dealt in into events.
-//! - `updates` and `publish` send each viewer what they may see.
+//! - `updates` and `publish` send each viewer what they may see, `backlog` bounds what is in
+//!   flight.
 //! - `hand_list` is the public list of hand numbers, which follows the log.
 //! - `people` is personal data: names, the words of disputes, erasure.
 //! - `ids` derives request ids from the state, `bounds` limits what callers may cost.
