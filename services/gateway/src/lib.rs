@@ -7,8 +7,8 @@
 //! cannot play anybody's hand. One service is the gateway's own: it collects the records of a hand
 //! from the logs, in its own name, and audits them (`audits`). A new dispute is forwarded with the
 //! hash of such a bundle (`disputes`). The checkpoints and tiles of the logs are served as files,
-//! without a token; so are the logs' keys, the verifier's page and the bundles of hands that have ended
-//! or are suspended (`public`).
+//! without a token; so are the logs' keys, the verifier's page and the bundles of hands that have
+//! ended or are suspended (`public`).
 //!
 //! Specification: ARCHITECTURE.md §1.2, §6.
 
