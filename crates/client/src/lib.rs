@@ -1,5 +1,5 @@
 //! Knows: calls of the public port with safe retries, tables followed without a gap, a viewer's
-//! knowledge of a table, a seat's entropy and the checks of chance.
+//! knowledge of a table, a seat's entropy, signed decisions and evidence, and the checks of chance.
 //! Does not know: how a table, a dealer or a wallet works, or anything its viewer may not see.
 //!
 //! ```no_run

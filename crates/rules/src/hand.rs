@@ -3,7 +3,8 @@
 //! At any time it says what it waits for: chance, a decision, or nothing more. [`decide`] and
 //! [`resolve_chance`] check an input and change nothing. [`evolve`] cannot fail for an event that
 //! they returned on the same state. The same events over the same setup give the same hand: there
-//! is no clock, no randomness and no other memory.
+//! is no clock, no randomness and no other memory. Players are p1, p2 … in the order of play; who
+//! they are and on which seats is not known here.
 //!
 //! ```text
 //! Hand::try_new ─▶ next ─▶ Chance ──▶ the shoe answers ─▶ resolve_chance ─▶ Event ─▶ evolve ─┐

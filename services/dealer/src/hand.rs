@@ -85,8 +85,11 @@ pub struct IndexedOperation {
 /// Reason for revealing a card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reason {
+    /// To the seat that the card is dealt to.
     Deal,
+    /// To everybody: the rules deal the card face up.
     Rule,
+    /// To everybody: the card is in a hand that is shown at the end.
     Show,
     /// The table lost its memory. It may request cards that moved since, and cards after the seed
     /// is published.

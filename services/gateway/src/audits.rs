@@ -1,12 +1,12 @@
-//! `sabacc.audit.v1.AuditService`: finished hands, collected from the three logs and audited.
+//! `sabacc.audit.v1.AuditService`: hands that have ended or are suspended, collected from the three
+//! logs and audited.
 //!
 //! The records are read in the gateway's own name, since a log shows its payloads to services and
 //! auditors alone. So the gateway decides what a caller may see: nothing of a hand in play,
 //! everything but its secrets of one that has ended or is suspended, everything once its seed is
-//! open. For that it needs a key of its own
-//! (`signing_key`), whose tokens the services accept for the role of an auditor alone, and the
-//! address of every service. Without them this service refuses its calls, and the other services
-//! work.
+//! open. For that it needs a key of its own (`signing_key`), whose tokens the services accept for
+//! the role of an auditor alone, and the address of every service. Without them this service
+//! refuses its calls, and the other services work.
 //!
 //! An audit reads three logs, so it costs its caller more than another call (an option of the
 //! method says how much), few run at once (`limiter`), and a hand that passed is cached.

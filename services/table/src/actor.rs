@@ -152,7 +152,8 @@ pub(crate) struct Actor {
     own_delay: DelayWindow,
     /// Number of messages taken so far.
     messages_taken: usize,
-    /// For each passed deadline, the count of messages that is reached before it has its effect.
+    /// For each passed deadline, the value of `messages_taken` at which it has its effect. Messages
+    /// that had arrived by then come first.
     take_first: BTreeMap<PassedDeadline, usize>,
     /// Time since which the table has been listening without a break.
     listening_since: UnixMicros,

@@ -1,6 +1,6 @@
 //! A hand in play, folded from its stream: the rules' state, the positions and proofs of its cards,
-//! its clock. Pure. The time before the first card and after the settlement belongs to the table:
-//! see [`crate::table`].
+//! the chain of its decisions, its clock, its suspension. Pure. The time before the first card and
+//! after the settlement belongs to the table: see [`crate::table`].
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
