@@ -117,7 +117,7 @@ pub struct SealRequest {
     /// The hand.
     #[prost(uint64, tag = "3")]
     pub hand_no: u64,
-    /// Empty: no public beacon.
+    /// Empty: no public beacon is defined, and any other content is refused.
     #[prost(bytes = "vec", tag = "4")]
     pub beacon: ::prost::alloc::vec::Vec<u8>,
     /// Ascending by seat, at least one.

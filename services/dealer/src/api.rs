@@ -159,7 +159,7 @@ mod tests {
     #[tokio::test]
     async fn a_caller_without_identity_is_refused() {
         let api = dealer_without_log();
-        let table = Identity { role: Role::Service, subject: "table".into() };
+        let table = Identity::new(Role::Service, "table");
         for (caller, expected) in
             [(None, ErrorReason::TokenMissing), (Some(&table), ErrorReason::BadField)]
         {

@@ -17,9 +17,9 @@ use std::sync::Arc;
 
 use ed25519_dalek::SigningKey;
 use fairness::{
-    Beacon, Closing, ClosingError, ClosingRow, ClosingStatement, Commitment, Context, Handle,
-    KeyId, Keys, OperationRequest, PublicOutcome, RowStatus, Seed, Shoe, ShoeError, SignedText,
-    Transcript, TranscriptError, TranscriptRow,
+    Closing, ClosingError, ClosingRow, ClosingStatement, Commitment, Context, Handle, KeyId, Keys,
+    OperationRequest, PublicOutcome, RowStatus, Seed, Shoe, ShoeError, SignedText, Transcript,
+    TranscriptError, TranscriptRow,
 };
 use primitives::{HandId, TableId};
 
@@ -71,7 +71,6 @@ pub struct Closed {
 /// Entropy of the seats, to be sealed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SealInput {
-    pub beacon: Option<Beacon>,
     pub rows: Vec<TranscriptRow>,
 }
 
@@ -307,7 +306,7 @@ impl Hand {
         }
         let context = self.committed.context();
         let dealer = &self.committed.commitment;
-        let transcript = Transcript::try_new(&context, dealer, sealing.beacon, &sealing.rows)?;
+        let transcript = Transcript::try_new(&context, dealer, None, &sealing.rows)?;
         let shoe = Shoe::new(Keys::derive(&transcript, &self.seed));
         let event = Event::SeedSealed { transcript, seal_input: sealing.clone() };
         self.sealed = Some(Sealed { seal_input: sealing, transcript, shoe });

@@ -2,7 +2,7 @@
 //! that a new one is a compile error here.
 
 use fairness::{
-    Beacon, ClientCommitment, Closing, ClosingRow, Entropy, Handle, OperationRequest, RowStatus,
+    ClientCommitment, Closing, ClosingRow, Entropy, Handle, OperationRequest, RowStatus,
     ShuffleInput, TranscriptRow,
 };
 use proto::dealer::v1 as pb;
@@ -84,23 +84,20 @@ pub(crate) fn parse_seal_input(
     if rows.is_empty() {
         return Err(BadField::new("rows", "at least one: a hand has players"));
     }
-    let rows = parse_each("rows", rows, parse_row)?;
-    Ok(SealInput { beacon: parse_beacon(beacon)?, rows })
+    check_beacon(beacon)?;
+    Ok(SealInput { rows: parse_each("rows", rows, parse_row)? })
 }
 
-fn parse_beacon(bytes: &[u8]) -> Result<Option<Beacon>, BadField> {
-    if bytes.is_empty() {
-        return Ok(None);
+/// Checks that no beacon is sent. Verifiers fail a hand that has one, so none is ever bound.
+fn check_beacon(beacon: &[u8]) -> Result<(), BadField> {
+    if beacon.is_empty() {
+        return Ok(());
     }
-    let [kind, rest @ ..] = exactly::<41>("beacon", bytes)?;
-    let (round, value) = rest.split_first_chunk::<8>().expect("40 bytes");
-    let value = value.try_into().expect("32 bytes are left");
-    Ok(Some(Beacon { kind, round: u64::from_be_bytes(*round), value }))
-}
-
-pub(crate) fn beacon_to_pb(beacon: Option<Beacon>) -> Vec<u8> {
-    let Some(Beacon { kind, round, value }) = beacon else { return Vec::new() };
-    [&[kind], &round.to_be_bytes()[..], &value].concat()
+    let problem = format!(
+        "must be empty: sabacc/fair/v1 defines no beacon, and nobody could check it; this has {} bytes",
+        beacon.len()
+    );
+    Err(BadField::new("beacon", problem))
 }
 
 fn parse_row(row: pb::EntropyRow) -> Result<TranscriptRow, BadField> {

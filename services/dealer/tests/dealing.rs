@@ -132,7 +132,7 @@ fn sealing(committed: &Committed) -> SealInput {
     let context = committed.context();
     let commitment = ClientCommitment::new(&context, &committed.commitment, 1, player, &entropy);
     let row = TranscriptRow { seat: 1, player, status: RowStatus::Revealed, commitment, entropy };
-    SealInput { beacon: None, rows: vec![row] }
+    SealInput { rows: vec![row] }
 }
 
 fn closing(committed: &Committed) -> Vec<ClosingRow> {

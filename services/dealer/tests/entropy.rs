@@ -144,7 +144,7 @@ async fn no_seed_is_made_of_broken_entropy_and_committed_hands_go_on() {
         };
         let row = ClosingRow { seat: 1, player: PlayerId([5; 16]), commitment: None };
         dealer.close(call(16), hand(1), vec![row]).await.expect("it is committed");
-        let sealing = SealInput { beacon: None, rows: vec![absent] };
+        let sealing = SealInput { rows: vec![absent] };
         dealer.seal(call(6), hand(1), sealing).await.expect("it is committed");
         let roll =
             IndexedOperation { index: 0, request: OperationRequest::Roll { sides: vec![6, 6] } };

@@ -64,7 +64,7 @@ fn rows() -> Vec<TranscriptRow> {
 }
 
 fn sealed() -> Event {
-    let seal_input = SealInput { beacon: None, rows: rows() };
+    let seal_input = SealInput { rows: rows() };
     Event::SeedSealed { transcript: Transcript([4; 32]), seal_input }
 }
 
@@ -314,7 +314,7 @@ async fn what_a_dealer_deals_is_counted_card_by_card_and_found_fair() {
         });
         let closing = closing.collect();
         dealer.close(call(), name(number), closing).await.expect("it is committed");
-        let sealing = SealInput { beacon: None, rows: rows() };
+        let sealing = SealInput { rows: rows() };
         dealer.seal(call(), name(number), sealing).await.expect("it is committed");
         dealer.perform(call(), name(number), asked.clone()).await.expect("it is sealed");
         dealer.reveal(call(), name(number), false).await.expect("it is sealed");

@@ -161,7 +161,7 @@ async fn hands_under_way_go_on_under_the_new_key() {
         commitment: ClientCommitment([0; 32]),
         entropy: Entropy([0; 32]),
     };
-    let sealing = SealInput { beacon: None, rows: vec![absent] };
+    let sealing = SealInput { rows: vec![absent] };
     let row = ClosingRow { seat: 1, player: PlayerId([5; 16]), commitment: None };
     old.close(call(12), NAME, vec![row]).await.expect("it is committed");
     old.seal(call(2), NAME, sealing).await.expect("it is committed");

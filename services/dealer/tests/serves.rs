@@ -174,8 +174,11 @@ async fn a_hand_over_the_wire_and_over_a_restart() {
     let committed = dealer.client.commit(request).await.expect("the log is ours").into_inner();
     let request = dealer.request(close(&table_id));
     dealer.client.close(request).await.expect("the hand is committed");
+    let request = dealer.request(SealRequest { beacon: vec![1; 41], ..seal(&table_id) });
+    let refused = dealer.client.seal(request).await.expect_err("no beacon is defined");
+    assert_eq!(wire::status::reason_of(&refused), Some(ErrorReason::BadField));
     let request = dealer.request(seal(&table_id));
-    dealer.client.seal(request).await.expect("the hand is closed");
+    dealer.client.seal(request).await.expect("the hand is closed, and nothing was sealed");
     let dealt = dealer.perform(3, deal()).await.expect("the hand is sealed");
     assert_eq!(dealt.results[0].values, [76]);
     assert_eq!(dealt.results[0].root.len(), 32);

@@ -28,7 +28,7 @@ fn sealing(entropy: u8) -> SealInput {
     let (context, dealer) = (committed().context(), committed().commitment);
     let commitment = ClientCommitment::new(&context, &dealer, 1, player, &entropy);
     let row = TranscriptRow { seat: 1, player, status: RowStatus::Revealed, commitment, entropy };
-    SealInput { beacon: None, rows: vec![row] }
+    SealInput { rows: vec![row] }
 }
 
 fn shuffle(index: u32) -> IndexedOperation {

@@ -37,13 +37,14 @@ fn rows_hold_what_their_status_says_and_no_more() {
 
 /// fairness/SPEC.md §5.6.
 #[test]
-fn a_beacon_is_empty_or_41_bytes() {
-    let bytes: Vec<u8> = (0..41).collect();
-    let parsed = parse_beacon(&bytes).unwrap().unwrap();
-    assert_eq!((parsed.kind, parsed.round), (0, 0x0102_0304_0506_0708));
-    assert_eq!(beacon_to_pb(Some(parsed)), bytes);
-    assert_eq!(parse_beacon(&[]), Ok(None));
-    bad(parse_beacon(&bytes[1..]), "beacon");
+fn a_beacon_is_refused_whatever_it_is() {
+    let row = || vec![pb_row(pb::EntropyStatus::Revealed)];
+    parse_seal_input(&[], row()).unwrap();
+    for beacon in [&[0][..], &[0; 41], &[1; 41], &[1; 42]] {
+        let refused = parse_seal_input(beacon, row()).unwrap_err();
+        assert_eq!(refused.field, "beacon");
+        assert!(refused.problem.contains("must be empty"), "{}", refused.problem);
+    }
 }
 
 fn operations() -> Vec<pb::Operation> {

@@ -76,7 +76,7 @@ fn events() -> Vec<Event> {
         }),
         Event::SeedSealed {
             transcript: Transcript([7; 32]),
-            seal_input: SealInput { beacon: None, rows: vec![row] },
+            seal_input: SealInput { rows: vec![row] },
         },
         Event::OperationPerformed {
             operation,
