@@ -1,4 +1,5 @@
-//! `sabacc evidence`: lists and checks what a player holds of a room, without the room.
+//! `sabacc evidence`: lists and checks what players hold of a room, without the room. Files are
+//! compared with each other too: a house that tells two players two things is convicted by both.
 //!
 //! The exit code is 0 if every signature verifies and nothing contradicts, 1 if a file holds a
 //! contradiction or a text that its key did not sign, 2 if a file is refused.
@@ -68,16 +69,20 @@ pub(crate) fn run(json: bool, options: &Options) -> anyhow::Result<u8> {
         collect(path, &mut files).with_context(|| format!("{} cannot be read", path.display()))?;
     }
     files.sort();
-    let mut outcomes = Vec::new();
+    let (mut outcomes, mut found) = (Vec::new(), Vec::new());
     for path in &files {
         match read(path) {
-            Ok(entries) => outcomes.push(report(path, &entries, &signers, json)?),
+            Ok(entries) => {
+                outcomes.push(report(path, &entries, &signers, json)?);
+                found.push(EvidenceFile { path, entries });
+            }
             Err(why) => {
                 output::error(&format!("sabacc: {}: {why}", path.display()));
                 outcomes.push(Outcome::Refused);
             }
         }
     }
+    outcomes.push(report_between(&found, json)?);
     if let Some(to) = &options.copy {
         write_copy(&files, to)?;
     }
@@ -88,7 +93,7 @@ pub(crate) fn run(json: bool, options: &Options) -> anyhow::Result<u8> {
 fn exit_code(outcomes: &[Outcome]) -> u8 {
     if outcomes.contains(&Outcome::Contradiction) {
         1
-    } else if outcomes.is_empty() || outcomes.contains(&Outcome::Refused) {
+    } else if outcomes.contains(&Outcome::Refused) {
         2
     } else {
         0
@@ -117,6 +122,58 @@ fn read(path: &Path) -> anyhow::Result<Vec<Entry>> {
         "it has {length} bytes, and {MAX_BYTES} are the most"
     );
     Ok(evidence::parse(&std::fs::read(path)?, MAX_BYTES)?)
+}
+
+/// File that was read.
+struct EvidenceFile<'a> {
+    path: &'a Path,
+    entries: Vec<Entry>,
+}
+
+/// Prints the contradictions between files. No file at all is refused.
+fn report_between(files: &[EvidenceFile<'_>], json: bool) -> anyhow::Result<Outcome> {
+    if files.is_empty() {
+        return Ok(Outcome::Refused);
+    }
+    let all: Vec<Entry> = files.iter().flat_map(|file| &file.entries).cloned().collect();
+    let mut lines = Vec::new();
+    for conflict in conflicts(&all) {
+        let (one, two) = entries_of(&conflict);
+        let (one, two) = (locate(files, one), locate(files, two));
+        if let (Some((first, line)), Some((second, other))) = (one, two)
+            && first != second
+        {
+            let (first, second) = (first.display(), second.display());
+            lines.push(format!("{conflict}: line {line} of {first} and line {other} of {second}"));
+        }
+    }
+    if lines.is_empty() {
+        return Ok(Outcome::Consistent);
+    }
+    let text = if json {
+        format!("{}\n", json!({ "consistent": false, "contradictions": lines }))
+    } else {
+        let lines = lines.iter().map(|line| format!("CONTRADICTION: {line}\n"));
+        lines.collect::<String>() + "FAILED: keep these files together, they are evidence\n"
+    };
+    output::text(&text).context("the answer cannot be written")?;
+    Ok(Outcome::Contradiction)
+}
+
+/// File and line of an entry, by its index among the entries of all files.
+fn locate<'a>(files: &[EvidenceFile<'a>], mut index: usize) -> Option<(&'a Path, usize)> {
+    for file in files {
+        match index.checked_sub(file.entries.len()) {
+            Some(rest) => index = rest,
+            None => return Some((file.path, line_of(index))),
+        }
+    }
+    None
+}
+
+/// Line of an entry of a file, whose header is line 1.
+const fn line_of(index: usize) -> usize {
+    index + 2
 }
 
 /// Names of the keys that are trusted.
@@ -312,15 +369,19 @@ fn short(hash: &[u8; 32]) -> String {
 
 /// Words of a contradiction, with the lines of the file that it is between.
 fn describe_conflict(conflict: &Conflict) -> String {
-    let (one, two) = match *conflict {
+    let (one, two) = entries_of(conflict);
+    format!("{conflict}: lines {} and {}", line_of(one), line_of(two))
+}
+
+/// Indices of the entries that contradict each other.
+const fn entries_of(conflict: &Conflict) -> (usize, usize) {
+    match *conflict {
         Conflict::TwoPromises { first, second }
         | Conflict::TwoClosings { first, second }
         | Conflict::TwoCommitReceipts { first, second }
         | Conflict::OnePosition { first, second } => (first, second),
         Conflict::ReceiptNotInClosing { receipt, closing } => (receipt, closing),
-    };
-    // The header is line 1.
-    format!("{conflict}: lines {} and {}", one + 2, two + 2)
+    }
 }
 
 /// Writes a copy for others of the one file that was named.

@@ -62,6 +62,32 @@ fn the_exit_code_says_what_was_found() {
     check(&[("5.evidence", file(&[forged]))], None, 1);
 }
 
+/// Two players were told two closings of one number: neither file contradicts itself.
+#[test]
+fn files_of_two_players_are_held_against_each_other() {
+    let (one, two) = (file(&[closing(1)]), file(&[Entry::note(UnixMicros(1), "a"), closing(2)]));
+    let files =
+        |second: &str| vec![("ann/5.evidence", one.clone()), ("bob/5.evidence", second.to_owned())];
+    check(&files(&one), None, 0);
+    check(&files(&two), None, 1);
+    check(&files("nonsense\n"), None, 2);
+}
+
+#[test]
+fn what_contradicts_is_named_by_file_and_line() {
+    let (ann, bob) = (Path::new("ann"), Path::new("bob"));
+    let files = [
+        EvidenceFile { path: ann, entries: vec![closing(1)] },
+        EvidenceFile { path: bob, entries: vec![Entry::note(UnixMicros(1), "a"), closing(2)] },
+    ];
+    assert_eq!(locate(&files, 0), Some((ann, 2)));
+    assert_eq!(locate(&files, 2), Some((bob, 3)));
+    assert_eq!(locate(&files, 3), None);
+    assert_eq!(report_between(&files, false).unwrap(), Outcome::Contradiction);
+    assert_eq!(report_between(&files[..1], false).unwrap(), Outcome::Consistent);
+    assert_eq!(report_between(&[], false).unwrap(), Outcome::Refused);
+}
+
 #[test]
 fn a_copy_is_of_one_file() {
     let folder = tempfile::tempdir().unwrap();
