@@ -30,7 +30,8 @@
 //!    With the transcript it reproduces every salt, order and root.
 //!
 //! Every step is demanded: what is missing where it is due is a [`FairnessViolation`], as is a hand
-//! number that is skipped, a blame that a receipt refutes, and a seed that stays shut.
+//! number that is skipped, a blame that a receipt refutes, a hand that is thrown away for a reason
+//! that was not told, and a seed that stays shut.
 //!
 //! [`Chance`] does this for one table: it applies what the stream shows, returns the messages that
 //! are due, and signs decisions. [`Play`](crate::Play) holds one. A caller that uses single calls
@@ -69,6 +70,7 @@ use proto::event::v1::AbortCause;
 use proto::table::v1 as pb;
 use proto::table::v1::table_update::What;
 use rules::{RuleSet, TableSettings, Variant};
+use system::clock::{Clock, SystemClock};
 
 use closing::HandClosing;
 pub use contribution::EntropyMessage;
@@ -78,7 +80,7 @@ use decisions::{Decisions, OwnSeat};
 use hand::Hand;
 pub use notice::Notice;
 use record::Record;
-use sequence::Sequence;
+use sequence::{Sequence, Times};
 pub use trust::{Secret, TrustedKeys};
 pub use violation::{FairnessViolation, PartyAtFault, ViolationKind};
 use violation::{Fault, ViolationKind as V};
@@ -117,10 +119,23 @@ pub struct Chance {
     closings: BTreeMap<u64, HandClosing>,
     hands: BTreeMap<u64, Hand>,
     sequence: Sequence,
+    suspended: Option<Suspended>,
+    /// Hand of which the last snapshot showed nothing: the table has lost its cards.
+    bare_hand: Option<u64>,
     record: Record,
+    /// The latest time that the table has told.
     now: UnixMicros,
+    clock: Arc<dyn Clock>,
     notices: Vec<Notice>,
     noticed: BTreeSet<Notice>,
+}
+
+/// A hand that stands still because the dealer is silent.
+#[derive(Clone, Copy)]
+struct Suspended {
+    hand_no: u64,
+    /// When it ends at the latest.
+    until: UnixMicros,
 }
 
 /// Rule set and settings that the player sat down to.
@@ -150,6 +165,13 @@ impl Agreement {
     }
 }
 
+/// Time that a table has told; none for one before 1970.
+fn told_time(at: prost_types::Timestamp) -> Option<UnixMicros> {
+    let prost_types::Timestamp { seconds, nanos } = at;
+    let (seconds, nanos) = (u64::try_from(seconds).ok()?, u64::try_from(nanos).ok()?);
+    Some(UnixMicros(seconds.saturating_mul(1_000_000).saturating_add(nanos / 1000)))
+}
+
 impl Chance {
     /// Creates the chance of a table for a player; without a player it only checks. Evidence is kept
     /// in memory.
@@ -174,8 +196,11 @@ impl Chance {
             closings: BTreeMap::new(),
             hands: BTreeMap::new(),
             sequence: Sequence::default(),
+            suspended: None,
+            bare_hand: None,
             record: Record::new(Arc::new(MemoryEvidence::default()), me, table),
             now: UnixMicros(0),
+            clock: Arc::new(SystemClock::new()),
             notices: Vec::new(),
             noticed: BTreeSet::new(),
         }
@@ -185,6 +210,12 @@ impl Chance {
     #[must_use]
     pub fn with_evidence(self, store: Arc<dyn EvidenceStore>) -> Chance {
         Chance { record: Record::new(store, self.player, self.table), ..self }
+    }
+
+    /// Holds the table to the time of this clock, beside what it tells itself.
+    #[must_use]
+    pub fn with_clock(self, clock: Arc<dyn Clock>) -> Chance {
+        Chance { clock, ..self }
     }
 
     /// Takes part without checking anything, for load generators.
@@ -264,6 +295,7 @@ impl Chance {
             What::Voided(voided) => self.voided(voided),
             What::Seed(seed) => self.seed_published(seed),
             What::Suspension(changed) => {
+                self.suspend(changed.hand_no, changed.suspension.as_ref());
                 if let Some(hand) = self.hands.get_mut(&changed.hand_no) {
                     hand.decisions.due(changed.turn.as_ref());
                 }
@@ -273,16 +305,26 @@ impl Chance {
         }
     }
 
-    /// Notes the time of an update. A seed that is still shut an hour after it was due is withheld.
+    /// Notes the time of an update.
     fn tell_time(
         &mut self,
         at: Option<prost_types::Timestamp>,
     ) -> Result<(), Box<FairnessViolation>> {
-        let Some(prost_types::Timestamp { seconds, nanos }) = at else { return Ok(()) };
-        let (seconds, nanos) = (u64::try_from(seconds), u64::try_from(nanos));
-        let (Ok(seconds), Ok(nanos)) = (seconds, nanos) else { return Ok(()) };
-        self.now = UnixMicros(seconds.saturating_mul(1_000_000).saturating_add(nanos / 1000));
-        match self.sequence.tell_time(self.now) {
+        self.now = at.and_then(told_time).unwrap_or(self.now);
+        self.check_time()
+    }
+
+    /// Checks that no seed is still shut an hour after it was due, by what the table has told or by the
+    /// own clock. For times at which the table tells nothing; [`Chance::apply`] does it too.
+    ///
+    /// # Errors
+    /// Returns the violation. Its evidence is stored.
+    pub fn check_time(&mut self) -> Result<(), Box<FairnessViolation>> {
+        // The own clock without its steps: setting it makes no seed late.
+        let stepped = self.clock.total_step_micros();
+        let own = self.clock.now().0.saturating_add_signed(stepped.saturating_neg());
+        let times = Times { told: self.now, own: UnixMicros(own) };
+        match self.sequence.tell_time(times).filter(|_| !self.unchecked) {
             Some(hand_no) => {
                 Err(self.violation(hand_no, V::SeedOverdue.attributed_to(PartyAtFault::Dealer)))
             }
@@ -298,8 +340,9 @@ impl Chance {
         (self.seat, self.playing) = (0, false);
         self.seats.clear();
         view.seats.iter().for_each(|seat| self.update_seat(seat));
-        (self.next_round, self.open_round) = (None, None);
+        (self.next_round, self.open_round, self.bare_hand) = (None, None, None);
         self.snapshot_numbers(view);
+        self.snapshot_suspension(view);
         if let Some(entropy) = &view.entropy {
             self.entropy(entropy)?;
         }

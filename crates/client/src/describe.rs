@@ -81,7 +81,9 @@ fn describe_seat(changed: &pb::SeatChanged) -> Option<String> {
     // [`crate::Watch`] refuses a change that names no seat.
     let seat = changed.seat.as_ref()?;
     let player = PlayerId::try_from(&*seat.player_id);
-    let player = player.map(|player| format!(" ({})", name_or_pseudonym(&seat.name, player)));
+    let house = if seat.house { ", the house's" } else { "" };
+    let named = |player| format!(" ({}{house})", name_or_pseudonym(&seat.name, player));
+    let player = player.map(named);
     let who = format!("seat {}{}", seat.seat, player.unwrap_or_default());
     if changed.vacated {
         return Some(format!("{who} is free again"));

@@ -231,6 +231,13 @@ impl PlayRequests {
         }
     }
 
+    /// Checks what is due by now, also where the table tells nothing.
+    pub(crate) fn check_time(&mut self) {
+        if let Some(Err(found)) = self.chance.as_mut().map(|chance| chance.check_time()) {
+            self.fail(found.into());
+        }
+    }
+
     /// Takes the next notice for the player. One whose number is not in the hand sits out.
     pub(crate) fn take_notices(&mut self) -> Vec<Notice> {
         let notices = self.chance.as_mut().map(|chance| chance.take_notices()).unwrap_or_default();

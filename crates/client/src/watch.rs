@@ -134,6 +134,11 @@ impl Watch {
                         }
                         return Ok(Some(PlayMessage::Watch(seen)));
                     }
+                    if let Some(requests) = &mut self.requests {
+                        // Time passes while nothing happens at the table.
+                        requests.check_time();
+                        requests.take_failure()?;
+                    }
                 }
                 Ok(Some(StreamMessage::Acted(acted))) => {
                     let deciding = self.requests.as_mut();

@@ -114,8 +114,10 @@ impl Chance {
         view: &pb::HandView,
     ) -> Result<(), Box<FairnessViolation>> {
         let hand_no = view.hand_no;
-        if view.transcript.is_empty() && view.phase == crate::state::OVER_PHASE {
-            // It came to nothing before it was dealt.
+        // It came to nothing before it was dealt, or the table has lost its cards and shows nothing.
+        let is_bare = view.seats.is_empty() && view.turn.is_none();
+        if view.transcript.is_empty() && (is_bare || view.phase == crate::state::OVER_PHASE) {
+            self.bare_hand = Some(hand_no);
             return Ok(());
         }
         self.check_rules(hand_no, &view.rule_set, &view.settings)?;
@@ -186,6 +188,7 @@ impl Chance {
         if let Some(closing) = self.closings.get(&hand_no) {
             hand.check_closed(closing)?;
         }
+        hand.check_seats(seats)?;
         hand.is_dealt_in = own.is_some();
         hand.receipt = self.receipt_of(hand_no).cloned();
         if let Some(place) = own
@@ -208,6 +211,11 @@ impl Chance {
 
     pub(super) fn action(&mut self, action: &pb::HandAction) -> Result<(), Box<FairnessViolation>> {
         let hand_no = action.hand_no;
+        // Who has seen no snapshot goes on from where another process was.
+        let is_known = self.hands.contains_key(&hand_no) || self.bare_hand == Some(hand_no);
+        if !is_known && self.agreed.is_some() {
+            return self.judge(hand_no, Err(V::Missing("the transcript").into()));
+        }
         let is_unchecked = self.unchecked;
         let mut decided = None;
         let judged = self.check_hand(hand_no, |hand| {
@@ -239,7 +247,7 @@ impl Chance {
 
     pub(super) fn voided(&mut self, voided: &pb::HandVoided) -> Result<(), Box<FairnessViolation>> {
         let hand_no = voided.hand_no;
-        let judged = self.check_blame(voided);
+        let judged = self.check_abort(voided);
         let delay = match voided.cause() {
             // The seed of a burnt number is opened at once.
             AbortCause::Withheld => Duration::ZERO,
@@ -253,12 +261,57 @@ impl Chance {
         judged
     }
 
+    /// Notes that a hand stands still, or goes on.
+    pub(super) fn suspend(&mut self, hand_no: u64, told: Option<&pb::Suspension>) {
+        self.suspended = told.map(|told| {
+            let until = told.until.and_then(told_time).unwrap_or_default();
+            Suspended { hand_no, until }
+        });
+    }
+
+    /// Notes what a snapshot says of a hand that stands still.
+    pub(super) fn snapshot_suspension(&mut self, view: &pb::TableView) {
+        let open = view.entropy.as_ref().map(|open| (open.hand_no, open.suspension.as_ref()));
+        let in_play = view.hand.as_ref().map(|hand| (hand.hand_no, hand.suspension.as_ref()));
+        let mut told = open.into_iter().chain(in_play);
+        match told.find(|(_, suspension)| suspension.is_some()) {
+            Some((hand_no, suspension)) => self.suspend(hand_no, suspension),
+            None => self.suspended = None,
+        }
+    }
+
+    /// Checks why a hand came to nothing: a burn by who is blamed, any other end by the dealer's
+    /// silence, and by this client's own agreement where all players are said to have agreed.
+    fn check_abort(&self, voided: &pb::HandVoided) -> Result<(), Fault> {
+        let (hand_no, cause) = (voided.hand_no, voided.cause());
+        let hand = self.hands.get(&hand_no);
+        if cause == AbortCause::Withheld {
+            let is_dealt = hand.is_some();
+            return if is_dealt { Err(V::BurntAfterDeal.into()) } else { self.check_blame(voided) };
+        }
+        let is_open = self.open_round.as_ref().is_some_and(|open| open.hand_no == hand_no);
+        if hand.is_none() && !is_open {
+            return Ok(());
+        }
+        let suspended = self.suspended.filter(|suspended| suspended.hand_no == hand_no);
+        let suspended = suspended.ok_or(V::SilenceUntold)?;
+        match (cause, hand) {
+            (AbortCause::Agreed, Some(hand)) if hand.decisions.has_not_agreed() => {
+                Err(V::EndedWithoutConsent.into())
+            }
+            (AbortCause::Suspended, Some(_)) if self.now < suspended.until => {
+                Err(V::EndedEarly.into())
+            }
+            (AbortCause::Agreed | AbortCause::Suspended, _) => Ok(()),
+            (AbortCause::Unspecified | AbortCause::Withheld, _) => {
+                Err(V::Missing("why a hand came to nothing").into())
+            }
+        }
+    }
+
     /// Checks a burn: only who is in the closing can have withheld, and who has a receipt has not.
     fn check_blame(&self, voided: &pb::HandVoided) -> Result<(), Fault> {
         let (hand_no, seat) = (voided.hand_no, self.seat);
-        if voided.cause() != AbortCause::Withheld {
-            return Ok(());
-        }
         let Some(closing) = self.closings.get(&hand_no) else {
             let followed = self.open_round.as_ref().is_some_and(|open| open.hand_no == hand_no);
             return if followed { Err(V::Missing("the dealer's closing").into()) } else { Ok(()) };

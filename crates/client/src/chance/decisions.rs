@@ -9,6 +9,9 @@ use proto::table::v1 as pb;
 use super::hand::to_array;
 use super::violation::{Fault, ViolationKind as V};
 
+/// Status of a seat that has folded or was put out.
+const OUT: &str = "out";
+
 /// Chain of one hand.
 pub(super) struct Decisions {
     context: Context,
@@ -23,6 +26,8 @@ pub(super) struct Decisions {
     /// Seats whose leave was asked for and is not in the chain yet, in that order.
     leaving: Vec<u32>,
     signed: Vec<SignedLine>,
+    /// Whether the own seat has folded or was put out, as the table shows it.
+    is_out: bool,
 }
 
 /// Seat of this client, with its key if its commitment named one.
@@ -38,6 +43,7 @@ struct SignedLine {
     before: Option<Chain>,
     after: Chain,
     is_leave: bool,
+    is_void: bool,
     has_receipt: bool,
 }
 
@@ -60,8 +66,9 @@ impl Decisions {
     ) -> Decisions {
         let signed = kept.iter().filter_map(|statement| match statement {
             Statement::Decision { context: hand, chain, said } if *hand == context => {
-                let (before, is_leave) = (None, said.ends_with(" leave"));
-                Some(SignedLine { before, after: *chain, is_leave, has_receipt: false })
+                let (is_leave, is_void) = (said.ends_with(" leave"), said.ends_with(" void"));
+                let after = *chain;
+                Some(SignedLine { before: None, after, is_leave, is_void, has_receipt: false })
             }
             Statement::Decision { .. }
             | Statement::Commitment { .. }
@@ -79,6 +86,7 @@ impl Decisions {
             turn: None,
             leaving: Vec::new(),
             signed: signed.collect(),
+            is_out: false,
         };
         decisions.hold(seats);
         decisions
@@ -94,6 +102,21 @@ impl Decisions {
         if let Some(hand) = hands.iter().find(|hand| hand.seat == own.seat) {
             self.cards.clone_from(&hand.cards);
         }
+    }
+
+    /// Remembers whether the own seat is still in the hand.
+    fn stand(&mut self, told: Option<&pb::Standing>) {
+        let (Some(own), Some(told)) = (&self.own, told) else { return };
+        let mine = told.seats.iter().find(|seat| seat.seat == own.seat);
+        self.is_out = mine.is_some_and(|seat| seat.status == OUT);
+    }
+
+    /// Whether this client is live and has a key, and has not agreed to end the hand.
+    pub(super) fn has_not_agreed(&self) -> bool {
+        let Some(OwnSeat { seat, key: Some(_) }) = &self.own else { return false };
+        let has_left = self.signed.iter().any(|signed| signed.is_leave);
+        let is_live = !self.is_out && !has_left && !self.leaving.contains(seat);
+        is_live && !self.signed.iter().any(|signed| signed.is_void)
     }
 
     /// Remembers the decision that is due.
@@ -117,6 +140,7 @@ impl Decisions {
     /// Follows a decision. Returns what the chain was taken of; none for a use of chance.
     pub(super) fn follow(&mut self, action: &pb::HandAction) -> Result<Option<Opening>, Fault> {
         self.hold(&action.hands);
+        self.stand(action.standing.as_ref());
         self.due(action.turn.as_ref());
         if action.r#move.is_none() && action.chain_line.is_empty() {
             return Ok(None);
@@ -169,9 +193,10 @@ impl Decisions {
     }
 
     /// Signs a decision for the turn that is due. None if this client has no key in the hand, or the
-    /// move is not among the legal ones: the table says why it takes it or not.
+    /// move is not among the legal ones: the table says why it takes it or not. While the hand stands
+    /// still, every live player may agree to end it, whose turn ever it is.
     pub(super) fn sign(&mut self, decision: &Move, chain: Chain) -> Option<Signed> {
-        let legal = self.own_turn()?.legal.iter().find(|legal| legal.kind == decision.kind)?;
+        let legal = self.turn.as_ref()?.legal.iter().find(|legal| legal.kind == decision.kind)?;
         let line = self.line(decision, legal, false)?;
         let said = self.line(decision, legal, true)?;
         self.sign_line(chain, &line, &said)
@@ -210,9 +235,9 @@ impl Decisions {
         let text = DecisionStatement { context: &self.context, chain: &chain, said };
         let signature = text.sign(key);
         let entry = Entry::signed(&text, &signature, key.verifying_key().as_bytes());
-        let is_leave = line.ends_with(" leave");
-        let signed =
-            SignedLine { before: Some(before), after: chain, is_leave, has_receipt: false };
+        let (is_leave, is_void) = (line.ends_with(" leave"), line.ends_with(" void"));
+        let (before, after) = (Some(before), chain);
+        let signed = SignedLine { before, after, is_leave, is_void, has_receipt: false };
         if !self.signed.iter().any(|other| other.after == chain) {
             self.signed.push(signed);
         }

@@ -101,6 +101,19 @@ impl Hand {
         }
     }
 
+    /// Checks that the rows are of exactly the seats that are dealt in.
+    pub(super) fn check_seats(&self, seats: &[HandSeat]) -> Result<(), Fault> {
+        let mut dealt: Vec<(u32, &[u8])> =
+            seats.iter().map(|seat| (seat.seat, &*seat.player_id)).collect();
+        dealt.sort_unstable();
+        let rows = self.rows.iter().map(|row| (u32::from(row.seat), &row.player.bytes()[..]));
+        if rows.eq(dealt) {
+            Ok(())
+        } else {
+            Err(ViolationKind::WrongRows("other seats than are dealt in").into())
+        }
+    }
+
     /// The row of a seat and player.
     pub(super) fn row(&self, seat: u8, player: PlayerId) -> Option<&TranscriptRow> {
         self.rows.iter().find(|row| row.seat == seat && row.player == player)

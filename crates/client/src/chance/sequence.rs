@@ -16,6 +16,24 @@ const WINDOW: usize = 20;
 /// Broken ones among them that a player is warned at.
 pub(super) const WARNING: usize = 3;
 
+/// Time by the table's word, and by the client's own clock: a table that tells no time, or a slow one,
+/// keeps no seed shut by that.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Times {
+    pub(super) told: UnixMicros,
+    pub(super) own: UnixMicros,
+}
+
+impl Times {
+    fn plus(self, span: Duration) -> Times {
+        Times { told: self.told.plus(span), own: self.own.plus(span) }
+    }
+
+    fn is_after(self, due: Times) -> bool {
+        self.told > due.told || self.own > due.own
+    }
+}
+
 /// Hand numbers of one table, as far as the client has followed it.
 #[derive(Default)]
 pub(super) struct Sequence {
@@ -23,25 +41,28 @@ pub(super) struct Sequence {
     last: Option<u64>,
     /// The number that has opened and not ended.
     running: Option<u64>,
-    /// The latest time that the table has told.
-    now: UnixMicros,
+    /// The latest time.
+    now: Times,
     /// Numbers that have ended and whose seed is shut, with the time at which it is due.
-    shut: BTreeMap<u64, UnixMicros>,
+    shut: BTreeMap<u64, Times>,
     /// Whether each of the last numbers was burnt or aborted.
     recent: VecDeque<bool>,
 }
 
 impl Sequence {
-    /// Continues from a snapshot: numbers that have passed meanwhile cannot be judged.
+    /// Continues from a snapshot: numbers that have passed meanwhile cannot be judged, nor seeds that
+    /// may have been opened meanwhile.
     pub(super) fn snapshot(&mut self, last: u64, running: Option<u64>) {
+        self.shut.clear();
         self.last = Some(self.last.map_or(last, |before| before.max(last)));
         self.running = running;
     }
 
-    /// Notes a time that the table has told. Returns a number whose seed is overdue.
-    pub(super) fn tell_time(&mut self, at: UnixMicros) -> Option<u64> {
-        self.now = self.now.max(at);
-        let overdue = |due: &UnixMicros| self.now > due.plus(SEED_GRACE);
+    /// Notes the time. Returns a number whose seed is overdue.
+    pub(super) fn tell_time(&mut self, at: Times) -> Option<u64> {
+        let Times { told, own } = self.now;
+        self.now = Times { told: told.max(at.told), own: own.max(at.own) };
+        let overdue = |due: &Times| self.now.is_after(due.plus(SEED_GRACE));
         let found = self.shut.iter().find(|(_, due)| overdue(due)).map(|(hand_no, _)| *hand_no)?;
         self.shut.remove(&found);
         Some(found)
@@ -129,19 +150,46 @@ mod tests {
         assert_eq!(Sequence::default().opened(9), Ok(()), "nothing is known yet");
     }
 
+    fn told(told: UnixMicros) -> Times {
+        Times { told, own: UnixMicros(0) }
+    }
+
     #[test]
     fn a_seed_is_open_an_hour_after_it_was_due() {
         let mut sequence = at(4);
         let start = UnixMicros(1_700_000_000_000_000);
-        assert_eq!(sequence.tell_time(start), None);
+        assert_eq!(sequence.tell_time(told(start)), None);
         sequence.ended(5, false, Duration::ZERO);
         sequence.ended(6, false, 24 * HOUR);
-        assert_eq!(sequence.tell_time(start.plus(HOUR)), None);
+        assert_eq!(sequence.tell_time(told(start.plus(HOUR))), None);
         let late = start.plus(HOUR).plus(Duration::from_micros(1));
-        assert_eq!(sequence.tell_time(late), Some(5));
-        assert_eq!(sequence.tell_time(start), None, "told once");
+        assert_eq!(sequence.tell_time(told(late)), Some(5));
+        assert_eq!(sequence.tell_time(told(start)), None, "told once");
         sequence.seed_opened(6);
-        assert_eq!(sequence.tell_time(start.plus(26 * HOUR)), None);
+        assert_eq!(sequence.tell_time(told(start.plus(26 * HOUR))), None);
+    }
+
+    #[test]
+    fn a_table_that_tells_no_time_is_held_to_the_own_clock() {
+        let own = |own| Times { told: UnixMicros(0), own };
+        let mut sequence = at(4);
+        sequence.tell_time(own(UnixMicros(7)));
+        sequence.ended(5, false, Duration::ZERO);
+        assert_eq!(sequence.tell_time(own(UnixMicros(7).plus(HOUR))), None);
+        assert_eq!(sequence.tell_time(own(UnixMicros(8).plus(HOUR))), Some(5));
+    }
+
+    /// The seed may have been opened while the stream was away.
+    #[test]
+    fn after_a_snapshot_no_seed_is_overdue_that_was_shut_before() {
+        let mut sequence = at(4);
+        let start = UnixMicros(1_700_000_000_000_000);
+        sequence.tell_time(told(start));
+        sequence.ended(5, false, Duration::ZERO);
+        sequence.snapshot(9, None);
+        assert_eq!(sequence.tell_time(told(start.plus(2 * HOUR))), None);
+        sequence.ended(10, false, Duration::ZERO);
+        assert_eq!(sequence.tell_time(told(start.plus(4 * HOUR))), Some(10));
     }
 
     #[test]

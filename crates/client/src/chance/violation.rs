@@ -77,6 +77,14 @@ pub enum ViolationKind {
     BlamedDespiteReceipt,
     #[error("this client is blamed for withholding what it never committed to")]
     BlamedWithoutCommitment,
+    #[error("it is said to be burnt, and was dealt before")]
+    BurntAfterDeal,
+    #[error("it is said to be over because the dealer was silent, of which nothing was told")]
+    SilenceUntold,
+    #[error("it is said to be ended by all its players, and this client has not agreed")]
+    EndedWithoutConsent,
+    #[error("it was ended before the time was over that the dealer has to answer")]
+    EndedEarly,
     #[error("what the seats brought to chance is told wrongly: {0}")]
     WrongRows(&'static str),
     #[error("the transcript is not that of what the seats brought")]

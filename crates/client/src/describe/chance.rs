@@ -120,11 +120,18 @@ mod tests {
             state: pb::SeatState::Playing.into(),
             name: String::new(),
             exclusion: None,
+            house: false,
         };
+        let own = pb::SeatView { house: true, ..seat.clone() };
         let changed =
             What::Seat(pb::SeatChanged { seat: Some(seat), vacated: false, your_standing: None });
         let update = pb::TableUpdate { sequence: 1, at: None, what: Some(changed) };
         assert_eq!(describe(&update).unwrap(), "seat 2 (player 1a2b…) plays with 300");
+        let changed =
+            What::Seat(pb::SeatChanged { seat: Some(own), vacated: false, your_standing: None });
+        let update = pb::TableUpdate { sequence: 1, at: None, what: Some(changed) };
+        let told = "seat 2 (player 1a2b…, the house's) plays with 300";
+        assert_eq!(describe(&update).unwrap(), told);
 
         let mut state = crate::TableState::new(None);
         state.apply(&crate::WatchMessage::Update(Box::new(update)));

@@ -1,9 +1,11 @@
 //! A client's entropy contribution, and its checks: every altered message is detected.
 
+mod aborts;
 mod closings;
 mod decisions;
 mod numbers;
 mod player;
+mod seats;
 
 use client::chance::EntropyMessage;
 use client::{

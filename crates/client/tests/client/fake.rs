@@ -71,8 +71,13 @@ pub(crate) struct Table {
 impl Table {
     /// Appends an update and sends it to every watcher.
     pub(crate) fn push(&mut self, what: What) {
+        self.push_at(None, what);
+    }
+
+    /// Appends an update of this time.
+    pub(crate) fn push_at(&mut self, at: Option<prost_types::Timestamp>, what: What) {
         let sequence = self.view.sequence + u64::try_from(self.log.len()).unwrap() + 1;
-        let update = pb::TableUpdate { sequence, at: None, what: Some(what) };
+        let update = pb::TableUpdate { sequence, at, what: Some(what) };
         self.log.push(update.clone());
         self.send(&message(Message::Update(Box::new(update)), sequence));
     }

@@ -191,24 +191,32 @@ impl HandFixture {
     }
 
     pub(crate) fn receipt(&self, commitment: &[u8], key: &[u8]) -> pb::EntropyReceipt {
+        let commitment = Some(ClientCommitment(commitment.try_into().expect("32 bytes")));
+        self.receipt_of(&ClosingRow { seat: SEAT, player: PlayerId(ME), commitment }, key)
+    }
+
+    /// Returns the receipt for the commitment of any seat.
+    pub(crate) fn receipt_of(&self, row: &ClosingRow, key: &[u8]) -> pb::EntropyReceipt {
         let (context, dealer) = (self.context(), self.commitment());
         let player_key: [u8; 32] = key.try_into().expect("32 bytes");
+        let commitment = row.commitment.expect("a seat that has committed");
+        let position = 90 + u64::from(row.seat);
         let signed = CommitReceipt {
             context: &context,
             dealer: &dealer,
-            seat: SEAT,
-            player: PlayerId(ME),
-            commitment: &ClientCommitment(commitment.try_into().expect("32 bytes")),
+            seat: row.seat,
+            player: row.player,
+            commitment: &commitment,
             player_key: Some(&player_key),
-            position: 99,
+            position,
         };
         pb::EntropyReceipt {
             table_id: TABLE.bytes().to_vec(),
             hand_no: self.hand_no,
-            seat: SEAT.into(),
-            player_id: ME.to_vec(),
-            commitment: commitment.to_vec(),
-            position: 99,
+            seat: row.seat.into(),
+            player_id: row.player.bytes().to_vec(),
+            commitment: commitment.0.to_vec(),
+            position,
             signature: signed.sign(&self.table).to_vec(),
             key_id: key_id(&self.table),
             player_key: key.to_vec(),
@@ -218,17 +226,27 @@ impl HandFixture {
     }
 
     pub(crate) fn reveal_receipt(&self, entropy: Entropy) -> pb::RevealReceipt {
+        self.reveal_receipt_of(SEAT, PlayerId(ME), entropy)
+    }
+
+    /// Returns the receipt for the revealed entropy of any seat.
+    pub(crate) fn reveal_receipt_of(
+        &self,
+        seat: u8,
+        player: PlayerId,
+        entropy: Entropy,
+    ) -> pb::RevealReceipt {
         let (context, dealer) = (self.context(), self.commitment());
         let (context, dealer, entropy) = (&context, &dealer, &entropy);
-        let player = PlayerId(ME);
-        let signed = RevealReceipt { context, dealer, seat: SEAT, player, entropy, position: 100 };
+        let position = 100 + u64::from(seat);
+        let signed = RevealReceipt { context, dealer, seat, player, entropy, position };
         pb::RevealReceipt {
             context: context.0.to_vec(),
             dealer_commitment: dealer.0.to_vec(),
-            seat: SEAT.into(),
-            player_id: ME.to_vec(),
+            seat: seat.into(),
+            player_id: player.bytes().to_vec(),
             entropy: entropy.0.to_vec(),
-            position: 100,
+            position,
             key_id: key_id(&self.table),
             signature: signed.sign(&self.table).to_vec(),
         }
@@ -236,10 +254,10 @@ impl HandFixture {
 
     pub(crate) fn decision_receipt(&self, chain: &Chain) -> pb::DecisionReceipt {
         let context = self.context();
-        let signed = DecisionReceipt { context: &context, chain, position: 101 };
+        let signed = DecisionReceipt { context: &context, chain, position: 120 };
         pb::DecisionReceipt {
             chain: chain.0.to_vec(),
-            position: 101,
+            position: 120,
             key_id: key_id(&self.table),
             signature: signed.sign(&self.table).to_vec(),
         }

@@ -29,7 +29,11 @@ fn a_number_is_neither_skipped_nor_used_again() {
     player.apply(What::NextHand(numbered(HAND + 1).next_hand())).unwrap();
     let early = player.apply(What::Entropy(numbered(HAND + 1).entropy(false, &[]))).unwrap_err();
     assert_eq!(early.kind, ViolationKind::NotEnded { before: HAND });
-    let voided = pb::HandVoided { hand_no: HAND, ..Default::default() };
+    let suspension = Some(pb::Suspension::default());
+    let stands = pb::SuspensionChanged { hand_no: HAND, suspension, ..Default::default() };
+    player.apply(What::Suspension(stands)).unwrap();
+    let cause = AbortCause::Suspended.into();
+    let voided = pb::HandVoided { hand_no: HAND, cause, ..Default::default() };
     player.apply(What::Voided(voided)).unwrap();
     player.apply(What::Entropy(numbered(HAND + 1).entropy(false, &[]))).unwrap();
 }
