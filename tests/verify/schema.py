@@ -45,8 +45,9 @@ DisputeAnswered: 1 enum verdict
 DisputeOpened: 1 bytes player_id; 2 bytes table_id; 3 uint64 hand_no; 4 bytes hand_id; 5 bytes
     evidence_sha256; 6 bytes bundle_sha256
 Effect: 1 enum kind; 2 uint64 hand_no; 3 uint32 seat; 4 bytes player_id; 5 uint64 version
-EffectResumed: 1 Effect effect; 2 enum resolution; 3 string reason; 4 bytes transfer_id
-EffectStopped: 1 Effect effect; 2 string why; 3 string reason
+EffectResumed: 1 Effect effect; 2 enum resolution; 3 string reason; 4 bytes transfer_id; 5 bytes
+    padding
+EffectStopped: 1 Effect effect; 2 string why; 3 string reason; 4 bytes padding
 EntropyClosed: 1 Closing closing
 EntropyCommitted: 1 uint64 hand_no; 2 uint32 seat; 3 bytes player_id; 4 bytes commitment; 5 bytes
     key
@@ -94,21 +95,21 @@ OutcomesTested: 1 uint64 hands; 2 enum look; 3 uint64 looks_at_all; 4 uint64 loo
     uint32 tests; 6 uint64 counted_to; 7 uint64 read_from; 8 *OutcomeCounts all; 9 *OutcomeCounts
     newest; 10 *OutcomeSubject found
 Pick: 1 uint32 n
-PlayerErased: 1 string reason
+PlayerErased: 1 string reason; 2 bytes padding
 PlayerExcluded: 1 bytes player_id; 2 ?uint64 until_micros
 PotRefundDue: 1 bytes transfer_id; 2 *RosterSeat shares
 PotRefunded:
 Pulse: 1 uint32 ppm
 Roll: 1 *uint32 sides
-RosterSeat: 1 uint32 seat; 2 bytes player_id; 3 uint64 stack
+RosterSeat: 1 uint32 seat; 2 bytes player_id; 3 uint64 stack; 4 bool house
 Sample: 1 uint32 n; 2 uint32 k
 SeatExcluded: 1 uint32 seat; 2 bytes player_id; 3 uint32 step; 4 uint64 until_hand_no; 5 uint64
     until_micros; 6 uint64 burnt_hand_no
 SampleSubject: 1 uint32 of; 2 uint32 take
 SeatFunded: 1 uint32 seat
-SeatRefused: 1 uint32 seat; 2 string reason; 10 string text
+SeatRefused: 1 uint32 seat; 2 string reason; 3 bytes padding; 10 string text
 SeatRenamed: 1 uint32 seat
-SeatTaken: 1 uint32 seat; 2 bytes player_id; 3 uint64 buy_in; 4 bytes transfer_id
+SeatTaken: 1 uint32 seat; 2 bytes player_id; 3 uint64 buy_in; 4 bytes transfer_id; 5 bool house
 SeatVacated: 1 uint32 seat
 SeedCommitted: 1 bytes table_id; 2 uint64 hand_no; 3 bytes rules_hash; 4 Commitment
     commitment; 5 Build build
@@ -120,7 +121,7 @@ SettlementPosted: 1 uint64 position
 Shuffle: 1 uint32 pile; 2 uint32 fresh; 3 uint32 first_fresh; 4 *Handle cards
 SnapshotTaken: 1 bytes sha256
 StandingFound: 1 uint32 seat; 2 enum kind; 3 uint64 until_micros; 4 LimitMark limit; 5
-    *LimitMark nearly
+    *LimitMark nearly; 6 bytes padding
 SitOutChanged: 1 uint32 seat; 2 bool sitting_out; 3 string why
 TableClosed:
 TableCreated: 1 string name; 2 string rule_set; 3 uint32 seats; 4 uint64 min_buy_in; 5 uint64

@@ -198,8 +198,17 @@ def _word(case: Case, checks: list[Checked], given: tuple[Trust, Seen]) -> str:
     numbers = _numbers(case.revealed) if bound else "which seats' numbers are in it was not shown"
     return (
         f"Whose word it is: that of {room}, by the keys you gave; {signed}; {numbers}; "
-        f"{_decisions(case, checks)}."
+        f"{_house(case)}; {_decisions(case, checks)}."
     )
+
+
+def _house(case: Case) -> str:
+    """Seats that the house has marked as its own."""
+    opened = case.find("HandOpened")
+    roster = opened.event.roster if opened is not None else []
+    seats = sorted(seat.seat for seat in roster if seat.house)
+    marked = seats_text(seats) if seats else "no seat"
+    return f"the house marks {marked} as its own: a house that cheats marks none"
 
 
 def _decisions(case: Case, checks: list[Checked]) -> str:

@@ -82,10 +82,21 @@ class Classes(Hands):
         self.assertEqual(made.sentences, (
             f"Hand {number} was played to its end: {wins}.",
             f"Whose word it is: that of room.example, by the keys you gave; {NOBODY}; the numbers "
-            f"of {seats} are in it: enough if one of them is honest; decisions of {seats} are "
-            "signed by their players.",
+            f"of {seats} are in it: enough if one of them is honest; the house marks no seat as "
+            f"its own: a house that cheats marks none; decisions of {seats} are signed by their "
+            "players.",
             "Your part: only you can know whether your own number is in it.",
         ))
+
+    def test_seats_of_the_house(self) -> None:
+        for event in (the(self.entries, "HandOpened").roster, the(self.entries, "HandFinished").seats):
+            for seat in event:
+                seat.house = seat.seat != 1
+        made = report_on(self.hand_id, self.entries)
+        self.assertEqual(made.verdict, "proved")
+        rest = [seat.seat for seat in the(self.entries, "HandOpened").roster if seat.seat != 1]
+        words = f"; the house marks {seats_text(sorted(rest))} as its own: a house that cheats "
+        self.assertIn(f"{words}marks none; ", made.sentences[1])
 
     def test_broken_off(self) -> None:
         for plan, expected in (

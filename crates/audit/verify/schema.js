@@ -27,13 +27,13 @@ OperationResult index:u32=1 values:u32*=2 root:bytes=3
 Leg account:string=1 amount:s64=2
 LimitMark measure:enum=1 window:enum=2 limit:u64=3 left:u64=4
 Effect kind:enum=1 hand_no:u64=2 seat:u32=3 player_id:bytes=4 version:u64=5
-RosterSeat seat:u32=1 player_id:bytes=2 stack:u64=3
+RosterSeat seat:u32=1 player_id:bytes=2 stack:u64=3 house:bool=4
 WindowLimits day:u64?=1 week:u64?=2 month:u64?=3
 
 TableCreated name:string=1 rule_set:string=2 seats:u32=3 min_buy_in:u64=4 max_buy_in:u64=5 settings:string=6 pause_ms:u32=8 idle_seconds:u32=11
-SeatTaken seat:u32=1 player_id:bytes=2 buy_in:u64=3 transfer_id:bytes=4
+SeatTaken seat:u32=1 player_id:bytes=2 buy_in:u64=3 transfer_id:bytes=4 house:bool=5
 SeatFunded seat:u32=1
-SeatRefused seat:u32=1 reason:string=2 text:string=10
+SeatRefused seat:u32=1 reason:string=2 padding:bytes=3 text:string=10
 LeaveAsked seat:u32=1 why:string=2 signature:bytes=3
 CashOutDue seat:u32=1 amount:u64=2 transfer_id:bytes=3
 SeatVacated seat:u32=1
@@ -49,11 +49,11 @@ EntropyRevealed seat:u32=1 entropy:bytes=2
 HandAborted at_fault:enum=1 seats:u32*=2 evidence:string=3 cause:enum=4
 HandSuspended since_micros:u64=1 until_micros:u64=2
 HandContinued deadline_micros:u64=1
-StandingFound seat:u32=1 kind:enum=2 until_micros:u64=3 limit:LimitMark=4 nearly:LimitMark*=5
+StandingFound seat:u32=1 kind:enum=2 until_micros:u64=3 limit:LimitMark=4 nearly:LimitMark*=5 padding:bytes=6
 SnapshotTaken sha256:bytes=1
 ClockStepped step_micros:s64=1 before_micros:u64=2 after_micros:u64=3 steps:u64=4
-EffectStopped effect:Effect=1 why:string=2 reason:string=3
-EffectResumed effect:Effect=1 resolution:enum=2 reason:string=3 transfer_id:bytes=4
+EffectStopped effect:Effect=1 why:string=2 reason:string=3 padding:bytes=4
+EffectResumed effect:Effect=1 resolution:enum=2 reason:string=3 transfer_id:bytes=4 padding:bytes=5
 SeedRefused seed:bytes=1
 HandSealed transcript:bytes=1 rows:EntropyRow*=2
 ChanceUsed operation:Operation=1 result:OperationResult=2 restock:bool=3
@@ -86,7 +86,7 @@ EntropyFailed generator:enum=1 fault:enum=2
 OutcomesTested hands:u64=1 look:enum=2 looks_at_all:u64=3 looks_at_newest:u64=4 tests:u32=5 counted_to:u64=6 read_from:u64=7 all:OutcomeCounts*=8 newest:OutcomeCounts*=9 found:OutcomeSubject*=10
 BiasFound subject:OutcomeSubject=1 look:enum=2 look_no:u64=3 trials:u64=4 statistic:double=5 degrees:u32=6 p_value:double=7 adjusted_p:double=8 level:double=9
 
-PlayerErased reason:string=1
+PlayerErased reason:string=1 padding:bytes=2
 DisputeOpened player_id:bytes=1 table_id:bytes=2 hand_no:u64=3 hand_id:bytes=4 evidence_sha256:bytes=5 bundle_sha256:bytes=6
 DisputeAnswered verdict:enum=1
 

@@ -140,10 +140,18 @@ function word(records, checks, trust, seen) {
           .map(([witness, time]) => `${witness} at ${timeWords(time)}`)
           .join(", ")}`;
   const numbers = passed(checks, "transcript") ? numberWords(records.revealed) : "which seats' numbers are in it was not shown";
-  return `Whose word it is: that of ${roomOf(name, "table")}, by the keys you gave; ${signed}; ${numbers}; ${decisions(records, checks)}.`;
+  return `Whose word it is: that of ${roomOf(name, "table")}, by the keys you gave; ${signed}; ${numbers}; ${houseWords(records)}; ${decisions(records, checks)}.`;
 }
 
 const passed = (checks, name) => checks.some(({ check, verdict }) => check === name && verdict === "passed");
+
+// Seats that the house has marked as its own.
+function houseWords(records) {
+  const roster = records.find("HandOpened")?.event.roster ?? [];
+  const seats = roster.filter(({ house }) => house).map(({ seat }) => seat);
+  const marked = seats.length === 0 ? "no seat" : seatWords(seats.sort((a, b) => a - b));
+  return `the house marks ${marked} as its own: a house that cheats marks none`;
+}
 
 // Which decisions are their players' own.
 function decisions(records, checks) {

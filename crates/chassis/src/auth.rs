@@ -76,9 +76,23 @@ pub struct Identity {
     pub role: Role,
     /// Canonical form of a player's id, or a name of 1 to 64 visible ASCII characters.
     pub subject: String,
+    /// Whether the issuer marks the player as the house's own.
+    pub is_house: bool,
 }
 
 impl Identity {
+    /// Identity of a caller who is not marked as the house's own.
+    #[must_use]
+    pub fn new(role: Role, subject: impl Into<String>) -> Identity {
+        Identity { role, subject: subject.into(), is_house: false }
+    }
+
+    /// Identity of a player whom the house seats itself.
+    #[must_use]
+    pub fn of_house(player: PlayerId) -> Identity {
+        Identity { is_house: true, ..Identity::new(Role::Player, player.to_string()) }
+    }
+
     /// Name of the caller in records: `player:<uuid>`, `operator:<name>`, …
     #[must_use]
     pub fn actor(&self) -> String {

@@ -329,7 +329,7 @@ pub fn setup(opened: &pb::HandOpened) -> Result<Setup, ReplayError> {
         .map_err(|error| ReplayError::Setup(error.to_string()))?;
     let mut seats = Vec::new();
     let mut stacks = Vec::new();
-    for pb::RosterSeat { seat, player_id: _, stack } in &opened.roster {
+    for pb::RosterSeat { seat, player_id: _, stack, house: _ } in &opened.roster {
         seats.push(SeatNo::try_from(*seat)?);
         stacks.push(Credits::try_new(*stack)?);
     }

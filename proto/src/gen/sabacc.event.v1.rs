@@ -28,6 +28,9 @@ pub struct PlayerErased {
     /// The operator's, 1 to 200 characters.
     #[prost(string, tag = "1")]
     pub reason: ::prost::alloc::string::String,
+    /// Zeros, so that the length of the record, which is public at once, tells nothing of what it says.
+    #[prost(bytes = "bytes", tag = "2")]
+    pub padding: ::prost::bytes::Bytes,
 }
 /// Dispute's stream: a player objects to a hand.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -418,7 +421,7 @@ pub struct SeedSealed {
     /// 32 bytes.
     #[prost(bytes = "bytes", tag = "1")]
     pub transcript: ::prost::bytes::Bytes,
-    /// Empty: none.
+    /// Empty: none is defined.
     #[prost(bytes = "bytes", tag = "2")]
     pub beacon: ::prost::bytes::Bytes,
     /// Ascending by seat.
@@ -499,6 +502,9 @@ pub struct SeatTaken {
     /// 16 bytes.
     #[prost(bytes = "bytes", tag = "4")]
     pub transfer_id: ::prost::bytes::Bytes,
+    /// The issuer's token marks the player as the house's own, such as a bot that the operator seats. The house's word alone.
+    #[prost(bool, tag = "5")]
+    pub house: bool,
 }
 /// Table stream: the credits are at the seat.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
@@ -519,6 +525,9 @@ pub struct SeatRefused {
     /// The wallet's words for the player: which limit, and when it ends. At most 300 characters.
     #[prost(string, tag = "10")]
     pub text: ::prost::alloc::string::String,
+    /// Zeros, so that the length of the record, which is public at once, tells nothing of what it says.
+    #[prost(bytes = "bytes", tag = "3")]
+    pub padding: ::prost::bytes::Bytes,
 }
 /// Table stream: the player leaves when the hand in play, if any, is over.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -612,6 +621,9 @@ pub struct StandingFound {
     /// Of MAY_PLAY: limits that are nearly reached.
     #[prost(message, repeated, tag = "5")]
     pub nearly: ::prost::alloc::vec::Vec<super::super::common::v1::LimitMark>,
+    /// Zeros, so that the length of the record, which is public at once, tells nothing of what it says.
+    #[prost(bytes = "bytes", tag = "6")]
+    pub padding: ::prost::bytes::Bytes,
 }
 /// Table stream: the dealer has committed to the seed of a hand to come.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -676,6 +688,9 @@ pub struct RosterSeat {
     /// Credits at the table before the hand.
     #[prost(uint64, tag = "3")]
     pub stack: u64,
+    /// The player is the house's own, as SeatTaken says.
+    #[prost(bool, tag = "4")]
+    pub house: bool,
 }
 /// Table stream: a seat has committed to entropy for a hand to come, or for one that is open and takes commitments. Once
 /// for a seat and hand number.
@@ -781,6 +796,9 @@ pub struct EffectStopped {
     /// An ErrorReason without its prefix, where another service refused; empty where the table's own books contradict it.
     #[prost(string, tag = "3")]
     pub reason: ::prost::alloc::string::String,
+    /// Zeros, so that the length of the record, which is public at once, tells nothing of what it says.
+    #[prost(bytes = "bytes", tag = "4")]
+    pub padding: ::prost::bytes::Bytes,
 }
 /// Table stream: an operator lets what had stopped go on. Who is on the record.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -797,6 +815,9 @@ pub struct EffectResumed {
     /// The transfer's new id, where it has one from now on; else empty.
     #[prost(bytes = "bytes", tag = "4")]
     pub transfer_id: ::prost::bytes::Bytes,
+    /// Zeros, so that the length of the record, which is public at once, tells nothing of what it says.
+    #[prost(bytes = "bytes", tag = "5")]
+    pub padding: ::prost::bytes::Bytes,
 }
 /// Hand stream: the seed that the dealer opened is not the one it committed to. It undoes nothing; no hand starts any more
 /// at this table.

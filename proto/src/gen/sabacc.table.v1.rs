@@ -1267,6 +1267,9 @@ pub struct SeatView {
     /// Not dealt in for having withheld entropy; unset: not so.
     #[prost(message, optional, tag = "6")]
     pub exclusion: ::core::option::Option<Exclusion>,
+    /// The house says that the player is its own. A house that cheats does not say so.
+    #[prost(bool, tag = "7")]
+    pub house: bool,
 }
 /// A time for which a player who withheld entropy is not dealt in at a table.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]

@@ -212,7 +212,7 @@ async fn open_bots(
     let mut bots = Vec::new();
     for number in 0..BOTS {
         let id = player_id(room, &format!("bot {number}"))?;
-        let client = Client::connect(&room.local_url(), room.token(Role::Player, &id.to_string()))?;
+        let client = Client::connect(&room.local_url(), room.house_token(id))?;
         let client = client.with_trusted_keys(keys::trusted_keys(&room.folder)?);
         let client = client.with_checkpoints(Arc::clone(&monitor));
         // Derived from a stored secret: after a kill a bot reveals what it had committed to.

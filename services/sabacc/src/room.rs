@@ -19,6 +19,7 @@ use chassis::proxies::TrustedProxies;
 use chassis::serve::{self, BoundPort};
 use merkle::note::VerifierKey;
 use postgres_launcher::{Postgres, PostgresError};
+use primitives::PlayerId;
 use system::secret::Secret;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
@@ -283,6 +284,12 @@ impl Room {
     #[must_use]
     pub(crate) fn token(&self, role: Role, subject: &str) -> String {
         self.issuer.issue_for_a_day(role, subject)
+    }
+
+    /// Issues a token of the room for a player whom the house seats itself, good for a day.
+    #[must_use]
+    pub(crate) fn house_token(&self, player: PlayerId) -> String {
+        self.issuer.issue_to_house(player)
     }
 
     /// Removes a service that ended by itself, and returns its error.

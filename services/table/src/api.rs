@@ -276,7 +276,8 @@ impl TableService for Api {
         // A wallet that is away is asked again for the buy-in.
         let found = self.player_standing(&caller, request_id, table_id).await.ok().flatten();
         let funds = found.map(|found| found.available.map_or(Funds::NoAccount, Funds::Available));
-        let command = Command::SitDown { seat, buy_in, funds };
+        let is_house = caller.is_house;
+        let command = Command::SitDown { seat, buy_in, funds, is_house };
         let digest = caller.digest("SitDown", &message);
         self.run_command(&caller, CommandCall { request_id, table_id, digest, command }).await
     }

@@ -76,6 +76,8 @@ pub(crate) enum Command {
         /// The wallet's present word on the player's credits, where it was asked. At a crowded
         /// table a player with too few credits is refused without a record.
         funds: Option<Funds>,
+        /// Whether the player's issuer marks them as the house's own.
+        is_house: bool,
     },
     StandUp {
         /// The player's signature of their leave; empty if there is none.
@@ -179,9 +181,10 @@ pub(crate) fn judge(
         Command::Close => Ok(close(table)),
         Command::Resume(resume) => stops::resume(table, resume),
         Command::PublishName { player } => Ok(publish_name(table, *player)),
-        Command::SitDown { seat, buy_in, funds } => {
+        Command::SitDown { seat, buy_in, funds, is_house } => {
             let player = context.player.ok_or_else(nobody)?;
-            let verdict = sit_down(table, player, *seat, *buy_in, context)?;
+            let who = Newcomer { player, is_house: *is_house };
+            let verdict = sit_down(table, who, *seat, *buy_in, context)?;
             let funds = funds.filter(|_| table.is_crowded());
             funds.map_or(Ok(()), |funds| funds.check_buy_in(*buy_in)).map(|()| verdict)
         }
@@ -243,13 +246,21 @@ fn publish_name(table: &Table, player: PlayerId) -> Verdict {
     }
 }
 
+/// Player who sits down.
+#[derive(Clone, Copy)]
+struct Newcomer {
+    player: PlayerId,
+    is_house: bool,
+}
+
 fn sit_down(
     table: &Table,
-    player: PlayerId,
+    who: Newcomer,
     seat: Option<SeatNo>,
     buy_in: primitives::Credits,
     context: &CommandContext,
 ) -> Result<Verdict, ApiRefusal> {
+    let Newcomer { player, is_house } = who;
     if table.closing != Closing::Open {
         return Err(api_refusal(ErrorReason::TableClosed, "this table is being closed"));
     }
@@ -294,6 +305,7 @@ fn sit_down(
         player_id: player.0.to_vec().into(),
         buy_in: buy_in.get(),
         transfer_id: transfer.to_vec().into(),
+        house: is_house,
     };
     let answer = pb::SitDownResponse { seat: u32::from(seat.get()) };
     Ok(Verdict { awaited_buy_in: Some(transfer), ..Verdict::with_event(table.id, taken, &answer) })

@@ -99,7 +99,7 @@ impl EntropyRound {
         commit_until: UnixMicros,
     ) -> Result<EntropyRound, BadField> {
         let mut roster = Vec::new();
-        for pb::RosterSeat { seat, player_id, stack: _ } in &opened.roster {
+        for pb::RosterSeat { seat, player_id, stack: _, house: _ } in &opened.roster {
             let player = wire::field::player_id(player_id)?;
             roster.push((wire::field::seat("roster.seat", *seat)?, player));
         }

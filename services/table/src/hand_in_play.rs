@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use fairness::{Chain, Context, Handle, Transcript};
 use primitives::{HandId, PlayerId, SeatNo, UnixMicros};
-use prost::Message as _;
 use proto::common::v1::{CardProof, CardRef, DeckRoot, MoveKind, PlayStanding};
 use proto::dealer::v1 as dealer;
 use proto::event::v1 as pb;
@@ -23,6 +22,7 @@ use crate::decisions::ChainStep;
 use crate::entropy::BoundCommitment;
 use crate::lost_cards::LostCards;
 use crate::proof::{self, CardProofs, Face, Faces};
+use crate::record_padding;
 use crate::suspension::Suspension;
 use crate::table::Config;
 
@@ -464,24 +464,12 @@ impl HandInPlay {
         recorded.signature = signature.to_vec().into();
         self.fill_salts(&mut recorded.cards);
         if !rules::are_cards_public(&self.replay.hand, &event) {
-            pad_decision(&mut recorded);
+            recorded.padding = record_padding::zeros(&recorded, record_padding::DECISION_STEP);
         }
         let judged = Some([JudgedInput { input: Some(event), positions: None }].into());
         let inputs = RuleInputs { faces: Faces::new(), judged };
         Batch { inputs, ..Batch::single(self.hand_id, recorded) }
     }
-}
-
-/// Length in bytes of the record of a decision that others do not see: lengths are public with the
-/// leaf records, and those of names and positions differ. Five hidden cards or three
-/// names of tokens, with a signature, take less than 190.
-const HIDDEN_DECISION_LEN: usize = 320;
-
-/// Fills a record up to [`HIDDEN_DECISION_LEN`] with zeros.
-fn pad_decision(recorded: &mut pb::MoveDecided) {
-    // The field's number and length take three bytes, since at least 128 bytes are missing.
-    let missing = HIDDEN_DECISION_LEN.saturating_sub(recorded.encoded_len() + 3);
-    recorded.padding = vec![0; missing].into();
 }
 
 /// Context of a hand, from its first event.

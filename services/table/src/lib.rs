@@ -55,6 +55,7 @@ mod proof;
 mod publish;
 mod reasons;
 mod receipt;
+mod record_padding;
 mod recovery;
 mod registry;
 mod room_delay;

@@ -44,6 +44,7 @@ use wire::{ApiRefusal, Record as _, TableRecord, api_refusal, status};
 use zeroize::Zeroizing;
 
 use crate::author::Author;
+use crate::record_padding;
 use directory::Directory;
 pub(crate) use disputes::Wanted;
 pub(crate) use player_keys::{PeopleError, PlayerKeys};
@@ -210,7 +211,9 @@ impl People {
         if !recalled && !erased {
             let seats = self.directory.tables_of(player);
             self.with_registry(|registry| permissions::check_erasure(registry, player, &seats))?;
-            let events = [TableRecord::from(PlayerErased { reason })];
+            let mut erased = PlayerErased { reason, ..PlayerErased::default() };
+            erased.padding = record_padding::zeros(&erased, record_padding::STEP);
+            let events = [TableRecord::from(erased)];
             self.append(player.into(), &events, answer.encode_to_vec(), by).await?;
             self.directory.erase(player);
         }

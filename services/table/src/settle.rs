@@ -300,6 +300,7 @@ pub(crate) fn share_pots(table: &Table) -> Result<Batch, Inconsistency> {
         seat: table.seat_of(player).map_or(0, |seat| u32::from(seat.get())),
         player_id: player.0.to_vec().into(),
         stack: share.get(),
+        house: false,
     });
     let transfer = ids::refund(table.id, table.hand_no, after);
     let due = pb::PotRefundDue { transfer_id: transfer.to_vec().into(), shares: shares.collect() };

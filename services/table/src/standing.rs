@@ -23,6 +23,7 @@ use crate::abort;
 use crate::effect_calls::Inconsistency;
 use crate::hand_in_play::HandInPlay;
 use crate::reasons::{LeaveReason, SitOutReason};
+use crate::record_padding;
 use crate::table::{Closing, Funding, Seat, Table};
 use crate::updates;
 
@@ -135,19 +136,22 @@ pub(crate) fn found_event(seat: SeatNo, standing: &PlayStanding) -> pb::Standing
         let micros = u64::try_from(until.nanos / 1000).unwrap_or(0);
         seconds.saturating_mul(1_000_000).saturating_add(micros)
     });
-    pb::StandingFound {
+    let mut found = pb::StandingFound {
         seat: u32::from(seat.get()),
         kind: standing.kind,
         until_micros: until,
         limit: standing.limit,
         nearly: standing.nearly.clone(),
-    }
+        ..pb::StandingFound::default()
+    };
+    found.padding = record_padding::zeros(&found, record_padding::STEP);
+    found
 }
 
 /// Standing as the player is told it.
 #[must_use]
 pub(crate) fn play_standing(found: &pb::StandingFound) -> PlayStanding {
-    let pb::StandingFound { seat: _, kind, until_micros, limit, nearly } = found;
+    let pb::StandingFound { seat: _, kind, until_micros, limit, nearly, padding: _ } = found;
     let until = (*until_micros != 0).then(|| updates::timestamp(UnixMicros(*until_micros)));
     PlayStanding { kind: *kind, until, limit: *limit, nearly: nearly.clone() }
 }

@@ -23,6 +23,7 @@ pub(crate) fn start_hand(table: &Table) -> Batch {
         seat: u32::from(number.get()),
         player_id: seat.player.0.to_vec().into(),
         stack: seat.stack.get(),
+        house: seat.is_house,
     });
     let opened = pb::HandOpened {
         table_id: table.id.0.to_vec().into(),

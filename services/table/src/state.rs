@@ -115,7 +115,8 @@ impl TableState {
         }
         Ok(match hand_event {
             PlayEvent::MoveDecided(decided) => {
-                let standstill = Standstill::of(play, &play.live_seats());
+                let live = suspension::live_seats(&self.table, play);
+                let standstill = Standstill::of(play, &live);
                 standstill.zip(decision).map(|(standstill, step)| PublishedKind::Voided {
                     action: Box::new(updates::void_action(play, decided, &step)),
                     standstill: Box::new(standstill),
@@ -143,7 +144,7 @@ impl TableState {
         let step = SuspensionStep {
             hand_no: play.hand_no,
             hand_id: play.hand_id,
-            standstill: Standstill::of(play, &play.live_seats()),
+            standstill: Standstill::of(play, &suspension::live_seats(&self.table, play)),
             clock: self.clock(),
         };
         Some(PublishedKind::Suspension(Box::new(step)))
@@ -288,7 +289,7 @@ impl TableState {
 /// Error for a caller whose buy-in the wallet refused.
 #[must_use]
 pub(crate) fn refused_buy_in(event: &event::SeatRefused) -> ApiRefusal {
-    let event::SeatRefused { seat: _, reason, text } = event;
+    let event::SeatRefused { seat: _, reason, padding: _, text } = event;
     let reason = parse_reason(reason).unwrap_or(ErrorReason::TransferRefused);
     let message = if reason == ErrorReason::InsufficientCredits {
         "your account has fewer credits than this buy-in"

@@ -25,6 +25,7 @@ use crate::batch::Batch;
 use crate::commands::Verdict;
 use crate::effects::Effect;
 use crate::ids;
+use crate::record_padding;
 use crate::table::{Corrupt, Table};
 use crate::updates;
 
@@ -58,7 +59,31 @@ pub(crate) fn stop_effect(
     reason: Option<ErrorReason>,
 ) -> Batch {
     let reason = reason.map_or_else(String::new, |reason| status::reason_name(reason).to_owned());
-    Batch::single(table.id, event::EffectStopped { effect: Some(to_recorded(effect)), why, reason })
+    let effect = Some(to_recorded(effect));
+    let mut stopped =
+        event::EffectStopped { effect, why, reason, ..event::EffectStopped::default() };
+    stopped.padding = record_padding::zeros(&stopped, record_padding::STEP);
+    Batch::single(table.id, stopped)
+}
+
+/// Record that lets stopped effects go on, or the table as a whole.
+#[must_use]
+pub(crate) fn resumed_event(
+    effect: Option<event::Effect>,
+    resolution: Resolution,
+    reason: String,
+    transfer_id: Vec<u8>,
+) -> event::EffectResumed {
+    let (resolution, transfer_id) = (resolution.into(), transfer_id.into());
+    let mut resumed = event::EffectResumed {
+        effect,
+        resolution,
+        reason,
+        transfer_id,
+        ..event::EffectResumed::default()
+    };
+    resumed.padding = record_padding::zeros(&resumed, record_padding::STEP);
+    resumed
 }
 
 /// Judges an operator's command to resume stopped effects.
@@ -77,12 +102,9 @@ pub(crate) fn resume(table: &Table, resume: &Resume) -> Result<Verdict, ApiRefus
         return Err(api_refusal(ErrorReason::NothingStopped, message).field("resolution"));
     }
     let event = |effect: Effect, stop: &Stop| -> (StreamId, TableRecord) {
-        let resumed = event::EffectResumed {
-            effect: Some(to_recorded(effect)),
-            resolution: resume.resolution.into(),
-            reason: resume.reason.clone(),
-            transfer_id: new_transfer(table, effect, stop, suspense).unwrap_or_default().into(),
-        };
+        let transfer = new_transfer(table, effect, stop, suspense).unwrap_or_default();
+        let effect = Some(to_recorded(effect));
+        let resumed = resumed_event(effect, resume.resolution, resume.reason.clone(), transfer);
         (table.id.into(), resumed.into())
     };
     let events: Vec<_> = resumed.iter().map(|(effect, stop)| event(*effect, stop)).collect();
@@ -96,12 +118,7 @@ pub(crate) fn resume(table: &Table, resume: &Resume) -> Result<Verdict, ApiRefus
 /// Verdict on an operator's command to read the whole table again.
 #[must_use]
 pub(crate) fn reload_table(table: &Table, resume: &Resume) -> Verdict {
-    let resumed = event::EffectResumed {
-        effect: None,
-        resolution: resume.resolution.into(),
-        reason: resume.reason.clone(),
-        transfer_id: prost::bytes::Bytes::new(),
-    };
+    let resumed = resumed_event(None, resume.resolution, resume.reason.clone(), Vec::new());
     Verdict::new(Batch::single(table.id, resumed), &pb::ResumeTableResponse::default())
 }
 
@@ -121,7 +138,7 @@ impl Table {
         stopped: &event::EffectStopped,
         at: UnixMicros,
     ) -> Result<(), Corrupt> {
-        let event::EffectStopped { effect, why, reason } = stopped;
+        let event::EffectStopped { effect, why, reason, padding: _ } = stopped;
         let stop = Stop { since: at, why: why.clone(), reason: parse_reason(reason) };
         if let Some(effect) = effect {
             self.stops.insert(from_recorded(effect)?, stop);
@@ -130,7 +147,8 @@ impl Table {
     }
 
     pub(crate) fn effect_resumed(&mut self, resumed: &event::EffectResumed) -> Result<(), Corrupt> {
-        let event::EffectResumed { effect, resolution, reason: _, transfer_id } = resumed;
+        let event::EffectResumed { effect, resolution, reason: _, transfer_id, padding: _ } =
+            resumed;
         let Some(effect) = effect else { return Ok(()) };
         let effect = from_recorded(effect)?;
         self.stops.remove(&effect);

@@ -102,11 +102,15 @@ fn who_has_gone(table: &Table, play: &HandInPlay) -> Option<SeatNo> {
 }
 
 /// Seats of the live players, whose agreement ends a suspended hand: who have neither folded nor
-/// been put out, and do not leave. None before the antes, and none while the hand's cards are lost.
+/// been put out, nor asked to leave since the hand was sealed. Nobody else takes a vote away: neither
+/// a seat that the table takes back nor a leave that was asked for before. None before the antes, and
+/// none while the hand's cards are lost.
 #[must_use]
 pub(crate) fn live_seats(table: &Table, play: &HandInPlay) -> BTreeSet<SeatNo> {
     let mut live = play.live_seats();
-    live.retain(|number| table.seats.get(number).is_some_and(|seat| !seat.leaving));
+    if let Some(hand) = &table.hand {
+        live.retain(|seat| !hand.leavers.contains(seat));
+    }
     live
 }
 

@@ -7,7 +7,7 @@
 //! whatever its seed turns out to be. But until the wallet has posted it, the table's stacks and
 //! pots stay those that the wallet knows, and viewers are shown [`Table::shown_stack`] meanwhile.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use fairness::PlayerKey;
@@ -80,6 +80,8 @@ impl Config {
 #[derive(Debug, Clone)]
 pub(crate) struct Seat {
     pub player: PlayerId,
+    /// Whether the house says that the player is its own.
+    pub is_house: bool,
     pub taken_at: UnixMicros,
     pub stack: Credits,
     pub funding: Funding,
@@ -143,6 +145,8 @@ pub(crate) struct TableHand {
     /// Keys that players sign their decisions with, once the hand is sealed.
     pub player_keys: BTreeMap<SeatNo, PlayerKey>,
     pub pending_leaves: Vec<PendingLeave>,
+    /// Seats whose players have asked to leave since the hand was sealed.
+    pub leavers: BTreeSet<SeatNo>,
     /// Time of the last commitment to entropy that was recorded while the hand was open; at first
     /// that of its opening.
     pub last_committed_at: UnixMicros,

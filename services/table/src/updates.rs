@@ -375,6 +375,7 @@ pub(crate) fn seat_view(table: &Table, number: SeatNo) -> Option<pb::SeatView> {
         state: state.into(),
         name: String::new(),
         exclusion: table.shown_exclusion(number).map(exclusion_view),
+        house: seat.is_house,
     })
 }
 

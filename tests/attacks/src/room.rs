@@ -220,7 +220,7 @@ fn log_tail(folder: &Path) -> String {
 /// Issues a token with this key.
 #[must_use]
 pub fn token(key: &TokenIssuer, role: Role, subject: &str) -> String {
-    let identity = Identity { role, subject: subject.to_owned() };
+    let identity = Identity::new(role, subject);
     let clock = SystemClock::new();
     key.issue(&Claims::new(key.name(), &identity, DAY, &clock, &SystemEntropy))
 }

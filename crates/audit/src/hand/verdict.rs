@@ -358,7 +358,8 @@ impl Judgement<'_> {
             [one] => format!("the number of seat {one} is in it: enough if that seat is honest"),
             some => format!("the numbers of {} are in it: enough if one is honest", seats(some)),
         };
-        format!("{}{seen}; {numbers}; {}.", self.checked_with(), self.whose_decisions())
+        let (with, house) = (self.checked_with(), self.house_seats());
+        format!("{with}{seen}; {numbers}; {house}; {}.", self.whose_decisions())
     }
 
     /// The logs whose trusted keys the hand was checked with.
@@ -367,6 +368,16 @@ impl Judgement<'_> {
         proofs.map_or_else(String::new, |proofs| {
             format!("Checked with the keys of {}. ", proofs.log_names.join(", "))
         })
+    }
+
+    /// Seats that the house has marked as its own.
+    fn house_seats(&self) -> String {
+        let roster = self.decoded.opened().map(|(_, opened)| &opened.roster[..]);
+        let own = roster.unwrap_or_default().iter().filter(|seat| seat.house);
+        let mut own: Vec<u32> = own.map(|seat| seat.seat).collect();
+        own.sort_unstable();
+        let marked = if own.is_empty() { "no seat".to_owned() } else { seats(&own) };
+        format!("the house marks {marked} as its own: a house that cheats marks none")
     }
 
     /// Which decisions their players have signed.

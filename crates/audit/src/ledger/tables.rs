@@ -281,7 +281,7 @@ impl Tables {
         sabacc: u64,
         carried: u64,
     ) -> Result<(), Inconsistent> {
-        for pb::RosterSeat { seat, player_id, stack } in roster {
+        for pb::RosterSeat { seat, player_id, stack, house: _ } in roster {
             let player = field::player_id(player_id)?;
             let sits = self.seats.get(&(table, *seat)).is_some_and(|it| it.player == player);
             let before = self.stated_amount(Account::Seat(table, player));

@@ -330,7 +330,7 @@ fn a_buy_in_that_was_refused_must_not_be_posted() {
     let funded =
         entries.iter().rposition(|it| matches!(it.recorded, Table(TableRecord::SeatFunded(_))));
     let reason = "INSUFFICIENT_CREDITS".to_owned();
-    let refused = pb::SeatRefused { seat: 2, reason, text: String::new() };
+    let refused = pb::SeatRefused { seat: 2, reason, ..pb::SeatRefused::default() };
     entries[funded.unwrap()].recorded = Table(refused.into());
     let failed = fails(&report(&room));
     assert_eq!(failed, [Check::Transfers, Check::Accounts]);

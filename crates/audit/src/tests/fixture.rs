@@ -13,7 +13,7 @@ mod script;
 mod seats;
 mod suspension;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ::ledger::{Account, Amount, Command, Kind, Ledger, Leg, Transfer};
 use ed25519_dalek::SigningKey;
@@ -85,6 +85,8 @@ pub(crate) struct HandOptions {
     pub(crate) closes_anyway: bool,
     /// Settlements have no legs of 0 credits.
     pub(crate) without_zero_legs: bool,
+    /// Seats that the house marks as its own.
+    pub(crate) house_seats: BTreeSet<u32>,
 }
 
 /// A table with the records of all its services.

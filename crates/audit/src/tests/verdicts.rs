@@ -31,7 +31,20 @@ fn a_played_hand_is_proved_and_says_what_was_checked() {
     assert!(happened.starts_with("Hand 1 was played to its end: "), "{happened}");
     assert!(word.contains("Nobody but the room has seen this log"), "{word}");
     assert!(word.contains("the numbers of seats 1 and 3 are in it"), "{word}");
+    assert!(word.contains("the house marks no seat as its own"), "{word}");
     assert!(part.starts_with("Only you can know"), "{part}");
+}
+
+/// fairness/SPEC.md §15.4.
+#[test]
+fn seats_of_the_house_are_marked() {
+    let options = HandOptions { house_seats: [2, 3].into(), ..HandOptions::default() };
+    let mut table = TableFixture::seated(7, "dice", 3).with_options(options);
+    assert!(table.play());
+    let report = report(&table.bundle(1));
+    assert_eq!(report.verdict, HandVerdict::Proved, "{report:#?}");
+    let words = "the house marks seats 2 and 3 as its own: a house that cheats marks none";
+    assert!(report.sentences[1].contains(words), "{}", report.sentences[1]);
 }
 
 /// fairness/SPEC.md §15.3.

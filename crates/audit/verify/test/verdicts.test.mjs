@@ -33,9 +33,25 @@ test("a hand is proved", async () => {
   assert.deepEqual(sentences, [
     "Hand 1 was played to its end: seat 1 wins 4090.",
     `Whose word it is: that of specimen.example, by the keys you gave; ${NOBODY}; the numbers of seats 1, 2 and 3 are ` +
-      "in it: enough if one of them is honest; decisions of seats 1, 2 and 3 are signed by their players.",
+      "in it: enough if one of them is honest; the house marks no seat as its own: a house that cheats marks none; " +
+      "decisions of seats 1, 2 and 3 are signed by their players.",
     "Your part: only you can know whether your own number is in it.",
   ]);
+});
+
+test("seats of the house are marked", async () => {
+  const marked = async (...seats) => {
+    const { verdict, sentences } = await told(HAND, (hand) => {
+      for (const kind of ["HandOpened", "HandFinished"]) {
+        const [{ event }] = recordsOf(hand, kind);
+        for (const place of event.roster ?? event.seats) place.house = seats.includes(place.seat);
+      }
+    });
+    assert.equal(verdict, "proved");
+    return sentences[1];
+  };
+  assert.match(await marked(2), /; the house marks seat 2 as its own: a house that cheats marks none; /);
+  assert.match(await marked(3, 1), /; the house marks seats 1 and 3 as its own: /);
 });
 
 test("a hand is broken off, by whom and when", async () => {

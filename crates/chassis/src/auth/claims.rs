@@ -31,6 +31,10 @@ pub struct Claims {
     pub nbf: Option<u64>,
     /// Identifier of the token itself.
     pub jti: String,
+    /// Marks a player whom the house seats itself, such as a bot of its own. Only players' tokens have
+    /// it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub house: bool,
 }
 
 impl Claims {
@@ -54,11 +58,15 @@ impl Claims {
             iat,
             nbf: None,
             jti: jti.to_string(),
+            house: identity.is_house,
         }
     }
 
-    /// Identity that the claims name; `None` if the subject does not fit the role.
+    /// Identity that the claims name; `None` if the subject or the mark does not fit the role.
     pub(super) fn identity(&self) -> Option<Identity> {
+        if self.house && self.role != Role::Player {
+            return None;
+        }
         let subject = match self.role {
             Role::Player => self.sub.parse::<PlayerId>().ok()?.to_string(),
             Role::Operator | Role::Auditor | Role::Service => {
@@ -67,7 +75,7 @@ impl Claims {
                 fits.then(|| self.sub.clone())?
             }
         };
-        Some(Identity { role: self.role, subject })
+        Some(Identity { role: self.role, subject, is_house: self.house })
     }
 }
 

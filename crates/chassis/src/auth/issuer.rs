@@ -7,7 +7,7 @@ use std::time::Duration;
 use ed25519_dalek::pkcs8::spki::der::pem::LineEnding;
 use ed25519_dalek::pkcs8::{DecodePrivateKey, EncodePrivateKey, EncodePublicKey};
 use ed25519_dalek::{SigningKey, VerifyingKey};
-use primitives::UnixMicros;
+use primitives::{PlayerId, UnixMicros};
 use system::clock::{Clock, SystemClock};
 use system::entropy::{self, Entropy, SystemEntropy};
 use system::secret::Secret;
@@ -98,9 +98,18 @@ impl TokenIssuer {
     /// Issues a token that is valid for a day from now, by this machine's clock.
     #[must_use]
     pub fn issue_for_a_day(&self, role: Role, subject: &str) -> String {
-        let identity = Identity { role, subject: subject.to_owned() };
+        self.issue_to(&Identity::new(role, subject))
+    }
+
+    /// Issues a token for a day to a player whom the house seats itself.
+    #[must_use]
+    pub fn issue_to_house(&self, player: PlayerId) -> String {
+        self.issue_to(&Identity::of_house(player))
+    }
+
+    fn issue_to(&self, identity: &Identity) -> String {
         let clock = SystemClock::new();
-        self.issue(&Claims::new(&self.name, &identity, DAY, &clock, &SystemEntropy))
+        self.issue(&Claims::new(&self.name, identity, DAY, &clock, &SystemEntropy))
     }
 }
 
@@ -149,7 +158,7 @@ impl ServiceToken {
         clock: Arc<dyn Clock>,
         entropy: Arc<dyn Entropy>,
     ) -> ServiceToken {
-        let identity = Identity { role, subject: name.to_owned() };
+        let identity = Identity::new(role, name);
         let current = Mutex::new(None);
         ServiceToken { shared: Arc::new(Shared { issuer, identity, clock, entropy, current }) }
     }

@@ -60,7 +60,7 @@ pub enum TokenError {
     Missing,
     #[error(
         "the token is not a JWT signed with EdDSA that has iss, aud \"sabacc\", sub, role, exp, \
-         iat and jti, with a sub that fits its role and a life of 31 days at most"
+         iat and jti, with a sub that fits its role, a life of 31 days at most, and `house` on players alone"
     )]
     Malformed,
     #[error("the token's time is over or has not begun: get a new one")]
@@ -198,7 +198,7 @@ mod tests {
     }
 
     fn claims(role: Role, subject: &str) -> Claims {
-        let identity = Identity { role, subject: subject.to_owned() };
+        let identity = Identity::new(role, subject);
         let (clock, entropy) = (ManualClock::new(NOW), SeededEntropy::new(2));
         Claims::new("door", &identity, Duration::from_secs(60), &clock, &entropy)
     }
@@ -250,6 +250,19 @@ mod tests {
     }
 
     #[test]
+    fn players_alone_are_marked_as_the_houses() {
+        let door = fixture(&Role::ALL);
+        let marked = |role, subject| Claims { house: true, ..claims(role, subject) };
+        let bot = door.verifier.verify(&door.issuer.issue(&marked(Role::Player, PLAYER))).unwrap();
+        assert_eq!(bot, Identity::of_house(PLAYER.parse().unwrap()));
+        let guest =
+            door.verifier.verify(&door.issuer.issue(&claims(Role::Player, PLAYER))).unwrap();
+        assert_eq!(guest, Identity::new(Role::Player, PLAYER));
+        let till = door.issuer.issue(&marked(Role::Operator, "till"));
+        assert_eq!(door.verifier.verify(&till), Err(TokenError::Malformed));
+    }
+
+    #[test]
     fn a_remembered_token_ends_when_it_ends() {
         let door = fixture(&Role::ALL);
         let token = door.issuer.issue(&claims(Role::Player, PLAYER));
@@ -263,7 +276,7 @@ mod tests {
     #[test]
     fn memory_is_bounded() {
         let door = fixture(&Role::ALL);
-        let identity = Identity { role: Role::Service, subject: "table".into() };
+        let identity = Identity::new(Role::Service, "table");
         let mut remembered = door.verifier.shared.cache.lock().unwrap();
         for number in 0..u64::try_from(CACHE_CAPACITY).unwrap() {
             let mut digest = [0; 32];

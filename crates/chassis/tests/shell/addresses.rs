@@ -40,8 +40,7 @@ fn operating(room: &Room) -> String {
 fn forged(room: &Room) -> String {
     let believed = believed(room);
     let (payload, _) = believed.rsplit_once('.').unwrap();
-    let identity =
-        Identity { role: Role::Player, subject: "0190c2f0-7d3a-4b6e-8a52-6d1f2e3c4b5a".into() };
+    let identity = Identity::new(Role::Player, "0190c2f0-7d3a-4b6e-8a52-6d1f2e3c4b5a");
     let (clock, stranger) = (SystemClock::new(), TokenIssuer::generate("test", &SystemEntropy));
     let life = Duration::from_secs(60);
     let theirs = stranger.issue(&Claims::new("test", &identity, life, &clock, &SystemEntropy));

@@ -37,7 +37,7 @@ pub(crate) fn token(room: &Room, role: Role) -> String {
 }
 
 pub(crate) fn token_of(room: &Room, role: Role, subject: &str) -> String {
-    let identity = Identity { role, subject: subject.to_owned() };
+    let identity = Identity::new(role, subject);
     let (clock, entropy) = (SystemClock::new(), SystemEntropy);
     let claims = Claims::new("test", &identity, Duration::from_secs(60), &clock, &entropy);
     room.issuer.issue(&claims)
@@ -142,6 +142,7 @@ async fn tokens_that_are_none_are_told_apart() {
         iat: 1_600_000_000,
         nbf: None,
         jti: "1".into(),
+        house: false,
     };
     let old = room.issuer.issue(&claims);
     for (shown, expected) in [

@@ -75,8 +75,7 @@ async fn a_stream_with_a_message_that_is_too_long_ends_with_its_reason() {
 #[tokio::test]
 async fn a_stream_ends_with_its_token() {
     let room = Room::open(with_limits(|_| {})).await;
-    let identity =
-        Identity { role: Role::Player, subject: "0190c2f0-7d3a-4b6e-8a52-6d1f2e3c4b5a".into() };
+    let identity = Identity::new(Role::Player, "0190c2f0-7d3a-4b6e-8a52-6d1f2e3c4b5a");
     let (clock, life) = (SystemClock::new(), Duration::from_secs(2));
     let claims = Claims::new("test", &identity, life, &clock, &SystemEntropy);
     let (quiet, busy) = (text("go"), text("flood"));

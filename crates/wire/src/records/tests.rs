@@ -37,7 +37,8 @@ fn sealed_events_are_read_as_what_is_to_be_seen_of_them() {
     assert!(TableRecord::try_from(&event(&named, true)).as_ref() == Ok(&named));
     let read = TableRecord::try_from(&event(&named, false)).map(|event| event.kind());
     assert_eq!(read, Err(PayloadError::Sealing(33)));
-    let erased = TableRecord::from(pb::PlayerErased { reason: "asked".to_owned() });
+    let erased =
+        TableRecord::from(pb::PlayerErased { reason: "asked".to_owned(), ..Default::default() });
     assert!(!erased.on_stream(StreamId([1; 16])).sealed);
     let read = TableRecord::try_from(&event(&erased, true)).map(|event| event.kind());
     assert_eq!(read, Err(PayloadError::Sealing(34)));

@@ -250,7 +250,7 @@ mod tests {
         for (role, staff) in [(Role::Operator, true), (Role::Auditor, true), (Role::Player, false)]
         {
             let subject = "somebody".to_owned();
-            request.extensions_mut().insert(Identity { role, subject });
+            request.extensions_mut().insert(Identity::new(role, subject));
             match Caller::of(&request) {
                 Caller::Staff => assert!(staff),
                 Caller::Player { subject, address } => {

@@ -41,6 +41,10 @@ async fn a_player_proves_a_hand_with_nothing_but_the_keys() {
     let trusted = TrustedKeys::parse(&std::fs::read_to_string(&keys).unwrap()).unwrap();
     let report = audit::hand::audit(&bundle.records(&trusted));
     assert!(report.passed(), "{report:#?}");
+    let word = &report.sentences[1];
+    assert!(word.contains("the house marks seat"), "the bots are the operator's: {word}");
+    let seats = guest.client.get_table(table).await.unwrap().seats;
+    assert!(!seats.is_empty() && seats.iter().all(|seat| seat.house));
     println!("a hand of the demo table: {} bytes", bytes.len());
 
     let told = guest.client.audit_hand(table, hand_no).await.unwrap();

@@ -259,7 +259,7 @@ async fn callers_who_are_not_who_they_should_be() {
     let swapped = format!("{}.{signature}", payload.rsplit_once('.').unwrap().0);
     check_refused(ask(Some(&swapped)).await, unknown(TokenForged), None);
     assert!(head.len() > 20);
-    let identity = Identity { role: Role::Player, subject: subject.clone() };
+    let identity = Identity::new(Role::Player, subject.clone());
     let mut claims = Claims::new("up", &identity, day, &SystemClock::new(), &SystemEntropy);
     claims.exp = claims.iat - 3600;
     check_refused(ask(Some(&issuer.issue(&claims))).await, unknown(TokenExpired), None);

@@ -152,7 +152,7 @@ impl Drop for RoomHarness {
 
 /// Issues a token with this key.
 pub(crate) fn token(key: &TokenIssuer, role: Role, subject: &str, lifetime: Duration) -> String {
-    let identity = Identity { role, subject: subject.to_owned() };
+    let identity = Identity::new(role, subject);
     let clock = SystemClock::new();
     key.issue(&Claims::new(key.name(), &identity, lifetime, &clock, &SystemEntropy))
 }

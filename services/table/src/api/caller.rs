@@ -21,6 +21,8 @@ const ARRIVAL_HEADER: &str = "x-sabacc-received";
 /// Caller of a request.
 pub(super) struct Caller {
     pub(super) player: Option<PlayerId>,
+    /// Whether the issuer marks the player as the house's own.
+    pub(super) is_house: bool,
     pub(super) actor: Arc<str>,
     /// Time at which the call arrived.
     pub(super) arrived: UnixMicros,
@@ -35,6 +37,7 @@ impl Caller {
         let edge = edge.and_then(|text| text.parse().ok()).map(UnixMicros);
         Ok(Caller {
             player: identity.player(),
+            is_house: identity.is_house,
             actor: identity.actor().into(),
             arrived: room_delay::arrival_time(edge, CLOCK.now()),
         })

@@ -240,7 +240,12 @@ mod tests {
     fn a_crowd_of_players_leaves_places_to_operators_and_auditors() {
         let api = PeopleApi::new(watch::channel(None).1);
         let places = |player| {
-            let caller = Caller { player, actor: "somebody".into(), arrived: UnixMicros(0) };
+            let caller = Caller {
+                player,
+                is_house: false,
+                actor: "somebody".into(),
+                arrived: UnixMicros(0),
+            };
             std::iter::from_fn(|| api.permit(&caller)).collect::<Vec<_>>()
         };
         let players = places(Some(PlayerId([1; 16])));

@@ -17,7 +17,7 @@ use crate::plan::{self, Plan};
 use crate::reasons::{LeaveReason, SitOutReason};
 use crate::state::TableState;
 use crate::table::Table;
-use crate::{abort, decisions, ids, settle, standing, start, stops, suspension};
+use crate::{abort, decisions, ids, record_padding, settle, standing, start, stops, suspension};
 
 /// A pending effect, the plan of its call where it has one, and the time at which it is concluded.
 #[derive(Clone, Copy)]
@@ -296,7 +296,9 @@ fn conclude_refusal(
         let text =
             if has_text { refusal.message().chars().take(300).collect() } else { String::new() };
         let (seat, reason) = (u32::from(seat.get()), status::reason_name(reason).to_owned());
-        return Ok(Batch::single(table.id, pb::SeatRefused { seat, reason, text }));
+        let mut refused = pb::SeatRefused { seat, reason, text, ..pb::SeatRefused::default() };
+        refused.padding = record_padding::zeros(&refused, record_padding::STEP);
+        return Ok(Batch::single(table.id, refused));
     }
     let for_good = matches!(
         reason,

@@ -49,6 +49,7 @@ impl Folded {
             seat,
             player_id: player.0.to_vec().into(),
             stack: 100,
+            house: false,
         };
         let roster = players.iter().zip(1..).map(seat).collect();
         let opened = event::HandOpened { hand_no, roster, ..Default::default() };

@@ -78,6 +78,7 @@ impl Fixture {
             seat,
             player_id: player.0.to_vec().into(),
             stack: 100,
+            house: false,
         };
         let opened = HandOpened {
             hand_no,
@@ -260,7 +261,8 @@ async fn a_key_that_outlived_a_crash_is_destroyed_at_the_next_start() {
     people.set_name(ANN, NAME, by(1, 1)).await.unwrap();
     people.set_name(BOB, "Bossk", by(2, 2)).await.unwrap();
     // The event is recorded; then everything stops.
-    let erased = TableRecord::from(PlayerErased { reason: "by letter".to_owned() });
+    let erased =
+        TableRecord::from(PlayerErased { reason: "by letter".to_owned(), ..Default::default() });
     write(&people.log, ANN.into(), &erased).await;
     assert_eq!(place.keys.get_many(&[ANN.0]).await.unwrap().len(), 1);
     let people = place.people().await.unwrap();

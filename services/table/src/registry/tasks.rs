@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use eventlog::{AppendError, Entry};
 use primitives::TableId;
-use proto::event::v1::{EffectResumed, Resolution};
+use proto::event::v1::Resolution;
 use tokio::sync::mpsc;
 use tokio::task::JoinError;
 use wire::{Record as _, TableRecord};
@@ -21,6 +21,7 @@ use crate::actor::{Actor, SERVICE_ACTOR, TableMessage, TaskEnd};
 use crate::effect_calls::Inconsistency;
 use crate::recovery::{self, FoldError, RecoveredTable};
 use crate::state::TableState;
+use crate::stops;
 use crate::table::Table;
 
 /// A panic within this time after the one before counts as a repetition.
@@ -135,12 +136,8 @@ impl TableRegistry {
     /// Records that the table is read again. Whatever was handed to the log earlier is then in it,
     /// or never will be.
     async fn record_restart(&self, id: TableId) {
-        let resumed = EffectResumed {
-            effect: None,
-            resolution: Resolution::Retry.into(),
-            reason: "the table's task had panicked".to_owned(),
-            transfer_id: prost::bytes::Bytes::new(),
-        };
+        let reason = "the table's task had panicked".to_owned();
+        let resumed = stops::resumed_event(None, Resolution::Retry, reason, Vec::new());
         let event = TableRecord::from(resumed).on_stream(id);
         loop {
             let entry = Entry {

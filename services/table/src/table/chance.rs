@@ -1,6 +1,6 @@
 //! Events of the hand in play, of the seats' part in its chance, and of the dealer's seeds.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use fairness::PlayerKey;
@@ -23,7 +23,7 @@ impl Table {
             HandEvent::HandOpened(opened) => self.hand_opened(opened, at)?,
             HandEvent::EntropyClosed(closed) => self.entropy_closed(closed, at)?,
             HandEvent::EntropyRevealed(revealed) => self.entropy_revealed(revealed, at)?,
-            HandEvent::HandAborted(_) => self.hand_aborted(at),
+            HandEvent::HandAborted(aborted) => self.hand_aborted(aborted, at),
             HandEvent::HandSuspended(_) | HandEvent::HandContinued(_) => {}
             HandEvent::HandRevealed(_) | HandEvent::SeedRefused(_) => {
                 let pending = self.seeds.remove(stream);
@@ -87,6 +87,7 @@ impl Table {
             entropy_round: None,
             player_keys: BTreeMap::new(),
             pending_leaves: Vec::new(),
+            leavers: BTreeSet::new(),
             last_committed_at: promised.at,
             settled: None,
         });
@@ -183,8 +184,9 @@ impl Table {
 
     /// Ends the hand without a result. The seed of a number that is burnt before the antes is due
     /// at once, that of a hand which was dealt as the settings say.
-    fn hand_aborted(&mut self, at: UnixMicros) {
+    fn hand_aborted(&mut self, aborted: &pb::HandAborted, at: UnixMicros) {
         let was_dealt = self.entropy_round().is_none();
+        self.give_commitments_back(&aborted.seats);
         self.end_entropy_round();
         let delay = if was_dealt { self.reveal_delay() } else { Duration::ZERO };
         self.seeds.ended(self.hand_no, at.plus(delay), true);

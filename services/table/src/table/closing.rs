@@ -42,7 +42,7 @@ impl Table {
     pub(super) fn refund_due(&mut self, due: &pb::PotRefundDue) -> Result<(), Corrupt> {
         let pb::PotRefundDue { transfer_id, shares } = due;
         let mut parsed = Vec::new();
-        for pb::RosterSeat { seat, player_id, stack } in shares {
+        for pb::RosterSeat { seat, player_id, stack, house: _ } in shares {
             let player = wire::field::player_id(player_id)?;
             let seat = if *seat == 0 { None } else { Some(seat_no(*seat)?) };
             parsed.push((seat, player, wire::field::credits("share", *stack)?));

@@ -33,6 +33,7 @@ impl Table {
         }
         let signature = leave.signature.to_vec();
         hand.pending_leaves.push(PendingLeave { seat, signature });
+        hand.leavers.insert(seat);
         Ok(())
     }
 

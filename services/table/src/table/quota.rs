@@ -6,7 +6,8 @@
 //! all. Counting begins anew when a hand is played to its end. A number that is burnt or aborted
 //! does not count as one, and neither does time. Once a limit is reached only leaving is taken, and
 //! commitments to entropy of players who have records of their own left: without these no hand
-//! could be played, and no counting begin anew.
+//! could be played, and no counting begin anew. A commitment to a number that others burn is not
+//! counted for its player: whoever burns numbers uses nobody's records up.
 //!
 //! Specification: ARCHITECTURE.md §7.4.
 
@@ -21,7 +22,7 @@ use super::{Funding, Table};
 use crate::reasons::SitOutReason;
 
 /// Records of one player. Sitting down, taking part in chance and leaving are five, so a player has
-/// a dozen such rounds; or they commit to so many numbers that others burn.
+/// a dozen such rounds.
 const MAX_PLAYER_RECORDS: u32 = 64;
 /// Records in all: the shares of eight seats, and as many again for players who come and go.
 const MAX_RECORDS: u32 = 1024;
@@ -154,6 +155,22 @@ impl Table {
             | TableSubject::Play(_)
             | TableSubject::Person(_)
             | TableSubject::Clock(_) => {}
+        }
+    }
+
+    /// Gives the players of the open number the record of their commitment back, but for those in the
+    /// seats at fault: the number comes to nothing before it is sealed.
+    pub(super) fn give_commitments_back(&mut self, at_fault: &[u32]) {
+        let Some(round) = self.entropy_round() else { return };
+        let committed = self.seat_commitments_of(self.hand_no);
+        let others = round
+            .roster
+            .iter()
+            .filter(|by| committed.contains_key(*by) && !at_fault.contains(&u32::from(by.0.get())));
+        for player in others.map(|(_, player)| *player).collect::<Vec<_>>() {
+            if let Some(spent) = self.record_counts.by_player.get_mut(&player) {
+                spent.records = spent.records.saturating_sub(1);
+            }
         }
     }
 

@@ -75,7 +75,7 @@ impl Table {
         taken: &pb::SeatTaken,
         at: UnixMicros,
     ) -> Result<(), Corrupt> {
-        let pb::SeatTaken { seat, player_id, buy_in, transfer_id } = taken;
+        let pb::SeatTaken { seat, player_id, buy_in, transfer_id, house } = taken;
         let transfer = wire::field::exactly("transfer_id", transfer_id)?;
         let amount = wire::field::credits("buy_in", *buy_in)?;
         let seat = seat_no(*seat)?;
@@ -84,6 +84,7 @@ impl Table {
             seat,
             Seat {
                 player,
+                is_house: *house,
                 taken_at: at,
                 stack: Credits::ZERO,
                 funding: Funding::BuyingIn { transfer, amount },
@@ -109,7 +110,7 @@ impl Table {
     }
 
     pub(super) fn seat_refused(&mut self, refused: &pb::SeatRefused) -> Result<(), Corrupt> {
-        let pb::SeatRefused { seat, reason: _, text: _ } = refused;
+        let pb::SeatRefused { seat, reason: _, padding: _, text: _ } = refused;
         if let Funding::BuyingIn { transfer, .. } = self.seat_mut(*seat)?.funding {
             if self.refusals.len() == REMEMBERED_REFUSALS {
                 self.refusals.remove(0);
@@ -150,7 +151,8 @@ impl Table {
             self.paid_into_pot.clear();
         }
         self.last_roster.clear();
-        for (index, pb::RosterSeat { seat, player_id, stack }) in seats.iter().enumerate() {
+        for (index, pb::RosterSeat { seat, player_id, stack, house: _ }) in seats.iter().enumerate()
+        {
             let player = wire::field::player_id(player_id)?;
             self.last_roster.push(player);
             let stack = wire::field::credits("stack", *stack)?;

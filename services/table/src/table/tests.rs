@@ -47,6 +47,7 @@ fn seated(table: &mut Table, seat: u8, credits: u64) {
             player_id: player(seat).0.to_vec().into(),
             buy_in: credits,
             transfer_id: vec![seat; 16].into(),
+            house: false,
         },
     );
     take(table, pb::SeatFunded { seat: seat.into() });
@@ -81,7 +82,7 @@ fn refusal(table: &Table, command: &Command, context: &CommandContext) -> ErrorR
 
 fn sit(seat: Option<u8>, credits: u32) -> Command {
     let seat = seat.map(|seat| SeatNo::try_new(seat).unwrap());
-    Command::SitDown { seat, buy_in: Credits::of(credits), funds: None }
+    Command::SitDown { seat, buy_in: Credits::of(credits), funds: None, is_house: false }
 }
 
 /// At a crowded table, players without credits cannot spend the records that are left to newcomers.
@@ -105,15 +106,20 @@ fn a_record_that_contradicts_the_ones_before_it_is_corrupt() {
 #[test]
 fn in_a_crowd_whoever_has_too_few_credits_writes_no_record() {
     let mut table = table();
-    let poor =
-        Command::SitDown { seat: None, buy_in: Credits::of(200), funds: Some(Funds::NoAccount) };
+    let poor = Command::SitDown {
+        seat: None,
+        buy_in: Credits::of(200),
+        funds: Some(Funds::NoAccount),
+        is_house: false,
+    };
     for number in 1..=128 {
         let taken = judge(&table, None, &poor, &context(number)).unwrap().batch.events.remove(0).1;
         take(&mut table, taken);
-        let no = pb::SeatRefused { seat: 1, reason: String::new(), text: String::new() };
+        let no = pb::SeatRefused { seat: 1, ..pb::SeatRefused::default() };
         take(&mut table, no);
     }
-    let with = |funds| Command::SitDown { seat: None, buy_in: Credits::of(200), funds };
+    let with =
+        |funds| Command::SitDown { seat: None, buy_in: Credits::of(200), funds, is_house: false };
     assert_eq!(refusal(&table, &poor, &context(129)), ErrorReason::AccountUnknown);
     for (funds, reason) in [
         (Funds::NoAccount, ErrorReason::AccountUnknown),
@@ -125,8 +131,12 @@ fn in_a_crowd_whoever_has_too_few_credits_writes_no_record() {
     for funds in [None, Some(Funds::Available(200)), Some(Funds::Available(u64::MAX))] {
         assert_eq!(judge(&table, None, &with(funds), &context(3)).unwrap().batch.events.len(), 1);
     }
-    let wrong =
-        Command::SitDown { seat: None, buy_in: Credits::of(1), funds: Some(Funds::NoAccount) };
+    let wrong = Command::SitDown {
+        seat: None,
+        buy_in: Credits::of(1),
+        funds: Some(Funds::NoAccount),
+        is_house: false,
+    };
     assert_eq!(
         refusal(&table, &wrong, &context(3)),
         ErrorReason::BuyInOutOfRange,
@@ -176,12 +186,13 @@ fn buy_in_is_owed_until_it_is_funded_or_refused() {
         player_id: player(2).0.to_vec().into(),
         buy_in: 100,
         transfer_id: vec![9; 16].into(),
+        house: false,
     };
     take(&mut table, taken);
     let seat = SeatNo::try_new(2).unwrap();
     assert_eq!(pending(&table)[0], Effect::Fund { seat });
     let reason = "INSUFFICIENT_CREDITS".to_owned();
-    let refused = pb::SeatRefused { seat: 2, reason, text: String::new() };
+    let refused = pb::SeatRefused { seat: 2, reason, ..pb::SeatRefused::default() };
     take(&mut table, refused.clone());
     assert_eq!(table.refusals, [([9; 16], refused)]);
     assert!(table.seats.is_empty());
@@ -244,6 +255,7 @@ fn finished(table: &mut Table, pot: u64, paid: [u64; 2]) {
         seat: number.into(),
         player_id: player(number).0.to_vec().into(),
         stack: 100,
+        house: false,
     };
     let finished = pb::HandFinished {
         hand_no: 1,

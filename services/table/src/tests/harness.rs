@@ -6,6 +6,7 @@
 
 mod dealer;
 mod decisions;
+mod house_seats;
 mod late;
 mod leaves;
 mod lost_cards;
@@ -156,10 +157,16 @@ impl Harness {
     }
 
     pub(crate) fn sit(&mut self, seat: u8) {
+        self.sit_as(seat, false);
+    }
+
+    /// Seats a player, or one of the house's own.
+    pub(crate) fn sit_as(&mut self, seat: u8, is_house: bool) {
         let number = primitives::SeatNo::try_new(seat).unwrap();
         let due = self.state.table.config.rules.min_stack(primitives::Credits::ZERO);
         let buy_in = due.times(20).unwrap().max(primitives::Credits::of(1000));
-        self.command(seat, Command::SitDown { seat: Some(number), buy_in, funds: None }).unwrap();
+        let sit = Command::SitDown { seat: Some(number), buy_in, funds: None, is_house };
+        self.command(seat, sit).unwrap();
         self.run_effect(|effect| effect == Effect::Fund { seat: number });
     }
 

@@ -19,7 +19,7 @@ pub(crate) const SERVICE: (Role, &str) = (Role::Service, "table");
 pub(crate) fn by<T>(caller: (Role, &str), message: T) -> Request<T> {
     let (role, subject) = caller;
     let mut request = Request::new(message);
-    request.extensions_mut().insert(Identity { role, subject: subject.to_owned() });
+    request.extensions_mut().insert(Identity::new(role, subject));
     request
 }
 

@@ -64,7 +64,7 @@ impl Process {
     }
 
     fn call<T>(&self, role: Role, subject: &str, message: T) -> Request<T> {
-        let identity = Identity { role, subject: subject.to_owned() };
+        let identity = Identity::new(role, subject);
         let (clock, minute) = (SystemClock::new(), Duration::from_secs(60));
         let claims = Claims::new("test", &identity, minute, &clock, &SystemEntropy);
         let mut request = Request::new(message);

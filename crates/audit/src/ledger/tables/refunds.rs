@@ -26,7 +26,7 @@ impl Tables {
             legs.insert(pot, -amount);
         }
         let mut absent = Vec::new();
-        for pb::RosterSeat { seat, player_id, stack } in &due.shares {
+        for pb::RosterSeat { seat, player_id, stack, house: _ } in &due.shares {
             let player = field::player_id(player_id)?;
             if *seat == 0 {
                 absent.push((player, i128::from(*stack)));

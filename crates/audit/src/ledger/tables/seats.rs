@@ -57,7 +57,7 @@ impl Tables {
         taken: &pb::SeatTaken,
         books: &mut Context<'_>,
     ) -> Result<(), Inconsistent> {
-        let pb::SeatTaken { seat, player_id, buy_in, transfer_id } = taken;
+        let pb::SeatTaken { seat, player_id, buy_in, transfer_id, house: _ } = taken;
         let player = field::player_id(player_id)?;
         let id = field::id("transfer_id", transfer_id)?;
         let transfer = Some((id, *buy_in));

@@ -37,7 +37,7 @@ fn answered() -> TableRecord {
 }
 
 fn erased() -> TableRecord {
-    TableRecord::from(pb::PlayerErased { reason: "asked".to_owned() })
+    TableRecord::from(pb::PlayerErased { reason: "asked".to_owned(), ..Default::default() })
 }
 
 fn id(number: u8) -> DisputeId {

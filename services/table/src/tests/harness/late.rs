@@ -65,8 +65,12 @@ fn a_late_room_starts_no_hand_and_gives_no_seat() {
     assert!(table.run_effect(|effect| effect == Effect::Commit { hand_no: 1 }));
     table.starts_held_until = Some(table.now.plus(LATE));
     assert!(!table.run_effect(|effect| effect == Effect::Start));
-    let sit =
-        Command::SitDown { seat: SeatNo::try_new(3).ok(), buy_in: Credits::of(1000), funds: None };
+    let sit = Command::SitDown {
+        seat: SeatNo::try_new(3).ok(),
+        buy_in: Credits::of(1000),
+        funds: None,
+        is_house: false,
+    };
     assert_eq!(table.refusal(3, sit.clone()).0, ErrorReason::Overloaded);
     // Leaving and sitting out are no new work.
     table.command(1, Command::SitOut { out: true, standing: None }).unwrap();

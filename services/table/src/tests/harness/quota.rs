@@ -75,7 +75,9 @@ fn comes_and_goes(table: &mut Harness, number: u8) -> usize {
     let before = table.log.len();
     for _ in 0..1000 {
         let buy_in = primitives::Credits::of(1000);
-        match table.command(number, Command::SitDown { seat: None, buy_in, funds: None }) {
+        match table
+            .command(number, Command::SitDown { seat: None, buy_in, funds: None, is_house: false })
+        {
             Ok(()) => {}
             Err(refused) => {
                 assert_eq!(refused.reason(), ErrorReason::RecordsSpent);
@@ -111,7 +113,7 @@ fn one_player_has_64_records_between_two_hands_and_all_have_a_bound() {
     // Neither time nor a number that is not played to its end opens the table again.
     table.wait(Duration::from_secs(86_400));
     let buy_in = primitives::Credits::of(1000);
-    let sit = Command::SitDown { seat: None, buy_in, funds: None };
+    let sit = Command::SitDown { seat: None, buy_in, funds: None, is_house: false };
     assert_eq!(table.refusal(70, sit.clone()).0, ErrorReason::RecordsSpent);
     // Players who come and go keep nobody from taking part in chance.
     play_one(&mut table);
@@ -185,6 +187,37 @@ fn a_burnt_number_gives_no_new_records() {
     assert_eq!(table.refusal(1, toggle(true)).0, ErrorReason::RecordsSpent);
 }
 
+/// Whoever burns numbers does not use up the records of those who reveal.
+/// ARCHITECTURE.md §7.4.
+#[test]
+fn a_commitment_to_a_number_that_others_burnt_costs_nobody_a_record() {
+    let mut table = three();
+    table.steady = true;
+    let own = table.state.table.id;
+    // Seats 1 and 4 have one record left, beside sitting down.
+    for seat in [1, 4] {
+        for _ in 2..63 {
+            table.append(crate::batch::Batch::single(own, event::SeatRenamed { seat }));
+        }
+    }
+    table.run_effect(|effect| effect == Effect::Commit { hand_no: 1 });
+    for number in [1, 2, 4] {
+        table.commit(1, number);
+    }
+    let spent = Command::SitOut { out: true, standing: None };
+    assert_eq!(table.refusal(1, spent).0, ErrorReason::RecordsSpent);
+    assert!(table.run_effect(|effect| effect == Effect::Start));
+    assert!(table.run_effect(|effect| effect == Effect::CloseEntropy { hand_no: 1 }));
+    table.reveal(1, 1);
+    table.reveal(1, 2);
+    table.wait(Duration::from_secs(2));
+    table.run_effect(|effect| effect == Effect::Commit { hand_no: 2 });
+    assert!(table.run_effect(|effect| effect == Effect::Burn { hand_no: 1 }));
+    table.commit(2, 1);
+    let commitment = table.commitment(2, 4);
+    assert_eq!(table.refusal(4, super::offer(2, commitment)).0, ErrorReason::RecordsSpent);
+}
+
 #[test]
 fn who_sits_out_too_long_is_paid_out() {
     let mut table = three();
@@ -217,7 +250,7 @@ fn who_sits_out_too_long_is_paid_out() {
 fn whoever_does_not_use_a_seat_again_and_again_waits_before_sitting_down() {
     let mut table = three();
     let buy_in = primitives::Credits::of(1000);
-    let sit = Command::SitDown { seat: None, buy_in, funds: None };
+    let sit = Command::SitDown { seat: None, buy_in, funds: None, is_house: false };
     for wait in [0, 60, 120, 240] {
         table.command(1, Command::SitOut { out: true, standing: None }).unwrap();
         table.wait(Duration::from_secs(700));

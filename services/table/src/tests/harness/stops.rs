@@ -212,7 +212,7 @@ fn a_stop_is_told_to_everybody_and_is_an_event() {
         TableRecord::EffectStopped(stopped) => Some(stopped.clone()),
         _ => None,
     });
-    let event::EffectStopped { effect, why, reason } = stopped.unwrap();
+    let event::EffectStopped { effect, why, reason, padding: _ } = stopped.unwrap();
     assert_eq!(effect.unwrap().kind(), event::EffectKind::CashOut);
     assert_eq!((why.as_str(), reason.as_str()), ("an effect was refused: no", "TRANSFER_REFUSED"));
 }

@@ -369,6 +369,27 @@ fn leaving_ends_a_hand_that_all_others_have_agreed_to_end_and_no_hand_that_nobod
     assert!(has(&table, "HandSettled") && !has(&table, "HandAborted"));
 }
 
+/// Otherwise the house would take seats back until it agrees with itself.
+/// fairness/SPEC.md §3.11, §10.9.
+#[test]
+fn a_leave_from_before_the_seal_takes_no_vote_away() {
+    let mut table = Harness::new("dice", |_| {});
+    table.run_effect(|effect| effect == Effect::Commit { hand_no: 1 });
+    table.run_effect(|effect| effect == Effect::Start);
+    table.command(4, stand_up()).unwrap();
+    table.wait(Duration::from_secs(2));
+    table.run_while(|table| !has_reached(table, Step::FirstChance));
+    suspend(&mut table, Misbehaviour::Silent);
+    assert_eq!(voters(&table), BTreeSet::from([1, 2, 4]));
+    for number in [1, 2, 4] {
+        assert!(!ends(&mut table), "seat {number} has not agreed");
+        let agreed = act(&table, MoveKind::Void, Vec::new());
+        table.command(number, agreed).unwrap();
+    }
+    assert!(ends(&mut table));
+    assert_eq!(aborted(&table).cause(), AbortCause::Agreed);
+}
+
 /// fairness/SPEC.md §3.11.
 #[test]
 fn a_hand_that_is_suspended_for_too_long_ends() {

@@ -397,6 +397,7 @@ fn seat_that_is_taken_anew_has_not_committed() {
                 seat: Some(seat),
                 buy_in: primitives::Credits::of(500),
                 funds: None,
+                is_house: false,
             },
         )
         .unwrap();

@@ -42,7 +42,7 @@ const SIT_OUT: Command = Command::SitOut { out: true, standing: None };
 
 fn sit_down(seat: Option<u8>) -> Command {
     let seat = seat.and_then(|seat| SeatNo::try_new(seat).ok());
-    Command::SitDown { seat, buy_in: Credits::of(1000), funds: None }
+    Command::SitDown { seat, buy_in: Credits::of(1000), funds: None, is_house: false }
 }
 
 fn seat(table: &Harness) -> Option<&crate::table::Seat> {
