@@ -115,8 +115,7 @@ impl TableState {
         }
         Ok(match hand_event {
             PlayEvent::MoveDecided(decided) => {
-                let live = suspension::live_seats(&self.table, play);
-                let standstill = Standstill::of(play, &live);
+                let standstill = Standstill::of(play, &play.live_seats());
                 standstill.zip(decision).map(|(standstill, step)| PublishedKind::Voided {
                     action: Box::new(updates::void_action(play, decided, &step)),
                     standstill: Box::new(standstill),
@@ -144,7 +143,7 @@ impl TableState {
         let step = SuspensionStep {
             hand_no: play.hand_no,
             hand_id: play.hand_id,
-            standstill: Standstill::of(play, &suspension::live_seats(&self.table, play)),
+            standstill: Standstill::of(play, &play.live_seats()),
             clock: self.clock(),
         };
         Some(PublishedKind::Suspension(Box::new(step)))

@@ -82,7 +82,8 @@ pub(crate) struct Seat {
     pub player: PlayerId,
     /// Whether the house says that the player is its own.
     pub is_house: bool,
-    pub taken_at: UnixMicros,
+    /// Time since which the seat may be dealt in: it was taken, or sat in again.
+    pub ready_at: UnixMicros,
     pub stack: Credits,
     pub funding: Funding,
     pub sitting_out: bool,

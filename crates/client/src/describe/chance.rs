@@ -129,9 +129,9 @@ mod tests {
         assert_eq!(describe(&update).unwrap(), "seat 2 (player 1a2b…) plays with 300");
         let changed =
             What::Seat(pb::SeatChanged { seat: Some(own), vacated: false, your_standing: None });
-        let update = pb::TableUpdate { sequence: 1, at: None, what: Some(changed) };
+        let marked = pb::TableUpdate { sequence: 1, at: None, what: Some(changed) };
         let told = "seat 2 (player 1a2b…, the house's) plays with 300";
-        assert_eq!(describe(&update).unwrap(), told);
+        assert_eq!(describe(&marked).unwrap(), told);
 
         let mut state = crate::TableState::new(None);
         state.apply(&crate::WatchMessage::Update(Box::new(update)));

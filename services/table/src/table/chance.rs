@@ -143,14 +143,15 @@ impl Table {
     }
 
     /// Time until which the seats of an opening hand may commit: `commit_ms` after the dealer's
-    /// commitment was recorded and after the last of the players took a seat.
+    /// commitment was recorded, and after the last of the players took a seat or sat in again. A client
+    /// commits while it is dealt in, so who sits in again has had no other time to.
     fn commit_deadline(&self, opened: &pb::HandOpened, committed_at: UnixMicros) -> UnixMicros {
-        let taken_at = |seat: &pb::RosterSeat| {
+        let ready_at = |seat: &pb::RosterSeat| {
             let number = SeatNo::try_from(seat.seat).ok()?;
-            self.seats.get(&number).map(|seat| seat.taken_at)
+            self.seats.get(&number).map(|seat| seat.ready_at)
         };
-        let last_taken = opened.roster.iter().filter_map(taken_at).max();
-        committed_at.max(last_taken.unwrap_or(committed_at)).plus(self.config.commit_time())
+        let last_ready = opened.roster.iter().filter_map(ready_at).max();
+        committed_at.max(last_ready.unwrap_or(committed_at)).plus(self.config.commit_time())
     }
 
     pub(super) fn entropy_revealed(

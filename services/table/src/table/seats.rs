@@ -42,7 +42,7 @@ impl Table {
                 self.forget_stops(|effect| effect.is_of_seat(number));
             }
             SeatEvent::SitOutChanged(changed) => {
-                self.sit_out_changed(changed)?;
+                self.sit_out_changed(changed, at)?;
                 self.note_idle(at);
             }
             SeatEvent::SeatRenamed(pb::SeatRenamed { seat }) => drop(self.seat_mut(*seat)?),
@@ -58,11 +58,18 @@ impl Table {
         Ok(())
     }
 
-    fn sit_out_changed(&mut self, changed: &pb::SitOutChanged) -> Result<(), Corrupt> {
+    fn sit_out_changed(
+        &mut self,
+        changed: &pb::SitOutChanged,
+        at: UnixMicros,
+    ) -> Result<(), Corrupt> {
         let pb::SitOutChanged { seat, sitting_out, why: _ } = changed;
         let number = seat_no(*seat)?;
         let excluded = SitOutReason::of(changed) == Some(SitOutReason::Excluded);
         let seat = self.seat_mut(*seat)?;
+        if !sitting_out {
+            seat.ready_at = at;
+        }
         seat.sitting_out = *sitting_out;
         seat.is_excluded = *sitting_out && excluded;
         seat.missed_clocks = 0;
@@ -85,7 +92,7 @@ impl Table {
             Seat {
                 player,
                 is_house: *house,
-                taken_at: at,
+                ready_at: at,
                 stack: Credits::ZERO,
                 funding: Funding::BuyingIn { transfer, amount },
                 sitting_out: false,

@@ -382,6 +382,24 @@ fn every_game_is_proved_to_the_last_card() {
     }
 }
 
+/// Whoever sits in again has time to commit: without a number in the hand they would have to fold.
+/// fairness/SPEC.md §3.4.
+#[test]
+fn whoever_sits_in_again_has_time_to_commit() {
+    let mut table = Harness::new("dice", |_| {});
+    table.command(4, Command::SitOut { out: true, standing: None }).unwrap();
+    table.run_effect(|effect| effect == Effect::Commit { hand_no: 1 });
+    table.commit(1, 1);
+    table.wait(Duration::from_secs(60));
+    table.command(4, Command::SitOut { out: false, standing: None }).unwrap();
+    assert!(table.run_effect(|effect| effect == Effect::Start));
+    let close = |effect| effect == Effect::CloseEntropy { hand_no: 1 };
+    assert!(!table.run_effect(close), "the time to commit is from when they sat in");
+    table.commit(1, 4);
+    table.wait(EACH);
+    assert!(table.run_effect(close));
+}
+
 /// fairness/SPEC.md §3.3.
 #[test]
 fn seat_that_is_taken_anew_has_not_committed() {
