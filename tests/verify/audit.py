@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from . import (
-    closing, credits, openings, promises, proofs, seed, sentences, signatures, start, streams,
-    verdict, witness, work,
+    clocks, closing, credits, openings, promises, proofs, seed, sentences, signatures, start,
+    streams, verdict, witness, work,
 )
 from .bundle import Bundle
 from .case import Case, Trouble
@@ -130,7 +130,7 @@ def _checks(
         ("openings", lambda: openings.check(case, walked)),
         ("decisions", lambda: walked.verdict("decisions")),
         ("signatures", lambda: signatures.check(case, walked)),
-        ("clocks", lambda: walked.verdict("clocks")),
+        ("clocks", lambda: _clocks(case, walked)),
         ("settlement", lambda: credits.settlement(case, walked)),
         ("transfer", lambda: credits.transfer(case, walked)),
         ("conserved", lambda: credits.conserved(case)),
@@ -146,6 +146,12 @@ def _made(check: str, make: Callable[[], None]) -> Checked:
     except Exception as problem:  # As above.
         return Checked(check, FAILED, _short(_broken(problem)))
     return Checked(check, PASSED)
+
+
+def _clocks(case: Case, walked: Walk) -> None:
+    """What can be said of times without playing the hand again, and what the walk found."""
+    clocks.suspensions(case)
+    walked.verdict("clocks")
 
 
 def _operations(case: Case, walked: Walk) -> None:

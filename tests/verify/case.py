@@ -16,7 +16,9 @@ CLOCK_SKEW = 250_000
 MILLISECOND = 1_000
 SECOND = 1_000_000
 LAST = (1 << 64) - 1
-"""The last time that can be recorded: no sum of times is later."""
+"""No sum of times is later."""
+YEAR_10000 = 253_402_300_800 * SECOND
+"""Every record is older, so that no window is cut short by the end of time."""
 
 
 def later(time: int, *spans: int) -> int:

@@ -7,7 +7,7 @@ the times say is no trouble either.
 
 from __future__ import annotations
 
-from .case import CLOCK_SKEW, SECOND, later
+from .case import CLOCK_SKEW, SECOND, Case, hold, later
 from .proto import Message
 from .settings import Settings
 
@@ -18,13 +18,33 @@ SILENCE = 10 * SECOND
 HOUR = 3600 * SECOND
 
 
+def suspensions(case: Case) -> None:
+    """Each suspension began after a silence and ends in time, whether or not the hand can be played
+    again; and before the seal no decision is due."""
+    for read in case.all("HandSuspended"):
+        since, until = read.event.since_micros, read.event.until_micros
+        silent = later(since, SILENCE) <= read.at
+        hold(silent, "the hand was suspended before the dealer had been silent for ten seconds")
+        span = case.settings.suspend_hours * HOUR
+        hold(
+            later(since, span) <= until <= later(read.at, span, CLOCK_SKEW),
+            "the hand is suspended for another time than the settings say",
+        )
+    sealed = case.find("HandSealed")
+    for read in case.all("HandContinued"):
+        before = sealed is None or read.position < sealed.position
+        hold(
+            not before or read.event.deadline_micros == 0,
+            "a hand goes on before its antes with a deadline for a decision",
+        )
+
+
 class Clocks:
     """The clock of a hand. `missed`: before it, where the records say so."""
 
     def __init__(self, settings: Settings, missed: list[int | None], at: int) -> None:
         self.turn = 0
         self.action = settings.action_seconds * SECOND
-        self.suspension = settings.suspend_hours * HOUR
         self.banks = [settings.bank_seconds * SECOND] * len(missed)
         self.missed = [before or 0 for before in missed]
         """Clocks in a row that ran out."""
@@ -80,16 +100,9 @@ class Clocks:
             return f"turn {event.turn}: the resumed clock has more time than a whole one"
         return None
 
-    def suspend(self, event: Message, at: int) -> str | None:
-        """The hand is suspended: clocks stand. What is wrong with its times."""
+    def suspend(self, at: int) -> None:
+        """The hand is suspended: clocks stand."""
         self.stood_at = at
-        since, until = event.since_micros, event.until_micros
-        if later(since, SILENCE) > at:
-            return "the hand was suspended before the dealer had been silent for ten seconds"
-        most = later(at, self.suspension, CLOCK_SKEW)
-        if not later(since, self.suspension) <= until <= most:
-            return "the hand is suspended for another time than the settings say"
-        return None
 
     def go_on(self, event: Message, player: int | None, at: int) -> str | None:
         """The dealer is back; what is wrong with the deadline of the decision that is due."""

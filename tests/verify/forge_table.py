@@ -5,6 +5,7 @@ last hand that was played, numbers that came to nothing. Only the tests use it.
 from __future__ import annotations
 
 import random
+from collections import Counter
 from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
@@ -72,6 +73,8 @@ class Table:
         self.entries: list[Entry] = []
         self.turn = 0
         self.cause = 0
+        self.steps: Counter[int] = Counter()
+        """Numbers that each seat has withheld in."""
         self.over = True
         """The hand has an end."""
 
@@ -144,17 +147,19 @@ class Table:
             self.entries.append(committed)
 
     def burn(self, number: int) -> None:
-        """A number whose first player withheld."""
+        """A number that one player withheld in, who is waited for."""
         hand = fair.hand_id(TABLE, number)
         self.write("table", "HandStarted", on_table=True, hand_no=number, hand_id=hand)
         self.finish(number, self.roster, [0] * len(self.roster), aborted=True)
-        excluded = self.entries.pop()
+        place = self.roster[number % len(self.roster)]
+        self.steps[place.seat] += 1
+        missed = 1 << (self.steps[place.seat] - 1)
         self.write(
-            "table", "SeatExcluded", on_table=True, seat=9, player_id=bytes(16), step=1,
-            until_hand_no=number + 2, until_micros=self.now + 30 * SECOND, burnt_hand_no=number,
+            "table", "SeatExcluded", on_table=True, seat=place.seat, player_id=place.player_id,
+            step=self.steps[place.seat], until_hand_no=number + 1 + missed,
+            until_micros=self.now + 30 * SECOND * missed, burnt_hand_no=number,
         )
-        excluded.at = self.now
-        self.entries.append(excluded)
+        self.now += 31 * SECOND * missed
 
     def finish(self, number: int, seats: list, misses: list[int], aborted: bool) -> None:
         """The end of another hand."""

@@ -48,7 +48,7 @@ class Report:
             "sentences": list(self.sentences),
             "checks": checks,
             **dict(self.agreed),
-            "work": {"steps": self.work.steps, "bytes": self.work.bytes},
+            "work": vars(self.work),
         }
 
 

@@ -12,6 +12,7 @@ from . import signatures, start
 from .aborts import AGREED, WITHHELD
 from .case import Case, Trouble
 from .evidence import Number
+from .held import told as held_by
 from .kept import Kept
 from .note import Key
 from .report import FAILED, NOT_POSSIBLE, PASSED, Checked
@@ -134,9 +135,10 @@ def _happened(case: Case, verdict: Verdict, given: tuple[Trust, Seen]) -> str:
     if verdict.kind == "proved":
         return f"was played to its end: {_won(case)}{_burnt(case)}"
     when = time_text(case.one("HandAborted").at)
+    held = held_by(case)
     return (
         f"was broken off {_step(case)} by {_whom(case)}, at {when}: every credit went back"
-        f"{_burnt(case)}"
+        f"{_burnt(case)}{f'. {held}' if held else ''}"
     )
 
 

@@ -13,9 +13,9 @@ from .trust import TrustedKey
 
 @dataclass(frozen=True)
 class Fact:
-    """Statement of a proved file about a log, which no other may contradict."""
+    """Statement of a proved file about a log, by its name, which no other may contradict."""
 
-    key: str
+    log: str
     what: str
     said: bytes
 
@@ -29,32 +29,16 @@ def facts(bundle: Bundle) -> Iterator[Fact]:
 def _of_log(log: Log) -> Iterator[Fact]:
     key = Key.parse(log.key)
     yield _of_checkpoint(key, note.open_checkpoint(log.checkpoint, key))
-    yield from _of_dealer(log, key)
     for read in log.records:
         record, leaf = read.record, merkle.leaf_record(read.record)
-        at = f"records at position {record.position}"
-        yield Fact(log.key, f"different {at}, {key.name}", leaf)
-        at = f"records of version {record.version} of stream {record.stream.hex()}"
-        yield Fact(log.key, f"different {at}, {key.name}", leaf)
+        yield Fact(key.name, f"different records at position {record.position}", leaf)
+        at = f"version {record.version} of stream {record.stream.hex()}"
+        yield Fact(key.name, f"different records of {at}", leaf)
 
 
 def _of_checkpoint(key: Key, checkpoint: Checkpoint) -> Fact:
-    size = f"checkpoints of {checkpoint.size} records with different roots"
-    return Fact(key.text, f"{size}, {key.name}", checkpoint.root)
-
-
-def _of_dealer(log: Log, key: Key) -> Iterator[Fact]:
-    """One promise for a number, one closing for a promise."""
-    for read in log.records:
-        if log.name != "dealer" or read.kept_back:
-            continue
-        if read.kind == "SeedCommitted" and read.event.commitment is not None:
-            number = f"{read.event.hand_no} of table {read.event.table_id.hex()}"
-            what = f"different promises for hand {number}, {key.name}"
-            yield Fact(log.key, what, read.event.commitment.commitment)
-        elif read.kind == "CommitmentsClosed" and read.event.closing is not None:
-            what = f"different closings of hand {read.record.stream.hex()}, {key.name}"
-            yield Fact(log.key, what, read.event.closing.closing)
+    what = f"checkpoints of {checkpoint.size} records with different roots"
+    return Fact(key.name, what, checkpoint.root)
 
 
 def remembered(notes: tuple[str, ...], keys: list[TrustedKey]) -> Iterator[Fact]:
@@ -71,12 +55,17 @@ def remembered(notes: tuple[str, ...], keys: list[TrustedKey]) -> Iterator[Fact]
 def contradictions(proved: dict[str, Bundle], seen: Iterable[Fact] = ()) -> dict[str, str]:
     """By file: how another one, or a checkpoint that the reader has seen, contradicts it. Only what
     its log has signed counts."""
-    known = {(fact.key, fact.what): ("a checkpoint you have seen", fact.said) for fact in seen}
+    known: dict[tuple[str, str], list[tuple[str, bytes]]] = {}
+    for fact in seen:
+        known.setdefault((fact.log, fact.what), []).append(
+            ("a checkpoint you have seen", fact.said))
     found: dict[str, str] = {}
     for name, bundle in proved.items():
         for fact in facts(bundle):
-            other, said = known.setdefault((fact.key, fact.what), (name, fact.said))
-            if said != fact.said:
-                for one, against in ((name, other), (other, name)):
-                    found.setdefault(one, f"{against} contradicts it: {fact.what}")
+            told = known.setdefault((fact.log, fact.what), [])
+            for other, said in told:
+                if said != fact.said:
+                    for one, against in ((name, other), (other, name)):
+                        found.setdefault(one, f"{against} contradicts it: {fact.what}, {fact.log}")
+            told.append((name, fact.said))
     return found

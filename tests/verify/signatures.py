@@ -42,15 +42,17 @@ class _Signed:
         self.keys = {seat: read.event.key for seat, read in commitments(case).items()}
         self.pending: dict[int, Leave] = {}
         """Leaves that were asked for and not taken yet, by seat, in order."""
+        self.left: set[int] = set()
+        """Seats whose players have left."""
 
     def ask(self, leave: Leave) -> None:
-        """A leave is signed where it is asked for; asking again while it is pending is nothing."""
-        if leave.seat in self.pending:
-            return
+        """A leave is signed where it is asked for, and asked for again only once it has lapsed."""
+        where = f"position {leave.position}, `{leave.line}`"
+        again = leave.seat in self.pending or leave.seat in self.left
+        hold(not again, f"{where}: its player had asked to leave before")
         chain = self.chain
         for one in (*self.pending.values(), leave):
             chain = fair.decision(chain, False, one.line)
-        where = f"position {leave.position}, `{leave.line}`"
         self.one(where, (leave.seat, leave.line, leave.signature), chain)
         self.pending[leave.seat] = leave
 
@@ -68,6 +70,7 @@ class _Signed:
                 asked.signature == line.signature,
                 f"{where}: it has another signature than its player asked to leave with",
             )
+            self.left.add(line.seat)
         else:
             self.one(where, (line.seat, line.said, line.signature), self.chain)
         if line.voids:

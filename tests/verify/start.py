@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from . import settings
+from . import exclusions, settings
 from .bundle import Read
 from .case import Case, Trouble, hold, missing
 from .proto import Message
@@ -97,9 +97,10 @@ def _burnt(table: Before, event: Message) -> None:
 
 
 def check(case: Case) -> None:
-    """Settings, pots, stacks, button and missed clocks."""
+    """Settings, exclusions, pots, stacks, button and missed clocks."""
     opened = case.one("HandOpened").event
     _settings(case, opened)
+    exclusions.check(case)
     table = before(case)
     if table.pots is None:
         raise missing("the end of the last hand that was played is not among the records")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from . import merkle, table_stream
+from . import merkle, quota, table_stream
 from .bundle import SECRET, Read
-from .case import Case, hold, missing
+from .case import YEAR_10000, Case, hold, missing
 
 RECOVERY = 4
 PLAY = ("ChanceUsed", "CardsMoved", "MoveDecided", "ClockResumed")
@@ -41,10 +41,12 @@ def check(case: Case) -> None:
     table = case.one("HandOpened").event.table_id
     part("the table's log", table, case.table)
     part("the wallet's log", table, case.wallet)
+    plausible(case)
     kept_back(case)
     hand_in_order(case)
     dealer_in_order(case)
     table_stream.check(case)
+    quota.check(case)
 
 
 def whole(log: str, stream: bytes, records: list[Read]) -> None:
@@ -67,6 +69,16 @@ def part(log: str, stream: bytes, records: list[Read]) -> None:
         if before.record.version + 1 == read.record.version:
             named = read.record.previous == merkle.sha256(merkle.leaf_record(before.record))
             hold(named, f"{log}, {read.position}: does not name the record before it")
+
+
+def plausible(case: Case) -> None:
+    """Every record is of a time before the year 10000."""
+    for log in case.bundle.logs:
+        for read in log.records:
+            hold(
+                read.at < YEAR_10000,
+                f"the {log.name}'s log, {read.position}: recorded in the year 10000 or later",
+            )
 
 
 def hand_in_order(case: Case) -> None:

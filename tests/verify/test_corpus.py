@@ -18,9 +18,9 @@ from .trust import Trust
 GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "hostile"
 FOLDER = Path(os.environ.get("SABACC_SWEEP", GOLDEN))
 """The corpus, or a sweep in its place."""
-STEPS, BYTES = 2, 40
+STEPS, BYTES, SIGNATURES = 2, 40, 1 / 32
 """Work of each byte of a file."""
-ALWAYS = work.Work(20_000, 100_000)
+ALWAYS = work.Work(20_000, 100_000, 16)
 """Work that any file may make."""
 
 
@@ -98,6 +98,7 @@ class Corpus(unittest.TestCase):
         made = work.now()
         self.assertLessEqual(made.steps, ALWAYS.steps + STEPS * len(data))
         self.assertLessEqual(made.bytes, ALWAYS.bytes + BYTES * len(data))
+        self.assertLessEqual(made.signatures, ALWAYS.signatures + SIGNATURES * len(data))
         if report.verdict == "refused":
             return {"verdict": "refused"}
         return {

@@ -151,15 +151,16 @@ class Classes(Hands):
 
     def test_burnt_numbers_are_told(self) -> None:
         for burnt, told in (
-            (1, "before it number {} came to nothing, by seat 9."),
-            (3, "before it numbers {}, {} and {} came to nothing, by seat 9."),
+            (1, "before it number {} came to nothing, by "),
+            (3, "before it numbers {}, {} and {} came to nothing, by "),
         ):
             plan = Plan("dice", 3, burnt=burnt)
             hand_id, entries = played(plan, 0)
             made = report_on(hand_id, entries)
             self.assertEqual(made.verdict, "proved")
             number = the(entries, "HandOpened").hand_no
-            told = told.format(*range(number - burnt, number))
+            by = {one.event.seat for one in entries if one.kind == "SeatExcluded"}
+            told = told.format(*range(number - burnt, number)) + f"{seats_text(sorted(by))}."
             self.assertTrue(made.sentences[0].endswith(told), made.sentences[0])
 
     def test_a_transfer_that_is_owed(self) -> None:

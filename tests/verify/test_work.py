@@ -14,9 +14,9 @@ from .rules.hand import GAMES
 from .test_forged import RULES, played, put, the
 from .work import Work
 
-STEPS, BYTES = 2, 40
+STEPS, BYTES, SIGNATURES = 2, 40, 1 / 32
 """Of each byte of a file."""
-ALWAYS = Work(20_000, 100_000)
+ALWAYS = Work(20_000, 100_000, 16)
 """Whatever the file: a rule set's cycles and rounds are at most 1,000."""
 
 
@@ -37,10 +37,13 @@ class Bounded(unittest.TestCase):
         made = made_by(data)
         self.assertLessEqual(made.steps, ALWAYS.steps + STEPS * len(data), made)
         self.assertLessEqual(made.bytes, ALWAYS.bytes + BYTES * len(data), made)
+        self.assertLessEqual(made.signatures, ALWAYS.signatures + SIGNATURES * len(data), made)
 
     def test_honest_hands(self) -> None:
         for variant in GAMES:
             with self.subTest(variant):
+                made = made_by(forge_logs.bundle(*played(Plan(variant, 3), 3)))
+                self.assertTrue(min(vars(made).values()) > 5, made)
                 self.check(forge_logs.bundle(*played(Plan(variant, 3, RULES.get(variant, {})), 3)))
 
     def test_a_hand_that_everybody_has_left(self) -> None:

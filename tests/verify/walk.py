@@ -265,7 +265,7 @@ class _Walker:
             player = self.seats.index(event.seat)
             if moves.is_void(event.move):
                 self.note(read, moves.line(player, Move("void"), [], frozenset()))
-                self.agree(player, event.by_clock)
+                self.agree(player, read)
                 return
             cards = [self.dealing.places.card(ref) for ref in event.cards]
             move = moves.read(event.move, cards, self.seats)
@@ -315,9 +315,7 @@ class _Walker:
     def suspended(self, read: Read) -> None:
         """The hand waits for the dealer."""
         self.agreed = set()
-        wrong = self.clocks.suspend(read.event, read.at)
-        if wrong is not None:
-            self.out.trouble("clocks", wrong)
+        self.clocks.suspend(read.at)
 
     def continued(self, read: Read) -> None:
         """The dealer is back."""
@@ -326,24 +324,25 @@ class _Walker:
         if wrong is not None:
             self.out.trouble("clocks", wrong)
 
-    def voters(self) -> set[int]:
-        """Who must agree to end a suspended hand."""
-        return self.hand.core.live - self.hand.core.left
+    def voters(self, position: int) -> set[int]:
+        """Who must agree to end a suspended hand, at this place: who is in it and has not asked to
+        leave it before."""
+        left = {leave.player for leave in self.asked if leave.position < position}
+        return self.hand.core.live - self.hand.core.left - left
 
-    def agree(self, player: int, by_clock: bool) -> None:
+    def agree(self, player: int, read: Read) -> None:
         """A player agrees to end it."""
-        if self.agreed is None or by_clock:
+        if self.agreed is None or read.event.by_clock:
             raise Refused("an agreement to end a hand that is not suspended, or by the clock")
-        if player not in self.voters() or player in self.agreed:
+        if player not in self.voters(read.position) or player in self.agreed:
             raise Refused("an agreement of who is not in the hand, or has agreed before")
         self.agreed.add(player)
 
     def ended(self, read: Read) -> None:
-        """The hand came to nothing: by agreement only where all have agreed."""
-        # Who has asked to leave has no vote; where everybody has, there is nobody to agree.
-        left = {leave.player for leave in self.asked if leave.position < read.position}
+        """The hand came to nothing: by agreement only where all have agreed. Where everybody has
+        asked to leave there is nobody to agree."""
         agreed = self.agreed or set()
-        if read.event.cause == AGREED and (not agreed or self.voters() - left - agreed):
+        if read.event.cause == AGREED and (not agreed or self.voters(read.position) - agreed):
             self.out.trouble("decisions", "ended by agreement, and not all had agreed")
 
     def same(self, move: Move, default: Move | None) -> bool:

@@ -1,4 +1,4 @@
-"""Knows how much work a file makes: steps taken, and bytes hashed or read."""
+"""Knows how much work a file makes: steps taken, bytes hashed or read, signatures checked."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ class Work:
 
     steps: int = 0
     bytes: int = 0
+    signatures: int = 0
 
 
 _counts = [Work()]
@@ -32,3 +33,9 @@ def step(size: int = 0) -> None:
     count = _counts[0]
     count.steps += 1
     count.bytes += size
+
+
+def signature(size: int) -> None:
+    """One step in which a signature over so many bytes is checked."""
+    step(size)
+    _counts[0].signatures += 1

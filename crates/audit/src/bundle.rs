@@ -25,7 +25,7 @@ use wire::log_record;
 use crate::hand::HandRecords;
 use crate::log_event::{LogEvent, WithheldPayload};
 
-pub use compare::Histories;
+pub use compare::{Contradiction, Histories};
 pub use read::BundleError;
 pub use trust::{TrustedKeys, WitnessKeysError, Witnessed, Witnesses};
 pub use withhold::withhold;

@@ -33,7 +33,9 @@ mod decoded_records;
 mod discarded;
 mod entropy;
 mod evidence;
+mod exclusions;
 mod inputs;
+mod quota;
 mod replay;
 mod reveal_report;
 mod seed;
@@ -43,6 +45,7 @@ mod signatures;
 mod start;
 mod story;
 mod streams;
+mod suspensions;
 mod table_order;
 mod table_stream;
 mod verdict;
@@ -50,8 +53,7 @@ mod verdict;
 use std::fmt;
 use std::time::Duration;
 
-use merkle::record::RECORD_LEN;
-use primitives::{HandId, TableId};
+use primitives::{HandId, TableId, UnixMicros};
 use serde::Serialize;
 
 use crate::bundle::Witnessed;
@@ -61,6 +63,7 @@ use decoded_records::DecodedRecords;
 use replay::Replay;
 use verdict::Judgement;
 
+pub use crate::work::Work;
 pub use discarded::discarded;
 pub use evidence::{EvidenceReport, chains, examine};
 pub use inputs::inputs;
@@ -78,6 +81,9 @@ pub fn hand_id(table: TableId, hand_no: u64) -> HandId {
 /// Largest difference between the clocks of two services for which the order of their records is
 /// not judged.
 pub const CLOCK_SKEW: Duration = Duration::from_millis(250);
+
+/// The end of the times that can be recorded.
+pub(crate) const YEAR_10000: UnixMicros = UnixMicros(253_402_300_800_000_000);
 
 /// Records of one hand, each list in the order of its log. [`select_from_table`] and
 /// [`select_from_wallet`] select them from streams that hold more.
@@ -124,6 +130,8 @@ pub struct Proofs {
     pub(crate) witnesses_required: usize,
     /// Newest time of a trusted witness's signature, Unix seconds.
     pub(crate) newest_signature: Option<u64>,
+    /// Work of checking them.
+    pub(crate) work: Work,
 }
 
 /// The checks, in the order of reports.
@@ -268,6 +276,8 @@ impl fmt::Display for Check {
 pub struct Report {
     /// Id as a UUID.
     pub hand_id: String,
+    /// Number that the records name, 0 if they name none.
+    pub hand_no: u64,
     pub verdict: HandVerdict,
     /// Sentences on what happened, whose word it is, and the reader's part.
     pub sentences: [String; 3],
@@ -277,27 +287,23 @@ pub struct Report {
     pub work: Work,
 }
 
-/// Work of an audit, which the size of its records bounds.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Work {
-    /// Records, inputs of the rules, and cards and dice of operations.
-    pub steps: u64,
-    /// Bytes of records and payloads.
-    pub bytes: u64,
-}
-
-impl Work {
-    fn of(records: &HandRecords, replay: &Replay) -> Work {
-        let lists = [&records.hand, &records.table, &records.dealer, &records.wallet];
-        let lengths = lists.into_iter().flatten().map(|event| event.payload.len() + RECORD_LEN);
-        let (count, bytes) = lengths.fold((0_u64, 0_u64), |(count, bytes), length| {
-            (count + 1, bytes.saturating_add(u64::try_from(length).unwrap_or(u64::MAX)))
-        });
-        Work { steps: count.saturating_add(replay.steps), bytes }
-    }
-}
-
 impl Report {
+    /// Turns the report into that of a hand whose logs have another history as well: what is in them is
+    /// not shown by records that stand in one of the two.
+    pub fn contradict(&mut self, why: &str) {
+        let inclusion = self.checks.0.iter_mut().find(|it| it.check == Check::Inclusion);
+        if let Some(checked) = inclusion
+            && !matches!(checked.verdict, Verdict::Failed(_))
+        {
+            checked.verdict = Verdict::Failed(why.to_owned());
+        }
+        self.verdict = HandVerdict::Failed;
+        self.sentences = verdict::failed_sentences(
+            self.hand_no,
+            &format!("the check `{}` says: {why}", Check::Inclusion.name()),
+        );
+    }
+
     /// Whether every check was made and passed.
     #[must_use]
     pub fn passed(&self) -> bool {
@@ -336,7 +342,10 @@ pub fn audit(records: &HandRecords) -> Report {
             Check::Transcript => commitments::check_transcript(&decoded).into(),
             Check::Seed => seed::check(&decoded).into(),
             Check::Operations => chance::check_operations(&decoded, &replay).into(),
-            Check::Cards | Check::Decisions | Check::Clocks => replay.verdict(check).into(),
+            Check::Cards | Check::Decisions => replay.verdict(check).into(),
+            Check::Clocks => {
+                suspensions::check(&decoded).and_then(|()| replay.verdict(check)).into()
+            }
             Check::Signatures => signatures::check(&decoded, &replay).into(),
             Check::Openings => openings.clone().into(),
             Check::Settlement => credits::check_settlement(&decoded, &replay).into(),
@@ -350,8 +359,18 @@ pub fn audit(records: &HandRecords) -> Report {
     let judgement = Judgement { decoded: &decoded, checks: &checks };
     let verdict = judgement.verdict();
     let sentences = judgement.sentences(verdict);
-    let (hand_id, work) = (records.hand_id.to_string(), Work::of(records, &replay));
-    Report { hand_id, verdict, sentences, checks, notes, work }
+    let (hand_id, work) = (records.hand_id.to_string(), work_of(&decoded, &replay));
+    let hand_no = decoded.hand_no().unwrap_or_default();
+    Report { hand_id, hand_no, verdict, sentences, checks, notes, work }
+}
+
+/// Returns all that was counted.
+fn work_of(decoded: &DecodedRecords<'_>, replay: &Replay) -> Work {
+    if let Some(proofs) = &decoded.records.proofs {
+        decoded.work.include(proofs.work);
+    }
+    decoded.work.include(replay.work.get());
+    decoded.work.get()
 }
 
 fn proof_verdict(

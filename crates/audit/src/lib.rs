@@ -6,6 +6,7 @@
 //! - [`bundle`]: the records of one hand with the proofs that they are in the logs, as a file.
 //! - [`hand`]: one hand, from the dealer's commitment to the last credit, its story, and what a
 //!   player's evidence says of it.
+//! - [`joint`]: several bundles in the light of each other.
 //! - [`table`]: the hands of a table together, and who is at fault for those that came to nothing.
 //! - [`ledger`]: all credits, over the whole logs of the wallet and the tables.
 //! - [`log`]: one whole log: numbers without gaps, unbroken chains, its root.
@@ -19,6 +20,7 @@
 pub mod bundle;
 mod dealing;
 pub mod hand;
+pub mod joint;
 pub mod ledger;
 pub mod log;
 pub mod log_event;
@@ -28,6 +30,7 @@ pub mod stops;
 pub mod table;
 #[cfg(test)]
 mod tests;
+mod work;
 
 pub use fairness::evidence;
 pub use report::{Checked, Checks, Verdict};

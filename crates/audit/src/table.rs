@@ -83,7 +83,7 @@ pub struct HandSummary {
     pub passed: bool,
     /// The checks that failed or could not be made, with their reasons.
     pub troubles: Vec<String>,
-    /// Cards that the seed gives, of a hand that came to nothing.
+    /// Content of a hand that came to nothing, in words.
     pub discarded: Option<String>,
 }
 

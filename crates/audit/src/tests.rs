@@ -4,4 +4,5 @@ mod attacks;
 mod bundles;
 mod evidence;
 pub(crate) mod fixture;
+mod quotas;
 mod verdicts;

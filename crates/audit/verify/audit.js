@@ -4,7 +4,9 @@
 import { uuid } from "./bytes.js";
 import { Case, Trouble, failed } from "./audit/case.js";
 import { chanceOfBoth } from "./audit/chance.js";
+import { checkSuspensions } from "./audit/clock.js";
 import { checkConserved, checkSettlement, checkTransfer } from "./audit/credits.js";
+import { heldBy } from "./audit/held.js";
 import { keptOf } from "./audit/kept.js";
 import { checkOpenings } from "./audit/openings.js";
 import { checkClosing } from "./audit/closing.js";
@@ -23,7 +25,7 @@ import { BadNote, openCheckpoint, parseKey } from "./note.js";
 import { refusedSentences, sentencesOf } from "./sentences.js";
 import { classOf } from "./verdict.js";
 import { witnessesOf } from "./witness.js";
-import { soFar, workSince } from "./work.js";
+import { NO_WORK, soFar, workSince } from "./work.js";
 
 // Letters of the longest reason that is told.
 const MAX_WHY = 2000;
@@ -97,7 +99,10 @@ export async function examine(bundle, trust) {
     openings: () => checkOpenings(records, walk, notes),
     decisions: () => walk.judge("decisions"),
     signatures: () => checkSignatures(records, walk),
-    clocks: () => walk.judge("clocks"),
+    clocks: () => {
+      checkSuspensions(records);
+      walk.judge("clocks");
+    },
     settlement: () => checkSettlement(records, walk),
     transfer: () => checkTransfer(records, walk),
     conserved: () => checkConserved(records),
@@ -105,11 +110,21 @@ export async function examine(bundle, trust) {
   };
   const checks = [];
   for (const [check] of CHECKS) checks.push({ check, ...(await verdictOf(makers[check])) });
+  if (records.aborted) records.held = await heldOf(records);
   const kept = trust.evidence ? await keptOf(records, walk, trust.evidence) : null;
   return { bundle, trust, checks, records, walk, notes, kept, work: add(bundle.work, workSince(before)) };
 }
 
-const add = (one, other) => ({ steps: one.steps + other.steps, bytes: one.bytes + other.bytes });
+// What a hand that came to nothing held; nothing of records that nobody foresaw.
+async function heldOf(records) {
+  try {
+    return await heldBy(records);
+  } catch {
+    return "";
+  }
+}
+
+const add = (one, other) => Object.fromEntries(Object.entries(one).map(([what, count]) => [what, count + other[what]]));
 
 // True if the records are those of logs that the reader trusts.
 export const isProved = ({ checks }) =>
@@ -130,7 +145,7 @@ export async function withReport(found, against) {
 
 export function refusal(why, handId = null) {
   const sentences = refusedSentences(why);
-  return { hand_id: handId && uuid(handId), verdict: "refused", sentences, checks: [], work: { steps: 0, bytes: 0 } };
+  return { hand_id: handId && uuid(handId), verdict: "refused", sentences, checks: [], work: { ...NO_WORK } };
 }
 
 // One file by itself.

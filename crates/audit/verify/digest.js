@@ -1,7 +1,7 @@
 // The browser's own cryptography: SHA-256, HMAC-SHA-512, and Ed25519 with the strictness that it leaves open.
 
 import { concat, fromHex } from "./bytes.js";
-import { step } from "./work.js";
+import { signatureStep, step } from "./work.js";
 
 const subtle = () => {
   if (!globalThis.crypto?.subtle)
@@ -75,7 +75,7 @@ export function isGoodPoint(bytes) {
 }
 
 export async function verifyEd25519(key, message, signature) {
-  step(message.length);
+  signatureStep(message.length);
   if (signature.length !== 64 || !isGoodPoint(key) || !isGoodPoint(signature.subarray(0, 32))) return false;
   if (littleEndian(signature.subarray(32)) >= ORDER) return false;
   let imported;

@@ -6,6 +6,7 @@ import { MAX_FILE, NotABundle, parseBundle } from "./bundle.js";
 import { NoCrypto } from "./digest.js";
 import { failedSentences } from "./sentences.js";
 import { contradictionsOf } from "./several.js";
+import { NO_WORK } from "./work.js";
 
 // A file, as the page keeps it: its name, and the bundle or why it is none.
 export async function readFile(file) {
@@ -50,5 +51,5 @@ async function reported(found, against) {
 
 function broken({ handId }, error) {
   const sentences = failedSentences(`the page cannot deal with it: ${error}`);
-  return { report: { hand_id: uuid(handId), verdict: "failed", sentences, checks: [], work: { steps: 0, bytes: 0 } } };
+  return { report: { hand_id: uuid(handId), verdict: "failed", sentences, checks: [], work: { ...NO_WORK } } };
 }

@@ -84,7 +84,8 @@ function happened(records, { kind, reason, due }, { wanted }, seen) {
     return `is not finished: cosignatures of trusted witnesses asked for ${wanted}, there ${seen.times.size}`;
   if (kind === "proved") return `was played to its end: ${won(records)}${burnt(records)}`;
   const when = timeWords(records.aborted.time);
-  return `was broken off ${step(records)} by ${whom(records)}, at ${when}: every credit went back${burnt(records)}`;
+  const held = records.held ? `. ${records.held}` : "";
+  return `was broken off ${step(records)} by ${whom(records)}, at ${when}: every credit went back${burnt(records)}${held}`;
 }
 
 // Numbers that came to nothing since the last hand that was played, and by which seats.

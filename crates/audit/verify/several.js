@@ -8,17 +8,12 @@ import { openCheckpoint, parseKey } from "./note.js";
 async function factsOf({ key, checkpoint, records }) {
   const parsed = await parseKey(key);
   const { size, root } = await openCheckpoint(checkpoint, parsed);
-  const facts = [[`checkpoints of ${size} records with different roots, ${parsed.name}`, hex(root)]];
-  for (const { position, stream, version, leaf, name, event } of records) {
+  const of = `, ${parsed.name}`;
+  const facts = [[`checkpoints of ${size} records with different roots${of}`, hex(root)]];
+  for (const { position, stream, version, leaf } of records) {
     const said = hex(leaf);
-    facts.push([`different records at position ${position}, ${parsed.name}`, said]);
-    if (name === "SeedCommitted" && event?.commitment) {
-      const number = `${event.hand_no} of table ${hex(event.table_id)}`;
-      facts.push([`different promises for hand ${number}, ${parsed.name}`, hex(event.commitment.commitment)]);
-    }
-    if (name === "CommitmentsClosed" && event?.closing)
-      facts.push([`different closings of hand ${hex(stream)}, ${parsed.name}`, hex(event.closing.closing)]);
-    facts.push([`different records of version ${version} of stream ${hex(stream)}, ${parsed.name}`, said]);
+    facts.push([`different records at position ${position}${of}`, said]);
+    facts.push([`different records of version ${version} of stream ${hex(stream)}${of}`, said]);
   }
   return facts;
 }
@@ -33,12 +28,15 @@ export async function contradictionsOf(proved) {
   for (const [name, bundle] of proved) {
     for (const log of LOGS) {
       for (const [what, said] of await factsOf(bundle[log])) {
-        const id = `${bundle[log].key} ${what}`;
-        if (!known.has(id)) known.set(id, { name, bundle, said });
-        const other = known.get(id);
-        if (other.said === said) continue;
-        note(bundle, other.name, what);
-        note(other.bundle, name, what);
+        // Every file that says it, for each of them is contradicted by whatever says something else.
+        const told = known.get(what) ?? [];
+        known.set(what, told);
+        for (const other of told) {
+          if (other.said === said) continue;
+          note(bundle, other.name, what);
+          note(other.bundle, name, what);
+        }
+        told.push({ name, bundle, said });
       }
     }
   }

@@ -20,6 +20,17 @@ fn printable(text: &str) -> String {
     printable
 }
 
+/// Escapes a text that must not begin another line: of a file that somebody else wrote, a line of its
+/// own would pass for one of this program's.
+#[must_use]
+pub(crate) fn one_line(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for letter in text.chars() {
+        let _ = primitives::write_escaped(&mut escaped, letter);
+    }
+    escaped
+}
+
 /// Writes one line. A closed standard output is ignored: the room goes on.
 pub(crate) fn line(text: &str) {
     let mut out = std::io::stdout().lock();
@@ -81,5 +92,12 @@ mod tests {
     fn what_moves_a_cursor_or_turns_text_around_is_shown_escaped() {
         let text = printable("a\tb\n\u{1b}[2J\u{7f}\u{9b}1A\u{202e}é");
         assert_eq!(text, "a\tb\n\\u{1b}[2J\\u{7f}\\u{9b}1A\\u{202e}é");
+    }
+
+    /// fairness/SPEC.md §15.5.
+    #[test]
+    fn a_text_of_somebody_elses_begins_no_line() {
+        let text = one_line("silent).\nhand 7: proved\r\té");
+        assert_eq!(text, "silent).\\u{a}hand 7: proved\\u{d}\\u{9}é");
     }
 }

@@ -12,9 +12,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use audit::Verdict;
-use audit::bundle::{Bundle, Histories, MAX_BYTES, TrustedKeys, Witnesses};
+use audit::bundle::{Bundle, Contradiction, Histories, MAX_BYTES, TrustedKeys, Witnesses};
 use audit::evidence::{self, Entry};
-use audit::hand::{self, Check, EvidenceReport, HandRecords, HandVerdict, Report};
+use audit::hand::{self, EvidenceReport, HandRecords, HandVerdict, Report};
+use audit::joint::{JointAudit, is_in_its_logs};
 use clap::Args;
 use serde_json::json;
 
@@ -66,75 +67,127 @@ struct Reader {
     keys: TrustedKeys,
     witnesses: Witnesses,
     evidence: Option<Vec<Entry>>,
-    histories: Histories,
+    joint: JointAudit,
 }
 
 /// Runs the command. Returns its exit code.
 pub(crate) fn run(json: bool, options: &Options) -> anyhow::Result<u8> {
     let mut reader = read_reader(options)?;
+    let files: Vec<File<'_>> =
+        options.files.iter().map(|path| reader.read(path, options.files.len() == 1)).collect();
+    let mut reports = reader.joint.into_reports().into_iter();
     let mut verdicts = BTreeSet::new();
     let mut text = String::new();
-    for path in &options.files {
-        let bundle = match read_bundle(path) {
-            Ok(bundle) => bundle,
-            Err(error) => {
-                output::error(&error.to_string());
+    for file in files {
+        let judged = match file {
+            File::Refused(refused) => {
                 verdicts.insert(HandVerdict::Refused);
+                text.push_str(&if json { refused.json_line()? } else { refused.text() });
                 continue;
             }
-        };
-        let records = bundle.witnessed_records(&reader.keys, &reader.witnesses);
-        let judged = reader.judge(&bundle, &records);
-        verdicts.insert(judged.verdict());
-        if json {
-            text.push_str(&json_line(path, &judged)?);
-        } else {
-            let whole = options.files.len() == 1;
-            if whole {
-                print_report(&records, &judged.report);
+            File::Read(file) => {
+                let report = reports.next().context("each bundle has its report")?;
+                Judged { file, report }
             }
-            text.push_str(&summary(path, &judged, !whole));
-        }
+        };
+        verdicts.insert(judged.verdict());
+        text.push_str(&if json { judged.json_line()? } else { judged.text() });
     }
     output::text(&text).context("the verdicts cannot be written")?;
     Ok(exit_code(&verdicts))
 }
 
-/// Report on a bundle, and what else speaks against it.
-struct Judged {
-    report: Report,
-    /// Contradictions to what was given or seen before.
-    contradictions: Vec<String>,
-    /// Contradictions to what the room has signed for the reader.
-    convictions: Vec<String>,
+/// A file that was given.
+enum File<'a> {
+    Refused(RefusedFile<'a>),
+    Read(ReadFile<'a>),
 }
 
-impl Judged {
-    fn verdict(&self) -> HandVerdict {
-        let fine = self.contradictions.is_empty() && self.convictions.is_empty();
-        if fine { self.report.verdict } else { HandVerdict::Failed }
-    }
+/// A file that is no bundle.
+struct RefusedFile<'a> {
+    path: &'a Path,
+    why: String,
+}
+
+/// A file that is a bundle. Its report is the next of the joint audit.
+struct ReadFile<'a> {
+    path: &'a Path,
+    /// Contradictions to what the room has signed for the reader.
+    convictions: Vec<String>,
+    /// Its records, if its story is told.
+    records: Option<Box<HandRecords>>,
+}
+
+/// A file with the report on it, made in the light of all files.
+struct Judged<'a> {
+    file: ReadFile<'a>,
+    report: Report,
 }
 
 impl Reader {
-    fn judge(&mut self, bundle: &Bundle, records: &HandRecords) -> Judged {
-        let mut report = hand::audit(records);
-        let mut convictions = Vec::new();
-        let refused = report.verdict == HandVerdict::Refused;
-        if let Some(entries) = self.evidence.as_ref().filter(|_| !refused) {
-            let found = hand::examine(entries, records, &report, &bundle.table_keys(&self.keys));
-            let EvidenceReport { own_part, is_missing, convictions: convicts } = found;
-            if is_missing {
-                convictions.push(own_part.clone());
+    /// Reads and audits a file. The story is told of one that is alone.
+    fn read<'a>(&mut self, path: &'a Path, is_alone: bool) -> File<'a> {
+        let bundle = match read_bundle(path) {
+            Ok(bundle) => bundle,
+            Err(error) => {
+                output::error(&error.to_string());
+                return File::Refused(RefusedFile { path, why: error.to_string() });
             }
-            convictions.extend(convicts);
-            report.sentences[2] = own_part;
-        }
-        // What is not proved to be in a log convicts no log.
-        let proved = is_in_its_logs(&report);
-        let contradictions = if proved { self.histories.add(bundle) } else { Vec::new() };
-        Judged { report, contradictions, convictions }
+        };
+        let records = bundle.witnessed_records(&self.keys, &self.witnesses);
+        let mut report = hand::audit(&records);
+        let evidence = self.evidence.as_deref().filter(|_| report.verdict != HandVerdict::Refused);
+        let table_keys = bundle.table_keys(&self.keys);
+        let convictions = evidence
+            .map(|entries| examine_evidence(entries, &records, &mut report, &table_keys))
+            .unwrap_or_default();
+        self.joint.add(&path.display().to_string(), &bundle, report);
+        File::Read(ReadFile { path, convictions, records: is_alone.then(|| Box::new(records)) })
     }
+}
+
+impl RefusedFile<'_> {
+    fn sentences(&self) -> [String; 3] {
+        [
+            format!("Nothing is proved: {}.", self.why),
+            "It is nobody's word: nothing was checked.".to_owned(),
+            "Get the file and the room's keys from where you trust them, and check again."
+                .to_owned(),
+        ]
+    }
+
+    fn json_line(&self) -> anyhow::Result<String> {
+        let value = json!({
+            "file": self.path.display().to_string(),
+            "hand_id": null,
+            "verdict": HandVerdict::Refused,
+            "sentences": self.sentences(),
+            "checks": [],
+        });
+        Ok(serde_json::to_string(&value)? + "\n")
+    }
+
+    fn text(&self) -> String {
+        let mut text = format!("{}: {}\n", self.path.display(), HandVerdict::Refused);
+        for sentence in self.sentences() {
+            let _ = writeln!(text, "    {}", output::one_line(&sentence));
+        }
+        text
+    }
+}
+
+/// Holds a report against the reader's evidence. Returns what contradicts it.
+fn examine_evidence(
+    entries: &[Entry],
+    records: &HandRecords,
+    report: &mut Report,
+    table_keys: &[[u8; 32]],
+) -> Vec<String> {
+    let EvidenceReport { own_part, is_missing, convictions } =
+        hand::examine(entries, records, report, table_keys);
+    let missing = is_missing.then(|| own_part.clone());
+    report.sentences[2] = own_part;
+    missing.into_iter().chain(convictions).collect()
 }
 
 /// Returns the exit code of several verdicts: the first of failed, refused, not finished, broken off
@@ -150,11 +203,6 @@ fn exit_code(verdicts: &BTreeSet<HandVerdict>) -> u8 {
     first.unwrap_or(HandVerdict::Proved).exit_code()
 }
 
-fn is_in_its_logs(report: &Report) -> bool {
-    let passed = |check| report.checks.of(check) == Some(&Verdict::Passed);
-    passed(Check::Keys) && passed(Check::Inclusion)
-}
-
 fn read_reader(options: &Options) -> anyhow::Result<Reader> {
     let keys = options.keys.as_deref().map(read_keys).transpose()?.unwrap_or_default();
     let witnesses = match &options.witness_keys {
@@ -166,7 +214,7 @@ fn read_reader(options: &Options) -> anyhow::Result<Reader> {
     };
     let evidence = options.evidence.as_deref().map(read_evidence).transpose()?;
     let seen = options.seen.as_deref().map(|folder| read_seen(folder, &keys)).transpose()?;
-    Ok(Reader { keys, witnesses, evidence, histories: seen.unwrap_or_default() })
+    Ok(Reader { keys, witnesses, evidence, joint: JointAudit::new(seen.unwrap_or_default()) })
 }
 
 /// Reads bundles and checkpoints that the reader has seen before. Those that no trusted key vouches
@@ -180,25 +228,25 @@ fn read_seen(folder: &Path, keys: &TrustedKeys) -> anyhow::Result<Histories> {
     }
     paths.sort();
     for path in paths.iter().filter(|path| path.is_file()) {
+        let source = path.display().to_string();
         let is_bundle = path.extension().is_some_and(|extension| extension == "sabacc");
         let added = if is_bundle {
             read_bundle(path).ok().and_then(|bundle| {
                 let report = hand::audit(&bundle.records(keys));
-                is_in_its_logs(&report).then(|| histories.add(&bundle))
+                is_in_its_logs(&report).then(|| histories.add(&source, &bundle))
             })
         } else {
             let text = read_short(path).ok().and_then(|bytes| String::from_utf8(bytes).ok());
-            text.and_then(|text| histories.add_checkpoint(&text, keys))
+            text.and_then(|text| histories.add_checkpoint(&source, &text, keys))
         };
         match added {
             Some(contradictions) => {
-                for contradiction in contradictions {
-                    output::error(&format!("sabacc: {}: {contradiction}", path.display()));
+                for Contradiction { with, what } in contradictions {
+                    output::error(&format!("sabacc: {source}: {with} contradicts it: {what}"));
                 }
             }
             None => output::error(&format!(
-                "sabacc: {}: passed over, it is no bundle or checkpoint of a trusted log",
-                path.display()
+                "sabacc: {source}: passed over, it is no bundle or checkpoint of a trusted log"
             )),
         }
     }
@@ -233,52 +281,54 @@ fn read_keys(path: &Path) -> anyhow::Result<TrustedKeys> {
     Ok(TrustedKeys::parse(&text).map_err(|bad| bad_bundle(path, &bad))?)
 }
 
-/// Formats a report as a line of JSON.
-fn json_line(path: &Path, judged: &Judged) -> anyhow::Result<String> {
-    let Judged { report, contradictions, convictions } = judged;
-    let mut value = json!({
-        "file": path.display().to_string(),
-        "hand_id": report.hand_id,
-        "verdict": judged.verdict(),
-        "sentences": report.sentences,
-        "checks": report.checks,
-        "notes": report.notes,
-        "work": report.work,
-    });
-    if let Some(object) = value.as_object_mut() {
-        for (name, found) in [("contradictions", contradictions), ("convictions", convictions)] {
-            if !found.is_empty() {
-                object.insert(name.into(), json!(found));
+impl Judged<'_> {
+    fn verdict(&self) -> HandVerdict {
+        if self.file.convictions.is_empty() { self.report.verdict } else { HandVerdict::Failed }
+    }
+
+    /// Formats the report as a line of JSON.
+    fn json_line(&self) -> anyhow::Result<String> {
+        let Judged { file: ReadFile { path, convictions, records: _ }, report } = self;
+        let mut value = json!({
+            "file": path.display().to_string(),
+            "hand_id": report.hand_id,
+            "verdict": self.verdict(),
+            "sentences": report.sentences,
+            "checks": report.checks,
+            "notes": report.notes,
+            "work": report.work,
+        });
+        if let Some(object) = value.as_object_mut().filter(|_| !convictions.is_empty()) {
+            object.insert("convictions".into(), json!(convictions));
+        }
+        Ok(serde_json::to_string(&value)? + "\n")
+    }
+
+    /// Formats the report as text: the whole story of a file that is alone; else its verdict, the
+    /// three sentences, and the checks that did not pass.
+    fn text(&self) -> String {
+        let Judged { file: ReadFile { path, convictions, records }, report } = self;
+        let mut text = String::new();
+        if let Some(records) = records {
+            print_report(records, report);
+        }
+        let verdict = self.verdict();
+        let _ = writeln!(text, "{}: hand {}: {verdict}", path.display(), report.hand_id);
+        if records.is_none() {
+            for sentence in &report.sentences {
+                let _ = writeln!(text, "    {}", output::one_line(sentence));
+            }
+            for it in report.checks.0.iter().filter(|it| it.verdict != Verdict::Passed) {
+                let verdict = output::one_line(&it.verdict.to_string());
+                let _ = writeln!(text, "    {} {verdict}", it.check);
             }
         }
-    }
-    Ok(serde_json::to_string(&value)? + "\n")
-}
-
-/// Summarizes a report: its verdict, and unless all of it was printed before, the sentences and the
-/// checks that did not pass.
-fn summary(path: &Path, judged: &Judged, with_details: bool) -> String {
-    let Judged { report, contradictions, convictions } = judged;
-    let verdict = judged.verdict();
-    let mut text = format!("{}: hand {}: {verdict}\n", path.display(), report.hand_id);
-    if with_details {
-        for sentence in &report.sentences {
-            let _ = writeln!(text, "    {sentence}");
+        for conviction in convictions {
+            let conviction = output::one_line(conviction);
+            let _ = writeln!(text, "    FAILED by your evidence: {conviction}");
         }
-        for it in report.checks.0.iter().filter(|it| it.verdict != Verdict::Passed) {
-            let _ = writeln!(text, "    {} {}", it.check, it.verdict);
-        }
+        text
     }
-    for contradiction in contradictions {
-        let _ = writeln!(
-            text,
-            "    FAILED: {contradiction}: this file and one before it cannot both be the log"
-        );
-    }
-    for conviction in convictions {
-        let _ = writeln!(text, "    FAILED by your evidence: {conviction}");
-    }
-    text
 }
 
 #[cfg(test)]

@@ -18,19 +18,48 @@ enum Place {
     Root(u64),
 }
 
-/// Histories of logs, by their keys, as bundles tell them.
+impl Place {
+    /// Names two contents of the place in a log.
+    fn twice(self, log: &str) -> String {
+        match self {
+            Place::Position(position) => format!("{log} has two records at position {position}"),
+            Place::Version(stream, version) => format!(
+                "{log} has two records of version {version} in stream {}",
+                primitives::StreamId(stream)
+            ),
+            Place::Root(size) => format!("{log} was signed with two trees of {size} records"),
+        }
+    }
+}
+
+/// Two things said of one log that cannot both be true.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Contradiction {
+    /// The source that had said the other thing before.
+    pub with: String,
+    pub what: String,
+}
+
+/// Histories of logs, by their names, as sources tell them. A source is a bundle or a checkpoint; only
+/// what is proved under trusted keys belongs into it.
 #[derive(Debug, Clone, Default)]
-pub struct Histories(BTreeMap<(String, Place), Hash>);
+pub struct Histories {
+    sources: Vec<String>,
+    /// Contents of a place, each with every source that has it.
+    told: BTreeMap<(String, Place), Vec<(Hash, usize)>>,
+}
 
 impl Histories {
-    /// Adds a bundle. Returns how it contradicts those added before: by another record with the same
-    /// position, or with the same stream and version, or by another root over as many records.
-    pub fn add(&mut self, bundle: &Bundle) -> Vec<String> {
+    /// Adds a bundle whose records are proved. Returns how it contradicts those added before: by another
+    /// record with the same position, or with the same stream and version, or by another root over as
+    /// many records.
+    pub fn add(&mut self, source: &str, bundle: &Bundle) -> Vec<Contradiction> {
+        self.sources.push(source.to_owned());
         let logs = bundle.logs().into_iter();
-        logs.flat_map(|(name, log)| self.add_log(name, log)).collect()
+        logs.flat_map(|(_, log)| self.add_log(log)).collect()
     }
 
-    fn add_log(&mut self, name: &str, log: &ProvedLog) -> Vec<String> {
+    fn add_log(&mut self, log: &ProvedLog) -> Vec<Contradiction> {
         let mut told: Vec<(Place, Hash)> = Vec::new();
         for event in &log.records {
             let leaf = leaf_hash(&event.record());
@@ -42,37 +71,36 @@ impl Histories {
         {
             told.push((Place::Root(checkpoint.head().size), checkpoint.head().root));
         }
-        self.tell(name, &log.key, told)
+        let name = VerifierKey::parse(&log.key).map(|key| key.name().to_string());
+        name.map(|name| self.tell(&name, told)).unwrap_or_default()
     }
 
     /// Adds a checkpoint that one of the keys has signed. Returns how it contradicts what was added
     /// before; `None` if no key has signed it.
-    pub fn add_checkpoint(&mut self, note: &str, trusted: &TrustedKeys) -> Option<Vec<String>> {
+    pub fn add_checkpoint(
+        &mut self,
+        source: &str,
+        note: &str,
+        trusted: &TrustedKeys,
+    ) -> Option<Vec<Contradiction>> {
         let opens = |key: &&VerifierKey| Checkpoint::open(note.as_bytes(), key, &[]).is_ok();
         let key = trusted.keys().filter(|key| key.is_log()).find(opens)?;
         let head = Checkpoint::open(note.as_bytes(), key, &[]).ok()?.checkpoint.head();
-        let name = key.name().as_str().rsplit('/').next().unwrap_or_default().to_owned();
-        Some(self.tell(&name, &key.to_string(), vec![(Place::Root(head.size), head.root)]))
+        self.sources.push(source.to_owned());
+        Some(self.tell(key.name().as_str(), vec![(Place::Root(head.size), head.root)]))
     }
 
-    fn tell(&mut self, name: &str, key: &str, told: Vec<(Place, Hash)>) -> Vec<String> {
+    /// Adds what the last source tells of a log.
+    fn tell(&mut self, log: &str, told: Vec<(Place, Hash)>) -> Vec<Contradiction> {
+        let source = self.sources.len().saturating_sub(1);
         let mut contradictions = Vec::new();
         for (place, hash) in told {
-            let before = *self.0.entry((key.to_owned(), place)).or_insert(hash);
-            if before != hash {
-                contradictions.push(match place {
-                    Place::Position(position) => {
-                        format!("the {name}'s log has two records at position {position}")
-                    }
-                    Place::Version(stream, version) => format!(
-                        "the {name}'s log has two records of version {version} in stream {}",
-                        primitives::StreamId(stream)
-                    ),
-                    Place::Root(size) => {
-                        format!("the {name}'s log was signed with two trees of {size} records")
-                    }
-                });
+            let before = self.told.entry((log.to_owned(), place)).or_default();
+            for (_, other) in before.iter().filter(|(content, _)| *content != hash) {
+                let with = self.sources.get(*other).cloned().unwrap_or_default();
+                contradictions.push(Contradiction { with, what: place.twice(log) });
             }
+            before.push((hash, source));
         }
         contradictions
     }

@@ -3,6 +3,7 @@
 //! Specification: fairness/SPEC.md §10.1, §17.
 
 use merkle::note::{KeyName, Note, VerifierKey};
+use merkle::record::RECORD_LEN;
 use merkle::{Checkpoint, KeysFileError, ListedKey, leaf_hash, parse_keys_file, verify_records};
 use serde::Serialize;
 
@@ -10,6 +11,7 @@ use super::{Bundle, ProvedLog};
 use crate::hand::{DealerKey, Proofs};
 use crate::log_event::LogEvent;
 use crate::report::{CheckError, ensure, failed, missing};
+use crate::work::WorkCounter;
 
 /// Public keys of logs that a reader trusts, each with its end. A key counts for its own log only.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -133,10 +135,10 @@ impl Witnesses {
 
     /// Returns the witnesses that have signed the checkpoints of the table's and the dealer's log,
     /// each once.
-    pub(super) fn of(&self, bundle: &Bundle) -> Vec<Witnessed> {
+    pub(super) fn of(&self, bundle: &Bundle, work: &WorkCounter) -> Vec<Witnessed> {
         let mut found: Vec<Witnessed> = Vec::new();
         for listed in &self.keys {
-            let at = [&bundle.table, &bundle.dealer].map(|log| cosigned_at(log, listed));
+            let at = [&bundle.table, &bundle.dealer].map(|log| cosigned_at(log, listed, work));
             let [Some(table), Some(dealer)] = at else { continue };
             let witness = listed.key.name().to_string();
             if !found.iter().any(|by| by.witness == witness) {
@@ -148,30 +150,35 @@ impl Witnesses {
 
     /// Returns the newest time of a trusted witness's signature of any log's checkpoint, Unix
     /// seconds.
-    fn newest(&self, bundle: &Bundle) -> Option<u64> {
+    fn newest(&self, bundle: &Bundle, work: &WorkCounter) -> Option<u64> {
         let logs = bundle.logs().map(|(_, log)| log);
-        let times = logs
-            .into_iter()
-            .flat_map(|log| self.keys.iter().filter_map(move |listed| cosigned_at(log, listed)));
+        let times = logs.into_iter().flat_map(|log| {
+            self.keys.iter().filter_map(move |listed| cosigned_at(log, listed, work))
+        });
         times.max()
     }
 }
 
 /// Returns the time of a witness's signature of a log's checkpoint. A wrong signature under the
 /// witness's name beside a right one is passed over.
-fn cosigned_at(log: &ProvedLog, witness: &ListedKey) -> Option<u64> {
+fn cosigned_at(log: &ProvedLog, witness: &ListedKey, work: &WorkCounter) -> Option<u64> {
     let note = Note::parse(log.checkpoint.as_bytes()).ok()?;
     let size = Checkpoint::parse(note.text()).ok()?.head().size;
     if witness.until.is_some_and(|until| size > until) {
         return None;
     }
     let signed = |signature: &merkle::note::Signature| {
+        work.signed(note.text().len());
         let alone = Note::new(note.text().to_owned(), signature.clone()).ok()?;
         let by = alone.verify(std::slice::from_ref(&witness.key)).ok()?;
         by.first()?.timestamp
     };
-    note.signatures().iter().filter_map(signed).min()
+    let named = note.signatures().iter().filter(|it| it.name == *witness.key.name());
+    named.filter_map(signed).min()
 }
+
+/// Bytes of which a node of a tree is the hash.
+const BYTES_OF_A_NODE: usize = 65;
 
 /// Returns the size in a log's checkpoint, unverified.
 fn signed_size(log: &ProvedLog) -> Option<u64> {
@@ -199,12 +206,13 @@ pub(super) fn check_proofs(
     witnesses: &Witnesses,
 ) -> Proofs {
     let dealer = VerifierKey::parse(&bundle.dealer.key).ok();
+    let work = WorkCounter::default();
     Proofs {
         keys: check_keys(bundle, trusted),
         inclusion: bundle
             .logs()
             .into_iter()
-            .try_for_each(|(name, log)| check_inclusion(name, log).map(|_| ())),
+            .try_for_each(|(name, log)| check_inclusion(name, log, &work).map(|_| ())),
         dealer_origin: dealer.map(|key| key.name().to_string()),
         log_names: bundle
             .logs()
@@ -212,9 +220,10 @@ pub(super) fn check_proofs(
             .filter_map(|(_, log)| Some(VerifierKey::parse(&log.key).ok()?.name().to_string()))
             .collect(),
         has_keys: !trusted.is_empty(),
-        witnessed: witnesses.of(bundle),
+        witnessed: witnesses.of(bundle, &work),
         witnesses_required: witnesses.required(),
-        newest_signature: witnesses.newest(bundle),
+        newest_signature: witnesses.newest(bundle, &work),
+        work: work.get(),
     }
 }
 
@@ -241,8 +250,12 @@ fn check_keys(bundle: &Bundle, trusted: &TrustedKeys) -> Result<(), CheckError> 
 }
 
 /// Checks that the records are in the tree that the log's key has signed. Returns the tree's size.
-fn check_inclusion(name: &str, log: &ProvedLog) -> Result<u64, CheckError> {
+fn check_inclusion(name: &str, log: &ProvedLog, work: &WorkCounter) -> Result<u64, CheckError> {
     let ProvedLog { key, checkpoint, records, proof } = log;
+    work.signed(checkpoint.len());
+    records.iter().for_each(|event| work.hashed(RECORD_LEN + event.payload.len()));
+    // Each leaf and each hash of the proof goes into one node.
+    (0..records.len() + proof.len()).for_each(|_| work.hashed(BYTES_OF_A_NODE));
     let wrong = |why: String| failed(format!("the {name}'s log: {why}"));
     let key = VerifierKey::parse(key).map_err(|error| wrong(error.to_string()))?;
     ensure(key.is_log(), || format!("the {name}'s log: its key is a witness's"))?;

@@ -20,7 +20,7 @@ use proto::event::v1 as pb;
 use wire::{DealerRecord, TableRecord};
 
 use crate::hand::CLOCK_SKEW;
-use crate::hand::commitments::{array, dealer_key, parse_commitment};
+use crate::hand::commitments::{BYTES_OF_A_ROW, array, dealer_key, parse_commitment};
 use crate::hand::decoded_records::DecodedRecords;
 use crate::report::{CheckError, ensure, failed};
 
@@ -139,6 +139,7 @@ fn check_signature(
 ) -> Result<(), CheckError> {
     let (_, committed) = decoded.committed()?;
     let parsed = parse_commitment(committed)?;
+    decoded.work.hashed(BYTES_OF_A_ROW * (1 + closing.rows.len()));
     let made = made_closing(&parsed.context, &parsed.commitment, &closing.rows)?;
     ensure(made.0[..] == closing.closing[..], || {
         "the hash of the closing is not that of its rows".to_owned()
@@ -147,6 +148,7 @@ fn check_signature(
     let signed =
         ClosingStatement { context: &parsed.context, dealer: &parsed.commitment, closing: &made };
     let signature = array("the signature of the closing", &closing.signature)?;
+    decoded.work.signed(BYTES_OF_A_ROW);
     signed.verify(&key, &signature).map_err(|error| failed(format!("the closing: {error}")))
 }
 

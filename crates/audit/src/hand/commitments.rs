@@ -31,6 +31,10 @@ pub(super) fn array<const N: usize>(what: &str, bytes: &[u8]) -> Result<[u8; N],
     bytes.try_into().map_err(|_| failed(format!("{what} has {length} bytes, not {N}")))
 }
 
+/// Bytes that a row of closing or transcript adds to a hash, and more than the fields of a signed text
+/// but for names.
+pub(super) const BYTES_OF_A_ROW: usize = 160;
+
 fn required<T>(what: &str, value: Option<T>) -> Result<T, CheckError> {
     value.ok_or_else(|| failed(format!("{what} is missing")))
 }
@@ -144,6 +148,7 @@ fn check_commitment_signature(
     };
     let signature = array("the signature", signature)?;
     let key = dealer_key(decoded, key_id, committed_at.position.0)?;
+    decoded.work.signed(origin.len() + BYTES_OF_A_ROW);
     message.verify(&key, &signature).map_err(|error| failed(error.to_string()))
 }
 
@@ -170,6 +175,8 @@ pub(super) fn check_transcript(decoded: &DecodedRecords<'_>) -> Result<(), Check
     let (_, committed) = decoded.committed()?;
     let ParsedCommitment { commitment, context, .. } = parse_commitment(committed)?;
     let brought = entropy::contributions(decoded, &context, &commitment)?;
+    let rows = decoded.bound().map_or(0, |(_, bound)| bound.rows.len());
+    decoded.work.hashed(BYTES_OF_A_ROW * (1 + rows));
     aborts::check(decoded, &brought)?;
     let (sealed, bound) = (decoded.sealed(), decoded.bound());
     if decoded.is_aborted() && sealed.is_err() {
@@ -285,8 +292,15 @@ pub(super) fn recorded_transcript(decoded: &DecodedRecords<'_>) -> Result<Transc
         .ok_or_else(|| missing("no recorded contributions of the seats give a recorded transcript"))
 }
 
-/// Derives the keys of a hand that was never sealed, from the transcript that its recorded
-/// contributions give, with the seats that withheld.
+/// Returns the seats of a hand that was never sealed whose numbers nobody has opened.
+pub(super) fn unopened_seats(decoded: &DecodedRecords<'_>) -> Result<Vec<u32>, CheckError> {
+    let (_, committed) = decoded.committed()?;
+    let ParsedCommitment { commitment, context, .. } = parse_commitment(committed)?;
+    Ok(entropy::contributions(decoded, &context, &commitment)?.unopened_seats())
+}
+
+/// Derives the keys that a hand which was never sealed would have had, from the transcript that its
+/// recorded contributions give, late ones included.
 pub(super) fn derive_unsealed_keys(decoded: &DecodedRecords<'_>) -> Result<Keys, CheckError> {
     let (_, opened) = decoded.opened()?;
     let (_, committed) = decoded.committed()?;

@@ -2,6 +2,7 @@
 //! once.
 
 use eventlog_core::Event;
+use merkle::record::RECORD_LEN;
 use primitives::TableId;
 use proto::event::v1 as pb;
 use rules::TableSettings;
@@ -10,6 +11,7 @@ use wire::records::{DealerRecord, PayloadError, Record, TableRecord, WalletRecor
 use crate::hand::HandRecords;
 use crate::log_event::LogEvent;
 use crate::report::{CheckError, failed, missing};
+use crate::work::WorkCounter;
 
 /// An event with its decoded payload.
 pub(super) struct DecodedEvent<'a, R> {
@@ -32,6 +34,7 @@ pub(super) struct DecodedRecords<'a> {
     /// The first event that holds more than this program decodes. The rest could be anything, even
     /// a hidden card.
     pub(super) unrecognized: Option<String>,
+    pub(super) work: WorkCounter,
 }
 
 /// Defines methods that return the first event of a kind that fits, or the reason why a check that
@@ -100,7 +103,11 @@ impl<'a> DecodedRecords<'a> {
         let dealer = faults.decode("the dealer", dealer);
         let wallet = faults.decode("the wallet", wallet);
         let Faults { unreadable, unrecognized } = faults;
-        DecodedRecords { records, hand, table, dealer, wallet, unreadable, unrecognized }
+        let work = WorkCounter::default();
+        let read = |event: &LogEvent| work.hashed(RECORD_LEN + event.payload.len());
+        let lists = [&records.hand, &records.table, &records.dealer, &records.wallet];
+        lists.into_iter().flatten().for_each(read);
+        DecodedRecords { records, hand, table, dealer, wallet, unreadable, unrecognized, work }
     }
 
     /// Whether the hand came to nothing. A settled hand is undone by nothing.

@@ -2,12 +2,12 @@
 //!
 //! A dealer or an operator who aborts hands they dislike has seen something of them. The seed is
 //! opened all the same, so that anybody can compare the hands that were thrown away with those that
-//! were played. The transcript of a hand that was never sealed is computed from the recorded
-//! reveals, with the seats that withheld.
+//! were played. What a number that was burnt before its antes would have been takes the withheld
+//! numbers too, which their owners may still open.
 //!
 //! Specification: fairness/SPEC.md §3.11.
 
-use fairness::{Handle, Shoe};
+use fairness::{Handle, Keys, Shoe};
 use proto::common::v1::CardRef;
 use proto::dealer::v1 as dealer;
 use proto::event::v1 as pb;
@@ -22,7 +22,11 @@ use crate::hand::sentences::Sentences;
 use crate::hand::{chance, commitments};
 use crate::report::CheckError;
 
-/// Returns the cards in a line, such as `seat 2: S3 F1; seat 5: C9 Q2`. `None` if the seed is not
+/// Most uses of chance that are told.
+const MAX_TOLD: usize = 100;
+
+/// Returns what a hand that came to nothing held, as a sentence without its full stop, such as
+/// `Its seed held, up to the first decision: seat 2: S3 F1; seat 5: C9 Q2`. `None` if the seed is not
 /// open or the hand was not aborted.
 #[must_use]
 pub fn discarded(records: &HandRecords) -> Option<String> {
@@ -30,24 +34,44 @@ pub fn discarded(records: &HandRecords) -> Option<String> {
     if !decoded.is_aborted() {
         return None;
     }
-    discarded_cards(&decoded).ok()
+    held(&decoded).ok()
 }
 
-pub(super) fn discarded_cards(decoded: &DecodedRecords<'_>) -> Result<String, CheckError> {
+/// Returns what a hand that came to nothing held. What a burnt number would have been takes every
+/// number that its closing names: where nobody has opened one, nobody can say it.
+pub(super) fn held(decoded: &DecodedRecords<'_>) -> Result<String, CheckError> {
+    if decoded.sealed().is_ok() {
+        let dealt = dealt(decoded, commitments::derive_keys(decoded)?)?;
+        return Ok(format!("Its seed held, up to the first decision: {dealt}"));
+    }
+    decoded.closed()?;
+    let shut = commitments::unopened_seats(decoded)?;
+    if !shut.is_empty() {
+        let whose: Vec<String> = shut.iter().map(|seat| format!("seat {seat}")).collect();
+        let whose = whose.join(" and ");
+        return Ok(format!(
+            "What it would have been takes the number of {whose} too, which nobody opened"
+        ));
+    }
+    let dealt = dealt(decoded, commitments::derive_unsealed_keys(decoded)?)?;
+    Ok(format!("It would have been, up to the first decision: {dealt}"))
+}
+
+/// Returns what these keys deal up to the first decision.
+fn dealt(decoded: &DecodedRecords<'_>, keys: Keys) -> Result<String, CheckError> {
     let (_, opened) = decoded.opened()?;
-    let mut shoe = Shoe::new(
-        commitments::derive_keys(decoded)
-            .or_else(|_| commitments::derive_unsealed_keys(decoded))?,
-    );
+    let mut shoe = Shoe::new(keys);
     let broken = |_| crate::report::missing("the hand cannot be dealt");
     let mut replay = HandReplay::try_new(opened).map_err(broken)?;
     let mut told = Vec::new();
-    while let Next::Chance([due, ..]) = rules::next(&replay.hand) {
+    while let Next::Chance([due, ..]) = rules::next(&replay.hand)
+        && told.len() < MAX_TOLD
+    {
         let due = due.clone();
         deal(&mut replay, &mut shoe, &due, &mut told)
             .ok_or_else(|| crate::report::missing("the hand cannot be dealt"))?;
     }
-    Ok(told.join("; "))
+    Ok(if told.is_empty() { "nothing".to_owned() } else { told.join("; ") })
 }
 
 fn deal(

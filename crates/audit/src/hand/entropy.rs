@@ -11,7 +11,7 @@ use proto::dealer::v1::{ClosingRow, EntropyRow, EntropyStatus};
 use proto::event::v1 as pb;
 use wire::TableRecord;
 
-use crate::hand::commitments::array;
+use crate::hand::commitments::{BYTES_OF_A_ROW, array};
 use crate::hand::decoded_records::DecodedRecords;
 use crate::report::{CheckError, ensure, failed};
 
@@ -21,6 +21,8 @@ pub(super) struct Contributions<'a> {
     closed: BTreeMap<u32, &'a ClosingRow>,
     /// Revealed entropy, by seat.
     revealed: BTreeMap<u32, &'a pb::EntropyRevealed>,
+    /// Entropy that was opened after the hand had come to nothing, by seat.
+    opened_late: BTreeMap<u32, &'a pb::EntropyRevealed>,
 }
 
 /// Returns the contributions in the table's log, and checks what was revealed.
@@ -32,18 +34,16 @@ pub(super) fn contributions<'a>(
     let rows = decoded.closed().ok().and_then(|(_, closed)| closed.closing.as_ref());
     let rows = rows.map(|closing| &closing.rows[..]).unwrap_or_default();
     let closed = rows.iter().map(|row| (row.seat, row)).collect();
-    let mut brought = Contributions { closed, revealed: BTreeMap::new() };
+    let mut brought =
+        Contributions { closed, revealed: BTreeMap::new(), opened_late: BTreeMap::new() };
+    let aborted = decoded.aborted().ok().map(|(at, _)| at.position);
     for read in &decoded.hand {
         if let TableRecord::EntropyRevealed(revealed) = &read.recorded {
-            let seat = revealed.seat;
-            let row = brought.closed.get(&seat).filter(|row| !row.commitment.is_empty());
-            let row = row.ok_or_else(|| {
-                failed(format!("seat {seat} revealed entropy that it had not committed to"))
-            })?;
-            check_opens(row, revealed, context, promised)?;
-            ensure(brought.revealed.insert(seat, revealed).is_none(), || {
-                format!("seat {seat} revealed its entropy twice")
-            })?;
+            decoded.work.hashed(BYTES_OF_A_ROW);
+            brought.check_reveal(revealed, context, promised)?;
+            let is_late = aborted.is_some_and(|aborted| aborted < read.event.position);
+            let list = if is_late { &mut brought.opened_late } else { &mut brought.revealed };
+            list.insert(revealed.seat, revealed);
         }
     }
     Ok(brought)
@@ -67,6 +67,30 @@ fn check_opens(
 }
 
 impl Contributions<'_> {
+    /// Checks that a reveal is its seat's only one, and opens what the closing has of it.
+    fn check_reveal(
+        &self,
+        revealed: &pb::EntropyRevealed,
+        context: &Context,
+        promised: &Commitment,
+    ) -> Result<(), CheckError> {
+        let seat = revealed.seat;
+        let row = self.closed.get(&seat).filter(|row| !row.commitment.is_empty());
+        let row = row.ok_or_else(|| {
+            failed(format!("seat {seat} revealed entropy that it had not committed to"))
+        })?;
+        check_opens(row, revealed, context, promised)?;
+        let again = self.revealed.contains_key(&seat) || self.opened_late.contains_key(&seat);
+        ensure(!again, || format!("seat {seat} revealed its entropy twice"))
+    }
+
+    /// Returns the seats whose numbers nobody has opened, ascending.
+    pub(super) fn unopened_seats(&self) -> Vec<u32> {
+        let mut seats = self.withheld_seats();
+        seats.retain(|seat| !self.opened_late.contains_key(seat));
+        seats
+    }
+
     /// Returns the seats that committed and have not revealed, ascending.
     pub(super) fn withheld_seats(&self) -> Vec<u32> {
         let silent = |row: &&&ClosingRow| {
@@ -75,11 +99,12 @@ impl Contributions<'_> {
         self.closed.values().filter(silent).map(|row| row.seat).collect()
     }
 
-    /// Returns a seat's row of the transcript. A seat that has committed and not revealed has
-    /// withheld.
+    /// Returns a seat's row of the transcript that a hand which was never sealed would have had. A
+    /// number that nobody has opened is withheld.
     pub(super) fn row(&self, place: &pb::RosterSeat) -> EntropyRow {
         let given = self.closed.get(&place.seat).filter(|row| !row.commitment.is_empty());
         let revealed = self.revealed.get(&place.seat);
+        let revealed = revealed.or_else(|| self.opened_late.get(&place.seat));
         let status = match (given, revealed) {
             (Some(_), Some(_)) => EntropyStatus::Revealed,
             (Some(_), None) => EntropyStatus::Withheld,

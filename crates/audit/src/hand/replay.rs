@@ -31,6 +31,7 @@ use crate::hand::Check;
 use crate::hand::decoded_records::{DecodedEvent, DecodedRecords};
 use crate::hand::{chance, commitments, signatures, table_stream};
 use crate::report::{CheckError, failed, missing};
+use crate::work::WorkCounter;
 use clock::Clock;
 pub(super) use decisions::RecordedDecision;
 
@@ -50,8 +51,7 @@ pub(super) struct Replay {
     pub(super) deck: Option<&'static Deck>,
     pub(super) seats: Vec<SeatNo>,
     pub(super) notes: Vec<String>,
-    /// Inputs of the rules, and cards and dice of operations.
-    pub(super) steps: u64,
+    pub(super) work: WorkCounter,
 }
 
 /// An input of the rules.
@@ -136,7 +136,7 @@ impl Replay {
             deck: None,
             seats: Vec::new(),
             notes: Vec::new(),
-            steps: 0,
+            work: WorkCounter::default(),
         }
     }
 
@@ -311,7 +311,7 @@ impl Replayer {
             .ok_or_else(|| stop(Check::Operations, format!("operation {index} cannot be one")))?;
         let answer = self.shoe.perform(index, &ask);
         let answer = answer.map_err(|error| stop(Check::Operations, error))?;
-        self.count(chance::size(&answer));
+        self.findings.work.dealt(chance::size(&answer));
         let given = chance::result(index, &answer, true);
         if result.index != index || result.values != given.values {
             let (recorded, given) = (&result.values, given.values);
@@ -362,13 +362,9 @@ impl Replayer {
         Ok(())
     }
 
-    fn count(&mut self, steps: u64) {
-        self.findings.steps = self.findings.steps.saturating_add(steps);
-    }
-
     fn evolve(&mut self, event: &Event, input: Option<&rules::Event>) {
         let Some(input) = input else { return };
-        self.count(1);
+        self.findings.work.played(1);
         rules::evolve(&mut self.replay.hand, input);
         self.clock.restart(self.replay.hand.to_act().is_some(), event.recorded_at);
         if self.findings.end.is_none()

@@ -10,7 +10,7 @@
 //!
 //! Specification: fairness/SPEC.md §10.8.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use eventlog_core::Event;
 use fairness::{Chain, Context, DecisionStatement, PlayerKey, SignedText as _};
@@ -20,10 +20,11 @@ use wire::TableRecord;
 
 use crate::hand::Check;
 use crate::hand::closing::{CountedCommitments, counted_commitments};
-use crate::hand::commitments::{array, parse_commitment, recorded_transcript};
+use crate::hand::commitments::{BYTES_OF_A_ROW, array, parse_commitment, recorded_transcript};
 use crate::hand::decoded_records::DecodedRecords;
 use crate::hand::replay::{RecordedDecision, Replay};
 use crate::report::{CheckError, ensure, failed};
+use crate::work::WorkCounter;
 
 pub(super) fn check(decoded: &DecodedRecords<'_>, replay: &Replay) -> Result<(), CheckError> {
     let leaves = asked_leaves(decoded);
@@ -106,6 +107,9 @@ struct Signatures<'a> {
     keys: CountedCommitments<'a>,
     /// Leaves that were asked for and not taken yet: seat, line, signature.
     pending: Vec<(u32, String, &'a [u8])>,
+    /// Seats whose players have left.
+    left: BTreeSet<u32>,
+    work: &'a WorkCounter,
 }
 
 impl<'a> Signatures<'a> {
@@ -116,25 +120,36 @@ impl<'a> Signatures<'a> {
             chain: Chain::new(&recorded_transcript(decoded)?),
             keys: counted_commitments(decoded),
             pending: Vec::new(),
+            left: BTreeSet::new(),
+            work: &decoded.work,
         })
     }
 
-    /// Checks the signature of a leave where it was asked for.
+    /// Checks the signature of a leave where it was asked for. It is asked for again only once it has
+    /// lapsed.
     fn ask(&mut self, leave: &AskedLeave<'a>) -> Result<(), CheckError> {
         let line = leave.line();
-        let chain = self.pend(leave);
         let at = format!("position {} of the table's log, `{line}`", leave.position);
+        let is_pending = self.pending.iter().any(|(seat, _, _)| *seat == leave.seat);
+        ensure(!is_pending && !self.left.contains(&leave.seat), || {
+            format!("{at}: its player had asked to leave before")
+        })?;
+        let chain = self.pend(leave);
         self.check(leave.seat, &chain, &line, leave.signature).map_err(|why| at_place(&at, why))
     }
 
     /// Adds a leave to those that are pending. Returns the chain that it is signed over.
     fn pend(&mut self, leave: &AskedLeave<'a>) -> Chain {
         self.pending.push((leave.seat, leave.line(), leave.signature));
-        self.pending.iter().fold(self.chain, |chain, (_, line, _)| chain.with(false, line))
+        self.pending.iter().fold(self.chain, |chain, (_, line, _)| {
+            self.work.hashed(BYTES_OF_A_ROW + line.len());
+            chain.with(false, line)
+        })
     }
 
     fn decide(&mut self, decision: &RecordedDecision) -> Result<(), CheckError> {
         let RecordedDecision { position, seat, by_clock, kind, line, said, signature } = decision;
+        self.work.hashed(BYTES_OF_A_ROW + line.len());
         self.chain = self.chain.with(*by_clock, line);
         let at = format!("position {position} of the table's log, `{line}`");
         if *by_clock {
@@ -157,6 +172,7 @@ impl<'a> Signatures<'a> {
         let asked = self.pending.iter().position(|(other, _, _)| *other == seat);
         let asked = asked.ok_or_else(|| failed("the player has not asked to leave"))?;
         let (_, _, asked) = self.pending.remove(asked);
+        self.left.insert(seat);
         ensure(asked == signature, || {
             "it has another signature than the player asked to leave with".to_owned()
         })
@@ -181,6 +197,7 @@ impl<'a> Signatures<'a> {
         let key = PlayerKey::try_new(array("a player's key", key)?)
             .map_err(|error| failed(format!("the key of seat {seat}: {error}")))?;
         let signature = array("the signature of a decision", signature)?;
+        self.work.signed(BYTES_OF_A_ROW + said.len());
         let statement = DecisionStatement { context: &self.context, chain, said };
         statement.verify(key.bytes(), &signature).map_err(|error| failed(error.to_string()))
     }

@@ -8,12 +8,14 @@ use rules::TableSettings;
 use wire::TableRecord;
 
 use crate::hand::decoded_records::DecodedRecords;
+use crate::hand::exclusions;
 use crate::hand::table_stream::{TableState, state_before};
 use crate::report::{CheckError, ensure, failed, missing};
 
 pub(super) fn check(decoded: &DecodedRecords<'_>) -> Result<(), CheckError> {
     let (at, opened) = decoded.opened()?;
     check_settings(decoded, opened)?;
+    exclusions::check(decoded)?;
     let state = state_before(decoded, at.position)?;
     let pots = state.pots.ok_or_else(|| {
         missing("the end of the last hand that was played is not among the records")

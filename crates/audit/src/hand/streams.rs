@@ -2,12 +2,13 @@
 //!
 //! Specification: fairness/SPEC.md §10.1.
 
+use merkle::record::RECORD_LEN;
 use primitives::StreamId;
 use proto::dealer::v1::OpeningReason;
 use wire::records::{DealerRecord, HandEvent, PlayEvent, Record as _, TableRecord, TableSubject};
 
 use crate::hand::decoded_records::{DecodedEvent, DecodedRecords};
-use crate::hand::table_order;
+use crate::hand::{YEAR_10000, quota, table_order};
 use crate::log_event::{LogEvent, is_always_withheld, may_be_secret};
 use crate::report::{CheckError, ensure, failed, missing};
 
@@ -24,10 +25,12 @@ pub(super) fn check(decoded: &DecodedRecords<'_>) -> Result<(), CheckError> {
     let table = StreamId::from(decoded.table_id()?);
     check_neighbours("the table's log", table, &decoded.records.table)?;
     check_events_of_stream("the wallet's log", table, &decoded.records.wallet)?;
+    check_times(decoded)?;
     check_withheld(decoded)?;
     check_hand_order(decoded)?;
     check_dealer_order(decoded)?;
     table_order::check(decoded)?;
+    quota::check(decoded)?;
     match &decoded.unrecognized {
         None => Ok(()),
         Some(record) => Err(missing(format!("{record} holds more than this program can read"))),
@@ -86,17 +89,38 @@ fn check_events_of_stream(
     Ok(())
 }
 
-/// Checks that no payload is withheld but of events that concern one player and the operators
-/// alone, and, until the seed is open, of those that may hold a secret of the hand.
-fn check_withheld(decoded: &DecodedRecords<'_>) -> Result<(), CheckError> {
+/// Checks that every record is of a time before the year 10000: so no sum of a recorded time and a
+/// span of the settings saturates, and no window is cut short.
+fn check_times(decoded: &DecodedRecords<'_>) -> Result<(), CheckError> {
+    for (log, events) in lists(decoded) {
+        for event in events {
+            // The chain, which is checked above, hashes each record once.
+            decoded.work.hashed(RECORD_LEN + event.payload.len());
+            ensure(event.recorded_at < YEAR_10000, || {
+                let at = event.position.0;
+                format!("{log}, position {at}: recorded in the year 10000 or later")
+            })?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns the lists of records, each with the name of its log.
+fn lists<'a>(decoded: &DecodedRecords<'a>) -> [(&'static str, &'a [LogEvent]); 4] {
     let records = decoded.records;
-    let is_open = decoded.seed().is_ok() || decoded.revealed().is_ok();
-    for (log, events) in [
+    [
         ("the table's log", &records.hand),
         ("the table's log", &records.table),
         ("the dealer's log", &records.dealer),
         ("the wallet's log", &records.wallet),
-    ] {
+    ]
+}
+
+/// Checks that no payload is withheld but of events that concern one player and the operators
+/// alone, and, until the seed is open, of those that may hold a secret of the hand.
+fn check_withheld(decoded: &DecodedRecords<'_>) -> Result<(), CheckError> {
+    let is_open = decoded.seed().is_ok() || decoded.revealed().is_ok();
+    for (log, events) in lists(decoded) {
         let withheld = events.iter().filter(|event| event.withheld.is_some());
         for event in withheld {
             let secret = !is_open && may_be_secret(event.kind);
@@ -146,13 +170,15 @@ impl Progress {
     /// in either order. While it is suspended, players decide to leave or to end it.
     fn admits(&self, next: Phase) -> bool {
         let over = self.settled || self.aborted;
-        let revealing = matches!(self.phase, Phase::EntropyClosed | Phase::EntropyRevealed);
+        let revealing =
+            !over && matches!(self.phase, Phase::EntropyClosed | Phase::EntropyRevealed);
         let playing = matches!(self.phase, Phase::Sealed | Phase::Played | Phase::Decided);
         match next {
             Phase::Start => false,
             Phase::Opened => self.phase == Phase::Start,
             Phase::EntropyClosed => self.phase == Phase::Opened && !self.is_suspended,
-            Phase::EntropyRevealed => revealing,
+            // Whoever was silent may still open their number of a hand that came to nothing.
+            Phase::EntropyRevealed => revealing || self.aborted,
             Phase::Sealed => revealing && !self.is_suspended,
             Phase::Played => playing && !self.is_suspended,
             Phase::Decided => playing,

@@ -18,7 +18,7 @@ use crate::hand::decoded_records::{DecodedEvent, DecodedRecords};
 use crate::report::{CheckError, ensure};
 
 /// Reason of a seat that sits out, or no longer does, for having withheld entropy.
-const EXCLUDED: &str = "excluded";
+pub(super) const EXCLUDED: &str = "excluded";
 
 /// A taken seat.
 #[derive(Debug, Clone, PartialEq, Eq)]

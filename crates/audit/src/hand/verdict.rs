@@ -14,7 +14,7 @@ use wire::TableRecord;
 
 use super::Check;
 use super::decoded_records::DecodedRecords;
-use super::discarded::discarded_cards;
+use super::discarded::held;
 use super::{seed, signatures, table_stream};
 use crate::bundle::Witnessed;
 use crate::report::{Checks, Verdict};
@@ -228,7 +228,7 @@ impl Judgement<'_> {
                     format!("Hand {number} waits for signatures of witnesses that were asked for.")
                 }
             },
-            HandVerdict::Failed => format!("Hand {number} is NOT proved: {}.", self.trouble()),
+            HandVerdict::Failed => what_failed(number, &self.trouble()),
             HandVerdict::Refused => {
                 "Nothing is said of this hand: no keys were given to check it with.".to_owned()
             }
@@ -298,13 +298,7 @@ impl Judgement<'_> {
 
     /// Content of the seed of a hand that came to nothing, up to its first decision.
     fn held(&self) -> String {
-        discarded_cards(self.decoded).map_or_else(
-            |_| String::new(),
-            |held| {
-                let held = if held.is_empty() { "nothing" } else { &held };
-                format!(" Its seed held, up to the first decision: {held}.")
-            },
-        )
+        held(self.decoded).map_or_else(|_| String::new(), |held| format!(" {held}."))
     }
 
     /// By whose act the hand was broken off, and when.
@@ -327,8 +321,7 @@ impl Judgement<'_> {
             return "It is nobody's word: nothing was checked.".to_owned();
         }
         if verdict == HandVerdict::Failed {
-            return "Whose word it is does not help: no signature makes up for what is wrong."
-                .to_owned();
+            return NO_WORD_HELPS.to_owned();
         }
         let seen = match (&self.decoded.records.proofs, self.witnessed()) {
             (None, _) => {
@@ -398,13 +391,25 @@ impl Judgement<'_> {
             return "Give the keys of the room, from another source than this file.".to_owned();
         }
         if verdict == HandVerdict::Failed {
-            return "Do not rely on this hand, and keep the file: only you can know whether your own \
-                    number is in it."
-                .to_owned();
+            return PART_IN_FAILED.to_owned();
         }
         "Only you can know whether a number in it is your own: compare it with what you committed to."
             .to_owned()
     }
+}
+
+/// Sentences on a hand that is failed.
+pub(super) fn failed_sentences(number: u64, trouble: &str) -> [String; 3] {
+    [what_failed(number, trouble), NO_WORD_HELPS.to_owned(), PART_IN_FAILED.to_owned()]
+}
+
+const NO_WORD_HELPS: &str =
+    "Whose word it is does not help: no signature makes up for what is wrong.";
+
+const PART_IN_FAILED: &str = "Do not rely on this hand, and keep the file: only you can know whether your own number is in it.";
+
+fn what_failed(number: u64, trouble: &str) -> String {
+    format!("Hand {number} is NOT proved: {trouble}.")
 }
 
 /// Names seats, such as `seats 1 and 3`.

@@ -9,8 +9,9 @@
 
 mod broken;
 mod honest;
-mod hostile;
+pub(super) mod hostile;
 mod refused;
+mod several;
 
 use std::path::{Path, PathBuf};
 

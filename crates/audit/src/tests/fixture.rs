@@ -53,8 +53,9 @@ pub(crate) struct Seat {
     taken_at: UnixMicros,
     /// Numbers in which the player withheld.
     withheld: u32,
-    /// The first hand that the player is dealt into again.
+    /// The first hand that the player is dealt into again, and the time before which they are not.
     excluded_until: u64,
+    excluded_until_micros: u64,
 }
 
 /// Behaviour of a seat in the entropy of a hand.
@@ -68,6 +69,8 @@ pub(crate) enum EntropyBehaviour {
     Absent,
     /// Commits and does not reveal.
     Withholds,
+    /// Commits, does not reveal in time, and opens the number after it was burnt.
+    OpensLate,
     /// Commits, and the table acts as if the seat had not.
     Dropped,
 }

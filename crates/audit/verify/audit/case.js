@@ -25,7 +25,9 @@ export function hold(fact, why) {
 export const CLOCK_SKEW = 250000n;
 export const MILLISECOND = 1000n;
 export const SECOND = 1000000n;
-// The last time that can be recorded: no sum of times is later.
+// Every record is older than the year 10000, so that no window is cut short by the end of time.
+export const YEAR_10000 = 253402300800n * SECOND;
+// No sum of times is later.
 export const LAST = (1n << 64n) - 1n;
 export const later = (time, ...spans) => spans.reduce((sum, span) => (sum + span > LAST ? LAST : sum + span), time);
 
@@ -35,6 +37,8 @@ const WHAT = {
   EntropyRevealed: ["hand", "what a seat revealed"],
   HandSealed: ["hand", "the sealing of the hand"],
   HandSettled: ["hand", "the settlement"],
+  HandSuspended: ["hand", "the suspension of the hand"],
+  HandContinued: ["hand", "the end of a suspension"],
   HandAborted: ["hand", "that the hand was aborted"],
   SettlementPosted: ["hand", "the table's note of the posted settlement"],
   HandRevealed: ["hand", "the table's copy of the opened seed"],
@@ -69,6 +73,8 @@ export class Case {
     this.dealerKey = null;
     this.dealerKeys = [];
     this.tableKeys = [];
+    // What a hand that came to nothing held, in words.
+    this.held = "";
     this.byName = new Map();
   }
 

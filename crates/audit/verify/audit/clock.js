@@ -1,7 +1,7 @@
 // Turns, deadlines and time banks, as a table must keep them. A decision is judged when it comes and recorded when the
 // log has taken it: one that a player made and that is recorded behind its deadline may have come in time.
 
-import { CLOCK_SKEW, SECOND, later, timeText } from "./case.js";
+import { CLOCK_SKEW, SECOND, hold, later, timeText } from "./case.js";
 
 // What a clock that is resumed twice can gain.
 const SLACK = 10n * SECOND;
@@ -10,12 +10,34 @@ const SILENCE = 10n * SECOND;
 const HOUR = 3600n * SECOND;
 const atLeastZero = (span) => (span < 0n ? 0n : span);
 
+// Each suspension began after a silence and ends in time, whether or not the hand can be played again; and before the seal no
+// decision is due.
+export function checkSuspensions(records) {
+  for (const { event, time } of records.all("HandSuspended")) {
+    const { since_micros: since, until_micros: until } = event;
+    hold(
+      later(since, SILENCE) <= time,
+      () => `the hand was suspended at ${timeText(time)}, and the dealer was asked at ${timeText(since)} only`,
+    );
+    const span = BigInt(records.settings.suspend_hours) * HOUR;
+    hold(
+      later(since, span) <= until && until <= later(time, span, CLOCK_SKEW),
+      () => `the hand is suspended until ${timeText(until)}, another time than the settings say`,
+    );
+  }
+  const sealed = records.find("HandSealed");
+  for (const { event, position } of records.all("HandContinued")) {
+    const before = !sealed || position < sealed.position;
+    const none = event.deadline_micros === 0n;
+    hold(!before || none, "a hand goes on before its antes with a deadline for a decision");
+  }
+}
+
 export class Clock {
   // `missed`: clocks missed in a row before the hand by each player, null where the records do not say.
   constructor(settings, missed, at) {
     this.turn = 0;
     this.action = BigInt(settings.action_seconds) * SECOND;
-    this.suspension = BigInt(settings.suspend_hours) * HOUR;
     this.banks = missed.map(() => BigInt(settings.bank_seconds) * SECOND);
     this.dueAt = at;
     this.resumed = null;
@@ -72,14 +94,9 @@ export class Clock {
     return deadline > most ? `turn ${turn}: the resumed clock has more time than a whole one` : null;
   }
 
-  // The hand is suspended, and clocks stand. What is wrong with its times, or null.
-  suspend({ since_micros: since, until_micros: until }, at) {
+  // The hand is suspended, and clocks stand.
+  suspend(at) {
     this.stoodAt = at;
-    if (later(since, SILENCE) > at)
-      return `the hand was suspended at ${timeText(at)}, and the dealer was asked at ${timeText(since)} only`;
-    if (until < later(since, this.suspension) || until > later(at, this.suspension, CLOCK_SKEW))
-      return `the hand is suspended until ${timeText(until)}, another time than the settings say`;
-    return null;
   }
 
   // The dealer is back. What is wrong with the deadline of the decision that is due, or null.

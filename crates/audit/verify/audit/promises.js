@@ -150,6 +150,9 @@ export async function recordedTranscript(records) {
   throw missing("no recorded contributions of the seats give a recorded transcript");
 }
 
+// The keys of all chance that these rows would have given.
+export const chanceOfRows = async (promise, rows, seed) => handKeys(await bind(promise, rows), seed);
+
 // The keys of all chance: of whichever opened seed keeps the promise.
 export async function keysOf(records) {
   const { context, commitment } = await promiseOf(records);

@@ -35,11 +35,14 @@ class Signed {
     Object.assign(this, { context, chain, counted });
     // Leaves that were asked for and not taken yet, by seat, in order.
     this.pending = new Map();
+    // Seats whose players have left.
+    this.left = new Set();
   }
 
-  // A leave is signed where it is asked for; once more changes nothing while it is pending.
+  // A leave is signed where it is asked for, and asked for again only once it has lapsed.
   async ask(leave) {
-    if (this.pending.has(leave.seat)) return;
+    const again = this.pending.has(leave.seat) || this.left.has(leave.seat);
+    hold(!again, told(leave, "its player had asked to leave before"));
     let { chain } = this;
     for (const { line } of [...this.pending.values(), leave]) chain = await decisionOf(chain, false, line);
     await this.check({ ...leave, said: leave.line }, chain);
@@ -56,6 +59,7 @@ class Signed {
       hold(asked, told(line, "its player has not asked to leave"));
       const same = equal(asked.signature, line.signature);
       hold(same, told(line, "it has another signature than its player asked to leave with"));
+      this.left.add(line.seat);
     } else await this.check(line, this.chain);
     if (!line.voids) return;
     for (const [seat, { signature }] of this.pending) if (signature.length > 0) this.pending.delete(seat);

@@ -3,6 +3,7 @@
 import { equal } from "../bytes.js";
 import { BadSettings, readSettings } from "../settings.js";
 import { failed, hold, missing } from "./case.js";
+import { checkExclusions } from "./exclusions.js";
 import { isFirst } from "./table-stream.js";
 
 // The table before the hand, as far as the records say: taken seats by number, pots, the seat that had the button, numbers
@@ -66,6 +67,7 @@ export const missedBefore = (table, roster) => roster.map(({ seat }) => table.se
 export function checkStart(records) {
   const opened = records.one("HandOpened").event;
   checkSettings(records, opened);
+  checkExclusions(records);
   const table = tableBefore(records);
   if (table.pots === null) throw missing("the end of the last hand that was played is not among the records");
   hold(

@@ -1,9 +1,10 @@
 // Whether the streams are whole: numbers, chains, and which record may follow which.
 
 import { equal } from "../bytes.js";
-import { SECRET } from "../bundle.js";
+import { LOGS, SECRET } from "../bundle.js";
 import { ZEROS32 } from "../merkle.js";
-import { exactly, hold, missing } from "./case.js";
+import { YEAR_10000, exactly, hold, missing } from "./case.js";
+import { checkQuota } from "./quota.js";
 import { checkTableStream } from "./table-stream.js";
 
 const RECOVERY = 4;
@@ -16,10 +17,12 @@ export async function checkStreams(records) {
   const table = exactly(16, records.one("HandOpened").event.table_id, "the hand's table");
   part("the table's log", table, records.table);
   part("the wallet's log", table, records.wallet);
+  checkTimes(records);
   checkKeptBack(records);
   handInOrder(records);
   dealerInOrder(records);
   await checkTableStream(records);
+  checkQuota(records);
 }
 
 // A stream from its first record on.
@@ -48,6 +51,14 @@ function part(log, stream, list) {
       () => `${where}: the record does not name the one before it`,
     );
   });
+}
+
+// Every record is of a time before the year 10000.
+function checkTimes({ bundle }) {
+  for (const log of LOGS) {
+    for (const { position, time } of bundle[log].records)
+      hold(time < YEAR_10000, () => `the ${log}'s log, position ${position}: recorded in the year 10000 or later`);
+  }
 }
 
 // Nothing is kept back that has no secret, and no secret once the seed is open.

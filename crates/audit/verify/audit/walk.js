@@ -204,8 +204,7 @@ export class Walk {
       for (const card of event.cards) await this.checkSalt(card);
     } else if (name === "HandSuspended") {
       this.agreed = new Set();
-      const wrong = this.clock.suspend(event, time);
-      if (wrong) this.trouble("clocks", wrong);
+      this.clock.suspend(time);
     } else if (name === "HandContinued") {
       this.agreed = null;
       const wrong = this.clock.goOn(event, this.hand.decision?.player ?? null, time);
@@ -312,7 +311,7 @@ export class Walk {
     hold(player >= 0, "a decision of a seat that is not in the hand");
     if (MOVE_KINDS[event.move?.kind] === "void") {
       this.note(record, makeMove("void"), player);
-      this.agree(event, player);
+      this.agree(record, player);
       this.steps.set(record.position, { player, move: makeMove("void"), byClock: false });
       return;
     }
@@ -352,25 +351,26 @@ export class Walk {
     this.lines.push({ position, seat, byClock, leaves, voids, line, said: [...words, ...choice].join(" "), signature });
   }
 
-  // Who must agree to end a suspended hand.
-  get voters() {
+  // Who must agree to end a suspended hand, at this place: who is in it and has not asked to leave it before.
+  votersAt(position) {
     const { core } = this.hand;
-    return core.inOrder.filter((player) => !core.left.has(player));
+    const left = askedLeaves(this.records).filter((leave) => leave.position < position);
+    const isIn = (player) => !core.left.has(player) && !left.some((leave) => leave.player === player);
+    return core.inOrder.filter(isIn);
   }
 
-  agree({ seat, by_clock: byClock }, player) {
+  agree({ position, event: { seat, by_clock: byClock } }, player) {
     const told = (why) => `seat ${seat} agreed to end the hand, and ${why}`;
     hold(this.agreed && !byClock, () => told("it was not suspended, or the clock decided"));
-    hold(this.voters.includes(player) && !this.agreed.has(player), () => told("was not in it, or had agreed before"));
+    const votes = this.votersAt(position).includes(player) && !this.agreed.has(player);
+    hold(votes, () => told("was not in it, or had agreed before"));
     this.agreed.add(player);
   }
 
-  // The hand came to nothing: by agreement only where all have agreed. Who has asked to leave has no vote; where everybody
-  // has, there is nobody to agree.
+  // The hand came to nothing: by agreement only where all have agreed. Where everybody has asked to leave there is nobody to
+  // agree.
   ended({ position, event }) {
-    const left = askedLeaves(this.records).filter((leave) => leave.position < position);
-    const voters = this.voters.filter((player) => !left.some((leave) => leave.player === player));
-    const all = this.agreed?.size > 0 && voters.every((player) => this.agreed.has(player));
+    const all = this.agreed?.size > 0 && this.votersAt(position).every((player) => this.agreed.has(player));
     if (event.cause === AGREED && !all)
       this.trouble("decisions", "the hand was ended by agreement, and not all had agreed");
   }
@@ -453,18 +453,27 @@ export class Walk {
     const most = this.records.all("OperationPerformed").length - this.records.all("ChanceUsed").length;
     for (let due = this.hand.due; due; due = this.hand.due) {
       if (this.ahead.length >= most && due.kind !== "deal") return;
-      if (due.kind === "deal") {
-        const { restocks, places } = this.takeLayout(due, due.until ? this.countUntil(due) : 0);
-        for (const operation of restocks) await this.performAhead(operation);
-        const faces = places.map((place) => this.shoe.face(place));
-        this.hand.chance(faces);
-        faces.forEach((face, at) => this.places.learn(places[at], face));
-        this.deals.push({ places, audience: due.shown ? 0 : this.seatOf(due.to), since: this.since, done: false });
-      } else {
-        this.hand.chance(await this.performAhead(this.places.ask(due)));
-      }
+      await this.foresee(due);
     }
     if (this.hand.settlement && !this.end) this.end = this.endOf(this.hand.settlement, this.since);
+  }
+
+  // What the seed gives for what is due, in words; none for a shuffle.
+  async foresee(due) {
+    if (due.kind !== "deal") {
+      const { result, outcome } = await this.performAhead(this.places.ask(due));
+      this.hand.chance(outcome);
+      if (due.kind === "pulse") return outcome ? "a pulse" : "no pulse";
+      return due.kind === "shuffle" ? "" : `${due.kind === "roll" ? "dice" : due.kind}: ${result.values.join(" ")}`;
+    }
+    const { restocks, places } = this.takeLayout(due, due.until ? this.countUntil(due) : 0);
+    for (const operation of restocks) await this.performAhead(operation);
+    const faces = places.map((place) => this.shoe.face(place));
+    this.hand.chance(faces);
+    faces.forEach((face, at) => this.places.learn(places[at], face));
+    this.deals.push({ places, audience: due.shown ? 0 : this.seatOf(due.to), since: this.since, done: false });
+    const where = due.to === null ? "on the table" : `seat ${this.seatOf(due.to)}`;
+    return `${where}: ${faces.map((face) => this.deck.code(face)).join(" ")}`;
   }
 
   countUntil(due) {
@@ -472,8 +481,8 @@ export class Walk {
   }
 
   async performAhead(operation) {
-    const { result, outcome } = await this.shoe.perform(operation);
-    this.ahead.push({ operation, result });
-    return outcome;
+    const made = await this.shoe.perform(operation);
+    this.ahead.push({ operation, result: made.result });
+    return made;
   }
 }

@@ -52,6 +52,7 @@ for (const name of names) {
     const lines = storyOf(records, walk);
     assert.ok(lines.length >= records.hand.length + records.dealer.length);
     checkStory(lines, passes(report));
+    for (const [what, count] of Object.entries(report.work)) assert.ok(count > 3, `${count} ${what}`);
   });
 }
 

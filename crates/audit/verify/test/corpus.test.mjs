@@ -19,8 +19,8 @@ const FOLDER = SWEEP
   ? pathToFileURL(`${SWEEP}/`)
   : new URL("../../../../tests/golden/hostile/", import.meta.url);
 // Work of each byte of a file, and work that any file may make.
-const EACH = { steps: 2, bytes: 40 };
-const ALWAYS = { steps: 20000, bytes: 100000 };
+const EACH = { steps: 2, bytes: 40, signatures: 1 / 32 };
+const ALWAYS = { steps: 20000, bytes: 100000, signatures: 16 };
 
 const listed = JSON.parse(readFileSync(new URL("expected.json", FOLDER), "utf8"));
 
@@ -61,7 +61,7 @@ async function judged(bytes) {
   const before = soFar();
   const report = await reportOn(bytes, await trusted());
   const made = workSince(before);
-  for (const what of ["steps", "bytes"]) {
+  for (const what of ["steps", "bytes", "signatures"]) {
     const most = ALWAYS[what] + EACH[what] * bytes.length;
     assert.ok(made[what] <= most, `${made[what]} ${what}, and ${most} are the most`);
   }

@@ -84,14 +84,15 @@ async fn stops(logs: &Logs, records: &HandRecords) -> anyhow::Result<Vec<StopRec
 pub(crate) fn print_report(records: &HandRecords, report: &Report) {
     let story = hand::story(records, report);
     output::line(&format!("hand {}: {}", report.hand_id, report.verdict));
-    report.sentences.iter().for_each(|sentence| output::line(sentence));
+    report.sentences.iter().for_each(|sentence| output::line(&output::one_line(sentence)));
     output::line("");
     let width = story.iter().map(|line| line.who.chars().count()).max().unwrap_or(0);
     // The verdicts follow below the story.
     for line in story.iter().filter(|line| line.when.is_some()) {
         let when = line.when.map(|when| when.to_string()).unwrap_or_default();
         let when = when.get(11..23).unwrap_or(&when);
-        output::line(&format!("{when:12}  {:width$}  {}", line.who, line.what));
+        let what = output::one_line(&line.what);
+        output::line(&format!("{when:12}  {:width$}  {what}", line.who));
     }
     output::line("");
     for checked in &report.checks.0 {
@@ -102,10 +103,10 @@ pub(crate) fn print_report(records: &HandRecords, report: &Report) {
         };
         output::line(&format!("{verdict:12}  {}", checked.check));
         if let Some(why) = why {
-            output::line(&format!("{:12}  because: {why}", ""));
+            output::line(&format!("{:12}  because: {}", "", output::one_line(why)));
         }
     }
     for note in &report.notes {
-        output::line(&format!("note: {note}"));
+        output::line(&format!("note: {}", output::one_line(note)));
     }
 }

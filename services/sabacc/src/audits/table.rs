@@ -76,7 +76,7 @@ fn print_hand(hand: &HandSummary) {
     let verdict = if hand.passed { "passed" } else { "FAILED" };
     output::line(&format!("hand {:>4}  {}  {verdict}  {end}", hand.hand_no, hand.hand_id));
     if let Some(discarded) = &hand.discarded {
-        output::line(&format!("           would have been: {discarded}"));
+        output::line(&format!("           {discarded}"));
     }
     if !hand.passed {
         for trouble in &hand.troubles {

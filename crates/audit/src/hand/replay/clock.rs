@@ -6,7 +6,6 @@
 
 use std::time::Duration;
 
-use crate::hand::CLOCK_SKEW;
 use primitives::UnixMicros;
 use proto::event::v1 as pb;
 use rules::{DecisionAuthor, Move, Player, TableSettings};
@@ -14,9 +13,6 @@ use rules::{DecisionAuthor, Move, Player, TableSettings};
 /// Tolerance for the deadline of a resumed clock: by this much an owner of the table may be known
 /// to have been alive later than its work. A clock that is resumed twice can gain as much.
 const RESUME_TOLERANCE: Duration = Duration::from_secs(10);
-
-/// Silence of the dealer after which a hand is suspended.
-const SILENCE: Duration = Duration::from_secs(10);
 
 const NO_DECISION: &str = "the hand goes on with a deadline, and no decision is due";
 
@@ -30,7 +26,6 @@ pub(super) struct Clock {
     due_at: UnixMicros,
     /// Deadline after an interruption.
     resumed: Option<UnixMicros>,
-    suspend: Duration,
     /// Time from which the hand is suspended.
     suspended_at: Option<UnixMicros>,
     /// Number of decisions in a row that the clock has taken for each player, p1 first, and whether
@@ -50,7 +45,6 @@ impl Clock {
             banks: vec![bank; misses.len()],
             due_at: at,
             resumed: None,
-            suspend: Duration::from_secs(3600 * u64::from(settings.suspend_hours)),
             suspended_at: None,
             misses: misses
                 .into_iter()
@@ -179,31 +173,8 @@ impl Clock {
     }
 
     /// Stops the clock: the hand is suspended.
-    ///
-    /// # Errors
-    /// If the dealer had not been silent for long enough, or the suspension may last for another
-    /// time than the settings say.
-    pub(super) fn suspend(
-        &mut self,
-        suspended: &pb::HandSuspended,
-        at: UnixMicros,
-    ) -> Result<(), String> {
-        let pb::HandSuspended { since_micros, until_micros } = suspended;
-        let (since, until) = (UnixMicros(*since_micros), UnixMicros(*until_micros));
+    pub(super) fn suspend(&mut self, at: UnixMicros) {
         self.suspended_at = Some(at);
-        if since.plus(SILENCE) > at {
-            return Err(format!(
-                "the hand was suspended at {at}, and the dealer was asked at {since} only"
-            ));
-        }
-        let most = at.plus(self.suspend).plus(CLOCK_SKEW);
-        if until < since.plus(self.suspend) || until > most {
-            return Err(format!(
-                "the hand is suspended at {at} until {until}, and not for {} hours",
-                self.suspend.as_secs() / 3600
-            ));
-        }
-        Ok(())
     }
 
     /// Runs the clock again: the dealer is back.

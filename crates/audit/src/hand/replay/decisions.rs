@@ -53,7 +53,7 @@ impl Replayer {
     ) -> Result<(), Stop> {
         self.note_line(event, decided)?;
         if is_void(decided) {
-            return self.agree(decided);
+            return self.agree(event, decided);
         }
         // The default in the form that the rules record it in: of cards that look alike, a decision
         // names the one held longest.
@@ -118,7 +118,7 @@ impl Replayer {
     }
 
     /// Takes a player's agreement to end the suspended hand.
-    fn agree(&mut self, decided: &pb::MoveDecided) -> Result<(), Stop> {
+    fn agree(&mut self, event: &Event, decided: &pb::MoveDecided) -> Result<(), Stop> {
         let player = self.replay.player_of(decided.seat);
         let player = player.map_err(|error| stop(Check::Decisions, error))?;
         let seat = decided.seat;
@@ -126,7 +126,7 @@ impl Replayer {
             "the hand was not suspended"
         } else if decided.by_clock {
             "the clock agrees for nobody"
-        } else if !self.voters(0).contains(player) {
+        } else if !self.voters(event.position.0).contains(player) {
             "its player is not in the hand any more"
         } else if self.agreement.agreed.contains(player) {
             "it had agreed before"
@@ -137,22 +137,33 @@ impl Replayer {
         Err(stop(Check::Decisions, format!("seat {seat} agreed to end the hand, and {why}")))
     }
 
-    /// Players whose agreement ends a suspended hand, by the record at this position: all that are
-    /// live and have not asked to leave before. Nobody else takes a player's vote away.
+    /// Players whose agreement ends a suspended hand, at this position: all that are live and have not
+    /// asked to leave before. Nobody else takes a player's vote away.
     fn voters(&self, position: u64) -> PlayerSet {
         let live = self.replay.hand.live().minus(self.replay.hand.leavers());
         let left = self.agreement.leaves.iter().filter(|(at, _)| *at < position);
         left.fold(live, |voters, (_, player)| voters.without(*player))
     }
 
+    /// Checks that all of these players have agreed, at least one.
+    fn check_agreed(&mut self, voters: PlayerSet) {
+        let agreed = self.agreement.agreed;
+        let why = match voters.minus(agreed).lowest() {
+            Some(player) => format!("the hand was ended by agreement, and {player} had not agreed"),
+            None if agreed.is_empty() => {
+                "the hand was ended by agreement, and nobody was left to agree".to_owned()
+            }
+            None => return,
+        };
+        self.findings.add_failure(Check::Decisions, || why);
+    }
+
     /// Follows the suspension of the hand, and what ends it.
     pub(super) fn suspension(&mut self, event: &Event, of_hand: HandEvent<'_>) {
         match of_hand {
-            HandEvent::HandSuspended(suspended) => {
+            HandEvent::HandSuspended(_) => {
                 self.agreement.restart(true);
-                if let Err(why) = self.clock.suspend(suspended, event.recorded_at) {
-                    self.findings.add_failure(Check::Clocks, || why);
-                }
+                self.clock.suspend(event.recorded_at);
             }
             HandEvent::HandContinued(continued) => {
                 self.agreement.restart(false);
@@ -162,12 +173,7 @@ impl Replayer {
                 }
             }
             HandEvent::HandAborted(aborted) if aborted.cause() == AbortCause::Agreed => {
-                let missing = self.voters(event.position.0).minus(self.agreement.agreed);
-                if let Some(player) = missing.lowest() {
-                    self.findings.add_failure(Check::Decisions, || {
-                        format!("the hand was ended by agreement, and {player} had not agreed")
-                    });
-                }
+                self.check_agreed(self.voters(event.position.0));
             }
             HandEvent::HandOpened(_)
             | HandEvent::EntropyClosed(_)

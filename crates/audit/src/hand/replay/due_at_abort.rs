@@ -20,7 +20,7 @@ impl Replayer {
         let mut replay = self.before_restock.take().unwrap_or_else(|| self.replay.clone());
         while let Next::Chance([due, ..]) = rules::next(&replay.hand) {
             let due = due.clone();
-            self.count(1);
+            self.findings.work.played(1);
             if self.replay_due(&mut replay, &due).is_none() {
                 break;
             }
@@ -47,7 +47,7 @@ impl Replayer {
     ) -> Option<()> {
         let answer =
             self.shoe.perform(operation.index, &chance::parse_operation(&operation)?).ok()?;
-        self.count(chance::size(&answer));
+        self.findings.work.dealt(chance::size(&answer));
         let result = chance::result(operation.index, &answer, true);
         self.findings.due_at_abort.push((operation.clone(), result.clone()));
         let used = pb::ChanceUsed { operation: Some(operation), result: Some(result), restock };

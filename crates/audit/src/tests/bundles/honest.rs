@@ -138,11 +138,24 @@ fn kinds() -> Vec<Golden> {
             let entropy = everybody(EntropyBehaviour::Reveals);
             played("dice", 4, HandOptions { entropy, ..silent })
         }),
+        proved("suspended-leave-asked-again", {
+            let silent = silent(Some(3), SuspensionEnd::AskedAgainAndContinued);
+            let entropy = everybody(EntropyBehaviour::Reveals);
+            played("dice", 4, HandOptions { entropy, ..silent })
+        }),
+        proved("records-up-to-the-limit", records_of_one_player(30)),
         proved("suspended-before-antes-and-continued", {
             played("eleven", 4, silent(None, SuspensionEnd::Continued))
         }),
         proved("delayed-reveal", with_settings("spike", delayed(), HandOptions::default())),
     ]
+}
+
+/// A first hand before which a player has sat out and in so often; they have three records more.
+pub(super) fn records_of_one_player(times: u32) -> TableFixture {
+    let mut room = TableFixture::seated(40, "dice", 2);
+    (0..times).for_each(|_| room.toggle_sit_out(1));
+    earlier(room)
 }
 
 /// Hands that came to nothing, or have not ended.
@@ -153,6 +166,14 @@ fn aborted() -> Vec<Golden> {
     let broken_off = is(HandVerdict::BrokenOff);
     vec![
         broken_off("burnt-by-one", played("kessel", 4, seat_one(EntropyBehaviour::Withholds))),
+        broken_off("burnt-and-opened-late", {
+            played("kessel", 4, seat_one(EntropyBehaviour::OpensLate))
+        }),
+        broken_off("burnt-and-opened-late-by-some", {
+            let late = [(1, EntropyBehaviour::OpensLate), (3, EntropyBehaviour::Withholds)];
+            let options = HandOptions { entropy: BTreeMap::from(late), ..HandOptions::default() };
+            played("force", 4, options)
+        }),
         broken_off("burnt-by-all", {
             played("coruscant", 3, all_seats(EntropyBehaviour::Withholds))
         }),

@@ -153,12 +153,13 @@ fn audited(bundle: &Bundle, trusted: &TrustedKeys) -> Report {
 }
 
 /// Checks that the work of an audit is bounded by the size of the file; a few rounds of the rules
-/// are due in any.
-fn check_work(work: Work, bytes: &[u8]) {
-    const ALWAYS: u64 = 20_000;
+/// are due in any. The other verifiers have the same bounds.
+pub(crate) fn check_work(work: Work, bytes: &[u8]) {
+    const ALWAYS: Work = Work { steps: 20_000, bytes: 100_000, signatures: 16 };
     let length = bytes.len() as u64;
-    assert!(work.steps <= ALWAYS + length, "{work:?} of {length} bytes");
-    assert!(work.bytes <= 2 * length, "{work:?} of {length} bytes");
+    assert!(work.steps <= ALWAYS.steps + 2 * length, "{work:?} of {length} bytes");
+    assert!(work.bytes <= ALWAYS.bytes + 40 * length, "{work:?} of {length} bytes");
+    assert!(work.signatures <= ALWAYS.signatures + length / 32, "{work:?} of {length} bytes");
 }
 
 fn names(report: &Report, is_wanted: impl Fn(&Verdict) -> bool) -> String {

@@ -2,17 +2,17 @@
 
 use crate::hand::Check;
 use crate::tests::fixture::AnyRecord::{Dealer, Table, Wallet};
-use crate::tests::fixture::{Entry, LogName, TableFixture};
+use crate::tests::fixture::{Entry, LogName, SuspensionEnd, TableFixture};
 use primitives::UnixMicros;
 use proto::dealer::v1 as dealer;
 use proto::event::v1 as pb;
 use wire::{DealerRecord, TableRecord, WalletRecord};
 
 use super::{
-    Golden, aborts, broken_hand, closing, delay, index_of, openings, rich, signatures, starts,
-    streams, the,
+    Golden, aborts, broken_hand, closing, delay, index_of, openings, played, rich, signatures,
+    starts, streams, the,
 };
-use crate::tests::bundles::honest::delayed;
+use crate::tests::bundles::honest::{delayed, silent};
 
 pub(super) fn all() -> Vec<Golden> {
     let mut all = commitment();
@@ -303,11 +303,32 @@ fn decisions() -> Vec<Golden> {
     ]
 }
 
+/// A suspended hand with other times of its suspension.
+fn suspended(
+    name: &str,
+    after: Option<u32>,
+    end: SuspensionEnd,
+    edit: impl FnOnce(&mut pb::HandSuspended),
+) -> Golden {
+    broken_hand(name, played(silent(after, end)), Check::Clocks, |entries| {
+        edit(the!(entries, Table(TableRecord::HandSuspended)));
+    })
+}
+
 fn clocks() -> Vec<Golden> {
     let breaks =
         |name, edit: &dyn Fn(&mut Vec<Entry>)| broken_hand(name, rich(), Check::Clocks, edit);
     let by_clock = |it: &pb::MoveDecided| it.by_clock;
     vec![
+        suspended("clocks-suspended-too-short-before-antes", None, SuspensionEnd::TooLong, |it| {
+            it.until_micros -= 3_600_000_000;
+        }),
+        suspended("clocks-suspended-for-ever", Some(9), SuspensionEnd::Open, |it| {
+            it.until_micros = u64::MAX;
+        }),
+        suspended("clocks-suspended-without-silence", Some(9), SuspensionEnd::Open, |it| {
+            it.since_micros += 5_000_000;
+        }),
         breaks("clocks-moved", &|entries| {
             let index = index_of(
                 entries,

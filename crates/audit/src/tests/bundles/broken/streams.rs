@@ -1,11 +1,13 @@
 //! Streams with something left out of them, or undone.
 
-use crate::hand::Check;
+use crate::hand::{Check, YEAR_10000};
 use crate::log_event::LogEvent;
-use crate::tests::fixture::AnyRecord::Table;
+use crate::tests::bundles::honest::records_of_one_player;
+use crate::tests::fixture::AnyRecord::{Dealer, Table};
 use crate::tests::fixture::{self, TableFixture};
+use primitives::UnixMicros;
 use proto::event::v1::{self as pb, AbortCause, AtFault};
-use wire::TableRecord;
+use wire::{DealerRecord, TableRecord};
 
 use super::{Golden, broken_hand, burnt, golden, index_of, rich};
 
@@ -29,6 +31,20 @@ pub(super) fn all() -> Vec<Golden> {
             continued.recorded = Table(pb::HandContinued { deadline_micros: 0 }.into());
             entries.insert(sealed + 1, continued);
         }),
+        broken_hand("streams-seed-opened-in-the-year-10000", rich(), Check::Streams, |entries| {
+            let opened = index_of(entries, |it| matches!(it, Dealer(DealerRecord::SeedOpened(_))));
+            entries[opened..].iter_mut().for_each(|entry| entry.at = YEAR_10000);
+        }),
+        broken_hand("streams-seed-opened-at-the-end-of-time", rich(), Check::Streams, |entries| {
+            let opened = index_of(entries, |it| matches!(it, Dealer(DealerRecord::SeedOpened(_))));
+            entries[opened..].iter_mut().for_each(|entry| entry.at = UnixMicros(u64::MAX));
+        }),
+        broken_hand(
+            "streams-records-over-the-limit",
+            records_of_one_player(31),
+            Check::Streams,
+            |_| (),
+        ),
         misplaced_decision(),
         burnt_number_left_out(),
         payload_withheld(),

@@ -6,6 +6,7 @@ use proto::event::v1 as pb;
 use wire::{DealerRecord, TableRecord, WalletRecord};
 
 use super::{Hostile, Kind, honest};
+use crate::hand::YEAR_10000;
 use crate::tests::bundles::broken::the;
 use crate::tests::bundles::honest::{delayed, silent};
 use crate::tests::fixture::AnyRecord::{Dealer, Table, Wallet};
@@ -197,13 +198,14 @@ fn times() -> Vec<Hostile> {
         at("times-closing-at-0", "EntropyClosed", 0),
         at("times-decision-at-the-end-of-time", "MoveDecided", u64::MAX),
         at("times-settlement-at-the-end-of-time", "HandSettled", u64::MAX),
-        at("times-transfer-at-the-end-of-time", "SettlementPosted", u64::MAX).good(),
-        at("times-seed-at-the-end-of-time", "SeedOpened", u64::MAX).good(),
+        at("times-transfer-at-the-end-of-time", "SettlementPosted", u64::MAX),
+        at("times-transfer-in-the-year-9999", "SettlementPosted", YEAR_10000.0 - 1).good(),
+        at("times-transfer-in-the-year-10000", "SettlementPosted", YEAR_10000.0),
+        at("times-seed-at-the-end-of-time", "SeedOpened", u64::MAX),
         at("times-seed-at-0", "SeedOpened", 0),
         of("times-all-at-0", |it| it.iter_mut().for_each(|entry| entry.at = UnixMicros(0))),
-        of("times-all-at-the-end-of-time", |it| rest(it, "TableCreated", u64::MAX)).good(),
-        bent("times-delayed-seed-over-64-bits", late(), |it| rest(it, "HandSettled", u64::MAX))
-            .good(),
+        of("times-all-at-the-end-of-time", |it| rest(it, "TableCreated", u64::MAX)),
+        bent("times-delayed-seed-over-64-bits", late(), |it| rest(it, "HandSettled", u64::MAX)),
         bent("times-suspended-over-64-bits", agreed(), |it| {
             let suspended = the!(it, Table(TableRecord::HandSuspended));
             (suspended.since_micros, suspended.until_micros) = (u64::MAX, u64::MAX);
