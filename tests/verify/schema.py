@@ -99,6 +99,8 @@ PlayerErased: 1 string reason; 2 bytes padding
 PlayerExcluded: 1 bytes player_id; 2 ?uint64 until_micros
 PotRefundDue: 1 bytes transfer_id; 2 *RosterSeat shares
 PotRefunded:
+Promise: 1 bytes rules_hash; 2 Commitment commitment
+PromisesLost: 1 bytes table_id; 2 uint64 hand_no; 3 Promise promise
 Pulse: 1 uint32 ppm
 Roll: 1 *uint32 sides
 RosterSeat: 1 uint32 seat; 2 bytes player_id; 3 uint64 stack; 4 bool house
@@ -145,7 +147,7 @@ EVENTS = {
     46: "EffectResumed", 47: "StandingFound", 48: "SeatExcluded", 49: "HandSuspended",
     50: "HandContinued", 100: "SeedCommitted", 101: "SeedSealed", 102: "OperationPerformed",
     103: "CardsOpened", 104: "SeedOpened", 105: "CommitmentsClosed", 106: "EntropyFailed",
-    107: "OutcomesTested", 108: "BiasFound", 200: "AccountOpened",
+    107: "OutcomesTested", 108: "BiasFound", 109: "PromisesLost", 200: "AccountOpened",
     201: "TransferPosted", 202: "AccountFrozen", 203: "AccountUnfrozen", 204: "AccountClosed",
     205: "HoldPlaced", 206: "HoldReleased", 207: "HoldExpired", 208: "LimitsSet",
     209: "PlayerExcluded", 210: "AdjustmentProposed", 211: "AdjustmentRejected",

@@ -85,6 +85,8 @@ OutcomeCounts subject:OutcomeSubject=1 trials:u64=2 cells:u64*=3
 EntropyFailed generator:enum=1 fault:enum=2
 OutcomesTested hands:u64=1 look:enum=2 looks_at_all:u64=3 looks_at_newest:u64=4 tests:u32=5 counted_to:u64=6 read_from:u64=7 all:OutcomeCounts*=8 newest:OutcomeCounts*=9 found:OutcomeSubject*=10
 BiasFound subject:OutcomeSubject=1 look:enum=2 look_no:u64=3 trials:u64=4 statistic:double=5 degrees:u32=6 p_value:double=7 adjusted_p:double=8 level:double=9
+Promise rules_hash:bytes=1 commitment:Commitment=2
+PromisesLost table_id:bytes=1 hand_no:u64=2 promise:Promise=3
 
 PlayerErased reason:string=1 padding:bytes=2
 DisputeOpened player_id:bytes=1 table_id:bytes=2 hand_no:u64=3 hand_id:bytes=4 evidence_sha256:bytes=5 bundle_sha256:bytes=6
@@ -111,7 +113,7 @@ ChanceUsed CardsMoved MoveDecided HandSettled SettlementPosted HandRevealed Cloc
 PotRefundDue PotRefunded TableClosed CardsShown AbsentPaid EntropyCommitted EntropyClosed EntropyRevealed HandAborted
 32 SeedRefused PlayerNamed PlayerErased DisputeOpened DisputeStated DisputeAnswered DisputeReasoned SeatRenamed
 45 EffectStopped EffectResumed StandingFound SeatExcluded HandSuspended HandContinued
-100 SeedCommitted SeedSealed OperationPerformed CardsOpened SeedOpened CommitmentsClosed EntropyFailed OutcomesTested BiasFound
+100 SeedCommitted SeedSealed OperationPerformed CardsOpened SeedOpened CommitmentsClosed EntropyFailed OutcomesTested BiasFound PromisesLost
 200 AccountOpened TransferPosted AccountFrozen AccountUnfrozen AccountClosed HoldPlaced HoldReleased HoldExpired LimitsSet PlayerExcluded
 AdjustmentProposed AdjustmentRejected
 215 SnapshotTaken

@@ -15,7 +15,8 @@ pub struct GetHandBundleResponse {
     /// An encoded HandBundle: the content of a file `.sabacc`.
     #[prost(bytes = "vec", tag = "1")]
     pub bundle: ::prost::alloc::vec::Vec<u8>,
-    /// The logs, "table", "dealer" or "wallet", that have witnesses of whom none had signed the checkpoint in time: ask again.
+    /// The logs, "table", "dealer" or "wallet", that have witnesses of whom none had signed the checkpoint within 5 seconds: ask
+    /// again.
     #[prost(string, repeated, tag = "2")]
     pub uncosigned: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
@@ -2053,7 +2054,7 @@ pub struct ReadRecordsRequest {
     /// What is wanted: the union of all. 1 to 16 of them, and 4096 records altogether at the most.
     #[prost(message, repeated, tag = "2")]
     pub selections: ::prost::alloc::vec::Vec<RecordSelection>,
-    /// Wait up to 3 seconds for a witness's signature of the checkpoint, where the log has witnesses.
+    /// Wait up to 5 seconds for a witness's signature of the checkpoint, where the log has witnesses.
     #[prost(bool, tag = "3")]
     pub cosigned: bool,
 }

@@ -20,6 +20,10 @@ pub struct MethodLimits {
     /// The longest request in bytes; 0 is what the server's settings say.
     #[prost(uint32, tag = "2")]
     pub request_bytes: u32,
+    /// Milliseconds for which a call may wait for somebody outside the room, such as a witness; its deadline is later by as
+    /// much. 0: it waits for nobody.
+    #[prost(uint32, tag = "3")]
+    pub wait_ms: u32,
 }
 /// What a token says its bearer is. A token carries exactly one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]

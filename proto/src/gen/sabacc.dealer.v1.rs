@@ -14,6 +14,20 @@ pub struct CommitRequest {
     /// 32 bytes: SHA-256 of LP(the rule set's text) LP(the settings' text), both exactly as the table stores them.
     #[prost(bytes = "vec", tag = "4")]
     pub rules_hash: ::prost::alloc::vec::Vec<u8>,
+    /// The promise for the number before, as the table has it on record; none for a table's first number. A dealer that finds
+    /// its own signature here under a promise that its log does not have knows that the log has lost records.
+    #[prost(message, optional, tag = "5")]
+    pub before: ::core::option::Option<Promise>,
+}
+/// A promise that a table has on record.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Promise {
+    /// 32 bytes: the hash of the rules that it was made under.
+    #[prost(bytes = "vec", tag = "1")]
+    pub rules_hash: ::prost::alloc::vec::Vec<u8>,
+    /// The promise.
+    #[prost(message, optional, tag = "2")]
+    pub commitment: ::core::option::Option<Commitment>,
 }
 /// The dealer's promise.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -520,7 +534,8 @@ pub mod dealer_service_client {
             self
         }
         /// Make the seed of a hand to come and commit to it, before anybody's entropy exists. Once for a table and hand number,
-        /// ever: again with the same hash of the rules it answers the same, with another it is refused.
+        /// ever: again with the same hash of the rules it answers the same, with another it is refused. Numbers are promised in
+        /// order. A number whose promise the dealer's log has lost is refused for good.
         pub async fn commit(
             &mut self,
             request: impl tonic::IntoRequest<super::CommitRequest>,
@@ -677,7 +692,8 @@ pub mod dealer_service_server {
     #[async_trait]
     pub trait DealerService: std::marker::Send + std::marker::Sync + 'static {
         /// Make the seed of a hand to come and commit to it, before anybody's entropy exists. Once for a table and hand number,
-        /// ever: again with the same hash of the rules it answers the same, with another it is refused.
+        /// ever: again with the same hash of the rules it answers the same, with another it is refused. Numbers are promised in
+        /// order. A number whose promise the dealer's log has lost is refused for good.
         async fn commit(
             &self,
             request: tonic::Request<super::CommitRequest>,

@@ -263,6 +263,20 @@ pub struct BiasFound {
     #[prost(double, tag = "9")]
     pub level: f64,
 }
+/// The dealer's log has lost records: a table has shown a promise under the dealer's own signature that the log does not
+/// have. Numbers up to this one are promised no more. Recorded with the promise for the number behind it.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct PromisesLost {
+    /// 16 bytes.
+    #[prost(bytes = "bytes", tag = "1")]
+    pub table_id: ::prost::bytes::Bytes,
+    /// The number of the promise that was shown.
+    #[prost(uint64, tag = "2")]
+    pub hand_no: u64,
+    /// The promise.
+    #[prost(message, optional, tag = "3")]
+    pub promise: ::core::option::Option<super::super::dealer::v1::Promise>,
+}
 /// Generator that the dealer's secrets are made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
 #[repr(i32)]
@@ -1339,6 +1353,8 @@ pub enum EventType {
     OutcomesTested = 107,
     /// BiasFound
     BiasFound = 108,
+    /// PromisesLost
+    PromisesLost = 109,
     /// AccountOpened
     AccountOpened = 200,
     /// TransferPosted
@@ -1429,6 +1445,7 @@ impl EventType {
             Self::EntropyFailed => "EVENT_TYPE_ENTROPY_FAILED",
             Self::OutcomesTested => "EVENT_TYPE_OUTCOMES_TESTED",
             Self::BiasFound => "EVENT_TYPE_BIAS_FOUND",
+            Self::PromisesLost => "EVENT_TYPE_PROMISES_LOST",
             Self::AccountOpened => "EVENT_TYPE_ACCOUNT_OPENED",
             Self::TransferPosted => "EVENT_TYPE_TRANSFER_POSTED",
             Self::AccountFrozen => "EVENT_TYPE_ACCOUNT_FROZEN",
@@ -1502,6 +1519,7 @@ impl EventType {
             "EVENT_TYPE_ENTROPY_FAILED" => Some(Self::EntropyFailed),
             "EVENT_TYPE_OUTCOMES_TESTED" => Some(Self::OutcomesTested),
             "EVENT_TYPE_BIAS_FOUND" => Some(Self::BiasFound),
+            "EVENT_TYPE_PROMISES_LOST" => Some(Self::PromisesLost),
             "EVENT_TYPE_ACCOUNT_OPENED" => Some(Self::AccountOpened),
             "EVENT_TYPE_TRANSFER_POSTED" => Some(Self::TransferPosted),
             "EVENT_TYPE_ACCOUNT_FROZEN" => Some(Self::AccountFrozen),

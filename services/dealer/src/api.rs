@@ -34,11 +34,13 @@ impl DealerService for Api {
         request: Request<CommitRequest>,
     ) -> Result<Response<CommitResponse>, Status> {
         let caller = Caller::of("Commit", &request)?;
-        let CommitRequest { request_id, table_id, hand_no, rules_hash } = request.into_inner();
+        let CommitRequest { request_id, table_id, hand_no, rules_hash, before } =
+            request.into_inner();
         let call = caller.call(&request_id)?;
         let hand = messages::parse_hand_name(&table_id, hand_no)?;
         let rules_hash = exactly("rules_hash", &rules_hash)?;
-        let committed = self.0.commit(call, hand, rules_hash).await?;
+        let before = messages::parse_promise_before(hand, before)?;
+        let committed = self.0.commit(call, hand, rules_hash, before).await?;
         let commitment = Some(messages::commitment_to_pb(&committed));
         Ok(Response::new(CommitResponse { commitment }))
     }

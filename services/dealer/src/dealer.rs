@@ -130,15 +130,18 @@ impl Dealer {
         self.serves.subscribe()
     }
 
-    /// Makes a hand's seed and commits to it, once.
+    /// Makes a hand's seed and commits to it, once. `before` is the promise for the number before
+    /// that the table has on record.
     pub async fn commit(
         &self,
         call: RequestMetadata,
         name: HandName,
         rules_hash: [u8; 32],
+        before: Option<Committed>,
     ) -> Result<Committed, DealerError> {
         let handler = self.handler()?;
-        run_to_end(async move { handler.commit(&call, name, rules_hash).await }).await
+        run_to_end(async move { handler.commit(&call, name, rules_hash, before.as_ref()).await })
+            .await
     }
 
     /// Fixes what the seats have committed to, once.

@@ -17,9 +17,9 @@ use std::sync::Arc;
 
 use ed25519_dalek::SigningKey;
 use fairness::{
-    Closing, ClosingError, ClosingRow, ClosingStatement, Commitment, Context, Handle, KeyId, Keys,
-    OperationRequest, PublicOutcome, RowStatus, Seed, Shoe, ShoeError, SignedText, Transcript,
-    TranscriptError, TranscriptRow,
+    Closing, ClosingError, ClosingRow, ClosingStatement, Commitment, CommitmentStatement, Context,
+    Handle, KeyId, Keys, OperationRequest, PublicOutcome, RowStatus, Seed, Shoe, ShoeError,
+    SignedText, Transcript, TranscriptError, TranscriptRow,
 };
 use primitives::{HandId, TableId};
 
@@ -35,6 +35,13 @@ impl HandName {
     #[must_use]
     pub fn id(self) -> HandId {
         fairness::hand_id(self.table, self.number)
+    }
+
+    /// Returns the hand before; none for a table's first.
+    #[must_use]
+    pub fn before(self) -> Option<HandName> {
+        let number = self.number.checked_sub(1).filter(|number| *number > 0)?;
+        Some(HandName { number, ..self })
     }
 }
 
@@ -55,6 +62,18 @@ impl Committed {
     pub fn context(&self) -> Context {
         let HandName { table, number } = self.hand;
         Context::new(&self.origin, table, number, &self.rules_hash)
+    }
+
+    /// Statement that the signature is of.
+    #[must_use]
+    pub fn statement(&self) -> CommitmentStatement<'_> {
+        CommitmentStatement {
+            origin: &self.origin,
+            table: self.hand.table,
+            hand_no: self.hand.number,
+            rules_hash: &self.rules_hash,
+            commitment: &self.commitment,
+        }
     }
 }
 
@@ -165,6 +184,12 @@ pub enum Event {
 pub enum Refusal {
     #[error("the hand is committed under another rule set: a change of rules waits for the next")]
     OtherRules,
+    #[error("numbers are promised in order: the one before is not promised, or show its promise")]
+    OutOfOrder,
+    #[error("the promise that was shown for the number before is not this dealer's")]
+    ForeignPromise,
+    #[error("the log has lost the promises up to hand {last}: none of them is promised again")]
+    NumberLost { last: u64 },
     #[error("the commitments are not closed yet: call Close first")]
     NotClosed,
     #[error("the commitments are closed with other rows: what is closed stays")]

@@ -31,6 +31,7 @@ use crate::hand::{
     Closed, Committed, Contradiction, Event, Hand, HandName, PerformCommand, PerformOutcome,
     Refusal, SealInput,
 };
+use crate::promises::{self, Promises};
 use crate::record;
 use crate::seeds::SeedLabel;
 
@@ -42,6 +43,7 @@ pub(crate) struct Handler {
     resources: Arc<Resources>,
     log: Log,
     cache: Cache,
+    promises: Promises,
 }
 
 /// Outcome of an append.
@@ -54,7 +56,7 @@ enum AppendOutcome {
 impl Handler {
     pub(crate) fn new(resources: Arc<Resources>, log: Log) -> Handler {
         let cache = Cache::new(resources.max_cached_hands);
-        Handler { resources, log, cache }
+        Handler { resources, log, cache, promises: Promises::default() }
     }
 
     pub(crate) async fn commit(
@@ -62,38 +64,45 @@ impl Handler {
         call: &RequestMetadata,
         name: HandName,
         rules_hash: [u8; 32],
+        before: Option<&Committed>,
     ) -> Result<Committed, DealerError> {
         let place = self.slot(name);
         let mut place = place.lock().await;
-        let done = self.commit_on(&mut place, call, name, rules_hash).await;
+        let hand = match self.take_hand(&mut place, name).await {
+            Err(DealerError::UnknownHand) => self.promise(call, name, rules_hash, before).await,
+            known => known,
+        };
+        let done = match hand {
+            Ok(hand) => {
+                let committed = place.insert(hand).committed().clone();
+                let same = committed.rules_hash == rules_hash;
+                if same { Ok(committed) } else { Err(Refusal::OtherRules.into()) }
+            }
+            Err(problem) => Err(problem),
+        };
         self.confirm_refusal(done).await
     }
 
-    async fn commit_on(
+    /// Promises a number that is not promised yet.
+    async fn promise(
         &self,
-        place: &mut Option<Hand>,
         call: &RequestMetadata,
         name: HandName,
         rules_hash: [u8; 32],
-    ) -> Result<Committed, DealerError> {
-        let hand = match self.take_hand(place, name).await {
-            Ok(hand) => hand,
-            Err(DealerError::UnknownHand) => {
-                let hand = self.new_hand(name, rules_hash).await?;
-                let event = Event::SeedCommitted(hand.committed().clone());
-                match self.append(call, name, vec![event]).await? {
-                    AppendOutcome::Appended => hand,
-                    AppendOutcome::Repeated => self.load_hand(name).await?,
-                }
+        before: Option<&Committed>,
+    ) -> Result<Hand, DealerError> {
+        let lost = self.promises.check(&self.log, &self.resources, name, before).await?;
+        let hand = self.new_hand(name, rules_hash).await?;
+        let committed =
+            record::new_event(name.id(), &Event::SeedCommitted(hand.committed().clone()));
+        let mut events: Vec<NewEvent> = lost.iter().map(promises::new_event).collect();
+        events.push(committed);
+        match self.append_new(call, name, events).await? {
+            AppendOutcome::Appended => {
+                self.promises.note(lost.as_ref()).await;
+                Ok(hand)
             }
-            Err(problem) => return Err(problem),
-        };
-        let committed = hand.committed().clone();
-        *place = Some(hand);
-        if committed.rules_hash == rules_hash {
-            Ok(committed)
-        } else {
-            Err(Refusal::OtherRules.into())
+            AppendOutcome::Repeated => self.load_hand(name).await,
         }
     }
 
@@ -361,10 +370,21 @@ impl Handler {
             return Ok(AppendOutcome::Appended);
         }
         let hand = name.id();
+        let events = events.iter().map(|event| record::new_event(hand, event)).collect();
+        self.append_new(call, name, events).await
+    }
+
+    async fn append_new(
+        &self,
+        call: &RequestMetadata,
+        name: HandName,
+        events: Vec<NewEvent>,
+    ) -> Result<AppendOutcome, DealerError> {
+        let hand = name.id();
         // No answer is stored with the request: it may be cards.
         let request = Request { id: call.id, digest: call.digest, answer: bytes::Bytes::new() };
         let entry = Entry {
-            events: events.iter().map(|event| record::new_event(hand, event)).collect(),
+            events,
             request: Some(request),
             actor: Arc::clone(&call.actor),
             trace: call.trace,

@@ -14,6 +14,7 @@
 //!   `entropy_failure` puts on record.
 //! - [`record`] is the events in the log; [`seeds`] is the seeds at rest; [`rotation`] moves those
 //!   to another key.
+//! - `promises` keeps the order of promises, and finds those that the log has lost.
 //! - `outcome_tests` tests the outcomes of finished hands.
 //! - [`api`] is the gRPC handlers, and `messages` converts their messages.
 //! - [`service`] assembles and runs the service.
@@ -32,6 +33,7 @@ pub mod hand;
 mod handler;
 mod messages;
 mod outcome_tests;
+mod promises;
 pub mod record;
 pub mod rotation;
 pub mod seeds;

@@ -2,8 +2,8 @@
 //! that a new one is a compile error here.
 
 use fairness::{
-    ClientCommitment, Closing, ClosingRow, Entropy, Handle, OperationRequest, RowStatus,
-    ShuffleInput, TranscriptRow,
+    ClientCommitment, Closing, ClosingRow, Commitment, Entropy, Handle, OperationRequest,
+    RowStatus, ShuffleInput, TranscriptRow,
 };
 use proto::dealer::v1 as pb;
 use wire::BadField;
@@ -29,6 +29,27 @@ pub(crate) fn parse_hand_name(table: &[u8], number: u64) -> Result<HandName, Bad
         return Err(BadField::new("hand_no", "hands count from 1"));
     }
     Ok(HandName { table, number })
+}
+
+/// Parses the promise for the number before `hand`, as it must be for this table and number.
+pub(crate) fn parse_promise_before(
+    hand: HandName,
+    promise: Option<pb::Promise>,
+) -> Result<Option<Committed>, BadField> {
+    let Some(pb::Promise { rules_hash, commitment }) = promise else { return Ok(None) };
+    let before = hand.before();
+    let hand = before.ok_or_else(|| BadField::new("before", "nothing is before hand 1"))?;
+    let missing = || BadField::new("before.commitment", "missing");
+    let pb::Commitment { commitment, key_id, signature, origin } =
+        commitment.ok_or_else(missing)?;
+    Ok(Some(Committed {
+        hand,
+        rules_hash: exactly("before.rules_hash", &rules_hash)?,
+        commitment: Commitment(exactly("before.commitment.commitment", &commitment)?),
+        key_id: exactly("before.commitment.key_id", &key_id)?,
+        signature: exactly("before.commitment.signature", &signature)?,
+        origin: origin.into(),
+    }))
 }
 
 pub(crate) fn parse_closing_rows(rows: Vec<pb::ClosingRow>) -> Result<Vec<ClosingRow>, BadField> {
@@ -302,6 +323,13 @@ pub(crate) fn commitment_to_pb(committed: &Committed) -> pb::Commitment {
         key_id: key_id.to_vec(),
         signature: signature.to_vec(),
         origin: origin.to_string(),
+    }
+}
+
+pub(crate) fn promise_to_pb(committed: &Committed) -> pb::Promise {
+    pb::Promise {
+        rules_hash: committed.rules_hash.to_vec(),
+        commitment: Some(commitment_to_pb(committed)),
     }
 }
 

@@ -94,7 +94,8 @@ fn parse_recorded(recorded: DealerRecord) -> Result<Event, BadPayload> {
         other @ (DealerRecord::ClockStepped(_)
         | DealerRecord::EntropyFailed(_)
         | DealerRecord::OutcomesTested(_)
-        | DealerRecord::BiasFound(_)) => {
+        | DealerRecord::BiasFound(_)
+        | DealerRecord::PromisesLost(_)) => {
             Err(BadPayload(format!("{} is no event of a hand", other.name())))
         }
     }

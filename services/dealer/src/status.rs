@@ -35,6 +35,9 @@ impl From<DealerError> for Status {
 fn refusal_name(refusal: &Refusal) -> &'static str {
     match refusal {
         Refusal::OtherRules => "OTHER_RULES",
+        Refusal::OutOfOrder => "OUT_OF_ORDER",
+        Refusal::ForeignPromise => "FOREIGN_PROMISE",
+        Refusal::NumberLost { .. } => "NUMBER_LOST",
         Refusal::NotClosed => "NOT_CLOSED",
         Refusal::ClosedOtherwise => "CLOSED_OTHERWISE",
         Refusal::NotTheClosing => "NOT_THE_CLOSING",

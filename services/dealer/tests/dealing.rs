@@ -70,7 +70,7 @@ impl Harness {
     }
 
     async fn commit(&self, id: u8, name: HandName) -> Result<Committed, DealerError> {
-        self.dealer.commit(call(id, id), name, RULES).await
+        self.dealer.commit(call(id, id), name, RULES, None).await
     }
 
     async fn perform(&self, id: u8, asked: &PerformCommand) -> Result<PerformOutcome, DealerError> {
@@ -230,7 +230,7 @@ async fn commitments_are_signed_and_one_for_each_hand() {
     let keys = world.dealer.public_keys();
     assert_eq!(signed.verify(&keys[0], &committed.signature), Ok(()));
     assert_eq!(fairness::KeyId::of(&keys[0]).0, committed.key_id);
-    let others = world.dealer.commit(call(2, 2), NAME, [9; 32]).await;
+    let others = world.dealer.commit(call(2, 2), NAME, [9; 32], None).await;
     assert!(matches!(others, Err(DealerError::Refused(Refusal::OtherRules))), "{others:?}");
     let next = HandName { number: 2, ..NAME };
     let next = world.commit(3, next).await.unwrap();
@@ -376,7 +376,7 @@ async fn many_callers_at_once_get_one_outcome() {
         callers.spawn(async move {
             let asked = ask(vec![fresh(0), roll(1)], vec![]);
             // Other hands push this one out of memory in between.
-            let other = HandName { number: u64::from(id), ..NAME };
+            let other = HandName { table: TableId([id; 16]), ..NAME };
             world.commit(id + 100, other).await.unwrap();
             world.perform(id, &asked).await.unwrap()
         });

@@ -306,7 +306,7 @@ async fn what_a_dealer_deals_is_counted_card_by_card_and_found_fair() {
         card_reveals: vec![],
     };
     for number in 1..=1_000 {
-        dealer.commit(call(), name(number), RULES).await.expect("a new hand");
+        dealer.commit(call(), name(number), RULES, None).await.expect("a new hand");
         let closing = rows().into_iter().map(|row| ClosingRow {
             seat: row.seat,
             player: row.player,

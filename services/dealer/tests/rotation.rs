@@ -153,7 +153,7 @@ async fn hands_under_way_go_on_under_the_new_key() {
     let (seeds, store) = (SecretStore::memory(), MemStore::new());
     let old = dealer(&seeds, 1, &[]);
     let sitting = serve_log(&old, &store).await;
-    let committed = old.commit(call(1), NAME, [2; 32]).await.expect("a new hand");
+    let committed = old.commit(call(1), NAME, [2; 32], None).await.expect("a new hand");
     let absent = TranscriptRow {
         seat: 1,
         player: PlayerId([5; 16]),

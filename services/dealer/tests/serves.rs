@@ -169,6 +169,7 @@ async fn a_hand_over_the_wire_and_over_a_restart() {
         table_id: table_id.clone(),
         hand_no,
         rules_hash: vec![8; 32],
+        before: None,
     };
     let request = dealer.request(commit.clone());
     let committed = dealer.client.commit(request).await.expect("the log is ours").into_inner();

@@ -86,7 +86,7 @@ async fn a_step_of_the_dealers_clock_is_one_event_also_where_the_log_was_away() 
     let first = dealer(&seeds);
     let sitting = sit(&first, &store, &clock);
     pass(&clock, 1).await;
-    let committed = first.commit(call(1), NAME, [2; 32]).await.expect("a new hand");
+    let committed = first.commit(call(1), NAME, [2; 32], None).await.expect("a new hand");
     clock.step(-HOUR);
     pass(&clock, 5).await;
     assert_eq!(recorded(&store).await, (vec![-HOUR], 2));
@@ -103,7 +103,7 @@ async fn a_step_of_the_dealers_clock_is_one_event_also_where_the_log_was_away() 
     let next = dealer(&seeds);
     let sitting = sit(&next, &store, &clock);
     pass(&clock, 10).await;
-    let again = next.commit(call(1), NAME, [2; 32]).await.expect("it was committed");
+    let again = next.commit(call(1), NAME, [2; 32], None).await.expect("it was committed");
     assert_eq!(again.commitment, committed.commitment);
     assert_eq!(recorded(&store).await.1, 3, "a step from before is nothing new");
     sitting.cancel();

@@ -98,6 +98,10 @@ pub(crate) fn prepare(
             table_id,
             hand_no,
             rules_hash: table.config.rules_hash.to_vec(),
+            before: table.last_promise.as_deref().map(|promised| dealer::Promise {
+                rules_hash: table.config.rules_hash.to_vec(),
+                commitment: Some(promised.clone()),
+            }),
         }),
         Effect::CloseEntropy { .. } => PeerCall::Close(close_request(table, in_play(play)?)?),
         Effect::Fund { seat } => buy_in_call(table, seat)?,

@@ -8,6 +8,7 @@
 //! pots stay those that the wallet knows, and viewers are shown [`Table::shown_stack`] meanwhile.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::Duration;
 
 use fairness::PlayerKey;
@@ -179,6 +180,9 @@ pub(crate) struct Table {
     pub button: Option<SeatNo>,
     /// The dealer's commitments to hands that have not started, by hand number.
     pub dealer_commitments: BTreeMap<u64, DealerPromise>,
+    /// The dealer's last commitment on record, which it is shown when it is asked for the next. It is
+    /// for the number before that.
+    pub last_promise: Option<Arc<Commitment>>,
     /// Seats' commitments to entropy by hand number: of hands to come and of one that is not
     /// sealed.
     pub seat_commitments: BTreeMap<u64, SeatCommitments>,
@@ -253,6 +257,7 @@ impl Table {
             hand: None,
             button: None,
             dealer_commitments: BTreeMap::new(),
+            last_promise: None,
             seat_commitments: BTreeMap::new(),
             seeds: PendingSeeds::default(),
             exclusions: Exclusions::default(),
@@ -390,6 +395,7 @@ impl Table {
             TableEvent::HandCommitted(pb::HandCommitted { hand_no, commitment }) => {
                 let missing = || Corrupt("a commitment without content".to_owned());
                 let commitment = commitment.clone().ok_or_else(missing)?;
+                self.last_promise = Some(Arc::new(commitment.clone()));
                 self.dealer_commitments.insert(*hand_no, DealerPromise { commitment, at });
                 self.forget_stops(|effect| effect == Effect::Commit { hand_no: *hand_no });
             }

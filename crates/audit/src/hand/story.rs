@@ -224,7 +224,8 @@ impl Narrator<'_> {
             | DealerRecord::ClockStepped(_)
             | DealerRecord::EntropyFailed(_)
             | DealerRecord::OutcomesTested(_)
-            | DealerRecord::BiasFound(_) => None,
+            | DealerRecord::BiasFound(_)
+            | DealerRecord::PromisesLost(_) => None,
             DealerRecord::CardsOpened(opened) => {
                 (!self.is_told_elsewhere(opened)).then(|| describe_reveal(opened))
             }

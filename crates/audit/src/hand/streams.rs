@@ -287,7 +287,8 @@ impl DealerProgress {
             DealerRecord::ClockStepped(_)
             | DealerRecord::EntropyFailed(_)
             | DealerRecord::OutcomesTested(_)
-            | DealerRecord::BiasFound(_) => false,
+            | DealerRecord::BiasFound(_)
+            | DealerRecord::PromisesLost(_) => false,
             DealerRecord::SeedCommitted(_) => !closed && !sealed && !open,
             DealerRecord::CommitmentsClosed(_) => promised && !sealed && !open,
             DealerRecord::SeedSealed(_) => closed && !sealed && !open,
@@ -311,7 +312,8 @@ impl DealerProgress {
             | DealerRecord::ClockStepped(_)
             | DealerRecord::EntropyFailed(_)
             | DealerRecord::OutcomesTested(_)
-            | DealerRecord::BiasFound(_) => {}
+            | DealerRecord::BiasFound(_)
+            | DealerRecord::PromisesLost(_) => {}
         }
     }
 }

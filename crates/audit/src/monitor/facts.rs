@@ -106,7 +106,9 @@ impl Fact {
             EventType::OperationPerformed | EventType::CardsOpened => Some(Fact::Dealing),
             EventType::SeedOpened => Some(Fact::SeedOpened),
             EventType::OutcomesTested => Some(Fact::OutcomesTested),
-            EventType::EntropyFailed | EventType::BiasFound => Some(Fact::Alarm),
+            EventType::EntropyFailed | EventType::BiasFound | EventType::PromisesLost => {
+                Some(Fact::Alarm)
+            }
             EventType::ClockStepped => Some(Fact::Clock),
             EventType::AccountOpened
             | EventType::TransferPosted

@@ -12,6 +12,7 @@ mod leaves;
 mod lost_cards;
 mod nets;
 mod quota;
+mod restored;
 mod settled;
 mod standing;
 mod stops;

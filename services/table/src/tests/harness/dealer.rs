@@ -61,6 +61,8 @@ pub(crate) struct Dealer {
     /// Hands whose seeds were opened, and whether as discarded.
     pub(crate) opened: BTreeMap<u64, bool>,
     pub(crate) rows: BTreeMap<u64, Vec<pb::EntropyRow>>,
+    /// Every promise that was ever made.
+    pub(crate) promised: BTreeMap<u64, pb::Commitment>,
     closings: BTreeMap<u64, Vec<pb::ClosingRow>>,
 }
 
@@ -76,6 +78,11 @@ impl Dealer {
     pub(crate) fn answer(&mut self, job: &PeerCall) -> Result<Reply, CallFailure> {
         if self.misbehaviour == Misbehaviour::Silent {
             return Err(CallFailure::Retry("silent".to_owned()));
+        }
+        if let Some(lost) = hand_of(job).filter(|hand_no| !self.contexts.contains_key(hand_no)) {
+            let words = format!("there is no commitment for hand {lost}");
+            let status = api_refusal(ErrorReason::HandUnknown, words).into();
+            return Err(CallFailure::Refused(Box::new(status)));
         }
         Ok(match job {
             PeerCall::Commit(request) => Reply::Committed(self.commit(request)),
@@ -130,13 +137,32 @@ impl Dealer {
         })
     }
 
+    /// Puts the dealer's store back to a time at which it had promised the numbers up to `last`.
+    pub(crate) fn put_back(&mut self, last: u64) {
+        self.contexts.retain(|hand_no, _| *hand_no <= last);
+        self.shoes.retain(|hand_no, _| *hand_no <= last);
+        self.opened.retain(|hand_no, _| *hand_no <= last);
+        self.closings.retain(|hand_no, _| *hand_no <= last);
+    }
+
+    /// Checks that a new promise is asked for as the scheme says.
+    fn check_asked(&self, request: &pb::CommitRequest) {
+        let before = request.before.clone().and_then(|before| before.commitment);
+        assert_eq!(before.as_ref(), self.promised.get(&(request.hand_no - 1)));
+        let again = self.promised.contains_key(&request.hand_no);
+        let known = self.contexts.contains_key(&request.hand_no);
+        assert!(known || !again, "a lost number is promised again");
+    }
+
     fn commit(&mut self, request: &pb::CommitRequest) -> pb::CommitResponse {
+        self.check_asked(request);
         let hash: [u8; 32] = request.rules_hash.as_slice().try_into().unwrap();
         let context = Context::new(ORIGIN, id(&request.table_id), request.hand_no, &hash);
         self.contexts.insert(request.hand_no, context);
         let commitment = Commitment::new(&context, &seed(request.hand_no)).0.to_vec();
         let origin = ORIGIN.to_owned();
         let commitment = pb::Commitment { commitment, origin, ..pb::Commitment::default() };
+        self.promised.insert(request.hand_no, commitment.clone());
         pb::CommitResponse { commitment: Some(commitment) }
     }
 
@@ -225,6 +251,22 @@ impl Dealer {
             _ => {}
         }
         opened
+    }
+}
+
+/// Hand of a call, which must be promised before.
+fn hand_of(job: &PeerCall) -> Option<u64> {
+    match job {
+        PeerCall::Close(request) => Some(request.hand_no),
+        PeerCall::Seal(request) => Some(request.hand_no),
+        PeerCall::Perform(request) | PeerCall::DealUntil { request, .. } => Some(request.hand_no),
+        PeerCall::Reveal(request) => Some(request.hand_no),
+        PeerCall::Commit(_)
+        | PeerCall::BuyIn(_)
+        | PeerCall::CashOut(_)
+        | PeerCall::Settle(_)
+        | PeerCall::CheckStanding(_)
+        | PeerCall::Nothing => None,
     }
 }
 
