@@ -31,7 +31,8 @@ pub struct Limits {
     pub connection_grace: Option<Duration>,
     /// Time after which a response stream is reset if the caller takes none of it.
     pub stream_stall_timeout: Duration,
-    /// Deadline of a unary call, unless the caller asks for an earlier one. Streams have no
+    /// Deadline of a unary call, unless the caller asks for an earlier one. A method whose option
+    /// says that it waits for somebody outside the room has that much longer. Streams have no
     /// deadline.
     pub unary_deadline: Duration,
     /// Concurrent calls of a connection. More are refused, not queued.

@@ -25,9 +25,9 @@ use crate::witness::{WitnessEndpoint, push_checkpoints};
 /// Longest wait for a signature over records that were acknowledged just now.
 const SIGNATURE_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Longest wait for a witness's signature. With the wait for the log's own it is shorter than the
-/// deadline of a call.
-const COSIGNATURE_TIMEOUT: Duration = Duration::from_secs(3);
+/// Longest wait for a witness's signature: the `wait_ms` of `ReadRecords`, by which the deadline of
+/// that call is later.
+const COSIGNATURE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Most concurrent reads for callers: half of the connections that readers have.
 const MAX_CONCURRENT_READS: usize = 4;
@@ -58,6 +58,9 @@ pub(crate) struct Shared {
     pub(crate) signer: Signer,
     pub(crate) checkpoint_file: Option<CheckpointFile>,
     pub(crate) published: watch::Sender<Option<Arc<PublishedTree>>>,
+    /// The newest tree that a witness has signed. It may be older than the published one: a busy log
+    /// signs on while its witness is asked.
+    cosigned: watch::Sender<Option<Arc<PublishedTree>>>,
     pub(crate) signing_state: watch::Sender<SigningState>,
     pub(crate) signature_requested: Notify,
     /// Limits the reads for callers, so that connections are left for the log's own reads.
@@ -92,10 +95,14 @@ impl PublishedTree {
         self.checkpoint.head()
     }
 
-    /// Whether a witness has signed the checkpoint.
-    #[must_use]
-    pub fn is_cosigned(&self) -> bool {
-        self.note.signatures().len() > 1
+    /// Returns the tree with further signatures of its checkpoint.
+    fn with_signatures(&self, signatures: &[Signature]) -> PublishedTree {
+        let mut note = self.note.clone();
+        for signature in signatures {
+            // A note with the maximum of signatures stays as it is.
+            let _ = note.push(signature.clone());
+        }
+        PublishedTree { note, ..self.clone() }
     }
 
     /// Returns the partial tiles at the right edge, the lowest first, with their content.
@@ -125,6 +132,7 @@ impl Notary {
             signer: Signer::new(key),
             checkpoint_file: memory,
             published: watch::Sender::new(None),
+            cosigned: watch::Sender::new(None),
             signing_state: watch::Sender::new(SigningState::Waiting),
             signature_requested: Notify::new(),
             reads: ConcurrencyLimiter::new(MAX_CONCURRENT_READS, MAX_WAITING_READS),
@@ -241,9 +249,9 @@ impl Notary {
         Ok(waited.ok().and_then(Result::ok).and_then(|shown| shown.clone()))
     }
 
-    /// Waits until a witness has signed the published checkpoint, and returns it; `published`, which
-    /// it covers, if there are no witnesses or none signs in time. The second value is false in the
-    /// last case.
+    /// Waits until a witness has signed a checkpoint that covers the published one, and returns its
+    /// tree; `published` if there are no witnesses or none signs in time. The second value is false
+    /// in the last case.
     pub(crate) async fn wait_until_cosigned(
         &self,
         published: Arc<PublishedTree>,
@@ -251,14 +259,14 @@ impl Notary {
         if self.shared.witnesses.load(Ordering::Relaxed) == 0 {
             return (published, true);
         }
-        let mut shown = self.watch();
+        let mut cosigned = self.shared.cosigned.subscribe();
         let size = published.head().size;
-        let signed = |shown: &Option<Arc<PublishedTree>>| {
-            shown.as_ref().is_some_and(|it| it.head().size >= size && it.is_cosigned())
+        let covers = |tree: &Option<Arc<PublishedTree>>| {
+            tree.as_ref().is_some_and(|tree| tree.head().size >= size)
         };
-        let waited = tokio::time::timeout(COSIGNATURE_TIMEOUT, shown.wait_for(signed)).await;
-        match waited.ok().and_then(Result::ok).and_then(|shown| shown.clone()) {
-            Some(cosigned) => (cosigned, true),
+        let waited = tokio::time::timeout(COSIGNATURE_TIMEOUT, cosigned.wait_for(covers)).await;
+        match waited.ok().and_then(Result::ok).and_then(|tree| tree.clone()) {
+            Some(tree) => (tree, true),
             None => (published, false),
         }
     }
@@ -271,19 +279,24 @@ impl Notary {
         own.unwrap_or_else(|| note.clone())
     }
 
-    /// Adds cosignatures to the published note, if its checkpoint is still the one that was
-    /// cosigned.
-    pub(crate) fn add_cosignatures(&self, checkpoint: &Checkpoint, cosignatures: Vec<Signature>) {
+    /// Adds cosignatures of `tree`, also to the published note if its checkpoint is still that one.
+    pub(crate) fn add_cosignatures(&self, tree: &PublishedTree, cosignatures: &[Signature]) {
+        self.shared.cosigned.send_if_modified(|newest| {
+            let with = match newest.as_deref() {
+                Some(known) if known.head().size > tree.head().size => return false,
+                // Another witness has signed it before.
+                Some(known) if known.checkpoint == tree.checkpoint => known,
+                Some(_) | None => tree,
+            };
+            *newest = Some(Arc::new(with.with_signatures(cosignatures)));
+            true
+        });
         self.shared.published.send_if_modified(|shown| {
-            let Some(now) = shown.as_ref().filter(|now| now.checkpoint == *checkpoint) else {
+            let Some(now) = shown.as_ref().filter(|now| now.checkpoint == tree.checkpoint) else {
                 return false;
             };
-            let mut note = now.note.clone();
-            // A note with the maximum of signatures stays as it is.
-            let pushed =
-                cosignatures.into_iter().filter(|line| note.push(line.clone()).is_ok()).count();
-            *shown = Some(Arc::new(PublishedTree { note, ..PublishedTree::clone(now) }));
-            pushed > 0
+            *shown = Some(Arc::new(now.with_signatures(cosignatures)));
+            true
         });
     }
 }
@@ -298,5 +311,27 @@ impl Shared {
 
     pub(crate) fn has_stopped(&self) -> bool {
         matches!(*self.signing_state.borrow(), SigningState::Stopped(_))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use chassis::auth::Access;
+
+    use super::*;
+
+    /// ARCHITECTURE.md §7.2.
+    #[test]
+    fn the_deadline_of_a_call_has_room_for_the_wait_for_a_witness() {
+        let access = Access::from_descriptors(proto::DESCRIPTORS).unwrap();
+        for method in [
+            "/sabacc.audit.v1.LogService/ReadRecords",
+            "/sabacc.audit.v1.AuditService/GetHandBundle",
+            "/sabacc.audit.v1.AuditService/AuditHand",
+            "/sabacc.audit.v1.DisputeService/OpenDispute",
+        ] {
+            assert_eq!(access.wait(method), COSIGNATURE_TIMEOUT, "{method}");
+        }
+        assert_eq!(access.wait("/sabacc.audit.v1.LogService/GetTile"), Duration::ZERO);
     }
 }

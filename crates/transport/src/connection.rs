@@ -14,8 +14,9 @@ use crate::tls::Tls;
 
 /// A connection takes no longer than this.
 const CONNECT: Duration = Duration::from_secs(2);
-/// An answer begins no later than this, or the call fails: longer than any deadline of a server.
-const ANSWER: Duration = Duration::from_secs(10);
+/// An answer begins no later than this, or the call fails: longer than any deadline of a server, of
+/// which the longest is that of a bundle whose witness is away, 10 seconds.
+const ANSWER: Duration = Duration::from_secs(12);
 const KEEPALIVE: Duration = Duration::from_secs(20);
 const KEEPALIVE_ANSWER: Duration = Duration::from_secs(10);
 /// Bytes of an answer that a peer may be ahead of whoever reads it.

@@ -61,6 +61,12 @@ struct Shared {
     cache: AuditCache,
 }
 
+/// Bundle of a hand, and the logs of whose witnesses none had signed in time.
+pub(crate) struct PublicBundle {
+    pub(crate) bundle: Vec<u8>,
+    pub(crate) uncosigned: Vec<String>,
+}
+
 /// Bundle of a hand, and the SHA-256 of its contents, which is its name.
 pub(crate) struct NamedBundle {
     pub(crate) bundle: Vec<u8>,
@@ -95,9 +101,10 @@ impl Audits {
         table: TableId,
         hand_no: u64,
         address: Option<IpAddr>,
-    ) -> Result<Vec<u8>, Status> {
+    ) -> Result<PublicBundle, Status> {
         let audited = self.audited(table, hand_no, Caller::Anybody { address }).await?;
-        Ok(audited.bundle.clone())
+        let (bundle, uncosigned) = (audited.bundle.clone(), audited.uncosigned.clone());
+        Ok(PublicBundle { bundle, uncosigned })
     }
 
     /// Returns the bundle of a hand with its name, for the caller of another method.

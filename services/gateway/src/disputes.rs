@@ -38,8 +38,8 @@ const BUNDLE: HeaderName = HeaderName::from_static("x-sabacc-bundle-bin");
 const MAX_REQUEST_BYTES: usize = 270_336;
 /// Bytes before a message: a flag and the length.
 const HEAD_BYTES: usize = 5;
-/// Time for a bundle. What is left of a call's time is the table's.
-const COLLECTING_TIME: Duration = Duration::from_secs(3);
+/// Time for a bundle, with the wait for a witness. What is left of a call's time is the table's.
+const COLLECTING_TIME: Duration = Duration::from_secs(8);
 
 /// Forwards disputes to the table.
 #[derive(Clone)]

@@ -29,7 +29,7 @@ use tonic::body::Body;
 use tonic::codegen::Service;
 use wire::status::reason_of;
 
-use crate::audits::Audits;
+use crate::audits::{Audits, PublicBundle};
 
 /// Path of the keys.
 pub(crate) const KEYS: &str = "/keys.txt";
@@ -38,6 +38,8 @@ pub(crate) const PAGE: &str = "/verify.html";
 /// Prefix of the paths of bundles.
 pub(crate) const BUNDLES: &str = "/hands/";
 
+/// Header of a bundle: the logs of whose witnesses none had signed in time.
+const UNCOSIGNED: HeaderName = HeaderName::from_static("x-sabacc-uncosigned");
 /// Units of a bundle beyond the first: those of `GetHandBundle`.
 const BUNDLE_UNITS: u32 = 9;
 /// Units of the keys beyond the first: one for each log that is asked.
@@ -132,7 +134,13 @@ impl PublicFiles {
         address: Option<IpAddr>,
     ) -> Response<Body> {
         match self.audits.public_bundle(table, hand_no, address).await {
-            Ok(bundle) => file_response(BINARY, bundle),
+            Ok(PublicBundle { bundle, uncosigned }) => {
+                let file = file_response(BINARY, bundle);
+                match HeaderValue::from_str(&uncosigned.join(", ")) {
+                    Ok(logs) if !logs.is_empty() => with(file, UNCOSIGNED, logs),
+                    Ok(_) | Err(_) => file,
+                }
+            }
             Err(status) => refused(&status),
         }
     }

@@ -4,6 +4,7 @@
 //! here again, with the option as the plain field that it is on the wire.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use prost::Message;
 
@@ -72,6 +73,8 @@ struct MethodLimits {
     cost: u32,
     #[prost(uint32, tag = "2")]
     request_bytes: u32,
+    #[prost(uint32, tag = "3")]
+    wait_ms: u32,
 }
 
 /// Error in the descriptors: they are not those that this program was built with.
@@ -85,7 +88,7 @@ pub enum AccessError {
     Services { method: String },
 }
 
-/// Access rule, cost and size limit of one method.
+/// Access rule, cost and limits of one method.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Rule {
     pub(crate) roles: BTreeSet<Role>,
@@ -98,6 +101,8 @@ pub(crate) struct Rule {
     pub(crate) cost: u32,
     /// Bytes of the longest request, if the method's option names a bound.
     pub(crate) message_bytes: Option<usize>,
+    /// Longest wait for somebody outside the room, by which the deadline of a call is later.
+    pub(crate) wait: Duration,
 }
 
 /// Access rules of all methods. A method without the option is closed to everybody.
@@ -126,7 +131,8 @@ impl Access {
                     if roles.contains(&Role::Service) == services.is_empty() {
                         return Err(AccessError::Services { method: path });
                     }
-                    let MethodLimits { cost, request_bytes } = limits.unwrap_or_default();
+                    let limits = limits.unwrap_or_default();
+                    let MethodLimits { cost, request_bytes, wait_ms } = limits;
                     let request_bytes = usize::try_from(request_bytes).ok();
                     let rule = Rule {
                         roles,
@@ -135,6 +141,7 @@ impl Access {
                         client_streams: client_streaming,
                         cost: cost.max(1),
                         message_bytes: request_bytes.filter(|bytes| *bytes > 0),
+                        wait: Duration::from_millis(wait_ms.into()),
                     };
                     rules.insert(path, rule);
                 }
@@ -151,6 +158,12 @@ impl Access {
     /// Subjects of the services that may call a method.
     pub fn services(&self, path: &str) -> impl Iterator<Item = &str> {
         self.rules.get(path).into_iter().flat_map(|rule| &rule.services).map(String::as_str)
+    }
+
+    /// Longest time for which a call of a method waits for somebody outside the room.
+    #[must_use]
+    pub fn wait(&self, path: &str) -> Duration {
+        self.rules.get(path).map_or(Duration::ZERO, |rule| rule.wait)
     }
 
     pub(crate) fn rule(&self, path: &str) -> Option<&Rule> {

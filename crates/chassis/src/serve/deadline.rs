@@ -10,8 +10,9 @@ use super::middleware::{Answer, Middleware, Next};
 use crate::auth::Access;
 use crate::refusal::{Reason, refusal};
 
-/// Ends unary calls after the limit, or after the caller's `grpc-timeout` if that is shorter.
-/// Streams have no deadline here.
+/// Ends unary calls after the limit, or after the caller's `grpc-timeout` if that is shorter. A call
+/// whose method waits for somebody outside the room has that much longer. Streams have no deadline
+/// here.
 #[derive(Clone)]
 pub struct Deadline {
     pub(super) limit: Duration,
@@ -20,13 +21,15 @@ pub struct Deadline {
 
 impl Middleware for Deadline {
     fn call(&self, request: Request<Body>, next: &mut impl Next) -> Answer {
-        let streams = self.access.rule(request.uri().path()).is_none_or(|rule| rule.streams);
+        let rule = self.access.rule(request.uri().path());
+        let streams = rule.is_none_or(|rule| rule.streams);
+        let limit = self.limit.saturating_add(rule.map_or(Duration::ZERO, |rule| rule.wait));
         let asked = grpc_timeout(request.headers());
         let answer = next.call(request);
         if streams {
             return Box::pin(answer);
         }
-        let deadline = asked.unwrap_or(self.limit).min(self.limit);
+        let deadline = asked.unwrap_or(limit).min(limit);
         Box::pin(async move {
             match tokio::time::timeout(deadline, answer).await {
                 Ok(answer) => answer,

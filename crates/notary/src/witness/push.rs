@@ -68,7 +68,7 @@ pub fn push_checkpoints(notary: &Notary, invited: WitnessEndpoint, fetch: Arc<Ht
                 Ok(by) => {
                     known = Some(now.head().size);
                     pause = RETRY_DELAY;
-                    notary.add_cosignatures(&now.checkpoint, by);
+                    notary.add_cosignatures(&now, &by);
                     tokio::time::sleep(PUSH_INTERVAL).await;
                 }
                 Err(missed) => {

@@ -156,16 +156,13 @@ async fn settlement(
 ) -> Result<ReadRecordsResponse, Status> {
     let request =
         RequestSelection { request_id: hand.0.to_vec(), actor: SETTLING_ACTOR.to_owned() };
-    let by_request = RecordSelection { by: Some(By::Request(request)) };
-    let found = read_cosigned(wallet, "wallet", vec![by_request]).await?;
-    let records = found.log.iter().flat_map(|log| &log.records);
+    let by_request = vec![RecordSelection { by: Some(By::Request(request)) }];
+    let found = read_some(wallet, "wallet", by_request.clone()).await?;
     let posts = |record: &&LogRecord| matches!(decode(record), Ok(WalletRecord::TransferPosted(_)));
-    let all = records.clone().count();
-    let places: Vec<u64> = records.filter(posts).map(|record| record.position).collect();
-    if places.len() == all {
-        return Ok(found);
-    }
-    read_cosigned(wallet, "wallet", position_ranges(&places)).await
+    let places: Vec<u64> = found.iter().filter(posts).map(|record| record.position).collect();
+    // A witness is waited for once.
+    let wanted = if places.is_empty() { by_request } else { position_ranges(&places) };
+    read_cosigned(wallet, "wallet", wanted).await
 }
 
 /// Joins the answers of the three logs to a bundle that shows what may be shown.
