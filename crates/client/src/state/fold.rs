@@ -76,7 +76,7 @@ impl TableState {
     fn voided(&mut self, voided: &pb::HandVoided) {
         self.view.entropy = None;
         if let Some(hand) = self.view.hand.as_mut().filter(|hand| hand.hand_no == voided.hand_no) {
-            hand.turn = None;
+            (hand.turn, hand.suspension) = (None, None);
             OVER_PHASE.clone_into(&mut hand.phase);
         }
     }
@@ -114,6 +114,15 @@ impl TableState {
         let decided = action.r#move.as_ref().map(proto::common::v1::Move::kind);
         if decided == Some(MoveKind::CallHand) && hand.called_by == 0 {
             hand.called_by = action.seat;
+        }
+        if let Some(suspension) =
+            hand.suspension.as_mut().filter(|_| decided == Some(MoveKind::Void))
+        {
+            let agreed = &mut suspension.agreed;
+            let at = agreed.partition_point(|seat| *seat < action.seat);
+            if agreed.get(at) != Some(&action.seat) {
+                agreed.insert(at, action.seat);
+            }
         }
     }
 
@@ -260,6 +269,28 @@ mod tests {
         assert_eq!((state.view().sabacc_pot, state.view().carried_pot), (30, 12));
         assert!(!state.is_hand_in_play() && state.turn().is_none());
         assert_eq!(state.my_cards(), cards(&["S15", "F2"]), "nothing told, nothing forgotten");
+    }
+
+    /// fairness/SPEC.md §3.11, §9.6.
+    #[test]
+    fn a_hand_that_stands_still_shows_who_has_agreed_to_end_it() {
+        let stands = pb::SuspensionChanged {
+            hand_no: 9,
+            suspension: Some(pb::Suspension::default()),
+            ..pb::SuspensionChanged::default()
+        };
+        let void = |seat| {
+            let kind = MoveKind::Void.into();
+            let r#move = Some(proto::common::v1::Move { kind, ..Default::default() });
+            What::Action(pb::HandAction { hand_no: 9, seat, r#move, ..pb::HandAction::default() })
+        };
+        let agreed = vec![sits_down(), starts(), What::Suspension(stands), void(3), void(1)];
+        let state = after(agreed.clone());
+        assert!(state.is_suspended());
+        assert_eq!(state.hand().unwrap().suspension.as_ref().unwrap().agreed, [1, 3]);
+        let voided = pb::HandVoided { hand_no: 9, ..pb::HandVoided::default() };
+        let state = after(agreed.into_iter().chain([What::Voided(voided)]).collect());
+        assert!(!state.is_suspended() && !state.is_hand_in_play());
     }
 
     #[test]

@@ -117,6 +117,33 @@ fn decisions_are_signed_as_the_chain_takes_them() {
     assert!(hand.player.chance.sign_decision(HAND, &none).unwrap().is_empty());
 }
 
+/// While a hand stands still nobody has a turn, and all live players may end it.
+/// fairness/SPEC.md §9.6.
+#[test]
+fn who_may_end_a_hand_that_stands_still_signs_that_whoever_is_to_decide() {
+    let void = Move { kind: MoveKind::Void.into(), ..Move::default() };
+    for seat in [0, SEAT, OTHER] {
+        let mut hand = dealt();
+        let may = |legal| pb::Turn { seat: seat.into(), turn: 1, legal, ..pb::Turn::default() };
+        let stands = |turn| {
+            let suspension = Some(pb::Suspension::default());
+            let hand_no = HAND;
+            What::Suspension(pb::SuspensionChanged {
+                hand_no,
+                suspension,
+                turn: Some(turn),
+                ..Default::default()
+            })
+        };
+        let legal = vec![legal(MoveKind::Void, "void", false)];
+        hand.player.apply(stands(may(legal))).unwrap();
+        hand.check_signed(&void, "p1 void", "p1 void");
+        // Who has agreed, or is not live, has nothing to sign.
+        hand.player.apply(stands(may(Vec::new()))).unwrap();
+        assert!(hand.player.chance.sign_decision(HAND, &void).unwrap().is_empty());
+    }
+}
+
 impl Dealt {
     /// Code of an own card.
     fn code(&self, at: u16) -> String {
