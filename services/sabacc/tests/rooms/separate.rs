@@ -33,6 +33,8 @@ pub(crate) struct SeparateServices {
     pub(crate) ports: [u16; 4],
     /// Address of the table's wallet, if it is not the wallet's port.
     pub(crate) wallet_of_table: Option<String>,
+    /// Address and key of the witness that all logs are shown to.
+    pub(crate) witness: Option<String>,
 }
 
 impl SeparateServices {
@@ -66,7 +68,13 @@ impl SeparateServices {
         };
         let postgres = postgres_launcher::obtain(&options).await.unwrap().supervise();
         let ports = std::array::from_fn(|_| testkit::free_port().unwrap());
-        let apart = SeparateServices { harness: place, postgres, ports, wallet_of_table: None };
+        let apart = SeparateServices {
+            harness: place,
+            postgres,
+            ports,
+            wallet_of_table: None,
+            witness: None,
+        };
         apart.migrate().await;
         apart
     }
@@ -136,6 +144,9 @@ impl SeparateServices {
                 self.wallet_of_table.clone().unwrap_or_else(|| self.url(1))
             ),
         };
+        if let Some(witness) = &self.witness {
+            file += &format!("witnesses = {witness:?}\n");
+        }
         let path = self.harness.path().join(format!("{name}-{port}.toml"));
         std::fs::write(&path, file).unwrap();
         let mut command: Command = program(&format!("sabacc-{name}"));
@@ -147,17 +158,20 @@ impl SeparateServices {
 }
 
 /// Bots at a new table of four programs.
-struct BotTable {
-    table: TableId,
+pub(crate) struct BotTable {
+    pub(crate) table: TableId,
     stop: CancellationToken,
     bots: JoinSet<Result<BotReport, client::Error>>,
 }
 
 impl BotTable {
-    async fn start(apart: &SeparateServices) -> BotTable {
+    pub(crate) async fn start(apart: &SeparateServices) -> BotTable {
         let config = TableConfig {
             name: "apart".to_owned(),
             variant: "dice".to_owned(),
+            // A busy machine burns no numbers.
+            commit_ms: 10_000,
+            reveal_ms: 10_000,
             ..TableConfig::default()
         };
         let operator = operator(&apart.harness, &apart.url(3));
@@ -182,7 +196,7 @@ impl BotTable {
         until_hand(&apart.harness, &apart.url(3), self.table, now.hand_no + 2).await;
     }
 
-    async fn end(mut self, apart: &SeparateServices) {
+    pub(crate) async fn end(mut self, apart: &SeparateServices) {
         self.stop.cancel();
         while let Some(bot) = self.bots.join_next().await {
             let report = bot.unwrap().unwrap();
@@ -194,12 +208,12 @@ impl BotTable {
 }
 
 /// Stops all programs and the database, and checks all records.
-async fn stop_and_audit(apart: SeparateServices, running: Vec<RunningProgram>) {
+pub(crate) async fn stop_and_audit(apart: SeparateServices, running: Vec<RunningProgram>) {
     for mut service in running.into_iter().rev() {
         service.stop(Signal::TERM).await;
     }
     // The folder has the layout of a room's, so its records can be audited in the same way.
-    let SeparateServices { harness: place, postgres, ports: _, wallet_of_table: _ } = apart;
+    let SeparateServices { harness: place, postgres, .. } = apart;
     postgres.stop().await.unwrap();
     for audit in [&["audit", "ledger"][..], &["audit", "hand", "latest"]] {
         let (status, said) = place.run(place.sabacc(audit)).await;

@@ -114,7 +114,7 @@ async fn a_standby_takes_a_killed_wallets_log_and_hands_go_on() {
         service.stop(Signal::TERM).await;
     }
     balancer.abort();
-    let SeparateServices { harness, postgres, ports: _, wallet_of_table: _ } = apart;
+    let SeparateServices { harness, postgres, .. } = apart;
     postgres.stop().await.unwrap();
     let (status, said) = harness.run(harness.sabacc(&["audit", "ledger"])).await;
     assert!(status.success(), "{said}");
