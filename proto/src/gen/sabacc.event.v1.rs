@@ -733,7 +733,7 @@ pub struct EntropyClosed {
     #[prost(message, optional, tag = "1")]
     pub closing: ::core::option::Option<super::super::dealer::v1::Closing>,
 }
-/// Hand stream: a seat has revealed what it committed to.
+/// Hand stream: a seat has revealed what it committed to; after the burn, what it had withheld.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct EntropyRevealed {
     /// The seat's number.
@@ -995,7 +995,8 @@ pub struct HandRevealed {
     #[prost(bytes = "bytes", tag = "1")]
     pub seed: ::prost::bytes::Bytes,
 }
-/// Table stream: no hand starts any more: the operator asked for it, or the dealer has opened another seed than promised.
+/// Table stream: no hand starts any more: the operator asked for it, the dealer has opened another seed than promised, or
+/// the stream takes no records any more that a hand needs.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct CloseAsked {}
 /// Table stream: the Sabacc Pot goes back to who paid it in, under the transfer's id.
@@ -1143,6 +1144,8 @@ pub enum EffectKind {
     Return = 22,
     /// The dealer opens the cards of the hand in play again, which the table has lost.
     RecoverCards = 23,
+    /// The table is to close, since its stream takes no records any more that a hand needs.
+    CloseSpent = 24,
 }
 impl EffectKind {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -1175,6 +1178,7 @@ impl EffectKind {
             Self::EndSuspended => "EFFECT_KIND_END_SUSPENDED",
             Self::Return => "EFFECT_KIND_RETURN",
             Self::RecoverCards => "EFFECT_KIND_RECOVER_CARDS",
+            Self::CloseSpent => "EFFECT_KIND_CLOSE_SPENT",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -1204,6 +1208,7 @@ impl EffectKind {
             "EFFECT_KIND_END_SUSPENDED" => Some(Self::EndSuspended),
             "EFFECT_KIND_RETURN" => Some(Self::Return),
             "EFFECT_KIND_RECOVER_CARDS" => Some(Self::RecoverCards),
+            "EFFECT_KIND_CLOSE_SPENT" => Some(Self::CloseSpent),
             _ => None,
         }
     }

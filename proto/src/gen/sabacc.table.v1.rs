@@ -865,7 +865,8 @@ pub struct RevealEntropyRequest {
 /// It is on record.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct RevealEntropyResponse {
-    /// Keep it until the hand is sealed. Unset where the reveal was on record before, under another request_id.
+    /// Keep it until the hand is sealed. Unset where the reveal was on record before, under another request_id, and where it
+    /// opens a burnt number.
     #[prost(message, optional, tag = "1")]
     pub receipt: ::core::option::Option<RevealReceipt>,
 }
@@ -2076,7 +2077,8 @@ pub mod table_service_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Reveal what was committed to, once commitments are closed. Who commits and is silent burns the hand, and sits out.
+        /// Reveal what was committed to, once commitments are closed. Who commits and is silent burns the hand, and sits out;
+        /// they may still open the burnt number afterwards, so that anybody can compute what it would have been.
         pub async fn reveal_entropy(
             &mut self,
             request: impl tonic::IntoRequest<super::RevealEntropyRequest>,
@@ -2266,7 +2268,8 @@ pub mod table_service_server {
             tonic::Response<super::CommitEntropyResponse>,
             tonic::Status,
         >;
-        /// Reveal what was committed to, once commitments are closed. Who commits and is silent burns the hand, and sits out.
+        /// Reveal what was committed to, once commitments are closed. Who commits and is silent burns the hand, and sits out;
+        /// they may still open the burnt number afterwards, so that anybody can compute what it would have been.
         async fn reveal_entropy(
             &self,
             request: tonic::Request<super::RevealEntropyRequest>,

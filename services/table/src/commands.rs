@@ -202,7 +202,12 @@ pub(crate) fn judge(
             chance::commit(table, seat, *hand_no, *offered)
         }
         Command::RevealEntropy { hand_no, entropy } => {
-            chance::reveal(table, play, own_seat(table, context)?, *hand_no, *entropy)
+            match context.player.and_then(|player| table.withheld_by(*hand_no, player)) {
+                Some((number, seat, withheld)) => {
+                    chance::open_withheld(number, seat, withheld, *entropy)
+                }
+                None => chance::reveal(table, play, own_seat(table, context)?, *hand_no, *entropy),
+            }
         }
         Command::Act(request) => decision::act(table, play, request, context),
     }

@@ -92,7 +92,8 @@ pub(crate) fn prepare(
         | Effect::PayOut { .. }
         | Effect::Share
         | Effect::RemoveIdle { .. }
-        | Effect::Close => PeerCall::Nothing,
+        | Effect::Close
+        | Effect::CloseSpent => PeerCall::Nothing,
         Effect::Commit { hand_no } => PeerCall::Commit(dealer::CommitRequest {
             request_id: ids::of_table("commit", table.id, hand_no).to_vec(),
             table_id,

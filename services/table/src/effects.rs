@@ -76,6 +76,8 @@ pub(crate) enum Effect {
     PayAbsent { player: PlayerId },
     /// The table closes.
     Close,
+    /// The table is to close, since its stream takes no records any more that a hand needs.
+    CloseSpent,
     /// A seat that was not dealt in for too long is asked to leave.
     RemoveIdle { seat: SeatNo },
     /// A seat whose exclusion is over is dealt in again.
@@ -129,6 +131,8 @@ pub(crate) fn pending_effects(
             let start = now.starts_held_until.map_or(start, |until| start.max(until));
             if table.dealer_commitments.contains_key(&next_hand) && table.has_enough_ready_seats() {
                 pending.add_at(start, Effect::Start);
+            } else if table.is_spent() {
+                pending.add(Effect::CloseSpent);
             }
         }
     }

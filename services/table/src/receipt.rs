@@ -63,14 +63,15 @@ impl ReceiptKey {
         Ok(pb::CommitEntropyResponse { receipt: Some(signed) }.encode_to_vec())
     }
 
-    /// Completes and signs the stored answer to a reveal that stands at a position of the log.
+    /// Completes and signs the stored answer to a reveal that stands at a position of the log. The
+    /// opening of withheld entropy has no receipt.
     pub(crate) fn complete_reveal(
         &self,
         stored: &[u8],
         position: u64,
     ) -> Result<Vec<u8>, ApiRefusal> {
         let answer: pb::RevealEntropyResponse = decode(stored)?;
-        let unsigned = answer.receipt.ok_or_else(damaged)?;
+        let Some(unsigned) = answer.receipt else { return Ok(stored.to_vec()) };
         let receipt = RevealReceipt {
             context: &Context(exactly("context", &unsigned.context)?),
             dealer: &Commitment(exactly("dealer_commitment", &unsigned.dealer_commitment)?),
@@ -213,6 +214,7 @@ mod tests {
     fn a_stored_answer_that_is_none_is_damage() {
         let key = ReceiptKey::new(key());
         assert_eq!(key.complete_commit(&[0xff], 1).unwrap_err().reason(), ErrorReason::Corrupt);
-        assert_eq!(key.complete_reveal(&[], 1).unwrap_err().reason(), ErrorReason::Corrupt);
+        assert_eq!(key.complete_reveal(&[0xff], 1).unwrap_err().reason(), ErrorReason::Corrupt);
+        assert!(key.complete_reveal(&[], 1).unwrap().is_empty(), "no receipt of withheld entropy");
     }
 }

@@ -441,10 +441,15 @@ impl RecoveredTable {
             let Some(event) = event else { continue };
             if let TableRecord::HandOpened(opened) = &*event {
                 state.open_hand(opened, self.inherited_state.clone(), at)?;
-            } else if let TableSubject::Play(event) = event.subject()
-                && let Some(play) = &mut state.play
-            {
-                play.apply_without_cards(event, at)?;
+            } else if let Some(play) = &mut state.play {
+                match event.subject() {
+                    TableSubject::Play(event) => play.apply_without_cards(event, at)?,
+                    TableSubject::Hand(event) => play.apply_suspension(event, at),
+                    TableSubject::Table(_)
+                    | TableSubject::Seat(_)
+                    | TableSubject::Person(_)
+                    | TableSubject::Clock(_) => {}
+                }
             }
         }
         Ok(state.into())

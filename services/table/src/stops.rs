@@ -218,6 +218,7 @@ pub(crate) fn to_recorded(effect: Effect) -> event::Effect {
             event::Effect { player_id: player.0.to_vec().into(), ..of(EffectKind::PayAbsent) }
         }
         Effect::Close => of(EffectKind::Close),
+        Effect::CloseSpent => of(EffectKind::CloseSpent),
         Effect::RemoveIdle { seat } => at(EffectKind::RemoveIdle, seat),
         Effect::CheckStanding => of(EffectKind::CheckStanding),
     }
@@ -254,6 +255,7 @@ fn from_recorded(effect: &event::Effect) -> Result<Effect, BadField> {
         EffectKind::Refund => Effect::Refund,
         EffectKind::PayAbsent => Effect::PayAbsent { player: player()? },
         EffectKind::Close => Effect::Close,
+        EffectKind::CloseSpent => Effect::CloseSpent,
         EffectKind::RemoveIdle => Effect::RemoveIdle { seat: seat()? },
         EffectKind::CheckStanding => Effect::CheckStanding,
     })
@@ -289,6 +291,7 @@ mod tests {
             Effect::Refund,
             Effect::PayAbsent { player: PlayerId([5; 16]) },
             Effect::Close,
+            Effect::CloseSpent,
             Effect::RemoveIdle { seat },
             Effect::CheckStanding,
         ];

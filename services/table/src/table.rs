@@ -32,6 +32,7 @@ mod leaves;
 mod quota;
 mod seats;
 mod seeds;
+mod withheld;
 
 pub(crate) use closing::{AbsentShare, RefundProgress};
 pub(crate) use delays::ReturnDelays;
@@ -39,6 +40,7 @@ pub(crate) use exclusion::{Exclusion, Exclusions};
 pub(crate) use leaves::PendingLeave;
 pub(crate) use quota::RecordCounts;
 pub(crate) use seeds::PendingSeeds;
+pub(crate) use withheld::{WithheldCommitment, WithheldNumber};
 
 /// Refused buy-ins that are remembered, so that a repeated request gets the same refusal again.
 const REMEMBERED_REFUSALS: usize = 64;
@@ -186,6 +188,8 @@ pub(crate) struct Table {
     /// Seats' commitments to entropy by hand number: of hands to come and of one that is not
     /// sealed.
     pub seat_commitments: BTreeMap<u64, SeatCommitments>,
+    /// Burnt numbers whose withheld entropy may still be opened, by hand number.
+    pub withheld: BTreeMap<u64, WithheldNumber>,
     /// Seeds of started hands that are not open yet.
     pub seeds: PendingSeeds,
     /// Players who have withheld entropy here, and have not revealed often enough since.
@@ -259,6 +263,7 @@ impl Table {
             dealer_commitments: BTreeMap::new(),
             last_promise: None,
             seat_commitments: BTreeMap::new(),
+            withheld: BTreeMap::new(),
             seeds: PendingSeeds::default(),
             exclusions: Exclusions::default(),
             idle_delays: ReturnDelays::default(),

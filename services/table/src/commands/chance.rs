@@ -3,6 +3,7 @@
 //! Specification: fairness/SPEC.md §3.3, §3.5.
 
 use fairness::{ClientCommitment, Entropy, PlayerKey};
+use primitives::SeatNo;
 use proto::common::v1::ErrorReason;
 use proto::dealer::v1::EntropyRow;
 use proto::event::v1 as event;
@@ -12,7 +13,7 @@ use wire::{ApiRefusal, api_refusal};
 use super::{OwnSeat, Verdict};
 use crate::entropy::BoundCommitment;
 use crate::hand_in_play::HandInPlay;
-use crate::table::{Closing, Table};
+use crate::table::{Closing, Table, WithheldCommitment, WithheldNumber};
 
 /// Refusal of a commitment or reveal out of order, or twice with different content. `why` is the
 /// machine-readable cause.
@@ -151,11 +152,7 @@ pub(super) fn reveal(
         out_of_order("NOT_COMMITTED", "you have committed to nothing for this hand")
     })?;
     let bound = bound_commitment(table, hand_no)?;
-    let made = ClientCommitment::new(&bound.context, &bound.dealer, seat.get(), player, &entropy);
-    if !made.matches(&commitment.commitment) {
-        let message = "this is not what you have committed to: send the same 32 bytes";
-        return Err(out_of_order("DOES_NOT_OPEN", message).field("entropy"));
-    }
+    check_opens(&bound, own_seat, &entropy, &commitment.commitment)?;
     if round.revealed.contains_key(&seat) {
         return Ok(Verdict::unchanged(&pb::RevealEntropyResponse::default()));
     }
@@ -171,7 +168,42 @@ pub(super) fn reveal(
     let answer = pb::RevealEntropyResponse { receipt: Some(receipt) };
     let hand = table.hand.as_ref().map(|hand| hand.id);
     let hand = hand.ok_or_else(|| over("no hand is in play".to_owned()))?;
-    let seat = u32::from(seat.get());
-    let revealed = event::EntropyRevealed { seat, entropy: entropy.0.to_vec().into() };
-    Ok(Verdict::with_event(hand, revealed, &answer))
+    Ok(Verdict::with_event(hand, revealed(seat, &entropy), &answer))
+}
+
+/// Judges the opening of entropy that its player has withheld: the number stays burnt. It gets no
+/// receipt, for a reveal receipt beside a burn that names the seat convicts the table.
+pub(super) fn open_withheld(
+    number: &WithheldNumber,
+    seat: SeatNo,
+    withheld: WithheldCommitment,
+    entropy: Entropy,
+) -> Result<Verdict, ApiRefusal> {
+    let own_seat = OwnSeat { number: seat, player: withheld.player };
+    check_opens(&number.bound, own_seat, &entropy, &withheld.commitment)?;
+    let answer = pb::RevealEntropyResponse::default();
+    if withheld.is_opened {
+        return Ok(Verdict::unchanged(&answer));
+    }
+    Ok(Verdict::with_event(number.id, revealed(seat, &entropy), &answer))
+}
+
+fn revealed(seat: SeatNo, entropy: &Entropy) -> event::EntropyRevealed {
+    event::EntropyRevealed { seat: u32::from(seat.get()), entropy: entropy.0.to_vec().into() }
+}
+
+/// Checks that entropy opens a commitment of a seat.
+fn check_opens(
+    bound: &BoundCommitment,
+    own_seat: OwnSeat,
+    entropy: &Entropy,
+    commitment: &ClientCommitment,
+) -> Result<(), ApiRefusal> {
+    let OwnSeat { number, player } = own_seat;
+    let made = ClientCommitment::new(&bound.context, &bound.dealer, number.get(), player, entropy);
+    if made.matches(commitment) {
+        return Ok(());
+    }
+    let message = "this is not what you have committed to: send the same 32 bytes";
+    Err(out_of_order("DOES_NOT_OPEN", message).field("entropy"))
 }

@@ -107,6 +107,7 @@ fn is_retried(effect: Effect) -> bool {
         | Effect::Refund
         | Effect::PayAbsent { .. }
         | Effect::Close
+        | Effect::CloseSpent
         | Effect::RemoveIdle { .. }
         | Effect::Return { .. } => false,
     }
@@ -156,7 +157,8 @@ fn conclude(
             | Effect::RemoveIdle { .. }
             | Effect::Return { .. }
             | Effect::Share
-            | Effect::Close,
+            | Effect::Close
+            | Effect::CloseSpent,
             _,
         ) => conclude_local(table, play, effect, timing)?,
         (Effect::Start, Reply::Standing(answer)) => conclude_start(table, play, &answer)?,
@@ -235,6 +237,7 @@ fn conclude_local(
         }
         Effect::Share => settle::share_pots(table),
         Effect::Close => Ok(Batch::single(table.id, pb::TableClosed {})),
+        Effect::CloseSpent => Ok(Batch::single(table.id, pb::CloseAsked {})),
         Effect::Start
         | Effect::CheckStanding
         | Effect::Commit { .. }

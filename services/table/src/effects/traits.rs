@@ -63,7 +63,9 @@ const fn bound_by_dealer(hand_no: u64, refused_subject: &'static str) -> Traits 
 impl Effect {
     const fn traits(self) -> Traits {
         match self {
-            Effect::Commit { hand_no: _ } => Traits { ends_with_close: true, ..PLAIN },
+            Effect::Commit { hand_no: _ } | Effect::CloseSpent => {
+                Traits { ends_with_close: true, ..PLAIN }
+            }
             Effect::Fund { seat } | Effect::PayOut { seat } => of_seat(seat),
             Effect::CashOut { seat } => {
                 Traits { is_payment: true, is_payable_to_suspense: true, ..of_seat(seat) }
@@ -186,6 +188,7 @@ impl Effect {
             Effect::Refund => "the refund of the pots".to_owned(),
             Effect::PayAbsent { .. } => "a share of the pots of a player who had left".to_owned(),
             Effect::Close => "the closing of the table".to_owned(),
+            Effect::CloseSpent => "the closing of a table whose records are spent".to_owned(),
             Effect::RemoveIdle { seat } => format!("the leaving of seat {seat}, which is idle"),
             Effect::CheckStanding => "the question how idle players stand".to_owned(),
         }

@@ -22,8 +22,16 @@ impl Table {
         match event {
             HandEvent::HandOpened(opened) => self.hand_opened(opened, at)?,
             HandEvent::EntropyClosed(closed) => self.entropy_closed(closed, at)?,
-            HandEvent::EntropyRevealed(revealed) => self.entropy_revealed(revealed, at)?,
-            HandEvent::HandAborted(aborted) => self.hand_aborted(aborted, at),
+            HandEvent::EntropyRevealed(revealed) => {
+                let id = HandId(stream.0);
+                if !self.note_opened(id, seat_no(revealed.seat)?)? {
+                    self.entropy_revealed(revealed, at)?;
+                }
+            }
+            HandEvent::HandAborted(aborted) => {
+                self.note_withheld(aborted)?;
+                self.hand_aborted(aborted, at);
+            }
             HandEvent::HandSuspended(_) | HandEvent::HandContinued(_) => {}
             HandEvent::HandRevealed(_) | HandEvent::SeedRefused(_) => {
                 let pending = self.seeds.remove(stream);

@@ -127,6 +127,7 @@ impl Table {
             | Effect::PayOut { .. }
             | Effect::Share
             | Effect::Close
+            | Effect::CloseSpent
             | Effect::RemoveIdle { .. } => return Err(misfit()),
         }
         Ok(())

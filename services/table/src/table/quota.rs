@@ -8,6 +8,8 @@
 //! commitments to entropy of players who have records of their own left: without these no hand
 //! could be played, and no counting begin anew. A commitment to a number that others burn is not
 //! counted for its player: whoever burns numbers uses nobody's records up.
+//! A table at which no hand can come any more for want of records closes and pays everybody out, so
+//! that nobody's credits are held by what others wrote.
 //!
 //! Specification: ARCHITECTURE.md §7.4.
 
@@ -18,7 +20,7 @@ use proto::common::v1::ErrorReason;
 use wire::records::{SeatEvent, TableEvent, TableSubject};
 use wire::{ApiRefusal, api_refusal};
 
-use super::{Funding, Table};
+use super::{Funding, Seat, Table};
 use crate::reasons::SitOutReason;
 
 /// Records of one player. Sitting down, taking part in chance and leaving are five, so a player has
@@ -114,6 +116,33 @@ impl Table {
             "you have had {MAX_PLAYER_RECORDS} records written here since a hand was last played to its end: \
              only leaving is taken until the next one is"
         )))
+    }
+
+    /// Whether no hand can be played any more for want of records: too few players are seated and no
+    /// more are taken, or too few of them can commit to entropy.
+    #[must_use]
+    pub(crate) fn is_spent(&self) -> bool {
+        if self.record_counts.all < MAX_RECORDS_FOR_NEWCOMERS || self.hand.is_some() {
+            return false;
+        }
+        let counts = &self.record_counts;
+        let has_records = |seat: &Seat| counts.of(seat.player).records < MAX_PLAYER_RECORDS;
+        let may_return =
+            |seat: &Seat| seat.is_excluded || (counts.all < MAX_RECORDS && has_records(seat));
+        let may_play = |seat: &&Seat| {
+            !seat.leaving
+                && (seat.funding != Funding::AtTable || seat.stack >= self.min_stack())
+                && (!seat.sitting_out || may_return(seat))
+        };
+        let commitments = self.seat_commitments_of(self.hand_no + 1);
+        let may_commit = |number: SeatNo, seat: &Seat| {
+            has_records(seat) || commitments.contains_key(&(number, seat.player))
+        };
+        let seats = || self.seats.iter().filter(|(_, seat)| may_play(seat));
+        let committing = seats().filter(|(number, seat)| may_commit(**number, seat)).count();
+        let contributors_min = usize::try_from(self.config.settings.contributors_min);
+        seats().count() < usize::from(*self.config.rules.player_counts().start())
+            || contributors_min.is_ok_and(|least| committing < least)
     }
 
     fn check_all_records(&self, most: u32) -> Result<(), ApiRefusal> {

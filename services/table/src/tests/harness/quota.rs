@@ -9,6 +9,7 @@ use wire::TableRecord;
 use super::{Harness, player, stand_up};
 use crate::commands::Command;
 use crate::effects::Effect;
+use crate::table::Closing;
 
 fn three() -> Harness {
     Harness::new("dice", |_| {})
@@ -285,4 +286,40 @@ fn who_was_just_cut_off_with_the_room_has_time_to_come_back() {
     assert!(!table.run_effect(|effect| matches!(effect, Effect::RemoveIdle { .. })));
     table.wait(Duration::from_secs(30));
     assert!(table.run_effect(|effect| matches!(effect, Effect::RemoveIdle { .. })));
+}
+
+/// A table can neither be blocked for ever nor hold anybody's credits: one at which no hand can come
+/// any more for want of records closes.
+/// ARCHITECTURE.md §7.4.
+#[test]
+fn a_table_whose_records_are_spent_closes_and_pays_out() {
+    let mut table = three();
+    let buy_in = primitives::Credits::of(1000);
+    let sit = || Command::SitDown { seat: None, buy_in, funds: None, is_house: false };
+    let settle = |table: &mut Harness| {
+        while table.run_effect(|effect| {
+            matches!(effect, Effect::Fund { .. } | Effect::PayOut { .. } | Effect::CashOut { .. })
+        }) {}
+    };
+    table.command(2, stand_up()).unwrap();
+    table.command(4, stand_up()).unwrap();
+    settle(&mut table);
+    let mut rounds = 0;
+    'spending: for visitor in 5..40 {
+        while table.command(visitor, sit()).is_ok() {
+            settle(&mut table);
+            table.command(visitor, stand_up()).unwrap();
+            settle(&mut table);
+            rounds += 1;
+            if table.pending_effects().contains(&Effect::CloseSpent) {
+                break 'spending;
+            }
+        }
+    }
+    assert!(rounds > 100, "{rounds}");
+    assert_eq!(table.refusal(50, sit()).0, ErrorReason::RecordsSpent);
+    assert!(table.run_effect(|effect| effect == Effect::CloseSpent));
+    table.run_until_idle();
+    assert!(table.state.table.seats.is_empty());
+    assert_eq!(table.state.table.closing, Closing::Closed);
 }

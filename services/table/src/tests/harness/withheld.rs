@@ -9,7 +9,7 @@ use proto::event::v1::{self as event, AtFault};
 use proto::table::v1::SeatState;
 use wire::TableRecord;
 
-use super::{Harness, offer, player, stand_up};
+use super::{Harness, offer, player, secret, stand_up};
 use crate::commands::Command;
 use crate::effects::Effect;
 
@@ -321,4 +321,42 @@ fn at_a_table_of_two_time_alone_ends_an_exclusion() {
     assert!(returns(&mut table));
     table.run_effect(|effect| effect == Effect::Commit { hand_no: 2 });
     assert!(table.run_effect(|effect| effect == Effect::Start));
+}
+
+/// A burnt number may be opened afterwards by whom it was burnt for, once, and by nobody else.
+/// fairness/SPEC.md §3.6.
+#[test]
+fn withheld_entropy_is_opened_after_the_burn_and_undoes_nothing() {
+    let mut table = Harness::new("dice", |_| {});
+    table.run_effect(|effect| effect == Effect::Commit { hand_no: 1 });
+    for number in [1, 2, WITHHOLDER] {
+        table.commit(1, number);
+    }
+    assert!(table.run_effect(|effect| effect == Effect::Start));
+    assert!(table.run_effect(|effect| effect == Effect::CloseEntropy { hand_no: 1 }));
+    for honest in [1, 2] {
+        table.reveal(1, honest);
+    }
+    table.wait(WINDOW);
+    assert!(table.run_effect(|effect| effect == Effect::Burn { hand_no: 1 }));
+    let exclusions = table.state.table.exclusions.clone();
+    let open = |entropy| Command::RevealEntropy { hand_no: 1, entropy };
+    leave(&mut table);
+    for (number, entropy) in [(WITHHOLDER, secret(1)), (1, secret(1)), (9, secret(WITHHOLDER))] {
+        let refusal = table.refusal(number, open(entropy));
+        assert!(refusal.1.is_some() || refusal.0 == ErrorReason::NotYourSeat, "{refusal:?}");
+    }
+    let before = table.log.len();
+    table.command(WITHHOLDER, open(secret(WITHHOLDER))).unwrap();
+    table.command(WITHHOLDER, open(secret(WITHHOLDER))).unwrap();
+    assert_eq!(table.event_names(before), ["EntropyRevealed"]);
+    let hand = table.log.iter().rev().find_map(|(stream, event, _)| match event {
+        TableRecord::HandAborted(_) => Some(*stream),
+        _ => None,
+    });
+    assert_eq!(table.log.last().map(|(stream, ..)| *stream), hand, "the burnt hand's stream");
+    assert_eq!(table.state.table.exclusions, exclusions);
+    table.crash();
+    assert!(table.state.table.withheld[&1].seats.values().all(|withheld| withheld.is_opened));
+    play_one(&mut table);
 }
