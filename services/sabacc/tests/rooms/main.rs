@@ -43,4 +43,5 @@ mod stopped_effects;
 mod suspended;
 mod tls;
 mod trace;
+mod walk;
 mod witnessed;
