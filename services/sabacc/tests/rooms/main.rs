@@ -34,6 +34,7 @@ mod playing;
 mod readiness;
 mod records;
 mod resume;
+mod rewritten;
 mod rotation;
 mod second_room;
 mod secrecy;
