@@ -32,7 +32,7 @@ impl Numbers {
     /// Bytes; or a kept input with some changes, where there is one.
     fn input(&mut self, kept: &[(PathBuf, Vec<u8>)]) -> Vec<u8> {
         if kept.is_empty() || self.below(8) == 0 {
-            let length = self.next() % LONGEST >> self.below(8);
+            let length = (self.next() % LONGEST) >> self.below(8);
             return (0..length).map(|_| self.byte()).collect();
         }
         let mut input = kept[self.below(kept.len())].1.clone();
@@ -60,6 +60,7 @@ struct AtWork<'a> {
 }
 
 impl Drop for AtWork<'_> {
+    #[expect(clippy::print_stdout, reason = "a failed test shows its input")]
     fn drop(&mut self) {
         if std::thread::panicking() {
             let bytes: String = self.input.iter().map(|byte| format!("{byte:02x}")).collect();
@@ -95,6 +96,7 @@ fn tree(path: &str) -> PathBuf {
 }
 
 /// Runs a target on what is kept for it and on `made` inputs. Returns how many of how many are taken.
+#[expect(clippy::print_stdout, reason = "a test shows what it looked at")]
 fn run_all(name: &str, made: usize, target: fn(&[u8]) -> bool) -> (usize, usize) {
     let kept = files(&tree("bolero/tests/__fuzz__").join(name));
     let mut taken = kept.iter().filter(|(_, input)| run(name, input, target)).count();
