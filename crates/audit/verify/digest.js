@@ -3,9 +3,14 @@
 import { concat, fromHex } from "./bytes.js";
 import { signatureStep, step } from "./work.js";
 
+// Browsers have cryptography for pages from disk, over HTTPS and from this very machine.
+const PLAIN =
+  "this page came over plain HTTP, and browsers have no cryptography (WebCrypto) for such a page: " +
+  "save it as HTML alone, and open the saved file from disk";
+const NONE = "this browser has no cryptography (WebCrypto) for this page: open it in another one";
+
 const subtle = () => {
-  if (!globalThis.crypto?.subtle)
-    throw new NoCrypto("this browser gives a page from a file no cryptography (WebCrypto)");
+  if (!globalThis.crypto?.subtle) throw new NoCrypto(globalThis.location?.protocol === "http:" ? PLAIN : NONE);
   return globalThis.crypto.subtle;
 };
 

@@ -105,7 +105,7 @@ class Page {
     try {
       await sha256(new Uint8Array());
     } catch (error) {
-      this.alert(`${error.message}. Open the page in another browser.`);
+      this.alert(`${error.message[0].toUpperCase()}${error.message.slice(1)}.`);
     }
     await this.guarded(async () => {
       await this.witnesses.take(this.witnesses.field.value);

@@ -357,8 +357,7 @@ impl Log {
         }
     }
 
-    /// Reads events from a position on, in order, at most `limit`: fewer only at the end of the
-    /// log.
+    /// Reads events as [`Reader::read`] does.
     pub async fn read(&self, from: Position, limit: usize) -> Result<Vec<Event>, ReadError> {
         self.reader.read(from, limit).await
     }
@@ -369,8 +368,7 @@ impl Log {
         &self.reader
     }
 
-    /// Reads events of a stream from a version on, in order, at most `limit`: fewer only at its
-    /// end.
+    /// Reads events of a stream as [`Reader::read_stream`] does.
     pub async fn read_stream(
         &self,
         stream: StreamId,

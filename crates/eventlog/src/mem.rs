@@ -23,8 +23,8 @@ use crate::event::AnsweredRequest;
 use crate::key::RequestKey;
 use crate::log::Clock;
 use crate::store::{
-    AppendOutcome, Batch, Claim, ClaimOutcome, ClockReading, Fence, Renewal, Store, StoreError,
-    StoreTime,
+    AppendOutcome, Batch, Claim, ClaimOutcome, ClockReading, Fence, READ_BYTES, Renewal, Store,
+    StoreError, StoreTime,
 };
 
 /// Fault of the next append.
@@ -303,6 +303,17 @@ fn page<T>(all: &[T], before: u64, limit: usize) -> &[T] {
     rest.get(..limit).unwrap_or(rest)
 }
 
+/// Events up to the bytes that end a read.
+fn one_read<'a>(events: impl IntoIterator<Item = &'a Event>) -> Vec<Event> {
+    let mut bytes = 0;
+    let is_within = |event: &&Event| {
+        let before = bytes;
+        bytes += event.payload.len() as u64;
+        before < READ_BYTES
+    };
+    events.into_iter().take_while(is_within).cloned().collect()
+}
+
 #[async_trait]
 impl Store for MemStore {
     async fn claim(&self, claim: &Claim) -> Result<ClaimOutcome, StoreError> {
@@ -443,7 +454,7 @@ impl Store for MemStore {
         self.pause(|state| state.read_delay).await;
         let state = self.state_if_up()?;
         let Some(kept) = state.logs.get(log) else { return Ok(Vec::new()) };
-        Ok(page(&kept.events, from.0, limit).to_vec())
+        Ok(one_read(page(&kept.events, from.0, limit)))
     }
 
     async fn read_stream(
@@ -455,6 +466,7 @@ impl Store for MemStore {
     ) -> Result<Vec<Event>, StoreError> {
         let state = self.state_if_up()?;
         let Some(kept) = state.logs.get(log) else { return Ok(Vec::new()) };
-        Ok(kept.pick(page(kept.of_stream(stream), from.0.saturating_sub(1), limit)))
+        let places = page(kept.of_stream(stream), from.0.saturating_sub(1), limit);
+        Ok(one_read(places.iter().filter_map(|at| kept.events.get(*at))))
     }
 }

@@ -13,6 +13,9 @@ use crate::event::AnsweredRequest;
 use crate::key::RequestKey;
 use crate::store::Store;
 
+/// Most events in one read of many.
+const PAGE: usize = 1000;
+
 /// Read access to a log. It takes no lease and needs no right to write.
 #[derive(Clone)]
 pub struct Reader {
@@ -37,8 +40,9 @@ impl Reader {
         Ok(self.store.size(&self.log).await?)
     }
 
-    /// Reads events from a position on, in order, at most `limit`: fewer only at the end of the
-    /// log. [`ReadError::Archived`] if some of them were removed from the store.
+    /// Reads events from a position on, in order, at most `limit`, and none behind [`READ_BYTES`](crate::store::READ_BYTES) of
+    /// payloads; none at all only at the end of the log. [`ReadError::Archived`] if some of them
+    /// were removed from the store.
     pub async fn read(&self, from: Position, limit: usize) -> Result<Vec<Event>, ReadError> {
         let events = self.store.read(&self.log, from, limit).await?;
         let gap = events.iter().zip(from.0..).find(|(event, at)| event.position.0 != *at);
@@ -46,6 +50,28 @@ impl Reader {
             return Err(self.gap_error(Some(at), &format!("position {at}")).await);
         }
         Ok(events)
+    }
+
+    /// Passes `count` events from a position on to `take`, in order; fewer only at the end of the
+    /// log. One read of them is in memory at a time.
+    ///
+    /// # Errors
+    /// The log cannot be read, or `take` refuses an event.
+    pub async fn for_each<E: From<ReadError>>(
+        &self,
+        from: Position,
+        count: usize,
+        mut take: impl FnMut(Event) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let (mut next, mut left) = (from, count);
+        while left > 0 {
+            let page = self.read(next, left.min(PAGE)).await?;
+            let Some(last) = page.last() else { break };
+            next = Position(last.position.0 + 1);
+            left -= page.len();
+            page.into_iter().try_for_each(&mut take)?;
+        }
+        Ok(())
     }
 
     /// Reason for a gap before other events; `position` is that of the gap, if known. The last
@@ -68,8 +94,8 @@ impl Reader {
         Ok(self.store.cut(&self.log).await?.filter(|tree| tree.size() > 0))
     }
 
-    /// Reads events of a stream from a version on, in order, at most `limit`: fewer only at its
-    /// end.
+    /// Reads events of a stream from a version on, in order, at most `limit`, and none behind
+    /// [`READ_BYTES`](crate::store::READ_BYTES) of payloads; none at all only at its end.
     pub async fn read_stream(
         &self,
         stream: StreamId,

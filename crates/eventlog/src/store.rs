@@ -27,6 +27,10 @@ use crate::event::AnsweredRequest;
 use crate::group::ProjectionRows;
 use crate::key::RequestKey;
 
+/// Bytes of payloads that end a read. An event belongs to it if those before it have fewer, so the
+/// first one always does, and a read is longer by one event at the most.
+pub const READ_BYTES: u64 = 4 << 20;
+
 #[async_trait]
 pub trait Store: Send + Sync {
     /// Takes the log for a new owner if its lease has ended, or at once with `take_over`. Creates
@@ -84,11 +88,13 @@ pub trait Store: Send + Sync {
         limit: usize,
     ) -> Result<Vec<AnsweredRequest>, StoreError>;
 
-    /// Events from a position on, in order, at most `limit`.
+    /// Events from a position on, in order, at most `limit`, and none behind [`READ_BYTES`] of
+    /// payloads.
     async fn read(&self, log: &str, from: Position, limit: usize)
     -> Result<Vec<Event>, StoreError>;
 
-    /// Events of one stream from a version on, in order, at most `limit`.
+    /// Events of one stream from a version on, in order, at most `limit`, and none behind
+    /// [`READ_BYTES`] of payloads.
     async fn read_stream(
         &self,
         log: &str,

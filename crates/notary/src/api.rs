@@ -88,7 +88,7 @@ impl LogService for Api {
         let _turn = self.read_permit().await?;
         let entries =
             self.notary.entries(&shown, index, width).await.map_err(|error| match error {
-                EntriesError::Select(error) => select_error_status(error),
+                EntriesError::Notary(error) => error_status(error),
                 EntriesError::Bundle(error) => corrupt(&error.to_string()).into(),
             })?;
         let entries = entries.ok_or_else(|| not_in_log("the log has no such entries"))?.to_vec();

@@ -21,7 +21,7 @@ use tonic::body::Body;
 use tower::Service;
 
 use crate::notary::{Notary, PublishedTree};
-use crate::records::{EntriesError, SelectError};
+use crate::records::EntriesError;
 
 /// Longest time for an answer.
 const READ_TIMEOUT: Duration = Duration::from_secs(5);
@@ -110,7 +110,7 @@ impl Files {
             Row::Entries => self.notary.entries(published, tile.index(), tile.width()).await,
             Row::Hashes(_) => {
                 let hashes = self.notary.tile(published, tile.row(), tile.index(), tile.width());
-                Ok(hashes.await.map_err(SelectError::Notary)?)
+                Ok(hashes.await?)
             }
         }
     }

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use bytes::Bytes;
 use eventlog::{Event, Position, Reader, RequestId, RequestKey, StreamId, Version};
 use merkle::bundle::BundleError;
+use merkle::record::RECORD_LEN;
 use merkle::{
-    Hash, Node, Nodes as _, Row, TILE_WIDTH, TileId, bundle, leaf_hash, prove_records,
+    Hash, Node, Nodes as _, Row, TILE_WIDTH, TileId, Tiles, bundle, leaf_hash, prove_records,
     tiles_for_records,
 };
 
@@ -16,6 +17,8 @@ use crate::notary::{Notary, PublishedTree, Shared};
 
 /// Most records in one answer.
 pub(crate) const MAX_RECORDS: usize = 4096;
+/// Most bytes of payloads in one answer of several records.
+const MAX_BYTES: usize = 4 << 20;
 /// Records in one read.
 const PAGE_SIZE: usize = 500;
 
@@ -23,7 +26,7 @@ const PAGE_SIZE: usize = 500;
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum EntriesError {
     #[error(transparent)]
-    Select(#[from] SelectError),
+    Notary(#[from] NotaryError),
     #[error(transparent)]
     Bundle(#[from] BundleError),
 }
@@ -63,7 +66,10 @@ pub(crate) struct ProvedRecords {
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SelectError {
-    #[error("more than {MAX_RECORDS} records are asked for: ask for fewer at a time")]
+    #[error(
+        "more than {MAX_RECORDS} records, or {MAX_BYTES} bytes of them, are asked for: ask for \
+         fewer at a time"
+    )]
     TooMany,
     #[error(transparent)]
     Notary(NotaryError),
@@ -88,15 +94,48 @@ impl Notary {
         if there.is_none_or(|tile| tile.width() < width) {
             return Ok(None);
         }
-        let first = Position(index * u64::from(TILE_WIDTH));
-        let selection = Selection::Positions { first, count: width.into() };
-        let proved = self.shared.prove(published, &[selection]).await?;
-        let records: Vec<_> = proved.events.iter().map(Event::record).collect();
-        Ok(Some(bundle::encode(&records)?.into()))
+        Ok(Some(bundle::encode(&self.shared.leaf_records(published, index, width).await?)?.into()))
     }
 }
 
 impl Shared {
+    /// Leaf hashes of `count` records from a position on; fewer at the end of the log.
+    pub(crate) async fn leaf_hashes(
+        &self,
+        first: u64,
+        count: usize,
+    ) -> Result<Vec<Hash>, NotaryError> {
+        let mut hashes = Vec::new();
+        let add = |event: Event| {
+            hashes.push(leaf_hash(&event.record()));
+            Ok::<_, NotaryError>(())
+        };
+        self.reader.for_each(Position(first), count, add).await?;
+        Ok(hashes)
+    }
+
+    /// Leaf records of a tile, each compared with the signed tree. Their payloads may be long, and
+    /// are not kept.
+    async fn leaf_records(
+        &self,
+        published: &PublishedTree,
+        index: u64,
+        width: u16,
+    ) -> Result<Vec<[u8; RECORD_LEN]>, NotaryError> {
+        let (first, mut records) = (index * u64::from(TILE_WIDTH), Vec::new());
+        let add = |event: Event| {
+            records.push(event.record());
+            Ok::<_, NotaryError>(())
+        };
+        self.reader.for_each(Position(first), width.into(), add).await?;
+        let tile = TileId::at(Row::Hashes(0), index, published.head().size);
+        let tiles = self.tiles.authenticated(published.head(), &published.edge, tile).await?;
+        for (position, record) in (first..).zip(&records) {
+            check_leaf(&tiles, position, record)?;
+        }
+        Ok(records)
+    }
+
     /// Returns the records of all selections that are in the published tree, with their proof.
     pub(crate) async fn prove(
         &self,
@@ -104,35 +143,63 @@ impl Shared {
         selections: &[Selection],
     ) -> Result<ProvedRecords, SelectError> {
         let size = published.head().size;
-        let mut events = BTreeMap::new();
+        let mut selected = SelectedRecords { size, events: BTreeMap::new(), bytes: 0 };
         for selection in selections {
-            let selected = select(&self.reader, selection).await?;
-            let inside = selected.into_iter().filter(|event| event.position.0 < size);
-            events.extend(inside.map(|event| (event.position.0, event)));
-            if events.len() > MAX_RECORDS {
-                return Err(SelectError::TooMany);
-            }
+            select(&self.reader, selection, &mut selected).await?;
         }
+        let events = selected.events;
         let positions: Vec<u64> = events.keys().copied().collect();
         let mut wanted = tiles_for_records(&positions, size)?;
         let leaves = positions.iter().map(|at| at / u64::from(TILE_WIDTH));
         wanted.extend(leaves.filter_map(|index| TileId::at(Row::Hashes(0), index, size)));
         let tiles = self.tiles.authenticated(published.head(), &published.edge, wanted).await?;
-        for (index, event) in &events {
-            let signed = tiles.node(Node { level: 0, index: *index });
-            if signed != Some(leaf_hash(&event.record())) {
-                return Err(Fault::Changed { position: *index }.into());
-            }
+        for (position, event) in &events {
+            check_leaf(&tiles, *position, &event.record())?;
         }
         let proof = prove_records(&tiles, &positions, size)?;
         Ok(ProvedRecords { events: events.into_values().collect(), proof })
     }
 }
 
-async fn select(reader: &Reader, selection: &Selection) -> Result<Vec<Event>, SelectError> {
+/// Compares a stored record with the signed tree.
+fn check_leaf(tiles: &Tiles, position: u64, record: &[u8]) -> Result<(), NotaryError> {
+    let signed = tiles.node(Node { level: 0, index: position });
+    if signed == Some(leaf_hash(record)) { Ok(()) } else { Err(Fault::Changed { position }.into()) }
+}
+
+/// Records of an answer, within its bounds.
+struct SelectedRecords {
+    /// Size of the published tree, which has all of them.
+    size: u64,
+    events: BTreeMap<u64, Event>,
+    bytes: usize,
+}
+
+impl SelectedRecords {
+    /// Adds a record, if the published tree has it. A record alone may be as long as it is.
+    fn add(&mut self, event: Event) -> Result<(), SelectError> {
+        let position = event.position.0;
+        if position >= self.size || self.events.contains_key(&position) {
+            return Ok(());
+        }
+        self.bytes = self.bytes.saturating_add(event.payload.len());
+        self.events.insert(position, event);
+        let count = self.events.len();
+        if count > MAX_RECORDS || (count > 1 && self.bytes > MAX_BYTES) {
+            return Err(SelectError::TooMany);
+        }
+        Ok(())
+    }
+}
+
+async fn select(
+    reader: &Reader,
+    selection: &Selection,
+    to: &mut SelectedRecords,
+) -> Result<(), SelectError> {
     match *selection {
         Selection::StreamFrom { stream, version, limit } => {
-            read_stream(reader, (stream, version), limit).await
+            select_stream(reader, StreamRange { stream, first: version, limit }, to).await
         }
         Selection::StreamBefore { stream, position, limit } => {
             let last = last_before(reader, stream, position).await?;
@@ -141,38 +208,41 @@ async fn select(reader: &Reader, selection: &Selection) -> Result<Vec<Event>, Se
                 return Err(SelectError::TooMany);
             }
             let first = Version(last + 1 - limit as u64);
-            if limit == 0 {
-                Ok(Vec::new())
-            } else {
-                read_stream(reader, (stream, first), limit).await
-            }
+            select_stream(reader, StreamRange { stream, first, limit }, to).await
         }
         Selection::Positions { first, count } => {
             if count > MAX_RECORDS {
                 return Err(SelectError::TooMany);
             }
-            Ok(reader.read(first, count).await?)
+            reader.for_each(first, count, |event| to.add(event)).await
         }
-        Selection::Request { ref actor, request } => read_request(reader, actor, request).await,
+        Selection::Request { ref actor, request } => {
+            select_request(reader, actor, request, to).await
+        }
     }
 }
 
-async fn read_stream(
-    reader: &Reader,
-    (stream, mut from): (StreamId, Version),
+/// The first `limit` records of a stream from a version on.
+struct StreamRange {
+    stream: StreamId,
+    first: Version,
     limit: usize,
-) -> Result<Vec<Event>, SelectError> {
-    let mut events = Vec::new();
-    while events.len() < limit {
-        let page = reader.read_stream(stream, from, PAGE_SIZE.min(limit - events.len())).await?;
+}
+
+async fn select_stream(
+    reader: &Reader,
+    range: StreamRange,
+    to: &mut SelectedRecords,
+) -> Result<(), SelectError> {
+    let StreamRange { stream, first: mut next, limit: mut left } = range;
+    while left > 0 {
+        let page = reader.read_stream(stream, next, PAGE_SIZE.min(left)).await?;
         let Some(last) = page.last() else { break };
-        from = Version(last.version.0 + 1);
-        events.extend(page);
-        if events.len() > MAX_RECORDS {
-            return Err(SelectError::TooMany);
-        }
+        next = Version(last.version.0 + 1);
+        left -= page.len();
+        page.into_iter().try_for_each(|event| to.add(event))?;
     }
-    Ok(events)
+    Ok(())
 }
 
 /// Returns the version of a stream's last event before a position; 0 if there is none. Versions and
@@ -200,28 +270,24 @@ async fn last_before(
     Ok(before)
 }
 
-/// Returns the events that a request wrote. They have consecutive positions.
-async fn read_request(
+/// Selects the events that a request wrote. They have consecutive positions.
+async fn select_request(
     reader: &Reader,
     actor: &str,
     id: RequestId,
-) -> Result<Vec<Event>, SelectError> {
-    let mut events: Vec<Event> = Vec::new();
-    let Some(stored) = reader.request(RequestKey::new(actor, id)).await? else { return Ok(events) };
-    let mut from = stored.first;
+    to: &mut SelectedRecords,
+) -> Result<(), SelectError> {
+    let Some(stored) = reader.request(RequestKey::new(actor, id)).await? else { return Ok(()) };
+    let mut next = stored.first;
     loop {
-        let page = reader.read(from, PAGE_SIZE).await?;
-        let (read, before) = (page.len(), events.len());
-        events.extend(
-            page.into_iter()
-                .take_while(|event| event.request_id == Some(id) && &*event.actor == actor),
-        );
-        if events.len() > MAX_RECORDS {
-            return Err(SelectError::TooMany);
+        let page = reader.read(next, PAGE_SIZE).await?;
+        let Some(last) = page.last() else { return Ok(()) };
+        next = Position(last.position.0 + 1);
+        for event in page {
+            if event.request_id != Some(id) || &*event.actor != actor {
+                return Ok(());
+            }
+            to.add(event)?;
         }
-        if events.len() - before < PAGE_SIZE || read < PAGE_SIZE {
-            return Ok(events);
-        }
-        from = Position(from.0 + PAGE_SIZE as u64);
     }
 }

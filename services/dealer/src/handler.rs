@@ -347,7 +347,7 @@ impl Handler {
                 }
                 from = Version(stored.version.0 + 1);
             }
-            if page.len() < PAGE_EVENTS {
+            if page.is_empty() {
                 return hand.ok_or(DealerError::UnknownHand);
             }
         }

@@ -46,7 +46,8 @@ pub(crate) enum AuditCommand {
         /// The log.
         log: log::LogName,
     },
-    /// List, show and answer players' disputes.
+    /// Open a dispute as a player; list, show and answer disputes. What is shown is audited: the
+    /// evidence, and the hand.
     Disputes(disputes::Options),
     /// Compare all stacks, pots and accounts over the logs.
     Ledger,

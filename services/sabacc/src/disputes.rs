@@ -33,11 +33,15 @@ pub(crate) struct Options {
 
 #[derive(Subcommand)]
 enum DisputeCommand {
-    /// List the unanswered disputes, in the order they were opened.
+    /// List the unanswered disputes, in the order they were opened. A player is told of other
+    /// players' disputes their number, hand and outcome.
     List {
         /// List the answered ones too.
         #[arg(long)]
         all: bool,
+        /// List your own alone, with your token.
+        #[arg(long)]
+        own: bool,
     },
     /// Open a dispute about a hand you were dealt into, with your token.
     Open(open::Opening),
@@ -84,16 +88,16 @@ pub(crate) async fn run(
     let Options { door, what } = options;
     let here = door.is_local();
     let trusted = door.trusted_keys(data.as_deref())?;
-    let what = what.unwrap_or(DisputeCommand::List { all: false });
+    let what = what.unwrap_or(DisputeCommand::List { all: false, own: false });
     if let DisputeCommand::Open(opening) = &what {
         return open::run(&door.connect_with_token(data)?, json, opening).await;
     }
     let client = door.connect(data.clone(), "audit")?;
     match what {
         DisputeCommand::Open(_) => Ok(true),
-        DisputeCommand::List { all } => {
+        DisputeCommand::List { all, own } => {
             let state = if all { DisputeState::Unspecified } else { DisputeState::Open };
-            let disputes = client.list_disputes(state, false).await?;
+            let disputes = client.list_disputes(state, own).await?;
             for dispute in &disputes {
                 output::line(&if json {
                     as_json(dispute)?.to_string()
@@ -216,28 +220,35 @@ const fn verdict_name(verdict: DisputeVerdict) -> &'static str {
 }
 
 fn describe(dispute: &Dispute) -> anyhow::Result<String> {
-    let id: DisputeId = parse_id(&dispute.dispute_id)?;
     let table: TableId = parse_id(&dispute.table_id)?;
-    let player: PlayerId = parse_id(&dispute.player_id)?;
     let opened = dispute.opened_at.map_or_else(String::new, |at| at.to_string());
     let verdict = verdict_name(dispute.verdict());
     let (number, hand_no) = (dispute.number, dispute.hand_no);
-    Ok(format!(
-        "{number:>5}  {id}  {opened}  {verdict:9}  table {table} hand {hand_no}  player {player}"
-    ))
+    let mut text = format!("{number:>5}  {opened}  {verdict:9}  table {table} hand {hand_no}");
+    if !is_anothers(dispute) {
+        let id: DisputeId = parse_id(&dispute.dispute_id)?;
+        let player: PlayerId = parse_id(&dispute.player_id)?;
+        text.push_str(&format!("  dispute {id}  player {player}"));
+    }
+    Ok(text)
+}
+
+/// Whether a dispute is another player's than the one who lists it: whose, nobody tells them.
+const fn is_anothers(dispute: &Dispute) -> bool {
+    dispute.dispute_id.is_empty() && dispute.player_id.is_empty()
 }
 
 fn print_dispute(dispute: &Dispute) -> anyhow::Result<()> {
     output::line(&describe(dispute)?);
+    let recorded =
+        |hash: &[u8]| if hash.is_empty() { "none".to_owned() } else { hex::encode(hash) };
+    output::line(&format!("evidence on record: {}", recorded(&dispute.evidence_sha256)));
+    output::line(&format!("bundle on record: {}", recorded(&dispute.bundle_sha256)));
     if dispute.erased {
         output::line("the player was erased: nobody can read any more what was written");
         return Ok(());
     }
     print_text("the player says", &dispute.text);
-    let recorded =
-        |hash: &[u8]| if hash.is_empty() { "none".to_owned() } else { hex::encode(hash) };
-    output::line(&format!("evidence on record: {}", recorded(&dispute.evidence_sha256)));
-    output::line(&format!("bundle on record: {}", recorded(&dispute.bundle_sha256)));
     if dispute.verdict() != DisputeVerdict::Unspecified {
         print_text("the auditor answers", &dispute.answer);
     }
@@ -251,7 +262,19 @@ fn print_text(who: &str, text: &str) {
     }
 }
 
+/// Another player's dispute has neither id nor player nor hashes.
 fn as_json(dispute: &Dispute) -> anyhow::Result<Value> {
+    if is_anothers(dispute) {
+        return Ok(json!({
+            "number": dispute.number,
+            "table": parse_id::<TableId>(&dispute.table_id)?.to_string(),
+            "hand_no": dispute.hand_no,
+            "hand": parse_id::<HandId>(&dispute.hand_id)?.to_string(),
+            "verdict": verdict_name(dispute.verdict()),
+            "opened_at": dispute.opened_at.map(|at| at.to_string()),
+            "answered_at": dispute.answered_at.map(|at| at.to_string()),
+        }));
+    }
     Ok(json!({
         "number": dispute.number,
         "dispute": parse_id::<DisputeId>(&dispute.dispute_id)?.to_string(),

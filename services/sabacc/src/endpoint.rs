@@ -11,6 +11,7 @@ use client::checkpoints::{CheckpointMonitor, DirectoryStore};
 use client::{Client, TrustedKeys};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use postgres_launcher::{Environment, default_data_dir};
+use primitives::TableId;
 
 use crate::data_directory::DataDirectory;
 use crate::keys;
@@ -125,6 +126,20 @@ impl RoomEndpoint {
             None => folder()?.issuer()?.issue_for_a_day(role, name),
         };
         Ok(Client::connect(&server, token)?.with_trusted_keys(trust))
+    }
+}
+
+/// Finds a table by its id, or by its name if only one open table has it.
+pub(crate) async fn find_table(client: &Client, named: &str) -> anyhow::Result<TableId> {
+    if let Ok(id) = named.parse() {
+        return Ok(id);
+    }
+    let tables = client.list_tables().await.context("the tables cannot be listed")?;
+    let found: Vec<_> = tables.iter().filter(|table| table.name == named).collect();
+    match found[..] {
+        [table] => TableId::try_from(&*table.table_id).context("the room answers with no id"),
+        [] => bail!("no open table is called `{named}`: a table's id is taken too"),
+        [..] => bail!("{} open tables are called `{named}`: name the id", found.len()),
     }
 }
 

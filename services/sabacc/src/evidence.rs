@@ -58,8 +58,15 @@ enum Outcome {
     Refused,
 }
 
-/// Runs the command. Returns its exit code.
-pub(crate) fn run(json: bool, options: &Options) -> anyhow::Result<u8> {
+/// Runs the command. Returns its exit code: whatever cannot be read contradicts nothing.
+pub(crate) fn run(json: bool, options: &Options) -> u8 {
+    check_files(json, options).unwrap_or_else(|error| {
+        output::error(&format!("sabacc: {error:#}"));
+        2
+    })
+}
+
+fn check_files(json: bool, options: &Options) -> anyhow::Result<u8> {
     let signers = match &options.keys {
         Some(path) => Signers::read(path)?,
         None => Signers::default(),
@@ -187,7 +194,8 @@ impl Signers {
     fn read(path: &Path) -> anyhow::Result<Signers> {
         let text = std::fs::read_to_string(path);
         let text = text.with_context(|| format!("{} cannot be read", path.display()))?;
-        let keys = TrustedKeys::parse(&text).context("the keys cannot be used")?;
+        let keys = TrustedKeys::parse(&text)
+            .with_context(|| format!("{}: the keys cannot be used", path.display()))?;
         let names = keys.keys().map(|key| (*key.bytes(), key.name().to_string())).collect();
         Ok(Signers { is_given: true, names })
     }

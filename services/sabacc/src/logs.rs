@@ -125,18 +125,21 @@ impl Logs {
         while end > 0 {
             let start = end.saturating_sub(PAGE as u64);
             let limit = usize::try_from(end - start)?;
-            let page = self.table.reader.read(Position(start), limit).await?;
-            for event in page.iter().rev() {
-                let recorded = TableRecord::try_from(event)?;
-                if !matches!(
+            let mut found = Vec::new();
+            let add = |event: Event| {
+                let recorded = TableRecord::try_from(&event)?;
+                if matches!(
                     recorded,
                     TableRecord::HandRevealed(_) | TableRecord::SettlementPosted(_)
                 ) {
-                    continue;
+                    found.push((event.stream, recorded.kind()));
                 }
-                let other = ends.insert(event.stream, recorded.kind());
-                if other.is_some_and(|other| other != recorded.kind()) {
-                    return Ok(HandId(event.stream.0));
+                anyhow::Ok(())
+            };
+            self.table.reader.for_each(Position(start), limit, add).await?;
+            for (stream, kind) in found.into_iter().rev() {
+                if ends.insert(stream, kind).is_some_and(|other| other != kind) {
+                    return Ok(HandId(stream.0));
                 }
             }
             end = start;
@@ -252,11 +255,10 @@ async fn read_stream(reader: &Reader, stream: StreamId) -> anyhow::Result<Vec<Ev
     loop {
         let from = events.last().map_or(Version(0), |last| Version(last.version.0 + 1));
         let page = reader.read_stream(stream, from, PAGE).await?;
-        let full = page.len() == PAGE;
-        events.extend(page);
-        if !full {
+        if page.is_empty() {
             return Ok(events);
         }
+        events.extend(page);
     }
 }
 

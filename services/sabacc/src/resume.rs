@@ -2,15 +2,13 @@
 
 use std::path::PathBuf;
 
-use anyhow::Context as _;
 use audit::stops;
 use chassis::auth::Role;
 use clap::Args;
-use primitives::TableId;
 use proto::event::v1::{Effect, Resolution};
 use serde_json::json;
 
-use crate::endpoint::RoomEndpoint;
+use crate::endpoint::{RoomEndpoint, find_table};
 use crate::output;
 
 #[derive(Args)]
@@ -34,10 +32,7 @@ pub(crate) async fn run(
 ) -> anyhow::Result<bool> {
     let Options { door, table, reason, suspense } = options;
     let client = door.connect_as(data, Role::Operator, "resume")?;
-    let table = match table.parse() {
-        Ok(id) => id,
-        Err(_) => find_table(&client, &table).await?,
-    };
+    let table = find_table(&client, &table).await?;
     let view = client.get_table(table).await?;
     let resolution = if suspense { Resolution::PayToSuspense } else { Resolution::Retry };
     let answer = client.resume_table(table, resolution, &reason).await?;
@@ -63,14 +58,4 @@ pub(crate) async fn run(
         output::line(&format!("{effect} stays stopped: it is no payment to a player"));
     }
     Ok(true)
-}
-
-async fn find_table(client: &client::Client, name: &str) -> anyhow::Result<TableId> {
-    let tables = client.list_tables().await.context("the tables cannot be listed")?;
-    let found: Vec<_> = tables.iter().filter(|table| table.name == name).collect();
-    match found[..] {
-        [table] => TableId::try_from(&*table.table_id).context("the room answers with no id"),
-        [] => anyhow::bail!("no open table is called `{name}`: `sabacc resume` takes an id too"),
-        [..] => anyhow::bail!("{} open tables are called `{name}`: name the id", found.len()),
-    }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anyhow::{Context as _, bail};
 use audit::bundle::ProvedLog;
 use audit::log_event::LogEvent;
-use eventlog::{CheckpointStore as _, PgStore, Position, Reader, SignedCheckpoint};
+use eventlog::{CheckpointStore as _, Event, PgStore, Position, Reader, SignedCheckpoint};
 use merkle::note::VerifierKey;
 use merkle::{Checkpoint, Row, TILE_WIDTH, TileId, TreeHead, leaf_hash, leaves_root};
 use merkle::{Tiles, tiles_for_records};
@@ -87,9 +87,13 @@ impl SignedLog {
         }
         let (first, width) = (tile.index() * u64::from(TILE_WIDTH), u64::from(tile.width()));
         let Some(below) = level.checked_sub(1) else {
-            let events = self.reader.read(Position(first), usize::from(tile.width())).await?;
-            let leaves = events.iter().map(|event| leaf_hash(&event.record()));
-            return Ok(leaves.collect::<Vec<_>>().concat());
+            let mut leaves = Vec::new();
+            let add = |event: Event| {
+                leaves.extend(leaf_hash(&event.record()));
+                anyhow::Ok(())
+            };
+            self.reader.for_each(Position(first), tile.width().into(), add).await?;
+            return Ok(leaves);
         };
         let mut roots = Vec::new();
         for index in first..first + width {

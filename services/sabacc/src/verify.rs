@@ -48,7 +48,7 @@ pub(crate) struct Options {
 
 /// Unusable file: the program exits with 2 and this line.
 #[derive(Debug)]
-pub(crate) struct BadBundle(String);
+struct BadBundle(String);
 
 impl std::fmt::Display for BadBundle {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -70,8 +70,19 @@ struct Reader {
     joint: JointAudit,
 }
 
-/// Runs the command. Returns its exit code.
-pub(crate) fn run(json: bool, options: &Options) -> anyhow::Result<u8> {
+/// Runs the command. Returns its exit code: whatever cannot be read says nothing of a hand, so it is
+/// no failed one.
+pub(crate) fn run(json: bool, options: &Options) -> u8 {
+    judge_files(json, options).unwrap_or_else(|error| {
+        output::error(&match error.downcast::<BadBundle>() {
+            Ok(bad) => bad.to_string(),
+            Err(error) => format!("sabacc: {error:#}"),
+        });
+        HandVerdict::Refused.exit_code()
+    })
+}
+
+fn judge_files(json: bool, options: &Options) -> anyhow::Result<u8> {
     let mut reader = read_reader(options)?;
     let files: Vec<File<'_>> =
         options.files.iter().map(|path| reader.read(path, options.files.len() == 1)).collect();

@@ -9,13 +9,14 @@ use client::{Client, TableState, WatchMessage};
 use primitives::TableId;
 use proto::table::v1::table_update::What;
 
-use crate::endpoint::RoomEndpoint;
+use crate::endpoint::{self, RoomEndpoint};
 use crate::evidence;
 use crate::output;
 
 #[derive(Args)]
 pub(crate) struct Options {
-    /// The table's id; `demo` for the demo table, or for the first table where there is no demo.
+    /// The table's id, or its name if only one open table has it; `demo` for the demo table, or for
+    /// the first table where there is no demo.
     #[arg(default_value = "demo")]
     table: String,
     /// Folder for what proves a fault of the room [default: in memory].
@@ -107,7 +108,7 @@ fn is_hand_end(seen: &WatchMessage) -> bool {
 /// Returns the table with this id, or the demo table.
 async fn find_table(client: &Client, named: &str) -> anyhow::Result<TableId> {
     if named != "demo" {
-        return named.parse().with_context(|| format!("`{named}` is no table's id"));
+        return endpoint::find_table(client, named).await;
     }
     let tables = client.list_tables().await?;
     let demo = tables.iter().find(|table| table.name == crate::demo::NAME).or(tables.first());

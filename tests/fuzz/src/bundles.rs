@@ -58,12 +58,12 @@ static TRUSTED: LazyLock<TrustedKeys> = LazyLock::new(|| {
     TrustedKeys::new(CONTENTS[0].logs.iter().map(key).collect())
 });
 
-/// Changes a golden bundle and audits it.
+/// Changes a golden bundle and audits it. Returns whether it is a bundle.
 ///
 /// # Panics
-/// Reading or auditing panics, does more work than the file's size allows, or what is read is
-/// written in another way; or an unchanged bundle has another verdict.
-pub fn bundles(bytes: &[u8]) {
+/// As [`bundle_file`].
+#[must_use]
+pub fn bundles(bytes: &[u8]) -> bool {
     let mut bytes = Bytes::new(bytes);
     let at = bytes.index(CONTENTS.len());
     let mut contents = CONTENTS[at].clone();
@@ -77,7 +77,17 @@ pub fn bundles(bytes: &[u8]) {
     if bytes.below(16) == 0 {
         mutate(&mut bytes, &mut file, &["", "\0", "\u{7f}"]);
     }
-    let Ok(bundle) = Bundle::parse(&file) else { return };
+    bundle_file(&file)
+}
+
+/// Audits a file. Returns whether it is a bundle.
+///
+/// # Panics
+/// Reading or auditing panics, does more work than the file's size allows, or what is read is
+/// written in another way.
+#[must_use]
+pub fn bundle_file(file: &[u8]) -> bool {
+    let Ok(bundle) = Bundle::parse(file) else { return false };
     assert_eq!(bundle.encode(), file, "a bundle has one spelling");
     let records = bundle.records(&TRUSTED);
     let report = hand::audit(&records);
@@ -88,6 +98,7 @@ pub fn bundles(bytes: &[u8]) {
     assert!(report.work.steps <= STEPS + length, "{:?} of {length} bytes", report.work);
     assert!(report.work.bytes <= 2 * length, "{:?} of {length} bytes", report.work);
     assert_eq!(report, hand::audit(&records), "an audit is the same twice");
+    true
 }
 
 /// Changes one record, or the place of one.

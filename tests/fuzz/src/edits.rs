@@ -49,12 +49,13 @@ const PIECES: Pieces = &[
     "StarA",
 ];
 
-/// Reads the bytes as a file.
+/// Reads the bytes as a file. Returns whether a hand of it is read.
 ///
 /// # Panics
 /// Reading or replaying panics, or a valid history is written differently from how it was read.
-pub fn files(bytes: &[u8]) {
-    let Ok(hands) = read(bytes) else { return };
+#[must_use]
+pub fn files(bytes: &[u8]) -> bool {
+    let Ok(hands) = read(bytes) else { return false };
     let mut whole: Vec<HandHistory> = Vec::new();
     for hand in hands {
         match hand {
@@ -68,17 +69,20 @@ pub fn files(bytes: &[u8]) {
             Err(why) => assert!(!why.to_string().is_empty()),
         }
     }
-    if !whole.is_empty() {
+    let is_any_read = !whole.is_empty();
+    if is_any_read {
         let again: Vec<_> = read(write(&whole).as_bytes()).expect("what is written can be read");
         assert_eq!(again, whole.into_iter().map(Ok).collect::<Vec<_>>(), "nothing is lost");
     }
+    is_any_read
 }
 
-/// Makes a hand history and changes it in several places.
+/// Makes a hand history and changes it in several places. Returns whether it is read.
 ///
 /// # Panics
 /// As [`files`], or if an unchanged hand breaks a rule.
-pub fn edits(bytes: &[u8]) {
+#[must_use]
+pub fn edits(bytes: &[u8]) -> bool {
     let mut bytes = Bytes::new(bytes);
     let variant = bytes.one_of(ALL);
     let plan = Plan::try_new(variant.id, "", 2 + u8::from(bytes.below(2) == 0), bytes.below(256));
@@ -86,5 +90,5 @@ pub fn edits(bytes: &[u8]) {
     assert!(replay(&hand).is_ok_and(|replayed| replayed.complete), "what was played replays");
     let mut text = write(&[hand]).into_bytes();
     mutate(&mut bytes, &mut text, PIECES);
-    files(&text);
+    files(&text)
 }

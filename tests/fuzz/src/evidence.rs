@@ -30,11 +30,12 @@ const PIECES: Pieces = &[
     "\u{2028}",
 ];
 
-/// Makes an evidence file and changes it.
+/// Makes an evidence file and changes it. Returns whether it is evidence.
 ///
 /// # Panics
-/// Reading panics, or what is read is written in another way.
-pub fn evidence(bytes: &[u8]) {
+/// As [`evidence_file`].
+#[must_use]
+pub fn evidence(bytes: &[u8]) -> bool {
     let mut bytes = Bytes::new(bytes);
     let key = SigningKey::from_bytes(&[5; 32]);
     let context = Context::new("a.example/dealer", TableId([1; 16]), 7, &[2; 32]);
@@ -50,7 +51,16 @@ pub fn evidence(bytes: &[u8]) {
     ];
     let mut file = evidence::write(&entries).into_bytes();
     mutate(&mut bytes, &mut file, PIECES);
-    let Ok(read) = evidence::parse(&file, MAX_COPY_BYTES) else { return };
+    evidence_file(&file)
+}
+
+/// Reads a file as evidence. Returns whether it is.
+///
+/// # Panics
+/// Reading panics, or what is read is written in another way.
+#[must_use]
+pub fn evidence_file(file: &[u8]) -> bool {
+    let Ok(read) = evidence::parse(file, MAX_COPY_BYTES) else { return false };
     assert_eq!(evidence::write(&read).as_bytes(), file, "evidence has one spelling");
     for entry in &read {
         match entry {
@@ -67,4 +77,5 @@ pub fn evidence(bytes: &[u8]) {
     assert!(conflicts <= read.len() * read.len(), "no more than pairs of lines");
     let copy = evidence::write(&evidence::copy_of_ended(&read));
     assert!(evidence::parse(copy.as_bytes(), usize::MAX).is_ok(), "a copy is evidence");
+    true
 }

@@ -11,10 +11,10 @@ mod mutate;
 mod signed;
 mod tiles;
 
-pub use bundles::bundles;
+pub use bundles::{bundle_file, bundles};
 pub use edits::{edits, files};
-pub use evidence::evidence;
+pub use evidence::{evidence, evidence_file};
 pub use lines::lines;
 pub use moves::moves;
-pub use signed::{checkpoints, keys};
+pub use signed::{checkpoints, keys, keys_file, note_file};
 pub use tiles::tiles;

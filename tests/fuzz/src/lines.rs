@@ -76,11 +76,12 @@ const WORDS: &[&str] = &[
     "é",
 ];
 
-/// Reads the bytes as lines of a hand, and plays those that are legal.
+/// Reads the bytes as lines of a hand, and plays those that are legal. Returns whether one is.
 ///
 /// # Panics
 /// Reading or playing panics.
-pub fn lines(bytes: &[u8]) {
+#[must_use]
+pub fn lines(bytes: &[u8]) -> bool {
     let mut bytes = Bytes::new(bytes);
     let variant = bytes.one_of(ALL);
     let rules = RuleSet::defaults(variant);
@@ -92,6 +93,7 @@ pub fn lines(bytes: &[u8]) {
         carried_pot: Credits::ZERO,
     };
     let mut hand = Hand::try_new(&setup).expect("the stacks cover what is due");
+    let mut is_any_read = false;
     while !bytes.is_empty() {
         play::apply_due_shuffles(&mut hand);
         // Random bytes would seldom give a result of chance.
@@ -111,8 +113,12 @@ pub fn lines(bytes: &[u8]) {
             format!("{actor} {}", words.join(" "))
         };
         match notation::read(&hand, &line) {
-            Ok(event) => evolve(&mut hand, &event),
+            Ok(event) => {
+                is_any_read = true;
+                evolve(&mut hand, &event);
+            }
             Err(why) => assert!(!why.to_string().is_empty()),
         }
     }
+    is_any_read
 }

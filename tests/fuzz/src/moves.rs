@@ -12,13 +12,14 @@ use crate::bytes::Bytes;
 /// Maximum number of events of a hand from so few bytes.
 const MOST_EVENTS: usize = 200_000;
 
-/// Plays the bytes to the end of the hand.
+/// Plays the bytes to the end of the hand. Returns whether its rules and stacks can be played.
 ///
 /// # Panics
 /// An invariant is broken.
-pub fn moves(bytes: &[u8]) {
+#[must_use]
+pub fn moves(bytes: &[u8]) -> bool {
     let mut bytes = Bytes::new(bytes);
-    let Some(setup) = setup(&mut bytes) else { return };
+    let Some(setup) = setup(&mut bytes) else { return false };
     let mut hand = Hand::try_new(&setup).expect("the stacks cover what is due");
     let total = hand.total();
     for _ in 0..MOST_EVENTS {
@@ -33,6 +34,7 @@ pub fn moves(bytes: &[u8]) {
     let pots = [end.finishing_sabacc_pot, end.finishing_carried_pot, end.rake];
     let all = Credits::sum(end.finishing_stacks.iter().copied().chain(pots));
     assert_eq!(all, Ok(total), "the settlement accounts for every credit");
+    true
 }
 
 fn setup(bytes: &mut Bytes<'_>) -> Option<Setup> {

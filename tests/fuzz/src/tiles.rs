@@ -8,11 +8,13 @@ use crate::mutate::mutate;
 /// Most records of a tree, so that it has tiles of two levels.
 const MAX_RECORDS: u64 = 600;
 
-/// Makes the tiles of a tree and changes one of them.
+/// Makes the tiles of a tree and changes one of them, its records and its path. Returns whether the
+/// tiles lead to the tree.
 ///
 /// # Panics
 /// Reading panics, or a hash is taken that is not of the tree.
-pub fn tiles(bytes: &[u8]) {
+#[must_use]
+pub fn tiles(bytes: &[u8]) -> bool {
     let mut bytes = Bytes::new(bytes);
     let size = 1 + bytes.below(MAX_RECORDS);
     let record = |at: u64| at.to_be_bytes();
@@ -24,7 +26,8 @@ pub fn tiles(bytes: &[u8]) {
     let mut files: Vec<(TileId, Vec<u8>)> = names.iter().map(content).collect();
     let changed = bytes.index(files.len());
     mutate(&mut bytes, &mut files[changed].1, &["", "\0", "0123456789abcdef0123456789abcdef"]);
-    if let Ok(tiles) = Tiles::authenticate(head, files) {
+    let authenticated = Tiles::authenticate(head, files);
+    if let Ok(tiles) = &authenticated {
         for index in 0..size {
             let node = Node { level: 0, index };
             assert!(tiles.node(node).is_none_or(|hash| Some(hash) == leaves.node(node)));
@@ -32,6 +35,7 @@ pub fn tiles(bytes: &[u8]) {
     }
     entries(&mut bytes, &leaves, size);
     paths(&mut bytes, size);
+    authenticated.is_ok()
 }
 
 /// The records of a tile, changed.

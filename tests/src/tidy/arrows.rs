@@ -82,8 +82,9 @@ pub const ROWS: &[Row] = &[
                          "proto", "wire", "client", "bots", "eventlog", "chassis", "notary",
                          "sabacc-wallet"],                                               Anything),
 
-    // A separate workspace.
     ("sabacc-fuzz",    &["primitives", "rules", "history", "fairness", "merkle", "proto", "audit"], Anything),
+    // A separate workspace.
+    ("sabacc-fuzz-bolero", &[],                                                          Anything),
 
     // It knows a room by its public port alone.
     ("sabacc-attacks", &["primitives", "rules", "fairness", "system", "transport",

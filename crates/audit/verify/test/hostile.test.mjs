@@ -143,6 +143,30 @@ test("the page says the three sentences first", async () => {
   assert.equal(at("state").textContent, "1 proved.");
 });
 
+// Over plain HTTP from another machine a browser has no `crypto.subtle`.
+test("a page that came over plain HTTP says: save it and open it from disk", async () => {
+  const own = Object.getOwnPropertyDescriptor(globalThis, "crypto");
+  const without = async (location) => {
+    Object.defineProperty(globalThis, "crypto", { value: {}, configurable: true });
+    Object.assign(globalThis, { location });
+    try {
+      const { results, at, choose } = await page();
+      const atFirst = at("state").textContent;
+      await choose("keys-file", KEYS);
+      await choose("hands-file", GOOD);
+      assert.doesNotMatch(results.textContent, /passed|checks out/);
+      return [atFirst, at("keys-state").textContent, results.textContent];
+    } finally {
+      Object.defineProperty(globalThis, "crypto", own);
+      delete globalThis.location;
+    }
+  };
+  const [atFirst, ...later] = await without({ protocol: "http:" });
+  assert.match(atFirst, /^This page came over plain HTTP, .*save it as HTML alone, and open the saved file from disk\.$/);
+  for (const text of later) assert.match(text, /efused.*open the saved file from disk/);
+  assert.match((await without({ protocol: "file:" }))[0], /^This browser has no cryptography .*another one\.$/);
+});
+
 test("nothing of an earlier file stays on the page", async () => {
   const { document, results, at, choose } = await page();
   await choose("keys-file", KEYS);

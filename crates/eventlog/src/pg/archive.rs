@@ -18,6 +18,7 @@ use super::sql;
 use super::writer_pool::{connect_options, set_session};
 use crate::archive::{Archive, ArchiveError, Verified};
 use crate::error::ReadError;
+use crate::store::READ_BYTES;
 
 const STEP: u64 = 10_000;
 const PAGE: usize = 1000;
@@ -113,10 +114,12 @@ async fn compare(
     }
 }
 
+/// Next events of an archive: as many as one read of a log answers with.
 fn page<R: Read>(archive: &mut Archive<R>) -> Result<Vec<Event>, ArchiveError> {
-    let mut page = Vec::new();
-    while page.len() < PAGE {
+    let (mut page, mut bytes) = (Vec::new(), 0);
+    while page.len() < PAGE && bytes < READ_BYTES {
         let Some(event) = archive.next_event()? else { break };
+        bytes += event.payload.len() as u64;
         page.push(event);
     }
     Ok(page)

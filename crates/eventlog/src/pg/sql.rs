@@ -16,7 +16,7 @@ use super::rows::{
 };
 use crate::event::AnsweredRequest;
 use crate::key::RequestKey;
-use crate::store::{Batch, Claim, ClockReading, Fence, Renewal, StoreTime};
+use crate::store::{Batch, Claim, ClockReading, Fence, READ_BYTES, Renewal, StoreTime};
 
 /// Placeholder of the comparison of the owner's clock with the database's.
 const CLOCK_PLACEHOLDER: &str = "/* clock */";
@@ -306,6 +306,7 @@ pub(super) async fn read(
         .bind(log)
         .bind(clamp(from.0))
         .bind(clamp(limit as u64))
+        .bind(clamp(READ_BYTES))
         .fetch_all(from_where)
         .await?;
     rows.iter().map(event).collect()
@@ -323,6 +324,7 @@ pub(super) async fn read_stream(
         .bind(PgUuid(stream.0))
         .bind(clamp(from.0))
         .bind(clamp(limit as u64))
+        .bind(clamp(READ_BYTES))
         .fetch_all(pool)
         .await?;
     rows.iter().map(event).collect()

@@ -1,11 +1,12 @@
 use std::time::Duration;
 
-use eventlog::{Event, Limits, Log, Options, Position, ReadError};
+use eventlog::store::READ_BYTES;
+use eventlog::{Event, Limits, Log, Options, Position, ReadError, Version};
 use futures_util::{Stream, StreamExt};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use crate::world::{World, all, note};
+use crate::world::{World, all, entry, new_event, note, stream};
 
 const LONG: Duration = Duration::from_secs(20);
 
@@ -19,6 +20,39 @@ async fn take(
         taken.push(next.ok_or_else(|| anyhow::anyhow!("ended early"))??);
     }
     Ok(taken)
+}
+
+/// The bound of a read is one of bytes too, for few records may be long: a read is short, and
+/// whoever reads on gets all of them.
+pub(crate) async fn long_records_are_read_a_few_at_a_time(world: World) -> anyhow::Result<()> {
+    const LENGTH: usize = 512 << 10;
+    let log = world.open().await?;
+    for n in 0..20 {
+        log.append(entry(vec![new_event(stream(n % 2), &vec![n; LENGTH])])).await?;
+    }
+    let in_one_read = usize::try_from(READ_BYTES)? / LENGTH;
+    let positions =
+        |events: Vec<Event>| events.iter().map(|event| event.position.0).collect::<Vec<_>>();
+    let page = positions(log.read(Position(1), 1000).await?);
+    assert_eq!(page, (1..9).collect::<Vec<_>>());
+    assert_eq!(page.len(), in_one_read);
+    let of_stream = positions(log.read_stream(stream(1), Version(1), 1000).await?);
+    assert_eq!(of_stream, (0..8).map(|n| 2 * n + 1).collect::<Vec<_>>());
+    assert_eq!(positions(log.read_stream(stream(1), Version(9), 1000).await?), [17, 19]);
+    let mut seen = Vec::new();
+    let add = |event: Event| {
+        seen.push(event.position.0);
+        Ok::<_, ReadError>(())
+    };
+    log.reader().for_each(Position(2), 17, add).await?;
+    assert_eq!(seen, (2..19).collect::<Vec<_>>());
+    let followed = take(&mut log.subscribe(Position(0)), 20).await?;
+    assert_eq!(positions(followed), (0..20).collect::<Vec<_>>());
+    log.close().await;
+    // Whoever opens it builds its tree from all of them.
+    world.save_tree(None).await?;
+    assert_eq!(world.open().await?.size(), 20);
+    Ok(())
 }
 
 pub(crate) async fn from_the_beginning_and_on(world: World) -> anyhow::Result<()> {

@@ -80,6 +80,7 @@ over_both_stores! {
         closing_writes_what_waits_and_lets_the_next_in
         the_saved_tree_is_a_convenience;
     following:
+        long_records_are_read_a_few_at_a_time
         from_the_beginning_and_on
         from_the_middle_and_from_the_future
         a_slow_reader_misses_nothing

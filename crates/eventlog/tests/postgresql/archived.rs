@@ -198,12 +198,13 @@ async fn a_page_costs_what_a_page_costs() -> anyhow::Result<()> {
     let mut admin = PgConnection::connect(&house.admin).await?;
     let prepare = concat!(
         "SET search_path = \"table\"; ANALYZE events; SET plan_cache_mode = force_generic_plan;",
-        "PREPARE page (text, bigint, bigint) AS ",
+        "PREPARE page (text, bigint, bigint, bigint) AS ",
         include_str!("../../src/pg/sql/read.sql")
     );
     sqlx::raw_sql(prepare).execute(&mut admin).await?;
     for from in [0, 1500, 2900] {
-        let sql = format!("EXPLAIN (ANALYZE, BUFFERS) EXECUTE page ('table/0', {from}, 50)");
+        let sql =
+            format!("EXPLAIN (ANALYZE, BUFFERS) EXECUTE page ('table/0', {from}, 50, 4194304)");
         let lines: Vec<(String,)> =
             sqlx::query_as(AssertSqlSafe(sql)).fetch_all(&mut admin).await?;
         let plan = lines.into_iter().map(|(line,)| line).collect::<Vec<_>>().join("\n");

@@ -222,6 +222,37 @@ async fn too_much_and_too_little_are_refused() {
     }
 }
 
+/// Evidence of disputes makes long records. A tile of leaf records has them like any other, and no
+/// answer has many of them.
+#[tokio::test(start_paused = true)]
+async fn long_records_are_in_tiles_and_a_few_in_an_answer() {
+    let house = Harness::new().await;
+    for n in 0..40 {
+        let event = eventlog::NewEvent {
+            stream: eventlog::StreamId([n; 16]),
+            kind: 1,
+            schema: 1,
+            sealed: true,
+            payload: vec![n; 256 << 10].into(),
+        };
+        let (events, actor) = (vec![event], "somebody".into());
+        let entry = eventlog::Entry { events, request: None, actor, trace: [5; 16] };
+        house.log.append(entry).await.unwrap();
+    }
+    house.wait_until_signed(40).await;
+    let api = handler(house.notary.clone(), "table");
+    let asked = pb::GetEntriesRequest { log: "table".into(), index: 0, width: 40 };
+    let entries = api.get_entries(Request::new(asked)).await.unwrap().into_inner().entries;
+    assert_eq!(bundle::parse(&entries).unwrap().len(), 40);
+    assert_eq!(read(&api, vec![positions(3, 16)]).await, (3..19).collect::<Vec<_>>());
+    for selections in [vec![positions(0, 40)], vec![positions(0, 9), positions(20, 9)]] {
+        let selections = selections.into_iter().map(|by| pb::RecordSelection { by: Some(by) });
+        let selections = selections.collect();
+        let asked = pb::ReadRecordsRequest { log: "table".into(), selections, cosigned: false };
+        assert_eq!(refused(api.read_records(Request::new(asked)).await), ErrorReason::BadField);
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_changed_record_is_not_given_out() {
     let (house, api, _) = house(1_000).await;

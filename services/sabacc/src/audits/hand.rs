@@ -18,6 +18,8 @@ use crate::output;
 /// Pause between two attempts to get a signed checkpoint over a hand that has just ended.
 const CHECKPOINT_POLL: Duration = Duration::from_millis(250);
 const CHECKPOINT_ATTEMPTS: u32 = 16;
+/// Characters of a text that is shown of a bundle.
+const MAX_TEXT: usize = 2000;
 
 pub(crate) async fn run(
     logs: &mut Logs,
@@ -109,4 +111,24 @@ pub(crate) fn print_report(records: &HandRecords, report: &Report) {
     for note in &report.notes {
         output::line(&format!("note: {}", output::one_line(note)));
     }
+    for (name, text) in agreed_texts(records).into_iter().flatten() {
+        output::line(&format!("{name}: {text}"));
+    }
+}
+
+/// Rule set and settings that a hand was played by, each on one line, by its first record.
+fn agreed_texts(records: &HandRecords) -> Option<[(&'static str, String); 2]> {
+    let opened = records.hand.first().and_then(LogEvent::decode);
+    let Some(TableRecord::HandOpened(opened)) = opened else { return None };
+    Some([("rules", one_line(&opened.rule_set)), ("settings", one_line(&opened.settings))])
+}
+
+/// Lines as a list. An honest text is shorter than [`MAX_TEXT`].
+fn one_line(text: &str) -> String {
+    let mut line = text.lines().collect::<Vec<_>>().join(", ");
+    if let Some((end, _)) = line.char_indices().nth(MAX_TEXT) {
+        line.truncate(end);
+        line.push('…');
+    }
+    line
 }

@@ -15,7 +15,7 @@ use crate::people::Guest;
 use crate::records;
 
 /// Returns the demo table and the number of a hand whose records are complete.
-async fn over(room: &Room, guest: &Guest) -> (TableId, u64) {
+pub(crate) async fn over(room: &Room, guest: &Guest) -> (TableId, u64) {
     while records::finished(&room.database).await.len() < 2 {
         tokio::time::sleep(std::time::Duration::from_millis(100)).await;
     }
@@ -57,18 +57,8 @@ async fn a_player_proves_a_hand_with_nothing_but_the_keys() {
     let ahead = guest.client.get_table(table).await.unwrap().hand_no + 1;
     let refused = reason(guest.client.get_hand_bundle(table, ahead + 1_000).await);
     assert_eq!(refused, ErrorReason::HandUnknown);
-    let table_path = format!("/hands/{table}/{hand_no}.sabacc");
-    let public =
-        ["/keys.txt", "/verify.html", &table_path].map(|path| (path.to_owned(), &room.url));
-    let mut files = Vec::new();
-    for (path, url) in public {
-        files.push(get(url, &path).await);
-    }
-    for path in [format!("/hands/{table}/999999.sabacc"), "/hands/x/1.sabacc".to_owned()] {
-        assert_eq!(get(&room.url, &path).await.0, 404, "{path}");
-    }
+    the_list_of_hands(&place, &room, &guest).await;
     room.running.stop(Signal::INT).await;
-    somebody_checks_public_files(&place, &files).await;
 
     // The room has stopped, and no data folder is needed.
     let file = place.path().join("hand.sabacc");
@@ -94,33 +84,23 @@ async fn a_player_proves_a_hand_with_nothing_but_the_keys() {
     everything_else(&place).await;
 }
 
-/// Reads a path with a plain GET of HTTP/1.1. Returns status and body.
-async fn get(url: &str, path: &str) -> (u16, Vec<u8>) {
-    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-    let host = url.trim_start_matches("http://").trim_end_matches('/');
-    let mut link = tokio::net::TcpStream::connect(host).await.unwrap();
-    let request = format!("GET {path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n");
-    link.write_all(request.as_bytes()).await.unwrap();
-    let mut answer = Vec::new();
-    link.read_to_end(&mut answer).await.unwrap();
-    let end = answer.windows(4).position(|four| four == b"\r\n\r\n").unwrap();
-    let head = String::from_utf8_lossy(&answer[..end]).into_owned();
-    assert!(!head.to_lowercase().contains("transfer-encoding"), "{head}");
-    let status = head.split(' ').nth(1).unwrap().parse().unwrap();
-    (status, answer[end + 4..].to_vec())
-}
-
-/// Checks a hand with nothing but files that the public port gives to everybody.
-async fn somebody_checks_public_files(place: &RoomHarness, files: &[(u16, Vec<u8>)]) {
-    assert!(files.iter().all(|(status, _)| *status == 200), "{files:?}");
-    assert_eq!(files[1].1, audit::VERIFIER_PAGE.as_bytes());
-    for (name, (_, content)) in ["got.txt", "got.html", "got.sabacc"].iter().zip(files) {
-        std::fs::write(place.path().join(name), content).unwrap();
+/// Reads the list of hands, as the room's own people and as a player somewhere else.
+async fn the_list_of_hands(place: &RoomHarness, room: &Room, guest: &Guest) {
+    let (status, said) = place.run(place.sabacc(&["hands", "--table", "Demo"])).await;
+    assert!(status.success(), "{said}");
+    for part in ["hands 1 to ", "  played", " numbers: ", "seat 4: ", "by the room's word"] {
+        assert!(said.contains(part), "no `{part}`:\n{said}");
     }
-    let mut verify = program("sabacc");
-    verify.args(["verify", "got.sabacc", "--keys", "got.txt"]).current_dir(place.path());
-    let (status, said) = place.run(verify).await;
-    assert_eq!(status.code(), Some(0), "{said}");
+    let mut elsewhere = program("sabacc");
+    elsewhere.args(["--json", "hands", "--server", &room.url, "--token", &guest.token]);
+    elsewhere.args(["--player", &guest.id.to_string()]);
+    let (status, said) = place.run(elsewhere).await;
+    assert!(status.success(), "{said}");
+    let last: serde_json::Value = serde_json::from_str(said.lines().last().unwrap()).unwrap();
+    assert_eq!(last["counts"]["numbers"], 0, "who has not played was dealt into no hand: {said}");
+    assert!(last["log_size"].as_u64() > Some(0), "{said}");
+    let (status, said) = place.run(place.sabacc(&["hands", "--table", "Nowhere"])).await;
+    assert!(!status.success() && said.contains("no open table is called `Nowhere`"), "{said}");
 }
 
 /// Audits the logs of a stopped room, whose last hand is signed.

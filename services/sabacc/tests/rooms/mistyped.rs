@@ -34,6 +34,7 @@ async fn a_mistyped_folder_is_refused_by_every_command_but_up_and_nothing_is_mad
         &["audit", "table", "Demo"],
         &["audit", "peeks"],
         &["hand", "export", hand],
+        &["hands"],
         &["keys"],
         &["keys", "rotate"],
         &["load", "--tables", "1", "--players", "2", "--seconds", "1"],
@@ -109,4 +110,31 @@ async fn a_room_for_the_world_without_tls_is_refused() {
     assert!(said.contains("SABACC_TLS_CERTIFICATE") && said.contains("0.0.0.0"), "{said}");
     assert!(said.contains("SABACC_TRUSTED_PROXIES=127.0.0.1"), "{said}");
     assert!(!place.data().exists(), "nothing was made for it");
+}
+
+/// Exit code 1 says that a check failed: what cannot be read is none.
+#[tokio::test]
+async fn what_a_verifier_cannot_read_is_refused_and_fails_no_hand() {
+    let place = RoomHarness::new();
+    std::fs::write(place.path().join("text"), "no keys, no bundle, no evidence\n").unwrap();
+    std::fs::write(place.path().join("evidence"), "sabacc-evidence 1\n").unwrap();
+    for arguments in [
+        &["verify", "nowhere.sabacc"][..],
+        &["verify", "text", "--keys", "nowhere"],
+        &["verify", "text", "--keys", "text"],
+        &["verify", "text", "--witness-keys", "text"],
+        &["verify", "text", "--evidence", "text"],
+        &["verify", "text", "--seen", "nowhere"],
+        &["evidence", "nowhere"],
+        &["evidence", "text"],
+        &["evidence", "evidence", "--keys", "nowhere"],
+        &["evidence", "evidence", "--keys", "text"],
+        &["evidence", "evidence", "--copy", "nowhere/copy"],
+    ] {
+        let mut command = program("sabacc");
+        command.args(arguments).current_dir(place.path());
+        let (status, said) = place.run(command).await;
+        assert_eq!(status.code(), Some(2), "{arguments:?}: {said}");
+        assert!(said.contains("nowhere") || said.contains("text"), "{arguments:?}: {said}");
+    }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use chassis::auth::Role;
 use client::{Client, Error, WatchMessage};
-use fairness::evidence::Entry;
+use fairness::evidence::{Entry, MAX_COPY_BYTES};
 use primitives::{Credits, DisputeId, PlayerId, UnixMicros};
 use prost::Message as _;
 use proto::audit::v1::{DisputeState, HandBundle};
@@ -17,7 +17,7 @@ use proto::table::v1::table_update::What;
 use rustix::process::Signal;
 use system::ids::IdMaker;
 
-use crate::harness::{LONG_TIMEOUT, Room, RoomHarness};
+use crate::harness::{LONG_TIMEOUT, Room, RoomHarness, program};
 use crate::people::{Guest, Party, operator};
 use crate::records;
 
@@ -36,6 +36,15 @@ fn reason<T: std::fmt::Debug>(answer: Result<T, Error>) -> Option<ErrorReason> {
 fn evidence() -> Vec<u8> {
     let note = Entry::note(UnixMicros(1), NOTE);
     fairness::evidence::write(&[note]).into_bytes()
+}
+
+/// Evidence as long as a copy may be.
+fn longest_evidence() -> Vec<u8> {
+    let of = |count| fairness::evidence::write(&vec![Entry::note(UnixMicros(1), NOTE); count]);
+    let (none, one) = (of(0).len(), of(1).len());
+    let longest = of((MAX_COPY_BYTES - none) / (one - none)).into_bytes();
+    assert!(longest.len() > MAX_COPY_BYTES - one, "{} bytes", longest.len());
+    longest
 }
 
 fn auditor(place: &RoomHarness, url: &str) -> Client {
@@ -185,8 +194,8 @@ async fn a_dispute_is_seen_with_its_hand_and_answered() {
     assert_eq!(reason(theirs), Some(ErrorReason::NotYourHand));
     let never = guest.client.open_dispute(party.table, 999, WORDS, b"").await;
     assert_eq!(reason(never), Some(ErrorReason::HandUnknown));
-    let evidence = evidence();
-    let huge = vec![b'\n'; 256 * 1024 + 1];
+    let evidence = longest_evidence();
+    let huge = [&evidence[..], &self::evidence()].concat();
     let none = guest.client.open_dispute(party.table, 1, WORDS, &huge).await;
     assert_eq!(reason(none), Some(ErrorReason::BadField));
     let opened = guest.client.open_dispute(party.table, 1, WORDS, &evidence).await.unwrap();
@@ -208,9 +217,17 @@ async fn a_dispute_is_seen_with_its_hand_and_answered() {
     let named = id.to_string();
     let (status, said) = place.run(place.sabacc(&["audit", "disputes"])).await;
     assert!(status.success() && said.contains(&named) && !said.contains(WORDS), "{said}");
-    let (status, said) = place.run(place.sabacc(&["audit", "disputes", "show", &named])).await;
+    let mut elsewhere = program("sabacc");
+    elsewhere.args(["audit", "disputes", "--server", &room.url, "--token", &stranger.token]);
+    let (status, said) = place.run(elsewhere).await;
+    assert!(status.success() && said.contains("    1  ") && said.contains(" hand 1"), "{said}");
+    assert!(!said.contains(&named) && !said.contains(&guest.id.to_string()), "{said}");
+    let show = ["audit", "disputes", "show", &named, "--save-evidence", "copy"];
+    let (status, said) = place.run(place.sabacc(&show)).await;
     assert!(status.success(), "{said}");
     assert!(said.contains(WORDS) && said.contains("every check passed"), "{said}");
+    let copy = std::fs::read(place.path().join("copy")).unwrap();
+    assert!(copy == evidence, "{} bytes of {}", copy.len(), evidence.len());
     let answer =
         ["audit", "disputes", "answer", &named, "--verdict", "rejected", "--text", REASONS];
     let (status, said) = place.run(place.sabacc(&answer)).await;

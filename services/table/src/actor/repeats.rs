@@ -200,7 +200,7 @@ async fn buy_in_outcome(
                 | TableSubject::Clock(_) => {}
             }
         }
-        if page.len() < PAGE {
+        if page.is_empty() {
             return Err(status::unavailable("the buy-in is under way"));
         }
     }
