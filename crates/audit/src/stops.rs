@@ -94,6 +94,7 @@ pub fn describe_effect(effect: &pb::Effect) -> String {
         EffectKind::Refund => "the refund of the pots".to_owned(),
         EffectKind::PayAbsent => "the share of a player who had left".to_owned(),
         EffectKind::Close => "the closing".to_owned(),
+        EffectKind::CloseSpent => "the closing, for want of records,".to_owned(),
         EffectKind::RemoveIdle => seat("the leaving, for being idle,"),
         EffectKind::CheckStanding => "the question how idle players stand".to_owned(),
     }

@@ -341,7 +341,8 @@ impl Chance {
         self.seats.clear();
         view.seats.iter().for_each(|seat| self.update_seat(seat));
         (self.next_round, self.open_round, self.bare_hand) = (None, None, None);
-        self.snapshot_numbers(view);
+        let in_order = self.snapshot_numbers(view);
+        self.judge(view.hand_no, in_order)?;
         self.snapshot_suspension(view);
         if let Some(entropy) = &view.entropy {
             self.entropy(entropy)?;
@@ -349,15 +350,26 @@ impl Chance {
         if let Some(next) = &view.next_hand {
             self.next_hand(next)?;
         }
-        view.hand.as_ref().map_or(Ok(()), |hand| self.apply_hand_view(hand))
+        let Some(hand) = &view.hand else { return Ok(()) };
+        self.apply_hand_view(hand)?;
+        if let Some(followed) = self.hands.get_mut(&hand.hand_no) {
+            let leaving = |seat: &&pb::SeatView| seat.state() == pb::SeatState::Leaving;
+            let leaving = view.seats.iter().filter(leaving);
+            leaving.for_each(|seat| followed.decisions.leave_shown(seat.seat));
+        }
+        Ok(())
     }
 
-    fn snapshot_numbers(&mut self, view: &pb::TableView) {
+    fn snapshot_numbers(&mut self, view: &pb::TableView) -> Result<(), Fault> {
         let open = view.entropy.as_ref().map(|entropy| entropy.hand_no);
-        let in_play = view.hand.as_ref().filter(|hand| hand.phase != crate::state::OVER_PHASE);
-        let in_play = in_play.map(|hand| hand.hand_no);
+        // A hand without a phase has lost its cards: it may be over all the same.
+        let is_over = |hand: &pb::HandView| {
+            let has_ended = || self.sequence.has_ended(hand.hand_no);
+            hand.phase == crate::state::OVER_PHASE || hand.phase.is_empty() && has_ended()
+        };
+        let in_play = view.hand.as_ref().filter(|hand| !is_over(hand)).map(|hand| hand.hand_no);
         let last = [Some(view.hand_no), open, in_play].into_iter().flatten().max();
-        self.sequence.snapshot(last.unwrap_or(0), open.max(in_play));
+        Ok(self.sequence.snapshot(last.unwrap_or(0), open, in_play)?)
     }
 
     /// Checks that rule set and settings are those that the player sat down to.
@@ -377,6 +389,11 @@ impl Chance {
         let Some(seat) = &changed.seat else { return };
         if !changed.vacated {
             self.update_seat(seat);
+            if seat.state() == pb::SeatState::Leaving
+                && let Some(mut hand) = self.hands.last_entry()
+            {
+                hand.get_mut().decisions.leave_asked(seat.seat);
+            }
             return;
         }
         self.seats.remove(&seat.seat);
@@ -391,11 +408,6 @@ impl Chance {
         if self.player == Some(player) {
             self.seat = u8::try_from(seat.seat).unwrap_or(0);
             self.playing = seat.state() == pb::SeatState::Playing;
-        }
-        if seat.state() == pb::SeatState::Leaving
-            && let Some(mut hand) = self.hands.last_entry()
-        {
-            hand.get_mut().decisions.leave_asked(seat.seat);
         }
     }
 

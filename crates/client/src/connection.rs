@@ -147,12 +147,6 @@ impl Client {
         Client { secret: directory.secret(), evidence: directory, ..self.clone() }
     }
 
-    /// Returns a client on this connection that keeps its evidence in `store`.
-    #[must_use]
-    pub fn with_evidence_store(&self, store: Arc<dyn EvidenceStore>) -> Client {
-        Client { evidence: store, ..self.clone() }
-    }
-
     /// Returns a client on this connection that also plays hands which the player's own number is
     /// not in: whoever made all the others may have chosen their cards.
     #[must_use]

@@ -46,7 +46,7 @@ pub enum Error {
     Evidence(#[from] std::io::Error),
     /// A client at play demands the dealer's signatures.
     #[error(
-        "the key of the dealer's log is not known: give the room's keys, or say that you play          without any check"
+        "the key of the dealer's log is not known: give the room's keys, or say that you play without any check"
     )]
     NoDealerKey,
 }

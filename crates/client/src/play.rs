@@ -114,7 +114,8 @@ impl Play {
     }
 
     /// Says whether the user follows the table. While they do not, this client commits to no hand
-    /// and sits out.
+    /// and sits out. For programs that can tell, such as by the visibility of a window; no program
+    /// of the room plays for somebody who could look away.
     ///
     /// # Errors
     /// See [`Client::sit_out`].

@@ -106,7 +106,15 @@ impl Client {
     pub async fn leave(&self, table: TableId, chance: &mut Chance) -> Result<bool, Error> {
         let (hand_no, signature) = chance.sign_leave()?;
         let is_signed = !signature.is_empty();
-        let answer = self.stand_up_signed(table, signature).await?;
+        let mut answer = self.stand_up_signed(table, signature.clone()).await;
+        if let Err(Error::Refused(refusal)) = &answer
+            && refusal.reason == Some(ErrorReason::SignatureInvalid)
+            && let Some(again) = chance.sign_leave_again(hand_no, refusal)?
+            && again != signature
+        {
+            answer = self.stand_up_signed(table, again).await;
+        }
+        let answer = answer?;
         if is_signed && answer.receipt.is_some() {
             chance.accept_decision_receipt(hand_no, answer.receipt.as_ref())?;
         }

@@ -43,7 +43,7 @@ pub const MAX_COPY_BYTES: usize = 256 * 1024;
 pub const MAX_LINE_BYTES: usize = 32 * 1024;
 
 /// Line of an evidence file.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub enum Entry {
     Signed(SignedEntry),
     /// Input of a hash; see [`Opening`].
@@ -198,6 +198,19 @@ impl fmt::Display for Entry {
             }
             Entry::Open(bytes) => write!(f, "open {}", encode(bytes)),
             Entry::Note { at: UnixMicros(at), words } => write!(f, "note {at} {words}"),
+        }
+    }
+}
+
+/// Leaves out the bytes: they may hold entropy.
+impl fmt::Debug for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Entry::Signed(signed) => fmt::Debug::fmt(signed, f),
+            Entry::Open(_) => f.write_str("Open(..)"),
+            Entry::Note { at, words } => {
+                f.debug_struct("Note").field("at", at).field("words", words).finish()
+            }
         }
     }
 }

@@ -6,22 +6,22 @@
 //!
 //! Specification: fairness/SPEC.md §16.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context as _;
 use audit::bundle::TrustedKeys;
-use audit::evidence::{
-    self, Conflict, Entry, MAX_COPY_BYTES, Opening, SignedEntry, Statement, conflicts,
-};
+use audit::evidence::{self, Conflict, Entry, MAX_COPY_BYTES, Opening, Statement, conflicts};
 use clap::Args;
 use client::EvidenceDirectory;
 use serde_json::json;
 use system::clock::{Clock as _, SystemClock};
 
 use crate::output;
+use signers::{FIRST_ENTRY, Signer, Signers, conflict_line, entries_of, log_of};
+
+pub(crate) mod signers;
 
 /// Maximum size of a file, in bytes.
 const MAX_BYTES: usize = 16 * 1024 * 1024;
@@ -67,10 +67,7 @@ pub(crate) fn run(json: bool, options: &Options) -> u8 {
 }
 
 fn check_files(json: bool, options: &Options) -> anyhow::Result<u8> {
-    let signers = match &options.keys {
-        Some(path) => Signers::read(path)?,
-        None => Signers::default(),
-    };
+    let signers = options.keys.as_deref().map(read_signers).transpose()?;
     let mut files = Vec::new();
     for path in &options.paths {
         collect(path, &mut files).with_context(|| format!("{} cannot be read", path.display()))?;
@@ -80,7 +77,7 @@ fn check_files(json: bool, options: &Options) -> anyhow::Result<u8> {
     for path in &files {
         match read(path) {
             Ok(entries) => {
-                outcomes.push(report(path, &entries, &signers, json)?);
+                outcomes.push(report(path, &entries, signers.as_ref(), json)?);
                 found.push(EvidenceFile { path, entries });
             }
             Err(why) => {
@@ -89,7 +86,7 @@ fn check_files(json: bool, options: &Options) -> anyhow::Result<u8> {
             }
         }
     }
-    outcomes.push(report_between(&found, json)?);
+    outcomes.push(report_between(&found, signers.as_ref(), json)?);
     if let Some(to) = &options.copy {
         write_copy(&files, to)?;
     }
@@ -138,13 +135,17 @@ struct EvidenceFile<'a> {
 }
 
 /// Prints the contradictions between files. No file at all is refused.
-fn report_between(files: &[EvidenceFile<'_>], json: bool) -> anyhow::Result<Outcome> {
+fn report_between(
+    files: &[EvidenceFile<'_>],
+    signers: Option<&Signers>,
+    json: bool,
+) -> anyhow::Result<Outcome> {
     if files.is_empty() {
         return Ok(Outcome::Refused);
     }
     let all: Vec<Entry> = files.iter().flat_map(|file| &file.entries).cloned().collect();
     let mut lines = Vec::new();
-    for conflict in conflicts(&all) {
+    for conflict in conflicts_of(&all, signers) {
         let (one, two) = entries_of(&conflict);
         let (one, two) = (locate(files, one), locate(files, two));
         if let (Some((first, line)), Some((second, other))) = (one, two)
@@ -172,82 +173,32 @@ fn locate<'a>(files: &[EvidenceFile<'a>], mut index: usize) -> Option<(&'a Path,
     for file in files {
         match index.checked_sub(file.entries.len()) {
             Some(rest) => index = rest,
-            None => return Some((file.path, line_of(index))),
+            None => return Some((file.path, index + FIRST_ENTRY)),
         }
     }
     None
 }
 
-/// Line of an entry of a file, whose header is line 1.
-const fn line_of(index: usize) -> usize {
-    index + 2
+/// Contradictions in entries. Without keys nobody is known, and one key that contradicts itself is
+/// worth telling.
+fn conflicts_of(entries: &[Entry], signers: Option<&Signers>) -> Vec<Conflict> {
+    signers.map_or_else(|| conflicts(entries), |signers| signers.conflicts(entries))
 }
 
-/// Names of the keys that are trusted.
-#[derive(Default)]
-struct Signers {
-    is_given: bool,
-    names: BTreeMap<[u8; 32], String>,
-}
-
-impl Signers {
-    fn read(path: &Path) -> anyhow::Result<Signers> {
-        let text = std::fs::read_to_string(path);
-        let text = text.with_context(|| format!("{} cannot be read", path.display()))?;
-        let keys = TrustedKeys::parse(&text)
-            .with_context(|| format!("{}: the keys cannot be used", path.display()))?;
-        let names = keys.keys().map(|key| (*key.bytes(), key.name().to_string())).collect();
-        Ok(Signers { is_given: true, names })
-    }
-
-    /// Signer of a text, and whether it may have been that one.
-    fn of(&self, signed: &SignedEntry, statement: &Statement, own: &[[u8; 32]]) -> Signer {
-        let log = match statement {
-            Statement::Decision { .. } => {
-                return if own.contains(&signed.key) { Signer::Own } else { Signer::Unknown };
-            }
-            Statement::Commitment { .. } | Statement::Closing { .. } => "/dealer",
-            Statement::CommitReceipt { .. }
-            | Statement::RevealReceipt { .. }
-            | Statement::DecisionReceipt { .. } => "/table",
-        };
-        match self.names.get(&signed.key) {
-            Some(name) if name.ends_with(log) => Signer::Log(name.clone()),
-            Some(name) => Signer::OtherLog(name.clone()),
-            None => Signer::Unknown,
-        }
-    }
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Signer {
-    /// The key of a log that signs such texts.
-    Log(String),
-    /// The key of a log that does not.
-    OtherLog(String),
-    /// The key that the player's own receipt names.
-    Own,
-    Unknown,
-}
-
-impl std::fmt::Display for Signer {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Signer::Log(name) => write!(f, "signed by {name}"),
-            Signer::OtherLog(name) => {
-                write!(f, "FAILED: signed by {name}, which signs no such text")
-            }
-            Signer::Own => f.write_str("signed by the player"),
-            Signer::Unknown => f.write_str("signed by an unknown key"),
-        }
-    }
+fn read_signers(path: &Path) -> anyhow::Result<Signers> {
+    let text = std::fs::read_to_string(path);
+    let text = text.with_context(|| format!("{} cannot be read", path.display()))?;
+    Ok(Signers::new(
+        &TrustedKeys::parse(&text)
+            .with_context(|| format!("{}: the keys cannot be used", path.display()))?,
+    ))
 }
 
 /// Prints what a file holds, and judges it.
 fn report(
     path: &Path,
     entries: &[Entry],
-    signers: &Signers,
+    signers: Option<&Signers>,
     json: bool,
 ) -> anyhow::Result<Outcome> {
     let own = own_keys(entries);
@@ -258,11 +209,11 @@ fn report(
         fails |= failed;
         lines.push(text);
     }
-    let found = conflicts(entries);
+    let found = conflicts_of(entries, signers);
     let outcome =
         if fails || !found.is_empty() { Outcome::Contradiction } else { Outcome::Consistent };
     let text = if json {
-        let found: Vec<_> = found.iter().map(describe_conflict).collect();
+        let found: Vec<_> = found.iter().map(conflict_line).collect();
         let consistent = outcome == Outcome::Consistent;
         let path = path.display().to_string();
         format!(
@@ -282,7 +233,7 @@ fn summary(path: &Path, lines: &[String], found: &[Conflict], outcome: Outcome) 
         let _ = writeln!(text, "{number:5}  {line}");
     }
     for conflict in found {
-        let _ = writeln!(text, "CONTRADICTION: {}", describe_conflict(conflict));
+        let _ = writeln!(text, "CONTRADICTION: {}", conflict_line(conflict));
     }
     let verdict = match outcome {
         Outcome::Consistent => "nothing here contradicts itself",
@@ -313,7 +264,7 @@ fn own_keys(entries: &[Entry]) -> Vec<[u8; 32]> {
 }
 
 /// Describes an entry, and whether its signature fails.
-fn describe(entry: &Entry, signers: &Signers, own: &[[u8; 32]]) -> (String, bool) {
+fn describe(entry: &Entry, signers: Option<&Signers>, own: &[[u8; 32]]) -> (String, bool) {
     match entry {
         Entry::Note { at, words } => (format!("note of {at}: {words}"), false),
         Entry::Open(bytes) => match Opening::parse(bytes) {
@@ -323,9 +274,12 @@ fn describe(entry: &Entry, signers: &Signers, own: &[[u8; 32]]) -> (String, bool
         Entry::Signed(signed) => match signed.statement() {
             Err(error) => (format!("FAILED: {error}"), true),
             Ok(statement) => {
-                let signer = signers.of(signed, &statement, own);
-                let is_log = !matches!(statement, Statement::Decision { .. });
-                let is_foreign = signer == Signer::Unknown && signers.is_given && is_log;
+                let mut signer = signers.unwrap_or(&Signers::default()).of(signed, &statement);
+                if signer == Signer::Player && !own.contains(&signed.key) {
+                    signer = Signer::Unknown;
+                }
+                let is_log = log_of(&statement).is_some();
+                let is_foreign = signer == Signer::Unknown && signers.is_some() && is_log;
                 let failed = is_foreign || matches!(signer, Signer::OtherLog(_));
                 (format!("{}: {signer}", describe_statement(&statement)), failed)
             }
@@ -373,23 +327,6 @@ fn describe_opening(opening: &Opening) -> String {
 
 fn short(hash: &[u8; 32]) -> String {
     hex::encode(&hash[..8])
-}
-
-/// Words of a contradiction, with the lines of the file that it is between.
-fn describe_conflict(conflict: &Conflict) -> String {
-    let (one, two) = entries_of(conflict);
-    format!("{conflict}: lines {} and {}", line_of(one), line_of(two))
-}
-
-/// Indices of the entries that contradict each other.
-const fn entries_of(conflict: &Conflict) -> (usize, usize) {
-    match *conflict {
-        Conflict::TwoPromises { first, second }
-        | Conflict::TwoClosings { first, second }
-        | Conflict::TwoCommitReceipts { first, second }
-        | Conflict::OnePosition { first, second } => (first, second),
-        Conflict::ReceiptNotInClosing { receipt, closing } => (receipt, closing),
-    }
 }
 
 /// Writes a copy for others of the one file that was named.

@@ -20,6 +20,7 @@ use clap::Args;
 use serde_json::json;
 
 use crate::audits::print_report;
+use crate::evidence::signers::{Signers, conflict_line};
 use crate::output;
 
 #[derive(Args)]
@@ -149,9 +150,12 @@ impl Reader {
         let mut report = hand::audit(&records);
         let evidence = self.evidence.as_deref().filter(|_| report.verdict != HandVerdict::Refused);
         let table_keys = bundle.table_keys(&self.keys);
-        let convictions = evidence
+        let mut convictions = evidence
             .map(|entries| examine_evidence(entries, &records, &mut report, &table_keys))
             .unwrap_or_default();
+        let conflicts =
+            evidence.map(|entries| Signers::new(&self.keys).conflicts(entries)).unwrap_or_default();
+        convictions.extend(conflicts.iter().map(conflict_line));
         self.joint.add(&path.display().to_string(), &bundle, report);
         File::Read(ReadFile { path, convictions, records: is_alone.then(|| Box::new(records)) })
     }
@@ -276,11 +280,7 @@ fn read_short(path: &Path) -> Result<Vec<u8>, BadBundle> {
 
 fn read_evidence(path: &Path) -> anyhow::Result<Vec<Entry>> {
     let bytes = read_short(path)?;
-    let entries = evidence::parse(&bytes, MAX_BYTES).map_err(|error| bad_bundle(path, &error))?;
-    for conflict in evidence::conflicts(&entries) {
-        output::error(&format!("sabacc: {}: {conflict}", path.display()));
-    }
-    Ok(entries)
+    Ok(evidence::parse(&bytes, MAX_BYTES).map_err(|error| bad_bundle(path, &error))?)
 }
 
 fn read_bundle(path: &Path) -> Result<Bundle, BadBundle> {
@@ -344,7 +344,53 @@ impl Judged<'_> {
 
 #[cfg(test)]
 mod tests {
+    use ed25519_dalek::SigningKey;
+    use fairness::{Closing, ClosingStatement, Commitment, SignedText as _};
+    use merkle::note::{KeyName, VerifierKey};
+
     use super::*;
+
+    /// Two closings under one key, as in an evidence file.
+    fn two_closings(key: &SigningKey) -> Vec<Entry> {
+        let closing = |byte| {
+            let statement = ClosingStatement {
+                context: &fairness::Context([3; 32]),
+                dealer: &Commitment([4; 32]),
+                closing: &Closing([byte; 32]),
+            };
+            Entry::signed(&statement, &statement.sign(key), key.verifying_key().as_bytes())
+        };
+        vec![closing(1), closing(2)]
+    }
+
+    /// A forger signs what they like with a key of their own; a dealer whose key is trusted has
+    /// convicted itself.
+    #[test]
+    fn two_closings_fail_a_hand_under_a_trusted_key_alone() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden/bundles");
+        let path = folder.join("after-burnt-numbers.sabacc");
+        let mut trusted: Vec<VerifierKey> =
+            read_keys(&folder.join("keys.txt")).unwrap().keys().cloned().collect();
+        let dealer = SigningKey::from_bytes(&[0x66; 32]);
+        let name = KeyName::try_new("elsewhere/dealer").unwrap();
+        let key = VerifierKey::log(name, dealer.verifying_key().as_bytes()).unwrap();
+        for is_trusted in [false, true] {
+            trusted.extend(is_trusted.then(|| key.clone()));
+            let mut reader = Reader {
+                keys: TrustedKeys::new(trusted.clone()),
+                witnesses: Witnesses::default(),
+                evidence: Some(two_closings(&dealer)),
+                joint: JointAudit::default(),
+            };
+            let File::Read(file) = reader.read(&path, false) else { panic!("it is a bundle") };
+            let report = reader.joint.into_reports().into_iter().next().unwrap();
+            let judged = Judged { file, report };
+            let convicts = "lines 2 and 3: the dealer signed two closings for one number";
+            assert_eq!(judged.file.convictions.contains(&convicts.to_owned()), is_trusted);
+            let failed = if is_trusted { HandVerdict::Failed } else { HandVerdict::Proved };
+            assert_eq!(judged.verdict(), failed, "{:?}", judged.file.convictions);
+        }
+    }
 
     /// fairness/SPEC.md §15.3.
     #[test]

@@ -26,7 +26,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
 use std::time::Duration;
 
-use eventlog::{AppendError, Entry, Log, Receipt, RequestKey};
+use eventlog::{AppendError, Entry, Log, Position, Receipt, RequestKey};
 use notary::Notary;
 use primitives::{PlayerId, StreamId, UnixMicros};
 use proto::common::v1::ErrorReason;
@@ -428,8 +428,12 @@ impl Actor {
             // Times that are recorded now are in the clock's current time.
             self.unrecorded_steps = self.unrecorded_steps.max(0);
         }
-        for (stream, event) in &events {
+        for ((stream, event), position) in events.iter().zip(receipt.first.0..) {
             self.apply(*stream, event, &mut inputs, receipt.recorded_at);
+            let noted = self.state.table.note_position(*stream, event, Position(position));
+            if let Err(broken) = noted {
+                self.halt(&broken.to_string());
+            }
             if matches!(event, TableRecord::HandFinished(_)) {
                 self.notary.request_signature();
             }

@@ -16,6 +16,7 @@
 //!
 //! Specification: services/table/README.md "Commands".
 
+use eventlog::Position;
 use fairness::Entropy;
 use primitives::{PlayerId, RequestId, SeatNo, StreamId, UnixMicros};
 use prost::Message;
@@ -133,12 +134,14 @@ pub(crate) struct Verdict {
     pub answer: Vec<u8>,
     /// Transfer of the buy-in that the answer waits for.
     pub awaited_buy_in: Option<[u8; 16]>,
+    /// Position of a record from before that the receipt in the answer is for.
+    pub recorded_before: Option<Position>,
 }
 
 impl Verdict {
     pub(crate) fn new(batch: impl Into<Batch>, answer: &impl Message) -> Verdict {
         let answer = answer.encode_to_vec();
-        Verdict { batch: batch.into(), answer, awaited_buy_in: None }
+        Verdict { batch: batch.into(), answer, awaited_buy_in: None, recorded_before: None }
     }
 
     fn with_event(
@@ -151,6 +154,13 @@ impl Verdict {
 
     fn unchanged(answer: &impl Message) -> Verdict {
         Verdict::new(Batch::default(), answer)
+    }
+
+    /// Answer to what has been recorded before: its receipt again.
+    fn repeated(position: Option<Position>, answer: &impl Message) -> Result<Verdict, ApiRefusal> {
+        let lost = || api_refusal(ErrorReason::Corrupt, "the record of what was sent is not known");
+        let position = position.ok_or_else(lost)?;
+        Ok(Verdict { recorded_before: Some(position), ..Verdict::unchanged(answer) })
     }
 }
 

@@ -23,6 +23,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use eventlog::Position;
 use fairness::{
     ClientCommitment, Closing, ClosingRow, Context, Entropy, PlayerKey, RowStatus, Transcript,
     TranscriptRow,
@@ -38,6 +39,8 @@ pub(crate) struct SeatCommitment {
     pub commitment: ClientCommitment,
     /// Key that the player signs decisions of the hand with, if they named one.
     pub key: Option<PlayerKey>,
+    /// Position of its record, once that is noted.
+    pub position: Option<Position>,
 }
 
 /// Commitments of one hand, by seat and player: one counts for its player in its seat, also if they
@@ -307,6 +310,16 @@ impl BoundCommitment {
     ) -> Result<BoundCommitment, BadField> {
         let dealer::Commitment { commitment, key_id: _, signature: _, origin } = commitment;
         let context = Context::new(origin, table, hand_no, rules_hash);
+        let dealer = fairness::Commitment(wire::field::exactly("commitment", commitment)?);
+        Ok(BoundCommitment { context, dealer })
+    }
+
+    /// The commitment of a hand that was opened, with its context.
+    pub(crate) fn of_opened(
+        opened: &pb::HandOpened,
+        context: Context,
+    ) -> Result<BoundCommitment, BadField> {
+        let commitment = opened.commitment.as_ref().map_or(&[][..], |made| &made.commitment);
         let dealer = fairness::Commitment(wire::field::exactly("commitment", commitment)?);
         Ok(BoundCommitment { context, dealer })
     }

@@ -367,7 +367,7 @@ impl HandInPlay {
         }
     }
 
-    /// TableRecord commitment to the pile of a shuffle.
+    /// Public commitment to the pile of a shuffle.
     #[must_use]
     pub(crate) fn deck_root(&self, op: u32) -> Option<DeckRoot> {
         self.card_proofs.root(op).cloned()

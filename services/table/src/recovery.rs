@@ -267,6 +267,8 @@ impl LogFold {
         let before = PriorState::of(&recovered.table, stream, event);
         let played = recovered.table.hand.as_ref().map(|hand| StreamId::from(hand.id));
         recovered.table.evolve(stream, &recorded, at).map_err(|bad| bad.to_string())?;
+        let noted = recovered.table.note_position(stream, &recorded, position);
+        noted.map_err(|bad| bad.to_string())?;
         recovered.note_shown(event, position);
         let hand = recovered.table.hand.as_ref().map(|hand| StreamId::from(hand.id));
         if let (TableRecord::HandStarted(_), Some(hand)) = (&recorded, hand) {

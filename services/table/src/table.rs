@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
+use eventlog::Position;
 use fairness::PlayerKey;
 use primitives::{Credits, HandId, PlayerId, SeatNo, StreamId, TableId, UnixMicros};
 use proto::dealer::v1::Commitment;
@@ -148,6 +149,8 @@ pub(crate) struct TableHand {
     pub entropy_round: Option<EntropyRound>,
     /// Keys that players sign their decisions with, once the hand is sealed.
     pub player_keys: BTreeMap<SeatNo, PlayerKey>,
+    /// Positions of the records of the seats' reveals.
+    pub reveals_at: BTreeMap<SeatNo, Position>,
     pub pending_leaves: Vec<PendingLeave>,
     /// Seats whose players have asked to leave since the hand was sealed.
     pub leavers: BTreeSet<SeatNo>,

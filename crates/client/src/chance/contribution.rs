@@ -10,7 +10,7 @@ use proto::table::v1 as pb;
 use super::closing::RosterSeat;
 use super::receipts::Claim;
 use super::trust::LogKind;
-use super::violation::{FairnessViolation, Fault};
+use super::violation::{FairnessViolation, Fault, ViolationKind as V};
 use super::{Chance, Notice, Secret};
 use crate::error::{Error, Refusal};
 
@@ -75,6 +75,11 @@ pub(super) struct Contribution {
     reveal: SendState,
     pub(super) receipt: Option<pb::EntropyReceipt>,
     pub(super) has_reveal_receipt: bool,
+    /// The number was burnt because this entropy was not revealed.
+    is_withheld: bool,
+    /// The table took the entropy and gave no receipt: that is right of a number that it has burnt,
+    /// which the stream may tell after the answer.
+    lacks_reveal_receipt: bool,
 }
 
 /// Values that bind a contribution to its hand.
@@ -148,11 +153,21 @@ impl Contribution {
             reveal: SendState::Pending(0),
             receipt: None,
             has_reveal_receipt: false,
+            is_withheld: false,
+            lacks_reveal_receipt: false,
         }
     }
 
     pub(super) fn is_revealed(&self) -> bool {
         self.reveal == SendState::Accepted
+    }
+
+    /// Checks that what counts as revealed in time has its receipt.
+    pub(super) fn check_has_receipt(&self) -> Result<(), Fault> {
+        if self.lacks_reveal_receipt {
+            return Err(V::Missing("a receipt for revealed entropy").into());
+        }
+        Ok(())
     }
 }
 
@@ -176,6 +191,9 @@ impl Chance {
 
     fn due_message(&mut self) -> Result<Option<EntropyMessage>, Error> {
         let Some(player) = self.player.filter(|_| self.seat != 0) else { return Ok(None) };
+        if let Some(due) = self.due_opening() {
+            return Ok(Some(due));
+        }
         let seat = u32::from(self.seat);
         let open = self.open_round.as_ref().filter(|open| open.is_for(seat));
         let next = self.next_round.as_ref().filter(|_| self.playing);
@@ -248,6 +266,31 @@ impl Chance {
         part.reveal.is_pending().then_some(EntropyMessage::Reveal { hand_no, seat, entropy })
     }
 
+    /// Makes the entropy of a number due that was burnt for want of it: what its hand would have been
+    /// is then known to everybody.
+    pub(super) fn open_withheld(&mut self, hand_no: u64) {
+        let Some(place) = self.player.and_then(|player| self.place(hand_no, player)) else {
+            return;
+        };
+        let listed = self.closings.get(&hand_no).filter(|closing| closing.is_signed());
+        let listed = listed.and_then(|closing| closing.row(place.seat, place.player)?.commitment);
+        let part = self.contributions.entry((hand_no, place.seat));
+        let part = part.or_insert_with(|| Contribution::new(&place, &self.secret));
+        if listed.is_some_and(|listed| listed.matches(&part.commitment)) {
+            part.is_withheld = true;
+            // It was refused when it came too late.
+            if part.reveal == SendState::Refused {
+                part.reveal = SendState::Pending(0);
+            }
+        }
+    }
+
+    fn due_opening(&self) -> Option<EntropyMessage> {
+        let due = |part: &Contribution| part.is_withheld && part.reveal.is_pending();
+        let (&(hand_no, seat), part) = self.contributions.iter().find(|(_, part)| due(part))?;
+        Some(EntropyMessage::Reveal { hand_no, seat, entropy: part.entropy })
+    }
+
     /// Whether the other players wait for this seat: a hand with it in the roster collects entropy.
     /// A client that lost its connection then reconnects quickly; otherwise the hand is burnt and
     /// the seat sits out.
@@ -310,10 +353,12 @@ impl Chance {
         Claim { table: self.table, hand_no, context, dealer, seat, player, trust: &self.trust }
     }
 
-    /// Records that the table accepted the revealed entropy, and its receipt.
+    /// Records that the table accepted the revealed entropy, and its receipt. A number that is burnt
+    /// gets none; if the stream goes on to tell that this one is not, that is the violation.
     ///
     /// # Errors
-    /// Returns the violation if the receipt is missing, differs from what was sent or is not signed.
+    /// Returns the violation if the receipt differs from what was sent or is not signed, or is missing
+    /// where the number is known not to be burnt.
     pub fn reveal_accepted(
         &mut self,
         hand_no: u64,
@@ -332,6 +377,12 @@ impl Chance {
         let parts = self.contributions.range_mut((hand_no, 0)..=(hand_no, u8::MAX));
         let Some(part) = parts.map(|(_, part)| part).find(sent) else { return Ok(()) };
         part.reveal = SendState::Accepted;
+        let Some(receipt) = receipt else {
+            part.lacks_reveal_receipt = !part.is_withheld;
+            let may_be_burnt =
+                self.sequence.is_running(hand_no) && !self.hands.contains_key(&hand_no);
+            return if may_be_burnt { Ok(()) } else { part.check_has_receipt() };
+        };
         let (seat, entropy) = (part.seat, part.entropy);
         let binding = self.commitments.get(&hand_no).map(|promise| promise.binding());
         let (Some(player), Some((context, dealer))) = (self.player, binding) else {

@@ -193,10 +193,12 @@ impl Chance {
         hand.receipt = self.receipt_of(hand_no).cloned();
         if let Some(place) = own
             && let Some(part) = self.contributions.get(&(hand_no, place.seat))
-            && part.receipt.is_some()
         {
-            let revealed = part.is_revealed().then_some(&part.entropy);
-            hand.check_contribution(place.seat, place.player, &part.commitment, revealed)?;
+            part.check_has_receipt()?;
+            if part.receipt.is_some() {
+                let revealed = part.is_revealed().then_some(&part.entropy);
+                hand.check_contribution(place.seat, place.player, &part.commitment, revealed)?;
+            }
         }
         Ok(Some(hand))
     }
@@ -228,7 +230,7 @@ impl Chance {
             hand.check_hands(&action.hands)
         });
         if let Some(opening) = decided {
-            self.keep(hand_no, opening.entry());
+            self.record.add_decision(hand_no, opening.entry());
         }
         judged
     }
@@ -237,6 +239,8 @@ impl Chance {
         &mut self,
         ended: &pb::HandEnded,
     ) -> Result<(), Box<FairnessViolation>> {
+        let in_order = self.sequence.may_end(ended.hand_no).map_err(Fault::from);
+        self.judge(ended.hand_no, in_order)?;
         let delay = self.agreed.as_ref().map_or(Duration::ZERO, |agreed| agreed.seed_delay);
         self.number_ended(ended.hand_no, false, delay);
         if self.unchecked {
@@ -247,6 +251,8 @@ impl Chance {
 
     pub(super) fn voided(&mut self, voided: &pb::HandVoided) -> Result<(), Box<FairnessViolation>> {
         let hand_no = voided.hand_no;
+        let in_order = self.sequence.may_end(hand_no).map_err(Fault::from);
+        self.judge(hand_no, in_order)?;
         let judged = self.check_abort(voided);
         let delay = match voided.cause() {
             // The seed of a burnt number is opened at once.
@@ -258,6 +264,9 @@ impl Chance {
         let judged = self.judge(hand_no, judged);
         self.number_ended(hand_no, true, delay);
         self.close_entropy(hand_no);
+        if judged.is_ok() && is_named(voided, self.seat) {
+            self.open_withheld(hand_no);
+        }
         judged
     }
 
@@ -319,10 +328,11 @@ impl Chance {
         let Some(row) = self.player.and_then(|player| closing.row(seat, player)) else {
             return Ok(());
         };
-        if !voided.seats.contains(&u32::from(seat)) {
-            return Ok(());
-        }
         let part = self.contributions.get(&(hand_no, seat));
+        if !is_named(voided, seat) {
+            // What was taken from this client without a receipt counts as revealed, then.
+            return part.map_or(Ok(()), Contribution::check_has_receipt);
+        }
         match row.commitment {
             None => Err(V::BlamedWithoutCommitment.into()),
             Some(_) if part.is_some_and(|part| part.has_reveal_receipt) => {
@@ -333,13 +343,14 @@ impl Chance {
     }
 
     fn number_ended(&mut self, hand_no: u64, is_broken: bool, delay: Duration) {
-        if self.sequence.ended(hand_no, is_broken, delay) {
+        if self.sequence.ended(hand_no, is_broken) {
             let broken = self.sequence.broken();
             self.notices.push(Notice::ManyBroken { hand_no, broken });
         }
         if let Some(promise) = self.commitments.get(&hand_no) {
             let note = ended_note(self.now, &promise.context);
             self.keep(hand_no, note);
+            self.sequence.expect_seed(hand_no, delay);
         }
         if let Err(error) = self.store_ended(hand_no) {
             tracing::error!(table = %self.table, hand_no, %error, "evidence cannot be stored");
@@ -361,7 +372,9 @@ impl Chance {
         self.contributions = self.contributions.split_off(&(hand_no, 0));
         self.closings = self.closings.split_off(&hand_no);
         while self.commitments.len() > MAX_HANDS {
-            self.commitments.pop_first();
+            if let Some((forgotten, _)) = self.commitments.pop_first() {
+                self.sequence.seed_opened(forgotten);
+            }
         }
     }
 
@@ -379,7 +392,9 @@ impl Chance {
         told: &pb::SeedPublished,
     ) -> Result<(), Box<FairnessViolation>> {
         let hand_no = told.hand_no;
-        self.sequence.seed_opened(hand_no);
+        if self.commitments.contains_key(&hand_no) {
+            self.sequence.seed_opened(hand_no);
+        }
         let judged = if self.unchecked { Ok(()) } else { self.check_seed(told) };
         let judged = judged.map_err(|fault| self.violation(hand_no, fault));
         self.hands.remove(&hand_no);
@@ -410,4 +425,9 @@ struct ToldRows<'a> {
     seats: &'a [pb::HandSeat],
     /// The chain as a snapshot shows it; none at the hand's start.
     chain: Option<&'a [u8]>,
+}
+
+/// Whether a burn names this seat as withholding.
+fn is_named(voided: &pb::HandVoided, seat: u8) -> bool {
+    voided.cause() == AbortCause::Withheld && voided.seats.contains(&u32::from(seat))
 }

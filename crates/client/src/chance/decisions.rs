@@ -12,6 +12,9 @@ use super::violation::{Fault, ViolationKind as V};
 /// Status of a seat that has folded or was put out.
 const OUT: &str = "out";
 
+/// Maximum number of pending leaves that a chain is explained by: all that a table has seats for.
+const MAX_LEAVES: usize = 8;
+
 /// Chain of one hand.
 pub(super) struct Decisions {
     context: Context,
@@ -25,6 +28,9 @@ pub(super) struct Decisions {
     turn: Option<pb::Turn>,
     /// Seats whose leave was asked for and is not in the chain yet, in that order.
     leaving: Vec<u32>,
+    /// Seats that leave by a snapshot's word, or that asked before somebody agreed to end the hand:
+    /// their leaves may be in the chain already, or have lapsed.
+    maybe_leaving: Vec<u32>,
     signed: Vec<SignedLine>,
     /// Whether the own seat has folded or was put out, as the table shows it.
     is_out: bool,
@@ -85,6 +91,7 @@ impl Decisions {
             cards: Vec::new(),
             turn: None,
             leaving: Vec::new(),
+            maybe_leaving: Vec::new(),
             signed: signed.collect(),
             is_out: false,
         };
@@ -137,6 +144,14 @@ impl Decisions {
         }
     }
 
+    /// Remembers that a snapshot shows a seat as leaving.
+    pub(super) fn leave_shown(&mut self, seat: u32) {
+        let known = self.leaving.contains(&seat) || self.maybe_leaving.contains(&seat);
+        if self.order.contains(&seat) && !known {
+            self.maybe_leaving.push(seat);
+        }
+    }
+
     /// Follows a decision. Returns what the chain was taken of; none for a use of chance.
     pub(super) fn follow(&mut self, action: &pb::HandAction) -> Result<Option<Opening>, Fault> {
         self.hold(&action.hands);
@@ -163,6 +178,11 @@ impl Decisions {
         }
         if line.ends_with(" leave") {
             self.leaving.retain(|seat| *seat != action.seat);
+            self.maybe_leaving.retain(|seat| *seat != action.seat);
+        } else if line.ends_with(" void") {
+            // Leaves that were signed before have lapsed; those without a signature stand.
+            let asked = std::mem::take(&mut self.leaving);
+            asked.into_iter().for_each(|seat| self.leave_shown(seat));
         }
         self.path.push(after);
         Ok(Some(Opening::Decision { before, by_clock, line }))
@@ -202,31 +222,35 @@ impl Decisions {
         self.sign_line(chain, &line, &said)
     }
 
-    /// Signs leaving the table.
-    pub(super) fn sign_leave(&mut self) -> Option<Signed> {
+    /// Signs leaving the table: over the leaves that were asked for before, or over the chain that
+    /// `hint` names.
+    pub(super) fn sign_leave(&mut self, hint: Option<&str>) -> Option<Signed> {
         let own = self.own.as_ref()?.seat;
         let line = format!("{} leave", self.player(own)?);
-        let chain = self.with_leaves().last().copied()?;
+        let others = self.leaving.iter().filter(|seat| **seat != own);
+        let chain = match hint {
+            None => others.fold(self.chain(), |chain, seat| self.with_leave(chain, *seat)),
+            Some(hint) => self.base(Some(hint))?,
+        };
         self.sign_line(chain, &line, &line)
     }
 
     /// The chain that a decision is signed over: the one in which `hint`, what a refusal says, is
     /// explained by leaves that this client knows of.
     pub(super) fn base(&self, hint: Option<&str>) -> Option<Chain> {
-        match hint {
-            None => Some(self.chain()),
-            Some(hint) => self.with_leaves().into_iter().find(|chain| hex::encode(chain.0) == hint),
+        let mut chains = vec![self.chain()];
+        let Some(hint) = hint else { return chains.pop() };
+        let leaving = self.leaving.iter().chain(&self.maybe_leaving).take(MAX_LEAVES);
+        for seat in leaving {
+            let more: Vec<_> = chains.iter().map(|chain| self.with_leave(*chain, *seat)).collect();
+            chains.extend(more);
         }
+        chains.into_iter().find(|chain| hex::encode(chain.0) == hint)
     }
 
-    /// The chain as it stands, then with one more pending leave each.
-    fn with_leaves(&self) -> Vec<Chain> {
-        let mut chains = vec![self.chain()];
-        for player in self.leaving.iter().filter_map(|seat| self.player(*seat)) {
-            let last = chains.last().copied().unwrap_or(self.chain());
-            chains.push(last.with(false, &format!("{player} leave")));
-        }
-        chains
+    fn with_leave(&self, chain: Chain, seat: u32) -> Chain {
+        let player = self.player(seat);
+        player.map_or(chain, |player| chain.with(false, &format!("{player} leave")))
     }
 
     fn sign_line(&mut self, before: Chain, line: &str, said: &str) -> Option<Signed> {
@@ -250,6 +274,8 @@ impl Decisions {
         if self.chain() != chain {
             self.path = vec![chain];
         }
+        self.leaving.clear();
+        self.maybe_leaving.clear();
         Ok(())
     }
 

@@ -56,10 +56,9 @@ impl Claim<'_> {
     /// Checks the receipt for revealed entropy. Returns what to keep of it.
     pub(super) fn reveal(
         &self,
-        told: Option<&pb::RevealReceipt>,
+        told: &pb::RevealReceipt,
         entropy: &Entropy,
     ) -> Result<Option<Entry>, Fault> {
-        let told = told.ok_or(V::Missing("a receipt for revealed entropy"))?;
         let same = [
             (told.seat == u32::from(self.seat), "another seat"),
             (told.player_id == self.player.bytes(), "another player"),

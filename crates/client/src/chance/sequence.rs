@@ -50,12 +50,28 @@ pub(super) struct Sequence {
 }
 
 impl Sequence {
-    /// Continues from a snapshot: numbers that have passed meanwhile cannot be judged, nor seeds that
-    /// may have been opened meanwhile.
-    pub(super) fn snapshot(&mut self, last: u64, running: Option<u64>) {
+    /// Continues from a snapshot, which tells the last number, the one that collects entropy, and
+    /// the one in play. Numbers that have passed meanwhile cannot be judged, nor seeds that may have
+    /// been opened meanwhile.
+    pub(super) fn snapshot(
+        &mut self,
+        last: u64,
+        open: Option<u64>,
+        in_play: Option<u64>,
+    ) -> Result<(), ViolationKind> {
+        if let (Some(open), Some(before)) = (open, in_play)
+            && open != before
+        {
+            return Err(ViolationKind::NotEnded { before });
+        }
+        let running = open.or(in_play);
+        if running.is_some_and(|hand_no| self.has_ended(hand_no)) {
+            return Err(ViolationKind::NumberRepeated);
+        }
         self.shut.clear();
         self.last = Some(self.last.map_or(last, |before| before.max(last)));
         self.running = running;
+        Ok(())
     }
 
     /// Notes the time. Returns a number whose seed is overdue.
@@ -96,12 +112,28 @@ impl Sequence {
         self.running == Some(hand_no)
     }
 
-    /// Ends a number; `delay` is how long its seed may stay shut. True if the player is to be warned
-    /// of how many numbers are broken.
-    pub(super) fn ended(&mut self, hand_no: u64, broken: bool, delay: Duration) -> bool {
+    /// Whether the number has passed, as far as the client has followed the table.
+    pub(super) fn has_ended(&self, hand_no: u64) -> bool {
+        self.last.is_some_and(|last| hand_no <= last) && !self.is_running(hand_no)
+    }
+
+    /// Judges the end of a number: only the one that is open ends.
+    pub(super) fn may_end(&self, hand_no: u64) -> Result<(), ViolationKind> {
+        let Some(last) = self.last.filter(|_| !self.is_running(hand_no)) else { return Ok(()) };
+        let expected = self.running.unwrap_or(last.saturating_add(1));
+        if self.has_ended(hand_no) {
+            return Err(ViolationKind::NumberRepeated);
+        }
+        if hand_no == expected {
+            return Err(ViolationKind::Missing("the opening of a number"));
+        }
+        Err(ViolationKind::NumberSkipped { expected })
+    }
+
+    /// Ends a number. True if the player is to be warned of how many numbers are broken.
+    pub(super) fn ended(&mut self, hand_no: u64, broken: bool) -> bool {
         self.running.take_if(|running| *running <= hand_no);
         self.last = self.last.max(Some(hand_no));
-        self.shut.insert(hand_no, self.now.plus(delay));
         let before = self.broken();
         self.recent.push_back(broken);
         if self.recent.len() > WINDOW {
@@ -115,6 +147,12 @@ impl Sequence {
         self.recent.iter().filter(|broken| **broken).count()
     }
 
+    /// Expects the seed of a number that has ended within `delay`.
+    pub(super) fn expect_seed(&mut self, hand_no: u64, delay: Duration) {
+        self.shut.insert(hand_no, self.now.plus(delay));
+    }
+
+    /// Expects the seed of a number no more.
     pub(super) fn seed_opened(&mut self, hand_no: u64) {
         self.shut.remove(&hand_no);
     }
@@ -128,7 +166,7 @@ mod tests {
 
     fn at(hand_no: u64) -> Sequence {
         let mut sequence = Sequence::default();
-        sequence.snapshot(hand_no, None);
+        sequence.snapshot(hand_no, None, None).unwrap();
         sequence
     }
 
@@ -144,7 +182,12 @@ mod tests {
         assert!(sequence.is_running(5));
         assert_eq!(sequence.promised(6), Ok(()));
         assert_eq!(sequence.opened(6), Err(ViolationKind::NotEnded { before: 5 }));
-        sequence.ended(5, false, Duration::ZERO);
+        assert_eq!(sequence.may_end(5), Ok(()));
+        sequence.ended(5, false);
+        assert_eq!(sequence.may_end(5), Err(ViolationKind::NumberRepeated));
+        let unopened = ViolationKind::Missing("the opening of a number");
+        assert_eq!(sequence.may_end(6), Err(unopened));
+        assert_eq!(sequence.may_end(12), Err(ViolationKind::NumberSkipped { expected: 6 }));
         assert_eq!(sequence.opened(5), Err(ViolationKind::NumberRepeated));
         assert_eq!(sequence.opened(6), Ok(()));
         assert_eq!(Sequence::default().opened(9), Ok(()), "nothing is known yet");
@@ -155,12 +198,29 @@ mod tests {
     }
 
     #[test]
+    fn a_snapshot_shows_one_number_that_has_not_ended_here() {
+        let mut sequence = at(4);
+        let both = sequence.snapshot(6, Some(6), Some(5));
+        assert_eq!(both, Err(ViolationKind::NotEnded { before: 5 }));
+        assert_eq!(sequence.snapshot(5, Some(5), None), Ok(()));
+        assert_eq!(sequence.snapshot(5, None, Some(5)), Ok(()), "it goes on");
+        sequence.ended(5, false);
+        for (open, in_play) in [(Some(5), None), (None, Some(5)), (Some(4), None)] {
+            let again = sequence.snapshot(5, open, in_play);
+            assert_eq!(again, Err(ViolationKind::NumberRepeated));
+        }
+        assert!(!sequence.is_running(5));
+        assert_eq!(sequence.snapshot(9, Some(9), None), Ok(()), "others have passed meanwhile");
+        assert!(sequence.is_running(9));
+    }
+
+    #[test]
     fn a_seed_is_open_an_hour_after_it_was_due() {
         let mut sequence = at(4);
         let start = UnixMicros(1_700_000_000_000_000);
         assert_eq!(sequence.tell_time(told(start)), None);
-        sequence.ended(5, false, Duration::ZERO);
-        sequence.ended(6, false, 24 * HOUR);
+        sequence.expect_seed(5, Duration::ZERO);
+        sequence.expect_seed(6, 24 * HOUR);
         assert_eq!(sequence.tell_time(told(start.plus(HOUR))), None);
         let late = start.plus(HOUR).plus(Duration::from_micros(1));
         assert_eq!(sequence.tell_time(told(late)), Some(5));
@@ -174,7 +234,7 @@ mod tests {
         let own = |own| Times { told: UnixMicros(0), own };
         let mut sequence = at(4);
         sequence.tell_time(own(UnixMicros(7)));
-        sequence.ended(5, false, Duration::ZERO);
+        sequence.expect_seed(5, Duration::ZERO);
         assert_eq!(sequence.tell_time(own(UnixMicros(7).plus(HOUR))), None);
         assert_eq!(sequence.tell_time(own(UnixMicros(8).plus(HOUR))), Some(5));
     }
@@ -185,17 +245,17 @@ mod tests {
         let mut sequence = at(4);
         let start = UnixMicros(1_700_000_000_000_000);
         sequence.tell_time(told(start));
-        sequence.ended(5, false, Duration::ZERO);
-        sequence.snapshot(9, None);
+        sequence.expect_seed(5, Duration::ZERO);
+        sequence.snapshot(9, None, None).unwrap();
         assert_eq!(sequence.tell_time(told(start.plus(2 * HOUR))), None);
-        sequence.ended(10, false, Duration::ZERO);
+        sequence.expect_seed(10, Duration::ZERO);
         assert_eq!(sequence.tell_time(told(start.plus(4 * HOUR))), Some(10));
     }
 
     #[test]
     fn the_third_broken_number_in_twenty_warns() {
         let mut sequence = at(0);
-        let mut end = |hand_no, broken| sequence.ended(hand_no, broken, Duration::ZERO);
+        let mut end = |hand_no, broken| sequence.ended(hand_no, broken);
         assert!(!end(1, true) && !end(2, true));
         assert!((3..20).all(|hand_no| !end(hand_no, false)));
         assert!(end(20, true), "three of the numbers 1 to 20");

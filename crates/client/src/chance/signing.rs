@@ -53,17 +53,34 @@ impl Chance {
         self.store_signed(hand_no, signed)
     }
 
-    /// Signs leaving the table while a hand is in play, whose number comes first. Empty if this client is not in one, or has
-    /// no key in it.
+    /// Signs leaving the table while a hand is in play, whose number comes first. Empty if this
+    /// client is not in one, or has no key in it.
     ///
     /// # Errors
     /// [`Error::Evidence`] if it cannot be stored.
     pub fn sign_leave(&mut self) -> Result<(u64, Vec<u8>), Error> {
         let running = self.hands.iter_mut().rev().find(|(no, _)| self.sequence.is_running(**no));
         let Some((&hand_no, hand)) = running else { return Ok((0, Vec::new())) };
-        let signed = hand.decisions.sign_leave();
+        let signed = hand.decisions.sign_leave(None);
         let signature = self.store_signed(hand_no, signed)?;
         Ok((hand_no, signature.unwrap_or_default()))
+    }
+
+    /// Signs a leave anew whose signature was refused, as [`Chance::sign_again`] does a decision.
+    ///
+    /// # Errors
+    /// [`Error::Evidence`] if it cannot be stored.
+    pub fn sign_leave_again(
+        &mut self,
+        hand_no: u64,
+        refusal: &Refusal,
+    ) -> Result<Option<Vec<u8>>, Error> {
+        let hint = refusal.metadata.get(CHAIN);
+        let (Some(hint), Some(hand)) = (hint, self.hands.get_mut(&hand_no)) else {
+            return Ok(None);
+        };
+        let signed = hand.decisions.sign_leave(Some(hint));
+        self.store_signed(hand_no, signed)
     }
 
     /// The decision with which this client gives up a hand that its number is not in, if it is due:

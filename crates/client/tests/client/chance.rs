@@ -372,8 +372,12 @@ fn a_hand_dealt_from_another_seed_is_found_when_the_seed_is_opened() {
 #[test]
 fn a_hand_that_came_to_nothing_has_its_seed_checked_too() {
     let mut player = player();
-    player.commit_with_receipt();
-    player.apply(What::Voided(pb::HandVoided { hand_no: HAND, ..Default::default() })).unwrap();
+    let own = player.commit_with_receipt();
+    player.apply(What::Entropy(player.fixture.closed(Some(&own), None))).unwrap();
+    let seats = vec![crate::hand_fixture::OTHER.into()];
+    let cause = proto::event::v1::AbortCause::Withheld.into();
+    let voided = pb::HandVoided { hand_no: HAND, seats, cause, ..Default::default() };
+    player.apply(What::Voided(voided)).unwrap();
     let mut other = player.fixture.published();
     other.seed[3] ^= 1;
     check_violation(

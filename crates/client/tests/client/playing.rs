@@ -8,7 +8,7 @@ use proto::table::v1::table_update::What;
 use wire::api_refusal;
 
 use crate::fake::{EntropyAnswer, EntropyRequest, FakeServer, ME, Table};
-use crate::hand_fixture::{HAND, HandFixture, TABLE};
+use crate::hand_fixture::{HAND, HandFixture, OTHER, TABLE};
 
 fn standing() -> Move {
     Move { kind: MoveKind::Stand.into(), ..Move::default() }
@@ -149,4 +149,76 @@ async fn what_is_wrong_is_told_after_the_message_it_was_found_in() {
     fake.table().push(What::Closed(pb::TableClosed {}));
     let next = play.next().await.unwrap();
     assert!(matches!(next, Some(PlayMessage::Watch(_) | PlayMessage::Entropy(_))), "{next:?}");
+}
+
+/// The table's chain stands elsewhere than the client thought: a leave that it knows of has lapsed.
+#[tokio::test]
+async fn a_leave_is_signed_over_the_chain_that_a_refusal_names() {
+    let fake = dealing_server(|_| {});
+    let fixture = HandFixture::new("dice");
+    let client = fake.client(0).await.with_trusted_keys(fixture.trusted_keys());
+    let mut play = client.play(TABLE).contributing_entropy(PlayerId(ME));
+    started(&mut play).await.unwrap();
+    let leaving = pb::SeatView {
+        seat: OTHER.into(),
+        player_id: vec![9; 16],
+        state: pb::SeatState::Leaving.into(),
+        ..Default::default()
+    };
+    let leaving = pb::SeatChanged { seat: Some(leaving), vacated: false, your_standing: None };
+    let transcript = {
+        let mut table = fake.table();
+        let dealt = table.log.iter().find_map(|update| {
+            let Some(What::HandStarted(started)) = &update.what else { return None };
+            Some(started.transcript.clone())
+        });
+        table.push(What::Seat(leaving));
+        fairness::Transcript(dealt.unwrap().try_into().unwrap())
+    };
+    play.next().await.unwrap();
+    let stands = hex::encode(fairness::Chain::new(&transcript).0);
+    let elsewhere = api_refusal(ErrorReason::SignatureInvalid, "sign anew").with("chain", stands);
+    fake.table().refusals.push_back(elsewhere.into());
+    play.stand_up().await.unwrap();
+    let table = fake.table();
+    let leaves = table.requests.iter().filter(|(method, _)| *method == "stand_up");
+    assert_eq!(leaves.count(), 2, "refused, and signed anew");
+}
+
+/// A program that knows whether its user looks on says so: nothing is committed behind their back.
+#[tokio::test]
+async fn who_looks_away_sits_out_and_commits_to_nothing() {
+    let fixture = HandFixture::new("dice");
+    let fake = FakeServer::new(Table { view: fixture.view(), ..Table::default() });
+    let client = fake.client(0).await.with_trusted_keys(fixture.trusted_keys());
+    let mut play = client.play(TABLE).contributing_entropy(PlayerId(ME));
+    while !play.is_live() {
+        play.next().await.unwrap();
+    }
+    play.set_in_front(false).await.unwrap();
+    fake.table().push(What::NextHand(fixture.next_hand()));
+    play.next().await.unwrap();
+    let methods = || fake.table().requests.iter().map(|(method, _)| *method).collect::<Vec<_>>();
+    assert_eq!(methods(), ["sit_out"]);
+    play.set_in_front(true).await.unwrap();
+    fake.table().push(What::NextHand(fixture.next_hand()));
+    play.next().await.unwrap();
+    let commits = async {
+        while !methods().contains(&"commit_entropy") {
+            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+        }
+    };
+    tokio::time::timeout(std::time::Duration::from_secs(5), commits).await.unwrap();
+    assert_eq!(methods(), ["sit_out", "sit_out", "commit_entropy"]);
+}
+
+/// A client whose user wants to play blind needs no key, and folds nothing.
+#[tokio::test]
+async fn who_plays_blind_needs_no_key() {
+    let fake = FakeServer::new(Table::default());
+    let client = fake.client(0).await;
+    assert!(matches!(client.check_keys(), Err(Error::NoDealerKey)));
+    let told = client.check_keys().unwrap_err().to_string();
+    assert!(!told.contains("  "), "{told}");
+    client.playing_blind().check_keys().unwrap();
 }

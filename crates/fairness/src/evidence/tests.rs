@@ -338,3 +338,14 @@ proptest! {
         }
     }
 }
+
+/// What is printed by mistake gives no entropy away.
+#[test]
+fn an_entry_prints_without_its_bytes() {
+    let open = Entry::Open(vec![0xab, 0xcd]);
+    let key = SignedEntry { message: vec![0xab, 0xcd], signature: [0xab; 64], key: [0xcd; 32] };
+    assert_eq!(format!("{open:?}"), "Open(..)");
+    assert_eq!(format!("{:?}", Entry::Signed(key)), "SignedEntry(..)");
+    let note = format!("{:?}", Entry::note(UnixMicros(7), "sat down"));
+    assert!(note.contains('7') && note.contains("sat down"), "{note}");
+}

@@ -4,16 +4,13 @@
 //! Only texts under keys of the room's logs convict it: the dealer's promises and closings, the
 //! table's receipts. What anybody else has signed, and notes, are their writer's word.
 
-use std::collections::BTreeSet;
-
 use audit::bundle::{Bundle, TrustedKeys};
-use audit::evidence::{self, Conflict, Entry, MAX_COPY_BYTES, SignedEntry, Statement};
+use audit::evidence::{self, Entry, MAX_COPY_BYTES, SignedEntry};
 use audit::hand::{self, EvidenceReport};
 use proto::audit::v1::Dispute;
 use sha2::{Digest as _, Sha256};
 
-/// First line with an entry.
-const FIRST_ENTRY: usize = 2;
+use crate::evidence::signers::{FIRST_ENTRY, Signer, Signers, conflict_line, log_of};
 
 /// Verdict on the evidence of a dispute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -122,27 +119,15 @@ impl Examined {
 }
 
 fn examine_entries(entries: &[Entry], trusted: &TrustedKeys) -> Examined {
-    let mut findings = Vec::new();
-    let mut of_the_room: BTreeSet<usize> = BTreeSet::new();
-    for (index, entry) in entries.iter().enumerate() {
-        let Entry::Signed(signed) = entry else { continue };
-        match signer(signed, trusted) {
-            Ok(Signer::Room) => {
-                of_the_room.insert(index);
-            }
-            Ok(Signer::Player) => {}
-            Err(why) => findings.push(format!("line {}: {why}", index + FIRST_ENTRY)),
-        }
-    }
-    // Texts of others stay in their places without saying anything, so that indices are lines.
-    let said = entries.iter().enumerate().map(|(index, entry)| match entry {
-        Entry::Signed(_) if !of_the_room.contains(&index) => {
-            Entry::note(primitives::UnixMicros(0), "another's")
-        }
-        Entry::Signed(_) | Entry::Open(_) | Entry::Note { .. } => entry.clone(),
+    let signers = Signers::new(trusted);
+    let untrusted = (FIRST_ENTRY..).zip(entries).filter_map(|(line, entry)| match entry {
+        Entry::Signed(signed) => Some(format!("line {line}: {}", why_untrusted(signed, &signers)?)),
+        Entry::Open(_) | Entry::Note { .. } => None,
     });
-    let conflicts = evidence::conflicts(&said.collect::<Vec<_>>());
-    findings.push(format!("{} texts are signed by the room's logs", of_the_room.len()));
+    let mut findings: Vec<String> = untrusted.collect();
+    let of_the_room = entries.iter().filter(|entry| signers.is_of_the_room(entry)).count();
+    let conflicts = signers.conflicts(entries);
+    findings.push(format!("{of_the_room} texts are signed by the room's logs"));
     findings.extend(conflicts.iter().map(conflict_line));
     let convicts = !conflicts.is_empty();
     let verdict =
@@ -150,41 +135,19 @@ fn examine_entries(entries: &[Entry], trusted: &TrustedKeys) -> Examined {
     Examined { verdict, findings }
 }
 
-/// Signer of a text.
-enum Signer {
-    Room,
-    Player,
-}
-
-/// Signer of a text; an error where its signature proves nothing, or its key is not trusted.
-fn signer(signed: &SignedEntry, trusted: &TrustedKeys) -> Result<Signer, String> {
-    let statement = signed.statement().map_err(|error| error.to_string())?;
-    let log = match statement {
-        Statement::Commitment { .. } | Statement::Closing { .. } => "dealer",
-        Statement::CommitReceipt { .. }
-        | Statement::RevealReceipt { .. }
-        | Statement::DecisionReceipt { .. } => "table",
-        Statement::Decision { .. } => return Ok(Signer::Player),
+/// Reason why a text proves nothing; none for a text of the room's or of a player's.
+fn why_untrusted(signed: &SignedEntry, signers: &Signers) -> Option<String> {
+    let statement = match signed.statement() {
+        Ok(statement) => statement,
+        Err(error) => return Some(error.to_string()),
     };
-    let is_the_logs = |name: &str| name.rsplit('/').next() == Some(log);
-    let mut keys = trusted.keys();
-    let known = keys.any(|key| is_the_logs(key.name().as_str()) && *key.bytes() == signed.key);
-    if known {
-        Ok(Signer::Room)
-    } else {
-        Err(format!("its key is no trusted key of a {log}'s log"))
+    match signers.of(signed, &statement) {
+        Signer::Log(_) | Signer::Player => None,
+        Signer::OtherLog(_) | Signer::Unknown => {
+            let log = log_of(&statement)?;
+            Some(format!("its key is no trusted key of a {log}'s log"))
+        }
     }
-}
-
-fn conflict_line(conflict: &Conflict) -> String {
-    let (one, other) = match conflict {
-        Conflict::TwoPromises { first, second }
-        | Conflict::TwoClosings { first, second }
-        | Conflict::TwoCommitReceipts { first, second }
-        | Conflict::OnePosition { first, second } => (first, second),
-        Conflict::ReceiptNotInClosing { receipt, closing } => (receipt, closing),
-    };
-    format!("lines {} and {}: {conflict}", one + FIRST_ENTRY, other + FIRST_ENTRY)
 }
 
 #[cfg(test)]

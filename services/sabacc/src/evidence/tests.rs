@@ -83,9 +83,9 @@ fn what_contradicts_is_named_by_file_and_line() {
     assert_eq!(locate(&files, 0), Some((ann, 2)));
     assert_eq!(locate(&files, 2), Some((bob, 3)));
     assert_eq!(locate(&files, 3), None);
-    assert_eq!(report_between(&files, false).unwrap(), Outcome::Contradiction);
-    assert_eq!(report_between(&files[..1], false).unwrap(), Outcome::Consistent);
-    assert_eq!(report_between(&[], false).unwrap(), Outcome::Refused);
+    assert_eq!(report_between(&files, None, false).unwrap(), Outcome::Contradiction);
+    assert_eq!(report_between(&files[..1], None, false).unwrap(), Outcome::Consistent);
+    assert_eq!(report_between(&[], None, false).unwrap(), Outcome::Refused);
 }
 
 #[test]

@@ -71,7 +71,11 @@ impl Actor {
             }
         };
         if verdict.batch.events.is_empty() {
-            self.answer_unwritten(Ok(verdict.answer), request.reply);
+            let answer = match verdict.recorded_before {
+                Some(at) => self.complete_answer(&request.command, verdict.answer, at),
+                None => Ok(verdict.answer),
+            };
+            self.answer_unwritten(answer, request.reply);
             return Ok(());
         }
         let by = EntryAuthor::of_command(request.author, verdict.answer.clone());
@@ -121,7 +125,7 @@ impl Actor {
                 return Ok(());
             }
         };
-        let Verdict { batch, answer, awaited_buy_in: _ } =
+        let Verdict { batch, answer, awaited_buy_in: _, recorded_before: _ } =
             stops::reload_table(&self.state.table, resume);
         let by = EntryAuthor::of_command(request.author, answer.clone());
         match self.append(batch, by).await? {

@@ -30,6 +30,13 @@ pub(super) fn commit(
 ) -> Result<Verdict, ApiRefusal> {
     let OwnSeat { number: seat, player } = own_seat;
     let OfferedCommitment { commitment, key } = offered;
+    let before = table.seat_commitments_of(hand_no).get(&(seat, player));
+    if let Some(same) = before.filter(|made| (made.commitment, made.key) == (commitment, key)) {
+        let bound = bound_commitment(table, hand_no)?;
+        let receipt = commit_receipt(table, own_seat, hand_no, &offered, &bound);
+        let answer = pb::CommitEntropyResponse { receipt: Some(receipt) };
+        return Verdict::repeated(same.position, &answer);
+    }
     if hand_no == table.hand_no && table.entropy_round().is_some() {
         check_open_for(table, own_seat)?;
     } else if hand_no <= table.hand_no {
@@ -41,34 +48,21 @@ pub(super) fn commit(
         let message = format!("the dealer has not committed to hand {hand_no} yet: see next_hand");
         return Err(out_of_order("DEALER_NOT_COMMITTED", message).field("hand_no"));
     }
-    if table.seat_commitments_of(hand_no).contains_key(&(seat, player)) {
+    if before.is_some() {
         let message =
             format!("seat {seat} has committed to hand {hand_no} before: once is for good");
         return Err(out_of_order("COMMITTED_BEFORE", message).field("commitment"));
     }
     check_own_key(table, own_seat, hand_no, key)?;
-    let key = key.map_or_else(Vec::new, |key| key.bytes().to_vec());
-    let number = u32::from(seat.get());
     let committed = event::EntropyCommitted {
         hand_no,
-        seat: number,
+        seat: u32::from(seat.get()),
         player_id: player.0.to_vec().into(),
         commitment: commitment.0.to_vec().into(),
-        key: key.clone().into(),
+        key: offered.key_bytes().into(),
     };
     let bound = bound_commitment(table, hand_no)?;
-    // The position and the signature are filled in once the record is durable.
-    let receipt = pb::EntropyReceipt {
-        table_id: table.id.0.to_vec(),
-        hand_no,
-        seat: number,
-        player_id: player.0.to_vec(),
-        commitment: commitment.0.to_vec(),
-        player_key: key,
-        context: bound.context.0.to_vec(),
-        dealer_commitment: bound.dealer.0.to_vec(),
-        ..pb::EntropyReceipt::default()
-    };
+    let receipt = commit_receipt(table, own_seat, hand_no, &offered, &bound);
     let answer = pb::CommitEntropyResponse { receipt: Some(receipt) };
     Ok(Verdict::with_event(table.id, committed, &answer))
 }
@@ -78,6 +72,35 @@ pub(super) fn commit(
 pub(crate) struct OfferedCommitment {
     pub commitment: ClientCommitment,
     pub key: Option<PlayerKey>,
+}
+
+impl OfferedCommitment {
+    /// Bytes of the key; empty if there is none.
+    fn key_bytes(&self) -> Vec<u8> {
+        self.key.map_or_else(Vec::new, |key| key.bytes().to_vec())
+    }
+}
+
+/// Receipt for a commitment. The position and the signature are filled in once the record is
+/// durable.
+fn commit_receipt(
+    table: &Table,
+    own_seat: OwnSeat,
+    hand_no: u64,
+    offered: &OfferedCommitment,
+    bound: &BoundCommitment,
+) -> pb::EntropyReceipt {
+    pb::EntropyReceipt {
+        table_id: table.id.0.to_vec(),
+        hand_no,
+        seat: u32::from(own_seat.number.get()),
+        player_id: own_seat.player.0.to_vec(),
+        commitment: offered.commitment.0.to_vec(),
+        player_key: offered.key_bytes(),
+        context: bound.context.0.to_vec(),
+        dealer_commitment: bound.dealer.0.to_vec(),
+        ..pb::EntropyReceipt::default()
+    }
 }
 
 /// Checks that nobody else has named the key for this hand: a signature must have one author.
@@ -122,7 +145,7 @@ fn check_open_for(table: &Table, own_seat: OwnSeat) -> Result<(), ApiRefusal> {
 }
 
 /// Judges a seat's reveal of its entropy. A repeat is accepted even after the seal, for players who
-/// do not know whether the first one arrived.
+/// do not know whether the first one arrived, and gets the same receipt.
 pub(super) fn reveal(
     table: &Table,
     play: Option<&HandInPlay>,
@@ -135,8 +158,12 @@ pub(super) fn reveal(
     let mine = |row: &&EntropyRow| {
         row.seat == u32::from(seat.get()) && row.player_id == player.0 && row.entropy == entropy.0
     };
-    if sealed.is_some_and(|sealed| sealed.rows.iter().any(|row| mine(&row))) {
-        return Ok(Verdict::unchanged(&pb::RevealEntropyResponse::default()));
+    let position = table.hand.as_ref().and_then(|hand| hand.reveals_at.get(&seat).copied());
+    if sealed.is_some_and(|sealed| sealed.rows.iter().any(|row| mine(&row)))
+        && let Some(play) = play
+    {
+        let bound = BoundCommitment::of_opened(&play.opened, play.context)?;
+        return Verdict::repeated(position, &reveal_answer(&bound, own_seat, &entropy));
     }
     let over = |message: String| out_of_order("NOT_OPEN", message).field("hand_no");
     let round = table.entropy_round().filter(|_| hand_no == table.hand_no);
@@ -153,19 +180,10 @@ pub(super) fn reveal(
     })?;
     let bound = bound_commitment(table, hand_no)?;
     check_opens(&bound, own_seat, &entropy, &commitment.commitment)?;
+    let answer = reveal_answer(&bound, own_seat, &entropy);
     if round.revealed.contains_key(&seat) {
-        return Ok(Verdict::unchanged(&pb::RevealEntropyResponse::default()));
+        return Verdict::repeated(position, &answer);
     }
-    // The position and the signature are filled in once the record is durable.
-    let receipt = pb::RevealReceipt {
-        context: bound.context.0.to_vec(),
-        dealer_commitment: bound.dealer.0.to_vec(),
-        seat: u32::from(seat.get()),
-        player_id: player.0.to_vec(),
-        entropy: entropy.0.to_vec(),
-        ..pb::RevealReceipt::default()
-    };
-    let answer = pb::RevealEntropyResponse { receipt: Some(receipt) };
     let hand = table.hand.as_ref().map(|hand| hand.id);
     let hand = hand.ok_or_else(|| over("no hand is in play".to_owned()))?;
     Ok(Verdict::with_event(hand, revealed(seat, &entropy), &answer))
@@ -206,4 +224,22 @@ fn check_opens(
     }
     let message = "this is not what you have committed to: send the same 32 bytes";
     Err(out_of_order("DOES_NOT_OPEN", message).field("entropy"))
+}
+
+/// Answer to a reveal. The position and the signature of its receipt are filled in once the record
+/// is durable.
+fn reveal_answer(
+    bound: &BoundCommitment,
+    own_seat: OwnSeat,
+    entropy: &Entropy,
+) -> pb::RevealEntropyResponse {
+    let receipt = pb::RevealReceipt {
+        context: bound.context.0.to_vec(),
+        dealer_commitment: bound.dealer.0.to_vec(),
+        seat: u32::from(own_seat.number.get()),
+        player_id: own_seat.player.0.to_vec(),
+        entropy: entropy.0.to_vec(),
+        ..pb::RevealReceipt::default()
+    };
+    pb::RevealEntropyResponse { receipt: Some(receipt) }
 }

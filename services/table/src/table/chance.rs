@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use eventlog::Position;
 use fairness::PlayerKey;
 use primitives::{HandId, PlayerId, SeatNo, StreamId, UnixMicros};
 use proto::event::v1 as pb;
@@ -10,6 +11,7 @@ use proto::event::v1 as pb;
 use crate::decisions;
 
 use super::{Corrupt, EntropyRound, SeatCommitment, SeatCommitments, Table, TableHand, seat_no};
+use wire::TableRecord;
 use wire::records::{HandEvent, PlayEvent};
 
 impl Table {
@@ -94,6 +96,7 @@ impl Table {
             roster: Vec::new(),
             entropy_round: None,
             player_keys: BTreeMap::new(),
+            reveals_at: BTreeMap::new(),
             pending_leaves: Vec::new(),
             leavers: BTreeSet::new(),
             last_committed_at: promised.at,
@@ -130,7 +133,8 @@ impl Table {
         let commitment = wire::field::exactly("commitment", commitment)?;
         let key = decisions::parse_key(key)?;
         let by = (seat_no(*seat)?, wire::field::player_id(player_id)?);
-        let entry = SeatCommitment { commitment: fairness::ClientCommitment(commitment), key };
+        let commitment = fairness::ClientCommitment(commitment);
+        let entry = SeatCommitment { commitment, key, position: None };
         self.seat_commitments.entry(*hand_no).or_default().insert(by, entry);
         if let Some(hand) = self.hand.as_mut().filter(|_| *hand_no == self.hand_no) {
             hand.last_committed_at = at;
@@ -175,6 +179,29 @@ impl Table {
         let player = round.roster.iter().find(|(number, _)| *number == seat);
         if let Some((_, player)) = player.copied() {
             self.exclusions.note_revealed(player);
+        }
+        Ok(())
+    }
+
+    /// Notes where a record stands that a receipt is given for: the receipt is given again, in the
+    /// same bytes, to whoever sends the same under another request id.
+    pub(crate) fn note_position(
+        &mut self,
+        stream: StreamId,
+        recorded: &TableRecord,
+        position: Position,
+    ) -> Result<(), Corrupt> {
+        if let TableRecord::EntropyCommitted(committed) = recorded {
+            let player = wire::field::player_id(&committed.player_id)?;
+            let by = (seat_no(committed.seat)?, player);
+            let made = self.seat_commitments.get_mut(&committed.hand_no);
+            if let Some(made) = made.and_then(|made| made.get_mut(&by)) {
+                made.position = Some(position);
+            }
+        }
+        let hand = self.hand.as_mut().filter(|hand| StreamId::from(hand.id) == stream);
+        if let (TableRecord::EntropyRevealed(revealed), Some(hand)) = (recorded, hand) {
+            hand.reveals_at.insert(seat_no(revealed.seat)?, position);
         }
         Ok(())
     }

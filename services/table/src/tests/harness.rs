@@ -24,6 +24,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use ed25519_dalek::SigningKey;
+use eventlog::Position;
 use fairness::{ClientCommitment, DecisionStatement, Entropy, SignedText as _};
 use primitives::{PlayerId, StreamId, TableId, UnixMicros};
 use proto::common::v1::{ErrorReason, PlayStanding, StandingKind};
@@ -372,6 +373,8 @@ impl Harness {
         let Batch { events, mut inputs } = batch;
         for (stream, event) in &events {
             let kind = self.state.apply(*stream, event, &mut inputs, self.now).unwrap();
+            let position = Position(self.log.len() as u64);
+            self.state.table.note_position(*stream, event, position).unwrap();
             self.log.push((*stream, event.clone(), self.now));
             if let Some(kind) = kind {
                 self.published.push(PublishedEvent {

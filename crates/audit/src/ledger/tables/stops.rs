@@ -69,6 +69,7 @@ impl Tables {
             | EffectKind::PayOut
             | EffectKind::Share
             | EffectKind::Close
+            | EffectKind::CloseSpent
             | EffectKind::RemoveIdle
             | EffectKind::CheckStanding => Err(inconsistent("only a payment can get another id")),
         }

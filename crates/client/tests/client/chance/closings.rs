@@ -288,11 +288,81 @@ fn a_reveal_gets_a_receipt_for_what_was_revealed() {
     };
     let check = |bend, what| check_violation(reveal(bend), (PartyAtFault::Table, what), true);
     reveal(Some).unwrap();
-    check(|_| None, ViolationKind::Missing("a receipt for revealed entropy"));
     let other = ViolationKind::ReceiptContent;
     check(|it| Some(pb::RevealReceipt { seat: 9, ..it }), other("another seat"));
     check(|it| Some(pb::RevealReceipt { entropy: vec![], ..it }), other("other entropy"));
     check(|it| Some(pb::RevealReceipt { position: 1, ..it }), ViolationKind::ReceiptSignature);
+}
+
+/// Only an opening of a burnt number gets no receipt, and the burn may be told after the answer.
+#[test]
+fn what_counts_as_revealed_has_a_receipt() {
+    let unreceipted = || {
+        let mut player = player();
+        let own = player.commit_with_receipt();
+        player.apply(What::Entropy(player.fixture.closed(Some(&own), None))).unwrap();
+        let Some(EntropyMessage::Reveal { entropy, .. }) = player.next() else { panic!("reveals") };
+        player.chance.reveal_accepted(HAND, None).unwrap();
+        (player, entropy)
+    };
+    let missing = ViolationKind::Missing("a receipt for revealed entropy");
+    let missing = (PartyAtFault::Table, missing);
+    let (mut player, entropy) = unreceipted();
+    let rows = player.fixture.rows(Some(entropy));
+    let started = What::HandStarted(player.fixture.started(&rows));
+    check_violation(player.apply(started), missing.clone(), true);
+    // The answer comes after the hand.
+    let mut player = self::player();
+    let own = player.commit_with_receipt();
+    player.apply(What::Entropy(player.fixture.closed(Some(&own), None))).unwrap();
+    player.next().unwrap();
+    player.apply(What::HandStarted(player.fixture.started(&rows))).unwrap();
+    check_violation(player.chance.reveal_accepted(HAND, None), missing.clone(), true);
+    let (mut player, _) = unreceipted();
+    check_violation(player.apply(burnt(vec![OTHER.into()])), missing, true);
+    let (mut player, _) = unreceipted();
+    player.apply(burnt(vec![SEAT.into(), OTHER.into()])).unwrap();
+    assert_eq!(player.next(), None, "it is opened already");
+}
+
+/// A burn hides nothing for good: what its hand would have been can be computed once the entropy is
+/// open too.
+#[test]
+fn entropy_that_came_too_late_is_opened_all_the_same() {
+    // What is due was not sent, not answered, or refused because the number was burnt.
+    for (sends, refuses) in [(false, false), (true, false), (true, true)] {
+        let mut player = player();
+        let own = player.commit_with_receipt();
+        player.apply(What::Entropy(player.fixture.closed(Some(&own), None))).unwrap();
+        let sent = if sends { player.next() } else { None };
+        if let Some(due) = sent.filter(|_| refuses) {
+            let late = client::Refusal {
+                reason: Some(common::ErrorReason::ChanceRefused),
+                message: String::new(),
+                field: None,
+                trace_id: None,
+                metadata: Default::default(),
+                retry_after: None,
+            };
+            player.chance.refused(&due, &late);
+        }
+        player.apply(burnt(vec![SEAT.into()])).unwrap();
+        if !sends || refuses {
+            let opened = player.next();
+            let Some(EntropyMessage::Reveal { hand_no: HAND, seat: SEAT, entropy }) = opened else {
+                panic!("it opens {opened:?}")
+            };
+            assert_eq!(player.fixture.commitment_of(SEAT, PlayerId(ME), &entropy).0, own[..]);
+        }
+        assert_eq!(player.next(), None, "once");
+        player.chance.reveal_accepted(HAND, None).unwrap();
+    }
+    // Others' burns, and a closing that was never shown, open nothing.
+    let mut player = player();
+    let own = player.commit_with_receipt();
+    player.apply(What::Entropy(player.fixture.closed(Some(&own), None))).unwrap();
+    player.apply(burnt(vec![OTHER.into()])).unwrap();
+    assert_eq!(player.next(), None);
 }
 
 /// The house's seats are the only ones whose numbers are in the hand.

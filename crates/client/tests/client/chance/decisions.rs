@@ -228,17 +228,30 @@ fn a_decision_gets_a_receipt_and_stays_in_the_chain() {
     check(Some(other), foreign);
 }
 
-/// fairness/SPEC.md §9.5.
-#[test]
-fn a_leave_that_came_between_is_signed_over_if_it_is_known() {
-    let refusal = |chain: &Chain| client::Refusal {
+/// Refusal of a signature at a table whose chain stands here.
+fn refusal(chain: &Chain) -> client::Refusal {
+    client::Refusal {
         reason: Some(common::ErrorReason::SignatureInvalid),
         message: String::new(),
         field: None,
         trace_id: None,
         metadata: [("chain".to_owned(), hex::encode(chain.0))].into(),
         retry_after: None,
-    };
+    }
+}
+
+fn leaving(seat: u8) -> pb::SeatView {
+    pb::SeatView {
+        seat: seat.into(),
+        player_id: if seat == SEAT { ME.to_vec() } else { vec![9; 16] },
+        state: pb::SeatState::Leaving.into(),
+        ..Default::default()
+    }
+}
+
+/// fairness/SPEC.md §9.5.
+#[test]
+fn a_leave_that_came_between_is_signed_over_if_it_is_known() {
     let mut hand = dealt();
     hand.sign(&bet());
     let between = hand.chain.with(false, "p2 leave");
@@ -246,13 +259,8 @@ fn a_leave_that_came_between_is_signed_over_if_it_is_known() {
         hand.player.chance.sign_again(HAND, &bet(), &refusal(chain)).unwrap()
     };
     assert_eq!(again(&mut hand, &between), None, "nobody is known to have left");
-    let seat = pb::SeatView {
-        seat: OTHER.into(),
-        player_id: vec![9; 16],
-        state: pb::SeatState::Leaving.into(),
-        ..Default::default()
-    };
-    let leaving = pb::SeatChanged { seat: Some(seat), vacated: false, your_standing: None };
+    let seat = Some(leaving(OTHER));
+    let leaving = pb::SeatChanged { seat, vacated: false, your_standing: None };
     hand.player.apply(What::Seat(leaving)).unwrap();
     let signature: [u8; 64] = again(&mut hand, &between).unwrap().try_into().unwrap();
     let context = hand.player.fixture.context();
@@ -285,4 +293,80 @@ fn leaving_is_signed_and_kept() {
     });
     assert!(kept);
     hand.tell(SEAT, "p1 leave", false).unwrap();
+}
+
+impl Dealt {
+    /// Applies a snapshot of the hand, in which the other seat is leaving.
+    fn resume(&mut self, chain: Chain) {
+        let rows = self.player.fixture.rows(Some(self.entropy));
+        let started = self.player.fixture.started(&rows);
+        let hand = pb::HandView {
+            hand_no: HAND,
+            phase: "betting".to_owned(),
+            seats: started.seats,
+            rows: started.rows,
+            transcript: started.transcript,
+            dealer: Some(self.player.fixture.dealer_commitment()),
+            rule_set: self.player.fixture.rules.canonical(),
+            settings: self.player.fixture.settings.canonical(),
+            chain: chain.0.to_vec(),
+            ..pb::HandView::default()
+        };
+        let mut view =
+            pb::TableView { hand: Some(hand), hand_no: HAND, ..self.player.fixture.view() };
+        view.seats[1] = leaving(OTHER);
+        self.chain = chain;
+        self.player.chance.apply(&WatchMessage::Snapshot(Box::new(view))).unwrap();
+    }
+
+    /// Checks over which chain this client signs its leave, at first and after a refusal.
+    #[track_caller]
+    fn check_leave(&mut self, first: Chain, stands: Chain) {
+        let (_, signature) = self.player.chance.sign_leave().unwrap();
+        self.check_leave_signature(&signature, first);
+        let again = self.player.chance.sign_leave_again(HAND, &refusal(&stands)).unwrap();
+        self.check_leave_signature(&again.expect("the leaves that it knows of explain it"), stands);
+    }
+
+    #[track_caller]
+    fn check_leave_signature(&self, signature: &[u8], before: Chain) {
+        let (context, chain) = (self.player.fixture.context(), before.with(false, "p1 leave"));
+        let text = DecisionStatement { context: &context, chain: &chain, said: "p1 leave" };
+        text.verify(&self.key, &signature.try_into().unwrap()).unwrap();
+    }
+}
+
+/// A snapshot shows who leaves the table, not whether the leave is in the chain: it may be, or it
+/// was asked for before the hand was sealed.
+///
+/// fairness/SPEC.md §9.5.
+#[test]
+fn a_leave_that_a_snapshot_shows_is_signed_over_only_if_the_table_says_so() {
+    let mut hand = dealt();
+    let left = hand.chain.with(false, "p2 leave");
+    hand.resume(left);
+    hand.check_leave(left, left);
+    let mut hand = dealt();
+    let before = hand.chain;
+    hand.resume(before);
+    hand.check_leave(before, before.with(false, "p2 leave"));
+    let unknown = refusal(&Chain([1; 32]));
+    assert_eq!(hand.player.chance.sign_leave_again(HAND, &unknown).unwrap(), None);
+}
+
+/// Leaves that were signed before it lapse with an agreement to end the hand.
+///
+/// fairness/SPEC.md §9.5.
+#[test]
+fn a_leave_lapses_when_somebody_agrees_to_end_the_hand() {
+    let mut hand = dealt();
+    let seat = Some(leaving(OTHER));
+    let asked = pb::SeatChanged { seat, vacated: false, your_standing: None };
+    hand.player.apply(What::Seat(asked)).unwrap();
+    let pending = hand.chain.with(false, "p2 leave");
+    hand.check_leave(pending, hand.chain);
+    hand.tell(OTHER, "p2 void", false).unwrap();
+    let agreed = hand.chain;
+    // A leave without a signature stands.
+    hand.check_leave(agreed, agreed.with(false, "p2 leave"));
 }

@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
+use fairness::evidence::Entry;
 use proto::event::v1::AbortCause;
 
 use super::*;
+use crate::hand_fixture::OTHER;
 
 fn at(micros: u64, what: What) -> WatchMessage {
     let at = Some(wire::standing::timestamp(primitives::UnixMicros(micros)));
@@ -90,10 +92,75 @@ fn many_broken_numbers_are_told() {
     let mut burn = |hand_no: u64| {
         let cause = AbortCause::Withheld.into();
         let seats = vec![5];
+        let fixture = numbered(hand_no);
+        let closed = fixture.closed(None, Some(Entropy([1; 32])));
+        player.apply(What::Entropy(closed)).unwrap();
         let voided = pb::HandVoided { hand_no, seats, cause, ..Default::default() };
         player.apply(What::Voided(voided)).unwrap();
-        player.chance.take_notices()
+        let mut notices = player.chance.take_notices();
+        notices.retain(|notice| matches!(notice, Notice::ManyBroken { .. }));
+        notices
     };
     assert_eq!((burn(5), burn(6)), (vec![], vec![]));
     assert_eq!(burn(7), [Notice::ManyBroken { hand_no: 7, broken: 3 }]);
+}
+
+/// A number that the other seat has burnt.
+fn burnt(hand_no: u64) -> What {
+    let (seats, cause) = (vec![OTHER.into()], AbortCause::Withheld.into());
+    What::Voided(pb::HandVoided { hand_no, seats, cause, ..Default::default() })
+}
+
+/// A snapshot that shows one number in play and the next one closed: nothing is revealed for a
+/// number while the one before goes on, nor for one that has ended.
+#[test]
+fn a_snapshot_opens_no_number_before_the_last_has_ended() {
+    let mut player = player();
+    let own = player.commit_with_receipt();
+    let closed = player.fixture.closed(Some(&own), None);
+    let hand =
+        pb::HandView { hand_no: HAND - 1, phase: "betting".to_owned(), ..Default::default() };
+    let view = pb::TableView {
+        hand: Some(hand),
+        entropy: Some(closed.clone()),
+        hand_no: HAND,
+        ..player.fixture.view()
+    };
+    let seen = player.chance.apply(&WatchMessage::Snapshot(Box::new(view))).unwrap_err();
+    assert_eq!(seen.kind, ViolationKind::NotEnded { before: HAND - 1 });
+    assert_eq!(player.next(), None, "nothing is revealed");
+
+    let mut player = self::player();
+    let own = player.commit_with_receipt();
+    player.apply(What::Entropy(player.fixture.closed(Some(&own), None))).unwrap();
+    player.apply(burnt(HAND)).unwrap();
+    let entropy = Some(player.fixture.closed(Some(&own), None));
+    let view = pb::TableView { entropy, hand_no: HAND, ..player.fixture.view() };
+    let seen = player.chance.apply(&WatchMessage::Snapshot(Box::new(view))).unwrap_err();
+    assert_eq!(seen.kind, ViolationKind::NumberRepeated);
+    assert_eq!(player.next(), None, "it has ended");
+}
+
+/// Ends of numbers that never opened would hide those between, and an end that is told of a number
+/// that goes on would give its entropy away in a copy of the evidence.
+#[test]
+fn only_the_number_that_is_open_ends() {
+    type End = fn(u64) -> What;
+    let ends: [End; 2] =
+        [burnt, |hand_no| What::HandEnded(pb::HandEnded { hand_no, ..Default::default() })];
+    for end in ends {
+        let mut player = player();
+        let own = player.commit_with_receipt();
+        let early = player.apply(end(HAND)).unwrap_err();
+        assert_eq!(early.kind, ViolationKind::Missing("the opening of a number"));
+        let is_note = |entry: &Entry| matches!(entry, Entry::Note { .. });
+        assert!(!early.evidence.iter().any(is_note), "nothing says that it has ended");
+        player.apply(What::Entropy(player.fixture.closed(Some(&own), None))).unwrap();
+        let skipped = player.apply(end(HAND + 7)).unwrap_err();
+        assert_eq!(skipped.kind, ViolationKind::NumberSkipped { expected: HAND });
+        let next = player.apply(What::NextHand(numbered(HAND + 8).next_hand())).unwrap_err();
+        assert_eq!(next.kind, ViolationKind::NumberSkipped { expected: HAND + 1 });
+        player.apply(end(HAND)).unwrap();
+        assert_eq!(player.apply(end(HAND)).unwrap_err().kind, ViolationKind::NumberRepeated);
+    }
 }

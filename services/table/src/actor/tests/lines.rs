@@ -6,12 +6,14 @@ use std::sync::Arc;
 
 use ed25519_dalek::SigningKey;
 use fairness::{Chain, Context, DecisionReceipt, SignedText as _};
-use primitives::RequestId;
+use primitives::{RequestId, StreamId};
 use prost::Message as _;
 use proto::common::v1::MoveKind;
 use proto::event::v1 as event;
 
 use super::*;
+use crate::commands::CommandContext;
+use crate::tests::harness::offer;
 
 /// Key of the log of [`dependencies`], which signs receipts.
 fn log_key() -> [u8; 32] {
@@ -131,6 +133,65 @@ async fn a_leave_gets_a_receipt_where_it_is_one_of_a_hand() {
     let leave = Command::StandUp { signature: Vec::new() };
     let answer = run(&mut late, IdMaker::system().request_id(), 2, leave).await;
     assert_eq!(pb::StandUpResponse::decode(&answer[..]).unwrap(), Default::default());
+}
+
+/// Somebody who was started anew sends the same under another request id.
+///
+/// fairness/SPEC.md §3.3, §3.5.
+#[tokio::test]
+async fn a_part_in_chance_that_is_on_record_gets_the_same_receipt_under_another_request() {
+    let mut table = Harness::new("dice", |_| {});
+    table.now = now();
+    assert!(table.run_effect(|effect| matches!(effect, Effect::Commit { .. })));
+    let commit = offer(1, table.commitment(1, 1));
+    let ids = IdMaker::system();
+    let mut late = task(table.state.clone(), &MemStore::new()).await;
+    let first = run(&mut late, ids.request_id(), 1, commit.clone()).await;
+    let receipt = pb::CommitEntropyResponse::decode(&first[..]).unwrap().receipt.unwrap();
+    assert_eq!((receipt.signature.len(), receipt.commitment.len()), (64, 32));
+    assert_eq!(run(&mut late, ids.request_id(), 1, commit).await, first);
+
+    let state = open().state;
+    let mut late = task(state, &MemStore::new()).await;
+    let reveal = Command::RevealEntropy { hand_no: 1, entropy: secret(4) };
+    let first = run(&mut late, ids.request_id(), 4, reveal.clone()).await;
+    let receipt = pb::RevealEntropyResponse::decode(&first[..]).unwrap().receipt.unwrap();
+    assert_eq!((receipt.signature.len(), &receipt.entropy[..]), (64, &secret(4).0[..]));
+    assert_eq!(run(&mut late, ids.request_id(), 4, reveal).await, first);
+    let records = records(&late.log).await;
+    let revealed = |(_, event): &&(u64, TableRecord)| event.name() == "EntropyRevealed";
+    let revealed: Vec<_> = records.iter().filter(revealed).map(|(at, _)| *at).collect();
+    assert_eq!(revealed, [receipt.position]);
+}
+
+/// The receipt names the record also once the hand is dealt, and after a recovery.
+///
+/// fairness/SPEC.md §3.5.
+#[test]
+fn the_position_of_a_reveal_is_known_as_long_as_the_hand_is_in_play() {
+    let mut table = open();
+    table.reveal(1, 4);
+    let at = |(_, event, _): &(StreamId, TableRecord, UnixMicros)| match event {
+        TableRecord::EntropyRevealed(revealed) => revealed.seat == 4,
+        _ => false,
+    };
+    let position = table.log.iter().position(at).unwrap() as u64;
+    let reveal = Command::RevealEntropy { hand_no: 1, entropy: secret(4) };
+    for _ in 0..2 {
+        let context = CommandContext {
+            player: Some(PlayerId([4; 16])),
+            request: IdMaker::system().request_id(),
+            now: table.now,
+            arrived: table.now,
+            is_room_behind: false,
+        };
+        let (state, play) = (&table.state.table, table.state.play.as_ref());
+        let verdict = crate::commands::judge(state, play, &reveal, &context).unwrap();
+        assert!(verdict.batch.events.is_empty());
+        assert_eq!(verdict.recorded_before, Some(Position(position)));
+        table.run_while(|table| table.state.play.as_ref().is_some_and(|it| it.sealed.is_none()));
+    }
+    assert!(table.state.play.as_ref().unwrap().sealed.is_some());
 }
 
 /// fairness/SPEC.md §9.5.
