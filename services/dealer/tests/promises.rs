@@ -137,16 +137,12 @@ impl Harness {
     async fn lost(&self) -> Vec<PromisesLost> {
         let reader = Reader::new(Arc::clone(&self.store) as Arc<dyn Store>, LOG);
         let events = reader.read_stream(StreamId::CHANCE, Version(1), 100).await;
-        let records =
-            events.expect("the store works").into_iter().map(|event| match DealerRecord::try_from(
-                &event,
-            )
-            .expect("the dealer wrote it")
-            {
-                DealerRecord::PromisesLost(lost) => lost,
-                other => panic!("{other:?}"),
-            });
-        records.collect()
+        let lost = |event: &eventlog::Event| {
+            let record = DealerRecord::try_from(event).expect("the dealer wrote it");
+            let DealerRecord::PromisesLost(lost) = record else { panic!("{record:?}") };
+            lost
+        };
+        events.expect("the store works").iter().map(lost).collect()
     }
 }
 
