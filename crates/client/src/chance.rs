@@ -134,7 +134,7 @@ pub struct Chance {
 #[derive(Clone, Copy)]
 struct Suspended {
     hand_no: u64,
-    /// When it ends at the latest.
+    /// Latest end of it.
     until: UnixMicros,
 }
 

@@ -158,7 +158,7 @@ mod tests {
         Entry::note(UnixMicros(number as u64), "a line")
     }
 
-    /// What a table tells fills the record of a hand, but never takes the place of what has to be
+    /// Statements of a table fill the record of a hand, but never take the place of what has to be
     /// kept before something is sent.
     #[test]
     fn what_must_precede_a_send_is_kept_or_nothing_is_sent() {

@@ -92,8 +92,11 @@ impl TwoSeats {
             let made = of(&view).unwrap();
             let receipt = self.commit(guest, &view, hand_no, &made).await.unwrap();
             assert_eq!(receipt.seat, u32::try_from(guest + 1).unwrap());
-            let again = self.commit(guest, &view, hand_no, &made).await.unwrap_err();
-            assert_eq!(again.reason(), Some(ErrorReason::ChanceRefused), "once is for good");
+            let again = self.commit(guest, &view, hand_no, &made).await.unwrap();
+            assert_eq!(again, receipt, "the same bytes");
+            let (client, other) = (&self.guests[guest].client, ClientCommitment([0x5a; 32]));
+            let other = client.commit_entropy(self.table, hand_no, other).await.unwrap_err();
+            assert_eq!(other.reason(), Some(ErrorReason::ChanceRefused), "once is for good");
             receipts.push(receipt);
         }
         receipts
