@@ -113,7 +113,7 @@ async fn four_programs_pay_who_had_left_two_tables_and_are_stopped_by_no_call() 
     operator(&apart.harness, &url).list_tables().await.unwrap();
     let mut both = 0;
     // If the last hand won the pot, there is nothing to share, and the test plays again.
-    for _ in 0..5 {
+    for _ in 0..20 {
         let tables = leave_both_tables(&apart, &url).await;
         let events = records::events(&apart.postgres.admin_url(), "table").await;
         let absent = events.iter().filter(|event| {
