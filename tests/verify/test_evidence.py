@@ -8,19 +8,18 @@ import tempfile
 import unittest
 from base64 import b64encode
 from contextlib import redirect_stderr, redirect_stdout
-from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
 
-from . import bundle, evidence, fair, forge_logs, note, several
+from . import bundle, evidence, fair, forge_logs, note
 from .__main__ import main
 from .audit import audit
 from .evidence import BadEvidence
 from .forge import Player
-from .forge_logs import ROOM, TRUSTED, Entry, LogKey
+from .forge_logs import ROOM, TRUSTED, LogKey
 from .forge_table import Plan
 from .report import Report
-from .test_forged import entry, played, put, the
+from .test_forged import the
 
 HEADER = b"sabacc-evidence 1\n"
 Texts = list[tuple[str, LogKey, tuple[bytes, ...]]]
@@ -206,34 +205,6 @@ class Kept(unittest.TestCase):
             code, out = run("--seen", str(seen))
             self.assertEqual((code, json.loads(out)["verdict"]), (1, "failed"))
             self.assertIn("a checkpoint you have seen contradicts it", out)
-
-
-class Several(unittest.TestCase):
-    """What one key has signed twice, in files of two logs' histories."""
-
-    def test_two_closings_and_two_promises(self) -> None:
-        hand_id, entries = played(Plan("dice", 3), 1)
-        read = bundle.read(forge_logs.bundle(hand_id, entries))
-        for kind, name, what in (
-            ("CommitmentsClosed", "closing", "different closings of hand"),
-            ("SeedCommitted", "commitment", "different promises for hand"),
-        ):
-            other = deepcopy(entries)
-            signed = deepcopy(getattr(the(other, kind), name))
-            setattr(signed, name, bytes(32))
-            put(other, kind, name, signed)
-            alone = [one for one in other if one is entry(other, kind)]
-            found = several.contradictions({"a": read, "b": self.moved(hand_id, alone)})
-            self.assertIn(what, found["b"])
-
-    def moved(self, hand_id: bytes, entries: list[Entry]) -> bundle.Bundle:
-        """Records that stand elsewhere in the log."""
-        read = bundle.read(forge_logs.bundle(hand_id, entries))
-        (one,) = read.dealer.records
-        one.record.position, one.record.version = 10**6, 900
-        key = ROOM["dealer"]
-        log = replace(read.dealer, checkpoint=key.checkpoint(10**7, bytes(32)))
-        return replace(read, dealer=log)
 
 
 if __name__ == "__main__":
