@@ -8,6 +8,7 @@ use fairness::ClientCommitment;
 use primitives::{Credits, TableId};
 use proto::table::v1::SeatState;
 use tokio::sync::watch;
+use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::caller::CallCounts;
@@ -106,18 +107,23 @@ impl Disruptor {
             play = play.contributing_entropy(self.guest.id);
         }
         let mut toggles = tokio::time::interval(TOGGLE_INTERVAL);
-        let (mut out, mut promised) = (false, 0);
+        let (mut out, mut promised, mut toggling) = (false, 0, JoinSet::new());
         for _ in 0..MAX_MESSAGES {
             tokio::select! {
                 () = stop.cancelled() => return ControlFlow::Break(()),
                 _ = toggles.tick() => {
-                    if self.toggles() {
-                        out = !out;
-                        let changed = self.client.sit_out(self.table, out).await;
-                        self.sent.count_client(changed);
-                    } else if self.withholds() != withholds {
+                    if self.withholds() != withholds {
                         return ControlFlow::Continue(());
                     }
+                    // Its own turns are not held up by an answer to come.
+                    if self.toggles() && toggling.is_empty() {
+                        out = !out;
+                        let (client, table) = (self.client.clone(), self.table);
+                        toggling.spawn(async move { client.sit_out(table, out).await });
+                    }
+                }
+                Some(Ok(changed)) = toggling.join_next() => {
+                    self.sent.count_client(changed);
                 }
                 heard = play.next() => match heard {
                     Ok(Some(PlayMessage::Watch(seen))) => {
