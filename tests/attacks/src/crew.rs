@@ -124,8 +124,9 @@ impl Crew {
             name: "honest".to_owned(),
             variant: style.game.clone(),
             seats: style.seats,
-            commit_ms: 1000,
-            reveal_ms: 1000,
+            // The least that a room allows: a seat that never commits costs each hand so much.
+            commit_ms: 500,
+            reveal_ms: 500,
             contributors_min: Some(0),
             ..TableConfig::default()
         };

@@ -17,6 +17,8 @@ use crate::room::{Guest, Room};
 
 /// Maximum number of streams, and the pause between two.
 const MAX_STREAMS: usize = 10_000;
+/// Longest time from standing up to a free seat.
+const LEAVES_WITHIN: Duration = Duration::from_secs(15);
 const RECONNECT_PAUSE: Duration = Duration::from_millis(500);
 /// Maximum number of messages of a stream to react to.
 const MAX_MESSAGES: usize = 1_000_000;
@@ -43,6 +45,8 @@ pub(crate) enum Disturbance {
     Withholds(watch::Receiver<bool>),
     /// Sits out and in as often as possible.
     Toggles,
+    /// Plays on until their seat is free.
+    None,
 }
 
 impl Disruptor {
@@ -74,13 +78,13 @@ impl Disruptor {
     fn withholds(&self) -> bool {
         match &self.disturbance {
             Disturbance::Withholds(withholds) => *withholds.borrow(),
-            Disturbance::Toggles => false,
+            Disturbance::Toggles | Disturbance::None => false,
         }
     }
 
     fn toggles(&self) -> bool {
         match self.disturbance {
-            Disturbance::Withholds(_) => false,
+            Disturbance::Withholds(_) | Disturbance::None => false,
             Disturbance::Toggles => true,
         }
     }
@@ -93,8 +97,11 @@ impl Disruptor {
             }
             tokio::time::sleep(RECONNECT_PAUSE).await;
         }
-        // A seat without its player would let every hand wait for the clock.
+        // A seat without its player lets every hand wait for the clock, and one that leaves before the
+        // seal is dealt in all the same: they play on until they are paid out.
         let _ = self.client.stand_up(self.table).await;
+        self.disturbance = Disturbance::None;
+        let _ = tokio::time::timeout(LEAVES_WITHIN, self.follow(&CancellationToken::new())).await;
         self
     }
 
@@ -103,7 +110,7 @@ impl Disruptor {
         let withholds = self.withholds();
         let mut state = TableState::new(Some(self.guest.id));
         let mut play = self.client.play(self.table);
-        if !withholds && !self.toggles() {
+        if !withholds && matches!(self.disturbance, Disturbance::Withholds(_)) {
             play = play.contributing_entropy(self.guest.id);
         }
         let mut toggles = tokio::time::interval(TOGGLE_INTERVAL);
@@ -128,6 +135,10 @@ impl Disruptor {
                 heard = play.next() => match heard {
                     Ok(Some(PlayMessage::Watch(seen))) => {
                         self.apply(&seen, &mut play, &mut state, &mut promised).await;
+                        let leaves = matches!(self.disturbance, Disturbance::None);
+                        if leaves && play.is_live() && state.my_seat().is_none() {
+                            return ControlFlow::Break(());
+                        }
                     }
                     Ok(Some(
                         PlayMessage::Decision(_) | PlayMessage::Entropy(_) | PlayMessage::Notice(_),
@@ -159,7 +170,7 @@ impl Disruptor {
             // If too many answers are missing, the turn is over by the time they come.
             let _ = play.decide(hand_no, number, decision);
         }
-        if self.toggles() {
+        if !matches!(self.disturbance, Disturbance::Withholds(_)) {
             return;
         }
         let next = state.view().next_hand.as_ref().map_or(0, |next| next.hand_no);
