@@ -32,6 +32,8 @@ pub const MIN_HANDS_RATIO: f64 = 0.9;
 /// Most hand numbers, of a hundred with hostility, that one player may burn.
 /// fairness/SPEC.md §3.6.
 pub const MAX_BURNT_PERCENT: u64 = 10;
+/// Time in which the hostile player changes from taking part in chance to withholding.
+const SWITCHES_WITHIN: Duration = Duration::from_secs(2);
 const WARM_UP: Duration = Duration::from_secs(5);
 
 /// Length of a match.
@@ -192,8 +194,10 @@ async fn play(
     let stop = CancellationToken::new();
     let caller = Caller::of(room, hostile.guest.clone(), 2)?;
     let hostility = Hostility::for_caller(caller, crew.table);
-    let making = tokio::spawn(hostility.make_calls(u64::MAX, stop.clone()));
     hostile.withhold(true);
+    // The withholder's stream stands before the calls use up what the room allows a player.
+    tokio::time::sleep(SWITCHES_WITHIN).await;
+    let making = tokio::spawn(hostility.make_calls(u64::MAX, stop.clone()));
     let phase = crew.measure(span).await;
     hostile.withhold(false);
     stop.cancel();
