@@ -210,7 +210,7 @@ async fn a_dealer_on_an_older_store_begins_above_what_it_has_promised() {
     room.commit(HandName { table: TableId([9; 16]), number: 1 }, None).await.unwrap();
 }
 
-/// What a hostile table shows makes a dealer pass over nothing and promise nothing twice.
+/// A promise that a hostile table shows makes a dealer pass over nothing and promise nothing twice.
 #[tokio::test]
 async fn a_table_that_shows_what_the_dealer_has_not_signed_gets_nothing() {
     let mut room = Harness::new().await;

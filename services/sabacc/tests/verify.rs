@@ -121,7 +121,7 @@ mod tests {
         assert_eq!(verify(&[one], &["--seen", &seen]).status.code(), Some(1));
     }
 
-    /// What a file says stands in no line of its own, and changes no terminal.
+    /// Text from a file stands in no line of its own, and changes no terminal.
     #[test]
     fn a_file_draws_no_line_of_the_programs() {
         let folder = std::fs::read_dir(golden("hostile/bundles")).unwrap();

@@ -46,7 +46,7 @@ struct Seat {
 const GUESTS: [Seat; 2] =
     [Seat { number: SEAT, player: PlayerId(ME) }, Seat { number: OTHER, player: OTHER_PLAYER }];
 
-/// What the guests have told the house.
+/// Messages of the guests to the house.
 #[derive(Default)]
 struct Heard {
     commitments: BTreeMap<u8, ClientCommitment>,

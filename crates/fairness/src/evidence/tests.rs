@@ -339,7 +339,7 @@ proptest! {
     }
 }
 
-/// What is printed by mistake gives no entropy away.
+/// An entry that is printed by mistake gives no entropy away.
 #[test]
 fn an_entry_prints_without_its_bytes() {
     let open = Entry::Open(vec![0xab, 0xcd]);

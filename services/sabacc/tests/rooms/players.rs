@@ -10,7 +10,7 @@ use tokio::task::JoinSet;
 use crate::harness::LONG_TIMEOUT;
 use crate::people::{Guest, Party, plain};
 
-/// What players do when it is their turn.
+/// Decisions of players when it is their turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Conduct {
     /// They stay in and raise nothing.

@@ -1,4 +1,4 @@
-//! What a database's superuser rewrites is found: who wrote a record, and by which request, are in
+//! A record that a superuser rewrites is found: who wrote a record, and by which request, are in
 //! the tree like the rest.
 
 use rustix::process::Signal;

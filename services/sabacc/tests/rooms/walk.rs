@@ -1,4 +1,4 @@
-//! Somebody without any program of the room checks a hand: with files that its public port gives to
+//! A stranger without the room's programs checks a hand: with files that its public port gives to
 //! everybody by plain HTTP, and verifiers that share no code with it.
 
 use std::path::{Path, PathBuf};

@@ -59,7 +59,7 @@ impl WitnessProgram {
         WitnessProgram { running, port, key }
     }
 
-    /// What a room's services are told: the witness's address and key.
+    /// Configuration of a room's services: the witness's address and key.
     pub(crate) fn setting(&self) -> String {
         format!("http://127.0.0.1:{} {}", self.port, self.key)
     }

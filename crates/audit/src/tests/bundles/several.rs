@@ -44,7 +44,7 @@ fn groups() -> Vec<Group> {
     all
 }
 
-/// The same table, as far as the next hand.
+/// History of the table as far as the next hand.
 fn grown(table: &TableFixture) -> TableFixture {
     let mut grown = table.clone();
     assert!(grown.play());

@@ -135,7 +135,7 @@ async fn a_leave_gets_a_receipt_where_it_is_one_of_a_hand() {
     assert_eq!(pb::StandUpResponse::decode(&answer[..]).unwrap(), Default::default());
 }
 
-/// Somebody who was started anew sends the same under another request id.
+/// A client that was started anew sends the same under another request id.
 ///
 /// fairness/SPEC.md §3.3, §3.5.
 #[tokio::test]

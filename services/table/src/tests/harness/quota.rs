@@ -188,7 +188,7 @@ fn a_burnt_number_gives_no_new_records() {
     assert_eq!(table.refusal(1, toggle(true)).0, ErrorReason::RecordsSpent);
 }
 
-/// Whoever burns numbers does not use up the records of those who reveal.
+/// A player who burns numbers does not use up the records of those who reveal.
 /// ARCHITECTURE.md §7.4.
 #[test]
 fn a_commitment_to_a_number_that_others_burnt_costs_nobody_a_record() {

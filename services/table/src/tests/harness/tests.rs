@@ -382,7 +382,7 @@ fn every_game_is_proved_to_the_last_card() {
     }
 }
 
-/// Whoever sits in again has time to commit: without a number in the hand they would have to fold.
+/// A player who sits in again has time to commit: without a number they would have to fold.
 /// fairness/SPEC.md §3.4.
 #[test]
 fn whoever_sits_in_again_has_time_to_commit() {
