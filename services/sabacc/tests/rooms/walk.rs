@@ -48,7 +48,7 @@ fn tree(folder: &str) -> PathBuf {
 }
 
 /// Runs a verifier in another language on saved files; where its language is not installed, says so.
-/// Where all verifiers must be here (`SABACC_ALL_VERIFIERS`), that is a failure.
+/// Where all verifiers must be here (`REQUIRE_ALL_VERIFIERS`), that is a failure.
 #[expect(clippy::print_stdout, reason = "what is not checked is said")]
 async fn verifies(place: &RoomHarness, probe: &[&str], mut verifier: Command) {
     let is_here = Command::new(probe[0]).args(&probe[1..]).output();
@@ -60,7 +60,7 @@ async fn verifies(place: &RoomHarness, probe: &[&str], mut verifier: Command) {
         return;
     }
     #[expect(clippy::disallowed_methods, reason = "a test's own switch")]
-    let all = std::env::var_os("SABACC_ALL_VERIFIERS").is_some();
+    let all = std::env::var_os("REQUIRE_ALL_VERIFIERS").is_some();
     assert!(!all, "`{}` does not run here", probe.join(" "));
     println!("not checked: `{}` does not run here", probe.join(" "));
 }
