@@ -105,7 +105,8 @@ impl Disruptor {
         self
     }
 
-    /// Plays over one stream, until it ends or the way to take part in chance changes.
+    /// Plays over one stream, until it ends or the way to take part in chance changes. Who changes it
+    /// sits out first: what was committed over this stream is decided over it too, by its keys.
     async fn follow(&mut self, stop: &CancellationToken) -> ControlFlow<()> {
         let withholds = self.withholds();
         let mut state = TableState::new(Some(self.guest.id));
@@ -115,11 +116,16 @@ impl Disruptor {
         }
         let mut toggles = tokio::time::interval(TOGGLE_INTERVAL);
         let (mut out, mut promised, mut toggling) = (false, 0, JoinSet::new());
+        let mut switching = false;
         for _ in 0..MAX_MESSAGES {
             tokio::select! {
                 () = stop.cancelled() => return ControlFlow::Break(()),
                 _ = toggles.tick() => {
-                    if self.withholds() != withholds {
+                    if self.withholds() != withholds && !switching {
+                        switching = true;
+                        self.sent.count_client(self.client.sit_out(self.table, true).await);
+                    }
+                    if switching && play.is_live() && !is_in_hand(&state) {
                         return ControlFlow::Continue(());
                     }
                     // Its own turns are not held up by an answer to come.
@@ -134,7 +140,7 @@ impl Disruptor {
                 }
                 heard = play.next() => match heard {
                     Ok(Some(PlayMessage::Watch(seen))) => {
-                        self.apply(&seen, &mut play, &mut state, &mut promised).await;
+                        self.apply(&seen, &mut play, &mut state, &mut promised, !switching).await;
                         let leaves = matches!(self.disturbance, Disturbance::None);
                         if leaves && play.is_live() && state.my_seat().is_none() {
                             return ControlFlow::Break(());
@@ -156,6 +162,7 @@ impl Disruptor {
         play: &mut Play,
         state: &mut TableState,
         promised: &mut u64,
+        goes_on: bool,
     ) {
         let out = |state: &TableState| {
             state.my_seat().is_some_and(|seat| seat.state() == SeatState::SittingOut)
@@ -170,7 +177,7 @@ impl Disruptor {
             // If too many answers are missing, the turn is over by the time they come.
             let _ = play.decide(hand_no, number, decision);
         }
-        if !matches!(self.disturbance, Disturbance::Withholds(_)) {
+        if !goes_on || !matches!(self.disturbance, Disturbance::Withholds(_)) {
             return;
         }
         let next = state.view().next_hand.as_ref().map_or(0, |next| next.hand_no);
@@ -188,4 +195,9 @@ impl Disruptor {
             self.sent.count_client(back);
         }
     }
+}
+
+/// Whether the player is dealt in to the hand in play.
+fn is_in_hand(state: &TableState) -> bool {
+    state.is_hand_in_play() && state.my_hand_seat().is_some()
 }
