@@ -125,7 +125,7 @@ impl Disruptor {
                         switching = true;
                         self.sent.count_client(self.client.sit_out(self.table, true).await);
                     }
-                    if switching && play.is_live() && !is_in_hand(&state) {
+                    if switching && play.is_live() && is_out_of_hand(&state) {
                         return ControlFlow::Continue(());
                     }
                     // Its own turns are not held up by an answer to come.
@@ -164,12 +164,9 @@ impl Disruptor {
         promised: &mut u64,
         goes_on: bool,
     ) {
-        let out = |state: &TableState| {
-            state.my_seat().is_some_and(|seat| seat.state() == SeatState::SittingOut)
-        };
-        let before = out(state);
+        let before = is_sitting_out(state);
         state.apply(seen);
-        self.changes += u64::from(before != out(state));
+        self.changes += u64::from(before != is_sitting_out(state));
         let turn = state.my_turn().filter(|_| play.is_live());
         if let Some(turn) = turn {
             let decision = turn.default_move.clone().unwrap_or_default();
@@ -190,14 +187,22 @@ impl Disruptor {
         if state.my_seat().is_none() {
             let seated = self.client.sit_down(self.table, 0, self.buy_in).await;
             self.sent.count_client(seated.map(drop));
-        } else if out(state) {
+        } else if is_sitting_out(state) {
             let back = self.client.sit_out(self.table, false).await;
             self.sent.count_client(back);
         }
     }
 }
 
-/// Whether the player is dealt in to the hand in play.
-fn is_in_hand(state: &TableState) -> bool {
-    state.is_hand_in_play() && state.my_hand_seat().is_some()
+fn is_sitting_out(state: &TableState) -> bool {
+    state.my_seat().is_some_and(|seat| seat.state() == SeatState::SittingOut)
+}
+
+/// Whether the player is dealt in to no hand, and to no further one.
+fn is_out_of_hand(state: &TableState) -> bool {
+    let Some(seat) = state.my_seat() else { return true };
+    let opening = state.view().entropy.as_ref();
+    let is_opening = opening.is_some_and(|opening| opening.roster.contains(&seat.seat));
+    let is_playing = state.is_hand_in_play() && state.my_hand_seat().is_some();
+    is_sitting_out(state) && !is_opening && !is_playing
 }
