@@ -2,19 +2,19 @@
 //!
 //! Specification: fairness/SPEC.md §3.4.
 
-use primitives::SeatNo;
+use primitives::{SeatNo, UnixMicros};
 use proto::dealer::v1 as dealer;
 use proto::event::v1 as pb;
 
 use crate::batch::Batch;
 use crate::table::Table;
 
-/// Starts the next hand. p1 sits after the button, and the last player has it.
+/// Starts the next hand at `now`. p1 sits after the button, and the last player has it.
 #[must_use]
-pub(crate) fn start_hand(table: &Table) -> Batch {
+pub(crate) fn start_hand(table: &Table, now: UnixMicros) -> Batch {
     let hand_no = table.hand_no + 1;
     let hand_id = fairness::hand_id(table.id, hand_no);
-    let mut ready: Vec<_> = table.ready_seats().collect();
+    let mut ready = table.seats_to_deal_in(now);
     let button =
         next_button(table.button, &ready.iter().map(|(seat, _)| *seat).collect::<Vec<_>>());
     let first = ready.iter().position(|(seat, _)| *seat > button).unwrap_or(0);

@@ -324,6 +324,20 @@ impl Table {
         })
     }
 
+    /// Seats that a hand which starts at `now` deals in, in ascending order. Who has just taken a seat
+    /// or sat in again, and has not committed yet, is dealt in once they have had `commit_ms` to: the
+    /// others do not wait for them, unless they are too few.
+    #[must_use]
+    pub(crate) fn seats_to_deal_in(&self, now: UnixMicros) -> Vec<(SeatNo, &Seat)> {
+        let commitments = self.seat_commitments_of(self.hand_no + 1);
+        let is_prepared = |&(number, seat): &(SeatNo, &Seat)| {
+            seat.ready_at.plus(self.config.commit_time()) <= now
+                || commitments.contains_key(&(number, seat.player))
+        };
+        let prepared: Vec<_> = self.ready_seats().filter(is_prepared).collect();
+        if prepared.len() < self.min_players() { self.ready_seats().collect() } else { prepared }
+    }
+
     /// Whether enough seats are ready for a hand, and enough of them have committed to it: an open
     /// hand never waits for the least number of commitments, so nobody can hold one up by making
     /// none.
@@ -340,7 +354,11 @@ impl Table {
     /// Whether fewer seats are ready than a hand needs.
     #[must_use]
     pub(crate) fn is_short_of_players(&self) -> bool {
-        self.ready_seats().count() < usize::from(*self.config.rules.player_counts().start())
+        self.ready_seats().count() < self.min_players()
+    }
+
+    fn min_players(&self) -> usize {
+        usize::from(*self.config.rules.player_counts().start())
     }
 
     /// Credits of a seat as viewers see them: the settlement's, once there is one, even before the

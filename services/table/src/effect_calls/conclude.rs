@@ -1,6 +1,6 @@
 //! Events from the answers to effects, and from their refusals.
 
-use primitives::{Credits, SeatNo};
+use primitives::{Credits, SeatNo, UnixMicros};
 use proto::common::v1::ErrorReason;
 use proto::dealer::v1 as dealer;
 use proto::event::v1 as pb;
@@ -118,13 +118,14 @@ fn conclude_start(
     table: &Table,
     play: Option<&HandInPlay>,
     answer: &wallet::CheckStandingResponse,
+    now: UnixMicros,
 ) -> Result<Batch, Inconsistency> {
     let found = standing::conclude_check(table, play, answer)?;
     let mut batch = Batch::from(found.events);
     // Otherwise the wallet is asked again: the seats to deal in have changed, or somebody has sat
     // down since the question.
     if !found.has_barred && standing::covers_ready(table, answer) {
-        batch.events.extend(start::start_hand(table).events);
+        batch.events.extend(start::start_hand(table, now).events);
     }
     Ok(batch)
 }
@@ -161,7 +162,9 @@ fn conclude(
             | Effect::CloseSpent,
             _,
         ) => conclude_local(table, play, effect, timing)?,
-        (Effect::Start, Reply::Standing(answer)) => conclude_start(table, play, &answer)?,
+        (Effect::Start, Reply::Standing(answer)) => {
+            conclude_start(table, play, &answer, timing.at)?
+        }
         (Effect::CheckStanding, Reply::Standing(answer)) => {
             standing::conclude_check(table, play, &answer)?.events.into()
         }
