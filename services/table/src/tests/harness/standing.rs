@@ -143,6 +143,7 @@ fn a_frozen_player_keeps_the_seat_and_the_credits_and_is_dealt_no_hand() {
     table.command(4, back(Some(stands(StandingKind::MayPlay)))).unwrap();
     assert_eq!(table.event_names(from), ["StandingFound", "SitOutChanged"]);
     let now = table.state.table.hand_no;
+    table.wait(Duration::from_secs(2));
     table.run_while(|table| table.state.table.hand_no == now);
     assert!(last_roster(&table).contains(&4));
 }

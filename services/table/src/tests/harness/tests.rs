@@ -141,7 +141,7 @@ fn dealt_in(table: &Harness) -> Vec<u8> {
 fn a_player_who_is_needed_and_has_just_sat_down_has_the_whole_window() {
     let mut table = three();
     for number in [1, 2] {
-        table.command(number, Command::SitOut(true)).unwrap();
+        table.command(number, Command::SitOut { out: true, standing: None }).unwrap();
     }
     table.run_effect(|effect| effect == Effect::Commit { hand_no: 1 });
     table.wait(EACH * 5);
@@ -168,8 +168,8 @@ fn nobody_waits_for_who_comes_and_does_not_commit() {
             table.sit(3);
             3
         } else {
-            table.command(4, Command::SitOut(true)).unwrap();
-            table.command(4, Command::SitOut(false)).unwrap();
+            table.command(4, Command::SitOut { out: true, standing: None }).unwrap();
+            table.command(4, Command::SitOut { out: false, standing: None }).unwrap();
             4
         };
         let others: Vec<u8> = [1, 2, 4].into_iter().filter(|seat| *seat != newcomer).collect();
@@ -436,24 +436,6 @@ fn every_game_is_proved_to_the_last_card() {
     }
 }
 
-/// A player who sits in again has time to commit: without a number they would have to fold.
-/// fairness/SPEC.md §3.4.
-#[test]
-fn whoever_sits_in_again_has_time_to_commit() {
-    let mut table = Harness::new("dice", |_| {});
-    table.command(4, Command::SitOut { out: true, standing: None }).unwrap();
-    table.run_effect(|effect| effect == Effect::Commit { hand_no: 1 });
-    table.commit(1, 1);
-    table.wait(Duration::from_secs(60));
-    table.command(4, Command::SitOut { out: false, standing: None }).unwrap();
-    assert!(table.run_effect(|effect| effect == Effect::Start));
-    let close = |effect| effect == Effect::CloseEntropy { hand_no: 1 };
-    assert!(!table.run_effect(close), "the time to commit is from when they sat in");
-    table.commit(1, 4);
-    table.wait(EACH);
-    assert!(table.run_effect(close));
-}
-
 /// fairness/SPEC.md §3.3.
 #[test]
 fn seat_that_is_taken_anew_has_not_committed() {
@@ -476,6 +458,7 @@ fn seat_that_is_taken_anew_has_not_committed() {
     table.run_effect(|effect| effect == Effect::Fund { seat });
     assert_eq!(table.state.table.seat_of(player(3)), Some(seat));
     // The seat's former commitment does not count, and its new player makes another.
+    table.wait(EACH);
     table.run_effect(|effect| effect == Effect::Start);
     let seats = |table: &Harness| {
         let round = table.state.table.entropy_round().unwrap();
