@@ -194,6 +194,8 @@ async fn play(
     let stop = CancellationToken::new();
     let caller = Caller::of(room, hostile.guest.clone(), 2)?;
     let hostility = Hostility::for_caller(caller, crew.table);
+    let withholds = hostile.withholding.is_some();
+    let hostility = if withholds { hostility.at_half_rate() } else { hostility };
     hostile.withhold(true);
     // The withholder's stream stands before the calls use up what the room allows a player.
     tokio::time::sleep(SWITCHES_WITHIN).await;

@@ -23,6 +23,8 @@ use crate::room::Room;
 
 /// Pause between two calls: twenty a second, the limit of a player.
 const PAUSE: Duration = Duration::from_millis(50);
+/// Pause between two calls beside which the player also plays and commits: half of the limit.
+const PAUSE_BESIDE_PLAY: Duration = Duration::from_millis(100);
 /// Calls in flight.
 const MAX_IN_FLIGHT: usize = 16;
 
@@ -130,6 +132,7 @@ pub struct Hostility {
     caller: Caller,
     ids: IdMaker,
     table: TableId,
+    pause: Duration,
     last: Arc<Mutex<TableFacts>>,
 }
 
@@ -155,13 +158,19 @@ impl Hostility {
     /// Creates the hostility of a caller who sits at the table.
     #[must_use]
     pub fn for_caller(caller: Caller, table: TableId) -> Hostility {
-        Hostility { caller, ids: IdMaker::system(), table, last: Arc::default() }
+        Hostility { caller, ids: IdMaker::system(), table, pause: PAUSE, last: Arc::default() }
+    }
+
+    /// Leaves half of the player's calls to another program of theirs.
+    #[must_use]
+    pub fn at_half_rate(self) -> Hostility {
+        Hostility { pause: PAUSE_BESIDE_PLAY, ..self }
     }
 
     /// Makes `calls` calls, or until `stop` is cancelled, without waiting for answers.
     pub async fn make_calls(self, calls: u64, stop: CancellationToken) -> CallCounts {
         let mut sent = CallCounts::default();
-        let mut ticks = tokio::time::interval(PAUSE);
+        let mut ticks = tokio::time::interval(self.pause);
         ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         let mut under_way = JoinSet::new();
         for (_, call) in (0..calls).zip(CALL_ORDER.iter().copied().cycle()) {
@@ -188,7 +197,7 @@ impl Hostility {
     /// instead of seconds.
     pub async fn make_harmless_calls(self, calls: u64) -> CallCounts {
         let mut sent = CallCounts::default();
-        let mut ticks = tokio::time::interval(PAUSE);
+        let mut ticks = tokio::time::interval(self.pause);
         ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         for _ in 0..calls {
             ticks.tick().await;
