@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use client::{Client, Error, Play, PlayMessage, RetryPolicy, TableState, WatchMessage};
+use client::{Client, Error, Play, PlayMessage, RetryPolicy, TableState};
 use fairness::ClientCommitment;
 use primitives::{Credits, TableId};
 use proto::table::v1::SeatState;
@@ -22,8 +22,8 @@ const LEAVES_WITHIN: Duration = Duration::from_secs(15);
 const RECONNECT_PAUSE: Duration = Duration::from_millis(500);
 /// Maximum number of messages of a stream to react to.
 const MAX_MESSAGES: usize = 1_000_000;
-/// Pause between two changes of sitting out and in.
-const TOGGLE_INTERVAL: Duration = Duration::from_millis(100);
+/// Least pause between two calls.
+const TICK: Duration = Duration::from_millis(100);
 
 /// Player who decides at once by the table's default, and disturbs the others.
 pub(crate) struct Disruptor {
@@ -45,8 +45,6 @@ pub(crate) enum Disturbance {
     Withholds(watch::Receiver<bool>),
     /// Sits out and in as often as possible.
     Toggles,
-    /// Plays on until their seat is free.
-    None,
 }
 
 impl Disruptor {
@@ -78,118 +76,149 @@ impl Disruptor {
     fn withholds(&self) -> bool {
         match &self.disturbance {
             Disturbance::Withholds(withholds) => *withholds.borrow(),
-            Disturbance::Toggles | Disturbance::None => false,
+            Disturbance::Toggles => false,
         }
     }
 
-    fn toggles(&self) -> bool {
-        match self.disturbance {
-            Disturbance::Withholds(_) | Disturbance::None => false,
-            Disturbance::Toggles => true,
-        }
-    }
-
-    /// Plays until `stop` is cancelled.
+    /// Plays until `stop` is cancelled, and leaves then.
     pub(crate) async fn run(mut self, stop: CancellationToken) -> Disruptor {
-        for _ in 0..MAX_STREAMS {
-            if self.follow(&stop).await.is_break() {
-                break;
+        let plays = async {
+            for _ in 0..MAX_STREAMS {
+                if self.follow(&stop).await.is_break() {
+                    break;
+                }
+                tokio::time::sleep(RECONNECT_PAUSE).await;
             }
-            tokio::time::sleep(RECONNECT_PAUSE).await;
+        };
+        let left = async {
+            stop.cancelled().await;
+            tokio::time::sleep(LEAVES_WITHIN).await;
+        };
+        tokio::select! {
+            () = plays => {}
+            () = left => {}
         }
-        // A seat without its player lets every hand wait for the clock, and one that leaves before the
-        // seal is dealt in all the same: they play on until they are paid out.
-        let _ = self.client.stand_up(self.table).await;
-        self.disturbance = Disturbance::None;
-        let _ = tokio::time::timeout(LEAVES_WITHIN, self.follow(&CancellationToken::new())).await;
         self
     }
 
-    /// Plays over one stream, until it ends or the way to take part in chance changes. Who changes it
-    /// sits out first: what was committed over this stream is decided over it too, by its keys.
+    /// Plays over one stream, until it ends or the way to take part in chance changes.
     async fn follow(&mut self, stop: &CancellationToken) -> ControlFlow<()> {
-        let withholds = self.withholds();
-        let mut state = TableState::new(Some(self.guest.id));
-        let mut play = self.client.play(self.table);
-        if !withholds && matches!(self.disturbance, Disturbance::Withholds(_)) {
-            play = play.contributing_entropy(self.guest.id);
-        }
-        let mut toggles = tokio::time::interval(TOGGLE_INTERVAL);
-        let (mut out, mut promised, mut toggling) = (false, 0, JoinSet::new());
-        let mut switching = false;
+        let mut seat = PlayedSeat::new(self);
+        let mut ticks = tokio::time::interval(TICK);
         for _ in 0..MAX_MESSAGES {
             tokio::select! {
-                () = stop.cancelled() => return ControlFlow::Break(()),
-                _ = toggles.tick() => {
-                    if self.withholds() != withholds && !switching {
-                        switching = true;
-                        self.sent.count_client(self.client.sit_out(self.table, true).await);
-                    }
-                    if switching && play.is_live() && is_out_of_hand(&state) {
-                        return ControlFlow::Continue(());
-                    }
-                    // Its own turns are not held up by an answer to come.
-                    if self.toggles() && toggling.is_empty() {
-                        out = !out;
-                        let (client, table) = (self.client.clone(), self.table);
-                        toggling.spawn(async move { client.sit_out(table, out).await });
-                    }
+                () = stop.cancelled(), if !seat.leaves => {
+                    seat.leaves = true;
+                    let left = seat.play.stand_up().await;
+                    self.sent.count_client(left);
                 }
-                Some(Ok(changed)) = toggling.join_next() => {
-                    self.sent.count_client(changed);
+                _ = ticks.tick() => self.call(&mut seat),
+                Some(Ok(answer)) = seat.calls.join_next() => {
+                    self.sent.count_client(answer);
                 }
-                heard = play.next() => match heard {
+                heard = seat.play.next() => match heard {
                     Ok(Some(PlayMessage::Watch(seen))) => {
-                        self.apply(&seen, &mut play, &mut state, &mut promised, !switching).await;
-                        let leaves = matches!(self.disturbance, Disturbance::None);
-                        if leaves && play.is_live() && state.my_seat().is_none() {
-                            return ControlFlow::Break(());
-                        }
+                        let before = is_sitting_out(&seat.state);
+                        seat.state.apply(&seen);
+                        self.changes += u64::from(before != is_sitting_out(&seat.state));
                     }
-                    Ok(Some(
-                        PlayMessage::Decision(_) | PlayMessage::Entropy(_) | PlayMessage::Notice(_),
-                    )) | Err(Error::Gap { .. }) => {}
+                    // A decision that is refused, since there were too many calls, is sent again.
+                    Ok(Some(PlayMessage::Decision(answer))) => {
+                        seat.decided = seat.decided.filter(|_| answer.outcome.is_ok());
+                    }
+                    Ok(Some(PlayMessage::Entropy(_) | PlayMessage::Notice(_)))
+                    | Err(Error::Gap { .. }) => {}
                     Ok(None) | Err(_) => return ControlFlow::Continue(()),
                 },
+            }
+            seat.decide();
+            if seat.play.is_live() && seat.leaves && seat.state.my_seat().is_none() {
+                return ControlFlow::Break(());
+            }
+            if seat.play.is_live() && self.changes_its_way(&seat) && is_out_of_hand(&seat.state) {
+                return ControlFlow::Continue(());
             }
         }
         ControlFlow::Continue(())
     }
 
-    async fn apply(
-        &mut self,
-        seen: &WatchMessage,
-        play: &mut Play,
-        state: &mut TableState,
-        promised: &mut u64,
-        goes_on: bool,
-    ) {
-        let before = is_sitting_out(state);
-        state.apply(seen);
-        self.changes += u64::from(before != is_sitting_out(state));
-        let turn = state.my_turn().filter(|_| play.is_live());
-        if let Some(turn) = turn {
-            let decision = turn.default_move.clone().unwrap_or_default();
-            let (hand_no, number) = (state.view().hand_no, turn.turn);
-            // If too many answers are missing, the turn is over by the time they come.
-            let _ = play.decide(hand_no, number, decision);
-        }
-        if !goes_on || !matches!(self.disturbance, Disturbance::Withholds(_)) {
+    fn changes_its_way(&self, seat: &PlayedSeat) -> bool {
+        !seat.leaves && self.withholds() != seat.withholds
+    }
+
+    /// Makes the next call, without waiting for its answer: the player's turns are not held up.
+    fn call(&self, seat: &mut PlayedSeat) {
+        if seat.leaves || !seat.calls.is_empty() || !seat.play.is_live() {
             return;
         }
-        let next = state.view().next_hand.as_ref().map_or(0, |next| next.hand_no);
-        if self.withholds() && next > *promised && state.my_seat().is_some() {
-            *promised = next;
+        let (client, table, buy_in) = (self.client.clone(), self.table, self.buy_in);
+        let sits_out = is_sitting_out(&seat.state);
+        let promised = seat.state.view().next_hand.as_ref().map_or(0, |next| next.hand_no);
+        if self.changes_its_way(seat) {
+            // What was committed over this stream is decided over it too, by its keys.
+            if !sits_out {
+                seat.calls.spawn(async move { client.sit_out(table, true).await });
+            }
+        } else if matches!(self.disturbance, Disturbance::Toggles) {
+            seat.calls.spawn(async move { client.sit_out(table, !sits_out).await });
+        } else if seat.state.my_seat().is_none() {
+            seat.calls.spawn(async move { client.sit_down(table, 0, buy_in).await.map(drop) });
+        } else if sits_out {
+            seat.calls.spawn(async move { client.sit_out(table, false).await });
+        } else if seat.withholds && promised > seat.promised {
+            seat.promised = promised;
             let never_opened = ClientCommitment([0x5a; 32]);
-            let promise = self.client.commit_entropy(self.table, next, never_opened).await;
-            self.sent.count_client(promise);
+            seat.calls.spawn(async move {
+                client.commit_entropy(table, promised, never_opened).await.map(drop)
+            });
         }
-        if state.my_seat().is_none() {
-            let seated = self.client.sit_down(self.table, 0, self.buy_in).await;
-            self.sent.count_client(seated.map(drop));
-        } else if is_sitting_out(state) {
-            let back = self.client.sit_out(self.table, false).await;
-            self.sent.count_client(back);
+    }
+}
+
+/// Seat that a disruptor plays over one stream.
+struct PlayedSeat {
+    play: Play,
+    state: TableState,
+    /// Whether the player withholds in the hands of this stream.
+    withholds: bool,
+    /// Whether they have asked to leave.
+    leaves: bool,
+    /// Last hand number that they have committed to without revealing.
+    promised: u64,
+    /// Hand and turn of the last decision that was sent.
+    decided: Option<(u64, u32)>,
+    calls: JoinSet<Result<(), Error>>,
+}
+
+impl PlayedSeat {
+    fn new(player: &Disruptor) -> PlayedSeat {
+        let withholds = player.withholds();
+        let mut play = player.client.play(player.table);
+        if !withholds && matches!(player.disturbance, Disturbance::Withholds(_)) {
+            play = play.contributing_entropy(player.guest.id);
+        }
+        PlayedSeat {
+            play,
+            state: TableState::new(Some(player.guest.id)),
+            withholds,
+            leaves: false,
+            promised: 0,
+            decided: None,
+            calls: JoinSet::new(),
+        }
+    }
+
+    /// Decides at once by the table's default, if it is the player's turn.
+    fn decide(&mut self) {
+        let turn = self.state.my_turn().filter(|_| self.play.is_live());
+        let Some(turn) = turn else { return };
+        let due = (self.state.view().hand_no, turn.turn);
+        if self.decided == Some(due) {
+            return;
+        }
+        let decision = turn.default_move.clone().unwrap_or_default();
+        if self.play.decide(due.0, due.1, decision).is_ok() {
+            self.decided = Some(due);
         }
     }
 }
