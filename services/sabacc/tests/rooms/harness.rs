@@ -157,6 +157,12 @@ pub(crate) fn token(key: &TokenIssuer, role: Role, subject: &str, lifetime: Dura
     key.issue(&Claims::new(key.name(), &identity, lifetime, &clock, &SystemEntropy))
 }
 
+/// Whether suites with a long form run in it: on demand, with `LONG_TESTS` set.
+pub(crate) fn is_long() -> bool {
+    #[expect(clippy::disallowed_methods, reason = "a test's own switch")]
+    std::env::var_os("LONG_TESTS").is_some()
+}
+
 /// Returns a program of this workspace; all are in one folder.
 pub(crate) fn program(name: &str) -> Command {
     let path = Path::new(env!("CARGO_BIN_EXE_sabacc")).with_file_name(name);

@@ -16,13 +16,17 @@ use tokio::time::Instant;
 use tonic::Status;
 
 use crate::harness::{
-    EXEMPT_LOOPBACK, LONG_TIMEOUT, PLAYER_CALLS, RoomHarness, RunningProgram, poll_until, program,
+    EXEMPT_LOOPBACK, LONG_TIMEOUT, PLAYER_CALLS, RoomHarness, RunningProgram, is_long, poll_until,
+    program,
 };
 use crate::people::{channel, operator, until_hand, with_token};
 use crate::separate::{BotTable, SeparateServices, stop_and_audit};
 
 const TABLES: u64 = 4;
-const HANDS_OF_A_TABLE: u64 = 25;
+/// Hands of a table whose bundles are fetched, and those of the long form (`LONG_TESTS`): a hundred
+/// of all tables.
+const HANDS_OF_A_TABLE: u64 = 5;
+const MANY_HANDS_OF_A_TABLE: u64 = 25;
 /// Longest wait for a witness's signature.
 const COSIGNATURE_WAIT: Duration = Duration::from_secs(5);
 /// Deadline of a call that waits for it.
@@ -143,12 +147,16 @@ pub(crate) fn save(apart: &SeparateServices, name: &str, bundle: &[u8]) -> PathB
 }
 
 /// Saves the first bundles of every table, fetched hand after hand.
-async fn fetch_while_playing(apart: &SeparateServices, tables: &[TableId]) -> Vec<PathBuf> {
+async fn fetch_while_playing(
+    apart: &SeparateServices,
+    tables: &[TableId],
+    hands: u64,
+) -> Vec<PathBuf> {
     let mut fetching = Vec::new();
     for (number, table) in tables.iter().enumerate() {
         fetching.push(async move {
             let mut files = Vec::new();
-            for hand_no in 1..=HANDS_OF_A_TABLE {
+            for hand_no in 1..=hands {
                 // Its seed is open by then.
                 until_hand(&apart.harness, &apart.url(3), *table, hand_no + 2).await;
                 let bundle = fetch_cosigned(apart, *table, hand_no).await;
@@ -170,8 +178,9 @@ async fn bundles_of_hands_in_play_carry_the_signature_of_the_witness() {
     let playing =
         futures_util::future::join_all((0..TABLES).map(|_| BotTable::start(&apart))).await;
     let tables: Vec<TableId> = playing.iter().map(|playing| playing.table).collect();
-    let files = fetch_while_playing(&apart, &tables).await;
-    assert_eq!(files.len(), 100);
+    let hands = if is_long() { MANY_HANDS_OF_A_TABLE } else { HANDS_OF_A_TABLE };
+    let files = fetch_while_playing(&apart, &tables, hands).await;
+    assert_eq!(u64::try_from(files.len()), Ok(TABLES * hands));
     let options = [&ONE_WITNESS[..], &["--json"]].concat();
     let (code, said) = verify(&apart, &files, &options).await;
     assert_eq!(code, 0, "{said}");
