@@ -276,6 +276,7 @@ impl TableService for Api {
         // A wallet that is away is asked again for the buy-in.
         let found = self.player_standing(&caller, request_id, table_id).await.ok().flatten();
         let funds = found.map(|found| found.available.map_or(Funds::NoAccount, Funds::Available));
+        let caller = caller.arriving_now();
         let is_house = caller.is_house;
         let command = Command::SitDown { seat, buy_in, funds, is_house };
         let digest = caller.digest("SitDown", &message);
@@ -306,6 +307,7 @@ impl TableService for Api {
         let found =
             if out { None } else { self.player_standing(&caller, request_id, table_id).await? };
         let standing = found.and_then(|found| found.standing);
+        let caller = caller.arriving_now();
         let command = Command::SitOut { out, standing };
         let digest = caller.digest("SitOut", &message);
         self.run_command(&caller, CommandCall { request_id, table_id, digest, command }).await

@@ -159,7 +159,8 @@ pub(crate) fn recovered_table(
 struct LogFold {
     /// Tables by the order of their creation.
     tables: BTreeMap<usize, RecoveredTable>,
-    /// Number of the table that a stream belongs to, as its own or as one of its hands'.
+    /// Number of the table that a stream belongs to, as its own or as one of its hands': also of
+    /// closed ones, which are in `tables` no more.
     streams: BTreeMap<StreamId, usize>,
     /// Number of tables created so far.
     created: usize,
@@ -205,7 +206,8 @@ impl LogFold {
         self.evolve(place, recorded).or_else(|why| self.mark_corrupt(place, why))
     }
 
-    /// Marks the table of a stream as corrupt; an error where the stream belongs to no table.
+    /// Marks the table of a stream as corrupt, unless it is closed; an error where the stream belongs
+    /// to no table.
     fn mark_corrupt(
         &mut self,
         EventLocation { stream, position, at: _ }: EventLocation,
@@ -214,10 +216,8 @@ impl LogFold {
         if self.only.is_some_and(|only| !self.is_of(only, stream)) {
             return Ok(());
         }
-        let number = self.streams.get(&stream);
-        let Some(recovered) = number.and_then(|number| self.tables.get_mut(number)) else {
-            return Err(why);
-        };
+        let Some(number) = self.streams.get(&stream) else { return Err(why) };
+        let Some(recovered) = self.tables.get_mut(number) else { return Ok(()) };
         recovered.corruption.get_or_insert(Corruption { position, why });
         Ok(())
     }
@@ -262,7 +262,8 @@ impl LogFold {
             return Ok(());
         }
         let number = *self.streams.get(&stream).ok_or("a stream of no table")?;
-        let recovered = self.tables.get_mut(&number).ok_or("a stream of no table")?;
+        // Nothing is left to change at a table that is closed.
+        let Some(recovered) = self.tables.get_mut(&number) else { return Ok(()) };
         let event = recorded.subject();
         let before = PriorState::of(&recovered.table, stream, event);
         let played = recovered.table.hand.as_ref().map(|hand| StreamId::from(hand.id));
@@ -284,13 +285,13 @@ impl LogFold {
         let own = StreamId::from(recovered.table.id);
         for stream in [Some(stream), played].into_iter().flatten() {
             let over = stream != own && hand != Some(stream);
-            if over && recovered.table.seeds.in_stream(stream).is_none() {
+            let awaits_seed = recovered.table.seeds.in_stream(stream).is_some();
+            if over && !awaits_seed && !recovered.table.may_be_opened(stream) {
                 self.streams.remove(&stream);
             }
         }
         if recovered.table.closing == Closing::Closed && recovered.table.seeds.is_empty() {
             self.closed.insert(recovered.table.id, ClosedTable::of(&recovered.table));
-            self.streams.remove(&own);
             self.tables.remove(&number);
             return Ok(());
         }

@@ -99,11 +99,15 @@ pub(crate) fn conclude_check(
     Ok(found)
 }
 
-/// Whether the answer covers every seat that would be dealt in.
+/// Whether the answer covers every seat that a hand which starts at `now` deals in.
 #[must_use]
-pub(crate) fn covers_ready(table: &Table, answer: &wallet::CheckStandingResponse) -> bool {
+pub(crate) fn covers_dealt_in(
+    table: &Table,
+    answer: &wallet::CheckStandingResponse,
+    now: UnixMicros,
+) -> bool {
     let is_covered = |player: PlayerId| answer.players.iter().any(|it| it.player_id == player.0);
-    table.ready_seats().all(|(_, seat)| is_covered(seat.player))
+    table.seats_to_deal_in(now).iter().all(|(_, seat)| is_covered(seat.player))
 }
 
 enum Restriction {

@@ -43,6 +43,13 @@ impl Caller {
         })
     }
 
+    /// Sets the time of arrival anew: the time that another service took to answer is no delay of
+    /// the tables.
+    #[must_use]
+    pub(super) fn arriving_now(self) -> Caller {
+        Caller { arrived: CLOCK.now(), ..self }
+    }
+
     /// Digest of a request by this caller.
     pub(super) fn digest(&self, method: &str, message: &impl Message) -> [u8; 32] {
         request_digest(method, &self.actor, message)

@@ -124,7 +124,7 @@ fn conclude_start(
     let mut batch = Batch::from(found.events);
     // Otherwise the wallet is asked again: the seats to deal in have changed, or somebody has sat
     // down since the question.
-    if !found.has_barred && standing::covers_ready(table, answer) {
+    if !found.has_barred && standing::covers_dealt_in(table, answer, now) {
         batch.events.extend(start::start_hand(table, now).events);
     }
     Ok(batch)

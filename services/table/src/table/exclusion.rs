@@ -141,7 +141,7 @@ impl Table {
     #[must_use]
     pub(crate) fn exclusion_at(&self, player: PlayerId, now: UnixMicros) -> Option<&Exclusion> {
         let exclusion = self.exclusions.get(player)?;
-        let is_over = now >= exclusion.until && self.has_missed_enough(exclusion);
+        let is_over = self.exclusion_end(exclusion).is_some_and(|end| now >= end);
         (!is_over).then_some(exclusion)
     }
 
@@ -151,17 +151,30 @@ impl Table {
     pub(crate) fn returns_at(&self, number: SeatNo) -> Option<UnixMicros> {
         let seat = self.seats.get(&number).filter(|seat| seat.is_excluded && !seat.leaving)?;
         match self.exclusions.get(seat.player) {
-            Some(exclusion) => self.has_missed_enough(exclusion).then_some(exclusion.until),
+            Some(exclusion) => self.exclusion_end(exclusion),
             // Its player was pushed out by a thousand others.
             None => Some(UnixMicros(0)),
         }
     }
 
-    /// Whether the number to come is one that the player may be dealt into again, or cannot come
-    /// without them.
-    fn has_missed_enough(&self, exclusion: &Exclusion) -> bool {
-        let is_short = || self.hand.is_none() && self.is_short_of_players();
-        self.hand_no.saturating_add(1) >= exclusion.until_hand_no || is_short()
+    /// Time at which an exclusion ends; `None` while a number has to be missed that can come without
+    /// the player.
+    fn exclusion_end(&self, exclusion: &Exclusion) -> Option<UnixMicros> {
+        if self.hand_no.saturating_add(1) >= exclusion.until_hand_no {
+            return Some(exclusion.until);
+        }
+        self.cannot_start_since().map(|since| exclusion.until.max(since))
+    }
+
+    /// Time since which the next number cannot come with those who are ready: they are too few, or
+    /// too few of them have committed in the time that they have to. `None` where it can.
+    fn cannot_start_since(&self) -> Option<UnixMicros> {
+        if self.hand.is_some() || self.has_enough_ready_seats() {
+            return None;
+        }
+        let ended = self.finished_at.unwrap_or_default();
+        let is_short = self.is_short_of_players();
+        Some(if is_short { ended } else { ended.plus(self.config.commit_time()) })
     }
 
     /// Exclusion that viewers are shown of a seat: that of a seat which sits out, until the records

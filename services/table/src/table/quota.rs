@@ -258,13 +258,26 @@ impl Table {
         }
     }
 
-    /// Time since which a seat is idle; `None` where it is not idle, or is not simply held.
+    /// Time since which a seat is idle; `None` where it is not idle, or is not simply held. Who is
+    /// ready for a hand that waits for nothing but commitments, and makes none, is idle too.
     #[must_use]
     pub(crate) fn idle_since(&self, number: SeatNo) -> Option<UnixMicros> {
         let seat = self.seats.get(&number)?;
-        let idle = seat.sitting_out || seat.stack < self.min_stack();
-        let stays = seat.funding == Funding::AtTable && !seat.leaving;
-        seat.idle_since.filter(|_| idle && stays)
+        if seat.funding != Funding::AtTable || seat.leaving {
+            return None;
+        }
+        if seat.sitting_out || seat.stack < self.min_stack() {
+            return seat.idle_since;
+        }
+        let next_hand = self.hand_no + 1;
+        let promised = self.dealer_commitments.get(&next_hand)?;
+        let has_committed =
+            self.seat_commitments_of(next_hand).contains_key(&(number, seat.player));
+        let waits = self.hand.is_none()
+            && !self.is_short_of_players()
+            && !self.has_enough_ready_seats()
+            && !has_committed;
+        waits.then(|| promised.at.max(seat.ready_at).max(self.finished_at.unwrap_or_default()))
     }
 }
 

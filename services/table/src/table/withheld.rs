@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use fairness::ClientCommitment;
-use primitives::{HandId, PlayerId, SeatNo};
+use primitives::{HandId, PlayerId, SeatNo, StreamId};
 use proto::event::v1 as pb;
 
 use super::{Corrupt, Table, seat_no};
@@ -46,6 +46,12 @@ impl Table {
         let number = self.withheld.get(&hand_no)?;
         let (seat, withheld) = number.seats.iter().find(|(_, row)| row.player == player)?;
         Some((number, *seat, *withheld))
+    }
+
+    /// Whether a stream is that of a burnt number whose entropy may still be opened.
+    #[must_use]
+    pub(crate) fn may_be_opened(&self, stream: StreamId) -> bool {
+        self.withheld.values().any(|number| StreamId::from(number.id) == stream)
     }
 
     /// Remembers the commitments of the seats for which a number is burnt.

@@ -11,6 +11,7 @@ mod late;
 mod leaves;
 mod lost_cards;
 mod nets;
+mod newcomers;
 mod quota;
 mod restored;
 mod settled;

@@ -323,3 +323,28 @@ fn a_table_whose_records_are_spent_closes_and_pays_out() {
     assert!(table.state.table.seats.is_empty());
     assert_eq!(table.state.table.closing, Closing::Closed);
 }
+
+/// ARCHITECTURE.md §7.4.
+#[test]
+fn who_holds_hands_up_by_committing_to_none_is_removed_as_idle() {
+    let mut table = Harness::new("dice", |created| {
+        super::set(created, |settings| settings.contributors_min = 2);
+    });
+    table.run_effect(|effect| effect == Effect::Commit { hand_no: 1 });
+    table.commit(1, 1);
+    let removed = |table: &Harness| {
+        let removes = |effect| match effect {
+            Effect::RemoveIdle { seat } => Some(seat.get()),
+            _ => None,
+        };
+        table.pending_effects().into_iter().filter_map(removes).collect::<Vec<_>>()
+    };
+    table.wait(Duration::from_secs(599));
+    assert!(removed(&table).is_empty());
+    table.wait(Duration::from_secs(1));
+    assert_eq!(removed(&table), [2, 4]);
+    // Nobody holds a hand up that can start.
+    table.commit(1, 4);
+    assert!(removed(&table).is_empty());
+    assert!(table.run_effect(|effect| effect == Effect::Start));
+}

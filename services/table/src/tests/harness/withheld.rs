@@ -9,7 +9,7 @@ use proto::event::v1::{self as event, AtFault};
 use proto::table::v1::SeatState;
 use wire::TableRecord;
 
-use super::{Harness, offer, player, secret, stand_up};
+use super::{Harness, offer, player, secret, set, stand_up};
 use crate::commands::Command;
 use crate::effects::Effect;
 
@@ -327,6 +327,13 @@ fn at_a_table_of_two_time_alone_ends_an_exclusion() {
 /// fairness/SPEC.md §3.6.
 #[test]
 fn withheld_entropy_is_opened_after_the_burn_and_undoes_nothing() {
+    for after_the_seed in [false, true] {
+        open_withheld(after_the_seed);
+    }
+}
+
+/// Opens withheld entropy, before the dealer has opened the seed of its number or after.
+fn open_withheld(after_the_seed: bool) {
     let mut table = Harness::new("dice", |_| {});
     table.run_effect(|effect| effect == Effect::Commit { hand_no: 1 });
     for number in [1, 2, WITHHOLDER] {
@@ -339,6 +346,9 @@ fn withheld_entropy_is_opened_after_the_burn_and_undoes_nothing() {
     }
     table.wait(WINDOW);
     assert!(table.run_effect(|effect| effect == Effect::Burn { hand_no: 1 }));
+    if after_the_seed {
+        assert!(table.run_effect(|effect| effect == Effect::Reveal { hand_no: 1 }));
+    }
     let exclusions = table.state.table.exclusions.clone();
     let open = |entropy| Command::RevealEntropy { hand_no: 1, entropy };
     leave(&mut table);
@@ -359,4 +369,29 @@ fn withheld_entropy_is_opened_after_the_burn_and_undoes_nothing() {
     table.crash();
     assert!(table.state.table.withheld[&1].seats.values().all(|withheld| withheld.is_opened));
     play_one(&mut table);
+}
+
+/// A number that too few are left to commit to cannot be missed.
+/// fairness/SPEC.md §3.6.
+#[test]
+fn an_exclusion_ends_with_its_time_where_the_others_are_too_few_to_commit() {
+    for (least, committing) in [(3, &[1, 2][..]), (1, &[])] {
+        let mut table = Harness::new("dice", |created| {
+            set(created, |settings| settings.contributors_min = least);
+        });
+        burn(&mut table);
+        table.run_effect(|effect| effect == Effect::Commit { hand_no: 2 });
+        for number in committing {
+            table.commit(2, *number);
+        }
+        let start = |effect| effect == Effect::Start;
+        assert!(!table.run_effect(start));
+        table.wait(Duration::from_secs(30) - WINDOW);
+        assert!(!returns(&mut table), "{least}");
+        table.wait(WINDOW);
+        assert!(returns(&mut table), "{least}");
+        table.commit(2, WITHHOLDER);
+        assert!(table.run_effect(start), "{least}");
+        assert_eq!(table.state.table.entropy_round().unwrap().roster.len(), 3);
+    }
 }
