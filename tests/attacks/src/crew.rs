@@ -87,6 +87,8 @@ pub struct CrewOptions {
     pub game: String,
     /// Shortest and longest thinking time before a decision.
     pub think_time: (Duration, Duration),
+    /// Whether the last player is hostile, so that what is charged to them is not counted.
+    pub is_last_hostile: bool,
 }
 
 impl Default for CrewOptions {
@@ -98,6 +100,7 @@ impl Default for CrewOptions {
             seats: 5,
             game: "eleven".to_owned(),
             think_time: (Duration::from_millis(30), Duration::from_millis(90)),
+            is_last_hostile: false,
         }
     }
 }
@@ -142,6 +145,7 @@ impl Crew {
                 buy_in,
                 think_time: style.think_time,
                 counts_hands: number == 0,
+                counts_charges: !(style.is_last_hostile && number + 1 == style.players),
                 totals: Arc::clone(&tally),
                 stop: stop.clone(),
             });

@@ -77,6 +77,7 @@ pub fn crew_options(game: &str) -> CrewOptions {
         seats: 3,
         game: game.to_owned(),
         think_time: (Duration::ZERO, Duration::ZERO),
+        is_last_hostile: true,
     }
 }
 
@@ -92,7 +93,8 @@ pub async fn judge(
     let room = Room::start(&dependencies.program, &dependencies.folder, &[]).await?;
     let MatchOptions { withholds, .. } = *plan;
     let players = if withholds { 2 } else { 3 };
-    let options = CrewOptions { players, ..crew_options(&plan.game) };
+    let is_last_hostile = !withholds;
+    let options = CrewOptions { players, is_last_hostile, ..crew_options(&plan.game) };
     let crew = Crew::seat(&room, &options).await?;
     let hostile = if withholds {
         HostilePlayer::withholding(&room, &crew).await?

@@ -116,11 +116,10 @@ fn is_retried(effect: Effect) -> bool {
 /// Starts a hand if the wallet bars nobody; where it bars somebody, records that first.
 fn conclude_start(
     table: &Table,
-    play: Option<&HandInPlay>,
     answer: &wallet::CheckStandingResponse,
     now: UnixMicros,
 ) -> Result<Batch, Inconsistency> {
-    let found = standing::conclude_check(table, play, answer)?;
+    let found = standing::conclude_check(table, None, answer)?;
     let mut batch = Batch::from(found.events);
     // Otherwise the wallet is asked again: the seats to deal in have changed, or somebody has sat
     // down since the question.
@@ -162,9 +161,7 @@ fn conclude(
             | Effect::CloseSpent,
             _,
         ) => conclude_local(table, play, effect, timing)?,
-        (Effect::Start, Reply::Standing(answer)) => {
-            conclude_start(table, play, &answer, timing.at)?
-        }
+        (Effect::Start, Reply::Standing(answer)) => conclude_start(table, &answer, timing.at)?,
         (Effect::CheckStanding, Reply::Standing(answer)) => {
             standing::conclude_check(table, play, &answer)?.events.into()
         }

@@ -30,6 +30,8 @@ pub(crate) struct PlayerDependencies {
     pub(crate) think_time: (Duration, Duration),
     /// Whether they count the table's hands.
     pub(crate) counts_hands: bool,
+    /// Whether they count what is charged to them: clocks and burnt numbers.
+    pub(crate) counts_charges: bool,
     pub(crate) totals: Arc<Totals>,
     pub(crate) stop: CancellationToken,
 }
@@ -137,7 +139,7 @@ impl Player {
     async fn apply_update(&mut self, update: TableUpdate) -> Result<(), Error> {
         match update.what {
             Some(What::Action(action)) => {
-                if action.by_clock && action.seat == self.seat {
+                if self.dependencies.counts_charges && action.by_clock && action.seat == self.seat {
                     self.dependencies.totals.add(|counts| counts.clock_decisions += 1);
                 }
                 self.record_due(action.hand_no, action.turn);
@@ -182,7 +184,8 @@ impl Player {
         if self.dependencies.counts_hands {
             self.dependencies.totals.add(|counts| counts.voided += 1);
         }
-        if voided.at_fault() == AtFault::Seat && voided.seats.contains(&self.seat) {
+        let is_blamed = voided.at_fault() == AtFault::Seat && voided.seats.contains(&self.seat);
+        if is_blamed && self.dependencies.counts_charges {
             self.dependencies.totals.add(|counts| counts.blamed += 1);
         }
     }
