@@ -31,7 +31,7 @@
 //!
 //! Every step is demanded: what is missing where it is due is a [`FairnessViolation`], as is a hand
 //! number that is skipped, a blame that a receipt refutes, a hand that is thrown away for a reason
-//! that was not told, and a seed that stays shut.
+//! that was not told, and a seed that stays shut or is opened too early.
 //!
 //! [`Chance`] does this for one table: it applies what the stream shows, returns the messages that
 //! are due, and signs decisions. [`Play`](crate::Play) holds one. A caller that uses single calls
