@@ -171,7 +171,7 @@ impl<S: Strategy> RunningBot<'_, S> {
                     self.apply(&seen);
                     self.chance.apply(&seen)?;
                     self.watch.set_awaited(self.chance.is_awaited());
-                    if is_hand_end(&seen) && self.watch.is_live() {
+                    if seen.is_hand_end() && self.watch.is_live() {
                         self.client.check_logs().await?;
                     }
                 }
@@ -342,14 +342,6 @@ impl<S: Strategy> RunningBot<'_, S> {
             let _ = self.chance.apply(&seen);
             wait = CAUGHT_UP;
         }
-    }
-}
-
-/// Whether a hand ended, which is when the logs' checkpoints are checked.
-fn is_hand_end(seen: &WatchMessage) -> bool {
-    match seen {
-        WatchMessage::Update(update) => matches!(update.what, Some(What::HandEnded(_))),
-        WatchMessage::Snapshot(_) | WatchMessage::CaughtUp => false,
     }
 }
 

@@ -31,7 +31,7 @@
 //!
 //! Every step is demanded: what is missing where it is due is a [`FairnessViolation`], as is a hand
 //! number that is skipped, a blame that a receipt refutes, a hand that is thrown away for a reason
-//! that was not told, and a seed that stays shut.
+//! that was not told, and a seed that stays shut or is opened too early.
 //!
 //! [`Chance`] does this for one table: it applies what the stream shows, returns the messages that
 //! are due, and signs decisions. [`Play`](crate::Play) holds one. A caller that uses single calls
@@ -43,12 +43,12 @@
 //! Entropy and keys are derived from a [`Secret`] and the hand: a client that restarts with the same
 //! secret reveals what it had committed to.
 
+mod aborts;
 mod closing;
 mod contribution;
 mod course;
 mod dealer_commitment;
 mod decisions;
-
 mod hand;
 mod notice;
 mod receipts;
@@ -72,6 +72,7 @@ use proto::table::v1::table_update::What;
 use rules::{RuleSet, TableSettings, Variant};
 use system::clock::{Clock, SystemClock};
 
+use aborts::Suspended;
 use closing::HandClosing;
 pub use contribution::EntropyMessage;
 use contribution::{Contribution, EntropyRound, Place};
@@ -79,6 +80,7 @@ use dealer_commitment::DealerCommitment;
 use decisions::{Decisions, OwnSeat};
 use hand::Hand;
 pub use notice::Notice;
+use receipts::KeptReceipts;
 use record::Record;
 use sequence::{Sequence, Times};
 pub use trust::{Secret, TrustedKeys};
@@ -130,14 +132,6 @@ pub struct Chance {
     noticed: BTreeSet<Notice>,
 }
 
-/// A hand that stands still because the dealer is silent.
-#[derive(Clone, Copy)]
-struct Suspended {
-    hand_no: u64,
-    /// Latest end of it.
-    until: UnixMicros,
-}
-
 /// Rule set and settings that the player sat down to.
 struct Agreement {
     rule_set: String,
@@ -146,23 +140,35 @@ struct Agreement {
     variant: Option<&'static Variant>,
     /// Longest time that a seed may stay shut after a settlement.
     seed_delay: Duration,
+    /// Time that a hand is suspended for before it ends without an agreement.
+    suspend_time: Duration,
 }
 
 impl Agreement {
     fn new(rule_set: &str, settings: &str) -> Agreement {
-        let delay = TableSettings::from_canonical(settings).map(|it| it.reveal.delay_seconds());
+        let parsed = TableSettings::from_canonical(settings).ok();
+        let delay = parsed.as_ref().map_or(0, |it| it.reveal.delay_seconds());
+        let suspended = parsed.map_or(0, |it| u64::from(it.suspend_hours) * 3600);
         Agreement {
             rule_set: rule_set.to_owned(),
             settings: settings.to_owned(),
             hash: fairness::rules_hash(rule_set, settings),
             variant: RuleSet::from_canonical(rule_set).ok().map(|rules| rules.variant()),
-            seed_delay: Duration::from_secs(delay.unwrap_or(0).into()),
+            seed_delay: Duration::from_secs(delay.into()),
+            suspend_time: Duration::from_secs(suspended),
         }
     }
 
     fn is_of(&self, rule_set: &str, settings: &str) -> bool {
         self.rule_set == rule_set && self.settings == settings
     }
+}
+
+/// Lowest number that a snapshot shows as open, in play or the last one.
+fn first_current(view: &pb::TableView) -> u64 {
+    let open = view.entropy.as_ref().map_or(u64::MAX, |entropy| entropy.hand_no);
+    let shown = view.hand.as_ref().map_or(u64::MAX, |hand| hand.hand_no);
+    view.hand_no.min(open).min(shown)
 }
 
 /// Time that a table has told; none for one before 1970.
@@ -294,13 +300,7 @@ impl Chance {
             What::HandEnded(ended) => self.hand_ended(ended),
             What::Voided(voided) => self.voided(voided),
             What::Seed(seed) => self.seed_published(seed),
-            What::Suspension(changed) => {
-                self.suspend(changed.hand_no, changed.suspension.as_ref());
-                if let Some(hand) = self.hands.get_mut(&changed.hand_no) {
-                    hand.decisions.due(changed.turn.as_ref());
-                }
-                Ok(())
-            }
+            What::Suspension(changed) => self.suspension_changed(changed),
             What::Closed(_) | What::Stopped(_) => Ok(()),
         }
     }
@@ -343,7 +343,8 @@ impl Chance {
         (self.next_round, self.open_round, self.bare_hand) = (None, None, None);
         let in_order = self.snapshot_numbers(view);
         self.judge(view.hand_no, in_order)?;
-        self.snapshot_suspension(view);
+        self.snapshot_suspension(view)?;
+        self.close_entropy(first_current(view));
         if let Some(entropy) = &view.entropy {
             self.entropy(entropy)?;
         }

@@ -8,7 +8,7 @@
 //! ([`Contradiction`]): they prove the log's fault to anybody who has its key.
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, DirBuilder};
 use std::io::{self, ErrorKind};
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
@@ -20,6 +20,7 @@ use proto::audit::v1 as pb;
 use proto::audit::v1::log_service_client::LogServiceClient;
 
 use crate::connection::Client;
+use crate::durable;
 use crate::error::Error;
 
 /// Characters of an origin that are escaped in the name of its file.
@@ -258,7 +259,7 @@ impl DirectoryStore {
     /// The directory cannot be created.
     pub fn open(folder: impl Into<PathBuf>) -> io::Result<DirectoryStore> {
         let folder = folder.into();
-        fs::create_dir_all(&folder)?;
+        durable::create_directory(&folder, DirBuilder::new().recursive(true))?;
         Ok(DirectoryStore(folder))
     }
 
@@ -282,6 +283,7 @@ impl CheckpointStore for DirectoryStore {
         let new = path.with_extension("new");
         fs::write(&new, note)?;
         fs::File::open(&new)?.sync_all()?;
-        fs::rename(new, path)
+        fs::rename(new, path)?;
+        durable::sync_directory(&self.0)
     }
 }

@@ -18,7 +18,7 @@ use crate::error::{Error, Refusal};
 use crate::evidence::{EvidenceDirectory, EvidenceStore, MemoryEvidence};
 use crate::retry::{Attempts, RetryPolicy};
 
-/// Total time of a question to a log: a player's hand goes on meanwhile.
+/// Total time of the questions to the logs: a player's hand goes on meanwhile.
 const LOG_PATIENCE: Duration = Duration::from_secs(1);
 
 /// Source of the token of each call: a fixed text, or a function that returns a fresh one.
@@ -176,10 +176,13 @@ impl Client {
     pub async fn check_logs(&self) -> Result<(), Error> {
         let Some(monitor) = &self.checkpoints else { return Ok(()) };
         let Ok(monitor) = monitor.try_lock() else { return Ok(()) };
-        match monitor
-            .check(&self.with_retry_policy(RetryPolicy::with_total_time(LOG_PATIENCE)))
-            .await
-        {
+        let asking = self.with_retry_policy(RetryPolicy::with_total_time(LOG_PATIENCE));
+        // The policy bounds the attempts; a log may be silent for longer than that.
+        let Ok(checked) = tokio::time::timeout(LOG_PATIENCE, monitor.check(&asking)).await else {
+            tracing::debug!("the logs' checkpoints were not checked: a log does not answer");
+            return Ok(());
+        };
+        match checked {
             Ok(_) => Ok(()),
             Err(error @ (CheckError::Store { .. } | CheckError::Call(_))) => {
                 tracing::debug!(%error, "the logs' checkpoints were not checked");

@@ -65,7 +65,9 @@ impl EvidenceStore for MemoryEvidence {
         let mut hands = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         hands.entry(*key).or_default().extend_from_slice(entries);
         if let Some(old) = key.hand_no.checked_sub(MemoryEvidence::MAX_HANDS) {
-            hands.remove(&EvidenceKey { hand_no: old, ..*key });
+            let first = EvidenceKey { hand_no: 0, ..*key };
+            let last = EvidenceKey { hand_no: old, ..*key };
+            hands.retain(|other, _| *other < first || *other > last);
         }
         Ok(())
     }
@@ -74,5 +76,28 @@ impl EvidenceStore for MemoryEvidence {
         let hands = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let at = |hand_no| EvidenceKey { player, table, hand_no };
         Ok(hands.range(at(0)..=at(u64::MAX)).next_back().map(|(key, _)| key.hand_no))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use primitives::UnixMicros;
+
+    use super::*;
+
+    /// Numbers pass while a client is away: none of the old ones stays behind.
+    #[test]
+    fn memory_keeps_the_newest_numbers_of_each_table() {
+        let store = MemoryEvidence::default();
+        let key =
+            |table, hand_no| EvidenceKey { player: None, table: TableId([table; 16]), hand_no };
+        let entry = [Entry::note(UnixMicros(1), "a line")];
+        for (table, hand_no) in [(1, 3), (2, 3), (3, 3), (2, 4), (2, 5), (2, 68)] {
+            store.append(&key(table, hand_no), &entry).unwrap();
+        }
+        let has = |table, hand_no| !store.load(&key(table, hand_no)).unwrap().is_empty();
+        assert!(has(2, 5) && has(2, 68), "the newest 64");
+        assert!(!has(2, 3) && !has(2, 4));
+        assert!(has(1, 3) && has(3, 3), "other tables");
     }
 }

@@ -50,6 +50,7 @@ pub mod chance;
 pub mod checkpoints;
 mod connection;
 mod describe;
+mod durable;
 mod error;
 pub mod evidence;
 mod people;

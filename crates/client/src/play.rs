@@ -252,8 +252,12 @@ impl PlayRequests {
         notices
     }
 
-    /// Gives up a hand that the player's number is not in, once its turn comes.
+    /// Gives up a hand that the player's number is not in, once its turn comes; nothing while a
+    /// violation waits to be returned.
     pub(crate) fn fold_blind(&mut self, client: &Client, table: TableId) {
+        if self.failure.is_some() {
+            return;
+        }
         let due = self.chance.as_ref().and_then(|chance| chance.due_fold());
         let Some((hand_no, turn, fold)) = due else { return };
         if self.folded == Some((hand_no, turn)) || self.is_full() {
@@ -279,8 +283,11 @@ impl PlayRequests {
         self.failure.take().map_or(Ok(()), Err)
     }
 
-    /// Sends the entropy messages that are due.
+    /// Sends the entropy messages that are due; none while a violation waits to be returned.
     pub(crate) fn send_entropy(&mut self, client: &Client, table: TableId) {
+        if self.failure.is_some() {
+            return;
+        }
         while !self.is_full() {
             let due = match self.chance.as_mut().map(|chance| chance.next_message()) {
                 Some(Ok(Some(due))) => due,
@@ -304,12 +311,13 @@ impl PlayRequests {
         let pb::Acted { request_id, outcome } = acted;
         let PendingRequest { named, message, .. } = self.remove(&request_id)?;
         let Message::Act(act) = message else { return None };
-        let outcome = match outcome? {
-            pb::acted::Outcome::Done(pb::ActResponse { sequence, receipt }) => {
+        let outcome = match outcome {
+            None => Err(unanswered()),
+            Some(pb::acted::Outcome::Done(pb::ActResponse { sequence, receipt })) => {
                 self.accept_receipt(&act, receipt.as_ref());
                 Ok(sequence)
             }
-            pb::acted::Outcome::Refused(refused) => {
+            Some(pb::acted::Outcome::Refused(refused)) => {
                 let refusal = refusal(refused);
                 if self.sign_again(&act, &named, &refusal, client) {
                     return None;
@@ -362,21 +370,31 @@ impl PlayRequests {
         let pb::EntropyTaken { request_id, outcome } = taken;
         let due = self.remove(&request_id)?.entropy?;
         let (hand_no, chance) = (due.hand_no(), self.chance.as_mut()?);
-        let (judged, outcome) = match outcome? {
-            Outcome::Receipt(receipt) => {
-                (chance.accept_receipt(hand_no, &receipt), Ok(Some(receipt)))
-            }
-            Outcome::Revealed(pb::RevealEntropyResponse { receipt }) => {
-                (chance.reveal_accepted(hand_no, receipt.as_ref()), Ok(None))
-            }
-            Outcome::Refused(refused) => {
+        let (judged, outcome) = match (due, outcome) {
+            (_, Some(Outcome::Refused(refused))) => {
                 let refusal = refusal(refused);
                 chance.refused(&due, &refusal);
                 (Ok(()), Err(refusal))
             }
+            (EntropyMessage::Commit { .. }, Some(Outcome::Receipt(receipt))) => {
+                let judged = chance.accept_receipt(hand_no, &receipt);
+                (judged.map_err(Error::from), Ok(Some(receipt)))
+            }
+            (EntropyMessage::Commit { .. }, Some(Outcome::Revealed(_)) | None) => {
+                (Err(Error::Malformed("the receipt is missing")), Ok(None))
+            }
+            (EntropyMessage::Reveal { .. }, outcome) => {
+                // Any other answer than its receipt is none.
+                let receipt = match outcome {
+                    Some(Outcome::Revealed(pb::RevealEntropyResponse { receipt })) => receipt,
+                    Some(Outcome::Receipt(_) | Outcome::Refused(_)) | None => None,
+                };
+                let judged = chance.reveal_accepted(hand_no, receipt.as_ref());
+                (judged.map_err(Error::from), Ok(None))
+            }
         };
         if let Err(found) = judged {
-            self.fail(found.into());
+            self.fail(found);
         }
         Some(EntropyOutcome { hand_no, outcome })
     }
@@ -402,6 +420,12 @@ fn request(message: Message) -> pb::PlayRequest {
     pb::PlayRequest { message: Some(message) }
 }
 
+/// Refusal that stands for an answer without content: whether the table took the decision is not
+/// known.
+fn unanswered() -> Refusal {
+    refusal(pb::ActRefused { text: "the answer is empty".to_owned(), ..pb::ActRefused::default() })
+}
+
 fn refusal(refused: pb::ActRefused) -> Refusal {
     let pb::ActRefused { reason, text, mut metadata } = refused;
     Refusal {
@@ -411,5 +435,23 @@ fn refusal(refused: pb::ActRefused) -> Refusal {
         trace_id: None,
         metadata,
         retry_after: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The caller waits for the outcome of each decision.
+    #[tokio::test]
+    async fn an_empty_answer_to_a_decision_is_an_outcome() {
+        let client = Client::connect("http://127.0.0.1:1", "a token").unwrap();
+        let mut requests = PlayRequests::default();
+        let asked =
+            requests.decide(vec![7; 16], TableId([1; 16]), (1, 1), Move::default()).unwrap();
+        let acted = pb::Acted { request_id: asked.clone(), outcome: None };
+        let answered = requests.resolve_decision(acted, &client).expect("an outcome");
+        assert_eq!(answered.request_id, asked);
+        assert_eq!(answered.outcome.unwrap_err().message, "the answer is empty");
     }
 }

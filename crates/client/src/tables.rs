@@ -279,7 +279,8 @@ impl Client {
     /// hand goes on without this seat's contribution.
     ///
     /// # Errors
-    /// Returns an error if there is no answer, or if a check of a receipt fails.
+    /// Returns an error if there is no answer, or if a check of a receipt fails. A message without
+    /// an answer is due again.
     pub async fn contribute_entropy(
         &self,
         table: TableId,
@@ -301,7 +302,10 @@ impl Client {
             match answer {
                 Ok(judged) => judged?,
                 Err(Error::Refused(refusal)) => chance.refused(&due, &refusal),
-                Err(error) => return Err(error),
+                Err(error) => {
+                    chance.unanswered(&due);
+                    return Err(error);
+                }
             }
         }
         Ok(())

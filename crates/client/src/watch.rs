@@ -39,6 +39,17 @@ pub enum WatchMessage {
     CaughtUp,
 }
 
+impl WatchMessage {
+    /// Whether a hand ended, which is when the logs' checkpoints are best checked.
+    #[must_use]
+    pub fn is_hand_end(&self) -> bool {
+        match self {
+            WatchMessage::Update(update) => matches!(update.what, Some(What::HandEnded(_))),
+            WatchMessage::Snapshot(_) | WatchMessage::CaughtUp => false,
+        }
+    }
+}
+
 /// Leaves out the cards.
 impl fmt::Debug for WatchMessage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -190,3 +190,25 @@ async fn a_folder_remembers_for_the_next_program() {
     let looked = again.check(&client).await;
     assert!(matches!(looked, Err(CheckError::Corrupt { .. })), "{looked:?}");
 }
+
+/// A player's hand goes on while a log is silent.
+#[tokio::test]
+async fn a_silent_log_holds_nobody_up() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        let mut open = Vec::new();
+        while let Ok(connection) = listener.accept().await {
+            open.push(connection);
+        }
+    });
+    let folder = tempfile::tempdir().unwrap();
+    let monitor = CheckpointMonitor::new(public(), DirectoryStore::open(folder.path()).unwrap());
+    let monitor = Arc::new(client::checkpoints::SharedMonitor::new(monitor));
+    let client = Client::connect(&address, "a token").unwrap().with_checkpoints(monitor);
+    let patience = std::time::Duration::from_secs(4);
+    for _ in 0..2 {
+        let checked = tokio::time::timeout(patience, client.check_logs()).await;
+        checked.expect("it gives up in about a second").unwrap();
+    }
+}

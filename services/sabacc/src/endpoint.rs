@@ -13,7 +13,7 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use postgres_launcher::{Environment, default_data_dir};
 use primitives::TableId;
 
-use crate::data_directory::DataDirectory;
+use crate::data_directory::{DataDirectory, write_private};
 use crate::keys;
 use crate::output;
 
@@ -39,27 +39,21 @@ impl RoomEndpoint {
     }
 
     /// Pins the keys of another room when it is first seen, where none are given: they are the
-    /// room's own word then, and the same word ever after.
+    /// room's own word then, and the same word ever after. Keys without a dealer's are refused:
+    /// nothing would be checked with them.
     pub(crate) async fn with_pinned_keys(
         self,
         data: Option<&Path>,
     ) -> anyhow::Result<RoomEndpoint> {
-        let (Some(server), None) = (&self.server, &self.keys) else { return Ok(self) };
-        let folder = seen_folder(data)?;
-        let name = utf8_percent_encode(server, NON_ALPHANUMERIC);
-        let path = folder.join(format!("{name}.keys.txt"));
-        if !path.exists() {
-            let text = fetch_keys(server).await.context("give the room's keys with --keys")?;
-            TrustedKeys::parse(&text).context("the keys of the logs cannot be used")?;
-            std::fs::create_dir_all(&folder)?;
-            std::fs::write(&path, text)?;
-            std::fs::File::open(&path)?.sync_all()?;
-            output::error(&format!(
-                "the keys of {server} are pinned in {}: compare them with those from another source",
-                path.display()
-            ));
+        let keys = match (&self.server, &self.keys) {
+            (Some(server), None) => Some(pin_keys(server, data).await?),
+            (_, given) => given.clone(),
+        };
+        if let Some(path) = &keys {
+            let text = read_keys(Some(path), None, path)?;
+            check_has_dealer(&text, &path.display().to_string())?;
         }
-        Ok(RoomEndpoint { keys: Some(path), ..self })
+        Ok(RoomEndpoint { keys, ..self })
     }
 
     /// Opens the monitor of the room's log checkpoints, with its storage in the data folder.
@@ -155,6 +149,33 @@ fn seen_folder(data: Option<&Path>) -> anyhow::Result<PathBuf> {
     Ok(path.join("seen"))
 }
 
+/// Pins the keys of a room, if they are not pinned yet. Returns the path of the pinned ones.
+async fn pin_keys(server: &str, data: Option<&Path>) -> anyhow::Result<PathBuf> {
+    let folder = seen_folder(data)?;
+    let name = utf8_percent_encode(server, NON_ALPHANUMERIC);
+    let path = folder.join(format!("{name}.keys.txt"));
+    if !path.exists() {
+        let text = fetch_keys(server).await.context("give the room's keys with --keys")?;
+        check_has_dealer(&text, &format!("{server}/keys.txt"))?;
+        std::fs::create_dir_all(&folder)?;
+        write_private(&path, text.as_bytes())?;
+        output::error(&format!(
+            "the keys of {server} are pinned in {}: compare them with those from another source",
+            path.display()
+        ));
+    }
+    Ok(path)
+}
+
+/// Checks that the keys of `source` hold one of a dealer's log that has no end.
+fn check_has_dealer(text: &str, source: &str) -> anyhow::Result<()> {
+    let trust = TrustedKeys::parse(text).context("the keys of the logs cannot be used")?;
+    if !trust.has_dealer() {
+        bail!("{source} has no key of a dealer's log: give the room's keys with --keys");
+    }
+    Ok(())
+}
+
 /// Fetches the keys of a room from its public port.
 async fn fetch_keys(server: &str) -> anyhow::Result<String> {
     let base = server.parse().with_context(|| format!("{server} is no address"))?;
@@ -182,5 +203,80 @@ fn read_keys(keys: Option<&Path>, server: Option<&str>, data: &Path) -> anyhow::
         (None, None) => keys::room_keys(&DataDirectory::open(data)?),
         // For another room without keys only signatures go unchecked.
         (None, Some(_)) => Ok(String::new()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ed25519_dalek::SigningKey;
+    use merkle::note::{KeyName, VerifierKey};
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    use tokio::net::TcpListener;
+
+    use super::*;
+
+    fn key(name: &str) -> String {
+        let key = SigningKey::from_bytes(&[3; 32]).verifying_key();
+        VerifierKey::log(KeyName::try_new(name).unwrap(), key.as_bytes()).unwrap().to_string()
+    }
+
+    /// Starts a server that answers every call with this text.
+    async fn server(text: String) -> String {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        tokio::spawn(async move {
+            loop {
+                let (mut stream, _) = listener.accept().await.unwrap();
+                let _ = stream.read(&mut [0; 4096]).await.unwrap();
+                let head = format!(
+                    "HTTP/1.1 200 OK\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
+                    text.len()
+                );
+                stream.write_all(format!("{head}{text}").as_bytes()).await.unwrap();
+            }
+        });
+        format!("http://{address}")
+    }
+
+    fn endpoint(server: Option<&str>, keys: Option<&Path>) -> RoomEndpoint {
+        let (server, keys) = (server.map(str::to_owned), keys.map(Path::to_owned));
+        RoomEndpoint { server, token: None, keys }
+    }
+
+    #[tokio::test]
+    async fn keys_without_a_dealers_are_neither_pinned_nor_used() {
+        let ended = format!("{} until 7\n", key("room/dealer"));
+        let table = format!("{}\n", key("room/table"));
+        for text in [String::new(), "# none\n".to_owned(), ended, table] {
+            let place = tempfile::tempdir().unwrap();
+            let server = server(text.clone()).await;
+            let given = place.path().join("given");
+            let pinning = endpoint(Some(&server), None).with_pinned_keys(Some(place.path())).await;
+            let error = format!("{:#}", pinning.err().expect("it is refused"));
+            let expected = format!("{server}/keys.txt has no key of a dealer's log");
+            assert!(error.contains(&expected) && error.contains("--keys"), "{error}");
+            assert!(!place.path().join("seen").exists(), "nothing is pinned");
+
+            std::fs::write(&given, text).unwrap();
+            for server in [None, Some(&*server)] {
+                let read = endpoint(server, Some(&given)).with_pinned_keys(None).await;
+                let error = format!("{:#}", read.err().expect("it is refused"));
+                assert!(error.contains("given has no key of a dealer's log"), "{error}");
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn keys_are_pinned_when_first_seen() {
+        let place = tempfile::tempdir().unwrap();
+        let text = format!("{}\n", key("room/dealer"));
+        let server = server(text.clone()).await;
+        for _ in 0..2 {
+            let pinned = endpoint(Some(&server), None).with_pinned_keys(Some(place.path())).await;
+            let path = pinned.unwrap().keys.unwrap();
+            assert_eq!(std::fs::read_to_string(path).unwrap(), text);
+        }
+        let pinned = std::fs::read_dir(place.path().join("seen")).unwrap();
+        assert_eq!(pinned.count(), 1, "nothing half written stays");
     }
 }

@@ -81,7 +81,8 @@ fn check_files(json: bool, options: &Options) -> anyhow::Result<u8> {
                 found.push(EvidenceFile { path, entries });
             }
             Err(why) => {
-                output::error(&format!("sabacc: {}: {why}", path.display()));
+                let told = format!("sabacc: {}: {why}", path.display());
+                output::error(&output::one_line(&told));
                 outcomes.push(Outcome::Refused);
             }
         }
@@ -161,7 +162,8 @@ fn report_between(
     let text = if json {
         format!("{}\n", json!({ "consistent": false, "contradictions": lines }))
     } else {
-        let lines = lines.iter().map(|line| format!("CONTRADICTION: {line}\n"));
+        let line = |line: &String| format!("CONTRADICTION: {}\n", output::one_line(line));
+        let lines = lines.iter().map(line);
         lines.collect::<String>() + "FAILED: keep these files together, they are evidence\n"
     };
     output::text(&text).context("the answer cannot be written")?;
@@ -194,7 +196,7 @@ fn read_signers(path: &Path) -> anyhow::Result<Signers> {
     ))
 }
 
-/// Prints what a file holds, and judges it.
+/// Prints what a file holds, and judges it. Its texts are anybody's: none of them begins a line.
 fn report(
     path: &Path,
     entries: &[Entry],
@@ -228,12 +230,12 @@ fn report(
 }
 
 fn summary(path: &Path, lines: &[String], found: &[Conflict], outcome: Outcome) -> String {
-    let mut text = format!("{}\n", path.display());
-    for (number, line) in (2..).zip(lines) {
-        let _ = writeln!(text, "{number:5}  {line}");
+    let mut text = format!("{}\n", output::one_line(&path.display().to_string()));
+    for (number, line) in (FIRST_ENTRY..).zip(lines) {
+        let _ = writeln!(text, "{number:5}  {}", output::one_line(line));
     }
     for conflict in found {
-        let _ = writeln!(text, "CONTRADICTION: {}", conflict_line(conflict));
+        let _ = writeln!(text, "CONTRADICTION: {}", output::one_line(&conflict_line(conflict)));
     }
     let verdict = match outcome {
         Outcome::Consistent => "nothing here contradicts itself",

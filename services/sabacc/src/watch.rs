@@ -7,7 +7,6 @@ use clap::Args;
 use client::checkpoints::{CheckError, CheckpointMonitor, DirectoryStore};
 use client::{Client, TableState, WatchMessage};
 use primitives::TableId;
-use proto::table::v1::table_update::What;
 
 use crate::endpoint::{self, RoomEndpoint};
 use crate::evidence;
@@ -43,65 +42,65 @@ pub(crate) async fn run(
     let (mut state, mut chance) = (TableState::new(None), client.chance(table, None));
     let mut trusted = true;
     while let Some(seen) = watch.next().await? {
-        if is_hand_end(&seen) {
+        if seen.is_hand_end() {
             trusted &= logs_are_consistent(&logs, &client).await;
         }
         if let Err(found) = chance.apply(&seen) {
             trusted = false;
-            output::error(&found.to_string());
+            output::error(&output::one_line(&found.to_string()));
         }
         for notice in chance.take_notices() {
             output::error(&notice.to_string());
         }
         state.apply(&seen);
-        match &seen {
-            WatchMessage::Snapshot(view) if json => output::line(
-                &serde_json::json!({
-                    "table": table.to_string(), "snapshot": view.sequence, "hand": view.hand_no,
-                })
-                .to_string(),
-            ),
-            WatchMessage::Snapshot(view) => output::line(&format!(
-                "{} · {} · {} seated · hand {} · sabacc pot {}",
-                view.name,
-                view.variant,
-                view.seats.len(),
-                view.hand_no,
-                view.sabacc_pot
-            )),
-            WatchMessage::Update(update) => {
-                let Some(text) = state.describe(update) else { continue };
-                if json {
-                    let line = serde_json::json!({ "sequence": update.sequence, "text": text });
-                    output::line(&line.to_string());
-                } else {
-                    output::line(&text);
-                }
-            }
-            WatchMessage::CaughtUp => {}
+        if let Some(line) = describe(&seen, &state, table, json) {
+            output::line(&line);
         }
     }
     output::line("the table is closed");
     Ok(trusted)
 }
 
+/// Line that tells of a message; none for one of which there is nothing to tell. Names and texts are
+/// the room's: they begin no line.
+fn describe(seen: &WatchMessage, state: &TableState, table: TableId, json: bool) -> Option<String> {
+    match seen {
+        WatchMessage::Snapshot(view) if json => Some(
+            serde_json::json!({
+                "table": table.to_string(), "snapshot": view.sequence, "hand": view.hand_no,
+            })
+            .to_string(),
+        ),
+        WatchMessage::Snapshot(view) => Some(output::one_line(&format!(
+            "{} · {} · {} seated · hand {} · sabacc pot {}",
+            view.name,
+            view.variant,
+            view.seats.len(),
+            view.hand_no,
+            view.sabacc_pot
+        ))),
+        WatchMessage::Update(update) => {
+            let text = state.describe(update)?;
+            Some(if json {
+                serde_json::json!({ "sequence": update.sequence, "text": text }).to_string()
+            } else {
+                output::one_line(&text)
+            })
+        }
+        WatchMessage::CaughtUp => None,
+    }
+}
+
 /// Whether no log contradicts itself. A log that cannot be asked passes.
 async fn logs_are_consistent(logs: &CheckpointMonitor<DirectoryStore>, client: &Client) -> bool {
     let Err(found) = logs.check(client).await else { return true };
-    output::error(&found.to_string());
+    // Signed notes have several lines, and are not this program's.
+    output::error(&found.to_string().replace('\n', "\n    "));
     match found {
         CheckError::Contradiction(_) | CheckError::Unsigned { .. } | CheckError::Corrupt { .. } => {
             false
         }
         CheckError::Store { .. } | CheckError::Call(_) => true,
-    }
-}
-
-/// Whether a hand ended, which is when the logs' checkpoints are checked.
-fn is_hand_end(seen: &WatchMessage) -> bool {
-    match seen {
-        WatchMessage::Update(update) => matches!(update.what, Some(What::HandEnded(_))),
-        WatchMessage::Snapshot(_) | WatchMessage::CaughtUp => false,
     }
 }
 
@@ -114,4 +113,27 @@ async fn find_table(client: &Client, named: &str) -> anyhow::Result<TableId> {
     let demo = tables.iter().find(|table| table.name == crate::demo::NAME).or(tables.first());
     let demo = demo.context("there is no table here yet")?;
     Ok(TableId::try_from(demo.table_id.as_slice())?)
+}
+
+#[cfg(test)]
+mod tests {
+    use proto::table::v1 as pb;
+    use proto::table::v1::table_update::What;
+
+    use super::*;
+
+    #[test]
+    fn a_name_of_the_rooms_begins_no_line() {
+        let state = TableState::new(None);
+        let told = |seen| describe(&seen, &state, TableId([1; 16]), false);
+        let name = "Demo\nthe table is closed\r".to_owned();
+        let view = pb::TableView { name, ..pb::TableView::default() };
+        let line = told(WatchMessage::Snapshot(Box::new(view))).unwrap();
+        assert!(line.starts_with("Demo\\u{a}the table is closed\\u{d} ·"), "{line}");
+        let line = "p1 folds\nthe table is closed".to_owned();
+        let what = Some(What::Action(pb::HandAction { line, ..pb::HandAction::default() }));
+        let update = pb::TableUpdate { sequence: 1, at: None, what };
+        let line = told(WatchMessage::Update(Box::new(update))).unwrap();
+        assert!(!line.contains('\n'), "{line}");
+    }
 }

@@ -21,6 +21,8 @@ pub(super) struct HandClosing {
     pub(super) rows: Vec<ClosingRow>,
     /// The dealer's signature of it; none where no key of the dealer's is known.
     signed: Option<Entry>,
+    /// Whether the table has told another that does not pass.
+    is_disputed: bool,
 }
 
 impl HandClosing {
@@ -46,12 +48,19 @@ impl HandClosing {
             let entry = trust.entry_of(SigningLog::Dealer { origin }, &text, key_id, signature);
             signed = Some(entry.ok_or(V::ClosingSignature)?);
         }
-        Ok(HandClosing { context, dealer, closing, rows, signed })
+        Ok(HandClosing { context, dealer, closing, rows, signed, is_disputed: false })
+    }
+
+    /// A closing of nobody, for tests.
+    #[cfg(test)]
+    pub(super) fn unsigned(context: Context, dealer: Commitment) -> HandClosing {
+        let closing = Closing([0; 32]);
+        HandClosing { context, dealer, closing, rows: vec![], signed: None, is_disputed: false }
     }
 
     /// Entries to keep of a closing: its rows, and its signature.
     pub(super) fn entries(&self) -> impl Iterator<Item = Entry> {
-        let HandClosing { context, dealer, closing: _, rows, signed } = self;
+        let HandClosing { context, dealer, closing: _, rows, signed, is_disputed: _ } = self;
         let opening =
             Opening::Closing { context: *context, dealer: *dealer, rows: rows.clone() }.entry();
         [opening].into_iter().chain(signed.clone())
@@ -60,6 +69,16 @@ impl HandClosing {
     /// Whether the dealer's key signed it.
     pub(super) fn is_signed(&self) -> bool {
         self.signed.is_some()
+    }
+
+    /// Notes that the table has told another closing, which does not pass.
+    pub(super) fn dispute(&mut self) {
+        self.is_disputed = true;
+    }
+
+    /// Whether entropy may be revealed over it: it is signed, and the only one.
+    pub(super) fn may_reveal(&self) -> bool {
+        self.is_signed() && !self.is_disputed
     }
 
     /// Checks that no other closing of this hand number was kept: this client has revealed under it,

@@ -130,6 +130,13 @@ impl SendState {
         }
     }
 
+    /// Makes a message due again that has no answer.
+    fn lose(&mut self) {
+        if let SendState::Sent(failed) = *self {
+            *self = SendState::Pending(failed);
+        }
+    }
+
     fn refuse(&mut self, transient: bool) {
         *self = match *self {
             SendState::Sent(failed) if transient && failed < MAX_ATTEMPTS => {
@@ -144,7 +151,7 @@ impl SendState {
 }
 
 impl Contribution {
-    fn new(place: &Place, secret: &Secret) -> Contribution {
+    pub(super) fn new(place: &Place, secret: &Secret) -> Contribution {
         Contribution {
             seat: place.seat,
             entropy: place.entropy(secret),
@@ -254,7 +261,7 @@ impl Chance {
         let place = self.place(hand_no, player)?;
         let closing = self.closings.get(&hand_no)?;
         let listed = closing.row(place.seat, player)?.commitment?;
-        let may_reveal = closing.is_signed() && self.sequence.is_running(hand_no);
+        let may_reveal = closing.may_reveal() && self.sequence.is_running(hand_no);
         let at = (hand_no, place.seat);
         // A client that was started anew derives what it had committed to.
         let part = self.contributions.entry(at);
@@ -272,7 +279,7 @@ impl Chance {
         let Some(place) = self.player.and_then(|player| self.place(hand_no, player)) else {
             return;
         };
-        let listed = self.closings.get(&hand_no).filter(|closing| closing.is_signed());
+        let listed = self.closings.get(&hand_no).filter(|closing| closing.may_reveal());
         let listed = listed.and_then(|closing| closing.row(place.seat, place.player)?.commitment);
         let part = self.contributions.entry((hand_no, place.seat));
         let part = part.or_insert_with(|| Contribution::new(&place, &self.secret));
@@ -343,7 +350,7 @@ impl Chance {
         let key = place.key(&self.secret).verifying_key().to_bytes();
         let own = part.commitment;
         let entry = self.claim(hand_no, &place).commitment(receipt, &own, Some(&key))?;
-        entry.into_iter().for_each(|entry| self.keep(hand_no, entry));
+        self.keep_receipt(hand_no, entry);
         let closing = self.closings.get(&hand_no);
         closing.map_or(Ok(()), |closing| closing.check_own(seat, player, Some(&own), true))
     }
@@ -393,7 +400,7 @@ impl Chance {
         if let Some(part) = self.contributions.get_mut(&(hand_no, seat)) {
             part.has_reveal_receipt = entry.is_some();
         }
-        entry.into_iter().for_each(|entry| self.keep(hand_no, entry));
+        self.keep_receipt(hand_no, entry);
         Ok(())
     }
 
@@ -409,6 +416,16 @@ impl Chance {
         match due {
             EntropyMessage::Commit { .. } => part.commit.refuse(passing),
             EntropyMessage::Reveal { .. } => part.reveal.refuse(passing),
+        }
+    }
+
+    /// Records that no answer came: whether the table has the message is not known, and it is due
+    /// again.
+    pub fn unanswered(&mut self, due: &EntropyMessage) {
+        let Some(part) = self.contributions.get_mut(&due.place()) else { return };
+        match due {
+            EntropyMessage::Commit { .. } => part.commit.lose(),
+            EntropyMessage::Reveal { .. } => part.reveal.lose(),
         }
     }
 

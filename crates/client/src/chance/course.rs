@@ -39,6 +39,9 @@ impl Chance {
             return Ok(());
         }
         let judged = self.close(hand_no, entropy.closing.as_ref());
+        if let (Err(_), Some(earlier)) = (&judged, self.closings.get_mut(&hand_no)) {
+            earlier.dispute();
+        }
         self.judge(hand_no, judged)
     }
 
@@ -75,7 +78,8 @@ impl Chance {
         let (context, dealer, seat) = (closing.context, closing.dealer, self.seat);
         let own = Place { context, dealer, seat, player }.commitment(&self.secret);
         let part = self.contributions.get(&(hand_no, seat));
-        let has_receipt = part.is_some_and(|part| part.receipt.is_some());
+        let has_receipt = part.is_some_and(|part| part.receipt.is_some())
+            || self.kept_receipts(hand_no, seat, player).commitment.is_some();
         closing.check_own(seat, player, Some(&own), has_receipt)?;
         if closing.row(seat, player).is_some_and(|row| row.commitment.is_none()) {
             self.notices.push(Notice::NotInClosing { hand_no });
@@ -191,16 +195,31 @@ impl Chance {
         hand.check_seats(seats)?;
         hand.is_dealt_in = own.is_some();
         hand.receipt = self.receipt_of(hand_no).cloned();
-        if let Some(place) = own
-            && let Some(part) = self.contributions.get(&(hand_no, place.seat))
-        {
-            part.check_has_receipt()?;
-            if part.receipt.is_some() {
-                let revealed = part.is_revealed().then_some(&part.entropy);
-                hand.check_contribution(place.seat, place.player, &part.commitment, revealed)?;
-            }
+        if let Some(place) = own {
+            self.check_contribution(hand_no, &place, &hand)?;
         }
         Ok(Some(hand))
+    }
+
+    /// Checks that a hand was dealt from what this client has receipts for, also from before a
+    /// restart.
+    fn check_contribution(
+        &mut self,
+        hand_no: u64,
+        place: &Place,
+        hand: &Hand,
+    ) -> Result<(), Fault> {
+        let Place { seat, player, .. } = *place;
+        let KeptReceipts { mut commitment, mut entropy } =
+            self.kept_receipts(hand_no, seat, player);
+        if let Some(part) = self.contributions.get(&(hand_no, seat)) {
+            part.check_has_receipt()?;
+            commitment = part.receipt.as_ref().map(|_| part.commitment).or(commitment);
+            entropy = part.is_revealed().then_some(part.entropy).or(entropy);
+        }
+        commitment.map_or(Ok(()), |commitment| {
+            hand.check_contribution(seat, player, &commitment, entropy.as_ref())
+        })
     }
 
     /// The player's place in a hand, if they were dealt in.
@@ -264,82 +283,10 @@ impl Chance {
         let judged = self.judge(hand_no, judged);
         self.number_ended(hand_no, true, delay);
         self.close_entropy(hand_no);
-        if judged.is_ok() && is_named(voided, self.seat) {
+        if judged.is_ok() && aborts::is_named(voided, self.seat) {
             self.open_withheld(hand_no);
         }
         judged
-    }
-
-    /// Notes that a hand stands still, or goes on.
-    pub(super) fn suspend(&mut self, hand_no: u64, told: Option<&pb::Suspension>) {
-        self.suspended = told.map(|told| {
-            let until = told.until.and_then(told_time).unwrap_or_default();
-            Suspended { hand_no, until }
-        });
-    }
-
-    /// Notes what a snapshot says of a hand that stands still.
-    pub(super) fn snapshot_suspension(&mut self, view: &pb::TableView) {
-        let open = view.entropy.as_ref().map(|open| (open.hand_no, open.suspension.as_ref()));
-        let in_play = view.hand.as_ref().map(|hand| (hand.hand_no, hand.suspension.as_ref()));
-        let mut told = open.into_iter().chain(in_play);
-        match told.find(|(_, suspension)| suspension.is_some()) {
-            Some((hand_no, suspension)) => self.suspend(hand_no, suspension),
-            None => self.suspended = None,
-        }
-    }
-
-    /// Checks why a hand came to nothing: a burn by who is blamed, any other end by the dealer's
-    /// silence, and by this client's own agreement where all players are said to have agreed.
-    fn check_abort(&self, voided: &pb::HandVoided) -> Result<(), Fault> {
-        let (hand_no, cause) = (voided.hand_no, voided.cause());
-        let hand = self.hands.get(&hand_no);
-        if cause == AbortCause::Withheld {
-            let is_dealt = hand.is_some();
-            return if is_dealt { Err(V::BurntAfterDeal.into()) } else { self.check_blame(voided) };
-        }
-        let is_open = self.open_round.as_ref().is_some_and(|open| open.hand_no == hand_no);
-        if hand.is_none() && !is_open {
-            return Ok(());
-        }
-        let suspended = self.suspended.filter(|suspended| suspended.hand_no == hand_no);
-        let suspended = suspended.ok_or(V::SilenceUntold)?;
-        match (cause, hand) {
-            (AbortCause::Agreed, Some(hand)) if hand.decisions.has_not_agreed() => {
-                Err(V::EndedWithoutConsent.into())
-            }
-            (AbortCause::Suspended, Some(_)) if self.now < suspended.until => {
-                Err(V::EndedEarly.into())
-            }
-            (AbortCause::Agreed | AbortCause::Suspended, _) => Ok(()),
-            (AbortCause::Unspecified | AbortCause::Withheld, _) => {
-                Err(V::Missing("why a hand came to nothing").into())
-            }
-        }
-    }
-
-    /// Checks a burn: only who is in the closing can have withheld, and who has a receipt has not.
-    fn check_blame(&self, voided: &pb::HandVoided) -> Result<(), Fault> {
-        let (hand_no, seat) = (voided.hand_no, self.seat);
-        let Some(closing) = self.closings.get(&hand_no) else {
-            let followed = self.open_round.as_ref().is_some_and(|open| open.hand_no == hand_no);
-            return if followed { Err(V::Missing("the dealer's closing").into()) } else { Ok(()) };
-        };
-        let Some(row) = self.player.and_then(|player| closing.row(seat, player)) else {
-            return Ok(());
-        };
-        let part = self.contributions.get(&(hand_no, seat));
-        if !is_named(voided, seat) {
-            // What was taken from this client without a receipt counts as revealed, then.
-            return part.map_or(Ok(()), Contribution::check_has_receipt);
-        }
-        match row.commitment {
-            None => Err(V::BlamedWithoutCommitment.into()),
-            Some(_) if part.is_some_and(|part| part.has_reveal_receipt) => {
-                Err(V::BlamedDespiteReceipt.into())
-            }
-            Some(_) => Ok(()),
-        }
     }
 
     fn number_ended(&mut self, hand_no: u64, is_broken: bool, delay: Duration) {
@@ -366,7 +313,7 @@ impl Chance {
     }
 
     /// Ends the collection of entropy for this hand and all before it.
-    fn close_entropy(&mut self, hand_no: u64) {
+    pub(super) fn close_entropy(&mut self, hand_no: u64) {
         self.open_round.take_if(|open| open.hand_no <= hand_no);
         self.next_round.take_if(|next| next.hand_no <= hand_no);
         self.contributions = self.contributions.split_off(&(hand_no, 0));
@@ -410,10 +357,17 @@ impl Chance {
             (true, true) => Err(V::WronglyRefused.into()),
             (false, true) => Err(V::WrongSeed.attributed_to(PartyAtFault::Dealer)),
             (false, false) => Err(V::WrongSeed.into()),
+            (true, false) if !self.may_open(told.hand_no) => Err(V::SeedEarly.into()),
             (true, false) => {
                 self.hands.get(&told.hand_no).map_or(Ok(()), |hand| hand.check_seed(&seed))
             }
         }
+    }
+
+    /// Whether the seed of a number may be told: it has ended, or its hand may have, of which the
+    /// table has lost the cards.
+    fn may_open(&self, hand_no: u64) -> bool {
+        self.sequence.may_open(hand_no) || self.bare_hand == Some(hand_no)
     }
 }
 
@@ -427,7 +381,26 @@ struct ToldRows<'a> {
     chain: Option<&'a [u8]>,
 }
 
-/// Whether a burn names this seat as withholding.
-fn is_named(voided: &pb::HandVoided, seat: u8) -> bool {
-    voided.cause() == AbortCause::Withheld && voided.seats.contains(&u32::from(seat))
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Numbers pass while the stream is away, again and again.
+    #[test]
+    fn a_snapshot_forgets_what_has_passed() {
+        let me = PlayerId([7; 16]);
+        let secret = Secret::from_bytes([1; 32]);
+        let mut chance = Chance::new(TableId([1; 16]), Some(me), secret, TrustedKeys::default());
+        let (context, dealer) = (fairness::Context([1; 32]), fairness::Commitment([2; 32]));
+        for hand_no in 1..1_000 {
+            let place = Place { context, dealer, seat: 1, player: me };
+            let part = Contribution::new(&place, &chance.secret);
+            chance.contributions.insert((hand_no, 1), part);
+            let closing = HandClosing::unsigned(context, dealer);
+            chance.closings.insert(hand_no, closing);
+            let view = pb::TableView { hand_no, ..pb::TableView::default() };
+            chance.apply_snapshot(&view).unwrap();
+            assert_eq!((chance.contributions.len(), chance.closings.len()), (1, 1));
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! The table's receipts: for a commitment, for revealed entropy, for a decision.
 
-use fairness::evidence::Entry;
+use fairness::evidence::{Entry, Statement};
 use fairness::{
     Chain, ClientCommitment, CommitReceipt, Commitment, Context, DecisionReceipt, Entropy,
     RevealReceipt, SignedText,
@@ -8,8 +8,75 @@ use fairness::{
 use primitives::{PlayerId, TableId};
 use proto::table::v1 as pb;
 
+use super::Chance;
 use super::trust::{LogKind, SigningLog, TrustedKeys};
 use super::violation::{Fault, ViolationKind as V};
+
+/// Contents of the receipts that this client's evidence holds of a number, also from before a
+/// restart.
+#[derive(Default)]
+pub(super) struct KeptReceipts {
+    pub(super) commitment: Option<ClientCommitment>,
+    pub(super) entropy: Option<Entropy>,
+}
+
+impl KeptReceipts {
+    /// Finds the receipts of one seat and player among the texts kept of a number.
+    pub(super) fn new(
+        kept: &[Statement],
+        binding: (Context, Commitment),
+        owner: (u8, PlayerId),
+    ) -> KeptReceipts {
+        let mut receipts = KeptReceipts::default();
+        for statement in kept {
+            match statement {
+                Statement::CommitReceipt { context, dealer, seat, player, commitment, .. }
+                    if (*context, *dealer, *seat, *player)
+                        == (binding.0, binding.1, owner.0, owner.1) =>
+                {
+                    receipts.commitment = Some(*commitment);
+                }
+                Statement::RevealReceipt { context, dealer, seat, player, entropy, .. }
+                    if (*context, *dealer, *seat, *player)
+                        == (binding.0, binding.1, owner.0, owner.1) =>
+                {
+                    receipts.entropy = Some(*entropy);
+                }
+                Statement::CommitReceipt { .. }
+                | Statement::RevealReceipt { .. }
+                | Statement::Commitment { .. }
+                | Statement::Closing { .. }
+                | Statement::Decision { .. }
+                | Statement::DecisionReceipt { .. } => {}
+            }
+        }
+        receipts
+    }
+}
+
+impl Chance {
+    /// Stores a receipt at once: a client that is started anew holds the table to it.
+    pub(super) fn keep_receipt(&mut self, hand_no: u64, entry: Option<Entry>) {
+        let Some(entry) = entry else { return };
+        self.keep(hand_no, entry);
+        if let Err(error) = self.record.store_hand(hand_no) {
+            tracing::error!(table = %self.table, hand_no, %error, "a receipt cannot be stored");
+        }
+    }
+
+    /// Receipts in the evidence of a number for a seat of this client.
+    pub(super) fn kept_receipts(
+        &mut self,
+        hand_no: u64,
+        seat: u8,
+        player: PlayerId,
+    ) -> KeptReceipts {
+        let Some(promise) = self.commitments.get(&hand_no) else { return KeptReceipts::default() };
+        let binding = promise.binding();
+        let kept = self.record.statements(hand_no).unwrap_or_default();
+        KeptReceipts::new(&kept, binding, (seat, player))
+    }
+}
 
 /// Values that a receipt has to name.
 pub(super) struct Claim<'a> {

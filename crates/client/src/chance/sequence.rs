@@ -117,6 +117,11 @@ impl Sequence {
         self.last.is_some_and(|last| hand_no <= last) && !self.is_running(hand_no)
     }
 
+    /// Whether the seed of a number may be opened: it has passed, or nothing is known yet.
+    pub(super) fn may_open(&self, hand_no: u64) -> bool {
+        self.last.is_none_or(|last| hand_no <= last) && !self.is_running(hand_no)
+    }
+
     /// Judges the end of a number: only the one that is open ends.
     pub(super) fn may_end(&self, hand_no: u64) -> Result<(), ViolationKind> {
         let Some(last) = self.last.filter(|_| !self.is_running(hand_no)) else { return Ok(()) };
@@ -183,7 +188,9 @@ mod tests {
         assert_eq!(sequence.promised(6), Ok(()));
         assert_eq!(sequence.opened(6), Err(ViolationKind::NotEnded { before: 5 }));
         assert_eq!(sequence.may_end(5), Ok(()));
+        assert!(sequence.may_open(4) && !sequence.may_open(5) && !sequence.may_open(6));
         sequence.ended(5, false);
+        assert!(sequence.may_open(5) && !sequence.may_open(6));
         assert_eq!(sequence.may_end(5), Err(ViolationKind::NumberRepeated));
         let unopened = ViolationKind::Missing("the opening of a number");
         assert_eq!(sequence.may_end(6), Err(unopened));

@@ -117,9 +117,7 @@ impl Chance {
         receipt: Option<&pb::DecisionReceipt>,
     ) -> Result<(), Box<FairnessViolation>> {
         let checked = self.check_decision_receipt(hand_no, receipt);
-        let judged = checked.map(|entry| {
-            entry.into_iter().for_each(|entry| self.keep(hand_no, entry));
-        });
+        let judged = checked.map(|entry| self.keep_receipt(hand_no, entry));
         self.judge(hand_no, judged)
     }
 

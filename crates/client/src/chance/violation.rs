@@ -113,6 +113,8 @@ pub enum ViolationKind {
     WrongOrder { op: u32 },
     #[error("the seed is the one that was committed to, and yet is said to be refused")]
     WronglyRefused,
+    #[error("its seed was opened before it ended")]
+    SeedEarly,
     #[error("its seed stays shut, an hour after it was due")]
     SeedOverdue,
     #[error("{0} has not the length that it always has")]

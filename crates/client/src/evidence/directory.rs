@@ -12,6 +12,7 @@ use zeroize::Zeroizing;
 
 use super::{EvidenceKey, EvidenceStore};
 use crate::chance::Secret;
+use crate::durable::{self, sync_directory};
 
 /// Days that evidence is kept after the last line was added.
 pub const KEPT_DAYS: u64 = 90;
@@ -190,6 +191,7 @@ fn read_or_create_secret(path: &Path) -> io::Result<Secret> {
         file.sync_all()?;
         let named = fs::hard_link(&new, path);
         fs::remove_file(&new)?;
+        path.parent().map_or(Ok(()), sync_directory)?;
         match named {
             // Another process was faster.
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
@@ -213,18 +215,14 @@ fn private_options() -> OpenOptions {
     options
 }
 
-/// Creates a directory, with its parents, that only its owner may enter.
+/// Creates a directory, with its parents, that only its owner may enter. The names of those that are
+/// new are durable.
 fn create_directory(path: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path)
-}
-
-/// Makes the name of a new file durable.
-fn sync_directory(path: &Path) -> io::Result<()> {
-    if cfg!(unix) { File::open(path)?.sync_all() } else { Ok(()) }
+    durable::create_directory(path, &builder)
 }
 
 #[cfg(test)]

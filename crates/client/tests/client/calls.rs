@@ -2,13 +2,17 @@
 
 use std::time::Duration;
 
-use client::{Client, Error, RetryPolicy};
+use client::chance::Chance;
+use client::{Client, Error, RetryPolicy, Secret, WatchMessage};
 use primitives::{Credits, PlayerId, TableId};
 use proto::common::v1::{ErrorReason, Move};
+use proto::table::v1 as pb;
+use proto::table::v1::table_update::What;
 use tonic::Status;
 use wire::api_refusal;
 
-use crate::fake::{FakeServer, ME, Table};
+use crate::fake::{EntropyAnswer, EntropyRequest, FakeServer, ME, Table};
+use crate::hand_fixture::HandFixture;
 
 const TABLE: TableId = TableId([1; 16]);
 
@@ -77,5 +81,47 @@ async fn lists_come_whole() {
 async fn what_is_no_address_is_said_at_once() {
     for address in ["", "not an address", "localhost", "/path"] {
         assert!(Client::connect(address, "token").is_err(), "{address:?}");
+    }
+}
+
+/// Without an answer nobody knows whether the table has the entropy: whoever never sends it again
+/// burns the number.
+#[tokio::test]
+async fn a_part_in_chance_without_an_answer_is_sent_again() {
+    let fixture = HandFixture::new("dice");
+    let (trust, view, next) = (fixture.trusted_keys(), fixture.view(), fixture.next_hand());
+    let away = || Status::from(api_refusal(ErrorReason::Unavailable, "nobody owns this table"));
+    let fake = FakeServer::new(Table::default()).on_entropy(Box::new(move |table, part| {
+        Ok(match part {
+            EntropyRequest::Commit(commit) => {
+                let closed = fixture.closed(Some(&commit.commitment), None);
+                table.push(What::Entropy(closed));
+                EntropyAnswer::Committed(fixture.receipt(&commit.commitment, &commit.key))
+            }
+            EntropyRequest::Reveal(reveal) => {
+                let entropy = fairness::Entropy(reveal.entropy.as_slice().try_into().unwrap());
+                EntropyAnswer::Revealed(Some(fixture.reveal_receipt(entropy)))
+            }
+        })
+    }));
+    let client = fake.client(0).await;
+    let client = client.with_retry_policy(RetryPolicy::with_total_time(Duration::from_millis(100)));
+    let mut chance = Chance::new(TABLE, Some(PlayerId(ME)), Secret::from_bytes([0x5a; 32]), trust);
+    let tell = |chance: &mut Chance, what| {
+        let update = pb::TableUpdate { sequence: 0, at: None, what: Some(what) };
+        chance.apply(&WatchMessage::Update(Box::new(update))).unwrap();
+    };
+    chance.apply(&WatchMessage::Snapshot(Box::new(view))).unwrap();
+    tell(&mut chance, What::NextHand(next));
+    for method in ["commit_entropy", "reveal_entropy"] {
+        fake.table().refusals.push_back(away());
+        let error = client.contribute_entropy(TABLE, &mut chance).await.unwrap_err();
+        assert!(matches!(error, Error::Unanswered(_)), "{error}");
+        client.contribute_entropy(TABLE, &mut chance).await.unwrap();
+        client.contribute_entropy(TABLE, &mut chance).await.unwrap();
+        let sent = fake.table().requests.iter().filter(|(sent, _)| *sent == method).count();
+        assert_eq!(sent, 2, "{method}: without an answer, then with one");
+        let told = fake.table().log.last().and_then(|update| update.what.clone());
+        tell(&mut chance, told.expect("the closing"));
     }
 }

@@ -5,6 +5,7 @@ mod closings;
 mod decisions;
 mod numbers;
 mod player;
+mod restarts;
 mod seats;
 
 use client::chance::EntropyMessage;
@@ -35,6 +36,10 @@ fn check_violation(
     assert_eq!(found.receipt.is_some(), has_receipt, "{found}");
 }
 
+fn ended() -> pb::HandEnded {
+    pb::HandEnded { hand_no: HAND, ..pb::HandEnded::default() }
+}
+
 #[test]
 fn every_game_goes_by_unsuspected() {
     for variant in rules::ALL {
@@ -43,8 +48,7 @@ fn every_game_goes_by_unsuspected() {
         assert_eq!(roots.len(), variant.piles.len());
         player.apply(What::Action(player.fixture.dealt(&shoe))).unwrap();
         let hands = player.fixture.dealt(&shoe).hands;
-        let ended = pb::HandEnded { hand_no: HAND, hands, ..pb::HandEnded::default() };
-        player.apply(What::HandEnded(ended)).unwrap();
+        player.apply(What::HandEnded(pb::HandEnded { hands, ..ended() })).unwrap();
         assert!(player.chance.receipt_of(HAND).is_some());
         player.apply(What::Seed(player.fixture.published())).unwrap();
     }
@@ -359,6 +363,7 @@ fn a_hand_dealt_from_another_seed_is_found_when_the_seed_is_opened() {
         if shows {
             player.apply(What::Action(player.fixture.dealt(&shoe))).unwrap();
         }
+        player.apply(What::HandEnded(ended())).unwrap();
         player.apply(What::Seed(player.fixture.published()))
     };
     check_violation(deal(false), (PartyAtFault::Dealer, ViolationKind::WrongOrder { op: 0 }), true);
@@ -417,6 +422,7 @@ fn a_snapshot_is_checked_like_what_it_stands_for() {
         let view = pb::TableView { hand: Some(hand), ..player.fixture.view() };
         player.chance.apply(&WatchMessage::Snapshot(Box::new(view)))?;
         player.apply(What::Action(dealt.clone()))?;
+        player.apply(What::HandEnded(ended()))?;
         player.apply(What::Seed(player.fixture.published()))
     };
     see(hand.clone()).unwrap();

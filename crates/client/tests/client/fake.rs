@@ -39,6 +39,8 @@ pub(crate) type OnEntropy =
 pub(crate) enum EntropyAnswer {
     Committed(pb::EntropyReceipt),
     Revealed(Option<pb::RevealReceipt>),
+    /// An answer on a played stream that says nothing.
+    Empty,
 }
 
 /// Entropy message, as it was sent.
@@ -206,13 +208,15 @@ impl FakeServer {
             }
         };
         Some(self.answer_entropy(&part).map(|answer| {
+            use pb::entropy_taken::Outcome;
             let outcome = match answer {
-                EntropyAnswer::Committed(receipt) => pb::entropy_taken::Outcome::Receipt(receipt),
+                EntropyAnswer::Committed(receipt) => Some(Outcome::Receipt(receipt)),
                 EntropyAnswer::Revealed(receipt) => {
-                    pb::entropy_taken::Outcome::Revealed(pb::RevealEntropyResponse { receipt })
+                    Some(Outcome::Revealed(pb::RevealEntropyResponse { receipt }))
                 }
+                EntropyAnswer::Empty => None,
             };
-            Heard::Entropy(pb::EntropyTaken { request_id, outcome: Some(outcome) })
+            Heard::Entropy(pb::EntropyTaken { request_id, outcome })
         }))
     }
 
@@ -321,7 +325,7 @@ impl TableService for FakeServer {
             EntropyAnswer::Committed(receipt) => {
                 Ok(Response::new(pb::CommitEntropyResponse { receipt: Some(receipt) }))
             }
-            EntropyAnswer::Revealed(_) => Err(unimplemented()),
+            EntropyAnswer::Revealed(_) | EntropyAnswer::Empty => Err(unimplemented()),
         }
     }
 
@@ -333,7 +337,7 @@ impl TableService for FakeServer {
             EntropyAnswer::Revealed(receipt) => {
                 Ok(Response::new(pb::RevealEntropyResponse { receipt }))
             }
-            EntropyAnswer::Committed(_) => Err(unimplemented()),
+            EntropyAnswer::Committed(_) | EntropyAnswer::Empty => Err(unimplemented()),
         }
     }
 

@@ -3,6 +3,7 @@
 use client::{Error, Play, PlayMessage, ViolationKind};
 use primitives::{PlayerId, TableId};
 use proto::common::v1::{ErrorReason, Move, MoveKind};
+use proto::event::v1::AbortCause;
 use proto::table::v1 as pb;
 use proto::table::v1::table_update::What;
 use wire::api_refusal;
@@ -221,4 +222,104 @@ async fn who_plays_blind_needs_no_key() {
     let told = client.check_keys().unwrap_err().to_string();
     assert!(!told.contains("  "), "{told}");
     client.playing_blind().check_keys().unwrap();
+}
+
+/// Waits for the error of a client that plays.
+async fn failure(play: &mut Play) -> Error {
+    let found = async {
+        loop {
+            if let Err(error) = play.next().await {
+                return error;
+            }
+        }
+    };
+    tokio::time::timeout(std::time::Duration::from_secs(10), found).await.expect("it is found")
+}
+
+/// The table answers with anything but the receipt that is due.
+#[tokio::test]
+async fn an_answer_of_another_kind_is_no_receipt() {
+    for is_empty in [true, false] {
+        let fixture = HandFixture::new("dice");
+        let view = pb::TableView { next_hand: Some(fixture.next_hand()), ..fixture.view() };
+        let trust = fixture.trusted_keys();
+        let fake = FakeServer::new(Table { view, ..Table::default() });
+        let mut committed = None;
+        let fake = fake.on_entropy(Box::new(move |table, part| {
+            Ok(match part {
+                EntropyRequest::Commit(commit) => {
+                    table.push(What::Entropy(fixture.closed(Some(&commit.commitment), None)));
+                    let receipt = fixture.receipt(&commit.commitment, &commit.key);
+                    committed = Some(receipt.clone());
+                    EntropyAnswer::Committed(receipt)
+                }
+                EntropyRequest::Reveal(reveal) => {
+                    let entropy = fairness::Entropy(reveal.entropy.as_slice().try_into().unwrap());
+                    let rows = fixture.rows(Some(entropy));
+                    table.push(What::HandStarted(fixture.started(&rows)));
+                    let receipt = committed.clone().filter(|_| !is_empty);
+                    receipt.map_or(EntropyAnswer::Empty, EntropyAnswer::Committed)
+                }
+            })
+        }));
+        let client = fake.client(0).await.with_trusted_keys(trust);
+        let mut play = client.play(TABLE).contributing_entropy(PlayerId(ME));
+        let Error::FairnessViolation(found) = failure(&mut play).await else { panic!("a fault") };
+        assert_eq!(found.kind, ViolationKind::Missing("a receipt for revealed entropy"));
+    }
+}
+
+#[tokio::test]
+async fn a_commitment_is_answered_with_a_receipt() {
+    for is_empty in [true, false] {
+        let fixture = HandFixture::new("dice");
+        let view = pb::TableView { next_hand: Some(fixture.next_hand()), ..fixture.view() };
+        let fake = FakeServer::new(Table { view, ..Table::default() });
+        let fake = fake.on_entropy(Box::new(move |_, _| {
+            Ok(if is_empty { EntropyAnswer::Empty } else { EntropyAnswer::Revealed(None) })
+        }));
+        let client = fake.client(0).await.with_trusted_keys(fixture.trusted_keys());
+        let mut play = client.play(TABLE).contributing_entropy(PlayerId(ME));
+        let error = failure(&mut play).await;
+        assert!(matches!(error, Error::Malformed("the receipt is missing")), "{error}");
+    }
+}
+
+/// A message that shows a violation also closes a number: the entropy for it stays here.
+#[tokio::test]
+async fn nothing_is_sent_over_a_violation_that_is_still_to_be_told() {
+    let next = || HandFixture { hand_no: HAND + 1, ..HandFixture::new("dice") };
+    let (fixture, start) = (HandFixture::new("dice"), 1_700_000_000_000_000);
+    let at = |micros| Some(wire::standing::timestamp(primitives::UnixMicros(micros)));
+    let table = Table { view: fixture.view(), ..Table::default() };
+    let fake = FakeServer::new(table).on_entropy(Box::new(move |_, part| match part {
+        EntropyRequest::Commit(commit) => {
+            let receipt = next().receipt(&commit.commitment, &commit.key);
+            Ok(EntropyAnswer::Committed(receipt))
+        }
+        EntropyRequest::Reveal(_) => Ok(EntropyAnswer::Revealed(None)),
+    }));
+    let client = fake.client(0).await.with_trusted_keys(fixture.trusted_keys());
+    let mut play = client.play(TABLE).contributing_entropy(PlayerId(ME));
+    // The number before is burnt, and its seed stays shut.
+    let closed = fixture.closed(None, Some(fairness::Entropy([1; 32])));
+    let (seats, cause) = (vec![OTHER.into()], AbortCause::Withheld.into());
+    let burnt = pb::HandVoided { hand_no: HAND, seats, cause, ..Default::default() };
+    for what in [What::Entropy(closed), What::Voided(burnt), What::NextHand(next().next_hand())] {
+        fake.table().push_at(at(start), what);
+    }
+    let commitment = loop {
+        let told = play.next().await.unwrap();
+        if let Some(PlayMessage::Entropy(part)) = told {
+            break part.outcome.unwrap().unwrap().commitment;
+        }
+    };
+    let closed = next().closed(Some(&commitment), None);
+    fake.table().push_at(at(start + 3_600_000_001), What::Entropy(closed));
+    let Error::FairnessViolation(found) = failure(&mut play).await else { panic!("a fault") };
+    assert_eq!(found.kind, ViolationKind::SeedOverdue);
+    tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+    let table = fake.table();
+    let mut methods = table.requests.iter().map(|(method, _)| *method);
+    assert!(methods.all(|method| method != "reveal_entropy"));
 }

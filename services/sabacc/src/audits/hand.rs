@@ -120,11 +120,11 @@ pub(crate) fn print_report(records: &HandRecords, report: &Report) {
 fn agreed_texts(records: &HandRecords) -> Option<[(&'static str, String); 2]> {
     let opened = records.hand.first().and_then(LogEvent::decode);
     let Some(TableRecord::HandOpened(opened)) = opened else { return None };
-    Some([("rules", one_line(&opened.rule_set)), ("settings", one_line(&opened.settings))])
+    Some([("rules", as_list(&opened.rule_set)), ("settings", as_list(&opened.settings))])
 }
 
 /// Lines as a list. An honest text is shorter than [`MAX_TEXT`].
-fn one_line(text: &str) -> String {
+fn as_list(text: &str) -> String {
     let mut line = text.lines().collect::<Vec<_>>().join(", ");
     if let Some((end, _)) = line.char_indices().nth(MAX_TEXT) {
         line.truncate(end);

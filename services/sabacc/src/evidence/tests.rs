@@ -1,5 +1,8 @@
 use ed25519_dalek::SigningKey;
-use fairness::{Closing, ClosingRow, ClosingStatement, Commitment, Context, SignedText as _};
+use fairness::{
+    Chain, Closing, ClosingRow, ClosingStatement, Commitment, Context, DecisionStatement,
+    SignedText as _,
+};
 use merkle::note::{KeyName, VerifierKey};
 use primitives::{PlayerId, UnixMicros};
 
@@ -100,4 +103,24 @@ fn a_copy_is_of_one_file() {
     assert_eq!(evidence::parse(&text, MAX_COPY_BYTES).unwrap(), [closing(1)]);
     let options = Options { paths: vec![path.clone(), path], ..options };
     assert_eq!(run(false, &options), 2);
+}
+
+/// Whoever wrote the file chose its texts.
+#[test]
+fn a_text_of_a_file_begins_no_line_of_the_answer() {
+    let forged = "p1 fold\nnothing here contradicts itself\r\u{202e}";
+    let (context, chain) = (Context([1; 32]), Chain([2; 32]));
+    let text = DecisionStatement { context: &context, chain: &chain, said: forged };
+    let key = dealer().verifying_key().to_bytes();
+    let said = Entry::signed(&text, &text.sign(&dealer()), &key);
+    let line = Opening::Decision { before: chain, by_clock: false, line: forged.to_owned() };
+    let (origin, rules_hash) = (format!("room/dealer{forged}"), [3; 32]);
+    let table = primitives::TableId([4; 16]);
+    let context = Opening::Context { origin, table, hand_no: 5, rules_hash };
+    let entries = [said, line.entry(), context.entry()];
+    let lines: Vec<_> = entries.iter().map(|entry| describe(entry, None, &[]).0).collect();
+    let told = summary(Path::new("5.evidence"), &lines, &[], Outcome::Contradiction);
+    assert_eq!(told.lines().count(), 5, "{told}");
+    assert_eq!(told.matches("p1 fold\\u{a}nothing here").count(), 3, "{told}");
+    assert!(!told.contains('\r') && !told.contains('\u{202e}'), "{told}");
 }

@@ -1,13 +1,17 @@
 //! Hands that came to nothing because the dealer was silent: the table must have told of it, and this
 //! client must have agreed where all players are said to have.
 
+use primitives::UnixMicros;
 use proto::common::v1::{LegalMove, Move, MoveKind};
 use proto::event::v1::AbortCause;
 
 use super::*;
 use crate::hand_fixture::OTHER;
 
-const UNTIL: primitives::UnixMicros = primitives::UnixMicros(1_700_000_000_000_000);
+const SINCE: UnixMicros = UnixMicros(1_700_000_000_000_000);
+const SECOND: u64 = 1_000_000;
+/// Two hours later, as the settings give it.
+const UNTIL: UnixMicros = UnixMicros(SINCE.0 + 2 * 3600 * SECOND);
 
 fn void() -> Move {
     Move { kind: MoveKind::Void.into(), ..Move::default() }
@@ -15,15 +19,30 @@ fn void() -> Move {
 
 /// The hand stands still, while the other seat is to decide.
 fn stands() -> What {
-    let until = Some(wire::standing::timestamp(UNTIL));
+    stands_until(UNTIL)
+}
+
+fn stands_until(until: UnixMicros) -> What {
     let void = LegalMove { kind: void().kind, text: "void".to_owned(), ..LegalMove::default() };
     let turn = pb::Turn { seat: OTHER.into(), turn: 3, legal: vec![void], ..Default::default() };
     What::Suspension(pb::SuspensionChanged {
         hand_no: HAND,
-        suspension: Some(pb::Suspension { until, ..pb::Suspension::default() }),
+        suspension: Some(suspension(until)),
         turn: Some(turn),
         ..pb::SuspensionChanged::default()
     })
+}
+
+fn suspension(until: UnixMicros) -> pb::Suspension {
+    let time = |at| Some(wire::standing::timestamp(at));
+    pb::Suspension { since: time(SINCE), until: time(until), ..pb::Suspension::default() }
+}
+
+/// Tells something at a time.
+fn told_at(player: &mut Player, at: UnixMicros, what: What) -> Result<(), Box<FairnessViolation>> {
+    let (at, what) = (Some(wire::standing::timestamp(at)), Some(what));
+    let update = pb::TableUpdate { sequence: 0, at, what };
+    player.chance.apply(&WatchMessage::Update(Box::new(update)))
 }
 
 fn over(cause: AbortCause) -> What {
@@ -97,11 +116,70 @@ fn a_dealt_hand_has_its_time_to_go_on() {
     let ends = |at: u64| {
         let mut player = dealt();
         player.apply(stands()).unwrap();
-        let at = Some(wire::standing::timestamp(primitives::UnixMicros(at)));
-        let what = Some(over(AbortCause::Suspended));
-        let update = pb::TableUpdate { sequence: 0, at, what };
-        player.chance.apply(&WatchMessage::Update(Box::new(update)))
+        told_at(&mut player, UnixMicros(at), over(AbortCause::Suspended))
     };
     check_untold(ends(UNTIL.0 - 1), ViolationKind::EndedEarly);
     ends(UNTIL.0).unwrap();
+}
+
+/// The house shortens the time that its dealer has, and tells so from the start.
+/// fairness/SPEC.md §3.11.
+#[test]
+fn the_time_to_go_on_is_that_of_the_settings() {
+    let seconds = |count: u64| UnixMicros(SINCE.0 + count * SECOND);
+    let ends = |told: u64, at: u64| {
+        let mut player = dealt();
+        // It is recorded ten seconds after the dealer was asked first.
+        told_at(&mut player, seconds(10), stands_until(seconds(told))).unwrap();
+        told_at(&mut player, seconds(at), over(AbortCause::Suspended))
+    };
+    let two_hours = 2 * 3600;
+    for told in [0, 11, two_hours - 1] {
+        check_untold(ends(told, told), ViolationKind::EndedEarly);
+        check_untold(ends(told, two_hours - 1), ViolationKind::EndedEarly);
+    }
+    ends(two_hours + 10, two_hours + 10).unwrap();
+    // What is recorded with some delay passes, and a longer time stands.
+    ends(two_hours + 5, two_hours + 5).unwrap();
+    check_untold(ends(3 * two_hours, two_hours + 10), ViolationKind::EndedEarly);
+}
+
+/// A snapshot tells a suspension that the client has not heard of, or knows to be longer.
+#[test]
+fn a_snapshot_shortens_no_suspension() {
+    let seconds = |count: u64| UnixMicros(SINCE.0 + count * SECOND);
+    let snapshot = |player: &Player| {
+        let hand = pb::HandView {
+            hand_no: HAND,
+            phase: "betting".to_owned(),
+            suspension: Some(suspension(seconds(1))),
+            ..pb::HandView::default()
+        };
+        let view = pb::TableView { hand: Some(hand), hand_no: HAND, ..player.fixture.view() };
+        WatchMessage::Snapshot(Box::new(view))
+    };
+    let two_hours = 2 * 3600;
+    for (known, until) in [(None, two_hours), (Some(5 * two_hours), 5 * two_hours)] {
+        for (at, is_early) in [(1, true), (until - 1, true), (until, false)] {
+            let mut player = dealt();
+            if let Some(known) = known {
+                told_at(&mut player, seconds(10), stands_until(seconds(known))).unwrap();
+            }
+            player.chance.apply(&snapshot(&player)).unwrap();
+            let ended = told_at(&mut player, seconds(at), over(AbortCause::Suspended));
+            if is_early {
+                check_untold(ended, ViolationKind::EndedEarly);
+            } else {
+                ended.unwrap();
+            }
+        }
+    }
+}
+
+#[test]
+fn a_suspension_says_since_when() {
+    let bare = Some(pb::Suspension { since: None, ..suspension(UNTIL) });
+    let stands = pb::SuspensionChanged { hand_no: HAND, suspension: bare, ..Default::default() };
+    let missing = ViolationKind::Missing("since when the dealer is silent");
+    check_untold(dealt().apply(What::Suspension(stands)), missing);
 }

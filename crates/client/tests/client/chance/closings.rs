@@ -415,6 +415,18 @@ fn in_the_background_nothing_new_is_committed_to() {
     assert!(matches!(player.next(), Some(EntropyMessage::Commit { .. })));
 }
 
+/// Two closings are told before this client has revealed: it reveals under neither.
+#[test]
+fn nothing_is_revealed_over_a_closing_that_another_contradicts() {
+    let mut player = player();
+    let own = player.commit_with_receipt();
+    player.apply(What::Entropy(player.fixture.closed(Some(&own), Some(OTHERS)))).unwrap();
+    let second = player.fixture.closed(Some(&own), Some(Entropy([0; 32])));
+    let told = player.apply(What::Entropy(second)).unwrap_err();
+    assert_eq!(told.kind, ViolationKind::SecondClosing);
+    assert_eq!(player.next(), None);
+}
+
 /// The attack that closings exist for: a seat of the house waits for what the others reveal, then
 /// chooses its own number until the hand suits it. The table tells whatever it likes.
 #[test]

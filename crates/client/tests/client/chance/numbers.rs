@@ -31,7 +31,8 @@ fn a_number_is_neither_skipped_nor_used_again() {
     player.apply(What::NextHand(numbered(HAND + 1).next_hand())).unwrap();
     let early = player.apply(What::Entropy(numbered(HAND + 1).entropy(false, &[]))).unwrap_err();
     assert_eq!(early.kind, ViolationKind::NotEnded { before: HAND });
-    let suspension = Some(pb::Suspension::default());
+    let since = Some(wire::standing::timestamp(primitives::UnixMicros(7)));
+    let suspension = Some(pb::Suspension { since, ..pb::Suspension::default() });
     let stands = pb::SuspensionChanged { hand_no: HAND, suspension, ..Default::default() };
     player.apply(What::Suspension(stands)).unwrap();
     let cause = AbortCause::Suspended.into();
@@ -71,8 +72,7 @@ fn a_seed_that_stays_shut_is_withheld() {
     let quiet = || What::Stopped(pb::StoppedChanged::default());
     let mut player = player();
     player.shuffle();
-    let ended = pb::HandEnded { hand_no: HAND, ..pb::HandEnded::default() };
-    player.chance.apply(&at(start, What::HandEnded(ended.clone()))).unwrap();
+    player.chance.apply(&at(start, What::HandEnded(ended()))).unwrap();
     player.chance.apply(&at(start + hour, quiet())).unwrap();
     let late = player.chance.apply(&at(start + hour + 1, quiet()));
     check_violation(late, (PartyAtFault::Dealer, ViolationKind::SeedOverdue), true);
@@ -81,7 +81,7 @@ fn a_seed_that_stays_shut_is_withheld() {
     fixture.settings.reveal = rules::SeedOpening::Delayed;
     let mut player = Player::new(fixture);
     player.shuffle();
-    player.chance.apply(&at(start, What::HandEnded(ended))).unwrap();
+    player.chance.apply(&at(start, What::HandEnded(ended()))).unwrap();
     player.chance.apply(&at(start + 25 * hour, quiet())).unwrap();
     assert!(player.chance.apply(&at(start + 25 * hour + 1, quiet())).is_err());
 }
@@ -162,5 +162,43 @@ fn only_the_number_that_is_open_ends() {
         assert_eq!(next.kind, ViolationKind::NumberSkipped { expected: HAND + 1 });
         player.apply(end(HAND)).unwrap();
         assert_eq!(player.apply(end(HAND)).unwrap_err().kind, ViolationKind::NumberRepeated);
+    }
+}
+
+/// Who has the seed of a number that goes on knows all that is still to come.
+/// fairness/SPEC.md §3.11.
+#[test]
+fn a_seed_is_opened_once_its_number_has_ended() {
+    let early = (PartyAtFault::Table, ViolationKind::SeedEarly);
+    let seed = |player: &mut Player| player.apply(What::Seed(player.fixture.published()));
+    // Promised, collecting, closed, in play.
+    let mut player = player();
+    player.apply(What::NextHand(player.fixture.next_hand())).unwrap();
+    check_violation(seed(&mut player), early.clone(), false);
+    let mut player = self::player();
+    player.apply(What::Entropy(player.fixture.entropy(false, &[]))).unwrap();
+    check_violation(seed(&mut player), early.clone(), false);
+    let mut player = self::player();
+    player.commit_and_reveal();
+    check_violation(seed(&mut player), early.clone(), true);
+    let mut player = self::player();
+    player.shuffle();
+    check_violation(seed(&mut player), early, true);
+    // Burnt; over, also as a snapshot tells it; with cards that the table has lost.
+    let mut player = self::player();
+    player.apply(What::Entropy(player.fixture.closed(None, Some(Entropy([1; 32]))))).unwrap();
+    player.apply(burnt(HAND)).unwrap();
+    seed(&mut player).unwrap();
+    let mut player = self::player();
+    player.shuffle();
+    player.apply(What::HandEnded(ended())).unwrap();
+    seed(&mut player).unwrap();
+    let lost = Some(pb::HandView { hand_no: HAND, ..pb::HandView::default() });
+    for hand in [None, lost] {
+        let mut player = self::player();
+        player.shuffle();
+        let view = pb::TableView { hand, hand_no: HAND, ..player.fixture.view() };
+        player.chance.apply(&WatchMessage::Snapshot(Box::new(view))).unwrap();
+        seed(&mut player).unwrap();
     }
 }
