@@ -161,7 +161,10 @@ impl<S: Strategy> RunningBot<'_, S> {
         loop {
             let seen = tokio::select! {
                 biased;
-                () = self.stop.cancelled() => return Ok(BotEnd::Stopped),
+                // A hand that is opening takes no signed leave, and waits for the bot's number.
+                () = self.stop.cancelled(), if !self.is_in_opening_hand() => {
+                    return Ok(BotEnd::Stopped);
+                }
                 seen = self.watch.next() => Some(seen),
                 () = sleep_until(self.may_return_at) => None,
             };
@@ -203,6 +206,13 @@ impl<S: Strategy> RunningBot<'_, S> {
                 return Ok(end);
             }
         }
+    }
+
+    /// Whether the bot is dealt in to a hand that is open and not sealed.
+    fn is_in_opening_hand(&self) -> bool {
+        let opening = self.state.view().entropy.as_ref();
+        let mine = self.state.my_seat().map(|seat| seat.seat);
+        opening.is_some_and(|opening| mine.is_some_and(|mine| opening.roster.contains(&mine)))
     }
 
     fn apply(&mut self, seen: &WatchMessage) {
