@@ -15,10 +15,13 @@ MAX_FILE = 16 * 1024 * 1024
 LOGS = ("table", "dealer", "wallet")
 SEALED = ("PlayerNamed", "DisputeStated", "DisputeReasoned")
 """Of these there is only the encrypted payload."""
-KEPT_BACK = ("SeatRefused", "StandingFound", "EffectStopped", "EffectResumed", *SEALED)
-"""Concerns one player, and those who run the room: its payload is in no bundle."""
-SECRET = ("MoveDecided", "ChanceUsed", "OperationPerformed")
-"""May hold a secret of a hand until its seed is open."""
+KEPT_BACK = ("SeatRefused", "StandingFound", "EffectStopped", "EffectResumed")
+"""Concerns one player, and those who run the room: in the table's stream, its payload in no
+bundle."""
+SECRET_AT_TABLE = ("MoveDecided", "ChanceUsed")
+"""May hold a secret of a hand in its stream of the table's log, until its seed is open."""
+SECRET_AT_DEALER = ("OperationPerformed",)
+"""The same, in the dealer's log."""
 
 
 class NotABundle(Exception):

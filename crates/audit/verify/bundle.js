@@ -16,10 +16,11 @@ export const LOGS = ["table", "dealer", "wallet"];
 const SCHEMA = 1;
 // Of these there is only the encrypted payload.
 const SEALED = ["PlayerNamed", "DisputeStated", "DisputeReasoned"];
-// Concerns one player, and those who run the room: its payload is in no bundle.
-export const KEPT_BACK = ["SeatRefused", "StandingFound", "EffectStopped", "EffectResumed", ...SEALED];
-// May hold a secret of a hand until its seed is open.
-export const SECRET = ["MoveDecided", "ChanceUsed", "OperationPerformed"];
+// Concerns one player, and those who run the room: in the table's stream, its payload in no bundle.
+export const KEPT_BACK = ["SeatRefused", "StandingFound", "EffectStopped", "EffectResumed"];
+// May hold a secret of a hand in its stream of a log, until its seed is open.
+export const SECRET_AT_TABLE = ["MoveDecided", "ChanceUsed"];
+export const SECRET_AT_DEALER = ["OperationPerformed"];
 
 function read(name, bytes, what, budget, by = decode) {
   try {
