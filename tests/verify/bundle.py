@@ -12,6 +12,8 @@ from .schema import EVENTS
 FORMAT = 2
 MAX_FILE = 16 * 1024 * 1024
 """Bytes of the largest file that is read."""
+MAX_RECORDS = 500_000
+"""Records and hashes of all logs; the hand's id and each log count as one too."""
 LOGS = ("table", "dealer", "wallet")
 SEALED = ("PlayerNamed", "DisputeStated", "DisputeReasoned")
 """Of these there is only the encrypted payload."""
@@ -88,6 +90,9 @@ def read(data: bytes) -> Bundle:
         if (proto.first_number(outer.contents) or 0) > FORMAT:
             raise NotABundle("written by a newer room: take its verify.html")
         contents = proto.decode("BundleContents", outer.contents, budget)
+        parts = sum(1 + len(log.records) + len(log.proof) for log in contents.logs)
+        if parts + 1 > MAX_RECORDS:
+            raise NotABundle(f"a bundle has at most {MAX_RECORDS} records and hashes")
         if contents.format != FORMAT:
             raise NotABundle(f"this is a bundle of format {contents.format}")
         _long("the hand's id", contents.hand_id, 16)
