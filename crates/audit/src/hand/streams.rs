@@ -358,9 +358,8 @@ fn check_dealer_order(decoded: &DecodedRecords<'_>) -> Result<(), CheckError> {
     for event in &decoded.records.dealer {
         let read = readable.next_if(|read| read.event.position == event.position);
         // What is withheld is an operation.
-        let admitted = read.map_or(progress.sealed && !progress.open, |read| {
-            progress.admits(&read.recorded)
-        });
+        let admitted =
+            read.map_or(progress.sealed && !progress.open, |read| progress.admits(&read.recorded));
         ensure(admitted, || {
             let at = event.position.0;
             let name = read.map_or("a withheld record", |read| read.recorded.name());

@@ -32,12 +32,11 @@ pub(super) fn all() -> Vec<Golden> {
         repeated("streams-sealed-second-commitment", |it| {
             matches!(it, Table(TableRecord::EntropyCommitted(_)))
         }),
-        repeated("streams-sealed-decision", |it| {
-            matches!(it, Table(TableRecord::MoveDecided(_)))
-        }),
-        repeated("streams-sealed-second-transfer", |it| {
-            matches!(it, Wallet(WalletRecord::TransferPosted(it)) if !it.hand_id.is_empty())
-        }),
+        repeated("streams-sealed-decision", |it| matches!(it, Table(TableRecord::MoveDecided(_)))),
+        repeated(
+            "streams-sealed-second-transfer",
+            |it| matches!(it, Wallet(WalletRecord::TransferPosted(it)) if !it.hand_id.is_empty()),
+        ),
         hidden(
             "streams-sealed-abort",
             |it| matches!(it, Table(TableRecord::HandSealed(_))),
@@ -52,11 +51,7 @@ fn repeated(name: &str, test: impl Fn(&AnyRecord) -> bool) -> Golden {
 }
 
 /// Behind the first record that matches stands a sealed one, made of it by `edit`.
-fn hidden(
-    name: &str,
-    test: impl Fn(&AnyRecord) -> bool,
-    edit: impl FnOnce(&mut Entry),
-) -> Golden {
+fn hidden(name: &str, test: impl Fn(&AnyRecord) -> bool, edit: impl FnOnce(&mut Entry)) -> Golden {
     let mut room = rich();
     let entries = &mut room.script.entries;
     let at = index_of(entries, test) + 1;
