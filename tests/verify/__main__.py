@@ -22,8 +22,14 @@ from .note import MAX_NOTE, BadNote
 from .report import Report, exit_code
 from .trust import Trust
 
-# Characters that could move the cursor, change colours or turn text around.
-_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+# Characters that could move the cursor, change colours, turn text around or hide in it: control
+# characters, separators of lines and paragraphs, all of category Cf, and halves of pairs.
+_UNSEEN = re.compile(
+    "[\x00-\x1f\x7f-\x9f\xad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e"
+    "\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000110bd\U000110cd"
+    "\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e007f"
+    "\ud800-\udfff]"
+)
 
 
 def main(arguments: list[str]) -> int:
@@ -75,6 +81,8 @@ def shown(text: str) -> str:
 
 def _escape(found: re.Match[str]) -> str:
     code = ord(found[0])
+    if code > 0xFFFF:
+        return f"\\U{code:08x}"
     return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
 
 

@@ -12,13 +12,18 @@ from .schema import EVENTS
 FORMAT = 2
 MAX_FILE = 16 * 1024 * 1024
 """Bytes of the largest file that is read."""
+MAX_RECORDS = 500_000
+"""Records and hashes of all logs; the hand's id and each log count as one too."""
 LOGS = ("table", "dealer", "wallet")
 SEALED = ("PlayerNamed", "DisputeStated", "DisputeReasoned")
 """Of these there is only the encrypted payload."""
-KEPT_BACK = ("SeatRefused", "StandingFound", "EffectStopped", "EffectResumed", *SEALED)
-"""Concerns one player, and those who run the room: its payload is in no bundle."""
-SECRET = ("MoveDecided", "ChanceUsed", "OperationPerformed")
-"""May hold a secret of a hand until its seed is open."""
+KEPT_BACK = ("SeatRefused", "StandingFound", "EffectStopped", "EffectResumed")
+"""Concerns one player, and those who run the room: in the table's stream, its payload in no
+bundle."""
+SECRET_AT_TABLE = ("MoveDecided", "ChanceUsed")
+"""May hold a secret of a hand in its stream of the table's log, until its seed is open."""
+SECRET_AT_DEALER = ("OperationPerformed",)
+"""The same, in the dealer's log."""
 
 
 class NotABundle(Exception):
@@ -85,6 +90,9 @@ def read(data: bytes) -> Bundle:
         if (proto.first_number(outer.contents) or 0) > FORMAT:
             raise NotABundle("written by a newer room: take its verify.html")
         contents = proto.decode("BundleContents", outer.contents, budget)
+        parts = sum(1 + len(log.records) + len(log.proof) for log in contents.logs)
+        if parts + 1 > MAX_RECORDS:
+            raise NotABundle(f"a bundle has at most {MAX_RECORDS} records and hashes")
         if contents.format != FORMAT:
             raise NotABundle(f"this is a bundle of format {contents.format}")
         _long("the hand's id", contents.hand_id, 16)

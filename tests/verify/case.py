@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 
 from . import fair, note, settings
-from .bundle import KEPT_BACK, Bundle, Read
+from .bundle import Bundle, Read
 from .note import LOG, BadNote, Key
 from .proto import Message
 from .settings import BadSettings, Settings
@@ -62,13 +62,6 @@ class Case:
         self.table = [read for read in table if read.record.stream != self.hand_id]
         self.dealer = bundle.dealer.records
         self.wallet = bundle.wallet.records
-        self.kept_back = [
-            read
-            for log in bundle.logs
-            for read in log.records
-            if read.kept_back and read.kind not in KEPT_BACK and not read.record.sealed
-        ]
-        """What is kept back for the sake of a secret."""
         self.of_kind: dict[str, list[Read]] = {}
         self.dealer_key = _key(bundle.dealer.key)
         self.dealer_keys = _keys(self.dealer_key, trusted)

@@ -136,10 +136,11 @@ def conserved(case: Case) -> None:
         hold(balance == 0, f"the legs of the transfer sum to {balance} credits")
     finished = case.one("HandFinished").event
     left = [
-        (seat.seat, seat.player_id, stack) for seat, stack in zip(opened.roster, after.stacks)
+        (seat.seat, seat.player_id, stack, seat.house)
+        for seat, stack in zip(opened.roster, after.stacks)
     ]
     goes_on = (
-        [(seat.seat, seat.player_id, seat.stack) for seat in finished.seats] == left
+        [(seat.seat, seat.player_id, seat.stack, seat.house) for seat in finished.seats] == left
         and (finished.sabacc_pot, finished.carried_pot) == (after.sabacc_pot, after.carried_pot)
         and (finished.sabacc_paid, finished.sabacc_won)
         == (settled.sabacc_paid, settled.sabacc_won)

@@ -44,7 +44,7 @@ def check(case: Case, walk: Walk) -> None:
         for place in dealt.places
     }
     for read in case.dealer:
-        if read.kind == "CardsOpened":
+        if read.kind == "CardsOpened" and not read.kept_back:
             _one(read, called, walk)
     for place, card in called.items():
         dealt = card.opened or not card.certain

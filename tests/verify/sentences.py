@@ -143,22 +143,29 @@ def _happened(case: Case, verdict: Verdict, given: tuple[Trust, Seen]) -> str:
 
 
 def _burnt(case: Case) -> str:
-    """Numbers that came to nothing since the last hand that was played, and by which seats."""
+    """Numbers that came to nothing since the last hand that was played, and who was excluded."""
     try:
         numbers = start.before(case).burnt
     except Trouble:
         return ""
     if not numbers:
         return ""
+    what = "number" if len(numbers) == 1 else "numbers"
+    told = ", ".join(_excluded(case, number) for number in numbers)
+    return f"; before it {what} {told} came to nothing"
+
+
+def _excluded(case: Case, number: int) -> str:
+    """A burnt number, and the seats that the table excluded for it."""
     seats = sorted({
         read.event.seat
         for read in case.table
         if read.kind == "SeatExcluded" and not read.kept_back
-        and read.event.burnt_hand_no in numbers
+        and read.event.burnt_hand_no == number
     })
-    what = "number" if len(numbers) == 1 else "numbers"
-    by = f", by {seats_text(seats)}" if seats else ""
-    return f"; before it {what} {list_text(numbers)} came to nothing{by}"
+    if not seats:
+        return f"{number} (why is not in this file)"
+    return f"{number} (the table excluded {seats_text(seats)} for it)"
 
 
 def _won(case: Case) -> str:
@@ -222,8 +229,10 @@ def _decisions(case: Case, checks: list[Checked]) -> str:
         return "nothing was decided in it"
     if not seats:
         return "decisions are the table's word"
-    signed = f"decisions of {seats_text(seats)} are signed by their players"
-    return signed if len(seats) == len(case.roster) else f"{signed}, all others the table's word"
+    return (
+        f"those decisions of {seats_text(seats)} which its player made are signed, others are the "
+        "clock's or the table's word"
+    )
 
 
 def _numbers(seats: list[int]) -> str:

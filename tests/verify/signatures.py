@@ -9,7 +9,7 @@ signed leave that is pending then lapses.
 
 from __future__ import annotations
 
-from . import fair, leaves, sign
+from . import fair, leaves, sign, work
 from .case import Case, Trouble, hold, of_length
 from .closing import commitments
 from .leaves import Leave
@@ -20,6 +20,10 @@ from .walk import Line, Walk
 
 def check(case: Case, walked: Walk) -> None:
     """Each signature, along the chain that begins with the transcript."""
+    for seat, read in commitments(case).items():
+        if read.event.key:
+            work.signature(0)
+            hold(sign.is_key(read.event.key), f"the key of seat {seat} can be none")
     asked = leaves.asked(case)
     if walked.lines or asked:
         signed = _Signed(case)
@@ -91,5 +95,7 @@ class _Signed:
 
 
 def signing(case: Case) -> list[int]:
-    """The seats whose players sign."""
-    return sorted(seat for seat, read in commitments(case).items() if read.event.key)
+    """The seats of which a decision or a leave is signed. Where this check passes, each was
+    checked."""
+    decided = {read.event.seat for read in case.all("MoveDecided") if read.event.signature}
+    return sorted(decided | {leave.seat for leave in leaves.asked(case) if leave.signature})

@@ -22,6 +22,7 @@ class Seat:
     stack: int
     missed: int = 0
     funded: bool = True
+    house: bool = False
 
 
 @dataclass
@@ -57,7 +58,9 @@ def before(case: Case) -> Before:
 def _take(table: Before, read: Read) -> None:
     event, seats = read.event, table.seats
     if read.kind == "SeatTaken":
-        seats[event.seat] = Seat(event.player_id, event.buy_in, funded=False)
+        seats[event.seat] = Seat(
+            event.player_id, event.buy_in, funded=False, house=event.house
+        )
     elif read.kind in ("SeatVacated", "SeatRefused"):
         seats.pop(event.seat, None)
     elif read.kind == "HandStarted":
@@ -79,7 +82,7 @@ def _played(table: Before, event: Message) -> None:
     """The end of a hand that was played."""
     for at, place in enumerate(event.seats):
         missed = event.misses[at] if at < len(event.misses) else 0
-        table.seats[place.seat] = Seat(place.player_id, place.stack, missed)
+        table.seats[place.seat] = Seat(place.player_id, place.stack, missed, house=place.house)
     table.pots = (event.sabacc_pot, event.carried_pot)
     table.button = event.seats[-1].seat if event.seats else None
     table.burnt = []
@@ -101,6 +104,7 @@ def check(case: Case) -> None:
     opened = case.one("HandOpened").event
     _settings(case, opened)
     exclusions.check(case)
+    _counts_of_misses(case)
     table = before(case)
     if table.pots is None:
         raise missing("the end of the last hand that was played is not among the records")
@@ -119,6 +123,17 @@ def check(case: Case) -> None:
         missed in (None, recorded) for missed, recorded in zip(known, found)
     )
     hold(same, "the hand came to nothing, and clocks count as missed in it")
+
+
+def _counts_of_misses(case: Case) -> None:
+    """Each end of a hand before this one has one number of missed clocks for each seat."""
+    opened = case.one("HandOpened")
+    for read in case.table:
+        if read.kind == "HandFinished" and read.position < opened.position and not read.kept_back:
+            hold(
+                len(read.event.misses) == len(read.event.seats),
+                f"the end of hand {read.event.hand_no} has not one number of misses a seat",
+            )
 
 
 def _settings(case: Case, opened: Message) -> None:
@@ -144,6 +159,7 @@ def _seat(table: Before, place: Message) -> None:
         hold(not table.whole, f"seat {place.seat} is dealt in, and is free")
         return
     hold(seat.player == place.player_id, f"seat {place.seat}: another player sits there")
+    hold(seat.house == place.house, f"seat {place.seat} is dealt in with another house mark")
     hold(seat.funded, f"seat {place.seat} is dealt in, and its credits are not there")
     hold(
         seat.stack == place.stack,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from . import merkle, quota, table_stream
-from .bundle import SECRET, Read
+from .bundle import KEPT_BACK, SECRET_AT_DEALER, SECRET_AT_TABLE, Read
 from .case import YEAR_10000, Case, hold, missing
 
 RECOVERY = 4
@@ -86,8 +86,6 @@ def hand_in_order(case: Case) -> None:
     state, suspended = "", False
     seen: set[str] = set()
     for read in case.hand:
-        if read.kept_back:
-            continue
         states, after = STEPS.get(read.kind, ((), ""))
         comes = state in states and not (read.kind in ONCE and read.kind in seen)
         comes = comes and (not suspended or read.kind in WHILE_SUSPENDED)
@@ -108,8 +106,6 @@ def dealer_in_order(case: Case) -> None:
     memory may still ask again. How often it committed or closed is judged with the promise."""
     seen: set[str] = set()
     for read in case.dealer:
-        if read.kept_back:
-            continue
         hold(
             _dealer_may(read, seen),
             f"the dealer's log, {read.position}: {read.kind} comes too early or too late",
@@ -139,10 +135,17 @@ def _dealer_may(read: Read, seen: set[str]) -> bool:
 
 
 def kept_back(case: Case) -> None:
-    """Nothing is kept back that has no secret, and no secret once the seed is open."""
+    """Nothing is sealed, since no kind of these streams is. A payload is kept back where it concerns
+    one player, in the table's stream, or where it has a secret whose seed is shut."""
     opened = case.find("SeedOpened") or case.find("HandRevealed")
-    for read in case.kept_back:
-        hold(
-            read.kind in SECRET and opened is None,
-            f"position {read.position}: {read.kind} is kept back, and holds no secret",
-        )
+    for records, always, secret in (
+        (case.hand, (), SECRET_AT_TABLE), (case.table, KEPT_BACK, ()),
+        (case.dealer, (), SECRET_AT_DEALER), (case.wallet, (), ()),
+    ):
+        may = (*always, *(() if opened else secret))
+        for read in records:
+            hold(not read.record.sealed, f"position {read.position}: sealed, as no {read.kind} is")
+            hold(
+                not read.kept_back or read.kind in may,
+                f"position {read.position}: {read.kind} is kept back, and holds no secret",
+            )

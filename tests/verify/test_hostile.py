@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import sys
 import tempfile
+import unicodedata
 import unittest
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
@@ -44,6 +46,22 @@ class Hostile(Hands):
         for cut in (b"", b"\x08", b"\x08" + b"\xff" * 11):
             with self.assertRaises(NotABundle):
                 bundle.read(forge_logs.wrap(cut))
+
+    def test_nothing_in_a_text_is_unseen(self) -> None:
+        for code in range(sys.maxunicode + 1):
+            if unicodedata.category(chr(code)) in ("Cc", "Cf", "Zl", "Zp", "Cs"):
+                self.assertNotIn(chr(code), shown(chr(code)))
+        self.assertEqual(shown("Seat 1 \u2212 \U0001f0a1"), "Seat 1 \u2212 \U0001f0a1")
+        self.assertEqual(shown("\u00ad\u061c\U000e0041"), r"\xad\u061c\U000e0041")
+
+    def test_a_crowd_of_hashes(self) -> None:
+        def log(name: bytes, count: int) -> bytes:
+            made = b"\x0a" + bytes([len(name)]) + name + b"\x2a\x00" * count
+            return b"\x1a" + forge_logs.varint(len(made)) + made
+
+        logs = log(b"table", 500_000) + log(b"dealer", 0) + log(b"wallet", 0)
+        with self.assertRaisesRegex(NotABundle, "at most 500000 records and hashes"):
+            bundle.read(forge_logs.wrap(b"\x08\x02\x12\x10" + bytes(16) + logs))
 
     def test_many_small_parts(self) -> None:
         with self.assertRaisesRegex(Malformed, "too many parts"):

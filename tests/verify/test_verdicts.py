@@ -79,18 +79,23 @@ class Classes(Hands):
         wins = ", ".join(f"seat {seat} wins {won[seat]}" for seat in sorted(won))
         number = the(self.entries, "HandOpened").hand_no
         seats = seats_text(sorted(seat.seat for seat in roster))
+        signed = seats_text(sorted({
+            one.event.seat for one in self.entries
+            if one.kind == "MoveDecided" and one.event.signature
+        }))
         self.assertEqual(made.sentences, (
             f"Hand {number} was played to its end: {wins}.",
             f"Whose word it is: that of room.example, by the keys you gave; {NOBODY}; the numbers "
             f"of {seats} are in it: enough if one of them is honest; the house marks no seat as "
-            f"its own: a house that cheats marks none; decisions of {seats} are signed by their "
-            "players.",
+            f"its own: a house that cheats marks none; those decisions of {signed} which its player "
+            "made are signed, others are the clock's or the table's word.",
             "Your part: only you can know whether your own number is in it.",
         ))
 
     def test_seats_of_the_house(self) -> None:
-        for event in (the(self.entries, "HandOpened").roster, the(self.entries, "HandFinished").seats):
-            for seat in event:
+        finished = [one.event.seats for one in self.entries if one.kind == "HandFinished"]
+        for seats in (the(self.entries, "HandOpened").roster, *finished):
+            for seat in seats:
                 seat.house = seat.seat != 1
         made = report_on(self.hand_id, self.entries)
         self.assertEqual(made.verdict, "proved")
@@ -151,17 +156,33 @@ class Classes(Hands):
 
     def test_burnt_numbers_are_told(self) -> None:
         for burnt, told in (
-            (1, "before it number {} came to nothing, by "),
-            (3, "before it numbers {}, {} and {} came to nothing, by "),
+            (1, "before it number {} came to nothing."),
+            (3, "before it numbers {}, {}, {} came to nothing."),
         ):
             plan = Plan("dice", 3, burnt=burnt)
             hand_id, entries = played(plan, 0)
             made = report_on(hand_id, entries)
             self.assertEqual(made.verdict, "proved")
             number = the(entries, "HandOpened").hand_no
-            by = {one.event.seat for one in entries if one.kind == "SeatExcluded"}
-            told = told.format(*range(number - burnt, number)) + f"{seats_text(sorted(by))}."
+            told = told.format(
+                *(self.burnt(entries, one) for one in range(number - burnt, number))
+            )
             self.assertTrue(made.sentences[0].endswith(told), made.sentences[0])
+
+    def burnt(self, entries: list[Entry], number: int) -> str:
+        """What is said of a burnt number."""
+        by = sorted(
+            one.event.seat for one in entries
+            if one.kind == "SeatExcluded" and one.event.burnt_hand_no == number
+        )
+        told = f"the table excluded {seats_text(by)} for it" if by else "why is not in this file"
+        return f"{number} ({told})"
+
+    def test_why_a_number_was_burnt_may_not_be_told(self) -> None:
+        hand_id, entries = played(Plan("dice", 3, burnt=1), 0)
+        entries = [one for one in entries if one.kind not in ("SeatExcluded", "SitOutChanged")]
+        made = report_on(hand_id, entries)
+        self.assertIn(" (why is not in this file) came to nothing.", made.sentences[0])
 
     def test_a_transfer_that_is_owed(self) -> None:
         later = ("SettlementPosted", "TransferPosted")
@@ -174,7 +195,7 @@ class Classes(Hands):
     def test_who_signs(self) -> None:
         for signing, told in (
             (0, "decisions are the table's word."),
-            (4, " signed by their players, all others the table's word."),
+            (4, " which its player made are signed, others are the clock's or the table's word."),
         ):
             made = report_on(*played(Plan("dice", 3, signing=signing), 1))
             self.assertEqual(made.verdict, "proved")
@@ -375,6 +396,19 @@ class Witnesses(Hands):
         twin.private = TWO.private
         verdict, _ = self.seen(lambda _, made: ONE.cosign(twin.cosign(made, 5), 5))
         self.assertEqual(verdict, "proved")
+
+    def test_a_witness_with_another_key_since(self) -> None:
+        new = WitnessKey("other.example")
+        new.key = replace(new.key, name="one.example")
+        keys = [TrustedKey(ONE.key, 10_000), TrustedKey(new.key)]
+        by = {"table": lambda made: new.cosign(made, 300),
+              "dealer": lambda made: ONE.cosign(ONE.cosign(made, 100), 200)}
+        verdict, word = self.seen(
+            lambda name, made: by.get(name, str)(made), Trust(TRUSTED_KEYS, keys, 1)
+        )
+        self.assertEqual(verdict, "proved")
+        self.assertIn("; 1 of 1 trusted witnesses signed the checkpoints of table and ", word)
+        self.assertIn("one.example at 1970-01-01 00:05:00 UTC", word)
 
     def test_a_witness_has_an_end(self) -> None:
         ended = Trust(TRUSTED_KEYS, [TrustedKey(ONE.key, 5)], 1)

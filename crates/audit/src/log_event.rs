@@ -104,12 +104,20 @@ fn is_sample(operation: &Operation) -> bool {
     matches!(operation.kind, Some(Kind::Sample(_)))
 }
 
-/// Whether events of this type may hold a secret of a hand until its seed is open.
+/// Whether events of this type may hold a secret of a hand in its stream of the table's log, until its
+/// seed is open.
 #[must_use]
-pub fn may_be_secret(kind: u16) -> bool {
-    [EventType::MoveDecided, EventType::ChanceUsed, EventType::OperationPerformed]
+pub fn may_be_secret_at_table(kind: u16) -> bool {
+    [EventType::MoveDecided, EventType::ChanceUsed]
         .into_iter()
         .any(|secret| i32::from(kind) == i32::from(secret))
+}
+
+/// Whether events of this type may hold a secret of a hand in its stream of the dealer's log, until
+/// its seed is open.
+#[must_use]
+pub fn may_be_secret_at_dealer(kind: u16) -> bool {
+    i32::from(kind) == i32::from(EventType::OperationPerformed)
 }
 
 impl From<Event> for LogEvent {

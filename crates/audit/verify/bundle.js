@@ -12,14 +12,17 @@ export class NotABundle extends Error {}
 const FORMAT = 2;
 // Bytes of the largest file that is read.
 export const MAX_FILE = 16 * 1024 * 1024;
+// Records and hashes of all logs; the hand's id and each log count as one too.
+const MAX_RECORDS = 500000;
 export const LOGS = ["table", "dealer", "wallet"];
 const SCHEMA = 1;
 // Of these there is only the encrypted payload.
 const SEALED = ["PlayerNamed", "DisputeStated", "DisputeReasoned"];
-// Concerns one player, and those who run the room: its payload is in no bundle.
-export const KEPT_BACK = ["SeatRefused", "StandingFound", "EffectStopped", "EffectResumed", ...SEALED];
-// May hold a secret of a hand until its seed is open.
-export const SECRET = ["MoveDecided", "ChanceUsed", "OperationPerformed"];
+// Concerns one player, and those who run the room: in the table's stream, its payload in no bundle.
+export const KEPT_BACK = ["SeatRefused", "StandingFound", "EffectStopped", "EffectResumed"];
+// May hold a secret of a hand in its stream of a log, until its seed is open.
+export const SECRET_AT_TABLE = ["MoveDecided", "ChanceUsed"];
+export const SECRET_AT_DEALER = ["OperationPerformed"];
 
 function read(name, bytes, what, budget, by = decode) {
   try {
@@ -47,6 +50,8 @@ export async function parseBundle(bytes) {
   const first = read("BundleContents", contents, what, budget, (_, inside) => firstNumber(inside));
   if (first > BigInt(FORMAT)) throw new NotABundle("written by a newer room: take its verify.html");
   const { format, hand_id: handId, logs } = read("BundleContents", contents, what, budget);
+  const parts = logs.reduce((sum, { records, proof }) => sum + 1 + records.length + proof.length, 1);
+  if (parts > MAX_RECORDS) throw new NotABundle(`a bundle has at most ${MAX_RECORDS} records and hashes`);
   if (format !== FORMAT) throw new NotABundle(`this is a bundle of format ${format}; this page reads format ${FORMAT}`);
   exactly(16, handId, "the hand's id");
   if (logs.length !== LOGS.length || logs.some((log, at) => log.name !== LOGS[at])) {

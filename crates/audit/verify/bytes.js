@@ -13,6 +13,14 @@ export function textOf(bytes) {
   }
 }
 
+// Control characters, separators of lines and paragraphs, and all of Unicode's category Cf: what could turn a text around, or
+// hide in it.
+const UNSEEN =
+  /[\0-\x1f\x7f-\x9f\xad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{110bd}\u{110cd}\u{13430}-\u{1343f}\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e007f}]/gu;
+
+// A text as it is shown: what would not be seen is escaped.
+export const shown = (text) => text.replace(UNSEEN, (letter) => `\\u{${letter.codePointAt(0).toString(16)}}`);
+
 export function concat(...parts) {
   const all = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
   let at = 0;

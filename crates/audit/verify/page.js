@@ -1,5 +1,6 @@
 // The page: files in, verdicts and stories out. What comes from files is only ever set as text.
 
+import { shown } from "./bytes.js";
 import { sha256 } from "./digest.js";
 import { BadEvidence, MAX_EVIDENCE, readEvidence } from "./evidence.js";
 import { judge, readFile } from "./judge.js";
@@ -54,7 +55,7 @@ class KeysField {
 
   say(text, bad) {
     this.state.classList.toggle("bad", bad);
-    this.state.textContent = text;
+    this.state.textContent = shown(text);
   }
 }
 
@@ -173,7 +174,7 @@ class Page {
     this.evidence = { told: null, refused: true };
     const say = (text, bad) => {
       this.evidenceState.classList.toggle("bad", bad);
-      this.evidenceState.textContent = text;
+      this.evidenceState.textContent = shown(text);
     };
     try {
       if (file.size > MAX_EVIDENCE) throw new BadEvidence(`it is larger than ${MAX_EVIDENCE} bytes`);

@@ -2,7 +2,7 @@
 // checked and no more. The Rust verifier and the Python one say the same.
 
 import { AGREED, WITHHELD } from "./audit/aborts.js";
-import { signingSeats } from "./audit/closing.js";
+import { signingSeats } from "./audit/signatures.js";
 import { tableBefore } from "./audit/start.js";
 import { equal } from "./bytes.js";
 import { roomOf, witnessCount } from "./trust.js";
@@ -88,7 +88,7 @@ function happened(records, { kind, reason, due }, { wanted }, seen) {
   return `was broken off ${step(records)} by ${whom(records)}, at ${when}: every credit went back${burnt(records)}${held}`;
 }
 
-// Numbers that came to nothing since the last hand that was played, and by which seats.
+// Numbers that came to nothing since the last hand that was played, and who was excluded for them.
 function burnt(records) {
   let numbers;
   try {
@@ -97,12 +97,18 @@ function burnt(records) {
     return "";
   }
   if (numbers.length === 0) return "";
-  const excluded = records.table.filter(({ name, keptBack }) => name === "SeatExcluded" && !keptBack);
-  const seats = new Set(
-    excluded.filter(({ event }) => numbers.includes(event.burnt_hand_no)).map(({ event }) => event.seat),
+  const told = numbers.map((number) => excludedFor(records, number)).join(", ");
+  return `; before it number${numbers.length > 1 ? "s" : ""} ${told} came to nothing`;
+}
+
+// A burnt number, and the seats that the table excluded for it.
+function excludedFor({ table }, number) {
+  const excluded = table.filter(
+    ({ name, event, keptBack }) => name === "SeatExcluded" && !keptBack && event.burnt_hand_no === number,
   );
-  const by = seats.size > 0 ? `, by ${seatWords([...seats].sort((a, b) => a - b))}` : "";
-  return `; before it number${numbers.length > 1 ? "s" : ""} ${listWords(numbers)} came to nothing${by}`;
+  const seats = [...new Set(excluded.map(({ event }) => event.seat))].sort((a, b) => a - b);
+  if (seats.length === 0) return `${number} (why is not in this file)`;
+  return `${number} (the table excluded ${seatWords(seats)} for it)`;
 }
 
 function won(records) {
@@ -160,8 +166,7 @@ function decisions(records, checks) {
   const seats = signingSeats(records);
   if (!records.hand.some(({ name }) => name === "MoveDecided")) return "nothing was decided in it";
   if (seats.length === 0) return "decisions are the table's word";
-  const signed = `decisions of ${seatWords(seats)} are signed by their players`;
-  return seats.length === records.roster.length ? signed : `${signed}, all others the table's word`;
+  return `those decisions of ${seatWords(seats)} which its player made are signed, others are the clock's or the table's word`;
 }
 
 function numberWords(seats) {

@@ -2,18 +2,18 @@
 
 import { CHECKS } from "./audit.js";
 import { timeText } from "./audit/case.js";
-import { uuid } from "./bytes.js";
+import { shown, uuid } from "./bytes.js";
 import { LOGS } from "./bundle.js";
 import { failedSentences } from "./sentences.js";
 import { storyOf } from "./story.js";
 import { rankWords } from "./words.js";
 
-// An element with attributes and children; texts become text nodes.
+// An element with attributes and children; texts become text nodes, in which nothing is unseen.
 export function el(name, attributes = {}, ...children) {
   const made = document.createElement(name);
   for (const [key, value] of Object.entries(attributes))
     if (value !== null && value !== undefined) made.setAttribute(key, value);
-  made.append(...children);
+  made.append(...children.map((child) => (typeof child === "string" ? shown(child) : child)));
   return made;
 }
 

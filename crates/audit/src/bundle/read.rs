@@ -58,16 +58,18 @@ pub(super) fn bundle(bytes: &[u8]) -> Result<Bundle, BundleError> {
     if Sha256::digest(&contents)[..] != array::<32>("the bundle's SHA-256", &sha256)? {
         return Err(BundleError::Corrupt);
     }
+    // A newer room may write fields that are not known here.
+    if first_number(&contents).is_some_and(|format| format > u64::from(FORMAT)) {
+        return Err(BundleError::NewerFormat);
+    }
     check_counts(&contents)?;
     let inner = pb::BundleContents::decode(&contents[..]).map_err(|_| BundleError::Inner)?;
     if inner.encode_to_vec() != contents {
         return Err(BundleError::Inner);
     }
     let pb::BundleContents { format, hand_id, logs } = inner;
-    match format {
-        FORMAT => {}
-        newer if newer > FORMAT => return Err(BundleError::NewerFormat),
-        other => return Err(BundleError::Format(other)),
+    if format != FORMAT {
+        return Err(BundleError::Format(format));
     }
     let hand_id = HandId(array("the hand's id", &hand_id)?);
     let Ok([table, dealer, wallet]) = <[pb::BundleLog; 3]>::try_from(logs) else {
@@ -100,6 +102,13 @@ fn check_counts(contents: &[u8]) -> Result<(), BundleError> {
         }
     }
     if count > MAX_RECORDS { Err(BundleError::TooMany) } else { Ok(()) }
+}
+
+/// First field of a message, where it is number 1 and a varint.
+fn first_number(mut message: &[u8]) -> Option<u64> {
+    const NUMBER_1: u64 = 1 << 3;
+    let key = prost::encoding::decode_varint(&mut message).ok()?;
+    (key == NUMBER_1).then(|| prost::encoding::decode_varint(&mut message).ok()).flatten()
 }
 
 /// Fields of a message that are bytes, with their numbers; `None` if it is no message.

@@ -2,6 +2,8 @@
 //!
 //! Specification: fairness/SPEC.md §10.1, §17.
 
+use std::collections::BTreeMap;
+
 use merkle::note::{KeyName, Note, VerifierKey};
 use merkle::record::RECORD_LEN;
 use merkle::{Checkpoint, KeysFileError, ListedKey, leaf_hash, parse_keys_file, verify_records};
@@ -38,7 +40,7 @@ pub enum WitnessKeysError {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Witnessed {
     pub witness: String,
-    /// Unix seconds, by the witness's clock: the earlier of its signatures.
+    /// Unix seconds, by the witness's clock: the time at which it had signed both.
     pub at: u64,
 }
 
@@ -134,15 +136,24 @@ impl Witnesses {
     }
 
     /// Returns the witnesses that have signed the checkpoints of the table's and the dealer's log,
-    /// each once.
+    /// each once, under whichever of its keys: one may have ended between them.
     pub(super) fn of(&self, bundle: &Bundle, work: &WorkCounter) -> Vec<Witnessed> {
-        let mut found: Vec<Witnessed> = Vec::new();
+        let [table, dealer] =
+            [&bundle.table, &bundle.dealer].map(|log| self.cosigned_by_name(log, work));
+        let both = table.into_iter().filter_map(|(name, table)| {
+            let at = table.max(*dealer.get(name)?);
+            Some(Witnessed { witness: name.to_string(), at })
+        });
+        both.collect()
+    }
+
+    /// Returns the newest signature of a log's checkpoint by each witness.
+    fn cosigned_by_name(&self, log: &ProvedLog, work: &WorkCounter) -> BTreeMap<&str, u64> {
+        let mut found = BTreeMap::new();
         for listed in &self.keys {
-            let at = [&bundle.table, &bundle.dealer].map(|log| cosigned_at(log, listed, work));
-            let [Some(table), Some(dealer)] = at else { continue };
-            let witness = listed.key.name().to_string();
-            if !found.iter().any(|by| by.witness == witness) {
-                found.push(Witnessed { witness, at: table.min(dealer) });
+            if let Some(at) = cosigned_at(log, listed, work) {
+                let newest = found.entry(listed.key.name().as_str()).or_insert(at);
+                *newest = at.max(*newest);
             }
         }
         found
@@ -159,7 +170,7 @@ impl Witnesses {
     }
 }
 
-/// Returns the time of a witness's signature of a log's checkpoint. A wrong signature under the
+/// Returns the newest time of a signature of a log's checkpoint by a witness's key. A wrong signature under the
 /// witness's name beside a right one is passed over.
 fn cosigned_at(log: &ProvedLog, witness: &ListedKey, work: &WorkCounter) -> Option<u64> {
     let note = Note::parse(log.checkpoint.as_bytes()).ok()?;
@@ -174,7 +185,7 @@ fn cosigned_at(log: &ProvedLog, witness: &ListedKey, work: &WorkCounter) -> Opti
         by.first()?.timestamp
     };
     let named = note.signatures().iter().filter(|it| it.name == *witness.key.name());
-    named.filter_map(signed).min()
+    named.filter_map(signed).max()
 }
 
 /// Bytes of which a node of a tree is the hash.

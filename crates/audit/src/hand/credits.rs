@@ -209,8 +209,10 @@ pub(super) fn check_conserved(decoded: &DecodedRecords<'_>) -> Result<(), CheckE
     let (_, finished) = decoded.finished()?;
     let pb::HandFinished { seats, sabacc_paid, sabacc_won, .. } = finished;
     let left = opened.roster.iter().zip(&stacks);
-    let left: Vec<_> = left.map(|(seat, stack)| (seat.seat, &seat.player_id, *stack)).collect();
-    let roster = seats.iter().map(|seat| (seat.seat, &seat.player_id, seat.stack)).eq(left);
+    let left: Vec<_> =
+        left.map(|(seat, stack)| (seat.seat, &seat.player_id, *stack, seat.house)).collect();
+    let goes_on = seats.iter().map(|seat| (seat.seat, &seat.player_id, seat.stack, seat.house));
+    let roster = goes_on.eq(left);
     let pots = (finished.sabacc_pot, finished.carried_pot) == (sabacc_pot, carried_pot);
     let paid = (sabacc_paid, sabacc_won) == (&settled.sabacc_paid, &settled.sabacc_won);
     ensure(roster && pots && paid, || {

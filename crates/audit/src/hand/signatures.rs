@@ -27,6 +27,7 @@ use crate::report::{CheckError, ensure, failed};
 use crate::work::WorkCounter;
 
 pub(super) fn check(decoded: &DecodedRecords<'_>, replay: &Replay) -> Result<(), CheckError> {
+    check_keys(decoded)?;
     let leaves = asked_leaves(decoded);
     if !replay.decisions.is_empty() || !leaves.is_empty() {
         let mut signatures = Signatures::try_new(decoded)?;
@@ -40,6 +41,22 @@ pub(super) fn check(decoded: &DecodedRecords<'_>, replay: &Replay) -> Result<(),
         leaves.filter(|_| !replay.is_stopped()).try_for_each(|leave| signatures.ask(&leave))?;
     }
     replay.verdict(Check::Signatures)
+}
+
+/// Checks that each key that a player of the roster has named can be one.
+fn check_keys(decoded: &DecodedRecords<'_>) -> Result<(), CheckError> {
+    counted_commitments(decoded).iter().try_for_each(|(seat, (_, given))| {
+        if given.key.is_empty() {
+            return Ok(());
+        }
+        decoded.work.signed(0);
+        player_key(*seat, &given.key).map(|_| ())
+    })
+}
+
+fn player_key(seat: u32, key: &[u8]) -> Result<PlayerKey, CheckError> {
+    PlayerKey::try_new(array("a player's key", key)?)
+        .map_err(|error| failed(format!("the key of seat {seat}: {error}")))
 }
 
 /// A leave that a player asked for while the hand was played.
@@ -194,8 +211,7 @@ impl<'a> Signatures<'a> {
         ensure(!signature.is_empty(), || {
             "its player has a key, and it is neither signed nor the clock's".to_owned()
         })?;
-        let key = PlayerKey::try_new(array("a player's key", key)?)
-            .map_err(|error| failed(format!("the key of seat {seat}: {error}")))?;
+        let key = player_key(seat, key)?;
         let signature = array("the signature of a decision", signature)?;
         self.work.signed(BYTES_OF_A_ROW + said.len());
         let statement = DecisionStatement { context: &self.context, chain, said };
@@ -210,8 +226,13 @@ fn at_place(at: &str, why: CheckError) -> CheckError {
     }
 }
 
-/// Returns the seats of the hand whose players have a key, ascending.
-pub(super) fn signing_seats(decoded: &DecodedRecords<'_>) -> Vec<u32> {
-    let keys = counted_commitments(decoded).into_iter();
-    keys.filter(|(_, (_, given))| !given.key.is_empty()).map(|(seat, _)| seat).collect()
+/// Returns the seats of which a decision or a leave is signed, ascending. Where the check of the
+/// signatures passes, each of them was checked.
+pub(super) fn signing_seats(decoded: &DecodedRecords<'_>) -> BTreeSet<u32> {
+    let decided = decoded.hand.iter().filter_map(|read| {
+        let TableRecord::MoveDecided(decided) = &read.recorded else { return None };
+        (!decided.signature.is_empty()).then_some(decided.seat)
+    });
+    let leaves = asked_leaves(decoded).into_iter();
+    decided.chain(leaves.filter(|it| !it.signature.is_empty()).map(|it| it.seat)).collect()
 }

@@ -3,6 +3,7 @@
 //!
 //! Specification: fairness/SPEC.md §10.11.
 
+use eventlog_core::Position;
 use proto::event::v1 as pb;
 use rules::TableSettings;
 use wire::TableRecord;
@@ -16,6 +17,7 @@ pub(super) fn check(decoded: &DecodedRecords<'_>) -> Result<(), CheckError> {
     let (at, opened) = decoded.opened()?;
     check_settings(decoded, opened)?;
     exclusions::check(decoded)?;
+    check_counts_of_misses(decoded, at.position)?;
     let state = state_before(decoded, at.position)?;
     let pots = state.pots.ok_or_else(|| {
         missing("the end of the last hand that was played is not among the records")
@@ -53,6 +55,9 @@ fn check_seat(state: &TableState, place: &pb::RosterSeat) -> Result<(), CheckErr
     ensure(seat.player[..] == place.player_id[..], || {
         format!("seat {number} is dealt in with another player than sits there")
     })?;
+    ensure(seat.house == place.house, || {
+        format!("seat {number} is the house's own or not, and is dealt in as the other")
+    })?;
     ensure(seat.funded, || format!("seat {number} is dealt in, and its credits are not there"))?;
     ensure(seat.stack == place.stack, || {
         let (left, began) = (seat.stack, place.stack);
@@ -73,6 +78,20 @@ fn check_button(state: &TableState, roster: &[pb::RosterSeat]) -> Result<(), Che
     ensure(seats == dealt, || {
         format!("the seats are dealt in as {dealt:?}, and the button makes it {seats:?}")
     })
+}
+
+/// Checks that each end of a hand before this one has one number of missed clocks for each seat.
+fn check_counts_of_misses(
+    decoded: &DecodedRecords<'_>,
+    before: Position,
+) -> Result<(), CheckError> {
+    for read in decoded.table.iter().take_while(|read| read.event.position < before) {
+        let TableRecord::HandFinished(finished) = &read.recorded else { continue };
+        ensure(finished.misses.len() == finished.seats.len(), || {
+            format!("the end of hand {} has not one number of misses a seat", finished.hand_no)
+        })?;
+    }
+    Ok(())
 }
 
 /// Checks that a hand which came to nothing leaves the count of missed clocks as it was.

@@ -5,11 +5,14 @@
 use merkle::record::RECORD_LEN;
 use primitives::StreamId;
 use proto::dealer::v1::OpeningReason;
+use proto::event::v1::EventType;
 use wire::records::{DealerRecord, HandEvent, PlayEvent, Record as _, TableRecord, TableSubject};
 
-use crate::hand::decoded_records::{DecodedEvent, DecodedRecords};
+use crate::hand::decoded_records::DecodedRecords;
 use crate::hand::{YEAR_10000, quota, table_order};
-use crate::log_event::{LogEvent, is_always_withheld, may_be_secret};
+use crate::log_event::{
+    LogEvent, is_always_withheld, may_be_secret_at_dealer, may_be_secret_at_table,
+};
 use crate::report::{CheckError, ensure, failed, missing};
 
 pub(super) fn check(decoded: &DecodedRecords<'_>) -> Result<(), CheckError> {
@@ -116,19 +119,32 @@ fn lists<'a>(decoded: &DecodedRecords<'a>) -> [(&'static str, &'a [LogEvent]); 4
     ]
 }
 
-/// Checks that no payload is withheld but of events that concern one player and the operators
-/// alone, and, until the seed is open, of those that may hold a secret of the hand.
+/// Checks that nothing is sealed, since no type of these streams is, and that no payload is withheld
+/// but in the table's stream of events that concern one player and the operators alone, and, until
+/// the seed is open, of those that may hold a secret of the hand. So each other event is decoded.
 fn check_withheld(decoded: &DecodedRecords<'_>) -> Result<(), CheckError> {
     let is_open = decoded.seed().is_ok() || decoded.revealed().is_ok();
-    for (log, events) in lists(decoded) {
-        let withheld = events.iter().filter(|event| event.withheld.is_some());
-        for event in withheld {
-            let secret = !is_open && may_be_secret(event.kind);
-            ensure(event.sealed || is_always_withheld(event.kind) || secret, || {
-                let at = event.position.0;
-                format!("{log}, position {at}: the payload is withheld, and it holds no secret")
-            })?;
-        }
+    let secret = |service: fn(u16) -> bool| move |kind: u16| !is_open && service(kind);
+    let [hand, table, dealer, wallet] = lists(decoded);
+    check_withheld_in(hand, secret(may_be_secret_at_table))?;
+    check_withheld_in(table, is_always_withheld)?;
+    check_withheld_in(dealer, secret(may_be_secret_at_dealer))?;
+    check_withheld_in(wallet, |_| false)
+}
+
+/// Checks the records of one stream. What is sealed or withheld says its own type, and no more.
+fn check_withheld_in(
+    (log, events): (&str, &[LogEvent]),
+    may_be_withheld: impl Fn(u16) -> bool,
+) -> Result<(), CheckError> {
+    for event in events {
+        let at = event.position.0;
+        ensure(!event.sealed, || {
+            format!("{log}, position {at}: the record is sealed, as none of this stream is")
+        })?;
+        ensure(event.withheld.is_none() || may_be_withheld(event.kind), || {
+            format!("{log}, position {at}: the payload is withheld, and it holds no secret")
+        })?;
     }
     Ok(())
 }
@@ -227,9 +243,16 @@ fn check_hand_order(decoded: &DecodedRecords<'_>) -> Result<(), CheckError> {
         posted: false,
         seed_opened: false,
     };
-    for DecodedEvent { event, recorded } in &decoded.hand {
-        let (at, name) = (event.position.0, recorded.name());
-        let phase = phase_of(recorded).ok_or_else(|| {
+    let mut readable = decoded.hand.iter().peekable();
+    for event in &decoded.records.hand {
+        let at = event.position.0;
+        let read = readable.next_if(|read| read.event.position == event.position);
+        let name = read.map_or("a withheld record", |read| read.recorded.name());
+        let phase = match read {
+            Some(read) => phase_of(&read.recorded),
+            None => withheld_phase_of(event.kind),
+        };
+        let phase = phase.ok_or_else(|| {
             failed(format!(
                 "the table's stream of the hand, position {at}: {name} does not belong there"
             ))
@@ -269,6 +292,13 @@ fn phase_of(recorded: &TableRecord) -> Option<Phase> {
         | TableSubject::Person(_)
         | TableSubject::Clock(_) => None,
     }
+}
+
+/// Returns the phase of an event whose payload is withheld for its secret.
+fn withheld_phase_of(kind: u16) -> Option<Phase> {
+    let is = |known: EventType| i32::from(kind) == i32::from(known);
+    let played = is(EventType::ChanceUsed).then_some(Phase::Played);
+    played.or_else(|| is(EventType::MoveDecided).then_some(Phase::Decided))
 }
 
 /// Progress of the dealer's stream of a hand.
@@ -324,14 +354,22 @@ impl DealerProgress {
 /// closings are not checked here.
 fn check_dealer_order(decoded: &DecodedRecords<'_>) -> Result<(), CheckError> {
     let mut progress = DealerProgress::default();
-    for DecodedEvent { event, recorded } in &decoded.dealer {
-        let (at, name) = (event.position.0, recorded.name());
-        ensure(progress.admits(recorded), || {
+    let mut readable = decoded.dealer.iter().peekable();
+    for event in &decoded.records.dealer {
+        let read = readable.next_if(|read| read.event.position == event.position);
+        // What is withheld is an operation.
+        let admitted =
+            read.map_or(progress.sealed && !progress.open, |read| progress.admits(&read.recorded));
+        ensure(admitted, || {
+            let at = event.position.0;
+            let name = read.map_or("a withheld record", |read| read.recorded.name());
             format!(
                 "the dealer's stream of the hand, position {at}: {name} comes too early or too late"
             )
         })?;
-        progress.advance(recorded);
+        if let Some(read) = read {
+            progress.advance(&read.recorded);
+        }
     }
     Ok(())
 }

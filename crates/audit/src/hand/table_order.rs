@@ -37,6 +37,12 @@ pub(super) fn check(decoded: &DecodedRecords<'_>) -> Result<(), CheckError> {
     }
     check_beginning(decoded, whole, numbers.has_played)?;
     let over = numbers.ended.is_some_and(|(number, _)| number == opened.hand_no);
+    let read = decoded.table.last().map(|read| read.event.position);
+    let behind = decoded.records.table.iter().rev().find(|event| Some(event.position) > read);
+    ensure(!over || behind.is_none(), || {
+        let at = behind.map_or(0, |event| event.position.0);
+        format!("the table's log, position {at}: a record behind the end of the hand")
+    })?;
     ensure(over || numbers.started == Some(opened.hand_no), || {
         format!("the start of hand {} is not in the table's stream", opened.hand_no)
     })

@@ -28,6 +28,8 @@ pub(super) struct SeatState {
     pub(super) misses: u32,
     /// The credits are at the table.
     pub(super) funded: bool,
+    /// The player is the house's own, as the table has recorded it.
+    pub(super) house: bool,
 }
 
 /// The table before a hand, as far as the records say.
@@ -82,7 +84,8 @@ impl TableState {
         match event {
             SeatEvent::SeatTaken(taken) => {
                 let player = taken.player_id.to_vec();
-                let seat = SeatState { player, stack: taken.buy_in, misses: 0, funded: false };
+                let (stack, house) = (taken.buy_in, taken.house);
+                let seat = SeatState { player, stack, misses: 0, funded: false, house };
                 self.seats.insert(number, seat);
             }
             SeatEvent::SeatFunded(_) => {
@@ -146,6 +149,7 @@ impl TableState {
                 stack: place.stack,
                 misses: finished.misses.get(index).copied().unwrap_or_default(),
                 funded: true,
+                house: place.house,
             };
             self.seats.insert(place.seat, seat);
         }

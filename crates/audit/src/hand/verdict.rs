@@ -216,11 +216,11 @@ impl Judgement<'_> {
         match verdict {
             HandVerdict::Proved => {
                 let (result, burnt) = (self.result(), self.burnt_before());
-                format!("Hand {number} was played to its end: {result}.{burnt}")
+                format!("Hand {number} was played to its end: {result}{burnt}.")
             }
             HandVerdict::BrokenOff => {
                 let (breaker, burnt) = (self.breaker(), self.burnt_before());
-                format!("Hand {number} was broken off {breaker}.{}{burnt}", self.held())
+                format!("Hand {number} was broken off {breaker}{burnt}.{}", self.held())
             }
             HandVerdict::NotFinished => match self.owed() {
                 Some(owed) => format!("Hand {number} is not finished: {}.", owed.describe()),
@@ -276,24 +276,33 @@ impl Judgement<'_> {
         if moved.is_empty() { "nobody won or lost".to_owned() } else { moved.join(", ") }
     }
 
-    /// Numbers that came to nothing since the last hand that was played, and the seats that were
-    /// excluded for them.
+    /// Numbers that came to nothing since the last hand that was played, each with the seats that the
+    /// table excluded for it.
     fn burnt_before(&self) -> String {
         let Ok((at, _)) = self.decoded.opened() else { return String::new() };
         let Ok(state) = table_stream::state_before(self.decoded, at.position) else {
             return String::new();
         };
-        let burnt: Vec<String> = state.burnt.iter().map(u64::to_string).collect();
-        if burnt.is_empty() {
-            return String::new();
+        let burnt: Vec<String> = state.burnt.iter().map(|number| self.burnt(*number)).collect();
+        match &burnt[..] {
+            [] => String::new(),
+            [one] => format!("; before it number {one} came to nothing"),
+            some => format!("; before it numbers {} came to nothing", some.join(", ")),
         }
+    }
+
+    /// A burnt number, and the seats that the table excluded for it.
+    fn burnt(&self, number: u64) -> String {
         let by = self.decoded.table.iter().filter_map(|read| {
             let TableRecord::SeatExcluded(excluded) = &read.recorded else { return None };
-            state.burnt.contains(&excluded.burnt_hand_no).then_some(excluded.seat)
+            (excluded.burnt_hand_no == number).then_some(excluded.seat)
         });
         let by: BTreeSet<u32> = by.collect();
+        if by.is_empty() {
+            return format!("{number} (why is not in this file)");
+        }
         let by = seats(&by.into_iter().collect::<Vec<u32>>());
-        format!(" Before it {} came to nothing (hand {}), by {by}.", burnt.len(), burnt.join(", "))
+        format!("{number} (the table excluded {by} for it)")
     }
 
     /// Content of the seed of a hand that came to nothing, up to its first decision.
@@ -378,11 +387,14 @@ impl Judgement<'_> {
         if self.checks.of(Check::Signatures) != Some(&Verdict::Passed) {
             return "who signed decisions was not shown".to_owned();
         }
-        match &signatures::signing_seats(self.decoded)[..] {
+        let signing: Vec<u32> = signatures::signing_seats(self.decoded).into_iter().collect();
+        match &signing[..] {
             [] => "decisions are the table's word".to_owned(),
-            signing => {
-                format!("decisions of {} are signed, others the table's word", seats(signing))
-            }
+            signing => format!(
+                "those decisions of {} which its player made are signed, others are the clock's or \
+                 the table's word",
+                seats(signing)
+            ),
         }
     }
 

@@ -4,13 +4,16 @@
 use crate::bundle::{Bundle, BundleError, Contradiction, Histories, TrustedKeys, Witnesses};
 use crate::hand::{self, Check, HandVerdict, Report};
 use crate::tests::bundles::hostile::check_work;
+use crate::tests::fixture::AnyRecord::Table;
 use crate::tests::fixture::{
     EntropyBehaviour, HandOptions, LogName, ORIGINS, TableFixture, log_key, trusted,
 };
 use merkle::Checkpoint;
 use merkle::note::{KeyName, LogKey, Note, WitnessKey};
+use primitives::UnixMicros;
 use proto::event::v1 as event;
 use rules::TableSettings;
+use wire::TableRecord;
 
 fn table() -> TableFixture {
     let mut table = TableFixture::seated(7, "dice", 3);
@@ -41,6 +44,11 @@ fn a_played_hand_is_proved_and_says_what_was_checked() {
 fn seats_of_the_house_are_marked() {
     let options = HandOptions { house_seats: [2, 3].into(), ..HandOptions::default() };
     let mut table = TableFixture::seated(7, "dice", 3).with_options(options);
+    for entry in &mut table.script.entries {
+        if let Table(TableRecord::SeatTaken(taken)) = &mut entry.recorded {
+            taken.house = [2, 3].contains(&taken.seat);
+        }
+    }
     assert!(table.play());
     let report = report(&table.bundle(1));
     assert_eq!(report.verdict, HandVerdict::Proved, "{report:#?}");
@@ -135,6 +143,33 @@ fn witnesses_are_counted_and_demanded() {
     let other = witness("w.example/2", 22);
     cosign(&mut bundle, &other, 1_700_000_100);
     assert_eq!(verdict(&bundle, 2).verdict, HandVerdict::NotFinished);
+}
+
+/// A witness with another key since is one witness, by its name. Its time is the later one of the two
+/// logs, of each the newest.
+/// fairness/SPEC.md §15.4.
+#[test]
+fn a_witness_with_another_key_since_is_counted_by_its_name() {
+    let witness = |secret| WitnessKey::new(KeyName::try_new("w.example").unwrap(), &[secret; 32]);
+    let (old, new) = (witness(20), witness(21));
+    let mut bundle = table().bundle(1);
+    let mut sign = |log: usize, key: &WitnessKey, time| {
+        let logs = [&mut bundle.table, &mut bundle.dealer];
+        let checkpoint = &mut logs[log].checkpoint;
+        let mut note = Note::parse(checkpoint.as_bytes()).unwrap();
+        note.push(key.cosign(&Checkpoint::parse(note.text()).unwrap(), time)).unwrap();
+        *checkpoint = note.to_string();
+    };
+    sign(0, &new, 1_700_000_300);
+    sign(1, &old, 1_700_000_100);
+    sign(1, &old, 1_700_000_200);
+    let keys = format!("{} until 1000\n{}\n", old.public(), new.public());
+    let witnesses = Witnesses::parse(&keys, None).unwrap();
+    let report = hand::audit(&bundle.witnessed_records(&trusted(), &witnesses));
+    assert_eq!(report.verdict, HandVerdict::Proved, "{report:#?}");
+    let at = UnixMicros(1_700_000_300_000_000);
+    let words = format!("1 of the trusted witnesses have seen this log: w.example at {at};");
+    assert!(report.sentences[1].contains(&words), "{:?}", report.sentences);
 }
 
 /// fairness/SPEC.md §10.1, §17.
@@ -251,6 +286,9 @@ fn files_that_are_too_long_or_too_new_are_refused_by_name() {
     let newer = reencode(&bytes, |contents| contents.format = crate::bundle::FORMAT + 1);
     let error = Bundle::parse(&newer).unwrap_err();
     assert_eq!(error.to_string(), "written by a newer room: take its verify.html");
+    // A field of a number that this format has not.
+    let unknown = contents_changed(&newer, |contents| contents.extend([0x98, 0x06, 1]));
+    assert_eq!(Bundle::parse(&unknown), Err(BundleError::NewerFormat));
 }
 
 /// fairness/SPEC.md §15.5.
@@ -266,11 +304,19 @@ fn a_small_file_with_a_crowd_of_empty_records_is_refused_before_it_is_decoded() 
 
 fn reencode(bytes: &[u8], change: impl FnOnce(&mut proto::audit::v1::BundleContents)) -> Vec<u8> {
     use prost::Message as _;
+    contents_changed(bytes, |contents| {
+        let mut inner = proto::audit::v1::BundleContents::decode(&contents[..]).unwrap();
+        change(&mut inner);
+        *contents = inner.encode_to_vec();
+    })
+}
+
+fn contents_changed(bytes: &[u8], change: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
+    use prost::Message as _;
     use sha2::Digest as _;
     let outer = proto::audit::v1::HandBundle::decode(bytes).unwrap();
-    let mut inner = proto::audit::v1::BundleContents::decode(&outer.contents[..]).unwrap();
-    change(&mut inner);
-    let contents = inner.encode_to_vec();
+    let mut contents = outer.contents.to_vec();
+    change(&mut contents);
     let sha256 = sha2::Sha256::digest(&contents).to_vec();
     proto::audit::v1::HandBundle { contents, sha256 }.encode_to_vec()
 }

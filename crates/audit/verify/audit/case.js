@@ -1,7 +1,6 @@
 // The records of one hand, sorted by stream, and those that a hand has one of; and how a check says that it fails.
 
 import { equal } from "../bytes.js";
-import { KEPT_BACK, LOGS } from "../bundle.js";
 import { REVEALED } from "../fair.js";
 import { BadSettings, readSettings } from "../settings.js";
 
@@ -65,10 +64,6 @@ export class Case {
     this.table = bundle.table.records.filter((record) => !ours(record));
     this.dealer = bundle.dealer.records;
     this.wallet = bundle.wallet.records;
-    // What is kept back for the sake of a secret.
-    this.keptBack = LOGS.flatMap((name) => bundle[name].records).filter(
-      ({ keptBack, name, sealed }) => keptBack && !sealed && !KEPT_BACK.includes(name),
-    );
     // The key of the dealer's log, and those that the signed texts of dealer and table may have, once they were read.
     this.dealerKey = null;
     this.dealerKeys = [];

@@ -46,12 +46,6 @@ function checkOnce(records) {
   }
 }
 
-// The seats whose players sign their decisions, ascending.
-export function signingSeats(records) {
-  const signing = [...commitmentsOf(records)].filter(([, { event }]) => event.key.length > 0).map(([seat]) => seat);
-  return signing.sort((a, b) => a - b);
-}
-
 function signedClosing(records) {
   const every = records.all("CommitmentsClosed");
   hold(every.length <= 1, "the dealer signed a second closing");

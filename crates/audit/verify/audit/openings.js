@@ -19,7 +19,7 @@ export function checkOpenings(records, walk, notes) {
     }
   }
   const callers = new Set();
-  for (const record of records.dealer.filter(({ name }) => name === "CardsOpened")) {
+  for (const record of records.dealer.filter(({ name, keptBack }) => name === "CardsOpened" && !keptBack)) {
     const { opening, caller } = record.event;
     callers.add(caller);
     hold(opening, "an opening without content");

@@ -4,17 +4,23 @@
 // before. A void is signed over the lines on record alone, and a signed leave that is pending then lapses.
 
 import { equal, utf8 } from "../bytes.js";
-import { verifyEd25519 } from "../digest.js";
+import { isGoodPoint, verifyEd25519 } from "../digest.js";
 import { decisionOf, keyIdOf, signedText } from "../fair.js";
 import { exactly, hold } from "./case.js";
 import { commitmentsOf } from "./closing.js";
 import { askedLeaves } from "./leaves.js";
 import { promiseOf } from "./promise.js";
 import { recordedTranscript } from "./promises.js";
+import { signatureStep } from "../work.js";
 
 const EMPTY = new Uint8Array();
 
 export async function checkSignatures(records, walk) {
+  for (const [seat, { event }] of commitmentsOf(records)) {
+    if (event.key.length === 0) continue;
+    signatureStep(0);
+    hold(isGoodPoint(event.key), () => `the key of seat ${seat} can be none`);
+  }
   const asked = askedLeaves(records);
   if (walk.lines.length > 0 || asked.length > 0) {
     const { context } = await promiseOf(records);
@@ -27,6 +33,15 @@ export async function checkSignatures(records, walk) {
     if (!walk.stop) for (const leave of asked) await signed.ask(leave);
   }
   walk.judge("signatures");
+}
+
+// The seats of which a decision or a leave is signed, ascending. Where this check passes, each was checked.
+export function signingSeats(records) {
+  const decided = records.hand.filter(
+    ({ name, event, keptBack }) => name === "MoveDecided" && !keptBack && event.signature.length > 0,
+  );
+  const leaves = askedLeaves(records).filter(({ signature }) => signature.length > 0);
+  return [...new Set([...decided.map(({ event }) => event.seat), ...leaves.map(({ seat }) => seat)])].sort((a, b) => a - b);
 }
 
 // The chain under way.

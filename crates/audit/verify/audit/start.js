@@ -24,8 +24,8 @@ const change = (what) => (table, event) => {
 };
 
 const TAKE = {
-  SeatTaken(table, { seat, player_id: player, buy_in: stack }) {
-    table.seats.set(seat, { player, stack, missed: 0, funded: false });
+  SeatTaken(table, { seat, player_id: player, buy_in: stack, house }) {
+    table.seats.set(seat, { player, stack, missed: 0, funded: false, house });
   },
   SeatVacated: (table, { seat }) => table.seats.delete(seat),
   SeatRefused: (table, { seat }) => table.seats.delete(seat),
@@ -41,8 +41,8 @@ const TAKE = {
 };
 
 function takePlayed(table, { seats, misses, sabacc_pot: sabacc, carried_pot: carried }) {
-  seats.forEach(({ seat, player_id: player, stack }, at) => {
-    table.seats.set(seat, { player, stack, missed: misses[at] ?? 0, funded: true });
+  seats.forEach(({ seat, player_id: player, stack, house }, at) => {
+    table.seats.set(seat, { player, stack, missed: misses[at] ?? 0, funded: true, house });
   });
   table.pots = [sabacc, carried];
   table.button = seats.at(-1)?.seat ?? null;
@@ -68,6 +68,7 @@ export function checkStart(records) {
   const opened = records.one("HandOpened").event;
   checkSettings(records, opened);
   checkExclusions(records);
+  checkCountsOfMisses(records);
   const table = tableBefore(records);
   if (table.pots === null) throw missing("the end of the last hand that was played is not among the records");
   hold(
@@ -88,6 +89,16 @@ export function checkStart(records) {
   hold(same, "the hand came to nothing, and clocks are counted as missed in it");
 }
 
+// Each end of a hand before this one has one number of missed clocks for each seat.
+function checkCountsOfMisses(records) {
+  const opened = records.one("HandOpened");
+  for (const { name, position, event, keptBack } of records.table) {
+    if (name !== "HandFinished" || position >= opened.position || keptBack) continue;
+    const same = event.misses.length === event.seats.length;
+    hold(same, () => `the end of hand ${event.hand_no} has not one number of misses a seat`);
+  }
+}
+
 // Within their bounds, and those that the table was made with.
 function checkSettings(records, { rule_set: rules, settings }) {
   try {
@@ -102,7 +113,7 @@ function checkSettings(records, { rule_set: rules, settings }) {
   hold(same, "the hand has other rules or settings than its table");
 }
 
-function checkSeat(table, { seat, player_id: player, stack }) {
+function checkSeat(table, { seat, player_id: player, stack, house }) {
   const own = table.seats.get(seat);
   if (!own) {
     // Whoever sat out the last hand took the seat before the first of these records.
@@ -110,6 +121,7 @@ function checkSeat(table, { seat, player_id: player, stack }) {
     return;
   }
   hold(equal(own.player, player), () => `seat ${seat} is dealt in with another player than sits there`);
+  hold(own.house === house, () => `seat ${seat} is dealt in with another house mark`);
   hold(own.funded, () => `seat ${seat} is dealt in, and its credits are not there`);
   hold(own.stack === stack, () => `seat ${seat} began with ${stack} credits, and had ${own.stack}`);
 }

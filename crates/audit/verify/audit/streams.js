@@ -1,7 +1,7 @@
 // Whether the streams are whole: numbers, chains, and which record may follow which.
 
 import { equal } from "../bytes.js";
-import { LOGS, SECRET } from "../bundle.js";
+import { KEPT_BACK, LOGS, SECRET_AT_DEALER, SECRET_AT_TABLE } from "../bundle.js";
 import { ZEROS32 } from "../merkle.js";
 import { YEAR_10000, exactly, hold, missing } from "./case.js";
 import { checkQuota } from "./quota.js";
@@ -61,14 +61,23 @@ function checkTimes({ bundle }) {
   }
 }
 
-// Nothing is kept back that has no secret, and no secret once the seed is open.
+// Nothing is sealed, since no kind of these streams is. A payload is kept back where it concerns one player, in the table's
+// stream, or where it has a secret whose seed is shut.
 function checkKeptBack(records) {
   const open = records.find("SeedOpened") ?? records.find("HandRevealed");
-  for (const { log, position, name } of records.keptBack) {
-    hold(
-      SECRET.includes(name) && !open,
-      () => `the ${log}'s log, position ${position}: ${name} is kept back, and holds no secret`,
-    );
+  const { hand, table, dealer, wallet } = records;
+  for (const [list, always, secret] of [
+    [hand, [], SECRET_AT_TABLE],
+    [table, KEPT_BACK, []],
+    [dealer, [], SECRET_AT_DEALER],
+    [wallet, [], []],
+  ]) {
+    const may = open ? always : [...always, ...secret];
+    for (const { log, position, name, sealed, keptBack } of list) {
+      const where = `the ${log}'s log, position ${position}: ${name}`;
+      hold(!sealed, () => `${where} is sealed, as none is`);
+      hold(!keptBack || may.includes(name), () => `${where} is kept back, and holds no secret`);
+    }
   }
 }
 
@@ -98,8 +107,7 @@ const STEPS = new Map([
 function handInOrder(records) {
   const seen = new Set();
   let [state, suspended] = ["start", false];
-  for (const { position, name, keptBack } of records.hand) {
-    if (keptBack) continue;
+  for (const { position, name } of records.hand) {
     const step = STEPS.get(name);
     const comes =
       step?.in.includes(state) &&
@@ -118,8 +126,7 @@ function handInOrder(records) {
 // often it promised or closed is judged elsewhere.
 function dealerInOrder(records) {
   const seen = new Set();
-  for (const { position, name, event, keptBack } of records.dealer) {
-    if (keptBack) continue;
+  for (const { position, name, event } of records.dealer) {
     const [promised, closed, sealed, open] = ["SeedCommitted", "CommitmentsClosed", "SeedSealed", "SeedOpened"].map(
       (one) => seen.has(one),
     );

@@ -7,7 +7,7 @@ import { bytesOf, judge, modules, parseBundle, readFile, reportOn, trusted } fro
 import { fileOf, newDocument } from "./dom.mjs";
 import { ROOM, TRUST, cosigned, forged, opened, recordsOf, signed, varint, witnessKey, wrap } from "./forge.mjs";
 
-const { concat, utf8 } = modules["bytes.js"];
+const { concat, shown, utf8 } = modules["bytes.js"];
 const { decode } = modules["proto.js"];
 const { openCheckpoint, parseKey, keyText } = modules["note.js"];
 const { readRules, canonicalText, makeRules } = modules["rules/ruleset.js"];
@@ -16,6 +16,22 @@ const { MAX_FILE } = modules["bundle.js"];
 const HAND = "everybody-reveals";
 const failedOf = ({ checks }) => checks.filter(({ verdict }) => verdict === "failed").map(({ check }) => check);
 const contentsOf = (bytes) => decode("HandBundle", bytes).contents;
+
+test("nothing in a text is unseen", () => {
+  for (let code = 0; code <= 0x10ffff; code += 1) {
+    const letter = String.fromCodePoint(code);
+    if (/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(letter)) assert.equal(shown(letter), `\\u{${code.toString(16)}}`);
+  }
+  assert.equal(shown("Seat 1 \u2212 \u201ca\u201d \u{1f0a1}"), "Seat 1 \u2212 \u201ca\u201d \u{1f0a1}");
+});
+
+test("a crowd of hashes is refused", async () => {
+  const log = (name, count) => concat([10, name.length], utf8(name), new Uint8Array(2 * count).map((_, at) => (at % 2 ? 0 : 42)));
+  const logs = ["table", "dealer", "wallet"].map((name, at) => log(name, at === 0 ? 500000 : 0));
+  const listed = logs.map((bytes) => concat([26], varint(bytes.length), bytes));
+  const contents = concat([8, 2, 18, 16], new Uint8Array(16), ...listed);
+  await assert.rejects(parseBundle(await wrap(contents)), /at most 500000 records and hashes/);
+});
 
 test("a large file is refused before it is read", async () => {
   let read = false;

@@ -34,7 +34,7 @@ test("a hand is proved", async () => {
     "Hand 1 was played to its end: seat 1 wins 4090.",
     `Whose word it is: that of specimen.example, by the keys you gave; ${NOBODY}; the numbers of seats 1, 2 and 3 are ` +
       "in it: enough if one of them is honest; the house marks no seat as its own: a house that cheats marks none; " +
-      "decisions of seats 1, 2 and 3 are signed by their players.",
+      "those decisions of seats 1, 2 and 3 which its player made are signed, others are the clock's or the table's word.",
     "Your part: only you can know whether your own number is in it.",
   ]);
 });
@@ -42,6 +42,7 @@ test("a hand is proved", async () => {
 test("seats of the house are marked", async () => {
   const marked = async (...seats) => {
     const { verdict, sentences } = await told(HAND, (hand) => {
+      for (const { event } of recordsOf(hand, "SeatTaken")) event.house = seats.includes(event.seat);
       for (const kind of ["HandOpened", "HandFinished"]) {
         const [{ event }] = recordsOf(hand, kind);
         for (const place of event.roster ?? event.seats) place.house = seats.includes(place.seat);
@@ -90,7 +91,7 @@ test("a suspended hand is not finished for an hour more than it may last", async
 
 test("numbers that came to nothing before are told", async () => {
   const { sentences } = await told("after-burnt-numbers");
-  assert.match(sentences[0], /; before it numbers \d+ and \d+ came to nothing, by seat/);
+  assert.match(sentences[0], /; before it numbers \d+ \(the table excluded seat \d+ for it\), \d+ \(the table excluded seat \d+ for it\) came to nothing/);
 });
 
 test("a hand without anybody's number fails", async () => {

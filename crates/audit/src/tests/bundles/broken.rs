@@ -4,6 +4,7 @@
 
 mod aborts;
 mod closing;
+mod hidden;
 mod legs;
 mod lies;
 mod openings;
@@ -47,6 +48,7 @@ pub(super) fn all() -> Vec<Golden> {
     let mut all = proofs::all();
     all.extend(lies::all());
     all.extend(legs::all());
+    all.extend(hidden::all());
     all
 }
 

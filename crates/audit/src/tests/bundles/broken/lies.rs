@@ -357,6 +357,10 @@ fn credits() -> Vec<Golden> {
     let (settlement, transfer) = (of(Check::Settlement), of(Check::Transfer));
     let conserved = of(Check::Conserved);
     vec![
+        conserved("conserved-other-house-mark", &|entries| {
+            let seat = &mut the!(entries, Table(TableRecord::HandFinished)).seats[0];
+            seat.house = !seat.house;
+        }),
         settlement("settlement-other-line", &|entries| {
             the!(entries, Table(TableRecord::HandSettled)).lines[0].text.push('0');
         }),

@@ -9,7 +9,7 @@ use proto::common::v1::MoveKind;
 use proto::event::v1 as pb;
 use wire::TableRecord;
 
-use super::{Golden, agreed, broken_hand, index_of, played, rich, the};
+use super::{Golden, agreed, broken_hand, burnt, index_of, played, rich, the};
 use crate::tests::bundles::honest::{everybody, silent};
 
 pub(super) fn all() -> Vec<Golden> {
@@ -25,7 +25,15 @@ fn decisions() -> Vec<Golden> {
         broken_hand(name, honest.clone(), Check::Signatures, edit)
     };
     let signed = |it: &pb::MoveDecided| !it.signature.is_empty();
+    let unused = |name, key: &'static [u8]| {
+        broken_hand(name, burnt(), Check::Signatures, |entries| {
+            the!(entries, Table(TableRecord::EntropyCommitted)).key = key.into();
+        })
+    };
     vec![
+        unused("signatures-unused-key-too-short", &[9; 31]),
+        unused("signatures-unused-key-of-small-order", &[0; 32]),
+        unused("signatures-unused-key-that-is-no-point", &[2; 32]),
         breaks("signatures-left-out", &|entries| {
             the!(entries, Table(TableRecord::MoveDecided), signed).signature.clear();
         }),

@@ -39,6 +39,9 @@ fn beginnings() -> Vec<Golden> {
             the!(entries, Table(TableRecord::HandFinished), last).seats[0].player_id =
                 vec![9; 16].into();
         }),
+        breaks("start-misses-of-more-than-the-seats", &|entries| {
+            the!(entries, Table(TableRecord::HandFinished), last).misses.push(0);
+        }),
         broken_hand("start-other-settings-than-the-table", rich(), Check::Start, |entries| {
             let created = the!(entries, Table(TableRecord::TableCreated));
             created.settings =
@@ -51,6 +54,10 @@ fn beginnings() -> Vec<Golden> {
         }),
         broken_hand("start-misses-of-a-burnt-number", burnt(), Check::Start, |entries| {
             the!(entries, Table(TableRecord::HandFinished)).misses[0] += 1;
+        }),
+        broken_hand("start-other-house-mark", rich(), Check::Start, |entries| {
+            let taken = the!(entries, Table(TableRecord::SeatTaken));
+            taken.house = !taken.house;
         }),
         after_a_burnt_number(),
         golden("start-settings-out-of-bounds", hasty().bundle(1), &[Check::Start]),

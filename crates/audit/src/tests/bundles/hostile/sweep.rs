@@ -102,7 +102,7 @@ fn encoded(fields: &[Field]) -> Vec<u8> {
 /// The record with another payload, where that is one.
 fn with_payload(room: &TableFixture, at: usize, payload: Vec<u8>) -> Option<AnyRecord> {
     let Entry { log, .. } = room.script.entries[at];
-    let alone = Script { entries: vec![room.script.entries[at].clone()] };
+    let alone = Script { entries: vec![room.script.entries[at].clone()], ..Script::default() };
     let mut event = alone.events(log).remove(0);
     event.payload = Bytes::from(payload);
     let record = AnyRecord::decode(log, &event).ok()?;
