@@ -158,10 +158,12 @@ fn faults(
     audit: Option<AuditResult>,
 ) -> Vec<String> {
     let mut faults = room_faults(played);
-    // A decision may come too late, and a table be closed; an overloaded room has one reason.
+    // A decision may come too late, a commitment when its number has opened without the newcomer, and
+    // a table be closed; an overloaded room has one reason.
     let allowed = [
         ErrorReason::Overloaded,
         ErrorReason::NotYourTurn,
+        ErrorReason::NotYourSeat,
         ErrorReason::TableClosed,
         ErrorReason::SeatTaken,
         ErrorReason::AlreadySeated,
