@@ -126,15 +126,16 @@ fn check_withheld(decoded: &DecodedRecords<'_>) -> Result<(), CheckError> {
     let is_open = decoded.seed().is_ok() || decoded.revealed().is_ok();
     let secret = |service: fn(u16) -> bool| move |kind: u16| !is_open && service(kind);
     let [hand, table, dealer, wallet] = lists(decoded);
-    check_withheld_in(hand, secret(may_be_secret_at_table))?;
-    check_withheld_in(table, is_always_withheld)?;
-    check_withheld_in(dealer, secret(may_be_secret_at_dealer))?;
-    check_withheld_in(wallet, |_| false)
+    check_withheld_in(hand.0, hand.1, secret(may_be_secret_at_table))?;
+    check_withheld_in(table.0, table.1, is_always_withheld)?;
+    check_withheld_in(dealer.0, dealer.1, secret(may_be_secret_at_dealer))?;
+    check_withheld_in(wallet.0, wallet.1, |_| false)
 }
 
 /// Checks the records of one stream. What is sealed or withheld says its own type, and no more.
 fn check_withheld_in(
-    (log, events): (&str, &[LogEvent]),
+    log: &str,
+    events: &[LogEvent],
     may_be_withheld: impl Fn(u16) -> bool,
 ) -> Result<(), CheckError> {
     for event in events {
