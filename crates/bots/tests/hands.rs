@@ -7,7 +7,6 @@ use bots::strategy::{Odds, Random, Steady};
 use client::{TableState, WatchMessage};
 use primitives::{Credits, SeatNo};
 use proto::table::v1 as pb;
-use proto::table::v1::table_update::What;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use rules::{
@@ -54,6 +53,7 @@ fn snapshot(hand: &Hand, hand_no: u64, player: Player) -> pb::TableView {
         seat: place.seat.get().into(),
         stack: place.stack.get(),
         in_round: place.in_round.get(),
+        status: wire::ranks::write_status(place).0.into(),
         ..pb::SeatStanding::default()
     };
     let mine = seat_of(player, &seats());
@@ -72,7 +72,8 @@ fn snapshot(hand: &Hand, hand_no: u64, player: Player) -> pb::TableView {
                 ..pb::Standing::default()
             }),
             round: u32::try_from(view.round).unwrap(),
-            phase: view.phase.to_owned(),
+            phase: wire::ranks::write_phase(view.phase).into(),
+            game_state: Some(wire::game_state::write(&view.game, deck, &seats())),
             called_by: view.called_by.map_or(0, |player| seat_of(player, &seats())),
             ..pb::HandView::default()
         }),
@@ -132,13 +133,6 @@ fn play(variant: &'static Variant, hand_no: u64, places: &mut [PlayerState; 3]) 
             }
             (None, Next::Chance(due)) => panic!("no outcome for {due:?}"),
         };
-        for (place, player) in places.iter_mut().zip(hand.players()) {
-            let line = rules::censor(&hand, &event, Viewer::Player(player));
-            let line = line.map_or_else(String::new, |line| line.to_string());
-            let what = What::Action(pb::HandAction { line, ..pb::HandAction::default() });
-            let update = pb::TableUpdate { sequence: 1, at: None, what: Some(what) };
-            place.state.apply(&WatchMessage::Update(Box::new(update)));
-        }
         rules::evolve(&mut hand, &event);
     }
     panic!("hand {hand_no} of {variant:?} does not end");

@@ -366,7 +366,25 @@ impl Chance {
         // A hand without a phase has lost its cards: it may be over all the same.
         let is_over = |hand: &pb::HandView| {
             let has_ended = || self.sequence.has_ended(hand.hand_no);
-            hand.phase == crate::state::OVER_PHASE || hand.phase.is_empty() && has_ended()
+            match hand.phase() {
+                pb::HandPhase::Over => true,
+                pb::HandPhase::Unspecified => has_ended(),
+                pb::HandPhase::Deal
+                | pb::HandPhase::Draft
+                | pb::HandPhase::Alignment
+                | pb::HandPhase::Play
+                | pb::HandPhase::Action
+                | pb::HandPhase::Draw
+                | pb::HandPhase::Turns
+                | pb::HandPhase::Select
+                | pb::HandPhase::Dice
+                | pb::HandPhase::Betting
+                | pb::HandPhase::Redraw
+                | pb::HandPhase::Add
+                | pb::HandPhase::Showdown
+                | pb::HandPhase::Scoring
+                | pb::HandPhase::Reveal => false,
+            }
         };
         let in_play = view.hand.as_ref().filter(|hand| !is_over(hand)).map(|hand| hand.hand_no);
         let last = [Some(view.hand_no), open, in_play].into_iter().flatten().max();

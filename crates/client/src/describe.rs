@@ -1,10 +1,11 @@
 //! Text for people: one line for each update of a table.
 
 mod chance;
+mod settlement;
 mod standing;
 
 use primitives::PlayerId;
-use proto::common::v1::{Move, MoveKind, SettlementLine};
+use proto::common::v1::{Move, MoveKind};
 use proto::table::v1 as pb;
 use proto::table::v1::table_update::What;
 
@@ -108,31 +109,18 @@ fn describe_hand_started(started: &pb::HandStarted, name: SeatNames<'_>) -> Stri
 }
 
 fn describe_hand_ended(ended: &pb::HandEnded, name: SeatNames<'_>) -> String {
-    let players: Vec<u32> = ended.hands.iter().map(|place| place.seat).collect();
-    let lines =
-        ended.settlement.iter().map(|SettlementLine { text }| with_seats(text, &players, name));
-    let shown = ended.hands.iter().filter(|place| {
-        !place.rank.is_empty()
-            && !place.cards.is_empty()
-            && place.cards.iter().all(|card| card.code != wire::moves::HIDDEN)
-    });
-    let shown = shown.map(|place| {
+    let lines = ended.settlement.iter().map(|item| settlement::describe_item(item, name));
+    let shown = ended.hands.iter().filter_map(|place| {
+        let is_seen = |card: &pb::HeldCard| card.code != wire::moves::HIDDEN;
+        let rank = place.rank.as_ref()?;
+        let is_shown = !place.cards.is_empty() && place.cards.iter().all(is_seen);
         let codes: Vec<&str> = place.cards.iter().map(|card| &*card.code).collect();
-        format!("{} had {} ({})", name(place.seat), codes.join(" "), place.rank)
+        let said = || format!("{} had {} ({})", name(place.seat), codes.join(" "), rank.text);
+        is_shown.then(said)
     });
     let all: Vec<String> = lines.chain(shown).collect();
     let all = if all.is_empty() { "nothing moves".to_owned() } else { all.join("; ") };
     format!("hand {} is over: {all}", ended.hand_no)
-}
-
-/// Replaces the players of a history line by their seats.
-fn with_seats(text: &str, players: &[u32], name: SeatNames<'_>) -> String {
-    let words = text.split(' ').map(|word| {
-        let index = word.strip_prefix('p').and_then(|number| number.parse::<usize>().ok());
-        let seat = index.and_then(|number| players.get(number.checked_sub(1)?));
-        seat.map_or_else(|| word.to_owned(), |seat| name(*seat))
-    });
-    words.collect::<Vec<String>>().join(" ")
 }
 
 fn describe_pots(standing: Option<&pb::Standing>) -> String {

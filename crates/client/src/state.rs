@@ -1,19 +1,16 @@
 //! Knowledge of one viewer about a table: the fold of a snapshot and the updates after it.
 //!
-//! It holds only what the viewer was sent: other players' cards are "??" as on the wire. The facts
-//! of a hand, such as announced totals, come with snapshots only; the lines of the hand say what
-//! happened since.
+//! It holds only what the viewer was sent: other players' cards are "??" as on the wire. After each
+//! update it is what a snapshot would show.
 
 mod fold;
 
-use primitives::{Credits, PlayerId};
+use primitives::{Credits, PlayerId, SeatNo};
 use proto::table::v1 as pb;
-use rules::RuleSet;
+use rules::{GameState, RuleSet};
+use wire::game_state::GameStateReader;
 
 use crate::watch::WatchMessage;
-
-/// Phase of a hand that is settled.
-pub(crate) const OVER_PHASE: &str = "over";
 
 /// Table as one viewer knows it.
 #[derive(Clone, Default)]
@@ -62,7 +59,7 @@ impl TableState {
     /// Whether a hand is in play.
     #[must_use]
     pub fn is_hand_in_play(&self) -> bool {
-        self.hand().is_some_and(|hand| hand.phase != OVER_PHASE)
+        self.hand().is_some_and(|hand| hand.phase() != pb::HandPhase::Over)
     }
 
     /// Whether the hand in play stands still because the dealer is silent.
@@ -81,6 +78,16 @@ impl TableState {
     #[must_use]
     pub fn rules(&self) -> Option<&RuleSet> {
         self.rules.as_ref()
+    }
+
+    /// Returns the state that only this game has, as the rules have it; none without a hand, and if
+    /// this client does not know the game.
+    #[must_use]
+    pub fn game_state(&self) -> Option<GameState> {
+        let (hand, deck) = (self.hand()?, self.rules()?.variant().deck);
+        let seats = hand.seats.iter().map(|place| SeatNo::try_from(place.seat).ok());
+        let seats = seats.collect::<Option<Vec<_>>>()?;
+        GameStateReader { deck, seats: &seats }.read(hand.game_state.as_ref()?).ok()
     }
 
     /// Returns the least stack that is dealt in to the next hand, as far as it is known; at least

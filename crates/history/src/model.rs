@@ -80,7 +80,7 @@ impl HandHistory {
     ///
     /// # Errors
     /// In words, if the hand cannot start like this.
-    pub(crate) fn setup(&self) -> Result<Setup, String> {
+    pub fn setup(&self) -> Result<Setup, String> {
         let rules = RuleSet::parse(&self.variant, &self.ruleset).map_err(|e| e.to_string())?;
         let seats = self.seats.len();
         if self.players.len() != seats || self.starting_stacks.len() != seats {

@@ -7,15 +7,19 @@ use crate::cards::Card;
 /// Number of cards in a suit: +1 to +10, then -1 to -10.
 const CARDS_PER_SUIT: u8 = 20;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Suit {
+/// A suit of the 62-card pack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Suit {
     Circle,
     Triangle,
     Square,
 }
 
 impl Suit {
-    pub(crate) const fn name(self) -> &'static str {
+    pub const ALL: [Suit; 3] = [Suit::Circle, Suit::Triangle, Suit::Square];
+
+    #[must_use]
+    pub const fn name(self) -> &'static str {
         match self {
             Suit::Circle => "circle",
             Suit::Triangle => "triangle",

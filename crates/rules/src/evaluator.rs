@@ -1,7 +1,7 @@
 //! Comparison of hands without a table around them: for bots, explanations and benchmarks.
 //!
-//! The value of a hand by itself depends only on the rule set and the few facts of a
-//! [`crate::View`] that change what cards count. Ties that a table breaks with further cards are
+//! The value of a hand by itself depends only on the rule set and on the parts of the game's state
+//! that change what cards count. Ties that a table breaks with further cards are
 //! ties here. In Force sabacc a table sums up sides over a whole layer; here hands compare as those
 //! of one side do.
 
@@ -9,6 +9,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::cards::Card;
+use crate::games::GameState;
 use crate::rank::Rank;
 use crate::ruleset::RuleSet;
 
@@ -32,11 +33,6 @@ pub(crate) trait Evaluate: fmt::Debug + Send + Sync {
     }
 }
 
-/// Value of the fact with this name.
-pub(crate) fn fact<'a>(facts: &'a [(String, String)], name: &str) -> Option<&'a str> {
-    facts.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str())
-}
-
 impl Strength {
     pub(crate) const fn of(strength: i16) -> Strength {
         Strength([strength, 0, 0, 0, 0, 0])
@@ -48,13 +44,11 @@ impl Evaluator {
         Evaluator(Arc::new(values))
     }
 
-    /// Evaluator of a game under this rule set, with the facts of a view as
-    /// [`crate::View::facts`] names them: `wild` and `clone`; `target` and `suit`; `prime`,
-    /// `markdown`, `cook-the-books` and `major-fraud`. None if a fact that is needed is missing,
-    /// and for games without an evaluator.
+    /// Evaluator of a game under this rule set and in this state, which is the game's. None before
+    /// the state says what cards count, and for games without an evaluator.
     #[must_use]
-    pub fn for_rules(rules: &RuleSet, facts: &[(String, String)]) -> Option<Evaluator> {
-        (rules.variant().evaluator)(rules, facts)
+    pub fn for_state(rules: &RuleSet, state: &GameState) -> Option<Evaluator> {
+        (rules.variant().evaluator)(rules, state)
     }
 
     /// Strength of a hand whose cards all come from the deck in play. None for a hand that cannot
@@ -81,22 +75,52 @@ impl Evaluator {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::c62::Suit;
     use crate::cards::Cards;
-    use crate::deck::Deck;
-    use crate::variant::{ALL, variant};
+    use crate::deck::{Deck, P42};
+    use crate::games::coruscant::{CoruscantState, worth::Target};
+    use crate::games::eleven::{ElevenState, worth::Announced};
+    use crate::games::force::ForceState;
+    use crate::games::kessel::{KesselState, ranking::FixTokens};
+    use crate::games::shifting::ShiftingState;
+    use crate::games::spike::SpikeState;
+    use crate::player::PlayerSet;
+    use crate::variant::variant;
+    use smallvec::SmallVec;
 
     fn hand(deck: &Deck, codes: &str) -> Cards {
         codes.split(' ').map(|code| deck.parse(code).nth(0).unwrap()).collect()
     }
 
-    fn facts(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
-        pairs.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect()
+    fn kessel(fix_tokens: FixTokens) -> GameState {
+        GameState::Kessel(KesselState {
+            starter: None,
+            lap: 0,
+            sand_discard: None,
+            blood_discard: None,
+            fix_tokens,
+            prime_dice: None,
+            standing: PlayerSet::EMPTY,
+            immune: PlayerSet::EMPTY,
+            embargoed: PlayerSet::EMPTY,
+            players: Vec::new(),
+        })
+    }
+
+    fn eleven(wild: &str, clone: &str) -> GameState {
+        let face = |face| u8::try_from(P42.faces().position(|other| other == face).unwrap());
+        let announced = Announced { wild: face(wild).unwrap(), clone: face(clone).unwrap() };
+        GameState::Eleven(ElevenState { announced: Some(announced), stood: PlayerSet::EMPTY })
+    }
+
+    fn coruscant(target: Option<Target>) -> GameState {
+        GameState::Coruscant(CoruscantState { target, selections: Vec::new() })
     }
 
     /// Checks hands, best first; the last one may have no strength.
-    fn check(id: &str, pairs: &[(&str, &str)], ladder: &[(&str, &str)]) {
+    fn check(id: &str, state: &GameState, ladder: &[(&str, &str)]) {
         let variant = variant(id).unwrap();
-        let scale = Evaluator::for_rules(&RuleSet::defaults(variant), &facts(pairs)).unwrap();
+        let scale = Evaluator::for_state(&RuleSet::defaults(variant), state).unwrap();
         let strengths: Vec<Option<Strength>> = ladder
             .iter()
             .map(|(codes, rank)| {
@@ -112,7 +136,7 @@ mod tests {
     fn hands_compare_as_at_the_table() {
         check(
             "dice",
-            &[],
+            &GameState::Dice(ShiftingState { declared_totals: SmallVec::new() }),
             &[
                 ("IdiotA S2 C3", "idiots-array"),
                 ("S12 C11", "pure 23"),
@@ -123,7 +147,7 @@ mod tests {
         );
         check(
             "force",
-            &[],
+            &GameState::Force(ForceState { sides: [None; 8] }),
             &[
                 ("EnduranceA StarA S2", "natural -23"),
                 ("S12 C11", "natural 23"),
@@ -134,7 +158,7 @@ mod tests {
         );
         check(
             "kessel",
-            &[("prime", "4")],
+            &kessel(FixTokens { prime: Some(4), ..FixTokens::default() }),
             &[
                 ("sY bY", "pure"),
                 ("s4 b4", "prime 4"),
@@ -144,12 +168,12 @@ mod tests {
         );
         check(
             "kessel",
-            &[("major-fraud", "on")],
+            &kessel(FixTokens { major_fraud: true, ..FixTokens::default() }),
             &[("sI bI", "pair 6"), ("s1 bI", "diff 5 sum 7")],
         );
         check(
             "eleven",
-            &[("wild", "5S"), ("clone", "1H")],
+            &eleven("5S", "1H"),
             &[
                 ("5S 5H", "11 in 2"),
                 ("5D 4H 2S", "11 in 3"),
@@ -159,7 +183,7 @@ mod tests {
         );
         check(
             "spike",
-            &[],
+            &GameState::Spike(SpikeState { top_discard: None }),
             &[
                 ("Y Y", "pure"),
                 ("Y c+3 t-3", "yee-haa"),
@@ -169,7 +193,7 @@ mod tests {
         );
         check(
             "coruscant",
-            &[("target", "+5"), ("suit", "circle")],
+            &coruscant(Some(Target { total: 5, suit: Suit::Circle })),
             &[
                 ("c+5", "off 0 suit 1 total 5 high 5"),
                 ("t+5", "off 0 suit 0 total 5 high 5"),
@@ -180,25 +204,26 @@ mod tests {
 
     #[test]
     fn what_is_no_hand_is_worth_nothing() {
-        let kessel = RuleSet::defaults(variant("kessel").unwrap());
-        let scale = Evaluator::for_rules(&kessel, &[]).unwrap();
+        let rules = RuleSet::defaults(variant("kessel").unwrap());
+        let scale = Evaluator::for_state(&rules, &kessel(FixTokens::default())).unwrap();
+        let deck = rules.variant().deck;
         for codes in ["s1", "s1 s2", "s1 b2 b3", "sI b2"] {
-            let cards = hand(kessel.variant().deck, codes);
+            let cards = hand(deck, codes);
             assert_eq!((scale.strength(&cards), scale.rank(&cards)), (None, None), "{codes}");
             assert_eq!(scale.chips_due(&cards), None);
         }
-        assert_eq!(scale.chips_due(&hand(kessel.variant().deck, "s1 b6")), Some(5));
+        assert_eq!(scale.chips_due(&hand(deck, "s1 b6")), Some(5));
     }
 
     #[test]
-    fn every_variant_has_a_scale_once_its_facts_are_known() {
-        let known = facts(&[("wild", "1S"), ("clone", "6S"), ("target", "0"), ("suit", "square")]);
-        // The variant that only tests play has no evaluator.
-        for variant in ALL.iter().filter(|variant| variant.id != "highest") {
-            let rules = RuleSet::defaults(variant);
-            assert!(Evaluator::for_rules(&rules, &known).is_some(), "{variant:?}");
-            let needs = ["eleven", "coruscant"].contains(&variant.id);
-            assert_eq!(Evaluator::for_rules(&rules, &[]).is_none(), needs, "{variant:?}");
+    fn hands_have_no_value_before_chance_says_what_counts() {
+        for (id, state) in [
+            ("eleven", GameState::Eleven(ElevenState { announced: None, stood: PlayerSet::EMPTY })),
+            ("coruscant", coruscant(None)),
+            ("kessel", coruscant(None)),
+        ] {
+            let rules = RuleSet::defaults(variant(id).unwrap());
+            assert!(Evaluator::for_state(&rules, &state).is_none(), "{id}");
         }
     }
 }

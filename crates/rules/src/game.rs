@@ -24,13 +24,12 @@
 //!   first; then `award_sabacc` and `finish`.
 
 use crate::chance::Resolved;
+use crate::games::GameState;
+use crate::hand_phase::HandPhase;
 use crate::legal::LegalMoves;
 use crate::moves::{Move, MoveKind};
 use crate::player::{Player, Viewer};
 use crate::state::{Bets, Core};
-
-/// Public or private facts of one variant, by name.
-pub(crate) type Facts = Vec<(String, String)>;
 
 /// State machine of one variant.
 pub(crate) trait Game: Send + Sync {
@@ -64,18 +63,16 @@ pub(crate) trait Game: Send + Sync {
         kind == MoveKind::Trade
     }
 
-    /// Public state of the game.
+    /// Public state that every game has.
     fn status(&self) -> GameStatus<'_>;
 
-    /// Adds further facts that `viewer` may know, such as announced totals.
-    fn facts(&self, core: &Core, viewer: Viewer, facts: &mut Facts) {
-        let (_, _, _) = (core, viewer, facts);
-    }
+    /// State that only this game has, as `viewer` may know it. The only place that makes it.
+    fn state(&self, core: &Core, viewer: Viewer) -> GameState;
 }
 
-/// Public state of a game.
+/// Public state that every game has.
 pub(crate) struct GameStatus<'a> {
-    pub(crate) phase: &'static str,
+    pub(crate) phase: HandPhase,
     /// Counts from 1; 0 before the first round.
     pub(crate) round: u64,
     /// The betting round in progress.

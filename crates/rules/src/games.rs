@@ -1,4 +1,4 @@
-//! Registry of variants: every variant is one module and one line here.
+//! Registry of variants: every variant is one module, and one line in each of the two lists here.
 //!
 //! Specification: rules/SPEC.md §2.1.
 
@@ -12,9 +12,9 @@ pub(crate) mod force;
 mod highest;
 pub(crate) mod kessel;
 mod settling;
-mod shifting;
+pub(crate) mod shifting;
 pub(crate) mod spike;
-mod swg;
+pub(crate) mod swg;
 
 use crate::variant::Variant;
 
@@ -31,3 +31,19 @@ pub static ALL: &[&Variant] = &[
     &spike::VARIANT,
     &swg::VARIANT,
 ];
+
+/// State of a game as one viewer may know it, apart from what every game has: cards, credits,
+/// phase, turn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum GameState {
+    Coruscant(coruscant::CoruscantState),
+    Dice(shifting::ShiftingState),
+    Electronic(shifting::ShiftingState),
+    Eleven(eleven::ElevenState),
+    Force(force::ForceState),
+    #[cfg(test)]
+    Highest,
+    Kessel(kessel::KesselState),
+    Spike(spike::SpikeState),
+    Swg(swg::SwgState),
+}

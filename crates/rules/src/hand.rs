@@ -54,7 +54,7 @@ pub enum Next<'a> {
 #[derive(Debug)]
 pub struct Decision {
     pub player: Player,
-    /// Never empty; `leave` is legal too and not listed.
+    /// Never empty; `leave` is legal too and not listed here.
     pub legal: LegalMoves,
     /// The move that the clock takes, and that leaving implies.
     pub default: Move,
@@ -175,7 +175,7 @@ impl fmt::Debug for Hand {
         let glance = self.game.status();
         f.debug_struct("Hand")
             .field("variant", &self.core.rules.variant())
-            .field("phase", &glance.phase)
+            .field("phase", &glance.phase.name())
             .field("round", &glance.round)
             .field("turn", &self.core.turn)
             .finish_non_exhaustive()

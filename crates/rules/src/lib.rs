@@ -4,7 +4,7 @@
 //!
 //! Start at [`hand`]: [`next`] says what a hand waits for, [`decide`] and [`resolve_chance`] check
 //! an input, [`evolve`] applies it, [`view`] shows the hand to a viewer. A variant is one module
-//! under `games` and one line in its registry.
+//! under `games` and its lines in the registry there.
 //!
 //! Specification: rules/SPEC.md §2.1.
 
@@ -19,6 +19,7 @@ pub mod explain;
 mod game;
 mod games;
 pub mod hand;
+mod hand_phase;
 mod legal;
 mod moves;
 pub mod notation;
@@ -36,6 +37,7 @@ mod token;
 mod variant;
 mod view;
 
+pub use c62::Suit;
 pub use cards::{Card, CardSet, Cards};
 pub use chance::{
     CardCount, Chance, Deal, DealPart, DealReason, Destination, Outcome, PickPurpose, Restock,
@@ -49,7 +51,16 @@ pub use event_view::{
     is_choice_secret,
 };
 pub use explain::explain;
+pub use games::GameState;
+pub use games::coruscant::{CoruscantState, Selection, worth::Target};
+pub use games::eleven::{ElevenState, worth::Announced};
+pub use games::force::ForceState;
+pub use games::kessel::{ImpostorState, KesselPlayerState, KesselState, RevealedHand, ranking::FixTokens};
+pub use games::shifting::ShiftingState;
+pub use games::spike::{SpikeState, ladder::Rung};
+pub use games::swg::SwgState;
 pub use hand::{Decision, Hand, Next, decide, evolve, next, resolve_chance};
+pub use hand_phase::HandPhase;
 pub use legal::{Choices, Legal, LegalMoves};
 pub use moves::{Arguments, DrawSource, Move, MoveKind, Shape, Side};
 pub use player::{Player, PlayerSet, Viewer};
@@ -61,4 +72,4 @@ pub use settlement::{FinalHand, Pot, Settlement, SettlementItem};
 pub use setup::{Setup, SetupError, check_player_count};
 pub use token::ShiftToken;
 pub use variant::{ALL, PileSpec, Variant, variant};
-pub use view::{CardView, PlayerView, Status, View, cards_differ, view};
+pub use view::{CardView, PlayerView, Status, View, cards_differ, game_state, view};

@@ -4,6 +4,8 @@
 
 use std::fmt;
 
+use crate::games::spike::ladder::Rung;
+
 /// Rank of a final hand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rank {
@@ -32,7 +34,7 @@ pub enum Rank {
     Over {
         cards: u8,
     },
-    Spike(&'static str),
+    Spike(Rung),
     Coruscant {
         off: u16,
         suit: u8,
@@ -59,7 +61,7 @@ impl fmt::Display for Rank {
             Rank::Left => f.write_str("left"),
             Rank::Eleven { total, cards } => write!(f, "{total} in {cards}"),
             Rank::Over { cards } => write!(f, "over in {cards}"),
-            Rank::Spike(name) => f.write_str(name),
+            Rank::Spike(rung) => f.write_str(rung.name()),
             Rank::Coruscant { off, suit, total, high } => {
                 write!(f, "off {off} suit {suit} total {total} high {high}")
             }

@@ -210,6 +210,36 @@ impl RuleSet {
         }
     }
 
+    /// Credits that folding costs, into the Sabacc Pot.
+    #[must_use]
+    pub const fn fold_penalty(&self) -> Credits {
+        self.fold_penalty
+    }
+
+    /// Whether a hand that bombs out pays a penalty.
+    #[must_use]
+    pub const fn has_bomb_out_penalty(&self) -> bool {
+        match self.bomb_out {
+            BombOut::MatchPot | BombOut::Fixed => true,
+            BombOut::None => false,
+        }
+    }
+
+    /// Whether a turn has a draw action after its betting action.
+    #[must_use]
+    pub const fn has_draw_phase(&self) -> bool {
+        self.draw_phase
+    }
+
+    /// Whether 22 beats -22 because it is the higher total; else they are equal.
+    #[must_use]
+    pub const fn has_signed_ranking(&self) -> bool {
+        match self.ranking {
+            Ranking::Signed => true,
+            Ranking::Absolute => false,
+        }
+    }
+
     /// Stake of a Kessel player; 0 in the other games.
     pub(crate) fn stake(&self) -> Credits {
         Credits::try_new(u64::from(self.chips) * self.stakes.rate()).unwrap_or(Credits::MAX)

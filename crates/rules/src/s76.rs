@@ -8,6 +8,7 @@ pub(crate) use showdown::{AllBomb, Showdown};
 
 use crate::cards::{Card, CardSet};
 use crate::evaluator::{Evaluate, Evaluator, Strength};
+use crate::games::GameState;
 use crate::rank::Rank;
 use crate::ruleset::{Ranking, RuleSet};
 
@@ -185,7 +186,7 @@ impl Evaluate for Ranking {
 }
 
 /// Makes the evaluator of hands that compare by the rule set's ranking.
-pub(crate) fn evaluator(rules: &RuleSet, _: &[(String, String)]) -> Option<Evaluator> {
+pub(crate) fn evaluator(rules: &RuleSet, _: &GameState) -> Option<Evaluator> {
     Some(Evaluator::new(rules.ranking))
 }
 

@@ -10,6 +10,7 @@ use crate::deck::Deck;
 use crate::evaluator::Evaluator;
 use crate::explain::VariantText;
 use crate::game::Game;
+use crate::games::GameState;
 use crate::ruleset::{Field, Key, RuleSet};
 use crate::state::Core;
 
@@ -54,9 +55,9 @@ pub(crate) enum RakeBase {
     CreditsPot,
 }
 
-/// Makes the evaluator of a game's hands from the facts of a view. None if a fact that it needs is
-/// missing, or the game has no evaluator.
-pub(crate) type MakeEvaluator = fn(&RuleSet, &[(String, String)]) -> Option<Evaluator>;
+/// Makes the evaluator of a game's hands from the game's state. None if the state lacks what it
+/// needs, or the game has no evaluator.
+pub(crate) type MakeEvaluator = fn(&RuleSet, &GameState) -> Option<Evaluator>;
 
 /// A draw pile with its discards.
 #[derive(Debug)]

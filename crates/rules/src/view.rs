@@ -9,7 +9,9 @@ use primitives::{Credits, SeatNo};
 use smallvec::SmallVec;
 
 use crate::cards::Card;
+use crate::games::GameState;
 use crate::hand::Hand;
+use crate::hand_phase::HandPhase;
 use crate::player::{Player, Viewer};
 use crate::rank::Rank;
 
@@ -23,14 +25,13 @@ pub struct View {
     pub carried_pot: Credits,
     /// The cycle, lap or round, from 1.
     pub round: u64,
-    /// Phase of the hand, as the game names it.
-    pub phase: &'static str,
+    pub phase: HandPhase,
     pub to_act: Option<Player>,
     /// The total in this betting round that is to be matched.
     pub to_match: Credits,
     pub called_by: Option<Player>,
-    /// Further facts that this viewer may know, by name.
-    pub facts: Vec<(String, String)>,
+    /// State that only this game has.
+    pub game: GameState,
 }
 
 /// State of one player as one viewer sees it.
@@ -78,8 +79,6 @@ pub fn view(hand: &Hand, viewer: Viewer) -> View {
     let core = &hand.core;
     let glance = hand.game.status();
     let in_round = |player| glance.bets.map_or(Credits::ZERO, |bets| bets.paid(player));
-    let mut facts = Vec::new();
-    hand.game.facts(core, viewer, &mut facts);
     View {
         players: core
             .all_players()
@@ -93,12 +92,18 @@ pub fn view(hand: &Hand, viewer: Viewer) -> View {
         sabacc_pot: core.sabacc_pot,
         carried_pot: core.carried_pot,
         round: glance.round,
-        phase: if hand.settlement().is_some() { "over" } else { glance.phase },
+        phase: if hand.settlement().is_some() { HandPhase::Over } else { glance.phase },
         to_act: hand.to_act(),
         to_match: glance.bets.map_or(Credits::ZERO, |bets| bets.highest()),
         called_by: glance.called_by,
-        facts,
+        game: game_state(hand, viewer),
     }
+}
+
+/// State that only this game has, as `viewer` may know it.
+#[must_use]
+pub fn game_state(hand: &Hand, viewer: Viewer) -> GameState {
+    hand.game.state(&hand.core, viewer)
 }
 
 /// Whether `viewer` sees other cards in or beside somebody's hand after than before.

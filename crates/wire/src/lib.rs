@@ -8,13 +8,16 @@
 pub mod card_positions;
 pub mod clock;
 pub mod field;
+pub mod game_state;
 pub mod history;
 pub mod ledger;
 mod log_record;
 pub mod moves;
+pub mod ranks;
 pub mod records;
 pub mod replay;
 pub mod ruleset;
+pub mod settlement;
 pub mod standing;
 pub mod status;
 

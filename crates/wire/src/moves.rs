@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use primitives::{Quoted, SeatNo};
-use proto::common::v1::{LegalMove, Move as PbMove};
+use proto::common::v1::{LegalMove, Move as PbMove, MoveArgument};
 use rules::{
     Arguments, Card, Choices, Deck, DrawSource, EventView, Legal, Move, MoveKind, Player, Shape,
     ShiftToken, Side, Word,
@@ -277,26 +277,65 @@ pub fn write_legal(legal: &Legal, deck: &Deck, seats: &[SeatNo]) -> LegalMove {
         ..LegalMove::default()
     };
     match choices {
+        Choices::Nothing => {}
         Choices::Price(amount) => (out.min, out.max) = (amount.get(), amount.get()),
-        Choices::Amount { min, max } => (out.min, out.max) = (min.get(), max.get()),
-        Choices::Cards { cards: _, min, max } => {
-            (out.min, out.max) = (u64::from(*min), u64::from(*max));
+        Choices::Amount { min, max } => {
+            (out.min, out.max) = (min.get(), max.get());
+            push_argument(&mut out, MoveArgument::Amount);
         }
+        Choices::Card(_) => take_cards(&mut out, 1, 1),
+        Choices::OptionalCard(cards) if cards.is_empty() => {}
+        Choices::OptionalCard(_) => take_cards(&mut out, 1, 1),
+        Choices::Cards { cards: _, min, max } => take_cards(&mut out, (*min).into(), (*max).into()),
+        Choices::AnyCards(cards) => {
+            take_cards(&mut out, 0, u32::try_from(cards.len()).unwrap_or(u32::MAX));
+        }
+        Choices::Side => take_names(&mut out, MoveArgument::Side, 1),
+        Choices::Pile(_) => take_names(&mut out, MoveArgument::Pile, 1),
+        Choices::Tokens => take_names(&mut out, MoveArgument::Tokens, 3),
         Choices::Token(_, targets) => {
+            take_names(&mut out, MoveArgument::Tokens, 1);
             out.target_seats = targets.iter().map(|player| seat_of(player, seats)).collect();
+            if !targets.is_empty() {
+                push_argument(&mut out, MoveArgument::Seat);
+            }
         }
-        Choices::Die(values) | Choices::CardAndDie(_, values) => {
-            out.values = values.iter().map(|value| u32::from(*value)).collect();
+        Choices::Die(values) => take_values(&mut out, values),
+        Choices::CardAndDie(_, values) => {
+            take_cards(&mut out, 1, 1);
+            take_values(&mut out, values);
         }
-        Choices::Nothing
-        | Choices::Card(_)
-        | Choices::OptionalCard(_)
-        | Choices::AnyCards(_)
-        | Choices::Side
-        | Choices::Pile(_)
-        | Choices::Tokens => {}
     }
     out
+}
+
+/// Leaving, which is legal whenever a decision is due.
+#[must_use]
+pub fn legal_leave() -> LegalMove {
+    LegalMove {
+        kind: number_of_kind(MoveKind::Leave),
+        text: MoveKind::Leave.verb().to_owned(),
+        ..LegalMove::default()
+    }
+}
+
+fn push_argument(legal: &mut LegalMove, argument: MoveArgument) {
+    legal.arguments.push(argument.into());
+}
+
+fn take_cards(legal: &mut LegalMove, min: u32, max: u32) {
+    (legal.min_cards, legal.max_cards) = (min, max);
+    push_argument(legal, MoveArgument::Cards);
+}
+
+fn take_names(legal: &mut LegalMove, argument: MoveArgument, count: u32) {
+    legal.names_count = count;
+    push_argument(legal, argument);
+}
+
+fn take_values(legal: &mut LegalMove, values: &[u8]) {
+    legal.values = values.iter().map(|value| u32::from(*value)).collect();
+    push_argument(legal, MoveArgument::Value);
 }
 
 fn codes(cards: &[Card], deck: &Deck) -> Vec<String> {

@@ -313,28 +313,42 @@ pub struct Move {
     #[prost(uint32, tag = "6")]
     pub value: u32,
 }
-/// One kind of move that is legal now, with its choices.
+/// One kind of move that is legal now, with everything that it may name. Whoever copies `kind` into a Move and fills in
+/// what each of `arguments` says, from the choices here, has made a legal move, without knowing the game. Other choices are
+/// refused. Where several of the list have one kind, each is a choice of its own.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct LegalMove {
     /// What may be done.
     #[prost(enumeration = "MoveKind", tag = "1")]
     pub kind: i32,
-    /// The cards that may be named, one of them unless the kind takes several.
+    /// What has to be filled into the Move besides its kind, in the order of its line. Empty: the kind alone is the move.
+    #[prost(enumeration = "MoveArgument", repeated, tag = "10")]
+    pub arguments: ::prost::alloc::vec::Vec<i32>,
+    /// CARDS: the codes to choose from, in the order held. A code that stands here twice may be named twice.
     #[prost(string, repeated, tag = "2")]
     pub cards: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
-    /// BET and RAISE: the least and the most; MATCH: both are what it costs.
+    /// CARDS: the least number of cards to name.
+    #[prost(uint32, tag = "11")]
+    pub min_cards: u32,
+    /// CARDS: the largest number of cards to name.
+    #[prost(uint32, tag = "12")]
+    pub max_cards: u32,
+    /// AMOUNT: the least. MATCH, which has no argument: this and `max` are what it costs.
     #[prost(uint64, tag = "3")]
     pub min: u64,
-    /// See `min`.
+    /// AMOUNT: the most.
     #[prost(uint64, tag = "4")]
     pub max: u64,
-    /// Names to choose from, such as tokens or piles.
+    /// SIDE, PILE, TOKENS: the names to choose from.
     #[prost(string, repeated, tag = "5")]
     pub names: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
-    /// Seats that may be targeted.
+    /// SIDE, PILE, TOKENS: how many different names to name.
+    #[prost(uint32, tag = "13")]
+    pub names_count: u32,
+    /// SEAT: the seats to choose one from.
     #[prost(uint32, repeated, tag = "6")]
     pub target_seats: ::prost::alloc::vec::Vec<u32>,
-    /// Dice to choose from.
+    /// VALUE: the dice to choose one from.
     #[prost(uint32, repeated, tag = "7")]
     pub values: ::prost::alloc::vec::Vec<u32>,
     /// The same as one line of text, such as "bet 10..490" or "trade C11|S5".
@@ -465,7 +479,8 @@ pub enum MoveKind {
     Fold = 10,
     /// Declare that the hand is called.
     CallHand = 11,
-    /// Leave the table: from now on every decision of this player is its default.
+    /// Leave the table: from now on every decision of this player is its default. TableService.StandUp makes it, in turn and
+    /// out of turn; Act refuses it.
     Leave = 12,
     /// Declare an alignment.
     Align = 13,
@@ -566,6 +581,59 @@ impl MoveKind {
             "MOVE_KIND_SELECT" => Some(Self::Select),
             "MOVE_KIND_ADD" => Some(Self::Add),
             "MOVE_KIND_VOID" => Some(Self::Void),
+            _ => None,
+        }
+    }
+}
+/// An argument of a move: which field of the Move it fills.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum MoveArgument {
+    /// Not used.
+    Unspecified = 0,
+    /// Move.cards: from LegalMove.min_cards to LegalMove.max_cards of LegalMove.cards.
+    Cards = 1,
+    /// Move.amount: from LegalMove.min to LegalMove.max.
+    Amount = 2,
+    /// Move.names: one of LegalMove.names, a side.
+    Side = 3,
+    /// Move.names: one of LegalMove.names, a pile.
+    Pile = 4,
+    /// Move.names: LegalMove.names_count different ones of LegalMove.names, which are shift tokens.
+    Tokens = 5,
+    /// Move.target_seat: one of LegalMove.target_seats.
+    Seat = 6,
+    /// Move.value: one of LegalMove.values, a die.
+    Value = 7,
+}
+impl MoveArgument {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "MOVE_ARGUMENT_UNSPECIFIED",
+            Self::Cards => "MOVE_ARGUMENT_CARDS",
+            Self::Amount => "MOVE_ARGUMENT_AMOUNT",
+            Self::Side => "MOVE_ARGUMENT_SIDE",
+            Self::Pile => "MOVE_ARGUMENT_PILE",
+            Self::Tokens => "MOVE_ARGUMENT_TOKENS",
+            Self::Seat => "MOVE_ARGUMENT_SEAT",
+            Self::Value => "MOVE_ARGUMENT_VALUE",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "MOVE_ARGUMENT_UNSPECIFIED" => Some(Self::Unspecified),
+            "MOVE_ARGUMENT_CARDS" => Some(Self::Cards),
+            "MOVE_ARGUMENT_AMOUNT" => Some(Self::Amount),
+            "MOVE_ARGUMENT_SIDE" => Some(Self::Side),
+            "MOVE_ARGUMENT_PILE" => Some(Self::Pile),
+            "MOVE_ARGUMENT_TOKENS" => Some(Self::Tokens),
+            "MOVE_ARGUMENT_SEAT" => Some(Self::Seat),
+            "MOVE_ARGUMENT_VALUE" => Some(Self::Value),
             _ => None,
         }
     }

@@ -513,6 +513,886 @@ pub mod people_service_server {
         const NAME: &'static str = SERVICE_NAME;
     }
 }
+/// State of the game that is played, as the viewer may know it: everything about the hand that its seats, cards, pots,
+/// phase and turn do not say. One message a game. An update that carries one replaces the whole of it; an update without
+/// one leaves it as it was.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct GameState {
+    /// The table's game.
+    #[prost(oneof = "game_state::State", tags = "1, 2, 3, 4, 5, 6, 7, 8")]
+    pub state: ::core::option::Option<game_state::State>,
+}
+/// Nested message and enum types in `GameState`.
+pub mod game_state {
+    /// The table's game.
+    #[derive(Clone, PartialEq, ::prost::Oneof)]
+    pub enum State {
+        /// Coruscant Shift.
+        #[prost(message, tag = "1")]
+        Coruscant(super::CoruscantState),
+        /// Sabacc with dice.
+        #[prost(message, tag = "2")]
+        Dice(super::DiceState),
+        /// Casino sabacc, played electronically.
+        #[prost(message, tag = "3")]
+        Electronic(super::ElectronicState),
+        /// Eleven.
+        #[prost(message, tag = "4")]
+        Eleven(super::ElevenState),
+        /// Force sabacc.
+        #[prost(message, tag = "5")]
+        Force(super::ForceState),
+        /// Kessel sabacc.
+        #[prost(message, tag = "6")]
+        Kessel(super::KesselState),
+        /// Corellian Spike.
+        #[prost(message, tag = "7")]
+        Spike(super::SpikeState),
+        /// Sabacc for SWG.
+        #[prost(message, tag = "8")]
+        Swg(super::SwgState),
+    }
+}
+/// State of a hand of Coruscant Shift.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct CoruscantState {
+    /// The target of the dice; unset before they are rolled.
+    #[prost(message, optional, tag = "1")]
+    pub target: ::core::option::Option<CoruscantTarget>,
+    /// The selections of the seats that are still in and have made one, p1 first.
+    #[prost(message, repeated, tag = "2")]
+    pub selections: ::prost::alloc::vec::Vec<CoruscantSelection>,
+}
+/// What the dice of Coruscant Shift ask for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct CoruscantTarget {
+    /// The total to come closest to: 0, 5, -5, 10 or -10.
+    #[prost(sint32, tag = "1")]
+    pub total: i32,
+    /// The suit that decides between equal totals.
+    #[prost(enumeration = "CoruscantSuit", tag = "2")]
+    pub suit: i32,
+}
+/// A selection of cards, face down until the reveal.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct CoruscantSelection {
+    /// The seat's number.
+    #[prost(uint32, tag = "1")]
+    pub seat: u32,
+    /// The number of cards, added ones included.
+    #[prost(uint32, tag = "2")]
+    pub count: u32,
+    /// Their codes in the order held. Only for the seat's own player; else empty.
+    #[prost(string, repeated, tag = "3")]
+    pub cards: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+}
+/// State of a hand of sabacc with dice.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct DiceState {
+    /// The totals of the opening hands, p1 first, where the rule set has them announced, once they are.
+    #[prost(message, repeated, tag = "1")]
+    pub declared_totals: ::prost::alloc::vec::Vec<DeclaredTotal>,
+}
+/// State of a hand of casino sabacc, played electronically.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ElectronicState {
+    /// The totals of the opening hands, p1 first, where the rule set has them announced, once they are.
+    #[prost(message, repeated, tag = "1")]
+    pub declared_totals: ::prost::alloc::vec::Vec<DeclaredTotal>,
+}
+/// The total of an opening hand, as its player announced it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DeclaredTotal {
+    /// The seat's number.
+    #[prost(uint32, tag = "1")]
+    pub seat: u32,
+    /// The total.
+    #[prost(sint32, tag = "2")]
+    pub total: i32,
+}
+/// State of a hand of eleven.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ElevenState {
+    /// The code of the cards that are any rank, such as "5S"; empty before it is announced.
+    #[prost(string, tag = "1")]
+    pub wild: ::prost::alloc::string::String,
+    /// The code of the cards that copy another card's value; empty before it is announced.
+    #[prost(string, tag = "2")]
+    pub clone: ::prost::alloc::string::String,
+    /// The seats that stand and have no further turn, p1 first.
+    #[prost(uint32, repeated, tag = "3")]
+    pub stood_seats: ::prost::alloc::vec::Vec<u32>,
+}
+/// State of a hand of Force sabacc.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ForceState {
+    /// The sides that are known, p1 first.
+    #[prost(message, repeated, tag = "1")]
+    pub alignments: ::prost::alloc::vec::Vec<ForceAlignment>,
+}
+/// The side that a seat is on.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ForceAlignment {
+    /// The seat's number.
+    #[prost(uint32, tag = "1")]
+    pub seat: u32,
+    /// Its side.
+    #[prost(enumeration = "ForceSide", tag = "2")]
+    pub side: i32,
+}
+/// State of a game of Kessel sabacc.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct KesselState {
+    /// The seat that begins the laps of this round; 0: not drawn yet.
+    #[prost(uint32, tag = "1")]
+    pub starter_seat: u32,
+    /// The lap of turns in this round, from 1; 0 before the first one.
+    #[prost(uint32, tag = "2")]
+    pub lap: u32,
+    /// The code of the top card of the Sand discards; empty: none.
+    #[prost(string, tag = "3")]
+    pub sand_discard: ::prost::alloc::string::String,
+    /// The code of the top card of the Blood discards; empty: none.
+    #[prost(string, tag = "4")]
+    pub blood_discard: ::prost::alloc::string::String,
+    /// Prime Sabacc in effect: the value of the pair that is the Prime; 0: not in effect.
+    #[prost(uint32, tag = "5")]
+    pub prime: u32,
+    /// The two dice of which one becomes the Prime, while that decision is due; else empty.
+    #[prost(uint32, repeated, tag = "6")]
+    pub prime_dice: ::prost::alloc::vec::Vec<u32>,
+    /// Markdown is in effect: a Sylop is a 0 that copies nothing.
+    #[prost(bool, tag = "7")]
+    pub markdown: bool,
+    /// Cook the Books is in effect: higher pairs are better.
+    #[prost(bool, tag = "8")]
+    pub cook_the_books: bool,
+    /// Major Fraud is in effect: an Impostor is a 6 without a roll.
+    #[prost(bool, tag = "9")]
+    pub major_fraud: bool,
+    /// One for each seat of the hand, p1 first.
+    #[prost(message, repeated, tag = "10")]
+    pub seats: ::prost::alloc::vec::Vec<KesselSeat>,
+}
+/// State of one seat in a game of Kessel sabacc.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct KesselSeat {
+    /// The seat's number.
+    #[prost(uint32, tag = "1")]
+    pub seat: u32,
+    /// Chips in stock.
+    #[prost(uint32, tag = "2")]
+    pub stock_chips: u32,
+    /// Chips invested in this round, in the seat's hand pot.
+    #[prost(uint32, tag = "3")]
+    pub hand_pot_chips: u32,
+    /// The number of shift tokens not yet played.
+    #[prost(uint32, tag = "4")]
+    pub tokens_left: u32,
+    /// These tokens. Only for the seat's own player; else empty.
+    #[prost(enumeration = "ShiftToken", repeated, tag = "5")]
+    pub tokens: ::prost::alloc::vec::Vec<i32>,
+    /// The tokens played so far, in order.
+    #[prost(enumeration = "ShiftToken", repeated, tag = "6")]
+    pub played_tokens: ::prost::alloc::vec::Vec<i32>,
+    /// The latest action of this round is a stand.
+    #[prost(bool, tag = "7")]
+    pub standing: bool,
+    /// Stock, tax and disrupt tokens of others do not touch the seat in this round.
+    #[prost(bool, tag = "8")]
+    pub immune: bool,
+    /// The seat must stand in its next turn.
+    #[prost(bool, tag = "9")]
+    pub embargoed: bool,
+    /// The seat's Impostors whose dice have been rolled in this reveal, Sand first.
+    #[prost(message, repeated, tag = "10")]
+    pub impostors: ::prost::alloc::vec::Vec<KesselImpostor>,
+    /// The hand of the last reveal that the seat was in; unset: none.
+    #[prost(message, optional, tag = "11")]
+    pub revealed: ::core::option::Option<RevealedHand>,
+}
+/// An Impostor that has rolled its dice.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct KesselImpostor {
+    /// Its code.
+    #[prost(string, tag = "1")]
+    pub card: ::prost::alloc::string::String,
+    /// The two dice.
+    #[prost(uint32, repeated, tag = "2")]
+    pub dice: ::prost::alloc::vec::Vec<u32>,
+    /// The die that it takes the value of, once chosen. Only for the seat's own player; else 0.
+    #[prost(uint32, tag = "3")]
+    pub value: u32,
+}
+/// A hand as it was revealed.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RevealedHand {
+    /// Its card codes in the order held.
+    #[prost(string, repeated, tag = "1")]
+    pub cards: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Its rank.
+    #[prost(message, optional, tag = "2")]
+    pub rank: ::core::option::Option<HandRank>,
+}
+/// State of a hand of Corellian Spike.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SpikeState {
+    /// The code of the top discard; empty before a card is flipped.
+    #[prost(string, tag = "1")]
+    pub top_discard: ::prost::alloc::string::String,
+}
+/// State of a hand of sabacc for SWG.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SwgState {
+    /// The hand is called when play is back at this seat, which may have folded.
+    #[prost(uint32, tag = "1")]
+    pub ends_at_seat: u32,
+}
+/// The rank of a hand: its kind, and the numbers that the kind has. Other numbers are 0.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct HandRank {
+    /// The kind.
+    #[prost(enumeration = "RankKind", tag = "1")]
+    pub kind: i32,
+    /// The total: PURE, TOTAL, BOMBED, NATURAL, LIGHT, DARK, ELEVEN, CORUSCANT.
+    #[prost(sint32, tag = "2")]
+    pub total: i32,
+    /// The value of the pair: PRIME, PAIR.
+    #[prost(uint32, tag = "3")]
+    pub value: u32,
+    /// The difference of the two cards: DIFFERENCE.
+    #[prost(uint32, tag = "4")]
+    pub difference: u32,
+    /// The sum of the two cards: DIFFERENCE.
+    #[prost(uint32, tag = "5")]
+    pub sum: u32,
+    /// The number of cards: ELEVEN, OVER.
+    #[prost(uint32, tag = "6")]
+    pub cards: u32,
+    /// The distance from the target: CORUSCANT.
+    #[prost(uint32, tag = "7")]
+    pub off_target: u32,
+    /// The number of cards of the target's suit: CORUSCANT.
+    #[prost(uint32, tag = "8")]
+    pub suited: u32,
+    /// The highest card: CORUSCANT.
+    #[prost(sint32, tag = "9")]
+    pub high: i32,
+    /// The same for people, as a hand history writes it, such as "total 17".
+    #[prost(string, tag = "10")]
+    pub text: ::prost::alloc::string::String,
+}
+/// One movement of credits in a hand's settlement. Lines come in the order of the settlement.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SettlementItem {
+    /// The seat that gets or pays; 0 where none does: MOVES_TO_SABACC, CARRIES, RAKE.
+    #[prost(uint32, tag = "1")]
+    pub seat: u32,
+    /// What happens.
+    #[prost(enumeration = "SettlementKind", tag = "2")]
+    pub kind: i32,
+    /// The pot or layer that is won or moves: WINS, MOVES_TO_SABACC.
+    #[prost(enumeration = "PotLayer", tag = "3")]
+    pub layer: i32,
+    /// POT_LAYER_SIDE: which, from 1; else 0.
+    #[prost(uint32, tag = "4")]
+    pub side: u32,
+    /// The credits that move; 0 for ELIMINATED.
+    #[prost(uint64, tag = "5")]
+    pub amount_credits: u64,
+    /// PAYS_SABACC: what the stack could not cover.
+    #[prost(uint64, tag = "6")]
+    pub short_credits: u64,
+    /// The same for people, as a hand history writes it, such as "p1 wins main 100".
+    #[prost(string, tag = "7")]
+    pub text: ::prost::alloc::string::String,
+}
+/// A suit of the pack of 62 cards.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum CoruscantSuit {
+    /// Not used.
+    Unspecified = 0,
+    /// Cards whose codes begin with "c".
+    Circle = 1,
+    /// Cards whose codes begin with "t".
+    Triangle = 2,
+    /// Cards whose codes begin with "s".
+    Square = 3,
+}
+impl CoruscantSuit {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "CORUSCANT_SUIT_UNSPECIFIED",
+            Self::Circle => "CORUSCANT_SUIT_CIRCLE",
+            Self::Triangle => "CORUSCANT_SUIT_TRIANGLE",
+            Self::Square => "CORUSCANT_SUIT_SQUARE",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "CORUSCANT_SUIT_UNSPECIFIED" => Some(Self::Unspecified),
+            "CORUSCANT_SUIT_CIRCLE" => Some(Self::Circle),
+            "CORUSCANT_SUIT_TRIANGLE" => Some(Self::Triangle),
+            "CORUSCANT_SUIT_SQUARE" => Some(Self::Square),
+            _ => None,
+        }
+    }
+}
+/// A side of Force sabacc.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum ForceSide {
+    /// Not used.
+    Unspecified = 0,
+    /// The name "light" in a move.
+    Light = 1,
+    /// The name "dark" in a move.
+    Dark = 2,
+}
+impl ForceSide {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "FORCE_SIDE_UNSPECIFIED",
+            Self::Light => "FORCE_SIDE_LIGHT",
+            Self::Dark => "FORCE_SIDE_DARK",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "FORCE_SIDE_UNSPECIFIED" => Some(Self::Unspecified),
+            "FORCE_SIDE_LIGHT" => Some(Self::Light),
+            "FORCE_SIDE_DARK" => Some(Self::Dark),
+            _ => None,
+        }
+    }
+}
+/// The shift tokens of Kessel sabacc. Moves name them by their word: in lower case, with "-" between words, such as
+/// "target-audit".
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum ShiftToken {
+    /// Not used.
+    Unspecified = 0,
+    /// The draw of this turn costs nothing.
+    FreeDraw = 1,
+    /// Two chips come back from one's hand pot.
+    Refund = 2,
+    /// Three chips come back from one's hand pot.
+    ExtraRefund = 3,
+    /// A chip of every other hand pot goes into one's own.
+    Embezzlement = 4,
+    /// All others lose a chip of their stock.
+    GeneralTariff = 5,
+    /// One other loses two chips of their stock.
+    TargetTariff = 6,
+    /// All others who stand lose two chips of their stock.
+    GeneralAudit = 7,
+    /// One other who stands loses three chips of their stock.
+    TargetAudit = 8,
+    /// Two dice are rolled, and one of them becomes the Prime.
+    PrimeSabacc = 9,
+    /// A Sylop is a 0 that copies nothing.
+    Markdown = 10,
+    /// Higher pairs are better.
+    CookTheBooks = 11,
+    /// An Impostor is a 6 without a roll.
+    MajorFraud = 12,
+    /// The next player in turn must stand.
+    Embargo = 13,
+    /// Stock, tax and disrupt tokens of others do not touch one.
+    Immunity = 14,
+    /// One other discards their hand and is dealt another.
+    Exhaustion = 15,
+    /// One exchanges one's hand with another's.
+    DirectTransaction = 16,
+}
+impl ShiftToken {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "SHIFT_TOKEN_UNSPECIFIED",
+            Self::FreeDraw => "SHIFT_TOKEN_FREE_DRAW",
+            Self::Refund => "SHIFT_TOKEN_REFUND",
+            Self::ExtraRefund => "SHIFT_TOKEN_EXTRA_REFUND",
+            Self::Embezzlement => "SHIFT_TOKEN_EMBEZZLEMENT",
+            Self::GeneralTariff => "SHIFT_TOKEN_GENERAL_TARIFF",
+            Self::TargetTariff => "SHIFT_TOKEN_TARGET_TARIFF",
+            Self::GeneralAudit => "SHIFT_TOKEN_GENERAL_AUDIT",
+            Self::TargetAudit => "SHIFT_TOKEN_TARGET_AUDIT",
+            Self::PrimeSabacc => "SHIFT_TOKEN_PRIME_SABACC",
+            Self::Markdown => "SHIFT_TOKEN_MARKDOWN",
+            Self::CookTheBooks => "SHIFT_TOKEN_COOK_THE_BOOKS",
+            Self::MajorFraud => "SHIFT_TOKEN_MAJOR_FRAUD",
+            Self::Embargo => "SHIFT_TOKEN_EMBARGO",
+            Self::Immunity => "SHIFT_TOKEN_IMMUNITY",
+            Self::Exhaustion => "SHIFT_TOKEN_EXHAUSTION",
+            Self::DirectTransaction => "SHIFT_TOKEN_DIRECT_TRANSACTION",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "SHIFT_TOKEN_UNSPECIFIED" => Some(Self::Unspecified),
+            "SHIFT_TOKEN_FREE_DRAW" => Some(Self::FreeDraw),
+            "SHIFT_TOKEN_REFUND" => Some(Self::Refund),
+            "SHIFT_TOKEN_EXTRA_REFUND" => Some(Self::ExtraRefund),
+            "SHIFT_TOKEN_EMBEZZLEMENT" => Some(Self::Embezzlement),
+            "SHIFT_TOKEN_GENERAL_TARIFF" => Some(Self::GeneralTariff),
+            "SHIFT_TOKEN_TARGET_TARIFF" => Some(Self::TargetTariff),
+            "SHIFT_TOKEN_GENERAL_AUDIT" => Some(Self::GeneralAudit),
+            "SHIFT_TOKEN_TARGET_AUDIT" => Some(Self::TargetAudit),
+            "SHIFT_TOKEN_PRIME_SABACC" => Some(Self::PrimeSabacc),
+            "SHIFT_TOKEN_MARKDOWN" => Some(Self::Markdown),
+            "SHIFT_TOKEN_COOK_THE_BOOKS" => Some(Self::CookTheBooks),
+            "SHIFT_TOKEN_MAJOR_FRAUD" => Some(Self::MajorFraud),
+            "SHIFT_TOKEN_EMBARGO" => Some(Self::Embargo),
+            "SHIFT_TOKEN_IMMUNITY" => Some(Self::Immunity),
+            "SHIFT_TOKEN_EXHAUSTION" => Some(Self::Exhaustion),
+            "SHIFT_TOKEN_DIRECT_TRANSACTION" => Some(Self::DirectTransaction),
+            _ => None,
+        }
+    }
+}
+/// What is going on in a hand. Each game has some of these phases; OVER comes last in all of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum HandPhase {
+    /// Not used.
+    Unspecified = 0,
+    /// Chance gives what the hand begins with.
+    Deal = 1,
+    /// Tokens are chosen.
+    Draft = 2,
+    /// Sides are found out or declared.
+    Alignment = 3,
+    /// Players act on their cards, one turn each.
+    Play = 4,
+    /// Players act on their cards, or call the hand.
+    Action = 5,
+    /// A player who has bet may draw.
+    Draw = 6,
+    /// Laps of turns with tokens and draws.
+    Turns = 7,
+    /// Cards are selected.
+    Select = 8,
+    /// Dice decide whether hands are redrawn.
+    Dice = 9,
+    /// Players bet.
+    Betting = 10,
+    /// Cards are exchanged.
+    Redraw = 11,
+    /// New cards may be added to a selection.
+    Add = 12,
+    /// Hands are shown one after the other.
+    Showdown = 13,
+    /// Layers are settled, with further cards where they are tied.
+    Scoring = 14,
+    /// Hands are shown and compared.
+    Reveal = 15,
+    /// The hand is settled, or came to nothing.
+    Over = 16,
+}
+impl HandPhase {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "HAND_PHASE_UNSPECIFIED",
+            Self::Deal => "HAND_PHASE_DEAL",
+            Self::Draft => "HAND_PHASE_DRAFT",
+            Self::Alignment => "HAND_PHASE_ALIGNMENT",
+            Self::Play => "HAND_PHASE_PLAY",
+            Self::Action => "HAND_PHASE_ACTION",
+            Self::Draw => "HAND_PHASE_DRAW",
+            Self::Turns => "HAND_PHASE_TURNS",
+            Self::Select => "HAND_PHASE_SELECT",
+            Self::Dice => "HAND_PHASE_DICE",
+            Self::Betting => "HAND_PHASE_BETTING",
+            Self::Redraw => "HAND_PHASE_REDRAW",
+            Self::Add => "HAND_PHASE_ADD",
+            Self::Showdown => "HAND_PHASE_SHOWDOWN",
+            Self::Scoring => "HAND_PHASE_SCORING",
+            Self::Reveal => "HAND_PHASE_REVEAL",
+            Self::Over => "HAND_PHASE_OVER",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "HAND_PHASE_UNSPECIFIED" => Some(Self::Unspecified),
+            "HAND_PHASE_DEAL" => Some(Self::Deal),
+            "HAND_PHASE_DRAFT" => Some(Self::Draft),
+            "HAND_PHASE_ALIGNMENT" => Some(Self::Alignment),
+            "HAND_PHASE_PLAY" => Some(Self::Play),
+            "HAND_PHASE_ACTION" => Some(Self::Action),
+            "HAND_PHASE_DRAW" => Some(Self::Draw),
+            "HAND_PHASE_TURNS" => Some(Self::Turns),
+            "HAND_PHASE_SELECT" => Some(Self::Select),
+            "HAND_PHASE_DICE" => Some(Self::Dice),
+            "HAND_PHASE_BETTING" => Some(Self::Betting),
+            "HAND_PHASE_REDRAW" => Some(Self::Redraw),
+            "HAND_PHASE_ADD" => Some(Self::Add),
+            "HAND_PHASE_SHOWDOWN" => Some(Self::Showdown),
+            "HAND_PHASE_SCORING" => Some(Self::Scoring),
+            "HAND_PHASE_REVEAL" => Some(Self::Reveal),
+            "HAND_PHASE_OVER" => Some(Self::Over),
+            _ => None,
+        }
+    }
+}
+/// How a player stands in a hand.
+///
+/// LIVE \<-> ALL_IN     while the hand goes on
+/// LIVE, ALL_IN -> LEAVING -> OUT, and each of them -> OUT
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum SeatStatus {
+    /// Not used.
+    Unspecified = 0,
+    /// In the hand.
+    Live = 1,
+    /// In the hand, without credits to bet.
+    AllIn = 2,
+    /// In the hand, and left the table: every decision is its default.
+    Leaving = 3,
+    /// Folded, eliminated or gone: no longer in the hand.
+    Out = 4,
+}
+impl SeatStatus {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "SEAT_STATUS_UNSPECIFIED",
+            Self::Live => "SEAT_STATUS_LIVE",
+            Self::AllIn => "SEAT_STATUS_ALL_IN",
+            Self::Leaving => "SEAT_STATUS_LEAVING",
+            Self::Out => "SEAT_STATUS_OUT",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "SEAT_STATUS_UNSPECIFIED" => Some(Self::Unspecified),
+            "SEAT_STATUS_LIVE" => Some(Self::Live),
+            "SEAT_STATUS_ALL_IN" => Some(Self::AllIn),
+            "SEAT_STATUS_LEAVING" => Some(Self::Leaving),
+            "SEAT_STATUS_OUT" => Some(Self::Out),
+            _ => None,
+        }
+    }
+}
+/// The kinds of rank of all games.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum RankKind {
+    /// Not used.
+    Unspecified = 0,
+    /// Folded.
+    Folded = 1,
+    /// The player left a game of Kessel sabacc.
+    Left = 2,
+    /// Games to 23: Idiot's Array.
+    IdiotsArray = 3,
+    /// Games to 23: a total of 23 or -23.
+    Pure = 4,
+    /// Games to 23: any other total that has not bombed out.
+    Total = 5,
+    /// Games to 23: bombed out.
+    Bombed = 6,
+    /// Force sabacc: 23 or -23.
+    Natural = 7,
+    /// Force sabacc: a total on the light side.
+    Light = 8,
+    /// Force sabacc: a total on the dark side.
+    Dark = 9,
+    /// Kessel sabacc: two Sylops.
+    KesselPure = 10,
+    /// Kessel sabacc: the Prime pair.
+    Prime = 11,
+    /// Kessel sabacc: a pair; of value 0: two Sylops under Markdown.
+    Pair = 12,
+    /// Kessel sabacc: no pair.
+    Difference = 13,
+    /// Eleven: a total up to eleven.
+    Eleven = 14,
+    /// Eleven: over eleven.
+    Over = 15,
+    /// Coruscant Shift: a selection.
+    Coruscant = 16,
+    /// Corellian Spike, the lowest rung: does not sum to 0.
+    SpikeNulrhek = 17,
+    /// Corellian Spike.
+    SpikeSabacc = 18,
+    /// Corellian Spike: with one pair.
+    SpikeSabaccPair = 19,
+    /// Corellian Spike: two pairs.
+    SpikeRuleOfTwo = 20,
+    /// Corellian Spike: three of one value.
+    SpikeBanthasWild = 21,
+    /// Corellian Spike: four values in a run.
+    SpikeStraightKhyron = 22,
+    /// Corellian Spike: 1 2 3 4 of one sign and 10 of the other.
+    SpikeGeeWhiz = 23,
+    /// Corellian Spike: four of one value.
+    SpikeSquadron = 24,
+    /// Corellian Spike: three of one value and two of another with the opposite sign.
+    SpikeRhylet = 25,
+    /// Corellian Spike: a Sylop and a pair.
+    SpikeYeeHaa = 26,
+    /// Corellian Spike: a Sylop and four of one value.
+    SpikeFleet = 27,
+    /// Corellian Spike: a Sylop, +10 +10 -10 -10.
+    SpikeFull = 28,
+    /// Corellian Spike, the highest rung: two Sylops.
+    SpikePure = 29,
+}
+impl RankKind {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "RANK_KIND_UNSPECIFIED",
+            Self::Folded => "RANK_KIND_FOLDED",
+            Self::Left => "RANK_KIND_LEFT",
+            Self::IdiotsArray => "RANK_KIND_IDIOTS_ARRAY",
+            Self::Pure => "RANK_KIND_PURE",
+            Self::Total => "RANK_KIND_TOTAL",
+            Self::Bombed => "RANK_KIND_BOMBED",
+            Self::Natural => "RANK_KIND_NATURAL",
+            Self::Light => "RANK_KIND_LIGHT",
+            Self::Dark => "RANK_KIND_DARK",
+            Self::KesselPure => "RANK_KIND_KESSEL_PURE",
+            Self::Prime => "RANK_KIND_PRIME",
+            Self::Pair => "RANK_KIND_PAIR",
+            Self::Difference => "RANK_KIND_DIFFERENCE",
+            Self::Eleven => "RANK_KIND_ELEVEN",
+            Self::Over => "RANK_KIND_OVER",
+            Self::Coruscant => "RANK_KIND_CORUSCANT",
+            Self::SpikeNulrhek => "RANK_KIND_SPIKE_NULRHEK",
+            Self::SpikeSabacc => "RANK_KIND_SPIKE_SABACC",
+            Self::SpikeSabaccPair => "RANK_KIND_SPIKE_SABACC_PAIR",
+            Self::SpikeRuleOfTwo => "RANK_KIND_SPIKE_RULE_OF_TWO",
+            Self::SpikeBanthasWild => "RANK_KIND_SPIKE_BANTHAS_WILD",
+            Self::SpikeStraightKhyron => "RANK_KIND_SPIKE_STRAIGHT_KHYRON",
+            Self::SpikeGeeWhiz => "RANK_KIND_SPIKE_GEE_WHIZ",
+            Self::SpikeSquadron => "RANK_KIND_SPIKE_SQUADRON",
+            Self::SpikeRhylet => "RANK_KIND_SPIKE_RHYLET",
+            Self::SpikeYeeHaa => "RANK_KIND_SPIKE_YEE_HAA",
+            Self::SpikeFleet => "RANK_KIND_SPIKE_FLEET",
+            Self::SpikeFull => "RANK_KIND_SPIKE_FULL",
+            Self::SpikePure => "RANK_KIND_SPIKE_PURE",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "RANK_KIND_UNSPECIFIED" => Some(Self::Unspecified),
+            "RANK_KIND_FOLDED" => Some(Self::Folded),
+            "RANK_KIND_LEFT" => Some(Self::Left),
+            "RANK_KIND_IDIOTS_ARRAY" => Some(Self::IdiotsArray),
+            "RANK_KIND_PURE" => Some(Self::Pure),
+            "RANK_KIND_TOTAL" => Some(Self::Total),
+            "RANK_KIND_BOMBED" => Some(Self::Bombed),
+            "RANK_KIND_NATURAL" => Some(Self::Natural),
+            "RANK_KIND_LIGHT" => Some(Self::Light),
+            "RANK_KIND_DARK" => Some(Self::Dark),
+            "RANK_KIND_KESSEL_PURE" => Some(Self::KesselPure),
+            "RANK_KIND_PRIME" => Some(Self::Prime),
+            "RANK_KIND_PAIR" => Some(Self::Pair),
+            "RANK_KIND_DIFFERENCE" => Some(Self::Difference),
+            "RANK_KIND_ELEVEN" => Some(Self::Eleven),
+            "RANK_KIND_OVER" => Some(Self::Over),
+            "RANK_KIND_CORUSCANT" => Some(Self::Coruscant),
+            "RANK_KIND_SPIKE_NULRHEK" => Some(Self::SpikeNulrhek),
+            "RANK_KIND_SPIKE_SABACC" => Some(Self::SpikeSabacc),
+            "RANK_KIND_SPIKE_SABACC_PAIR" => Some(Self::SpikeSabaccPair),
+            "RANK_KIND_SPIKE_RULE_OF_TWO" => Some(Self::SpikeRuleOfTwo),
+            "RANK_KIND_SPIKE_BANTHAS_WILD" => Some(Self::SpikeBanthasWild),
+            "RANK_KIND_SPIKE_STRAIGHT_KHYRON" => Some(Self::SpikeStraightKhyron),
+            "RANK_KIND_SPIKE_GEE_WHIZ" => Some(Self::SpikeGeeWhiz),
+            "RANK_KIND_SPIKE_SQUADRON" => Some(Self::SpikeSquadron),
+            "RANK_KIND_SPIKE_RHYLET" => Some(Self::SpikeRhylet),
+            "RANK_KIND_SPIKE_YEE_HAA" => Some(Self::SpikeYeeHaa),
+            "RANK_KIND_SPIKE_FLEET" => Some(Self::SpikeFleet),
+            "RANK_KIND_SPIKE_FULL" => Some(Self::SpikeFull),
+            "RANK_KIND_SPIKE_PURE" => Some(Self::SpikePure),
+            _ => None,
+        }
+    }
+}
+/// The kinds of movement in a settlement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum SettlementKind {
+    /// Not used.
+    Unspecified = 0,
+    /// The part of a contribution that nobody matched goes back to its seat.
+    Returned = 1,
+    /// A seat pays a penalty into the Sabacc Pot.
+    PaysSabacc = 2,
+    /// A seat is out of a game of Kessel sabacc.
+    Eliminated = 3,
+    /// A seat wins a pot or layer, or a share of it.
+    Wins = 4,
+    /// A layer that nobody could win goes to the Sabacc Pot.
+    MovesToSabacc = 5,
+    /// Credits go into the main layer of the next hand.
+    Carries = 6,
+    /// The house takes its rake.
+    Rake = 7,
+}
+impl SettlementKind {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "SETTLEMENT_KIND_UNSPECIFIED",
+            Self::Returned => "SETTLEMENT_KIND_RETURNED",
+            Self::PaysSabacc => "SETTLEMENT_KIND_PAYS_SABACC",
+            Self::Eliminated => "SETTLEMENT_KIND_ELIMINATED",
+            Self::Wins => "SETTLEMENT_KIND_WINS",
+            Self::MovesToSabacc => "SETTLEMENT_KIND_MOVES_TO_SABACC",
+            Self::Carries => "SETTLEMENT_KIND_CARRIES",
+            Self::Rake => "SETTLEMENT_KIND_RAKE",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "SETTLEMENT_KIND_UNSPECIFIED" => Some(Self::Unspecified),
+            "SETTLEMENT_KIND_RETURNED" => Some(Self::Returned),
+            "SETTLEMENT_KIND_PAYS_SABACC" => Some(Self::PaysSabacc),
+            "SETTLEMENT_KIND_ELIMINATED" => Some(Self::Eliminated),
+            "SETTLEMENT_KIND_WINS" => Some(Self::Wins),
+            "SETTLEMENT_KIND_MOVES_TO_SABACC" => Some(Self::MovesToSabacc),
+            "SETTLEMENT_KIND_CARRIES" => Some(Self::Carries),
+            "SETTLEMENT_KIND_RAKE" => Some(Self::Rake),
+            _ => None,
+        }
+    }
+}
+/// A pot, or a layer of one, that can be won.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum PotLayer {
+    /// None is meant.
+    Unspecified = 0,
+    /// The lowest layer of the Hand Pot.
+    Main = 1,
+    /// A side layer of the Hand Pot.
+    Side = 2,
+    /// The credits pot of Kessel sabacc.
+    Credits = 3,
+    /// The Sabacc Pot.
+    Sabacc = 4,
+}
+impl PotLayer {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "POT_LAYER_UNSPECIFIED",
+            Self::Main => "POT_LAYER_MAIN",
+            Self::Side => "POT_LAYER_SIDE",
+            Self::Credits => "POT_LAYER_CREDITS",
+            Self::Sabacc => "POT_LAYER_SABACC",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "POT_LAYER_UNSPECIFIED" => Some(Self::Unspecified),
+            "POT_LAYER_MAIN" => Some(Self::Main),
+            "POT_LAYER_SIDE" => Some(Self::Side),
+            "POT_LAYER_CREDITS" => Some(Self::Credits),
+            "POT_LAYER_SABACC" => Some(Self::Sabacc),
+            _ => None,
+        }
+    }
+}
+/// The uses of chance in a hand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum ChanceKind {
+    /// A decision, or not used.
+    Unspecified = 0,
+    /// A pile is shuffled: HandAction.root.
+    Shuffle = 1,
+    /// A seat is dealt cards: HandAction.seat and `cards`.
+    Deal = 2,
+    /// Cards are turned face up on the table: HandAction.cards.
+    Flip = 3,
+    /// Dice are rolled: HandAction.values. A seat's Prime, or one of its Impostors: HandAction.seat. Where dice name a
+    /// target, GameState says which.
+    Roll = 4,
+    /// The cards shift, or they do not: 1 or 0 in HandAction.values.
+    Pulse = 5,
+    /// A seat is drawn to begin: HandAction.seat.
+    Starter = 6,
+    /// A seat is dealt shift tokens: HandAction.seat. GameState tells the seat's own player which.
+    Tokens = 7,
+    /// The wild and the clone are announced: GameState says which.
+    Announce = 8,
+}
+impl ChanceKind {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "CHANCE_KIND_UNSPECIFIED",
+            Self::Shuffle => "CHANCE_KIND_SHUFFLE",
+            Self::Deal => "CHANCE_KIND_DEAL",
+            Self::Flip => "CHANCE_KIND_FLIP",
+            Self::Roll => "CHANCE_KIND_ROLL",
+            Self::Pulse => "CHANCE_KIND_PULSE",
+            Self::Starter => "CHANCE_KIND_STARTER",
+            Self::Tokens => "CHANCE_KIND_TOKENS",
+            Self::Announce => "CHANCE_KIND_ANNOUNCE",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "CHANCE_KIND_UNSPECIFIED" => Some(Self::Unspecified),
+            "CHANCE_KIND_SHUFFLE" => Some(Self::Shuffle),
+            "CHANCE_KIND_DEAL" => Some(Self::Deal),
+            "CHANCE_KIND_FLIP" => Some(Self::Flip),
+            "CHANCE_KIND_ROLL" => Some(Self::Roll),
+            "CHANCE_KIND_PULSE" => Some(Self::Pulse),
+            "CHANCE_KIND_STARTER" => Some(Self::Starter),
+            "CHANCE_KIND_TOKENS" => Some(Self::Tokens),
+            "CHANCE_KIND_ANNOUNCE" => Some(Self::Announce),
+            _ => None,
+        }
+    }
+}
 /// What a table is opened with.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct TableConfig {
@@ -1309,18 +2189,21 @@ pub struct HandView {
     /// The round or cycle, from 1.
     #[prost(uint32, tag = "6")]
     pub round: u32,
-    /// What is going on, in a word, such as "betting".
-    #[prost(string, tag = "7")]
-    pub phase: ::prost::alloc::string::String,
-    /// What the variant makes public besides, such as announced totals.
-    #[prost(message, repeated, tag = "8")]
-    pub facts: ::prost::alloc::vec::Vec<Fact>,
+    /// What is going on.
+    #[prost(enumeration = "HandPhase", tag = "7")]
+    pub phase: i32,
+    /// The same for people, in a word, such as "betting".
+    #[prost(string, tag = "20")]
+    pub phase_text: ::prost::alloc::string::String,
+    /// State that only this game has.
+    #[prost(message, optional, tag = "8")]
+    pub game_state: ::core::option::Option<GameState>,
     /// 32 bytes: the dealer's commitment, made before the hand.
     #[prost(bytes = "vec", tag = "9")]
     pub commitment: ::prost::alloc::vec::Vec<u8>,
     /// The settlement, once the hand is over.
     #[prost(message, repeated, tag = "10")]
-    pub settlement: ::prost::alloc::vec::Vec<super::super::common::v1::SettlementLine>,
+    pub settlement: ::prost::alloc::vec::Vec<SettlementItem>,
     /// The seat that called the hand; 0: nobody.
     #[prost(uint32, tag = "11")]
     pub called_by: u32,
@@ -1361,9 +2244,9 @@ pub struct HandSeat {
     /// Card codes in the order held, newest last; "??" where the viewer may not see it.
     #[prost(message, repeated, tag = "3")]
     pub cards: ::prost::alloc::vec::Vec<HeldCard>,
-    /// The hand's rank, once shown.
-    #[prost(string, tag = "4")]
-    pub rank: ::prost::alloc::string::String,
+    /// The hand's rank, once the hand is over and it was shown or folded.
+    #[prost(message, optional, tag = "4")]
+    pub rank: ::core::option::Option<HandRank>,
 }
 /// A card in somebody's hand.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -1377,16 +2260,6 @@ pub struct HeldCard {
     /// Wherever `code` is a card's: what shows it to lie there.
     #[prost(message, optional, tag = "3")]
     pub proof: ::core::option::Option<super::super::common::v1::CardProof>,
-}
-/// A public fact.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct Fact {
-    /// Its name.
-    #[prost(string, tag = "1")]
-    pub name: ::prost::alloc::string::String,
-    /// Its value.
-    #[prost(string, tag = "2")]
-    pub value: ::prost::alloc::string::String,
 }
 /// Where the credits are.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -1403,6 +2276,9 @@ pub struct Standing {
     /// One for each player of the hand, p1 first.
     #[prost(message, repeated, tag = "4")]
     pub seats: ::prost::alloc::vec::Vec<SeatStanding>,
+    /// What earlier hands left for the main layer of this one; after the settlement: of the next one.
+    #[prost(uint64, tag = "5")]
+    pub carried_pot_credits: u64,
 }
 /// Where a player's credits are.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -1419,9 +2295,12 @@ pub struct SeatStanding {
     /// Credits put in during this hand.
     #[prost(uint64, tag = "4")]
     pub in_hand: u64,
-    /// "live", "all-in", "folded", "left" ...
-    #[prost(string, tag = "5")]
-    pub status: ::prost::alloc::string::String,
+    /// How the player stands in the hand.
+    #[prost(enumeration = "SeatStatus", tag = "5")]
+    pub status: i32,
+    /// The same for people, such as "all-in".
+    #[prost(string, tag = "6")]
+    pub status_text: ::prost::alloc::string::String,
 }
 /// A decision that is due.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -1438,7 +2317,7 @@ pub struct Turn {
     /// What of `deadline` is time bank, in milliseconds.
     #[prost(uint32, tag = "4")]
     pub bank_ms: u32,
-    /// What is legal. Only for the seat's own player.
+    /// What is legal, LEAVE included, which is legal out of turn too. Only for the seat's own player.
     #[prost(message, repeated, tag = "5")]
     pub legal: ::prost::alloc::vec::Vec<super::super::common::v1::LegalMove>,
     /// What the clock takes. Only for the seat's own player.
@@ -1594,11 +2473,23 @@ pub struct HandStarted {
     /// entropy, zeros where there is none. With the seed it gives the keys of every shuffle and salt.
     #[prost(bytes = "vec", tag = "7")]
     pub transcript: ::prost::alloc::vec::Vec<u8>,
+    /// The round or cycle.
+    #[prost(uint32, tag = "8")]
+    pub round: u32,
+    /// What is going on.
+    #[prost(enumeration = "HandPhase", tag = "9")]
+    pub phase: i32,
+    /// The same for people, in a word.
+    #[prost(string, tag = "10")]
+    pub phase_text: ::prost::alloc::string::String,
+    /// State that only this game has.
+    #[prost(message, optional, tag = "11")]
+    pub game_state: ::core::option::Option<GameState>,
     /// For each player with a seat alone, where there is something to say: see TableView.
     #[prost(message, optional, tag = "20")]
     pub your_standing: ::core::option::Option<super::super::common::v1::PlayStanding>,
 }
-/// Something happened in a hand: a use of chance or a decision. Which field is set says what.
+/// Something happened in a hand: a decision, which is in `move`, or a use of chance, which `chance` names.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct HandAction {
     /// The hand.
@@ -1607,7 +2498,7 @@ pub struct HandAction {
     /// The same as a line of hand history, such as "d deal p2 ?? ??" or "p1 bet 20"; empty for a shuffle.
     #[prost(string, tag = "2")]
     pub line: ::prost::alloc::string::String,
-    /// The seat that decided or was dealt to; 0: neither.
+    /// The seat that decided, is dealt to, rolls or is drawn; 0: none.
     #[prost(uint32, tag = "3")]
     pub seat: u32,
     /// The decision, if it is one.
@@ -1631,12 +2522,25 @@ pub struct HandAction {
     /// The round or cycle after it, from 1.
     #[prost(uint32, tag = "10")]
     pub round: u32,
-    /// Every card in every hand after it, where a shuffle or a move changed them, as the viewer may see them.
+    /// Every card in every hand after it, where a shuffle or a move changed them, as the viewer may see them; and where the
+    /// hand is over with it, with the ranks.
     #[prost(message, repeated, tag = "11")]
     pub hands: ::prost::alloc::vec::Vec<HandSeat>,
-    /// What is going on after it, in a word.
-    #[prost(string, tag = "12")]
-    pub phase: ::prost::alloc::string::String,
+    /// What is going on after it.
+    #[prost(enumeration = "HandPhase", tag = "12")]
+    pub phase: i32,
+    /// The same for people, in a word.
+    #[prost(string, tag = "18")]
+    pub phase_text: ::prost::alloc::string::String,
+    /// State that only this game has after it, where it changed for this viewer.
+    #[prost(message, optional, tag = "19")]
+    pub game_state: ::core::option::Option<GameState>,
+    /// The seat that has called the hand; 0: nobody.
+    #[prost(uint32, tag = "20")]
+    pub called_by: u32,
+    /// A use of chance: which.
+    #[prost(enumeration = "ChanceKind", tag = "21")]
+    pub chance: i32,
     /// For the cards in `cards` that are not "??", in their order: what shows each to lie there.
     #[prost(message, repeated, tag = "13")]
     pub proofs: ::prost::alloc::vec::Vec<super::super::common::v1::CardProof>,
@@ -1663,7 +2567,7 @@ pub struct HandEnded {
     pub hand_no: u64,
     /// The settlement.
     #[prost(message, repeated, tag = "2")]
-    pub settlement: ::prost::alloc::vec::Vec<super::super::common::v1::SettlementLine>,
+    pub settlement: ::prost::alloc::vec::Vec<SettlementItem>,
     /// All hands, with cards and ranks where they were shown.
     #[prost(message, repeated, tag = "3")]
     pub hands: ::prost::alloc::vec::Vec<HandSeat>,

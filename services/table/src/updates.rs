@@ -7,20 +7,24 @@
 use std::time::Duration;
 
 use primitives::{PlayerId, SeatNo, UnixMicros};
-use proto::common::v1::{CardProof, LegalMove};
+use proto::common::v1::LegalMove;
 use proto::table::v1 as pb;
-use rules::{Event, Hand, Next, Outcome, PlayerView, Status, View, Viewer};
+use rules::{Hand, Next, PlayerView, View, Viewer};
 use wire::moves::{self, HIDDEN};
+use wire::ranks;
 use wire::records::{HandEvent, PlayEvent, SeatEvent, TableEvent, TableSubject};
 
-use crate::decisions::ChainStep;
 use crate::hand_in_play::HandInPlay;
 use crate::proof::CardProofs;
 use crate::table::{Closing, Exclusion, Funding, Table};
 
+mod action;
 mod padding;
+#[cfg(test)]
+mod rebuild;
 mod standstill;
 
+pub(crate) use action::HandStep;
 pub(crate) use standstill::{Standstill, lost_hand_view, void_action};
 
 /// Whether an event has an update. The other events concern only the services, or are covered by
@@ -85,131 +89,34 @@ pub(crate) struct DecisionClock {
     pub bank: Duration,
 }
 
-/// A step of a hand, with everything that its updates are made from.
-pub(crate) struct HandStep<'a> {
-    pub hand_no: u64,
-    pub seats: &'a [SeatNo],
-    pub before: &'a Hand,
-    pub event: &'a Event,
-    /// The step in the chain, for a decision.
-    pub decision: Option<&'a ChainStep>,
-    pub after: &'a Hand,
-    pub clock: Option<DecisionClock>,
-    /// Proofs and roots after the step.
-    pub card_proofs: &'a CardProofs,
+/// State that only this game has, as the view shows it.
+fn game_state(view: &View, hand: &Hand, seats: &[SeatNo]) -> pb::GameState {
+    wire::game_state::write(&view.game, hand.rules().variant().deck, seats)
 }
 
-impl HandStep<'_> {
-    /// The step as `viewer` sees it.
-    #[must_use]
-    pub(crate) fn action(&self, viewer: Viewer) -> pb::HandAction {
-        let seen = rules::censor(self.before, self.event, viewer);
-        let view = rules::view(self.after, viewer);
-        let deck = self.before.rules().variant().deck;
-        let mut action = pb::HandAction {
-            hand_no: self.hand_no,
-            line: seen.as_ref().map_or_else(String::new, ToString::to_string),
-            standing: Some(standing(&view)),
-            turn: self.clock.map(|clock| turn(self.after, self.seats, viewer, clock)),
-            round: u32::try_from(view.round).unwrap_or(u32::MAX),
-            phase: view.phase.to_owned(),
-            chain_line: self.decision.map_or_else(String::new, |step| step.line.clone()),
-            chain: self.decision.map_or_else(Vec::new, |step| step.chain.0.to_vec()),
-            ..pb::HandAction::default()
-        };
-        match self.event {
-            Event::Decided { player, mv, author: by } => {
-                action.seat = moves::seat_of(*player, self.seats);
-                action.by_clock = *by == rules::DecisionAuthor::Clock;
-                action.r#move =
-                    seen.map(|seen| moves::write_for_viewer(mv, &seen, deck, self.seats));
-            }
-            Event::Chance(outcome) => match outcome {
-                Outcome::Sampled(_) => {}
-                Outcome::Shuffled => action.root = self.card_proofs.roots.last().cloned(),
-                Outcome::Cards(_) => {
-                    action.seat = self.before.due().map_or(0, |due| recipient(due, self.seats));
-                    if let Some(seen) = &seen {
-                        action.cards = codes(seen, deck);
-                        action.proofs = proofs(seen, self.card_proofs);
-                    }
-                }
-                Outcome::Rolled(faces) => {
-                    action.values = faces.iter().map(|face| u32::from(*face)).collect();
-                }
-                Outcome::Pulsed(shift) => action.values = vec![u32::from(*shift)],
-                Outcome::Picked(picked) => action.values = vec![*picked],
-            },
-        }
-        // A roll may take cards as well; what counts is what this viewer sees.
-        if rules::cards_differ(self.before, self.after, viewer) {
-            action.hands = hands(&view, self.after, &[], self.card_proofs);
-        }
-        padding::pad(&mut action, deck);
-        action
-    }
-}
-
-fn recipient(due: &rules::Chance, seats: &[SeatNo]) -> u32 {
-    match due {
-        rules::Chance::Deal(rules::Deal { to: rules::Destination::Player(player), .. }) => {
-            moves::seat_of(*player, seats)
-        }
-        rules::Chance::Deal(_)
-        | rules::Chance::Shuffle { .. }
-        | rules::Chance::Roll { .. }
-        | rules::Chance::Pulse { .. }
-        | rules::Chance::Pick { .. }
-        | rules::Chance::Sample { .. } => 0,
-    }
-}
-
-fn codes(seen: &rules::EventView, deck: &rules::Deck) -> Vec<String> {
-    let code = |word: &rules::Word| match word {
-        rules::Word::Card(Some(card)) => Some(deck.code(*card).to_owned()),
-        rules::Word::Card(None) => Some(HIDDEN.to_owned()),
-        rules::Word::Amount(_)
-        | rules::Word::Number(_)
-        | rules::Word::Player(_)
-        | rules::Word::Name(_)
-        | rules::Word::Hidden => None,
-    };
-    seen.words.iter().filter_map(code).collect()
-}
-
-/// Proofs of the cards that are seen, in their order.
-fn proofs(seen: &rules::EventView, shown: &CardProofs) -> Vec<CardProof> {
-    let proof = |word: &rules::Word| match word {
-        rules::Word::Card(Some(card)) => shown.by_card.get(card).map(|proof| (**proof).clone()),
-        rules::Word::Card(None)
-        | rules::Word::Amount(_)
-        | rules::Word::Number(_)
-        | rules::Word::Player(_)
-        | rules::Word::Name(_)
-        | rules::Word::Hidden => None,
-    };
-    seen.words.iter().filter_map(proof).collect()
+/// Seat that has called the hand; 0: nobody.
+fn called_by(view: &View, seats: &[SeatNo]) -> u32 {
+    view.called_by.map_or(0, |player| moves::seat_of(player, seats))
 }
 
 /// Pots and stacks.
 #[must_use]
 pub(crate) fn standing(view: &View) -> pb::Standing {
-    let seat = |player: &PlayerView| pb::SeatStanding {
-        seat: u32::from(player.seat.get()),
-        stack: player.stack.get(),
-        in_round: player.in_round.get(),
-        in_hand: player.contribution.get(),
-        status: match (player.status, player.has_left) {
-            (Status::Out, _) => "out",
-            (Status::Live | Status::AllIn, true) => "leaving",
-            (Status::Live, false) => "live",
-            (Status::AllIn, false) => "all-in",
+    let seat = |player: &PlayerView| {
+        let (status, text) = ranks::write_status(player);
+        pb::SeatStanding {
+            seat: u32::from(player.seat.get()),
+            stack: player.stack.get(),
+            in_round: player.in_round.get(),
+            in_hand: player.contribution.get(),
+            status: status.into(),
+            status_text: text.to_owned(),
         }
-        .to_owned(),
     };
     pb::Standing {
         hand_pot: view.hand_pot.get(),
         sabacc_pot: view.sabacc_pot.get(),
+        carried_pot_credits: view.carried_pot.get(),
         to_match: view.to_match.get(),
         seats: view.players.iter().map(seat).collect(),
     }
@@ -248,7 +155,7 @@ pub(crate) fn hands(
         seat: u32::from(player.seat.get()),
         player_id: players.get(index).map_or_else(Vec::new, |id| id.0.to_vec()),
         cards: held(player),
-        rank: player.rank.map_or_else(String::new, |rank| rank.to_string()),
+        rank: player.rank.map(ranks::write),
     });
     seat.collect()
 }
@@ -278,7 +185,7 @@ pub(crate) fn turn(
         ..moves::write_legal(legal, deck, seats)
     });
     pb::Turn {
-        legal: legal.collect(),
+        legal: legal.chain([moves::legal_leave()]).collect(),
         default_move: Some(moves::write_with_cards(&decision.default, deck, seats)),
         ..turn
     }
@@ -293,20 +200,20 @@ pub(crate) fn hand_view(
 ) -> pb::HandView {
     let hand = &play.replay.hand;
     let view = rules::view(hand, viewer);
-    let facts = view.facts.iter();
-    let facts = facts.map(|(name, value)| pb::Fact { name: name.clone(), value: value.clone() });
+    let seats = &play.replay.seats;
     pb::HandView {
         hand_no: play.hand_no,
         hand_id: play.hand_id.0.to_vec(),
         seats: hands(&view, hand, &play.players, &play.card_proofs),
         standing: Some(standing(&view)),
-        turn: clock.map(|clock| turn(hand, &play.replay.seats, viewer, clock)),
+        turn: clock.map(|clock| turn(hand, seats, viewer, clock)),
         round: u32::try_from(view.round).unwrap_or(u32::MAX),
-        phase: view.phase.to_owned(),
-        facts: facts.collect(),
+        phase: ranks::write_phase(view.phase).into(),
+        phase_text: view.phase.name().to_owned(),
+        game_state: Some(game_state(&view, hand, seats)),
         commitment: commitment(play),
-        settlement: play.settled.as_ref().map_or_else(Vec::new, |settled| settled.lines.clone()),
-        called_by: view.called_by.map_or(0, |player| moves::seat_of(player, &play.replay.seats)),
+        settlement: settlement(play),
+        called_by: called_by(&view, seats),
         dealer: play.opened.commitment.clone(),
         rows: sealed(play).rows,
         transcript: sealed(play).transcript.to_vec(),
@@ -321,15 +228,21 @@ pub(crate) fn hand_view(
 /// Update at the start of a hand, as `viewer` sees it.
 #[must_use]
 pub(crate) fn hand_started(play: &HandInPlay, viewer: Option<PlayerId>) -> pb::HandStarted {
-    let view = rules::view(&play.replay.hand, Viewer::Public);
+    let hand = &play.replay.hand;
+    // Assigned tokens are their players' from the start.
+    let view = rules::view(hand, play.viewer(viewer));
     pb::HandStarted {
         hand_no: play.hand_no,
         hand_id: play.hand_id.0.to_vec(),
-        seats: hands(&view, &play.replay.hand, &play.players, &play.card_proofs),
+        seats: hands(&view, hand, &play.players, &play.card_proofs),
         commitment: commitment(play),
         standing: Some(standing(&view)),
         rows: sealed(play).rows,
         transcript: sealed(play).transcript.to_vec(),
+        round: u32::try_from(view.round).unwrap_or(u32::MAX),
+        phase: ranks::write_phase(view.phase).into(),
+        phase_text: view.phase.name().to_owned(),
+        game_state: Some(game_state(&view, hand, &play.replay.seats)),
         your_standing: viewer.and_then(|viewer| play.standing_of(viewer)).cloned(),
     }
 }
@@ -342,11 +255,18 @@ pub(crate) fn hand_ended(play: &HandInPlay, viewer: Viewer) -> pb::HandEnded {
     let settled = play.settled.as_ref();
     pb::HandEnded {
         hand_no: play.hand_no,
-        settlement: settled.map_or_else(Vec::new, |settled| settled.lines.clone()),
+        settlement: settlement(play),
         hands: hands(&view, hand, &play.players, &play.card_proofs),
         standing: Some(standing(&view)),
         rake: settled.map_or(0, |settled| settled.rake),
     }
+}
+
+/// The settlement, once it is recorded. The hand has it by then, since it follows from the rules.
+fn settlement(play: &HandInPlay) -> Vec<pb::SettlementItem> {
+    let end = play.replay.hand.settlement().filter(|_| play.settled.is_some());
+    let items = end.iter().flat_map(|end| &end.lines);
+    items.map(|item| wire::settlement::write(item, &play.replay.seats)).collect()
 }
 
 fn sealed(play: &HandInPlay) -> proto::event::v1::HandSealed {

@@ -9,7 +9,6 @@
 mod bets;
 mod deal;
 mod kessel;
-mod lines;
 mod options;
 mod selection;
 mod situation;
@@ -19,6 +18,7 @@ use proto::common::v1::{LegalMove, Move, MoveKind};
 use proto::table::v1::Turn;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
+use rules::GameState;
 
 use super::{Steady, Strategy};
 use situation::Situation;
@@ -43,10 +43,17 @@ impl Strategy for Odds {
     fn choose(&mut self, state: &TableState, turn: &Turn) -> Move {
         let weighed = Situation::read(state, turn).and_then(|situation| {
             let generator = &mut self.generator;
-            match situation.rules.variant().id {
-                "kessel" => kessel::choose(&situation, generator),
-                "coruscant" => selection::choose(&situation, generator),
-                _ => options::choose(&situation, generator),
+            match &situation.game {
+                GameState::Kessel(kessel) => kessel::choose(&situation, kessel, generator),
+                GameState::Coruscant(coruscant) => {
+                    selection::choose(&situation, coruscant, generator)
+                }
+                GameState::Dice(_)
+                | GameState::Electronic(_)
+                | GameState::Eleven(_)
+                | GameState::Force(_)
+                | GameState::Spike(_)
+                | GameState::Swg(_) => options::choose(&situation, generator),
             }
         });
         weighed.unwrap_or_else(|| self.steady.choose(state, turn))

@@ -1,41 +1,34 @@
-//! Choice of a concrete move from a legal move, for every shape of arguments.
+//! Choice of a concrete move from a legal move, by what the message says alone.
 
-use proto::common::v1::{LegalMove, Move};
-use rules::Shape;
+use proto::common::v1::{LegalMove, Move, MoveArgument};
 
-/// Picks a move that `legal` allows, or none for a kind that this client does not know. `below(n)`
-/// gives a number below `n`, which is at least 1. Half of all bets and raises are the smallest, and
-/// most others at most twice that, so that random play does not end all-in at once.
+/// Picks a move that `legal` allows, or none where it has an argument that this client does not
+/// know. `below(n)` gives a number below `n`, which is at least 1. Half of all bets and raises are
+/// the smallest, and most others at most twice that, so that random play does not end all-in at
+/// once.
 pub fn pick(legal: &LegalMove, below: &mut dyn FnMut(usize) -> usize) -> Option<Move> {
-    let shape = wire::moves::kind_numbered(legal.kind)?.shape();
     let mut decision = Move { kind: legal.kind, ..Move::default() };
-    match shape {
-        Shape::Nothing => {}
-        Shape::Amount => decision.amount = amount(legal, below),
-        Shape::Card | Shape::OptionalCard => decision.cards = some_of(&legal.cards, 1, below),
-        Shape::Cards => {
-            let least = usize::try_from(legal.min).unwrap_or(1).max(1);
-            let most = usize::try_from(legal.max).unwrap_or(5).clamp(least, least.max(5));
-            let count = least + below(most - least + 1);
-            decision.cards = some_of(&legal.cards, count, below);
-        }
-        Shape::AnyCards => {
-            let count = below(legal.cards.len() + 1);
-            decision.cards = some_of(&legal.cards, count, below);
-        }
-        Shape::Side | Shape::Pile => decision.names = some_of(&legal.names, 1, below),
-        Shape::Tokens => decision.names = some_of(&legal.names, 3, below),
-        Shape::Token => {
-            decision.names = some_of(&legal.names, 1, below);
-            decision.target_seat = one_of(&legal.target_seats, below).unwrap_or(0);
-        }
-        Shape::Die => decision.value = one_of(&legal.values, below)?,
-        Shape::CardAndDie => {
-            decision.cards = some_of(&legal.cards, 1, below);
-            decision.value = one_of(&legal.values, below)?;
+    for argument in &legal.arguments {
+        match MoveArgument::try_from(*argument).ok()? {
+            MoveArgument::Unspecified => return None,
+            MoveArgument::Cards => {
+                let (min, max) = (index(legal.min_cards), index(legal.max_cards));
+                let count = min + below(max.saturating_sub(min) + 1);
+                decision.cards = some_of(&legal.cards, count, below);
+            }
+            MoveArgument::Amount => decision.amount = amount(legal, below),
+            MoveArgument::Side | MoveArgument::Pile | MoveArgument::Tokens => {
+                decision.names = some_of(&legal.names, index(legal.names_count), below);
+            }
+            MoveArgument::Seat => decision.target_seat = one_of(&legal.target_seats, below)?,
+            MoveArgument::Value => decision.value = one_of(&legal.values, below)?,
         }
     }
     Some(decision)
+}
+
+fn index(number: u32) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
 }
 
 fn one_of(items: &[u32], below: &mut dyn FnMut(usize) -> usize) -> Option<u32> {
@@ -73,7 +66,7 @@ mod tests {
     use rand::{RngExt, SeedableRng};
     use rules::{
         Cards, Choices, Deck, DrawSource, Legal, Move as Played, MoveKind as Kind, Player,
-        PlayerSet, ShiftToken,
+        PlayerSet, Shape, ShiftToken,
     };
 
     use super::*;
@@ -109,9 +102,8 @@ mod tests {
             Shape::Die => vec![Choices::Die(dice([2, 5]))],
             Shape::CardAndDie => vec![Choices::CardAndDie(held()[0], dice([1, 4]))],
         };
-        // Leaving is always legal and therefore never listed.
-        let kinds = Kind::ALL.iter().filter(|kind| **kind != Kind::Leave);
-        kinds
+        Kind::ALL
+            .iter()
             .flat_map(|&kind| choices(kind).into_iter().map(move |it| Legal::new(kind, it)))
             .collect()
     }
@@ -141,16 +133,14 @@ mod tests {
                 kinds.insert(picked.kind);
             }
         }
-        // Leaving is always legal and therefore never listed.
-        let leave = wire::moves::number_of_kind(Kind::Leave);
-        let leave = LegalMove { kind: leave, ..LegalMove::default() };
-        kinds.insert(pick(&leave, &mut |_| 0).unwrap().kind);
         assert_eq!(kinds.into_iter().collect::<Vec<_>>(), (1..=26).collect::<Vec<_>>());
     }
 
     #[test]
-    fn a_kind_of_the_future_is_left_alone() {
+    fn a_kind_of_the_future_is_picked_unless_its_arguments_are_new_too() {
         let legal = LegalMove { kind: 99, ..LegalMove::default() };
+        assert_eq!(pick(&legal, &mut |_| 0), Some(Move { kind: 99, ..Move::default() }));
+        let legal = LegalMove { arguments: vec![99], ..legal };
         assert_eq!(pick(&legal, &mut |_| 0), None);
     }
 }

@@ -1,14 +1,14 @@
-//! Strategy that makes any legal move. Seeded, so that a run can be repeated.
+//! Strategy that makes any legal move but leaving. Seeded, so that a run can be repeated.
 
 use client::TableState;
-use proto::common::v1::Move;
+use proto::common::v1::{Move, MoveKind};
 use proto::table::v1::Turn;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
 use super::{Strategy, pick};
 
-/// Strategy in which every kind of legal move is equally likely.
+/// Strategy in which every kind of legal move is equally likely, but leaving, which ends the play.
 pub struct Random {
     generator: StdRng,
 }
@@ -23,8 +23,8 @@ impl Random {
 impl Strategy for Random {
     fn choose(&mut self, _: &TableState, turn: &Turn) -> Move {
         let mut below = |n: usize| self.generator.random_range(0..n);
-        let known: Vec<_> =
-            turn.legal.iter().filter(|legal| pick(legal, &mut |_| 0).is_some()).collect();
+        let stays = turn.legal.iter().filter(|legal| legal.kind() != MoveKind::Leave);
+        let known: Vec<_> = stays.filter(|legal| pick(legal, &mut |_| 0).is_some()).collect();
         let picked =
             if known.is_empty() { None } else { pick(known[below(known.len())], &mut below) };
         picked.or_else(|| turn.default_move.clone()).unwrap_or_default()
@@ -33,7 +33,7 @@ impl Strategy for Random {
 
 #[cfg(test)]
 mod tests {
-    use proto::common::v1::{LegalMove, MoveKind};
+    use proto::common::v1::LegalMove;
 
     use super::*;
 

@@ -13,28 +13,28 @@ use proto::common::v1::{LegalMove, Move, MoveKind};
 use proto::table::v1::Turn;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
+use rules::GameState;
 
 use super::{Strategy, pick};
 
 /// The strategy. See the module.
 pub struct Steady {
     generator: StdRng,
-    /// The hand number and the total of the cards selected in it.
-    selected: Option<(u64, i32)>,
 }
 
 impl Steady {
     #[must_use]
     pub fn new(seed: u64) -> Steady {
-        Steady { generator: StdRng::seed_from_u64(seed), selected: None }
+        Steady { generator: StdRng::seed_from_u64(seed) }
     }
 
     /// Picks a random move, and nothing drastic if there is another.
     fn random_move(&mut self, turn: &Turn) -> Move {
-        let drastic = [MoveKind::Fold, MoveKind::Junk, MoveKind::Leave, MoveKind::CallHand];
+        let drastic = [MoveKind::Fold, MoveKind::Junk, MoveKind::CallHand];
+        let stays = || turn.legal.iter().filter(|legal| legal.kind() != MoveKind::Leave);
         let calm: Vec<&LegalMove> =
-            turn.legal.iter().filter(|legal| !drastic.contains(&legal.kind())).collect();
-        let from = if calm.is_empty() { turn.legal.iter().collect() } else { calm };
+            stays().filter(|legal| !drastic.contains(&legal.kind())).collect();
+        let from = if calm.is_empty() { stays().collect() } else { calm };
         let mut below = |n: usize| self.generator.random_range(0..n);
         let picked = if from.is_empty() { None } else { pick(from[below(from.len())], &mut below) };
         picked.or_else(|| turn.default_move.clone()).unwrap_or_default()
@@ -44,21 +44,21 @@ impl Steady {
 impl Strategy for Steady {
     fn choose(&mut self, state: &TableState, turn: &Turn) -> Move {
         let situation = Situation { state, turn };
-        let hand_no = state.view().hand_no;
-        let selected = self.selected.filter(|(hand, _)| *hand == hand_no).map(|(_, total)| total);
-        let (quality, cards) = match &*state.view().variant {
-            "kessel" => (50, kessel::play(&situation)),
-            "eleven" => piles::eleven(&situation),
-            "spike" => piles::spike(&situation),
-            "coruscant" => piles::coruscant(&situation, selected),
-            _ => (twenty_three::quality(&situation), twenty_three::play(&situation)),
+        let (quality, cards) = match state.game_state() {
+            Some(GameState::Kessel(_)) => (50, kessel::play(&situation)),
+            Some(GameState::Eleven(_)) => piles::eleven(&situation),
+            Some(GameState::Spike(_)) => piles::spike(&situation),
+            Some(GameState::Coruscant(coruscant)) => piles::coruscant(&situation, &coruscant),
+            Some(
+                GameState::Dice(_)
+                | GameState::Electronic(_)
+                | GameState::Force(_)
+                | GameState::Swg(_),
+            ) => (twenty_three::quality(&situation), twenty_three::play(&situation)),
+            None => (50, None),
         };
         let chosen = cards.or_else(|| betting::bet(&situation, quality));
-        let chosen = chosen.unwrap_or_else(|| self.random_move(turn));
-        if chosen.kind() == MoveKind::Select {
-            self.selected = Some((hand_no, piles::sum(&chosen.cards)));
-        }
-        chosen
+        chosen.unwrap_or_else(|| self.random_move(turn))
     }
 }
 
@@ -109,7 +109,7 @@ pub(super) mod situation {
     /// Returns a state in which the viewer has seat 1, these cards and 500 credits, with 100 in the
     /// pot.
     pub(crate) fn state(variant: &str, codes: &[&str]) -> TableState {
-        let rules = rules::variant(variant).map(rules::RuleSet::defaults);
+        let rules = rules::RuleSet::defaults(rules::variant(variant).unwrap());
         let held =
             |code: &&str| pb::HeldCard { code: (*code).to_owned(), locked: false, proof: None };
         let cards = codes.iter().map(held).collect();
@@ -118,7 +118,7 @@ pub(super) mod situation {
             pb::Standing { hand_pot: 100, seats: vec![stands], ..pb::Standing::default() };
         let view = pb::TableView {
             variant: variant.to_owned(),
-            rule_set: rules.map_or_else(String::new, |rules| rules.canonical()),
+            rule_set: rules.canonical(),
             your_seat: 1,
             seats: vec![pb::SeatView { seat: 1, player_id: vec![1; 16], ..Default::default() }],
             hand_no: 1,
@@ -127,6 +127,7 @@ pub(super) mod situation {
                 round: 4,
                 standing: Some(standing),
                 seats: vec![pb::HandSeat { seat: 1, cards, ..pb::HandSeat::default() }],
+                game_state: Some(game_at_start(rules)),
                 ..pb::HandView::default()
             }),
             ..pb::TableView::default()
@@ -134,6 +135,23 @@ pub(super) mod situation {
         let mut state = TableState::new(None);
         state.apply(&WatchMessage::Snapshot(Box::new(view)));
         state
+    }
+
+    /// Returns the state of a game that has just begun.
+    fn game_at_start(rules: rules::RuleSet) -> pb::GameState {
+        let seats: Vec<_> =
+            [1, 2, 3].map(|seat| primitives::SeatNo::try_new(seat).unwrap()).to_vec();
+        let credits = primitives::Credits::of;
+        let setup = rules::Setup {
+            rules,
+            seats: seats.clone(),
+            stacks: vec![credits(100_000); 3],
+            sabacc_pot: credits(0),
+            carried_pot: credits(0),
+        };
+        let hand = rules::Hand::try_new(setup).unwrap();
+        let state = rules::game_state(&hand, rules::Viewer::Public);
+        wire::game_state::write(&state, hand.rules().variant().deck, &seats)
     }
 
     pub(crate) fn legal(kind: MoveKind, cards: &[&str]) -> LegalMove {

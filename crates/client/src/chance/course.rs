@@ -120,7 +120,7 @@ impl Chance {
         let hand_no = view.hand_no;
         // It came to nothing before it was dealt, or the table has lost its cards and shows nothing.
         let is_bare = view.seats.is_empty() && view.turn.is_none();
-        if view.transcript.is_empty() && (is_bare || view.phase == crate::state::OVER_PHASE) {
+        if view.transcript.is_empty() && (is_bare || view.phase() == pb::HandPhase::Over) {
             self.bare_hand = Some(hand_no);
             return Ok(());
         }

@@ -9,9 +9,6 @@ use proto::table::v1 as pb;
 use super::hand::to_array;
 use super::violation::{Fault, ViolationKind as V};
 
-/// Status of a seat that has folded or was put out.
-const OUT: &str = "out";
-
 /// Maximum number of pending leaves that a chain is explained by: all that a table has seats for.
 const MAX_LEAVES: usize = 8;
 
@@ -115,7 +112,7 @@ impl Decisions {
     fn stand(&mut self, told: Option<&pb::Standing>) {
         let (Some(own), Some(told)) = (&self.own, told) else { return };
         let mine = told.seats.iter().find(|seat| seat.seat == own.seat);
-        self.is_out = mine.is_some_and(|seat| seat.status == OUT);
+        self.is_out = mine.is_some_and(|seat| seat.status() == pb::SeatStatus::Out);
     }
 
     /// Whether this client is live and has a key, and has not agreed to end the hand.

@@ -1,36 +1,79 @@
 //! Text for the results of chance.
 
 use proto::table::v1 as pb;
+use proto::table::v1::ChanceKind;
+use proto::table::v1::game_state::State;
 
-use super::{SeatNames, with_seats};
+use super::SeatNames;
 
 /// Describes a result of chance.
 pub(super) fn describe_chance(action: &pb::HandAction, name: SeatNames<'_>) -> String {
-    let standing = action.standing.iter().flat_map(|standing| &standing.seats);
-    let players: Vec<u32> = standing.map(|place| place.seat).collect();
-    let line = action.line.strip_prefix("d ").unwrap_or(&action.line);
-    let (verb, rest) = line.split_once(' ').unwrap_or((line, ""));
-    match verb {
-        "" => "the cards are shuffled".to_owned(),
-        "deal" if action.seat != 0 => {
-            format!("{} is dealt {}", name(action.seat), action.cards.join(" "))
-        }
-        "flip" => format!("face up: {rest}"),
-        "roll" => format!("dice {}", with_seats(rest, &players, name)),
-        "pulse" if rest == "1" => "the pulse: the cards shift".to_owned(),
-        "pulse" => "the pulse: no shift".to_owned(),
-        "tokens" => {
-            let (who, tokens) = rest.split_once(' ').unwrap_or((rest, ""));
-            format!("{} gets the tokens {tokens}", with_seats(who, &players, name))
-        }
-        "starter" => format!("{} starts", with_seats(rest, &players, name)),
-        _ => with_seats(line, &players, name),
+    let (who, cards) = (name(action.seat), action.cards.join(" "));
+    match action.chance() {
+        ChanceKind::Unspecified => "something happens".to_owned(),
+        ChanceKind::Shuffle => "the cards are shuffled".to_owned(),
+        ChanceKind::Deal => format!("{who} is dealt {cards}"),
+        ChanceKind::Flip => format!("face up: {cards}"),
+        ChanceKind::Roll => describe_roll(action, name),
+        ChanceKind::Pulse if action.values == [1] => "the pulse: the cards shift".to_owned(),
+        ChanceKind::Pulse => "the pulse: no shift".to_owned(),
+        ChanceKind::Tokens => format!("{who} gets shift tokens"),
+        ChanceKind::Starter => format!("{who} starts"),
+        ChanceKind::Announce => match game(action) {
+            Some(State::Eleven(pb::ElevenState { wild, clone, .. })) => {
+                format!("{wild} is wild and {clone} is the clone")
+            }
+            Some(
+                State::Coruscant(_)
+                | State::Dice(_)
+                | State::Electronic(_)
+                | State::Force(_)
+                | State::Kessel(_)
+                | State::Spike(_)
+                | State::Swg(_),
+            )
+            | None => "wild and clone are announced".to_owned(),
+        },
     }
+}
+
+fn describe_roll(action: &pb::HandAction, name: SeatNames<'_>) -> String {
+    let dice: Vec<String> = action.values.iter().map(ToString::to_string).collect();
+    let dice = dice.join(" ");
+    if action.seat != 0 {
+        return format!("{} rolls {dice}", name(action.seat));
+    }
+    match game(action) {
+        Some(State::Coruscant(pb::CoruscantState { target: Some(target), .. })) => {
+            let suit = match target.suit() {
+                pb::CoruscantSuit::Unspecified => "no suit",
+                pb::CoruscantSuit::Circle => "circle",
+                pb::CoruscantSuit::Triangle => "triangle",
+                pb::CoruscantSuit::Square => "square",
+            };
+            format!("the target is {:+} and {suit}", target.total)
+        }
+        Some(
+            State::Coruscant(_)
+            | State::Dice(_)
+            | State::Electronic(_)
+            | State::Eleven(_)
+            | State::Force(_)
+            | State::Kessel(_)
+            | State::Spike(_)
+            | State::Swg(_),
+        )
+        | None => format!("dice {dice}"),
+    }
+}
+
+fn game(action: &pb::HandAction) -> Option<&State> {
+    action.game_state.as_ref()?.state.as_ref()
 }
 
 #[cfg(test)]
 mod tests {
-    use proto::common::v1::{Move, MoveKind, SettlementLine};
+    use proto::common::v1::{Move, MoveKind};
     use proto::table::v1::table_update::What;
 
     use super::*;
@@ -51,13 +94,18 @@ mod tests {
         assert_eq!(told(What::Action(action)).as_deref(), Some(expected));
     }
 
-    fn chance(line: &str, seat: u32, cards: &[&str]) -> pb::HandAction {
+    fn chance(kind: ChanceKind, seat: u32, cards: &[&str], values: &[u32]) -> pb::HandAction {
         pb::HandAction {
-            line: line.to_owned(),
+            chance: kind.into(),
             seat,
             cards: cards.iter().map(|code| (*code).to_owned()).collect(),
+            values: values.to_vec(),
             ..pb::HandAction::default()
         }
+    }
+
+    fn with_state(action: pb::HandAction, state: State) -> pb::HandAction {
+        pb::HandAction { game_state: Some(pb::GameState { state: Some(state) }), ..action }
     }
 
     fn decision(seat: u32, decision: Move) -> pb::HandAction {
@@ -66,16 +114,24 @@ mod tests {
 
     #[test]
     fn chance_is_told() {
-        check(chance("", 0, &[]), "the cards are shuffled");
-        check(chance("d deal p2 C11 ??", 4, &["C11", "??"]), "seat 4 is dealt C11 ??");
-        check(chance("d roll 3 5", 0, &[]), "dice 3 5");
-        check(chance("d roll p2 sI 2 6", 0, &[]), "dice seat 4 sI 2 6");
-        check(chance("d roll +5 circle", 0, &[]), "dice +5 circle");
-        check(chance("d pulse 1", 0, &[]), "the pulse: the cards shift");
-        check(chance("d tokens p1 ?? ?? ??", 0, &[]), "seat 1 gets the tokens ?? ?? ??");
-        check(chance("d starter p2", 0, &[]), "seat 4 starts");
-        check(chance("d flip s3 b5", 0, &["s3", "b5"]), "face up: s3 b5");
-        check(chance("d announce wild 3S clone 1H", 0, &[]), "announce wild 3S clone 1H");
+        check(chance(ChanceKind::Shuffle, 0, &[], &[]), "the cards are shuffled");
+        check(chance(ChanceKind::Deal, 4, &["C11", "??"], &[]), "seat 4 is dealt C11 ??");
+        check(chance(ChanceKind::Roll, 0, &[], &[3, 5]), "dice 3 5");
+        check(chance(ChanceKind::Roll, 4, &[], &[2, 6]), "seat 4 rolls 2 6");
+        let suit = pb::CoruscantSuit::Circle.into();
+        let target = Some(pb::CoruscantTarget { total: 5, suit });
+        let state = State::Coruscant(pb::CoruscantState { target, selections: Vec::new() });
+        let roll = with_state(chance(ChanceKind::Roll, 0, &[], &[3, 1]), state);
+        check(roll, "the target is +5 and circle");
+        check(chance(ChanceKind::Pulse, 0, &[], &[1]), "the pulse: the cards shift");
+        check(chance(ChanceKind::Pulse, 0, &[], &[0]), "the pulse: no shift");
+        check(chance(ChanceKind::Tokens, 1, &[], &[]), "seat 1 gets shift tokens");
+        check(chance(ChanceKind::Starter, 4, &[], &[1]), "seat 4 starts");
+        check(chance(ChanceKind::Flip, 0, &["s3", "b5"], &[]), "face up: s3 b5");
+        let (wild, clone) = ("3S".to_owned(), "1H".to_owned());
+        let state = State::Eleven(pb::ElevenState { wild, clone, stood_seats: Vec::new() });
+        let announced = with_state(chance(ChanceKind::Announce, 0, &[], &[]), state);
+        check(announced, "3S is wild and 1H is the clone");
     }
 
     #[test]
@@ -96,12 +152,18 @@ mod tests {
         let hand = |seat, code: &str, rank: &str| pb::HandSeat {
             seat,
             cards: vec![pb::HeldCard { code: code.to_owned(), locked: false, proof: None }],
-            rank: rank.to_owned(),
+            rank: Some(pb::HandRank { text: rank.to_owned(), ..pb::HandRank::default() }),
             ..pb::HandSeat::default()
         };
         let ended = pb::HandEnded {
             hand_no: 7,
-            settlement: vec![SettlementLine { text: "p2 wins main 100".to_owned() }],
+            settlement: vec![pb::SettlementItem {
+                seat: 4,
+                kind: pb::SettlementKind::Wins.into(),
+                layer: pb::PotLayer::Main.into(),
+                amount_credits: 100,
+                ..pb::SettlementItem::default()
+            }],
             hands: vec![hand(1, "??", "folded"), hand(4, "S15", "total 15")],
             ..pb::HandEnded::default()
         };

@@ -6,7 +6,7 @@ use proto::table::v1 as pb;
 use proto::table::v1::table_update::What;
 use rules::RuleSet;
 
-use super::{OVER_PHASE, TableState};
+use super::TableState;
 
 impl TableState {
     pub(super) fn apply_snapshot(&mut self, view: pb::TableView) {
@@ -72,30 +72,41 @@ impl TableState {
         }
     }
 
-    /// Ends a void hand. Its players have the credits from before it, as the seats say.
+    /// Ends a void hand, of which nothing is shown any more. Its players have the credits from
+    /// before it, as the seats say.
     fn voided(&mut self, voided: &pb::HandVoided) {
         self.view.entropy = None;
-        if let Some(hand) = self.view.hand.as_mut().filter(|hand| hand.hand_no == voided.hand_no) {
-            (hand.turn, hand.suspension) = (None, None);
-            OVER_PHASE.clone_into(&mut hand.phase);
-        }
+        self.view.hand.take_if(|hand| hand.hand_no == voided.hand_no);
     }
 
     fn hand_started(&mut self, started: &pb::HandStarted) {
         self.lines.clear();
         self.view.hand_no = started.hand_no;
-        self.view.entropy = None;
         self.view.your_standing.clone_from(&started.your_standing);
+        // Its opening said the rest.
+        let opened = self.view.entropy.take().filter(|open| open.hand_no == started.hand_no);
+        let opened = opened.unwrap_or_default();
         self.view.hand = Some(pb::HandView {
             hand_no: started.hand_no,
             hand_id: started.hand_id.clone(),
             seats: started.seats.clone(),
             standing: started.standing.clone(),
-            round: 1,
+            turn: None,
+            round: started.round,
+            phase: started.phase,
+            phase_text: started.phase_text.clone(),
+            game_state: started.game_state.clone(),
             commitment: started.commitment.clone(),
+            settlement: Vec::new(),
+            called_by: 0,
+            dealer: opened.commitment,
             rows: started.rows.clone(),
             transcript: started.transcript.clone(),
-            ..pb::HandView::default()
+            roots: Vec::new(),
+            chain: started.transcript.clone(),
+            suspension: None,
+            rule_set: opened.rule_set,
+            settings: opened.settings,
         });
     }
 
@@ -110,11 +121,17 @@ impl TableState {
         }
         hand.turn.clone_from(&action.turn);
         hand.round = action.round;
-        hand.phase.clone_from(&action.phase);
-        let decided = action.r#move.as_ref().map(proto::common::v1::Move::kind);
-        if decided == Some(MoveKind::CallHand) && hand.called_by == 0 {
-            hand.called_by = action.seat;
+        hand.phase = action.phase;
+        hand.phase_text.clone_from(&action.phase_text);
+        hand.called_by = action.called_by;
+        if action.game_state.is_some() {
+            hand.game_state.clone_from(&action.game_state);
         }
+        if !action.chain.is_empty() {
+            hand.chain.clone_from(&action.chain);
+        }
+        hand.roots.extend(action.root.clone());
+        let decided = action.r#move.as_ref().map(proto::common::v1::Move::kind);
         if let Some(suspension) =
             hand.suspension.as_mut().filter(|_| decided == Some(MoveKind::Void))
         {
@@ -129,6 +146,7 @@ impl TableState {
     fn hand_ended(&mut self, ended: &pb::HandEnded) {
         if let Some(standing) = &ended.standing {
             self.view.sabacc_pot = standing.sabacc_pot;
+            self.view.carried_pot = standing.carried_pot_credits;
             for place in &standing.seats {
                 let taken = self.view.seats.iter_mut().find(|taken| taken.seat == place.seat);
                 if let Some(taken) = taken {
@@ -136,16 +154,12 @@ impl TableState {
                 }
             }
         }
-        let carries = |line: &proto::common::v1::SettlementLine| {
-            line.text.strip_prefix("pot carries ").and_then(|amount| amount.parse().ok())
-        };
-        self.view.carried_pot = ended.settlement.iter().find_map(carries).unwrap_or(0);
         let Some(hand) = &mut self.view.hand else { return };
         replace_hands(hand, &ended.hands);
         hand.standing.clone_from(&ended.standing);
         hand.settlement.clone_from(&ended.settlement);
         hand.turn = None;
-        OVER_PHASE.clone_into(&mut hand.phase);
+        hand.phase = pb::HandPhase::Over.into();
     }
 }
 
@@ -240,7 +254,7 @@ mod tests {
             line: "d deal p1 S15 F2".to_owned(),
             hands: vec![place(1, &["S15", "F2"]), place(3, &["??", "??"])],
             turn: Some(pb::Turn { seat: 1, turn: 1, ..pb::Turn::default() }),
-            phase: "play".to_owned(),
+            phase: pb::HandPhase::Play.into(),
             ..pb::HandAction::default()
         };
         let state = after(vec![sits_down(), starts(), What::Action(deal.clone())]);
@@ -253,11 +267,9 @@ mod tests {
         let stands = |seat, stack| pb::SeatStanding { seat, stack, ..pb::SeatStanding::default() };
         let ended = pb::HandEnded {
             hand_no: 9,
-            settlement: vec![proto::common::v1::SettlementLine {
-                text: "pot carries 12".to_owned(),
-            }],
             standing: Some(pb::Standing {
                 sabacc_pot: 30,
+                carried_pot_credits: 12,
                 seats: vec![stands(1, 260), stands(3, 440)],
                 ..pb::Standing::default()
             }),

@@ -58,7 +58,7 @@ fn asks(turn: u32, kinds: &[MoveKind]) -> pb::HandAction {
             default_move: Some(default),
             ..pb::Turn::default()
         }),
-        phase: "play".to_owned(),
+        phase: pb::HandPhase::Play.into(),
         ..pb::HandAction::default()
     }
 }

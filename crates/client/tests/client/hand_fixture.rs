@@ -304,6 +304,7 @@ impl HandFixture {
             standing: None,
             rows: rows.iter().map(row_to_pb).collect(),
             transcript: self.transcript(rows).0.to_vec(),
+            ..pb::HandStarted::default()
         }
     }
 

@@ -15,9 +15,11 @@ pub(crate) mod worth;
 use crate::cards::{CardSet, Cards};
 use crate::chance::{Chance, Deal, DealReason, Destination, Resolved, RollPurpose};
 use crate::deck::C62;
-use crate::game::{Facts, Game, GameStatus};
+use crate::game::{Game, GameStatus};
+use crate::games::GameState;
 use crate::games::coruscant::worth::{Target, Worth};
 use crate::games::settling;
+use crate::hand_phase::HandPhase;
 use crate::legal::{Choices, Legal, LegalMoves};
 use crate::moves::{Move, MoveKind};
 use crate::player::{Player, PlayerSet, Viewer};
@@ -51,6 +53,25 @@ pub(crate) static VARIANT: Variant = Variant {
     open,
     explain: explain::explain,
 };
+
+/// State of a hand of Coruscant Shift as one viewer may know it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CoruscantState {
+    /// None before the dice are rolled.
+    pub target: Option<Target>,
+    /// Selections of the live players who have made one, p1 first.
+    pub selections: Vec<Selection>,
+}
+
+/// A player's selection.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Selection {
+    pub player: Player,
+    /// Number of cards, added ones included.
+    pub count: u8,
+    /// The cards in the order held, for a viewer who knows which they are; else none.
+    pub cards: Cards,
+}
 
 /// Number of cards of a full hand.
 pub(crate) const HAND_SIZE: u8 = 5;
@@ -196,32 +217,31 @@ impl Game for Coruscant {
 
     fn status(&self) -> GameStatus<'_> {
         let (phase, round, bets) = match &self.phase {
-            Phase::BeforeSelect if self.target.is_none() => ("deal", 1, None),
-            Phase::BeforeSelect | Phase::Select(_) => ("select", 1, None),
-            Phase::FirstBets(bets) => ("betting", 1, Some(bets)),
-            Phase::Redraw => ("redraw", 2, None),
-            Phase::SecondBets(bets) => ("betting", 2, Some(bets)),
-            Phase::Add(_) => ("add", 2, None),
+            Phase::BeforeSelect if self.target.is_none() => (HandPhase::Deal, 1, None),
+            Phase::BeforeSelect | Phase::Select(_) => (HandPhase::Select, 1, None),
+            Phase::FirstBets(bets) => (HandPhase::Betting, 1, Some(bets)),
+            Phase::Redraw => (HandPhase::Redraw, 2, None),
+            Phase::SecondBets(bets) => (HandPhase::Betting, 2, Some(bets)),
+            Phase::Add(_) => (HandPhase::Add, 2, None),
         };
         GameStatus { phase, round, bets, called_by: None }
     }
 
-    fn facts(&self, core: &Core, viewer: Viewer, facts: &mut Facts) {
-        if let Some(target) = self.target {
-            let total =
-                if target.total == 0 { "0".to_owned() } else { format!("{:+}", target.total) };
-            facts.push(("target".to_owned(), total));
-            facts.push(("suit".to_owned(), target.suit.name().to_owned()));
-        }
-        for player in self.have_selected.intersection(core.live).iter() {
+    fn state(&self, core: &Core, viewer: Viewer) -> GameState {
+        let selection = |player: Player| {
             let selected = self.selected[player.index()];
-            facts.push((format!("selected {player}"), selected.len().to_string()));
-            if matches!(viewer, Viewer::Auditor) || viewer == Viewer::Player(player) {
-                let cards = core[player].cards.iter().filter(|&&card| selected.contains(card));
-                let codes: Vec<&str> = cards.map(|&card| C62.code(card)).collect();
-                facts.push((format!("selection {player}"), codes.join(" ")));
+            let is_own = viewer == Viewer::Auditor || viewer == Viewer::Player(player);
+            let held = core[player].cards.iter().copied();
+            Selection {
+                player,
+                count: u8::try_from(selected.len()).unwrap_or(u8::MAX),
+                cards: held.filter(|&card| is_own && selected.contains(card)).collect(),
             }
-        }
+        };
+        GameState::Coruscant(CoruscantState {
+            target: self.target,
+            selections: self.have_selected.intersection(core.live).iter().map(selection).collect(),
+        })
     }
 }
 

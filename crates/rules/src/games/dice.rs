@@ -3,7 +3,7 @@
 //! Specification: rules/SPEC.md §9.
 
 use crate::deck::S76;
-use crate::games::shifting;
+use crate::games::{GameState, shifting};
 use crate::ruleset::{Field, Key};
 use crate::variant::{RakeBase, Variant};
 
@@ -42,6 +42,6 @@ pub(crate) static VARIANT: Variant = Variant {
     call_reopens_betting: false,
     rake_base: RakeBase::ContestedLayers,
     evaluator: crate::s76::evaluator,
-    open: shifting::open,
+    open: |core| shifting::open(core, GameState::Dice),
     explain: shifting::explain::dice,
 };

@@ -15,9 +15,11 @@ use std::cmp::Reverse;
 
 use crate::chance::{Chance, Deal, DealReason, Destination, Resolved, SamplePurpose};
 use crate::deck::P42;
-use crate::game::{Facts, Game, GameStatus};
+use crate::game::{Game, GameStatus};
+use crate::games::GameState;
 use crate::games::eleven::worth::{Announced, FACES, best_total};
 use crate::games::settling;
+use crate::hand_phase::HandPhase;
 use crate::legal::{Legal, LegalMoves};
 use crate::moves::{Move, MoveKind};
 use crate::player::{Player, PlayerSet, Viewer};
@@ -51,6 +53,15 @@ pub(crate) static VARIANT: Variant = Variant {
     open,
     explain: explain::explain,
 };
+
+/// State of a hand of eleven.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ElevenState {
+    /// None before they are announced.
+    pub announced: Option<Announced>,
+    /// Players who stand and have no further turn.
+    pub stood: PlayerSet,
+}
 
 /// Number of cards at which a player has no further turn.
 pub(crate) const FULL_HAND: usize = 6;
@@ -165,19 +176,15 @@ impl Game for Eleven {
 
     fn status(&self) -> GameStatus<'_> {
         let (phase, bets) = match &self.phase {
-            Phase::Dealing => ("deal", None),
-            Phase::Turn(_) | Phase::AfterTurn(_) => ("play", None),
-            Phase::Betting(bets) => ("betting", Some(bets)),
+            Phase::Dealing => (HandPhase::Deal, None),
+            Phase::Turn(_) | Phase::AfterTurn(_) => (HandPhase::Play, None),
+            Phase::Betting(bets) => (HandPhase::Betting, Some(bets)),
         };
         GameStatus { phase, round: self.lap, bets, called_by: None }
     }
 
-    fn facts(&self, _: &Core, _: Viewer, facts: &mut Facts) {
-        let face = |face: u8| P42.faces().nth(usize::from(face)).unwrap_or_default().to_owned();
-        if let Some(announced) = self.announced {
-            facts.push(("wild".to_owned(), face(announced.wild)));
-            facts.push(("clone".to_owned(), face(announced.clone)));
-        }
+    fn state(&self, _: &Core, _: Viewer) -> GameState {
+        GameState::Eleven(ElevenState { announced: self.announced, stood: self.stood })
     }
 }
 

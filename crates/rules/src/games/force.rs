@@ -16,8 +16,10 @@ mod sides;
 use crate::cards::{Card, Cards};
 use crate::chance::{Deal, DealReason, Destination, Resolved};
 use crate::deck::S76;
-use crate::game::{Facts, Game, GameStatus};
+use crate::game::{Game, GameStatus};
+use crate::games::GameState;
 use crate::games::{action, shifting};
+use crate::hand_phase::HandPhase;
 use crate::legal::{Choices, Legal, LegalMoves};
 use crate::moves::{Move, MoveKind, Side};
 use crate::player::{Player, Viewer};
@@ -55,6 +57,13 @@ pub(crate) static VARIANT: Variant = Variant {
     open,
     explain: explain::explain,
 };
+
+/// State of a hand of Force sabacc.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ForceState {
+    /// Side of each player, p1 first, once it is known.
+    pub sides: [Option<Side>; Player::MAX as usize],
+}
 
 /// The first cycle in which the hand may be called.
 pub(crate) const FIRST_CALL_CYCLE: u64 = 3;
@@ -249,22 +258,18 @@ impl Game for Force {
 
     fn status(&self) -> GameStatus<'_> {
         let (phase, bets) = match &self.phase {
-            Phase::Alignment | Phase::Declaring(_) => ("alignment", None),
-            Phase::SecondCard => ("deal", None),
-            Phase::Action(_) | Phase::AfterAction(_) => ("action", None),
-            Phase::Betting(bets) => ("betting", Some(bets)),
-            Phase::Showing(_) | Phase::Extra { .. } => ("showdown", None),
-            Phase::Scoring(_) => ("scoring", None),
+            Phase::Alignment | Phase::Declaring(_) => (HandPhase::Alignment, None),
+            Phase::SecondCard => (HandPhase::Deal, None),
+            Phase::Action(_) | Phase::AfterAction(_) => (HandPhase::Action, None),
+            Phase::Betting(bets) => (HandPhase::Betting, Some(bets)),
+            Phase::Showing(_) | Phase::Extra { .. } => (HandPhase::Showdown, None),
+            Phase::Scoring(_) => (HandPhase::Scoring, None),
         };
         GameStatus { phase, round: self.round, bets, called_by: self.called_by }
     }
 
-    fn facts(&self, core: &Core, _: Viewer, facts: &mut Facts) {
-        for player in core.all_players().iter() {
-            if let Some(side) = self.sides.of(player) {
-                facts.push((format!("alignment {player}"), side.name().to_owned()));
-            }
-        }
+    fn state(&self, _: &Core, _: Viewer) -> GameState {
+        GameState::Force(ForceState { sides: self.sides.all() })
     }
 }
 

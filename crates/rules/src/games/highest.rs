@@ -1,4 +1,4 @@
-//! A ninth game, for tests only. It shows that a new variant takes one file and one line in the
+//! A ninth game, for tests only. It shows that a new variant takes one file and its lines in the
 //! registry.
 //!
 //! ```text
@@ -9,10 +9,11 @@ use crate::chance::{Deal, DealReason, Destination, Resolved};
 use crate::deck::S76;
 use crate::explain::{PLAYS_ON, Section, VariantText};
 use crate::game::{Game, GameStatus};
-use crate::games::{action, settling, shifting};
+use crate::games::{GameState, action, settling, shifting};
+use crate::hand_phase::HandPhase;
 use crate::legal::LegalMoves;
 use crate::moves::Move;
-use crate::player::Player;
+use crate::player::{Player, Viewer};
 use crate::rank::Rank;
 use crate::ruleset::{Field, Key, RuleSet};
 use crate::s76::total;
@@ -124,10 +125,14 @@ impl Game for Highest {
 
     fn status(&self) -> GameStatus<'_> {
         let (phase, bets) = match self {
-            Highest::Action(_) => ("action", None),
-            Highest::Betting(bets) => ("betting", Some(bets)),
+            Highest::Action(_) => (HandPhase::Action, None),
+            Highest::Betting(bets) => (HandPhase::Betting, Some(bets)),
         };
         GameStatus { phase, round: 1, bets, called_by: None }
+    }
+
+    fn state(&self, _: &Core, _: Viewer) -> GameState {
+        GameState::Highest
     }
 }
 

@@ -13,11 +13,11 @@
 mod chips;
 mod end;
 mod explain;
-mod facts;
 pub(crate) mod ranking;
 mod reveal;
 pub(crate) mod round;
 mod start;
+mod state;
 mod tokens;
 mod turn;
 
@@ -28,7 +28,9 @@ use crate::chance::{
     Deal, DealReason, Destination, PickPurpose, Resolved, RollPurpose, SamplePurpose,
 };
 use crate::deck::K44;
-use crate::game::{Facts, Game, GameStatus};
+use crate::game::{Game, GameStatus};
+use crate::games::GameState;
+use crate::hand_phase::HandPhase;
 use crate::legal::{Choices, Legal, LegalMoves};
 use crate::moves::{Move, MoveKind};
 use crate::player::{Player, PlayerSet, Viewer};
@@ -41,6 +43,7 @@ use crate::variant::{PileSpec, RakeBase, Variant};
 use chips::Chips;
 use ranking::{FixTokens, SAND_CARDS};
 use reveal::Impostor;
+pub use state::{ImpostorState, KesselPlayerState, KesselState, RevealedHand};
 use turn::{Step, TurnState};
 
 const MAX_PLAYERS: u8 = 6;
@@ -237,16 +240,16 @@ impl Game for Kessel {
 
     fn status(&self) -> GameStatus<'_> {
         let phase = match &self.phase {
-            Phase::Draft => "draft",
-            Phase::Dealing => "deal",
-            Phase::Turn(_) => "turns",
-            Phase::Reveal(_) => "reveal",
+            Phase::Draft => HandPhase::Draft,
+            Phase::Dealing => HandPhase::Deal,
+            Phase::Turn(_) => HandPhase::Turns,
+            Phase::Reveal(_) => HandPhase::Reveal,
         };
         GameStatus { phase, round: self.round, bets: None, called_by: None }
     }
 
-    fn facts(&self, core: &Core, viewer: Viewer, facts: &mut Facts) {
-        self.push_facts(core, viewer, facts);
+    fn state(&self, core: &Core, viewer: Viewer) -> GameState {
+        GameState::Kessel(self.state_for(core, viewer))
     }
 }
 

@@ -13,9 +13,13 @@
 
 pub(super) mod explain;
 
+use smallvec::SmallVec;
+
 use crate::cards::{Card, Cards};
 use crate::chance::{Chance, Deal, DealReason, Destination, Resolved, RollPurpose};
-use crate::game::{Facts, Game, GameStatus};
+use crate::game::{Game, GameStatus};
+use crate::games::GameState;
+use crate::hand_phase::HandPhase;
 use crate::legal::{Legal, LegalMoves};
 use crate::moves::{Move, MoveKind, actions};
 use crate::player::{Player, PlayerSet, Viewer};
@@ -27,8 +31,17 @@ use crate::variant::PileSpec;
 pub(crate) static PILES: &[PileSpec] =
     &[PileSpec { name: "draw", first: 0, end: 76, open_discards: false }];
 
+/// State of a hand whose cards shift.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShiftingState {
+    /// Totals of the opening hands, p1 first; empty unless the players have announced them.
+    pub declared_totals: SmallVec<[i16; 8]>,
+}
+
 #[derive(Clone)]
 struct Shifting {
+    /// The game that the state belongs to.
+    state_of: fn(ShiftingState) -> GameState,
     phase: Phase,
     /// The cycle, from 1.
     round: u64,
@@ -63,13 +76,20 @@ actions! {
     Action { Draw, Trade(card: Card), Stand, Lock(card: Card), Unlock(card: Card) }
 }
 
-pub(crate) fn open(core: &mut Core) -> Box<dyn Game> {
+/// Opens a hand of the game whose state `state_of` makes.
+pub(crate) fn open(core: &mut Core, state_of: fn(ShiftingState) -> GameState) -> Box<dyn Game> {
     core.take_antes();
     core.fresh_shuffle(0);
     for player in core.live.iter() {
         core.deal(Destination::Player(player), 0, 2, DealReason::OpeningHand);
     }
-    Box::new(Shifting { phase: Phase::Dealing, round: 1, called_by: None, opening_totals: [0; 8] })
+    Box::new(Shifting {
+        state_of,
+        phase: Phase::Dealing,
+        round: 1,
+        called_by: None,
+        opening_totals: [0; 8],
+    })
 }
 
 impl Game for Shifting {
@@ -181,21 +201,27 @@ impl Game for Shifting {
 
     fn status(&self) -> GameStatus<'_> {
         let (phase, bets) = match &self.phase {
-            Phase::Dealing => ("deal", None),
-            Phase::Turn(_) | Phase::AfterTurn(_) => ("play", None),
-            Phase::Betting(bets) => ("betting", Some(bets)),
-            Phase::AfterBetting => ("betting", None),
-            Phase::Reveal(_) => ("reveal", None),
+            Phase::Dealing => (HandPhase::Deal, None),
+            Phase::Turn(_) | Phase::AfterTurn(_) => (HandPhase::Play, None),
+            Phase::Betting(bets) => (HandPhase::Betting, Some(bets)),
+            Phase::AfterBetting => (HandPhase::Betting, None),
+            Phase::Reveal(_) => (HandPhase::Reveal, None),
         };
         GameStatus { phase, round: self.round, bets, called_by: self.called_by }
     }
 
-    fn facts(&self, core: &Core, _: Viewer, facts: &mut Facts) {
-        let dealt = !matches!(self.phase, Phase::Dealing);
-        for player in core.all_players().iter().filter(|_| core.rules.declare_totals && dealt) {
-            let total = self.opening_totals[player.index()];
-            facts.push((format!("declared {player}"), total.to_string()));
-        }
+    fn state(&self, core: &Core, _: Viewer) -> GameState {
+        let announced = match self.phase {
+            Phase::Dealing => false,
+            Phase::Turn(_)
+            | Phase::AfterTurn(_)
+            | Phase::Betting(_)
+            | Phase::AfterBetting
+            | Phase::Reveal(_) => core.rules.declare_totals,
+        };
+        let count = if announced { core.all_players().len() } else { 0 };
+        let totals = self.opening_totals.iter().copied().take(count);
+        (self.state_of)(ShiftingState { declared_totals: totals.collect() })
     }
 }
 

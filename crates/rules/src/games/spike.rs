@@ -16,8 +16,10 @@ mod showdown;
 use crate::cards::{Card, Cards};
 use crate::chance::{Chance, Deal, DealReason, Destination, Resolved, RollPurpose};
 use crate::deck::C62;
-use crate::game::{Facts, Game, GameStatus};
+use crate::game::{Game, GameStatus};
+use crate::games::GameState;
 use crate::games::spike::showdown::Showdown;
+use crate::hand_phase::HandPhase;
 use crate::legal::{Choices, Legal, LegalMoves};
 use crate::moves::{Move, MoveKind, actions};
 use crate::player::{Player, PlayerSet, Viewer};
@@ -53,6 +55,13 @@ pub(crate) static VARIANT: Variant = Variant {
     open,
     explain: explain::explain,
 };
+
+/// State of a hand of Corellian Spike.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SpikeState {
+    /// None before a card is flipped, and where the pile has none.
+    pub top_discard: Option<Card>,
+}
 
 /// Number of rounds in a hand.
 pub(crate) const ROUNDS: u64 = 3;
@@ -183,19 +192,17 @@ impl Game for Spike {
 
     fn status(&self) -> GameStatus<'_> {
         let (phase, bets) = match &self.phase {
-            Phase::Dealing => ("deal", None),
-            Phase::Action(_) | Phase::AfterAction(_) => ("play", None),
-            Phase::Dice => ("dice", None),
-            Phase::Betting(bets) => ("betting", Some(bets)),
-            Phase::Reveal(_) => ("reveal", None),
+            Phase::Dealing => (HandPhase::Deal, None),
+            Phase::Action(_) | Phase::AfterAction(_) => (HandPhase::Play, None),
+            Phase::Dice => (HandPhase::Dice, None),
+            Phase::Betting(bets) => (HandPhase::Betting, Some(bets)),
+            Phase::Reveal(_) => (HandPhase::Reveal, None),
         };
         GameStatus { phase, round: self.round, bets, called_by: None }
     }
 
-    fn facts(&self, core: &Core, _: Viewer, facts: &mut Facts) {
-        if let Some(card) = core.piles[0].top_discard() {
-            facts.push(("discard".to_owned(), C62.code(card).to_owned()));
-        }
+    fn state(&self, core: &Core, _: Viewer) -> GameState {
+        GameState::Spike(SpikeState { top_discard: core.piles[0].top_discard() })
     }
 }
 

@@ -16,10 +16,11 @@ mod explain;
 use crate::chance::{Deal, DealReason, Destination, Resolved};
 use crate::deck::S76;
 use crate::game::{Game, GameStatus};
-use crate::games::{action, shifting};
+use crate::games::{GameState, action, shifting};
+use crate::hand_phase::HandPhase;
 use crate::legal::LegalMoves;
 use crate::moves::Move;
-use crate::player::Player;
+use crate::player::{Player, Viewer};
 use crate::ruleset::{Field, Key};
 use crate::s76::{AllBomb, Showdown};
 use crate::state::{Bets, Core, Turn};
@@ -59,6 +60,13 @@ pub(crate) static VARIANT: Variant = Variant {
 };
 
 const FIRST: Player = Player::of(0);
+
+/// State of a hand of `swg`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SwgState {
+    /// The hand is called when play is back at this player, who may have folded.
+    pub ends_at: Player,
+}
 
 #[derive(Clone)]
 struct Swg {
@@ -162,21 +170,29 @@ impl Game for Swg {
 
     fn status(&self) -> GameStatus<'_> {
         let phase = match &self.phase {
-            Phase::Dealing => "deal",
-            Phase::Betting => "betting",
-            Phase::Drawing | Phase::TurnDone => "draw",
-            Phase::Reveal(_) => "reveal",
+            Phase::Dealing => HandPhase::Deal,
+            Phase::Betting => HandPhase::Betting,
+            Phase::Drawing | Phase::TurnDone => HandPhase::Draw,
+            Phase::Reveal(_) => HandPhase::Reveal,
         };
         GameStatus { phase, round: self.lap, bets: self.bets.as_ref(), called_by: None }
+    }
+
+    fn state(&self, _: &Core, _: Viewer) -> GameState {
+        GameState::Swg(SwgState { ends_at: self.last_place() })
     }
 }
 
 impl Swg {
+    /// The place at which the laps end.
+    fn last_place(&self) -> Player {
+        self.bets.as_ref().and_then(Bets::last_raiser).unwrap_or(FIRST)
+    }
+
     /// Moves the action to the next player, or reveals where it ends.
     fn next_turn(&mut self, core: &mut Core) {
         let next = core.all_players().next_clockwise(self.acting).unwrap_or(FIRST);
-        let last = self.bets.as_ref().and_then(Bets::last_raiser).unwrap_or(FIRST);
-        if next == last {
+        if next == self.last_place() {
             core.return_uncalled();
             let showdown = Showdown::new(core, AllBomb::Closest);
             self.phase = Phase::Reveal(Box::new(showdown));

@@ -1,6 +1,6 @@
 //! `dice` and `electronic`: play rounds, shifts, calls, the field.
 
-use rules::{Viewer, play, view};
+use rules::{HandPhase, Viewer, play, view};
 
 use crate::scene::{Scene, chance_comes, check, played, ranks, report, take};
 
@@ -168,7 +168,7 @@ fn expected_shifts(fields: &'static str, sides: u8) -> f64 {
             hand = played(hand, "d roll 1 2").0;
         } else if let Some(player) = hand.to_act() {
             let seen = view(&hand, Viewer::Public);
-            if seen.phase == "play" {
+            if seen.phase == HandPhase::Play {
                 hand = played(hand, &format!("{player} stand")).0;
             } else {
                 if seen.round == 4 && round != 4 {

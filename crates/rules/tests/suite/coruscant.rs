@@ -1,6 +1,9 @@
 //! `coruscant`: the dice, selections face down, the redraw, additions, the reveal.
 
-use rules::{Hand, Player, Viewer, are_cards_public, notation, view};
+use rules::{
+    C62, Card, CoruscantState, GameState, Hand, Player, Selection, Viewer, are_cards_public,
+    notation, view,
+};
 
 use crate::scene::{Scene, check, played, ranks};
 
@@ -37,9 +40,9 @@ fn five_cards_each_then_the_dice() {
                 &format!("{deal} d roll {gold} {silver}"),
                 "p1: select c+1|c+2|c+3|c+4|c+5",
             );
-            let facts = view(&hand, Viewer::Public).facts;
-            assert_eq!(facts[0], ("target".to_owned(), gold.to_owned()));
-            assert_eq!(facts[1], ("suit".to_owned(), silver.to_owned()));
+            let target = state(&hand, Viewer::Public).target.unwrap();
+            assert_eq!(target.total, gold.parse().unwrap());
+            assert_eq!(target.suit.name(), silver);
         }
     }
 }
@@ -269,6 +272,11 @@ fn layers_go_to_the_best_selection_that_paid_into_them() {
 
 // Hidden cards.
 
+fn state(hand: &Hand, viewer: Viewer) -> CoruscantState {
+    let GameState::Coruscant(state) = view(hand, viewer).game else { panic!() };
+    state
+}
+
 fn player(name: &str) -> Viewer {
     Viewer::Player(Player::parse(name).unwrap())
 }
@@ -300,13 +308,19 @@ fn how_many_cards_are_selected_everybody_knows_and_which_only_their_owner() {
     let (hand, refused) =
         played(coruscant("", &[100, 100]).start().unwrap(), &format!("{DEAL} p1 select c+5 c+1"));
     assert_eq!(refused, None);
-    let facts = |viewer| view(&hand, viewer).facts;
-    let fact = |name: &str, value: &str| (name.to_owned(), value.to_owned());
-    let public = [fact("target", "+5"), fact("suit", "circle"), fact("selected p1", "2")];
-    assert_eq!(facts(Viewer::Public), public);
-    assert_eq!(facts(player("p2")), public);
-    assert!(facts(player("p1")).contains(&fact("selection p1", "c+1 c+5")));
-    assert!(facts(Viewer::Auditor).contains(&fact("selection p1", "c+1 c+5")));
+    let selections = |viewer| {
+        let code = |&card: &Card| C62.code(card);
+        let of = |one: Selection| {
+            (one.player.to_string(), one.count, one.cards.iter().map(code).collect::<Vec<_>>())
+        };
+        state(&hand, viewer).selections.into_iter().map(of).collect::<Vec<_>>()
+    };
+    let public = [("p1".to_owned(), 2, vec![])];
+    assert_eq!(selections(Viewer::Public), public);
+    assert_eq!(selections(player("p2")), public);
+    let own = [("p1".to_owned(), 2, vec!["c+1", "c+5"])];
+    assert_eq!(selections(player("p1")), own);
+    assert_eq!(selections(Viewer::Auditor), own);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! `eleven`: the announcement, laps, the reveal, what carries over.
 
-use rules::{Hand, Player, Viewer, notation, view};
+use rules::{GameState, Hand, P42, Player, Viewer, notation, view};
 
 use crate::scene::{Scene, check, played, ranks};
 
@@ -277,9 +277,11 @@ fn the_announcement_is_everybodys_and_drawn_cards_are_not() {
     let (hand, refused) =
         played(eleven("", &[100, 100]).start().unwrap(), &format!("{DEAL} p1 draw"));
     assert_eq!(refused, None);
-    let facts = view(&hand, Viewer::Public).facts;
-    let told = [("wild", "6S"), ("clone", "1H")].map(|(name, face)| (name.into(), face.into()));
-    assert_eq!(facts, told);
+    let GameState::Eleven(state) = view(&hand, Viewer::Public).game else { panic!() };
+    let face = |face: u8| P42.faces().nth(face.into());
+    let told = state.announced.map(|told| (face(told.wild), face(told.clone)));
+    assert_eq!(told, Some((Some("6S"), Some("1H"))));
+    assert!(state.stood.is_empty());
     let event = notation::read(&hand, "d deal p1 1D").unwrap();
     let seen = |viewer| rules::censor(&hand, &event, viewer).unwrap().to_string();
     assert_eq!(seen(Viewer::Public), "d deal p1 ??");

@@ -1,6 +1,8 @@
 //! Force sabacc up to the showdown: alignment, actions, betting, the call, the extra cards.
 
-use rules::{Next, Player, S76, Viewer, are_cards_public, censor, next, notation, view};
+use rules::{
+    GameState, Hand, Next, Player, S76, Side, Viewer, are_cards_public, censor, next, notation, view,
+};
 
 use crate::scene::{Scene, chance_comes, check, played, ranks, report, take};
 
@@ -21,6 +23,12 @@ const TWO: &str = "d deal p1 S10; d deal p2 StarA; p1 align light; p2 align dark
     d deal p1 F10; d deal p2 QueenA;";
 /// A cycle of two players in which nothing happens.
 const QUIET: &str = "p1 p2 stand; p1 p2 check;";
+
+/// Sides of both players as everybody knows them.
+fn sides(hand: &Hand) -> [Option<Side>; 2] {
+    let GameState::Force(state) = view(hand, Viewer::Public).game else { panic!() };
+    [state.sides[0], state.sides[1]]
+}
 
 // Alignment.
 
@@ -58,23 +66,21 @@ fn naboo_copy_a_is_light_and_copy_b_dark() {
     let lines = "d deal p1 S10 StarA; d deal p2 IdiotB";
     let (hand, refused) = played(scene.start().unwrap(), lines);
     assert_eq!(refused, None);
-    let told = |player: &str, side: &str| (format!("alignment {player}"), side.to_owned());
-    assert_eq!(view(&hand, Viewer::Public).facts, [told("p1", "light"), told("p2", "dark")]);
+    assert_eq!(sides(&hand), [Some(Side::Light), Some(Side::Dark)]);
 }
 
 #[test]
 fn sides_are_public_as_soon_as_they_are_known() {
-    let facts = |when: &str| {
+    let known = |when: &str| {
         let (hand, refused) = played(force("", &[100, 100]).start().unwrap(), when);
         assert_eq!(refused, None);
-        let fact = |(name, side): (String, String)| format!("{name} {side}");
-        view(&hand, Viewer::Public).facts.into_iter().map(fact).collect::<Vec<_>>()
+        sides(&hand)
     };
     let dealt = "d deal p1 S10; d deal p2 StarA;";
-    assert!(facts(dealt).is_empty());
-    assert_eq!(facts(&format!("{dealt} p1 align dark")), ["alignment p1 dark"]);
+    assert_eq!(known(dealt), [None, None]);
+    assert_eq!(known(&format!("{dealt} p1 align dark")), [Some(Side::Dark), None]);
     let flipped = format!("{TWO} {QUIET} {QUIET} p1 call-hand; d deal p1 QueenB; p1 keep");
-    assert_eq!(facts(&flipped), ["alignment p1 dark", "alignment p2 dark"]);
+    assert_eq!(known(&flipped), [Some(Side::Dark), Some(Side::Dark)]);
 }
 
 // Cycles.
@@ -377,5 +383,5 @@ fn a_naboo_face_card_lies_face_up_until_it_is_traded() {
     // The side stays.
     let lines = format!("{lines}; p1 trade StarA; d deal p1 S12");
     let (hand, _) = played(scene.start().unwrap(), &lines);
-    assert_eq!(view(&hand, Viewer::Public).facts[0].1, "light");
+    assert_eq!(sides(&hand)[0], Some(Side::Light));
 }

@@ -1,6 +1,9 @@
 //! Kessel: stakes, tokens dealt, turns, laps, rounds.
 
-use rules::{Chance, Hand, Next, S76, Viewer, next, view};
+use rules::{
+    Chance, GameState, Hand, K44, KesselPlayerState, KesselState, Next, Player, RevealedHand, S76,
+    Viewer, next, view,
+};
 
 use crate::scene::{Scene, chance_comes, check, played, report, take};
 
@@ -26,17 +29,41 @@ pub(crate) fn begin(hands: &[&str]) -> String {
     format!("d starter p1; {}", deal(&hands))
 }
 
-pub(crate) fn fact(hand: &Hand, viewer: Viewer, name: &str) -> Option<String> {
-    let facts = view(hand, viewer).facts;
-    facts.into_iter().find(|(known, _)| known == name).map(|(_, value)| value)
+/// State of the game as a viewer knows it.
+pub(crate) fn state(hand: &Hand, viewer: Viewer) -> KesselState {
+    let GameState::Kessel(state) = view(hand, viewer).game else { panic!() };
+    state
+}
+
+/// State of one player as everybody knows it.
+pub(crate) fn place(hand: &Hand, player: &str) -> KesselPlayerState {
+    state(hand, Viewer::Public).players.swap_remove(Player::parse(player).unwrap().index())
+}
+
+/// Names of the tokens that a player holds, as a viewer knows them.
+pub(crate) fn tokens(hand: &Hand, viewer: Viewer, player: &str) -> String {
+    let players = state(hand, viewer).players;
+    let place = &players[Player::parse(player).unwrap().index()];
+    place.tokens.iter().map(|token| token.name()).collect::<Vec<_>>().join(" ")
+}
+
+/// Codes of the top discards, Sand first.
+pub(crate) fn discards(hand: &Hand) -> [Option<&'static str>; 2] {
+    let state = state(hand, Viewer::Public);
+    [state.sand_discard, state.blood_discard].map(|card| card.map(|card| K44.code(card)))
+}
+
+/// The hand that a player last revealed, with its rank.
+pub(crate) fn revealed(hand: &Hand, player: &str) -> Option<String> {
+    let RevealedHand { cards, rank } = place(hand, player).revealed?;
+    let codes: Vec<&str> = cards.iter().map(|&card| K44.code(card)).collect();
+    Some(format!("{}: {rank}", codes.join(" ")))
 }
 
 /// `stock+hand pot` of every player.
 pub(crate) fn chips(hand: &Hand) -> String {
-    let of = |name: String| fact(hand, Viewer::Public, &name).unwrap();
-    let chips = hand.players().map(|player| {
-        format!("{}+{}", of(format!("stock {player}")), of(format!("hand-pot {player}")))
-    });
+    let players = state(hand, Viewer::Public).players;
+    let chips = players.iter().map(|place| format!("{}+{}", place.stock, place.hand_pot));
     chips.collect::<Vec<_>>().join(" ")
 }
 
@@ -129,7 +156,7 @@ fn assigned_tokens_are_the_same_for_everybody() {
         &begin(&["s1 b2", "s3 b4"]),
         &format!("p1: {DRAWS}, stand, token free-draw, token immunity"),
     );
-    assert_eq!(fact(&hand, Viewer::Auditor, "holds p2"), Some("free-draw refund immunity".into()));
+    assert_eq!(tokens(&hand, Viewer::Auditor, "p2"), "free-draw refund immunity");
 }
 
 // Turns.
@@ -156,14 +183,14 @@ fn a_draw_is_paid_for_and_followed_by_a_discard_of_its_family() {
     let drawn = "p1 draw sand; d deal p1 s5; p1 discard s1;";
     let next = format!("p2: {DRAWS}, stand, token free-draw, token immunity");
     let hand = table(given, drawn, &next, "7+1 8+0");
-    assert_eq!(fact(&hand, Viewer::Public, "sand-discard"), Some("s1".into()));
+    assert_eq!(discards(&hand)[0], Some("s1"));
     // The drawn card may go at once.
     table(given, "p1 draw sand; d deal p1 s5; p1 discard s5;", &next, "7+1 8+0");
     let hand = table(given, "p1 draw blood-discard", "p1: discard b2|b6", "7+1 8+0");
     assert_eq!(default_move(&hand), "discard b6");
     // Then that top card lies there again.
     let back = table(given, "p1 draw blood-discard; p1 discard b6", &next, "7+1 8+0");
-    assert_eq!(fact(&back, Viewer::Public, "blood-discard"), Some("b6".into()));
+    assert_eq!(discards(&back)[1], Some("b6"));
 }
 
 /// rules/SPEC.md R-5.
@@ -230,7 +257,7 @@ fn a_draw_pile_that_runs_out_takes_the_discards_but_not_the_top_one() {
     // The flip and fifteen discards, less the top one.
     assert_eq!((restock.after, restock.cards.len()), (0, 15));
     let deck = hand.rules().variant().deck;
-    let top = fact(&hand, Viewer::Public, "sand-discard").unwrap();
+    let top = discards(&hand)[0].unwrap();
     let in_piles = restock.cards.iter().filter(|card| deck.code(**card) == top).count();
     let in_hands = hand.players().flat_map(|p| hand.cards_of(p).to_vec());
     let in_hands = in_hands.filter(|card| deck.code(*card) == top).count();
@@ -252,9 +279,9 @@ fn three_laps_from_the_starter() {
     let draw = "p1 draw sand-discard; p1 discard s6;";
     let lap = format!("p2 stand; p3 stand; {draw}");
     let hand = check(&scene, &format!("{start} {lap}"), &next("p2"));
-    assert_eq!(fact(&hand, Viewer::Public, "lap"), Some("2".into()));
+    assert_eq!(state(&hand, Viewer::Public).lap, 2);
     let hand = check(&scene, &format!("{start} {lap} {lap}"), &next("p2"));
-    assert_eq!(fact(&hand, Viewer::Public, "lap"), Some("3".into()));
+    assert_eq!(state(&hand, Viewer::Public).lap, 3);
     let hand =
         check(&scene, &format!("{start} {lap} {lap} {lap}"), "d: flip, deal p1, deal p2, deal p3");
     // p1's difference equals the others', and p1's sum is the lowest.

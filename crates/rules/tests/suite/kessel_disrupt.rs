@@ -1,8 +1,8 @@
 //! Kessel: the disrupt tokens, and immunity to other players' tokens.
 
-use rules::{K44, Viewer, censor, notation};
+use rules::{K44, ShiftToken, Viewer, censor, notation};
 
-use crate::kessel::{DRAWS, begin, deal, fact, kessel, table};
+use crate::kessel::{DRAWS, begin, deal, discards, kessel, place, table};
 use crate::scene::played;
 
 const NEXT: &str = "d: flip, deal p1, deal p2";
@@ -100,7 +100,7 @@ fn an_embargo_on_an_immune_player_is_spent_without_effect() {
         "p1 token immunity; p1 draw sand-discard; p1 discard s6; p2 token embargo; p2 stand;";
     let p1 = format!("p1: {DRAWS}, stand, token embargo, token general-audit");
     let hand = table((&scene, HANDS), when, &p1, "7+1 8+0");
-    assert_eq!(fact(&hand, Viewer::Public, "played p2"), Some("embargo".into()));
+    assert_eq!(place(&hand, "p2").played[..], [ShiftToken::Embargo]);
 }
 
 /// rules/SPEC.md.
@@ -166,8 +166,8 @@ fn exhaustion_puts_a_hand_on_its_piles_and_deals_another() {
     table(given, "p1 token exhaustion p1", "refused: must be one of those listed", "8+0 8+0");
     let hand = table(given, "p1 token exhaustion p2", "d: deal p2", "8+0 8+0");
     assert_eq!(held(&hand), "s1 b1, ");
-    assert_eq!(fact(&hand, Viewer::Public, "sand-discard"), Some("s2".into()));
-    assert_eq!(fact(&hand, Viewer::Public, "blood-discard"), Some("bI".into()));
+    assert_eq!(discards(&hand)[0], Some("s2"));
+    assert_eq!(discards(&hand)[1], Some("bI"));
     table(
         given,
         "p1 token exhaustion p2; d deal p2 b5 s4",

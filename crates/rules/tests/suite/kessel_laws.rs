@@ -2,11 +2,11 @@
 
 use proptest::prelude::*;
 use rules::{
-    DecisionAuthor, Event, Hand, Move, Next, Outcome, Player, Viewer, decide, evolve, next, play,
+    DecisionAuthor, Event, Hand, HandPhase, Move, Next, Outcome, Player, Viewer, decide, evolve, next, play,
     view,
 };
 
-use crate::kessel::fact;
+use crate::kessel::state;
 use crate::laws::{any_setup, chooser};
 
 /// Plays a random game in which a player leaves at one of `leaving` decisions. `law` sees the hand
@@ -41,14 +41,10 @@ fn each(seed: u64, leaving: u64, mut law: impl FnMut(&Hand, Option<&Event>)) -> 
     panic!("the game does not end");
 }
 
-fn number(hand: &Hand, name: &str, player: Player) -> u64 {
-    fact(hand, Viewer::Public, &format!("{name} {player}")).unwrap().parse().unwrap()
-}
-
 /// Chips of all players, stocks and hand pots together.
 fn chips(hand: &Hand) -> u64 {
-    let of = |player| number(hand, "stock", player) + number(hand, "hand-pot", player);
-    hand.players().map(of).sum()
+    let players = state(hand, Viewer::Public).players;
+    players.iter().map(|place| u64::from(place.stock) + u64::from(place.hand_pot)).sum()
 }
 
 fn gives_tokens(event: Option<&Event>) -> bool {
@@ -71,7 +67,7 @@ proptest! {
             assert!(now <= last, "{now} after {last}");
             last = now;
             for player in hand.players() {
-                let held = number(hand, "tokens", player);
+                let held = u64::from(state(hand, Viewer::Public).players[player.index()].tokens_left);
                 let seen = &mut tokens[player.index()];
                 let given = *seen == 0 && gives_tokens(event);
                 assert!(held <= *seen || given && held == 3, "{player} got a token");
@@ -93,7 +89,7 @@ proptest! {
                 let cards = hand.cards_of(player);
                 let sand = cards.iter().filter(|card| card.id() < 22).count();
                 let blood = cards.len() - sand;
-                let drafting = view(hand, Viewer::Public).phase == "draft";
+                let drafting = view(hand, Viewer::Public).phase == HandPhase::Draft;
                 assert!(drafting || sand >= 1 && blood >= 1 && sand + blood <= 3, "{player}");
             }
         });
@@ -126,15 +122,16 @@ proptest! {
 
     /// No view shows an opponent's token or an open choice.
     #[test]
-    fn facts_hide_what_is_secret(seed: u64) {
+    fn state_hides_what_is_secret(seed: u64) {
         each(seed, 200, |hand, event| {
             for viewer in hand.players().map(Viewer::Player).chain([Viewer::Public]) {
-                for (name, _) in view(hand, viewer).facts {
-                    let mut words = name.split(' ');
-                    let kind = words.next().unwrap();
-                    let player = words.next().and_then(Player::parse);
-                    let own = player.is_some_and(|player| viewer == Viewer::Player(player));
-                    assert!(own || !["holds", "value"].contains(&kind), "{viewer:?}: {name}");
+                for (player, place) in hand.players().zip(state(hand, viewer).players) {
+                    let is_own = viewer == Viewer::Player(player);
+                    let values = place.impostors.iter().filter_map(|one| one.value).count();
+                    let secrets = place.tokens.len() + values;
+                    assert!(is_own || secrets == 0, "{viewer:?}: {player}");
+                    let known = if is_own { usize::from(place.tokens_left) } else { 0 };
+                    assert_eq!(place.tokens.len(), known, "{viewer:?}: {player}");
                 }
             }
             if let Some(Event::Chance(Outcome::Shuffled)) = event {

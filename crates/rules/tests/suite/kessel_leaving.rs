@@ -2,7 +2,9 @@
 
 use rules::Viewer;
 
-use crate::kessel::{DRAWS, PLAIN, begin, deal, default_move, fact, kessel, table};
+use crate::kessel::{
+    DRAWS, PLAIN, begin, deal, default_move, discards, kessel, revealed, state, table,
+};
 use crate::scene::{check, played, ranks, report};
 
 const THREE: &[&str] = &["s1 b1", "s2 b2", "s3 b4"];
@@ -14,7 +16,7 @@ fn leaving_forfeits_at_once_and_without_a_line() {
     let p2 = format!("p2: {DRAWS}, stand, token free-draw, token immunity");
     let hand = table(given, "p1 leave", &p2, "0+0 8+0 8+0");
     assert!(hand.lines().is_empty());
-    assert_eq!(fact(&hand, Viewer::Public, "revealed p1"), None);
+    assert_eq!(revealed(&hand, "p1"), None);
     // Out of turn: the turn stays, with fewer targets.
     let taxes = kessel("tokens=assigned,assigned_tokens=target-tariff+refund+immunity", 3);
     let p1 = format!("p1: {DRAWS}, stand, token target-tariff p3, token immunity");
@@ -77,7 +79,7 @@ fn the_lap_goes_on_from_the_leavers_place() {
     let next =
         of("p2").replace("free-draw, token immunity", "free-draw, token refund, token immunity");
     let hand = table(given, &when, &next, "0+0 7+1 8+0 8+0");
-    assert_eq!(fact(&hand, Viewer::Public, "lap"), Some("2".into()));
+    assert_eq!(state(&hand, Viewer::Public).lap, 2);
     // The last player of a lap leaves in their turn: all live players have stood.
     table(
         given,
@@ -112,7 +114,7 @@ fn a_leavers_cards_are_out_of_play_till_the_next_shuffle() {
     let no_sand = DRAWS.replace(", draw sand-discard", "");
     let hand =
         check(&scene, &taken, &format!("p2: {no_sand}, stand, token free-draw, token immunity"));
-    assert_eq!(fact(&hand, Viewer::Public, "sand-discard"), None);
+    assert_eq!(discards(&hand)[0], None);
 }
 
 /// rules/SPEC.md R-60.

@@ -2,7 +2,9 @@
 
 use rules::{Viewer, censor, notation};
 
-use crate::kessel::{PLAIN, begin, chips, deal, default_move, fact, kessel, table};
+use crate::kessel::{
+    PLAIN, begin, chips, deal, default_move, kessel, revealed, state, table,
+};
 use crate::scene::{Scene, check, played, ranks, report};
 
 const NEXT: &str = "d: flip, deal p1, deal p2";
@@ -98,7 +100,7 @@ fn a_winner_without_stock_is_eliminated_too() {
         "0+0 3+0 3+0",
     );
     assert_eq!(lines(&hand), "p1 eliminated");
-    assert_eq!(fact(&hand, Viewer::Public, "revealed p1"), Some("s1 b1: pair 1".into()));
+    assert_eq!(revealed(&hand, "p1"), Some("s1 b1: pair 1".into()));
 }
 
 /// rules/SPEC.md R-65.
@@ -189,14 +191,14 @@ fn all_impostors_roll_before_anybody_chooses() {
     let over = format!("{chosen} p3 impostor bI 4");
     // Impostor pairs equal natural ones: p1 and p3 win together.
     let hand = table(given, &over, "d: flip, deal p1, deal p2, deal p3", "8+0 7+0 8+0");
-    assert_eq!(fact(&hand, Viewer::Public, "revealed p1"), Some("sI bI: pair 4".into()));
+    assert_eq!(revealed(&hand, "p1"), Some("sI bI: pair 4".into()));
 }
 
 #[test]
 fn a_sylop_copies_the_value_of_an_impostor() {
     let given = (&kessel(PLAIN, 2), ["sI bY", "s1 b1"].as_slice());
     let hand = table(given, "p1 p2 stand; d roll p1 sI 1 2; p1 impostor sI 2", NEXT, "7+0 8+0");
-    assert_eq!(fact(&hand, Viewer::Public, "revealed p1"), Some("sI bY: pair 2".into()));
+    assert_eq!(revealed(&hand, "p1"), Some("sI bY: pair 2".into()));
     table(given, "p1 p2 stand; d roll p1 sI 1 2; p1 impostor sI 1", NEXT, "8+0 8+0");
 }
 
@@ -247,13 +249,13 @@ fn choices_are_secret_until_all_have_chosen() {
     assert_eq!(seen(&hand, line, of("p1")), line);
     assert_eq!(seen(&hand, line, Viewer::Auditor), line);
     let (hand, _) = played(hand, line);
-    let value = |viewer| fact(&hand, viewer, "value p1 sI");
+    let value = |viewer| state(&hand, viewer).players[0].impostors[0].value;
     assert_eq!([value(Viewer::Public), value(of("p2"))], [None, None]);
-    assert_eq!(value(of("p1")), Some("3".into()));
-    assert_eq!(fact(&hand, Viewer::Public, "dice p2 bI"), Some("4 5".into()));
+    assert_eq!(value(of("p1")), Some(3));
+    assert_eq!(state(&hand, Viewer::Public).players[1].impostors[0].dice, [4, 5]);
     assert_eq!(seen(&hand, "p2 impostor bI 4", Viewer::Public), "p2 impostor bI 4");
     let (hand, _) = played(hand, "p2 impostor bI 4");
-    assert_eq!(fact(&hand, Viewer::Public, "revealed p1"), Some("sI b1: diff 2 sum 4".into()));
+    assert_eq!(revealed(&hand, "p1"), Some("sI b1: diff 2 sum 4".into()));
     assert_eq!(chips(&hand), "6+0 8+0");
 }
 

@@ -1,8 +1,10 @@
 //! Kessel: effects of the sixteen tokens, and cases in which they may not be played.
 
-use rules::{Viewer, censor, notation};
+use rules::{ShiftToken, Viewer, censor, notation};
 
-use crate::kessel::{DRAWS, PLAIN, deal, default_move, fact, kessel, table};
+use crate::kessel::{
+    DRAWS, PLAIN, deal, default_move, kessel, place, revealed, table, tokens,
+};
 use crate::scene::{Scene, check};
 
 const NEXT: &str = "d: flip, deal p1, deal p2";
@@ -32,8 +34,8 @@ fn one_token_a_turn_before_the_action_each_once_a_game() {
     let next_round = format!("{token} p1 p2 stand; {second} p2 stand; p1 token general-tariff");
     table(given, &next_round, "refused: must be one of those listed", "8+0 6+0");
     let hand = table(given, token, &format!("p1: {DRAWS}, stand"), "8+0 7+0");
-    assert_eq!(fact(&hand, Viewer::Public, "played p1"), Some("general-tariff".into()));
-    assert_eq!(fact(&hand, Viewer::Public, "tokens p1"), Some("2".into()));
+    assert_eq!(place(&hand, "p1").played[..], [ShiftToken::GeneralTariff]);
+    assert_eq!(place(&hand, "p1").tokens_left, 2);
 }
 
 /// rules/SPEC.md §12.2, R-53: three names for each player in turn from p1, in one flat list.
@@ -114,7 +116,7 @@ fn embezzlement_takes_a_chip_of_every_other_hand_pot_into_ones_own() {
         &format!("p3: {DRAWS}, stand"),
         "7+0 7+0 8+2",
     );
-    assert_eq!(fact(&hand, Viewer::Public, "tokens p3"), Some("2".into()));
+    assert_eq!(place(&hand, "p3").tokens_left, 2);
     // Taken chips are invested: the loser of the round loses them.
     let over = format!("{invest} p3 token embezzlement; p3 stand; p1 p2 p3 stand");
     table(given, &over, "d: flip, deal p1, deal p2, deal p3", "7+0 6+0 7+0");
@@ -227,7 +229,7 @@ fn prime_sabacc_rolls_two_dice_and_takes_one_of_them() {
     table(given, &format!("{later} p2 prime 4; p2 stand"), NEXT, "8+0 7+0");
     let pure = (&scene, ["sY bY", "s2 b2"].as_slice());
     let hand = table(pure, &format!("{rolled} p1 prime 2; p1 p2 stand"), NEXT, "8+0 7+0");
-    assert_eq!(fact(&hand, Viewer::Public, "revealed p2"), Some("s2 b2: prime 2".into()));
+    assert_eq!(revealed(&hand, "p2"), Some("s2 b2: prime 2".into()));
 }
 
 /// rules/SPEC.md §12.5.
@@ -269,10 +271,10 @@ fn markdown_two_sylops_lowest_pair() {
         table((&scene, hands), "p1 token markdown; p1 p2 stand", NEXT, left)
     };
     let hand = pays(&["sY bY", "s6 b6"], "7+0 8+0");
-    assert_eq!(fact(&hand, Viewer::Public, "revealed p1"), Some("sY bY: pair 0".into()));
+    assert_eq!(revealed(&hand, "p1"), Some("sY bY: pair 0".into()));
     pays(&["sY bY", "s1 b2"], "8+0 7+0");
     let hand = pays(&["sY b4", "s1 b2"], "4+0 8+0");
-    assert_eq!(fact(&hand, Viewer::Public, "revealed p1"), Some("sY b4: diff 4 sum 4".into()));
+    assert_eq!(revealed(&hand, "p1"), Some("sY b4: diff 4 sum 4".into()));
     pays(&["sY b1", "s1 b2"], "8+0 7+0");
     let cook = "p1 token markdown; p1 stand; p2 token cook-the-books; p2 stand";
     table((&scene, &["sY bY", "s1 b1"]), cook, NEXT, "7+0 8+0");
@@ -289,7 +291,7 @@ fn major_fraud_makes_impostors_sixes_without_dice_also_those_drawn_later() {
     let fraud = "p1 token major-fraud; p1 p2 stand";
     let shows = |hands: &[&str], when: &str, left: &str, rank: &str| {
         let hand = table((&scene, hands), when, NEXT, left);
-        assert_eq!(fact(&hand, Viewer::Public, "revealed p1"), Some(rank.into()));
+        assert_eq!(revealed(&hand, "p1"), Some(rank.into()));
     };
     shows(&["sI bI", "s1 b1"], fraud, "7+0 8+0", "sI bI: pair 6");
     shows(&["sI bY", "s1 b1"], fraud, "7+0 8+0", "sI bY: pair 6");
@@ -320,8 +322,8 @@ fn drafts_and_dealt_tokens_are_hidden_and_their_counts_are_not() {
     assert_eq!(seen(&random, line, Viewer::Public), "d tokens p1 ?? ?? ??");
     assert_eq!(seen(&random, line, player("p1")), line);
     let hand = check(&random, line, "d: tokens p2, starter, , , flip, deal p1, deal p2");
-    assert_eq!(fact(&hand, Viewer::Public, "tokens p1"), Some("3".into()));
-    assert_eq!(fact(&hand, Viewer::Public, "holds p1"), None);
-    assert_eq!(fact(&hand, player("p2"), "holds p1"), None);
-    assert_eq!(fact(&hand, player("p1"), "holds p1"), Some("refund embargo immunity".into()));
+    assert_eq!(place(&hand, "p1").tokens_left, 3);
+    assert_eq!(tokens(&hand, Viewer::Public, "p1"), "");
+    assert_eq!(tokens(&hand, player("p2"), "p1"), "");
+    assert_eq!(tokens(&hand, player("p1"), "p1"), "refund embargo immunity");
 }

@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 
 use proptest::prelude::*;
-use rules::{Card, Event, Hand, Player, Rank, Viewer, Word, censor, play, variant};
+use rules::{Card, Event, Hand, Player, Rank, Rung, Viewer, Word, censor, play, variant};
 
 use crate::laws::{any_setup, chooser};
 use crate::scene::Scene;
@@ -113,7 +113,7 @@ proptest! {
         prop_assert!(end.shown.is_empty() || rolls == 3, "a reveal comes after three rolls");
         prop_assert!(end.hands.iter().all(|hand| (2..=5).contains(&hand.cards.len())));
         // Without a total of 0 nobody wins the Sabacc Pot.
-        let nulrhek = |player: Player| end.hands[player.index()].rank == Some(Rank::Spike("nulrhek"));
+        let nulrhek = |player: Player| end.hands[player.index()].rank == Some(Rank::Spike(Rung::Nulrhek));
         let taken = end.lines.iter().any(|line| line.to_string().contains("wins sabacc"));
         prop_assert!(!taken || !end.winners.iter().any(nulrhek));
     }

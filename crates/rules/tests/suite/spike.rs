@@ -1,7 +1,7 @@
 //! `spike`: actions over an open discard pile, dice that replace every hand, the presets.
 
 use primitives::Credits;
-use rules::{Chance, Hand, Player, Viewer, are_cards_public, notation, view};
+use rules::{Chance, GameState, Hand, Player, Viewer, are_cards_public, notation, view};
 
 use crate::scene::{Scene, chance_comes, check, played, ranks, report, take};
 
@@ -23,9 +23,12 @@ fn black_spire(when: &str, then: &str) -> Hand {
 fn table(hand: &Hand, name: &str) -> (Vec<&'static str>, String) {
     let deck = hand.rules().variant().deck;
     let cards = hand.cards_of(Player::parse(name).unwrap());
-    let facts = view(hand, Viewer::Public).facts;
-    let discard = facts.iter().find(|(name, _)| name == "discard");
-    (cards.iter().map(|&card| deck.code(card)).collect(), discard.unwrap().1.clone())
+    (cards.iter().map(|&card| deck.code(card)).collect(), top_discard(hand).to_owned())
+}
+
+fn top_discard(hand: &Hand) -> &'static str {
+    let GameState::Spike(state) = view(hand, Viewer::Public).game else { panic!() };
+    hand.rules().variant().deck.code(state.top_discard.unwrap())
 }
 
 // Order of a hand.
@@ -268,7 +271,7 @@ fn the_top_discard_stays_when_the_others_are_shuffled_in() {
     for _ in 0..9 {
         chance_comes(&mut hand);
     }
-    let flipped = view(&hand, Viewer::Public).facts[0].1.clone();
+    let flipped = top_discard(&hand);
     let redraws = |hand: &mut Hand| {
         for _ in 0..8 {
             take(hand, "gain");
@@ -291,7 +294,7 @@ fn the_top_discard_stays_when_the_others_are_shuffled_in() {
     let deck = hand.rules().variant().deck;
     assert!(restock.cards.iter().all(|&card| deck.code(card) != flipped));
     chance_comes(&mut hand);
-    assert_eq!(view(&hand, Viewer::Public).facts[0].1, flipped);
+    assert_eq!(top_discard(&hand), flipped);
 }
 
 // Hidden cards.

@@ -1,7 +1,7 @@
 //! Cards and lines as each viewer sees them.
 
 use rules::{
-    Card, Outcome, Player, S76, Viewer, are_cards_public, censor, history_line, notation, view,
+    Card, GameState, Outcome, Player, S76, ShiftingState, Viewer, are_cards_public, censor, history_line, notation, view,
 };
 
 use crate::scene::{Scene, played};
@@ -91,20 +91,18 @@ fn a_reveal_shows_everybody_and_folds_show_nobody() {
 /// rules/SPEC.md R-26.
 #[test]
 fn opening_totals_are_announced_where_the_rules_say_so() {
-    let facts = |variant, fields| {
+    let state = |variant, fields| {
         let (hand, refused) =
             played(Scene::new(variant, fields, &[100, 100]).start().unwrap(), DEAL);
         assert_eq!(refused, None);
-        view(&hand, Viewer::Public).facts
+        view(&hand, Viewer::Public).game
     };
-    let told = vec![
-        ("declared p1".to_owned(), "20".to_owned()),
-        ("declared p2".to_owned(), "19".to_owned()),
-    ];
-    assert_eq!(facts("dice", ""), told);
-    assert_eq!(facts("electronic", "declare_totals=true"), told);
-    assert!(facts("dice", "declare_totals=false").is_empty());
-    assert!(facts("electronic", "").is_empty());
+    let declared = |totals: &[i16]| ShiftingState { declared_totals: totals.iter().copied().collect() };
+    assert_eq!(state("dice", ""), GameState::Dice(declared(&[20, 19])));
+    let electronic = |totals| GameState::Electronic(declared(totals));
+    assert_eq!(state("electronic", "declare_totals=true"), electronic(&[20, 19]));
+    assert_eq!(state("dice", "declare_totals=false"), GameState::Dice(declared(&[])));
+    assert_eq!(state("electronic", ""), electronic(&[]));
 }
 
 #[test]

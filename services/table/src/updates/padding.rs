@@ -3,7 +3,8 @@
 //! Card codes and card ids differ in encoded length, so the length of a message alone could tell
 //! cards apart. A message that shows cards is therefore padded to the size that it would have with
 //! the deck's longest code for every card. The largest possible padding decides how the padding's
-//! own length is encoded, so that every size can be reached.
+//! own length is encoded, so that every size can be reached. The same holds for the state of a game:
+//! codes in it, and totals of hands whose cards are hidden.
 //!
 //! The sizes are computed without building such messages, which is expensive.
 
@@ -12,6 +13,7 @@ use std::iter::Sum;
 use prost::{Message as _, length_delimiter_len};
 use proto::common::v1::{CardProof, LegalMove, Move};
 use proto::table::v1 as pb;
+use proto::table::v1::game_state::State;
 use rules::Deck;
 use wire::moves::HIDDEN;
 
@@ -19,13 +21,20 @@ use wire::moves::HIDDEN;
 const TWO_BYTE_LENGTH: usize = 128;
 /// Bytes of a card's id as a field, unless it is 0 and left out; all ids are below 128.
 const CARD_ID_BYTES: usize = 2;
+/// Bytes of the total of an opening hand as a field, unless it is 0 and left out; all totals are
+/// from -64 to 63.
+const TOTAL_BYTES: usize = 2;
 
 /// Pads a message.
 pub(super) fn pad(action: &mut pb::HandAction, deck: &Deck) {
-    if !shows_cards(action) {
+    let shows_cards = shows_cards(action);
+    if !shows_cards && action.game_state.is_none() {
         return;
     }
     let size = CodeLengths::of(deck).action(action);
+    if !shows_cards && size.min == size.max {
+        return;
+    }
     let filling =
         if size.max.saturating_sub(size.min) + 1 < TWO_BYTE_LENGTH { 1 } else { TWO_BYTE_LENGTH };
     action.padding = vec![0; size.max.saturating_sub(size.now) + filling];
@@ -100,7 +109,8 @@ impl CodeLengths<'_> {
         let decided = action.r#move.iter().map(|decided| self.decided(decided).field());
         let turn = action.turn.iter().map(|turn| self.turn(turn).field());
         let own = [self.line(&action.line).field()].into_iter().chain(self.cards(&action.cards));
-        let parts = own.chain(hands).chain(proofs).chain(decided).chain(turn);
+        let state = action.game_state.iter().map(|state| self.game_state(state).field());
+        let parts = own.chain(hands).chain(proofs).chain(decided).chain(turn).chain(state);
         SizeRange::of_message(action.encoded_len(), parts)
     }
 
@@ -111,6 +121,46 @@ impl CodeLengths<'_> {
             SizeRange::of_message(held.encoded_len(), parts).field()
         });
         SizeRange::of_message(hand.encoded_len(), held)
+    }
+
+    /// Size of the state that only this game has: its cards, and what is told of hidden ones.
+    fn game_state(self, state: &pb::GameState) -> SizeRange {
+        let game = state.state.iter().map(|game| {
+            match game {
+                State::Coruscant(state) => self.coruscant(state),
+                State::Dice(state) => {
+                    SizeRange::of_message(state.encoded_len(), totals(&state.declared_totals))
+                }
+                State::Electronic(state) => {
+                    SizeRange::of_message(state.encoded_len(), totals(&state.declared_totals))
+                }
+                // Codes of the same length, and nothing hidden.
+                State::Eleven(state) => SizeRange::fixed(state.encoded_len()),
+                State::Force(state) => SizeRange::fixed(state.encoded_len()),
+                State::Swg(state) => SizeRange::fixed(state.encoded_len()),
+                State::Kessel(state) => self.kessel(state),
+                State::Spike(state) => {
+                    let top = self.cards(std::slice::from_ref(&state.top_discard));
+                    SizeRange::of_message(state.encoded_len(), top)
+                }
+            }
+            .field()
+        });
+        SizeRange::of_message(state.encoded_len(), game)
+    }
+
+    fn coruscant(self, state: &pb::CoruscantState) -> SizeRange {
+        let selections = state.selections.iter().map(|selection| {
+            let cards = self.cards(&selection.cards);
+            SizeRange::of_message(selection.encoded_len(), cards).field()
+        });
+        SizeRange::of_message(state.encoded_len(), selections)
+    }
+
+    fn kessel(self, state: &pb::KesselState) -> SizeRange {
+        let discards = [&state.sand_discard, &state.blood_discard].into_iter();
+        let discards = discards.filter(|code| !code.is_empty()).map(|code| self.card(code).field());
+        SizeRange::of_message(state.encoded_len(), discards)
     }
 
     fn decided(self, decided: &Move) -> SizeRange {
@@ -169,6 +219,15 @@ impl CodeLengths<'_> {
     fn is_code(self, word: &str) -> bool {
         !self.deck.parse(word).is_empty()
     }
+}
+
+/// Sizes of the totals of opening hands, as fields.
+fn totals(declared: &[pb::DeclaredTotal]) -> impl Iterator<Item = SizeRange> {
+    declared.iter().map(|declared| {
+        let now = if declared.total == 0 { 0 } else { TOTAL_BYTES };
+        let total = SizeRange { now, min: 0, max: TOTAL_BYTES };
+        SizeRange::of_message(declared.encoded_len(), [total]).field()
+    })
 }
 
 fn proof_size(proof: &CardProof) -> SizeRange {

@@ -7,7 +7,7 @@ use proto::common::v1::{LegalMove, Move, MoveKind};
 use proto::event::v1 as event;
 use proto::table::v1 as pb;
 use rules::Viewer;
-use wire::moves;
+use wire::{moves, ranks};
 
 use super::standing;
 use crate::decisions::ChainStep;
@@ -78,7 +78,9 @@ pub(crate) fn void_action(
         r#move: Some(Move { kind: MoveKind::Void.into(), ..Move::default() }),
         standing: Some(standing(&view)),
         round: u32::try_from(view.round).unwrap_or(u32::MAX),
-        phase: view.phase.to_owned(),
+        phase: ranks::write_phase(view.phase).into(),
+        phase_text: view.phase.name().to_owned(),
+        called_by: super::called_by(&view, &play.replay.seats),
         chain_line: step.line.clone(),
         chain: step.chain.0.to_vec(),
         ..pb::HandAction::default()

@@ -265,14 +265,15 @@ impl Player {
 
 /// Chooses a legal move with the smallest amounts; a drastic one only without another.
 fn choose(turn: &Turn, generator: &mut StdRng) -> Move {
-    let drastic = |legal: &&LegalMove| {
+    let drastic = |legal: &&&LegalMove| {
         matches!(
             legal.kind(),
-            MoveKind::Fold | MoveKind::Junk | MoveKind::Leave | MoveKind::Bet | MoveKind::Raise
+            MoveKind::Fold | MoveKind::Junk | MoveKind::Bet | MoveKind::Raise
         )
     };
-    let calm: Vec<&LegalMove> = turn.legal.iter().filter(|legal| !drastic(legal)).collect();
-    let from = if calm.is_empty() { turn.legal.iter().collect() } else { calm };
+    let stays = || turn.legal.iter().filter(|legal| legal.kind() != MoveKind::Leave);
+    let calm: Vec<&LegalMove> = stays().filter(|legal| !drastic(legal)).collect();
+    let from = if calm.is_empty() { stays().collect() } else { calm };
     let mut below = |n: usize| generator.random_range(0..n);
     let picked = if from.is_empty() { None } else { Some(from[below(from.len())]) };
     let chosen = picked.and_then(|legal| pick(legal, &mut below));

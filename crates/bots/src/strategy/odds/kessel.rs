@@ -3,7 +3,7 @@
 use proto::common::v1::{LegalMove, Move, MoveKind};
 use rand::RngExt;
 use rand::rngs::StdRng;
-use rules::{Card, Cards, Evaluator, RuleSet, Strength};
+use rules::{Card, Cards, DrawSource, Evaluator, FixTokens, GameState, KesselState, RuleSet, Strength};
 
 use super::deal::{Packs, Rivals, deal_count};
 use super::situation::Situation;
@@ -30,19 +30,23 @@ enum Draw {
 /// The two dice of an Impostor.
 type Dice = [u8; 2];
 
-pub(super) fn choose(situation: &Situation<'_>, generator: &mut StdRng) -> Option<Move> {
+pub(super) fn choose(
+    situation: &Situation<'_>,
+    state: &KesselState,
+    generator: &mut StdRng,
+) -> Option<Move> {
     let legal = situation.legal;
     let choices = if let Some(discard) = find_legal(legal, MoveKind::Discard) {
         discards(situation, discard)
     } else if let Some(impostor) = find_legal(legal, MoveKind::Impostor) {
         values(situation, impostor)?
     } else if let Some(prime) = find_legal(legal, MoveKind::Prime) {
-        primes(situation, prime)
+        primes(situation, state, prime)
     } else {
-        actions(situation)?
+        actions(situation, state)?
     };
     let plans: Vec<Plan> = choices.iter().map(|(plan, _)| plan.clone()).collect();
-    let losses = average_losses(situation, &plans, generator);
+    let losses = average_losses(situation, &plans, chips_invested(situation, state), generator);
     let best = (0..choices.len()).min_by_key(|&at| losses[at])?;
     choices.into_iter().nth(best).map(|(_, decision)| decision)
 }
@@ -71,12 +75,12 @@ fn values(situation: &Situation<'_>, impostor: &LegalMove) -> Option<Choices> {
     Some(impostor.values.iter().filter_map(choice).collect())
 }
 
-fn primes(situation: &Situation<'_>, prime: &LegalMove) -> Choices {
+fn primes(situation: &Situation<'_>, state: &KesselState, prime: &LegalMove) -> Choices {
     let choice = |&value: &u32| {
-        let mut facts = situation.line_facts.facts.clone();
-        facts.retain(|(name, _)| name != "prime");
-        facts.push(("prime".to_owned(), value.to_string()));
-        let scale = Evaluator::for_rules(situation.rules, &facts)?;
+        let prime_value = u8::try_from(value).ok();
+        let fix_tokens = FixTokens { prime: prime_value, ..state.fix_tokens };
+        let with_prime = GameState::Kessel(KesselState { fix_tokens, ..state.clone() });
+        let scale = Evaluator::for_state(situation.rules, &with_prime)?;
         let plan = Plan { scale, ..plan(situation, situation.hand.clone(), Draw::Nothing) };
         Some((plan, Move { kind: prime.kind, value, ..Move::default() }))
     };
@@ -84,20 +88,18 @@ fn primes(situation: &Situation<'_>, prime: &LegalMove) -> Choices {
 }
 
 /// Returns the choices between standing and drawing from one of the piles.
-fn actions(situation: &Situation<'_>) -> Option<Choices> {
+fn actions(situation: &Situation<'_>, state: &KesselState) -> Option<Choices> {
     let stand = plain_move(situation.legal, MoveKind::Stand)?;
     let mine = || situation.hand.clone();
     let mut choices = vec![(plan(situation, mine(), Draw::Nothing), stand)];
     let piles = situation.legal.iter().filter(|legal| legal.kind() == MoveKind::DrawFrom);
     for name in piles.flat_map(|legal| &legal.names) {
-        let family = usize::from(name.starts_with('b'));
-        let draw = if name.ends_with("-discard") {
-            match top_discard(situation, &name[..1]) {
-                Some(card) => Draw::Known(card),
-                None => continue,
-            }
-        } else {
-            Draw::Unseen(family)
+        let source = DrawSource::ALL.into_iter().find(|source| source.name() == name)?;
+        let draw = match source {
+            DrawSource::Sand => Draw::Unseen(0),
+            DrawSource::Blood => Draw::Unseen(1),
+            DrawSource::SandDiscard => Draw::Known(state.sand_discard?),
+            DrawSource::BloodDiscard => Draw::Known(state.blood_discard?),
         };
         let kind = MoveKind::DrawFrom.into();
         let decision = Move { kind, names: vec![name.clone()], ..Move::default() };
@@ -110,13 +112,18 @@ fn plan(situation: &Situation<'_>, hand: Cards, draw: Draw) -> Plan {
     Plan { hand, draw, scale: situation.scale.clone() }
 }
 
-/// Returns the card on a discard pile: any copy, since copies are alike.
-fn top_discard(situation: &Situation<'_>, family: &str) -> Option<Card> {
-    situation.rules.variant().deck.parse(situation.line_facts.top_discard(family)?).nth(0)
+/// Returns the chips that the viewer has invested in this round.
+fn chips_invested(situation: &Situation<'_>, state: &KesselState) -> i64 {
+    state.players.get(situation.me).map_or(0, |place| i64::from(place.hand_pot))
 }
 
 /// Returns the average loss of each plan, in thousandths of a chip.
-fn average_losses(situation: &Situation<'_>, plans: &[Plan], generator: &mut StdRng) -> Vec<i64> {
+fn average_losses(
+    situation: &Situation<'_>,
+    plans: &[Plan],
+    invested: i64,
+    generator: &mut StdRng,
+) -> Vec<i64> {
     let rules = situation.rules;
     let mut losses = vec![0; plans.len()];
     let mut packs = Packs::new(situation);
@@ -139,7 +146,7 @@ fn average_losses(situation: &Situation<'_>, plans: &[Plan], generator: &mut Std
             if rivals.share(mine.map(|(strength, _)| strength)) == 0 {
                 let paid = i64::from(!matches!(plan.draw, Draw::Nothing));
                 let due = mine.map_or(6, |(_, due)| i64::from(due));
-                *loss += 1000 * (i64::from(situation.line_facts.chips_paid) + paid + due);
+                *loss += 1000 * (invested + paid + due);
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use proto::common::v1::{Move, MoveKind};
 use rand::rngs::StdRng;
-use rules::{Card, Cards};
+use rules::{Card, Cards, GameState, SpikeState};
 
 use super::bets::{Estimate, bet};
 use super::deal::{Packs, Rivals, Tally, WHOLE_POT, deal_count};
@@ -71,7 +71,7 @@ pub(super) fn choose(situation: &Situation<'_>, generator: &mut StdRng) -> Optio
 /// Returns the cost of a bombed-out hand, in thousandths of the pot: half while the hand is not
 /// called and can still improve.
 fn penalty(situation: &Situation<'_>) -> i64 {
-    if situation.text_is("bomb_out", "match_pot") || situation.text_is("bomb_out", "fixed") {
+    if situation.rules.has_bomb_out_penalty() {
         if situation.is_called { WHOLE_POT } else { WHOLE_POT / 2 }
     } else {
         0
@@ -129,7 +129,9 @@ fn choices(situation: &Situation<'_>) -> Vec<(Change, Move)> {
 
 /// Returns the top discard: a copy that is neither held nor unseen.
 fn top_discard(situation: &Situation<'_>) -> Option<Card> {
-    let meant = situation.rules.variant().deck.parse(situation.line_facts.top_discard("")?);
+    let GameState::Spike(SpikeState { top_discard }) = situation.game else { return None };
+    let deck = situation.rules.variant().deck;
+    let meant = deck.parse(deck.code(top_discard?));
     let unseen = situation.unseen.iter().flatten();
     let elsewhere = unseen.chain(&situation.hand).copied().collect();
     meant.minus(elsewhere).nth(0)
@@ -146,7 +148,7 @@ fn betting(situation: &Situation<'_>, generator: &mut StdRng) -> Option<Move> {
     let chances = Estimate {
         equity: best.equity(),
         penalty: best.bomb_rate() * costs / WHOLE_POT,
-        fold_cost: situation.number_of("fold_penalty"),
+        fold_cost: situation.rules.fold_penalty().get(),
         opponents: situation.opponents.len(),
     };
     bet(situation.legal, situation.money, chances)
@@ -154,11 +156,11 @@ fn betting(situation: &Situation<'_>, generator: &mut StdRng) -> Option<Move> {
 
 /// Returns the changes that are still possible after the betting.
 fn changes_after_betting(situation: &Situation<'_>) -> Vec<Change> {
-    let draws = match situation.rules.variant().id {
-        "swg" => situation.flag_is_on("draw_phase"),
-        "dice" | "electronic" | "force" => !situation.is_called,
-        "spike" => situation.round < 3,
-        _ => false,
+    let draws = match situation.game {
+        GameState::Swg(_) => situation.rules.has_draw_phase(),
+        GameState::Dice(_) | GameState::Electronic(_) | GameState::Force(_) => !situation.is_called,
+        GameState::Spike(_) => situation.round < 3,
+        GameState::Coruscant(_) | GameState::Eleven(_) | GameState::Kessel(_) => false,
     };
     let mut changes = vec![KEEP];
     if draws {

@@ -3,7 +3,7 @@
 use proto::common::v1::{Move, MoveKind};
 use rand::RngExt;
 use rand::rngs::StdRng;
-use rules::{Card, Cards, Strength};
+use rules::{Card, Cards, CoruscantState, Strength};
 
 use super::bets::{Estimate, bet};
 use super::deal::{Packs, Rivals, Tally, deal_count};
@@ -15,7 +15,11 @@ const HAND_SIZE: usize = 5;
 /// Number of selections that are tried for each opponent.
 const RIVAL_SELECTIONS: usize = 3;
 
-pub(super) fn choose(situation: &Situation<'_>, generator: &mut StdRng) -> Option<Move> {
+pub(super) fn choose(
+    situation: &Situation<'_>,
+    state: &CoruscantState,
+    generator: &mut StdRng,
+) -> Option<Move> {
     let legal = situation.legal;
     if let Some(select) = find_legal(legal, MoveKind::Select) {
         let cards = held_cards(situation, &select.cards);
@@ -37,7 +41,7 @@ pub(super) fn choose(situation: &Situation<'_>, generator: &mut StdRng) -> Optio
         return Some(move_with_cards(situation, MoveKind::Add, &added.1));
     }
     find_legal(legal, MoveKind::Fold)?;
-    let selected = held_cards(situation, &situation.line_facts.selected);
+    let selected = selected_cards(situation, state);
     let plan = if selected.is_empty() {
         return None;
     } else if situation.round < 2 {
@@ -51,6 +55,13 @@ pub(super) fn choose(situation: &Situation<'_>, generator: &mut StdRng) -> Optio
     let others = situation.opponents.len();
     let chances = Estimate { equity: tally.equity(), penalty: 0, fold_cost: 0, opponents: others };
     bet(legal, situation.money, chances)
+}
+
+/// Returns the viewer's selection, in the cards of their hand.
+fn selected_cards(situation: &Situation<'_>, state: &CoruscantState) -> Cards {
+    let own = state.selections.iter().filter(|one| one.player.index() == situation.me);
+    let codes = own.flat_map(|one| &one.cards).map(|card| situation.code(*card).to_owned());
+    held_cards(situation, &codes.collect::<Vec<String>>())
 }
 
 /// Cards that are played, and cards that may be added.

@@ -2,17 +2,18 @@
 
 use client::TableState;
 use proto::common::v1::LegalMove;
-use proto::table::v1::{HandSeat, Turn};
-use rules::{Card, CardSet, Cards, Evaluator, FieldValue, RuleSet};
-
-use super::lines::LineFacts;
+use proto::table::v1::{HandSeat, SeatStatus, Turn};
+use rules::{Card, CardSet, Cards, Evaluator, GameState, RuleSet};
 
 /// Facts for a decision.
 pub(super) struct Situation<'a> {
     pub(super) rules: &'a RuleSet,
     pub(super) scale: Evaluator,
     pub(super) legal: &'a [LegalMove],
-    pub(super) line_facts: LineFacts,
+    /// State that only this game has.
+    pub(super) game: GameState,
+    /// The viewer's index among the players of the hand.
+    pub(super) me: usize,
     /// The viewer's hand, newest last.
     pub(super) hand: Cards,
     /// The locked cards of the viewer's hand.
@@ -49,33 +50,25 @@ impl<'a> Situation<'a> {
         let (hand, rules) = (state.hand()?, state.rules()?);
         let deck = rules.variant().deck;
         let me = hand.seats.iter().position(|place| Some(place) == state.my_hand_seat())?;
-        let mut told = LineFacts::of(state.lines(), me + 1, deck);
-        for fact in &hand.facts {
-            if told.facts.iter().all(|(name, _)| *name != fact.name) {
-                told.facts.push((fact.name.clone(), fact.value.clone()));
-            }
-        }
-        let scale = Evaluator::for_rules(rules, &told.facts)?;
+        let game = state.game_state()?;
+        let scale = Evaluator::for_state(rules, &game)?;
         let mut seen = VisibleCards { rules, set: CardSet::EMPTY };
         let mine = seen.cards(hand.seats.get(me)?);
         let locked = seen.locked(hand.seats.get(me)?, &mine);
-        let out = |number: usize, place: &HandSeat| {
-            let standing = state.standing();
-            let standing = standing.and_then(|all| all.seats.iter().find(|s| s.seat == place.seat));
-            told.out.contains(&number) || standing.is_some_and(|standing| standing.status == "out")
+        let is_out = |place: &HandSeat| {
+            let standings = state.standing().into_iter().flat_map(|standing| &standing.seats);
+            standings.filter(|of| of.seat == place.seat).any(|of| of.status() == SeatStatus::Out)
         };
         let mut others = Vec::new();
-        for (number, place) in (1..).zip(&hand.seats) {
-            let open = if number == me + 1 { continue } else { seen.cards(place) };
-            if !out(number, place) {
+        for (index, place) in hand.seats.iter().enumerate() {
+            let open = if index == me { continue } else { seen.cards(place) };
+            if !is_out(place) {
                 others
                     .push(Opponent { hidden: place.cards.len().saturating_sub(open.len()), open });
             }
         }
-        // The top card of each open pile is known.
-        let families: &[&str] = if rules.variant().piles.len() > 1 { &["s", "b"] } else { &[""] };
-        for code in families.iter().filter_map(|family| told.top_discard(family)) {
-            seen.card(code);
+        for card in top_discards(&game).into_iter().flatten() {
+            seen.card(deck.code(card));
         }
         let unseen = rules.variant().piles.iter();
         let unseen = unseen
@@ -86,7 +79,8 @@ impl<'a> Situation<'a> {
             rules,
             scale,
             legal: &turn.legal,
-            line_facts: told,
+            game,
+            me,
             hand: mine,
             locked,
             opponents: others,
@@ -110,24 +104,19 @@ impl<'a> Situation<'a> {
     pub(super) fn code(&self, card: Card) -> &'static str {
         self.rules.variant().deck.code(card)
     }
+}
 
-    fn field(&self, name: &str) -> Option<FieldValue> {
-        self.rules.fields().find(|(field, _)| field.name() == name).map(|(_, value)| value)
-    }
-
-    pub(super) fn number_of(&self, name: &str) -> u64 {
-        match self.field(name) {
-            Some(FieldValue::Number(number)) => number,
-            Some(FieldValue::Text(_) | FieldValue::Flag(_) | FieldValue::List(_)) | None => 0,
-        }
-    }
-
-    pub(super) fn text_is(&self, name: &str, value: &str) -> bool {
-        self.field(name) == Some(FieldValue::Text(value.to_owned()))
-    }
-
-    pub(super) fn flag_is_on(&self, name: &str) -> bool {
-        self.field(name) == Some(FieldValue::Flag(true))
+/// Top cards of the open discard piles: that of the only one, or of Sand and of Blood.
+fn top_discards(game: &GameState) -> [Option<Card>; 2] {
+    match game {
+        GameState::Kessel(state) => [state.sand_discard, state.blood_discard],
+        GameState::Spike(state) => [state.top_discard, None],
+        GameState::Coruscant(_)
+        | GameState::Dice(_)
+        | GameState::Electronic(_)
+        | GameState::Eleven(_)
+        | GameState::Force(_)
+        | GameState::Swg(_) => [None, None],
     }
 }
 

@@ -1,6 +1,7 @@
 //! The games of sums: eleven, Corellian Spike and Coruscant Shift.
 
 use proto::common::v1::{Move, MoveKind};
+use rules::CoruscantState;
 
 use super::{Situation, with_card, without};
 
@@ -28,8 +29,12 @@ pub(super) fn spike(situation: &Situation<'_>) -> (u32, Option<Move>) {
 }
 
 /// Selects the cards that come closest to the dice.
-pub(super) fn coruscant(situation: &Situation<'_>, selected: Option<i32>) -> (u32, Option<Move>) {
-    let target = situation.state.lines().iter().rev().find_map(|line| gold_die(line)).unwrap_or(0);
+pub(super) fn coruscant(
+    situation: &Situation<'_>,
+    state: &CoruscantState,
+) -> (u32, Option<Move>) {
+    let target = state.target.map_or(0, |target| i32::from(target.total));
+    let selected = selected_sum(situation, state);
     let off = |codes: &[&str], start: i32| (start + sum(codes) - target).unsigned_abs();
     let quality = |off: u32| 85_u32.saturating_sub(8 * off);
     if let Some(add) = situation.legal(MoveKind::Add) {
@@ -65,14 +70,18 @@ fn card_move(kind: MoveKind, codes: &[&str]) -> Move {
 }
 
 /// Returns the sum of cards of the 62-card pack; a Sylop is 0.
-pub(super) fn sum(codes: &[impl AsRef<str>]) -> i32 {
+fn sum(codes: &[impl AsRef<str>]) -> i32 {
     let value = |code: &str| code.get(1..).and_then(|value| value.parse::<i32>().ok());
     codes.iter().filter_map(|code| value(code.as_ref())).sum()
 }
 
-/// Returns the number on the gold die.
-fn gold_die(line: &str) -> Option<i32> {
-    line.strip_prefix("d roll ")?.split(' ').next()?.parse().ok()
+/// Returns the sum of the viewer's selection; none before it is made.
+fn selected_sum(situation: &Situation<'_>, state: &CoruscantState) -> Option<i32> {
+    let (table, mine) = (situation.state, situation.state.my_hand_seat()?.seat);
+    let me = table.hand()?.seats.iter().position(|place| place.seat == mine)?;
+    let own = state.selections.iter().find(|selection| selection.player.index() == me)?;
+    let codes: Vec<&str> = own.cards.iter().map(|card| rules::C62.code(*card)).collect();
+    Some(sum(&codes))
 }
 
 #[cfg(test)]
@@ -110,8 +119,20 @@ mod tests {
         assert_eq!(choose(&state("spike", &zero), options(&zero)).kind(), MoveKind::Stand);
     }
 
-    fn rolled(state: &mut TableState, line: &str) {
-        let action = pb::HandAction { line: line.to_owned(), ..pb::HandAction::default() };
+    /// Tells the state of a game whose target is +5 of circles, with this selection.
+    fn tell(state: &mut TableState, selected: &[&str]) {
+        let target = pb::CoruscantTarget { total: 5, suit: pb::CoruscantSuit::Circle.into() };
+        let selection = pb::CoruscantSelection {
+            seat: 1,
+            count: u32::try_from(selected.len()).unwrap(),
+            cards: selected.iter().map(|code| (*code).to_owned()).collect(),
+        };
+        let selections = if selected.is_empty() { Vec::new() } else { vec![selection] };
+        let coruscant = pb::CoruscantState { target: Some(target), selections };
+        let game_state =
+            pb::GameState { state: Some(pb::game_state::State::Coruscant(coruscant)) };
+        let action =
+            pb::HandAction { game_state: Some(game_state), ..pb::HandAction::default() };
         let what = Some(What::Action(action));
         state.apply(&WatchMessage::Update(Box::new(pb::TableUpdate {
             sequence: 1,
@@ -124,15 +145,15 @@ mod tests {
     fn coruscant_selects_what_meets_the_dice_and_adds_what_helps() {
         let cards = ["c+3", "t+2", "s-9", "c+8", "Y"];
         let mut state = state("coruscant", &cards);
-        rolled(&mut state, "d roll +5 circle");
+        tell(&mut state, &[]);
         let mut steady = Steady::new(1);
         let select = turn(vec![legal(MoveKind::Select, &cards)]);
         let chosen = steady.choose(&state, &select);
         assert_eq!(sum(&chosen.cards), 5);
+        tell(&mut state, &["c+3", "t+2"]);
         let add = turn(vec![legal(MoveKind::Add, &["c+1", "t-7"])]);
         assert!(steady.choose(&state, &add).cards.is_empty());
-        let three = turn(vec![legal(MoveKind::Select, &["c+3"])]);
-        steady.choose(&state, &three);
+        tell(&mut state, &["c+3"]);
         let add = turn(vec![legal(MoveKind::Add, &["t-7", "s+2"])]);
         assert_eq!(steady.choose(&state, &add).cards, ["s+2"]);
     }

@@ -1,6 +1,8 @@
 //! The games to 23. Each choice about the cards is averaged over every unseen card.
 
 use proto::common::v1::{Move, MoveKind};
+use proto::table::v1::game_state::State;
+use rules::RuleSet;
 
 use super::{Situation, with_card, without};
 
@@ -18,9 +20,13 @@ struct Scale {
 
 impl Scale {
     fn of(situation: &Situation<'_>) -> Scale {
-        let text = &situation.state.view().rule_set;
+        let rules = situation.state.rules();
         // Force has no such field, and counts absolutely.
-        Scale { absolute: !text.contains("ranking = \"signed\"") }
+        let is_force = matches!(
+            situation.state.hand().and_then(|hand| hand.game_state.as_ref()?.state.as_ref()),
+            Some(State::Force(_))
+        );
+        Scale { absolute: is_force || !rules.is_some_and(RuleSet::has_signed_ranking) }
     }
 
     /// Returns a quality of 0 to 100; 0 is bombed out.

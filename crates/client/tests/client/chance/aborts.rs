@@ -100,7 +100,7 @@ fn nobody_agrees_in_this_clients_name() {
     let mut player = dealt();
     let out = |seat: u8| pb::SeatStanding {
         seat: seat.into(),
-        status: "out".to_owned(),
+        status: pb::SeatStatus::Out.into(),
         ..pb::SeatStanding::default()
     };
     let standing = Some(pb::Standing { seats: vec![out(SEAT)], ..pb::Standing::default() });
@@ -151,7 +151,7 @@ fn a_snapshot_shortens_no_suspension() {
     let snapshot = |player: &Player| {
         let hand = pb::HandView {
             hand_no: HAND,
-            phase: "betting".to_owned(),
+            phase: pb::HandPhase::Betting.into(),
             suspension: Some(suspension(seconds(1))),
             ..pb::HandView::default()
         };

@@ -303,7 +303,7 @@ impl Dealt {
         let started = self.player.fixture.started(&rows);
         let hand = pb::HandView {
             hand_no: HAND,
-            phase: "betting".to_owned(),
+            phase: pb::HandPhase::Betting.into(),
             seats: started.seats,
             rows: started.rows,
             transcript: started.transcript,

@@ -118,8 +118,8 @@ fn a_snapshot_opens_no_number_before_the_last_has_ended() {
     let mut player = player();
     let own = player.commit_with_receipt();
     let closed = player.fixture.closed(Some(&own), None);
-    let hand =
-        pb::HandView { hand_no: HAND - 1, phase: "betting".to_owned(), ..Default::default() };
+    let phase = pb::HandPhase::Betting.into();
+    let hand = pb::HandView { hand_no: HAND - 1, phase, ..Default::default() };
     let view = pb::TableView {
         hand: Some(hand),
         entropy: Some(closed.clone()),

@@ -6,8 +6,9 @@ use std::cmp::Reverse;
 
 use crate::c62::{Suit, suit, total, value};
 use crate::cards::Card;
-use crate::evaluator::{Evaluate, Evaluator, Strength, fact};
-use crate::event_view::target_faces;
+use crate::evaluator::{Evaluate, Evaluator, Strength};
+use crate::games::GameState;
+use crate::games::coruscant::CoruscantState;
 use crate::rank::Rank;
 use crate::ruleset::RuleSet;
 
@@ -17,11 +18,11 @@ pub(crate) const GOLD: [i16; 6] = [0, 0, 5, -5, 10, -10];
 const SILVER: [Suit; 6] =
     [Suit::Circle, Suit::Circle, Suit::Triangle, Suit::Triangle, Suit::Square, Suit::Square];
 
-/// Target that the dice name.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Target {
-    pub(crate) total: i16,
-    pub(crate) suit: Suit,
+/// Target of a hand of Coruscant Shift, as the dice name it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Target {
+    pub total: i16,
+    pub suit: Suit,
 }
 
 impl Target {
@@ -81,9 +82,9 @@ impl Evaluate for Target {
 }
 
 /// Makes the evaluator of selections against the target that the dice named.
-pub(crate) fn evaluator(_: &RuleSet, facts: &[(String, String)]) -> Option<Evaluator> {
-    let faces = target_faces(fact(facts, "target")?, fact(facts, "suit")?)?;
-    Target::of(&faces).map(Evaluator::new)
+pub(crate) fn evaluator(_: &RuleSet, state: &GameState) -> Option<Evaluator> {
+    let GameState::Coruscant(CoruscantState { target, selections: _ }) = state else { return None };
+    target.map(Evaluator::new)
 }
 
 #[cfg(test)]

@@ -3,8 +3,9 @@
 //! Specification: rules/SPEC.md §13.2, R-71.
 
 use crate::cards::Card;
-use crate::deck::P42;
-use crate::evaluator::{Evaluate, Evaluator, Strength, fact};
+use crate::evaluator::{Evaluate, Evaluator, Strength};
+use crate::games::GameState;
+use crate::games::eleven::ElevenState;
 use crate::rank::Rank;
 use crate::ruleset::RuleSet;
 
@@ -13,11 +14,12 @@ pub(crate) const FACES: u8 = 21;
 /// Total that the game is played to.
 pub(crate) const TARGET: u8 = 11;
 
-/// Wild and clone face of a hand, as indices among the different codes of the pack; never equal.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Announced {
-    pub(crate) wild: u8,
-    pub(crate) clone: u8,
+/// Wild and clone face of a hand of eleven, as indices among the different codes of the pack; never
+/// equal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Announced {
+    pub wild: u8,
+    pub clone: u8,
 }
 
 impl Announced {
@@ -99,13 +101,10 @@ impl Evaluate for Announced {
     }
 }
 
-/// Makes the evaluator of hands with these faces announced.
-pub(crate) fn evaluator(_: &RuleSet, facts: &[(String, String)]) -> Option<Evaluator> {
-    let face = |name: &str| {
-        let at = P42.faces().position(|face| Some(face) == fact(facts, name))?;
-        u32::try_from(at).ok()
-    };
-    Some(Evaluator::new(Announced::of(&[face("wild")?, face("clone")?])?))
+/// Makes the evaluator of hands with the announced faces.
+pub(crate) fn evaluator(_: &RuleSet, state: &GameState) -> Option<Evaluator> {
+    let GameState::Eleven(ElevenState { announced, stood: _ }) = state else { return None };
+    announced.map(Evaluator::new)
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 
 use crate::cards::Card;
 use crate::evaluator::{Evaluate, Evaluator, Strength};
+use crate::games::GameState;
 use crate::moves::Side;
 use crate::player::Player;
 use crate::rank::Rank;
@@ -17,6 +18,11 @@ pub(super) struct Sides([Option<Side>; 8]);
 impl Sides {
     pub(super) const fn of(&self, player: Player) -> Option<Side> {
         self.0[player.index()]
+    }
+
+    /// p1 first.
+    pub(super) const fn all(&self) -> [Option<Side>; 8] {
+        self.0
     }
 
     pub(super) const fn set(&mut self, player: Player, side: Option<Side>) {
@@ -69,7 +75,7 @@ impl Evaluate for Side {
 }
 
 /// Makes the evaluator of hands of one side.
-pub(crate) fn evaluator(_: &RuleSet, _: &[(String, String)]) -> Option<Evaluator> {
+pub(crate) fn evaluator(_: &RuleSet, _: &GameState) -> Option<Evaluator> {
     Some(Evaluator::new(Side::Light))
 }
 #[cfg(test)]

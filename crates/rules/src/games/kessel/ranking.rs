@@ -16,7 +16,8 @@
 //! Specification: rules/SPEC.md §12.4.
 
 use crate::cards::Card;
-use crate::evaluator::{Evaluate, Evaluator, Strength, fact};
+use crate::evaluator::{Evaluate, Evaluator, Strength};
+use crate::games::GameState;
 use crate::rank::Rank;
 use crate::ruleset::RuleSet;
 
@@ -38,14 +39,14 @@ pub(crate) enum Value {
     Sylop,
 }
 
-/// The fix tokens in effect.
+/// The fix tokens in effect in a round of Kessel sabacc.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct FixTokens {
+pub struct FixTokens {
     /// Value of the pair that is the Prime.
-    pub(crate) prime: Option<u8>,
-    pub(crate) markdown: bool,
-    pub(crate) cook_the_books: bool,
-    pub(crate) major_fraud: bool,
+    pub prime: Option<u8>,
+    pub markdown: bool,
+    pub cook_the_books: bool,
+    pub major_fraud: bool,
 }
 
 /// Value of a hand, before it is compared.
@@ -161,13 +162,9 @@ impl Evaluate for FixTokens {
 }
 
 /// Makes the evaluator of hands under the fix tokens that are in effect.
-pub(crate) fn evaluator(_: &RuleSet, facts: &[(String, String)]) -> Option<Evaluator> {
-    Some(Evaluator::new(FixTokens {
-        prime: fact(facts, "prime").and_then(|value| value.parse().ok()),
-        markdown: fact(facts, "markdown").is_some(),
-        cook_the_books: fact(facts, "cook-the-books").is_some(),
-        major_fraud: fact(facts, "major-fraud").is_some(),
-    }))
+pub(crate) fn evaluator(_: &RuleSet, state: &GameState) -> Option<Evaluator> {
+    let GameState::Kessel(state) = state else { return None };
+    Some(Evaluator::new(state.fix_tokens))
 }
 
 #[cfg(test)]

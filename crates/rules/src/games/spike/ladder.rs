@@ -11,12 +11,13 @@ use smallvec::SmallVec;
 use crate::c62::value;
 use crate::cards::Card;
 use crate::evaluator::{Evaluate, Evaluator, Strength};
+use crate::games::GameState;
 use crate::rank::Rank;
 use crate::ruleset::RuleSet;
 
-/// Rung of the ladder, lowest first.
+/// Rung of the ladder of Corellian Spike, lowest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Rung {
+pub enum Rung {
     /// Does not sum to 0.
     Nulrhek,
     Sabacc,
@@ -74,9 +75,32 @@ impl Worth {
         [self.rung as i16, a, b, c, d, e]
     }
 
+    pub(crate) const fn rung(self) -> Rung {
+        self.rung
+    }
+}
+
+impl Rung {
+    pub const ALL: [Rung; 13] = [
+        Rung::Nulrhek,
+        Rung::Sabacc,
+        Rung::SabaccPair,
+        Rung::RuleOfTwo,
+        Rung::BanthasWild,
+        Rung::StraightKhyron,
+        Rung::GeeWhiz,
+        Rung::Squadron,
+        Rung::Rhylet,
+        Rung::YeeHaa,
+        Rung::Fleet,
+        Rung::Full,
+        Rung::Pure,
+    ];
+
     /// Name of the rung in a hand history.
-    pub(crate) const fn name(self) -> &'static str {
-        match self.rung {
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
             Rung::Nulrhek => "nulrhek",
             Rung::Sabacc => "sabacc",
             Rung::SabaccPair => "sabacc-pair",
@@ -212,12 +236,12 @@ impl Evaluate for Ladder {
     }
 
     fn rank(&self, cards: &[Card]) -> Option<Rank> {
-        Some(Rank::Spike(Worth::of(cards).name()))
+        Some(Rank::Spike(Worth::of(cards).rung()))
     }
 }
 
 /// Makes the evaluator of hands.
-pub(crate) fn evaluator(_: &RuleSet, _: &[(String, String)]) -> Option<Evaluator> {
+pub(crate) fn evaluator(_: &RuleSet, _: &GameState) -> Option<Evaluator> {
     Some(Evaluator::new(Ladder))
 }
 

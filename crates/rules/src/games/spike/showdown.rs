@@ -53,7 +53,7 @@ impl Showdown {
         }
         let mut ranks = Ranks::default();
         for player in core.all_players().iter() {
-            let rank = worth[player.index()].map(|worth| Rank::Spike(worth.name()));
+            let rank = worth[player.index()].map(|worth| Rank::Spike(worth.rung()));
             ranks[player.index()] = rank.or(Some(Rank::Folded));
         }
         core.finish(self.winners, &ranks);

@@ -188,6 +188,7 @@ fn with_codes(action: &pb::HandAction, same: Same<'_>) -> pb::HandAction {
         held.proof.iter_mut().for_each(|proof| proof.card_id = same.id);
     }
     like.proofs.iter_mut().for_each(|proof| proof.card_id = same.id);
+    like.game_state.iter_mut().for_each(|state| same.game_state(state));
     if let Some(turn) = &mut like.turn {
         turn.legal.iter_mut().for_each(|legal| same.choices(legal));
         if let Some(default) = &mut turn.default_move {
@@ -216,6 +217,24 @@ impl Same<'_> {
     fn line(&self, line: &str) -> String {
         let word = |word: &str| if self.is_code(word) { self.code() } else { word.to_owned() };
         line.split(' ').map(word).collect::<Vec<String>>().join(" ")
+    }
+
+    /// Replaces what a state tells of cards. A total is left out or has its usual size.
+    fn game_state(&self, state: &mut pb::GameState) {
+        let total = |declared: &mut pb::DeclaredTotal| declared.total = i32::from(!self.once);
+        match state.state.as_mut().unwrap() {
+            State::Coruscant(state) => {
+                state.selections.iter_mut().for_each(|one| self.codes(&mut one.cards));
+            }
+            State::Dice(state) => state.declared_totals.iter_mut().for_each(total),
+            State::Electronic(state) => state.declared_totals.iter_mut().for_each(total),
+            State::Kessel(state) => {
+                self.codes(std::slice::from_mut(&mut state.sand_discard));
+                self.codes(std::slice::from_mut(&mut state.blood_discard));
+            }
+            State::Spike(state) => self.codes(std::slice::from_mut(&mut state.top_discard)),
+            State::Eleven(_) | State::Force(_) | State::Swg(_) => {}
+        }
     }
 
     /// Replaces a legal move's cards. Its text names copies of a card once, which tells about cards
