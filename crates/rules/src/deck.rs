@@ -6,7 +6,11 @@
 //!
 //! Specification: rules/SPEC.md §3.3.
 
+use crate::c62;
 use crate::cards::{Card, CardSet};
+use crate::games::eleven::worth as eleven;
+use crate::games::kessel::ranking as kessel;
+use crate::s76;
 
 /// A pack of cards.
 #[derive(Debug)]
@@ -14,6 +18,8 @@ pub struct Deck {
     pub name: &'static str,
     /// Code of every card, by id.
     pub codes: &'static [&'static str],
+    /// Value of a card by itself.
+    value: fn(Card) -> Option<i16>,
 }
 
 impl Deck {
@@ -21,6 +27,12 @@ impl Deck {
     #[must_use]
     pub fn code(&self, card: Card) -> &'static str {
         self.codes.get(card.index()).copied().unwrap_or("??")
+    }
+
+    /// Value of a card by itself; none where it has none, as an Impostor.
+    #[must_use]
+    pub fn value(&self, card: Card) -> Option<i16> {
+        self.card(card.id()).and_then(self.value)
     }
 
     /// The card with this id, if the deck has it.
@@ -158,6 +170,7 @@ pub static S76: Deck = Deck {
         "IdiotA",
         "IdiotB",
     ],
+    value: |card| Some(s76::value(card)),
 };
 
 /// Kessel's 44 cards: the 22 of Sand, then the 22 of Blood.
@@ -168,6 +181,7 @@ pub static K44: Deck = Deck {
         "s6", "s6", "s6", "sI", "sI", "sI", "sY", "b1", "b1", "b1", "b2", "b2", "b2", "b3", "b3",
         "b3", "b4", "b4", "b4", "b5", "b5", "b5", "b6", "b6", "b6", "bI", "bI", "bI", "bY",
     ],
+    value: kessel::value,
 };
 
 /// The 42-card pack: twice 1 to 5 in four suits, and twice the six of spades.
@@ -178,6 +192,7 @@ pub static P42: Deck = Deck {
         "2C", "3S", "3S", "3H", "3H", "3D", "3D", "3C", "3C", "4S", "4S", "4H", "4H", "4D", "4D",
         "4C", "4C", "5S", "5S", "5H", "5H", "5D", "5D", "5C", "5C", "6S", "6S",
     ],
+    value: |card| Some(eleven::value(card)),
 };
 
 /// The 62-card pack: circles, triangles and squares, each +1 to +10 and -1 to -10, then two Sylops.
@@ -190,6 +205,7 @@ pub static C62: Deck = Deck {
         "t-10", "s+1", "s+2", "s+3", "s+4", "s+5", "s+6", "s+7", "s+8", "s+9", "s+10", "s-1",
         "s-2", "s-3", "s-4", "s-5", "s-6", "s-7", "s-8", "s-9", "s-10", "Y", "Y",
     ],
+    value: |card| Some(c62::value(card)),
 };
 
 #[cfg(test)]

@@ -52,6 +52,12 @@ pub(crate) const PLAYS_ON: &str = "If you leave in the middle of a hand, every d
     from then on is taken like that at once. Your hand can still win; your stack is paid out when the \
     hand is over.";
 
+/// Explains the kinds of hand under this rule set, best first; hands that cannot win come last.
+#[must_use]
+pub fn explain_ranks(rules: &RuleSet) -> Section {
+    (rules.variant().explain)(rules).ranking
+}
+
 /// Explains the rules of a table with this rule set and this clock.
 #[must_use]
 pub fn explain(rules: &RuleSet, clock: Clock) -> Explanation {

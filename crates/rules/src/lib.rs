@@ -66,7 +66,7 @@ pub use moves::{Arguments, DrawSource, Move, MoveKind, Shape, Side};
 pub use player::{Player, PlayerSet, Viewer};
 pub use rank::Rank;
 pub use refusal::Refusal;
-pub use ruleset::{Field, FieldValue, RuleSet, RuleSetError};
+pub use ruleset::{Bounds, Field, FieldValue, RuleSet, RuleSetError};
 pub use settings::{SeedOpening, SettingsError, TableSettings};
 pub use settlement::{FinalHand, Pot, Settlement, SettlementItem};
 pub use setup::{Setup, SetupError, check_player_count};

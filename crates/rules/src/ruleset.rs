@@ -16,7 +16,7 @@ use primitives::{Credits, Quoted};
 
 pub(crate) use assigned::AssignedTokens;
 pub(crate) use field::Key;
-pub use field::{Field, FieldValue, RuleSet};
+pub use field::{Bounds, Field, FieldValue, RuleSet};
 
 use crate::variant::{Variant, variant};
 

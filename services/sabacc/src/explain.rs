@@ -116,7 +116,7 @@ fn item(told: &Item) -> Value {
     let Item { name, text, example } = told;
     match example {
         Some(example) => {
-            json!({"name": name, "text": text, "cards": example.cards, "rank": example.rank})
+            json!({"name": name, "text": text, "cards": example.cards, "rank": example.rank_text()})
         }
         None => json!({"name": name, "text": text}),
     }

@@ -5,6 +5,7 @@ use std::fmt;
 use crate::cards::Cards;
 use crate::deck::Deck;
 use crate::evaluator::Evaluate;
+use crate::rank::Rank;
 
 /// Rules of a table in words. `Display` is plain text with Markdown headings, wrapped.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,8 +36,16 @@ pub struct Item {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Example {
     pub cards: Vec<&'static str>,
+    /// None for cards that are no hand of the game.
+    pub rank: Option<Rank>,
+}
+
+impl Example {
     /// The rank as a hand history writes it.
-    pub rank: String,
+    #[must_use]
+    pub fn rank_text(&self) -> String {
+        self.rank.map_or_else(String::new, |rank| rank.to_string())
+    }
 }
 
 impl Section {
@@ -64,7 +73,7 @@ impl Section {
         let mut ranked = Vec::with_capacity(kinds.len());
         for &(name, text, codes) in kinds {
             let cards = cards(deck, codes);
-            let rank = values.rank(&cards).map_or_else(String::new, |rank| rank.to_string());
+            let rank = values.rank(&cards);
             let example =
                 Example { cards: cards.iter().map(|&card| deck.code(card)).collect(), rank };
             let item =
@@ -103,8 +112,9 @@ impl fmt::Display for Explanation {
             }
             for Item { name, text, example } in &section.items {
                 let text = match example {
-                    Some(Example { cards, rank }) => {
-                        format!("- {name}: {text} [{} = {rank}]", cards.join(" "))
+                    Some(example) => {
+                        let (cards, rank) = (example.cards.join(" "), example.rank_text());
+                        format!("- {name}: {text} [{cards} = {rank}]")
                     }
                     None => format!("- {name}: {text}"),
                 };

@@ -39,6 +39,11 @@ const fn rank(card: Card) -> u8 {
     card.id() / 8 + 1
 }
 
+/// Value of a card that is neither wild nor a clone: its rank.
+pub(crate) fn value(card: Card) -> i16 {
+    rank(card).into()
+}
+
 /// Highest total that is not over eleven; none if every choice is over.
 ///
 /// A wild is 1 to 6. A clone takes the value of a card in the hand that is no clone, each clone its

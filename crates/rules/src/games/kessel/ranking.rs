@@ -74,6 +74,14 @@ pub(crate) const fn face(card: Card) -> Face {
     }
 }
 
+/// Value of a card by itself: that of its number.
+pub(crate) fn value(card: Card) -> Option<i16> {
+    match face(card) {
+        Face::Number(number) => Some(number.into()),
+        Face::Impostor | Face::Sylop => None,
+    }
+}
+
 /// The hand's card of Sand, then its card of Blood.
 pub(crate) fn sand_then_blood(cards: &[Card]) -> [Card; 2] {
     let of = |pile| cards.iter().copied().find(|&card| pile_of(card) == pile);
