@@ -42,13 +42,11 @@ use crate::queue::{BatchBuilder, Command, QueuedAppend};
 use crate::store::{AppendOutcome, Batch, Store, StoreError};
 use crate::stream_heads::{StreamHead, StreamHeads};
 pub(crate) use clock_alarm::ClockAlarm;
-pub(crate) use cpu_headroom::CpuHeadroom;
 use in_doubt::BatchOutcome;
 use in_flight::{AttemptResult, InFlight};
-use pipeline::MIN_PIPELINED_ENTRIES;
+pub use pipeline::MIN_PIPELINED_ENTRIES;
 
 mod clock_alarm;
-mod cpu_headroom;
 mod in_doubt;
 mod in_flight;
 mod lease;
@@ -78,7 +76,6 @@ pub(crate) struct Writer {
     pub(crate) head: watch::Sender<TreeHead>,
     pub(crate) commits: broadcast::Sender<Arc<[Event]>>,
     pub(crate) renew_at: Instant,
-    pub(crate) cpu_headroom: CpuHeadroom,
     pub(crate) clock_alarm: ClockAlarm,
     pub(crate) health: watch::Sender<Health>,
 }
@@ -146,11 +143,8 @@ impl Writer {
         // Two batches alternate between the database and this process; with a single one each of
         // the two would be idle half of the time.
         let half = self.backlog.len() / 2;
-        let most = if half >= MIN_PIPELINED_ENTRIES && self.can_pipeline(half) {
-            half
-        } else {
-            usize::MAX
-        };
+        let is_split = half >= MIN_PIPELINED_ENTRIES && self.store.pipelines_entries();
+        let most = if is_split { half } else { usize::MAX };
         self.take_batch(most).map(Task::Commit)
     }
 
