@@ -20,9 +20,9 @@ use crate::queue::QueuedAppend;
 use crate::stream_heads::{StreamHead, StreamHeads};
 
 /// Fewest entries that are worth a batch of their own behind the one being written. A batch costs
-/// the database a fixed time, which only from about this size on is small beside that of its
-/// entries: fewer had better share the next commit.
-pub const MIN_PIPELINED_ENTRIES: usize = 100;
+/// the database a fixed time, so fewer had better share the next commit. 64 callers, half of them in
+/// each of two batches, still gain by it (benches/README.md).
+pub const MIN_PIPELINED_ENTRIES: usize = 32;
 
 impl Writer {
     /// Whether the backlog is worth a batch behind the one being written. A group always is.
