@@ -40,16 +40,21 @@ enum MyCommand {
         limits: LimitOptions,
     },
     /// Keep yourself out of play. It can be made longer and never shorter.
-    Exclude {
-        /// Until when, such as 2027-01-31T00:00:00Z.
-        #[arg(long, value_name = "TIME", required_unless_present = "for_good")]
-        until: Option<Timestamp>,
-        /// For good: nobody can undo it.
-        #[arg(long, conflicts_with = "until")]
-        for_good: bool,
-    },
+    Exclude(ExclusionEnd),
     /// List the hands you were dealt into, with what you won or lost in each.
     Hands,
+}
+
+/// End of an exclusion: it must be said.
+#[derive(Args)]
+#[group(required = true, multiple = false)]
+struct ExclusionEnd {
+    /// Until when, such as 2027-01-31T00:00:00Z.
+    #[arg(long, value_name = "TIME")]
+    until: Option<Timestamp>,
+    /// For good: nobody can undo it.
+    #[arg(long)]
+    for_good: bool,
 }
 
 /// Runs the command.
@@ -72,7 +77,7 @@ pub(crate) async fn run(
             print(json, &json!({ "name": name }), text);
         }
         MyCommand::Limits { limits } => show_limits(&client, json, None, limits).await?,
-        MyCommand::Exclude { until, for_good: _ } => {
+        MyCommand::Exclude(ExclusionEnd { until, for_good: _ }) => {
             accounts::exclude(&client, json, None, until).await?;
         }
         MyCommand::Hands => hands(&client, json).await?,

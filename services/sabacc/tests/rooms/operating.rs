@@ -113,7 +113,7 @@ async fn accounts(harness: &RoomHarness, room: &Room) {
     let waiting = one(harness, &bob, &["account", "adjustments"]).await;
     assert_eq!((&waiting["adjustment"], &waiting["credits"]), (&number.into(), &(-50).into()));
     balance(400).await;
-    refused(harness, &ann, &["account", "approve", number], "SAME_OPERATOR").await;
+    refused(harness, &ann, &["account", "approve", number], "another operator must").await;
     one(harness, &bob, &["account", "approve", number]).await;
     balance(350).await;
 
