@@ -16,7 +16,8 @@ pub struct IssueResult {
     pub position: u64,
 }
 
-fn player_id_bytes(player: Option<PlayerId>) -> Vec<u8> {
+/// The id in a request; empty for the bearer of the token.
+pub(crate) fn player_id_bytes(player: Option<PlayerId>) -> Vec<u8> {
     player.map_or_else(Vec::new, |player| player.bytes().to_vec())
 }
 
@@ -133,5 +134,62 @@ impl Client {
             })
             .await?;
         issue_result(answer.balance, answer.position)
+    }
+
+    /// Keeps credits from leaving an account. For operators; the reason has 1 to 200 characters. Returns the
+    /// event's position in the wallet's log.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn freeze_account(&self, player: PlayerId, reason: &str) -> Result<u64, Error> {
+        let request = pb::FreezeAccountRequest {
+            request_id: self.request_id(),
+            player_id: player.bytes().to_vec(),
+            reason: reason.to_owned(),
+        };
+        let answer = self
+            .call_with_retries(request, |channel, request| async move {
+                WalletServiceClient::new(channel).freeze_account(request).await
+            })
+            .await?;
+        Ok(answer.position)
+    }
+
+    /// Undoes a freeze. For operators; the reason has 1 to 200 characters. Returns the
+    /// event's position in the wallet's log.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn unfreeze_account(&self, player: PlayerId, reason: &str) -> Result<u64, Error> {
+        let request = pb::UnfreezeAccountRequest {
+            request_id: self.request_id(),
+            player_id: player.bytes().to_vec(),
+            reason: reason.to_owned(),
+        };
+        let answer = self
+            .call_with_retries(request, |channel, request| async move {
+                WalletServiceClient::new(channel).unfreeze_account(request).await
+            })
+            .await?;
+        Ok(answer.position)
+    }
+
+    /// Closes an account for good. For operators; the reason has 1 to 200 characters. Returns the
+    /// event's position in the wallet's log.
+    ///
+    /// # Errors
+    /// See [`Error`]; `TRANSFER_REFUSED` with `ACCOUNT_NOT_EMPTY` while anything is on it.
+    pub async fn close_account(&self, player: PlayerId, reason: &str) -> Result<u64, Error> {
+        let request = pb::CloseAccountRequest {
+            request_id: self.request_id(),
+            player_id: player.bytes().to_vec(),
+            reason: reason.to_owned(),
+        };
+        let answer = self
+            .call_with_retries(request, |channel, request| async move {
+                WalletServiceClient::new(channel).close_account(request).await
+            })
+            .await?;
+        Ok(answer.position)
     }
 }

@@ -45,6 +45,7 @@
 //! ```
 
 pub mod accounts;
+mod adjustments;
 mod audits;
 pub mod chance;
 pub mod checkpoints;
@@ -53,6 +54,7 @@ mod describe;
 mod durable;
 mod error;
 pub mod evidence;
+mod limits;
 mod people;
 mod play;
 mod retry;
@@ -67,6 +69,7 @@ pub use connection::{Client, TokenSource};
 pub use describe::describe;
 pub use error::{Error, Refusal};
 pub use evidence::{EvidenceDirectory, EvidenceStore};
+pub use limits::NewLimits;
 pub use play::{DecisionOutcome, EntropyOutcome, Play, PlayMessage};
 pub use retry::RetryPolicy;
 pub use state::TableState;

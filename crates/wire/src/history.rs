@@ -9,6 +9,7 @@ use proto::history::v1 as pb;
 use rules::FieldValue;
 
 use crate::field::{BadField, credits};
+use crate::ruleset::write_field;
 
 /// Encodes a history as protobuf bytes.
 #[must_use]
@@ -69,16 +70,6 @@ pub fn write(history: &HandHistory) -> pb::HandHistory {
         finishing_sabacc_pot: finishing_sabacc_pot.map(Credits::get),
         finishing_carried_pot: finishing_carried_pot.map(Credits::get),
     }
-}
-
-fn write_field(name: &str, value: &FieldValue) -> common::RuleSetField {
-    let value = match value {
-        FieldValue::Number(number) => Value::Number(*number),
-        FieldValue::Text(text) => Value::Text(text.clone()),
-        FieldValue::Flag(flag) => Value::Flag(*flag),
-        FieldValue::List(words) => Value::List(common::WordList { words: words.clone() }),
-    };
-    common::RuleSetField { name: name.to_owned(), value: Some(value) }
 }
 
 /// Converts a message to a history. Amounts out of range are refused.

@@ -1,4 +1,4 @@
-//! Parsing of rule sets in requests.
+//! Rule sets in messages.
 
 use primitives::Quoted;
 use proto::common::v1::rule_set_field::Value;
@@ -29,4 +29,15 @@ pub fn read(variant: &str, fields: &[RuleSetField]) -> Result<RuleSet, ApiRefusa
             if rules::variant(variant).is_none() { "config.variant" } else { "config.rule_set" };
         api_refusal(ErrorReason::RuleSetInvalid, error.to_string()).field(field)
     })
+}
+
+/// Writes one field with its value.
+pub fn write_field(name: &str, value: &FieldValue) -> RuleSetField {
+    let value = match value {
+        FieldValue::Number(number) => Value::Number(*number),
+        FieldValue::Text(text) => Value::Text(text.clone()),
+        FieldValue::Flag(flag) => Value::Flag(*flag),
+        FieldValue::List(words) => Value::List(WordList { words: words.clone() }),
+    };
+    RuleSetField { name: name.to_owned(), value: Some(value) }
 }

@@ -34,10 +34,8 @@ pub(crate) fn run(json: bool, options: &Options) -> anyhow::Result<bool> {
         output::line(page.trim_end());
         return Ok(true);
     };
-    let variant = variant(id).with_context(|| {
-        format!("there is no variant `{id}`; these are known:\n{}", list_variants())
-    })?;
-    let fields = fields(variant, &options.ruleset)?;
+    let variant = find_variant(id)?;
+    let fields = parse_fields(variant, &options.ruleset)?;
     let rules = RuleSet::parse(variant.id, &fields)?;
     let clock =
         Clock { action_seconds: options.action_seconds, bank_seconds: options.bank_seconds };
@@ -48,6 +46,13 @@ pub(crate) fn run(json: bool, options: &Options) -> anyhow::Result<bool> {
         output::line(told.to_string().trim_end());
     }
     Ok(true)
+}
+
+/// Finds a game by its id.
+pub(crate) fn find_variant(id: &str) -> anyhow::Result<&'static Variant> {
+    variant(id).with_context(|| {
+        format!("there is no variant `{id}`; these are known:\n{}", list_variants())
+    })
 }
 
 fn list_variants() -> String {
@@ -75,7 +80,10 @@ fn variants_page() -> Value {
 }
 
 /// Parses `key=value,…` by the type of each field.
-fn fields(variant: &Variant, text: &str) -> anyhow::Result<Vec<(String, FieldValue)>> {
+pub(crate) fn parse_fields(
+    variant: &Variant,
+    text: &str,
+) -> anyhow::Result<Vec<(String, FieldValue)>> {
     let mut fields = Vec::new();
     for part in text.split(',').filter(|part| !part.is_empty()) {
         let Some((name, value)) = part.split_once('=') else {
@@ -128,7 +136,7 @@ mod tests {
 
     fn read(id: &str, text: &str) -> Result<RuleSet, String> {
         let variant = variant(id).unwrap();
-        let fields = fields(variant, text).map_err(|error| error.to_string())?;
+        let fields = parse_fields(variant, text).map_err(|error| error.to_string())?;
         RuleSet::parse(id, &fields).map_err(|error| error.to_string())
     }
 

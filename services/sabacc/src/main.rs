@@ -2,6 +2,7 @@
 //! hands.
 //! Does not know: how a service works inside.
 
+mod accounts;
 mod archive;
 mod audits;
 mod data_directory;
@@ -15,15 +16,16 @@ mod hands;
 mod healthcheck;
 mod keys;
 mod logs;
+mod me;
 mod measure;
 mod migrate;
 mod monitor;
 mod output;
 mod randomness;
 mod repo;
-mod resume;
 mod room;
 mod signed_log;
+mod tables;
 mod up;
 mod verify;
 mod watch;
@@ -91,8 +93,13 @@ enum Command {
     /// Follow a room's table and dealer logs from outside, and check that they only grow, that no
     /// hand number is missing, and that each hand ends once.
     Monitor(monitor::Options),
-    /// Resume the stopped effects of a table, as an operator, for a reason that is on record.
-    Resume(resume::Options),
+    /// Open, list, close and resume tables.
+    #[command(subcommand)]
+    Table(tables::TableCommand),
+    /// Show and change players' accounts, as an operator.
+    Account(accounts::Options),
+    /// Show and set what is your own, as a player with a token: account, name, limits, hands.
+    Me(me::Options),
     /// Ask a server whether it is ready; print what is missing if it is not.
     Healthcheck(healthcheck::Options),
     /// Bring a database's schemas up to date, as its administrator.
@@ -122,7 +129,9 @@ fn main() -> ExitCode {
             Command::Keys(options) => keys::run(data, &options),
             Command::Monitor(options) => return Ok(Box::pin(monitor::run(data, &options)).await),
             Command::Witness(options) => Box::pin(witness::run(options)).await,
-            Command::Resume(options) => resume::run(data, json, options).await,
+            Command::Table(what) => tables::run(data, json, what).await,
+            Command::Account(options) => accounts::run(data, json, options).await,
+            Command::Me(options) => me::run(data, json, options).await,
             Command::Migrate(options) => migrate::run(data, options).await,
             Command::Healthcheck(options) => healthcheck::run(options).await,
         };

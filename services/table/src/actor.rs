@@ -481,7 +481,7 @@ impl Actor {
 
     /// Stops all changes until an operator has the table read again. It can still be watched.
     pub(crate) fn halt(&mut self, why: &str) {
-        tracing::error!(table = %self.state.table.id, why, "the table waits for an operator: see `sabacc resume`");
+        tracing::error!(table = %self.state.table.id, why, "the table waits for an operator: see `sabacc table resume`");
         self.halted = Some((self.clock.now(), why.to_owned()));
     }
 }

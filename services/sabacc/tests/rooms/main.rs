@@ -26,6 +26,7 @@ mod matrix;
 mod memory;
 mod mistyped;
 mod monitor;
+mod operating;
 mod outages;
 mod people;
 mod personal;

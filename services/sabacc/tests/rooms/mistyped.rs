@@ -38,7 +38,7 @@ async fn a_mistyped_folder_is_refused_by_every_command_but_up_and_nothing_is_mad
         &["keys"],
         &["keys", "rotate"],
         &["load", "--tables", "1", "--players", "2", "--seconds", "1"],
-        &["resume", "Demo", "--reason", "x"],
+        &["table", "resume", "Demo", "--reason", "x"],
         &["archive", "write", "wallet", "--to", "1", &archive],
     ];
     for data in [place.path().join("nowhere"), elsewhere.clone(), file.clone()] {

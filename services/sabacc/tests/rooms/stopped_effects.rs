@@ -93,7 +93,7 @@ async fn wait_for(
 
 async fn resume(apart: &SeparateServices, table: TableId, more: &[&str]) -> String {
     let (table, url) = (table.to_string(), apart.url(3));
-    let mut command = apart.harness.sabacc(&["resume", &table, "--server", &url]);
+    let mut command = apart.harness.sabacc(&["table", "resume", &table, "--server", &url]);
     command.args(["--reason", "looked at it"]).args(more);
     command.env("SABACC_TOKEN", apart.harness.token(Role::Operator, "boss"));
     let (status, said) = apart.harness.run(command).await;

@@ -33,7 +33,7 @@ impl Actor {
             TableSubject::Table(event) => match event {
                 TableEvent::EffectStopped(stopped) => {
                     let why = &stopped.why;
-                    let message = "something has stopped at a table: see `sabacc resume`";
+                    let message = "something has stopped at a table: see `sabacc table resume`";
                     tracing::error!(%table, why, "{message}");
                 }
                 TableEvent::TableCreated(_)

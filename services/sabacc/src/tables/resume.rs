@@ -1,4 +1,4 @@
-//! `sabacc resume`: resumes the stopped effects of a table, by an operator's decision.
+//! `sabacc table resume`: resumes the stopped effects of a table, by an operator's decision.
 
 use std::path::PathBuf;
 
@@ -31,7 +31,7 @@ pub(crate) async fn run(
     options: Options,
 ) -> anyhow::Result<bool> {
     let Options { door, table, reason, suspense } = options;
-    let client = door.connect_as(data, Role::Operator, "resume")?;
+    let client = door.connect_as(data, Role::Operator, "table")?;
     let table = find_table(&client, &table).await?;
     let view = client.get_table(table).await?;
     let resolution = if suspense { Resolution::PayToSuspense } else { Resolution::Retry };
