@@ -58,6 +58,7 @@ mod limits;
 mod people;
 mod play;
 mod retry;
+mod rules;
 mod state;
 mod tables;
 mod watch;

@@ -19,7 +19,7 @@ pub struct Deck {
     /// Code of every card, by id.
     pub codes: &'static [&'static str],
     /// Value of a card by itself.
-    value: fn(Card) -> Option<i16>,
+    pub(crate) value: fn(Card) -> Option<i16>,
 }
 
 impl Deck {

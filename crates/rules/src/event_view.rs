@@ -88,7 +88,7 @@ impl fmt::Display for EventView {
             Actor::Dealer => write!(f, "d {}", self.verb)?,
             Actor::Player(player) => write!(f, "{player} {}", self.verb)?,
         }
-        let deck = Deck { name: self.deck, codes: self.codes };
+        let deck = Deck { name: self.deck, codes: self.codes, value: |_| None };
         for word in &self.words {
             write!(f, " {}", word.text(&deck))?;
         }

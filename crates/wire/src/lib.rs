@@ -16,6 +16,7 @@ pub mod moves;
 pub mod ranks;
 pub mod records;
 pub mod replay;
+pub mod rules_text;
 pub mod ruleset;
 pub mod settlement;
 pub mod standing;

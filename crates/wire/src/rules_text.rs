@@ -107,7 +107,9 @@ fn describe_field(field: &Field) -> pb::RuleSetFieldDescription {
         (Some(Bounds::Number(bounds)), _) => {
             (RuleSetFieldType::Number, *bounds.start(), *bounds.end())
         }
-        (Some(Bounds::Credits), _) => (RuleSetFieldType::Credits, 0, primitives::Credits::MAX.get()),
+        (Some(Bounds::Credits), _) => {
+            (RuleSetFieldType::Credits, 0, primitives::Credits::MAX.get())
+        }
         (None, FieldValue::Text(_)) => (RuleSetFieldType::Text, 0, 0),
         (None, FieldValue::Flag(_)) => (RuleSetFieldType::Flag, 0, 0),
         (None, FieldValue::List(_)) => (RuleSetFieldType::List, 0, 0),
@@ -160,7 +162,8 @@ mod tests {
                 match described.r#type() {
                     RuleSetFieldType::Number | RuleSetFieldType::Credits => {
                         let (min, max) = (described.min, described.max);
-                        take(FieldValue::Number(min)).unwrap_or_else(|error| panic!("{name} {error}"));
+                        take(FieldValue::Number(min))
+                            .unwrap_or_else(|error| panic!("{name} {error}"));
                         assert!(take(FieldValue::Number(max.saturating_add(1))).is_err(), "{name}");
                         assert!(take(FieldValue::Flag(true)).is_err(), "{name}");
                     }
@@ -169,7 +172,8 @@ mod tests {
                         assert!(!described.choices.is_empty(), "{name}");
                     }
                     RuleSetFieldType::Flag => {
-                        take(FieldValue::Flag(true)).unwrap_or_else(|error| panic!("{name} {error}"));
+                        take(FieldValue::Flag(true))
+                            .unwrap_or_else(|error| panic!("{name} {error}"));
                     }
                     RuleSetFieldType::List => {
                         assert_eq!(described.choices.len(), 16, "{name}");
@@ -207,7 +211,12 @@ mod tests {
             for rank in ranks {
                 assert!(!rank.example_cards.is_empty(), "{} {}", variant.id, rank.name);
                 let ranked = rank.example_rank.map(|rank| rank.text);
-                assert!(ranked.is_some_and(|text| !text.is_empty()), "{} {}", variant.id, rank.name);
+                assert!(
+                    ranked.is_some_and(|text| !text.is_empty()),
+                    "{} {}",
+                    variant.id,
+                    rank.name
+                );
             }
         }
     }

@@ -1393,6 +1393,734 @@ impl ChanceKind {
         }
     }
 }
+/// Asks for the games.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ListVariantsRequest {}
+/// The games.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ListVariantsResponse {
+    /// Ascending by id.
+    #[prost(message, repeated, tag = "1")]
+    pub variants: ::prost::alloc::vec::Vec<VariantSummary>,
+    /// All moves, in the order of MoveKind. LegalMove says which of them are legal in a turn.
+    #[prost(message, repeated, tag = "2")]
+    pub moves: ::prost::alloc::vec::Vec<MoveDescription>,
+}
+/// A game in a list.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct VariantSummary {
+    /// Its id, such as "dice".
+    #[prost(string, tag = "1")]
+    pub variant: ::prost::alloc::string::String,
+    /// Its title, for people.
+    #[prost(string, tag = "2")]
+    pub title: ::prost::alloc::string::String,
+    /// The text that its rules follow.
+    #[prost(string, tag = "3")]
+    pub source: ::prost::alloc::string::String,
+    /// The fewest players of a hand.
+    #[prost(uint32, tag = "4")]
+    pub min_players: u32,
+    /// The most players of a hand, and seats of a table.
+    #[prost(uint32, tag = "5")]
+    pub max_players: u32,
+    /// Its deck's name, such as "S76".
+    #[prost(string, tag = "6")]
+    pub deck: ::prost::alloc::string::String,
+    /// The number of cards.
+    #[prost(uint32, tag = "7")]
+    pub deck_cards: u32,
+    /// Players bet, and may therefore fold.
+    #[prost(bool, tag = "8")]
+    pub has_betting: bool,
+    /// There is a Sabacc Pot, which goes from hand to hand.
+    #[prost(bool, tag = "9")]
+    pub has_sabacc_pot: bool,
+    /// Credits that nobody could win go into the next hand.
+    #[prost(bool, tag = "10")]
+    pub has_carried_pot: bool,
+}
+/// A kind of move, with the arguments that it takes.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct MoveDescription {
+    /// The kind.
+    #[prost(enumeration = "super::super::common::v1::MoveKind", tag = "1")]
+    pub kind: i32,
+    /// The first word of its line in a hand history, such as "call-hand".
+    #[prost(string, tag = "2")]
+    pub verb: ::prost::alloc::string::String,
+    /// The arguments that it takes, in order. LegalMove.arguments says which of them a turn takes: a token without a target
+    /// has no seat.
+    #[prost(enumeration = "super::super::common::v1::MoveArgument", repeated, tag = "3")]
+    pub arguments: ::prost::alloc::vec::Vec<i32>,
+}
+/// Asks for a game.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GetVariantRequest {
+    /// Its id, such as "dice".
+    #[prost(string, tag = "1")]
+    pub variant: ::prost::alloc::string::String,
+}
+/// A game.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct GetVariantResponse {
+    /// As in the list.
+    #[prost(message, optional, tag = "1")]
+    pub summary: ::core::option::Option<VariantSummary>,
+    /// The fields of its rule set, ascending by name.
+    #[prost(message, repeated, tag = "2")]
+    pub fields: ::prost::alloc::vec::Vec<RuleSetFieldDescription>,
+    /// All cards of its deck, by id: the index in the list that shuffles work on.
+    #[prost(message, repeated, tag = "3")]
+    pub cards: ::prost::alloc::vec::Vec<DeckCard>,
+    /// Its draw piles.
+    #[prost(message, repeated, tag = "4")]
+    pub piles: ::prost::alloc::vec::Vec<CardPile>,
+    /// The kinds of hand under the defaults, best first; hands that cannot win come last.
+    #[prost(message, repeated, tag = "5")]
+    pub ranks: ::prost::alloc::vec::Vec<RulesItem>,
+}
+/// A field of a rule set.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RuleSetFieldDescription {
+    /// Its name, such as "hand_ante".
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+    /// Its meaning, for people.
+    #[prost(string, tag = "2")]
+    pub text: ::prost::alloc::string::String,
+    /// Its type.
+    #[prost(enumeration = "RuleSetFieldType", tag = "3")]
+    pub r#type: i32,
+    /// NUMBER, CREDITS: the least.
+    #[prost(uint64, tag = "4")]
+    pub min: u64,
+    /// NUMBER, CREDITS: the most.
+    #[prost(uint64, tag = "5")]
+    pub max: u64,
+    /// TEXT: the words to choose one from; LIST: the words that the list is made of.
+    #[prost(string, repeated, tag = "6")]
+    pub choices: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// The name and the default.
+    #[prost(message, optional, tag = "7")]
+    pub default_field: ::core::option::Option<super::super::common::v1::RuleSetField>,
+}
+/// A card of a deck.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DeckCard {
+    /// Its id, from 0.
+    #[prost(uint32, tag = "1")]
+    pub card_id: u32,
+    /// Its code, such as "S15". Copies that are alike share it.
+    #[prost(string, tag = "2")]
+    pub code: ::prost::alloc::string::String,
+    /// Its value by itself; unset where it has none, as an Impostor.
+    #[prost(sint32, optional, tag = "3")]
+    pub value: ::core::option::Option<i32>,
+}
+/// A draw pile.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct CardPile {
+    /// Its name.
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+    /// The id of its first card.
+    #[prost(uint32, tag = "2")]
+    pub first_card_id: u32,
+    /// How many cards of the deck, by id, it has.
+    #[prost(uint32, tag = "3")]
+    pub cards: u32,
+    /// Its discards lie face up, so that the top one is known.
+    #[prost(bool, tag = "4")]
+    pub open_discards: bool,
+}
+/// Asks for rules in words.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ExplainRulesRequest {
+    /// Of what.
+    #[prost(oneof = "explain_rules_request::Subject", tags = "1, 2")]
+    pub subject: ::core::option::Option<explain_rules_request::Subject>,
+}
+/// Nested message and enum types in `ExplainRulesRequest`.
+pub mod explain_rules_request {
+    /// Of what.
+    #[derive(Clone, PartialEq, ::prost::Oneof)]
+    pub enum Subject {
+        /// A table by its id.
+        #[prost(bytes, tag = "1")]
+        TableId(::prost::alloc::vec::Vec<u8>),
+        /// A rule set that no table need have.
+        #[prost(message, tag = "2")]
+        Proposed(super::ProposedRules),
+    }
+}
+/// A rule set, and the clock, that somebody thinks of opening a table with.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ProposedRules {
+    /// The game, such as "dice".
+    #[prost(string, tag = "1")]
+    pub variant: ::prost::alloc::string::String,
+    /// Fields that differ from the variant's defaults.
+    #[prost(message, repeated, tag = "2")]
+    pub rule_set: ::prost::alloc::vec::Vec<super::super::common::v1::RuleSetField>,
+    /// Seconds for a decision; 0: 20.
+    #[prost(uint32, tag = "3")]
+    pub action_seconds: u32,
+    /// Seconds of each player's time bank for each hand; unset: 30.
+    #[prost(uint32, optional, tag = "4")]
+    pub bank_seconds: ::core::option::Option<u32>,
+}
+/// Rules in words.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ExplainRulesResponse {
+    /// The game's id.
+    #[prost(string, tag = "1")]
+    pub variant: ::prost::alloc::string::String,
+    /// Its title.
+    #[prost(string, tag = "2")]
+    pub title: ::prost::alloc::string::String,
+    /// In reading order.
+    #[prost(message, repeated, tag = "3")]
+    pub sections: ::prost::alloc::vec::Vec<RulesSection>,
+    /// All of it as plain text with Markdown headings.
+    #[prost(string, tag = "4")]
+    pub text: ::prost::alloc::string::String,
+}
+/// A section of rules in words.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct RulesSection {
+    /// Its heading.
+    #[prost(string, tag = "1")]
+    pub heading: ::prost::alloc::string::String,
+    /// Before the items.
+    #[prost(string, repeated, tag = "2")]
+    pub paragraphs: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// A list: moves, kinds of hand, tokens.
+    #[prost(message, repeated, tag = "3")]
+    pub items: ::prost::alloc::vec::Vec<RulesItem>,
+}
+/// An entry of a list in rules: a move, a kind of hand, a token.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RulesItem {
+    /// Its name.
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+    /// What is to be said of it.
+    #[prost(string, tag = "2")]
+    pub text: ::prost::alloc::string::String,
+    /// The codes of an example hand; empty: there is none.
+    #[prost(string, repeated, tag = "3")]
+    pub example_cards: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// The example's rank, by the code that ranks hands at tables.
+    #[prost(message, optional, tag = "4")]
+    pub example_rank: ::core::option::Option<HandRank>,
+}
+/// The type of a rule set's field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum RuleSetFieldType {
+    /// Not used.
+    Unspecified = 0,
+    /// A whole number.
+    Number = 1,
+    /// A number of credits.
+    Credits = 2,
+    /// A word.
+    Text = 3,
+    /// Yes or no.
+    Flag = 4,
+    /// A list of words.
+    List = 5,
+}
+impl RuleSetFieldType {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "RULE_SET_FIELD_TYPE_UNSPECIFIED",
+            Self::Number => "RULE_SET_FIELD_TYPE_NUMBER",
+            Self::Credits => "RULE_SET_FIELD_TYPE_CREDITS",
+            Self::Text => "RULE_SET_FIELD_TYPE_TEXT",
+            Self::Flag => "RULE_SET_FIELD_TYPE_FLAG",
+            Self::List => "RULE_SET_FIELD_TYPE_LIST",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "RULE_SET_FIELD_TYPE_UNSPECIFIED" => Some(Self::Unspecified),
+            "RULE_SET_FIELD_TYPE_NUMBER" => Some(Self::Number),
+            "RULE_SET_FIELD_TYPE_CREDITS" => Some(Self::Credits),
+            "RULE_SET_FIELD_TYPE_TEXT" => Some(Self::Text),
+            "RULE_SET_FIELD_TYPE_FLAG" => Some(Self::Flag),
+            "RULE_SET_FIELD_TYPE_LIST" => Some(Self::List),
+            _ => None,
+        }
+    }
+}
+/// Generated client implementations.
+pub mod rules_service_client {
+    #![allow(
+        unused_variables,
+        dead_code,
+        missing_docs,
+        clippy::wildcard_imports,
+        clippy::let_unit_value,
+    )]
+    use tonic::codegen::*;
+    use tonic::codegen::http::Uri;
+    /// The games that are played here, so that a client needs to know none of them: rule sets, decks, moves, ranks, and the rules
+    /// in words. All answers stay as they are while the room runs one version.
+    #[derive(Debug, Clone)]
+    pub struct RulesServiceClient<T> {
+        inner: tonic::client::Grpc<T>,
+    }
+    impl RulesServiceClient<tonic::transport::Channel> {
+        /// Attempt to create a new client by connecting to a given endpoint.
+        pub async fn connect<D>(dst: D) -> Result<Self, tonic::transport::Error>
+        where
+            D: TryInto<tonic::transport::Endpoint>,
+            D::Error: Into<StdError>,
+        {
+            let conn = tonic::transport::Endpoint::new(dst)?.connect().await?;
+            Ok(Self::new(conn))
+        }
+    }
+    impl<T> RulesServiceClient<T>
+    where
+        T: tonic::client::GrpcService<tonic::body::Body>,
+        T::Error: Into<StdError>,
+        T::ResponseBody: Body<Data = Bytes> + std::marker::Send + 'static,
+        <T::ResponseBody as Body>::Error: Into<StdError> + std::marker::Send,
+    {
+        pub fn new(inner: T) -> Self {
+            let inner = tonic::client::Grpc::new(inner);
+            Self { inner }
+        }
+        pub fn with_origin(inner: T, origin: Uri) -> Self {
+            let inner = tonic::client::Grpc::with_origin(inner, origin);
+            Self { inner }
+        }
+        pub fn with_interceptor<F>(
+            inner: T,
+            interceptor: F,
+        ) -> RulesServiceClient<InterceptedService<T, F>>
+        where
+            F: tonic::service::Interceptor,
+            T::ResponseBody: Default,
+            T: tonic::codegen::Service<
+                http::Request<tonic::body::Body>,
+                Response = http::Response<
+                    <T as tonic::client::GrpcService<tonic::body::Body>>::ResponseBody,
+                >,
+            >,
+            <T as tonic::codegen::Service<
+                http::Request<tonic::body::Body>,
+            >>::Error: Into<StdError> + std::marker::Send + std::marker::Sync,
+        {
+            RulesServiceClient::new(InterceptedService::new(inner, interceptor))
+        }
+        /// Compress requests with the given encoding.
+        ///
+        /// This requires the server to support it otherwise it might respond with an
+        /// error.
+        #[must_use]
+        pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.inner = self.inner.send_compressed(encoding);
+            self
+        }
+        /// Enable decompressing responses.
+        #[must_use]
+        pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.inner = self.inner.accept_compressed(encoding);
+            self
+        }
+        /// Limits the maximum size of a decoded message.
+        ///
+        /// Default: `4MB`
+        #[must_use]
+        pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
+            self.inner = self.inner.max_decoding_message_size(limit);
+            self
+        }
+        /// Limits the maximum size of an encoded message.
+        ///
+        /// Default: `usize::MAX`
+        #[must_use]
+        pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
+            self.inner = self.inner.max_encoding_message_size(limit);
+            self
+        }
+        /// The games, and the moves of all of them.
+        pub async fn list_variants(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ListVariantsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListVariantsResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/sabacc.table.v1.RulesService/ListVariants",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("sabacc.table.v1.RulesService", "ListVariants"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// One game: the fields of its rule set, its deck and piles, and its ranks.
+        pub async fn get_variant(
+            &mut self,
+            request: impl tonic::IntoRequest<super::GetVariantRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::GetVariantResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/sabacc.table.v1.RulesService/GetVariant",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("sabacc.table.v1.RulesService", "GetVariant"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// The rules of a table, or of a rule set, in words, with an example of each rank.
+        pub async fn explain_rules(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ExplainRulesRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ExplainRulesResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/sabacc.table.v1.RulesService/ExplainRules",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("sabacc.table.v1.RulesService", "ExplainRules"));
+            self.inner.unary(req, path, codec).await
+        }
+    }
+}
+/// Generated server implementations.
+pub mod rules_service_server {
+    #![allow(
+        unused_variables,
+        dead_code,
+        missing_docs,
+        clippy::wildcard_imports,
+        clippy::let_unit_value,
+    )]
+    use tonic::codegen::*;
+    /// Generated trait containing gRPC methods that should be implemented for use with RulesServiceServer.
+    #[async_trait]
+    pub trait RulesService: std::marker::Send + std::marker::Sync + 'static {
+        /// The games, and the moves of all of them.
+        async fn list_variants(
+            &self,
+            request: tonic::Request<super::ListVariantsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListVariantsResponse>,
+            tonic::Status,
+        >;
+        /// One game: the fields of its rule set, its deck and piles, and its ranks.
+        async fn get_variant(
+            &self,
+            request: tonic::Request<super::GetVariantRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::GetVariantResponse>,
+            tonic::Status,
+        >;
+        /// The rules of a table, or of a rule set, in words, with an example of each rank.
+        async fn explain_rules(
+            &self,
+            request: tonic::Request<super::ExplainRulesRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ExplainRulesResponse>,
+            tonic::Status,
+        >;
+    }
+    /// The games that are played here, so that a client needs to know none of them: rule sets, decks, moves, ranks, and the rules
+    /// in words. All answers stay as they are while the room runs one version.
+    #[derive(Debug)]
+    pub struct RulesServiceServer<T> {
+        inner: Arc<T>,
+        accept_compression_encodings: EnabledCompressionEncodings,
+        send_compression_encodings: EnabledCompressionEncodings,
+        max_decoding_message_size: Option<usize>,
+        max_encoding_message_size: Option<usize>,
+    }
+    impl<T> RulesServiceServer<T> {
+        pub fn new(inner: T) -> Self {
+            Self::from_arc(Arc::new(inner))
+        }
+        pub fn from_arc(inner: Arc<T>) -> Self {
+            Self {
+                inner,
+                accept_compression_encodings: Default::default(),
+                send_compression_encodings: Default::default(),
+                max_decoding_message_size: None,
+                max_encoding_message_size: None,
+            }
+        }
+        pub fn with_interceptor<F>(
+            inner: T,
+            interceptor: F,
+        ) -> InterceptedService<Self, F>
+        where
+            F: tonic::service::Interceptor,
+        {
+            InterceptedService::new(Self::new(inner), interceptor)
+        }
+        /// Enable decompressing requests with the given encoding.
+        #[must_use]
+        pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.accept_compression_encodings.enable(encoding);
+            self
+        }
+        /// Compress responses with the given encoding, if the client supports it.
+        #[must_use]
+        pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.send_compression_encodings.enable(encoding);
+            self
+        }
+        /// Limits the maximum size of a decoded message.
+        ///
+        /// Default: `4MB`
+        #[must_use]
+        pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
+            self.max_decoding_message_size = Some(limit);
+            self
+        }
+        /// Limits the maximum size of an encoded message.
+        ///
+        /// Default: `usize::MAX`
+        #[must_use]
+        pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
+            self.max_encoding_message_size = Some(limit);
+            self
+        }
+    }
+    impl<T, B> tonic::codegen::Service<http::Request<B>> for RulesServiceServer<T>
+    where
+        T: RulesService,
+        B: Body + std::marker::Send + 'static,
+        B::Error: Into<StdError> + std::marker::Send + 'static,
+    {
+        type Response = http::Response<tonic::body::Body>;
+        type Error = std::convert::Infallible;
+        type Future = BoxFuture<Self::Response, Self::Error>;
+        fn poll_ready(
+            &mut self,
+            _cx: &mut Context<'_>,
+        ) -> Poll<std::result::Result<(), Self::Error>> {
+            Poll::Ready(Ok(()))
+        }
+        fn call(&mut self, req: http::Request<B>) -> Self::Future {
+            match req.uri().path() {
+                "/sabacc.table.v1.RulesService/ListVariants" => {
+                    #[allow(non_camel_case_types)]
+                    struct ListVariantsSvc<T: RulesService>(pub Arc<T>);
+                    impl<
+                        T: RulesService,
+                    > tonic::server::UnaryService<super::ListVariantsRequest>
+                    for ListVariantsSvc<T> {
+                        type Response = super::ListVariantsResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ListVariantsRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as RulesService>::list_variants(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ListVariantsSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/sabacc.table.v1.RulesService/GetVariant" => {
+                    #[allow(non_camel_case_types)]
+                    struct GetVariantSvc<T: RulesService>(pub Arc<T>);
+                    impl<
+                        T: RulesService,
+                    > tonic::server::UnaryService<super::GetVariantRequest>
+                    for GetVariantSvc<T> {
+                        type Response = super::GetVariantResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::GetVariantRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as RulesService>::get_variant(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = GetVariantSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/sabacc.table.v1.RulesService/ExplainRules" => {
+                    #[allow(non_camel_case_types)]
+                    struct ExplainRulesSvc<T: RulesService>(pub Arc<T>);
+                    impl<
+                        T: RulesService,
+                    > tonic::server::UnaryService<super::ExplainRulesRequest>
+                    for ExplainRulesSvc<T> {
+                        type Response = super::ExplainRulesResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ExplainRulesRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as RulesService>::explain_rules(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ExplainRulesSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                _ => {
+                    Box::pin(async move {
+                        let mut response = http::Response::new(
+                            tonic::body::Body::default(),
+                        );
+                        let headers = response.headers_mut();
+                        headers
+                            .insert(
+                                tonic::Status::GRPC_STATUS,
+                                (tonic::Code::Unimplemented as i32).into(),
+                            );
+                        headers
+                            .insert(
+                                http::header::CONTENT_TYPE,
+                                tonic::metadata::GRPC_CONTENT_TYPE,
+                            );
+                        Ok(response)
+                    })
+                }
+            }
+        }
+    }
+    impl<T> Clone for RulesServiceServer<T> {
+        fn clone(&self) -> Self {
+            let inner = self.inner.clone();
+            Self {
+                inner,
+                accept_compression_encodings: self.accept_compression_encodings,
+                send_compression_encodings: self.send_compression_encodings,
+                max_decoding_message_size: self.max_decoding_message_size,
+                max_encoding_message_size: self.max_encoding_message_size,
+            }
+        }
+    }
+    /// Generated gRPC service name
+    pub const SERVICE_NAME: &str = "sabacc.table.v1.RulesService";
+    impl<T> tonic::server::NamedService for RulesServiceServer<T> {
+        const NAME: &'static str = SERVICE_NAME;
+    }
+}
 /// What a table is opened with.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct TableConfig {

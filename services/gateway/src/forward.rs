@@ -40,6 +40,8 @@ pub(crate) enum People {}
 pub(crate) enum Disputes {}
 /// The public name `sabacc.audit.v1.HandService`.
 pub(crate) enum Hands {}
+/// The public name `sabacc.table.v1.RulesService`.
+pub(crate) enum Rules {}
 /// The public name `sabacc.wallet.v1.WalletService`.
 pub(crate) enum Wallet {}
 
@@ -62,6 +64,10 @@ impl ServiceName for Disputes {
 
 impl ServiceName for Hands {
     const NAME: &'static str = "sabacc.audit.v1.HandService";
+}
+
+impl ServiceName for Rules {
+    const NAME: &'static str = "sabacc.table.v1.RulesService";
 }
 
 impl ServiceName for Wallet {

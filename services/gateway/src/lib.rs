@@ -82,7 +82,9 @@ pub async fn run(
         .await
         .add(Disputes::new(audits.clone(), Forward::new(table.clone())))
         .await
-        .add(Forward::<forward::Hands>::new(table))
+        .add(Forward::<forward::Hands>::new(table.clone()))
+        .await
+        .add(Forward::<forward::Rules>::new(table))
         .await
         .add(Forward::<forward::Wallet>::new(wallet))
         .await

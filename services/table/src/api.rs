@@ -7,6 +7,7 @@ mod hands;
 mod parse;
 mod people;
 mod play;
+mod rules;
 mod watch_stream;
 
 use std::pin::Pin;
@@ -42,6 +43,7 @@ use watch_stream::{CLOCK, WatchStream};
 
 pub(crate) use hands::HandsApi;
 pub(crate) use people::{MAX_DISPUTE_BYTES, PeopleApi};
+pub(crate) use rules::RulesApi;
 
 /// Time for which a list waits for one table.
 const SUMMARY_TIMEOUT: Duration = Duration::from_millis(500);

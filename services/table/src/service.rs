@@ -24,7 +24,7 @@ use tokio::sync::watch;
 use transport::ChannelError;
 
 use crate::actor::Dependencies;
-use crate::api::{Api, HandsApi, MAX_DISPUTE_BYTES, PeopleApi};
+use crate::api::{Api, HandsApi, MAX_DISPUTE_BYTES, PeopleApi, RulesApi};
 use crate::config::Config;
 use crate::peers::Peers;
 use crate::people::directory::Directory;
@@ -119,6 +119,7 @@ pub async fn run(
     let most = config.limits.message_bytes;
     let (people, disputes) = PeopleApi::services(registry.clone());
     let hands = HandsApi::service(registry.clone());
+    let rules = RulesApi::service(registry.clone());
     let tables = Api::service(registry, service.drain.stopping().clone());
     let routes = service
         .grpc()
@@ -129,6 +130,8 @@ pub async fn run(
         .add(disputes.max_decoding_message_size(most.max(MAX_DISPUTE_BYTES)))
         .await
         .add(hands.max_decoding_message_size(most))
+        .await
+        .add(rules.max_decoding_message_size(most))
         .await;
     let closing = service.closing.clone();
     let owner = Box::pin(async move {

@@ -385,8 +385,7 @@ fn choose(legal: &[LegalMove], default: Option<&Move>, generator: &mut StdRng) -
     };
     let stays = || legal.iter().filter(|legal| legal.kind() != MoveKind::Leave);
     let calm: Vec<&LegalMove> = stays().filter(|legal| !drastic(legal)).collect();
-    let from =
-        if calm.is_empty() || below(DRASTIC_ONE_IN) == 0 { stays().collect() } else { calm };
+    let from = if calm.is_empty() || below(DRASTIC_ONE_IN) == 0 { stays().collect() } else { calm };
     let picked = if from.is_empty() { None } else { Some(from[below(from.len())]) };
     let chosen = picked.and_then(|legal| {
         let mut chosen = pick(legal, &mut below)?;

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use chassis::auth::Role;
+use client::Client;
 use primitives::PlayerId;
 use rustix::process::Signal;
 use serde_json::Value;
@@ -55,12 +56,12 @@ async fn refused(harness: &RoomHarness, who: &As<'_>, arguments: &[&str], why: &
 async fn an_operator_runs_a_room_and_a_player_their_own_by_command() {
     let harness = RoomHarness::new();
     let mut room = harness.up(&["--no-bots"]).await;
-    tables(&harness).await;
+    tables(&harness, &room).await;
     accounts(&harness, &room).await;
     room.running.stop(Signal::TERM).await;
 }
 
-async fn tables(harness: &RoomHarness) {
+async fn tables(harness: &RoomHarness, room: &Room) {
     let operator = As::Operator("ann");
     let open =
         ["table", "open", "kessel", "--name", "Coaxium", "--ruleset", "chips=4,tokens=random"];
@@ -77,6 +78,12 @@ async fn tables(harness: &RoomHarness) {
         .await;
     let wrong = ["table", "open", "kessel", "--name", "x", "--ruleset", "hand_ante=5"];
     refused(harness, &operator, &wrong, "kessel has no field `hand_ante`").await;
+    let client = Client::connect(&room.url, harness.token(Role::Auditor, "reader")).unwrap();
+    let table = opened["table"].as_str().unwrap().parse().unwrap();
+    let rules = client.explain_rules(table).await.unwrap();
+    assert_eq!(rules.variant, "kessel");
+    assert!(rules.text.contains("4 chips") && rules.sections.len() == 6, "{}", rules.text);
+
     let closing = one(harness, &operator, &["table", "close", "Coaxium"]).await;
     assert_eq!(closing["table"], opened["table"]);
     let gone = async || {
