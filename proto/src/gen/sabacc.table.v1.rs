@@ -2485,6 +2485,9 @@ pub struct HandStarted {
     /// State that only this game has.
     #[prost(message, optional, tag = "11")]
     pub game_state: ::core::option::Option<GameState>,
+    /// The decision that is due, where the hand begins with one, as a draft of tokens is.
+    #[prost(message, optional, tag = "12")]
+    pub turn: ::core::option::Option<Turn>,
     /// For each player with a seat alone, where there is something to say: see TableView.
     #[prost(message, optional, tag = "20")]
     pub your_standing: ::core::option::Option<super::super::common::v1::PlayStanding>,

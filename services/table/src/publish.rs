@@ -41,8 +41,12 @@ pub(crate) struct PublishedEvent {
 pub(crate) enum PublishedKind {
     /// Content that is the same for every viewer.
     Public(Box<What>),
-    /// A hand started; holds its state at that time.
-    HandStarted(Box<HandInPlay>),
+    /// A hand started.
+    HandStarted {
+        /// The hand at that time.
+        started: Box<HandInPlay>,
+        clock: Option<DecisionClock>,
+    },
     HandStep {
         event: Event,
         /// The step in the chain, for a decision.
@@ -78,7 +82,9 @@ impl PublishedEvent {
     pub(crate) fn duplicate(&self) -> PublishedEvent {
         let kind = match &self.kind {
             PublishedKind::Public(what) => PublishedKind::Public(what.clone()),
-            PublishedKind::HandStarted(play) => PublishedKind::HandStarted(play.clone()),
+            PublishedKind::HandStarted { started, clock } => {
+                PublishedKind::HandStarted { started: started.clone(), clock: *clock }
+            }
             PublishedKind::HandStep { event, decision, clock, card_proofs: shown } => {
                 PublishedKind::HandStep {
                     event: event.clone(),
@@ -225,9 +231,9 @@ impl Publisher {
 
     /// Keeps an event without sending it, for hands that are recovered.
     pub(crate) fn remember(&mut self, past: PublishedEvent) {
-        if let PublishedKind::HandStarted(_) = past.kind {
+        if let PublishedKind::HandStarted { .. } = past.kind {
             let started =
-                |past: &PublishedEvent| matches!(past.kind, PublishedKind::HandStarted(_));
+                |past: &PublishedEvent| matches!(past.kind, PublishedKind::HandStarted { .. });
             let last = self.history.iter().rposition(started).unwrap_or(0);
             self.history.drain(..last);
         }
@@ -258,7 +264,7 @@ fn message(table: TableId, past: &PublishedEvent, what: What) -> pb::WatchTableR
 fn advance(play: &mut Option<HandInPlay>, kind: &PublishedKind) {
     match kind {
         PublishedKind::Public(_) | PublishedKind::Suspension(_) | PublishedKind::Voided { .. } => {}
-        PublishedKind::HandStarted(started) => *play = Some(started.as_ref().clone()),
+        PublishedKind::HandStarted { started, clock: _ } => *play = Some(started.as_ref().clone()),
         PublishedKind::HandStep { event, decision: _, clock: _, card_proofs: shown } => {
             if let Some(play) = play {
                 rules::evolve(&mut play.replay.hand, event);
@@ -283,8 +289,8 @@ fn is_personal(kind: &PublishedKind, player: Option<PlayerId>) -> bool {
                 false
             }
         }
-        PublishedKind::HandStarted(play) => {
-            player.is_some_and(|player| play.standing_of(player).is_some())
+        PublishedKind::HandStarted { started, clock: _ } => {
+            player.is_some_and(|player| started.standing_of(player).is_some())
         }
         PublishedKind::HandStep { .. }
         | PublishedKind::HandEnded(_)
@@ -316,8 +322,8 @@ fn render(
             }
             Some(what)
         }
-        PublishedKind::HandStarted(play) => {
-            Some(What::HandStarted(updates::hand_started(play, player)))
+        PublishedKind::HandStarted { started, clock } => {
+            Some(What::HandStarted(updates::hand_started(started, *clock, player)))
         }
         PublishedKind::HandStep { event, decision, clock, card_proofs: shown } => {
             let after = after?;

@@ -121,7 +121,10 @@ impl TableState {
                     standstill: Box::new(standstill),
                 })
             }
-            PlayEvent::HandSealed(_) => Some(PublishedKind::HandStarted(Box::new(play.clone()))),
+            PlayEvent::HandSealed(_) => {
+                let started = Box::new(play.clone());
+                Some(PublishedKind::HandStarted { started, clock: self.clock() })
+            }
             PlayEvent::HandSettled(settled) => {
                 Some(PublishedKind::HandEnded(Box::new(settled.clone())))
             }

@@ -227,10 +227,15 @@ pub(crate) fn hand_view(
 
 /// Update at the start of a hand, as `viewer` sees it.
 #[must_use]
-pub(crate) fn hand_started(play: &HandInPlay, viewer: Option<PlayerId>) -> pb::HandStarted {
+pub(crate) fn hand_started(
+    play: &HandInPlay,
+    clock: Option<DecisionClock>,
+    viewer: Option<PlayerId>,
+) -> pb::HandStarted {
     let hand = &play.replay.hand;
     // Assigned tokens are their players' from the start.
-    let view = rules::view(hand, play.viewer(viewer));
+    let seen_by = play.viewer(viewer);
+    let view = rules::view(hand, seen_by);
     pb::HandStarted {
         hand_no: play.hand_no,
         hand_id: play.hand_id.0.to_vec(),
@@ -243,6 +248,7 @@ pub(crate) fn hand_started(play: &HandInPlay, viewer: Option<PlayerId>) -> pb::H
         phase: ranks::write_phase(view.phase).into(),
         phase_text: view.phase.name().to_owned(),
         game_state: Some(game_state(&view, hand, &play.replay.seats)),
+        turn: clock.map(|clock| turn(hand, &play.replay.seats, seen_by, clock)),
         your_standing: viewer.and_then(|viewer| play.standing_of(viewer)).cloned(),
     }
 }

@@ -91,7 +91,7 @@ impl TableState {
             hand_id: started.hand_id.clone(),
             seats: started.seats.clone(),
             standing: started.standing.clone(),
-            turn: None,
+            turn: started.turn.clone(),
             round: started.round,
             phase: started.phase,
             phase_text: started.phase_text.clone(),

@@ -80,6 +80,12 @@ impl Scene {
         self.play.to_act().map(|_| DecisionClock { turn: self.play.turn, deadline, bank })
     }
 
+    /// Clock as the next update tells it.
+    fn clock_of_next(&self) -> Option<DecisionClock> {
+        let deadline = UnixMicros(1_000_000 * (self.sequence + 1));
+        self.clock().map(|clock| DecisionClock { deadline, ..clock })
+    }
+
     /// Sends an update to all, and compares what they know with a snapshot.
     fn publish(&mut self, what: impl Fn(&Follower) -> What) -> Result<(), String> {
         self.sequence += 1;
@@ -125,7 +131,8 @@ impl Scene {
         self.publish(|_| What::Entropy(opened.clone()))?;
         self.play.stage = HandStage::Playing;
         let play = self.play.clone();
-        self.publish(|follower| What::HandStarted(hand_started(&play, follower.id)))
+        let clock = self.clock_of_next();
+        self.publish(|follower| What::HandStarted(hand_started(&play, clock, follower.id)))
     }
 
     fn step(&mut self, event: &Event) -> Result<(), String> {
@@ -142,11 +149,7 @@ impl Scene {
             roots.push(DeckRoot { op, cards: 44, root: vec![5; 32] });
         }
         self.play.evolve(event, UnixMicros(0));
-        // The update's clock is that of its number.
-        let next = self.sequence + 1;
-        let clock = self
-            .clock()
-            .map(|clock| DecisionClock { deadline: UnixMicros(1_000_000 * next), ..clock });
+        let clock = self.clock_of_next();
         let play = self.play.clone();
         let change = self.change;
         self.publish(|follower| {

@@ -164,7 +164,7 @@ fn suspension_updates(table: &Harness, viewer: u8) -> Vec<pb::SuspensionChanged>
     let first = table
         .published
         .iter()
-        .position(|past| matches!(past.kind, crate::publish::PublishedKind::HandStarted(_)));
+        .position(|past| matches!(past.kind, crate::publish::PublishedKind::HandStarted { .. }));
     let from = first.map_or(0, |first| table.published[first].sequence - 1);
     let updates = publisher.updates_since(Some(player(viewer)), from).unwrap();
     let update = |message: pb::WatchTableResponse| match message.message {
