@@ -109,7 +109,10 @@ impl Chance {
         };
         self.begin_hand(hand_no, &told)?;
         self.close_entropy(hand_no);
-        Ok(())
+        self.check_hand(hand_no, |hand| {
+            hand.decisions.due(started.turn.as_ref());
+            Ok(())
+        })
     }
 
     /// Applies a hand that a snapshot shows, in play or over.
