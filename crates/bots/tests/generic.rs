@@ -169,18 +169,15 @@ fn play(rules: &RuleSet, player: &mut Generic) {
 }
 
 fn rule_set(variant: &str, fields: &[(&str, &str)]) -> RuleSet {
-    let field = |(name, value): &(&str, &str)| {
-        ((*name).to_owned(), FieldValue::Text((*value).to_owned()))
-    };
+    let field =
+        |(name, value): &(&str, &str)| ((*name).to_owned(), FieldValue::Text((*value).to_owned()));
     RuleSet::parse(variant, &fields.iter().map(field).collect::<Vec<_>>()).unwrap()
 }
 
 #[test]
 fn whoever_knows_no_game_plays_them_all_without_a_refusal() {
-    let others = [
-        rule_set("kessel", &[("tokens", "chosen")]),
-        rule_set("force", &[("alignment", "naboo")]),
-    ];
+    let others =
+        [rule_set("kessel", &[("tokens", "chosen")]), rule_set("force", &[("alignment", "naboo")])];
     let all = rules::ALL.iter().map(|variant| RuleSet::defaults(variant)).chain(others);
     let mut kinds = std::collections::BTreeSet::new();
     for (seed, rules) in (1..).zip(all) {

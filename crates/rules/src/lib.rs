@@ -55,7 +55,9 @@ pub use games::GameState;
 pub use games::coruscant::{CoruscantState, Selection, worth::Target};
 pub use games::eleven::{ElevenState, worth::Announced};
 pub use games::force::ForceState;
-pub use games::kessel::{ImpostorState, KesselPlayerState, KesselState, RevealedHand, ranking::FixTokens};
+pub use games::kessel::{
+    ImpostorState, KesselPlayerState, KesselState, RevealedHand, ranking::FixTokens,
+};
 pub use games::shifting::ShiftingState;
 pub use games::spike::{SpikeState, ladder::Rung};
 pub use games::swg::SwgState;

@@ -23,9 +23,9 @@ pub fn write(state: &GameState, deck: &Deck, seats: &[SeatNo]) -> pb::GameState 
     let writer = Writer { deck, seats };
     let state = match state {
         GameState::Coruscant(state) => State::Coruscant(writer.coruscant(state)),
-        GameState::Dice(state) => State::Dice(pb::DiceState {
-            declared_totals: writer.declared_totals(state),
-        }),
+        GameState::Dice(state) => {
+            State::Dice(pb::DiceState { declared_totals: writer.declared_totals(state) })
+        }
         GameState::Electronic(state) => State::Electronic(pb::ElectronicState {
             declared_totals: writer.declared_totals(state),
         }),

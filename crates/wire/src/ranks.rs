@@ -29,11 +29,9 @@ pub fn write(rank: Rank) -> pb::HandRank {
         Rank::KesselPure => of(RankKind::KesselPure),
         Rank::Prime(value) => with_value(RankKind::Prime, value),
         Rank::Pair(value) => with_value(RankKind::Pair, value),
-        Rank::Diff { diff, sum } => pb::HandRank {
-            difference: diff.into(),
-            sum: sum.into(),
-            ..of(RankKind::Difference)
-        },
+        Rank::Diff { diff, sum } => {
+            pb::HandRank { difference: diff.into(), sum: sum.into(), ..of(RankKind::Difference) }
+        }
         Rank::Eleven { total, cards } => {
             pb::HandRank { cards: cards.into(), ..with_total(RankKind::Eleven, total.into()) }
         }

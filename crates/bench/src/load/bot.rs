@@ -380,13 +380,12 @@ struct DecisionInFlight {
 /// or for all, so that hands last as long as among people.
 fn choose(legal: &[LegalMove], default: Option<&Move>, generator: &mut StdRng) -> Move {
     let mut below = |n: usize| generator.random_range(0..n);
-    let drastic = |legal: &&&LegalMove| {
+    let drastic = |legal: &&LegalMove| {
         matches!(legal.kind(), MoveKind::Fold | MoveKind::Junk | MoveKind::CallHand)
     };
     let stays = || legal.iter().filter(|legal| legal.kind() != MoveKind::Leave);
     let calm: Vec<&LegalMove> = stays().filter(|legal| !drastic(legal)).collect();
-    let from =
-        if calm.is_empty() || below(DRASTIC_ONE_IN) == 0 { stays().collect() } else { calm };
+    let from = if calm.is_empty() || below(DRASTIC_ONE_IN) == 0 { stays().collect() } else { calm };
     let picked = if from.is_empty() { None } else { Some(from[below(from.len())]) };
     let chosen = picked.and_then(|legal| {
         let mut chosen = pick(legal, &mut below)?;

@@ -1,7 +1,8 @@
 //! Force sabacc up to the showdown: alignment, actions, betting, the call, the extra cards.
 
 use rules::{
-    GameState, Hand, Next, Player, S76, Side, Viewer, are_cards_public, censor, next, notation, view,
+    GameState, Hand, Next, Player, S76, Side, Viewer, are_cards_public, censor, next, notation,
+    view,
 };
 
 use crate::scene::{Scene, chance_comes, check, played, ranks, report, take};

@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use rules::{
-    DecisionAuthor, Event, Hand, HandPhase, Move, Next, Outcome, Player, Viewer, decide, evolve, next, play,
-    view,
+    DecisionAuthor, Event, Hand, HandPhase, Move, Next, Outcome, Player, Viewer, decide, evolve,
+    next, play, view,
 };
 
 use crate::kessel::state;

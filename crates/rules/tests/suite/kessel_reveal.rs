@@ -2,9 +2,7 @@
 
 use rules::{Viewer, censor, notation};
 
-use crate::kessel::{
-    PLAIN, begin, chips, deal, default_move, kessel, revealed, state, table,
-};
+use crate::kessel::{PLAIN, begin, chips, deal, default_move, kessel, revealed, state, table};
 use crate::scene::{Scene, check, played, ranks, report};
 
 const NEXT: &str = "d: flip, deal p1, deal p2";

@@ -2,9 +2,7 @@
 
 use rules::{ShiftToken, Viewer, censor, notation};
 
-use crate::kessel::{
-    DRAWS, PLAIN, deal, default_move, kessel, place, revealed, table, tokens,
-};
+use crate::kessel::{DRAWS, PLAIN, deal, default_move, kessel, place, revealed, table, tokens};
 use crate::scene::{Scene, check};
 
 const NEXT: &str = "d: flip, deal p1, deal p2";

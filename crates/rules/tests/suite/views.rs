@@ -1,7 +1,8 @@
 //! Cards and lines as each viewer sees them.
 
 use rules::{
-    Card, GameState, Outcome, Player, S76, ShiftingState, Viewer, are_cards_public, censor, history_line, notation, view,
+    Card, GameState, Outcome, Player, S76, ShiftingState, Viewer, are_cards_public, censor,
+    history_line, notation, view,
 };
 
 use crate::scene::{Scene, played};
@@ -97,7 +98,8 @@ fn opening_totals_are_announced_where_the_rules_say_so() {
         assert_eq!(refused, None);
         view(&hand, Viewer::Public).game
     };
-    let declared = |totals: &[i16]| ShiftingState { declared_totals: totals.iter().copied().collect() };
+    let declared =
+        |totals: &[i16]| ShiftingState { declared_totals: totals.iter().copied().collect() };
     assert_eq!(state("dice", ""), GameState::Dice(declared(&[20, 19])));
     let electronic = |totals| GameState::Electronic(declared(totals));
     assert_eq!(state("electronic", "declare_totals=true"), electronic(&[20, 19]));

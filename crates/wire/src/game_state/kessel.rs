@@ -44,15 +44,8 @@ impl Writer<'_> {
         player: Player,
         place: &KesselPlayerState,
     ) -> pb::KesselSeat {
-        let KesselPlayerState {
-            stock,
-            hand_pot,
-            tokens_left,
-            tokens,
-            played,
-            impostors,
-            revealed,
-        } = place;
+        let KesselPlayerState { stock, hand_pot, tokens_left, tokens, played, impostors, revealed } =
+            place;
         let impostor = |one: &ImpostorState| {
             let ImpostorState { card, dice, value } = *one;
             pb::KesselImpostor {

@@ -182,7 +182,9 @@ pub(crate) async fn finish(party: &mut Party) {
     let playing = async {
         loop {
             let view = party.view_of(0).await;
-            let last = view.hand.filter(|it| it.phase != "over" && view.hand_no == hand);
+            let last = view.hand.filter(|it| {
+                it.phase() != proto::table::v1::HandPhase::Over && view.hand_no == hand
+            });
             let Some(last) = last.filter(|_| !view.seats.is_empty()) else { return };
             if last.turn.is_some() {
                 let (guest, view) = party.turn().await;

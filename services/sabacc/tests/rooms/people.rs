@@ -129,7 +129,7 @@ impl Party {
         let playing = async {
             loop {
                 let view = self.view_of(0).await;
-                let hand = view.hand.filter(|hand| hand.phase != "over");
+                let hand = view.hand.filter(|hand| hand.phase() != pb::HandPhase::Over);
                 match hand {
                     Some(hand) if hand.turn.is_some() => {
                         let (guest, view) = self.turn().await;

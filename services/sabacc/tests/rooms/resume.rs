@@ -139,7 +139,10 @@ fn shown(updates: &[(pb::TableUpdate, Vec<u8>)]) -> BTreeMap<u32, (usize, usize)
     let mut shown: BTreeMap<u32, (usize, usize)> = BTreeMap::new();
     for (update, _) in updates {
         let Some(What::Action(action)) = &update.what else { continue };
-        let before = matches!(action.phase.as_str(), "deal" | "play" | "betting");
+        let before = matches!(
+            action.phase(),
+            pb::HandPhase::Deal | pb::HandPhase::Play | pb::HandPhase::Betting
+        );
         if before && action.r#move.is_none() && action.seat > 0 {
             let hidden = action.cards.iter().filter(|code| *code == "??").count();
             let count = shown.entry(action.seat).or_default();

@@ -130,7 +130,9 @@ async fn end_by_agreement(apart: &SeparateServices, players: &mut Players, hand_
 /// Waits for a hand of all three, and lets them pause in it; returns its number.
 async fn pause_in_a_hand(players: &mut Players) -> u64 {
     let all = |view: &pb::TableView| {
-        view.hand.as_ref().is_some_and(|hand| hand.seats.len() == 3 && hand.phase != "over")
+        view.hand
+            .as_ref()
+            .is_some_and(|hand| hand.seats.len() == 3 && hand.phase() != pb::HandPhase::Over)
     };
     players.until_all("a hand of three", all).await;
     let view = players.pause().await;

@@ -150,11 +150,7 @@ fn codes(seen: &EventView, deck: &Deck) -> Vec<String> {
     let code = |word: &Word| match word {
         Word::Card(Some(card)) => Some(deck.code(*card).to_owned()),
         Word::Card(None) => Some(HIDDEN.to_owned()),
-        Word::Amount(_)
-        | Word::Number(_)
-        | Word::Player(_)
-        | Word::Name(_)
-        | Word::Hidden => None,
+        Word::Amount(_) | Word::Number(_) | Word::Player(_) | Word::Name(_) | Word::Hidden => None,
     };
     seen.words.iter().filter_map(code).collect()
 }

@@ -172,7 +172,8 @@ impl Scene {
     /// Makes the shuffles that are due, which have no line.
     fn shuffle(&mut self) -> Result<(), String> {
         while let Some(rules::Chance::Shuffle { .. }) = self.play.replay.hand.due() {
-            self.step(&Event::Chance(Outcome::Shuffled)).map_err(|why| format!("shuffle: {why}"))?;
+            self.step(&Event::Chance(Outcome::Shuffled))
+                .map_err(|why| format!("shuffle: {why}"))?;
         }
         Ok(())
     }

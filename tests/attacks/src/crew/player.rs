@@ -265,11 +265,8 @@ impl Player {
 
 /// Chooses a legal move with the smallest amounts; a drastic one only without another.
 fn choose(turn: &Turn, generator: &mut StdRng) -> Move {
-    let drastic = |legal: &&&LegalMove| {
-        matches!(
-            legal.kind(),
-            MoveKind::Fold | MoveKind::Junk | MoveKind::Bet | MoveKind::Raise
-        )
+    let drastic = |legal: &&LegalMove| {
+        matches!(legal.kind(), MoveKind::Fold | MoveKind::Junk | MoveKind::Bet | MoveKind::Raise)
     };
     let stays = || turn.legal.iter().filter(|legal| legal.kind() != MoveKind::Leave);
     let calm: Vec<&LegalMove> = stays().filter(|legal| !drastic(legal)).collect();

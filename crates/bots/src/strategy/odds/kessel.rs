@@ -3,7 +3,9 @@
 use proto::common::v1::{LegalMove, Move, MoveKind};
 use rand::RngExt;
 use rand::rngs::StdRng;
-use rules::{Card, Cards, DrawSource, Evaluator, FixTokens, GameState, KesselState, RuleSet, Strength};
+use rules::{
+    Card, Cards, DrawSource, Evaluator, FixTokens, GameState, KesselState, RuleSet, Strength,
+};
 
 use super::deal::{Packs, Rivals, deal_count};
 use super::situation::Situation;

@@ -29,10 +29,7 @@ pub(super) fn spike(situation: &Situation<'_>) -> (u32, Option<Move>) {
 }
 
 /// Selects the cards that come closest to the dice.
-pub(super) fn coruscant(
-    situation: &Situation<'_>,
-    state: &CoruscantState,
-) -> (u32, Option<Move>) {
+pub(super) fn coruscant(situation: &Situation<'_>, state: &CoruscantState) -> (u32, Option<Move>) {
     let target = state.target.map_or(0, |target| i32::from(target.total));
     let selected = selected_sum(situation, state);
     let off = |codes: &[&str], start: i32| (start + sum(codes) - target).unsigned_abs();
@@ -129,10 +126,8 @@ mod tests {
         };
         let selections = if selected.is_empty() { Vec::new() } else { vec![selection] };
         let coruscant = pb::CoruscantState { target: Some(target), selections };
-        let game_state =
-            pb::GameState { state: Some(pb::game_state::State::Coruscant(coruscant)) };
-        let action =
-            pb::HandAction { game_state: Some(game_state), ..pb::HandAction::default() };
+        let game_state = pb::GameState { state: Some(pb::game_state::State::Coruscant(coruscant)) };
+        let action = pb::HandAction { game_state: Some(game_state), ..pb::HandAction::default() };
         let what = Some(What::Action(action));
         state.apply(&WatchMessage::Update(Box::new(pb::TableUpdate {
             sequence: 1,

@@ -259,7 +259,11 @@ fn rhylet_beats_squadron() {
     beats(&[-6, -6, -6, 9, 9], &[1, 1, -1, -1]);
     beats(&[2, 2, 2, -3, -3], &[4, 4, 4, -6, -6]);
     ties(&[2, 2, 2, -3, -3], &[-2, -2, -2, 3, 3]);
-    assert_eq!(worth(&[4, 4, -4, -2, -2]).rung().name(), "banthas-wild", "the three are of one sign");
+    assert_eq!(
+        worth(&[4, 4, -4, -2, -2]).rung().name(),
+        "banthas-wild",
+        "the three are of one sign"
+    );
 }
 
 #[test]
