@@ -2,7 +2,8 @@
 //! stream.
 
 use eventlog_core::Event;
-use proto::event::v1::{self as pb, EffectKind, Resolution};
+use proto::common::v1::{EffectKind, Resolution};
+use proto::event::v1 as pb;
 use serde::Serialize;
 use wire::records::{TableEvent, TableRecord, TableSubject};
 

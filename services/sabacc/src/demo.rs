@@ -88,7 +88,7 @@ impl Demo {
         let existing = operator.list_tables().await?;
         let existing = existing.iter().find(|table| table.name == NAME && table.variant == game);
         let table = match existing.filter(|_| options.hands.is_none()) {
-            Some(table) => TableId::try_from(table.table_id.as_slice())?,
+            Some(table) => wire::field::table_id(&table.table_id)?,
             None => operator.create_table(config(game, options)).await?,
         };
         let bots = open_bots(room, &operator, options.evidence.as_deref()).await?;

@@ -1,11 +1,12 @@
 //! `sabacc resume`: resumes the stopped effects of a table, by an operator's decision.
 
+use proto::common::v1::Resolution;
 use std::path::PathBuf;
 
 use audit::stops;
 use chassis::auth::Role;
 use clap::Args;
-use proto::event::v1::{Effect, Resolution};
+use proto::table::v1::Effect;
 use serde_json::json;
 
 use crate::endpoint::{RoomEndpoint, find_table};

@@ -112,7 +112,7 @@ async fn find_table(client: &Client, named: &str) -> anyhow::Result<TableId> {
     let tables = client.list_tables().await?;
     let demo = tables.iter().find(|table| table.name == crate::demo::NAME).or(tables.first());
     let demo = demo.context("there is no table here yet")?;
-    Ok(TableId::try_from(demo.table_id.as_slice())?)
+    Ok(wire::field::table_id(&demo.table_id)?)
 }
 
 #[cfg(test)]

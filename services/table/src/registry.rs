@@ -303,7 +303,7 @@ impl TableRegistry {
             return Err(commands::behind_refusal("no table is opened"));
         }
         let id = self.ids.table_id();
-        let answer = pb::CreateTableResponse { table_id: id.0.to_vec() };
+        let answer = pb::CreateTableResponse { table_id: id.to_string() };
         let request = by.answered(answer.encode_to_vec());
         let event = TableRecord::from(created.clone());
         let entry = Entry {
@@ -359,8 +359,8 @@ fn parse_config(config: &pb::TableConfig) -> Result<TableCreated, ApiRefusal> {
         name,
         variant,
         rule_set,
-        min_buy_in,
-        max_buy_in,
+        min_buy_in_credits: min_buy_in,
+        max_buy_in_credits: max_buy_in,
         action_seconds: _,
         bank_seconds: _,
         pause_ms,

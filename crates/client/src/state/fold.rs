@@ -1,6 +1,5 @@
 //! Effect of each update on a viewer's knowledge.
 
-use primitives::PlayerId;
 use proto::common::v1::MoveKind;
 use proto::table::v1 as pb;
 use proto::table::v1::table_update::What;
@@ -19,7 +18,7 @@ impl TableState {
         }
         self.view = view;
         if self.viewer.is_none() {
-            self.viewer = self.my_seat().and_then(|seat| PlayerId::try_from(&*seat.player_id).ok());
+            self.viewer = self.my_seat().and_then(|seat| wire::field::player_id(&seat.player_id).ok());
         }
     }
 
@@ -44,7 +43,7 @@ impl TableState {
         // [`crate::Watch`] refuses a change that names no seat.
         let Some(seat) = &changed.seat else { return };
         self.view.seats.retain(|taken| taken.seat != seat.seat);
-        let mine = self.viewer.is_some_and(|me| seat.player_id == me.bytes());
+        let mine = self.viewer.is_some_and(|me| wire::field::is_id(&seat.player_id, me));
         if mine {
             self.view.your_seat = if changed.vacated { 0 } else { seat.seat };
             self.view.your_standing.clone_from(&changed.your_standing);
@@ -111,7 +110,7 @@ impl TableState {
         hand.turn.clone_from(&action.turn);
         hand.round = action.round;
         hand.phase.clone_from(&action.phase);
-        let decided = action.r#move.as_ref().map(proto::common::v1::Move::kind);
+        let decided = action.decision.as_ref().map(proto::common::v1::Move::kind);
         if decided == Some(MoveKind::CallHand) && hand.called_by == 0 {
             hand.called_by = action.seat;
         }
@@ -128,18 +127,18 @@ impl TableState {
 
     fn hand_ended(&mut self, ended: &pb::HandEnded) {
         if let Some(standing) = &ended.standing {
-            self.view.sabacc_pot = standing.sabacc_pot;
+            self.view.sabacc_pot_credits = standing.sabacc_pot_credits;
             for place in &standing.seats {
                 let taken = self.view.seats.iter_mut().find(|taken| taken.seat == place.seat);
                 if let Some(taken) = taken {
-                    taken.stack = place.stack;
+                    taken.stack_credits = place.stack_credits;
                 }
             }
         }
         let carries = |line: &proto::common::v1::SettlementLine| {
             line.text.strip_prefix("pot carries ").and_then(|amount| amount.parse().ok())
         };
-        self.view.carried_pot = ended.settlement.iter().find_map(carries).unwrap_or(0);
+        self.view.carried_pot_credits = ended.settlement.iter().find_map(carries).unwrap_or(0);
         let Some(hand) = &mut self.view.hand else { return };
         replace_hands(hand, &ended.hands);
         hand.standing.clone_from(&ended.standing);
@@ -164,6 +163,8 @@ fn replace_hands(hand: &mut pb::HandView, told: &[pb::HandSeat]) {
 
 #[cfg(test)]
 mod tests {
+    use primitives::PlayerId;
+
     use super::*;
     use crate::watch::WatchMessage;
 
@@ -173,7 +174,7 @@ mod tests {
         let state = pb::SeatState::Playing.into();
         pb::SeatView {
             seat,
-            player_id: player.bytes().to_vec(),
+            player_id: player.to_string(),
             stack,
             state,
             ..pb::SeatView::default()
@@ -215,7 +216,7 @@ mod tests {
 
     fn starts() -> What {
         let seats = vec![
-            pb::HandSeat { player_id: ME.bytes().to_vec(), ..place(1, &[]) },
+            pb::HandSeat { player_id: ME.to_string(), ..place(1, &[]) },
             pb::HandSeat { player_id: vec![3; 16], ..place(3, &[]) },
         ];
         What::HandStarted(pb::HandStarted { hand_no: 9, seats, ..pb::HandStarted::default() })

@@ -380,7 +380,7 @@ fn a_hand_that_came_to_nothing_has_its_seed_checked_too() {
     let own = player.commit_with_receipt();
     player.apply(What::Entropy(player.fixture.closed(Some(&own), None))).unwrap();
     let seats = vec![crate::hand_fixture::OTHER.into()];
-    let cause = proto::event::v1::AbortCause::Withheld.into();
+    let cause = proto::common::v1::AbortCause::Withheld.into();
     let voided = pb::HandVoided { hand_no: HAND, seats, cause, ..Default::default() };
     player.apply(What::Voided(voided)).unwrap();
     let mut other = player.fixture.published();

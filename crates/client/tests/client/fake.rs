@@ -98,7 +98,7 @@ impl Table {
     }
 
     pub(crate) fn end(&mut self, reason: pb::EndReason) {
-        let ended = Message::Ended(pb::StreamEnded { reason: reason.into() });
+        let ended = Message::Ended(pb::StreamEnded { reason: reason.into(), ..Default::default() });
         self.send(&pb::WatchTableResponse { message: Some(ended), resume_token: Vec::new() });
         self.cut(None);
     }

@@ -143,7 +143,7 @@ impl House {
         let mut view = self.fixture.view();
         view.seats.push(pb::SeatView {
             seat: HOUSE_SEAT.into(),
-            player_id: HOUSE_PLAYER.bytes().to_vec(),
+            player_id: HOUSE_PLAYER.to_string(),
             stack: 500,
             state: pb::SeatState::Playing.into(),
             ..pb::SeatView::default()

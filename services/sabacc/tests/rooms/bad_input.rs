@@ -98,7 +98,7 @@ fn id() -> RequestId {
 }
 
 fn bytes() -> Vec<u8> {
-    id().bytes().to_vec()
+    id().to_string()
 }
 
 const FIELD: (Code, ErrorReason) = (Code::InvalidArgument, ErrorReason::BadField);
@@ -132,16 +132,16 @@ async fn decisions_that_cannot_be() {
     let status = check_refused(act(guest, with(MoveKind::Match)).await, not_now(IllegalMove), None);
     assert!(metadata(&status, "legal").contains("bet"), "{status:?}");
     let most = legal(&view, MoveKind::Bet).unwrap().max;
-    let field = Some("move.amount");
+    let field = Some("decision.amount_credits");
     let status = check_refused(act(guest, bet(most + 1)).await, not_now(AmountOutOfRange), field);
     assert_eq!(metadata(&status, "max"), most.to_string());
     check_refused(act(guest, bet(u64::MAX)).await, FIELD, field);
-    check_refused(act(guest, with(MoveKind::Leave)).await, FIELD, Some("move.kind"));
-    check_refused(act(guest, with(MoveKind::Unspecified)).await, FIELD, Some("move.kind"));
+    check_refused(act(guest, with(MoveKind::Leave)).await, FIELD, Some("decision.kind"));
+    check_refused(act(guest, with(MoveKind::Unspecified)).await, FIELD, Some("decision.kind"));
     check_refused(
         act(guest, pb::ActRequest { r#move: None, ..right() }).await,
         FIELD,
-        Some("move"),
+        Some("decision"),
     );
     let short = pb::ActRequest { request_id: vec![1; 3], ..right() };
     check_refused(act(guest, short).await, FIELD, Some("request_id"));
@@ -184,7 +184,7 @@ async fn seats_that_cannot_be_taken() {
     let before = scene.facts().await;
     let view = scene.party.view_of(0).await;
     let (least, most) = (view.min_buy_in, view.max_buy_in);
-    let table_id = scene.party.table.bytes().to_vec();
+    let table_id = scene.party.table.to_string();
     let sit = |seat, buy_in| pb::SitDownRequest {
         request_id: bytes(),
         table_id: table_id.clone(),
@@ -234,7 +234,7 @@ async fn callers_who_are_not_who_they_should_be() {
     let scene = Fixture::new().await;
     let before = scene.facts().await;
     let ask = async |token: Option<&str>| {
-        let table_id = scene.party.table.bytes().to_vec();
+        let table_id = scene.party.table.to_string();
         let request = pb::StandUpRequest { request_id: bytes(), table_id, signature: Vec::new() };
         let request = match token {
             Some(token) => with_token(token, request),
@@ -266,7 +266,7 @@ async fn callers_who_are_not_who_they_should_be() {
     let auditor = scene.place.token(Role::Auditor, "test");
     check_refused(ask(Some(&auditor)).await, (Code::PermissionDenied, RoleNotAllowed), None);
     // Another player's account.
-    let of_another = wallet::GetAccountRequest { player_id: scene.stranger.id.bytes().to_vec() };
+    let of_another = wallet::GetAccountRequest { player_id: scene.stranger.id.to_string() };
     let answer = scene.wallet.clone().get_account(with_token(&seated.token, of_another)).await;
     let status = answer.expect_err("it is not his");
     assert_eq!(status.code(), Code::PermissionDenied, "{status:?}");
@@ -297,7 +297,7 @@ async fn a_request_id_stands_for_one_request() {
     let operator = scene.place.token(Role::Operator, "test");
     let issue = wallet::IssueRequest {
         request_id: bytes(),
-        player_id: scene.stranger.id.bytes().to_vec(),
+        player_id: scene.stranger.id.to_string(),
         amount: 7,
         reason: "once".to_owned(),
     };
@@ -381,11 +381,11 @@ async fn fields_that_make_no_sense() {
 
     let token = scene.stranger.token.as_str();
     let mut tables = scene.tables.clone();
-    let page = pb::ListTablesRequest { page_size: 501, page_token: String::new() };
+    let page = pb::ListTablesRequest { page_size: -1, page_token: String::new() };
     check_refused(tables.list_tables(with_token(token, page)).await, FIELD, Some("page_size"));
     let page = pb::ListTablesRequest { page_size: 1, page_token: "next".to_owned() };
     check_refused(tables.list_tables(with_token(token, page)).await, FIELD, Some("page_token"));
-    let watch = |table_id: &[u8], resume_token: &[u8]| pb::WatchTableRequest {
+    let watch = |table_id: &str, resume_token: &[u8]| pb::WatchTableRequest {
         table_id: table_id.to_vec(),
         resume_token: resume_token.to_vec(),
     };
@@ -405,7 +405,7 @@ async fn fields_that_make_no_sense() {
 
     let issue = |amount, reason: &str| wallet::IssueRequest {
         request_id: bytes(),
-        player_id: scene.stranger.id.bytes().to_vec(),
+        player_id: scene.stranger.id.to_string(),
         amount,
         reason: reason.to_owned(),
     };

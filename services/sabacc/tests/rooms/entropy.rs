@@ -6,9 +6,8 @@ use audit::bundle::{Bundle, TrustedKeys};
 use fairness::evidence::{self, Entry, Opening};
 use fairness::{ClientCommitment, CommitReceipt, Commitment, Context, Entropy, KeyId};
 use primitives::{Credits, TableId};
-use proto::common::v1::ErrorReason;
+use proto::common::v1::{self as common, AtFault, ErrorReason};
 use proto::dealer::v1 as dealer;
-use proto::event::v1::AtFault;
 use proto::table::v1 as pb;
 use rustix::process::Signal;
 use wire::TableRecord;
@@ -68,7 +67,7 @@ impl TwoSeats {
         guest: usize,
         view: &pb::TableView,
         hand_no: u64,
-        made: &dealer::Commitment,
+        made: &common::Commitment,
     ) -> Result<pb::EntropyReceipt, client::Error> {
         let hash = fairness::rules_hash(&view.rule_set, &view.settings);
         let context = Context::new(&made.origin, self.table, hand_no, &hash);

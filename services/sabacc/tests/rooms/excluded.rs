@@ -17,7 +17,7 @@ use crate::people::{
 use crate::separate::SeparateServices;
 
 fn id() -> Vec<u8> {
-    IdMaker::system().request_id().bytes().to_vec()
+    IdMaker::system().request_id().to_string()
 }
 
 async fn exclude(url: &str, guest: &Guest) {
@@ -96,7 +96,7 @@ async fn check_exclusion(party: &mut Party, url: &str) {
     assert!(refused.contains("keep"), "{refused}");
     let request = pb::SitOutRequest {
         request_id: id(),
-        table_id: party.table.bytes().to_vec(),
+        table_id: party.table.to_string(),
         sit_out: false,
     };
     assert!(tables(url).sit_out(with_token(&out.token, request)).await.is_err());
@@ -150,7 +150,7 @@ async fn a_frozen_player_sits_out_with_the_credits_and_is_told_why() {
     let frozen = party.guests[1].clone();
     let request = wallet::FreezeAccountRequest {
         request_id: id(),
-        player_id: frozen.id.0.to_vec(),
+        player_id: frozen.id.to_string(),
         reason: "a question".to_owned(),
     };
     let token = place.token(chassis::auth::Role::Operator, "test");
@@ -165,7 +165,7 @@ async fn a_frozen_player_sits_out_with_the_credits_and_is_told_why() {
     assert_eq!(party.view_of(0).await.your_standing, None, "the others are not told");
     let request = pb::SitOutRequest {
         request_id: id(),
-        table_id: party.table.bytes().to_vec(),
+        table_id: party.table.to_string(),
         sit_out: false,
     };
     let refused = tables(&room.url).sit_out(with_token(&frozen.token, request)).await.unwrap_err();
@@ -219,7 +219,7 @@ async fn check_limits(mut party: Party, url: &str) {
         assert!(set.loss.unwrap().later_at.is_some() || set.time.unwrap().later_at.is_some());
         let back = pb::SitOutRequest {
             request_id: id(),
-            table_id: party.table.bytes().to_vec(),
+            table_id: party.table.to_string(),
             sit_out: false,
         };
         let refused = tables(url).sit_out(with_token(&guest.token, back)).await.unwrap_err();

@@ -208,8 +208,8 @@ impl Party {
         state.apply(&WatchMessage::Snapshot(Box::new(view.clone())));
         let mut steady = strategy::by_name("steady", view.sequence).unwrap();
         pb::ActRequest {
-            request_id: request.bytes().to_vec(),
-            table_id: self.table.bytes().to_vec(),
+            request_id: request.to_string(),
+            table_id: self.table.to_string(),
             hand_no: view.hand_no,
             turn: turn.turn,
             r#move: Some(steady.choose(&state, turn)),

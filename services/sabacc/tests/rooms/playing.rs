@@ -189,7 +189,7 @@ async fn what_is_refused_is_named_and_ends_nothing() {
     let watch = |table: Vec<u8>| {
         Asked::Watch(pb::WatchTableRequest { table_id: table, resume_token: Vec::new() })
     };
-    let table = party.table.bytes().to_vec();
+    let table = party.table.to_string();
     let good = || party.act_request(guest, &view, IdMaker::system().request_id());
 
     let status = RawStream::open(&room.url, me, Asked::Act(good())).await.err().unwrap();

@@ -155,7 +155,7 @@ async fn a_stream_goes_on_from_any_token_for_each_viewer() {
     let place = RoomHarness::new();
     let mut room = place.up(&["--no-bots"]).await;
     let mut party = Party::new(&place, &room.url, 3).await;
-    let table = party.table.bytes().to_vec();
+    let table = party.table.to_string();
     let spectator = place.token(Role::Auditor, "test");
     let tokens: Vec<String> =
         party.guests.iter().map(|guest| guest.token.clone()).chain([spectator]).collect();

@@ -118,7 +118,7 @@ async fn unpaid_guest(apart: &SeparateServices, table: TableId, refuses: &Atomic
 async fn check_forbidden(apart: &SeparateServices, table: TableId, guest: &Guest) {
     let token = apart.harness.token(Role::Operator, "boss");
     let mut wallet = WalletServiceClient::new(channel(&apart.url(3)));
-    let id = || IdMaker::system().request_id().bytes().to_vec();
+    let id = || IdMaker::system().request_id().to_string();
     let reason = || "a test".to_owned();
     let refusal = |status: Status| {
         let info = status.get_details_error_info().unwrap();
@@ -131,7 +131,7 @@ async fn check_forbidden(apart: &SeparateServices, table: TableId, guest: &Guest
         let refused = wallet.propose_adjustment(with_token(&token, propose)).await.unwrap_err();
         assert_eq!(refusal(refused).0, "WRONG_ACCOUNT");
     }
-    let (player_id, amount) = (guest.id.bytes().to_vec(), guest.credits().await.0);
+    let (player_id, amount) = (guest.id.to_string(), guest.credits().await.0);
     let (request_id, reason_given) = (id(), reason());
     let redeem = pb::RedeemRequest {
         request_id,

@@ -3,8 +3,7 @@
 
 use std::time::Duration;
 
-use proto::common::v1::{ErrorReason, MoveKind};
-use proto::event::v1::{AbortCause, AtFault};
+use proto::common::v1::{AbortCause, AtFault, ErrorReason, MoveKind};
 use proto::table::v1 as pb;
 use wire::TableRecord;
 
@@ -55,8 +54,8 @@ async fn refuses_decisions(apart: &SeparateServices, players: &Players) {
     let view = guest.client.get_table(players.table).await.unwrap();
     let turn = view.hand.and_then(|hand| hand.turn).map_or(0, |turn| turn.turn);
     let request = pb::ActRequest {
-        request_id: system::ids::IdMaker::system().request_id().bytes().to_vec(),
-        table_id: players.table.bytes().to_vec(),
+        request_id: system::ids::IdMaker::system().request_id().to_string(),
+        table_id: players.table.to_string(),
         hand_no: view.hand_no,
         turn,
         r#move: Some(plain(MoveKind::Check)),

@@ -113,7 +113,7 @@ fn set_limits(ids: &IdMaker, kind: Kind, number: u64) -> SetLimitsRequest {
         Kind::Same | Kind::Chosen => 5_000_000,
     };
     let request_id = match kind {
-        Kind::Changing | Kind::Same => ids.request_id().bytes().to_vec(),
+        Kind::Changing | Kind::Same => ids.request_id().to_string(),
         Kind::Chosen => ids.uuid_v4().to_vec(),
     };
     let limits = Limits { day: Some(day), ..Limits::default() };

@@ -7,8 +7,7 @@ use std::time::Duration;
 use bots::strategy::pick;
 use client::{DecisionOutcome, Error, Play, PlayMessage, WatchMessage};
 use primitives::{Credits, TableId};
-use proto::common::v1::{ErrorReason, LegalMove, Move, MoveKind};
-use proto::event::v1::AtFault;
+use proto::common::v1::{AtFault, ErrorReason, LegalMove, Move, MoveKind};
 use proto::table::v1::table_update::What;
 use proto::table::v1::{
     HandEnded, HandVoided, SeatChanged, SeatState, TableUpdate, TableView, Turn,
@@ -119,7 +118,7 @@ impl Player {
     async fn apply_snapshot(&mut self, view: TableView) -> Result<(), Error> {
         self.rules = RuleSet::from_canonical(&view.rule_set).ok();
         let me = self.dependencies.guest.id;
-        let Some(mine) = view.seats.iter().find(|seat| seat.player_id == me.bytes()) else {
+        let Some(mine) = view.seats.iter().find(|seat| wire::field::is_id(&seat.player_id, me)) else {
             return self.sit_down().await;
         };
         (self.seat, self.stack) = (mine.seat, mine.stack);
@@ -192,7 +191,7 @@ impl Player {
 
     async fn apply_seat(&mut self, changed: SeatChanged) -> Result<(), Error> {
         let me = self.dependencies.guest.id;
-        let Some(seat) = changed.seat.filter(|seat| seat.player_id == me.bytes()) else {
+        let Some(seat) = changed.seat.filter(|seat| wire::field::is_id(&seat.player_id, me)) else {
             return Ok(());
         };
         if changed.vacated {

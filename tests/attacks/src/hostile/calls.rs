@@ -377,7 +377,7 @@ impl Hostility {
                 done(answered(people.set_name(self.request(set))).await)
             }
             People::Player => {
-                let get = pb::GetPlayerRequest { player_id: self.caller.id.bytes().to_vec() };
+                let get = pb::GetPlayerRequest { player_id: self.caller.id.to_string() };
                 done(answered(people.get_player(self.request(get))).await)
             }
             People::Tables => {
@@ -391,12 +391,12 @@ impl Hostility {
         self.caller.request(message)
     }
 
-    fn table_id(&self) -> Vec<u8> {
-        self.table.bytes().to_vec()
+    fn table_id(&self) -> String {
+        self.table.to_string()
     }
 
-    fn request_id(&self) -> Vec<u8> {
-        self.ids.request_id().bytes().to_vec()
+    fn request_id(&self) -> String {
+        self.ids.request_id().to_string()
     }
 }
 

@@ -1,8 +1,9 @@
 //! Effects that had stopped: payments that go on under another id, or to `house/suspense`.
 
 use ::ledger::Account;
+use proto::common::v1::{EffectKind, Resolution};
 use primitives::{PlayerId, RequestId, TableId};
-use proto::event::v1::{self as pb, EffectKind, Resolution};
+use proto::event::v1 as pb;
 use wire::field;
 
 use super::super::transfers::Legs;

@@ -2,8 +2,7 @@
 //! client must have agreed where all players are said to have.
 
 use primitives::UnixMicros;
-use proto::common::v1::{LegalMove, Move, MoveKind};
-use proto::event::v1::AbortCause;
+use proto::common::v1::{AbortCause, LegalMove, Move, MoveKind};
 
 use super::*;
 use crate::hand_fixture::OTHER;
@@ -34,13 +33,13 @@ fn stands_until(until: UnixMicros) -> What {
 }
 
 fn suspension(until: UnixMicros) -> pb::Suspension {
-    let time = |at| Some(wire::standing::timestamp(at));
+    let time = |at| Some(wire::time::timestamp(at));
     pb::Suspension { since: time(SINCE), until: time(until), ..pb::Suspension::default() }
 }
 
 /// Tells something at a time.
 fn told_at(player: &mut Player, at: UnixMicros, what: What) -> Result<(), Box<FairnessViolation>> {
-    let (at, what) = (Some(wire::standing::timestamp(at)), Some(what));
+    let (at, what) = (Some(wire::time::timestamp(at)), Some(what));
     let update = pb::TableUpdate { sequence: 0, at, what };
     player.chance.apply(&WatchMessage::Update(Box::new(update)))
 }

@@ -126,7 +126,7 @@ fn who_may_end_a_hand_that_stands_still_signs_that_whoever_is_to_decide() {
         let mut hand = dealt();
         let may = |legal| pb::Turn { seat: seat.into(), turn: 1, legal, ..pb::Turn::default() };
         let stands = |turn| {
-            let since = Some(wire::standing::timestamp(primitives::UnixMicros(7)));
+            let since = Some(wire::time::timestamp(primitives::UnixMicros(7)));
             let suspension = Some(pb::Suspension { since, ..pb::Suspension::default() });
             let hand_no = HAND;
             What::Suspension(pb::SuspensionChanged {

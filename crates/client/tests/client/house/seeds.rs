@@ -12,7 +12,7 @@ const HOUR: Duration = Duration::from_secs(60 * 60);
 
 impl Guest {
     fn tell_at(&self, at: UnixMicros, what: What) {
-        self.line.table().push_at(Some(wire::standing::timestamp(at)), what);
+        self.line.table().push_at(Some(wire::time::timestamp(at)), what);
     }
 }
 

@@ -1,5 +1,6 @@
 //! Hands that came to nothing without a ground, or not wholly.
 
+use proto::common::v1::{AbortCause, AtFault};
 use crate::hand::Check;
 use crate::tests::bundles::honest::everybody;
 use crate::tests::fixture::AnyRecord::{Dealer, Table, Wallet};
@@ -7,7 +8,7 @@ use crate::tests::fixture::{
     AnyRecord, EntropyBehaviour, Entry, HandOptions, LogName, TableFixture,
 };
 use primitives::UnixMicros;
-use proto::event::v1::{self as pb, AbortCause, AtFault};
+use proto::event::v1 as pb;
 use wire::replay::is_void;
 use wire::{DealerRecord, TableRecord, WalletRecord};
 
