@@ -30,7 +30,8 @@ impl TableState {
 
     /// Returns the chosen name of this player if they hold the seat, otherwise their pseudonym.
     fn display_name(&self, seat: u32, player: PlayerId) -> String {
-        let here = |it: &&pb::SeatView| it.seat == seat && wire::field::is_id(&it.player_id, player);
+        let here =
+            |it: &&pb::SeatView| it.seat == seat && wire::field::is_id(&it.player_id, player);
         let name = self.view().seats.iter().find(here).map(|seat| seat.name.as_str());
         name_or_pseudonym(name.unwrap_or_default(), player)
     }
@@ -152,7 +153,8 @@ fn describe_action(action: &pb::HandAction, name: SeatNames<'_>) -> String {
     let Some(decision) = &action.decision else { return chance::describe_chance(action, name) };
     let clock = if action.by_clock { " (the clock)" } else { "" };
     let pot = action.standing.as_ref().filter(|_| BETTING.contains(&decision.kind()));
-    let pot = pot.map_or_else(String::new, |standing| format!(" · pot {}", standing.hand_pot_credits));
+    let pot =
+        pot.map_or_else(String::new, |standing| format!(" · pot {}", standing.hand_pot_credits));
     format!("{} {}{clock}{pot}", name(action.seat), describe_move(decision, name))
 }
 

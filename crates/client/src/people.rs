@@ -1,10 +1,10 @@
 //! Calls about people: names, erasure, disputes.
 
-use proto::common::v1::DisputeVerdict;
 use primitives::{DisputeId, PlayerId, TableId};
 use proto::audit::v1 as audit;
 use proto::audit::v1::dispute_service_client::DisputeServiceClient;
 use proto::audit::v1::hand_service_client::HandServiceClient;
+use proto::common::v1::DisputeVerdict;
 use proto::table::v1 as pb;
 use proto::table::v1::people_service_client::PeopleServiceClient;
 

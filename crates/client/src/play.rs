@@ -348,7 +348,9 @@ impl PlayRequests {
         if refusal.reason != Some(ErrorReason::SignatureInvalid) {
             return false;
         }
-        let (Some(chance), Some(decision)) = (&mut self.chance, &act.decision) else { return false };
+        let (Some(chance), Some(decision)) = (&mut self.chance, &act.decision) else {
+            return false;
+        };
         let signature = match chance.sign_again(act.hand_no, decision, refusal) {
             Ok(Some(signature)) if signature != act.signature => signature,
             Ok(_) => return false,

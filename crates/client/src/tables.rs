@@ -338,10 +338,8 @@ impl Client {
     /// # Errors
     /// See [`Error`].
     pub async fn close_table(&self, table: TableId) -> Result<(), Error> {
-        let request = pb::CloseTableRequest {
-            request_id: self.request_id(),
-            table_id: table.to_string(),
-        };
+        let request =
+            pb::CloseTableRequest { request_id: self.request_id(), table_id: table.to_string() };
         let pb::CloseTableResponse {} = self
             .call_with_retries(request, |channel, request| async move {
                 TableServiceClient::new(channel).close_table(request).await

@@ -249,7 +249,8 @@ fn parse_selection(selection: pb::RecordSelection) -> Result<Selection, BadField
             Ok(Selection::Positions { first: Position(first), count })
         }
         By::Request(pb::RequestSelection { request_id, actor }) => {
-            let request = wire::field::id::<RequestId>("selections.request.request_id", &request_id)?;
+            let request =
+                wire::field::id::<RequestId>("selections.request.request_id", &request_id)?;
             if actor.is_empty() {
                 let problem = "missing: class and subject, such as service:table";
                 return Err(BadField::new("selections.request.actor", problem));

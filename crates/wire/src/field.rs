@@ -209,9 +209,10 @@ mod tests {
 
     #[test]
     fn a_page_has_at_most_what_there_is_of_it() {
-        assert_eq!([0, 1, 500, 501, i32::MAX].map(|size| page_size(size, 100, 500).unwrap()), [
-            100, 1, 500, 500, 500
-        ]);
+        assert_eq!(
+            [0, 1, 500, 501, i32::MAX].map(|size| page_size(size, 100, 500).unwrap()),
+            [100, 1, 500, 500, 500]
+        );
         assert_eq!(page_size(-1, 100, 500).unwrap_err().field, "page_size");
     }
 

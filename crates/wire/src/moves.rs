@@ -26,7 +26,8 @@ impl MoveReader<'_> {
         let kind = match sent.kind {
             0 => None,
             number => {
-                let unknown = || BadField::new("decision.kind", format!("there is no kind {number}"));
+                let unknown =
+                    || BadField::new("decision.kind", format!("there is no kind {number}"));
                 Some(kind_numbered(number).ok_or_else(unknown)?)
             }
         };
@@ -42,7 +43,9 @@ impl MoveReader<'_> {
         let PbMove { kind: _, cards, amount_credits, names, target_seat, value } = sent;
         Ok(match shape {
             Shape::Nothing => Arguments::Nothing,
-            Shape::Amount => Arguments::Amount(field::credits("decision.amount_credits", *amount_credits)?),
+            Shape::Amount => {
+                Arguments::Amount(field::credits("decision.amount_credits", *amount_credits)?)
+            }
             Shape::Card => Arguments::Card(self.parse_card(cards)?),
             Shape::OptionalCard => {
                 Arguments::OptionalCard(self.parse_cards(cards)?.first().copied())
@@ -97,7 +100,9 @@ impl MoveReader<'_> {
             .and_then(|index| u8::try_from(index).ok())
             .and_then(Player::try_new)
             .map(Some)
-            .ok_or_else(|| BadField::new("decision.target_seat", "nobody in this hand has that seat"))
+            .ok_or_else(|| {
+                BadField::new("decision.target_seat", "nobody in this hand has that seat")
+            })
     }
 }
 
@@ -156,7 +161,10 @@ impl AllowedFields {
             return Err(BadField::new("decision.cards", problem));
         }
         if sent.amount_credits != 0 && !self.has_amount {
-            return Err(BadField::new("decision.amount_credits", "this kind of move has no amount"));
+            return Err(BadField::new(
+                "decision.amount_credits",
+                "this kind of move has no amount",
+            ));
         }
         if sent.names.len() != names {
             let problem = format!("this kind of move takes {names} names");
@@ -189,10 +197,9 @@ fn parse_side(name: &str) -> Result<Side, BadField> {
 }
 
 fn parse_source(name: &str) -> Result<DrawSource, BadField> {
-    DrawSource::ALL
-        .into_iter()
-        .find(|source| source.name() == name)
-        .ok_or_else(|| BadField::new("decision.names[0]", "sand, blood, sand-discard or blood-discard"))
+    DrawSource::ALL.into_iter().find(|source| source.name() == name).ok_or_else(|| {
+        BadField::new("decision.names[0]", "sand, blood, sand-discard or blood-discard")
+    })
 }
 
 fn parse_token(name: &str) -> Result<ShiftToken, BadField> {

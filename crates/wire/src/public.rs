@@ -71,7 +71,10 @@ mod tests {
         let told = closing(&signed);
         assert_eq!((told.rows[0].seat, told.rows[0].player_id.as_str()), (3, TEXT));
         assert_eq!(told.rows[0].commitment, [2; 32]);
-        assert_eq!((told.closing, told.key_id, told.signature), (vec![3; 32], vec![4; 8], vec![5; 64]));
+        assert_eq!(
+            (told.closing, told.key_id, told.signature),
+            (vec![3; 32], vec![4; 8], vec![5; 64])
+        );
     }
 
     #[test]

@@ -16,9 +16,10 @@ pub fn play_standing(standing: &Standing) -> PlayStanding {
             ..kind(StandingKind::MayPlay)
         },
         Some(Restriction::Closed) => kind(StandingKind::Closed),
-        Some(Restriction::Excluded(exclusion)) => {
-            PlayStanding { end_time: exclusion.end().map(timestamp), ..kind(StandingKind::Excluded) }
-        }
+        Some(Restriction::Excluded(exclusion)) => PlayStanding {
+            end_time: exclusion.end().map(timestamp),
+            ..kind(StandingKind::Excluded)
+        },
         Some(Restriction::Frozen) => kind(StandingKind::Frozen),
         Some(Restriction::Limit(ReachedLimit { measure, window, limit, until })) => PlayStanding {
             end_time: until.map(timestamp),

@@ -1,11 +1,11 @@
 //! Conversion of the dealer's messages to and from its own types. Every field is destructured, so
 //! that a new one is a compile error here.
 
-use proto::common::v1::{self as common, EntropyStatus};
 use fairness::{
     ClientCommitment, Closing, ClosingRow, Commitment, Entropy, Handle, OperationRequest,
     RowStatus, ShuffleInput, TranscriptRow,
 };
+use proto::common::v1::{self as common, EntropyStatus};
 use proto::dealer::v1 as pb;
 use wire::BadField;
 use wire::field::{exactly, player_id, seat, table_id};

@@ -14,7 +14,10 @@ use keyring::{Key, KeyId, Keyring};
 use proto::common::v1::{EntropyStatus, ErrorReason};
 use proto::dealer::v1::dealer_service_client::DealerServiceClient;
 use proto::dealer::v1::operation::Kind;
-use proto::dealer::v1::{CloseRequest, ClosingRow, CommitRequest, EntropyRow, Handle, ListKeysRequest, Opening, OpeningReason, Operation, PerformRequest, PerformResponse, RevealRequest, SealRequest, Shuffle};
+use proto::dealer::v1::{
+    CloseRequest, ClosingRow, CommitRequest, EntropyRow, Handle, ListKeysRequest, Opening,
+    OpeningReason, Operation, PerformRequest, PerformResponse, RevealRequest, SealRequest, Shuffle,
+};
 use sabacc_dealer::service::{self, Config, RunError};
 use sqlx::PgPool;
 use system::clock::SystemClock;

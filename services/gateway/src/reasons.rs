@@ -58,7 +58,8 @@ mod tests {
         let page = page();
         let errors = (1..256).filter_map(|number| ErrorReason::try_from(number).ok());
         let ends = (1..256).filter_map(|number| EndReason::try_from(number).ok());
-        let names = errors.map(|reason| reason.as_str_name()).chain(ends.map(|it| it.as_str_name()));
+        let names =
+            errors.map(|reason| reason.as_str_name()).chain(ends.map(|it| it.as_str_name()));
         let mut sections = 0;
         for name in names {
             let anchor = doc_link(name).strip_prefix(REASONS_PAGE).unwrap()[1..].to_owned();

@@ -268,7 +268,11 @@ mod tests {
 
     #[test]
     fn a_burnt_number_says_who_withheld_and_whether_it_was_opened() {
-        let of = |seat, opened| WithheldEntropy { seat, player_id: vec![1; 16], opened };
+        let of = |seat, opened| WithheldEntropy {
+            seat,
+            player_id: PlayerId([1; 16]).to_string(),
+            opened,
+        };
         let burnt = HandRow {
             withheld: vec![of(2, false), of(4, true)],
             end_time: Some(wire::time::timestamp(primitives::UnixMicros(1_700_000_000_000_000))),

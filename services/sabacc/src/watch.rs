@@ -77,7 +77,7 @@ fn describe(seen: &WatchMessage, state: &TableState, table: TableId, json: bool)
             view.variant,
             view.seats.len(),
             view.hand_no,
-            view.sabacc_pot
+            view.sabacc_pot_credits
         ))),
         WatchMessage::Update(update) => {
             let text = state.describe(update)?;
@@ -132,7 +132,7 @@ mod tests {
         assert!(line.starts_with("Demo\\u{a}the table is closed\\u{d} ·"), "{line}");
         let line = "p1 folds\nthe table is closed".to_owned();
         let what = Some(What::Action(pb::HandAction { line, ..pb::HandAction::default() }));
-        let update = pb::TableUpdate { sequence: 1, at: None, what };
+        let update = pb::TableUpdate { sequence: 1, record_time: None, what };
         let line = told(WatchMessage::Update(Box::new(update))).unwrap();
         assert!(!line.contains('\n'), "{line}");
     }

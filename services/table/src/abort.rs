@@ -13,8 +13,8 @@
 //!
 //! Specification: fairness/SPEC.md §3.11.
 
-use proto::common::v1::{AbortCause, AtFault};
 use primitives::{PlayerId, SeatNo, StreamId};
+use proto::common::v1::{AbortCause, AtFault};
 use proto::event::v1 as pb;
 use wire::TableRecord;
 

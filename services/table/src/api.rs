@@ -268,7 +268,7 @@ impl TableService for Api {
         let message = request.into_inner();
         let pb::SitDownRequest { request_id, table_id, seat, buy_in_credits: buy_in } = &message;
         let seat = if *seat == 0 { None } else { Some(field::seat("seat", *seat)?) };
-        let buy_in = field::positive("buy_in", *buy_in)?;
+        let buy_in = field::positive("buy_in_credits", *buy_in)?;
         if let Some(player) = caller.player {
             self.registry()?.people().admit(player).await?;
         }

@@ -226,11 +226,9 @@ impl EntropyRound {
         let row = |seat: SeatNo, player: PlayerId| {
             let contribution = commitments.get(&(seat, player)).zip(self.revealed.get(&seat));
             let (status, commitment, entropy) = match contribution {
-                Some((committed, entropy)) => (
-                    EntropyStatus::Revealed,
-                    committed.commitment.0.to_vec(),
-                    entropy.0.to_vec(),
-                ),
+                Some((committed, entropy)) => {
+                    (EntropyStatus::Revealed, committed.commitment.0.to_vec(), entropy.0.to_vec())
+                }
                 None => (EntropyStatus::Absent, Vec::new(), Vec::new()),
             };
             dealer::EntropyRow {

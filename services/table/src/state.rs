@@ -299,5 +299,5 @@ pub(crate) fn refused_buy_in(event: &event::SeatRefused) -> ApiRefusal {
     } else {
         "the wallet refused the buy-in"
     };
-    api_refusal(reason, message).field("buy_in")
+    api_refusal(reason, message).field("buy_in_credits")
 }

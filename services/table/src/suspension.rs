@@ -143,10 +143,9 @@ pub(crate) fn end(table: &Table, play: &HandInPlay, now: &Timing) -> Result<Batc
         SuspendedEnd::Agreed => {
             (AbortCause::Agreed, format!("{silent}; every live player has agreed to end it"))
         }
-        SuspendedEnd::TimeOver => (
-            AbortCause::Suspended,
-            format!("{silent}; it was given until {}", suspension.until),
-        ),
+        SuspendedEnd::TimeOver => {
+            (AbortCause::Suspended, format!("{silent}; it was given until {}", suspension.until))
+        }
     };
     Ok(abort::end_suspended(table, play, cause, evidence))
 }

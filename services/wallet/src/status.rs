@@ -4,8 +4,8 @@ use ledger::{Account, Measure, Refusal, Window};
 use proto::common::v1::ErrorReason;
 use proto::wallet::v1 as pb;
 use tonic::Status;
-use wire::{ApiRefusal, api_refusal};
 use wire::time::rfc3339;
+use wire::{ApiRefusal, api_refusal};
 
 use crate::wallet::WalletError;
 

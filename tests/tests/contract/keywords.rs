@@ -70,7 +70,10 @@ fn pascal_case(name: &str) -> String {
     let word = |word: &str| {
         let mut letters = word.chars();
         let first = letters.next().map(|letter| letter.to_ascii_uppercase());
-        first.into_iter().chain(letters.map(|letter| letter.to_ascii_lowercase())).collect::<String>()
+        first
+            .into_iter()
+            .chain(letters.map(|letter| letter.to_ascii_lowercase()))
+            .collect::<String>()
     };
     name.split('_').map(word).collect()
 }

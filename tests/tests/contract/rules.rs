@@ -37,7 +37,8 @@ fn times_are_timestamps_named_after_what_happened() {
     no_field(|field| {
         let is_timestamp = field.type_name() == ".google.protobuf.Timestamp";
         let has_name = field.name().ends_with("_time") || field.name() == "deadline";
-        let is_number_of_time = field.name().ends_with("_micros") || field.name().ends_with("_nanos");
+        let is_number_of_time =
+            field.name().ends_with("_micros") || field.name().ends_with("_nanos");
         is_number_of_time || is_timestamp != has_name
     });
 }

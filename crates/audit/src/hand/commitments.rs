@@ -3,12 +3,12 @@
 //!
 //! Specification: fairness/SPEC.md §10.2 to §10.4.
 
-use proto::common::v1::{self as common, EntropyStatus};
 use fairness::{
     ClientCommitment, Commitment, CommitmentStatement, Context, Entropy, Keys, RowStatus, Seed,
     SignedText as _, Transcript, TranscriptRow,
 };
 use primitives::{PlayerId, TableId};
+use proto::common::v1::{self as common, EntropyStatus};
 use proto::dealer::v1 as dealer;
 use proto::event::v1 as pb;
 use sha2::{Digest, Sha256};

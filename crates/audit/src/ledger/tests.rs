@@ -1,8 +1,8 @@
 //! Honest logs pass, whole and cut at every moment. Each check fails for the break that it is there
 //! for.
 
-use proto::common::v1::Resolution;
 use primitives::{StreamId, UnixMicros};
+use proto::common::v1::Resolution;
 use proto::event::v1 as pb;
 use wire::{TableRecord, WalletRecord};
 

@@ -1,9 +1,9 @@
 //! The dealer's closing: which commitments a hand is made of, before anybody reveals.
 
-use proto::common::v1 as common;
 use fairness::evidence::{Entry, Opening, Statement};
 use fairness::{ClientCommitment, Closing, ClosingRow, ClosingStatement, Commitment, Context};
 use primitives::PlayerId;
+use proto::common::v1 as common;
 
 use super::hand::{parse_player, to_array};
 use super::trust::{LogKind, SigningLog, TrustedKeys};

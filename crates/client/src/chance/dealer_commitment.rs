@@ -1,8 +1,8 @@
 //! The dealer's signed commitments: one for each hand, bound to the table and its rules.
 
-use proto::common::v1 as common;
 use fairness::evidence::{Entry, Opening, Statement};
 use fairness::{Commitment, CommitmentStatement, Context, Seed};
+use proto::common::v1 as common;
 
 use super::Chance;
 use super::hand::to_array;

@@ -18,7 +18,8 @@ impl TableState {
         }
         self.view = view;
         if self.viewer.is_none() {
-            self.viewer = self.my_seat().and_then(|seat| wire::field::player_id(&seat.player_id).ok());
+            self.viewer =
+                self.my_seat().and_then(|seat| wire::field::player_id(&seat.player_id).ok());
         }
     }
 
@@ -175,7 +176,7 @@ mod tests {
         pb::SeatView {
             seat,
             player_id: player.to_string(),
-            stack,
+            stack_credits: stack,
             state,
             ..pb::SeatView::default()
         }
@@ -200,7 +201,7 @@ mod tests {
         };
         state.apply(&WatchMessage::Snapshot(Box::new(view)));
         for (what, sequence) in updates.into_iter().zip(5..) {
-            let update = pb::TableUpdate { sequence, at: None, what: Some(what) };
+            let update = pb::TableUpdate { sequence, record_time: None, what: Some(what) };
             state.apply(&WatchMessage::Update(Box::new(update)));
         }
         state
@@ -217,7 +218,7 @@ mod tests {
     fn starts() -> What {
         let seats = vec![
             pb::HandSeat { player_id: ME.to_string(), ..place(1, &[]) },
-            pb::HandSeat { player_id: vec![3; 16], ..place(3, &[]) },
+            pb::HandSeat { player_id: PlayerId([3; 16]).to_string(), ..place(3, &[]) },
         ];
         What::HandStarted(pb::HandStarted { hand_no: 9, seats, ..pb::HandStarted::default() })
     }
@@ -227,7 +228,7 @@ mod tests {
         let state = after(vec![sits_down()]);
         let numbers: Vec<u32> = state.view().seats.iter().map(|seat| seat.seat).collect();
         assert_eq!(numbers, [1, 3]);
-        assert_eq!(state.my_seat().unwrap().stack, 200);
+        assert_eq!(state.my_seat().unwrap().stack_credits, 200);
         assert_eq!(state.view().your_seat, 1);
         let left =
             pb::SeatChanged { seat: Some(seat(1, ME, 0)), vacated: true, your_standing: None };
@@ -251,14 +252,18 @@ mod tests {
         assert_eq!(state.lines(), ["d deal p1 S15 F2"]);
         assert!(state.is_hand_in_play());
 
-        let stands = |seat, stack| pb::SeatStanding { seat, stack, ..pb::SeatStanding::default() };
+        let stands = |seat, stack| pb::SeatStanding {
+            seat,
+            stack_credits: stack,
+            ..pb::SeatStanding::default()
+        };
         let ended = pb::HandEnded {
             hand_no: 9,
             settlement: vec![proto::common::v1::SettlementLine {
                 text: "pot carries 12".to_owned(),
             }],
             standing: Some(pb::Standing {
-                sabacc_pot: 30,
+                sabacc_pot_credits: 30,
                 seats: vec![stands(1, 260), stands(3, 440)],
                 ..pb::Standing::default()
             }),
@@ -266,8 +271,8 @@ mod tests {
         };
         let updates = vec![sits_down(), starts(), What::Action(deal), What::HandEnded(ended)];
         let state = after(updates);
-        assert_eq!(state.my_seat().unwrap().stack, 260);
-        assert_eq!((state.view().sabacc_pot, state.view().carried_pot), (30, 12));
+        assert_eq!(state.my_seat().unwrap().stack_credits, 260);
+        assert_eq!((state.view().sabacc_pot_credits, state.view().carried_pot_credits), (30, 12));
         assert!(!state.is_hand_in_play() && state.turn().is_none());
         assert_eq!(state.my_cards(), cards(&["S15", "F2"]), "nothing told, nothing forgotten");
     }
@@ -283,7 +288,12 @@ mod tests {
         let void = |seat| {
             let kind = MoveKind::Void.into();
             let r#move = Some(proto::common::v1::Move { kind, ..Default::default() });
-            What::Action(pb::HandAction { hand_no: 9, seat, r#move, ..pb::HandAction::default() })
+            What::Action(pb::HandAction {
+                hand_no: 9,
+                seat,
+                decision: r#move,
+                ..pb::HandAction::default()
+            })
         };
         let agreed = vec![sits_down(), starts(), What::Suspension(stands), void(3), void(1)];
         let state = after(agreed.clone());

@@ -97,8 +97,8 @@ impl HandFixture {
     pub(crate) fn view(&self) -> pb::TableView {
         let seat = |seat: u8, player_id: [u8; 16]| pb::SeatView {
             seat: seat.into(),
-            player_id: player_id.to_vec(),
-            stack: 500,
+            player_id: wire::public::id_text(&player_id),
+            stack_credits: 500,
             state: pb::SeatState::Playing.into(),
             ..pb::SeatView::default()
         };
@@ -381,9 +381,7 @@ impl HandFixture {
 pub(crate) fn row_to_pb(row: &TranscriptRow) -> common::EntropyRow {
     let TranscriptRow { seat, player, status, commitment, entropy } = row;
     let (status, commitment, entropy) = match status {
-        RowStatus::Revealed => {
-            (EntropyStatus::Revealed, commitment.0.to_vec(), entropy.0.to_vec())
-        }
+        RowStatus::Revealed => (EntropyStatus::Revealed, commitment.0.to_vec(), entropy.0.to_vec()),
         RowStatus::Withheld => (EntropyStatus::Withheld, commitment.0.to_vec(), vec![]),
         RowStatus::Absent => (EntropyStatus::Absent, vec![], vec![]),
     };

@@ -144,7 +144,7 @@ impl House {
         view.seats.push(pb::SeatView {
             seat: HOUSE_SEAT.into(),
             player_id: HOUSE_PLAYER.to_string(),
-            stack: 500,
+            stack_credits: 500,
             state: pb::SeatState::Playing.into(),
             ..pb::SeatView::default()
         });

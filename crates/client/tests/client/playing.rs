@@ -15,7 +15,7 @@ fn standing() -> Move {
 }
 
 /// Reads until a decision is answered; returns its request id and the messages before.
-async fn answered(play: &mut Play) -> (Vec<u8>, Vec<String>) {
+async fn answered(play: &mut Play) -> (String, Vec<String>) {
     let mut seen = Vec::new();
     loop {
         match play.next().await.unwrap().unwrap() {
@@ -161,7 +161,7 @@ async fn a_leave_is_signed_over_the_chain_that_a_refusal_names() {
     started(&mut play).await.unwrap();
     let leaving = pb::SeatView {
         seat: OTHER.into(),
-        player_id: vec![9; 16],
+        player_id: PlayerId([9; 16]).to_string(),
         state: pb::SeatState::Leaving.into(),
         ..Default::default()
     };

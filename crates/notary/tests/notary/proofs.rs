@@ -202,7 +202,10 @@ async fn what_one_request_wrote_is_found_by_it() {
     house.write(5).await;
     assert_eq!(read(&api, vec![of_request(8, 36)]).await, [10, 11, 12, 13]);
     assert_eq!(read(&api, vec![of_request(9, 36)]).await, Vec::<u64>::new());
-    let request = pb::RequestSelection { request_id: eventlog::RequestId([8; 16]).to_string(), actor: "another".into() };
+    let request = pb::RequestSelection {
+        request_id: eventlog::RequestId([8; 16]).to_string(),
+        actor: "another".into(),
+    };
     assert_eq!(read(&api, vec![By::Request(request)]).await, Vec::<u64>::new());
 }
 

@@ -1,5 +1,5 @@
-use proto::common::v1::EntropyStatus;
 use super::*;
+use proto::common::v1::EntropyStatus;
 
 #[track_caller]
 fn bad<T: std::fmt::Debug>(parsed: Result<T, BadField>, field: &str) {

@@ -39,7 +39,7 @@ async fn demo(guest: &Guest) -> TableId {
         let tables = guest.client.list_tables().await.unwrap();
         // A busy table may be missing from a list.
         if let Some(table) = tables.first() {
-            return TableId::try_from(&table.table_id[..]).unwrap();
+            return table.table_id.parse::<TableId>().unwrap();
         }
         tokio::time::sleep(Duration::from_millis(100)).await;
     }

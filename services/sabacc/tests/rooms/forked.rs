@@ -3,12 +3,12 @@
 //! signs it, and a monitor fails with both signed texts.
 
 use proto::common::v1::{AbortCause, AtFault};
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::process::Command;
 use proto::table::v1 as pb;
 use rustix::process::Signal;
 use sqlx::{Connection as _, PgConnection};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use wire::{DealerRecord, TableRecord};
 
 use crate::harness::{EXEMPT_LOOPBACK, PLAYER_CALLS, program};
@@ -164,8 +164,8 @@ async fn a_dealer_put_back_promises_nothing_twice_and_its_fork_is_found() {
             "{hand:?} is promised twice"
         );
     }
-    assert!(after.contains_key(&(players.table.to_string(), first)));
-    assert!(!after.contains_key(&(players.table.to_string(), lost)));
+    assert!(after.contains_key(&(players.table.bytes().to_vec(), first)));
+    assert!(!after.contains_key(&(players.table.bytes().to_vec(), lost)));
     let ends = ends(&apart, &players).await;
     assert_eq!(ends[&lost], Some(AbortCause::Agreed));
     assert_eq!(ends[&(lost + 1)], Some(AbortCause::Suspended));

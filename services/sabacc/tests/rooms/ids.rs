@@ -154,7 +154,7 @@ async fn two_players_sit_down_under_the_same_id() {
             request_id: id.to_string(),
             table_id: table.to_string(),
             seat: 0,
-            buy_in: 1000,
+            buy_in_credits: 1000,
         };
         crate::people::tables(&room.url).sit_down(with_token(&guest.token, request)).await
     };
@@ -186,7 +186,7 @@ async fn a_refused_seat_stays_refused() {
             request_id: id.to_string(),
             table_id: table.to_string(),
             seat: 1,
-            buy_in: 1000,
+            buy_in_credits: 1000,
         };
         let sat =
             crate::people::tables(&room.url).sit_down(with_token(&guest.token, request)).await;
@@ -210,7 +210,7 @@ async fn a_refused_seat_stays_refused() {
         request_id: first.to_string(),
         table_id: table.to_string(),
         seat: 1,
-        buy_in: 1000,
+        buy_in_credits: 1000,
     };
     let again = crate::people::tables(&room.url).sit_down(with_token(&poor[0].token, again)).await;
     assert_eq!(wire::status::reason_of(&again.unwrap_err()), refused);

@@ -127,7 +127,8 @@ async fn check_forbidden(apart: &SeparateServices, table: TableId, guest: &Guest
     };
     for account in [format!("seat/{table}/{}", guest.id), format!("pot/{table}/sabacc")] {
         let (request_id, amount, reason) = (id(), -1, reason());
-        let propose = pb::ProposeAdjustmentRequest { request_id, account, amount, reason };
+        let propose =
+            pb::ProposeAdjustmentRequest { request_id, account, amount_credits: amount, reason };
         let refused = wallet.propose_adjustment(with_token(&token, propose)).await.unwrap_err();
         assert_eq!(refusal(refused).0, "WRONG_ACCOUNT");
     }
@@ -136,7 +137,7 @@ async fn check_forbidden(apart: &SeparateServices, table: TableId, guest: &Guest
     let redeem = pb::RedeemRequest {
         request_id,
         player_id: player_id.clone(),
-        amount,
+        amount_credits: amount,
         reason: reason_given,
     };
     wallet.redeem(with_token(&token, redeem)).await.unwrap();
@@ -144,7 +145,7 @@ async fn check_forbidden(apart: &SeparateServices, table: TableId, guest: &Guest
     let close = pb::CloseAccountRequest { request_id: id(), player_id, reason: reason() };
     let closed = wallet.close_account(with_token(&token, close)).await;
     // A former player may have a share in this pot.
-    if view.sabacc_pot > 0 {
+    if view.sabacc_pot_credits > 0 {
         let said = refusal(closed.unwrap_err());
         assert_eq!(said, ("SHARE_IN_POT".to_owned(), table.to_string()));
     } else {

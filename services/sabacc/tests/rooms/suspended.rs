@@ -39,7 +39,7 @@ async fn until_suspended(players: &mut Players) {
     let view = players.until_all("the suspension", |view| suspension(view).is_some()).await;
     players.tell_all(Conduct::Wait);
     let told = suspension(&view).unwrap();
-    let (since, until) = (told.since.unwrap(), told.until.unwrap());
+    let (since, until) = (told.start_time.unwrap(), told.end_time.unwrap());
     let stands = until.seconds - since.seconds - HOURS;
     assert!((DEALER_TIMEOUT..DEALER_TIMEOUT + 60).contains(&stands), "{since:?} to {until:?}");
     assert!(told.agreed.is_empty(), "{told:?}");
@@ -58,7 +58,7 @@ async fn refuses_decisions(apart: &SeparateServices, players: &Players) {
         table_id: players.table.to_string(),
         hand_no: view.hand_no,
         turn,
-        r#move: Some(plain(MoveKind::Check)),
+        decision: Some(plain(MoveKind::Check)),
         signature: Vec::new(),
     };
     let refused = tables(&apart.url(3)).act(with_token(&guest.token, request)).await.unwrap_err();

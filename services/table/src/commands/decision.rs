@@ -228,8 +228,10 @@ fn explain(play: &HandInPlay, refusal: &Refusal) -> ApiRefusal {
     };
     let mut error = api_refusal(reason, refusal.to_string());
     if let Refusal::Amount { min, max, .. } = refusal {
-        error =
-            error.with("min", min.to_string()).with("max", max.to_string()).field("decision.amount_credits");
+        error = error
+            .with("min", min.to_string())
+            .with("max", max.to_string())
+            .field("decision.amount_credits");
     }
     if let Next::Decision(decision) = rules::next(hand) {
         let legal: Vec<String> = decision

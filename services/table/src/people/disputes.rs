@@ -9,7 +9,9 @@ use primitives::{DisputeId, PlayerId, StreamId, TableId};
 use prost::Message;
 use proto::audit::v1 as pb;
 use proto::common::v1::{DisputeVerdict, ErrorReason};
-use proto::event::v1::{self as event, DisputeReasoned, DisputeStated, EventType, HandOpened, SealedPayload};
+use proto::event::v1::{
+    self as event, DisputeReasoned, DisputeStated, EventType, HandOpened, SealedPayload,
+};
 use sha2::{Digest as _, Sha256};
 use wire::records::{PersonEvent, TableSubject};
 use wire::{ApiRefusal, TableRecord, api_refusal, field, status};

@@ -219,7 +219,8 @@ fn parse_players(ids: &[String]) -> Result<Vec<PlayerId>, BadField> {
     let mut seen = BTreeSet::new();
     let mut players = Vec::with_capacity(ids.len());
     for (at, id) in ids.iter().enumerate() {
-        let player: PlayerId = field::id("", id).map_err(|bad: BadField| BadField::new(format!("player_ids[{at}]"), bad.problem))?;
+        let player: PlayerId = field::id("", id)
+            .map_err(|bad: BadField| BadField::new(format!("player_ids[{at}]"), bad.problem))?;
         if !seen.insert(player) {
             return Err(BadField::new(format!("player_ids[{at}]"), "it is there twice"));
         }

@@ -26,7 +26,7 @@ impl Api {
             id: AdjustmentId(RequestKey::new(&caller.actor(), id).0),
             account: parse::account("account", &account)?,
             amount: Amount::try_new(amount)
-                .map_err(|error| BadField::new("amount", error.to_string()))?,
+                .map_err(|error| BadField::new("amount_credits", error.to_string()))?,
             reason: field::text("reason", &reason, 1, MAX_REASON_CHARS)?,
             proposed_by: caller.subject.clone(),
         };

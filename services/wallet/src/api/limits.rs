@@ -176,7 +176,8 @@ fn parse_limits<T>(
 
 fn terms_to_pb(terms: &AllLimitTerms) -> pb::SetLimitsResponse {
     let AllLimitTerms { buy_in, loss, time } = terms;
-    let pb::LimitTerms { now, later, later_time: later_at } = measure_terms_to_pb(buy_in, Credits::get);
+    let pb::LimitTerms { now, later, later_time: later_at } =
+        measure_terms_to_pb(buy_in, Credits::get);
     let seconds = |Seconds(seconds)| seconds;
     pb::SetLimitsResponse {
         now,

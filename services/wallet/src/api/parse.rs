@@ -23,7 +23,7 @@ pub(super) fn operator_request(
 pub(super) fn issue(request: pb::IssueRequest) -> Result<Transfer, BadField> {
     let pb::IssueRequest { request_id, player_id, amount_credits: amount, reason } = request;
     let (id, player, reason) = operator_request(&request_id, &player_id, &reason)?;
-    let amount = field::positive("amount", amount)?;
+    let amount = field::positive("amount_credits", amount)?;
     let legs = two_legs(Account::Issuance, Account::Player(player), amount);
     Ok(Transfer { id, kind: Kind::Issue, legs, reason })
 }
@@ -31,7 +31,7 @@ pub(super) fn issue(request: pb::IssueRequest) -> Result<Transfer, BadField> {
 pub(super) fn redeem(request: pb::RedeemRequest) -> Result<Transfer, BadField> {
     let pb::RedeemRequest { request_id, player_id, amount_credits: amount, reason } = request;
     let (id, player, reason) = operator_request(&request_id, &player_id, &reason)?;
-    let amount = field::positive("amount", amount)?;
+    let amount = field::positive("amount_credits", amount)?;
     let legs = two_legs(Account::Player(player), Account::Issuance, amount);
     Ok(Transfer { id, kind: Kind::Redeem, legs, reason })
 }

@@ -67,7 +67,8 @@ impl Api {
         request: Request<pb::ExportStatementRequest>,
     ) -> Result<Chunks, Status> {
         let caller = caller(&request).map_err(|status| *status)?;
-        let pb::ExportStatementRequest { player_id, start_time, end_time, format } = request.into_inner();
+        let pb::ExportStatementRequest { player_id, start_time, end_time, format } =
+            request.into_inner();
         let player = target_player(&caller, &player_id).map_err(|status| *status)?;
         let format = match pb::StatementFormat::try_from(format) {
             Ok(pb::StatementFormat::Unspecified | pb::StatementFormat::Csv) => Format::Csv,

@@ -97,8 +97,7 @@ pub(super) fn write_json_line(to: &mut String, line: &StatementLine, now: Holdin
     ];
     for (name, id) in ids {
         if let Some(id) = id {
-            write!(to, ",\"{name}\":\"{id}\"")
-                .expect("writing into a String cannot fail");
+            write!(to, ",\"{name}\":\"{id}\"").expect("writing into a String cannot fail");
         }
     }
     if let Some(reason) = reason {

@@ -61,7 +61,10 @@ async fn what_is_held_is_captured_released_or_expires() {
     }
     let again = api.place_hold(by(SERVICE, hold_request(&house, 100, 11))).await;
     check(again, Code::AlreadyExists, ErrorReason::RequestIdReused, None);
-    assert_eq!((account(&api, 0).await.balance_credits, account(&api, 0).await.held_credits), (60, 40));
+    assert_eq!(
+        (account(&api, 0).await.balance_credits, account(&api, 0).await.held_credits),
+        (60, 40)
+    );
     let broke = api.buy_in(by(SERVICE, buy_in_request(105, 0, 21))).await;
     check(broke, Code::FailedPrecondition, ErrorReason::InsufficientCredits, Some(("short", "1")));
 
@@ -78,7 +81,10 @@ async fn what_is_held_is_captured_released_or_expires() {
         pb::ReleaseHoldRequest { request_id: bytes(id(113).0), hold_id: bytes(id(101).0) };
     api.release_hold(by(SERVICE, release)).await.unwrap();
     assert_eq!(hold_of(&api, 101).await, (10, 0, pb::HoldState::Released));
-    assert_eq!((account(&api, 0).await.balance_credits, account(&api, 0).await.held_credits), (51, 20));
+    assert_eq!(
+        (account(&api, 0).await.balance_credits, account(&api, 0).await.held_credits),
+        (51, 20)
+    );
 
     // No request comes: the wallet ends the holds by a timer.
     house.clock.forward(Duration::from_secs(61));
@@ -145,8 +151,11 @@ async fn who_keeps_himself_from_play_can_still_take_his_credits_out() {
     let (house, api) = given().await;
     let me = player(0).to_string();
     let me = (Role::Player, me.as_str());
-    let exclude =
-        |n, until| pb::ExcludeRequest { request_id: id(n).to_string(), player_id: String::new(), end_time: until };
+    let exclude = |n, until| pb::ExcludeRequest {
+        request_id: id(n).to_string(),
+        player_id: String::new(),
+        end_time: until,
+    };
     let until = seconds(&house, 3600);
     let kept = api.exclude(by(me, exclude(100, until))).await.unwrap().into_inner();
     assert_eq!(kept.end_time, until);
@@ -248,7 +257,8 @@ async fn what_waits_and_what_holds_is_what_the_ledger_says() {
     .await;
     let list = pb::ListAdjustmentsRequest::default();
     let waiting = api.list_adjustments(by(OTHER, list)).await.unwrap().into_inner().adjustments;
-    let shown: Vec<_> = waiting.iter().map(|it| (it.amount_credits, it.proposed_by.as_str())).collect();
+    let shown: Vec<_> =
+        waiting.iter().map(|it| (it.amount_credits, it.proposed_by.as_str())).collect();
     assert_eq!(shown, [(7, "ops")]);
     assert_eq!(hold_of(&api, 20).await, (30, 30, pb::HoldState::Pending));
     // An ended hold is shown as its event in the log says, or not at all.
@@ -365,7 +375,8 @@ async fn every_refusal_has_its_name() {
 async fn many_accounts_are_opened_at_once() {
     let (house, api) = given().await;
     let players: Vec<_> = (0..=200).map(|n| player(n).to_string()).collect();
-    let open = |n, player_ids| pb::OpenAccountsRequest { request_id: id(n).to_string(), player_ids };
+    let open =
+        |n, player_ids| pb::OpenAccountsRequest { request_id: id(n).to_string(), player_ids };
     let opened = api.open_accounts(by(OPERATOR, open(100, players.clone()))).await.unwrap();
     assert_eq!(opened.into_inner().opened, 199, "two were open");
     let again = api.open_accounts(by(OPERATOR, open(100, players.clone()))).await.unwrap();

@@ -87,7 +87,10 @@ async fn an_account_from_opening_to_statement() {
     let (house, api) = given().await;
     let me = player(0).to_string();
     let me = (Role::Player, me.as_str());
-    let open = pb::OpenAccountRequest { request_id: primitives::RequestId([9; 16]).to_string(), player_id: Default::default() };
+    let open = pb::OpenAccountRequest {
+        request_id: primitives::RequestId([9; 16]).to_string(),
+        player_id: Default::default(),
+    };
     let opened = api.open_account(by(me, open)).await.unwrap().into_inner();
     assert_eq!(opened.account, own(0).to_string());
 
@@ -106,14 +109,18 @@ async fn an_account_from_opening_to_statement() {
 
     let found = api.get_account(by(me, pb::GetAccountRequest::default())).await.unwrap();
     let found = found.into_inner();
-    assert_eq!((found.balance_credits, found.seats.len(), found.seats[0].balance_credits), (80, 1, 40));
+    assert_eq!(
+        (found.balance_credits, found.seats.len(), found.seats[0].balance_credits),
+        (80, 1, 40)
+    );
 
     let mut amounts = Vec::new();
     let mut token = String::new();
     loop {
         let ask = pb::ListEntriesRequest { page_size: 3, page_token: token, ..Default::default() };
         let page = api.list_entries(by(me, ask)).await.unwrap().into_inner();
-        amounts.extend(page.entries.iter().map(|entry| (entry.amount_credits, entry.balance_credits)));
+        amounts
+            .extend(page.entries.iter().map(|entry| (entry.amount_credits, entry.balance_credits)));
         token = page.next_page_token;
         if token.is_empty() {
             break;
@@ -199,8 +206,8 @@ async fn bad_fields_are_named() {
     let rows = [
         ("request_id", pb::IssueRequest { request_id: Default::default(), ..good() }),
         ("player_id", pb::IssueRequest { player_id: "me".to_owned(), ..good() }),
-        ("amount", pb::IssueRequest { amount_credits: 0, ..good() }),
-        ("amount", pb::IssueRequest { amount_credits: 1 << 53, ..good() }),
+        ("amount_credits", pb::IssueRequest { amount_credits: 0, ..good() }),
+        ("amount_credits", pb::IssueRequest { amount_credits: 1 << 53, ..good() }),
         ("reason", pb::IssueRequest { reason: String::new(), ..good() }),
         ("reason", pb::IssueRequest { reason: "x".repeat(201), ..good() }),
     ];
@@ -232,7 +239,10 @@ async fn a_player_sees_only_his_own_account() {
     assert!(api.get_account(by(OPERATOR, ask)).await.is_ok());
     let ask = pb::ListEntriesRequest { player_id: other.to_string(), ..Default::default() };
     check(api.list_entries(by(me, ask)).await, denied.0, denied.1, None);
-    let open = pb::OpenAccountRequest { request_id: primitives::RequestId([9; 16]).to_string(), player_id: other.to_string() };
+    let open = pb::OpenAccountRequest {
+        request_id: primitives::RequestId([9; 16]).to_string(),
+        player_id: other.to_string(),
+    };
     check(api.open_account(by(me, open)).await, denied.0, denied.1, None);
     let whose = api.get_account(by(OPERATOR, pb::GetAccountRequest::default())).await;
     check(whose, Code::InvalidArgument, ErrorReason::BadField, None);

@@ -137,7 +137,8 @@ async fn limits_that_are_none_are_refused() {
     let me = player(0).to_string();
     let me = (Role::Player, me.as_str());
     let set = |n, change: &dyn Fn(&mut pb::SetLimitsRequest)| {
-        let mut request = pb::SetLimitsRequest { request_id: id(n).to_string(), ..Default::default() };
+        let mut request =
+            pb::SetLimitsRequest { request_id: id(n).to_string(), ..Default::default() };
         change(&mut request);
         request
     };

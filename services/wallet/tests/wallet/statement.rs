@@ -12,7 +12,7 @@ use sabacc_wallet::api::Api;
 use tonic::Code;
 use tonic_types::StatusExt as _;
 
-use crate::api::{OPERATOR, SERVICE, by, bytes, check, given};
+use crate::api::{OPERATOR, SERVICE, by, check, given};
 use ledger::Account;
 use primitives::TableId;
 use sqlx::Connection as _;
@@ -70,7 +70,8 @@ async fn pages_and_files_say_the_same() {
     }
     assert_eq!(listed.len(), 702);
     let lines = house.log_content().await.lines(own(0));
-    let said: Vec<_> = listed.iter().map(|it| (it.position, it.amount_credits, it.balance_credits)).collect();
+    let said: Vec<_> =
+        listed.iter().map(|it| (it.position, it.amount_credits, it.balance_credits)).collect();
     assert_eq!(said, lines);
     assert_eq!(listed[1].table_id, crate::harness::TABLE.to_string(), "a buy-in's table");
 
@@ -91,7 +92,8 @@ async fn pages_and_files_say_the_same() {
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json["entries"].as_array().unwrap().len(), 300);
     assert_eq!(json["opening"], "460");
-    let ask = pb::ListEntriesRequest { end_time: Some(hour), page_size: 1000, ..Default::default() };
+    let ask =
+        pb::ListEntriesRequest { end_time: Some(hour), page_size: 1000, ..Default::default() };
     let before = api.list_entries(by(me, ask)).await.unwrap().into_inner();
     assert_eq!(before.entries.len(), 402);
     let bad = pb::ListEntriesRequest { page_token: "x".into(), ..Default::default() };
@@ -144,7 +146,7 @@ async fn every_hand_is_in_its_players_statement_and_it_adds_up() {
             .execute_until_answered(settle_at(300 + n, table, &[(mine, net), (other, -net)]))
             .await
             .unwrap();
-        hands.push((bytes(id(300 + n).0), bytes(table.0), net));
+        hands.push((id(300 + n).to_string(), table.to_string(), net));
     }
     // A hand without this player, and one that moved nothing for them.
     let pot = Account::SabaccPot(crate::harness::TABLE);
@@ -162,7 +164,11 @@ async fn every_hand_is_in_its_players_statement_and_it_adds_up() {
             let (page_size, page_token) = (size, token);
             let ask = pb::ListEntriesRequest { page_size, page_token, ..Default::default() };
             let page = api.list_entries(by(me, ask)).await.unwrap().into_inner();
-            assert_eq!((page.opening_balance_credits, page.opening_total_credits), expected, "pages of {size}");
+            assert_eq!(
+                (page.opening_balance_credits, page.opening_total_credits),
+                expected,
+                "pages of {size}"
+            );
             assert!(page.entries.len() <= usize::try_from(size).unwrap());
             for entry in &page.entries {
                 expected.0 += entry.amount_credits;
@@ -177,10 +183,12 @@ async fn every_hand_is_in_its_players_statement_and_it_adds_up() {
         }
         assert_eq!(expected, (50, 100), "what the hands gave and took is even");
         let settled = all.iter().filter(|it| it.kind() == pb::TransferKind::Settlement);
-        let found: Vec<_> =
-            settled.map(|it| (it.hand_id.clone(), it.table_id.clone(), it.at_table_credits)).collect();
+        let found: Vec<_> = settled
+            .map(|it| (it.hand_id.clone(), it.table_id.clone(), it.at_table_credits))
+            .collect();
         assert_eq!(found, hands);
-        let kinds: Vec<_> = all.iter().map(|it| (it.kind(), it.amount_credits, it.at_table_credits)).collect();
+        let kinds: Vec<_> =
+            all.iter().map(|it| (it.kind(), it.amount_credits, it.at_table_credits)).collect();
         use pb::TransferKind::{BuyIn, CashOut, Issue};
         assert_eq!(kinds[..3], [(Issue, 100, 0), (BuyIn, -40, 40), (BuyIn, -20, 20)]);
         assert_eq!(kinds.last(), Some(&(CashOut, 10, -10)));
@@ -228,7 +236,14 @@ async fn a_hand_that_moved_nothing_for_a_player_is_in_their_statement() {
         let found: Vec<_> = settled
             .map(|it| {
                 let (hand, table) = (it.hand_id.clone(), it.table_id.clone());
-                (hand, table, it.amount_credits, it.at_table_credits, it.balance_credits, it.total_credits)
+                (
+                    hand,
+                    table,
+                    it.amount_credits,
+                    it.at_table_credits,
+                    it.balance_credits,
+                    it.total_credits,
+                )
             })
             .collect();
         assert_eq!(found, expected.collect::<Vec<_>>());

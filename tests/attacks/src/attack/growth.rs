@@ -114,7 +114,7 @@ fn set_limits(ids: &IdMaker, kind: Kind, number: u64) -> SetLimitsRequest {
     };
     let request_id = match kind {
         Kind::Changing | Kind::Same => ids.request_id().to_string(),
-        Kind::Chosen => ids.uuid_v4().to_vec(),
+        Kind::Chosen => primitives::RequestId(ids.uuid_v4()).to_string(),
     };
     let limits = Limits { day: Some(day), ..Limits::default() };
     SetLimitsRequest { request_id, limits: Some(limits), ..SetLimitsRequest::default() }

@@ -51,7 +51,7 @@ pub(crate) struct Player {
     stack: u64,
     due: Option<DueDecision>,
     /// Request id of the decision in flight, and the time it was sent.
-    in_flight: Option<(Vec<u8>, Instant)>,
+    in_flight: Option<(String, Instant)>,
 }
 
 impl Player {
@@ -118,10 +118,11 @@ impl Player {
     async fn apply_snapshot(&mut self, view: TableView) -> Result<(), Error> {
         self.rules = RuleSet::from_canonical(&view.rule_set).ok();
         let me = self.dependencies.guest.id;
-        let Some(mine) = view.seats.iter().find(|seat| wire::field::is_id(&seat.player_id, me)) else {
+        let Some(mine) = view.seats.iter().find(|seat| wire::field::is_id(&seat.player_id, me))
+        else {
             return self.sit_down().await;
         };
-        (self.seat, self.stack) = (mine.seat, mine.stack);
+        (self.seat, self.stack) = (mine.seat, mine.stack_credits);
         self.record_due(view.hand_no, view.hand.and_then(|hand| hand.turn));
         Ok(())
     }
@@ -167,9 +168,9 @@ impl Player {
         }
         let Some(standing) = ended.standing else { return Ok(()) };
         if let Some(mine) = standing.seats.iter().find(|seat| seat.seat == self.seat) {
-            self.stack = mine.stack;
+            self.stack = mine.stack_credits;
         }
-        let pot = Credits::try_new(standing.sabacc_pot).unwrap_or(Credits::MAX);
+        let pot = Credits::try_new(standing.sabacc_pot_credits).unwrap_or(Credits::MAX);
         let least = self.rules.as_ref().map_or(1, |rules| rules.min_stack(pot).get());
         if self.seat != 0 && self.stack < least {
             let left = self.play.stand_up().await;
@@ -198,7 +199,7 @@ impl Player {
             self.seat = 0;
             return self.sit_down().await;
         }
-        (self.seat, self.stack) = (seat.seat, seat.stack);
+        (self.seat, self.stack) = (seat.seat, seat.stack_credits);
         if seat.state() == SeatState::SittingOut {
             let back = self.dependencies.guest.client.sit_out(self.dependencies.table, false).await;
             return self.count_refused(back);

@@ -312,8 +312,11 @@ fn decisions() {
     });
     check(&[Check::Decisions], |entries| {
         let bets = |it: &pb::MoveDecided| it.r#move.as_ref().unwrap().amount_credits > 0;
-        the!(entries, Table(TableRecord::MoveDecided), bets).r#move.as_mut().unwrap().amount_credits =
-            1_000_000;
+        the!(entries, Table(TableRecord::MoveDecided), bets)
+            .r#move
+            .as_mut()
+            .unwrap()
+            .amount_credits = 1_000_000;
     });
     check(&[Check::Decisions], |entries| {
         the!(entries, Table(TableRecord::MoveDecided)).seat += 1;

@@ -10,7 +10,11 @@ use crate::hand_fixture::OTHER;
 
 fn at(micros: u64, what: What) -> WatchMessage {
     let at = Some(wire::time::timestamp(primitives::UnixMicros(micros)));
-    WatchMessage::Update(Box::new(pb::TableUpdate { sequence: 0, at, what: Some(what) }))
+    WatchMessage::Update(Box::new(pb::TableUpdate {
+        sequence: 0,
+        record_time: at,
+        what: Some(what),
+    }))
 }
 
 fn numbered(hand_no: u64) -> HandFixture {
@@ -32,7 +36,7 @@ fn a_number_is_neither_skipped_nor_used_again() {
     let early = player.apply(What::Entropy(numbered(HAND + 1).entropy(false, &[]))).unwrap_err();
     assert_eq!(early.kind, ViolationKind::NotEnded { before: HAND });
     let since = Some(wire::time::timestamp(primitives::UnixMicros(7)));
-    let suspension = Some(pb::Suspension { since, ..pb::Suspension::default() });
+    let suspension = Some(pb::Suspension { start_time: since, ..pb::Suspension::default() });
     let stands = pb::SuspensionChanged { hand_no: HAND, suspension, ..Default::default() };
     player.apply(What::Suspension(stands)).unwrap();
     let cause = AbortCause::Suspended.into();

@@ -1,7 +1,7 @@
 //! The house says nothing where something is due, or the contrary of what it has signed.
 
-use proto::common::v1::AbortCause;
 use client::{PartyAtFault, ViolationKind};
+use proto::common::v1::AbortCause;
 
 use super::*;
 

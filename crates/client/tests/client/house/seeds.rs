@@ -60,7 +60,7 @@ async fn a_seed_that_stays_shut_is_distrusted_also_where_nothing_is_told() {
     let guest = deal(&house).await;
     guest.tell(ended());
     let heartbeat = || {
-        let beat = Message::Heartbeat(pb::Heartbeat { at: None });
+        let beat = Message::Heartbeat(pb::Heartbeat { server_time: None });
         guest.line.table().send(&message(beat, 0));
     };
     heartbeat();

@@ -126,7 +126,10 @@ async fn the_public_list_has_numbers_and_outcomes_and_nobody_in_it() {
     assert_eq!(list(Some(BOB), own).iter().map(|it| it.number).collect::<Vec<_>>(), [2]);
     assert_eq!(list(None, own), []);
     let staff = list(None, everything);
-    assert_eq!((&staff[0].player_id[..], &staff[0].bundle_sha256[..]), (ANN.to_string().as_str(), &BUNDLE[..]));
+    assert_eq!(
+        (&staff[0].player_id[..], &staff[0].bundle_sha256[..]),
+        (ANN.to_string().as_str(), &BUNDLE[..])
+    );
     let wordless = |it: &audit::Dispute| it.text.is_empty() && it.evidence.is_empty();
     assert!(staff.iter().all(wordless) && seen.iter().all(wordless));
 }

@@ -1,6 +1,5 @@
 //! Hands that came to nothing without a ground, or not wholly.
 
-use proto::common::v1::{AbortCause, AtFault};
 use crate::hand::Check;
 use crate::tests::bundles::honest::everybody;
 use crate::tests::fixture::AnyRecord::{Dealer, Table, Wallet};
@@ -8,6 +7,7 @@ use crate::tests::fixture::{
     AnyRecord, EntropyBehaviour, Entry, HandOptions, LogName, TableFixture,
 };
 use primitives::UnixMicros;
+use proto::common::v1::{AbortCause, AtFault};
 use proto::event::v1 as pb;
 use wire::replay::is_void;
 use wire::{DealerRecord, TableRecord, WalletRecord};

@@ -291,8 +291,11 @@ fn decisions() -> Vec<Golden> {
     let bets = |it: &pb::MoveDecided| it.r#move.as_ref().unwrap().amount_credits > 0;
     vec![
         breaks("decisions-changed", &|entries| {
-            the!(entries, Table(TableRecord::MoveDecided), bets).r#move.as_mut().unwrap().amount_credits =
-                1_000_000;
+            the!(entries, Table(TableRecord::MoveDecided), bets)
+                .r#move
+                .as_mut()
+                .unwrap()
+                .amount_credits = 1_000_000;
         }),
         breaks("decisions-another-seat", &|entries| {
             the!(entries, Table(TableRecord::MoveDecided)).seat += 1;

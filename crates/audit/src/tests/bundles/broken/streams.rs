@@ -1,12 +1,12 @@
 //! Streams with something left out of them, or undone.
 
-use proto::common::v1::{AbortCause, AtFault};
 use crate::hand::{Check, YEAR_10000};
 use crate::log_event::LogEvent;
 use crate::tests::bundles::honest::records_of_one_player;
 use crate::tests::fixture::AnyRecord::{Dealer, Table};
 use crate::tests::fixture::{self, TableFixture};
 use primitives::UnixMicros;
+use proto::common::v1::{AbortCause, AtFault};
 use proto::event::v1 as pb;
 use wire::{DealerRecord, TableRecord};
 
