@@ -17,7 +17,7 @@ const NOT_PUBLIC: [&str; 2] = ["sabacc/audit/v1/bundle.proto", "sabacc/wallet/v1
 
 /// All files of ours.
 pub(crate) fn files() -> Vec<FileDescriptorProto> {
-    let set = FileDescriptorSet::decode(proto::DESCRIPTORS).unwrap();
+    let set = FileDescriptorSet::decode(proto::DESCRIPTORS).expect("the committed descriptors");
     set.file.into_iter().filter(|file| file.package().starts_with("sabacc.")).collect()
 }
 
@@ -33,9 +33,9 @@ pub(crate) fn public_files() -> Vec<FileDescriptorProto> {
 
 /// Whether a public file may import this one.
 pub(crate) fn is_importable(path: &str) -> bool {
-    let package = |package: &&str| path.starts_with(&package.replace('.', "/"));
+    let package = |package: &str| path.starts_with(&package.replace('.', "/"));
     path.starts_with("google/protobuf/")
-        || PACKAGES.iter().any(|it| package(&it)) && path != "sabacc/wallet/v1/settlement.proto"
+        || PACKAGES.iter().any(|it| package(it)) && path != "sabacc/wallet/v1/settlement.proto"
 }
 
 /// All messages of a file, those within messages too, but for map entries.

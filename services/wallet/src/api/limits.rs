@@ -89,7 +89,7 @@ impl Api {
         if player_ids.is_empty() || player_ids.len() > MAX_PLAYERS {
             return Err(BadField::new("player_ids", "1 to 64 of them").into());
         }
-        let players = player_ids.iter().map(|id| field::player_id(id));
+        let players = player_ids.iter().map(field::player_id);
         let players = players.collect::<Result<Vec<PlayerId>, BadField>>()?;
         let unique: BTreeSet<&PlayerId> = players.iter().collect();
         if unique.len() != players.len() {
