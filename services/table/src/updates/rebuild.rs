@@ -9,8 +9,7 @@ use std::time::Duration;
 use client::{TableState, WatchMessage};
 use fairness::{Chain, Transcript};
 use primitives::{HandId, PlayerId, TableId, UnixMicros};
-use proto::common::v1::{CardProof, DeckRoot};
-use proto::dealer::v1 as dealer;
+use proto::common::v1::{CardProof, Commitment, DeckRoot};
 use proto::event::v1 as event;
 use proto::table::v1 as pb;
 use proto::table::v1::table_update::What;
@@ -91,7 +90,8 @@ impl Scene {
         self.sequence += 1;
         let (clock, sequence) = (self.clock(), self.sequence);
         for follower in &mut self.followers {
-            let update = pb::TableUpdate { sequence, at: None, what: Some(what(follower)) };
+            let update =
+                pb::TableUpdate { sequence, record_time: None, what: Some(what(follower)) };
             let update = WatchMessage::Update(Box::new(update));
             follower.state.apply(&update);
             if self.play.stage == HandStage::Opened {
@@ -187,7 +187,10 @@ impl Scene {
         self.publish(|follower| What::HandEnded(hand_ended(&play, follower.viewer)))?;
         for follower in &self.followers {
             let table = follower.state.view();
-            assert_eq!((table.sabacc_pot, table.carried_pot), (pots.0.get(), pots.1.get()));
+            assert_eq!(
+                (table.sabacc_pot_credits, table.carried_pot_credits),
+                (pots.0.get(), pots.1.get())
+            );
             let items = table.hand.as_ref().map_or(0, |hand| hand.settlement.len());
             assert!(items > 0, "a settlement has lines");
         }
@@ -211,10 +214,10 @@ fn opened(setup: &rules::Setup) -> event::HandOpened {
         stack: stack.get(),
         house: false,
     });
-    let commitment = dealer::Commitment {
+    let commitment = Commitment {
         commitment: vec![7; 32],
         origin: "dealer.example/table".to_owned(),
-        ..dealer::Commitment::default()
+        ..Commitment::default()
     };
     event::HandOpened {
         table_id: TableId([1; 16]).0.to_vec().into(),
