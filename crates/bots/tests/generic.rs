@@ -63,8 +63,8 @@ fn makes(decision: &Move, legal: &LegalMove, choice: &Choice) -> bool {
         Choice::Kind => true,
         Choice::CardCount(count) => decision.cards.len() == usize::try_from(*count).unwrap(),
         Choice::Card(at) => decision.cards.contains(&legal.cards[*at]),
-        Choice::Least => decision.amount == legal.min,
-        Choice::Most => decision.amount == legal.max,
+        Choice::Least => decision.amount_credits == legal.min_credits,
+        Choice::Most => decision.amount_credits == legal.max_credits,
         Choice::Name(name) => decision.names.contains(name),
         Choice::Seat(seat) => decision.target_seat == *seat,
         Choice::Value(value) => decision.value == *value,
@@ -84,8 +84,8 @@ fn change(decision: &mut Move, legal: &LegalMove, choice: &Choice) {
             let places = [*at].into_iter().chain(others).take(usize::try_from(count).unwrap());
             decision.cards = places.map(|place| legal.cards[place].clone()).collect();
         }
-        Choice::Least => decision.amount = legal.min,
-        Choice::Most => decision.amount = legal.max,
+        Choice::Least => decision.amount_credits = legal.min_credits,
+        Choice::Most => decision.amount_credits = legal.max_credits,
         Choice::Name(name) => {
             let others = legal.names.iter().filter(|other| *other != name);
             let count = usize::try_from(legal.names_count).unwrap();

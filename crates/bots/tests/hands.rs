@@ -51,8 +51,8 @@ fn snapshot(hand: &Hand, hand_no: u64, player: Player) -> pb::TableView {
     };
     let standing = |place: &PlayerView| pb::SeatStanding {
         seat: place.seat.get().into(),
-        stack: place.stack.get(),
-        in_round: place.in_round.get(),
+        stack_credits: place.stack.get(),
+        in_round_credits: place.in_round.get(),
         status: wire::ranks::write_status(place).0.into(),
         ..pb::SeatStanding::default()
     };
@@ -61,13 +61,17 @@ fn snapshot(hand: &Hand, hand_no: u64, player: Player) -> pb::TableView {
         variant: hand.rules().variant().id.to_owned(),
         rule_set: hand.rules().canonical(),
         your_seat: mine,
-        seats: vec![pb::SeatView { seat: mine, player_id: vec![1; 16], ..Default::default() }],
+        seats: vec![pb::SeatView {
+            seat: mine,
+            player_id: "a player".to_owned(),
+            ..Default::default()
+        }],
         hand_no,
         hand: Some(pb::HandView {
             hand_no,
             seats: view.players.iter().map(place).collect(),
             standing: Some(pb::Standing {
-                hand_pot: view.hand_pot.get(),
+                hand_pot_credits: view.hand_pot.get(),
                 seats: view.players.iter().map(standing).collect(),
                 ..pb::Standing::default()
             }),

@@ -13,6 +13,7 @@ pub mod history;
 pub mod ledger;
 mod log_record;
 pub mod moves;
+pub mod public;
 pub mod ranks;
 pub mod records;
 pub mod replay;
@@ -21,6 +22,7 @@ pub mod ruleset;
 pub mod settlement;
 pub mod standing;
 pub mod status;
+pub mod time;
 
 pub use field::BadField;
 pub use log_record::{leaf_only, log_record};

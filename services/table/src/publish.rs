@@ -41,8 +41,12 @@ pub(crate) struct PublishedEvent {
 pub(crate) enum PublishedKind {
     /// Content that is the same for every viewer.
     Public(Box<What>),
-    /// A hand started; holds its state at that time.
-    HandStarted(Box<HandInPlay>),
+    /// A hand started.
+    HandStarted {
+        /// The hand at that time.
+        started: Box<HandInPlay>,
+        clock: Option<DecisionClock>,
+    },
     HandStep {
         event: Event,
         /// The step in the chain, for a decision.
@@ -72,13 +76,33 @@ pub(crate) struct SuspensionStep {
     pub clock: Option<DecisionClock>,
 }
 
+/// End of a stream with what to do about it.
+#[must_use]
+pub(crate) fn stream_ended(reason: pb::EndReason) -> pb::StreamEnded {
+    let text = match reason {
+        pb::EndReason::Unspecified => "the stream ends",
+        pb::EndReason::ServerStopping => {
+            "the server is going away: watch again, with the last resume_token"
+        }
+        pb::EndReason::TableClosed => "the table is closed: nothing follows",
+        pb::EndReason::TooSlow => {
+            "updates were read too slowly: watch again, with the last resume_token"
+        }
+    };
+    let doc = wire::status::doc_link(reason.as_str_name());
+    let (reason, text) = (reason.into(), text.to_owned());
+    pb::StreamEnded { reason, text, doc, trace_id: String::new() }
+}
+
 #[cfg(test)]
 impl PublishedEvent {
     /// Copy of the event.
     pub(crate) fn duplicate(&self) -> PublishedEvent {
         let kind = match &self.kind {
             PublishedKind::Public(what) => PublishedKind::Public(what.clone()),
-            PublishedKind::HandStarted(play) => PublishedKind::HandStarted(play.clone()),
+            PublishedKind::HandStarted { started, clock } => {
+                PublishedKind::HandStarted { started: started.clone(), clock: *clock }
+            }
             PublishedKind::HandStep { event, decision, clock, card_proofs: shown } => {
                 PublishedKind::HandStep {
                     event: event.clone(),
@@ -214,7 +238,7 @@ impl Publisher {
     /// Ends all streams with a reason.
     pub(crate) fn end_streams(&mut self, reason: pb::EndReason, sequence: u64) {
         for watcher in self.watchers.drain(..) {
-            let ended = Message::Ended(pb::StreamEnded { reason: reason.into() });
+            let ended = Message::Ended(stream_ended(reason));
             let message = pb::WatchTableResponse {
                 message: Some(ended),
                 resume_token: resume_token(self.table, sequence),
@@ -225,9 +249,9 @@ impl Publisher {
 
     /// Keeps an event without sending it, for hands that are recovered.
     pub(crate) fn remember(&mut self, past: PublishedEvent) {
-        if let PublishedKind::HandStarted(_) = past.kind {
+        if let PublishedKind::HandStarted { .. } = past.kind {
             let started =
-                |past: &PublishedEvent| matches!(past.kind, PublishedKind::HandStarted(_));
+                |past: &PublishedEvent| matches!(past.kind, PublishedKind::HandStarted { .. });
             let last = self.history.iter().rposition(started).unwrap_or(0);
             self.history.drain(..last);
         }
@@ -245,7 +269,7 @@ impl Publisher {
 fn message(table: TableId, past: &PublishedEvent, what: What) -> pb::WatchTableResponse {
     let update = pb::TableUpdate {
         sequence: past.sequence,
-        at: Some(updates::timestamp(past.at)),
+        record_time: Some(wire::time::timestamp(past.at)),
         what: Some(what),
     };
     pb::WatchTableResponse {
@@ -258,7 +282,7 @@ fn message(table: TableId, past: &PublishedEvent, what: What) -> pb::WatchTableR
 fn advance(play: &mut Option<HandInPlay>, kind: &PublishedKind) {
     match kind {
         PublishedKind::Public(_) | PublishedKind::Suspension(_) | PublishedKind::Voided { .. } => {}
-        PublishedKind::HandStarted(started) => *play = Some(started.as_ref().clone()),
+        PublishedKind::HandStarted { started, clock: _ } => *play = Some(started.as_ref().clone()),
         PublishedKind::HandStep { event, decision: _, clock: _, card_proofs: shown } => {
             if let Some(play) = play {
                 rules::evolve(&mut play.replay.hand, event);
@@ -283,8 +307,8 @@ fn is_personal(kind: &PublishedKind, player: Option<PlayerId>) -> bool {
                 false
             }
         }
-        PublishedKind::HandStarted(play) => {
-            player.is_some_and(|player| play.standing_of(player).is_some())
+        PublishedKind::HandStarted { started, clock: _ } => {
+            player.is_some_and(|player| started.standing_of(player).is_some())
         }
         PublishedKind::HandStep { .. }
         | PublishedKind::HandEnded(_)
@@ -296,7 +320,7 @@ fn is_personal(kind: &PublishedKind, player: Option<PlayerId>) -> bool {
 /// Whether the seat is the player's.
 fn is_own_seat(changed: &pb::SeatChanged, player: Option<PlayerId>) -> bool {
     let seat = changed.seat.as_ref();
-    seat.zip(player).is_some_and(|(seat, player)| seat.player_id == player.0)
+    seat.zip(player).is_some_and(|(seat, player)| wire::field::is_id(&seat.player_id, player))
 }
 
 /// Content of an event's update for one viewer; `None` where the hand is not known.
@@ -316,8 +340,8 @@ fn render(
             }
             Some(what)
         }
-        PublishedKind::HandStarted(play) => {
-            Some(What::HandStarted(updates::hand_started(play, player)))
+        PublishedKind::HandStarted { started, clock } => {
+            Some(What::HandStarted(updates::hand_started(started, *clock, player)))
         }
         PublishedKind::HandStep { event, decision, clock, card_proofs: shown } => {
             let after = after?;
@@ -366,7 +390,7 @@ fn suspension_changed(
     };
     pb::SuspensionChanged {
         hand_no: *hand_no,
-        hand_id: hand_id.0.to_vec(),
+        hand_id: hand_id.to_string(),
         suspension: standstill.as_ref().map(Standstill::suspension),
         turn: match standstill {
             Some(standstill) => standstill.turn(own_seat(after, player)),
@@ -395,7 +419,7 @@ mod tests {
     const TABLE: TableId = TableId([7; 16]);
 
     fn past(sequence: u64, player: usize) -> PublishedEvent {
-        let seat = pb::SeatView { player_id: vec![7; player], ..pb::SeatView::default() };
+        let seat = pb::SeatView { player_id: "7".repeat(player), ..pb::SeatView::default() };
         let what =
             What::Seat(pb::SeatChanged { seat: Some(seat), vacated: false, your_standing: None });
         PublishedEvent { sequence, at: UnixMicros(0), kind: PublishedKind::Public(Box::new(what)) }

@@ -106,18 +106,18 @@ pub(crate) fn standing(view: &View) -> pb::Standing {
         let (status, text) = ranks::write_status(player);
         pb::SeatStanding {
             seat: u32::from(player.seat.get()),
-            stack: player.stack.get(),
-            in_round: player.in_round.get(),
-            in_hand: player.contribution.get(),
+            stack_credits: player.stack.get(),
+            in_round_credits: player.in_round.get(),
+            in_hand_credits: player.contribution.get(),
             status: status.into(),
             status_text: text.to_owned(),
         }
     };
     pb::Standing {
-        hand_pot: view.hand_pot.get(),
-        sabacc_pot: view.sabacc_pot.get(),
+        hand_pot_credits: view.hand_pot.get(),
+        sabacc_pot_credits: view.sabacc_pot.get(),
         carried_pot_credits: view.carried_pot.get(),
-        to_match: view.to_match.get(),
+        to_match_credits: view.to_match.get(),
         seats: view.players.iter().map(seat).collect(),
     }
 }
@@ -153,7 +153,7 @@ pub(crate) fn hands(
     let seats = view.players.iter().enumerate();
     let seat = seats.map(|(index, player)| pb::HandSeat {
         seat: u32::from(player.seat.get()),
-        player_id: players.get(index).map_or_else(Vec::new, |id| id.0.to_vec()),
+        player_id: players.get(index).map_or_else(String::new, |id| id.to_string()),
         cards: held(player),
         rank: player.rank.map(ranks::write),
     });
@@ -171,7 +171,7 @@ pub(crate) fn turn(
     let turn = pb::Turn {
         seat: moves::seat_of(player, seats),
         turn: clock.turn,
-        deadline: Some(timestamp(clock.deadline)),
+        deadline: Some(wire::time::timestamp(clock.deadline)),
         bank_ms: u32::try_from(clock.bank.as_millis()).unwrap_or(u32::MAX),
         ..pb::Turn::default()
     };
@@ -203,7 +203,7 @@ pub(crate) fn hand_view(
     let seats = &play.replay.seats;
     pb::HandView {
         hand_no: play.hand_no,
-        hand_id: play.hand_id.0.to_vec(),
+        hand_id: play.hand_id.to_string(),
         seats: hands(&view, hand, &play.players, &play.card_proofs),
         standing: Some(standing(&view)),
         turn: clock.map(|clock| turn(hand, seats, viewer, clock)),
@@ -215,7 +215,7 @@ pub(crate) fn hand_view(
         settlement: settlement(play),
         called_by: called_by(&view, seats),
         dealer: play.opened.commitment.clone(),
-        rows: sealed(play).rows,
+        rows: sealed(play).rows.iter().map(wire::public::entropy_row).collect(),
         transcript: sealed(play).transcript.to_vec(),
         roots: play.card_proofs.roots.clone(),
         chain: play.chain.map_or_else(Vec::new, |chain| chain.0.to_vec()),
@@ -227,22 +227,28 @@ pub(crate) fn hand_view(
 
 /// Update at the start of a hand, as `viewer` sees it.
 #[must_use]
-pub(crate) fn hand_started(play: &HandInPlay, viewer: Option<PlayerId>) -> pb::HandStarted {
+pub(crate) fn hand_started(
+    play: &HandInPlay,
+    clock: Option<DecisionClock>,
+    viewer: Option<PlayerId>,
+) -> pb::HandStarted {
     let hand = &play.replay.hand;
     // Assigned tokens are their players' from the start.
-    let view = rules::view(hand, play.viewer(viewer));
+    let seen_by = play.viewer(viewer);
+    let view = rules::view(hand, seen_by);
     pb::HandStarted {
         hand_no: play.hand_no,
-        hand_id: play.hand_id.0.to_vec(),
+        hand_id: play.hand_id.to_string(),
         seats: hands(&view, hand, &play.players, &play.card_proofs),
         commitment: commitment(play),
         standing: Some(standing(&view)),
-        rows: sealed(play).rows,
+        rows: sealed(play).rows.iter().map(wire::public::entropy_row).collect(),
         transcript: sealed(play).transcript.to_vec(),
         round: u32::try_from(view.round).unwrap_or(u32::MAX),
         phase: ranks::write_phase(view.phase).into(),
         phase_text: view.phase.name().to_owned(),
         game_state: Some(game_state(&view, hand, &play.replay.seats)),
+        turn: clock.map(|clock| turn(hand, &play.replay.seats, seen_by, clock)),
         your_standing: viewer.and_then(|viewer| play.standing_of(viewer)).cloned(),
     }
 }
@@ -258,7 +264,7 @@ pub(crate) fn hand_ended(play: &HandInPlay, viewer: Viewer) -> pb::HandEnded {
         settlement: settlement(play),
         hands: hands(&view, hand, &play.players, &play.card_proofs),
         standing: Some(standing(&view)),
-        rake: settled.map_or(0, |settled| settled.rake),
+        rake_credits: settled.map_or(0, |settled| settled.rake),
     }
 }
 
@@ -290,8 +296,8 @@ pub(crate) fn seat_view(table: &Table, number: SeatNo) -> Option<pb::SeatView> {
     };
     Some(pb::SeatView {
         seat: u32::from(number.get()),
-        player_id: seat.player.0.to_vec(),
-        stack: table.shown_stack(number).get(),
+        player_id: seat.player.to_string(),
+        stack_credits: table.shown_stack(number).get(),
         state: state.into(),
         name: String::new(),
         exclusion: table.shown_exclusion(number).map(exclusion_view),
@@ -303,7 +309,7 @@ fn exclusion_view(exclusion: &Exclusion) -> pb::Exclusion {
     pb::Exclusion {
         step: exclusion.step,
         until_hand_no: exclusion.until_hand_no,
-        until: Some(timestamp(exclusion.until)),
+        end_time: Some(wire::time::timestamp(exclusion.until)),
         burnt_hand_no: exclusion.burnt_hand_no,
     }
 }
@@ -339,23 +345,15 @@ pub(crate) fn entropy(table: &Table) -> Option<pb::Entropy> {
     let number = |seat: &SeatNo| u32::from(seat.get());
     Some(pb::Entropy {
         hand_no: table.hand_no,
-        hand_id: hand.id.0.to_vec(),
+        hand_id: hand.id.to_string(),
         commitment: Some(round.commitment.clone()),
         roster: round.roster.iter().map(|(seat, _)| number(seat)).collect(),
         seats: seats.iter().map(number).collect(),
         closed: round.closing.is_some(),
-        deadline: waits.then(|| timestamp(round.deadline)),
-        closing: round.closing.clone(),
+        deadline: waits.then(|| wire::time::timestamp(round.deadline)),
+        closing: round.closing.as_ref().map(wire::public::closing),
         rule_set: table.config.rule_set.clone(),
         settings: table.config.settings_text.clone(),
         suspension: None,
     })
-}
-
-/// Converts an instant to protobuf.
-#[must_use]
-pub(crate) fn timestamp(at: UnixMicros) -> prost_types::Timestamp {
-    let seconds = i64::try_from(at.0 / 1_000_000).unwrap_or(i64::MAX);
-    let nanos = i32::try_from(at.0 % 1_000_000 * 1000).unwrap_or(0);
-    prost_types::Timestamp { seconds, nanos }
 }

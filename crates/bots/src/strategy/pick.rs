@@ -16,7 +16,7 @@ pub fn pick(legal: &LegalMove, below: &mut dyn FnMut(usize) -> usize) -> Option<
                 let count = min + below(max.saturating_sub(min) + 1);
                 decision.cards = some_of(&legal.cards, count, below);
             }
-            MoveArgument::Amount => decision.amount = amount(legal, below),
+            MoveArgument::Amount => decision.amount_credits = amount(legal, below),
             MoveArgument::Side | MoveArgument::Pile | MoveArgument::Tokens => {
                 decision.names = some_of(&legal.names, index(legal.names_count), below);
             }
@@ -50,14 +50,15 @@ fn some_of(items: &[String], count: usize, below: &mut dyn FnMut(usize) -> usize
 }
 
 fn amount(legal: &LegalMove, below: &mut dyn FnMut(usize) -> usize) -> u64 {
-    let spread = usize::try_from(legal.max.saturating_sub(legal.min)).unwrap_or(usize::MAX - 1);
-    let twice = usize::try_from(legal.min).unwrap_or(usize::MAX).min(spread);
+    let spread = usize::try_from(legal.max_credits.saturating_sub(legal.min_credits))
+        .unwrap_or(usize::MAX - 1);
+    let twice = usize::try_from(legal.min_credits).unwrap_or(usize::MAX).min(spread);
     let above = match below(8) {
         0..=3 => 0,
         4..=6 => below(twice + 1),
         _ => below(spread + 1),
     };
-    legal.min.saturating_add(u64::try_from(above).unwrap_or(0))
+    legal.min_credits.saturating_add(u64::try_from(above).unwrap_or(0))
 }
 
 #[cfg(test)]

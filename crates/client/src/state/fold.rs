@@ -1,6 +1,5 @@
 //! Effect of each update on a viewer's knowledge.
 
-use primitives::PlayerId;
 use proto::common::v1::MoveKind;
 use proto::table::v1 as pb;
 use proto::table::v1::table_update::What;
@@ -19,7 +18,8 @@ impl TableState {
         }
         self.view = view;
         if self.viewer.is_none() {
-            self.viewer = self.my_seat().and_then(|seat| PlayerId::try_from(&*seat.player_id).ok());
+            self.viewer =
+                self.my_seat().and_then(|seat| wire::field::player_id(&seat.player_id).ok());
         }
     }
 
@@ -44,7 +44,7 @@ impl TableState {
         // [`crate::Watch`] refuses a change that names no seat.
         let Some(seat) = &changed.seat else { return };
         self.view.seats.retain(|taken| taken.seat != seat.seat);
-        let mine = self.viewer.is_some_and(|me| seat.player_id == me.bytes());
+        let mine = self.viewer.is_some_and(|me| wire::field::is_id(&seat.player_id, me));
         if mine {
             self.view.your_seat = if changed.vacated { 0 } else { seat.seat };
             self.view.your_standing.clone_from(&changed.your_standing);
@@ -91,7 +91,7 @@ impl TableState {
             hand_id: started.hand_id.clone(),
             seats: started.seats.clone(),
             standing: started.standing.clone(),
-            turn: None,
+            turn: started.turn.clone(),
             round: started.round,
             phase: started.phase,
             phase_text: started.phase_text.clone(),
@@ -131,7 +131,7 @@ impl TableState {
             hand.chain.clone_from(&action.chain);
         }
         hand.roots.extend(action.root.clone());
-        let decided = action.r#move.as_ref().map(proto::common::v1::Move::kind);
+        let decided = action.decision.as_ref().map(proto::common::v1::Move::kind);
         if let Some(suspension) =
             hand.suspension.as_mut().filter(|_| decided == Some(MoveKind::Void))
         {
@@ -145,12 +145,12 @@ impl TableState {
 
     fn hand_ended(&mut self, ended: &pb::HandEnded) {
         if let Some(standing) = &ended.standing {
-            self.view.sabacc_pot = standing.sabacc_pot;
-            self.view.carried_pot = standing.carried_pot_credits;
+            self.view.sabacc_pot_credits = standing.sabacc_pot_credits;
+            self.view.carried_pot_credits = standing.carried_pot_credits;
             for place in &standing.seats {
                 let taken = self.view.seats.iter_mut().find(|taken| taken.seat == place.seat);
                 if let Some(taken) = taken {
-                    taken.stack = place.stack;
+                    taken.stack_credits = place.stack_credits;
                 }
             }
         }
@@ -178,6 +178,8 @@ fn replace_hands(hand: &mut pb::HandView, told: &[pb::HandSeat]) {
 
 #[cfg(test)]
 mod tests {
+    use primitives::PlayerId;
+
     use super::*;
     use crate::watch::WatchMessage;
 
@@ -187,8 +189,8 @@ mod tests {
         let state = pb::SeatState::Playing.into();
         pb::SeatView {
             seat,
-            player_id: player.bytes().to_vec(),
-            stack,
+            player_id: player.to_string(),
+            stack_credits: stack,
             state,
             ..pb::SeatView::default()
         }
@@ -213,7 +215,7 @@ mod tests {
         };
         state.apply(&WatchMessage::Snapshot(Box::new(view)));
         for (what, sequence) in updates.into_iter().zip(5..) {
-            let update = pb::TableUpdate { sequence, at: None, what: Some(what) };
+            let update = pb::TableUpdate { sequence, record_time: None, what: Some(what) };
             state.apply(&WatchMessage::Update(Box::new(update)));
         }
         state
@@ -229,8 +231,8 @@ mod tests {
 
     fn starts() -> What {
         let seats = vec![
-            pb::HandSeat { player_id: ME.bytes().to_vec(), ..place(1, &[]) },
-            pb::HandSeat { player_id: vec![3; 16], ..place(3, &[]) },
+            pb::HandSeat { player_id: ME.to_string(), ..place(1, &[]) },
+            pb::HandSeat { player_id: PlayerId([3; 16]).to_string(), ..place(3, &[]) },
         ];
         What::HandStarted(pb::HandStarted { hand_no: 9, seats, ..pb::HandStarted::default() })
     }
@@ -240,7 +242,7 @@ mod tests {
         let state = after(vec![sits_down()]);
         let numbers: Vec<u32> = state.view().seats.iter().map(|seat| seat.seat).collect();
         assert_eq!(numbers, [1, 3]);
-        assert_eq!(state.my_seat().unwrap().stack, 200);
+        assert_eq!(state.my_seat().unwrap().stack_credits, 200);
         assert_eq!(state.view().your_seat, 1);
         let left =
             pb::SeatChanged { seat: Some(seat(1, ME, 0)), vacated: true, your_standing: None };
@@ -264,11 +266,15 @@ mod tests {
         assert_eq!(state.lines(), ["d deal p1 S15 F2"]);
         assert!(state.is_hand_in_play());
 
-        let stands = |seat, stack| pb::SeatStanding { seat, stack, ..pb::SeatStanding::default() };
+        let stands = |seat, stack| pb::SeatStanding {
+            seat,
+            stack_credits: stack,
+            ..pb::SeatStanding::default()
+        };
         let ended = pb::HandEnded {
             hand_no: 9,
             standing: Some(pb::Standing {
-                sabacc_pot: 30,
+                sabacc_pot_credits: 30,
                 carried_pot_credits: 12,
                 seats: vec![stands(1, 260), stands(3, 440)],
                 ..pb::Standing::default()
@@ -277,8 +283,8 @@ mod tests {
         };
         let updates = vec![sits_down(), starts(), What::Action(deal), What::HandEnded(ended)];
         let state = after(updates);
-        assert_eq!(state.my_seat().unwrap().stack, 260);
-        assert_eq!((state.view().sabacc_pot, state.view().carried_pot), (30, 12));
+        assert_eq!(state.my_seat().unwrap().stack_credits, 260);
+        assert_eq!((state.view().sabacc_pot_credits, state.view().carried_pot_credits), (30, 12));
         assert!(!state.is_hand_in_play() && state.turn().is_none());
         assert_eq!(state.my_cards(), cards(&["S15", "F2"]), "nothing told, nothing forgotten");
     }
@@ -294,7 +300,12 @@ mod tests {
         let void = |seat| {
             let kind = MoveKind::Void.into();
             let r#move = Some(proto::common::v1::Move { kind, ..Default::default() });
-            What::Action(pb::HandAction { hand_no: 9, seat, r#move, ..pb::HandAction::default() })
+            What::Action(pb::HandAction {
+                hand_no: 9,
+                seat,
+                decision: r#move,
+                ..pb::HandAction::default()
+            })
         };
         let agreed = vec![sits_down(), starts(), What::Suspension(stands), void(3), void(1)];
         let state = after(agreed.clone());

@@ -261,7 +261,7 @@ fn a_draw_pile_that_runs_out_takes_the_discards_but_not_the_top_one() {
     let in_piles = restock.cards.iter().filter(|card| deck.code(**card) == top).count();
     let in_hands = hand.players().flat_map(|p| hand.cards_of(p).to_vec());
     let in_hands = in_hands.filter(|card| deck.code(*card) == top).count();
-    assert_eq!(in_piles + in_hands, deck.parse(&top).len() - 1, "the top one lies where it lay");
+    assert_eq!(in_piles + in_hands, deck.parse(top).len() - 1, "the top one lies where it lay");
 }
 
 // Laps and rounds.

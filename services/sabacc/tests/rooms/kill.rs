@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use client::{Client, TableState, WatchMessage};
 use primitives::{PlayerId, TableId};
-use proto::table::v1::TableView;
+use proto::table::v1::{HandPhase, TableView};
 use rustix::process::Signal;
 use system::entropy::{SeededEntropy, bytes};
 
@@ -66,14 +66,14 @@ async fn any_player(place: &RoomHarness, room: &Room, table: TableId) -> PlayerI
     loop {
         let view = operator.get_table(table).await.unwrap();
         if let Some(seat) = view.seats.first() {
-            return PlayerId::try_from(&*seat.player_id).unwrap();
+            return seat.player_id.parse::<PlayerId>().unwrap();
         }
     }
 }
 
 fn same_hand(before: &TableView, after: &TableView) -> bool {
     let id = |view: &TableView| view.hand.as_ref().map(|hand| hand.hand_id.clone());
-    let over = before.hand.as_ref().is_none_or(|hand| hand.phase == "over");
+    let over = before.hand.as_ref().is_none_or(|hand| hand.phase() == HandPhase::Over);
     !over && id(before) == id(after)
 }
 

@@ -70,8 +70,8 @@ async fn a_folder_in_use_is_refused_and_a_stop_leaves_nothing_behind() {
 async fn open_account(place: &RoomHarness, room: &Room) -> Result<(), Status> {
     let player = IdMaker::system().player_id();
     let token = place.token(Role::Player, &player.to_string());
-    let request_id = IdMaker::system().request_id().bytes().to_vec();
-    let request = OpenAccountRequest { request_id, player_id: Vec::new() };
+    let request_id = IdMaker::system().request_id().to_string();
+    let request = OpenAccountRequest { request_id, player_id: String::new() };
     let mut wallet = WalletServiceClient::new(channel(&room.url));
     wallet.open_account(with_token(&token, request)).await.map(drop)
 }
@@ -182,7 +182,9 @@ pub(crate) async fn finish(party: &mut Party) {
     let playing = async {
         loop {
             let view = party.view_of(0).await;
-            let last = view.hand.filter(|it| it.phase != "over" && view.hand_no == hand);
+            let last = view.hand.filter(|it| {
+                it.phase() != proto::table::v1::HandPhase::Over && view.hand_no == hand
+            });
             let Some(last) = last.filter(|_| !view.seats.is_empty()) else { return };
             if last.turn.is_some() {
                 let (guest, view) = party.turn().await;

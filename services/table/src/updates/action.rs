@@ -53,7 +53,7 @@ impl HandStep<'_> {
             Event::Decided { player, mv, author: by } => {
                 action.seat = moves::seat_of(*player, self.seats);
                 action.by_clock = *by == rules::DecisionAuthor::Clock;
-                action.r#move =
+                action.decision =
                     seen.map(|seen| moves::write_for_viewer(mv, &seen, deck, self.seats));
             }
             Event::Chance(outcome) => {

@@ -9,8 +9,7 @@ use std::time::Duration;
 use client::{TableState, WatchMessage};
 use fairness::{Chain, Transcript};
 use primitives::{HandId, PlayerId, TableId, UnixMicros};
-use proto::common::v1::{CardProof, DeckRoot};
-use proto::dealer::v1 as dealer;
+use proto::common::v1::{CardProof, Commitment, DeckRoot};
 use proto::event::v1 as event;
 use proto::table::v1 as pb;
 use proto::table::v1::table_update::What;
@@ -80,12 +79,19 @@ impl Scene {
         self.play.to_act().map(|_| DecisionClock { turn: self.play.turn, deadline, bank })
     }
 
+    /// Clock as the next update tells it.
+    fn clock_of_next(&self) -> Option<DecisionClock> {
+        let deadline = UnixMicros(1_000_000 * (self.sequence + 1));
+        self.clock().map(|clock| DecisionClock { deadline, ..clock })
+    }
+
     /// Sends an update to all, and compares what they know with a snapshot.
     fn publish(&mut self, what: impl Fn(&Follower) -> What) -> Result<(), String> {
         self.sequence += 1;
         let (clock, sequence) = (self.clock(), self.sequence);
         for follower in &mut self.followers {
-            let update = pb::TableUpdate { sequence, at: None, what: Some(what(follower)) };
+            let update =
+                pb::TableUpdate { sequence, record_time: None, what: Some(what(follower)) };
             let update = WatchMessage::Update(Box::new(update));
             follower.state.apply(&update);
             if self.play.stage == HandStage::Opened {
@@ -125,7 +131,8 @@ impl Scene {
         self.publish(|_| What::Entropy(opened.clone()))?;
         self.play.stage = HandStage::Playing;
         let play = self.play.clone();
-        self.publish(|follower| What::HandStarted(hand_started(&play, follower.id)))
+        let clock = self.clock_of_next();
+        self.publish(|follower| What::HandStarted(hand_started(&play, clock, follower.id)))
     }
 
     fn step(&mut self, event: &Event) -> Result<(), String> {
@@ -142,11 +149,7 @@ impl Scene {
             roots.push(DeckRoot { op, cards: 44, root: vec![5; 32] });
         }
         self.play.evolve(event, UnixMicros(0));
-        // The update's clock is that of its number.
-        let next = self.sequence + 1;
-        let clock = self
-            .clock()
-            .map(|clock| DecisionClock { deadline: UnixMicros(1_000_000 * next), ..clock });
+        let clock = self.clock_of_next();
         let play = self.play.clone();
         let change = self.change;
         self.publish(|follower| {
@@ -184,7 +187,10 @@ impl Scene {
         self.publish(|follower| What::HandEnded(hand_ended(&play, follower.viewer)))?;
         for follower in &self.followers {
             let table = follower.state.view();
-            assert_eq!((table.sabacc_pot, table.carried_pot), (pots.0.get(), pots.1.get()));
+            assert_eq!(
+                (table.sabacc_pot_credits, table.carried_pot_credits),
+                (pots.0.get(), pots.1.get())
+            );
             let items = table.hand.as_ref().map_or(0, |hand| hand.settlement.len());
             assert!(items > 0, "a settlement has lines");
         }
@@ -208,10 +214,10 @@ fn opened(setup: &rules::Setup) -> event::HandOpened {
         stack: stack.get(),
         house: false,
     });
-    let commitment = dealer::Commitment {
+    let commitment = Commitment {
         commitment: vec![7; 32],
         origin: "dealer.example/table".to_owned(),
-        ..dealer::Commitment::default()
+        ..Commitment::default()
     };
     event::HandOpened {
         table_id: TableId([1; 16]).0.to_vec().into(),

@@ -36,12 +36,12 @@ pub(super) fn bet(legal: &[LegalMove], money: Money, chances: Estimate) -> Optio
         let staying = i128::from(equity - penalty) * pot;
         return if staying < folding { plain_move(legal, MoveKind::Fold) } else { Some(check) };
     }
-    let price = find_legal(legal, MoveKind::Match)?.min;
+    let price = find_legal(legal, MoveKind::Match)?.min_credits;
     let raises = equity > (fair * 17 / 10).max(600) && money.in_round == 0;
     if let Some(raise) = find_legal(legal, MoveKind::Raise).filter(|_| raises)
-        && raise.min <= money.stack / 2
+        && raise.min_credits <= money.stack / 2
     {
-        return Some(sized_bet(raise, raise.min, money.stack / 2));
+        return Some(sized_bet(raise, raise.min_credits, money.stack / 2));
     }
     let price = i128::from(price);
     // An opponent who bets holds more than a random hand.
@@ -51,8 +51,9 @@ pub(super) fn bet(legal: &[LegalMove], money: Money, chances: Estimate) -> Optio
 
 /// Returns a bet of about `wanted`, at most `most` unless the legal minimum is higher.
 fn sized_bet(legal: &LegalMove, wanted: u64, most: u64) -> Move {
-    let amount = wanted.min(most).clamp(legal.min, legal.max.max(legal.min));
-    Move { kind: legal.kind, amount, ..Move::default() }
+    let amount =
+        wanted.min(most).clamp(legal.min_credits, legal.max_credits.max(legal.min_credits));
+    Move { kind: legal.kind, amount_credits: amount, ..Move::default() }
 }
 
 #[cfg(test)]
@@ -60,7 +61,7 @@ mod tests {
     use super::*;
 
     fn ranged(kind: MoveKind, min: u64, max: u64) -> LegalMove {
-        LegalMove { kind: kind.into(), min, max, ..LegalMove::default() }
+        LegalMove { kind: kind.into(), min_credits: min, max_credits: max, ..LegalMove::default() }
     }
 
     fn decide(equity: i64, penalty: i64, legal: &[LegalMove]) -> Move {
@@ -76,7 +77,7 @@ mod tests {
         assert_eq!(decide(550, 0, &legal).kind(), MoveKind::Match);
         assert_eq!(decide(550, 300, &legal).kind(), MoveKind::Fold);
         let raise = decide(800, 0, &legal);
-        assert_eq!((raise.kind(), raise.amount), (MoveKind::Raise, 160));
+        assert_eq!((raise.kind(), raise.amount_credits), (MoveKind::Raise, 160));
     }
 
     #[test]
@@ -84,7 +85,7 @@ mod tests {
         let bet = ranged(MoveKind::Bet, 5, 400);
         let legal = [ranged(MoveKind::Check, 0, 0), bet, ranged(MoveKind::Fold, 0, 0)];
         assert_eq!(
-            (decide(500, 0, &legal).kind(), decide(500, 0, &legal).amount),
+            (decide(500, 0, &legal).kind(), decide(500, 0, &legal).amount_credits),
             (MoveKind::Bet, 33)
         );
         assert_eq!(decide(200, 0, &legal).kind(), MoveKind::Check);
