@@ -17,8 +17,8 @@ pub struct IssueResult {
 }
 
 /// The id in a request; empty for the bearer of the token.
-pub(crate) fn player_id_bytes(player: Option<PlayerId>) -> Vec<u8> {
-    player.map_or_else(Vec::new, |player| player.bytes().to_vec())
+pub(crate) fn player_id_text(player: Option<PlayerId>) -> String {
+    player.map_or_else(String::new, |player| player.to_string())
 }
 
 fn issue_result(balance: u64, position: u64) -> Result<IssueResult, Error> {
@@ -35,7 +35,7 @@ impl Client {
     pub async fn open_account(&self, player: Option<PlayerId>) -> Result<PlayerId, Error> {
         let request = pb::OpenAccountRequest {
             request_id: self.request_id(),
-            player_id: player_id_bytes(player),
+            player_id: player_id_text(player),
         };
         let answer = self
             .call_with_retries(request, |channel, request| async move {
@@ -57,7 +57,7 @@ impl Client {
         &self,
         player: Option<PlayerId>,
     ) -> Result<pb::GetAccountResponse, Error> {
-        let request = pb::GetAccountRequest { player_id: player_id_bytes(player) };
+        let request = pb::GetAccountRequest { player_id: player_id_text(player) };
         self.call_with_retries(request, |channel, request| async move {
             WalletServiceClient::new(channel).get_account(request).await
         })
@@ -72,15 +72,15 @@ impl Client {
     pub async fn list_entries(
         &self,
         player: Option<PlayerId>,
-        page_size: u32,
+        page_size: i32,
         page_token: &str,
     ) -> Result<pb::ListEntriesResponse, Error> {
         let request = pb::ListEntriesRequest {
-            player_id: player_id_bytes(player),
+            player_id: player_id_text(player),
             page_size,
             page_token: page_token.to_owned(),
-            from: None,
-            to: None,
+            start_time: None,
+            end_time: None,
         };
         self.call_with_retries(request, |channel, request| async move {
             WalletServiceClient::new(channel).list_entries(request).await
@@ -100,8 +100,8 @@ impl Client {
     ) -> Result<IssueResult, Error> {
         let request = pb::IssueRequest {
             request_id: self.request_id(),
-            player_id: player.bytes().to_vec(),
-            amount: amount.get(),
+            player_id: player.to_string(),
+            amount_credits: amount.get(),
             reason: reason.to_owned(),
         };
         let answer = self
@@ -109,7 +109,7 @@ impl Client {
                 WalletServiceClient::new(channel).issue(request).await
             })
             .await?;
-        issue_result(answer.balance, answer.position)
+        issue_result(answer.balance_credits, answer.position)
     }
 
     /// Removes credits from an account. For operators; the reason has 1 to 200 characters.
@@ -124,8 +124,8 @@ impl Client {
     ) -> Result<IssueResult, Error> {
         let request = pb::RedeemRequest {
             request_id: self.request_id(),
-            player_id: player.bytes().to_vec(),
-            amount: amount.get(),
+            player_id: player.to_string(),
+            amount_credits: amount.get(),
             reason: reason.to_owned(),
         };
         let answer = self
@@ -133,7 +133,7 @@ impl Client {
                 WalletServiceClient::new(channel).redeem(request).await
             })
             .await?;
-        issue_result(answer.balance, answer.position)
+        issue_result(answer.balance_credits, answer.position)
     }
 
     /// Keeps credits from leaving an account. For operators; the reason has 1 to 200 characters. Returns the
@@ -144,7 +144,7 @@ impl Client {
     pub async fn freeze_account(&self, player: PlayerId, reason: &str) -> Result<u64, Error> {
         let request = pb::FreezeAccountRequest {
             request_id: self.request_id(),
-            player_id: player.bytes().to_vec(),
+            player_id: player.to_string(),
             reason: reason.to_owned(),
         };
         let answer = self
@@ -163,7 +163,7 @@ impl Client {
     pub async fn unfreeze_account(&self, player: PlayerId, reason: &str) -> Result<u64, Error> {
         let request = pb::UnfreezeAccountRequest {
             request_id: self.request_id(),
-            player_id: player.bytes().to_vec(),
+            player_id: player.to_string(),
             reason: reason.to_owned(),
         };
         let answer = self
@@ -182,7 +182,7 @@ impl Client {
     pub async fn close_account(&self, player: PlayerId, reason: &str) -> Result<u64, Error> {
         let request = pb::CloseAccountRequest {
             request_id: self.request_id(),
-            player_id: player.bytes().to_vec(),
+            player_id: player.to_string(),
             reason: reason.to_owned(),
         };
         let answer = self

@@ -17,6 +17,7 @@ mod disputes;
 mod forward;
 mod logs;
 mod public;
+mod reasons;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -95,6 +96,7 @@ pub async fn run(
     let files = PublicFiles::new(audits);
     let app = PathRouter::new(public::BUNDLES, files.clone(), app);
     let app = PathRouter::new(public::KEYS, files.clone(), app);
+    let app = PathRouter::new(wire::status::REASONS_PAGE, files.clone(), app);
     let app = PathRouter::new(public::PAGE, files, app);
     let mut server = Server::from_config(&config, health, drain)?;
     server.proxies = config.trusted_proxies.clone();
