@@ -8,7 +8,7 @@ use crate::connection::Client;
 use crate::error::Error;
 
 /// Proposals of a page: as many as there may be.
-const PAGE_SIZE: u32 = 1_000;
+const PAGE_SIZE: i32 = 1_000;
 
 impl Client {
     /// Proposes an adjustment of any account by its name, and returns the proposal's id. A negative
@@ -25,7 +25,7 @@ impl Client {
         let request = pb::ProposeAdjustmentRequest {
             request_id: self.request_id(),
             account: account.to_owned(),
-            amount,
+            amount_credits: amount,
             reason: reason.to_owned(),
         };
         let answer = self
@@ -33,8 +33,7 @@ impl Client {
                 WalletServiceClient::new(channel).propose_adjustment(request).await
             })
             .await?;
-        RequestId::try_from(&*answer.adjustment_id)
-            .map_err(|_| Error::Malformed("the adjustment has no id"))
+        answer.adjustment_id.parse().map_err(|_| Error::Malformed("the adjustment has no id"))
     }
 
     /// Approves a proposal of another operator: it is posted. Returns the transfer's position in the
@@ -45,7 +44,7 @@ impl Client {
     pub async fn approve_adjustment(&self, adjustment: RequestId) -> Result<u64, Error> {
         let request = pb::ApproveAdjustmentRequest {
             request_id: self.request_id(),
-            adjustment_id: adjustment.bytes().to_vec(),
+            adjustment_id: adjustment.to_string(),
         };
         let answer = self
             .call_with_retries(request, |channel, request| async move {
@@ -66,7 +65,7 @@ impl Client {
     ) -> Result<u64, Error> {
         let request = pb::RejectAdjustmentRequest {
             request_id: self.request_id(),
-            adjustment_id: adjustment.bytes().to_vec(),
+            adjustment_id: adjustment.to_string(),
             reason: reason.to_owned(),
         };
         let answer = self

@@ -5,7 +5,7 @@ use prost_types::Timestamp;
 use proto::wallet::v1 as pb;
 use proto::wallet::v1::wallet_service_client::WalletServiceClient;
 
-use crate::accounts::player_id_bytes;
+use crate::accounts::player_id_text;
 use crate::connection::Client;
 use crate::error::Error;
 
@@ -34,7 +34,7 @@ impl Client {
         let NewLimits { buy_in, loss, time } = limits;
         let request = pb::SetLimitsRequest {
             request_id: self.request_id(),
-            player_id: player_id_bytes(player),
+            player_id: player_id_text(player),
             limits: buy_in,
             loss,
             time,
@@ -54,7 +54,7 @@ impl Client {
         &self,
         player: Option<PlayerId>,
     ) -> Result<pb::GetLimitsResponse, Error> {
-        let request = pb::GetLimitsRequest { player_id: player_id_bytes(player) };
+        let request = pb::GetLimitsRequest { player_id: player_id_text(player) };
         self.call_with_retries(request, |channel, request| async move {
             WalletServiceClient::new(channel).get_limits(request).await
         })
@@ -73,14 +73,14 @@ impl Client {
     ) -> Result<Option<Timestamp>, Error> {
         let request = pb::ExcludeRequest {
             request_id: self.request_id(),
-            player_id: player_id_bytes(player),
-            until,
+            player_id: player_id_text(player),
+            end_time: until,
         };
         let answer = self
             .call_with_retries(request, |channel, request| async move {
                 WalletServiceClient::new(channel).exclude(request).await
             })
             .await?;
-        Ok(answer.until)
+        Ok(answer.end_time)
     }
 }

@@ -4,12 +4,11 @@ mod limits;
 
 use std::path::PathBuf;
 
-use anyhow::Context as _;
 use chassis::auth::Role;
 use clap::{Args, Subcommand};
 use client::Client;
 use client::accounts::IssueResult;
-use primitives::{Credits, PlayerId, RequestId, TableId};
+use primitives::{Credits, PlayerId, RequestId};
 use prost_types::Timestamp;
 use proto::wallet::v1::{Adjustment, GetAccountResponse};
 use serde_json::{Value, json};
@@ -185,12 +184,18 @@ pub(crate) async fn show(
     json: bool,
     player: Option<PlayerId>,
 ) -> anyhow::Result<()> {
-    let GetAccountResponse { account, balance, seats, held, frozen, closed, excluded_until } =
-        client.get_account(player).await?;
+    let GetAccountResponse {
+        account,
+        balance_credits: balance,
+        seats,
+        held_credits: held,
+        frozen,
+        closed,
+        exclusion_end_time: excluded_until,
+    } = client.get_account(player).await?;
     let mut seated = Vec::with_capacity(seats.len());
     for seat in &seats {
-        let table = TableId::try_from(&*seat.table_id).context("the room answers with no id")?;
-        seated.push((table.to_string(), seat.balance));
+        seated.push((seat.table_id.clone(), seat.balance_credits));
     }
     if json {
         let seats =
@@ -225,13 +230,15 @@ async fn adjustments(client: &Client, json: bool) -> anyhow::Result<()> {
     if waiting.is_empty() && !json {
         output::line("no adjustment waits");
     }
-    for Adjustment { adjustment_id, account, amount, reason, proposed_by, proposed_at } in waiting {
-        let id = RequestId::try_from(&*adjustment_id).context("the room answers with no id")?;
-        let at = proposed_at.map(|at| at.to_string());
+    for adjustment in waiting {
+        let Adjustment { adjustment_id: id, account, amount_credits: amount, .. } = adjustment;
+        let Adjustment { reason, proposed_by, propose_time, .. } = adjustment;
+        let at = propose_time.map(|at| at.to_string());
         let value = json!({
-            "adjustment": id.to_string(), "account": account, "credits": amount, "reason": reason,
+            "adjustment": id, "account": account, "credits": amount, "reason": reason,
             "proposed_by": proposed_by, "proposed_at": at,
         });
+        let id = output::one_line(&id);
         let (account, reason) = (output::one_line(&account), output::one_line(&reason));
         let (by, at) = (output::one_line(&proposed_by), at.unwrap_or_default());
         print(json, &value, &format!("{id}  {amount:+} to {account}, by {by} at {at}: {reason}"));

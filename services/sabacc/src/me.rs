@@ -2,10 +2,8 @@
 
 use std::path::PathBuf;
 
-use anyhow::Context as _;
 use clap::{Args, Subcommand};
 use client::Client;
-use primitives::{HandId, TableId};
 use prost_types::Timestamp;
 use proto::wallet::v1::{Entry, TransferKind};
 use serde_json::json;
@@ -15,7 +13,7 @@ use crate::endpoint::RoomEndpoint;
 use crate::output;
 
 /// Entries of a page: as many as there may be.
-const PAGE_SIZE: u32 = 1_000;
+const PAGE_SIZE: i32 = 1_000;
 
 #[derive(Args)]
 pub(crate) struct Options {
@@ -92,8 +90,8 @@ async fn hands(client: &Client, json: bool) -> anyhow::Result<()> {
         let page = client.list_entries(None, PAGE_SIZE, &page_token).await?;
         for entry in &page.entries {
             if entry.kind() == TransferKind::Settlement {
-                (count, net) = (count + 1, net.saturating_add(entry.at_table));
-                print_hand(json, entry)?;
+                (count, net) = (count + 1, net.saturating_add(entry.at_table_credits));
+                print_hand(json, entry);
             }
         }
         if page.next_page_token.is_empty() {
@@ -105,14 +103,13 @@ async fn hands(client: &Client, json: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn print_hand(json: bool, entry: &Entry) -> anyhow::Result<()> {
-    let table = TableId::try_from(&*entry.table_id).context("the room answers with no id")?;
+fn print_hand(json: bool, entry: &Entry) {
+    let table = output::one_line(&entry.table_id);
     // A log that was cut keeps the amounts, not the ids and times.
-    let hand = HandId::try_from(&*entry.hand_id).map(|hand| hand.to_string()).ok();
-    let at = entry.recorded_at.map(|at| at.to_string());
-    let net = entry.at_table;
-    let value = json!({ "table": table.to_string(), "hand": hand, "at": at, "net": net });
+    let hand = Some(output::one_line(&entry.hand_id)).filter(|hand| !hand.is_empty());
+    let at = entry.record_time.map(|at| at.to_string());
+    let net = entry.at_table_credits;
+    let value = json!({ "table": table, "hand": hand, "at": at, "net": net });
     let (at, hand) = (at.unwrap_or_default(), hand.unwrap_or_else(|| "in the archive".to_owned()));
     print(json, &value, &format!("{at:<27}  {net:>+8}  table {table}  hand {hand}"));
-    Ok(())
 }

@@ -4,10 +4,9 @@ mod resume;
 
 use std::path::PathBuf;
 
-use anyhow::Context as _;
 use chassis::auth::Role;
 use clap::{Args, Subcommand};
-use primitives::{Credits, TableId};
+use primitives::Credits;
 use proto::table::v1::{TableConfig, TableSummary};
 use serde_json::{Value, json};
 use wire::ruleset::write_field;
@@ -119,7 +118,7 @@ async fn list(data: Option<PathBuf>, json: bool, room: RoomEndpoint) -> anyhow::
     let tables = client.list_tables().await?;
     if json {
         for table in &tables {
-            output::line(&as_json(table)?.to_string());
+            output::line(&as_json(table).to_string());
         }
         return Ok(true);
     }
@@ -127,7 +126,7 @@ async fn list(data: Option<PathBuf>, json: bool, room: RoomEndpoint) -> anyhow::
         output::line("no open tables");
     }
     for table in &tables {
-        output::line(&describe(table)?);
+        output::line(&describe(table));
     }
     Ok(true)
 }
@@ -149,20 +148,19 @@ async fn close(
     Ok(true)
 }
 
-fn describe(table: &TableSummary) -> anyhow::Result<String> {
+fn describe(table: &TableSummary) -> String {
     let TableSummary { table_id, name, variant, seats, seated, hand_no } = table;
-    let id = TableId::try_from(&**table_id).context("the room answers with no id")?;
     let name = output::one_line(name);
-    Ok(format!("{id}  {variant:<10} {seated}/{seats} seats  hand {hand_no:<8} {name}"))
+    let id = output::one_line(table_id);
+    format!("{id}  {variant:<10} {seated}/{seats} seats  hand {hand_no:<8} {name}")
 }
 
-fn as_json(table: &TableSummary) -> anyhow::Result<Value> {
+fn as_json(table: &TableSummary) -> Value {
     let TableSummary { table_id, name, variant, seats, seated, hand_no } = table;
-    let id = TableId::try_from(&**table_id).context("the room answers with no id")?;
-    Ok(json!({
-        "table": id.to_string(), "name": name, "game": variant,
+    json!({
+        "table": table_id, "name": name, "game": variant,
         "seats": seats, "seated": seated, "hand_no": hand_no,
-    }))
+    })
 }
 
 impl Opening {
@@ -174,8 +172,8 @@ impl Opening {
             name: self.name,
             variant: variant.id.to_owned(),
             rule_set: fields.iter().map(|(name, value)| write_field(name, value)).collect(),
-            min_buy_in: self.min_buy_in.map_or(0, Credits::get),
-            max_buy_in: self.max_buy_in.map_or(0, Credits::get),
+            min_buy_in_credits: self.min_buy_in.map_or(0, Credits::get),
+            max_buy_in_credits: self.max_buy_in.map_or(0, Credits::get),
             action_seconds: self.action_seconds.unwrap_or_default(),
             bank_seconds: self.bank_seconds,
             pause_ms: self.pause_ms.unwrap_or_default(),

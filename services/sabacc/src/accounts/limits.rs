@@ -82,15 +82,17 @@ pub(crate) async fn show_limits(
 
 fn describe(limits: &GetLimitsResponse) -> Vec<String> {
     let mut lines = Vec::new();
-    for (whose, set) in [("the player's", &limits.own), ("the operator's", &limits.operator)] {
-        let SetLimitsResponse { now, later, later_at, loss, time } = set.unwrap_or_default();
-        let buy_in = Some(LimitTerms { now, later, later_at });
+    for (whose, set) in
+        [("the player's", &limits.own_limits), ("the operator's", &limits.operator_limits)]
+    {
+        let SetLimitsResponse { now, later, later_time, loss, time } = set.unwrap_or_default();
+        let buy_in = Some(LimitTerms { now, later, later_time });
         for (measure, terms) in
             [("credits brought", buy_in), ("credits lost", loss), ("seconds played", time)]
         {
-            let LimitTerms { now, later, later_at } = terms.unwrap_or_default();
+            let LimitTerms { now, later, later_time } = terms.unwrap_or_default();
             lines.push(format!("{measure}, {whose}: {}", windows(now)));
-            if let Some(at) = later_at {
+            if let Some(at) = later_time {
                 lines.push(format!("  from {at}: {}", windows(later)));
             }
         }
@@ -105,7 +107,7 @@ fn describe(limits: &GetLimitsResponse) -> Vec<String> {
 /// How a player stands, in words.
 fn describe_standing(standing: Option<&PlayStanding>) -> String {
     let Some(standing) = standing else { return "nothing bars them from play".to_owned() };
-    let until = standing.until.map_or_else(String::new, |until| format!(" until {until}"));
+    let until = standing.end_time.map_or_else(String::new, |until| format!(" until {until}"));
     match standing.kind() {
         StandingKind::Unspecified | StandingKind::MayPlay => {
             "nothing bars them from play".to_owned()
@@ -133,25 +135,25 @@ fn as_json(limits: &GetLimitsResponse) -> Value {
         json!({ "day": day, "week": week, "month": month })
     };
     let terms = |terms: Option<LimitTerms>| {
-        let LimitTerms { now, later, later_at } = terms.unwrap_or_default();
+        let LimitTerms { now, later, later_time } = terms.unwrap_or_default();
         json!({
-            "now": windows(now), "later": later_at.map(|_| windows(later)),
-            "later_at": later_at.map(|at| at.to_string()),
+            "now": windows(now), "later": later_time.map(|_| windows(later)),
+            "later_time": later_time.map(|at| at.to_string()),
         })
     };
     let set = |set: Option<SetLimitsResponse>| {
-        let SetLimitsResponse { now, later, later_at, loss, time } = set.unwrap_or_default();
-        let buy_in = Some(LimitTerms { now, later, later_at });
+        let SetLimitsResponse { now, later, later_time, loss, time } = set.unwrap_or_default();
+        let buy_in = Some(LimitTerms { now, later, later_time });
         json!({ "buy_in": terms(buy_in), "loss": terms(loss), "time": terms(time) })
     };
     let mark = |mark: &LimitMark| json!({ "measure": mark.measure().as_str_name(), "window": mark.window().as_str_name(), "left": mark.left });
     let standing = limits.standing.clone().unwrap_or_default();
     json!({
-        "own": set(limits.own), "operator": set(limits.operator),
+        "own": set(limits.own_limits), "operator": set(limits.operator_limits),
         "used": { "buy_in": windows(limits.used), "loss": windows(limits.lost), "time": windows(limits.seconds) },
         "left": { "buy_in": windows(limits.left), "loss": windows(limits.left_to_lose), "time": windows(limits.left_seconds) },
         "standing": standing.kind().as_str_name(),
-        "until": standing.until.map(|until| until.to_string()),
+        "until": standing.end_time.map(|until| until.to_string()),
         "nearly": standing.nearly.iter().map(mark).collect::<Vec<_>>(),
     })
 }
