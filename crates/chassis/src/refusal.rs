@@ -7,6 +7,8 @@ use tonic::body::Body;
 use tonic::{Code, Status};
 use tonic_types::{ErrorDetails, StatusExt};
 
+use crate::connect_error::{add_retry_after, error_json, http_status};
+
 /// Domain of every error's reason.
 pub(crate) const DOMAIN: &str = "sabacc";
 
@@ -52,6 +54,23 @@ pub(crate) fn refusal(reason: Reason, message: impl Into<String>) -> Status {
     Status::with_error_details(code, message, details)
 }
 
+/// Status of a request that cannot be read. `field` is empty if no field is at fault.
+pub(crate) fn bad_request(message: impl Into<String>, field: &str, fault: &str) -> Status {
+    const NONE: [(String, String); 0] = [];
+    let (code, reason) = Reason::BadField.code_and_name();
+    let mut details = ErrorDetails::with_error_info(reason, DOMAIN, NONE);
+    if !field.is_empty() {
+        details.add_bad_request_violation(field, fault);
+    }
+    Status::with_error_details(code, message, details)
+}
+
+/// Status of a message that is longer than its method takes.
+pub(crate) fn message_too_long(longest: usize) -> Status {
+    let message = format!("a message to this method is {longest} bytes at the most");
+    refusal(Reason::MessageTooLong, message)
+}
+
 /// Status of a method that this server does not have.
 pub(crate) fn no_such_method() -> Status {
     refusal(Reason::NoSuchMethod, "this server does not have this method")
@@ -89,49 +108,22 @@ pub(crate) fn is_unauthenticated<B>(response: &Response<B>) -> bool {
     response.headers().get("grpc-status").is_some_and(|status| status.as_bytes() == code.as_bytes())
 }
 
-/// Encodes a refusal for its caller: as gRPC trailers, or as JSON with an HTTP status.
+/// Encodes a refusal for its caller: as gRPC trailers, or as Connect's JSON with an HTTP status.
 pub(crate) fn encode_refusal(status: &Status, grpc: bool) -> Response<Body> {
     if grpc {
         return status.clone().into_http();
     }
-    let details = status.get_error_details();
-    let reason = details.error_info().map(|info| info.reason.as_str());
-    let error = serde_json::json!({ "error": {
-        "code": http_status(status.code()).as_u16(),
-        "message": status.message(),
-        "details": [{
-            "@type": "type.googleapis.com/google.rpc.ErrorInfo",
-            "reason": reason,
-            "domain": DOMAIN,
-        }],
-    }});
-    let mut response = Response::new(Body::new(format!("{error}\n")));
-    *response.status_mut() = http_status(status.code());
-    let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    let wait = details.retry_info().and_then(|info| info.retry_delay);
-    if let Some(wait) = wait {
-        headers.insert(header::RETRY_AFTER, HeaderValue::from(wait.as_secs().max(1)));
-    }
-    response
+    refusal_with(http_status(status.code()), status)
 }
 
-/// HTTP status that fits a gRPC code best.
-const fn http_status(code: Code) -> StatusCode {
-    match code {
-        Code::Ok => StatusCode::OK,
-        Code::InvalidArgument | Code::FailedPrecondition | Code::OutOfRange => {
-            StatusCode::BAD_REQUEST
-        }
-        Code::Unauthenticated => StatusCode::UNAUTHORIZED,
-        Code::PermissionDenied => StatusCode::FORBIDDEN,
-        Code::NotFound | Code::Unimplemented => StatusCode::NOT_FOUND,
-        Code::AlreadyExists | Code::Aborted => StatusCode::CONFLICT,
-        Code::ResourceExhausted => StatusCode::TOO_MANY_REQUESTS,
-        Code::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
-        Code::DeadlineExceeded | Code::Cancelled => StatusCode::GATEWAY_TIMEOUT,
-        Code::Unknown | Code::Internal | Code::DataLoss => StatusCode::INTERNAL_SERVER_ERROR,
-    }
+/// Encodes a refusal as JSON, with this HTTP status.
+pub(crate) fn refusal_with(code: StatusCode, status: &Status) -> Response<Body> {
+    let mut response = Response::new(Body::new(format!("{}\n", error_json(status))));
+    *response.status_mut() = code;
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    add_retry_after(status, headers);
+    response
 }
 
 #[cfg(test)]
@@ -158,7 +150,7 @@ mod tests {
         assert_eq!(answer.headers()[header::RETRY_AFTER], "1");
         let body = answer.into_body().collect().await.unwrap().to_bytes();
         let body: serde_json::Value = serde_json::from_slice(&body).unwrap();
-        assert_eq!(body["error"]["details"][0]["reason"], "OVERLOADED");
-        assert_eq!(body["error"]["details"][0]["domain"], DOMAIN);
+        assert_eq!(body["details"][0]["debug"]["reason"], "OVERLOADED");
+        assert_eq!(body["details"][0]["debug"]["domain"], DOMAIN);
     }
 }

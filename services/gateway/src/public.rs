@@ -3,6 +3,7 @@
 //! - `/keys.txt`: the keys that the logs are signed with now. They are the room's own word: whoever
 //!   trusts nobody compares them with keys from elsewhere.
 //! - `/verify.html`: the verifier's page. Its policy lets it run its own script and reach nothing.
+//! - `/api.json`: the descriptors of the services of this port, as a `FileDescriptorSet` in JSON.
 //! - `/hands/TABLE/NUMBER.sabacc`: the bundle of a hand that has ended or is suspended.
 //!
 //! Readers pay by their address, as for the calls that do the same work.
@@ -13,8 +14,10 @@ use std::convert::Infallible;
 use std::future::Future;
 use std::net::IpAddr;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use chassis::api::Api;
 use chassis::auth::take_address_units;
 use chassis::serve::CallerAddress;
 use http::header::{
@@ -35,6 +38,8 @@ use crate::audits::{Audits, PublicBundle};
 pub(crate) const KEYS: &str = "/keys.txt";
 /// Path of the verifier's page.
 pub(crate) const PAGE: &str = "/verify.html";
+/// Path of the description of the API.
+pub(crate) const API: &str = "/api.json";
 /// Prefix of the paths of bundles.
 pub(crate) const BUNDLES: &str = "/hands/";
 
@@ -42,23 +47,28 @@ pub(crate) const BUNDLES: &str = "/hands/";
 const UNCOSIGNED: HeaderName = HeaderName::from_static("x-sabacc-uncosigned");
 /// Units of a bundle beyond the first: those of `GetHandBundle`.
 const BUNDLE_UNITS: u32 = 9;
+/// Units of the description of the API beyond the first: it is long.
+const API_UNITS: u32 = 3;
 /// Units of the keys beyond the first: one for each log that is asked.
 const KEYS_UNITS: u32 = 3;
 
 const TEXT: &str = "text/plain; charset=utf-8";
 const HTML: &str = "text/html; charset=utf-8";
+const JSON: &str = "application/json";
 const BINARY: &str = "application/octet-stream";
 
 /// Server of the public files.
 #[derive(Clone)]
 pub(crate) struct PublicFiles {
     audits: Audits,
+    api: Arc<Api>,
     policy: HeaderValue,
 }
 
 /// File that a path names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum File {
+    Api,
     Keys,
     Page,
     Bundle { table: TableId, hand_no: u64 },
@@ -67,6 +77,7 @@ enum File {
 impl File {
     fn parse(path: &str) -> Option<File> {
         match path {
+            API => Some(File::Api),
             KEYS => Some(File::Keys),
             PAGE => Some(File::Page),
             _ => {
@@ -82,6 +93,7 @@ impl File {
     /// Units that the reader's address pays beyond the first.
     const fn units(self) -> u32 {
         match self {
+            File::Api => API_UNITS,
             File::Keys => KEYS_UNITS,
             File::Page => 0,
             File::Bundle { .. } => BUNDLE_UNITS,
@@ -90,10 +102,10 @@ impl File {
 }
 
 impl PublicFiles {
-    pub(crate) fn new(audits: Audits) -> PublicFiles {
+    pub(crate) fn new(audits: Audits, api: Arc<Api>) -> PublicFiles {
         let policy = policy_of(audit::VERIFIER_PAGE);
         let policy = HeaderValue::try_from(policy).expect("hashes in base64 are a header's value");
-        PublicFiles { audits, policy }
+        PublicFiles { audits, api, policy }
     }
 
     async fn answer(&self, request: Request<Body>) -> Response<Body> {
@@ -102,7 +114,7 @@ impl PublicFiles {
             return with(refusal, ALLOW, HeaderValue::from_static("GET, HEAD"));
         }
         let Some(file) = File::parse(request.uri().path()) else {
-            let words = "there is no such file: /keys.txt, /verify.html, \
+            let words = "there is no such file: /api.json, /keys.txt, /verify.html, \
                          /hands/TABLE/NUMBER.sabacc\n";
             return text(StatusCode::NOT_FOUND, words);
         };
@@ -116,6 +128,7 @@ impl PublicFiles {
                 let page = file_response(HTML, audit::VERIFIER_PAGE);
                 with(page, CONTENT_SECURITY_POLICY, self.policy.clone())
             }
+            File::Api => file_response(JSON, self.api.json()),
             File::Keys => match self.audits.public_keys().await {
                 Ok(keys) => {
                     let keys = file_response(TEXT, keys);
@@ -220,6 +233,7 @@ mod tests {
         assert_eq!(File::parse("/hands/x/7.sabacc"), None);
         assert_eq!(File::parse("/keys.txt"), Some(File::Keys));
         assert_eq!(File::parse("/keys.txt.old"), None);
+        assert_eq!(File::parse("/api.json"), Some(File::Api));
         assert_eq!(File::parse("/verify.html"), Some(File::Page));
     }
 

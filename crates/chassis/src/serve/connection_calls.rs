@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::FutureExt;
+use http::header::ORIGIN;
 use http::{HeaderMap, Request, Response};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
@@ -19,12 +20,12 @@ use tonic::transport::server::TcpConnectInfo;
 use tower::{Service, ServiceExt};
 
 use super::address_limits::{AddressLimits, Origin};
-use super::stall::ChunkedBody;
+use super::cors::Cors;
 use super::stream_limit::StreamLimit;
 use crate::auth::PeerNames;
+use crate::content_type::is_grpc;
 use crate::limits::Limits;
 use crate::refusal::{Reason, encode_refusal, is_unauthenticated, overloaded, refusal};
-use crate::telemetry::is_grpc;
 
 /// Excess of calls refused for their rate over calls admitted at which the connection is closed.
 const MAX_EXCESS_REFUSALS: u32 = 64;
@@ -38,6 +39,8 @@ pub(super) struct ConnectionCalls {
     pub(super) names: Option<PeerNames>,
     pub(super) origin: Origin,
     pub(super) addresses: Arc<AddressLimits>,
+    /// Pages of other origins that may call.
+    pub(super) cors: Cors,
     header_bytes: usize,
     permits: Semaphore,
     /// Whether the connection is one too many: no call on it is admitted.
@@ -73,6 +76,7 @@ impl ConnectionCalls {
             names: None,
             origin,
             addresses,
+            cors: Cors::default(),
             header_bytes: usize::try_from(limits.header_bytes).unwrap_or(usize::MAX),
             permits: Semaphore::new(limits.connection_calls),
             refused,
@@ -92,8 +96,25 @@ impl ConnectionCalls {
         self.refused
     }
 
-    /// Answers a call.
+    /// Answers a call, so that a page of an allowed origin can read the answer.
     pub(super) async fn answer<S, B, R>(&self, app: S, request: Request<R>) -> Response<Body>
+    where
+        R: http_body::Body<Data = Bytes> + Send + 'static,
+        R::Error: Into<tonic::codegen::StdError>,
+        S: Service<Request<Body>, Response = Response<B>, Error = Infallible>,
+        S::Future: Send,
+        B: http_body::Body<Data = Bytes> + Send + Unpin + 'static,
+        B::Error: Into<tonic::codegen::StdError> + Send + Sync,
+    {
+        let origin = request.headers().get(ORIGIN).cloned();
+        let mut answer = self.answer_call(app, request).await;
+        if let Some(origin) = origin {
+            self.cors.allow(&origin, answer.headers_mut());
+        }
+        answer
+    }
+
+    async fn answer_call<S, B, R>(&self, app: S, request: Request<R>) -> Response<Body>
     where
         R: http_body::Body<Data = Bytes> + Send + 'static,
         R::Error: Into<tonic::codegen::StdError>,
@@ -107,6 +128,9 @@ impl ConnectionCalls {
         let caller = self.addresses.caller(self.origin, request.headers());
         if let Err(status) = self.admit(caller, request.headers()) {
             return encode_refusal(&status, grpc);
+        }
+        if let Some(answer) = self.cors.preflight(&request) {
+            return answer;
         }
         let Ok(_place) = self.permits.try_acquire() else {
             let message = "too many calls at once on this connection; wait for some to end";
@@ -131,7 +155,7 @@ impl ConnectionCalls {
                 if is_unauthenticated(&response) {
                     self.addresses.charge_invalid_token(caller, Instant::now());
                 }
-                response.map(|body| Body::new(ChunkedBody::new(body)))
+                response.map(Body::new)
             }
             // The panic hook has already written it to standard error.
             Err(_) => {
