@@ -1,7 +1,7 @@
 //! Every limit that gRPC meets holds for Connect and gRPC-Web, and is told in their words.
 
 use std::num::NonZeroU32;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bytes::Bytes;
 use chassis::auth::Role;
@@ -9,6 +9,7 @@ use chassis::limits::Limits;
 use http_body_util::{BodyExt as _, StreamBody};
 use hyper::body::Frame;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::time::Instant;
 use tonic::codegen::http::Version;
 
 use crate::auth::token;
@@ -225,7 +226,7 @@ async fn a_refusal_reaches_who_has_not_finished_sending() {
             let body = StreamBody::new(sent).boxed_unsync();
             let ask = request(version, "Play", kind, &[]).body(body).unwrap();
             let answer = tokio::spawn(send("127.0.0.1", room.bound, ask));
-            let piece = Bytes::from(encode(kind, &"x".repeat(1000)));
+            let piece = encode(kind, &"x".repeat(1000));
             pieces.send(Ok(Frame::data(piece))).await.unwrap();
             let answer = tokio::time::timeout(Duration::from_secs(2), answer).await;
             let answer = answer.expect("it is answered at once").unwrap().unwrap();

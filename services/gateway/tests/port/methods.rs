@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use chassis::auth::{Access, Role};
 use http::{Request, Version};
 use http_body_util::Full;
-use prost_reflect::{DescriptorPool, DynamicMessage, Kind, MessageDescriptor, MethodDescriptor};
+use prost_reflect::{DescriptorPool, DynamicMessage, MessageDescriptor, MethodDescriptor};
 use serde_json::Value;
 use tonic::{Code, Status};
 use tonic_types::StatusExt as _;
@@ -171,10 +171,9 @@ fn no_request_is_deeper_than_its_message() {
         let open = ["google.protobuf.Any", "google.protobuf.Struct", "google.protobuf.Value"];
         assert!(!open.contains(&name.as_str()), "{above:?} contains {name}");
         above.push(name);
-        let deepest = message.fields().map(|field| match field.kind() {
-            Kind::Message(inner) => depth(&inner, above),
-            _ => 0,
-        });
+        let deepest = message
+            .fields()
+            .filter_map(|field| field.kind().as_message().map(|inner| depth(inner, above)));
         let deepest = deepest.max().unwrap_or(0);
         above.pop();
         deepest + 1

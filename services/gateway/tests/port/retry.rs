@@ -70,11 +70,8 @@ async fn whoever_follows_the_service_config_gets_through() {
         if code == Code::Ok {
             break;
         }
-        let named = match code {
-            Code::Unavailable => "UNAVAILABLE",
-            Code::ResourceExhausted => "RESOURCE_EXHAUSTED",
-            other => panic!("{other:?} is not repeated"),
-        };
+        let named = if code == Code::Unavailable { "UNAVAILABLE" } else { "RESOURCE_EXHAUSTED" };
+        assert_eq!(code == Code::ResourceExhausted, named == "RESOURCE_EXHAUSTED", "{code:?}");
         assert!(codes.contains(&named) && made < attempts);
         tokio::time::sleep(wait).await;
         wait = wait
