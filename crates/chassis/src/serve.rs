@@ -53,6 +53,7 @@ use crate::proxies::TrustedProxies;
 use crate::transcoder::Transcoder;
 
 pub use connection_calls::CallerAddress;
+pub(crate) use connection_calls::HeaderBytes;
 pub use cors::Cors;
 pub(crate) use frames::{FramePosition, HEAD_BYTES};
 pub use grpc::{DescriptorError, GrpcApp, GrpcBuilder};

@@ -38,6 +38,7 @@ use self::streamed_answer::StreamedAnswer;
 use crate::api::{self, Api};
 use crate::content_type::{Codec, ContentType, Dialect, is_grpc};
 use crate::refusal::{Reason, refusal};
+use crate::serve::HeaderBytes;
 
 pub(crate) use service::Transcoded;
 
@@ -125,6 +126,7 @@ fn speaks(request: &Request<Body>, dialect: Dialect, method: &api::Method) -> bo
 
 fn to_grpc(request: Request<Body>, dialect: Dialect, form: MessageForm) -> Request<Body> {
     let (mut head, body) = request.into_parts();
+    head.extensions.insert(HeaderBytes::count(&head.headers));
     let fault = match dialect {
         Dialect::GrpcWeb { .. } => compression(&head.headers),
         Dialect::ConnectUnary | Dialect::ConnectStream => {

@@ -58,6 +58,24 @@ pub(super) struct ConnectionCalls {
 #[derive(Debug, Clone, Copy)]
 pub struct CallerAddress(pub IpAddr);
 
+/// Bytes of a request's headers as it came. Lies in the extensions of a request whose headers were
+/// changed since.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct HeaderBytes(usize);
+
+impl HeaderBytes {
+    /// Counts headers as HTTP/2 does.
+    pub(crate) fn count(headers: &HeaderMap) -> HeaderBytes {
+        let bytes = headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 32);
+        HeaderBytes(bytes.sum())
+    }
+
+    fn of<B>(request: &Request<B>) -> HeaderBytes {
+        let before = request.extensions().get().copied();
+        before.unwrap_or_else(|| HeaderBytes::count(request.headers()))
+    }
+}
+
 /// Token that is cancelled when the connection's streams have to end. Lies in the request's
 /// extensions.
 #[derive(Clone)]
@@ -126,7 +144,7 @@ impl ConnectionCalls {
         self.was_called.store(true, Ordering::Relaxed);
         let grpc = is_grpc(request.headers());
         let caller = self.addresses.caller(self.origin, request.headers());
-        if let Err(status) = self.admit(caller, request.headers()) {
+        if let Err(status) = self.admit(caller, HeaderBytes::of(&request)) {
             return encode_refusal(&status, grpc);
         }
         if let Some(answer) = self.cors.preflight(&request) {
@@ -165,7 +183,7 @@ impl ConnectionCalls {
         }
     }
 
-    fn admit(&self, caller: Option<IpAddr>, headers: &HeaderMap) -> Result<(), Status> {
+    fn admit(&self, caller: Option<IpAddr>, headers: HeaderBytes) -> Result<(), Status> {
         if self.refused {
             let message = "too many connections of this address; use those that are open";
             return Err(overloaded(message, REFUSED_CONNECTION_RETRY));
@@ -184,15 +202,10 @@ impl ConnectionCalls {
         let fewer = |count: u32| count.checked_sub(1);
         // Fails only at zero, where there is nothing to subtract.
         let _ = self.excess_refusals.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fewer);
-        if headers_size(headers) > self.header_bytes {
+        if headers.0 > self.header_bytes {
             let message = format!("the headers are longer than {} bytes", self.header_bytes);
             return Err(refusal(Reason::MessageTooLong, message));
         }
         Ok(())
     }
-}
-
-/// Bytes of headers, as HTTP/2 counts them.
-fn headers_size(headers: &HeaderMap) -> usize {
-    headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 32).sum()
 }

@@ -104,6 +104,22 @@ async fn compressed_requests_and_odd_envelopes_are_refused() {
     assert_eq!(call(room.bound, text, "AAAA!").await.refused(), bad, "no base64");
 }
 
+/// Headers that the transcoder takes away count too, as they cost the same.
+#[tokio::test]
+async fn headers_are_bounded_in_every_protocol() {
+    let room = room(|_| {}).await;
+    let bearer = bearer(&room);
+    let long = "x".repeat(9000);
+    for kind in UNARY {
+        for name in ["x-long", "grpc-timeout"] {
+            let headers = [("authorization", &*bearer), (name, &*long)];
+            let ask = request(Version::HTTP_2, "Play", kind, &headers);
+            let refused = call(room.bound, ask, encode(kind, "x")).await.refused();
+            assert_eq!(refused, told("invalidargument", "MESSAGE_TOO_LONG"), "{kind} {name}");
+        }
+    }
+}
+
 #[tokio::test]
 async fn a_caller_asks_for_less_time_in_connects_words() {
     let room = room(|limits| limits.unary_deadline = Duration::from_secs(5)).await;
