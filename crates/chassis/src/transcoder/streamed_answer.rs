@@ -12,13 +12,13 @@ use bytes::{Bytes, BytesMut};
 use http::HeaderMap;
 use http_body::{Body as _, Frame, SizeHint};
 use serde_json::{Map, Value, json};
+use tonic::Status;
 use tonic::body::Body;
-use tonic::{Code, Status};
 
 use super::{answer_form::AnswerForm, envelope, without_grpc};
 use crate::connect_error::error_json;
 use crate::content_type::{Codec, Dialect};
-use crate::refusal::{Reason, refusal};
+use crate::refusal::{Reason, is_success, refusal};
 use crate::serve::FramePosition;
 
 /// Body of an answer in envelopes.
@@ -157,7 +157,7 @@ impl http_body::Body for StreamedAnswer {
 fn end_of_stream(trailers: HeaderMap) -> Value {
     let mut end = json!({});
     let status = Status::from_header_map(&trailers).unwrap_or_else(broken);
-    if status.code() != Code::Ok {
+    if !is_success(&status) {
         end["error"] = error_json(&status);
     }
     let mut trailers = trailers;

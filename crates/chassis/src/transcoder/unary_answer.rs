@@ -8,14 +8,14 @@
 use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, HeaderName, HeaderValue, Response, header};
 use http_body_util::{BodyExt as _, Full};
+use tonic::Status;
 use tonic::body::Body;
-use tonic::{Code, Status};
 
 use super::{answer_form::AnswerForm, envelope, without_grpc};
 use crate::body_with_permit::BodyWithPermit;
-use crate::connect_error::{add_retry_after, error_json, http_status};
+use crate::connect_error::{add_retry_after, error_json};
 use crate::content_type::{Codec, Dialect};
-use crate::refusal::{Reason, refusal};
+use crate::refusal::{Reason, http_status, is_success, refusal};
 
 /// Bytes from which a message is converted on a thread of its own, so that the calls of others go
 /// on.
@@ -42,11 +42,8 @@ pub(super) async fn convert(answer: Response<Body>, form: AnswerForm) -> Respons
     without_grpc(&mut head.headers);
     add_trailers(trailers, &mut head.headers);
     let codec = form.codec;
-    let converted = if status.code() == Code::Ok {
-        message(received, form).await
-    } else {
-        Err(Box::new(status))
-    };
+    let converted =
+        if is_success(&status) { message(received, form).await } else { Err(Box::new(status)) };
     let content = match converted {
         Ok(content) => {
             let kind = Dialect::ConnectUnary.content_type(codec);
