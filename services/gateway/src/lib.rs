@@ -20,6 +20,7 @@ mod disputes;
 mod forward;
 mod logs;
 mod public;
+mod reasons;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -101,6 +102,7 @@ pub async fn run(
     let app = PathRouter::new(public::API, files.clone(), app);
     let app = PathRouter::new(public::BUNDLES, files.clone(), app);
     let app = PathRouter::new(public::KEYS, files.clone(), app);
+    let app = PathRouter::new(wire::status::REASONS_PAGE, files.clone(), app);
     let app = PathRouter::new(public::PAGE, files, app);
     let mut server = Server::from_config(&config, health, drain)?;
     server.proxies = config.trusted_proxies.clone();

@@ -4,6 +4,7 @@
 //!   trusts nobody compares them with keys from elsewhere.
 //! - `/verify.html`: the verifier's page. Its policy lets it run its own script and reach nothing.
 //! - `/api.json`: the descriptors of the services of this port, as a `FileDescriptorSet` in JSON.
+//! - `/reasons.html`: why calls are refused and streams end.
 //! - `/hands/TABLE/NUMBER.sabacc`: the bundle of a hand that has ended or is suspended.
 //!
 //! Readers pay by their address, as for the calls that do the same work.
@@ -30,9 +31,10 @@ use proto::common::v1::ErrorReason;
 use tonic::Status;
 use tonic::body::Body;
 use tonic::codegen::Service;
-use wire::status::reason_of;
+use wire::status::{REASONS_PAGE, reason_of};
 
 use crate::audits::{Audits, PublicBundle};
+use crate::reasons;
 
 /// Path of the keys.
 pub(crate) const KEYS: &str = "/keys.txt";
@@ -71,6 +73,7 @@ enum File {
     Api,
     Keys,
     Page,
+    Reasons,
     Bundle { table: TableId, hand_no: u64 },
 }
 
@@ -80,6 +83,7 @@ impl File {
             API => Some(File::Api),
             KEYS => Some(File::Keys),
             PAGE => Some(File::Page),
+            REASONS_PAGE => Some(File::Reasons),
             _ => {
                 let (table, name) = path.strip_prefix(BUNDLES)?.split_once('/')?;
                 let number = name.strip_suffix(".sabacc")?;
@@ -95,7 +99,7 @@ impl File {
         match self {
             File::Api => API_UNITS,
             File::Keys => KEYS_UNITS,
-            File::Page => 0,
+            File::Page | File::Reasons => 0,
             File::Bundle { .. } => BUNDLE_UNITS,
         }
     }
@@ -114,7 +118,7 @@ impl PublicFiles {
             return with(refusal, ALLOW, HeaderValue::from_static("GET, HEAD"));
         }
         let Some(file) = File::parse(request.uri().path()) else {
-            let words = "there is no such file: /api.json, /keys.txt, /verify.html, \
+            let words = "there is no such file: /api.json, /keys.txt, /verify.html, /reasons.html, \
                          /hands/TABLE/NUMBER.sabacc\n";
             return text(StatusCode::NOT_FOUND, words);
         };
@@ -129,6 +133,11 @@ impl PublicFiles {
                 with(page, CONTENT_SECURITY_POLICY, self.policy.clone())
             }
             File::Api => file_response(JSON, self.api.json()),
+            File::Reasons => {
+                let page = file_response(HTML, reasons::page());
+                let policy = HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'");
+                with(page, CONTENT_SECURITY_POLICY, policy)
+            }
             File::Keys => match self.audits.public_keys().await {
                 Ok(keys) => {
                     let keys = file_response(TEXT, keys);
@@ -235,6 +244,7 @@ mod tests {
         assert_eq!(File::parse("/keys.txt.old"), None);
         assert_eq!(File::parse("/api.json"), Some(File::Api));
         assert_eq!(File::parse("/verify.html"), Some(File::Page));
+        assert_eq!(File::parse("/reasons.html"), Some(File::Reasons));
     }
 
     /// services/gateway/README.md "Public files".
