@@ -6,12 +6,15 @@
 //! is [`program`]: read the [`config`], start [`telemetry`], listen to signals ([`drain`]),
 //! [`serve::bind`] the port, build the services, [`serve::Server::run`], flush.
 
+pub mod api;
 pub mod auth;
 mod body_with_permit;
 pub mod build;
 pub mod channel;
 pub mod concurrency_limiter;
 pub mod config;
+mod connect_error;
+mod content_type;
 pub mod daily_quota;
 pub mod drain;
 pub mod http_client;
@@ -25,3 +28,4 @@ pub mod request_ids;
 pub mod serve;
 pub mod telemetry;
 pub mod threads;
+pub mod transcoder;

@@ -7,6 +7,8 @@ use tonic::body::Body;
 use tonic::{Code, Status};
 use tonic_types::{ErrorDetails, StatusExt};
 
+use crate::connect_error::{add_retry_after, error_json};
+
 /// Domain of every error's reason.
 pub(crate) const DOMAIN: &str = "sabacc";
 
@@ -50,6 +52,23 @@ pub(crate) fn refusal(reason: Reason, message: impl Into<String>) -> Status {
     let (code, reason) = reason.code_and_name();
     let details = ErrorDetails::with_error_info(reason, DOMAIN, NONE);
     Status::with_error_details(code, message, details)
+}
+
+/// Status of a request that cannot be read. `field` is empty if no field is at fault.
+pub(crate) fn bad_request(message: impl Into<String>, field: &str, fault: &str) -> Status {
+    const NONE: [(String, String); 0] = [];
+    let (code, reason) = Reason::BadField.code_and_name();
+    let mut details = ErrorDetails::with_error_info(reason, DOMAIN, NONE);
+    if !field.is_empty() {
+        details.add_bad_request_violation(field, fault);
+    }
+    Status::with_error_details(code, message, details)
+}
+
+/// Status of a message that is longer than its method takes.
+pub(crate) fn message_too_long(longest: usize) -> Status {
+    let message = format!("a message to this method is {longest} bytes at the most");
+    refusal(Reason::MessageTooLong, message)
 }
 
 /// Page of the public port that documents each reason.
@@ -98,6 +117,55 @@ pub(crate) const fn parse_code(number: i32) -> Code {
     Code::from_i32(number)
 }
 
+/// Whether a call succeeded.
+pub(crate) fn is_success(status: &Status) -> bool {
+    status.code() == Code::Ok
+}
+
+/// Name of a code in Connect.
+pub(crate) const fn code_name(code: Code) -> &'static str {
+    match code {
+        Code::Ok => "ok",
+        Code::Cancelled => "canceled",
+        Code::Unknown => "unknown",
+        Code::InvalidArgument => "invalid_argument",
+        Code::DeadlineExceeded => "deadline_exceeded",
+        Code::NotFound => "not_found",
+        Code::AlreadyExists => "already_exists",
+        Code::PermissionDenied => "permission_denied",
+        Code::ResourceExhausted => "resource_exhausted",
+        Code::FailedPrecondition => "failed_precondition",
+        Code::Aborted => "aborted",
+        Code::OutOfRange => "out_of_range",
+        Code::Unimplemented => "unimplemented",
+        Code::Internal => "internal",
+        Code::Unavailable => "unavailable",
+        Code::DataLoss => "data_loss",
+        Code::Unauthenticated => "unauthenticated",
+    }
+}
+
+/// HTTP status of a code in Connect.
+pub(crate) fn http_status(code: Code) -> StatusCode {
+    match code {
+        Code::Ok => StatusCode::OK,
+        // "Client closed request", which has no name in HTTP.
+        Code::Cancelled => StatusCode::from_u16(499).unwrap_or(StatusCode::BAD_REQUEST),
+        Code::InvalidArgument | Code::FailedPrecondition | Code::OutOfRange => {
+            StatusCode::BAD_REQUEST
+        }
+        Code::Unauthenticated => StatusCode::UNAUTHORIZED,
+        Code::PermissionDenied => StatusCode::FORBIDDEN,
+        Code::NotFound => StatusCode::NOT_FOUND,
+        Code::AlreadyExists | Code::Aborted => StatusCode::CONFLICT,
+        Code::ResourceExhausted => StatusCode::TOO_MANY_REQUESTS,
+        Code::Unimplemented => StatusCode::NOT_IMPLEMENTED,
+        Code::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+        Code::DeadlineExceeded => StatusCode::GATEWAY_TIMEOUT,
+        Code::Unknown | Code::Internal | Code::DataLoss => StatusCode::INTERNAL_SERVER_ERROR,
+    }
+}
+
 /// Whether a code says that the server failed, not that it refused.
 pub(crate) const fn is_failure(code: Code) -> bool {
     matches!(code, Code::Unknown | Code::Internal | Code::DataLoss)
@@ -112,49 +180,28 @@ pub(crate) fn is_unauthenticated<B>(response: &Response<B>) -> bool {
     response.headers().get("grpc-status").is_some_and(|status| status.as_bytes() == code.as_bytes())
 }
 
-/// Encodes a refusal for its caller: as gRPC trailers, or as JSON with an HTTP status.
+/// Encodes a refusal for its caller: as gRPC trailers, or as Connect's JSON with an HTTP status.
 pub(crate) fn encode_refusal(status: &Status, grpc: bool) -> Response<Body> {
     if grpc {
         return status.clone().into_http();
     }
-    let details = status.get_error_details();
-    let reason = details.error_info().map(|info| info.reason.as_str());
-    let error = serde_json::json!({ "error": {
-        "code": http_status(status.code()).as_u16(),
-        "message": status.message(),
-        "details": [{
-            "@type": "type.googleapis.com/google.rpc.ErrorInfo",
-            "reason": reason,
-            "domain": DOMAIN,
-        }],
-    }});
-    let mut response = Response::new(Body::new(format!("{error}\n")));
-    *response.status_mut() = http_status(status.code());
-    let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    let wait = details.retry_info().and_then(|info| info.retry_delay);
-    if let Some(wait) = wait {
-        headers.insert(header::RETRY_AFTER, HeaderValue::from(wait.as_secs().max(1)));
-    }
-    response
+    refusal_with(http_status(status.code()), status)
 }
 
-/// HTTP status that fits a gRPC code best.
-const fn http_status(code: Code) -> StatusCode {
-    match code {
-        Code::Ok => StatusCode::OK,
-        Code::InvalidArgument | Code::FailedPrecondition | Code::OutOfRange => {
-            StatusCode::BAD_REQUEST
-        }
-        Code::Unauthenticated => StatusCode::UNAUTHORIZED,
-        Code::PermissionDenied => StatusCode::FORBIDDEN,
-        Code::NotFound | Code::Unimplemented => StatusCode::NOT_FOUND,
-        Code::AlreadyExists | Code::Aborted => StatusCode::CONFLICT,
-        Code::ResourceExhausted => StatusCode::TOO_MANY_REQUESTS,
-        Code::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
-        Code::DeadlineExceeded | Code::Cancelled => StatusCode::GATEWAY_TIMEOUT,
-        Code::Unknown | Code::Internal | Code::DataLoss => StatusCode::INTERNAL_SERVER_ERROR,
-    }
+/// Encodes a refusal as JSON, with this HTTP status.
+pub(crate) fn refusal_with(code: StatusCode, status: &Status) -> Response<Body> {
+    let mut fields = HeaderMap::new();
+    // Cannot fail: the status contains nothing that is not allowed in a header.
+    let _ = status.add_header(&mut fields);
+    complete(&mut fields, None);
+    let shown = Status::from_header_map(&fields);
+    let shown = error_json(shown.as_ref().unwrap_or(status));
+    let mut response = Response::new(Body::new(format!("{shown}\n")));
+    *response.status_mut() = code;
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    add_retry_after(status, headers);
+    response
 }
 
 #[cfg(test)]
@@ -181,7 +228,7 @@ mod tests {
         assert_eq!(answer.headers()[header::RETRY_AFTER], "1");
         let body = answer.into_body().collect().await.unwrap().to_bytes();
         let body: serde_json::Value = serde_json::from_slice(&body).unwrap();
-        assert_eq!(body["error"]["details"][0]["reason"], "OVERLOADED");
-        assert_eq!(body["error"]["details"][0]["domain"], DOMAIN);
+        assert_eq!(body["details"][0]["debug"]["reason"], "OVERLOADED");
+        assert_eq!(body["details"][0]["debug"]["domain"], DOMAIN);
     }
 }

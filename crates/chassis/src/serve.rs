@@ -10,14 +10,17 @@
 mod address_limits;
 mod connection;
 mod connection_calls;
+mod cors;
 mod deadline;
 mod decode_errors;
 mod frames;
 mod grpc;
 mod health;
 mod lifetime;
+mod lingering_body;
 mod message_limit;
 mod middleware;
+mod only_grpc;
 mod open_counter;
 mod path_router;
 mod probes;
@@ -47,8 +50,12 @@ use crate::config::ServiceConfig;
 use crate::drain::Drain;
 use crate::limits::Limits;
 use crate::proxies::TrustedProxies;
+use crate::transcoder::Transcoder;
 
 pub use connection_calls::CallerAddress;
+pub(crate) use connection_calls::HeaderBytes;
+pub use cors::Cors;
+pub(crate) use frames::{FramePosition, HEAD_BYTES};
 pub use grpc::{DescriptorError, GrpcApp, GrpcBuilder};
 pub use health::{Health, LIVENESS};
 pub use message_limit::WholeBody;
@@ -135,12 +142,16 @@ pub struct Server {
     pub http1: bool,
     /// Proxies that are believed about the addresses of callers.
     pub proxies: TrustedProxies,
+    /// Pages of other origins that may call.
+    pub cors: Cors,
+    /// Transcoder of calls in Connect and gRPC-Web; `None` means gRPC alone.
+    pub transcoder: Option<Transcoder>,
     pub health: Health,
     pub drain: Drain,
 }
 
 impl Server {
-    /// Server without TLS, HTTP/1.1 and trusted proxies.
+    /// Server of gRPC alone, without TLS, HTTP/1.1, trusted proxies and other origins.
     #[must_use]
     pub fn new(limits: Limits, health: Health, drain: Drain) -> Server {
         Server {
@@ -148,12 +159,15 @@ impl Server {
             tls: None,
             http1: false,
             proxies: TrustedProxies::default(),
+            cors: Cors::default(),
+            transcoder: None,
             health,
             drain,
         }
     }
 
-    /// Server with a service's TLS, and with HTTP/1.1 for probes. No proxy is trusted.
+    /// Server of gRPC alone with a service's TLS, and with HTTP/1.1 for probes. No proxy is trusted,
+    /// and no other origin.
     ///
     /// # Errors
     /// The certificates cannot be used.

@@ -31,7 +31,6 @@ use tracing_subscriber::{Layer, fmt};
 use crate::config::Settings;
 
 pub use trace_context::{extract, inject};
-pub(crate) use traced::is_grpc;
 pub use traced::{TRACE_ID, Traced, TracedBody};
 
 /// Longest time to export the spans, and then the metrics, that are still in memory.

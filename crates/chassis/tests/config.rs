@@ -39,6 +39,33 @@ fn nothing_set_is_a_service_on_this_machine_alone() {
     assert_ne!(gateway.listen, config.listen);
 }
 
+/// ARCHITECTURE.md §7.1.
+#[test]
+fn every_limit_is_a_setting() {
+    let config = parse(
+        "[limits]\nerror_resets = 1\npending_resets = 2\nheader_bytes = 4096\n",
+        &[
+            ("SABACC_LIMITS_KEEPALIVE_MS", "3"),
+            ("SABACC_LIMITS_KEEPALIVE_TIMEOUT_MS", "4"),
+            ("SABACC_LIMITS_HANDSHAKE_MS", "5"),
+        ],
+    );
+    let limits = config.unwrap().limits;
+    assert_eq!((limits.error_resets, limits.pending_resets, limits.header_bytes), (1, 2, 4096));
+    let millis = Duration::from_millis;
+    assert_eq!((limits.keepalive_interval, limits.keepalive_timeout), (millis(3), millis(4)));
+    assert_eq!(limits.handshake_timeout, millis(5));
+    complains("", &[("SABACC_LIMITS_HEADER_BYTES", "1")], &["HEADER_BYTES", "1024"]);
+}
+
+#[test]
+fn origins_of_pages_are_listed_or_there_are_none() {
+    assert!(parse("", &[]).unwrap().cors.is_empty());
+    let one = parse("cors_origins = 'https://cards.example'", &[]).unwrap();
+    assert!(!one.cors.is_empty());
+    complains("cors_origins = 'cards.example'", &[], &["cors_origins", "https://cards.example"]);
+}
+
 #[test]
 fn the_environment_wins_over_the_file() {
     let file = "listen = '0.0.0.0:1'\ndealer_url = 'http://dealer:7402'\ndrain_grace_ms = 1500\n\

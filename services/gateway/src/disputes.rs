@@ -35,7 +35,7 @@ const OPEN: &str = "/sabacc.audit.v1.DisputeService/OpenDispute";
 /// Header with the hash of the room's own bundle. Only the gateway sets it.
 const BUNDLE: HeaderName = HeaderName::from_static("x-sabacc-bundle-bin");
 /// Bytes of the longest request to open a dispute: the limit of its method.
-const MAX_REQUEST_BYTES: usize = 270_336;
+const MAX_REQUEST_BYTES: usize = 327_680;
 /// Bytes before a message: a flag and the length.
 const HEAD_BYTES: usize = 5;
 /// Time for a bundle, with the wait for a witness. What is left of a call's time is the table's.

@@ -1,14 +1,17 @@
 //! Knows: the public edge: which service answers which method, and that callers are authenticated.
 //! Does not know: what the messages mean that it forwards; no game, no credits, no table.
 //!
+//! The port speaks gRPC, gRPC-Web and Connect. What is not gRPC becomes gRPC at the door, by the
+//! descriptors (`chassis::transcoder`), so all that follows is the same for the three.
+//!
 //! The gateway verifies a caller's token, checks their role against the method, holds the limits of
 //! the public port, and forwards the call byte for byte, so that a new method needs no code here.
 //! The service behind verifies the player's token once more, so that whoever takes the gateway over
 //! cannot play anybody's hand. One service is the gateway's own: it collects the records of a hand
 //! from the logs, in its own name, and audits them (`audits`). A new dispute is forwarded with the
 //! hash of such a bundle (`disputes`). The checkpoints and tiles of the logs are served as files,
-//! without a token; so are the logs' keys, the verifier's page and the bundles of hands that have
-//! ended or are suspended (`public`).
+//! without a token; so are the logs' keys, the verifier's page, the description of the API, and the
+//! bundles of hands that have ended or are suspended (`public`).
 //!
 //! Specification: ARCHITECTURE.md §1.2, §6.
 
@@ -28,6 +31,7 @@ use chassis::drain::Drain;
 use chassis::serve::{
     BoundPort, CertificateError, DescriptorError, GrpcBuilder, Health, PathRouter, Server,
 };
+use chassis::transcoder::Transcoder;
 use system::clock::SystemClock;
 
 use audits::Audits;
@@ -76,7 +80,7 @@ pub async fn run(
     let watched = [("table", table_url), ("wallet", wallet_url)];
     channel::watch_peers(watched, peers.tls.as_ref(), &health)?;
     let clock = Arc::new(SystemClock::new());
-    let app = GrpcBuilder::new(health.clone())
+    let services = GrpcBuilder::new(health.clone())
         .add(Forward::<forward::Table>::new(table.clone()))
         .await
         .add(Forward::<forward::People>::new(table.clone()))
@@ -92,15 +96,19 @@ pub async fn run(
         .add(logs.clone())
         .await
         .add(audits.service(config.limits.message_bytes))
-        .await
-        .build(proto::DESCRIPTORS, &config.auth.issuers, &config.limits, clock)?;
+        .await;
+    let api = services.api(proto::DESCRIPTORS, &config.limits)?;
+    let app = services.build(proto::DESCRIPTORS, &config.auth.issuers, &config.limits, clock)?;
     let app = PathRouter::new("/log/", logs.files(), app);
-    let files = PublicFiles::new(audits);
+    let files = PublicFiles::new(audits, Arc::clone(&api));
+    let app = PathRouter::new(public::API, files.clone(), app);
     let app = PathRouter::new(public::BUNDLES, files.clone(), app);
     let app = PathRouter::new(public::KEYS, files.clone(), app);
     let app = PathRouter::new(wire::status::REASONS_PAGE, files.clone(), app);
     let app = PathRouter::new(public::PAGE, files, app);
     let mut server = Server::from_config(&config, health, drain)?;
     server.proxies = config.trusted_proxies.clone();
+    server.cors = config.cors.clone();
+    server.transcoder = Some(Transcoder::new(api));
     Ok(server.run(bound, app).await)
 }

@@ -3,6 +3,7 @@
 //! - `/keys.txt`: the keys that the logs are signed with now. They are the room's own word: whoever
 //!   trusts nobody compares them with keys from elsewhere.
 //! - `/verify.html`: the verifier's page. Its policy lets it run its own script and reach nothing.
+//! - `/api.json`: the descriptors of the services of this port, as a `FileDescriptorSet` in JSON.
 //! - `/reasons.html`: why calls are refused and streams end.
 //! - `/hands/TABLE/NUMBER.sabacc`: the bundle of a hand that has ended or is suspended.
 //!
@@ -14,8 +15,10 @@ use std::convert::Infallible;
 use std::future::Future;
 use std::net::IpAddr;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use chassis::api::Api;
 use chassis::auth::take_address_units;
 use chassis::serve::CallerAddress;
 use http::header::{
@@ -37,6 +40,8 @@ use crate::reasons;
 pub(crate) const KEYS: &str = "/keys.txt";
 /// Path of the verifier's page.
 pub(crate) const PAGE: &str = "/verify.html";
+/// Path of the description of the API.
+pub(crate) const API: &str = "/api.json";
 /// Prefix of the paths of bundles.
 pub(crate) const BUNDLES: &str = "/hands/";
 
@@ -44,23 +49,28 @@ pub(crate) const BUNDLES: &str = "/hands/";
 const UNCOSIGNED: HeaderName = HeaderName::from_static("x-sabacc-uncosigned");
 /// Units of a bundle beyond the first: those of `GetHandBundle`.
 const BUNDLE_UNITS: u32 = 9;
+/// Units of the description of the API beyond the first: it is long.
+const API_UNITS: u32 = 3;
 /// Units of the keys beyond the first: one for each log that is asked.
 const KEYS_UNITS: u32 = 3;
 
 const TEXT: &str = "text/plain; charset=utf-8";
 const HTML: &str = "text/html; charset=utf-8";
+const JSON: &str = "application/json";
 const BINARY: &str = "application/octet-stream";
 
 /// Server of the public files.
 #[derive(Clone)]
 pub(crate) struct PublicFiles {
     audits: Audits,
+    api: Arc<Api>,
     policy: HeaderValue,
 }
 
 /// File that a path names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum File {
+    Api,
     Keys,
     Page,
     Reasons,
@@ -70,6 +80,7 @@ enum File {
 impl File {
     fn parse(path: &str) -> Option<File> {
         match path {
+            API => Some(File::Api),
             KEYS => Some(File::Keys),
             PAGE => Some(File::Page),
             REASONS_PAGE => Some(File::Reasons),
@@ -86,6 +97,7 @@ impl File {
     /// Units that the reader's address pays beyond the first.
     const fn units(self) -> u32 {
         match self {
+            File::Api => API_UNITS,
             File::Keys => KEYS_UNITS,
             File::Page | File::Reasons => 0,
             File::Bundle { .. } => BUNDLE_UNITS,
@@ -94,10 +106,10 @@ impl File {
 }
 
 impl PublicFiles {
-    pub(crate) fn new(audits: Audits) -> PublicFiles {
+    pub(crate) fn new(audits: Audits, api: Arc<Api>) -> PublicFiles {
         let policy = policy_of(audit::VERIFIER_PAGE);
         let policy = HeaderValue::try_from(policy).expect("hashes in base64 are a header's value");
-        PublicFiles { audits, policy }
+        PublicFiles { audits, api, policy }
     }
 
     async fn answer(&self, request: Request<Body>) -> Response<Body> {
@@ -106,7 +118,7 @@ impl PublicFiles {
             return with(refusal, ALLOW, HeaderValue::from_static("GET, HEAD"));
         }
         let Some(file) = File::parse(request.uri().path()) else {
-            let words = "there is no such file: /keys.txt, /verify.html, /reasons.html, \
+            let words = "there is no such file: /api.json, /keys.txt, /verify.html, /reasons.html, \
                          /hands/TABLE/NUMBER.sabacc\n";
             return text(StatusCode::NOT_FOUND, words);
         };
@@ -120,6 +132,7 @@ impl PublicFiles {
                 let page = file_response(HTML, audit::VERIFIER_PAGE);
                 with(page, CONTENT_SECURITY_POLICY, self.policy.clone())
             }
+            File::Api => file_response(JSON, self.api.json()),
             File::Reasons => {
                 let page = file_response(HTML, reasons::page());
                 let policy = HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'");
@@ -229,6 +242,7 @@ mod tests {
         assert_eq!(File::parse("/hands/x/7.sabacc"), None);
         assert_eq!(File::parse("/keys.txt"), Some(File::Keys));
         assert_eq!(File::parse("/keys.txt.old"), None);
+        assert_eq!(File::parse("/api.json"), Some(File::Api));
         assert_eq!(File::parse("/verify.html"), Some(File::Page));
         assert_eq!(File::parse("/reasons.html"), Some(File::Reasons));
     }

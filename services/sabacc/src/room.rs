@@ -16,7 +16,7 @@ use chassis::channel::{self, CredentialInterceptor};
 use chassis::config::{Service, ServiceConfig, Source};
 use chassis::drain::Drain;
 use chassis::proxies::TrustedProxies;
-use chassis::serve::{self, BoundPort};
+use chassis::serve::{self, BoundPort, Cors};
 use merkle::note::VerifierKey;
 use postgres_launcher::{Postgres, PostgresError};
 use primitives::PlayerId;
@@ -211,6 +211,9 @@ impl Room {
         config.peers.wallet = to_wallet;
         // The gateway reads the logs for auditors in its own name.
         config.auth.signing = Some(self.issuer.clone());
+        if config.cors.is_empty() {
+            config.cors = Cors::parse(&self.public_url).unwrap_or_default();
+        }
         if let Some(own) = own {
             let mut plain = config.clone();
             // Only clients on this machine reach it, and none speaks for others.

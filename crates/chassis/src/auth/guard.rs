@@ -15,11 +15,11 @@ use super::open_calls::{OpenCalls, Permit};
 use super::verifier::{TokenError, Verifier};
 use super::{CostCharger, Identity, PeerNames, Role};
 use crate::body_with_permit::BodyWithPermit;
+use crate::content_type::is_grpc;
 use crate::limits::Limits;
 use crate::rate_limiter::RateLimiter;
 use crate::refusal::{Reason, encode_refusal, no_such_method, overloaded, refusal};
 use crate::serve::{Answer, Middleware, Next, answered};
-use crate::telemetry::is_grpc;
 
 /// Admits a call if its token is valid, its role may call the method, and its player is within
 /// their limits. Cheap to clone.

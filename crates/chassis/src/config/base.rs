@@ -17,6 +17,7 @@ use super::source::Source;
 use crate::auth::{IssuerKey, Role, TokenIssuer};
 use crate::limits::Limits;
 use crate::proxies::{Network, TrustedProxies};
+use crate::serve::Cors;
 use crate::telemetry::TelemetryConfig;
 
 /// Programs of a card room.
@@ -79,6 +80,8 @@ pub struct ServiceConfig {
     pub limits: Limits,
     /// Proxies that are believed about the addresses of callers.
     pub trusted_proxies: TrustedProxies,
+    /// Pages of other origins that may call.
+    pub cors: Cors,
     pub telemetry: TelemetryConfig,
     /// Longest time that a stop waits for accepted work.
     pub drain_grace: Duration,
@@ -181,6 +184,7 @@ impl ServiceConfig {
             tls: tls(settings, ["tls.certificate", "tls.key", "tls.client_ca"]),
             limits: limits(settings, &service.default_limits()),
             trusted_proxies: trusted_proxies(settings),
+            cors: cors(settings),
             telemetry: TelemetryConfig::read(settings),
             drain_grace: settings.millis("drain_grace_ms", Duration::from_secs(10)),
         }
@@ -234,6 +238,12 @@ fn trusted_proxies(settings: &mut Settings) -> TrustedProxies {
         text.split(',').map(|entry| Network::parse(entry.trim())).collect::<Option<Vec<_>>>()
     });
     TrustedProxies::new(networks.unwrap_or_default())
+}
+
+fn cors(settings: &mut Settings) -> Cors {
+    let allowed = "a comma-separated list of the origins whose pages may call, as browsers write them: \
+                   https://cards.example,http://127.0.0.1:8080; or * for all";
+    settings.get("cors_origins", allowed, Cors::parse).unwrap_or_default()
 }
 
 fn tls(settings: &mut Settings, keys: [&str; 3]) -> Option<Tls> {

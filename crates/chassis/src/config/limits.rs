@@ -15,7 +15,18 @@ pub(super) fn limits(settings: &mut Settings, default: &Limits) -> Limits {
         settings.number("limits.message_bytes", message_bytes, wide(default.message_bytes));
     let calls =
         settings.number("limits.connection_calls", 1..=10_000, wide(default.connection_calls));
+    let header_bytes = 1024..=64 * 1024;
+    let header_bytes =
+        settings.number("limits.header_bytes", header_bytes, default.header_bytes.into());
+    let (error_resets, pending_resets) = resets(settings, default);
     Limits {
+        error_resets,
+        pending_resets,
+        header_bytes: u32::try_from(header_bytes).unwrap_or(default.header_bytes),
+        keepalive_interval: settings.millis("limits.keepalive_ms", default.keepalive_interval),
+        keepalive_timeout: settings
+            .millis("limits.keepalive_timeout_ms", default.keepalive_timeout),
+        handshake_timeout: settings.millis("limits.handshake_ms", default.handshake_timeout),
         streams: u32::try_from(streams).unwrap_or(default.streams),
         message_bytes: size(message_bytes),
         connection_calls: size(calls),
@@ -38,8 +49,16 @@ pub(super) fn limits(settings: &mut Settings, default: &Limits) -> Limits {
         unary_deadline: settings.millis("limits.unary_deadline_ms", default.unary_deadline),
         max_connection_age: settings.millis("limits.connection_age_ms", default.max_connection_age),
         connection_grace: grace(settings, default.connection_grace),
-        ..default.clone()
     }
+}
+
+/// Streams that the server resets, and that callers reset before they are accepted.
+fn resets(settings: &mut Settings, default: &Limits) -> (usize, usize) {
+    let mut resets = |key, default| size(settings.number(key, 1..=100_000, wide(default)));
+    (
+        resets("limits.error_resets", default.error_resets),
+        resets("limits.pending_resets", default.pending_resets),
+    )
 }
 
 fn rate(settings: &mut Settings, key: &str, default: Option<NonZeroU32>) -> Option<NonZeroU32> {

@@ -24,10 +24,12 @@ use transport::CoalescingWriter;
 use super::Server;
 use super::address_limits::{AddressLimits, Admission};
 use super::connection_calls::ConnectionCalls;
-use super::stall::{StallWatch, StreamExecutor};
+use super::lingering_body::LingeringBody;
+use super::stall::{ChunkedBody, StallWatch, StreamExecutor};
 use crate::auth::PeerNames;
 use crate::limits::Limits;
 use crate::telemetry::Traced;
+use crate::transcoder::Transcoded;
 
 /// Time between the end of a connection's streams and its own, in which they send their last
 /// status.
@@ -81,6 +83,7 @@ where
     };
     let info = TcpConnectInfo { local_addr: stream.local_addr().ok(), remote_addr: Some(peer) };
     let mut calls = ConnectionCalls::new(info, origin, addresses, limits, refused);
+    calls.cors = server.cors.clone();
     let Some(acceptor) = &server.tls else {
         return Box::pin(serve_http(stream, Arc::new(calls), app, &server)).await;
     };
@@ -106,11 +109,18 @@ where
 {
     let (peer, limits) = (calls.info.remote_addr, &server.limits);
     let answering = Arc::clone(&calls);
-    let answers = tower::service_fn(move |request: Request<Incoming>| {
+    let answers = tower::service_fn(move |request: Request<Body>| {
         let (app, calls) = (app.clone(), Arc::clone(&answering));
         async move { Ok::<_, Infallible>(calls.answer(app, request).await) }
     });
-    let service = hyper_util::service::TowerToHyperService::new(Traced::new(answers));
+    let answers = Transcoded::new(Traced::new(answers), server.transcoder.clone());
+    let service = tower::ServiceBuilder::new()
+        .map_request(|request: Request<Incoming>| {
+            request.map(|body| Body::new(LingeringBody::new(body)))
+        })
+        .map_response(|answer: Response<_>| answer.map(ChunkedBody::new))
+        .service(answers);
+    let service = hyper_util::service::TowerToHyperService::new(service);
     let protocol = protocol(limits, server.http1);
     let mut connection =
         pin!(protocol.serve_connection(TokioIo::new(CoalescingWriter::new(io)), service));

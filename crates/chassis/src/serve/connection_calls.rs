@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::FutureExt;
+use http::header::ORIGIN;
 use http::{HeaderMap, Request, Response};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
@@ -19,12 +20,12 @@ use tonic::transport::server::TcpConnectInfo;
 use tower::{Service, ServiceExt};
 
 use super::address_limits::{AddressLimits, Origin};
-use super::stall::ChunkedBody;
+use super::cors::Cors;
 use super::stream_limit::StreamLimit;
 use crate::auth::PeerNames;
+use crate::content_type::is_grpc;
 use crate::limits::Limits;
 use crate::refusal::{Reason, encode_refusal, is_unauthenticated, overloaded, refusal};
-use crate::telemetry::is_grpc;
 
 /// Excess of calls refused for their rate over calls admitted at which the connection is closed.
 const MAX_EXCESS_REFUSALS: u32 = 64;
@@ -38,6 +39,8 @@ pub(super) struct ConnectionCalls {
     pub(super) names: Option<PeerNames>,
     pub(super) origin: Origin,
     pub(super) addresses: Arc<AddressLimits>,
+    /// Pages of other origins that may call.
+    pub(super) cors: Cors,
     header_bytes: usize,
     permits: Semaphore,
     /// Whether the connection is one too many: no call on it is admitted.
@@ -54,6 +57,24 @@ pub(super) struct ConnectionCalls {
 /// if the request counts for none.
 #[derive(Debug, Clone, Copy)]
 pub struct CallerAddress(pub IpAddr);
+
+/// Bytes of a request's headers as it came. Lies in the extensions of a request whose headers were
+/// changed since.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct HeaderBytes(usize);
+
+impl HeaderBytes {
+    /// Counts headers as HTTP/2 does.
+    pub(crate) fn count(headers: &HeaderMap) -> HeaderBytes {
+        let bytes = headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 32);
+        HeaderBytes(bytes.sum())
+    }
+
+    fn of<B>(request: &Request<B>) -> HeaderBytes {
+        let before = request.extensions().get().copied();
+        before.unwrap_or_else(|| HeaderBytes::count(request.headers()))
+    }
+}
 
 /// Token that is cancelled when the connection's streams have to end. Lies in the request's
 /// extensions.
@@ -73,6 +94,7 @@ impl ConnectionCalls {
             names: None,
             origin,
             addresses,
+            cors: Cors::default(),
             header_bytes: usize::try_from(limits.header_bytes).unwrap_or(usize::MAX),
             permits: Semaphore::new(limits.connection_calls),
             refused,
@@ -92,8 +114,25 @@ impl ConnectionCalls {
         self.refused
     }
 
-    /// Answers a call.
+    /// Answers a call, so that a page of an allowed origin can read the answer.
     pub(super) async fn answer<S, B, R>(&self, app: S, request: Request<R>) -> Response<Body>
+    where
+        R: http_body::Body<Data = Bytes> + Send + 'static,
+        R::Error: Into<tonic::codegen::StdError>,
+        S: Service<Request<Body>, Response = Response<B>, Error = Infallible>,
+        S::Future: Send,
+        B: http_body::Body<Data = Bytes> + Send + Unpin + 'static,
+        B::Error: Into<tonic::codegen::StdError> + Send + Sync,
+    {
+        let origin = request.headers().get(ORIGIN).cloned();
+        let mut answer = self.answer_call(app, request).await;
+        if let Some(origin) = origin {
+            self.cors.allow(&origin, answer.headers_mut());
+        }
+        answer
+    }
+
+    async fn answer_call<S, B, R>(&self, app: S, request: Request<R>) -> Response<Body>
     where
         R: http_body::Body<Data = Bytes> + Send + 'static,
         R::Error: Into<tonic::codegen::StdError>,
@@ -105,8 +144,11 @@ impl ConnectionCalls {
         self.was_called.store(true, Ordering::Relaxed);
         let grpc = is_grpc(request.headers());
         let caller = self.addresses.caller(self.origin, request.headers());
-        if let Err(status) = self.admit(caller, request.headers()) {
+        if let Err(status) = self.admit(caller, HeaderBytes::of(&request)) {
             return encode_refusal(&status, grpc);
+        }
+        if let Some(answer) = self.cors.preflight(&request) {
+            return answer;
         }
         let Ok(_place) = self.permits.try_acquire() else {
             let message = "too many calls at once on this connection; wait for some to end";
@@ -131,7 +173,7 @@ impl ConnectionCalls {
                 if is_unauthenticated(&response) {
                     self.addresses.charge_invalid_token(caller, Instant::now());
                 }
-                response.map(|body| Body::new(ChunkedBody::new(body)))
+                response.map(Body::new)
             }
             // The panic hook has already written it to standard error.
             Err(_) => {
@@ -141,7 +183,7 @@ impl ConnectionCalls {
         }
     }
 
-    fn admit(&self, caller: Option<IpAddr>, headers: &HeaderMap) -> Result<(), Status> {
+    fn admit(&self, caller: Option<IpAddr>, headers: HeaderBytes) -> Result<(), Status> {
         if self.refused {
             let message = "too many connections of this address; use those that are open";
             return Err(overloaded(message, REFUSED_CONNECTION_RETRY));
@@ -160,15 +202,10 @@ impl ConnectionCalls {
         let fewer = |count: u32| count.checked_sub(1);
         // Fails only at zero, where there is nothing to subtract.
         let _ = self.excess_refusals.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fewer);
-        if headers_size(headers) > self.header_bytes {
+        if headers.0 > self.header_bytes {
             let message = format!("the headers are longer than {} bytes", self.header_bytes);
             return Err(refusal(Reason::MessageTooLong, message));
         }
         Ok(())
     }
-}
-
-/// Bytes of headers, as HTTP/2 counts them.
-fn headers_size(headers: &HeaderMap) -> usize {
-    headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 32).sum()
 }

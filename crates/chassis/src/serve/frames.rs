@@ -2,7 +2,7 @@
 
 /// Position in a body, relative to its messages.
 #[derive(Debug, Clone, Default)]
-pub(super) struct FramePosition {
+pub(crate) struct FramePosition {
     head: [u8; HEAD_BYTES],
     /// Bytes of the current head that were seen.
     seen: usize,
@@ -11,25 +11,25 @@ pub(super) struct FramePosition {
 }
 
 /// Bytes before each message.
-pub(super) const HEAD_BYTES: usize = 5;
+pub(crate) const HEAD_BYTES: usize = 5;
 
 /// Result of advancing over bytes.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Advance {
+pub(crate) struct Advance {
     /// Number of bytes: up to the end of a message, or all.
-    pub(super) bytes: usize,
+    pub(crate) bytes: usize,
     /// Length of the message whose head was completed.
-    pub(super) message_bytes: Option<usize>,
+    pub(crate) message_bytes: Option<usize>,
 }
 
 impl FramePosition {
     /// Whether the position is between two messages.
-    pub(super) const fn is_between(&self) -> bool {
+    pub(crate) const fn is_between(&self) -> bool {
         self.seen == 0
     }
 
     /// Advances over bytes, at most to the end of the current message.
-    pub(super) fn advance(&mut self, bytes: &[u8]) -> Advance {
+    pub(crate) fn advance(&mut self, bytes: &[u8]) -> Advance {
         let mut begun = None;
         let of_head = bytes.len().min(HEAD_BYTES - self.seen);
         if let Some(head) = self.head.get_mut(self.seen..self.seen + of_head) {
@@ -50,7 +50,7 @@ impl FramePosition {
     }
 
     /// Advances over all bytes.
-    pub(super) fn advance_all(&mut self, mut bytes: &[u8]) {
+    pub(crate) fn advance_all(&mut self, mut bytes: &[u8]) {
         while !bytes.is_empty() {
             let Advance { bytes: passed, message_bytes: _ } = self.advance(bytes);
             bytes = &bytes[passed..];

@@ -1,5 +1,6 @@
 //! Assembly of gRPC services: routing, guard, deadlines, health and reflection.
 
+use std::collections::BTreeSet;
 use std::convert::Infallible;
 use std::sync::Arc;
 
@@ -16,17 +17,21 @@ use super::health::Health;
 use super::lifetime::Lifetime;
 use super::message_limit::MessageLimit;
 use super::middleware::Behind;
+use super::only_grpc::OnlyGrpc;
 use super::stream_limit::StreamLimiter;
+use crate::api::{Api, ApiError};
 use crate::auth::{Access, AccessError, Guard, IssuerKey, Verifier};
 use crate::limits::Limits;
 use crate::refusal::no_such_method;
 
 /// Services behind their guard, ready for a [`Server`](super::Server).
-pub type GrpcApp = Behind<
-    Guard,
+pub type GrpcApp = OnlyGrpc<
     Behind<
-        StreamLimiter,
-        Behind<Lifetime, Behind<DecodeErrors, Behind<Deadline, Behind<MessageLimit, Routes>>>>,
+        Guard,
+        Behind<
+            StreamLimiter,
+            Behind<Lifetime, Behind<DecodeErrors, Behind<Deadline, Behind<MessageLimit, Routes>>>>,
+        >,
     >,
 >;
 
@@ -36,6 +41,8 @@ pub enum DescriptorError {
     #[error("this program's own descriptors are damaged: {0}")]
     Access(#[from] AccessError),
     #[error("this program's own descriptors are damaged: {0}")]
+    Api(#[from] ApiError),
+    #[error("this program's own descriptors are damaged: {0}")]
     Reflection(#[from] tonic_reflection::server::Error),
 }
 
@@ -43,6 +50,7 @@ pub enum DescriptorError {
 pub struct GrpcBuilder {
     routes: RoutesBuilder,
     health: Health,
+    services: BTreeSet<&'static str>,
 }
 
 impl GrpcBuilder {
@@ -51,7 +59,7 @@ impl GrpcBuilder {
     pub fn new(health: Health) -> GrpcBuilder {
         let mut routes = RoutesBuilder::default();
         routes.add_service(health.service());
-        GrpcBuilder { routes, health }
+        GrpcBuilder { routes, health, services: BTreeSet::new() }
     }
 
     /// Adds a service and reports it as serving.
@@ -62,12 +70,22 @@ impl GrpcBuilder {
         S::Future: Send + 'static,
     {
         self.health.set_serving::<S>(true).await;
+        self.services.insert(S::NAME);
         self.routes.add_service(service);
         self
     }
 
-    /// Adds reflection (`grpc.reflection.v1`), open to everybody, and assembles the layers.
-    /// `issuers` authenticate callers. `descriptors`, an encoded `FileDescriptorSet`, have the
+    /// API of the services that were added. `descriptors` is an encoded `FileDescriptorSet` that has
+    /// them among others.
+    ///
+    /// # Errors
+    /// The descriptors cannot be used.
+    pub fn api(&self, descriptors: &[u8], limits: &Limits) -> Result<Arc<Api>, DescriptorError> {
+        Ok(Arc::new(Api::new(descriptors, &self.services, limits.message_bytes)?))
+    }
+
+    /// Adds reflection (`grpc.reflection.v1`) of the services that were added, open to everybody, and
+    /// assembles the layers. `issuers` authenticate callers. `descriptors`, an encoded `FileDescriptorSet`, have the
     /// options that authorize them.
     ///
     /// # Errors
@@ -79,9 +97,10 @@ impl GrpcBuilder {
         limits: &Limits,
         clock: Arc<dyn Clock>,
     ) -> Result<GrpcApp, DescriptorError> {
+        let api = self.api(descriptors, limits)?;
         let access = Arc::new(Access::from_descriptors(descriptors)?);
         let reflection = tonic_reflection::server::Builder::configure()
-            .register_encoded_file_descriptor_set(descriptors)
+            .register_encoded_file_descriptor_set(api.files())
             .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
             .build_v1()?;
         self.routes.add_service(reflection);
@@ -98,6 +117,7 @@ impl GrpcBuilder {
         let app = Behind::new(DecodeErrors { access: access() }, app);
         let app = Behind::new(Lifetime { access: access() }, app);
         let app = Behind::new(StreamLimiter { access: access() }, app);
-        Ok(Behind::new(Guard::new(verifier, access()).with_limits(limits), app))
+        let app = Behind::new(Guard::new(verifier, access()).with_limits(limits), app);
+        Ok(OnlyGrpc::new(api, app))
     }
 }

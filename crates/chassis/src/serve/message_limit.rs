@@ -20,10 +20,9 @@ use tonic::body::Body;
 
 use super::frames::{Advance, FramePosition, HEAD_BYTES};
 use super::lifetime::StreamEnd;
-use super::middleware::{Answer, Middleware, Next, answered};
+use super::middleware::{Answer, Middleware, Next};
 use crate::auth::{Access, MessageRateLimit};
-use crate::refusal::{Reason, encode_refusal, refusal};
-use crate::telemetry::is_grpc;
+use crate::refusal::{Reason, message_too_long, refusal};
 
 /// Marks a request whose body was read whole. Lies in the request's extensions.
 #[derive(Debug, Clone, Copy)]
@@ -39,10 +38,6 @@ pub struct MessageLimit {
 
 impl Middleware for MessageLimit {
     fn call(&self, mut request: Request<Body>, next: &mut impl Next) -> Answer {
-        if !is_grpc(request.headers()) {
-            let message = "this is spoken by gRPC: POST with content-type application/grpc";
-            return answered(encode_refusal(&refusal(Reason::BadField, message), false));
-        }
         let rule = self.access.rule(request.uri().path());
         let longest = rule.and_then(|rule| rule.message_bytes).unwrap_or(self.max_message_bytes);
         if rule.is_none_or(|rule| rule.streams) {
@@ -73,8 +68,7 @@ async fn read_single_message(mut body: Body, longest: usize) -> Result<Bytes, Bo
     let mut first = Bytes::new();
     let mut rest = BytesMut::new();
     while let Some(frame) = body.frame().await {
-        let broken = |_| malformed("the request broke off");
-        let Ok(data) = frame.map_err(broken)?.into_data() else { continue };
+        let Ok(data) = frame.map_err(fault)?.into_data() else { continue };
         if first.is_empty() && rest.is_empty() {
             first = data;
         } else {
@@ -88,7 +82,7 @@ async fn read_single_message(mut body: Body, longest: usize) -> Result<Bytes, Bo
         if so_far.len() > longest.saturating_add(HEAD_BYTES)
             || told.is_some_and(|told| told > longest)
         {
-            return Err(too_long(longest));
+            return Err(Box::new(message_too_long(longest)));
         }
     }
     let whole = if rest.is_empty() { first } else { rest.freeze() };
@@ -106,9 +100,9 @@ fn malformed(message: &str) -> Box<Status> {
     Box::new(refusal(Reason::BadField, message))
 }
 
-fn too_long(longest: usize) -> Box<Status> {
-    let message = format!("a message to this method is {longest} bytes at the most");
-    Box::new(refusal(Reason::MessageTooLong, message))
+/// Status of a body that cannot be read on. The transcoder's have details, a connection's have none.
+fn fault(status: Status) -> Box<Status> {
+    if status.details().is_empty() { malformed("the request broke off") } else { Box::new(status) }
 }
 
 /// Body of a stream whose messages are checked for size and paid for.
@@ -146,6 +140,14 @@ impl MeteredBody {
         }
     }
 
+    /// Ends the call with a status.
+    fn refuse(&self, status: Status) -> Status {
+        if let Some(ending) = &self.ending {
+            ending.end(status.clone());
+        }
+        status
+    }
+
     /// Waits until the next message may pass.
     fn poll_paid(&mut self, context: &mut Context<'_>) -> Poll<()> {
         while self.frames.is_between() && !self.paid {
@@ -179,7 +181,10 @@ impl http_body::Body for MeteredBody {
                     Ok(data) => self.pending = data,
                     Err(frame) => return Poll::Ready(Some(Ok(frame))),
                 },
-                Some(Err(error)) => return Poll::Ready(Some(Err(error))),
+                Some(Err(error)) if error.details().is_empty() => {
+                    return Poll::Ready(Some(Err(error)));
+                }
+                Some(Err(fault)) => return Poll::Ready(Some(Err(self.refuse(fault)))),
                 None => return Poll::Ready(None),
             }
         }
@@ -189,11 +194,7 @@ impl http_body::Body for MeteredBody {
         self.pending = held.slice(bytes..);
         self.paid = !self.frames.is_between();
         if begun.is_some_and(|length| length > self.max_message_bytes) {
-            let status = too_long(self.max_message_bytes);
-            if let Some(ending) = &self.ending {
-                ending.end((*status).clone());
-            }
-            return Poll::Ready(Some(Err(*status)));
+            return Poll::Ready(Some(Err(self.refuse(message_too_long(self.max_message_bytes)))));
         }
         Poll::Ready(Some(Ok(Frame::data(held.slice(..bytes)))))
     }

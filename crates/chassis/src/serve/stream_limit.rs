@@ -15,8 +15,8 @@ use super::middleware::{Answer, Middleware, Next, answered};
 use super::open_counter::OpenCounter;
 use crate::auth::Access;
 use crate::body_with_permit::BodyWithPermit;
+use crate::content_type::is_grpc;
 use crate::refusal::{encode_refusal, overloaded};
-use crate::telemetry::is_grpc;
 
 /// Retry time for a caller with too many streams.
 const RETRY_AFTER: Duration = Duration::from_secs(1);

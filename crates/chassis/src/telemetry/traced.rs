@@ -12,6 +12,7 @@ use tracing::{Instrument, Span};
 use tracing_opentelemetry::OpenTelemetrySpanExt;
 
 use super::{trace_context, trace_id_of};
+use crate::content_type::is_grpc;
 use crate::refusal::{complete, is_failure, parse_code};
 
 /// Metadata of every answer: the call's trace id as 32 hexadecimal digits.
@@ -78,12 +79,6 @@ fn open<B>(request: &Request<B>) -> (Span, Option<HeaderValue>) {
     let text = format!("{:032x}", u128::from_be_bytes(id));
     span.record("trace_id", text.as_str());
     (span, HeaderValue::try_from(text).ok())
-}
-
-/// Whether a request or an answer is gRPC, by its content type.
-pub(crate) fn is_grpc(headers: &HeaderMap) -> bool {
-    let content_type = headers.get(http::header::CONTENT_TYPE);
-    content_type.is_some_and(|value| value.as_bytes().starts_with(b"application/grpc"))
 }
 
 #[derive(Debug)]

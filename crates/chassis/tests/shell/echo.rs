@@ -13,6 +13,7 @@ use chassis::drain::Drain;
 use chassis::limits::Limits;
 use chassis::serve::{self, BoundPort, GrpcApp, GrpcBuilder, Health, IsStream, Server};
 use chassis::telemetry;
+use chassis::transcoder::Transcoder;
 use futures_util::stream::{self, BoxStream, StreamExt};
 use prost::Message;
 use system::clock::SystemClock;
@@ -175,6 +176,8 @@ pub(crate) struct Setting {
     pub(crate) limits: Limits,
     pub(crate) grace: Duration,
     pub(crate) watches: bool,
+    /// Whether the port speaks Connect and gRPC-Web too, and HTTP/1.1.
+    pub(crate) web: bool,
     pub(crate) change: fn(&mut Server),
 }
 
@@ -184,6 +187,7 @@ impl Default for Setting {
             limits: Limits::internal(),
             grace: Duration::from_secs(5),
             watches: true,
+            web: false,
             change: |_| {},
         }
     }
@@ -210,6 +214,12 @@ impl Room {
         let stopping = setting.watches.then(|| drain.stopping().clone());
         let app = app(&health, &setting.limits, &issuer, Echo { stopping }).await;
         let mut server = Server::new(setting.limits, health, drain.clone());
+        if setting.web {
+            let services = GrpcBuilder::new(Health::new()).add(Echo { stopping: None }).await;
+            let api = services.api(&descriptors(), &server.limits).unwrap();
+            server.transcoder = Some(Transcoder::new(api));
+            server.http1 = true;
+        }
         (setting.change)(&mut server);
         let address = bound.address();
         let served = tokio::spawn(server.run(bound, app));

@@ -166,7 +166,7 @@ async fn the_older_protocol_is_spoken_only_where_it_is_asked_for() {
         String::from_utf8_lossy(&answer).into_owned()
     };
     let both = Setting { change: |server| server.http1 = true, ..Setting::default() };
-    assert!(answer(Room::open(both).await).await.starts_with("HTTP/1.1 401"));
+    assert!(answer(Room::open(both).await).await.starts_with("HTTP/1.1 404"));
     let one = answer(Room::open(Setting::default()).await).await;
     assert!(!one.starts_with("HTTP/1.1"), "{one}");
 }

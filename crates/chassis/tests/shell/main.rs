@@ -10,3 +10,6 @@ mod limits;
 mod raw;
 mod stop;
 mod tls;
+mod web;
+mod web_client;
+mod web_limits;

@@ -30,7 +30,7 @@ const MAX_COMMANDS: usize = 256;
 const STAFF_PERMITS: usize = 16;
 
 /// Bytes of the longest request to open a dispute, the limit of its method: evidence, and words.
-pub(crate) const MAX_DISPUTE_BYTES: usize = 270_336;
+pub(crate) const MAX_DISPUTE_BYTES: usize = 327_680;
 
 /// Header with the hash of the room's own bundle of a disputed hand. The gateway sets it, and takes
 /// away what a caller has set.
