@@ -23,6 +23,7 @@ pub(crate) enum Reason {
     TokenForged,
     TokenMalformed,
     TokenMissing,
+    TokenRevoked,
     Unavailable,
 }
 
@@ -39,6 +40,7 @@ impl Reason {
             Reason::TokenForged => (Code::Unauthenticated, "TOKEN_FORGED"),
             Reason::TokenMalformed => (Code::Unauthenticated, "TOKEN_MALFORMED"),
             Reason::TokenMissing => (Code::Unauthenticated, "TOKEN_MISSING"),
+            Reason::TokenRevoked => (Code::Unauthenticated, "TOKEN_REVOKED"),
             Reason::Unavailable => (Code::Unavailable, "UNAVAILABLE"),
         }
     }
@@ -46,9 +48,23 @@ impl Reason {
 
 /// Status with its reason.
 pub(crate) fn refusal(reason: Reason, message: impl Into<String>) -> Status {
-    const NONE: [(String, String); 0] = [];
+    refusal_with(reason, message, None)
+}
+
+/// Status with its reason and a line of metadata.
+pub(crate) fn refusal_with(
+    reason: Reason,
+    message: impl Into<String>,
+    metadata: Option<(&str, &str)>,
+) -> Status {
     let (code, reason) = reason.code_and_name();
-    let details = ErrorDetails::with_error_info(reason, DOMAIN, NONE);
+    const NONE: [(String, String); 0] = [];
+    let details = match metadata {
+        Some((key, value)) => {
+            ErrorDetails::with_error_info(reason, DOMAIN, [(key.to_owned(), value.to_owned())])
+        }
+        None => ErrorDetails::with_error_info(reason, DOMAIN, NONE),
+    };
     Status::with_error_details(code, message, details)
 }
 
@@ -96,6 +112,7 @@ pub(crate) fn encode_refusal(status: &Status, grpc: bool) -> Response<Body> {
     }
     let details = status.get_error_details();
     let reason = details.error_info().map(|info| info.reason.as_str());
+    let metadata = details.error_info().map(|info| &info.metadata);
     let error = serde_json::json!({ "error": {
         "code": http_status(status.code()).as_u16(),
         "message": status.message(),
@@ -103,6 +120,7 @@ pub(crate) fn encode_refusal(status: &Status, grpc: bool) -> Response<Body> {
             "@type": "type.googleapis.com/google.rpc.ErrorInfo",
             "reason": reason,
             "domain": DOMAIN,
+            "metadata": metadata,
         }],
     }});
     let mut response = Response::new(Body::new(format!("{error}\n")));

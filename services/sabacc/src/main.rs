@@ -24,6 +24,7 @@ mod repo;
 mod resume;
 mod room;
 mod signed_log;
+mod token;
 mod up;
 mod verify;
 mod watch;
@@ -93,6 +94,8 @@ enum Command {
     Monitor(monitor::Options),
     /// Resume the stopped effects of a table, as an operator, for a reason that is on record.
     Resume(resume::Options),
+    /// Make a token from an issuer's private key, and print it.
+    Token(token::Options),
     /// Ask a server whether it is ready; print what is missing if it is not.
     Healthcheck(healthcheck::Options),
     /// Bring a database's schemas up to date, as its administrator.
@@ -123,6 +126,7 @@ fn main() -> ExitCode {
             Command::Monitor(options) => return Ok(Box::pin(monitor::run(data, &options)).await),
             Command::Witness(options) => Box::pin(witness::run(options)).await,
             Command::Resume(options) => resume::run(data, json, options).await,
+            Command::Token(options) => token::run(data, json, options),
             Command::Migrate(options) => migrate::run(data, options).await,
             Command::Healthcheck(options) => healthcheck::run(options).await,
         };

@@ -100,7 +100,10 @@ impl Fact {
             | EventType::DisputeOpened
             | EventType::DisputeStated
             | EventType::DisputeAnswered
-            | EventType::DisputeReasoned => Some(Fact::OfPerson),
+            | EventType::DisputeReasoned
+            | EventType::GuestSignedIn
+            | EventType::RefreshTokenUsed
+            | EventType::TokensRevoked => Some(Fact::OfPerson),
             EventType::SeedCommitted => Some(Fact::SeedCommitted),
             EventType::SeedSealed => Some(Fact::SeedSealed),
             EventType::OperationPerformed | EventType::CardsOpened => Some(Fact::Dealing),

@@ -17,7 +17,7 @@ use super::lifetime::Lifetime;
 use super::message_limit::MessageLimit;
 use super::middleware::Behind;
 use super::stream_limit::StreamLimiter;
-use crate::auth::{Access, AccessError, Guard, IssuerKey, Verifier};
+use crate::auth::{Access, AccessError, Guard, IssuerKey, Revocations, Verifier};
 use crate::limits::Limits;
 use crate::refusal::no_such_method;
 
@@ -43,6 +43,7 @@ pub enum DescriptorError {
 pub struct GrpcBuilder {
     routes: RoutesBuilder,
     health: Health,
+    revocations: Option<Revocations>,
 }
 
 impl GrpcBuilder {
@@ -51,7 +52,7 @@ impl GrpcBuilder {
     pub fn new(health: Health) -> GrpcBuilder {
         let mut routes = RoutesBuilder::default();
         routes.add_service(health.service());
-        GrpcBuilder { routes, health }
+        GrpcBuilder { routes, health, revocations: None }
     }
 
     /// Adds a service and reports it as serving.
@@ -64,6 +65,12 @@ impl GrpcBuilder {
         self.health.set_serving::<S>(true).await;
         self.routes.add_service(service);
         self
+    }
+
+    /// Refuses tokens that these revocations name, and ends their streams.
+    #[must_use]
+    pub fn with_revocations(self, revocations: Option<Revocations>) -> GrpcBuilder {
+        GrpcBuilder { revocations, ..self }
     }
 
     /// Adds reflection (`grpc.reflection.v1`), open to everybody, and assembles the layers.
@@ -85,7 +92,7 @@ impl GrpcBuilder {
             .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
             .build_v1()?;
         self.routes.add_service(reflection);
-        let verifier = Verifier::new(issuers.to_vec(), clock);
+        let verifier = Verifier::new(issuers.to_vec(), clock).with_revocations(self.revocations);
         let mut routes = self.routes.routes();
         let router = std::mem::take(routes.axum_router_mut());
         // Answers a method that is described and allowed, but whose service is not on this server.

@@ -19,9 +19,10 @@ use tonic::Status;
 use tonic::body::Body;
 
 use super::frames::{Advance, FramePosition, HEAD_BYTES};
+use super::fresh_tokens::FreshTokens;
 use super::lifetime::StreamEnd;
 use super::middleware::{Answer, Middleware, Next, answered};
-use crate::auth::{Access, MessageRateLimit};
+use crate::auth::{Access, MessageRateLimit, TokenExpiry, stream_token_refusal};
 use crate::refusal::{Reason, encode_refusal, refusal};
 use crate::telemetry::is_grpc;
 
@@ -48,7 +49,11 @@ impl Middleware for MessageLimit {
         if rule.is_none_or(|rule| rule.streams) {
             let paced = request.extensions_mut().remove::<MessageRateLimit>();
             let ending = request.extensions().get::<StreamEnd>().cloned();
-            let metered = |inner| Body::new(MeteredBody::new(inner, longest, paced, ending));
+            let field = rule.and_then(|rule| rule.token_field);
+            let expiry = request.extensions().get::<TokenExpiry>().cloned();
+            let fresh = field.zip(expiry).map(|(field, expiry)| FreshTokens::new(field, expiry));
+            let metered =
+                |inner| Body::new(MeteredBody::new(inner, longest, paced, ending).taking(fresh));
             return Box::pin(next.call(request.map(metered)));
         }
         // `poll_ready` was called on this instance, so this instance is called and a clone is kept.
@@ -124,6 +129,8 @@ struct MeteredBody {
     wait: Option<Pin<Box<Sleep>>>,
     /// Whether the next message is paid for.
     paid: bool,
+    /// Fresh tokens among the messages, where the method takes them.
+    fresh_tokens: Option<FreshTokens>,
 }
 
 impl MeteredBody {
@@ -143,7 +150,21 @@ impl MeteredBody {
             pending: held,
             wait: None,
             paid: false,
+            fresh_tokens: None,
         }
+    }
+
+    /// Takes fresh tokens out of the messages.
+    fn taking(self, fresh_tokens: Option<FreshTokens>) -> MeteredBody {
+        MeteredBody { fresh_tokens, ..self }
+    }
+
+    /// Ends the stream with a status, as its request's error too.
+    fn end(&self, status: Status) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
+        if let Some(ending) = &self.ending {
+            ending.end(status.clone());
+        }
+        Poll::Ready(Some(Err(status)))
     }
 
     /// Waits until the next message may pass.
@@ -190,12 +211,16 @@ impl http_body::Body for MeteredBody {
         self.paid = !self.frames.is_between();
         if begun.is_some_and(|length| length > self.max_message_bytes) {
             let status = too_long(self.max_message_bytes);
-            if let Some(ending) = &self.ending {
-                ending.end((*status).clone());
-            }
-            return Poll::Ready(Some(Err(*status)));
+            return self.end(*status);
         }
-        Poll::Ready(Some(Ok(Frame::data(held.slice(..bytes)))))
+        let passed = held.slice(..bytes);
+        let ends = self.frames.is_between();
+        if let Some(fresh) = &mut self.fresh_tokens
+            && let Err(error) = fresh.pass(&passed, ends)
+        {
+            return self.end(stream_token_refusal(error));
+        }
+        Poll::Ready(Some(Ok(Frame::data(passed))))
     }
 
     fn is_end_stream(&self) -> bool {

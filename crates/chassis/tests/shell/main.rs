@@ -10,3 +10,4 @@ mod limits;
 mod raw;
 mod stop;
 mod tls;
+mod tokens;
