@@ -29,7 +29,7 @@ struct Today<K> {
     records: BTreeMap<K, u32>,
 }
 
-impl<K: Ord> DailyQuota<K> {
+impl<K: Ord + Copy> DailyQuota<K> {
     /// Quota of `most` records per key and day.
     #[must_use]
     pub fn new(most: u32) -> DailyQuota<K> {

@@ -53,6 +53,7 @@ pub(super) enum Fact {
 
 impl Fact {
     /// Returns what a type says; `None` for a type that is unknown here.
+    #[expect(clippy::too_many_lines, reason = "a table, with a line for each type of event")]
     pub(super) fn of(kind: u16) -> Option<Fact> {
         match EventType::try_from(i32::from(kind)).ok()? {
             EventType::Unspecified => None,

@@ -83,6 +83,9 @@ impl Claims {
     }
 }
 
+/// Claim, and the values that it may have.
+type ClaimCheck<'a> = (&'static str, &'a dyn Fn(&Value) -> bool);
+
 /// First claim of a payload that is missing or has another type than it must have; `None` where the
 /// payload is no JSON object, or nothing of the kind is wrong.
 pub(super) fn first_wrong(payload: &[u8]) -> Option<&'static str> {
@@ -91,7 +94,7 @@ pub(super) fn first_wrong(payload: &[u8]) -> Option<&'static str> {
         |value: &Value| value.as_array().is_some_and(|list| list.iter().all(Value::is_string));
     let is_role =
         |value: &Value| value.as_str().is_some_and(|name| Role::from_name(name).is_some());
-    let required: [(&str, &dyn Fn(&Value) -> bool); 7] = [
+    let required: [ClaimCheck<'_>; 7] = [
         ("iss", &Value::is_string),
         ("aud", &|value| value.is_string() || is_list(value)),
         ("sub", &Value::is_string),
@@ -101,7 +104,7 @@ pub(super) fn first_wrong(payload: &[u8]) -> Option<&'static str> {
         ("jti", &Value::is_string),
     ];
     let missing = required.into_iter().find(|(name, fits)| !claims.get(*name).is_some_and(fits));
-    let optional: [(&str, &dyn Fn(&Value) -> bool); 2] =
+    let optional: [ClaimCheck<'_>; 2] =
         [("nbf", &|value| value.is_null() || value.is_u64()), ("house", &Value::is_boolean)];
     let wrong = optional.into_iter().find(|(name, fits)| !claims.get(*name).is_none_or(fits));
     missing.or(wrong).map(|(name, _)| name)

@@ -19,7 +19,7 @@ use system::ids::IdMaker;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::transport::Channel;
-use tonic::{Request, Status, Streaming};
+use tonic::{Status, Streaming};
 use wire::status::reason_of;
 
 use crate::harness::{LONG_TIMEOUT, RoomHarness, token};
@@ -203,9 +203,9 @@ async fn a_sign_in_that_is_repeated_gives_credits_once_and_a_stolen_token_ends_i
     assert_eq!(reason_of(&thief), Some(ErrorReason::TokenRevoked));
     let until = tokio::time::Instant::now() + REVOKED_WITHIN;
     loop {
-        let thief = tables(&url)
-            .list_tables(with_token(&stolen.access_token, pb::ListTablesRequest::default()));
-        match thief.await {
+        let request = with_token(&stolen.access_token, pb::ListTablesRequest::default());
+        let thief = tables(&url).list_tables(request).await;
+        match thief {
             Err(status) => break assert_eq!(reason_of(&status), Some(ErrorReason::TokenRevoked)),
             Ok(_) => assert!(tokio::time::Instant::now() < until, "the thief is still in"),
         }
