@@ -66,6 +66,7 @@ macro_rules! the {
     };
 }
 
+mod guests;
 mod promises;
 mod zero;
 

@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use chassis::daily_quota::DailyQuota;
-use ledger::{Account, Command, Kind, Refusal, Transfer};
+use ledger::{Account, Command, Kind, Refusal, STARTING_CREDITS_REASON, Transfer};
 use primitives::Credits;
 use proto::wallet::v1 as pb;
 use tonic::{Request, Status};
@@ -17,9 +17,6 @@ use wire::{field, status};
 use super::{Api, caller, parse};
 use crate::config::StartingCredits;
 use crate::wallet::WalletError;
-
-/// Reason of the issue, on record.
-const REASON: &str = "starting credits of a guest";
 
 /// Bounds on the credits that guests are given. Clones share their count.
 #[derive(Clone)]
@@ -57,7 +54,7 @@ impl Api {
             id: id("guest-credits"),
             kind: Kind::Issue,
             legs: parse::two_legs(Account::Issuance, Account::Player(player), *amount),
-            reason: REASON.to_owned(),
+            reason: STARTING_CREDITS_REASON.to_owned(),
         };
         match self.execute(&caller, transfer.id, Command::PostTransfer(transfer)).await {
             Ok(_) => {
