@@ -2,7 +2,8 @@
 //! stream.
 
 use eventlog_core::Event;
-use proto::event::v1::{self as pb, EffectKind, Resolution};
+use proto::common::v1::{EffectKind, Resolution};
+use proto::event::v1 as pb;
 use serde::Serialize;
 use wire::records::{TableEvent, TableRecord, TableSubject};
 
@@ -51,12 +52,12 @@ pub fn stops<'a>(events: impl IntoIterator<Item = &'a Event>) -> Vec<StopRecord>
 }
 
 fn describe_stopped(stopped: &pb::EffectStopped) -> String {
-    let what = stopped.effect.as_ref().map_or_else(|| WHOLE_TABLE.to_owned(), describe_effect);
+    let what = stopped.effect.as_ref().map_or_else(|| WHOLE_TABLE.to_owned(), describe);
     format!("{what} stops: {}", stopped.why)
 }
 
 fn describe_resumed(actor: &str, resumed: &pb::EffectResumed) -> String {
-    let what = resumed.effect.as_ref().map_or_else(|| WHOLE_TABLE.to_owned(), describe_effect);
+    let what = resumed.effect.as_ref().map_or_else(|| WHOLE_TABLE.to_owned(), describe);
     let how = match resumed.resolution() {
         Resolution::PayToSuspense => "is paid to house/suspense",
         Resolution::Retry | Resolution::Unspecified => "is tried again",
@@ -66,14 +67,18 @@ fn describe_resumed(actor: &str, resumed: &pb::EffectResumed) -> String {
 
 const WHOLE_TABLE: &str = "the table as a whole";
 
+fn describe(effect: &pb::Effect) -> String {
+    describe_effect(effect.kind(), effect.hand_no, effect.seat)
+}
+
 /// Describes an effect with its hand or seat.
 #[must_use]
-pub fn describe_effect(effect: &pb::Effect) -> String {
-    let hand = |what: &str| format!("{what} of hand {}", effect.hand_no);
-    let seat = |what: &str| format!("{what} of seat {}", effect.seat);
-    match effect.kind() {
+pub fn describe_effect(kind: EffectKind, hand_no: u64, seat: u32) -> String {
+    let hand = |what: &str| format!("{what} of hand {hand_no}");
+    let seat = |what: &str| format!("{what} of seat {seat}");
+    match kind {
         EffectKind::Unspecified => "an effect that this program does not know".to_owned(),
-        EffectKind::Commit => format!("the dealer's commitment to hand {}", effect.hand_no),
+        EffectKind::Commit => format!("the dealer's commitment to hand {hand_no}"),
         EffectKind::Fund => seat("the buy-in"),
         EffectKind::CashOut => seat("the cash-out"),
         EffectKind::Start => "the start of a hand".to_owned(),

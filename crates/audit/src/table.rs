@@ -8,11 +8,12 @@
 //!
 //! Specification: fairness/SPEC.md §10.6.
 
+use proto::common::v1::AbortCause;
 use std::collections::BTreeMap;
 use std::fmt;
 
 use primitives::{HandId, PlayerId, TableId};
-use proto::event::v1::{self as pb, AbortCause};
+use proto::event::v1 as pb;
 use serde::Serialize;
 use wire::records::{HandEvent, PlayEvent, TableRecord, TableSubject};
 

@@ -221,7 +221,7 @@ impl<S: Strategy> RunningBot<'_, S> {
             WatchMessage::Snapshot(_) => self.seat_change_pending = false,
             WatchMessage::Update(update) => match &update.what {
                 Some(What::Seat(changed)) => {
-                    let mine = |seat: &SeatView| seat.player_id == self.player.bytes();
+                    let mine = |seat: &SeatView| wire::field::is_id(&seat.player_id, self.player);
                     self.seat_change_pending &= !changed.seat.as_ref().is_some_and(mine);
                 }
                 Some(What::HandEnded(_)) if self.state.my_hand_seat().is_some() => {

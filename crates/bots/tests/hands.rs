@@ -52,8 +52,8 @@ fn snapshot(hand: &Hand, hand_no: u64, player: Player) -> pb::TableView {
     };
     let standing = |place: &PlayerView| pb::SeatStanding {
         seat: place.seat.get().into(),
-        stack: place.stack.get(),
-        in_round: place.in_round.get(),
+        stack_credits: place.stack.get(),
+        in_round_credits: place.in_round.get(),
         ..pb::SeatStanding::default()
     };
     let mine = seat_of(player, &seats());
@@ -61,13 +61,17 @@ fn snapshot(hand: &Hand, hand_no: u64, player: Player) -> pb::TableView {
         variant: hand.rules().variant().id.to_owned(),
         rule_set: hand.rules().canonical(),
         your_seat: mine,
-        seats: vec![pb::SeatView { seat: mine, player_id: vec![1; 16], ..Default::default() }],
+        seats: vec![pb::SeatView {
+            seat: mine,
+            player_id: "a player".to_owned(),
+            ..Default::default()
+        }],
         hand_no,
         hand: Some(pb::HandView {
             hand_no,
             seats: view.players.iter().map(place).collect(),
             standing: Some(pb::Standing {
-                hand_pot: view.hand_pot.get(),
+                hand_pot_credits: view.hand_pot.get(),
                 seats: view.players.iter().map(standing).collect(),
                 ..pb::Standing::default()
             }),
@@ -136,7 +140,7 @@ fn play(variant: &'static Variant, hand_no: u64, places: &mut [PlayerState; 3]) 
             let line = rules::censor(&hand, &event, Viewer::Player(player));
             let line = line.map_or_else(String::new, |line| line.to_string());
             let what = What::Action(pb::HandAction { line, ..pb::HandAction::default() });
-            let update = pb::TableUpdate { sequence: 1, at: None, what: Some(what) };
+            let update = pb::TableUpdate { sequence: 1, record_time: None, what: Some(what) };
             place.state.apply(&WatchMessage::Update(Box::new(update)));
         }
         rules::evolve(&mut hand, &event);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use http::{HeaderValue, Response, StatusCode, header};
+use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use tonic::body::Body;
 use tonic::{Code, Status};
 use tonic_types::{ErrorDetails, StatusExt};
@@ -66,6 +66,29 @@ pub(crate) fn refusal_with(
         None => ErrorDetails::with_error_info(reason, DOMAIN, NONE),
     };
     Status::with_error_details(code, message, details)
+}
+
+/// Page of the public port that documents each reason.
+const REASONS_PAGE: &str = "/reasons.html";
+
+/// Completes a refusal in the headers or trailers of an answer: with a link to its reason's
+/// documentation and the trace of the call, where they are missing.
+pub(crate) fn complete(fields: &mut HeaderMap, trace: Option<&str>) {
+    let Some(status) = Status::from_header_map(fields) else { return };
+    let mut details = status.get_error_details();
+    let Some(reason) = details.error_info().map(|info| info.reason.clone()) else { return };
+    if details.help().is_some() && (details.request_info().is_some() || trace.is_none()) {
+        return;
+    }
+    if details.help().is_none() {
+        details.add_help_link(&reason, format!("{REASONS_PAGE}#ERROR_REASON_{reason}"));
+    }
+    if let Some(trace) = trace.filter(|_| details.request_info().is_none()) {
+        details.set_request_info(trace, "");
+    }
+    let completed = Status::with_error_details(status.code(), status.message(), details);
+    // Cannot fail: the status came from headers.
+    let _ = completed.add_header(fields);
 }
 
 /// Status of a method that this server does not have.

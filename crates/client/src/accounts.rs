@@ -16,8 +16,8 @@ pub struct IssueResult {
     pub position: u64,
 }
 
-fn player_id_bytes(player: Option<PlayerId>) -> Vec<u8> {
-    player.map_or_else(Vec::new, |player| player.bytes().to_vec())
+fn player_id_text(player: Option<PlayerId>) -> String {
+    player.map_or_else(String::new, |player| player.to_string())
 }
 
 fn issue_result(balance: u64, position: u64) -> Result<IssueResult, Error> {
@@ -34,7 +34,7 @@ impl Client {
     pub async fn open_account(&self, player: Option<PlayerId>) -> Result<PlayerId, Error> {
         let request = pb::OpenAccountRequest {
             request_id: self.request_id(),
-            player_id: player_id_bytes(player),
+            player_id: player_id_text(player),
         };
         let answer = self
             .call_with_retries(request, |channel, request| async move {
@@ -56,7 +56,7 @@ impl Client {
         &self,
         player: Option<PlayerId>,
     ) -> Result<pb::GetAccountResponse, Error> {
-        let request = pb::GetAccountRequest { player_id: player_id_bytes(player) };
+        let request = pb::GetAccountRequest { player_id: player_id_text(player) };
         self.call_with_retries(request, |channel, request| async move {
             WalletServiceClient::new(channel).get_account(request).await
         })
@@ -71,15 +71,15 @@ impl Client {
     pub async fn list_entries(
         &self,
         player: Option<PlayerId>,
-        page_size: u32,
+        page_size: i32,
         page_token: &str,
     ) -> Result<pb::ListEntriesResponse, Error> {
         let request = pb::ListEntriesRequest {
-            player_id: player_id_bytes(player),
+            player_id: player_id_text(player),
             page_size,
             page_token: page_token.to_owned(),
-            from: None,
-            to: None,
+            start_time: None,
+            end_time: None,
         };
         self.call_with_retries(request, |channel, request| async move {
             WalletServiceClient::new(channel).list_entries(request).await
@@ -99,8 +99,8 @@ impl Client {
     ) -> Result<IssueResult, Error> {
         let request = pb::IssueRequest {
             request_id: self.request_id(),
-            player_id: player.bytes().to_vec(),
-            amount: amount.get(),
+            player_id: player.to_string(),
+            amount_credits: amount.get(),
             reason: reason.to_owned(),
         };
         let answer = self
@@ -108,7 +108,7 @@ impl Client {
                 WalletServiceClient::new(channel).issue(request).await
             })
             .await?;
-        issue_result(answer.balance, answer.position)
+        issue_result(answer.balance_credits, answer.position)
     }
 
     /// Removes credits from an account. For operators; the reason has 1 to 200 characters.
@@ -123,8 +123,8 @@ impl Client {
     ) -> Result<IssueResult, Error> {
         let request = pb::RedeemRequest {
             request_id: self.request_id(),
-            player_id: player.bytes().to_vec(),
-            amount: amount.get(),
+            player_id: player.to_string(),
+            amount_credits: amount.get(),
             reason: reason.to_owned(),
         };
         let answer = self
@@ -132,6 +132,6 @@ impl Client {
                 WalletServiceClient::new(channel).redeem(request).await
             })
             .await?;
-        issue_result(answer.balance, answer.position)
+        issue_result(answer.balance_credits, answer.position)
     }
 }

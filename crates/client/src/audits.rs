@@ -15,7 +15,7 @@ impl Client {
     /// # Errors
     /// See [`Error`]; `HAND_UNKNOWN`, and `HAND_IN_PLAY` until the hand has ended or is suspended.
     pub async fn get_hand_bundle(&self, table: TableId, hand_no: u64) -> Result<Vec<u8>, Error> {
-        let request = pb::GetHandBundleRequest { table_id: table.bytes().to_vec(), hand_no };
+        let request = pb::GetHandBundleRequest { table_id: table.to_string(), hand_no };
         let answer = self
             .call_with_retries(request, |channel, request| async move {
                 AuditServiceClient::new(channel).get_hand_bundle(request).await
@@ -33,7 +33,7 @@ impl Client {
         table: TableId,
         hand_no: u64,
     ) -> Result<pb::AuditHandResponse, Error> {
-        let request = pb::AuditHandRequest { table_id: table.bytes().to_vec(), hand_no };
+        let request = pb::AuditHandRequest { table_id: table.to_string(), hand_no };
         self.call_with_retries(request, |channel, request| async move {
             AuditServiceClient::new(channel).audit_hand(request).await
         })

@@ -58,6 +58,7 @@ mod signing;
 mod trust;
 mod violation;
 
+use proto::common::v1::AbortCause;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
@@ -66,7 +67,6 @@ use fairness::Chain;
 use fairness::evidence::ended_note;
 
 use primitives::{PlayerId, TableId, UnixMicros};
-use proto::event::v1::AbortCause;
 use proto::table::v1 as pb;
 use proto::table::v1::table_update::What;
 use rules::{RuleSet, TableSettings, Variant};
@@ -173,9 +173,7 @@ fn first_current(view: &pb::TableView) -> u64 {
 
 /// Time that a table has told; none for one before 1970.
 fn told_time(at: prost_types::Timestamp) -> Option<UnixMicros> {
-    let prost_types::Timestamp { seconds, nanos } = at;
-    let (seconds, nanos) = (u64::try_from(seconds).ok()?, u64::try_from(nanos).ok()?);
-    Some(UnixMicros(seconds.saturating_mul(1_000_000).saturating_add(nanos / 1000)))
+    wire::time::instant(at)
 }
 
 impl Chance {
@@ -279,7 +277,7 @@ impl Chance {
         let judged = match seen {
             crate::WatchMessage::Snapshot(view) => self.apply_snapshot(view),
             crate::WatchMessage::Update(update) => {
-                let overdue = self.tell_time(update.at);
+                let overdue = self.tell_time(update.record_time);
                 update.what.as_ref().map_or(Ok(()), |what| self.apply_update(what)).and(overdue)
             }
             crate::WatchMessage::CaughtUp => Ok(()),
@@ -404,7 +402,7 @@ impl Chance {
     }
 
     fn update_seat(&mut self, seat: &pb::SeatView) {
-        let Ok(player) = PlayerId::try_from(&*seat.player_id) else { return };
+        let Ok(player) = wire::field::player_id(&seat.player_id) else { return };
         self.seats.insert(seat.seat, player);
         if self.player == Some(player) {
             self.seat = u8::try_from(seat.seat).unwrap_or(0);

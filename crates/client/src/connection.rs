@@ -229,8 +229,8 @@ impl Client {
     }
 
     /// Makes a request id; every repetition of a command carries the same.
-    pub(crate) fn request_id(&self) -> Vec<u8> {
-        self.ids.request_id().bytes().to_vec()
+    pub(crate) fn request_id(&self) -> String {
+        self.ids.request_id().to_string()
     }
 
     /// Wraps a message in a request with the token.

@@ -30,7 +30,8 @@ impl TableState {
 
     /// Returns the chosen name of this player if they hold the seat, otherwise their pseudonym.
     fn display_name(&self, seat: u32, player: PlayerId) -> String {
-        let here = |it: &&pb::SeatView| it.seat == seat && *it.player_id == player.0;
+        let here =
+            |it: &&pb::SeatView| it.seat == seat && wire::field::is_id(&it.player_id, player);
         let name = self.view().seats.iter().find(here).map(|seat| seat.name.as_str());
         name_or_pseudonym(name.unwrap_or_default(), player)
     }
@@ -80,7 +81,7 @@ fn describe_stopped(changed: &pb::StoppedChanged) -> String {
 fn describe_seat(changed: &pb::SeatChanged) -> Option<String> {
     // [`crate::Watch`] refuses a change that names no seat.
     let seat = changed.seat.as_ref()?;
-    let player = PlayerId::try_from(&*seat.player_id);
+    let player = wire::field::player_id(&seat.player_id);
     let house = if seat.house { ", the house's" } else { "" };
     let named = |player| format!(" ({}{house})", name_or_pseudonym(&seat.name, player));
     let player = player.map(named);
@@ -88,7 +89,7 @@ fn describe_seat(changed: &pb::SeatChanged) -> Option<String> {
     if changed.vacated {
         return Some(format!("{who} is free again"));
     }
-    let stack = seat.stack;
+    let stack = seat.stack_credits;
     let note = standing::standing_suffix(changed.your_standing.as_ref());
     let said = match seat.state() {
         pb::SeatState::Unspecified => format!("{who} has {stack}"),
@@ -137,11 +138,11 @@ fn with_seats(text: &str, players: &[u32], name: SeatNames<'_>) -> String {
 
 fn describe_pots(standing: Option<&pb::Standing>) -> String {
     standing.map_or_else(String::new, |standing| {
-        let sabacc = match standing.sabacc_pot {
+        let sabacc = match standing.sabacc_pot_credits {
             0 => String::new(),
             pot => format!(" · sabacc pot {pot}"),
         };
-        format!(" · pot {}{sabacc}", standing.hand_pot)
+        format!(" · pot {}{sabacc}", standing.hand_pot_credits)
     })
 }
 
@@ -149,15 +150,16 @@ fn describe_pots(standing: Option<&pb::Standing>) -> String {
 const BETTING: [MoveKind; 4] = [MoveKind::Bet, MoveKind::Match, MoveKind::Raise, MoveKind::Fold];
 
 fn describe_action(action: &pb::HandAction, name: SeatNames<'_>) -> String {
-    let Some(decision) = &action.r#move else { return chance::describe_chance(action, name) };
+    let Some(decision) = &action.decision else { return chance::describe_chance(action, name) };
     let clock = if action.by_clock { " (the clock)" } else { "" };
     let pot = action.standing.as_ref().filter(|_| BETTING.contains(&decision.kind()));
-    let pot = pot.map_or_else(String::new, |standing| format!(" · pot {}", standing.hand_pot));
+    let pot =
+        pot.map_or_else(String::new, |standing| format!(" · pot {}", standing.hand_pot_credits));
     format!("{} {}{clock}{pot}", name(action.seat), describe_move(decision, name))
 }
 
 fn describe_move(decision: &Move, name: SeatNames<'_>) -> String {
-    let Move { kind: _, cards, amount, names, target_seat, value } = decision;
+    let Move { kind: _, cards, amount_credits: amount, names, target_seat, value } = decision;
     let cards = cards.join(" ");
     let names = names.join(", ");
     match decision.kind() {

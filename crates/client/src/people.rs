@@ -4,7 +4,7 @@ use primitives::{DisputeId, PlayerId, TableId};
 use proto::audit::v1 as audit;
 use proto::audit::v1::dispute_service_client::DisputeServiceClient;
 use proto::audit::v1::hand_service_client::HandServiceClient;
-use proto::event::v1::DisputeVerdict;
+use proto::common::v1::DisputeVerdict;
 use proto::table::v1 as pb;
 use proto::table::v1::people_service_client::PeopleServiceClient;
 
@@ -35,7 +35,7 @@ impl Client {
         &self,
         player: Option<PlayerId>,
     ) -> Result<pb::GetPlayerResponse, Error> {
-        let player_id = player.map_or_else(Vec::new, |player| player.bytes().to_vec());
+        let player_id = player.map_or_else(String::new, |player| player.to_string());
         let request = pb::GetPlayerRequest { player_id };
         self.call_with_retries(request, |channel, request| async move {
             PeopleServiceClient::new(channel).get_player(request).await
@@ -51,7 +51,7 @@ impl Client {
     pub async fn erase_player(&self, player: PlayerId, reason: &str) -> Result<(), Error> {
         let request = pb::ErasePlayerRequest {
             request_id: self.request_id(),
-            player_id: player.bytes().to_vec(),
+            player_id: player.to_string(),
             reason: reason.to_owned(),
         };
         let pb::ErasePlayerResponse {} = self
@@ -79,7 +79,7 @@ impl Client {
     ) -> Result<audit::OpenDisputeResponse, Error> {
         let request = audit::OpenDisputeRequest {
             request_id: self.request_id(),
-            table_id: table.bytes().to_vec(),
+            table_id: table.to_string(),
             hand_no,
             text: text.to_owned(),
             evidence: evidence.to_vec(),
@@ -141,7 +141,7 @@ impl Client {
     /// # Errors
     /// See [`Error`]; `DISPUTE_UNKNOWN` also for another player's dispute.
     pub async fn get_dispute(&self, dispute: DisputeId) -> Result<audit::Dispute, Error> {
-        let request = audit::GetDisputeRequest { dispute_id: dispute.bytes().to_vec() };
+        let request = audit::GetDisputeRequest { dispute_id: dispute.to_string() };
         let answer = self
             .call_with_retries(request, |channel, request| async move {
                 DisputeServiceClient::new(channel).get_dispute(request).await
@@ -162,7 +162,7 @@ impl Client {
     ) -> Result<(), Error> {
         let request = audit::AnswerDisputeRequest {
             request_id: self.request_id(),
-            dispute_id: dispute.bytes().to_vec(),
+            dispute_id: dispute.to_string(),
             verdict: verdict.into(),
             text: text.to_owned(),
         };

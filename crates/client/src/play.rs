@@ -44,7 +44,7 @@ pub struct EntropyOutcome {
 #[derive(Debug)]
 pub struct DecisionOutcome {
     /// Request id that [`Play::decide`] returned, 16 bytes.
-    pub request_id: Vec<u8>,
+    pub request_id: String,
     /// Sequence number of the update that carries the decision, or the refusal.
     pub outcome: Result<u64, Refusal>,
 }
@@ -92,7 +92,7 @@ impl Play {
     /// # Errors
     /// [`Error::Malformed`] if sixteen messages have no answer yet, [`Error::Evidence`] if what is
     /// signed cannot be stored.
-    pub fn decide(&mut self, hand_no: u64, turn: u32, decision: Move) -> Result<Vec<u8>, Error> {
+    pub fn decide(&mut self, hand_no: u64, turn: u32, decision: Move) -> Result<String, Error> {
         let request_id = self.watch.client().request_id();
         let table = self.watch.table();
         let requests = self.watch.requests.as_mut().expect("a table that is played at has a way");
@@ -149,15 +149,15 @@ pub(crate) struct PlayRequests {
     /// Hand number and turn of the last fold of a hand that the player's number is not in.
     folded: Option<(u64, u32)>,
     /// Request of that fold.
-    fold_request: Option<Vec<u8>>,
+    fold_request: Option<String>,
 }
 
 /// Message without an answer.
 struct PendingRequest {
-    request_id: Vec<u8>,
+    request_id: String,
     message: Message,
     /// Id that the caller knows it by: another where it was signed anew.
-    named: Vec<u8>,
+    named: String,
     /// The entropy message that it carries, if it is one.
     entropy: Option<EntropyMessage>,
 }
@@ -195,11 +195,11 @@ impl PlayRequests {
     /// Signs and sends a decision for a turn of a hand.
     fn decide(
         &mut self,
-        request_id: Vec<u8>,
+        request_id: String,
         table: TableId,
         due: (u64, u32),
         decision: Move,
-    ) -> Result<Vec<u8>, Error> {
+    ) -> Result<String, Error> {
         if self.is_full() {
             return Err(Error::Malformed("sixteen messages wait for their answers already"));
         }
@@ -210,10 +210,10 @@ impl PlayRequests {
         };
         let act = pb::ActRequest {
             request_id: request_id.clone(),
-            table_id: table.bytes().to_vec(),
+            table_id: table.to_string(),
             hand_no,
             turn,
-            r#move: Some(decision),
+            decision: Some(decision),
             signature,
         };
         self.send(PendingRequest {
@@ -341,14 +341,16 @@ impl PlayRequests {
     fn sign_again(
         &mut self,
         act: &pb::ActRequest,
-        named: &[u8],
+        named: &str,
         refusal: &Refusal,
         client: &Client,
     ) -> bool {
         if refusal.reason != Some(ErrorReason::SignatureInvalid) {
             return false;
         }
-        let (Some(chance), Some(decision)) = (&mut self.chance, &act.r#move) else { return false };
+        let (Some(chance), Some(decision)) = (&mut self.chance, &act.decision) else {
+            return false;
+        };
         let signature = match chance.sign_again(act.hand_no, decision, refusal) {
             Ok(Some(signature)) if signature != act.signature => signature,
             Ok(_) => return false,
@@ -359,7 +361,7 @@ impl PlayRequests {
         };
         let request_id = client.request_id();
         let act = pb::ActRequest { request_id: request_id.clone(), signature, ..act.clone() };
-        let (message, named) = (Message::Act(act), named.to_vec());
+        let (message, named) = (Message::Act(act), named.to_owned());
         self.send(PendingRequest { request_id, named, message, entropy: None });
         true
     }
@@ -399,13 +401,13 @@ impl PlayRequests {
         Some(EntropyOutcome { hand_no, outcome })
     }
 
-    fn remove(&mut self, request_id: &[u8]) -> Option<PendingRequest> {
+    fn remove(&mut self, request_id: &str) -> Option<PendingRequest> {
         let at = self.unanswered.iter().position(|asked| asked.request_id == request_id)?;
         Some(self.unanswered.remove(at))
     }
 }
 
-fn entropy_message(request_id: Vec<u8>, table: TableId, due: &EntropyMessage) -> Message {
+fn entropy_message(request_id: String, table: TableId, due: &EntropyMessage) -> Message {
     match *due {
         EntropyMessage::Commit { hand_no, commitment, key, seat: _ } => Message::CommitEntropy(
             commit_request(request_id, table, (hand_no, commitment), key.to_vec()),
@@ -427,14 +429,15 @@ fn unanswered() -> Refusal {
 }
 
 fn refusal(refused: pb::ActRefused) -> Refusal {
-    let pb::ActRefused { reason, text, mut metadata } = refused;
+    let pb::ActRefused { reason, text, mut metadata, code: _, doc: _, trace_id, retry_delay } =
+        refused;
     Refusal {
         reason: ErrorReason::try_from(reason).ok(),
         message: text,
         field: metadata.remove("field"),
-        trace_id: None,
+        trace_id: (!trace_id.is_empty()).then_some(trace_id),
         metadata,
-        retry_after: None,
+        retry_after: retry_delay.and_then(|delay| delay.try_into().ok()),
     }
 }
 
@@ -448,7 +451,7 @@ mod tests {
         let client = Client::connect("http://127.0.0.1:1", "a token").unwrap();
         let mut requests = PlayRequests::default();
         let asked =
-            requests.decide(vec![7; 16], TableId([1; 16]), (1, 1), Move::default()).unwrap();
+            requests.decide("an id".to_owned(), TableId([1; 16]), (1, 1), Move::default()).unwrap();
         let acted = pb::Acted { request_id: asked.clone(), outcome: None };
         let answered = requests.resolve_decision(acted, &client).expect("an outcome");
         assert_eq!(answered.request_id, asked);

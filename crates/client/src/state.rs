@@ -87,7 +87,7 @@ impl TableState {
     /// 1.
     #[must_use]
     pub fn due(&self) -> Credits {
-        let pot = Credits::try_new(self.view.sabacc_pot).unwrap_or(Credits::MAX);
+        let pot = Credits::try_new(self.view.sabacc_pot_credits).unwrap_or(Credits::MAX);
         self.rules.as_ref().map_or(Credits::of(1), |rules| rules.min_stack(pot))
     }
 
@@ -101,7 +101,7 @@ impl TableState {
     #[must_use]
     pub fn my_seat(&self) -> Option<&pb::SeatView> {
         self.view.seats.iter().find(|seat| match self.viewer {
-            Some(me) => seat.player_id == me.bytes(),
+            Some(me) => wire::field::is_id(&seat.player_id, me),
             None => self.view.your_seat != 0 && seat.seat == self.view.your_seat,
         })
     }
@@ -152,6 +152,6 @@ impl TableState {
         let dealt = dealt.filter(|place| place.seat == seat).map(|place| &place.player_id);
         let seated = self.view.seats.iter().filter(|taken| taken.seat == seat);
         let mut ids = dealt.chain(seated.map(|taken| &taken.player_id));
-        ids.find_map(|id| PlayerId::try_from(&**id).ok())
+        ids.find_map(|id| wire::field::player_id(id).ok())
     }
 }

@@ -2,8 +2,7 @@
 
 use fairness::{ClientCommitment, Entropy};
 use primitives::{Credits, TableId};
-use proto::common::v1::{ErrorReason, Move};
-use proto::event::v1::Resolution;
+use proto::common::v1::{ErrorReason, Move, Resolution};
 use proto::table::v1 as pb;
 use proto::table::v1::table_service_client::TableServiceClient;
 
@@ -26,7 +25,7 @@ impl Client {
                 TableServiceClient::new(channel).create_table(request).await
             })
             .await?;
-        TableId::try_from(&*answer.table_id)
+        wire::field::table_id(&answer.table_id)
             .map_err(|_| Error::Malformed("the new table's id is not 16 bytes"))
     }
 
@@ -56,7 +55,7 @@ impl Client {
     /// # Errors
     /// See [`Error`].
     pub async fn get_table(&self, table: TableId) -> Result<pb::TableView, Error> {
-        let request = pb::GetTableRequest { table_id: table.bytes().to_vec() };
+        let request = pb::GetTableRequest { table_id: table.to_string() };
         let answer = self
             .call_with_retries(request, |channel, request| async move {
                 TableServiceClient::new(channel).get_table(request).await
@@ -74,9 +73,9 @@ impl Client {
     pub async fn sit_down(&self, table: TableId, seat: u32, buy_in: Credits) -> Result<u32, Error> {
         let request = pb::SitDownRequest {
             request_id: self.request_id(),
-            table_id: table.bytes().to_vec(),
+            table_id: table.to_string(),
             seat,
-            buy_in: buy_in.get(),
+            buy_in_credits: buy_in.get(),
         };
         let answer = self
             .call_with_retries(request, |channel, request| async move {
@@ -128,7 +127,7 @@ impl Client {
     ) -> Result<pb::StandUpResponse, Error> {
         let request = pb::StandUpRequest {
             request_id: self.request_id(),
-            table_id: table.bytes().to_vec(),
+            table_id: table.to_string(),
             signature,
         };
         self.call_with_retries(request, |channel, request| async move {
@@ -144,7 +143,7 @@ impl Client {
     pub async fn sit_out(&self, table: TableId, sit_out: bool) -> Result<(), Error> {
         let request = pb::SitOutRequest {
             request_id: self.request_id(),
-            table_id: table.bytes().to_vec(),
+            table_id: table.to_string(),
             sit_out,
         };
         let pb::SitOutResponse {} = self
@@ -211,10 +210,10 @@ impl Client {
         let (hand_no, turn) = due;
         let request = pb::ActRequest {
             request_id: self.request_id(),
-            table_id: table.bytes().to_vec(),
+            table_id: table.to_string(),
             hand_no,
             turn,
-            r#move: Some(decision),
+            decision: Some(decision),
             signature,
         };
         self.call_with_retries(request, |channel, request| async move {
@@ -324,7 +323,7 @@ impl Client {
     ) -> Result<pb::ResumeTableResponse, Error> {
         let request = pb::ResumeTableRequest {
             request_id: self.request_id(),
-            table_id: table.bytes().to_vec(),
+            table_id: table.to_string(),
             reason: reason.to_owned(),
             resolution: resolution.into(),
         };
@@ -339,10 +338,8 @@ impl Client {
     /// # Errors
     /// See [`Error`].
     pub async fn close_table(&self, table: TableId) -> Result<(), Error> {
-        let request = pb::CloseTableRequest {
-            request_id: self.request_id(),
-            table_id: table.bytes().to_vec(),
-        };
+        let request =
+            pb::CloseTableRequest { request_id: self.request_id(), table_id: table.to_string() };
         let pb::CloseTableResponse {} = self
             .call_with_retries(request, |channel, request| async move {
                 TableServiceClient::new(channel).close_table(request).await
@@ -371,22 +368,22 @@ impl Client {
 }
 
 pub(crate) fn commit_request(
-    request_id: Vec<u8>,
+    request_id: String,
     table: TableId,
     committed: (u64, ClientCommitment),
     key: Vec<u8>,
 ) -> pb::CommitEntropyRequest {
     let (hand_no, commitment) = committed;
-    let (table_id, commitment) = (table.bytes().to_vec(), commitment.0.to_vec());
+    let (table_id, commitment) = (table.to_string(), commitment.0.to_vec());
     pb::CommitEntropyRequest { request_id, table_id, hand_no, commitment, key }
 }
 
 pub(crate) fn reveal_request(
-    request_id: Vec<u8>,
+    request_id: String,
     table: TableId,
     hand_no: u64,
     entropy: Entropy,
 ) -> pb::RevealEntropyRequest {
-    let (table_id, entropy) = (table.bytes().to_vec(), entropy.0.to_vec());
+    let (table_id, entropy) = (table.to_string(), entropy.0.to_vec());
     pb::RevealEntropyRequest { request_id, table_id, hand_no, entropy }
 }

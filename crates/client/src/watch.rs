@@ -228,7 +228,7 @@ impl Watch {
     async fn connect(&mut self) -> Result<(), Error> {
         self.client.clock().sleep_until(self.not_before).await;
         let watch = pb::WatchTableRequest {
-            table_id: self.table.bytes().to_vec(),
+            table_id: self.table.to_string(),
             resume_token: self.resume_token.clone(),
         };
         let mut tables = TableServiceClient::new(self.client.channel());
@@ -279,7 +279,7 @@ impl Watch {
                 self.is_live = true;
                 Some(WatchMessage::CaughtUp)
             }
-            Some(Message::Ended(pb::StreamEnded { reason })) => {
+            Some(Message::Ended(pb::StreamEnded { reason, text: _, doc: _, trace_id: _ })) => {
                 match pb::EndReason::try_from(reason) {
                     Ok(pb::EndReason::TableClosed) => self.is_over = true,
                     Ok(

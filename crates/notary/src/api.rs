@@ -248,8 +248,8 @@ fn size_within(size: u64, published: &PublishedTree) -> Result<u64, ApiRefusal> 
 fn parse_selection(selection: pb::RecordSelection) -> Result<Selection, BadField> {
     let pb::RecordSelection { by } = selection;
     match by.ok_or_else(|| BadField::new("selections.by", "say what is wanted"))? {
-        By::Stream(pb::StreamSelection { stream, from_version, limit, before_position }) => {
-            let stream = StreamId(parse_id("selections.stream.stream", &stream)?);
+        By::Stream(pb::StreamSelection { stream_id, from_version, limit, before_position }) => {
+            let stream = wire::field::id::<StreamId>("selections.stream.stream_id", &stream_id)?;
             let limit = usize::try_from(limit).unwrap_or(usize::MAX);
             // One more than is allowed, so that a longer stream is refused.
             let limit = if limit == 0 { MAX_RECORDS + 1 } else { limit };
@@ -267,7 +267,8 @@ fn parse_selection(selection: pb::RecordSelection) -> Result<Selection, BadField
             Ok(Selection::Positions { first: Position(first), count })
         }
         By::Request(pb::RequestSelection { request_id, actor }) => {
-            let request = RequestId(parse_id("selections.request.request_id", &request_id)?);
+            let request =
+                wire::field::id::<RequestId>("selections.request.request_id", &request_id)?;
             if actor.is_empty() {
                 let problem = "missing: class and subject, such as service:table";
                 return Err(BadField::new("selections.request.actor", problem));
@@ -275,10 +276,6 @@ fn parse_selection(selection: pb::RecordSelection) -> Result<Selection, BadField
             Ok(Selection::Request { actor, request })
         }
     }
-}
-
-fn parse_id(field: &str, bytes: &[u8]) -> Result<[u8; 16], BadField> {
-    bytes.try_into().map_err(|_| BadField::new(field, "an id has 16 bytes"))
 }
 
 fn hashes(of: Vec<Hash>) -> Vec<Vec<u8>> {

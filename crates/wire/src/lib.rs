@@ -12,11 +12,13 @@ pub mod history;
 pub mod ledger;
 mod log_record;
 pub mod moves;
+pub mod public;
 pub mod records;
 pub mod replay;
 pub mod ruleset;
 pub mod standing;
 pub mod status;
+pub mod time;
 
 pub use field::BadField;
 pub use log_record::{leaf_only, log_record};

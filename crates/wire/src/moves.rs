@@ -26,23 +26,26 @@ impl MoveReader<'_> {
         let kind = match sent.kind {
             0 => None,
             number => {
-                let unknown = || BadField::new("move.kind", format!("there is no kind {number}"));
+                let unknown =
+                    || BadField::new("decision.kind", format!("there is no kind {number}"));
                 Some(kind_numbered(number).ok_or_else(unknown)?)
             }
         };
         let shape = kind.map_or(Shape::Nothing, MoveKind::shape);
         AllowedFields::of(shape).check(sent)?;
-        let unspecified = || BadField::new("move.kind", "missing: what do you decide?");
+        let unspecified = || BadField::new("decision.kind", "missing: what do you decide?");
         let arguments = self.parse_arguments(shape, sent)?;
         kind.and_then(|kind| kind.with(arguments)).ok_or_else(unspecified)
     }
 
     /// Parses the arguments of a move that fills the fields of this shape.
     fn parse_arguments(&self, shape: Shape, sent: &PbMove) -> Result<Arguments, BadField> {
-        let PbMove { kind: _, cards, amount, names, target_seat, value } = sent;
+        let PbMove { kind: _, cards, amount_credits, names, target_seat, value } = sent;
         Ok(match shape {
             Shape::Nothing => Arguments::Nothing,
-            Shape::Amount => Arguments::Amount(field::credits("move.amount", *amount)?),
+            Shape::Amount => {
+                Arguments::Amount(field::credits("decision.amount_credits", *amount_credits)?)
+            }
             Shape::Card => Arguments::Card(self.parse_card(cards)?),
             Shape::OptionalCard => {
                 Arguments::OptionalCard(self.parse_cards(cards)?.first().copied())
@@ -74,7 +77,7 @@ impl MoveReader<'_> {
         let mut taken: Vec<Card> = Vec::new();
         for (at, code) in codes.iter().enumerate() {
             let meant = self.deck.parse(code);
-            let name = || format!("move.cards[{at}]");
+            let name = || format!("decision.cards[{at}]");
             if meant.is_empty() {
                 let problem = format!("there is no such card in this deck: {}", Quoted(code));
                 return Err(BadField::new(name(), problem));
@@ -91,13 +94,15 @@ impl MoveReader<'_> {
         if seat == 0 {
             return Ok(None);
         }
-        let seat = field::seat("move.target_seat", seat)?;
+        let seat = field::seat("decision.target_seat", seat)?;
         let index = self.seats.iter().position(|&other| other == seat);
         index
             .and_then(|index| u8::try_from(index).ok())
             .and_then(Player::try_new)
             .map(Some)
-            .ok_or_else(|| BadField::new("move.target_seat", "nobody in this hand has that seat"))
+            .ok_or_else(|| {
+                BadField::new("decision.target_seat", "nobody in this hand has that seat")
+            })
     }
 }
 
@@ -153,22 +158,25 @@ impl AllowedFields {
         if !cards.contains(&sent.cards.len()) {
             let problem =
                 format!("this kind of move names {} to {} cards", cards.start(), cards.end());
-            return Err(BadField::new("move.cards", problem));
+            return Err(BadField::new("decision.cards", problem));
         }
-        if sent.amount != 0 && !self.has_amount {
-            return Err(BadField::new("move.amount", "this kind of move has no amount"));
+        if sent.amount_credits != 0 && !self.has_amount {
+            return Err(BadField::new(
+                "decision.amount_credits",
+                "this kind of move has no amount",
+            ));
         }
         if sent.names.len() != names {
             let problem = format!("this kind of move takes {names} names");
-            return Err(BadField::new("move.names", problem));
+            return Err(BadField::new("decision.names", problem));
         }
         if sent.target_seat != 0 && !self.may_target {
-            return Err(BadField::new("move.target_seat", "this kind of move has no target"));
+            return Err(BadField::new("decision.target_seat", "this kind of move has no target"));
         }
         if (sent.value != 0) != self.has_value {
             let problem =
                 if self.has_value { "missing: 1 to 6" } else { "this kind of move has none" };
-            return Err(BadField::new("move.value", problem));
+            return Err(BadField::new("decision.value", problem));
         }
         Ok(())
     }
@@ -178,26 +186,25 @@ fn parse_die(value: u32) -> Result<u8, BadField> {
     u8::try_from(value)
         .ok()
         .filter(|value| (1..=6).contains(value))
-        .ok_or_else(|| BadField::new("move.value", "a die shows 1 to 6"))
+        .ok_or_else(|| BadField::new("decision.value", "a die shows 1 to 6"))
 }
 
 fn parse_side(name: &str) -> Result<Side, BadField> {
     Side::ALL
         .into_iter()
         .find(|side| side.name() == name)
-        .ok_or_else(|| BadField::new("move.names[0]", "light or dark"))
+        .ok_or_else(|| BadField::new("decision.names[0]", "light or dark"))
 }
 
 fn parse_source(name: &str) -> Result<DrawSource, BadField> {
-    DrawSource::ALL
-        .into_iter()
-        .find(|source| source.name() == name)
-        .ok_or_else(|| BadField::new("move.names[0]", "sand, blood, sand-discard or blood-discard"))
+    DrawSource::ALL.into_iter().find(|source| source.name() == name).ok_or_else(|| {
+        BadField::new("decision.names[0]", "sand, blood, sand-discard or blood-discard")
+    })
 }
 
 fn parse_token(name: &str) -> Result<ShiftToken, BadField> {
     ShiftToken::parse(name)
-        .ok_or_else(|| BadField::new("move.names", "there is no such shift token"))
+        .ok_or_else(|| BadField::new("decision.names", "there is no such shift token"))
 }
 
 /// Converts a move without its cards. The caller adds those that its reader may see.
@@ -210,7 +217,7 @@ pub(crate) fn write_without_cards(mv: &Move, seats: &[SeatNo]) -> PbMove {
         | Arguments::OptionalCard(_)
         | Arguments::Cards(_)
         | Arguments::AnyCards(_) => {}
-        Arguments::Amount(amount) => out.amount = amount.get(),
+        Arguments::Amount(amount) => out.amount_credits = amount.get(),
         Arguments::Side(side) => out.names = vec![side.name().to_owned()],
         Arguments::Pile(source) => out.names = vec![source.name().to_owned()],
         Arguments::Tokens(tokens) => {

@@ -12,6 +12,15 @@ use crate::field::BadField;
 /// Domain of every `ErrorInfo`.
 pub const DOMAIN: &str = "sabacc";
 
+/// Page of the public port that documents each reason, under the reason's full name.
+pub const REASONS_PAGE: &str = "/reasons.html";
+
+/// Link to the documentation of a value of an enum of reasons, from the room's own address on.
+#[must_use]
+pub fn doc_link(full_name: &str) -> String {
+    format!("{REASONS_PAGE}#{full_name}")
+}
+
 /// Refusal of a call, from which a status is made.
 #[derive(Debug, Clone)]
 pub struct ApiRefusal {
@@ -70,6 +79,12 @@ impl ApiRefusal {
         &self.message
     }
 
+    /// Time after which the caller may retry.
+    #[must_use]
+    pub fn retry_delay(&self) -> Option<Duration> {
+        self.retry
+    }
+
     /// Facts for programs, with the field at fault as `field`.
     pub fn metadata(&self) -> impl Iterator<Item = (&str, &str)> {
         let field = self.field.as_ref().map(|bad| ("field", bad.field.as_str()));
@@ -90,13 +105,19 @@ impl From<ApiRefusal> for Status {
         let ApiRefusal { reason, message, field, metadata, retry } = refused;
         let mut details = ErrorDetails::new();
         details.set_error_info(reason_name(reason), DOMAIN, to_map(metadata));
+        details.add_help_link(reason_name(reason), doc_link(reason.as_str_name()));
+        let code = code(reason);
+        if code == Code::FailedPrecondition {
+            let subject = field.as_ref().map_or("", |bad| bad.field.as_str());
+            details.add_precondition_failure_violation(reason_name(reason), subject, &message);
+        }
         if let Some(BadField { field, problem }) = field {
             details.add_bad_request_violation(field, problem);
         }
         if let Some(delay) = retry {
             details.set_retry_info(Some(delay));
         }
-        Status::with_error_details(code(reason), message, details)
+        Status::with_error_details(code, message, details)
     }
 }
 
@@ -377,11 +398,11 @@ mod tests {
 
     #[test]
     fn details_reach_the_client() {
-        let status = Status::from(BadField::new("move.amount", "too much"));
+        let status = Status::from(BadField::new("decision.amount_credits", "too much"));
         assert_eq!(status.code(), Code::InvalidArgument);
         assert_eq!(reason_of(&status), Some(ErrorReason::BadField));
         let violations = status.get_details_bad_request().unwrap().field_violations;
-        assert_eq!(violations[0].field, "move.amount");
+        assert_eq!(violations[0].field, "decision.amount_credits");
         let busy = Status::from(api_refusal(ErrorReason::Overloaded, "busy"));
         assert!(busy.get_details_retry_info().is_some());
     }

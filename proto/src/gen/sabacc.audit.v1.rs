@@ -2,9 +2,9 @@
 /// Asks for a hand's bundle.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct GetHandBundleRequest {
-    /// 16 bytes.
-    #[prost(bytes = "vec", tag = "1")]
-    pub table_id: ::prost::alloc::vec::Vec<u8>,
+    /// A UUID as text.
+    #[prost(string, tag = "1")]
+    pub table_id: ::prost::alloc::string::String,
     /// Counts from 1 at each table.
     #[prost(uint64, tag = "2")]
     pub hand_no: u64,
@@ -23,9 +23,9 @@ pub struct GetHandBundleResponse {
 /// Asks for the audit of a hand.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct AuditHandRequest {
-    /// 16 bytes.
-    #[prost(bytes = "vec", tag = "1")]
-    pub table_id: ::prost::alloc::vec::Vec<u8>,
+    /// A UUID as text.
+    #[prost(string, tag = "1")]
+    pub table_id: ::prost::alloc::string::String,
     /// Counts from 1 at each table.
     #[prost(uint64, tag = "2")]
     pub hand_no: u64,
@@ -33,9 +33,9 @@ pub struct AuditHandRequest {
 /// What came of the audit of a hand.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct AuditHandResponse {
-    /// 16 bytes.
-    #[prost(bytes = "vec", tag = "1")]
-    pub hand_id: ::prost::alloc::vec::Vec<u8>,
+    /// A UUID as text.
+    #[prost(string, tag = "1")]
+    pub hand_id: ::prost::alloc::string::String,
     /// Every check was made and passed.
     #[prost(bool, tag = "2")]
     pub passed: bool,
@@ -74,9 +74,9 @@ pub struct HandCheck {
 /// One line of a hand's story.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct StoryLine {
-    /// Microseconds since 1970, by the clock of the log it is in; 0 for the verdicts at the end.
-    #[prost(uint64, tag = "1")]
-    pub at_micros: u64,
+    /// When it was recorded, by the clock of the log it is in; unset for the verdicts at the end.
+    #[prost(message, optional, tag = "1")]
+    pub record_time: ::core::option::Option<::prost_types::Timestamp>,
     /// Who: "seat 3 (0198f0c2)", "the dealer", "the table", "the wallet" or "audit".
     #[prost(string, tag = "2")]
     pub who: ::prost::alloc::string::String,
@@ -666,12 +666,12 @@ pub struct LogRecord {
 /// Opens a dispute.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct OpenDisputeRequest {
-    /// 16 bytes: names this command; repeating it changes nothing.
-    #[prost(bytes = "vec", tag = "1")]
-    pub request_id: ::prost::alloc::vec::Vec<u8>,
-    /// 16 bytes.
-    #[prost(bytes = "vec", tag = "2")]
-    pub table_id: ::prost::alloc::vec::Vec<u8>,
+    /// A UUID as text: names this command; repeating it changes nothing.
+    #[prost(string, tag = "1")]
+    pub request_id: ::prost::alloc::string::String,
+    /// A UUID as text.
+    #[prost(string, tag = "2")]
+    pub table_id: ::prost::alloc::string::String,
     /// The hand.
     #[prost(uint64, tag = "3")]
     pub hand_no: u64,
@@ -685,9 +685,9 @@ pub struct OpenDisputeRequest {
 /// It is on record.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct OpenDisputeResponse {
-    /// 16 bytes.
-    #[prost(bytes = "vec", tag = "1")]
-    pub dispute_id: ::prost::alloc::vec::Vec<u8>,
+    /// A UUID as text.
+    #[prost(string, tag = "1")]
+    pub dispute_id: ::prost::alloc::string::String,
     /// Its public number.
     #[prost(uint64, tag = "2")]
     pub number: u64,
@@ -707,9 +707,9 @@ pub struct ListDisputesRequest {
     /// Only those that stand there; unset: all.
     #[prost(enumeration = "DisputeState", tag = "1")]
     pub state: i32,
-    /// 1 to 500; 0: 100.
-    #[prost(uint32, tag = "2")]
-    pub page_size: u32,
+    /// At most so many; 0: 100; more than 500 is 500.
+    #[prost(int32, tag = "2")]
+    pub page_size: i32,
     /// What the page before gave as next_page_token, or empty.
     #[prost(string, tag = "3")]
     pub page_token: ::prost::alloc::string::String,
@@ -731,9 +731,9 @@ pub struct ListDisputesResponse {
 /// Asks for a dispute.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct GetDisputeRequest {
-    /// 16 bytes.
-    #[prost(bytes = "vec", tag = "1")]
-    pub dispute_id: ::prost::alloc::vec::Vec<u8>,
+    /// A UUID as text.
+    #[prost(string, tag = "1")]
+    pub dispute_id: ::prost::alloc::string::String,
 }
 /// A dispute.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -745,32 +745,32 @@ pub struct GetDisputeResponse {
 /// A player's objection to a hand, and what came of it.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Dispute {
-    /// 16 bytes.
-    #[prost(bytes = "vec", tag = "1")]
-    pub dispute_id: ::prost::alloc::vec::Vec<u8>,
-    /// 16 bytes: whose it is.
-    #[prost(bytes = "vec", tag = "2")]
-    pub player_id: ::prost::alloc::vec::Vec<u8>,
-    /// 16 bytes.
-    #[prost(bytes = "vec", tag = "3")]
-    pub table_id: ::prost::alloc::vec::Vec<u8>,
+    /// A UUID as text.
+    #[prost(string, tag = "1")]
+    pub dispute_id: ::prost::alloc::string::String,
+    /// A UUID as text: whose it is.
+    #[prost(string, tag = "2")]
+    pub player_id: ::prost::alloc::string::String,
+    /// A UUID as text.
+    #[prost(string, tag = "3")]
+    pub table_id: ::prost::alloc::string::String,
     /// The hand.
     #[prost(uint64, tag = "4")]
     pub hand_no: u64,
-    /// 16 bytes: the hand.
-    #[prost(bytes = "vec", tag = "5")]
-    pub hand_id: ::prost::alloc::vec::Vec<u8>,
+    /// A UUID as text: the hand.
+    #[prost(string, tag = "5")]
+    pub hand_id: ::prost::alloc::string::String,
     /// Where it stands.
     #[prost(enumeration = "DisputeState", tag = "6")]
     pub state: i32,
     /// When it was opened.
     #[prost(message, optional, tag = "7")]
-    pub opened_at: ::core::option::Option<::prost_types::Timestamp>,
+    pub create_time: ::core::option::Option<::prost_types::Timestamp>,
     /// When it was answered; unset while it is open.
     #[prost(message, optional, tag = "8")]
-    pub answered_at: ::core::option::Option<::prost_types::Timestamp>,
+    pub answer_time: ::core::option::Option<::prost_types::Timestamp>,
     /// What the auditor found, once it is answered.
-    #[prost(enumeration = "super::super::event::v1::DisputeVerdict", tag = "9")]
+    #[prost(enumeration = "super::super::common::v1::DisputeVerdict", tag = "9")]
     pub verdict: i32,
     /// The player was erased: nobody can read any more what was written.
     #[prost(bool, tag = "10")]
@@ -798,14 +798,14 @@ pub struct Dispute {
 /// Answers a dispute.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct AnswerDisputeRequest {
-    /// 16 bytes.
-    #[prost(bytes = "vec", tag = "1")]
-    pub request_id: ::prost::alloc::vec::Vec<u8>,
-    /// 16 bytes.
-    #[prost(bytes = "vec", tag = "2")]
-    pub dispute_id: ::prost::alloc::vec::Vec<u8>,
+    /// A UUID as text.
+    #[prost(string, tag = "1")]
+    pub request_id: ::prost::alloc::string::String,
+    /// A UUID as text.
+    #[prost(string, tag = "2")]
+    pub dispute_id: ::prost::alloc::string::String,
     /// What was found.
-    #[prost(enumeration = "super::super::event::v1::DisputeVerdict", tag = "3")]
+    #[prost(enumeration = "super::super::common::v1::DisputeVerdict", tag = "3")]
     pub verdict: i32,
     /// Why, for the player to read, 1 to 2,000 characters; line breaks are allowed.
     #[prost(string, tag = "4")]
@@ -814,7 +814,11 @@ pub struct AnswerDisputeRequest {
 /// It is on record.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct AnswerDisputeResponse {}
-/// Where a dispute stands.
+/// Where a dispute stands. Its life:
+///
+/// OPEN -> an auditor answers, once and for ever: ANSWERED
+///
+/// Erasing the player leaves it where it stands, with nothing to read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
 #[repr(i32)]
 pub enum DisputeState {
@@ -1399,15 +1403,15 @@ pub mod dispute_service_server {
 /// Asks for hand numbers.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ListHandsRequest {
-    /// 16 bytes: those of this table alone; empty: of all tables.
-    #[prost(bytes = "vec", tag = "1")]
-    pub table_id: ::prost::alloc::vec::Vec<u8>,
-    /// 16 bytes: those that this player was dealt into; empty: all.
-    #[prost(bytes = "vec", tag = "2")]
-    pub player_id: ::prost::alloc::vec::Vec<u8>,
-    /// 1 to 500; 0: 100.
-    #[prost(uint32, tag = "3")]
-    pub page_size: u32,
+    /// A UUID as text: those of this table alone; empty: of all tables.
+    #[prost(string, tag = "1")]
+    pub table_id: ::prost::alloc::string::String,
+    /// A UUID as text: those that this player was dealt into; empty: all.
+    #[prost(string, tag = "2")]
+    pub player_id: ::prost::alloc::string::String,
+    /// At most so many; 0: 100; more than 500 is 500.
+    #[prost(int32, tag = "3")]
+    pub page_size: i32,
     /// What the page before gave as next_page_token, or empty.
     #[prost(string, tag = "4")]
     pub page_token: ::prost::alloc::string::String,
@@ -1436,9 +1440,9 @@ pub struct ListHandsResponse {
 /// a row that were all skipped.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct HandRow {
-    /// 16 bytes.
-    #[prost(bytes = "vec", tag = "1")]
-    pub table_id: ::prost::alloc::vec::Vec<u8>,
+    /// A UUID as text.
+    #[prost(string, tag = "1")]
+    pub table_id: ::prost::alloc::string::String,
     /// The number, or the first of several.
     #[prost(uint64, tag = "2")]
     pub first_hand_no: u64,
@@ -1463,9 +1467,9 @@ pub struct HandRow {
     /// The position of its HandFinished in the table's log; 0: it has none, or this row has several numbers.
     #[prost(uint64, tag = "9")]
     pub position: u64,
-    /// Microseconds since 1970: when that was recorded.
-    #[prost(uint64, tag = "10")]
-    pub ended_at_micros: u64,
+    /// When that was recorded; unset where there is no position.
+    #[prost(message, optional, tag = "10")]
+    pub end_time: ::core::option::Option<::prost_types::Timestamp>,
 }
 /// A seat that committed to entropy and did not reveal it in time.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -1473,9 +1477,9 @@ pub struct WithheldEntropy {
     /// The seat's number.
     #[prost(uint32, tag = "1")]
     pub seat: u32,
-    /// 16 bytes.
-    #[prost(bytes = "vec", tag = "2")]
-    pub player_id: ::prost::alloc::vec::Vec<u8>,
+    /// A UUID as text.
+    #[prost(string, tag = "2")]
+    pub player_id: ::prost::alloc::string::String,
     /// It was opened after the burn.
     #[prost(bool, tag = "3")]
     pub opened: bool,
@@ -2084,9 +2088,9 @@ pub mod record_selection {
 /// What one request wrote.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct RequestSelection {
-    /// 16 bytes: the request's request_id.
-    #[prost(bytes = "vec", tag = "1")]
-    pub request_id: ::prost::alloc::vec::Vec<u8>,
+    /// A UUID as text: the request's request_id.
+    #[prost(string, tag = "1")]
+    pub request_id: ::prost::alloc::string::String,
     /// The caller, whose id it is: class and subject, such as `service:table`.
     #[prost(string, tag = "2")]
     pub actor: ::prost::alloc::string::String,
@@ -2094,9 +2098,9 @@ pub struct RequestSelection {
 /// Records of one stream.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct StreamSelection {
-    /// 16 bytes.
-    #[prost(bytes = "vec", tag = "1")]
-    pub stream: ::prost::alloc::vec::Vec<u8>,
+    /// A UUID as text.
+    #[prost(string, tag = "1")]
+    pub stream_id: ::prost::alloc::string::String,
     /// The first version wanted; 0 as 1. Not used with `before_position`.
     #[prost(uint64, tag = "2")]
     pub from_version: u64,

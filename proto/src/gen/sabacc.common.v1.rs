@@ -75,6 +75,373 @@ impl Role {
         }
     }
 }
+/// Whose fault it is that a hand came to nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum AtFault {
+    /// Not used.
+    Unspecified = 0,
+    /// Seats that committed to entropy and withheld it: the hand number is burnt, before any ante.
+    Seat = 1,
+    /// The dealer was silent, or gave answers that do not check, which is no answer.
+    Dealer = 2,
+}
+impl AtFault {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "AT_FAULT_UNSPECIFIED",
+            Self::Seat => "AT_FAULT_SEAT",
+            Self::Dealer => "AT_FAULT_DEALER",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "AT_FAULT_UNSPECIFIED" => Some(Self::Unspecified),
+            "AT_FAULT_SEAT" => Some(Self::Seat),
+            "AT_FAULT_DEALER" => Some(Self::Dealer),
+            _ => None,
+        }
+    }
+}
+/// Why a hand came to nothing. There are no other reasons.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum AbortCause {
+    /// Not used.
+    Unspecified = 0,
+    /// Seats withheld their entropy: the number is burnt, before any ante.
+    Withheld = 1,
+    /// All live players of a suspended hand have agreed to end it.
+    Agreed = 2,
+    /// The hand was suspended for `suspend_hours`; or it was suspended before the antes, and somebody of it left or sat out.
+    Suspended = 3,
+}
+impl AbortCause {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "ABORT_CAUSE_UNSPECIFIED",
+            Self::Withheld => "ABORT_CAUSE_WITHHELD",
+            Self::Agreed => "ABORT_CAUSE_AGREED",
+            Self::Suspended => "ABORT_CAUSE_SUSPENDED",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "ABORT_CAUSE_UNSPECIFIED" => Some(Self::Unspecified),
+            "ABORT_CAUSE_WITHHELD" => Some(Self::Withheld),
+            "ABORT_CAUSE_AGREED" => Some(Self::Agreed),
+            "ABORT_CAUSE_SUSPENDED" => Some(Self::Suspended),
+            _ => None,
+        }
+    }
+}
+/// What a table does beside taking commands: it asks the dealer or the wallet for something, or moves by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum EffectKind {
+    /// Not used.
+    Unspecified = 0,
+    /// The dealer commits to a hand to come.
+    Commit = 1,
+    /// The wallet moves a buy-in to a seat.
+    Fund = 2,
+    /// The wallet pays a seat out.
+    CashOut = 3,
+    /// A hand starts.
+    Start = 4,
+    /// No commitment to entropy is taken any more.
+    CloseEntropy = 5,
+    /// A hand number is burnt.
+    Burn = 6,
+    /// The dealer binds the seats' entropy.
+    Seal = 7,
+    /// The dealer uses chance.
+    Chance = 8,
+    /// A player who is leaving leaves the hand.
+    Leave = 9,
+    /// Hands are shown and the settlement is put on record.
+    Settle = 10,
+    /// A hand that the dealer is silent about is suspended.
+    Suspend = 11,
+    /// The wallet posts a settlement.
+    Post = 12,
+    /// The dealer opens a seed.
+    Reveal = 13,
+    /// A seat is to be paid out.
+    PayOut = 14,
+    /// The shares of the pots of a table that closes are worked out.
+    Share = 15,
+    /// The wallet moves the shares.
+    Refund = 16,
+    /// The wallet pays out the share of somebody who had left.
+    PayAbsent = 17,
+    /// The table closes.
+    Close = 18,
+    /// A seat that was not dealt in for too long is asked to leave.
+    RemoveIdle = 19,
+    /// The wallet is asked whether players who are not in a hand may still play.
+    CheckStanding = 20,
+    /// A suspended hand is ended.
+    EndSuspended = 21,
+    /// A seat whose exclusion is over is dealt in again.
+    Return = 22,
+    /// The dealer opens the cards of the hand in play again, which the table has lost.
+    RecoverCards = 23,
+    /// The table is to close, since its stream takes no records any more that a hand needs.
+    CloseSpent = 24,
+}
+impl EffectKind {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "EFFECT_KIND_UNSPECIFIED",
+            Self::Commit => "EFFECT_KIND_COMMIT",
+            Self::Fund => "EFFECT_KIND_FUND",
+            Self::CashOut => "EFFECT_KIND_CASH_OUT",
+            Self::Start => "EFFECT_KIND_START",
+            Self::CloseEntropy => "EFFECT_KIND_CLOSE_ENTROPY",
+            Self::Burn => "EFFECT_KIND_BURN",
+            Self::Seal => "EFFECT_KIND_SEAL",
+            Self::Chance => "EFFECT_KIND_CHANCE",
+            Self::Leave => "EFFECT_KIND_LEAVE",
+            Self::Settle => "EFFECT_KIND_SETTLE",
+            Self::Suspend => "EFFECT_KIND_SUSPEND",
+            Self::Post => "EFFECT_KIND_POST",
+            Self::Reveal => "EFFECT_KIND_REVEAL",
+            Self::PayOut => "EFFECT_KIND_PAY_OUT",
+            Self::Share => "EFFECT_KIND_SHARE",
+            Self::Refund => "EFFECT_KIND_REFUND",
+            Self::PayAbsent => "EFFECT_KIND_PAY_ABSENT",
+            Self::Close => "EFFECT_KIND_CLOSE",
+            Self::RemoveIdle => "EFFECT_KIND_REMOVE_IDLE",
+            Self::CheckStanding => "EFFECT_KIND_CHECK_STANDING",
+            Self::EndSuspended => "EFFECT_KIND_END_SUSPENDED",
+            Self::Return => "EFFECT_KIND_RETURN",
+            Self::RecoverCards => "EFFECT_KIND_RECOVER_CARDS",
+            Self::CloseSpent => "EFFECT_KIND_CLOSE_SPENT",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "EFFECT_KIND_UNSPECIFIED" => Some(Self::Unspecified),
+            "EFFECT_KIND_COMMIT" => Some(Self::Commit),
+            "EFFECT_KIND_FUND" => Some(Self::Fund),
+            "EFFECT_KIND_CASH_OUT" => Some(Self::CashOut),
+            "EFFECT_KIND_START" => Some(Self::Start),
+            "EFFECT_KIND_CLOSE_ENTROPY" => Some(Self::CloseEntropy),
+            "EFFECT_KIND_BURN" => Some(Self::Burn),
+            "EFFECT_KIND_SEAL" => Some(Self::Seal),
+            "EFFECT_KIND_CHANCE" => Some(Self::Chance),
+            "EFFECT_KIND_LEAVE" => Some(Self::Leave),
+            "EFFECT_KIND_SETTLE" => Some(Self::Settle),
+            "EFFECT_KIND_SUSPEND" => Some(Self::Suspend),
+            "EFFECT_KIND_POST" => Some(Self::Post),
+            "EFFECT_KIND_REVEAL" => Some(Self::Reveal),
+            "EFFECT_KIND_PAY_OUT" => Some(Self::PayOut),
+            "EFFECT_KIND_SHARE" => Some(Self::Share),
+            "EFFECT_KIND_REFUND" => Some(Self::Refund),
+            "EFFECT_KIND_PAY_ABSENT" => Some(Self::PayAbsent),
+            "EFFECT_KIND_CLOSE" => Some(Self::Close),
+            "EFFECT_KIND_REMOVE_IDLE" => Some(Self::RemoveIdle),
+            "EFFECT_KIND_CHECK_STANDING" => Some(Self::CheckStanding),
+            "EFFECT_KIND_END_SUSPENDED" => Some(Self::EndSuspended),
+            "EFFECT_KIND_RETURN" => Some(Self::Return),
+            "EFFECT_KIND_RECOVER_CARDS" => Some(Self::RecoverCards),
+            "EFFECT_KIND_CLOSE_SPENT" => Some(Self::CloseSpent),
+            _ => None,
+        }
+    }
+}
+/// What becomes of effects that have stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum Resolution {
+    /// Not used.
+    Unspecified = 0,
+    /// They are tried again.
+    Retry = 1,
+    /// Credits that could not be paid to their player go to house/suspense; what is no payment to a player stays stopped.
+    PayToSuspense = 2,
+}
+impl Resolution {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "RESOLUTION_UNSPECIFIED",
+            Self::Retry => "RESOLUTION_RETRY",
+            Self::PayToSuspense => "RESOLUTION_PAY_TO_SUSPENSE",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "RESOLUTION_UNSPECIFIED" => Some(Self::Unspecified),
+            "RESOLUTION_RETRY" => Some(Self::Retry),
+            "RESOLUTION_PAY_TO_SUSPENSE" => Some(Self::PayToSuspense),
+            _ => None,
+        }
+    }
+}
+/// What an auditor finds of a dispute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum DisputeVerdict {
+    /// Not used.
+    Unspecified = 0,
+    /// The player is right.
+    Upheld = 1,
+    /// The hand is as it should be.
+    Rejected = 2,
+    /// What is on record does not tell who is right.
+    Undecided = 3,
+}
+impl DisputeVerdict {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "DISPUTE_VERDICT_UNSPECIFIED",
+            Self::Upheld => "DISPUTE_VERDICT_UPHELD",
+            Self::Rejected => "DISPUTE_VERDICT_REJECTED",
+            Self::Undecided => "DISPUTE_VERDICT_UNDECIDED",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "DISPUTE_VERDICT_UNSPECIFIED" => Some(Self::Unspecified),
+            "DISPUTE_VERDICT_UPHELD" => Some(Self::Upheld),
+            "DISPUTE_VERDICT_REJECTED" => Some(Self::Rejected),
+            "DISPUTE_VERDICT_UNDECIDED" => Some(Self::Undecided),
+            _ => None,
+        }
+    }
+}
+/// What the dealer promised, signed. LP(x) is x behind its length as a u32; all integers are big-endian.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Commitment {
+    /// 32 bytes: SHA-256 of LP("sabacc/fair/v1/dealer-commit") LP(context) LP(seed). The context is SHA-256 of
+    /// LP("sabacc/fair/v1/ctx") LP(origin) LP(table_id) LP(u64 hand_no) LP(rules hash), the rules hash SHA-256 of LP(the rule
+    /// set's text) LP(the settings' text).
+    #[prost(bytes = "vec", tag = "1")]
+    pub commitment: ::prost::alloc::vec::Vec<u8>,
+    /// 8 bytes: the first bytes of SHA-256 of the public key.
+    #[prost(bytes = "vec", tag = "2")]
+    pub key_id: ::prost::alloc::vec::Vec<u8>,
+    /// 64 bytes: Ed25519 by the key of the dealer's log over LP("dealer-commit-sig") LP(origin) LP(table_id) LP(u64 hand_no)
+    /// LP(rules hash) LP(commitment) LP(key_id). Two for one hand with different commitments convict the dealer.
+    #[prost(bytes = "vec", tag = "3")]
+    pub signature: ::prost::alloc::vec::Vec<u8>,
+    /// The origin of the dealer's log, which the hand's context is bound to.
+    #[prost(string, tag = "4")]
+    pub origin: ::prost::alloc::string::String,
+}
+/// What one seat of the roster has committed to.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ClosingRow {
+    /// The seat's number.
+    #[prost(uint32, tag = "1")]
+    pub seat: u32,
+    /// A UUID as text; 16 bytes where it is hashed.
+    #[prost(string, tag = "2")]
+    pub player_id: ::prost::alloc::string::String,
+    /// 32 bytes; empty where the seat has not committed.
+    #[prost(bytes = "vec", tag = "3")]
+    pub commitment: ::prost::alloc::vec::Vec<u8>,
+}
+/// The dealer's word on what a hand is made of, before anybody reveals.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct Closing {
+    /// 32 bytes: SHA-256 of LP("sabacc/fair/v1/closing") LP(context) LP(dealer's commitment) LP(u8 number of rows) and LP of
+    /// each row: u8 seat, player_id, u8 1 where the seat has committed, else 0, and the commitment, zeros where there is none.
+    #[prost(bytes = "vec", tag = "1")]
+    pub closing: ::prost::alloc::vec::Vec<u8>,
+    /// One for each seat of the roster, ascending by seat.
+    #[prost(message, repeated, tag = "2")]
+    pub rows: ::prost::alloc::vec::Vec<ClosingRow>,
+    /// 8 bytes: the first bytes of SHA-256 of the public key.
+    #[prost(bytes = "vec", tag = "3")]
+    pub key_id: ::prost::alloc::vec::Vec<u8>,
+    /// 64 bytes: Ed25519 by the key of the dealer's log over LP("closing-sig") LP(context) LP(dealer's commitment) LP(closing)
+    /// LP(key_id). Two for one context and commitment with different closings convict the dealer.
+    #[prost(bytes = "vec", tag = "4")]
+    pub signature: ::prost::alloc::vec::Vec<u8>,
+}
+/// What one seat gave.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct EntropyRow {
+    /// The seat's number.
+    #[prost(uint32, tag = "1")]
+    pub seat: u32,
+    /// A UUID as text; 16 bytes where it is hashed.
+    #[prost(string, tag = "2")]
+    pub player_id: ::prost::alloc::string::String,
+    /// What came of it.
+    #[prost(enumeration = "EntropyStatus", tag = "3")]
+    pub status: i32,
+    /// 32 bytes where the seat committed, else empty.
+    #[prost(bytes = "vec", tag = "4")]
+    pub commitment: ::prost::alloc::vec::Vec<u8>,
+    /// 32 bytes where the seat revealed, else empty.
+    #[prost(bytes = "vec", tag = "5")]
+    pub entropy: ::prost::alloc::vec::Vec<u8>,
+}
+/// What came of a seat's part in chance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum EntropyStatus {
+    /// Not used.
+    Unspecified = 0,
+    /// Committed and revealed.
+    Revealed = 1,
+    /// Committed and then silent.
+    Withheld = 2,
+    /// Never committed.
+    Absent = 3,
+}
+impl EntropyStatus {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "ENTROPY_STATUS_UNSPECIFIED",
+            Self::Revealed => "ENTROPY_STATUS_REVEALED",
+            Self::Withheld => "ENTROPY_STATUS_WITHHELD",
+            Self::Absent => "ENTROPY_STATUS_ABSENT",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "ENTROPY_STATUS_UNSPECIFIED" => Some(Self::Unspecified),
+            "ENTROPY_STATUS_REVEALED" => Some(Self::Revealed),
+            "ENTROPY_STATUS_WITHHELD" => Some(Self::Withheld),
+            "ENTROPY_STATUS_ABSENT" => Some(Self::Absent),
+            _ => None,
+        }
+    }
+}
 /// Why a call was refused: the `reason` of the google.rpc.ErrorInfo (domain "sabacc") that comes with every error,
 /// without the prefix. The canonical code in parentheses. A refused call has changed nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
@@ -170,14 +537,14 @@ pub enum ErrorReason {
     /// takes, or the player as many as a day takes; leaving and excluding oneself are always taken.
     RecordsSpent = 61,
     /// (FAILED_PRECONDITION) The player is barred from further hands: metadata `standing` says by what, as StandingKind does,
-    /// and `until`, Unix microseconds, when it ends, where that is known.
+    /// and `until`, RFC 3339, when it ends, where that is known.
     BarredFromPlay = 62,
     /// (FAILED_PRECONDITION) The player withheld entropy that they had committed to, and so burnt a hand number at this table:
-    /// they are not dealt in before hand `until_hand_no` of the metadata, nor before `until`, Unix microseconds, which the
+    /// they are not dealt in before hand `until_hand_no` of the metadata, nor before `until`, RFC 3339, which the
     /// RetryInfo's delay is for. Metadata `step` says how often lately.
     Withheld = 63,
     /// (FAILED_PRECONDITION) The player was removed more than once from a seat of this table that they did not use: they may
-    /// sit down again after the RetryInfo's delay. Metadata `times` says how often lately, and `until`, Unix microseconds,
+    /// sit down again after the RetryInfo's delay. Metadata `times` says how often lately, and `until`, RFC 3339,
     /// when that delay ends.
     SatIdle = 64,
     /// (INVALID_ARGUMENT) The caller's commitment for this hand named a key, so the decision or the leave must be signed.
@@ -319,7 +686,7 @@ pub struct Move {
     pub cards: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     /// Credits. BET: the size of the bet. RAISE: the player's total in this betting round after it.
     #[prost(uint64, tag = "3")]
-    pub amount: u64,
+    pub amount_credits: u64,
     /// ALIGN: "light" or "dark". CHOOSE: three token names. TOKEN: one token name. DRAW_FROM: the pile.
     #[prost(string, repeated, tag = "4")]
     pub names: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
@@ -596,7 +963,7 @@ pub struct PlayStanding {
     /// When it ends, where that is known: an exclusion's end, or when the limit lets play fit again if none goes on till
     /// then. Unset: for good, or not before the limit is changed.
     #[prost(message, optional, tag = "2")]
-    pub until: ::core::option::Option<::prost_types::Timestamp>,
+    pub end_time: ::core::option::Option<::prost_types::Timestamp>,
     /// Of LIMIT_REACHED: which.
     #[prost(message, optional, tag = "3")]
     pub limit: ::core::option::Option<LimitMark>,

@@ -27,33 +27,14 @@ pub struct Promise {
     pub rules_hash: ::prost::alloc::vec::Vec<u8>,
     /// The promise.
     #[prost(message, optional, tag = "2")]
-    pub commitment: ::core::option::Option<Commitment>,
+    pub commitment: ::core::option::Option<super::super::common::v1::Commitment>,
 }
 /// The dealer's promise.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct CommitResponse {
     /// The commitment.
     #[prost(message, optional, tag = "1")]
-    pub commitment: ::core::option::Option<Commitment>,
-}
-/// What the dealer promised, signed. LP(x) is x behind its length as a u32; all integers are big-endian.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct Commitment {
-    /// 32 bytes: SHA-256 of LP("sabacc/fair/v1/dealer-commit") LP(context) LP(seed). The context is SHA-256 of
-    /// LP("sabacc/fair/v1/ctx") LP(origin) LP(table_id) LP(u64 hand_no) LP(rules hash), the rules hash SHA-256 of LP(the rule
-    /// set's text) LP(the settings' text).
-    #[prost(bytes = "vec", tag = "1")]
-    pub commitment: ::prost::alloc::vec::Vec<u8>,
-    /// 8 bytes: the first bytes of SHA-256 of the public key.
-    #[prost(bytes = "vec", tag = "2")]
-    pub key_id: ::prost::alloc::vec::Vec<u8>,
-    /// 64 bytes: Ed25519 by the key of the dealer's log over LP("dealer-commit-sig") LP(origin) LP(table_id) LP(u64 hand_no)
-    /// LP(rules hash) LP(commitment) LP(key_id). Two for one hand with different commitments convict the dealer.
-    #[prost(bytes = "vec", tag = "3")]
-    pub signature: ::prost::alloc::vec::Vec<u8>,
-    /// The origin of the dealer's log, which the hand's context is bound to.
-    #[prost(string, tag = "4")]
-    pub origin: ::prost::alloc::string::String,
+    pub commitment: ::core::option::Option<super::super::common::v1::Commitment>,
 }
 /// Asks for the closing of a hand's commitments.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -148,7 +129,7 @@ pub struct EntropyRow {
     #[prost(bytes = "vec", tag = "2")]
     pub player_id: ::prost::alloc::vec::Vec<u8>,
     /// What came of it.
-    #[prost(enumeration = "EntropyStatus", tag = "3")]
+    #[prost(enumeration = "super::super::common::v1::EntropyStatus", tag = "3")]
     pub status: i32,
     /// 32 bytes where the seat committed, else empty.
     #[prost(bytes = "vec", tag = "4")]
@@ -361,43 +342,6 @@ pub struct ListKeysResponse {
     /// 32 bytes each: Ed25519 public keys.
     #[prost(bytes = "vec", repeated, tag = "1")]
     pub public_keys: ::prost::alloc::vec::Vec<::prost::alloc::vec::Vec<u8>>,
-}
-/// What came of a seat's part in chance.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
-#[repr(i32)]
-pub enum EntropyStatus {
-    /// Not used.
-    Unspecified = 0,
-    /// Committed and revealed.
-    Revealed = 1,
-    /// Committed and then silent.
-    Withheld = 2,
-    /// Never committed.
-    Absent = 3,
-}
-impl EntropyStatus {
-    /// String value of the enum field names used in the ProtoBuf definition.
-    ///
-    /// The values are not transformed in any way and thus are considered stable
-    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
-    pub fn as_str_name(&self) -> &'static str {
-        match self {
-            Self::Unspecified => "ENTROPY_STATUS_UNSPECIFIED",
-            Self::Revealed => "ENTROPY_STATUS_REVEALED",
-            Self::Withheld => "ENTROPY_STATUS_WITHHELD",
-            Self::Absent => "ENTROPY_STATUS_ABSENT",
-        }
-    }
-    /// Creates an enum from field names used in the ProtoBuf definition.
-    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
-        match value {
-            "ENTROPY_STATUS_UNSPECIFIED" => Some(Self::Unspecified),
-            "ENTROPY_STATUS_REVEALED" => Some(Self::Revealed),
-            "ENTROPY_STATUS_WITHHELD" => Some(Self::Withheld),
-            "ENTROPY_STATUS_ABSENT" => Some(Self::Absent),
-            _ => None,
-        }
-    }
 }
 /// Why a card is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]

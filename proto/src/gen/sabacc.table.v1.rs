@@ -102,9 +102,9 @@ pub struct RevokeTokensResponse {}
 /// Chooses a name.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct SetNameRequest {
-    /// 16 bytes: names this command; repeating it changes nothing.
-    #[prost(bytes = "vec", tag = "1")]
-    pub request_id: ::prost::alloc::vec::Vec<u8>,
+    /// A UUID as text: names this command; repeating it changes nothing.
+    #[prost(string, tag = "1")]
+    pub request_id: ::prost::alloc::string::String,
     /// 1 to 24 characters, at least one a letter or digit: letters, digits, spaces, and any of ' - _ . Spaces at both ends
     /// are left out, several in a row become one. Empty: none any more. Names are not unique, and "erased player" is nobody's.
     #[prost(string, tag = "2")]
@@ -120,16 +120,16 @@ pub struct SetNameResponse {
 /// Asks how a player is shown.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct GetPlayerRequest {
-    /// 16 bytes. A player may leave it empty: himself.
-    #[prost(bytes = "vec", tag = "1")]
-    pub player_id: ::prost::alloc::vec::Vec<u8>,
+    /// A UUID as text. A player may leave it empty: himself.
+    #[prost(string, tag = "1")]
+    pub player_id: ::prost::alloc::string::String,
 }
 /// How a player is shown.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct GetPlayerResponse {
-    /// 16 bytes: a pseudonym.
-    #[prost(bytes = "vec", tag = "1")]
-    pub player_id: ::prost::alloc::vec::Vec<u8>,
+    /// A UUID as text: a pseudonym.
+    #[prost(string, tag = "1")]
+    pub player_id: ::prost::alloc::string::String,
     /// Empty: he has chosen none. "erased player" where he was erased.
     #[prost(string, tag = "2")]
     pub name: ::prost::alloc::string::String,
@@ -140,12 +140,12 @@ pub struct GetPlayerResponse {
 /// Erases a player.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ErasePlayerRequest {
-    /// 16 bytes.
-    #[prost(bytes = "vec", tag = "1")]
-    pub request_id: ::prost::alloc::vec::Vec<u8>,
-    /// 16 bytes.
-    #[prost(bytes = "vec", tag = "2")]
-    pub player_id: ::prost::alloc::vec::Vec<u8>,
+    /// A UUID as text.
+    #[prost(string, tag = "1")]
+    pub request_id: ::prost::alloc::string::String,
+    /// A UUID as text.
+    #[prost(string, tag = "2")]
+    pub player_id: ::prost::alloc::string::String,
     /// Why, 1 to 200 characters. It stays in the log for ever, readable: name nobody in it.
     #[prost(string, tag = "3")]
     pub reason: ::prost::alloc::string::String,
@@ -1314,10 +1314,10 @@ pub struct TableConfig {
     pub rule_set: ::prost::alloc::vec::Vec<super::super::common::v1::RuleSetField>,
     /// The least credits to sit down with; 0: what one hand needs at the least, times 20.
     #[prost(uint64, tag = "4")]
-    pub min_buy_in: u64,
+    pub min_buy_in_credits: u64,
     /// The most; 0: ten times the least.
     #[prost(uint64, tag = "5")]
-    pub max_buy_in: u64,
+    pub max_buy_in_credits: u64,
     /// Seconds for a decision, 1 to 600; 0: 20.
     #[prost(uint32, tag = "6")]
     pub action_seconds: u32,
@@ -1353,9 +1353,11 @@ pub struct TableConfig {
 /// Opens a table.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct CreateTableRequest {
-    /// 16 bytes: names this command; repeating it changes nothing.
-    #[prost(bytes = "vec", tag = "1")]
-    pub request_id: ::prost::alloc::vec::Vec<u8>,
+    /// A UUID as text: names this command; repeating it changes nothing. Make it a UUIDv7 of now: ids in the order of time are
+    /// cheap for the room to know again, and a repeat is safe for as long as the log is kept. Others are looked up, and of a
+    /// player taken once a second.
+    #[prost(string, tag = "1")]
+    pub request_id: ::prost::alloc::string::String,
     /// The table.
     #[prost(message, optional, tag = "2")]
     pub config: ::core::option::Option<TableConfig>,
@@ -1363,16 +1365,16 @@ pub struct CreateTableRequest {
 /// An opened table.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct CreateTableResponse {
-    /// 16 bytes.
-    #[prost(bytes = "vec", tag = "1")]
-    pub table_id: ::prost::alloc::vec::Vec<u8>,
+    /// A UUID as text.
+    #[prost(string, tag = "1")]
+    pub table_id: ::prost::alloc::string::String,
 }
 /// Asks for the tables.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ListTablesRequest {
-    /// 1 to 500; 0: 100.
-    #[prost(uint32, tag = "1")]
-    pub page_size: u32,
+    /// At most so many; 0: 100; more than 500 is 500.
+    #[prost(int32, tag = "1")]
+    pub page_size: i32,
     /// What the page before gave as next_page_token, or empty.
     #[prost(string, tag = "2")]
     pub page_token: ::prost::alloc::string::String,
@@ -1390,9 +1392,9 @@ pub struct ListTablesResponse {
 /// A table in a list.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct TableSummary {
-    /// 16 bytes.
-    #[prost(bytes = "vec", tag = "1")]
-    pub table_id: ::prost::alloc::vec::Vec<u8>,
+    /// A UUID as text.
+    #[prost(string, tag = "1")]
+    pub table_id: ::prost::alloc::string::String,
     /// Its name.
     #[prost(string, tag = "2")]
     pub name: ::prost::alloc::string::String,
@@ -1412,9 +1414,9 @@ pub struct TableSummary {
 /// Asks for a table.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct GetTableRequest {
-    /// 16 bytes.
-    #[prost(bytes = "vec", tag = "1")]
-    pub table_id: ::prost::alloc::vec::Vec<u8>,
+    /// A UUID as text.
+    #[prost(string, tag = "1")]
+    pub table_id: ::prost::alloc::string::String,
 }
 /// A table.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -1426,18 +1428,18 @@ pub struct GetTableResponse {
 /// Takes a seat.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct SitDownRequest {
-    /// 16 bytes.
-    #[prost(bytes = "vec", tag = "1")]
-    pub request_id: ::prost::alloc::vec::Vec<u8>,
-    /// 16 bytes.
-    #[prost(bytes = "vec", tag = "2")]
-    pub table_id: ::prost::alloc::vec::Vec<u8>,
+    /// A UUID as text.
+    #[prost(string, tag = "1")]
+    pub request_id: ::prost::alloc::string::String,
+    /// A UUID as text.
+    #[prost(string, tag = "2")]
+    pub table_id: ::prost::alloc::string::String,
     /// The seat's number; 0: the lowest free one.
     #[prost(uint32, tag = "3")]
     pub seat: u32,
     /// Credits from the account to the seat.
     #[prost(uint64, tag = "4")]
-    pub buy_in: u64,
+    pub buy_in_credits: u64,
 }
 /// A taken seat.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
@@ -1449,12 +1451,12 @@ pub struct SitDownResponse {
 /// Leaves the table.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct StandUpRequest {
-    /// 16 bytes.
-    #[prost(bytes = "vec", tag = "1")]
-    pub request_id: ::prost::alloc::vec::Vec<u8>,
-    /// 16 bytes.
-    #[prost(bytes = "vec", tag = "2")]
-    pub table_id: ::prost::alloc::vec::Vec<u8>,
+    /// A UUID as text.
+    #[prost(string, tag = "1")]
+    pub request_id: ::prost::alloc::string::String,
+    /// A UUID as text.
+    #[prost(string, tag = "2")]
+    pub table_id: ::prost::alloc::string::String,
     /// 64 bytes: a signature of the line "pN leave", as in ActRequest, over the chain with every leave in it that was asked
     /// for and is not taken yet; empty where the caller is not in the hand in play, or has no key for it.
     #[prost(bytes = "vec", tag = "3")]
@@ -1474,12 +1476,12 @@ pub struct StandUpResponse {
 /// Sits out, or comes back.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct SitOutRequest {
-    /// 16 bytes.
-    #[prost(bytes = "vec", tag = "1")]
-    pub request_id: ::prost::alloc::vec::Vec<u8>,
-    /// 16 bytes.
-    #[prost(bytes = "vec", tag = "2")]
-    pub table_id: ::prost::alloc::vec::Vec<u8>,
+    /// A UUID as text.
+    #[prost(string, tag = "1")]
+    pub request_id: ::prost::alloc::string::String,
+    /// A UUID as text.
+    #[prost(string, tag = "2")]
+    pub table_id: ::prost::alloc::string::String,
     /// True: sit out. False: be dealt in again.
     #[prost(bool, tag = "3")]
     pub sit_out: bool,
@@ -1490,12 +1492,12 @@ pub struct SitOutResponse {}
 /// Decides.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ActRequest {
-    /// 16 bytes.
-    #[prost(bytes = "vec", tag = "1")]
-    pub request_id: ::prost::alloc::vec::Vec<u8>,
-    /// 16 bytes.
-    #[prost(bytes = "vec", tag = "2")]
-    pub table_id: ::prost::alloc::vec::Vec<u8>,
+    /// A UUID as text.
+    #[prost(string, tag = "1")]
+    pub request_id: ::prost::alloc::string::String,
+    /// A UUID as text.
+    #[prost(string, tag = "2")]
+    pub table_id: ::prost::alloc::string::String,
     /// The hand the decision is for.
     #[prost(uint64, tag = "3")]
     pub hand_no: u64,
@@ -1504,7 +1506,7 @@ pub struct ActRequest {
     pub turn: u32,
     /// The decision.
     #[prost(message, optional, tag = "5")]
-    pub r#move: ::core::option::Option<super::super::common::v1::Move>,
+    pub decision: ::core::option::Option<super::super::common::v1::Move>,
     /// 64 bytes: Ed25519 by the key of CommitEntropyRequest.key over LP("decision-sig") LP(context) LP(chain) LP(said) LP(first
     /// 8 bytes of SHA-256 of the key); empty where that named no key. The chain is what HandAction.chain will be when this
     /// decision is in it, said the line with a secret choice in the clear.
@@ -1541,12 +1543,12 @@ pub struct DecisionReceipt {
 /// Commits to entropy.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct CommitEntropyRequest {
-    /// 16 bytes.
-    #[prost(bytes = "vec", tag = "1")]
-    pub request_id: ::prost::alloc::vec::Vec<u8>,
-    /// 16 bytes.
-    #[prost(bytes = "vec", tag = "2")]
-    pub table_id: ::prost::alloc::vec::Vec<u8>,
+    /// A UUID as text.
+    #[prost(string, tag = "1")]
+    pub request_id: ::prost::alloc::string::String,
+    /// A UUID as text.
+    #[prost(string, tag = "2")]
+    pub table_id: ::prost::alloc::string::String,
     /// The hand: NextHand.hand_no, or that of a hand which is open and takes commitments.
     #[prost(uint64, tag = "3")]
     pub hand_no: u64,
@@ -1569,18 +1571,18 @@ pub struct CommitEntropyResponse {
 /// The table's word that a commitment stands in its log. A log that has something else there convicts the table.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct EntropyReceipt {
-    /// 16 bytes.
-    #[prost(bytes = "vec", tag = "1")]
-    pub table_id: ::prost::alloc::vec::Vec<u8>,
+    /// A UUID as text.
+    #[prost(string, tag = "1")]
+    pub table_id: ::prost::alloc::string::String,
     /// The hand.
     #[prost(uint64, tag = "2")]
     pub hand_no: u64,
     /// The seat's number.
     #[prost(uint32, tag = "3")]
     pub seat: u32,
-    /// 16 bytes.
-    #[prost(bytes = "vec", tag = "4")]
-    pub player_id: ::prost::alloc::vec::Vec<u8>,
+    /// A UUID as text.
+    #[prost(string, tag = "4")]
+    pub player_id: ::prost::alloc::string::String,
     /// 32 bytes.
     #[prost(bytes = "vec", tag = "5")]
     pub commitment: ::prost::alloc::vec::Vec<u8>,
@@ -1616,9 +1618,9 @@ pub struct RevealReceipt {
     /// The seat's number.
     #[prost(uint32, tag = "3")]
     pub seat: u32,
-    /// 16 bytes.
-    #[prost(bytes = "vec", tag = "4")]
-    pub player_id: ::prost::alloc::vec::Vec<u8>,
+    /// A UUID as text.
+    #[prost(string, tag = "4")]
+    pub player_id: ::prost::alloc::string::String,
     /// 32 bytes.
     #[prost(bytes = "vec", tag = "5")]
     pub entropy: ::prost::alloc::vec::Vec<u8>,
@@ -1636,12 +1638,12 @@ pub struct RevealReceipt {
 /// Reveals entropy.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct RevealEntropyRequest {
-    /// 16 bytes.
-    #[prost(bytes = "vec", tag = "1")]
-    pub request_id: ::prost::alloc::vec::Vec<u8>,
-    /// 16 bytes.
-    #[prost(bytes = "vec", tag = "2")]
-    pub table_id: ::prost::alloc::vec::Vec<u8>,
+    /// A UUID as text.
+    #[prost(string, tag = "1")]
+    pub request_id: ::prost::alloc::string::String,
+    /// A UUID as text.
+    #[prost(string, tag = "2")]
+    pub table_id: ::prost::alloc::string::String,
     /// The hand.
     #[prost(uint64, tag = "3")]
     pub hand_no: u64,
@@ -1660,12 +1662,12 @@ pub struct RevealEntropyResponse {
 /// Closes a table.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct CloseTableRequest {
-    /// 16 bytes.
-    #[prost(bytes = "vec", tag = "1")]
-    pub request_id: ::prost::alloc::vec::Vec<u8>,
-    /// 16 bytes.
-    #[prost(bytes = "vec", tag = "2")]
-    pub table_id: ::prost::alloc::vec::Vec<u8>,
+    /// A UUID as text.
+    #[prost(string, tag = "1")]
+    pub request_id: ::prost::alloc::string::String,
+    /// A UUID as text.
+    #[prost(string, tag = "2")]
+    pub table_id: ::prost::alloc::string::String,
 }
 /// The table is closing.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
@@ -1673,9 +1675,9 @@ pub struct CloseTableResponse {}
 /// Follows a table.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct WatchTableRequest {
-    /// 16 bytes.
-    #[prost(bytes = "vec", tag = "1")]
-    pub table_id: ::prost::alloc::vec::Vec<u8>,
+    /// A UUID as text.
+    #[prost(string, tag = "1")]
+    pub table_id: ::prost::alloc::string::String,
     /// The token of the last message received, or empty: from a snapshot on.
     #[prost(bytes = "vec", tag = "2")]
     pub resume_token: ::prost::alloc::vec::Vec<u8>,
@@ -1769,8 +1771,8 @@ pub mod play_response {
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct EntropyTaken {
     /// The request's.
-    #[prost(bytes = "vec", tag = "1")]
-    pub request_id: ::prost::alloc::vec::Vec<u8>,
+    #[prost(string, tag = "1")]
+    pub request_id: ::prost::alloc::string::String,
     /// One of them is set.
     #[prost(oneof = "entropy_taken::Outcome", tags = "2, 3, 4")]
     pub outcome: ::core::option::Option<entropy_taken::Outcome>,
@@ -1795,8 +1797,8 @@ pub mod entropy_taken {
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct Acted {
     /// The decision's.
-    #[prost(bytes = "vec", tag = "1")]
-    pub request_id: ::prost::alloc::vec::Vec<u8>,
+    #[prost(string, tag = "1")]
+    pub request_id: ::prost::alloc::string::String,
     /// One of them is set.
     #[prost(oneof = "acted::Outcome", tags = "2, 3")]
     pub outcome: ::core::option::Option<acted::Outcome>,
@@ -1823,12 +1825,24 @@ pub struct ActRefused {
     /// What to do, for people.
     #[prost(string, tag = "2")]
     pub text: ::prost::alloc::string::String,
-    /// Facts for programs, as listed at the reason.
+    /// Facts for programs, as listed at the reason; the field at fault as `field`.
     #[prost(btree_map = "string, string", tag = "3")]
     pub metadata: ::prost::alloc::collections::BTreeMap<
         ::prost::alloc::string::String,
         ::prost::alloc::string::String,
     >,
+    /// The canonical code's number, as in google.rpc.Code.
+    #[prost(int32, tag = "4")]
+    pub code: i32,
+    /// Link to the reason's documentation, from the room's own address on.
+    #[prost(string, tag = "5")]
+    pub doc: ::prost::alloc::string::String,
+    /// The trace of the decision, 32 hexadecimal digits, for the operator; empty: there is none.
+    #[prost(string, tag = "6")]
+    pub trace_id: ::prost::alloc::string::String,
+    /// How long to wait before another attempt; unset: it would be refused again.
+    #[prost(message, optional, tag = "7")]
+    pub retry_delay: ::core::option::Option<::prost_types::Duration>,
 }
 /// Everything older has been sent.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
@@ -1838,21 +1852,30 @@ pub struct CaughtUp {}
 pub struct Heartbeat {
     /// The server's clock.
     #[prost(message, optional, tag = "1")]
-    pub at: ::core::option::Option<::prost_types::Timestamp>,
+    pub server_time: ::core::option::Option<::prost_types::Timestamp>,
 }
 /// Why a stream ended.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct StreamEnded {
     /// The reason.
     #[prost(enumeration = "EndReason", tag = "1")]
     pub reason: i32,
+    /// What to do, for people.
+    #[prost(string, tag = "2")]
+    pub text: ::prost::alloc::string::String,
+    /// Link to the reason's documentation, from the room's own address on.
+    #[prost(string, tag = "3")]
+    pub doc: ::prost::alloc::string::String,
+    /// The trace of the call, 32 hexadecimal digits, for the operator; empty: there is none.
+    #[prost(string, tag = "4")]
+    pub trace_id: ::prost::alloc::string::String,
 }
 /// A table as one viewer may see it.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct TableView {
-    /// 16 bytes.
-    #[prost(bytes = "vec", tag = "1")]
-    pub table_id: ::prost::alloc::vec::Vec<u8>,
+    /// A UUID as text.
+    #[prost(string, tag = "1")]
+    pub table_id: ::prost::alloc::string::String,
     /// Its name.
     #[prost(string, tag = "2")]
     pub name: ::prost::alloc::string::String,
@@ -1870,10 +1893,10 @@ pub struct TableView {
     pub seats: ::prost::alloc::vec::Vec<SeatView>,
     /// Credits in the Sabacc Pot between hands.
     #[prost(uint64, tag = "7")]
-    pub sabacc_pot: u64,
+    pub sabacc_pot_credits: u64,
     /// Credits carried to the next hand.
     #[prost(uint64, tag = "8")]
-    pub carried_pot: u64,
+    pub carried_pot_credits: u64,
     /// The hand in play, or the last one; 0: none yet.
     #[prost(uint64, tag = "9")]
     pub hand_no: u64,
@@ -1885,10 +1908,10 @@ pub struct TableView {
     pub your_seat: u32,
     /// The least credits to sit down with.
     #[prost(uint64, tag = "12")]
-    pub min_buy_in: u64,
+    pub min_buy_in_credits: u64,
     /// The most.
     #[prost(uint64, tag = "13")]
-    pub max_buy_in: u64,
+    pub max_buy_in_credits: u64,
     /// The settings' canonical text: every setting and its value, one a line.
     #[prost(string, tag = "14")]
     pub settings: ::prost::alloc::string::String,
@@ -1915,18 +1938,37 @@ pub struct TableView {
     #[prost(message, optional, tag = "30")]
     pub your_standing: ::core::option::Option<super::super::common::v1::PlayStanding>,
 }
+/// One effect of a table: its kind, and which of them.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Effect {
+    /// The kind.
+    #[prost(enumeration = "super::super::common::v1::EffectKind", tag = "1")]
+    pub kind: i32,
+    /// The hand, where it is one of a hand; else 0.
+    #[prost(uint64, tag = "2")]
+    pub hand_no: u64,
+    /// The seat, where it is one of a seat; else 0.
+    #[prost(uint32, tag = "3")]
+    pub seat: u32,
+    /// PAY_ABSENT: a UUID as text; else empty.
+    #[prost(string, tag = "4")]
+    pub player_id: ::prost::alloc::string::String,
+    /// CHANCE: which use of chance; else 0.
+    #[prost(uint64, tag = "5")]
+    pub version: u64,
+}
 /// Something that the table was to do and that was refused, or cannot be done.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct StoppedEffect {
     /// Which; unset: the table as a whole, until it is read again from its log.
     #[prost(message, optional, tag = "1")]
-    pub effect: ::core::option::Option<super::super::event::v1::Effect>,
+    pub effect: ::core::option::Option<Effect>,
     /// What it is, in general words.
     #[prost(string, tag = "2")]
     pub what: ::prost::alloc::string::String,
     /// Since when.
     #[prost(message, optional, tag = "3")]
-    pub since: ::core::option::Option<::prost_types::Timestamp>,
+    pub stop_time: ::core::option::Option<::prost_types::Timestamp>,
     /// Why, in full. Operators and auditors only; empty for everybody else.
     #[prost(string, tag = "4")]
     pub why: ::prost::alloc::string::String,
@@ -1944,17 +1986,17 @@ pub struct StoppedChanged {
 /// Lets what had stopped go on.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ResumeTableRequest {
-    /// 16 bytes: names this command; repeating it changes nothing.
-    #[prost(bytes = "vec", tag = "1")]
-    pub request_id: ::prost::alloc::vec::Vec<u8>,
-    /// 16 bytes.
-    #[prost(bytes = "vec", tag = "2")]
-    pub table_id: ::prost::alloc::vec::Vec<u8>,
+    /// A UUID as text: names this command; repeating it changes nothing.
+    #[prost(string, tag = "1")]
+    pub request_id: ::prost::alloc::string::String,
+    /// A UUID as text.
+    #[prost(string, tag = "2")]
+    pub table_id: ::prost::alloc::string::String,
     /// Why, 1 to 500 characters, for the record.
     #[prost(string, tag = "3")]
     pub reason: ::prost::alloc::string::String,
     /// What becomes of it.
-    #[prost(enumeration = "super::super::event::v1::Resolution", tag = "4")]
+    #[prost(enumeration = "super::super::common::v1::Resolution", tag = "4")]
     pub resolution: i32,
 }
 /// What goes on.
@@ -1962,10 +2004,10 @@ pub struct ResumeTableRequest {
 pub struct ResumeTableResponse {
     /// The effects that go on.
     #[prost(message, repeated, tag = "1")]
-    pub resumed: ::prost::alloc::vec::Vec<super::super::event::v1::Effect>,
+    pub resumed: ::prost::alloc::vec::Vec<Effect>,
     /// Those that stay stopped: they are no payments to a player, so there is nothing to put into suspense.
     #[prost(message, repeated, tag = "2")]
-    pub still_stopped: ::prost::alloc::vec::Vec<super::super::event::v1::Effect>,
+    pub still_stopped: ::prost::alloc::vec::Vec<Effect>,
 }
 /// A hand to come, for whoever takes part in its chance: he sends CommitEntropy now, and RevealEntropy when Entropy.closed
 /// says so.
@@ -1976,7 +2018,7 @@ pub struct NextHand {
     pub hand_no: u64,
     /// The dealer's.
     #[prost(message, optional, tag = "2")]
-    pub commitment: ::core::option::Option<super::super::dealer::v1::Commitment>,
+    pub commitment: ::core::option::Option<super::super::common::v1::Commitment>,
     /// The seats that have committed, ascending.
     #[prost(uint32, repeated, tag = "3")]
     pub seats: ::prost::alloc::vec::Vec<u32>,
@@ -1993,12 +2035,12 @@ pub struct Entropy {
     /// Its number.
     #[prost(uint64, tag = "1")]
     pub hand_no: u64,
-    /// 16 bytes.
-    #[prost(bytes = "vec", tag = "2")]
-    pub hand_id: ::prost::alloc::vec::Vec<u8>,
+    /// A UUID as text.
+    #[prost(string, tag = "2")]
+    pub hand_id: ::prost::alloc::string::String,
     /// The dealer's.
     #[prost(message, optional, tag = "3")]
-    pub commitment: ::core::option::Option<super::super::dealer::v1::Commitment>,
+    pub commitment: ::core::option::Option<super::super::common::v1::Commitment>,
     /// The seats dealt in, p1 first.
     #[prost(uint32, repeated, tag = "4")]
     pub roster: ::prost::alloc::vec::Vec<u32>,
@@ -2014,7 +2056,7 @@ pub struct Entropy {
     pub deadline: ::core::option::Option<::prost_types::Timestamp>,
     /// Where `closed`: the dealer's signed word on what the hand is made of. Whoever reveals checks it first.
     #[prost(message, optional, tag = "8")]
-    pub closing: ::core::option::Option<super::super::dealer::v1::Closing>,
+    pub closing: ::core::option::Option<super::super::common::v1::Closing>,
     /// The rule set's text, exactly as it is hashed into the context.
     #[prost(string, tag = "9")]
     pub rule_set: ::prost::alloc::string::String,
@@ -2030,10 +2072,10 @@ pub struct Entropy {
 pub struct Suspension {
     /// Since when.
     #[prost(message, optional, tag = "1")]
-    pub since: ::core::option::Option<::prost_types::Timestamp>,
+    pub start_time: ::core::option::Option<::prost_types::Timestamp>,
     /// When the hand ends at the latest.
     #[prost(message, optional, tag = "2")]
-    pub until: ::core::option::Option<::prost_types::Timestamp>,
+    pub end_time: ::core::option::Option<::prost_types::Timestamp>,
     /// The seats of live players who have agreed to end it, ascending. It ends when all have: MOVE_KIND_VOID.
     #[prost(uint32, repeated, tag = "3")]
     pub agreed: ::prost::alloc::vec::Vec<u32>,
@@ -2044,12 +2086,12 @@ pub struct SeatView {
     /// Its number.
     #[prost(uint32, tag = "1")]
     pub seat: u32,
-    /// 16 bytes: a pseudonym.
-    #[prost(bytes = "vec", tag = "2")]
-    pub player_id: ::prost::alloc::vec::Vec<u8>,
+    /// A UUID as text: a pseudonym.
+    #[prost(string, tag = "2")]
+    pub player_id: ::prost::alloc::string::String,
     /// Credits at the table.
     #[prost(uint64, tag = "3")]
-    pub stack: u64,
+    pub stack_credits: u64,
     /// What state it is in.
     #[prost(enumeration = "SeatState", tag = "4")]
     pub state: i32,
@@ -2074,20 +2116,28 @@ pub struct Exclusion {
     pub until_hand_no: u64,
     /// And not before that time.
     #[prost(message, optional, tag = "3")]
-    pub until: ::core::option::Option<::prost_types::Timestamp>,
+    pub end_time: ::core::option::Option<::prost_types::Timestamp>,
     /// The number that was burnt.
     #[prost(uint64, tag = "4")]
     pub burnt_hand_no: u64,
 }
-/// A hand as one viewer may see it.
+/// A hand as one viewer may see it. A hand's life:
+///
+/// NextHand -> Entropy -+-> HandStarted \<-> Suspension
+/// (promised)  (open)   |        |              |
+/// \|        |              +-> all agree, or too long: HandVoided
+/// \|        +-> HandEnded (settled)
+/// +-> somebody withheld: HandVoided (burnt)
+///
+/// Then its seed is opened: SeedPublished.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct HandView {
     /// Counts from 1 at each table.
     #[prost(uint64, tag = "1")]
     pub hand_no: u64,
-    /// 16 bytes.
-    #[prost(bytes = "vec", tag = "2")]
-    pub hand_id: ::prost::alloc::vec::Vec<u8>,
+    /// A UUID as text.
+    #[prost(string, tag = "2")]
+    pub hand_id: ::prost::alloc::string::String,
     /// Who is dealt in: p1, p2 ...; the last has the button.
     #[prost(message, repeated, tag = "3")]
     pub seats: ::prost::alloc::vec::Vec<HandSeat>,
@@ -2117,10 +2167,10 @@ pub struct HandView {
     pub called_by: u32,
     /// The dealer's promise, signed.
     #[prost(message, optional, tag = "12")]
-    pub dealer: ::core::option::Option<super::super::dealer::v1::Commitment>,
+    pub dealer: ::core::option::Option<super::super::common::v1::Commitment>,
     /// What the seats brought to chance, ascending by seat.
     #[prost(message, repeated, tag = "13")]
-    pub rows: ::prost::alloc::vec::Vec<super::super::dealer::v1::EntropyRow>,
+    pub rows: ::prost::alloc::vec::Vec<super::super::common::v1::EntropyRow>,
     /// 32 bytes: what binds them.
     #[prost(bytes = "vec", tag = "14")]
     pub transcript: ::prost::alloc::vec::Vec<u8>,
@@ -2146,9 +2196,9 @@ pub struct HandSeat {
     /// The seat's number.
     #[prost(uint32, tag = "1")]
     pub seat: u32,
-    /// 16 bytes.
-    #[prost(bytes = "vec", tag = "2")]
-    pub player_id: ::prost::alloc::vec::Vec<u8>,
+    /// A UUID as text.
+    #[prost(string, tag = "2")]
+    pub player_id: ::prost::alloc::string::String,
     /// Card codes in the order held, newest last; "??" where the viewer may not see it.
     #[prost(message, repeated, tag = "3")]
     pub cards: ::prost::alloc::vec::Vec<HeldCard>,
@@ -2184,13 +2234,13 @@ pub struct Fact {
 pub struct Standing {
     /// The Hand Pot, or the only pot.
     #[prost(uint64, tag = "1")]
-    pub hand_pot: u64,
+    pub hand_pot_credits: u64,
     /// The Sabacc Pot.
     #[prost(uint64, tag = "2")]
-    pub sabacc_pot: u64,
+    pub sabacc_pot_credits: u64,
     /// What has to be in for this betting round.
     #[prost(uint64, tag = "3")]
-    pub to_match: u64,
+    pub to_match_credits: u64,
     /// One for each player of the hand, p1 first.
     #[prost(message, repeated, tag = "4")]
     pub seats: ::prost::alloc::vec::Vec<SeatStanding>,
@@ -2203,13 +2253,13 @@ pub struct SeatStanding {
     pub seat: u32,
     /// Credits not in the pot.
     #[prost(uint64, tag = "2")]
-    pub stack: u64,
+    pub stack_credits: u64,
     /// Credits put in during this betting round.
     #[prost(uint64, tag = "3")]
-    pub in_round: u64,
+    pub in_round_credits: u64,
     /// Credits put in during this hand.
     #[prost(uint64, tag = "4")]
-    pub in_hand: u64,
+    pub in_hand_credits: u64,
     /// "live", "all-in", "folded", "left" ...
     #[prost(string, tag = "5")]
     pub status: ::prost::alloc::string::String,
@@ -2244,7 +2294,7 @@ pub struct TableUpdate {
     pub sequence: u64,
     /// When it was recorded.
     #[prost(message, optional, tag = "2")]
-    pub at: ::core::option::Option<::prost_types::Timestamp>,
+    pub record_time: ::core::option::Option<::prost_types::Timestamp>,
     /// What happened.
     #[prost(oneof = "table_update::What", tags = "3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 14")]
     pub what: ::core::option::Option<table_update::What>,
@@ -2295,11 +2345,11 @@ pub struct HandVoided {
     /// The hand.
     #[prost(uint64, tag = "1")]
     pub hand_no: u64,
-    /// 16 bytes.
-    #[prost(bytes = "vec", tag = "2")]
-    pub hand_id: ::prost::alloc::vec::Vec<u8>,
+    /// A UUID as text.
+    #[prost(string, tag = "2")]
+    pub hand_id: ::prost::alloc::string::String,
     /// Whose fault it is.
-    #[prost(enumeration = "super::super::event::v1::AtFault", tag = "3")]
+    #[prost(enumeration = "super::super::common::v1::AtFault", tag = "3")]
     pub at_fault: i32,
     /// AT_FAULT_SEAT: the seats, ascending. They sit out.
     #[prost(uint32, repeated, tag = "4")]
@@ -2308,7 +2358,7 @@ pub struct HandVoided {
     #[prost(string, tag = "5")]
     pub evidence: ::prost::alloc::string::String,
     /// Why it came to nothing.
-    #[prost(enumeration = "super::super::event::v1::AbortCause", tag = "6")]
+    #[prost(enumeration = "super::super::common::v1::AbortCause", tag = "6")]
     pub cause: i32,
 }
 /// A hand stands still because the dealer is silent, or goes on.
@@ -2317,9 +2367,9 @@ pub struct SuspensionChanged {
     /// The hand.
     #[prost(uint64, tag = "1")]
     pub hand_no: u64,
-    /// 16 bytes.
-    #[prost(bytes = "vec", tag = "2")]
-    pub hand_id: ::prost::alloc::vec::Vec<u8>,
+    /// A UUID as text.
+    #[prost(string, tag = "2")]
+    pub hand_id: ::prost::alloc::string::String,
     /// Unset: the dealer is back, and the hand goes on where it was.
     #[prost(message, optional, tag = "3")]
     pub suspension: ::core::option::Option<Suspension>,
@@ -2334,9 +2384,9 @@ pub struct SeedPublished {
     /// The hand.
     #[prost(uint64, tag = "1")]
     pub hand_no: u64,
-    /// 16 bytes.
-    #[prost(bytes = "vec", tag = "2")]
-    pub hand_id: ::prost::alloc::vec::Vec<u8>,
+    /// A UUID as text.
+    #[prost(string, tag = "2")]
+    pub hand_id: ::prost::alloc::string::String,
     /// 64 bytes: it opens Commitment.commitment. With HandStarted.transcript as salt, HKDF-SHA-512 gives 64 bytes under
     /// LP("sabacc/fair/v1/salt-key"): the salt of a card is the first half of HMAC-SHA-512 under them of
     /// LP("sabacc/fair/v1/card-salt") LP(u32 op) LP(u16 position).
@@ -2365,9 +2415,9 @@ pub struct HandStarted {
     /// Counts from 1 at each table.
     #[prost(uint64, tag = "1")]
     pub hand_no: u64,
-    /// 16 bytes.
-    #[prost(bytes = "vec", tag = "2")]
-    pub hand_id: ::prost::alloc::vec::Vec<u8>,
+    /// A UUID as text.
+    #[prost(string, tag = "2")]
+    pub hand_id: ::prost::alloc::string::String,
     /// Who is dealt in: p1, p2 ...; the last has the button.
     #[prost(message, repeated, tag = "3")]
     pub seats: ::prost::alloc::vec::Vec<HandSeat>,
@@ -2379,7 +2429,7 @@ pub struct HandStarted {
     pub standing: ::core::option::Option<Standing>,
     /// What the seats brought to chance, ascending by seat: whoever has a receipt finds his commitment here.
     #[prost(message, repeated, tag = "6")]
-    pub rows: ::prost::alloc::vec::Vec<super::super::dealer::v1::EntropyRow>,
+    pub rows: ::prost::alloc::vec::Vec<super::super::common::v1::EntropyRow>,
     /// 32 bytes, what binds them: SHA-256 of LP("sabacc/fair/v1/transcript") LP(context) LP(dealer's commitment) LP("")
     /// LP(u8 number of rows) and LP of each row: u8 seat, player_id, u8 status (1 revealed, 3 absent), commitment and
     /// entropy, zeros where there is none. With the seed it gives the keys of every shuffle and salt.
@@ -2403,7 +2453,7 @@ pub struct HandAction {
     pub seat: u32,
     /// The decision, if it is one.
     #[prost(message, optional, tag = "4")]
-    pub r#move: ::core::option::Option<super::super::common::v1::Move>,
+    pub decision: ::core::option::Option<super::super::common::v1::Move>,
     /// The clock decided.
     #[prost(bool, tag = "5")]
     pub by_clock: bool,
@@ -2463,7 +2513,7 @@ pub struct HandEnded {
     pub standing: ::core::option::Option<Standing>,
     /// Credits to the house.
     #[prost(uint64, tag = "5")]
-    pub rake: u64,
+    pub rake_credits: u64,
 }
 /// A table closed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
@@ -2509,7 +2559,14 @@ impl EndReason {
         }
     }
 }
-/// The state of a seat.
+/// The state of a seat. Its life:
+///
+/// free -> BUYING_IN -+-> the wallet refuses: free
+/// +-> PLAYING \<-> SITTING_OUT
+/// \|             |
+/// +-> LEAVING \<-+   asked for, barred, idle, or the table closes
+/// \|
+/// +-> paid out between hands: free
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
 #[repr(i32)]
 pub enum SeatState {

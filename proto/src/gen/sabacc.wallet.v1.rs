@@ -2,12 +2,12 @@
 /// Opens an account.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct OpenAccountRequest {
-    /// 16 bytes: names this command; repeating it changes nothing.
-    #[prost(bytes = "vec", tag = "1")]
-    pub request_id: ::prost::alloc::vec::Vec<u8>,
-    /// 16 bytes. A player's own, or empty.
-    #[prost(bytes = "vec", tag = "2")]
-    pub player_id: ::prost::alloc::vec::Vec<u8>,
+    /// A UUID as text: names this command; repeating it changes nothing.
+    #[prost(string, tag = "1")]
+    pub request_id: ::prost::alloc::string::String,
+    /// A UUID as text. A player's own, or empty.
+    #[prost(string, tag = "2")]
+    pub player_id: ::prost::alloc::string::String,
 }
 /// An opened account.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -19,12 +19,12 @@ pub struct OpenAccountResponse {
 /// Opens accounts.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct OpenAccountsRequest {
-    /// 16 bytes: names this command; repeating it changes nothing.
-    #[prost(bytes = "vec", tag = "1")]
-    pub request_id: ::prost::alloc::vec::Vec<u8>,
-    /// 16 bytes each, 1 to 1,000, none twice.
-    #[prost(bytes = "vec", repeated, tag = "2")]
-    pub player_ids: ::prost::alloc::vec::Vec<::prost::alloc::vec::Vec<u8>>,
+    /// A UUID as text: names this command; repeating it changes nothing.
+    #[prost(string, tag = "1")]
+    pub request_id: ::prost::alloc::string::String,
+    /// UUIDs as text, 1 to 1,000, none twice.
+    #[prost(string, repeated, tag = "2")]
+    pub player_ids: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 /// Opened accounts.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
@@ -36,9 +36,9 @@ pub struct OpenAccountsResponse {
 /// Asks for an account.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct GetAccountRequest {
-    /// 16 bytes, or empty for one's own.
-    #[prost(bytes = "vec", tag = "1")]
-    pub player_id: ::prost::alloc::vec::Vec<u8>,
+    /// A UUID as text, or empty for one's own.
+    #[prost(string, tag = "1")]
+    pub player_id: ::prost::alloc::string::String,
 }
 /// An account.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -48,13 +48,13 @@ pub struct GetAccountResponse {
     pub account: ::prost::alloc::string::String,
     /// Credits on it.
     #[prost(uint64, tag = "2")]
-    pub balance: u64,
+    pub balance_credits: u64,
     /// Credits at tables.
     #[prost(message, repeated, tag = "3")]
     pub seats: ::prost::alloc::vec::Vec<SeatBalance>,
-    /// Credits of `balance` that are held, and so not available.
+    /// Credits of `balance_credits` that are held, and so not available.
     #[prost(uint64, tag = "4")]
-    pub held: u64,
+    pub held_credits: u64,
     /// Nothing leaves the account.
     #[prost(bool, tag = "5")]
     pub frozen: bool,
@@ -63,17 +63,17 @@ pub struct GetAccountResponse {
     pub closed: bool,
     /// The player keeps himself from play until then, the last second of 9999 for good; unset: he does not.
     #[prost(message, optional, tag = "7")]
-    pub excluded_until: ::core::option::Option<::prost_types::Timestamp>,
+    pub exclusion_end_time: ::core::option::Option<::prost_types::Timestamp>,
 }
 /// Freezes an account.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct FreezeAccountRequest {
-    /// 16 bytes.
-    #[prost(bytes = "vec", tag = "1")]
-    pub request_id: ::prost::alloc::vec::Vec<u8>,
-    /// 16 bytes.
-    #[prost(bytes = "vec", tag = "2")]
-    pub player_id: ::prost::alloc::vec::Vec<u8>,
+    /// A UUID as text.
+    #[prost(string, tag = "1")]
+    pub request_id: ::prost::alloc::string::String,
+    /// A UUID as text.
+    #[prost(string, tag = "2")]
+    pub player_id: ::prost::alloc::string::String,
     /// Why, 1 to 200 characters.
     #[prost(string, tag = "3")]
     pub reason: ::prost::alloc::string::String,
@@ -88,12 +88,12 @@ pub struct FreezeAccountResponse {
 /// Unfreezes an account.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct UnfreezeAccountRequest {
-    /// 16 bytes.
-    #[prost(bytes = "vec", tag = "1")]
-    pub request_id: ::prost::alloc::vec::Vec<u8>,
-    /// 16 bytes.
-    #[prost(bytes = "vec", tag = "2")]
-    pub player_id: ::prost::alloc::vec::Vec<u8>,
+    /// A UUID as text.
+    #[prost(string, tag = "1")]
+    pub request_id: ::prost::alloc::string::String,
+    /// A UUID as text.
+    #[prost(string, tag = "2")]
+    pub player_id: ::prost::alloc::string::String,
     /// Why, 1 to 200 characters.
     #[prost(string, tag = "3")]
     pub reason: ::prost::alloc::string::String,
@@ -108,12 +108,12 @@ pub struct UnfreezeAccountResponse {
 /// Closes an account.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct CloseAccountRequest {
-    /// 16 bytes.
-    #[prost(bytes = "vec", tag = "1")]
-    pub request_id: ::prost::alloc::vec::Vec<u8>,
-    /// 16 bytes.
-    #[prost(bytes = "vec", tag = "2")]
-    pub player_id: ::prost::alloc::vec::Vec<u8>,
+    /// A UUID as text.
+    #[prost(string, tag = "1")]
+    pub request_id: ::prost::alloc::string::String,
+    /// A UUID as text.
+    #[prost(string, tag = "2")]
+    pub player_id: ::prost::alloc::string::String,
     /// Why, 1 to 200 characters.
     #[prost(string, tag = "3")]
     pub reason: ::prost::alloc::string::String,
@@ -128,31 +128,31 @@ pub struct CloseAccountResponse {
 /// Credits at a table.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct SeatBalance {
-    /// 16 bytes.
-    #[prost(bytes = "vec", tag = "1")]
-    pub table_id: ::prost::alloc::vec::Vec<u8>,
+    /// A UUID as text.
+    #[prost(string, tag = "1")]
+    pub table_id: ::prost::alloc::string::String,
     /// Credits on the seat's account; during a hand, what the player started it with.
     #[prost(uint64, tag = "2")]
-    pub balance: u64,
+    pub balance_credits: u64,
 }
 /// Asks for entries.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ListEntriesRequest {
-    /// 16 bytes, or empty for one's own.
-    #[prost(bytes = "vec", tag = "1")]
-    pub player_id: ::prost::alloc::vec::Vec<u8>,
-    /// 1 to 1,000; 0: 100.
-    #[prost(uint32, tag = "2")]
-    pub page_size: u32,
+    /// A UUID as text, or empty for one's own.
+    #[prost(string, tag = "1")]
+    pub player_id: ::prost::alloc::string::String,
+    /// At most so many; 0: 100; more than 1,000 is 1,000.
+    #[prost(int32, tag = "2")]
+    pub page_size: i32,
     /// What the page before gave as next_page_token, or empty.
     #[prost(string, tag = "3")]
     pub page_token: ::prost::alloc::string::String,
     /// Entries recorded at this time or later; unset: from the first.
     #[prost(message, optional, tag = "4")]
-    pub from: ::core::option::Option<::prost_types::Timestamp>,
+    pub start_time: ::core::option::Option<::prost_types::Timestamp>,
     /// Entries recorded before this time; unset: to the last.
     #[prost(message, optional, tag = "5")]
-    pub to: ::core::option::Option<::prost_types::Timestamp>,
+    pub end_time: ::core::option::Option<::prost_types::Timestamp>,
 }
 /// A page of entries.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -164,11 +164,11 @@ pub struct ListEntriesResponse {
     #[prost(string, tag = "2")]
     pub next_page_token: ::prost::alloc::string::String,
     /// The player's account before the first of these entries.
-    #[prost(sint64, tag = "3")]
-    pub opening_balance: i64,
+    #[prost(int64, tag = "3")]
+    pub opening_balance_credits: i64,
     /// All of the player's credits then: on the account and at tables.
-    #[prost(sint64, tag = "4")]
-    pub opening_total: i64,
+    #[prost(int64, tag = "4")]
+    pub opening_total_credits: i64,
 }
 /// What one transfer did to one player's credits: those on the account and those at tables. A buy-in moves from the
 /// first to the second, a cash-out back; a hand moves only what is at its table, and whoever was dealt into it has its
@@ -176,27 +176,27 @@ pub struct ListEntriesResponse {
 /// other `amount` adds up to the change of `balance`, and `amount` and `at_table` together to the change of `total`.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Entry {
-    /// The transfer's id, 16 bytes. Empty where the log was archived, as are `recorded_at` and `hand_id`.
-    #[prost(bytes = "vec", tag = "1")]
-    pub transfer_id: ::prost::alloc::vec::Vec<u8>,
+    /// The transfer's id, a UUID as text. Empty where the log was archived, as are `record_time` and `hand_id`.
+    #[prost(string, tag = "1")]
+    pub transfer_id: ::prost::alloc::string::String,
     /// When it was recorded.
     #[prost(message, optional, tag = "2")]
-    pub recorded_at: ::core::option::Option<::prost_types::Timestamp>,
+    pub record_time: ::core::option::Option<::prost_types::Timestamp>,
     /// The kind of transfer.
     #[prost(enumeration = "TransferKind", tag = "3")]
     pub kind: i32,
     /// Credits it moved on the account: negative leaves it. 0 for a hand.
-    #[prost(sint64, tag = "4")]
-    pub amount: i64,
+    #[prost(int64, tag = "4")]
+    pub amount_credits: i64,
     /// The account's credits after it.
-    #[prost(sint64, tag = "5")]
-    pub balance: i64,
-    /// Of a SETTLEMENT the hand, 16 bytes; empty else.
-    #[prost(bytes = "vec", tag = "6")]
-    pub hand_id: ::prost::alloc::vec::Vec<u8>,
-    /// The table it involves, 16 bytes, or empty.
-    #[prost(bytes = "vec", tag = "7")]
-    pub table_id: ::prost::alloc::vec::Vec<u8>,
+    #[prost(int64, tag = "5")]
+    pub balance_credits: i64,
+    /// Of a SETTLEMENT the hand, a UUID as text; empty else.
+    #[prost(string, tag = "6")]
+    pub hand_id: ::prost::alloc::string::String,
+    /// The table it involves, a UUID as text, or empty.
+    #[prost(string, tag = "7")]
+    pub table_id: ::prost::alloc::string::String,
     /// An operator's reason, or empty.
     #[prost(string, tag = "8")]
     pub reason: ::prost::alloc::string::String,
@@ -204,24 +204,24 @@ pub struct Entry {
     #[prost(uint64, tag = "9")]
     pub position: u64,
     /// Credits it moved at the table: of a hand what the player won, negative what they lost, 0 where they did neither.
-    #[prost(sint64, tag = "10")]
-    pub at_table: i64,
+    #[prost(int64, tag = "10")]
+    pub at_table_credits: i64,
     /// The player's credits after it, on the account and at all tables.
-    #[prost(sint64, tag = "11")]
-    pub total: i64,
+    #[prost(int64, tag = "11")]
+    pub total_credits: i64,
 }
 /// Asks for a statement.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ExportStatementRequest {
-    /// 16 bytes, or empty for one's own.
-    #[prost(bytes = "vec", tag = "1")]
-    pub player_id: ::prost::alloc::vec::Vec<u8>,
+    /// A UUID as text, or empty for one's own.
+    #[prost(string, tag = "1")]
+    pub player_id: ::prost::alloc::string::String,
     /// Entries recorded at this time or later; unset: from the first.
     #[prost(message, optional, tag = "2")]
-    pub from: ::core::option::Option<::prost_types::Timestamp>,
+    pub start_time: ::core::option::Option<::prost_types::Timestamp>,
     /// Entries recorded before this time; unset: to the last.
     #[prost(message, optional, tag = "3")]
-    pub to: ::core::option::Option<::prost_types::Timestamp>,
+    pub end_time: ::core::option::Option<::prost_types::Timestamp>,
     /// How it is written.
     #[prost(enumeration = "StatementFormat", tag = "4")]
     pub format: i32,
@@ -250,12 +250,12 @@ pub struct Limits {
 /// Who calls says whose they are: a player sets their own, an operator the operator's.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct SetLimitsRequest {
-    /// 16 bytes.
-    #[prost(bytes = "vec", tag = "1")]
-    pub request_id: ::prost::alloc::vec::Vec<u8>,
-    /// 16 bytes, or empty for one's own.
-    #[prost(bytes = "vec", tag = "2")]
-    pub player_id: ::prost::alloc::vec::Vec<u8>,
+    /// A UUID as text.
+    #[prost(string, tag = "1")]
+    pub request_id: ::prost::alloc::string::String,
+    /// A UUID as text, or empty for one's own.
+    #[prost(string, tag = "2")]
+    pub player_id: ::prost::alloc::string::String,
     /// The most credits brought to tables, as the sum of buy-ins.
     #[prost(message, optional, tag = "3")]
     pub limits: ::core::option::Option<Limits>,
@@ -278,7 +278,7 @@ pub struct SetLimitsResponse {
     pub later: ::core::option::Option<Limits>,
     /// From when; unset where nothing waits.
     #[prost(message, optional, tag = "3")]
-    pub later_at: ::core::option::Option<::prost_types::Timestamp>,
+    pub later_time: ::core::option::Option<::prost_types::Timestamp>,
     /// Of losses.
     #[prost(message, optional, tag = "4")]
     pub loss: ::core::option::Option<LimitTerms>,
@@ -297,24 +297,24 @@ pub struct LimitTerms {
     pub later: ::core::option::Option<Limits>,
     /// From when; unset where nothing waits.
     #[prost(message, optional, tag = "3")]
-    pub later_at: ::core::option::Option<::prost_types::Timestamp>,
+    pub later_time: ::core::option::Option<::prost_types::Timestamp>,
 }
 /// Asks for limits.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct GetLimitsRequest {
-    /// 16 bytes, or empty for one's own.
-    #[prost(bytes = "vec", tag = "1")]
-    pub player_id: ::prost::alloc::vec::Vec<u8>,
+    /// A UUID as text, or empty for one's own.
+    #[prost(string, tag = "1")]
+    pub player_id: ::prost::alloc::string::String,
 }
 /// Limits. Of the player's and the operator's the stricter holds, measure by measure and window by window.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct GetLimitsResponse {
     /// The player's own.
     #[prost(message, optional, tag = "1")]
-    pub own: ::core::option::Option<SetLimitsResponse>,
+    pub own_limits: ::core::option::Option<SetLimitsResponse>,
     /// The operator's.
     #[prost(message, optional, tag = "2")]
-    pub operator: ::core::option::Option<SetLimitsResponse>,
+    pub operator_limits: ::core::option::Option<SetLimitsResponse>,
     /// What was brought to tables within each window and what is held, to the hour: it counts to the end of its hour.
     #[prost(message, optional, tag = "3")]
     pub used: ::core::option::Option<Limits>,
@@ -337,69 +337,38 @@ pub struct GetLimitsResponse {
     #[prost(message, optional, tag = "9")]
     pub standing: ::core::option::Option<super::super::common::v1::PlayStanding>,
 }
-/// Asks whether players may be dealt in.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct CheckStandingRequest {
-    /// 16 bytes: where.
-    #[prost(bytes = "vec", tag = "1")]
-    pub table_id: ::prost::alloc::vec::Vec<u8>,
-    /// 16 bytes each, 1 to 64, none twice.
-    #[prost(bytes = "vec", repeated, tag = "2")]
-    pub player_ids: ::prost::alloc::vec::Vec<::prost::alloc::vec::Vec<u8>>,
-}
-/// How players stand.
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct CheckStandingResponse {
-    /// In the order asked for.
-    #[prost(message, repeated, tag = "1")]
-    pub players: ::prost::alloc::vec::Vec<PlayerStanding>,
-}
-/// How one player stands.
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct PlayerStanding {
-    /// 16 bytes.
-    #[prost(bytes = "vec", tag = "1")]
-    pub player_id: ::prost::alloc::vec::Vec<u8>,
-    /// What holds now.
-    #[prost(message, optional, tag = "2")]
-    pub standing: ::core::option::Option<super::super::common::v1::PlayStanding>,
-    /// Credits of the player's account that are not held: what a buy-in may be at most. Unset where there is no such
-    /// account.
-    #[prost(uint64, optional, tag = "3")]
-    pub available: ::core::option::Option<u64>,
-}
 /// Keeps a player from play. A player calls for himself; an operator at the player's wish.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ExcludeRequest {
-    /// 16 bytes.
-    #[prost(bytes = "vec", tag = "1")]
-    pub request_id: ::prost::alloc::vec::Vec<u8>,
-    /// 16 bytes, or empty for oneself.
-    #[prost(bytes = "vec", tag = "2")]
-    pub player_id: ::prost::alloc::vec::Vec<u8>,
+    /// A UUID as text.
+    #[prost(string, tag = "1")]
+    pub request_id: ::prost::alloc::string::String,
+    /// A UUID as text, or empty for oneself.
+    #[prost(string, tag = "2")]
+    pub player_id: ::prost::alloc::string::String,
     /// Until when; unset: for good.
     #[prost(message, optional, tag = "3")]
-    pub until: ::core::option::Option<::prost_types::Timestamp>,
+    pub end_time: ::core::option::Option<::prost_types::Timestamp>,
 }
 /// Kept from play.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ExcludeResponse {
     /// Until when; unset: for good.
     #[prost(message, optional, tag = "1")]
-    pub until: ::core::option::Option<::prost_types::Timestamp>,
+    pub end_time: ::core::option::Option<::prost_types::Timestamp>,
 }
 /// Proposes an adjustment.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ProposeAdjustmentRequest {
-    /// 16 bytes: the proposal's id.
-    #[prost(bytes = "vec", tag = "1")]
-    pub request_id: ::prost::alloc::vec::Vec<u8>,
+    /// A UUID as text: the proposal's id.
+    #[prost(string, tag = "1")]
+    pub request_id: ::prost::alloc::string::String,
     /// The account's name; not "house/issuance", which has the other leg.
     #[prost(string, tag = "2")]
     pub account: ::prost::alloc::string::String,
     /// Credits: negative takes them from the account. Not 0.
-    #[prost(sint64, tag = "3")]
-    pub amount: i64,
+    #[prost(int64, tag = "3")]
+    pub amount_credits: i64,
     /// Why, 1 to 200 characters.
     #[prost(string, tag = "4")]
     pub reason: ::prost::alloc::string::String,
@@ -407,19 +376,19 @@ pub struct ProposeAdjustmentRequest {
 /// A proposal.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ProposeAdjustmentResponse {
-    /// Its id: 16 bytes.
-    #[prost(bytes = "vec", tag = "1")]
-    pub adjustment_id: ::prost::alloc::vec::Vec<u8>,
+    /// Its id: a UUID as text.
+    #[prost(string, tag = "1")]
+    pub adjustment_id: ::prost::alloc::string::String,
 }
 /// Approves an adjustment.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ApproveAdjustmentRequest {
-    /// 16 bytes.
-    #[prost(bytes = "vec", tag = "1")]
-    pub request_id: ::prost::alloc::vec::Vec<u8>,
-    /// 16 bytes.
-    #[prost(bytes = "vec", tag = "2")]
-    pub adjustment_id: ::prost::alloc::vec::Vec<u8>,
+    /// A UUID as text.
+    #[prost(string, tag = "1")]
+    pub request_id: ::prost::alloc::string::String,
+    /// A UUID as text.
+    #[prost(string, tag = "2")]
+    pub adjustment_id: ::prost::alloc::string::String,
 }
 /// Approved, and posted.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
@@ -431,12 +400,12 @@ pub struct ApproveAdjustmentResponse {
 /// Rejects an adjustment.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct RejectAdjustmentRequest {
-    /// 16 bytes.
-    #[prost(bytes = "vec", tag = "1")]
-    pub request_id: ::prost::alloc::vec::Vec<u8>,
-    /// 16 bytes.
-    #[prost(bytes = "vec", tag = "2")]
-    pub adjustment_id: ::prost::alloc::vec::Vec<u8>,
+    /// A UUID as text.
+    #[prost(string, tag = "1")]
+    pub request_id: ::prost::alloc::string::String,
+    /// A UUID as text.
+    #[prost(string, tag = "2")]
+    pub adjustment_id: ::prost::alloc::string::String,
     /// Why, 1 to 200 characters.
     #[prost(string, tag = "3")]
     pub reason: ::prost::alloc::string::String,
@@ -451,9 +420,9 @@ pub struct RejectAdjustmentResponse {
 /// Asks for proposals.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ListAdjustmentsRequest {
-    /// 1 to 1,000; 0: 100.
-    #[prost(uint32, tag = "1")]
-    pub page_size: u32,
+    /// At most so many; 0: 100; more than 1,000 is 1,000.
+    #[prost(int32, tag = "1")]
+    pub page_size: i32,
     /// What the page before gave as next_page_token, or empty.
     #[prost(string, tag = "2")]
     pub page_token: ::prost::alloc::string::String,
@@ -471,15 +440,15 @@ pub struct ListAdjustmentsResponse {
 /// A proposal that waits.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Adjustment {
-    /// 16 bytes.
-    #[prost(bytes = "vec", tag = "1")]
-    pub adjustment_id: ::prost::alloc::vec::Vec<u8>,
+    /// A UUID as text.
+    #[prost(string, tag = "1")]
+    pub adjustment_id: ::prost::alloc::string::String,
     /// The account's name.
     #[prost(string, tag = "2")]
     pub account: ::prost::alloc::string::String,
     /// Credits.
-    #[prost(sint64, tag = "3")]
-    pub amount: i64,
+    #[prost(int64, tag = "3")]
+    pub amount_credits: i64,
     /// Why.
     #[prost(string, tag = "4")]
     pub reason: ::prost::alloc::string::String,
@@ -488,202 +457,20 @@ pub struct Adjustment {
     pub proposed_by: ::prost::alloc::string::String,
     /// When.
     #[prost(message, optional, tag = "6")]
-    pub proposed_at: ::core::option::Option<::prost_types::Timestamp>,
-}
-/// A transfer that somebody wants.
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct Transfer {
-    /// 16 bytes: its id, for ever.
-    #[prost(bytes = "vec", tag = "1")]
-    pub transfer_id: ::prost::alloc::vec::Vec<u8>,
-    /// What for. Services: BUY_IN, CASH_OUT, SETTLEMENT, POT_REFUND. Operators: ISSUE, REDEEM.
-    #[prost(enumeration = "TransferKind", tag = "2")]
-    pub kind: i32,
-    /// 16 bytes: the table of a SETTLEMENT or POT_REFUND; empty else.
-    #[prost(bytes = "vec", tag = "3")]
-    pub table_id: ::prost::alloc::vec::Vec<u8>,
-    /// 2 to 64, no account twice, summing to zero, none of 0 credits but on seats of a SETTLEMENT. A SETTLEMENT may have none.
-    #[prost(message, repeated, tag = "4")]
-    pub legs: ::prost::alloc::vec::Vec<Leg>,
-    /// An operator's reason, 1 to 200 characters; empty else.
-    #[prost(string, tag = "5")]
-    pub reason: ::prost::alloc::string::String,
-    /// It is posted only together with the next one in the batch. The last of a batch is not linked.
-    #[prost(bool, tag = "6")]
-    pub linked: bool,
-}
-/// What became of a transfer.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct PostResult {
-    /// Which.
-    #[prost(bytes = "vec", tag = "1")]
-    pub transfer_id: ::prost::alloc::vec::Vec<u8>,
-    /// One of them is set.
-    #[prost(oneof = "post_result::Outcome", tags = "2, 3")]
-    pub outcome: ::core::option::Option<post_result::Outcome>,
-}
-/// Nested message and enum types in `PostResult`.
-pub mod post_result {
-    /// One of them is set.
-    #[derive(Clone, PartialEq, Eq, Hash, ::prost::Oneof)]
-    pub enum Outcome {
-        /// It is posted: its position in the wallet's log.
-        #[prost(uint64, tag = "2")]
-        Position(u64),
-        /// It is not, and nothing of it.
-        #[prost(message, tag = "3")]
-        Refused(super::Refused),
-    }
-}
-/// A no.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct Refused {
-    /// TRANSFER_REFUSED with `refusal`, or REQUEST_ID_REUSED, BAD_FIELD, OVERLOADED or UNAVAILABLE: the last two may be
-    /// repeated.
-    #[prost(enumeration = "super::super::common::v1::ErrorReason", tag = "1")]
-    pub reason: i32,
-    /// Why the ledger refuses.
-    #[prost(enumeration = "Refusal", tag = "2")]
-    pub refusal: i32,
-    /// In words, with what to do.
-    #[prost(string, tag = "3")]
-    pub text: ::prost::alloc::string::String,
-}
-/// Posts transfers.
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct PostBatchRequest {
-    /// 1 to 1,000.
-    #[prost(message, repeated, tag = "1")]
-    pub transfers: ::prost::alloc::vec::Vec<Transfer>,
-}
-/// Posted transfers.
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct PostBatchResponse {
-    /// One a transfer, in their order.
-    #[prost(message, repeated, tag = "1")]
-    pub results: ::prost::alloc::vec::Vec<PostResult>,
-}
-/// Posts a transfer.
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct PostRequest {
-    /// Not linked.
-    #[prost(message, optional, tag = "1")]
-    pub transfer: ::core::option::Option<Transfer>,
-}
-/// A posted transfer.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct PostResponse {
-    /// What became of it.
-    #[prost(message, optional, tag = "1")]
-    pub result: ::core::option::Option<PostResult>,
-}
-/// Holds credits.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct PlaceHoldRequest {
-    /// 16 bytes: the hold's id.
-    #[prost(bytes = "vec", tag = "1")]
-    pub request_id: ::prost::alloc::vec::Vec<u8>,
-    /// The account's name: a player's or a seat's.
-    #[prost(string, tag = "2")]
-    pub account: ::prost::alloc::string::String,
-    /// Where they go if captured: for a player's account his seat; for a seat its table's pots or another seat there.
-    #[prost(string, tag = "3")]
-    pub to: ::prost::alloc::string::String,
-    /// At least 1.
-    #[prost(uint64, tag = "4")]
-    pub amount: u64,
-    /// When it expires by itself; it lies ahead, at most 30 days.
-    #[prost(message, optional, tag = "5")]
-    pub expires_at: ::core::option::Option<::prost_types::Timestamp>,
-}
-/// Held.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct PlaceHoldResponse {
-    /// The hold's id: the request's.
-    #[prost(bytes = "vec", tag = "1")]
-    pub hold_id: ::prost::alloc::vec::Vec<u8>,
-}
-/// Captures a hold.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct CaptureHoldRequest {
-    /// 16 bytes: the transfer's id.
-    #[prost(bytes = "vec", tag = "1")]
-    pub request_id: ::prost::alloc::vec::Vec<u8>,
-    /// 16 bytes.
-    #[prost(bytes = "vec", tag = "2")]
-    pub hold_id: ::prost::alloc::vec::Vec<u8>,
-    /// At least 1, at most what the hold has left.
-    #[prost(uint64, tag = "3")]
-    pub amount: u64,
-    /// Keep what is left on hold; else it is released.
-    #[prost(bool, tag = "4")]
-    pub keep_rest: bool,
-}
-/// Captured.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct CaptureHoldResponse {
-    /// The transfer's position in the wallet's log.
-    #[prost(uint64, tag = "1")]
-    pub position: u64,
-}
-/// Releases a hold.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct ReleaseHoldRequest {
-    /// 16 bytes.
-    #[prost(bytes = "vec", tag = "1")]
-    pub request_id: ::prost::alloc::vec::Vec<u8>,
-    /// 16 bytes.
-    #[prost(bytes = "vec", tag = "2")]
-    pub hold_id: ::prost::alloc::vec::Vec<u8>,
-}
-/// Released.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct ReleaseHoldResponse {
-    /// The event's position in the wallet's log.
-    #[prost(uint64, tag = "1")]
-    pub position: u64,
-}
-/// Asks for a hold.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct GetHoldRequest {
-    /// 16 bytes.
-    #[prost(bytes = "vec", tag = "1")]
-    pub hold_id: ::prost::alloc::vec::Vec<u8>,
-}
-/// A hold.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct GetHoldResponse {
-    /// The account's name.
-    #[prost(string, tag = "1")]
-    pub account: ::prost::alloc::string::String,
-    /// Where captures go.
-    #[prost(string, tag = "2")]
-    pub to: ::prost::alloc::string::String,
-    /// Credits when it was placed.
-    #[prost(uint64, tag = "3")]
-    pub amount: u64,
-    /// Credits still held.
-    #[prost(uint64, tag = "4")]
-    pub left: u64,
-    /// What became of it.
-    #[prost(enumeration = "HoldState", tag = "5")]
-    pub state: i32,
-    /// When it expires by itself.
-    #[prost(message, optional, tag = "6")]
-    pub expires_at: ::core::option::Option<::prost_types::Timestamp>,
+    pub propose_time: ::core::option::Option<::prost_types::Timestamp>,
 }
 /// Issues credits.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct IssueRequest {
-    /// 16 bytes.
-    #[prost(bytes = "vec", tag = "1")]
-    pub request_id: ::prost::alloc::vec::Vec<u8>,
-    /// 16 bytes.
-    #[prost(bytes = "vec", tag = "2")]
-    pub player_id: ::prost::alloc::vec::Vec<u8>,
+    /// A UUID as text.
+    #[prost(string, tag = "1")]
+    pub request_id: ::prost::alloc::string::String,
+    /// A UUID as text.
+    #[prost(string, tag = "2")]
+    pub player_id: ::prost::alloc::string::String,
     /// At least 1.
     #[prost(uint64, tag = "3")]
-    pub amount: u64,
+    pub amount_credits: u64,
     /// Why, 1 to 200 characters.
     #[prost(string, tag = "4")]
     pub reason: ::prost::alloc::string::String,
@@ -693,7 +480,7 @@ pub struct IssueRequest {
 pub struct IssueResponse {
     /// The account's credits after it.
     #[prost(uint64, tag = "1")]
-    pub balance: u64,
+    pub balance_credits: u64,
     /// The transfer's position in the wallet's log.
     #[prost(uint64, tag = "2")]
     pub position: u64,
@@ -701,15 +488,15 @@ pub struct IssueResponse {
 /// Redeems credits.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct RedeemRequest {
-    /// 16 bytes.
-    #[prost(bytes = "vec", tag = "1")]
-    pub request_id: ::prost::alloc::vec::Vec<u8>,
-    /// 16 bytes.
-    #[prost(bytes = "vec", tag = "2")]
-    pub player_id: ::prost::alloc::vec::Vec<u8>,
+    /// A UUID as text.
+    #[prost(string, tag = "1")]
+    pub request_id: ::prost::alloc::string::String,
+    /// A UUID as text.
+    #[prost(string, tag = "2")]
+    pub player_id: ::prost::alloc::string::String,
     /// At least 1.
     #[prost(uint64, tag = "3")]
-    pub amount: u64,
+    pub amount_credits: u64,
     /// Why, 1 to 200 characters.
     #[prost(string, tag = "4")]
     pub reason: ::prost::alloc::string::String,
@@ -719,145 +506,10 @@ pub struct RedeemRequest {
 pub struct RedeemResponse {
     /// The account's credits after it.
     #[prost(uint64, tag = "1")]
-    pub balance: u64,
+    pub balance_credits: u64,
     /// The transfer's position in the wallet's log.
     #[prost(uint64, tag = "2")]
     pub position: u64,
-}
-/// Buys a seat's chips.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct BuyInRequest {
-    /// 16 bytes.
-    #[prost(bytes = "vec", tag = "1")]
-    pub request_id: ::prost::alloc::vec::Vec<u8>,
-    /// 16 bytes.
-    #[prost(bytes = "vec", tag = "2")]
-    pub table_id: ::prost::alloc::vec::Vec<u8>,
-    /// 16 bytes.
-    #[prost(bytes = "vec", tag = "3")]
-    pub player_id: ::prost::alloc::vec::Vec<u8>,
-    /// At least 1.
-    #[prost(uint64, tag = "4")]
-    pub amount: u64,
-}
-/// Bought chips.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct BuyInResponse {
-    /// The transfer's position in the wallet's log.
-    #[prost(uint64, tag = "1")]
-    pub position: u64,
-}
-/// Pays a seat out.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct CashOutRequest {
-    /// 16 bytes.
-    #[prost(bytes = "vec", tag = "1")]
-    pub request_id: ::prost::alloc::vec::Vec<u8>,
-    /// 16 bytes.
-    #[prost(bytes = "vec", tag = "2")]
-    pub table_id: ::prost::alloc::vec::Vec<u8>,
-    /// 16 bytes.
-    #[prost(bytes = "vec", tag = "3")]
-    pub player_id: ::prost::alloc::vec::Vec<u8>,
-    /// At least 1.
-    #[prost(uint64, tag = "4")]
-    pub amount: u64,
-    /// Pays house/suspense instead of the player, whose account takes nothing: an operator of the table said so.
-    #[prost(bool, tag = "5")]
-    pub to_suspense: bool,
-}
-/// A seat paid out.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct CashOutResponse {
-    /// The transfer's position in the wallet's log.
-    #[prost(uint64, tag = "1")]
-    pub position: u64,
-}
-/// Settles a hand, or refunds a closing table's pots.
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct SettleRequest {
-    /// 16 bytes: the hand's id.
-    #[prost(bytes = "vec", tag = "1")]
-    pub request_id: ::prost::alloc::vec::Vec<u8>,
-    /// 16 bytes.
-    #[prost(bytes = "vec", tag = "2")]
-    pub table_id: ::prost::alloc::vec::Vec<u8>,
-    /// SETTLEMENT or POT_REFUND.
-    #[prost(enumeration = "TransferKind", tag = "3")]
-    pub kind: i32,
-    /// 2 to 64, no account twice, summing to zero. A SETTLEMENT has a leg for every player who was dealt in, of 0 credits
-    /// where that is their net, so that the hand is in their statement; no other leg is of 0 credits. A repeat with other
-    /// legs of 0 credits is the same request. A SETTLEMENT may have no legs at all: the hand moved nothing, and is recorded
-    /// all the same.
-    #[prost(message, repeated, tag = "4")]
-    pub legs: ::prost::alloc::vec::Vec<Leg>,
-}
-/// One leg of a transfer.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct Leg {
-    /// The account's name: "seat/TABLE/PLAYER", "pot/TABLE/sabacc", "pot/TABLE/carried", "house/rake" ... with ids for the words in capitals.
-    #[prost(string, tag = "1")]
-    pub account: ::prost::alloc::string::String,
-    /// Credits: negative leaves the account.
-    #[prost(sint64, tag = "2")]
-    pub amount: i64,
-}
-/// A settled hand.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct SettleResponse {
-    /// The transfer's position in the wallet's log.
-    #[prost(uint64, tag = "1")]
-    pub position: u64,
-}
-/// Asks for a balance.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct GetBalanceRequest {
-    /// The account's name.
-    #[prost(string, tag = "1")]
-    pub account: ::prost::alloc::string::String,
-    /// As of when; neither: now.
-    #[prost(oneof = "get_balance_request::AsOf", tags = "2, 3")]
-    pub as_of: ::core::option::Option<get_balance_request::AsOf>,
-}
-/// Nested message and enum types in `GetBalanceRequest`.
-pub mod get_balance_request {
-    /// As of when; neither: now.
-    #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Oneof)]
-    pub enum AsOf {
-        /// After the event at this position of the wallet's log.
-        #[prost(uint64, tag = "2")]
-        Position(u64),
-        /// After the last event recorded at this time or before.
-        #[prost(message, tag = "3")]
-        Time(::prost_types::Timestamp),
-    }
-}
-/// A balance.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct GetBalanceResponse {
-    /// Negative only for "house/issuance".
-    #[prost(sint64, tag = "1")]
-    pub balance: i64,
-    /// Credits of it that are held now; of the past 0.
-    #[prost(uint64, tag = "2")]
-    pub held: u64,
-    /// The log's size that this is true of.
-    #[prost(uint64, tag = "3")]
-    pub size: u64,
-}
-/// Gives a new guest's starting credits.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct GiveStartingCreditsRequest {
-    /// 16 bytes.
-    #[prost(bytes = "vec", tag = "1")]
-    pub player_id: ::prost::alloc::vec::Vec<u8>,
-}
-/// The account is open, and has had them.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct GiveStartingCreditsResponse {
-    /// What was given the first time; 0: this wallet gives nothing to guests.
-    #[prost(uint64, tag = "1")]
-    pub amount_credits: u64,
 }
 /// Why the ledger refuses. The order is the order of precedence: where several apply, the first is the answer, and
 /// within one the earliest leg. First what is wrong with the command whatever the balances are, then what is wrong with it now.
@@ -903,12 +555,12 @@ pub enum Refusal {
     AdjustmentNotPending = 17,
     /// Who proposed an adjustment cannot approve it.
     SameOperator = 18,
-    /// The player keeps himself from play; metadata `account` and `until`, Unix microseconds.
+    /// The player keeps himself from play; metadata `account` and `until`, RFC 3339.
     Excluded = 19,
-    /// An exclusion can only be made longer; metadata `until`, Unix microseconds.
+    /// An exclusion can only be made longer; metadata `until`, RFC 3339.
     ExclusionShorter = 20,
     /// The player's limit or the operator's; metadata `measure` (BUY_IN, LOSS, TIME), `window` (DAY, WEEK, MONTH), `limit` and
-    /// `left` in credits or seconds, and `until`, Unix microseconds, when it fits again, where that is known.
+    /// `left` in credits or seconds, and `until`, RFC 3339, when it fits again, where that is known.
     LimitReached = 21,
     /// A hold has less than this; metadata `left`.
     HoldTooSmall = 22,
@@ -1054,9 +706,9 @@ impl TransferKind {
 pub enum StatementFormat {
     /// As STATEMENT_FORMAT_CSV.
     Unspecified = 0,
-    /// RFC 4180, a header and a line an entry: position, recorded_at (RFC 3339, UTC), kind, amount, at_table, balance, total,
-    /// transfer_id, hand_id, table_id, reason. A reason that begins with =, +, - or @ has an apostrophe before it, so that no
-    /// spreadsheet takes it for a formula.
+    /// RFC 4180, a header and a line an entry: position, record_time (RFC 3339, UTC), kind, amount_credits, at_table_credits,
+    /// balance_credits, total_credits, transfer_id, hand_id, table_id, reason. A reason that begins with =, +, - or @ has an
+    /// apostrophe before it, so that no spreadsheet takes it for a formula.
     Csv = 1,
     /// One JSON object: account, opening, opening_total, entries as `Entry` by the protobuf JSON mapping, closing,
     /// closing_total.
@@ -1080,47 +732,6 @@ impl StatementFormat {
             "STATEMENT_FORMAT_UNSPECIFIED" => Some(Self::Unspecified),
             "STATEMENT_FORMAT_CSV" => Some(Self::Csv),
             "STATEMENT_FORMAT_JSON" => Some(Self::Json),
-            _ => None,
-        }
-    }
-}
-/// What became of a hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
-#[repr(i32)]
-pub enum HoldState {
-    /// Not used.
-    Unspecified = 0,
-    /// It holds.
-    Pending = 1,
-    /// Paid, at least in part, and closed.
-    Captured = 2,
-    /// Let go.
-    Released = 3,
-    /// Its time was over.
-    Expired = 4,
-}
-impl HoldState {
-    /// String value of the enum field names used in the ProtoBuf definition.
-    ///
-    /// The values are not transformed in any way and thus are considered stable
-    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
-    pub fn as_str_name(&self) -> &'static str {
-        match self {
-            Self::Unspecified => "HOLD_STATE_UNSPECIFIED",
-            Self::Pending => "HOLD_STATE_PENDING",
-            Self::Captured => "HOLD_STATE_CAPTURED",
-            Self::Released => "HOLD_STATE_RELEASED",
-            Self::Expired => "HOLD_STATE_EXPIRED",
-        }
-    }
-    /// Creates an enum from field names used in the ProtoBuf definition.
-    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
-        match value {
-            "HOLD_STATE_UNSPECIFIED" => Some(Self::Unspecified),
-            "HOLD_STATE_PENDING" => Some(Self::Pending),
-            "HOLD_STATE_CAPTURED" => Some(Self::Captured),
-            "HOLD_STATE_RELEASED" => Some(Self::Released),
-            "HOLD_STATE_EXPIRED" => Some(Self::Expired),
             _ => None,
         }
     }
@@ -2706,6 +2317,400 @@ pub mod wallet_service_server {
     pub const SERVICE_NAME: &str = "sabacc.wallet.v1.WalletService";
     impl<T> tonic::server::NamedService for WalletServiceServer<T> {
         const NAME: &'static str = SERVICE_NAME;
+    }
+}
+/// Asks whether players may be dealt in.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct CheckStandingRequest {
+    /// 16 bytes: where.
+    #[prost(bytes = "vec", tag = "1")]
+    pub table_id: ::prost::alloc::vec::Vec<u8>,
+    /// 16 bytes each, 1 to 64, none twice.
+    #[prost(bytes = "vec", repeated, tag = "2")]
+    pub player_ids: ::prost::alloc::vec::Vec<::prost::alloc::vec::Vec<u8>>,
+}
+/// How players stand.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct CheckStandingResponse {
+    /// In the order asked for.
+    #[prost(message, repeated, tag = "1")]
+    pub players: ::prost::alloc::vec::Vec<PlayerStanding>,
+}
+/// How one player stands.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct PlayerStanding {
+    /// 16 bytes.
+    #[prost(bytes = "vec", tag = "1")]
+    pub player_id: ::prost::alloc::vec::Vec<u8>,
+    /// What holds now.
+    #[prost(message, optional, tag = "2")]
+    pub standing: ::core::option::Option<super::super::common::v1::PlayStanding>,
+    /// Credits of the player's account that are not held: what a buy-in may be at most. Unset where there is no such
+    /// account.
+    #[prost(uint64, optional, tag = "3")]
+    pub available: ::core::option::Option<u64>,
+}
+/// A transfer that somebody wants.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct Transfer {
+    /// 16 bytes: its id, for ever.
+    #[prost(bytes = "vec", tag = "1")]
+    pub transfer_id: ::prost::alloc::vec::Vec<u8>,
+    /// What for. Services: BUY_IN, CASH_OUT, SETTLEMENT, POT_REFUND. Operators: ISSUE, REDEEM.
+    #[prost(enumeration = "TransferKind", tag = "2")]
+    pub kind: i32,
+    /// 16 bytes: the table of a SETTLEMENT or POT_REFUND; empty else.
+    #[prost(bytes = "vec", tag = "3")]
+    pub table_id: ::prost::alloc::vec::Vec<u8>,
+    /// 2 to 64, no account twice, summing to zero, none of 0 credits but on seats of a SETTLEMENT. A SETTLEMENT may have none.
+    #[prost(message, repeated, tag = "4")]
+    pub legs: ::prost::alloc::vec::Vec<Leg>,
+    /// An operator's reason, 1 to 200 characters; empty else.
+    #[prost(string, tag = "5")]
+    pub reason: ::prost::alloc::string::String,
+    /// It is posted only together with the next one in the batch. The last of a batch is not linked.
+    #[prost(bool, tag = "6")]
+    pub linked: bool,
+}
+/// What became of a transfer.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct PostResult {
+    /// Which.
+    #[prost(bytes = "vec", tag = "1")]
+    pub transfer_id: ::prost::alloc::vec::Vec<u8>,
+    /// One of them is set.
+    #[prost(oneof = "post_result::Outcome", tags = "2, 3")]
+    pub outcome: ::core::option::Option<post_result::Outcome>,
+}
+/// Nested message and enum types in `PostResult`.
+pub mod post_result {
+    /// One of them is set.
+    #[derive(Clone, PartialEq, Eq, Hash, ::prost::Oneof)]
+    pub enum Outcome {
+        /// It is posted: its position in the wallet's log.
+        #[prost(uint64, tag = "2")]
+        Position(u64),
+        /// It is not, and nothing of it.
+        #[prost(message, tag = "3")]
+        Refused(super::Refused),
+    }
+}
+/// A no.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Refused {
+    /// TRANSFER_REFUSED with `refusal`, or REQUEST_ID_REUSED, BAD_FIELD, OVERLOADED or UNAVAILABLE: the last two may be
+    /// repeated.
+    #[prost(enumeration = "super::super::common::v1::ErrorReason", tag = "1")]
+    pub reason: i32,
+    /// Why the ledger refuses.
+    #[prost(enumeration = "Refusal", tag = "2")]
+    pub refusal: i32,
+    /// In words, with what to do.
+    #[prost(string, tag = "3")]
+    pub text: ::prost::alloc::string::String,
+}
+/// Posts transfers.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct PostBatchRequest {
+    /// 1 to 1,000.
+    #[prost(message, repeated, tag = "1")]
+    pub transfers: ::prost::alloc::vec::Vec<Transfer>,
+}
+/// Posted transfers.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct PostBatchResponse {
+    /// One a transfer, in their order.
+    #[prost(message, repeated, tag = "1")]
+    pub results: ::prost::alloc::vec::Vec<PostResult>,
+}
+/// Posts a transfer.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct PostRequest {
+    /// Not linked.
+    #[prost(message, optional, tag = "1")]
+    pub transfer: ::core::option::Option<Transfer>,
+}
+/// A posted transfer.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct PostResponse {
+    /// What became of it.
+    #[prost(message, optional, tag = "1")]
+    pub result: ::core::option::Option<PostResult>,
+}
+/// Holds credits.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct PlaceHoldRequest {
+    /// 16 bytes: the hold's id.
+    #[prost(bytes = "vec", tag = "1")]
+    pub request_id: ::prost::alloc::vec::Vec<u8>,
+    /// The account's name: a player's or a seat's.
+    #[prost(string, tag = "2")]
+    pub account: ::prost::alloc::string::String,
+    /// Where they go if captured: for a player's account his seat; for a seat its table's pots or another seat there.
+    #[prost(string, tag = "3")]
+    pub to: ::prost::alloc::string::String,
+    /// At least 1.
+    #[prost(uint64, tag = "4")]
+    pub amount: u64,
+    /// When it expires by itself; it lies ahead, at most 30 days.
+    #[prost(message, optional, tag = "5")]
+    pub expires_at: ::core::option::Option<::prost_types::Timestamp>,
+}
+/// Held.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct PlaceHoldResponse {
+    /// The hold's id: the request's.
+    #[prost(bytes = "vec", tag = "1")]
+    pub hold_id: ::prost::alloc::vec::Vec<u8>,
+}
+/// Captures a hold.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct CaptureHoldRequest {
+    /// 16 bytes: the transfer's id.
+    #[prost(bytes = "vec", tag = "1")]
+    pub request_id: ::prost::alloc::vec::Vec<u8>,
+    /// 16 bytes.
+    #[prost(bytes = "vec", tag = "2")]
+    pub hold_id: ::prost::alloc::vec::Vec<u8>,
+    /// At least 1, at most what the hold has left.
+    #[prost(uint64, tag = "3")]
+    pub amount: u64,
+    /// Keep what is left on hold; else it is released.
+    #[prost(bool, tag = "4")]
+    pub keep_rest: bool,
+}
+/// Captured.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct CaptureHoldResponse {
+    /// The transfer's position in the wallet's log.
+    #[prost(uint64, tag = "1")]
+    pub position: u64,
+}
+/// Releases a hold.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ReleaseHoldRequest {
+    /// 16 bytes.
+    #[prost(bytes = "vec", tag = "1")]
+    pub request_id: ::prost::alloc::vec::Vec<u8>,
+    /// 16 bytes.
+    #[prost(bytes = "vec", tag = "2")]
+    pub hold_id: ::prost::alloc::vec::Vec<u8>,
+}
+/// Released.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ReleaseHoldResponse {
+    /// The event's position in the wallet's log.
+    #[prost(uint64, tag = "1")]
+    pub position: u64,
+}
+/// Asks for a hold.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GetHoldRequest {
+    /// 16 bytes.
+    #[prost(bytes = "vec", tag = "1")]
+    pub hold_id: ::prost::alloc::vec::Vec<u8>,
+}
+/// A hold.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GetHoldResponse {
+    /// The account's name.
+    #[prost(string, tag = "1")]
+    pub account: ::prost::alloc::string::String,
+    /// Where captures go.
+    #[prost(string, tag = "2")]
+    pub to: ::prost::alloc::string::String,
+    /// Credits when it was placed.
+    #[prost(uint64, tag = "3")]
+    pub amount: u64,
+    /// Credits still held.
+    #[prost(uint64, tag = "4")]
+    pub left: u64,
+    /// What became of it.
+    #[prost(enumeration = "HoldState", tag = "5")]
+    pub state: i32,
+    /// When it expires by itself.
+    #[prost(message, optional, tag = "6")]
+    pub expires_at: ::core::option::Option<::prost_types::Timestamp>,
+}
+/// Buys a seat's chips.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct BuyInRequest {
+    /// 16 bytes.
+    #[prost(bytes = "vec", tag = "1")]
+    pub request_id: ::prost::alloc::vec::Vec<u8>,
+    /// 16 bytes.
+    #[prost(bytes = "vec", tag = "2")]
+    pub table_id: ::prost::alloc::vec::Vec<u8>,
+    /// 16 bytes.
+    #[prost(bytes = "vec", tag = "3")]
+    pub player_id: ::prost::alloc::vec::Vec<u8>,
+    /// At least 1.
+    #[prost(uint64, tag = "4")]
+    pub amount: u64,
+}
+/// Bought chips.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct BuyInResponse {
+    /// The transfer's position in the wallet's log.
+    #[prost(uint64, tag = "1")]
+    pub position: u64,
+}
+/// Pays a seat out.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct CashOutRequest {
+    /// 16 bytes.
+    #[prost(bytes = "vec", tag = "1")]
+    pub request_id: ::prost::alloc::vec::Vec<u8>,
+    /// 16 bytes.
+    #[prost(bytes = "vec", tag = "2")]
+    pub table_id: ::prost::alloc::vec::Vec<u8>,
+    /// 16 bytes.
+    #[prost(bytes = "vec", tag = "3")]
+    pub player_id: ::prost::alloc::vec::Vec<u8>,
+    /// At least 1.
+    #[prost(uint64, tag = "4")]
+    pub amount: u64,
+    /// Pays house/suspense instead of the player, whose account takes nothing: an operator of the table said so.
+    #[prost(bool, tag = "5")]
+    pub to_suspense: bool,
+}
+/// A seat paid out.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct CashOutResponse {
+    /// The transfer's position in the wallet's log.
+    #[prost(uint64, tag = "1")]
+    pub position: u64,
+}
+/// Settles a hand, or refunds a closing table's pots.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct SettleRequest {
+    /// 16 bytes: the hand's id.
+    #[prost(bytes = "vec", tag = "1")]
+    pub request_id: ::prost::alloc::vec::Vec<u8>,
+    /// 16 bytes.
+    #[prost(bytes = "vec", tag = "2")]
+    pub table_id: ::prost::alloc::vec::Vec<u8>,
+    /// SETTLEMENT or POT_REFUND.
+    #[prost(enumeration = "TransferKind", tag = "3")]
+    pub kind: i32,
+    /// 2 to 64, no account twice, summing to zero. A SETTLEMENT has a leg for every player who was dealt in, of 0 credits
+    /// where that is their net, so that the hand is in their statement; no other leg is of 0 credits. A repeat with other
+    /// legs of 0 credits is the same request. A SETTLEMENT may have no legs at all: the hand moved nothing, and is recorded
+    /// all the same.
+    #[prost(message, repeated, tag = "4")]
+    pub legs: ::prost::alloc::vec::Vec<Leg>,
+}
+/// One leg of a transfer.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Leg {
+    /// The account's name: "seat/TABLE/PLAYER", "pot/TABLE/sabacc", "pot/TABLE/carried", "house/rake" ... with ids for the words in capitals.
+    #[prost(string, tag = "1")]
+    pub account: ::prost::alloc::string::String,
+    /// Credits: negative leaves the account.
+    #[prost(sint64, tag = "2")]
+    pub amount: i64,
+}
+/// A settled hand.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SettleResponse {
+    /// The transfer's position in the wallet's log.
+    #[prost(uint64, tag = "1")]
+    pub position: u64,
+}
+/// Asks for a balance.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GetBalanceRequest {
+    /// The account's name.
+    #[prost(string, tag = "1")]
+    pub account: ::prost::alloc::string::String,
+    /// As of when; neither: now.
+    #[prost(oneof = "get_balance_request::AsOf", tags = "2, 3")]
+    pub as_of: ::core::option::Option<get_balance_request::AsOf>,
+}
+/// Nested message and enum types in `GetBalanceRequest`.
+pub mod get_balance_request {
+    /// As of when; neither: now.
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Oneof)]
+    pub enum AsOf {
+        /// After the event at this position of the wallet's log.
+        #[prost(uint64, tag = "2")]
+        Position(u64),
+        /// After the last event recorded at this time or before.
+        #[prost(message, tag = "3")]
+        Time(::prost_types::Timestamp),
+    }
+}
+/// A balance.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GetBalanceResponse {
+    /// Negative only for "house/issuance".
+    #[prost(sint64, tag = "1")]
+    pub balance: i64,
+    /// Credits of it that are held now; of the past 0.
+    #[prost(uint64, tag = "2")]
+    pub held: u64,
+    /// The log's size that this is true of.
+    #[prost(uint64, tag = "3")]
+    pub size: u64,
+}
+/// Gives a new guest's starting credits.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GiveStartingCreditsRequest {
+    /// 16 bytes.
+    #[prost(bytes = "vec", tag = "1")]
+    pub player_id: ::prost::alloc::vec::Vec<u8>,
+}
+/// The account is open, and has had them.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GiveStartingCreditsResponse {
+    /// What was given; 0: this wallet gives nothing to guests, or gave the guest another amount before.
+    #[prost(uint64, tag = "1")]
+    pub amount_credits: u64,
+}
+/// What became of a hold. Its life:
+///
+/// PENDING -+-> captured in part, the rest kept: PENDING
+/// +-> captured: CAPTURED
+/// +-> let go: RELEASED
+/// +-> its time is over: EXPIRED
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum HoldState {
+    /// Not used.
+    Unspecified = 0,
+    /// It holds.
+    Pending = 1,
+    /// Paid, at least in part, and closed.
+    Captured = 2,
+    /// Let go.
+    Released = 3,
+    /// Its time was over.
+    Expired = 4,
+}
+impl HoldState {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "HOLD_STATE_UNSPECIFIED",
+            Self::Pending => "HOLD_STATE_PENDING",
+            Self::Captured => "HOLD_STATE_CAPTURED",
+            Self::Released => "HOLD_STATE_RELEASED",
+            Self::Expired => "HOLD_STATE_EXPIRED",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "HOLD_STATE_UNSPECIFIED" => Some(Self::Unspecified),
+            "HOLD_STATE_PENDING" => Some(Self::Pending),
+            "HOLD_STATE_CAPTURED" => Some(Self::Captured),
+            "HOLD_STATE_RELEASED" => Some(Self::Released),
+            "HOLD_STATE_EXPIRED" => Some(Self::Expired),
+            _ => None,
+        }
     }
 }
 /// Generated client implementations.

@@ -5,6 +5,7 @@ use fairness::{
     ClientCommitment, Closing, ClosingRow, Commitment, Entropy, Handle, OperationRequest,
     RowStatus, ShuffleInput, TranscriptRow,
 };
+use proto::common::v1::{self as common, EntropyStatus};
 use proto::dealer::v1 as pb;
 use wire::BadField;
 use wire::field::{exactly, player_id, seat, table_id};
@@ -40,7 +41,7 @@ pub(crate) fn parse_promise_before(
     let before = hand.before();
     let hand = before.ok_or_else(|| BadField::new("before", "nothing is before hand 1"))?;
     let missing = || BadField::new("before.commitment", "missing");
-    let pb::Commitment { commitment, key_id, signature, origin } =
+    let common::Commitment { commitment, key_id, signature, origin } =
         commitment.ok_or_else(missing)?;
     Ok(Some(Committed {
         hand,
@@ -130,19 +131,19 @@ fn parse_row(row: pb::EntropyRow) -> Result<TranscriptRow, BadField> {
         if bytes.is_empty() { Ok([0; 32]) } else { Err(bad()) }
     };
     let (status, commitment, entropy) = match state {
-        pb::EntropyStatus::Revealed => {
+        EntropyStatus::Revealed => {
             let entropy = exactly("entropy", &entropy)?;
             (RowStatus::Revealed, exactly("commitment", &commitment)?, entropy)
         }
-        pb::EntropyStatus::Withheld => {
+        EntropyStatus::Withheld => {
             let entropy = none("entropy", &entropy)?;
             (RowStatus::Withheld, exactly("commitment", &commitment)?, entropy)
         }
-        pb::EntropyStatus::Absent => {
+        EntropyStatus::Absent => {
             let commitment = none("commitment", &commitment)?;
             (RowStatus::Absent, commitment, none("entropy", &entropy)?)
         }
-        pb::EntropyStatus::Unspecified => {
+        EntropyStatus::Unspecified => {
             return Err(BadField::new("status", "say what came of the seat's entropy"));
         }
     };
@@ -154,9 +155,9 @@ pub(crate) fn row_to_pb(row: &TranscriptRow) -> pb::EntropyRow {
     let TranscriptRow { seat, player, status, commitment, entropy } = row;
     let (commitment, entropy) = (commitment.0.to_vec(), entropy.0.to_vec());
     let (status, commitment, entropy) = match status {
-        RowStatus::Revealed => (pb::EntropyStatus::Revealed, commitment, entropy),
-        RowStatus::Withheld => (pb::EntropyStatus::Withheld, commitment, Vec::new()),
-        RowStatus::Absent => (pb::EntropyStatus::Absent, Vec::new(), Vec::new()),
+        RowStatus::Revealed => (EntropyStatus::Revealed, commitment, entropy),
+        RowStatus::Withheld => (EntropyStatus::Withheld, commitment, Vec::new()),
+        RowStatus::Absent => (EntropyStatus::Absent, Vec::new(), Vec::new()),
     };
     let player_id = player.0.to_vec();
     pb::EntropyRow { seat: u32::from(*seat), player_id, status: status.into(), commitment, entropy }
@@ -316,9 +317,9 @@ fn proof_to_pb(opened: &fairness::ProvedCard) -> pb::OpenedProof {
     pb::OpenedProof { salt: salt.to_vec(), path: path.concat() }
 }
 
-pub(crate) fn commitment_to_pb(committed: &Committed) -> pb::Commitment {
+pub(crate) fn commitment_to_pb(committed: &Committed) -> common::Commitment {
     let Committed { hand: _, rules_hash: _, commitment, key_id, signature, origin } = committed;
-    pb::Commitment {
+    common::Commitment {
         commitment: commitment.0.to_vec(),
         key_id: key_id.to_vec(),
         signature: signature.to_vec(),

@@ -3,6 +3,7 @@
 //!
 //! Specification: services/dealer/README.md "State and events".
 
+use proto::common::v1 as common;
 use std::sync::Arc;
 
 use eventlog::NewEvent;
@@ -116,7 +117,7 @@ fn required<T>(field: &str, value: Option<T>) -> Result<T, BadPayload> {
 
 fn committed(message: pb::SeedCommitted) -> Result<Event, BadPayload> {
     let pb::SeedCommitted { table_id, hand_no, rules_hash, commitment, build: _ } = message;
-    let dealer::Commitment { commitment, key_id, signature, origin } =
+    let common::Commitment { commitment, key_id, signature, origin } =
         required("commitment", commitment)?;
     Ok(Event::SeedCommitted(Committed {
         hand: messages::parse_hand_name(&table_id, hand_no)?,

@@ -11,13 +11,12 @@ use chassis::drain::Drain;
 use chassis::serve::{self, BoundPort};
 use ed25519_dalek::SigningKey;
 use keyring::{Key, KeyId, Keyring};
-use proto::common::v1::ErrorReason;
+use proto::common::v1::{EntropyStatus, ErrorReason};
 use proto::dealer::v1::dealer_service_client::DealerServiceClient;
 use proto::dealer::v1::operation::Kind;
 use proto::dealer::v1::{
-    CloseRequest, ClosingRow, CommitRequest, EntropyRow, EntropyStatus, Handle, ListKeysRequest,
-    Opening, OpeningReason, Operation, PerformRequest, PerformResponse, RevealRequest, SealRequest,
-    Shuffle,
+    CloseRequest, ClosingRow, CommitRequest, EntropyRow, Handle, ListKeysRequest, Opening,
+    OpeningReason, Operation, PerformRequest, PerformResponse, RevealRequest, SealRequest, Shuffle,
 };
 use sabacc_dealer::service::{self, Config, RunError};
 use sqlx::PgPool;

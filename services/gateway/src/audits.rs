@@ -248,13 +248,13 @@ fn audit(collected: CollectedBundle) -> Result<AuditedHand, ApiRefusal> {
     let records = bundle.records(&trusted);
     let report = hand::audit(&records);
     let story = hand::story(&records, &report).into_iter().map(story_line).collect();
-    let answer = audit_response(report, bundle.hand_id.0.to_vec(), story);
+    let answer = audit_response(report, bundle.hand_id.to_string(), story);
     Ok(AuditedHand { bundle: bytes, uncosigned, response: answer })
 }
 
 fn audit_response(
     report: Report,
-    hand_id: Vec<u8>,
+    hand_id: String,
     story: Vec<pb::StoryLine>,
 ) -> pb::AuditHandResponse {
     let passed = report.passed();
@@ -293,7 +293,7 @@ fn story_line(line: hand::StoryLine) -> pb::StoryLine {
     let hand::StoryLine { when, who, what, record } = line;
     let (log, position) = record.unwrap_or_default();
     pb::StoryLine {
-        at_micros: when.map_or(0, |when| when.0),
+        record_time: when.map(wire::time::timestamp),
         who,
         what,
         log: log.to_owned(),

@@ -20,6 +20,7 @@ mod forward;
 mod guests;
 mod logs;
 mod public;
+mod reasons;
 mod revocations;
 
 use std::collections::BTreeMap;
@@ -109,6 +110,7 @@ pub async fn run(
     let files = PublicFiles::new(audits);
     let app = PathRouter::new(public::BUNDLES, files.clone(), app);
     let app = PathRouter::new(public::KEYS, files.clone(), app);
+    let app = PathRouter::new(wire::status::REASONS_PAGE, files.clone(), app);
     let app = PathRouter::new(public::PAGE, files, app);
     let mut server = Server::from_config(&config, health, drain)?;
     server.proxies = config.trusted_proxies.clone();

@@ -3,6 +3,7 @@
 //! - `/keys.txt`: the keys that the logs are signed with now. They are the room's own word: whoever
 //!   trusts nobody compares them with keys from elsewhere.
 //! - `/verify.html`: the verifier's page. Its policy lets it run its own script and reach nothing.
+//! - `/reasons.html`: why calls are refused and streams end.
 //! - `/hands/TABLE/NUMBER.sabacc`: the bundle of a hand that has ended or is suspended.
 //!
 //! Readers pay by their address, as for the calls that do the same work.
@@ -27,9 +28,10 @@ use proto::common::v1::ErrorReason;
 use tonic::Status;
 use tonic::body::Body;
 use tonic::codegen::Service;
-use wire::status::reason_of;
+use wire::status::{REASONS_PAGE, reason_of};
 
 use crate::audits::{Audits, PublicBundle};
+use crate::reasons;
 
 /// Path of the keys.
 pub(crate) const KEYS: &str = "/keys.txt";
@@ -61,6 +63,7 @@ pub(crate) struct PublicFiles {
 enum File {
     Keys,
     Page,
+    Reasons,
     Bundle { table: TableId, hand_no: u64 },
 }
 
@@ -69,6 +72,7 @@ impl File {
         match path {
             KEYS => Some(File::Keys),
             PAGE => Some(File::Page),
+            REASONS_PAGE => Some(File::Reasons),
             _ => {
                 let (table, name) = path.strip_prefix(BUNDLES)?.split_once('/')?;
                 let number = name.strip_suffix(".sabacc")?;
@@ -83,7 +87,7 @@ impl File {
     const fn units(self) -> u32 {
         match self {
             File::Keys => KEYS_UNITS,
-            File::Page => 0,
+            File::Page | File::Reasons => 0,
             File::Bundle { .. } => BUNDLE_UNITS,
         }
     }
@@ -102,7 +106,7 @@ impl PublicFiles {
             return with(refusal, ALLOW, HeaderValue::from_static("GET, HEAD"));
         }
         let Some(file) = File::parse(request.uri().path()) else {
-            let words = "there is no such file: /keys.txt, /verify.html, \
+            let words = "there is no such file: /keys.txt, /verify.html, /reasons.html, \
                          /hands/TABLE/NUMBER.sabacc\n";
             return text(StatusCode::NOT_FOUND, words);
         };
@@ -115,6 +119,11 @@ impl PublicFiles {
             File::Page => {
                 let page = file_response(HTML, audit::VERIFIER_PAGE);
                 with(page, CONTENT_SECURITY_POLICY, self.policy.clone())
+            }
+            File::Reasons => {
+                let page = file_response(HTML, reasons::page());
+                let policy = HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'");
+                with(page, CONTENT_SECURITY_POLICY, policy)
             }
             File::Keys => match self.audits.public_keys().await {
                 Ok(keys) => {
@@ -221,6 +230,7 @@ mod tests {
         assert_eq!(File::parse("/keys.txt"), Some(File::Keys));
         assert_eq!(File::parse("/keys.txt.old"), None);
         assert_eq!(File::parse("/verify.html"), Some(File::Page));
+        assert_eq!(File::parse("/reasons.html"), Some(File::Reasons));
     }
 
     /// services/gateway/README.md "Public files".

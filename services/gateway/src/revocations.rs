@@ -10,11 +10,11 @@ use std::time::Duration;
 use chassis::auth::{Revocation, Revocations, RevokedTokens, ServiceToken};
 use chassis::channel::{self, CredentialInterceptor, PeerChannel};
 use chassis::config::ServiceConfig;
-use primitives::UnixMicros;
 use proto::table::v1 as pb;
 use proto::table::v1::revocation_service_client::RevocationServiceClient;
 use tonic::Status;
 use transport::ChannelError;
+use wire::time::instant;
 
 /// Longest silence of a stream: it says something every five seconds.
 const MAX_SILENCE: Duration = Duration::from_secs(12);
@@ -78,16 +78,11 @@ async fn follow_once(
 /// Revocation of a message; `None` for one of a kind that is not known here.
 fn parse(message: pb::Revocation) -> Option<Revocation> {
     let pb::Revocation { tokens, issued_until_time, forget_time } = message;
-    let micros = |at: prost_types::Timestamp| {
-        let seconds = u64::try_from(at.seconds).ok()?;
-        let micros = u64::try_from(at.nanos).ok()? / 1000;
-        Some(UnixMicros(seconds.checked_mul(1_000_000)?.checked_add(micros)?))
-    };
-    let forgotten_at = micros(forget_time?)?;
+    let forgotten_at = instant(forget_time?)?;
     let tokens = match tokens? {
         pb::revocation::Tokens::TokenId(id) => RevokedTokens::Id(id),
         pb::revocation::Tokens::Subject(subject) => {
-            RevokedTokens::Subject { subject, issued_until: micros(issued_until_time?)? }
+            RevokedTokens::Subject { subject, issued_until: instant(issued_until_time?)? }
         }
     };
     Some(Revocation { tokens, forgotten_at })
@@ -95,6 +90,8 @@ fn parse(message: pb::Revocation) -> Option<Revocation> {
 
 #[cfg(test)]
 mod tests {
+    use primitives::UnixMicros;
+
     use super::*;
 
     fn timestamp(seconds: i64) -> Option<prost_types::Timestamp> {

@@ -88,7 +88,7 @@ impl Demo {
         let existing = operator.list_tables().await?;
         let existing = existing.iter().find(|table| table.name == NAME && table.variant == game);
         let table = match existing.filter(|_| options.hands.is_none()) {
-            Some(table) => TableId::try_from(table.table_id.as_slice())?,
+            Some(table) => wire::field::table_id(&table.table_id)?,
             None => operator.create_table(config(game, options)).await?,
         };
         let bots = open_bots(room, &operator, options.evidence.as_deref()).await?;
@@ -281,7 +281,8 @@ fn player_id(room: &Room, name: &str) -> anyhow::Result<PlayerId> {
 /// Issues credits to an account that has less than half of its start.
 async fn top_up(operator: &Client, player: PlayerId, reason: &str) -> anyhow::Result<()> {
     let account = operator.get_account(Some(player)).await?;
-    let there = account.balance + account.seats.iter().map(|seat| seat.balance).sum::<u64>();
+    let there = account.balance_credits
+        + account.seats.iter().map(|seat| seat.balance_credits).sum::<u64>();
     if there < BOT_CREDITS / 2 {
         let amount = Credits::try_new(BOT_CREDITS - there)?;
         operator.issue(player, amount, reason).await?;

@@ -6,6 +6,7 @@
 mod evidence;
 mod open;
 
+use proto::common::v1::DisputeVerdict;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
@@ -14,7 +15,6 @@ use clap::{Args, Subcommand, ValueEnum};
 use primitives::{DisputeId, HandId, PlayerId, TableId};
 use prost::Message as _;
 use proto::audit::v1::{Dispute, DisputeState, HandBundle};
-use proto::event::v1::DisputeVerdict;
 use serde_json::{Value, json};
 
 use crate::audits;
@@ -206,8 +206,8 @@ fn read_bundle(path: &Path) -> anyhow::Result<ShownBundle> {
     Ok(ShownBundle { bundle, sha256: Some(sha256) })
 }
 
-fn parse_id<'a, T: TryFrom<&'a [u8]>>(bytes: &'a [u8]) -> anyhow::Result<T> {
-    T::try_from(bytes).ok().context("the room answers with an id that is none")
+fn parse_id<T: wire::field::AnyId>(text: &str) -> anyhow::Result<T> {
+    wire::field::id("id", text).context("the room answers with an id that is none")
 }
 
 const fn verdict_name(verdict: DisputeVerdict) -> &'static str {
@@ -221,7 +221,7 @@ const fn verdict_name(verdict: DisputeVerdict) -> &'static str {
 
 fn describe(dispute: &Dispute) -> anyhow::Result<String> {
     let table: TableId = parse_id(&dispute.table_id)?;
-    let opened = dispute.opened_at.map_or_else(String::new, |at| at.to_string());
+    let opened = dispute.create_time.map_or_else(String::new, |at| at.to_string());
     let verdict = verdict_name(dispute.verdict());
     let (number, hand_no) = (dispute.number, dispute.hand_no);
     let mut text = format!("{number:>5}  {opened}  {verdict:9}  table {table} hand {hand_no}");
@@ -271,8 +271,8 @@ fn as_json(dispute: &Dispute) -> anyhow::Result<Value> {
             "hand_no": dispute.hand_no,
             "hand": parse_id::<HandId>(&dispute.hand_id)?.to_string(),
             "verdict": verdict_name(dispute.verdict()),
-            "opened_at": dispute.opened_at.map(|at| at.to_string()),
-            "answered_at": dispute.answered_at.map(|at| at.to_string()),
+            "create_time": dispute.create_time.map(|at| at.to_string()),
+            "answer_time": dispute.answer_time.map(|at| at.to_string()),
         }));
     }
     Ok(json!({
@@ -283,8 +283,8 @@ fn as_json(dispute: &Dispute) -> anyhow::Result<Value> {
         "hand_no": dispute.hand_no,
         "hand": parse_id::<HandId>(&dispute.hand_id)?.to_string(),
         "verdict": verdict_name(dispute.verdict()),
-        "opened_at": dispute.opened_at.map(|at| at.to_string()),
-        "answered_at": dispute.answered_at.map(|at| at.to_string()),
+        "create_time": dispute.create_time.map(|at| at.to_string()),
+        "answer_time": dispute.answer_time.map(|at| at.to_string()),
         "erased": dispute.erased,
         "text": dispute.text,
         "answer": dispute.answer,

@@ -131,7 +131,7 @@ pub(crate) async fn find_table(client: &Client, named: &str) -> anyhow::Result<T
     let tables = client.list_tables().await.context("the tables cannot be listed")?;
     let found: Vec<_> = tables.iter().filter(|table| table.name == named).collect();
     match found[..] {
-        [table] => TableId::try_from(&*table.table_id).context("the room answers with no id"),
+        [table] => wire::field::table_id(&table.table_id).context("the room answers with no id"),
         [] => bail!("no open table is called `{named}`: a table's id is taken too"),
         [..] => bail!("{} open tables are called `{named}`: name the id", found.len()),
     }

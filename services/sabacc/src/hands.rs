@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use anyhow::Context as _;
 use clap::Args;
 use client::Client;
-use primitives::{PlayerId, TableId, UnixMicros};
+use primitives::{PlayerId, TableId};
 use proto::audit::v1::{
     HandCounts, HandOutcome, HandRow, ListHandsRequest, ListHandsResponse, SeatCounts, SeedState,
     WithheldEntropy,
@@ -20,7 +20,7 @@ use crate::endpoint::{RoomEndpoint, find_table};
 use crate::output;
 
 /// Rows of a page: as many as there may be.
-const PAGE_SIZE: u32 = 500;
+const PAGE_SIZE: i32 = 500;
 
 #[derive(Args)]
 pub(crate) struct Options {
@@ -65,8 +65,8 @@ async fn print_rows(
     json: bool,
 ) -> anyhow::Result<ListHandsResponse> {
     let mut request = ListHandsRequest {
-        table_id: table.map_or_else(Vec::new, |table| table.bytes().to_vec()),
-        player_id: player.map_or_else(Vec::new, |player| player.bytes().to_vec()),
+        table_id: table.map_or_else(String::new, |table| table.to_string()),
+        player_id: player.map_or_else(String::new, |player| player.to_string()),
         page_size: PAGE_SIZE,
         page_token: String::new(),
     };
@@ -87,10 +87,8 @@ fn describe(row: &HandRow) -> anyhow::Result<String> {
     let (first, last) = (row.first_hand_no, row.last_hand_no);
     let numbers =
         if first == last { format!("hand {first}") } else { format!("hands {first} to {last}") };
-    let ended = match row.ended_at_micros {
-        0 => String::new(),
-        at => format!("  {}", UnixMicros(at)),
-    };
+    let ended = row.end_time.and_then(wire::time::instant);
+    let ended = ended.map_or_else(String::new, |at| format!("  {at}"));
     let mut text = format!("table {table}  {numbers:<20}{ended}  {}", outcome_words(row.outcome()));
     for withheld in &row.withheld {
         text.push_str(&describe_withheld(withheld)?);
@@ -187,7 +185,7 @@ fn row_json(row: &HandRow) -> anyhow::Result<Value> {
         "was_suspended": row.was_suspended,
         "withheld": withheld.collect::<anyhow::Result<Vec<_>>>()?,
         "position": row.position,
-        "ended_at_micros": row.ended_at_micros,
+        "end_time": row.end_time.and_then(wire::time::instant).map(wire::time::rfc3339),
     }))
 }
 
@@ -249,8 +247,8 @@ fn counts_json(counts: &HandCounts) -> Value {
     })
 }
 
-fn parse_id<'a, T: TryFrom<&'a [u8]>>(bytes: &'a [u8]) -> anyhow::Result<T> {
-    T::try_from(bytes).ok().context("the room answers with an id that is none")
+fn parse_id<T: wire::field::AnyId>(text: &str) -> anyhow::Result<T> {
+    wire::field::id("id", text).context("the room answers with an id that is none")
 }
 
 #[cfg(test)]
@@ -259,7 +257,7 @@ mod tests {
 
     fn row(outcome: HandOutcome) -> HandRow {
         HandRow {
-            table_id: vec![0xab; 16],
+            table_id: TableId([0xab; 16]).to_string(),
             first_hand_no: 3,
             last_hand_no: 3,
             outcome: outcome.into(),
@@ -270,10 +268,14 @@ mod tests {
 
     #[test]
     fn a_burnt_number_says_who_withheld_and_whether_it_was_opened() {
-        let of = |seat, opened| WithheldEntropy { seat, player_id: vec![1; 16], opened };
+        let of = |seat, opened| WithheldEntropy {
+            seat,
+            player_id: PlayerId([1; 16]).to_string(),
+            opened,
+        };
         let burnt = HandRow {
             withheld: vec![of(2, false), of(4, true)],
-            ended_at_micros: 1_700_000_000_000_000,
+            end_time: Some(wire::time::timestamp(primitives::UnixMicros(1_700_000_000_000_000))),
             ..row(HandOutcome::Burnt)
         };
         let said = describe(&burnt).unwrap();
@@ -299,7 +301,7 @@ mod tests {
         assert!(describe(&refused).unwrap().contains("FAILED: its seed"));
         let silent = HandRow { suspended: true, ..row(HandOutcome::InPlay) };
         assert!(describe(&silent).unwrap().contains("in play, suspended now"));
-        assert!(describe(&HandRow { table_id: vec![1], ..many }).is_err());
+        assert!(describe(&HandRow { table_id: "1".to_owned(), ..many }).is_err());
     }
 
     #[test]

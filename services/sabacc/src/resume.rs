@@ -1,11 +1,12 @@
 //! `sabacc resume`: resumes the stopped effects of a table, by an operator's decision.
 
+use proto::common::v1::Resolution;
 use std::path::PathBuf;
 
 use audit::stops;
 use chassis::auth::Role;
 use clap::Args;
-use proto::event::v1::{Effect, Resolution};
+use proto::table::v1::Effect;
 use serde_json::json;
 
 use crate::endpoint::{RoomEndpoint, find_table};
@@ -36,7 +37,10 @@ pub(crate) async fn run(
     let view = client.get_table(table).await?;
     let resolution = if suspense { Resolution::PayToSuspense } else { Resolution::Retry };
     let answer = client.resume_table(table, resolution, &reason).await?;
-    let names = |effects: &[Effect]| effects.iter().map(stops::describe_effect).collect::<Vec<_>>();
+    let names = |effects: &[Effect]| {
+        let name = |it: &Effect| stops::describe_effect(it.kind(), it.hand_no, it.seat);
+        effects.iter().map(name).collect::<Vec<_>>()
+    };
     let (resumed, left) = (names(&answer.resumed), names(&answer.still_stopped));
     if json {
         let table = table.to_string();

@@ -77,7 +77,7 @@ fn describe(seen: &WatchMessage, state: &TableState, table: TableId, json: bool)
             view.variant,
             view.seats.len(),
             view.hand_no,
-            view.sabacc_pot
+            view.sabacc_pot_credits
         ))),
         WatchMessage::Update(update) => {
             let text = state.describe(update)?;
@@ -112,7 +112,7 @@ async fn find_table(client: &Client, named: &str) -> anyhow::Result<TableId> {
     let tables = client.list_tables().await?;
     let demo = tables.iter().find(|table| table.name == crate::demo::NAME).or(tables.first());
     let demo = demo.context("there is no table here yet")?;
-    Ok(TableId::try_from(demo.table_id.as_slice())?)
+    Ok(wire::field::table_id(&demo.table_id)?)
 }
 
 #[cfg(test)]
@@ -132,7 +132,7 @@ mod tests {
         assert!(line.starts_with("Demo\\u{a}the table is closed\\u{d} ·"), "{line}");
         let line = "p1 folds\nthe table is closed".to_owned();
         let what = Some(What::Action(pb::HandAction { line, ..pb::HandAction::default() }));
-        let update = pb::TableUpdate { sequence: 1, at: None, what };
+        let update = pb::TableUpdate { sequence: 1, record_time: None, what };
         let line = told(WatchMessage::Update(Box::new(update))).unwrap();
         assert!(!line.contains('\n'), "{line}");
     }

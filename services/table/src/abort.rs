@@ -14,6 +14,7 @@
 //! Specification: fairness/SPEC.md §3.11.
 
 use primitives::{PlayerId, SeatNo, StreamId};
+use proto::common::v1::{AbortCause, AtFault};
 use proto::event::v1 as pb;
 use wire::TableRecord;
 
@@ -48,10 +49,10 @@ pub(crate) fn burn_hand(
     );
     let mut events = Events::new();
     let aborted = pb::HandAborted {
-        at_fault: pb::AtFault::Seat.into(),
+        at_fault: AtFault::Seat.into(),
         seats: silent.iter().map(|seat| u32::from(seat.get())).collect(),
         evidence,
-        cause: pb::AbortCause::Withheld.into(),
+        cause: AbortCause::Withheld.into(),
     };
     push_abort(table, play, aborted, &mut events);
     for (seat, player) in players_of(round, &silent) {
@@ -74,10 +75,10 @@ fn players_of(round: &EntropyRound, seats: &[SeatNo]) -> Vec<(SeatNo, PlayerId)>
 pub(crate) fn end_suspended(
     table: &Table,
     play: &HandInPlay,
-    cause: pb::AbortCause,
+    cause: AbortCause,
     evidence: String,
 ) -> Batch {
-    let at_fault = pb::AtFault::Dealer.into();
+    let at_fault = AtFault::Dealer.into();
     let aborted = pb::HandAborted { at_fault, seats: Vec::new(), evidence, cause: cause.into() };
     let mut events = Events::new();
     push_abort(table, play, aborted, &mut events);

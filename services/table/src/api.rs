@@ -20,8 +20,7 @@ use chassis::rate_limiter::RateLimiter;
 use futures_util::{Stream, StreamExt};
 use primitives::UnixMicros;
 use prost::Message;
-use proto::common::v1::ErrorReason;
-use proto::event::v1::Resolution;
+use proto::common::v1::{ErrorReason, Resolution};
 use proto::table::v1 as pb;
 use proto::table::v1::table_service_server::{TableService, TableServiceServer};
 use proto::wallet::v1::PlayerStanding;
@@ -74,7 +73,7 @@ impl Api {
         registry.ok_or_else(|| status::unavailable("the tables are just being taken up"))
     }
 
-    async fn table(&self, table_id: &[u8]) -> Result<mpsc::Sender<TableMessage>, ApiRefusal> {
+    async fn table(&self, table_id: &str) -> Result<mpsc::Sender<TableMessage>, ApiRefusal> {
         self.registry()?.table(field::table_id(table_id)?).await
     }
 
@@ -98,8 +97,8 @@ impl Api {
     async fn player_standing(
         &self,
         caller: &Caller,
-        request_id: &[u8],
-        table_id: &[u8],
+        request_id: &str,
+        table_id: &str,
     ) -> Result<Option<PlayerStanding>, ApiRefusal> {
         let (registry, request) = (self.registry()?, field::request_id(request_id)?);
         match caller.player.filter(|_| !registry.is_answered(&caller.actor, request)) {
@@ -150,8 +149,8 @@ fn with_units<T>(units: u32, answer: T) -> Response<T> {
 
 /// Call of a method that runs a command at a table.
 struct CommandCall<'a> {
-    request_id: &'a [u8],
-    table_id: &'a [u8],
+    request_id: &'a str,
+    table_id: &'a str,
     /// Digest of the request's content.
     digest: [u8; 32],
     command: Command,
@@ -270,9 +269,9 @@ impl TableService for Api {
     ) -> Result<Response<pb::SitDownResponse>, Status> {
         let caller = Caller::of(&request)?;
         let message = request.into_inner();
-        let pb::SitDownRequest { request_id, table_id, seat, buy_in } = &message;
+        let pb::SitDownRequest { request_id, table_id, seat, buy_in_credits: buy_in } = &message;
         let seat = if *seat == 0 { None } else { Some(field::seat("seat", *seat)?) };
-        let buy_in = field::positive("buy_in", *buy_in)?;
+        let buy_in = field::positive("buy_in_credits", *buy_in)?;
         if let Some(player) = caller.player {
             self.registry()?.people().admit(player).await?;
         }

@@ -32,10 +32,10 @@ impl Bounds {
     pub(crate) fn request_id(
         &self,
         actor: &str,
-        bytes: &[u8],
+        request_id: &str,
         now: UnixMicros,
     ) -> Result<RequestId, ApiRefusal> {
-        let id = field::request_id(bytes)?;
+        let id = field::request_id(request_id)?;
         self.ids.admit(actor, id, now).map_err(|reason| match reason {
             Inadmissible::Derived => status::derived_request_id(),
             Inadmissible::Ahead(ahead) => status::future_request_id(ahead),

@@ -61,7 +61,7 @@ impl Funds {
                     Err(api_refusal(ErrorReason::InsufficientCredits, message)
                         .with("refusal", "INSUFFICIENT_CREDITS")
                         .with("short", short.to_string())
-                        .field("buy_in"))
+                        .field("buy_in_credits"))
                 }
             },
         }
@@ -312,7 +312,7 @@ fn sit_down(
         return Err(api_refusal(ErrorReason::BuyInOutOfRange, message)
             .with("min", min.to_string())
             .with("max", max.to_string())
-            .field("buy_in"));
+            .field("buy_in_credits"));
     }
     let transfer = ids::buy_in(table.id, player, context.request);
     let taken = event::SeatTaken {

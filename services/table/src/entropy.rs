@@ -20,6 +20,7 @@
 //!
 //! Specification: fairness/SPEC.md §3.3 to §3.6.
 
+use proto::common::v1::{self as common, EntropyStatus};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -67,7 +68,7 @@ pub(crate) struct Timing {
 /// Round of commitments and reveals of a hand that is open and not sealed.
 #[derive(Debug, Clone)]
 pub(crate) struct EntropyRound {
-    pub commitment: dealer::Commitment,
+    pub commitment: common::Commitment,
     /// Seats and players, p1 first.
     pub roster: Vec<(SeatNo, PlayerId)>,
     /// Time of the last step: the opening, the close of commitments, or a reveal.
@@ -225,12 +226,10 @@ impl EntropyRound {
         let row = |seat: SeatNo, player: PlayerId| {
             let contribution = commitments.get(&(seat, player)).zip(self.revealed.get(&seat));
             let (status, commitment, entropy) = match contribution {
-                Some((committed, entropy)) => (
-                    dealer::EntropyStatus::Revealed,
-                    committed.commitment.0.to_vec(),
-                    entropy.0.to_vec(),
-                ),
-                None => (dealer::EntropyStatus::Absent, Vec::new(), Vec::new()),
+                Some((committed, entropy)) => {
+                    (EntropyStatus::Revealed, committed.commitment.0.to_vec(), entropy.0.to_vec())
+                }
+                None => (EntropyStatus::Absent, Vec::new(), Vec::new()),
             };
             dealer::EntropyRow {
                 seat: u32::from(seat.get()),
@@ -303,12 +302,12 @@ pub(crate) struct BoundCommitment {
 impl BoundCommitment {
     /// Binds the commitment to a hand under the rules of this hash.
     pub(crate) fn try_new(
-        commitment: &dealer::Commitment,
+        commitment: &common::Commitment,
         table: TableId,
         hand_no: u64,
         rules_hash: &[u8; 32],
     ) -> Result<BoundCommitment, BadField> {
-        let dealer::Commitment { commitment, key_id: _, signature: _, origin } = commitment;
+        let common::Commitment { commitment, key_id: _, signature: _, origin } = commitment;
         let context = Context::new(origin, table, hand_no, rules_hash);
         let dealer = fairness::Commitment(wire::field::exactly("commitment", commitment)?);
         Ok(BoundCommitment { context, dealer })

@@ -156,7 +156,7 @@ impl People {
         let erased =
             self.with_registry(|registry| registry.person(player).is_some_and(|one| one.erased));
         let name = self.directory.name(player);
-        Ok(pb::GetPlayerResponse { player_id: player.0.to_vec(), name, erased })
+        Ok(pb::GetPlayerResponse { player_id: player.to_string(), name, erased })
     }
 
     /// Checks that a player may sit down, and loads their name.

@@ -72,6 +72,27 @@ pub(crate) struct SuspensionStep {
     pub clock: Option<DecisionClock>,
 }
 
+/// End of a stream with what to do about it.
+#[must_use]
+pub(crate) fn stream_ended(reason: pb::EndReason) -> pb::StreamEnded {
+    let text = match reason {
+        pb::EndReason::Unspecified => "the stream ends",
+        pb::EndReason::ServerStopping => {
+            "the server is going away: watch again, with the last resume_token"
+        }
+        pb::EndReason::TableClosed => "the table is closed: nothing follows",
+        pb::EndReason::TooSlow => {
+            "updates were read too slowly: watch again, with the last resume_token"
+        }
+        pb::EndReason::TokenExpired => {
+            "the token's time is over: watch again with a new one, and with the last resume_token"
+        }
+    };
+    let doc = wire::status::doc_link(reason.as_str_name());
+    let (reason, text) = (reason.into(), text.to_owned());
+    pb::StreamEnded { reason, text, doc, trace_id: String::new() }
+}
+
 #[cfg(test)]
 impl PublishedEvent {
     /// Copy of the event.
@@ -214,7 +235,7 @@ impl Publisher {
     /// Ends all streams with a reason.
     pub(crate) fn end_streams(&mut self, reason: pb::EndReason, sequence: u64) {
         for watcher in self.watchers.drain(..) {
-            let ended = Message::Ended(pb::StreamEnded { reason: reason.into() });
+            let ended = Message::Ended(stream_ended(reason));
             let message = pb::WatchTableResponse {
                 message: Some(ended),
                 resume_token: resume_token(self.table, sequence),
@@ -245,7 +266,7 @@ impl Publisher {
 fn message(table: TableId, past: &PublishedEvent, what: What) -> pb::WatchTableResponse {
     let update = pb::TableUpdate {
         sequence: past.sequence,
-        at: Some(updates::timestamp(past.at)),
+        record_time: Some(wire::time::timestamp(past.at)),
         what: Some(what),
     };
     pb::WatchTableResponse {
@@ -296,7 +317,7 @@ fn is_personal(kind: &PublishedKind, player: Option<PlayerId>) -> bool {
 /// Whether the seat is the player's.
 fn is_own_seat(changed: &pb::SeatChanged, player: Option<PlayerId>) -> bool {
     let seat = changed.seat.as_ref();
-    seat.zip(player).is_some_and(|(seat, player)| seat.player_id == player.0)
+    seat.zip(player).is_some_and(|(seat, player)| wire::field::is_id(&seat.player_id, player))
 }
 
 /// Content of an event's update for one viewer; `None` where the hand is not known.
@@ -366,7 +387,7 @@ fn suspension_changed(
     };
     pb::SuspensionChanged {
         hand_no: *hand_no,
-        hand_id: hand_id.0.to_vec(),
+        hand_id: hand_id.to_string(),
         suspension: standstill.as_ref().map(Standstill::suspension),
         turn: match standstill {
             Some(standstill) => standstill.turn(own_seat(after, player)),
@@ -395,7 +416,7 @@ mod tests {
     const TABLE: TableId = TableId([7; 16]);
 
     fn past(sequence: u64, player: usize) -> PublishedEvent {
-        let seat = pb::SeatView { player_id: vec![7; player], ..pb::SeatView::default() };
+        let seat = pb::SeatView { player_id: "7".repeat(player), ..pb::SeatView::default() };
         let what =
             What::Seat(pb::SeatChanged { seat: Some(seat), vacated: false, your_standing: None });
         PublishedEvent { sequence, at: UnixMicros(0), kind: PublishedKind::Public(Box::new(what)) }

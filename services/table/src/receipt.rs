@@ -155,10 +155,10 @@ mod tests {
     fn a_receipt_of_a_commitment_names_the_record_and_is_signed_by_the_log() {
         for player_key in [None, Some([8; 32])] {
             let unsigned = pb::EntropyReceipt {
-                table_id: vec![1; 16],
+                table_id: primitives::TableId([1; 16]).to_string(),
                 hand_no: 7,
                 seat: 3,
-                player_id: vec![4; 16],
+                player_id: PlayerId([4; 16]).to_string(),
                 commitment: vec![5; 32],
                 player_key: player_key.map_or_else(Vec::new, |key| key.to_vec()),
                 context: vec![6; 32],
@@ -190,7 +190,7 @@ mod tests {
             context: vec![6; 32],
             dealer_commitment: vec![7; 32],
             seat: 3,
-            player_id: vec![4; 16],
+            player_id: PlayerId([4; 16]).to_string(),
             entropy: vec![5; 32],
             ..pb::RevealReceipt::default()
         };

@@ -57,10 +57,10 @@ mod tests {
     #[test]
     fn the_length_of_a_standing_tells_nothing_of_it() {
         let mark = LimitMark { measure: 3, window: 3, limit: 1 << 53, left: 1 << 53 };
-        let until = Some(crate::updates::timestamp(primitives::UnixMicros(1 << 52)));
+        let until = Some(wire::time::timestamp(primitives::UnixMicros(1 << 52)));
         let most = PlayStanding {
             kind: StandingKind::LimitReached.into(),
-            until,
+            end_time: until,
             limit: Some(mark),
             // Three measures in three windows.
             nearly: vec![mark; 9],

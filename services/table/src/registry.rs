@@ -305,7 +305,7 @@ impl TableRegistry {
             return Err(commands::behind_refusal("no table is opened"));
         }
         let id = self.ids.table_id();
-        let answer = pb::CreateTableResponse { table_id: id.0.to_vec() };
+        let answer = pb::CreateTableResponse { table_id: id.to_string() };
         let request = by.answered(answer.encode_to_vec());
         let event = TableRecord::from(created.clone());
         let entry = Entry {
@@ -361,8 +361,8 @@ fn parse_config(config: &pb::TableConfig) -> Result<TableCreated, ApiRefusal> {
         name,
         variant,
         rule_set,
-        min_buy_in,
-        max_buy_in,
+        min_buy_in_credits: min_buy_in,
+        max_buy_in_credits: max_buy_in,
         action_seconds: _,
         bank_seconds: _,
         pause_ms,
@@ -388,21 +388,21 @@ fn parse_config(config: &pb::TableConfig) -> Result<TableCreated, ApiRefusal> {
     let too_large = |error: primitives::CreditsOutOfRange| {
         wire::BadField::new("config.rule_set", format!("the antes are too large: {error}"))
     };
-    let min = match field::credits("config.min_buy_in", *min_buy_in)? {
+    let min = match field::credits("config.min_buy_in_credits", *min_buy_in)? {
         Credits::ZERO => due.times(20).map_err(too_large)?,
         given => given,
     };
-    let max = match field::credits("config.max_buy_in", *max_buy_in)? {
+    let max = match field::credits("config.max_buy_in_credits", *max_buy_in)? {
         Credits::ZERO => min.times(10).map_err(too_large)?,
         given => given,
     };
     if min < due {
         let problem = format!("one hand needs {due} credits; this is {min}");
-        return Err(wire::BadField::new("config.min_buy_in", problem).into());
+        return Err(wire::BadField::new("config.min_buy_in_credits", problem).into());
     }
     if max < min {
-        let problem = format!("at least min_buy_in, {min}; this is {max}");
-        return Err(wire::BadField::new("config.max_buy_in", problem).into());
+        let problem = format!("at least min_buy_in_credits, {min}; this is {max}");
+        return Err(wire::BadField::new("config.max_buy_in_credits", problem).into());
     }
     let settings = parse_settings(config, seats)?;
     Ok(TableCreated {

@@ -25,7 +25,6 @@ use crate::hand_in_play::HandInPlay;
 use crate::reasons::{LeaveReason, SitOutReason};
 use crate::record_padding;
 use crate::table::{Closing, Funding, Seat, Table};
-use crate::updates;
 
 /// Interval at which the wallet is asked about idle seats.
 pub(crate) const CHECK_INTERVAL: Duration = Duration::from_secs(30);
@@ -135,11 +134,7 @@ pub(crate) const fn is_barred(kind: StandingKind) -> bool {
 /// Record of a player's standing.
 #[must_use]
 pub(crate) fn found_event(seat: SeatNo, standing: &PlayStanding) -> pb::StandingFound {
-    let until = standing.until.as_ref().map_or(0, |until| {
-        let seconds = u64::try_from(until.seconds).unwrap_or(0);
-        let micros = u64::try_from(until.nanos / 1000).unwrap_or(0);
-        seconds.saturating_mul(1_000_000).saturating_add(micros)
-    });
+    let until = standing.end_time.and_then(wire::time::instant).map_or(0, |until| until.0);
     let mut found = pb::StandingFound {
         seat: u32::from(seat.get()),
         kind: standing.kind,
@@ -156,8 +151,8 @@ pub(crate) fn found_event(seat: SeatNo, standing: &PlayStanding) -> pb::Standing
 #[must_use]
 pub(crate) fn play_standing(found: &pb::StandingFound) -> PlayStanding {
     let pb::StandingFound { seat: _, kind, until_micros, limit, nearly, padding: _ } = found;
-    let until = (*until_micros != 0).then(|| updates::timestamp(UnixMicros(*until_micros)));
-    PlayStanding { kind: *kind, until, limit: *limit, nearly: nearly.clone() }
+    let until = (*until_micros != 0).then(|| wire::time::timestamp(UnixMicros(*until_micros)));
+    PlayStanding { kind: *kind, end_time: until, limit: *limit, nearly: nearly.clone() }
 }
 
 /// Standing of a player with a seat; `None` where there is nothing to tell.
@@ -191,8 +186,11 @@ pub(crate) fn refusal(standing: &PlayStanding) -> Option<ApiRefusal> {
     let name = standing.kind().as_str_name().trim_start_matches("STANDING_KIND_");
     let message = format!("{why}: no further hand is dealt to you here, {what}");
     let refused = api_refusal(ErrorReason::BarredFromPlay, message).with("standing", name);
-    let until = standing.until.as_ref().map(|until| until.seconds.saturating_mul(1_000_000));
-    Some(until.map_or(refused.clone(), |until| refused.with("until", until.to_string())))
+    let until = standing.end_time.and_then(wire::time::instant).map(wire::time::rfc3339);
+    Some(match until {
+        Some(until) => refused.with("until", until),
+        None => refused,
+    })
 }
 
 /// Whether a standing says nothing new. The rest of a limit and its end change all the time and do

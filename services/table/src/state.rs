@@ -219,19 +219,19 @@ impl TableState {
         let (sabacc_pot, carried_pot) = table.shown_pots();
         let your_seat = viewer.and_then(|player| table.seat_of(player));
         pb::TableView {
-            table_id: table.id.0.to_vec(),
+            table_id: table.id.to_string(),
             name: config.name.clone(),
             variant: config.rules.variant().id.to_owned(),
             rule_set: config.rule_set.clone(),
             sequence: table.sequence,
             seats: seats.collect(),
-            sabacc_pot,
-            carried_pot,
+            sabacc_pot_credits: sabacc_pot,
+            carried_pot_credits: carried_pot,
             hand_no: table.hand_no,
             hand,
             your_seat: your_seat.map_or(0, |seat| u32::from(seat.get())),
-            min_buy_in: config.min_buy_in.get(),
-            max_buy_in: config.max_buy_in.get(),
+            min_buy_in_credits: config.min_buy_in.get(),
+            max_buy_in_credits: config.max_buy_in.get(),
             settings: config.settings_text.clone(),
             seat_count: u32::from(config.seats),
             next_hand: updates::next_hand(table),
@@ -275,7 +275,7 @@ impl TableState {
     pub(crate) fn summary(&self) -> pb::TableSummary {
         let table = &self.table;
         pb::TableSummary {
-            table_id: table.id.0.to_vec(),
+            table_id: table.id.to_string(),
             name: table.config.name.clone(),
             variant: table.config.rules.variant().id.to_owned(),
             seats: u32::from(table.config.seats),
@@ -299,5 +299,5 @@ pub(crate) fn refused_buy_in(event: &event::SeatRefused) -> ApiRefusal {
     } else {
         "the wallet refused the buy-in"
     };
-    api_refusal(reason, message).field("buy_in")
+    api_refusal(reason, message).field("buy_in_credits")
 }

@@ -16,8 +16,8 @@
 use std::collections::BTreeMap;
 
 use primitives::{PlayerId, SeatNo, StreamId, UnixMicros};
-use proto::common::v1::ErrorReason;
-use proto::event::v1::{self as event, EffectKind, Resolution};
+use proto::common::v1::{EffectKind, ErrorReason, Resolution};
+use proto::event::v1 as event;
 use proto::table::v1 as pb;
 use wire::{ApiRefusal, BadField, TableRecord, api_refusal, field, status};
 
@@ -27,7 +27,6 @@ use crate::effects::Effect;
 use crate::ids;
 use crate::record_padding;
 use crate::table::{Corrupt, Table};
-use crate::updates;
 
 /// Time and reason of a stopped effect.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -109,8 +108,8 @@ pub(crate) fn resume(table: &Table, resume: &Resume) -> Result<Verdict, ApiRefus
     };
     let events: Vec<_> = resumed.iter().map(|(effect, stop)| event(*effect, stop)).collect();
     let answer = pb::ResumeTableResponse {
-        resumed: resumed.iter().map(|(effect, _)| to_recorded(*effect)).collect(),
-        still_stopped: left.map(|(effect, _)| to_recorded(effect)).collect(),
+        resumed: resumed.iter().map(|(effect, _)| to_public(*effect)).collect(),
+        still_stopped: left.map(|(effect, _)| to_public(effect)).collect(),
     };
     Ok(Verdict::new(events, &answer))
 }
@@ -171,9 +170,9 @@ impl Table {
         let mut stops: Vec<_> = self.stops.iter().collect();
         stops.sort_by_key(|(effect, stop)| (stop.since, **effect));
         let view = |effect: Effect, stop: &Stop| pb::StoppedEffect {
-            effect: Some(to_recorded(effect)),
+            effect: Some(to_public(effect)),
             what: effect.describe(),
-            since: Some(updates::timestamp(stop.since)),
+            stop_time: Some(wire::time::timestamp(stop.since)),
             why: if full { stop.why.clone() } else { String::new() },
             payable_to_suspense: effect.is_payable_to_suspense(),
         };
@@ -222,6 +221,11 @@ pub(crate) fn to_recorded(effect: Effect) -> event::Effect {
         Effect::RemoveIdle { seat } => at(EffectKind::RemoveIdle, seat),
         Effect::CheckStanding => of(EffectKind::CheckStanding),
     }
+}
+
+/// Converts an effect to the public API's form.
+fn to_public(effect: Effect) -> pb::Effect {
+    wire::public::effect(&to_recorded(effect))
 }
 
 /// Parses an effect from its recorded form.

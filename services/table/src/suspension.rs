@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use primitives::{SeatNo, UnixMicros};
-use proto::common::v1::{Move, MoveKind};
+use proto::common::v1::{AbortCause, Move, MoveKind};
 use proto::event::v1 as event;
 use proto::table::v1 as pb;
 use rules::Player;
@@ -25,7 +25,6 @@ use crate::effects;
 use crate::entropy::Timing;
 use crate::hand_in_play::HandInPlay;
 use crate::table::Table;
-use crate::updates;
 
 /// Least time that a decision has when its hand goes on.
 const LEAST_LEFT: Duration = Duration::from_secs(1);
@@ -55,8 +54,8 @@ impl Suspension {
     #[must_use]
     pub(crate) fn view(&self) -> pb::Suspension {
         pb::Suspension {
-            since: Some(updates::timestamp(self.since)),
-            until: Some(updates::timestamp(self.until)),
+            start_time: Some(wire::time::timestamp(self.since)),
+            end_time: Some(wire::time::timestamp(self.until)),
             agreed: self.agreed.iter().map(|seat| u32::from(seat.get())).collect(),
         }
     }
@@ -138,16 +137,15 @@ pub(crate) fn end(table: &Table, play: &HandInPlay, now: &Timing) -> Result<Batc
     let silent = format!("{what} is owed by the dealer since {}", suspension.since);
     let (cause, evidence) = match end {
         SuspendedEnd::LeftBeforeAntes(seat) => (
-            event::AbortCause::Suspended,
+            AbortCause::Suspended,
             format!("{silent}; no ante was paid, and seat {seat} has left or sits out"),
         ),
         SuspendedEnd::Agreed => {
-            (event::AbortCause::Agreed, format!("{silent}; every live player has agreed to end it"))
+            (AbortCause::Agreed, format!("{silent}; every live player has agreed to end it"))
         }
-        SuspendedEnd::TimeOver => (
-            event::AbortCause::Suspended,
-            format!("{silent}; it was given until {}", suspension.until),
-        ),
+        SuspendedEnd::TimeOver => {
+            (AbortCause::Suspended, format!("{silent}; it was given until {}", suspension.until))
+        }
     };
     Ok(abort::end_suspended(table, play, cause, evidence))
 }

@@ -7,6 +7,7 @@
 //! whatever its seed turns out to be. But until the wallet has posted it, the table's stacks and
 //! pots stay those that the wallet knows, and viewers are shown [`Table::shown_stack`] meanwhile.
 
+use proto::common::v1::Commitment;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +15,6 @@ use std::time::Duration;
 use eventlog::Position;
 use fairness::PlayerKey;
 use primitives::{Credits, HandId, PlayerId, SeatNo, StreamId, TableId, UnixMicros};
-use proto::dealer::v1::Commitment;
 use proto::event::v1 as pb;
 use rules::{RuleSet, TableSettings};
 use wire::TableRecord;

@@ -121,7 +121,7 @@ impl HandStep<'_> {
             Event::Decided { player, mv, author: by } => {
                 action.seat = moves::seat_of(*player, self.seats);
                 action.by_clock = *by == rules::DecisionAuthor::Clock;
-                action.r#move =
+                action.decision =
                     seen.map(|seen| moves::write_for_viewer(mv, &seen, deck, self.seats));
             }
             Event::Chance(outcome) => match outcome {
@@ -196,9 +196,9 @@ fn proofs(seen: &rules::EventView, shown: &CardProofs) -> Vec<CardProof> {
 pub(crate) fn standing(view: &View) -> pb::Standing {
     let seat = |player: &PlayerView| pb::SeatStanding {
         seat: u32::from(player.seat.get()),
-        stack: player.stack.get(),
-        in_round: player.in_round.get(),
-        in_hand: player.contribution.get(),
+        stack_credits: player.stack.get(),
+        in_round_credits: player.in_round.get(),
+        in_hand_credits: player.contribution.get(),
         status: match (player.status, player.has_left) {
             (Status::Out, _) => "out",
             (Status::Live | Status::AllIn, true) => "leaving",
@@ -208,9 +208,9 @@ pub(crate) fn standing(view: &View) -> pb::Standing {
         .to_owned(),
     };
     pb::Standing {
-        hand_pot: view.hand_pot.get(),
-        sabacc_pot: view.sabacc_pot.get(),
-        to_match: view.to_match.get(),
+        hand_pot_credits: view.hand_pot.get(),
+        sabacc_pot_credits: view.sabacc_pot.get(),
+        to_match_credits: view.to_match.get(),
         seats: view.players.iter().map(seat).collect(),
     }
 }
@@ -246,7 +246,7 @@ pub(crate) fn hands(
     let seats = view.players.iter().enumerate();
     let seat = seats.map(|(index, player)| pb::HandSeat {
         seat: u32::from(player.seat.get()),
-        player_id: players.get(index).map_or_else(Vec::new, |id| id.0.to_vec()),
+        player_id: players.get(index).map_or_else(String::new, |id| id.to_string()),
         cards: held(player),
         rank: player.rank.map_or_else(String::new, |rank| rank.to_string()),
     });
@@ -264,7 +264,7 @@ pub(crate) fn turn(
     let turn = pb::Turn {
         seat: moves::seat_of(player, seats),
         turn: clock.turn,
-        deadline: Some(timestamp(clock.deadline)),
+        deadline: Some(wire::time::timestamp(clock.deadline)),
         bank_ms: u32::try_from(clock.bank.as_millis()).unwrap_or(u32::MAX),
         ..pb::Turn::default()
     };
@@ -297,7 +297,7 @@ pub(crate) fn hand_view(
     let facts = facts.map(|(name, value)| pb::Fact { name: name.clone(), value: value.clone() });
     pb::HandView {
         hand_no: play.hand_no,
-        hand_id: play.hand_id.0.to_vec(),
+        hand_id: play.hand_id.to_string(),
         seats: hands(&view, hand, &play.players, &play.card_proofs),
         standing: Some(standing(&view)),
         turn: clock.map(|clock| turn(hand, &play.replay.seats, viewer, clock)),
@@ -308,7 +308,7 @@ pub(crate) fn hand_view(
         settlement: play.settled.as_ref().map_or_else(Vec::new, |settled| settled.lines.clone()),
         called_by: view.called_by.map_or(0, |player| moves::seat_of(player, &play.replay.seats)),
         dealer: play.opened.commitment.clone(),
-        rows: sealed(play).rows,
+        rows: sealed(play).rows.iter().map(wire::public::entropy_row).collect(),
         transcript: sealed(play).transcript.to_vec(),
         roots: play.card_proofs.roots.clone(),
         chain: play.chain.map_or_else(Vec::new, |chain| chain.0.to_vec()),
@@ -324,11 +324,11 @@ pub(crate) fn hand_started(play: &HandInPlay, viewer: Option<PlayerId>) -> pb::H
     let view = rules::view(&play.replay.hand, Viewer::Public);
     pb::HandStarted {
         hand_no: play.hand_no,
-        hand_id: play.hand_id.0.to_vec(),
+        hand_id: play.hand_id.to_string(),
         seats: hands(&view, &play.replay.hand, &play.players, &play.card_proofs),
         commitment: commitment(play),
         standing: Some(standing(&view)),
-        rows: sealed(play).rows,
+        rows: sealed(play).rows.iter().map(wire::public::entropy_row).collect(),
         transcript: sealed(play).transcript.to_vec(),
         your_standing: viewer.and_then(|viewer| play.standing_of(viewer)).cloned(),
     }
@@ -345,7 +345,7 @@ pub(crate) fn hand_ended(play: &HandInPlay, viewer: Viewer) -> pb::HandEnded {
         settlement: settled.map_or_else(Vec::new, |settled| settled.lines.clone()),
         hands: hands(&view, hand, &play.players, &play.card_proofs),
         standing: Some(standing(&view)),
-        rake: settled.map_or(0, |settled| settled.rake),
+        rake_credits: settled.map_or(0, |settled| settled.rake),
     }
 }
 
@@ -370,8 +370,8 @@ pub(crate) fn seat_view(table: &Table, number: SeatNo) -> Option<pb::SeatView> {
     };
     Some(pb::SeatView {
         seat: u32::from(number.get()),
-        player_id: seat.player.0.to_vec(),
-        stack: table.shown_stack(number).get(),
+        player_id: seat.player.to_string(),
+        stack_credits: table.shown_stack(number).get(),
         state: state.into(),
         name: String::new(),
         exclusion: table.shown_exclusion(number).map(exclusion_view),
@@ -383,7 +383,7 @@ fn exclusion_view(exclusion: &Exclusion) -> pb::Exclusion {
     pb::Exclusion {
         step: exclusion.step,
         until_hand_no: exclusion.until_hand_no,
-        until: Some(timestamp(exclusion.until)),
+        end_time: Some(wire::time::timestamp(exclusion.until)),
         burnt_hand_no: exclusion.burnt_hand_no,
     }
 }
@@ -419,23 +419,15 @@ pub(crate) fn entropy(table: &Table) -> Option<pb::Entropy> {
     let number = |seat: &SeatNo| u32::from(seat.get());
     Some(pb::Entropy {
         hand_no: table.hand_no,
-        hand_id: hand.id.0.to_vec(),
+        hand_id: hand.id.to_string(),
         commitment: Some(round.commitment.clone()),
         roster: round.roster.iter().map(|(seat, _)| number(seat)).collect(),
         seats: seats.iter().map(number).collect(),
         closed: round.closing.is_some(),
-        deadline: waits.then(|| timestamp(round.deadline)),
-        closing: round.closing.clone(),
+        deadline: waits.then(|| wire::time::timestamp(round.deadline)),
+        closing: round.closing.as_ref().map(wire::public::closing),
         rule_set: table.config.rule_set.clone(),
         settings: table.config.settings_text.clone(),
         suspension: None,
     })
-}
-
-/// Converts an instant to protobuf.
-#[must_use]
-pub(crate) fn timestamp(at: UnixMicros) -> prost_types::Timestamp {
-    let seconds = i64::try_from(at.0 / 1_000_000).unwrap_or(i64::MAX);
-    let nanos = i32::try_from(at.0 % 1_000_000 * 1000).unwrap_or(0);
-    prost_types::Timestamp { seconds, nanos }
 }

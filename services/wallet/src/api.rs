@@ -74,7 +74,7 @@ fn caller<T>(request: &Request<T>) -> Result<Identity, Box<Status>> {
 
 /// Player that a request is about: players can only name themselves, named or not; others must name
 /// one.
-fn target_player(caller: &Identity, player_id: &[u8]) -> Result<PlayerId, Box<Status>> {
+fn target_player(caller: &Identity, player_id: &str) -> Result<PlayerId, Box<Status>> {
     let named = (!player_id.is_empty())
         .then(|| field::player_id(player_id))
         .transpose()
@@ -191,7 +191,7 @@ const MAX_PAGE: usize = 1000;
 
 /// Size of the requested page and its first position. A page token is the position of the last item
 /// of the page before.
-fn page(size: u32, token: &str) -> Result<(usize, u64), BadField> {
+fn page(size: i32, token: &str) -> Result<(usize, u64), BadField> {
     let size = page_size(size)?;
     if token.is_empty() {
         return Ok((size, 0));
@@ -200,12 +200,8 @@ fn page(size: u32, token: &str) -> Result<(usize, u64), BadField> {
     Ok((size, after.ok_or_else(bad_token)?))
 }
 
-fn page_size(size: u32) -> Result<usize, BadField> {
-    match usize::try_from(size) {
-        Ok(0) => Ok(DEFAULT_PAGE),
-        Ok(size) if size <= MAX_PAGE => Ok(size),
-        Ok(_) | Err(_) => Err(BadField::new("page_size", "0 to 1,000")),
-    }
+fn page_size(size: i32) -> Result<usize, BadField> {
+    field::page_size(size, DEFAULT_PAGE, MAX_PAGE)
 }
 
 fn bad_token() -> BadField {

@@ -4,6 +4,7 @@ use ledger::{Account, Measure, Refusal, Window};
 use proto::common::v1::ErrorReason;
 use proto::wallet::v1 as pb;
 use tonic::Status;
+use wire::time::rfc3339;
 use wire::{ApiRefusal, api_refusal};
 
 use crate::wallet::WalletError;
@@ -113,10 +114,10 @@ fn from_refusal(refusal: &Refusal) -> ApiRefusal {
         }
         Refusal::Excluded { account, until } => {
             let said = of(said, account);
-            until.map_or(said.clone(), |until| said.with("until", until.0.to_string()))
+            until.map_or(said.clone(), |until| said.with("until", rfc3339(until)))
         }
         Refusal::ExclusionShorter { until } => match until {
-            Some(until) => said.with("until", until.0.to_string()),
+            Some(until) => said.with("until", rfc3339(*until)),
             None => said,
         },
         Refusal::LimitReached { measure, window, limit, left, until } => {
@@ -132,7 +133,7 @@ fn from_refusal(refusal: &Refusal) -> ApiRefusal {
             };
             let said = said.with("measure", measure).with("window", window);
             let said = said.with("limit", limit.to_string()).with("left", left.to_string());
-            until.map_or(said.clone(), |until| said.with("until", until.0.to_string()))
+            until.map_or(said.clone(), |until| said.with("until", rfc3339(until)))
         }
         Refusal::HoldTooSmall { left } => said.with("left", left.to_string()),
         Refusal::InsufficientCredits { account, short } => {

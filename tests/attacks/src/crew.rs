@@ -134,7 +134,7 @@ impl Crew {
             ..TableConfig::default()
         };
         let table = operator.create_table(config).await?;
-        let buy_in = Credits::try_new(operator.get_table(table).await?.max_buy_in)?;
+        let buy_in = Credits::try_new(operator.get_table(table).await?.max_buy_in_credits)?;
         let (tally, stop) = (Arc::new(Totals::default()), CancellationToken::new());
         let (mut playing, mut guests) = (JoinSet::new(), Vec::new());
         for number in 0..style.players {
@@ -211,7 +211,8 @@ impl Crew {
             Err(error) => return format!("{error:#}"),
         };
         let seats = view.seats.iter().filter(|seat| !seat.player_id.is_empty());
-        let seats = seats.map(|seat| format!("{} {:?} {}", seat.seat, seat.state(), seat.stack));
+        let seats =
+            seats.map(|seat| format!("{} {:?} {}", seat.seat, seat.state(), seat.stack_credits));
         let seats: Vec<String> = seats.collect();
         let turn = view.hand.as_ref().and_then(|hand| hand.turn.as_ref());
         let turn =
@@ -238,7 +239,7 @@ impl Crew {
             .map_err(|_| anyhow::anyhow!("the table does not close within {CLOSES_WITHIN:?}"))??;
         for guest in &self.guests {
             let account = guest.client.get_account(None).await?;
-            let locked: u64 = account.seats.iter().map(|seat| seat.balance).sum();
+            let locked: u64 = account.seats.iter().map(|seat| seat.balance_credits).sum();
             if locked > 0 {
                 bail!("{locked} credits of {} are locked in a seat", guest.id);
             }

@@ -57,7 +57,7 @@ impl Disruptor {
         crew: &Crew,
         disturbance: Disturbance,
     ) -> anyhow::Result<Disruptor> {
-        let buy_in = Credits::try_new(crew.view().await?.max_buy_in)?;
+        let buy_in = Credits::try_new(crew.view().await?.max_buy_in_credits)?;
         let guest = room.guest().await?;
         let policy = RetryPolicy::with_total_time(Duration::from_secs(2));
         let client = guest.client.clone().with_retry_policy(policy);

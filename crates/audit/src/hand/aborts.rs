@@ -5,11 +5,12 @@
 //!
 //! Specification: fairness/SPEC.md §10.9.
 
+use proto::common::v1::{AbortCause, AtFault};
 use std::time::Duration;
 
 use eventlog_core::Event;
 use primitives::UnixMicros;
-use proto::event::v1::{self as pb, AbortCause, AtFault};
+use proto::event::v1 as pb;
 use wire::TableRecord;
 
 use crate::hand::decoded_records::DecodedRecords;

@@ -8,7 +8,8 @@ use fairness::{
     SignedText as _, Transcript, TranscriptRow,
 };
 use primitives::{PlayerId, TableId};
-use proto::dealer::v1::{self as dealer, EntropyStatus};
+use proto::common::v1::{self as common, EntropyStatus};
+use proto::dealer::v1 as dealer;
 use proto::event::v1 as pb;
 use sha2::{Digest, Sha256};
 use wire::{DealerRecord, TableRecord};
@@ -133,7 +134,7 @@ fn check_commitment_signature(
 ) -> Result<(), CheckError> {
     let (committed_at, committed) = decoded.committed()?;
     let signed = required("the commitment", committed.commitment.as_ref())?;
-    let dealer::Commitment { commitment: _, key_id, signature, origin } = signed;
+    let common::Commitment { commitment: _, key_id, signature, origin } = signed;
     if let Some(proofs) = &decoded.records.proofs {
         ensure(proofs.dealer_origin.as_ref().is_none_or(|name| name == origin), || {
             format!("the commitment is bound to {origin}, which is not the dealer's log")

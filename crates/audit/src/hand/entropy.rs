@@ -3,11 +3,12 @@
 //!
 //! Specification: fairness/SPEC.md §10.3.
 
+use proto::common::v1::EntropyStatus;
 use std::collections::BTreeMap;
 
 use fairness::{ClientCommitment, Commitment, Context, Entropy};
 use primitives::PlayerId;
-use proto::dealer::v1::{ClosingRow, EntropyRow, EntropyStatus};
+use proto::dealer::v1::{ClosingRow, EntropyRow};
 use proto::event::v1 as pb;
 use wire::TableRecord;
 

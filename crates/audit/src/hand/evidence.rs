@@ -6,12 +6,13 @@
 //!
 //! Specification: fairness/SPEC.md §16.1.
 
+use proto::common::v1::AbortCause;
 use std::collections::BTreeMap;
 
 use fairness::evidence::{Entry, Opening, Statement};
 use fairness::{Chain, ClientCommitment, ClosingRow, Commitment, Context, Entropy};
 use primitives::PlayerId;
-use proto::event::v1::{self as pb, AbortCause};
+use proto::event::v1 as pb;
 use wire::TableRecord;
 
 use crate::hand::closing::dealer_closing;

@@ -1,6 +1,7 @@
 //! Sentences, without their subject, for the inputs of the rules.
 
-use proto::event::v1::{self as pb, AbortCause};
+use proto::common::v1::AbortCause;
+use proto::event::v1 as pb;
 use rules::{
     Card, Chance, DecisionAuthor, Deck, Destination, Move, Outcome, Player, Pot, SettlementItem,
 };

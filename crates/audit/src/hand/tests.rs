@@ -18,7 +18,7 @@ static HONEST: LazyLock<TableFixture> = LazyLock::new(|| {
         let has = |test: &dyn Fn(&AnyRecord) -> bool| {
             room.script.entries.iter().any(|entry| test(&entry.recorded))
         };
-        let moved = |it: &pb::MoveDecided| it.r#move.as_ref().map_or(0, |it| it.amount);
+        let moved = |it: &pb::MoveDecided| it.r#move.as_ref().map_or(0, |it| it.amount_credits);
         let wins = |it: &pb::HandSettled| it.lines.iter().any(|line| line.text.contains(" wins "));
         has(&|it| matches!(it, Table(TableRecord::MoveDecided(it)) if it.by_clock))
             && has(&|it| matches!(it, Table(TableRecord::MoveDecided(it)) if moved(it) > 0))

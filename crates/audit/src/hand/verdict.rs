@@ -2,13 +2,13 @@
 //!
 //! Specification: fairness/SPEC.md §15.3, §15.4.
 
+use proto::common::v1::{AbortCause, EntropyStatus};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::time::Duration;
 
 use primitives::UnixMicros;
-use proto::dealer::v1::EntropyStatus;
-use proto::event::v1::{self as pb, AbortCause};
+use proto::event::v1 as pb;
 use serde::Serialize;
 use wire::TableRecord;
 

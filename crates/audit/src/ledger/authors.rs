@@ -47,7 +47,7 @@ pub(super) fn starting_credits(actor: &str, transfer: &Transfer) -> Option<Playe
     if !by_table || *kind != Kind::Issue || reason != STARTING_CREDITS_REASON {
         return None;
     }
-    let players = legs.iter().filter_map(|leg| match leg.account {
+    let mut players = legs.iter().filter_map(|leg| match leg.account {
         Account::Player(player) => Some(player),
         Account::Issuance
         | Account::Rake
@@ -57,7 +57,7 @@ pub(super) fn starting_credits(actor: &str, transfer: &Transfer) -> Option<Playe
         | Account::CarriedPot(_) => None,
     });
     // The ledger has refused an issue to anything but one player.
-    players.last()
+    players.next()
 }
 
 /// Checks that the recorded author is an operator.

@@ -2,6 +2,7 @@
 //! for.
 
 use primitives::{StreamId, UnixMicros};
+use proto::common::v1::Resolution;
 use proto::event::v1 as pb;
 use wire::{TableRecord, WalletRecord};
 
@@ -77,7 +78,7 @@ type UnauthorizedAct<'a> = (LogName, &'a dyn Fn(&AnyRecord) -> bool, &'a str);
 #[test]
 fn whoever_acts_may_act() {
     let mut room = promises::eventful();
-    room.stand_up_with_stopped_cash_out(1, pb::Resolution::PayToSuspense);
+    room.stand_up_with_stopped_cash_out(1, Resolution::PayToSuspense);
     let (wallet, table) = (LogName::Wallet, LogName::Table);
     let posted = |kind: i32| move |it: &AnyRecord| matches!(it, Wallet(WalletRecord::TransferPosted(it)) if it.kind == kind);
     let (issue, redeem, buy_in) = (posted(1), posted(2), posted(3));

@@ -36,8 +36,8 @@ pub(super) async fn open_idle_accounts(
         }
         let some = BATCH_SIZE.min(all - opened);
         let mut request = Request::new(OpenAccountsRequest {
-            request_id: ids.request_id().bytes().to_vec(),
-            player_ids: (0..some).map(|_| ids.player_id().bytes().to_vec()).collect(),
+            request_id: ids.request_id().to_string(),
+            player_ids: (0..some).map(|_| ids.player_id().to_string()).collect(),
         });
         token.add_to(&mut request);
         accounts.open_accounts(request).await?;

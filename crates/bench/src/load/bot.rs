@@ -215,9 +215,12 @@ impl Bot {
 
     async fn apply_snapshot(&mut self, view: TableView) -> Result<(), Error> {
         self.rules = RuleSet::from_canonical(&view.rule_set).ok();
-        let mine = view.seats.iter().find(|seat| seat.player_id == self.dependencies.me.bytes());
+        let mine = view
+            .seats
+            .iter()
+            .find(|seat| wire::field::is_id(&seat.player_id, self.dependencies.me));
         let Some(mine) = mine else { return self.sit_down().await };
-        (self.seat, self.stack) = (mine.seat, mine.stack);
+        (self.seat, self.stack) = (mine.seat, mine.stack_credits);
         self.record_due(view.hand_no, view.hand.and_then(|hand| hand.turn));
         Ok(())
     }
@@ -237,9 +240,9 @@ impl Bot {
                 }
                 let Some(standing) = ended.standing else { return Ok(()) };
                 if let Some(mine) = standing.seats.iter().find(|seat| seat.seat == self.seat) {
-                    self.stack = mine.stack;
+                    self.stack = mine.stack_credits;
                 }
-                let pot = Credits::try_new(standing.sabacc_pot).unwrap_or(Credits::MAX);
+                let pot = Credits::try_new(standing.sabacc_pot_credits).unwrap_or(Credits::MAX);
                 let least = self.rules.as_ref().map_or(1, |rules| rules.min_stack(pot).get());
                 if self.seat != 0 && self.stack < least {
                     let left = self.play.stand_up().await;
@@ -268,13 +271,14 @@ impl Bot {
     }
 
     async fn apply_seat(&mut self, changed: SeatChanged) -> Result<(), Error> {
-        let mine = changed.seat.filter(|seat| seat.player_id == self.dependencies.me.bytes());
+        let mine =
+            changed.seat.filter(|seat| wire::field::is_id(&seat.player_id, self.dependencies.me));
         let Some(seat) = mine else { return Ok(()) };
         if changed.vacated {
             self.seat = 0;
             return self.sit_down().await;
         }
-        (self.seat, self.stack) = (seat.seat, seat.stack);
+        (self.seat, self.stack) = (seat.seat, seat.stack_credits);
         if seat.state() == SeatState::SittingOut {
             let back = self.dependencies.client.sit_out(self.dependencies.table, false).await;
             return self.count_refused(back);
@@ -370,7 +374,7 @@ async fn wait_until(at: Instant) {
 
 /// Decision in flight.
 struct DecisionInFlight {
-    request: Vec<u8>,
+    request: String,
     sent: UnixMicros,
     hand_no: u64,
     turn: Turn,
@@ -393,7 +397,7 @@ fn choose(legal: &[LegalMove], default: Option<&Move>, generator: &mut StdRng) -
     let chosen = picked.and_then(|legal| {
         let mut chosen = pick(legal, &mut below)?;
         if matches!(legal.kind(), MoveKind::Bet | MoveKind::Raise) {
-            chosen.amount = legal.min;
+            chosen.amount_credits = legal.min;
         }
         Some(chosen)
     });
@@ -416,7 +420,7 @@ mod tests {
         for _ in 0..2400 {
             let chosen = choose(&options, None, &mut generator);
             folds += u32::from(chosen.kind() == MoveKind::Fold);
-            assert!(chosen.kind() != MoveKind::Raise || chosen.amount == 5);
+            assert!(chosen.kind() != MoveKind::Raise || chosen.amount_credits == 5);
         }
         assert!((200..340).contains(&folds), "a third of a third: {folds}");
     }

@@ -307,7 +307,7 @@ impl TableOpener {
         players: Vec<(primitives::PlayerId, Client)>,
     ) -> anyhow::Result<Option<(TableId, Vec<bot::BotDependencies>)>> {
         let Some(table) = self.create().await? else { return Ok(None) };
-        let buy_in = Credits::try_new(self.operator.get_table(table).await?.max_buy_in)?;
+        let buy_in = Credits::try_new(self.operator.get_table(table).await?.max_buy_in_credits)?;
         let mut places = Vec::new();
         for (me, client) in players {
             client.open_account(None).await?;

@@ -22,7 +22,7 @@ impl<S: Strategy> RunningBot<'_, S> {
         }
         self.may_return_at = None;
         let Some(seat) = self.state.my_seat() else { return self.sit_down().await };
-        let (stack, state) = (seat.stack, seat.state());
+        let (stack, state) = (seat.stack_credits, seat.state());
         match state {
             SeatState::SittingOut if self.is_given_up_in_play() => Ok(None),
             SeatState::SittingOut => {
@@ -35,7 +35,7 @@ impl<S: Strategy> RunningBot<'_, S> {
                 if in_hand || stack >= self.state.due().get() {
                     return Ok(None);
                 }
-                let balance = self.client.get_account(None).await?.balance;
+                let balance = self.client.get_account(None).await?.balance_credits;
                 if balance.saturating_add(stack) < self.min_stack() {
                     return Ok(Some(BotEnd::Broke));
                 }
@@ -56,13 +56,13 @@ impl<S: Strategy> RunningBot<'_, S> {
 
     /// Least credits with which the bot can sit down and be dealt in.
     fn min_stack(&self) -> u64 {
-        self.state.view().min_buy_in.max(self.state.due().get())
+        self.state.view().min_buy_in_credits.max(self.state.due().get())
     }
 
     async fn sit_down(&mut self) -> Result<Option<BotEnd>, Error> {
-        let balance = self.client.get_account(None).await?.balance;
+        let balance = self.client.get_account(None).await?.balance_credits;
         let least = self.min_stack();
-        let most = self.state.view().max_buy_in.max(least);
+        let most = self.state.view().max_buy_in_credits.max(least);
         if balance < least {
             return Ok(Some(BotEnd::Broke));
         }

@@ -11,7 +11,7 @@ pub fn pick(legal: &LegalMove, below: &mut dyn FnMut(usize) -> usize) -> Option<
     let mut decision = Move { kind: legal.kind, ..Move::default() };
     match shape {
         Shape::Nothing => {}
-        Shape::Amount => decision.amount = amount(legal, below),
+        Shape::Amount => decision.amount_credits = amount(legal, below),
         Shape::Card | Shape::OptionalCard => decision.cards = some_of(&legal.cards, 1, below),
         Shape::Cards => {
             let least = usize::try_from(legal.min).unwrap_or(1).max(1);

@@ -113,14 +113,19 @@ pub(super) mod situation {
         let held =
             |code: &&str| pb::HeldCard { code: (*code).to_owned(), locked: false, proof: None };
         let cards = codes.iter().map(held).collect();
-        let stands = pb::SeatStanding { seat: 1, stack: 500, ..pb::SeatStanding::default() };
+        let stands =
+            pb::SeatStanding { seat: 1, stack_credits: 500, ..pb::SeatStanding::default() };
         let standing =
-            pb::Standing { hand_pot: 100, seats: vec![stands], ..pb::Standing::default() };
+            pb::Standing { hand_pot_credits: 100, seats: vec![stands], ..pb::Standing::default() };
         let view = pb::TableView {
             variant: variant.to_owned(),
             rule_set: rules.map_or_else(String::new, |rules| rules.canonical()),
             your_seat: 1,
-            seats: vec![pb::SeatView { seat: 1, player_id: vec![1; 16], ..Default::default() }],
+            seats: vec![pb::SeatView {
+                seat: 1,
+                player_id: "a player".to_owned(),
+                ..Default::default()
+            }],
             hand_no: 1,
             hand: Some(pb::HandView {
                 hand_no: 1,

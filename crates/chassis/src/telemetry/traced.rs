@@ -12,7 +12,7 @@ use tracing::{Instrument, Span};
 use tracing_opentelemetry::OpenTelemetrySpanExt;
 
 use super::{trace_context, trace_id_of};
-use crate::refusal::{is_failure, parse_code};
+use crate::refusal::{complete, is_failure, parse_code};
 
 /// Metadata of every answer: the call's trace id as 32 hexadecimal digits.
 pub const TRACE_ID: HeaderName = HeaderName::from_static("trace-id");
@@ -102,6 +102,10 @@ impl Call {
         }
         let code = fields.get("grpc-status").and_then(|code| code.to_str().ok());
         if let Some(code) = code.and_then(|code| code.parse::<i32>().ok()) {
+            if code != 0 {
+                let trace = self.id.as_ref().and_then(|id| id.to_str().ok());
+                complete(fields, trace);
+            }
             self.tell(code);
         }
     }

@@ -51,7 +51,9 @@ impl Chance {
         recorded: Option<UnixMicros>,
     ) -> Result<(), Box<FairnessViolation>> {
         let before = self.suspended.take();
-        let Some(pb::Suspension { since, until, agreed: _ }) = told else { return Ok(()) };
+        let Some(pb::Suspension { start_time: since, end_time: until, agreed: _ }) = told else {
+            return Ok(());
+        };
         let Some(since) = since.and_then(told_time) else {
             return self.judge(hand_no, Err(V::Missing("since when the dealer is silent").into()));
         };

@@ -3,9 +3,9 @@
 use fairness::evidence::{Entry, Opening, Statement};
 use fairness::{ClientCommitment, Closing, ClosingRow, ClosingStatement, Commitment, Context};
 use primitives::PlayerId;
-use proto::dealer::v1 as dealer;
+use proto::common::v1 as common;
 
-use super::hand::to_array;
+use super::hand::{parse_player, to_array};
 use super::trust::{LogKind, SigningLog, TrustedKeys};
 use super::violation::{Fault, PartyAtFault, ViolationKind as V};
 
@@ -28,13 +28,13 @@ pub(super) struct HandClosing {
 impl HandClosing {
     /// Reads a closing, and checks its hash and its signature.
     pub(super) fn try_new(
-        told: &dealer::Closing,
+        told: &common::Closing,
         context: Context,
         dealer: Commitment,
         origin: &str,
         trust: &TrustedKeys,
     ) -> Result<HandClosing, Fault> {
-        let dealer::Closing { closing, rows, key_id, signature } = told;
+        let common::Closing { closing, rows, key_id, signature } = told;
         let closing = Closing(to_array("a closing", closing)?);
         let rows = rows.iter().map(parse_row).collect::<Result<Vec<_>, _>>()?;
         let made = Closing::try_new(&context, &dealer, &rows);
@@ -143,10 +143,10 @@ impl HandClosing {
     }
 }
 
-fn parse_row(told: &dealer::ClosingRow) -> Result<ClosingRow, V> {
-    let dealer::ClosingRow { seat, player_id, commitment } = told;
+fn parse_row(told: &common::ClosingRow) -> Result<ClosingRow, V> {
+    let common::ClosingRow { seat, player_id, commitment } = told;
     let seat = u8::try_from(*seat).map_err(|_| V::WrongClosing("a seat that cannot be"))?;
-    let player = PlayerId(to_array("a player's id", player_id)?);
+    let player = parse_player(player_id)?;
     let commitment = match &**commitment {
         [] => None,
         bytes => Some(ClientCommitment(to_array("a seat's commitment", bytes)?)),

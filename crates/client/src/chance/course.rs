@@ -50,7 +50,7 @@ impl Chance {
     fn close(
         &mut self,
         hand_no: u64,
-        told: Option<&proto::dealer::v1::Closing>,
+        told: Option<&proto::common::v1::Closing>,
     ) -> Result<(), Fault> {
         let told = told.ok_or(V::Missing("the dealer's closing"))?;
         let promise = self.commitments.get(&hand_no).ok_or(V::Missing("a commitment"))?;
@@ -225,7 +225,7 @@ impl Chance {
     /// The player's place in a hand, if they were dealt in.
     fn own_place(&self, hand_no: u64, seats: &[pb::HandSeat]) -> Option<Place> {
         let player = self.player?;
-        let mine = seats.iter().find(|seat| seat.player_id == player.bytes())?;
+        let mine = seats.iter().find(|seat| wire::field::is_id(&seat.player_id, player))?;
         let (context, dealer) = self.commitments.get(&hand_no)?.binding();
         Some(Place { context, dealer, seat: u8::try_from(mine.seat).ok()?, player })
     }
@@ -374,7 +374,7 @@ impl Chance {
 /// Statements of the table about a dealt hand's chance.
 #[derive(Clone, Copy)]
 struct ToldRows<'a> {
-    rows: &'a [proto::dealer::v1::EntropyRow],
+    rows: &'a [proto::common::v1::EntropyRow],
     transcript: &'a [u8],
     seats: &'a [pb::HandSeat],
     /// The chain as a snapshot shows it; none at the hand's start.

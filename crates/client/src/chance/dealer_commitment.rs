@@ -2,7 +2,7 @@
 
 use fairness::evidence::{Entry, Opening, Statement};
 use fairness::{Commitment, CommitmentStatement, Context, Seed};
-use proto::dealer::v1 as dealer;
+use proto::common::v1 as common;
 
 use super::Chance;
 use super::hand::to_array;
@@ -11,7 +11,7 @@ use super::violation::{FairnessViolation, Fault, PartyAtFault, ViolationKind};
 
 /// The dealer's commitment to the seed of one hand.
 pub(super) struct DealerCommitment {
-    pub(super) message: dealer::Commitment,
+    pub(super) message: common::Commitment,
     pub(super) context: Context,
     pub(super) commitment: Commitment,
     /// Whether a trusted key of the dealer's signed it.
@@ -33,7 +33,7 @@ impl Chance {
     pub(super) fn record_commitment(
         &mut self,
         hand_no: u64,
-        told: Option<&dealer::Commitment>,
+        told: Option<&common::Commitment>,
     ) -> Result<(), Box<FairnessViolation>> {
         let Some(told) = told else {
             return Err(self.violation(hand_no, ViolationKind::Missing("a commitment").into()));
@@ -50,7 +50,7 @@ impl Chance {
     fn check_commitment(
         &mut self,
         hand_no: u64,
-        told: &dealer::Commitment,
+        told: &common::Commitment,
     ) -> Result<DealerCommitment, Fault> {
         let commitment = Commitment(to_array("the dealer's commitment", &told.commitment)?);
         let rules_hash = self.agreed.as_ref().map_or([0; 32], |agreed| agreed.hash);
@@ -109,7 +109,7 @@ impl Chance {
         let what = match self.commitments.get(&hand_no) {
             Some(before) if before.commitment.0 == told => return Ok(()),
             Some(_) => {
-                let second = dealer::Commitment { commitment: told.to_vec(), ..Default::default() };
+                let second = common::Commitment { commitment: told.to_vec(), ..Default::default() };
                 ViolationKind::SecondCommitment { second: Box::new(second) }
             }
             None => ViolationKind::Missing("a commitment"),
@@ -119,7 +119,7 @@ impl Chance {
 
     /// Attributes a second commitment: two signed ones prove the dealer's fault; with an unsigned
     /// one only the table is known to have sent it.
-    fn second_commitment(&self, second: Box<dealer::Commitment>) -> Fault {
+    fn second_commitment(&self, second: Box<common::Commitment>) -> Fault {
         let checked = self.trust.has(LogKind::Dealer);
         let what = ViolationKind::SecondCommitment { second };
         what.attributed_to(if checked { PartyAtFault::Dealer } else { PartyAtFault::Table })

@@ -157,7 +157,7 @@ impl Decisions {
         self.hold(&action.hands);
         self.stand(action.standing.as_ref());
         self.due(action.turn.as_ref());
-        if action.r#move.is_none() && action.chain_line.is_empty() {
+        if action.decision.is_none() && action.chain_line.is_empty() {
             return Ok(None);
         }
         let (before, by_clock, line) = (self.chain(), action.by_clock, action.chain_line.clone());
@@ -301,7 +301,7 @@ impl Decisions {
     /// `said`. None if a card is not the player's.
     fn line(&self, decision: &Move, legal: &LegalMove, said: bool) -> Option<String> {
         let verb = legal.text.split(' ').next().filter(|verb| !verb.is_empty())?;
-        let Move { kind: _, cards, amount, names, target_seat, value } = decision;
+        let Move { kind: _, cards, amount_credits: amount, names, target_seat, value } = decision;
         let mut words = vec![self.player(self.own.as_ref()?.seat)?, verb.to_owned()];
         words.extend(self.handles(cards)?);
         let shown = |word: String| if legal.secret && !said { "??".to_owned() } else { word };

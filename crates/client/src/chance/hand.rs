@@ -9,8 +9,7 @@ use fairness::{
     ProvedCard, RowStatus, Seed, Transcript, TranscriptRow, deck,
 };
 use primitives::PlayerId;
-use proto::common::v1::{CardProof, DeckRoot};
-use proto::dealer::v1::{EntropyRow, EntropyStatus};
+use proto::common::v1::{CardProof, DeckRoot, EntropyRow, EntropyStatus};
 use proto::table::v1::{EntropyReceipt, HandSeat};
 use rules::Variant;
 use wire::moves::HIDDEN;
@@ -103,10 +102,12 @@ impl Hand {
 
     /// Checks that the rows are of exactly the seats that are dealt in.
     pub(super) fn check_seats(&self, seats: &[HandSeat]) -> Result<(), Fault> {
-        let mut dealt: Vec<(u32, &[u8])> =
-            seats.iter().map(|seat| (seat.seat, &*seat.player_id)).collect();
+        let mut dealt: Vec<(u32, Option<PlayerId>)> = seats
+            .iter()
+            .map(|seat| (seat.seat, wire::field::player_id(&seat.player_id).ok()))
+            .collect();
         dealt.sort_unstable();
-        let rows = self.rows.iter().map(|row| (u32::from(row.seat), &row.player.bytes()[..]));
+        let rows = self.rows.iter().map(|row| (u32::from(row.seat), Some(row.player)));
         if rows.eq(dealt) {
             Ok(())
         } else {
@@ -247,11 +248,15 @@ pub(super) fn to_array<const N: usize>(
     bytes.try_into().map_err(|_| ViolationKind::Malformed(what))
 }
 
+pub(super) fn parse_player(text: &str) -> Result<PlayerId, ViolationKind> {
+    wire::field::player_id(text).map_err(|_| ViolationKind::Malformed("a player's id"))
+}
+
 fn parse_row(told: &EntropyRow) -> Result<TranscriptRow, ViolationKind> {
     let EntropyRow { seat, player_id, status: _, commitment, entropy } = told;
     let seat =
         u8::try_from(*seat).map_err(|_| ViolationKind::WrongRows("a seat that cannot be"))?;
-    let player = PlayerId(to_array("a player's id", player_id)?);
+    let player = parse_player(player_id)?;
     let (zeros, status) = ([0; 32], told.status());
     let (status, commitment, entropy) = match status {
         EntropyStatus::Revealed => {

@@ -99,9 +99,9 @@ impl Claim<'_> {
     ) -> Result<Option<Entry>, Fault> {
         let same = [
             (told.hand_no == self.hand_no, "another hand"),
-            (told.table_id == self.table.bytes(), "another table"),
+            (wire::field::is_id(&told.table_id, self.table), "another table"),
             (told.seat == u32::from(self.seat), "another seat"),
-            (told.player_id == self.player.bytes(), "another player"),
+            (wire::field::is_id(&told.player_id, self.player), "another player"),
             (told.commitment == commitment.0, "another commitment"),
             (told.player_key == key.map_or(&[][..], |key| key), "another key"),
             (told.context == self.context.0, "other rules"),
@@ -128,7 +128,7 @@ impl Claim<'_> {
     ) -> Result<Option<Entry>, Fault> {
         let same = [
             (told.seat == u32::from(self.seat), "another seat"),
-            (told.player_id == self.player.bytes(), "another player"),
+            (wire::field::is_id(&told.player_id, self.player), "another player"),
             (told.entropy == entropy.0, "other entropy"),
             (told.context == self.context.0, "other rules"),
             (told.dealer_commitment == self.dealer.0, "another seed"),

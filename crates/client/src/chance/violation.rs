@@ -1,9 +1,9 @@
 //! Violations of the rules of chance, the party at fault, and the evidence.
 
+use proto::common::v1::Commitment;
 use std::fmt;
 
 use fairness::evidence::Entry;
-use proto::dealer::v1::Commitment;
 use proto::table::v1::EntropyReceipt;
 
 /// Party at fault. The dealer's messages reach a client through the table: the dealer is at fault

@@ -37,13 +37,13 @@ mod tests {
     use crate::describe::describe;
 
     fn told(what: What) -> Option<String> {
-        describe(&pb::TableUpdate { sequence: 1, at: None, what: Some(what) })
+        describe(&pb::TableUpdate { sequence: 1, record_time: None, what: Some(what) })
     }
 
     fn check(action: pb::HandAction, expected: &str) {
         let seat = |seat| pb::SeatStanding { seat, ..pb::SeatStanding::default() };
         let standing = pb::Standing {
-            hand_pot: 120,
+            hand_pot_credits: 120,
             seats: vec![seat(1), seat(4)],
             ..pb::Standing::default()
         };
@@ -61,7 +61,7 @@ mod tests {
     }
 
     fn decision(seat: u32, decision: Move) -> pb::HandAction {
-        pb::HandAction { seat, r#move: Some(decision), ..pb::HandAction::default() }
+        pb::HandAction { seat, decision: Some(decision), ..pb::HandAction::default() }
     }
 
     #[test]
@@ -81,7 +81,10 @@ mod tests {
     #[test]
     fn decisions_are_told() {
         let of = |kind: MoveKind| Move { kind: kind.into(), ..Move::default() };
-        check(decision(4, Move { amount: 20, ..of(MoveKind::Bet) }), "seat 4 bets 20 · pot 120");
+        check(
+            decision(4, Move { amount_credits: 20, ..of(MoveKind::Bet) }),
+            "seat 4 bets 20 · pot 120",
+        );
         let fold = pb::HandAction { by_clock: true, ..decision(1, of(MoveKind::Fold)) };
         check(fold, "seat 1 folds (the clock) · pot 120");
         let token =
@@ -115,8 +118,8 @@ mod tests {
     fn players_are_told_where_they_are_known() {
         let seat = pb::SeatView {
             seat: 2,
-            player_id: [0x1a, 0x2b].into_iter().chain([0; 14]).collect(),
-            stack: 300,
+            player_id: "1a2b0000-0000-0000-0000-000000000000".to_owned(),
+            stack_credits: 300,
             state: pb::SeatState::Playing.into(),
             name: String::new(),
             exclusion: None,
@@ -125,26 +128,29 @@ mod tests {
         let own = pb::SeatView { house: true, ..seat.clone() };
         let changed =
             What::Seat(pb::SeatChanged { seat: Some(seat), vacated: false, your_standing: None });
-        let update = pb::TableUpdate { sequence: 1, at: None, what: Some(changed) };
+        let update = pb::TableUpdate { sequence: 1, record_time: None, what: Some(changed) };
         assert_eq!(describe(&update).unwrap(), "seat 2 (player 1a2b…) plays with 300");
         let changed =
             What::Seat(pb::SeatChanged { seat: Some(own), vacated: false, your_standing: None });
-        let marked = pb::TableUpdate { sequence: 1, at: None, what: Some(changed) };
+        let marked = pb::TableUpdate { sequence: 1, record_time: None, what: Some(changed) };
         let told = "seat 2 (player 1a2b…, the house's) plays with 300";
         assert_eq!(describe(&marked).unwrap(), told);
 
         let mut state = crate::TableState::new(None);
         state.apply(&crate::WatchMessage::Update(Box::new(update)));
-        let bet = Move { kind: MoveKind::Bet.into(), amount: 20, ..Move::default() };
-        let update =
-            pb::TableUpdate { sequence: 2, at: None, what: Some(What::Action(decision(2, bet))) };
+        let bet = Move { kind: MoveKind::Bet.into(), amount_credits: 20, ..Move::default() };
+        let update = pb::TableUpdate {
+            sequence: 2,
+            record_time: None,
+            what: Some(What::Action(decision(2, bet))),
+        };
         assert_eq!(state.describe(&update).unwrap(), "seat 2 (player 1a2b…) bets 20");
 
         let mut named = state.view().seats[0].clone();
         "Lando".clone_into(&mut named.name);
         let changed =
             What::Seat(pb::SeatChanged { seat: Some(named), vacated: false, your_standing: None });
-        let renamed = pb::TableUpdate { sequence: 2, at: None, what: Some(changed) };
+        let renamed = pb::TableUpdate { sequence: 2, record_time: None, what: Some(changed) };
         assert_eq!(describe(&renamed).unwrap(), "seat 2 (Lando) plays with 300");
         state.apply(&crate::WatchMessage::Update(Box::new(renamed)));
         assert_eq!(state.describe(&update).unwrap(), "seat 2 (Lando) bets 20");

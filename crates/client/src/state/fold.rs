@@ -1,6 +1,5 @@
 //! Effect of each update on a viewer's knowledge.
 
-use primitives::PlayerId;
 use proto::common::v1::MoveKind;
 use proto::table::v1 as pb;
 use proto::table::v1::table_update::What;
@@ -19,7 +18,8 @@ impl TableState {
         }
         self.view = view;
         if self.viewer.is_none() {
-            self.viewer = self.my_seat().and_then(|seat| PlayerId::try_from(&*seat.player_id).ok());
+            self.viewer =
+                self.my_seat().and_then(|seat| wire::field::player_id(&seat.player_id).ok());
         }
     }
 
@@ -44,7 +44,7 @@ impl TableState {
         // [`crate::Watch`] refuses a change that names no seat.
         let Some(seat) = &changed.seat else { return };
         self.view.seats.retain(|taken| taken.seat != seat.seat);
-        let mine = self.viewer.is_some_and(|me| seat.player_id == me.bytes());
+        let mine = self.viewer.is_some_and(|me| wire::field::is_id(&seat.player_id, me));
         if mine {
             self.view.your_seat = if changed.vacated { 0 } else { seat.seat };
             self.view.your_standing.clone_from(&changed.your_standing);
@@ -111,7 +111,7 @@ impl TableState {
         hand.turn.clone_from(&action.turn);
         hand.round = action.round;
         hand.phase.clone_from(&action.phase);
-        let decided = action.r#move.as_ref().map(proto::common::v1::Move::kind);
+        let decided = action.decision.as_ref().map(proto::common::v1::Move::kind);
         if decided == Some(MoveKind::CallHand) && hand.called_by == 0 {
             hand.called_by = action.seat;
         }
@@ -128,18 +128,18 @@ impl TableState {
 
     fn hand_ended(&mut self, ended: &pb::HandEnded) {
         if let Some(standing) = &ended.standing {
-            self.view.sabacc_pot = standing.sabacc_pot;
+            self.view.sabacc_pot_credits = standing.sabacc_pot_credits;
             for place in &standing.seats {
                 let taken = self.view.seats.iter_mut().find(|taken| taken.seat == place.seat);
                 if let Some(taken) = taken {
-                    taken.stack = place.stack;
+                    taken.stack_credits = place.stack_credits;
                 }
             }
         }
         let carries = |line: &proto::common::v1::SettlementLine| {
             line.text.strip_prefix("pot carries ").and_then(|amount| amount.parse().ok())
         };
-        self.view.carried_pot = ended.settlement.iter().find_map(carries).unwrap_or(0);
+        self.view.carried_pot_credits = ended.settlement.iter().find_map(carries).unwrap_or(0);
         let Some(hand) = &mut self.view.hand else { return };
         replace_hands(hand, &ended.hands);
         hand.standing.clone_from(&ended.standing);
@@ -164,6 +164,8 @@ fn replace_hands(hand: &mut pb::HandView, told: &[pb::HandSeat]) {
 
 #[cfg(test)]
 mod tests {
+    use primitives::PlayerId;
+
     use super::*;
     use crate::watch::WatchMessage;
 
@@ -173,8 +175,8 @@ mod tests {
         let state = pb::SeatState::Playing.into();
         pb::SeatView {
             seat,
-            player_id: player.bytes().to_vec(),
-            stack,
+            player_id: player.to_string(),
+            stack_credits: stack,
             state,
             ..pb::SeatView::default()
         }
@@ -199,7 +201,7 @@ mod tests {
         };
         state.apply(&WatchMessage::Snapshot(Box::new(view)));
         for (what, sequence) in updates.into_iter().zip(5..) {
-            let update = pb::TableUpdate { sequence, at: None, what: Some(what) };
+            let update = pb::TableUpdate { sequence, record_time: None, what: Some(what) };
             state.apply(&WatchMessage::Update(Box::new(update)));
         }
         state
@@ -215,8 +217,8 @@ mod tests {
 
     fn starts() -> What {
         let seats = vec![
-            pb::HandSeat { player_id: ME.bytes().to_vec(), ..place(1, &[]) },
-            pb::HandSeat { player_id: vec![3; 16], ..place(3, &[]) },
+            pb::HandSeat { player_id: ME.to_string(), ..place(1, &[]) },
+            pb::HandSeat { player_id: PlayerId([3; 16]).to_string(), ..place(3, &[]) },
         ];
         What::HandStarted(pb::HandStarted { hand_no: 9, seats, ..pb::HandStarted::default() })
     }
@@ -226,7 +228,7 @@ mod tests {
         let state = after(vec![sits_down()]);
         let numbers: Vec<u32> = state.view().seats.iter().map(|seat| seat.seat).collect();
         assert_eq!(numbers, [1, 3]);
-        assert_eq!(state.my_seat().unwrap().stack, 200);
+        assert_eq!(state.my_seat().unwrap().stack_credits, 200);
         assert_eq!(state.view().your_seat, 1);
         let left =
             pb::SeatChanged { seat: Some(seat(1, ME, 0)), vacated: true, your_standing: None };
@@ -250,14 +252,18 @@ mod tests {
         assert_eq!(state.lines(), ["d deal p1 S15 F2"]);
         assert!(state.is_hand_in_play());
 
-        let stands = |seat, stack| pb::SeatStanding { seat, stack, ..pb::SeatStanding::default() };
+        let stands = |seat, stack| pb::SeatStanding {
+            seat,
+            stack_credits: stack,
+            ..pb::SeatStanding::default()
+        };
         let ended = pb::HandEnded {
             hand_no: 9,
             settlement: vec![proto::common::v1::SettlementLine {
                 text: "pot carries 12".to_owned(),
             }],
             standing: Some(pb::Standing {
-                sabacc_pot: 30,
+                sabacc_pot_credits: 30,
                 seats: vec![stands(1, 260), stands(3, 440)],
                 ..pb::Standing::default()
             }),
@@ -265,8 +271,8 @@ mod tests {
         };
         let updates = vec![sits_down(), starts(), What::Action(deal), What::HandEnded(ended)];
         let state = after(updates);
-        assert_eq!(state.my_seat().unwrap().stack, 260);
-        assert_eq!((state.view().sabacc_pot, state.view().carried_pot), (30, 12));
+        assert_eq!(state.my_seat().unwrap().stack_credits, 260);
+        assert_eq!((state.view().sabacc_pot_credits, state.view().carried_pot_credits), (30, 12));
         assert!(!state.is_hand_in_play() && state.turn().is_none());
         assert_eq!(state.my_cards(), cards(&["S15", "F2"]), "nothing told, nothing forgotten");
     }
@@ -282,7 +288,12 @@ mod tests {
         let void = |seat| {
             let kind = MoveKind::Void.into();
             let r#move = Some(proto::common::v1::Move { kind, ..Default::default() });
-            What::Action(pb::HandAction { hand_no: 9, seat, r#move, ..pb::HandAction::default() })
+            What::Action(pb::HandAction {
+                hand_no: 9,
+                seat,
+                decision: r#move,
+                ..pb::HandAction::default()
+            })
         };
         let agreed = vec![sits_down(), starts(), What::Suspension(stands), void(3), void(1)];
         let state = after(agreed.clone());

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bots::{BotEnd, BotOptions, Strategy, run_bot, strategy};
 use client::{Error, TableState, ViolationKind};
-use primitives::{Credits, TableId};
+use primitives::{Credits, PlayerId, TableId};
 use proto::common::v1::{ErrorReason, LegalMove, Move, MoveKind};
 use proto::table::v1 as pb;
 use proto::table::v1::table_update::What;
@@ -24,8 +24,8 @@ fn table() -> Table {
     let view = pb::TableView {
         variant: "dice".to_owned(),
         rule_set: rules.canonical(),
-        min_buy_in: 100,
-        max_buy_in: 1000,
+        min_buy_in_credits: 100,
+        max_buy_in_credits: 1000,
         ..pb::TableView::default()
     };
     let on_seat = vec![starts(), What::Action(asks(1, &[MoveKind::Draw, MoveKind::Stand]))];
@@ -35,7 +35,7 @@ fn table() -> Table {
 fn starts() -> What {
     let place = |seat, id: [u8; 16]| pb::HandSeat {
         seat,
-        player_id: id.to_vec(),
+        player_id: PlayerId(id).to_string(),
         ..pb::HandSeat::default()
     };
     let seats = vec![place(2, ME), place(5, [9; 16])];
@@ -65,7 +65,8 @@ fn asks(turn: u32, kinds: &[MoveKind]) -> pb::HandAction {
 
 /// Ends the hand with this stack of the bot.
 fn ends(stack: u64) -> What {
-    let standing = pb::SeatStanding { seat: 2, stack, ..pb::SeatStanding::default() };
+    let standing =
+        pb::SeatStanding { seat: 2, stack_credits: stack, ..pb::SeatStanding::default() };
     let standing = pb::Standing { seats: vec![standing], ..pb::Standing::default() };
     let ended = pb::HandEnded { hand_no: 1, standing: Some(standing), ..pb::HandEnded::default() };
     What::HandEnded(ended)
@@ -152,7 +153,7 @@ impl Strategy for Stubborn {
 #[tokio::test]
 async fn what_is_not_allowed_becomes_the_default_and_what_is_late_is_let_go() {
     let fake = FakeServer::new(table()).on_decision(|table, request| {
-        let fold = request.r#move.as_ref().unwrap().kind() == MoveKind::Fold;
+        let fold = request.decision.as_ref().unwrap().kind() == MoveKind::Fold;
         match request.turn {
             1 if fold => Err(api_refusal(ErrorReason::IllegalMove, "draw or stand").into()),
             1 => {
@@ -211,8 +212,8 @@ async fn a_bot_that_withheld_comes_back_when_it_may() {
         }
         let out = pb::SeatView {
             seat: 2,
-            player_id: ME.to_vec(),
-            stack: 200,
+            player_id: PlayerId(ME).to_string(),
+            stack_credits: 200,
             state: pb::SeatState::SittingOut.into(),
             ..pb::SeatView::default()
         };
@@ -237,8 +238,18 @@ async fn a_bot_that_withheld_comes_back_when_it_may() {
 /// change the start of the hand.
 fn dealing_server(bend: fn(&mut pb::HandStarted)) -> FakeServer {
     let fixture = HandFixture { hand_no: 1, ..HandFixture::new("dice") };
-    let seats = fixture.view().seats.into_iter().filter(|seat| seat.player_id != ME).collect();
-    let view = pb::TableView { seats, min_buy_in: 100, max_buy_in: 1000, ..fixture.view() };
+    let seats = fixture
+        .view()
+        .seats
+        .into_iter()
+        .filter(|seat| seat.player_id != PlayerId(ME).to_string())
+        .collect();
+    let view = pb::TableView {
+        seats,
+        min_buy_in_credits: 100,
+        max_buy_in_credits: 1000,
+        ..fixture.view()
+    };
     let table = Table {
         view,
         balance: 300,

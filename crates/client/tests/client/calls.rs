@@ -27,7 +27,7 @@ async fn a_repeated_call_keeps_its_request_id_and_a_new_one_has_its_own() {
     client.act(TABLE, 1, 2, Move::default()).await.unwrap();
 
     let table = fake.table();
-    let ids: Vec<&Vec<u8>> = table.requests.iter().map(|(_, id)| id).collect();
+    let ids: Vec<&String> = table.requests.iter().map(|(_, id)| id).collect();
     assert_eq!(ids.len(), 5);
     assert_eq!(ids[0].len(), 16);
     assert!(ids[..4].iter().all(|id| *id == ids[0]), "four attempts of one command");
@@ -108,7 +108,7 @@ async fn a_part_in_chance_without_an_answer_is_sent_again() {
     let client = client.with_retry_policy(RetryPolicy::with_total_time(Duration::from_millis(100)));
     let mut chance = Chance::new(TABLE, Some(PlayerId(ME)), Secret::from_bytes([0x5a; 32]), trust);
     let tell = |chance: &mut Chance, what| {
-        let update = pb::TableUpdate { sequence: 0, at: None, what: Some(what) };
+        let update = pb::TableUpdate { sequence: 0, record_time: None, what: Some(what) };
         chance.apply(&WatchMessage::Update(Box::new(update))).unwrap();
     };
     chance.apply(&WatchMessage::Snapshot(Box::new(view))).unwrap();

@@ -81,9 +81,10 @@ fn what_is_due_is_sent_once_and_only_from_a_seat() {
 #[test]
 fn a_seat_that_sits_out_or_is_left_takes_no_part() {
     let seat = |state: pb::SeatState, vacated| {
-        let player_id = ME.to_vec();
+        let player_id = PlayerId(ME).to_string();
         let (number, state) = (SEAT.into(), state.into());
-        let seat = pb::SeatView { seat: number, player_id, stack: 1, state, ..Default::default() };
+        let seat =
+            pb::SeatView { seat: number, player_id, stack_credits: 1, state, ..Default::default() };
         What::Seat(pb::SeatChanged { seat: Some(seat), vacated, your_standing: None })
     };
     let mut player = player();
@@ -183,10 +184,16 @@ fn a_receipt_is_for_what_was_sent_and_signed() {
             |receipt| receipt.dealer_commitment.clear(),
             ViolationKind::ReceiptContent("another seed"),
         ),
-        (|receipt| receipt.table_id[0] ^= 1, ViolationKind::ReceiptContent("another table")),
+        (
+            |receipt| receipt.table_id.replace_range(..1, "f"),
+            ViolationKind::ReceiptContent("another table"),
+        ),
         (|receipt| receipt.hand_no += 1, ViolationKind::ReceiptContent("another hand")),
         (|receipt| receipt.seat += 1, ViolationKind::ReceiptContent("another seat")),
-        (|receipt| receipt.player_id[0] ^= 1, ViolationKind::ReceiptContent("another player")),
+        (
+            |receipt| receipt.player_id.replace_range(..1, "f"),
+            ViolationKind::ReceiptContent("another player"),
+        ),
         (|receipt| receipt.commitment[0] ^= 1, ViolationKind::ReceiptContent("another commitment")),
         (|receipt| receipt.position += 1, ViolationKind::ReceiptSignature),
         (|receipt| receipt.signature[5] ^= 1, ViolationKind::ReceiptSignature),
@@ -380,7 +387,7 @@ fn a_hand_that_came_to_nothing_has_its_seed_checked_too() {
     let own = player.commit_with_receipt();
     player.apply(What::Entropy(player.fixture.closed(Some(&own), None))).unwrap();
     let seats = vec![crate::hand_fixture::OTHER.into()];
-    let cause = proto::event::v1::AbortCause::Withheld.into();
+    let cause = proto::common::v1::AbortCause::Withheld.into();
     let voided = pb::HandVoided { hand_no: HAND, seats, cause, ..Default::default() };
     player.apply(What::Voided(voided)).unwrap();
     let mut other = player.fixture.published();

@@ -2,6 +2,7 @@
 
 mod fake_wallet;
 
+use primitives::PlayerId;
 use std::collections::VecDeque;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -60,7 +61,7 @@ pub(crate) struct Table {
     /// Refusals of the next calls, except watching.
     pub(crate) refusals: VecDeque<Status>,
     /// Method and request id of each command, refused ones too.
-    pub(crate) requests: Vec<(&'static str, Vec<u8>)>,
+    pub(crate) requests: Vec<(&'static str, String)>,
     pub(crate) bearers: Vec<String>,
     pub(crate) balance: u64,
     pub(crate) decisions: Vec<Move>,
@@ -79,7 +80,7 @@ impl Table {
     /// Appends an update of this time.
     pub(crate) fn push_at(&mut self, at: Option<prost_types::Timestamp>, what: What) {
         let sequence = self.view.sequence + u64::try_from(self.log.len()).unwrap() + 1;
-        let update = pb::TableUpdate { sequence, at, what: Some(what) };
+        let update = pb::TableUpdate { sequence, record_time: at, what: Some(what) };
         self.log.push(update.clone());
         self.send(&message(Message::Update(Box::new(update)), sequence));
     }
@@ -98,7 +99,7 @@ impl Table {
     }
 
     pub(crate) fn end(&mut self, reason: pb::EndReason) {
-        let ended = Message::Ended(pb::StreamEnded { reason: reason.into() });
+        let ended = Message::Ended(pb::StreamEnded { reason: reason.into(), ..Default::default() });
         self.send(&pb::WatchTableResponse { message: Some(ended), resume_token: Vec::new() });
         self.cut(None);
     }
@@ -106,10 +107,10 @@ impl Table {
     fn call<T>(
         &mut self,
         method: &'static str,
-        id: &[u8],
+        id: &str,
         request: &Request<T>,
     ) -> Result<(), Status> {
-        self.requests.push((method, id.to_vec()));
+        self.requests.push((method, id.to_owned()));
         let bearer = request.metadata().get("authorization");
         self.bearers.push(bearer.map_or("", |bearer| bearer.to_str().unwrap()).to_owned());
         self.refusals.pop_front().map_or(Ok(()), Err)
@@ -118,8 +119,8 @@ impl Table {
     fn seat(&mut self, stack: u64, vacated: bool) {
         let seat = pb::SeatView {
             seat: 2,
-            player_id: ME.to_vec(),
-            stack,
+            player_id: PlayerId(ME).to_string(),
+            stack_credits: stack,
             state: pb::SeatState::Playing.into(),
             ..pb::SeatView::default()
         };
@@ -285,7 +286,7 @@ impl TableService for FakeServer {
     async fn sit_down(&self, request: Request<pb::SitDownRequest>) -> Answer<pb::SitDownResponse> {
         let mut table = self.table();
         table.call("sit_down", &request.get_ref().request_id, &request)?;
-        let buy_in = request.get_ref().buy_in;
+        let buy_in = request.get_ref().buy_in_credits;
         table.balance -= buy_in;
         table.seat(buy_in, false);
         for what in std::mem::take(&mut table.on_seat) {
@@ -313,7 +314,7 @@ impl TableService for FakeServer {
         let request = request.into_inner();
         let receipt = (self.on_decision.lock().unwrap())(&mut table, &request)?;
         table.signatures.push(request.signature);
-        table.decisions.extend(request.r#move);
+        table.decisions.extend(request.decision);
         Ok(Response::new(pb::ActResponse { sequence: 0, receipt }))
     }
 

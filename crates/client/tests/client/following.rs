@@ -77,7 +77,7 @@ async fn a_gap_and_a_repetition_are_errors_and_a_snapshot_follows() {
     let mut watch = fake.client(0).await.watch(TABLE);
     see(&mut watch, &["Snapshot(40)", "CaughtUp"]).await;
     for got in [43, 40] {
-        let update = pb::TableUpdate { sequence: got, at: None, what: Some(anything()) };
+        let update = pb::TableUpdate { sequence: got, record_time: None, what: Some(anything()) };
         fake.table().send(&message(Message::Update(Box::new(update)), got));
         let error = watch.next().await.unwrap_err();
         let Error::Gap { expected: 41, got: told } = error else { panic!("{error}") };
@@ -93,7 +93,7 @@ async fn a_change_of_no_seat_is_an_error_and_a_snapshot_follows() {
     let mut watch = fake.client(0).await.watch(TABLE);
     see(&mut watch, &["Snapshot(40)", "CaughtUp"]).await;
     let what = Some(What::Seat(pb::SeatChanged::default()));
-    let update = pb::TableUpdate { sequence: 41, at: None, what };
+    let update = pb::TableUpdate { sequence: 41, record_time: None, what };
     fake.table().send(&message(Message::Update(Box::new(update)), 41));
     let error = watch.next().await.unwrap_err();
     assert!(matches!(error, Error::Malformed(_)), "{error}");
@@ -106,7 +106,7 @@ async fn heartbeats_move_the_token_and_are_not_passed_on() {
     let fake = FakeServer::new(table());
     let mut watch = fake.client(0).await.watch(TABLE);
     see(&mut watch, &["Snapshot(40)", "CaughtUp"]).await;
-    fake.table().send(&message(Message::Heartbeat(pb::Heartbeat { at: None }), 40));
+    fake.table().send(&message(Message::Heartbeat(pb::Heartbeat { server_time: None }), 40));
     fake.table().push(anything());
     see(&mut watch, &["Update(41)"]).await;
     let mut later = fake.client(0).await.watch_from(TABLE, watch.resume_token().to_vec());

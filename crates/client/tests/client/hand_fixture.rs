@@ -8,8 +8,7 @@ use fairness::{
     RevealReceipt, RowStatus, Seed, Shoe, ShuffleInput, SignedText, Transcript, TranscriptRow,
 };
 use primitives::{PlayerId, TableId};
-use proto::common::v1 as common;
-use proto::dealer::v1 as dealer;
+use proto::common::v1::{self as common, EntropyStatus};
 use proto::table::v1 as pb;
 use proto::table::v1::table_update::What;
 use rules::{RuleSet, TableSettings, Variant};
@@ -77,7 +76,7 @@ impl HandFixture {
         Commitment::new(&self.context(), &self.seed())
     }
 
-    pub(crate) fn dealer_commitment(&self) -> dealer::Commitment {
+    pub(crate) fn dealer_commitment(&self) -> common::Commitment {
         let commitment = self.commitment();
         let signed = CommitmentStatement {
             origin: ORIGIN,
@@ -86,7 +85,7 @@ impl HandFixture {
             rules_hash: &self.rules_hash(),
             commitment: &commitment,
         };
-        dealer::Commitment {
+        common::Commitment {
             commitment: commitment.0.to_vec(),
             signature: signed.sign(&self.dealer).to_vec(),
             origin: ORIGIN.to_owned(),
@@ -98,13 +97,13 @@ impl HandFixture {
     pub(crate) fn view(&self) -> pb::TableView {
         let seat = |seat: u8, player_id: [u8; 16]| pb::SeatView {
             seat: seat.into(),
-            player_id: player_id.to_vec(),
-            stack: 500,
+            player_id: wire::public::id_text(&player_id),
+            stack_credits: 500,
             state: pb::SeatState::Playing.into(),
             ..pb::SeatView::default()
         };
         pb::TableView {
-            table_id: TABLE.bytes().to_vec(),
+            table_id: TABLE.to_string(),
             variant: self.variant().id.to_owned(),
             rule_set: self.rules.canonical(),
             settings: self.settings.canonical(),
@@ -128,7 +127,7 @@ impl HandFixture {
     pub(crate) fn entropy(&self, closed: bool, seats: &[u8]) -> pb::Entropy {
         pb::Entropy {
             hand_no: self.hand_no,
-            hand_id: fairness::hand_id(TABLE, self.hand_no).0.to_vec(),
+            hand_id: fairness::hand_id(TABLE, self.hand_no).to_string(),
             commitment: Some(self.dealer_commitment()),
             roster: vec![SEAT.into(), OTHER.into()],
             seats: seats.iter().copied().map(u32::from).collect(),
@@ -173,16 +172,16 @@ impl HandFixture {
         ClientCommitment::new(&self.context(), &self.commitment(), seat, player, entropy)
     }
 
-    pub(crate) fn closing(&self, rows: &[ClosingRow]) -> dealer::Closing {
+    pub(crate) fn closing(&self, rows: &[ClosingRow]) -> common::Closing {
         let (context, dealer) = (self.context(), self.commitment());
         let closing = Closing::try_new(&context, &dealer, rows).expect("rows of a roster");
         let signed = ClosingStatement { context: &context, dealer: &dealer, closing: &closing };
-        let row = |row: &ClosingRow| dealer::ClosingRow {
+        let row = |row: &ClosingRow| common::ClosingRow {
             seat: row.seat.into(),
-            player_id: row.player.bytes().to_vec(),
+            player_id: row.player.to_string(),
             commitment: row.commitment.map_or_else(Vec::new, |commitment| commitment.0.to_vec()),
         };
-        dealer::Closing {
+        common::Closing {
             closing: closing.0.to_vec(),
             rows: rows.iter().map(row).collect(),
             key_id: key_id(&self.dealer),
@@ -211,10 +210,10 @@ impl HandFixture {
             position,
         };
         pb::EntropyReceipt {
-            table_id: TABLE.bytes().to_vec(),
+            table_id: TABLE.to_string(),
             hand_no: self.hand_no,
             seat: row.seat.into(),
-            player_id: row.player.bytes().to_vec(),
+            player_id: row.player.to_string(),
             commitment: commitment.0.to_vec(),
             position,
             signature: signed.sign(&self.table).to_vec(),
@@ -244,7 +243,7 @@ impl HandFixture {
             context: context.0.to_vec(),
             dealer_commitment: dealer.0.to_vec(),
             seat: seat.into(),
-            player_id: player.bytes().to_vec(),
+            player_id: player.to_string(),
             entropy: entropy.0.to_vec(),
             position,
             key_id: key_id(&self.table),
@@ -292,13 +291,13 @@ impl HandFixture {
     pub(crate) fn started(&self, rows: &[TranscriptRow]) -> pb::HandStarted {
         let seat = |row: &TranscriptRow| pb::HandSeat {
             seat: row.seat.into(),
-            player_id: row.player.bytes().to_vec(),
+            player_id: row.player.to_string(),
             ..pb::HandSeat::default()
         };
         pb::HandStarted {
             your_standing: None,
             hand_no: self.hand_no,
-            hand_id: fairness::hand_id(TABLE, self.hand_no).0.to_vec(),
+            hand_id: fairness::hand_id(TABLE, self.hand_no).to_string(),
             seats: rows.iter().map(seat).collect(),
             commitment: self.commitment().0.to_vec(),
             standing: None,
@@ -372,22 +371,20 @@ impl HandFixture {
     pub(crate) fn published(&self) -> pb::SeedPublished {
         pb::SeedPublished {
             hand_no: self.hand_no,
-            hand_id: fairness::hand_id(TABLE, self.hand_no).0.to_vec(),
+            hand_id: fairness::hand_id(TABLE, self.hand_no).to_string(),
             seed: self.seed().expose().to_vec(),
             refused: false,
         }
     }
 }
 
-pub(crate) fn row_to_pb(row: &TranscriptRow) -> dealer::EntropyRow {
+pub(crate) fn row_to_pb(row: &TranscriptRow) -> common::EntropyRow {
     let TranscriptRow { seat, player, status, commitment, entropy } = row;
     let (status, commitment, entropy) = match status {
-        RowStatus::Revealed => {
-            (dealer::EntropyStatus::Revealed, commitment.0.to_vec(), entropy.0.to_vec())
-        }
-        RowStatus::Withheld => (dealer::EntropyStatus::Withheld, commitment.0.to_vec(), vec![]),
-        RowStatus::Absent => (dealer::EntropyStatus::Absent, vec![], vec![]),
+        RowStatus::Revealed => (EntropyStatus::Revealed, commitment.0.to_vec(), entropy.0.to_vec()),
+        RowStatus::Withheld => (EntropyStatus::Withheld, commitment.0.to_vec(), vec![]),
+        RowStatus::Absent => (EntropyStatus::Absent, vec![], vec![]),
     };
-    let (seat, player_id) = (u32::from(*seat), player.bytes().to_vec());
-    dealer::EntropyRow { seat, player_id, status: status.into(), commitment, entropy }
+    let (seat, player_id) = (u32::from(*seat), player.to_string());
+    common::EntropyRow { seat, player_id, status: status.into(), commitment, entropy }
 }

@@ -143,8 +143,8 @@ impl House {
         let mut view = self.fixture.view();
         view.seats.push(pb::SeatView {
             seat: HOUSE_SEAT.into(),
-            player_id: HOUSE_PLAYER.bytes().to_vec(),
-            stack: 500,
+            player_id: HOUSE_PLAYER.to_string(),
+            stack_credits: 500,
             state: pb::SeatState::Playing.into(),
             ..pb::SeatView::default()
         });

@@ -2,8 +2,7 @@
 
 use client::{Error, Play, PlayMessage, ViolationKind};
 use primitives::{PlayerId, TableId};
-use proto::common::v1::{ErrorReason, Move, MoveKind};
-use proto::event::v1::AbortCause;
+use proto::common::v1::{AbortCause, ErrorReason, Move, MoveKind};
 use proto::table::v1 as pb;
 use proto::table::v1::table_update::What;
 use wire::api_refusal;
@@ -16,7 +15,7 @@ fn standing() -> Move {
 }
 
 /// Reads until a decision is answered; returns its request id and the messages before.
-async fn answered(play: &mut Play) -> (Vec<u8>, Vec<String>) {
+async fn answered(play: &mut Play) -> (String, Vec<String>) {
     let mut seen = Vec::new();
     loop {
         match play.next().await.unwrap().unwrap() {
@@ -162,7 +161,7 @@ async fn a_leave_is_signed_over_the_chain_that_a_refusal_names() {
     started(&mut play).await.unwrap();
     let leaving = pb::SeatView {
         seat: OTHER.into(),
-        player_id: vec![9; 16],
+        player_id: PlayerId([9; 16]).to_string(),
         state: pb::SeatState::Leaving.into(),
         ..Default::default()
     };
@@ -290,7 +289,7 @@ async fn a_commitment_is_answered_with_a_receipt() {
 async fn nothing_is_sent_over_a_violation_that_is_still_to_be_told() {
     let next = || HandFixture { hand_no: HAND + 1, ..HandFixture::new("dice") };
     let (fixture, start) = (HandFixture::new("dice"), 1_700_000_000_000_000);
-    let at = |micros| Some(wire::standing::timestamp(primitives::UnixMicros(micros)));
+    let at = |micros| Some(wire::time::timestamp(primitives::UnixMicros(micros)));
     let table = Table { view: fixture.view(), ..Table::default() };
     let fake = FakeServer::new(table).on_entropy(Box::new(move |_, part| match part {
         EntropyRequest::Commit(commit) => {

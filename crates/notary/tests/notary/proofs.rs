@@ -28,9 +28,11 @@ fn head(note: &str) -> TreeHead {
     Checkpoint::parse(text.text()).unwrap().head()
 }
 
-/// Selects what a request of `somebody` wrote; its id is `length` bytes of `n`.
+/// Selects what a request of `somebody` wrote; its id is `n` 16 times, and `length` characters of it.
 fn of_request(n: u8, length: usize) -> By {
-    By::Request(pb::RequestSelection { request_id: vec![n; length], actor: "somebody".into() })
+    let mut request_id = eventlog::RequestId([n; 16]).to_string();
+    request_id.truncate(length);
+    By::Request(pb::RequestSelection { request_id, actor: "somebody".into() })
 }
 
 async fn house(size: u64) -> (Harness, Api, Vec<Hash>) {
@@ -148,8 +150,8 @@ async fn read(api: &Api, selections: Vec<By>) -> Vec<u64> {
 }
 
 fn stream(n: u8, from_version: u64, limit: u32, before_position: u64) -> By {
-    let stream = vec![n; 16];
-    By::Stream(pb::StreamSelection { stream, from_version, limit, before_position })
+    let stream_id = eventlog::StreamId([n; 16]).to_string();
+    By::Stream(pb::StreamSelection { stream_id, from_version, limit, before_position })
 }
 
 fn positions(first: u64, count: u32) -> By {
@@ -200,9 +202,12 @@ async fn what_one_request_wrote_is_found_by_it() {
     };
     house.log.append(entry).await.unwrap();
     house.write(5).await;
-    assert_eq!(read(&api, vec![of_request(8, 16)]).await, [10, 11, 12, 13]);
-    assert_eq!(read(&api, vec![of_request(9, 16)]).await, Vec::<u64>::new());
-    let request = pb::RequestSelection { request_id: vec![8; 16], actor: "another".into() };
+    assert_eq!(read(&api, vec![of_request(8, 36)]).await, [10, 11, 12, 13]);
+    assert_eq!(read(&api, vec![of_request(9, 36)]).await, Vec::<u64>::new());
+    let request = pb::RequestSelection {
+        request_id: eventlog::RequestId([8; 16]).to_string(),
+        actor: "another".into(),
+    };
     assert_eq!(read(&api, vec![By::Request(request)]).await, Vec::<u64>::new());
 }
 
@@ -214,7 +219,7 @@ async fn too_much_and_too_little_are_refused() {
         vec![positions(0, 5_000)],
         vec![positions(0, 0)],
         vec![positions(0, 4_000), positions(4_000, 1_000)],
-        vec![of_request(1, 15)],
+        vec![of_request(1, 35)],
         vec![positions(0, 1); 17],
     ] {
         let selections = selections.into_iter().map(|by| pb::RecordSelection { by: Some(by) });

@@ -1,11 +1,12 @@
 use super::*;
+use proto::common::v1::EntropyStatus;
 
 #[track_caller]
 fn bad<T: std::fmt::Debug>(parsed: Result<T, BadField>, field: &str) {
     assert_eq!(parsed.unwrap_err().field, field);
 }
 
-fn pb_row(status: pb::EntropyStatus) -> pb::EntropyRow {
+fn pb_row(status: EntropyStatus) -> pb::EntropyRow {
     pb::EntropyRow {
         seat: 2,
         player_id: vec![1; 16],
@@ -18,14 +19,14 @@ fn pb_row(status: pb::EntropyStatus) -> pb::EntropyRow {
 /// fairness/SPEC.md §5.5.
 #[test]
 fn rows_hold_what_their_status_says_and_no_more() {
-    use pb::EntropyStatus::{Absent, Revealed, Withheld};
+    use EntropyStatus::{Absent, Revealed, Withheld};
     let parse = |row| parse_seal_input(&[], vec![row]).map(|sealing| sealing.rows[0]);
     let revealed = parse(pb_row(Revealed)).unwrap();
     assert_eq!(row_to_pb(&revealed), pb_row(Revealed));
     bad(parse(pb_row(Withheld)), "rows[0].entropy");
     bad(parse(pb_row(Absent)), "rows[0].commitment");
     bad(parse(pb::EntropyRow { entropy: vec![], ..pb_row(Revealed) }), "rows[0].entropy");
-    bad(parse(pb_row(pb::EntropyStatus::Unspecified)), "rows[0].status");
+    bad(parse(pb_row(EntropyStatus::Unspecified)), "rows[0].status");
     bad(parse(pb::EntropyRow { seat: 9, ..pb_row(Revealed) }), "rows[0].seat");
     bad(parse(pb::EntropyRow { player_id: vec![1; 15], ..pb_row(Revealed) }), "rows[0].player_id");
     let withheld = pb::EntropyRow { entropy: vec![], ..pb_row(Withheld) };
@@ -38,7 +39,7 @@ fn rows_hold_what_their_status_says_and_no_more() {
 /// fairness/SPEC.md §5.6.
 #[test]
 fn a_beacon_is_refused_whatever_it_is() {
-    let row = || vec![pb_row(pb::EntropyStatus::Revealed)];
+    let row = || vec![pb_row(EntropyStatus::Revealed)];
     parse_seal_input(&[], row()).unwrap();
     for beacon in [&[0][..], &[0; 41], &[1; 41], &[1; 42]] {
         let refused = parse_seal_input(beacon, row()).unwrap_err();

@@ -121,7 +121,7 @@ impl Logs {
         table: TableId,
         by: StreamSelection,
     ) -> Result<Vec<LogRecord>, Status> {
-        let by = StreamSelection { stream: table.0.to_vec(), limit: PAGE_SIZE, ..by };
+        let by = StreamSelection { stream_id: table.to_string(), limit: PAGE_SIZE, ..by };
         let selection = RecordSelection { by: Some(By::Stream(by)) };
         read_some(&mut self.table, "table", vec![selection]).await
     }
@@ -140,7 +140,7 @@ fn stretch(table: TableId, bounds: &TableBounds) -> RecordSelection {
     let from_version = bounds.first().unwrap_or(1);
     let count = bounds.last().map_or(0, |last| last.saturating_sub(from_version).saturating_add(1));
     let stream = StreamSelection {
-        stream: table.0.to_vec(),
+        stream_id: table.to_string(),
         from_version,
         limit: u32::try_from(count).unwrap_or(0),
         before_position: 0,
@@ -155,7 +155,7 @@ async fn settlement(
     hand: HandId,
 ) -> Result<ReadRecordsResponse, Status> {
     let request =
-        RequestSelection { request_id: hand.0.to_vec(), actor: SETTLING_ACTOR.to_owned() };
+        RequestSelection { request_id: hand.to_string(), actor: SETTLING_ACTOR.to_owned() };
     let by_request = vec![RecordSelection { by: Some(By::Request(request)) }];
     let found = read_some(wallet, "wallet", by_request.clone()).await?;
     let posts = |record: &&LogRecord| matches!(decode(record), Ok(WalletRecord::TransferPosted(_)));
@@ -180,7 +180,7 @@ fn assemble(hand: HandId, answers: [ReadRecordsResponse; 3]) -> CollectedBundle 
 
 /// Selects a whole stream.
 fn whole_stream(stream: StreamId) -> RecordSelection {
-    let stream = StreamSelection { stream: stream.0.to_vec(), ..StreamSelection::default() };
+    let stream = StreamSelection { stream_id: stream.to_string(), ..StreamSelection::default() };
     RecordSelection { by: Some(By::Stream(stream)) }
 }
 

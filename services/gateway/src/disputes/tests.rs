@@ -56,8 +56,11 @@ async fn disputes() -> (Disputes, Seen) {
 }
 
 fn open_request() -> Request<Body> {
-    let message =
-        OpenDisputeRequest { table_id: vec![7; 16], hand_no: 1, ..OpenDisputeRequest::default() };
+    let message = OpenDisputeRequest {
+        table_id: primitives::TableId([7; 16]).to_string(),
+        hand_no: 1,
+        ..OpenDisputeRequest::default()
+    };
     let body = framed(&message.encode_to_vec()).unwrap();
     let mut request = Request::new(Body::new(Full::new(body.into())));
     *request.uri_mut() = OPEN.parse().unwrap();

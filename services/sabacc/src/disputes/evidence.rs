@@ -92,7 +92,9 @@ pub(super) fn examine(
     match evidence::parse(&dispute.evidence, MAX_COPY_BYTES) {
         Ok(entries) => {
             let mut found = examine_entries(&entries, trusted);
-            if let Some(bundle) = bundle.filter(|it| it.hand_id.0[..] == dispute.hand_id) {
+            if let Some(bundle) =
+                bundle.filter(|it| wire::field::is_id(&dispute.hand_id, it.hand_id))
+            {
                 found.compare(&entries, bundle, trusted);
             }
             found

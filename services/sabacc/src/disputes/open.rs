@@ -42,7 +42,7 @@ pub(super) async fn run(client: &Client, json: bool, opening: &Opening) -> anyho
         std::fs::write(path, &opened.bundle)
             .with_context(|| format!("{} is not written", path.display()))?;
     }
-    let id = DisputeId::try_from(&opened.dispute_id[..])
+    let id = wire::field::id::<DisputeId>("dispute_id", &opened.dispute_id)
         .ok()
         .context("the room answers with an id that is none")?;
     let (number, bundle) = (opened.number, hex::encode(&opened.bundle_sha256));

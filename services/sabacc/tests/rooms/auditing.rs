@@ -20,7 +20,7 @@ pub(crate) async fn over(room: &Room, guest: &Guest) -> (TableId, u64) {
         tokio::time::sleep(std::time::Duration::from_millis(100)).await;
     }
     let tables = guest.client.list_tables().await.unwrap();
-    (TableId::try_from(&tables[0].table_id[..]).unwrap(), 2)
+    (tables[0].table_id.parse::<TableId>().unwrap(), 2)
 }
 
 fn reason<T: std::fmt::Debug>(answer: Result<T, Error>) -> ErrorReason {

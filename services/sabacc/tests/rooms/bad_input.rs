@@ -5,7 +5,7 @@ use std::fmt::Debug;
 
 use chassis::auth::{Claims, Identity, Role, TokenIssuer};
 use client::Client;
-use primitives::{Credits, RequestId, TableId};
+use primitives::{Credits, PlayerId, RequestId, TableId};
 use proto::common::v1::{ErrorReason, MoveKind};
 use proto::table::v1 as pb;
 use proto::table::v1::table_service_client::TableServiceClient;
@@ -97,8 +97,8 @@ fn id() -> RequestId {
     IdMaker::system().request_id()
 }
 
-fn bytes() -> Vec<u8> {
-    id().bytes().to_vec()
+fn id_text() -> String {
+    id().to_string()
 }
 
 const FIELD: (Code, ErrorReason) = (Code::InvalidArgument, ErrorReason::BadField);
@@ -117,10 +117,10 @@ async fn decisions_that_cannot_be() {
     let other = 1 - guest;
     let right = || party.act_request(guest, &view, id());
     let act = async |guest, act| party.act(guest, act).await;
-    let with = |kind| pb::ActRequest { r#move: Some(plain(kind)), ..right() };
+    let with = |kind| pb::ActRequest { decision: Some(plain(kind)), ..right() };
     let bet = |amount| {
-        let bet = proto::common::v1::Move { amount, ..plain(MoveKind::Bet) };
-        pb::ActRequest { r#move: Some(bet), ..right() }
+        let bet = proto::common::v1::Move { amount_credits: amount, ..plain(MoveKind::Bet) };
+        pb::ActRequest { decision: Some(bet), ..right() }
     };
 
     let status = check_refused(act(other, right()).await, not_now(NotYourTurn), None);
@@ -132,22 +132,22 @@ async fn decisions_that_cannot_be() {
     let status = check_refused(act(guest, with(MoveKind::Match)).await, not_now(IllegalMove), None);
     assert!(metadata(&status, "legal").contains("bet"), "{status:?}");
     let most = legal(&view, MoveKind::Bet).unwrap().max;
-    let field = Some("move.amount");
+    let field = Some("decision.amount_credits");
     let status = check_refused(act(guest, bet(most + 1)).await, not_now(AmountOutOfRange), field);
     assert_eq!(metadata(&status, "max"), most.to_string());
     check_refused(act(guest, bet(u64::MAX)).await, FIELD, field);
-    check_refused(act(guest, with(MoveKind::Leave)).await, FIELD, Some("move.kind"));
-    check_refused(act(guest, with(MoveKind::Unspecified)).await, FIELD, Some("move.kind"));
+    check_refused(act(guest, with(MoveKind::Leave)).await, FIELD, Some("decision.kind"));
+    check_refused(act(guest, with(MoveKind::Unspecified)).await, FIELD, Some("decision.kind"));
     check_refused(
-        act(guest, pb::ActRequest { r#move: None, ..right() }).await,
+        act(guest, pb::ActRequest { decision: None, ..right() }).await,
         FIELD,
-        Some("move"),
+        Some("decision"),
     );
-    let short = pb::ActRequest { request_id: vec![1; 3], ..right() };
+    let short = pb::ActRequest { request_id: "0101".to_owned(), ..right() };
     check_refused(act(guest, short).await, FIELD, Some("request_id"));
-    let short = pb::ActRequest { table_id: vec![1; 17], ..right() };
+    let short = pb::ActRequest { table_id: "01".repeat(17), ..right() };
     check_refused(act(guest, short).await, FIELD, Some("table_id"));
-    let nowhere = pb::ActRequest { table_id: vec![1; 16], ..right() };
+    let nowhere = pb::ActRequest { table_id: TableId([1; 16]).to_string(), ..right() };
     check_refused(act(guest, nowhere).await, (Code::NotFound, TableUnknown), Some("table_id"));
     // A card that the player does not hold; the refusal must not reveal whether somebody else does.
     let held = cards(&view);
@@ -157,7 +157,7 @@ async fn decisions_that_cannot_be() {
     for code in strange {
         let trade =
             proto::common::v1::Move { cards: vec![code.to_owned()], ..plain(MoveKind::Trade) };
-        let status = act(guest, pb::ActRequest { r#move: Some(trade), ..right() }).await;
+        let status = act(guest, pb::ActRequest { decision: Some(trade), ..right() }).await;
         let status = status.expect_err("it is not his");
         answers.insert((status.code() as i32, status.message().replace(code, "that card")));
     }
@@ -167,7 +167,7 @@ async fn decisions_that_cannot_be() {
     let answer = tables.act(with_token(&scene.stranger.token, right())).await;
     check_refused(answer, (Code::PermissionDenied, NotYourSeat), None);
     let leave = pb::StandUpRequest {
-        request_id: bytes(),
+        request_id: id_text(),
         table_id: right().table_id,
         signature: Vec::new(),
     };
@@ -183,13 +183,13 @@ async fn seats_that_cannot_be_taken() {
     let scene = Fixture::new().await;
     let before = scene.facts().await;
     let view = scene.party.view_of(0).await;
-    let (least, most) = (view.min_buy_in, view.max_buy_in);
-    let table_id = scene.party.table.bytes().to_vec();
+    let (least, most) = (view.min_buy_in_credits, view.max_buy_in_credits);
+    let table_id = scene.party.table.to_string();
     let sit = |seat, buy_in| pb::SitDownRequest {
-        request_id: bytes(),
+        request_id: id_text(),
         table_id: table_id.clone(),
         seat,
-        buy_in,
+        buy_in_credits: buy_in,
     };
     let down = async |token: &str, sit| scene.tables.clone().sit_down(with_token(token, sit)).await;
     let stranger = scene.stranger.token.as_str();
@@ -197,12 +197,12 @@ async fn seats_that_cannot_be_taken() {
 
     check_refused(down(stranger, sit(1, least)).await, not_now(SeatTaken), Some("seat"));
     check_refused(down(stranger, sit(99, least)).await, FIELD, Some("seat"));
-    check_refused(down(stranger, sit(3, 0)).await, FIELD, Some("buy_in"));
-    check_refused(down(stranger, sit(3, u64::MAX)).await, FIELD, Some("buy_in"));
+    check_refused(down(stranger, sit(3, 0)).await, FIELD, Some("buy_in_credits"));
+    check_refused(down(stranger, sit(3, u64::MAX)).await, FIELD, Some("buy_in_credits"));
     check_refused(down(seated, sit(3, least)).await, not_now(AlreadySeated), None);
     for buy_in in [least - 1, most + 1] {
         let answer = down(stranger, sit(3, buy_in)).await;
-        let status = check_refused(answer, not_now(BuyInOutOfRange), Some("buy_in"));
+        let status = check_refused(answer, not_now(BuyInOutOfRange), Some("buy_in_credits"));
         assert_eq!(metadata(&status, "min"), least.to_string());
         assert_eq!(metadata(&status, "max"), most.to_string());
     }
@@ -214,12 +214,12 @@ async fn seats_that_cannot_be_taken() {
     let status = check_refused(
         down(&poor.token, request.clone()).await,
         not_now(InsufficientCredits),
-        Some("buy_in"),
+        Some("buy_in_credits"),
     );
     let again = check_refused(
         down(&poor.token, request).await,
         not_now(InsufficientCredits),
-        Some("buy_in"),
+        Some("buy_in_credits"),
     );
     assert_eq!(status.message(), again.message(), "the same request, the same answer");
     let after = scene.facts().await;
@@ -234,8 +234,8 @@ async fn callers_who_are_not_who_they_should_be() {
     let scene = Fixture::new().await;
     let before = scene.facts().await;
     let ask = async |token: Option<&str>| {
-        let table_id = scene.party.table.bytes().to_vec();
-        let request = pb::StandUpRequest { request_id: bytes(), table_id, signature: Vec::new() };
+        let table_id = scene.party.table.to_string();
+        let request = pb::StandUpRequest { request_id: id_text(), table_id, signature: Vec::new() };
         let request = match token {
             Some(token) => with_token(token, request),
             None => tonic::Request::new(request),
@@ -266,7 +266,7 @@ async fn callers_who_are_not_who_they_should_be() {
     let auditor = scene.place.token(Role::Auditor, "test");
     check_refused(ask(Some(&auditor)).await, (Code::PermissionDenied, RoleNotAllowed), None);
     // Another player's account.
-    let of_another = wallet::GetAccountRequest { player_id: scene.stranger.id.bytes().to_vec() };
+    let of_another = wallet::GetAccountRequest { player_id: scene.stranger.id.to_string() };
     let answer = scene.wallet.clone().get_account(with_token(&seated.token, of_another)).await;
     let status = answer.expect_err("it is not his");
     assert_eq!(status.code(), Code::PermissionDenied, "{status:?}");
@@ -284,10 +284,10 @@ async fn a_request_id_stands_for_one_request() {
     let first = party.act(guest, act.clone()).await.unwrap().into_inner();
     let (next, _) = party.turn().await;
     let seat = pb::SitDownRequest {
-        request_id: bytes(),
+        request_id: id_text(),
         table_id: act.table_id.clone(),
         seat: 0,
-        buy_in: view.min_buy_in,
+        buy_in_credits: view.min_buy_in_credits,
     };
     let sit = async |seat| {
         let seat = with_token(&scene.stranger.token, seat);
@@ -296,14 +296,14 @@ async fn a_request_id_stands_for_one_request() {
     let seated = sit(seat.clone()).await.unwrap().into_inner();
     let operator = scene.place.token(Role::Operator, "test");
     let issue = wallet::IssueRequest {
-        request_id: bytes(),
-        player_id: scene.stranger.id.bytes().to_vec(),
-        amount: 7,
+        request_id: id_text(),
+        player_id: scene.stranger.id.to_string(),
+        amount_credits: 7,
         reason: "once".to_owned(),
     };
     let give = async |issue| scene.wallet.clone().issue(with_token(&operator, issue)).await;
     let given = give(issue.clone()).await.unwrap().into_inner();
-    let open = pb::CreateTableRequest { request_id: bytes(), config: Some(slow_table("once")) };
+    let open = pb::CreateTableRequest { request_id: id_text(), config: Some(slow_table("once")) };
     let make = async |open| scene.tables.clone().create_table(with_token(&operator, open)).await;
     let made = make(open.clone()).await.unwrap().into_inner();
 
@@ -314,19 +314,19 @@ async fn a_request_id_stands_for_one_request() {
         assert_eq!(give(issue.clone()).await.unwrap().into_inner(), given);
         assert_eq!(make(open.clone()).await.unwrap().into_inner(), made);
     }
-    let other = pb::ActRequest { r#move: Some(plain(MoveKind::Fold)), ..act.clone() };
+    let other = pb::ActRequest { decision: Some(plain(MoveKind::Fold)), ..act.clone() };
     check_refused(party.act(guest, other).await, REUSED, Some("request_id"));
     let theirs = pb::ActRequest { request_id: act.request_id.clone(), ..act.clone() };
     // With another caller the same id is another request, and is judged separately.
     let theirs = party.act(1 - guest, theirs).await.unwrap_err();
     assert_eq!(wire::status::reason_of(&theirs), Some(ErrorReason::NotYourTurn), "{theirs}");
     check_refused(
-        sit(pb::SitDownRequest { buy_in: seat.buy_in + 1, ..seat }).await,
+        sit(pb::SitDownRequest { buy_in_credits: seat.buy_in_credits + 1, ..seat }).await,
         REUSED,
         Some("request_id"),
     );
     check_refused(
-        give(wallet::IssueRequest { amount: 8, ..issue }).await,
+        give(wallet::IssueRequest { amount_credits: 8, ..issue }).await,
         REUSED,
         Some("request_id"),
     );
@@ -360,7 +360,7 @@ async fn fields_that_make_no_sense() {
     let before = scene.facts().await;
     let operator = scene.place.token(Role::Operator, "test");
     let make = async |config| {
-        let open = pb::CreateTableRequest { request_id: bytes(), config };
+        let open = pb::CreateTableRequest { request_id: id_text(), config };
         scene.tables.clone().create_table(with_token(&operator, open)).await
     };
     check_refused(make(None).await, FIELD, Some("config"));
@@ -381,20 +381,23 @@ async fn fields_that_make_no_sense() {
 
     let token = scene.stranger.token.as_str();
     let mut tables = scene.tables.clone();
-    let page = pb::ListTablesRequest { page_size: 501, page_token: String::new() };
+    let page = pb::ListTablesRequest { page_size: -1, page_token: String::new() };
     check_refused(tables.list_tables(with_token(token, page)).await, FIELD, Some("page_size"));
     let page = pb::ListTablesRequest { page_size: 1, page_token: "next".to_owned() };
     check_refused(tables.list_tables(with_token(token, page)).await, FIELD, Some("page_token"));
-    let watch = |table_id: &[u8], resume_token: &[u8]| pb::WatchTableRequest {
-        table_id: table_id.to_vec(),
+    let watch = |table_id: &str, resume_token: &[u8]| pb::WatchTableRequest {
+        table_id: table_id.to_owned(),
         resume_token: resume_token.to_vec(),
     };
     let table = scene.party.table.bytes();
     for junk in [&b"junk"[..], &[0; 24], &[table.as_slice(), &[255; 8]].concat()] {
-        let answer = tables.watch_table(with_token(token, watch(table, junk))).await;
+        let answer = tables
+            .watch_table(with_token(token, watch(&scene.party.table.to_string(), junk)))
+            .await;
         check_refused(answer.map(|stream| stream.map(drop)), FIELD, Some("resume_token"));
     }
-    let answer = tables.watch_table(with_token(token, watch(&[9; 16], &[]))).await;
+    let answer =
+        tables.watch_table(with_token(token, watch(&TableId([9; 16]).to_string(), &[]))).await;
     check_refused(
         answer.map(|stream| stream.map(drop)),
         (Code::NotFound, TableUnknown),
@@ -404,19 +407,20 @@ async fn fields_that_make_no_sense() {
     assert_eq!(nowhere.reason(), Some(TableUnknown), "{nowhere}");
 
     let issue = |amount, reason: &str| wallet::IssueRequest {
-        request_id: bytes(),
-        player_id: scene.stranger.id.bytes().to_vec(),
-        amount,
+        request_id: id_text(),
+        player_id: scene.stranger.id.to_string(),
+        amount_credits: amount,
         reason: reason.to_owned(),
     };
     let give = async |issue| scene.wallet.clone().issue(with_token(&operator, issue)).await;
-    check_refused(give(issue(0, "nothing")).await, FIELD, Some("amount"));
-    check_refused(give(issue(u64::MAX, "all")).await, FIELD, Some("amount"));
+    check_refused(give(issue(0, "nothing")).await, FIELD, Some("amount_credits"));
+    check_refused(give(issue(u64::MAX, "all")).await, FIELD, Some("amount_credits"));
     check_refused(give(issue(1, "")).await, FIELD, Some("reason"));
     check_refused(give(issue(1, &"why ".repeat(51))).await, FIELD, Some("reason"));
-    let nobody = wallet::IssueRequest { player_id: vec![3; 16], ..issue(1, "nobody") };
+    let nobody =
+        wallet::IssueRequest { player_id: PlayerId([3; 16]).to_string(), ..issue(1, "nobody") };
     check_refused(give(nobody).await, (Code::NotFound, AccountUnknown), None);
-    let short = wallet::IssueRequest { player_id: vec![3; 5], ..issue(1, "short") };
+    let short = wallet::IssueRequest { player_id: "0303".to_owned(), ..issue(1, "short") };
     check_refused(give(short).await, FIELD, Some("player_id"));
     let person = Client::connect(&scene.room.url, operator.clone()).unwrap();
     let all = Credits::try_new(crate::people::BANKROLL + 1).unwrap();

@@ -2,13 +2,13 @@
 //! messages pass the checks against its published keys, and a restarted client can reveal what it
 //! committed to.
 
+use proto::common::v1::EntropyStatus;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use bots::{BotEnd, BotOptions, run_bot, strategy};
 use client::{Client, PlayMessage, Secret, TrustedKeys, WatchMessage};
 use primitives::{Credits, TableId};
-use proto::dealer::v1::EntropyStatus;
 use proto::table::v1 as pb;
 use proto::table::v1::table_update::What;
 use rustix::process::Signal;

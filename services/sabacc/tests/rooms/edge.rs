@@ -39,7 +39,7 @@ async fn demo(guest: &Guest) -> TableId {
         let tables = guest.client.list_tables().await.unwrap();
         // A busy table may be missing from a list.
         if let Some(table) = tables.first() {
-            return TableId::try_from(&table.table_id[..]).unwrap();
+            return table.table_id.parse::<TableId>().unwrap();
         }
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
@@ -76,7 +76,7 @@ async fn readers_that_do_not_read_stop_nobody_and_hear_of_it() {
         for watches in 0..9 {
             let mut client = TableServiceClient::new(channel.clone());
             let request =
-                pb::WatchTableRequest { table_id: table.0.to_vec(), resume_token: Vec::new() };
+                pb::WatchTableRequest { table_id: table.to_string(), resume_token: Vec::new() };
             let opened = client.watch_table(with_token(&bearer, request));
             let opened = tokio::time::timeout(SOON, opened).await.expect("it is answered");
             match opened {

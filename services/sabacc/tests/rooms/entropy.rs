@@ -6,9 +6,7 @@ use audit::bundle::{Bundle, TrustedKeys};
 use fairness::evidence::{self, Entry, Opening};
 use fairness::{ClientCommitment, CommitReceipt, Commitment, Context, Entropy, KeyId};
 use primitives::{Credits, TableId};
-use proto::common::v1::ErrorReason;
-use proto::dealer::v1 as dealer;
-use proto::event::v1::AtFault;
+use proto::common::v1::{self as common, AtFault, ErrorReason};
 use proto::table::v1 as pb;
 use rustix::process::Signal;
 use wire::TableRecord;
@@ -38,7 +36,7 @@ impl TwoSeats {
 
     async fn sit_down(&self) {
         for (guest, seat) in self.guests.iter().zip(1..) {
-            let most = guest.client.get_table(self.table).await.unwrap().max_buy_in;
+            let most = guest.client.get_table(self.table).await.unwrap().max_buy_in_credits;
             let buy_in = Credits::try_new(most).unwrap();
             guest.client.sit_down(self.table, seat, buy_in).await.unwrap();
         }
@@ -68,7 +66,7 @@ impl TwoSeats {
         guest: usize,
         view: &pb::TableView,
         hand_no: u64,
-        made: &dealer::Commitment,
+        made: &common::Commitment,
     ) -> Result<pb::EntropyReceipt, client::Error> {
         let hash = fairness::rules_hash(&view.rule_set, &view.settings);
         let context = Context::new(&made.origin, self.table, hand_no, &hash);
@@ -138,7 +136,7 @@ impl TwoSeats {
 }
 
 fn stacks(view: &pb::TableView) -> Vec<u64> {
-    view.seats.iter().map(|seat| seat.stack).collect()
+    view.seats.iter().map(|seat| seat.stack_credits).collect()
 }
 
 fn sits_out(view: &pb::TableView, seat: usize) -> bool {

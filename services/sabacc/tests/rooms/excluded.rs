@@ -16,8 +16,8 @@ use crate::people::{
 };
 use crate::separate::SeparateServices;
 
-fn id() -> Vec<u8> {
-    IdMaker::system().request_id().bytes().to_vec()
+fn id() -> String {
+    IdMaker::system().request_id().to_string()
 }
 
 async fn exclude(url: &str, guest: &Guest) {
@@ -84,26 +84,23 @@ async fn check_exclusion(party: &mut Party, url: &str) {
         }
     }
     let hands: i64 =
-        entries.iter().map(|it| if it.hand_id.is_empty() { 0 } else { it.at_table }).sum();
+        entries.iter().map(|it| if it.hand_id.is_empty() { 0 } else { it.at_table_credits }).sum();
     let last = entries.last().unwrap();
     assert_eq!(last.kind(), wallet::TransferKind::CashOut, "{entries:?}");
-    assert_eq!(last.total, i64::try_from(BANKROLL).unwrap() + hands, "{entries:?}");
-    assert_eq!(last.balance, last.total);
+    assert_eq!(last.total_credits, i64::try_from(BANKROLL).unwrap() + hands, "{entries:?}");
+    assert_eq!(last.balance_credits, last.total_credits);
     assert!(entries.iter().any(|it| it.hand_id.len() == 16), "{entries:?}");
     // Sitting down, buying in and sitting in are refused.
     let again = out.client.sit_down(party.table, 2, Credits::of(view_min(party).await)).await;
     let refused = again.unwrap_err().to_string();
     assert!(refused.contains("keep"), "{refused}");
-    let request = pb::SitOutRequest {
-        request_id: id(),
-        table_id: party.table.bytes().to_vec(),
-        sit_out: false,
-    };
+    let request =
+        pb::SitOutRequest { request_id: id(), table_id: party.table.to_string(), sit_out: false };
     assert!(tables(url).sit_out(with_token(&out.token, request)).await.is_err());
 }
 
 async fn view_min(party: &Party) -> u32 {
-    u32::try_from(party.view_of(0).await.min_buy_in).unwrap()
+    u32::try_from(party.view_of(0).await.min_buy_in_credits).unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -150,7 +147,7 @@ async fn a_frozen_player_sits_out_with_the_credits_and_is_told_why() {
     let frozen = party.guests[1].clone();
     let request = wallet::FreezeAccountRequest {
         request_id: id(),
-        player_id: frozen.id.0.to_vec(),
+        player_id: frozen.id.to_string(),
         reason: "a question".to_owned(),
     };
     let token = place.token(chassis::auth::Role::Operator, "test");
@@ -160,14 +157,11 @@ async fn a_frozen_player_sits_out_with_the_credits_and_is_told_why() {
     let view = party.view_of(1).await;
     let seat = view.seats.iter().find(|seat| seat.seat == 2).unwrap();
     assert_eq!(seat.state(), pb::SeatState::SittingOut);
-    assert!(seat.stack > 0);
+    assert!(seat.stack_credits > 0);
     assert_eq!(view.your_standing.map(|it| it.kind()), Some(StandingKind::Frozen));
     assert_eq!(party.view_of(0).await.your_standing, None, "the others are not told");
-    let request = pb::SitOutRequest {
-        request_id: id(),
-        table_id: party.table.bytes().to_vec(),
-        sit_out: false,
-    };
+    let request =
+        pb::SitOutRequest { request_id: id(), table_id: party.table.to_string(), sit_out: false };
     let refused = tables(&room.url).sit_out(with_token(&frozen.token, request)).await.unwrap_err();
     assert_eq!(wire::status::reason_of(&refused), Some(ErrorReason::BarredFromPlay), "{refused}");
     room.running.stop(Signal::INT).await;
@@ -216,16 +210,16 @@ async fn check_limits(mut party: Party, url: &str) {
         let mut loose = wallet::SetLimitsRequest { request_id: id(), ..Default::default() };
         (loose.loss, loose.time) = (day(1_000_000), day(80_000));
         let set = accounts.set_limits(with_token(&guest.token, loose)).await.unwrap().into_inner();
-        assert!(set.loss.unwrap().later_at.is_some() || set.time.unwrap().later_at.is_some());
+        assert!(set.loss.unwrap().later_time.is_some() || set.time.unwrap().later_time.is_some());
         let back = pb::SitOutRequest {
             request_id: id(),
-            table_id: party.table.bytes().to_vec(),
+            table_id: party.table.to_string(),
             sit_out: false,
         };
         let refused = tables(url).sit_out(with_token(&guest.token, back)).await.unwrap_err();
         let reason = wire::status::reason_of(&refused);
         assert_eq!(reason, Some(ErrorReason::BarredFromPlay), "{refused}");
-        let stack = own.seats.iter().find(|seat| seat.seat == number).unwrap().stack;
+        let stack = own.seats.iter().find(|seat| seat.seat == number).unwrap().stack_credits;
         guest.client.stand_up(party.table).await.unwrap();
         let paid = async {
             while !guest.credits().await.1.is_empty() {
@@ -233,7 +227,7 @@ async fn check_limits(mut party: Party, url: &str) {
             }
         };
         tokio::time::timeout(LONG_TIMEOUT, paid).await.expect("whoever is barred may leave");
-        let least = u32::try_from(own.min_buy_in).unwrap();
+        let least = u32::try_from(own.min_buy_in_credits).unwrap();
         let again = guest.client.sit_down(party.table, number, Credits::of(least)).await;
         assert!(again.is_err(), "no buy-in either: {again:?}, of {stack}");
     }

@@ -2,14 +2,13 @@
 //! without an operator, no number is promised twice, and the fork of the log is found: no witness
 //! signs it, and a monitor fails with both signed texts.
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::process::Command;
-
-use proto::event::v1::{AbortCause, AtFault};
+use proto::common::v1::{AbortCause, AtFault};
 use proto::table::v1 as pb;
 use rustix::process::Signal;
 use sqlx::{Connection as _, PgConnection};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use wire::{DealerRecord, TableRecord};
 
 use crate::harness::{EXEMPT_LOOPBACK, PLAYER_CALLS, program};

@@ -86,7 +86,7 @@ async fn watch(
     table: TableId,
     resume_token: Vec<u8>,
 ) -> Result<Streaming<pb::WatchTableResponse>, Status> {
-    let request = pb::WatchTableRequest { table_id: table.bytes().to_vec(), resume_token };
+    let request = pb::WatchTableRequest { table_id: table.to_string(), resume_token };
     Ok(tables(url).watch_table(with_token(token, request)).await?.into_inner())
 }
 
@@ -193,7 +193,7 @@ async fn a_sign_in_that_is_repeated_gives_credits_once_and_a_stolen_token_ends_i
     assert_eq!(tokens.refresh_token, old.refresh_token);
     let client = Client::connect(&url, tokens.access_token.clone()).unwrap();
     let account = client.get_account(None).await.unwrap();
-    assert_eq!(account.balance, STARTING_CREDITS, "credits come once");
+    assert_eq!(account.balance_credits, STARTING_CREDITS, "credits come once");
 
     // Who has stolen the refresh token is first; the owner comes with it too.
     let stolen = refresh(&url, request_id(), &tokens.refresh_token).await.unwrap();
@@ -228,8 +228,7 @@ async fn a_stream_of_play_lives_by_the_token_that_is_sent_in_it() {
     let table = operator(&place, &room.url).create_table(slow_table("play")).await.unwrap();
     let one = SignedIn::new(&place, &room.url, "").await;
     let (say, said) = mpsc::channel(8);
-    let to_watch =
-        pb::WatchTableRequest { table_id: table.bytes().to_vec(), resume_token: Vec::new() };
+    let to_watch = pb::WatchTableRequest { table_id: table.to_string(), resume_token: Vec::new() };
     let message = |message| pb::PlayRequest { message: Some(message) };
     say.send(message(PlayMessage::Watch(to_watch))).await.unwrap();
     let short = short_token(&place, one.guest.id, Duration::from_secs(4));
@@ -269,7 +268,7 @@ async fn looking_needs_no_token_and_shows_no_seats_cards() {
     assert!(crate::people::cards(&own).iter().all(|card| card != "??"));
     let listed = tables(&url).list_tables(pb::ListTablesRequest::default()).await.unwrap();
     assert_eq!(listed.into_inner().tables.len(), 1);
-    let table_id = party.table.bytes().to_vec();
+    let table_id = party.table.to_string();
     let asked = pb::GetTableRequest { table_id: table_id.clone() };
     let view = tables(&url).get_table(asked).await.unwrap().into_inner().table.unwrap();
     let asked = pb::WatchTableRequest { table_id: table_id.clone(), resume_token: Vec::new() };
@@ -288,7 +287,7 @@ async fn looking_needs_no_token_and_shows_no_seats_cards() {
     let asked = audit::GetHandBundleRequest { table_id, hand_no: 1 };
     let mut audits = AuditServiceClient::new(channel(&url)).max_decoding_message_size(8 << 20);
     assert!(!audits.get_hand_bundle(asked).await.unwrap().into_inner().bundle.is_empty());
-    let asked = pb::GetPlayerRequest { player_id: party.guests[0].id.bytes().to_vec() };
+    let asked = pb::GetPlayerRequest { player_id: party.guests[0].id.to_string() };
     people(&url).get_player(asked).await.unwrap();
     // A token that is there must be good.
     let wrong = with_token("nonsense", pb::ListTablesRequest::default());

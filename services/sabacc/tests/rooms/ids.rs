@@ -19,7 +19,7 @@ use crate::separate::SeparateServices;
 
 fn limits(id: RequestId, day: u64) -> wallet::SetLimitsRequest {
     let limits = wallet::Limits { day: Some(day), ..wallet::Limits::default() };
-    let request_id = id.bytes().to_vec();
+    let request_id = id.to_string();
     wallet::SetLimitsRequest { request_id, limits: Some(limits), ..Default::default() }
 }
 
@@ -151,10 +151,10 @@ async fn two_players_sit_down_under_the_same_id() {
     let guests = [Guest::new(&place, &room.url).await, Guest::new(&place, &room.url).await];
     let sit = async |guest: &Guest, table: primitives::TableId| {
         let request = proto::table::v1::SitDownRequest {
-            request_id: id.bytes().to_vec(),
-            table_id: table.bytes().to_vec(),
+            request_id: id.to_string(),
+            table_id: table.to_string(),
             seat: 0,
-            buy_in: 1000,
+            buy_in_credits: 1000,
         };
         crate::people::tables(&room.url).sit_down(with_token(&guest.token, request)).await
     };
@@ -183,10 +183,10 @@ async fn a_refused_seat_stays_refused() {
     }
     let sit = async |guest: &Guest, id: RequestId| {
         let request = proto::table::v1::SitDownRequest {
-            request_id: id.bytes().to_vec(),
-            table_id: table.bytes().to_vec(),
+            request_id: id.to_string(),
+            table_id: table.to_string(),
             seat: 1,
-            buy_in: 1000,
+            buy_in_credits: 1000,
         };
         let sat =
             crate::people::tables(&room.url).sit_down(with_token(&guest.token, request)).await;
@@ -207,10 +207,10 @@ async fn a_refused_seat_stays_refused() {
     room.running.kill();
     let mut room = place.up(&["--no-bots"]).await;
     let again = proto::table::v1::SitDownRequest {
-        request_id: first.bytes().to_vec(),
-        table_id: table.bytes().to_vec(),
+        request_id: first.to_string(),
+        table_id: table.to_string(),
         seat: 1,
-        buy_in: 1000,
+        buy_in_credits: 1000,
     };
     let again = crate::people::tables(&room.url).sit_down(with_token(&poor[0].token, again)).await;
     assert_eq!(wire::status::reason_of(&again.unwrap_err()), refused);

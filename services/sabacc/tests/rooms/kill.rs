@@ -66,7 +66,7 @@ async fn any_player(place: &RoomHarness, room: &Room, table: TableId) -> PlayerI
     loop {
         let view = operator.get_table(table).await.unwrap();
         if let Some(seat) = view.seats.first() {
-            return PlayerId::try_from(&*seat.player_id).unwrap();
+            return seat.player_id.parse::<PlayerId>().unwrap();
         }
     }
 }

@@ -70,8 +70,8 @@ async fn a_folder_in_use_is_refused_and_a_stop_leaves_nothing_behind() {
 async fn open_account(place: &RoomHarness, room: &Room) -> Result<(), Status> {
     let player = IdMaker::system().player_id();
     let token = place.token(Role::Player, &player.to_string());
-    let request_id = IdMaker::system().request_id().bytes().to_vec();
-    let request = OpenAccountRequest { request_id, player_id: Vec::new() };
+    let request_id = IdMaker::system().request_id().to_string();
+    let request = OpenAccountRequest { request_id, player_id: String::new() };
     let mut wallet = WalletServiceClient::new(channel(&room.url));
     wallet.open_account(with_token(&token, request)).await.map(drop)
 }

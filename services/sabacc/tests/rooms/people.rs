@@ -56,7 +56,7 @@ impl Guest {
     /// Returns the credits of the account, and those at tables.
     pub(crate) async fn credits(&self) -> (u64, Vec<u64>) {
         let account = self.client.get_account(None).await.unwrap();
-        (account.balance, account.seats.iter().map(|seat| seat.balance).collect())
+        (account.balance_credits, account.seats.iter().map(|seat| seat.balance_credits).collect())
     }
 }
 
@@ -115,7 +115,7 @@ impl Party {
     ) -> Party {
         let table = operator(place, url).create_table(config).await.unwrap();
         for (seat, guest) in (1..).zip(&guests) {
-            let least = guest.client.get_table(table).await.unwrap().max_buy_in;
+            let least = guest.client.get_table(table).await.unwrap().max_buy_in_credits;
             let buy_in = Credits::try_new(least).unwrap();
             assert_eq!(guest.client.sit_down(table, seat, buy_in).await.unwrap(), seat);
         }
@@ -126,7 +126,7 @@ impl Party {
     pub(crate) async fn at_another(&self, place: &RoomHarness, config: pb::TableConfig) -> Party {
         let table = operator(place, &self.url).create_table(config).await.unwrap();
         for (seat, guest) in (1..).zip(&self.guests) {
-            let least = guest.client.get_table(table).await.unwrap().max_buy_in;
+            let least = guest.client.get_table(table).await.unwrap().max_buy_in_credits;
             let buy_in = Credits::try_new(least).unwrap();
             assert_eq!(guest.client.sit_down(table, seat, buy_in).await.unwrap(), seat);
         }
@@ -219,11 +219,11 @@ impl Party {
         state.apply(&WatchMessage::Snapshot(Box::new(view.clone())));
         let mut steady = strategy::by_name("steady", view.sequence).unwrap();
         pb::ActRequest {
-            request_id: request.bytes().to_vec(),
-            table_id: self.table.bytes().to_vec(),
+            request_id: request.to_string(),
+            table_id: self.table.to_string(),
             hand_no: view.hand_no,
             turn: turn.turn,
-            r#move: Some(steady.choose(&state, turn)),
+            decision: Some(steady.choose(&state, turn)),
             signature: Vec::new(),
         }
     }
@@ -285,7 +285,7 @@ pub(crate) async fn until_demo_hand(place: &RoomHarness, url: &str, hands: u64) 
             let tables = operator.list_tables().await.unwrap();
             let demo = tables.iter().find(|it| it.name == "Demo" && it.hand_no >= hands);
             if let Some(demo) = demo {
-                return TableId::try_from(&*demo.table_id).unwrap();
+                return wire::field::table_id(&demo.table_id).unwrap();
             }
             tokio::time::sleep(PAUSE).await;
         }

@@ -10,8 +10,7 @@ use fairness::evidence::{Entry, MAX_COPY_BYTES};
 use primitives::{Credits, DisputeId, PlayerId, UnixMicros};
 use prost::Message as _;
 use proto::audit::v1::{DisputeState, HandBundle};
-use proto::common::v1::ErrorReason;
-use proto::event::v1::DisputeVerdict;
+use proto::common::v1::{DisputeVerdict, ErrorReason};
 use proto::table::v1 as pb;
 use proto::table::v1::table_update::What;
 use rustix::process::Signal;
@@ -168,7 +167,7 @@ async fn a_name_is_told_as_it_changes_and_after_a_restart() {
     let named = party.guests[1].client.get_player(Some(party.guests[0].id)).await.unwrap();
     assert_eq!((named.name.as_str(), named.erased), (NAME, false));
     let own = party.guests[1].client.get_player(None).await.unwrap();
-    assert_eq!(PlayerId::try_from(&own.player_id[..]).unwrap(), party.guests[1].id);
+    assert_eq!(own.player_id.parse::<PlayerId>().unwrap(), party.guests[1].id);
     let before = party.view_of(1).await;
 
     room.running.kill();
@@ -199,7 +198,7 @@ async fn a_dispute_is_seen_with_its_hand_and_answered() {
     let none = guest.client.open_dispute(party.table, 1, WORDS, &huge).await;
     assert_eq!(reason(none), Some(ErrorReason::BadField));
     let opened = guest.client.open_dispute(party.table, 1, WORDS, &evidence).await.unwrap();
-    let id = DisputeId::try_from(&opened.dispute_id[..]).unwrap();
+    let id = opened.dispute_id.parse::<DisputeId>().unwrap();
     // The bundle is the room's own: named on record, given with the answer, and of this hand.
     let bundle = HandBundle::decode(&opened.bundle[..]).unwrap();
     assert_eq!((opened.number, &bundle.sha256), (1, &opened.bundle_sha256));
@@ -257,7 +256,7 @@ async fn nothing_is_left_of_an_erased_player_but_his_hands() {
     guest.client.set_name(NAME).await.unwrap();
     play_a_hand(&mut party, &room).await;
     let opened = guest.client.open_dispute(party.table, 1, WORDS, &evidence()).await.unwrap();
-    let id = DisputeId::try_from(&opened.dispute_id[..]).unwrap();
+    let id = opened.dispute_id.parse::<DisputeId>().unwrap();
     let operator = operator(&place, &room.url);
     let seated = operator.erase_player(guest.id, "by letter").await;
     assert_eq!(reason(seated), Some(ErrorReason::PlayerSeated));

@@ -23,7 +23,7 @@ use crate::records;
 struct Player {
     play: Play,
     state: TableState,
-    waiting: BTreeMap<Vec<u8>, u32>,
+    waiting: BTreeMap<String, u32>,
     /// Sequence numbers of the updates that carry their decisions.
     sequences: Vec<u64>,
     /// Decisions that came too late, after the answer to the first attempt was lost.
@@ -186,10 +186,10 @@ async fn what_is_refused_is_named_and_ends_nothing() {
     let party = Party::new(&place, &room.url, 2).await;
     let (guest, view) = party.turn().await;
     let me = &party.guests[guest];
-    let watch = |table: Vec<u8>| {
+    let watch = |table: String| {
         Asked::Watch(pb::WatchTableRequest { table_id: table, resume_token: Vec::new() })
     };
-    let table = party.table.bytes().to_vec();
+    let table = party.table.to_string();
     let good = || party.act_request(guest, &view, IdMaker::system().request_id());
 
     let status = RawStream::open(&room.url, me, Asked::Act(good())).await.err().unwrap();
@@ -198,13 +198,13 @@ async fn what_is_refused_is_named_and_ends_nothing() {
     assert_eq!(bad.field_violations[0].field, "watch");
 
     let mut bare = RawStream::open(&room.url, me, watch(table.clone())).await.unwrap();
-    let elsewhere = pb::ActRequest { table_id: vec![9; 16], ..good() };
+    let elsewhere = pb::ActRequest { table_id: primitives::TableId([9; 16]).to_string(), ..good() };
     let answer = refused(bare.act(elsewhere).await);
     assert_eq!(answer.reason(), ErrorReason::BadField);
     assert_eq!(answer.metadata["field"], "table_id");
-    let nameless = pb::ActRequest { request_id: Vec::new(), ..good() };
+    let nameless = pb::ActRequest { request_id: String::new(), ..good() };
     assert_eq!(refused(bare.act(nameless).await).metadata["field"], "request_id");
-    let wild = pb::ActRequest { r#move: Some(plain(MoveKind::Junk)), ..good() };
+    let wild = pb::ActRequest { decision: Some(plain(MoveKind::Junk)), ..good() };
     assert_eq!(refused(bare.act(wild).await).reason(), ErrorReason::IllegalMove);
     let old = pb::ActRequest { turn: 999, ..good() };
     assert_eq!(refused(bare.act(old).await).reason(), ErrorReason::NotYourTurn);

@@ -26,7 +26,7 @@ struct UnbrokenStream {
 
 impl UnbrokenStream {
     /// Opens a stream from a token, or from the start.
-    async fn new(url: &str, table: &[u8], token: &str, resume: &[u8]) -> UnbrokenStream {
+    async fn new(url: &str, table: &str, token: &str, resume: &[u8]) -> UnbrokenStream {
         let mut stream = watch(url, table, token, resume).await;
         let told = Received::default();
         let into = Arc::clone(&told);
@@ -53,14 +53,14 @@ impl UnbrokenStream {
 /// Opens a stream, as soon as the tables are ready and the rate limit allows it.
 async fn watch(
     url: &str,
-    table: &[u8],
+    table: &str,
     token: &str,
     resume: &[u8],
 ) -> tonic::Streaming<pb::WatchTableResponse> {
     let mut tables = tables(url);
     let opened = async {
         loop {
-            let (table_id, resume_token) = (table.to_vec(), resume.to_vec());
+            let (table_id, resume_token) = (table.to_owned(), resume.to_vec());
             let request = pb::WatchTableRequest { table_id, resume_token };
             match tables.watch_table(with_token(token, request)).await {
                 Ok(stream) => return stream.into_inner(),
@@ -86,7 +86,7 @@ fn update(message: &pb::WatchTableResponse) -> Option<(pb::TableUpdate, Vec<u8>)
 }
 
 /// Returns the messages of a resumed stream before it is live.
-async fn messages_before_live(url: &str, table: &[u8], token: &str, resume: &[u8]) -> Vec<Message> {
+async fn messages_before_live(url: &str, table: &str, token: &str, resume: &[u8]) -> Vec<Message> {
     let mut stream = watch(url, table, token, resume).await;
     let mut past = Vec::new();
     let reading = async {
@@ -103,7 +103,7 @@ async fn messages_before_live(url: &str, table: &[u8], token: &str, resume: &[u8
 }
 
 /// Resumes the stream from every token; returns how many resumed without a snapshot.
-async fn check_resumes(url: &str, table: &[u8], told: &UnbrokenStream, last: u64) -> usize {
+async fn check_resumes(url: &str, table: &str, told: &UnbrokenStream, last: u64) -> usize {
     let updates = told.updates(last).await;
     assert!(updates.windows(2).all(|two| two[1].0.sequence == two[0].0.sequence + 1), "dense");
     let mut whole = 0;
@@ -140,7 +140,7 @@ fn shown(updates: &[(pb::TableUpdate, Vec<u8>)]) -> BTreeMap<u32, (usize, usize)
     for (update, _) in updates {
         let Some(What::Action(action)) = &update.what else { continue };
         let before = matches!(action.phase.as_str(), "deal" | "play" | "betting");
-        if before && action.r#move.is_none() && action.seat > 0 {
+        if before && action.decision.is_none() && action.seat > 0 {
             let hidden = action.cards.iter().filter(|code| *code == "??").count();
             let count = shown.entry(action.seat).or_default();
             count.0 += action.cards.len() - hidden;
@@ -155,7 +155,7 @@ async fn a_stream_goes_on_from_any_token_for_each_viewer() {
     let place = RoomHarness::new();
     let mut room = place.up(&["--no-bots"]).await;
     let mut party = Party::new(&place, &room.url, 3).await;
-    let table = party.table.bytes().to_vec();
+    let table = party.table.to_string();
     let spectator = place.token(Role::Auditor, "test");
     let tokens: Vec<String> =
         party.guests.iter().map(|guest| guest.token.clone()).chain([spectator]).collect();
@@ -187,7 +187,7 @@ async fn a_stream_goes_on_from_any_token_for_each_viewer() {
     let mut tails = Vec::new();
     for told in &viewers {
         let updates = told.updates(last).await.into_iter().rev().take(100);
-        tails.push(updates.map(|(it, _)| (it.sequence, it.at)).collect::<Vec<_>>());
+        tails.push(updates.map(|(it, _)| (it.sequence, it.record_time)).collect::<Vec<_>>());
     }
     assert!(tails.windows(2).all(|two| two[0] == two[1]), "{tails:?}");
 

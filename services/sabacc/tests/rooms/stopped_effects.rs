@@ -118,7 +118,7 @@ async fn unpaid_guest(apart: &SeparateServices, table: TableId, refuses: &Atomic
 async fn check_forbidden(apart: &SeparateServices, table: TableId, guest: &Guest) {
     let token = apart.harness.token(Role::Operator, "boss");
     let mut wallet = WalletServiceClient::new(channel(&apart.url(3)));
-    let id = || IdMaker::system().request_id().bytes().to_vec();
+    let id = || IdMaker::system().request_id().to_string();
     let reason = || "a test".to_owned();
     let refusal = |status: Status| {
         let info = status.get_details_error_info().unwrap();
@@ -127,16 +127,17 @@ async fn check_forbidden(apart: &SeparateServices, table: TableId, guest: &Guest
     };
     for account in [format!("seat/{table}/{}", guest.id), format!("pot/{table}/sabacc")] {
         let (request_id, amount, reason) = (id(), -1, reason());
-        let propose = pb::ProposeAdjustmentRequest { request_id, account, amount, reason };
+        let propose =
+            pb::ProposeAdjustmentRequest { request_id, account, amount_credits: amount, reason };
         let refused = wallet.propose_adjustment(with_token(&token, propose)).await.unwrap_err();
         assert_eq!(refusal(refused).0, "WRONG_ACCOUNT");
     }
-    let (player_id, amount) = (guest.id.bytes().to_vec(), guest.credits().await.0);
+    let (player_id, amount) = (guest.id.to_string(), guest.credits().await.0);
     let (request_id, reason_given) = (id(), reason());
     let redeem = pb::RedeemRequest {
         request_id,
         player_id: player_id.clone(),
-        amount,
+        amount_credits: amount,
         reason: reason_given,
     };
     wallet.redeem(with_token(&token, redeem)).await.unwrap();
@@ -144,7 +145,7 @@ async fn check_forbidden(apart: &SeparateServices, table: TableId, guest: &Guest
     let close = pb::CloseAccountRequest { request_id: id(), player_id, reason: reason() };
     let closed = wallet.close_account(with_token(&token, close)).await;
     // A former player may have a share in this pot.
-    if view.sabacc_pot > 0 {
+    if view.sabacc_pot_credits > 0 {
         let said = refusal(closed.unwrap_err());
         assert_eq!(said, ("SHARE_IN_POT".to_owned(), table.to_string()));
     } else {

@@ -3,8 +3,7 @@
 
 use std::time::Duration;
 
-use proto::common::v1::{ErrorReason, MoveKind};
-use proto::event::v1::{AbortCause, AtFault};
+use proto::common::v1::{AbortCause, AtFault, ErrorReason, MoveKind};
 use proto::table::v1 as pb;
 use wire::TableRecord;
 
@@ -40,7 +39,7 @@ async fn until_suspended(players: &mut Players) {
     let view = players.until_all("the suspension", |view| suspension(view).is_some()).await;
     players.tell_all(Conduct::Wait);
     let told = suspension(&view).unwrap();
-    let (since, until) = (told.since.unwrap(), told.until.unwrap());
+    let (since, until) = (told.start_time.unwrap(), told.end_time.unwrap());
     let stands = until.seconds - since.seconds - HOURS;
     assert!((DEALER_TIMEOUT..DEALER_TIMEOUT + 60).contains(&stands), "{since:?} to {until:?}");
     assert!(told.agreed.is_empty(), "{told:?}");
@@ -55,11 +54,11 @@ async fn refuses_decisions(apart: &SeparateServices, players: &Players) {
     let view = guest.client.get_table(players.table).await.unwrap();
     let turn = view.hand.and_then(|hand| hand.turn).map_or(0, |turn| turn.turn);
     let request = pb::ActRequest {
-        request_id: system::ids::IdMaker::system().request_id().bytes().to_vec(),
-        table_id: players.table.bytes().to_vec(),
+        request_id: system::ids::IdMaker::system().request_id().to_string(),
+        table_id: players.table.to_string(),
         hand_no: view.hand_no,
         turn,
-        r#move: Some(plain(MoveKind::Check)),
+        decision: Some(plain(MoveKind::Check)),
         signature: Vec::new(),
     };
     let refused = tables(&apart.url(3)).act(with_token(&guest.token, request)).await.unwrap_err();

@@ -81,7 +81,7 @@ pub(crate) async fn fetch_once(
     hand_no: u64,
 ) -> Result<pb::GetHandBundleResponse, Status> {
     let token = apart.harness.token(Role::Auditor, "test");
-    let request = pb::GetHandBundleRequest { table_id: table.bytes().to_vec(), hand_no };
+    let request = pb::GetHandBundleRequest { table_id: table.to_string(), hand_no };
     let mut audits = AuditServiceClient::new(channel(&apart.url(3)));
     audits.get_hand_bundle(with_token(&token, request)).await.map(tonic::Response::into_inner)
 }

@@ -2,8 +2,7 @@
 
 use eventlog::Position;
 use primitives::{PlayerId, RequestId, TableId};
-use proto::common::v1::ErrorReason;
-use proto::event::v1::Resolution;
+use proto::common::v1::{ErrorReason, Resolution};
 use system::clock::{Clock as _, SystemClock};
 use tokio::sync::oneshot;
 use wire::{ApiRefusal, api_refusal};

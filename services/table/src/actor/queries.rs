@@ -5,7 +5,7 @@ use proto::table::v1 as pb;
 
 use super::{Actor, Query, WatchStart};
 use crate::backlog::backlog_channel;
-use crate::{publish, updates};
+use crate::publish;
 
 impl Actor {
     pub(super) fn answer_query(&mut self, query: Query) {
@@ -33,7 +33,7 @@ impl Actor {
             view.stopped.push(pb::StoppedEffect {
                 effect: None,
                 what: "the table as a whole".to_owned(),
-                since: Some(updates::timestamp(*since)),
+                stop_time: Some(wire::time::timestamp(*since)),
                 why: if full { why.clone() } else { String::new() },
                 payable_to_suspense: false,
             });
@@ -59,8 +59,7 @@ impl Actor {
         });
         first.push(message(pb::watch_table_response::Message::CaughtUp(pb::CaughtUp {})));
         if self.state.is_closed() {
-            let reason = pb::EndReason::TableClosed.into();
-            let ended = pb::StreamEnded { reason };
+            let ended = publish::stream_ended(pb::EndReason::TableClosed);
             first.push(message(pb::watch_table_response::Message::Ended(ended)));
             return Ok((first, backlog_channel().1));
         }

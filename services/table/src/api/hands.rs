@@ -34,10 +34,10 @@ impl HandService for HandsApi {
     ) -> Result<Response<pb::ListHandsResponse>, Status> {
         let message = request.into_inner();
         let pb::ListHandsRequest { table_id, player_id, page_size, page_token } = &message;
-        let given = |bytes: &[u8]| (!bytes.is_empty()).then(|| bytes.to_vec());
+        let given = |id: &String| !id.is_empty();
         let scope = Scope {
-            table: given(table_id).map(|id| field::table_id(&id)).transpose()?,
-            player: given(player_id).map(|id| field::player_id(&id)).transpose()?,
+            table: given(table_id).then(|| field::table_id(table_id)).transpose()?,
+            player: given(player_id).then(|| field::player_id(player_id)).transpose()?,
         };
         let (_, take) = people::page(*page_size, "")?;
         let from = if page_token.is_empty() { None } else { Some(page_token.parse()) };

@@ -11,7 +11,7 @@ use crate::decisions;
 
 /// Table after which a page begins, and the size of the page.
 pub(super) fn page_after(
-    size: u32,
+    size: i32,
     token: &str,
 ) -> Result<(Option<TableId>, usize), wire::BadField> {
     let (_, size) = people::page(size, "")?;
@@ -22,9 +22,9 @@ pub(super) fn page_after(
 
 /// Command of a decision.
 pub(super) fn decision_command(message: &pb::ActRequest) -> Result<Command, wire::BadField> {
-    let pb::ActRequest { request_id: _, table_id: _, hand_no, turn, r#move, signature } = message;
-    let missing = || wire::BadField::new("move", "missing: what do you decide?");
-    let mv = r#move.clone().ok_or_else(missing)?;
+    let pb::ActRequest { request_id: _, table_id: _, hand_no, turn, decision, signature } = message;
+    let missing = || wire::BadField::new("decision", "missing: what do you decide?");
+    let mv = decision.clone().ok_or_else(missing)?;
     let signature = signature.clone();
     Ok(Command::Act(DecisionRequest { hand_no: *hand_no, turn: *turn, mv, signature }))
 }

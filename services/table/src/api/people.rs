@@ -101,7 +101,7 @@ fn author(
     registry: &TableRegistry,
     caller: &Caller,
     method: &str,
-    request_id: &[u8],
+    request_id: &str,
     content: &impl Message,
 ) -> Result<Author, ApiRefusal> {
     let request = registry.bounds().request_id(&caller.actor, request_id, CLOCK.now())?;
@@ -245,17 +245,14 @@ impl DisputeService for PeopleApi {
 }
 
 /// Number of the first row of a page, and the size of the page.
-pub(super) fn page(size: u32, token: &str) -> Result<(usize, usize), BadField> {
+pub(super) fn page(size: i32, token: &str) -> Result<(usize, usize), BadField> {
     let (default, most) = PAGE_SIZES;
-    let size = usize::try_from(size).unwrap_or(usize::MAX);
-    if size > most {
-        return Err(BadField::new("page_size", format!("at most {most}")));
-    }
+    let size = field::page_size(size, default, most)?;
     let skip = if token.is_empty() { Ok(0) } else { token.parse::<usize>() };
     let skip = skip.map_err(|_| {
         BadField::new("page_token", "not one of ours: send what the page before gave")
     })?;
-    Ok((skip, if size == 0 { default } else { size }))
+    Ok((skip, size))
 }
 
 #[cfg(test)]

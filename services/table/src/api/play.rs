@@ -42,7 +42,7 @@ const FIRST_MESSAGE_TIMEOUT: Duration = Duration::from_secs(5);
 pub(super) struct PlayContext {
     pub(super) caller: Caller,
     pub(super) table: mpsc::Sender<TableMessage>,
-    pub(super) table_id: Vec<u8>,
+    pub(super) table_id: String,
     pub(super) bounds: Arc<Bounds>,
 }
 
@@ -172,7 +172,7 @@ impl PlayState {
         let (request_id, table_id) = message.ids();
         let caller = &self.context.caller;
         let request = self.context.bounds.request_id(&caller.actor, request_id, self.arrived)?;
-        if *table_id != self.context.table_id {
+        if table_id != self.context.table_id {
             return Err(BadField::new("table_id", "this stream is at another table").into());
         }
         let (command, digest) = match message {
@@ -210,7 +210,7 @@ fn player_message(message: Option<PlayMessage>) -> Option<PlayerMessage> {
 
 impl PlayerMessage {
     /// Ids of the request and of the table.
-    fn ids(&self) -> (&[u8], &Vec<u8>) {
+    fn ids(&self) -> (&str, &str) {
         match self {
             PlayerMessage::Act(message) => (&message.request_id, &message.table_id),
             PlayerMessage::Commit(message) => (&message.request_id, &message.table_id),
@@ -220,7 +220,7 @@ impl PlayerMessage {
 
     /// Message with the outcome of a decision.
     fn outcome_message(&self, done: Result<Vec<u8>, ApiRefusal>) -> PlayOutcome {
-        let request_id = self.ids().0.to_vec();
+        let request_id = self.ids().0.to_owned();
         match self {
             PlayerMessage::Act(_) => {
                 let outcome = done.and_then(|done| decode_answer::<pb::ActResponse>(&done));
@@ -245,7 +245,7 @@ impl PlayerMessage {
 }
 
 fn entropy_taken(
-    request_id: Vec<u8>,
+    request_id: String,
     outcome: Result<pb::entropy_taken::Outcome, ApiRefusal>,
 ) -> pb::EntropyTaken {
     let refused = |refused| pb::entropy_taken::Outcome::Refused(refusal(&refused));
@@ -269,7 +269,7 @@ async fn sleep_until(at: Option<Instant>) {
     }
 }
 
-fn acted(request_id: Vec<u8>, outcome: Result<pb::ActResponse, ApiRefusal>) -> pb::Acted {
+fn acted(request_id: String, outcome: Result<pb::ActResponse, ApiRefusal>) -> pb::Acted {
     let outcome = match outcome {
         Ok(done) => pb::acted::Outcome::Done(done),
         Err(refused) => pb::acted::Outcome::Refused(refusal(&refused)),
@@ -282,6 +282,10 @@ fn refusal(refused: &ApiRefusal) -> pb::ActRefused {
         reason: refused.reason().into(),
         text: refused.message().to_owned(),
         metadata: refused.metadata().map(|(key, value)| (key.into(), value.into())).collect(),
+        code: wire::status::code(refused.reason()).into(),
+        doc: wire::status::doc_link(refused.reason().as_str_name()),
+        trace_id: super::watch_stream::trace_text(),
+        retry_delay: refused.retry_delay().and_then(|delay| delay.try_into().ok()),
     }
 }
 

@@ -16,13 +16,13 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tonic::{Request, Response, Status};
 use wire::status;
+use wire::time::timestamp;
 
 use super::watch_stream::CLOCK;
 use crate::people::People;
 use crate::people::guests::RevocationPage;
 use crate::people::sign_ins::{Revocation, RevokedTokens};
 use crate::registry::TableRegistry;
-use crate::updates::timestamp;
 
 /// Longest time between two messages.
 const INTERVAL: Duration = Duration::from_secs(5);

@@ -11,7 +11,7 @@ use tokio::time::{Instant, Sleep};
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
 use crate::backlog::BacklogReceiver;
-use crate::{publish, updates};
+use crate::publish;
 
 /// Interval of heartbeats on a stream without updates.
 const HEARTBEAT: Duration = Duration::from_secs(15);
@@ -33,6 +33,8 @@ pub(super) struct WatchStream {
     /// Completes when the caller's token is over; never where there is none.
     token_over: Pin<Box<dyn Future<Output = ()> + Send>>,
     is_over: bool,
+    /// Trace of the call, for the end of the stream.
+    trace: String,
 }
 
 impl WatchStream {
@@ -52,6 +54,7 @@ impl WatchStream {
             last_sent_at: Instant::now(),
             token_over: Box::pin(std::future::pending()),
             is_over: false,
+            trace: trace_text(),
         }
     }
 
@@ -81,13 +84,16 @@ impl WatchStream {
         if self.is_over {
             return None;
         }
-        let message = match self.first.next() {
+        let mut message = match self.first.next() {
             Some(message) => message,
             None => self.next_live().await,
         };
         self.token.clone_from(&message.resume_token);
         self.last_sent_at = Instant::now();
-        self.is_over = matches!(message.message, Some(pb::watch_table_response::Message::Ended(_)));
+        if let Some(pb::watch_table_response::Message::Ended(ended)) = &mut message.message {
+            self.is_over = true;
+            ended.trace_id.clone_from(&self.trace);
+        }
         Some(message)
     }
 
@@ -114,17 +120,25 @@ impl WatchStream {
 
     fn ended(&self, reason: pb::EndReason) -> pb::WatchTableResponse {
         tracing::debug!(table = %self.table, ?reason, "a stream ends");
-        let ended = pb::StreamEnded { reason: reason.into() };
+        let ended = publish::stream_ended(reason);
         self.message(pb::watch_table_response::Message::Ended(ended))
     }
 
     fn heartbeat(&self) -> pb::WatchTableResponse {
-        let at = Some(updates::timestamp(CLOCK.now()));
-        self.message(pb::watch_table_response::Message::Heartbeat(pb::Heartbeat { at }))
+        let server_time = Some(wire::time::timestamp(CLOCK.now()));
+        self.message(pb::watch_table_response::Message::Heartbeat(pb::Heartbeat { server_time }))
     }
 
     fn message(&self, message: pb::watch_table_response::Message) -> pb::WatchTableResponse {
         pb::WatchTableResponse { message: Some(message), resume_token: self.token.clone() }
+    }
+}
+
+/// Trace of the current span as text; empty outside any.
+pub(super) fn trace_text() -> String {
+    match chassis::telemetry::trace_id() {
+        id if id == [0; 16] => String::new(),
+        id => format!("{:032x}", u128::from_be_bytes(id)),
     }
 }
 

@@ -91,10 +91,10 @@ fn commit_receipt(
     bound: &BoundCommitment,
 ) -> pb::EntropyReceipt {
     pb::EntropyReceipt {
-        table_id: table.id.0.to_vec(),
+        table_id: table.id.to_string(),
         hand_no,
         seat: u32::from(own_seat.number.get()),
-        player_id: own_seat.player.0.to_vec(),
+        player_id: own_seat.player.to_string(),
         commitment: offered.commitment.0.to_vec(),
         player_key: offered.key_bytes(),
         context: bound.context.0.to_vec(),
@@ -237,7 +237,7 @@ fn reveal_answer(
         context: bound.context.0.to_vec(),
         dealer_commitment: bound.dealer.0.to_vec(),
         seat: u32::from(own_seat.number.get()),
-        player_id: own_seat.player.0.to_vec(),
+        player_id: own_seat.player.to_string(),
         entropy: entropy.0.to_vec(),
         ..pb::RevealReceipt::default()
     };

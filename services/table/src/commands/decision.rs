@@ -100,7 +100,7 @@ fn agree_to_end(
 
 fn check_may_agree(table: &Table, play: &HandInPlay, player: Player) -> Result<(), ApiRefusal> {
     let illegal = |message: &str| {
-        Err(api_refusal(ErrorReason::IllegalMove, message.to_owned()).field("move.kind"))
+        Err(api_refusal(ErrorReason::IllegalMove, message.to_owned()).field("decision.kind"))
     };
     let Some(suspended) = &play.suspension else {
         return illegal("only a suspended hand is ended by its players");
@@ -128,7 +128,7 @@ fn suspended_refusal(suspended: &Suspension) -> ApiRefusal {
     );
     api_refusal(ErrorReason::HandSuspended, message)
         .with("since", since.0.to_string())
-        .with("until", until.0.to_string())
+        .with("until", wire::time::rfc3339(*until))
 }
 
 /// Checks that the player is to make the decision that the request names, and nothing before it.
@@ -158,7 +158,7 @@ fn read_move(play: &HandInPlay, player: Player, mv: &PbMove) -> Result<Move, Api
     let mv = reader.read(mv)?;
     if mv == Move::Leave {
         let message = "to leave, stand up from the table";
-        return Err(wire::BadField::new("move.kind", message).into());
+        return Err(wire::BadField::new("decision.kind", message).into());
     }
     Ok(mv)
 }
@@ -228,8 +228,10 @@ fn explain(play: &HandInPlay, refusal: &Refusal) -> ApiRefusal {
     };
     let mut error = api_refusal(reason, refusal.to_string());
     if let Refusal::Amount { min, max, .. } = refusal {
-        error =
-            error.with("min", min.to_string()).with("max", max.to_string()).field("move.amount");
+        error = error
+            .with("min", min.to_string())
+            .with("max", max.to_string())
+            .field("decision.amount_credits");
     }
     if let Next::Decision(decision) = rules::next(hand) {
         let legal: Vec<String> = decision

@@ -1,7 +1,7 @@
 //! Events from the answers to effects, and from their refusals.
 
 use primitives::{Credits, SeatNo, UnixMicros};
-use proto::common::v1::ErrorReason;
+use proto::common::v1::{self as common, ErrorReason};
 use proto::dealer::v1 as dealer;
 use proto::event::v1 as pb;
 use proto::wallet::v1 as wallet;
@@ -133,7 +133,7 @@ fn conclude_start(
 fn conclude_commit(
     table: &Table,
     hand_no: u64,
-    commitment: dealer::Commitment,
+    commitment: common::Commitment,
 ) -> Result<Batch, Inconsistency> {
     BoundCommitment::try_new(&commitment, table.id, hand_no, &table.config.rules_hash)?;
     Ok(Batch::single(table.id, pb::HandCommitted { hand_no, commitment: Some(commitment) }))

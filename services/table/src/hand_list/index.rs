@@ -3,11 +3,12 @@
 //! Nothing is refused here. A record that contradicts another one is a matter of its table; the
 //! list says of each number what the records say last.
 
+use proto::common::v1::AbortCause;
 use std::collections::BTreeMap;
 
 use eventlog::{Event, Position};
 use primitives::{PlayerId, StreamId, TableId, UnixMicros};
-use proto::event::v1::{self as pb, AbortCause};
+use proto::event::v1 as pb;
 use wire::records::{HandEvent, TableEvent, TableSubject};
 use wire::{TableRecord, field};
 

@@ -156,7 +156,7 @@ impl TableHands {
         let rest = (Bound::Excluded(number), Bound::Unbounded);
         let until = self.hands.range(rest).next().map_or(limit, |(next, _)| limit.min(next - 1));
         pb::HandRow {
-            table_id: table.0.to_vec(),
+            table_id: table.to_string(),
             first_hand_no: number,
             last_hand_no: until,
             outcome: pb::HandOutcome::Played.into(),
@@ -168,9 +168,8 @@ impl TableHands {
 
 impl Hand {
     fn row(&self, table: TableId, number: u64, limit: u64) -> pb::HandRow {
-        let (position, at) = self.ended.map_or((0, 0), |(position, at)| (position.0, at.0));
         pb::HandRow {
-            table_id: table.0.to_vec(),
+            table_id: table.to_string(),
             first_hand_no: number,
             last_hand_no: self.last.min(limit),
             outcome: outcome(self.outcome).into(),
@@ -178,8 +177,8 @@ impl Hand {
             suspended: self.suspension == Suspension::Now,
             was_suspended: self.suspension != Suspension::Never,
             withheld: self.withheld.iter().map(Withheld::view).collect(),
-            position,
-            ended_at_micros: at,
+            position: self.ended.map_or(0, |(position, _)| position.0),
+            end_time: self.ended.map(|(_, at)| wire::time::timestamp(at)),
         }
     }
 
@@ -198,7 +197,7 @@ impl Hand {
 impl Withheld {
     fn view(&self) -> pb::WithheldEntropy {
         let Withheld { place, opened } = *self;
-        let player_id = place.player.0.to_vec();
+        let player_id = place.player.to_string();
         pb::WithheldEntropy { seat: place.seat, player_id, opened }
     }
 }

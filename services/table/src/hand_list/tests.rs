@@ -3,9 +3,8 @@
 use eventlog::{Entry, MemStore};
 use fairness::ClientCommitment;
 use primitives::{StreamId, UnixMicros};
-use proto::common::v1::ErrorReason;
+use proto::common::v1::{AbortCause, ErrorReason};
 use proto::event::v1 as event;
-use proto::event::v1::AbortCause;
 
 use super::index::HandIndex;
 use super::*;
@@ -130,7 +129,7 @@ fn a_burnt_number_names_who_withheld_and_counts_for_player_seat_table_and_room()
     let answer = folded.list(Some(TABLE), None);
     let (played, burnt) = (pb::HandOutcome::Played, pb::HandOutcome::Burnt);
     assert_eq!(rows(&answer), [(1, 2, played), (3, 3, burnt), (4, 4, played)]);
-    let of_bob = pb::WithheldEntropy { seat: 2, player_id: BOB.0.to_vec(), opened: false };
+    let of_bob = pb::WithheldEntropy { seat: 2, player_id: BOB.to_string(), opened: false };
     assert_eq!(answer.hands[1].withheld, [of_bob]);
     let told = counts(&answer);
     assert_eq!((told.numbers, told.burnt, told.withheld, told.burnt_ppm), (4, 1, 1, 250_000));

@@ -137,7 +137,7 @@ impl Directory {
     }
 
     fn fill_name(&self, seat: &mut pb::SeatView) {
-        if let Ok(player) = PlayerId::try_from(&seat.player_id[..]) {
+        if let Ok(player) = wire::field::player_id(&seat.player_id) {
             seat.name = self.name(player);
         }
     }
@@ -158,7 +158,7 @@ mod tests {
     const ONE: PlayerId = PlayerId([1; 16]);
 
     fn changed() -> What {
-        let seat = pb::SeatView { seat: 1, player_id: ONE.0.to_vec(), ..Default::default() };
+        let seat = pb::SeatView { seat: 1, player_id: ONE.to_string(), ..Default::default() };
         What::Seat(pb::SeatChanged { seat: Some(seat), vacated: true, your_standing: None })
     }
 
@@ -175,7 +175,7 @@ mod tests {
         assert_eq!((shown_name(&directory), directory.is_known(ONE)), ("Lando".to_owned(), true));
         directory.erase(ONE);
         assert_eq!(shown_name(&directory), "erased player");
-        let seat = pb::SeatView { seat: 1, player_id: ONE.0.to_vec(), ..Default::default() };
+        let seat = pb::SeatView { seat: 1, player_id: ONE.to_string(), ..Default::default() };
         let view = pb::TableView { seats: vec![seat], ..Default::default() };
         assert_eq!(directory.with_names(view).seats[0].name, "erased player");
     }

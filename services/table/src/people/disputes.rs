@@ -8,10 +8,9 @@ use eventlog::Version;
 use primitives::{DisputeId, PlayerId, StreamId, TableId};
 use prost::Message;
 use proto::audit::v1 as pb;
-use proto::common::v1::ErrorReason;
+use proto::common::v1::{DisputeVerdict, ErrorReason};
 use proto::event::v1::{
-    self as event, DisputeReasoned, DisputeStated, DisputeVerdict, EventType, HandOpened,
-    SealedPayload,
+    self as event, DisputeReasoned, DisputeStated, EventType, HandOpened, SealedPayload,
 };
 use sha2::{Digest as _, Sha256};
 use wire::records::{PersonEvent, TableSubject};
@@ -22,7 +21,7 @@ use super::registry::{Dispute, Registry};
 use super::vault::{PlayerKey, SealBinding};
 use super::{People, binding, evidence, permissions, text_checks};
 use crate::author::Author;
-use crate::updates::timestamp;
+use wire::time::timestamp;
 
 /// Limit for reading the events of a dispute, which has fewer.
 const MAX_EVENTS: usize = 8;
@@ -81,7 +80,7 @@ impl People {
         };
         // Commands run one at a time, so nobody takes this number in between.
         let answer = pb::OpenDisputeResponse {
-            dispute_id: id.0.to_vec(),
+            dispute_id: id.to_string(),
             number: self.with_registry(Registry::next_number),
             evidence_sha256,
             bundle_sha256,
@@ -241,8 +240,8 @@ fn list_row(registry: &Registry, dispute: &Dispute, caller: Option<PlayerId>) ->
     let view = dispute_view(dispute, erased);
     match caller {
         Some(player) if player != dispute.player => pb::Dispute {
-            dispute_id: Vec::new(),
-            player_id: Vec::new(),
+            dispute_id: String::new(),
+            player_id: String::new(),
             erased: false,
             evidence_sha256: Vec::new(),
             bundle_sha256: Vec::new(),
@@ -261,14 +260,14 @@ fn dispute_view(dispute: &Dispute, erased: bool) -> pb::Dispute {
         Some(_) => pb::DisputeState::Answered,
     };
     pb::Dispute {
-        dispute_id: id.0.to_vec(),
-        player_id: player.0.to_vec(),
-        table_id: table.0.to_vec(),
+        dispute_id: id.to_string(),
+        player_id: player.to_string(),
+        table_id: table.to_string(),
         hand_no: *hand_no,
-        hand_id: hand.0.to_vec(),
+        hand_id: hand.to_string(),
         state: state.into(),
-        opened_at: Some(timestamp(*opened_at)),
-        answered_at: answered.map(|(_, at)| timestamp(at)),
+        create_time: Some(timestamp(*opened_at)),
+        answer_time: answered.map(|(_, at)| timestamp(at)),
         verdict: answered.map_or(0, |(verdict, _)| verdict.into()),
         erased,
         text: String::new(),

@@ -21,6 +21,7 @@ use proto::table::v1 as pb;
 use system::clock::Clock;
 use system::entropy::Entropy;
 use tokio::sync::watch;
+use wire::time::timestamp;
 use wire::{ApiRefusal, TableRecord, api_refusal};
 use zeroize::Zeroizing;
 
@@ -29,7 +30,6 @@ use super::sign_ins::{REFRESH_LIFETIME, RefreshVerdict, Revocation};
 use super::{People, binding, permissions, text_checks};
 use crate::author::Author;
 use crate::record_padding;
-use crate::updates::timestamp;
 
 /// Time in which a repeated sign-in gets its first answer.
 const REPEAT_SPAN: Duration = Duration::from_mins(10);

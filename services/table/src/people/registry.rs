@@ -3,11 +3,12 @@
 //! Of sealed data only the newest name is kept, still sealed. The words of disputes are read from
 //! the log when they are asked for.
 
+use proto::common::v1::DisputeVerdict;
 use std::collections::{BTreeMap, BTreeSet};
 
 use eventlog::Position;
 use primitives::{DisputeId, HandId, PlayerId, StreamId, TableId, UnixMicros};
-use proto::event::v1::{self as pb, DisputeVerdict, SealedPayload};
+use proto::event::v1::{self as pb, SealedPayload};
 use wire::records::{PersonEvent, TableSubject};
 use wire::{TableRecord, field};
 

@@ -1,13 +1,11 @@
+use proto::common::v1::{Commitment, DisputeVerdict};
 use std::collections::BTreeMap;
 
 use eventlog::{Event, Limits, MemStore, Options, RequestKey, Store};
 use keyring::{Keyring, SecretStore};
 use primitives::{DisputeId, RequestId, TableId};
 use proto::audit::v1 as audit;
-use proto::dealer::v1::Commitment;
-use proto::event::v1::{
-    DisputeVerdict, HandOpened, HandStarted, RosterSeat, SeatRenamed, SeatTaken, TableCreated,
-};
+use proto::event::v1::{HandOpened, HandStarted, RosterSeat, SeatRenamed, SeatTaken, TableCreated};
 use system::clock::{Clock as _, SystemClock};
 use system::entropy::SystemEntropy;
 
@@ -125,8 +123,8 @@ fn by(request: u8, content: u8) -> Author {
 
 fn objection(hand_no: u64) -> audit::OpenDisputeRequest {
     audit::OpenDisputeRequest {
-        request_id: Vec::new(),
-        table_id: TABLE.0.to_vec(),
+        request_id: String::new(),
+        table_id: TABLE.to_string(),
         hand_no,
         text: WORDS.to_owned(),
         evidence: Vec::new(),
@@ -135,8 +133,8 @@ fn objection(hand_no: u64) -> audit::OpenDisputeRequest {
 
 fn answer(id: DisputeId) -> audit::AnswerDisputeRequest {
     audit::AnswerDisputeRequest {
-        request_id: Vec::new(),
-        dispute_id: id.0.to_vec(),
+        request_id: String::new(),
+        dispute_id: id.to_string(),
         verdict: DisputeVerdict::Rejected.into(),
         text: REASONS.to_owned(),
     }
@@ -223,7 +221,7 @@ async fn an_erased_player_is_gone_and_the_log_is_not() {
     people.set_name(ANN, NAME, by(1, 1)).await.unwrap();
     people.set_name(BOB, "Bossk", by(2, 2)).await.unwrap();
     let id = people.open_dispute(ANN, &objection(1), None, by(3, 3)).await.unwrap().dispute_id;
-    let id = DisputeId::try_from(&id[..]).unwrap();
+    let id = id.parse::<DisputeId>().unwrap();
     let early = people.erase(ANN, "by letter", by(4, 4)).await.unwrap_err();
     assert_eq!(early.reason(), ErrorReason::DisputesOpen);
     people.answer_dispute(&answer(id), by(5, 5)).await.unwrap();
@@ -307,7 +305,7 @@ async fn a_dispute_is_opened_seen_and_answered_once() {
     assert_eq!(nowhere.reason(), ErrorReason::HandUnknown);
     let opened = people.open_dispute(ANN, &objection(1), None, by(2, 2)).await.unwrap();
     assert_eq!(people.open_dispute(ANN, &objection(1), None, by(2, 2)).await.unwrap(), opened);
-    let id = DisputeId::try_from(&opened.dispute_id[..]).unwrap();
+    let id = opened.dispute_id.parse::<DisputeId>().unwrap();
     people.open_dispute(BOB, &objection(1), None, by(3, 3)).await.unwrap();
     let list = |of: Option<PlayerId>, state| {
         let wanted = Wanted { state, own: of.is_some() };
@@ -333,7 +331,7 @@ async fn a_dispute_is_opened_seen_and_answered_once() {
     let dispute = people.get_dispute(id, Some(ANN)).await.unwrap();
     assert_eq!((dispute.text.as_str(), dispute.answer.as_str()), (WORDS, REASONS));
     assert_eq!(dispute.verdict(), DisputeVerdict::Rejected);
-    assert!(dispute.answered_at.is_some() && !dispute.erased);
+    assert!(dispute.answer_time.is_some() && !dispute.erased);
     for event in all(&people.log).await {
         assert!(!holds(&event.payload, WORDS) && !holds(&event.payload, REASONS));
     }
@@ -350,7 +348,7 @@ async fn lists_come_in_pages() {
         let request = objection(hand_no.into());
         let opened =
             people.open_dispute(player, &request, None, by(hand_no, hand_no)).await.unwrap();
-        let id = DisputeId::try_from(&opened.dispute_id[..]).unwrap();
+        let id = opened.dispute_id.parse::<DisputeId>().unwrap();
         if player == BOB && hand_no != 5 {
             people.answer_dispute(&answer(id), by(20 + hand_no, 20)).await.unwrap();
         }

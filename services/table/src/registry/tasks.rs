@@ -5,13 +5,13 @@
 //! before that record. A table that panics again soon is halted, like one that contradicts its
 //! log, and waits for an operator. So no table restarts for ever.
 
+use proto::common::v1::Resolution;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use eventlog::{AppendError, Entry};
 use primitives::TableId;
-use proto::event::v1::Resolution;
 use tokio::sync::mpsc;
 use tokio::task::JoinError;
 use wire::{Record as _, TableRecord};

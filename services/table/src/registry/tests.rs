@@ -1,3 +1,4 @@
+use proto::common::v1::Resolution;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
@@ -8,7 +9,7 @@ use eventlog::{CheckpointStore, Limits, Log, MemStore, Options, Store};
 use keyring::{Keyring, SecretStore};
 use notary::Notary;
 use proto::dealer::v1::dealer_service_client::DealerServiceClient;
-use proto::event::v1::{self as event, Resolution};
+use proto::event::v1 as event;
 use proto::wallet::v1::settlement_service_client::SettlementServiceClient;
 use system::clock::{Clock as _, SystemClock};
 use system::entropy::SystemEntropy;

@@ -73,7 +73,7 @@ impl PriorState {
     fn seed(self, seed: &[u8], refused: bool) -> Result<What, Corrupt> {
         match self {
             PriorState::Seed(hand_no, hand_id) => {
-                let (hand_id, seed) = (hand_id.0.to_vec(), seed.to_vec());
+                let (hand_id, seed) = (hand_id.to_string(), seed.to_vec());
                 Ok(What::Seed(pb::SeedPublished { hand_no, hand_id, seed, refused }))
             }
             PriorState::Vacated(_) | PriorState::Nothing => {
@@ -226,6 +226,6 @@ fn play_update(table: &Table, event: PlayEvent<'_>) -> Result<What, Corrupt> {
 
 fn voided(table: &Table, aborted: &event::HandAborted) -> pb::HandVoided {
     let event::HandAborted { at_fault, seats, evidence, cause } = aborted.clone();
-    let hand_id = table.hand.as_ref().map_or_else(Vec::new, |hand| hand.id.0.to_vec());
+    let hand_id = table.hand.as_ref().map_or_else(String::new, |hand| hand.id.to_string());
     pb::HandVoided { hand_no: table.hand_no, hand_id, at_fault, seats, evidence, cause }
 }

@@ -101,7 +101,7 @@ impl Table {
         );
         Err(api_refusal(ErrorReason::SatIdle, message)
             .with("times", times.to_string())
-            .with("until", until.0.to_string())
+            .with("until", wire::time::rfc3339(until))
             .retry_after(left))
     }
 }

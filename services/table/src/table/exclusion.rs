@@ -204,7 +204,7 @@ impl Table {
         Err(api_refusal(ErrorReason::Withheld, message)
             .with("step", step.to_string())
             .with("until_hand_no", until_hand_no.to_string())
-            .with("until", until.0.to_string())
+            .with("until", wire::time::rfc3339(*until))
             .retry_after(left))
     }
 }

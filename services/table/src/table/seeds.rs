@@ -5,11 +5,11 @@
 //!
 //! Specification: fairness/SPEC.md §3.10.
 
+use proto::common::v1::Commitment;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use primitives::{HandId, StreamId, UnixMicros};
-use proto::dealer::v1::Commitment;
 
 /// A seed that is not open yet.
 #[derive(Debug, Clone)]

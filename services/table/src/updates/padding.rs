@@ -33,7 +33,7 @@ pub(super) fn pad(action: &mut pb::HandAction, deck: &Deck) {
 
 fn shows_cards(action: &pb::HandAction) -> bool {
     let seen = |code: &String| code != HIDDEN;
-    let decided = action.r#move.iter().flat_map(|decided| &decided.cards);
+    let decided = action.decision.iter().flat_map(|decided| &decided.cards);
     let held = action.hands.iter().flat_map(|hand| &hand.cards);
     let legal = action.turn.iter().flat_map(|turn| &turn.legal);
     action.cards.iter().chain(decided).any(seen)
@@ -97,7 +97,7 @@ impl CodeLengths<'_> {
     fn action(self, action: &pb::HandAction) -> SizeRange {
         let hands = action.hands.iter().map(|hand| self.hand(hand).field());
         let proofs = action.proofs.iter().map(|proof| proof_size(proof).field());
-        let decided = action.r#move.iter().map(|decided| self.decided(decided).field());
+        let decided = action.decision.iter().map(|decided| self.decided(decided).field());
         let turn = action.turn.iter().map(|turn| self.turn(turn).field());
         let own = [self.line(&action.line).field()].into_iter().chain(self.cards(&action.cards));
         let parts = own.chain(hands).chain(proofs).chain(decided).chain(turn);

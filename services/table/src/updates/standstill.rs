@@ -75,7 +75,7 @@ pub(crate) fn void_action(
         hand_no: play.hand_no,
         line: step.line.clone(),
         seat: decided.seat,
-        r#move: Some(Move { kind: MoveKind::Void.into(), ..Move::default() }),
+        decision: Some(Move { kind: MoveKind::Void.into(), ..Move::default() }),
         standing: Some(standing(&view)),
         round: u32::try_from(view.round).unwrap_or(u32::MAX),
         phase: view.phase.to_owned(),
@@ -91,7 +91,7 @@ pub(crate) fn lost_hand_view(play: &HandInPlay) -> pb::HandView {
     let opened = &play.opened;
     pb::HandView {
         hand_no: play.hand_no,
-        hand_id: play.hand_id.0.to_vec(),
+        hand_id: play.hand_id.to_string(),
         commitment: super::commitment(play),
         dealer: opened.commitment.clone(),
         rule_set: opened.rule_set.clone(),

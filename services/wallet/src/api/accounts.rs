@@ -62,20 +62,20 @@ impl WalletService for Api {
         let found = self.account_of(Account::Player(player)).await?;
         let seats = self.wallet.repo()?.seats(player).await.map_err(WalletError::from)?;
         let seats = seats.into_iter().map(|(table, balance)| pb::SeatBalance {
-            table_id: table.0.to_vec(),
-            balance: balance.magnitude().get(),
+            table_id: table.to_string(),
+            balance_credits: balance.magnitude().get(),
         });
         let state = found.state.unwrap_or_else(|| StateRow::empty(found.number));
         let now = Exclusion::Until(self.now());
         let excluded = state.exclusion.filter(|exclusion| *exclusion > now);
         Ok(Response::new(pb::GetAccountResponse {
             account: found.account.to_string(),
-            balance: found.balance.magnitude().get(),
+            balance_credits: found.balance.magnitude().get(),
             seats: seats.collect(),
-            held: state.held.get(),
+            held_credits: state.held.get(),
             frozen: state.frozen,
             closed: state.closed,
-            excluded_until: excluded.map(text::exclusion_end),
+            exclusion_end_time: excluded.map(text::exclusion_end),
         }))
     }
 
@@ -157,7 +157,7 @@ impl WalletService for Api {
         let transfer = parse::issue(request.into_inner())?;
         let done = self.execute(&caller, transfer.id, Command::PostTransfer(transfer)).await?;
         let (balance, position) = balance_and_position(&done)?;
-        Ok(Response::new(pb::IssueResponse { balance, position }))
+        Ok(Response::new(pb::IssueResponse { balance_credits: balance, position }))
     }
 
     async fn redeem(
@@ -168,7 +168,7 @@ impl WalletService for Api {
         let transfer = parse::redeem(request.into_inner())?;
         let done = self.execute(&caller, transfer.id, Command::PostTransfer(transfer)).await?;
         let (balance, position) = balance_and_position(&done)?;
-        Ok(Response::new(pb::RedeemResponse { balance, position }))
+        Ok(Response::new(pb::RedeemResponse { balance_credits: balance, position }))
     }
 
     async fn propose_adjustment(
@@ -212,17 +212,15 @@ fn balance_and_position(done: &Answer) -> Result<(u64, u64), WalletError> {
     }
 }
 
-fn parse_players(ids: &[Vec<u8>]) -> Result<Vec<PlayerId>, BadField> {
+fn parse_players(ids: &[String]) -> Result<Vec<PlayerId>, BadField> {
     if ids.is_empty() || ids.len() > MAX_ACCOUNTS {
         return Err(BadField::new("player_ids", "1 to 1,000 of them"));
     }
     let mut seen = BTreeSet::new();
     let mut players = Vec::with_capacity(ids.len());
     for (at, id) in ids.iter().enumerate() {
-        let player: PlayerId = id[..].try_into().map_err(|_| {
-            let problem = format!("an id is 16 bytes; this has {} bytes", id.len());
-            BadField::new(format!("player_ids[{at}]"), problem)
-        })?;
+        let player: PlayerId = field::id("", id)
+            .map_err(|bad: BadField| BadField::new(format!("player_ids[{at}]"), bad.problem))?;
         if !seen.insert(player) {
             return Err(BadField::new(format!("player_ids[{at}]"), "it is there twice"));
         }

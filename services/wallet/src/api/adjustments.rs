@@ -18,7 +18,7 @@ impl Api {
         request: Request<pb::ProposeAdjustmentRequest>,
     ) -> Result<pb::ProposeAdjustmentResponse, Status> {
         let caller = caller(&request).map_err(|status| *status)?;
-        let pb::ProposeAdjustmentRequest { request_id, account, amount, reason } =
+        let pb::ProposeAdjustmentRequest { request_id, account, amount_credits: amount, reason } =
             request.into_inner();
         let id = field::request_id(&request_id)?;
         let adjustment = Adjustment {
@@ -26,11 +26,11 @@ impl Api {
             id: AdjustmentId(RequestKey::new(&caller.actor(), id).0),
             account: parse::account("account", &account)?,
             amount: Amount::try_new(amount)
-                .map_err(|error| BadField::new("amount", error.to_string()))?,
+                .map_err(|error| BadField::new("amount_credits", error.to_string()))?,
             reason: field::text("reason", &reason, 1, MAX_REASON_CHARS)?,
             proposed_by: caller.subject.clone(),
         };
-        let adjustment_id = adjustment.id.0.to_vec();
+        let adjustment_id = adjustment.id.to_string();
         self.execute(&caller, id, Command::ProposeAdjustment(adjustment)).await?;
         Ok(pb::ProposeAdjustmentResponse { adjustment_id })
     }
@@ -124,11 +124,11 @@ fn adjustment_to_pb(proposed: PendingAdjustment) -> pb::Adjustment {
     let PendingAdjustment { adjustment, proposed_at: at } = proposed;
     let Adjustment { id, account, amount, reason, proposed_by } = adjustment;
     pb::Adjustment {
-        adjustment_id: id.0.to_vec(),
+        adjustment_id: id.to_string(),
         account: account.to_string(),
-        amount: amount.get(),
+        amount_credits: amount.get(),
         reason,
         proposed_by,
-        proposed_at: Some(text::timestamp(at)),
+        propose_time: Some(text::timestamp(at)),
     }
 }

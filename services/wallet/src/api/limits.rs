@@ -68,8 +68,8 @@ impl Api {
         };
         let (spent, left) = (|it: &LimitUsage| Some(it.used), LimitUsage::left);
         Ok(pb::GetLimitsResponse {
-            own: Some(terms_to_pb(&own)),
-            operator: Some(terms_to_pb(&operator)),
+            own_limits: Some(terms_to_pb(&own)),
+            operator_limits: Some(terms_to_pb(&operator)),
             used: of(Measure::BuyIn, &spent),
             lost: of(Measure::Loss, &spent),
             seconds: of(Measure::Time, &spent),
@@ -89,7 +89,7 @@ impl Api {
         if player_ids.is_empty() || player_ids.len() > MAX_PLAYERS {
             return Err(BadField::new("player_ids", "1 to 64 of them").into());
         }
-        let players = player_ids.iter().map(|id| field::player_id(id));
+        let players = player_ids.iter().map(field::player_id);
         let players = players.collect::<Result<Vec<PlayerId>, BadField>>()?;
         let unique: BTreeSet<&PlayerId> = players.iter().collect();
         if unique.len() != players.len() {
@@ -116,14 +116,14 @@ impl Api {
         request: Request<pb::ExcludeRequest>,
     ) -> Result<pb::ExcludeResponse, Status> {
         let caller = caller(&request).map_err(|status| *status)?;
-        let pb::ExcludeRequest { request_id, player_id, until } = request.into_inner();
+        let pb::ExcludeRequest { request_id, player_id, end_time: until } = request.into_inner();
         let id = field::request_id(&request_id)?;
         let player = target_player(&caller, &player_id).map_err(|status| *status)?;
-        let until = until.map(|until| text::parse_time("until", until)).transpose()?;
+        let until = until.map(|until| text::parse_time("end_time", until)).transpose()?;
         let done = self.execute(&caller, id, Command::Exclude { player, until }).await?;
         match done.content {
             AnswerContent::ExcludedUntil(until) => {
-                Ok(pb::ExcludeResponse { until: until.map(text::timestamp) })
+                Ok(pb::ExcludeResponse { end_time: until.map(text::timestamp) })
             }
             AnswerContent::Empty
             | AnswerContent::Balance(_)
@@ -176,12 +176,13 @@ fn parse_limits<T>(
 
 fn terms_to_pb(terms: &AllLimitTerms) -> pb::SetLimitsResponse {
     let AllLimitTerms { buy_in, loss, time } = terms;
-    let pb::LimitTerms { now, later, later_at } = measure_terms_to_pb(buy_in, Credits::get);
+    let pb::LimitTerms { now, later, later_time: later_at } =
+        measure_terms_to_pb(buy_in, Credits::get);
     let seconds = |Seconds(seconds)| seconds;
     pb::SetLimitsResponse {
         now,
         later,
-        later_at,
+        later_time: later_at,
         loss: Some(measure_terms_to_pb(loss, Credits::get)),
         time: Some(measure_terms_to_pb(time, seconds)),
     }
@@ -197,6 +198,6 @@ fn measure_terms_to_pb<T: Copy>(terms: &LimitTerms<T>, unit: impl Fn(T) -> u64) 
     pb::LimitTerms {
         now: Some(limits(now)),
         later: later.as_ref().map(|(_, later)| limits(later)),
-        later_at: later.map(|(from, _)| text::timestamp(from)),
+        later_time: later.map(|(from, _)| text::timestamp(from)),
     }
 }

@@ -11,8 +11,8 @@ const REASON_CHARS: usize = ledger::MAX_REASON_CHARS;
 
 /// Fields of an operator's request about a player's account: request id, player, reason.
 pub(super) fn operator_request(
-    request_id: &[u8],
-    player_id: &[u8],
+    request_id: &str,
+    player_id: &str,
     reason: &str,
 ) -> Result<(RequestId, PlayerId, String), BadField> {
     let id = field::request_id(request_id)?;
@@ -21,17 +21,17 @@ pub(super) fn operator_request(
 }
 
 pub(super) fn issue(request: pb::IssueRequest) -> Result<Transfer, BadField> {
-    let pb::IssueRequest { request_id, player_id, amount, reason } = request;
+    let pb::IssueRequest { request_id, player_id, amount_credits: amount, reason } = request;
     let (id, player, reason) = operator_request(&request_id, &player_id, &reason)?;
-    let amount = field::positive("amount", amount)?;
+    let amount = field::positive("amount_credits", amount)?;
     let legs = two_legs(Account::Issuance, Account::Player(player), amount);
     Ok(Transfer { id, kind: Kind::Issue, legs, reason })
 }
 
 pub(super) fn redeem(request: pb::RedeemRequest) -> Result<Transfer, BadField> {
-    let pb::RedeemRequest { request_id, player_id, amount, reason } = request;
+    let pb::RedeemRequest { request_id, player_id, amount_credits: amount, reason } = request;
     let (id, player, reason) = operator_request(&request_id, &player_id, &reason)?;
-    let amount = field::positive("amount", amount)?;
+    let amount = field::positive("amount_credits", amount)?;
     let legs = two_legs(Account::Player(player), Account::Issuance, amount);
     Ok(Transfer { id, kind: Kind::Redeem, legs, reason })
 }

@@ -37,14 +37,14 @@ impl Api {
         request: Request<pb::ListEntriesRequest>,
     ) -> Result<pb::ListEntriesResponse, Status> {
         let caller = caller(&request).map_err(|status| *status)?;
-        let pb::ListEntriesRequest { player_id, page_size, page_token, from, to } =
+        let pb::ListEntriesRequest { player_id, page_size, page_token, start_time, end_time } =
             request.into_inner();
         let player = target_player(&caller, &player_id).map_err(|status| *status)?;
         let (size, seen) = page(page_size, &page_token)?;
         let _turn = statement_permit(&self.statement_permits).await?;
         let found = self.account_of(Account::Player(player)).await?;
         let repo = self.wallet.repo()?;
-        let span = positions_between(repo, found.size, from, to).await?;
+        let span = positions_between(repo, found.size, start_time, end_time).await?;
         let positions = span.start.max(seen)..span.end;
         let opening = repo.holdings_before(player, Position(positions.start)).await;
         let opening = opening.map_err(WalletError::from)?;
@@ -57,8 +57,8 @@ impl Api {
         Ok(pb::ListEntriesResponse {
             next_page_token: last.map(|last| last.position.0.to_string()).unwrap_or_default(),
             entries: read.iter().map(|line| entry(line, &mut now)).collect(),
-            opening_balance: opening.balance,
-            opening_total: opening.total,
+            opening_balance_credits: opening.balance,
+            opening_total_credits: opening.total,
         })
     }
 
@@ -67,7 +67,8 @@ impl Api {
         request: Request<pb::ExportStatementRequest>,
     ) -> Result<Chunks, Status> {
         let caller = caller(&request).map_err(|status| *status)?;
-        let pb::ExportStatementRequest { player_id, from, to, format } = request.into_inner();
+        let pb::ExportStatementRequest { player_id, start_time, end_time, format } =
+            request.into_inner();
         let player = target_player(&caller, &player_id).map_err(|status| *status)?;
         let format = match pb::StatementFormat::try_from(format) {
             Ok(pb::StatementFormat::Unspecified | pb::StatementFormat::Csv) => Format::Csv,
@@ -78,7 +79,7 @@ impl Api {
         let StoredAccount { account, size, .. } = self.account_of(Account::Player(player)).await?;
         let repo = self.wallet.repo()?.clone();
         // The size is fixed at the start, so that a statement is of one moment.
-        let left = positions_between(&repo, size, from, to).await?;
+        let left = positions_between(&repo, size, start_time, end_time).await?;
         let opening = repo.holdings_before(player, Position(left.start)).await;
         let now = opening.map_err(WalletError::from)?;
         let writing = StatementFile {
@@ -205,8 +206,8 @@ impl Format {
 async fn positions_between(
     repo: &Repo,
     size: u64,
-    from: Option<Timestamp>,
-    to: Option<Timestamp>,
+    start_time: Option<Timestamp>,
+    end_time: Option<Timestamp>,
 ) -> Result<Range<u64>, Status> {
     let position = async |name, time: Option<Timestamp>| -> Result<Option<u64>, Status> {
         let Some(time) = time else { return Ok(None) };
@@ -215,8 +216,8 @@ async fn positions_between(
         let time = UnixMicros(text::parse_time(name, time)?.0 + between);
         Ok(Some(repo.events_before(time).await.map_err(WalletError::from)?))
     };
-    let start = position("from", from).await?.unwrap_or(0);
-    let end = position("to", to).await?.unwrap_or(size).min(size);
+    let start = position("start_time", start_time).await?.unwrap_or(0);
+    let end = position("end_time", end_time).await?.unwrap_or(size).min(size);
     Ok(start..end)
 }
 
@@ -225,16 +226,16 @@ fn entry(line: &StatementLine, now: &mut Holdings) -> pb::Entry {
     let StatementLine { position, amount, at_table, kind, reason, table, recorded_at, transfer } =
         line;
     pb::Entry {
-        transfer_id: transfer.map(|id| id.0.to_vec()).unwrap_or_default(),
-        recorded_at: recorded_at.map(text::timestamp),
+        transfer_id: transfer.map(|id| id.to_string()).unwrap_or_default(),
+        record_time: recorded_at.map(text::timestamp),
         kind: text::transfer_kind(*kind).into(),
-        amount: amount.get(),
-        balance: now.balance,
-        hand_id: text::hand_of(line).map(|hand| hand.0.to_vec()).unwrap_or_default(),
-        table_id: table.map(|table| table.0.to_vec()).unwrap_or_default(),
+        amount_credits: amount.get(),
+        balance_credits: now.balance,
+        hand_id: text::hand_of(line).map(|hand| hand.to_string()).unwrap_or_default(),
+        table_id: table.map(|table| table.to_string()).unwrap_or_default(),
         reason: reason.clone().unwrap_or_default(),
         position: position.0,
-        at_table: at_table.get(),
-        total: now.total,
+        at_table_credits: at_table.get(),
+        total_credits: now.total,
     }
 }

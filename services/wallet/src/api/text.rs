@@ -6,12 +6,12 @@
 
 use std::fmt::Write as _;
 
-use base64ct::{Base64, Encoding as _};
 use ledger::Exclusion;
 use primitives::{HandId, UnixMicros};
 use prost_types::Timestamp;
 use proto::wallet::v1::TransferKind;
 use wire::BadField;
+use wire::time::rfc3339;
 
 use crate::repo::{Holdings, StatementLine};
 
@@ -40,7 +40,7 @@ pub(super) fn parse_time(field: &str, timestamp: Timestamp) -> Result<UnixMicros
     micros.map(UnixMicros).filter(|time| *time <= MAX_TIMESTAMP).ok_or_else(bad)
 }
 
-pub(super) const CSV_HEADER: &str = "position,recorded_at,kind,amount,at_table,balance,total,transfer_id,hand_id,table_id,reason\r\n";
+pub(super) const CSV_HEADER: &str = "position,record_time,kind,amount_credits,at_table_credits,balance_credits,total_credits,transfer_id,hand_id,table_id,reason\r\n";
 
 /// Writes a line as CSV, with the player's credits after it.
 pub(super) fn write_csv_line(to: &mut String, line: &StatementLine, now: Holdings) {
@@ -54,7 +54,7 @@ pub(super) fn write_csv_line(to: &mut String, line: &StatementLine, now: Holding
         to,
         "{},{},{kind},{amount},{at_table},{balance},{total},{transfer},{hand},{table},",
         position.0,
-        recorded_at.map(rfc3339_micros).unwrap_or_default()
+        recorded_at.map(rfc3339).unwrap_or_default()
     )
     .expect("writing into a String cannot fail");
     write_csv_text(to, reason.as_deref().unwrap_or_default());
@@ -77,25 +77,27 @@ fn write_csv_text(to: &mut String, text: &str) {
 /// Writes a line as JSON, by the protobuf JSON mapping of an entry, with the player's credits after
 /// it.
 pub(super) fn write_json_line(to: &mut String, line: &StatementLine, now: Holdings) {
-    let transfer = line.transfer.map(|id| Base64::encode_string(&id.0)).unwrap_or_default();
+    let transfer = line.transfer.map(|id| id.to_string()).unwrap_or_default();
     let StatementLine { position, amount, at_table, recorded_at, reason, table, .. } = line;
     let Holdings { balance, total } = now;
     write!(
         to,
         "{{\"transferId\":\"{transfer}\",{}\"kind\":\"{}\",\
-         \"amount\":\"{amount}\",\"balance\":\"{balance}\",\"atTable\":\"{at_table}\",\
-         \"total\":\"{total}\"",
+         \"amountCredits\":\"{amount}\",\"balanceCredits\":\"{balance}\",\"atTableCredits\":\"{at_table}\",\
+         \"totalCredits\":\"{total}\"",
         recorded_at
-            .map(|at| format!("\"recordedAt\":\"{}\",", rfc3339_micros(at)))
+            .map(|at| format!("\"recordTime\":\"{}\",", rfc3339(at)))
             .unwrap_or_default(),
         transfer_kind(line.kind).as_str_name(),
     )
     .expect("writing into a String cannot fail");
-    let ids = [("handId", hand_of(line).map(|hand| hand.0)), ("tableId", table.map(|id| id.0))];
+    let ids = [
+        ("handId", hand_of(line).map(|hand| hand.to_string())),
+        ("tableId", table.map(|table| table.to_string())),
+    ];
     for (name, id) in ids {
         if let Some(id) = id {
-            write!(to, ",\"{name}\":\"{}\"", Base64::encode_string(&id))
-                .expect("writing into a String cannot fail");
+            write!(to, ",\"{name}\":\"{id}\"").expect("writing into a String cannot fail");
         }
     }
     if let Some(reason) = reason {
@@ -119,14 +121,6 @@ fn write_json_string(to: &mut String, text: &str) {
         }
     }
     to.push('"');
-}
-
-/// RFC 3339, to the microsecond.
-fn rfc3339_micros(at: UnixMicros) -> String {
-    let mut text = at.to_string();
-    text.pop();
-    write!(text, "{:03}Z", at.0 % 1000).expect("writing into a String cannot fail");
-    text
 }
 
 /// Kind of a transfer, as the API names it.
@@ -206,8 +200,8 @@ mod tests {
         assert_eq!(
             text,
             "{\"transferId\":\"AgICAgICAgICAgICAgICAg==\",\
-             \"recordedAt\":\"2023-11-14T22:13:20.123456Z\",\"kind\":\"TRANSFER_KIND_BUY_IN\",\
-             \"amount\":\"-40\",\"balance\":\"60\",\"atTable\":\"40\",\"total\":\"100\",\"tableId\":\"qqqqqqqqqqqqqqqqqqqqqg==\",\
+             \"recordTime\":\"2023-11-14T22:13:20.123456Z\",\"kind\":\"TRANSFER_KIND_BUY_IN\",\
+             \"amountCredits\":\"-40\",\"balanceCredits\":\"60\",\"atTableCredits\":\"40\",\"totalCredits\":\"100\",\"tableId\":\"qqqqqqqqqqqqqqqqqqqqqg==\",\
              \"reason\":\"a \\\"b\\\" \\\\ \\u0007\",\"position\":\"7\"}"
         );
     }

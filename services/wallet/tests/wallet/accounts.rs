@@ -49,7 +49,7 @@ async fn hold_of(api: &Api, hold: u64) -> (u64, u64, pb::HoldState) {
 }
 
 async fn account(api: &Api, n: u8) -> pb::GetAccountResponse {
-    let ask = pb::GetAccountRequest { player_id: bytes(player(n).0) };
+    let ask = pb::GetAccountRequest { player_id: player(n).to_string() };
     api.get_account(by(OPERATOR, ask)).await.unwrap().into_inner()
 }
 
@@ -61,7 +61,10 @@ async fn what_is_held_is_captured_released_or_expires() {
     }
     let again = api.place_hold(by(SERVICE, hold_request(&house, 100, 11))).await;
     check(again, Code::AlreadyExists, ErrorReason::RequestIdReused, None);
-    assert_eq!((account(&api, 0).await.balance, account(&api, 0).await.held), (60, 40));
+    assert_eq!(
+        (account(&api, 0).await.balance_credits, account(&api, 0).await.held_credits),
+        (60, 40)
+    );
     let broke = api.buy_in(by(SERVICE, buy_in_request(105, 0, 21))).await;
     check(broke, Code::FailedPrecondition, ErrorReason::InsufficientCredits, Some(("short", "1")));
 
@@ -78,7 +81,10 @@ async fn what_is_held_is_captured_released_or_expires() {
         pb::ReleaseHoldRequest { request_id: bytes(id(113).0), hold_id: bytes(id(101).0) };
     api.release_hold(by(SERVICE, release)).await.unwrap();
     assert_eq!(hold_of(&api, 101).await, (10, 0, pb::HoldState::Released));
-    assert_eq!((account(&api, 0).await.balance, account(&api, 0).await.held), (51, 20));
+    assert_eq!(
+        (account(&api, 0).await.balance_credits, account(&api, 0).await.held_credits),
+        (51, 20)
+    );
 
     // No request comes: the wallet ends the holds by a timer.
     house.clock.forward(Duration::from_secs(61));
@@ -86,7 +92,7 @@ async fn what_is_held_is_captured_released_or_expires() {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     assert_eq!(hold_of(&api, 102).await, (10, 0, pb::HoldState::Expired));
-    assert_eq!(account(&api, 0).await.held, 0);
+    assert_eq!(account(&api, 0).await.held_credits, 0);
     let never = pb::GetHoldRequest { hold_id: bytes(id(999).0) };
     let never = api.get_hold(by(SERVICE, never)).await;
     check(never, Code::NotFound, ErrorReason::HoldUnknown, None);
@@ -99,8 +105,8 @@ async fn a_looser_limit_waits_and_a_tighter_one_holds_at_once() {
     let me = player(0).to_string();
     let me = (Role::Player, me.as_str());
     let set = |n, day| pb::SetLimitsRequest {
-        request_id: bytes(id(n).0),
-        player_id: Vec::new(),
+        request_id: id(n).to_string(),
+        player_id: String::new(),
         limits: Some(pb::Limits { day, week: None, month: None }),
         ..Default::default()
     };
@@ -112,7 +118,7 @@ async fn a_looser_limit_waits_and_a_tighter_one_holds_at_once() {
     api.buy_in(by(SERVICE, buy_in_request(102, 0, 5))).await.unwrap();
     let looser = api.set_limits(by(me, set(103, None))).await.unwrap().into_inner();
     assert_eq!(looser.now.unwrap().day, Some(45));
-    assert!(looser.later.is_some() && looser.later_at.is_some());
+    assert!(looser.later.is_some() && looser.later_time.is_some());
     // A repeated request for the same limits is answered, not recorded, and delays nothing.
     let size = house.size().await;
     house.clock.forward(Duration::from_secs(60));
@@ -121,15 +127,15 @@ async fn a_looser_limit_waits_and_a_tighter_one_holds_at_once() {
     }
     assert_eq!(house.size().await, size);
     let of_operator = pb::SetLimitsRequest {
-        player_id: bytes(player(0).0),
+        player_id: player(0).to_string(),
         limits: Some(pb::Limits { week: Some(1000), ..Default::default() }),
         ..set(104, None)
     };
     api.set_limits(by(OPERATOR, of_operator)).await.unwrap();
-    let ask = || pb::GetLimitsRequest { player_id: bytes(player(0).0) };
+    let ask = || pb::GetLimitsRequest { player_id: player(0).to_string() };
     let limits = api.get_limits(by(OPERATOR, ask())).await.unwrap().into_inner();
-    assert_eq!(limits.own.unwrap(), looser);
-    assert_eq!(limits.operator.unwrap().now.unwrap().week, Some(1000));
+    assert_eq!(limits.own_limits.unwrap(), looser);
+    assert_eq!(limits.operator_limits.unwrap().now.unwrap().week, Some(1000));
     assert_eq!(limits.used.unwrap().day, Some(45));
     house.is_sound().await;
 
@@ -145,12 +151,15 @@ async fn who_keeps_himself_from_play_can_still_take_his_credits_out() {
     let (house, api) = given().await;
     let me = player(0).to_string();
     let me = (Role::Player, me.as_str());
-    let exclude =
-        |n, until| pb::ExcludeRequest { request_id: bytes(id(n).0), player_id: Vec::new(), until };
+    let exclude = |n, until| pb::ExcludeRequest {
+        request_id: id(n).to_string(),
+        player_id: String::new(),
+        end_time: until,
+    };
     let until = seconds(&house, 3600);
     let kept = api.exclude(by(me, exclude(100, until))).await.unwrap().into_inner();
-    assert_eq!(kept.until, until);
-    assert_eq!(account(&api, 0).await.excluded_until, until);
+    assert_eq!(kept.end_time, until);
+    assert_eq!(account(&api, 0).await.exclusion_end_time, until);
     let refused = api.buy_in(by(SERVICE, buy_in_request(101, 0, 1))).await;
     let name = Some(("refusal", "EXCLUDED"));
     check(refused, Code::FailedPrecondition, ErrorReason::TransferRefused, name);
@@ -166,11 +175,11 @@ async fn who_keeps_himself_from_play_can_still_take_his_credits_out() {
     };
     api.cash_out(by(SERVICE, out)).await.unwrap();
     house.clock.forward(Duration::from_secs(3601));
-    assert_eq!(account(&api, 0).await.excluded_until, None);
+    assert_eq!(account(&api, 0).await.exclusion_end_time, None);
     api.buy_in(by(SERVICE, buy_in_request(104, 0, 1))).await.unwrap();
     let good = api.exclude(by(me, exclude(105, None))).await.unwrap().into_inner();
-    assert_eq!(good.until, None);
-    assert!(account(&api, 0).await.excluded_until.is_some());
+    assert_eq!(good.end_time, None);
+    assert!(account(&api, 0).await.exclusion_end_time.is_some());
     house.is_sound().await;
 }
 
@@ -178,9 +187,9 @@ async fn who_keeps_himself_from_play_can_still_take_his_credits_out() {
 async fn two_operators_set_an_account_right() {
     let (house, api) = given().await;
     let propose = |n, amount| pb::ProposeAdjustmentRequest {
-        request_id: bytes(id(n).0),
+        request_id: id(n).to_string(),
         account: own(0).to_string(),
-        amount,
+        amount_credits: amount,
         reason: "counted again".into(),
     };
     for (n, account) in (90..).zip([seat(0), Account::SabaccPot(crate::harness::TABLE)]) {
@@ -206,7 +215,7 @@ async fn two_operators_set_an_account_right() {
     assert_eq!(rest.next_page_token, "");
     assert_eq!(first.adjustments[0].proposed_by, "ops");
     let approve = |n, adjustment: usize| pb::ApproveAdjustmentRequest {
-        request_id: bytes(id(n).0),
+        request_id: id(n).to_string(),
         adjustment_id: proposed[adjustment].clone(),
     };
     let own_work = api.approve_adjustment(by(OPERATOR, approve(110, 0))).await;
@@ -214,7 +223,7 @@ async fn two_operators_set_an_account_right() {
     check(own_work, Code::FailedPrecondition, ErrorReason::TransferRefused, name);
     api.approve_adjustment(by(OTHER, approve(110, 0))).await.unwrap();
     let reject = pb::RejectAdjustmentRequest {
-        request_id: bytes(id(111).0),
+        request_id: id(111).to_string(),
         adjustment_id: proposed[1].clone(),
         reason: "no".into(),
     };
@@ -248,7 +257,8 @@ async fn what_waits_and_what_holds_is_what_the_ledger_says() {
     .await;
     let list = pb::ListAdjustmentsRequest::default();
     let waiting = api.list_adjustments(by(OTHER, list)).await.unwrap().into_inner().adjustments;
-    let shown: Vec<_> = waiting.iter().map(|it| (it.amount, it.proposed_by.as_str())).collect();
+    let shown: Vec<_> =
+        waiting.iter().map(|it| (it.amount_credits, it.proposed_by.as_str())).collect();
     assert_eq!(shown, [(7, "ops")]);
     assert_eq!(hold_of(&api, 20).await, (30, 30, pb::HoldState::Pending));
     // An ended hold is shown as its event in the log says, or not at all.
@@ -294,7 +304,7 @@ async fn refused_in_themselves(house: &Harness<PgStore>, api: &Api) -> Vec<Statu
 /// Requests that are refused by state: player 1 is frozen, player 5's account is closed, and player
 /// 0's 10 credits are held.
 async fn refused_as_things_stand(api: &Api) -> Vec<Status> {
-    let (request_id, player_id) = (bytes(id(215).0), bytes(player(0).0));
+    let (request_id, player_id) = (id(215).to_string(), player(0).to_string());
     let reason = String::from("a test");
     let unfreeze = pb::UnfreezeAccountRequest {
         request_id: request_id.clone(),
@@ -303,8 +313,8 @@ async fn refused_as_things_stand(api: &Api) -> Vec<Status> {
     };
     let close = pb::CloseAccountRequest { request_id, player_id, reason };
     let approve = pb::ApproveAdjustmentRequest {
-        request_id: bytes(id(219).0),
-        adjustment_id: bytes(id(999).0),
+        request_id: id(219).to_string(),
+        adjustment_id: id(999).to_string(),
     };
     vec![
         no(api.issue(by(OPERATOR, issue_request(212, 9, 1))).await),
@@ -325,10 +335,10 @@ async fn refused_as_things_stand(api: &Api) -> Vec<Status> {
 async fn every_refusal_has_its_name() {
     let (house, api) = given().await;
     house.execute_until_answered(crate::harness::open(5)).await.unwrap();
-    let (request_id, player_id) = (bytes(id(100).0), bytes(player(5).0));
+    let (request_id, player_id) = (id(100).to_string(), player(5).to_string());
     let close = pb::CloseAccountRequest { request_id, player_id, reason: "a test".into() };
     api.close_account(by(OPERATOR, close)).await.unwrap();
-    let (request_id, player_id) = (bytes(id(101).0), bytes(player(1).0));
+    let (request_id, player_id) = (id(101).to_string(), player(1).to_string());
     let freeze = pb::FreezeAccountRequest { request_id, player_id, reason: "a test".into() };
     api.freeze_account(by(OPERATOR, freeze)).await.unwrap();
     assert!(account(&api, 5).await.closed && account(&api, 1).await.frozen);
@@ -364,15 +374,16 @@ async fn every_refusal_has_its_name() {
 #[tokio::test(flavor = "multi_thread")]
 async fn many_accounts_are_opened_at_once() {
     let (house, api) = given().await;
-    let players: Vec<_> = (0..=200).map(|n| bytes(player(n).0)).collect();
-    let open = |n, player_ids| pb::OpenAccountsRequest { request_id: bytes(id(n).0), player_ids };
+    let players: Vec<_> = (0..=200).map(|n| player(n).to_string()).collect();
+    let open =
+        |n, player_ids| pb::OpenAccountsRequest { request_id: id(n).to_string(), player_ids };
     let opened = api.open_accounts(by(OPERATOR, open(100, players.clone()))).await.unwrap();
     assert_eq!(opened.into_inner().opened, 199, "two were open");
     let again = api.open_accounts(by(OPERATOR, open(100, players.clone()))).await.unwrap();
     assert_eq!(again.into_inner().opened, 199, "the first answer");
     let nothing = api.open_accounts(by(OPERATOR, open(101, players))).await.unwrap();
     assert_eq!(nothing.into_inner().opened, 0);
-    let twice = open(102, vec![bytes(player(7).0); 2]);
+    let twice = open(102, vec![player(7).to_string(); 2]);
     let twice = api.open_accounts(by(OPERATOR, twice)).await;
     check(twice, Code::InvalidArgument, ErrorReason::BadField, None);
     house.is_sound().await;

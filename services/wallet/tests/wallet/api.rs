@@ -29,9 +29,9 @@ pub(crate) fn bytes(id: [u8; 16]) -> Vec<u8> {
 
 pub(crate) fn issue_request(request: u64, to: u8, amount: u64) -> pb::IssueRequest {
     pb::IssueRequest {
-        request_id: bytes(id(request).0),
-        player_id: bytes(player(to).0),
-        amount,
+        request_id: id(request).to_string(),
+        player_id: player(to).to_string(),
+        amount_credits: amount,
         reason: "welcome".into(),
     }
 }
@@ -87,33 +87,40 @@ async fn an_account_from_opening_to_statement() {
     let (house, api) = given().await;
     let me = player(0).to_string();
     let me = (Role::Player, me.as_str());
-    let open = pb::OpenAccountRequest { request_id: bytes([9; 16]), player_id: Default::default() };
+    let open = pb::OpenAccountRequest {
+        request_id: primitives::RequestId([9; 16]).to_string(),
+        player_id: Default::default(),
+    };
     let opened = api.open_account(by(me, open)).await.unwrap().into_inner();
     assert_eq!(opened.account, own(0).to_string());
 
     let issued = api.issue(by(OPERATOR, issue_request(50, 0, 25))).await.unwrap().into_inner();
-    assert_eq!(issued.balance, 85);
+    assert_eq!(issued.balance_credits, 85);
     let redeem = pb::RedeemRequest {
-        request_id: bytes(id(51).0),
-        player_id: bytes(player(0).0),
-        amount: 5,
+        request_id: id(51).to_string(),
+        player_id: player(0).to_string(),
+        amount_credits: 5,
         reason: "cash".into(),
     };
     let redeemed = api.redeem(by(OPERATOR, redeem)).await.unwrap().into_inner();
-    assert_eq!((redeemed.balance, redeemed.position), (80, issued.position + 1));
+    assert_eq!((redeemed.balance_credits, redeemed.position), (80, issued.position + 1));
     let repeated = api.issue(by(OPERATOR, issue_request(50, 0, 25))).await.unwrap().into_inner();
     assert_eq!(repeated, issued, "the first answer, though the balance is another now");
 
     let found = api.get_account(by(me, pb::GetAccountRequest::default())).await.unwrap();
     let found = found.into_inner();
-    assert_eq!((found.balance, found.seats.len(), found.seats[0].balance), (80, 1, 40));
+    assert_eq!(
+        (found.balance_credits, found.seats.len(), found.seats[0].balance_credits),
+        (80, 1, 40)
+    );
 
     let mut amounts = Vec::new();
     let mut token = String::new();
     loop {
         let ask = pb::ListEntriesRequest { page_size: 3, page_token: token, ..Default::default() };
         let page = api.list_entries(by(me, ask)).await.unwrap().into_inner();
-        amounts.extend(page.entries.iter().map(|entry| (entry.amount, entry.balance)));
+        amounts
+            .extend(page.entries.iter().map(|entry| (entry.amount_credits, entry.balance_credits)));
         token = page.next_page_token;
         if token.is_empty() {
             break;
@@ -198,9 +205,9 @@ async fn bad_fields_are_named() {
     let good = || issue_request(70, 0, 1);
     let rows = [
         ("request_id", pb::IssueRequest { request_id: Default::default(), ..good() }),
-        ("player_id", pb::IssueRequest { player_id: b"me".to_vec(), ..good() }),
-        ("amount", pb::IssueRequest { amount: 0, ..good() }),
-        ("amount", pb::IssueRequest { amount: 1 << 53, ..good() }),
+        ("player_id", pb::IssueRequest { player_id: "me".to_owned(), ..good() }),
+        ("amount_credits", pb::IssueRequest { amount_credits: 0, ..good() }),
+        ("amount_credits", pb::IssueRequest { amount_credits: 1 << 53, ..good() }),
         ("reason", pb::IssueRequest { reason: String::new(), ..good() }),
         ("reason", pb::IssueRequest { reason: "x".repeat(201), ..good() }),
     ];
@@ -226,13 +233,16 @@ async fn a_player_sees_only_his_own_account() {
     let (_house, api) = given().await;
     let (me, other) = (player(0).to_string(), player(1));
     let me = (Role::Player, me.as_str());
-    let ask = pb::GetAccountRequest { player_id: bytes(other.0) };
+    let ask = pb::GetAccountRequest { player_id: other.to_string() };
     let denied = (Code::PermissionDenied, ErrorReason::RoleNotAllowed);
     check(api.get_account(by(me, ask.clone())).await, denied.0, denied.1, None);
     assert!(api.get_account(by(OPERATOR, ask)).await.is_ok());
-    let ask = pb::ListEntriesRequest { player_id: bytes(other.0), ..Default::default() };
+    let ask = pb::ListEntriesRequest { player_id: other.to_string(), ..Default::default() };
     check(api.list_entries(by(me, ask)).await, denied.0, denied.1, None);
-    let open = pb::OpenAccountRequest { request_id: bytes([9; 16]), player_id: bytes(other.0) };
+    let open = pb::OpenAccountRequest {
+        request_id: primitives::RequestId([9; 16]).to_string(),
+        player_id: other.to_string(),
+    };
     check(api.open_account(by(me, open)).await, denied.0, denied.1, None);
     let whose = api.get_account(by(OPERATOR, pb::GetAccountRequest::default())).await;
     check(whose, Code::InvalidArgument, ErrorReason::BadField, None);

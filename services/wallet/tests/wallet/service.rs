@@ -89,19 +89,19 @@ async fn credits_outlive_the_process() {
     let life = Process::begin(&url).await;
     let mut accounts = WalletServiceClient::new(life.channel.clone());
     let mut settlement = SettlementServiceClient::new(life.channel.clone());
-    let open = pb::OpenAccountRequest { request_id: id(1).0.to_vec(), player_id: vec![] };
+    let open = pb::OpenAccountRequest { request_id: id(1).to_string(), player_id: String::new() };
     accounts.open_account(life.call(Role::Player, &me, open)).await.unwrap();
     let issue = pb::IssueRequest {
-        request_id: id(2).0.to_vec(),
-        player_id: player(1).0.to_vec(),
-        amount: 500,
+        request_id: id(2).to_string(),
+        player_id: player(1).to_string(),
+        amount_credits: 500,
         reason: "welcome".into(),
     };
     let greedy = accounts.issue(life.call(Role::Player, &me, issue.clone())).await.unwrap_err();
     assert_eq!(wire::status::reason_of(&greedy), Some(ErrorReason::RoleNotAllowed));
     let issued = accounts.issue(life.call(Role::Operator, "ops", issue.clone())).await.unwrap();
     let issued = issued.into_inner();
-    assert_eq!((issued.balance, issued.position), (500, 1));
+    assert_eq!((issued.balance_credits, issued.position), (500, 1));
     let buy_in = pb::BuyInRequest {
         request_id: id(3).0.to_vec(),
         table_id: TABLE.0.to_vec(),
@@ -123,8 +123,8 @@ async fn credits_outlive_the_process() {
     let ask = pb::GetAccountRequest::default();
     let found = accounts.get_account(life.call(Role::Player, &me, ask)).await.unwrap();
     let found = found.into_inner();
-    assert_eq!((found.account, found.balance), (own(1).to_string(), 300));
-    assert_eq!(found.seats.iter().map(|seat| seat.balance).collect::<Vec<_>>(), [200]);
+    assert_eq!((found.account, found.balance_credits), (own(1).to_string(), 300));
+    assert_eq!(found.seats.iter().map(|seat| seat.balance_credits).collect::<Vec<_>>(), [200]);
     let ask = pb::ListEntriesRequest::default();
     let listed = accounts.list_entries(life.call(Role::Auditor, "a", ask)).await.unwrap_err();
     assert_eq!(wire::status::reason_of(&listed), Some(ErrorReason::BadField), "whose account?");
@@ -152,7 +152,7 @@ async fn a_wallet_is_ready_once_the_accounts_are_read() {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
     let mut accounts = WalletServiceClient::new(life.channel.clone());
-    let ask = pb::GetAccountRequest { player_id: player(99).0.to_vec() };
+    let ask = pb::GetAccountRequest { player_id: player(99).to_string() };
     let read = accounts.get_account(life.call(Role::Operator, "ops", ask)).await.unwrap_err();
     assert_eq!(wire::status::reason_of(&read), Some(ErrorReason::AccountUnknown), "{read}");
     drop(accounts);
@@ -168,14 +168,14 @@ async fn a_stream_of_transfers_and_a_stop() {
     let mut accounts = WalletServiceClient::new(life.channel.clone());
     let mut settlement = SettlementServiceClient::new(life.channel.clone());
     let open = pb::OpenAccountsRequest {
-        request_id: id(1).0.to_vec(),
-        player_ids: vec![player(1).0.to_vec()],
+        request_id: id(1).to_string(),
+        player_ids: vec![player(1).to_string()],
     };
     accounts.open_accounts(life.call(Role::Operator, "ops", open)).await.unwrap();
     let issue = pb::IssueRequest {
-        request_id: id(2).0.to_vec(),
-        player_id: player(1).0.to_vec(),
-        amount: 2000,
+        request_id: id(2).to_string(),
+        player_id: player(1).to_string(),
+        amount_credits: 2000,
         reason: "welcome".into(),
     };
     accounts.issue(life.call(Role::Operator, "ops", issue)).await.unwrap();

@@ -56,7 +56,7 @@ async fn tables_hear_at_once_of_exclusions_freezes_and_limits() {
     );
     // A loss limit of the 40 credits at the table, and half an hour at tables.
     let set = pb::SetLimitsRequest {
-        request_id: bytes(id(100).0),
+        request_id: id(100).to_string(),
         loss: day(40),
         time: day(1800),
         ..Default::default()
@@ -73,7 +73,7 @@ async fn tables_hear_at_once_of_exclusions_freezes_and_limits() {
     assert_eq!(reached.kind(), StandingKind::LimitReached);
     let limit = reached.limit.unwrap();
     assert_eq!((limit.measure(), limit.window()), (LimitMeasure::Loss, LimitWindow::Day));
-    assert!(reached.until.is_some());
+    assert!(reached.end_time.is_some());
     let refused = api.buy_in(by(SERVICE, buy_in_request(103, 0, 1))).await;
     let fact = Some(("measure", "LOSS"));
     check(refused, Code::FailedPrecondition, ErrorReason::TransferRefused, fact);
@@ -91,14 +91,14 @@ async fn tables_hear_at_once_of_exclusions_freezes_and_limits() {
     let reached = standing(&api, &[0]).await.remove(0);
     assert_eq!(reached.limit.unwrap().measure(), LimitMeasure::Time);
     let freeze = pb::FreezeAccountRequest {
-        request_id: bytes(id(105).0),
-        player_id: bytes(player(0).0),
+        request_id: id(105).to_string(),
+        player_id: player(0).to_string(),
         reason: "a test".into(),
     };
     api.freeze_account(by(OPERATOR, freeze)).await.unwrap();
     assert_eq!(kinds(&[0]).await, [StandingKind::Frozen]);
     let late = id_at(106, BEGIN + 1_800_000_000);
-    let exclude = pb::ExcludeRequest { request_id: bytes(late.0), ..Default::default() };
+    let exclude = pb::ExcludeRequest { request_id: late.to_string(), ..Default::default() };
     api.exclude(by(me, exclude)).await.unwrap();
     assert_eq!(kinds(&[0, 1]).await, [StandingKind::Excluded, StandingKind::MayPlay]);
     // Both ids are old by now, and one old id a second is looked up.
@@ -137,7 +137,8 @@ async fn limits_that_are_none_are_refused() {
     let me = player(0).to_string();
     let me = (Role::Player, me.as_str());
     let set = |n, change: &dyn Fn(&mut pb::SetLimitsRequest)| {
-        let mut request = pb::SetLimitsRequest { request_id: bytes(id(n).0), ..Default::default() };
+        let mut request =
+            pb::SetLimitsRequest { request_id: id(n).to_string(), ..Default::default() };
         change(&mut request);
         request
     };

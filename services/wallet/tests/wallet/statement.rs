@@ -12,7 +12,7 @@ use sabacc_wallet::api::Api;
 use tonic::Code;
 use tonic_types::StatusExt as _;
 
-use crate::api::{OPERATOR, SERVICE, by, bytes, check, given};
+use crate::api::{OPERATOR, SERVICE, by, check, given};
 use ledger::Account;
 use primitives::TableId;
 use sqlx::Connection as _;
@@ -26,9 +26,9 @@ fn at(micros: u64) -> Timestamp {
 
 async fn file(api: &Api, format: pb::StatementFormat, from: Option<Timestamp>) -> String {
     let ask = pb::ExportStatementRequest {
-        player_id: bytes(player(0).0),
-        from,
-        to: None,
+        player_id: player(0).to_string(),
+        start_time: from,
+        end_time: None,
         format: format.into(),
     };
     let mut chunks = api.export_statement(by(OPERATOR, ask)).await.unwrap().into_inner();
@@ -70,9 +70,10 @@ async fn pages_and_files_say_the_same() {
     }
     assert_eq!(listed.len(), 702);
     let lines = house.log_content().await.lines(own(0));
-    let said: Vec<_> = listed.iter().map(|it| (it.position, it.amount, it.balance)).collect();
+    let said: Vec<_> =
+        listed.iter().map(|it| (it.position, it.amount_credits, it.balance_credits)).collect();
     assert_eq!(said, lines);
-    assert_eq!(listed[1].table_id, bytes(crate::harness::TABLE.0), "a buy-in's table");
+    assert_eq!(listed[1].table_id, crate::harness::TABLE.to_string(), "a buy-in's table");
 
     let csv = file(&api, pb::StatementFormat::Csv, None).await;
     assert_eq!(csv.lines().count(), 703);
@@ -91,7 +92,8 @@ async fn pages_and_files_say_the_same() {
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json["entries"].as_array().unwrap().len(), 300);
     assert_eq!(json["opening"], "460");
-    let ask = pb::ListEntriesRequest { to: Some(hour), page_size: 1000, ..Default::default() };
+    let ask =
+        pb::ListEntriesRequest { end_time: Some(hour), page_size: 1000, ..Default::default() };
     let before = api.list_entries(by(me, ask)).await.unwrap().into_inner();
     assert_eq!(before.entries.len(), 402);
     let bad = pb::ListEntriesRequest { page_token: "x".into(), ..Default::default() };
@@ -144,7 +146,7 @@ async fn every_hand_is_in_its_players_statement_and_it_adds_up() {
             .execute_until_answered(settle_at(300 + n, table, &[(mine, net), (other, -net)]))
             .await
             .unwrap();
-        hands.push((bytes(id(300 + n).0), bytes(table.0), net));
+        hands.push((id(300 + n).to_string(), table.to_string(), net));
     }
     // A hand without this player, and one that moved nothing for them.
     let pot = Account::SabaccPot(crate::harness::TABLE);
@@ -162,12 +164,16 @@ async fn every_hand_is_in_its_players_statement_and_it_adds_up() {
             let (page_size, page_token) = (size, token);
             let ask = pb::ListEntriesRequest { page_size, page_token, ..Default::default() };
             let page = api.list_entries(by(me, ask)).await.unwrap().into_inner();
-            assert_eq!((page.opening_balance, page.opening_total), expected, "pages of {size}");
+            assert_eq!(
+                (page.opening_balance_credits, page.opening_total_credits),
+                expected,
+                "pages of {size}"
+            );
             assert!(page.entries.len() <= usize::try_from(size).unwrap());
             for entry in &page.entries {
-                expected.0 += entry.amount;
-                expected.1 += entry.amount + entry.at_table;
-                assert_eq!((entry.balance, entry.total), expected, "{entry:?}");
+                expected.0 += entry.amount_credits;
+                expected.1 += entry.amount_credits + entry.at_table_credits;
+                assert_eq!((entry.balance_credits, entry.total_credits), expected, "{entry:?}");
             }
             all.extend(page.entries);
             token = page.next_page_token;
@@ -177,14 +183,16 @@ async fn every_hand_is_in_its_players_statement_and_it_adds_up() {
         }
         assert_eq!(expected, (50, 100), "what the hands gave and took is even");
         let settled = all.iter().filter(|it| it.kind() == pb::TransferKind::Settlement);
-        let found: Vec<_> =
-            settled.map(|it| (it.hand_id.clone(), it.table_id.clone(), it.at_table)).collect();
+        let found: Vec<_> = settled
+            .map(|it| (it.hand_id.clone(), it.table_id.clone(), it.at_table_credits))
+            .collect();
         assert_eq!(found, hands);
-        let kinds: Vec<_> = all.iter().map(|it| (it.kind(), it.amount, it.at_table)).collect();
+        let kinds: Vec<_> =
+            all.iter().map(|it| (it.kind(), it.amount_credits, it.at_table_credits)).collect();
         use pb::TransferKind::{BuyIn, CashOut, Issue};
         assert_eq!(kinds[..3], [(Issue, 100, 0), (BuyIn, -40, 40), (BuyIn, -20, 20)]);
         assert_eq!(kinds.last(), Some(&(CashOut, 10, -10)));
-        assert!(all.iter().all(|it| it.hand_id.is_empty() || it.amount == 0));
+        assert!(all.iter().all(|it| it.hand_id.is_empty() || it.amount_credits == 0));
     }
     let csv = file(&api, pb::StatementFormat::Csv, None).await;
     let hand = id(300).to_string();
@@ -222,13 +230,20 @@ async fn a_hand_that_moved_nothing_for_a_player_is_in_their_statement() {
         let mut total = 100;
         let expected = nets.into_iter().zip(500..).map(|(net, hand)| {
             total += net;
-            let (hand, table) = (bytes(id(hand).0), bytes(crate::harness::TABLE.0));
+            let (hand, table) = (id(hand).to_string(), crate::harness::TABLE.to_string());
             (hand, table, 0, net, 60, total)
         });
         let found: Vec<_> = settled
             .map(|it| {
                 let (hand, table) = (it.hand_id.clone(), it.table_id.clone());
-                (hand, table, it.amount, it.at_table, it.balance, it.total)
+                (
+                    hand,
+                    table,
+                    it.amount_credits,
+                    it.at_table_credits,
+                    it.balance_credits,
+                    it.total_credits,
+                )
             })
             .collect();
         assert_eq!(found, expected.collect::<Vec<_>>());
@@ -289,7 +304,7 @@ async fn statements_leave_connections_to_others() {
     let mut locked = admin.begin().await.unwrap();
     let lock = "LOCK TABLE wallet.entries IN ACCESS EXCLUSIVE MODE";
     sqlx::query(lock).execute(&mut *locked).await.unwrap();
-    let ask = pb::ListEntriesRequest { player_id: bytes(player(0).0), ..Default::default() };
+    let ask = pb::ListEntriesRequest { player_id: player(0).to_string(), ..Default::default() };
     let mut asked = tokio::task::JoinSet::new();
     for _ in 0..12 {
         let (api, ask) = (api.clone(), ask.clone());

@@ -56,7 +56,7 @@ async fn audit(
     stop: CancellationToken,
 ) -> CallCounts {
     let mut sent = CallCounts::default();
-    let table_id = table.bytes().to_vec();
+    let table_id = table.to_string();
     for number in 0..MAX_CALLS {
         if stop.is_cancelled() {
             break;

@@ -88,8 +88,7 @@ impl Flood {
             if number >= MAX_CALLS {
                 break;
             }
-            let mut request =
-                Request::new(GetTableRequest { table_id: self.table.bytes().to_vec() });
+            let mut request = Request::new(GetTableRequest { table_id: self.table.to_string() });
             let at = usize::try_from(number).unwrap_or(0) % self.forged.len();
             self.forged[at].add_to(&mut request);
             let answer = answered(client.get_table(request)).await;

@@ -113,8 +113,8 @@ fn set_limits(ids: &IdMaker, kind: Kind, number: u64) -> SetLimitsRequest {
         Kind::Same | Kind::Chosen => 5_000_000,
     };
     let request_id = match kind {
-        Kind::Changing | Kind::Same => ids.request_id().bytes().to_vec(),
-        Kind::Chosen => ids.uuid_v4().to_vec(),
+        Kind::Changing | Kind::Same => ids.request_id().to_string(),
+        Kind::Chosen => primitives::RequestId(ids.uuid_v4()).to_string(),
     };
     let limits = Limits { day: Some(day), ..Limits::default() };
     SetLimitsRequest { request_id, limits: Some(limits), ..SetLimitsRequest::default() }

@@ -31,7 +31,7 @@ pub(super) async fn run(stage: AttackContext<'_>) -> anyhow::Result<Outcome> {
                 break 'rounds;
             }
             let request = SetLimitsRequest {
-                request_id: id.to_vec(),
+                request_id: RequestId(id).to_string(),
                 limits: Some(Limits { day: Some(5_000_000), ..Limits::default() }),
                 ..SetLimitsRequest::default()
             };

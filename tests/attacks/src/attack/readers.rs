@@ -50,7 +50,7 @@ async fn open(
 pub(super) async fn run(stage: AttackContext<'_>) -> anyhow::Result<Outcome> {
     let mut outcome = Outcome::default();
     let watch = |resume_token: Vec<u8>| WatchTableRequest {
-        table_id: stage.crew.table.bytes().to_vec(),
+        table_id: stage.crew.table.to_string(),
         resume_token,
     };
     // From the table's first message, so that each stream is sent everything since.

@@ -7,8 +7,7 @@ use std::time::Duration;
 use bots::strategy::pick;
 use client::{DecisionOutcome, Error, Play, PlayMessage, WatchMessage};
 use primitives::{Credits, TableId};
-use proto::common::v1::{ErrorReason, LegalMove, Move, MoveKind};
-use proto::event::v1::AtFault;
+use proto::common::v1::{AtFault, ErrorReason, LegalMove, Move, MoveKind};
 use proto::table::v1::table_update::What;
 use proto::table::v1::{
     HandEnded, HandVoided, SeatChanged, SeatState, TableUpdate, TableView, Turn,
@@ -52,7 +51,7 @@ pub(crate) struct Player {
     stack: u64,
     due: Option<DueDecision>,
     /// Request id of the decision in flight, and the time it was sent.
-    in_flight: Option<(Vec<u8>, Instant)>,
+    in_flight: Option<(String, Instant)>,
 }
 
 impl Player {
@@ -119,10 +118,11 @@ impl Player {
     async fn apply_snapshot(&mut self, view: TableView) -> Result<(), Error> {
         self.rules = RuleSet::from_canonical(&view.rule_set).ok();
         let me = self.dependencies.guest.id;
-        let Some(mine) = view.seats.iter().find(|seat| seat.player_id == me.bytes()) else {
+        let Some(mine) = view.seats.iter().find(|seat| wire::field::is_id(&seat.player_id, me))
+        else {
             return self.sit_down().await;
         };
-        (self.seat, self.stack) = (mine.seat, mine.stack);
+        (self.seat, self.stack) = (mine.seat, mine.stack_credits);
         self.record_due(view.hand_no, view.hand.and_then(|hand| hand.turn));
         Ok(())
     }
@@ -168,9 +168,9 @@ impl Player {
         }
         let Some(standing) = ended.standing else { return Ok(()) };
         if let Some(mine) = standing.seats.iter().find(|seat| seat.seat == self.seat) {
-            self.stack = mine.stack;
+            self.stack = mine.stack_credits;
         }
-        let pot = Credits::try_new(standing.sabacc_pot).unwrap_or(Credits::MAX);
+        let pot = Credits::try_new(standing.sabacc_pot_credits).unwrap_or(Credits::MAX);
         let least = self.rules.as_ref().map_or(1, |rules| rules.min_stack(pot).get());
         if self.seat != 0 && self.stack < least {
             let left = self.play.stand_up().await;
@@ -192,14 +192,14 @@ impl Player {
 
     async fn apply_seat(&mut self, changed: SeatChanged) -> Result<(), Error> {
         let me = self.dependencies.guest.id;
-        let Some(seat) = changed.seat.filter(|seat| seat.player_id == me.bytes()) else {
+        let Some(seat) = changed.seat.filter(|seat| wire::field::is_id(&seat.player_id, me)) else {
             return Ok(());
         };
         if changed.vacated {
             self.seat = 0;
             return self.sit_down().await;
         }
-        (self.seat, self.stack) = (seat.seat, seat.stack);
+        (self.seat, self.stack) = (seat.seat, seat.stack_credits);
         if seat.state() == SeatState::SittingOut {
             let back = self.dependencies.guest.client.sit_out(self.dependencies.table, false).await;
             return self.count_refused(back);

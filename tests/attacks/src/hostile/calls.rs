@@ -229,7 +229,7 @@ impl Hostility {
         let answer = answered(self.caller.table().get_table(request)).await?.into_inner();
         if let Some(view) = answer.table {
             let turn = view.hand.and_then(|hand| hand.turn).map_or(0, |turn| turn.turn);
-            let last = TableFacts { buy_in: view.max_buy_in, hand_no: view.hand_no, turn };
+            let last = TableFacts { buy_in: view.max_buy_in_credits, hand_no: view.hand_no, turn };
             *self.last.lock().unwrap_or_else(PoisonError::into_inner) = last;
         }
         Ok(Response::new(()))
@@ -243,7 +243,7 @@ impl Hostility {
             table_id: self.table_id(),
             hand_no: last.hand_no,
             turn: if late { last.turn.saturating_sub(1) } else { last.turn },
-            r#move: Some(Move { kind: kind.into(), ..Move::default() }),
+            decision: Some(Move { kind: kind.into(), ..Move::default() }),
             signature: Vec::new(),
         };
         done(answered(self.caller.table().act(self.request(request))).await)
@@ -258,7 +258,7 @@ impl Hostility {
                     request_id,
                     table_id,
                     seat: 0,
-                    buy_in: self.last().buy_in,
+                    buy_in_credits: self.last().buy_in,
                 };
                 done(answered(client.sit_down(self.request(sit))).await)
             }
@@ -377,7 +377,7 @@ impl Hostility {
                 done(answered(people.set_name(self.request(set))).await)
             }
             People::Player => {
-                let get = pb::GetPlayerRequest { player_id: self.caller.id.bytes().to_vec() };
+                let get = pb::GetPlayerRequest { player_id: self.caller.id.to_string() };
                 done(answered(people.get_player(self.request(get))).await)
             }
             People::Tables => {
@@ -391,12 +391,12 @@ impl Hostility {
         self.caller.request(message)
     }
 
-    fn table_id(&self) -> Vec<u8> {
-        self.table.bytes().to_vec()
+    fn table_id(&self) -> String {
+        self.table.to_string()
     }
 
-    fn request_id(&self) -> Vec<u8> {
-        self.ids.request_id().bytes().to_vec()
+    fn request_id(&self) -> String {
+        self.ids.request_id().to_string()
     }
 }
 

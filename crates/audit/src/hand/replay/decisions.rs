@@ -2,8 +2,8 @@
 //! end a suspended hand.
 
 use eventlog_core::Event;
-use proto::common::v1::MoveKind;
-use proto::event::v1::{self as pb, AbortCause};
+use proto::common::v1::{AbortCause, MoveKind};
+use proto::event::v1 as pb;
 use rules::{Decision, DecisionAuthor, Move, Next, Player, PlayerSet};
 use wire::records::{HandEvent, TableRecord};
 use wire::replay::is_void;

@@ -311,9 +311,12 @@ fn decisions() {
         the!(entries, Table(TableRecord::MoveDecided)).turn += 1;
     });
     check(&[Check::Decisions], |entries| {
-        let bets = |it: &pb::MoveDecided| it.r#move.as_ref().unwrap().amount > 0;
-        the!(entries, Table(TableRecord::MoveDecided), bets).r#move.as_mut().unwrap().amount =
-            1_000_000;
+        let bets = |it: &pb::MoveDecided| it.r#move.as_ref().unwrap().amount_credits > 0;
+        the!(entries, Table(TableRecord::MoveDecided), bets)
+            .r#move
+            .as_mut()
+            .unwrap()
+            .amount_credits = 1_000_000;
     });
     check(&[Check::Decisions], |entries| {
         the!(entries, Table(TableRecord::MoveDecided)).seat += 1;
@@ -321,7 +324,7 @@ fn decisions() {
     // The clock, in its own time and counted as such, but not its own move. Later signatures are
     // over another chain.
     check(&[Check::Decisions, Check::Signatures], |entries| {
-        let bets = |it: &pb::MoveDecided| it.r#move.as_ref().unwrap().amount > 0;
+        let bets = |it: &pb::MoveDecided| it.r#move.as_ref().unwrap().amount_credits > 0;
         let index =
             index_of(entries, |it| matches!(it, Table(TableRecord::MoveDecided(it)) if bets(it)));
         entries[index..].iter_mut().for_each(|entry| delay(entry, 60));

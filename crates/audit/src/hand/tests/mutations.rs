@@ -50,7 +50,7 @@ fn checked_part(recorded: &AnyRecord) -> AnyRecord {
     }
     if let Table(TableRecord::MoveDecided(decided)) = &mut part {
         decided.bank_used_ms = 0;
-        decided.r#move.as_mut().unwrap().amount = 0;
+        decided.r#move.as_mut().unwrap().amount_credits = 0;
     }
     part
 }

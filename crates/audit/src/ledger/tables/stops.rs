@@ -2,7 +2,8 @@
 
 use ::ledger::Account;
 use primitives::{PlayerId, RequestId, TableId};
-use proto::event::v1::{self as pb, EffectKind, Resolution};
+use proto::common::v1::{EffectKind, Resolution};
+use proto::event::v1 as pb;
 use wire::field;
 
 use super::super::transfers::Legs;
@@ -11,7 +12,7 @@ use super::{Context, Inconsistent, Tables, inconsistent};
 impl Tables {
     pub(super) fn stopped(&mut self, table: TableId, stopped: &pb::EffectStopped) {
         if let Some(effect) = &stopped.effect {
-            let what = crate::stops::describe_effect(effect);
+            let what = crate::stops::describe_effect(effect.kind(), effect.hand_no, effect.seat);
             let text = format!("{what} of table {table} has stopped: {}", stopped.why);
             self.stops.insert((table, key(effect)), text);
         }

@@ -1,6 +1,7 @@
 //! Holds, adjustments, limits and other events of accounts: honest logs pass, and every event that
 //! the ledger would not have decided is found.
 
+use proto::common::v1::Resolution;
 use std::time::Duration;
 
 use ::ledger::{Adjustment, Amount, Command, Hold, LimitSetter, Limits, RequestedLimits};
@@ -350,7 +351,7 @@ fn an_event_in_other_words_or_in_another_stream_is_not_believed() {
 
 #[test]
 fn what_was_paid_to_suspense_is_where_the_tables_say() {
-    for resolution in [pb::Resolution::Retry, pb::Resolution::PayToSuspense] {
+    for resolution in [Resolution::Retry, Resolution::PayToSuspense] {
         let mut room = room();
         room.stand_up_with_stopped_cash_out(1, resolution);
         let found = report(&room);
@@ -362,8 +363,8 @@ fn what_was_paid_to_suspense_is_where_the_tables_say() {
                 == 4);
         let leg = paid.legs.iter_mut().find(|leg| leg.amount > 0).unwrap();
         leg.account = match resolution {
-            pb::Resolution::Retry => "house/suspense".to_owned(),
-            pb::Resolution::PayToSuspense | pb::Resolution::Unspecified => {
+            Resolution::Retry => "house/suspense".to_owned(),
+            Resolution::PayToSuspense | Resolution::Unspecified => {
                 format!("player/{}", PlayerId([77; 16]))
             }
         };
@@ -375,7 +376,7 @@ fn what_was_paid_to_suspense_is_where_the_tables_say() {
 #[test]
 fn what_the_house_set_right_is_counted() {
     let mut room = room();
-    room.stand_up_with_stopped_cash_out(1, pb::Resolution::PayToSuspense);
+    room.stand_up_with_stopped_cash_out(1, Resolution::PayToSuspense);
     let propose = Command::ProposeAdjustment(Adjustment {
         id: AdjustmentId(id(9).0),
         account: Account::Suspense,

@@ -52,7 +52,7 @@ pub(super) fn bet(legal: &[LegalMove], money: Money, chances: Estimate) -> Optio
 /// Returns a bet of about `wanted`, at most `most` unless the legal minimum is higher.
 fn sized_bet(legal: &LegalMove, wanted: u64, most: u64) -> Move {
     let amount = wanted.min(most).clamp(legal.min, legal.max.max(legal.min));
-    Move { kind: legal.kind, amount, ..Move::default() }
+    Move { kind: legal.kind, amount_credits: amount, ..Move::default() }
 }
 
 #[cfg(test)]
@@ -76,7 +76,7 @@ mod tests {
         assert_eq!(decide(550, 0, &legal).kind(), MoveKind::Match);
         assert_eq!(decide(550, 300, &legal).kind(), MoveKind::Fold);
         let raise = decide(800, 0, &legal);
-        assert_eq!((raise.kind(), raise.amount), (MoveKind::Raise, 160));
+        assert_eq!((raise.kind(), raise.amount_credits), (MoveKind::Raise, 160));
     }
 
     #[test]
@@ -84,7 +84,7 @@ mod tests {
         let bet = ranged(MoveKind::Bet, 5, 400);
         let legal = [ranged(MoveKind::Check, 0, 0), bet, ranged(MoveKind::Fold, 0, 0)];
         assert_eq!(
-            (decide(500, 0, &legal).kind(), decide(500, 0, &legal).amount),
+            (decide(500, 0, &legal).kind(), decide(500, 0, &legal).amount_credits),
             (MoveKind::Bet, 33)
         );
         assert_eq!(decide(200, 0, &legal).kind(), MoveKind::Check);

@@ -92,9 +92,9 @@ impl<'a> Situation<'a> {
             opponents: others,
             unseen,
             money: Money {
-                pot: state.standing().map_or(0, |standing| standing.hand_pot),
-                stack: standing.map_or(0, |standing| standing.stack),
-                in_round: standing.map_or(0, |standing| standing.in_round),
+                pot: state.standing().map_or(0, |standing| standing.hand_pot_credits),
+                stack: standing.map_or(0, |standing| standing.stack_credits),
+                in_round: standing.map_or(0, |standing| standing.in_round_credits),
             },
             round: hand.round,
             is_called: hand.called_by != 0,

@@ -19,9 +19,9 @@ pub(super) fn bet(situation: &Situation<'_>, quality: u32) -> Option<Move> {
     {
         return Some(call);
     }
-    let pot = situation.state.standing().map_or(0, |standing| standing.hand_pot);
+    let pot = situation.state.standing().map_or(0, |standing| standing.hand_pot_credits);
     let mine = situation.state.my_standing();
-    let stack = mine.map_or(0, |mine| mine.stack);
+    let stack = mine.map_or(0, |mine| mine.stack_credits);
     if quality == 0
         && hand.called_by != 0
         && let Some(fold) = situation.plain_move(MoveKind::Fold)
@@ -34,7 +34,7 @@ pub(super) fn bet(situation: &Situation<'_>, quality: u32) -> Option<Move> {
         return Some(bet.map_or(check, |bet| sized_bet(bet, pot / 4, stack / 10)));
     }
     let price = situation.legal(MoveKind::Match)?.min;
-    let fresh = mine.is_some_and(|mine| mine.in_round == 0);
+    let fresh = mine.is_some_and(|mine| mine.in_round_credits == 0);
     if quality >= MIN_RAISE_QUALITY
         && fresh
         && let Some(raise) = situation.legal(MoveKind::Raise)
@@ -61,7 +61,7 @@ fn worth_its_price(quality: u32, price: u64, pot: u64, stack: u64) -> bool {
 /// Returns a bet of about `wanted`, at most `most` unless the legal minimum is higher.
 fn sized_bet(legal: &LegalMove, wanted: u64, most: u64) -> Move {
     let amount = wanted.min(most).clamp(legal.min, legal.max.max(legal.min));
-    Move { kind: legal.kind, amount, ..Move::default() }
+    Move { kind: legal.kind, amount_credits: amount, ..Move::default() }
 }
 
 #[cfg(test)]
@@ -85,7 +85,7 @@ mod tests {
         };
         assert_eq!(decide(40, open()).kind(), MoveKind::Check);
         let bet = decide(80, open());
-        assert_eq!((bet.kind(), bet.amount), (MoveKind::Bet, 25));
+        assert_eq!((bet.kind(), bet.amount_credits), (MoveKind::Bet, 25));
     }
 
     #[test]
@@ -99,7 +99,7 @@ mod tests {
         assert_eq!(decide(50, facing(100, 200)).kind(), MoveKind::Match);
         assert_eq!(decide(50, facing(400, 500)).kind(), MoveKind::Fold);
         let raise = decide(95, facing(20, 40));
-        assert_eq!((raise.kind(), raise.amount), (MoveKind::Raise, 40));
+        assert_eq!((raise.kind(), raise.amount_credits), (MoveKind::Raise, 40));
     }
 
     #[test]

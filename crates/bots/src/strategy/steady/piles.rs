@@ -115,7 +115,7 @@ mod tests {
         let what = Some(What::Action(action));
         state.apply(&WatchMessage::Update(Box::new(pb::TableUpdate {
             sequence: 1,
-            at: None,
+            record_time: None,
             what,
         })));
     }

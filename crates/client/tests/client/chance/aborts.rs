@@ -2,8 +2,7 @@
 //! client must have agreed where all players are said to have.
 
 use primitives::UnixMicros;
-use proto::common::v1::{LegalMove, Move, MoveKind};
-use proto::event::v1::AbortCause;
+use proto::common::v1::{AbortCause, LegalMove, Move, MoveKind};
 
 use super::*;
 use crate::hand_fixture::OTHER;
@@ -34,14 +33,14 @@ fn stands_until(until: UnixMicros) -> What {
 }
 
 fn suspension(until: UnixMicros) -> pb::Suspension {
-    let time = |at| Some(wire::standing::timestamp(at));
-    pb::Suspension { since: time(SINCE), until: time(until), ..pb::Suspension::default() }
+    let time = |at| Some(wire::time::timestamp(at));
+    pb::Suspension { start_time: time(SINCE), end_time: time(until), ..pb::Suspension::default() }
 }
 
 /// Tells something at a time.
 fn told_at(player: &mut Player, at: UnixMicros, what: What) -> Result<(), Box<FairnessViolation>> {
-    let (at, what) = (Some(wire::standing::timestamp(at)), Some(what));
-    let update = pb::TableUpdate { sequence: 0, at, what };
+    let (at, what) = (Some(wire::time::timestamp(at)), Some(what));
+    let update = pb::TableUpdate { sequence: 0, record_time: at, what };
     player.chance.apply(&WatchMessage::Update(Box::new(update)))
 }
 
@@ -178,7 +177,7 @@ fn a_snapshot_shortens_no_suspension() {
 
 #[test]
 fn a_suspension_says_since_when() {
-    let bare = Some(pb::Suspension { since: None, ..suspension(UNTIL) });
+    let bare = Some(pb::Suspension { start_time: None, ..suspension(UNTIL) });
     let stands = pb::SuspensionChanged { hand_no: HAND, suspension: bare, ..Default::default() };
     let missing = ViolationKind::Missing("since when the dealer is silent");
     check_untold(dealt().apply(What::Suspension(stands)), missing);

@@ -1,11 +1,11 @@
 //! Closings, reveals and blame: what is revealed, when, and what is demanded before.
 
+use proto::common::v1::AbortCause;
 use std::sync::Arc;
 
 use client::evidence::{EvidenceKey, EvidenceStore, MemoryEvidence};
 use fairness::ClosingRow;
 use fairness::evidence::{Conflict, Entry, Opening, conflicts};
-use proto::event::v1::AbortCause;
 
 use super::*;
 use crate::hand_fixture::OTHER;

@@ -2,6 +2,7 @@
 
 use fairness::evidence::{Entry, Statement};
 use fairness::{Chain, DecisionStatement, SignedText as _};
+use primitives::PlayerId;
 use proto::common::v1::{LegalMove, Move, MoveKind};
 
 use super::*;
@@ -58,7 +59,7 @@ impl Dealt {
         pb::HandAction {
             hand_no: HAND,
             seat: seat.into(),
-            r#move: Some(Move { kind: MoveKind::Fold.into(), ..Move::default() }),
+            decision: Some(Move { kind: MoveKind::Fold.into(), ..Move::default() }),
             by_clock,
             chain_line: line.to_owned(),
             chain: self.chain.with(by_clock, line).0.to_vec(),
@@ -89,7 +90,7 @@ impl Dealt {
 }
 
 fn bet() -> Move {
-    Move { kind: MoveKind::Bet.into(), amount: 20, ..Move::default() }
+    Move { kind: MoveKind::Bet.into(), amount_credits: 20, ..Move::default() }
 }
 
 /// fairness/SPEC.md §9.2.
@@ -99,7 +100,7 @@ fn decisions_are_signed_as_the_chain_takes_them() {
     hand.check_signed(&bet(), "p1 bet 20", "p1 bet 20");
     let second = hand.code(1);
     let trade = Move { kind: MoveKind::Trade.into(), cards: vec![second.clone()], ..bet() };
-    let trade = Move { amount: 0, ..trade };
+    let trade = Move { amount_credits: 0, ..trade };
     hand.check_signed(&trade, "p1 trade 0.1", "p1 trade 0.1");
     let names = ["a", "b", "c"].map(str::to_owned).to_vec();
     let choose = Move { kind: MoveKind::Choose.into(), names, ..Move::default() };
@@ -126,8 +127,9 @@ fn who_may_end_a_hand_that_stands_still_signs_that_whoever_is_to_decide() {
         let mut hand = dealt();
         let may = |legal| pb::Turn { seat: seat.into(), turn: 1, legal, ..pb::Turn::default() };
         let stands = |turn| {
-            let since = Some(wire::standing::timestamp(primitives::UnixMicros(7)));
-            let suspension = Some(pb::Suspension { since, ..pb::Suspension::default() });
+            let since = Some(wire::time::timestamp(primitives::UnixMicros(7)));
+            let suspension =
+                Some(pb::Suspension { start_time: since, ..pb::Suspension::default() });
             let hand_no = HAND;
             What::Suspension(pb::SuspensionChanged {
                 hand_no,
@@ -244,7 +246,7 @@ fn refusal(chain: &Chain) -> client::Refusal {
 fn leaving(seat: u8) -> pb::SeatView {
     pb::SeatView {
         seat: seat.into(),
-        player_id: if seat == SEAT { ME.to_vec() } else { vec![9; 16] },
+        player_id: PlayerId(if seat == SEAT { ME } else { [9; 16] }).to_string(),
         state: pb::SeatState::Leaving.into(),
         ..Default::default()
     }

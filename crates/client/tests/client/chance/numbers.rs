@@ -1,16 +1,20 @@
 //! Hand numbers, rules, seeds in time, and warnings.
 
+use proto::common::v1::AbortCause;
 use std::time::Duration;
 
 use fairness::evidence::Entry;
-use proto::event::v1::AbortCause;
 
 use super::*;
 use crate::hand_fixture::OTHER;
 
 fn at(micros: u64, what: What) -> WatchMessage {
-    let at = Some(wire::standing::timestamp(primitives::UnixMicros(micros)));
-    WatchMessage::Update(Box::new(pb::TableUpdate { sequence: 0, at, what: Some(what) }))
+    let at = Some(wire::time::timestamp(primitives::UnixMicros(micros)));
+    WatchMessage::Update(Box::new(pb::TableUpdate {
+        sequence: 0,
+        record_time: at,
+        what: Some(what),
+    }))
 }
 
 fn numbered(hand_no: u64) -> HandFixture {
@@ -31,8 +35,8 @@ fn a_number_is_neither_skipped_nor_used_again() {
     player.apply(What::NextHand(numbered(HAND + 1).next_hand())).unwrap();
     let early = player.apply(What::Entropy(numbered(HAND + 1).entropy(false, &[]))).unwrap_err();
     assert_eq!(early.kind, ViolationKind::NotEnded { before: HAND });
-    let since = Some(wire::standing::timestamp(primitives::UnixMicros(7)));
-    let suspension = Some(pb::Suspension { since, ..pb::Suspension::default() });
+    let since = Some(wire::time::timestamp(primitives::UnixMicros(7)));
+    let suspension = Some(pb::Suspension { start_time: since, ..pb::Suspension::default() });
     let stands = pb::SuspensionChanged { hand_no: HAND, suspension, ..Default::default() };
     player.apply(What::Suspension(stands)).unwrap();
     let cause = AbortCause::Suspended.into();

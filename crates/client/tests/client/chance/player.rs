@@ -5,7 +5,11 @@ use super::*;
 pub(super) const SECRET: [u8; 32] = [0x5a; 32];
 
 pub(super) fn update(what: What) -> WatchMessage {
-    WatchMessage::Update(Box::new(pb::TableUpdate { sequence: 0, at: None, what: Some(what) }))
+    WatchMessage::Update(Box::new(pb::TableUpdate {
+        sequence: 0,
+        record_time: None,
+        what: Some(what),
+    }))
 }
 
 /// Client at a table.

@@ -1,9 +1,9 @@
 //! A client that is started anew holds the table to the receipts in its evidence.
 
+use proto::common::v1::AbortCause;
 use std::sync::Arc;
 
 use client::evidence::{EvidenceStore, MemoryEvidence};
-use proto::event::v1::AbortCause;
 
 use super::*;
 

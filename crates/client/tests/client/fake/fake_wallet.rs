@@ -19,7 +19,10 @@ impl WalletService for FakeServer {
         _: Request<wallet::GetAccountRequest>,
     ) -> Answer<wallet::GetAccountResponse> {
         let balance = self.table().balance;
-        Ok(Response::new(wallet::GetAccountResponse { balance, ..Default::default() }))
+        Ok(Response::new(wallet::GetAccountResponse {
+            balance_credits: balance,
+            ..Default::default()
+        }))
     }
 
     async fn list_entries(
@@ -32,8 +35,8 @@ impl WalletService for FakeServer {
     async fn issue(&self, request: Request<wallet::IssueRequest>) -> Answer<wallet::IssueResponse> {
         let mut table = self.table();
         table.call("issue", &request.get_ref().request_id, &request)?;
-        table.balance += request.get_ref().amount;
-        Ok(Response::new(wallet::IssueResponse { balance: table.balance, position: 3 }))
+        table.balance += request.get_ref().amount_credits;
+        Ok(Response::new(wallet::IssueResponse { balance_credits: table.balance, position: 3 }))
     }
 
     async fn redeem(&self, _: Request<wallet::RedeemRequest>) -> Answer<wallet::RedeemResponse> {

@@ -1,7 +1,7 @@
 //! The house says nothing where something is due, or the contrary of what it has signed.
 
 use client::{PartyAtFault, ViolationKind};
-use proto::event::v1::AbortCause;
+use proto::common::v1::AbortCause;
 
 use super::*;
 

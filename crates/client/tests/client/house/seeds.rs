@@ -12,7 +12,7 @@ const HOUR: Duration = Duration::from_secs(60 * 60);
 
 impl Guest {
     fn tell_at(&self, at: UnixMicros, what: What) {
-        self.line.table().push_at(Some(wire::standing::timestamp(at)), what);
+        self.line.table().push_at(Some(wire::time::timestamp(at)), what);
     }
 }
 
@@ -60,7 +60,7 @@ async fn a_seed_that_stays_shut_is_distrusted_also_where_nothing_is_told() {
     let guest = deal(&house).await;
     guest.tell(ended());
     let heartbeat = || {
-        let beat = Message::Heartbeat(pb::Heartbeat { at: None });
+        let beat = Message::Heartbeat(pb::Heartbeat { server_time: None });
         guest.line.table().send(&message(beat, 0));
     };
     heartbeat();

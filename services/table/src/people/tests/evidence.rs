@@ -40,7 +40,7 @@ async fn evidence_is_sealed_and_neither_it_nor_the_bundle_can_be_swapped() {
     let again = people.open_dispute(ANN, &request, Some([1; 32]), by(1, 1)).await.unwrap();
     assert_eq!(again, opened);
 
-    let id = DisputeId::try_from(&opened.dispute_id[..]).unwrap();
+    let id = wire::field::id::<DisputeId>("dispute_id", &opened.dispute_id).unwrap();
     for people in [Arc::clone(&people), place.people().await.unwrap()] {
         for reader in [Some(ANN), None] {
             let dispute = people.get_dispute(id, reader).await.unwrap();
@@ -91,7 +91,7 @@ async fn a_player_has_one_dispute_open_whatever_the_hand() {
     let refused = people.open_dispute(ANN, &objection(2), None, by(2, 2)).await.unwrap_err();
     assert_eq!(refused.reason(), ErrorReason::DisputesOpen);
     people.open_dispute(BOB, &objection(2), None, by(3, 3)).await.unwrap();
-    let id = DisputeId::try_from(&opened.dispute_id[..]).unwrap();
+    let id = wire::field::id::<DisputeId>("dispute_id", &opened.dispute_id).unwrap();
     people.answer_dispute(&answer(id), by(4, 4)).await.unwrap();
     let third = people.open_dispute(ANN, &objection(2), None, by(5, 5)).await.unwrap();
     assert_eq!(third.number, 3);
@@ -105,7 +105,7 @@ async fn the_public_list_has_numbers_and_outcomes_and_nobody_in_it() {
     let request = with_evidence(1, evidence());
     let opened = people.open_dispute(ANN, &request, Some(BUNDLE), by(1, 1)).await.unwrap();
     people.open_dispute(BOB, &objection(1), None, by(2, 2)).await.unwrap();
-    let id = DisputeId::try_from(&opened.dispute_id[..]).unwrap();
+    let id = wire::field::id::<DisputeId>("dispute_id", &opened.dispute_id).unwrap();
     people.answer_dispute(&answer(id), by(3, 3)).await.unwrap();
     let everything = Wanted { state: audit::DisputeState::Unspecified, own: false };
     let list = |caller, wanted| people.list_disputes(caller, wanted, 0, 10).disputes;
@@ -119,14 +119,17 @@ async fn the_public_list_has_numbers_and_outcomes_and_nobody_in_it() {
     );
     assert!(theirs.dispute_id.is_empty() && theirs.player_id.is_empty(), "{theirs:?}");
     assert!(theirs.evidence_sha256.is_empty() && theirs.bundle_sha256.is_empty(), "{theirs:?}");
-    assert_eq!(own.player_id, BOB.0);
+    assert_eq!(own.player_id, BOB.to_string());
     assert!(people.get_dispute(id, Some(BOB)).await.is_err(), "what was written is not theirs");
 
     let own = Wanted { own: true, ..everything };
     assert_eq!(list(Some(BOB), own).iter().map(|it| it.number).collect::<Vec<_>>(), [2]);
     assert_eq!(list(None, own), []);
     let staff = list(None, everything);
-    assert_eq!((&staff[0].player_id[..], &staff[0].bundle_sha256[..]), (&ANN.0[..], &BUNDLE[..]));
+    assert_eq!(
+        (&staff[0].player_id[..], &staff[0].bundle_sha256[..]),
+        (ANN.to_string().as_str(), &BUNDLE[..])
+    );
     let wordless = |it: &audit::Dispute| it.text.is_empty() && it.evidence.is_empty();
     assert!(staff.iter().all(wordless) && seen.iter().all(wordless));
 }

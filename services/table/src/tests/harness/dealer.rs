@@ -8,7 +8,7 @@ use fairness::{
     TranscriptRow,
 };
 use primitives::TableId;
-use proto::common::v1::ErrorReason;
+use proto::common::v1::{self as common, EntropyStatus, ErrorReason};
 use proto::dealer::v1 as pb;
 use wire::api_refusal;
 use wire::card_positions::handle_from_pb;
@@ -62,7 +62,7 @@ pub(crate) struct Dealer {
     pub(crate) opened: BTreeMap<u64, bool>,
     pub(crate) rows: BTreeMap<u64, Vec<pb::EntropyRow>>,
     /// Every promise that was ever made.
-    pub(crate) promised: BTreeMap<u64, pb::Commitment>,
+    pub(crate) promised: BTreeMap<u64, common::Commitment>,
     closings: BTreeMap<u64, Vec<pb::ClosingRow>>,
 }
 
@@ -161,7 +161,7 @@ impl Dealer {
         self.contexts.insert(request.hand_no, context);
         let commitment = Commitment::new(&context, &seed(request.hand_no)).0.to_vec();
         let origin = ORIGIN.to_owned();
-        let commitment = pb::Commitment { commitment, origin, ..pb::Commitment::default() };
+        let commitment = common::Commitment { commitment, origin, ..common::Commitment::default() };
         self.promised.insert(request.hand_no, commitment.clone());
         pb::CommitResponse { commitment: Some(commitment) }
     }
@@ -276,9 +276,9 @@ fn row(row: &pb::EntropyRow) -> TranscriptRow {
         seat: u8::try_from(row.seat).unwrap(),
         player: primitives::PlayerId::try_from(row.player_id.as_slice()).unwrap(),
         status: match row.status() {
-            pb::EntropyStatus::Revealed => RowStatus::Revealed,
-            pb::EntropyStatus::Absent => RowStatus::Absent,
-            pb::EntropyStatus::Withheld | pb::EntropyStatus::Unspecified => RowStatus::Withheld,
+            EntropyStatus::Revealed => RowStatus::Revealed,
+            EntropyStatus::Absent => RowStatus::Absent,
+            EntropyStatus::Withheld | EntropyStatus::Unspecified => RowStatus::Withheld,
         },
         commitment: ClientCommitment(bytes(&row.commitment)),
         entropy: Entropy(bytes(&row.entropy)),

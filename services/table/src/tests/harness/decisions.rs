@@ -288,7 +288,7 @@ fn a_client_follows_the_chain_without_the_rules() {
             let mut chain = start;
             let mut lines = Vec::new();
             for action in actions {
-                assert_eq!(action.chain_line.is_empty(), action.r#move.is_none());
+                assert_eq!(action.chain_line.is_empty(), action.decision.is_none());
                 if !action.chain_line.is_empty() {
                     chain = chain.with(action.by_clock, &action.chain_line);
                     assert_eq!(action.chain, chain.0);

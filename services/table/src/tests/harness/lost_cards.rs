@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use eventlog::Entry;
-use proto::common::v1::{ErrorReason, MoveKind};
-use proto::event::v1::AbortCause;
+use proto::common::v1::{AbortCause, ErrorReason, MoveKind};
 use wire::Record as _;
 
 use super::suspended::{HOURS, aborted, act, ends, has};

@@ -1,9 +1,8 @@
 //! A dealer whose store was put back to an older state: the numbers that it has lost come to
 //! nothing, and the table plays on without anybody's help.
 
+use proto::common::v1::{AbortCause, AtFault};
 use std::time::Duration;
-
-use proto::event::v1::{AbortCause, AtFault};
 
 use super::suspended::{HOURS, aborted, ends, has};
 use super::{DEALER_TIMEOUT, Harness};

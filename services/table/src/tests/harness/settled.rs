@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use eventlog::MemStore;
-use proto::common::v1::ErrorReason;
-use proto::event::v1::Resolution;
+use proto::common::v1::{ErrorReason, Resolution};
 
 use super::{DEALER_TIMEOUT, Harness, Misbehaviour};
 use crate::commands::Command;

@@ -1,7 +1,7 @@
 //! Refused effects stop alone, and an operator resumes them.
 
-use proto::common::v1::ErrorReason;
-use proto::event::v1::{self as event, Resolution};
+use proto::common::v1::{EffectKind, ErrorReason, Resolution};
+use proto::event::v1 as event;
 use proto::wallet::v1 as wallet;
 use wire::TableRecord;
 
@@ -68,7 +68,7 @@ fn a_refused_cash_out_stops_itself_and_nothing_else() {
     assert_eq!(view.stopped.len(), 1);
     let stopped = &view.stopped[0];
     assert_eq!((stopped.what.as_str(), stopped.why.as_str()), ("the cash-out of seat 1", ""));
-    assert!(stopped.since.is_some() && stopped.payable_to_suspense);
+    assert!(stopped.stop_time.is_some() && stopped.payable_to_suspense);
     assert!(table.state.table.stopped_effects(true)[0].why.contains("refused"));
     // Other players can leave.
     table.wallet_refuses = None;
@@ -213,6 +213,6 @@ fn a_stop_is_told_to_everybody_and_is_an_event() {
         _ => None,
     });
     let event::EffectStopped { effect, why, reason, padding: _ } = stopped.unwrap();
-    assert_eq!(effect.unwrap().kind(), event::EffectKind::CashOut);
+    assert_eq!(effect.unwrap().kind(), EffectKind::CashOut);
     assert_eq!((why.as_str(), reason.as_str()), ("an effect was refused: no", "TRANSFER_REFUSED"));
 }

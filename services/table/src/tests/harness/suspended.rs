@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use fairness::{Chain, DecisionStatement, PlayerKey, SignedText as _};
 use primitives::UnixMicros;
-use proto::common::v1::{ErrorReason, Move, MoveKind};
-use proto::event::v1::{self as event, AbortCause, AtFault};
+use proto::common::v1::{AbortCause, AtFault, ErrorReason, Move, MoveKind};
+use proto::event::v1 as event;
 use proto::table::v1 as pb;
 use proto::table::v1::table_update::What;
 use rules::SeedOpening;
@@ -248,8 +248,8 @@ fn everybody_is_told_and_nothing_but_void_is_decided() {
     let (event, at) = suspended.unwrap();
     assert_eq!(event.until_micros, at.plus(HOURS).0);
     assert_eq!(at.since(UnixMicros(event.since_micros)), DEALER_TIMEOUT);
-    let until = crate::updates::timestamp(UnixMicros(event.until_micros));
-    assert_eq!((shown.until, shown.agreed), (Some(until), Vec::new()));
+    let until = wire::time::timestamp(UnixMicros(event.until_micros));
+    assert_eq!((shown.end_time, shown.agreed), (Some(until), Vec::new()));
     let told = suspension_updates(&table, 1);
     let turn = told[0].turn.clone().unwrap();
     assert_eq!((told.len(), turn.legal.len(), turn.deadline), (1, 1, None));

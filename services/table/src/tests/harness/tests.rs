@@ -5,9 +5,8 @@ use std::time::Duration;
 use fairness::{ClientCommitment, Entropy};
 use primitives::SeatNo;
 use prost::Message as _;
-use proto::common::v1::ErrorReason;
-use proto::dealer::v1::EntropyStatus;
-use proto::event::v1::{self as event, AbortCause, AtFault};
+use proto::common::v1::{AbortCause, AtFault, EntropyStatus, ErrorReason};
+use proto::event::v1 as event;
 use rules::{DecisionAuthor, Move, SeedOpening};
 use wire::TableRecord;
 
@@ -266,7 +265,7 @@ fn settled() -> (Harness, Vec<u64>) {
     table.run_effect(|effect| effect == Effect::Start);
     table.wait(EACH);
     table.run_while(|table| !table.event_names(0).contains(&"HandSettled"));
-    let shown = table.state.view(None).seats.iter().map(|seat| seat.stack).collect();
+    let shown = table.state.view(None).seats.iter().map(|seat| seat.stack_credits).collect();
     (table, shown)
 }
 

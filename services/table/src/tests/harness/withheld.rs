@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use fairness::ClientCommitment;
 use primitives::{Credits, SeatNo, UnixMicros};
-use proto::common::v1::ErrorReason;
-use proto::event::v1::{self as event, AtFault};
+use proto::common::v1::{AtFault, ErrorReason};
+use proto::event::v1 as event;
 use proto::table::v1::SeatState;
 use wire::TableRecord;
 

@@ -180,7 +180,7 @@ fn with_codes(action: &pb::HandAction, same: Same<'_>) -> pb::HandAction {
     let mut like = action.clone();
     like.line = same.line(&action.line);
     same.codes(&mut like.cards);
-    if let Some(decided) = &mut like.r#move {
+    if let Some(decided) = &mut like.decision {
         same.codes(&mut decided.cards);
     }
     for held in like.hands.iter_mut().flat_map(|hand| &mut hand.cards) {

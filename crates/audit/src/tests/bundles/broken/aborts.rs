@@ -7,7 +7,8 @@ use crate::tests::fixture::{
     AnyRecord, EntropyBehaviour, Entry, HandOptions, LogName, TableFixture,
 };
 use primitives::UnixMicros;
-use proto::event::v1::{self as pb, AbortCause, AtFault};
+use proto::common::v1::{AbortCause, AtFault};
+use proto::event::v1 as pb;
 use wire::replay::is_void;
 use wire::{DealerRecord, TableRecord, WalletRecord};
 

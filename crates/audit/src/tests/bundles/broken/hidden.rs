@@ -2,7 +2,8 @@
 //! of these streams is ever sealed.
 
 use eventlog_core::Position;
-use proto::event::v1::{self as pb, AbortCause, AtFault};
+use proto::common::v1::{AbortCause, AtFault};
+use proto::event::v1 as pb;
 use wire::{DealerRecord, TableRecord, WalletRecord};
 
 use crate::hand::Check;

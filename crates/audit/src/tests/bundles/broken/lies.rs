@@ -288,11 +288,14 @@ fn cards() -> Vec<Golden> {
 fn decisions() -> Vec<Golden> {
     let breaks =
         |name, edit: &dyn Fn(&mut Vec<Entry>)| broken_hand(name, rich(), Check::Decisions, edit);
-    let bets = |it: &pb::MoveDecided| it.r#move.as_ref().unwrap().amount > 0;
+    let bets = |it: &pb::MoveDecided| it.r#move.as_ref().unwrap().amount_credits > 0;
     vec![
         breaks("decisions-changed", &|entries| {
-            the!(entries, Table(TableRecord::MoveDecided), bets).r#move.as_mut().unwrap().amount =
-                1_000_000;
+            the!(entries, Table(TableRecord::MoveDecided), bets)
+                .r#move
+                .as_mut()
+                .unwrap()
+                .amount_credits = 1_000_000;
         }),
         breaks("decisions-another-seat", &|entries| {
             the!(entries, Table(TableRecord::MoveDecided)).seat += 1;

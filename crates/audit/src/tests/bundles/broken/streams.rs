@@ -6,7 +6,8 @@ use crate::tests::bundles::honest::records_of_one_player;
 use crate::tests::fixture::AnyRecord::{Dealer, Table};
 use crate::tests::fixture::{self, TableFixture};
 use primitives::UnixMicros;
-use proto::event::v1::{self as pb, AbortCause, AtFault};
+use proto::common::v1::{AbortCause, AtFault};
+use proto::event::v1 as pb;
 use wire::{DealerRecord, TableRecord};
 
 use super::{Golden, broken_hand, burnt, golden, index_of, rich};

@@ -335,7 +335,8 @@ fn amounts() -> Vec<Hostile> {
             the!(it, Wallet(WalletRecord::TransferPosted), settles).legs.clear();
         }),
         of("amounts-bet-of-64-bits", |it| {
-            the!(it, Table(TableRecord::MoveDecided)).r#move.as_mut().unwrap().amount = u64::MAX;
+            the!(it, Table(TableRecord::MoveDecided)).r#move.as_mut().unwrap().amount_credits =
+                u64::MAX;
         }),
         of("amounts-misses-of-strangers", |it| {
             the!(it, Table(TableRecord::HandFinished)).misses = vec![u32::MAX; 300];
