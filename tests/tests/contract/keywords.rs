@@ -1,7 +1,7 @@
 //! No name of the API is a keyword of a language that clients are written in, as the language's
 //! generator writes the name.
 
-use super::public::{enums, files, messages};
+use super::public::{enums, messages, public_files};
 
 const LANGUAGES: [(&str, &str); 8] = [
     (
@@ -111,7 +111,7 @@ fn type_spellings(name: &str) -> Vec<String> {
 /// written as they are, so only methods have a lower-case spelling.
 fn all_names() -> Vec<(String, Vec<String>)> {
     let mut names = Vec::new();
-    for file in files().iter().filter(|file| file.package() != "sabacc.event.v1") {
+    for file in public_files().iter() {
         for message in messages(file) {
             names.push((message.name().to_owned(), vec![message.name().to_owned()]));
             let fields = message.field.iter().map(|field| field.name());
@@ -141,7 +141,7 @@ fn all_names() -> Vec<(String, Vec<String>)> {
 #[test]
 fn no_name_is_a_keyword_anywhere() {
     let names = all_names();
-    assert!(names.len() > 800, "{}", names.len());
+    assert!(names.len() > 600, "{}", names.len());
     let faults: Vec<_> = names
         .iter()
         .flat_map(|(path, spellings)| spellings.iter().map(move |spelling| (path, spelling)))

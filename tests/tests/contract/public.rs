@@ -13,7 +13,11 @@ const PACKAGES: [&str; 5] = [
 ];
 
 /// Files of these packages that services speak among themselves, or that are a file's format.
-const NOT_PUBLIC: [&str; 2] = ["sabacc/audit/v1/bundle.proto", "sabacc/wallet/v1/settlement.proto"];
+const NOT_PUBLIC: [&str; 3] = [
+    "sabacc/audit/v1/bundle.proto",
+    "sabacc/history/v1/history.proto",
+    "sabacc/wallet/v1/settlement.proto",
+];
 
 /// All files of ours.
 pub(crate) fn files() -> Vec<FileDescriptorProto> {
