@@ -14,6 +14,7 @@ use proto::table::v1 as pb;
 use proto::table::v1::revocation_service_client::RevocationServiceClient;
 use tonic::Status;
 use transport::ChannelError;
+use wire::status::unavailable;
 use wire::time::instant;
 
 /// Longest silence of a stream: it says something every five seconds.
@@ -57,7 +58,7 @@ async fn follow_once(
     table: &mut RevocationServiceClient<PeerChannel>,
     revocations: &Revocations,
 ) -> Result<(), Status> {
-    let silent = |_| Status::deadline_exceeded("nothing was said for too long");
+    let silent = |_| Status::from(unavailable("the table service has said nothing for too long"));
     let request = pb::FollowRevocationsRequest {};
     let opened = tokio::time::timeout(MAX_SILENCE, table.follow_revocations(request));
     let mut stream = opened.await.map_err(silent)??.into_inner();
