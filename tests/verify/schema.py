@@ -54,6 +54,7 @@ EntropyCommitted: 1 uint64 hand_no; 2 uint32 seat; 3 bytes player_id; 4 bytes co
 EntropyFailed: 1 enum generator; 2 enum fault
 EntropyRevealed: 1 uint32 seat; 2 bytes entropy
 EntropyRow: 1 uint32 seat; 2 bytes player_id; 3 enum status; 4 bytes commitment; 5 bytes entropy
+GuestSignedIn: 1 bytes refresh_sha256
 HandAborted: 1 enum at_fault; 2 *uint32 seats; 3 string evidence; 4 enum cause
 HandCommitted: 1 uint64 hand_no; 2 Commitment commitment
 HandContinued: 1 uint64 deadline_micros
@@ -102,6 +103,7 @@ PotRefunded:
 Promise: 1 bytes rules_hash; 2 Commitment commitment
 PromisesLost: 1 bytes table_id; 2 uint64 hand_no; 3 Promise promise
 Pulse: 1 uint32 ppm
+RefreshTokenUsed: 1 uint64 generation; 2 bytes refresh_sha256; 3 bytes request_id
 Roll: 1 *uint32 sides
 RosterSeat: 1 uint32 seat; 2 bytes player_id; 3 uint64 stack; 4 bool house
 Sample: 1 uint32 n; 2 uint32 k
@@ -128,6 +130,8 @@ SitOutChanged: 1 uint32 seat; 2 bool sitting_out; 3 string why
 TableClosed:
 TableCreated: 1 string name; 2 string rule_set; 3 uint32 seats; 4 uint64 min_buy_in; 5 uint64
     max_buy_in; 6 string settings; 8 uint32 pause_ms; 11 uint32 idle_seconds
+TokensRevoked: 1 |string token_id; 2 |string subject; 3 uint64 issued_until_micros; 4 uint64
+    forget_micros; 5 enum cause; 6 string reason; 7 bytes padding
 TransferPosted: 1 bytes transfer_id; 2 enum kind; 3 *Leg legs; 4 bytes table_id; 5 bytes
     hand_id; 6 string reason; 7 bytes hold_id; 8 bool keep_rest; 9 bytes adjustment_id; 10
     string approved_by
@@ -145,7 +149,8 @@ EVENTS = {
     33: "PlayerNamed", 34: "PlayerErased", 35: "DisputeOpened", 36: "DisputeStated",
     37: "DisputeAnswered", 38: "DisputeReasoned", 39: "SeatRenamed", 45: "EffectStopped",
     46: "EffectResumed", 47: "StandingFound", 48: "SeatExcluded", 49: "HandSuspended",
-    50: "HandContinued", 100: "SeedCommitted", 101: "SeedSealed", 102: "OperationPerformed",
+    50: "HandContinued", 60: "GuestSignedIn", 61: "RefreshTokenUsed", 62: "TokensRevoked",
+    100: "SeedCommitted", 101: "SeedSealed", 102: "OperationPerformed",
     103: "CardsOpened", 104: "SeedOpened", 105: "CommitmentsClosed", 106: "EntropyFailed",
     107: "OutcomesTested", 108: "BiasFound", 109: "PromisesLost", 200: "AccountOpened",
     201: "TransferPosted", 202: "AccountFrozen", 203: "AccountUnfrozen", 204: "AccountClosed",

@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 use ::ledger::{Account, Event as Entry, Kind, Leg, Transfer, check_conservation};
 use eventlog_core::Event;
-use primitives::{RequestId, UnixMicros};
+use primitives::{PlayerId, RequestId, UnixMicros};
 use serde::Serialize;
 use wire::TableRecord;
 
@@ -133,6 +133,8 @@ pub struct LedgerAudit {
     replay: Replay,
     /// Ids of transfers that operators requested, with the operator; nobody else keeps these ids.
     operator_transfers: BTreeSet<(Arc<str>, RequestId)>,
+    /// Guests who were given starting credits, which happens once.
+    guests: BTreeSet<PlayerId>,
     /// One past the last position of the wallet's log.
     wallet_size: u64,
     tables: Tables,
@@ -225,6 +227,11 @@ impl LedgerAudit {
     fn posted(&mut self, at: u64, actor: &Arc<str>, transfer: &Transfer) {
         self.count(transfer);
         self.note_suspense(at, transfer);
+        if let Some(guest) = authors::starting_credits(actor, transfer)
+            && !self.guests.insert(guest)
+        {
+            self.unlawful(at, &format!("the guest {guest} was given starting credits before"));
+        }
         if !transfer.kind.needs_reason() {
             self.transfers.add_posting(transfer, at, &mut self.failures);
         } else if !self.operator_transfers.insert((Arc::clone(actor), transfer.id)) {

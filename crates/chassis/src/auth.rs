@@ -13,6 +13,7 @@
 //! Specification: ARCHITECTURE.md §6.
 
 mod access;
+mod anonymous;
 mod claims;
 mod cost;
 mod guard;
@@ -20,6 +21,8 @@ mod issuer;
 mod jws;
 mod open_calls;
 mod peer;
+mod revocations;
+mod token_expiry;
 mod verifier;
 
 use primitives::PlayerId;
@@ -27,11 +30,15 @@ use primitives::PlayerId;
 pub use access::{Access, AccessError};
 pub use claims::{AUDIENCE, Claims};
 pub use cost::{CostCharger, UNITS_HEADER, remove_units_header};
-pub(crate) use guard::{AddressRateLimit, MessageRateLimit, TokenExpiry};
+pub(crate) use guard::{AddressRateLimit, MessageRateLimit, stream_token_refusal};
 pub use guard::{Guard, take_address_units};
-pub use issuer::{KeyError, ServiceToken, TokenIssuer};
+pub use issuer::{KeyError, ServiceToken, TokenIssuer, private_key_pem};
 pub(crate) use peer::PeerNames;
-pub use verifier::{IssuerKey, TokenError, Verifier};
+pub use revocations::{MAX_SILENCE, Revocation, Revocations, RevokedTokens};
+pub use token_expiry::TokenExpiry;
+pub use verifier::{
+    ACCESS_TOKEN_LIFETIME, IssuerKey, MAX_LIFETIME, TokenError, VerifiedToken, Verifier,
+};
 
 /// Role of a token's bearer. A token has exactly one.
 #[derive(

@@ -1,6 +1,6 @@
-//! Daily quota of recorded commands, by player.
+//! Daily quota of recorded commands, by player or another key.
 //!
-//! Records are kept for years, so their number per player and day is bounded. Only recorded
+//! Records are kept for years, so their number per key and day is bounded. Only recorded
 //! commands count, not those that were refused, repeated or changed nothing. The counts are kept in
 //! memory. They begin anew with the process and with each UTC day; crate `governor` knows rates and
 //! no days.
@@ -15,49 +15,46 @@ use primitives::{PlayerId, UnixMicros};
 
 const DAY: Duration = Duration::from_hours(24);
 
-/// Counts each player's records of the current day.
+/// Counts each key's records of the current day.
 #[derive(Debug)]
-pub struct DailyQuota {
+pub struct DailyQuota<K = PlayerId> {
     max_records: u32,
-    today: Mutex<Today>,
+    today: Mutex<Today<K>>,
 }
 
-#[derive(Debug, Default)]
-struct Today {
+#[derive(Debug)]
+struct Today<K> {
     /// Days since 1970-01-01 UTC.
     day: u64,
-    records: BTreeMap<PlayerId, u32>,
+    records: BTreeMap<K, u32>,
 }
 
-impl DailyQuota {
-    /// Quota of `most` records per player and day.
+impl<K: Ord + Copy> DailyQuota<K> {
+    /// Quota of `most` records per key and day.
     #[must_use]
-    pub fn new(most: u32) -> DailyQuota {
-        DailyQuota { max_records: most, today: Mutex::default() }
+    pub fn new(most: u32) -> DailyQuota<K> {
+        let today = Mutex::new(Today { day: 0, records: BTreeMap::new() });
+        DailyQuota { max_records: most, today }
     }
 
-    /// Checks whether the player may have another record.
+    /// Checks whether the key may have another record.
     ///
     /// # Errors
     /// The quota is used up; the error is the time until the next day.
-    pub fn check(&self, player: PlayerId, now: UnixMicros) -> Result<(), Duration> {
-        let records = self.with_records(now, |today| today.get(&player).copied()).unwrap_or(0);
+    pub fn check(&self, key: K, now: UnixMicros) -> Result<(), Duration> {
+        let records = self.with_records(now, |today| today.get(&key).copied()).unwrap_or(0);
         if records < self.max_records { Ok(()) } else { Err(rest_of_the_day(now)) }
     }
 
-    /// Counts a record of the player.
-    pub fn count(&self, player: PlayerId, now: UnixMicros) {
+    /// Counts a record of the key.
+    pub fn count(&self, key: K, now: UnixMicros) {
         self.with_records(now, |today| {
-            let records = today.entry(player).or_default();
+            let records = today.entry(key).or_default();
             *records = records.saturating_add(1);
         });
     }
 
-    fn with_records<T>(
-        &self,
-        now: UnixMicros,
-        f: impl FnOnce(&mut BTreeMap<PlayerId, u32>) -> T,
-    ) -> T {
+    fn with_records<T>(&self, now: UnixMicros, f: impl FnOnce(&mut BTreeMap<K, u32>) -> T) -> T {
         let mut today = self.today.lock().unwrap_or_else(PoisonError::into_inner);
         let day = day(now);
         // A clock that is set back must not reset the counts.

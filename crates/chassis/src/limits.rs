@@ -53,6 +53,13 @@ pub struct Limits {
     pub address_streams: Option<usize>,
     /// Units a second of one address, with or without a token.
     pub address_calls: Option<NonZeroU32>,
+    /// Tokens a minute of one address that are malformed or that no issuer signed; beyond that, a
+    /// token that was not verified before is not looked at.
+    pub wrong_tokens: Option<NonZeroU32>,
+    /// Streams without a token of one address that are open at once.
+    pub address_anonymous_streams: Option<usize>,
+    /// Streams without a token of all addresses together that are open at once.
+    pub anonymous_streams: Option<usize>,
     /// Whether 127.0.0.1 and ::1 are exempt from the limits per address. It applies only if no
     /// proxy is trusted and no proxy has forwarded the call.
     pub exempt_loopback: bool,
@@ -84,6 +91,9 @@ impl Limits {
             address_connections: Some(16),
             address_streams: Some(64),
             address_calls: NonZeroU32::new(200),
+            wrong_tokens: NonZeroU32::new(5),
+            address_anonymous_streams: Some(8),
+            anonymous_streams: Some(1024),
             exempt_loopback: false,
             handshake_timeout: Duration::from_secs(5),
         }
@@ -113,6 +123,9 @@ impl Limits {
             address_connections: None,
             address_streams: None,
             address_calls: None,
+            wrong_tokens: None,
+            address_anonymous_streams: None,
+            anonymous_streams: None,
             ..Limits::public()
         }
     }

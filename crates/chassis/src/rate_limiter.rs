@@ -1,7 +1,7 @@
 //! Rate limiter by key: the generic cell rate algorithm (GCRA), which stores one instant per key.
 //!
-//! A key may take a fixed number of units a second, and after a pause up to one second's worth at
-//! once. Time is monotonic, so a jump of the wall clock neither frees nor blocks a key. Memory is
+//! A key may take a fixed number of units in a span, mostly a second, and after a pause up to one
+//! span's worth at once. Time is monotonic, so a jump of the wall clock neither frees nor blocks a key. Memory is
 //! bounded for any sequence of keys: a key that was quiet for two bursts is as a new one and is
 //! forgotten; beyond `MAX_KEYS`, new keys share their limit with others, chosen by a hash that
 //! callers cannot predict. Crate `governor` bounds no memory, and cannot charge for work already
@@ -21,16 +21,14 @@ use tokio::time::Instant;
 const MAX_KEYS: usize = 65_536;
 /// Limits shared by the keys beyond `MAX_KEYS`.
 const SHARED_LIMITS: usize = 1024;
-/// Credit saved up after a pause, and the highest cost of a single call.
-const BURST: Duration = Duration::from_secs(1);
-/// Furthest that charges put off the next unit of a key. A key that was quiet for so long is new.
-const MAX_AHEAD: Duration = Duration::from_secs(2);
-
 /// Rate limits of all keys.
 #[derive(Debug)]
 pub struct RateLimiter<K> {
     /// Time between two units at the full rate.
     gap: Duration,
+    /// Credit saved up after a pause, and the highest cost of a single call. Charges put off the
+    /// next unit of a key by twice that; a key that was quiet for so long is new.
+    burst: Duration,
     hasher: RandomState,
     state: Mutex<State<K>>,
 }
@@ -46,15 +44,22 @@ struct State<K> {
 }
 
 impl<K: Ord> RateLimiter<K> {
+    /// Limiter of units a second.
     #[must_use]
     pub fn new(per_second: NonZeroU32) -> RateLimiter<K> {
-        let (young, old) = (BTreeMap::new(), BTreeMap::new());
-        let state = State { young, old, since: None, shared: Vec::new() };
-        let gap = BURST / per_second.get();
-        RateLimiter { gap, hasher: RandomState::new(), state: Mutex::new(state) }
+        RateLimiter::per(per_second, Duration::from_secs(1))
     }
 
-    /// Takes `units` for `key`, at most one second's worth.
+    /// Limiter of units in a span.
+    #[must_use]
+    pub fn per(units: NonZeroU32, span: Duration) -> RateLimiter<K> {
+        let (young, old) = (BTreeMap::new(), BTreeMap::new());
+        let state = State { young, old, since: None, shared: Vec::new() };
+        let gap = span / units.get();
+        RateLimiter { gap, burst: span, hasher: RandomState::new(), state: Mutex::new(state) }
+    }
+
+    /// Takes `units` for `key`, at most one span's worth.
     ///
     /// # Errors
     /// Time to wait until the units are available. Nothing was taken.
@@ -63,16 +68,33 @@ impl<K: Ord> RateLimiter<K> {
         K: Borrow<Q>,
         Q: Ord + Hash + ToOwned<Owned = K> + ?Sized,
     {
-        let cost = self.gap.saturating_mul(units).min(BURST);
-        self.locked().with_key(key, now, &self.hasher, |free_at| {
-            let next = (*free_at).max(now) + cost;
-            let ahead = next.saturating_duration_since(now);
-            if ahead > BURST {
-                return Err(ahead.saturating_sub(BURST));
-            }
-            *free_at = next;
+        self.with_key(key, now, |free_at| {
+            *free_at = self.after(*free_at, units, now)?;
             Ok(())
         })
+    }
+
+    /// Checks whether `units` are free for `key`, and takes none.
+    ///
+    /// # Errors
+    /// Time to wait until the units are available.
+    pub fn check<Q>(&self, key: &Q, units: u32, now: Instant) -> Result<(), Duration>
+    where
+        K: Borrow<Q>,
+        Q: Ord + Hash + ToOwned<Owned = K> + ?Sized,
+    {
+        self.with_key(key, now, |free_at| self.after(*free_at, units, now).map(|_| ()))
+    }
+
+    /// Instant from which the whole burst is free again after units were taken.
+    fn after(&self, free_at: Instant, units: u32, now: Instant) -> Result<Instant, Duration> {
+        let next = free_at.max(now) + self.cost(units);
+        let ahead = next.saturating_duration_since(now);
+        if ahead > self.burst { Err(ahead.saturating_sub(self.burst)) } else { Ok(next) }
+    }
+
+    fn cost(&self, units: u32) -> Duration {
+        self.gap.saturating_mul(units).min(self.burst)
     }
 
     /// Charges `units` to `key` for work already done, even if none are free.
@@ -81,10 +103,23 @@ impl<K: Ord> RateLimiter<K> {
         K: Borrow<Q>,
         Q: Ord + Hash + ToOwned<Owned = K> + ?Sized,
     {
-        let cost = self.gap.saturating_mul(units).min(BURST);
-        self.locked().with_key(key, now, &self.hasher, |free_at| {
-            *free_at = ((*free_at).max(now) + cost).min(now + MAX_AHEAD);
+        self.with_key(key, now, |free_at| {
+            *free_at = ((*free_at).max(now) + self.cost(units)).min(now + self.max_ahead());
         });
+    }
+
+    fn max_ahead(&self) -> Duration {
+        self.burst.saturating_mul(2)
+    }
+
+    fn with_key<Q, T>(&self, key: &Q, now: Instant, change: impl FnOnce(&mut Instant) -> T) -> T
+    where
+        K: Borrow<Q>,
+        Q: Ord + Hash + ToOwned<Owned = K> + ?Sized,
+    {
+        let mut state = self.locked();
+        state.turn(self.max_ahead(), now);
+        state.with_key(key, now, &self.hasher, change)
     }
 
     fn locked(&self) -> MutexGuard<'_, State<K>> {
@@ -93,6 +128,15 @@ impl<K: Ord> RateLimiter<K> {
 }
 
 impl<K: Ord> State<K> {
+    /// Begins another generation of keys where the present one is older than `max_age`.
+    fn turn(&mut self, max_age: Duration, now: Instant) {
+        let since = *self.since.get_or_insert(now);
+        if now.saturating_duration_since(since) >= max_age {
+            self.old = mem::take(&mut self.young);
+            self.since = Some(now);
+        }
+    }
+
     fn with_key<Q, T>(
         &mut self,
         key: &Q,
@@ -104,11 +148,6 @@ impl<K: Ord> State<K> {
         K: Borrow<Q>,
         Q: Ord + Hash + ToOwned<Owned = K> + ?Sized,
     {
-        let since = *self.since.get_or_insert(now);
-        if now.saturating_duration_since(since) >= MAX_AHEAD {
-            self.old = mem::take(&mut self.young);
-            self.since = Some(now);
-        }
         if let Some(free_at) = self.young.get_mut(key) {
             return change(free_at);
         }
@@ -164,6 +203,23 @@ mod tests {
         assert_eq!(limiter.take("one", 10, now), Err(millis(250)));
         assert_eq!(limiter.take("one", 5, now), Ok(()));
         assert_eq!(limiter.take("two", 1_000, now), Ok(()), "never more than a second's worth");
+    }
+
+    #[test]
+    fn a_span_may_be_longer_than_a_second() {
+        let five = NonZeroU32::new(5).unwrap();
+        let limiter: RateLimiter<String> = RateLimiter::per(five, Duration::from_secs(60));
+        let start = Instant::now();
+        for second in 0..5 {
+            let now = start + millis(1_000 * second);
+            assert_eq!(limiter.check("one", 1, now), Ok(()));
+            limiter.charge("one", 1, now);
+        }
+        let now = start + millis(5_000);
+        assert_eq!(limiter.check("one", 1, now), Err(millis(7_000)));
+        assert_eq!(limiter.check("one", 1, now), Err(millis(7_000)), "looking takes nothing");
+        assert_eq!(limiter.check("one", 1, start + millis(12_000)), Ok(()));
+        assert_eq!(limiter.check("two", 1, now), Ok(()));
     }
 
     #[test]

@@ -25,6 +25,7 @@ pub(crate) enum Reason {
     TokenForged,
     TokenMalformed,
     TokenMissing,
+    TokenRevoked,
     Unavailable,
 }
 
@@ -41,6 +42,7 @@ impl Reason {
             Reason::TokenForged => (Code::Unauthenticated, "TOKEN_FORGED"),
             Reason::TokenMalformed => (Code::Unauthenticated, "TOKEN_MALFORMED"),
             Reason::TokenMissing => (Code::Unauthenticated, "TOKEN_MISSING"),
+            Reason::TokenRevoked => (Code::Unauthenticated, "TOKEN_REVOKED"),
             Reason::Unavailable => (Code::Unavailable, "UNAVAILABLE"),
         }
     }
@@ -48,9 +50,23 @@ impl Reason {
 
 /// Status with its reason.
 pub(crate) fn refusal(reason: Reason, message: impl Into<String>) -> Status {
-    const NONE: [(String, String); 0] = [];
+    refusal_with(reason, message, None)
+}
+
+/// Status with its reason and a line of metadata.
+pub(crate) fn refusal_with(
+    reason: Reason,
+    message: impl Into<String>,
+    metadata: Option<(&str, &str)>,
+) -> Status {
     let (code, reason) = reason.code_and_name();
-    let details = ErrorDetails::with_error_info(reason, DOMAIN, NONE);
+    const NONE: [(String, String); 0] = [];
+    let details = match metadata {
+        Some((key, value)) => {
+            ErrorDetails::with_error_info(reason, DOMAIN, [(key.to_owned(), value.to_owned())])
+        }
+        None => ErrorDetails::with_error_info(reason, DOMAIN, NONE),
+    };
     Status::with_error_details(code, message, details)
 }
 

@@ -22,6 +22,9 @@ const MAX_AGE: Duration = Duration::from_mins(10);
 /// invalid first.
 const MAX_AHEAD: Duration = Duration::from_mins(1);
 
+/// Name of callers without a token in records. They are bounded together.
+pub const ANYBODY: &str = "anybody";
+
 /// Reason why an id is not admitted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Inadmissible {
@@ -62,7 +65,8 @@ impl RequestIdPolicy {
         if let Some(at) = made_at.filter(|at| *at > now.plus(MAX_AHEAD)) {
             return Err(Inadmissible::Ahead(at.since(now)));
         }
-        if !actor.starts_with("player:") || made_at.is_some_and(|at| now <= at.plus(MAX_AGE)) {
+        let is_bounded = actor.starts_with("player:") || actor == ANYBODY;
+        if !is_bounded || made_at.is_some_and(|at| now <= at.plus(MAX_AGE)) {
             return Ok(());
         }
         self.lookups.take(actor, 1, Instant::now()).map_err(Inadmissible::TooManyLookups)

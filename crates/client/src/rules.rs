@@ -37,7 +37,7 @@ impl Client {
     /// # Errors
     /// See [`Error`].
     pub async fn explain_rules(&self, table: TableId) -> Result<pb::ExplainRulesResponse, Error> {
-        let subject = Some(Subject::TableId(table.bytes().to_vec()));
+        let subject = Some(Subject::TableId(table.to_string()));
         let request = pb::ExplainRulesRequest { subject };
         self.call_with_retries(request, |channel, request| async move {
             RulesServiceClient::new(channel).explain_rules(request).await

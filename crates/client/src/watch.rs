@@ -285,7 +285,8 @@ impl Watch {
                     Ok(
                         pb::EndReason::Unspecified
                         | pb::EndReason::ServerStopping
-                        | pb::EndReason::TooSlow,
+                        | pb::EndReason::TooSlow
+                        | pb::EndReason::TokenExpired,
                     )
                     | Err(_) => self.reconnect_later(&ended())?,
                 }

@@ -89,4 +89,6 @@ pub use limits::{
 pub use play_history::{HourlyPlay, PlayHistory};
 pub use refusal::Refusal;
 pub use standing::{LimitNotice, LimitUsage, ReachedLimit, Restriction, Standing};
-pub use transfer::{Kind, Leg, MAX_LEGS, MAX_REASON_CHARS, MIN_LEGS, Transfer};
+pub use transfer::{
+    Kind, Leg, MAX_LEGS, MAX_REASON_CHARS, MIN_LEGS, STARTING_CREDITS_REASON, Transfer,
+};

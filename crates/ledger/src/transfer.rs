@@ -13,11 +13,14 @@ pub const MIN_LEGS: usize = 2;
 /// who was dealt in is one transfer.
 pub const MAX_LEGS: usize = 64;
 pub const MAX_REASON_CHARS: usize = 200;
+/// Reason of the issue that a new guest of a room for play money begins with.
+pub const STARTING_CREDITS_REASON: &str = "starting credits of a guest";
 
 /// Purpose of a transfer. It decides which accounts may have a leg, and in which direction.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Kind {
-    /// `house/issuance` to one player. Done by an operator, with a reason.
+    /// `house/issuance` to one player. Done by an operator, with a reason; or once for each guest, by
+    /// the table service, with [`STARTING_CREDITS_REASON`].
     Issue,
     /// One player to `house/issuance`. Done by an operator, with a reason.
     Redeem,

@@ -55,7 +55,7 @@ async fn main() -> anyhow::Result<()> {
     let mut publisher = Publisher {
         folder,
         files: Files::new(notary.clone(), "table", EntryReaders::Auditors),
-        api: handler(notary.clone(), "table"),
+        api: handler(notary.clone(), "table", EntryReaders::Everybody),
     };
     publisher.write("keys", keys.as_bytes())?;
     let mut before = Vec::new();

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use chassis::auth::{Identity, Role};
 use chassis::concurrency_limiter::Permit;
 use eventlog::{Position, RequestId, StreamId, Version};
 use merkle::{
@@ -19,6 +20,7 @@ use wire::log_record;
 use wire::status::{ApiRefusal, api_refusal, unavailable};
 
 use crate::fault::{Fault, NotaryError};
+use crate::files::EntryReaders;
 use crate::notary::{Notary, PublishedTree};
 use crate::records::{EntriesError, MAX_RECORDS, SelectError, Selection};
 
@@ -33,18 +35,20 @@ pub struct Api {
     notary: Notary,
     /// Name of the log in requests, such as "table".
     name: &'static str,
+    /// Readers of its leaf records.
+    entries: EntryReaders,
 }
 
 /// Returns the gRPC service of one log, whose name in requests is `name`.
 #[must_use]
-pub fn service(notary: Notary, name: &'static str) -> LogServiceServer<Api> {
-    LogServiceServer::new(handler(notary, name))
+pub fn service(notary: Notary, name: &'static str, entries: EntryReaders) -> LogServiceServer<Api> {
+    LogServiceServer::new(handler(notary, name, entries))
 }
 
 /// Returns the request handler of one log, whose name in requests is `name`.
 #[must_use]
-pub const fn handler(notary: Notary, name: &'static str) -> Api {
-    Api { notary, name }
+pub const fn handler(notary: Notary, name: &'static str, entries: EntryReaders) -> Api {
+    Api { notary, name, entries }
 }
 
 #[tonic::async_trait]
@@ -82,8 +86,10 @@ impl LogService for Api {
         &self,
         request: Request<pb::GetEntriesRequest>,
     ) -> Result<Response<pb::GetEntriesResponse>, Status> {
+        let role = Identity::of(&request).map(|identity| identity.role);
         let pb::GetEntriesRequest { log, index, width } = request.into_inner();
         let shown = self.published(&log)?;
+        self.check_reader(role)?;
         let width = parse_width(width)?;
         let _turn = self.read_permit().await?;
         let entries =
@@ -174,6 +180,18 @@ impl Api {
             return Ok(());
         }
         Err(not_in_log("the logs are table, dealer and wallet").field("log"))
+    }
+
+    /// Checks that a caller may read leaf records: those of this log may be for auditors alone.
+    fn check_reader(&self, role: Option<Role>) -> Result<(), ApiRefusal> {
+        match self.entries {
+            EntryReaders::Everybody => Ok(()),
+            EntryReaders::Auditors if role == Some(Role::Auditor) => Ok(()),
+            EntryReaders::Auditors => {
+                let text = "the leaf records of this log are for auditors";
+                Err(api_refusal(ErrorReason::RoleNotAllowed, text))
+            }
+        }
     }
 
     /// Waits for a permit to read from the store.

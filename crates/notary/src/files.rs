@@ -39,7 +39,7 @@ const BINARY: &str = "application/octet-stream";
 pub enum EntryReaders {
     /// All readers: the bundles are files.
     Everybody,
-    /// Auditors and operators alone, by `LogService`.
+    /// Auditors alone, by `LogService`.
     Auditors,
 }
 

@@ -16,9 +16,12 @@ const CLOCK: [u8; 16] = *b"sabacc/own-clock";
 /// The stream of the dealer's chance as a whole: no UUID of any version.
 const CHANCE: [u8; 16] = *b"sabacc/of-chance";
 
+/// The stream of revoked tokens, in the table service's log: no UUID of any version.
+const REVOCATIONS: [u8; 16] = *b"sabacc/revoked/0";
+
 /// An id that a table, a person or a command may have.
 fn not_ours(id: [u8; 16]) -> Result<[u8; 16], IdError> {
-    if id == CLOCK || id == CHANCE { Err(IdError) } else { Ok(id) }
+    if [CLOCK, CHANCE, REVOCATIONS].contains(&id) { Err(IdError) } else { Ok(id) }
 }
 
 /// An id of whatever there is a stream of, the services' own among them.
@@ -112,6 +115,8 @@ impl StreamId {
     pub const CLOCK: StreamId = StreamId(CLOCK);
     /// Stream of the dealer's chance as a whole: of its generators, and of the tests of its outcomes.
     pub const CHANCE: StreamId = StreamId(CHANCE);
+    /// Stream of revoked tokens. It is no player's, for tokens of an erased player are revoked too.
+    pub const REVOCATIONS: StreamId = StreamId(REVOCATIONS);
 }
 
 impl From<TableId> for StreamId {
@@ -265,6 +270,8 @@ mod tests {
         assert_eq!(DisputeId::try_from(&CLOCK[..]), Err(IdError));
         // What is derived or made by the clock or by chance says so in bits that this has not.
         assert_ne!(CLOCK[8] >> 6, 0b10);
+        assert_eq!(PlayerId::try_from(&REVOCATIONS[..]), Err(IdError));
+        assert_ne!(REVOCATIONS[8] >> 6, 0b10);
     }
 
     #[test]

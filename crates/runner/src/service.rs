@@ -183,7 +183,7 @@ impl Service {
         let Service { name, entries, config, notary, clock, health, drain, closing, bound, .. } =
             self;
         let limits = &config.limits;
-        let logs = notary::api::service(notary.clone(), name)
+        let logs = notary::api::service(notary.clone(), name, entries)
             .max_decoding_message_size(limits.message_bytes);
         let routes = routes.add(logs).await;
         let app = routes.build(proto::DESCRIPTORS, &config.auth.issuers, limits, clock)?;

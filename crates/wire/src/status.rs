@@ -172,6 +172,7 @@ pub fn code(reason: ErrorReason) -> Code {
         | ErrorReason::SignatureNeeded
         | ErrorReason::MessageTooLong => Code::InvalidArgument,
         ErrorReason::TokenMissing
+        | ErrorReason::TokenRevoked
         | ErrorReason::TokenMalformed
         | ErrorReason::TokenExpired
         | ErrorReason::TokenForged => Code::Unauthenticated,
@@ -344,6 +345,7 @@ mod tests {
             (ErrorReason::Deadline, true),
             (ErrorReason::BadField, false),
             (ErrorReason::TokenMissing, false),
+            (ErrorReason::TokenRevoked, false),
             (ErrorReason::TokenExpired, false),
             (ErrorReason::RoleNotAllowed, false),
             (ErrorReason::TableUnknown, false),

@@ -2277,8 +2277,8 @@ pub mod log_service_client {
                 .insert(GrpcMethod::new("sabacc.audit.v1.LogService", "GetTile"));
             self.inner.unary(req, path, codec).await
         }
-        /// Leaf records. They hold no payload, but a payload's hash and its time: enough to test a guess of a hidden card while
-        /// its hand is played.
+        /// Leaf records, which hide payloads behind salted hashes. Those of the table's and the dealer's log are public; those of
+        /// the wallet's are for auditors.
         pub async fn get_entries(
             &mut self,
             request: impl tonic::IntoRequest<super::GetEntriesRequest>,
@@ -2409,8 +2409,8 @@ pub mod log_service_server {
             &self,
             request: tonic::Request<super::GetTileRequest>,
         ) -> std::result::Result<tonic::Response<super::GetTileResponse>, tonic::Status>;
-        /// Leaf records. They hold no payload, but a payload's hash and its time: enough to test a guess of a hidden card while
-        /// its hand is played.
+        /// Leaf records, which hide payloads behind salted hashes. Those of the table's and the dealer's log are public; those of
+        /// the wallet's are for auditors.
         async fn get_entries(
             &self,
             request: tonic::Request<super::GetEntriesRequest>,

@@ -24,6 +24,10 @@ pub struct MethodLimits {
     /// much. 0: it waits for nobody.
     #[prost(uint32, tag = "3")]
     pub wait_ms: u32,
+    /// Field of the stream's messages, 1 to 15, a text: a fresh token of the caller, by which the stream lives from then on.
+    /// 0: the stream lives by the token that opened it.
+    #[prost(uint32, tag = "4")]
+    pub token_field: u32,
 }
 /// What a token says its bearer is. A token carries exactly one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
@@ -39,6 +43,9 @@ pub enum Role {
     Auditor = 3,
     /// One of the card room's own services.
     Service = 4,
+    /// A caller without a token. Never in a token: a method with this role in its option may be called without one. A token
+    /// that comes all the same must be good, and its role must be among the others.
+    Anybody = 5,
 }
 impl Role {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -52,6 +59,7 @@ impl Role {
             Self::Operator => "ROLE_OPERATOR",
             Self::Auditor => "ROLE_AUDITOR",
             Self::Service => "ROLE_SERVICE",
+            Self::Anybody => "ROLE_ANYBODY",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -62,6 +70,7 @@ impl Role {
             "ROLE_OPERATOR" => Some(Self::Operator),
             "ROLE_AUDITOR" => Some(Self::Auditor),
             "ROLE_SERVICE" => Some(Self::Service),
+            "ROLE_ANYBODY" => Some(Self::Anybody),
             _ => None,
         }
     }
@@ -444,11 +453,14 @@ pub enum ErrorReason {
     BadField = 1,
     /// (UNAUTHENTICATED) No token: send `authorization: Bearer <token>`.
     TokenMissing = 2,
-    /// (UNAUTHENTICATED) The token is not an EdDSA JWT with the claims we need.
+    /// (UNAUTHENTICATED) The token is not an EdDSA JWT with the claims we need; metadata `claim` names the first that is
+    /// wrong, where it is one.
     TokenMalformed = 3,
-    /// (UNAUTHENTICATED) The token's time is over, or has not begun.
+    /// (UNAUTHENTICATED) The token's time is over, or has not begun; metadata `claim`: "exp", "iat" or "nbf". Of a refresh token:
+    /// it was not used for 30 days.
     TokenExpired = 4,
-    /// (UNAUTHENTICATED) No configured issuer signed this token.
+    /// (UNAUTHENTICATED) No configured issuer signed this token, or its issuer may not give its role: metadata `claim` "role".
+    /// In a stream: a fresh token is another bearer's, metadata `claim` "sub". Of a refresh token: none of this room's.
     TokenForged = 5,
     /// (PERMISSION_DENIED) The token's role may not call this method.
     RoleNotAllowed = 6,
@@ -542,6 +554,9 @@ pub enum ErrorReason {
     SignatureInvalid = 66,
     /// (FAILED_PRECONDITION) The dealer is silent and the hand stands still: nothing but VOID is decided until it is back.
     HandSuspended = 67,
+    /// (UNAUTHENTICATED) The token was revoked; metadata `claim`: "jti", or "sub" where all tokens of its bearer were. Of a
+    /// refresh token: its owner has signed out, or it was used twice, so that somebody else may have it.
+    TokenRevoked = 70,
     /// (INVALID_ARGUMENT) A message, or the headers, are longer than this method takes.
     MessageTooLong = 80,
 }
@@ -599,6 +614,7 @@ impl ErrorReason {
             Self::SignatureNeeded => "ERROR_REASON_SIGNATURE_NEEDED",
             Self::SignatureInvalid => "ERROR_REASON_SIGNATURE_INVALID",
             Self::HandSuspended => "ERROR_REASON_HAND_SUSPENDED",
+            Self::TokenRevoked => "ERROR_REASON_TOKEN_REVOKED",
             Self::MessageTooLong => "ERROR_REASON_MESSAGE_TOO_LONG",
         }
     }
@@ -652,6 +668,7 @@ impl ErrorReason {
             "ERROR_REASON_SIGNATURE_NEEDED" => Some(Self::SignatureNeeded),
             "ERROR_REASON_SIGNATURE_INVALID" => Some(Self::SignatureInvalid),
             "ERROR_REASON_HAND_SUSPENDED" => Some(Self::HandSuspended),
+            "ERROR_REASON_TOKEN_REVOKED" => Some(Self::TokenRevoked),
             "ERROR_REASON_MESSAGE_TOO_LONG" => Some(Self::MessageTooLong),
             _ => None,
         }

@@ -428,12 +428,104 @@ pub struct DisputeReasoned {
     #[prost(string, tag = "1")]
     pub text: ::prost::alloc::string::String,
 }
+/// Player's stream: a guest has become a player. What they are called stands in the PlayerNamed that may follow.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GuestSignedIn {
+    /// 32 bytes: SHA-256 of the first refresh token.
+    #[prost(bytes = "bytes", tag = "1")]
+    pub refresh_sha256: ::prost::bytes::Bytes,
+}
+/// Player's stream: a guest's refresh token was used up, and the next was given.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RefreshTokenUsed {
+    /// How often tokens were given in place of others, this time included.
+    #[prost(uint64, tag = "1")]
+    pub generation: u64,
+    /// 32 bytes: SHA-256 of the next refresh token.
+    #[prost(bytes = "bytes", tag = "2")]
+    pub refresh_sha256: ::prost::bytes::Bytes,
+    /// 16 bytes: the request, which a repeat is known by.
+    #[prost(bytes = "bytes", tag = "3")]
+    pub request_id: ::prost::bytes::Bytes,
+}
+/// Stream of revocations: tokens are good no more. No player's stream, for an erased player's tokens are revoked too.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct TokensRevoked {
+    /// See subject. Unix microseconds.
+    #[prost(uint64, tag = "3")]
+    pub issued_until_micros: u64,
+    /// From then on no such token can be good. Unix microseconds.
+    #[prost(uint64, tag = "4")]
+    pub forget_micros: u64,
+    /// Why.
+    #[prost(enumeration = "RevocationCause", tag = "5")]
+    pub cause: i32,
+    /// Of an operator's: in words, 1 to 200 characters.
+    #[prost(string, tag = "6")]
+    pub reason: ::prost::alloc::string::String,
+    /// Zeros, so that the length of the record, which is public at once, tells nothing of what it says.
+    #[prost(bytes = "bytes", tag = "7")]
+    pub padding: ::prost::bytes::Bytes,
+    /// One of them is set.
+    #[prost(oneof = "tokens_revoked::Tokens", tags = "1, 2")]
+    pub tokens: ::core::option::Option<tokens_revoked::Tokens>,
+}
+/// Nested message and enum types in `TokensRevoked`.
+pub mod tokens_revoked {
+    /// One of them is set.
+    #[derive(Clone, PartialEq, Eq, Hash, ::prost::Oneof)]
+    pub enum Tokens {
+        /// The token with this `jti`.
+        #[prost(string, tag = "1")]
+        TokenId(::prost::alloc::string::String),
+        /// All tokens with this `sub` that were given until issued_until_micros; a guest's refresh token too.
+        #[prost(string, tag = "2")]
+        Subject(::prost::alloc::string::String),
+    }
+}
 /// Table stream: who sits there is shown under another name from now on. The name itself is in his own stream.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct SeatRenamed {
     /// The seat's number.
     #[prost(uint32, tag = "1")]
     pub seat: u32,
+}
+/// Why tokens were revoked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum RevocationCause {
+    /// Not used.
+    Unspecified = 0,
+    /// Their owner signed out.
+    SignedOut = 1,
+    /// A refresh token was used twice.
+    RefreshTokenReused = 2,
+    /// An operator has revoked them.
+    Operator = 3,
+}
+impl RevocationCause {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "REVOCATION_CAUSE_UNSPECIFIED",
+            Self::SignedOut => "REVOCATION_CAUSE_SIGNED_OUT",
+            Self::RefreshTokenReused => "REVOCATION_CAUSE_REFRESH_TOKEN_REUSED",
+            Self::Operator => "REVOCATION_CAUSE_OPERATOR",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "REVOCATION_CAUSE_UNSPECIFIED" => Some(Self::Unspecified),
+            "REVOCATION_CAUSE_SIGNED_OUT" => Some(Self::SignedOut),
+            "REVOCATION_CAUSE_REFRESH_TOKEN_REUSED" => Some(Self::RefreshTokenReused),
+            "REVOCATION_CAUSE_OPERATOR" => Some(Self::Operator),
+            _ => None,
+        }
+    }
 }
 /// Table stream: the table exists.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -1079,6 +1171,12 @@ pub enum EventType {
     HandSuspended = 49,
     /// HandContinued
     HandContinued = 50,
+    /// GuestSignedIn
+    GuestSignedIn = 60,
+    /// RefreshTokenUsed
+    RefreshTokenUsed = 61,
+    /// TokensRevoked
+    TokensRevoked = 62,
     /// SeedCommitted
     SeedCommitted = 100,
     /// SeedSealed
@@ -1180,6 +1278,9 @@ impl EventType {
             Self::SeatExcluded => "EVENT_TYPE_SEAT_EXCLUDED",
             Self::HandSuspended => "EVENT_TYPE_HAND_SUSPENDED",
             Self::HandContinued => "EVENT_TYPE_HAND_CONTINUED",
+            Self::GuestSignedIn => "EVENT_TYPE_GUEST_SIGNED_IN",
+            Self::RefreshTokenUsed => "EVENT_TYPE_REFRESH_TOKEN_USED",
+            Self::TokensRevoked => "EVENT_TYPE_TOKENS_REVOKED",
             Self::SeedCommitted => "EVENT_TYPE_SEED_COMMITTED",
             Self::SeedSealed => "EVENT_TYPE_SEED_SEALED",
             Self::OperationPerformed => "EVENT_TYPE_OPERATION_PERFORMED",
@@ -1254,6 +1355,9 @@ impl EventType {
             "EVENT_TYPE_SEAT_EXCLUDED" => Some(Self::SeatExcluded),
             "EVENT_TYPE_HAND_SUSPENDED" => Some(Self::HandSuspended),
             "EVENT_TYPE_HAND_CONTINUED" => Some(Self::HandContinued),
+            "EVENT_TYPE_GUEST_SIGNED_IN" => Some(Self::GuestSignedIn),
+            "EVENT_TYPE_REFRESH_TOKEN_USED" => Some(Self::RefreshTokenUsed),
+            "EVENT_TYPE_TOKENS_REVOKED" => Some(Self::TokensRevoked),
             "EVENT_TYPE_SEED_COMMITTED" => Some(Self::SeedCommitted),
             "EVENT_TYPE_SEED_SEALED" => Some(Self::SeedSealed),
             "EVENT_TYPE_OPERATION_PERFORMED" => Some(Self::OperationPerformed),

@@ -2653,6 +2653,20 @@ pub struct GetBalanceResponse {
     #[prost(uint64, tag = "3")]
     pub size: u64,
 }
+/// Gives a new guest's starting credits.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GiveStartingCreditsRequest {
+    /// 16 bytes.
+    #[prost(bytes = "vec", tag = "1")]
+    pub player_id: ::prost::alloc::vec::Vec<u8>,
+}
+/// The account is open, and has had them.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GiveStartingCreditsResponse {
+    /// What was given; 0: this wallet gives nothing to guests, or gave the guest another amount before.
+    #[prost(uint64, tag = "1")]
+    pub amount_credits: u64,
+}
 /// What became of a hold. Its life:
 ///
 /// PENDING -+-> captured in part, the rest kept: PENDING
@@ -3027,6 +3041,37 @@ pub mod settlement_service_client {
                 );
             self.inner.unary(req, path, codec).await
         }
+        /// Open a new guest's account and issue what the wallet's settings give to begin with: once, under an id that is made from
+        /// the player's. The amount is the wallet's alone, and so is how many a day get it: RECORDS_SPENT.
+        pub async fn give_starting_credits(
+            &mut self,
+            request: impl tonic::IntoRequest<super::GiveStartingCreditsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::GiveStartingCreditsResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/sabacc.wallet.v1.SettlementService/GiveStartingCredits",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new(
+                        "sabacc.wallet.v1.SettlementService",
+                        "GiveStartingCredits",
+                    ),
+                );
+            self.inner.unary(req, path, codec).await
+        }
         /// What became of a hold.
         pub async fn get_hold(
             &mut self,
@@ -3162,6 +3207,15 @@ pub mod settlement_service_server {
             request: tonic::Request<super::CheckStandingRequest>,
         ) -> std::result::Result<
             tonic::Response<super::CheckStandingResponse>,
+            tonic::Status,
+        >;
+        /// Open a new guest's account and issue what the wallet's settings give to begin with: once, under an id that is made from
+        /// the player's. The amount is the wallet's alone, and so is how many a day get it: RECORDS_SPENT.
+        async fn give_starting_credits(
+            &self,
+            request: tonic::Request<super::GiveStartingCreditsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::GiveStartingCreditsResponse>,
             tonic::Status,
         >;
         /// What became of a hold.
@@ -3648,6 +3702,55 @@ pub mod settlement_service_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = CheckStandingSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/sabacc.wallet.v1.SettlementService/GiveStartingCredits" => {
+                    #[allow(non_camel_case_types)]
+                    struct GiveStartingCreditsSvc<T: SettlementService>(pub Arc<T>);
+                    impl<
+                        T: SettlementService,
+                    > tonic::server::UnaryService<super::GiveStartingCreditsRequest>
+                    for GiveStartingCreditsSvc<T> {
+                        type Response = super::GiveStartingCreditsResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::GiveStartingCreditsRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as SettlementService>::give_starting_credits(
+                                        &inner,
+                                        request,
+                                    )
+                                    .await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = GiveStartingCreditsSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(

@@ -151,17 +151,22 @@ fn no_logs() -> ApiRefusal {
     api_refusal(ErrorReason::NoSuchMethod, words)
 }
 
+/// Returns the gateway's own token; `None` if it has no key.
+pub(crate) fn own_token(config: &ServiceConfig) -> Option<ServiceToken> {
+    let issuer = config.auth.signing.clone()?;
+    let clock = Arc::new(SystemClock::new());
+    Some(ServiceToken::for_auditor(issuer, SERVICE, clock, Arc::new(SystemEntropy)))
+}
+
 /// Returns clients of the three logs. `None` if the gateway has no key or lacks the address of a
 /// service.
 fn logs(config: &ServiceConfig) -> Result<Option<Logs>, StartError> {
     let peers = &config.peers;
-    let Some(issuer) = config.auth.signing.clone() else { return Ok(None) };
+    let Some(token) = own_token(config) else { return Ok(None) };
     let (Some(table), Some(dealer), Some(wallet)) = (&peers.table, &peers.dealer, &peers.wallet)
     else {
         return Ok(None);
     };
-    let clock = Arc::new(SystemClock::new());
-    let token = ServiceToken::for_auditor(issuer, SERVICE, clock, Arc::new(SystemEntropy));
     let to = |uri| -> Result<LogServiceClient<PeerChannel>, StartError> {
         let channel = channel::connect_lazy(
             uri,

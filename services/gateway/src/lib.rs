@@ -9,34 +9,41 @@
 //! The service behind verifies the player's token once more, so that whoever takes the gateway over
 //! cannot play anybody's hand. One service is the gateway's own: it collects the records of a hand
 //! from the logs, in its own name, and audits them (`audits`). A new dispute is forwarded with the
-//! hash of such a bundle (`disputes`). The checkpoints and tiles of the logs are served as files,
-//! without a token; so are the logs' keys, the verifier's page, the description of the API, and the
-//! bundles of hands that have ended or are suspended (`public`).
+//! hash of such a bundle (`disputes`), and a new guest is forwarded within the limits of their
+//! address (`guests`). Which tokens are revoked, the gateway hears from the table (`revocations`).
+//! The checkpoints and tiles of the logs are served as files, without a token; so are the logs' keys,
+//! the verifier's page, the description of the API, and the bundles of hands that have ended or are
+//! suspended (`public`).
 //!
 //! Specification: ARCHITECTURE.md §1.2, §6.
 
 mod audits;
+pub mod config;
 mod disputes;
 mod forward;
+mod guests;
 mod logs;
 mod public;
 mod reasons;
+mod revocations;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use chassis::auth::Revocations;
 use chassis::channel::{self, CredentialInterceptor, Pool};
-use chassis::config::ServiceConfig;
 use chassis::drain::Drain;
 use chassis::serve::{
     BoundPort, CertificateError, DescriptorError, GrpcBuilder, Health, PathRouter, Server,
 };
 use chassis::transcoder::Transcoder;
-use system::clock::SystemClock;
+use system::clock::{Clock, SystemClock};
 
 use audits::Audits;
+use config::Config;
 use disputes::Disputes;
 use forward::Forward;
+use guests::Guests;
 use logs::Logs;
 use public::PublicFiles;
 
@@ -56,10 +63,11 @@ pub enum StartError {
 /// Serves the public port until the drain. Returns whether every call was finished before the grace
 /// ended.
 pub async fn run(
-    config: ServiceConfig,
+    config: impl Into<Config>,
     bound: BoundPort,
     drain: Drain,
 ) -> Result<bool, StartError> {
+    let Config { service: config, guests } = config.into();
     let peers = &config.peers;
     let table_url = peers.table.as_ref().ok_or(StartError::NoPeer("table", "SABACC_TABLE_URL"))?;
     let wallet_url =
@@ -79,11 +87,18 @@ pub async fn run(
     // Without them no hand is played. The table's readiness includes the dealer's.
     let watched = [("table", table_url), ("wallet", wallet_url)];
     channel::watch_peers(watched, peers.tls.as_ref(), &health)?;
-    let clock = Arc::new(SystemClock::new());
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
+    let revocations = Revocations::new(Arc::clone(&clock));
+    if let Some(token) = audits::own_token(&config) {
+        let table = revocations::client(table_url, &config, token)?;
+        let followed = revocations::follow(table, revocations.clone());
+        tokio::spawn(drain.stopping().clone().run_until_cancelled_owned(followed));
+    }
     let services = GrpcBuilder::new(health.clone())
+        .with_revocations(Some(revocations))
         .add(Forward::<forward::Table>::new(table.clone()))
         .await
-        .add(Forward::<forward::People>::new(table.clone()))
+        .add(Guests::new(Forward::new(table.clone()), guests, Arc::clone(&clock)))
         .await
         .add(Disputes::new(audits.clone(), Forward::new(table.clone())))
         .await

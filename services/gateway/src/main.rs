@@ -1,8 +1,8 @@
 //! The gateway as a program of its own.
 
-use chassis::config::{Service, ServiceConfig};
 use chassis::program::Program;
 use chassis::threads::Share;
+use sabacc_gateway::config::Config;
 
 /// Allocator for many small short-lived allocations, for which the C library's takes much processor
 /// time.
@@ -16,8 +16,8 @@ fn main() -> anyhow::Result<()> {
         share: Share::All,
     };
     let ended = program.run(
-        |source| ServiceConfig::parse_standalone(Service::Gateway, source),
-        |config| config,
+        Config::parse,
+        |config| &config.service,
         async |config, bound, drain| sabacc_gateway::run(config, bound, drain).await,
     );
     ended.map_err(anyhow::Error::from_boxed)

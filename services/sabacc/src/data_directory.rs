@@ -11,10 +11,10 @@ use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
-use chassis::auth::TokenIssuer;
+use chassis::auth::{TokenIssuer, private_key_pem};
 use chassis::config::{LogIdentity, Service};
 use ed25519_dalek::SigningKey;
-use ed25519_dalek::pkcs8::{DecodePrivateKey as _, EncodePrivateKey as _};
+use ed25519_dalek::pkcs8::DecodePrivateKey as _;
 use serde::{Deserialize, Serialize};
 use system::entropy::{self, SystemEntropy};
 use zeroize::Zeroizing;
@@ -111,12 +111,18 @@ impl DataDirectory {
 
     /// Returns the key that tokens are signed with.
     pub(crate) fn issuer(&self) -> anyhow::Result<TokenIssuer> {
-        let pem = self.read_or_create_secret("issuer.pem", || {
-            Zeroizing::new(
-                TokenIssuer::generate("up", &SystemEntropy).private_pem().expose().to_owned(),
-            )
-        })?;
-        TokenIssuer::from_pem("up", &pem).context("keys/issuer.pem cannot be used")
+        self.token_issuer("issuer.pem", "up")
+    }
+
+    /// Returns the key that guests' tokens are signed with, which is good for nothing else.
+    pub(crate) fn guest_issuer(&self) -> anyhow::Result<TokenIssuer> {
+        self.token_issuer("guests.pem", "guests")
+    }
+
+    fn token_issuer(&self, file: &str, name: &str) -> anyhow::Result<TokenIssuer> {
+        let pem = self.read_or_create_secret(file, new_key_pem)?;
+        let issuer = TokenIssuer::from_pem(name, &pem);
+        issuer.with_context(|| format!("keys/{file} cannot be used"))
     }
 
     /// Returns the identity of a service's log: its origin, and the key that signs for it.
@@ -128,10 +134,7 @@ impl DataDirectory {
         if of == Service::Dealer && self.path.join("keys").join(LEGACY_DEALER_KEY).exists() {
             LEGACY_DEALER_KEY.clone_into(&mut file);
         }
-        let pem = self.read_or_create_secret(&file, || {
-            let key = SigningKey::from_bytes(&entropy::secret::<32>(&SystemEntropy));
-            key.to_pkcs8_pem(Default::default()).expect("a fresh key can be encoded")
-        })?;
+        let pem = self.read_or_create_secret(&file, new_key_pem)?;
         let key = SigningKey::from_pkcs8_pem(&pem);
         let key = key.with_context(|| format!("keys/{file} cannot be used"))?;
         Ok(LogIdentity { origin: format!("{}/{}", *room, of.name()).into(), key })
@@ -238,6 +241,11 @@ pub(crate) fn lock_file(path: &Path, folder: &Path, option: &str) -> anyhow::Res
     file.rewind()?;
     file.write_all(instance.as_bytes())?;
     Ok(DirectoryLock { _file: file, instance, predecessor: before })
+}
+
+/// Returns a new private key in PEM.
+pub(crate) fn new_key_pem() -> Zeroizing<String> {
+    private_key_pem(&SigningKey::from_bytes(&entropy::secret::<32>(&SystemEntropy)))
 }
 
 /// Returns 64 random hexadecimal digits.

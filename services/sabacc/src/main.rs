@@ -26,6 +26,7 @@ mod repo;
 mod room;
 mod signed_log;
 mod tables;
+mod token;
 mod up;
 mod verify;
 mod watch;
@@ -100,6 +101,8 @@ enum Command {
     Account(accounts::Options),
     /// Show and set what is your own, as a player with a token: account, name, limits, hands.
     Me(me::Options),
+    /// Make a token from an issuer's private key, and print it.
+    Token(token::Options),
     /// Ask a server whether it is ready; print what is missing if it is not.
     Healthcheck(healthcheck::Options),
     /// Bring a database's schemas up to date, as its administrator.
@@ -132,6 +135,7 @@ fn main() -> ExitCode {
             Command::Table(what) => tables::run(data, json, what).await,
             Command::Account(options) => accounts::run(data, json, options).await,
             Command::Me(options) => me::run(data, json, options).await,
+            Command::Token(options) => token::run(data, json, options),
             Command::Migrate(options) => migrate::run(data, options).await,
             Command::Healthcheck(options) => healthcheck::run(options).await,
         };

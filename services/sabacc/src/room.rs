@@ -19,7 +19,9 @@ use chassis::proxies::TrustedProxies;
 use chassis::serve::{self, BoundPort, Cors};
 use merkle::note::VerifierKey;
 use postgres_launcher::{Postgres, PostgresError};
-use primitives::PlayerId;
+use primitives::{Credits, PlayerId};
+use sabacc_table::config::{GUESTS_PER_DAY, GuestConfig};
+use sabacc_wallet::config::StartingCredits;
 use system::secret::Secret;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
@@ -41,6 +43,9 @@ const LOOPBACK: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0)
 /// Time for each service to finish the calls that it accepted.
 const DRAIN_GRACE: Duration = Duration::from_secs(5);
 
+/// Credits that a guest begins with, unless an option says another number.
+pub(crate) const STARTING_CREDITS: u64 = 100_000;
+
 /// Dependencies and options of a room.
 pub(crate) struct RoomOptions {
     pub(crate) folder: DataDirectory,
@@ -52,6 +57,8 @@ pub(crate) struct RoomOptions {
     pub(crate) no_player_limits: bool,
     /// Addresses and keys of the witnesses.
     pub(crate) witnesses: Vec<(Uri, VerifierKey)>,
+    /// Whether anybody may become a guest, with play money.
+    pub(crate) guests: bool,
 }
 
 /// Running room.
@@ -66,6 +73,8 @@ pub(crate) struct Room {
     min_streams: Option<u32>,
     no_player_limits: bool,
     witnesses: Vec<(Uri, VerifierKey)>,
+    /// Signs guests' tokens, where the room has guests.
+    guests: Option<TokenIssuer>,
     services: Vec<RunningService>,
     lock: DirectoryLock,
     database_claim: database_claim::DatabaseClaim,
@@ -88,12 +97,14 @@ impl Room {
             min_streams: streams,
             no_player_limits: unpaced,
             witnesses,
+            guests,
         } = plan;
         let lock = folder.lock()?;
         progress.print(&format!("data folder {}", folder.path().display()));
         // The port first: a taken port is reported before a database is started.
         let public = serve::bind(listen).await?;
         let issuer = folder.issuer()?;
+        let guests = if guests { Some(folder.guest_issuer()?) } else { None };
         let postgres = postgres_launcher::obtain(&postgres).await?;
         progress.print(&postgres.describe());
         let own_database = database_claim::claim(&postgres.admin_url(), &lock, progress).await?;
@@ -114,6 +125,7 @@ impl Room {
             min_streams: streams,
             no_player_limits: unpaced,
             witnesses,
+            guests,
             services: Vec::new(),
             database_claim: own_database,
         };
@@ -125,6 +137,10 @@ impl Room {
             address: room.local_url(),
             database_url: room.postgres.admin_url(),
         })?;
+        for role in [Role::Operator, Role::Auditor] {
+            let token = room.token(role, "up");
+            room.folder.write_token(&format!("{}.token", role.name()), &token)?;
+        }
         let serves = match ready {
             Ok(()) => "serve".to_owned(),
             Err(why) => format!("run, and are not ready: {why}"),
@@ -191,7 +207,13 @@ impl Room {
         self.spawn("dealer", |drain| async move {
             Ok(sabacc_dealer::service::run(dealer_config, dealer, drain, take_over).await?)
         });
-        let config = self.service_config(Service::Wallet, Some(wallet_url))?;
+        let service = self.service_config(Service::Wallet, Some(wallet_url))?;
+        let starting = StartingCredits {
+            amount: Credits::try_new(STARTING_CREDITS)?,
+            per_day: GUESTS_PER_DAY,
+        };
+        let starting = self.guests.as_ref().map_or(StartingCredits::NONE, |_| starting);
+        let config = sabacc_wallet::config::Config { service, starting };
         self.spawn("wallet", |drain| async move {
             Ok(sabacc_wallet::service::run(config, wallet, drain, take_over).await?)
         });
@@ -200,7 +222,9 @@ impl Room {
         service.peers.wallet = to_wallet.clone();
         service.auth.signing = Some(self.issuer.clone());
         let people_keys = self.folder.keys(PEOPLE_KEY)?.keyring();
-        let config = sabacc_table::config::Config { service, people_keys };
+        let guests = self.guests.clone();
+        let guests = guests.map(|issuer| GuestConfig { issuer, per_day: GUESTS_PER_DAY });
+        let config = sabacc_table::config::Config { service, people_keys, guests };
         self.spawn("table", |drain| async move {
             Ok(sabacc_table::service::run(config, table, drain, take_over).await?)
         });
@@ -248,7 +272,9 @@ impl Room {
             }
         };
         config.database_url = database_url.map(Secret::new);
-        config.auth.issuers = vec![IssuerKey::for_all_roles(self.issuer.public_key())];
+        let guests = self.guests.as_ref().map(|issuer| IssuerKey::for_guests(issuer.public_key()));
+        let own = IssuerKey::for_all_roles(self.issuer.public_key());
+        config.auth.issuers = [own].into_iter().chain(guests).collect();
         config.drain_grace = DRAIN_GRACE;
         config.instance = self.lock.instance();
         if service != Service::Gateway {

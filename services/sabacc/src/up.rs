@@ -45,6 +45,9 @@ pub(crate) struct Options {
     /// [default: in memory].
     #[arg(long, value_name = "DIR")]
     evidence: Option<PathBuf>,
+    /// Let nobody in without a token of the room's key.
+    #[arg(long)]
+    no_guests: bool,
     /// Fetch PostgreSQL if none is installed, without asking.
     #[arg(long, env = "SABACC_FETCH_POSTGRES")]
     fetch_postgres: bool,
@@ -78,6 +81,7 @@ pub(crate) async fn run(
         min_streams: None,
         no_player_limits: unpaced,
         witnesses,
+        guests: !options.no_guests,
     };
     let mut room = Room::start(plan, &progress).await?;
     let outcome = tokio::select! {
@@ -152,7 +156,12 @@ fn print_hints(room: &Room, demo: &Demo) {
         "The public port speaks gRPC at {}, with reflection. Ctrl-C stops the room.",
         room.public_url()
     ));
-    output::line(&format!("A player's token, good for a day, is in {data}/keys/player.token."));
+    output::line(&format!(
+        "Tokens, good for a day, are in {data}/keys: player.token, operator.token, auditor.token."
+    ));
+    output::line(&format!(
+        "Another: cargo run --release -- --data {data} token --role player --sub ID"
+    ));
     output::line("");
 }
 

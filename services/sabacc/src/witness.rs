@@ -14,11 +14,10 @@ use chassis::serve::{self, Health, Server};
 use chassis::telemetry;
 use clap::Args;
 use ed25519_dalek::SigningKey;
-use ed25519_dalek::pkcs8::{DecodePrivateKey as _, EncodePrivateKey as _};
+use ed25519_dalek::pkcs8::DecodePrivateKey as _;
 use merkle::note::{KeyName, VerifierKey, WitnessKey};
 use notary::witness::{Witness, WitnessDesk};
 use system::clock::SystemClock;
-use system::entropy::{self, SystemEntropy};
 use zeroize::Zeroizing;
 
 use crate::{data_directory, output, up};
@@ -90,9 +89,7 @@ fn parse_key(key: &str) -> anyhow::Result<VerifierKey> {
 
 fn read_or_create_key(path: &Path) -> anyhow::Result<[u8; 32]> {
     if !path.exists() {
-        let key = SigningKey::from_bytes(&entropy::secret::<32>(&SystemEntropy));
-        let pem = key.to_pkcs8_pem(Default::default()).expect("a fresh key can be encoded");
-        data_directory::write_private(path, pem.as_bytes())?;
+        data_directory::write_private(path, data_directory::new_key_pem().as_bytes())?;
     }
     let pem = fs::read_to_string(path).map(Zeroizing::new);
     let pem = pem.with_context(|| format!("{} cannot be read", path.display()))?;

@@ -46,6 +46,7 @@ use crate::commands::Command;
 use crate::effects::Effect;
 use crate::peers::{CallFailure, Peers, Reply};
 use crate::people::directory::Directory;
+use crate::people::guests::GuestIssuer;
 use crate::plan::Plan;
 use crate::publish::{PublishedEvent, Publisher};
 use crate::receipt::ReceiptKey;
@@ -133,6 +134,8 @@ pub(crate) struct Dependencies {
     /// Delay of the room.
     pub room_delay: Arc<RoomDelay>,
     pub bounds: Arc<Bounds>,
+    /// Issuer of guests' tokens, where the room has guests.
+    pub guests: Option<Arc<GuestIssuer>>,
 }
 
 /// State and dependencies of a table's task.
@@ -234,6 +237,8 @@ impl Actor {
             lease,
             room_delay,
             bounds,
+            // A table knows players, and not how they have come in.
+            guests: _,
         } = dependencies;
         let mut publisher = Publisher::new(state.table.id, directory.clone());
         for past in past {

@@ -7,14 +7,16 @@ mod hands;
 mod parse;
 mod people;
 mod play;
+mod revocations;
 mod rules;
+mod sign_in;
 mod watch_stream;
 
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use chassis::auth::{Identity, Role};
+use chassis::auth::{Identity, Role, TokenExpiry};
 use chassis::rate_limiter::RateLimiter;
 use futures_util::{Stream, StreamExt};
 use primitives::UnixMicros;
@@ -42,6 +44,7 @@ use watch_stream::{CLOCK, WatchStream};
 
 pub(crate) use hands::HandsApi;
 pub(crate) use people::{MAX_DISPUTE_BYTES, PeopleApi};
+pub(crate) use revocations::RevocationsApi;
 pub(crate) use rules::RulesApi;
 
 /// Time for which a list waits for one table.
@@ -247,7 +250,7 @@ impl TableService for Api {
         &self,
         request: Request<pb::GetTableRequest>,
     ) -> Result<Response<pb::GetTableResponse>, Status> {
-        let caller = Caller::of(&request)?;
+        let caller = Caller::of_anybody(&request);
         let full = matches!(
             Identity::of(&request).map(|identity| identity.role),
             Some(Role::Operator | Role::Auditor)
@@ -387,9 +390,11 @@ impl TableService for Api {
         &self,
         request: Request<pb::WatchTableRequest>,
     ) -> Result<Response<Self::WatchTableStream>, Status> {
-        let caller = Caller::of(&request)?;
+        let caller = Caller::of_anybody(&request);
+        let expiry = TokenExpiry::of(&request).cloned();
         // Boxed because it is moved for every message.
-        let watch = Box::new(self.start_watch(&caller, request.into_inner()).await?);
+        let watch = self.start_watch(&caller, request.into_inner()).await?;
+        let watch = Box::new(watch.ending_with(expiry));
         let units = watch.units();
         let stream = futures_util::stream::unfold(watch, |mut watch| async move {
             let message = watch.next().await?;
@@ -405,11 +410,13 @@ impl TableService for Api {
         request: Request<Streaming<pb::PlayRequest>>,
     ) -> Result<Response<Self::PlayStream>, Status> {
         let caller = Caller::of(&request)?;
+        let expiry = TokenExpiry::of(&request).cloned();
         let mut requests = request.into_inner();
         let (table_id, watch) = {
             let first = play::first_message(&mut requests).await?;
             (first.table_id.clone(), self.start_watch(&caller, first).await?)
         };
+        let watch = watch.ending_with(expiry);
         let units = watch.units();
         let registry = self.registry()?;
         let (bounds, id) = (Arc::clone(registry.bounds()), field::table_id(&table_id)?);

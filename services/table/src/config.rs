@@ -1,5 +1,6 @@
 //! Settings of the table service.
 
+use chassis::auth::TokenIssuer;
 use chassis::config::{ConfigError, Service, ServiceConfig, Settings, Source};
 use keyring::Keyring;
 
@@ -9,7 +10,20 @@ pub struct Config {
     /// Keys that the players' keys are sealed under. Those under previous ones are sealed again at
     /// the start.
     pub people_keys: Keyring,
+    /// Guests of a room for play money; `None`: the room has none.
+    pub guests: Option<GuestConfig>,
 }
+
+/// Settings of guests.
+pub struct GuestConfig {
+    /// Signs their access tokens. Services believe its key for guests alone.
+    pub issuer: TokenIssuer,
+    /// New guests a day.
+    pub per_day: u32,
+}
+
+/// New guests a day, unless a setting says another number.
+pub const GUESTS_PER_DAY: u32 = 2000;
 
 impl Config {
     /// Parses all settings from a file and the environment.
@@ -21,8 +35,17 @@ impl Config {
         let service = ServiceConfig::read(Service::Table, &mut settings);
         ServiceConfig::require(Service::Table, &mut settings);
         let people_keys = Keyring::read(&mut settings, "people_key", "people_key_previous");
+        let guests = GuestConfig::read(&mut settings);
         settings.finish()?;
         let people_keys = people_keys.expect("without it the settings were refused");
-        Ok(Config { service, people_keys })
+        Ok(Config { service, people_keys, guests })
+    }
+}
+
+impl GuestConfig {
+    fn read(settings: &mut Settings) -> Option<GuestConfig> {
+        let per_day = settings.number("guests.per_day", 1..=1_000_000, GUESTS_PER_DAY.into());
+        let issuer = settings.issuer("guests.signing_key", "guests")?;
+        Some(GuestConfig { issuer, per_day: u32::try_from(per_day).unwrap_or(GUESTS_PER_DAY) })
     }
 }

@@ -1,4 +1,4 @@
-//! Personal data of players: names, disputes, erasure.
+//! People: names, disputes, erasure, guests.
 //!
 //! Tables know pseudonyms only. Personal data is a name, a player's own words, and the words of an
 //! answer to them. It is recorded in sealed events on streams of their own: a player's, a
@@ -9,6 +9,8 @@
 //!
 //! - [`registry`] folds the log, [`permissions`] decides what players may do, [`text_checks`] what
 //!   may be written. Pure.
+//! - `guests` lets people in who have no account elsewhere, and revokes tokens; `sign_ins` is its
+//!   fold of the log, `refresh_token` what a guest comes back with.
 //! - [`directory`] has the names that viewers see, and is the only place that does.
 //! - `player_keys` has the keys. This module and `disputes` run commands, one at a time; nothing is
 //!   answered before it is durable.
@@ -22,9 +24,12 @@
 pub(crate) mod directory;
 mod disputes;
 mod evidence;
+pub(crate) mod guests;
 pub(crate) mod permissions;
 pub(crate) mod player_keys;
+pub(crate) mod refresh_token;
 pub(crate) mod registry;
+pub(crate) mod sign_ins;
 pub(crate) mod text_checks;
 pub(crate) mod vault;
 
@@ -40,6 +45,7 @@ use proto::event::v1::{EventType, PlayerErased, PlayerNamed, SealedPayload};
 use proto::table::v1 as pb;
 use system::entropy;
 use system::ids::IdMaker;
+use tokio::sync::watch;
 use wire::{ApiRefusal, Record as _, TableRecord, api_refusal, status};
 use zeroize::Zeroizing;
 
@@ -47,6 +53,7 @@ use crate::author::Author;
 use crate::record_padding;
 use directory::Directory;
 pub(crate) use disputes::Wanted;
+use guests::GuestIssuer;
 pub(crate) use player_keys::{PeopleError, PlayerKeys};
 use player_keys::{key_refusal, people_refusal};
 use registry::{EventLocation, Registry};
@@ -64,6 +71,10 @@ pub(crate) struct People {
     registry: Mutex<Registry>,
     /// Held for one command at a time, so that each is judged by the result of the one before.
     write_lock: tokio::sync::Mutex<()>,
+    /// Issuer of guests' tokens, where the room has guests.
+    guests: Option<Arc<GuestIssuer>>,
+    /// Counts the revocations that were recorded.
+    revoked: watch::Sender<u64>,
 }
 
 impl People {
@@ -86,6 +97,8 @@ impl People {
             directory,
             registry: Mutex::new(registry),
             write_lock: tokio::sync::Mutex::default(),
+            guests: None,
+            revoked: watch::Sender::new(0),
         };
         people.load_names(&people.directory.seated()).await?;
         Ok(people)

@@ -88,6 +88,9 @@ pub(crate) fn stream_ended(reason: pb::EndReason) -> pb::StreamEnded {
         pb::EndReason::TooSlow => {
             "updates were read too slowly: watch again, with the last resume_token"
         }
+        pb::EndReason::TokenExpired => {
+            "the token's time is over: watch again with a new one, and with the last resume_token"
+        }
     };
     let doc = wire::status::doc_link(reason.as_str_name());
     let (reason, text) = (reason.into(), text.to_owned());

@@ -32,6 +32,7 @@ use crate::table::Table;
 use crate::{commands, room_delay};
 
 mod closed;
+mod guests;
 mod tasks;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -115,6 +116,7 @@ impl TableRegistry {
         recovered.iter().for_each(|recovered| dependencies.directory.add_seats(&recovered.table));
         let (log, directory) = (dependencies.log.clone(), dependencies.directory.clone());
         let people = People::open(log, ids.clone(), people, player_keys, directory).await?;
+        let people = people.with_guests(dependencies.guests.clone());
         let registry = Arc::new(TableRegistry {
             dependencies,
             ids,

@@ -24,10 +24,13 @@ use tokio::sync::watch;
 use transport::ChannelError;
 
 use crate::actor::Dependencies;
-use crate::api::{Api, HandsApi, MAX_DISPUTE_BYTES, PeopleApi, RulesApi};
-use crate::config::Config;
+use crate::api::{
+    Api, HandsApi, MAX_DISPUTE_BYTES, PeopleApi, RevocationsApi, RulesApi,
+};
+use crate::config::{Config, GuestConfig};
 use crate::peers::Peers;
 use crate::people::directory::Directory;
+use crate::people::guests::GuestIssuer;
 use crate::people::player_keys::{MIGRATION, SCHEMA};
 use crate::people::{PeopleError, PlayerKeys};
 use crate::receipt::ReceiptKey;
@@ -82,7 +85,7 @@ pub async fn run(
     drain: Drain,
     take_over: bool,
 ) -> Result<bool, RunError> {
-    let Config { service: config, people_keys } = config;
+    let Config { service: config, people_keys, guests } = config;
     let spec = Spec {
         name: SERVICE,
         title: "the table service",
@@ -107,6 +110,11 @@ pub async fn run(
             keyring: people_keys,
             entropy: Arc::new(SystemEntropy),
         },
+        guests: guests.map(|guests| {
+            let clock = Arc::<SystemClock>::clone(clock);
+            let GuestConfig { issuer, per_day } = guests;
+            Arc::new(GuestIssuer::new(issuer, per_day, clock, Arc::new(SystemEntropy)))
+        }),
     };
     let (sender, registry) = watch::channel(None);
     service.spawn(steps::record(Arc::<SystemClock>::clone(clock), registry.clone()));
@@ -120,6 +128,7 @@ pub async fn run(
     let (people, disputes) = PeopleApi::services(registry.clone());
     let hands = HandsApi::service(registry.clone());
     let rules = RulesApi::service(registry.clone());
+    let revocations = RevocationsApi::service(registry.clone(), service.drain.stopping().clone());
     let tables = Api::service(registry, service.drain.stopping().clone());
     let routes = service
         .grpc()
@@ -132,6 +141,8 @@ pub async fn run(
         .add(hands.max_decoding_message_size(most))
         .await
         .add(rules.max_decoding_message_size(most))
+        .await
+        .add(revocations.max_decoding_message_size(most))
         .await;
     let closing = service.closing.clone();
     let owner = Box::pin(async move {
@@ -155,6 +166,7 @@ struct RegistryOpener {
     clock: Arc<SystemClock>,
     receipt_key: Arc<ReceiptKey>,
     player_keys: PlayerKeys,
+    guests: Option<Arc<GuestIssuer>>,
 }
 
 impl RegistryOpener {
@@ -190,6 +202,7 @@ impl RegistryOpener {
             lease: LEASE,
             room_delay: Arc::default(),
             bounds: Arc::default(),
+            guests: self.guests.clone(),
         };
         TableRegistry::open(dependencies, IdMaker::system(), self.player_keys.clone()).await
     }

@@ -5,6 +5,7 @@
 mod accounts;
 mod adjustments;
 mod batch;
+mod guests;
 mod holds;
 mod limits;
 mod parse;
@@ -29,8 +30,11 @@ use tokio_util::sync::CancellationToken;
 use tonic::{Request, Status};
 use wire::{BadField, api_refusal, field};
 
+use guests::GuestCredits;
+
 use crate::answer::Answer;
 use crate::command;
+use crate::config::StartingCredits;
 use crate::repo::StoredAccount;
 use crate::wallet::{Author, Wallet, WalletError};
 
@@ -44,6 +48,7 @@ pub struct Api {
     ids: Arc<RequestIdPolicy>,
     /// Permits to read statements, so that they never take all of the readers' connections.
     statement_permits: Arc<Semaphore>,
+    guest_credits: GuestCredits,
 }
 
 /// Returns the services, which need a guard that authenticates callers. Messages longer than
@@ -115,7 +120,14 @@ impl Api {
             stopping,
             ids: Arc::default(),
             statement_permits: statements,
+            guest_credits: StartingCredits::NONE.into(),
         }
+    }
+
+    /// Gives new guests credits.
+    #[must_use]
+    pub fn giving(self, starting: StartingCredits) -> Api {
+        Api { guest_credits: starting.into(), ..self }
     }
 
     async fn execute(

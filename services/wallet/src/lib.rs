@@ -24,6 +24,7 @@
 pub mod answer;
 pub mod api;
 pub mod command;
+pub mod config;
 pub mod owner;
 pub mod record;
 pub mod repo;

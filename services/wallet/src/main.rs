@@ -1,8 +1,8 @@
 //! Program of the wallet service.
 
-use chassis::config::{Service, ServiceConfig};
 use chassis::program::Program;
 use chassis::threads::Share;
+use sabacc_wallet::config::Config;
 use sabacc_wallet::service;
 
 /// Allocator for many small short-lived allocations, for which the C library's takes much processor
@@ -17,8 +17,8 @@ fn main() -> anyhow::Result<()> {
         share: Share::Half,
     };
     let ended = program.run(
-        |source| ServiceConfig::parse_standalone(Service::Wallet, source),
-        |config| config,
+        Config::parse,
+        |config| &config.service,
         async |config, bound, drain| service::run(config, bound, drain, false).await,
     );
     ended.map_err(anyhow::Error::from_boxed)

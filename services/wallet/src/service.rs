@@ -4,7 +4,6 @@
 
 use std::sync::Arc;
 
-use chassis::config::ServiceConfig;
 use chassis::drain::Drain;
 use chassis::serve::BoundPort;
 use eventlog::{Clock, Limits};
@@ -12,6 +11,7 @@ use runner::{EntryReaders, Service, Spec};
 use system::clock::{Clock as _, SystemClock};
 
 use crate::api::Api;
+use crate::config::Config;
 use crate::owner::Dependencies;
 use crate::repo::{self, LOG, Repo, SERVICE};
 use crate::wallet::{QueueLimits, Wallet};
@@ -28,11 +28,12 @@ const NOT_LOADED: &str = "the accounts are not read yet";
 /// # Errors
 /// See [`RunError`]; once it serves, only a corrupt log or tables that differ from it end it.
 pub async fn run(
-    config: ServiceConfig,
+    config: impl Into<Config>,
     bound: BoundPort,
     drain: Drain,
     take_over: bool,
 ) -> Result<bool, RunError> {
+    let Config { service: config, starting } = config.into();
     let spec = Spec {
         name: SERVICE,
         title: "the wallet",
@@ -53,7 +54,7 @@ pub async fn run(
     let read = service.health.condition("state", NOT_LOADED);
     tokio::spawn(read.follow(wallet.loaded(), NOT_LOADED));
     service.spawn(wallet.record_steps(Arc::<SystemClock>::clone(&service.clock)));
-    let api = Api::new(&wallet, clock, service.drain.stopping().clone());
+    let api = Api::new(&wallet, clock, service.drain.stopping().clone()).giving(starting);
     let limit = service.config.limits.message_bytes;
     let (accounts, settlement) = crate::api::services(api, limit);
     let routes = service.grpc().add(accounts).await.add(settlement).await;

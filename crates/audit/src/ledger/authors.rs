@@ -1,7 +1,8 @@
 //! Authors of events that move credits: operators issue, redeem and adjust them, services move them
-//! between players and tables.
+//! between players and tables. The table service has guests given what they begin with.
 
-use ::ledger::{Event as Entry, Kind, PostedTransfer};
+use ::ledger::{Account, Event as Entry, Kind, PostedTransfer, STARTING_CREDITS_REASON, Transfer};
+use primitives::PlayerId;
 
 /// Checks the author of an event of the wallet's log.
 ///
@@ -10,6 +11,7 @@ use ::ledger::{Event as Entry, Kind, PostedTransfer};
 pub(super) fn check_wallet_author(actor: &str, entry: &Entry) -> Result<(), String> {
     match entry {
         Entry::TransferPosted(PostedTransfer { transfer, approved_by }) => match transfer.kind {
+            Kind::Issue if starting_credits(actor, transfer).is_some() => Ok(()),
             Kind::Issue | Kind::Redeem => check_operator(actor),
             Kind::Adjustment { .. } => {
                 check_named_operator(actor, "approved", approved_by.as_deref().unwrap_or_default())
@@ -35,6 +37,27 @@ pub(super) fn check_wallet_author(actor: &str, entry: &Entry) -> Result<(), Stri
         | Entry::PlayerExcluded { .. }
         | Entry::SnapshotTaken { .. } => Ok(()),
     }
+}
+
+/// Guest to whom the table service has starting credits issued, under an id that only services make;
+/// `None` for every other transfer.
+pub(super) fn starting_credits(actor: &str, transfer: &Transfer) -> Option<PlayerId> {
+    let Transfer { id, kind, legs, reason } = transfer;
+    let by_table = actor == "service:table" && id.is_derived();
+    if !by_table || *kind != Kind::Issue || reason != STARTING_CREDITS_REASON {
+        return None;
+    }
+    let mut players = legs.iter().filter_map(|leg| match leg.account {
+        Account::Player(player) => Some(player),
+        Account::Issuance
+        | Account::Rake
+        | Account::Suspense
+        | Account::Seat(..)
+        | Account::SabaccPot(_)
+        | Account::CarriedPot(_) => None,
+    });
+    // The ledger has refused an issue to anything but one player.
+    players.next()
 }
 
 /// Checks that the recorded author is an operator.

@@ -67,6 +67,7 @@ macro_rules! the {
     };
 }
 
+mod guests;
 mod promises;
 mod zero;
 

@@ -53,6 +53,7 @@ pub(super) enum Fact {
 
 impl Fact {
     /// Returns what a type says; `None` for a type that is unknown here.
+    #[expect(clippy::too_many_lines, reason = "a table, with a line for each type of event")]
     pub(super) fn of(kind: u16) -> Option<Fact> {
         match EventType::try_from(i32::from(kind)).ok()? {
             EventType::Unspecified => None,
@@ -100,7 +101,10 @@ impl Fact {
             | EventType::DisputeOpened
             | EventType::DisputeStated
             | EventType::DisputeAnswered
-            | EventType::DisputeReasoned => Some(Fact::OfPerson),
+            | EventType::DisputeReasoned
+            | EventType::GuestSignedIn
+            | EventType::RefreshTokenUsed
+            | EventType::TokensRevoked => Some(Fact::OfPerson),
             EventType::SeedCommitted => Some(Fact::SeedCommitted),
             EventType::SeedSealed => Some(Fact::SeedSealed),
             EventType::OperationPerformed | EventType::CardsOpened => Some(Fact::Dealing),

@@ -17,6 +17,9 @@ const OPEN: &[&str] = &[
     "/grpc.reflection.v1alpha.ServerReflection/",
 ];
 
+/// Number of the role of callers without a token, which no token can carry.
+const ANYBODY: i32 = 5;
+
 #[derive(Clone, PartialEq, Message)]
 struct FileSet {
     #[prost(message, repeated, tag = "1")]
@@ -75,6 +78,8 @@ struct MethodLimits {
     request_bytes: u32,
     #[prost(uint32, tag = "3")]
     wait_ms: u32,
+    #[prost(uint32, tag = "4")]
+    token_field: u32,
 }
 
 /// Error in the descriptors: they are not those that this program was built with.
@@ -86,12 +91,16 @@ pub enum AccessError {
     UnknownRole { method: String, number: i32 },
     #[error("{method} must name services exactly where it is open to the role service")]
     Services { method: String },
+    #[error("{method} takes fresh tokens in field {field}, which is none of 1 to 15")]
+    TokenField { method: String, field: u32 },
 }
 
 /// Access rule, cost and limits of one method.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Rule {
     pub(crate) roles: BTreeSet<Role>,
+    /// Whether the method may be called without a token.
+    pub(crate) is_for_anybody: bool,
     /// Subjects of the services that may call the method.
     pub(crate) services: BTreeSet<String>,
     pub(crate) streams: bool,
@@ -103,6 +112,8 @@ pub(crate) struct Rule {
     pub(crate) message_bytes: Option<usize>,
     /// Longest wait for somebody outside the room, by which the deadline of a call is later.
     pub(crate) wait: Duration,
+    /// Field of the stream's messages, 1 to 15, that has a fresh token of the caller.
+    pub(crate) token_field: Option<u8>,
 }
 
 /// Access rules of all methods. A method without the option is closed to everybody.
@@ -116,33 +127,15 @@ impl Access {
     /// Reads the rules from an encoded `FileDescriptorSet`.
     ///
     /// # Errors
-    /// The bytes are not a descriptor set, an option names an unknown role, or a method names
-    /// services without the role `service` or the role without services.
+    /// The bytes are not a descriptor set, an option names an unknown role or field, or a method
+    /// names services without the role `service` or the role without services.
     pub fn from_descriptors(descriptors: &[u8]) -> Result<Access, AccessError> {
         let mut rules = BTreeMap::new();
         for File { package, service } in FileSet::decode(descriptors)?.file {
             for Service { name: service, method } in service {
-                for Method { name, options, client_streaming, server_streaming } in method {
-                    let path = format!("/{package}.{service}/{name}");
-                    let Options { access, limits } = options.unwrap_or_default();
-                    let allowed = access.unwrap_or_default();
-                    let roles = roles(&path, &allowed.roles)?;
-                    let services = BTreeSet::from_iter(allowed.services);
-                    if roles.contains(&Role::Service) == services.is_empty() {
-                        return Err(AccessError::Services { method: path });
-                    }
-                    let limits = limits.unwrap_or_default();
-                    let MethodLimits { cost, request_bytes, wait_ms } = limits;
-                    let request_bytes = usize::try_from(request_bytes).ok();
-                    let rule = Rule {
-                        roles,
-                        services,
-                        streams: client_streaming || server_streaming,
-                        client_streams: client_streaming,
-                        cost: cost.max(1),
-                        message_bytes: request_bytes.filter(|bytes| *bytes > 0),
-                        wait: Duration::from_millis(wait_ms.into()),
-                    };
+                for method in method {
+                    let path = format!("/{package}.{service}/{}", method.name);
+                    let rule = rule(&path, method)?;
                     rules.insert(path, rule);
                 }
             }
@@ -153,6 +146,12 @@ impl Access {
     /// All methods with the roles that may call them, sorted by path.
     pub fn methods(&self) -> impl Iterator<Item = (&str, &BTreeSet<Role>)> {
         self.rules.iter().map(|(path, rule)| (path.as_str(), &rule.roles))
+    }
+
+    /// Whether a method may be called without a token.
+    #[must_use]
+    pub fn is_for_anybody(&self, path: &str) -> bool {
+        self.rules.get(path).is_some_and(|rule| rule.is_for_anybody)
     }
 
     /// Subjects of the services that may call a method.
@@ -187,13 +186,46 @@ impl Rule {
     }
 }
 
-fn roles(method: &str, numbers: &[i32]) -> Result<BTreeSet<Role>, AccessError> {
-    let role = |&number| match number {
-        1 => Ok(Role::Player),
-        2 => Ok(Role::Operator),
-        3 => Ok(Role::Auditor),
-        4 => Ok(Role::Service),
-        number => Err(AccessError::UnknownRole { method: method.to_owned(), number }),
-    };
-    numbers.iter().map(role).collect()
+fn rule(path: &str, method: Method) -> Result<Rule, AccessError> {
+    let Method { name: _, options, client_streaming, server_streaming } = method;
+    let Options { access, limits } = options.unwrap_or_default();
+    let AccessOption { roles: numbers, services } = access.unwrap_or_default();
+    let mut roles = BTreeSet::new();
+    let mut is_for_anybody = false;
+    for number in numbers {
+        let role = match number {
+            1 => Role::Player,
+            2 => Role::Operator,
+            3 => Role::Auditor,
+            4 => Role::Service,
+            ANYBODY => {
+                is_for_anybody = true;
+                continue;
+            }
+            number => return Err(AccessError::UnknownRole { method: path.to_owned(), number }),
+        };
+        roles.insert(role);
+    }
+    let services = BTreeSet::from_iter(services);
+    if roles.contains(&Role::Service) == services.is_empty() {
+        return Err(AccessError::Services { method: path.to_owned() });
+    }
+    let MethodLimits { cost, request_bytes, wait_ms, token_field: field } =
+        limits.unwrap_or_default();
+    let request_bytes = usize::try_from(request_bytes).ok();
+    let token_field = u8::try_from(field).ok().filter(|field| (1..=15).contains(field));
+    if field > 0 && token_field.is_none() {
+        return Err(AccessError::TokenField { method: path.to_owned(), field });
+    }
+    Ok(Rule {
+        roles,
+        is_for_anybody,
+        services,
+        streams: client_streaming || server_streaming,
+        client_streams: client_streaming,
+        cost: cost.max(1),
+        message_bytes: request_bytes.filter(|bytes| *bytes > 0),
+        wait: Duration::from_millis(wait_ms.into()),
+        token_field,
+    })
 }

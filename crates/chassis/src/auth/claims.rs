@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use primitives::PlayerId;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use system::clock::Clock;
 use system::entropy::{self, Entropy};
 
@@ -62,21 +63,51 @@ impl Claims {
         }
     }
 
-    /// Identity that the claims name; `None` if the subject or the mark does not fit the role.
-    pub(super) fn identity(&self) -> Option<Identity> {
+    /// Identity that the claims name.
+    ///
+    /// # Errors
+    /// The claim that does not fit the role.
+    pub(super) fn identity(&self) -> Result<Identity, &'static str> {
         if self.house && self.role != Role::Player {
-            return None;
+            return Err("house");
         }
         let subject = match self.role {
-            Role::Player => self.sub.parse::<PlayerId>().ok()?.to_string(),
+            Role::Player => self.sub.parse::<PlayerId>().map_err(|_| "sub")?.to_string(),
             Role::Operator | Role::Auditor | Role::Service => {
                 let fits = (1..=64).contains(&self.sub.len())
                     && self.sub.bytes().all(|byte| byte.is_ascii_graphic());
-                fits.then(|| self.sub.clone())?
+                if fits { self.sub.clone() } else { return Err("sub") }
             }
         };
-        Some(Identity { role: self.role, subject, is_house: self.house })
+        Ok(Identity { role: self.role, subject, is_house: self.house })
     }
+}
+
+/// Claim, and the values that it may have.
+type ClaimCheck<'a> = (&'static str, &'a dyn Fn(&Value) -> bool);
+
+/// First claim of a payload that is missing or has another type than it must have; `None` where the
+/// payload is no JSON object, or nothing of the kind is wrong.
+pub(super) fn first_wrong(payload: &[u8]) -> Option<&'static str> {
+    let claims: serde_json::Map<String, Value> = serde_json::from_slice(payload).ok()?;
+    let is_list =
+        |value: &Value| value.as_array().is_some_and(|list| list.iter().all(Value::is_string));
+    let is_role =
+        |value: &Value| value.as_str().is_some_and(|name| Role::from_name(name).is_some());
+    let required: [ClaimCheck<'_>; 7] = [
+        ("iss", &Value::is_string),
+        ("aud", &|value| value.is_string() || is_list(value)),
+        ("sub", &Value::is_string),
+        ("role", &is_role),
+        ("exp", &Value::is_u64),
+        ("iat", &Value::is_u64),
+        ("jti", &Value::is_string),
+    ];
+    let missing = required.into_iter().find(|(name, fits)| !claims.get(*name).is_some_and(fits));
+    let optional: [ClaimCheck<'_>; 2] =
+        [("nbf", &|value| value.is_null() || value.is_u64()), ("house", &Value::is_boolean)];
+    let wrong = optional.into_iter().find(|(name, fits)| !claims.get(*name).is_none_or(fits));
+    missing.or(wrong).map(|(name, _)| name)
 }
 
 /// Reads an audience, which the standard allows to be one text or a list.

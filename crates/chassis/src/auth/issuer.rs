@@ -5,12 +5,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use ed25519_dalek::pkcs8::spki::der::pem::LineEnding;
-use ed25519_dalek::pkcs8::{DecodePrivateKey, EncodePrivateKey, EncodePublicKey};
+use ed25519_dalek::pkcs8::{DecodePrivateKey, EncodePrivateKey, EncodePublicKey, KeypairBytes};
 use ed25519_dalek::{SigningKey, VerifyingKey};
+use hmac::{Hmac, Mac as _};
 use primitives::{PlayerId, UnixMicros};
+use sha2::Sha256;
 use system::clock::{Clock, SystemClock};
 use system::entropy::{self, Entropy, SystemEntropy};
 use system::secret::Secret;
+use zeroize::Zeroizing;
 
 use super::{Claims, Identity, Role, jws};
 
@@ -32,6 +35,17 @@ pub enum KeyError {
          take it from the private one with: openssl pkey -in key.pem -pubout"
     )]
     Public,
+}
+
+/// Private key in PKCS#8 PEM, in the first version of that format (RFC 5208), without the public key:
+/// OpenSSL 3, Node and Python's `cryptography` read no other. Both versions are read here.
+///
+/// # Panics
+/// Never: 32 bytes always encode.
+#[must_use]
+pub fn private_key_pem(key: &SigningKey) -> Zeroizing<String> {
+    let bytes = KeypairBytes { secret_key: key.to_bytes(), public_key: None };
+    bytes.to_pkcs8_pem(LineEnding::LF).expect("32 bytes always encode")
 }
 
 /// Signs tokens with one private key.
@@ -79,13 +93,26 @@ impl TokenIssuer {
     /// Private key in PKCS#8 PEM.
     #[must_use]
     pub fn private_pem(&self) -> Secret {
-        let pem = self.key.to_pkcs8_pem(LineEnding::LF).expect("32 bytes always encode");
-        Secret::new(pem.to_string())
+        Secret::new(private_key_pem(&self.key).to_string())
     }
 
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Derives 32 secret bytes from the private key, for the use that `label` names: different labels
+    /// give unrelated bytes.
+    ///
+    /// # Panics
+    /// Never: the construction takes keys of any length.
+    #[must_use]
+    pub fn derive_secret(&self, label: &str) -> Zeroizing<[u8; 32]> {
+        let seed = Zeroizing::new(self.key.to_bytes());
+        let mut mac = <Hmac<Sha256> as hmac::KeyInit>::new_from_slice(&seed[..])
+            .expect("HMAC takes keys of any length");
+        mac.update(label.as_bytes());
+        Zeroizing::new(mac.finalize().into_bytes().into())
     }
 
     /// Signs the claims and returns the token.

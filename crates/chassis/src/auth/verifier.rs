@@ -1,9 +1,11 @@
 //! Verification of tokens.
 //!
-//! Verified tokens are cached until they expire: crate `lru` knows no expiry.
+//! Verified tokens are cached until they expire: crate `lru` knows no expiry. Whether a token was
+//! revoked is asked at each use, also of a cached one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use ed25519_dalek::VerifyingKey;
 use ed25519_dalek::pkcs8::DecodePublicKey;
@@ -13,7 +15,7 @@ use system::clock::Clock;
 
 use super::issuer::KeyError;
 use super::jws::UnverifiedToken;
-use super::{AUDIENCE, Claims, Identity, Role};
+use super::{AUDIENCE, Claims, Identity, Revocations, Role, claims};
 
 /// Capacity of the cache of verified tokens, at about 200 bytes each.
 const CACHE_CAPACITY: usize = 10_000;
@@ -21,8 +23,11 @@ const CACHE_CAPACITY: usize = 10_000;
 /// Seconds by which an issuer's clock may be ahead of this server's.
 const MAX_SKEW_SECONDS: u64 = 30;
 
-/// Longest lifetime of a token, in seconds. It is bounded because a token cannot be revoked.
-const MAX_LIFETIME_SECONDS: u64 = 31 * 86_400;
+/// Longest lifetime of a token. It is bounded because a revocation is remembered for as long.
+pub const MAX_LIFETIME: Duration = Duration::from_hours(31 * 24);
+
+/// Lifetime of an access token that a guest gets, and the longest that a verifier takes of one.
+pub const ACCESS_TOKEN_LIFETIME: Duration = Duration::from_mins(15);
 
 /// Issuer's key with the roles it may grant.
 #[derive(Debug, Clone)]
@@ -31,13 +36,22 @@ pub struct IssuerKey {
     /// Roles that the key may grant. An issuer of players' tokens need not be able to make
     /// operators.
     pub roles: BTreeSet<Role>,
+    /// Whether the key is the room's own for guests: its tokens are short, mark nobody as the
+    /// house's, and are believed only where revocations are known.
+    pub is_for_guests: bool,
 }
 
 impl IssuerKey {
     /// Key that may grant every role.
     #[must_use]
     pub fn for_all_roles(key: VerifyingKey) -> IssuerKey {
-        IssuerKey { key, roles: BTreeSet::from(Role::ALL) }
+        IssuerKey { key, roles: BTreeSet::from(Role::ALL), is_for_guests: false }
+    }
+
+    /// Key of the room's own tokens for guests, which may grant the role `player` alone.
+    #[must_use]
+    pub fn for_guests(key: VerifyingKey) -> IssuerKey {
+        IssuerKey { key, roles: BTreeSet::from([Role::Player]), is_for_guests: true }
     }
 
     /// Reads a public key in PEM.
@@ -49,45 +63,93 @@ impl IssuerKey {
         if key.is_weak() {
             return Err(KeyError::Public);
         }
-        Ok(IssuerKey { key, roles })
+        Ok(IssuerKey { key, roles, is_for_guests: false })
+    }
+
+    /// Longest lifetime of this key's tokens.
+    const fn max_lifetime(&self) -> Duration {
+        if self.is_for_guests { ACCESS_TOKEN_LIFETIME } else { MAX_LIFETIME }
     }
 }
 
-/// Reason why a token is refused. Says nothing of the token's content.
+/// Reason why a token is refused, with the claim that is wrong, where it is one. Says nothing else
+/// of the token's content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TokenError {
     #[error("there is no token: send the metadata `authorization: Bearer <token>`")]
     Missing,
     #[error(
         "the token is not a JWT signed with EdDSA that has iss, aud \"sabacc\", sub, role, exp, \
-         iat and jti, with a sub that fits its role, a life of 31 days at most, and `house` on players alone"
+         iat and jti, with a sub that fits its role, a life of 31 days at most (a guest's: 15 \
+         minutes), and `house` on players alone"
     )]
-    Malformed,
+    Malformed { claim: Option<&'static str> },
     #[error("the token's time is over or has not begun: get a new one")]
-    Expired,
+    Expired { claim: &'static str },
     #[error("no issuer known to this server signed the token, or it may not give this role")]
-    Forged,
+    Forged { claim: Option<&'static str> },
+    #[error("the token was revoked: sign in again")]
+    Revoked { claim: &'static str },
+    #[error(
+        "this server has not heard for a while which tokens are revoked, so it lets no guest in: \
+         try again in a moment"
+    )]
+    RevocationsUnknown,
+}
+
+impl TokenError {
+    /// Claim that is wrong, where it is one.
+    #[must_use]
+    pub const fn claim(self) -> Option<&'static str> {
+        match self {
+            TokenError::Malformed { claim } | TokenError::Forged { claim } => claim,
+            TokenError::Expired { claim } | TokenError::Revoked { claim } => Some(claim),
+            TokenError::Missing | TokenError::RevocationsUnknown => None,
+        }
+    }
+}
+
+/// Token that was verified.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VerifiedToken {
+    pub identity: Identity,
+    /// Identifier of the token itself.
+    pub id: Arc<str>,
+    /// Time of issue.
+    pub issued_at: UnixMicros,
+    /// Time from which the token is invalid.
+    pub expires_at: UnixMicros,
+    /// Whether the key of the room's own guests signed it.
+    pub is_guests: bool,
 }
 
 /// Verifies tokens of the configured issuers. Cheap to clone.
 #[derive(Clone)]
 pub struct Verifier {
     shared: Arc<Shared>,
+    /// Revoked tokens, where this server follows them.
+    revocations: Option<Revocations>,
 }
 
 struct Shared {
     issuers: Vec<IssuerKey>,
     clock: Arc<dyn Clock>,
-    /// Digest of a verified token → its identity and expiry.
-    cache: Mutex<BTreeMap<[u8; 32], (Identity, UnixMicros)>>,
+    /// Verified tokens by their digests.
+    cache: Mutex<BTreeMap<[u8; 32], VerifiedToken>>,
 }
 
 impl Verifier {
     /// Verifier for the keys of `issuers`. Without any it refuses every token.
     #[must_use]
     pub fn new(issuers: Vec<IssuerKey>, clock: Arc<dyn Clock>) -> Verifier {
-        let remembered = Mutex::new(BTreeMap::new());
-        Verifier { shared: Arc::new(Shared { issuers, clock, cache: remembered }) }
+        let cache = Mutex::new(BTreeMap::new());
+        Verifier { shared: Arc::new(Shared { issuers, clock, cache }), revocations: None }
+    }
+
+    /// Refuses tokens that these revocations name, and guests' tokens while they are not known.
+    #[must_use]
+    pub fn with_revocations(self, revocations: Option<Revocations>) -> Verifier {
+        Verifier { revocations, ..self }
     }
 
     /// Clock by which expiry is judged.
@@ -95,273 +157,125 @@ impl Verifier {
         &self.shared.clock
     }
 
+    /// Revoked tokens, where this server follows them.
+    pub(super) const fn revocations(&self) -> Option<&Revocations> {
+        self.revocations.as_ref()
+    }
+
     /// Identity that the token names.
     ///
     /// # Errors
-    /// The token is malformed, expired, or not signed by a known issuer that may grant its role.
+    /// The token is malformed, expired, revoked, or not signed by a known issuer that may grant its
+    /// role.
     pub fn verify(&self, token: &str) -> Result<Identity, TokenError> {
-        self.verify_with_expiry(token).map(|(identity, _)| identity)
+        self.verify_token(token).map(|token| token.identity)
     }
 
-    /// Identity that the token names, and its expiry. Looks into the cache first.
-    fn verify_with_expiry(&self, token: &str) -> Result<(Identity, UnixMicros), TokenError> {
-        let Shared { issuers, clock, cache: remembered } = &*self.shared;
+    /// Verifies a token. Looks into the cache first.
+    ///
+    /// # Errors
+    /// As of [`Verifier::verify`].
+    pub(super) fn verify_token(&self, token: &str) -> Result<VerifiedToken, TokenError> {
+        let Shared { issuers, clock, cache } = &*self.shared;
         let now = clock.now();
-        let digest: [u8; 32] = Sha256::digest(token).into();
-        let known = remembered.lock().unwrap_or_else(PoisonError::into_inner).get(&digest).cloned();
-        if let Some((identity, until)) = known {
-            return if now < until { Ok((identity, until)) } else { Err(TokenError::Expired) };
+        let digest = digest(token);
+        let known = cache.lock().unwrap_or_else(PoisonError::into_inner).get(&digest).cloned();
+        if let Some(known) = known {
+            if now >= known.expires_at {
+                return Err(TokenError::Expired { claim: "exp" });
+            }
+            return self.check_not_revoked(known);
         }
-        let (identity, until) = judge(token, issuers, now)?;
-        let mut remembered = remembered.lock().unwrap_or_else(PoisonError::into_inner);
-        if remembered.len() >= CACHE_CAPACITY {
-            remembered.retain(|_, (_, until)| now < *until);
+        let verified = self.check_not_revoked(judge(token, issuers, now)?)?;
+        let mut cache = cache.lock().unwrap_or_else(PoisonError::into_inner);
+        if cache.len() >= CACHE_CAPACITY {
+            cache.retain(|_, kept| now < kept.expires_at);
         }
-        if remembered.len() >= CACHE_CAPACITY {
+        if cache.len() >= CACHE_CAPACITY {
             // Digests have no useful order, so evicting the first entry is as good as any.
-            remembered.pop_first();
+            cache.pop_first();
         }
-        remembered.insert(digest, (identity.clone(), until));
-        Ok((identity, until))
+        cache.insert(digest, verified.clone());
+        Ok(verified)
     }
 
-    /// Identity and expiry of the token in an `authorization` header's value.
+    fn check_not_revoked(&self, token: VerifiedToken) -> Result<VerifiedToken, TokenError> {
+        let Some(revocations) = &self.revocations else { return Ok(token) };
+        revocations.check(&token).map(|()| token)
+    }
+
+    /// Whether the token in an `authorization` header's value was verified before.
+    pub(super) fn is_known(&self, value: &[u8]) -> bool {
+        let cache = self.shared.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        bearer_token(value).is_ok_and(|token| cache.contains_key(&digest(token)))
+    }
+
+    /// Verifies the token in an `authorization` header's value.
     ///
     /// # Errors
     /// There is no token, or it is refused.
-    pub(crate) fn verify_header(
-        &self,
-        value: Option<&[u8]>,
-    ) -> Result<(Identity, UnixMicros), TokenError> {
-        let value = std::str::from_utf8(value.ok_or(TokenError::Missing)?);
-        let (scheme, token) =
-            value.ok().and_then(|text| text.split_once(' ')).ok_or(TokenError::Malformed)?;
-        if !scheme.eq_ignore_ascii_case("bearer") {
-            return Err(TokenError::Malformed);
-        }
-        self.verify_with_expiry(token.trim())
+    pub(crate) fn verify_header(&self, value: Option<&[u8]>) -> Result<VerifiedToken, TokenError> {
+        self.verify_token(bearer_token(value.ok_or(TokenError::Missing)?)?)
     }
+}
+
+fn digest(token: &str) -> [u8; 32] {
+    Sha256::digest(token).into()
+}
+
+/// Token in an `authorization` header's value.
+fn bearer_token(value: &[u8]) -> Result<&str, TokenError> {
+    const MALFORMED: TokenError = TokenError::Malformed { claim: None };
+    let text = std::str::from_utf8(value).map_err(|_| MALFORMED)?;
+    let (scheme, token) = text.split_once(' ').ok_or(MALFORMED)?;
+    if scheme.eq_ignore_ascii_case("bearer") { Ok(token.trim()) } else { Err(MALFORMED) }
 }
 
 /// Checks a token against the issuers and the time. The signature comes first, so that a forged
 /// token learns nothing about its other faults.
-fn judge(
-    token: &str,
-    issuers: &[IssuerKey],
-    now: UnixMicros,
-) -> Result<(Identity, UnixMicros), TokenError> {
-    let token = UnverifiedToken::parse(token).ok_or(TokenError::Malformed)?;
+fn judge(token: &str, issuers: &[IssuerKey], now: UnixMicros) -> Result<VerifiedToken, TokenError> {
+    let malformed = |claim| TokenError::Malformed { claim };
+    let token = UnverifiedToken::parse(token).ok_or(malformed(None))?;
     let signed = issuers.iter().find_map(|issuer| Some((issuer, token.verify(&issuer.key)?)));
-    let (issuer, payload) = signed.ok_or(TokenError::Forged)?;
-    let claims: Claims = serde_json::from_slice(payload).map_err(|_| TokenError::Malformed)?;
-    let identity = claims.identity().ok_or(TokenError::Malformed)?;
+    let (issuer, payload) = signed.ok_or(TokenError::Forged { claim: None })?;
+    let claims: Claims =
+        serde_json::from_slice(payload).map_err(|_| malformed(claims::first_wrong(payload)))?;
+    let identity = claims.identity().map_err(|claim| malformed(Some(claim)))?;
     let addressed = claims.aud.iter().any(|audience| audience == AUDIENCE);
-    let too_long = claims.exp.saturating_sub(claims.iat) > MAX_LIFETIME_SECONDS;
-    if !addressed || too_long || claims.iss.is_empty() || claims.jti.is_empty() {
-        return Err(TokenError::Malformed);
+    let too_long = claims.exp.saturating_sub(claims.iat) > issuer.max_lifetime().as_secs();
+    let faults = [
+        (!addressed, "aud"),
+        (too_long, "exp"),
+        (claims.iss.is_empty(), "iss"),
+        (claims.jti.is_empty(), "jti"),
+    ];
+    if let Some((_, claim)) = faults.into_iter().find(|(is_wrong, _)| *is_wrong) {
+        return Err(malformed(Some(claim)));
     }
     if !issuer.roles.contains(&identity.role) {
-        return Err(TokenError::Forged);
+        return Err(TokenError::Forged { claim: Some("role") });
+    }
+    if issuer.is_for_guests && identity.is_house {
+        return Err(TokenError::Forged { claim: Some("house") });
     }
     let seconds = now.0 / 1_000_000;
-    let begins = claims.nbf.unwrap_or(claims.iat).max(claims.iat);
-    if seconds >= claims.exp || begins > seconds.saturating_add(MAX_SKEW_SECONDS) {
-        return Err(TokenError::Expired);
+    if seconds >= claims.exp {
+        return Err(TokenError::Expired { claim: "exp" });
     }
-    Ok((identity, UnixMicros(claims.exp.saturating_mul(1_000_000))))
+    let latest = seconds.saturating_add(MAX_SKEW_SECONDS);
+    let begins = [(Some(claims.iat), "iat"), (claims.nbf, "nbf")];
+    if let Some((_, claim)) = begins.into_iter().find(|(begins, _)| *begins > Some(latest)) {
+        return Err(TokenError::Expired { claim });
+    }
+    let micros = |seconds: u64| UnixMicros(seconds.saturating_mul(1_000_000));
+    Ok(VerifiedToken {
+        identity,
+        id: claims.jti.into(),
+        issued_at: micros(claims.iat),
+        expires_at: micros(claims.exp),
+        is_guests: issuer.is_for_guests,
+    })
 }
 
 #[cfg(test)]
-mod tests {
-    use std::time::Duration;
-
-    use super::*;
-    use crate::auth::{ServiceToken, TokenIssuer};
-    use system::clock::ManualClock;
-    use system::entropy::{Entropy, SeededEntropy};
-
-    const NOW: UnixMicros = UnixMicros(1_800_000_000_000_000);
-    const PLAYER: &str = "0190c2f0-7d3a-4b6e-8a52-6d1f2e3c4b5a";
-
-    struct Fixture {
-        clock: Arc<ManualClock>,
-        issuer: TokenIssuer,
-        verifier: Verifier,
-    }
-
-    fn fixture(roles: &[Role]) -> Fixture {
-        let clock = Arc::new(ManualClock::new(NOW));
-        let issuer = TokenIssuer::generate("door", &SeededEntropy::new(1));
-        let key = IssuerKey { key: issuer.public_key(), roles: roles.iter().copied().collect() };
-        let verifier = Verifier::new(vec![key], Arc::clone(&clock) as Arc<dyn Clock>);
-        Fixture { clock, issuer, verifier }
-    }
-
-    fn claims(role: Role, subject: &str) -> Claims {
-        let identity = Identity::new(role, subject);
-        let (clock, entropy) = (ManualClock::new(NOW), SeededEntropy::new(2));
-        Claims::new("door", &identity, Duration::from_secs(60), &clock, &entropy)
-    }
-
-    /// Verifies a player's claims after `change`.
-    fn check(change: impl FnOnce(&mut Claims), expected: Result<&str, TokenError>) {
-        let door = fixture(&Role::ALL);
-        let mut claims = claims(Role::Player, PLAYER);
-        change(&mut claims);
-        let judged = door.verifier.verify(&door.issuer.issue(&claims));
-        assert_eq!(judged.map(|identity| identity.actor()), expected.map(str::to_owned));
-    }
-
-    /// ARCHITECTURE.md §6.1.
-    #[test]
-    fn claims_are_held_to_what_they_must_be() {
-        let actor = format!("player:{PLAYER}");
-        let actor = Ok(actor.as_str());
-        check(|_| {}, actor);
-        check(|claims| claims.sub = PLAYER.to_uppercase(), actor);
-        check(|claims| claims.aud = vec!["other".into(), AUDIENCE.into()], actor);
-        check(|claims| claims.iat += MAX_SKEW_SECONDS, actor);
-        check(|claims| claims.aud = vec!["other".into()], Err(TokenError::Malformed));
-        check(|claims| claims.aud = vec![], Err(TokenError::Malformed));
-        check(|claims| claims.sub = "somebody".into(), Err(TokenError::Malformed));
-        check(|claims| claims.jti = String::new(), Err(TokenError::Malformed));
-        check(|claims| claims.iss = String::new(), Err(TokenError::Malformed));
-        check(
-            |claims| claims.exp = claims.iat + MAX_LIFETIME_SECONDS + 1,
-            Err(TokenError::Malformed),
-        );
-        check(|claims| claims.exp = claims.iat, Err(TokenError::Expired));
-        check(|claims| claims.iat += MAX_SKEW_SECONDS + 1, Err(TokenError::Expired));
-        check(
-            |claims| claims.nbf = Some(claims.iat + MAX_SKEW_SECONDS + 1),
-            Err(TokenError::Expired),
-        );
-    }
-
-    #[test]
-    fn names_fit_their_roles() {
-        let door = fixture(&Role::ALL);
-        for (subject, fits) in [("till-1", true), ("", false), ("a b", false), ("é", false)] {
-            let token = door.issuer.issue(&claims(Role::Operator, subject));
-            assert_eq!(door.verifier.verify(&token).is_ok(), fits, "{subject:?}");
-        }
-        let long = door.issuer.issue(&claims(Role::Auditor, &"a".repeat(65)));
-        assert_eq!(door.verifier.verify(&long), Err(TokenError::Malformed));
-    }
-
-    #[test]
-    fn players_alone_are_marked_as_the_houses() {
-        let door = fixture(&Role::ALL);
-        let marked = |role, subject| Claims { house: true, ..claims(role, subject) };
-        let bot = door.verifier.verify(&door.issuer.issue(&marked(Role::Player, PLAYER))).unwrap();
-        assert_eq!(bot, Identity::of_house(PLAYER.parse().unwrap()));
-        let guest =
-            door.verifier.verify(&door.issuer.issue(&claims(Role::Player, PLAYER))).unwrap();
-        assert_eq!(guest, Identity::new(Role::Player, PLAYER));
-        let till = door.issuer.issue(&marked(Role::Operator, "till"));
-        assert_eq!(door.verifier.verify(&till), Err(TokenError::Malformed));
-    }
-
-    #[test]
-    fn a_remembered_token_ends_when_it_ends() {
-        let door = fixture(&Role::ALL);
-        let token = door.issuer.issue(&claims(Role::Player, PLAYER));
-        assert!(door.verifier.verify(&token).is_ok());
-        door.clock.advance(Duration::from_secs(59));
-        assert!(door.verifier.verify(&token).is_ok());
-        door.clock.advance(Duration::from_secs(1));
-        assert_eq!(door.verifier.verify(&token), Err(TokenError::Expired));
-    }
-
-    #[test]
-    fn memory_is_bounded() {
-        let door = fixture(&Role::ALL);
-        let identity = Identity::new(Role::Service, "table");
-        let mut remembered = door.verifier.shared.cache.lock().unwrap();
-        for number in 0..u64::try_from(CACHE_CAPACITY).unwrap() {
-            let mut digest = [0; 32];
-            digest[..8].copy_from_slice(&number.to_be_bytes());
-            remembered.insert(digest, (identity.clone(), NOW.plus(Duration::from_secs(9))));
-        }
-        drop(remembered);
-        let token = door.issuer.issue(&claims(Role::Player, PLAYER));
-        door.verifier.verify(&token).unwrap();
-        assert_eq!(door.verifier.shared.cache.lock().unwrap().len(), CACHE_CAPACITY);
-        door.clock.advance(Duration::from_secs(10));
-        let token = door.issuer.issue(&claims(Role::Operator, "another"));
-        door.verifier.verify(&token).unwrap();
-        assert_eq!(door.verifier.shared.cache.lock().unwrap().len(), 2);
-    }
-
-    /// ARCHITECTURE.md §6.1.
-    #[test]
-    fn an_issuer_gives_its_own_roles_only() {
-        let door = fixture(&[Role::Player]);
-        assert!(door.verifier.verify(&door.issuer.issue(&claims(Role::Player, PLAYER))).is_ok());
-        let operator = door.issuer.issue(&claims(Role::Operator, "till"));
-        assert_eq!(door.verifier.verify(&operator), Err(TokenError::Forged));
-    }
-
-    #[test]
-    fn forgeries_are_seen() {
-        let door = fixture(&Role::ALL);
-        let claims = claims(Role::Operator, "till");
-        let stranger = TokenIssuer::generate("door", &SeededEntropy::new(9));
-        assert_eq!(door.verifier.verify(&stranger.issue(&claims)), Err(TokenError::Forged));
-        let token = door.issuer.issue(&claims);
-        let parts: Vec<&str> = token.split('.').collect();
-        let other = stranger.issue(&Claims { sub: "other".into(), ..claims });
-        let payload = other.split('.').nth(1).unwrap();
-        let spliced = format!("{}.{payload}.{}", parts[0], parts[2]);
-        assert_eq!(door.verifier.verify(&spliced), Err(TokenError::Forged));
-        // `{"alg":"none"}`, without and with a signature.
-        for signature in ["", parts[2]] {
-            let unsigned = format!("eyJhbGciOiJub25lIn0.{}.{signature}", parts[1]);
-            assert_eq!(door.verifier.verify(&unsigned), Err(TokenError::Malformed));
-        }
-    }
-
-    #[test]
-    fn headers_name_a_bearer() {
-        let door = fixture(&Role::ALL);
-        let token = door.issuer.issue(&claims(Role::Player, PLAYER));
-        let judge = |text: &str| door.verifier.verify_header(Some(text.as_bytes()));
-        assert!(judge(&format!("Bearer {token}")).is_ok());
-        assert!(judge(&format!("bearer {token}")).is_ok());
-        assert_eq!(judge(&format!("Basic {token}")), Err(TokenError::Malformed));
-        assert_eq!(judge(&token), Err(TokenError::Malformed));
-        assert_eq!(door.verifier.verify_header(Some(b"Bearer \xff")), Err(TokenError::Malformed));
-        assert_eq!(door.verifier.verify_header(None), Err(TokenError::Missing));
-    }
-
-    #[test]
-    fn a_service_renews_its_token_in_time() {
-        let door = fixture(&Role::ALL);
-        let entropy: Arc<dyn Entropy> = Arc::new(SeededEntropy::new(3));
-        let clock = Arc::clone(&door.clock) as Arc<dyn Clock>;
-        let own = ServiceToken::new(door.issuer.clone(), "table", clock, entropy);
-        let first = own.current();
-        assert_eq!(door.verifier.verify(&first).unwrap().actor(), "service:table");
-        door.clock.advance(Duration::from_secs(479));
-        assert_eq!(own.current(), first);
-        door.clock.advance(Duration::from_secs(1));
-        let second = own.current();
-        assert_ne!(second, first);
-        door.clock.advance(Duration::from_secs(300));
-        assert_eq!(door.verifier.verify(&first), Err(TokenError::Expired));
-        assert!(door.verifier.verify(&second).is_ok());
-    }
-
-    #[test]
-    fn keys_come_and_go_as_pem() {
-        let issuer = TokenIssuer::generate("door", &SeededEntropy::new(4));
-        let again = TokenIssuer::from_pem("door", issuer.private_pem().expose()).unwrap();
-        assert_eq!(again.public_key(), issuer.public_key());
-        let read = IssuerKey::from_pem(&issuer.public_pem(), BTreeSet::from(Role::ALL)).unwrap();
-        assert_eq!(read.key, issuer.public_key());
-        let private = issuer.private_pem();
-        assert!(IssuerKey::from_pem(private.expose(), BTreeSet::new()).is_err());
-        assert!(TokenIssuer::from_pem("door", &issuer.public_pem()).is_err());
-        assert!(!format!("{issuer:?}").contains("key"), "nothing of the key is printed");
-    }
-}
+mod tests;

@@ -259,39 +259,44 @@ fn tls(settings: &mut Settings, keys: [&str; 3]) -> Option<Tls> {
 
 fn auth(service: Service, settings: &mut Settings) -> AuthConfig {
     let allowed = "a comma-separated list of files with public keys in PEM, each with the roles it \
-                   may give before it, or none for all: player=door.pem,service+operator=room.pem";
+                   may give before it, or none for all, and `guest` before the key of the room's own \
+                   guests: player=door.pem,service+operator=room.pem,guest=guests.pem";
     let entries = settings.get("issuer_keys", allowed, |text| {
         text.split(',').map(|entry| parse_issuer(entry.trim())).collect::<Option<Vec<_>>>()
     });
     let mut issuers = Vec::new();
-    for (roles, path) in entries.unwrap_or_default() {
+    for IssuerEntry { roles, is_for_guests, path } in entries.unwrap_or_default() {
         let key = read_file(&path).and_then(|pem| {
             IssuerKey::from_pem(&pem, roles).map_err(|error| format!("{path}: {error}"))
         });
+        let key = key.map(|key| IssuerKey { is_for_guests, ..key });
         match key {
             Ok(key) => issuers.push(key),
             Err(advice) => settings.refuse("issuer_keys", advice),
         }
     }
-    let signing = settings.path("signing_key").and_then(|path| {
-        let path = path.display().to_string();
-        let key = read_file(&path).and_then(|pem| {
-            TokenIssuer::from_pem(service.name(), &pem).map_err(|error| format!("{path}: {error}"))
-        });
-        key.map_err(|advice| settings.refuse("signing_key", advice)).ok()
-    });
+    let signing = settings.issuer("signing_key", service.name());
     AuthConfig { issuers, signing }
 }
 
-/// Parses `role+role=file`, or a file alone, which gets all roles.
-fn parse_issuer(entry: &str) -> Option<(BTreeSet<Role>, String)> {
-    let (roles, path) = match entry.split_once('=') {
-        None => (BTreeSet::from(Role::ALL), entry),
+/// Entry of the list of issuers.
+struct IssuerEntry {
+    roles: BTreeSet<Role>,
+    is_for_guests: bool,
+    path: String,
+}
+
+/// Parses `role+role=file`, `guest=file` for the room's own tokens of guests, or a file alone, which
+/// gets all roles.
+fn parse_issuer(entry: &str) -> Option<IssuerEntry> {
+    let (roles, is_for_guests, path) = match entry.split_once('=') {
+        None => (BTreeSet::from(Role::ALL), false, entry),
+        Some(("guest", path)) => (BTreeSet::from([Role::Player]), true, path),
         Some((roles, path)) => {
-            (roles.split('+').map(Role::from_name).collect::<Option<_>>()?, path)
+            (roles.split('+').map(Role::from_name).collect::<Option<_>>()?, false, path)
         }
     };
-    (!path.is_empty()).then(|| (roles, path.to_owned()))
+    (!path.is_empty()).then(|| IssuerEntry { roles, is_for_guests, path: path.to_owned() })
 }
 
 fn read_file(path: &str) -> Result<String, String> {

@@ -41,6 +41,13 @@ pub(super) fn limits(settings: &mut Settings, default: &Limits) -> Limits {
         ),
         address_streams: count(settings, "limits.address_streams", default.address_streams),
         address_calls: rate(settings, "limits.address_calls", default.address_calls),
+        wrong_tokens: rate(settings, "limits.wrong_tokens", default.wrong_tokens),
+        address_anonymous_streams: count(
+            settings,
+            "limits.address_anonymous_streams",
+            default.address_anonymous_streams,
+        ),
+        anonymous_streams: count(settings, "limits.anonymous_streams", default.anonymous_streams),
         exempt_loopback: settings
             .choice("limits.exempt_loopback", &["true", "false"])
             .map_or(default.exempt_loopback, |word| word == "true"),

@@ -9,6 +9,7 @@ use system::secret::Secret;
 
 use super::problem::{ConfigError, Problem};
 use super::source::Source;
+use crate::auth::TokenIssuer;
 
 /// Variables with the prefix `SABACC_` that are no setting of a service.
 const OTHER_VARIABLES: &[&str] =
@@ -76,6 +77,18 @@ impl Settings {
     /// Reads a path. The file is not accessed.
     pub fn path(&mut self, key: &str) -> Option<PathBuf> {
         self.get(key, "a path", |text| (!text.is_empty()).then(|| PathBuf::from(text)))
+    }
+
+    /// Reads the file of a private key that tokens are signed with; `name` goes into each token's
+    /// `iss`. A problem is added where it cannot be used.
+    pub fn issuer(&mut self, key: &str, name: &str) -> Option<TokenIssuer> {
+        let path = self.path(key)?.display().to_string();
+        let read = std::fs::read_to_string(&path)
+            .map_err(|error| format!("{path} cannot be read: {error}"))
+            .and_then(|pem| {
+                TokenIssuer::from_pem(name, &pem).map_err(|error| format!("{path}: {error}"))
+            });
+        read.map_err(|advice| self.refuse(key, advice)).ok()
     }
 
     /// Reads a text that no message repeats. `aliases` are further names of it: variables without

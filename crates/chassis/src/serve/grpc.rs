@@ -20,7 +20,7 @@ use super::middleware::Behind;
 use super::only_grpc::OnlyGrpc;
 use super::stream_limit::StreamLimiter;
 use crate::api::{Api, ApiError};
-use crate::auth::{Access, AccessError, Guard, IssuerKey, Verifier};
+use crate::auth::{Access, AccessError, Guard, IssuerKey, Revocations, Verifier};
 use crate::limits::Limits;
 use crate::refusal::no_such_method;
 
@@ -51,6 +51,7 @@ pub struct GrpcBuilder {
     routes: RoutesBuilder,
     health: Health,
     services: BTreeSet<&'static str>,
+    revocations: Option<Revocations>,
 }
 
 impl GrpcBuilder {
@@ -59,7 +60,7 @@ impl GrpcBuilder {
     pub fn new(health: Health) -> GrpcBuilder {
         let mut routes = RoutesBuilder::default();
         routes.add_service(health.service());
-        GrpcBuilder { routes, health, services: BTreeSet::new() }
+        GrpcBuilder { routes, health, services: BTreeSet::new(), revocations: None }
     }
 
     /// Adds a service and reports it as serving.
@@ -73,6 +74,12 @@ impl GrpcBuilder {
         self.services.insert(S::NAME);
         self.routes.add_service(service);
         self
+    }
+
+    /// Refuses tokens that these revocations name, and ends their streams.
+    #[must_use]
+    pub fn with_revocations(self, revocations: Option<Revocations>) -> GrpcBuilder {
+        GrpcBuilder { revocations, ..self }
     }
 
     /// API of the services that were added. `descriptors` is an encoded `FileDescriptorSet` that has
@@ -104,7 +111,7 @@ impl GrpcBuilder {
             .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
             .build_v1()?;
         self.routes.add_service(reflection);
-        let verifier = Verifier::new(issuers.to_vec(), clock);
+        let verifier = Verifier::new(issuers.to_vec(), clock).with_revocations(self.revocations);
         let mut routes = self.routes.routes();
         let router = std::mem::take(routes.axum_router_mut());
         // Answers a method that is described and allowed, but whose service is not on this server.

@@ -1,5 +1,5 @@
-//! End of streams whose time is over: that of the token which opened them, or that of their
-//! connection.
+//! End of streams whose time is over: that of their token, or that of their connection. A stream
+//! whose token is revoked ends at once.
 //!
 //! A streamed answer goes on to the end of the message that is under way, and then ends with a
 //! status that gives the reason. The call itself may end a stream too, because of something in its
@@ -9,7 +9,6 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
-use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderMap, Request};
@@ -21,7 +20,7 @@ use tonic::body::Body;
 use super::connection_calls::ConnectionEnd;
 use super::frames::FramePosition;
 use super::middleware::{Answer, Middleware, Next};
-use crate::auth::{Access, TokenExpiry};
+use crate::auth::{Access, TokenExpiry, stream_token_refusal};
 use crate::refusal::{Reason, refusal, stream_ended};
 
 /// Ends a streaming call, once. Cheap to clone. Lies in the request's extensions.
@@ -86,7 +85,7 @@ async fn over(
 ) -> Status {
     let token = async {
         match token {
-            Some(token) => token.wait_until_expired().await,
+            Some(token) => token.until_over().await,
             None => std::future::pending().await,
         }
     };
@@ -98,10 +97,7 @@ async fn over(
     };
     tokio::select! {
         status = ending.wait() => status,
-        () = token => {
-            let message = "the token that opened this stream is over: open another with a new one";
-            refusal(Reason::TokenExpired, message)
-        }
+        error = token => stream_token_refusal(error),
         () = connection => {
             let message = "the connection's time is over: go on, on another one";
             refusal(Reason::Unavailable, message)
@@ -170,19 +166,5 @@ impl http_body::Body for EndingBody {
 
     fn size_hint(&self) -> SizeHint {
         SizeHint::default()
-    }
-}
-
-impl TokenExpiry {
-    /// Waits until the token expires. The wait is divided, so that a clock that was set is noticed.
-    async fn wait_until_expired(self) {
-        const LOOK: Duration = Duration::from_secs(60);
-        loop {
-            let left = self.remaining();
-            if left.is_zero() {
-                return;
-            }
-            tokio::time::sleep(left.min(LOOK)).await;
-        }
     }
 }

@@ -19,9 +19,10 @@ use tonic::Status;
 use tonic::body::Body;
 
 use super::frames::{Advance, FramePosition, HEAD_BYTES};
+use super::fresh_tokens::FreshTokens;
 use super::lifetime::StreamEnd;
 use super::middleware::{Answer, Middleware, Next};
-use crate::auth::{Access, MessageRateLimit};
+use crate::auth::{Access, MessageRateLimit, TokenExpiry, stream_token_refusal};
 use crate::refusal::{Reason, message_too_long, refusal};
 
 /// Marks a request whose body was read whole. Lies in the request's extensions.
@@ -43,7 +44,11 @@ impl Middleware for MessageLimit {
         if rule.is_none_or(|rule| rule.streams) {
             let paced = request.extensions_mut().remove::<MessageRateLimit>();
             let ending = request.extensions().get::<StreamEnd>().cloned();
-            let metered = |inner| Body::new(MeteredBody::new(inner, longest, paced, ending));
+            let field = rule.and_then(|rule| rule.token_field);
+            let expiry = request.extensions().get::<TokenExpiry>().cloned();
+            let fresh = field.zip(expiry).map(|(field, expiry)| FreshTokens::new(field, expiry));
+            let metered =
+                |inner| Body::new(MeteredBody::new(inner, longest, paced, ending).taking(fresh));
             return Box::pin(next.call(request.map(metered)));
         }
         // `poll_ready` was called on this instance, so this instance is called and a clone is kept.
@@ -118,6 +123,8 @@ struct MeteredBody {
     wait: Option<Pin<Box<Sleep>>>,
     /// Whether the next message is paid for.
     paid: bool,
+    /// Fresh tokens among the messages, where the method takes them.
+    fresh_tokens: Option<FreshTokens>,
 }
 
 impl MeteredBody {
@@ -137,15 +144,21 @@ impl MeteredBody {
             pending: held,
             wait: None,
             paid: false,
+            fresh_tokens: None,
         }
     }
 
-    /// Ends the call with a status.
-    fn refuse(&self, status: Status) -> Status {
+    /// Takes fresh tokens out of the messages.
+    fn taking(self, fresh_tokens: Option<FreshTokens>) -> MeteredBody {
+        MeteredBody { fresh_tokens, ..self }
+    }
+
+    /// Ends the stream with a status, as its request's error too.
+    fn end(&self, status: Status) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
         if let Some(ending) = &self.ending {
             ending.end(status.clone());
         }
-        status
+        Poll::Ready(Some(Err(status)))
     }
 
     /// Waits until the next message may pass.
@@ -194,9 +207,16 @@ impl http_body::Body for MeteredBody {
         self.pending = held.slice(bytes..);
         self.paid = !self.frames.is_between();
         if begun.is_some_and(|length| length > self.max_message_bytes) {
-            return Poll::Ready(Some(Err(self.refuse(message_too_long(self.max_message_bytes)))));
+            return self.end(message_too_long(self.max_message_bytes));
         }
-        Poll::Ready(Some(Ok(Frame::data(held.slice(..bytes)))))
+        let passed = held.slice(..bytes);
+        let ends = self.frames.is_between();
+        if let Some(fresh) = &mut self.fresh_tokens
+            && let Err(error) = fresh.pass(&passed, ends)
+        {
+            return self.end(stream_token_refusal(error));
+        }
+        Poll::Ready(Some(Ok(Frame::data(passed))))
     }
 
     fn is_end_stream(&self) -> bool {

@@ -13,14 +13,14 @@ const NETWORK_48_FACTOR: usize = 4;
 
 /// Counts the open things of each address. Forgets addresses that have none.
 #[derive(Debug)]
-pub(super) struct OpenCounter {
+pub(crate) struct OpenCounter {
     max_per_address: Option<usize>,
     open: Mutex<BTreeMap<IpAddr, usize>>,
 }
 
 /// Permit for one open thing; given back when dropped.
 #[derive(Debug)]
-pub(super) struct OpenPermit(Option<(IpAddr, Arc<OpenCounter>)>);
+pub(crate) struct OpenPermit(Option<(IpAddr, Arc<OpenCounter>)>);
 
 impl OpenPermit {
     /// Permit that is not counted.
@@ -29,12 +29,12 @@ impl OpenPermit {
 
 impl OpenCounter {
     /// Limit of `most` per address; `None` means no limit.
-    pub(super) fn new(most: Option<usize>) -> Arc<OpenCounter> {
+    pub(crate) fn new(most: Option<usize>) -> Arc<OpenCounter> {
         Arc::new(OpenCounter { max_per_address: most, open: Mutex::default() })
     }
 
     /// Permit for one more, or `None` if the address or its 48-bit network has reached its limit.
-    pub(super) fn try_acquire(self: &Arc<OpenCounter>, address: IpAddr) -> Option<OpenPermit> {
+    pub(crate) fn try_acquire(self: &Arc<OpenCounter>, address: IpAddr) -> Option<OpenPermit> {
         let Some(most) = self.max_per_address else { return Some(OpenPermit::UNCOUNTED) };
         let mut open = self.locked();
         let around = network_48(address);

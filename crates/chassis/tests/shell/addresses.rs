@@ -52,6 +52,7 @@ fn edge(change: impl FnOnce(&mut Limits)) -> Setting {
     with_limits(|limits| {
         limits.address_calls = NonZeroU32::new(40);
         limits.player_calls = None;
+        limits.wrong_tokens = None;
         change(limits);
     })
 }

@@ -11,18 +11,24 @@ use tonic_types::StatusExt;
 
 use crate::echo::{self, Room, Setting, call, text};
 
-const METHODS: [(&str, &[Role]); 8] = [
+const METHODS: [(&str, &[Role]); 11] = [
     ("Audit", &[Role::Auditor]),
     ("Closed", &[]),
     ("Dear", &[Role::Player]),
     ("Forgotten", &[]),
+    ("Look", &[Role::Player]),
     ("Operate", &[Role::Operator, Role::Service]),
     ("Play", &[Role::Player]),
     ("Talk", &[Role::Player]),
+    ("Tell", &[Role::Player]),
     ("Ticks", &Role::ALL),
+    ("Watch", &[Role::Player]),
 ];
 
-const STREAMS: [&str; 2] = ["Talk", "Ticks"];
+/// Methods that may be called without a token.
+const FOR_ANYBODY: [&str; 2] = ["Look", "Watch"];
+
+const STREAMS: [&str; 4] = ["Talk", "Tell", "Ticks", "Watch"];
 
 /// Token of a caller with this role, from the room's issuer.
 pub(crate) fn token(room: &Room, role: Role) -> String {
@@ -61,6 +67,10 @@ fn the_matrix_is_read_from_the_descriptors() {
         .map(|(method, roles)| (format!("/chassis.test.v1.EchoService/{method}"), roles.to_vec()))
         .to_vec();
     assert_eq!(read, written);
+    for (method, _) in METHODS {
+        let path = format!("/chassis.test.v1.EchoService/{method}");
+        assert_eq!(access.is_for_anybody(&path), FOR_ANYBODY.contains(&method), "{method}");
+    }
     assert!(Access::from_descriptors(b"\xff\xff").is_err());
 }
 
@@ -84,6 +94,9 @@ async fn every_method_with_every_role() {
                     assert_eq!(reason(&status), expected);
                 }
             }
+        }
+        if FOR_ANYBODY.contains(&method) {
+            continue;
         }
         let status = call(&channel, method, text("hello")).await.unwrap_err();
         assert_eq!(reason(&status), (Code::Unauthenticated, "TOKEN_MISSING".to_owned()));

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use chassis::auth::{CostCharger, IssuerKey, ServiceToken, TokenIssuer};
+use chassis::auth::{CostCharger, IssuerKey, Revocations, ServiceToken, TokenIssuer};
 use chassis::channel::{self, CredentialInterceptor, PeerChannel, Pool};
 use chassis::drain::Drain;
 use chassis::limits::Limits;
@@ -72,8 +72,8 @@ impl Service<http::Request<Body>> for Echo {
         let echo = self.clone();
         Box::pin(async move {
             Ok(match &*method {
-                "Ticks" => grpc.server_streaming(Ticks(echo), request).await,
-                "Talk" => grpc.streaming(Talk, request).await,
+                "Ticks" | "Watch" => grpc.server_streaming(Ticks(echo), request).await,
+                "Talk" | "Tell" => grpc.streaming(Talk, request).await,
                 _ => grpc.unary(Unary, request).await,
             })
         })
@@ -169,6 +169,7 @@ pub(crate) struct Room {
     pub(crate) issuer: TokenIssuer,
     pub(crate) drain: Drain,
     pub(crate) served: JoinHandle<bool>,
+    pub(crate) revocations: Revocations,
 }
 
 /// Options of the fixture.
@@ -198,10 +199,12 @@ pub(crate) async fn app(
     limits: &Limits,
     issuer: &TokenIssuer,
     echo: Echo,
+    revocations: Option<Revocations>,
 ) -> GrpcApp {
     let descriptors = descriptors();
     let key = IssuerKey::for_all_roles(issuer.public_key());
     let grpc = GrpcBuilder::new(health.clone()).add(echo).await;
+    let grpc = grpc.with_revocations(revocations);
     grpc.build(&descriptors, &[key], limits, Arc::new(SystemClock::new())).unwrap()
 }
 
@@ -212,7 +215,9 @@ impl Room {
         let drain = Drain::new(setting.grace);
         let health = Health::new();
         let stopping = setting.watches.then(|| drain.stopping().clone());
-        let app = app(&health, &setting.limits, &issuer, Echo { stopping }).await;
+        let revocations = Revocations::new(Arc::new(SystemClock::new()));
+        let followed = Some(revocations.clone());
+        let app = app(&health, &setting.limits, &issuer, Echo { stopping }, followed).await;
         let mut server = Server::new(setting.limits, health, drain.clone());
         if setting.web {
             let services = GrpcBuilder::new(Health::new()).add(Echo { stopping: None }).await;
@@ -223,7 +228,9 @@ impl Room {
         (setting.change)(&mut server);
         let address = bound.address();
         let served = tokio::spawn(server.run(bound, app));
-        Room { bound: address, issuer, drain, served }
+        let room = Room { bound: address, issuer, drain, served, revocations };
+        room.revocations.hear();
+        room
     }
 
     pub(crate) fn uri(&self) -> http::Uri {

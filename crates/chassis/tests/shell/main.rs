@@ -10,6 +10,7 @@ mod limits;
 mod raw;
 mod stop;
 mod tls;
+mod tokens;
 mod web;
 mod web_client;
 mod web_limits;

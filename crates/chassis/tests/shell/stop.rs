@@ -63,7 +63,8 @@ async fn a_channel_finds_a_server_that_comes_back() {
 
     let bound = chassis::serve::bind(address).await.unwrap();
     let (health, limits) = (chassis::serve::Health::new(), chassis::limits::Limits::internal());
-    let app = crate::echo::app(&health, &limits, &issuer, crate::echo::Echo { stopping: None });
+    let app =
+        crate::echo::app(&health, &limits, &issuer, crate::echo::Echo { stopping: None }, None);
     let app = app.await;
     let drain = chassis::drain::Drain::new(Duration::from_secs(1));
     tokio::spawn(chassis::serve::Server::new(limits, health, drain).run(bound, app));

@@ -44,7 +44,7 @@ async fn only_who_shows_a_certificate_of_the_authority_gets_in() {
     let uri = format!("https://localhost:{}", bound.address().port()).parse().unwrap();
     let (health, limits) = (chassis::serve::Health::new(), chassis::limits::Limits::internal());
     let echo = crate::echo::Echo { stopping: None };
-    let app = crate::echo::app(&health, &limits, &room.issuer, echo).await;
+    let app = crate::echo::app(&health, &limits, &room.issuer, echo, None).await;
     let mut server = Server::new(limits, health, room.drain.clone());
     server.tls = Some(acceptor);
     tokio::spawn(server.run(bound, app));

@@ -192,7 +192,7 @@ impl FakeServer {
     /// Answers a message of a played stream.
     async fn answer_message(&self, message: Option<PlayMessage>) -> Option<Result<Heard, Status>> {
         let (request_id, part) = match message? {
-            PlayMessage::Watch(_) => return None,
+            PlayMessage::Watch(_) | PlayMessage::AccessToken(_) => return None,
             PlayMessage::Act(act) => {
                 let request_id = act.request_id.clone();
                 let answer = self.act(Request::new(act)).await;

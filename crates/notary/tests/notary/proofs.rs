@@ -1,9 +1,11 @@
 //! Answers to callers, verified as a stranger verifies them.
 
+use chassis::auth::{Identity, Role};
 use merkle::{
     Checkpoint, Hash, TreeHead, bundle, leaf_hash, verify_consistency, verify_inclusion,
     verify_records,
 };
+use notary::EntryReaders;
 use notary::api::{Api, handler};
 use proto::audit::v1 as pb;
 use proto::audit::v1::log_service_server::LogService as _;
@@ -35,7 +37,7 @@ fn of_request(n: u8, length: usize) -> By {
 
 async fn house(size: u64) -> (Harness, Api, Vec<Hash>) {
     let house = Harness::signed_whole(size).await;
-    let api = handler(house.notary.clone(), "table");
+    let api = handler(house.notary.clone(), "table", EntryReaders::Everybody);
     let events = house.log.read(eventlog::Position(0), 100_000).await.unwrap();
     let leaves = events.iter().map(|event| leaf_hash(&event.record())).collect();
     (house, api, leaves)
@@ -245,7 +247,7 @@ async fn long_records_are_in_tiles_and_a_few_in_an_answer() {
         house.log.append(entry).await.unwrap();
     }
     house.wait_until_signed(40).await;
-    let api = handler(house.notary.clone(), "table");
+    let api = handler(house.notary.clone(), "table", EntryReaders::Everybody);
     let asked = pb::GetEntriesRequest { log: "table".into(), index: 0, width: 40 };
     let entries = api.get_entries(Request::new(asked)).await.unwrap().into_inner().entries;
     assert_eq!(bundle::parse(&entries).unwrap().len(), 40);
@@ -256,6 +258,25 @@ async fn long_records_are_in_tiles_and_a_few_in_an_answer() {
         let asked = pb::ReadRecordsRequest { log: "table".into(), selections, cosigned: false };
         assert_eq!(refused(api.read_records(Request::new(asked)).await), ErrorReason::BadField);
     }
+}
+
+/// ARCHITECTURE.md §2.12.
+#[tokio::test(start_paused = true)]
+async fn a_log_may_keep_its_leaf_records_for_auditors() {
+    let (house, _, _) = house(10).await;
+    let api = handler(house.notary.clone(), "table", EntryReaders::Auditors);
+    let asked = |role| {
+        let asked = pb::GetEntriesRequest { log: "table".into(), index: 0, width: 10 };
+        let mut request = Request::new(asked);
+        if let Some(role) = role {
+            request.extensions_mut().insert(Identity::new(role, "somebody"));
+        }
+        api.get_entries(request)
+    };
+    for role in [None, Some(Role::Player), Some(Role::Operator), Some(Role::Service)] {
+        assert_eq!(refused(asked(role).await), ErrorReason::RoleNotAllowed, "{role:?}");
+    }
+    assert!(asked(Some(Role::Auditor)).await.is_ok());
 }
 
 #[tokio::test(start_paused = true)]

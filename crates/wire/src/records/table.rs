@@ -62,8 +62,9 @@ table_record! {
     /// Event of a hand's stream that moves the hand in play.
     Play(PlayEvent): HandSealed ChanceUsed CardsMoved MoveDecided ClockResumed CardsShown
         HandSettled SettlementPosted,
-    /// Event of a player's or a dispute's stream.
-    Person(PersonEvent): PlayerErased DisputeOpened DisputeAnswered;
+    /// Event of a player's or a dispute's stream, or of the stream of revoked tokens.
+    Person(PersonEvent): PlayerErased DisputeOpened DisputeAnswered GuestSignedIn RefreshTokenUsed
+        TokensRevoked;
         sealed: PlayerNamed DisputeStated DisputeReasoned,
 }
 

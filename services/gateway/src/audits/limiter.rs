@@ -55,7 +55,7 @@ pub(crate) enum Caller {
         subject: String,
         address: Option<IpAddr>,
     },
-    /// A reader of public files.
+    /// A caller without a token, or a reader of public files.
     Anybody {
         address: Option<IpAddr>,
     },
@@ -65,13 +65,14 @@ impl Caller {
     /// Reads the identity and the address that the port's layers have put into the request.
     pub(super) fn of<T>(request: &Request<T>) -> Caller {
         let identity = Identity::of(request);
-        match identity.map(|identity| identity.role) {
-            Some(Role::Operator | Role::Auditor | Role::Service) => Caller::Staff,
-            Some(Role::Player) | None => {
-                let subject = identity.map(|identity| identity.subject.clone()).unwrap_or_default();
-                let address = request.extensions().get::<CallerAddress>();
-                Caller::Player { subject, address: address.map(|CallerAddress(address)| *address) }
-            }
+        let address = request.extensions().get::<CallerAddress>();
+        let address = address.map(|CallerAddress(address)| *address);
+        let Some(Identity { role, subject, is_house: _ }) = identity else {
+            return Caller::Anybody { address };
+        };
+        match role {
+            Role::Operator | Role::Auditor | Role::Service => Caller::Staff,
+            Role::Player => Caller::Player { subject: subject.clone(), address },
         }
     }
 }
@@ -247,6 +248,7 @@ mod tests {
     fn whoever_calls_is_told_apart_by_role_and_address() {
         let mut request = Request::new(());
         request.extensions_mut().insert(CallerAddress(IpAddr::from([192, 0, 2, 1])));
+        assert!(matches!(Caller::of(&request), Caller::Anybody { address: Some(_) }));
         for (role, staff) in [(Role::Operator, true), (Role::Auditor, true), (Role::Player, false)]
         {
             let subject = "somebody".to_owned();

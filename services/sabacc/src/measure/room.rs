@@ -68,6 +68,7 @@ impl LoadedRoom {
             min_streams: Some(streams),
             no_player_limits: true,
             witnesses: Vec::new(),
+            guests: false,
         };
         let room = Room::start(options, &Progress::quiet()).await?;
         let server = MeasuredServer {

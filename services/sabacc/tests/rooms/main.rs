@@ -15,6 +15,7 @@ mod edge;
 mod entropy;
 mod excluded;
 mod forked;
+mod guests;
 mod harness;
 mod hostile;
 mod ids;

@@ -99,14 +99,25 @@ impl Party {
         count: u32,
         config: pb::TableConfig,
     ) -> Party {
-        let table = operator(place, url).create_table(config).await.unwrap();
         let mut guests = Vec::new();
-        for seat in 1..=count {
-            let guest = Guest::new(place, url).await;
+        for _ in 0..count {
+            guests.push(Guest::new(place, url).await);
+        }
+        Party::of(place, url, guests, config).await
+    }
+
+    /// Seats these players at a new table with this configuration.
+    pub(crate) async fn of(
+        place: &RoomHarness,
+        url: &str,
+        guests: Vec<Guest>,
+        config: pb::TableConfig,
+    ) -> Party {
+        let table = operator(place, url).create_table(config).await.unwrap();
+        for (seat, guest) in (1..).zip(&guests) {
             let least = guest.client.get_table(table).await.unwrap().max_buy_in_credits;
             let buy_in = Credits::try_new(least).unwrap();
             assert_eq!(guest.client.sit_down(table, seat, buy_in).await.unwrap(), seat);
-            guests.push(guest);
         }
         Party { table, guests, url: url.to_owned(), acknowledged: BTreeSet::new() }
     }

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use chassis::auth::Identity;
+use chassis::auth::{Identity, Role};
+use chassis::request_ids::ANYBODY;
 use primitives::{PlayerId, RequestId, UnixMicros};
 use prost::Message;
 use proto::common::v1::ErrorReason;
@@ -29,18 +30,36 @@ pub(super) struct Caller {
 }
 
 impl Caller {
+    /// Caller with a token.
+    ///
+    /// # Errors
+    /// `TOKEN_MISSING`.
     pub(super) fn of<T>(request: &Request<T>) -> Result<Caller, Status> {
-        let identity = Identity::of(request).ok_or_else(|| {
-            Status::from(api_refusal(ErrorReason::TokenMissing, "this call has no verified token"))
-        })?;
+        if Identity::of(request).is_none() {
+            let message = "this call has no verified token";
+            return Err(api_refusal(ErrorReason::TokenMissing, message).into());
+        }
+        Ok(Caller::of_anybody(request))
+    }
+
+    /// Caller with or without a token. Only methods that are open to anybody ask for it.
+    pub(super) fn of_anybody<T>(request: &Request<T>) -> Caller {
+        let identity = Identity::of(request);
         let edge = request.metadata().get(ARRIVAL_HEADER).and_then(|value| value.to_str().ok());
         let edge = edge.and_then(|text| text.parse().ok()).map(UnixMicros);
-        Ok(Caller {
-            player: identity.player(),
-            is_house: identity.is_house,
-            actor: identity.actor().into(),
+        Caller {
+            player: identity.and_then(Identity::player),
+            is_house: identity.is_some_and(|identity| identity.is_house),
+            actor: identity.map_or_else(|| ANYBODY.into(), |identity| identity.actor().into()),
             arrived: room_delay::arrival_time(edge, CLOCK.now()),
-        })
+        }
+    }
+
+    /// The player whose refresh token came with a call.
+    #[must_use]
+    pub(super) fn refreshing(self, player: PlayerId) -> Caller {
+        let identity = Identity::new(Role::Player, player.to_string());
+        Caller { player: Some(player), is_house: false, actor: identity.actor().into(), ..self }
     }
 
     /// Sets the time of arrival anew: the time that another service took to answer is no delay of

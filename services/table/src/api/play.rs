@@ -119,6 +119,8 @@ impl PlayState {
                     }
                 }
                 message = next_request(&mut self.requests), if reads => match message {
+                    // The layers of the port have taken it.
+                    Ok(Some(pb::PlayRequest { message: Some(PlayMessage::AccessToken(_)) })) => {}
                     Ok(Some(pb::PlayRequest { message })) => match player_message(message) {
                         Some(message) => self.submit(message),
                         None => {
@@ -199,7 +201,7 @@ enum PlayerMessage {
 
 fn player_message(message: Option<PlayMessage>) -> Option<PlayerMessage> {
     match message? {
-        PlayMessage::Watch(_) => None,
+        PlayMessage::Watch(_) | PlayMessage::AccessToken(_) => None,
         PlayMessage::Act(act) => Some(PlayerMessage::Act(act)),
         PlayMessage::CommitEntropy(commit) => Some(PlayerMessage::Commit(commit)),
         PlayMessage::RevealEntropy(reveal) => Some(PlayerMessage::Reveal(reveal)),

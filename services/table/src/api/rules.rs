@@ -31,7 +31,7 @@ impl RulesApi {
     }
 
     /// Rules of a table, by what it was opened with.
-    async fn explain_table(&self, table_id: &[u8]) -> Result<Explanation, ApiRefusal> {
+    async fn explain_table(&self, table_id: &str) -> Result<Explanation, ApiRefusal> {
         let registry = self.registry.borrow().clone();
         let registry =
             registry.ok_or_else(|| status::unavailable("the tables are just being taken up"))?;

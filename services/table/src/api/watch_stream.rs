@@ -3,6 +3,7 @@
 use std::pin::Pin;
 use std::time::Duration;
 
+use chassis::auth::TokenExpiry;
 use primitives::TableId;
 use proto::table::v1 as pb;
 use system::clock::{Clock as _, SystemClock};
@@ -29,6 +30,8 @@ pub(super) struct WatchStream {
     /// One timer for the whole stream, reset only when it fires.
     heartbeat_timer: Pin<Box<Sleep>>,
     last_sent_at: Instant,
+    /// Completes when the caller's token is over; never where there is none.
+    token_over: Pin<Box<dyn Future<Output = ()> + Send>>,
     is_over: bool,
     /// Trace of the call, for the end of the stream.
     trace: String,
@@ -49,8 +52,20 @@ impl WatchStream {
             token: publish::resume_token(table, 0),
             heartbeat_timer: Box::pin(tokio::time::sleep(HEARTBEAT)),
             last_sent_at: Instant::now(),
+            token_over: Box::pin(std::future::pending()),
             is_over: false,
             trace: trace_text(),
+        }
+    }
+
+    /// Ends with the caller's token.
+    pub(super) fn ending_with(self, expiry: Option<TokenExpiry>) -> WatchStream {
+        match expiry {
+            Some(expiry) => {
+                let over = async move { expiry.wait_until_expired().await };
+                WatchStream { token_over: Box::pin(over), ..self }
+            }
+            None => self,
         }
     }
 
@@ -87,6 +102,7 @@ impl WatchStream {
             tokio::select! {
                 biased;
                 () = self.stopping.as_mut() => return self.ended(pb::EndReason::ServerStopping),
+                () = self.token_over.as_mut() => return self.ended(pb::EndReason::TokenExpired),
                 message = self.live.next() => {
                     return message.unwrap_or_else(|| self.ended(pb::EndReason::TooSlow));
                 }

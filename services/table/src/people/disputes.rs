@@ -154,6 +154,9 @@ impl People {
                     view.answer = read::<DisputeReasoned>(&text)?.text;
                 }
                 PersonEvent::PlayerNamed(_)
+                | PersonEvent::GuestSignedIn(_)
+                | PersonEvent::RefreshTokenUsed(_)
+                | PersonEvent::TokensRevoked(_)
                 | PersonEvent::PlayerErased(_)
                 | PersonEvent::DisputeOpened(_)
                 | PersonEvent::DisputeAnswered(_) => {}

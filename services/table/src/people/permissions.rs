@@ -1,12 +1,15 @@
 //! Judgement of commands about people by their records. Pure: after a function has accepted,
 //! nothing else may refuse.
 
-use primitives::{DisputeId, HandId, PlayerId, TableId};
+use std::time::Duration;
+
+use primitives::{DisputeId, HandId, PlayerId, TableId, UnixMicros};
 use proto::common::v1::ErrorReason;
 use proto::event::v1::HandOpened;
 use wire::{ApiRefusal, api_refusal};
 
 use super::registry::{Dispute, Registry};
+use super::sign_ins::DAY_MICROS;
 
 /// Disputes of one player that may be open at one time.
 pub(crate) const MAX_OPEN_DISPUTES: usize = 1;
@@ -18,6 +21,20 @@ pub(crate) fn check_not_erased(registry: &Registry, player: PlayerId) -> Result<
         return Err(api_refusal(ErrorReason::PlayerErased, message));
     }
     Ok(())
+}
+
+/// Checks that another guest may come on the day of `now`.
+pub(crate) fn check_new_guest(
+    registry: &Registry,
+    per_day: u32,
+    now: UnixMicros,
+) -> Result<(), ApiRefusal> {
+    if registry.sign_ins().guests_on(now) < per_day {
+        return Ok(());
+    }
+    let message = "this room has had as many new guests today as a day takes: come back tomorrow";
+    let wait = Duration::from_micros(DAY_MICROS - now.0 % DAY_MICROS);
+    Err(api_refusal(ErrorReason::RecordsSpent, message).retry_after(wait))
 }
 
 /// Checks that a player may be erased; `seats` are the tables at which they sit.

@@ -12,6 +12,7 @@ use proto::event::v1::{self as pb, SealedPayload};
 use wire::records::{PersonEvent, TableSubject};
 use wire::{TableRecord, field};
 
+use super::sign_ins::SignIns;
 use crate::table::Corrupt;
 
 /// Everything that is recorded about people.
@@ -21,6 +22,7 @@ pub(crate) struct Registry {
     disputes: BTreeMap<DisputeId, Dispute>,
     /// Disputes in the order of their opening.
     in_order: Vec<DisputeId>,
+    sign_ins: SignIns,
 }
 
 /// Records of a player, apart from their hands.
@@ -84,7 +86,17 @@ impl Registry {
                 }
                 self.person_mut(player)?.named = Some((sealed.clone(), place.position));
             }
+            PersonEvent::GuestSignedIn(event) => {
+                self.person_mut(PlayerId(place.stream.0))?;
+                self.sign_ins.signed_in(event, place)?;
+            }
+            PersonEvent::RefreshTokenUsed(event) => {
+                self.person_mut(PlayerId(place.stream.0))?;
+                self.sign_ins.refreshed(event, place)?;
+            }
+            PersonEvent::TokensRevoked(event) => self.sign_ins.revoked(event, place)?,
             PersonEvent::PlayerErased(_) => {
+                self.sign_ins.erased(PlayerId(place.stream.0));
                 let person = self.person_mut(PlayerId(place.stream.0))?;
                 *person = Person { erased: true, named: None, ..std::mem::take(person) };
             }
@@ -101,6 +113,12 @@ impl Registry {
     #[must_use]
     pub(crate) fn person(&self, player: PlayerId) -> Option<&Person> {
         self.people.get(&player)
+    }
+
+    /// Guests, and revoked tokens.
+    #[must_use]
+    pub(crate) const fn sign_ins(&self) -> &SignIns {
+        &self.sign_ins
     }
 
     /// Players whose keys must be destroyed.

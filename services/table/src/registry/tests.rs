@@ -153,6 +153,7 @@ pub(crate) async fn dependencies(store: &Arc<MemStore>) -> Dependencies {
         lease: Duration::from_secs(5),
         room_delay: Arc::new(RoomDelay::default()),
         bounds: Arc::default(),
+        guests: None,
     }
 }
 

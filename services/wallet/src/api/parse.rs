@@ -152,7 +152,7 @@ fn seat_transfer(
     })
 }
 
-fn two_legs(from: Account, to: Account, amount: Credits) -> Vec<Leg> {
+pub(super) fn two_legs(from: Account, to: Account, amount: Credits) -> Vec<Leg> {
     vec![
         Leg { account: from, amount: Amount::debit(amount) },
         Leg { account: to, amount: Amount::credit(amount) },

@@ -84,6 +84,13 @@ impl SettlementService for Api {
         self.read_standings(request.into_inner()).await.map(Response::new)
     }
 
+    async fn give_starting_credits(
+        &self,
+        request: Request<pb::GiveStartingCreditsRequest>,
+    ) -> Result<Response<pb::GiveStartingCreditsResponse>, Status> {
+        self.give_starting(request).await.map(Response::new)
+    }
+
     async fn get_hold(
         &self,
         request: Request<pb::GetHoldRequest>,

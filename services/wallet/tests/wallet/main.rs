@@ -8,6 +8,7 @@ mod api;
 mod batches;
 mod crash;
 mod cutting_proxy;
+mod guests;
 mod harness;
 mod idempotence;
 mod load;

@@ -83,6 +83,7 @@ impl WaitingTable {
             dealer_timeout: Duration::from_secs(60),
             lease: Duration::from_secs(5),
             bounds: Arc::default(),
+            guests: None,
         };
         let (commands, inbox) = mpsc::channel(8);
         let mut actor = Actor::new(table.state.into(), dependencies, inbox);

@@ -1,0 +1,117 @@
+//! Follows the revoked tokens that the table service records, for the guard of the public port.
+//!
+//! While nothing is heard, the guard lets no guest in. A stream that is broken, or silent for longer
+//! than it may be, is opened again; it begins with everything that is still of use.
+//!
+//! Specification: ARCHITECTURE.md §6.5.
+
+use std::time::Duration;
+
+use chassis::auth::{Revocation, Revocations, RevokedTokens, ServiceToken};
+use chassis::channel::{self, CredentialInterceptor, PeerChannel};
+use chassis::config::ServiceConfig;
+use proto::table::v1 as pb;
+use proto::table::v1::revocation_service_client::RevocationServiceClient;
+use tonic::Status;
+use transport::ChannelError;
+use wire::status::unavailable;
+use wire::time::instant;
+
+/// Longest silence of a stream: it says something every five seconds.
+const MAX_SILENCE: Duration = Duration::from_secs(12);
+/// Pause before a broken stream is opened again.
+const RETRY_PAUSE: Duration = Duration::from_millis(500);
+
+/// Client of the table's revocations, in this gateway's own name.
+///
+/// # Errors
+/// The table's address or certificate cannot be used.
+pub(crate) fn client(
+    table: &http::Uri,
+    config: &ServiceConfig,
+    token: ServiceToken,
+) -> Result<RevocationServiceClient<PeerChannel>, ChannelError> {
+    let credential = CredentialInterceptor::OwnToken(token);
+    let channel = channel::connect_lazy(table, config.peers.tls.as_ref(), credential)?;
+    Ok(RevocationServiceClient::new(channel))
+}
+
+/// Follows the revocations for ever.
+pub(crate) async fn follow(
+    mut table: RevocationServiceClient<PeerChannel>,
+    revocations: Revocations,
+) {
+    loop {
+        if let Err(status) = follow_once(&mut table, &revocations).await {
+            tracing::warn!(
+                runbook = "deploy/README.md, A service does not answer",
+                %status,
+                "revocations of tokens are not heard: guests are let in for half a minute more"
+            );
+        }
+        tokio::time::sleep(RETRY_PAUSE).await;
+    }
+}
+
+/// Follows one stream to its end.
+async fn follow_once(
+    table: &mut RevocationServiceClient<PeerChannel>,
+    revocations: &Revocations,
+) -> Result<(), Status> {
+    let silent = |_| Status::from(unavailable("the table service has said nothing for too long"));
+    let request = pb::FollowRevocationsRequest {};
+    let opened = tokio::time::timeout(MAX_SILENCE, table.follow_revocations(request));
+    let mut stream = opened.await.map_err(silent)??.into_inner();
+    loop {
+        let next = tokio::time::timeout(MAX_SILENCE, stream.message()).await.map_err(silent)??;
+        let Some(pb::FollowRevocationsResponse { revocations: new, more }) = next else {
+            return Ok(());
+        };
+        if !new.is_empty() {
+            revocations.add(new.into_iter().filter_map(parse));
+        }
+        if !more {
+            revocations.hear();
+        }
+    }
+}
+
+/// Revocation of a message; `None` for one of a kind that is not known here.
+fn parse(message: pb::Revocation) -> Option<Revocation> {
+    let pb::Revocation { tokens, issued_until_time, forget_time } = message;
+    let forgotten_at = instant(forget_time?)?;
+    let tokens = match tokens? {
+        pb::revocation::Tokens::TokenId(id) => RevokedTokens::Id(id),
+        pb::revocation::Tokens::Subject(subject) => {
+            RevokedTokens::Subject { subject, issued_until: instant(issued_until_time?)? }
+        }
+    };
+    Some(Revocation { tokens, forgotten_at })
+}
+
+#[cfg(test)]
+mod tests {
+    use primitives::UnixMicros;
+
+    use super::*;
+
+    fn timestamp(seconds: i64) -> Option<prost_types::Timestamp> {
+        Some(prost_types::Timestamp { seconds, nanos: 7_000 })
+    }
+
+    #[test]
+    fn a_revocation_is_read_whole_or_not_at_all() {
+        let subject = pb::Revocation {
+            tokens: Some(pb::revocation::Tokens::Subject("till".to_owned())),
+            issued_until_time: timestamp(5),
+            forget_time: timestamp(9),
+        };
+        let read = parse(subject.clone()).unwrap();
+        let issued_until = UnixMicros(5_000_007);
+        let tokens = RevokedTokens::Subject { subject: "till".to_owned(), issued_until };
+        assert_eq!(read, Revocation { tokens, forgotten_at: UnixMicros(9_000_007) });
+        assert_eq!(parse(pb::Revocation { issued_until_time: None, ..subject.clone() }), None);
+        assert_eq!(parse(pb::Revocation { forget_time: timestamp(-1), ..subject.clone() }), None);
+        assert_eq!(parse(pb::Revocation { tokens: None, ..subject }), None);
+    }
+}
