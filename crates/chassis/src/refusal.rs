@@ -201,11 +201,11 @@ pub(crate) fn encode_refusal(status: &Status, grpc: bool) -> Response<Body> {
     if grpc {
         return status.clone().into_http();
     }
-    refusal_with(http_status(status.code()), status)
+    encode_json(http_status(status.code()), status)
 }
 
 /// Encodes a refusal as JSON, with this HTTP status.
-pub(crate) fn refusal_with(code: StatusCode, status: &Status) -> Response<Body> {
+pub(crate) fn encode_json(code: StatusCode, status: &Status) -> Response<Body> {
     let mut fields = HeaderMap::new();
     // Cannot fail: the status contains nothing that is not allowed in a header.
     let _ = status.add_header(&mut fields);

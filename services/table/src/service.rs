@@ -24,9 +24,7 @@ use tokio::sync::watch;
 use transport::ChannelError;
 
 use crate::actor::Dependencies;
-use crate::api::{
-    Api, HandsApi, MAX_DISPUTE_BYTES, PeopleApi, RevocationsApi, RulesApi,
-};
+use crate::api::{Api, HandsApi, MAX_DISPUTE_BYTES, PeopleApi, RevocationsApi, RulesApi};
 use crate::config::{Config, GuestConfig};
 use crate::peers::Peers;
 use crate::people::directory::Directory;

@@ -197,7 +197,7 @@ impl http_body::Body for MeteredBody {
                 Some(Err(error)) if error.details().is_empty() => {
                     return Poll::Ready(Some(Err(error)));
                 }
-                Some(Err(fault)) => return Poll::Ready(Some(Err(self.refuse(fault)))),
+                Some(Err(fault)) => return self.end(fault),
                 None => return Poll::Ready(None),
             }
         }

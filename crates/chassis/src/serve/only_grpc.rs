@@ -16,7 +16,7 @@ use tower::Service;
 
 use crate::api::Api;
 use crate::content_type::is_grpc;
-use crate::refusal::{Reason, no_such_method, refusal, refusal_with};
+use crate::refusal::{Reason, encode_json, no_such_method, refusal};
 
 const ACCEPT_POST: HeaderName = HeaderName::from_static("accept-post");
 
@@ -83,11 +83,11 @@ fn not_found() -> Response<Body> {
                  /package.Service/Method";
     let mut status = no_such_method();
     status = tonic::Status::with_details(status.code(), words, status.details().to_vec().into());
-    refusal_with(StatusCode::NOT_FOUND, &status)
+    encode_json(StatusCode::NOT_FOUND, &status)
 }
 
 fn answer(code: StatusCode, words: &str) -> Response<Body> {
-    refusal_with(code, &refusal(Reason::BadField, words))
+    encode_json(code, &refusal(Reason::BadField, words))
 }
 
 fn with(mut answer: Response<Body>, name: HeaderName, value: &'static str) -> Response<Body> {
