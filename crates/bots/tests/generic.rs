@@ -37,7 +37,7 @@ enum Choice {
 /// All choices of a legal move.
 fn choices(legal: &LegalMove) -> Vec<Choice> {
     let mut all = vec![Choice::Kind];
-    for argument in &legal.arguments {
+    for argument in &legal.move_arguments {
         match MoveArgument::try_from(*argument).unwrap() {
             MoveArgument::Unspecified => panic!("an argument without a kind"),
             MoveArgument::Cards => {

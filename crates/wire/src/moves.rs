@@ -327,7 +327,7 @@ pub fn legal_leave() -> LegalMove {
 }
 
 fn push_argument(legal: &mut LegalMove, argument: MoveArgument) {
-    legal.arguments.push(argument.into());
+    legal.move_arguments.push(argument.into());
 }
 
 fn take_cards(legal: &mut LegalMove, min: u32, max: u32) {

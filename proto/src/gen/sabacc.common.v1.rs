@@ -698,7 +698,7 @@ pub struct Move {
     pub value: u32,
 }
 /// One kind of move that is legal now, with everything that it may name. Whoever copies `kind` into a Move and fills in
-/// what each of `arguments` says, from the choices here, has made a legal move, without knowing the game. Other choices are
+/// what each of `move_arguments` says, from the choices here, has made a legal move, without knowing the game. Other choices are
 /// refused. Where several of the list have one kind, each is a choice of its own.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct LegalMove {
@@ -707,7 +707,7 @@ pub struct LegalMove {
     pub kind: i32,
     /// What has to be filled into the Move besides its kind, in the order of its line. Empty: the kind alone is the move.
     #[prost(enumeration = "MoveArgument", repeated, tag = "10")]
-    pub arguments: ::prost::alloc::vec::Vec<i32>,
+    pub move_arguments: ::prost::alloc::vec::Vec<i32>,
     /// CARDS: the codes to choose from, in the order held. A code that stands here twice may be named twice.
     #[prost(string, repeated, tag = "2")]
     pub cards: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,

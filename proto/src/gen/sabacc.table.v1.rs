@@ -1354,7 +1354,7 @@ pub struct CoruscantState {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct CoruscantTarget {
     /// The total to come closest to: 0, 5, -5, 10 or -10.
-    #[prost(sint32, tag = "1")]
+    #[prost(int32, tag = "1")]
     pub total: i32,
     /// The suit that decides between equal totals.
     #[prost(enumeration = "CoruscantSuit", tag = "2")]
@@ -1394,7 +1394,7 @@ pub struct DeclaredTotal {
     #[prost(uint32, tag = "1")]
     pub seat: u32,
     /// The total.
-    #[prost(sint32, tag = "2")]
+    #[prost(int32, tag = "2")]
     pub total: i32,
 }
 /// State of a hand of eleven.
@@ -1542,7 +1542,7 @@ pub struct HandRank {
     #[prost(enumeration = "RankKind", tag = "1")]
     pub kind: i32,
     /// The total: PURE, TOTAL, BOMBED, NATURAL, LIGHT, DARK, ELEVEN, CORUSCANT.
-    #[prost(sint32, tag = "2")]
+    #[prost(int32, tag = "2")]
     pub total: i32,
     /// The value of the pair: PRIME, PAIR.
     #[prost(uint32, tag = "3")]
@@ -1563,7 +1563,7 @@ pub struct HandRank {
     #[prost(uint32, tag = "8")]
     pub suited: u32,
     /// The highest card: CORUSCANT.
-    #[prost(sint32, tag = "9")]
+    #[prost(int32, tag = "9")]
     pub high: i32,
     /// The same for people, as a hand history writes it, such as "total 17".
     #[prost(string, tag = "10")]

@@ -130,10 +130,15 @@ mod tests {
         let view = pb::TableView { name, ..pb::TableView::default() };
         let line = told(WatchMessage::Snapshot(Box::new(view))).unwrap();
         assert!(line.starts_with("Demo\\u{a}the table is closed\\u{d} ·"), "{line}");
-        let line = "p1 folds\nthe table is closed".to_owned();
-        let what = Some(What::Action(pb::HandAction { line, ..pb::HandAction::default() }));
+        let dealt = pb::HandAction {
+            chance: pb::ChanceKind::Deal.into(),
+            seat: 1,
+            cards: vec!["S1\nthe table is closed".to_owned()],
+            ..pb::HandAction::default()
+        };
+        let what = Some(What::Action(dealt));
         let update = pb::TableUpdate { sequence: 1, record_time: None, what };
         let line = told(WatchMessage::Update(Box::new(update))).unwrap();
-        assert!(!line.contains('\n'), "{line}");
+        assert_eq!(line, "seat 1 is dealt S1\\u{a}the table is closed");
     }
 }

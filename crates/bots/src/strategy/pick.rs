@@ -8,7 +8,7 @@ use proto::common::v1::{LegalMove, Move, MoveArgument};
 /// once.
 pub fn pick(legal: &LegalMove, below: &mut dyn FnMut(usize) -> usize) -> Option<Move> {
     let mut decision = Move { kind: legal.kind, ..Move::default() };
-    for argument in &legal.arguments {
+    for argument in &legal.move_arguments {
         match MoveArgument::try_from(*argument).ok()? {
             MoveArgument::Unspecified => return None,
             MoveArgument::Cards => {
@@ -141,7 +141,7 @@ mod tests {
     fn a_kind_of_the_future_is_picked_unless_its_arguments_are_new_too() {
         let legal = LegalMove { kind: 99, ..LegalMove::default() };
         assert_eq!(pick(&legal, &mut |_| 0), Some(Move { kind: 99, ..Move::default() }));
-        let legal = LegalMove { arguments: vec![99], ..legal };
+        let legal = LegalMove { move_arguments: vec![99], ..legal };
         assert_eq!(pick(&legal, &mut |_| 0), None);
     }
 }

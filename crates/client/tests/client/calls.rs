@@ -29,7 +29,7 @@ async fn a_repeated_call_keeps_its_request_id_and_a_new_one_has_its_own() {
     let table = fake.table();
     let ids: Vec<&String> = table.requests.iter().map(|(_, id)| id).collect();
     assert_eq!(ids.len(), 5);
-    assert_eq!(ids[0].len(), 16);
+    assert_eq!(ids[0].len(), 36);
     assert!(ids[..4].iter().all(|id| *id == ids[0]), "four attempts of one command");
     assert_ne!(ids[4], ids[0], "the next command");
     assert!(table.bearers.iter().all(|bearer| bearer == "Bearer a token"));

@@ -21,9 +21,8 @@ use wire::moves::HIDDEN;
 const TWO_BYTE_LENGTH: usize = 128;
 /// Bytes of a card's id as a field, unless it is 0 and left out; all ids are below 128.
 const CARD_ID_BYTES: usize = 2;
-/// Bytes of the total of an opening hand as a field, unless it is 0 and left out; all totals are
-/// from -64 to 63.
-const TOTAL_BYTES: usize = 2;
+/// Bytes of the total of an opening hand as a field, if it is negative; 0 is left out.
+const MAX_TOTAL_BYTES: usize = 11;
 
 /// Pads a message.
 pub(super) fn pad(action: &mut pb::HandAction, deck: &Deck) {
@@ -224,8 +223,8 @@ impl CodeLengths<'_> {
 /// Sizes of the totals of opening hands, as fields.
 fn totals(declared: &[pb::DeclaredTotal]) -> impl Iterator<Item = SizeRange> {
     declared.iter().map(|declared| {
-        let now = if declared.total == 0 { 0 } else { TOTAL_BYTES };
-        let total = SizeRange { now, min: 0, max: TOTAL_BYTES };
+        let now = pb::DeclaredTotal { seat: 0, total: declared.total }.encoded_len();
+        let total = SizeRange { now, min: 0, max: MAX_TOTAL_BYTES };
         SizeRange::of_message(declared.encoded_len(), [total]).field()
     })
 }

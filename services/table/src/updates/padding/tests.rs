@@ -219,9 +219,9 @@ impl Same<'_> {
         line.split(' ').map(word).collect::<Vec<String>>().join(" ")
     }
 
-    /// Replaces what a state tells of cards. A total is left out or has its usual size.
+    /// Replaces what a state tells of cards. A total is left out or as long as it can be.
     fn game_state(&self, state: &mut pb::GameState) {
-        let total = |declared: &mut pb::DeclaredTotal| declared.total = i32::from(!self.once);
+        let total = |declared: &mut pb::DeclaredTotal| declared.total = -i32::from(!self.once);
         match state.state.as_mut().unwrap() {
             State::Coruscant(state) => {
                 state.selections.iter_mut().for_each(|one| self.codes(&mut one.cards));
