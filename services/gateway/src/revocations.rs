@@ -12,6 +12,7 @@ use chassis::channel::{self, CredentialInterceptor, PeerChannel};
 use chassis::config::ServiceConfig;
 use proto::table::v1 as pb;
 use proto::table::v1::revocation_service_client::RevocationServiceClient;
+use tokio::time::Instant;
 use tonic::Status;
 use transport::ChannelError;
 use wire::status::unavailable;
@@ -19,6 +20,8 @@ use wire::time::instant;
 
 /// Longest silence of a stream: it says something every five seconds.
 const MAX_SILENCE: Duration = Duration::from_secs(12);
+/// Silence that is worth a warning. A table service that starts is silent for a while.
+const QUIET: Duration = Duration::from_secs(15);
 /// Pause before a broken stream is opened again.
 const RETRY_PAUSE: Duration = Duration::from_millis(500);
 
@@ -41,13 +44,16 @@ pub(crate) async fn follow(
     mut table: RevocationServiceClient<PeerChannel>,
     revocations: Revocations,
 ) {
+    let mut heard_at = Instant::now();
     loop {
-        if let Err(status) = follow_once(&mut table, &revocations).await {
-            tracing::warn!(
+        let followed = follow_once(&mut table, &revocations, &mut heard_at).await;
+        match followed {
+            Err(status) if heard_at.elapsed() >= QUIET => tracing::warn!(
                 runbook = "deploy/README.md, A service does not answer",
                 %status,
-                "revocations of tokens are not heard: guests are let in for half a minute more"
-            );
+                "revocations of tokens are not heard: soon no guest is let in"
+            ),
+            Ok(()) | Err(_) => tracing::debug!("revocations of tokens are followed anew"),
         }
         tokio::time::sleep(RETRY_PAUSE).await;
     }
@@ -57,6 +63,7 @@ pub(crate) async fn follow(
 async fn follow_once(
     table: &mut RevocationServiceClient<PeerChannel>,
     revocations: &Revocations,
+    heard_at: &mut Instant,
 ) -> Result<(), Status> {
     let silent = |_| Status::from(unavailable("the table service has said nothing for too long"));
     let request = pb::FollowRevocationsRequest {};
@@ -72,6 +79,7 @@ async fn follow_once(
         }
         if !more {
             revocations.hear();
+            *heard_at = Instant::now();
         }
     }
 }

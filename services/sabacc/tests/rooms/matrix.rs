@@ -137,10 +137,10 @@ async fn every_method_is_for_whom_the_descriptors_say() {
     let player = IdMaker::system().player_id().to_string();
     let mut walked = 0;
     for service in pool.services() {
-        // Dropped streams count against their connection.
-        let channel = channel(&room.url);
         let public = PUBLIC.contains(&service.full_name());
         for method in service.methods() {
+            // Dropped streams count against their connection.
+            let channel = channel(&room.url);
             let name = method.full_name().to_owned();
             let Allowed { roles, services, anybody } = allowed(&pool, &method);
             assert!(anybody || !roles.is_empty(), "{name} is for nobody");
