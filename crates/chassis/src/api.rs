@@ -103,7 +103,7 @@ impl Api {
         &self.files
     }
 
-    /// The same as JSON.
+    /// JSON of the descriptors.
     #[must_use]
     pub fn json(&self) -> Bytes {
         self.json.clone()

@@ -88,11 +88,12 @@ impl Writer<'_> {
     fn declared_totals(self, state: &ShiftingState) -> Vec<pb::DeclaredTotal> {
         let ShiftingState { declared_totals } = state;
         let totals = self.seats.iter().zip(declared_totals);
-        let total = |(seat, total): (&SeatNo, &i16)| pb::DeclaredTotal {
-            seat: u32::from(seat.get()),
-            total: i32::from(*total),
-        };
-        totals.map(total).collect()
+        totals
+            .map(|(seat, total)| pb::DeclaredTotal {
+                seat: u32::from(seat.get()),
+                total: i32::from(*total),
+            })
+            .collect()
     }
 
     fn eleven(self, state: ElevenState) -> pb::ElevenState {
@@ -107,16 +108,15 @@ impl Writer<'_> {
 
     fn force(self, state: ForceState) -> pb::ForceState {
         let ForceState { sides } = state;
-        let known = self.seats.iter().zip(sides).filter_map(|(seat, side)| Some((seat, side?)));
-        let alignment = |(seat, side): (&SeatNo, Side)| pb::ForceAlignment {
-            seat: u32::from(seat.get()),
-            side: match side {
-                Side::Light => pb::ForceSide::Light,
-                Side::Dark => pb::ForceSide::Dark,
-            }
-            .into(),
+        let side_name = |side| match side {
+            Side::Light => pb::ForceSide::Light,
+            Side::Dark => pb::ForceSide::Dark,
         };
-        pb::ForceState { alignments: known.map(alignment).collect() }
+        let known = self.seats.iter().zip(sides).filter_map(|(seat, side)| {
+            let side = side_name(side?).into();
+            Some(pb::ForceAlignment { seat: u32::from(seat.get()), side })
+        });
+        pb::ForceState { alignments: known.collect() }
     }
 
     fn spike(self, state: SpikeState) -> pb::SpikeState {

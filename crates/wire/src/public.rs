@@ -1,4 +1,4 @@
-//! What the log and services say in their own messages, as the public API says it: ids as text.
+//! Conversion of messages of the log and of services to their public twins, which have ids as text.
 
 use primitives::StreamId;
 use proto::{common::v1 as common, dealer::v1 as dealer, event::v1 as event, table::v1 as table};

@@ -152,7 +152,7 @@ pub const fn write_phase(phase: HandPhase) -> pb::HandPhase {
     }
 }
 
-/// How a player stands in a hand, with its text for people.
+/// Converts a player's standing in a hand, with its text for people.
 #[must_use]
 pub const fn write_status(player: &PlayerView) -> (pb::SeatStatus, &'static str) {
     match (player.status, player.has_left) {

@@ -23,7 +23,7 @@ pub(crate) struct Options {
     /// The bearer: a player's id as a UUID, or a name of 1 to 64 visible ASCII characters.
     #[arg(long, value_name = "ID or NAME")]
     sub: String,
-    /// How long the token is good, from now on: a number with s, m, h or d, at most 31d.
+    /// Lifetime of the token, from now on: a number with s, m, h or d, at most 31d.
     #[arg(long, value_name = "TIME", default_value = "1d", value_parser = parse_lifetime)]
     ttl: Duration,
     /// The issuer's private key: Ed25519 in PKCS#8 PEM [default: the key of the data folder's room].

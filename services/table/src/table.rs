@@ -330,11 +330,12 @@ impl Table {
     #[must_use]
     pub(crate) fn seats_to_deal_in(&self, now: UnixMicros) -> Vec<(SeatNo, &Seat)> {
         let commitments = self.seat_commitments_of(self.hand_no + 1);
-        let is_prepared = |&(number, seat): &(SeatNo, &Seat)| {
+        let is_prepared = |number: SeatNo, seat: &Seat| {
             seat.ready_at.plus(self.config.commit_time()) <= now
                 || commitments.contains_key(&(number, seat.player))
         };
-        let prepared: Vec<_> = self.ready_seats().filter(is_prepared).collect();
+        let prepared: Vec<_> =
+            self.ready_seats().filter(|&(number, seat)| is_prepared(number, seat)).collect();
         if prepared.len() < self.min_players() { self.ready_seats().collect() } else { prepared }
     }
 

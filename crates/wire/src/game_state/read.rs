@@ -67,14 +67,13 @@ impl GameStateReader<'_> {
     }
 
     fn declared_totals(self, totals: &[pb::DeclaredTotal]) -> Result<ShiftingState, BadField> {
-        let total = |(told, of): (&pb::DeclaredTotal, &SeatNo)| {
-            let pb::DeclaredTotal { seat, total } = told;
+        let declared = totals.iter().zip(self.seats).map(|(declared, of)| {
+            let pb::DeclaredTotal { seat, total } = declared;
             if *seat != u32::from(of.get()) {
                 return Err(BadField::new("declared_totals", "all seats, p1 first"));
             }
             small("declared_totals.total", *total)
-        };
-        let declared = totals.iter().zip(self.seats).map(total);
+        });
         Ok(ShiftingState { declared_totals: declared.collect::<Result<_, BadField>>()? })
     }
 

@@ -104,7 +104,7 @@ fn describe(limits: &GetLimitsResponse) -> Vec<String> {
     lines
 }
 
-/// How a player stands, in words.
+/// Describes a player's standing.
 fn describe_standing(standing: Option<&PlayStanding>) -> String {
     let Some(standing) = standing else { return "nothing bars them from play".to_owned() };
     let until = standing.end_time.map_or_else(String::new, |until| format!(" until {until}"));
