@@ -398,11 +398,8 @@ async fn fields_that_make_no_sense() {
     }
     let answer =
         tables.watch_table(with_token(token, watch(&TableId([9; 16]).to_string(), &[]))).await;
-    check_refused(
-        answer.map(|stream| stream.map(drop)),
-        (Code::NotFound, TableUnknown),
-        Some("table_id"),
-    );
+    let unknown = (Code::NotFound, TableUnknown);
+    check_refused(answer.map(|stream| stream.map(drop)), unknown, Some("table_id"));
     let nowhere = scene.stranger.client.get_table(TableId([9; 16])).await.unwrap_err();
     assert_eq!(nowhere.reason(), Some(TableUnknown), "{nowhere}");
 
