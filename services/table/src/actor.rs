@@ -38,6 +38,7 @@ use tokio::time::Instant;
 use tracing::Instrument as _;
 use wire::{ApiRefusal, Record as _, TableRecord, api_refusal, status};
 
+use crate::answer::Outcome;
 use crate::author::Author;
 use crate::backlog::BacklogReceiver;
 use crate::batch::{Batch, RuleInputs};
@@ -113,7 +114,7 @@ pub(crate) struct CommandRequest {
     pub arrived: UnixMicros,
     pub span: tracing::Span,
     /// Channel for the encoded answer.
-    pub reply: oneshot::Sender<Result<Vec<u8>, ApiRefusal>>,
+    pub reply: oneshot::Sender<Outcome>,
 }
 
 /// Dependencies that all tables share.

@@ -32,6 +32,7 @@ use tonic::{Request, Response, Status, Streaming};
 use wire::{ApiRefusal, api_refusal, field, status};
 
 use crate::actor::{CommandRequest, Query, TableMessage};
+use crate::answer::{FromAnswer, Outcome};
 use crate::author::Author;
 use crate::commands::{Command, Funds};
 use crate::publish;
@@ -80,7 +81,7 @@ impl Api {
     }
 
     /// Runs a command and waits until it is done.
-    async fn run_command<A: Message + Default>(
+    async fn run_command<A: FromAnswer>(
         &self,
         caller: &Caller,
         call: CommandCall<'_>,
@@ -91,7 +92,8 @@ impl Api {
         let table = registry.table(field::table_id(table_id)?).await?;
         let author = caller.author(request, digest);
         let answer = send_command(&table, caller, author, caller.arrived, command)?;
-        Ok(Response::new(decode_answer(&answer.await.map_err(|_| table_unavailable())??)?))
+        let answer = answer.await.map_err(|_| table_unavailable())??;
+        Ok(Response::new(A::from_answer(answer)?))
     }
 
     /// The wallet's word on a player with a new request; `None` for a repeat, which gets its first
@@ -165,7 +167,7 @@ fn send_command(
     author: Author,
     arrived: UnixMicros,
     command: Command,
-) -> Result<oneshot::Receiver<Result<Vec<u8>, ApiRefusal>>, ApiRefusal> {
+) -> Result<oneshot::Receiver<Outcome>, ApiRefusal> {
     let (reply, answer) = oneshot::channel();
     let request = CommandRequest {
         command,
@@ -177,10 +179,6 @@ fn send_command(
     };
     send_message(table, TableMessage::Command(Box::new(request)))?;
     Ok(answer)
-}
-
-fn decode_answer<A: Message + Default>(answer: &[u8]) -> Result<A, ApiRefusal> {
-    A::decode(answer).map_err(|_| api_refusal(ErrorReason::Corrupt, "the stored answer is damaged"))
 }
 
 fn table_unavailable() -> ApiRefusal {

@@ -33,6 +33,7 @@
 
 mod abort;
 mod actor;
+mod answer;
 mod api;
 mod author;
 mod backlog;

@@ -14,11 +14,11 @@ use fairness::{
     Chain, ClientCommitment, CommitReceipt, Commitment, Context, DecisionReceipt, Entropy, KeyId,
     RevealReceipt, SignedText,
 };
-use prost::Message;
-use proto::common::v1::ErrorReason;
 use proto::table::v1 as pb;
 use wire::field::{exactly, player_id, seat};
-use wire::{ApiRefusal, api_refusal};
+use wire::ApiRefusal;
+
+use crate::answer::{damaged, decode};
 
 /// Signing key of receipts: the key of the table's log.
 pub(crate) struct ReceiptKey {
@@ -44,7 +44,7 @@ impl ReceiptKey {
         &self,
         stored: &[u8],
         position: u64,
-    ) -> Result<Vec<u8>, ApiRefusal> {
+    ) -> Result<pb::CommitEntropyResponse, ApiRefusal> {
         let answer: pb::CommitEntropyResponse = decode(stored)?;
         let unsigned = answer.receipt.ok_or_else(damaged)?;
         let key = &unsigned.player_key;
@@ -60,7 +60,7 @@ impl ReceiptKey {
         };
         let Signed { key_id, signature } = self.sign(&receipt);
         let signed = pb::EntropyReceipt { position, key_id, signature, ..unsigned };
-        Ok(pb::CommitEntropyResponse { receipt: Some(signed) }.encode_to_vec())
+        Ok(pb::CommitEntropyResponse { receipt: Some(signed) })
     }
 
     /// Completes and signs the stored answer to a reveal that stands at a position of the log. The
@@ -69,9 +69,9 @@ impl ReceiptKey {
         &self,
         stored: &[u8],
         position: u64,
-    ) -> Result<Vec<u8>, ApiRefusal> {
+    ) -> Result<pb::RevealEntropyResponse, ApiRefusal> {
         let answer: pb::RevealEntropyResponse = decode(stored)?;
-        let Some(unsigned) = answer.receipt else { return Ok(stored.to_vec()) };
+        let Some(unsigned) = answer.receipt else { return Ok(answer) };
         let receipt = RevealReceipt {
             context: &Context(exactly("context", &unsigned.context)?),
             dealer: &Commitment(exactly("dealer_commitment", &unsigned.dealer_commitment)?),
@@ -82,7 +82,7 @@ impl ReceiptKey {
         };
         let Signed { key_id, signature } = self.sign(&receipt);
         let signed = pb::RevealReceipt { position, key_id, signature, ..unsigned };
-        Ok(pb::RevealEntropyResponse { receipt: Some(signed) }.encode_to_vec())
+        Ok(pb::RevealEntropyResponse { receipt: Some(signed) })
     }
 
     /// Completes and signs the stored answer to a decision that stands at a position of the log.
@@ -90,10 +90,10 @@ impl ReceiptKey {
         &self,
         stored: &[u8],
         position: u64,
-    ) -> Result<Vec<u8>, ApiRefusal> {
+    ) -> Result<pb::ActResponse, ApiRefusal> {
         let pb::ActResponse { sequence, receipt } = decode(stored)?;
         let receipt = Some(self.sign_decision(receipt.ok_or_else(damaged)?, position)?);
-        Ok(pb::ActResponse { sequence, receipt }.encode_to_vec())
+        Ok(pb::ActResponse { sequence, receipt })
     }
 
     /// Completes the stored answer to a leave that stands at a position of the log, and signs it
@@ -102,10 +102,10 @@ impl ReceiptKey {
         &self,
         stored: &[u8],
         position: u64,
-    ) -> Result<Vec<u8>, ApiRefusal> {
+    ) -> Result<pb::StandUpResponse, ApiRefusal> {
         let pb::StandUpResponse { after_hand, receipt } = decode(stored)?;
         let receipt = receipt.map(|receipt| self.sign_decision(receipt, position)).transpose()?;
-        Ok(pb::StandUpResponse { after_hand, receipt }.encode_to_vec())
+        Ok(pb::StandUpResponse { after_hand, receipt })
     }
 
     fn sign_decision(
@@ -127,18 +127,13 @@ impl ReceiptKey {
     }
 }
 
-fn decode<M: Message + Default>(stored: &[u8]) -> Result<M, ApiRefusal> {
-    M::decode(stored).map_err(|_| damaged())
-}
-
-fn damaged() -> ApiRefusal {
-    api_refusal(ErrorReason::Corrupt, "the stored answer is damaged")
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
     use primitives::PlayerId;
+    use prost::Message as _;
+    use proto::common::v1::ErrorReason;
+
+    use super::*;
 
     fn key() -> SigningKey {
         SigningKey::from_bytes(&[9; 32])
@@ -167,7 +162,6 @@ mod tests {
             };
             let stored = pb::CommitEntropyResponse { receipt: Some(unsigned) }.encode_to_vec();
             let answer = ReceiptKey::new(key()).complete_commit(&stored, 6).unwrap();
-            let answer = pb::CommitEntropyResponse::decode(answer.as_slice()).unwrap();
             let signed = answer.receipt.unwrap();
             assert_eq!(signed.position, 6);
             let receipt = CommitReceipt {
@@ -196,7 +190,6 @@ mod tests {
         };
         let stored = pb::RevealEntropyResponse { receipt: Some(unsigned) }.encode_to_vec();
         let answer = ReceiptKey::new(key()).complete_reveal(&stored, 6).unwrap();
-        let answer = pb::RevealEntropyResponse::decode(answer.as_slice()).unwrap();
         let signed = answer.receipt.unwrap();
         assert_eq!(signed.position, 6);
         let receipt = RevealReceipt {
@@ -215,6 +208,6 @@ mod tests {
         let key = ReceiptKey::new(key());
         assert_eq!(key.complete_commit(&[0xff], 1).unwrap_err().reason(), ErrorReason::Corrupt);
         assert_eq!(key.complete_reveal(&[0xff], 1).unwrap_err().reason(), ErrorReason::Corrupt);
-        assert!(key.complete_reveal(&[], 1).unwrap().is_empty(), "no receipt of withheld entropy");
+        assert_eq!(key.complete_reveal(&[], 1).unwrap().receipt, None, "of withheld entropy");
     }
 }

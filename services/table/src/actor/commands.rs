@@ -8,6 +8,7 @@ use tokio::sync::oneshot;
 use wire::{ApiRefusal, api_refusal};
 
 use super::{Actor, CommandRequest, EntryAuthor, SERVICE_ACTOR, TaskEnd};
+use crate::answer::{Answer, Outcome};
 use crate::author::Author;
 use crate::commands::{self, Command, CommandContext, Verdict};
 use crate::ids;
@@ -20,7 +21,7 @@ impl CommandRequest {
         table: TableId,
         player: PlayerId,
         named: Position,
-    ) -> (CommandRequest, oneshot::Receiver<Result<Vec<u8>, ApiRefusal>>) {
+    ) -> (CommandRequest, oneshot::Receiver<Outcome>) {
         let (reply, answer) = oneshot::channel();
         let id = ids::of_table("renamed", table, named.0);
         let request = CommandRequest {
@@ -72,7 +73,7 @@ impl Actor {
         if verdict.batch.events.is_empty() {
             let answer = match verdict.recorded_before {
                 Some(at) => self.complete_answer(&request.command, verdict.answer, at),
-                None => Ok(verdict.answer),
+                None => Answer::without_receipt(&request.command, verdict.answer),
             };
             self.answer_unwritten(answer, request.reply);
             return Ok(());
@@ -143,19 +144,24 @@ impl Actor {
     pub(super) fn complete_answer(
         &self,
         command: &Command,
-        answer: Vec<u8>,
+        stored: Vec<u8>,
         first: Position,
-    ) -> Result<Vec<u8>, ApiRefusal> {
+    ) -> Outcome {
+        let key = &self.receipt_key;
         match command {
-            Command::CommitEntropy { .. } => self.receipt_key.complete_commit(&answer, first.0),
-            Command::RevealEntropy { .. } => self.receipt_key.complete_reveal(&answer, first.0),
-            Command::Act(_) => self.receipt_key.complete_decision(&answer, first.0),
-            Command::StandUp { .. } => self.receipt_key.complete_leave(&answer, first.0),
+            Command::CommitEntropy { .. } => {
+                key.complete_commit(&stored, first.0).map(Answer::CommitEntropy)
+            }
+            Command::RevealEntropy { .. } => {
+                key.complete_reveal(&stored, first.0).map(Answer::RevealEntropy)
+            }
+            Command::Act(_) => key.complete_decision(&stored, first.0).map(Answer::Act),
+            Command::StandUp { .. } => key.complete_leave(&stored, first.0).map(Answer::StandUp),
             Command::SitDown { .. }
             | Command::SitOut { .. }
             | Command::Resume(_)
             | Command::PublishName { .. }
-            | Command::Close => Ok(answer),
+            | Command::Close => Ok(Answer::Stored(stored)),
         }
     }
 }

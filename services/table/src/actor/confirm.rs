@@ -9,19 +9,18 @@
 
 use tokio::sync::oneshot;
 use tokio::time::Instant;
-use wire::{ApiRefusal, status};
+use wire::status;
 
 use super::Actor;
 use super::repeats::{LookupOutcome, MAX_LOOKUPS};
-
-type AnswerSender = oneshot::Sender<Result<Vec<u8>, ApiRefusal>>;
+use crate::answer::Outcome;
 
 impl Actor {
     /// Gives an answer from memory, once it is known that this process still owns the log.
     pub(super) fn answer_unwritten(
         &mut self,
-        answer: Result<Vec<u8>, ApiRefusal>,
-        reply: AnswerSender,
+        answer: Outcome,
+        reply: oneshot::Sender<Outcome>,
     ) {
         let written = self.log.watch_health().borrow().written;
         let since = self.ownership_confirmed_at.map_or(written, |confirmed| confirmed.max(written));

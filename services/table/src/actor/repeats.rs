@@ -18,6 +18,7 @@ use wire::records::{SeatEvent, TableSubject};
 use wire::{ApiRefusal, TableRecord, api_refusal, status};
 
 use super::{Actor, CommandRequest, TaskEnd};
+use crate::answer::{Answer, Outcome};
 use crate::commands::Command;
 use crate::ids;
 use crate::state;
@@ -32,7 +33,7 @@ pub(super) struct WaitingBuyIn {
     transfer: [u8; 16],
     /// Answer once the credits have arrived.
     answer: Vec<u8>,
-    reply: oneshot::Sender<Result<Vec<u8>, ApiRefusal>>,
+    reply: oneshot::Sender<Outcome>,
 }
 
 /// Outcome of a lookup in the store.
@@ -131,7 +132,7 @@ impl Actor {
             let log = self.log.clone();
             self.lookups.spawn(async move {
                 let outcome = buy_in_outcome(&log, table, first, &answer).await;
-                let _ = request.reply.send(outcome.map(|()| answer));
+                let _ = request.reply.send(outcome.map(|()| Answer::Stored(answer)));
                 LookupOutcome::Answered
             });
         }
@@ -142,7 +143,7 @@ impl Actor {
         &mut self,
         transfer: [u8; 16],
         answer: Vec<u8>,
-        reply: oneshot::Sender<Result<Vec<u8>, ApiRefusal>>,
+        reply: oneshot::Sender<Outcome>,
     ) {
         self.waiting_buy_ins.push(WaitingBuyIn { transfer, answer, reply });
     }
@@ -155,7 +156,7 @@ impl Actor {
                 self.waiting_buy_ins.push(waiting);
             } else {
                 let refusal = self.state.buy_in_refusal(waiting.transfer);
-                let _ = waiting.reply.send(refusal.map_or(Ok(waiting.answer), Err));
+                let _ = waiting.reply.send(refusal.map_or(Ok(Answer::Stored(waiting.answer)), Err));
             }
         }
     }

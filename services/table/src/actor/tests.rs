@@ -40,7 +40,7 @@ impl LateTask {
         player: u8,
         command: Command,
         arrived: UnixMicros,
-    ) -> oneshot::Receiver<Result<Vec<u8>, ApiRefusal>> {
+    ) -> oneshot::Receiver<Outcome> {
         let (reply, answer) = oneshot::channel();
         let request = CommandRequest {
             command,

@@ -24,10 +24,11 @@ use wire::{ApiRefusal, BadField};
 
 use super::watch_stream::{CLOCK, WatchStream};
 use super::{
-    Caller, commitment_command, decision_command, decode_answer, reveal_command, send_command,
+    Caller, commitment_command, decision_command, reveal_command, send_command,
     table_unavailable,
 };
 use crate::actor::TableMessage;
+use crate::answer::{FromAnswer as _, Outcome};
 use crate::author::Author;
 use crate::bounds::Bounds;
 
@@ -168,7 +169,7 @@ impl PlayState {
     fn send(
         &self,
         message: &PlayerMessage,
-    ) -> Result<tokio::sync::oneshot::Receiver<Result<Vec<u8>, ApiRefusal>>, ApiRefusal> {
+    ) -> Result<tokio::sync::oneshot::Receiver<Outcome>, ApiRefusal> {
         let (request_id, table_id) = message.ids();
         let caller = &self.context.caller;
         let request = self.context.bounds.request_id(&caller.actor, request_id, self.arrived)?;
@@ -219,16 +220,16 @@ impl PlayerMessage {
     }
 
     /// Message with the outcome of a decision.
-    fn outcome_message(&self, done: Result<Vec<u8>, ApiRefusal>) -> PlayOutcome {
+    fn outcome_message(&self, done: Outcome) -> PlayOutcome {
         let request_id = self.ids().0.to_owned();
         match self {
             PlayerMessage::Act(_) => {
-                let outcome = done.and_then(|done| decode_answer::<pb::ActResponse>(&done));
+                let outcome = done.and_then(pb::ActResponse::from_answer);
                 PlayOutcome::Acted(acted(request_id, outcome))
             }
             PlayerMessage::Commit(_) => {
                 let outcome =
-                    done.and_then(|done| decode_answer::<pb::CommitEntropyResponse>(&done));
+                    done.and_then(pb::CommitEntropyResponse::from_answer);
                 let outcome = outcome.map(|message| {
                     pb::entropy_taken::Outcome::Receipt(message.receipt.unwrap_or_default())
                 });
@@ -236,7 +237,7 @@ impl PlayerMessage {
             }
             PlayerMessage::Reveal(_) => {
                 let outcome =
-                    done.and_then(|done| decode_answer::<pb::RevealEntropyResponse>(&done));
+                    done.and_then(pb::RevealEntropyResponse::from_answer);
                 let outcome = outcome.map(pb::entropy_taken::Outcome::Revealed);
                 PlayOutcome::Entropy(entropy_taken(request_id, outcome))
             }

@@ -17,6 +17,7 @@ use tokio::sync::oneshot;
 
 use super::*;
 use crate::actor::Query;
+use crate::answer::Outcome;
 use crate::commands::Command;
 use crate::peers::Peers;
 use crate::people::directory::Directory;
@@ -85,7 +86,7 @@ impl Fixture {
         table: TableId,
         request: RequestId,
         command: Command,
-    ) -> Result<Vec<u8>, ApiRefusal> {
+    ) -> Outcome {
         let (reply, answer) = oneshot::channel();
         let message = CommandRequest {
             command,
