@@ -266,8 +266,8 @@ pub mod audit_service_client {
             self.inner = self.inner.max_encoding_message_size(limit);
             self
         }
-        /// A hand's records with the proofs that they stand in the logs. Whoever trusts nobody asks for this, and checks it himself
-        /// with `sabacc verify`, verify.html or a program of his own. Refused with HAND_IN_PLAY until the hand has ended or is
+        /// A hand's records with the proofs that they stand in the logs. Whoever trusts nobody asks for this, and checks it
+        /// with `sabacc verify`, verify.html or a program of their own. Refused with HAND_IN_PLAY until the hand has ended or is
         /// suspended.
         pub async fn get_hand_bundle(
             &mut self,
@@ -336,8 +336,8 @@ pub mod audit_service_server {
     /// Generated trait containing gRPC methods that should be implemented for use with AuditServiceServer.
     #[async_trait]
     pub trait AuditService: std::marker::Send + std::marker::Sync + 'static {
-        /// A hand's records with the proofs that they stand in the logs. Whoever trusts nobody asks for this, and checks it himself
-        /// with `sabacc verify`, verify.html or a program of his own. Refused with HAND_IN_PLAY until the hand has ended or is
+        /// A hand's records with the proofs that they stand in the logs. Whoever trusts nobody asks for this, and checks it
+        /// with `sabacc verify`, verify.html or a program of their own. Refused with HAND_IN_PLAY until the hand has ended or is
         /// suspended.
         async fn get_hand_bundle(
             &self,
@@ -1025,7 +1025,7 @@ pub mod dispute_service_client {
                 .insert(GrpcMethod::new("sabacc.audit.v1.DisputeService", "GetDispute"));
             self.inner.unary(req, path, codec).await
         }
-        /// Answer a dispute, once and for ever. An auditor's act: the only thing he changes.
+        /// Answer a dispute, once and for ever. An auditor's act: the only thing that auditors change.
         pub async fn answer_dispute(
             &mut self,
             request: impl tonic::IntoRequest<super::AnswerDisputeRequest>,
@@ -1092,7 +1092,7 @@ pub mod dispute_service_server {
             tonic::Response<super::GetDisputeResponse>,
             tonic::Status,
         >;
-        /// Answer a dispute, once and for ever. An auditor's act: the only thing he changes.
+        /// Answer a dispute, once and for ever. An auditor's act: the only thing that auditors change.
         async fn answer_dispute(
             &self,
             request: tonic::Request<super::AnswerDisputeRequest>,

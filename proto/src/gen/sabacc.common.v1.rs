@@ -35,11 +35,11 @@ pub struct MethodLimits {
 pub enum Role {
     /// Never valid in a token or an option.
     Unspecified = 0,
-    /// Somebody who plays, on his own account only.
+    /// Somebody who plays, on their own account only.
     Player = 1,
     /// Runs the card room: opens tables, issues and redeems credits.
     Operator = 2,
-    /// Reads everything that is on record, changes nothing but that he answers disputes.
+    /// Reads everything that is on record, changes nothing but that they answer disputes.
     Auditor = 3,
     /// One of the card room's own services.
     Service = 4,
@@ -522,10 +522,10 @@ pub enum ErrorReason {
     DisputeUnknown = 50,
     /// (FAILED_PRECONDITION) The dispute is answered, which happens once.
     DisputeAnswered = 51,
-    /// (FAILED_PRECONDITION) Disputes of this player are open: as many as one may have, or he is to be erased; metadata
+    /// (FAILED_PRECONDITION) Disputes of this player are open: as many as one may have, or they are to be erased; metadata
     /// `open` and `max`.
     DisputesOpen = 52,
-    /// (FAILED_PRECONDITION) The player was erased: nothing is recorded of him any more.
+    /// (FAILED_PRECONDITION) The player was erased: nothing is recorded of them any more.
     PlayerErased = 53,
     /// (FAILED_PRECONDITION) The player sits at a table; metadata `tables` lists where.
     PlayerSeated = 54,

@@ -120,7 +120,7 @@ pub struct SetNameResponse {
 /// Asks how a player is shown.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct GetPlayerRequest {
-    /// A UUID as text. A player may leave it empty: himself.
+    /// A UUID as text. A player may leave it empty: themselves.
     #[prost(string, tag = "1")]
     pub player_id: ::prost::alloc::string::String,
 }
@@ -130,7 +130,7 @@ pub struct GetPlayerResponse {
     /// A UUID as text: a pseudonym.
     #[prost(string, tag = "1")]
     pub player_id: ::prost::alloc::string::String,
-    /// Empty: he has chosen none. "erased player" where he was erased.
+    /// Empty: they have chosen none. "erased player" where they were erased.
     #[prost(string, tag = "2")]
     pub name: ::prost::alloc::string::String,
     /// He was erased.
@@ -405,8 +405,8 @@ pub mod people_service_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Erase a player: everything personal about him becomes unreadable for ever, also in what was recorded long ago. His
-        /// credits, his hands and every proof of them stay, under his pseudonym. Refused while he has a seat or an open
+        /// Erase a player: everything personal about them becomes unreadable for ever, also in what was recorded long ago. Their
+        /// credits, their hands and every proof of them stay, under their pseudonym. Refused while they have a seat or an open
         /// dispute. An operator's act; answered when the key is destroyed.
         pub async fn erase_player(
             &mut self,
@@ -492,8 +492,8 @@ pub mod people_service_server {
             tonic::Response<super::RevokeTokensResponse>,
             tonic::Status,
         >;
-        /// Erase a player: everything personal about him becomes unreadable for ever, also in what was recorded long ago. His
-        /// credits, his hands and every proof of them stay, under his pseudonym. Refused while he has a seat or an open
+        /// Erase a player: everything personal about them becomes unreadable for ever, also in what was recorded long ago. Their
+        /// credits, their hands and every proof of them stay, under their pseudonym. Refused while they have a seat or an open
         /// dispute. An operator's act; answered when the key is destroyed.
         async fn erase_player(
             &self,
@@ -3617,7 +3617,7 @@ pub struct ResumeTableResponse {
     #[prost(message, repeated, tag = "2")]
     pub still_stopped: ::prost::alloc::vec::Vec<Effect>,
 }
-/// A hand to come, for whoever takes part in its chance: he sends CommitEntropy now, and RevealEntropy when Entropy.closed
+/// A hand to come, for whoever takes part in its chance: they send CommitEntropy now, and RevealEntropy when Entropy.closed
 /// says so.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct NextHand {
@@ -3703,7 +3703,7 @@ pub struct SeatView {
     /// What state it is in.
     #[prost(enumeration = "SeatState", tag = "4")]
     pub state: i32,
-    /// The name the player is shown under; empty: he has chosen none.
+    /// The name the player is shown under; empty: they have chosen none.
     #[prost(string, tag = "5")]
     pub name: ::prost::alloc::string::String,
     /// Not dealt in for having withheld entropy; unset: not so.
@@ -4034,7 +4034,7 @@ pub struct HandStarted {
     /// The pots and stacks, antes paid.
     #[prost(message, optional, tag = "5")]
     pub standing: ::core::option::Option<Standing>,
-    /// What the seats brought to chance, ascending by seat: whoever has a receipt finds his commitment here.
+    /// What the seats brought to chance, ascending by seat: whoever has a receipt finds their commitment here.
     #[prost(message, repeated, tag = "6")]
     pub rows: ::prost::alloc::vec::Vec<super::super::common::v1::EntropyRow>,
     /// 32 bytes, what binds them: SHA-256 of LP("sabacc/fair/v1/transcript") LP(context) LP(dealer's commitment) LP("")
@@ -4254,7 +4254,7 @@ pub mod table_service_client {
     )]
     use tonic::codegen::*;
     use tonic::codegen::http::Uri;
-    /// Tables, seats and hands in play. Credits move between a player's account and his seat when he sits down and stands
+    /// Tables, seats and hands in play. Credits move between a player's account and their seat when they sit down and stand
     /// up, and between seats once a hand.
     #[derive(Debug, Clone)]
     pub struct TableServiceClient<T> {
@@ -4386,7 +4386,7 @@ pub mod table_service_client {
                 .insert(GrpcMethod::new("sabacc.table.v1.TableService", "ListTables"));
             self.inner.unary(req, path, codec).await
         }
-        /// A table as the caller may see it: his own cards where he has a seat; as everybody sees it without a token.
+        /// A table as the caller may see it: their own cards where they have a seat; as everybody sees it without a token.
         pub async fn get_table(
             &mut self,
             request: impl tonic::IntoRequest<super::GetTableRequest>,
@@ -4701,7 +4701,7 @@ pub mod table_service_server {
             tonic::Response<super::ListTablesResponse>,
             tonic::Status,
         >;
-        /// A table as the caller may see it: his own cards where he has a seat; as everybody sees it without a token.
+        /// A table as the caller may see it: their own cards where they have a seat; as everybody sees it without a token.
         async fn get_table(
             &self,
             request: tonic::Request<super::GetTableRequest>,
@@ -4795,7 +4795,7 @@ pub mod table_service_server {
             request: tonic::Request<super::WatchTableRequest>,
         ) -> std::result::Result<tonic::Response<Self::WatchTableStream>, tonic::Status>;
     }
-    /// Tables, seats and hands in play. Credits move between a player's account and his seat when he sits down and stands
+    /// Tables, seats and hands in play. Credits move between a player's account and their seat when they sit down and stand
     /// up, and between seats once a hand.
     #[derive(Debug)]
     pub struct TableServiceServer<T> {

@@ -61,7 +61,7 @@ pub struct GetAccountResponse {
     /// Closed for good.
     #[prost(bool, tag = "6")]
     pub closed: bool,
-    /// The player keeps himself from play until then, the last second of 9999 for good; unset: he does not.
+    /// The player keeps out of play until then, the last second of 9999 for good; unset: they do not.
     #[prost(message, optional, tag = "7")]
     pub exclusion_end_time: ::core::option::Option<::prost_types::Timestamp>,
 }
@@ -337,7 +337,7 @@ pub struct GetLimitsResponse {
     #[prost(message, optional, tag = "9")]
     pub standing: ::core::option::Option<super::super::common::v1::PlayStanding>,
 }
-/// Keeps a player from play. A player calls for himself; an operator at the player's wish.
+/// Keeps a player from play. A player calls for themselves; an operator at the player's wish.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ExcludeRequest {
     /// A UUID as text.
@@ -555,7 +555,7 @@ pub enum Refusal {
     AdjustmentNotPending = 17,
     /// Who proposed an adjustment cannot approve it.
     SameOperator = 18,
-    /// The player keeps himself from play; metadata `account` and `until`, RFC 3339.
+    /// The player keeps out of play; metadata `account` and `until`, RFC 3339.
     Excluded = 19,
     /// An exclusion can only be made longer; metadata `until`, RFC 3339.
     ExclusionShorter = 20,
@@ -653,7 +653,7 @@ pub enum TransferKind {
     Issue = 1,
     /// Credits taken out of being by an operator.
     Redeem = 2,
-    /// From a player's account to his seat.
+    /// From a player's account to their seat.
     BuyIn = 3,
     /// From a seat to its player's account.
     CashOut = 4,
@@ -747,8 +747,8 @@ pub mod wallet_service_client {
     )]
     use tonic::codegen::*;
     use tonic::codegen::http::Uri;
-    /// Accounts of players and acts of operators. A player sees and moves only his own account: where a player calls,
-    /// `player_id` may be left empty and must else be his own.
+    /// Accounts of players and acts of operators. A player sees and moves only their own account: where a player calls,
+    /// `player_id` may be left empty and must else be their own.
     #[derive(Debug, Clone)]
     pub struct WalletServiceClient<T> {
         inner: tonic::client::Grpc<T>,
@@ -883,7 +883,7 @@ pub mod wallet_service_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// What a player has: his account, what is held of it, its state, and at which tables more of his credits are.
+        /// What a player has: their account, what is held of it, its state, and at which tables more of their credits are.
         pub async fn get_account(
             &mut self,
             request: impl tonic::IntoRequest<super::GetAccountRequest>,
@@ -1309,7 +1309,7 @@ pub mod wallet_service_server {
             tonic::Response<super::OpenAccountsResponse>,
             tonic::Status,
         >;
-        /// What a player has: his account, what is held of it, its state, and at which tables more of his credits are.
+        /// What a player has: their account, what is held of it, its state, and at which tables more of their credits are.
         async fn get_account(
             &self,
             request: tonic::Request<super::GetAccountRequest>,
@@ -1429,8 +1429,8 @@ pub mod wallet_service_server {
             tonic::Status,
         >;
     }
-    /// Accounts of players and acts of operators. A player sees and moves only his own account: where a player calls,
-    /// `player_id` may be left empty and must else be his own.
+    /// Accounts of players and acts of operators. A player sees and moves only their own account: where a player calls,
+    /// `player_id` may be left empty and must else be their own.
     #[derive(Debug)]
     pub struct WalletServiceServer<T> {
         inner: Arc<T>,
@@ -2446,7 +2446,7 @@ pub struct PlaceHoldRequest {
     /// The account's name: a player's or a seat's.
     #[prost(string, tag = "2")]
     pub account: ::prost::alloc::string::String,
-    /// Where they go if captured: for a player's account his seat; for a seat its table's pots or another seat there.
+    /// Where they go if captured: for a player's account their seat; for a seat its table's pots or another seat there.
     #[prost(string, tag = "3")]
     pub to: ::prost::alloc::string::String,
     /// At least 1.
@@ -2805,7 +2805,7 @@ pub mod settlement_service_client {
             self.inner = self.inner.max_encoding_message_size(limit);
             self
         }
-        /// Move credits from a player's account to his seat.
+        /// Move credits from a player's account to their seat.
         pub async fn buy_in(
             &mut self,
             request: impl tonic::IntoRequest<super::BuyInRequest>,
@@ -3141,7 +3141,7 @@ pub mod settlement_service_server {
     /// Generated trait containing gRPC methods that should be implemented for use with SettlementServiceServer.
     #[async_trait]
     pub trait SettlementService: std::marker::Send + std::marker::Sync + 'static {
-        /// Move credits from a player's account to his seat.
+        /// Move credits from a player's account to their seat.
         async fn buy_in(
             &self,
             request: tonic::Request<super::BuyInRequest>,

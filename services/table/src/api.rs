@@ -20,7 +20,6 @@ use chassis::auth::{Identity, Role, TokenExpiry};
 use chassis::rate_limiter::RateLimiter;
 use futures_util::{Stream, StreamExt};
 use primitives::UnixMicros;
-use prost::Message;
 use proto::common::v1::{ErrorReason, Resolution};
 use proto::table::v1 as pb;
 use proto::table::v1::table_service_server::{TableService, TableServiceServer};

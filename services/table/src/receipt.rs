@@ -15,8 +15,8 @@ use fairness::{
     RevealReceipt, SignedText,
 };
 use proto::table::v1 as pb;
-use wire::field::{exactly, player_id, seat};
 use wire::ApiRefusal;
+use wire::field::{exactly, player_id, seat};
 
 use crate::answer::{damaged, decode};
 

@@ -5,7 +5,7 @@ use primitives::{PlayerId, RequestId, TableId};
 use proto::common::v1::{ErrorReason, Resolution};
 use system::clock::{Clock as _, SystemClock};
 use tokio::sync::oneshot;
-use wire::{ApiRefusal, api_refusal};
+use wire::api_refusal;
 
 use super::{Actor, CommandRequest, EntryAuthor, SERVICE_ACTOR, TaskEnd};
 use crate::answer::{Answer, Outcome};
@@ -130,7 +130,7 @@ impl Actor {
         let by = EntryAuthor::of_command(request.author, answer.clone());
         match self.append(batch, by).await? {
             Ok(_) => {
-                let _ = request.reply.send(Ok(answer));
+                let _ = request.reply.send(Ok(Answer::Stored(answer)));
                 Err(TaskEnd::Reload)
             }
             Err(refusal) => {

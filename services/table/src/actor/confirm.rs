@@ -17,11 +17,7 @@ use crate::answer::Outcome;
 
 impl Actor {
     /// Gives an answer from memory, once it is known that this process still owns the log.
-    pub(super) fn answer_unwritten(
-        &mut self,
-        answer: Outcome,
-        reply: oneshot::Sender<Outcome>,
-    ) {
+    pub(super) fn answer_unwritten(&mut self, answer: Outcome, reply: oneshot::Sender<Outcome>) {
         let written = self.log.watch_health().borrow().written;
         let since = self.ownership_confirmed_at.map_or(written, |confirmed| confirmed.max(written));
         if since.elapsed() < self.lease / 2 {

@@ -24,8 +24,7 @@ use wire::{ApiRefusal, BadField};
 
 use super::watch_stream::{CLOCK, WatchStream};
 use super::{
-    Caller, commitment_command, decision_command, reveal_command, send_command,
-    table_unavailable,
+    Caller, commitment_command, decision_command, reveal_command, send_command, table_unavailable,
 };
 use crate::actor::TableMessage;
 use crate::answer::{FromAnswer as _, Outcome};
@@ -228,16 +227,14 @@ impl PlayerMessage {
                 PlayOutcome::Acted(acted(request_id, outcome))
             }
             PlayerMessage::Commit(_) => {
-                let outcome =
-                    done.and_then(pb::CommitEntropyResponse::from_answer);
+                let outcome = done.and_then(pb::CommitEntropyResponse::from_answer);
                 let outcome = outcome.map(|message| {
                     pb::entropy_taken::Outcome::Receipt(message.receipt.unwrap_or_default())
                 });
                 PlayOutcome::Entropy(entropy_taken(request_id, outcome))
             }
             PlayerMessage::Reveal(_) => {
-                let outcome =
-                    done.and_then(pb::RevealEntropyResponse::from_answer);
+                let outcome = done.and_then(pb::RevealEntropyResponse::from_answer);
                 let outcome = outcome.map(pb::entropy_taken::Outcome::Revealed);
                 PlayOutcome::Entropy(entropy_taken(request_id, outcome))
             }

@@ -17,7 +17,7 @@ use tokio::sync::oneshot;
 
 use super::*;
 use crate::actor::Query;
-use crate::answer::Outcome;
+use crate::answer::{Answer, Outcome};
 use crate::commands::Command;
 use crate::peers::Peers;
 use crate::people::directory::Directory;
@@ -202,7 +202,7 @@ async fn closed_tables_hide_no_open_one_and_cost_no_task() {
         let seen = view(&registry, table, false).await;
         assert_eq!((seen.name.as_str(), seen.closed, seen.seats.len()), ("table 77", true, 0));
         let again = room.run(&registry, table, request, Command::Close).await;
-        assert_eq!(again.unwrap(), pb::CloseTableResponse {}.encode_to_vec());
+        assert_eq!(again.unwrap(), Answer::Stored(pb::CloseTableResponse {}.encode_to_vec()));
         let late = room.run(&registry, table, room.request(), stand_up()).await;
         assert_eq!(late.unwrap_err().reason(), ErrorReason::TableClosed);
         assert_eq!(registry.tables().running.len(), 2);

@@ -7,11 +7,11 @@ use std::sync::Arc;
 use ed25519_dalek::SigningKey;
 use fairness::{Chain, Context, DecisionReceipt, SignedText as _};
 use primitives::{RequestId, StreamId};
-use prost::Message as _;
 use proto::common::v1::MoveKind;
 use proto::event::v1 as event;
 
 use super::*;
+use crate::answer::{Answer, FromAnswer as _};
 use crate::commands::CommandContext;
 use crate::tests::harness::offer;
 
@@ -53,7 +53,7 @@ fn default_of(state: &TableState) -> (u8, Command) {
 }
 
 /// Sends a command under an id, runs the task for a while, and returns the answer.
-async fn run(late: &mut LateTask, id: RequestId, player: u8, command: Command) -> Vec<u8> {
+async fn run(late: &mut LateTask, id: RequestId, player: u8, command: Command) -> Answer {
     let (reply, answer) = oneshot::channel();
     let request = CommandRequest {
         command,
@@ -102,7 +102,8 @@ async fn a_repeated_decision_gets_the_same_receipt_after_a_crash() {
     let mut second = task(played, &store).await;
     let again = run(&mut second, id, number, act).await;
     assert_eq!(again, lost);
-    let pb::ActResponse { sequence, receipt } = pb::ActResponse::decode(&again[..]).unwrap();
+    let pb::ActResponse { sequence, receipt } =
+        pb::ActResponse::from_answer(again.clone()).unwrap();
     assert_eq!(sequence, state.table.sequence + 1);
     assert_receipt(&receipt.unwrap(), &context, chain, position);
     let count = records(&second.log).await;
@@ -125,14 +126,14 @@ async fn a_leave_gets_a_receipt_where_it_is_one_of_a_hand() {
     let asked = records(&late.log).await;
     let asked = asked.iter().find(|(_, event)| matches!(event, TableRecord::LeaveAsked(_)));
     let pb::StandUpResponse { after_hand, receipt } =
-        pb::StandUpResponse::decode(&answer[..]).unwrap();
+        pb::StandUpResponse::from_answer(answer.clone()).unwrap();
     assert!(after_hand);
     assert_receipt(&receipt.unwrap(), &context, chain, asked.unwrap().0);
     // Between hands there is no line to sign.
     let mut late = task(Harness::new("dice", |_| {}).state, &MemStore::new()).await;
     let leave = Command::StandUp { signature: Vec::new() };
     let answer = run(&mut late, IdMaker::system().request_id(), 2, leave).await;
-    assert_eq!(pb::StandUpResponse::decode(&answer[..]).unwrap(), Default::default());
+    assert_eq!(pb::StandUpResponse::from_answer(answer.clone()).unwrap(), Default::default());
 }
 
 /// A client that was started anew sends the same under another request id.
@@ -147,7 +148,7 @@ async fn a_part_in_chance_that_is_on_record_gets_the_same_receipt_under_another_
     let ids = IdMaker::system();
     let mut late = task(table.state.clone(), &MemStore::new()).await;
     let first = run(&mut late, ids.request_id(), 1, commit.clone()).await;
-    let receipt = pb::CommitEntropyResponse::decode(&first[..]).unwrap().receipt.unwrap();
+    let receipt = pb::CommitEntropyResponse::from_answer(first.clone()).unwrap().receipt.unwrap();
     assert_eq!((receipt.signature.len(), receipt.commitment.len()), (64, 32));
     assert_eq!(run(&mut late, ids.request_id(), 1, commit).await, first);
 
@@ -155,7 +156,7 @@ async fn a_part_in_chance_that_is_on_record_gets_the_same_receipt_under_another_
     let mut late = task(state, &MemStore::new()).await;
     let reveal = Command::RevealEntropy { hand_no: 1, entropy: secret(4) };
     let first = run(&mut late, ids.request_id(), 4, reveal.clone()).await;
-    let receipt = pb::RevealEntropyResponse::decode(&first[..]).unwrap().receipt.unwrap();
+    let receipt = pb::RevealEntropyResponse::from_answer(first.clone()).unwrap().receipt.unwrap();
     assert_eq!((receipt.signature.len(), &receipt.entropy[..]), (64, &secret(4).0[..]));
     assert_eq!(run(&mut late, ids.request_id(), 4, reveal).await, first);
     let records = records(&late.log).await;
