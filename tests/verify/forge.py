@@ -333,7 +333,7 @@ class Player(Table):
         self.write(
             "table", "MoveDecided", seat=self.seats[player], cards=refs, signature=signature,
             move=Message(
-                kind=KINDS[move.kind], cards=[], amount=move.amount, names=list(move.names),
+                kind=KINDS[move.kind], cards=[], amount_credits=move.amount, names=list(move.names),
                 target_seat=target, value=move.value,
             ),
             **more,

@@ -81,7 +81,7 @@ def read(sent: Message | None, cards: list[int], seats: list[int]) -> Move:
     least, most = shape.cards
     fits = (
         least <= len(cards) <= most
-        and (shape.amount or sent.amount == 0)
+        and (shape.amount or sent.amount_credits == 0)
         and len(sent.names) == shape.names
         and (shape.target or sent.target_seat == 0)
         and (1 <= sent.value <= 6 if shape.value else sent.value == 0)
@@ -91,4 +91,4 @@ def read(sent: Message | None, cards: list[int], seats: list[int]) -> Move:
         raise Refused(f"this is no {shape.name}: a field is missing, or too much")
     target = seats.index(sent.target_seat) if sent.target_seat else None
     names = tuple(sent.names)
-    return Move(shape.name, tuple(cards), sent.amount, names, target, sent.value)
+    return Move(shape.name, tuple(cards), sent.amount_credits, names, target, sent.value)

@@ -80,7 +80,7 @@ Leg: 1 string account; 2 sint64 amount
 LimitMark: 1 enum measure; 2 enum window; 3 uint64 limit; 4 uint64 left
 LimitsSet: 1 bytes player_id; 2 enum by; 3 WindowLimits now; 4 WindowLimits later; 5 uint64
     later_micros; 6 enum measure
-Move: 1 enum kind; 2 *string cards; 3 uint64 amount; 4 *string names; 5 uint32 target_seat; 6
+Move: 1 enum kind; 2 *string cards; 3 uint64 amount_credits; 4 *string names; 5 uint32 target_seat; 6
     uint32 value
 MoveDecided: 1 uint32 seat; 2 Move move; 3 *CardRef cards; 4 bool by_clock; 5 uint32
     bank_used_ms; 6 uint32 turn; 7 bytes signature; 8 bytes padding
