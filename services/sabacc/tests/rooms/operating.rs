@@ -149,7 +149,7 @@ async fn accounts(harness: &RoomHarness, room: &Room) {
         harness,
         &me,
         &["me", "exclude", "--until", "2998-01-01T00:00:00Z"],
-        "EXCLUSION_SHORTER",
+        "only be made longer",
     )
     .await;
 }
