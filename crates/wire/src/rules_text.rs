@@ -47,7 +47,7 @@ pub fn write_moves() -> Vec<pb::MoveDescription> {
     let describe = |&kind: &MoveKind| pb::MoveDescription {
         kind: number_of_kind(kind),
         verb: kind.verb().to_owned(),
-        arguments: arguments(kind.shape()).iter().map(|&argument| argument.into()).collect(),
+        move_arguments: arguments(kind.shape()).iter().map(|&argument| argument.into()).collect(),
     };
     MoveKind::ALL.iter().map(describe).collect()
 }
@@ -120,7 +120,7 @@ fn describe_field(field: &Field) -> pb::RuleSetFieldDescription {
     pb::RuleSetFieldDescription {
         name: field.name().to_owned(),
         text: field.doc().to_owned(),
-        r#type: kind.into(),
+        value_type: kind.into(),
         min,
         max,
         choices: field.words().iter().map(|word| (*word).to_owned()).collect(),
@@ -140,7 +140,7 @@ fn deck_cards(deck: &Deck) -> Vec<pb::DeckCard> {
 fn pile(pile: &PileSpec) -> pb::CardPile {
     pb::CardPile {
         name: pile.name.to_owned(),
-        first_card_id: pile.first.into(),
+        first_card: pile.first.into(),
         cards: (pile.end - pile.first).into(),
         open_discards: pile.open_discards,
     }
@@ -159,7 +159,7 @@ mod tests {
             for described in write_variant(variant).fields {
                 let name = described.name.clone();
                 let take = |value| RuleSet::parse(variant.id, &[(name.clone(), value)]);
-                match described.r#type() {
+                match described.value_type() {
                     RuleSetFieldType::Number | RuleSetFieldType::Credits => {
                         let (min, max) = (described.min, described.max);
                         take(FieldValue::Number(min))
@@ -226,7 +226,7 @@ mod tests {
         let moves = write_moves();
         assert!((1..).zip(&moves).all(|(number, described)| described.kind == number));
         let token = moves.iter().find(|described| described.verb == "token").unwrap();
-        let arguments: Vec<MoveArgument> = token.arguments().collect();
+        let arguments: Vec<MoveArgument> = token.move_arguments().collect();
         assert_eq!(arguments, [MoveArgument::Tokens, MoveArgument::Seat]);
     }
 

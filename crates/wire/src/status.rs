@@ -332,7 +332,7 @@ mod tests {
                 checked += 1;
             }
         }
-        assert_eq!(checked, 47);
+        assert_eq!(checked, 48);
     }
 
     #[test]

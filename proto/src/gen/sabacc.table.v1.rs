@@ -2236,10 +2236,10 @@ pub struct MoveDescription {
     /// The first word of its line in a hand history, such as "call-hand".
     #[prost(string, tag = "2")]
     pub verb: ::prost::alloc::string::String,
-    /// The arguments that it takes, in order. LegalMove.arguments says which of them a turn takes: a token without a target
+    /// The arguments that it takes, in order. LegalMove.move_arguments says which of them a turn takes: a token without a target
     /// has no seat.
     #[prost(enumeration = "super::super::common::v1::MoveArgument", repeated, tag = "3")]
-    pub arguments: ::prost::alloc::vec::Vec<i32>,
+    pub move_arguments: ::prost::alloc::vec::Vec<i32>,
 }
 /// Asks for a game.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -2278,7 +2278,7 @@ pub struct RuleSetFieldDescription {
     pub text: ::prost::alloc::string::String,
     /// Its type.
     #[prost(enumeration = "RuleSetFieldType", tag = "3")]
-    pub r#type: i32,
+    pub value_type: i32,
     /// NUMBER, CREDITS: the least.
     #[prost(uint64, tag = "4")]
     pub min: u64,
@@ -2302,7 +2302,7 @@ pub struct DeckCard {
     #[prost(string, tag = "2")]
     pub code: ::prost::alloc::string::String,
     /// Its value by itself; unset where it has none, as an Impostor.
-    #[prost(sint32, optional, tag = "3")]
+    #[prost(int32, optional, tag = "3")]
     pub value: ::core::option::Option<i32>,
 }
 /// A draw pile.
@@ -2313,7 +2313,7 @@ pub struct CardPile {
     pub name: ::prost::alloc::string::String,
     /// The id of its first card.
     #[prost(uint32, tag = "2")]
-    pub first_card_id: u32,
+    pub first_card: u32,
     /// How many cards of the deck, by id, it has.
     #[prost(uint32, tag = "3")]
     pub cards: u32,

@@ -45,11 +45,15 @@ impl TowerService<Request<Body>> for Behind {
     }
 
     fn call(&mut self, request: Request<Body>) -> Self::Future {
-        let busy = self
-            .busy
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |calls| calls.checked_sub(1));
+        // Calls of the gateway's own are no caller's.
+        let own = request.uri().path().starts_with("/sabacc.table.v1.RevocationService/");
+        let busy = !own
+            && self
+                .busy
+                .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |calls| calls.checked_sub(1))
+                .is_ok();
         Box::pin(async move {
-            if busy.is_ok() {
+            if busy {
                 let refusal = api_refusal(proto::common::v1::ErrorReason::Overloaded, "later");
                 return Ok(Status::from(refusal).into_http());
             }

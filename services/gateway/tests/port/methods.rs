@@ -13,8 +13,11 @@ use tonic_types::StatusExt as _;
 use crate::harness::{Answer, Gateway};
 
 /// Services of other ports.
-pub(crate) const PRIVATE: [&str; 2] =
-    ["sabacc.dealer.v1.DealerService", "sabacc.wallet.v1.SettlementService"];
+pub(crate) const PRIVATE: [&str; 3] = [
+    "sabacc.dealer.v1.DealerService",
+    "sabacc.table.v1.RevocationService",
+    "sabacc.wallet.v1.SettlementService",
+];
 
 /// Services and methods that `GET /api.json` describes.
 pub(crate) async fn described(gateway: &Gateway) -> Vec<MethodDescriptor> {

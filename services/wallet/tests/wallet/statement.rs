@@ -77,7 +77,7 @@ async fn pages_and_files_say_the_same() {
 
     let csv = file(&api, pb::StatementFormat::Csv, None).await;
     assert_eq!(csv.lines().count(), 703);
-    assert!(csv.starts_with("position,recorded_at,kind,amount,at_table,balance,total,"), "{csv}");
+    assert!(csv.starts_with("position,record_time,kind,amount_credits,at_table_credits,balance_credits,total_credits,"), "{csv}");
     assert!(csv.contains(",BUY_IN,-40,40,60,100,"), "{csv}");
     let json = file(&api, pb::StatementFormat::Json, None).await;
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
@@ -258,7 +258,8 @@ async fn a_hand_that_moved_nothing_for_a_player_is_in_their_statement() {
     let json = file(&api, pb::StatementFormat::Json, None).await;
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     let line = &json["entries"][2];
-    assert_eq!((&line["atTable"], &line["total"]), (&"0".into(), &"100".into()), "{line}");
+    assert_eq!(line["atTableCredits"], "0", "{line}");
+    assert_eq!(line["totalCredits"], "100", "{line}");
     assert_eq!(line["handId"], line["transferId"]);
 }
 

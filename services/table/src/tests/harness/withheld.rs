@@ -247,10 +247,11 @@ fn neither_sitting_in_nor_leaving_nor_another_seat_ends_an_exclusion() {
         assert_eq!(refused.reason(), ErrorReason::Withheld);
         let metadata = |wanted: &str| {
             let found = refused.metadata().find(|(key, _)| *key == wanted);
-            found.unwrap().1.parse::<u64>().unwrap()
+            found.unwrap().1.to_owned()
         };
-        assert_eq!((metadata("step"), metadata("until_hand_no")), (1, 3));
-        assert_eq!(metadata("until"), excluded(table).until_micros);
+        assert_eq!((&*metadata("step"), &*metadata("until_hand_no")), ("1", "3"));
+        let until = wire::time::timestamp(UnixMicros(excluded(table).until_micros));
+        assert_eq!(metadata("until"), until.to_string());
     };
     refused(&mut table, SIT_IN);
     // Sitting out and in does not either.
