@@ -250,8 +250,8 @@ fn neither_sitting_in_nor_leaving_nor_another_seat_ends_an_exclusion() {
             found.unwrap().1.to_owned()
         };
         assert_eq!((&*metadata("step"), &*metadata("until_hand_no")), ("1", "3"));
-        let until = wire::time::timestamp(UnixMicros(excluded(table).until_micros));
-        assert_eq!(metadata("until"), until.to_string());
+        let until = UnixMicros(excluded(table).until_micros);
+        assert_eq!(metadata("until"), wire::time::rfc3339(until));
     };
     refused(&mut table, SIT_IN);
     // Sitting out and in does not either.
