@@ -62,4 +62,3 @@ pub use primitives::{RequestId, StreamId, UnixMicros};
 pub use reader::Reader;
 pub use standby::{WaitReason, WriteHealth};
 pub use store::{ClockSkew, Store};
-pub use writer::MIN_PIPELINED_ENTRIES;

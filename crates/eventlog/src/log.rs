@@ -28,7 +28,7 @@ use crate::reader::Reader;
 use crate::store::{ClockReading, Fence, Store, StoreError};
 use crate::stream_heads::StreamHeads;
 use crate::subscription::{Mode, Subscription};
-use crate::writer::{ClockAlarm, Writer};
+use crate::writer::{ClockAlarm, CpuHeadroom, Writer};
 
 /// Bytes that an event counts for in addition to its payload.
 const EVENT_OVERHEAD_BYTES: usize = 128;
@@ -188,6 +188,7 @@ impl Log {
             head,
             commits,
             renew_at: Instant::now(),
+            cpu_headroom: CpuHeadroom::new(),
             clock_alarm: ClockAlarm::default(),
             health,
             options,

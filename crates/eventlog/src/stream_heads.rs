@@ -38,6 +38,10 @@ impl StreamHeads {
         StreamHeads { by_stream: BTreeMap::new(), by_use: BTreeMap::new(), uses: 0, capacity }
     }
 
+    pub(crate) fn contains(&self, stream: StreamId) -> bool {
+        self.by_stream.contains_key(&stream)
+    }
+
     pub(crate) fn get(&mut self, stream: StreamId) -> Option<StreamHead> {
         let head = self.by_stream.get(&stream)?.0;
         self.put(stream, head);

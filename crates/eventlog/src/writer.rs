@@ -42,11 +42,13 @@ use crate::queue::{BatchBuilder, Command, QueuedAppend};
 use crate::store::{AppendOutcome, Batch, Store, StoreError};
 use crate::stream_heads::{StreamHead, StreamHeads};
 pub(crate) use clock_alarm::ClockAlarm;
+pub(crate) use cpu_headroom::CpuHeadroom;
 use in_doubt::BatchOutcome;
 use in_flight::{AttemptResult, InFlight};
-pub use pipeline::MIN_PIPELINED_ENTRIES;
+use pipeline::MIN_PIPELINED_ENTRIES;
 
 mod clock_alarm;
+mod cpu_headroom;
 mod in_doubt;
 mod in_flight;
 mod lease;
@@ -58,9 +60,7 @@ const MAX_PAUSE: Duration = Duration::from_millis(500);
 /// Time between two attempts while a clock is off.
 const CLOCK_PAUSE: Duration = Duration::from_millis(100);
 
-/// Most turns of the scheduler that callers just answered get before the next batch is closed. An
-/// answer takes a few turns to reach a caller behind a connection; without them its next entry misses
-/// every other commit, and commits are smaller (benches/README.md).
+/// Most yields to other tasks between two batches.
 const MAX_YIELDS_PER_COMMIT: usize = 16;
 
 pub(crate) struct Writer {
@@ -78,6 +78,7 @@ pub(crate) struct Writer {
     pub(crate) head: watch::Sender<TreeHead>,
     pub(crate) commits: broadcast::Sender<Arc<[Event]>>,
     pub(crate) renew_at: Instant,
+    pub(crate) cpu_headroom: CpuHeadroom,
     pub(crate) clock_alarm: ClockAlarm,
     pub(crate) health: watch::Sender<Health>,
 }
@@ -145,8 +146,11 @@ impl Writer {
         // Two batches alternate between the database and this process; with a single one each of
         // the two would be idle half of the time.
         let half = self.backlog.len() / 2;
-        let is_split = half >= MIN_PIPELINED_ENTRIES && self.store.pipelines_entries();
-        let most = if is_split { half } else { usize::MAX };
+        let most = if half >= MIN_PIPELINED_ENTRIES && self.can_pipeline(half) {
+            half
+        } else {
+            usize::MAX
+        };
         self.take_batch(most).map(Task::Commit)
     }
 
@@ -201,7 +205,6 @@ impl Writer {
                 BatchOutcome::Written => {
                     let callers = waiting.len();
                     self.apply_commit(stamped, waiting);
-                    // A group in flight behind a group is full already: nobody's entry joins it.
                     if plain || next.is_none() {
                         self.yield_to_callers(callers).await;
                     }

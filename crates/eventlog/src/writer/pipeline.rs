@@ -5,7 +5,10 @@
 //! parallel; only the move of the fence waits. There is one batch ahead and no more. The outcome of
 //! the previous batch decides over both: if it is not written, neither is this one; and if the
 //! outcome of this one is unknown while the previous one is known not to be written, the log stops.
-//! Plain entries for two such batches are split in two.
+//! Enough entries for two such batches are split in two, and a batch sent ahead is no smaller than
+//! the previous one, since a small batch costs the database nearly as much as a large one. Plain
+//! entries are sent ahead only while this process leaves processor time unused
+//! (`cpu_headroom`): otherwise more commits are only more work.
 //!
 //! Specification: ARCHITECTURE.md §2.5.
 
@@ -19,27 +22,38 @@ use crate::batch::{BatchStart, stamp};
 use crate::queue::QueuedAppend;
 use crate::stream_heads::{StreamHead, StreamHeads};
 
-/// Fewest entries that are worth a batch of their own behind the one being written. A batch costs
-/// the database a fixed time, so fewer had better share the next commit. 64 callers, half of them in
-/// each of two batches, still gain by it (benches/README.md).
-pub const MIN_PIPELINED_ENTRIES: usize = 32;
+/// Fewest plain entries that are worth a batch of their own while another is being written.
+pub(super) const MIN_PIPELINED_ENTRIES: usize = 32;
 
 impl Writer {
+    /// Whether a batch that begins at `from` in the backlog could go ahead, as far as the caches
+    /// tell.
+    pub(super) fn can_pipeline(&mut self, from: usize) -> bool {
+        let mut crowd = self.backlog.iter().skip(from).take(MIN_PIPELINED_ENTRIES);
+        self.store.pipelines_entries()
+            && self.cpu_headroom.is_available()
+            && crowd.all(|it| {
+                it.group_start().is_none() && it.streams().all(|it| self.heads.contains(it))
+            })
+    }
+
     /// Whether the backlog is worth a batch behind the one being written. A group always is.
-    pub(super) fn is_worth_pipelining(&self, before: &InFlight) -> bool {
-        self.backlog.front().is_some_and(|first| first.group_start().is_some())
-            || (self.backlog.len() >= MIN_PIPELINED_ENTRIES && self.pipelines_entries_after(before))
+    pub(super) fn is_worth_pipelining(&mut self, before: &InFlight) -> bool {
+        let Some(first) = self.backlog.front() else { return false };
+        let enough = self.backlog.len() >= MIN_PIPELINED_ENTRIES.max(before.waiting.len());
+        first.group_start().is_some() || (enough && self.pipelines_entries_after(before))
     }
 
     /// Whether to receive from the queue while a batch is being written. Each command wakes this
     /// task, so it only receives if that may lead to another batch.
-    pub(super) fn should_receive(&self, before: &InFlight) -> bool {
-        !self.closing && (self.backlog.is_empty() || self.pipelines_entries_after(before))
+    pub(super) fn should_receive(&mut self, before: &InFlight) -> bool {
+        let room = self.backlog.len() < self.options.limits.batch_events;
+        !self.closing && (self.backlog.is_empty() || (room && self.pipelines_entries_after(before)))
     }
 
     /// Whether plain entries may go ahead behind this batch.
-    fn pipelines_entries_after(&self, before: &InFlight) -> bool {
-        before.is_plain() && self.store.pipelines_entries()
+    fn pipelines_entries_after(&mut self, before: &InFlight) -> bool {
+        before.is_plain() && self.store.pipelines_entries() && self.cpu_headroom.is_available()
     }
 
     /// Sends the backlog behind the batch that is being written. `None` if it has to wait until

@@ -46,7 +46,7 @@ over_both_stores! {
     order:
         a_new_log_is_empty
         concurrent_callers_get_one_order
-        batches_ahead_of_their_turn_get_one_order
+        crowds_get_one_order
         what_is_read_is_what_was_written
         recorded_time_never_steps_back
         entries_over_the_limits_are_refused

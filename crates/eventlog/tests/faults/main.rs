@@ -1,7 +1,6 @@
 //! Answers to callers and content of the log when its store fails. Time is paused: waiting costs
 //! nothing and happens in one order.
 
-mod batches;
 mod doubt;
 
 use std::sync::Arc;
@@ -221,6 +220,20 @@ async fn a_full_queue_refuses_and_forgets() -> anyhow::Result<()> {
     Ok(())
 }
 
+/// ARCHITECTURE.md §2.5.
+#[tokio::test(start_paused = true)]
+async fn callers_share_commits() -> anyhow::Result<()> {
+    let store = MemStore::new();
+    let log = open(&store).await?;
+    store.inject(Fault::Delay(Duration::from_millis(10)));
+    for outcome in join_all((0..200).map(|n| log.append(entry(n)))).await {
+        outcome?;
+    }
+    assert!(store.appends() <= 2, "{} commits", store.appends());
+    assert_eq!(all(&log).await?.len(), 200);
+    Ok(())
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_store_that_contradicts_itself_is_not_opened() -> anyhow::Result<()> {
     let store = MemStore::new();
@@ -383,6 +396,44 @@ async fn doubt_behind_what_was_not_written_ends_the_log() -> anyhow::Result<()> 
         };
         assert!(as_it_must_be, "{second:?}: {outcomes:?}");
         assert_eq!(log.stopped().is_cancelled(), lost);
+    }
+    Ok(())
+}
+
+/// Entries for two batches of plain entries, one sent ahead of the other.
+const CROWDS: std::ops::Range<u8> = 100..180;
+
+#[tokio::test(start_paused = true)]
+async fn two_crowds_of_unknown_outcome_are_written_once() -> anyhow::Result<()> {
+    for (first, second) in pairs_of_faults() {
+        let (store, log) = opened_with([first, second]).await?;
+        let mut places = Vec::new();
+        for outcome in join_all(CROWDS.map(|n| log.append(entry(n)))).await {
+            places.push(outcome?.first.0);
+        }
+        assert_eq!(places, (3..83).collect::<Vec<_>>(), "{first:?}, {second:?}");
+        let written = payloads(&all(&log).await?);
+        assert_eq!(written[3..], CROWDS.collect::<Vec<_>>(), "{first:?}, {second:?}");
+        assert_eq!(store.pipelined_appends(), 1, "{first:?}, {second:?}");
+    }
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_crowd_behind_one_that_was_not_written_is_given_back_or_in_doubt() -> anyhow::Result<()> {
+    for (second, lost) in [(Fault::InDoubtNotWritten, true), (Fault::Unavailable, false)] {
+        let (store, log) = opened_with(never_written(second)).await?;
+        for outcome in join_all(CROWDS.map(|n| log.append(entry(n)))).await {
+            let as_it_must_be = match &outcome {
+                Err(AppendError::Lost) => lost,
+                Err(AppendError::Unavailable { .. }) => !lost,
+                _ => false,
+            };
+            assert!(as_it_must_be, "{second:?}: {outcome:?}");
+        }
+        assert!(store.pipelined_appends() > 0);
+        assert_eq!(log.stopped().is_cancelled(), lost);
+        assert_eq!(payloads(&store_events(&store).await?), [7, 8, 9]);
     }
     Ok(())
 }
