@@ -64,7 +64,7 @@ pub struct HandCheck {
     /// What it says where it passes.
     #[prost(string, tag = "2")]
     pub sentence: ::prost::alloc::string::String,
-    /// What came of it.
+    /// Its outcome.
     #[prost(enumeration = "CheckVerdict", tag = "3")]
     pub verdict: i32,
     /// Why it did not pass; empty where it did.
@@ -814,7 +814,7 @@ pub struct AnswerDisputeRequest {
 /// It is on record.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct AnswerDisputeResponse {}
-/// Where a dispute stands. Its life:
+/// State of a dispute. Its life:
 ///
 /// OPEN -> an auditor answers, once and for ever: ANSWERED
 ///
@@ -1449,7 +1449,7 @@ pub struct HandRow {
     /// The same number, or the last of several.
     #[prost(uint64, tag = "3")]
     pub last_hand_no: u64,
-    /// What became of it.
+    /// Its outcome.
     #[prost(enumeration = "HandOutcome", tag = "4")]
     pub outcome: i32,
     /// Its seed.

@@ -75,7 +75,7 @@ impl Role {
         }
     }
 }
-/// Whose fault it is that a hand came to nothing.
+/// Party at fault where a hand came to nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
 #[repr(i32)]
 pub enum AtFault {
@@ -145,7 +145,7 @@ impl AbortCause {
         }
     }
 }
-/// What a table does beside taking commands: it asks the dealer or the wallet for something, or moves by itself.
+/// Effect of a table, beside taking commands: it asks the dealer or the wallet for something, or moves by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
 #[repr(i32)]
 pub enum EffectKind {
@@ -266,7 +266,7 @@ impl EffectKind {
         }
     }
 }
-/// What becomes of effects that have stopped.
+/// Resolution of effects that have stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
 #[repr(i32)]
 pub enum Resolution {
@@ -299,7 +299,7 @@ impl Resolution {
         }
     }
 }
-/// What an auditor finds of a dispute.
+/// Verdict of an auditor on a dispute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
 #[repr(i32)]
 pub enum DisputeVerdict {
@@ -309,7 +309,7 @@ pub enum DisputeVerdict {
     Upheld = 1,
     /// The hand is as it should be.
     Rejected = 2,
-    /// What is on record does not tell who is right.
+    /// The records do not tell who is right.
     Undecided = 3,
 }
 impl DisputeVerdict {
@@ -336,7 +336,7 @@ impl DisputeVerdict {
         }
     }
 }
-/// What the dealer promised, signed. LP(x) is x behind its length as a u32; all integers are big-endian.
+/// Promise of the dealer, signed. LP(x) is x behind its length as a u32; all integers are big-endian.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Commitment {
     /// 32 bytes: SHA-256 of LP("sabacc/fair/v1/dealer-commit") LP(context) LP(seed). The context is SHA-256 of
@@ -355,7 +355,7 @@ pub struct Commitment {
     #[prost(string, tag = "4")]
     pub origin: ::prost::alloc::string::String,
 }
-/// What one seat of the roster has committed to.
+/// Commitment of one seat of the roster.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ClosingRow {
     /// The seat's number.
@@ -386,7 +386,7 @@ pub struct Closing {
     #[prost(bytes = "vec", tag = "4")]
     pub signature: ::prost::alloc::vec::Vec<u8>,
 }
-/// What one seat gave.
+/// Contribution of one seat.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct EntropyRow {
     /// The seat's number.
@@ -395,7 +395,7 @@ pub struct EntropyRow {
     /// A UUID as text; 16 bytes where it is hashed.
     #[prost(string, tag = "2")]
     pub player_id: ::prost::alloc::string::String,
-    /// What came of it.
+    /// Its outcome.
     #[prost(enumeration = "EntropyStatus", tag = "3")]
     pub status: i32,
     /// 32 bytes where the seat committed, else empty.
@@ -405,7 +405,7 @@ pub struct EntropyRow {
     #[prost(bytes = "vec", tag = "5")]
     pub entropy: ::prost::alloc::vec::Vec<u8>,
 }
-/// What came of a seat's part in chance.
+/// Outcome of a seat's part in chance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
 #[repr(i32)]
 pub enum EntropyStatus {
@@ -705,7 +705,7 @@ pub struct LegalMove {
     /// What may be done.
     #[prost(enumeration = "MoveKind", tag = "1")]
     pub kind: i32,
-    /// What has to be filled into the Move besides its kind, in the order of its line. Empty: the kind alone is the move.
+    /// Arguments to fill into the Move besides its kind, in the order of its line. Empty: the kind alone is the move.
     #[prost(enumeration = "MoveArgument", repeated, tag = "10")]
     pub move_arguments: ::prost::alloc::vec::Vec<i32>,
     /// CARDS: the codes to choose from, in the order held. A code that stands here twice may be named twice.
@@ -1025,7 +1025,7 @@ impl MoveArgument {
 /// Whether a player may be dealt in, by what the wallet knows of them. Shown to the player and to operators alone.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct PlayStanding {
-    /// What holds now.
+    /// Standing now.
     #[prost(enumeration = "StandingKind", tag = "1")]
     pub kind: i32,
     /// When it ends, where that is known: an exclusion's end, or when the limit lets play fit again if none goes on till

@@ -438,7 +438,7 @@ pub struct GuestSignedIn {
 /// Player's stream: a guest's refresh token was used up, and the next was given.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct RefreshTokenUsed {
-    /// How often tokens were given in place of others, this time included.
+    /// Number of times that tokens were given in place of others, this time included.
     #[prost(uint64, tag = "1")]
     pub generation: u64,
     /// 32 bytes: SHA-256 of the next refresh token.

@@ -6,7 +6,7 @@ pub struct SignInAsGuestRequest {
     /// same name, and before the refresh token is used, it gets the same player again.
     #[prost(string, tag = "1")]
     pub request_id: ::prost::alloc::string::String,
-    /// How the player is shown, as in SetName; empty: without a name.
+    /// Name that the player is shown under, as in SetName; empty: none.
     #[prost(string, tag = "2")]
     pub name: ::prost::alloc::string::String,
 }
@@ -19,7 +19,7 @@ pub struct SignInAsGuestResponse {
     /// The name, as it is shown.
     #[prost(string, tag = "2")]
     pub name: ::prost::alloc::string::String,
-    /// What the player calls with, and how to go on.
+    /// Tokens to call with, and to go on with.
     #[prost(message, optional, tag = "3")]
     pub tokens: ::core::option::Option<Tokens>,
     /// Credits that the player has been given to begin with. They are play money and are worth nothing elsewhere.
@@ -1350,7 +1350,7 @@ pub struct CoruscantState {
     #[prost(message, repeated, tag = "2")]
     pub selections: ::prost::alloc::vec::Vec<CoruscantSelection>,
 }
-/// What the dice of Coruscant Shift ask for.
+/// Target of the dice of Coruscant Shift.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct CoruscantTarget {
     /// The total to come closest to: 0, 5, -5, 10 or -10.
@@ -1575,7 +1575,7 @@ pub struct SettlementItem {
     /// The seat that gets or pays; 0 where none does: MOVES_TO_SABACC, CARRIES, RAKE.
     #[prost(uint32, tag = "1")]
     pub seat: u32,
-    /// What happens.
+    /// Kind of the movement.
     #[prost(enumeration = "SettlementKind", tag = "2")]
     pub kind: i32,
     /// The pot or layer that is won or moves: WINS, MOVES_TO_SABACC.
@@ -1754,7 +1754,7 @@ impl ShiftToken {
         }
     }
 }
-/// What is going on in a hand. Each game has some of these phases; OVER comes last in all of them.
+/// Phase of a hand. Each game has some of these phases; OVER comes last in all of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
 #[repr(i32)]
 pub enum HandPhase {
@@ -1843,7 +1843,7 @@ impl HandPhase {
         }
     }
 }
-/// How a player stands in a hand.
+/// Standing of a player in a hand.
 ///
 /// LIVE \<-> ALL_IN     while the hand goes on
 /// LIVE, ALL_IN -> LEAVING -> OUT, and each of them -> OUT
@@ -2314,7 +2314,7 @@ pub struct CardPile {
     /// The id of its first card.
     #[prost(uint32, tag = "2")]
     pub first_card: u32,
-    /// How many cards of the deck, by id, it has.
+    /// Number of its cards, which follow each other by id.
     #[prost(uint32, tag = "3")]
     pub cards: u32,
     /// Its discards lie face up, so that the top one is known.
@@ -2392,7 +2392,7 @@ pub struct RulesItem {
     /// Its name.
     #[prost(string, tag = "1")]
     pub name: ::prost::alloc::string::String,
-    /// What is to be said of it.
+    /// Its text.
     #[prost(string, tag = "2")]
     pub text: ::prost::alloc::string::String,
     /// The codes of an example hand; empty: there is none.
@@ -3115,9 +3115,9 @@ pub struct ActRequest {
     /// The decision.
     #[prost(message, optional, tag = "5")]
     pub decision: ::core::option::Option<super::super::common::v1::Move>,
-    /// 64 bytes: Ed25519 by the key of CommitEntropyRequest.key over LP("decision-sig") LP(context) LP(chain) LP(said) LP(first
-    /// 8 bytes of SHA-256 of the key); empty where that named no key. The chain is what HandAction.chain will be when this
-    /// decision is in it, said the line with a secret choice in the clear.
+    /// 64 bytes: Ed25519 by the key of CommitEntropyRequest.key over LP("decision-sig") LP(context) LP(chain) LP(said)
+    /// LP(first 8 bytes of SHA-256 of the key); empty where that named no key. The chain is what HandAction.chain will be
+    /// when this decision is in it, said the line with a secret choice in the clear.
     #[prost(bytes = "vec", tag = "6")]
     pub signature: ::prost::alloc::vec::Vec<u8>,
 }
@@ -3430,7 +3430,7 @@ pub struct ActRefused {
     /// The reason; each stands for a canonical code.
     #[prost(enumeration = "super::super::common::v1::ErrorReason", tag = "1")]
     pub reason: i32,
-    /// What to do, for people.
+    /// Advice, for people.
     #[prost(string, tag = "2")]
     pub text: ::prost::alloc::string::String,
     /// Facts for programs, as listed at the reason; the field at fault as `field`.
@@ -3448,7 +3448,7 @@ pub struct ActRefused {
     /// The trace of the decision, 32 hexadecimal digits, for the operator; empty: there is none.
     #[prost(string, tag = "6")]
     pub trace_id: ::prost::alloc::string::String,
-    /// How long to wait before another attempt; unset: it would be refused again.
+    /// Time to wait before another attempt; unset: it would be refused again.
     #[prost(message, optional, tag = "7")]
     pub retry_delay: ::core::option::Option<::prost_types::Duration>,
 }
@@ -3468,7 +3468,7 @@ pub struct StreamEnded {
     /// The reason.
     #[prost(enumeration = "EndReason", tag = "1")]
     pub reason: i32,
-    /// What to do, for people.
+    /// Advice, for people.
     #[prost(string, tag = "2")]
     pub text: ::prost::alloc::string::String,
     /// Link to the reason's documentation, from the room's own address on.
@@ -3655,7 +3655,8 @@ pub struct Entropy {
     /// Those of them that have committed, ascending.
     #[prost(uint32, repeated, tag = "5")]
     pub seats: ::prost::alloc::vec::Vec<u32>,
-    /// False: commitments are taken until the deadline. True: they are closed, and what was committed to is revealed until then.
+    /// False: commitments are taken until the deadline. True: they are closed, and what was committed to is revealed until
+    /// then.
     #[prost(bool, tag = "6")]
     pub closed: bool,
     /// When the table stops waiting; unset while fewer seats than `contributors_min` have committed, or while the dealer is
@@ -3758,7 +3759,7 @@ pub struct HandView {
     /// The round or cycle, from 1.
     #[prost(uint32, tag = "6")]
     pub round: u32,
-    /// What is going on.
+    /// Phase of the hand.
     #[prost(enumeration = "HandPhase", tag = "7")]
     pub phase: i32,
     /// The same for people, in a word, such as "betting".
@@ -3845,7 +3846,7 @@ pub struct Standing {
     /// One for each player of the hand, p1 first.
     #[prost(message, repeated, tag = "4")]
     pub seats: ::prost::alloc::vec::Vec<SeatStanding>,
-    /// What earlier hands left for the main layer of this one; after the settlement: of the next one.
+    /// Credits that earlier hands left for the main layer of this one; after the settlement: of the next one.
     #[prost(uint64, tag = "5")]
     pub carried_pot_credits: u64,
 }
@@ -3864,7 +3865,7 @@ pub struct SeatStanding {
     /// Credits put in during this hand.
     #[prost(uint64, tag = "4")]
     pub in_hand_credits: u64,
-    /// How the player stands in the hand.
+    /// Standing of the player in the hand.
     #[prost(enumeration = "SeatStatus", tag = "5")]
     pub status: i32,
     /// The same for people, such as "all-in".
@@ -3886,7 +3887,7 @@ pub struct Turn {
     /// What of `deadline` is time bank, in milliseconds.
     #[prost(uint32, tag = "4")]
     pub bank_ms: u32,
-    /// What is legal, LEAVE included, which is legal out of turn too. Only for the seat's own player.
+    /// Legal moves, LEAVE included, which is legal out of turn too. Only for the seat's own player.
     #[prost(message, repeated, tag = "5")]
     pub legal: ::prost::alloc::vec::Vec<super::super::common::v1::LegalMove>,
     /// What the clock takes. Only for the seat's own player.
@@ -4034,7 +4035,7 @@ pub struct HandStarted {
     /// The pots and stacks, antes paid.
     #[prost(message, optional, tag = "5")]
     pub standing: ::core::option::Option<Standing>,
-    /// What the seats brought to chance, ascending by seat: whoever has a receipt finds their commitment here.
+    /// Contributions of the seats to chance, ascending by seat: whoever has a receipt finds their commitment here.
     #[prost(message, repeated, tag = "6")]
     pub rows: ::prost::alloc::vec::Vec<super::super::common::v1::EntropyRow>,
     /// 32 bytes, what binds them: SHA-256 of LP("sabacc/fair/v1/transcript") LP(context) LP(dealer's commitment) LP("")
@@ -4045,7 +4046,7 @@ pub struct HandStarted {
     /// The round or cycle.
     #[prost(uint32, tag = "8")]
     pub round: u32,
-    /// What is going on.
+    /// Phase of the hand.
     #[prost(enumeration = "HandPhase", tag = "9")]
     pub phase: i32,
     /// The same for people, in a word.
@@ -4099,7 +4100,7 @@ pub struct HandAction {
     /// hand is over with it, with the ranks.
     #[prost(message, repeated, tag = "11")]
     pub hands: ::prost::alloc::vec::Vec<HandSeat>,
-    /// What is going on after it.
+    /// Phase after it.
     #[prost(enumeration = "HandPhase", tag = "12")]
     pub phase: i32,
     /// The same for people, in a word.
@@ -4511,8 +4512,8 @@ pub mod table_service_client {
         }
         /// Follow a table and decide there, over one stream: the same as WatchTable and Act, at a fraction of what calls cost.
         /// The first message says what to follow; every further one is a decision, and its answer comes among the updates.
-        /// A decision that is refused ends nothing. A stream ends with its token unless a fresh one is sent in it. After a broken stream begin another with the last resume_token, and repeat
-        /// what was not answered under the same request_id.
+        /// A decision that is refused ends nothing. A stream ends with its token unless a fresh one is sent in it. After a
+        /// broken stream begin another with the last resume_token, and repeat what was not answered under the same request_id.
         pub async fn play(
             &mut self,
             request: impl tonic::IntoStreamingRequest<Message = super::PlayRequest>,
@@ -4741,8 +4742,8 @@ pub mod table_service_server {
             + 'static;
         /// Follow a table and decide there, over one stream: the same as WatchTable and Act, at a fraction of what calls cost.
         /// The first message says what to follow; every further one is a decision, and its answer comes among the updates.
-        /// A decision that is refused ends nothing. A stream ends with its token unless a fresh one is sent in it. After a broken stream begin another with the last resume_token, and repeat
-        /// what was not answered under the same request_id.
+        /// A decision that is refused ends nothing. A stream ends with its token unless a fresh one is sent in it. After a
+        /// broken stream begin another with the last resume_token, and repeat what was not answered under the same request_id.
         async fn play(
             &self,
             request: tonic::Request<tonic::Streaming<super::PlayRequest>>,

@@ -289,7 +289,7 @@ pub struct SetLimitsResponse {
 /// Limits of one measure that hold, and those that will.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct LimitTerms {
-    /// What holds now.
+    /// Limits that hold now.
     #[prost(message, optional, tag = "1")]
     pub now: ::core::option::Option<Limits>,
     /// What will hold, where a looser limit waits.
@@ -883,7 +883,7 @@ pub mod wallet_service_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// What a player has: their account, what is held of it, its state, and at which tables more of their credits are.
+        /// Holdings of a player: their account, what is held of it, its state, and at which tables more of their credits are.
         pub async fn get_account(
             &mut self,
             request: impl tonic::IntoRequest<super::GetAccountRequest>,
@@ -1309,7 +1309,7 @@ pub mod wallet_service_server {
             tonic::Response<super::OpenAccountsResponse>,
             tonic::Status,
         >;
-        /// What a player has: their account, what is held of it, its state, and at which tables more of their credits are.
+        /// Holdings of a player: their account, what is held of it, its state, and at which tables more of their credits are.
         async fn get_account(
             &self,
             request: tonic::Request<super::GetAccountRequest>,
@@ -2329,20 +2329,20 @@ pub struct CheckStandingRequest {
     #[prost(bytes = "vec", repeated, tag = "2")]
     pub player_ids: ::prost::alloc::vec::Vec<::prost::alloc::vec::Vec<u8>>,
 }
-/// How players stand.
+/// Standing of players.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct CheckStandingResponse {
     /// In the order asked for.
     #[prost(message, repeated, tag = "1")]
     pub players: ::prost::alloc::vec::Vec<PlayerStanding>,
 }
-/// How one player stands.
+/// Standing of one player.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct PlayerStanding {
     /// 16 bytes.
     #[prost(bytes = "vec", tag = "1")]
     pub player_id: ::prost::alloc::vec::Vec<u8>,
-    /// What holds now.
+    /// Standing now.
     #[prost(message, optional, tag = "2")]
     pub standing: ::core::option::Option<super::super::common::v1::PlayStanding>,
     /// Credits of the player's account that are not held: what a buy-in may be at most. Unset where there is no such
@@ -2356,7 +2356,7 @@ pub struct Transfer {
     /// 16 bytes: its id, for ever.
     #[prost(bytes = "vec", tag = "1")]
     pub transfer_id: ::prost::alloc::vec::Vec<u8>,
-    /// What for. Services: BUY_IN, CASH_OUT, SETTLEMENT, POT_REFUND. Operators: ISSUE, REDEEM.
+    /// Kind of the transfer. Services: BUY_IN, CASH_OUT, SETTLEMENT, POT_REFUND. Operators: ISSUE, REDEEM.
     #[prost(enumeration = "TransferKind", tag = "2")]
     pub kind: i32,
     /// 16 bytes: the table of a SETTLEMENT or POT_REFUND; empty else.
@@ -2372,7 +2372,7 @@ pub struct Transfer {
     #[prost(bool, tag = "6")]
     pub linked: bool,
 }
-/// What became of a transfer.
+/// Outcome of a transfer.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct PostResult {
     /// Which.
@@ -2433,7 +2433,7 @@ pub struct PostRequest {
 /// A posted transfer.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct PostResponse {
-    /// What became of it.
+    /// Its outcome.
     #[prost(message, optional, tag = "1")]
     pub result: ::core::option::Option<PostResult>,
 }
@@ -2446,7 +2446,7 @@ pub struct PlaceHoldRequest {
     /// The account's name: a player's or a seat's.
     #[prost(string, tag = "2")]
     pub account: ::prost::alloc::string::String,
-    /// Where they go if captured: for a player's account their seat; for a seat its table's pots or another seat there.
+    /// Account they go to if captured: for a player's account their seat; for a seat its table's pots or another seat there.
     #[prost(string, tag = "3")]
     pub to: ::prost::alloc::string::String,
     /// At least 1.
@@ -2516,7 +2516,7 @@ pub struct GetHoldResponse {
     /// The account's name.
     #[prost(string, tag = "1")]
     pub account: ::prost::alloc::string::String,
-    /// Where captures go.
+    /// Account that captures go to.
     #[prost(string, tag = "2")]
     pub to: ::prost::alloc::string::String,
     /// Credits when it was placed.
@@ -2525,7 +2525,7 @@ pub struct GetHoldResponse {
     /// Credits still held.
     #[prost(uint64, tag = "4")]
     pub left: u64,
-    /// What became of it.
+    /// Its outcome.
     #[prost(enumeration = "HoldState", tag = "5")]
     pub state: i32,
     /// When it expires by itself.
@@ -2663,11 +2663,11 @@ pub struct GiveStartingCreditsRequest {
 /// The account is open, and has had them.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct GiveStartingCreditsResponse {
-    /// What was given; 0: this wallet gives nothing to guests, or gave the guest another amount before.
+    /// Credits that were given; 0: this wallet gives nothing to guests, or gave the guest another amount before.
     #[prost(uint64, tag = "1")]
     pub amount_credits: u64,
 }
-/// What became of a hold. Its life:
+/// State of a hold. Its life:
 ///
 /// PENDING -+-> captured in part, the rest kept: PENDING
 /// +-> captured: CAPTURED
@@ -2724,7 +2724,7 @@ pub mod settlement_service_client {
     )]
     use tonic::codegen::*;
     use tonic::codegen::http::Uri;
-    /// What tables and other services ask of the wallet. Not on the public edge.
+    /// Calls of tables and other services. Not on the public edge.
     #[derive(Debug, Clone)]
     pub struct SettlementServiceClient<T> {
         inner: tonic::client::Grpc<T>,
@@ -3011,7 +3011,7 @@ pub mod settlement_service_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Whether players may be dealt in. Asked before each hand, and of idle seats from time to time.
+        /// Tell whether players may be dealt in. Asked before each hand, and of idle seats from time to time.
         pub async fn check_standing(
             &mut self,
             request: impl tonic::IntoRequest<super::CheckStandingRequest>,
@@ -3072,7 +3072,7 @@ pub mod settlement_service_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// What became of a hold.
+        /// Outcome of a hold.
         pub async fn get_hold(
             &mut self,
             request: impl tonic::IntoRequest<super::GetHoldRequest>,
@@ -3201,7 +3201,7 @@ pub mod settlement_service_server {
             tonic::Response<super::ReleaseHoldResponse>,
             tonic::Status,
         >;
-        /// Whether players may be dealt in. Asked before each hand, and of idle seats from time to time.
+        /// Tell whether players may be dealt in. Asked before each hand, and of idle seats from time to time.
         async fn check_standing(
             &self,
             request: tonic::Request<super::CheckStandingRequest>,
@@ -3218,7 +3218,7 @@ pub mod settlement_service_server {
             tonic::Response<super::GiveStartingCreditsResponse>,
             tonic::Status,
         >;
-        /// What became of a hold.
+        /// Outcome of a hold.
         async fn get_hold(
             &self,
             request: tonic::Request<super::GetHoldRequest>,
@@ -3232,7 +3232,7 @@ pub mod settlement_service_server {
             tonic::Status,
         >;
     }
-    /// What tables and other services ask of the wallet. Not on the public edge.
+    /// Calls of tables and other services. Not on the public edge.
     #[derive(Debug)]
     pub struct SettlementServiceServer<T> {
         inner: Arc<T>,
