@@ -27,12 +27,16 @@ impl CpuHeadroom {
         let (now, passed) = (Instant::now(), self.measured_at.elapsed());
         if passed >= MEASUREMENT_INTERVAL {
             let (busy, threads) = busy_time();
-            self.is_available =
-                busy.saturating_sub(self.busy) < passed * threads * MAX_BUSY_PERCENT / 100;
+            self.is_available = has_headroom(busy.saturating_sub(self.busy), passed, threads);
             (self.measured_at, self.busy) = (now, busy);
         }
         self.is_available
     }
+}
+
+/// Whether threads that were busy for so long in all, in a time that passed, have time to spare.
+fn has_headroom(busy: Duration, passed: Duration, threads: u32) -> bool {
+    busy < passed * threads * MAX_BUSY_PERCENT / 100
 }
 
 /// Total busy time of the runtime's worker threads, and their number.
@@ -46,6 +50,17 @@ fn busy_time() -> (Duration, u32) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// ARCHITECTURE.md §2.5.
+    #[test]
+    fn threads_busy_for_three_fifths_of_their_time_have_none_to_spare() {
+        let passed = MEASUREMENT_INTERVAL;
+        for threads in [1, 2, 16] {
+            let limit = passed * threads * 3 / 5;
+            assert!(has_headroom(limit - Duration::from_nanos(1), passed, threads), "{threads}");
+            assert!(!has_headroom(limit, passed, threads), "{threads}");
+        }
+    }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
     async fn a_thread_that_is_never_done_leaves_nothing() {

@@ -1,6 +1,7 @@
 //! Answers to callers and content of the log when its store fails. Time is paused: waiting costs
 //! nothing and happens in one order.
 
+mod batches;
 mod doubt;
 
 use std::sync::Arc;
