@@ -32,9 +32,9 @@ fn draw_until(
 ) -> Vec<Handle> {
     let deck = replay.hand.rules().variant().deck;
     let mut cards = Vec::new();
-    let more = |place: &Handle| {
+    let more = |handle: &Handle| {
         let wanted = count.needs_more(&cards);
-        cards.extend(shoe.card_at(*place).ok().and_then(|id| deck.card(id)));
+        cards.extend(shoe.card_at(*handle).ok().and_then(|id| deck.card(id)));
         wanted
     };
     pile.into_iter().take_while(more).collect()

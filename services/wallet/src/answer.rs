@@ -39,13 +39,13 @@ const EXCLUDED_UNTIL: u8 = 4;
 /// Writes an answer: offset of the last event from the entry's first (2 bytes), tag (1 byte),
 /// content.
 #[must_use]
-pub(crate) fn encode(last: u16, told: &AnswerContent) -> Bytes {
-    if last == 0 && *told == AnswerContent::Empty {
+pub(crate) fn encode(last: u16, content: &AnswerContent) -> Bytes {
+    if last == 0 && *content == AnswerContent::Empty {
         return Bytes::from_static(&[0, 0, EMPTY]);
     }
     let mut bytes = Vec::with_capacity(16);
     bytes.extend(last.to_be_bytes());
-    match told {
+    match content {
         AnswerContent::Empty => bytes.push(EMPTY),
         AnswerContent::Balance(balance) => {
             bytes.push(BALANCE);
@@ -75,7 +75,7 @@ pub(crate) fn encode(last: u16, told: &AnswerContent) -> Bytes {
 pub(crate) fn decode(stored: &AnsweredRequest) -> Option<Answer> {
     let mut bytes = Reader(&stored.answer);
     let last = u64::from(u16::from_be_bytes(bytes.take()?));
-    let told = match bytes.take::<1>()? {
+    let content = match bytes.take::<1>()? {
         [EMPTY] => AnswerContent::Empty,
         [BALANCE] => {
             AnswerContent::Balance(Amount::try_new(i64::from_be_bytes(bytes.take()?)).ok()?)
@@ -93,7 +93,7 @@ pub(crate) fn decode(stored: &AnsweredRequest) -> Option<Answer> {
         _ => return None,
     };
     let position = Position(stored.first.0.checked_add(last)?);
-    bytes.0.is_empty().then_some(Answer { position, content: told })
+    bytes.0.is_empty().then_some(Answer { position, content })
 }
 
 fn write_terms<T: Copy>(bytes: &mut Vec<u8>, terms: &LimitTerms<T>, unit: impl Fn(T) -> u64) {
@@ -172,13 +172,13 @@ mod tests {
             AnswerContent::ExcludedUntil(None),
             AnswerContent::ExcludedUntil(Some(UnixMicros(3))),
         ];
-        for told in all {
+        for content in all {
             for last in [0, 2, 999] {
-                let bytes = encode(last, &told);
+                let bytes = encode(last, &content);
                 let position = Position(40 + u64::from(last));
-                let done = Answer { position, content: told.clone() };
+                let done = Answer { position, content: content.clone() };
                 assert_eq!(decode(&stored(bytes.clone())), Some(done));
-                assert_eq!(decode(&stored(bytes.slice(..bytes.len() - 1))), None, "{told:?}");
+                assert_eq!(decode(&stored(bytes.slice(..bytes.len() - 1))), None, "{content:?}");
             }
         }
         assert_eq!(decode(&stored(Bytes::from_static(&[0, 0, 9]))), None);

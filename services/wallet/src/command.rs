@@ -355,8 +355,8 @@ mod tests {
         let both = RequestContent::SetLimits { player, by: LimitSetter::Player, limits: both };
         requests.push(Request { id: RequestId([1; 16]), content: both, linked: false });
         for step in [Step::new(1, UnixMicros(5), 1), Step::new(1, UnixMicros(5), 2)] {
-            let wish = RequestContent::ClockStepped(step);
-            requests.push(Request { id: RequestId([1; 16]), content: wish, linked: false });
+            let content = RequestContent::ClockStepped(step);
+            requests.push(Request { id: RequestId([1; 16]), content, linked: false });
         }
         let digests: std::collections::BTreeSet<_> = requests.iter().map(Request::digest).collect();
         assert_eq!(digests.len(), requests.len());

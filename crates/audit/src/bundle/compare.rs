@@ -9,25 +9,25 @@ use merkle::{Checkpoint, Hash, leaf_hash};
 
 use super::{Bundle, ProvedLog, TrustedKeys};
 
-/// Place of a record in a log.
+/// Item of a log that has one content only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Place {
+enum LogItem {
     Position(u64),
     Version([u8; 16], u64),
     /// The root over so many records.
     Root(u64),
 }
 
-impl Place {
-    /// Names two contents of the place in a log.
+impl LogItem {
+    /// Describes two contents of the item in a log.
     fn twice(self, log: &str) -> String {
         match self {
-            Place::Position(position) => format!("{log} has two records at position {position}"),
-            Place::Version(stream, version) => format!(
+            LogItem::Position(position) => format!("{log} has two records at position {position}"),
+            LogItem::Version(stream, version) => format!(
                 "{log} has two records of version {version} in stream {}",
                 primitives::StreamId(stream)
             ),
-            Place::Root(size) => format!("{log} was signed with two trees of {size} records"),
+            LogItem::Root(size) => format!("{log} was signed with two trees of {size} records"),
         }
     }
 }
@@ -40,13 +40,13 @@ pub struct Contradiction {
     pub what: String,
 }
 
-/// Histories of logs, by their names, as sources tell them. A source is a bundle or a checkpoint; only
+/// Histories of logs, by their names, as sources have them. A source is a bundle or a checkpoint; only
 /// what is proved under trusted keys belongs into it.
 #[derive(Debug, Clone, Default)]
 pub struct Histories {
     sources: Vec<String>,
-    /// Contents of a place, each with every source that has it.
-    told: BTreeMap<(String, Place), Vec<(Hash, usize)>>,
+    /// Contents of an item, each with every source that has it.
+    contents: BTreeMap<(String, LogItem), Vec<(Hash, usize)>>,
 }
 
 impl Histories {
@@ -60,19 +60,19 @@ impl Histories {
     }
 
     fn add_log(&mut self, log: &ProvedLog) -> Vec<Contradiction> {
-        let mut told: Vec<(Place, Hash)> = Vec::new();
+        let mut items: Vec<(LogItem, Hash)> = Vec::new();
         for event in &log.records {
             let leaf = leaf_hash(&event.record());
-            told.push((Place::Position(event.position.0), leaf));
-            told.push((Place::Version(event.stream.0, event.version.0), leaf));
+            items.push((LogItem::Position(event.position.0), leaf));
+            items.push((LogItem::Version(event.stream.0, event.version.0), leaf));
         }
         if let Ok(note) = Note::parse(log.checkpoint.as_bytes())
             && let Ok(checkpoint) = Checkpoint::parse(note.text())
         {
-            told.push((Place::Root(checkpoint.head().size), checkpoint.head().root));
+            items.push((LogItem::Root(checkpoint.head().size), checkpoint.head().root));
         }
         let name = VerifierKey::parse(&log.key).map(|key| key.name().to_string());
-        name.map(|name| self.tell(&name, told)).unwrap_or_default()
+        name.map(|name| self.add(&name, items)).unwrap_or_default()
     }
 
     /// Adds a checkpoint that one of the keys has signed. Returns how it contradicts what was added
@@ -87,18 +87,18 @@ impl Histories {
         let key = trusted.keys().filter(|key| key.is_log()).find(opens)?;
         let head = Checkpoint::open(note.as_bytes(), key, &[]).ok()?.checkpoint.head();
         self.sources.push(source.to_owned());
-        Some(self.tell(key.name().as_str(), vec![(Place::Root(head.size), head.root)]))
+        Some(self.add(key.name().as_str(), vec![(LogItem::Root(head.size), head.root)]))
     }
 
     /// Adds what the last source tells of a log.
-    fn tell(&mut self, log: &str, told: Vec<(Place, Hash)>) -> Vec<Contradiction> {
+    fn add(&mut self, log: &str, items: Vec<(LogItem, Hash)>) -> Vec<Contradiction> {
         let source = self.sources.len().saturating_sub(1);
         let mut contradictions = Vec::new();
-        for (place, hash) in told {
-            let before = self.told.entry((log.to_owned(), place)).or_default();
+        for (item, hash) in items {
+            let before = self.contents.entry((log.to_owned(), item)).or_default();
             for (_, other) in before.iter().filter(|(content, _)| *content != hash) {
                 let with = self.sources.get(*other).cloned().unwrap_or_default();
-                contradictions.push(Contradiction { with, what: place.twice(log) });
+                contradictions.push(Contradiction { with, what: item.twice(log) });
             }
             before.push((hash, source));
         }

@@ -89,13 +89,9 @@ pub(super) fn examine(
         callers.insert(caller);
         let opening = opening.as_ref().ok_or_else(|| failed("an opening without content"))?;
         if let Err(what) = check_reveal(read.event, opening, &mut called, end) {
-            let told = describe(read.event, opening, caller, &what);
+            let description = describe(read.event, opening, caller, &what);
             let position = read.event.position.0;
-            uncalled.push(UnjustifiedReveal {
-                caller: caller.clone(),
-                position,
-                description: told,
-            });
+            uncalled.push(UnjustifiedReveal { caller: caller.clone(), position, description });
         } else if opening.reason() == OpeningReason::Recovery {
             notes.push(describe(read.event, opening, caller, "after a loss of memory"));
         }
@@ -106,7 +102,7 @@ pub(super) fn examine(
     }
     let missed =
         |it: &DealtCard| (it.is_recorded && !it.revealed) || (it.shown == Some(false) && !nothing);
-    let unopened = called.iter().find(|(_, it)| missed(it)).map(|(place, _)| *place);
+    let unopened = called.iter().find(|(_, it)| missed(it)).map(|(handle, _)| *handle);
     Ok(RevealFindings { unjustified: uncalled, unrevealed: unopened, notes })
 }
 
@@ -116,11 +112,11 @@ fn dealt_cards(replay: &Replay) -> BTreeMap<Handle, DealtCard> {
     let mut called = BTreeMap::new();
     for DealtCards { places, audience, needed_since: since, is_recorded: certain } in &replay.deals
     {
-        for place in places {
-            let shown = end.is_some_and(|end| end.shown.contains(place)).then_some(false);
+        for handle in places {
+            let shown = end.is_some_and(|end| end.shown.contains(handle)).then_some(false);
             let (audience, since, certain) = (*audience, *since, *certain);
             called.insert(
-                *place,
+                *handle,
                 DealtCard {
                     audience,
                     needed_since: since,
@@ -147,8 +143,8 @@ fn check_reveal(
         if in_time { Ok(()) } else { Err(format!("before the hand came so far, at {since}")) }
     };
     for card in &opening.cards {
-        let place = handle_from_pb(card).map_err(|error| error.to_string())?;
-        let dealt = called.get_mut(&place);
+        let handle = handle_from_pb(card).map_err(|error| error.to_string())?;
+        let dealt = called.get_mut(&handle);
         match opening.reason() {
             OpeningReason::Unspecified => return Err("for no reason".to_owned()),
             reason @ (OpeningReason::Deal | OpeningReason::Rule) => {

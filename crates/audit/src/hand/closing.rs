@@ -51,7 +51,7 @@ pub(super) fn counted_commitments<'a>(decoded: &'a DecodedRecords<'_>) -> Counte
     let Ok((_, opened)) = decoded.opened() else { return counted };
     for (event, given) in commitments(decoded, opened.hand_no) {
         let dealt_in =
-            |place: &pb::RosterSeat| place.seat == given.seat && place.player_id == given.player_id;
+            |it: &pb::RosterSeat| it.seat == given.seat && it.player_id == given.player_id;
         if opened.roster.iter().any(dealt_in) {
             counted.entry(given.seat).or_insert((event, given));
         }
@@ -229,8 +229,7 @@ fn window_start(
     let (noted_at, _) = decoded.noted()?;
     let taken = decoded.table.iter().filter_map(|read| {
         let TableRecord::SeatTaken(taken) = &read.recorded else { return None };
-        let sits =
-            |place: &pb::RosterSeat| place.seat == taken.seat && place.player_id == taken.player_id;
+        let sits = |it: &pb::RosterSeat| it.seat == taken.seat && it.player_id == taken.player_id;
         opened.roster.iter().any(sits).then_some(read.event.recorded_at)
     });
     Ok(taken.chain([noted_at.recorded_at]).max().unwrap_or(noted_at.recorded_at))

@@ -22,8 +22,8 @@ use crate::hand::sentences::Sentences;
 use crate::hand::{chance, commitments};
 use crate::report::CheckError;
 
-/// Most uses of chance that are told.
-const MAX_TOLD: usize = 100;
+/// Most uses of chance that are listed.
+const MAX_LISTED: usize = 100;
 
 /// Returns what a hand that came to nothing held, as a sentence without its full stop, such as
 /// `Its seed held, up to the first decision: seat 2: S3 F1; seat 5: C9 Q2`. `None` if the seed is not
@@ -63,22 +63,22 @@ fn dealt(decoded: &DecodedRecords<'_>, keys: Keys) -> Result<String, CheckError>
     let mut shoe = Shoe::new(keys);
     let broken = |_| crate::report::missing("the hand cannot be dealt");
     let mut replay = HandReplay::try_new(opened).map_err(broken)?;
-    let mut told = Vec::new();
+    let mut lines = Vec::new();
     while let Next::Chance([due, ..]) = rules::next(&replay.hand)
-        && told.len() < MAX_TOLD
+        && lines.len() < MAX_LISTED
     {
         let due = due.clone();
-        deal(&mut replay, &mut shoe, &due, &mut told)
+        deal(&mut replay, &mut shoe, &due, &mut lines)
             .ok_or_else(|| crate::report::missing("the hand cannot be dealt"))?;
     }
-    Ok(if told.is_empty() { "nothing".to_owned() } else { told.join("; ") })
+    Ok(if lines.is_empty() { "nothing".to_owned() } else { lines.join("; ") })
 }
 
 fn deal(
     replay: &mut HandReplay,
     shoe: &mut Shoe,
     due: &Chance,
-    told: &mut Vec<String>,
+    lines: &mut Vec<String>,
 ) -> Option<()> {
     let Chance::Deal(dealt) = due else {
         let operation = replay.positions.clone().operation_for(due).ok()?;
@@ -88,7 +88,7 @@ fn deal(
         {
             let name = |_: rules::Player| String::new();
             let deck = replay.hand.rules().variant().deck;
-            told.push(format!(
+            lines.push(format!(
                 "the dealer {}",
                 Sentences { deck, name: &name }.chance(due, &outcome)
             ));
@@ -100,19 +100,19 @@ fn deal(
         perform_operation(replay, shoe, restock, true)?;
     }
     let deck = replay.hand.rules().variant().deck;
-    let card = |place: Handle| shoe.card_at_any(place).ok().and_then(|id| deck.card(id));
+    let card = |handle: Handle| shoe.card_at_any(handle).ok().and_then(|id| deck.card(id));
     let codes: Vec<&str> = layout
         .positions
         .iter()
-        .map(|place| card(*place).map(|card| deck.code(card)))
+        .map(|handle| card(*handle).map(|card| deck.code(card)))
         .collect::<Option<_>>()?;
     let seat = replay.recipient(dealt.to);
-    told.push(match dealt.to {
+    lines.push(match dealt.to {
         Destination::Player(_) => format!("seat {seat}: {}", codes.join(" ")),
         Destination::Table => format!("on the table: {}", codes.join(" ")),
     });
-    let cards = layout.positions.iter().map(|place| {
-        let dealer::Handle { op, position } = handle_to_pb(*place);
+    let cards = layout.positions.iter().map(|handle| {
+        let dealer::Handle { op, position } = handle_to_pb(*handle);
         CardRef { op, position, card: String::new(), salt: Vec::new() }
     });
     let moved = pb::CardsMoved { seat, cards: cards.collect() };

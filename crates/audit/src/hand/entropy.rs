@@ -102,18 +102,18 @@ impl Contributions<'_> {
 
     /// Returns a seat's row of the transcript that a hand which was never sealed would have had. A
     /// number that nobody has opened is withheld.
-    pub(super) fn row(&self, place: &pb::RosterSeat) -> EntropyRow {
-        let given = self.closed.get(&place.seat).filter(|row| !row.commitment.is_empty());
-        let revealed = self.revealed.get(&place.seat);
-        let revealed = revealed.or_else(|| self.opened_late.get(&place.seat));
+    pub(super) fn row(&self, seated: &pb::RosterSeat) -> EntropyRow {
+        let given = self.closed.get(&seated.seat).filter(|row| !row.commitment.is_empty());
+        let revealed = self.revealed.get(&seated.seat);
+        let revealed = revealed.or_else(|| self.opened_late.get(&seated.seat));
         let status = match (given, revealed) {
             (Some(_), Some(_)) => EntropyStatus::Revealed,
             (Some(_), None) => EntropyStatus::Withheld,
             (None, _) => EntropyStatus::Absent,
         };
         EntropyRow {
-            seat: place.seat,
-            player_id: place.player_id.to_vec(),
+            seat: seated.seat,
+            player_id: seated.player_id.to_vec(),
             status: status.into(),
             commitment: given.map(|row| row.commitment.clone()).unwrap_or_default(),
             entropy: revealed.map(|it| it.entropy.to_vec()).unwrap_or_default(),

@@ -26,35 +26,35 @@ impl TableBounds {
         TableBounds { hand_no, last_end: None, commitment: None, end: None }
     }
 
-    /// Takes a record at a place, which is a position or a version. They may come in any order.
-    pub fn add(&mut self, place: u64, recorded: &TableRecord) {
+    /// Takes a record at an index, which is a position or a version. They may come in any order.
+    pub fn add(&mut self, index: u64, recorded: &TableRecord) {
         if let TableRecord::HandCommitted(committed) = recorded
             && committed.hand_no == self.hand_no
         {
-            self.commitment = Some(place);
+            self.commitment = Some(index);
         }
         let TableRecord::HandFinished(finished) = recorded else { return };
         if finished.hand_no == self.hand_no {
-            self.end = Some(place);
+            self.end = Some(index);
         } else if finished.hand_no < self.hand_no && !finished.aborted {
-            self.last_end = self.last_end.max(Some(place));
+            self.last_end = self.last_end.max(Some(index));
         }
     }
 
-    /// Returns the first place; `None` if nothing before the records taken can be left out.
+    /// Returns the first index; `None` if nothing before the records taken can be left out.
     #[must_use]
     pub fn first(&self) -> Option<u64> {
         Some(self.last_end?.min(self.commitment?))
     }
 
-    /// Returns the last place; `None` if the hand has not ended.
+    /// Returns the last index; `None` if the hand has not ended.
     #[must_use]
     pub const fn last(&self) -> Option<u64> {
         self.end
     }
 }
 
-/// The whole stream of a table, with the places of its hands.
+/// The whole stream of a table, with the indices of its hands.
 #[derive(Debug, Clone, Default)]
 pub struct TableStream {
     events: Vec<Event>,
@@ -114,7 +114,7 @@ impl TableStream {
             commitment: self.commitments.get(&hand_no).copied().map(as_place),
             end: self.ends.get(&hand_no).copied().map(as_place),
         };
-        let index = |place: u64| usize::try_from(place).unwrap_or(usize::MAX);
+        let index = |index: u64| usize::try_from(index).unwrap_or(usize::MAX);
         let first = index(bounds.first().unwrap_or(0));
         let last = bounds.last().map_or(self.events.len(), |last| index(last).saturating_add(1));
         self.events.get(first..last).unwrap_or_default()

@@ -28,7 +28,7 @@ pub(super) fn check(decoded: &DecodedRecords<'_>) -> Result<(), CheckError> {
             opened.sabacc_pot, opened.carried_pot, pots.0, pots.1
         )
     })?;
-    opened.roster.iter().try_for_each(|place| check_seat(&state, place))?;
+    opened.roster.iter().try_for_each(|seated| check_seat(&state, seated))?;
     check_button(&state, &opened.roster)?;
     check_misses(decoded, &state, opened)
 }
@@ -46,21 +46,21 @@ fn check_settings(decoded: &DecodedRecords<'_>, opened: &pb::HandOpened) -> Resu
     ensure(same, || "the hand has other rules or settings than its table".to_owned())
 }
 
-fn check_seat(state: &TableState, place: &pb::RosterSeat) -> Result<(), CheckError> {
-    let number = place.seat;
+fn check_seat(state: &TableState, seated: &pb::RosterSeat) -> Result<(), CheckError> {
+    let number = seated.seat;
     let Some(seat) = state.seats.get(&number) else {
         // Who sat out the last hand had taken the seat before the first of these records.
         return ensure(!state.is_complete, || format!("seat {number} is dealt in, and is free"));
     };
-    ensure(seat.player[..] == place.player_id[..], || {
+    ensure(seat.player[..] == seated.player_id[..], || {
         format!("seat {number} is dealt in with another player than sits there")
     })?;
-    ensure(seat.house == place.house, || {
+    ensure(seat.house == seated.house, || {
         format!("seat {number} is the house's own or not, and is dealt in as the other")
     })?;
     ensure(seat.funded, || format!("seat {number} is dealt in, and its credits are not there"))?;
-    ensure(seat.stack == place.stack, || {
-        let (left, began) = (seat.stack, place.stack);
+    ensure(seat.stack == seated.stack, || {
+        let (left, began) = (seat.stack, seated.stack);
         format!("seat {number} began with {began} credits, and had {left}")
     })
 }
@@ -68,7 +68,7 @@ fn check_seat(state: &TableState, place: &pb::RosterSeat) -> Result<(), CheckErr
 /// Checks the order of the roster: the last has the button, which goes from seat to seat of those
 /// dealt in; the first sits after it.
 fn check_button(state: &TableState, roster: &[pb::RosterSeat]) -> Result<(), CheckError> {
-    let mut seats: Vec<u32> = roster.iter().map(|place| place.seat).collect();
+    let mut seats: Vec<u32> = roster.iter().map(|seated| seated.seat).collect();
     let dealt = seats.clone();
     seats.sort_unstable();
     let next = |last: u32| seats.iter().copied().find(|seat| *seat > last);

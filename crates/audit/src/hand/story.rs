@@ -50,32 +50,32 @@ pub fn story(records: &HandRecords, report: &Report) -> Vec<StoryLine> {
     let decoded = DecodedRecords::decode(records);
     let replay = Replay::run(&decoded);
     let narrator = Narrator { decoded: &decoded, replay: &replay };
-    let mut told: Vec<(UnixMicros, StoryLine)> = Vec::new();
-    let mut tell = |log: &'static str, event: &Event, lines: Vec<(String, String)>| {
+    let mut timed: Vec<(UnixMicros, StoryLine)> = Vec::new();
+    let mut add = |log: &'static str, event: &Event, lines: Vec<(String, String)>| {
         for (who, what) in lines {
             let (when, record) = (Some(event.recorded_at), Some((log, event.position.0)));
-            told.push((event.recorded_at, StoryLine { when, who, what, record }));
+            timed.push((event.recorded_at, StoryLine { when, who, what, record }));
         }
     };
     for DecodedEvent { event, recorded } in &decoded.dealer {
         let what = narrator.describe_dealer_event(recorded).into_iter();
-        tell("dealer", event, what.map(|what| ("the dealer".to_owned(), what)).collect());
+        add("dealer", event, what.map(|what| ("the dealer".to_owned(), what)).collect());
     }
     for read in decoded.table.iter().chain(&decoded.hand) {
-        tell("table", read.event, narrator.describe_table_record(read));
+        add("table", read.event, narrator.describe_table_record(read));
     }
     for DecodedEvent { event, recorded } in &decoded.wallet {
         let what = narrator.describe_wallet_event(recorded).into_iter();
-        tell("wallet", event, what.map(|what| ("the wallet".to_owned(), what)).collect());
+        add("wallet", event, what.map(|what| ("the wallet".to_owned(), what)).collect());
     }
-    told.sort_by_key(|(at, _)| *at);
+    timed.sort_by_key(|(at, _)| *at);
     let verdicts = report.checks.0.iter().map(|checked| StoryLine {
         when: None,
         who: "audit".to_owned(),
         what: format!("{} {}", checked.check.sentence(), checked.verdict),
         record: None,
     });
-    told.into_iter().map(|(_, line)| line).chain(verdicts).collect()
+    timed.into_iter().map(|(_, line)| line).chain(verdicts).collect()
 }
 
 struct Narrator<'a> {
@@ -358,8 +358,9 @@ impl Narrator<'_> {
             ruled.map(|line| (line.to_string(), sentences::describe_settlement_line(line, &name)));
         let mut lines = vec![("the table".to_owned(), "settles the hand".to_owned())];
         for line in &settled.lines {
-            let told = ruled.next().filter(|(text, _)| *text == line.text).map(|(_, told)| told);
-            lines.push(told.unwrap_or_else(|| self.with_names(&line.text)));
+            let ruling =
+                ruled.next().filter(|(text, _)| *text == line.text).map(|(_, ruling)| ruling);
+            lines.push(ruling.unwrap_or_else(|| self.with_names(&line.text)));
         }
         lines
     }

@@ -143,15 +143,15 @@ impl TableState {
 
     /// Takes over what a hand that was played to its end has left.
     fn take_over(&mut self, finished: &pb::HandFinished) {
-        for (index, place) in finished.seats.iter().enumerate() {
+        for (index, seated) in finished.seats.iter().enumerate() {
             let seat = SeatState {
-                player: place.player_id.to_vec(),
-                stack: place.stack,
+                player: seated.player_id.to_vec(),
+                stack: seated.stack,
                 misses: finished.misses.get(index).copied().unwrap_or_default(),
                 funded: true,
-                house: place.house,
+                house: seated.house,
             };
-            self.seats.insert(place.seat, seat);
+            self.seats.insert(seated.seat, seat);
         }
         self.pots = Some((finished.sabacc_pot, finished.carried_pot));
         self.button = finished.seats.last().map(|last| last.seat);
@@ -164,10 +164,10 @@ impl TableState {
         self.burnt.push(*hand_no);
         let pots = self.pots.is_none_or(|pots| pots == (*sabacc_pot, *carried_pot));
         let mut places = seats.iter().zip(misses);
-        let same = places.all(|(place, misses)| {
-            self.seats.get(&place.seat).is_none_or(|seat| {
+        let same = places.all(|(seated, misses)| {
+            self.seats.get(&seated.seat).is_none_or(|seat| {
                 let before = (&seat.player[..], seat.stack, seat.misses);
-                before == (&place.player_id[..], place.stack, *misses)
+                before == (&seated.player_id[..], seated.stack, *misses)
             })
         });
         ensure(pots && same, || {
@@ -178,7 +178,7 @@ impl TableState {
     /// Returns how many clocks each player of a roster had missed in a row before the hand; `None`
     /// where the records do not say.
     pub(super) fn misses(&self, roster: &[pb::RosterSeat]) -> Vec<Option<u32>> {
-        let misses = |place: &pb::RosterSeat| self.seats.get(&place.seat).map(|seat| seat.misses);
+        let misses = |seated: &pb::RosterSeat| self.seats.get(&seated.seat).map(|seat| seat.misses);
         roster.iter().map(misses).collect()
     }
 }

@@ -117,17 +117,18 @@ fn the_story_tells_everything_and_ends_with_the_verdicts() {
     let room = room();
     let records = proved(&room, 1);
     let report = audit(&records);
-    let told = story(&records, &report);
-    let verdicts: Vec<&StoryLine> = told.iter().filter(|line| line.who == "audit").collect();
+    let lines = story(&records, &report);
+    let verdicts: Vec<&StoryLine> = lines.iter().filter(|line| line.who == "audit").collect();
     assert_eq!(verdicts.len(), Check::ALL.len());
     assert!(verdicts.iter().all(|line| line.what.ends_with("passed")));
     for events in [&records.hand, &records.table] {
         for event in events {
             let at = Some(("table", event.position.0));
-            assert!(told.iter().any(|line| line.record == at), "{event:?} is not told");
+            assert!(lines.iter().any(|line| line.record == at), "{event:?} is not told");
         }
     }
-    let text: Vec<String> = told.iter().map(|line| format!("{} {}", line.who, line.what)).collect();
+    let text: Vec<String> =
+        lines.iter().map(|line| format!("{} {}", line.who, line.what)).collect();
     let tells = |part: &str| text.iter().any(|line| line.contains(part));
     for part in [
         "commits to a seed",
@@ -140,7 +141,7 @@ fn the_story_tells_everything_and_ends_with_the_verdicts() {
         assert!(tells(part), "nothing of {part}: {text:#?}");
     }
     assert!(!text.iter().any(|line| line.contains("??") || line.contains("did not come to")));
-    let json = serde_json::to_value(&told).unwrap();
+    let json = serde_json::to_value(&lines).unwrap();
     assert_eq!(json[0]["who"], "the table");
     let json = serde_json::to_value(&report).unwrap();
     assert_eq!(json["checks"][0]["check"], "keys");

@@ -32,8 +32,8 @@ impl Api {
         let limits = parse_requested_limits(limits, loss, time)?;
         let by =
             if caller.player().is_some() { LimitSetter::Player } else { LimitSetter::Operator };
-        let wish = RequestContent::SetLimits { player, by, limits };
-        let request = command::Request { id, content: wish, linked: false };
+        let content = RequestContent::SetLimits { player, by, limits };
+        let request = command::Request { id, content, linked: false };
         let done = self.execute_request(&caller, request).await?;
         match done.content {
             AnswerContent::LimitTerms(terms) => Ok(terms_to_pb(&terms)),

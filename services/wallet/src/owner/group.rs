@@ -231,30 +231,50 @@ impl<'a> GroupBuilder<'a> {
         &mut self,
         named: KeyedRequest,
         by: &Author,
-        mut undos: Option<&mut Vec<Undo>>,
+        undos: Option<&mut Vec<Undo>>,
     ) -> Outcome {
-        let KeyedRequest { request: Request { id, content: wish, linked: _ }, key, digest } = named;
-        let counted = self.quotas.of(&wish, by);
+        let KeyedRequest { request: Request { id, content, linked: _ }, key, digest } = named;
+        let counted = self.quotas.of(&content, by);
         if let Some((quota, player)) = counted {
             quota.check(player, self.at).map_err(WalletError::DailyQuotaSpent)?;
         }
-        let (events, told) = match wish {
+        let (events, content) = self.decide_content(content, undos)?;
+        let position = Position(self.next.0.saturating_sub(1));
+        let done = Answer { position, content: content.clone() };
+        if events.is_empty() {
+            // The command changed nothing: nothing is stored, and a repeat is judged again.
+            return Ok(done);
+        }
+        let last = u16::try_from(events.len() - 1).unwrap_or(u16::MAX);
+        let request = LogRequest { id, digest, answer: answer::encode(last, &content) };
+        let (actor, trace) = (by.actor.clone(), by.trace);
+        self.entries.push(Entry { events, request: Some(request), actor, trace });
+        if let Some((quota, player)) = counted {
+            quota.count(player, self.at);
+        }
+        self.keys.push(key);
+        self.requests_in_flight.insert(key, RequestInFlight { digest, answer: done.clone() });
+        Ok(done)
+    }
+
+    /// Decides and applies the content of a request: its events for the log, and its answer.
+    fn decide_content(
+        &mut self,
+        content: RequestContent,
+        mut undos: Option<&mut Vec<Undo>>,
+    ) -> Result<(Vec<NewEvent>, AnswerContent), WalletError> {
+        Ok(match content {
             RequestContent::Command(command) => {
-                let mut events = decide(self.ledger, self.at, command)?;
-                let told = events.last().filter(|last| self.ledger.is_unchanged_by(last, self.at));
-                if let Some(told) = told.map(|last| self.answer_content(last)) {
-                    events.clear();
-                    (Vec::new(), told)
+                let events = decide(self.ledger, self.at, command)?;
+                let changes_nothing =
+                    events.last().is_some_and(|last| self.ledger.is_unchanged_by(last, self.at));
+                let new = if changes_nothing {
+                    Vec::new()
                 } else {
-                    let new = events.iter().map(|event| self.apply(event, undos.as_deref_mut()));
-                    let new: Vec<NewEvent> = new.collect();
-                    (
-                        new,
-                        events
-                            .last()
-                            .map_or(AnswerContent::Empty, |last| self.answer_content(last)),
-                    )
-                }
+                    events.iter().map(|event| self.apply(event, undos.as_deref_mut())).collect()
+                };
+                let last = events.last();
+                (new, last.map_or(AnswerContent::Empty, |last| self.answer_content(last)))
             }
             RequestContent::OpenAccounts(players) => {
                 let mut new = Vec::with_capacity(players.len());
@@ -286,23 +306,7 @@ impl<'a> GroupBuilder<'a> {
                 self.next.0 += 1;
                 (vec![wire::clock::new_event(&step)], AnswerContent::Empty)
             }
-        };
-        let position = Position(self.next.0.saturating_sub(1));
-        let done = Answer { position, content: told.clone() };
-        if events.is_empty() {
-            // The command changed nothing: nothing is stored, and a repeat is judged again.
-            return Ok(done);
-        }
-        let last = u16::try_from(events.len() - 1).unwrap_or(u16::MAX);
-        let request = LogRequest { id, digest, answer: answer::encode(last, &told) };
-        let (actor, trace) = (by.actor.clone(), by.trace);
-        self.entries.push(Entry { events, request: Some(request), actor, trace });
-        if let Some((quota, player)) = counted {
-            quota.count(player, self.at);
-        }
-        self.keys.push(key);
-        self.requests_in_flight.insert(key, RequestInFlight { digest, answer: done.clone() });
-        Ok(done)
+        })
     }
 
     /// Applies an event and encodes it for the log.
@@ -360,11 +364,11 @@ impl<'a> GroupBuilder<'a> {
 /// [`Refusal::LinkedRefused`].
 fn linked_outcomes(outcomes: &[(bool, Outcome)], count: usize) -> Vec<Outcome> {
     let linked = Err(WalletError::Refused(Refusal::LinkedRefused));
-    let told = outcomes.iter().map(|(fresh, outcome)| match outcome {
+    let group = outcomes.iter().map(|(fresh, outcome)| match outcome {
         Ok(_) if *fresh => linked.clone(),
         Ok(_) | Err(_) => outcome.clone(),
     });
-    let mut told: Vec<Outcome> = told.collect();
-    told.resize(count, linked);
-    told
+    let mut group: Vec<Outcome> = group.collect();
+    group.resize(count, linked);
+    group
 }

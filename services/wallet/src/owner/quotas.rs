@@ -31,9 +31,13 @@ impl Default for Quotas {
 
 impl Quotas {
     /// Quota that a command counts towards, and its player; `None` for services and operators.
-    pub(super) fn of(&self, wish: &RequestContent, by: &Author) -> Option<(&DailyQuota, PlayerId)> {
+    pub(super) fn of(
+        &self,
+        content: &RequestContent,
+        by: &Author,
+    ) -> Option<(&DailyQuota, PlayerId)> {
         let player = by.actor.strip_prefix("player:")?.parse().ok()?;
-        let excludes = matches!(wish, RequestContent::Command(Command::Exclude { .. }));
+        let excludes = matches!(content, RequestContent::Command(Command::Exclude { .. }));
         Some((if excludes { &self.exclusions } else { &self.records }, player))
     }
 }

@@ -46,8 +46,8 @@ impl Replayer {
         for player in end.settlement.shown.iter() {
             let Some(hand) = end.settlement.hands.get(player.index()) else { continue };
             let cards = hand.cards.iter().filter_map(|card| {
-                let place = self.replay.positions.position_of(*card).ok()?;
-                Some((place, deck.code(*card).to_owned()))
+                let handle = self.replay.positions.position_of(*card).ok()?;
+                Some((handle, deck.code(*card).to_owned()))
             });
             let mut cards: Vec<_> = cards.collect();
             cards.sort();
@@ -66,7 +66,7 @@ impl Replayer {
     pub(super) fn check_card(&mut self, card: &CardRef, open: bool) {
         let Some(deck) = self.findings.deck else { return };
         let face =
-            parse_handle(card).and_then(|place| self.face(place)).map(|face| deck.code(face));
+            parse_handle(card).and_then(|handle| self.face(handle)).map(|face| deck.code(face));
         let expected = if open { face.unwrap_or("?") } else { "" };
         if card.card != expected {
             let CardRef { op, position, card: _, salt: _ } = *card;
@@ -85,7 +85,7 @@ impl Replayer {
     pub(super) fn check_salt(&mut self, card: &CardRef) {
         let salt = parse_handle(card)
             .filter(|_| !card.card.is_empty())
-            .map(|place| fairness::deck::salt(&self.keys, place.op, place.position));
+            .map(|handle| fairness::deck::salt(&self.keys, handle.op, handle.position));
         let expected: &[u8] = salt.as_ref().map_or(&[], |salt| &salt[..]);
         if card.salt != expected {
             let CardRef { op, position, .. } = *card;
@@ -97,8 +97,8 @@ impl Replayer {
         }
     }
 
-    pub(super) fn face(&self, place: Handle) -> Option<Card> {
-        let id = self.shoe.card_at_any(place).ok()?;
+    pub(super) fn face(&self, handle: Handle) -> Option<Card> {
+        let id = self.shoe.card_at_any(handle).ok()?;
         self.findings.deck.and_then(|deck| deck.card(id))
     }
 }

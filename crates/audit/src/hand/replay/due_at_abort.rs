@@ -62,13 +62,13 @@ impl Replayer {
     ) -> Option<()> {
         let seat = replay.recipient(deal.to);
         let open = deal.shown || deal.to == Destination::Table;
-        let card = |place: &fairness::Handle| {
-            let dealer::Handle { op, position } = handle_to_pb(*place);
+        let card = |handle: &fairness::Handle| {
+            let dealer::Handle { op, position } = handle_to_pb(*handle);
             without_face(op, position)
         };
         let moved = pb::CardsMoved { seat, cards: places.iter().map(card).collect() };
         let (shoe, deck) = (&self.shoe, self.findings.deck);
-        let face = |place| deck.and_then(|deck| deck.card(shoe.card_at_any(place).ok()?));
+        let face = |handle| deck.and_then(|deck| deck.card(shoe.card_at_any(handle).ok()?));
         replay.apply(&TableRecord::CardsMoved(moved), &face).ok()?;
         let audience = if open { 0 } else { seat };
         self.findings.deals.push(DealtCards {
