@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import re
+import signal
 import subprocess
 import sys
 import time
@@ -10,33 +13,68 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-TESTS = Path(__file__).resolve().parent.parent
-# The game of the room's own bots, and that of a table with the opponents in `opponents.py`.
+HERE = Path(__file__).resolve().parent
+# The game of the room's own bots, and that of a table at which guests play (`python/opponents.py`).
 GAMES = ("dice", "spike")
+OPPONENTS = 2
 # Seconds until a room must serve.
 START = 60
 
 
 @contextmanager
-def running(program: Path, folder: Path, log: Path) -> Iterator[str]:
-    """A room with bots; gives the address of its public port."""
+def running(program: Path, folder: Path, tools: Path) -> Iterator[str]:
+    """A room with a table of each game and somebody to play against; gives the address of its public port.
+    What it and the opponents write is shown where something fails."""
+    log = folder.with_suffix(".log")
     with log.open("wb") as written:
-        room = subprocess.Popen(
-            [program, "--data", folder, "up", "--listen", "127.0.0.1:0", "--game", GAMES[0], "--thinking", "50"],
-            stdout=written, stderr=subprocess.STDOUT, start_new_session=True,
-        )
+        started = []
+
+        def start(command: list[object], **environment: str) -> subprocess.Popen[bytes]:
+            process = subprocess.Popen(
+                [str(part) for part in command], env=os.environ | environment,
+                stdout=written, stderr=subprocess.STDOUT, start_new_session=True,
+            )
+            started.append(process)
+            return process
+
         try:
-            yield address(room, folder)
+            room = start([
+                program, "--data", folder, "up", "--listen", "127.0.0.1:0",
+                "--game", GAMES[0], "--thinking", "50",
+            ])
+            url = address(room, folder)
+            subprocess.run(
+                [program, "--data", folder, "table", "open", GAMES[1], "--name", "Guests", "--pause-ms", "250"],
+                check=True, timeout=30, stdout=written,
+            )
+            start(
+                [HERE / "python" / "run", "opponents", GAMES[1], OPPONENTS],
+                SABACC_URL=url, SABACC_TOOLS=str(tools / "python"),
+            )
+            yield url
+            ended = [process.args for process in started if process.poll() is not None]
+            if ended:
+                raise RuntimeError(f"{ended} ended")
         except BaseException:
             print(log.read_text(errors="replace"), file=sys.stderr)
             raise
         finally:
-            room.terminate()
-            try:
-                room.wait(30)
-            except subprocess.TimeoutExpired:
-                room.kill()
-                room.wait()
+            for process in reversed(started):
+                stop(process)
+
+
+def stop(process: subprocess.Popen[bytes]) -> None:
+    """Ends a process, in order where it takes the time."""
+    process.terminate()
+    try:
+        process.wait(30)
+    except subprocess.TimeoutExpired:
+        pass
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    process.wait()
 
 
 def address(room: subprocess.Popen[bytes], folder: Path) -> str:
@@ -53,13 +91,25 @@ def address(room: subprocess.Popen[bytes], folder: Path) -> str:
 
 
 def judge(bundle: Path, seat: Path, keys: Path) -> str | None:
-    """Verifies a bundle by the verifier in Python; gives why it does not count, if it does not."""
+    """Has the verifier in Python judge a bundle; gives why it does not count, if it does not."""
     if not bundle.is_file() or not seat.is_file():
         return "no bundle or no seat was written"
     done = subprocess.run(
         [sys.executable, "-m", "verify", bundle, "--keys", keys, "--json"],
-        cwd=TESTS, capture_output=True, text=True, timeout=60, check=False,
+        cwd=HERE.parent, capture_output=True, text=True, timeout=60, check=False,
     )
     if done.returncode != 0:
         return f"verify: exit {done.returncode}: {done.stdout}{done.stderr}"
+    said = " ".join(json.loads(done.stdout)["sentences"])
+    own = int(seat.read_text())
+    if own not in named(r"the numbers? of (seats? [^;]*?) (?:is|are) in it", said):
+        return f"the entropy of seat {own} is not in the hand: {said}"
+    if own not in named(r"those decisions of (seats? [^;]*?) which", said):
+        return f"seat {own} has signed no decision: {said}"
     return None
+
+
+def named(pattern: str, said: str) -> list[int]:
+    """The seats that a sentence names, such as `seats 1, 3 and 5`."""
+    found = re.search(pattern, said)
+    return [] if found is None else [int(number) for number in re.findall("[0-9]+", found[1])]

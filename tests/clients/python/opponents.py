@@ -1,0 +1,43 @@
+"""Guests for others to play against: `python opponents.py URL GAME NUMBER`. They play until they are stopped.
+
+Each plays as `play.py` does, hand after hand at the same table.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import traceback
+
+import grpc
+
+import bundle
+from guest import Guest
+from play import fetch
+from table import Table
+
+
+def main() -> None:
+    url, game, number = sys.argv[1], sys.argv[2], int(sys.argv[3])
+    keys = bundle.read_keys(fetch(f"{url}/keys.txt").decode())
+    for one in range(number):
+        threading.Thread(target=play, args=(url, game, f"Opponent {one + 1}", keys)).start()
+
+
+def play(url: str, game: str, name: str, keys: dict[str, bytes]) -> None:
+    """One guest. Where one fails all end, so that it is seen."""
+    try:
+        with grpc.insecure_channel(url.removeprefix("http://")) as channel:
+            guest = Guest(name, keys, channel)
+            table = guest.find_table(game)
+            seat = guest.sit_down(table)
+            while True:
+                Table(guest, table.table_id, seat).play_one_hand()
+    except Exception:
+        traceback.print_exc()
+        os._exit(1)
+
+
+if __name__ == "__main__":
+    main()
