@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -84,7 +85,9 @@ def address(room: subprocess.Popen[bytes], folder: Path) -> str:
         if room.poll() is not None:
             raise RuntimeError(f"the room ended with {room.returncode}")
         try:
-            return json.loads((folder / "room.json").read_text())["address"]
+            url = json.loads((folder / "room.json").read_text())["address"]
+            with urllib.request.urlopen(f"{url}/readyz", timeout=5):
+                return url
         except (OSError, ValueError):
             time.sleep(0.1)
     raise RuntimeError(f"the room did not serve within {START} s")

@@ -74,8 +74,8 @@ class Part:
         self.order: list[int] = []
         self.held: list = []
         self.leaving: list[int] = []
-        # All that we have signed.
-        self.signatures: list[bytes] = []
+        # Our signatures, each with the chain that it is over.
+        self.signatures: dict[bytes, bytes] = {}
 
     # 1. Our commitment is on record.
 
@@ -157,10 +157,11 @@ class Part:
     def sign(self, legal: LegalMove, move: Move, chain: bytes | None = None) -> bytes:
         """Signs a decision for its place: behind all decisions so far."""
         line, said = moves.lines(move, legal.secret, self.order, self.seat, self.held)
-        self.signed = fair.next_chain(chain or self.chain, False, line)
-        text = fair.signed_text("decision-sig", self.public_key, self.context, self.signed, said.encode())
-        self.signatures.append(self.key.sign(text))
-        return self.signatures[-1]
+        with_it = fair.next_chain(chain or self.chain, False, line)
+        text = fair.signed_text("decision-sig", self.public_key, self.context, with_it, said.encode())
+        signature = self.key.sign(text)
+        self.signatures[signature] = with_it
+        return signature
 
     def chain_with_leaves(self, hint: str) -> bytes | None:
         """The chain that a refused signature should have been over: players have left meanwhile."""
@@ -171,12 +172,12 @@ class Part:
                 return chain
         return None
 
-    def check_decision_receipt(self, receipt: DecisionReceipt) -> None:
+    def check_decision_receipt(self, signature: bytes, receipt: DecisionReceipt) -> None:
         """Keep this receipt too: it shows that the decision was taken, and where it stands."""
         signed = fair.signed_text(
             "decision-receipt-sig", self.keys["table"], self.context, receipt.chain, fair.u64(receipt.position)
         )
-        check(receipt.chain == self.signed, "a receipt for another decision")
+        check(receipt.chain == self.signatures[signature], "a receipt for another decision")
         check(fair.is_signed(self.keys["table"], signed, receipt.signature), "the receipt is not signed")
 
     # 5. The hand is over.

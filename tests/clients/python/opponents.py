@@ -1,4 +1,4 @@
-"""Guests for others to play against: `python opponents.py URL GAME NUMBER`. They play until they are stopped.
+"""Guests for others to play against: `python opponents.py URL GAME NUMBER`, until they are stopped.
 
 Each plays as `play.py` does, hand after hand at the same table.
 """
@@ -21,15 +21,15 @@ from table import Table
 def main() -> None:
     url, game, number = sys.argv[1], sys.argv[2], int(sys.argv[3])
     keys = bundle.read_keys(fetch(f"{url}/keys.txt").decode())
-    for one in range(number):
-        threading.Thread(target=play, args=(url, game, f"Opponent {one + 1}", keys)).start()
+    for _ in range(number):
+        threading.Thread(target=play, args=(url, game, keys)).start()
 
 
-def play(url: str, game: str, name: str, keys: dict[str, bytes]) -> None:
+def play(url: str, game: str, keys: dict[str, bytes]) -> None:
     """One guest. Where one fails all end, so that it is seen."""
     try:
         with grpc.insecure_channel(url.removeprefix("http://")) as channel:
-            guest = Guest(name, keys, channel)
+            guest = Guest("Opponent", keys, channel)
             table = guest.find_table(game)
             seat = guest.sit_down(table)
             while True:

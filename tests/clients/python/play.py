@@ -28,14 +28,12 @@ def main() -> None:
     parser.add_argument("url", help="the room's public port, such as http://127.0.0.1:7400")
     parser.add_argument("games", nargs="+", help="such as dice")
     parser.add_argument("--keys", type=Path, help="the public keys of the room's logs; else its own word")
-    parser.add_argument("--service-config", type=Path, help="proto/service_config.json: which calls are tried again")
     parser.add_argument("--out", type=Path, default=Path("."), help="where the hands' bundles go")
     options = parser.parse_args()
     # Whoever knows the keys from elsewhere need not believe the room.
     text = options.keys.read_bytes() if options.keys else fetch(f"{options.url}/keys.txt")
     keys = bundle.read_keys(text.decode())
-    config = [("grpc.service_config", options.service_config.read_text())] if options.service_config else []
-    with grpc.insecure_channel(options.url.removeprefix("http://"), options=config) as channel:
+    with grpc.insecure_channel(options.url.removeprefix("http://")) as channel:
         guest = Guest("Python", keys, channel)
         for game in options.games:
             table = guest.find_table(game)

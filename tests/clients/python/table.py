@@ -204,8 +204,8 @@ class Table:
             return
         if acted.WhichOneof("outcome") == "refused":
             self.refused(known, acted.refused)
-        elif self.in_hand:
-            self.part.check_decision_receipt(acted.done.receipt)
+        elif known[0].signature:
+            self.part.check_decision_receipt(known[0].signature, acted.done.receipt)
         if self.in_hand and not self.dropped:
             # Once, to show it: the stream breaks, and goes on behind the last message.
             self.dropped = True
