@@ -6,6 +6,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -15,17 +16,19 @@ from contextlib import contextmanager
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-# The game of the room's own bots, and that of a table at which guests play (`python/opponents.py`).
+# The games, each at a table of its own.
 GAMES = ("dice", "spike")
-OPPONENTS = 2
+# Milliseconds for what takes none where everybody is quick: a machine may be slow.
+TABLE = ["--pause-ms", "250", "--commit-ms", "5000", "--reveal-ms", "10000"]
 # Seconds until a room must serve.
 START = 60
 
 
 @contextmanager
-def running(program: Path, folder: Path, tools: Path) -> Iterator[str]:
-    """A room with a table of each game and somebody to play against; gives the address of its public port.
-    What it and the opponents write is shown where something fails."""
+def running(program: Path, folder: Path, tools: Path, origin: str) -> Iterator[str]:
+    """A room with a table of each game, at which guests play (`python/opponents.py`), and which pages of that
+    origin may call; gives the address of its public port. What it and the guests write is shown where
+    something fails."""
     log = folder.with_suffix(".log")
     with log.open("wb") as written:
         started = []
@@ -39,17 +42,16 @@ def running(program: Path, folder: Path, tools: Path) -> Iterator[str]:
             return process
 
         try:
-            room = start([
-                program, "--data", folder, "up", "--listen", "127.0.0.1:0",
-                "--game", GAMES[0], "--thinking", "50",
-            ])
-            url = address(room, folder)
-            subprocess.run(
-                [program, "--data", folder, "table", "open", GAMES[1], "--name", "Guests", "--pause-ms", "250"],
-                check=True, timeout=30, stdout=written,
+            room = start(
+                [program, "--data", folder, "up", "--listen", "127.0.0.1:0", "--no-bots"],
+                SABACC_CORS_ORIGINS=origin,
             )
+            url = address(room, folder)
+            for game in GAMES:
+                opening = ["--data", folder, "table", "open", game, "--name", game, *TABLE]
+                subprocess.run([program, *opening], check=True, timeout=30, stdout=written)
             start(
-                [HERE / "python" / "run", "opponents", GAMES[1], OPPONENTS],
+                [HERE / "python" / "run", "opponents", *GAMES],
                 SABACC_URL=url, SABACC_TOOLS=str(tools / "python"),
             )
             yield url
@@ -76,6 +78,12 @@ def stop(process: subprocess.Popen[bytes]) -> None:
     except ProcessLookupError:
         pass
     process.wait()
+
+
+def free_origin() -> str:
+    """An origin at a port that is free, for a page that a client serves."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return f"http://127.0.0.1:{server.getsockname()[1]}"
 
 
 def address(room: subprocess.Popen[bytes], folder: Path) -> str:

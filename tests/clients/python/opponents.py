@@ -1,6 +1,6 @@
-"""Guests for others to play against: `python opponents.py URL GAME NUMBER`, until they are stopped.
+"""Guests for others to play against: `python opponents.py URL GAME…`, until they are stopped.
 
-Each plays as `play.py` does, hand after hand at the same table.
+Two for each game. Each plays as `play.py` does, hand after hand at the same table.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from table import Table
 
 
 def main() -> None:
-    url, game, number = sys.argv[1], sys.argv[2], int(sys.argv[3])
+    url, games = sys.argv[1], sys.argv[2:]
     keys = bundle.read_keys(fetch(f"{url}/keys.txt").decode())
-    for _ in range(number):
+    for game in games * 2:
         threading.Thread(target=play, args=(url, game, keys)).start()
 
 
