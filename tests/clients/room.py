@@ -101,12 +101,12 @@ def address(room: subprocess.Popen[bytes], folder: Path) -> str:
     raise RuntimeError(f"the room did not serve within {START} s")
 
 
-def judge(bundle: Path, seat: Path, keys: Path) -> str | None:
+def judge(bundle: Path, seat: Path, keys: Path, tools: Path) -> str | None:
     """Has the verifier in Python judge a bundle; gives why it does not count, if it does not."""
     if not bundle.is_file() or not seat.is_file():
         return "no bundle or no seat was written"
     done = subprocess.run(
-        [sys.executable, "-m", "verify", bundle, "--keys", keys, "--json"],
+        [tools / "python" / "venv" / "bin" / "python", "-m", "verify", bundle, "--keys", keys, "--json"],
         cwd=HERE.parent, capture_output=True, text=True, timeout=60, check=False,
     )
     if done.returncode != 0:

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 import fair
 from hand import Part, check
 from sabacc.audit.v1.bundle_pb2 import BundleContents, BundleLog, HandBundle, LogRecord
+from sabacc.event.v1.table_pb2 import HandFinished
 from sabacc.event.v1.type_pb2 import EventType
 
 EVENTS = [importlib.import_module(f"sabacc.event.v1.{file}_pb2") for file in ("table", "dealer", "wallet")]
@@ -42,9 +43,13 @@ def open_bundle(data: bytes) -> BundleContents:
 
 def is_whole(data: bytes) -> bool:
     """Whether nothing of the hand is to come: its settlement is posted, and its seed is open."""
-    table = open_bundle(data).logs[0]
-    kinds = {record.type for record in table.records if record.payload}
-    return {EventType.EVENT_TYPE_HAND_FINISHED, EventType.EVENT_TYPE_HAND_REVEALED} <= kinds
+    contents = open_bundle(data)
+    table = contents.logs[0]
+    # The table's stream begins with the end of the hand before, and ends with that of this one.
+    ends = [HandFinished.FromString(record.payload) for record in table.records
+            if record.type == EventType.EVENT_TYPE_HAND_FINISHED]
+    kinds = {record.type for record in table.records}
+    return EventType.EVENT_TYPE_HAND_REVEALED in kinds and any(end.hand_id == contents.hand_id for end in ends)
 
 
 # The logs.
