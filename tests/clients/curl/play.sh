@@ -68,7 +68,7 @@ table=$(printf %s "$table_id" | tr -d -)
 
 token=$(get .tokens.accessToken "$work/guest")
 call TableService/GetTable "$(jq -nc --arg table "$table_id" '{tableId: $table}')" >"$work/view"
-body=$(jq -nc --arg id "$(request_id)" --arg table "$table_id" --arg credits "$(get .table.minBuyInCredits "$work/view")" \
+body=$(jq -nc --arg id "$(request_id)" --arg table "$table_id" --arg credits "$(get .table.maxBuyInCredits "$work/view")" \
   '{requestId: $id, tableId: $table, buyInCredits: $credits}')
 call TableService/SitDown "$body" >"$work/seated" || fail "no seat was given: $(cat "$work/seated")"
 call TableService/SitDown "$body" >"$work/again"

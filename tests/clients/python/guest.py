@@ -82,14 +82,18 @@ class Guest:
                 raise LookupError(f"no table of {game} has a free seat")
 
     def sit_down(self, table: TableView) -> int:
-        """Takes any free seat, with the least credits that it takes."""
+        """Takes any free seat, with the most credits that it takes."""
         sit = SitDownRequest(
-            request_id=request_id(), table_id=table.table_id, buy_in_credits=table.min_buy_in_credits
+            request_id=request_id(), table_id=table.table_id, buy_in_credits=table.max_buy_in_credits
         )
         seat = call(self.tables.SitDown, sit, self.token).seat
         # The same command again: nothing happens, and the answer is the same.
         check(call(self.tables.SitDown, sit, self.token).seat == seat, "a repeated call took another seat")
         return seat
+
+    def view(self, table_id: str) -> TableView:
+        """The table as we may see it."""
+        return call(self.tables.GetTable, GetTableRequest(table_id=table_id), self.token).table
 
     def stand_up(self, table_id: str) -> None:
         """Leaves: the stack goes back to the account, where a hand is in play when it ends."""

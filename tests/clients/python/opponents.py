@@ -8,13 +8,14 @@ from __future__ import annotations
 import os
 import sys
 import threading
+import time
 import traceback
 
 import grpc
 
 import bundle
 from guest import Guest
-from play import fetch
+from play import PAUSE, fetch
 from table import Table
 
 
@@ -25,15 +26,25 @@ def main() -> None:
         threading.Thread(target=play, args=(url, game, keys)).start()
 
 
+def visit(guest: Guest, game: str) -> None:
+    """Plays at a table until few credits are left there, and leaves it."""
+    table = guest.find_table(game)
+    seat, stack = guest.sit_down(table), table.max_buy_in_credits
+    while stack >= table.min_buy_in_credits:
+        Table(guest, table.table_id, seat).play_one_hand()
+        stack = sum(one.stack_credits for one in guest.view(table.table_id).seats if one.seat == seat)
+    guest.stand_up(table.table_id)
+    while any(one.player_id == guest.player_id for one in guest.view(table.table_id).seats):
+        time.sleep(PAUSE)
+
+
 def play(url: str, game: str, keys: dict[str, bytes]) -> None:
     """One guest. Where one fails all end, so that it is seen."""
     try:
         with grpc.insecure_channel(url.removeprefix("http://")) as channel:
             guest = Guest("Opponent", keys, channel)
-            table = guest.find_table(game)
-            seat = guest.sit_down(table)
             while True:
-                Table(guest, table.table_id, seat).play_one_hand()
+                visit(guest, game)
     except Exception:
         traceback.print_exc()
         os._exit(1)
