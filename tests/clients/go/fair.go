@@ -1,0 +1,164 @@
+package main
+
+import (
+	"crypto/ed25519"
+	"encoding/base64"
+	"fmt"
+	"strings"
+
+	commonv1 "sabacc/common/v1"
+	tablev1 "sabacc/table/v1"
+)
+
+// What is hashed and signed in a hand, byte for byte as crates/fairness/SPEC.md says.
+
+var zeros = make([]byte, 32)
+
+// binding is what a hand is bound to: its context, and the dealer's commitment to its seed.
+type binding struct{ context, dealer []byte }
+
+// hash is H(tag, fields) of section 4.2.
+func hash(tag string, parts ...[]byte) []byte {
+	return sum(fields(append([][]byte{[]byte("sabacc/fair/v1/" + tag)}, parts...)...))
+}
+
+// message is M(tag, fields) of section 4.4, a text to sign.
+func message(tag string, parts ...[]byte) []byte {
+	return fields(append([][]byte{[]byte(tag)}, parts...)...)
+}
+
+func rulesHash(ruleSet, settings string) []byte {
+	return sum(fields([]byte(ruleSet), []byte(settings)))
+}
+
+func contextOf(origin, tableID string, handNo uint64, rules []byte) []byte {
+	return hash("ctx", []byte(origin), idBytes(tableID), u64(handNo), rules)
+}
+
+func clientCommitment(b binding, seat uint32, playerID string, entropy []byte) []byte {
+	return hash("client-commit", b.context, b.dealer, u8(seat), idBytes(playerID), entropy)
+}
+
+func seedCommitment(context, seed []byte) []byte { return hash("dealer-commit", context, seed) }
+
+func closingOf(b binding, rows []*commonv1.ClosingRow) []byte {
+	parts := [][]byte{b.context, b.dealer, u8(uint32(len(rows)))}
+	for _, row := range rows {
+		committed, commitment := byte(0), zeros
+		if len(row.Commitment) > 0 {
+			committed, commitment = 1, row.Commitment
+		}
+		parts = append(parts, join(u8(row.Seat), idBytes(row.PlayerId), []byte{committed}, commitment))
+	}
+	return hash("closing", parts...)
+}
+
+func transcriptOf(b binding, rows []*commonv1.EntropyRow) []byte {
+	noBeacon := []byte{}
+	parts := [][]byte{b.context, b.dealer, noBeacon, u8(uint32(len(rows)))}
+	for _, row := range rows {
+		commitment, entropy := zeros, zeros
+		if len(row.Commitment) > 0 {
+			commitment = row.Commitment
+		}
+		if row.Status == commonv1.EntropyStatus_ENTROPY_STATUS_REVEALED {
+			entropy = row.Entropy
+		}
+		status := u8(uint32(row.Status))
+		parts = append(parts, join(u8(row.Seat), idBytes(row.PlayerId), status, commitment, entropy))
+	}
+	return hash("transcript", parts...)
+}
+
+func join(parts ...[]byte) []byte {
+	var all []byte
+	for _, part := range parts {
+		all = append(all, part...)
+	}
+	return all
+}
+
+// chainWith is the chain of decisions with one more line in it (section 9.1).
+func chainWith(chain []byte, byClock bool, line string) []byte {
+	clock := byte(0)
+	if byClock {
+		clock = 1
+	}
+	return hash("decision", chain, []byte{clock}, []byte(line))
+}
+
+// Texts that somebody signs, section 8.
+
+func commitmentText(tableID string, handNo uint64, rules []byte, p *commonv1.Commitment) []byte {
+	return message("dealer-commit-sig", []byte(p.Origin), idBytes(tableID), u64(handNo), rules, p.Commitment, p.KeyId)
+}
+
+func closingText(b binding, c *commonv1.Closing) []byte {
+	return message("closing-sig", b.context, b.dealer, c.Closing, c.KeyId)
+}
+
+func commitReceiptText(b binding, r *tablev1.EntropyReceipt) []byte {
+	return message("receipt-sig", b.context, b.dealer, u8(r.Seat), idBytes(r.PlayerId), r.Commitment, r.PlayerKey,
+		u64(r.Position), r.KeyId)
+}
+
+func revealReceiptText(b binding, r *tablev1.RevealReceipt) []byte {
+	return message("reveal-receipt-sig", b.context, b.dealer, u8(r.Seat), idBytes(r.PlayerId), r.Entropy,
+		u64(r.Position), r.KeyId)
+}
+
+func decisionText(context, chain []byte, said string, key ed25519.PublicKey) []byte {
+	return message("decision-sig", context, chain, []byte(said), keyID(key))
+}
+
+func decisionReceiptText(context []byte, r *tablev1.DecisionReceipt) []byte {
+	return message("decision-receipt-sig", context, r.Chain, u64(r.Position), r.KeyId)
+}
+
+func keyID(key ed25519.PublicKey) []byte { return sum(key)[:8] }
+
+// roomKeys are the public keys of the room's logs, by name, from a source that the player trusts: a file
+// with one C2SP verifier key a line, `<name>+<hash>+<base64 of 1 and the 32 bytes of an Ed25519 key>`.
+type roomKeys map[string]ed25519.PublicKey
+
+func parseKeys(text string) (roomKeys, error) {
+	keys := roomKeys{}
+	for _, line := range strings.Split(text, "\n") {
+		// A client at play takes no key with an end: ` until N`.
+		if line == "" || strings.HasPrefix(line, "#") || strings.Contains(line, " ") {
+			continue
+		}
+		parts := strings.SplitN(line, "+", 3)
+		if len(parts) != 3 {
+			return nil, fmt.Errorf("%q is no key of a log", line)
+		}
+		blob, err := base64.StdEncoding.DecodeString(parts[2])
+		if err != nil || len(blob) != 33 || blob[0] != 1 {
+			return nil, fmt.Errorf("%q is no key of a log", line)
+		}
+		keys[parts[0]] = blob[1:]
+	}
+	return keys, nil
+}
+
+// of returns the log of a service, "dealer" or "table", with its key.
+func (k roomKeys) of(service string) (string, ed25519.PublicKey) {
+	for name, key := range k {
+		if strings.HasSuffix(name, "/"+service) {
+			return name, key
+		}
+	}
+	return "", nil
+}
+
+// check fails unless the text is signed by the key of that service's log.
+func (k roomKeys) check(service string, text, id, signature []byte) error {
+	_, key := k.of(service)
+	if key == nil || string(keyID(key)) != string(id) {
+		return fmt.Errorf("a text of the %s is signed by a key that is not known", service)
+	}
+	if !ed25519.Verify(key, text, signature) {
+		return fmt.Errorf("a signature of the %s is not good", service)
+	}
+	return nil
+}
