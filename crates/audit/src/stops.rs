@@ -37,6 +37,8 @@ pub fn stops<'a>(events: impl IntoIterator<Item = &'a Event>) -> Vec<StopRecord>
             | TableEvent::EntropyCommitted(_)
             | TableEvent::HandFinished(_)
             | TableEvent::CloseAsked(_)
+            | TableEvent::TableDisabled(_)
+            | TableEvent::TableEnabled(_)
             | TableEvent::PotRefundDue(_)
             | TableEvent::PotRefunded(_)
             | TableEvent::TableClosed(_)
@@ -100,6 +102,7 @@ pub fn describe_effect(kind: EffectKind, hand_no: u64, seat: u32) -> String {
         EffectKind::PayAbsent => "the share of a player who had left".to_owned(),
         EffectKind::Close => "the closing".to_owned(),
         EffectKind::CloseSpent => "the closing, for want of records,".to_owned(),
+        EffectKind::FollowGame => "the record that the game was disabled or enabled".to_owned(),
         EffectKind::RemoveIdle => seat("the leaving, for being idle,"),
         EffectKind::CheckStanding => "the question how idle players stand".to_owned(),
     }

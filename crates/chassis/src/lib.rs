@@ -6,6 +6,7 @@
 //! is [`program`]: read the [`config`], start [`telemetry`], listen to signals ([`drain`]),
 //! [`serve::bind`] the port, build the services, [`serve::Server::run`], flush.
 
+pub mod activity;
 pub mod api;
 pub mod auth;
 mod body_with_permit;

@@ -199,6 +199,8 @@ pub enum EffectKind {
     RecoverCards = 23,
     /// The table is to close, since its stream takes no records any more that a hand needs.
     CloseSpent = 24,
+    /// The table records that its game was disabled, or enabled again.
+    FollowGame = 25,
 }
 impl EffectKind {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -232,6 +234,7 @@ impl EffectKind {
             Self::Return => "EFFECT_KIND_RETURN",
             Self::RecoverCards => "EFFECT_KIND_RECOVER_CARDS",
             Self::CloseSpent => "EFFECT_KIND_CLOSE_SPENT",
+            Self::FollowGame => "EFFECT_KIND_FOLLOW_GAME",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -262,6 +265,7 @@ impl EffectKind {
             "EFFECT_KIND_RETURN" => Some(Self::Return),
             "EFFECT_KIND_RECOVER_CARDS" => Some(Self::RecoverCards),
             "EFFECT_KIND_CLOSE_SPENT" => Some(Self::CloseSpent),
+            "EFFECT_KIND_FOLLOW_GAME" => Some(Self::FollowGame),
             _ => None,
         }
     }

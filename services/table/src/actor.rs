@@ -32,7 +32,7 @@ use primitives::{PlayerId, StreamId, UnixMicros};
 use proto::common::v1::ErrorReason;
 use proto::table::v1 as pb;
 use system::clock::Clock;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tracing::Instrument as _;
@@ -52,6 +52,8 @@ use crate::plan::Plan;
 use crate::publish::{PublishedEvent, Publisher};
 use crate::receipt::ReceiptKey;
 use crate::registry::ClosedTable;
+use crate::room::RoomActivity;
+use crate::room::games::Games;
 use crate::room_delay::{DelayWindow, RoomDelay};
 use crate::state::{RecoveredState, TableState};
 use author::EntryAuthor;
@@ -137,6 +139,9 @@ pub(crate) struct Dependencies {
     pub bounds: Arc<Bounds>,
     /// Issuer of guests' tokens, where the room has guests.
     pub guests: Option<Arc<GuestIssuer>>,
+    /// Games that are disabled.
+    pub games: Arc<watch::Sender<Games>>,
+    pub activity: Arc<RoomActivity>,
 }
 
 /// State and dependencies of a table's task.
@@ -177,6 +182,8 @@ pub(crate) struct Actor {
     lookups: JoinSet<LookupOutcome>,
     lookup_keys: BTreeSet<RequestKey>,
     bounds: Arc<Bounds>,
+    games: watch::Receiver<Games>,
+    activity: Arc<RoomActivity>,
     /// Time since which the log takes nothing.
     outage_since: Option<UnixMicros>,
     /// Time since which the log took nothing, once it takes entries again. The running clock gets
@@ -240,6 +247,8 @@ impl Actor {
             bounds,
             // A table knows players, and not how they have come in.
             guests: _,
+            games,
+            activity,
         } = dependencies;
         let mut publisher = Publisher::new(state.table.id, directory.clone());
         for past in past {
@@ -247,6 +256,8 @@ impl Actor {
         }
         let (since, stepped) = (clock.now(), clock.total_step_micros());
         state.table.assume_close_asked(since);
+        let games = games.subscribe();
+        state.table.follow_game(&games.borrow());
         Actor {
             state,
             log,
@@ -273,6 +284,8 @@ impl Actor {
             lookups: JoinSet::new(),
             lookup_keys: BTreeSet::new(),
             bounds,
+            games,
+            activity,
             outage_since: None,
             lost_since: None,
             followed_steps: stepped,
@@ -329,6 +342,10 @@ impl Actor {
                     Some(message) => self.receive(message).await,
                     None => Err(TaskEnd::Dropped),
                 },
+                Ok(()) = self.games.changed() => {
+                    self.state.table.follow_game(&self.games.borrow_and_update());
+                    Ok(())
+                }
                 () = sleep => Ok(()),
             };
             // Not a branch of the select, so that no other branch can hold a clock up, however
@@ -375,7 +392,9 @@ impl Actor {
                 biased;
                 outcome = &mut appending => {
                     let now = self.clock.now();
-                    self.room_delay.observe(now.since(began), now);
+                    let took = now.since(began);
+                    self.room_delay.observe(took, now);
+                    self.activity.observe(&pb::LatencyStep::Append, took);
                     return outcome;
                 }
                 Some(message) = self.messages.recv() => match message {

@@ -24,7 +24,7 @@ use tokio::sync::watch;
 use transport::ChannelError;
 
 use crate::actor::Dependencies;
-use crate::api::{Api, HandsApi, MAX_DISPUTE_BYTES, PeopleApi, RevocationsApi, RulesApi};
+use crate::api::{Api, HandsApi, MAX_DISPUTE_BYTES, PeopleApi, RevocationsApi, RoomApi, RulesApi};
 use crate::config::{Config, GuestConfig};
 use crate::peers::Peers;
 use crate::people::directory::Directory;
@@ -34,6 +34,7 @@ use crate::people::{PeopleError, PlayerKeys};
 use crate::receipt::ReceiptKey;
 use crate::recovery::FoldError;
 use crate::registry::{RecoverError, TableRegistry};
+use crate::room::{self, RoomActivity};
 use crate::steps;
 
 pub use runner::RunError;
@@ -113,7 +114,10 @@ pub async fn run(
             let GuestConfig { issuer, per_day } = guests;
             Arc::new(GuestIssuer::new(issuer, per_day, clock, Arc::new(SystemEntropy)))
         }),
+        activity: room::activity(clock.now()),
     };
+    let activity = Arc::clone(&opening.activity);
+    service.spawn(async move { activity.keep().await });
     let (sender, registry) = watch::channel(None);
     service.spawn(steps::record(Arc::<SystemClock>::clone(clock), registry.clone()));
     // Without them no hand starts and none is posted.
@@ -126,6 +130,7 @@ pub async fn run(
     let (people, disputes) = PeopleApi::services(registry.clone());
     let hands = HandsApi::service(registry.clone());
     let rules = RulesApi::service(registry.clone());
+    let room = RoomApi::service(registry.clone(), service.drain.stopping().clone());
     let revocations = RevocationsApi::service(registry.clone(), service.drain.stopping().clone());
     let tables = Api::service(registry, service.drain.stopping().clone());
     let routes = service
@@ -139,6 +144,8 @@ pub async fn run(
         .add(hands.max_decoding_message_size(most))
         .await
         .add(rules.max_decoding_message_size(most))
+        .await
+        .add(room.max_decoding_message_size(most))
         .await
         .add(revocations.max_decoding_message_size(most))
         .await;
@@ -165,6 +172,7 @@ struct RegistryOpener {
     receipt_key: Arc<ReceiptKey>,
     player_keys: PlayerKeys,
     guests: Option<Arc<GuestIssuer>>,
+    activity: Arc<RoomActivity>,
 }
 
 impl RegistryOpener {
@@ -201,6 +209,8 @@ impl RegistryOpener {
             room_delay: Arc::default(),
             bounds: Arc::default(),
             guests: self.guests.clone(),
+            games: Arc::default(),
+            activity: Arc::clone(&self.activity),
         };
         TableRegistry::open(dependencies, IdMaker::system(), self.player_keys.clone()).await
     }

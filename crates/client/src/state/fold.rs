@@ -34,6 +34,7 @@ impl TableState {
             Some(What::NextHand(next)) => self.view.next_hand = Some(next.clone()),
             Some(What::Entropy(entropy)) => self.entropy(entropy),
             Some(What::Voided(voided)) => self.voided(voided),
+            Some(What::Disabled(changed)) => self.view.disabled.clone_from(&changed.disabled),
             Some(What::Stopped(stopped)) => self.view.stopped.clone_from(&stopped.stopped),
             Some(What::Suspension(changed)) => self.suspension_changed(changed),
             Some(What::Seed(_)) | None => {}

@@ -144,6 +144,8 @@ pub(crate) async fn dependencies(store: &Arc<MemStore>) -> Dependencies {
         wallet: SettlementServiceClient::new(peer()),
     };
     Dependencies {
+        games: Arc::default(),
+        activity: crate::room::activity(SystemClock::new().now()),
         log,
         peers,
         clock,

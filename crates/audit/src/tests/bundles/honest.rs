@@ -33,6 +33,12 @@ pub(super) fn all() -> Vec<Golden> {
     assert!(third.play() && third.play());
     all.push(golden("third-hand-of-a-table", third.bundle(3), &[]));
     all.extend(kinds());
+    let mut enabled = earlier(TableFixture::seated(7, "dice", 3));
+    enabled.disable(true);
+    enabled.disable(false);
+    enabled.enable(false);
+    assert!(enabled.play());
+    all.push(golden("of-a-table-that-was-disabled", enabled.bundle(2), &[]));
     all.extend(aborted());
     all.push(after_burnt_numbers());
     all.extend(zero_nets().into_iter().map(|(name, room)| golden(name, room.bundle(1), &[])));
