@@ -36,7 +36,7 @@ const BOUNDS: [u64; 16] = [
 const STEP_NUMBERS: usize = BOUNDS.len() + 2;
 
 /// Counts of kinds `K` and latencies of steps `S`, since its making.
-pub struct Activity<K, S> {
+pub struct Activity<K: 'static, S: 'static> {
     kinds: &'static [K],
     steps: &'static [S],
     since: UnixMicros,

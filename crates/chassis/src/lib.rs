@@ -9,7 +9,7 @@
 pub mod activity;
 pub mod api;
 pub mod auth;
-mod body_with_permit;
+pub mod body_with_permit;
 pub mod build;
 pub mod channel;
 pub mod concurrency_limiter;

@@ -85,7 +85,7 @@ fn describe_disabled(changed: &pb::DisabledChanged) -> String {
         return "the table is enabled, and starts hands again".to_owned();
     };
     let what = if *with_game { "the game" } else { "the table" };
-    format!("{what} is disabled, and no hand starts: {}", one_line(reason))
+    format!("{what} is disabled, and no hand starts: {reason}")
 }
 
 fn describe_seat(changed: &pb::SeatChanged) -> Option<String> {

@@ -141,7 +141,7 @@ impl RoomService for RoomApi {
         &self,
         _: Request<pb::WatchRoomRequest>,
     ) -> Result<Response<Self::WatchRoomStream>, Status> {
-        let stream = futures_util::stream::unfold((self.clone(), true), |(api, is_first)| async {
+        let stream = futures_util::stream::unfold((self.clone(), true), |(api, is_first)| async move {
             let pause = tokio::time::sleep(INTERVAL);
             if !is_first && api.stopping.run_until_cancelled(pause).await.is_none() {
                 return None;

@@ -27,6 +27,7 @@ use crate::room_delay::RoomDelay;
 use crate::stops::Resume;
 use crate::tests::harness::stand_up;
 
+mod games;
 mod steps;
 
 /// Registry over a log in memory. Its peers do not answer.
