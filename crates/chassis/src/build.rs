@@ -58,6 +58,9 @@ mod tests {
     fn the_build_is_that_of_the_running_file() {
         let file = std::fs::read(std::env::current_exe().unwrap()).unwrap();
         let sha256 = Sha256::digest(file).to_vec();
-        assert_eq!(*running(), Build { version: env!("CARGO_PKG_VERSION"), commit: COMMIT, sha256 });
+        assert_eq!(
+            *running(),
+            Build { version: env!("CARGO_PKG_VERSION"), commit: COMMIT, sha256 }
+        );
     }
 }

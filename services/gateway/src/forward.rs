@@ -92,7 +92,8 @@ impl<N: ServiceName> Forward<N> {
 
 impl<N> Clone for Forward<N> {
     fn clone(&self) -> Forward<N> {
-        Forward::new(self.pool.clone(), Arc::clone(&self.meter))
+        let (pool, meter) = (self.pool.clone(), Arc::clone(&self.meter));
+        Forward { pool, meter, name: PhantomData }
     }
 }
 

@@ -114,12 +114,15 @@ impl Room {
             channel::connect_lazy(uri, peers.tls.as_ref(), credential)
         };
         let log = |uri: Option<&http::Uri>| uri.map(&to).transpose();
-        let logs = [("table", Some(table)), ("dealer", peers.dealer.as_ref()), ("wallet", peers.wallet.as_ref())];
-        let [one, two, three] = logs.map(|(name, uri)| Ok((name, log(uri)?.map(LogServiceClient::new))));
-        let sources = Sources {
-            table: RoomServiceClient::new(to(table)?),
-            logs: [one?, two?, three?],
-        };
+        let logs = [
+            ("table", Some(table)),
+            ("dealer", peers.dealer.as_ref()),
+            ("wallet", peers.wallet.as_ref()),
+        ];
+        let [one, two, three] =
+            logs.map(|(name, uri)| Ok((name, log(uri)?.map(LogServiceClient::new))));
+        let sources =
+            Sources { table: RoomServiceClient::new(to(table)?), logs: [one?, two?, three?] };
         let shared = Shared {
             sources,
             limits: limits_view(&config.limits),
@@ -265,8 +268,7 @@ struct GetRoom(Arc<Shared>);
 
 impl UnaryService<pb::GetRoomRequest> for GetRoom {
     type Response = pb::GetRoomResponse;
-    type Future =
-        Pin<Box<dyn Future<Output = Result<Answer<pb::GetRoomResponse>, Status>> + Send>>;
+    type Future = Pin<Box<dyn Future<Output = Result<Answer<pb::GetRoomResponse>, Status>> + Send>>;
 
     fn call(&mut self, request: Call<pb::GetRoomRequest>) -> Self::Future {
         let role = Identity::of(&request).map(|identity| identity.role);

@@ -156,7 +156,8 @@ impl Tables {
             }
             TableEvent::TableDisabled(pb::TableDisabled { with_game, reason: _ })
             | TableEvent::TableEnabled(pb::TableEnabled { with_game, reason: _ }) => {
-                let check = if *with_game { authors::check_service } else { authors::check_operator };
+                let check =
+                    if *with_game { authors::check_service } else { authors::check_operator };
                 check(&event.actor).map_err(Inconsistent)
             }
             TableEvent::HandCommitted(_)

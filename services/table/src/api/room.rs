@@ -141,14 +141,15 @@ impl RoomService for RoomApi {
         &self,
         _: Request<pb::WatchRoomRequest>,
     ) -> Result<Response<Self::WatchRoomStream>, Status> {
-        let stream = futures_util::stream::unfold((self.clone(), true), |(api, is_first)| async move {
-            let pause = tokio::time::sleep(INTERVAL);
-            if !is_first && api.stopping.run_until_cancelled(pause).await.is_none() {
-                return None;
-            }
-            let message = api.room(true).map(|room| pb::WatchRoomResponse { room: Some(room) });
-            Some((message.map_err(Status::from), (api, false)))
-        });
+        let stream =
+            futures_util::stream::unfold((self.clone(), true), |(api, is_first)| async move {
+                let pause = tokio::time::sleep(INTERVAL);
+                if !is_first && api.stopping.run_until_cancelled(pause).await.is_none() {
+                    return None;
+                }
+                let message = api.room(true).map(|room| pb::WatchRoomResponse { room: Some(room) });
+                Some((message.map_err(Status::from), (api, false)))
+            });
         Ok(Response::new(Box::pin(stream)))
     }
 

@@ -144,7 +144,9 @@ pub(crate) fn public_update(
         TableSubject::Table(event) => table_update(table, event),
         TableSubject::Hand(event) => hand_update(table, event, before),
         TableSubject::Play(event) => play_update(table, event),
-        TableSubject::Person(_) | TableSubject::Room(_) | TableSubject::Clock(_) => Err(no_update()),
+        TableSubject::Person(_) | TableSubject::Room(_) | TableSubject::Clock(_) => {
+            Err(no_update())
+        }
     }
 }
 

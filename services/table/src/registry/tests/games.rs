@@ -28,7 +28,9 @@ async fn shows(registry: &Arc<TableRegistry>, table: TableId, reason: Option<&st
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(20), seen).await.expect("the table does not hear of it");
+    tokio::time::timeout(Duration::from_secs(20), seen)
+        .await
+        .expect("the table does not hear of it");
 }
 
 /// Kinds of the records of a stream.

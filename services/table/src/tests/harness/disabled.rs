@@ -29,8 +29,10 @@ fn enable(table: &mut Harness) {
 /// Has the room disable or enable the game of the harness, and the table hear of it.
 fn set_game(table: &mut Harness, disabled: bool, reason: &str) {
     let (variant, reason) = ("dice".to_owned(), reason.to_owned());
-    let (off, on) =
-        (GameDisabled { variant: variant.clone(), reason: reason.clone() }, GameEnabled { variant, reason });
+    let (off, on) = (
+        GameDisabled { variant: variant.clone(), reason: reason.clone() },
+        GameEnabled { variant, reason },
+    );
     let event = if disabled { RoomEvent::GameDisabled(&off) } else { RoomEvent::GameEnabled(&on) };
     table.games.evolve(event, table.now);
     table.state.table.follow_game(&table.games);
