@@ -35,6 +35,7 @@ use std::sync::Arc;
 
 use chassis::auth::Revocations;
 use chassis::channel::{self, CredentialInterceptor, Pool};
+use chassis::config::ServiceConfig;
 use chassis::drain::Drain;
 use chassis::serve::{
     BoundPort, CertificateError, DescriptorError, GrpcBuilder, Health, PathRouter, Server,
@@ -93,12 +94,7 @@ pub async fn run(
     let watched = [("table", table_url), ("wallet", wallet_url)];
     channel::watch_peers(watched, peers.tls.as_ref(), &health)?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
-    let revocations = Revocations::new(Arc::clone(&clock));
-    if let Some(token) = audits::own_token(&config) {
-        let table = revocations::client(table_url, &config, token)?;
-        let followed = revocations::follow(table, revocations.clone());
-        tokio::spawn(drain.stopping().clone().run_until_cancelled_owned(followed));
-    }
+    let revocations = follow_revocations(&config, table_url, &clock, &drain)?;
     let meter = Meter::new(clock.now());
     let keeping = Arc::clone(&meter).keep();
     tokio::spawn(drain.stopping().clone().run_until_cancelled_owned(keeping));
@@ -144,4 +140,20 @@ pub async fn run(
     server.cors = config.cors.clone();
     server.transcoder = Some(Transcoder::new(api));
     Ok(server.run(bound, app).await)
+}
+
+/// Revoked tokens, followed until the drain where this gateway has a key.
+fn follow_revocations(
+    config: &ServiceConfig,
+    table: &http::Uri,
+    clock: &Arc<dyn Clock>,
+    drain: &Drain,
+) -> Result<Revocations, transport::ChannelError> {
+    let revocations = Revocations::new(Arc::clone(clock));
+    if let Some(token) = audits::own_token(config) {
+        let table = revocations::client(table, config, token)?;
+        let followed = revocations::follow(table, revocations.clone());
+        tokio::spawn(drain.stopping().clone().run_until_cancelled_owned(followed));
+    }
+    Ok(revocations)
 }
