@@ -1,5 +1,5 @@
-//! Effects that stopped at a table, and the operators' decisions on them, from the table's own
-//! stream.
+//! Effects that stopped at a table, and the operators' decisions on them and on whether the table is
+//! disabled, from the table's own stream.
 
 use eventlog_core::Event;
 use proto::common::v1::{EffectKind, Resolution};
@@ -7,7 +7,7 @@ use proto::event::v1 as pb;
 use serde::Serialize;
 use wire::records::{TableEvent, TableRecord, TableSubject};
 
-/// A record of an effect that stopped or was resumed.
+/// A record of an effect that stopped or was resumed, or of a table that was disabled or enabled.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct StopRecord {
     /// Time at which it was recorded, in RFC 3339.
@@ -18,7 +18,7 @@ pub struct StopRecord {
     pub text: String,
 }
 
-/// Returns all stops and resumptions of a table, in order. `events` are those of its own stream.
+/// Returns all stops and resumptions of a table, and what disabled it, in order. `events` are those of its own stream.
 pub fn stops<'a>(events: impl IntoIterator<Item = &'a Event>) -> Vec<StopRecord> {
     let mut found = Vec::new();
     let mut hand = 0;
@@ -32,13 +32,17 @@ pub fn stops<'a>(events: impl IntoIterator<Item = &'a Event>) -> Vec<StopRecord>
             }
             TableEvent::EffectStopped(stopped) => Some(describe_stopped(stopped)),
             TableEvent::EffectResumed(resumed) => Some(describe_resumed(&event.actor, resumed)),
+            TableEvent::TableDisabled(pb::TableDisabled { reason, with_game }) => {
+                Some(describe_disabled("disabled", &event.actor, reason, *with_game))
+            }
+            TableEvent::TableEnabled(pb::TableEnabled { reason, with_game }) => {
+                Some(describe_disabled("enabled", &event.actor, reason, *with_game))
+            }
             TableEvent::TableCreated(_)
             | TableEvent::HandCommitted(_)
             | TableEvent::EntropyCommitted(_)
             | TableEvent::HandFinished(_)
             | TableEvent::CloseAsked(_)
-            | TableEvent::TableDisabled(_)
-            | TableEvent::TableEnabled(_)
             | TableEvent::PotRefundDue(_)
             | TableEvent::PotRefunded(_)
             | TableEvent::TableClosed(_)
@@ -65,6 +69,11 @@ fn describe_resumed(actor: &str, resumed: &pb::EffectResumed) -> String {
         Resolution::Retry | Resolution::Unspecified => "is tried again",
     };
     format!("{what} {how}, by {actor}: {}", resumed.reason)
+}
+
+fn describe_disabled(what: &str, actor: &str, reason: &str, with_game: bool) -> String {
+    let how = if with_game { " with its game" } else { "" };
+    format!("{WHOLE_TABLE} is {what}{how}, by {actor}: {reason}")
 }
 
 const WHOLE_TABLE: &str = "the table as a whole";

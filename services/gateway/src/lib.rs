@@ -95,6 +95,8 @@ pub async fn run(
     channel::watch_peers(watched, peers.tls.as_ref(), &health)?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
     let revocations = follow_revocations(&config, table_url, &clock, &drain)?;
+    // Whoever asks first which program runs need not wait for its file to be read.
+    drop(tokio::task::spawn_blocking(chassis::build::running));
     let meter = Meter::new(clock.now());
     let keeping = Arc::clone(&meter).keep();
     tokio::spawn(drain.stopping().clone().run_until_cancelled_owned(keeping));

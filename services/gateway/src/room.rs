@@ -153,7 +153,10 @@ impl Shared {
         let (table, one, two, three) =
             tokio::join!(self.sources.table_part(), ask_log(one), ask_log(two), ask_log(three));
         let mut room = table.unwrap_or_else(|| silent_room("table"));
-        room.builds.insert(0, own_build());
+        // The program's file is read at the first call.
+        if let Ok(running) = tokio::task::spawn_blocking(chassis::build::running).await {
+            room.builds.insert(0, own_build(running));
+        }
         room.limits = Some(self.limits);
         let mut activity = room.activity.take().unwrap_or_default();
         for (log, answer) in [one, two, three] {
@@ -200,8 +203,8 @@ fn name_silent(room: &mut pb::Room, service: &str) {
     }
 }
 
-fn own_build() -> pb::ServiceBuild {
-    let chassis::build::Build { version, commit, sha256 } = chassis::build::running();
+fn own_build(running: &chassis::build::Build) -> pb::ServiceBuild {
+    let chassis::build::Build { version, commit, sha256 } = running;
     pb::ServiceBuild {
         service: SERVICE.to_owned(),
         version: (*version).to_owned(),

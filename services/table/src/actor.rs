@@ -13,6 +13,7 @@
 //!   a receipt where one is due.
 //! - `effects` starts pending effects ([`crate::effects`]), and appends what their answers give.
 //! - `clock` decides for a player whose time is over, and gives lost time back.
+//! - `apply` moves the state past a durable event, and follows the room's word on the game.
 //! - `queries` answers read-only requests, `confirm` answers that write nothing.
 //! - `ending` is what a successor takes over; `author` and `logging` serve the others.
 //!
@@ -22,13 +23,13 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::task::Poll;
 use std::time::Duration;
 
 use eventlog::{AppendError, Entry, Log, Position, Receipt, RequestKey};
 use notary::Notary;
-use primitives::{PlayerId, StreamId, UnixMicros};
+use primitives::{PlayerId, UnixMicros};
 use proto::common::v1::ErrorReason;
 use proto::table::v1 as pb;
 use system::clock::Clock;
@@ -41,7 +42,7 @@ use wire::{ApiRefusal, Record as _, TableRecord, api_refusal, status};
 use crate::answer::Outcome;
 use crate::author::Author;
 use crate::backlog::BacklogReceiver;
-use crate::batch::{Batch, RuleInputs};
+use crate::batch::Batch;
 use crate::bounds::Bounds;
 use crate::commands::Command;
 use crate::effects::Effect;
@@ -49,7 +50,7 @@ use crate::peers::{CallFailure, Peers, Reply};
 use crate::people::directory::Directory;
 use crate::people::guests::GuestIssuer;
 use crate::plan::Plan;
-use crate::publish::{PublishedEvent, Publisher};
+use crate::publish::Publisher;
 use crate::receipt::ReceiptKey;
 use crate::registry::ClosedTable;
 use crate::room::RoomActivity;
@@ -61,6 +62,7 @@ pub(crate) use author::SERVICE_ACTOR;
 use effects::PassedDeadline;
 use repeats::{LookupOutcome, WaitingBuyIn};
 
+mod apply;
 mod author;
 mod clock;
 mod commands;
@@ -306,6 +308,10 @@ impl Actor {
             if let Err(ended) = self.follow_clock().await {
                 return ended;
             }
+            // Before the effects, however many messages wait: a hand of a disabled game starts nowhere.
+            if self.games.has_changed().unwrap_or_default() {
+                self.follow_game();
+            }
             let wake = match self.run_effects().await {
                 Ok(wake) => wake,
                 Err(ended) => return ended,
@@ -343,7 +349,7 @@ impl Actor {
                     None => Err(TaskEnd::Dropped),
                 },
                 Ok(()) = self.games.changed() => {
-                    self.state.table.follow_game(&self.games.borrow_and_update());
+                    self.follow_game();
                     Ok(())
                 }
                 () = sleep => Ok(()),
@@ -472,36 +478,6 @@ impl Actor {
         let since = self.time_before_steps();
         self.outage_since.get_or_insert(since);
         status::unavailable(why)
-    }
-
-    /// Applies a durable event to the state and sends the updates.
-    fn apply(
-        &mut self,
-        stream: StreamId,
-        event: &TableRecord,
-        inputs: &mut RuleInputs,
-        at: UnixMicros,
-    ) {
-        self.log_event(event);
-        // Updates of a step show the hand before it; no other event needs it.
-        let shown = inputs.judged.is_some() && self.publisher.is_watched();
-        let before = self.state.play.as_ref().filter(|_| shown);
-        let before = before.map(|play| play.replay.hand.clone());
-        self.directory.follow(&self.state.table, event);
-        let was_closed = self.state.is_closed();
-        match self.state.apply(stream, event, inputs, at) {
-            Ok(Some(kind)) => {
-                let past = PublishedEvent { sequence: self.state.table.sequence, at, kind };
-                self.publisher.publish(past, before.as_ref(), self.state.play.as_ref());
-                if self.state.is_closed() && !was_closed {
-                    self.closed.store(true, Ordering::Relaxed);
-                    let sequence = self.state.table.sequence;
-                    self.publisher.end_streams(pb::EndReason::TableClosed, sequence);
-                }
-            }
-            Ok(None) => {}
-            Err(broken) => self.halt(&broken.0),
-        }
     }
 
     /// Stops all changes until an operator has the table read again. It can still be watched.

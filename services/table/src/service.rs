@@ -109,15 +109,10 @@ pub async fn run(
             keyring: people_keys,
             entropy: Arc::new(SystemEntropy),
         },
-        guests: guests.map(|guests| {
-            let clock = Arc::<SystemClock>::clone(clock);
-            let GuestConfig { issuer, per_day } = guests;
-            Arc::new(GuestIssuer::new(issuer, per_day, clock, Arc::new(SystemEntropy)))
-        }),
+        guests: guests.map(|guests| guest_issuer(guests, clock)),
         activity: room::activity(clock.now()),
     };
-    let activity = Arc::clone(&opening.activity);
-    service.spawn(async move { activity.keep().await });
+    service.spawn(keep_activity(Arc::clone(&opening.activity)));
     let (sender, registry) = watch::channel(None);
     service.spawn(steps::record(Arc::<SystemClock>::clone(clock), registry.clone()));
     // Without them no hand starts and none is posted.
@@ -159,6 +154,19 @@ pub async fn run(
         own_log("table", open, publish, &closing).await
     });
     service.run(routes, owner).await
+}
+
+fn guest_issuer(config: GuestConfig, clock: &Arc<SystemClock>) -> Arc<GuestIssuer> {
+    let GuestConfig { issuer, per_day } = config;
+    let clock = Arc::<SystemClock>::clone(clock);
+    Arc::new(GuestIssuer::new(issuer, per_day, clock, Arc::new(SystemEntropy)))
+}
+
+/// Keeps the counts of each second, for ever.
+async fn keep_activity(activity: Arc<RoomActivity>) {
+    // Whoever asks first which program runs need not wait for its file to be read.
+    drop(tokio::task::spawn_blocking(chassis::build::running));
+    activity.keep().await;
 }
 
 /// Opener of the log's registry, again after each loss of the log.

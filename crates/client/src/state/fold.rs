@@ -290,6 +290,16 @@ mod tests {
         assert_eq!(state.my_cards(), cards(&["S15", "F2"]), "nothing told, nothing forgotten");
     }
 
+    #[test]
+    fn a_table_is_disabled_until_it_is_enabled() {
+        let reason = "a fault".to_owned();
+        let disabled = Some(pb::Disabled { reason, with_game: true, ..Default::default() });
+        let told =
+            |disabled: Option<pb::Disabled>| What::Disabled(pb::DisabledChanged { disabled });
+        assert_eq!(after(vec![told(disabled.clone())]).view().disabled, disabled);
+        assert_eq!(after(vec![told(disabled), told(None)]).view().disabled, None);
+    }
+
     /// fairness/SPEC.md §3.11, §9.6.
     #[test]
     fn a_hand_that_stands_still_shows_who_has_agreed_to_end_it() {

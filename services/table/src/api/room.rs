@@ -58,9 +58,12 @@ impl RoomApi {
     }
 
     /// This service's part of the room; `full` includes its activity.
-    fn room(&self, full: bool) -> Result<pb::Room, ApiRefusal> {
+    async fn room(&self, full: bool) -> Result<pb::Room, ApiRefusal> {
         let registry = self.registry()?;
-        let chassis::build::Build { version, commit, sha256 } = chassis::build::running();
+        // The program's file is read at the first call.
+        let running = tokio::task::spawn_blocking(chassis::build::running).await;
+        let chassis::build::Build { version, commit, sha256 } =
+            running.map_err(|_| table_unavailable())?;
         let build = pb::ServiceBuild {
             service: SERVICE.to_owned(),
             version: (*version).to_owned(),
@@ -131,7 +134,7 @@ impl RoomService for RoomApi {
     ) -> Result<Response<pb::GetRoomResponse>, Status> {
         let role = Identity::of(&request).map(|identity| identity.role);
         let full = matches!(role, Some(Role::Operator | Role::Auditor));
-        Ok(Response::new(pb::GetRoomResponse { room: Some(self.room(full)?) }))
+        Ok(Response::new(pb::GetRoomResponse { room: Some(self.room(full).await?) }))
     }
 
     type WatchRoomStream =
@@ -147,7 +150,8 @@ impl RoomService for RoomApi {
                 if !is_first && api.stopping.run_until_cancelled(pause).await.is_none() {
                     return None;
                 }
-                let message = api.room(true).map(|room| pb::WatchRoomResponse { room: Some(room) });
+                let message =
+                    api.room(true).await.map(|room| pb::WatchRoomResponse { room: Some(room) });
                 Some((message.map_err(Status::from), (api, false)))
             });
         Ok(Response::new(Box::pin(stream)))
