@@ -205,3 +205,78 @@ impl RoomService for RoomApi {
         self.change_game(OperatorCall { caller, request_id, digest }, change).await
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use futures_util::StreamExt as _;
+    use primitives::TableId;
+    use proto::common::v1::ErrorReason;
+    use system::ids::IdMaker;
+
+    use super::*;
+    use crate::registry::tests::{Fixture, dependencies};
+
+    async fn api() -> RoomApi {
+        let room = Fixture::new();
+        let registry = room.open_in(dependencies(&room.store).await).await;
+        let (_, registry) = watch::channel(Some(registry));
+        RoomApi { registry, stopping: CancellationToken::new() }
+    }
+
+    fn from<T>(role: Role, message: T) -> Request<T> {
+        let mut request = Request::new(message);
+        request.extensions_mut().insert(Identity::new(role, "somebody"));
+        request
+    }
+
+    fn reason<T>(answer: Result<Response<T>, Status>) -> Option<ErrorReason> {
+        status::reason_of(&answer.err().unwrap())
+    }
+
+    #[tokio::test]
+    async fn only_the_staff_see_how_busy_the_room_is() {
+        let api = api().await;
+        let request = || pb::GetRoomRequest {};
+        let nobody = api.get_room(Request::new(request())).await.unwrap().into_inner();
+        assert_eq!(nobody.room.unwrap().activity, None);
+        for (role, full) in [(Role::Player, false), (Role::Operator, true), (Role::Auditor, true)] {
+            let answer = api.get_room(from(role, request())).await.unwrap().into_inner();
+            let room = answer.room.unwrap();
+            assert_eq!((room.games.len(), room.builds.len()), (::rules::ALL.len(), 1));
+            assert_eq!(room.activity.is_some(), full, "{role:?}");
+        }
+        let watch = from(Role::Auditor, pb::WatchRoomRequest {});
+        let mut stream = api.watch_room(watch).await.unwrap().into_inner();
+        let first = stream.next().await.unwrap().unwrap();
+        assert!(first.room.unwrap().activity.is_some());
+        api.stopping.cancel();
+        assert!(stream.next().await.is_none(), "it ends with its server");
+    }
+
+    #[tokio::test]
+    async fn commands_name_what_there_is_say_why_and_are_made_once() {
+        let api = api().await;
+        let id = || IdMaker::system().request_id().to_string();
+        let game = |request_id: String, variant: &str, reason: &str| {
+            let (variant, reason) = (variant.to_owned(), reason.to_owned());
+            from(Role::Operator, pb::DisableGameRequest { request_id, variant, reason })
+        };
+        for (variant, why) in [("kesel", "a fault"), ("kessel", ""), ("kessel", "two\nlines")] {
+            let refused = api.disable_game(game(id(), variant, why)).await;
+            assert_eq!(reason(refused), Some(ErrorReason::BadField), "{variant} {why}");
+        }
+        let once = id();
+        for _ in 0..2 {
+            api.disable_game(game(once.clone(), "kessel", "a fault")).await.unwrap();
+        }
+        let other = api.disable_game(game(once, "kessel", "another")).await;
+        assert_eq!(reason(other), Some(ErrorReason::RequestIdReused));
+        let table_id = TableId([9; 16]).to_string();
+        let (request_id, why) = (id(), "a fault".to_owned());
+        let table = pb::DisableTableRequest { request_id, table_id, reason: why };
+        let unknown = api.disable_table(from(Role::Operator, table)).await;
+        assert_eq!(reason(unknown), Some(ErrorReason::TableUnknown));
+        let token = Request::new(pb::EnableGameRequest::default());
+        assert_eq!(reason(api.enable_game(token).await), Some(ErrorReason::TokenMissing));
+    }
+}
