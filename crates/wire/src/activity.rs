@@ -13,14 +13,15 @@ pub fn window(
     counts: Vec<(pb::ActivityKind, u64)>,
     steps: Vec<pb::StepLatency>,
 ) -> pb::ActivityWindow {
-    let count = |(kind, count): (pb::ActivityKind, u64)| {
-        let per_hour = per_hour(count, covered);
-        pb::ActivityCount { kind: kind.into(), count, per_hour }
-    };
+    let counts = counts.into_iter().map(|(kind, count)| pb::ActivityCount {
+        kind: kind.into(),
+        count,
+        per_hour: per_hour(count, covered),
+    });
     pb::ActivityWindow {
         seconds: u32::try_from(length.as_secs()).unwrap_or(u32::MAX),
         covered_ms: u64::try_from(covered.as_millis()).unwrap_or(u64::MAX),
-        counts: counts.into_iter().map(count).collect(),
+        counts: counts.collect(),
         steps,
     }
 }

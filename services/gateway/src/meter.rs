@@ -98,12 +98,13 @@ impl MeasuredCall {
 
 fn window(window: Window<ActivityKind, LatencyStep>) -> pb::ActivityWindow {
     let Window { length, covered, counts, steps } = window;
-    let step = |(step, latency): (LatencyStep, Latency)| {
-        let Latency { count, mean_micros, p50_micros, p95_micros, p99_micros } = latency;
-        let step = step.into();
-        pb::StepLatency { step, count, mean_micros, p50_micros, p95_micros, p99_micros }
-    };
-    wire::activity::window(length, covered, counts, steps.into_iter().map(step).collect())
+    let steps = steps.into_iter().map(|(step, latency)| step_latency(step, latency)).collect();
+    wire::activity::window(length, covered, counts, steps)
+}
+
+fn step_latency(step: LatencyStep, latency: Latency) -> pb::StepLatency {
+    let Latency { count, mean_micros, p50_micros, p95_micros, p99_micros } = latency;
+    pb::StepLatency { step: step.into(), count, mean_micros, p50_micros, p95_micros, p99_micros }
 }
 
 #[cfg(test)]

@@ -75,10 +75,16 @@ struct Shared {
     stopping: CancellationToken,
 }
 
-/// Services that are asked; a log without an address has none.
+/// Services that are asked.
 struct Sources {
     table: RoomServiceClient<PeerChannel>,
-    logs: [(&'static str, Option<LogServiceClient<PeerChannel>>); 3],
+    logs: [LogSource; 3],
+}
+
+/// Service of a log; none where this gateway has no address of it.
+struct LogSource {
+    log: &'static str,
+    client: Option<LogServiceClient<PeerChannel>>,
 }
 
 /// The room as it was collected.
@@ -113,16 +119,17 @@ impl Room {
             let credential = own.unwrap_or(CredentialInterceptor::NoToken);
             channel::connect_lazy(uri, peers.tls.as_ref(), credential)
         };
-        let log = |uri: Option<&http::Uri>| uri.map(&to).transpose();
-        let logs = [
-            ("table", Some(table)),
-            ("dealer", peers.dealer.as_ref()),
-            ("wallet", peers.wallet.as_ref()),
-        ];
-        let [one, two, three] =
-            logs.map(|(name, uri)| Ok((name, log(uri)?.map(LogServiceClient::new))));
-        let sources =
-            Sources { table: RoomServiceClient::new(to(table)?), logs: [one?, two?, three?] };
+        let source = |log, uri: Option<&http::Uri>| -> Result<LogSource, ChannelError> {
+            Ok(LogSource { log, client: uri.map(&to).transpose()?.map(LogServiceClient::new) })
+        };
+        let sources = Sources {
+            table: RoomServiceClient::new(to(table)?),
+            logs: [
+                source("table", Some(table))?,
+                source("dealer", peers.dealer.as_ref())?,
+                source("wallet", peers.wallet.as_ref())?,
+            ],
+        };
         let shared = Shared {
             sources,
             limits: limits_view(&config.limits),
@@ -151,7 +158,7 @@ impl Shared {
     async fn collect(&self) -> pb::Room {
         let [one, two, three] = &self.sources.logs;
         let (table, one, two, three) =
-            tokio::join!(self.sources.table_part(), ask_log(one), ask_log(two), ask_log(three));
+            tokio::join!(self.sources.table_part(), one.ask(), two.ask(), three.ask());
         let mut room = table.unwrap_or_else(|| silent_room("table"));
         // The program's file is read at the first call.
         if let Ok(running) = tokio::task::spawn_blocking(chassis::build::running).await {
@@ -159,10 +166,10 @@ impl Shared {
         }
         room.limits = Some(self.limits);
         let mut activity = room.activity.take().unwrap_or_default();
-        for (log, answer) in [one, two, three] {
+        for (source, answer) in self.sources.logs.iter().zip([one, two, three]) {
             match answer {
-                Some(answer) => add_log(&mut room, &mut activity, log, answer),
-                None => name_silent(&mut room, log),
+                Some(answer) => add_log(&mut room, &mut activity, source.log, answer),
+                None => name_silent(&mut room, source.log),
             }
         }
         activity.gateway = Some(self.meter.view());
@@ -182,14 +189,14 @@ impl Sources {
     }
 }
 
-type LogSource = (&'static str, Option<LogServiceClient<PeerChannel>>);
-
-/// Name of a log, and its newest checkpoint; `None` where its service does not answer.
-async fn ask_log((log, client): &LogSource) -> (&'static str, Option<GetCheckpointResponse>) {
-    let Some(mut client) = client.clone() else { return (log, None) };
-    let request = GetCheckpointRequest { log: (*log).to_owned() };
-    let asked = tokio::time::timeout(PEER_TIMEOUT, client.get_checkpoint(request)).await;
-    (log, asked.ok().and_then(Result::ok).map(Answer::into_inner))
+impl LogSource {
+    /// Newest checkpoint of the log; `None` where its service does not answer.
+    async fn ask(&self) -> Option<GetCheckpointResponse> {
+        let mut client = self.client.clone()?;
+        let request = GetCheckpointRequest { log: self.log.to_owned() };
+        let asked = tokio::time::timeout(PEER_TIMEOUT, client.get_checkpoint(request)).await;
+        Some(asked.ok()?.ok()?.into_inner())
+    }
 }
 
 fn silent_room(service: &str) -> pb::Room {
