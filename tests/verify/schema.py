@@ -54,6 +54,8 @@ EntropyCommitted: 1 uint64 hand_no; 2 uint32 seat; 3 bytes player_id; 4 bytes co
 EntropyFailed: 1 enum generator; 2 enum fault
 EntropyRevealed: 1 uint32 seat; 2 bytes entropy
 EntropyRow: 1 uint32 seat; 2 bytes player_id; 3 enum status; 4 bytes commitment; 5 bytes entropy
+GameDisabled: 1 string variant; 2 string reason
+GameEnabled: 1 string variant; 2 string reason
 GuestSignedIn: 1 bytes refresh_sha256
 HandAborted: 1 enum at_fault; 2 *uint32 seats; 3 string evidence; 4 enum cause
 HandCommitted: 1 uint64 hand_no; 2 Commitment commitment
@@ -128,6 +130,8 @@ StandingFound: 1 uint32 seat; 2 enum kind; 3 uint64 until_micros; 4 LimitMark li
     *LimitMark nearly; 6 bytes padding
 SitOutChanged: 1 uint32 seat; 2 bool sitting_out; 3 string why
 TableClosed:
+TableDisabled: 1 string reason; 2 bool with_game
+TableEnabled: 1 string reason; 2 bool with_game
 TableCreated: 1 string name; 2 string rule_set; 3 uint32 seats; 4 uint64 min_buy_in; 5 uint64
     max_buy_in; 6 string settings; 8 uint32 pause_ms; 11 uint32 idle_seconds
 TokensRevoked: 1 |string token_id; 2 |string subject; 3 uint64 issued_until_micros; 4 uint64
@@ -149,7 +153,8 @@ EVENTS = {
     33: "PlayerNamed", 34: "PlayerErased", 35: "DisputeOpened", 36: "DisputeStated",
     37: "DisputeAnswered", 38: "DisputeReasoned", 39: "SeatRenamed", 45: "EffectStopped",
     46: "EffectResumed", 47: "StandingFound", 48: "SeatExcluded", 49: "HandSuspended",
-    50: "HandContinued", 60: "GuestSignedIn", 61: "RefreshTokenUsed", 62: "TokensRevoked",
+    50: "HandContinued", 51: "TableDisabled", 52: "TableEnabled", 60: "GuestSignedIn",
+    61: "RefreshTokenUsed", 62: "TokensRevoked", 63: "GameDisabled", 64: "GameEnabled",
     100: "SeedCommitted", 101: "SeedSealed", 102: "OperationPerformed",
     103: "CardsOpened", 104: "SeedOpened", 105: "CommitmentsClosed", 106: "EntropyFailed",
     107: "OutcomesTested", 108: "BiasFound", 109: "PromisesLost", 200: "AccountOpened",

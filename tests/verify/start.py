@@ -37,6 +37,7 @@ class Before:
     burnt: list[int] = field(default_factory=list)
     """Numbers that came to nothing since."""
     refunded: bool = False
+    disabled: bool = False
 
     def missed(self, roster: list[Message]) -> list[int | None]:
         """Clocks missed in a row by each player; None where the records do not say."""
@@ -65,10 +66,13 @@ def _take(table: Before, read: Read) -> None:
         seats.pop(event.seat, None)
     elif read.kind == "HandStarted":
         hold(not table.refunded, "a hand started after the pots had been paid back")
+        hold(not table.disabled, "a hand started while the table was disabled")
     elif read.kind == "HandFinished":
         (_burnt if event.aborted else _played)(table, event)
     elif read.kind == "PotRefundDue":
         table.refunded = True
+    elif read.kind in ("TableDisabled", "TableEnabled"):
+        table.disabled = read.kind == "TableDisabled"
     elif read.kind in ("SeatFunded", "CashOutDue", "SitOutChanged") and event.seat in seats:
         seat = seats[event.seat]
         if read.kind == "SitOutChanged":

@@ -13,6 +13,7 @@ KINDS = (
     "SeatVacated", "SitOutChanged", "SeatRenamed", "SeatExcluded", "StandingFound",
     "HandCommitted", "EntropyCommitted", "HandStarted", "HandFinished", "CloseAsked",
     "PotRefundDue", "PotRefunded", "TableClosed", "AbsentPaid", "EffectStopped", "EffectResumed",
+    "TableDisabled", "TableEnabled",
 )
 LOG = "the table's log"
 

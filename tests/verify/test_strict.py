@@ -163,6 +163,21 @@ class Strict(unittest.TestCase):
         self.check(plan, [], crowd(1024))
         self.check(plan, ["streams"], crowd(1025))
 
+    def test_a_disabled_table_starts_no_hand(self) -> None:
+        def told(*kinds: str) -> Edit:
+            def edit(entries: list[Entry]) -> None:
+                at = unplayed(entries, "HandFinished") + 1
+                time, event = entries[at - 1].at, Message(reason="a fault", with_game=False)
+                entries[at:at] = [
+                    Entry("table", TABLE, time, kind, deepcopy(event)) for kind in kinds
+                ]
+            return edit
+
+        plan, shut, open_again = Plan("dice", 3, history="end"), "TableDisabled", "TableEnabled"
+        self.check(plan, [], told(shut, shut, open_again))
+        made = self.check(plan, ["start"], told(shut, open_again, shut))
+        self.assertIn("while the table was disabled", why(made, "start"))
+
     def test_what_a_burnt_number_would_have_been(self) -> None:
         shut = self.check(Plan("dice", 3, entropy="withheld"), [], lambda entries: None)
         self.assertIn("takes the number of seat ", shut.sentences[0])

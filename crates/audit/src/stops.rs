@@ -1,5 +1,5 @@
-//! Effects that stopped at a table, and the operators' decisions on them, from the table's own
-//! stream.
+//! Effects that stopped at a table, and the operators' decisions on them and on whether the table is
+//! disabled, from the table's own stream.
 
 use eventlog_core::Event;
 use proto::common::v1::{EffectKind, Resolution};
@@ -7,7 +7,7 @@ use proto::event::v1 as pb;
 use serde::Serialize;
 use wire::records::{TableEvent, TableRecord, TableSubject};
 
-/// A record of an effect that stopped or was resumed.
+/// A record of an effect that stopped or was resumed, or of a table that was disabled or enabled.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct StopRecord {
     /// Time at which it was recorded, in RFC 3339.
@@ -18,7 +18,7 @@ pub struct StopRecord {
     pub text: String,
 }
 
-/// Returns all stops and resumptions of a table, in order. `events` are those of its own stream.
+/// Returns all stops and resumptions of a table, and what disabled it, in order. `events` are those of its own stream.
 pub fn stops<'a>(events: impl IntoIterator<Item = &'a Event>) -> Vec<StopRecord> {
     let mut found = Vec::new();
     let mut hand = 0;
@@ -32,6 +32,12 @@ pub fn stops<'a>(events: impl IntoIterator<Item = &'a Event>) -> Vec<StopRecord>
             }
             TableEvent::EffectStopped(stopped) => Some(describe_stopped(stopped)),
             TableEvent::EffectResumed(resumed) => Some(describe_resumed(&event.actor, resumed)),
+            TableEvent::TableDisabled(pb::TableDisabled { reason, with_game }) => {
+                Some(describe_disabled("disabled", &event.actor, reason, *with_game))
+            }
+            TableEvent::TableEnabled(pb::TableEnabled { reason, with_game }) => {
+                Some(describe_disabled("enabled", &event.actor, reason, *with_game))
+            }
             TableEvent::TableCreated(_)
             | TableEvent::HandCommitted(_)
             | TableEvent::EntropyCommitted(_)
@@ -63,6 +69,11 @@ fn describe_resumed(actor: &str, resumed: &pb::EffectResumed) -> String {
         Resolution::Retry | Resolution::Unspecified => "is tried again",
     };
     format!("{what} {how}, by {actor}: {}", resumed.reason)
+}
+
+fn describe_disabled(what: &str, actor: &str, reason: &str, with_game: bool) -> String {
+    let how = if with_game { " with its game" } else { "" };
+    format!("{WHOLE_TABLE} is {what}{how}, by {actor}: {reason}")
 }
 
 const WHOLE_TABLE: &str = "the table as a whole";
@@ -100,6 +111,7 @@ pub fn describe_effect(kind: EffectKind, hand_no: u64, seat: u32) -> String {
         EffectKind::PayAbsent => "the share of a player who had left".to_owned(),
         EffectKind::Close => "the closing".to_owned(),
         EffectKind::CloseSpent => "the closing, for want of records,".to_owned(),
+        EffectKind::FollowGame => "the record that the game was disabled or enabled".to_owned(),
         EffectKind::RemoveIdle => seat("the leaving, for being idle,"),
         EffectKind::CheckStanding => "the question how idle players stand".to_owned(),
     }

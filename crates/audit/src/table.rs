@@ -206,6 +206,7 @@ impl TableAudit {
                 TableSubject::Seat(_)
                 | TableSubject::Table(_)
                 | TableSubject::Person(_)
+                | TableSubject::Room(_)
                 | TableSubject::Clock(_) => {}
             }
         }

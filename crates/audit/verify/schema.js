@@ -66,6 +66,8 @@ HandFinished hand_no:u64=1 hand_id:bytes=2 seats:RosterSeat*=3 sabacc_pot:u64=4 
 SettlementPosted position:u64=1
 HandRevealed seed:bytes=1
 CloseAsked
+TableDisabled reason:string=1 with_game:bool=2
+TableEnabled reason:string=1 with_game:bool=2
 PotRefundDue transfer_id:bytes=1 shares:RosterSeat*=2
 PotRefunded
 AbsentPaid player_id:bytes=1
@@ -92,6 +94,8 @@ PlayerErased reason:string=1 padding:bytes=2
 GuestSignedIn refresh_sha256:bytes=1
 RefreshTokenUsed generation:u64=1 refresh_sha256:bytes=2 request_id:bytes=3
 TokensRevoked token_id:string|tokens=1 subject:string|tokens=2 issued_until_micros:u64=3 forget_micros:u64=4 cause:enum=5 reason:string=6 padding:bytes=7
+GameDisabled variant:string=1 reason:string=2
+GameEnabled variant:string=1 reason:string=2
 DisputeOpened player_id:bytes=1 table_id:bytes=2 hand_no:u64=3 hand_id:bytes=4 evidence_sha256:bytes=5 bundle_sha256:bytes=6
 DisputeAnswered verdict:enum=1
 
@@ -116,7 +120,8 @@ ChanceUsed CardsMoved MoveDecided HandSettled SettlementPosted HandRevealed Cloc
 PotRefundDue PotRefunded TableClosed CardsShown AbsentPaid EntropyCommitted EntropyClosed EntropyRevealed HandAborted
 32 SeedRefused PlayerNamed PlayerErased DisputeOpened DisputeStated DisputeAnswered DisputeReasoned SeatRenamed
 45 EffectStopped EffectResumed StandingFound SeatExcluded HandSuspended HandContinued
-60 GuestSignedIn RefreshTokenUsed TokensRevoked
+TableDisabled TableEnabled
+60 GuestSignedIn RefreshTokenUsed TokensRevoked GameDisabled GameEnabled
 100 SeedCommitted SeedSealed OperationPerformed CardsOpened SeedOpened CommitmentsClosed EntropyFailed OutcomesTested BiasFound PromisesLost
 200 AccountOpened TransferPosted AccountFrozen AccountUnfrozen AccountClosed HoldPlaced HoldReleased HoldExpired LimitsSet PlayerExcluded
 AdjustmentProposed AdjustmentRejected

@@ -57,6 +57,13 @@ const count = (number, one, many = `${one}s`) => `${number} ${number === 1 ? one
 const broughtBy = ({ closing }) => (closing?.rows ?? []).filter(({ commitment }) => commitment.length > 0).length;
 
 const TELLERS = {
+  TableDisabled: ({ event }) => [
+    {
+      who: "table",
+      words: [`is disabled${event.with_game ? " with its game" : ""}, and starts no hand: ${event.reason}`],
+    },
+  ],
+  TableEnabled: ({ event }) => [{ who: "table", words: [`is enabled: ${event.reason}`] }],
   EntropyCommitted: ({ event }) => [{ who: event.seat, words: ["brings a sealed random number of their own"] }],
   EntropyClosed: ({ event }) => [
     {

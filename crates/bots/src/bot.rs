@@ -237,7 +237,8 @@ impl<S: Strategy> RunningBot<'_, S> {
                     | What::Voided(_)
                     | What::Seed(_)
                     | What::Suspension(_)
-                    | What::Stopped(_),
+                    | What::Stopped(_)
+                    | What::Disabled(_),
                 )
                 | None => {}
             },

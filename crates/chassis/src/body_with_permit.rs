@@ -9,13 +9,15 @@ use tonic::Status;
 use tonic::body::Body;
 
 /// Body, and the value that is dropped with it.
-pub(crate) struct BodyWithPermit<T> {
+#[derive(Debug)]
+pub struct BodyWithPermit<T> {
     inner: Body,
     _held: T,
 }
 
 impl<T> BodyWithPermit<T> {
-    pub(crate) const fn new(inner: Body, held: T) -> BodyWithPermit<T> {
+    /// Holds a value until the body has ended or is dropped.
+    pub const fn new(inner: Body, held: T) -> BodyWithPermit<T> {
         BodyWithPermit { inner, _held: held }
     }
 }

@@ -6,19 +6,29 @@ use std::sync::LazyLock;
 
 use sha2::{Digest, Sha256};
 
-/// Version of a program, and SHA-256 of its file.
+/// Version and commit of a program, and SHA-256 of its file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Build {
     pub version: &'static str,
+    /// Commit of the sources, which the variable `SABACC_COMMIT` names to the compiler; empty where
+    /// it was not set.
+    pub commit: &'static str,
     /// Empty where the file could not be read, else 32 bytes.
     pub sha256: Vec<u8>,
 }
+
+/// Commit that the compiler was told.
+const COMMIT: &str = match option_env!("SABACC_COMMIT") {
+    Some(commit) => commit,
+    None => "",
+};
 
 /// The build of the running program. Its file is read once, at the first call.
 #[must_use]
 pub fn running() -> &'static Build {
     static RUNNING: LazyLock<Build> = LazyLock::new(|| Build {
         version: env!("CARGO_PKG_VERSION"),
+        commit: COMMIT,
         sha256: hash_program().unwrap_or_else(|error| {
             tracing::warn!(%error, "the program's file cannot be read: hands do not name its hash");
             Vec::new()
@@ -48,6 +58,9 @@ mod tests {
     fn the_build_is_that_of_the_running_file() {
         let file = std::fs::read(std::env::current_exe().unwrap()).unwrap();
         let sha256 = Sha256::digest(file).to_vec();
-        assert_eq!(*running(), Build { version: env!("CARGO_PKG_VERSION"), sha256 });
+        assert_eq!(
+            *running(),
+            Build { version: env!("CARGO_PKG_VERSION"), commit: COMMIT, sha256 }
+        );
     }
 }

@@ -6,9 +6,10 @@
 //! is [`program`]: read the [`config`], start [`telemetry`], listen to signals ([`drain`]),
 //! [`serve::bind`] the port, build the services, [`serve::Server::run`], flush.
 
+pub mod activity;
 pub mod api;
 pub mod auth;
-mod body_with_permit;
+pub mod body_with_permit;
 pub mod build;
 pub mod channel;
 pub mod concurrency_limiter;

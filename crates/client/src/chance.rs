@@ -299,7 +299,7 @@ impl Chance {
             What::Voided(voided) => self.voided(voided),
             What::Seed(seed) => self.seed_published(seed),
             What::Suspension(changed) => self.suspension_changed(changed),
-            What::Closed(_) | What::Stopped(_) => Ok(()),
+            What::Closed(_) | What::Stopped(_) | What::Disabled(_) => Ok(()),
         }
     }
 

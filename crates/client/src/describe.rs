@@ -67,6 +67,7 @@ fn describe_update(update: &pb::TableUpdate, name: SeatNames<'_>) -> Option<Stri
             })
         }
         What::Stopped(changed) => Some(describe_stopped(changed)),
+        What::Disabled(changed) => Some(describe_disabled(changed)),
         What::NextHand(_) | What::Entropy(_) | What::Seed(_) => None,
     }
 }
@@ -77,6 +78,14 @@ fn describe_stopped(changed: &pb::StoppedChanged) -> String {
         return "everything at this table goes on".to_owned();
     }
     format!("waits for an operator: {}", what.join(", "))
+}
+
+fn describe_disabled(changed: &pb::DisabledChanged) -> String {
+    let Some(pb::Disabled { reason, with_game, .. }) = &changed.disabled else {
+        return "the table is enabled, and starts hands again".to_owned();
+    };
+    let what = if *with_game { "the game" } else { "the table" };
+    format!("{what} is disabled, and no hand starts: {reason}")
 }
 
 fn describe_seat(changed: &pb::SeatChanged) -> Option<String> {

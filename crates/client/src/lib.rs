@@ -58,6 +58,7 @@ mod limits;
 mod people;
 mod play;
 mod retry;
+mod room;
 mod rules;
 mod state;
 mod tables;

@@ -74,7 +74,7 @@ impl LogService for FakeLog {
         let says = self.0.lock().unwrap();
         let head = TreeHead { size: says.size, root: root_at(&says.leaves, says.size).unwrap() };
         let checkpoint = Signer::new(key(says.key)).sign(None, head, &[]).unwrap().to_string();
-        Ok(Response::new(pb::GetCheckpointResponse { checkpoint, key: String::new() }))
+        Ok(Response::new(pb::GetCheckpointResponse { checkpoint, ..Default::default() }))
     }
 
     async fn prove_consistency(

@@ -6,6 +6,7 @@ use bytes::Bytes;
 use chassis::auth::{Identity, Role};
 use chassis::concurrency_limiter::Permit;
 use eventlog::{Position, RequestId, StreamId, Version};
+use merkle::note::VerifierKey;
 use merkle::{
     Hash, Row, TILE_WIDTH, TileId, prove_consistency, prove_inclusion, tiles_for_consistency,
     tiles_for_inclusion,
@@ -60,7 +61,8 @@ impl LogService for Api {
         let pb::GetCheckpointRequest { log } = request.into_inner();
         let shown = self.published(&log)?;
         let (checkpoint, key) = (shown.note.to_string(), self.notary.key().to_string());
-        Ok(Response::new(pb::GetCheckpointResponse { checkpoint, key }))
+        let witness_keys = self.notary.witness_keys().iter().map(VerifierKey::to_string).collect();
+        Ok(Response::new(pb::GetCheckpointResponse { checkpoint, key, witness_keys }))
     }
 
     async fn get_tile(

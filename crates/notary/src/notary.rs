@@ -1,7 +1,6 @@
 //! The handle of a notary: what it has published, whether it signs, and requests to sign sooner.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use chassis::concurrency_limiter::ConcurrencyLimiter;
@@ -65,8 +64,8 @@ pub(crate) struct Shared {
     pub(crate) signature_requested: Notify,
     /// Limits the reads for callers, so that connections are left for the log's own reads.
     pub(crate) reads: ConcurrencyLimiter,
-    /// Number of witnesses that are asked for cosignatures.
-    pub(crate) witnesses: AtomicUsize,
+    /// Keys of the witnesses that are asked for cosignatures.
+    witnesses: RwLock<Vec<VerifierKey>>,
     tasks: TaskTracker,
 }
 
@@ -136,7 +135,7 @@ impl Notary {
             signing_state: watch::Sender::new(SigningState::Waiting),
             signature_requested: Notify::new(),
             reads: ConcurrencyLimiter::new(MAX_CONCURRENT_READS, MAX_WAITING_READS),
-            witnesses: AtomicUsize::new(0),
+            witnesses: RwLock::default(),
             tasks: TaskTracker::new(),
         };
         Ok(Notary { shared: Arc::new(shared) })
@@ -201,6 +200,17 @@ impl Notary {
         self.shared.signer.public()
     }
 
+    /// Returns the keys of the witnesses that are asked for cosignatures.
+    #[must_use]
+    pub fn witness_keys(&self) -> Vec<VerifierKey> {
+        self.shared.witnesses.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Adds a witness that is asked for cosignatures.
+    pub(crate) fn add_witness(&self, key: VerifierKey) {
+        self.shared.witnesses.write().unwrap_or_else(PoisonError::into_inner).push(key);
+    }
+
     /// Returns the published state, or `None` before the first checkpoint.
     #[must_use]
     pub fn published(&self) -> Option<Arc<PublishedTree>> {
@@ -256,7 +266,7 @@ impl Notary {
         &self,
         published: Arc<PublishedTree>,
     ) -> (Arc<PublishedTree>, bool) {
-        if self.shared.witnesses.load(Ordering::Relaxed) == 0 {
+        if self.witness_keys().is_empty() {
             return (published, true);
         }
         let mut cosigned = self.shared.cosigned.subscribe();

@@ -18,10 +18,12 @@ const CHANCE: [u8; 16] = *b"sabacc/of-chance";
 
 /// The stream of revoked tokens, in the table service's log: no UUID of any version.
 const REVOCATIONS: [u8; 16] = *b"sabacc/revoked/0";
+/// The stream of the room as a whole, in the table service's log: no UUID of any version.
+const ROOM: [u8; 16] = *b"sabacc/room-wide";
 
 /// An id that a table, a person or a command may have.
 fn not_ours(id: [u8; 16]) -> Result<[u8; 16], IdError> {
-    if [CLOCK, CHANCE, REVOCATIONS].contains(&id) { Err(IdError) } else { Ok(id) }
+    if [CLOCK, CHANCE, REVOCATIONS, ROOM].contains(&id) { Err(IdError) } else { Ok(id) }
 }
 
 /// An id of whatever there is a stream of, the services' own among them.
@@ -117,6 +119,8 @@ impl StreamId {
     pub const CHANCE: StreamId = StreamId(CHANCE);
     /// Stream of revoked tokens. It is no player's, for tokens of an erased player are revoked too.
     pub const REVOCATIONS: StreamId = StreamId(REVOCATIONS);
+    /// Stream of the room as a whole: of the games that are disabled in it.
+    pub const ROOM: StreamId = StreamId(ROOM);
 }
 
 impl From<TableId> for StreamId {
@@ -272,6 +276,8 @@ mod tests {
         assert_ne!(CLOCK[8] >> 6, 0b10);
         assert_eq!(PlayerId::try_from(&REVOCATIONS[..]), Err(IdError));
         assert_ne!(REVOCATIONS[8] >> 6, 0b10);
+        assert_eq!(TableId::try_from(&ROOM[..]), Err(IdError));
+        assert_ne!(ROOM[8] >> 6, 0b10);
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! Parsing destructures every field of a message, so that a new field is a compile error here and
 //! is never silently ignored.
 
+pub mod activity;
 pub mod card_positions;
 pub mod clock;
 pub mod field;

@@ -14,7 +14,7 @@ mod wallet;
 
 pub use dealer::DealerRecord;
 pub use table::{
-    HandEvent, PersonEvent, PlayEvent, SeatEvent, TableEvent, TableRecord, TableSubject,
+    HandEvent, PersonEvent, PlayEvent, RoomEvent, SeatEvent, TableEvent, TableRecord, TableSubject,
 };
 pub use wallet::WalletRecord;
 

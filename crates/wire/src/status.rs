@@ -205,7 +205,9 @@ pub fn code(reason: ErrorReason) -> Code {
         | ErrorReason::Withheld
         | ErrorReason::SatIdle
         | ErrorReason::SignatureInvalid
-        | ErrorReason::HandSuspended => Code::FailedPrecondition,
+        | ErrorReason::HandSuspended
+        | ErrorReason::TableDisabled
+        | ErrorReason::GameDisabled => Code::FailedPrecondition,
         ErrorReason::RequestIdReused | ErrorReason::AlreadyExists => Code::AlreadyExists,
         ErrorReason::Overloaded | ErrorReason::RecordsSpent => Code::ResourceExhausted,
         ErrorReason::Unavailable | ErrorReason::NotSigned => Code::Unavailable,

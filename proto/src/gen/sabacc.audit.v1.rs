@@ -1953,6 +1953,10 @@ pub struct GetCheckpointResponse {
     /// The key it is signed with, as C2SP verifier key. Not to be believed for standing here: a log's key is learnt elsewhere.
     #[prost(string, tag = "2")]
     pub key: ::prost::alloc::string::String,
+    /// Keys of the witnesses that the log's service asks for cosignatures, as C2SP verifier keys. Not to be believed for
+    /// standing here either.
+    #[prost(string, repeated, tag = "3")]
+    pub witness_keys: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 /// Asks for a tile, C2SP tlog-tiles.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

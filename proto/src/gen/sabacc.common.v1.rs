@@ -199,6 +199,8 @@ pub enum EffectKind {
     RecoverCards = 23,
     /// The table is to close, since its stream takes no records any more that a hand needs.
     CloseSpent = 24,
+    /// The table records that its game was disabled, or enabled again.
+    FollowGame = 25,
 }
 impl EffectKind {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -232,6 +234,7 @@ impl EffectKind {
             Self::Return => "EFFECT_KIND_RETURN",
             Self::RecoverCards => "EFFECT_KIND_RECOVER_CARDS",
             Self::CloseSpent => "EFFECT_KIND_CLOSE_SPENT",
+            Self::FollowGame => "EFFECT_KIND_FOLLOW_GAME",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -262,6 +265,7 @@ impl EffectKind {
             "EFFECT_KIND_RETURN" => Some(Self::Return),
             "EFFECT_KIND_RECOVER_CARDS" => Some(Self::RecoverCards),
             "EFFECT_KIND_CLOSE_SPENT" => Some(Self::CloseSpent),
+            "EFFECT_KIND_FOLLOW_GAME" => Some(Self::FollowGame),
             _ => None,
         }
     }
@@ -554,6 +558,11 @@ pub enum ErrorReason {
     SignatureInvalid = 66,
     /// (FAILED_PRECONDITION) The dealer is silent and the hand stands still: nothing but VOID is decided until it is back.
     HandSuspended = 67,
+    /// (FAILED_PRECONDITION) An operator has disabled the table, for the reason in metadata `why`: no hand starts until it is
+    /// enabled. Whoever sits there may leave and is paid out.
+    TableDisabled = 68,
+    /// (FAILED_PRECONDITION) An operator has disabled the game in the whole room, for the reason in metadata `why`.
+    GameDisabled = 69,
     /// (UNAUTHENTICATED) The token was revoked; metadata `claim`: "jti", or "sub" where all tokens of its bearer were. Of a
     /// refresh token: its owner has signed out, or it was used twice, so that somebody else may have it.
     TokenRevoked = 70,
@@ -614,6 +623,8 @@ impl ErrorReason {
             Self::SignatureNeeded => "ERROR_REASON_SIGNATURE_NEEDED",
             Self::SignatureInvalid => "ERROR_REASON_SIGNATURE_INVALID",
             Self::HandSuspended => "ERROR_REASON_HAND_SUSPENDED",
+            Self::TableDisabled => "ERROR_REASON_TABLE_DISABLED",
+            Self::GameDisabled => "ERROR_REASON_GAME_DISABLED",
             Self::TokenRevoked => "ERROR_REASON_TOKEN_REVOKED",
             Self::MessageTooLong => "ERROR_REASON_MESSAGE_TOO_LONG",
         }
@@ -668,6 +679,8 @@ impl ErrorReason {
             "ERROR_REASON_SIGNATURE_NEEDED" => Some(Self::SignatureNeeded),
             "ERROR_REASON_SIGNATURE_INVALID" => Some(Self::SignatureInvalid),
             "ERROR_REASON_HAND_SUSPENDED" => Some(Self::HandSuspended),
+            "ERROR_REASON_TABLE_DISABLED" => Some(Self::TableDisabled),
+            "ERROR_REASON_GAME_DISABLED" => Some(Self::GameDisabled),
             "ERROR_REASON_TOKEN_REVOKED" => Some(Self::TokenRevoked),
             "ERROR_REASON_MESSAGE_TOO_LONG" => Some(Self::MessageTooLong),
             _ => None,

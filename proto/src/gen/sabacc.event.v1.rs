@@ -527,6 +527,49 @@ impl RevocationCause {
         }
     }
 }
+/// Table stream: no hand starts from here on until TableEnabled. A hand that has started goes on to its end.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct TableDisabled {
+    /// Reason in words, 1 to 200 characters; public.
+    #[prost(string, tag = "1")]
+    pub reason: ::prost::alloc::string::String,
+    /// True: its game was disabled in the whole room, and the service has recorded it here. Else an operator has disabled
+    /// this table. The newest record counts.
+    #[prost(bool, tag = "2")]
+    pub with_game: bool,
+}
+/// Table stream: hands start again.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct TableEnabled {
+    /// Reason in words, 1 to 200 characters; public.
+    #[prost(string, tag = "1")]
+    pub reason: ::prost::alloc::string::String,
+    /// True: its game was enabled in the whole room, and the service has recorded it here. Else an operator has enabled
+    /// this table.
+    #[prost(bool, tag = "2")]
+    pub with_game: bool,
+}
+/// Room stream, whose id is the 16 bytes of `sabacc/room-wide`: a game is disabled. No table of it is opened, and a
+/// TableDisabled follows at each table of it.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GameDisabled {
+    /// Id of the game, such as "kessel".
+    #[prost(string, tag = "1")]
+    pub variant: ::prost::alloc::string::String,
+    /// Reason in words, 1 to 200 characters; public.
+    #[prost(string, tag = "2")]
+    pub reason: ::prost::alloc::string::String,
+}
+/// Room stream: a game is enabled again. A TableEnabled follows at each table that was disabled with it.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GameEnabled {
+    /// Id of the game, such as "kessel".
+    #[prost(string, tag = "1")]
+    pub variant: ::prost::alloc::string::String,
+    /// Reason in words, 1 to 200 characters; public.
+    #[prost(string, tag = "2")]
+    pub reason: ::prost::alloc::string::String,
+}
 /// Table stream: the table exists.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct TableCreated {
@@ -1171,12 +1214,20 @@ pub enum EventType {
     HandSuspended = 49,
     /// HandContinued
     HandContinued = 50,
+    /// TableDisabled
+    TableDisabled = 51,
+    /// TableEnabled
+    TableEnabled = 52,
     /// GuestSignedIn
     GuestSignedIn = 60,
     /// RefreshTokenUsed
     RefreshTokenUsed = 61,
     /// TokensRevoked
     TokensRevoked = 62,
+    /// GameDisabled
+    GameDisabled = 63,
+    /// GameEnabled
+    GameEnabled = 64,
     /// SeedCommitted
     SeedCommitted = 100,
     /// SeedSealed
@@ -1278,9 +1329,13 @@ impl EventType {
             Self::SeatExcluded => "EVENT_TYPE_SEAT_EXCLUDED",
             Self::HandSuspended => "EVENT_TYPE_HAND_SUSPENDED",
             Self::HandContinued => "EVENT_TYPE_HAND_CONTINUED",
+            Self::TableDisabled => "EVENT_TYPE_TABLE_DISABLED",
+            Self::TableEnabled => "EVENT_TYPE_TABLE_ENABLED",
             Self::GuestSignedIn => "EVENT_TYPE_GUEST_SIGNED_IN",
             Self::RefreshTokenUsed => "EVENT_TYPE_REFRESH_TOKEN_USED",
             Self::TokensRevoked => "EVENT_TYPE_TOKENS_REVOKED",
+            Self::GameDisabled => "EVENT_TYPE_GAME_DISABLED",
+            Self::GameEnabled => "EVENT_TYPE_GAME_ENABLED",
             Self::SeedCommitted => "EVENT_TYPE_SEED_COMMITTED",
             Self::SeedSealed => "EVENT_TYPE_SEED_SEALED",
             Self::OperationPerformed => "EVENT_TYPE_OPERATION_PERFORMED",
@@ -1355,9 +1410,13 @@ impl EventType {
             "EVENT_TYPE_SEAT_EXCLUDED" => Some(Self::SeatExcluded),
             "EVENT_TYPE_HAND_SUSPENDED" => Some(Self::HandSuspended),
             "EVENT_TYPE_HAND_CONTINUED" => Some(Self::HandContinued),
+            "EVENT_TYPE_TABLE_DISABLED" => Some(Self::TableDisabled),
+            "EVENT_TYPE_TABLE_ENABLED" => Some(Self::TableEnabled),
             "EVENT_TYPE_GUEST_SIGNED_IN" => Some(Self::GuestSignedIn),
             "EVENT_TYPE_REFRESH_TOKEN_USED" => Some(Self::RefreshTokenUsed),
             "EVENT_TYPE_TOKENS_REVOKED" => Some(Self::TokensRevoked),
+            "EVENT_TYPE_GAME_DISABLED" => Some(Self::GameDisabled),
+            "EVENT_TYPE_GAME_ENABLED" => Some(Self::GameEnabled),
             "EVENT_TYPE_SEED_COMMITTED" => Some(Self::SeedCommitted),
             "EVENT_TYPE_SEED_SEALED" => Some(Self::SeedSealed),
             "EVENT_TYPE_OPERATION_PERFORMED" => Some(Self::OperationPerformed),

@@ -2180,734 +2180,6 @@ impl ChanceKind {
         }
     }
 }
-/// Asks for the games.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct ListVariantsRequest {}
-/// The games.
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct ListVariantsResponse {
-    /// Ascending by id.
-    #[prost(message, repeated, tag = "1")]
-    pub variants: ::prost::alloc::vec::Vec<VariantSummary>,
-    /// All moves, in the order of MoveKind. LegalMove says which of them are legal in a turn.
-    #[prost(message, repeated, tag = "2")]
-    pub moves: ::prost::alloc::vec::Vec<MoveDescription>,
-}
-/// A game in a list.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct VariantSummary {
-    /// Its id, such as "dice".
-    #[prost(string, tag = "1")]
-    pub variant: ::prost::alloc::string::String,
-    /// Its title, for people.
-    #[prost(string, tag = "2")]
-    pub title: ::prost::alloc::string::String,
-    /// The text that its rules follow.
-    #[prost(string, tag = "3")]
-    pub source: ::prost::alloc::string::String,
-    /// The fewest players of a hand.
-    #[prost(uint32, tag = "4")]
-    pub min_players: u32,
-    /// The most players of a hand, and seats of a table.
-    #[prost(uint32, tag = "5")]
-    pub max_players: u32,
-    /// Its deck's name, such as "S76".
-    #[prost(string, tag = "6")]
-    pub deck: ::prost::alloc::string::String,
-    /// The number of cards.
-    #[prost(uint32, tag = "7")]
-    pub deck_cards: u32,
-    /// Players bet, and may therefore fold.
-    #[prost(bool, tag = "8")]
-    pub has_betting: bool,
-    /// There is a Sabacc Pot, which goes from hand to hand.
-    #[prost(bool, tag = "9")]
-    pub has_sabacc_pot: bool,
-    /// Credits that nobody could win go into the next hand.
-    #[prost(bool, tag = "10")]
-    pub has_carried_pot: bool,
-}
-/// A kind of move, with the arguments that it takes.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct MoveDescription {
-    /// The kind.
-    #[prost(enumeration = "super::super::common::v1::MoveKind", tag = "1")]
-    pub kind: i32,
-    /// The first word of its line in a hand history, such as "call-hand".
-    #[prost(string, tag = "2")]
-    pub verb: ::prost::alloc::string::String,
-    /// The arguments that it takes, in order. LegalMove.move_arguments says which of them a turn takes: a token without a target
-    /// has no seat.
-    #[prost(enumeration = "super::super::common::v1::MoveArgument", repeated, tag = "3")]
-    pub move_arguments: ::prost::alloc::vec::Vec<i32>,
-}
-/// Asks for a game.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct GetVariantRequest {
-    /// Its id, such as "dice".
-    #[prost(string, tag = "1")]
-    pub variant: ::prost::alloc::string::String,
-}
-/// A game.
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct GetVariantResponse {
-    /// As in the list.
-    #[prost(message, optional, tag = "1")]
-    pub summary: ::core::option::Option<VariantSummary>,
-    /// The fields of its rule set, ascending by name.
-    #[prost(message, repeated, tag = "2")]
-    pub fields: ::prost::alloc::vec::Vec<RuleSetFieldDescription>,
-    /// All cards of its deck, by id: the index in the list that shuffles work on.
-    #[prost(message, repeated, tag = "3")]
-    pub cards: ::prost::alloc::vec::Vec<DeckCard>,
-    /// Its draw piles.
-    #[prost(message, repeated, tag = "4")]
-    pub piles: ::prost::alloc::vec::Vec<CardPile>,
-    /// The kinds of hand under the defaults, best first; hands that cannot win come last.
-    #[prost(message, repeated, tag = "5")]
-    pub ranks: ::prost::alloc::vec::Vec<RulesItem>,
-}
-/// A field of a rule set.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct RuleSetFieldDescription {
-    /// Its name, such as "hand_ante".
-    #[prost(string, tag = "1")]
-    pub name: ::prost::alloc::string::String,
-    /// Its meaning, for people.
-    #[prost(string, tag = "2")]
-    pub text: ::prost::alloc::string::String,
-    /// Its type.
-    #[prost(enumeration = "RuleSetFieldType", tag = "3")]
-    pub value_type: i32,
-    /// NUMBER, CREDITS: the least.
-    #[prost(uint64, tag = "4")]
-    pub min: u64,
-    /// NUMBER, CREDITS: the most.
-    #[prost(uint64, tag = "5")]
-    pub max: u64,
-    /// TEXT: the words to choose one from; LIST: the words that the list is made of.
-    #[prost(string, repeated, tag = "6")]
-    pub choices: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
-    /// The name and the default.
-    #[prost(message, optional, tag = "7")]
-    pub default_field: ::core::option::Option<super::super::common::v1::RuleSetField>,
-}
-/// A card of a deck.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct DeckCard {
-    /// Its id, from 0.
-    #[prost(uint32, tag = "1")]
-    pub card_id: u32,
-    /// Its code, such as "S15". Copies that are alike share it.
-    #[prost(string, tag = "2")]
-    pub code: ::prost::alloc::string::String,
-    /// Its value by itself; unset where it has none, as an Impostor.
-    #[prost(int32, optional, tag = "3")]
-    pub value: ::core::option::Option<i32>,
-}
-/// A draw pile.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct CardPile {
-    /// Its name.
-    #[prost(string, tag = "1")]
-    pub name: ::prost::alloc::string::String,
-    /// The id of its first card.
-    #[prost(uint32, tag = "2")]
-    pub first_card: u32,
-    /// Number of its cards, which follow each other by id.
-    #[prost(uint32, tag = "3")]
-    pub cards: u32,
-    /// Its discards lie face up, so that the top one is known.
-    #[prost(bool, tag = "4")]
-    pub open_discards: bool,
-}
-/// Asks for rules in words.
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct ExplainRulesRequest {
-    /// Of what.
-    #[prost(oneof = "explain_rules_request::Subject", tags = "1, 2")]
-    pub subject: ::core::option::Option<explain_rules_request::Subject>,
-}
-/// Nested message and enum types in `ExplainRulesRequest`.
-pub mod explain_rules_request {
-    /// Of what.
-    #[derive(Clone, PartialEq, ::prost::Oneof)]
-    pub enum Subject {
-        /// A table by its id, a UUID as text.
-        #[prost(string, tag = "1")]
-        TableId(::prost::alloc::string::String),
-        /// A rule set that no table need have.
-        #[prost(message, tag = "2")]
-        Proposed(super::ProposedRules),
-    }
-}
-/// A rule set, and the clock, that somebody thinks of opening a table with.
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct ProposedRules {
-    /// The game, such as "dice".
-    #[prost(string, tag = "1")]
-    pub variant: ::prost::alloc::string::String,
-    /// Fields that differ from the variant's defaults.
-    #[prost(message, repeated, tag = "2")]
-    pub rule_set: ::prost::alloc::vec::Vec<super::super::common::v1::RuleSetField>,
-    /// Seconds for a decision; 0: 20.
-    #[prost(uint32, tag = "3")]
-    pub action_seconds: u32,
-    /// Seconds of each player's time bank for each hand; unset: 30.
-    #[prost(uint32, optional, tag = "4")]
-    pub bank_seconds: ::core::option::Option<u32>,
-}
-/// Rules in words.
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct ExplainRulesResponse {
-    /// The game's id.
-    #[prost(string, tag = "1")]
-    pub variant: ::prost::alloc::string::String,
-    /// Its title.
-    #[prost(string, tag = "2")]
-    pub title: ::prost::alloc::string::String,
-    /// In reading order.
-    #[prost(message, repeated, tag = "3")]
-    pub sections: ::prost::alloc::vec::Vec<RulesSection>,
-    /// All of it as plain text with Markdown headings.
-    #[prost(string, tag = "4")]
-    pub text: ::prost::alloc::string::String,
-}
-/// A section of rules in words.
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct RulesSection {
-    /// Its heading.
-    #[prost(string, tag = "1")]
-    pub heading: ::prost::alloc::string::String,
-    /// Before the items.
-    #[prost(string, repeated, tag = "2")]
-    pub paragraphs: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
-    /// A list: moves, kinds of hand, tokens.
-    #[prost(message, repeated, tag = "3")]
-    pub items: ::prost::alloc::vec::Vec<RulesItem>,
-}
-/// An entry of a list in rules: a move, a kind of hand, a token.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct RulesItem {
-    /// Its name.
-    #[prost(string, tag = "1")]
-    pub name: ::prost::alloc::string::String,
-    /// Its text.
-    #[prost(string, tag = "2")]
-    pub text: ::prost::alloc::string::String,
-    /// The codes of an example hand; empty: there is none.
-    #[prost(string, repeated, tag = "3")]
-    pub example_cards: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
-    /// The example's rank, by the code that ranks hands at tables.
-    #[prost(message, optional, tag = "4")]
-    pub example_rank: ::core::option::Option<HandRank>,
-}
-/// The type of a rule set's field.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
-#[repr(i32)]
-pub enum RuleSetFieldType {
-    /// Not used.
-    Unspecified = 0,
-    /// A whole number.
-    Number = 1,
-    /// A number of credits.
-    Credits = 2,
-    /// A word.
-    Text = 3,
-    /// Yes or no.
-    Flag = 4,
-    /// A list of words.
-    List = 5,
-}
-impl RuleSetFieldType {
-    /// String value of the enum field names used in the ProtoBuf definition.
-    ///
-    /// The values are not transformed in any way and thus are considered stable
-    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
-    pub fn as_str_name(&self) -> &'static str {
-        match self {
-            Self::Unspecified => "RULE_SET_FIELD_TYPE_UNSPECIFIED",
-            Self::Number => "RULE_SET_FIELD_TYPE_NUMBER",
-            Self::Credits => "RULE_SET_FIELD_TYPE_CREDITS",
-            Self::Text => "RULE_SET_FIELD_TYPE_TEXT",
-            Self::Flag => "RULE_SET_FIELD_TYPE_FLAG",
-            Self::List => "RULE_SET_FIELD_TYPE_LIST",
-        }
-    }
-    /// Creates an enum from field names used in the ProtoBuf definition.
-    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
-        match value {
-            "RULE_SET_FIELD_TYPE_UNSPECIFIED" => Some(Self::Unspecified),
-            "RULE_SET_FIELD_TYPE_NUMBER" => Some(Self::Number),
-            "RULE_SET_FIELD_TYPE_CREDITS" => Some(Self::Credits),
-            "RULE_SET_FIELD_TYPE_TEXT" => Some(Self::Text),
-            "RULE_SET_FIELD_TYPE_FLAG" => Some(Self::Flag),
-            "RULE_SET_FIELD_TYPE_LIST" => Some(Self::List),
-            _ => None,
-        }
-    }
-}
-/// Generated client implementations.
-pub mod rules_service_client {
-    #![allow(
-        unused_variables,
-        dead_code,
-        missing_docs,
-        clippy::wildcard_imports,
-        clippy::let_unit_value,
-    )]
-    use tonic::codegen::*;
-    use tonic::codegen::http::Uri;
-    /// The games that are played here, so that a client needs to know none of them: rule sets, decks, moves, ranks, and the rules
-    /// in words. All answers stay as they are while the room runs one version.
-    #[derive(Debug, Clone)]
-    pub struct RulesServiceClient<T> {
-        inner: tonic::client::Grpc<T>,
-    }
-    impl RulesServiceClient<tonic::transport::Channel> {
-        /// Attempt to create a new client by connecting to a given endpoint.
-        pub async fn connect<D>(dst: D) -> Result<Self, tonic::transport::Error>
-        where
-            D: TryInto<tonic::transport::Endpoint>,
-            D::Error: Into<StdError>,
-        {
-            let conn = tonic::transport::Endpoint::new(dst)?.connect().await?;
-            Ok(Self::new(conn))
-        }
-    }
-    impl<T> RulesServiceClient<T>
-    where
-        T: tonic::client::GrpcService<tonic::body::Body>,
-        T::Error: Into<StdError>,
-        T::ResponseBody: Body<Data = Bytes> + std::marker::Send + 'static,
-        <T::ResponseBody as Body>::Error: Into<StdError> + std::marker::Send,
-    {
-        pub fn new(inner: T) -> Self {
-            let inner = tonic::client::Grpc::new(inner);
-            Self { inner }
-        }
-        pub fn with_origin(inner: T, origin: Uri) -> Self {
-            let inner = tonic::client::Grpc::with_origin(inner, origin);
-            Self { inner }
-        }
-        pub fn with_interceptor<F>(
-            inner: T,
-            interceptor: F,
-        ) -> RulesServiceClient<InterceptedService<T, F>>
-        where
-            F: tonic::service::Interceptor,
-            T::ResponseBody: Default,
-            T: tonic::codegen::Service<
-                http::Request<tonic::body::Body>,
-                Response = http::Response<
-                    <T as tonic::client::GrpcService<tonic::body::Body>>::ResponseBody,
-                >,
-            >,
-            <T as tonic::codegen::Service<
-                http::Request<tonic::body::Body>,
-            >>::Error: Into<StdError> + std::marker::Send + std::marker::Sync,
-        {
-            RulesServiceClient::new(InterceptedService::new(inner, interceptor))
-        }
-        /// Compress requests with the given encoding.
-        ///
-        /// This requires the server to support it otherwise it might respond with an
-        /// error.
-        #[must_use]
-        pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
-            self.inner = self.inner.send_compressed(encoding);
-            self
-        }
-        /// Enable decompressing responses.
-        #[must_use]
-        pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
-            self.inner = self.inner.accept_compressed(encoding);
-            self
-        }
-        /// Limits the maximum size of a decoded message.
-        ///
-        /// Default: `4MB`
-        #[must_use]
-        pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
-            self.inner = self.inner.max_decoding_message_size(limit);
-            self
-        }
-        /// Limits the maximum size of an encoded message.
-        ///
-        /// Default: `usize::MAX`
-        #[must_use]
-        pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
-            self.inner = self.inner.max_encoding_message_size(limit);
-            self
-        }
-        /// The games, and the moves of all of them.
-        pub async fn list_variants(
-            &mut self,
-            request: impl tonic::IntoRequest<super::ListVariantsRequest>,
-        ) -> std::result::Result<
-            tonic::Response<super::ListVariantsResponse>,
-            tonic::Status,
-        > {
-            self.inner
-                .ready()
-                .await
-                .map_err(|e| {
-                    tonic::Status::unknown(
-                        format!("Service was not ready: {}", e.into()),
-                    )
-                })?;
-            let codec = tonic_prost::ProstCodec::default();
-            let path = http::uri::PathAndQuery::from_static(
-                "/sabacc.table.v1.RulesService/ListVariants",
-            );
-            let mut req = request.into_request();
-            req.extensions_mut()
-                .insert(GrpcMethod::new("sabacc.table.v1.RulesService", "ListVariants"));
-            self.inner.unary(req, path, codec).await
-        }
-        /// One game: the fields of its rule set, its deck and piles, and its ranks.
-        pub async fn get_variant(
-            &mut self,
-            request: impl tonic::IntoRequest<super::GetVariantRequest>,
-        ) -> std::result::Result<
-            tonic::Response<super::GetVariantResponse>,
-            tonic::Status,
-        > {
-            self.inner
-                .ready()
-                .await
-                .map_err(|e| {
-                    tonic::Status::unknown(
-                        format!("Service was not ready: {}", e.into()),
-                    )
-                })?;
-            let codec = tonic_prost::ProstCodec::default();
-            let path = http::uri::PathAndQuery::from_static(
-                "/sabacc.table.v1.RulesService/GetVariant",
-            );
-            let mut req = request.into_request();
-            req.extensions_mut()
-                .insert(GrpcMethod::new("sabacc.table.v1.RulesService", "GetVariant"));
-            self.inner.unary(req, path, codec).await
-        }
-        /// The rules of a table, or of a rule set, in words, with an example of each rank.
-        pub async fn explain_rules(
-            &mut self,
-            request: impl tonic::IntoRequest<super::ExplainRulesRequest>,
-        ) -> std::result::Result<
-            tonic::Response<super::ExplainRulesResponse>,
-            tonic::Status,
-        > {
-            self.inner
-                .ready()
-                .await
-                .map_err(|e| {
-                    tonic::Status::unknown(
-                        format!("Service was not ready: {}", e.into()),
-                    )
-                })?;
-            let codec = tonic_prost::ProstCodec::default();
-            let path = http::uri::PathAndQuery::from_static(
-                "/sabacc.table.v1.RulesService/ExplainRules",
-            );
-            let mut req = request.into_request();
-            req.extensions_mut()
-                .insert(GrpcMethod::new("sabacc.table.v1.RulesService", "ExplainRules"));
-            self.inner.unary(req, path, codec).await
-        }
-    }
-}
-/// Generated server implementations.
-pub mod rules_service_server {
-    #![allow(
-        unused_variables,
-        dead_code,
-        missing_docs,
-        clippy::wildcard_imports,
-        clippy::let_unit_value,
-    )]
-    use tonic::codegen::*;
-    /// Generated trait containing gRPC methods that should be implemented for use with RulesServiceServer.
-    #[async_trait]
-    pub trait RulesService: std::marker::Send + std::marker::Sync + 'static {
-        /// The games, and the moves of all of them.
-        async fn list_variants(
-            &self,
-            request: tonic::Request<super::ListVariantsRequest>,
-        ) -> std::result::Result<
-            tonic::Response<super::ListVariantsResponse>,
-            tonic::Status,
-        >;
-        /// One game: the fields of its rule set, its deck and piles, and its ranks.
-        async fn get_variant(
-            &self,
-            request: tonic::Request<super::GetVariantRequest>,
-        ) -> std::result::Result<
-            tonic::Response<super::GetVariantResponse>,
-            tonic::Status,
-        >;
-        /// The rules of a table, or of a rule set, in words, with an example of each rank.
-        async fn explain_rules(
-            &self,
-            request: tonic::Request<super::ExplainRulesRequest>,
-        ) -> std::result::Result<
-            tonic::Response<super::ExplainRulesResponse>,
-            tonic::Status,
-        >;
-    }
-    /// The games that are played here, so that a client needs to know none of them: rule sets, decks, moves, ranks, and the rules
-    /// in words. All answers stay as they are while the room runs one version.
-    #[derive(Debug)]
-    pub struct RulesServiceServer<T> {
-        inner: Arc<T>,
-        accept_compression_encodings: EnabledCompressionEncodings,
-        send_compression_encodings: EnabledCompressionEncodings,
-        max_decoding_message_size: Option<usize>,
-        max_encoding_message_size: Option<usize>,
-    }
-    impl<T> RulesServiceServer<T> {
-        pub fn new(inner: T) -> Self {
-            Self::from_arc(Arc::new(inner))
-        }
-        pub fn from_arc(inner: Arc<T>) -> Self {
-            Self {
-                inner,
-                accept_compression_encodings: Default::default(),
-                send_compression_encodings: Default::default(),
-                max_decoding_message_size: None,
-                max_encoding_message_size: None,
-            }
-        }
-        pub fn with_interceptor<F>(
-            inner: T,
-            interceptor: F,
-        ) -> InterceptedService<Self, F>
-        where
-            F: tonic::service::Interceptor,
-        {
-            InterceptedService::new(Self::new(inner), interceptor)
-        }
-        /// Enable decompressing requests with the given encoding.
-        #[must_use]
-        pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
-            self.accept_compression_encodings.enable(encoding);
-            self
-        }
-        /// Compress responses with the given encoding, if the client supports it.
-        #[must_use]
-        pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
-            self.send_compression_encodings.enable(encoding);
-            self
-        }
-        /// Limits the maximum size of a decoded message.
-        ///
-        /// Default: `4MB`
-        #[must_use]
-        pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
-            self.max_decoding_message_size = Some(limit);
-            self
-        }
-        /// Limits the maximum size of an encoded message.
-        ///
-        /// Default: `usize::MAX`
-        #[must_use]
-        pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
-            self.max_encoding_message_size = Some(limit);
-            self
-        }
-    }
-    impl<T, B> tonic::codegen::Service<http::Request<B>> for RulesServiceServer<T>
-    where
-        T: RulesService,
-        B: Body + std::marker::Send + 'static,
-        B::Error: Into<StdError> + std::marker::Send + 'static,
-    {
-        type Response = http::Response<tonic::body::Body>;
-        type Error = std::convert::Infallible;
-        type Future = BoxFuture<Self::Response, Self::Error>;
-        fn poll_ready(
-            &mut self,
-            _cx: &mut Context<'_>,
-        ) -> Poll<std::result::Result<(), Self::Error>> {
-            Poll::Ready(Ok(()))
-        }
-        fn call(&mut self, req: http::Request<B>) -> Self::Future {
-            match req.uri().path() {
-                "/sabacc.table.v1.RulesService/ListVariants" => {
-                    #[allow(non_camel_case_types)]
-                    struct ListVariantsSvc<T: RulesService>(pub Arc<T>);
-                    impl<
-                        T: RulesService,
-                    > tonic::server::UnaryService<super::ListVariantsRequest>
-                    for ListVariantsSvc<T> {
-                        type Response = super::ListVariantsResponse;
-                        type Future = BoxFuture<
-                            tonic::Response<Self::Response>,
-                            tonic::Status,
-                        >;
-                        fn call(
-                            &mut self,
-                            request: tonic::Request<super::ListVariantsRequest>,
-                        ) -> Self::Future {
-                            let inner = Arc::clone(&self.0);
-                            let fut = async move {
-                                <T as RulesService>::list_variants(&inner, request).await
-                            };
-                            Box::pin(fut)
-                        }
-                    }
-                    let accept_compression_encodings = self.accept_compression_encodings;
-                    let send_compression_encodings = self.send_compression_encodings;
-                    let max_decoding_message_size = self.max_decoding_message_size;
-                    let max_encoding_message_size = self.max_encoding_message_size;
-                    let inner = self.inner.clone();
-                    let fut = async move {
-                        let method = ListVariantsSvc(inner);
-                        let codec = tonic_prost::ProstCodec::default();
-                        let mut grpc = tonic::server::Grpc::new(codec)
-                            .apply_compression_config(
-                                accept_compression_encodings,
-                                send_compression_encodings,
-                            )
-                            .apply_max_message_size_config(
-                                max_decoding_message_size,
-                                max_encoding_message_size,
-                            );
-                        let res = grpc.unary(method, req).await;
-                        Ok(res)
-                    };
-                    Box::pin(fut)
-                }
-                "/sabacc.table.v1.RulesService/GetVariant" => {
-                    #[allow(non_camel_case_types)]
-                    struct GetVariantSvc<T: RulesService>(pub Arc<T>);
-                    impl<
-                        T: RulesService,
-                    > tonic::server::UnaryService<super::GetVariantRequest>
-                    for GetVariantSvc<T> {
-                        type Response = super::GetVariantResponse;
-                        type Future = BoxFuture<
-                            tonic::Response<Self::Response>,
-                            tonic::Status,
-                        >;
-                        fn call(
-                            &mut self,
-                            request: tonic::Request<super::GetVariantRequest>,
-                        ) -> Self::Future {
-                            let inner = Arc::clone(&self.0);
-                            let fut = async move {
-                                <T as RulesService>::get_variant(&inner, request).await
-                            };
-                            Box::pin(fut)
-                        }
-                    }
-                    let accept_compression_encodings = self.accept_compression_encodings;
-                    let send_compression_encodings = self.send_compression_encodings;
-                    let max_decoding_message_size = self.max_decoding_message_size;
-                    let max_encoding_message_size = self.max_encoding_message_size;
-                    let inner = self.inner.clone();
-                    let fut = async move {
-                        let method = GetVariantSvc(inner);
-                        let codec = tonic_prost::ProstCodec::default();
-                        let mut grpc = tonic::server::Grpc::new(codec)
-                            .apply_compression_config(
-                                accept_compression_encodings,
-                                send_compression_encodings,
-                            )
-                            .apply_max_message_size_config(
-                                max_decoding_message_size,
-                                max_encoding_message_size,
-                            );
-                        let res = grpc.unary(method, req).await;
-                        Ok(res)
-                    };
-                    Box::pin(fut)
-                }
-                "/sabacc.table.v1.RulesService/ExplainRules" => {
-                    #[allow(non_camel_case_types)]
-                    struct ExplainRulesSvc<T: RulesService>(pub Arc<T>);
-                    impl<
-                        T: RulesService,
-                    > tonic::server::UnaryService<super::ExplainRulesRequest>
-                    for ExplainRulesSvc<T> {
-                        type Response = super::ExplainRulesResponse;
-                        type Future = BoxFuture<
-                            tonic::Response<Self::Response>,
-                            tonic::Status,
-                        >;
-                        fn call(
-                            &mut self,
-                            request: tonic::Request<super::ExplainRulesRequest>,
-                        ) -> Self::Future {
-                            let inner = Arc::clone(&self.0);
-                            let fut = async move {
-                                <T as RulesService>::explain_rules(&inner, request).await
-                            };
-                            Box::pin(fut)
-                        }
-                    }
-                    let accept_compression_encodings = self.accept_compression_encodings;
-                    let send_compression_encodings = self.send_compression_encodings;
-                    let max_decoding_message_size = self.max_decoding_message_size;
-                    let max_encoding_message_size = self.max_encoding_message_size;
-                    let inner = self.inner.clone();
-                    let fut = async move {
-                        let method = ExplainRulesSvc(inner);
-                        let codec = tonic_prost::ProstCodec::default();
-                        let mut grpc = tonic::server::Grpc::new(codec)
-                            .apply_compression_config(
-                                accept_compression_encodings,
-                                send_compression_encodings,
-                            )
-                            .apply_max_message_size_config(
-                                max_decoding_message_size,
-                                max_encoding_message_size,
-                            );
-                        let res = grpc.unary(method, req).await;
-                        Ok(res)
-                    };
-                    Box::pin(fut)
-                }
-                _ => {
-                    Box::pin(async move {
-                        let mut response = http::Response::new(
-                            tonic::body::Body::default(),
-                        );
-                        let headers = response.headers_mut();
-                        headers
-                            .insert(
-                                tonic::Status::GRPC_STATUS,
-                                (tonic::Code::Unimplemented as i32).into(),
-                            );
-                        headers
-                            .insert(
-                                http::header::CONTENT_TYPE,
-                                tonic::metadata::GRPC_CONTENT_TYPE,
-                            );
-                        Ok(response)
-                    })
-                }
-            }
-        }
-    }
-    impl<T> Clone for RulesServiceServer<T> {
-        fn clone(&self) -> Self {
-            let inner = self.inner.clone();
-            Self {
-                inner,
-                accept_compression_encodings: self.accept_compression_encodings,
-                send_compression_encodings: self.send_compression_encodings,
-                max_decoding_message_size: self.max_decoding_message_size,
-                max_encoding_message_size: self.max_encoding_message_size,
-            }
-        }
-    }
-    /// Generated gRPC service name
-    pub const SERVICE_NAME: &str = "sabacc.table.v1.RulesService";
-    impl<T> tonic::server::NamedService for RulesServiceServer<T> {
-        const NAME: &'static str = SERVICE_NAME;
-    }
-}
 /// What a table is opened with.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct TableConfig {
@@ -3018,6 +2290,9 @@ pub struct TableSummary {
     /// The hand in play, or the last one; 0: none yet.
     #[prost(uint64, tag = "6")]
     pub hand_no: u64,
+    /// Set: the table is disabled, and starts no hand.
+    #[prost(message, optional, tag = "20")]
+    pub disabled: ::core::option::Option<Disabled>,
 }
 /// Asks for a table.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -3545,6 +2820,30 @@ pub struct TableView {
     /// the caller has no seat or there is nothing to say.
     #[prost(message, optional, tag = "30")]
     pub your_standing: ::core::option::Option<super::super::common::v1::PlayStanding>,
+    /// Set: the table is disabled. No hand starts; the one in play goes on to its end.
+    #[prost(message, optional, tag = "31")]
+    pub disabled: ::core::option::Option<Disabled>,
+}
+/// State of a table or a game that an operator has disabled: no new hand starts. Players may leave, and are paid out by the
+/// usual rules.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Disabled {
+    /// Reason in words, 1 to 200 characters.
+    #[prost(string, tag = "1")]
+    pub reason: ::prost::alloc::string::String,
+    /// Time at which it was recorded.
+    #[prost(message, optional, tag = "2")]
+    pub disable_time: ::core::option::Option<::prost_types::Timestamp>,
+    /// Of a table, true: with its game, in the whole room.
+    #[prost(bool, tag = "3")]
+    pub with_game: bool,
+}
+/// Change of whether a table is disabled.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DisabledChanged {
+    /// Unset: the table is enabled again.
+    #[prost(message, optional, tag = "1")]
+    pub disabled: ::core::option::Option<Disabled>,
 }
 /// One effect of a table: its kind, and which of them.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -3904,7 +3203,10 @@ pub struct TableUpdate {
     #[prost(message, optional, tag = "2")]
     pub record_time: ::core::option::Option<::prost_types::Timestamp>,
     /// What happened.
-    #[prost(oneof = "table_update::What", tags = "3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 14")]
+    #[prost(
+        oneof = "table_update::What",
+        tags = "3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 14, 15"
+    )]
     pub what: ::core::option::Option<table_update::What>,
 }
 /// Nested message and enum types in `TableUpdate`.
@@ -3945,6 +3247,9 @@ pub mod table_update {
         /// The dealer is silent, or is back.
         #[prost(message, tag = "14")]
         Suspension(super::SuspensionChanged),
+        /// The table was disabled, or enabled again.
+        #[prost(message, tag = "15")]
+        Disabled(super::DisabledChanged),
     }
 }
 /// A hand came to nothing.
@@ -5496,6 +4801,1862 @@ pub mod table_service_server {
     /// Generated gRPC service name
     pub const SERVICE_NAME: &str = "sabacc.table.v1.TableService";
     impl<T> tonic::server::NamedService for TableServiceServer<T> {
+        const NAME: &'static str = SERVICE_NAME;
+    }
+}
+/// Asks for the room.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GetRoomRequest {}
+/// The room.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct GetRoomResponse {
+    /// As it is.
+    #[prost(message, optional, tag = "1")]
+    pub room: ::core::option::Option<Room>,
+}
+/// Asks to follow the room.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct WatchRoomRequest {}
+/// The room, once more.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct WatchRoomResponse {
+    /// As it is.
+    #[prost(message, optional, tag = "1")]
+    pub room: ::core::option::Option<Room>,
+}
+/// A room of cards.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct Room {
+    /// Time of this answer's figures.
+    #[prost(message, optional, tag = "1")]
+    pub read_time: ::core::option::Option<::prost_types::Timestamp>,
+    /// Programs that run: "gateway", then "table". Each says so of itself.
+    #[prost(message, repeated, tag = "2")]
+    pub builds: ::prost::alloc::vec::Vec<ServiceBuild>,
+    /// Games that may be played here, ascending by id. From the table service.
+    #[prost(message, repeated, tag = "3")]
+    pub games: ::prost::alloc::vec::Vec<GameStatus>,
+    /// Limits of the public port, as configured. From the gateway; unset at another port.
+    #[prost(message, optional, tag = "4")]
+    pub limits: ::core::option::Option<PortLimits>,
+    /// Keys of the logs: table, dealer, wallet. Each service says its own, through the gateway. They are the room's own
+    /// word: whoever trusts nobody compares them with keys from elsewhere.
+    #[prost(message, repeated, tag = "5")]
+    pub log_keys: ::prost::alloc::vec::Vec<LogKeys>,
+    /// Names of services that have not answered: what they say is missing here.
+    #[prost(string, repeated, tag = "6")]
+    pub silent: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Activity of the room; operators and auditors only, unset for everybody else.
+    #[prost(message, optional, tag = "7")]
+    pub activity: ::core::option::Option<RoomActivity>,
+}
+/// Program of a service.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ServiceBuild {
+    /// Name of the service.
+    #[prost(string, tag = "1")]
+    pub service: ::prost::alloc::string::String,
+    /// Version, such as "0.1.0".
+    #[prost(string, tag = "2")]
+    pub version: ::prost::alloc::string::String,
+    /// Commit of the sources, as hexadecimal; empty where the program was built without being told it (`SABACC_COMMIT`).
+    #[prost(string, tag = "3")]
+    pub commit: ::prost::alloc::string::String,
+    /// 32 bytes: SHA-256 of the program's file; empty where it could not be read.
+    #[prost(bytes = "vec", tag = "4")]
+    pub program_sha256: ::prost::alloc::vec::Vec<u8>,
+}
+/// Game that may be played.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GameStatus {
+    /// Id, such as "kessel".
+    #[prost(string, tag = "1")]
+    pub variant: ::prost::alloc::string::String,
+    /// Title, for people.
+    #[prost(string, tag = "2")]
+    pub title: ::prost::alloc::string::String,
+    /// Set: the game is disabled.
+    #[prost(message, optional, tag = "3")]
+    pub disabled: ::core::option::Option<Disabled>,
+}
+/// Limits of the public port, as configured. 0: no limit.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct PortLimits {
+    /// Bytes of a message, where its method has no other limit.
+    #[prost(uint64, tag = "1")]
+    pub message_bytes: u64,
+    /// Bytes of the headers.
+    #[prost(uint32, tag = "2")]
+    pub header_bytes: u32,
+    /// Time for a call that does not stream, in milliseconds.
+    #[prost(uint64, tag = "3")]
+    pub unary_deadline_ms: u64,
+    /// Units a second of a player.
+    #[prost(uint32, tag = "4")]
+    pub player_units: u32,
+    /// Calls and streams of a player that are open, counted together.
+    #[prost(uint64, tag = "5")]
+    pub player_open: u64,
+    /// Streams among them.
+    #[prost(uint64, tag = "6")]
+    pub player_streams: u64,
+    /// Units a second of an address.
+    #[prost(uint32, tag = "7")]
+    pub address_units: u32,
+    /// Connections of an address.
+    #[prost(uint64, tag = "8")]
+    pub address_connections: u64,
+    /// Streams of an address.
+    #[prost(uint64, tag = "9")]
+    pub address_streams: u64,
+    /// Streams without a token of an address.
+    #[prost(uint64, tag = "10")]
+    pub address_anonymous_streams: u64,
+    /// Streams without a token in all.
+    #[prost(uint64, tag = "11")]
+    pub anonymous_streams: u64,
+    /// Wrong tokens a minute of an address.
+    #[prost(uint32, tag = "12")]
+    pub wrong_tokens: u32,
+    /// Connections in all.
+    #[prost(uint64, tag = "13")]
+    pub connections: u64,
+    /// Streams of a connection.
+    #[prost(uint32, tag = "14")]
+    pub connection_streams: u32,
+    /// Calls and streams of a connection that are open, counted together.
+    #[prost(uint64, tag = "15")]
+    pub connection_calls: u64,
+    /// Age of a connection, give or take a tenth, in milliseconds.
+    #[prost(uint64, tag = "16")]
+    pub connection_age_ms: u64,
+    /// Time after which a stream of which nothing is taken is reset, in milliseconds.
+    #[prost(uint64, tag = "17")]
+    pub stream_stall_ms: u64,
+}
+/// Keys of a log, as C2SP verifier keys.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct LogKeys {
+    /// "table", "dealer" or "wallet".
+    #[prost(string, tag = "1")]
+    pub log: ::prost::alloc::string::String,
+    /// Key that its checkpoints are signed with.
+    #[prost(string, tag = "2")]
+    pub key: ::prost::alloc::string::String,
+    /// Keys of the witnesses that its service asks for cosignatures.
+    #[prost(string, repeated, tag = "3")]
+    pub witness_keys: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+}
+/// Activity of a room.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct RoomActivity {
+    /// Counted by the table service.
+    #[prost(message, optional, tag = "1")]
+    pub table: ::core::option::Option<ServiceActivity>,
+    /// Counted by the gateway; unset at another port.
+    #[prost(message, optional, tag = "2")]
+    pub gateway: ::core::option::Option<ServiceActivity>,
+    /// Open tables. From the table service.
+    #[prost(uint64, tag = "3")]
+    pub open_tables: u64,
+    /// Hands that have started and not ended. From the table service.
+    #[prost(uint64, tag = "4")]
+    pub hands_in_play: u64,
+    /// Streams that the gateway forwards, and those of WatchRoom.
+    #[prost(uint64, tag = "5")]
+    pub open_streams: u64,
+    /// Logs: table, dealer, wallet. From each service, through the gateway.
+    #[prost(message, repeated, tag = "6")]
+    pub logs: ::prost::alloc::vec::Vec<LogActivity>,
+}
+/// Counts and latencies of one service's process.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ServiceActivity {
+    /// Time at which its process began to count: nothing before that is in the counts.
+    #[prost(message, optional, tag = "1")]
+    pub since_time: ::core::option::Option<::prost_types::Timestamp>,
+    /// The last minute, hour and day.
+    #[prost(message, repeated, tag = "2")]
+    pub windows: ::prost::alloc::vec::Vec<ActivityWindow>,
+}
+/// Counts and latencies of a stretch of time that ends now.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ActivityWindow {
+    /// Length asked for: 60, 3,600 or 86,400 seconds.
+    #[prost(uint32, tag = "1")]
+    pub seconds: u32,
+    /// Length that the counts are of, in milliseconds: less where the process is younger, up to a second more in the last
+    /// minute, up to a minute more in the last hour and day.
+    #[prost(uint64, tag = "2")]
+    pub covered_ms: u64,
+    /// All counts of the service.
+    #[prost(message, repeated, tag = "3")]
+    pub counts: ::prost::alloc::vec::Vec<ActivityCount>,
+    /// All steps of the service.
+    #[prost(message, repeated, tag = "4")]
+    pub steps: ::prost::alloc::vec::Vec<StepLatency>,
+}
+/// Number of things that happened.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ActivityCount {
+    /// What is counted.
+    #[prost(enumeration = "ActivityKind", tag = "1")]
+    pub kind: i32,
+    /// How many there were.
+    #[prost(uint64, tag = "2")]
+    pub count: u64,
+    /// The same for an hour, rounded down.
+    #[prost(uint64, tag = "3")]
+    pub per_hour: u64,
+}
+/// Time that a step took. Percentiles are rounded up to 1, 2 or 5 times a power of ten, from 100 microseconds to 10 seconds;
+/// beyond that they are 10 seconds.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct StepLatency {
+    /// The step.
+    #[prost(enumeration = "LatencyStep", tag = "1")]
+    pub step: i32,
+    /// How often it was taken.
+    #[prost(uint64, tag = "2")]
+    pub count: u64,
+    /// Mean, in microseconds; 0 of none.
+    #[prost(uint64, tag = "3")]
+    pub mean_micros: u64,
+    /// Half of them took no longer, in microseconds.
+    #[prost(uint64, tag = "4")]
+    pub p50_micros: u64,
+    /// 95 of a hundred took no longer.
+    #[prost(uint64, tag = "5")]
+    pub p95_micros: u64,
+    /// 99 of a hundred took no longer.
+    #[prost(uint64, tag = "6")]
+    pub p99_micros: u64,
+}
+/// A log under its newest checkpoint.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct LogActivity {
+    /// "table", "dealer" or "wallet".
+    #[prost(string, tag = "1")]
+    pub log: ::prost::alloc::string::String,
+    /// Records under the checkpoint, at most a second behind what is durable.
+    #[prost(uint64, tag = "2")]
+    pub size: u64,
+    /// The checkpoint, a C2SP tlog-checkpoint as signed note.
+    #[prost(string, tag = "3")]
+    pub checkpoint: ::prost::alloc::string::String,
+    /// Names of the witnesses whose cosignatures it has so far.
+    #[prost(string, repeated, tag = "4")]
+    pub cosigned_by: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+}
+/// Disables a table.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DisableTableRequest {
+    /// A UUIDv7 as text: names this command; repeating it changes nothing.
+    #[prost(string, tag = "1")]
+    pub request_id: ::prost::alloc::string::String,
+    /// A UUID as text.
+    #[prost(string, tag = "2")]
+    pub table_id: ::prost::alloc::string::String,
+    /// Reason in words, 1 to 200 characters; public.
+    #[prost(string, tag = "3")]
+    pub reason: ::prost::alloc::string::String,
+}
+/// The table is disabled.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DisableTableResponse {
+    /// Number of the hand in play, which goes on to its end; 0: none.
+    #[prost(uint64, tag = "1")]
+    pub hand_in_play: u64,
+}
+/// Enables a table.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct EnableTableRequest {
+    /// A UUIDv7 as text: names this command; repeating it changes nothing.
+    #[prost(string, tag = "1")]
+    pub request_id: ::prost::alloc::string::String,
+    /// A UUID as text.
+    #[prost(string, tag = "2")]
+    pub table_id: ::prost::alloc::string::String,
+    /// Reason in words, 1 to 200 characters; public.
+    #[prost(string, tag = "3")]
+    pub reason: ::prost::alloc::string::String,
+}
+/// The table is enabled.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct EnableTableResponse {}
+/// Disables a game.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DisableGameRequest {
+    /// A UUIDv7 as text: names this command; repeating it changes nothing.
+    #[prost(string, tag = "1")]
+    pub request_id: ::prost::alloc::string::String,
+    /// Id of the game, such as "kessel".
+    #[prost(string, tag = "2")]
+    pub variant: ::prost::alloc::string::String,
+    /// Reason in words, 1 to 200 characters; public.
+    #[prost(string, tag = "3")]
+    pub reason: ::prost::alloc::string::String,
+}
+/// The game is disabled.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DisableGameResponse {}
+/// Enables a game.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct EnableGameRequest {
+    /// A UUIDv7 as text: names this command; repeating it changes nothing.
+    #[prost(string, tag = "1")]
+    pub request_id: ::prost::alloc::string::String,
+    /// Id of the game, such as "kessel".
+    #[prost(string, tag = "2")]
+    pub variant: ::prost::alloc::string::String,
+    /// Reason in words, 1 to 200 characters; public.
+    #[prost(string, tag = "3")]
+    pub reason: ::prost::alloc::string::String,
+}
+/// The game is enabled.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct EnableGameResponse {}
+/// Thing that is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum ActivityKind {
+    /// Not used.
+    Unspecified = 0,
+    /// Hand numbers that started. From the records of the table's log, like those below.
+    HandsStarted = 1,
+    /// Hands that were played to their end.
+    HandsPlayed = 2,
+    /// Hand numbers that were burnt.
+    HandsBurnt = 3,
+    /// Hands that were broken off for another reason.
+    HandsBrokenOff = 4,
+    /// Hands that were suspended.
+    HandsSuspended = 5,
+    /// Decisions of players, those of a clock included.
+    Decisions = 6,
+    /// Records of the table's log.
+    Records = 7,
+    /// Calls that the gateway has forwarded, streams included.
+    Calls = 20,
+    /// Those of them that a service has refused, or has not answered.
+    Refusals = 21,
+    /// Streams among the calls.
+    Streams = 22,
+}
+impl ActivityKind {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "ACTIVITY_KIND_UNSPECIFIED",
+            Self::HandsStarted => "ACTIVITY_KIND_HANDS_STARTED",
+            Self::HandsPlayed => "ACTIVITY_KIND_HANDS_PLAYED",
+            Self::HandsBurnt => "ACTIVITY_KIND_HANDS_BURNT",
+            Self::HandsBrokenOff => "ACTIVITY_KIND_HANDS_BROKEN_OFF",
+            Self::HandsSuspended => "ACTIVITY_KIND_HANDS_SUSPENDED",
+            Self::Decisions => "ACTIVITY_KIND_DECISIONS",
+            Self::Records => "ACTIVITY_KIND_RECORDS",
+            Self::Calls => "ACTIVITY_KIND_CALLS",
+            Self::Refusals => "ACTIVITY_KIND_REFUSALS",
+            Self::Streams => "ACTIVITY_KIND_STREAMS",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "ACTIVITY_KIND_UNSPECIFIED" => Some(Self::Unspecified),
+            "ACTIVITY_KIND_HANDS_STARTED" => Some(Self::HandsStarted),
+            "ACTIVITY_KIND_HANDS_PLAYED" => Some(Self::HandsPlayed),
+            "ACTIVITY_KIND_HANDS_BURNT" => Some(Self::HandsBurnt),
+            "ACTIVITY_KIND_HANDS_BROKEN_OFF" => Some(Self::HandsBrokenOff),
+            "ACTIVITY_KIND_HANDS_SUSPENDED" => Some(Self::HandsSuspended),
+            "ACTIVITY_KIND_DECISIONS" => Some(Self::Decisions),
+            "ACTIVITY_KIND_RECORDS" => Some(Self::Records),
+            "ACTIVITY_KIND_CALLS" => Some(Self::Calls),
+            "ACTIVITY_KIND_REFUSALS" => Some(Self::Refusals),
+            "ACTIVITY_KIND_STREAMS" => Some(Self::Streams),
+            _ => None,
+        }
+    }
+}
+/// Step of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum LatencyStep {
+    /// Not used.
+    Unspecified = 0,
+    /// Gateway: from a whole request to the beginning of the service's answer. No streams.
+    Forward = 1,
+    /// Table service: from a command's arrival at the gateway until its table takes it up.
+    Queue = 2,
+    /// Table service: from a table's append until it is durable, or refused.
+    Append = 3,
+    /// Table service: a call of a table to the dealer, answered or not.
+    Dealer = 4,
+    /// Table service: a call of a table to the wallet, answered or not.
+    Wallet = 5,
+}
+impl LatencyStep {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "LATENCY_STEP_UNSPECIFIED",
+            Self::Forward => "LATENCY_STEP_FORWARD",
+            Self::Queue => "LATENCY_STEP_QUEUE",
+            Self::Append => "LATENCY_STEP_APPEND",
+            Self::Dealer => "LATENCY_STEP_DEALER",
+            Self::Wallet => "LATENCY_STEP_WALLET",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "LATENCY_STEP_UNSPECIFIED" => Some(Self::Unspecified),
+            "LATENCY_STEP_FORWARD" => Some(Self::Forward),
+            "LATENCY_STEP_QUEUE" => Some(Self::Queue),
+            "LATENCY_STEP_APPEND" => Some(Self::Append),
+            "LATENCY_STEP_DEALER" => Some(Self::Dealer),
+            "LATENCY_STEP_WALLET" => Some(Self::Wallet),
+            _ => None,
+        }
+    }
+}
+/// Generated client implementations.
+pub mod room_service_client {
+    #![allow(
+        unused_variables,
+        dead_code,
+        missing_docs,
+        clippy::wildcard_imports,
+        clippy::let_unit_value,
+    )]
+    use tonic::codegen::*;
+    use tonic::codegen::http::Uri;
+    /// The room as a whole: what runs, what may be played, what the port takes, and how busy it is. The gateway answers GetRoom
+    /// and WatchRoom from what each service says of itself; at the table service's own port they have its part alone. An answer
+    /// may be a second old.
+    #[derive(Debug, Clone)]
+    pub struct RoomServiceClient<T> {
+        inner: tonic::client::Grpc<T>,
+    }
+    impl RoomServiceClient<tonic::transport::Channel> {
+        /// Attempt to create a new client by connecting to a given endpoint.
+        pub async fn connect<D>(dst: D) -> Result<Self, tonic::transport::Error>
+        where
+            D: TryInto<tonic::transport::Endpoint>,
+            D::Error: Into<StdError>,
+        {
+            let conn = tonic::transport::Endpoint::new(dst)?.connect().await?;
+            Ok(Self::new(conn))
+        }
+    }
+    impl<T> RoomServiceClient<T>
+    where
+        T: tonic::client::GrpcService<tonic::body::Body>,
+        T::Error: Into<StdError>,
+        T::ResponseBody: Body<Data = Bytes> + std::marker::Send + 'static,
+        <T::ResponseBody as Body>::Error: Into<StdError> + std::marker::Send,
+    {
+        pub fn new(inner: T) -> Self {
+            let inner = tonic::client::Grpc::new(inner);
+            Self { inner }
+        }
+        pub fn with_origin(inner: T, origin: Uri) -> Self {
+            let inner = tonic::client::Grpc::with_origin(inner, origin);
+            Self { inner }
+        }
+        pub fn with_interceptor<F>(
+            inner: T,
+            interceptor: F,
+        ) -> RoomServiceClient<InterceptedService<T, F>>
+        where
+            F: tonic::service::Interceptor,
+            T::ResponseBody: Default,
+            T: tonic::codegen::Service<
+                http::Request<tonic::body::Body>,
+                Response = http::Response<
+                    <T as tonic::client::GrpcService<tonic::body::Body>>::ResponseBody,
+                >,
+            >,
+            <T as tonic::codegen::Service<
+                http::Request<tonic::body::Body>,
+            >>::Error: Into<StdError> + std::marker::Send + std::marker::Sync,
+        {
+            RoomServiceClient::new(InterceptedService::new(inner, interceptor))
+        }
+        /// Compress requests with the given encoding.
+        ///
+        /// This requires the server to support it otherwise it might respond with an
+        /// error.
+        #[must_use]
+        pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.inner = self.inner.send_compressed(encoding);
+            self
+        }
+        /// Enable decompressing responses.
+        #[must_use]
+        pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.inner = self.inner.accept_compressed(encoding);
+            self
+        }
+        /// Limits the maximum size of a decoded message.
+        ///
+        /// Default: `4MB`
+        #[must_use]
+        pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
+            self.inner = self.inner.max_decoding_message_size(limit);
+            self
+        }
+        /// Limits the maximum size of an encoded message.
+        ///
+        /// Default: `usize::MAX`
+        #[must_use]
+        pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
+            self.inner = self.inner.max_encoding_message_size(limit);
+            self
+        }
+        /// The room now. Operators and auditors get its activity too.
+        pub async fn get_room(
+            &mut self,
+            request: impl tonic::IntoRequest<super::GetRoomRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::GetRoomResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/sabacc.table.v1.RoomService/GetRoom",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("sabacc.table.v1.RoomService", "GetRoom"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// The room now, and again every five seconds. 32 such streams are open at once in the room, more are refused
+        /// (OVERLOADED).
+        pub async fn watch_room(
+            &mut self,
+            request: impl tonic::IntoRequest<super::WatchRoomRequest>,
+        ) -> std::result::Result<
+            tonic::Response<tonic::codec::Streaming<super::WatchRoomResponse>>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/sabacc.table.v1.RoomService/WatchRoom",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("sabacc.table.v1.RoomService", "WatchRoom"));
+            self.inner.server_streaming(req, path, codec).await
+        }
+        /// Start no hand at a table until it is enabled. The hand in play goes on to its end; players may leave and are paid out
+        /// by the usual rules; nobody new sits down. For the record, with its reason. Of a table that an operator has disabled it
+        /// changes nothing.
+        pub async fn disable_table(
+            &mut self,
+            request: impl tonic::IntoRequest<super::DisableTableRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::DisableTableResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/sabacc.table.v1.RoomService/DisableTable",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("sabacc.table.v1.RoomService", "DisableTable"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Let a table start hands again. Refused with GAME_DISABLED while its game is disabled.
+        pub async fn enable_table(
+            &mut self,
+            request: impl tonic::IntoRequest<super::EnableTableRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::EnableTableResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/sabacc.table.v1.RoomService/EnableTable",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("sabacc.table.v1.RoomService", "EnableTable"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Open no table of a game, and disable each of its tables, until it is enabled. For the record, with its reason; each
+        /// table has a record of its own a moment later, from which on it starts no hand.
+        pub async fn disable_game(
+            &mut self,
+            request: impl tonic::IntoRequest<super::DisableGameRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::DisableGameResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/sabacc.table.v1.RoomService/DisableGame",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("sabacc.table.v1.RoomService", "DisableGame"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Let a game be played again. Tables that an operator has disabled by themselves stay disabled.
+        pub async fn enable_game(
+            &mut self,
+            request: impl tonic::IntoRequest<super::EnableGameRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::EnableGameResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/sabacc.table.v1.RoomService/EnableGame",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("sabacc.table.v1.RoomService", "EnableGame"));
+            self.inner.unary(req, path, codec).await
+        }
+    }
+}
+/// Generated server implementations.
+pub mod room_service_server {
+    #![allow(
+        unused_variables,
+        dead_code,
+        missing_docs,
+        clippy::wildcard_imports,
+        clippy::let_unit_value,
+    )]
+    use tonic::codegen::*;
+    /// Generated trait containing gRPC methods that should be implemented for use with RoomServiceServer.
+    #[async_trait]
+    pub trait RoomService: std::marker::Send + std::marker::Sync + 'static {
+        /// The room now. Operators and auditors get its activity too.
+        async fn get_room(
+            &self,
+            request: tonic::Request<super::GetRoomRequest>,
+        ) -> std::result::Result<tonic::Response<super::GetRoomResponse>, tonic::Status>;
+        /// Server streaming response type for the WatchRoom method.
+        type WatchRoomStream: tonic::codegen::tokio_stream::Stream<
+                Item = std::result::Result<super::WatchRoomResponse, tonic::Status>,
+            >
+            + std::marker::Send
+            + 'static;
+        /// The room now, and again every five seconds. 32 such streams are open at once in the room, more are refused
+        /// (OVERLOADED).
+        async fn watch_room(
+            &self,
+            request: tonic::Request<super::WatchRoomRequest>,
+        ) -> std::result::Result<tonic::Response<Self::WatchRoomStream>, tonic::Status>;
+        /// Start no hand at a table until it is enabled. The hand in play goes on to its end; players may leave and are paid out
+        /// by the usual rules; nobody new sits down. For the record, with its reason. Of a table that an operator has disabled it
+        /// changes nothing.
+        async fn disable_table(
+            &self,
+            request: tonic::Request<super::DisableTableRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::DisableTableResponse>,
+            tonic::Status,
+        >;
+        /// Let a table start hands again. Refused with GAME_DISABLED while its game is disabled.
+        async fn enable_table(
+            &self,
+            request: tonic::Request<super::EnableTableRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::EnableTableResponse>,
+            tonic::Status,
+        >;
+        /// Open no table of a game, and disable each of its tables, until it is enabled. For the record, with its reason; each
+        /// table has a record of its own a moment later, from which on it starts no hand.
+        async fn disable_game(
+            &self,
+            request: tonic::Request<super::DisableGameRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::DisableGameResponse>,
+            tonic::Status,
+        >;
+        /// Let a game be played again. Tables that an operator has disabled by themselves stay disabled.
+        async fn enable_game(
+            &self,
+            request: tonic::Request<super::EnableGameRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::EnableGameResponse>,
+            tonic::Status,
+        >;
+    }
+    /// The room as a whole: what runs, what may be played, what the port takes, and how busy it is. The gateway answers GetRoom
+    /// and WatchRoom from what each service says of itself; at the table service's own port they have its part alone. An answer
+    /// may be a second old.
+    #[derive(Debug)]
+    pub struct RoomServiceServer<T> {
+        inner: Arc<T>,
+        accept_compression_encodings: EnabledCompressionEncodings,
+        send_compression_encodings: EnabledCompressionEncodings,
+        max_decoding_message_size: Option<usize>,
+        max_encoding_message_size: Option<usize>,
+    }
+    impl<T> RoomServiceServer<T> {
+        pub fn new(inner: T) -> Self {
+            Self::from_arc(Arc::new(inner))
+        }
+        pub fn from_arc(inner: Arc<T>) -> Self {
+            Self {
+                inner,
+                accept_compression_encodings: Default::default(),
+                send_compression_encodings: Default::default(),
+                max_decoding_message_size: None,
+                max_encoding_message_size: None,
+            }
+        }
+        pub fn with_interceptor<F>(
+            inner: T,
+            interceptor: F,
+        ) -> InterceptedService<Self, F>
+        where
+            F: tonic::service::Interceptor,
+        {
+            InterceptedService::new(Self::new(inner), interceptor)
+        }
+        /// Enable decompressing requests with the given encoding.
+        #[must_use]
+        pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.accept_compression_encodings.enable(encoding);
+            self
+        }
+        /// Compress responses with the given encoding, if the client supports it.
+        #[must_use]
+        pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.send_compression_encodings.enable(encoding);
+            self
+        }
+        /// Limits the maximum size of a decoded message.
+        ///
+        /// Default: `4MB`
+        #[must_use]
+        pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
+            self.max_decoding_message_size = Some(limit);
+            self
+        }
+        /// Limits the maximum size of an encoded message.
+        ///
+        /// Default: `usize::MAX`
+        #[must_use]
+        pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
+            self.max_encoding_message_size = Some(limit);
+            self
+        }
+    }
+    impl<T, B> tonic::codegen::Service<http::Request<B>> for RoomServiceServer<T>
+    where
+        T: RoomService,
+        B: Body + std::marker::Send + 'static,
+        B::Error: Into<StdError> + std::marker::Send + 'static,
+    {
+        type Response = http::Response<tonic::body::Body>;
+        type Error = std::convert::Infallible;
+        type Future = BoxFuture<Self::Response, Self::Error>;
+        fn poll_ready(
+            &mut self,
+            _cx: &mut Context<'_>,
+        ) -> Poll<std::result::Result<(), Self::Error>> {
+            Poll::Ready(Ok(()))
+        }
+        fn call(&mut self, req: http::Request<B>) -> Self::Future {
+            match req.uri().path() {
+                "/sabacc.table.v1.RoomService/GetRoom" => {
+                    #[allow(non_camel_case_types)]
+                    struct GetRoomSvc<T: RoomService>(pub Arc<T>);
+                    impl<
+                        T: RoomService,
+                    > tonic::server::UnaryService<super::GetRoomRequest>
+                    for GetRoomSvc<T> {
+                        type Response = super::GetRoomResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::GetRoomRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as RoomService>::get_room(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = GetRoomSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/sabacc.table.v1.RoomService/WatchRoom" => {
+                    #[allow(non_camel_case_types)]
+                    struct WatchRoomSvc<T: RoomService>(pub Arc<T>);
+                    impl<
+                        T: RoomService,
+                    > tonic::server::ServerStreamingService<super::WatchRoomRequest>
+                    for WatchRoomSvc<T> {
+                        type Response = super::WatchRoomResponse;
+                        type ResponseStream = T::WatchRoomStream;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::ResponseStream>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::WatchRoomRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as RoomService>::watch_room(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = WatchRoomSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.server_streaming(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/sabacc.table.v1.RoomService/DisableTable" => {
+                    #[allow(non_camel_case_types)]
+                    struct DisableTableSvc<T: RoomService>(pub Arc<T>);
+                    impl<
+                        T: RoomService,
+                    > tonic::server::UnaryService<super::DisableTableRequest>
+                    for DisableTableSvc<T> {
+                        type Response = super::DisableTableResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::DisableTableRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as RoomService>::disable_table(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = DisableTableSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/sabacc.table.v1.RoomService/EnableTable" => {
+                    #[allow(non_camel_case_types)]
+                    struct EnableTableSvc<T: RoomService>(pub Arc<T>);
+                    impl<
+                        T: RoomService,
+                    > tonic::server::UnaryService<super::EnableTableRequest>
+                    for EnableTableSvc<T> {
+                        type Response = super::EnableTableResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::EnableTableRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as RoomService>::enable_table(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = EnableTableSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/sabacc.table.v1.RoomService/DisableGame" => {
+                    #[allow(non_camel_case_types)]
+                    struct DisableGameSvc<T: RoomService>(pub Arc<T>);
+                    impl<
+                        T: RoomService,
+                    > tonic::server::UnaryService<super::DisableGameRequest>
+                    for DisableGameSvc<T> {
+                        type Response = super::DisableGameResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::DisableGameRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as RoomService>::disable_game(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = DisableGameSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/sabacc.table.v1.RoomService/EnableGame" => {
+                    #[allow(non_camel_case_types)]
+                    struct EnableGameSvc<T: RoomService>(pub Arc<T>);
+                    impl<
+                        T: RoomService,
+                    > tonic::server::UnaryService<super::EnableGameRequest>
+                    for EnableGameSvc<T> {
+                        type Response = super::EnableGameResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::EnableGameRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as RoomService>::enable_game(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = EnableGameSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                _ => {
+                    Box::pin(async move {
+                        let mut response = http::Response::new(
+                            tonic::body::Body::default(),
+                        );
+                        let headers = response.headers_mut();
+                        headers
+                            .insert(
+                                tonic::Status::GRPC_STATUS,
+                                (tonic::Code::Unimplemented as i32).into(),
+                            );
+                        headers
+                            .insert(
+                                http::header::CONTENT_TYPE,
+                                tonic::metadata::GRPC_CONTENT_TYPE,
+                            );
+                        Ok(response)
+                    })
+                }
+            }
+        }
+    }
+    impl<T> Clone for RoomServiceServer<T> {
+        fn clone(&self) -> Self {
+            let inner = self.inner.clone();
+            Self {
+                inner,
+                accept_compression_encodings: self.accept_compression_encodings,
+                send_compression_encodings: self.send_compression_encodings,
+                max_decoding_message_size: self.max_decoding_message_size,
+                max_encoding_message_size: self.max_encoding_message_size,
+            }
+        }
+    }
+    /// Generated gRPC service name
+    pub const SERVICE_NAME: &str = "sabacc.table.v1.RoomService";
+    impl<T> tonic::server::NamedService for RoomServiceServer<T> {
+        const NAME: &'static str = SERVICE_NAME;
+    }
+}
+/// Asks for the games.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ListVariantsRequest {}
+/// The games.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ListVariantsResponse {
+    /// Ascending by id.
+    #[prost(message, repeated, tag = "1")]
+    pub variants: ::prost::alloc::vec::Vec<VariantSummary>,
+    /// All moves, in the order of MoveKind. LegalMove says which of them are legal in a turn.
+    #[prost(message, repeated, tag = "2")]
+    pub moves: ::prost::alloc::vec::Vec<MoveDescription>,
+}
+/// A game in a list.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct VariantSummary {
+    /// Its id, such as "dice".
+    #[prost(string, tag = "1")]
+    pub variant: ::prost::alloc::string::String,
+    /// Its title, for people.
+    #[prost(string, tag = "2")]
+    pub title: ::prost::alloc::string::String,
+    /// The text that its rules follow.
+    #[prost(string, tag = "3")]
+    pub source: ::prost::alloc::string::String,
+    /// The fewest players of a hand.
+    #[prost(uint32, tag = "4")]
+    pub min_players: u32,
+    /// The most players of a hand, and seats of a table.
+    #[prost(uint32, tag = "5")]
+    pub max_players: u32,
+    /// Its deck's name, such as "S76".
+    #[prost(string, tag = "6")]
+    pub deck: ::prost::alloc::string::String,
+    /// The number of cards.
+    #[prost(uint32, tag = "7")]
+    pub deck_cards: u32,
+    /// Players bet, and may therefore fold.
+    #[prost(bool, tag = "8")]
+    pub has_betting: bool,
+    /// There is a Sabacc Pot, which goes from hand to hand.
+    #[prost(bool, tag = "9")]
+    pub has_sabacc_pot: bool,
+    /// Credits that nobody could win go into the next hand.
+    #[prost(bool, tag = "10")]
+    pub has_carried_pot: bool,
+}
+/// A kind of move, with the arguments that it takes.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct MoveDescription {
+    /// The kind.
+    #[prost(enumeration = "super::super::common::v1::MoveKind", tag = "1")]
+    pub kind: i32,
+    /// The first word of its line in a hand history, such as "call-hand".
+    #[prost(string, tag = "2")]
+    pub verb: ::prost::alloc::string::String,
+    /// The arguments that it takes, in order. LegalMove.move_arguments says which of them a turn takes: a token without a target
+    /// has no seat.
+    #[prost(enumeration = "super::super::common::v1::MoveArgument", repeated, tag = "3")]
+    pub move_arguments: ::prost::alloc::vec::Vec<i32>,
+}
+/// Asks for a game.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GetVariantRequest {
+    /// Its id, such as "dice".
+    #[prost(string, tag = "1")]
+    pub variant: ::prost::alloc::string::String,
+}
+/// A game.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct GetVariantResponse {
+    /// As in the list.
+    #[prost(message, optional, tag = "1")]
+    pub summary: ::core::option::Option<VariantSummary>,
+    /// The fields of its rule set, ascending by name.
+    #[prost(message, repeated, tag = "2")]
+    pub fields: ::prost::alloc::vec::Vec<RuleSetFieldDescription>,
+    /// All cards of its deck, by id: the index in the list that shuffles work on.
+    #[prost(message, repeated, tag = "3")]
+    pub cards: ::prost::alloc::vec::Vec<DeckCard>,
+    /// Its draw piles.
+    #[prost(message, repeated, tag = "4")]
+    pub piles: ::prost::alloc::vec::Vec<CardPile>,
+    /// The kinds of hand under the defaults, best first; hands that cannot win come last.
+    #[prost(message, repeated, tag = "5")]
+    pub ranks: ::prost::alloc::vec::Vec<RulesItem>,
+}
+/// A field of a rule set.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RuleSetFieldDescription {
+    /// Its name, such as "hand_ante".
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+    /// Its meaning, for people.
+    #[prost(string, tag = "2")]
+    pub text: ::prost::alloc::string::String,
+    /// Its type.
+    #[prost(enumeration = "RuleSetFieldType", tag = "3")]
+    pub value_type: i32,
+    /// NUMBER, CREDITS: the least.
+    #[prost(uint64, tag = "4")]
+    pub min: u64,
+    /// NUMBER, CREDITS: the most.
+    #[prost(uint64, tag = "5")]
+    pub max: u64,
+    /// TEXT: the words to choose one from; LIST: the words that the list is made of.
+    #[prost(string, repeated, tag = "6")]
+    pub choices: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// The name and the default.
+    #[prost(message, optional, tag = "7")]
+    pub default_field: ::core::option::Option<super::super::common::v1::RuleSetField>,
+}
+/// A card of a deck.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DeckCard {
+    /// Its id, from 0.
+    #[prost(uint32, tag = "1")]
+    pub card_id: u32,
+    /// Its code, such as "S15". Copies that are alike share it.
+    #[prost(string, tag = "2")]
+    pub code: ::prost::alloc::string::String,
+    /// Its value by itself; unset where it has none, as an Impostor.
+    #[prost(int32, optional, tag = "3")]
+    pub value: ::core::option::Option<i32>,
+}
+/// A draw pile.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct CardPile {
+    /// Its name.
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+    /// The id of its first card.
+    #[prost(uint32, tag = "2")]
+    pub first_card: u32,
+    /// Number of its cards, which follow each other by id.
+    #[prost(uint32, tag = "3")]
+    pub cards: u32,
+    /// Its discards lie face up, so that the top one is known.
+    #[prost(bool, tag = "4")]
+    pub open_discards: bool,
+}
+/// Asks for rules in words.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ExplainRulesRequest {
+    /// Of what.
+    #[prost(oneof = "explain_rules_request::Subject", tags = "1, 2")]
+    pub subject: ::core::option::Option<explain_rules_request::Subject>,
+}
+/// Nested message and enum types in `ExplainRulesRequest`.
+pub mod explain_rules_request {
+    /// Of what.
+    #[derive(Clone, PartialEq, ::prost::Oneof)]
+    pub enum Subject {
+        /// A table by its id, a UUID as text.
+        #[prost(string, tag = "1")]
+        TableId(::prost::alloc::string::String),
+        /// A rule set that no table need have.
+        #[prost(message, tag = "2")]
+        Proposed(super::ProposedRules),
+    }
+}
+/// A rule set, and the clock, that somebody thinks of opening a table with.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ProposedRules {
+    /// The game, such as "dice".
+    #[prost(string, tag = "1")]
+    pub variant: ::prost::alloc::string::String,
+    /// Fields that differ from the variant's defaults.
+    #[prost(message, repeated, tag = "2")]
+    pub rule_set: ::prost::alloc::vec::Vec<super::super::common::v1::RuleSetField>,
+    /// Seconds for a decision; 0: 20.
+    #[prost(uint32, tag = "3")]
+    pub action_seconds: u32,
+    /// Seconds of each player's time bank for each hand; unset: 30.
+    #[prost(uint32, optional, tag = "4")]
+    pub bank_seconds: ::core::option::Option<u32>,
+}
+/// Rules in words.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ExplainRulesResponse {
+    /// The game's id.
+    #[prost(string, tag = "1")]
+    pub variant: ::prost::alloc::string::String,
+    /// Its title.
+    #[prost(string, tag = "2")]
+    pub title: ::prost::alloc::string::String,
+    /// In reading order.
+    #[prost(message, repeated, tag = "3")]
+    pub sections: ::prost::alloc::vec::Vec<RulesSection>,
+    /// All of it as plain text with Markdown headings.
+    #[prost(string, tag = "4")]
+    pub text: ::prost::alloc::string::String,
+}
+/// A section of rules in words.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct RulesSection {
+    /// Its heading.
+    #[prost(string, tag = "1")]
+    pub heading: ::prost::alloc::string::String,
+    /// Before the items.
+    #[prost(string, repeated, tag = "2")]
+    pub paragraphs: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// A list: moves, kinds of hand, tokens.
+    #[prost(message, repeated, tag = "3")]
+    pub items: ::prost::alloc::vec::Vec<RulesItem>,
+}
+/// An entry of a list in rules: a move, a kind of hand, a token.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RulesItem {
+    /// Its name.
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+    /// Its text.
+    #[prost(string, tag = "2")]
+    pub text: ::prost::alloc::string::String,
+    /// The codes of an example hand; empty: there is none.
+    #[prost(string, repeated, tag = "3")]
+    pub example_cards: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// The example's rank, by the code that ranks hands at tables.
+    #[prost(message, optional, tag = "4")]
+    pub example_rank: ::core::option::Option<HandRank>,
+}
+/// The type of a rule set's field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum RuleSetFieldType {
+    /// Not used.
+    Unspecified = 0,
+    /// A whole number.
+    Number = 1,
+    /// A number of credits.
+    Credits = 2,
+    /// A word.
+    Text = 3,
+    /// Yes or no.
+    Flag = 4,
+    /// A list of words.
+    List = 5,
+}
+impl RuleSetFieldType {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "RULE_SET_FIELD_TYPE_UNSPECIFIED",
+            Self::Number => "RULE_SET_FIELD_TYPE_NUMBER",
+            Self::Credits => "RULE_SET_FIELD_TYPE_CREDITS",
+            Self::Text => "RULE_SET_FIELD_TYPE_TEXT",
+            Self::Flag => "RULE_SET_FIELD_TYPE_FLAG",
+            Self::List => "RULE_SET_FIELD_TYPE_LIST",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "RULE_SET_FIELD_TYPE_UNSPECIFIED" => Some(Self::Unspecified),
+            "RULE_SET_FIELD_TYPE_NUMBER" => Some(Self::Number),
+            "RULE_SET_FIELD_TYPE_CREDITS" => Some(Self::Credits),
+            "RULE_SET_FIELD_TYPE_TEXT" => Some(Self::Text),
+            "RULE_SET_FIELD_TYPE_FLAG" => Some(Self::Flag),
+            "RULE_SET_FIELD_TYPE_LIST" => Some(Self::List),
+            _ => None,
+        }
+    }
+}
+/// Generated client implementations.
+pub mod rules_service_client {
+    #![allow(
+        unused_variables,
+        dead_code,
+        missing_docs,
+        clippy::wildcard_imports,
+        clippy::let_unit_value,
+    )]
+    use tonic::codegen::*;
+    use tonic::codegen::http::Uri;
+    /// The games that are played here, so that a client needs to know none of them: rule sets, decks, moves, ranks, and the rules
+    /// in words. All answers stay as they are while the room runs one version.
+    #[derive(Debug, Clone)]
+    pub struct RulesServiceClient<T> {
+        inner: tonic::client::Grpc<T>,
+    }
+    impl RulesServiceClient<tonic::transport::Channel> {
+        /// Attempt to create a new client by connecting to a given endpoint.
+        pub async fn connect<D>(dst: D) -> Result<Self, tonic::transport::Error>
+        where
+            D: TryInto<tonic::transport::Endpoint>,
+            D::Error: Into<StdError>,
+        {
+            let conn = tonic::transport::Endpoint::new(dst)?.connect().await?;
+            Ok(Self::new(conn))
+        }
+    }
+    impl<T> RulesServiceClient<T>
+    where
+        T: tonic::client::GrpcService<tonic::body::Body>,
+        T::Error: Into<StdError>,
+        T::ResponseBody: Body<Data = Bytes> + std::marker::Send + 'static,
+        <T::ResponseBody as Body>::Error: Into<StdError> + std::marker::Send,
+    {
+        pub fn new(inner: T) -> Self {
+            let inner = tonic::client::Grpc::new(inner);
+            Self { inner }
+        }
+        pub fn with_origin(inner: T, origin: Uri) -> Self {
+            let inner = tonic::client::Grpc::with_origin(inner, origin);
+            Self { inner }
+        }
+        pub fn with_interceptor<F>(
+            inner: T,
+            interceptor: F,
+        ) -> RulesServiceClient<InterceptedService<T, F>>
+        where
+            F: tonic::service::Interceptor,
+            T::ResponseBody: Default,
+            T: tonic::codegen::Service<
+                http::Request<tonic::body::Body>,
+                Response = http::Response<
+                    <T as tonic::client::GrpcService<tonic::body::Body>>::ResponseBody,
+                >,
+            >,
+            <T as tonic::codegen::Service<
+                http::Request<tonic::body::Body>,
+            >>::Error: Into<StdError> + std::marker::Send + std::marker::Sync,
+        {
+            RulesServiceClient::new(InterceptedService::new(inner, interceptor))
+        }
+        /// Compress requests with the given encoding.
+        ///
+        /// This requires the server to support it otherwise it might respond with an
+        /// error.
+        #[must_use]
+        pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.inner = self.inner.send_compressed(encoding);
+            self
+        }
+        /// Enable decompressing responses.
+        #[must_use]
+        pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.inner = self.inner.accept_compressed(encoding);
+            self
+        }
+        /// Limits the maximum size of a decoded message.
+        ///
+        /// Default: `4MB`
+        #[must_use]
+        pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
+            self.inner = self.inner.max_decoding_message_size(limit);
+            self
+        }
+        /// Limits the maximum size of an encoded message.
+        ///
+        /// Default: `usize::MAX`
+        #[must_use]
+        pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
+            self.inner = self.inner.max_encoding_message_size(limit);
+            self
+        }
+        /// The games, and the moves of all of them.
+        pub async fn list_variants(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ListVariantsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListVariantsResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/sabacc.table.v1.RulesService/ListVariants",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("sabacc.table.v1.RulesService", "ListVariants"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// One game: the fields of its rule set, its deck and piles, and its ranks.
+        pub async fn get_variant(
+            &mut self,
+            request: impl tonic::IntoRequest<super::GetVariantRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::GetVariantResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/sabacc.table.v1.RulesService/GetVariant",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("sabacc.table.v1.RulesService", "GetVariant"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// The rules of a table, or of a rule set, in words, with an example of each rank.
+        pub async fn explain_rules(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ExplainRulesRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ExplainRulesResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/sabacc.table.v1.RulesService/ExplainRules",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("sabacc.table.v1.RulesService", "ExplainRules"));
+            self.inner.unary(req, path, codec).await
+        }
+    }
+}
+/// Generated server implementations.
+pub mod rules_service_server {
+    #![allow(
+        unused_variables,
+        dead_code,
+        missing_docs,
+        clippy::wildcard_imports,
+        clippy::let_unit_value,
+    )]
+    use tonic::codegen::*;
+    /// Generated trait containing gRPC methods that should be implemented for use with RulesServiceServer.
+    #[async_trait]
+    pub trait RulesService: std::marker::Send + std::marker::Sync + 'static {
+        /// The games, and the moves of all of them.
+        async fn list_variants(
+            &self,
+            request: tonic::Request<super::ListVariantsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListVariantsResponse>,
+            tonic::Status,
+        >;
+        /// One game: the fields of its rule set, its deck and piles, and its ranks.
+        async fn get_variant(
+            &self,
+            request: tonic::Request<super::GetVariantRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::GetVariantResponse>,
+            tonic::Status,
+        >;
+        /// The rules of a table, or of a rule set, in words, with an example of each rank.
+        async fn explain_rules(
+            &self,
+            request: tonic::Request<super::ExplainRulesRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ExplainRulesResponse>,
+            tonic::Status,
+        >;
+    }
+    /// The games that are played here, so that a client needs to know none of them: rule sets, decks, moves, ranks, and the rules
+    /// in words. All answers stay as they are while the room runs one version.
+    #[derive(Debug)]
+    pub struct RulesServiceServer<T> {
+        inner: Arc<T>,
+        accept_compression_encodings: EnabledCompressionEncodings,
+        send_compression_encodings: EnabledCompressionEncodings,
+        max_decoding_message_size: Option<usize>,
+        max_encoding_message_size: Option<usize>,
+    }
+    impl<T> RulesServiceServer<T> {
+        pub fn new(inner: T) -> Self {
+            Self::from_arc(Arc::new(inner))
+        }
+        pub fn from_arc(inner: Arc<T>) -> Self {
+            Self {
+                inner,
+                accept_compression_encodings: Default::default(),
+                send_compression_encodings: Default::default(),
+                max_decoding_message_size: None,
+                max_encoding_message_size: None,
+            }
+        }
+        pub fn with_interceptor<F>(
+            inner: T,
+            interceptor: F,
+        ) -> InterceptedService<Self, F>
+        where
+            F: tonic::service::Interceptor,
+        {
+            InterceptedService::new(Self::new(inner), interceptor)
+        }
+        /// Enable decompressing requests with the given encoding.
+        #[must_use]
+        pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.accept_compression_encodings.enable(encoding);
+            self
+        }
+        /// Compress responses with the given encoding, if the client supports it.
+        #[must_use]
+        pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.send_compression_encodings.enable(encoding);
+            self
+        }
+        /// Limits the maximum size of a decoded message.
+        ///
+        /// Default: `4MB`
+        #[must_use]
+        pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
+            self.max_decoding_message_size = Some(limit);
+            self
+        }
+        /// Limits the maximum size of an encoded message.
+        ///
+        /// Default: `usize::MAX`
+        #[must_use]
+        pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
+            self.max_encoding_message_size = Some(limit);
+            self
+        }
+    }
+    impl<T, B> tonic::codegen::Service<http::Request<B>> for RulesServiceServer<T>
+    where
+        T: RulesService,
+        B: Body + std::marker::Send + 'static,
+        B::Error: Into<StdError> + std::marker::Send + 'static,
+    {
+        type Response = http::Response<tonic::body::Body>;
+        type Error = std::convert::Infallible;
+        type Future = BoxFuture<Self::Response, Self::Error>;
+        fn poll_ready(
+            &mut self,
+            _cx: &mut Context<'_>,
+        ) -> Poll<std::result::Result<(), Self::Error>> {
+            Poll::Ready(Ok(()))
+        }
+        fn call(&mut self, req: http::Request<B>) -> Self::Future {
+            match req.uri().path() {
+                "/sabacc.table.v1.RulesService/ListVariants" => {
+                    #[allow(non_camel_case_types)]
+                    struct ListVariantsSvc<T: RulesService>(pub Arc<T>);
+                    impl<
+                        T: RulesService,
+                    > tonic::server::UnaryService<super::ListVariantsRequest>
+                    for ListVariantsSvc<T> {
+                        type Response = super::ListVariantsResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ListVariantsRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as RulesService>::list_variants(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ListVariantsSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/sabacc.table.v1.RulesService/GetVariant" => {
+                    #[allow(non_camel_case_types)]
+                    struct GetVariantSvc<T: RulesService>(pub Arc<T>);
+                    impl<
+                        T: RulesService,
+                    > tonic::server::UnaryService<super::GetVariantRequest>
+                    for GetVariantSvc<T> {
+                        type Response = super::GetVariantResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::GetVariantRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as RulesService>::get_variant(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = GetVariantSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/sabacc.table.v1.RulesService/ExplainRules" => {
+                    #[allow(non_camel_case_types)]
+                    struct ExplainRulesSvc<T: RulesService>(pub Arc<T>);
+                    impl<
+                        T: RulesService,
+                    > tonic::server::UnaryService<super::ExplainRulesRequest>
+                    for ExplainRulesSvc<T> {
+                        type Response = super::ExplainRulesResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ExplainRulesRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as RulesService>::explain_rules(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ExplainRulesSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                _ => {
+                    Box::pin(async move {
+                        let mut response = http::Response::new(
+                            tonic::body::Body::default(),
+                        );
+                        let headers = response.headers_mut();
+                        headers
+                            .insert(
+                                tonic::Status::GRPC_STATUS,
+                                (tonic::Code::Unimplemented as i32).into(),
+                            );
+                        headers
+                            .insert(
+                                http::header::CONTENT_TYPE,
+                                tonic::metadata::GRPC_CONTENT_TYPE,
+                            );
+                        Ok(response)
+                    })
+                }
+            }
+        }
+    }
+    impl<T> Clone for RulesServiceServer<T> {
+        fn clone(&self) -> Self {
+            let inner = self.inner.clone();
+            Self {
+                inner,
+                accept_compression_encodings: self.accept_compression_encodings,
+                send_compression_encodings: self.send_compression_encodings,
+                max_decoding_message_size: self.max_decoding_message_size,
+                max_encoding_message_size: self.max_encoding_message_size,
+            }
+        }
+    }
+    /// Generated gRPC service name
+    pub const SERVICE_NAME: &str = "sabacc.table.v1.RulesService";
+    impl<T> tonic::server::NamedService for RulesServiceServer<T> {
         const NAME: &'static str = SERVICE_NAME;
     }
 }

@@ -67,7 +67,7 @@ pub fn new_event(hand: HandId, event: &Event) -> NewEvent {
 
 /// Build of the program that commits.
 fn running_build() -> dealer::Build {
-    let chassis::build::Build { version, sha256 } = chassis::build::running();
+    let chassis::build::Build { version, commit: _, sha256 } = chassis::build::running();
     dealer::Build { version: (*version).to_owned(), sha256: sha256.clone() }
 }
 

@@ -10,7 +10,7 @@ use std::convert::Infallible;
 use std::future::Future;
 use std::marker::PhantomData;
 use std::pin::Pin;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 use std::task::{Context, Poll};
 
 use chassis::auth::{CostCharger, remove_units_header};
@@ -26,9 +26,12 @@ use tonic::server::NamedService;
 use tracing::Instrument as _;
 use wire::status::{self, api_refusal};
 
+use crate::meter::Meter;
+
 /// Forwards all methods of one public service to the service behind.
 pub(crate) struct Forward<N> {
     pool: Pool,
+    meter: Arc<Meter>,
     name: PhantomData<fn() -> N>,
 }
 
@@ -42,6 +45,8 @@ pub(crate) enum Disputes {}
 pub(crate) enum Hands {}
 /// The public name `sabacc.table.v1.RulesService`.
 pub(crate) enum Rules {}
+/// The public name `sabacc.table.v1.RoomService`.
+pub(crate) enum Room {}
 /// The public name `sabacc.wallet.v1.WalletService`.
 pub(crate) enum Wallet {}
 
@@ -70,20 +75,25 @@ impl ServiceName for Rules {
     const NAME: &'static str = "sabacc.table.v1.RulesService";
 }
 
+impl ServiceName for Room {
+    const NAME: &'static str = "sabacc.table.v1.RoomService";
+}
+
 impl ServiceName for Wallet {
     const NAME: &'static str = "sabacc.wallet.v1.WalletService";
 }
 
 impl<N: ServiceName> Forward<N> {
     #[must_use]
-    pub(crate) fn new(pool: Pool) -> Forward<N> {
-        Forward { pool, name: PhantomData }
+    pub(crate) fn new(pool: Pool, meter: Arc<Meter>) -> Forward<N> {
+        Forward { pool, meter, name: PhantomData }
     }
 }
 
 impl<N> Clone for Forward<N> {
     fn clone(&self) -> Forward<N> {
-        Forward { pool: self.pool.clone(), name: PhantomData }
+        let (pool, meter) = (self.pool.clone(), Arc::clone(&self.meter));
+        Forward { pool, meter, name: PhantomData }
     }
 }
 
@@ -107,11 +117,12 @@ impl<N: ServiceName> Service<Request<Body>> for Forward<N> {
         let (streams, bill) =
             (request.extensions().get::<IsStream>().is_some(), request.extensions().get().cloned());
         let answer = self.pool.call(request);
+        let measured = self.meter.begin(streams);
         let answer = async move {
-            match answer.await {
+            measured.answered(match answer.await {
                 Ok(answer) => charge_units(answer, bill.as_ref()),
                 Err(error) => unavailable_response(N::NAME, &error),
-            }
+            })
         };
         if !streams {
             return Box::pin(async move { Ok(answer.await) });
@@ -179,7 +190,6 @@ pub(crate) fn unavailable_response(service: &str, error: &CallError) -> Response
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
     use std::sync::atomic::{AtomicU32, Ordering};
     use std::time::Duration;
 
@@ -226,7 +236,8 @@ mod tests {
         let pool =
             Pool::new(move || channel::connect_lazy(&uri, None, CredentialInterceptor::NoToken))
                 .unwrap();
-        let mut forward = Forward::<Table>::new(pool);
+        let meter = Meter::new(CLOCK.now());
+        let mut forward = Forward::<Table>::new(pool, Arc::clone(&meter));
         let charged = Arc::new(AtomicU32::new(0));
         let mut watch = || {
             let charged = Arc::clone(&charged);
@@ -244,6 +255,9 @@ mod tests {
         assert!(tokio::time::timeout(ANSWER_DELAY / 4, watch()).await.is_err());
         tokio::time::sleep(ANSWER_DELAY * 4).await;
         assert_eq!(charged.load(Ordering::Relaxed), 64);
+        assert_eq!(meter.open_streams(), 1, "one is held, and the other was dropped");
+        drop(answer);
+        assert_eq!(meter.open_streams(), 0);
     }
 
     #[test]

@@ -10,7 +10,8 @@
 //! cannot play anybody's hand. One service is the gateway's own: it collects the records of a hand
 //! from the logs, in its own name, and audits them (`audits`). A new dispute is forwarded with the
 //! hash of such a bundle (`disputes`), and a new guest is forwarded within the limits of their
-//! address (`guests`). Which tokens are revoked, the gateway hears from the table (`revocations`).
+//! address (`guests`). The room as a whole is collected from what each service says of itself (`room`),
+//! with the gateway's own counts (`meter`). Which tokens are revoked, the gateway hears from the table (`revocations`).
 //! The checkpoints and tiles of the logs are served as files, without a token; so are the logs' keys,
 //! the verifier's page, the description of the API, and the bundles of hands that have ended or are
 //! suspended (`public`).
@@ -23,15 +24,18 @@ mod disputes;
 mod forward;
 mod guests;
 mod logs;
+mod meter;
 mod public;
 mod reasons;
 mod revocations;
+mod room;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use chassis::auth::Revocations;
 use chassis::channel::{self, CredentialInterceptor, Pool};
+use chassis::config::ServiceConfig;
 use chassis::drain::Drain;
 use chassis::serve::{
     BoundPort, CertificateError, DescriptorError, GrpcBuilder, Health, PathRouter, Server,
@@ -45,7 +49,9 @@ use disputes::Disputes;
 use forward::Forward;
 use guests::Guests;
 use logs::Logs;
+use meter::Meter;
 use public::PublicFiles;
+use room::Room;
 
 /// Reason why a gateway could not start.
 #[derive(Debug, thiserror::Error)]
@@ -88,25 +94,35 @@ pub async fn run(
     let watched = [("table", table_url), ("wallet", wallet_url)];
     channel::watch_peers(watched, peers.tls.as_ref(), &health)?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
-    let revocations = Revocations::new(Arc::clone(&clock));
-    if let Some(token) = audits::own_token(&config) {
-        let table = revocations::client(table_url, &config, token)?;
-        let followed = revocations::follow(table, revocations.clone());
-        tokio::spawn(drain.stopping().clone().run_until_cancelled_owned(followed));
-    }
+    let revocations = follow_revocations(&config, table_url, &clock, &drain)?;
+    // Whoever asks first which program runs need not wait for its file to be read.
+    drop(tokio::task::spawn_blocking(chassis::build::running));
+    let meter = Meter::new(clock.now());
+    let keeping = Arc::clone(&meter).keep();
+    tokio::spawn(drain.stopping().clone().run_until_cancelled_owned(keeping));
+    let room = room::Dependencies {
+        forward: Forward::new(table.clone(), Arc::clone(&meter)),
+        meter: Arc::clone(&meter),
+        clock: Arc::clone(&clock),
+        stopping: drain.stopping().clone(),
+    };
+    let room = Room::new(&config, table_url, room)?;
+    let metered = || Arc::clone(&meter);
     let services = GrpcBuilder::new(health.clone())
         .with_revocations(Some(revocations))
-        .add(Forward::<forward::Table>::new(table.clone()))
+        .add(Forward::<forward::Table>::new(table.clone(), metered()))
         .await
-        .add(Guests::new(Forward::new(table.clone()), guests, Arc::clone(&clock)))
+        .add(Guests::new(Forward::new(table.clone(), metered()), guests, Arc::clone(&clock)))
         .await
-        .add(Disputes::new(audits.clone(), Forward::new(table.clone())))
+        .add(Disputes::new(audits.clone(), Forward::new(table.clone(), metered())))
         .await
-        .add(Forward::<forward::Hands>::new(table.clone()))
+        .add(room)
         .await
-        .add(Forward::<forward::Rules>::new(table))
+        .add(Forward::<forward::Hands>::new(table.clone(), metered()))
         .await
-        .add(Forward::<forward::Wallet>::new(wallet))
+        .add(Forward::<forward::Rules>::new(table, metered()))
+        .await
+        .add(Forward::<forward::Wallet>::new(wallet, metered()))
         .await
         .add(logs.clone())
         .await
@@ -126,4 +142,20 @@ pub async fn run(
     server.cors = config.cors.clone();
     server.transcoder = Some(Transcoder::new(api));
     Ok(server.run(bound, app).await)
+}
+
+/// Revoked tokens, followed until the drain where this gateway has a key.
+fn follow_revocations(
+    config: &ServiceConfig,
+    table: &http::Uri,
+    clock: &Arc<dyn Clock>,
+    drain: &Drain,
+) -> Result<Revocations, transport::ChannelError> {
+    let revocations = Revocations::new(Arc::clone(clock));
+    if let Some(token) = audits::own_token(config) {
+        let table = revocations::client(table, config, token)?;
+        let followed = revocations::follow(table, revocations.clone());
+        tokio::spawn(drain.stopping().clone().run_until_cancelled_owned(followed));
+    }
+    Ok(revocations)
 }

@@ -24,6 +24,7 @@ mod output;
 mod randomness;
 mod repo;
 mod room;
+mod room_info;
 mod signed_log;
 mod tables;
 mod token;
@@ -94,7 +95,9 @@ enum Command {
     /// Follow a room's table and dealer logs from outside, and check that they only grow, that no
     /// hand number is missing, and that each hand ends once.
     Monitor(monitor::Options),
-    /// Open, list, close and resume tables.
+    /// Show a room as a whole: versions, games, limits, keys and how busy it is; disable a game in it.
+    Room(room_info::Options),
+    /// Open, list, disable, close and resume tables.
     #[command(subcommand)]
     Table(tables::TableCommand),
     /// Show and change players' accounts, as an operator.
@@ -132,6 +135,7 @@ fn main() -> ExitCode {
             Command::Keys(options) => keys::run(data, &options),
             Command::Monitor(options) => return Ok(Box::pin(monitor::run(data, &options)).await),
             Command::Witness(options) => Box::pin(witness::run(options)).await,
+            Command::Room(options) => room_info::run(data, json, options).await,
             Command::Table(what) => tables::run(data, json, what).await,
             Command::Account(options) => accounts::run(data, json, options).await,
             Command::Me(options) => me::run(data, json, options).await,

@@ -1,5 +1,6 @@
-//! `sabacc table`: opens, lists and closes tables, and resumes what has stopped at one.
+//! `sabacc table`: opens, lists, disables and closes tables, and resumes what has stopped at one.
 
+mod disable;
 mod resume;
 
 use std::path::PathBuf;
@@ -31,6 +32,11 @@ pub(crate) enum TableCommand {
         /// The table's id, or its name if only one open table has it.
         table: String,
     },
+    /// Start no hand at a table until it is enabled, as an operator; the hand in play goes on to its
+    /// end, and players may leave.
+    Disable(disable::Options),
+    /// Let a table start hands again, as an operator.
+    Enable(disable::Options),
     /// Resume the stopped effects of a table, as an operator, for a reason that is on record.
     Resume(resume::Options),
 }
@@ -97,6 +103,8 @@ pub(crate) async fn run(
         TableCommand::Open(opening) => open(data, json, *opening).await,
         TableCommand::List { room } => list(data, json, room).await,
         TableCommand::Close { room, table } => close(data, json, room, &table).await,
+        TableCommand::Disable(options) => disable::disable(data, json, options).await,
+        TableCommand::Enable(options) => disable::enable(data, json, options).await,
         TableCommand::Resume(options) => resume::run(data, json, options).await,
     }
 }
@@ -149,17 +157,21 @@ async fn close(
 }
 
 fn describe(table: &TableSummary) -> String {
-    let TableSummary { table_id, name, variant, seats, seated, hand_no } = table;
+    let TableSummary { table_id, name, variant, seats, seated, hand_no, disabled } = table;
     let name = output::one_line(name);
     let id = output::one_line(table_id);
-    format!("{id}  {variant:<10} {seated}/{seats} seats  hand {hand_no:<8} {name}")
+    let disabled = disabled.as_ref().map_or_else(String::new, |disabled| {
+        format!("  disabled: {}", output::one_line(&disabled.reason))
+    });
+    format!("{id}  {variant:<10} {seated}/{seats} seats  hand {hand_no:<8} {name}{disabled}")
 }
 
 fn as_json(table: &TableSummary) -> Value {
-    let TableSummary { table_id, name, variant, seats, seated, hand_no } = table;
+    let TableSummary { table_id, name, variant, seats, seated, hand_no, disabled } = table;
+    let disabled = disabled.as_ref().map(|disabled| &disabled.reason);
     json!({
         "table": table_id, "name": name, "game": variant,
-        "seats": seats, "seated": seated, "hand_no": hand_no,
+        "seats": seats, "seated": seated, "hand_no": hand_no, "disabled": disabled,
     })
 }
 

@@ -13,6 +13,7 @@
 //!   a receipt where one is due.
 //! - `effects` starts pending effects ([`crate::effects`]), and appends what their answers give.
 //! - `clock` decides for a player whose time is over, and gives lost time back.
+//! - `apply` moves the state past a durable event, and follows the room's word on the game.
 //! - `queries` answers read-only requests, `confirm` answers that write nothing.
 //! - `ending` is what a successor takes over; `author` and `logging` serve the others.
 //!
@@ -22,17 +23,17 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::task::Poll;
 use std::time::Duration;
 
 use eventlog::{AppendError, Entry, Log, Position, Receipt, RequestKey};
 use notary::Notary;
-use primitives::{PlayerId, StreamId, UnixMicros};
+use primitives::{PlayerId, UnixMicros};
 use proto::common::v1::ErrorReason;
 use proto::table::v1 as pb;
 use system::clock::Clock;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tracing::Instrument as _;
@@ -41,7 +42,7 @@ use wire::{ApiRefusal, Record as _, TableRecord, api_refusal, status};
 use crate::answer::Outcome;
 use crate::author::Author;
 use crate::backlog::BacklogReceiver;
-use crate::batch::{Batch, RuleInputs};
+use crate::batch::Batch;
 use crate::bounds::Bounds;
 use crate::commands::Command;
 use crate::effects::Effect;
@@ -49,9 +50,11 @@ use crate::peers::{CallFailure, Peers, Reply};
 use crate::people::directory::Directory;
 use crate::people::guests::GuestIssuer;
 use crate::plan::Plan;
-use crate::publish::{PublishedEvent, Publisher};
+use crate::publish::Publisher;
 use crate::receipt::ReceiptKey;
 use crate::registry::ClosedTable;
+use crate::room::RoomActivity;
+use crate::room::games::Games;
 use crate::room_delay::{DelayWindow, RoomDelay};
 use crate::state::{RecoveredState, TableState};
 use author::EntryAuthor;
@@ -59,6 +62,7 @@ pub(crate) use author::SERVICE_ACTOR;
 use effects::PassedDeadline;
 use repeats::{LookupOutcome, WaitingBuyIn};
 
+mod apply;
 mod author;
 mod clock;
 mod commands;
@@ -137,6 +141,9 @@ pub(crate) struct Dependencies {
     pub bounds: Arc<Bounds>,
     /// Issuer of guests' tokens, where the room has guests.
     pub guests: Option<Arc<GuestIssuer>>,
+    /// Games that are disabled.
+    pub games: Arc<watch::Sender<Games>>,
+    pub activity: Arc<RoomActivity>,
 }
 
 /// State and dependencies of a table's task.
@@ -177,6 +184,8 @@ pub(crate) struct Actor {
     lookups: JoinSet<LookupOutcome>,
     lookup_keys: BTreeSet<RequestKey>,
     bounds: Arc<Bounds>,
+    games: watch::Receiver<Games>,
+    activity: Arc<RoomActivity>,
     /// Time since which the log takes nothing.
     outage_since: Option<UnixMicros>,
     /// Time since which the log took nothing, once it takes entries again. The running clock gets
@@ -240,6 +249,8 @@ impl Actor {
             bounds,
             // A table knows players, and not how they have come in.
             guests: _,
+            games,
+            activity,
         } = dependencies;
         let mut publisher = Publisher::new(state.table.id, directory.clone());
         for past in past {
@@ -247,6 +258,8 @@ impl Actor {
         }
         let (since, stepped) = (clock.now(), clock.total_step_micros());
         state.table.assume_close_asked(since);
+        let games = games.subscribe();
+        state.table.follow_game(&games.borrow());
         Actor {
             state,
             log,
@@ -273,6 +286,8 @@ impl Actor {
             lookups: JoinSet::new(),
             lookup_keys: BTreeSet::new(),
             bounds,
+            games,
+            activity,
             outage_since: None,
             lost_since: None,
             followed_steps: stepped,
@@ -292,6 +307,10 @@ impl Actor {
         loop {
             if let Err(ended) = self.follow_clock().await {
                 return ended;
+            }
+            // Before the effects, however many messages wait: a hand of a disabled game starts nowhere.
+            if self.games.has_changed().unwrap_or_default() {
+                self.follow_game();
             }
             let wake = match self.run_effects().await {
                 Ok(wake) => wake,
@@ -329,6 +348,10 @@ impl Actor {
                     Some(message) => self.receive(message).await,
                     None => Err(TaskEnd::Dropped),
                 },
+                Ok(()) = self.games.changed() => {
+                    self.follow_game();
+                    Ok(())
+                }
                 () = sleep => Ok(()),
             };
             // Not a branch of the select, so that no other branch can hold a clock up, however
@@ -375,7 +398,9 @@ impl Actor {
                 biased;
                 outcome = &mut appending => {
                     let now = self.clock.now();
-                    self.room_delay.observe(now.since(began), now);
+                    let took = now.since(began);
+                    self.room_delay.observe(took, now);
+                    self.activity.observe(&pb::LatencyStep::Append, took);
                     return outcome;
                 }
                 Some(message) = self.messages.recv() => match message {
@@ -453,36 +478,6 @@ impl Actor {
         let since = self.time_before_steps();
         self.outage_since.get_or_insert(since);
         status::unavailable(why)
-    }
-
-    /// Applies a durable event to the state and sends the updates.
-    fn apply(
-        &mut self,
-        stream: StreamId,
-        event: &TableRecord,
-        inputs: &mut RuleInputs,
-        at: UnixMicros,
-    ) {
-        self.log_event(event);
-        // Updates of a step show the hand before it; no other event needs it.
-        let shown = inputs.judged.is_some() && self.publisher.is_watched();
-        let before = self.state.play.as_ref().filter(|_| shown);
-        let before = before.map(|play| play.replay.hand.clone());
-        self.directory.follow(&self.state.table, event);
-        let was_closed = self.state.is_closed();
-        match self.state.apply(stream, event, inputs, at) {
-            Ok(Some(kind)) => {
-                let past = PublishedEvent { sequence: self.state.table.sequence, at, kind };
-                self.publisher.publish(past, before.as_ref(), self.state.play.as_ref());
-                if self.state.is_closed() && !was_closed {
-                    self.closed.store(true, Ordering::Relaxed);
-                    let sequence = self.state.table.sequence;
-                    self.publisher.end_streams(pb::EndReason::TableClosed, sequence);
-                }
-            }
-            Ok(None) => {}
-            Err(broken) => self.halt(&broken.0),
-        }
     }
 
     /// Stops all changes until an operator has the table read again. It can still be watched.

@@ -34,6 +34,8 @@ impl Answer {
             | Command::SitOut { .. }
             | Command::Resume(_)
             | Command::PublishName { .. }
+            | Command::Disable(_)
+            | Command::Enable(_)
             | Command::Close => Ok(Answer::Stored(encoded)),
         }
     }
@@ -73,7 +75,10 @@ macro_rules! receipted {
     )*};
 }
 
-stored!(SitDownResponse SitOutResponse CloseTableResponse ResumeTableResponse);
+stored! {
+    SitDownResponse SitOutResponse CloseTableResponse ResumeTableResponse DisableTableResponse
+    EnableTableResponse
+}
 
 receipted! {
     Act ActResponse;

@@ -8,6 +8,7 @@ mod parse;
 mod people;
 mod play;
 mod revocations;
+mod room;
 mod rules;
 mod sign_in;
 mod watch_stream;
@@ -45,6 +46,7 @@ use watch_stream::{CLOCK, WatchStream};
 pub(crate) use hands::HandsApi;
 pub(crate) use people::{MAX_DISPUTE_BYTES, PeopleApi};
 pub(crate) use revocations::RevocationsApi;
+pub(crate) use room::RoomApi;
 pub(crate) use rules::RulesApi;
 
 /// Time for which a list waits for one table.

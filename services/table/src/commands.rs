@@ -106,6 +106,10 @@ pub(crate) enum Command {
         entropy: Entropy,
     },
     Close,
+    /// Starts no hand until the table is enabled, for this reason.
+    Disable(String),
+    /// Starts hands again, for this reason.
+    Enable(String),
     /// Resumes stopped effects.
     Resume(Resume),
 }
@@ -123,6 +127,8 @@ impl Command {
             | Command::CommitEntropy { .. }
             | Command::RevealEntropy { .. }
             | Command::Close
+            | Command::Disable(_)
+            | Command::Enable(_)
             | Command::Resume(_) => false,
         }
     }
@@ -189,6 +195,8 @@ pub(crate) fn judge(
     let nobody = || api_refusal(ErrorReason::RoleNotAllowed, "only players have seats");
     match command {
         Command::Close => Ok(close(table)),
+        Command::Disable(reason) => disable(table, reason),
+        Command::Enable(reason) => enable(table, reason),
         Command::Resume(resume) => stops::resume(table, resume),
         Command::PublishName { player } => Ok(publish_name(table, *player)),
         Command::SitDown { seat, buy_in, funds, is_house } => {
@@ -247,6 +255,23 @@ fn close(table: &Table) -> Verdict {
     }
 }
 
+fn disable(table: &Table, reason: &str) -> Result<Verdict, ApiRefusal> {
+    let hand_in_play = table.hand.as_ref().map_or(0, |_| table.hand_no);
+    let answer = pb::DisableTableResponse { hand_in_play };
+    Ok(match table.disable(reason)? {
+        Some(event) => Verdict::with_event(table.id, event, &answer),
+        None => Verdict::unchanged(&answer),
+    })
+}
+
+fn enable(table: &Table, reason: &str) -> Result<Verdict, ApiRefusal> {
+    let answer = pb::EnableTableResponse {};
+    Ok(match table.enable(reason)? {
+        Some(event) => Verdict::with_event(table.id, event, &answer),
+        None => Verdict::unchanged(&answer),
+    })
+}
+
 /// Publishes the seat again with its player's new name. Not where the player has too many records
 /// already; views show the name all the same.
 fn publish_name(table: &Table, player: PlayerId) -> Verdict {
@@ -285,6 +310,7 @@ fn sit_down(
             "you already have a seat at this table",
         ));
     }
+    table.check_enabled()?;
     if context.is_room_behind {
         return Err(behind_refusal("no seat is given"));
     }

@@ -93,7 +93,8 @@ pub(crate) fn prepare(
         | Effect::Share
         | Effect::RemoveIdle { .. }
         | Effect::Close
-        | Effect::CloseSpent => PeerCall::Nothing,
+        | Effect::CloseSpent
+        | Effect::FollowGame => PeerCall::Nothing,
         Effect::Commit { hand_no } => PeerCall::Commit(dealer::CommitRequest {
             request_id: ids::of_table("commit", table.id, hand_no).to_vec(),
             table_id,

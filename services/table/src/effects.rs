@@ -78,6 +78,8 @@ pub(crate) enum Effect {
     Close,
     /// The table is to close, since its stream takes no records any more that a hand needs.
     CloseSpent,
+    /// The table records that its game was disabled, or enabled again.
+    FollowGame,
     /// A seat that was not dealt in for too long is asked to leave.
     RemoveIdle { seat: SeatNo },
     /// A seat whose exclusion is over is dealt in again.
@@ -121,6 +123,9 @@ pub(crate) fn pending_effects(
     if !table.dealer_commitments.contains_key(&next_hand) && !closing {
         pending.add(Effect::Commit { hand_no: next_hand });
     }
+    if table.pending_game_record().is_some() && !closing {
+        pending.add(Effect::FollowGame);
+    }
     add_seed_effects(table, &mut pending);
     match play {
         Some(play) => add_hand_effects(table, play, closing, &mut pending),
@@ -129,7 +134,8 @@ pub(crate) fn pending_effects(
             let pause = Duration::from_millis(u64::from(table.config.pause_ms));
             let start = table.finished_at.map_or(now.at, |at| at.plus(pause));
             let start = now.starts_held_until.map_or(start, |until| start.max(until));
-            if table.dealer_commitments.contains_key(&next_hand) && table.has_enough_ready_seats() {
+            let is_promised = table.dealer_commitments.contains_key(&next_hand);
+            if is_promised && table.starts_hands() && table.has_enough_ready_seats() {
                 pending.add_at(start, Effect::Start);
             } else if table.is_spent() {
                 pending.add(Effect::CloseSpent);

@@ -28,8 +28,11 @@ use eventlog::{Log, Position, ReadError};
 use futures_util::StreamExt as _;
 use primitives::{PlayerId, TableId};
 use proto::audit::v1 as pb;
+use proto::event::v1::EventType;
+use proto::table::v1::ActivityKind;
 use wire::ApiRefusal;
 
+use crate::room::RoomActivity;
 use index::HandIndex;
 pub(crate) use pages::{Cursor, NoCursor};
 
@@ -68,8 +71,25 @@ impl HandList {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).page(scope, from, take)
     }
 
-    fn apply(&self, event: &eventlog::Event) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).apply(event);
+    /// Hand numbers that have started and not ended.
+    #[must_use]
+    pub(crate) fn hands_in_play(&self) -> u64 {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).room.view().in_play
+    }
+
+    /// Takes an event, and counts what it has changed.
+    fn apply(&self, event: &eventlog::Event, activity: &RoomActivity) {
+        let mut index = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = index.room;
+        index.apply(event);
+        let now = index.room;
+        drop(index);
+        for (kind, more) in now.since(&before) {
+            activity.count(&kind, more);
+        }
+        activity.count(&ActivityKind::Records, 1);
+        let is_decision = i32::from(event.kind) == i32::from(EventType::MoveDecided);
+        activity.count(&ActivityKind::Decisions, u64::from(is_decision));
     }
 
     fn log_size(&self) -> u64 {
@@ -77,14 +97,14 @@ impl HandList {
     }
 }
 
-/// Follows the log from where the list ends, until the log is lost or closed.
-pub(crate) async fn follow(log: Log, list: HandList) {
+/// Follows the log from where the list ends, until the log is lost or closed, and counts what comes.
+pub(crate) async fn follow(log: Log, list: HandList, activity: Arc<RoomActivity>) {
     let (mut events, stopped) = (log.subscribe(Position(list.log_size())), log.stopped());
     // The log's handle must not keep the log open.
     drop(log);
     while let Some(event) = events.next().await {
         match event {
-            Ok(event) => list.apply(&event),
+            Ok(event) => list.apply(&event, &activity),
             Err(ReadError::Stopped) => return,
             Err(error) => {
                 tracing::warn!(%error, "the list of hands waits for the log");

@@ -24,6 +24,7 @@
 //! - `hand_list` is the public list of hand numbers, which follows the log.
 //! - `people` is personal data: names, the words of disputes, erasure.
 //! - `ids` derives request ids from the state, `bounds` limits what callers may cost.
+//! - `room` is the room as a whole: games that are disabled, counts and latencies.
 //! - `room_delay` is the delay of the room: deadlines are extended by it and new work waits for it.
 //! - `steps` records the steps of the clock.
 //! - `registry` is the registry of all tables of a log, `api` its gRPC API, [`service`] the running
@@ -59,6 +60,7 @@ mod receipt;
 mod record_padding;
 mod recovery;
 mod registry;
+mod room;
 mod room_delay;
 pub mod service;
 mod settle;

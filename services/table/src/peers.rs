@@ -5,6 +5,7 @@ use fairness::Handle;
 use proto::common::v1::ErrorReason;
 use proto::dealer::v1::dealer_service_client::DealerServiceClient;
 use proto::dealer::v1::{self as dealer, PerformRequest};
+use proto::table::v1::LatencyStep;
 use proto::wallet::v1 as wallet;
 use proto::wallet::v1::settlement_service_client::SettlementServiceClient;
 use rules::{Card, CardCount, Deck};
@@ -80,6 +81,23 @@ impl From<Status> for CallFailure {
 }
 
 impl PeerCall {
+    /// Step whose latency the call counts for; `None` where it is none.
+    pub(crate) const fn step(&self) -> Option<LatencyStep> {
+        match self {
+            PeerCall::Nothing => None,
+            PeerCall::Commit(_)
+            | PeerCall::Close(_)
+            | PeerCall::Seal(_)
+            | PeerCall::Perform(_)
+            | PeerCall::DealUntil { .. }
+            | PeerCall::Reveal(_) => Some(LatencyStep::Dealer),
+            PeerCall::BuyIn(_)
+            | PeerCall::CashOut(_)
+            | PeerCall::Settle(_)
+            | PeerCall::CheckStanding(_) => Some(LatencyStep::Wallet),
+        }
+    }
+
     /// Makes the call.
     pub(crate) async fn run(self, mut peers: Peers) -> Result<Reply, CallFailure> {
         Ok(match self {

@@ -34,6 +34,7 @@ use crate::people::registry::{self, EventLocation, Registry};
 use crate::proof::Faces;
 use crate::publish::{PublishedEvent, PublishedKind};
 use crate::registry::ClosedTable;
+use crate::room::games::Games;
 use crate::state::{self, PriorState, RecoveredState, TableState};
 use crate::table::{Closing, Table};
 use crate::updates;
@@ -86,14 +87,15 @@ pub(crate) struct FoldedLog {
     /// Closed tables without pending effects.
     pub closed: BTreeMap<TableId, ClosedTable>,
     pub people: Registry,
+    pub games: Games,
     pub hands: HandIndex,
 }
 
 /// Folds the whole log.
 pub(crate) async fn fold(log: &Log) -> Result<FoldedLog, FoldError> {
-    let LogFold { tables, closed, people, hands, streams: _, created: _, only: _ } =
+    let LogFold { tables, closed, people, games, hands, streams: _, created: _, only: _ } =
         read(log, LogFold::default()).await?;
-    Ok(FoldedLog { tables: tables.into_values().collect(), closed, people, hands })
+    Ok(FoldedLog { tables: tables.into_values().collect(), closed, people, games, hands })
 }
 
 /// Folds one table out of the log.
@@ -166,6 +168,7 @@ struct LogFold {
     created: usize,
     closed: BTreeMap<TableId, ClosedTable>,
     people: Registry,
+    games: Games,
     /// All hand numbers, unless only one table is wanted.
     hands: HandIndex,
     /// The only table to fold, where not all are wanted.
@@ -252,6 +255,13 @@ impl LogFold {
         }
         if registry::is_about_people(&recorded) {
             return self.people.evolve(&recorded, place).map_err(|bad| bad.to_string());
+        }
+        if let TableSubject::Room(event) = recorded.subject() {
+            if stream != StreamId::ROOM {
+                return Err("an event of the room in another stream".to_owned());
+            }
+            self.games.evolve(event, at);
+            return Ok(());
         }
         if let TableRecord::TableCreated(created) = &recorded {
             let table = Table::open(TableId(stream.0), created).map_err(|bad| bad.to_string())?;
@@ -349,6 +359,7 @@ impl RecoveredTable {
             | TableSubject::Hand(_)
             | TableSubject::Play(_)
             | TableSubject::Person(_)
+            | TableSubject::Room(_)
             | TableSubject::Clock(_) => {}
         }
     }
@@ -451,6 +462,7 @@ impl RecoveredTable {
                     TableSubject::Table(_)
                     | TableSubject::Seat(_)
                     | TableSubject::Person(_)
+                    | TableSubject::Room(_)
                     | TableSubject::Clock(_) => {}
                 }
             }

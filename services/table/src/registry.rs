@@ -32,6 +32,7 @@ use crate::table::Table;
 use crate::{commands, room_delay};
 
 mod closed;
+mod games;
 mod guests;
 mod tasks;
 #[cfg(test)]
@@ -111,8 +112,9 @@ impl TableRegistry {
         ids: IdMaker,
         player_keys: PlayerKeys,
     ) -> Result<Arc<TableRegistry>, RecoverError> {
-        let FoldedLog { tables: recovered, closed, people, hands } =
+        let FoldedLog { tables: recovered, closed, people, games, hands } =
             fold(&dependencies.log).await?;
+        dependencies.games.send_replace(games);
         recovered.iter().for_each(|recovered| dependencies.directory.add_seats(&recovered.table));
         let (log, directory) = (dependencies.log.clone(), dependencies.directory.clone());
         let people = People::open(log, ids.clone(), people, player_keys, directory).await?;
@@ -130,8 +132,8 @@ impl TableRegistry {
         });
         registry.tables().closed = closed;
         tokio::spawn(measure_timer_delay(registry.dependencies.clone()));
-        let log = registry.dependencies.log.clone();
-        tokio::spawn(hand_list::follow(log, registry.hand_list.clone()));
+        let Dependencies { log, activity, .. } = registry.dependencies.clone();
+        tokio::spawn(hand_list::follow(log, registry.hand_list.clone(), activity));
         for recovered in recovered {
             let id = recovered.table.id;
             let task = registry.register(id);
@@ -301,6 +303,7 @@ impl TableRegistry {
             Err(_) => return Err(status::unavailable("the log cannot be read")),
         }
         let created: TableCreated = parse_config(config)?;
+        self.check_game(&config.variant)?;
         if self.dependencies.room_delay.state(self.dependencies.clock.now()).is_behind {
             return Err(commands::behind_refusal("no table is opened"));
         }
@@ -314,25 +317,29 @@ impl TableRegistry {
             actor: by.actor,
             trace: by.trace,
         };
-        let appended = self.dependencies.log.append(entry).await;
-        appended.map_err(|error| match error {
-            AppendError::Duplicate { .. } => status::request_id_reused(),
-            AppendError::Clock(off) => status::unavailable(&off.to_string()),
-            AppendError::QueueFull
-            | AppendError::Unavailable { .. }
-            | AppendError::Lost
-            | AppendError::TooLarge { .. }
-            | AppendError::Empty
-            | AppendError::Misplaced { .. }
-            | AppendError::DuplicateInGroup { .. } => {
-                status::unavailable("the log takes nothing at the moment")
-            }
-        })?;
+        self.dependencies.log.append(entry).await.map_err(append_refusal)?;
         let table = Table::open(id, &created)
             .map_err(|corrupt| api_refusal(ErrorReason::Corrupt, corrupt.to_string()))?;
         let task = self.register(id);
         tokio::spawn(Arc::clone(self).run_guarded(RecoveredTable::new(table), task));
         Ok(answer)
+    }
+}
+
+/// Refusal of a command whose entry the log did not take.
+fn append_refusal(error: AppendError) -> ApiRefusal {
+    match error {
+        AppendError::Duplicate { .. } => status::request_id_reused(),
+        AppendError::Clock(off) => status::unavailable(&off.to_string()),
+        AppendError::QueueFull
+        | AppendError::Unavailable { .. }
+        | AppendError::Lost
+        | AppendError::TooLarge { .. }
+        | AppendError::Empty
+        | AppendError::Misplaced { .. }
+        | AppendError::DuplicateInGroup { .. } => {
+            status::unavailable("the log takes nothing at the moment")
+        }
     }
 }
 

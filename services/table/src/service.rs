@@ -24,7 +24,7 @@ use tokio::sync::watch;
 use transport::ChannelError;
 
 use crate::actor::Dependencies;
-use crate::api::{Api, HandsApi, MAX_DISPUTE_BYTES, PeopleApi, RevocationsApi, RulesApi};
+use crate::api::{Api, HandsApi, MAX_DISPUTE_BYTES, PeopleApi, RevocationsApi, RoomApi, RulesApi};
 use crate::config::{Config, GuestConfig};
 use crate::peers::Peers;
 use crate::people::directory::Directory;
@@ -34,6 +34,7 @@ use crate::people::{PeopleError, PlayerKeys};
 use crate::receipt::ReceiptKey;
 use crate::recovery::FoldError;
 use crate::registry::{RecoverError, TableRegistry};
+use crate::room::{self, RoomActivity};
 use crate::steps;
 
 pub use runner::RunError;
@@ -108,12 +109,10 @@ pub async fn run(
             keyring: people_keys,
             entropy: Arc::new(SystemEntropy),
         },
-        guests: guests.map(|guests| {
-            let clock = Arc::<SystemClock>::clone(clock);
-            let GuestConfig { issuer, per_day } = guests;
-            Arc::new(GuestIssuer::new(issuer, per_day, clock, Arc::new(SystemEntropy)))
-        }),
+        guests: guests.map(|guests| guest_issuer(guests, clock)),
+        activity: room::activity(clock.now()),
     };
+    service.spawn(keep_activity(Arc::clone(&opening.activity)));
     let (sender, registry) = watch::channel(None);
     service.spawn(steps::record(Arc::<SystemClock>::clone(clock), registry.clone()));
     // Without them no hand starts and none is posted.
@@ -126,6 +125,7 @@ pub async fn run(
     let (people, disputes) = PeopleApi::services(registry.clone());
     let hands = HandsApi::service(registry.clone());
     let rules = RulesApi::service(registry.clone());
+    let room = RoomApi::service(registry.clone(), service.drain.stopping().clone());
     let revocations = RevocationsApi::service(registry.clone(), service.drain.stopping().clone());
     let tables = Api::service(registry, service.drain.stopping().clone());
     let routes = service
@@ -139,6 +139,8 @@ pub async fn run(
         .add(hands.max_decoding_message_size(most))
         .await
         .add(rules.max_decoding_message_size(most))
+        .await
+        .add(room.max_decoding_message_size(most))
         .await
         .add(revocations.max_decoding_message_size(most))
         .await;
@@ -154,6 +156,19 @@ pub async fn run(
     service.run(routes, owner).await
 }
 
+fn guest_issuer(config: GuestConfig, clock: &Arc<SystemClock>) -> Arc<GuestIssuer> {
+    let GuestConfig { issuer, per_day } = config;
+    let clock = Arc::<SystemClock>::clone(clock);
+    Arc::new(GuestIssuer::new(issuer, per_day, clock, Arc::new(SystemEntropy)))
+}
+
+/// Keeps the counts of each second, for ever.
+async fn keep_activity(activity: Arc<RoomActivity>) {
+    // Whoever asks first which program runs need not wait for its file to be read.
+    drop(tokio::task::spawn_blocking(chassis::build::running));
+    activity.keep().await;
+}
+
 /// Opener of the log's registry, again after each loss of the log.
 struct RegistryOpener {
     open_log: Box<dyn Fn() -> BoxFuture<'static, Result<Log, OpenError>> + Send + Sync>,
@@ -165,6 +180,7 @@ struct RegistryOpener {
     receipt_key: Arc<ReceiptKey>,
     player_keys: PlayerKeys,
     guests: Option<Arc<GuestIssuer>>,
+    activity: Arc<RoomActivity>,
 }
 
 impl RegistryOpener {
@@ -201,6 +217,8 @@ impl RegistryOpener {
             room_delay: Arc::default(),
             bounds: Arc::default(),
             guests: self.guests.clone(),
+            games: Arc::default(),
+            activity: Arc::clone(&self.activity),
         };
         TableRegistry::open(dependencies, IdMaker::system(), self.player_keys.clone()).await
     }

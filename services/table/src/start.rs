@@ -42,7 +42,7 @@ pub(crate) fn start_hand(table: &Table, now: UnixMicros) -> Batch {
 
 /// Build of the program that opens the hand.
 fn running_build() -> dealer::Build {
-    let chassis::build::Build { version, sha256 } = chassis::build::running();
+    let chassis::build::Build { version, commit: _, sha256 } = chassis::build::running();
     dealer::Build { version: (*version).to_owned(), sha256: sha256.clone() }
 }
 

@@ -98,6 +98,7 @@ impl TableState {
             TableSubject::Seat(_)
             | TableSubject::Table(_)
             | TableSubject::Person(_)
+            | TableSubject::Room(_)
             | TableSubject::Clock(_) => return Ok(None),
         };
         let Some(play) = &mut self.play else { return Ok(None) };
@@ -243,6 +244,7 @@ impl TableState {
             idle_seconds: u32::try_from(config.idle.as_secs()).unwrap_or(u32::MAX),
             stopped: table.stopped_effects(false),
             closed: self.is_closed(),
+            disabled: table.disabled_view(),
             your_standing: viewer.and_then(|player| standing::of_player(table, player)),
         }
     }
@@ -284,6 +286,7 @@ impl TableState {
             seats: u32::from(table.config.seats),
             seated: u32::try_from(table.seats.len()).unwrap_or(u32::MAX),
             hand_no: table.hand_no,
+            disabled: table.disabled_view(),
         }
     }
 }

@@ -218,6 +218,7 @@ pub(crate) fn to_recorded(effect: Effect) -> event::Effect {
         }
         Effect::Close => of(EffectKind::Close),
         Effect::CloseSpent => of(EffectKind::CloseSpent),
+        Effect::FollowGame => of(EffectKind::FollowGame),
         Effect::RemoveIdle { seat } => at(EffectKind::RemoveIdle, seat),
         Effect::CheckStanding => of(EffectKind::CheckStanding),
     }
@@ -260,6 +261,7 @@ fn from_recorded(effect: &event::Effect) -> Result<Effect, BadField> {
         EffectKind::PayAbsent => Effect::PayAbsent { player: player()? },
         EffectKind::Close => Effect::Close,
         EffectKind::CloseSpent => Effect::CloseSpent,
+        EffectKind::FollowGame => Effect::FollowGame,
         EffectKind::RemoveIdle => Effect::RemoveIdle { seat: seat()? },
         EffectKind::CheckStanding => Effect::CheckStanding,
     })
@@ -296,6 +298,7 @@ mod tests {
             Effect::PayAbsent { player: PlayerId([5; 16]) },
             Effect::Close,
             Effect::CloseSpent,
+            Effect::FollowGame,
             Effect::RemoveIdle { seat },
             Effect::CheckStanding,
         ];

@@ -28,6 +28,7 @@ use crate::stops::Stops;
 mod chance;
 mod closing;
 mod delays;
+mod disabled;
 mod exclusion;
 mod leaves;
 mod quota;
@@ -37,6 +38,7 @@ mod withheld;
 
 pub(crate) use closing::{AbsentShare, RefundProgress};
 pub(crate) use delays::ReturnDelays;
+pub(crate) use disabled::{DisabledState, game_disabled};
 pub(crate) use exclusion::{Exclusion, Exclusions};
 pub(crate) use leaves::PendingLeave;
 pub(crate) use quota::RecordCounts;
@@ -202,6 +204,8 @@ pub(crate) struct Table {
     /// Time at which the last hand was over.
     pub finished_at: Option<UnixMicros>,
     pub closing: Closing,
+    /// Whether no hand starts until an operator says so.
+    pub disabled: DisabledState,
     /// Latest refusals of buy-ins by the wallet, by transfer.
     pub refusals: Vec<([u8; 16], pb::SeatRefused)>,
     /// Players of the last hand.
@@ -272,6 +276,7 @@ impl Table {
             idle_delays: ReturnDelays::default(),
             finished_at: None,
             closing: Closing::Open,
+            disabled: DisabledState::default(),
             refusals: Vec::new(),
             last_roster: Vec::new(),
             absent_shares: BTreeMap::new(),
@@ -412,7 +417,7 @@ impl Table {
                 self.evolve_play(event, at);
                 Ok(())
             }
-            TableSubject::Person(_) | TableSubject::Clock(_) => Ok(()),
+            TableSubject::Person(_) | TableSubject::Room(_) | TableSubject::Clock(_) => Ok(()),
         }
     }
 
@@ -434,6 +439,8 @@ impl Table {
             TableEvent::HandFinished(finished) => self.hand_finished(finished, at)?,
             TableEvent::EffectStopped(stopped) => self.effect_stopped(stopped, at)?,
             TableEvent::EffectResumed(resumed) => self.effect_resumed(resumed)?,
+            TableEvent::TableDisabled(event) => self.table_disabled(event, at),
+            TableEvent::TableEnabled(_) => self.table_enabled(at),
             TableEvent::CloseAsked(_) => {
                 self.closing = Closing::Asked;
                 self.forget_stops(Effect::ends_with_close);

@@ -47,6 +47,8 @@ pub(crate) const fn is_published(event: TableSubject<'_>) -> bool {
             TableEvent::HandCommitted(_)
             | TableEvent::EffectStopped(_)
             | TableEvent::EffectResumed(_)
+            | TableEvent::TableDisabled(_)
+            | TableEvent::TableEnabled(_)
             | TableEvent::TableClosed(_) => true,
             TableEvent::TableCreated(_)
             | TableEvent::EntropyCommitted(_)
@@ -77,7 +79,7 @@ pub(crate) const fn is_published(event: TableSubject<'_>) -> bool {
             | PlayEvent::SettlementPosted(_)
             | PlayEvent::ClockResumed(_) => false,
         },
-        TableSubject::Person(_) | TableSubject::Clock(_) => false,
+        TableSubject::Person(_) | TableSubject::Room(_) | TableSubject::Clock(_) => false,
     }
 }
 

@@ -124,6 +124,8 @@ impl Counts {
                 | TableEvent::EffectStopped(_)
                 | TableEvent::EffectResumed(_)
                 | TableEvent::CloseAsked(_)
+                | TableEvent::TableDisabled(_)
+                | TableEvent::TableEnabled(_)
                 | TableEvent::PotRefundDue(_)
                 | TableEvent::PotRefunded(_)
                 | TableEvent::AbsentPaid(_)
@@ -132,6 +134,7 @@ impl Counts {
             TableSubject::Hand(_)
             | TableSubject::Play(_)
             | TableSubject::Person(_)
+            | TableSubject::Room(_)
             | TableSubject::Clock(_) => None,
         }
     }

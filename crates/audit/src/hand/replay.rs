@@ -250,6 +250,7 @@ impl Replayer {
             TableSubject::Seat(_)
             | TableSubject::Table(_)
             | TableSubject::Person(_)
+            | TableSubject::Room(_)
             | TableSubject::Clock(_) => return Ok(()),
         };
         match played {

@@ -96,7 +96,7 @@ impl Narrator<'_> {
             TableSubject::Play(event) => self.describe_play(event),
             TableSubject::Table(event) => self.describe_table_event(event).into_iter().collect(),
             TableSubject::Seat(event) => vec![self.describe_seat_event(event)],
-            TableSubject::Person(_) | TableSubject::Clock(_) => Vec::new(),
+            TableSubject::Person(_) | TableSubject::Room(_) | TableSubject::Clock(_) => Vec::new(),
         }
     }
 
@@ -180,6 +180,11 @@ impl Narrator<'_> {
             }
             TableEvent::TableCreated(created) => table(format!("is created as {}", created.name)),
             TableEvent::CloseAsked(_) => table("is to close".to_owned()),
+            TableEvent::TableDisabled(it) => {
+                let what = if it.with_game { "is disabled with its game" } else { "is disabled" };
+                table(format!("{what}, and starts no hand: {}", it.reason))
+            }
+            TableEvent::TableEnabled(it) => table(format!("is enabled: {}", it.reason)),
             TableEvent::PotRefundDue(_) => table("pays its pots back".to_owned()),
             TableEvent::PotRefunded(_) => table("has paid its pots back".to_owned()),
             TableEvent::TableClosed(_) => table("closes".to_owned()),

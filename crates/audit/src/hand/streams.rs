@@ -291,6 +291,7 @@ fn phase_of(recorded: &TableRecord) -> Option<Phase> {
         TableSubject::Seat(_)
         | TableSubject::Table(_)
         | TableSubject::Person(_)
+        | TableSubject::Room(_)
         | TableSubject::Clock(_) => None,
     }
 }

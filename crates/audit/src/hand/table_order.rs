@@ -109,6 +109,7 @@ fn check_subject(read: &DecodedEvent<'_, TableRecord>) -> Result<(), CheckError>
         TableSubject::Hand(_)
         | TableSubject::Play(_)
         | TableSubject::Person(_)
+        | TableSubject::Room(_)
         | TableSubject::Clock(_) => Err(failed(format!(
             "the table's log, position {}: {} does not belong in a table's stream",
             read.event.position.0,

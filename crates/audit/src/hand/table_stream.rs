@@ -45,6 +45,8 @@ pub(super) struct TableState {
     pub(super) burnt: Vec<u64>,
     /// The pots were paid back: no hand may follow.
     is_refunded: bool,
+    /// An operator has disabled the table or its game: no hand may start.
+    is_disabled: bool,
 }
 
 /// Folds the table's stream up to a position.
@@ -75,6 +77,7 @@ impl TableState {
             TableSubject::Hand(_)
             | TableSubject::Play(_)
             | TableSubject::Person(_)
+            | TableSubject::Room(_)
             | TableSubject::Clock(_) => Ok(()),
         }
     }
@@ -122,9 +125,22 @@ impl TableState {
                 self.take_over(finished);
                 Ok(())
             }
-            TableEvent::HandStarted(_) => ensure(!self.is_refunded, || {
-                "a hand was started after the pots had been paid back".to_owned()
-            }),
+            TableEvent::HandStarted(_) => {
+                ensure(!self.is_refunded, || {
+                    "a hand was started after the pots had been paid back".to_owned()
+                })?;
+                ensure(!self.is_disabled, || {
+                    "a hand was started while the table was disabled".to_owned()
+                })
+            }
+            TableEvent::TableDisabled(_) => {
+                self.is_disabled = true;
+                Ok(())
+            }
+            TableEvent::TableEnabled(_) => {
+                self.is_disabled = false;
+                Ok(())
+            }
             TableEvent::PotRefundDue(_) => {
                 self.is_refunded = true;
                 Ok(())

@@ -112,7 +112,7 @@ impl Tables {
             TableSubject::Table(of_table) => self.apply_to_table(event, of_table, books),
             TableSubject::Hand(of_hand) => self.apply_to_hand(event, of_hand, books),
             TableSubject::Play(played) => self.apply_to_play(event, played, books),
-            TableSubject::Person(_) => Ok(()),
+            TableSubject::Person(_) | TableSubject::Room(_) => Ok(()),
             TableSubject::Clock(_) => Err(inconsistent("no table writes this")),
         }
     }
@@ -153,6 +153,12 @@ impl Tables {
             TableEvent::EffectResumed(resumed) => {
                 self.resumed(table, resumed, books)?;
                 authors::check_operator(&event.actor).map_err(Inconsistent)
+            }
+            TableEvent::TableDisabled(pb::TableDisabled { with_game, reason: _ })
+            | TableEvent::TableEnabled(pb::TableEnabled { with_game, reason: _ }) => {
+                let check =
+                    if *with_game { authors::check_service } else { authors::check_operator };
+                check(&event.actor).map_err(Inconsistent)
             }
             TableEvent::HandCommitted(_)
             | TableEvent::HandStarted(_)

@@ -49,6 +49,8 @@ impl Dealings {
             | Fact::HandCommitted
             | Fact::HandStarted
             | Fact::HandFinished
+            | Fact::TableDisabled
+            | Fact::TableEnabled
             | Fact::OfTable
             | Fact::HandOpened
             | Fact::EntropyClosed
@@ -58,6 +60,7 @@ impl Dealings {
             | Fact::HandAborted
             | Fact::OfHand
             | Fact::OfPerson
+            | Fact::OfRoom
             | Fact::OfWallet => Err(ViolationKind::OtherLog { kind: record.kind }),
         }
     }

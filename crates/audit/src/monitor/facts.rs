@@ -13,6 +13,10 @@ pub(super) enum Fact {
     HandStarted,
     /// Table's stream: the table has the hand's result.
     HandFinished,
+    /// Table's stream: no hand starts until it is enabled.
+    TableDisabled,
+    /// Table's stream: hands start again.
+    TableEnabled,
     /// Table's stream: anything else.
     OfTable,
     /// First record of a hand's stream.
@@ -31,6 +35,8 @@ pub(super) enum Fact {
     OfHand,
     /// Stream of a player or of a dispute.
     OfPerson,
+    /// Table's log, the stream of the room: a game was disabled or enabled.
+    OfRoom,
     /// Dealer's log, first record of a hand's stream.
     SeedCommitted,
     /// Dealer's log: the closing of the commitments.
@@ -79,6 +85,9 @@ impl Fact {
             | EventType::EffectStopped
             | EventType::EffectResumed
             | EventType::StandingFound => Some(Fact::OfTable),
+            EventType::TableDisabled => Some(Fact::TableDisabled),
+            EventType::TableEnabled => Some(Fact::TableEnabled),
+            EventType::GameDisabled | EventType::GameEnabled => Some(Fact::OfRoom),
             EventType::HandOpened => Some(Fact::HandOpened),
             EventType::EntropyClosed => Some(Fact::EntropyClosed),
             EventType::EntropyRevealed => Some(Fact::EntropyRevealed),

@@ -45,6 +45,8 @@ struct Table {
     started: u64,
     opened: u64,
     finished: u64,
+    /// Whether no hand may start.
+    is_disabled: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -94,6 +96,8 @@ impl Tables {
             Fact::HandCommitted => self.promise(record),
             Fact::HandStarted => self.start(record),
             Fact::HandFinished => self.finish(record),
+            Fact::TableDisabled => self.set_disabled(true, record),
+            Fact::TableEnabled => self.set_disabled(false, record),
             Fact::OfTable => self.table(record).map(|_| ()),
             Fact::HandOpened => self.open(record),
             Fact::EntropyClosed => self.close(record),
@@ -102,6 +106,7 @@ impl Tables {
             Fact::HandSettled | Fact::HandAborted => self.end(fact, record),
             Fact::OfHand => self.hand(record).map(|_| ()),
             Fact::OfPerson => self.person(record),
+            Fact::OfRoom => within(StreamId::ROOM, record),
             Fact::Clock => within(StreamId::CLOCK, record),
             Fact::SeedCommitted
             | Fact::CommitmentsClosed
@@ -133,10 +138,18 @@ impl Tables {
         Ok(())
     }
 
+    fn set_disabled(&mut self, disabled: bool, record: &LeafRecord) -> Result<(), ViolationKind> {
+        self.table(record)?.1.is_disabled = disabled;
+        Ok(())
+    }
+
     fn start(&mut self, record: &LeafRecord) -> Result<(), ViolationKind> {
         let (table, state) = self.table(record)?;
         let before = HandName { table, number: state.started };
         let hand = HandName { table, number: state.started + 1 };
+        if state.is_disabled {
+            return Err(ViolationKind::StartedWhileDisabled { hand });
+        }
         if state.opened < before.number {
             return Err(ViolationKind::NeverOpened { hand: before });
         }
@@ -263,7 +276,7 @@ fn stream_of(hand: HandName) -> StreamId {
 /// Checks that a record is the first of a stream that is none of the service's own.
 pub(super) fn first(record: &LeafRecord) -> Result<(), ViolationKind> {
     let stream = StreamId(record.stream);
-    if stream == StreamId::CLOCK || stream == StreamId::CHANCE {
+    if [StreamId::CLOCK, StreamId::CHANCE, StreamId::ROOM].contains(&stream) {
         return Err(other_stream(record));
     }
     if record.version == 1 { Ok(()) } else { Err(ViolationKind::SecondBeginning { stream }) }

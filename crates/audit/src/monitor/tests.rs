@@ -28,7 +28,7 @@ fn number(kind: EventType) -> u16 {
 }
 
 /// Writer of leaf records that follow from each other.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Writer {
     records: Vec<LeafRecord>,
     heads: BTreeMap<StreamId, (u64, [u8; 32])>,
@@ -129,6 +129,7 @@ fn an_honest_room_passes_and_its_hands_are_counted() {
     log.write(hand(2), EventType::EntropyRevealed);
     log.write(StreamId([9; 16]), EventType::PlayerNamed);
     log.write(StreamId::CLOCK, EventType::ClockStepped);
+    log.write(StreamId::ROOM, EventType::GameDisabled).write(TABLE, EventType::TableDisabled);
     log.write_kind(StreamId([8; 16]), 999);
     let mut deals = Writer::default();
     deals.dealt(1).dealt(2).write(hand(3), EventType::SeedCommitted);
@@ -242,6 +243,20 @@ fn a_number_is_promised_once_and_before_its_hand() {
 
 /// fairness/SPEC.md §18.2.
 #[test]
+fn no_hand_starts_at_a_disabled_table_and_the_one_in_play_goes_on() {
+    let mut log = Writer::created();
+    log.opened(1).write(TABLE, EventType::TableDisabled).write(TABLE, EventType::HandCommitted);
+    log.write(hand(1), EventType::EntropyClosed).write(hand(1), EventType::MoveDecided);
+    log.write(hand(1), EventType::HandSettled).write(TABLE, EventType::HandFinished);
+    let mut enabled = log.clone();
+    enabled.write(TABLE, EventType::TableEnabled).write(TABLE, EventType::HandStarted);
+    assert_eq!(table(&enabled), None);
+    log.write(TABLE, EventType::TableDisabled).write(TABLE, EventType::HandStarted);
+    assert_eq!(table(&log), Some(ViolationKind::StartedWhileDisabled { hand: name(2) }));
+}
+
+/// fairness/SPEC.md §18.2.
+#[test]
 fn a_hand_ends_once_and_goes_on_no_more() {
     for (end, again) in [
         (EventType::HandSettled, EventType::HandAborted),
@@ -334,6 +349,10 @@ fn records_in_a_log_or_stream_of_another_kind_are_found() {
         (EventType::ClockStepped, StreamId([3; 16])),
         (EventType::TableCreated, StreamId::CLOCK),
         (EventType::TableCreated, StreamId::CHANCE),
+        (EventType::TableCreated, StreamId::ROOM),
+        (EventType::GameDisabled, StreamId(TABLE.0)),
+        (EventType::TableDisabled, StreamId::ROOM),
+        (EventType::TableEnabled, hand(1)),
     ] {
         let mut log = Writer::created();
         assert_eq!(table(log.write(stream, kind)), foreign(kind, stream), "{kind:?}");

@@ -44,6 +44,8 @@ pub enum ViolationKind {
     NeverOpened { hand: HandName },
     #[error("{hand} starts, and the dealer has not promised it")]
     NotPromised { hand: HandName },
+    #[error("{hand} starts while its table is disabled")]
+    StartedWhileDisabled { hand: HandName },
     #[error("{hand} is promised before the number before it has started: a second promise")]
     SecondPromise { hand: HandName },
     #[error("{hand} has not ended, and the next one starts")]
@@ -100,6 +102,7 @@ impl Violation {
             | ViolationKind::NotStarted { .. }
             | ViolationKind::NeverOpened { .. }
             | ViolationKind::NotPromised { .. }
+            | ViolationKind::StartedWhileDisabled { .. }
             | ViolationKind::SecondPromise { .. }
             | ViolationKind::NoEnd { .. }
             | ViolationKind::FinishedTwice { .. }

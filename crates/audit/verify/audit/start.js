@@ -12,7 +12,7 @@ export function tableBefore(records) {
   const opened = records.one("HandOpened");
   const whole = records.table.length > 0 && isFirst(records.table[0]);
   const pots = whole ? [0n, 0n] : null;
-  const table = { whole, pots, seats: new Map(), button: null, burnt: [], refunded: false };
+  const table = { whole, pots, seats: new Map(), button: null, burnt: [], refunded: false, disabled: false };
   for (const { position, name, event, keptBack } of records.table)
     if (position < opened.position && !keptBack) TAKE[name]?.(table, event);
   return table;
@@ -36,7 +36,16 @@ const TAKE = {
   PotRefundDue(table) {
     table.refunded = true;
   },
-  HandStarted: (table) => hold(!table.refunded, "a hand was started after the pots had been paid back"),
+  TableDisabled(table) {
+    table.disabled = true;
+  },
+  TableEnabled(table) {
+    table.disabled = false;
+  },
+  HandStarted(table) {
+    hold(!table.refunded, "a hand was started after the pots had been paid back");
+    hold(!table.disabled, "a hand was started while the table was disabled");
+  },
   HandFinished: (table, event) => (event.aborted ? takeBurnt : takePlayed)(table, event),
 };
 

@@ -9,7 +9,7 @@ import { hold, missing } from "./case.js";
 const KINDS = new Set(
   `TableCreated SeatTaken SeatFunded SeatRefused LeaveAsked CashOutDue SeatVacated SitOutChanged SeatRenamed SeatExcluded
   StandingFound HandCommitted EntropyCommitted HandStarted HandFinished CloseAsked PotRefundDue PotRefunded TableClosed
-  AbsentPaid EffectStopped EffectResumed`.split(/\s+/),
+  AbsentPaid EffectStopped EffectResumed TableDisabled TableEnabled`.split(/\s+/),
 );
 const at = (position) => `the table's log, position ${position}`;
 

@@ -263,7 +263,8 @@ impl Bot {
                 | What::Entropy(_)
                 | What::Seed(_)
                 | What::Suspension(_)
-                | What::Stopped(_),
+                | What::Stopped(_)
+                | What::Disabled(_),
             )
             | None => {}
         }

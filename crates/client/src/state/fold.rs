@@ -34,6 +34,7 @@ impl TableState {
             Some(What::NextHand(next)) => self.view.next_hand = Some(next.clone()),
             Some(What::Entropy(entropy)) => self.entropy(entropy),
             Some(What::Voided(voided)) => self.voided(voided),
+            Some(What::Disabled(changed)) => self.view.disabled.clone_from(&changed.disabled),
             Some(What::Stopped(stopped)) => self.view.stopped.clone_from(&stopped.stopped),
             Some(What::Suspension(changed)) => self.suspension_changed(changed),
             Some(What::Seed(_)) | None => {}
@@ -287,6 +288,16 @@ mod tests {
         assert_eq!((state.view().sabacc_pot_credits, state.view().carried_pot_credits), (30, 12));
         assert!(!state.is_hand_in_play() && state.turn().is_none());
         assert_eq!(state.my_cards(), cards(&["S15", "F2"]), "nothing told, nothing forgotten");
+    }
+
+    #[test]
+    fn a_table_is_disabled_until_it_is_enabled() {
+        let reason = "a fault".to_owned();
+        let disabled = Some(pb::Disabled { reason, with_game: true, ..Default::default() });
+        let told =
+            |disabled: Option<pb::Disabled>| What::Disabled(pb::DisabledChanged { disabled });
+        assert_eq!(after(vec![told(disabled.clone())]).view().disabled, disabled);
+        assert_eq!(after(vec![told(disabled), told(None)]).view().disabled, None);
     }
 
     /// fairness/SPEC.md §3.11, §9.6.

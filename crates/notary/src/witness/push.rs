@@ -3,7 +3,6 @@
 //! nothing else.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use chassis::http_client::{Answer, HttpClient};
@@ -51,7 +50,7 @@ enum CosignatureError {
 
 /// Sends every new checkpoint to a witness until the notary is dropped.
 pub fn push_checkpoints(notary: &Notary, invited: WitnessEndpoint, fetch: Arc<HttpClient>) {
-    notary.shared.witnesses.fetch_add(1, Ordering::Relaxed);
+    notary.add_witness(invited.key.clone());
     let (desk, mut shown) = (Arc::downgrade(&notary.shared), notary.watch());
     tokio::spawn(async move {
         let (mut known, mut pause) = (None, RETRY_DELAY);

@@ -55,7 +55,8 @@ table_record! {
         SitOutChanged SeatRenamed SeatExcluded StandingFound,
     /// Event of a table's stream that is not about one seat.
     Table(TableEvent): TableCreated HandCommitted EntropyCommitted HandStarted HandFinished
-        CloseAsked PotRefundDue PotRefunded TableClosed AbsentPaid EffectStopped EffectResumed,
+        CloseAsked PotRefundDue PotRefunded TableClosed AbsentPaid EffectStopped EffectResumed
+        TableDisabled TableEnabled,
     /// Event of a hand's stream before the hand is in play, about its seed, or that aborts it.
     Hand(HandEvent): HandOpened EntropyClosed EntropyRevealed HandRevealed SeedRefused HandAborted
         HandSuspended HandContinued,
@@ -66,6 +67,8 @@ table_record! {
     Person(PersonEvent): PlayerErased DisputeOpened DisputeAnswered GuestSignedIn RefreshTokenUsed
         TokensRevoked;
         sealed: PlayerNamed DisputeStated DisputeReasoned,
+    /// Event of the stream of the room as a whole.
+    Room(RoomEvent): GameDisabled GameEnabled,
 }
 
 impl SeatEvent<'_> {

@@ -223,6 +223,7 @@ fn stands_still(own: &[LogRecord]) -> bool {
             | TableSubject::Seat(_)
             | TableSubject::Table(_)
             | TableSubject::Person(_)
+            | TableSubject::Room(_)
             | TableSubject::Clock(_) => still,
         }
     })

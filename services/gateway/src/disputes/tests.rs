@@ -52,7 +52,8 @@ async fn disputes() -> (Disputes, Seen) {
     let seen = Arc::clone(&table.seen);
     tokio::spawn(server.run(bound, table));
     let pool = Pool::new(move || channel::connect_lazy(&uri, None, CredentialInterceptor::NoToken));
-    (Disputes::new(Audits::without_logs(), Forward::new(pool.unwrap())), seen)
+    let meter = crate::meter::Meter::new(primitives::UnixMicros(0));
+    (Disputes::new(Audits::without_logs(), Forward::new(pool.unwrap(), meter)), seen)
 }
 
 fn open_request() -> Request<Body> {

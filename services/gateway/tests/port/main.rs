@@ -6,3 +6,4 @@ mod clients;
 mod harness;
 mod methods;
 mod retry;
+mod room;

@@ -132,6 +132,10 @@ async fn every_method_has_one_outcome_in_all_protocols() {
     let mut reached = 0;
     for method in described(&gateway).await {
         let path = path_of(&method);
+        if path == crate::room::WATCH {
+            // The gateway's own stream, which does not end by itself.
+            continue;
+        }
         let role = access.methods().find(|(named, _)| *named == path).map(|(_, roles)| roles);
         let role = *role.unwrap().first().unwrap_or(&Role::Player);
         let token = format!("Bearer {}", gateway.token(role));

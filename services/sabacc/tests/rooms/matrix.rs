@@ -15,12 +15,13 @@ use crate::harness::RoomHarness;
 use crate::people::{channel, with_token};
 
 /// Services of the public port; the others are not reachable there.
-pub(crate) const PUBLIC: [&str; 8] = [
+pub(crate) const PUBLIC: [&str; 9] = [
     "sabacc.audit.v1.AuditService",
     "sabacc.audit.v1.DisputeService",
     "sabacc.audit.v1.HandService",
     "sabacc.audit.v1.LogService",
     "sabacc.table.v1.PeopleService",
+    "sabacc.table.v1.RoomService",
     "sabacc.table.v1.RulesService",
     "sabacc.table.v1.TableService",
     "sabacc.wallet.v1.WalletService",

@@ -84,6 +84,7 @@ async fn tables(harness: &RoomHarness, room: &Room) {
     assert_eq!(rules.variant, "kessel");
     assert!(rules.text.contains("4 chips") && rules.sections.len() == 6, "{}", rules.text);
 
+    disabling(harness, opened["table"].as_str().unwrap()).await;
     let closing = one(harness, &operator, &["table", "close", "Coaxium"]).await;
     assert_eq!(closing["table"], opened["table"]);
     let gone = async || {
@@ -97,6 +98,48 @@ async fn tables(harness: &RoomHarness, room: &Room) {
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     panic!("the table is listed after it was closed");
+}
+
+/// Waits until a table is listed as disabled for a reason, or as none.
+async fn is_disabled(harness: &RoomHarness, table: &str, reason: Value) {
+    for _ in 0..100 {
+        let listed = lines(harness, &As::Operator("ann"), &["table", "list"]).await;
+        let found = listed.iter().find(|it| it["table"] == table).unwrap();
+        if found["disabled"] == reason {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    panic!("{table} is not listed with {reason}");
+}
+
+async fn disabling(harness: &RoomHarness, table: &str) {
+    let ann = As::Operator("ann");
+    let disabled =
+        one(harness, &ann, &["table", "disable", "Coaxium", "--reason", "the felt is torn"]).await;
+    assert_eq!((&disabled["table"], &disabled["hand_in_play"]), (&table.into(), &0.into()));
+    is_disabled(harness, table, "the felt is torn".into()).await;
+    one(harness, &ann, &["table", "enable", "Coaxium", "--reason", "sewn"]).await;
+    is_disabled(harness, table, Value::Null).await;
+    one(harness, &ann, &["room", "disable-game", "kessel", "--reason", "a fault"]).await;
+    is_disabled(harness, table, "a fault".into()).await;
+    let open = ["table", "open", "kessel", "--name", "x", "--ruleset", "chips=4,tokens=random"];
+    refused(harness, &ann, &open, "disabled in this room: a fault").await;
+    refused(harness, &ann, &["table", "enable", "Coaxium", "--reason", "x"], "a fault").await;
+    let room = one(harness, &ann, &["room"]).await;
+    let games = room["games"].as_array().unwrap();
+    let kessel = games.iter().find(|it| it["game"] == "kessel").unwrap();
+    assert_eq!((&kessel["disabled"], games.len()), (&"a fault".into(), rules::ALL.len()));
+    assert_eq!(
+        (&room["silent"], &room["keys"][2]["log"]),
+        (&Value::Array(vec![]), &"wallet".into())
+    );
+    assert!(room["builds"][0]["program_sha256"].as_str().unwrap().len() == 64, "{room}");
+    let [table_log, gateway] = [&room["activity"]["logs"][0], &room["activity"]["gateway"]];
+    assert!(table_log["size"].as_u64().unwrap() > 0, "{room}");
+    assert!(gateway["windows"][2]["counts"]["calls"]["count"].as_u64().unwrap() > 0, "{room}");
+    one(harness, &ann, &["room", "enable-game", "kessel", "--reason", "mended"]).await;
+    is_disabled(harness, table, Value::Null).await;
 }
 
 async fn accounts(harness: &RoomHarness, room: &Room) {

@@ -3,6 +3,7 @@
 use eventlog::Position;
 use primitives::{PlayerId, RequestId, TableId};
 use proto::common::v1::{ErrorReason, Resolution};
+use proto::table::v1::LatencyStep;
 use system::clock::{Clock as _, SystemClock};
 use tokio::sync::oneshot;
 use wire::api_refusal;
@@ -50,6 +51,7 @@ impl Actor {
         let now = self.clock.now();
         let waited = now.since(request.arrived);
         self.own_delay.observe(waited, now);
+        self.activity.observe(&LatencyStep::Queue, waited);
         self.room_delay.observe_at_table(self.state.table.id, waited, now);
         let context = CommandContext {
             player: request.player,
@@ -118,6 +120,8 @@ impl Actor {
             | Command::CommitEntropy { .. }
             | Command::RevealEntropy { .. }
             | Command::PublishName { .. }
+            | Command::Disable(_)
+            | Command::Enable(_)
             | Command::Close => {
                 let message = "this table has stopped and waits for an operator; nothing is lost";
                 let no = api_refusal(ErrorReason::Corrupt, message);
@@ -161,6 +165,8 @@ impl Actor {
             | Command::SitOut { .. }
             | Command::Resume(_)
             | Command::PublishName { .. }
+            | Command::Disable(_)
+            | Command::Enable(_)
             | Command::Close => Ok(Answer::Stored(stored)),
         }
     }

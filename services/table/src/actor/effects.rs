@@ -1,8 +1,10 @@
 //! Pending effects: run, concluded, tried again.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use primitives::UnixMicros;
+use tokio::time::Instant;
 use tracing::Instrument as _;
 
 use super::{Actor, EffectReply, EntryAuthor, TaskEnd};
@@ -79,10 +81,16 @@ impl Actor {
                 }
                 let peers = self.peers.clone();
                 let span = tracing::info_span!("effect", ?effect, table = %self.state.table.id);
+                let (activity, step) = (Arc::clone(&self.activity), prepared.call.step());
                 let call = prepared.call.run(peers).instrument(span.clone());
-                let plan = prepared.plan;
-                self.effect_calls
-                    .spawn(async move { EffectReply { effect, plan, reply: call.await, span } });
+                let (plan, began) = (prepared.plan, Instant::now());
+                self.effect_calls.spawn(async move {
+                    let reply = call.await;
+                    if let Some(step) = step {
+                        activity.observe(&step, began.elapsed());
+                    }
+                    EffectReply { effect, plan, reply, span }
+                });
             }
             match local {
                 // An effect that needs no other service is done at once, and may change which are

@@ -36,6 +36,14 @@ impl Actor {
                     let message = "something has stopped at a table: see `sabacc table resume`";
                     tracing::error!(%table, why, "{message}");
                 }
+                TableEvent::TableDisabled(event) => {
+                    let (why, with_game) = (&event.reason, event.with_game);
+                    tracing::warn!(%table, hand_no, why, with_game, "a table is disabled");
+                }
+                TableEvent::TableEnabled(event) => {
+                    let (why, with_game) = (&event.reason, event.with_game);
+                    tracing::warn!(%table, hand_no, why, with_game, "a table is enabled again");
+                }
                 TableEvent::TableCreated(_)
                 | TableEvent::HandCommitted(_)
                 | TableEvent::EntropyCommitted(_)
@@ -51,6 +59,7 @@ impl Actor {
             TableSubject::Seat(_)
             | TableSubject::Play(_)
             | TableSubject::Person(_)
+            | TableSubject::Room(_)
             | TableSubject::Clock(_) => {}
         }
     }

@@ -198,6 +198,7 @@ async fn buy_in_outcome(
                 | TableSubject::Hand(_)
                 | TableSubject::Play(_)
                 | TableSubject::Person(_)
+                | TableSubject::Room(_)
                 | TableSubject::Clock(_) => {}
             }
         }

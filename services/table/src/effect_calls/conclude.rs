@@ -108,6 +108,7 @@ fn is_retried(effect: Effect) -> bool {
         | Effect::PayAbsent { .. }
         | Effect::Close
         | Effect::CloseSpent
+        | Effect::FollowGame
         | Effect::RemoveIdle { .. }
         | Effect::Return { .. } => false,
     }
@@ -158,7 +159,8 @@ fn conclude(
             | Effect::Return { .. }
             | Effect::Share
             | Effect::Close
-            | Effect::CloseSpent,
+            | Effect::CloseSpent
+            | Effect::FollowGame,
             _,
         ) => conclude_local(table, play, effect, timing)?,
         (Effect::Start, Reply::Standing(answer)) => conclude_start(table, &answer, timing.at)?,
@@ -238,6 +240,10 @@ fn conclude_local(
         Effect::Share => settle::share_pots(table),
         Effect::Close => Ok(Batch::single(table.id, pb::TableClosed {})),
         Effect::CloseSpent => Ok(Batch::single(table.id, pb::CloseAsked {})),
+        Effect::FollowGame => {
+            let record = table.pending_game_record().ok_or_else(|| mismatch(effect))?;
+            Ok(Batch::single(table.id, record))
+        }
         Effect::Start
         | Effect::CheckStanding
         | Effect::Commit { .. }

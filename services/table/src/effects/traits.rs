@@ -63,7 +63,7 @@ const fn bound_by_dealer(hand_no: u64, refused_subject: &'static str) -> Traits 
 impl Effect {
     const fn traits(self) -> Traits {
         match self {
-            Effect::Commit { hand_no: _ } | Effect::CloseSpent => {
+            Effect::Commit { hand_no: _ } | Effect::CloseSpent | Effect::FollowGame => {
                 Traits { ends_with_close: true, ..PLAIN }
             }
             Effect::Fund { seat } | Effect::PayOut { seat } => of_seat(seat),
@@ -189,6 +189,7 @@ impl Effect {
             Effect::PayAbsent { .. } => "a share of the pots of a player who had left".to_owned(),
             Effect::Close => "the closing of the table".to_owned(),
             Effect::CloseSpent => "the closing of a table whose records are spent".to_owned(),
+            Effect::FollowGame => "the record that the game was disabled or enabled".to_owned(),
             Effect::RemoveIdle { seat } => format!("the leaving of seat {seat}, which is idle"),
             Effect::CheckStanding => "the question how idle players stand".to_owned(),
         }

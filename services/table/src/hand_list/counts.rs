@@ -1,6 +1,7 @@
 //! Counts of hand numbers: of the room, a table, a player or a seat.
 
 use proto::audit::v1 as pb;
+use proto::table::v1::ActivityKind;
 
 use super::index::{Outcome, SeedState};
 
@@ -47,6 +48,19 @@ impl Counts {
             SeedState::Opened => self.seeds_opened += 1,
             SeedState::Refused => self.seeds_refused += 1,
         }
+    }
+
+    /// What has come to these counts since earlier ones.
+    pub(super) fn since(&self, before: &Counts) -> [(ActivityKind, u64); 5] {
+        let broken_off = |it: &Counts| it.agreed.saturating_add(it.suspended_too_long);
+        let kinds: [(ActivityKind, fn(&Counts) -> u64); 5] = [
+            (ActivityKind::HandsStarted, |it| it.numbers.saturating_sub(it.missing)),
+            (ActivityKind::HandsPlayed, |it| it.played),
+            (ActivityKind::HandsBurnt, |it| it.burnt),
+            (ActivityKind::HandsBrokenOff, broken_off),
+            (ActivityKind::HandsSuspended, |it| it.were_suspended),
+        ];
+        kinds.map(|(kind, count)| (kind, count(self).saturating_sub(count(before))))
     }
 
     #[must_use]

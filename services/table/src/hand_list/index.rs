@@ -162,6 +162,7 @@ impl HandIndex {
             TableSubject::Seat(_)
             | TableSubject::Play(_)
             | TableSubject::Person(_)
+            | TableSubject::Room(_)
             | TableSubject::Clock(_) => {}
         }
     }
@@ -178,6 +179,8 @@ impl HandIndex {
             TableEvent::HandCommitted(_)
             | TableEvent::EntropyCommitted(_)
             | TableEvent::CloseAsked(_)
+            | TableEvent::TableDisabled(_)
+            | TableEvent::TableEnabled(_)
             | TableEvent::PotRefundDue(_)
             | TableEvent::PotRefunded(_)
             | TableEvent::AbsentPaid(_)

@@ -325,7 +325,8 @@ async fn a_restart_changes_nothing() {
     let (before, after) = table.log.split_at(table.log.len() / 2);
     write(&log, before).await;
     let list = HandList::new(fold(&log).await.unwrap().hands);
-    let following = tokio::spawn(follow(log.clone(), list.clone()));
+    let activity = crate::room::activity(UnixMicros(0));
+    let following = tokio::spawn(follow(log.clone(), list.clone(), Arc::clone(&activity)));
     write(&log, after).await;
     while list.log_size() < log.size() {
         tokio::time::sleep(Duration::from_millis(1)).await;
@@ -334,6 +335,24 @@ async fn a_restart_changes_nothing() {
     let told = list.page(scope, None, 500).unwrap();
     log.close().await;
     following.await.unwrap();
+    // What was written meanwhile is counted, in all three windows.
+    let count = |name: &str| after.iter().filter(|(_, record, _)| record.name() == name).count();
+    for window in crate::room::activity_view(&activity).windows {
+        let counted = |kind: ActivityKind| {
+            let found = window.counts.iter().find(|count| count.kind() == kind).unwrap();
+            usize::try_from(found.count).unwrap()
+        };
+        assert_eq!(counted(ActivityKind::Records), after.len());
+        assert_eq!(counted(ActivityKind::Decisions), count("MoveDecided"));
+        assert_eq!(counted(ActivityKind::HandsStarted), count("HandStarted"));
+        let is_burnt = |it: &event::HandFinished| it.aborted;
+        let burnt = after.iter().filter(
+            |(_, record, _)| matches!(record, TableRecord::HandFinished(it) if is_burnt(it)),
+        );
+        assert_eq!(counted(ActivityKind::HandsBurnt), burnt.count());
+        let ended = counted(ActivityKind::HandsBurnt) + counted(ActivityKind::HandsPlayed);
+        assert_eq!(ended, count("HandFinished"));
+    }
     let again = HandList::new(fold(&dependencies(&store).await.log).await.unwrap().hands);
     assert_eq!(again.page(scope, None, 500).unwrap(), told);
     assert_eq!(told.log_size, table.log.len() as u64);

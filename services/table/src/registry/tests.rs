@@ -27,6 +27,7 @@ use crate::room_delay::RoomDelay;
 use crate::stops::Resume;
 use crate::tests::harness::stand_up;
 
+mod games;
 mod steps;
 
 /// Registry over a log in memory. Its peers do not answer.
@@ -144,6 +145,8 @@ pub(crate) async fn dependencies(store: &Arc<MemStore>) -> Dependencies {
         wallet: SettlementServiceClient::new(peer()),
     };
     Dependencies {
+        games: Arc::default(),
+        activity: crate::room::activity(SystemClock::new().now()),
         log,
         peers,
         clock,

@@ -52,6 +52,7 @@ impl PriorState {
             TableSubject::Table(_)
             | TableSubject::Play(_)
             | TableSubject::Person(_)
+            | TableSubject::Room(_)
             | TableSubject::Clock(_) => None,
         };
         captured.unwrap_or(PriorState::Nothing)
@@ -92,6 +93,7 @@ pub(crate) const fn is_hand_update(event: TableSubject<'_>) -> bool {
         TableSubject::Seat(_)
         | TableSubject::Table(_)
         | TableSubject::Person(_)
+        | TableSubject::Room(_)
         | TableSubject::Clock(_) => return false,
     };
     match event {
@@ -142,7 +144,9 @@ pub(crate) fn public_update(
         TableSubject::Table(event) => table_update(table, event),
         TableSubject::Hand(event) => hand_update(table, event, before),
         TableSubject::Play(event) => play_update(table, event),
-        TableSubject::Person(_) | TableSubject::Clock(_) => Err(no_update()),
+        TableSubject::Person(_) | TableSubject::Room(_) | TableSubject::Clock(_) => {
+            Err(no_update())
+        }
     }
 }
 
@@ -178,6 +182,9 @@ fn table_update(table: &Table, event: TableEvent<'_>) -> Result<What, Corrupt> {
         }
         TableEvent::EffectStopped(_) | TableEvent::EffectResumed(_) => {
             Ok(What::Stopped(pb::StoppedChanged { stopped: table.stopped_effects(false) }))
+        }
+        TableEvent::TableDisabled(_) | TableEvent::TableEnabled(_) => {
+            Ok(What::Disabled(pb::DisabledChanged { disabled: table.disabled_view() }))
         }
         TableEvent::TableClosed(_) => Ok(What::Closed(pb::TableClosed {})),
         TableEvent::TableCreated(_)

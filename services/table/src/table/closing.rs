@@ -128,6 +128,7 @@ impl Table {
             | Effect::Share
             | Effect::Close
             | Effect::CloseSpent
+            | Effect::FollowGame
             | Effect::RemoveIdle { .. } => return Err(misfit()),
         }
         Ok(())

@@ -107,6 +107,17 @@ impl Table {
         self.check_all_records(MAX_RECORDS)
     }
 
+    /// Whether the table's stream takes another record that can wait.
+    #[must_use]
+    pub(crate) const fn has_room_for_records(&self) -> bool {
+        self.record_counts.all < MAX_RECORDS
+    }
+
+    /// Checks that the table's stream takes another record that an operator asks for.
+    pub(crate) fn check_records_for_operator(&self) -> Result<(), ApiRefusal> {
+        self.check_all_records(MAX_RECORDS)
+    }
+
     /// Checks that a player may have another record, however many there are in all.
     pub(crate) fn check_own_records(&self, player: PlayerId) -> Result<(), ApiRefusal> {
         if self.record_counts.of(player).records < MAX_PLAYER_RECORDS {
@@ -183,6 +194,7 @@ impl Table {
             | TableSubject::Hand(_)
             | TableSubject::Play(_)
             | TableSubject::Person(_)
+            | TableSubject::Room(_)
             | TableSubject::Clock(_) => {}
         }
     }
@@ -234,6 +246,8 @@ impl Table {
                 | TableEvent::EffectStopped(_)
                 | TableEvent::EffectResumed(_)
                 | TableEvent::CloseAsked(_)
+                | TableEvent::TableDisabled(_)
+                | TableEvent::TableEnabled(_)
                 | TableEvent::PotRefundDue(_)
                 | TableEvent::PotRefunded(_)
                 | TableEvent::AbsentPaid(_)
@@ -242,6 +256,7 @@ impl Table {
             TableSubject::Hand(_)
             | TableSubject::Play(_)
             | TableSubject::Person(_)
+            | TableSubject::Room(_)
             | TableSubject::Clock(_) => None,
         }
     }
@@ -274,10 +289,12 @@ impl Table {
         let has_committed =
             self.seat_commitments_of(next_hand).contains_key(&(number, seat.player));
         let waits = self.hand.is_none()
+            && self.starts_hands()
             && !self.is_short_of_players()
             && !self.has_enough_ready_seats()
             && !has_committed;
-        waits.then(|| promised.at.max(seat.ready_at).max(self.finished_at.unwrap_or_default()))
+        let since = promised.at.max(seat.ready_at).max(self.finished_at.unwrap_or_default());
+        waits.then(|| since.max(self.enabled_at()))
     }
 }
 

@@ -6,6 +6,7 @@
 
 mod dealer;
 mod decisions;
+mod disabled;
 mod house_seats;
 mod late;
 mod leaves;
@@ -44,6 +45,7 @@ use crate::peers::{CallFailure, PeerCall, Reply};
 use crate::publish::PublishedEvent;
 use crate::recovery;
 use crate::registry::ClosedTable;
+use crate::room::games::Games;
 use crate::state::{RecoveredState, TableState};
 use crate::suspension;
 use crate::table::Table;
@@ -76,6 +78,8 @@ pub(crate) struct Harness {
     pub(crate) wallet_calls: Vec<PeerCall>,
     /// Standings that the wallet reports, by player; all others may play.
     pub(crate) standings: BTreeMap<u8, PlayStanding>,
+    /// Games that are disabled in the room.
+    pub(crate) games: Games,
     standing_checked_at: UnixMicros,
     published: Vec<PublishedEvent>,
     requests: u8,
@@ -149,6 +153,7 @@ impl Harness {
             wallet_refuses: None,
             wallet_calls: Vec::new(),
             standings: BTreeMap::new(),
+            games: Games::default(),
             standing_checked_at: now,
             published: Vec::new(),
             requests: 0,
@@ -440,12 +445,14 @@ impl Harness {
 
     fn recovered(&mut self, last_alive: UnixMicros) -> Result<RecoveredState, ClosedTable> {
         let events = self.log.clone();
-        recovery::recover_at_once(events, last_alive, |request| {
+        let mut recovered = recovery::recover_at_once(events, last_alive, |request| {
             match self.dealer.answer(&PeerCall::Perform(request)) {
                 Ok(Reply::Performed(answer)) => Some(answer),
                 _ => None,
             }
-        })
+        })?;
+        recovered.state.table.follow_game(&self.games);
+        Ok(recovered)
     }
 
     /// Checks that repeated updates equal the live ones to the byte.

@@ -154,7 +154,8 @@ impl Player {
                 | What::Entropy(_)
                 | What::Seed(_)
                 | What::Suspension(_)
-                | What::Stopped(_),
+                | What::Stopped(_)
+                | What::Disabled(_),
             )
             | None => {}
         }

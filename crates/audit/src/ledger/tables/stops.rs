@@ -71,6 +71,7 @@ impl Tables {
             | EffectKind::Share
             | EffectKind::Close
             | EffectKind::CloseSpent
+            | EffectKind::FollowGame
             | EffectKind::RemoveIdle
             | EffectKind::CheckStanding => Err(inconsistent("only a payment can get another id")),
         }

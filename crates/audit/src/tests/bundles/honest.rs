@@ -8,6 +8,7 @@ use crate::tests::fixture::AnyRecord::{Dealer, Table, Wallet};
 use crate::tests::fixture::{
     EntropyBehaviour, Entry, HandOptions, Suspension, SuspensionEnd, TableFixture,
 };
+use proto::event::v1::TableDisabled;
 use proto::wallet::v1::TransferKind;
 use rules::{RuleSet, SeedOpening, TableSettings};
 use wire::{DealerRecord, TableRecord, WalletRecord};
@@ -33,10 +34,29 @@ pub(super) fn all() -> Vec<Golden> {
     assert!(third.play() && third.play());
     all.push(golden("third-hand-of-a-table", third.bundle(3), &[]));
     all.extend(kinds());
+    all.push(golden("disabled-while-it-was-played", disabled_in_play().bundle(1), &[]));
+    let mut enabled = earlier(TableFixture::seated(7, "dice", 3));
+    enabled.disable(true);
+    enabled.disable(false);
+    enabled.enable(false);
+    assert!(enabled.play());
+    all.push(golden("of-a-table-that-was-disabled", enabled.bundle(2), &[]));
     all.extend(aborted());
     all.push(after_burnt_numbers());
     all.extend(zero_nets().into_iter().map(|(name, room)| golden(name, room.bundle(1), &[])));
     all
+}
+
+/// Plays a hand at whose end its table has been disabled: it is played to its end all the same.
+fn disabled_in_play() -> TableFixture {
+    let mut room = earlier(TableFixture::seated(7, "dice", 3));
+    let is_end = |entry: &Entry| matches!(entry.recorded, Table(TableRecord::HandFinished(_)));
+    let end = room.script.entries.iter().position(is_end).unwrap();
+    let disabled = TableDisabled { reason: "a fault".to_owned(), with_game: true };
+    let recorded = Table(disabled.into());
+    let entry = Entry { recorded, ..room.script.entries[end].clone() };
+    room.script.entries.insert(end, entry);
+    room
 }
 
 /// Plays the first hand of a table whose settlements have no legs of 0 credits.

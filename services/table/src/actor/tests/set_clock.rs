@@ -70,6 +70,8 @@ impl WaitingTable {
         let parts =
             notary::Dependencies { store, log: "table/0".into(), identity, checkpoint_file: None };
         let dependencies = Dependencies {
+            games: Arc::default(),
+            activity: crate::room::activity(UnixMicros(0)),
             log: log.clone(),
             peers: Peers {
                 dealer: DealerServiceClient::new(nowhere.clone()),

@@ -60,6 +60,7 @@ fn beginnings() -> Vec<Golden> {
             taken.house = !taken.house;
         }),
         after_a_burnt_number(),
+        golden("start-at-a-disabled-table", disabled().bundle(2), &[Check::Start]),
         golden("start-settings-out-of-bounds", hasty().bundle(1), &[Check::Start]),
     ]
 }
@@ -157,6 +158,15 @@ fn dealt_in_early() -> Golden {
 fn second() -> TableFixture {
     let mut room = TableFixture::seated(43, "dice", 3);
     assert!(room.play() && room.play());
+    room
+}
+
+/// Plays a hand at a table that was disabled before it.
+fn disabled() -> TableFixture {
+    let mut room = TableFixture::seated(7, "dice", 3);
+    assert!(room.play());
+    room.disable(false);
+    assert!(room.play());
     room
 }
 
