@@ -22,7 +22,6 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
 use std::time::Duration;
 
@@ -48,6 +47,7 @@ use crate::effects::Effect;
 use crate::peers::{CallFailure, Peers, Reply};
 use crate::people::directory::Directory;
 use crate::people::guests::GuestIssuer;
+use crate::player_hands::PlayerHands;
 use crate::plan::Plan;
 use crate::publish::{PublishedEvent, Publisher};
 use crate::receipt::ReceiptKey;
@@ -88,9 +88,10 @@ pub(crate) enum Query {
         full: bool,
         reply: oneshot::Sender<pb::TableView>,
     },
-    /// The reply is `None` for a closed table.
-    Summary {
-        reply: oneshot::Sender<Option<pb::TableSummary>>,
+    /// The reply is `None` where the player has no seat.
+    Seat {
+        player: PlayerId,
+        reply: oneshot::Sender<Option<pb::PlayerSeat>>,
     },
     Watch {
         viewer: Option<PlayerId>,
@@ -137,6 +138,8 @@ pub(crate) struct Dependencies {
     pub bounds: Arc<Bounds>,
     /// Issuer of guests' tokens, where the room has guests.
     pub guests: Option<Arc<GuestIssuer>>,
+    /// Lists of players' hands.
+    pub player_hands: PlayerHands,
 }
 
 /// State and dependencies of a table's task.
@@ -190,8 +193,6 @@ pub(crate) struct Actor {
     /// Time and reason of a contradiction between memory and log. Nothing moves until the table is
     /// read again.
     halted: Option<(UnixMicros, String)>,
-    /// Whether the table is closed, for listings of tables.
-    closed: Arc<AtomicBool>,
     messages: mpsc::Receiver<TableMessage>,
     /// Commands that arrived while an append was in flight.
     deferred: VecDeque<Box<CommandRequest>>,
@@ -240,6 +241,7 @@ impl Actor {
             bounds,
             // A table knows players, and not how they have come in.
             guests: _,
+            player_hands: _,
         } = dependencies;
         let mut publisher = Publisher::new(state.table.id, directory.clone());
         for past in past {
@@ -278,7 +280,6 @@ impl Actor {
             followed_steps: stepped,
             unrecorded_steps: 0,
             halted: None,
-            closed: Arc::default(),
             messages,
             deferred: VecDeque::new(),
         }
@@ -475,7 +476,6 @@ impl Actor {
                 let past = PublishedEvent { sequence: self.state.table.sequence, at, kind };
                 self.publisher.publish(past, before.as_ref(), self.state.play.as_ref());
                 if self.state.is_closed() && !was_closed {
-                    self.closed.store(true, Ordering::Relaxed);
                     let sequence = self.state.table.sequence;
                     self.publisher.end_streams(pb::EndReason::TableClosed, sequence);
                 }

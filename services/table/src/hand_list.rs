@@ -22,19 +22,15 @@ mod pages;
 mod tests;
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
-use eventlog::{Log, Position, ReadError};
-use futures_util::StreamExt as _;
+use eventlog::{Log, Position};
 use primitives::{PlayerId, TableId};
 use proto::audit::v1 as pb;
 use wire::ApiRefusal;
 
+use crate::log_follower;
 use index::HandIndex;
 pub(crate) use pages::{Cursor, NoCursor};
-
-/// Pause before the log is read again where the database is away.
-const RETRY_PAUSE: Duration = Duration::from_millis(500);
 
 /// Hands that are asked for.
 #[derive(Debug, Clone, Copy)]
@@ -79,19 +75,6 @@ impl HandList {
 
 /// Follows the log from where the list ends, until the log is lost or closed.
 pub(crate) async fn follow(log: Log, list: HandList) {
-    let (mut events, stopped) = (log.subscribe(Position(list.log_size())), log.stopped());
-    // The log's handle must not keep the log open.
-    drop(log);
-    while let Some(event) = events.next().await {
-        match event {
-            Ok(event) => list.apply(&event),
-            Err(ReadError::Stopped) => return,
-            Err(error) => {
-                tracing::warn!(%error, "the list of hands waits for the log");
-                if stopped.run_until_cancelled(tokio::time::sleep(RETRY_PAUSE)).await.is_none() {
-                    return;
-                }
-            }
-        }
-    }
+    let from = Position(list.log_size());
+    log_follower::follow(log, from, "the list of hands", |event| list.apply(event)).await;
 }

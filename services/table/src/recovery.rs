@@ -28,6 +28,7 @@ use crate::batch::RuleInputs;
 use crate::effect_calls::Inconsistency;
 use crate::hand_in_play::InheritedState;
 use crate::hand_list::index::HandIndex;
+use crate::lobby::LobbyIndex;
 use crate::lost_cards::LostCards;
 use crate::peers::Peers;
 use crate::people::registry::{self, EventLocation, Registry};
@@ -87,13 +88,14 @@ pub(crate) struct FoldedLog {
     pub closed: BTreeMap<TableId, ClosedTable>,
     pub people: Registry,
     pub hands: HandIndex,
+    pub lobby: LobbyIndex,
 }
 
 /// Folds the whole log.
 pub(crate) async fn fold(log: &Log) -> Result<FoldedLog, FoldError> {
-    let LogFold { tables, closed, people, hands, streams: _, created: _, only: _ } =
+    let LogFold { tables, closed, people, hands, lobby, streams: _, created: _, only: _ } =
         read(log, LogFold::default()).await?;
-    Ok(FoldedLog { tables: tables.into_values().collect(), closed, people, hands })
+    Ok(FoldedLog { tables: tables.into_values().collect(), closed, people, hands, lobby })
 }
 
 /// Folds one table out of the log.
@@ -168,6 +170,8 @@ struct LogFold {
     people: Registry,
     /// All hand numbers, unless only one table is wanted.
     hands: HandIndex,
+    /// All open tables, unless only one is wanted.
+    lobby: LobbyIndex,
     /// The only table to fold, where not all are wanted.
     only: Option<TableId>,
 }
@@ -199,6 +203,7 @@ impl LogFold {
     ) -> Result<(), String> {
         if self.only.is_none() {
             self.hands.evolve(place, &recorded);
+            self.lobby.evolve(place, &recorded);
         }
         if self.is_after_corruption(place.stream, &recorded) {
             return Ok(());

@@ -2,7 +2,6 @@
 //! lost.
 
 use std::collections::BTreeMap;
-use std::ops::Bound;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -11,6 +10,7 @@ use clocklog::Noticed;
 use eventlog::{AppendError, Entry, Position, Recall, RequestKey, RequestLookup, StreamId};
 use primitives::{Credits, PlayerId, RequestId, TableId};
 use prost::Message;
+use proto::audit::v1::ListPlayerHandsResponse;
 use proto::common::v1::ErrorReason;
 use proto::event::v1::TableCreated;
 use proto::table::v1 as pb;
@@ -19,14 +19,17 @@ use rules::{RuleSet, SeedOpening, SettingsError, TableSettings};
 use runner::LogState;
 use system::ids::IdMaker;
 use tokio::sync::{mpsc, watch};
+use tokio_util::sync::CancellationToken;
 use wire::{ApiRefusal, Record as _, TableRecord, api_refusal, field, ruleset, status};
 
 use crate::actor::{CommandRequest, Dependencies, TableMessage};
 use crate::author::Author;
 use crate::bounds::Bounds;
 use crate::hand_list::{self, HandList};
+use crate::lobby::{self, Lobby};
 use crate::peers::{CallFailure, PeerCall, Reply};
 use crate::people::{People, PeopleError, PlayerKeys};
+use crate::player_hands::{self, HandsQuery};
 use crate::recovery::{FoldError, FoldedLog, RecoveredTable, fold};
 use crate::table::Table;
 use crate::{commands, room_delay};
@@ -58,6 +61,7 @@ pub(crate) struct TableRegistry {
     create_lock: tokio::sync::Mutex<()>,
     people: Arc<People>,
     hand_list: HandList,
+    lobby: Lobby,
     /// Permits to read closed tables.
     read_permits: tokio::sync::Semaphore,
 }
@@ -65,17 +69,10 @@ pub(crate) struct TableRegistry {
 /// Tables by id. Ids ascend in the order of creation.
 #[derive(Default)]
 struct Tables {
-    /// Tables with a task.
-    running: BTreeMap<TableId, RunningTable>,
+    /// Senders to tables with a task.
+    running: BTreeMap<TableId, mpsc::Sender<TableMessage>>,
     /// Closed tables, without a task.
     closed: BTreeMap<TableId, ClosedTable>,
-}
-
-/// Handle of a table's task.
-struct RunningTable {
-    messages: mpsc::Sender<TableMessage>,
-    /// Whether the table is closed and only waits for a seed to be opened.
-    is_closed: Arc<AtomicBool>,
 }
 
 /// The tables and people of a log could not be recovered.
@@ -111,7 +108,7 @@ impl TableRegistry {
         ids: IdMaker,
         player_keys: PlayerKeys,
     ) -> Result<Arc<TableRegistry>, RecoverError> {
-        let FoldedLog { tables: recovered, closed, people, hands } =
+        let FoldedLog { tables: recovered, closed, people, hands, lobby } =
             fold(&dependencies.log).await?;
         recovered.iter().for_each(|recovered| dependencies.directory.add_seats(&recovered.table));
         let (log, directory) = (dependencies.log.clone(), dependencies.directory.clone());
@@ -126,12 +123,16 @@ impl TableRegistry {
             create_lock: tokio::sync::Mutex::default(),
             people: Arc::new(people),
             hand_list: HandList::new(hands),
+            lobby: Lobby::new(lobby),
             read_permits: closed::read_permits(),
         });
         registry.tables().closed = closed;
         tokio::spawn(measure_timer_delay(registry.dependencies.clone()));
         let log = registry.dependencies.log.clone();
-        tokio::spawn(hand_list::follow(log, registry.hand_list.clone()));
+        tokio::spawn(hand_list::follow(log.clone(), registry.hand_list.clone()));
+        tokio::spawn(lobby::follow(log.clone(), registry.lobby.clone()));
+        let player_hands = registry.dependencies.player_hands.clone();
+        tokio::spawn(player_hands::follow(log, player_hands));
         for recovered in recovered {
             let id = recovered.table.id;
             let task = registry.register(id);
@@ -164,6 +165,38 @@ impl TableRegistry {
     #[must_use]
     pub(crate) const fn hand_list(&self) -> &HandList {
         &self.hand_list
+    }
+
+    /// Page of a player's hands.
+    pub(crate) async fn player_hands(
+        &self,
+        query: HandsQuery,
+    ) -> Result<ListPlayerHandsResponse, ApiRefusal> {
+        let Dependencies { player_hands, log, .. } = &self.dependencies;
+        player_hands.page(query, log.size()).await
+    }
+
+    /// List of open tables.
+    #[must_use]
+    pub(crate) const fn lobby(&self) -> &Lobby {
+        &self.lobby
+    }
+
+    /// Waits a moment for the lobby to have what is committed.
+    pub(crate) async fn wait_for_lobby(&self) {
+        self.lobby.wait_for(self.dependencies.log.size()).await;
+    }
+
+    /// Token that fires when this process owns the log no more.
+    #[must_use]
+    pub(crate) fn log_stopped(&self) -> CancellationToken {
+        self.dependencies.log.stopped()
+    }
+
+    /// Tables at which a player sits, by their ids.
+    #[must_use]
+    pub(crate) fn tables_of(&self, player: PlayerId) -> Vec<TableId> {
+        self.dependencies.directory.tables_of(player)
     }
 
     /// Shows a player under another name, at every table where they sit.
@@ -245,8 +278,8 @@ impl TableRegistry {
     }
 
     /// Sender to a table that has a task.
-    fn running_table(&self, id: TableId) -> Option<mpsc::Sender<TableMessage>> {
-        self.tables().running.get(&id).map(|running| running.messages.clone())
+    pub(crate) fn running_table(&self, id: TableId) -> Option<mpsc::Sender<TableMessage>> {
+        self.tables().running.get(&id).cloned()
     }
 
     /// Sender to a table, running or closed.
@@ -257,7 +290,7 @@ impl TableRegistry {
         let closed = {
             let tables = self.tables();
             if let Some(running) = tables.running.get(&id) {
-                return Ok(running.messages.clone());
+                return Ok(running.clone());
             }
             tables.closed.get(&id).copied()
         };
@@ -266,20 +299,6 @@ impl TableRegistry {
             api_refusal(ErrorReason::TableUnknown, message).field("table_id")
         })?;
         self.answer_for_closed(id, closed).await
-    }
-
-    /// Up to `take` open tables after one, in the order of their ids.
-    #[must_use]
-    pub(crate) fn list(
-        &self,
-        after: Option<TableId>,
-        take: usize,
-    ) -> Vec<(TableId, mpsc::Sender<TableMessage>)> {
-        let tables = self.tables();
-        let after = after.map_or(Bound::Unbounded, Bound::Excluded);
-        let rest = tables.running.range((after, Bound::Unbounded));
-        let open = rest.filter(|(_, running)| !running.is_closed.load(Ordering::Relaxed));
-        open.take(take).map(|(id, running)| (*id, running.messages.clone())).collect()
     }
 
     /// Creates a table.
