@@ -3095,7 +3095,7 @@ pub struct PlayerSeat {
     /// The seat's number.
     #[prost(uint32, tag = "4")]
     pub seat: u32,
-    /// Credits at the table; during a hand, what the player started it with.
+    /// Credits at the table, as in SeatView.
     #[prost(uint64, tag = "5")]
     pub stack_credits: u64,
     /// State of the seat: whether it sits out, among others.

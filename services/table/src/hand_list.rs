@@ -19,7 +19,7 @@ mod counts;
 pub(crate) mod index;
 mod pages;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -10,7 +10,6 @@ use clocklog::Noticed;
 use eventlog::{AppendError, Entry, Position, Recall, RequestKey, RequestLookup, StreamId};
 use primitives::{Credits, PlayerId, RequestId, TableId};
 use prost::Message;
-use proto::audit::v1::ListPlayerHandsResponse;
 use proto::common::v1::ErrorReason;
 use proto::event::v1::TableCreated;
 use proto::table::v1 as pb;
@@ -19,7 +18,6 @@ use rules::{RuleSet, SeedOpening, SettingsError, TableSettings};
 use runner::LogState;
 use system::ids::IdMaker;
 use tokio::sync::{mpsc, watch};
-use tokio_util::sync::CancellationToken;
 use wire::{ApiRefusal, Record as _, TableRecord, api_refusal, field, ruleset, status};
 
 use crate::actor::{CommandRequest, Dependencies, TableMessage};
@@ -29,13 +27,14 @@ use crate::hand_list::{self, HandList};
 use crate::lobby::{self, Lobby};
 use crate::peers::{CallFailure, PeerCall, Reply};
 use crate::people::{People, PeopleError, PlayerKeys};
-use crate::player_hands::{self, HandsQuery};
+use crate::player_hands;
 use crate::recovery::{FoldError, FoldedLog, RecoveredTable, fold};
 use crate::table::Table;
 use crate::{commands, room_delay};
 
 mod closed;
 mod guests;
+mod lists;
 mod tasks;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -159,44 +158,6 @@ impl TableRegistry {
     #[must_use]
     pub(crate) fn people(&self) -> &Arc<People> {
         &self.people
-    }
-
-    /// List of all hand numbers.
-    #[must_use]
-    pub(crate) const fn hand_list(&self) -> &HandList {
-        &self.hand_list
-    }
-
-    /// Page of a player's hands.
-    pub(crate) async fn player_hands(
-        &self,
-        query: HandsQuery,
-    ) -> Result<ListPlayerHandsResponse, ApiRefusal> {
-        let Dependencies { player_hands, log, .. } = &self.dependencies;
-        player_hands.page(query, log.size()).await
-    }
-
-    /// List of open tables.
-    #[must_use]
-    pub(crate) const fn lobby(&self) -> &Lobby {
-        &self.lobby
-    }
-
-    /// Waits a moment for the lobby to have what is committed.
-    pub(crate) async fn wait_for_lobby(&self) {
-        self.lobby.wait_for(self.dependencies.log.size()).await;
-    }
-
-    /// Token that fires when this process owns the log no more.
-    #[must_use]
-    pub(crate) fn log_stopped(&self) -> CancellationToken {
-        self.dependencies.log.stopped()
-    }
-
-    /// Tables at which a player sits, by their ids.
-    #[must_use]
-    pub(crate) fn tables_of(&self, player: PlayerId) -> Vec<TableId> {
-        self.dependencies.directory.tables_of(player)
     }
 
     /// Shows a player under another name, at every table where they sit.

@@ -17,8 +17,7 @@ use sqlx::{Connection as _, PgPool, Row as _};
 use crate::player_hands::rows::{HandRows, SeatRow, SeatRowEnd, TableRow};
 use crate::player_hands::{FoundHands, HandKey, HandsQuery, ScannedHands, StoredHand};
 
-const MIGRATIONS: &[(i64, &str, &str)] =
-    &[(100, "hands", include_str!("repo/0100_hands.sql"))];
+const MIGRATIONS: &[(i64, &str, &str)] = &[(100, "hands", include_str!("repo/0100_hands.sql"))];
 /// Name of the log.
 const LOG: &str = "table/0";
 /// Timeout of a statement.
@@ -153,9 +152,8 @@ async fn write(
 ) -> Result<(), sqlx::Error> {
     let HandRows { tables, seats, ends, aborts, started } = rows;
     if !tables.is_empty() {
-        let of = |part: fn(&TableRow) -> String| -> Vec<String> {
-            tables.iter().map(part).collect()
-        };
+        let of =
+            |part: fn(&TableRow) -> String| -> Vec<String> { tables.iter().map(part).collect() };
         sqlx::query(include_str!("repo/add_tables.sql"))
             .bind(of(|row| row.table.to_string()))
             .bind(of(|row| row.name.clone()))

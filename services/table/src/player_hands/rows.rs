@@ -123,8 +123,11 @@ impl HandRows {
         if finished.aborted {
             return;
         }
-        let end = |seat: &pb::RosterSeat| {
-            SeatRowEnd { hand, seat: seat.seat, stack: seat.stack, ended_at }
+        let end = |seat: &pb::RosterSeat| SeatRowEnd {
+            hand,
+            seat: seat.seat,
+            stack: seat.stack,
+            ended_at,
         };
         self.ends.extend(finished.seats.iter().map(end));
     }
