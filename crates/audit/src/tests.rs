@@ -4,5 +4,6 @@ mod attacks;
 mod bundles;
 mod evidence;
 pub(crate) mod fixture;
+mod histories;
 mod quotas;
 mod verdicts;

@@ -29,27 +29,6 @@ impl Client {
             .map_err(|_| Error::Malformed("the new table's id is not 16 bytes"))
     }
 
-    /// Returns all open tables, in the order they were opened, from all pages.
-    ///
-    /// # Errors
-    /// See [`Error`].
-    pub async fn list_tables(&self) -> Result<Vec<pb::TableSummary>, Error> {
-        let mut tables = Vec::new();
-        let mut request = pb::ListTablesRequest { page_size: 500, page_token: String::new() };
-        loop {
-            let page = self
-                .call_with_retries(request.clone(), |channel, request| async move {
-                    TableServiceClient::new(channel).list_tables(request).await
-                })
-                .await?;
-            tables.extend(page.tables);
-            if page.next_page_token.is_empty() {
-                return Ok(tables);
-            }
-            request.page_token = page.next_page_token;
-        }
-    }
-
     /// Returns a table as the bearer of the token may see it.
     ///
     /// # Errors

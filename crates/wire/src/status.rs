@@ -186,6 +186,7 @@ pub fn code(reason: ErrorReason) -> Code {
         | ErrorReason::NotInLog
         | ErrorReason::DisputeUnknown => Code::NotFound,
         ErrorReason::HandInPlay
+        | ErrorReason::SeedNotOpen
         | ErrorReason::NotYourTurn
         | ErrorReason::IllegalMove
         | ErrorReason::AmountOutOfRange
@@ -334,7 +335,7 @@ mod tests {
                 checked += 1;
             }
         }
-        assert_eq!(checked, 48);
+        assert_eq!(checked, 49);
     }
 
     #[test]

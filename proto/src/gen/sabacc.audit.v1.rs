@@ -20,6 +20,50 @@ pub struct GetHandBundleResponse {
     #[prost(string, repeated, tag = "2")]
     pub uncosigned: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
+/// Asks for a hand.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GetHandRequest {
+    /// A UUID as text. Empty with `hand_id`.
+    #[prost(string, tag = "1")]
+    pub table_id: ::prost::alloc::string::String,
+    /// Counts from 1 at each table. 0 with `hand_id`.
+    #[prost(uint64, tag = "2")]
+    pub hand_no: u64,
+    /// A UUID as text, such as that of an Entry of the wallet, in place of `table_id` and `hand_no`.
+    #[prost(string, tag = "3")]
+    pub hand_id: ::prost::alloc::string::String,
+    /// True: as everybody sees it, whoever calls.
+    #[prost(bool, tag = "4")]
+    pub public_view: bool,
+    /// True: with the bundle.
+    #[prost(bool, tag = "5")]
+    pub with_bundle: bool,
+}
+/// A hand as one viewer may see it.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct GetHandResponse {
+    /// A UUID as text.
+    #[prost(string, tag = "1")]
+    pub table_id: ::prost::alloc::string::String,
+    /// Counts from 1 at each table.
+    #[prost(uint64, tag = "2")]
+    pub hand_no: u64,
+    /// A UUID as text.
+    #[prost(string, tag = "3")]
+    pub hand_id: ::prost::alloc::string::String,
+    /// The seat in whose view it is told; 0: as everybody sees it.
+    #[prost(uint32, tag = "4")]
+    pub viewer_seat: u32,
+    /// The hand. `id` and `table` in it are the ids above.
+    #[prost(message, optional, tag = "5")]
+    pub history: ::core::option::Option<super::super::history::v1::HandHistory>,
+    /// The same as text, the content of a file `.shh`.
+    #[prost(string, tag = "6")]
+    pub text: ::prost::alloc::string::String,
+    /// Where asked for: an encoded HandBundle, as GetHandBundle gives it. Else empty.
+    #[prost(bytes = "vec", tag = "7")]
+    pub bundle: ::prost::alloc::vec::Vec<u8>,
+}
 /// Asks for the audit of a hand.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct AuditHandRequest {
@@ -295,6 +339,34 @@ pub mod audit_service_client {
                 );
             self.inner.unary(req, path, codec).await
         }
+        /// A hand as the caller may see it: in the view of their own seat where they were dealt in, else as everybody sees it. Cards
+        /// and choices that were hidden from that view stay hidden in it, whatever the bundle shows since. Refused with HAND_IN_PLAY
+        /// until the hand has ended, and with SEED_NOT_OPEN until its seed is open, since without it nobody can tell which cards lay
+        /// where; the bundle can be had before.
+        pub async fn get_hand(
+            &mut self,
+            request: impl tonic::IntoRequest<super::GetHandRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::GetHandResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/sabacc.audit.v1.AuditService/GetHand",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("sabacc.audit.v1.AuditService", "GetHand"));
+            self.inner.unary(req, path, codec).await
+        }
         /// What the house itself finds when it checks a hand, and the hand's story in words. Refused with HAND_IN_PLAY until the
         /// hand has ended or is suspended.
         pub async fn audit_hand(
@@ -346,6 +418,14 @@ pub mod audit_service_server {
             tonic::Response<super::GetHandBundleResponse>,
             tonic::Status,
         >;
+        /// A hand as the caller may see it: in the view of their own seat where they were dealt in, else as everybody sees it. Cards
+        /// and choices that were hidden from that view stay hidden in it, whatever the bundle shows since. Refused with HAND_IN_PLAY
+        /// until the hand has ended, and with SEED_NOT_OPEN until its seed is open, since without it nobody can tell which cards lay
+        /// where; the bundle can be had before.
+        async fn get_hand(
+            &self,
+            request: tonic::Request<super::GetHandRequest>,
+        ) -> std::result::Result<tonic::Response<super::GetHandResponse>, tonic::Status>;
         /// What the house itself finds when it checks a hand, and the hand's story in words. Refused with HAND_IN_PLAY until the
         /// hand has ended or is suspended.
         async fn audit_hand(
@@ -465,6 +545,51 @@ pub mod audit_service_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = GetHandBundleSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/sabacc.audit.v1.AuditService/GetHand" => {
+                    #[allow(non_camel_case_types)]
+                    struct GetHandSvc<T: AuditService>(pub Arc<T>);
+                    impl<
+                        T: AuditService,
+                    > tonic::server::UnaryService<super::GetHandRequest>
+                    for GetHandSvc<T> {
+                        type Response = super::GetHandResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::GetHandRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as AuditService>::get_hand(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = GetHandSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(
@@ -1546,6 +1671,85 @@ pub struct SeatCounts {
     #[prost(message, optional, tag = "2")]
     pub counts: ::core::option::Option<HandCounts>,
 }
+/// Asks for a player's hands: those that pass every field that is set.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ListPlayerHandsRequest {
+    /// A UUID as text, or empty for one's own.
+    #[prost(string, tag = "1")]
+    pub player_id: ::prost::alloc::string::String,
+    /// A UUID as text: hands of this table alone; empty: of all tables.
+    #[prost(string, tag = "2")]
+    pub table_id: ::prost::alloc::string::String,
+    /// The game, such as "dice"; empty: all.
+    #[prost(string, tag = "3")]
+    pub variant: ::prost::alloc::string::String,
+    /// The result; unset: all hands, also those that are in play, burnt or broken off.
+    #[prost(enumeration = "HandResult", tag = "4")]
+    pub result: i32,
+    /// Hands that started at this time or later; unset: from the first.
+    #[prost(message, optional, tag = "5")]
+    pub start_time: ::core::option::Option<::prost_types::Timestamp>,
+    /// Hands that started before this time; unset: to the last.
+    #[prost(message, optional, tag = "6")]
+    pub end_time: ::core::option::Option<::prost_types::Timestamp>,
+    /// At most so many; 0: 100; more than 500 is 500.
+    #[prost(int32, tag = "7")]
+    pub page_size: i32,
+    /// What the page before gave as next_page_token, or empty.
+    #[prost(string, tag = "8")]
+    pub page_token: ::prost::alloc::string::String,
+}
+/// A page of a player's hands.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ListPlayerHandsResponse {
+    /// Newest first, by their starts. A call looks at 2,000 of the player's hands at most, so a page may have fewer hands than
+    /// asked for, or none, and be followed by others.
+    #[prost(message, repeated, tag = "1")]
+    pub hands: ::prost::alloc::vec::Vec<PlayerHand>,
+    /// Empty: there are no more.
+    #[prost(string, tag = "2")]
+    pub next_page_token: ::prost::alloc::string::String,
+    /// How many records of the table's log the list follows from.
+    #[prost(uint64, tag = "3")]
+    pub log_size: u64,
+}
+/// A hand that a player was dealt into.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct PlayerHand {
+    /// A UUID as text.
+    #[prost(string, tag = "1")]
+    pub table_id: ::prost::alloc::string::String,
+    /// The table's name.
+    #[prost(string, tag = "2")]
+    pub table_name: ::prost::alloc::string::String,
+    /// The game.
+    #[prost(string, tag = "3")]
+    pub variant: ::prost::alloc::string::String,
+    /// Counts from 1 at each table.
+    #[prost(uint64, tag = "4")]
+    pub hand_no: u64,
+    /// A UUID as text.
+    #[prost(string, tag = "5")]
+    pub hand_id: ::prost::alloc::string::String,
+    /// The player's seat.
+    #[prost(uint32, tag = "6")]
+    pub seat: u32,
+    /// Credits that the hand moved for the player: negative was lost; 0 of a hand in play and of one that came to nothing.
+    #[prost(int64, tag = "7")]
+    pub net_credits: i64,
+    /// The result.
+    #[prost(enumeration = "HandResult", tag = "8")]
+    pub result: i32,
+    /// Its outcome. A hand that has no end is IN_PLAY until the next one starts or the table closes, then MISSING.
+    #[prost(enumeration = "HandOutcome", tag = "9")]
+    pub outcome: i32,
+    /// When the hand was opened.
+    #[prost(message, optional, tag = "10")]
+    pub start_time: ::core::option::Option<::prost_types::Timestamp>,
+    /// When its end was recorded; unset: it has none.
+    #[prost(message, optional, tag = "11")]
+    pub end_time: ::core::option::Option<::prost_types::Timestamp>,
+}
 /// What became of a hand number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
 #[repr(i32)]
@@ -1628,6 +1832,43 @@ impl SeedState {
             "SEED_STATE_OWED" => Some(Self::Owed),
             "SEED_STATE_OPENED" => Some(Self::Opened),
             "SEED_STATE_REFUSED" => Some(Self::Refused),
+            _ => None,
+        }
+    }
+}
+/// Result of a hand for one player.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum HandResult {
+    /// Not used; of a hand that is in play.
+    Unspecified = 0,
+    /// The net is positive.
+    Won = 1,
+    /// The net is negative.
+    Lost = 2,
+    /// The net is 0, also because the hand came to nothing.
+    Even = 3,
+}
+impl HandResult {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "HAND_RESULT_UNSPECIFIED",
+            Self::Won => "HAND_RESULT_WON",
+            Self::Lost => "HAND_RESULT_LOST",
+            Self::Even => "HAND_RESULT_EVEN",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "HAND_RESULT_UNSPECIFIED" => Some(Self::Unspecified),
+            "HAND_RESULT_WON" => Some(Self::Won),
+            "HAND_RESULT_LOST" => Some(Self::Lost),
+            "HAND_RESULT_EVEN" => Some(Self::Even),
             _ => None,
         }
     }
@@ -1750,6 +1991,36 @@ pub mod hand_service_client {
                 .insert(GrpcMethod::new("sabacc.audit.v1.HandService", "ListHands"));
             self.inner.unary(req, path, codec).await
         }
+        /// A player's hands, newest first, each with what it moved for them. A player sees their own: `player_id` is left empty or is
+        /// theirs; operators and auditors name a player. Follows from the table's log alone. The net of a hand that was played is what
+        /// its entry in WalletService.ListEntries has as at_table_credits, under the same hand_id: the two come from two logs, so either
+        /// checks the other. AuditService.GetHand tells the hand.
+        pub async fn list_player_hands(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ListPlayerHandsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListPlayerHandsResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/sabacc.audit.v1.HandService/ListPlayerHands",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new("sabacc.audit.v1.HandService", "ListPlayerHands"),
+                );
+            self.inner.unary(req, path, codec).await
+        }
     }
 }
 /// Generated server implementations.
@@ -1771,6 +2042,17 @@ pub mod hand_service_server {
             request: tonic::Request<super::ListHandsRequest>,
         ) -> std::result::Result<
             tonic::Response<super::ListHandsResponse>,
+            tonic::Status,
+        >;
+        /// A player's hands, newest first, each with what it moved for them. A player sees their own: `player_id` is left empty or is
+        /// theirs; operators and auditors name a player. Follows from the table's log alone. The net of a hand that was played is what
+        /// its entry in WalletService.ListEntries has as at_table_credits, under the same hand_id: the two come from two logs, so either
+        /// checks the other. AuditService.GetHand tells the hand.
+        async fn list_player_hands(
+            &self,
+            request: tonic::Request<super::ListPlayerHandsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListPlayerHandsResponse>,
             tonic::Status,
         >;
     }
@@ -1882,6 +2164,51 @@ pub mod hand_service_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = ListHandsSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/sabacc.audit.v1.HandService/ListPlayerHands" => {
+                    #[allow(non_camel_case_types)]
+                    struct ListPlayerHandsSvc<T: HandService>(pub Arc<T>);
+                    impl<
+                        T: HandService,
+                    > tonic::server::UnaryService<super::ListPlayerHandsRequest>
+                    for ListPlayerHandsSvc<T> {
+                        type Response = super::ListPlayerHandsResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ListPlayerHandsRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as HandService>::list_player_hands(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ListPlayerHandsSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(

@@ -75,6 +75,354 @@ impl Role {
         }
     }
 }
+/// One decision of a player, or one declaration. `kind` says which of the other fields count; the others must be empty.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Move {
+    /// What the player does.
+    #[prost(enumeration = "MoveKind", tag = "1")]
+    pub kind: i32,
+    /// Card codes of the variant's deck, such as "S15" or "StarA"; "??" where the reader may not see the card.
+    /// TRADE, LOCK, UNLOCK, DROP, DISCARD, SWAP and IMPOSTOR take one, GAIN none or one, SELECT one to five, ADD any number.
+    #[prost(string, repeated, tag = "2")]
+    pub cards: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Credits. BET: the size of the bet. RAISE: the player's total in this betting round after it.
+    #[prost(uint64, tag = "3")]
+    pub amount_credits: u64,
+    /// ALIGN: "light" or "dark". CHOOSE: three token names. TOKEN: one token name. DRAW_FROM: the pile.
+    #[prost(string, repeated, tag = "4")]
+    pub names: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// TOKEN with a target: the seat number of the target.
+    #[prost(uint32, tag = "5")]
+    pub target_seat: u32,
+    /// PRIME and IMPOSTOR: the die taken, 1 to 6.
+    #[prost(uint32, tag = "6")]
+    pub value: u32,
+}
+/// One kind of move that is legal now, with everything that it may name. Whoever copies `kind` into a Move and fills in
+/// what each of `move_arguments` says, from the choices here, has made a legal move, without knowing the game. Other choices are
+/// refused. Where several of the list have one kind, each is a choice of its own.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct LegalMove {
+    /// What may be done.
+    #[prost(enumeration = "MoveKind", tag = "1")]
+    pub kind: i32,
+    /// Arguments to fill into the Move besides its kind, in the order of its line. Empty: the kind alone is the move.
+    #[prost(enumeration = "MoveArgument", repeated, tag = "10")]
+    pub move_arguments: ::prost::alloc::vec::Vec<i32>,
+    /// CARDS: the codes to choose from, in the order held. A code that stands here twice may be named twice.
+    #[prost(string, repeated, tag = "2")]
+    pub cards: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// CARDS: the least number of cards to name.
+    #[prost(uint32, tag = "11")]
+    pub min_cards: u32,
+    /// CARDS: the largest number of cards to name.
+    #[prost(uint32, tag = "12")]
+    pub max_cards: u32,
+    /// AMOUNT: the least. MATCH, which has no argument: this and `max_credits` are what it costs.
+    #[prost(uint64, tag = "3")]
+    pub min_credits: u64,
+    /// AMOUNT: the most.
+    #[prost(uint64, tag = "4")]
+    pub max_credits: u64,
+    /// SIDE, PILE, TOKENS: the names to choose from.
+    #[prost(string, repeated, tag = "5")]
+    pub names: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// SIDE, PILE, TOKENS: how many different names to name.
+    #[prost(uint32, tag = "13")]
+    pub names_count: u32,
+    /// SEAT: the seats to choose one from.
+    #[prost(uint32, repeated, tag = "6")]
+    pub target_seats: ::prost::alloc::vec::Vec<u32>,
+    /// VALUE: the dice to choose one from.
+    #[prost(uint32, repeated, tag = "7")]
+    pub values: ::prost::alloc::vec::Vec<u32>,
+    /// The same as one line of text, such as "bet 10..490" or "trade C11|S5".
+    #[prost(string, tag = "8")]
+    pub text: ::prost::alloc::string::String,
+    /// The choice is secret when made: names and value stand in the chain of decisions as `??`, each once.
+    #[prost(bool, tag = "9")]
+    pub secret: bool,
+}
+/// Where a card lies: its place, from the top, in a pile as one shuffle left it. Says nothing about its face.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct CardRef {
+    /// The index of the shuffle among the hand's operations.
+    #[prost(uint32, tag = "1")]
+    pub op: u32,
+    /// 0 is the top.
+    #[prost(uint32, tag = "2")]
+    pub position: u32,
+    /// The card's code, only where everybody may see the card; else empty.
+    #[prost(string, tag = "3")]
+    pub card: ::prost::alloc::string::String,
+    /// 32 bytes: the salt of the card's record, wherever `card` is set; else empty.
+    #[prost(bytes = "vec", tag = "4")]
+    pub salt: ::prost::alloc::vec::Vec<u8>,
+}
+/// What shows that a card lies where it is said to: its record leads to the root that the dealer published when the pile
+/// was shuffled. The record is LP("sabacc/fair/v1/card") u32 op, u16 position, u8 card_id, salt, all big-endian; its leaf hash,
+/// the root and the path are those of RFC 6962, the path's length follows from the position and the number of cards.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct CardProof {
+    /// The index of the shuffle among the hand's operations.
+    #[prost(uint32, tag = "1")]
+    pub op: u32,
+    /// 0 is the top.
+    #[prost(uint32, tag = "2")]
+    pub position: u32,
+    /// Index into the variant's deck list.
+    #[prost(uint32, tag = "3")]
+    pub card_id: u32,
+    /// 32 bytes.
+    #[prost(bytes = "vec", tag = "4")]
+    pub salt: ::prost::alloc::vec::Vec<u8>,
+    /// 32 bytes a hash, the lowest first, one after the other.
+    #[prost(bytes = "vec", tag = "5")]
+    pub path: ::prost::alloc::vec::Vec<u8>,
+}
+/// The dealer's commitment to a pile as a shuffle left it.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DeckRoot {
+    /// The index of the shuffle among the hand's operations.
+    #[prost(uint32, tag = "1")]
+    pub op: u32,
+    /// The number of cards.
+    #[prost(uint32, tag = "2")]
+    pub cards: u32,
+    /// 32 bytes: the root of RFC 6962 over the cards' records, from the top.
+    #[prost(bytes = "vec", tag = "3")]
+    pub root: ::prost::alloc::vec::Vec<u8>,
+}
+/// One field of a rule set.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RuleSetField {
+    /// Its name, such as "hand_ante".
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+    /// Its value.
+    #[prost(oneof = "rule_set_field::Value", tags = "2, 3, 4, 5")]
+    pub value: ::core::option::Option<rule_set_field::Value>,
+}
+/// Nested message and enum types in `RuleSetField`.
+pub mod rule_set_field {
+    /// Its value.
+    #[derive(Clone, PartialEq, Eq, Hash, ::prost::Oneof)]
+    pub enum Value {
+        /// A whole number.
+        #[prost(uint64, tag = "2")]
+        Number(u64),
+        /// A word, such as "match_pot".
+        #[prost(string, tag = "3")]
+        Text(::prost::alloc::string::String),
+        /// Yes or no.
+        #[prost(bool, tag = "4")]
+        Flag(bool),
+        /// A list of words.
+        #[prost(message, tag = "5")]
+        List(super::WordList),
+    }
+}
+/// A list of words.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct WordList {
+    /// The words, in order.
+    #[prost(string, repeated, tag = "1")]
+    pub words: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+}
+/// One line of a hand's settlement.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SettlementLine {
+    /// The same as text, such as "p1 wins main 100".
+    #[prost(string, tag = "1")]
+    pub text: ::prost::alloc::string::String,
+}
+/// The moves of all variants. Which are legal at a time is listed with the decision that is due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum MoveKind {
+    /// Not a move.
+    Unspecified = 0,
+    /// Take a card from the draw pile.
+    Draw = 1,
+    /// Give a card away and take one from the draw pile.
+    Trade = 2,
+    /// Take no card.
+    Stand = 3,
+    /// Lay a card into the field, face up: a shift does not touch it.
+    Lock = 4,
+    /// Take a card back from the field.
+    Unlock = 5,
+    /// Bet nothing where nothing is to be matched.
+    Check = 6,
+    /// Bet where nothing is to be matched.
+    Bet = 7,
+    /// Pay what is to be matched, or the whole stack if that is less.
+    Match = 8,
+    /// Lift what is to be matched.
+    Raise = 9,
+    /// Give the hand up.
+    Fold = 10,
+    /// Declare that the hand is called.
+    CallHand = 11,
+    /// Leave the table: from now on every decision of this player is its default. TableService.StandUp makes it, in turn and
+    /// out of turn; Act refuses it.
+    Leave = 12,
+    /// Declare an alignment.
+    Align = 13,
+    /// Keep the extra card.
+    Keep = 14,
+    /// Drop a card at the showdown.
+    Drop = 15,
+    /// Draft three shift tokens.
+    Choose = 16,
+    /// Play a shift token.
+    Token = 17,
+    /// Pick the die that becomes the Prime Sabacc.
+    Prime = 18,
+    /// Draw from a named pile.
+    DrawFrom = 19,
+    /// Lay a card on its family's discard pile.
+    Discard = 20,
+    /// Pick the die that an impostor takes the value of.
+    Impostor = 21,
+    /// Take the top of the draw pile, after discarding a card if one is named.
+    Gain = 22,
+    /// Discard a card and take the one that was the top discard.
+    Swap = 23,
+    /// Give the hand up in place of an action.
+    Junk = 24,
+    /// Select cards, face down.
+    Select = 25,
+    /// Add new cards to the selection.
+    Add = 26,
+    /// Agree to end a suspended hand: it ends when every live player has.
+    Void = 27,
+}
+impl MoveKind {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "MOVE_KIND_UNSPECIFIED",
+            Self::Draw => "MOVE_KIND_DRAW",
+            Self::Trade => "MOVE_KIND_TRADE",
+            Self::Stand => "MOVE_KIND_STAND",
+            Self::Lock => "MOVE_KIND_LOCK",
+            Self::Unlock => "MOVE_KIND_UNLOCK",
+            Self::Check => "MOVE_KIND_CHECK",
+            Self::Bet => "MOVE_KIND_BET",
+            Self::Match => "MOVE_KIND_MATCH",
+            Self::Raise => "MOVE_KIND_RAISE",
+            Self::Fold => "MOVE_KIND_FOLD",
+            Self::CallHand => "MOVE_KIND_CALL_HAND",
+            Self::Leave => "MOVE_KIND_LEAVE",
+            Self::Align => "MOVE_KIND_ALIGN",
+            Self::Keep => "MOVE_KIND_KEEP",
+            Self::Drop => "MOVE_KIND_DROP",
+            Self::Choose => "MOVE_KIND_CHOOSE",
+            Self::Token => "MOVE_KIND_TOKEN",
+            Self::Prime => "MOVE_KIND_PRIME",
+            Self::DrawFrom => "MOVE_KIND_DRAW_FROM",
+            Self::Discard => "MOVE_KIND_DISCARD",
+            Self::Impostor => "MOVE_KIND_IMPOSTOR",
+            Self::Gain => "MOVE_KIND_GAIN",
+            Self::Swap => "MOVE_KIND_SWAP",
+            Self::Junk => "MOVE_KIND_JUNK",
+            Self::Select => "MOVE_KIND_SELECT",
+            Self::Add => "MOVE_KIND_ADD",
+            Self::Void => "MOVE_KIND_VOID",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "MOVE_KIND_UNSPECIFIED" => Some(Self::Unspecified),
+            "MOVE_KIND_DRAW" => Some(Self::Draw),
+            "MOVE_KIND_TRADE" => Some(Self::Trade),
+            "MOVE_KIND_STAND" => Some(Self::Stand),
+            "MOVE_KIND_LOCK" => Some(Self::Lock),
+            "MOVE_KIND_UNLOCK" => Some(Self::Unlock),
+            "MOVE_KIND_CHECK" => Some(Self::Check),
+            "MOVE_KIND_BET" => Some(Self::Bet),
+            "MOVE_KIND_MATCH" => Some(Self::Match),
+            "MOVE_KIND_RAISE" => Some(Self::Raise),
+            "MOVE_KIND_FOLD" => Some(Self::Fold),
+            "MOVE_KIND_CALL_HAND" => Some(Self::CallHand),
+            "MOVE_KIND_LEAVE" => Some(Self::Leave),
+            "MOVE_KIND_ALIGN" => Some(Self::Align),
+            "MOVE_KIND_KEEP" => Some(Self::Keep),
+            "MOVE_KIND_DROP" => Some(Self::Drop),
+            "MOVE_KIND_CHOOSE" => Some(Self::Choose),
+            "MOVE_KIND_TOKEN" => Some(Self::Token),
+            "MOVE_KIND_PRIME" => Some(Self::Prime),
+            "MOVE_KIND_DRAW_FROM" => Some(Self::DrawFrom),
+            "MOVE_KIND_DISCARD" => Some(Self::Discard),
+            "MOVE_KIND_IMPOSTOR" => Some(Self::Impostor),
+            "MOVE_KIND_GAIN" => Some(Self::Gain),
+            "MOVE_KIND_SWAP" => Some(Self::Swap),
+            "MOVE_KIND_JUNK" => Some(Self::Junk),
+            "MOVE_KIND_SELECT" => Some(Self::Select),
+            "MOVE_KIND_ADD" => Some(Self::Add),
+            "MOVE_KIND_VOID" => Some(Self::Void),
+            _ => None,
+        }
+    }
+}
+/// An argument of a move: which field of the Move it fills.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum MoveArgument {
+    /// Not used.
+    Unspecified = 0,
+    /// Move.cards: from LegalMove.min_cards to LegalMove.max_cards of LegalMove.cards.
+    Cards = 1,
+    /// Move.amount_credits: from LegalMove.min_credits to LegalMove.max_credits.
+    Amount = 2,
+    /// Move.names: one of LegalMove.names, a side.
+    Side = 3,
+    /// Move.names: one of LegalMove.names, a pile.
+    Pile = 4,
+    /// Move.names: LegalMove.names_count different ones of LegalMove.names, which are shift tokens.
+    Tokens = 5,
+    /// Move.target_seat: one of LegalMove.target_seats.
+    Seat = 6,
+    /// Move.value: one of LegalMove.values, a die.
+    Value = 7,
+}
+impl MoveArgument {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "MOVE_ARGUMENT_UNSPECIFIED",
+            Self::Cards => "MOVE_ARGUMENT_CARDS",
+            Self::Amount => "MOVE_ARGUMENT_AMOUNT",
+            Self::Side => "MOVE_ARGUMENT_SIDE",
+            Self::Pile => "MOVE_ARGUMENT_PILE",
+            Self::Tokens => "MOVE_ARGUMENT_TOKENS",
+            Self::Seat => "MOVE_ARGUMENT_SEAT",
+            Self::Value => "MOVE_ARGUMENT_VALUE",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "MOVE_ARGUMENT_UNSPECIFIED" => Some(Self::Unspecified),
+            "MOVE_ARGUMENT_CARDS" => Some(Self::Cards),
+            "MOVE_ARGUMENT_AMOUNT" => Some(Self::Amount),
+            "MOVE_ARGUMENT_SIDE" => Some(Self::Side),
+            "MOVE_ARGUMENT_PILE" => Some(Self::Pile),
+            "MOVE_ARGUMENT_TOKENS" => Some(Self::Tokens),
+            "MOVE_ARGUMENT_SEAT" => Some(Self::Seat),
+            "MOVE_ARGUMENT_VALUE" => Some(Self::Value),
+            _ => None,
+        }
+    }
+}
 /// Party at fault where a hand came to nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
 #[repr(i32)]
@@ -522,6 +870,9 @@ pub enum ErrorReason {
     NotSigned = 41,
     /// (FAILED_PRECONDITION) The hand is in play: ask again when it has ended, or is suspended.
     HandInPlay = 42,
+    /// (FAILED_PRECONDITION) The hand's seed is not open yet, and what is asked for follows from it: ask again when it is. It is
+    /// opened at the hand's end, or 24 hours later where the table's setting says so.
+    SeedNotOpen = 43,
     /// (NOT_FOUND) There is no such dispute, or it is another player's.
     DisputeUnknown = 50,
     /// (FAILED_PRECONDITION) The dispute is answered, which happens once.
@@ -609,6 +960,7 @@ impl ErrorReason {
             Self::NotInLog => "ERROR_REASON_NOT_IN_LOG",
             Self::NotSigned => "ERROR_REASON_NOT_SIGNED",
             Self::HandInPlay => "ERROR_REASON_HAND_IN_PLAY",
+            Self::SeedNotOpen => "ERROR_REASON_SEED_NOT_OPEN",
             Self::DisputeUnknown => "ERROR_REASON_DISPUTE_UNKNOWN",
             Self::DisputeAnswered => "ERROR_REASON_DISPUTE_ANSWERED",
             Self::DisputesOpen => "ERROR_REASON_DISPUTES_OPEN",
@@ -665,6 +1017,7 @@ impl ErrorReason {
             "ERROR_REASON_NOT_IN_LOG" => Some(Self::NotInLog),
             "ERROR_REASON_NOT_SIGNED" => Some(Self::NotSigned),
             "ERROR_REASON_HAND_IN_PLAY" => Some(Self::HandInPlay),
+            "ERROR_REASON_SEED_NOT_OPEN" => Some(Self::SeedNotOpen),
             "ERROR_REASON_DISPUTE_UNKNOWN" => Some(Self::DisputeUnknown),
             "ERROR_REASON_DISPUTE_ANSWERED" => Some(Self::DisputeAnswered),
             "ERROR_REASON_DISPUTES_OPEN" => Some(Self::DisputesOpen),
@@ -683,354 +1036,6 @@ impl ErrorReason {
             "ERROR_REASON_GAME_DISABLED" => Some(Self::GameDisabled),
             "ERROR_REASON_TOKEN_REVOKED" => Some(Self::TokenRevoked),
             "ERROR_REASON_MESSAGE_TOO_LONG" => Some(Self::MessageTooLong),
-            _ => None,
-        }
-    }
-}
-/// One decision of a player, or one declaration. `kind` says which of the other fields count; the others must be empty.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct Move {
-    /// What the player does.
-    #[prost(enumeration = "MoveKind", tag = "1")]
-    pub kind: i32,
-    /// Card codes of the variant's deck, such as "S15" or "StarA"; "??" where the reader may not see the card.
-    /// TRADE, LOCK, UNLOCK, DROP, DISCARD, SWAP and IMPOSTOR take one, GAIN none or one, SELECT one to five, ADD any number.
-    #[prost(string, repeated, tag = "2")]
-    pub cards: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
-    /// Credits. BET: the size of the bet. RAISE: the player's total in this betting round after it.
-    #[prost(uint64, tag = "3")]
-    pub amount_credits: u64,
-    /// ALIGN: "light" or "dark". CHOOSE: three token names. TOKEN: one token name. DRAW_FROM: the pile.
-    #[prost(string, repeated, tag = "4")]
-    pub names: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
-    /// TOKEN with a target: the seat number of the target.
-    #[prost(uint32, tag = "5")]
-    pub target_seat: u32,
-    /// PRIME and IMPOSTOR: the die taken, 1 to 6.
-    #[prost(uint32, tag = "6")]
-    pub value: u32,
-}
-/// One kind of move that is legal now, with everything that it may name. Whoever copies `kind` into a Move and fills in
-/// what each of `move_arguments` says, from the choices here, has made a legal move, without knowing the game. Other choices are
-/// refused. Where several of the list have one kind, each is a choice of its own.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct LegalMove {
-    /// What may be done.
-    #[prost(enumeration = "MoveKind", tag = "1")]
-    pub kind: i32,
-    /// Arguments to fill into the Move besides its kind, in the order of its line. Empty: the kind alone is the move.
-    #[prost(enumeration = "MoveArgument", repeated, tag = "10")]
-    pub move_arguments: ::prost::alloc::vec::Vec<i32>,
-    /// CARDS: the codes to choose from, in the order held. A code that stands here twice may be named twice.
-    #[prost(string, repeated, tag = "2")]
-    pub cards: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
-    /// CARDS: the least number of cards to name.
-    #[prost(uint32, tag = "11")]
-    pub min_cards: u32,
-    /// CARDS: the largest number of cards to name.
-    #[prost(uint32, tag = "12")]
-    pub max_cards: u32,
-    /// AMOUNT: the least. MATCH, which has no argument: this and `max_credits` are what it costs.
-    #[prost(uint64, tag = "3")]
-    pub min_credits: u64,
-    /// AMOUNT: the most.
-    #[prost(uint64, tag = "4")]
-    pub max_credits: u64,
-    /// SIDE, PILE, TOKENS: the names to choose from.
-    #[prost(string, repeated, tag = "5")]
-    pub names: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
-    /// SIDE, PILE, TOKENS: how many different names to name.
-    #[prost(uint32, tag = "13")]
-    pub names_count: u32,
-    /// SEAT: the seats to choose one from.
-    #[prost(uint32, repeated, tag = "6")]
-    pub target_seats: ::prost::alloc::vec::Vec<u32>,
-    /// VALUE: the dice to choose one from.
-    #[prost(uint32, repeated, tag = "7")]
-    pub values: ::prost::alloc::vec::Vec<u32>,
-    /// The same as one line of text, such as "bet 10..490" or "trade C11|S5".
-    #[prost(string, tag = "8")]
-    pub text: ::prost::alloc::string::String,
-    /// The choice is secret when made: names and value stand in the chain of decisions as `??`, each once.
-    #[prost(bool, tag = "9")]
-    pub secret: bool,
-}
-/// Where a card lies: its place, from the top, in a pile as one shuffle left it. Says nothing about its face.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct CardRef {
-    /// The index of the shuffle among the hand's operations.
-    #[prost(uint32, tag = "1")]
-    pub op: u32,
-    /// 0 is the top.
-    #[prost(uint32, tag = "2")]
-    pub position: u32,
-    /// The card's code, only where everybody may see the card; else empty.
-    #[prost(string, tag = "3")]
-    pub card: ::prost::alloc::string::String,
-    /// 32 bytes: the salt of the card's record, wherever `card` is set; else empty.
-    #[prost(bytes = "vec", tag = "4")]
-    pub salt: ::prost::alloc::vec::Vec<u8>,
-}
-/// What shows that a card lies where it is said to: its record leads to the root that the dealer published when the pile
-/// was shuffled. The record is LP("sabacc/fair/v1/card") u32 op, u16 position, u8 card_id, salt, all big-endian; its leaf hash,
-/// the root and the path are those of RFC 6962, the path's length follows from the position and the number of cards.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct CardProof {
-    /// The index of the shuffle among the hand's operations.
-    #[prost(uint32, tag = "1")]
-    pub op: u32,
-    /// 0 is the top.
-    #[prost(uint32, tag = "2")]
-    pub position: u32,
-    /// Index into the variant's deck list.
-    #[prost(uint32, tag = "3")]
-    pub card_id: u32,
-    /// 32 bytes.
-    #[prost(bytes = "vec", tag = "4")]
-    pub salt: ::prost::alloc::vec::Vec<u8>,
-    /// 32 bytes a hash, the lowest first, one after the other.
-    #[prost(bytes = "vec", tag = "5")]
-    pub path: ::prost::alloc::vec::Vec<u8>,
-}
-/// The dealer's commitment to a pile as a shuffle left it.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct DeckRoot {
-    /// The index of the shuffle among the hand's operations.
-    #[prost(uint32, tag = "1")]
-    pub op: u32,
-    /// The number of cards.
-    #[prost(uint32, tag = "2")]
-    pub cards: u32,
-    /// 32 bytes: the root of RFC 6962 over the cards' records, from the top.
-    #[prost(bytes = "vec", tag = "3")]
-    pub root: ::prost::alloc::vec::Vec<u8>,
-}
-/// One field of a rule set.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct RuleSetField {
-    /// Its name, such as "hand_ante".
-    #[prost(string, tag = "1")]
-    pub name: ::prost::alloc::string::String,
-    /// Its value.
-    #[prost(oneof = "rule_set_field::Value", tags = "2, 3, 4, 5")]
-    pub value: ::core::option::Option<rule_set_field::Value>,
-}
-/// Nested message and enum types in `RuleSetField`.
-pub mod rule_set_field {
-    /// Its value.
-    #[derive(Clone, PartialEq, Eq, Hash, ::prost::Oneof)]
-    pub enum Value {
-        /// A whole number.
-        #[prost(uint64, tag = "2")]
-        Number(u64),
-        /// A word, such as "match_pot".
-        #[prost(string, tag = "3")]
-        Text(::prost::alloc::string::String),
-        /// Yes or no.
-        #[prost(bool, tag = "4")]
-        Flag(bool),
-        /// A list of words.
-        #[prost(message, tag = "5")]
-        List(super::WordList),
-    }
-}
-/// A list of words.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct WordList {
-    /// The words, in order.
-    #[prost(string, repeated, tag = "1")]
-    pub words: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
-}
-/// One line of a hand's settlement.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct SettlementLine {
-    /// The same as text, such as "p1 wins main 100".
-    #[prost(string, tag = "1")]
-    pub text: ::prost::alloc::string::String,
-}
-/// The moves of all variants. Which are legal at a time is listed with the decision that is due.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
-#[repr(i32)]
-pub enum MoveKind {
-    /// Not a move.
-    Unspecified = 0,
-    /// Take a card from the draw pile.
-    Draw = 1,
-    /// Give a card away and take one from the draw pile.
-    Trade = 2,
-    /// Take no card.
-    Stand = 3,
-    /// Lay a card into the field, face up: a shift does not touch it.
-    Lock = 4,
-    /// Take a card back from the field.
-    Unlock = 5,
-    /// Bet nothing where nothing is to be matched.
-    Check = 6,
-    /// Bet where nothing is to be matched.
-    Bet = 7,
-    /// Pay what is to be matched, or the whole stack if that is less.
-    Match = 8,
-    /// Lift what is to be matched.
-    Raise = 9,
-    /// Give the hand up.
-    Fold = 10,
-    /// Declare that the hand is called.
-    CallHand = 11,
-    /// Leave the table: from now on every decision of this player is its default. TableService.StandUp makes it, in turn and
-    /// out of turn; Act refuses it.
-    Leave = 12,
-    /// Declare an alignment.
-    Align = 13,
-    /// Keep the extra card.
-    Keep = 14,
-    /// Drop a card at the showdown.
-    Drop = 15,
-    /// Draft three shift tokens.
-    Choose = 16,
-    /// Play a shift token.
-    Token = 17,
-    /// Pick the die that becomes the Prime Sabacc.
-    Prime = 18,
-    /// Draw from a named pile.
-    DrawFrom = 19,
-    /// Lay a card on its family's discard pile.
-    Discard = 20,
-    /// Pick the die that an impostor takes the value of.
-    Impostor = 21,
-    /// Take the top of the draw pile, after discarding a card if one is named.
-    Gain = 22,
-    /// Discard a card and take the one that was the top discard.
-    Swap = 23,
-    /// Give the hand up in place of an action.
-    Junk = 24,
-    /// Select cards, face down.
-    Select = 25,
-    /// Add new cards to the selection.
-    Add = 26,
-    /// Agree to end a suspended hand: it ends when every live player has.
-    Void = 27,
-}
-impl MoveKind {
-    /// String value of the enum field names used in the ProtoBuf definition.
-    ///
-    /// The values are not transformed in any way and thus are considered stable
-    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
-    pub fn as_str_name(&self) -> &'static str {
-        match self {
-            Self::Unspecified => "MOVE_KIND_UNSPECIFIED",
-            Self::Draw => "MOVE_KIND_DRAW",
-            Self::Trade => "MOVE_KIND_TRADE",
-            Self::Stand => "MOVE_KIND_STAND",
-            Self::Lock => "MOVE_KIND_LOCK",
-            Self::Unlock => "MOVE_KIND_UNLOCK",
-            Self::Check => "MOVE_KIND_CHECK",
-            Self::Bet => "MOVE_KIND_BET",
-            Self::Match => "MOVE_KIND_MATCH",
-            Self::Raise => "MOVE_KIND_RAISE",
-            Self::Fold => "MOVE_KIND_FOLD",
-            Self::CallHand => "MOVE_KIND_CALL_HAND",
-            Self::Leave => "MOVE_KIND_LEAVE",
-            Self::Align => "MOVE_KIND_ALIGN",
-            Self::Keep => "MOVE_KIND_KEEP",
-            Self::Drop => "MOVE_KIND_DROP",
-            Self::Choose => "MOVE_KIND_CHOOSE",
-            Self::Token => "MOVE_KIND_TOKEN",
-            Self::Prime => "MOVE_KIND_PRIME",
-            Self::DrawFrom => "MOVE_KIND_DRAW_FROM",
-            Self::Discard => "MOVE_KIND_DISCARD",
-            Self::Impostor => "MOVE_KIND_IMPOSTOR",
-            Self::Gain => "MOVE_KIND_GAIN",
-            Self::Swap => "MOVE_KIND_SWAP",
-            Self::Junk => "MOVE_KIND_JUNK",
-            Self::Select => "MOVE_KIND_SELECT",
-            Self::Add => "MOVE_KIND_ADD",
-            Self::Void => "MOVE_KIND_VOID",
-        }
-    }
-    /// Creates an enum from field names used in the ProtoBuf definition.
-    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
-        match value {
-            "MOVE_KIND_UNSPECIFIED" => Some(Self::Unspecified),
-            "MOVE_KIND_DRAW" => Some(Self::Draw),
-            "MOVE_KIND_TRADE" => Some(Self::Trade),
-            "MOVE_KIND_STAND" => Some(Self::Stand),
-            "MOVE_KIND_LOCK" => Some(Self::Lock),
-            "MOVE_KIND_UNLOCK" => Some(Self::Unlock),
-            "MOVE_KIND_CHECK" => Some(Self::Check),
-            "MOVE_KIND_BET" => Some(Self::Bet),
-            "MOVE_KIND_MATCH" => Some(Self::Match),
-            "MOVE_KIND_RAISE" => Some(Self::Raise),
-            "MOVE_KIND_FOLD" => Some(Self::Fold),
-            "MOVE_KIND_CALL_HAND" => Some(Self::CallHand),
-            "MOVE_KIND_LEAVE" => Some(Self::Leave),
-            "MOVE_KIND_ALIGN" => Some(Self::Align),
-            "MOVE_KIND_KEEP" => Some(Self::Keep),
-            "MOVE_KIND_DROP" => Some(Self::Drop),
-            "MOVE_KIND_CHOOSE" => Some(Self::Choose),
-            "MOVE_KIND_TOKEN" => Some(Self::Token),
-            "MOVE_KIND_PRIME" => Some(Self::Prime),
-            "MOVE_KIND_DRAW_FROM" => Some(Self::DrawFrom),
-            "MOVE_KIND_DISCARD" => Some(Self::Discard),
-            "MOVE_KIND_IMPOSTOR" => Some(Self::Impostor),
-            "MOVE_KIND_GAIN" => Some(Self::Gain),
-            "MOVE_KIND_SWAP" => Some(Self::Swap),
-            "MOVE_KIND_JUNK" => Some(Self::Junk),
-            "MOVE_KIND_SELECT" => Some(Self::Select),
-            "MOVE_KIND_ADD" => Some(Self::Add),
-            "MOVE_KIND_VOID" => Some(Self::Void),
-            _ => None,
-        }
-    }
-}
-/// An argument of a move: which field of the Move it fills.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
-#[repr(i32)]
-pub enum MoveArgument {
-    /// Not used.
-    Unspecified = 0,
-    /// Move.cards: from LegalMove.min_cards to LegalMove.max_cards of LegalMove.cards.
-    Cards = 1,
-    /// Move.amount_credits: from LegalMove.min_credits to LegalMove.max_credits.
-    Amount = 2,
-    /// Move.names: one of LegalMove.names, a side.
-    Side = 3,
-    /// Move.names: one of LegalMove.names, a pile.
-    Pile = 4,
-    /// Move.names: LegalMove.names_count different ones of LegalMove.names, which are shift tokens.
-    Tokens = 5,
-    /// Move.target_seat: one of LegalMove.target_seats.
-    Seat = 6,
-    /// Move.value: one of LegalMove.values, a die.
-    Value = 7,
-}
-impl MoveArgument {
-    /// String value of the enum field names used in the ProtoBuf definition.
-    ///
-    /// The values are not transformed in any way and thus are considered stable
-    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
-    pub fn as_str_name(&self) -> &'static str {
-        match self {
-            Self::Unspecified => "MOVE_ARGUMENT_UNSPECIFIED",
-            Self::Cards => "MOVE_ARGUMENT_CARDS",
-            Self::Amount => "MOVE_ARGUMENT_AMOUNT",
-            Self::Side => "MOVE_ARGUMENT_SIDE",
-            Self::Pile => "MOVE_ARGUMENT_PILE",
-            Self::Tokens => "MOVE_ARGUMENT_TOKENS",
-            Self::Seat => "MOVE_ARGUMENT_SEAT",
-            Self::Value => "MOVE_ARGUMENT_VALUE",
-        }
-    }
-    /// Creates an enum from field names used in the ProtoBuf definition.
-    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
-        match value {
-            "MOVE_ARGUMENT_UNSPECIFIED" => Some(Self::Unspecified),
-            "MOVE_ARGUMENT_CARDS" => Some(Self::Cards),
-            "MOVE_ARGUMENT_AMOUNT" => Some(Self::Amount),
-            "MOVE_ARGUMENT_SIDE" => Some(Self::Side),
-            "MOVE_ARGUMENT_PILE" => Some(Self::Pile),
-            "MOVE_ARGUMENT_TOKENS" => Some(Self::Tokens),
-            "MOVE_ARGUMENT_SEAT" => Some(Self::Seat),
-            "MOVE_ARGUMENT_VALUE" => Some(Self::Value),
             _ => None,
         }
     }

@@ -2258,11 +2258,39 @@ pub struct ListTablesRequest {
     /// What the page before gave as next_page_token, or empty.
     #[prost(string, tag = "2")]
     pub page_token: ::prost::alloc::string::String,
+    /// Tables to list; unset: all.
+    #[prost(message, optional, tag = "3")]
+    pub filter: ::core::option::Option<LobbyFilter>,
+}
+/// Choice of open tables: those that pass every field that is set.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct LobbyFilter {
+    /// The game, such as "dice"; empty: all.
+    #[prost(string, tag = "1")]
+    pub variant: ::prost::alloc::string::String,
+    /// The least TableSummary.ante_credits.
+    #[prost(uint64, tag = "2")]
+    pub min_ante_credits: u64,
+    /// The most TableSummary.ante_credits; unset: no bound.
+    #[prost(uint64, optional, tag = "3")]
+    pub max_ante_credits: ::core::option::Option<u64>,
+    /// Tables that take a buy-in of this many credits or more.
+    #[prost(uint64, tag = "4")]
+    pub min_buy_in_credits: u64,
+    /// Tables that take a buy-in of this many credits or fewer; unset: no bound.
+    #[prost(uint64, optional, tag = "5")]
+    pub max_buy_in_credits: ::core::option::Option<u64>,
+    /// Tables with at least so many free seats.
+    #[prost(uint32, tag = "6")]
+    pub min_free_seats: u32,
+    /// True: tables where the caller has a seat. Needs a player's token.
+    #[prost(bool, tag = "7")]
+    pub mine: bool,
 }
 /// A page of tables.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct ListTablesResponse {
-    /// By their ids. A page may have fewer tables than asked for, and be followed by others.
+    /// By their ids. A page may have fewer tables than asked for, or none, and be followed by others.
     #[prost(message, repeated, tag = "1")]
     pub tables: ::prost::alloc::vec::Vec<TableSummary>,
     /// Empty: there are no more.
@@ -2290,9 +2318,126 @@ pub struct TableSummary {
     /// The hand in play, or the last one; 0: none yet.
     #[prost(uint64, tag = "6")]
     pub hand_no: u64,
+    /// The least credits that a player needs to be dealt in while the Sabacc Pot is empty: the antes, with the stake of games that
+    /// have one; at least 1.
+    #[prost(uint64, tag = "7")]
+    pub ante_credits: u64,
+    /// The least credits to sit down with.
+    #[prost(uint64, tag = "8")]
+    pub min_buy_in_credits: u64,
+    /// The most.
+    #[prost(uint64, tag = "9")]
+    pub max_buy_in_credits: u64,
     /// Set: the table is disabled, and starts no hand.
-    #[prost(message, optional, tag = "20")]
+    #[prost(message, optional, tag = "10")]
     pub disabled: ::core::option::Option<Disabled>,
+}
+/// Asks for a player's seats.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ListSeatsRequest {
+    /// A UUID as text, or empty for one's own.
+    #[prost(string, tag = "1")]
+    pub player_id: ::prost::alloc::string::String,
+    /// At most so many; 0: 100; more than 500 is 500.
+    #[prost(int32, tag = "2")]
+    pub page_size: i32,
+    /// What the page before gave as next_page_token, or empty.
+    #[prost(string, tag = "3")]
+    pub page_token: ::prost::alloc::string::String,
+}
+/// A page of a player's seats.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ListSeatsResponse {
+    /// By the tables' ids. A page may have fewer seats than asked for, and be followed by others.
+    #[prost(message, repeated, tag = "1")]
+    pub seats: ::prost::alloc::vec::Vec<PlayerSeat>,
+    /// Empty: there are no more.
+    #[prost(string, tag = "2")]
+    pub next_page_token: ::prost::alloc::string::String,
+}
+/// A player's seat at one table.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct PlayerSeat {
+    /// A UUID as text.
+    #[prost(string, tag = "1")]
+    pub table_id: ::prost::alloc::string::String,
+    /// The table's name.
+    #[prost(string, tag = "2")]
+    pub table_name: ::prost::alloc::string::String,
+    /// The game.
+    #[prost(string, tag = "3")]
+    pub variant: ::prost::alloc::string::String,
+    /// The seat's number.
+    #[prost(uint32, tag = "4")]
+    pub seat: u32,
+    /// Credits at the table, as in SeatView.
+    #[prost(uint64, tag = "5")]
+    pub stack_credits: u64,
+    /// State of the seat: whether it sits out, among others.
+    #[prost(enumeration = "SeatState", tag = "6")]
+    pub state: i32,
+    /// The hand in play that the player was dealt into; 0: none.
+    #[prost(uint64, tag = "7")]
+    pub hand_no: u64,
+}
+/// Follows the list of open tables.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct WatchLobbyRequest {
+    /// Tables to follow; unset: all.
+    #[prost(message, optional, tag = "1")]
+    pub filter: ::core::option::Option<LobbyFilter>,
+    /// The last one of a stream with the same filter, of the same caller where the filter has `mine`; or empty. Another is refused
+    /// (BAD_FIELD).
+    #[prost(bytes = "vec", tag = "2")]
+    pub resume_token: ::prost::alloc::vec::Vec<u8>,
+}
+/// One message of the followed list.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct WatchLobbyResponse {
+    /// Go on from here after a broken stream. Never ahead of what is durable.
+    #[prost(bytes = "vec", tag = "7")]
+    pub resume_token: ::prost::alloc::vec::Vec<u8>,
+    /// What it is.
+    #[prost(oneof = "watch_lobby_response::Message", tags = "1, 2, 3, 4, 5, 6")]
+    pub message: ::core::option::Option<watch_lobby_response::Message>,
+}
+/// Nested message and enum types in `WatchLobbyResponse`.
+pub mod watch_lobby_response {
+    /// What it is.
+    #[derive(Clone, PartialEq, Eq, Hash, ::prost::Oneof)]
+    pub enum Message {
+        /// The list begins: whatever was listed before is void. First, and not after a resume token that is recent enough.
+        #[prost(message, tag = "1")]
+        Started(super::LobbyStarted),
+        /// An open table as it stands: new in the list, or changed. It replaces what was told of the same table.
+        #[prost(message, tag = "2")]
+        Table(super::TableSummary),
+        /// A table is in the list no more. Of one that was never told it means nothing.
+        #[prost(message, tag = "3")]
+        Delisted(super::TableDelisted),
+        /// Everything up to the moment of the call has been sent; what follows is live.
+        #[prost(message, tag = "4")]
+        CaughtUp(super::CaughtUp),
+        /// Nothing happened for a while; the stream is alive.
+        #[prost(message, tag = "5")]
+        Heartbeat(super::Heartbeat),
+        /// The stream ends, and why. Nothing follows.
+        #[prost(message, tag = "6")]
+        Ended(super::StreamEnded),
+    }
+}
+/// The list begins.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct LobbyStarted {}
+/// A table is in the list no more.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct TableDelisted {
+    /// A UUID as text.
+    #[prost(string, tag = "1")]
+    pub table_id: ::prost::alloc::string::String,
+    /// The reason.
+    #[prost(enumeration = "DelistReason", tag = "2")]
+    pub reason: i32,
 }
 /// Asks for a table.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -3460,6 +3605,39 @@ pub struct HandEnded {
 /// A table closed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct TableClosed {}
+/// Why a table is in the list no more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum DelistReason {
+    /// Not used.
+    Unspecified = 0,
+    /// The table is closed.
+    Closed = 1,
+    /// It does not pass the filter now: too few free seats, or the caller has left.
+    Filtered = 2,
+}
+impl DelistReason {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "DELIST_REASON_UNSPECIFIED",
+            Self::Closed => "DELIST_REASON_CLOSED",
+            Self::Filtered => "DELIST_REASON_FILTERED",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "DELIST_REASON_UNSPECIFIED" => Some(Self::Unspecified),
+            "DELIST_REASON_CLOSED" => Some(Self::Closed),
+            "DELIST_REASON_FILTERED" => Some(Self::Filtered),
+            _ => None,
+        }
+    }
+}
 /// Why a stream ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
 #[repr(i32)]
@@ -3667,7 +3845,8 @@ pub mod table_service_client {
                 .insert(GrpcMethod::new("sabacc.table.v1.TableService", "CreateTable"));
             self.inner.unary(req, path, codec).await
         }
-        /// The open tables by their ids, which follow the order in which they were opened.
+        /// The open tables by their ids, which follow the order in which they were opened. Pages go on behind an id, so no table is
+        /// left out or listed twice because others open or close meanwhile.
         pub async fn list_tables(
             &mut self,
             request: impl tonic::IntoRequest<super::ListTablesRequest>,
@@ -3716,6 +3895,60 @@ pub mod table_service_client {
             req.extensions_mut()
                 .insert(GrpcMethod::new("sabacc.table.v1.TableService", "GetTable"));
             self.inner.unary(req, path, codec).await
+        }
+        /// A player's seats at all tables, with the names of the tables. A player sees their own: `player_id` is left empty or is
+        /// theirs; operators and auditors name a player.
+        pub async fn list_seats(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ListSeatsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListSeatsResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/sabacc.table.v1.TableService/ListSeats",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("sabacc.table.v1.TableService", "ListSeats"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Follow the list of open tables: first the tables that pass the filter, then each that opens, changes or closes. Give the
+        /// last resume_token again after a broken stream, with the same filter, and nothing is missed or repeated; tokens stay good
+        /// when the service restarts. A table is told at most once a second, as it stands then, so a slow reader gets fewer
+        /// messages and is never ended for it. A new hand alone is no change.
+        pub async fn watch_lobby(
+            &mut self,
+            request: impl tonic::IntoRequest<super::WatchLobbyRequest>,
+        ) -> std::result::Result<
+            tonic::Response<tonic::codec::Streaming<super::WatchLobbyResponse>>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/sabacc.table.v1.TableService/WatchLobby",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("sabacc.table.v1.TableService", "WatchLobby"));
+            self.inner.server_streaming(req, path, codec).await
         }
         /// Take a seat with credits from one's account. Answered when the credits have moved. Who has withheld entropy here
         /// lately waits: WITHHELD.
@@ -3999,7 +4232,8 @@ pub mod table_service_server {
             tonic::Response<super::CreateTableResponse>,
             tonic::Status,
         >;
-        /// The open tables by their ids, which follow the order in which they were opened.
+        /// The open tables by their ids, which follow the order in which they were opened. Pages go on behind an id, so no table is
+        /// left out or listed twice because others open or close meanwhile.
         async fn list_tables(
             &self,
             request: tonic::Request<super::ListTablesRequest>,
@@ -4015,6 +4249,29 @@ pub mod table_service_server {
             tonic::Response<super::GetTableResponse>,
             tonic::Status,
         >;
+        /// A player's seats at all tables, with the names of the tables. A player sees their own: `player_id` is left empty or is
+        /// theirs; operators and auditors name a player.
+        async fn list_seats(
+            &self,
+            request: tonic::Request<super::ListSeatsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListSeatsResponse>,
+            tonic::Status,
+        >;
+        /// Server streaming response type for the WatchLobby method.
+        type WatchLobbyStream: tonic::codegen::tokio_stream::Stream<
+                Item = std::result::Result<super::WatchLobbyResponse, tonic::Status>,
+            >
+            + std::marker::Send
+            + 'static;
+        /// Follow the list of open tables: first the tables that pass the filter, then each that opens, changes or closes. Give the
+        /// last resume_token again after a broken stream, with the same filter, and nothing is missed or repeated; tokens stay good
+        /// when the service restarts. A table is told at most once a second, as it stands then, so a slow reader gets fewer
+        /// messages and is never ended for it. A new hand alone is no change.
+        async fn watch_lobby(
+            &self,
+            request: tonic::Request<super::WatchLobbyRequest>,
+        ) -> std::result::Result<tonic::Response<Self::WatchLobbyStream>, tonic::Status>;
         /// Take a seat with credits from one's account. Answered when the credits have moved. Who has withheld entropy here
         /// lately waits: WITHHELD.
         async fn sit_down(
@@ -4310,6 +4567,97 @@ pub mod table_service_server {
                                 max_encoding_message_size,
                             );
                         let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/sabacc.table.v1.TableService/ListSeats" => {
+                    #[allow(non_camel_case_types)]
+                    struct ListSeatsSvc<T: TableService>(pub Arc<T>);
+                    impl<
+                        T: TableService,
+                    > tonic::server::UnaryService<super::ListSeatsRequest>
+                    for ListSeatsSvc<T> {
+                        type Response = super::ListSeatsResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ListSeatsRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as TableService>::list_seats(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ListSeatsSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/sabacc.table.v1.TableService/WatchLobby" => {
+                    #[allow(non_camel_case_types)]
+                    struct WatchLobbySvc<T: TableService>(pub Arc<T>);
+                    impl<
+                        T: TableService,
+                    > tonic::server::ServerStreamingService<super::WatchLobbyRequest>
+                    for WatchLobbySvc<T> {
+                        type Response = super::WatchLobbyResponse;
+                        type ResponseStream = T::WatchLobbyStream;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::ResponseStream>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::WatchLobbyRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as TableService>::watch_lobby(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = WatchLobbySvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.server_streaming(method, req).await;
                         Ok(res)
                     };
                     Box::pin(fut)

@@ -191,10 +191,11 @@ pub struct Entry {
     /// The account's credits after it.
     #[prost(int64, tag = "5")]
     pub balance_credits: i64,
-    /// Of a SETTLEMENT the hand, a UUID as text; empty else.
+    /// Of a SETTLEMENT the hand, a UUID as text; empty else. The wallet knows hands by their ids alone: AuditService.GetHand takes
+    /// this id and tells the hand's number, and HandService.ListPlayerHands has both.
     #[prost(string, tag = "6")]
     pub hand_id: ::prost::alloc::string::String,
-    /// The table it involves, a UUID as text, or empty.
+    /// The table it involves, a UUID as text, or empty. Of a SETTLEMENT the hand's.
     #[prost(string, tag = "7")]
     pub table_id: ::prost::alloc::string::String,
     /// An operator's reason, or empty.
@@ -989,7 +990,9 @@ pub mod wallet_service_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Everything that moved a player's credits, oldest first: issues, buy-ins, every hand, cash-outs. See Entry.
+        /// Everything that moved a player's credits, oldest first: issues, buy-ins, every hand, cash-outs. See Entry. Hands are in the
+        /// player's own statement, not in one of each seat: a hand's transfer has a leg for everybody who was dealt in, of 0 credits too,
+        /// and the legs on all seats that the player ever had are merged with those of the account, by their position in the log.
         pub async fn list_entries(
             &mut self,
             request: impl tonic::IntoRequest<super::ListEntriesRequest>,
@@ -1341,7 +1344,9 @@ pub mod wallet_service_server {
             tonic::Response<super::CloseAccountResponse>,
             tonic::Status,
         >;
-        /// Everything that moved a player's credits, oldest first: issues, buy-ins, every hand, cash-outs. See Entry.
+        /// Everything that moved a player's credits, oldest first: issues, buy-ins, every hand, cash-outs. See Entry. Hands are in the
+        /// player's own statement, not in one of each seat: a hand's transfer has a leg for everybody who was dealt in, of 0 credits too,
+        /// and the legs on all seats that the player ever had are merged with those of the account, by their position in the log.
         async fn list_entries(
             &self,
             request: tonic::Request<super::ListEntriesRequest>,

@@ -15,6 +15,7 @@
 
 mod cache;
 mod collect;
+mod histories;
 mod limiter;
 
 use std::net::IpAddr;
@@ -23,7 +24,7 @@ use std::sync::Arc;
 use audit::bundle::{Bundle, TrustedKeys};
 use audit::hand::{self, Report};
 use audit::{Checked, Verdict};
-use chassis::auth::ServiceToken;
+use chassis::auth::{Identity, ServiceToken};
 use chassis::channel::{self, CredentialInterceptor, PeerChannel};
 use chassis::config::ServiceConfig;
 use primitives::TableId;
@@ -41,6 +42,7 @@ use wire::status::{ApiRefusal, api_refusal};
 use crate::StartError;
 use cache::{AuditCache, AuditedHand, HandKey};
 use collect::{CollectedBundle, Logs};
+use histories::Histories;
 use limiter::{AuditLimiter, Caller};
 
 /// Name under which the gateway calls other services.
@@ -191,6 +193,28 @@ impl AuditService for Audits {
         Ok(Response::new(pb::GetHandBundleResponse { bundle, uncosigned }))
     }
 
+    async fn get_hand(
+        &self,
+        request: Request<pb::GetHandRequest>,
+    ) -> Result<Response<pb::GetHandResponse>, Status> {
+        let viewer = Identity::of(&request).and_then(Identity::player);
+        let caller = Caller::of(&request);
+        let request = request.into_inner();
+        let hand = self.hand_key(&request, &caller).await?;
+        let audited = self.audited(hand.table, hand.hand_no, caller).await?;
+        let viewer = viewer.filter(|_| !request.public_view);
+        let told = audited.histories.as_ref().map_err(Clone::clone)?.told(viewer)?;
+        Ok(Response::new(pb::GetHandResponse {
+            table_id: hand.table.to_string(),
+            hand_no: hand.hand_no,
+            hand_id: audit::hand::hand_id(hand.table, hand.hand_no).to_string(),
+            viewer_seat: told.viewer.map_or(0, |viewer| viewer.seat),
+            history: Some(told.history.clone()),
+            text: told.text.clone(),
+            bundle: if request.with_bundle { audited.bundle.clone() } else { Vec::new() },
+        }))
+    }
+
     async fn audit_hand(
         &self,
         request: Request<pb::AuditHandRequest>,
@@ -203,6 +227,29 @@ impl AuditService for Audits {
 }
 
 impl Audits {
+    /// Returns the hand that a request names, by table and number or by id.
+    async fn hand_key(
+        &self,
+        request: &pb::GetHandRequest,
+        caller: &Caller,
+    ) -> Result<HandKey, Status> {
+        let pb::GetHandRequest { table_id, hand_no, hand_id, .. } = request;
+        if hand_id.is_empty() {
+            return Ok(HandKey { table: field::table_id(table_id)?, hand_no: *hand_no });
+        }
+        if !table_id.is_empty() || *hand_no != 0 {
+            let problem = "in place of table_id and hand_no, not with them";
+            return Err(wire::BadField::new("hand_id", problem).into());
+        }
+        let hand = field::id("hand_id", hand_id)?;
+        if let Some(found) = self.shared.cache.find(hand) {
+            return Ok(found);
+        }
+        let mut logs = self.logs.clone().ok_or_else(no_logs)?;
+        let _permit = self.shared.limiter.enter(caller.clone()).await?;
+        logs.hand_key(hand).await
+    }
+
     /// Returns the audited records of a hand, from the cache if the hand passed before.
     async fn audited(
         &self,
@@ -237,7 +284,7 @@ impl Audits {
 }
 
 fn audit(collected: CollectedBundle) -> Result<AuditedHand, ApiRefusal> {
-    let CollectedBundle { bytes, uncosigned } = collected;
+    let CollectedBundle { bytes, uncosigned, progress } = collected;
     let bundle = Bundle::parse(&bytes).map_err(|error| {
         api_refusal(ErrorReason::Corrupt, format!("the logs' records make no bundle: {error}"))
     })?;
@@ -249,7 +296,8 @@ fn audit(collected: CollectedBundle) -> Result<AuditedHand, ApiRefusal> {
     let report = hand::audit(&records);
     let story = hand::story(&records, &report).into_iter().map(story_line).collect();
     let answer = audit_response(report, bundle.hand_id.to_string(), story);
-    Ok(AuditedHand { bundle: bytes, uncosigned, response: answer })
+    let histories = Histories::of(&records, progress);
+    Ok(AuditedHand { bundle: bytes, uncosigned, response: answer, histories })
 }
 
 fn audit_response(

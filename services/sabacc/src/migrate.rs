@@ -1,5 +1,6 @@
 //! `sabacc migrate`: updates the schemas for services that run apart, without passwords for their
-//! roles, which the database's administrator sets. Also requests a rebuild of the wallet's tables.
+//! roles, which the database's administrator sets. Also requests a rebuild of the tables that follow
+//! from the logs.
 
 use std::path::PathBuf;
 
@@ -17,7 +18,7 @@ pub(crate) struct Options {
     /// before it.
     #[arg(long)]
     config: Option<PathBuf>,
-    /// Have the wallet rebuild its tables from its log at its next start. Without an address: those
+    /// Have the wallet and the table service rebuild their tables from their logs at their next start. Without an address: those
     /// of the room in the data folder, which must not run.
     #[arg(long)]
     rebuild: bool,
@@ -56,6 +57,10 @@ async fn rebuild_room(data: Option<PathBuf>) -> anyhow::Result<bool> {
 
 async fn rebuild(admin_url: &str) -> anyhow::Result<()> {
     sabacc_wallet::repo::request_rebuild(admin_url).await?;
-    output::line("the wallet makes its tables anew from its log when it starts next");
+    sabacc_table::repo::request_rebuild(admin_url).await?;
+    output::line(
+        "the wallet makes its tables anew from its log when it starts next, and the table service \
+         the lists of players' hands",
+    );
     Ok(())
 }

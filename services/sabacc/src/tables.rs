@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use chassis::auth::Role;
 use clap::{Args, Subcommand};
 use primitives::Credits;
-use proto::table::v1::{TableConfig, TableSummary};
+use proto::table::v1::{LobbyFilter, TableConfig, TableSummary};
 use serde_json::{Value, json};
 use wire::ruleset::write_field;
 
@@ -20,11 +20,8 @@ use crate::output;
 pub(crate) enum TableCommand {
     /// Open a table, as an operator; prints its id.
     Open(Box<Opening>),
-    /// List the open tables.
-    List {
-        #[command(flatten)]
-        room: RoomEndpoint,
-    },
+    /// List the open tables, or those that pass every option.
+    List(Listing),
     /// Stop dealing after the hand in play, pay everybody out and close, as an operator.
     Close {
         #[command(flatten)]
@@ -39,6 +36,34 @@ pub(crate) enum TableCommand {
     Enable(disable::Options),
     /// Resume the stopped effects of a table, as an operator, for a reason that is on record.
     Resume(resume::Options),
+}
+
+/// Choice of open tables.
+#[derive(Args)]
+pub(crate) struct Listing {
+    #[command(flatten)]
+    room: RoomEndpoint,
+    /// Tables of this game, such as `dice`.
+    #[arg(long)]
+    game: Option<String>,
+    /// Tables with at least this ante.
+    #[arg(long, value_name = "CREDITS")]
+    min_ante: Option<Credits>,
+    /// Tables with at most this ante.
+    #[arg(long, value_name = "CREDITS")]
+    max_ante: Option<Credits>,
+    /// Tables that take a buy-in of this many credits or more.
+    #[arg(long, value_name = "CREDITS")]
+    min_buy_in: Option<Credits>,
+    /// Tables that take a buy-in of this many credits or fewer.
+    #[arg(long, value_name = "CREDITS")]
+    max_buy_in: Option<Credits>,
+    /// Tables with at least so many free seats.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    free_seats: u32,
+    /// Tables where you have a seat; with a player's token.
+    #[arg(long)]
+    mine: bool,
 }
 
 /// Settings of a table to open. Settings that are not given are the room's defaults.
@@ -101,7 +126,7 @@ pub(crate) async fn run(
 ) -> anyhow::Result<bool> {
     match command {
         TableCommand::Open(opening) => open(data, json, *opening).await,
-        TableCommand::List { room } => list(data, json, room).await,
+        TableCommand::List(listing) => list(data, json, listing).await,
         TableCommand::Close { room, table } => close(data, json, room, &table).await,
         TableCommand::Disable(options) => disable::disable(data, json, options).await,
         TableCommand::Enable(options) => disable::enable(data, json, options).await,
@@ -121,9 +146,11 @@ async fn open(data: Option<PathBuf>, json: bool, opening: Opening) -> anyhow::Re
     Ok(true)
 }
 
-async fn list(data: Option<PathBuf>, json: bool, room: RoomEndpoint) -> anyhow::Result<bool> {
-    let client = room.connect(data, "table")?;
-    let tables = client.list_tables().await?;
+async fn list(data: Option<PathBuf>, json: bool, listing: Listing) -> anyhow::Result<bool> {
+    let (room, filter) = listing.split();
+    let client =
+        if filter.mine { room.connect_with_token(data) } else { room.connect(data, "table") };
+    let tables = client?.list_tables_where(filter).await?;
     if json {
         for table in &tables {
             output::line(&as_json(table).to_string());
@@ -157,22 +184,43 @@ async fn close(
 }
 
 fn describe(table: &TableSummary) -> String {
-    let TableSummary { table_id, name, variant, seats, seated, hand_no, disabled } = table;
+    let TableSummary { table_id, name, variant, seats, seated, hand_no, .. } = table;
+    let TableSummary { ante_credits: ante, min_buy_in_credits, max_buy_in_credits, .. } = table;
     let name = output::one_line(name);
     let id = output::one_line(table_id);
-    let disabled = disabled.as_ref().map_or_else(String::new, |disabled| {
+    let stakes = format!("ante {ante}, buy-in {min_buy_in_credits} to {max_buy_in_credits}");
+    let disabled = table.disabled.as_ref().map_or_else(String::new, |disabled| {
         format!("  disabled: {}", output::one_line(&disabled.reason))
     });
-    format!("{id}  {variant:<10} {seated}/{seats} seats  hand {hand_no:<8} {name}{disabled}")
+    format!(
+        "{id}  {variant:<10} {seated}/{seats} seats  {stakes:<32}  hand {hand_no:<8} {name}{disabled}"
+    )
 }
 
 fn as_json(table: &TableSummary) -> Value {
-    let TableSummary { table_id, name, variant, seats, seated, hand_no, disabled } = table;
-    let disabled = disabled.as_ref().map(|disabled| &disabled.reason);
+    let TableSummary { table_id, name, variant, seats, seated, hand_no, .. } = table;
     json!({
         "table": table_id, "name": name, "game": variant,
-        "seats": seats, "seated": seated, "hand_no": hand_no, "disabled": disabled,
+        "seats": seats, "seated": seated, "hand_no": hand_no, "ante": table.ante_credits,
+        "min_buy_in": table.min_buy_in_credits, "max_buy_in": table.max_buy_in_credits,
+        "disabled": table.disabled.as_ref().map(|disabled| &disabled.reason),
     })
+}
+
+impl Listing {
+    /// The room, and the filter that the options stand for.
+    fn split(self) -> (RoomEndpoint, LobbyFilter) {
+        let filter = LobbyFilter {
+            variant: self.game.unwrap_or_default(),
+            min_ante_credits: self.min_ante.map_or(0, Credits::get),
+            max_ante_credits: self.max_ante.map(Credits::get),
+            min_buy_in_credits: self.min_buy_in.map_or(0, Credits::get),
+            max_buy_in_credits: self.max_buy_in.map(Credits::get),
+            min_free_seats: self.free_seats,
+            mine: self.mine,
+        };
+        (self.room, filter)
+    }
 }
 
 impl Opening {

@@ -23,7 +23,6 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::task::Poll;
 use std::time::Duration;
 
@@ -50,6 +49,7 @@ use crate::peers::{CallFailure, Peers, Reply};
 use crate::people::directory::Directory;
 use crate::people::guests::GuestIssuer;
 use crate::plan::Plan;
+use crate::player_hands::PlayerHands;
 use crate::publish::Publisher;
 use crate::receipt::ReceiptKey;
 use crate::registry::ClosedTable;
@@ -92,9 +92,10 @@ pub(crate) enum Query {
         full: bool,
         reply: oneshot::Sender<pb::TableView>,
     },
-    /// The reply is `None` for a closed table.
-    Summary {
-        reply: oneshot::Sender<Option<pb::TableSummary>>,
+    /// The reply is `None` where the player has no seat.
+    Seat {
+        player: PlayerId,
+        reply: oneshot::Sender<Option<pb::PlayerSeat>>,
     },
     Watch {
         viewer: Option<PlayerId>,
@@ -144,6 +145,8 @@ pub(crate) struct Dependencies {
     /// Games that are disabled.
     pub games: Arc<watch::Sender<Games>>,
     pub activity: Arc<RoomActivity>,
+    /// Lists of players' hands.
+    pub player_hands: PlayerHands,
 }
 
 /// State and dependencies of a table's task.
@@ -199,8 +202,6 @@ pub(crate) struct Actor {
     /// Time and reason of a contradiction between memory and log. Nothing moves until the table is
     /// read again.
     halted: Option<(UnixMicros, String)>,
-    /// Whether the table is closed, for listings of tables.
-    closed: Arc<AtomicBool>,
     messages: mpsc::Receiver<TableMessage>,
     /// Commands that arrived while an append was in flight.
     deferred: VecDeque<Box<CommandRequest>>,
@@ -251,6 +252,7 @@ impl Actor {
             guests: _,
             games,
             activity,
+            player_hands: _,
         } = dependencies;
         let mut publisher = Publisher::new(state.table.id, directory.clone());
         for past in past {
@@ -293,7 +295,6 @@ impl Actor {
             followed_steps: stepped,
             unrecorded_steps: 0,
             halted: None,
-            closed: Arc::default(),
             messages,
             deferred: VecDeque::new(),
         }

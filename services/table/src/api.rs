@@ -4,6 +4,7 @@
 
 mod caller;
 mod hands;
+mod lobby;
 mod parse;
 mod people;
 mod play;
@@ -15,7 +16,6 @@ mod watch_stream;
 
 use std::pin::Pin;
 use std::sync::Arc;
-use std::time::Duration;
 
 use chassis::auth::{Identity, Role, TokenExpiry};
 use chassis::rate_limiter::RateLimiter;
@@ -40,7 +40,7 @@ use crate::registry::TableRegistry;
 use crate::stops::Resume;
 
 use caller::Caller;
-use parse::{commitment_command, decision_command, page_after, reveal_command};
+use parse::{commitment_command, decision_command, reveal_command};
 use watch_stream::{CLOCK, WatchStream};
 
 pub(crate) use hands::HandsApi;
@@ -49,8 +49,6 @@ pub(crate) use revocations::RevocationsApi;
 pub(crate) use room::RoomApi;
 pub(crate) use rules::RulesApi;
 
-/// Time for which a list waits for one table.
-const SUMMARY_TIMEOUT: Duration = Duration::from_millis(500);
 /// Tables on a page by default, and at most.
 const PAGE_SIZES: (usize, usize) = (100, 500);
 
@@ -202,13 +200,6 @@ fn send_message(
     }
 }
 
-/// Row of a table in a list; `None` where it is closed or does not answer.
-async fn summary(table: &mpsc::Sender<TableMessage>) -> Option<pb::TableSummary> {
-    let (reply, summary) = oneshot::channel();
-    send_message(table, TableMessage::Query(Query::Summary { reply })).ok()?;
-    summary.await.ok().flatten()
-}
-
 #[tonic::async_trait]
 impl TableService for Api {
     async fn create_table(
@@ -230,19 +221,27 @@ impl TableService for Api {
         &self,
         request: Request<pb::ListTablesRequest>,
     ) -> Result<Response<pb::ListTablesResponse>, Status> {
-        let pb::ListTablesRequest { page_size, page_token } = request.into_inner();
-        let (after, size) = page_after(page_size, &page_token)?;
-        let found = self.registry()?.list(after, size);
-        let last = found.last().filter(|_| found.len() == size).map(|(id, _)| id.to_string());
-        let mut tables = Vec::with_capacity(found.len());
-        for (_, table) in found {
-            // A table that does not answer must not hide the others.
-            tables.extend(
-                tokio::time::timeout(SUMMARY_TIMEOUT, summary(&table)).await.ok().flatten(),
-            );
-        }
-        let next_page_token = last.unwrap_or_default();
-        Ok(Response::new(pb::ListTablesResponse { tables, next_page_token }))
+        let caller = Caller::of_anybody(&request);
+        Ok(Response::new(self.tables_page(&caller, request.into_inner()).await?))
+    }
+
+    async fn list_seats(
+        &self,
+        request: Request<pb::ListSeatsRequest>,
+    ) -> Result<Response<pb::ListSeatsResponse>, Status> {
+        let caller = Caller::of(&request)?;
+        Ok(Response::new(self.seats_page(&caller, request.into_inner()).await?))
+    }
+
+    type WatchLobbyStream = lobby::LobbyMessages;
+
+    async fn watch_lobby(
+        &self,
+        request: Request<pb::WatchLobbyRequest>,
+    ) -> Result<Response<Self::WatchLobbyStream>, Status> {
+        let caller = Caller::of_anybody(&request);
+        let expiry = TokenExpiry::of(&request).cloned();
+        Ok(Response::new(self.lobby_stream(&caller, request.into_inner(), expiry).await?))
     }
 
     async fn get_table(

@@ -19,25 +19,21 @@ mod counts;
 pub(crate) mod index;
 mod pages;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
-use eventlog::{Log, Position, ReadError};
-use futures_util::StreamExt as _;
+use eventlog::{Log, Position};
 use primitives::{PlayerId, TableId};
 use proto::audit::v1 as pb;
 use proto::event::v1::EventType;
 use proto::table::v1::ActivityKind;
 use wire::ApiRefusal;
 
+use crate::log_follower;
 use crate::room::RoomActivity;
 use index::HandIndex;
 pub(crate) use pages::{Cursor, NoCursor};
-
-/// Pause before the log is read again where the database is away.
-const RETRY_PAUSE: Duration = Duration::from_millis(500);
 
 /// Hands that are asked for.
 #[derive(Debug, Clone, Copy)]
@@ -99,19 +95,7 @@ impl HandList {
 
 /// Follows the log from where the list ends, until the log is lost or closed, and counts what comes.
 pub(crate) async fn follow(log: Log, list: HandList, activity: Arc<RoomActivity>) {
-    let (mut events, stopped) = (log.subscribe(Position(list.log_size())), log.stopped());
-    // The log's handle must not keep the log open.
-    drop(log);
-    while let Some(event) = events.next().await {
-        match event {
-            Ok(event) => list.apply(&event, &activity),
-            Err(ReadError::Stopped) => return,
-            Err(error) => {
-                tracing::warn!(%error, "the list of hands waits for the log");
-                if stopped.run_until_cancelled(tokio::time::sleep(RETRY_PAUSE)).await.is_none() {
-                    return;
-                }
-            }
-        }
-    }
+    let from = Position(list.log_size());
+    let apply = |event: &eventlog::Event| list.apply(event, &activity);
+    log_follower::follow(log, from, "the list of hands", apply).await;
 }

@@ -21,7 +21,9 @@
 //! - `standing` turns the wallet's word on who may be dealt in into events.
 //! - `updates` and `publish` send each viewer what they may see, `backlog` bounds what is in
 //!   flight.
-//! - `hand_list` is the public list of hand numbers, which follows the log.
+//! - `hand_list` is the public list of hand numbers, `lobby` the list of open tables; both follow
+//!   the log (`log_follower`). `player_hands` follows it too, and writes each player's hands into
+//!   tables of the database ([`repo`]).
 //! - `people` is personal data: names, the words of disputes, erasure.
 //! - `ids` derives request ids from the state, `bounds` limits what callers may cost.
 //! - `room` is the room as a whole: games that are disabled, counts and latencies.
@@ -49,10 +51,13 @@ mod entropy;
 mod hand_in_play;
 mod hand_list;
 mod ids;
+mod lobby;
+mod log_follower;
 mod lost_cards;
 mod peers;
 mod people;
 mod plan;
+mod player_hands;
 mod proof;
 mod publish;
 mod reasons;
@@ -60,6 +65,7 @@ mod receipt;
 mod record_padding;
 mod recovery;
 mod registry;
+pub mod repo;
 mod room;
 mod room_delay;
 pub mod service;

@@ -28,6 +28,7 @@ use crate::batch::RuleInputs;
 use crate::effect_calls::Inconsistency;
 use crate::hand_in_play::InheritedState;
 use crate::hand_list::index::HandIndex;
+use crate::lobby::LobbyIndex;
 use crate::lost_cards::LostCards;
 use crate::peers::Peers;
 use crate::people::registry::{self, EventLocation, Registry};
@@ -89,13 +90,14 @@ pub(crate) struct FoldedLog {
     pub people: Registry,
     pub games: Games,
     pub hands: HandIndex,
+    pub lobby: LobbyIndex,
 }
 
 /// Folds the whole log.
 pub(crate) async fn fold(log: &Log) -> Result<FoldedLog, FoldError> {
-    let LogFold { tables, closed, people, games, hands, streams: _, created: _, only: _ } =
+    let LogFold { tables, closed, people, games, hands, lobby, streams: _, created: _, only: _ } =
         read(log, LogFold::default()).await?;
-    Ok(FoldedLog { tables: tables.into_values().collect(), closed, people, games, hands })
+    Ok(FoldedLog { tables: tables.into_values().collect(), closed, people, games, hands, lobby })
 }
 
 /// Folds one table out of the log.
@@ -171,6 +173,8 @@ struct LogFold {
     games: Games,
     /// All hand numbers, unless only one table is wanted.
     hands: HandIndex,
+    /// All open tables, unless only one is wanted.
+    lobby: LobbyIndex,
     /// The only table to fold, where not all are wanted.
     only: Option<TableId>,
 }
@@ -202,6 +206,7 @@ impl LogFold {
     ) -> Result<(), String> {
         if self.only.is_none() {
             self.hands.evolve(place, &recorded);
+            self.lobby.evolve(place, &recorded);
         }
         if self.is_after_corruption(place.stream, &recorded) {
             return Ok(());

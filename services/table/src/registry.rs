@@ -2,7 +2,6 @@
 //! lost.
 
 use std::collections::BTreeMap;
-use std::ops::Bound;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -25,8 +24,10 @@ use crate::actor::{CommandRequest, Dependencies, TableMessage};
 use crate::author::Author;
 use crate::bounds::Bounds;
 use crate::hand_list::{self, HandList};
+use crate::lobby::{self, Lobby};
 use crate::peers::{CallFailure, PeerCall, Reply};
 use crate::people::{People, PeopleError, PlayerKeys};
+use crate::player_hands;
 use crate::recovery::{FoldError, FoldedLog, RecoveredTable, fold};
 use crate::table::Table;
 use crate::{commands, room_delay};
@@ -34,6 +35,7 @@ use crate::{commands, room_delay};
 mod closed;
 mod games;
 mod guests;
+mod lists;
 mod tasks;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -59,6 +61,7 @@ pub(crate) struct TableRegistry {
     create_lock: tokio::sync::Mutex<()>,
     people: Arc<People>,
     hand_list: HandList,
+    lobby: Lobby,
     /// Permits to read closed tables.
     read_permits: tokio::sync::Semaphore,
 }
@@ -66,17 +69,10 @@ pub(crate) struct TableRegistry {
 /// Tables by id. Ids ascend in the order of creation.
 #[derive(Default)]
 struct Tables {
-    /// Tables with a task.
-    running: BTreeMap<TableId, RunningTable>,
+    /// Senders to tables with a task.
+    running: BTreeMap<TableId, mpsc::Sender<TableMessage>>,
     /// Closed tables, without a task.
     closed: BTreeMap<TableId, ClosedTable>,
-}
-
-/// Handle of a table's task.
-struct RunningTable {
-    messages: mpsc::Sender<TableMessage>,
-    /// Whether the table is closed and only waits for a seed to be opened.
-    is_closed: Arc<AtomicBool>,
 }
 
 /// The tables and people of a log could not be recovered.
@@ -112,7 +108,7 @@ impl TableRegistry {
         ids: IdMaker,
         player_keys: PlayerKeys,
     ) -> Result<Arc<TableRegistry>, RecoverError> {
-        let FoldedLog { tables: recovered, closed, people, games, hands } =
+        let FoldedLog { tables: recovered, closed, people, games, hands, lobby } =
             fold(&dependencies.log).await?;
         dependencies.games.send_replace(games);
         recovered.iter().for_each(|recovered| dependencies.directory.add_seats(&recovered.table));
@@ -128,12 +124,15 @@ impl TableRegistry {
             create_lock: tokio::sync::Mutex::default(),
             people: Arc::new(people),
             hand_list: HandList::new(hands),
+            lobby: Lobby::new(lobby),
             read_permits: closed::read_permits(),
         });
         registry.tables().closed = closed;
         tokio::spawn(measure_timer_delay(registry.dependencies.clone()));
-        let Dependencies { log, activity, .. } = registry.dependencies.clone();
-        tokio::spawn(hand_list::follow(log, registry.hand_list.clone(), activity));
+        let Dependencies { log, activity, player_hands, .. } = registry.dependencies.clone();
+        tokio::spawn(hand_list::follow(log.clone(), registry.hand_list.clone(), activity));
+        tokio::spawn(lobby::follow(log.clone(), registry.lobby.clone()));
+        tokio::spawn(player_hands::follow(log, player_hands));
         for recovered in recovered {
             let id = recovered.table.id;
             let task = registry.register(id);
@@ -160,12 +159,6 @@ impl TableRegistry {
     #[must_use]
     pub(crate) fn people(&self) -> &Arc<People> {
         &self.people
-    }
-
-    /// List of all hand numbers.
-    #[must_use]
-    pub(crate) const fn hand_list(&self) -> &HandList {
-        &self.hand_list
     }
 
     /// Shows a player under another name, at every table where they sit.
@@ -247,8 +240,8 @@ impl TableRegistry {
     }
 
     /// Sender to a table that has a task.
-    fn running_table(&self, id: TableId) -> Option<mpsc::Sender<TableMessage>> {
-        self.tables().running.get(&id).map(|running| running.messages.clone())
+    pub(crate) fn running_table(&self, id: TableId) -> Option<mpsc::Sender<TableMessage>> {
+        self.tables().running.get(&id).cloned()
     }
 
     /// Sender to a table, running or closed.
@@ -259,7 +252,7 @@ impl TableRegistry {
         let closed = {
             let tables = self.tables();
             if let Some(running) = tables.running.get(&id) {
-                return Ok(running.messages.clone());
+                return Ok(running.clone());
             }
             tables.closed.get(&id).copied()
         };
@@ -268,20 +261,6 @@ impl TableRegistry {
             api_refusal(ErrorReason::TableUnknown, message).field("table_id")
         })?;
         self.answer_for_closed(id, closed).await
-    }
-
-    /// Up to `take` open tables after one, in the order of their ids.
-    #[must_use]
-    pub(crate) fn list(
-        &self,
-        after: Option<TableId>,
-        take: usize,
-    ) -> Vec<(TableId, mpsc::Sender<TableMessage>)> {
-        let tables = self.tables();
-        let after = after.map_or(Bound::Unbounded, Bound::Excluded);
-        let rest = tables.running.range((after, Bound::Unbounded));
-        let open = rest.filter(|(_, running)| !running.is_closed.load(Ordering::Relaxed));
-        open.take(take).map(|(id, running)| (*id, running.messages.clone())).collect()
     }
 
     /// Creates a table.

@@ -31,16 +31,18 @@ use crate::people::directory::Directory;
 use crate::people::guests::GuestIssuer;
 use crate::people::player_keys::{MIGRATION, SCHEMA};
 use crate::people::{PeopleError, PlayerKeys};
+use crate::player_hands::PlayerHands;
 use crate::receipt::ReceiptKey;
 use crate::recovery::FoldError;
 use crate::registry::{RecoverError, TableRegistry};
+use crate::repo::{self, Repo};
 use crate::room::{self, RoomActivity};
 use crate::steps;
 
 pub use runner::RunError;
 
 /// Name of the service: its schema, and a part of its role's name.
-const SERVICE: &str = "table";
+pub(crate) const SERVICE: &str = "table";
 const LOG: &str = "table/0";
 /// Time for which the dealer may be silent before a hand is suspended.
 const DEALER_TIMEOUT: Duration = Duration::from_secs(10);
@@ -70,9 +72,10 @@ pub enum PrepareError {
     Keys(#[from] keyring::MigrateError),
 }
 
-/// Brings the schemas up to date: the log's, then the one of the players' keys. Safe to repeat.
+/// Brings the schemas up to date: that of the log and the players' hands, then the one of the
+/// players' keys. Safe to repeat.
 pub async fn migrate(admin_url: &str, role_password: Option<&str>) -> Result<(), PrepareError> {
-    eventlog::migrate(admin_url, SERVICE, role_password).await?;
+    repo::migrate(admin_url, role_password).await?;
     Ok(keyring::migrate(admin_url, MIGRATION).await?)
 }
 
@@ -104,6 +107,7 @@ pub async fn run(
         peers: peers(config, clock).map_err(RunError::own)?,
         clock: Arc::clone(clock),
         receipt_key: Arc::new(ReceiptKey::new(key)),
+        repo: Repo::new(&service.store),
         player_keys: PlayerKeys {
             keys: SecretStore::postgres(url.expose(), SCHEMA).map_err(RunError::own)?,
             keyring: people_keys,
@@ -178,6 +182,7 @@ struct RegistryOpener {
     peers: Peers,
     clock: Arc<SystemClock>,
     receipt_key: Arc<ReceiptKey>,
+    repo: Repo,
     player_keys: PlayerKeys,
     guests: Option<Arc<GuestIssuer>>,
     activity: Arc<RoomActivity>,
@@ -219,6 +224,7 @@ impl RegistryOpener {
             guests: self.guests.clone(),
             games: Arc::default(),
             activity: Arc::clone(&self.activity),
+            player_hands: PlayerHands::new(Some(self.repo.clone())),
         };
         TableRegistry::open(dependencies, IdMaker::system(), self.player_keys.clone()).await
     }

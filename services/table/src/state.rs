@@ -275,19 +275,23 @@ impl TableState {
         })
     }
 
-    /// Row of the table in a list.
+    /// Seat of a player.
     #[must_use]
-    pub(crate) fn summary(&self) -> pb::TableSummary {
+    pub(crate) fn player_seat(&self, player: PlayerId) -> Option<pb::PlayerSeat> {
         let table = &self.table;
-        pb::TableSummary {
+        let number = table.seat_of(player)?;
+        let seat = updates::seat_view(table, number)?;
+        let roster = table.hand.as_ref().map_or(&[][..], |hand| &hand.roster);
+        let is_dealt_in = roster.iter().any(|(_, dealt_in)| *dealt_in == player);
+        Some(pb::PlayerSeat {
             table_id: table.id.to_string(),
-            name: table.config.name.clone(),
+            table_name: table.config.name.clone(),
             variant: table.config.rules.variant().id.to_owned(),
-            seats: u32::from(table.config.seats),
-            seated: u32::try_from(table.seats.len()).unwrap_or(u32::MAX),
-            hand_no: table.hand_no,
-            disabled: table.disabled_view(),
-        }
+            seat: seat.seat,
+            stack_credits: seat.stack_credits,
+            state: seat.state,
+            hand_no: if is_dealt_in { table.hand_no } else { 0 },
+        })
     }
 }
 

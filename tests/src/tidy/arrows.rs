@@ -50,7 +50,7 @@ pub const ROWS: &[Row] = &[
     ("proto",          &[],                                                              Without(SERVER)),
     ("wire",           &["primitives", "rules", "history", "fairness", "ledger",
                          "eventlog-core", "proto"],                                      Without(SERVER)),
-    ("audit",          &["primitives", "merkle", "rules", "fairness", "ledger",
+    ("audit",          &["primitives", "merkle", "rules", "fairness", "ledger", "history",
                          "eventlog-core", "proto", "wire"],                              Without(AUDITED)),
     ("client",         &["primitives", "merkle", "rules", "fairness",
                          "system", "transport", "proto", "wire"],                        Without(SERVER)),
@@ -74,8 +74,8 @@ pub const ROWS: &[Row] = &[
                          "proto", "eventlog", "wire", "chassis", "notary", "clocklog", "keyring",
                          "runner"],                                                      Anything),
     // It owns nothing: no database is near it.
-    ("sabacc-gateway", &["primitives", "audit", "eventlog-core", "system", "transport",
-                         "proto", "wire", "chassis"],                                    Without(&["sqlx", "eventlog"])),
+    ("sabacc-gateway", &["primitives", "history", "audit", "eventlog-core", "system",
+                         "transport", "proto", "wire", "chassis"],                                    Without(&["sqlx", "eventlog"])),
 
     // For `sabacc` alone: of the services it starts a wallet, to measure it.
     ("bench",          &["primitives", "rules", "system", "transport", "postgres-launcher",

@@ -279,6 +279,19 @@ impl TableService for FakeServer {
         Ok(Response::new(pb::ListTablesResponse { tables, next_page_token: next.to_owned() }))
     }
 
+    async fn list_seats(&self, _: Request<pb::ListSeatsRequest>) -> Answer<pb::ListSeatsResponse> {
+        Err(Status::unimplemented("not of this table"))
+    }
+
+    type WatchLobbyStream = tonic::codegen::BoxStream<pb::WatchLobbyResponse>;
+
+    async fn watch_lobby(
+        &self,
+        _: Request<pb::WatchLobbyRequest>,
+    ) -> Answer<Self::WatchLobbyStream> {
+        Err(Status::unimplemented("not of this table"))
+    }
+
     async fn get_table(&self, _: Request<pb::GetTableRequest>) -> Answer<pb::GetTableResponse> {
         Ok(Response::new(pb::GetTableResponse { table: Some(self.table().view.clone()) }))
     }

@@ -5,9 +5,12 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use primitives::TableId;
+use primitives::{HandId, TableId};
 use prost::Message as _;
 use proto::audit::v1 as pb;
+use wire::ApiRefusal;
+
+use super::histories::Histories;
 
 /// Most bytes in the cache.
 const MAX_BYTES: usize = 32 << 20;
@@ -18,11 +21,14 @@ pub(super) struct AuditedHand {
     /// Logs of whose witnesses none had signed in time.
     pub(super) uncosigned: Vec<String>,
     pub(super) response: pb::AuditHandResponse,
+    /// The hand as each viewer is told it.
+    pub(super) histories: Result<Histories, ApiRefusal>,
 }
 
 impl AuditedHand {
     fn bytes(&self) -> usize {
-        self.bundle.len() + self.response.encoded_len()
+        let histories = self.histories.as_ref().map_or(0, Histories::bytes);
+        self.bundle.len() + self.response.encoded_len() + histories
     }
 }
 
@@ -52,6 +58,14 @@ impl AuditCache {
         let audited = hands.remove(hand)?;
         hands.insert(hand, Arc::clone(&audited));
         Some(audited)
+    }
+
+    /// Finds a cached hand by its id.
+    pub(super) fn find(&self, hand: HandId) -> Option<HandKey> {
+        let hands = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let id = hand.to_string();
+        let mut cached = hands.hands.iter();
+        cached.find(|(_, (_, audited))| audited.response.hand_id == id).map(|(key, _)| *key)
     }
 
     pub(super) fn put(&self, hand: HandKey, audited: Arc<AuditedHand>) {
@@ -97,7 +111,8 @@ mod tests {
         let quarter = || {
             let answer = pb::AuditHandResponse::default();
             let (bundle, uncosigned) = (vec![0; MAX_BYTES / 4], Vec::new());
-            Arc::new(AuditedHand { bundle, uncosigned, response: answer })
+            let histories = Ok(Histories::default());
+            Arc::new(AuditedHand { bundle, uncosigned, response: answer, histories })
         };
         for hand_no in 1..=4 {
             kept.put(hand(hand_no), quarter());

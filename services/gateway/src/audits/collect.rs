@@ -7,6 +7,7 @@
 //!
 //! Payloads that a bundle may not show are replaced by their hashes before anything is passed on.
 
+use super::cache::HandKey;
 use audit::bundle;
 use audit::hand::TableBounds;
 use chassis::channel::PeerChannel;
@@ -46,6 +47,14 @@ pub(crate) struct Logs {
 pub(super) struct CollectedBundle {
     pub(super) bytes: Vec<u8>,
     pub(super) uncosigned: Vec<String>,
+    pub(super) progress: HandProgress,
+}
+
+/// Progress of a hand: what of it is still to come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct HandProgress {
+    pub(super) is_over: bool,
+    pub(super) is_seed_open: bool,
 }
 
 impl Logs {
@@ -75,6 +84,25 @@ impl Logs {
             settlement(wallet, hand),
         )?;
         Ok(assemble(hand, [table, dealer, wallet]))
+    }
+
+    /// Returns the table and number of a hand by the first record of its stream.
+    pub(super) async fn hand_key(&mut self, hand: HandId) -> Result<HandKey, Status> {
+        let first = StreamSelection {
+            stream_id: hand.to_string(),
+            from_version: 1,
+            limit: 1,
+            ..StreamSelection::default()
+        };
+        let first = vec![RecordSelection { by: Some(By::Stream(first)) }];
+        let found = read_some(&mut self.table, "table", first).await?;
+        let opened = found.first().map(decode::<TableRecord>).transpose()?;
+        let Some(TableRecord::HandOpened(opened)) = opened else {
+            let words = "there is no such hand on record";
+            return Err(api_refusal(ErrorReason::HandUnknown, words).field("hand_id").into());
+        };
+        let table = wire::field::table_id(&opened.table_id)?;
+        Ok(HandKey { table, hand_no: opened.hand_no })
     }
 
     /// Selects the stretch of the table's stream that a hand needs. `opened_at` is the position at
@@ -175,7 +203,9 @@ fn assemble(hand: HandId, answers: [ReadRecordsResponse; 3]) -> CollectedBundle 
     for record in logs.iter_mut().flat_map(|log| &mut log.records) {
         bundle::withhold(record, is_open);
     }
-    CollectedBundle { bytes: bundle::encode_file(hand, logs), uncosigned }
+    let is_over = logs.iter().flat_map(|log| &log.records).any(ends_hand);
+    let progress = HandProgress { is_over, is_seed_open: is_open };
+    CollectedBundle { bytes: bundle::encode_file(hand, logs), uncosigned, progress }
 }
 
 /// Selects a whole stream.
@@ -227,6 +257,12 @@ fn stands_still(own: &[LogRecord]) -> bool {
             | TableSubject::Clock(_) => still,
         }
     })
+}
+
+/// Whether a record ends the hand.
+fn ends_hand(record: &LogRecord) -> bool {
+    let recorded = decode::<TableRecord>(record);
+    matches!(recorded, Ok(TableRecord::HandSettled(_) | TableRecord::HandAborted(_)))
 }
 
 /// Whether a record makes the hand's seed public.
@@ -376,6 +412,9 @@ mod tests {
             let empty = || ReadRecordsResponse { log: None, uncosigned: true };
             assemble(HandId([1; 16]), [answer, empty(), empty()])
         };
+        let progress = |opens| bundle_of(opens).progress;
+        assert_eq!(progress(false), HandProgress { is_over: false, is_seed_open: false });
+        assert_eq!(progress(true), HandProgress { is_over: false, is_seed_open: true });
         let has_secret =
             |bundle: &CollectedBundle| bundle.bytes.windows(6).any(|bytes| bytes == b"SECRET");
         assert!(!has_secret(&bundle_of(false)));

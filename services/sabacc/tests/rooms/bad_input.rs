@@ -381,9 +381,9 @@ async fn fields_that_make_no_sense() {
 
     let token = scene.stranger.token.as_str();
     let mut tables = scene.tables.clone();
-    let page = pb::ListTablesRequest { page_size: -1, page_token: String::new() };
+    let page = pb::ListTablesRequest { page_size: -1, ..Default::default() };
     check_refused(tables.list_tables(with_token(token, page)).await, FIELD, Some("page_size"));
-    let page = pb::ListTablesRequest { page_size: 1, page_token: "next".to_owned() };
+    let page = pb::ListTablesRequest { page_size: 1, page_token: "next".to_owned(), filter: None };
     check_refused(tables.list_tables(with_token(token, page)).await, FIELD, Some("page_token"));
     let watch = |table_id: &str, resume_token: &[u8]| pb::WatchTableRequest {
         table_id: table_id.to_owned(),

@@ -29,6 +29,7 @@ mod mistyped;
 mod monitor;
 mod operating;
 mod outages;
+mod own_hands;
 mod people;
 mod personal;
 mod players;

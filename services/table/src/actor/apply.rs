@@ -1,7 +1,5 @@
 //! What moves a table's state: its durable events, and the room's word on its game.
 
-use std::sync::atomic::Ordering;
-
 use primitives::{StreamId, UnixMicros};
 use proto::table::v1 as pb;
 use wire::TableRecord;
@@ -31,7 +29,6 @@ impl Actor {
                 let past = PublishedEvent { sequence: self.state.table.sequence, at, kind };
                 self.publisher.publish(past, before.as_ref(), self.state.play.as_ref());
                 if self.state.is_closed() && !was_closed {
-                    self.closed.store(true, Ordering::Relaxed);
                     let sequence = self.state.table.sequence;
                     self.publisher.end_streams(pb::EndReason::TableClosed, sequence);
                 }

@@ -1,8 +1,5 @@
 //! End of a table's task, and what its successor takes over.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use primitives::TableId;
 use tokio::sync::mpsc;
 
@@ -13,20 +10,6 @@ impl Actor {
     #[must_use]
     pub(crate) fn table_id(&self) -> TableId {
         self.state.table.id
-    }
-
-    /// Reports through `closed` whether the table is closed.
-    #[must_use]
-    pub(crate) fn with_closed_flag(mut self, closed: Arc<AtomicBool>) -> Actor {
-        closed.store(self.state.is_closed(), Ordering::Relaxed);
-        self.closed = closed;
-        self
-    }
-
-    /// Flag that was given to [`Actor::with_closed_flag`].
-    #[must_use]
-    pub(crate) fn closed_flag(&self) -> Arc<AtomicBool> {
-        Arc::clone(&self.closed)
     }
 
     /// Receiver of the waiting messages, for the table's next task.

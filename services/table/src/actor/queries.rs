@@ -1,4 +1,4 @@
-//! Read-only requests: a table's view, its row in a list, its updates.
+//! Read-only requests: a table's view, a player's seat, the table's updates.
 
 use primitives::PlayerId;
 use proto::table::v1 as pb;
@@ -13,9 +13,8 @@ impl Actor {
             Query::View { viewer, full, reply } => {
                 let _ = reply.send(self.view(viewer, full));
             }
-            Query::Summary { reply } => {
-                let open = !self.state.is_closed();
-                let _ = reply.send(open.then(|| self.state.summary()));
+            Query::Seat { player, reply } => {
+                let _ = reply.send(self.state.player_seat(player));
             }
             Query::Watch { viewer, resume, reply } => {
                 let _ = reply.send(self.watch(viewer, resume));

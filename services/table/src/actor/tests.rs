@@ -119,14 +119,19 @@ async fn a_reveal_that_had_come_in_time_burns_nothing() {
     }
 }
 
+/// Read-only request whose answer nobody waits for.
+fn look() -> TableMessage {
+    let (reply, _) = oneshot::channel();
+    TableMessage::Query(Query::Seat { player: PlayerId([9; 16]), reply })
+}
+
 /// Arrivals at one deadline do not count for the next.
 #[tokio::test]
 async fn each_deadline_waits_for_what_has_come_by_then() {
     let mut late = LateTask::new(open()).await;
     let here = now();
     for _ in 0..2 {
-        let (reply, _) = oneshot::channel();
-        late.commands.send(TableMessage::Query(Query::Summary { reply })).await.ok().unwrap();
+        late.commands.send(look()).await.ok().unwrap();
     }
     let (first, second) =
         (PassedDeadline::Clock(here), PassedDeadline::Clock(here.plus(Duration::from_secs(1))));
@@ -142,8 +147,7 @@ async fn no_flood_of_commands_keeps_a_deadline_from_passing() {
     let commands = late.commands.clone();
     let flood = tokio::spawn(async move {
         loop {
-            let (reply, _) = oneshot::channel();
-            if commands.send(TableMessage::Query(Query::Summary { reply })).await.is_err() {
+            if commands.send(look()).await.is_err() {
                 return;
             }
         }
@@ -193,8 +197,7 @@ async fn nobodys_clock_runs_out_at_a_table_that_is_broken_down() {
     let looks = tokio::spawn(async move {
         for _ in 0..20 {
             tokio::time::sleep(Duration::from_millis(100)).await;
-            let (reply, _) = oneshot::channel();
-            let _ = commands.send(TableMessage::Query(Query::Summary { reply })).await;
+            let _ = commands.send(look()).await;
         }
     });
     assert_eq!(late.poll_for(Duration::from_secs(2)).await, [""; 0]);

@@ -14,7 +14,7 @@ use crate::backlog::BacklogReceiver;
 use crate::publish;
 
 /// Interval of heartbeats on a stream without updates.
-const HEARTBEAT: Duration = Duration::from_secs(15);
+pub(super) const HEARTBEAT: Duration = Duration::from_secs(15);
 
 /// Repeated updates that cost one unit of calls.
 const UPDATES_PER_UNIT: usize = 8;

@@ -264,7 +264,7 @@ fn is_burn(record: &TableRecord) -> bool {
 }
 
 /// A log with played hands and burnt ones, in which the player of seat 4 withholds.
-fn hostile_table(hands: u64) -> Harness {
+pub(crate) fn hostile_table(hands: u64) -> Harness {
     let mut table = Harness::new("dice", |_| {});
     table.steady = true;
     while table.state.table.hand_no < hands {
@@ -359,7 +359,7 @@ async fn a_restart_changes_nothing() {
     assert!(counts(&told).burnt > 0);
 }
 
-async fn write(log: &Log, records: &[(StreamId, TableRecord, UnixMicros)]) {
+pub(crate) async fn write(log: &Log, records: &[(StreamId, TableRecord, UnixMicros)]) {
     for (stream, record, _) in records {
         let events = vec![record.on_stream(*stream)];
         let entry = Entry { events, request: None, actor: "test".into(), trace: [0; 16] };

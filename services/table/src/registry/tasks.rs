@@ -7,7 +7,7 @@
 
 use proto::common::v1::Resolution;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use eventlog::{AppendError, Entry};
@@ -16,7 +16,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinError;
 use wire::{Record as _, TableRecord};
 
-use super::{ClosedTable, MAX_QUEUED, RETRY_PAUSE, RunningTable, TableRegistry};
+use super::{ClosedTable, MAX_QUEUED, RETRY_PAUSE, TableRegistry};
 use crate::actor::{Actor, SERVICE_ACTOR, TableMessage, TaskEnd};
 use crate::effect_calls::Inconsistency;
 use crate::recovery::{self, FoldError, RecoveredTable};
@@ -29,12 +29,6 @@ const REPEATED_PANIC_WINDOW: Duration = Duration::from_secs(600);
 /// Pause before the restart of a table that has panicked more than twice.
 const REPEATED_PANIC_PAUSE: Duration = Duration::from_secs(60);
 
-/// Inputs of a table's task.
-pub(super) struct TaskInputs {
-    pub(super) messages: mpsc::Receiver<TableMessage>,
-    pub(super) closed: Arc<AtomicBool>,
-}
-
 /// Mode in which a table's task is restarted.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum RestartMode {
@@ -45,24 +39,25 @@ enum RestartMode {
 }
 
 impl TableRegistry {
-    /// Registers a table, or replaces its sender by that of a new task.
-    pub(super) fn register(&self, id: TableId) -> TaskInputs {
+    /// Registers a table, or replaces its sender by that of a new task. Returns the messages for the
+    /// task.
+    pub(super) fn register(&self, id: TableId) -> mpsc::Receiver<TableMessage> {
         let (sender, messages) = mpsc::channel(MAX_QUEUED);
-        let mut tables = self.tables();
-        let before = tables.running.remove(&id).map(|running| running.is_closed);
-        let closed = before.unwrap_or_default();
-        let running = RunningTable { messages: sender, is_closed: Arc::clone(&closed) };
-        tables.running.insert(id, running);
-        TaskInputs { messages, closed }
+        self.tables().running.insert(id, sender);
+        messages
     }
 
     /// Runs a table's task to its end and restarts it after a panic.
-    pub(super) async fn run_guarded(self: Arc<Self>, recovered: RecoveredTable, task: TaskInputs) {
+    pub(super) async fn run_guarded(
+        self: Arc<Self>,
+        recovered: RecoveredTable,
+        messages: mpsc::Receiver<TableMessage>,
+    ) {
         let id = recovered.table.id;
         let this = Arc::clone(&self);
         let first = async move {
-            let actor = Box::pin(this.recover(recovered, task.messages)).await;
-            this.run(actor.with_closed_flag(task.closed)).await;
+            let actor = Box::pin(this.recover(recovered, messages)).await;
+            this.run(actor).await;
         };
         let mut ended = tokio::spawn(first).await;
         let (mut panics, mut last) = (0_u32, self.dependencies.clock.now());
@@ -75,10 +70,10 @@ impl TableRegistry {
             }
             tracing::error!(table = %id, panics, "the table's task has panicked, a fault of this program: the table is read again from its log");
             // Callers meanwhile wait in the queue of the new task.
-            let task = self.register(id);
+            let messages = self.register(id);
             let rest = if panics > 2 { REPEATED_PANIC_PAUSE } else { Duration::ZERO };
             let mode = if panics > 1 { RestartMode::Halted } else { RestartMode::Running };
-            let again = Arc::clone(&self).restart(id, mode, rest, task);
+            let again = Arc::clone(&self).restart(id, mode, rest, messages);
             ended = tokio::spawn(again).await;
         }
     }
@@ -88,7 +83,7 @@ impl TableRegistry {
         id: TableId,
         mode: RestartMode,
         rest: Duration,
-        task: TaskInputs,
+        messages: mpsc::Receiver<TableMessage>,
     ) {
         let stopped = self.dependencies.log.stopped();
         let recovered = async {
@@ -108,7 +103,6 @@ impl TableRegistry {
         for (player, named) in recovered.renamed(|player| self.people.named_at(player)) {
             self.publish_name(id, player, named);
         }
-        let TaskInputs { messages, closed } = task;
         let actor = match mode {
             RestartMode::Running => Box::pin(self.recover(recovered, messages)).await,
             RestartMode::Halted => self.halted_actor(
@@ -117,7 +111,7 @@ impl TableRegistry {
                 "its task has panicked again and again",
             ),
         };
-        self.run(actor.with_closed_flag(closed)).await;
+        self.run(actor).await;
     }
 
     /// Task of a table that can be watched and waits for an operator.
@@ -189,11 +183,8 @@ impl TableRegistry {
 
     /// Reads the table again from its log and drops the stale memory.
     async fn reload(&self, id: TableId, actor: Actor) -> Actor {
-        let closed = actor.closed_flag();
         match recovery::fold_table(&self.dependencies.log, id).await {
-            Ok(recovered) => {
-                self.recover(recovered, actor.into_messages()).await.with_closed_flag(closed)
-            }
+            Ok(recovered) => self.recover(recovered, actor.into_messages()).await,
             Err(error) => {
                 let mut actor = actor;
                 actor.halt(&error.to_string());

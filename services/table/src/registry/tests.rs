@@ -21,6 +21,7 @@ use crate::answer::{Answer, Outcome};
 use crate::commands::Command;
 use crate::peers::Peers;
 use crate::people::directory::Directory;
+use crate::player_hands::PlayerHands;
 use crate::receipt::ReceiptKey;
 use crate::recovery;
 use crate::room_delay::RoomDelay;
@@ -158,6 +159,7 @@ pub(crate) async fn dependencies(store: &Arc<MemStore>) -> Dependencies {
         room_delay: Arc::new(RoomDelay::default()),
         bounds: Arc::default(),
         guests: None,
+        player_hands: PlayerHands::new(None),
     }
 }
 
@@ -172,8 +174,11 @@ pub(crate) async fn view(
     view.await.unwrap()
 }
 
-fn names(registry: &TableRegistry, after: Option<TableId>, take: usize) -> Vec<TableId> {
-    registry.list(after, take).into_iter().map(|(id, _)| id).collect()
+async fn listed(registry: &TableRegistry, after: Option<TableId>, take: usize) -> Vec<TableId> {
+    registry.wait_for_lobby().await;
+    let everything = lobby::Filter::parse(None, None).unwrap();
+    let (tables, _) = registry.lobby().page(&everything, after, take);
+    tables.iter().map(|table| wire::field::table_id(&table.table_id).unwrap()).collect()
 }
 
 #[tokio::test]
@@ -194,10 +199,10 @@ async fn closed_tables_hide_no_open_one_and_cost_no_task() {
             registry.close().await;
             registry = room.open().await;
         }
-        assert_eq!(names(&registry, None, 100), [open, other]);
-        assert_eq!(names(&registry, None, 1), [open]);
-        assert_eq!(names(&registry, Some(open), 100), [other]);
-        assert_eq!(names(&registry, Some(other), 100), []);
+        assert_eq!(listed(&registry, None, 100).await, [open, other]);
+        assert_eq!(listed(&registry, None, 1).await, [open]);
+        assert_eq!(listed(&registry, Some(open), 100).await, [other]);
+        assert_eq!(listed(&registry, Some(other), 100).await, []);
         let count = |tables: &Tables| (tables.running.len(), tables.closed.len());
         assert_eq!(count(&registry.tables()), (2, 110));
         // A closed table answers all the same.
@@ -245,8 +250,8 @@ async fn a_table_that_contradicts_its_log_is_read_again_when_an_operator_says_so
     let registry = room.open().await;
     // As after a bug: a task with stale memory.
     let found = recovery::fold_table(&registry.dependencies.log, table).await.unwrap();
-    let task = registry.register(table);
-    let mut actor = registry.recover(found, task.messages).await.with_closed_flag(task.closed);
+    let messages = registry.register(table);
+    let mut actor = registry.recover(found, messages).await;
     actor.halt("two and two are five");
     let this = Arc::clone(&registry);
     tokio::spawn(async move { this.run(actor).await });
@@ -298,7 +303,7 @@ async fn a_damaged_record_breaks_its_own_table_down_and_no_other() {
     leave(&registry, TableRecord::from(event::HandAborted::default()).on_stream(unheard)).await;
     registry.close().await;
     let registry = room.open().await;
-    assert_eq!(names(&registry, None, 9), [table, other]);
+    assert_eq!(listed(&registry, None, 9).await, [table, other]);
     let leave = |id| room.run(&registry, id, room.request(), stand_up());
     assert_eq!(leave(other).await.unwrap_err().reason(), ErrorReason::NotYourSeat);
     assert!(view(&registry, other, true).await.stopped.is_empty());

@@ -120,7 +120,7 @@ async fn a_step_while_there_is_no_log_is_recorded_afterwards_and_the_log_is_read
     // The tables of a log with steps in it are there, take commands, and are folded one by one too.
     registry.close().await;
     let registry = timed.open().await;
-    let [table] = names(&registry, None, 10)[..] else { panic!("one table") };
+    let [table] = listed(&registry, None, 10).await[..] else { panic!("one table") };
     recovery::fold_table(&registry.dependencies.log, table).await.unwrap();
     timed.room.close(&registry, table).await;
     assert_eq!(timed.until(2).await.len(), 2);
@@ -130,7 +130,7 @@ async fn a_step_while_there_is_no_log_is_recorded_afterwards_and_the_log_is_read
 async fn a_step_in_the_stream_of_a_table_breaks_that_table_down() {
     let timed = Timed::new(2).await;
     let registry = timed.registry.send_replace(None).unwrap();
-    let tables = names(&registry, None, 10);
+    let tables = listed(&registry, None, 10).await;
     let step = wire::clock::new_event(&wire::clock::Step::new(HOUR, BEGIN, 1));
     leave(&registry, eventlog::NewEvent { stream: tables[0].into(), ..step }).await;
     registry.close().await;
