@@ -245,7 +245,7 @@ fn a_number_is_promised_once_and_before_its_hand() {
 #[test]
 fn no_hand_starts_at_a_disabled_table_and_the_one_in_play_goes_on() {
     let mut log = Writer::created();
-    log.opened(1).write(TABLE, EventType::TableDisabled).write(TABLE, EventType::HandCommitted);
+    log.opened(1).write(TABLE, EventType::TableDisabled);
     log.write(hand(1), EventType::EntropyClosed).write(hand(1), EventType::MoveDecided);
     log.write(hand(1), EventType::HandSettled).write(TABLE, EventType::HandFinished);
     let mut enabled = log.clone();
