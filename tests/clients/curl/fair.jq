@@ -25,7 +25,7 @@ def bytes:
 # The bytes of a text.
 def text: @base64 | bytes;
 # The 16 bytes of a UUID.
-def uuid: gsub("-"; "");
+def uuid: split("-") | add;
 # Behind its length in bytes.
 def lp: (length / 2 | number(4)) + .;
 

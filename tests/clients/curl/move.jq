@@ -1,5 +1,8 @@
-# One of the legal moves of a table's view, with its line for the chain of decisions. From LegalMove alone.
+# One of the legal moves of a table's view, from LegalMove alone. Six lines: the hand's number, the turn, the
+# chain so far, the decision's line in the chain, what is said, all three in hexadecimal, and the move in JSON.
 # $seat: the own seat; $random: a number.
+
+include "fair";
 
 def verb: ltrimstr("MOVE_KIND_") | ascii_downcase | gsub("_"; "-") | if . == "draw-from" then "draw" else . end;
 
@@ -34,8 +37,6 @@ def places($held):
     + ($move.names // [])
     + (if $move.targetSeat then [$move.targetSeat | player] else [] end)
     + (if $move.value then ["\($move.value)"] else [] end)) as $choice
-| {
-    decision: $move,
-    line: (($open + (if $legal.secret then $choice | map("??") else $choice end)) | join(" ")),
-    said: (($open + $choice) | join(" "))
-  }
+| $hand.handNo, $hand.turn.turn, ($hand.chain | bytes),
+  ($open + (if $legal.secret then $choice | map("??") else $choice end) | join(" ") | text),
+  ($open + $choice | join(" ") | text), ($move | tojson)
