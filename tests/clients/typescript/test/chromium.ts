@@ -1,5 +1,5 @@
-// Plays in Chromium: `node dist/test/chromium.js`, with the variables of tests/clients/README.md. The room allows pages of
-// SABACC_ORIGIN to call it.
+// Plays in Chromium: `node dist/test/chromium.js`, with the variables of tests/clients/README.md. The room allows pages
+// of SABACC_ORIGIN to call it.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
