@@ -29,7 +29,9 @@ def places($held):
 | def player: . as $of | "p\(($seats | index($of)) + 1)";
   ([$hand.turn.legal[] | select(.kind != "MOVE_KIND_LEAVE")]) as $offered
 | ([$offered[] | select(.kind != "MOVE_KIND_FOLD" and .kind != "MOVE_KIND_JUNK")]) as $liked
-| (if $liked == [] then $offered else $liked end) as $choices
+# Whoever may call the hand does: a shell is slow, and hands are long.
+| ([$liked[] | select(.kind == "MOVE_KIND_CALL_HAND")]) as $call
+| (if $call != [] then $call elif $liked == [] then $offered else $liked end) as $choices
 | $choices[$random % ($choices | length)] as $legal
 | ($legal | fill_in) as $move
 | ([$seat | player, ($move.kind | verb)] + ($move | places($hand.seats[] | select(.seat == $seat) | .cards // []))) as $open

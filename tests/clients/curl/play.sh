@@ -196,12 +196,16 @@ watch() {
   resume=$(tail -n 1 "$work/updates" | sed 's/.*"resumeToken":"\([^"]*\)".*/\1/')
 }
 
-# check_updates: nothing was missed or repeated over all the streams; and the decisions that we were told
-# of give the chain, from the transcript on.
+# check_updates: nothing was missed or repeated over all the streams, but where a snapshot took its place, as
+# where a resume token is too old; and the decisions that we were told of give the chain, from the transcript on.
 check_updates() {
-  get 'select(.update) | .update.sequence' "$work/updates" >"$work/sequences"
-  first=$(head -n 1 "$work/sequences")
-  seq "$first" "$(tail -n 1 "$work/sequences")" | cmp -s - "$work/sequences" || fail "an update is missing, or came twice"
+  # shellcheck disable=SC2016
+  jq -s 'reduce .[] as $message ({at: null, wrong: []};
+      if $message.snapshot then .at = ($message.snapshot.sequence // 0 | tonumber)
+      elif $message.update then ($message.update.sequence | tonumber) as $next
+        | .wrong += [select(.at != null and $next != .at + 1) | "\($next) behind \(.at)"] | .at = $next
+      else . end) | .wrong' "$work/updates" >"$work/wrong"
+  check "updates that are missing, or came twice" "$(jq -c . "$work/wrong")" "[]"
   get ".update.action // empty | select(.handNo == \"$revealed\" and .chainLine)
     | [(if .byClock then \"01\" else \"00\" end), (.chain | bytes), (.chainLine | text)] | join(\" \")" \
     "$work/updates" >"$work/decisions"
@@ -252,7 +256,7 @@ while [ -z "$seed" ]; do
   elif [ -z "$resume" ]; then
     watch 0.3
   else
-    sleep 0.05
+    sleep 0.1
   fi
 done
 call TableService/StandUp "{\"requestId\": \"$(request_id)\", \"tableId\": \"$table_id\"}" "$work/left"
