@@ -65,7 +65,7 @@ export class Room {
 }
 
 // Repeats a call that may be repeated: it is the same message, so its request_id is the same, and it counts once.
-const retry: Interceptor = (next) => async (call) => {
+export const retry: Interceptor = (next) => async (call) => {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await next(call);

@@ -5,7 +5,7 @@ import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { after, test } from "node:test";
 import type { DescMethod, Message } from "@bufbuild/protobuf";
-import { createClient } from "@connectrpc/connect";
+import { createClient, type Interceptor } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { Role } from "../gen/sabacc/common/v1/access_pb.js";
 import { ErrorReasonSchema } from "../gen/sabacc/common/v1/error_pb.js";
@@ -15,7 +15,7 @@ import { RevocationService } from "../gen/sabacc/table/v1/revocation_pb.js";
 import { TableService } from "../gen/sabacc/table/v1/table_pb.js";
 import { SettlementService } from "../gen/sabacc/wallet/v1/settlement_pb.js";
 import { requestId } from "../src/bytes.js";
-import { sleep } from "../src/room.js";
+import { retry, sleep } from "../src/room.js";
 import { chromiumCallers, type NamedCaller, nodeCallers } from "./callers.js";
 import { describe, isCommand, isPublic, pathOf, requestOf, roleOf, type Samples } from "./methods.js";
 import type { Outcome } from "./outcome.js";
@@ -34,22 +34,17 @@ const chromium = await chromiumCallers(SABACC_ORIGIN, SABACC_URL);
 const callers = [...nodeCallers(SABACC_URL), ...chromium.callers];
 const reference = callers[0]!;
 const methods = await describe(SABACC_URL);
-const people = createClient(PeopleService, createGrpcTransport({ baseUrl: SABACC_URL }));
+const asOperator: Interceptor = (next) => (call) => {
+  call.header.set("authorization", `Bearer ${issuer.token(Role.OPERATOR, "methods")}`);
+  return next(call);
+};
+const patiently = (...more: Interceptor[]) =>
+  createGrpcTransport({ baseUrl: SABACC_URL, interceptors: [retry, ...more] });
+const operator = createClient(TableService, patiently(asOperator));
+const people = createClient(PeopleService, patiently());
 // A player with an account, who looks at it.
 const { playerId: player } = await people.signInAsGuest({ requestId: requestId(), name: "Methods" });
 
-const operator = createClient(
-  TableService,
-  createGrpcTransport({
-    baseUrl: SABACC_URL,
-    interceptors: [
-      (next) => (call) => {
-        call.header.set("authorization", `Bearer ${issuer.token(Role.OPERATOR, "methods")}`);
-        return next(call);
-      },
-    ],
-  }),
-);
 const config = { name: "Methods", variant: QUIET_GAME };
 const { tableId } = await operator.createTable({ requestId: requestId(), config });
 
