@@ -1,6 +1,8 @@
 # Bytes out of JSON, as hexadecimal text in lower case.
 
-def hex_byte: "0123456789abcdef" as $digits | (. / 16 | floor) as $high | $digits[$high:$high + 1] + $digits[. % 16:. % 16 + 1];
+def hex_byte:
+  "0123456789abcdef" as $digits | (. / 16 | floor) as $high
+  | $digits[$high:$high + 1] + $digits[. % 16:. % 16 + 1];
 
 # A number, big-endian, in so many bytes. 64-bit numbers are strings in JSON; they count up to 2^53 here.
 def number($width):
@@ -25,7 +27,7 @@ def bytes:
 # The bytes of a text.
 def text: @base64 | bytes;
 # The 16 bytes of a UUID.
-def uuid: gsub("-"; "");
+def uuid: split("-") | add;
 # Behind its length in bytes.
 def lp: (length / 2 | number(4)) + .;
 

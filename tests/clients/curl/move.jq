@@ -1,5 +1,8 @@
-# One of the legal moves of a table's view, with its line for the chain of decisions. From LegalMove alone.
+# One of the legal moves of a table's view, from LegalMove alone. Six lines: the hand's number, the turn, the
+# chain so far, the decision's line in the chain, what is said, all three in hexadecimal, and the move in JSON.
 # $seat: the own seat; $random: a number.
+
+include "fair";
 
 def verb: ltrimstr("MOVE_KIND_") | ascii_downcase | gsub("_"; "-") | if . == "draw-from" then "draw" else . end;
 
@@ -26,7 +29,9 @@ def places($held):
 | def player: . as $of | "p\(($seats | index($of)) + 1)";
   ([$hand.turn.legal[] | select(.kind != "MOVE_KIND_LEAVE")]) as $offered
 | ([$offered[] | select(.kind != "MOVE_KIND_FOLD" and .kind != "MOVE_KIND_JUNK")]) as $liked
-| (if $liked == [] then $offered else $liked end) as $choices
+# Whoever may call the hand does: a shell is slow, and hands are long.
+| ([$liked[] | select(.kind == "MOVE_KIND_CALL_HAND")]) as $call
+| (if $call != [] then $call elif $liked == [] then $offered else $liked end) as $choices
 | $choices[$random % ($choices | length)] as $legal
 | ($legal | fill_in) as $move
 | ([$seat | player, ($move.kind | verb)] + ($move | places($hand.seats[] | select(.seat == $seat) | .cards // []))) as $open
@@ -34,8 +39,6 @@ def places($held):
     + ($move.names // [])
     + (if $move.targetSeat then [$move.targetSeat | player] else [] end)
     + (if $move.value then ["\($move.value)"] else [] end)) as $choice
-| {
-    decision: $move,
-    line: (($open + (if $legal.secret then $choice | map("??") else $choice end)) | join(" ")),
-    said: (($open + $choice) | join(" "))
-  }
+| $hand.handNo, $hand.turn.turn, ($hand.chain | bytes),
+  ($open + (if $legal.secret then $choice | map("??") else $choice end) | join(" ") | text),
+  ($open + $choice | join(" ") | text), ($move | tojson)

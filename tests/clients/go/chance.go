@@ -214,7 +214,8 @@ func (c *chance) checkClosing(bound binding, own *part, open *tablev1.Entropy) e
 }
 
 // seal takes in a sealed hand: its chance is determined from here on, by this player's number too.
-func (c *chance) seal(handNo uint64, rows []*commonv1.EntropyRow, transcript, chain []byte, seats []*tablev1.HandSeat) error {
+func (c *chance) seal(handNo uint64, rows []*commonv1.EntropyRow, transcript, chain []byte,
+	seats []*tablev1.HandSeat) error {
 	own := c.parts[handNo]
 	if own == nil || !own.revealed || c.decisions != nil {
 		return nil

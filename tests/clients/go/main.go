@@ -62,7 +62,8 @@ func playGame(ctx context.Context, game string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%s: hand %d in seat %d: %d signed decisions over %d streams\n", game, handNo, seat, p.made, p.follower.streams)
+	streams := p.follower.streams
+	fmt.Printf("%s: hand %d in seat %d: %d signed decisions over %d streams\n", game, handNo, seat, p.made, streams)
 	bundle, err := fetchBundle(ctx, r, tableID, handNo)
 	if err != nil {
 		return err

@@ -88,7 +88,8 @@ func some(items []string, count uint32) []string {
 
 // lineOf is the line of a decision as the chain takes it and its player signs it (section 9.2 of
 // crates/fairness/SPEC.md): cards by where they lie, secret choices as "??", or in the clear where `said`.
-func lineOf(move *commonv1.Move, legal *commonv1.LegalMove, verb string, seat uint32, hand *handState, said bool) (string, error) {
+func lineOf(move *commonv1.Move, legal *commonv1.LegalMove, verb string, seat uint32, hand *handState,
+	said bool) (string, error) {
 	shown := func(word string) string {
 		if legal.Secret && !said {
 			return "??"

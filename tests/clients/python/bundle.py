@@ -150,7 +150,10 @@ def check_hand(data: bytes, keys: dict[str, bytes], part: Part) -> Iterator[str]
     for number, done in enumerate(operations):
         check(done.operation.index == number, "an operation is missing")
         dealt.perform(done.operation, done.result)
-    cards = [card for kind in ("CardsMoved", "CardsShown", "MoveDecided") for e in records.all(kind) for card in e.cards]
+    cards = [
+        card for kind in ("CardsMoved", "CardsShown", "MoveDecided")
+        for event in records.all(kind) for card in event.cards
+    ]
     shown = [dealt.check_card(card, opened.rule_set) for card in cards if card.card]
     yield f"all {len(operations)} uses of chance and {len(shown)} open cards come from them"
     yield f"{own_decisions(records, part)} decisions of ours are signed by us"
@@ -186,7 +189,8 @@ class Deal:
             cards = [self.piles[card.op][card.position] for card in asked.cards]
         self.piles[op] = cards = self.chance.shuffle(op, asked.pile, cards)
         leaves = [fair.leaf(self.chance.card_record(op, at, card)) for at, card in enumerate(cards)]
-        check(list(result.values) == [len(cards)] and result.root == fair.root(leaves), f"shuffle {op} has another root")
+        check(list(result.values) == [len(cards)], f"shuffle {op} has another number of cards")
+        check(result.root == fair.root(leaves), f"shuffle {op} has another root")
 
     def check_card(self, card, rule_set: str) -> str:
         """A card that was shown is the one that the shuffle put there."""

@@ -1,8 +1,9 @@
-// A player's part in the chance of a table's hands: a number of their own that nobody knows, committed to before the hand and
-// revealed once the dealer has signed what everybody has committed to. Whatever the room says on the way is checked.
+// A player's part in the chance of a table's hands: a number of their own that nobody knows, committed to before the
+// hand and revealed once the dealer has signed what everybody has committed to. Whatever the room says on the way is
+// checked.
 //
-// This client keeps its numbers in memory. One that must survive its program's end writes them to disk before it sends what
-// speaks of them, or derives them from one secret: crates/fairness/SPEC.md section 5.4.
+// This client keeps its numbers in memory. One that must survive its program's end writes them to disk before it sends
+// what speaks of them, or derives them from one secret: crates/fairness/SPEC.md section 5.4.
 
 import type { Closing, Commitment, EntropyRow } from "../gen/sabacc/common/v1/chance_pb.js";
 import {
@@ -55,7 +56,8 @@ export class Chance {
   async apply(event: TableEvent, seat: SeatView | undefined): Promise<void> {
     if ("view" in event) {
       const { hand, nextHand, entropy } = event.view;
-      if (hand && hand.transcript.length > 0) await this.#promised(hand.handNo, hand.dealer, hand.ruleSet, hand.settings);
+      if (hand && hand.transcript.length > 0)
+        await this.#promised(hand.handNo, hand.dealer, hand.ruleSet, hand.settings);
       if (nextHand) await this.#commit(nextHand, seat);
       if (entropy) await this.#collect(entropy, seat);
       if (hand) await this.#seal(hand.handNo, hand.rows, hand.transcript, hand.chain, hand.seats);
@@ -131,26 +133,44 @@ export class Chance {
   }
 
   // Nobody reveals before the dealer has signed what all seats of the roster, and this one, have committed to.
-  async #checkClosing(binding: fair.Binding, part: Part, roster: number[], closing: Closing | undefined): Promise<void> {
+  async #checkClosing(
+    binding: fair.Binding,
+    part: Part,
+    roster: number[],
+    closing: Closing | undefined,
+  ): Promise<void> {
     if (!closing || !equal(closing.closing, await fair.closingOf(binding, closing.rows)))
       throw new Error("the closing is not that of its rows");
     await this.#keys.check("dealer", fair.closingText(binding, closing), closing);
     if (closing.rows.map(({ seat }) => seat).join() !== [...roster].sort((a, b) => a - b).join())
       throw new Error("the closing is of another roster");
     const own = closing.rows.find(({ seat, playerId }) => seat === part.seat && playerId === this.#playerId);
-    if (!own || !equal(own.commitment, part.commitment)) throw new Error("the closing has another commitment of this player");
+    if (!own || !equal(own.commitment, part.commitment))
+      throw new Error("the closing has another commitment of this player");
   }
 
   // The hand is sealed: from here on its chance is determined, by this player's number too.
-  async #seal(handNo: bigint, rows: EntropyRow[], transcript: Uint8Array, chain: Uint8Array, seats: HandSeat[]): Promise<void> {
+  async #seal(
+    handNo: bigint,
+    rows: EntropyRow[],
+    transcript: Uint8Array,
+    chain: Uint8Array,
+    seats: HandSeat[],
+  ): Promise<void> {
     const part = this.#parts.get(handNo);
     if (!part?.revealed || transcript.length === 0 || this.decisions?.handNo === handNo) return;
     const binding = this.#binding(handNo);
-    if (!equal(transcript, await fair.transcriptOf(binding, rows))) throw new Error("the transcript is not that of its rows");
+    if (!equal(transcript, await fair.transcriptOf(binding, rows)))
+      throw new Error("the transcript is not that of its rows");
     const own = rows.find(({ seat, playerId }) => seat === part.seat && playerId === this.#playerId);
     if (!own || !equal(own.entropy, part.entropy)) throw new Error("this player's number is not in the hand");
     const player = seats.findIndex(({ seat }) => seat === part.seat) + 1;
-    this.decisions = new Decisions({ handNo, context: binding.context, seat: part.seat, player }, part.key, chain, this.#keys);
+    this.decisions = new Decisions(
+      { handNo, context: binding.context, seat: part.seat, player },
+      part.key,
+      chain,
+      this.#keys,
+    );
   }
 
   async #checkSeed({ handNo, seed, refused }: SeedPublished): Promise<void> {

@@ -1,4 +1,5 @@
-// What is hashed and signed in a hand, byte for byte as crates/fairness/SPEC.md says. Pure functions; WebCrypto does the rest.
+// What is hashed and signed in a hand, byte for byte as crates/fairness/SPEC.md says. Pure functions; WebCrypto does
+// the rest.
 
 import type { Closing, Commitment, EntropyRow } from "../gen/sabacc/common/v1/chance_pb.js";
 import { EntropyStatus } from "../gen/sabacc/common/v1/chance_pb.js";
@@ -35,7 +36,8 @@ export const contextOf = (origin: string, tableId: string, handNo: bigint, rules
 export const clientCommitment = ({ context, dealer }: Binding, place: Place, entropy: Bytes): Promise<Bytes> =>
   hash("client-commit", context, dealer, number(place.seat, 1), idBytes(place.playerId), entropy);
 
-export const seedCommitment = (context: Bytes, seed: Uint8Array): Promise<Bytes> => hash("dealer-commit", context, seed);
+export const seedCommitment = (context: Bytes, seed: Uint8Array): Promise<Bytes> =>
+  hash("dealer-commit", context, seed);
 
 export function closingOf({ context, dealer }: Binding, rows: Closing["rows"]): Promise<Bytes> {
   const encoded = rows.map(({ seat, playerId, commitment }) => {

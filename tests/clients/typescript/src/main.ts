@@ -1,4 +1,5 @@
-// A stranger's afternoon: from nothing to a finished, verified hand of each game. The same code runs in Node and in a browser.
+// A stranger's afternoon: from nothing to a finished, verified hand of each game. The same code runs in Node and in a
+// browser.
 
 import type { MoveKind } from "../gen/sabacc/common/v1/game_pb.js";
 import { requestId } from "./bytes.js";
@@ -46,7 +47,8 @@ async function playGame(options: Options, game: string, protocol: (typeof PROTOC
   const { tableId } = await findTable(room, game);
   const player = new HandPlayer(room, playerId, tableId, await RoomKeys.parse(options.keys), verbs);
   const hand = await player.play();
-  say(`${game}: hand ${hand.handNo} in seat ${hand.seat}: ${hand.decisions} signed decisions over ${hand.streams} streams`);
+  const { handNo, seat, decisions, streams } = hand;
+  say(`${game}: hand ${handNo} in seat ${seat}: ${decisions} signed decisions over ${streams} streams`);
   const verifier = new Verifier(options.verifier, options.keys);
   let report: Report | undefined;
   const bundle = await fetchBundle(room, hand, async (bytes) => {
@@ -59,8 +61,8 @@ async function playGame(options: Options, game: string, protocol: (typeof PROTOC
   return { game, seat: hand.seat, bundle, sentences: report?.sentences ?? [] };
 }
 
-// Signs in twice under one id, as after a lost answer: it is the same player, with the same credits. Then goes on with new
-// tokens, as every 15 minutes.
+// Signs in twice under one id, as after a lost answer: it is the same player, with the same credits. Then goes on with
+// new tokens, as every 15 minutes.
 async function signIn(room: Room): Promise<string> {
   const id = requestId();
   const first = await room.signInAsGuest("TypeScript", id);

@@ -9,8 +9,8 @@ export type Below = (n: number) => number;
 
 export const randomly: Below = (n) => Math.floor(Math.random() * n);
 
-// Picks a move: one of those that do not end the player's part in the hand, while there is one. Three times of four credits
-// are not raised where something else is legal, so that hands come to an end.
+// Picks a move: one of those that do not end the player's part in the hand, while there is one. Three times of four
+// credits are not raised where something else is legal, so that hands come to an end.
 export function pick(legal: LegalMove[], below: Below): Move {
   const ends = [MoveKind.LEAVE, MoveKind.FOLD, MoveKind.JUNK, MoveKind.VOID];
   const going = legal.filter(({ kind }) => !ends.includes(kind));
@@ -62,9 +62,16 @@ function some<T>(items: T[], count: number, below: Below): T[] {
   });
 }
 
-// The line of a decision as the chain takes it and its player signs it, section 9.2 of crates/fairness/SPEC.md: cards by
-// where they lie, secret choices as `??`, or in the clear where `said`.
-export function lineOf(move: Move, legal: LegalMove, verb: string, seat: number, hand: HandState, said: boolean): string {
+// The line of a decision as the chain takes it and its player signs it, section 9.2 of crates/fairness/SPEC.md: cards
+// by where they lie, secret choices as `??`, or in the clear where `said`.
+export function lineOf(
+  move: Move,
+  legal: LegalMove,
+  verb: string,
+  seat: number,
+  hand: HandState,
+  said: boolean,
+): string {
   const player = (number: number) => `p${hand.order.indexOf(number) + 1}`;
   const words = [player(seat), verb];
   for (const argument of legal.moveArguments) {

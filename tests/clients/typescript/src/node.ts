@@ -7,7 +7,12 @@ import { playGames } from "./main.js";
 // From dist/src to the sources of the room's page.
 const VERIFIER = new URL("../../../../../crates/audit/verify/", import.meta.url);
 
-const { SABACC_URL = "http://127.0.0.1:7400", SABACC_GAMES = "dice", SABACC_KEYS = "keys.txt", SABACC_OUT } = process.env;
+const {
+  SABACC_URL = "http://127.0.0.1:7400",
+  SABACC_GAMES = "dice",
+  SABACC_KEYS = "keys.txt",
+  SABACC_OUT,
+} = process.env;
 
 const results = await playGames({
   url: SABACC_URL,

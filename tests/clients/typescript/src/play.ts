@@ -145,8 +145,8 @@ export class HandPlayer {
   }
 }
 
-// Fetches a hand's bundle, again while `isWhole` says that something in it is owed: the seed is opened and the credits are
-// moved in their own time.
+// Fetches a hand's bundle, again while `isWhole` says that something in it is owed: the seed is opened and the credits
+// are moved in their own time.
 export async function fetchBundle(
   room: Room,
   { tableId, handNo }: PlayedHand,

@@ -1,4 +1,5 @@
-// Calls to a room: its services as typed clients over one transport, with a token, and with patience where it is advised.
+// Calls to a room: its services as typed clients over one transport, with a token, and with patience where it is
+// advised.
 
 import { type Client, Code, ConnectError, createClient, type Interceptor, type Transport } from "@connectrpc/connect";
 import { ErrorInfoSchema, RetryInfoSchema } from "../gen/google/rpc/error_details_pb.js";
@@ -44,8 +45,8 @@ export class Room {
     return guest;
   }
 
-  // Gets new tokens for the refresh token, which is used up. A client that lives on after its program writes the new one
-  // to disk before it uses the access token.
+  // Gets new tokens for the refresh token, which is used up. A client that lives on after its program writes the new
+  // one to disk before it uses the access token.
   refresh(): Promise<void> {
     const refreshToken = this.#tokens?.refreshToken ?? "";
     this.#refreshing ??= this.#door
@@ -64,7 +65,7 @@ export class Room {
 }
 
 // Repeats a call that may be repeated: it is the same message, so its request_id is the same, and it counts once.
-const retry: Interceptor = (next) => async (call) => {
+export const retry: Interceptor = (next) => async (call) => {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await next(call);

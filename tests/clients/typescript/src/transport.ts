@@ -5,7 +5,11 @@ import { createConnectTransport, createGrpcWebTransport } from "@connectrpc/conn
 
 export const PROTOCOLS = ["gRPC-Web", "Connect"] as const;
 
-export function transportOf(protocol: (typeof PROTOCOLS)[number], baseUrl: string, interceptors: Interceptor[]): Transport {
+export function transportOf(
+  protocol: (typeof PROTOCOLS)[number],
+  baseUrl: string,
+  interceptors: Interceptor[],
+): Transport {
   if (protocol === "gRPC-Web") return createGrpcWebTransport({ baseUrl, interceptors });
   // In JSON, as one reads it in the browser's tools; `useBinaryFormat: true` is the shorter form.
   return createConnectTransport({ baseUrl, interceptors });

@@ -1,5 +1,5 @@
-// The verdict on a bundle, by the code of the room's page verify.html (crates/audit/verify), which trusts nothing but the
-// keys that it is given.
+// The verdict on a bundle, by the code of the room's page verify.html (crates/audit/verify), which trusts nothing but
+// the keys that it is given.
 
 export interface Report {
   verdict: "proved" | "broken_off" | "not_finished" | "failed" | "refused";

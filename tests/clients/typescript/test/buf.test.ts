@@ -1,5 +1,5 @@
-// `buf curl`, which knows the services by reflection alone, in each protocol: it lists what the room describes, calls, and reads a
-// stream.
+// `buf curl`, which knows the services by reflection alone, in each protocol: it lists what the room describes, calls,
+// and reads a stream.
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
@@ -25,8 +25,8 @@ for (const protocol of ["grpc", "grpcweb", "connect"]) {
   });
 }
 
-// The first message of a followed table, in JSON that ends with a brace on a line of its own. The stream has no end, so the program
-// is stopped.
+// The first message of a followed table, in JSON that ends with a brace on a line of its own. The stream has no end, so
+// the program is stopped.
 function firstMessage(protocol: string, tableId: string): Promise<{ snapshot?: { tableId: string } }> {
   const url = `${SABACC_URL}/sabacc.table.v1.TableService/WatchTable`;
   const data = JSON.stringify({ tableId });

@@ -10,7 +10,8 @@ import { type Caller, connectCaller } from "./outcome.js";
 export interface NamedCaller {
   name: string;
   call: Caller;
-  // Whether it can call methods of a kind: browsers send one message, and read streams in text only with npm's `grpc-web`.
+  // Whether it can call methods of a kind: browsers send one message, and read streams in text only with npm's
+  // `grpc-web`.
   can(method: DescMethod): boolean;
 }
 
@@ -27,14 +28,25 @@ export function nodeCallers(baseUrl: string): NamedCaller[] {
     named("connect-node, gRPC-Web over HTTP/2", connectCaller(createGrpcWebTransport(over2))),
     named("connect-node, gRPC-Web over HTTP/1.1", connectCaller(createGrpcWebTransport(over1)), oneMessage),
     named("connect-node, Connect over HTTP/2", connectCaller(createConnectTransport(over2))),
-    named("connect-node, Connect in JSON", connectCaller(createConnectTransport({ ...over1, useBinaryFormat: false })), oneMessage),
+    named(
+      "connect-node, Connect in JSON",
+      connectCaller(createConnectTransport({ ...over1, useBinaryFormat: false })),
+      oneMessage,
+    ),
     named("connect-web in Node, gRPC-Web", connectCaller(web.createGrpcWebTransport({ baseUrl })), oneMessage),
-    named("connect-web in Node, Connect", connectCaller(web.createConnectTransport({ baseUrl, useBinaryFormat: true })), oneMessage),
+    named(
+      "connect-web in Node, Connect",
+      connectCaller(web.createConnectTransport({ baseUrl, useBinaryFormat: true })),
+      oneMessage,
+    ),
   ];
 }
 
 // The clients of a page of another origin, in Chromium.
-export async function chromiumCallers(origin: string, url: string): Promise<{ callers: NamedCaller[]; page: OpenPage }> {
+export async function chromiumCallers(
+  origin: string,
+  url: string,
+): Promise<{ callers: NamedCaller[]; page: OpenPage }> {
   const page = await open(`${origin}/methods?${new URLSearchParams({ url })}`);
   await page.page.waitForFunction("window.callers");
   const names = await page.page.evaluate(() => window.callers);

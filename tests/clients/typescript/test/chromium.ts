@@ -1,5 +1,5 @@
-// Plays in Chromium: `node dist/test/chromium.js`, with the variables of tests/clients/README.md. The room allows pages of
-// SABACC_ORIGIN to call it.
+// Plays in Chromium: `node dist/test/chromium.js`, with the variables of tests/clients/README.md. The room allows pages
+// of SABACC_ORIGIN to call it.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -15,9 +15,19 @@ const {
 } = process.env;
 
 const server = await serve(SABACC_ORIGIN, readFileSync(SABACC_KEYS, "utf8"));
-const query = new URLSearchParams({ url: SABACC_URL, games: SABACC_GAMES });
-const { page, close } = await open(`${SABACC_ORIGIN}/play?${query}`);
+const { page, close } = await open(`${SABACC_ORIGIN}/keys.txt`);
 try {
+  // The same server under another name is another origin, which the room's operator has not listed.
+  const other = SABACC_ORIGIN.replace("127.0.0.1", "localhost");
+  for (const [origin, allowed] of [
+    [SABACC_ORIGIN, true],
+    [other, false],
+  ] as const) {
+    await page.goto(`${origin}/keys.txt`);
+    const may = await page.evaluate(mayCall, `${SABACC_URL}/sabacc.table.v1.TableService/ListTables`);
+    if (may !== allowed) throw new Error(`a page of ${origin} may ${may ? "" : "not "}call`);
+  }
+  await page.goto(`${SABACC_ORIGIN}/play?${new URLSearchParams({ url: SABACC_URL, games: SABACC_GAMES })}`);
   const results = await page.evaluate(async () => {
     const played = await window.outcome;
     return played.map(({ game, seat, bundle }) => ({ game, seat, bundle: Array.from(bundle) }));
@@ -29,4 +39,14 @@ try {
 } finally {
   await close();
   server.close();
+}
+
+// In the page: whether a call of the room is let through.
+async function mayCall(url: string): Promise<boolean> {
+  const call = { method: "POST", headers: { "content-type": "application/json" }, body: "{}" };
+  try {
+    return (await fetch(url, call)).ok;
+  } catch {
+    return false;
+  }
 }

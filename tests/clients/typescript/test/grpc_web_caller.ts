@@ -46,7 +46,9 @@ function descriptorOf(method: DescMethod): MethodDescriptor<Message, Message> {
 // The reason is in the details of the status, which this client leaves to its user.
 function refused({ code, metadata }: RpcError): Outcome {
   const bytes = base64Decode(metadata["grpc-status-details-bin"] ?? "");
-  const infos = fromBinary(StatusSchema, bytes).details.filter(({ typeUrl }) => typeUrl.endsWith("/google.rpc.ErrorInfo"));
+  const infos = fromBinary(StatusSchema, bytes).details.filter(({ typeUrl }) =>
+    typeUrl.endsWith("/google.rpc.ErrorInfo"),
+  );
   const reason = infos.map(({ value }) => fromBinary(ErrorInfoSchema, value).reason).join();
   return { code: codeName(code as number), reason, answer: "" };
 }

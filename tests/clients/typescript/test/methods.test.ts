@@ -5,16 +5,19 @@ import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { after, test } from "node:test";
 import type { DescMethod, Message } from "@bufbuild/protobuf";
-import { createClient } from "@connectrpc/connect";
+import { createClient, type Interceptor } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { Role } from "../gen/sabacc/common/v1/access_pb.js";
 import { ErrorReasonSchema } from "../gen/sabacc/common/v1/error_pb.js";
+import { DealerService } from "../gen/sabacc/dealer/v1/dealer_pb.js";
 import { PeopleService } from "../gen/sabacc/table/v1/people_pb.js";
+import { RevocationService } from "../gen/sabacc/table/v1/revocation_pb.js";
 import { TableService } from "../gen/sabacc/table/v1/table_pb.js";
+import { SettlementService } from "../gen/sabacc/wallet/v1/settlement_pb.js";
 import { requestId } from "../src/bytes.js";
-import { sleep } from "../src/room.js";
+import { retry, sleep } from "../src/room.js";
 import { chromiumCallers, type NamedCaller, nodeCallers } from "./callers.js";
-import { describe, isCommand, pathOf, requestOf, roleOf, type Samples } from "./methods.js";
+import { describe, isCommand, isPublic, pathOf, requestOf, roleOf, type Samples } from "./methods.js";
 import type { Outcome } from "./outcome.js";
 import { serve } from "./server.js";
 import { Issuer } from "./token.js";
@@ -31,22 +34,17 @@ const chromium = await chromiumCallers(SABACC_ORIGIN, SABACC_URL);
 const callers = [...nodeCallers(SABACC_URL), ...chromium.callers];
 const reference = callers[0]!;
 const methods = await describe(SABACC_URL);
-const people = createClient(PeopleService, createGrpcTransport({ baseUrl: SABACC_URL }));
+const asOperator: Interceptor = (next) => (call) => {
+  call.header.set("authorization", `Bearer ${issuer.token(Role.OPERATOR, "methods")}`);
+  return next(call);
+};
+const patiently = (...more: Interceptor[]) =>
+  createGrpcTransport({ baseUrl: SABACC_URL, interceptors: [retry, ...more] });
+const operator = createClient(TableService, patiently(asOperator));
+const people = createClient(PeopleService, patiently());
 // A player with an account, who looks at it.
 const { playerId: player } = await people.signInAsGuest({ requestId: requestId(), name: "Methods" });
 
-const operator = createClient(
-  TableService,
-  createGrpcTransport({
-    baseUrl: SABACC_URL,
-    interceptors: [
-      (next) => (call) => {
-        call.header.set("authorization", `Bearer ${issuer.token(Role.OPERATOR, "methods")}`);
-        return next(call);
-      },
-    ],
-  }),
-);
 const config = { name: "Methods", variant: QUIET_GAME };
 const { tableId } = await operator.createTable({ requestId: requestId(), config });
 
@@ -58,7 +56,9 @@ after(async () => {
 
 // What is read is there. What a command names is not, so that none does harm to the room.
 function samplesOf(method: DescMethod): Samples {
-  const ids = isCommand(method) ? { table_id: randomUUID(), player_id: randomUUID() } : { table_id: tableId, player_id: player };
+  const ids = isCommand(method)
+    ? { table_id: randomUUID(), player_id: randomUUID() }
+    : { table_id: tableId, player_id: player };
   return { ...ids, request_id: requestId(), hand_no: 1n, log: "table", variant: isCommand(method) ? "" : QUIET_GAME };
 }
 
@@ -69,7 +69,12 @@ function subjectOf(method: DescMethod, role: Role): string {
 }
 
 // Calls as advised: later, where the room is busy, under the same request id.
-async function outcomeOf({ name, call }: NamedCaller, method: DescMethod, request: Message, token: string): Promise<Outcome> {
+async function outcomeOf(
+  { name, call }: NamedCaller,
+  method: DescMethod,
+  request: Message,
+  token: string,
+): Promise<Outcome> {
   for (let attempt = 1; ; attempt += 1) {
     const outcome = await call(method, request, token);
     if (!["OVERLOADED", "UNAVAILABLE"].includes(outcome.reason) || attempt === ATTEMPTS) {
@@ -84,9 +89,9 @@ async function outcomeOf({ name, call }: NamedCaller, method: DescMethod, reques
 // Without the bytes of the answer.
 const brief = ({ code, reason }: Outcome): string => `${code} ${reason}`;
 
-// Asks all clients, as one caller, for the same thing. What the first client is told before and after all others tells what
-// may differ: nothing; what changes with time; or, where a command ends its own caller, whatever a second call would get, so
-// that each client calls as a caller of its own.
+// Asks all clients, as one caller, for the same thing. What the first client is told before and after all others tells
+// what may differ: nothing; what changes with time; or, where a command ends its own caller, whatever a second call
+// would get, so that each client calls as a caller of its own.
 async function compare(method: DescMethod, newToken: () => string): Promise<Outcome> {
   const able = callers.filter(({ can }) => can(method));
   const request = requestOf(method, samplesOf(method));
@@ -109,8 +114,9 @@ async function compare(method: DescMethod, newToken: () => string): Promise<Outc
 
 test("the room describes its public services, and no other", () => {
   const services = new Set(methods.map(({ parent }) => parent.typeName));
-  for (const inside of ["sabacc.dealer.v1.DealerService", "sabacc.wallet.v1.SettlementService"]) assert.ok(!services.has(inside));
   assert.ok(services.has(TableService.typeName) && methods.length > 20, [...services].join());
+  for (const method of methods) assert.ok(isPublic(method), `${pathOf(method)} is for the room's own services`);
+  for (const { typeName } of [DealerService, RevocationService, SettlementService]) assert.ok(!services.has(typeName));
 });
 
 let reached = 0;

@@ -30,6 +30,10 @@ export const pathOf = (method: DescMethod): string => `${method.parent.typeName}
 export const roleOf = (method: DescMethod): Role | undefined =>
   getOption(method, access).roles.find((role) => role !== Role.ANYBODY);
 
+// Whether somebody besides the room's own services may call a method.
+export const isPublic = (method: DescMethod): boolean =>
+  getOption(method, access).roles.some((role) => role !== Role.SERVICE && role !== Role.UNSPECIFIED);
+
 // Values for fields by their names, such as `table_id`.
 export type Samples = Record<string, string | bigint>;
 

@@ -19,7 +19,8 @@ export interface Outcome {
 // A client with a protocol.
 export type Caller = (method: DescMethod, request: Message, token: string) => Promise<Outcome>;
 
-export const codeName = (code: Code): string => Code[code]!.replace(/[A-Z]/g, (letter, at) => (at > 0 ? "_" : "") + letter.toLowerCase());
+export const codeName = (code: Code): string =>
+  Code[code]!.replace(/[A-Z]/g, (letter, at) => (at > 0 ? "_" : "") + letter.toLowerCase());
 
 export const answered = (method: DescMethod, message: Message | undefined): Outcome => ({
   code: "ok",

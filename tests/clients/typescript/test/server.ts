@@ -28,7 +28,10 @@ function importsOf(name: string): [string, string][] {
 }
 
 function page(script: string): string {
-  const imports = Object.fromEntries([...PACKAGES.flatMap(importsOf), ["grpc-web", "/node_modules/grpc-web/index.esm.js"]]);
+  const imports = Object.fromEntries([
+    ...PACKAGES.flatMap(importsOf),
+    ["grpc-web", "/node_modules/grpc-web/index.esm.js"],
+  ]);
   return `<!doctype html>
 <meta charset="utf-8">
 <title>A sabacc client</title>

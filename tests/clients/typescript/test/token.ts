@@ -17,8 +17,9 @@ export class Issuer {
 
   token(role: Role, subject: string): string {
     const iat = Math.floor(Date.now() / 1000);
-    const claims = { iss: "sabacc", aud: "sabacc", sub: subject, role: Role[role]!.toLowerCase() };
-    const body = `${encode({ alg: "EdDSA", typ: "JWT" })}.${encode({ ...claims, iat, exp: iat + 600, jti: randomUUID() })}`;
+    const bearer = { sub: subject, role: Role[role]!.toLowerCase() };
+    const claims = { iss: "sabacc", aud: "sabacc", ...bearer, iat, exp: iat + 600, jti: randomUUID() };
+    const body = `${encode({ alg: "EdDSA", typ: "JWT" })}.${encode(claims)}`;
     return `${body}.${sign(null, Buffer.from(body), this.#key).toString("base64url")}`;
   }
 }
