@@ -273,7 +273,7 @@ async fn the_hands_of_a_busy_player(url: &str, hands: &PlayerHands, size: u64) {
     let admin = PgPool::connect(url).await.unwrap();
     let busy = PlayerId([0xbb; 16]);
     let insert = format!(
-        "INSERT INTO \"table\".hand_seats SELECT '{busy}', 1000 + n, n, '{TABLE}', n, \
+        "INSERT INTO \"table\".hand_seats SELECT '{busy}'::uuid, 1000 + n, n, '{TABLE}'::uuid, n, \
          gen_random_uuid(), 1, 100, CASE n WHEN 5 THEN 1 ELSE -1 END, 2, 2000 + n \
          FROM generate_series(1, 100000) AS n"
     );
